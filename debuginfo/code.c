@@ -18,6 +18,40 @@ static bool is_atomic(const cs_insn *i)
 	       (i->id == X86_INS_XCHG && strchr(i->op_str, '[') != NULL);
 }
 
+/* May the bytes at an opcode, behind its prefixes, be an instruction that a lock prefix fits:
+ * one that reads and writes memory? */
+static bool fits_lock(const uint8_t *at, size_t count)
+{
+	static const uint8_t one[] = { 0x80, 0x81, 0x83, 0x86, 0x87, 0xf6, 0xf7, 0xfe, 0xff };
+	if (count < 2)
+		return false;
+	if (*at == 0x0f)
+		return true;
+	return (at[1] < 0xc0) &&
+	       ((*at < 0x40 && (*at & 7) < 2) || memchr(one, *at, sizeof one) != NULL);
+}
+
+/* Is any byte such that an atomic instruction may begin there? Most code has none, and need not
+ * be decoded. */
+static bool may_have_atomic(const uint8_t *bytes, size_t count)
+{
+	static const uint8_t prefixes[] = { 0x26, 0x2e, 0x36, 0x3e, 0x64,
+		                            0x65, 0x66, 0x67, 0xf2, 0xf3 };
+	for (size_t i = 0; i + 1 < count; i++) {
+		size_t at = i + 1;
+		if ((bytes[i] & 0xfe) == 0x86 && bytes[at] < 0xc0)
+			return true;
+		if (bytes[i] != 0xf0)
+			continue;
+		while (at < count && ((bytes[at] & 0xf0) == 0x40 ||
+		                      memchr(prefixes, bytes[at], sizeof prefixes)))
+			at++;
+		if (fits_lock(bytes + at, count - at))
+			return true;
+	}
+	return false;
+}
+
 /* Address of the first atomic instruction of the symbol; 0: none before its end, or before
  * bytes that are no instruction. */
 static uint64_t scan_symbol(csh decoder, cs_insn *i, const struct elf_symbol *s,
@@ -39,9 +73,11 @@ static uint64_t scan_section(const struct debuginfo *d, csh decoder, cs_insn *i,
 		struct debug_place place;
 		if (s->address < base || s->address >= end || s->size > end - s->address)
 			continue;
+		const uint8_t *bytes = (const uint8_t *)data->d_buf + (s->address - base);
+		if (!may_have_atomic(bytes, s->size))
+			continue;
 		if (debuginfo_code(d, s->address, &place, 1) == 0 || place.line == 0)
 			continue; /* without source lines: the compiler's or a library's */
-		const uint8_t *bytes = (const uint8_t *)data->d_buf + (s->address - base);
 		uint64_t found = scan_symbol(decoder, i, s, bytes, s->size);
 		if (found != 0)
 			return found;

@@ -178,6 +178,15 @@ struct debug_part {
 	bool exact;          /* the part begins at `offset` and has `size` bytes */
 	uint32_t owner;      /* innermost struct on the path, or NONE */
 	unsigned qualifiers; /* of everything on the path */
+	/* Where the path's last number counts elements of an array, or bytes of it behind a
+	 * '+': the array's offset, bytes for each, and the digits' place in `path`; else `each`
+	 * is 0. Parts of this size in [first, end), at distances of `stride` from this one,
+	 * have the same path but for the number, and the same form; 0: that is not known. */
+	struct debug_count {
+		uint64_t offset, each;
+		size_t from, to;
+		uint64_t first, end, stride;
+	} count;
 };
 struct debug_part debuginfo_part(const struct debuginfo *d, uint32_t type, uint64_t offset,
                                  uint64_t size, GString *path);

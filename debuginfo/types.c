@@ -3,6 +3,7 @@
  * element at an offset.
  */
 #include "debuginfo/private.h"
+#include "engine/base/decimal.h"
 
 const struct debug_type *debuginfo_type(const struct debuginfo *d, uint32_t type)
 {
@@ -221,17 +222,31 @@ struct debug_part debuginfo_part(const struct debuginfo *d, uint32_t type, uint6
                                  uint64_t size, GString *path)
 {
 	struct debug_part part = { .type = type, .owner = NONE };
-	uint64_t needed = size ? size : 1;
+	uint64_t needed = size ? size : 1, whole_offset = offset;
 	bool shared = false; /* by several bit-fields */
+	bool in_union = false;
 	for (int depth = 0; depth < LONGEST_CHAIN; depth++) {
 		part.qualifiers |= debuginfo_qualifiers(d, part.type);
 		uint32_t whole = debuginfo_strip(d, part.type);
 		const struct debug_type *t = debuginfo_type(d, whole);
 		if (t->kind == TYPE_ARRAY) {
 			uint64_t each = debuginfo_size(d, t->target);
-			if (each == 0 || offset % each + needed > each)
+			uint64_t from = whole_offset - offset;
+			bool across = each == 0 || offset % each + needed > each;
+			part.count = (struct debug_count){ .offset = from,
+				                           .each = !across ? each : offset > 0,
+				                           .from = path->len + 1,
+				                           .first = from + across };
+			if (!in_union && each != 0) {
+				part.count.end = from + each * t->count;
+				part.count.stride = each;
+			}
+			if (across)
 				break;
-			g_string_append_printf(path, "[%" G_GUINT64_FORMAT "]", offset / each);
+			g_string_append_c(path, '[');
+			append_decimal(offset / each, path);
+			g_string_append_c(path, ']');
+			part.count.to = path->len - 1;
 			offset %= each;
 			part.type = t->target;
 			continue;
@@ -239,21 +254,28 @@ struct debug_part debuginfo_part(const struct debuginfo *d, uint32_t type, uint6
 		if (t->kind != TYPE_STRUCT && t->kind != TYPE_UNION)
 			break;
 		part.owner = whole;
+		in_union |= t->kind == TYPE_UNION; /* another element may fit another member */
 		const struct debug_member *m = member_at(d, t, offset, needed);
 		if (m == NULL) {
 			shared = needed < t->size &&
 			         append_bit_fields(d, t, offset, needed, path);
 			break;
 		}
-		if (m->name[0] != '\0')
-			g_string_append_printf(path, ".%s", m->name);
+		if (m->name[0] != '\0') {
+			g_string_append_c(path, '.');
+			g_string_append(path, m->name);
+		}
 		offset -= m->offset;
 		part.type = m->type;
 	}
 	part.rest = offset;
 	uint64_t length = debuginfo_size(d, part.type);
 	part.exact = offset == 0 && !shared && (size == 0 || length == size);
-	if (offset != 0 && !shared)
-		g_string_append_printf(path, "+%" G_GUINT64_FORMAT, offset);
+	if (offset != 0 && !shared) {
+		g_string_append_c(path, '+');
+		append_decimal(offset, path);
+	}
+	if (part.count.to == 0)
+		part.count.to = path->len;
 	return part;
 }

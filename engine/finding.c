@@ -191,7 +191,7 @@ static void append_writer(const struct trace *t, const struct wait *w, GString *
 		const struct event *x = &t->events[e];
 
 		if (!op_is_access(x->op) || !op_writes(x->op) || x->thread == want->thread ||
-		    strcmp(trace_string(t, t->variables[x->target].name), word) != 0)
+		    strcmp(trace_variable_name(t, x->target), word) != 0)
 			continue;
 		g_string_append(out, ", written last by ");
 		append_thread(t, x->thread, out);
@@ -396,10 +396,14 @@ bool finding_limit(const struct trace *t, struct finding *f)
 /* In a filtered trace, does the analysis of that word find what it finds in the whole one? */
 static bool filter_keeps(const struct trace *t, const char *analysis)
 {
-	static const char *const hb[] = { "lockset", "hb", NULL };
-	static const char *const wcp[] = { "lockset", "hb", "cp", "wcp", "dc", "wdc", NULL };
+	static const char *const hb[] = { "rd2", "lockset", "hb", NULL };
+	static const char *const wcp[] = { "rd2", "lockset", "hb",  "cp",
+		                           "wcp", "dc",      "wdc", NULL };
+	static const char *const commute[] = { "rd2", NULL };
 	const char *filter = trace_note(t, TRACE_FILTER_NOTE);
-	const char *const *kept = g_strcmp0(filter, "wcp") == 0 ? wcp : hb;
+	const char *const *kept = g_strcmp0(filter, "wcp") == 0                  ? wcp
+	                          : g_strcmp0(filter, TRACE_FILTER_COMMUTE) == 0 ? commute
+	                                                                         : hb;
 	if (filter == NULL) /* a filter for the lockset analysis keeps all it needs */
 		return strcmp(analysis, "lockset") == 0;
 	return g_strv_contains(kept, analysis);

@@ -13,7 +13,7 @@ void finding_append_subject(const struct trace *t, const struct finding *f, GStr
 			                       (char *)f->sets->pdata[i]);
 	} else if (f->variables && f->variables->len) {
 		uint32_t v = g_array_index(f->variables, uint32_t, 0);
-		const char *name = trace_string(t, t->variables[v].name);
+		const char *name = trace_variable_name(t, v);
 		append_escaped(out, name, strlen(name));
 		if (f->variables->len > 1)
 			g_string_append_printf(out, " and %u more", f->variables->len - 1);

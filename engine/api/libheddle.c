@@ -222,7 +222,7 @@ EXPORT const char *heddle_finding_variable(const heddle_report *report, uint32_t
 
 	if (f == NULL || f->variables == NULL || f->variables->len == 0)
 		return "";
-	return trace_string(t, t->variables[g_array_index(f->variables, uint32_t, 0)].name);
+	return trace_variable_name(t, g_array_index(f->variables, uint32_t, 0));
 }
 
 EXPORT const uint32_t *heddle_finding_witness(const heddle_report *report, uint32_t finding,

@@ -197,7 +197,7 @@ static void code_words(const struct cycles *s, uint32_t edge, uint32_t *words)
 	const struct unit *u = UNIT(s, c->from);
 	words[0] = unit_code(s, u);
 	words[1] = u->name == NONE;
-	words[2] = s->t->variables[c->variable].name;
+	words[2] = trace_variable_code(s->t, c->variable);
 	words[3] = c->set;
 }
 
@@ -445,12 +445,13 @@ static struct code_searches *worth_searching(struct cycles *s, uint32_t edge)
 {
 	const struct conflict *c = CONFLICT(s, edge);
 	const struct unit *from = UNIT(s, c->from), *to = UNIT(s, c->to);
-	struct code_searches new = { .code = { .from = unit_code(s, from),
-		                               .to = unit_code(s, to),
-		                               .outside = (from->name == NONE) +
-		                                          2u * (to->name == NONE),
-		                               .variable = s->t->variables[c->variable].name,
-		                               .set = c->set } };
+	struct code_searches new = {
+		.code = { .from = unit_code(s, from),
+		          .to = unit_code(s, to),
+		          .outside = (from->name == NONE) + 2u * (to->name == NONE),
+		          .variable = trace_variable_code(s->t, c->variable),
+		          .set = c->set }
+	};
 	struct code_searches *old = g_hash_table_lookup(s->searched, &new);
 	if (old == NULL) {
 		old = g_memdup2(&new, sizeof new);

@@ -101,7 +101,7 @@ static struct structure *structure_of(struct shapes *s, const struct atomic_plac
 static const char *spell(struct shapes *s, uint32_t v)
 {
 	const struct atomic_place *p = &s->k->places->at[v];
-	const char *name = trace_string(s->k->t, s->k->t->variables[v].name);
+	const char *name = trace_variable_name(s->k->t, v);
 	const char *member = p->member ? strstr(name + strlen(p->instance), p->member) : NULL;
 	size_t length =
 	        member ? (size_t)(member - name) + strlen(p->member) : strlen(p->instance);
@@ -209,7 +209,7 @@ static bool is_plain(const char *name)
 static void note_namesakes(struct shapes *s)
 {
 	for (uint64_t v = 0; v < s->k->t->variables_count; v++) {
-		const char *name = trace_string(s->k->t, s->k->t->variables[v].name);
+		const char *name = trace_variable_name(s->k->t, v);
 		const char *at = strchr(name, '@');
 		if (at)
 			g_hash_table_add(s->namesakes, g_strndup(name, (gsize)(at - name)));

@@ -606,11 +606,8 @@ struct finding *mined_finding(const struct trace *t, const struct mined *m)
 	g_array_append_vals(f->variables, m->variables,
 	                    m->variables[0] == m->variables[1] ? 1 : 2);
 	for (guint i = 0; i < f->variables->len; i++)
-		g_ptr_array_add(
-		        f->sets,
-		        g_strdup(trace_string(
-		                t,
-		                t->variables[g_array_index(f->variables, uint32_t, i)].name)));
+		g_ptr_array_add(f->sets, g_strdup(trace_variable_name(
+		                                 t, g_array_index(f->variables, uint32_t, i))));
 	f->mixed = f->sets->len > 1;
 	f->units = g_array_new(FALSE, FALSE, sizeof(struct cycle_unit));
 	f->edges = g_array_new(FALSE, FALSE, sizeof(struct cycle_edge));

@@ -178,7 +178,7 @@ static GHashTable *sets_of_names(const struct trace *t, struct atomic_model *m)
 /* A member names a variable, or the base "p" of variables "p+0", "p+4". */
 static const GArray *sets_of_variable(const struct trace *t, GHashTable *by_name, uint32_t v)
 {
-	const char *name = trace_string(t, t->variables[v].name);
+	const char *name = trace_variable_name(t, v);
 	const GArray *sets = g_hash_table_lookup(by_name, name);
 	if (sets)
 		return sets;

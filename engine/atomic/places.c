@@ -307,7 +307,7 @@ struct atomic_places *atomic_places_new(const struct trace *t, bool debug)
 		open_modules(p, t);
 	for (uint64_t v = 0; v < t->variables_count; v++) {
 		const struct variable *x = &t->variables[v];
-		parse_name(p, trace_string(t, x->name), &p->at[v]);
+		parse_name(p, trace_variable_name(t, v), &p->at[v]);
 		if (x->block != NONE)
 			p->at[v].local |= stacks[x->block];
 		if (x->block != NONE && t->blocks[x->block].type != 0)

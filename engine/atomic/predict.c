@@ -120,7 +120,7 @@ static uint32_t span_code(struct predictor *p, const struct span *s)
 		g_string_append_printf(text, "%u", u->name);
 	g_string_append_printf(text, " %u", use_at(p, s->first)->set);
 	for (uint32_t i = s->first; i < s->first + MIN(s->count, 16); i++) {
-		uint32_t name = p->t->variables[use_at(p, i)->variable].name;
+		uint32_t name = trace_variable_code(p->t, use_at(p, i)->variable);
 		bool writes = op_writes(p->t->events[use_at(p, i)->event].op);
 		if (name != last)
 			g_string_append_printf(text, ",%u%c", name, writes ? 'w' : 'r');

@@ -277,7 +277,7 @@ struct placing {
 static void place_among(struct placing *p, uint32_t v, const GArray *kinds)
 {
 	const struct atomic_place *place = &p->l->places->at[v];
-	const char *name = trace_string(p->l->t, p->l->t->variables[v].name);
+	const char *name = trace_variable_name(p->l->t, v);
 	for (guint n = 0; kinds && n < kinds->len; n++) {
 		uint32_t k = g_array_index(kinds, uint32_t, n);
 		if (!belongs(p->l->kinds->pdata[k], place, name))
@@ -301,7 +301,7 @@ static void place_variable(struct placing *p, uint32_t v)
 		owners_sets(p->l, owner, p->owners);
 	for (guint i = 0; i < p->owners->len && !place->exempt; i++)
 		append_membership(p->memberships, v, g_array_index(p->owners, uint32_t, i));
-	g_autofree char *head = head_of(trace_string(p->l->t, p->l->t->variables[v].name));
+	g_autofree char *head = head_of(trace_variable_name(p->l->t, v));
 	place_among(p, v, g_hash_table_lookup(p->candidates.by_head, head));
 	place_among(p, v,
 	            place->type[0] ? g_hash_table_lookup(p->candidates.by_type, place->type)

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { FIRST = 1 << 12, HUGE = 8 << 20 };
+enum { FIRST = 1 << 8, HUGE = 8 << 20 }; /* elements; bytes */
 
 void column_init(struct column *c, uint32_t element, const char *folder, uint64_t limit)
 {

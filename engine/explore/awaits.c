@@ -68,6 +68,19 @@ static bool may_see_more(const struct sharing *s, uint32_t event)
 	return op_is_access(x->op) && op_reads(x->op) && !event_inert(x) && !is_own(s, event);
 }
 
+bool await_rounds_looks(const struct await_rounds *rounds, const struct trace *t,
+                        uint32_t event)
+{
+	return may_see_more(&(struct sharing){ t, rounds->several }, event);
+}
+
+bool await_rounds_unchanging(const struct await_rounds *rounds, const struct trace *t,
+                             uint32_t event)
+{
+	struct sharing s = { t, rounds->several };
+	return memory_changes_nothing(t, event, is_shared, &s);
+}
+
 /* The steps of a round are no steps of the run. */
 static void leave_out(bool *in_vain, const struct trace *t, const struct await_round *r)
 {
@@ -377,7 +390,7 @@ bool *awaits_kept(const struct await_rounds *rounds, const struct history *raw,
 		        &g_array_index(rounds->list, struct await_round, k);
 		if (ends_within(raw, r, steps_in(raw, s, r->thread))) {
 			if (stops[r->thread] == NONE) /* the innermost one */
-				stops[r->thread] = r->next;
+				stops[r->thread] = r->last;
 			any = true;
 			continue;
 		}

@@ -35,6 +35,14 @@ void await_rounds_find(struct await_rounds *rounds, const struct plan_run *run,
                        const struct scopes *scopes);
 void await_rounds_release(struct await_rounds *rounds);
 
+/* Does the event change neither what others see nor the thread's next steps, but by what it
+ * reads? */
+bool await_rounds_unchanging(const struct await_rounds *rounds, const struct trace *t,
+                             uint32_t event);
+/* May the event see something else in another run? */
+bool await_rounds_looks(const struct await_rounds *rounds, const struct trace *t,
+                        uint32_t event);
+
 /* Did the run end since all threads wait for ever, those that look in rounds that lead nowhere?
  * False when the runtime says so, but a thread changes memory meanwhile. */
 bool await_rounds_judge(const struct await_rounds *rounds, const struct plan_run *run);
@@ -65,9 +73,8 @@ bool awaits_in_vain(const struct awaits *a, const uint64_t *states, const struct
                     uint32_t event, uint64_t seen);
 
 /* The first steps of threads that a schedule asked for, within rounds of its run: by event, is
- * it left out otherwise (owned); and by thread, in `stops`, the event where it has come back to
- * the beginning of its round, NONE: nowhere. NULL: there are no such rounds. `raw`: with all
- * rounds. */
+ * it left out otherwise (owned); and by thread, in `stops`, the look with which the round has
+ * led nowhere, NONE: none. NULL: there are no such rounds. `raw`: with all rounds. */
 bool *awaits_kept(const struct await_rounds *rounds, const struct history *raw,
                   const struct pending *s, uint32_t *stops);
 

@@ -23,7 +23,7 @@
 #include <zstd.h>
 
 static const char magic[] = "heddle exploration\n";
-enum { VERSION = 5, SUM = 32, PACKED_MOST = 5000 /* times its size, unpacked */ };
+enum { VERSION = 6, SUM = 32, PACKED_MOST = 5000 /* times its size, unpacked */ };
 static const uint32_t byte_order = 0x01020304;
 
 /* -- identity ------------------------------------------------------------------------------ */
@@ -95,6 +95,8 @@ static void archive_run(struct explore_run *r, uint32_t number, struct archive *
 		                 &r->story, &r->trace,  &r->printed };
 	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
 		archive_text(a, texts[i]);
+	if (archive_reads(a))
+		explore_share_texts(r);
 	r->end = (enum explore_end)archive_below(a, r->end, EXPLORE_END_COUNT);
 	ARCHIVE(a, r->status);
 	archive_texts(a, &r->places);
@@ -233,7 +235,8 @@ static struct extent extent_of(const struct exploration *x)
 		            .gaps = x->report->gaps->len,
 		            .entered = worklist_entered(x->worklist),
 		            .histories = histories_size(x->histories),
-		            .awaits = awaits_size(x->awaits) };
+		            .awaits = awaits_size(x->awaits),
+		            .pasts = pasts_count(x->pasts) };
 	GHashTable *sets[G_N_ELEMENTS(e.sets)];
 	explore_sets(x, sets);
 	for (size_t i = 0; i < G_N_ELEMENTS(e.sets); i++)
@@ -317,6 +320,7 @@ static void archive_exploration(struct exploration *x, const struct extent *from
 	archive_replanned(x, a);
 	histories_archive(x->histories, from->histories, a);
 	awaits_archive(x->awaits, from->awaits, a);
+	pasts_archive(x->pasts, from->pasts, a);
 	struct pending_limits limits = { x->report->runs->len, histories_count(x->histories) };
 	worklist_archive(x->worklist, from->entered, &limits, a);
 	archive_again(x, &limits, a);

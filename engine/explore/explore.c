@@ -9,6 +9,7 @@
 #include "engine/explore/graphs.h"
 
 #include "engine/base/file.h"
+#include "engine/base/numbers.h"
 #include "engine/predict/effort.h"
 #include "engine/record/interpose.h"
 
@@ -259,8 +260,32 @@ static void trace_earlier(struct exploration *x)
 	x->earlier = 0;
 }
 
+/* Runs with pasts that were found to be longer later on: others have their outcomes. Between
+ * the first steps of an error's run and such a run's, a schedule that ends well may have been
+ * left out. */
+static void forget_longer(struct exploration *x)
+{
+	if (pasts_count(x->pasts) == 0)
+		return;
+	bool *longer = pasts_runs(x->pasts, x->histories);
+	struct numbers *classes = numbers_new();
+	for (uint32_t i = 0; i < histories_count(x->histories); i++)
+		if (longer[i])
+			numbers_add(classes, histories_class(x->histories, i));
+	for (guint i = x->first; i < x->report->runs->len; i++) {
+		struct explore_run *r = &g_array_index(x->report->runs, struct explore_run, i);
+		bool counts = !r->redundant && !numbers_have(classes, r->class_);
+		x->report->classes -= !r->redundant && !counts;
+		r->redundant = !counts;
+	}
+	no_return_leave_out(x->no_return);
+	numbers_free(classes);
+	g_free(longer);
+}
+
 void explore_conclude(struct exploration *x)
 {
+	forget_longer(x);
 	note_unplanned(x);
 	x->report->waiting = worklist_length(x->worklist);
 	if (x->report->waiting > 0)
@@ -332,6 +357,7 @@ void exploration_begin(struct exploration *x, const struct explore_options *opti
 		.report = explore_report_new(),
 		.worklist = worklist_new(options->seed),
 		.awaits = awaits_new(),
+		.pasts = pasts_new(),
 		.kept = g_ptr_array_new_with_free_func(free_execution),
 		.repeats = g_ptr_array_new_with_free_func(free_repeat),
 		.turns = g_ptr_array_new_with_free_func(free_turns),
@@ -380,6 +406,7 @@ void exploration_end(struct exploration *x)
 	histories_free(x->histories);
 	worklist_free(x->worklist);
 	awaits_free(x->awaits);
+	pasts_free(x->pasts);
 	g_hash_table_unref(x->errors);
 	g_hash_table_unref(x->races);
 	g_hash_table_unref(x->finals_seen);
@@ -406,18 +433,29 @@ static void keep_heap(void)
 	mallopt(M_MMAP_THRESHOLD, KEPT);
 }
 
-struct explore_report *explore(const struct explore_options *options,
-                               const struct progress *progress, struct error *error)
+static bool start_server(struct exploration *x, bool kernel_threads, struct error *error)
+{
+	x->server = record_server_new(x->options->argv, x->interposer, x->output, error);
+	if (x->server != NULL && kernel_threads)
+		record_server_use_kernel_threads(x->server);
+	return x->server != NULL;
+}
+
+/* *outgrown: a run needed kernel threads, and earlier ones had none: all are to be made again.
+ */
+static struct explore_report *explore_with(const struct explore_options *options,
+                                           const struct progress *progress, bool kernel_threads,
+                                           bool *outgrown, struct error *error)
 {
 	struct exploration x;
-	keep_heap();
 	exploration_begin(&x, options);
 	x.progress = progress;
 	bool good = inherit(&x, error) && open_output(&x, error) && bind_library(&x, error) &&
-	            (x.server = record_server_new(options->argv, x.interposer, x.output,
-	                                          error)) != NULL &&
+	            start_server(&x, kernel_threads, error) &&
 	            (options->memory == MEMORY_SC ? run_all(&x, error)
 	                                          : graphs_explore(&x, options->memory, error));
+	*outgrown = x.server != NULL && record_server_outgrown(x.server);
+	good = good && !*outgrown;
 	record_server_free(x.server);
 	interposer_remove(x.interposer);
 	g_ptr_array_set_size(x.kept, 0); /* their traces are kept on */
@@ -429,4 +467,17 @@ struct explore_report *explore(const struct explore_options *options,
 		return NULL;
 	}
 	return x.report;
+}
+
+struct explore_report *explore(const struct explore_options *options,
+                               const struct progress *progress, struct error *error)
+{
+	bool outgrown;
+	/* Classes are compared with those of other processes, whose runs may have needed kernel
+	 * threads where these would not. */
+	bool kernel_threads = options->resume != NULL || options->shards > 1;
+	keep_heap();
+	struct explore_report *report =
+	        explore_with(options, progress, kernel_threads, &outgrown, error);
+	return outgrown ? explore_with(options, progress, true, &outgrown, error) : report;
 }

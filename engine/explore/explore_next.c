@@ -79,7 +79,9 @@ struct pending *explore_take_pending(struct exploration *x, struct pending *chan
 	uint32_t made = x->report->runs->len - x->first;
 	bool any = x->options->until_error || made < FIRST_BY_CHANCE;
 	struct pending *p = chance ? chance : worklist_take(x->worklist, any);
-	bool known = p->parts != NULL && explore_is_known(x, p->parts, p->parts_count, p->kind);
+	bool known =
+	        p->parts != NULL && (explore_is_known(x, p->parts, p->parts_count, p->kind) ||
+	                             pasts_have_longer(x->pasts, p->parts, p->parts_count));
 	x->taken += !p->by_chance;
 	x->run_of_taken += !p->by_chance && !known;
 	if (!known)

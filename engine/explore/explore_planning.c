@@ -75,6 +75,7 @@ static void find_limits(const struct exploration *x, struct execution *p, bool w
 		                   .deadline = x->deadline,
 		                   .progress = x->progress };
 	l->awaits = x->awaits;
+	l->pasts = x->pasts;
 	l->states = x->rounds->states;
 	p->goes_on = explore_unfinished(x, &p->run);
 	if (memchr(p->goes_on, true, x->trace->threads_count))
@@ -232,7 +233,8 @@ void explore_walk_again(struct exploration *x)
 }
 
 /* The current run up to where its schedule ends, within rounds in vain that it then makes: as a
- * known run, whose threads go no further than to the end of these rounds. */
+ * known run, whose threads go no further than to before the last looks of these rounds. (A part
+ * with the whole round would be of a run without it, where others may leave the round.) */
 static void plan_up_to(struct exploration *x, struct execution *p, const uint32_t *stops)
 {
 	x->view = p->view;

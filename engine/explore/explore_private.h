@@ -9,6 +9,7 @@
 
 #include "engine/commute/linear_trace.h"
 #include "engine/explore/awaits.h"
+#include "engine/explore/pasts.h"
 #include "engine/explore/explore.h"
 #include "engine/explore/flips.h"
 #include "engine/explore/no_return.h"
@@ -53,6 +54,7 @@ struct extent {
 	uint32_t runs, errors, races, notes, threads, gaps, entered;
 	struct histories_size histories;
 	struct awaits_size awaits;
+	uint32_t pasts;
 	uint32_t sets[5]; /* explore_sets */
 };
 
@@ -76,6 +78,7 @@ struct exploration {
 	struct explore_report *report;
 	struct histories *histories;
 	struct awaits *awaits;
+	struct pasts *pasts;
 	struct worklist *worklist;
 	struct pending *next;    /* the schedule to be executed next, chosen before the last run
 	                          * was planned; owned, or NULL */
@@ -147,6 +150,8 @@ void explore_sets(const struct exploration *x, GHashTable *sets[5]);
 void explore_conclude(struct exploration *x);
 /* explore_report.c */
 struct explore_report *explore_report_new(void);
+/* Of a run that is to be, or is, in the report: its texts are kept once for all runs. */
+void explore_share_texts(struct explore_run *r);
 /* Add a reason for incompleteness, once. */
 void explore_gap(struct exploration *x, const char *why);
 /* The exploration ends before everything was done: the reason becomes a gap at the end, unlike

@@ -36,13 +36,37 @@ enum finding_kind explore_finding_kind(enum explore_end end, const char *story)
 	return asserted && ends[end].kind == FINDING_CRASH ? FINDING_ASSERTION : ends[end].kind;
 }
 
+/* Of a run of the report. Most are those of many runs, so that a million runs are kept: each
+ * text is there once. */
+enum { SHARED_TEXTS = 6 };
+
+static void shared_texts(struct explore_run *r, char **texts[SHARED_TEXTS])
+{
+	char **const all[SHARED_TEXTS] = { &r->flip,     &r->thread, &r->place,
+		                           &r->variable, &r->story,  &r->printed };
+	memcpy(texts, all, sizeof all);
+}
+
+void explore_share_texts(struct explore_run *r)
+{
+	char **texts[SHARED_TEXTS];
+	shared_texts(r, texts);
+	for (size_t i = 0; i < SHARED_TEXTS; i++) {
+		char *own = *texts[i];
+		*texts[i] = own ? g_ref_string_new_intern(own) : NULL;
+		g_free(own);
+	}
+}
+
 static void run_clear(void *data)
 {
 	struct explore_run *r = data;
-	char *owned[] = { r->flip,  r->thread, r->place,  r->variable,
-		          r->story, r->trace,  r->printed };
-	for (size_t i = 0; i < G_N_ELEMENTS(owned); i++)
-		g_free(owned[i]);
+	char **texts[SHARED_TEXTS];
+	shared_texts(r, texts);
+	for (size_t i = 0; i < SHARED_TEXTS; i++)
+		if (*texts[i] != NULL)
+			g_ref_string_release(*texts[i]);
+	g_free(r->trace);
 	if (r->commuting)
 		g_ptr_array_unref(r->commuting);
 	if (r->places)

@@ -134,7 +134,8 @@ bool explore_take_reversal(void *context, const struct flip *f)
 	struct exploration *x = context;
 	bool use = f->kind == FLIP_USE;
 	if (f->kind == FLIP_READ &&
-	    awaits_in_vain(x->awaits, x->rounds->states, x->history, f->event, f->seen))
+	    (awaits_in_vain(x->awaits, x->rounds->states, x->history, f->event, f->seen) ||
+	     pasts_is_longer(x->pasts, history_after(x->history, f->event, f->seen))))
 		return !explore_out_of_time(x);
 	if (f->kind == FLIP_READ && x->options->max_steps == 0 &&
 	    looks_in_vain(x->history, f->event, f->seen)) {

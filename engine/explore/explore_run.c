@@ -75,13 +75,13 @@ static void keep_schedule(struct exploration *x, struct explore_run *r, struct p
 
 /* Runs that passed and the first of each error tell the point of no return. */
 static void keep_trace(struct exploration *x, struct explore_run *r, struct pending *s,
-                       struct execution *ex)
+                       struct execution *ex, bool fresh)
 {
 	const GArray *errors = x->report->errors;
 	bool first = false;
 	for (guint i = 0; i < errors->len; i++)
 		first |= g_array_index(errors, struct explore_error, i).run == x->run;
-	if (r->strayed || (r->redundant && !first))
+	if (r->strayed || (!fresh && !first))
 		return;
 	if (!first && r->end != EXPLORE_FINE && r->end != EXPLORE_STATUS)
 		return;
@@ -116,18 +116,20 @@ static bool take_run(struct exploration *x, struct pending *s, struct execution 
 	r.commuting_count = view_commuting_pairs(x->view, r.commuting, TOLD_PAIRS);
 	if (r.commuting_count == 0)
 		g_clear_pointer(&r.commuting, g_ptr_array_unref);
-	r.redundant = r.strayed || !histories_add(x->histories, h);
+	bool fresh = !r.strayed && histories_add(x->histories, h);
+	r.redundant = !fresh || pasts_longer_in(x->pasts, h);
 	if (ex->rounds.idle)
 		histories_add_class(x->histories, await_rounds_class(&ex->rounds, run, h));
-	x->known_run = r.redundant ? NONE : histories_last(x->histories);
-	s->known_as = r.redundant ? NONE : s->known_as;
+	x->known_run = fresh ? histories_last(x->histories) : NONE;
+	s->known_as = fresh ? s->known_as : NONE;
 	if (!r.strayed && x->options->specs == NULL && is_promised(s, ender) &&
 	    ex->raw == NULL && !explore_is_known(x, s->parts, s->parts_count, s->kind))
 		explore_gap(x, "a run followed its schedule and did not do what was to come of "
 		               "it: an outcome may be missing");
 	bool good = explore_note_end(x, run, &r, error);
 	x->report->classes += !r.redundant;
-	keep_trace(x, &r, s, ex);
+	keep_trace(x, &r, s, ex, fresh);
+	explore_share_texts(&r);
 	g_array_append_val(x->report->runs, r);
 	explore_note_limits(x, run);
 	explore_note_cut_off(x, run, &r);
@@ -135,12 +137,12 @@ static bool take_run(struct exploration *x, struct pending *s, struct execution 
 	explore_note_no_invocation(x);
 	explore_note_atomics(x);
 	bool endless = r.end == EXPLORE_CUT && run->facts.status != LOG_CUT;
-	bool idle = s->by_chance && r.redundant;
+	bool idle = s->by_chance && !fresh;
 	if (s->kind == FLIP_HISTORY && !x->nonlinear)
 		explore_gap(x, "a schedule with a history that is not linearizable was not "
 		               "followed: an error may be missing");
-	*follow = !(s->kind == FLIP_HISTORY && r.redundant) && good && !x->again &&
-	          !r.strayed && !endless && !idle && s->kind != FLIP_USE;
+	*follow = !(s->kind == FLIP_HISTORY && !fresh) && good && !x->again && !r.strayed &&
+	          !endless && !idle && s->kind != FLIP_USE;
 	return good;
 }
 
@@ -159,13 +161,16 @@ static bool see(struct exploration *x, struct execution *ex, const bool *left_ou
 static bool leave_out_looks(struct exploration *x, struct execution *ex)
 {
 	await_rounds_find(&ex->rounds, &ex->run, ex->view->scopes);
-	if (ex->rounds.list->len == 0)
+	if (ex->rounds.list->len == 0) {
+		pasts_learn(x->pasts, &ex->rounds, ex->history, ex->view->scopes);
 		return true;
+	}
 	ex->raw_view = g_steal_pointer(&ex->view);
 	ex->raw = g_steal_pointer(&ex->history);
 	if (!see(x, ex, ex->rounds.in_vain))
 		return false;
 	awaits_learn(x->awaits, &ex->rounds, ex->history, ex->raw);
+	pasts_learn(x->pasts, &ex->rounds, ex->history, ex->view->scopes);
 	return true;
 }
 

@@ -83,7 +83,7 @@ struct wide final_range(const struct trace *t, const char *name)
 	struct wide range = { 0 };
 	for (uint32_t v = 0; v < t->variables_count && range.count == 0; v++)
 		if (t->variables[v].block == NONE &&
-		    strcmp(trace_string(t, t->variables[v].name), name) == 0)
+		    strcmp(trace_variable_name(t, v), name) == 0)
 			range = (struct wide){ v, 1 };
 	if (range.count == 0)
 		return range;

@@ -56,6 +56,7 @@ struct flip {
 typedef bool flip_taker(void *context, const struct flip *flip);
 
 struct awaits;
+struct pasts;
 struct flip_limits {
 	double seconds; /* for one query of the solver */
 	/* By thread: number of steps shared with the parent run, whose  reversals are known:
@@ -73,13 +74,15 @@ struct flip_limits {
 	                          * ended; or NULL */
 	uint32_t preemptions; /* bound on those before a reversal; NONE: none. Only the search
 	                       * over states keeps to it */
-	/* By thread: the event from which on it does not go, since it has looked in vain by
-	 * then (awaits.h); NONE: it goes. Or NULL. Only the search over states keeps to it. */
+	/* By thread: a look that does not come as in the run, since it ends a round in vain
+	 * (awaits.h); NONE: none. Or NULL. Only the search over states keeps to it. */
 	const uint32_t *stops;
 	/* A look that leads nowhere is one of a thread that waits; `states`: of the run, by
 	 * event. */
 	const struct awaits *awaits;
 	const uint64_t *states;
+	/* Nothing follows a longer past (pasts.h). Only the search over states keeps to it. */
+	const struct pasts *pasts;
 	int64_t deadline; /* for the whole search (g_get_monotonic_time); 0: none */
 	const struct progress *progress;
 };

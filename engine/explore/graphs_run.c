@@ -67,6 +67,7 @@ static bool report_run(struct graphs *s, struct plan_run *run, struct memory_rec
 	              !g_hash_table_add(s->classes, g_memdup2(&e.class_, sizeof e.class_));
 	x->report->classes += !e.redundant;
 	bool good = explore_note_end(x, run, &e, s->error);
+	explore_share_texts(&e);
 	g_array_append_val(x->report->runs, e);
 	explore_note_limits(x, run);
 	graphs_note_uses(s, run->trace, r);

@@ -557,6 +557,13 @@ bool histories_have(const struct histories *all, const struct part *parts, uint3
 	return have(all, parts, count, NULL);
 }
 
+void histories_mark(const struct histories *all, uint64_t prefix, bool *runs)
+{
+	const struct run_list *list = runs_with(all, prefix);
+	for (uint32_t i = 0; list != NULL && i < list->count; i++)
+		runs[runs_of(list)[i]] = true;
+}
+
 bool histories_have_call(const struct histories *all, const struct part *parts, uint32_t count)
 {
 	return have(all, parts, count, call_fits);

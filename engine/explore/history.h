@@ -129,8 +129,10 @@ uint32_t histories_common(const struct histories *all, const struct history *h, 
                           uint32_t run);
 /* Is there a run with all these prefixes? parts[0] is looked up first. */
 bool histories_have(const struct histories *all, const struct part *parts, uint32_t count);
-/* As before, and the next step of parts[0]'s thread is a step of a specified object whose
- * preceding non-commuting steps are within the parts? */
+/* Mark the runs with a prefix. */
+void histories_mark(const struct histories *all, uint64_t prefix, bool *runs);
+/* As histories_have, and the next step of parts[0]'s thread is a step of a specified object
+ * whose preceding non-commuting steps are within the parts? */
 bool histories_have_call(const struct histories *all, const struct part *parts, uint32_t count);
 /* Is the class known? */
 bool histories_have_class(const struct histories *all, uint64_t class_);

@@ -79,3 +79,58 @@ bool history_pointer(const struct history *h, uint64_t integer, uint32_t event,
 		*number = history_mix(history_mix(3, l->id), integer - l->address);
 	return l != NULL;
 }
+
+/* -- addresses of several runs --------------------------------------------------------------- */
+
+struct addresses {
+	GTree *lives; /* struct life, disjoint, by address */
+};
+
+static gint compare_addresses(gconstpointer a, gconstpointer b, gpointer context)
+{
+	const struct life *x = a, *y = b;
+	(void)context;
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+struct addresses *addresses_new(void)
+{
+	struct addresses *a = g_new(struct addresses, 1);
+	a->lives = g_tree_new_full(compare_addresses, NULL, g_free, NULL);
+	return a;
+}
+
+void addresses_free(struct addresses *a)
+{
+	g_tree_unref(a->lives);
+	g_free(a);
+}
+
+static bool is_apart(const struct life *a, const struct life *b)
+{
+	return a->address + a->size <= b->address || b->address + b->size <= a->address;
+}
+
+/* False when another block is there. */
+static bool add_life(struct addresses *a, const struct life *l)
+{
+	GTreeNode *after = g_tree_lower_bound(a->lives, l);
+	GTreeNode *before = after ? g_tree_node_previous(after) : g_tree_node_last(a->lives);
+	const struct life *next = after ? g_tree_node_key(after) : NULL;
+	const struct life *last = before ? g_tree_node_key(before) : NULL;
+	if (next != NULL && next->address == l->address)
+		return next->id == l->id && next->size == l->size;
+	if ((next != NULL && !is_apart(next, l)) || (last != NULL && !is_apart(last, l)))
+		return false;
+	g_tree_insert(a->lives, g_memdup2(l, sizeof *l), NULL);
+	return true;
+}
+
+uint32_t addresses_differ(struct addresses *a, const struct history *h)
+{
+	uint32_t first = NONE;
+	for (uint32_t i = 0; i < h->lives_count; i++)
+		if (!add_life(a, &h->lives[i]))
+			first = MIN(first, h->lives[i].alloc);
+	return first;
+}

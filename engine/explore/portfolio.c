@@ -154,13 +154,15 @@ static enum arm draw_arm(struct portfolio *p)
 	return weight[arm] > 0 ? (enum arm)arm : ARM_POS;
 }
 
-/* First every window that the threads come to, from both ends; then pairs and others in turn.
- */
+/* First every window that the threads come to, from both ends; then walks that are uniform over
+ * some place's events, pairs, and any, in turn.  An exploration turns pairs by its plans. */
 static enum arm next_arm(struct portfolio *p)
 {
-	if (p->pauses < FIRST || (p->pauses < PAUSES && p->runs % 4 == 2))
+	static const enum arm turns[] = { ARM_SURW, ARM_PAIR, ARMS, ARM_PAIR };
+	enum arm arm = turns[p->runs % G_N_ELEMENTS(turns)];
+	if (p->pauses < FIRST || (p->pauses < PAUSES && arm == ARMS))
 		return ARM_PAUSE;
-	return p->runs % 2 && has(p, ARM_PAIR) ? ARM_PAIR : draw_arm(p);
+	return arm == ARMS || p->explores || !has(p, arm) ? draw_arm(p) : arm;
 }
 
 /* One of the most suspicious, drawn. */

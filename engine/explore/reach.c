@@ -9,6 +9,7 @@
  */
 #include "engine/explore/awaits.h"
 #include "engine/explore/final.h"
+#include "engine/explore/pasts.h"
 #include "engine/explore/reach_private.h"
 #include "engine/base/hash.h"
 #include "engine/trace/once.h"
@@ -136,6 +137,21 @@ static void find_keepers(struct reach *r)
 	}
 }
 
+/* (All schedules of a run's class, reach_linear.c, have its pasts.) */
+static void find_left(struct reach *r)
+{
+	const struct history *h = r->x->h;
+	const uint32_t *stops = r->x->limits->stops;
+	for (uint32_t u = 0; u < r->threads && r->x->show_calls == NULL; u++) {
+		const GArray *events = h->threads[u].events, *prefixes = h->threads[u].prefixes;
+		for (guint i = 0; i < events->len; i++)
+			r->left[g_array_index(events, uint32_t, i)] = pasts_is_longer(
+			        r->x->limits->pasts, g_array_index(prefixes, uint64_t, i + 1));
+		if (stops != NULL && stops[u] != NONE)
+			r->left[stops[u]] = true;
+	}
+}
+
 static uint64_t end_in(const struct reach *r, const uint32_t *state);
 
 static void prepare(struct reach *r)
@@ -151,6 +167,7 @@ static void prepare(struct reach *r)
 	for (uint32_t e = 0; e < t->events_count; e++)
 		r->visible[e] = is_visible(r, e) || (r->barred != NULL && may_unblock(r, e));
 	find_keepers(r);
+	find_left(r);
 	if (r->x->show_calls != NULL)
 		r->x->show_calls(r);
 	number_objects(r);
@@ -219,7 +236,7 @@ static bool comes_as_in_run(const struct reach *r, const uint32_t *state, uint32
 	const struct view_call *call = view_call_of(r->x->h->view, e);
 	if (event_inert(x))
 		return true;
-	if (sync_outcome(r, state, e).answer != ANSWER_SAME ||
+	if (r->left[e] || sync_outcome(r, state, e).answer != ANSWER_SAME ||
 	    (call && call->scope && call->scope->ret == NONE))
 		return false;
 	const struct abstract_step *step = step_in(r, state, call);
@@ -231,17 +248,9 @@ static bool comes_as_in_run(const struct reach *r, const uint32_t *state, uint32
 	       lifetimes_ended(r->x->h->lifetimes, e) != NONE || sees_the_same(r, state, e);
 }
 
-/* Does its thread not go so far? */
-static bool is_beyond_stop(const struct reach *r, uint32_t e)
-{
-	const uint32_t *stops = r->x->limits->stops, *position = r->t->index->position;
-	uint32_t stop = stops == NULL ? NONE : stops[r->t->events[e].thread];
-	return stop != NONE && position[e] >= position[stop];
-}
-
 static bool may_come(const struct reach *r, const uint32_t *state, uint32_t e)
 {
-	return e != r->x->limits->end && !is_beyond_stop(r, e) && comes_as_in_run(r, state, e);
+	return e != r->x->limits->end && comes_as_in_run(r, state, e);
 }
 
 static void take_event(const struct reach *r, uint32_t *state, uint32_t e, uint32_t woken)
@@ -427,6 +436,9 @@ static enum answer look_at_read(struct reach *r, const uint32_t *state, uint32_t
 	const struct flip_limits *l = r->x->limits;
 	uint32_t other;
 	uint64_t sees = sees_in(r, state, e, &other);
+	if ((r->left[e] && sees == history_seen(r->x->h, e)) ||
+	    pasts_is_longer(l->pasts, history_after(r->x->h, e, sees)))
+		return ANSWER_LEFT;
 	if (awaits_in_vain(l->awaits, l->states, r->x->h, e, sees))
 		return ANSWER_WAITS;
 	if (sees != history_seen(r->x->h, e))
@@ -730,14 +742,13 @@ enum answer reach_look_at(struct reach *r, uint32_t s, uint32_t u)
 			                      */
 		return goes_on != NULL && goes_on[u] ? look_at_going(r, s, u) : ANSWER_WAITS;
 	}
-	return stands(r, state_at(r, s), e) && !is_beyond_stop(r, e) ? look_at(r, s, e)
-	                                                             : ANSWER_WAITS;
+	return stands(r, state_at(r, s), e) ? look_at(r, s, e) : ANSWER_WAITS;
 }
 
 bool reach_stands(const struct reach *r, uint32_t s, uint32_t u)
 {
 	uint32_t e = next_of(r, state_at(r, s), u);
-	return e != NONE && stands(r, state_at(r, s), e) && !is_beyond_stop(r, e);
+	return e != NONE && stands(r, state_at(r, s), e);
 }
 
 bool reach_can_go(const struct reach *r, uint32_t s, uint32_t u)
@@ -792,8 +803,7 @@ uint32_t reach_look(struct reach *r, uint32_t s, uint32_t *threads)
 		bool stood = e != NONE && stands(r, state_at(r, s), e);
 		enum answer answer = reach_look_at(r, s, u);
 		bool look = answer == ANSWER_OTHER && e != NONE && may_be_in_vain(r, e);
-		ends &= (answer == ANSWER_WAITS && (e == NONE || !is_beyond_stop(r, e))) ||
-		        look;
+		ends &= answer == ANSWER_WAITS || look;
 		looks |= look;
 		waits |= answer == ANSWER_WAITS && stood;
 		if (reach_may_go(r, s, u, answer))
@@ -901,6 +911,7 @@ void reach_end(struct reach *r)
 	g_free(r->object_slot);
 	symmetry_free(r->symmetry);
 	g_free(r->visible);
+	g_free(r->left);
 	g_free(r->slot_of);
 	sync_release(r);
 	g_array_unref(r->keepers);
@@ -921,6 +932,7 @@ void reach_begin(struct reach *r, struct search *x)
 		.t = t,
 		.threads = x->h->threads_count,
 		.visible = g_new0(uint8_t, t->events_count + 1),
+		.left = g_new0(bool, t->events_count + 1),
 		.slot_of = g_new(uint32_t, t->variables_count + 1),
 		.keepers = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		.states = g_array_new(FALSE, FALSE, sizeof(uint32_t)),

@@ -36,9 +36,10 @@ struct reach {
 	struct search *x;
 	const struct trace *t;
 	uint32_t threads, slots, objects;
-	uint32_t bits;             /* first word of the bits */
-	size_t size;               /* of a state, in words */
-	uint8_t *visible;          /* by event */
+	uint32_t bits;    /* first word of the bits */
+	size_t size;      /* of a state, in words */
+	uint8_t *visible; /* by event */
+	bool *left; /* by event: its outcome in the run ends a round in vain or a longer past */
 	uint32_t *slot_of;         /* by variable: NONE where threads do not share it */
 	uint32_t *object_slot;     /* by object of the model: its abstract state, or NONE */
 	struct symmetry *symmetry; /* where objects are looked at by results, else NULL */

@@ -232,7 +232,7 @@ static bool have_common_lock(const struct use_of *a, const struct use_of *b)
 static char *variable_name(const struct check *c, uint32_t variable)
 {
 	GString *name = g_string_new(NULL);
-	const char *text = trace_string(c->t, c->t->variables[variable].name);
+	const char *text = trace_variable_name(c->t, variable);
 	append_escaped(name, text, strlen(text));
 	return g_string_free(name, FALSE);
 }

@@ -315,7 +315,8 @@ struct part history_final(const struct history *h, struct wide range, const uint
 {
 	const struct trace *t = h->trace;
 	const struct variable *first = &t->variables[range.first];
-	uint64_t name = history_mix(11, g_str_hash(trace_string(t, first->name))), sum = name;
+	uint64_t name = history_mix(11, g_str_hash(trace_variable_name(t, range.first)));
+	uint64_t sum = name;
 	for (uint32_t i = 0; i < range.count; i++) {
 		const struct variable *v = &t->variables[range.first + i];
 		struct held wrote = written_by(h, writers[i]);

@@ -360,8 +360,7 @@ static void collect_marks(struct writer *w, const struct report *report)
 		                       finding_verdict_text(f->kind, f->verdict));
 		if (f->variables != NULL && f->variables->len > 0) {
 			uint32_t v = g_array_index(f->variables, uint32_t, 0);
-			g_string_append_printf(text, " %s",
-			                       trace_string(w->t, w->t->variables[v].name));
+			g_string_append_printf(text, " %s", trace_variable_name(w->t, v));
 		}
 		mark(w, f->first, text->str);
 		if (f->second != f->first)

@@ -157,7 +157,7 @@ static void take(struct search *s, GHashTable *into, char *name, uint32_t v)
 static void take_globals(struct search *s)
 {
 	for (uint32_t v = 0; v < s->t->variables_count; v++) {
-		const char *name = trace_string(s->t, s->t->variables[v].name);
+		const char *name = trace_variable_name(s->t, v);
 
 		if (s->t->variables[v].block == NONE && s->t->variables[v].size <= 8 &&
 		    (g_ascii_isalpha(*name) || *name == '_'))
@@ -171,8 +171,7 @@ static void take_globals(struct search *s)
 static char *part_name(const struct search *s, const struct way *way, uint32_t v)
 {
 	const struct block *b = &s->t->blocks[way->block];
-	const char *block = trace_string(s->t, b->name),
-	           *name = trace_string(s->t, s->t->variables[v].name);
+	const char *block = trace_string(s->t, b->name), *name = trace_variable_name(s->t, v);
 	size_t length;
 
 	if (strcmp(block, name) == 0)

@@ -68,8 +68,8 @@ static bool same_operand(const struct trace *a, uint32_t x, const struct trace *
 {
 	const struct event *e = &a->events[x], *f = &b->events[y];
 	if (op_is_access(e->op) && !((e->flags | f->flags) & EVENT_WIDE))
-		return same_name(trace_string(a, a->variables[e->target].name),
-		                 trace_string(b, b->variables[f->target].name)) &&
+		return same_name(trace_variable_name(a, e->target),
+		                 trace_variable_name(b, f->target)) &&
 		       same_value(a, e->aux, b, f->aux);
 	if (op_is_access(e->op))
 		return true; /* parts of an access: their own events' names may be split
@@ -178,7 +178,7 @@ static void append_access(const struct trace *t, const struct event *e, GString 
 {
 	bool pair = e->aux != 0 && t->values[e->aux].kind == V_PAIR;
 	g_string_append(out, pair ? "changes " : op_reads(e->op) ? "reads " : "writes ");
-	own_code_append_name(trace_string(t, t->variables[e->target].name), out);
+	own_code_append_name(trace_variable_name(t, e->target), out);
 	if (e->aux == 0)
 		return;
 	if (pair) {

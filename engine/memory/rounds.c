@@ -39,14 +39,14 @@ static bool on_own_stack(const struct trace *t, const struct event *x)
 	return true;
 }
 
-/* Does it leave the memory and the other threads as they are? */
-static bool changes_nothing(const struct walk *w, uint32_t event)
+bool memory_changes_nothing(const struct trace *t, uint32_t event, memory_shared *shared,
+                            const void *context)
 {
-	const struct event *x = &w->t->events[event];
+	const struct event *x = &t->events[event];
 	if (op_table[x->op].class != OP_CLASS_ACCESS)
 		return x->op == OP_FENCE;
-	return !op_writes(x->op) || memory_writes_the_same(w->t, x) ||
-	       (x->op == OP_WRITE && on_own_stack(w->t, x) && !w->shared(w->context, event));
+	return !op_writes(x->op) || memory_writes_the_same(t, x) ||
+	       (x->op == OP_WRITE && on_own_stack(t, x) && !shared(context, event));
 }
 
 static bool has_updates(const struct walk *w, const GArray *since, guint from)
@@ -87,7 +87,7 @@ static void take(struct walk *w, uint32_t event)
 		w->since[x->thread] = g_array_new(FALSE, FALSE, sizeof(struct looked));
 	GArray *since = w->since[x->thread];
 	end_round(w, since, l.state, event);
-	if (changes_nothing(w, event))
+	if (memory_changes_nothing(w->t, event, w->shared, w->context))
 		g_array_append_val(since, l);
 	else
 		g_array_set_size(since, 0);

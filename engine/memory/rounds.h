@@ -25,6 +25,9 @@ struct memory_rounds {
 };
 /* Is a plain access an event of the graph? */
 typedef bool memory_shared(const void *context, uint32_t event);
+/* Does the event leave the memory and the other threads as they are? */
+bool memory_changes_nothing(const struct trace *t, uint32_t event, memory_shared *shared,
+                            const void *context);
 /* `states`: by event, the state that its thread begins it in; 0: not known. A round may write
  * plainly to its thread's own stack, which is part of the state, but for what is `shared`.
  * `updates`: rounds with updates are none `in_vain`, but have their `first`. */

@@ -1,31 +1,21 @@
 /*
  * atomics.c - synchronises-with: from a release write to each acquire read that reads from it
- * or from its release sequence, also by fences (C17 7.17.3 and 7.17.4).
- *
- * Each variable has the heads of the release sequences that its last write belongs to. One for
- * each thread is enough, as a thread's last head happens after its earlier ones. A store ends
- * the sequences of other threads, an RMW none, a plain write all. A write after a release fence
- * heads a sequence at the fence; a read before an acquire fence passes the heads on to the
- * fence.
+ * or from its release sequence, also by fences, over a whole trace (rules: sync_edges.h).
  */
 #include "engine/base/arrays.h"
 #include "engine/order/causality.h"
 #include "engine/trace/weak.h"
 
-struct release_head {
-	struct edge_source at;
-	uint32_t thread;
-};
 struct atomics {
 	bool fixed;     /* only edges that every correct reordering has */
-	GArray **heads; /* by variable: struct release_head, or NULL */
+	GArray **heads; /* by variable: struct sync_point, or NULL */
 	uint64_t variables;
 	/* A trace where reads need not see the last write (weak.h): by event of an atomic
 	 * write, the heads of its own sequences; else NULL. */
 	GArray **of_write;
 	uint64_t events;
-	struct edge_source *fence; /* by thread: last release fence */
-	GArray **pending;          /* by thread: heads read without acquire; or NULL */
+	struct sync_point *fence; /* by thread: last release fence */
+	GArray **pending;         /* by thread: heads read without acquire; or NULL */
 	uint64_t threads;
 };
 
@@ -40,9 +30,9 @@ struct atomics *atomics_new(const struct trace *t, bool fixed)
 	if (t->weak_count || trace_model(t) != WEAK_SC)
 		a->of_write = g_new0(GArray *, a->events + 1);
 	a->pending = g_new0(GArray *, a->threads + 1);
-	a->fence = g_new(struct edge_source, a->threads + 1);
+	a->fence = g_new(struct sync_point, a->threads + 1);
 	for (uint64_t i = 0; i < a->threads; i++)
-		a->fence[i] = NO_POINT;
+		a->fence[i] = NO_SYNC_POINT;
 	return a;
 }
 
@@ -55,65 +45,53 @@ void atomics_free(struct atomics *a)
 	g_free(a);
 }
 
-/* Replace the earlier head of the same thread. */
-static void add_head(GArray **list, struct release_head head)
-{
-	if (*list == NULL)
-		*list = g_array_new(FALSE, FALSE, sizeof(struct release_head));
-	for (guint i = 0; i < (*list)->len; i++) {
-		struct release_head *h = &g_array_index(*list, struct release_head, i);
+struct acquirer {
+	struct causality *c;
+	uint32_t event;
+};
 
-		if (h->thread == head.thread) {
-			if (h->at.event < head.at.event)
-				*h = head;
-			return;
-		}
-	}
-	g_array_append_val(*list, head);
+static void join(void *context, const struct sync_point *from)
+{
+	const struct acquirer *a = context;
+
+	causality_edge(a->c, a->event, from->thread,
+	               (struct edge_source){ from->event, from->clock }, STEP_SYNCHRONISES,
+	               NONE, true);
 }
 
-static void keep_own(GArray *list, uint32_t thread)
+static struct sync_point here(struct causality *c, uint32_t event)
 {
-	for (guint i = list->len; i-- > 0;) {
-		if (g_array_index(list, struct release_head, i).thread != thread)
-			g_array_remove_index_fast(list, i);
-	}
+	struct edge_source at = causality_point(c, event);
+
+	return (struct sync_point){ event, c->t->events[event].thread, at.clock };
 }
 
 /* Edges into a read from the heads of the release sequences of its variable. */
 static void read_heads(struct causality *c, uint32_t event, const GArray *heads)
 {
 	const struct event *x = &c->t->events[event];
-	bool acquires = order_acquires(event_order(x));
+	struct acquirer acquirer = { c, event };
 
-	for (guint i = 0; i < heads->len; i++) {
-		struct release_head h = g_array_index(heads, struct release_head, i);
-
-		if (h.thread == x->thread)
-			continue;
-		if (acquires)
-			causality_edge(c, event, h.thread, h.at, STEP_SYNCHRONISES, NONE, true);
-		else
-			add_head(&c->atomics->pending[x->thread], h);
-	}
+	heads_read(heads, x->thread, event_order(x), &c->atomics->pending[x->thread], join,
+	           &acquirer);
 }
 
 static void write_heads(struct causality *c, uint32_t event, GArray **heads)
 {
 	const struct event *x = &c->t->events[event];
 	const struct atomics *a = c->atomics;
-	struct release_head head = { a->fence[x->thread], x->thread };
+	struct sync_point head = a->fence[x->thread];
 
 	/* Another reordering may put a store that ends the sequence before a store of the same
 	 * thread, but none between an RMW and the write that it reads. */
-	if (*heads != NULL && x->op != OP_RMW)
-		keep_own(*heads, a->fixed ? NONE : x->thread);
+	if (x->op != OP_RMW)
+		heads_keep(*heads, a->fixed ? NONE : x->thread);
 	if (c->hidden)
 		return;
 	if (order_releases(event_order(x)))
-		head.at = causality_point(c, event);
-	if (head.at.event != NONE)
-		add_head(heads, head);
+		head = here(c, event);
+	if (head.event != NONE)
+		sync_points_add(heads, head);
 }
 
 /*
@@ -125,31 +103,31 @@ static void write_heads_alone(struct causality *c, uint32_t event)
 	const struct event *x = &c->t->events[event];
 	struct wide run = event_variables(c->t, x);
 	struct atomics *a = c->atomics;
-	GArray *mine = g_array_new(FALSE, FALSE, sizeof(struct release_head));
+	GArray *mine = g_array_new(FALSE, FALSE, sizeof(struct sync_point));
 
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
-		struct release_head head = { a->fence[x->thread], x->thread };
+		struct sync_point head = a->fence[x->thread];
 		GArray **own = &a->heads[v]; /* each thread's last head */
 		uint32_t read = x->op == OP_RMW
 		                        ? trace_writers(c->t, event).items[v - run.first]
 		                        : NONE;
 
 		if (order_releases(event_order(x)) && !c->hidden) {
-			head.at = causality_point(c, event);
-			add_head(own, head);
-		} else if (head.at.event != NONE && !c->hidden) {
-			add_head(&mine, head);
+			head = here(c, event);
+			sync_points_add(own, head);
+		} else if (head.event != NONE && !c->hidden) {
+			sync_points_add(&mine, head);
 		}
 		for (guint i = 0; *own && i < (*own)->len; i++) {
-			struct release_head h = g_array_index(*own, struct release_head, i);
+			struct sync_point h = g_array_index(*own, struct sync_point, i);
 
 			if (h.thread == x->thread)
-				add_head(&mine, h);
+				sync_points_add(&mine, h);
 		}
 		for (guint i = 0;
 		     read != NONE && a->of_write[read] && i < a->of_write[read]->len; i++)
-			add_head(&mine,
-			         g_array_index(a->of_write[read], struct release_head, i));
+			sync_points_add(&mine,
+			                g_array_index(a->of_write[read], struct sync_point, i));
 	}
 	a->of_write[event] = mine;
 }
@@ -206,18 +184,12 @@ void atomics_plain_write(struct causality *c, uint32_t event)
 void atomics_fence(struct causality *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
-	GArray **pending = &c->atomics->pending[x->thread];
+	struct acquirer acquirer = { c, event };
 
-	if (order_acquires(event_order(x)) && *pending != NULL) {
-		for (guint i = 0; i < (*pending)->len; i++) {
-			struct release_head h = g_array_index(*pending, struct release_head, i);
-
-			causality_edge(c, event, h.thread, h.at, STEP_SYNCHRONISES, NONE, true);
-		}
-		g_array_set_size(*pending, 0);
-	}
+	if (order_acquires(event_order(x)))
+		heads_fence(c->atomics->pending[x->thread], join, &acquirer);
 	if (order_releases(event_order(x)))
-		c->atomics->fence[x->thread] = causality_point(c, event);
+		c->atomics->fence[x->thread] = here(c, event);
 }
 
 static void mark_heads(struct clocks *clocks, GArray **lists, uint64_t count)
@@ -225,7 +197,7 @@ static void mark_heads(struct clocks *clocks, GArray **lists, uint64_t count)
 	for (uint64_t i = 0; lists != NULL && i < count; i++) {
 		for (guint j = 0; lists[i] != NULL && j < lists[i]->len; j++)
 			clocks_mark(clocks,
-			            g_array_index(lists[i], struct release_head, j).at.clock);
+			            g_array_index(lists[i], struct sync_point, j).clock);
 	}
 }
 

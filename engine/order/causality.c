@@ -4,6 +4,15 @@
 #include "engine/order/causality.h"
 #include "engine/trace/weak.h"
 
+enum order_kind causality_lasting_kind(const struct trace *t)
+{
+	bool any = false;
+
+	for (uint64_t e = 0; e < t->events_count && !any; e++)
+		any = op_is_atomic(t->events[e].op) || op_fails(t->events[e].op);
+	return any ? ORDER_KIND_LASTING : ORDER_KIND_OBSERVED;
+}
+
 struct causality *causality_new(struct trace *t, enum order_kind kind, enum keep keep,
                                 const struct progress *progress)
 {

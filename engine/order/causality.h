@@ -16,6 +16,7 @@
 #include "engine/order/clocks.h"
 #include "engine/order/order.h"
 #include "engine/order/sections.h"
+#include "engine/order/sync_edges.h"
 #include "engine/trace/tries.h"
 
 /* Program order, must-order and reads-from without lock edges: SyncP's closure. */
@@ -24,6 +25,11 @@
 #define ORDER_KIND_FIXED    ((enum order_kind)(ORDER_KIND_COUNT + 1))
 /* The same with observations that involve a plain access (order_new_lasting). */
 #define ORDER_KIND_LASTING  ((enum order_kind)(ORDER_KIND_COUNT + 2))
+
+/* The strongest of these orders that leaves no race out: OBSERVED, whose pairs no correct
+ * reordering turns; LASTING with atomics or failed tries, as C11 races may lie in the order
+ * that these make (c11_matters is exact, and dearer). Walks over the events. */
+enum order_kind causality_lasting_kind(const struct trace *t);
 
 /* An edge that changed the vector clock of `to`. */
 struct edge {
@@ -193,10 +199,9 @@ void locks_note(struct causality *c, uint32_t event);
 void locks_mark(struct causality *c);
 
 struct lock {
-	epoch release;   /* end of the last exclusive section */
-	uint32_t clock;  /* its vector clock */
-	GArray *readers; /* shared releases since; NULL: none */
-	/* With hidden acquires: exclusive releases that the last one is not ordered after. */
+	struct lock_points points;
+	/* With hidden acquires: exclusive releases that the last one is not ordered after
+	 * (struct sync_point). */
 	GArray *others;
 };
 struct locks {

@@ -11,17 +11,14 @@
  */
 #include "engine/order/causality.h"
 
-struct lock_release {
-	struct edge_source at;
-	uint32_t thread;
-};
-
 struct locks *locks_new(const struct trace *t)
 {
 	struct locks *l = g_new0(struct locks, 1);
 
 	l->count = t->objects_count;
 	l->of = g_new0(struct lock, l->count + 1);
+	for (uint64_t i = 0; i < l->count; i++)
+		l->of[i].points.release = NO_SYNC_POINT;
 	return l;
 }
 
@@ -30,10 +27,8 @@ void locks_free(struct locks *l)
 	if (l == NULL)
 		return;
 	for (uint64_t i = 0; i < l->count; i++) {
-		if (l->of[i].readers != NULL)
-			g_array_free(l->of[i].readers, TRUE);
-		if (l->of[i].others != NULL)
-			g_array_free(l->of[i].others, TRUE);
+		sync_points_free(l->of[i].points.readers);
+		sync_points_free(l->of[i].others);
 	}
 	g_free(l->of);
 	g_free(l);
@@ -59,25 +54,24 @@ void locks_borrow(struct causality *c, epoch *last, epoch shared)
 void locks_settle(struct causality *c, uint32_t object)
 {
 	const epoch *last = &c->locks->last[EACH * (size_t)object];
-	struct lock *l = &c->locks->of[object];
+	struct sync_point *release = &c->locks->of[object].points.release;
+	uint32_t event = epoch_event(last[RELEASE]);
 
-	if (last[ACQUIRE] == c->locks->shared)
+	if (last[ACQUIRE] == c->locks->shared || release->event == event)
 		return;
-	if (l->release != last[RELEASE]) {
-		l->release = last[RELEASE];
-		l->clock = causality_past_point(c, epoch_event(l->release)).clock;
-	}
+	*release = (struct sync_point){ event, epoch_thread(last[RELEASE]),
+		                        causality_past_point(c, event).clock };
 }
 
 void locks_acquire_new(struct causality *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
 	epoch *last = &c->locks->last[EACH * (size_t)x->target], release = last[RELEASE];
-	const struct lock *l = &c->locks->of[x->target];
+	const struct lock_points *l = &c->locks->of[x->target].points;
 	struct sync_region *of;
-	uint32_t clock = l->clock;
+	uint32_t clock = l->release.clock;
 
-	if (l->release != release) {
+	if (l->release.event != epoch_event(release)) {
 		of = regions_find(&c->regions[epoch_thread(release)], epoch_event(release));
 		clock = of == NULL ? 0 : of->clock;
 	}
@@ -101,82 +95,65 @@ void locks_note(struct causality *c, uint32_t event)
 
 /* -- edges -------------------------------------------------------------------------------- */
 
-static void join_all(struct causality *c, uint32_t event, const GArray *releases)
-{
-	for (guint i = 0; releases != NULL && i < releases->len; i++) {
-		const struct lock_release *r = &g_array_index(releases, struct lock_release, i);
+struct acquire {
+	struct causality *c;
+	uint32_t event, lock;
+};
 
-		causality_edge(c, event, r->thread, r->at, STEP_LOCK,
-		               c->t->events[event].target, false);
-	}
+static void join(void *context, const struct sync_point *from)
+{
+	const struct acquire *a = context;
+
+	causality_edge(a->c, a->event, from->thread,
+	               (struct edge_source){ from->event, from->clock }, STEP_LOCK, a->lock,
+	               false);
 }
 
 void locks_acquire(struct causality *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
-	struct lock *l = &c->locks->of[x->target];
+	const struct lock *l = &c->locks->of[x->target];
+	struct acquire acquire = { c, event, x->target };
 
-	if (l->release != 0)
-		causality_edge(c, event, epoch_thread(l->release),
-		               (struct edge_source){ epoch_event(l->release), l->clock },
-		               STEP_LOCK, x->target, false);
-	join_all(c, event, l->others);
-	if (x->op == OP_ACQ)
-		join_all(c, event, l->readers);
+	sync_points_join(l->others, join, &acquire);
+	lock_acquire(&l->points, x->op == OP_RACQ, join, &acquire);
 }
 
 /* Drop the releases that a thread's clock covers. */
 static void drop_covered(const struct causality *c, GArray *releases, uint32_t thread)
 {
 	for (guint i = releases == NULL ? 0 : releases->len; i-- > 0;) {
-		const struct lock_release *r = &g_array_index(releases, struct lock_release, i);
+		const struct sync_point *r = &g_array_index(releases, struct sync_point, i);
 
 		if (r->thread == thread ||
-		    clocks_now_time(&c->clocks, thread, r->thread) > r->at.event)
+		    clocks_now_time(&c->clocks, thread, r->thread) > r->event)
 			g_array_remove_index_fast(releases, i);
 	}
 }
 
-/* The acquire before this release may have been hidden, and joined nothing. */
-static void keep_uncovered(const struct causality *c, struct lock *l, uint32_t thread)
+/* The acquire before this exclusive release may have been hidden, and joined nothing: earlier
+ * releases go unless this one is ordered after them. */
+static void release_scoped(const struct causality *c, struct lock *l, struct sync_point at)
 {
-	struct lock_release last = { { epoch_event(l->release), l->clock },
-		                     epoch_thread(l->release) };
-
 	if (l->others == NULL)
-		l->others = g_array_new(FALSE, FALSE, sizeof(struct lock_release));
-	if (l->release != 0)
-		g_array_append_val(l->others, last);
-	drop_covered(c, l->others, thread);
-	drop_covered(c, l->readers, thread);
+		l->others = g_array_new(FALSE, FALSE, sizeof(struct sync_point));
+	if (l->points.release.event != NONE)
+		g_array_append_val(l->others, l->points.release);
+	drop_covered(c, l->others, at.thread);
+	drop_covered(c, l->points.readers, at.thread);
+	l->points.release = at;
 }
 
 void locks_release(struct causality *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
 	struct lock *l = &c->locks->of[x->target];
-	struct lock_release reader = { causality_point(c, event), x->thread };
+	struct sync_point at = { event, x->thread, causality_point(c, event).clock };
 
-	if (x->op == OP_REL) {
-		if (c->scoped)
-			keep_uncovered(c, l, x->thread);
-		else if (l->readers != NULL)
-			g_array_set_size(l->readers, 0);
-		l->release = epoch_of(event, x->thread);
-		l->clock = reader.at.clock;
-		return;
-	}
-	if (l->readers == NULL)
-		l->readers = g_array_new(FALSE, FALSE, sizeof(struct lock_release));
-	for (guint i = 0; i < l->readers->len; i++) {
-		struct lock_release *r = &g_array_index(l->readers, struct lock_release, i);
-
-		if (r->thread == x->thread) {
-			*r = reader;
-			return;
-		}
-	}
-	g_array_append_val(l->readers, reader);
+	if (x->op == OP_REL && c->scoped)
+		release_scoped(c, l, at);
+	else
+		lock_release(&l->points, x->op == OP_RREL, at);
 }
 
 /* Every lock's clock is known after locks_settle, so only the last regions are needed. */
@@ -195,7 +172,7 @@ static void forget_past(struct causality *c)
 static void mark_all(struct clocks *clocks, const GArray *releases)
 {
 	for (guint i = 0; releases != NULL && i < releases->len; i++)
-		clocks_mark(clocks, g_array_index(releases, struct lock_release, i).at.clock);
+		clocks_mark(clocks, g_array_index(releases, struct sync_point, i).clock);
 }
 
 void locks_mark(struct causality *c)
@@ -207,8 +184,8 @@ void locks_mark(struct causality *c)
 	for (uint64_t i = 0; i < c->locks->count; i++) {
 		const struct lock *l = &c->locks->of[i];
 
-		clocks_mark(&c->clocks, l->clock);
-		mark_all(&c->clocks, l->readers);
+		clocks_mark(&c->clocks, l->points.release.clock);
+		mark_all(&c->clocks, l->points.readers);
 		mark_all(&c->clocks, l->others);
 	}
 }

@@ -213,7 +213,7 @@ static void side_add_event(struct order_side *side, const struct trace *t, uint3
 		return;
 	struct wide run = event_variables(t, x);
 	for (uint32_t v = run.first; v < run.first + run.count; v++)
-		side_touches(side, trace_string(t, t->variables[v].name), NONE);
+		side_touches(side, trace_variable_name(t, v), NONE);
 }
 
 static void side_init(struct order_side *side, const struct missing_calls *calls,

@@ -2,21 +2,26 @@
  * rdit.c - must-orders of barrier pairs.
  *
  * For each address, the events of all barrier pairs that may reach it keep their order, so they
- * form a chain; an access to it is ordered between its neighbours on the chain. Linear in the
- * events of barrier pairs times their addresses, and in the accesses to these.
+ * form a chain; an access to it is ordered between its neighbours on the chain. One walk,
+ * linear in the events of barrier pairs times their addresses, and in the accesses to these;
+ * memory grows with the addresses alone.
  */
 #include "engine/partial/rdit.h"
 
+#include "engine/base/search.h"
 #include "engine/partial/calls.h"
 #include "engine/trace/tries.h"
 
-#include <string.h>
+/* A thread's latest access of an address. */
+struct chain_access {
+	uint32_t thread, event;
+};
 
-/* Of an address, by an event. */
-struct address_touch {
-	uint32_t address, event;
-	bool barrier; /* in a barrier pair that names it; else an access to it or a part of it
-	               */
+/* Of an address: the barrier pairs' events that may reach it, in their order. */
+struct chain {
+	uint32_t last;    /* its last event so far, or NONE */
+	uint32_t touched; /* the last event of either kind, so that each counts once */
+	GArray *since;    /* struct chain_access, by thread: accesses after `last`; or NULL */
 };
 
 /* Addresses that contain a name: a range of collector.within. */
@@ -30,14 +35,25 @@ struct containing_address {
 	bool whole; /* equal, not only a part */
 };
 
+/* A barrier pair, and what it may reach. */
+struct open_pair {
+	uint32_t back; /* its last event, NONE: the thread's end */
+	GArray *spans; /* struct address_span */
+};
+
 struct collector {
 	const struct trace *t;
 	GHashTable *addresses; /* text -> number + 1; keys borrowed from the trace */
 	GArray *within;        /* struct containing_address */
-	struct address_span *variables, *objects; /* by index; looked up once */
-	GArray *touches;                          /* struct address_touch */
-	GArray *edges;                            /* struct must_edge */
-	GHashTable *known;                        /* edges as numbers, to find duplicates */
+	/* By index, and of what calls reach by value; each is looked up once. */
+	struct address_span *variables, *objects, *values;
+	struct chain *chains; /* by address */
+	GArray **open;        /* by thread: struct open_pair, nested; or NULL */
+	GArray *edges;        /* struct must_edge */
+	/* By thread, the last edge from it: most events of a chain are neighbours on others,
+	 * too. And all edges as numbers. */
+	struct must_edge *latest;
+	GHashTable *known;
 };
 
 /* -- addresses ------------------------------------------------------------------------- */
@@ -49,13 +65,17 @@ static bool is_missing(const struct trace *t, uint32_t e)
 
 static void name_addresses(struct collector *c)
 {
+	g_autofree bool *named = g_new0(bool, c->t->values_count + 1);
+
 	for (uint32_t e = 0; e < c->t->events_count; e++) {
 		if (!is_missing(c->t, e))
 			continue;
 		struct event_list reached = missing_reach(c->t, e);
 		for (uint64_t i = 0; i < reached.count; i++) {
+			if (named[reached.items[i]])
+				continue;
+			named[reached.items[i]] = true;
 			const char *text = missing_address(c->t, reached.items[i]);
-
 			if (text != NULL && !g_hash_table_contains(c->addresses, text))
 				g_hash_table_insert(
 				        c->addresses, (gpointer)text,
@@ -85,39 +105,129 @@ static struct address_span span_of(struct collector *c, const char *name)
 	return span;
 }
 
+/* -- chains ---------------------------------------------------------------------------- */
+
+static void add_edge(struct collector *c, uint32_t before, uint32_t after)
+{
+	struct must_edge edge = { before, after, NONE, MUST_MISSING };
+	uint64_t key = (uint64_t)before << 32 | after;
+
+	if (before == NONE)
+		return;
+	uint32_t thread = c->t->events[before].thread;
+	struct must_edge *latest = &c->latest[thread];
+	if (thread == c->t->events[after].thread ||
+	    (latest->before == before && latest->after == after))
+		return;
+	*latest = edge;
+	if (g_hash_table_contains(c->known, &key))
+		return;
+	g_hash_table_add(c->known, g_memdup2(&key, sizeof(key)));
+	g_array_append_val(c->edges, edge);
+}
+
+/* Edges of an event of the chain: from the one before, and from the accesses since. */
+static void extend_chain(struct collector *c, struct chain *chain, uint32_t e)
+{
+	add_edge(c, chain->last, e);
+	for (guint i = 0; chain->since && i < chain->since->len; i++)
+		add_edge(c, g_array_index(chain->since, struct chain_access, i).event, e);
+	if (chain->since)
+		g_array_set_size(chain->since, 0);
+	chain->last = e;
+}
+
+/* An edge from the chain's last event to the thread's first access since; its last one is kept
+ * for the next event. */
+static void access_chain(struct collector *c, struct chain *chain, uint32_t e)
+{
+	struct chain_access new = { c->t->events[e].thread, e };
+
+	if (chain->since == NULL)
+		chain->since = g_array_new(FALSE, FALSE, sizeof(new));
+	struct chain_access *since = (struct chain_access *)chain->since->data;
+	guint at = search_end(i, 0, chain->since->len, since[i].thread < new.thread);
+	if (at < chain->since->len && since[at].thread == new.thread) {
+		since[at].event = e;
+		return;
+	}
+	add_edge(c, chain->last, e);
+	g_array_insert_val(chain->since, at, new);
+}
+
 /* The event touches every address of the span. A barrier pair that reaches only a part of an
  * address is ordered with pairs that reach all of it, but not with others of its kind; in this
- * it equals an access. */
-static void add_touches(struct collector *c, struct address_span span, uint32_t e, bool barrier)
+ * it equals an access. So what an event touches as a barrier comes before what it touches else.
+ */
+static void touch(struct collector *c, struct address_span span, uint32_t e, bool pair,
+                  bool barrier)
 {
 	for (uint32_t i = span.first; i < span.first + span.count; i++) {
 		const struct containing_address *w =
 		        &g_array_index(c->within, struct containing_address, i);
-		struct address_touch new = { w->address, e, barrier && w->whole };
+		struct chain *chain = &c->chains[w->address];
 
-		g_array_append_val(c->touches, new);
+		if ((pair && w->whole) != barrier || chain->touched == e)
+			continue;
+		chain->touched = e;
+		if (barrier)
+			extend_chain(c, chain, e);
+		else
+			access_chain(c, chain, e);
 	}
 }
 
 /* -- events at addresses ------------------------------------------------------------------ */
 
-/* All events of the barrier pair; without `back`, until the thread's end. */
-static void touch_barrier(struct collector *c, uint32_t miss)
+static void open_pair_free(struct open_pair *pair)
+{
+	g_array_free(pair->spans, TRUE);
+}
+
+static void begin_pair(struct collector *c, uint32_t miss)
 {
 	const struct trace *t = c->t;
-	struct event_list list = trace_thread_events(t, t->events[miss].thread);
+	GArray **open = &c->open[t->events[miss].thread];
 	struct event_list reached = missing_reach(t, miss);
-	uint32_t back = t->index->partner[miss];
-	uint64_t end = back == NONE ? list.count : t->index->position[back] + 1;
+	struct open_pair new = { t->index->partner[miss],
+		                 g_array_new(FALSE, FALSE, sizeof(struct address_span)) };
 
 	for (uint64_t i = 0; i < reached.count; i++) {
-		const char *text = missing_address(t, reached.items[i]);
-		struct address_span span = { 0 };
+		struct address_span *span = &c->values[reached.items[i]];
 
-		if (text != NULL)
-			span = span_of(c, text);
-		for (uint64_t k = t->index->position[miss]; k < end; k++)
-			add_touches(c, span, list.items[k], true);
+		if (!span->known) {
+			const char *text = missing_address(t, reached.items[i]);
+			*span = text ? span_of(c, text)
+			             : (struct address_span){ .known = true };
+		}
+		if (span->count > 0)
+			g_array_append_val(new.spans, *span);
+	}
+	if (*open == NULL)
+		*open = g_array_new(FALSE, FALSE, sizeof(struct open_pair));
+	g_array_append_val(*open, new);
+}
+
+static void touch_pairs(struct collector *c, const GArray *open, uint32_t e, bool barrier)
+{
+	for (guint i = 0; open && i < open->len; i++) {
+		const GArray *spans = g_array_index(open, struct open_pair, i).spans;
+
+		for (guint k = 0; k < spans->len; k++)
+			touch(c, g_array_index(spans, struct address_span, k), e, true,
+			      barrier);
+	}
+}
+
+static void end_pairs(GArray *open, uint32_t e)
+{
+	for (guint i = open ? open->len : 0; i-- > 0;) {
+		struct open_pair *pair = &g_array_index(open, struct open_pair, i);
+
+		if (pair->back != e)
+			continue;
+		open_pair_free(pair);
+		g_array_remove_index(open, i);
 	}
 }
 
@@ -127,9 +237,8 @@ static void touch_variables(struct collector *c, const struct event *x, uint32_t
 
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
 		if (!c->variables[v].known)
-			c->variables[v] =
-			        span_of(c, trace_string(c->t, c->t->variables[v].name));
-		add_touches(c, c->variables[v], e, false);
+			c->variables[v] = span_of(c, trace_variable_name(c->t, v));
+		touch(c, c->variables[v], e, false, false);
 	}
 }
 
@@ -146,89 +255,29 @@ static void touch_event(struct collector *c, uint32_t e)
 		if (!c->objects[x->target].known)
 			c->objects[x->target] =
 			        span_of(c, trace_string(t, t->objects[x->target].name));
-		add_touches(c, c->objects[x->target], e, false);
+		touch(c, c->objects[x->target], e, false, false);
 	}
 	if (x->op == OP_END)
-		add_touches(c, span_of(c, trace_string(t, t->threads[x->thread].name)), e,
-		            false);
+		touch(c, span_of(c, trace_string(t, t->threads[x->thread].name)), e, false,
+		      false);
 }
 
-static bool collect_touches(struct collector *c, const struct progress *progress)
+static bool walk_chains(struct collector *c, const struct progress *progress)
 {
-	name_addresses(c);
-	if (g_hash_table_size(c->addresses) == 0)
-		return true;
 	for (uint32_t e = 0; e < c->t->events_count; e++) {
 		if (is_missing(c->t, e))
-			touch_barrier(c, e);
+			begin_pair(c, e);
+		GArray *open = c->open[c->t->events[e].thread];
+		touch_pairs(c, open, e, true);
+		touch_pairs(c, open, e, false);
 		touch_event(c, e);
+		end_pairs(open, e);
 		if (e % 65536 == 0 &&
 		    !progress_tick(progress, (double)e / (double)c->t->events_count,
 		                   "missing code"))
 			return false;
 	}
 	return true;
-}
-
-/* -- chains ---------------------------------------------------------------------------- */
-
-static gint touch_compare(gconstpointer a, gconstpointer b)
-{
-	const struct address_touch *x = a, *y = b;
-
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	if (x->event != y->event)
-		return x->event < y->event ? -1 : 1;
-	return y->barrier - x->barrier; /* a barrier's event first */
-}
-
-static void add_edge(struct collector *c, uint32_t before, uint32_t after)
-{
-	struct must_edge edge = { before, after, NONE, MUST_MISSING };
-	uint64_t key = (uint64_t)before << 32 | after;
-
-	if (before == NONE || c->t->events[before].thread == c->t->events[after].thread ||
-	    g_hash_table_contains(c->known, &key))
-		return;
-	g_hash_table_add(c->known, g_memdup2(&key, sizeof(key)));
-	g_array_append_val(c->edges, edge);
-}
-
-/* Of one address and thread: accesses since the chain's last event. */
-struct chain_accesses {
-	uint32_t since; /* that event + 2 (1: before the chain); 0: no access */
-	uint32_t last;  /* latest access of the chain */
-};
-
-/* Edges of one address: from each event of the chain to the next; from accesses since the
- * previous event of the chain to the next one; from the chain's last event to each access. A
- * thread's accesses between two events of the chain need edges for the first and last only. */
-static void chain_edges(struct collector *c, const struct address_touch *touches, guint count,
-                        struct chain_accesses *of)
-{
-	uint32_t last = NONE;
-
-	memset(of, 0, c->t->threads_count * sizeof(*of));
-	for (guint i = 0; i < count; i++) {
-		uint32_t e = touches[i].event;
-		struct chain_accesses *mine = &of[c->t->events[e].thread];
-
-		if (i > 0 && touches[i - 1].event == e)
-			continue;
-		if (!touches[i].barrier) {
-			if (mine->since != last + 2)
-				add_edge(c, last, e);
-			*mine = (struct chain_accesses){ last + 2, e }; /* NONE + 2 is 1 */
-			continue;
-		}
-		add_edge(c, last, e);
-		for (uint64_t u = 0; u < c->t->threads_count; u++) {
-			if (of[u].since == last + 2)
-				add_edge(c, of[u].last, e);
-		}
-		last = e;
-	}
 }
 
 GArray *rdit_edges(struct trace *t, const struct progress *progress)
@@ -241,27 +290,36 @@ GArray *rdit_edges(struct trace *t, const struct progress *progress)
 	c.within = g_array_new(FALSE, FALSE, sizeof(struct containing_address));
 	c.variables = g_new0(struct address_span, t->variables_count + 1);
 	c.objects = g_new0(struct address_span, t->objects_count + 1);
-	c.touches = g_array_new(FALSE, FALSE, sizeof(struct address_touch));
+	c.values = g_new0(struct address_span, t->values_count + 1);
+	c.open = g_new0(GArray *, t->threads_count + 1);
+	c.latest = g_new0(struct must_edge, t->threads_count + 1);
 	c.edges = g_array_new(FALSE, FALSE, sizeof(struct must_edge));
 	c.known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-	bool good = collect_touches(&c, progress);
-	g_autofree struct chain_accesses *of =
-	        g_new(struct chain_accesses, t->threads_count + 1);
-	g_array_sort(c.touches, touch_compare);
-	for (guint i = 0, end; good && i < c.touches->len; i = end) {
-		const struct address_touch *touches = (const void *)c.touches->data;
-
-		for (end = i;
-		     end < c.touches->len && touches[end].address == touches[i].address;)
-			end++;
-		chain_edges(&c, touches + i, end - i, of);
+	name_addresses(&c);
+	uint32_t addresses = g_hash_table_size(c.addresses);
+	c.chains = g_new(struct chain, addresses + 1);
+	for (uint32_t i = 0; i < addresses; i++)
+		c.chains[i] = (struct chain){ NONE, NONE, NULL };
+	bool good = addresses == 0 || walk_chains(&c, progress);
+	for (uint32_t i = 0; i < addresses; i++) {
+		if (c.chains[i].since)
+			g_array_free(c.chains[i].since, TRUE);
+	}
+	for (uint32_t u = 0; u < t->threads_count; u++) {
+		for (guint i = 0; c.open[u] && i < c.open[u]->len; i++)
+			open_pair_free(&g_array_index(c.open[u], struct open_pair, i));
+		if (c.open[u])
+			g_array_free(c.open[u], TRUE);
 	}
 	g_hash_table_destroy(c.addresses);
 	g_hash_table_destroy(c.known);
-	g_array_free(c.touches, TRUE);
 	g_array_free(c.within, TRUE);
 	g_free(c.variables);
 	g_free(c.objects);
+	g_free(c.values);
+	g_free(c.chains);
+	g_free(c.open);
+	g_free(c.latest);
 	if (good)
 		return c.edges;
 	g_array_free(c.edges, TRUE);

@@ -332,6 +332,8 @@ static void import_release(struct import *im)
 	g_hash_table_destroy(im->objects);
 	g_byte_array_free(im->inputs, TRUE);
 	g_hash_table_destroy(im->instances);
+	g_hash_table_destroy(im->instance_counts);
+	g_array_free(im->values, TRUE);
 	names_free(im->names);
 	rebase_free(im->rebase);
 	g_free(im->folder);
@@ -433,7 +435,9 @@ void import_init(struct import *im, const char *path, const char *name)
 	im->functions = g_hash_table_new(NULL, NULL);
 	im->objects = import_objects_new();
 	im->inputs = g_byte_array_new();
-	im->instances = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	im->instances = import_instances_new();
+	im->instance_counts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	im->values = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	if (!(im->header->flags & LOG_ASLR_OFF))
 		im->rebase = rebase_new();
 	im->names = names_new(im->folder, im->facts->debug);
@@ -489,7 +493,9 @@ static void note_recording(struct import *im)
 	             im->header->flags & LOG_CONTROLLED ? "controlled" : "free");
 	if (im->header->flags & LOG_FILTER)
 		builder_note(im->b, TRACE_FILTER_NOTE,
-		             im->header->flags & LOG_FILTER_HB ? "hb" : "wcp");
+		             im->header->flags & LOG_FILTER_HB    ? "hb"
+		             : im->header->flags & LOG_FILTER_WCP ? "wcp"
+		                                                  : TRACE_FILTER_COMMUTE);
 	snprintf(seed, sizeof(seed), "%" PRIu64, im->header->seed);
 	builder_note(im->b, "recording-seed", seed);
 	if (im->header->memory == LOG_TSO || im->header->memory == LOG_RC11)

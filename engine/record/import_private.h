@@ -88,7 +88,11 @@ struct import {
 	GByteArray *inputs;                 /* for replay: struct log_input, see inputs.h */
 	uint64_t clocks, repeated, futexes; /* answers, repetitions, waits for a futex */
 	GHashTable *objects;                /* set of struct site: import_objects.c */
-	GHashTable *instances; /* "TYPE ADDRESS" -> instance + 1, "TYPE" -> count */
+	/* import_calls.c: set of struct specified; a type, or one with a small number -> count
+	 * of its objects; the record in hand and its values */
+	GHashTable *instances, *instance_counts;
+	char invocation[4096];
+	GArray *values; /* uint32_t */
 	struct names *names;
 	struct missing_code *missing; /* import_missing.c; NULL: none so far */
 	struct rebase *rebase;        /* owned; NULL: addresses unchanged */
@@ -173,6 +177,7 @@ void import_object_init(struct import *im, uint64_t address);
 void import_semaphore(struct import *im, unsigned flags, uint64_t address, uint64_t count);
 
 /* import_calls.c */
+GHashTable *import_instances_new(void);
 void import_invocation(struct import *im, struct lane *lane, enum log_tag tag, unsigned flags,
                        uint64_t pc, const uint64_t *w);
 

@@ -109,6 +109,7 @@ enum log_happened {
 	LOG_FILTERED = 2, /* system calls were given up, by a filter of seccomp */
 	LOG_STRICT = 4,   /* the same by strict mode, which ended the recording */
 	LOG_REUSED = 8,   /* LOG_EXPLORE: too much was freed to be kept from reuse */
+	LOG_REFUSED = 16, /* LOG_ONE_THREAD: the run needs kernel threads */
 };
 
 enum log_flag {
@@ -125,10 +126,15 @@ enum log_flag {
 	LOG_SETTLE = 512,     /* a run that becomes a fork server at the beginning of main */
 	LOG_FUTEXES = 1024, /* a replay: waits for futexes are modelled, as with LOG_EXPLORE */
 	/* Accesses that tell the analysis nothing new are left out (runtime/log/access.h), and
-	 * plain ones have no values: for happens-before, or for WCP and its kin. */
+	 * plain ones have no values: for happens-before, for WCP and its kin, or for RD2, which
+	 * needs no plain access. */
 	LOG_FILTER_HB = 2048,
 	LOG_FILTER_WCP = 4096,
-	LOG_FILTER = LOG_FILTER_HB | LOG_FILTER_WCP,
+	LOG_FILTER_COMMUTE = 8192,
+	LOG_FILTER = LOG_FILTER_HB | LOG_FILTER_WCP | LOG_FILTER_COMMUTE,
+	/* With LOG_SETTLE: in copies of the process, threads are contexts of one kernel thread
+	 * (runtime/core/one_thread.h). */
+	LOG_ONE_THREAD = 16384,
 };
 
 enum log_status {
@@ -642,7 +648,9 @@ struct log_config {
  * file for the output of all runs. It serves there from the beginning of main: it answers with
  * its own pid first, and in the place of the status how many bytes of the room's chunk are
  * filled; or with a negative number, and ends, if its runs could differ from runs that begin
- * earlier. Then a request is one byte alone, and it answers at the child's end alone.
+ * earlier. Then a request is one byte alone, and it answers at the child's end alone. With
+ * LOG_ONE_THREAD a child may answer itself, at the end of its run, and take the next request;
+ * at its end the process that it was forked from answers.
  *
  * The room is a file of memory which the parent, the settled process and its copies share, so
  * that a run opens, maps and makes nothing: the log's header, its chunk, the config (of which a
@@ -651,7 +659,7 @@ struct log_config {
  * goes to config.log as ever.
  */
 struct log_served {
-	int32_t pid;    /* of the child; negative: an errno */
+	int32_t pid; /* of the child; negative: an errno; 0: the copy goes on to the next run */
 	int32_t status; /* of the end, as by waitpid */
 };
 enum { LOG_ROOM_CONFIG = LOG_HEADER + LOG_CHUNK }; /* where in the room the config is */

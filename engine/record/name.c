@@ -1,12 +1,11 @@
 /*
- * name.c - the namer: the callbacks of builder_namer, names of variables and objects, and the
+ * name.c - names of variables outside of heap blocks and of objects, and the
  * numbers that keep names apart.  Modules and places are in name_modules.c, heap blocks in
  * name_blocks.c, locals in name_frames.c.  Reads debug information and the half-made trace;
  * changes only the fields that it is asked to fill in.
  */
 #include "engine/record/layout.h"
 #include "engine/record/name_private.h"
-#include "engine/record/record.h"
 #include "engine/base/hash.h"
 #include "engine/base/scattered.h"
 #include "engine/trace/ending.h"
@@ -38,7 +37,7 @@ static void append_stack(struct names *n, uint32_t stack, uint64_t address, uint
 	g_string_append_printf(name, "+%" G_GUINT64_FORMAT, n->stack_tops[stack] - address);
 }
 
-static bool is_stack(const struct trace *t, uint32_t block)
+bool names_is_stack(const struct trace *t, uint32_t block)
 {
 	return block != NONE && t->blocks[block].alloc == NONE;
 }
@@ -82,15 +81,6 @@ static void taken_resize(struct taken_names *t, uint64_t slots)
 		if (old.slots[i])
 			taken_add(t, old.slots[i]);
 	g_free(old.slots);
-}
-
-/* Room for so many names, at once. */
-static void taken_expect(struct taken_names *t, uint64_t count)
-{
-	uint64_t slots = 1024;
-	while (slots / 4 * 3 <= count)
-		slots *= 2;
-	taken_resize(t, slots);
 }
 
 /* False when a name with this hash was there: a rare mistake makes a name longer, no more. */
@@ -139,7 +129,7 @@ static void find_stack_tops(struct names *n, const struct trace *t)
 	}
 }
 
-static void names_begin(struct names *n, const struct trace *partial)
+void names_begin(struct names *n, const struct trace *partial)
 {
 	n->trace = partial;
 	for (uint32_t i = n->modules->len; i < partial->modules_count; i++) {
@@ -156,7 +146,6 @@ static void names_begin(struct names *n, const struct trace *partial)
 	names_begin_lives(n);
 	names_begin_blocks(n);
 	find_stack_tops(n, partial);
-	taken_expect(&n->variables_taken, partial->variables_count);
 }
 
 /* "p+12": no variable of a type has such a name. */
@@ -170,7 +159,7 @@ static bool named_by_distance(const GString *name)
 
 /* All variables of a pattern are shown alike, or, where their types differ, as numbers. Mostly
  * the one before had the same: an array's elements come in a row. */
-static void keep_form(struct names *n, const GString *name)
+void names_keep_form(struct names *n, const GString *name)
 {
 	if (n->form->len == 0 && named_by_distance(name))
 		return;
@@ -208,47 +197,42 @@ static bool append_futex(struct names *n, uint64_t address, uint32_t location, G
 	if (!(address & LOG_FUTEX_BIT) || part >= G_N_ELEMENTS(parts))
 		return false;
 	uint32_t block = n->trace ? names_block_at(n, word, NONE) : NONE;
-	bool local = block != NONE && is_stack(n->trace, block);
+	bool local = block != NONE && names_is_stack(n->trace, block);
 	uint32_t variable = local ? variable_at(n->trace, word) : NONE;
 	if (local && (variable == NONE || !names_append_local(n, variable, 4, name)))
 		append_stack(n, block, word, location, name);
 	else if (block != NONE && !local)
-		names_append_in_block(n, block, word, 4, name, NULL);
+		names_append_in_block(n, block, word, 4, name);
 	else if (!local && !names_append_data(n, word, 4, name))
 		g_string_append_printf(name, "memory@0x%" G_GINT64_MODIFIER "x", word);
 	g_string_append(name, parts[part]);
 	return true;
 }
 
-static void name_variable(void *context, const struct trace *partial, const struct variable *v,
-                          GString *name)
+void names_append_elsewhere(struct names *n, uint32_t variable, GString *name)
 {
-	struct names *n = context;
-	if (n->trace == NULL)
-		names_begin(n, partial);
-	size_t index = (size_t)(v - partial->variables);
-	uint32_t location = index < partial->variables_count ? n->first_location[index] : NONE;
-	bool noted = false;
+	const struct variable *v = &n->trace->variables[variable];
+	uint32_t location = n->first_location[variable];
 	g_string_truncate(n->form, 0);
-	if (is_stack(partial, v->block)) {
-		if (!names_append_local(n, (uint32_t)index, v->size, name))
+	if (names_is_stack(n->trace, v->block)) {
+		if (!names_append_local(n, variable, v->size, name))
 			append_stack(n, v->block, v->address, location, name);
-	} else if (v->block != NONE)
-		names_append_in_block(n, v->block, v->address, v->size, name, &noted);
-	else if (v->address >= LOG_OMP_SHARES && v->address < LOG_OMP_SHARES + LOG_OMP_END)
+	} else if (v->address >= LOG_OMP_SHARES && v->address < LOG_OMP_SHARES + LOG_OMP_END)
 		g_string_append_printf(name, "omp_share_%" G_GUINT64_FORMAT,
 		                       1 + (v->address - LOG_OMP_SHARES - LOG_OMP_BARRIERS) /
 		                                       LOG_OMP_STEP);
 	else if (!append_futex(n, v->address, location, name) &&
 	         !names_append_data(n, v->address, v->size, name) &&
-	         !names_append_library(n, (uint32_t)index, v->address, v->size, name))
+	         !names_append_library(n, variable, v->address, v->size, name))
 		g_string_append_printf(name, "memory@0x%" G_GINT64_MODIFIER "x", v->address);
-	make_unique(&n->variables_taken, name);
-	if (!noted)
-		keep_form(n, name);
 }
 
-static void name_forms(void *context, struct builder *b)
+void names_make_unique(struct names *n, GString *name)
+{
+	make_unique(&n->variables_taken, name);
+}
+
+void names_forms(void *context, struct builder *b)
 {
 	struct names *n = context;
 	GList *patterns = g_list_sort(g_hash_table_get_keys(n->forms), (GCompareFunc)strcmp);
@@ -273,7 +257,7 @@ static void cut_library_members(GString *name)
 	}
 }
 
-static void name_object(void *context, const struct object *o, GString *out)
+void names_object(void *context, const struct object *o, GString *out)
 {
 	struct names *n = context;
 	if (o->address == 0)
@@ -287,13 +271,13 @@ static void name_object(void *context, const struct object *o, GString *out)
 	uint32_t block = n->trace ? names_block_at(n, o->address, event) : NONE;
 	if (append_futex(n, o->address, location, name)) {
 		/* not at an address of its own */
-	} else if (block != NONE && is_stack(n->trace, block)) {
+	} else if (block != NONE && names_is_stack(n->trace, block)) {
 		if (index >= n->trace->objects_count ||
 		    !names_append_local_object(n, (uint32_t)index, name))
 			append_stack(n, block, o->address, location, name);
 		cut_library_members(name);
 	} else if (block != NONE) {
-		names_append_in_block(n, block, o->address, 0, name, NULL);
+		names_append_in_block(n, block, o->address, 0, name);
 		cut_library_members(name);
 	} else if (names_append_data(n, o->address, 0, name)) {
 		cut_library_members(name);
@@ -305,104 +289,4 @@ static void name_object(void *context, const struct object *o, GString *out)
 	make_unique(&n->objects_taken, name);
 	g_string_append(out, name->str);
 	g_string_free(name, TRUE);
-}
-
-/* --- the namer ---------------------------------------------------------------------- */
-
-static void name_begin(void *context, const struct trace *partial, struct telling_of told)
-{
-	struct names *n = context;
-	if (n->trace != NULL)
-		return;
-	n->told = told;
-	names_begin(n, partial);
-}
-
-static void name_block(void *context, struct builder *b, struct block *block, GString *name)
-{
-	struct names *n = context;
-	size_t index = n->trace ? (size_t)(block - n->trace->blocks) : SIZE_MAX;
-	if (n->trace == NULL || index >= n->trace->blocks_count ||
-	    is_stack(n->trace, (uint32_t)index))
-		return;
-	names_append_block(n, (uint32_t)index, name);
-	GString *type = g_string_new(NULL);
-	names_append_block_type(n, (uint32_t)index, type);
-	if (type->len > 0)
-		block->type = builder_string(b, type->str, type->len);
-	g_string_free(type, TRUE);
-}
-
-void names_of_few(struct names *n)
-{
-	n->few = true;
-}
-
-struct names *names_new(const char *folder, struct debug_store *store)
-{
-	struct names *n = g_new0(struct names, 1);
-	n->store = store;
-	n->folder = g_strdup(folder);
-	n->modules = g_array_new(FALSE, FALSE, sizeof(struct name_module));
-	g_array_set_clear_func(n->modules, names_clear_module);
-	n->warnings = g_ptr_array_new_with_free_func(g_free);
-	n->form = g_string_new(NULL);
-	n->last_form = g_string_new(NULL);
-	for (size_t i = 0; i < G_N_ELEMENTS(n->patterns); i++)
-		n->patterns[i] = g_string_new(NULL);
-	n->forms = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-	n->short_files = g_hash_table_new(g_str_hash, g_str_equal);
-	n->variable_names = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-	n->taken_names = g_hash_table_new(g_str_hash, g_str_equal);
-	n->variables_taken.numbers =
-	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	n->objects_taken.numbers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	n->namer = (struct namer){ .context = n,
-		                   .begin = name_begin,
-		                   .variable = name_variable,
-		                   .location = names_locate,
-		                   .object = name_object,
-		                   .block = name_block,
-		                   .forms = name_forms,
-		                   .late = names_late };
-	return n;
-}
-
-void names_free(struct names *n)
-{
-	if (n == NULL)
-		return;
-	names_end_blocks(n);
-	names_end_frames(n);
-	names_end_late(n);
-	g_array_unref(n->modules);
-	g_ptr_array_unref(n->warnings);
-	g_hash_table_unref(n->short_files);
-	g_hash_table_unref(n->taken_names);
-	g_hash_table_unref(n->variables_taken.numbers);
-	g_hash_table_unref(n->objects_taken.numbers);
-	g_hash_table_unref(n->variable_names);
-	g_hash_table_unref(n->forms);
-	g_string_free(n->form, TRUE);
-	g_string_free(n->last_form, TRUE);
-	for (size_t i = 0; i < G_N_ELEMENTS(n->patterns); i++)
-		g_string_free(n->patterns[i], TRUE);
-	g_free(n->variables_taken.slots);
-	g_free(n->objects_taken.slots);
-	g_free(n->first_location);
-	g_free(n->by_address);
-	g_free(n->stack_tops);
-	g_free(n->object_event);
-	g_free(n->folder);
-	g_free(n);
-}
-
-const struct namer *names_namer(struct names *n)
-{
-	return &n->namer;
-}
-
-const GPtrArray *names_warnings(const struct names *n)
-{
-	return n->warnings;
 }

@@ -12,6 +12,7 @@
  * One linear pass over the events that were told; per block a fixed number of accesses is kept.
  */
 #include "engine/record/name_private.h"
+#include "engine/base/decimal.h"
 #include "engine/base/hash.h"
 #include "engine/base/search.h"
 
@@ -46,15 +47,6 @@ struct candidate { /* a pointer at hand where an access was made */
 };
 
 #define PARTS_KEPT 16384u /* a power of two */
-struct kept_part { /* debuginfo_part's answer: elements and blocks of one type ask again */
-	uint32_t module, type;
-	uint64_t offset, size;
-	const char *path;  /* interned; NULL: none kept */
-	const char *form;  /* debuginfo_form's; interned */
-	const char *noted; /* of blocks with this pointer, the pattern is in names.forms */
-	uint32_t path_length;
-	bool exact;
-};
 
 struct block_names {
 	struct block_facts *facts; /* by block */
@@ -66,8 +58,6 @@ struct block_names {
 	GStringChunk *strings;
 	struct kept_part *parts;
 	GString *path; /* for a moment */
-	GString *head; /* of the names in this block, up to the first digit of an element */
-	uint32_t head_of;
 };
 
 /* --- types -------------------------------------------------------------------------- */
@@ -389,7 +379,7 @@ static struct kept_part *part_of(struct names *n, uint32_t module, uint32_t type
 		.size = size,
 		.path = path,
 		.form = g_string_chunk_insert_const(b->strings, b->path->str),
-		.path_length = (uint32_t)strlen(path),
+		.count = part.count,
 		.exact = part.exact,
 	};
 	return kept;
@@ -549,8 +539,13 @@ static void append_pointer(const struct block_facts *f, GString *name)
 	g_string_append(name, f->pointer);
 	if (f->number > 1) {
 		g_string_append_c(name, '#');
-		names_append_number(f->number, name);
+		append_decimal(f->number, name);
 	}
+}
+
+const char *names_block_pointer(struct names *n, uint32_t block)
+{
+	return settled(n, block)->pointer;
 }
 
 void names_append_block(struct names *n, uint32_t block, GString *name)
@@ -568,49 +563,36 @@ void names_append_block_type(struct names *n, uint32_t block, GString *name)
 		debuginfo_type_name(names_debuginfo(n, f->module), f->type, name);
 }
 
-/* What the names in a block begin with, up to an element's number or a distance. */
-static void append_head(struct names *n, uint32_t block, const struct block_facts *f,
-                        GString *name)
+struct place_in_block names_place_in_block(struct names *n, uint32_t block, uint64_t address)
 {
-	struct block_names *b = n->blocks;
-	if (b->head_of != block) {
-		g_string_truncate(b->head, 0);
-		append_pointer(f, b->head);
-		g_string_append_c(b->head, f->type == NONE ? '+' : '[');
-		b->head_of = block;
-	}
-	g_string_append_len(name, b->head->str, (gssize)b->head->len);
+	const struct block_facts *f = settled(n, block);
+	return (struct place_in_block){ .pointer = f->pointer,
+		                        .each = f->each,
+		                        .offset = address - n->trace->blocks[block].address,
+		                        .module = f->module,
+		                        .type = f->type };
+}
+
+struct kept_part *names_part(struct names *n, const struct place_in_block *p, uint64_t size)
+{
+	return part_of(n, p->module, p->type, names_within(p), size);
 }
 
 void names_append_in_block(struct names *n, uint32_t block, uint64_t address, uint64_t size,
-                           GString *name, bool *noted)
+                           GString *name)
 {
-	const struct block_facts *f = settled(n, block);
-	uint64_t offset = address - n->trace->blocks[block].address;
-	if (f->type == NONE) {
-		append_head(n, block, f, name);
-		names_append_number(offset, name);
-		return;
-	}
-	uint64_t within = f->each ? offset % f->each : offset;
-	struct kept_part *part = part_of(n, f->module, f->type, within, size);
-	const char *path = part->path;
-	g_string_assign(n->form, part->form);
-	if (f->each) {
-		append_head(n, block, f, name);
-		names_append_number(offset / f->each, name);
-		g_string_append_c(name, ']');
-		g_string_append_len(name, path, part->path_length);
-		if (noted) {
-			*noted = part->noted == f->pointer;
-			part->noted = f->pointer;
-		}
-		return;
-	}
-	if (path[0] != '.' && path[0] != '[')
+	struct place_in_block p = names_place_in_block(n, block, address);
+	const struct kept_part *part = p.type != NONE ? names_part(n, &p, size) : NULL;
+	const char *path = part ? part->path : "";
+	g_string_assign(n->form, part ? part->form : "");
+	if (part && !p.each && path[0] != '.' && path[0] != '[')
 		g_string_append_c(name, '*');
-	append_pointer(f, name);
-	if (path[0] == '.') {
+	append_pointer(&n->blocks->facts[block], name);
+	if (part == NULL || p.each) {
+		g_string_append_c(name, part ? '[' : '+');
+		append_decimal(part ? p.offset / p.each : p.offset, name);
+		g_string_append(name, part ? "]" : "");
+	} else if (path[0] == '.') {
 		g_string_append(name, "->");
 		path++;
 	}
@@ -703,8 +685,6 @@ void names_begin_blocks(struct names *n)
 	b->in_libraries = g_hash_table_new(NULL, NULL);
 	b->strings = g_string_chunk_new(4096);
 	b->path = g_string_new(NULL);
-	b->head = g_string_new(NULL);
-	b->head_of = NONE;
 	names_begin_frames(n);
 	pass(n);
 	resolve_receivers(n);
@@ -723,6 +703,5 @@ void names_end_blocks(struct names *n)
 	g_string_chunk_free(b->strings);
 	g_free(b->parts);
 	g_string_free(b->path, TRUE);
-	g_string_free(b->head, TRUE);
 	g_free(b);
 }

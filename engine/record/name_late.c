@@ -43,7 +43,7 @@ static struct late_names *places_of(struct names *n, const struct trace *t)
 	for (uint64_t i = 0; i < t->variables_count; i++) {
 		const struct variable *v = &t->variables[i];
 		if (v->block == NONE || t->blocks[v->block].alloc == NONE)
-			add_place(l, v->address, v->size, v->name);
+			add_place(l, v->address, v->size, v->spelling);
 	}
 	for (uint64_t i = 0; i < t->objects_count; i++)
 		if (t->objects[i].address != 0)

@@ -74,15 +74,6 @@ void names_locate(void *context, struct builder *b, struct location *l);
 /* The program's own name for a variable, told apart from others of that name. */
 const char *names_variable(struct names *n, uint32_t module, const struct debug_variable *v);
 
-static inline void names_append_number(uint64_t number, GString *name)
-{
-	char digits[20];
-	unsigned at = sizeof digits;
-	do
-		digits[--at] = (char)('0' + number % 10);
-	while (number /= 10);
-	g_string_append_len(name, digits + at, (gssize)(sizeof digits - at));
-}
 /* A function's or type's name without template arguments. */
 void names_append_function(const char *function, GString *name);
 
@@ -113,9 +104,53 @@ void names_begin_blocks(struct names *n); /* the pass over the events */
 void names_end_blocks(struct names *n);
 void names_append_block(struct names *n, uint32_t block, GString *name);
 void names_append_block_type(struct names *n, uint32_t block, GString *name);
-/* *noted (or NULL): the caller, who keeps the name's pattern and its form, has done so. */
 void names_append_in_block(struct names *n, uint32_t block, uint64_t address, uint64_t size,
-                           GString *name, bool *noted);
+                           GString *name);
+
+/* P of the names of a block and what is in it; interned. */
+const char *names_block_pointer(struct names *n, uint32_t block);
+
+/* A part of a type, kept since elements and blocks of one type ask again. */
+struct kept_part {
+	uint32_t module, type;
+	uint64_t offset, size;
+	const char *path; /* interned; NULL: none kept */
+	const char *form; /* debuginfo_form's; interned */
+	struct debug_count count;
+	bool exact;
+	/* name_rules.c: in blocks of several elements, of one: the rule of the names and the
+	 * pointer of the blocks for which its use is noted; or NULL */
+	struct rule_of_part {
+		const char *noted;
+		uint32_t rule;
+	} rules[2];
+};
+struct place_in_block {
+	const char *pointer;   /* P; interned */
+	uint64_t each, offset; /* bytes of an element, of a block of several; in the block */
+	uint32_t module, type; /* of an element; NONE: not known */
+};
+struct place_in_block names_place_in_block(struct names *n, uint32_t block, uint64_t address);
+static inline uint64_t names_within(const struct place_in_block *p)
+{
+	return p->each ? p->offset % p->each : p->offset;
+}
+/* The part of an element of known type that is at the place. */
+struct kept_part *names_part(struct names *n, const struct place_in_block *p, uint64_t size);
+
+/* name_rules.c */
+void names_variables(void *context, struct builder *b, const struct trace *partial,
+                     struct variable *variables);
+/* name.c, for namer.c: the pass over the half-made trace; callbacks. */
+void names_begin(struct names *n, const struct trace *partial);
+void names_object(void *context, const struct object *o, GString *out);
+void names_forms(void *context, struct builder *b);
+/* name.c, for name_rules.c: the name of a variable that is in no block of the heap; a name that
+ * no other variable has; the value form of the variable that was just named. */
+void names_append_elsewhere(struct names *n, uint32_t variable, GString *name);
+void names_make_unique(struct names *n, GString *name);
+void names_keep_form(struct names *n, const GString *name);
+bool names_is_stack(const struct trace *t, uint32_t block);
 /* Data of a library without a symbol: "tm@libc.tm_hour" where the first access took a whole
  * struct that a pointer at hand points to, else "libc.so.6+0x1d8640".  `variable`: NONE where
  * it is none.  False when the address is in no module. */

@@ -208,13 +208,23 @@ struct debug_store *record_server_debug(const struct record_server *server);
  * Can runs be forked at the beginning of main?  Tried once, with the first options.  Then a run
  * costs less: begin (false: it has to be started anew) does not wait for it; end, and the trace
  * of its log; or cancel, which may also be called where none runs.  One run at a time; its
- * output goes to the file of the server's first options, and is overwritten by the next.  False
- * from end: the recorder was never in the program.  `timeout_ms`: from `end` on; 0: none.
+ * output goes to the file of the server's first options, and is overwritten by the next.
+ * `timeout_ms`: from `end` on; 0: none.
  */
 bool record_server_settles(struct record_server *server, const struct record_options *o);
 bool record_server_begin(struct record_server *server, struct record_options *o);
-bool record_server_end(struct record_server *server, unsigned timeout_ms,
-                       struct record_result *result);
+enum record_end {
+	RECORD_ENDED,
+	RECORD_NOT_BEGUN, /* the recorder was never in the program */
+	RECORD_REFUSED,
+};
+enum record_end record_server_end(struct record_server *server, unsigned timeout_ms,
+                                  struct record_result *result);
+/* Threads of runs are contexts of one kernel thread until a run is refused because it needs
+ * kernel threads.  It is to be begun again, and has them; and where earlier runs had none
+ * (outgrown), all of them, as they may differ in addresses. */
+void record_server_use_kernel_threads(struct record_server *server);
+bool record_server_outgrown(const struct record_server *server);
 struct trace *record_server_trace(struct record_server *server, struct record_facts *facts,
                                   struct error *error);
 /* Has the last run printed anything? */

@@ -17,7 +17,8 @@ struct call {
 	uint64_t function, pc, frame; /* as in LOG_ENTER */
 };
 enum { PLACE_FLAGS = LOG_ORDER_MASK | LOG_VOLATILE };
-/* An instruction that accesses memory. A point is its number and, above, its context's. */
+/* An instruction that accesses or frees memory. A point is its number and, above, its
+ * context's. */
 struct access_place {
 	enum log_tag tag;
 	unsigned flags;
@@ -361,8 +362,8 @@ static void enter(struct running *r, const struct log_record *record)
 	r->events++;
 }
 
-/* The importer's new events. */
-static void pass_on(struct running *r, uint32_t from)
+/* The importer's new events, of one record. */
+static void pass_on(struct running *r, uint32_t from, const struct log_record *record)
 {
 	struct builder *b = r->im->b;
 	for (uint32_t i = from; i < builder_event_count(b); i++) {
@@ -379,6 +380,9 @@ static void pass_on(struct running *r, uint32_t from)
 			x.count = o->count;
 			x.block = ends && !event_inert(e) ? NONE : o->block;
 		}
+		if (e->op == OP_FREE)
+			x.point = (uint64_t)calling_at(r, r->thread)->context << 32 |
+			          place_of(r, record);
 		r->sink.event(r->sink.context, &x);
 	}
 }
@@ -423,7 +427,7 @@ static void take_other(struct running *r, const struct log_record *record)
 	import_record(r->im, r->thread, record);
 	if (record->tag == LOG_ALLOC)
 		keep_allocation(r, record);
-	pass_on(r, from);
+	pass_on(r, from, record);
 }
 
 static void take_record(struct running *r, const struct log_record *record)
@@ -529,6 +533,7 @@ static void call_and_leave(const struct running *r, struct import *im, uint32_t 
 	import_record(im, thread, &leave);
 }
 
+/* An access of `v`, or a free of its block. */
 static uint32_t add_access(const struct running *r, struct import *im,
                            const struct running_access *a, const struct variable_range *v)
 {
@@ -540,6 +545,10 @@ static uint32_t add_access(const struct running *r, struct import *im,
 		                     .code = LOG_RANGE,
 		                     .address = v->address,
 		                     .size = v->size };
+	const uint64_t freed[] = { 0, v->life ? v->life->low : 0 };
+	if (place->tag == LOG_FREE)
+		access =
+		        (struct log_record){ .tag = LOG_FREE, .pc = place->pc, .words = freed };
 	uint32_t thread = number_of(r, a->thread);
 	uint32_t depth = call_into(r, im, thread, (uint32_t)(a->point >> 32));
 	uint32_t event = builder_event_count(im->b);
@@ -549,24 +558,39 @@ static uint32_t add_access(const struct running *r, struct import *im,
 	return event;
 }
 
-struct trace *running_pair(struct running *r, uint32_t variable,
+/* The life of a block, which is one of the lives of the log so far. */
+static const struct block_life *life_of(const struct running *r, uint32_t block)
+{
+	for (guint i = r->im->all_lives->len; i-- > 0;) {
+		const struct block_life *life = r->im->all_lives->pdata[i];
+		if (life->block == block)
+			return life;
+	}
+	return NULL;
+}
+
+struct trace *running_pair(struct running *r, struct running_memory memory,
                            const struct running_access pair[2], struct record_facts *facts,
                            uint32_t events[2], struct error *error)
 {
 	struct import *im = import_new(facts);
-	const struct variable_range *v = range_at(r, variable);
+	struct variable_range v = { .life = NULL };
+	if (memory.variable != NONE)
+		v = *range_at(r, memory.variable);
+	else
+		v.life = life_of(r, memory.block);
 	im->header = &r->header;
 	import_init(im, r->path, "the recording so far");
 	names_of_few(im->names);
 	for (guint i = 0; i < r->kept->len; i++)
 		import_record(im, 0, r->kept->pdata[i]);
-	const struct allocated *a = g_hash_table_lookup(r->allocated, v->life);
-	if (v->life != NULL && a != NULL) {
+	const struct allocated *a = g_hash_table_lookup(r->allocated, v.life);
+	if (v.life != NULL && a != NULL) {
 		struct log_record alloc = { .tag = LOG_ALLOC, .pc = a->pc, .words = a->words };
 		call_and_leave(r, im, a->thread, a->context, &alloc);
 	}
 	for (int i = 0; i < 2; i++)
-		events[i] = add_access(r, im, &pair[i], v);
+		events[i] = add_access(r, im, &pair[i], &v);
 	if (facts->suppressions)
 		builder_note(im->b, SUPPRESSIONS_NOTE, facts->suppressions);
 	struct trace *t = builder_finish(g_steal_pointer(&im->b), true, error);

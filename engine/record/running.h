@@ -24,21 +24,27 @@ struct running *running_new(const char *path, int buffer, const struct running_s
 void running_free(struct running *r); /* NULL is allowed */
 /* Take the records since the last call; false: there are none. */
 bool running_look(struct running *r);
-/* The place of an access (flow_event.point) without its callers: equal for one instruction. */
+/* The place of an access or free (flow_event.point) without its callers: equal for one
+ * instruction. */
 static inline uint32_t running_site(uint64_t point)
 {
 	return (uint32_t)point;
 }
 
-/* An access of the sink's. */
+/* An access or free of the sink's. */
 struct running_access {
 	uint32_t thread;
 	uint64_t point;
 };
-/* A trace of these two accesses of a variable alone, with their callers and names, for reports:
- * their events in it. Of `facts` the caller fills in what record_import asks for, and releases
- * it. NULL and `error`. */
-struct trace *running_pair(struct running *r, uint32_t variable,
+/* The memory that two events are about: a variable and, if one of them frees it, its block
+ * (else NONE); of two frees only the block. */
+struct running_memory {
+	uint32_t variable, block;
+};
+/* A trace of these two events alone, with their callers and names, for reports: their events in
+ * it. Of `facts` the caller fills in what record_import asks for, and releases it. NULL and
+ * `error`. */
+struct trace *running_pair(struct running *r, struct running_memory memory,
                            const struct running_access pair[2], struct record_facts *facts,
                            uint32_t events[2], struct error *error);
 

@@ -25,6 +25,10 @@ struct record_server {
 	pid_t pid;     /* the process as it was loaded */
 	pid_t settled; /* the process stopped at the beginning of main; 0: none */
 	bool tried;    /* settling was tried */
+	/* Runs have kernel threads, not LOG_ONE_THREAD; whether a run may need them (for tests
+	 * it must not), and whether earlier runs had none, which makes addresses differ. */
+	bool kernel_threads, may_refuse, outgrown;
+	unsigned kept; /* runs of the settled process that were not refused */
 	bool lost;     /* the server has died, or cannot fork */
 	bool instrumented;
 	struct log_config config; /* of the server's start */
@@ -35,8 +39,8 @@ struct record_server {
 	struct log_header header; /* as runs find it, */
 	char *begin;              /* and so much of the chunk; owned */
 	size_t filled;
-	int log;   /* the file of logs that have more than one chunk */
-	bool runs; /* one of its copies */
+	int log;           /* the file of logs that have more than one chunk */
+	bool runs, killed; /* one of its copies does, and it was sent SIGKILL */
 	char *log_path;
 };
 
@@ -83,6 +87,8 @@ struct record_server *record_server_new(char **argv, const char *preload, const 
 	if (pair[1] >= 0)
 		close(pair[1]);
 	s->socket = pair[0];
+	s->kernel_threads = g_strcmp0(g_getenv("HEDDLE_KERNEL_THREADS"), "1") == 0;
+	s->may_refuse = g_strcmp0(g_getenv("HEDDLE_KERNEL_THREADS"), "0") != 0;
 	s->first = s->room = s->output = s->log = -1;
 	s->config = o.config;
 	if (good)
@@ -99,20 +105,33 @@ struct record_server *record_server_new(char **argv, const char *preload, const 
 	return NULL;
 }
 
+/* What is shared with the settled process. */
+static void leave_room(struct record_server *s)
+{
+	int *owned[] = { &s->room, &s->output, &s->log };
+	for (size_t i = 0; i < G_N_ELEMENTS(owned); i++) {
+		if (*owned[i] >= 0)
+			close(*owned[i]);
+		*owned[i] = -1;
+	}
+	if (s->shared)
+		munmap(s->shared, LOG_ROOM_CONFIG);
+	s->shared = NULL;
+	g_clear_pointer(&s->begin, g_free);
+	g_clear_pointer(&s->log_path, g_free);
+}
+
 void record_server_free(struct record_server *s)
 {
 	int status;
 	if (s == NULL)
 		return;
 	record_server_cancel(s);
-	int owned[] = { s->socket, s->first, s->room, s->output, s->log };
-	for (size_t i = 0; i < G_N_ELEMENTS(owned); i++)
-		if (owned[i] >= 0)
-			close(owned[i]);
-	if (s->shared)
-		munmap(s->shared, LOG_ROOM_CONFIG);
-	g_free(s->begin);
-	g_free(s->log_path);
+	leave_room(s);
+	if (s->socket >= 0)
+		close(s->socket);
+	if (s->first >= 0)
+		close(s->first);
 	kill(s->pid, SIGKILL);
 	if (s->settled > 0)
 		kill(s->settled, SIGKILL);
@@ -177,6 +196,7 @@ static void inherit(const struct record_server *s, struct log_config *config)
 /* What the settled process and we share, and the file that its own log is in until then. */
 static bool make_room(struct record_server *s, const char *output)
 {
+	leave_room(s);
 	s->room = memfd_create("heddle-room", MFD_CLOEXEC);
 	s->log = file_open_nameless(g_get_tmp_dir());
 	s->output = open(output ? output : "/dev/null", O_WRONLY | O_CLOEXEC);
@@ -205,7 +225,8 @@ static bool settle(struct record_server *s, const struct record_options *o)
 	struct record_options first = { .config = o->config };
 	struct log_served child, ready = { 0 };
 	int pair[2] = { -1, -1 };
-	first.config.flags = (first.config.flags & ~(uint32_t)LOG_REPLAY) | LOG_SETTLE;
+	first.config.flags = (first.config.flags & ~(uint32_t)LOG_REPLAY) | LOG_SETTLE |
+	                     (s->kernel_threads ? 0 : LOG_ONE_THREAD);
 	first.config.plan_length = first.config.thread_count = 0;
 	first.config.answer_count = first.config.input_count = 0;
 	first.config.input_bytes = 0;
@@ -269,8 +290,36 @@ bool record_server_settles(struct record_server *s, const struct record_options 
 		s->tried = true;
 		inherit(s, &first.config);
 		s->lost = !settle(s, &first);
+		if (!s->lost && !s->settled && !s->kernel_threads) {
+			s->kernel_threads = true;
+			s->lost = !settle(s, &first);
+		}
 	}
 	return !s->lost && s->settled > 0;
+}
+
+/* The next run settles another process, whose copies have kernel threads. */
+static void unsettle(struct record_server *s)
+{
+	struct log_served child;
+	kill(s->settled, SIGKILL);
+	close(s->socket);
+	s->socket = s->first;
+	s->first = -1;
+	s->settled = 0;
+	s->tried = false;
+	s->kernel_threads = true;
+	s->lost = !next_answer(s->socket, 0, &child); /* at its end */
+}
+
+void record_server_use_kernel_threads(struct record_server *s)
+{
+	s->kernel_threads = true;
+}
+
+bool record_server_outgrown(const struct record_server *s)
+{
+	return s->outgrown;
 }
 
 static struct log_header *header_of(const struct record_server *s)
@@ -335,6 +384,7 @@ bool record_server_begin(struct record_server *s, struct record_options *o)
 	               put(s->room, c->turns, c->turn_count * sizeof(c->turns[0]),
 	                   LOG_ROOM_CONFIG + turns) &&
 	               put(s->room, o->plan, o->plan_bytes, LOG_ROOM_CONFIG + sizeof(*c));
+	s->killed = false;
 	s->lost = !put_all || !clear_output(s) || send(s->socket, "", 1, MSG_NOSIGNAL) != 1;
 	s->runs = !s->lost;
 	return s->runs;
@@ -351,22 +401,48 @@ static int complete_log(struct record_server *s)
 	return good ? 0 : errno;
 }
 
-static void kill_run(const struct record_server *s, int signal)
+/* A copy may have come to its run's end, and answered, before it is killed: then the answer
+ * that counts is the settled process's, at the copy's own end. */
+static void kill_run(struct record_server *s, int signal)
 {
 	pid_t pid = (pid_t)header_of(s)->pid;
-	if (pid > 0)
-		kill(pid, signal);
+	s->killed |= pid > 0 && kill(pid, signal) == 0 && signal == SIGKILL;
 }
 
-bool record_server_end(struct record_server *s, unsigned timeout_ms,
-                       struct record_result *result)
+/* Where threads are contexts of one kernel thread, no other thread can take the token from one
+ * that spins in code which is not instrumented: does the run make no step for long? */
+struct standing {
+	uint64_t steps;
+	gint64 since;
+};
+static bool stands_still(const struct record_server *s, struct standing *seen, gint64 now)
+{
+	enum { LONG = 4000000 }; /* microseconds */
+	uint64_t steps = header_of(s)->steps;
+	if (seen->since == 0 || seen->steps != steps)
+		*seen = (struct standing){ steps, now };
+	return !s->kernel_threads && now - seen->since > LONG;
+}
+
+static bool is_refused(const struct record_server *s)
+{
+	return header_of(s)->happened & LOG_REFUSED;
+}
+
+enum record_end record_server_end(struct record_server *s, unsigned timeout_ms,
+                                  struct record_result *result)
 {
 	gint64 deadline = timeout_ms ? g_get_monotonic_time() + timeout_ms * 1000ll : 0;
 	int status = 0, told = 0;
+	struct standing standing = { 0 };
 	struct passing passing;
 	run_begin_passing(&passing);
 	while (!record_server_ended(s, &status)) {
 		gint64 now = g_get_monotonic_time();
+		if (stands_still(s, &standing, now)) {
+			header_of(s)->happened |= LOG_REFUSED;
+			kill_run(s, SIGKILL);
+		}
 		struct pollfd end = { .fd = s->socket, .events = POLLIN };
 		if (deadline && now > deadline) {
 			result->timed_out = true;
@@ -379,6 +455,16 @@ bool record_server_end(struct record_server *s, unsigned timeout_ms,
 	}
 	run_end_passing(&passing);
 	s->runs = false;
+	/* without having begun, or by a trap that was not served: the same */
+	if (!s->kernel_threads && !s->killed &&
+	    (header_of(s)->pid == 0 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)))
+		header_of(s)->happened |= LOG_REFUSED;
+	if (is_refused(s) && s->may_refuse) {
+		s->outgrown = s->kept > 0;
+		unsettle(s);
+		return RECORD_REFUSED;
+	}
+	s->kept++;
 	result->ended_us = g_get_monotonic_time();
 	result->interrupted = run_told();
 	result->started = true;
@@ -387,7 +473,7 @@ bool record_server_end(struct record_server *s, unsigned timeout_ms,
 	run_take_status(result, status);
 	if (has_more_chunks(s))
 		result->log_error = complete_log(s);
-	return header_of(s)->pid != 0;
+	return header_of(s)->pid != 0 && !is_refused(s) ? RECORD_ENDED : RECORD_NOT_BEGUN;
 }
 
 bool record_server_printed(const struct record_server *s)
@@ -428,7 +514,7 @@ bool record_server_ended(struct record_server *s, int *status)
 	struct log_served served;
 	if (next_answer(s->socket, MSG_DONTWAIT, &served)) {
 		*status = served.status;
-		return true;
+		return served.pid != 0 || !s->killed; /* kill_run */
 	}
 	if (errno == EAGAIN || errno == EWOULDBLOCK)
 		return false;

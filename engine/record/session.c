@@ -162,9 +162,11 @@ static void unfollow(struct followed *f)
 	trace_writer_abandon(g_steal_pointer(&f->s->facts.writer));
 }
 
-const char *const session_filters[] = { "hb", "wcp", NULL };
+const char *const session_filters[] = { "hb", "wcp", "commute", NULL };
 static const uint32_t filter_flags[] = {
-	[FILTER_HB] = LOG_FILTER_HB, [FILTER_WCP] = LOG_FILTER_WCP
+	[FILTER_HB] = LOG_FILTER_HB,
+	[FILTER_WCP] = LOG_FILTER_WCP,
+	[FILTER_COMMUTE] = LOG_FILTER_COMMUTE,
 };
 
 /* The options that decide how it runs and what is recorded, as words of `heddle record`. */
@@ -194,11 +196,12 @@ bool session_record(const struct session_options *options, struct session *s,
 	memset(s, 0, sizeof(*s));
 	s->output = options->output ? g_strdup(options->output)
 	                            : session_default_output(options->argv[0]);
-	o.config.flags = (options->free_mode ? 0 : LOG_CONTROLLED) |
-	                 (options->no_values ? 0 : LOG_VALUES) | filter_flags[options->filter] |
-	                 (options->no_inputs ? 0 : LOG_KEEP_INPUTS) |
-	                 (options->no_missing ? 0 : LOG_MISSING) |
-	                 (options->compress && !options->keep_events ? LOG_COMPRESSED : 0);
+	o.config.flags =
+	        (options->free_mode ? 0 : LOG_CONTROLLED) |
+	        (options->no_values ? 0 : LOG_VALUES) | filter_flags[options->filter] |
+	        (options->no_inputs ? 0 : LOG_KEEP_INPUTS) |
+	        (options->no_missing || options->filter == FILTER_COMMUTE ? 0 : LOG_MISSING) |
+	        (options->compress && !options->keep_events ? LOG_COMPRESSED : 0);
 	strategy_configure(&options->strategy, &o.config);
 	o.config.memory = options->memory;
 	o.config.max_bytes = options->max_bytes;

@@ -9,8 +9,8 @@
 #include "engine/record/strategy.h"
 #include "engine/trace/weak.h"
 
-/* What is left out: accesses that tell these analyses nothing new. */
-enum session_filter { FILTER_NOTHING, FILTER_HB, FILTER_WCP };
+/* Accesses that tell these analyses nothing new are left out. */
+enum session_filter { FILTER_NOTHING, FILTER_HB, FILTER_WCP, FILTER_COMMUTE };
 /* Their words, from FILTER_HB on; ends with NULL. */
 extern const char *const session_filters[];
 

@@ -123,7 +123,8 @@ static bool read_section(struct in *in, const char *name, uint32_t element, cons
                          uint64_t *count)
 {
 	const struct section *s = find_section(in, name);
-	if (s == NULL && in->version < 7 && strcmp(name, "weak") == 0) {
+	if (s == NULL && ((in->version < 7 && strcmp(name, "weak") == 0) ||
+	                  (in->version < 9 && strcmp(name, "name_rules") == 0))) {
 		*count = 0;
 		return true;
 	}
@@ -231,8 +232,17 @@ static bool check_memory(struct in *in, uint64_t strings)
 {
 	const struct trace *t = in->t;
 	for (uint64_t i = 0; i < t->variables_count; i++) {
-		CHECK(t->variables[i].name < strings, "variables", i);
-		CHECK(below_or_none(t->variables[i].block, t->blocks_count), "variables", i);
+		const struct variable *v = &t->variables[i];
+		CHECK(v->spelling < strings || v->spelling & NAME_BY_RULE, "variables", i);
+		CHECK(below_or_none(v->block, t->blocks_count), "variables", i);
+		if (v->spelling & NAME_BY_RULE)
+			CHECK((v->spelling & ~NAME_BY_RULE) < t->name_rules_count &&
+			              v->block != NONE,
+			      "variables", i);
+	}
+	for (uint64_t i = 0; i < t->name_rules_count; i++) {
+		CHECK(t->name_rules[i].path < strings, "name_rules", i);
+		CHECK(t->name_rules[i].rest < strings, "name_rules", i);
 	}
 	for (uint64_t i = 0; i < t->wides_count; i++) {
 		CHECK(t->wides[i].count >= 2, "wides", i);

@@ -4,7 +4,6 @@
  */
 #include "engine/base/file.h"
 #include "engine/base/hash.h"
-#include "engine/base/scattered.h"
 #include "engine/trace/binary_private.h"
 
 #include <string.h>
@@ -74,31 +73,48 @@ static void pad(struct file_writer *file)
 		file_writer_put(file, zeroes, ALIGNMENT - over);
 }
 
+/* A frame that is made of pieces of a table: no second copy of it is in memory. */
+struct frame {
+	char *bytes; /* owned by the caller */
+	size_t length, room;
+};
+
+static void frame_room(struct frame *f, size_t more)
+{
+	if (f->room - f->length >= more)
+		return;
+	f->room = MAX(2 * f->room, f->length + more);
+	f->bytes = g_realloc(f->bytes, f->room);
+}
+
 /* Frames that unpack to much more than a reader believes are followed by one to be skipped. */
-static size_t pad_frame(char *frame, size_t length, size_t bytes)
+static void pad_frame(struct frame *f, size_t bytes)
 {
 	const uint32_t head[2] = { ZSTD_MAGIC_SKIPPABLE_START,
 		                   (uint32_t)(bytes / (PACKED_MOST - 1)) };
-	if (bytes / length < PACKED_MOST)
-		return length;
-	memcpy(frame + length, head, sizeof head);
-	memset(frame + length + sizeof head, 0, head[1]);
-	return length + sizeof head + head[1];
+	if (bytes / f->length < PACKED_MOST)
+		return;
+	frame_room(f, sizeof head + head[1]);
+	memcpy(f->bytes + f->length, head, sizeof head);
+	memset(f->bytes + f->length + sizeof head, 0, head[1]);
+	f->length += sizeof head + head[1];
 }
 
-/* The bytes as a zstd frame in `*packed` (owned by the caller); 0: not worth it. */
-static uint32_t pack(const void *data, size_t bytes, void **packed)
+/* False when that is not worth it: the frame has `most` bytes. */
+static bool frame_add(struct frame *f, ZSTD_CCtx *c, const void *bytes, size_t length,
+                      bool last, size_t most)
 {
-	enum { LEVEL = 1 };
-	*packed = NULL;
-	if (bytes < PACKED_FROM || bytes > UINT32_MAX / 4)
-		return 0;
-	size_t room = ZSTD_compressBound(bytes);
-	*packed = g_malloc(room);
-	size_t length = ZSTD_compress(*packed, room, data, bytes, LEVEL);
-	if (ZSTD_isError(length) || length >= bytes / 4 * 3)
-		return 0;
-	return (uint32_t)pad_frame(*packed, length, bytes);
+	ZSTD_inBuffer in = { bytes, length, 0 };
+	size_t left;
+	do {
+		frame_room(f, ZSTD_CStreamOutSize());
+		ZSTD_outBuffer out = { f->bytes, f->room, f->length };
+		left = ZSTD_compressStream2(c, &out, &in, last ? ZSTD_e_end : ZSTD_e_continue);
+		f->length = out.pos;
+		if (ZSTD_isError(left) || f->length >= most)
+			return false;
+	} while (last ? left != 0 : in.pos < in.size);
+	return true;
 }
 
 /* Tables whose elements grow from one to the next, or have alike neighbours. */
@@ -113,34 +129,59 @@ static bool in_differences(const char *name, uint64_t bytes)
 	return false;
 }
 
-/* Owned by the caller. */
-static uint32_t *differences(const uint32_t *numbers, uint64_t count, uint32_t each)
+enum { PIECE = 1 << 15 }; /* numbers */
+
+static void differences(const uint32_t *numbers, size_t from, size_t count, uint32_t each,
+                        uint32_t *d)
 {
-	uint32_t *d = scattered_new(uint32_t, count);
-	memcpy(d, numbers, each * sizeof *d);
-	for (uint64_t i = each; i < count; i++)
-		d[i] = numbers[i] - numbers[i - each];
-	return d;
+	for (size_t i = from; i < from + count; i++)
+		d[i - from] = i < each ? numbers[i] : numbers[i] - numbers[i - each];
+}
+
+/* The bytes as a zstd frame; with `each`, as differences from the numbers of 32 bits that many
+ * before. False: not worth it. */
+static bool pack(const void *data, size_t bytes, uint32_t each, struct frame *f)
+{
+	enum { LEVEL = 1 };
+	if (bytes < PACKED_FROM || bytes > UINT32_MAX / 4)
+		return false;
+	ZSTD_CCtx *c = ZSTD_createCCtx();
+	g_autofree uint32_t *piece = each ? g_new(uint32_t, PIECE) : NULL;
+	bool good = c != NULL &&
+	            !ZSTD_isError(ZSTD_CCtx_setParameter(c, ZSTD_c_compressionLevel, LEVEL)) &&
+	            !ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(c, bytes));
+	for (size_t at = 0; good && at < bytes;) {
+		size_t length = each ? MIN(PIECE * sizeof *piece, bytes - at) : bytes;
+		const void *from = piece ? (const void *)piece : data;
+		if (each)
+			differences(data, at / 4, length / 4, each, piece);
+		at += length;
+		good = frame_add(f, c, from, length, at == bytes, bytes / 4 * 3);
+	}
+	ZSTD_freeCCtx(c);
+	if (good)
+		pad_frame(f, bytes);
+	return good;
 }
 
 static void put_section(struct trace_writer *w, const char *name, const void *data,
                         uint32_t element, uint64_t count)
 {
 	struct section s = { .element = element, .count = count };
-	g_autofree void *packed = NULL;
-	g_autofree uint32_t *rows = NULL;
-	if (in_differences(name, element * count))
-		rows = differences(data, element / 4 * count, element / 4);
-	s.packed = pack(rows ? rows : data, element * count, &packed);
-	size_t bytes = s.packed ? s.packed : element * count;
-	const void *from = s.packed ? packed : data;
-	s.packed |= s.packed && rows ? PACKED_DIFFERENCES : 0;
+	struct frame frame = { 0 };
+	uint32_t each = in_differences(name, element * count) ? element / 4 : 0;
+	bool packed = pack(data, element * count, each, &frame);
+	size_t bytes = packed ? frame.length : element * count;
+	const void *from = packed ? frame.bytes : data;
+	if (packed)
+		s.packed = (uint32_t)bytes | (each ? PACKED_DIFFERENCES : 0);
 	pad(w->file);
 	g_strlcpy(s.name, name, sizeof s.name);
 	s.offset = file_writer_length(w->file);
 	s.sum = trace_sum(from, bytes);
 	file_writer_put(w->file, from, bytes);
 	g_array_append_val(w->sections, s);
+	g_free(frame.bytes);
 }
 
 /* -- events ----------------------------------------------------------------------------- */

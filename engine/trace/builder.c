@@ -164,6 +164,7 @@ static void move_tables(struct builder *b, struct cut *c, struct trace *t)
 	t->values = trace_own_column(t, &b->values_array, &t->values_count);
 	MOVE(value_lists, b->value_lists);
 	MOVE(variables, c->variables);
+	MOVE(name_rules, b->name_rules);
 	MOVE(wides, c->wides);
 	MOVE(threads, b->threads);
 	MOVE(objects, b->objects);
@@ -235,20 +236,20 @@ static bool values_everywhere(const struct trace *t)
 	return any;
 }
 
-/* What only events needed: names may need as much. */
+/* What only events needed: cutting memory and names need as much. */
 static void release_look_ups(struct builder *b)
 {
 	struct table *tables[] = { &b->lines_table, &b->spots_table, &b->contexts_table };
 	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++)
 		g_clear_pointer(&tables[i]->slots, g_free);
 	g_clear_pointer(&b->integers.slots, g_free);
-	column_free(&b->lines);
 }
 
 struct trace *builder_finish(struct builder *b, bool complete, struct error *error)
 {
-	struct cut c = builder_cut_memory(b);
 	release_look_ups(b);
+	struct cut c = builder_cut_memory(b);
+	column_free(&b->lines);
 	builder_ask_names(b, &c);
 	if (b->failure) {
 		error_set(error, place_line(b->name, 0).text, "record less, with --max-size",
@@ -323,6 +324,7 @@ struct builder *builder_new(const char *name, const struct trace_options *option
 	NEW(modules, struct module);
 	NEW(atomic_sets, struct atomic_set);
 	NEW(notes, struct note);
+	NEW(name_rules, struct name_rule);
 	NEW(clocks, struct recorded_clock);
 	NEW(repeats, struct recorded_repeat);
 	NEW(drops, struct recorded_drop);
@@ -361,7 +363,8 @@ void builder_free(struct builder *b)
 		             b->instances,    b->invocations,    b->locations,   b->sites,
 		             b->contexts,     b->modules,        b->atomic_sets, b->notes,
 		             b->regions,      b->locks,          b->states,      b->clocks,
-		             b->repeats,      b->drops,          b->weak,        b->sent };
+		             b->repeats,      b->drops,          b->weak,        b->sent,
+		             b->name_rules };
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		free_array(arrays[i]);
 	struct table *tables[] = { &b->values,        &b->lists_table,    &b->spots_table,

@@ -177,9 +177,10 @@ struct telling_of { /* borrowed */
 struct namer {
 	void *context;
 	void (*begin)(void *context, const struct trace *partial, struct telling_of told);
-	/* Append the name of the variable at address..address+size of a region. */
-	void (*variable)(void *context, const struct trace *partial, const struct variable *v,
-	                 GString *name);
+	/* Give `partial`'s variables a spelling, by builder_spelling and builder_name_rule;
+	 * those that keep NONE get a plain one. After locations, objects and blocks. */
+	void (*variables)(void *context, struct builder *b, const struct trace *partial,
+	                  struct variable *variables);
 	void (*location)(void *context, struct builder *b, struct location *location);
 	void (*object)(void *context, const struct object *o, GString *name);
 	void (*block)(void *context, struct builder *b, struct block *block, GString *name);
@@ -190,6 +191,11 @@ struct namer {
 	             GString *names);
 };
 void builder_namer(struct builder *b, const struct namer *namer);
+
+/* A variable's spelling: a name, not interned; a rule, whose strings are given apart. */
+uint32_t builder_spelling(struct builder *b, const GString *name);
+uint32_t builder_name_rule(struct builder *b, struct name_rule rule, const char *path,
+                           const char *rest);
 
 /* Returns the trace and frees the builder in any case. NULL and `error` on failure. */
 struct trace *builder_finish(struct builder *b, bool complete, struct error *error);

@@ -151,23 +151,36 @@ static void name_objects(struct builder *b, const struct namer *n, GString *name
 	}
 }
 
-/* Millions of variables with distinct names: they are not interned, and nothing is interned
- * afterwards. */
+uint32_t builder_spelling(struct builder *b, const GString *name)
+{
+	return builder_append_string(b, name->str, name->len);
+}
+
+uint32_t builder_name_rule(struct builder *b, struct name_rule rule, const char *path,
+                           const char *rest)
+{
+	rule.path = builder_append_string(b, path, strlen(path));
+	rule.rest = builder_append_string(b, rest, strlen(rest));
+	g_array_append_val(b->name_rules, rule);
+	return NAME_BY_RULE | (b->name_rules->len - 1);
+}
+
+/* Distinct names are not interned, and nothing is interned afterwards. */
 static void name_variables(struct builder *b, const struct trace *view, struct cut *c,
                            GString *name)
 {
 	const struct namer *n = b->namer;
 	b->sealed = true;
+	if (n && n->variables)
+		n->variables(n->context, b, view,
+		             (struct variable *)(void *)c->variables->data);
 	for (guint i = 0; i < c->variables->len; i++) {
 		struct variable *v = AT(c->variables, struct variable, i);
-		if (v->name != NONE)
+		if (v->spelling != NONE)
 			continue;
 		g_string_truncate(name, 0);
-		if (n && n->variable)
-			n->variable(n->context, view, v, name);
-		if (name->len == 0)
-			builder_append_plain_name(b, v, name);
-		v->name = builder_append_string(b, name->str, name->len);
+		builder_append_plain_name(b, v, name);
+		v->spelling = builder_spelling(b, name);
 	}
 }
 

@@ -185,7 +185,7 @@ struct builder {
 	struct column spots;          /* struct spot: other places */
 	GArray *value_lists, *threads, *objects, *messages, *blocks, *instances, *invocations,
 	        *locations, *sites, *contexts, *modules, *atomic_sets, *notes, *clocks,
-	        *repeats, *drops, *weak;
+	        *name_rules, *repeats, *drops, *weak;
 	GArray *regions, *locks, *states;
 	struct integers integers;
 	struct recent_line *recent_lines;

@@ -113,7 +113,8 @@ static void strings_grow(struct builder *b)
 /* Append a string, even if it exists. */
 uint32_t builder_append_string(struct builder *b, const char *text, size_t length)
 {
-	if (b->string_bytes->len + length >= NONE - 1) {
+	if (b->string_bytes->len + length >= NONE - 1 ||
+	    b->string_offsets->len > NAME_BY_RULE) {
 		if (b->failure == NULL)
 			b->failure = g_strdup("its names take more than 4 GB");
 		return 0;

@@ -12,8 +12,8 @@
 /* Versions written, and oldest read: 2 added operations at the end of ops.def, 3 blocks of
  * objects (new size), 4 changed events (wider thread indices), 5 blocks of events, 6 numbers of
  * recorded threads and tables for replay, 7 flush and the table `weak`, which a file of
- * version 6 has not, 8 sections packed as differences. */
-enum { TRACE_VERSION = 8, TRACE_OLDEST = 6 };
+ * version 6 has not, 8 sections packed as differences, 9 names by rules (`name_rules`). */
+enum { TRACE_VERSION = 9, TRACE_OLDEST = 6 };
 
 enum trace_format { TRACE_TEXT, TRACE_STD, TRACE_BINARY };
 
@@ -35,9 +35,10 @@ void trace_writer_abandon(struct trace_writer *writer); /* NULL is allowed */
 
 /* Note with all input of a recorded program: such a trace is readable by the user only (mode
  * 0600). */
-#define TRACE_INPUT_NOTE  "recording-input-bytes"
+#define TRACE_INPUT_NOTE     "recording-input-bytes"
 /* Note of a recording made with --filter: "hb" or "wcp", what accesses were left out for. */
-#define TRACE_FILTER_NOTE "recording-filter"
+#define TRACE_FILTER_NOTE    "recording-filter"
+#define TRACE_FILTER_COMMUTE "commute" /* its value when all plain accesses are left out */
 /* The same to memory, for TRACE_TEXT and TRACE_STD. */
 void trace_print(const struct trace *t, enum trace_format format, const uint64_t *keep,
                  GString *out, uint64_t *left_out);

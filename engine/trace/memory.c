@@ -393,7 +393,7 @@ static void add_variable(struct cutter *c, const struct order_key *key, uint64_t
 		              .size = (uint32_t)size,
 		              .base = recorded ? key->region : r->name };
 	/* names of recordings are requested at the end */
-	v.name = recorded ? NONE : variable_name_at(c, key, offset);
+	v.spelling = recorded ? NONE : variable_name_at(c, key, offset);
 	g_array_append_val(c->variables, v);
 }
 
@@ -681,6 +681,18 @@ static void resolve_targets(struct builder *b, const uint32_t *places)
 		resolve_target(places, &AT(b->telling.told, struct told, i)->event);
 }
 
+/* A place without accesses is as the one before it, so that the table's differences, which the
+ * file has, are mostly 0. */
+static void fill_places(const struct builder *b, uint32_t *places)
+{
+	for (uint64_t i = 0; i < b->lines.count; i++) {
+		const struct line *l = AT(&b->lines, struct line, i);
+		for (uint32_t k = 0; k < LINE && ~l->met; k++)
+			if (!(l->met >> k & 1) && i + k > 0)
+				places[i * LINE + k] = places[i * LINE + k - 1];
+	}
+}
+
 struct cut builder_cut_memory(struct builder *b)
 {
 	/* places of recordings are numbered by lines, those of texts are the spots */
@@ -696,6 +708,7 @@ struct cut builder_cut_memory(struct builder *b)
 	if (b->blocks->len)
 		adopt_early_places(b);
 	cut_regions(&c);
+	fill_places(b, c.places);
 	resolve_targets(b, c.places);
 	g_array_free(c.cuts, TRUE);
 	g_array_free(c.ends, TRUE);

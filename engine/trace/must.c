@@ -1,17 +1,10 @@
 /*
- * must.c - the must-order between threads: semantics.md, rule 4, and the order of invocations
- * used as rule 5's fallback.
- *
- * One pass in trace order for each kind of synchronisation; edges follow the sentences of the
- * rule, without those implied by program order. Critical sections and reads-from are no
- * must-orders.
+ * must.c - the edges of the must-order between threads of a whole trace: one pass through the
+ * rules (must_rules.h), one for the blocks that accesses use. Critical sections and reads-from
+ * are no must-orders.
  */
-#include "engine/base/arrays.h"
-#include "engine/trace/index.h"
 #include "engine/trace/index_private.h"
-#include "engine/base/search.h"
-
-#include <stdlib.h>
+#include "engine/trace/must_rules.h"
 
 struct maker {
 	const struct trace *t;
@@ -28,357 +21,8 @@ static void add(struct maker *m, uint32_t before, uint32_t after, enum must_rule
 		g_array_append_val(m->edges, edge);
 }
 
-/* -- threads ------------------------------------------------------------------------ */
+/* -- rules -------------------------------------------------------------------------- */
 
-/* Forks and joins, resolved at the end of the pass. */
-struct lives {
-	GArray *ends;           /* uint32_t */
-	uint32_t *first, *last; /* by thread: event, or NONE */
-};
-
-static inline void live(struct lives *l, uint32_t thread, uint32_t e)
-{
-	if (G_UNLIKELY(l->first[thread] == NONE))
-		l->first[thread] = e;
-	l->last[thread] = e;
-}
-
-static void add_ends(struct maker *m, const struct lives *l)
-{
-	for (guint i = 0; i < l->ends->len; i++) {
-		uint32_t e = g_array_index(l->ends, uint32_t, i);
-		uint32_t thread = m->t->events[e].target;
-
-		if (l->first[thread] == NONE)
-			continue;
-		if (m->t->events[e].op == OP_FORK)
-			add(m, e, l->first[thread], MUST_FORK, NONE);
-		else if (l->last[thread] < e)
-			add(m, l->last[thread], e, MUST_JOIN, NONE);
-	}
-}
-
-/* -- synchronisation objects --------------------------------------------------------------- */
-
-/* Messages and barrier rounds order all of one set before all of another; of a thread's events
- * the last (first) suffices. Replaces the entry of e's thread or appends one. */
-static void keep_last(const struct trace *t, GArray *events, uint32_t e)
-{
-	for (guint i = events->len; i-- > 0;) {
-		uint32_t *other = &g_array_index(events, uint32_t, i);
-
-		if (t->events[*other].thread == t->events[e].thread) {
-			*other = e;
-			return;
-		}
-	}
-	g_array_append_val(events, e);
-}
-
-static void add_all(struct maker *m, const GArray *before, uint32_t after, enum must_rule rule)
-{
-	for (guint i = 0; i < before->len; i++)
-		add(m, g_array_index(before, uint32_t, i), after, rule, NONE);
-}
-
-/* Lists created on demand: array of GArray *. */
-static GArray *list_at(GArray **lists, uint32_t i)
-{
-	if (lists[i] == NULL)
-		lists[i] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	return lists[i];
-}
-
-/* The n-th take comes after the (n-k)-th post of a semaphore. */
-struct semaphore {
-	GArray *posts;
-	uint32_t takes;
-};
-
-static void add_take(struct maker *m, struct semaphore *s, uint32_t e)
-{
-	int64_t nth = (int64_t)++s->takes - m->t->objects[m->t->events[e].target].count;
-
-	if (s->posts != NULL && nth >= 1 && nth <= s->posts->len)
-		add(m, g_array_index(s->posts, uint32_t, nth - 1), e, MUST_SEMAPHORE, NONE);
-}
-
-/* Rounds of a barrier. A thread departs from the round of its arrival, which need not be the
- * latest: others may have arrived again. */
-struct barrier {
-	GPtrArray *rounds;    /* GArray of uint32_t: the arrives of each round */
-	GHashTable *round_of; /* thread -> round of its last arrive */
-	GArray *departs;      /* struct depart */
-	bool departed;        /* a thread has left the open round */
-};
-struct depart {
-	uint32_t event, round;
-};
-
-static struct barrier *barrier_at(struct barrier **barriers, uint32_t i)
-{
-	if (barriers[i] == NULL) {
-		barriers[i] = g_new0(struct barrier, 1);
-		barriers[i]->rounds = g_ptr_array_new();
-		barriers[i]->round_of = g_hash_table_new(NULL, NULL);
-		barriers[i]->departs = g_array_new(FALSE, FALSE, sizeof(struct depart));
-		g_ptr_array_add(barriers[i]->rounds,
-		                g_array_new(FALSE, FALSE, sizeof(uint32_t)));
-	}
-	return barriers[i];
-}
-
-static void barrier_arrive(const struct trace *t, struct barrier *b, uint32_t e)
-{
-	gpointer thread = GUINT_TO_POINTER((guint)t->events[e].thread);
-
-	if (b->departed) {
-		g_ptr_array_add(b->rounds, g_array_new(FALSE, FALSE, sizeof(uint32_t)));
-		b->departed = false;
-	}
-	keep_last(t, g_ptr_array_index(b->rounds, b->rounds->len - 1), e);
-	g_hash_table_insert(b->round_of, thread, GUINT_TO_POINTER(b->rounds->len - 1));
-}
-
-static void barrier_depart(const struct trace *t, struct barrier *b, uint32_t e)
-{
-	gpointer thread = GUINT_TO_POINTER((guint)t->events[e].thread), round;
-	struct depart depart = { e, b->rounds->len - 1 };
-
-	if (g_hash_table_lookup_extended(b->round_of, thread, NULL, &round))
-		depart.round = GPOINTER_TO_UINT(round);
-	if (depart.round == b->rounds->len - 1)
-		b->departed = true;
-	g_array_append_val(b->departs, depart);
-}
-
-/* An arrival after a departure of its round (by a thread that never arrived) cannot be before
- * it. */
-static void barrier_edges(struct maker *m, struct barrier *b)
-{
-	for (guint i = 0; i < b->departs->len; i++) {
-		struct depart d = g_array_index(b->departs, struct depart, i);
-		GArray *arrives = g_ptr_array_index(b->rounds, d.round);
-
-		for (guint j = 0; j < arrives->len; j++) {
-			uint32_t arrive = g_array_index(arrives, uint32_t, j);
-
-			if (arrive < d.event)
-				add(m, arrive, d.event, MUST_BARRIER, NONE);
-		}
-	}
-}
-
-static void barriers_free(struct maker *m, struct barrier **barriers, uint64_t count)
-{
-	for (uint64_t i = 0; i < count; i++) {
-		struct barrier *b = barriers[i];
-
-		if (b == NULL)
-			continue;
-		barrier_edges(m, b);
-		for (guint j = 0; j < b->rounds->len; j++)
-			g_array_free(g_ptr_array_index(b->rounds, j), TRUE);
-		g_ptr_array_free(b->rounds, TRUE);
-		g_hash_table_destroy(b->round_of);
-		g_array_free(b->departs, TRUE);
-		g_free(b);
-	}
-	g_free(barriers);
-}
-
-/* Conditions. Signals and broadcasts in trace order; `next` skips used signals (union-find with
- * path halving). */
-struct condition {
-	GArray *wakers;      /* struct waker */
-	GHashTable *waiting; /* thread -> its last wait */
-};
-struct waker {
-	uint32_t event, next; /* index of itself, or of a later one when used */
-};
-
-static uint32_t waker_free(GArray *wakers, uint32_t i)
-{
-	struct waker *w = (struct waker *)wakers->data;
-
-	while (i < wakers->len && w[i].next != i) {
-		if (w[i].next < wakers->len)
-			w[i].next = w[w[i].next].next;
-		i = w[i].next;
-	}
-	return i;
-}
-
-/* The first waker after an event. */
-static uint32_t waker_after(const GArray *wakers, uint32_t event)
-{
-	return search_end(i, 0, wakers->len,
-	                  g_array_index(wakers, struct waker, i).event < event);
-}
-
-static void add_wake(struct maker *m, struct condition *c, uint32_t e)
-{
-	gpointer wait;
-
-	if (m->t->events[e].flags & EVENT_TRY)
-		return; /* recorded as timed out */
-	if (!g_hash_table_lookup_extended(
-	            c->waiting, GUINT_TO_POINTER((guint)m->t->events[e].thread), NULL, &wait))
-		return;
-	uint32_t i = waker_free(c->wakers, waker_after(c->wakers, GPOINTER_TO_UINT(wait)));
-	if (i == c->wakers->len)
-		return; /* spurious or timed out */
-	struct waker *w = &g_array_index(c->wakers, struct waker, i);
-	if (m->t->events[w->event].op == OP_SIGNAL)
-		w->next = i + 1;
-	add(m, w->event, e, MUST_WAKER, NONE);
-	add(m, GPOINTER_TO_UINT(wait), w->event, MUST_WAIT, e);
-}
-
-static struct condition *condition_at(struct condition **conditions, uint32_t i)
-{
-	if (conditions[i] == NULL) {
-		conditions[i] = g_new0(struct condition, 1);
-		conditions[i]->wakers = g_array_new(FALSE, FALSE, sizeof(struct waker));
-		conditions[i]->waiting = g_hash_table_new(NULL, NULL);
-	}
-	return conditions[i];
-}
-
-static void conditions_free(struct condition **conditions, uint64_t count)
-{
-	for (uint64_t i = 0; i < count; i++) {
-		if (conditions[i] == NULL)
-			continue;
-		g_array_free(conditions[i]->wakers, TRUE);
-		g_hash_table_destroy(conditions[i]->waiting);
-		g_free(conditions[i]);
-	}
-	g_free(conditions);
-}
-
-/* -- synchronisation and invocations ------------------------------------------------------- */
-
-struct objects {
-	struct semaphore *semaphores;
-	struct barrier **barriers;
-	struct condition **conditions;
-	GArray **sends;      /* by message */
-	uint32_t *last_call; /* by instance: the last ACT or RET, or NONE */
-	struct lives lives;
-};
-
-static void object_event(struct maker *m, struct objects *o, uint32_t e)
-{
-	const struct event *x = &m->t->events[e];
-	struct semaphore *s;
-
-	switch (x->op) {
-	case OP_POST:
-		s = &o->semaphores[x->target];
-		if (s->posts == NULL)
-			s->posts = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-		g_array_append_val(s->posts, e);
-		break;
-	case OP_TAKE:
-		add_take(m, &o->semaphores[x->target], e);
-		break;
-	case OP_ARRIVE:
-		barrier_arrive(m->t, barrier_at(o->barriers, x->target), e);
-		break;
-	case OP_DEPART:
-		barrier_depart(m->t, barrier_at(o->barriers, x->target), e);
-		break;
-	case OP_WAIT:
-		g_hash_table_insert(condition_at(o->conditions, x->target)->waiting,
-		                    GUINT_TO_POINTER((guint)x->thread), GUINT_TO_POINTER(e));
-		break;
-	case OP_SIGNAL:
-	case OP_BROADCAST: {
-		GArray *wakers = condition_at(o->conditions, x->target)->wakers;
-
-		g_array_append_val(wakers, ((struct waker){ e, wakers->len }));
-		break;
-	}
-	case OP_WAKE:
-		add_wake(m, condition_at(o->conditions, x->target), e);
-		break;
-	default:
-		break;
-	}
-}
-
-/* Operations handled by the pass below; tested at once, as operations are unpredictable. */
-#define ONE(op) (UINT64_C(1) << OP_##op)
-static const uint64_t looked_at = ONE(FORK) | ONE(JOIN) | ONE(SND) | ONE(RCV) | ONE(ACT) |
-                                  ONE(RET) | ONE(POST) | ONE(TAKE) | ONE(ARRIVE) | ONE(DEPART) |
-                                  ONE(WAIT) | ONE(WAKE) | ONE(SIGNAL) | ONE(BROADCAST);
-#undef ONE
-_Static_assert(OP_COUNT <= 64, "a bit for each operation");
-
-/* Returns false when cancelled. */
-static bool add_synchronisation(struct maker *m, const struct progress *progress)
-{
-	const struct trace *t = m->t;
-	bool goes_on = true;
-	struct objects o = {
-		.semaphores = g_new0(struct semaphore, t->objects_count + 1),
-		.barriers = g_new0(struct barrier *, t->objects_count + 1),
-		.conditions = g_new0(struct condition *, t->objects_count + 1),
-		.sends = g_new0(GArray *, t->messages_count + 1),
-		.last_call = g_new(uint32_t, t->instances_count + 1),
-		.lives = { g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-		           g_new(uint32_t, t->threads_count + 1),
-		           g_new(uint32_t, t->threads_count + 1) },
-	};
-
-	for (uint64_t i = 0; i < t->instances_count; i++)
-		o.last_call[i] = NONE;
-	for (uint64_t i = 0; i < t->threads_count; i++)
-		o.lives.first[i] = NONE;
-	for (uint32_t e = 0; e < t->events_count && goes_on; e++) {
-		const struct event *x = &t->events[e];
-
-		if (G_UNLIKELY((e & 0xfffff) == 0))
-			goes_on = progress_tick(progress, (double)e / t->events_count,
-			                        "must-order");
-		live(&o.lives, x->thread, e);
-		if (G_LIKELY(!(looked_at >> x->op & 1)) || event_inert(x))
-			continue;
-		if (x->op == OP_FORK || x->op == OP_JOIN)
-			g_array_append_val(o.lives.ends, e);
-		else if (x->op == OP_SND)
-			keep_last(t, list_at(o.sends, x->target), e);
-		else if (x->op == OP_RCV && o.sends[x->target] != NULL)
-			add_all(m, o.sends[x->target], e, MUST_MESSAGE);
-		else if (x->op == OP_ACT || x->op == OP_RET) {
-			/* Without a specification no invocations commute; edges between
-			 * neighbours imply the rest. */
-			if (o.last_call[x->target] != NONE)
-				add(m, o.last_call[x->target], e, MUST_INVOCATION, NONE);
-			o.last_call[x->target] = e;
-		} else
-			object_event(m, &o, e);
-	}
-	add_ends(m, &o.lives);
-	g_array_free(o.lives.ends, TRUE);
-	g_free(o.lives.first);
-	g_free(o.lives.last);
-	for (uint64_t i = 0; i < t->objects_count; i++) {
-		if (o.semaphores[i].posts != NULL)
-			g_array_free(o.semaphores[i].posts, TRUE);
-	}
-	g_free(o.semaphores);
-	barriers_free(m, o.barriers, t->objects_count);
-	conditions_free(o.conditions, t->objects_count);
-	arrays_free(o.sends, t->messages_count);
-	g_free(o.last_call);
-	return goes_on;
-}
-
-/* -- blocks --------------------------------------------------------------------------- */
-
-/* Lives of one block are consecutive: free before the next alloc. */
 static guint block_hash(gconstpointer p)
 {
 	const struct block *b = p;
@@ -393,36 +37,98 @@ static gboolean block_equal(gconstpointer p, gconstpointer q)
 	return a->name == b->name && a->address == b->address;
 }
 
-static int by_alloc(gconstpointer p, gconstpointer q, gpointer blocks)
-{
-	const struct block *a = (const struct block *)blocks + *(const uint32_t *)p;
-	const struct block *b = (const struct block *)blocks + *(const uint32_t *)q;
+/* must_rules.h over the events of a trace. */
+struct feed {
+	struct maker *m;
+	uint32_t *latest; /* by thread: event, or NONE */
+	struct must_rules *rules;
+	GHashTable *freed; /* struct block: its last life that was freed, as block + 1 */
+};
 
-	return a->alloc < b->alloc ? -1 : a->alloc > b->alloc;
+static struct sync_point latest(void *context, uint32_t thread)
+{
+	const struct feed *f = context;
+
+	return (struct sync_point){ f->latest[thread], thread, 0 };
 }
 
-static void add_lives(struct maker *m)
+static void found(void *context, const struct sync_point *before, uint32_t after,
+                  enum must_rule rule, uint32_t condition)
+{
+	const struct feed *f = context;
+
+	add(f->m, before->event, after, rule, condition);
+}
+
+static struct flow_event as_flow(const struct event *x, uint32_t e)
+{
+	return (struct flow_event){ .op = (enum op)x->op,
+		                    .flags = x->flags,
+		                    .thread = x->thread,
+		                    .number = e,
+		                    .target = x->target,
+		                    .block = NONE };
+}
+
+/* The last life of an allocated block, for the rules; of a freed one, keep it for that. */
+static uint32_t last_life(struct feed *f, uint32_t e, uint32_t life)
+{
+	const struct block *b = &f->m->t->blocks[life];
+
+	if (b->alloc == e)
+		return GPOINTER_TO_UINT(g_hash_table_lookup(f->freed, b)) - 1;
+	if (b->free == e && b->alloc != NONE)
+		g_hash_table_replace(f->freed, (gpointer)b, GUINT_TO_POINTER(life + 1));
+	return NONE;
+}
+
+static void feed_one(struct feed *f, uint32_t e, const struct event *x)
+{
+	const struct trace *t = f->m->t;
+	struct flow_event flow = as_flow(x, e);
+
+	if (op_table[x->op].operand == OPERAND_OBJECT)
+		flow.count = t->objects[x->target].count;
+	else if (op_table[x->op].operand == OPERAND_BLOCK)
+		flow.block = last_life(f, e, x->target);
+	must_rules_event(f->rules, &flow);
+}
+
+/* Returns false when cancelled. */
+static bool add_synchronisation(struct maker *m, const struct progress *progress)
 {
 	const struct trace *t = m->t;
-	g_autoptr(GHashTable) last_free = g_hash_table_new(block_hash, block_equal);
-	g_autofree uint32_t *order = g_new(uint32_t, t->blocks_count + 1);
+	struct feed f = { .m = m, .latest = g_new(uint32_t, t->threads_count + 1) };
+	struct must_sink sink = { &f, latest, found };
+	bool goes_on = true;
 
-	for (uint32_t i = 0; i < t->blocks_count; i++)
-		order[i] = i;
-	g_qsort_with_data(order, (gint)t->blocks_count, sizeof(*order), by_alloc,
-	                  (gpointer)t->blocks);
-	for (uint64_t i = 0; i < t->blocks_count; i++) {
-		const struct block *b = &t->blocks[order[i]];
-		const struct block *earlier = g_hash_table_lookup(last_free, b);
+	f.rules = must_rules_new(&sink);
+	f.freed = g_hash_table_new(block_hash, block_equal);
+	for (uint64_t i = 0; i < t->threads_count; i++)
+		f.latest[i] = NONE;
+	for (uint32_t e = 0; e < t->events_count && goes_on; e++) {
+		const struct event *x = &t->events[e];
+		uint32_t before = f.latest[x->thread];
 
-		if (earlier != NULL && b->alloc != NONE && earlier->free < b->alloc)
-			add(m, earlier->free, b->alloc, MUST_FREE, NONE);
-		if (b->alloc != NONE && b->free != NONE)
-			add(m, b->alloc, b->free, MUST_ALLOC, NONE);
-		if (b->free != NONE)
-			g_hash_table_replace(last_free, (gpointer)b, (gpointer)b);
+		if (G_UNLIKELY((e & 0xfffff) == 0))
+			goes_on = progress_tick(progress, (double)e / t->events_count,
+			                        "must-order");
+		f.latest[x->thread] = e;
+		if (G_UNLIKELY(before == NONE)) {
+			struct flow_event first = as_flow(x, e);
+
+			must_rules_begin(f.rules, &first);
+		}
+		if (G_UNLIKELY(must_rules_takes((enum op)x->op)) && !event_inert(x))
+			feed_one(&f, e, x);
 	}
+	must_rules_free(f.rules);
+	g_hash_table_destroy(f.freed);
+	g_free(f.latest);
+	return goes_on;
 }
+
+/* -- blocks --------------------------------------------------------------------------- */
 
 /* The threads that accessed a block, as a bit set created at the first access by another thread
  * than the allocating one. */
@@ -471,7 +177,6 @@ static bool add_blocks(struct maker *m, const struct progress *progress)
 
 	if (t->blocks_count == 0)
 		return true;
-	add_lives(m);
 	v.start = g_new(uint32_t, t->blocks_count);
 	for (uint64_t i = 0; i < t->blocks_count; i++)
 		v.start[i] = NONE;

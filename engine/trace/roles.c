@@ -69,12 +69,14 @@ static size_t object_length(const char *name)
 }
 
 /* Is the variable a part of the object, before `address`? */
-static bool is_before(const struct trace *t, const struct variable *v, const char *object,
+static bool is_before(const struct trace *t, uint32_t variable, const char *object,
                       size_t length, uint64_t address)
 {
-	const char *name = trace_string(t, v->name);
-	return v->size > 0 && v->address < address && address - v->address < UINT32_MAX &&
-	       strncmp(name, object, length) == 0 &&
+	const struct variable *v = &t->variables[variable];
+	if (v->size == 0 || v->address >= address || address - v->address >= UINT32_MAX)
+		return false;
+	const char *name = trace_variable_name(t, variable);
+	return strncmp(name, object, length) == 0 &&
 	       (name[length] == '.' || strncmp(name + length, "->", 2) == 0);
 }
 
@@ -88,10 +90,10 @@ static bool append_object(const struct trace *t, uint64_t address, GString *out)
 		at++;
 	if (at == t->variables_count)
 		return false;
-	const char *name = trace_string(t, t->variables[at].name);
+	const char *name = trace_variable_name(t, at);
 	size_t length = object_length(name);
 	for (uint64_t i = 0; i < t->variables_count; i++)
-		if (is_before(t, &t->variables[i], name, length, address))
+		if (is_before(t, i, name, length, address))
 			length = strlen(name);
 	bool block = strncmp(name + length, "->", 2) == 0;
 	const char *from = name; /* without the function of a local variable */

@@ -33,7 +33,7 @@ static const char *form_noted(const struct trace *t, const char *pattern)
 static const char *form_of(const struct trace *t, uint32_t variable)
 {
 	g_autoptr(GString) pattern = g_string_new(NULL);
-	shown_pattern(trace_string(t, t->variables[variable].name), pattern);
+	shown_pattern(trace_variable_name(t, variable), pattern);
 	const char *dot =
 	        strncmp(pattern->str, "stack@", 6) == 0 ? strchr(pattern->str, '.') : NULL;
 	const char *found = form_noted(t, pattern->str);
@@ -146,7 +146,7 @@ static void append_pointer(const struct trace *t, int64_t value, GString *out)
 	for (uint64_t i = 0; value > UINT16_MAX && i < t->variables_count; i++) {
 		if (t->variables[i].address != (uint64_t)value || t->variables[i].size == 0)
 			continue;
-		const char *name = trace_string(t, t->variables[i].name);
+		const char *name = trace_variable_name(t, i);
 		g_string_append_c(out, '&');
 		append_escaped(out, name, strlen(name));
 		return;

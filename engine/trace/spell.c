@@ -5,13 +5,12 @@
 
 #include <string.h>
 
-uint32_t spell_string(const struct trace *t, enum spelt kind, uint32_t index)
+/* The string of a name in the trace; not of a variable. */
+static uint32_t string_of(const struct trace *t, enum spelt kind, uint32_t index)
 {
 	switch (kind) {
 	case SPELT_THREAD:
 		return t->threads[index].name;
-	case SPELT_VARIABLE:
-		return t->variables[index].name;
 	case SPELT_OBJECT:
 		return t->objects[index].name;
 	case SPELT_MESSAGE:
@@ -35,11 +34,16 @@ static void append_text(const struct spelling *s, const char *text, GString *out
 		append_escaped(out, text, strlen(text));
 }
 
+const char *spell_own_name(const struct trace *t, enum spelt kind, uint32_t index)
+{
+	return kind == SPELT_VARIABLE ? trace_variable_name(t, index)
+	                              : trace_string(t, string_of(t, kind, index));
+}
+
 const char *spell_name(const struct spelling *s, enum spelt kind, uint32_t index)
 {
 	char **other = s->other[kind];
-	return other && other[index] ? other[index]
-	                             : trace_string(s->t, spell_string(s->t, kind, index));
+	return other && other[index] ? other[index] : spell_own_name(s->t, kind, index);
 }
 
 void spell(const struct spelling *s, enum spelt kind, uint32_t index, GString *out)

@@ -35,8 +35,8 @@ void spelling_for_files(struct spelling *s, const struct trace *t);
 void spelling_part_lives(struct spelling *s);
 void spelling_release(struct spelling *s);
 
-/* The string of a name in the trace, and the name as it is spelt. */
-uint32_t spell_string(const struct trace *t, enum spelt kind, uint32_t index);
+/* A name in the trace, and the name as it is spelt. */
+const char *spell_own_name(const struct trace *t, enum spelt kind, uint32_t index);
 const char *spell_name(const struct spelling *s, enum spelt kind, uint32_t index);
 void spell(const struct spelling *s, enum spelt kind, uint32_t index, GString *out);
 void spell_list(const struct spelling *s, const uint32_t *values, uint32_t count, GString *out);

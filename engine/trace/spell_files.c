@@ -83,7 +83,7 @@ static void settle_kind(struct spelling *s, enum spelt kind, const char *also, b
 	g_autoptr(GHashTable) used =
 	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	for (uint32_t i = 0; i < s->counts[kind]; i++) {
-		const char *name = trace_string(s->t, spell_string(s->t, kind, i));
+		const char *name = spell_own_name(s->t, kind, i);
 		char *better = reads_back(name, also) ? NULL : harmless(name);
 		if (unique && (*name || kind == SPELT_VARIABLE)) {
 			char *own = unused(used, better ? better : name);
@@ -118,12 +118,12 @@ static bool *link_variables(const struct trace *t)
 }
 
 /* A recorded variable in a block is written as part of the block. */
-static char *in_block(const struct spelling *s, const struct variable *v)
+static char *in_block(const struct spelling *s, uint32_t variable)
 {
-	const struct block *b = &s->t->blocks[v->block];
-	const char *name = trace_string(s->t, v->name);
-	const char *plain = trace_string(s->t, b->name);
-	const char *block = spell_name(s, SPELT_BLOCK, v->block);
+	uint32_t within = s->t->variables[variable].block;
+	const char *name = trace_variable_name(s->t, variable);
+	const char *plain = trace_string(s->t, s->t->blocks[within].name);
+	const char *block = spell_name(s, SPELT_BLOCK, within);
 	size_t length = strlen(plain);
 	if (strncmp(name, plain, length) == 0 && strchr("+.[", name[length]))
 		return g_strconcat(block, name + length, NULL);
@@ -193,10 +193,10 @@ static void settle_recorded_variables(struct spelling *s, const bool *linked)
 	for (uint32_t v = 0, end; v < t->variables_count; v = end) {
 		for (end = v + 1; linked[end - 1]; end++)
 			;
-		const struct variable *x = &t->variables[v];
 		g_autofree char *name =
-		        x->block == NONE ? outside_blocks(trace_string(t, x->name), blocks)
-		                         : in_block(s, x);
+		        t->variables[v].block == NONE
+		                ? outside_blocks(trace_variable_name(t, v), blocks)
+		                : in_block(s, v);
 		g_autofree char *safe = reads_back(name, "") ? g_strdup(name) : harmless(name);
 		respell(s, SPELT_VARIABLE, v, unused(used, safe));
 		spell_cluster(s, v, end);
@@ -233,8 +233,7 @@ static void settle_tokens(struct spelling *s)
 	}
 	for (size_t k = 0; g_hash_table_size(s->tokens) && k < G_N_ELEMENTS(kinds); k++)
 		for (uint64_t i = 0; i < s->counts[kinds[k]]; i++)
-			respell_token(s, trace_string(t, spell_string(t, kinds[k], i)),
-			              kinds[k], i);
+			respell_token(s, spell_own_name(t, kinds[k], i), kinds[k], i);
 	GHashTableIter iter;
 	gpointer key, other;
 	g_hash_table_iter_init(&iter, s->tokens);
@@ -255,11 +254,10 @@ static void settle_text_variables(struct spelling *s, const bool *linked)
 			continue;
 		/* Unchecked: it is used nowhere else. */
 		uint32_t string = t->variables[v].base;
-		const char *base = string < s->counts[SPELT_NAME]
-		                           ? trace_string(t, string)
-		                           : trace_string(t, t->variables[v].name);
+		const char *base = string < s->counts[SPELT_NAME] ? trace_string(t, string)
+		                                                  : trace_variable_name(t, v);
 		for (uint32_t i = v; i < end; i++) {
-			const char *own = trace_string(t, t->variables[i].name);
+			const char *own = trace_variable_name(t, i);
 			size_t length = strlen(base);
 			/* "q+0" is kept, for equal names in reports. */
 			bool zero = t->variables[i].address == 0 &&

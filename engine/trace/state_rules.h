@@ -16,6 +16,8 @@
 enum answer {
 	ANSWER_SAME,  /* as in the run */
 	ANSWER_OTHER, /* another outcome */
+	ANSWER_LEFT,  /* of explorations: an outcome, the run's or another, that no schedule
+	               * needs  (explore/awaits.h, pasts.h) */
 	ANSWER_WAITS, /* blocked */
 };
 

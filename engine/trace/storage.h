@@ -26,6 +26,7 @@ struct trace_storage {
 	struct reel *reel;  /* events that are decoded by need, or NULL; owned */
 	struct decoded_blocks decoded;
 	size_t map_length;
+	struct spelt_names *spelt; /* owned */
 	uint64_t sum;     /* binary traces: the header's checksum, which covers the sections' */
 	struct stat file; /* when opened; st_ino 0: none, or a stream */
 };
@@ -33,6 +34,9 @@ struct trace_storage {
 struct trace *trace_new(const char *path);
 /* Pass ownership of an allocated array to the trace; returns it. */
 void *trace_own(struct trace *t, void *array);
+/* spelt.c */
+struct spelt_names *spelt_names_new(void);
+void spelt_names_free(struct spelt_names *names);
 struct column;
 /* The same for a column, which becomes empty: its elements and their number. */
 const void *trace_own_column(struct trace *t, struct column *column, uint64_t *count);

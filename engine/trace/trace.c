@@ -33,6 +33,7 @@ struct trace *trace_new(const char *path)
 	t->path = g_strdup(path);
 	t->name = display_name(path);
 	t->storage = g_new0(struct trace_storage, 1);
+	t->spelt = t->storage->spelt = spelt_names_new();
 	t->storage->owned = g_ptr_array_new_with_free_func(g_free);
 	t->storage->columns = g_ptr_array_new_with_free_func(column_end);
 	t->warnings = g_ptr_array_new_with_free_func(g_free);

@@ -41,12 +41,25 @@ _Static_assert(sizeof(struct value) == 16, "written to files as it is");
  * completely or not at all. Accesses of mixed size or offset cover several variables with
  * consecutive indices (struct wide). */
 struct variable {
-	uint32_t name;    /* string: from the text, or debug information */
-	uint32_t block;   /* block it lies in, or NONE */
-	uint64_t address; /* recordings: its first byte; text: offset in its named base */
-	uint32_t size;    /* bytes; 0: unknown */
-	uint32_t base;    /* variables of a base are one address range; string id of the base in
-	                   * text traces, number of the region in recordings */
+	uint32_t spelling; /* string, or NAME_BY_RULE | index of trace.name_rules: ask
+	                    * trace_variable_name */
+	uint32_t block;    /* block it lies in, or NONE */
+	uint64_t address;  /* recordings: its first byte; text: offset in its named base */
+	uint32_t size;     /* bytes; 0: unknown */
+	uint32_t base; /* variables of a base are one address range; string id of the base in
+	                * text traces, number of the region in recordings */
+};
+
+/* The name of a recorded variable in a heap block is spelt from its place when it is asked for:
+ * recordings have millions of variables, most of them elements of a few arrays. With OFFSET its
+ * distance in the block, and P the block's name without a '*' before it, the name is
+ *     P "[" OFFSET / each "]" path (OFFSET % each - base) / step rest
+ * without the brackets where `each` is 0, and without the second number where `step` is 0. */
+#define NAME_BY_RULE UINT32_C(0x80000000)
+struct name_rule {
+	uint32_t path, rest; /* strings: "->items[", "].next" */
+	uint32_t each, base, step;
+	uint32_t starred; /* 1: a '*' stands before it all */
 };
 
 /* A range of variables covered by accesses with EVENT_WIDE. */
@@ -178,6 +191,7 @@ struct weak_source {
 	TABLE(values, struct value) \
 	TABLE(value_lists, uint32_t) \
 	TABLE(variables, struct variable) \
+	TABLE(name_rules, struct name_rule) \
 	TABLE(wides, struct wide) \
 	TABLE(threads, struct thread) \
 	TABLE(objects, struct object) \
@@ -216,6 +230,7 @@ struct trace {
 	GPtrArray *warnings;           /* char *, owned: accepted defects, with counts */
 	struct trace_index *index;     /* index.h; built on demand */
 	struct trace *recorded;        /* trace of a chain view (chains.h); else NULL */
+	struct spelt_names *spelt;     /* spelt.c; a view borrows its trace's */
 	struct trace_storage *storage; /* private */
 };
 
@@ -249,6 +264,14 @@ static inline const struct trace *trace_recorded(const struct trace *t)
 static inline const char *trace_string(const struct trace *t, uint32_t string)
 {
 	return t->string_bytes + t->string_offsets[string];
+}
+/* The name of a variable; valid as long as the trace. */
+const char *trace_variable_name(const struct trace *t, uint32_t variable);
+/* A number that variables share if and only if they share their name's string. */
+static inline uint32_t trace_variable_code(const struct trace *t, uint32_t variable)
+{
+	uint32_t spelling = t->variables[variable].spelling;
+	return spelling & NAME_BY_RULE ? NAME_BY_RULE | variable : spelling;
 }
 /* A value of `variable` for conditions; recorded bytes are a signed integer. */
 struct condition_value trace_condition_value(const struct trace *t, uint32_t variable,

@@ -15,6 +15,7 @@ void trace_close(struct trace *t)
 	reel_free(t->storage->reel);
 	g_ptr_array_free(t->storage->owned, TRUE);
 	g_ptr_array_free(t->storage->columns, TRUE);
+	spelt_names_free(t->storage->spelt);
 	if (t->storage->map)
 		munmap(t->storage->map, t->storage->map_length);
 	g_free(t->storage);

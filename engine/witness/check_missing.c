@@ -15,7 +15,7 @@ struct missing_place {
 
 struct missing {
 	GArray *places;      /* struct missing_place */
-	GHashTable *of_name; /* string + 1 -> GArray of indices of places */
+	GHashTable *of_name; /* name's code + 1 -> GArray of indices of places */
 	GArray **open;       /* by thread: uint32_t, open calls */
 };
 
@@ -31,16 +31,16 @@ static bool reaches(const char *address, const char *name)
 	       (name[length] == '\0' || strchr(".[+", name[length]) != NULL);
 }
 
-static GArray *places_of(const struct checker *c, struct missing *m, uint32_t string)
+/* `code`: its string, or trace_variable_code. */
+static GArray *places_of(struct missing *m, const char *name, uint32_t code)
 {
-	GArray *list = g_hash_table_lookup(m->of_name, GUINT_TO_POINTER(string + 1));
+	GArray *list = g_hash_table_lookup(m->of_name, GUINT_TO_POINTER(code + 1));
 
 	if (list != NULL)
 		return list;
-	list = facts_list(m->of_name, string);
+	list = facts_list(m->of_name, code);
 	for (guint i = 0; i < m->places->len; i++) {
-		if (reaches(g_array_index(m->places, struct missing_place, i).name,
-		            trace_string(c->t, string)))
+		if (reaches(g_array_index(m->places, struct missing_place, i).name, name))
 			g_array_append_val(list, i);
 	}
 	return list;
@@ -72,18 +72,18 @@ static void missing_access(struct checker *c, struct missing_place *p, uint32_t 
 	g_array_append_val(p->since, e);
 }
 
-/* An access to `string`, or an event of a barrier pair that reaches it. `members`: only
+/* An access to `name`, or an event of a barrier pair that reaches it. `members`: only
  * addresses equal to it; otherwise those that contain it. */
-static void missing_touch(struct checker *c, struct missing *m, uint32_t string, uint32_t e,
-                          bool inside, bool members)
+static void missing_touch(struct checker *c, struct missing *m, const char *name, uint32_t code,
+                          uint32_t e, bool inside, bool members)
 {
-	GArray *list = places_of(c, m, string);
+	GArray *list = places_of(m, name, code);
 
 	for (guint i = 0; i < list->len; i++) {
 		struct missing_place *p = &g_array_index(m->places, struct missing_place,
 		                                         g_array_index(list, uint32_t, i));
 
-		if (inside && strcmp(p->name, trace_string(c->t, string)) == 0) {
+		if (inside && strcmp(p->name, name) == 0) {
 			if (members)
 				missing_member(c, p, e);
 			continue;
@@ -126,9 +126,16 @@ static void missing_inside(struct checker *c, struct missing *m, uint32_t e, boo
 			uint32_t token = missing_token(t, t->value_lists[k]);
 
 			if (token != NONE)
-				missing_touch(c, m, token, e, true, members);
+				missing_touch(c, m, trace_string(c->t, token), token, e, true,
+				              members);
 		}
 	}
+}
+
+static void missing_touch_string(struct checker *c, struct missing *m, uint32_t string,
+                                 uint32_t e)
+{
+	missing_touch(c, m, trace_string(c->t, string), string, e, false, false);
 }
 
 static void missing_event(struct checker *c, struct missing *m, uint32_t e)
@@ -146,14 +153,15 @@ static void missing_event(struct checker *c, struct missing *m, uint32_t e)
 	if (x->op == OP_BACK && open->len > 0)
 		g_array_set_size(open, open->len - 1); /* calls nest */
 	if (op_table[x->op].operand == OPERAND_OBJECT)
-		missing_touch(c, m, t->objects[x->target].name, e, false, false);
+		missing_touch_string(c, m, t->objects[x->target].name, e);
 	if (x->op == OP_END)
-		missing_touch(c, m, t->threads[x->thread].name, e, false, false);
+		missing_touch_string(c, m, t->threads[x->thread].name, e);
 	if (!op_is_access(x->op))
 		return;
 	struct wide run = event_variables(t, x);
 	for (uint32_t v = run.first; v < run.first + run.count; v++)
-		missing_touch(c, m, t->variables[v].name, e, false, false);
+		missing_touch(c, m, trace_variable_name(t, v), trace_variable_code(t, v), e,
+		              false, false);
 }
 
 static void missing_places(const struct checker *c, struct missing *m)

@@ -34,7 +34,7 @@ static size_t short_length(const struct trace *t, const char *text)
 {
 	size_t longest = 0;
 	for (uint64_t v = 0; v < t->variables_count; v++) {
-		const char *end = strstr(trace_string(t, t->variables[v].name), "::");
+		const char *end = strstr(trace_variable_name(t, v), "::");
 		for (; end; end = strstr(end, "::")) {
 			end += 2;
 			size_t n = strlen(end);
@@ -52,7 +52,7 @@ size_t named_length(void *trace, const char *text)
 	const struct trace *t = trace;
 	size_t longest = 0, length = identifier_length(text);
 	for (uint64_t v = 0; v < t->variables_count; v++) {
-		const char *name = trace_string(t, t->variables[v].name);
+		const char *name = trace_variable_name(t, v);
 		size_t n = strlen(name);
 		if (n > longest && stands(text, name, n))
 			longest = n;
@@ -69,7 +69,7 @@ size_t named_length(void *trace, const char *text)
 uint32_t named_variable(const struct trace *t, const char *name)
 {
 	for (uint64_t v = 0; v < t->variables_count; v++)
-		if (strcmp(trace_string(t, t->variables[v].name), name) == 0)
+		if (strcmp(trace_variable_name(t, v), name) == 0)
 			return (uint32_t)v;
 	return NONE;
 }
@@ -80,7 +80,7 @@ uint32_t named_short(const struct trace *t, const char *name)
 	bool exact = found != NONE;
 	size_t length = strlen(name);
 	for (uint64_t v = 0; !exact && length && v < t->variables_count; v++) {
-		const char *full = trace_string(t, t->variables[v].name);
+		const char *full = trace_variable_name(t, v);
 		size_t rest = strlen(full);
 		if (rest < length + 2 || strcmp(full + rest - length, name) != 0 ||
 		    strncmp(full + rest - length - 2, "::", 2) != 0)

@@ -85,7 +85,7 @@ static char *cycle_code(const struct trace *t, const struct finding *f)
 			        &g_array_index(f->units, struct cycle_unit, e->from);
 			bool outside = g_str_has_prefix(u->unit, "event ");
 			g_string_append_printf(s, "%s %s;", outside ? "-" : u->unit,
-			                       trace_string(t, t->variables[e->variable].name));
+			                       trace_variable_name(t, e->variable));
 		}
 		if (least == NULL || strcmp(s->str, least) < 0) {
 			g_free(least);

@@ -2,7 +2,7 @@
 # heddle explore: random programs that synchronise in every way, against all their interleavings
 # (programs/random_oracle.c): every outcome is reached, and no other.  Programs with objects are also explored with
 # their specification, and by results.  HEDDLE_SYNC_PROGRAMS=N: so many
-# programs, HEDDLE_SYNC_FIRST=N: the first seed.  Without these, programs that once were wrong, too.
+# programs, HEDDLE_SYNC_FIRST=N: the first seed, HEDDLE_SYNC_EVERY=N: each Nth seed.  Without these, programs that once were wrong, too.
 . tests/e2e/lib.sh
 programs=$PWD/tests/e2e/programs
 cd "$scratch" || exit 1
@@ -10,13 +10,15 @@ cd "$scratch" || exit 1
 ${CC:-cc} -O2 "$programs/random_oracle.c" -o oracle
 $HEDDLE cc -g -O1 "$programs/random_sync.c" -o sync -pthread
 first=${HEDDLE_SYNC_FIRST:-1}
-seeds=$(seq "$first" $((first + ${HEDDLE_SYNC_PROGRAMS:-30} - 1)))
+every=${HEDDLE_SYNC_EVERY:-1}
+seeds=$(seq "$first" "$every" $((first + every * (${HEDDLE_SYNC_PROGRAMS:-30} - 1))))
 # 700012: a wait whose time was up, then a signal to the same thread's next wait; 1100234, 3100085: a
 # stack that a second thread has after the first was joined; 21002103: main ends the program between
 # a wait and the release of its mutex; every eighth: main joins nobody; every fourth:
-# accesses of parts of a variable; those that leave 4 by 8: loops that wait by looking; 2, 13 or 15 by 16: futexes; and in 107, 135, 267, 435 reads that not every run's accesses divide alike
+# accesses of parts of a variable; those that leave 4 by 8: loops that wait by looking; 28 by 32: exchanges that keep
+# what they were told; 2, 13 or 15 by 16: futexes; and in 107, 135, 267, 435 reads that not every run's accesses divide alike
 chosen=${HEDDLE_SYNC_FIRST:-}${HEDDLE_SYNC_PROGRAMS:-}
-[ -n "$chosen" ] || seeds+=" 700012 1100234 3100085 21002103 107 135 267 435 36 44 308"
+[ -n "$chosen" ] || seeds+=" 700012 1100234 3100085 21002103 107 135 267 435 36 44 308 60 92 796"
 
 compare() { # SEED MODE
 	rm -f log

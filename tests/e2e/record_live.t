@@ -1,5 +1,6 @@
 #!/bin/bash
-# heddle record --live: races are printed while the program runs, each once; the trace is the same.
+# heddle record --live: races and uses after free are printed while the program runs, each once; the trace is
+# the same.
 . tests/e2e/lib.sh
 cd "$scratch" || exit 1
 cat >waits.c <<'C'
@@ -87,6 +88,114 @@ for seed in 1 2 3 4 5 6 7 8; do
 	pairs=$((pairs + $(wc -l <whole)))
 done
 ok "$((pairs < 50))" "which are many: $pairs"
+
+# A block that a thread uses and another frees, in either order: as of the whole trace.
+cat >freed.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+static int *shared;
+static void *work(void *p)
+{
+	shared[1] = 7;
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	shared = calloc(4, sizeof *shared);
+	pthread_create(&t, 0, work, 0);
+	free(shared);
+	pthread_join(t, 0);
+	int *own = malloc(sizeof *own);
+	*own = 1;
+	free(own);
+	return 0;
+}
+C
+$HEDDLE cc -O1 -g freed.c -o freed -pthread
+told() { grep -v '^[a-z].*hdl:' | sed -E 's/\(?\*?(shared|block@freed.c:[0-9]+)[^ ]*//g; s/ +/ /g'; }
+for seed in 1 2 3 4 5 6 7 8; do
+	run $HEDDLE record --live -q -o freed.hdl --seed $seed -- ./freed
+	like "$err" "0 races and 1 use after free by hb, not complete" "seed $seed: a use and a free"
+	printf '%s\n' "$err" | told >live
+	$HEDDLE commute -q freed.hdl | told >whole
+	ok "$(cmp -s live whole; echo $?)" "as heddle commute says it, but for the name"
+	printf '%s\n' "$err" | grep 'with' >>orders
+done
+is "$(sort -u orders)" "    free()  with  write()
+    write()  with  free()" "in either order"
+
+# A use and a free that this run orders by a lock alone: EDC leaves them apart.
+cat >apart.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static int *shared, counted, done;
+static void *work(void *p)
+{
+	shared[1] = 7;
+	pthread_mutex_lock(&m);
+	counted++;
+	pthread_mutex_unlock(&m);
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	shared = calloc(4, sizeof *shared);
+	pthread_create(&t, 0, work, 0);
+	pthread_mutex_lock(&m);
+#ifdef WAITS
+	while (!counted) {
+		pthread_mutex_unlock(&m);
+		pthread_mutex_lock(&m);
+	}
+#endif
+	done++;
+	pthread_mutex_unlock(&m);
+	free(shared);
+	pthread_join(t, 0);
+	return 0;
+}
+C
+$HEDDLE cc -O1 -g apart.c -o apart -pthread
+$HEDDLE cc -O1 -g -DWAITS apart.c -o together -pthread
+by_edc=0
+for seed in 1 2 3 4 5 6 7 8; do
+	run $HEDDLE record --live -q -o apart.hdl --seed $seed -- ./apart
+	like "$err" "candidate: use-after-free" "seed $seed: the pair is printed"
+	[[ $err == *"ordered in this run by locks alone (edc)"* ]] || continue
+	by_edc=$((by_edc + 1))
+	like "$err" "0 races by hb, 1 use after free by edc, not complete" "by edc alone"
+	like "$($HEDDLE commute -q apart.hdl)" "^apart.hdl: 0 findings" "happens-before orders it"
+	like "$($HEDDLE commute -q --analysis edc apart.hdl)" "1 finding by edc" "edc does not"
+done
+ok "$((by_edc > 0 ? 0 : 1))" "some are by edc ($by_edc)"
+run $HEDDLE record --live -q -o together.hdl -- ./together
+unlike "$err" "use-after-free" "not where the sections write and read one variable"
+
+# heddle check says the same while its recordings go on, each finding once, and only there.
+mkfifo more
+$HEDDLE check --budget 20 -- ./waits <more 2>check.err >check.out &
+checker=$!
+exec 5>more
+timeout 120 sh -c 'until grep -q "data-race  on early" check.err; do sleep 0.05; done'
+ok "$(grep -q 'data-race  on early' check.err; echo $?)" "a race is printed while the first run waits"
+is "$(cat check.out)" "" "before there is a report"
+like "$(cat check.err)" "^heddle: so far, in the run of seed 1 \(random\), not yet decided" \
+	"with its run"
+exec 5>&-
+wait $checker
+is "$?" 1 "the report follows"
+like "$(cat check.out)" "data race" "with its findings"
+is "$(grep -c 'data-race  on early' check.err)" 1 "each is printed once, whatever the number of runs"
+for format in json sarif; do
+	run $HEDDLE check --budget 20 --runs 2 --format $format -- ./freed
+	ok "$(printf '%s' "$out" | perl -MJSON::PP -0777 -ne 'decode_json $_' ; echo $?)" \
+		"$format: standard output is the report alone"
+done
+run $HEDDLE check --budget 20 --runs 2 -q -- ./freed
+is "$err" "" "-q: nothing before the report"
 
 # What the trace says does not depend on who looks.
 env _=x $HEDDLE record -q --seed 5 -o a.hdl -- ./waits </dev/null 2>/dev/null

@@ -136,6 +136,37 @@ is "$(json 'my $e = $d->{errors}[0]; my $r = $d->{runs}; my ($f, $s) = map { $r-
 	"explore --until-error shows a run with fewer switches"
 ok $([ -s "counted.run.run$(json '$d->{errors}[0]{shortest}').hdl" ]; echo $?) "whose trace is kept"
 
+# a loop over an array before the threads begin is no wait: the first run of an exploration is that of `record`
+cat >filled.c <<'C'
+#include <assert.h>
+#include <pthread.h>
+static int many[64];
+static _Atomic int first;
+static void *come(void *number)
+{
+	int none = 0;
+	__atomic_compare_exchange_n(&first, &none, (int)(long)number, 0, 5, 5);
+	return NULL;
+}
+int main(void)
+{
+	pthread_t t[2];
+	for (volatile int *i = many; i < many + 64; i++)
+		*i = 7;
+	for (long i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, come, (void *)(i + 1));
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+	assert(first == 1);
+	return 0;
+}
+C
+"$HEDDLE" cc -g -O1 filled.c -o filled -pthread
+run "$HEDDLE" record -q --strategy pause --seed 0 -o filled.hdl -- ./filled
+is "$status" 134 "pause: after a loop over an array the newest thread goes first"
+run "$HEDDLE" explore --until-error --runs 1 --format json -- ./filled
+is "$(json '$d->{errors}[0]{run}')" 0 "so it does in the first run of explore --until-error"
+
 # the portfolio: the same for one seed, each outcome comes again, shares are whole
 run "$HEDDLE" shake --strategy auto --seed 5 --runs 30 --format json -- ./assert
 first=$out

@@ -179,7 +179,7 @@ static GArray *naive_edges(const struct trace *t)
 			    (!op_writes(x->op) && !op_writes(y->op)) ||
 			    other_write_between(t, a, b))
 				continue;
-			const char *name = trace_string(t, t->variables[x->target].name);
+			const char *name = trace_variable_name(t, x->target);
 			for (int set = 0; set < SETS; set++) {
 				struct naive_edge e = { naive_unit(t, a, set),
 					                naive_unit(t, b, set),

@@ -67,7 +67,7 @@ struct search {
 static char set_of(const struct search *s, uint32_t event)
 {
 	const struct trace *t = s->t;
-	bool z = *trace_string(t, t->variables[t->events[event].target].name) == 'z';
+	bool z = *trace_variable_name(t, t->events[event].target) == 'z';
 	return z && !s->one_set ? 'R' : 'S';
 }
 

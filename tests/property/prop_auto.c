@@ -113,8 +113,9 @@ static bool compare(const struct trace *t, const struct report *r, const bool *r
 
 struct way {
 	bool values, events, all;
-	bool paid; /* going through pairs is not free */
-	bool cut;  /* there is no time for it */
+	bool paid;     /* going through pairs is not free */
+	bool cut;      /* there is no time for it */
+	bool projects; /* `auto` on a projection */
 };
 
 static bool analyse(struct trace *t, const struct way *way)
@@ -128,6 +129,7 @@ static bool analyse(struct trace *t, const struct way *way)
 	options.pairs_events = events;
 	options.all_verdicts = way->all;
 	options.no_free_steps = way->paid || way->cut;
+	options.projects_always = way->projects;
 	options.budget_pair = options.budget_total = way->cut ? 0 : MIX_SECONDS;
 	for (size_t i = 0; i < G_N_ELEMENTS(analyses) && good; i++) {
 		struct error error = { .where = "" };
@@ -150,7 +152,8 @@ static bool one(uint64_t seed)
 		           .events = seed % 4 < 2,
 		           .all = seed % 8 < 4,
 		           .paid = seed % 16 < 8,
-		           .cut = seed % 64 < 16 };
+		           .cut = seed % 64 < 16,
+		           .projects = seed / 2 % 2 == 0 };
 	bool good = analyse(t, &way);
 
 	trace_close(t);

@@ -125,7 +125,7 @@ static bool variable_gone(const struct trace *t, uint64_t seed)
 		trace_close(a);
 		return true;
 	}
-	b = with_lines(t, seed, still, trace_string(a, a->variables[0].name));
+	b = with_lines(t, seed, still, trace_variable_name(a, 0));
 	if (b == NULL) { /* the trace is not well-formed without it */
 		trace_close(a);
 		return true;
@@ -136,8 +136,7 @@ static bool variable_gone(const struct trace *t, uint64_t seed)
 		        g_array_index(reports[1]->findings, struct filed_finding, i).fields;
 
 		/* less is observed without it: more may race, never on the variable itself */
-		good = strcmp(json_word(f, "variable"),
-		              trace_string(a, a->variables[0].name)) != 0;
+		good = strcmp(json_word(f, "variable"), trace_variable_name(a, 0)) != 0;
 	}
 	gone_in_all += changes_count(c, MATCH_ABSENT);
 	changes_free(c);

@@ -69,9 +69,8 @@ static void append_reach(GRand *r, const struct trace *t, GString *out)
 	int what = g_rand_int_range(r, 0, 10);
 
 	if (what < 4 && t->variables_count > 0)
-		name = trace_string(
-		        t,
-		        t->variables[g_rand_int_range(r, 0, (gint32)t->variables_count)].name);
+		name = trace_variable_name(t,
+		                           g_rand_int_range(r, 0, (gint32)t->variables_count));
 	else if (what < 7 && t->objects_count > 0)
 		name = trace_string(
 		        t, t->objects[g_rand_int_range(r, 0, (gint32)t->objects_count)].name);
@@ -218,7 +217,7 @@ static const char *touched(const struct trace *t, uint32_t e, uint32_t i)
 		return NULL;
 	if (op_is_access(x->op)) {
 		run = event_variables(t, x);
-		return i < run.count ? trace_string(t, t->variables[run.first + i].name) : NULL;
+		return i < run.count ? trace_variable_name(t, run.first + i) : NULL;
 	}
 	if (i > 0)
 		return NULL;

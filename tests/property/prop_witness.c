@@ -110,7 +110,7 @@ static bool in_set(const struct trial *x, uint32_t variable, int set)
 	static const char *const members[SETS][2] = { { "x0", "x1" },
 		                                      { "x1", "a" },
 		                                      { "x2", "a" } };
-	const char *name = trace_string(x->t, x->t->variables[variable].name);
+	const char *name = trace_variable_name(x->t, variable);
 
 	return strcmp(name, members[set][0]) == 0 || strcmp(name, members[set][1]) == 0;
 }

@@ -22,7 +22,7 @@ static struct trace *trace_of(const char *text)
 static uint32_t variable_named(const struct trace *t, const char *name)
 {
 	for (uint32_t v = 0; v < t->variables_count; v++)
-		if (strcmp(trace_string(t, t->variables[v].name), name) == 0)
+		if (strcmp(trace_variable_name(t, v), name) == 0)
 			return v;
 	ck_abort_msg("no variable %s", name);
 }

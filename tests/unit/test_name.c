@@ -55,7 +55,7 @@ static struct {
 	GArray *events, *variables, *values, *blocks, *locations, *objects, *told;
 	struct debuginfo *program;
 	struct names *names;
-	struct trace trace;
+	struct trace trace, *strings; /* strings: has those of `trace` */
 } made;
 
 static uint64_t global_address(const char *name)
@@ -118,7 +118,9 @@ static uint32_t alloc_block(uint64_t address, uint64_t size, const char *functio
 
 static uint32_t variable_at(uint64_t address, uint32_t size, uint32_t block)
 {
-	struct variable v = { .address = address, .size = size, .block = block };
+	struct variable v = {
+		.spelling = NONE, .address = address, .size = size, .block = block
+	};
 	g_array_append_val(made.variables, v);
 	return made.variables->len - 1;
 }
@@ -157,15 +159,27 @@ static void finish(void)
 	}
 	namer->begin(namer->context, &made.trace,
 	             (struct telling_of){ (void *)made.told->data, made.told->len });
+	struct builder *b = builder_new("names", NULL);
+	struct error error;
+	for (uint32_t i = 0; i < made.blocks->len; i++) {
+		struct block *block = &g_array_index(made.blocks, struct block, i);
+		GString *name = g_string_new(NULL);
+		namer->block(namer->context, b, block, name);
+		block->name = builder_string(b, name->str, name->len);
+		g_string_free(name, TRUE);
+	}
+	namer->variables(namer->context, b, &made.trace,
+	                 (struct variable *)(void *)made.variables->data);
+	made.strings = builder_finish(b, true, &error);
+	made.trace.spelt = made.strings->spelt;
+	made.trace.name_rules = made.strings->name_rules;
+	made.trace.string_bytes = made.strings->string_bytes;
+	made.trace.string_offsets = made.strings->string_offsets;
 }
 
 static void named(uint32_t variable, const char *expected)
 {
-	const struct namer *namer = names_namer(made.names);
-	GString *name = g_string_new(NULL);
-	namer->variable(namer->context, &made.trace, &made.trace.variables[variable], name);
-	ck_assert_str_eq(name->str, expected);
-	g_string_free(name, TRUE);
+	ck_assert_str_eq(trace_variable_name(&made.trace, variable), expected);
 }
 
 static void object_named(uint32_t object, const char *expected)
@@ -179,6 +193,7 @@ static void object_named(uint32_t object, const char *expected)
 
 static void end(void)
 {
+	trace_close(made.strings);
 	names_free(made.names);
 	debuginfo_close(made.program);
 	GArray *arrays[] = { made.events, made.told,      made.variables, made.values,
@@ -237,11 +252,7 @@ START_TEST(named_by_the_accessing_function)
 	uint32_t second = access_in("work", HEAP + 0x204, 4, slot);
 	finish();
 	named(arg, "job->arg");
-	GString *name = g_string_new(NULL);
-	const struct namer *namer = names_namer(made.names);
-	namer->variable(namer->context, &made.trace, &made.trace.variables[done], name);
-	ck_assert(g_str_has_suffix(name->str, "->done"));
-	g_string_free(name, TRUE);
+	ck_assert(g_str_has_suffix(trace_variable_name(&made.trace, done), "->done"));
 	named(second, "job#2->done"); /* not ring.slots[1]->done: slots change hands */
 	end();
 }

@@ -282,31 +282,27 @@ static struct trace *recording(void)
 	return builder_finish(b, true, &e);
 }
 
-static void name_variable(void *context, const struct trace *partial, const struct variable *v,
-                          GString *name)
+static const char *name_of(const struct variable *v)
 {
-	g_string_append(name, v->block != NONE      ? "*job"
-	                      : v->address < 0x5020 ? "i"
-	                      : v->address < 0x5028 ? "s.first"
-	                                            : "s.second, (odd");
+	return v->block != NONE      ? "*job"
+	       : v->address < 0x5020 ? "i"
+	       : v->address < 0x5028 ? "s.first"
+	                             : "s.second, (odd";
 }
 
 START_TEST(recordings_read_back_from_text)
 {
 	struct trace *t = recording();
-	struct namer n = { .variable = name_variable };
 	/* Give the names after the fact: the tables are what the writer looks at. */
 	GString *strings = g_string_new_len(t->string_bytes, (gssize)t->string_bytes_count);
 	GArray *offsets = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	g_array_append_vals(offsets, t->string_offsets, (guint)t->string_offsets_count);
 	for (uint64_t i = 0; i < t->variables_count; i++) {
-		GString *name = g_string_new(NULL);
-		n.variable(NULL, t, &t->variables[i], name);
-		((struct variable *)t->variables)[i].name = offsets->len - 1;
-		g_string_append_len(strings, name->str, (gssize)name->len + 1);
+		const char *name = name_of(&t->variables[i]);
+		((struct variable *)t->variables)[i].spelling = offsets->len - 1;
+		g_string_append_len(strings, name, (gssize)strlen(name) + 1);
 		uint32_t end = (uint32_t)strings->len;
 		g_array_append_val(offsets, end);
-		g_string_free(name, TRUE);
 	}
 	t->string_bytes = strings->str;
 	t->string_bytes_count = strings->len;

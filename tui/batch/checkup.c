@@ -6,6 +6,7 @@
 #include "engine/record/interpose.h"
 #include "tui/batch/checkup.h"
 #include "tui/batch/shares.h"
+#include "tui/batch/record_live.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -86,6 +87,7 @@ static void checkup_init(struct checkup *c)
 
 void checkup_close(struct checkup *c)
 {
+	record_live_free(c->watcher);
 	finals_free(c->finals);
 	if (c->hunted)
 		explore_report_free(c->hunted);

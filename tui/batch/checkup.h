@@ -102,6 +102,8 @@ struct checkup {
 	char *share;    /* owned: --shard as given, or NULL */
 	unsigned timeout_ms;
 	bool harm, lenient, streams;
+	bool live;                         /* findings are printed while a run goes on */
+	struct record_live *watcher;       /* which does that; owned, or NULL */
 	bool writes;                       /* witnesses */
 	struct suppressions *suppressions; /* owned, or NULL */
 	gint64 began, deadline; /* microseconds of the monotonic clock; deadline 0: none */

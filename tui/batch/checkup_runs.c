@@ -13,7 +13,9 @@
 #include "engine/trace/formats.h"
 #include "tui/batch/explore_tree.h"
 #include "tui/batch/point_json.h"
+#include "tui/batch/record_live.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -176,8 +178,15 @@ static bool record(struct checkup *c, uint64_t number)
 	o.stdout_path = output;
 	o.stderr_path = errors;
 	c->doing = "recording";
+	g_autofree char *heading = g_strdup_printf(
+	        "heddle: so far, in the run of seed %" PRIu64 " (%s), not yet decided:",
+	        o.strategy.seed, record_strategies[o.strategy.kind]);
 	progress_tick(&c->progress, 0, c->doing);
 	rewind_input(c);
+	if (c->live && c->watcher == NULL)
+		c->watcher = record_live_new(NULL, c->suppressions);
+	if (c->live)
+		o.watch = record_live_watch(c->watcher, heading);
 	began = g_get_monotonic_time();
 	good = session_record(&o, &s, &c->progress, &c->error);
 	c->run_seconds = (double)(g_get_monotonic_time() - began) / G_USEC_PER_SEC;

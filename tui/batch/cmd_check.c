@@ -36,8 +36,11 @@ static int run(struct arguments *a)
 	if (shares_asked(a, true))
 		return shares_run(a);
 	int status = EXIT_BAD;
-	if (checkup_open(&c, a) && suppressions_parse(a, &c.suppressions))
+	if (checkup_open(&c, a) && suppressions_parse(a, &c.suppressions)) {
+		/* Shares would print one finding several times. */
+		c.live = !argument_flag(a, "quiet") && c.share == NULL;
 		status = answer(a, &c);
+	}
 	suppressions_free(c.suppressions);
 	checkup_close(&c);
 	return status;
@@ -58,20 +61,20 @@ const struct command command_check = {
 	.summary = "is this program sound? one list of all that is wrong, and what was covered",
 	.details =
 	        "Records the program under several strategies and seeds, analyses each run "
-	        "with "
-	        "all that\n"
+	        "with all that\n"
 	        "applies, explores it where it is small, and runs both orders of what it finds "
 	        "on the real\n"
-	        "program, to say what comes of them.  Stops when the budget is spent or "
-	        "nothing "
-	        "is left.\n"
-	        "Given traces, it analyses these and runs nothing.  The last lines say what "
-	        "was "
-	        "covered,\n"
-	        "and what was not.  Exit status: 0 nothing found, 1 something found, 2 bad "
-	        "usage "
-	        "or a\n"
-	        "program that cannot be run, 3 nothing found when the budget ran out.",
+	        "program, to say what comes of them.  While a recording goes on, standard "
+	        "error has the\n"
+	        "races and uses after free that happens-before and EDC find in it so far (not "
+	        "with -q or\n"
+	        "--shard).  Stops when the budget is spent or nothing is left.  Given traces, "
+	        "it analyses\n"
+	        "these and runs nothing.  The last lines say what was covered, and what was "
+	        "not.  Exit\n"
+	        "status: 0 nothing found, 1 something found, 2 bad usage or a program that "
+	        "cannot be run,\n"
+	        "3 nothing found when the budget ran out.",
 	.options = options,
 	.run = run,
 	.takes_program = true,

@@ -129,7 +129,7 @@ static char *variable_text(const struct trace *t, const struct row *row)
 	GString *s = g_string_new(NULL);
 
 	if (row->variable != NONE) {
-		const char *name = trace_string(t, t->variables[row->variable].name);
+		const char *name = trace_variable_name(t, row->variable);
 
 		append_escaped(s, name, strlen(name));
 	}

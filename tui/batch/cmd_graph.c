@@ -41,8 +41,8 @@ static char *unit_label(const struct trace *t, const struct unit *u)
 
 static char *conflict_label(const struct trace *t, const struct conflict *c)
 {
-	return g_strdup_printf("%s %u, %u", trace_string(t, t->variables[c->variable].name),
-	                       c->events[0], c->events[1]);
+	return g_strdup_printf("%s %u, %u", trace_variable_name(t, c->variable), c->events[0],
+	                       c->events[1]);
 }
 
 static bool draw_conflicts(const struct arguments *a, struct trace *t,

@@ -173,6 +173,9 @@ static int run_record(struct arguments *a)
 		                                   "are left out repeat"
 		                                 : "--memory, whose stores all count");
 	bool live = argument_flag(a, "live");
+	if (live && o.filter == FILTER_COMMUTE)
+		return usage_error(a, "--live finds races of accesses, which --filter commute "
+		                      "leaves out");
 	if (live && (o.free_mode || o.compress || o.keep_events || o.memory != WEAK_SC))
 		return usage_error(a,
 		                   "--live reads the whole log as it is written, of "
@@ -190,9 +193,9 @@ static int run_record(struct arguments *a)
 	o.suppressions = lines;
 	o.specs = argument_values(a, "spec");
 	o.disk_alone = true;
-	struct record_live *watcher = live ? record_live_new(lines) : NULL;
+	struct record_live *watcher = live ? record_live_new(lines, NULL) : NULL;
 	if (live)
-		o.watch = record_live_watch(watcher);
+		o.watch = record_live_watch(watcher, NULL);
 	fflush(NULL);
 	await_interruption(&s.result);
 	bool ok = session_record(&o, &s, &making, &error);
@@ -248,17 +251,19 @@ static const struct command_option options[] = {
 	{ "compress", NULL, "compress the log beside the trace while it is written", 0 },
 	{ "last", "N", "keep about the last N events", 0 },
 	{ "live", NULL,
-	  "say on standard error, while the program runs, which races happens-before finds",
+	  "say on standard error, while the program runs, which races and uses after free "
+	  "happens-before and EDC find",
 	  0 },
 	{ "suppressions", "FILE",
 	  "ThreadSanitizer's suppressions: findings of this trace that do not count; may be "
 	  "repeated",
 	  0 },
 	{ "start-at", "FUNCTION", "record accesses from the first call of FUNCTION on", 0 },
-	{ "filter", "[hb|wcp]",
+	{ "filter", "[hb|wcp|commute]",
 	  "leave out, while the program runs, accesses that tell happens-before (the default) "
 	  "or also WCP and its kin nothing new, and all values: quicker, smaller, and for these "
-	  "analyses and lockset alone",
+	  "analyses and lockset alone; commute: all plain accesses, and calls into code that is not "
+	  "instrumented",
 	  0 },
 	{ "no-values", NULL, "leave values out", 0 },
 	{ "no-missing", NULL, "leave out calls into code that is not instrumented", 0 },

@@ -26,7 +26,7 @@ const char *printable_thread(const struct trace *t, uint32_t event)
 
 char *variable_name(const struct trace *t, uint32_t variable)
 {
-	const char *name = trace_string(t, t->variables[variable].name);
+	const char *name = trace_variable_name(t, variable);
 	GString *s = g_string_new(NULL);
 	append_escaped(s, name, strlen(name));
 	return g_string_free(s, FALSE);

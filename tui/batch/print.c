@@ -61,12 +61,12 @@ void print_behind(const struct trace *t, const struct finding *f, const char *in
 		printf("%s%s\n", indent, text->str);
 }
 
-void report_print_pair(const struct trace *t, const struct finding *f,
+void report_print_pair(FILE *out, const struct trace *t, const struct finding *f,
                        const uint32_t numbers[2])
 {
 	json_auto_t *j = finding_json_for_text(t, f, numbers);
 
-	finding_print(j, stdout);
+	finding_print(j, out);
 }
 
 static void print_finding(const struct trace *t, const struct finding *f)

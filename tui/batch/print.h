@@ -58,7 +58,7 @@ bool suppressions_parse(const struct arguments *a, struct suppressions **suppres
 /* Print a report on standard output; returns the exit status. */
 int print_report(const struct report *report, const struct print_options *options);
 /* A finding of a pair, in text, of a trace of parts: the numbers of its events in the whole. */
-void report_print_pair(const struct trace *t, const struct finding *f,
+void report_print_pair(FILE *out, const struct trace *t, const struct finding *f,
                        const uint32_t numbers[2]);
 struct promise {
 	const char *analysis, *shard; /* shard: "2/8", or NULL */

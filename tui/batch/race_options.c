@@ -64,21 +64,26 @@ bool race_options_parse(const struct arguments *a, struct race_options *o)
 bool race_options_fit(const struct arguments *a, const struct trace *t,
                       const struct race_options *o, struct error *error)
 {
+	const char *filter = trace_note(t, TRACE_FILTER_NOTE);
+	bool none = g_strcmp0(filter, TRACE_FILTER_COMMUTE) == 0;
 	/* --missing orders calls that were not recorded with accesses */
-	bool observes = analysis_is_sound(o->analysis) || o->want_witness || o->use_missing;
+	bool observes =
+	        analysis_is_sound(o->analysis) || o->want_witness || o->use_missing || none;
 
 	if (!observes || !t->filtered || argument_flag(a, "lenient"))
 		return true;
-	const char *who = o->want_witness                  ? "a witness"
-	                  : analysis_is_sound(o->analysis) ? analysis_word(o->analysis)
-	                                                   : "--missing";
-	const char *filter = trace_note(t, TRACE_FILTER_NOTE);
+	const char *who = o->want_witness ? "a witness"
+	                  : analysis_is_sound(o->analysis) || !o->use_missing
+	                          ? analysis_word(o->analysis)
+	                          : "--missing";
 	if (filter)
 		return error_set(
 		        error, trace_name(t),
 		        strcmp(a->command->name, "races") == 0
-		                ? "use --analysis hb; or record without --filter; or --lenient to "
-		                  "go on all the same"
+		                ? none ? "use heddle commute; or record without --filter; or "
+		                         "--lenient to go on all the same"
+		                       : "use --analysis hb; or record without --filter; or "
+		                         "--lenient to go on all the same"
 		                : "record without --filter; or --lenient to go on all the same",
 		        "recorded with --filter %s, which leaves accesses out, and %s needs them "
 		        "all",

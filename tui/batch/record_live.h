@@ -1,6 +1,6 @@
 /*
- * record_live.h - `heddle record --live`: the happens-before races of the recording so far, on
- * standard error while the program runs.
+ * record_live.h - `heddle record --live`, `heddle check`: the races and uses after free of the
+ * recording so far, by happens-before and EDC, on standard error while the program runs.
  */
 #ifndef HEDDLE_RECORD_LIVE_H
 #define HEDDLE_RECORD_LIVE_H
@@ -8,12 +8,14 @@
 #include "engine/record/session.h"
 
 struct record_live;
+struct suppressions;
 
-/* `suppressions`: text of --suppressions, or NULL; borrowed. */
-struct record_live *record_live_new(const char *suppressions);
-/* For session_options. */
-struct session_watch record_live_watch(struct record_live *live);
-/* The program has ended, and its trace is there: how many races there were. */
+/* `suppressions`: text of --suppressions, or NULL; `also`: more of them, or NULL; borrowed. */
+struct record_live *record_live_new(const char *suppressions, const struct suppressions *also);
+/* For session_options, of one recording after another; no finding is printed twice. `heading`:
+ * a line before the recording's first finding, or NULL; borrowed. */
+struct session_watch record_live_watch(struct record_live *live, const char *heading);
+/* The program has ended, and its trace is there: how many findings there were. */
 void record_live_end(struct record_live *live, const char *trace);
 void record_live_free(struct record_live *live); /* NULL is allowed */
 

@@ -140,7 +140,7 @@ static void offer(GPtrArray *out, const char *name, const char *text)
 
 #define OFFER_TABLE(table, name_of) \
 	for (uint64_t i = 0; i < t->table##_count; i++) \
-		offer(out, trace_string(t, name_of), text);
+		offer(out, name_of, text);
 
 static void offer_places(const struct trace *t, const char *text, GPtrArray *out)
 {
@@ -175,13 +175,13 @@ static void offer_arguments(const struct app *app, enum completes what, const ch
 	const struct trace *t = app_trace(app);
 	static const char *const triages[] = { "real", "benign", "duplicate", "fixed", "none" };
 	if (what == C_NAMES || what == C_VARIABLES)
-		OFFER_TABLE(variables, t->variables[i].name)
+		OFFER_TABLE(variables, trace_variable_name(t, i))
 	if (what == C_NAMES)
-		OFFER_TABLE(objects, t->objects[i].name)
+		OFFER_TABLE(objects, trace_string(t, t->objects[i].name))
 	if (what == C_NAMES || what == C_PLACES)
 		offer_places(t, text, out);
 	if (what == C_THREADS)
-		OFFER_TABLE(threads, t->threads[i].name)
+		OFFER_TABLE(threads, trace_string(t, t->threads[i].name))
 	if (what == C_FILES)
 		offer_files(text, out);
 	for (size_t i = 0; what == C_VIEWS && view_name(i); i++)

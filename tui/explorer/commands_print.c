@@ -19,7 +19,7 @@ enum { LONGEST_TEXT = 100000, DEEPEST = 20 };
 
 static void append_name(const struct trace *t, uint32_t variable, GString *out)
 {
-	const char *name = trace_string(t, t->variables[variable].name);
+	const char *name = trace_variable_name(t, variable);
 	append_escaped(out, name, strlen(name));
 }
 
@@ -60,7 +60,7 @@ static void append_members(const struct app *app, const char *object, bool prefi
 	gsize length = strlen(object);
 	uint32_t since;
 	for (uint64_t v = 0; v < t->variables_count && out->len < LONGEST_TEXT; v++) {
-		const char *name = trace_string(t, t->variables[v].name);
+		const char *name = trace_variable_name(t, v);
 		const char *last = name;
 		for (const char *at = name; (at = strstr(at, "::")); at += 2)
 			last = at + 2;
@@ -105,7 +105,7 @@ static uint32_t find_at(const struct session *s, uint64_t address, const char *m
 static bool name_member(const struct trace *t, uint32_t first, const char *member,
                         GString *name)
 {
-	g_string_assign(name, trace_string(t, t->variables[first].name));
+	g_string_assign(name, trace_variable_name(t, first));
 	for (gsize n = name->len; n > 0; n--) {
 		if (name->str[n - 1] != '.' && name->str[n - 1] != '>')
 			continue;
@@ -122,7 +122,7 @@ static bool name_object(const struct trace *t, uint32_t first, const char *membe
                         GString *name)
 {
 	(void)member;
-	g_string_assign(name, trace_string(t, t->variables[first].name));
+	g_string_assign(name, trace_variable_name(t, first));
 	const char *arrow = g_strrstr(name->str, "->"), *dot = strrchr(name->str, '.');
 	if (arrow || dot)
 		g_string_truncate(name, (gsize)((arrow ? arrow : dot) - name->str));
@@ -239,7 +239,7 @@ static bool read_name(struct reader *r, GString *out)
 		}
 	}
 	uint32_t v = session_find_here(app->session, name->str);
-	g_string_append(out, v != NONE ? trace_string(t, t->variables[v].name) : name->str);
+	g_string_append(out, v != NONE ? trace_variable_name(t, v) : name->str);
 	return good;
 }
 
@@ -285,8 +285,7 @@ static bool evaluate(const struct app *app, const char *text, struct condition_v
 		return true;
 	if (missing == NONE)
 		return refuse(error, NO_QUOTIENT, text);
-	return refuse(error, NO_VALUE_YET,
-	              trace_string(s->trace, s->trace->variables[missing].name));
+	return refuse(error, NO_VALUE_YET, trace_variable_name(s->trace, missing));
 }
 
 static void append_formatted(struct condition_value value, char format, GString *out)

@@ -65,7 +65,7 @@ static void info_variables(const struct app *app, const char *rest, GString *out
 	g_string_append(out, "value here\n");
 	for (uint64_t v = 0; v < MIN(t->variables_count, 5000); v++) {
 		g_autoptr(GString) name = g_string_new(NULL);
-		const char *text = trace_string(t, t->variables[v].name);
+		const char *text = trace_variable_name(t, v);
 		append_escaped(name, text, strlen(text));
 		append_padded(out, name->str, 30);
 		append_padded(

@@ -28,7 +28,7 @@ static void add_variables(const struct session *s, const struct entry *e, GPtrAr
 	const GArray *variables = e->finding->variables;
 	for (guint i = 0; variables && i < variables->len; i++) {
 		uint32_t v = g_array_index(variables, uint32_t, i);
-		const char *name = trace_string(s->trace, s->trace->variables[v].name);
+		const char *name = trace_variable_name(s->trace, v);
 		GString *text = fact("variable");
 		append_escaped(text, name, strlen(name));
 		add_fact(facts, text);

@@ -318,7 +318,7 @@ static void explain_race(const struct session *s, const struct entry *entry, GSt
 	g_string_append_printf(out, " can %s ", access_word(s->trace, f->second));
 	if (f->variables && f->variables->len) {
 		uint32_t v = g_array_index(f->variables, uint32_t, 0);
-		own_code_append_name(trace_string(s->trace, s->trace->variables[v].name), out);
+		own_code_append_name(trace_variable_name(s->trace, v), out);
 	} else {
 		describe_operand(s->trace, f->first, out);
 	}

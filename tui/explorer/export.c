@@ -132,7 +132,7 @@ static void add_variables(const struct trace *t, const struct finding *f, json_t
 	json_t *all = json_array();
 	for (guint i = 0; i < f->variables->len; i++) {
 		uint32_t v = g_array_index(f->variables, uint32_t, i);
-		json_array_append_new(all, string_of(trace_string(t, t->variables[v].name)));
+		json_array_append_new(all, string_of(trace_variable_name(t, v)));
 	}
 	json_object_set(root, "variable", json_array_get(all, 0));
 	json_object_set_new(root, "variables", all);
@@ -187,8 +187,7 @@ static void draw_cycle(const struct trace *t, const struct finding *f, struct dr
 	for (guint i = 0; i < f->edges->len; i++) {
 		const struct cycle_edge *e = &g_array_index(f->edges, struct cycle_edge, i);
 		drawing_edge(d, e->from, e->to,
-		             g_strdup_printf("%s %u, %u",
-		                             trace_string(t, t->variables[e->variable].name),
+		             g_strdup_printf("%s %u, %u", trace_variable_name(t, e->variable),
 		                             e->events[0], e->events[1]),
 		             true, false);
 	}

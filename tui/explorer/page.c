@@ -327,7 +327,7 @@ static bool describe_racing_read(const struct walk *w, uint32_t event, guint ste
 	uint32_t then = schedule_written_value(t, o);
 	if (now == 0 || then == 0)
 		return false;
-	own_code_append_name(trace_string(t, t->variables[e->target].name), out);
+	own_code_append_name(trace_variable_name(t, e->target), out);
 	g_string_append(out, " reads ");
 	shown_append(t, e->target, now, out);
 	if (now != then) {

@@ -204,8 +204,7 @@ static void tell_yes(GArray *prose, const struct reach *r)
 		uint32_t variable = g_array_index(r->variables, uint32_t, v), writer;
 		uint32_t value = stage_value(&stage, a->sequence->len, variable, &writer);
 		g_string_append(text, v ? ", " : "");
-		own_code_append_name(trace_string(s->trace, s->trace->variables[variable].name),
-		                     text);
+		own_code_append_name(trace_variable_name(s->trace, variable), text);
 		g_string_append(text, " is ");
 		shown_append(s->trace, variable, value, text);
 		if (writer != NONE) {

@@ -198,7 +198,7 @@ static void show_value(const struct stage *stage, guint step, uint32_t variable,
 		return;
 	g_string_append(out, shown->count ? "  " : "");
 	shown->variables[shown->count++] = variable;
-	own_code_append_name(trace_string(t, t->variables[variable].name), out);
+	own_code_append_name(trace_variable_name(t, variable), out);
 	g_string_append_c(out, ' ');
 	shown_append(t, variable, value, out);
 }

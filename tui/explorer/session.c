@@ -326,8 +326,7 @@ bool session_is_local(const struct session *s, uint32_t variable)
 {
 	g_autofree char *name =
 	        s->trace->events_count && session_has(s, INDEX_VARIABLES)
-	                ? local_name(trace_string(s->trace, s->trace->variables[variable].name),
-	                             frame_function(s))
+	                ? local_name(trace_variable_name(s->trace, variable), frame_function(s))
 	                : NULL;
 	return name && accessed_here(s, variable) > 0;
 }
@@ -340,8 +339,7 @@ uint32_t session_find_here(const struct session *s, const char *name)
 	bool known = t->events_count > 0 && session_has(s, INDEX_VARIABLES);
 	const char *function = known ? frame_function(s) : "";
 	for (uint32_t v = 0; *function && v < t->variables_count; v++) {
-		g_autofree char *local =
-		        local_name(trace_string(t, t->variables[v].name), function);
+		g_autofree char *local = local_name(trace_variable_name(t, v), function);
 		if (local && strcmp(local, name) == 0 && accessed_here(s, v) > last) {
 			found = v;
 			last = accessed_here(s, v);

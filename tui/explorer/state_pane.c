@@ -217,7 +217,7 @@ static void add_values(const struct app *app, GArray *rows)
 		uint32_t v = g_array_index(list, uint32_t, i);
 		struct known_value now = session_value(s, v, s->event);
 		GString *text = g_string_new(NULL), *tail = NULL;
-		const char *name = trace_string(t, t->variables[v].name);
+		const char *name = trace_variable_name(t, v);
 		append_escaped(text, name, strlen(name));
 		g_string_append(text, "  ");
 		if (now.value)

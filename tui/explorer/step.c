@@ -279,7 +279,7 @@ uint32_t session_step(const struct session *s, uint32_t event, enum step_kind ki
 	({ \
 		uint8_t *set = g_new0(uint8_t, t->table##_count + 1); \
 		for (uint64_t i = 0; i < t->table##_count; i++) \
-			set[i] = has(trace_string(t, name_of), text); \
+			set[i] = has(name_of, text); \
 		set; \
 	})
 
@@ -296,14 +296,14 @@ struct matches {
 static struct matches matches_of(const struct trace *t, const char *text)
 {
 	struct matches m = {
-		.variables = MATCHING(variables, t->variables[i].name),
-		.objects = MATCHING(objects, t->objects[i].name),
-		.locations = MATCHING(locations, t->locations[i].name),
-		.functions = MATCHING(locations, t->locations[i].function),
-		.threads = MATCHING(threads, t->threads[i].name),
-		.blocks = MATCHING(blocks, t->blocks[i].name),
-		.instances = MATCHING(instances, t->instances[i].name),
-		.messages = MATCHING(messages, t->messages[i]),
+		.variables = MATCHING(variables, trace_variable_name(t, i)),
+		.objects = MATCHING(objects, trace_string(t, t->objects[i].name)),
+		.locations = MATCHING(locations, trace_string(t, t->locations[i].name)),
+		.functions = MATCHING(locations, trace_string(t, t->locations[i].function)),
+		.threads = MATCHING(threads, trace_string(t, t->threads[i].name)),
+		.blocks = MATCHING(blocks, trace_string(t, t->blocks[i].name)),
+		.instances = MATCHING(instances, trace_string(t, t->instances[i].name)),
+		.messages = MATCHING(messages, trace_string(t, t->messages[i])),
 	};
 	return m;
 }

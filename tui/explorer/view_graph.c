@@ -229,7 +229,7 @@ static void append_edge(const struct app *app, const struct graph_view *v,
 	g_string_append_printf(out, "%s ──▸ %s   on ",
 	                       g_array_index(f->units, struct cycle_unit, e->from).unit,
 	                       g_array_index(f->units, struct cycle_unit, e->to).unit);
-	const char *name = trace_string(t, t->variables[e->variable].name);
+	const char *name = trace_variable_name(t, e->variable);
 	append_escaped(out, name, strlen(name));
 	g_string_append_printf(out, ":  %u ", e->events[0]);
 	append_access(app, v, e->events[0], out);

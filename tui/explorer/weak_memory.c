@@ -293,7 +293,7 @@ void weak_memory_append_brief(const struct session *s, uint32_t event, GString *
 static void append_variable(const struct trace *t, uint32_t event, GString *out)
 {
 	struct wide run = event_variables(t, &t->events[event]);
-	own_code_append_name(trace_string(t, t->variables[run.first].name), out);
+	own_code_append_name(trace_variable_name(t, run.first), out);
 }
 
 static GString *line(const char *beginning)

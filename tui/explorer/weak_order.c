@@ -74,7 +74,7 @@ static void append_source(const struct trace *t, uint32_t event, GString *out)
 static void append_variable(const struct trace *t, uint32_t event, GString *out)
 {
 	struct wide run = event_variables(t, &t->events[event]);
-	own_code_append_name(trace_string(t, t->variables[run.first].name), out);
+	own_code_append_name(trace_variable_name(t, run.first), out);
 }
 
 static const char *thread_name(const struct trace *t, uint32_t event)

@@ -12,6 +12,7 @@
 #include "engine/predict/pairs/classes.h"
 #include "engine/predict/pairs/pairs.h"
 #include "engine/predict/ladder/ladder_proofs.h"
+#include "engine/predict/ladder/projection.h"
 #include "engine/predict/m2/m2.h"
 #include "engine/predict/smt/smt.h"
 #include "engine/witness/witness.h"
@@ -19,7 +20,10 @@
 #include <string.h>
 
 struct ladder {
-	struct trace *t;
+	struct trace *t;               /* the projection's, if there is one */
+	struct projection *projection; /* or NULL */
+	struct checker *whole;         /* of its trace, on demand */
+	bool refused;                  /* a lifted witness was not accepted */
 	const struct race_options *options;
 	const struct progress *progress; /* shows the rung, and the races so far */
 	const struct progress *outer;
@@ -186,10 +190,39 @@ static void polish(struct ladder *l, struct finding *f)
 	f->witness = shorter;
 }
 
+/* From the projection to its trace, whose own checker must accept the witness. */
+static void lift(struct ladder *l, struct finding *f)
+{
+	const struct check_options check = { 0 };
+	struct projection *p = l->projection;
+
+	if (p == NULL)
+		return;
+	f->first = p->event[f->first];
+	f->second = p->event[f->second];
+	if (f->witness == NULL)
+		return;
+	enum claim claim = f->note ? CLAIM_C11_RACE : CLAIM_RACE;
+	uint32_t pair[] = { f->first, f->second };
+	GArray *lifted = projection_lift(p, f->witness, claim == CLAIM_RACE ? 2 : 0);
+	g_array_unref(f->witness);
+	f->witness = lifted;
+	if (l->whole == NULL)
+		l->whole = checker_new(p->whole, &check);
+	l->refused |= !checker_claim(l->whole, (const uint32_t *)(void *)lifted->data,
+	                             lifted->len, claim, pair, 2, NULL);
+	l->cancelled |= l->refused;
+}
+
 /* Add a new race, with its witness within the memory bound. */
 static void add_race(struct ladder *l, uint64_t unit, struct finding *f)
 {
 	polish(l, f);
+	lift(l, f);
+	if (l->refused) {
+		finding_free(f);
+		return;
+	}
 	if (l->options->found != NULL)
 		l->options->found(l->options->found_context, f);
 	if (f->witness != NULL &&
@@ -731,7 +764,7 @@ static bool ladder_init(struct ladder *l)
 	}
 	l->proofs = ladder_proofs_new(l->t, l->options->use_values);
 	classes_init(&l->classes, l->t, l->locksets);
-	effort_init(&l->effort, l->t->events_count, l->options);
+	effort_init(&l->effort, l->report->trace->events_count, l->options);
 	if (l->suspects == NULL)
 		l->suspects = classes_suspects(l->t, l->locksets, l->options->all_verdicts,
 		                               l->progress);
@@ -753,6 +786,8 @@ static void ladder_release(struct ladder *l)
 	ladder_proofs_free(l->proofs);
 	classes_release(&l->classes);
 	g_free(l->suspects);
+	checker_free(l->whole);
+	projection_free(l->projection);
 }
 
 /* The enumeration is incomplete: site pairs with a proof for some pairs only become unknown.
@@ -807,8 +842,10 @@ static void finish(struct ladder *l)
 		const struct finding *f = l->others->pdata[i];
 
 		if (l->options->all_verdicts ||
-		    (l->options->list_unknown && f->verdict == VERDICT_UNKNOWN))
+		    (l->options->list_unknown && f->verdict == VERDICT_UNKNOWN)) {
+			lift(l, l->others->pdata[i]);
 			report_add(l->report, g_ptr_array_remove_index_fast(l->others, i));
+		}
 	}
 	report_finish(l->report);
 }
@@ -829,38 +866,65 @@ static bool look_for_suspects(struct ladder *l, bool *any)
 	return good;
 }
 
+/* The trace as the other rungs see it. False when cancelled. */
+static bool project(struct ladder *l)
+{
+	bool cancelled;
+
+	if (l->suspects == NULL)
+		return true;
+	l->projection = projection_new(l->t, l->options->projects_always ? 0 : PROJECTION_LEAST,
+	                               l->progress, &cancelled);
+	if (l->projection != NULL)
+		l->t = l->projection->trace;
+	return !cancelled;
+}
+
+/* All rungs. False when cancelled, or `refused`. */
+static bool climb(struct ladder *l, const struct rung *rungs, size_t count, bool projects,
+                  struct error *error)
+{
+	bool any, good = look_for_suspects(l, &any);
+
+	if (good && any && projects)
+		good = project(l);
+	if (!good)
+		return error_cancelled(error);
+	for (size_t i = 0; good && any && i < count; i++)
+		good = take_report(l, &rungs[i], error);
+	l->rung = "the rest";
+	if (good && any && (!ladder_init(l) || (look_at_all(l), l->cancelled)))
+		good = l->refused || error_cancelled(error);
+	if (good && !l->refused)
+		finish(l);
+	return good && !l->refused;
+}
+
 struct report *ladder_climb(struct trace *t, const struct race_options *options,
                             const char *name, const struct rung *rungs, size_t count,
                             const struct progress *progress, struct error *error)
 {
-	struct ladder l = { .t = t,
-		            .options = options,
-		            .outer = progress,
-		            .rung = name,
-		            .with_m2 = count > 0 };
-	const struct progress telling = { tell_rung, &l };
-	bool good, any;
+	for (bool projects = true;; projects = false) {
+		struct ladder l = { .t = t,
+			            .options = options,
+			            .outer = progress,
+			            .rung = name,
+			            .with_m2 = count > 0 };
+		const struct progress telling = { tell_rung, &l };
 
-	if (progress != NULL)
-		l.progress = &telling;
-
-	l.report = report_new(t, name);
-	l.others = g_ptr_array_new();
-	l.variables = g_hash_table_new_full(hash_pointer, NULL, NULL,
-	                                    (GDestroyNotify)g_hash_table_destroy);
-	l.settled = g_hash_table_new_full(ladder_key_hash, g_int64_equal, g_free, NULL);
-	good = look_for_suspects(&l, &any) || error_cancelled(error);
-	for (size_t i = 0; good && any && i < count; i++)
-		good = take_report(&l, &rungs[i], error);
-	l.rung = "the rest";
-	if (good && any && (!ladder_init(&l) || (look_at_all(&l), l.cancelled)))
-		good = error_cancelled(error);
-	if (good) {
-		finish(&l);
-	} else {
-		report_free(l.report);
-		l.report = NULL;
+		if (progress != NULL)
+			l.progress = &telling;
+		l.report = report_new(t, name);
+		l.others = g_ptr_array_new();
+		l.variables = g_hash_table_new_full(hash_pointer, NULL, NULL,
+		                                    (GDestroyNotify)g_hash_table_destroy);
+		l.settled = g_hash_table_new_full(ladder_key_hash, g_int64_equal, g_free, NULL);
+		if (!climb(&l, rungs, count, projects, error)) {
+			report_free(l.report);
+			l.report = NULL;
+		}
+		ladder_release(&l);
+		if (!l.refused)
+			return l.report;
 	}
-	ladder_release(&l);
-	return l.report;
 }

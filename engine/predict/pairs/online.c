@@ -1,8 +1,8 @@
 /*
- * online.c - see online.h. The edges of happens-before as soon as their second event comes:
- * those of the must-order (engine/trace/must.c finds them in a whole trace), of locks and of
- * atomic accesses (engine/order/locks.c, atomics.c). An edge begins at a kept point: an event
- * and its thread's vector clock there.
+ * online.c - see online.h. The order's edges come from the rules that whole traces are analysed
+ * by (engine/trace/must_rules.h, engine/order/sync_edges.h) as soon as their second event
+ * comes; here are the threads' clocks, which the edges join, and the accesses that they leave
+ * unordered.
  *
  * A variable has the same states as a cell of fasttrack.c: its last read and last write, or a
  * list of reads, or a list of accesses of all kinds.
@@ -12,14 +12,11 @@
 #include "engine/base/hash.h"
 #include "engine/base/scattered.h"
 #include "engine/order/clocks.h"
+#include "engine/order/live_sections.h"
+#include "engine/order/sync_edges.h"
+#include "engine/trace/must_rules.h"
 
 #include <string.h>
-
-/* Where an edge begins. */
-struct origin {
-	uint32_t event, thread, clock; /* event NONE: there is none */
-};
-#define NO_ORIGIN ((struct origin){ .event = NONE })
 
 enum { PLAIN_READ, PLAIN_WRITE, ATOMIC_READ, ATOMIC_WRITE };
 
@@ -40,73 +37,50 @@ static inline bool is_full(const struct memory *m)
 
 struct thread_past {
 	bool begun, joined;
-	uint32_t last;       /* its last event */
-	struct origin fork;  /* until its first event */
-	struct origin fence; /* last release fence */
-	GArray *pending;     /* struct origin: heads read without acquire; or NULL */
+	uint32_t last;           /* its last event */
+	uint32_t held;           /* EDC: live_sections_held; 0: it is inside of no section */
+	struct sync_point fence; /* last release fence */
+	GArray *pending;         /* struct sync_point: heads read without acquire; or NULL */
 };
 
-/* A lock, semaphore, barrier or condition. */
-struct object_past {
-	struct origin release;  /* end of the last exclusive section */
-	GArray *readers;        /* struct origin: shared releases since */
-	GArray *posts;          /* struct origin */
-	uint32_t takes, posted; /* `posted`: posts before the first in the list */
-	struct barrier_past *barrier;
-	struct condition_past *condition;
+/* An access of a block, or its free. */
+struct use {
+	struct online_access at;
+	uint32_t variable;
+	uint32_t held; /* EDC: live_sections_held */
 };
-
-/* Rounds of a barrier: the rules are those of must.c. */
-struct barrier_past {
-	GPtrArray *rounds;    /* GArray of struct origin: arrivals; NULL: forgotten */
-	uint32_t first;       /* the first round that is not */
-	GHashTable *round_of; /* thread -> round of its last arrival */
-	bool departed;        /* a thread has left the last round */
-};
-
-/* Signals and broadcasts that a waiting thread may have been woken by. */
-struct waker {
-	struct origin at;
-	bool all, used; /* a broadcast; a signal that has woken a thread */
-};
-struct condition_past {
-	GArray *wakers;
-	GHashTable *waiting; /* thread -> event of its last wait */
+struct block_past {
+	/* The last one of all; before the first, and after a free, by thread NONE. */
+	struct use last;
+	bool freed;
+	/* The last ones of other threads; after a free that alone; or NULL. */
+	GArray *others; /* struct use */
 };
 
 struct online {
-	online_race *race;
-	void *context;
+	struct online_sink sink;
 	struct clocks clocks;
-	GArray *threads;   /* struct thread_past */
-	GArray *objects;   /* struct object_past */
-	GPtrArray *sends;  /* by message: GArray of struct origin, or NULL */
-	GArray *last_call; /* struct origin, by instance */
-	GArray *allocs;    /* struct origin, by block */
-	GArray *frees;     /* the same */
-	GArray *living;    /* uint32_t: blocks with an allocation or free that may still order
-	                      events */
+	const struct flow_event *event; /* the current one */
+	struct must_rules *must;
+	GArray *threads;                /* struct thread_past */
+	struct live_sections *sections; /* EDC; NULL: happens-before */
+	GArray *locks;                  /* struct lock_points, by object */
+	GArray *blocks;                 /* struct block_past */
 	struct memory *memory;
 	uint32_t memory_count;
-	GHashTable *heads; /* variable + 1 -> GArray of struct origin: its release sequences */
-	bool any_heads;    /* there has been one */
-	bool atomics;      /* an atomic access has come */
+	GHashTable
+	        *heads; /* variable + 1 -> GArray of struct sync_point: its release sequences */
+	bool any_heads; /* there has been one */
+	bool atomics;   /* an atomic access has come */
 };
 
 /* -- tables that grow ---------------------------------------------------------------------- */
-
-static struct origin *origin_at(GArray *array, uint32_t i)
-{
-	for (uint32_t old = array->len; old <= i; old++)
-		g_array_append_val(array, NO_ORIGIN);
-	return &g_array_index(array, struct origin, i);
-}
 
 static __attribute__((noinline)) void more_threads(struct online *o, uint32_t thread)
 {
 	enum { FIRST_THREADS = 16, MOST_THREADS = EVENT_THREADS };
 	for (uint32_t i = o->threads->len; i <= thread; i++) {
-		struct thread_past fresh = { .fork = NO_ORIGIN, .fence = NO_ORIGIN };
+		struct thread_past fresh = { .fence = NO_SYNC_POINT };
 		g_array_append_val(o->threads, fresh);
 	}
 	if (thread >= o->clocks.threads) {
@@ -122,13 +96,13 @@ static inline struct thread_past *thread_at(struct online *o, uint32_t thread)
 	return &g_array_index(o->threads, struct thread_past, thread);
 }
 
-static struct object_past *object_at(struct online *o, uint32_t object)
+static struct lock_points *lock_at(struct online *o, uint32_t object)
 {
-	for (uint32_t i = o->objects->len; i <= object; i++) {
-		struct object_past fresh = { .release = NO_ORIGIN };
-		g_array_append_val(o->objects, fresh);
+	for (uint32_t i = o->locks->len; i <= object; i++) {
+		struct lock_points fresh = { NO_SYNC_POINT, NULL };
+		g_array_append_val(o->locks, fresh);
 	}
-	return &g_array_index(o->objects, struct object_past, object);
+	return &g_array_index(o->locks, struct lock_points, object);
 }
 
 static __attribute__((noinline)) void more_memory(struct online *o, uint32_t variable)
@@ -147,61 +121,57 @@ static inline struct memory *memory_at(struct online *o, uint32_t variable)
 	return &o->memory[variable];
 }
 
-static GArray *origins(GArray **list)
-{
-	if (*list == NULL)
-		*list = g_array_new(FALSE, FALSE, sizeof(struct origin));
-	return *list;
-}
-
 static void free_list(GArray **list)
 {
-	if (*list != NULL)
-		g_array_free(*list, TRUE);
+	sync_points_free(*list);
 	*list = NULL;
 }
 
 /* -- edges --------------------------------------------------------------------------------- */
 
-static struct origin here(struct online *o, const struct flow_event *x)
+/* The thread's latest event as the source of edges: its clock stays as it is from here on. */
+static struct sync_point latest(void *context, uint32_t thread)
 {
-	return (struct origin){ x->number, x->thread, clocks_hold(&o->clocks, x->thread) };
+	struct online *o = context;
+	if (thread >= o->threads->len)
+		return NO_SYNC_POINT;
+	const struct thread_past *t = &g_array_index(o->threads, struct thread_past, thread);
+	return t->begun
+	               ? (struct sync_point){ t->last, thread, clocks_hold(&o->clocks, thread) }
+	               : NO_SYNC_POINT;
 }
 
-static void join(struct online *o, const struct flow_event *x, struct origin from)
+static struct sync_point here(struct online *o, const struct flow_event *x)
 {
-	if (from.event != NONE && from.thread != x->thread)
-		clocks_join(&o->clocks, x->thread, x->number, from.thread,
-		            (struct edge_source){ from.event, from.clock }, true);
+	return (struct sync_point){ x->number, x->thread, clocks_hold(&o->clocks, x->thread) };
 }
 
-static void join_all(struct online *o, const struct flow_event *x, const GArray *from)
+/* The current event comes after the point. */
+static void join(void *context, const struct sync_point *from)
 {
-	for (guint i = 0; from != NULL && i < from->len; i++)
-		join(o, x, g_array_index(from, struct origin, i));
+	struct online *o = context;
+	const struct flow_event *x = o->event;
+	if (from->thread != x->thread)
+		clocks_join(&o->clocks, x->thread, x->number, from->thread,
+		            (struct edge_source){ from->event, from->clock }, true);
 }
 
-/* Of a thread's events the last suffices. */
-static void keep_last(GArray *list, struct origin from)
+/* The conditional edge of a wait is implied by others, and EDC orders invocations by their
+ * specifications alone, as in must_walk.c. */
+static void on_must(void *context, const struct sync_point *before, uint32_t after,
+                    enum must_rule rule, uint32_t condition)
 {
-	for (guint i = list->len; i-- > 0;) {
-		struct origin *other = &g_array_index(list, struct origin, i);
-		if (other->thread == from.thread) {
-			*other = from;
-			return;
-		}
-	}
-	g_array_append_val(list, from);
+	const struct online *o = context;
+	if (rule != MUST_WAIT && !(rule == MUST_INVOCATION && o->sections))
+		join(context, before);
 }
 
-static inline void use_block(struct online *o, const struct flow_event *x)
+/* An event in a block comes after the block's allocation. */
+static void join_alloc(struct online *o, uint32_t block)
 {
-	if (x->block >= o->allocs->len) /* NONE, too */
-		return;
-	struct origin alloc = g_array_index(o->allocs, struct origin, x->block);
-	if (alloc.event != NONE && alloc.thread != x->thread &&
-	    clocks_now_time(&o->clocks, x->thread, alloc.thread) <= alloc.event)
-		join(o, x, alloc);
+	struct sync_point alloc = must_rules_alloc(o->must, block);
+	if (alloc.event != NONE)
+		join(o, &alloc);
 }
 
 static inline void begin_thread(struct online *o, const struct flow_event *x,
@@ -210,259 +180,48 @@ static inline void begin_thread(struct online *o, const struct flow_event *x,
 	t->last = x->number;
 	if (G_LIKELY(t->begun))
 		return;
-	join(o, x, t->fork);
 	t->begun = true;
-	t->fork = NO_ORIGIN;
+	must_rules_begin(o->must, x);
 }
 
-static void fork_or_join(struct online *o, const struct flow_event *x)
+/* EDC. */
+static void section_event(struct online *o, const struct flow_event *x)
 {
-	struct thread_past *other = thread_at(o, x->target);
-	if (x->op == OP_FORK && !other->begun) {
-		other->fork = here(o, x);
-	} else if (x->op == OP_JOIN && other->begun) {
-		join(o, x,
-		     (struct origin){ other->last, x->target,
-		                      clocks_hold(&o->clocks, x->target) });
-		other->joined = true;
-	}
-}
-
-/* -- barriers and conditions --------------------------------------------------------------- */
-
-/* Rounds before the last one of every thread: no thread can leave them any more. */
-static void forget_rounds(struct barrier_past *b)
-{
-	uint32_t first = b->rounds->len;
-	GHashTableIter threads;
-	gpointer round;
-	g_hash_table_iter_init(&threads, b->round_of);
-	while (g_hash_table_iter_next(&threads, NULL, &round))
-		first = MIN(first, GPOINTER_TO_UINT(round));
-	for (; b->first < first; b->first++)
-		free_list((GArray **)&b->rounds->pdata[b->first]);
-}
-
-static void barrier_event(struct online *o, const struct flow_event *x, struct object_past *of)
-{
-	gpointer thread = GUINT_TO_POINTER(x->thread), known;
-	struct barrier_past *b = of->barrier;
-	if (b == NULL) {
-		b = of->barrier = g_new0(struct barrier_past, 1);
-		b->rounds = g_ptr_array_new();
-		b->round_of = g_hash_table_new(NULL, NULL);
-		b->departed = true;
-	}
-	if (b->departed && (x->op == OP_ARRIVE || b->rounds->len == 0)) {
-		forget_rounds(b);
-		g_ptr_array_add(b->rounds, g_array_new(FALSE, FALSE, sizeof(struct origin)));
-		b->departed = false;
-	}
-	uint32_t round = b->rounds->len - 1;
-	if (x->op == OP_ARRIVE) {
-		keep_last(b->rounds->pdata[round], here(o, x));
-		g_hash_table_insert(b->round_of, thread, GUINT_TO_POINTER(round));
-		return;
-	}
-	if (g_hash_table_lookup_extended(b->round_of, thread, NULL, &known))
-		round = GPOINTER_TO_UINT(known);
-	b->departed |= round == b->rounds->len - 1;
-	join_all(o, x, b->rounds->pdata[round]);
-}
-
-/* A wake is by the first signal after its wait that has woken no thread, or a broadcast. */
-static void wake(struct online *o, const struct flow_event *x, struct condition_past *c)
-{
-	gpointer wait;
-	bool timed_out = x->flags & EVENT_TRY;
-	if (!g_hash_table_lookup_extended(c->waiting, GUINT_TO_POINTER(x->thread), NULL, &wait))
-		return;
-	for (guint i = 0; i < c->wakers->len && !timed_out; i++) {
-		struct waker *w = &g_array_index(c->wakers, struct waker, i);
-		if (w->used || w->at.event < GPOINTER_TO_UINT(wait))
-			continue;
-		w->used = !w->all;
-		join(o, x, w->at);
-		break;
-	}
-	g_hash_table_remove(c->waiting, GUINT_TO_POINTER(x->thread));
-}
-
-/* Wakers before all waits, and used signals, wake no thread any more. */
-static void forget_wakers(struct condition_past *c)
-{
-	enum { MANY = 64 };
-	uint32_t first = NONE;
-	GHashTableIter waits;
-	gpointer wait;
-	guint kept = 0;
-	if (c->wakers->len % MANY != 0)
-		return;
-	g_hash_table_iter_init(&waits, c->waiting);
-	while (g_hash_table_iter_next(&waits, NULL, &wait))
-		first = MIN(first, GPOINTER_TO_UINT(wait));
-	for (guint i = 0; i < c->wakers->len; i++) {
-		struct waker w = g_array_index(c->wakers, struct waker, i);
-		if (!w.used && w.at.event >= first)
-			g_array_index(c->wakers, struct waker, kept++) = w;
-	}
-	g_array_set_size(c->wakers, kept);
-}
-
-static void condition_event(struct online *o, const struct flow_event *x,
-                            struct object_past *of)
-{
-	struct condition_past *c = of->condition;
-	if (c == NULL) {
-		c = of->condition = g_new0(struct condition_past, 1);
-		c->wakers = g_array_new(FALSE, FALSE, sizeof(struct waker));
-		c->waiting = g_hash_table_new(NULL, NULL);
-	}
-	if (x->op == OP_WAIT) {
-		g_hash_table_insert(c->waiting, GUINT_TO_POINTER(x->thread),
-		                    GUINT_TO_POINTER(x->number));
-	} else if (x->op == OP_WAKE) {
-		wake(o, x, c);
-	} else {
-		struct waker w = { .at = here(o, x), .all = x->op == OP_BROADCAST };
-		forget_wakers(c);
-		g_array_append_val(c->wakers, w);
-	}
-}
-
-/* The n-th take comes after the (n-k)-th post. */
-static void take(struct online *o, const struct flow_event *x, struct object_past *of)
-{
-	int64_t nth = (int64_t)++of->takes - x->count - of->posted;
-	if (of->posts == NULL || nth < 1 || nth > of->posts->len)
-		return;
-	join(o, x, g_array_index(of->posts, struct origin, nth - 1));
-	if (nth > 64 && 2 * nth > of->posts->len) {
-		g_array_remove_range(of->posts, 0, (guint)nth);
-		of->posted += (uint32_t)nth;
-	}
-}
-
-/* -- locks and other synchronisation -------------------------------------------------------- */
-
-static void lock_event(struct online *o, const struct flow_event *x, struct object_past *l)
-{
-	switch (x->op) {
-	case OP_ACQ:
-		join_all(o, x, l->readers);
-		/* fall through */
-	case OP_RACQ:
-		join(o, x, l->release);
-		break;
-	case OP_REL:
-		if (l->readers != NULL)
-			g_array_set_size(l->readers, 0);
-		l->release = here(o, x);
-		break;
-	default:
-		keep_last(origins(&l->readers), here(o, x));
-		break;
-	}
-}
-
-static void object_event(struct online *o, const struct flow_event *x)
-{
-	struct object_past *of = object_at(o, x->target);
-	switch (x->op) {
-	case OP_ACQ:
-	case OP_RACQ:
-	case OP_REL:
-	case OP_RREL:
-		lock_event(o, x, of);
-		break;
-	case OP_POST: {
-		struct origin at = here(o, x);
-		g_array_append_val(origins(&of->posts), at);
-		break;
-	}
-	case OP_TAKE:
-		take(o, x, of);
-		break;
-	case OP_ARRIVE:
-	case OP_DEPART:
-		barrier_event(o, x, of);
-		break;
-	case OP_WAIT:
-	case OP_WAKE:
-	case OP_SIGNAL:
-	case OP_BROADCAST:
-		condition_event(o, x, of);
-		break;
-	default:
-		break;
-	}
-}
-
-static void message_event(struct online *o, const struct flow_event *x)
-{
-	if (x->target >= o->sends->len)
-		g_ptr_array_set_size(o->sends, (gint)x->target + 1);
-	if (x->op == OP_SND)
-		keep_last(origins((GArray **)&o->sends->pdata[x->target]), here(o, x));
+	bool shared = x->op == OP_RACQ || x->op == OP_RREL;
+	if (op_acquires(x->op))
+		live_sections_acquire(o->sections, x->thread, x->target, shared);
 	else
-		join_all(o, x, o->sends->pdata[x->target]);
+		live_sections_release(o->sections, here(o, x), x->target);
+	thread_at(o, x->thread)->held = live_sections_held(o->sections, x->thread);
 }
 
-static void block_event(struct online *o, const struct flow_event *x)
+static void lock_event(struct online *o, const struct flow_event *x)
 {
-	struct origin *alloc = origin_at(o->allocs, x->target);
-	struct origin *free = origin_at(o->frees, x->target);
-	if (x->op == OP_ALLOC) {
-		if (x->block != NONE && x->block != x->target) /* its last life */
-			join(o, x, *origin_at(o->frees, x->block));
-		*alloc = here(o, x);
-		g_array_append_val(o->living, x->target);
-	} else {
-		join(o, x, *alloc);
-		*free = here(o, x);
+	bool shared = x->op == OP_RACQ || x->op == OP_RREL;
+	if (o->sections) {
+		section_event(o, x);
+		return;
 	}
+	struct lock_points *l = lock_at(o, x->target);
+	if (op_acquires(x->op))
+		lock_acquire(l, shared, join, o);
+	else
+		lock_release(l, shared, here(o, x));
 }
 
 /* -- atomic accesses ------------------------------------------------------------------------ */
 
+static enum memory_order_kind order_of(const struct flow_event *x)
+{
+	return (enum memory_order_kind)(x->flags & EVENT_ORDER_MASK);
+}
+
 static void fence(struct online *o, const struct flow_event *x, struct thread_past *t)
 {
-	enum memory_order_kind order = x->flags & EVENT_ORDER_MASK;
-	if (order_acquires(order) && t->pending != NULL) {
-		join_all(o, x, t->pending);
-		g_array_set_size(t->pending, 0);
-	}
-	if (order_releases(order))
+	if (order_acquires(order_of(x)))
+		heads_fence(t->pending, join, o);
+	if (order_releases(order_of(x)))
 		t->fence = here(o, x);
-}
-
-/* The later head of a thread replaces the earlier one. */
-static void add_head(GArray *list, struct origin head)
-{
-	for (guint i = 0; i < list->len; i++) {
-		struct origin *h = &g_array_index(list, struct origin, i);
-		if (h->thread == head.thread) {
-			if (h->event < head.event)
-				*h = head;
-			return;
-		}
-	}
-	g_array_append_val(list, head);
-}
-
-static void read_heads(struct online *o, const struct flow_event *x, struct thread_past *t,
-                       const GArray *heads)
-{
-	bool acquires = order_acquires((enum memory_order_kind)(x->flags & EVENT_ORDER_MASK));
-	for (guint i = 0; heads != NULL && i < heads->len; i++) {
-		struct origin h = g_array_index(heads, struct origin, i);
-		if (h.thread == x->thread)
-			continue;
-		if (acquires)
-			join(o, x, h);
-		else
-			add_head(origins(&t->pending), h);
-	}
 }
 
 static gpointer head_key(uint32_t variable)
@@ -473,29 +232,26 @@ static gpointer head_key(uint32_t variable)
 static void write_heads(struct online *o, const struct flow_event *x,
                         const struct thread_past *t, uint32_t variable)
 {
-	GArray *heads = g_hash_table_lookup(o->heads, head_key(variable));
-	struct origin head = t->fence;
-	for (guint i = heads != NULL && x->op != OP_RMW ? heads->len : 0; i-- > 0;) {
-		if (g_array_index(heads, struct origin, i).thread != x->thread)
-			g_array_remove_index_fast(heads, i);
-	}
-	if (order_releases((enum memory_order_kind)(x->flags & EVENT_ORDER_MASK)))
+	GArray *heads = g_hash_table_lookup(o->heads, head_key(variable)), *old = heads;
+	struct sync_point head = t->fence;
+	if (x->op != OP_RMW)
+		heads_keep(heads, x->thread);
+	if (order_releases(order_of(x)))
 		head = here(o, x);
 	if (head.event == NONE)
 		return;
-	if (heads == NULL) {
-		heads = g_array_new(FALSE, FALSE, sizeof(struct origin));
+	sync_points_add(&heads, head);
+	if (old == NULL)
 		g_hash_table_insert(o->heads, head_key(variable), heads);
-		o->any_heads = true;
-	}
-	add_head(heads, head);
+	o->any_heads = true;
 }
 
 static void synchronise(struct online *o, const struct flow_event *x, struct thread_past *t)
 {
 	bool atomic = op_is_atomic(x->op), any = o->any_heads;
 	for (uint32_t i = 0; i < x->variables_count && any && atomic && op_reads(x->op); i++)
-		read_heads(o, x, t, g_hash_table_lookup(o->heads, head_key(x->variables[i])));
+		heads_read(g_hash_table_lookup(o->heads, head_key(x->variables[i])), x->thread,
+		           order_of(x), &t->pending, join, o);
 	for (uint32_t i = 0; i < x->variables_count && atomic && op_writes(x->op); i++)
 		write_heads(o, x, t, x->variables[i]);
 	for (uint32_t i = 0; i < x->variables_count && any && x->op == OP_WRITE; i++)
@@ -510,6 +266,112 @@ static inline bool covered(const struct online *o, uint32_t thread,
 	return a->time == 0 || a->thread == thread ||
 	       a->time <= clocks_now_time(&o->clocks, thread, a->thread);
 }
+
+/* -- blocks ------------------------------------------------------------------------------- */
+
+static __attribute__((noinline)) void more_blocks(struct online *o, uint32_t block)
+{
+	const struct block_past fresh = { .last.at.thread = NONE };
+	for (uint32_t i = o->blocks->len; i <= block; i++)
+		g_array_append_val(o->blocks, fresh);
+}
+
+static inline struct block_past *block_at(struct online *o, uint32_t block)
+{
+	if (G_UNLIKELY(block >= o->blocks->len))
+		more_blocks(o, block);
+	return &g_array_index(o->blocks, struct block_past, block);
+}
+
+static struct use use_of(const struct online *o, const struct flow_event *x)
+{
+	return (struct use){ { x->number + 1, x->thread, x->point },
+		             x->variables_count ? x->variables[0] : NONE,
+		             g_array_index(o->threads, struct thread_past, x->thread).held };
+}
+
+/* Is the use, or free, ordered before the current event, or under a lock that it is under,
+ * too? */
+static bool use_covered(const struct online *o, uint32_t thread, const struct use *u)
+{
+	const struct thread_past *t = &g_array_index(o->threads, struct thread_past, thread);
+	return covered(o, thread, &u->at) ||
+	       (o->sections && live_sections_common(o->sections, u->held, t->held));
+}
+
+static void add_use(struct block_past *b, struct use use)
+{
+	if (b->others == NULL)
+		b->others = g_array_new(FALSE, FALSE, sizeof(struct use));
+	g_array_append_val(b->others, use);
+}
+
+/* The first access by its thread since another thread's, or after the free. */
+static __attribute__((noinline)) void use_in_turn(struct online *o, const struct flow_event *x,
+                                                  struct block_past *b)
+{
+	struct use other = b->last;
+	if (b->freed) {
+		const struct use *free = &g_array_index(b->others, struct use, 0);
+		join_alloc(o, x->block);
+		if (!use_covered(o, x->thread, free))
+			o->sink.use_after_free(o->sink.context, &free->at, x, x->block,
+			                       x->variables[0]);
+		return;
+	}
+	b->last = use_of(o, x);
+	for (guint i = 0; b->others != NULL && i < b->others->len; i++) {
+		struct use *u = &g_array_index(b->others, struct use, i);
+		if (u->at.thread == x->thread) {
+			*u = other;
+			return;
+		}
+	}
+	if (other.at.thread != NONE)
+		add_use(b, other);
+	join_alloc(o, x->block);
+}
+
+static inline void use_block(struct online *o, const struct flow_event *x, uint32_t held)
+{
+	struct block_past *b = block_at(o, x->block);
+	if (G_UNLIKELY(b->last.at.thread != x->thread)) {
+		use_in_turn(o, x, b);
+		return;
+	}
+	b->last.at.time = x->number + 1;
+	b->last.at.point = x->point;
+	b->last.variable = x->variables[0];
+	b->last.held = held;
+}
+
+static void free_against(struct online *o, const struct flow_event *x, const struct use *u)
+{
+	if (u->at.thread != NONE && !use_covered(o, x->thread, u))
+		o->sink.use_after_free(o->sink.context, &u->at, x, x->target, u->variable);
+}
+
+static void block_event(struct online *o, const struct flow_event *x)
+{
+	struct block_past *b = block_at(o, x->target);
+	if (x->op == OP_ALLOC) { /* accesses before it are another life's */
+		free_list(&b->others);
+		*b = (struct block_past){ .last.at.thread = NONE };
+		return;
+	}
+	join_alloc(o, x->target);
+	free_against(o, x, &b->last);
+	for (guint i = 0; b->others != NULL && i < b->others->len; i++)
+		free_against(o, x, &g_array_index(b->others, struct use, i));
+	if (b->freed)
+		return;
+	free_list(&b->others);
+	add_use(b, use_of(o, x));
+	b->last.at.thread = NONE;
+	b->freed = true;
+}
+
+/* -- races of variables ------------------------------------------------------------------- */
 
 static void put(struct memory *m, uint32_t kind, struct online_access access)
 {
@@ -548,7 +410,7 @@ static bool compare(struct online *o, const struct memory *m, uint32_t wanted,
 		const struct listed *l = &g_array_index(m->list, struct listed, i);
 		if (!(wanted >> l->kind & 1) || covered(o, x->thread, &l->access))
 			continue;
-		o->race(o->context, &l->access, x, variable);
+		o->sink.race(o->sink.context, &l->access, x, variable);
 		known &= l->kind >= ATOMIC_READ;
 	}
 	return known;
@@ -599,6 +461,8 @@ void online_split(struct online *o, uint32_t from, uint32_t to)
 {
 	memory_at(o, MAX(from, to));
 	online_renew(o, to);
+	if (o->sections)
+		live_sections_split(o->sections, from, to);
 	o->memory[to] = o->memory[from];
 	if (o->memory[to].list != NULL)
 		o->memory[to].list = g_array_copy(o->memory[from].list);
@@ -612,204 +476,232 @@ void online_renew(struct online *o, uint32_t variable)
 	struct memory *m = memory_at(o, variable);
 	free_list(&m->list);
 	*m = (struct memory){ 0 };
+	if (o->sections)
+		live_sections_renew(o->sections, variable);
 	g_hash_table_remove(o->heads, head_key(variable));
 }
 
 /* -- clocks without a use any more ----------------------------------------------------------- */
 
-static void mark(struct online *o, struct origin at)
+static void mark(void *context, const struct sync_point *point)
 {
-	clocks_mark(&o->clocks, at.event == NONE ? 0 : at.clock);
-}
-
-static void mark_all(struct online *o, const GArray *list)
-{
-	for (guint i = 0; list != NULL && i < list->len; i++)
-		mark(o, g_array_index(list, struct origin, i));
-}
-
-static void mark_objects(struct online *o)
-{
-	for (guint i = 0; i < o->objects->len; i++) {
-		const struct object_past *of =
-		        &g_array_index(o->objects, struct object_past, i);
-		mark(o, of->release);
-		mark_all(o, of->readers);
-		mark_all(o, of->posts);
-		for (guint k = of->barrier ? of->barrier->first : 0;
-		     of->barrier != NULL && k < of->barrier->rounds->len; k++)
-			mark_all(o, of->barrier->rounds->pdata[k]);
-		for (guint k = 0; of->condition != NULL && k < of->condition->wakers->len; k++)
-			mark(o, g_array_index(of->condition->wakers, struct waker, k).at);
-	}
+	struct online *o = context;
+	clocks_mark(&o->clocks, point->clock);
 }
 
 /* Would the edge from the event tell no thread anything, now or later? */
-static bool all_know(const struct online *o, struct origin at)
+static bool all_know(void *context, const struct sync_point *at)
 {
+	const struct online *o = context;
 	for (guint i = 0; i < o->threads->len; i++) {
 		const struct thread_past *t = &g_array_index(o->threads, struct thread_past, i);
-		if (i != at.thread && !t->joined &&
-		    (!t->begun || clocks_now_time(&o->clocks, i, at.thread) <= at.event))
+		if (i != at->thread && !t->joined &&
+		    (!t->begun || clocks_now_time(&o->clocks, i, at->thread) <= at->event))
 			return false;
 	}
 	return true;
-}
-
-/* A freed block that all threads know to be free is forgotten. */
-static void mark_blocks(struct online *o)
-{
-	guint kept = 0;
-	for (guint i = 0; i < o->living->len; i++) {
-		uint32_t block = g_array_index(o->living, uint32_t, i);
-		struct origin *alloc = &g_array_index(o->allocs, struct origin, block);
-		struct origin *free = &g_array_index(o->frees, struct origin, block);
-		if (free->event != NONE && all_know(o, *free)) {
-			*alloc = *free = NO_ORIGIN;
-			continue;
-		}
-		mark(o, *alloc);
-		mark(o, *free);
-		g_array_index(o->living, uint32_t, kept++) = block;
-	}
-	g_array_set_size(o->living, kept);
 }
 
 static void sweep(struct online *o)
 {
 	GHashTableIter heads;
 	gpointer list;
+	must_rules_forget(o->must, all_know, o);
 	clocks_sweep_begin(&o->clocks);
+	must_rules_visit(o->must, mark, o);
+	if (o->sections)
+		live_sections_visit(o->sections, mark, o);
 	for (guint i = 0; i < o->threads->len; i++) {
 		const struct thread_past *t = &g_array_index(o->threads, struct thread_past, i);
-		mark(o, t->fork);
-		mark(o, t->fence);
-		mark_all(o, t->pending);
+		mark(o, &t->fence);
+		sync_points_join(t->pending, mark, o);
 	}
-	mark_objects(o);
-	for (guint i = 0; i < o->sends->len; i++)
-		mark_all(o, o->sends->pdata[i]);
-	mark_all(o, o->last_call);
-	mark_blocks(o);
+	for (guint i = 0; i < o->locks->len; i++) {
+		const struct lock_points *l = &g_array_index(o->locks, struct lock_points, i);
+		mark(o, &l->release);
+		sync_points_join(l->readers, mark, o);
+	}
 	g_hash_table_iter_init(&heads, o->heads);
 	while (g_hash_table_iter_next(&heads, NULL, &list))
-		mark_all(o, list);
+		sync_points_join(list, mark, o);
 	clocks_sweep_end(&o->clocks);
 }
 
 /* -- events -------------------------------------------------------------------------------- */
 
-static void other_event(struct online *o, const struct flow_event *x)
+/* -- items of EDC's critical sections -------------------------------------------------------- */
+
+static void touch(struct online *o, const struct flow_event *x, enum live_kind kind,
+                  uint32_t number)
 {
-	switch (op_table[x->op].operand) {
-	case OPERAND_OBJECT:
-		object_event(o, x);
-		break;
-	case OPERAND_THREAD:
-		fork_or_join(o, x);
-		break;
-	case OPERAND_MESSAGE:
-		message_event(o, x);
-		break;
-	case OPERAND_INSTANCE: /* without a specification none commute */
-		if (x->op == OP_ACT || x->op == OP_RET) {
-			join(o, x, *origin_at(o->last_call, x->target));
-			*origin_at(o->last_call, x->target) = here(o, x);
+	live_sections_touch(o->sections, x->thread, kind, number, join, o);
+}
+
+static __attribute__((noinline)) void touch_access(struct online *o, const struct flow_event *x)
+{
+	for (uint32_t i = 0; i < x->variables_count; i++)
+		touch(o, x, op_writes(x->op) ? LIVE_WRITE : LIVE_READ, x->variables[i]);
+	if (x->block != NONE)
+		touch(o, x, LIVE_USE, x->block);
+}
+
+/* The calls that model_calls (engine/commute) finds at an event that is no access. */
+static void touch_other(struct online *o, const struct flow_event *x,
+                        const struct thread_past *t)
+{
+	if (t->held == 0)
+		return;
+	if (x->op == OP_FREE)
+		touch(o, x, LIVE_FREE, x->target);
+	if (op_table[x->op].operand != OPERAND_OBJECT)
+		return;
+	if (x->op == OP_WAIT || op_wakes(x->op))
+		touch(o, x, x->op == OP_WAIT ? LIVE_WAIT : LIVE_WAKER, x->target);
+	if (x->op != OP_WAKE && x->op != OP_DEPART)
+		touch(o, x, x->op == OP_DESTROY ? LIVE_DESTROY : LIVE_OBJECT, x->target);
+	if (x->block != NONE)
+		touch(o, x, LIVE_USE, x->block);
+}
+
+static void other_event(struct online *o, const struct flow_event *x, struct thread_past *t)
+{
+	if (must_rules_takes(x->op)) {
+		if (op_table[x->op].operand == OPERAND_BLOCK)
+			block_event(o, x);
+		touch_other(o, x, t);
+		must_rules_event(o->must, x);
+		if (x->op == OP_JOIN && x->target < o->threads->len) {
+			struct thread_past *other = thread_at(o, x->target);
+			other->joined = other->begun;
 		}
-		break;
-	case OPERAND_BLOCK:
-		block_event(o, x);
-		break;
-	default:
-		if (x->op == OP_FENCE)
-			fence(o, x, thread_at(o, x->thread));
-		break;
+	} else if (x->op == OP_FENCE) {
+		fence(o, x, t);
+	} else if (op_table[x->op].operand == OPERAND_OBJECT) {
+		touch_other(o, x, t);
+		if (op_acquires(x->op) || op_releases(x->op))
+			lock_event(o, x);
 	}
 }
 
-void online_event(struct online *o, const struct flow_event *x)
+/* EDC has to do with an access only what is about its block and its thread's sections. */
+static inline void edc_access(struct online *o, const struct flow_event *x,
+                              struct thread_past *t)
 {
-	bool inert = x->flags & EVENT_INERT;
+	if (x->block != NONE)
+		use_block(o, x, t->held);
+	if (G_UNLIKELY(t->held != 0))
+		touch_access(o, x);
+	if (G_UNLIKELY(op_is_atomic(x->op)) || G_UNLIKELY(o->any_heads))
+		synchronise(o, x, t);
+}
+
+static inline void hb_access(struct online *o, const struct flow_event *x,
+                             struct thread_past *t)
+{
+	if (op_is_atomic(x->op) && x->block != NONE)
+		join_alloc(o, x->block); /* before what the access publishes */
+	if (op_is_atomic(x->op) || o->any_heads)
+		synchronise(o, x, t);
+	if (x->block != NONE)
+		use_block(o, x, 0);
+	for (uint32_t i = 0; i < x->variables_count; i++)
+		access_one(o, x, x->variables[i]);
+}
+
+static __attribute__((noinline)) void take_event(struct online *o, const struct flow_event *x)
+{
+	bool inert = x->flags & EVENT_INERT, access = op_is_access(x->op);
 	struct thread_past *t = thread_at(o, x->thread);
+	o->event = x;
 	begin_thread(o, x, t);
-	if (op_table[x->op].operand != OPERAND_BLOCK)
-		use_block(o, x);
-	if (!op_is_access(x->op)) {
-		if (!inert)
-			other_event(o, x);
-	} else if (!inert) {
-		if (op_is_atomic(x->op) || o->any_heads)
-			synchronise(o, x, t);
-		for (uint32_t i = 0; i < x->variables_count; i++)
-			access_one(o, x, x->variables[i]);
+	if (G_UNLIKELY(!access) || inert) {
+		if (x->block != NONE && op_table[x->op].operand != OPERAND_BLOCK)
+			join_alloc(o, x->block);
+		if (!access && !inert)
+			other_event(o, x, t);
+	} else if (o->sections) {
+		edc_access(o, x, t);
+	} else {
+		hb_access(o, x, t);
 	}
 	if (clocks_sweep_due(&o->clocks))
 		sweep(o);
 }
 
+/* Most events of EDC: an access outside of sections by the thread that used the block last. */
+static inline bool edc_quick(struct online *o, const struct flow_event *x)
+{
+	if (x->op > OP_WRITE || x->flags & EVENT_INERT || o->any_heads ||
+	    x->thread >= o->threads->len)
+		return false;
+	struct thread_past *t = &g_array_index(o->threads, struct thread_past, x->thread);
+	if (!t->begun || t->held != 0)
+		return false;
+	t->last = x->number;
+	if (x->block == NONE)
+		return true;
+	struct block_past *b = &g_array_index(o->blocks, struct block_past, x->block);
+	if (x->block >= o->blocks->len || b->last.at.thread != x->thread)
+		return false;
+	b->last.at.time = x->number + 1;
+	b->last.at.point = x->point;
+	b->last.variable = x->variables[0];
+	b->last.held = 0;
+	return true;
+}
+
+void online_event(struct online *o, const struct flow_event *x)
+{
+	if (o->sections == NULL || !edc_quick(o, x))
+		take_event(o, x);
+}
+
 /* -- making and ending ---------------------------------------------------------------------- */
 
-static void free_origins(gpointer list)
+static void free_heads(gpointer list)
 {
 	g_array_free(list, TRUE);
 }
 
-struct online *online_new(online_race *race, void *context)
+struct online *online_new(const struct online_sink *sink)
 {
 	struct online *o = g_new0(struct online, 1);
-	o->race = race;
-	o->context = context;
+	o->sink = *sink;
 	clocks_init(&o->clocks, 0, 1);
 	o->clocks.in_place = true;
+	o->must = must_rules_new(&(struct must_sink){ o, latest, on_must });
 	o->threads = g_array_new(FALSE, TRUE, sizeof(struct thread_past));
-	o->objects = g_array_new(FALSE, TRUE, sizeof(struct object_past));
-	o->sends = g_ptr_array_new();
-	o->last_call = g_array_new(FALSE, FALSE, sizeof(struct origin));
-	o->allocs = g_array_new(FALSE, FALSE, sizeof(struct origin));
-	o->frees = g_array_new(FALSE, FALSE, sizeof(struct origin));
-	o->living = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	o->heads = g_hash_table_new_full(hash_pointer, NULL, NULL, free_origins);
+	o->locks = g_array_new(FALSE, FALSE, sizeof(struct lock_points));
+	o->blocks = g_array_new(FALSE, FALSE, sizeof(struct block_past));
+	o->heads = g_hash_table_new_full(hash_pointer, NULL, NULL, free_heads);
 	return o;
 }
 
-static void release_object(struct object_past *of)
+struct online *online_new_edc(const struct online_sink *sink, uint32_t most)
 {
-	free_list(&of->readers);
-	free_list(&of->posts);
-	if (of->barrier != NULL) {
-		for (guint i = 0; i < of->barrier->rounds->len; i++)
-			free_list((GArray **)&of->barrier->rounds->pdata[i]);
-		g_ptr_array_free(of->barrier->rounds, TRUE);
-		g_hash_table_destroy(of->barrier->round_of);
-		g_free(of->barrier);
-	}
-	if (of->condition != NULL) {
-		g_array_free(of->condition->wakers, TRUE);
-		g_hash_table_destroy(of->condition->waiting);
-		g_free(of->condition);
-	}
+	struct online *o = online_new(sink);
+	o->sections = live_sections_new(most);
+	return o;
 }
 
 void online_free(struct online *o)
 {
 	if (o == NULL)
 		return;
-	for (guint i = 0; i < o->objects->len; i++)
-		release_object(&g_array_index(o->objects, struct object_past, i));
+	for (guint i = 0; i < o->locks->len; i++)
+		sync_points_free(g_array_index(o->locks, struct lock_points, i).readers);
 	for (guint i = 0; i < o->threads->len; i++)
-		free_list(&g_array_index(o->threads, struct thread_past, i).pending);
-	for (guint i = 0; i < o->sends->len; i++)
-		free_list((GArray **)&o->sends->pdata[i]);
+		sync_points_free(g_array_index(o->threads, struct thread_past, i).pending);
 	for (uint32_t i = 0; i < o->memory_count; i++)
 		free_list(&o->memory[i].list);
 	g_free(o->memory);
+	for (guint i = 0; i < o->blocks->len; i++)
+		free_list(&g_array_index(o->blocks, struct block_past, i).others);
+	must_rules_free(o->must);
+	live_sections_free(o->sections);
 	g_array_free(o->threads, TRUE);
-	g_array_free(o->objects, TRUE);
-	g_ptr_array_free(o->sends, TRUE);
-	g_array_free(o->last_call, TRUE);
-	g_array_free(o->allocs, TRUE);
-	g_array_free(o->frees, TRUE);
-	g_array_free(o->living, TRUE);
+	g_array_free(o->locks, TRUE);
+	g_array_free(o->blocks, TRUE);
 	g_hash_table_destroy(o->heads);
 	clocks_release(&o->clocks);
 	g_free(o);

@@ -1,8 +1,9 @@
 /*
- * online.h - happens-before and its races, event by event, while a trace is being made: the
- * pairs of stream_sites (pairs.h) for happens-before, named as soon as their second event is
- * there. Each event is taken once, and none is kept; memory is that of the variables, objects
- * and blocks.
+ * online.h - happens-before, its races and its uses after free, event by event, while a trace
+ * is being made: the pairs of stream_sites (pairs.h) for happens-before, and accesses that are
+ * unordered with a free of their block (rd2.h for the type `memory`; of each thread's accesses
+ * before the free only the last), named as soon as their second event is there. Each event is
+ * taken once, and none is kept; memory is that of the variables, objects and blocks.
  *
  * Threads, objects, messages, instances, blocks and variables are numbers, which may come in
  * any order and grow. Not for traces where reads need not see the last write (weak.h).
@@ -20,11 +21,25 @@ struct online_access {
 	uint32_t thread;
 	uint64_t point;
 };
-/* The second access, `x`, is not ordered after the first. */
-typedef void online_race(void *context, const struct online_access *first,
-                         const struct flow_event *x, uint32_t variable);
+struct online_sink {
+	void *context;
+	/* The second access, `x`, is not ordered after the first. */
+	void (*race)(void *context, const struct online_access *first,
+	             const struct flow_event *x, uint32_t variable);
+	/* An access of the block and a free of it, or two frees: `x`, the second, is not
+	 * ordered after the first. `variable`: a part of the block that the access covers; of
+	 * two frees NONE. */
+	void (*use_after_free)(void *context, const struct online_access *first,
+	                       const struct flow_event *x, uint32_t block, uint32_t variable);
+};
 
-struct online *online_new(online_race *race, void *context);
+struct online *online_new(const struct online_sink *sink); /* copied */
+/* The same by EDC (semantics.md), without races: accesses and frees that are not ordered by
+ * program order, the must-order and what critical sections have in common (of the second, its
+ * own sections do not count), and that are under no common lock. `most`: how many sections are
+ * kept for each place that sections touch (live_sections.h): with a bound there may be more
+ * pairs. */
+struct online *online_new_edc(const struct online_sink *sink, uint32_t most);
 void online_free(struct online *o); /* NULL is allowed */
 void online_event(struct online *o, const struct flow_event *x);
 /* An access has covered a part of variable `from`: from now on the rest is variable `to`, with

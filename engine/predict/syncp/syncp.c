@@ -465,28 +465,16 @@ static bool syncp_init(struct syncp *s, struct trace *t, struct effort *effort,
 	return syncp_collect(s, progress);
 }
 
-/* May a C11 race be in it that no reordering shows (smt.h)? More often than c11_matters. */
-static bool has_atomics_or_tries(const struct trace *t)
-{
-	bool any = false;
-
-	for (uint64_t e = 0; e < t->events_count && !any; e++)
-		any = op_is_atomic(t->events[e].op) || op_fails(t->events[e].op);
-	return any;
-}
-
 bool race_suspects(struct trace *t, uint64_t **suspects, uint64_t *count,
                    const struct progress *progress)
 {
 	struct syncp s = { .t = t, .threads = (uint32_t)t->threads_count };
 	g_autofree struct variable_use *uses = NULL;
 	g_autoptr(GArray) strays = NULL;
-	enum order_kind kind =
-	        has_atomics_or_tries(t) ? ORDER_KIND_LASTING : ORDER_KIND_OBSERVED;
 
 	s.locksets = locksets_empty();
 	lock_table_init(&s.locks, t);
-	bool done = syncp_walk(&s, kind, &uses, &strays, progress);
+	bool done = syncp_walk(&s, causality_lasting_kind(t), &uses, &strays, progress);
 	*suspects = g_new0(uint64_t, t->variables_count / 64 + 1);
 	*count = 0;
 	for (uint32_t v = 0; done && v < t->variables_count; v++) {

@@ -1,8 +1,10 @@
 #!/bin/bash
 # What an execution of an exploration costs, in all processes together: millions of instructions of
-# the user's part and the kernel's (those of an exploration of one run taken off), page faults,
+# the user's part and the kernel's (those of an exploration of one run taken off; 0 where the
+# machine does not count them), microseconds of processor time, page faults,
 # switches between threads; and the seconds of the whole. Needs perf.
 #   tests/bench/explore/cost.sh
+#   HEDDLE_KERNEL_THREADS=1 tests/bench/explore/cost.sh    a process for each run
 HEDDLE=${HEDDLE:-$PWD/heddle}
 here=$(dirname "$(realpath "$0")")
 scratch=$(mktemp -d)
@@ -30,7 +32,7 @@ int main(void)
 	return x != N * EACH;
 }
 EOF
-counted=instructions:u,instructions:k,page-faults,context-switches
+counted=instructions:u,instructions:k,task-clock,page-faults,context-switches
 count() { # FILE RUNS PROGRAM
 	perf stat -x, -e $counted -o "$1" -- \
 		"$HEDDLE" explore --budget 0 --runs "$2" --format json -- "$3" >"$scratch/report" 2>"$scratch/err"
@@ -47,16 +49,16 @@ row() { # NAME FLAGS FILE [RUNS]
 	perl -MJSON::PP -0777 -e '
 		my ($name, $one, $all, $report, $seconds) = @ARGV;
 		my $n = JSON::PP->new->decode(do { open my $f, "<", $report; <$f> })->{executions};
-		my @cost = map { open my $f, "<", $_; my %v = reverse <$f> =~ /^(\d+),[^,]*,([a-z:-]+),/mg;
+		my @cost = map { open my $f, "<", $_; my %v = reverse join("", <$f>) =~ /^([\d.]+),[^,]*,([a-z:-]+),/mg;
 			\%v } $one, $all;
-		my @each = map { ($cost[1]{$_} - $cost[0]{$_}) / ($n > 1 ? $n - 1 : 1) }
-			qw(instructions:u instructions:k page-faults context-switches);
-		printf "| %s | %d | %.2f | %.2f | %.0f | %.0f | %.1f |\n", $name, $n,
-			$each[0] / 1e6, $each[1] / 1e6, $each[2], $each[3], $seconds;' \
+		my @each = map { (($cost[1]{$_} // 0) - ($cost[0]{$_} // 0)) / ($n > 1 ? $n - 1 : 1) }
+			qw(instructions:u instructions:k task-clock page-faults context-switches);
+		printf "| %s | %d | %.2f | %.2f | %.0f | %.0f | %.0f | %.1f |\n", $name, $n,
+			$each[0] / 1e6, $each[1] / 1e6, $each[2] * 1e3, $each[3], $each[4], $seconds;' \
 		"$1" "$scratch/one" "$scratch/all" "$scratch/report" "$(echo "$ended - $begun" | bc)"
 }
-echo "| program | executions | user | kernel | page faults | switches | seconds |"
-echo "| --- | --- | --- | --- | --- | --- | --- |"
+echo "| program | executions | user | kernel | microseconds | page faults | switches | seconds |"
+echo "| --- | --- | --- | --- | --- | --- | --- | --- |"
 row "2 threads, 5 increments each" "-DN=2 -DEACH=5" "$scratch/counter.c"
 row "6 threads, one increment each" "-DN=6 -DEACH=1" "$scratch/counter.c"
 row "ring, 8" "" "$here/ring.c"

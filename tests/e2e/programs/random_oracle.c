@@ -11,9 +11,11 @@
  *
  * An operation is three characters:
  *
- *     LNV H.V XN. ZN. MN.   loops that wait, by looking at atomics: until N is V; until both
+ *     LNV H.V XN. ZN. MNV   loops that wait, by looking at atomics: until N is V; until both
  * are; until N, which was 0, is set to 1, by looking first, or by compare and exchange at once;
- * until 1 was added to N by load, compare and exchange UNV        the futex of atomic N % 2; by
+ * until N was changed by load, compare and exchange (V 0: 1 is added, a failed round loads again; 1:
+ * the same, it goes on with what it was told; 2: 0 becomes 1, another value 0; 3: as 1, and it
+ * gives up, '7', when it failed and the other atomic is 1) UNV        the futex of atomic N % 2; by
  * N / 2: sleep while it is V ('1': it was not), the same with a time limit ('2': the time was
  * up), wake V (9: all; how many slept), sleep in a loop until it is not V rNV wNV    read,
  * write of a plain cell N, of the value V       RNV WNV  the same, atomic P.. Q.V BNV  read
@@ -59,6 +61,7 @@ enum phase {
 	INSIDE_DONE, /* has written there */
 	INVOKED,     /* holds mutex 1, in an invocation of the counter */
 	HALF,        /* of a loop that waits: has looked once */
+	FAILED,      /* the same: its exchange has failed */
 	SLEEPS,      /* on a futex */
 	SLEEPS_TIMED,
 };
@@ -371,6 +374,24 @@ static void step_futex(const struct state *s, int t, const char *op)
 	}
 }
 
+/* A compare and exchange of M; or the look after one that failed. */
+static void step_exchange(const struct state *s, int t, int n, int value)
+{
+	struct state after = *s;
+	after.seen[t] = 0;
+	if (s->phase[t] == FAILED && s->atom[1 - n] == 1) {
+		end(&after, t, 7);
+	} else if (s->phase[t] == FAILED) {
+		go_to(s, t, HALF);
+	} else if (s->atom[n] == s->seen[t]) {
+		after.atom[n] = (uint8_t)(value == 2 ? !s->seen[t] : s->seen[t] + 1);
+		end(&after, t, s->seen[t]);
+	} else {
+		after.seen[t] = value == 0 ? 0 : s->atom[n];
+		go_to(&after, t, value == 0 ? RUNS : value == 3 ? FAILED : HALF);
+	}
+}
+
 /* One round of a loop that waits has two looks in H, X and M. */
 static void step_half(const struct state *s, int t, const char *op)
 {
@@ -399,12 +420,7 @@ static void step_half(const struct state *s, int t, const char *op)
 			add_state(&after);
 		return;
 	default:
-		if (s->atom[n] != s->seen[t]) {
-			add_state(&after);
-			return;
-		}
-		after.atom[n]++;
-		end(&after, t, s->seen[t]);
+		step_exchange(s, t, n, value);
 	}
 }
 
@@ -481,6 +497,9 @@ static void step_within(const struct state *s, int t, const char *op)
 		return;
 	case HALF:
 		step_half(s, t, op);
+		return;
+	case FAILED:
+		step_exchange(s, t, op[1] - '0', op[2] - '0');
 		return;
 	case INVOKED:
 		after.mutex[1] = 0;
@@ -749,6 +768,7 @@ enum feature {
 	FEATURES
 };
 static bool loops; /* has it loops that wait? */
+static bool kept; /* exchanges that go on with the value that they were told */
 static bool futexes;
 static bool has[FEATURES];
 static uint64_t random_state;
@@ -865,6 +885,23 @@ static void loop_block(int t)
 	}
 }
 
+/* A loop of exchanges, and writes that others' loops meet: back and forth, too. */
+static void kept_block(int t)
+{
+	unsigned n = below(3) == 0;
+	switch (below(6)) {
+	case 0:
+		op(t, 'W', n, below(2));
+		break;
+	case 1:
+		op(t, 'x', n, below(2));
+		break;
+	default:
+		op(t, 'M', n, 1 + below(3));
+		break;
+	}
+}
+
 /* A use of a futex: by itself, or as one does; what others wait for and wake; and both. */
 static void futex_block(int t)
 {
@@ -900,6 +937,10 @@ static void block(int t)
 	static const char tries[] = "efEF", takes[] = "ppzyYg";
 	if (futexes && below(3)) {
 		futex_block(t);
+		return;
+	}
+	if (kept && below(4)) {
+		kept_block(t);
 		return;
 	}
 	if (loops && below(3)) {
@@ -1048,6 +1089,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 8; i++)
 		below(2);
 	loops = bound < 0 && seed % 8 == 4;
+	kept = loops && seed % 32 == 28;
 	futexes = seed % 16 == 2 || seed % 16 == 13 || seed % 16 == 15;
 	make();
 	if (seed % 4 == 3)

@@ -207,6 +207,26 @@ static int use_futex(int way, _Atomic int *word, int value)
 	}
 }
 
+/* A loop of exchanges that loads in each round. */
+static int add_anew(_Atomic int *word)
+{
+	int was;
+	do
+		was = *word;
+	while (!atomic_compare_exchange_strong(word, &(int){ was }, was + 1));
+	return was;
+}
+
+/* The same, which goes on with the value that it was told. */
+static int change(int n, int value)
+{
+	int was = atom[n];
+	while (!atomic_compare_exchange_strong(&atom[n], &was, value == 2 ? !was : was + 1))
+		if (value == 3 && atom[1 - n] == 1)
+			return 7;
+	return was;
+}
+
 static int operate(char operation, int n, int value)
 {
 	int result = 0;
@@ -252,10 +272,7 @@ static int operate(char operation, int n, int value)
 			;
 		return 0;
 	case 'M':
-		do
-			result = atom[n];
-		while (!atomic_compare_exchange_strong(&atom[n], &(int){ result }, result + 1));
-		return result;
+		return value == 0 ? add_anew(&atom[n]) : change(n, value);
 	case 'x':
 		result = value;
 		return atomic_compare_exchange_strong(&atom[n], &result, 1 - value) ? '+' - '0'

@@ -152,6 +152,7 @@ EXPORT int heddle_bound_begin(const struct heddle_bound *b, const void *self, co
 	sched_point(t); /* what libraries do is where threads meet */
 	invoke_record(t, LOG_CALL, b->makes ? LOG_MADE : 0, (uintptr_t)pc, b->type, self,
 	              b->method, text.bytes);
+	t->calls.begun = t->ordinal;
 	t->calls.open[t->calls.open_count++] =
 	        (struct open_call){ (uintptr_t)frame, (uintptr_t)pc, self, b };
 	errno = error;

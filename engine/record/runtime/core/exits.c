@@ -64,6 +64,8 @@ void interposed__Exit(int status)
 void interposed_abort(void)
 {
 	end_point();
+	if (rt.one_thread)
+		one_thread_trap(false);
 	REAL(abort)();
 	__builtin_unreachable();
 }
@@ -97,6 +99,8 @@ EXPORT void __assert_fail(const char *assertion, const char *file, unsigned line
 {
 	end_point();
 	note_assertion(assertion, file, line);
+	if (rt.one_thread)
+		one_thread_trap(false);
 	REAL(__assert_fail)(assertion, file, line, function);
 	__builtin_unreachable();
 }

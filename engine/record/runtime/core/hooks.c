@@ -71,11 +71,25 @@ static __attribute__((noinline)) void access_framed(struct thread *t, const void
 		access_rest(p, what, pc);
 }
 
+/* --filter commute: an access that the thread has not made in this epoch. */
+static __attribute__((noinline)) void access_unwritten(struct thread *t, const void *p,
+                                                       unsigned what, uintptr_t pc)
+{
+	if (unlikely(t->attention || t->budget <= 0)) {
+		access_rest(p, what, pc);
+	} else {
+		log_unwritten(t, what & 255, pc, (uintptr_t)p, what >> 16);
+		t->budget--;
+	}
+}
+
 /* Free mode, and --filter: not a repetition by the instruction. */
 ALWAYS_INLINE void free_new(struct thread *t, const void *p, unsigned code, enum log_tag tag,
                             unsigned flags, uintptr_t pc)
 {
-	if (t->dirty)
+	if (unlikely(rt.filter_commute))
+		access_unwritten(t, p, tag | flags << 8 | code << 16, pc);
+	else if (t->dirty)
 		access_framed(t, p, tag | flags << 8 | code << 16, pc);
 	else if (unlikely(t->attention || t->budget <= 0 ||
 	                  !log_free_here(t, tag, flags, pc, (uintptr_t)p, code)))

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "one_thread.h"
 #include "rt.h"
 
 struct runtime rt;
@@ -94,10 +95,12 @@ static void begin_random(void)
 bool begin_again(int room)
 {
 	struct log_config *c = &rt.config;
+	rewind_touch(c, LOG_CONFIG_OWN);
 	if (syscall(SYS_pread64, room, c, LOG_CONFIG_OWN, LOG_ROOM_CONFIG) !=
 	    (long)LOG_CONFIG_OWN)
 		return false;
 	long turns = (long)(c->turn_count * sizeof(c->turns[0]));
+	rewind_touch(c->turns, (size_t)turns);
 	if (turns && syscall(SYS_pread64, room, c->turns, turns,
 	                     LOG_ROOM_CONFIG + offsetof(struct log_config, turns)) != turns)
 		return false;
@@ -128,6 +131,7 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 	rt.values = rt.config.flags & LOG_VALUES;
 	rt.filter = rt.config.flags & LOG_FILTER;
 	rt.filter_wcp = rt.config.flags & LOG_FILTER_WCP;
+	rt.filter_commute = rt.config.flags & LOG_FILTER_COMMUTE;
 	rt.replay = rt.config.flags & LOG_REPLAY;
 	rt.missing = rt.config.flags & LOG_MISSING;
 	if (rt.controlled)

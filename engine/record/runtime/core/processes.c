@@ -26,7 +26,7 @@ extern char **environ;
 
 bool rt_other_process(void)
 {
-	return rt.header && syscall(SYS_getpid) != rt.header->pid;
+	return rt.header && !rt.one_thread && syscall(SYS_getpid) != rt.header->pid;
 }
 
 static void rt_child(void)

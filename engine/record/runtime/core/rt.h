@@ -58,6 +58,7 @@ struct thread_calls {
 	unsigned open_count;
 	unsigned told_calls; /* those that the program itself tells of (heddle.h), open */
 	uintptr_t bound_pc;  /* of the caller of the last bound function */
+	uint64_t begun;      /* the thread's ordinal after the last one's call */
 };
 
 struct thread {
@@ -116,10 +117,12 @@ extern __thread struct thread *me __attribute__((tls_model("initial-exec")));
 extern struct thread nobody __attribute__((visibility("hidden")));
 
 struct runtime {
-	bool on;         /* recording was asked for and has not ended */
-	bool controlled; /* else free mode */
-	bool filter;     /* what tells happens-before nothing new is left out, */
-	bool filter_wcp; /* or WCP and its kin */
+	bool on;             /* recording was asked for and has not ended */
+	bool controlled;     /* else free mode */
+	bool one_thread;     /* its threads are contexts of one kernel thread: one_thread.h */
+	bool filter;         /* accesses that tell happens-before nothing new are left out, */
+	bool filter_wcp;     /* or that tell WCP and its kin nothing new, */
+	bool filter_commute; /* or all plain ones */
 	bool replay;
 	bool clocked;           /* a debugger follows: replay/clock.c */
 	enum log_memory memory; /* not LOG_SC: controlled mode */

@@ -19,6 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "one_thread.h"
 #include "rt.h"
 
 static void answer(int control, int32_t pid, int32_t status)
@@ -116,13 +117,19 @@ static void begin_to_settle(const int received[LOG_PASSED], int fd, int buffer)
 		was_open[i] = i != fd && i != buffer && is_open(i);
 }
 
-/* The copy of a settled process is a run. */
-static void become_later_run(void)
+/* The copy of a settled process is a run; or one after the other. */
+static void become_later_run(bool one_thread)
 {
-	syscall(SYS_close, settled_control);
+	if (one_thread)
+		one_thread_begin();
+	else
+		syscall(SYS_close, settled_control);
 	if (!begin_again(settled_room))
 		syscall(SYS_exit_group, 125);
-	syscall(SYS_close, settled_room);
+	if (one_thread)
+		one_thread_trap(true);
+	else
+		syscall(SYS_close, settled_room);
 }
 
 /* ---- as it was loaded ---- */
@@ -190,13 +197,16 @@ static int settled_main(int argc, char **argv, char **environment)
 {
 	int received[LOG_PASSED];
 	long filled = may_settle() ? log_settle(settled_room) : -1;
+	bool one_thread = filled >= 0 && rt.config.flags & LOG_ONE_THREAD;
+	if (one_thread && !INSIDE(me, one_thread_prepare(settled_control)))
+		filled = -1;
 	answer(settled_control, filled >= 0 ? (int)syscall(SYS_getpid) : -EBUSY, (int)filled);
 	if (filled < 0)
 		syscall(SYS_exit_group, 0);
 	rt_look_up();
 	rt_reserve();
 	serve_runs(settled_control, true, received);
-	become_later_run();
+	become_later_run(one_thread);
 	return program_main(argc, argv, environment); /* with no frame of ours */
 }
 

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "one_thread.h"
 #include "rt.h"
 
 /* ---- pages ---- */
@@ -189,6 +190,8 @@ void *rt_next(const char *name)
 
 _Noreturn void rt_die(int signal_number)
 {
+	if (rt.one_thread)
+		one_thread_die(signal_number);
 	struct sigaction usual = { .sa_handler = SIG_DFL };
 	int (*real)(int, const struct sigaction *, struct sigaction *) = (int (*)(
 	        int, const struct sigaction *, struct sigaction *))rt_next("sigaction");

@@ -60,6 +60,10 @@ void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc
 {
 	if (unlikely(rt.waiting))
 		return;
+	if (unlikely(rt.filter_commute) && tag < LOG_AREAD) {
+		log_unwritten(t, tag, pc, (uintptr_t)p, code);
+		return;
+	}
 	log_before(t);
 	/* A read of an atomic: what comes after it races with nothing that the same before it
 	 * does not race with. */
@@ -129,6 +133,10 @@ void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, 
 {
 	if (size == 0 || unlikely(rt.waiting) || unlikely(t->gate & GATE_IGNORE))
 		return;
+	if (unlikely(rt.filter_commute)) {
+		log_unwritten(t, tag, pc, (uintptr_t)p, LOG_RANGE);
+		return;
+	}
 	plan_point(t);
 	struct stream *s = t->stream;
 	log_before(t);

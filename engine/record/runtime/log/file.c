@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "engine/record/runtime/core/one_thread.h"
 #include "log_private.h"
 
 /* ---- its descriptor ---- */
@@ -125,8 +126,11 @@ static void limit_release(const struct size_limit *l)
 
 int log_file_write(const void *bytes, size_t length, uint64_t offset)
 {
-	struct size_limit limit;
+	struct size_limit limit = { 0 };
+	bool trap = rt.one_thread && one_thread_trap(false);
 	long fd = open_log();
+	if (fd < 0 && trap)
+		one_thread_refuse();
 	if (fd < 0)
 		return -fd;
 	const char *from = bytes;
@@ -146,5 +150,7 @@ int log_file_write(const void *bytes, size_t length, uint64_t offset)
 	}
 	limit_release(&limit);
 	close_log(fd);
+	if (trap)
+		one_thread_trap(true);
 	return error;
 }

@@ -80,6 +80,8 @@ static void fault_comes(int number, siginfo_t *info, void *context)
 	struct thread *t = me;
 	uintptr_t sp = (uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RSP];
 
+	if (rt.one_thread)
+		one_thread_trap(false);
 	REAL(sigaction)(number, &usual, NULL);
 	if (t != &nobody && rt.on && rt.header && t->stream &&
 	    !(t->gate & (GATE_OFF | GATE_FOREIGN)) && sp >= t->life.stack_low &&

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "engine/record/runtime/core/one_thread.h"
 #include "engine/record/runtime/core/rt.h"
 
 static struct log_step *steps;
@@ -59,6 +60,7 @@ static bool make_room(void)
 static void *read_all(int fd, uint64_t *offset, uint64_t bytes)
 {
 	char *p = take_room(bytes);
+	rewind_touch(p, bytes);
 	for (uint64_t done = 0; done < bytes;) {
 		long n = syscall(SYS_pread64, fd, p + done, bytes - done, *offset + done);
 		if (n <= 0)

@@ -23,6 +23,7 @@
 #ifndef HEDDLE_RUNTIME_SCHED_H
 #define HEDDLE_RUNTIME_SCHED_H
 
+#include "contexts.h"
 #include "engine/record/runtime/core/base.h"
 #include "engine/record/runtime/log/log.h"
 
@@ -55,6 +56,7 @@ struct thread_sched {
 	                * passes by */
 	struct pollfd *fds;
 	unsigned fd_count;
+	struct context context; /* rt.one_thread: where it waits for the token */
 };
 
 /* A thread that waits for something by looking at atomics again and again: polls.c. */
@@ -69,6 +71,7 @@ struct poll {
 	 * first seen. */
 	const uint64_t *filtered_at;
 	uint64_t filtered;
+	uint64_t unwritten; /* --filter commute: new accesses since then */
 	struct {
 		const volatile void *place;
 		uint64_t value;

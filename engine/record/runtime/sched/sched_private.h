@@ -5,6 +5,7 @@
 #ifndef HEDDLE_SCHED_PRIVATE_H
 #define HEDDLE_SCHED_PRIVATE_H
 
+#include "engine/record/runtime/core/one_thread.h"
 #include "engine/record/runtime/core/rt.h"
 
 struct scheduler {
@@ -144,7 +145,8 @@ void sched_end_if_stuck(const struct thread *sleeper);
 /* The holder as a waiting thread last saw it; begins with turns that never were. */
 struct look {
 	uint64_t turns, events;
-	uint64_t since; /* real time of the first look that saw these */
+	uint64_t since; /* real time from which on it slept without a moment awake */
+	uint64_t runs;  /* how often it had run then, or 0 */
 	uint64_t ticks; /* processor time at the first look that asked for it, */
 	bool timed;     /* and whether one has */
 	uint64_t futex; /* the futex wait that the holder was in, or 0 */

@@ -32,6 +32,8 @@ void sched_idle(void)
 {
 	struct thread *next = sched_earliest();
 	uint64_t wait = 20000000;
+	if (rt.one_thread)
+		one_thread_refuse();
 	sched_catch_up();
 	if (next) {
 		if (next->sched.deadline <= sched.virtual_time) {
@@ -230,6 +232,8 @@ static bool expects_signal(void)
  * list until the process ends, even when it has ended (pthread_exit). */
 static bool has_other_threads(void)
 {
+	if (rt.one_thread)
+		return false;
 	struct stat s;
 	nlink_t own = sched.live_count + 1;
 	for (unsigned i = 0; i < sched.live_count; i++)

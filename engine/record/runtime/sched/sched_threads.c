@@ -53,8 +53,9 @@ void thread_retire(struct thread *t)
 
 static bool is_gone(pid_t tid)
 {
-	return syscall(SYS_tgkill, rt.header ? rt.header->pid : syscall(SYS_getpid), tid, 0) !=
-	       0;
+	return rt.one_thread ||
+	       syscall(SYS_tgkill, rt.header ? rt.header->pid : syscall(SYS_getpid), tid, 0) !=
+	               0;
 }
 
 /* The memory of a retired thread, as new; its pages for frames and missing calls stay with it.
@@ -212,6 +213,8 @@ void sched_adopt(struct thread *t)
 
 void sched_park(struct thread *t, struct thread *next)
 {
+	if (rt.one_thread)
+		one_thread_refuse();
 	if (t->pending)
 		log_fill(t);
 	t->gate |= GATE_INSIDE;
@@ -270,7 +273,7 @@ void sched_end(struct thread *t)
 		sched_unlock();
 		return;
 	}
-	if (t->id != 0)
+	if (t->id != 0 && !rt.one_thread)
 		sched.leaving = t->life.tid;
 	if (sched.live_count == 0) {
 		sched.holder = NULL;

@@ -9,7 +9,7 @@
 
 uint64_t sched_real_now(void)
 {
-	struct timespec time;
+	struct timespec time = { 0 }; /* its page is the process's own: one_thread.h */
 	syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &time);
 	return time.tv_sec * 1000000000ull + time.tv_nsec;
 }

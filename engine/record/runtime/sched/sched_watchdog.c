@@ -37,6 +37,14 @@ static char kernel_state(pid_t tid, uint64_t *ticks)
 	return state;
 }
 
+static uint64_t hash_of(const char *text)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+	for (const char *p = text; *p; p++)
+		hash = (hash ^ (unsigned char)*p) * 0x100000001b3u;
+	return hash | 1;
+}
+
 /*
  * A hash of the futex wait that the thread is in, by proc(5)'s "syscall": its number,
  * arguments, stack and instruction.  0: it is in none, or in the scheduler's own, or the kernel
@@ -57,10 +65,17 @@ static uint64_t futex_wait_of(pid_t tid)
 	sched_append_number(futex, sizeof(futex), (uintptr_t)&sched.lock, 16);
 	if (strncmp(text, futex, strlen(futex)) == 0 && text[strlen(futex)] == ' ')
 		return 0;
-	uint64_t hash = 0xcbf29ce484222325u;
-	for (const char *p = text; *p; p++)
-		hash = (hash ^ (unsigned char)*p) * 0x100000001b3u;
-	return hash | 1;
+	return hash_of(text);
+}
+
+/* A hash of how often and how long the thread has run, by proc(5)'s "schedstat": while it
+ * sleeps that stays. 0: the kernel does not say. */
+static uint64_t runs_of(pid_t tid)
+{
+	char path[64] = "/proc/self/task/", text[128];
+	sched_append_number(path, sizeof(path), tid, 10);
+	sched_append(path, sizeof(path), "/schedstat");
+	return sched_read_file(path, text, sizeof(text)) > 0 ? hash_of(text) : 0;
 }
 
 /* The holder has long computed without a single event, where others could run: it spins in
@@ -104,17 +119,27 @@ static bool another_runs(const struct thread *h)
  * Does the holder sleep?  A futex wait that two looks find the same, while all other threads
  * sleep or wait for the token, lasts: it is for one of those that cannot run before the token
  * is taken away.  Any other sleep may end by itself in a moment, sooner or later as the machine
- * has time, and is believed after the watchdog's time.
+ * has time, and is believed after the watchdog's time without a moment awake: the time that a
+ * thread waits for a processor does not count.  A sleep that no signal ends ('D') is the disk's
+ * or the memory's, for a page of the log perhaps, and no thread's of the program; as long as a
+ * busy disk takes it is not believed either.
  */
 static bool sleeps_long(const struct thread *h, struct look *seen, char state)
 {
-	if (state != 'S' && state != 'D')
+	enum { DISK = 50 }; /* times the watchdog's time */
+	bool asleep = state == 'S' || state == 'D';
+	uint64_t runs = asleep ? runs_of(h->life.tid) : 0, now = sched_real_now();
+	if (!asleep || runs != seen->runs)
+		seen->since = now;
+	seen->runs = runs;
+	if (!asleep)
 		return false;
 	uint64_t futex = state == 'S' ? futex_wait_of(h->life.tid) : 0;
 	bool lasts = futex && futex == seen->futex;
 	seen->futex = futex;
 	return (lasts && !another_runs(h)) ||
-	       sched_real_now() - seen->since >= (uint64_t)rt.config.watchdog_ms * 1000000;
+	       now - seen->since >=
+	               (uint64_t)rt.config.watchdog_ms * 1000000 * (state == 'D' ? DISK : 1);
 }
 
 bool sched_watchdog(struct look *seen)

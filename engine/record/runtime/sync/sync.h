@@ -53,6 +53,7 @@ struct thread_openmp {
 	bool parked;           /* in libgomp's own code, where the scheduler does not look */
 };
 
+void *thread_main(void *thread);     /* where it starts */
 void thread_begin(struct thread *t); /* by the new thread itself, before its first event */
 /* The message that a thread waits for until a once-function ends, of this thread (or
  * LOG_ALL_THREADS). */

@@ -12,7 +12,9 @@
 #include <threads.h>
 #include <unistd.h>
 
+#include "engine/record/runtime/core/one_thread.h"
 #include "engine/record/runtime/core/rt.h"
+#include "engine/record/runtime/sched/contexts.h"
 
 INTERPOSED(pthread_create, pthread_join, pthread_tryjoin_np, pthread_timedjoin_np,
            pthread_clockjoin_np, pthread_detach, pthread_cancel, pthread_setname_np,
@@ -24,16 +26,23 @@ static bool have_key;
 /* The kernel's list of the robust mutexes that the calling thread holds. */
 static bool holds_robust(void)
 {
-	struct robust_list_head *head = NULL;
+	const struct robust_list_head *head = NULL;
 	size_t size;
+	if (rt.one_thread) {
+		head = contexts_robust_list();
+		return head->list.next != &head->list;
+	}
 	return raw_syscall(SYS_get_robust_list, 0, (long)&head, (long)&size, 0, 0, 0) == 0 &&
 	       head != NULL && head->list.next != &head->list;
 }
 
 static void finish_thread(struct thread *t)
 {
-	if (holds_robust())
+	if (holds_robust()) {
+		if (rt.one_thread) /* the kernel marks them */
+			one_thread_refuse();
 		order_matters(ROBUST_LEFT);
+	}
 	/* Cancelled inside a blocking call, it ends without having come back from it. */
 	if (t->openmp.parked)
 		sched_leave_park(t);
@@ -91,7 +100,8 @@ void thread_begin(struct thread *t)
 {
 	t->gate |= GATE_INSIDE;
 	me = t;
-	t->life.tid = syscall(SYS_gettid);
+	if (t->life.tid == 0)
+		t->life.tid = syscall(SYS_gettid);
 	clock_thread(t);
 	t->life.handle = pthread_self();
 	if (t->life.stack_high == 0)
@@ -129,10 +139,11 @@ static __attribute__((noinline)) void clear_below(void)
 	__asm__ volatile("" : : "r"(below) : "memory");
 }
 
-static void *thread_main(void *argument)
+void *thread_main(void *argument)
 {
 	struct thread *t = argument;
-	t->life.tid = syscall(SYS_gettid);
+	if (t->life.tid == 0)
+		t->life.tid = syscall(SYS_gettid);
 	clock_thread(t);
 	t->gate |= GATE_INSIDE;
 	me = t; /* a signal that comes before it has the token is kept */
@@ -167,9 +178,9 @@ static uint64_t hold_signals(struct thread *child, const pthread_attr_t *attribu
 {
 	const uint64_t all = ~(3ull << 31); /* but for the C library's */
 	sigset_t own;
-	child->life.masked =
-	        rt.controlled && (!attributes || pthread_attr_getsigmask_np(attributes, &own) ==
-	                                                 PTHREAD_ATTR_NO_SIGMASK_NP);
+	child->life.masked = rt.controlled && !rt.one_thread &&
+	                     (!attributes || pthread_attr_getsigmask_np(attributes, &own) ==
+	                                             PTHREAD_ATTR_NO_SIGMASK_NP);
 	if (child->life.masked)
 		syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &child->life.mask, sizeof(all));
 	return child->life.mask;
@@ -183,6 +194,8 @@ static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*s
 	        REAL(pthread_create);
 	if (!t)
 		return real(handle, attributes, start, argument);
+	if (rt.one_thread && of_openmp(start))
+		one_thread_refuse();
 	sched_point(t);
 	struct thread *child = thread_new(t);
 	if (!child)
@@ -199,7 +212,8 @@ static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*s
 	pthread_t made;
 	uint64_t mask = hold_signals(child, attributes);
 	bool held = child->life.masked;
-	int result = INSIDE(t, real(&made, attributes, thread_main, child));
+	int result = rt.one_thread ? INSIDE(t, contexts_create(child, attributes))
+	                           : INSIDE(t, real(&made, attributes, thread_main, child));
 	if (held)
 		syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof(mask));
 	if (result) {
@@ -207,11 +221,13 @@ static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*s
 		t->life.children--;
 		return result;
 	}
-	child->life.handle = made;
+	if (!rt.one_thread)
+		child->life.handle = made;
 	if (handle)
-		*handle = made;
+		*handle = child->life.handle;
 	if (rt.controlled) { /* it waits for its first turn */
-		INSIDE(t, (find_stack(child), 0));
+		if (child->life.stack_high == 0)
+			INSIDE(t, (find_stack(child), 0));
 		log_event(t, LOG_FORK, 0, pc, child->id, 0, 1);
 		if (of_openmp(start))
 			sched_force(t, child, false); /* until it is parked */
@@ -332,6 +348,8 @@ int interposed_pthread_cancel(pthread_t handle)
 {
 	struct thread *t = recording();
 	struct thread *target = t ? find_thread(handle) : NULL;
+	if (t && rt.one_thread)
+		one_thread_refuse();
 	if (t)
 		order_matters("pthread_cancel");
 	int status = REAL(pthread_cancel)(handle);

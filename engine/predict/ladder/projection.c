@@ -1,0 +1,453 @@
+/*
+ * projection.c - see projection.h.
+ *
+ * Two passes find the variables to keep. The first one takes all observations into the order: a
+ * variable with a conflicting pair that it leaves unordered is kept in any case. The second one
+ * takes the observations of these alone, and a variable with an unordered pair is kept as well.
+ * (It then also has an observation that orders; another pass could drop more.)
+ */
+#include "engine/predict/ladder/projection.h"
+
+#include "engine/base/scattered.h"
+#include "engine/base/search.h"
+#include "engine/order/causality.h"
+#include "engine/trace/index.h"
+#include "engine/trace/storage.h"
+#include "engine/trace/weak.h"
+
+#include <string.h>
+
+enum { TICK = 1 << 20, AHEAD = 16 };
+
+/* Accesses of a variable since its last write. */
+struct history {
+	epoch write, read; /* the last ones; reads before `read` are ordered, unless `shared` */
+};
+/* The variables of each block. */
+struct members {
+	uint32_t *start; /* by block, with an end entry */
+	uint32_t *variables;
+};
+struct pass {
+	const struct trace *t;
+	struct causality *c;
+	struct history *of;       /* by variable */
+	epoch *observed;          /* by variable: its last write, if its reads order */
+	const uint64_t *observes; /* variables whose reads order; NULL: all */
+	uint64_t *kept;           /* the result */
+	uint64_t *shared;         /* variables with reads that are not ordered */
+	const struct members *members;
+	uint32_t *last; /* by thread: its last event */
+};
+
+static inline bool has(const uint64_t *set, uint32_t i)
+{
+	return set[i / 64] >> (i % 64) & 1;
+}
+
+static inline void add(uint64_t *set, uint32_t i)
+{
+	set[i / 64] |= (uint64_t)1 << (i % 64);
+}
+
+static inline bool is_after(const struct pass *p, uint32_t thread, epoch x)
+{
+	return epoch_thread(x) == thread ||
+	       epoch_within(x, clocks_now_time(&p->c->clocks, thread, epoch_thread(x)));
+}
+
+/* Is the current event of the thread ordered after all events up to `event`? */
+static bool follows_all(const struct pass *p, uint32_t thread, uint32_t event)
+{
+	for (uint32_t u = 0; u < p->t->threads_count; u++) {
+		uint32_t clock = clocks_now_time(&p->c->clocks, thread, u);
+
+		if (u != thread && p->last[u] != NONE && clock <= MIN(event, p->last[u]))
+			return false;
+	}
+	return true;
+}
+
+static inline __attribute__((always_inline)) void
+look(struct pass *p, uint32_t v, uint32_t event, uint32_t thread, bool writes)
+{
+	struct history *h = &p->of[v];
+	bool ordered = is_after(p, thread, h->write);
+
+	if (writes) {
+		ordered = ordered && (G_UNLIKELY(has(p->shared, v))
+		                              ? follows_all(p, thread, epoch_event(h->read))
+		                              : is_after(p, thread, h->read));
+		h->write = epoch_of(event, thread);
+		h->read = 0;
+		p->shared[v / 64] &= ~((uint64_t)1 << (v % 64));
+	} else {
+		if (G_UNLIKELY(!is_after(p, thread, h->read)))
+			add(p->shared, v);
+		h->read = epoch_of(event, thread);
+	}
+	if (G_UNLIKELY(!ordered))
+		add(p->kept, v);
+}
+
+/* All accesses of a block's life come between its allocation and its free. (Those of other
+ * threads come after the allocation by must-order: keep_first.) */
+static void look_at_block(struct pass *p, const struct event *x)
+{
+	const struct members *m = p->members;
+
+	for (uint32_t i = m->start[x->target]; i < m->start[x->target + 1]; i++) {
+		uint32_t v = m->variables[i];
+		const struct history *h = &p->of[v];
+		bool none = h->write == 0 && h->read == 0;
+		bool ordered =
+		        x->op == OP_FREE && is_after(p, x->thread, h->write) &&
+		        (has(p->shared, v) ? follows_all(p, x->thread, epoch_event(h->read))
+		                           : is_after(p, x->thread, h->read));
+
+		if (!none && !ordered)
+			add(p->kept, v);
+	}
+}
+
+static __attribute__((noinline)) void look_at_any(struct pass *p, uint32_t event)
+{
+	const struct event *x = &p->t->events[event];
+	struct wide run;
+
+	causality_step(p->c, event);
+	if ((x->op == OP_ALLOC || x->op == OP_FREE) && !event_inert(x))
+		look_at_block(p, x);
+	if (!op_is_access(x->op) || event_inert(x))
+		return;
+	run = event_variables(p->t, x);
+	for (uint32_t v = run.first; v < run.first + run.count; v++) {
+		if (op_is_atomic(x->op))
+			add(p->kept, v);
+		else if (p->observes == NULL || !has(p->kept, v))
+			look(p, v, event, x->thread, op_writes(x->op));
+		if (op_writes(x->op) && (p->observes == NULL || has(p->observes, v)))
+			p->observed[v] = epoch_of(event, x->thread);
+	}
+}
+
+static void look_at(struct pass *p, uint32_t event)
+{
+	const struct event *x = &p->t->events[event];
+	struct causality *c = p->c;
+	uint32_t v = x->target;
+
+	p->last[x->thread] = event;
+	if (event >= c->next_must || !event_simple(x) ||
+	    (x->op == OP_READ && !is_after(p, x->thread, p->observed[v]))) {
+		look_at_any(p, event);
+		return;
+	}
+	if (!has(p->kept, v))
+		look(p, v, event, x->thread, x->op == OP_WRITE);
+	if (x->op != OP_WRITE)
+		return;
+	if (p->observes == NULL || has(p->observes, v))
+		p->observed[v] = epoch_of(event, x->thread);
+	if (c->has_atomics)
+		atomics_plain_write(c, event);
+}
+
+/* Keep variables that are accessed after the free of their block. */
+static void keep_freed(const struct pass *p)
+{
+	for (uint32_t v = 0; v < p->t->variables_count; v++) {
+		uint32_t block = p->t->variables[v].block;
+		uint32_t end = block == NONE ? NONE : p->t->blocks[block].free;
+		epoch last = MAX(p->of[v].write, p->of[v].read);
+
+		if (end != NONE && last != 0 && epoch_event(last) > end)
+			add(p->kept, v);
+	}
+}
+
+/* One of the two passes. False when cancelled. */
+static bool walk(struct trace *t, const struct members *members, const uint64_t *observes,
+                 uint64_t *kept, const struct progress *progress)
+{
+	struct pass p = { .t = t, .members = members, .observes = observes, .kept = kept };
+	bool good = true;
+
+	p.c = causality_new(t, causality_lasting_kind(t), KEEP_REGIONS, progress);
+	if (p.c == NULL)
+		return false;
+	p.of = scattered_new0(struct history, t->variables_count + 1);
+	p.observed = scattered_new0(epoch, t->variables_count + 1);
+	p.shared = g_new0(uint64_t, t->variables_count / 64 + 1);
+	p.last = g_new(uint32_t, t->threads_count + 1);
+	memset(p.last, 255, (t->threads_count + 1) * sizeof *p.last);
+	observations_borrow(p.c->observations, p.observed, 1);
+	for (uint32_t e = 0; e < t->events_count && good; e++) {
+		if (e % TICK == 0)
+			good = progress_tick(progress, (double)e / (double)t->events_count,
+			                     "ordered variables");
+		if (G_LIKELY(e + AHEAD < t->events_count))
+			__builtin_prefetch(
+			        &p.of[MIN(t->events[e + AHEAD].target, t->variables_count)]);
+		look_at(&p, e);
+		if (clocks_sweep_due(&p.c->clocks))
+			causality_sweep(p.c, NULL, NULL);
+	}
+	keep_freed(&p);
+	causality_free(p.c);
+	g_free(p.of);
+	g_free(p.observed);
+	g_free(p.shared);
+	g_free(p.last);
+	return good;
+}
+
+/* -- the variables ------------------------------------------------------------------------- */
+
+static bool is_kept(const struct trace *t, const uint64_t *kept, const struct event *x)
+{
+	if (!op_is_access(x->op))
+		return x->op != OP_ENTER && x->op != OP_LEAVE;
+	return !event_inert(x) && has(kept, event_variables(t, x).first);
+}
+
+/* Do at most half of the events stay, or all that may? */
+static bool is_small(const struct trace *t, const uint64_t *kept, uint64_t least)
+{
+	uint64_t count = 0;
+
+	for (uint32_t e = 0; e < t->events_count && least > 0; e++)
+		count += is_kept(t, kept, &t->events[e]);
+	return count <= t->events_count / 2;
+}
+
+/* An access of several variables is kept with all of them, or dropped. */
+static void keep_runs(const struct trace *t, uint64_t *kept)
+{
+	bool grown = true;
+
+	while (grown) {
+		grown = false;
+		for (uint64_t i = 0; i < t->wides_count; i++) {
+			struct wide run = t->wides[i];
+			uint32_t some = 0;
+
+			for (uint32_t v = run.first; v < run.first + run.count; v++)
+				some += has(kept, v);
+			if (some == 0 || some == run.count)
+				continue;
+			grown = true;
+			for (uint32_t v = run.first; v < run.first + run.count; v++)
+				add(kept, v);
+		}
+	}
+}
+
+/* Keep the first access of each thread to a block that another one has allocated: it stands for
+ * the must-order of all of the thread's later ones. */
+static void keep_first(const struct trace *t, uint64_t *kept)
+{
+	const struct trace_index *ix = t->index;
+
+	for (uint64_t i = 0; i < ix->must_count; i++) {
+		const struct event *x = &t->events[ix->must[i].after];
+
+		if (ix->must[i].rule != MUST_ALLOC || !op_is_access(x->op))
+			continue;
+		struct wide run = event_variables(t, x);
+		for (uint32_t v = run.first; v < run.first + run.count; v++)
+			add(kept, v);
+	}
+}
+
+static struct members members_of(const struct trace *t)
+{
+	struct members m = { g_new0(uint32_t, t->blocks_count + 2),
+		             g_new(uint32_t, t->variables_count + 1) };
+
+	for (uint32_t v = 0; v < t->variables_count; v++) {
+		if (t->variables[v].block != NONE)
+			m.start[t->variables[v].block + 2]++;
+	}
+	for (uint64_t b = 2; b < t->blocks_count + 2; b++)
+		m.start[b] += m.start[b - 1];
+	for (uint32_t v = 0; v < t->variables_count; v++) {
+		if (t->variables[v].block != NONE)
+			m.variables[m.start[t->variables[v].block + 1]++] = v;
+	}
+	return m;
+}
+
+/* The variables that are kept, as a bit set; NULL when that does not pay, or when cancelled. */
+static uint64_t *variables_kept(struct trace *t, uint64_t least,
+                                const struct progress *progress, bool *cancelled)
+{
+	size_t words = t->variables_count / 64 + 1;
+	g_autofree uint64_t *unordered = g_new0(uint64_t, words);
+	uint64_t *kept = NULL;
+
+	*cancelled = !trace_need(t, INDEX_MUST, progress);
+	if (*cancelled)
+		return NULL;
+	struct members m = members_of(t);
+	keep_first(t, unordered);
+	*cancelled = !walk(t, &m, NULL, unordered, progress);
+	keep_runs(t, unordered);
+	if (!*cancelled && is_small(t, unordered, least)) {
+		kept = g_memdup2(unordered, words * sizeof *kept);
+		*cancelled = !walk(t, &m, unordered, kept, progress);
+		keep_runs(t, kept);
+		if (*cancelled || !is_small(t, kept, least))
+			g_clear_pointer(&kept, g_free);
+	}
+	g_free(m.start);
+	g_free(m.variables);
+	return kept;
+}
+
+/* -- the trace ----------------------------------------------------------------------------- */
+
+/* The event in the projection, NONE for NONE. */
+static uint32_t projected(const struct projection *p, uint32_t event)
+{
+	uint64_t count = p->trace->events_count;
+
+	return event == NONE ? NONE : search_end(i, 0, count, p->event[i] < event);
+}
+
+static void make_events(struct projection *p, const uint64_t *kept)
+{
+	const struct trace *t = p->whole;
+	const struct trace_index *ix = t->index;
+	g_autofree uint64_t *ends = g_new0(uint64_t, t->events_count / 64 + 1);
+	uint64_t count = 0;
+
+	for (uint64_t i = 0; i < ix->must_count; i++) {
+		add(ends, ix->must[i].before);
+		add(ends, ix->must[i].after);
+	}
+	for (uint32_t e = 0; e < t->events_count; e++)
+		count += has(ends, e) || is_kept(t, kept, &t->events[e]);
+	struct event *events = g_new(struct event, count + 1);
+	p->event = g_new(uint32_t, count + 1);
+	count = 0;
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		bool is = is_kept(t, kept, &t->events[e]);
+
+		if (!is && !has(ends, e))
+			continue;
+		events[count] = t->events[e];
+		if (!is)
+			events[count].flags |= EVENT_INERT;
+		p->event[count++] = e;
+	}
+	p->trace = trace_reading(t);
+	p->trace->events = trace_own(p->trace, events);
+	p->trace->events_count = count;
+	p->trace->stacks = NULL;
+	p->trace->stacks_count = 0;
+}
+
+/* The tables that name events, none of which is dropped. */
+static void make_tables(struct projection *p)
+{
+	const struct trace *t = p->whole;
+	struct thread *threads = g_memdup2(t->threads, t->threads_count * sizeof *threads);
+	struct block *blocks = g_memdup2(t->blocks, t->blocks_count * sizeof *blocks);
+
+	for (uint64_t u = 0; u < t->threads_count; u++)
+		threads[u].fork = projected(p, threads[u].fork);
+	for (uint64_t b = 0; b < t->blocks_count; b++) {
+		blocks[b].alloc = projected(p, blocks[b].alloc);
+		blocks[b].free = projected(p, blocks[b].free);
+	}
+	p->trace->threads = trace_own(p->trace, threads);
+	p->trace->blocks = trace_own(p->trace, blocks);
+}
+
+/* The trace's must-order: the index would take its edges from the accesses that are left. */
+static bool make_must(struct projection *p, const struct progress *progress)
+{
+	const struct trace_index *ix = p->whole->index;
+	GArray *edges;
+
+	if (!trace_need(p->trace, INDEX_MUST, progress))
+		return false;
+	edges = g_array_sized_new(FALSE, FALSE, sizeof(struct must_edge),
+	                          (guint)ix->must_count);
+	for (uint64_t i = 0; i < ix->must_count; i++) {
+		struct must_edge edge = ix->must[i];
+
+		edge.before = projected(p, edge.before);
+		edge.after = projected(p, edge.after);
+		edge.condition = projected(p, edge.condition);
+		g_array_append_val(edges, edge);
+	}
+	trace_replace_must(p->trace, edges);
+	return true;
+}
+
+struct projection *projection_new(struct trace *t, uint64_t least,
+                                  const struct progress *progress, bool *cancelled)
+{
+	struct projection *p;
+
+	*cancelled = false;
+	if (t->events_count < least || t->recorded != NULL || t->locks_taken ||
+	    t->weak_count > 0 || trace_model(t) != WEAK_SC)
+		return NULL;
+	g_autofree uint64_t *kept = variables_kept(t, least, progress, cancelled);
+	if (kept == NULL)
+		return NULL;
+	p = g_new0(struct projection, 1);
+	p->whole = t;
+	make_events(p, kept);
+	make_tables(p);
+	*cancelled = !make_must(p, progress);
+	if (*cancelled)
+		g_clear_pointer(&p, projection_free);
+	return p;
+}
+
+void projection_free(struct projection *p)
+{
+	if (p == NULL)
+		return;
+	trace_close(p->trace);
+	g_free(p->event);
+	g_free(p);
+}
+
+/* -- sequences ----------------------------------------------------------------------------- */
+
+/* Append the events of the thread of `event` before it, from the thread's next one on. */
+static void append_before(const struct projection *p, uint32_t *next, uint32_t event,
+                          GArray *to)
+{
+	uint32_t thread = p->whole->events[event].thread;
+	struct event_list list = trace_thread_events(p->whole, thread);
+
+	while (next[thread] < list.count && list.items[next[thread]] < event)
+		g_array_append_val(to, list.items[next[thread]++]);
+}
+
+GArray *projection_lift(struct projection *p, const GArray *sequence, guint pair)
+{
+	GArray *lifted = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_autofree uint32_t *next = g_new0(uint32_t, p->whole->threads_count + 1);
+
+	trace_need(p->whole, INDEX_THREADS, NULL);
+	/* the pair is next together: what is dropped before either comes before both */
+	for (guint i = 0; i < sequence->len; i++) {
+		uint32_t event = p->event[g_array_index(sequence, uint32_t, i)];
+
+		append_before(p, next, event, lifted);
+		if (i + pair >= sequence->len)
+			continue;
+		g_array_append_val(lifted, event);
+		next[p->whole->events[event].thread]++;
+	}
+	for (guint i = sequence->len - MIN(pair, sequence->len); i < sequence->len; i++)
+		g_array_append_val(lifted, p->event[g_array_index(sequence, uint32_t, i)]);
+	return lifted;
+}

@@ -1,0 +1,41 @@
+/*
+ * projection.h - a trace without the accesses that no reordering can turn, for the analyses
+ * that decide pairs: of most recordings a small part.
+ *
+ * A variable is dropped with all of its accesses when these are plain and each two conflicting
+ * ones, and each one and the free of its block, are ordered by program order, must-order and
+ * the observations of variables that are kept. Every correct reordering of the projection keeps
+ * that order, so a dropped read sees the same write in it as in the trace, once each dropped
+ * access stands before the next kept event of its thread (projection_lift). Hence the two have
+ * the same correct reorderings, up to the place of dropped accesses, the same orders on kept
+ * events, and the same races: a race has an unordered pair, so its variable is kept.
+ *
+ * Kept are all other events, but for entries and exits of functions; a dropped event at the end
+ * of a must-order edge stays as an inert one. Variables, objects, threads and locations are the
+ * trace's; ids of events are not.
+ */
+#ifndef HEDDLE_PROJECTION_H
+#define HEDDLE_PROJECTION_H
+
+#include "engine/trace/trace.h"
+
+struct projection {
+	struct trace *trace; /* owned */
+	struct trace *whole; /* borrowed */
+	uint32_t *event;     /* by event of `trace`: its event in `whole`, ascending */
+};
+
+/* Number of events from which a projection pays for its three passes over the trace. */
+enum { PROJECTION_LEAST = 1 << 18 };
+/* NULL for a trace of fewer than `least` events, of which more than half would be kept (`least`
+ * 0: of any size, however many), or not of a sequentially consistent run; *cancelled then tells
+ * whether the progress was cancelled. `t` must outlive it. */
+struct projection *projection_new(struct trace *t, uint64_t least,
+                                  const struct progress *progress, bool *cancelled);
+void projection_free(struct projection *p); /* NULL is allowed */
+/* A sequence of the trace for one of the projection (a correct reordering, the last `pair`
+ * events last): with the dropped events of each thread before its next kept one. Owned by the
+ * caller. */
+GArray *projection_lift(struct projection *p, const GArray *sequence, guint pair);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * sync_point.h - the sources of edges that synchronisation keeps: events with their threads.
+ */
+#ifndef HEDDLE_SYNC_POINT_H
+#define HEDDLE_SYNC_POINT_H
+
+#include "engine/base/base.h"
+
+/* An event, its thread, and a clock of the holder's kept beside them. */
+struct sync_point {
+	uint32_t event, thread, clock; /* event NONE: none */
+};
+#define NO_SYNC_POINT ((struct sync_point){ .event = NONE })
+
+/* All points of a list come before what follows, so of a thread's points the last suffices. A
+ * list that is NULL is made. */
+static inline void sync_points_add(GArray **points, struct sync_point point)
+{
+	if (*points == NULL)
+		*points = g_array_new(FALSE, FALSE, sizeof(struct sync_point));
+	for (guint i = 0; i < (*points)->len; i++) {
+		struct sync_point *p = &g_array_index(*points, struct sync_point, i);
+
+		if (p->thread == point.thread) {
+			if (p->event < point.event)
+				*p = point;
+			return;
+		}
+	}
+	g_array_append_val(*points, point);
+}
+
+static inline void sync_points_free(GArray *points)
+{
+	if (points != NULL)
+		g_array_free(points, TRUE);
+}
+
+#endif

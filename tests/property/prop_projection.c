@@ -1,0 +1,67 @@
+/*
+ * prop_projection.c - a trace without the accesses that no reordering can turn
+ * (engine/predict/ladder/projection.h) has the same races: `auto` says the same of a random
+ * trace and of its projection, finding by finding, and its lifted witnesses are accepted by the
+ * checker, which has the trace alone. (prop_auto compares both with exhaustive search.)
+ */
+#include "engine/predict/ladder/projection.h"
+#include "tests/property/mix.h"
+#include "tests/property/says.h"
+#include "tests/support/coverage.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static uint64_t dropped;
+
+static bool same(struct trace *t, bool events)
+{
+	struct race_options o;
+	bool complete, projected_complete;
+
+	race_options_init(&o);
+	o.pairs_events = events;
+	o.list_unknown = true;
+	o.budget_pair = o.budget_total = MIX_SECONDS;
+	g_autofree char *whole = says(t, &o, false, true, &complete);
+	o.projects_always = true;
+	g_autofree char *projected = says(t, &o, false, true, &projected_complete);
+	bool good = whole && projected && strcmp(whole, projected) == 0 &&
+	            complete == projected_complete;
+	if (!good) {
+		g_autofree char *text = trace_text(t);
+
+		printf("%s%s:\nwhole\n%sprojection\n%s", text, events ? "events" : "sites",
+		       whole ? whole : "(refused)\n", projected ? projected : "(refused)\n");
+	}
+	return good;
+}
+
+static bool one(uint64_t seed)
+{
+	struct random_options o = mix_options(seed, 2 + seed % 5, 12 + seed % 60);
+	bool good, cancelled;
+
+	o.variables = 1 + seed % 14;
+	o.forks |= seed % 3 == 0;
+	o.joins |= seed % 6 == 0;
+	struct trace *t = random_trace(seed, &o);
+	struct projection *p = projection_new(t, 0, NULL, &cancelled);
+	if (p != NULL && p->trace->events_count < t->events_count) {
+		dropped += t->events_count - p->trace->events_count;
+		coverage_add("projections without some events", 1);
+	}
+	projection_free(p);
+	good = same(t, false) && same(t, true);
+	trace_close(t);
+	return good;
+}
+
+int main(int argc, char **argv)
+{
+	int status = mix_main(argc, argv, "projections", 4000, one);
+
+	printf("%" G_GUINT64_FORMAT " events dropped, %" G_GUINT64_FORMAT " findings\n",
+	       dropped, says_findings);
+	return status != 0 || dropped == 0;
+}
