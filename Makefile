@@ -39,8 +39,12 @@ WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
 	-Wno-unused-parameter -Wno-missing-field-initializers -Wno-sign-compare
 OPT ?= -O2 -g
 , := ,
+# gcc writes the counters before each exec, of a vforked child, too, and the parent then never writes
+# its own: so exec is not to be known, and children that end by _exit write theirs.
+COUNTS := $(addprefix -fno-builtin-,fork execl execlp execle execv execvp execve execvpe) \
+	-include tests/support/counts.h
 SANFLAGS := $(if $(SAN),$(if $(filter thread,$(SAN)),-fsanitize=thread,-fsanitize=address$(,)undefined \
-	-fno-sanitize-recover=undefined) -fno-omit-frame-pointer)$(if $(COVERAGE),--coverage -fprofile-update=atomic)
+	-fno-sanitize-recover=undefined) -fno-omit-frame-pointer)$(if $(COVERAGE),--coverage -fprofile-update=atomic $(COUNTS))
 
 # Asked once, by the inner make of a target that calls deps first.
 ifneq (,$(filter-out deps clean check check-asan check-tsan check-exercises fuzz soak demo bench dist format check-format tags lint coverage deb container,$(or $(MAKECMDGOALS),all)))

@@ -1,8 +1,8 @@
 /*
  * code.c - the machine code of a program (x86-64, by capstone): atomic instructions, and
- * results of calls that nobody looks at. What gcc and clang compile for ThreadSanitizer calls a
- * function for each atomic operation, so an atomic instruction is inline assembly, or code that
- * was compiled otherwise.
+ * results of calls that no code looks at. Code that gcc and clang compile for ThreadSanitizer
+ * calls a function for each atomic operation, so an atomic instruction is inline assembly, or
+ * code that was compiled otherwise.
  */
 #include "debuginfo/machine.h"
 #include "debuginfo/private.h"
@@ -87,7 +87,7 @@ bool machine_open(struct machine *m, const char *path, bool details)
 	    header.e_machine != EM_X86_64 ||
 	    cs_open(CS_ARCH_X86, CS_MODE_64, &m->decoder) != CS_ERR_OK)
 		return false;
-	if (details) /* before there is room: it has room for them then */
+	if (details) /* before cs_malloc, which then allocates them, too */
 		cs_option(m->decoder, CS_OPT_DETAIL, CS_OPT_ON);
 	m->i = cs_malloc(m->decoder);
 	return m->i != NULL;
@@ -119,7 +119,7 @@ struct following {
 	bool low;         /* the lowest byte of the result is overwritten */
 	/* The two results' values, while they are known, and what they were compared with last,
 	 * while the flags tell that. */
-	bool known, compared, flagged; /* flagged: the flags tell something of the result */
+	bool known, compared, flagged; /* flagged: the flags depend on the result */
 	uint32_t values[2], with;
 	uint64_t target; /* of a jump that both take; 0: none */
 };

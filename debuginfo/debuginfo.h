@@ -125,7 +125,7 @@ enum debug_type_kind {
 	TYPE_VOLATILE,
 	TYPE_ATOMIC,
 };
-/* What the bytes of a base type mean. */
+/* The encoding of a base type's bytes. */
 enum debug_encoding {
 	ENCODING_UNKNOWN,
 	ENCODING_SIGNED,

@@ -108,23 +108,37 @@ static uintptr_t place_of(struct string_table *s, const char *text)
 	return place;
 }
 
-static void strings_to_places(const struct debuginfo *d, struct string_table *s)
+/* Call `change` for each pointer to a string in the records. */
+static void change_strings(const struct debuginfo *d, void *context,
+                           void change(void *context, char *at))
 {
 	for (size_t f = 0; f < G_N_ELEMENTS(forms); f++) {
 		GArray *array = array_of(d, &forms[f]);
 
-		for (size_t i = 0; i < array->len * (size_t)(forms[f].strings[0] != 0); i++) {
-			for (int k = 0; k < 2 && forms[f].strings[k]; k++) {
-				char *at = array->data + i * forms[f].element +
-				           forms[f].strings[k] - 1;
-				const char *text;
-
-				memcpy(&text, at, sizeof text);
-				uintptr_t place = place_of(s, text);
-				memcpy(at, &place, sizeof place);
-			}
-		}
+		for (size_t i = 0; i < array->len * (size_t)(forms[f].strings[0] != 0); i++)
+			for (int k = 0; k < 2 && forms[f].strings[k]; k++)
+				change(context, array->data + i * forms[f].element +
+				                        forms[f].strings[k] - 1);
 	}
+}
+
+static void string_to_place(void *context, char *at)
+{
+	const char *text;
+
+	memcpy(&text, at, sizeof text);
+	uintptr_t place = place_of(context, text);
+	memcpy(at, &place, sizeof place);
+}
+
+static void place_to_string(void *context, char *at)
+{
+	const struct debuginfo *d = context;
+	uintptr_t place;
+
+	memcpy(&place, at, sizeof place);
+	const char *text = place ? d->read_strings + place - 1 : NULL;
+	memcpy(at, &text, sizeof text);
 }
 
 /* An empty array may have no address. */
@@ -139,7 +153,7 @@ static bool child_send(const struct debuginfo *d, struct child_message *m, FILE 
 	struct string_table s = { g_hash_table_new(g_direct_hash, g_direct_equal),
 		                  g_byte_array_new() };
 
-	strings_to_places(d, &s);
+	change_strings(d, &s, string_to_place);
 	for (size_t f = 0; f < G_N_ELEMENTS(forms); f++)
 		m->counts[f] = array_of(d, &forms[f])->len;
 	m->string_bytes = s.bytes->len;
@@ -224,25 +238,6 @@ static int child_wait(pid_t pid)
 	}
 }
 
-static void places_to_strings(struct debuginfo *d)
-{
-	for (size_t f = 0; f < G_N_ELEMENTS(forms); f++) {
-		GArray *array = array_of(d, &forms[f]);
-
-		for (size_t i = 0; i < array->len * (size_t)(forms[f].strings[0] != 0); i++) {
-			for (int k = 0; k < 2 && forms[f].strings[k]; k++) {
-				char *at = array->data + i * forms[f].element +
-				           forms[f].strings[k] - 1;
-				uintptr_t place;
-
-				memcpy(&place, at, sizeof place);
-				const char *text = place ? d->read_strings + place - 1 : NULL;
-				memcpy(at, &text, sizeof text);
-			}
-		}
-	}
-}
-
 /* Take the child's output over. */
 static void child_take_output(struct debuginfo *d, const char *bytes)
 {
@@ -257,7 +252,7 @@ static void child_take_output(struct debuginfo *d, const char *bytes)
 		bytes += m->counts[f] * forms[f].element;
 	}
 	d->read_strings = g_memdup2(bytes, m->string_bytes);
-	places_to_strings(d);
+	change_strings(d, d, place_to_string);
 	d->has_dwarf = m->has_dwarf;
 	d->reads = m->reads;
 	memcpy(d->build_id, m->build_id, sizeof d->build_id);

@@ -87,7 +87,7 @@ struct debuginfo {
 	GArray *code_symbols, *data_symbols; /* struct elf_symbol, by address */
 	GArray *taken; /* uint64_t: addresses taken by relocations and instructions */
 	GHashTable *types_by_name, *functions_by_name; /* name (borrowed) -> id + 1 */
-	/* The answer to debuginfo_atomic_instruction, + 1; 0: nobody has asked. */
+	/* The answer to debuginfo_atomic_instruction, + 1; 0: not asked yet. */
 	uint64_t atomic_instruction;
 };
 

@@ -128,7 +128,8 @@ static void append_demangled(GString *out, const char *mangled)
 	free(text);
 }
 
-/* What the compiler adds begins with a dot: ".isra.0", ".part.0", ".cold", "._omp_fn.1". */
+/* Suffixes that the compiler adds begin with a dot: ".isra.0", ".part.0", ".cold",
+ * "._omp_fn.1". */
 const char *debuginfo_shown(struct debuginfo *d, const char *symbol)
 {
 	static const char *const regions[] = { "._omp_fn", ".omp_outlined" };

@@ -181,7 +181,7 @@ void append_waited(const struct trace *t, const struct wait *w, GString *out)
 		g_string_truncate(out, (gsize)(dot - out->str));
 }
 
-/* Nobody holds a futex; another thread's last write to the word tells most about it. */
+/* A futex has no holder; another thread's last write to the word says most about it. */
 static void append_writer(const struct trace *t, const struct wait *w, GString *out)
 {
 	const struct event *want = &t->events[w->event];

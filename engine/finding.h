@@ -149,7 +149,7 @@ struct cycle_edge {
 	uint32_t set; /* index of the finding's sets */
 };
 
-/* What a blocked thread waits for; word in JSON and on the screen. */
+/* The kind of object that a blocked thread waits for; word in JSON and on the screen. */
 #define WAITS_FOR(WAIT) \
 	WAIT(LOCK, "lock") \
 	WAIT(CONDITION, "condition") \
@@ -221,11 +221,10 @@ struct report {
 	const char *analysis;      /* static */
 	GPtrArray *findings;       /* struct finding *, owned; by first, then second */
 	bool complete;             /* no finding of the kind can be missing */
-	bool open_listed;  /* not complete, for no other reason than the unknown findings of it
-	                    */
-	bool budget_spent; /* exit status 3 unless something was found */
-	uint64_t candidates; /* number of candidates examined */
-	GPtrArray *notes;    /* char *, owned: sentences for the user */
+	bool open_listed;          /* not complete, only because of its unknown findings */
+	bool budget_spent;         /* exit status 3 unless the report has findings */
+	uint64_t candidates;       /* number of candidates examined */
+	GPtrArray *notes;          /* char *, owned: sentences for the user */
 	/* Of what `complete` promises that no other exists, where the analysis's name does not
 	 * say: a noun, static; or NULL. */
 	const char *scope;

@@ -36,8 +36,8 @@ void heddle_trace_close(heddle_trace *trace); /* NULL is allowed */
 uint64_t heddle_trace_event_count(const heddle_trace *trace);
 uint32_t heddle_trace_thread_count(const heddle_trace *trace);
 const char *heddle_trace_thread_name(const heddle_trace *trace, uint32_t thread);
-/* The event as in the text format, "T1|w(x)=5|bank.c:31"; the caller's, free(). NULL when there
- * is no such event. */
+/* The event as in the text format, "T1|w(x)=5|bank.c:31"; the caller's, free(). NULL for an
+ * event that does not exist. */
 char *heddle_event_text(const heddle_trace *trace, uint32_t event);
 uint32_t heddle_event_thread(const heddle_trace *trace, uint32_t event);
 /* Place: "" and 0 where it is unknown. */

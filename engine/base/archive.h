@@ -19,7 +19,7 @@ struct archive;
 struct archive *archive_writer(void);
 struct archive *archive_reader(const void *bytes, size_t length);
 void archive_free(struct archive *a);
-/* What was written; owned by the archive. */
+/* The bytes written so far; owned by the archive. */
 const GByteArray *archive_bytes(const struct archive *a);
 
 bool archive_reads(const struct archive *a);

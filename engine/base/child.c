@@ -80,7 +80,7 @@ static int capture_start(char *const *argv, const char *folder, int out, pid_t *
 	return failed;
 }
 
-/* What is there to read; false at its end. */
+/* Reads the available bytes; false at the stream's end. */
 static bool capture_read(int fd, struct capture *c, uint64_t *total)
 {
 	char bytes[4096];

@@ -90,8 +90,8 @@ struct linear_config linear_first(struct linear *l);
  */
 bool linear_return(struct linear *l, const GArray *in, const uint32_t *running, uint32_t count,
                    uint32_t call, GArray *out, uint32_t *unclear);
-/* What the invocation would return in the state: its names, which are owned by `l` until the
- * next call; NULL: the effects do not say, or it cannot be called there. */
+/* The values that the invocation would return in the state: its names, which are owned by `l`
+ * until the next call; NULL: the effects do not say, or it cannot be called there. */
 const struct val *linear_would_return(struct linear *l, uint32_t state, uint32_t call);
 /* The state after these invocations from the first one; NONE: they are not possible. */
 uint32_t linear_state_after(struct linear *l, const uint32_t *order, uint32_t count);

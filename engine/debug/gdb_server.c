@@ -461,7 +461,7 @@ static void keep_symbol(struct gdb_server *s, const char *packet)
 		                     g_strndup(value, (gsize)(name - value)));
 }
 
-/* What gdbserver answers as it is asked: it does not look closely at what it gets. */
+/* Packets that are passed to gdbserver as they are; it does not check them closely. */
 static bool passes(const char *packet)
 {
 	static const char hex[] = "[0-9a-fA-F]";

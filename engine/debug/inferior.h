@@ -14,7 +14,7 @@
 #include "engine/record/layout.h"
 #include "engine/record/plan.h"
 
-/* What the program writes to one descriptor. */
+/* The program's output to one descriptor. */
 struct output {
 	int from;               /* the end that is read, or -1 */
 	int to;                 /* where it goes */
@@ -79,7 +79,7 @@ bool inferior_read(const struct inferior *f, uint64_t address, void *bytes, size
 
 /* Pass on what the program has written. */
 void inferior_drain(struct inferior *f);
-/* What it writes from now on may be other bytes than in former runs. */
+/* From now on its output may differ from former runs' output. */
 void inferior_show_again(struct inferior *f);
 
 #endif

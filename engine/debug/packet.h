@@ -9,7 +9,7 @@
 
 #include "engine/base/base.h"
 
-/* More than any packet of gdb's has; what is longer is dropped. */
+/* More than any packet of gdb's has; a longer one is dropped. */
 enum { PACKET_MOST = 1 << 20 };
 
 enum packet_kind {
@@ -28,7 +28,7 @@ enum packet_kind packet_next(GString *bytes, GString *data);
 /* Append "$data#xx". */
 void packet_append(const char *data, size_t length, GString *out);
 
-/* Undo the run-length encoding; what is no such encoding stays. */
+/* Undo the run-length encoding; other bytes stay. */
 void packet_expand(GString *data);
 
 /* Hexadecimal: append bytes as text; and the bytes of a text up to its first other character.

@@ -1022,7 +1022,7 @@ enum travel_result travel_back(struct travel *t, struct stop *stop)
 
 /* ---- backward by an instruction of one thread ---- */
 
-/* What is watched: "Z2,ADDRESS,SIZE"; its bytes, or none when they cannot be read. */
+/* The bytes of the watchpoint "Z2,ADDRESS,SIZE", or none when they cannot be read. */
 static GByteArray *watched_bytes(const struct travel *t, const char *key, uint64_t *address)
 {
 	enum { MOST = 64 };

@@ -21,14 +21,14 @@ static uint32_t last_event(const struct trace *t, uint32_t thread)
 	return t->events_count > 0 ? (uint32_t)t->events_count - 1 : NONE;
 }
 
-/* One thread runs at a time in a controlled recording: who did the last event failed. */
+/* One thread runs at a time in a controlled recording: the thread of the last event failed. */
 static uint32_t last_thread(const struct trace *t)
 {
 	return t->events_count > 0 ? t->events[t->events_count - 1].thread : NONE;
 }
 
-/* A failed assertion is at its own line, which need not have an event: one of that line and
- * thread where there is one. */
+/* A failed assertion is at its own line: the last event of that line and thread, if the line
+ * has events. */
 static uint32_t assertion_event(const struct trace *t, const char *assertion)
 {
 	size_t length = strcspn(assertion, " ");
@@ -63,7 +63,7 @@ static uint32_t thread_named(const struct trace *t, const char *name)
 	return NONE;
 }
 
-/* The last event of the thread that crashed, at the place where it did if there is one. */
+/* The last event of the thread that crashed, at the place of the crash if that has events. */
 static uint32_t crash_event(const struct trace *t, const struct crash *c)
 {
 	uint32_t thread = thread_named(t, c->thread);

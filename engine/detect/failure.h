@@ -13,7 +13,7 @@
  * the trace has no event.  The caller's. */
 struct finding *failure_find(const struct trace *t);
 
-/* How bad the kind is, from 0: memory is broken; somebody waits for ever; a wrong end; the
+/* How bad the kind is, from 0: memory is broken; a thread waits for ever; a wrong end; the
  * rest. The order of `heddle check` and of the explorer's list. */
 int failure_rank(enum finding_kind kind);
 

@@ -12,6 +12,7 @@
 #include "engine/explore/flips_private.h"
 #include "engine/explore/symmetry.h"
 #include "engine/trace/lock_sections.h"
+#include "engine/trace/state_rules.h"
 
 /* Bounds of the search over states; a run beyond them is left to the solver. */
 enum { MOST_STATES = 1000000, MOST_STATE_BYTES = 128 << 20 };
@@ -93,14 +94,6 @@ static inline bool is_done(const struct reach *r, const uint32_t *state, uint32_
 }
 
 /* The result of an operation in a state. */
-enum answer {
-	ANSWER_SAME,  /* as in the run */
-	ANSWER_OTHER, /* another outcome */
-	ANSWER_LEFT,  /* an outcome, the run's or another, that no schedule needs (awaits.h,
-	               * pasts.h)
-	               */
-	ANSWER_WAITS, /* blocked */
-};
 struct outcome {
 	enum answer answer;
 	/* For ANSWER_OTHER: the outcome (history_after_as). */

@@ -13,6 +13,13 @@
 static const struct outcome same = { .answer = ANSWER_SAME, .other = NONE };
 static const struct outcome waits = { .answer = ANSWER_WAITS, .other = NONE };
 
+/* `other`: for ANSWER_OTHER. */
+static struct outcome answered(enum answer answer, struct outcome other)
+{
+	other.answer = ANSWER_OTHER;
+	return answer == ANSWER_SAME ? same : answer == ANSWER_WAITS ? waits : other;
+}
+
 static struct event_list events_of(const struct reach *r, uint32_t object)
 {
 	return event_list_at(&r->t->index->object_events, object);
@@ -59,11 +66,9 @@ static struct outcome acquire(const struct reach *r, const uint32_t *state, uint
 {
 	const struct event *x = &r->t->events[e];
 	uint32_t held = holder(r, state, e, x->op == OP_RACQ, x->thread);
-	if (held == NONE)
-		return same;
-	if (!(x->flags & EVENT_TRY))
-		return waits;
-	return (struct outcome){ ANSWER_OTHER, FLIP_FAILS, OP_TRYFAIL, 0, held };
+	return answered(
+	        state_acquire(x, held == NONE),
+	        (struct outcome){ .kind = FLIP_FAILS, .op = OP_TRYFAIL, .other = held });
 }
 
 static struct outcome failed_try(const struct reach *r, const uint32_t *state, uint32_t e)
@@ -94,13 +99,14 @@ static int64_t count_in(const struct reach *r, const uint32_t *state, uint32_t o
 static struct outcome take(const struct reach *r, const uint32_t *state, uint32_t e)
 {
 	const struct event *x = &r->t->events[e];
-	bool failed = x->op == OP_TAKETRYFAIL, empty = count_in(r, state, x->target) <= 0;
-	if (failed == empty)
-		return same;
-	if (!failed && !(x->flags & EVENT_TRY))
-		return waits;
-	return (struct outcome){ ANSWER_OTHER, failed ? FLIP_SUCCEEDS : FLIP_FAILS,
-		                 failed ? OP_TAKE : OP_TAKETRYFAIL, 0, NONE };
+	bool empty = count_in(r, state, x->target) <= 0;
+	if (x->op == OP_TAKETRYFAIL)
+		return answered(empty ? ANSWER_SAME : ANSWER_OTHER,
+		                (struct outcome){
+		                        .kind = FLIP_SUCCEEDS, .op = OP_TAKE, .other = NONE });
+	return answered(
+	        state_acquire(x, !empty),
+	        (struct outcome){ .kind = FLIP_FAILS, .op = OP_TAKETRYFAIL, .other = NONE });
 }
 
 /* How many sleep on a futex, where the read's wake wakes all; else, are there any? */
@@ -161,10 +167,8 @@ uint32_t sync_waits(const struct reach *r, const uint32_t *state, uint32_t threa
 bool sync_may_wake(const struct reach *r, const uint32_t *state, uint32_t signal,
                    uint32_t thread)
 {
-	uint32_t wait = sync_waits(r, state, thread);
-	return wait != NONE && r->t->events[wait].op == OP_WAIT &&
-	       r->t->events[wait].target == r->t->events[signal].target &&
-	       !bit_of(r, state, BIT_WOKEN, thread);
+	return state_may_wake(r->t, signal, sync_waits(r, state, thread),
+	                      bit_of(r, state, BIT_WOKEN, thread));
 }
 
 static struct outcome wake(const struct reach *r, const uint32_t *state, uint32_t e)
@@ -172,12 +176,12 @@ static struct outcome wake(const struct reach *r, const uint32_t *state, uint32_
 	const struct event *x = &r->t->events[e];
 	uint32_t wait = r->t->index->partner[e];
 	bool late = x->flags & EVENT_TRY, woken = bit_of(r, state, BIT_WOKEN, x->thread);
-	if (late != woken)
-		return same;
-	if (!late && (wait == NONE || !(r->t->events[wait].flags & EVENT_TRY)))
-		return waits;
-	return (struct outcome){ ANSWER_OTHER, late ? FLIP_SIGNALLED : FLIP_TIMEOUT, OP_WAKE,
-		                 !late, NONE };
+	bool timed = wait != NONE && r->t->events[wait].flags & EVENT_TRY;
+	return answered(state_wake(late, timed, woken),
+	                (struct outcome){ .kind = late ? FLIP_SIGNALLED : FLIP_TIMEOUT,
+	                                  .op = OP_WAKE,
+	                                  .seen = !late,
+	                                  .other = NONE });
 }
 
 /* -- barriers ------------------------------------------------------------------------------ */
@@ -209,9 +213,12 @@ static struct outcome depart(const struct reach *r, const uint32_t *state, uint3
 	if (!bit_of(r, state, BIT_RELEASED, x->thread))
 		return waits;
 	bool serial = bit_of(r, state, BIT_SERIAL, x->thread);
-	if (serial == history_last_at_barrier(r->x->h, e) || history_last_unseen(r->x->h, e))
-		return same;
-	return (struct outcome){ ANSWER_OTHER, FLIP_LAST, OP_DEPART, serial, NONE };
+	bool was =
+	        history_last_unseen(r->x->h, e) ? serial : history_last_at_barrier(r->x->h, e);
+	return answered(state_depart(false, serial, was), (struct outcome){ .kind = FLIP_LAST,
+	                                                                    .op = OP_DEPART,
+	                                                                    .seen = serial,
+	                                                                    .other = NONE });
 }
 
 /* -- once-functions ------------------------------------------------------------------------ */
@@ -222,35 +229,20 @@ static struct outcome receive(const struct reach *r, const uint32_t *state, uint
 	uint32_t begins = r->begins[message], ends = r->ends[message];
 	if (begins == NONE)
 		return same;
-	if (!is_done(r, state, begins))
-		return (struct outcome){ ANSWER_OTHER, FLIP_ONCE, OP_SND, 0, begins };
-	return ends == NONE || !is_done(r, state, ends) ? waits : same;
+	bool ended = ends != NONE && is_done(r, state, ends);
+	return answered(state_once(is_done(r, state, begins), ended),
+	                (struct outcome){ .kind = FLIP_ONCE, .op = OP_SND, .other = begins });
 }
 
 /* -- must-orders --------------------------------------------------------------------------- */
-
-/* Pairings of this run do not bind others. */
-static bool is_modelled(const struct reach *r, const struct must_edge *edge)
-{
-	const struct event *x = &r->t->events[edge->after];
-	switch (edge->rule) {
-	case MUST_SEMAPHORE:
-	case MUST_WAKER:
-		return true;
-	case MUST_BARRIER:
-		return r->t->objects[x->target].count > 0;
-	case MUST_MESSAGE:
-		return x->op == OP_RCV && r->begins[x->target] != NONE;
-	default:
-		return edge->condition != NONE;
-	}
-}
 
 bool sync_must_hold(const struct reach *r, const uint32_t *state, uint32_t e)
 {
 	for (uint32_t i = r->must[e]; i < r->must[e + 1]; i++) {
 		const struct must_edge *edge = g_ptr_array_index(r->edges, i);
-		if (!is_done(r, state, edge->before) && !is_modelled(r, edge))
+		bool once = edge->rule == MUST_MESSAGE && r->t->events[e].op == OP_RCV &&
+		            r->begins[r->t->events[e].target] != NONE;
+		if (!is_done(r, state, edge->before) && !state_decides(r->t, edge, true, once))
 			return false;
 	}
 	return true;

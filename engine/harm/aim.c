@@ -38,8 +38,8 @@ static uint32_t section_end(const struct trace *t, uint32_t event)
 	return begin == event ? event : t->index->partner[begin];
 }
 
-/* Threads other than the reader leave the critical sections that they are in: somebody may need
- * the lock. False where one never does. */
+/* Threads other than the reader leave the critical sections that they are in: another thread
+ * may need the lock. False where one never does. */
 static bool close_sections(struct aiming *s, uint32_t reader)
 {
 	const struct trace *t = s->t;

@@ -27,9 +27,9 @@ GArray *aims_find(struct trace *t, GHashTable *known);
 /* The same of undecided pairs (uint32_t, two by two), of each pair both orders. */
 GArray *aims_of_pairs(struct trace *t, const GArray *pairs, GHashTable *known);
 
-/* What comes first, as a correct reordering (uint32_t), the caller's; NULL: there is none. The
- * reading thread stands before the read, or too late before the critical section that it is in;
- * of a pair the one that waits is next, and the other has not come. */
+/* The events before the aim, as a correct reordering (uint32_t), the caller's; NULL: none
+ * exists. The reading thread stands before the read, or too late before the critical section
+ * that it is in; of a pair the one that waits is next, and the other has not come. */
 GArray *aim_sequence(struct trace *t, const struct aim *aim);
 
 /* Runs the program there, and then on with this seed; options->ran is called with the run.

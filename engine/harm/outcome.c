@@ -148,7 +148,7 @@ static char *other_line(const char *a, const char *b)
 	return g_strdup_printf("it prints %s, not %s", x, y);
 }
 
-/* The tables of the first difference of memory in one of the parts; NULL: there is none. */
+/* The tables of the first difference of memory in one of the parts; NULL: no difference. */
 static const char *memory_of(const struct outcome *a, const struct outcome *b, unsigned differ,
                              GHashTable *tables[2])
 {

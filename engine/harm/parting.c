@@ -192,7 +192,7 @@ static void append_access(const struct trace *t, const struct event *e, GString 
 	shown_append(t, e->target, e->aux, out);
 }
 
-/* What the thread waits for at its end, or NONE. */
+/* The object that the thread waits for at its end, or NONE. */
 static uint32_t waits_for(const struct trace *t, const char *thread)
 {
 	uint32_t u = thread_named(t, thread);

@@ -3,8 +3,8 @@
  * one, or has another value, than in the other run.
  *
  * Each thread's events are compared in its own order, so that another schedule alone is no
- * difference. Until there every thread has done and seen the same in both runs: the difference
- * comes of the order, and what follows may come of the difference.
+ * difference. Until there every thread has done and seen the same in both runs: the order
+ * causes the difference, and later differences may follow from it.
  */
 #ifndef HEDDLE_PARTING_H
 #define HEDDLE_PARTING_H

@@ -45,7 +45,7 @@ static bool is_in(const struct serial *s, uint32_t event)
 	return position(s, event) < s->cut[s->t->events[event].thread];
 }
 
-/* What must have come before, and where `seen` is set, what was read. */
+/* Close the cut under must-order, and where `seen` is set, under the writes that were read. */
 static void close_cut(struct serial *s)
 {
 	const struct trace *t = s->t;

@@ -236,7 +236,8 @@ static bool add_store(struct enumeration *x, struct memory_graph *g,
 /* ---- barriers ---- */
 
 /* May the arrival be the last of the round of `departure`, which is its own thread's at first?
- * Where nobody sees that it is one that does not look, one stands for all of these. */
+ * Of the arrivals whose code does not look at the result one represents all, as no thread can
+ * tell which came last. */
 static bool may_be_last(const struct memory_graph *g, uint32_t arrival, uint32_t departure)
 {
 	const struct memory_event *e = &g->events[departure], *a = &g->events[arrival];

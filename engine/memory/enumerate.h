@@ -22,7 +22,7 @@ enum memory_step {
 	MEMORY_STEP_EVENT,
 	MEMORY_STEP_NONE, /* the thread has ended, or has not begun */
 	MEMORY_STEP_EXIT, /* the thread ended the program: no other waits for ever */
-	/* It waits until one of its last loads reads something else: a round of a loop that
+	/* It waits until one of its last loads reads another store: a round of a loop that
 	 * only looks, of `event.expected` events. An update may stand without its store. 0:
 	 * what follows is in other graphs. */
 	MEMORY_STEP_AWAIT,

@@ -25,8 +25,8 @@ enum memory_kind {
 	MEMORY_END,
 	MEMORY_JOIN, /* of thread `peer`: reads from its MEMORY_END */
 	/* The end of a wait: reads from the first store to location `peer`, from the thread's
-	 * own last one on, that has no bit of `expected`; there is none: the thread waits. It
-	 * is no load: it has no place among the accesses of the location. */
+	 * own last one on, that has no bit of `expected`; without such a store the thread
+	 * waits. It is no load: it has no place among the accesses of the location. */
 	MEMORY_WAKE,
 	/* At barrier `peer` of `expected` threads, and the end of the wait there, which comes
 	 * after all arrivals of its round. These have no order among themselves; but one is the
@@ -59,7 +59,8 @@ enum memory_flag {
 	MEMORY_UNSEEN = 512
 };
 
-/* What a load of the thread library waits for; without MEMORY_TRIES it blocks until then. */
+/* The condition that a load of the thread library waits for; without MEMORY_TRIES it blocks
+ * until then. */
 enum memory_guard {
 	MEMORY_ANY,
 	MEMORY_FREE,      /* 0: a mutex, or a reader-writer lock to be written */
@@ -143,7 +144,8 @@ static inline bool memory_same_round(const struct memory_event *arrival,
 	return arrival->kind == MEMORY_ARRIVE && departure->kind == MEMORY_DEPART &&
 	       arrival->peer == departure->peer && arrival->value == departure->value;
 }
-/* The departure that decides who is the last of the round of `departure`; NONE: not there. */
+/* The departure that decides which thread is the last of the round of `departure`; NONE: not
+ * there. */
 uint32_t memory_decider(const struct memory_graph *g, const struct memory_event *departure);
 
 static inline bool memory_reads(const struct memory_event *e)

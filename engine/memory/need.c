@@ -1,8 +1,8 @@
 /*
  * need.c - see need.h. The search goes over states: how far each thread is, and which store
- * each place of memory has. What can only help is done at once: a load that sees what it saw,
- * an operation of the library whose turn it is, a store into its thread's buffer. The choices
- * left are which store comes into memory next.
+ * each place of memory has. Steps that enable others and disable none are taken at once: a load
+ * that sees what it saw, an operation of the library whose turn it is, a store into its
+ * thread's buffer. The choices left are which store comes into memory next.
  */
 #include "engine/memory/need.h"
 #include "engine/base/search.h"

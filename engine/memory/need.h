@@ -16,8 +16,9 @@
  * by the caller. */
 GArray *run_past(const struct trace *t, const uint32_t *of, size_t count);
 
-/* What loads see and where stores stand in such a sequence, where it is not the last store in
- * it: struct weak_source, as a witness has them; owned by the caller. */
+/* Loads of such a sequence that do not see the last store before them, and stores that do not
+ * come last in modification order: struct weak_source, as a witness has them; owned by the
+ * caller. */
 GArray *run_sources(const struct trace *t, const GArray *events);
 
 enum reorder_result { REORDER_NONE, REORDER_FOUND, REORDER_OPEN };

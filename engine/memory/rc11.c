@@ -336,7 +336,7 @@ static void add_fence_edges(const struct rc11 *m, uint32_t from, uint64_t *set)
 	}
 }
 
-/* What psc leads to from the event: SC events. */
+/* Add the edges of psc from the event, to SC events. */
 static void psc_from(const struct rc11 *m, const struct relation *scb, uint32_t from,
                      struct memory_edges *edges, uint64_t *scratch)
 {

@@ -217,7 +217,7 @@ struct conversion {
 	GHashTable *same;       /* updates in rounds: event + 1 to what they read + 1 */
 };
 
-/* What was seen of a variable: a part of places that is always accessed as a whole. */
+/* The bytes of a variable that are always accessed as a whole. */
 struct cover {
 	uint32_t location; /* whose events access it, + 1; 0: none yet */
 	uint32_t writer;   /* the last plain write before these, + 1 */
@@ -251,7 +251,7 @@ static void note_event(struct conversion *c, uint32_t id, uint32_t event)
 	c->r->event[id] = event;
 }
 
-/* What the event of the graph has of the trace's. */
+/* Fill in the graph's event from the trace's. */
 static void describe(const struct conversion *c, uint32_t event, struct memory_event *e)
 {
 	const struct event *x = &c->t->events[event];
@@ -596,9 +596,9 @@ static void note_mixed(struct conversion *c, uint32_t event, const struct cover 
 }
 
 /*
- * A plain access of what has events is in no graph. What it writes is what the next event
- * reads, and another graph has it elsewhere. What it reads is known by the past alone where the
- * last store is: where one thread stores at a time, or all of them update.
+ * A plain access of what has events is in no graph. Its store is read by the next event, and
+ * another graph has it elsewhere. Its value is known by the past alone where the last store is:
+ * where one thread stores at a time, or all of them update.
  */
 static void cover_plain(struct conversion *c, uint32_t event)
 {
@@ -737,8 +737,8 @@ uint32_t memory_lock_location(const struct trace *t, struct memory_world *world,
 
 /* ---- the thread library ---- */
 
-/* What an operation does to the state of its object, which is an atomic of the graph: the load
- * of an update, and the order of its store. */
+/* The effect of an operation on the state of its object, which is an atomic of the graph: the
+ * load of an update, and the order of its store. */
 struct library {
 	uint16_t flags;
 	uint8_t guard;
@@ -933,7 +933,7 @@ bool memory_barrier_counted(const struct memory_world *w, uint32_t location)
 	return b == NULL || b->counted;
 }
 
-/* Who uses which barrier, in all runs so far. */
+/* The threads that use each barrier, in all runs so far. */
 static void find_barriers(struct conversion *c)
 {
 	for (uint64_t e = 0; e < c->t->events_count; e++) {

@@ -13,7 +13,7 @@
 #include "engine/memory/models.h"
 #include "engine/trace/trace.h"
 
-/* What is not modelled, where a run has it; the sentence names it. */
+/* Operations that are not modelled; the sentence names the operation. */
 #define MEMORY_UNMODELLED(U) \
 	U(CONDITIONS, \
 	  "cancelled waits, waits that end without a signal, and conditions of more than 64 threads") \
@@ -108,7 +108,7 @@ struct memory_fence {
 	uint8_t order; /* enum memory_order_kind */
 	bool after;
 };
-/* What of a run is an event of its graph. */
+/* Which events of a run are events of its graph. */
 struct memory_choice {
 	const void *context;
 	/* Is a plain access of this place one? NULL: none is. */

@@ -78,7 +78,8 @@ static void end_round(struct walk *w, GArray *since, uint64_t state, uint32_t ev
 static void take(struct walk *w, uint32_t event)
 {
 	const struct event *x = &w->t->events[event];
-	bool access = op_table[x->op].class == OP_CLASS_ACCESS; /* others tell something else */
+	bool access = op_table[x->op].class ==
+	              OP_CLASS_ACCESS; /* only an access has a state of its thread */
 	struct looked l = { event, access ? w->states[event] : 0 };
 	if (op_table[x->op].class == OP_CLASS_SCOPE || op_table[x->op].class == OP_CLASS_MARKER)
 		return;

@@ -19,7 +19,7 @@ struct effort {
 	bool paused, over;
 };
 
-/* For a trace of so many events: 8 million steps plus 4 for each event are free. */
+/* For a trace of `events` events: 8 million steps plus 4 for each event are free. */
 struct race_options;
 void effort_init(struct effort *effort, uint64_t events, const struct race_options *options);
 void effort_look(struct effort *effort);
@@ -43,7 +43,7 @@ static inline gint64 effort_microseconds(void)
 {
 	return (gint64)(effort_clock() * G_USEC_PER_SEC);
 }
-/* The deadline in effort_microseconds after so many seconds from now; 0 seconds: none (0),
+/* The deadline in effort_microseconds, `seconds` from now; 0 seconds: none (0),
  * negative: already over. */
 static inline gint64 effort_deadline(double seconds)
 {

@@ -56,7 +56,7 @@ struct race_options {
 	                         same */
 	bool locks_alone;     /* deadlocks: cycles of requests for locks, no other wait */
 	bool no_free_steps;   /* of going through pairs (effort.h): for tests on small traces */
-	/* What the rungs of a ladder lend each other (race.h); or NULL. */
+	/* Data that the rungs of a ladder share (race.h); or NULL. */
 	struct race_tools *tools;
 	/* Called by `auto` for each race when found, in the searching thread; the finding is
 	 * borrowed (its witness may be referenced). Or NULL. */

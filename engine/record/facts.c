@@ -131,7 +131,7 @@ char *record_reads_text(const struct debuginfo *module, const char *name)
 	}
 }
 
-/* What `ask` says of the first module with events of the trace of which it says something. */
+/* The first answer of `ask` about a module with events of the trace; NULL: none. */
 static char *ask_modules(const struct record_facts *facts, const struct trace *trace,
                          char *ask(const struct record_facts *facts,
                                    const struct record_module *m, const struct debuginfo *d))

@@ -341,20 +341,6 @@ static void import_release(struct import *im)
 		munmap((void *)im->base, im->size);
 }
 
-bool record_is_log(const char *path)
-{
-	char magic[8] = "";
-	struct stat status;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return false;
-	/* Do not read from a pipe: its data would be lost. */
-	bool is = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-	          read(fd, magic, 8) == 8 && memcmp(magic, LOG_MAGIC, 8) == 0;
-	close(fd);
-	return is;
-}
-
 static bool map_log(struct import *im, const char *path, const char *name, struct error *error)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);

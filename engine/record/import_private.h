@@ -1,6 +1,6 @@
 /*
  * import_private.h - shared by the importer: import.c (file and order of records),
- * import_events.c, import_objects.c, import_calls.c, facts.c.
+ * import_records.c, import_events.c, import_objects.c, import_calls.c, facts.c.
  */
 #ifndef HEDDLE_IMPORT_PRIVATE_H
 #define HEDDLE_IMPORT_PRIVATE_H
@@ -134,6 +134,14 @@ void import_init(struct import *im, const char *path, const char *name);
 void import_chunk(struct import *im, const char *chunk, uint64_t bytes);
 
 /* import_events.c */
+extern const uint8_t import_op[LOG_TAG_COUNT]; /* enum op, by enum log_tag */
+/* A damaged log may have an invalid order. */
+static inline unsigned import_order(enum op op, unsigned flags)
+{
+	unsigned order = flags & LOG_ORDER_MASK;
+	return order > ORDER_SEQ_CST || (op == OP_FENCE && order == ORDER_PLAIN) ? ORDER_SEQ_CST
+	                                                                         : order;
+}
 /* State of a thread; invalidates earlier pointers. */
 struct lane *import_lane(struct import *im, uint32_t id);
 /* The block, stack or module at an address (also a freed block), or NULL. */
@@ -148,21 +156,32 @@ uint32_t import_location(struct import *im, uint64_t pc);
 bool import_event(struct import *im, struct lane *lane, struct event e);
 /* Leave this number of functions of the thread. */
 void import_leave(struct import *im, struct lane *lane, uint64_t frames);
+/* Records of thread `id` or of `lane`, by their kind. */
+void import_access(struct import *im, struct lane *lane, const struct log_record *r);
+void import_enter(struct import *im, struct lane *lane, const struct log_record *r);
+void import_alloc(struct import *im, struct lane *lane, uint64_t pc, const uint64_t *w);
+void import_given(struct import *im, const uint64_t *w);
+void import_free_block(struct import *im, struct lane *lane, uint64_t pc, const uint64_t *w);
+void import_thread(struct import *im, uint32_t id, uint64_t low, uint64_t high,
+                   uint64_t argument);
+void import_module(struct import *im, const uint64_t *w, const char *text, uint64_t length);
+void import_crash(struct import *im, const struct log_record *r);
 /* The next records, as long as they are short ones of accesses whose sites were met before;
  * most are. */
 void import_shorts(struct import *im, struct lane *lane, struct log_reader *reader);
-/* One record of thread `id`. */
+
+/* import_records.c: one record of thread `id`. */
 void import_record(struct import *im, uint32_t id, const struct log_record *r);
 
-/* The object of an operation at an address; `tag` and `flags` of its record. */
+/* import_objects.c */
 GHashTable *import_objects_new(void);
-/* The object at an address that an operation is about; `tag` and `flags` are its record's. */
-/* The same of the misuse's object, and what broke the rules: enum log_misuse. */
-uint32_t import_misused(struct import *im, struct lane *lane, unsigned how, uint64_t address);
-/* What a thread waits for that waits for a channel, or for the end of a once-function. */
-uint32_t import_awaited(struct import *im, bool channel, uint64_t number);
+/* The object of an operation at an address; `tag` and `flags` are its record's. */
 uint32_t import_object(struct import *im, struct lane *lane, enum log_tag tag, unsigned flags,
                        uint64_t address);
+/* The object of a misuse; `how`: enum log_misuse. */
+uint32_t import_misused(struct import *im, struct lane *lane, unsigned how, uint64_t address);
+/* The channel, or the once-function, that a thread waits for. */
+uint32_t import_awaited(struct import *im, bool channel, uint64_t number);
 /* Initialise the object at the address, if any. */
 void import_object_init(struct import *im, uint64_t address);
 void import_semaphore(struct import *im, unsigned flags, uint64_t address, uint64_t count);

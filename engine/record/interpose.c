@@ -14,7 +14,8 @@
 #include "engine/record/layout.h"
 #include "engine/record/record.h"
 
-/* What every generated library begins with: what the runtime offers (runtime/core/bind.c). */
+/* The beginning of every generated library: declarations of the runtime's functions
+ * (runtime/core/bind.c). */
 static const char prelude[] =
         "#define _GNU_SOURCE\n"
         "#include <dlfcn.h>\n"

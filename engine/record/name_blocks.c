@@ -50,7 +50,6 @@ struct candidate { /* a pointer at hand where an access was made */
 
 struct block_names {
 	struct block_facts *facts; /* by block */
-	uint32_t *by_address;      /* blocks, by address, then by life */
 	GArray *receivers;         /* struct receiver */
 	GHashTable *candidates;    /* location + 1 -> GArray of struct candidate, owned */
 	GHashTable *counts;        /* P -> how many blocks have it */
@@ -125,53 +124,6 @@ static struct debug_part part_in_block(struct names *n, uint32_t block, uint64_t
 }
 
 /* --- the pass ------------------------------------------------------------------------ */
-
-static int by_block_address(gconstpointer a, gconstpointer b, gpointer trace)
-{
-	const struct block *blocks = ((const struct trace *)trace)->blocks;
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	if (blocks[x].address != blocks[y].address)
-		return blocks[x].address < blocks[y].address ? -1 : 1;
-	return x < y ? -1 : x > y;
-}
-
-static bool begun(const struct block *b, uint32_t event)
-{
-	return b->alloc == NONE || b->alloc <= event;
-}
-
-/* In [low, high) lie the lives of one address, by their beginning; the first in it that has
- * not begun. */
-static size_t first_later(const struct names *n, size_t low, size_t high, uint32_t event)
-{
-	return search_end(i, low, high,
-	                  begun(&n->trace->blocks[n->blocks->by_address[i]], event));
-}
-
-/* The first of all blocks at an address or behind it. */
-static size_t first_from(const struct names *n, uint64_t address)
-{
-	return search_end(i, 0, n->trace->blocks_count,
-	                  n->trace->blocks[n->blocks->by_address[i]].address < address);
-}
-
-uint32_t names_block_at(const struct names *n, uint64_t address, uint32_t event)
-{
-	const struct trace *t = n->trace;
-	size_t at = address == UINT64_MAX ? t->blocks_count : first_from(n, address + 1);
-	/* blocks of other lives may begin between: look a few back */
-	for (int hops = 0; at > 0 && hops < 64; hops++) {
-		uint32_t block = n->blocks->by_address[at - 1];
-		const struct block *b = &t->blocks[block];
-		if (b->address == 0 || address - b->address >= MAX(b->size, 1))
-			at--;
-		else if (begun(b, event))
-			return block;
-		else
-			at = first_later(n, first_from(n, b->address), at, event);
-	}
-	return NONE;
-}
 
 /* Values that are the address of some block: a byte each, so that the pass asks no table. */
 static uint8_t *address_values(const struct trace *t)
@@ -725,13 +677,8 @@ void names_begin_blocks(struct names *n)
 	struct block_names *b = g_new0(struct block_names, 1);
 	n->blocks = b;
 	b->facts = g_new0(struct block_facts, t->blocks_count + 1);
-	b->by_address = g_new(uint32_t, t->blocks_count + 1);
-	for (uint32_t i = 0; i < t->blocks_count; i++) {
+	for (uint32_t i = 0; i < t->blocks_count; i++)
 		b->facts[i].type = NONE;
-		b->by_address[i] = i;
-	}
-	g_qsort_with_data(b->by_address, (gint)t->blocks_count, sizeof(uint32_t),
-	                  by_block_address, (gpointer)t);
 	b->receivers = g_array_new(FALSE, FALSE, sizeof(struct receiver));
 	b->candidates = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref);
 	b->counts = g_hash_table_new(g_str_hash, g_str_equal);
@@ -749,7 +696,6 @@ void names_end_blocks(struct names *n)
 	if (b == NULL)
 		return;
 	g_free(b->facts);
-	g_free(b->by_address);
 	g_array_unref(b->receivers);
 	g_hash_table_unref(b->candidates);
 	g_hash_table_unref(b->counts);

@@ -1,6 +1,6 @@
 /*
- * name_private.h - what name.c, name_blocks.c and name_frames.c share: the modules, and what
- * one pass over the events has found out about blocks.
+ * name_private.h - shared by the files that name a recording's objects (name*.c): the modules,
+ * the blocks by address, and the facts that one pass over the events finds about blocks.
  */
 #ifndef HEDDLE_NAME_PRIVATE_H
 #define HEDDLE_NAME_PRIVATE_H
@@ -38,6 +38,7 @@ struct names {
 	GHashTable *taken_names;    /* set of the values of variable_names */
 	struct taken_names variables_taken, objects_taken;
 	const struct trace *trace;  /* borrowed; NULL until begun */
+	uint32_t *by_address;       /* blocks, by address, then by life */
 	uint64_t *stack_tops;       /* by block: the end of its highest variable */
 	uint32_t *first_location;   /* by variable: of its first access */
 	struct telling_of told;     /* borrowed: the events that names may depend on */
@@ -53,6 +54,8 @@ struct names {
 	struct namer namer;
 };
 
+/* name_modules.c */
+void names_clear_module(gpointer module); /* struct name_module */
 uint64_t names_base(const struct names *n, uint32_t module);
 /* A symbol of the C library's data. */
 bool names_append_symbol(struct names *n, uint32_t module, uint64_t address, GString *name);
@@ -66,11 +69,21 @@ bool names_append_data(struct names *n, uint64_t address, uint64_t size, GString
 size_t names_places(struct names *n, const struct location *l, struct debug_place *places,
                     size_t room);
 void names_append_location(struct names *n, const struct location *l, GString *name);
+/* The namer's callback: name, function, lines and inlined calls of a location. */
+void names_locate(void *context, struct builder *b, struct location *l);
+/* The program's own name for a variable, told apart from others of that name. */
+const char *names_variable(struct names *n, uint32_t module, const struct debug_variable *v);
 
 /* A function's or type's name without template arguments. */
 void names_append_function(const char *function, GString *name);
 
-/* name_frames.c; its begin needs names_block_at */
+/* name_lives.c */
+void names_begin_lives(struct names *n); /* before names_block_at */
+/* The last block (or stack) that held the address and had begun when `event` came (NONE: at
+ * the end), or NONE. */
+uint32_t names_block_at(const struct names *n, uint64_t address, uint32_t event);
+
+/* name_frames.c */
 void names_begin_frames(struct names *n); /* before the pass over the events */
 void names_end_frames(struct names *n);
 /* During the pass: a function is entered or left; a variable of a stack is accessed; an
@@ -82,9 +95,6 @@ void names_frames_object(struct names *n, uint32_t object);
 bool names_append_local(struct names *n, uint32_t variable, uint64_t size, GString *name);
 bool names_append_local_object(struct names *n, uint32_t object, GString *name);
 
-/* name.c: the program's own name for a variable, told apart from others of that name. */
-const char *names_variable(struct names *n, uint32_t module, const struct debug_variable *v);
-
 /* name_late.c */
 void names_late(void *context, const struct trace *partial, struct late late, GString *names);
 void names_end_late(struct names *n);
@@ -92,9 +102,6 @@ void names_end_late(struct names *n);
 /* name_blocks.c */
 void names_begin_blocks(struct names *n); /* the pass over the events */
 void names_end_blocks(struct names *n);
-/* The last block (or stack) that held the address and had begun when `event` came (NONE: at
- * the end), or NONE. */
-uint32_t names_block_at(const struct names *n, uint64_t address, uint32_t event);
 void names_append_block(struct names *n, uint32_t block, GString *name);
 void names_append_block_type(struct names *n, uint32_t block, GString *name);
 void names_append_in_block(struct names *n, uint32_t block, uint64_t address, uint64_t size,
@@ -134,6 +141,10 @@ struct kept_part *names_part(struct names *n, const struct place_in_block *p, ui
 /* name_rules.c */
 void names_variables(void *context, struct builder *b, const struct trace *partial,
                      struct variable *variables);
+/* name.c, for namer.c: the pass over the half-made trace; callbacks. */
+void names_begin(struct names *n, const struct trace *partial);
+void names_object(void *context, const struct object *o, GString *out);
+void names_forms(void *context, struct builder *b);
 /* name.c, for name_rules.c: the name of a variable that is in no block of the heap; a name that
  * no other variable has; the value form of the variable that was just named. */
 void names_append_elsewhere(struct names *n, uint32_t variable, GString *name);

@@ -16,7 +16,7 @@ struct plan {               /* zero to init; plan_release */
 	GArray *answers;    /* struct log_answer */
 	GByteArray *inputs; /* struct log_input with their parts, or NULL: for real */
 	uint32_t input_count;
-	GPtrArray *specs; /* char *: files whose bind lines make events of it */
+	GPtrArray *specs; /* char *: files whose bind lines make events of its calls */
 	const char
 	        *start_at; /* function that accesses are recorded from, or NULL; the trace's */
 	uint32_t pair[2];  /* events before which it stops; NONE: no second (or first) */

@@ -132,7 +132,7 @@ void record_explain_deadlock(const struct trace *t, const struct record_facts *f
 void record_describe(const struct record_facts *facts, uint64_t pc, GString *place,
                      GString *function);
 
-/* ---- running (run.c) ---- */
+/* ---- running: launch.c, log_file.c, run.c, server.c ---- */
 
 /* What a log may have unless the user says otherwise: some 400 million events. */
 #define RECORD_MAX_BYTES    (4ull << 30)

@@ -31,7 +31,7 @@ static char *registry_path(void)
 	return g_build_filename(g_get_user_state_dir(), "heddle", "recorded", NULL);
 }
 
-/* The lines; NULL where there are none, or somebody else could have written them. */
+/* The lines; NULL where the file is missing, or another user could have written it. */
 static char *read_registry(const char *path)
 {
 	struct stat st;

@@ -1,6 +1,6 @@
 /*
- * recorded.h - which commands this user has recorded on this machine, so that a trace from
- * somebody else is told from one's own: its notes name a program, and anybody can write a note.
+ * recorded.h - which commands this user has recorded on this machine, so that a foreign trace
+ * is told from one's own: its notes name a program, and any program can write a note.
  *
  * One line for each command, a SHA-256 of the program's real path and its arguments, in
  * $XDG_STATE_HOME/heddle/recorded.  A file that others may write is not believed.

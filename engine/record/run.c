@@ -1,477 +1,20 @@
 /*
- * run.c - runs a program under the recording runtime: checks that it can be recorded, finds the
- * runtime's files, and manages the process from exec to its end.
+ * run.c - runs a program under the recording runtime (launch.c, or forked by server.c), and
+ * attends to the process up to its end.
  *
  * Knows nothing of traces.
  */
-#include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/personality.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "engine/base/file.h"
 #include "engine/record/compress.h"
 #include "engine/record/run_private.h"
-
-#define RUNTIME "libheddle-record.so"
-
-/* ---- where things are: beside the binary, in the source tree or where it is installed ---- */
-
-static char *beside_binary(const char *const *candidates, const char *what, struct error *error)
-{
-	char exe[4096];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	exe[n > 0 ? n : 0] = '\0';
-	char *folder = g_path_get_dirname(exe);
-	for (; *candidates; candidates++) {
-		char *path = g_build_filename(folder, *candidates, NULL);
-		char *real = realpath(path, NULL);
-		g_free(path);
-		if (real) {
-			g_free(folder);
-			char *result = g_strdup(real);
-			free(real);
-			return result;
-		}
-	}
-	error_set(error, folder, "build it with 'make', or install Heddle again",
-	          "%s is not beside the program", what);
-	g_free(folder);
-	return NULL;
-}
-
-char *record_runtime_path(struct error *error)
-{
-	static const char *const places[] = { "build/" RUNTIME,
-		                              RUNTIME, /* build/asan/heddle: of its build */
-		                              "../" RUNTIME,
-		                              "../lib/heddle/" RUNTIME,
-		                              "../../" RUNTIME, /* build/tests/bench */
-		                              NULL };
-	return beside_binary(places, "the recording runtime (" RUNTIME ")", error);
-}
-
-/* The same without debug information, so that a debugger's step does not go into it. */
-static char *debugged_runtime_path(struct error *error)
-{
-	static const char *const places[] = {
-		"build/gdb/" RUNTIME,         "gdb/" RUNTIME,       "../gdb/" RUNTIME,
-		"../lib/heddle/gdb/" RUNTIME, "../../gdb/" RUNTIME, NULL
-	};
-	return beside_binary(places, "the recording runtime for gdb (gdb/" RUNTIME ")", error);
-}
-
-char *record_stub_folder(struct error *error)
-{
-	static const char *const places[] = { "build/stub/libheddle-stub.a",
-		                              "stub/libheddle-stub.a",
-		                              "../stub/libheddle-stub.a",
-		                              "../lib/heddle/stub/libheddle-stub.a", NULL };
-	char *file = beside_binary(places, "what programs are linked with (stub/)", error);
-	char *folder = file ? g_path_get_dirname(file) : NULL;
-	g_free(file);
-	return folder;
-}
-
-/* ---- the program ---- */
-
-static bool has_string(const char *bytes, size_t size, const char *text)
-{
-	return memmem(bytes, size, text, strlen(text)) != NULL;
-}
-
-/* Does the symbol table export `name`? Only its part inside the file is read: the file may be
- * damaged. */
-static bool table_defines(const char *bytes, size_t size, const Elf64_Shdr *table,
-                          const Elf64_Shdr *names, const char *name)
-{
-	size_t length = strlen(name) + 1;
-	if (table->sh_offset > size || table->sh_size > size - table->sh_offset ||
-	    names->sh_offset > size || names->sh_size > size - names->sh_offset)
-		return false;
-	const char *text = bytes + names->sh_offset;
-	for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= table->sh_size;
-	     at += sizeof(Elf64_Sym)) {
-		Elf64_Sym s;
-		memcpy(&s, bytes + table->sh_offset + at, sizeof(s));
-		if (s.st_shndx != SHN_UNDEF && ELF64_ST_BIND(s.st_info) != STB_LOCAL &&
-		    ELF64_ST_VISIBILITY(s.st_other) != STV_HIDDEN &&
-		    s.st_name < names->sh_size && names->sh_size - s.st_name >= length &&
-		    memcmp(text + s.st_name, name, length) == 0)
-			return true;
-	}
-	return false;
-}
-
-static bool defines(const char *bytes, size_t size, const char *name)
-{
-	const Elf64_Ehdr *h = (const void *)bytes;
-	if (h->e_shentsize != sizeof(Elf64_Shdr) || h->e_shoff % 8 || h->e_shoff > size ||
-	    h->e_shnum * sizeof(Elf64_Shdr) > size - h->e_shoff)
-		return false;
-	const Elf64_Shdr *sections = (const void *)(bytes + h->e_shoff);
-	for (unsigned i = 0; i < h->e_shnum; i++) {
-		const Elf64_Shdr *s = &sections[i];
-		if ((s->sh_type == SHT_DYNSYM || s->sh_type == SHT_SYMTAB) &&
-		    s->sh_link < h->e_shnum &&
-		    table_defines(bytes, size, s, &sections[s->sh_link], name))
-			return true;
-	}
-	return false;
-}
-
-/* ThreadSanitizer's own runtime, linked into the program, would run beside ours.  The stub of
- * `heddle cc` hides the names that it defines. */
-static bool check_runtime(const char *path, const char *bytes, size_t size, struct error *error)
-{
-	if (!defines(bytes, size, "__tsan_init") &&
-	    !defines(bytes, size, "__interceptor_pthread_create"))
-		return true;
-	return error_set(
-	        error, path,
-	        "link it with 'heddle cc' (CC=clang heddle cc ...), or with "
-	        "-shared-libsan (clang), without -static-libtsan (gcc)",
-	        "has ThreadSanitizer's own runtime linked into it (clang's default), in "
-	        "whose place Heddle's cannot come");
-}
-
-static bool check_elf(const char *path, const char *bytes, size_t size, struct error *error)
-{
-	const Elf64_Ehdr *h = (const void *)bytes;
-	if (size >= 2 && bytes[0] == '#' && bytes[1] == '!')
-		return error_set(error, path, "record the program that it starts",
-		                 "is a script, and only programs can be recorded");
-	if (size < sizeof(*h) || memcmp(h->e_ident, ELFMAG, SELFMAG) != 0)
-		return error_set(error, path, NULL, "is not a program (no ELF file)");
-	if (h->e_ident[EI_CLASS] != ELFCLASS64)
-		return error_set(error, path, "build it for 64 bits (without -m32)",
-		                 "is a 32-bit program; Heddle records x86-64");
-	if (h->e_machine != EM_X86_64)
-		return error_set(error, path, "build it for this machine",
-		                 "is for another architecture (ELF machine %u, expected %u)",
-		                 h->e_machine, EM_X86_64);
-	if (h->e_type != ET_EXEC && h->e_type != ET_DYN)
-		return error_set(error, path, "link it first", "is no executable (ELF type %u)",
-		                 h->e_type);
-	if (h->e_phoff > size || h->e_phnum * sizeof(Elf64_Phdr) > size - h->e_phoff)
-		return error_set(error, path, NULL,
-		                 "is damaged: its program headers lie outside");
-	const Elf64_Phdr *ph = (const void *)(bytes + h->e_phoff);
-	for (int i = 0; i < h->e_phnum; i++)
-		if (ph[i].p_type == PT_INTERP)
-			return check_runtime(path, bytes, size, error);
-	return error_set(error, path, "link it without -static",
-	                 "is statically linked, so that the recorder cannot be loaded into it");
-}
-
-bool record_check_program(const char *program, char **path, bool *instrumented,
-                          bool *needs_clang_name, struct error *error)
-{
-	char *found =
-	        strchr(program, '/') ? g_strdup(program) : g_find_program_in_path(program);
-	struct stat status;
-	*path = NULL;
-	if (!found || stat(found, &status) != 0) {
-		const char *why = found ? g_strerror(errno) : "not found in PATH";
-		error_set(error, program, "check the name; './prog' for one in this folder",
-		          "cannot run it: %s", why);
-		g_free(found);
-		return false;
-	}
-	bool ok = true;
-	if (S_ISDIR(status.st_mode))
-		ok = error_set(error, found, NULL, "is a folder, not a program");
-	else if (access(found, X_OK) != 0)
-		ok = error_set(error, found, "chmod +x it", "is not executable");
-	else if (status.st_mode & (S_ISUID | S_ISGID))
-		ok = error_set(
-		        error, found, "record a copy without the bit",
-		        "is setuid or setgid, and the system loads nothing into such programs");
-	int fd = ok ? open(found, O_RDONLY | O_CLOEXEC) : -1;
-	if (ok && fd < 0)
-		ok = error_set(error, found, NULL, "cannot read it: %s", g_strerror(errno));
-	char *bytes = MAP_FAILED;
-	if (ok && status.st_size > 0)
-		bytes = mmap(NULL, status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (ok && bytes == MAP_FAILED)
-		ok = error_set(error, found, NULL, "is empty or cannot be read");
-	if (fd >= 0)
-		close(fd);
-	if (ok)
-		ok = check_elf(found, bytes, status.st_size, error);
-	if (ok) {
-		*instrumented = has_string(bytes, status.st_size, "__tsan_func_entry");
-		*needs_clang_name =
-		        has_string(bytes, status.st_size, "libclang_rt.tsan-x86_64.so");
-	}
-	if (bytes != MAP_FAILED)
-		munmap(bytes, status.st_size);
-	if (!ok) {
-		g_free(found);
-		return false;
-	}
-	*path = found;
-	return true;
-}
-
-/* Finds the build-id note in `notes`, which may be damaged. */
-static char *build_id_in(const char *notes, size_t size)
-{
-	for (size_t at = 0; at < size && size - at > sizeof(Elf64_Nhdr);) {
-		Elf64_Nhdr n;
-		memcpy(&n, notes + at, sizeof(n));
-		at += sizeof(n);
-		size_t name = ((size_t)n.n_namesz + 3) & ~3ul,
-		       id = ((size_t)n.n_descsz + 3) & ~3ul;
-		if (name > size - at || id > size - at - name)
-			break;
-		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 &&
-		    memcmp(notes + at, "GNU", 4) == 0) {
-			GString *hex = g_string_new(NULL);
-			for (size_t i = 0; i < n.n_descsz; i++)
-				g_string_append_printf(hex, "%02x",
-				                       (unsigned char)notes[at + name + i]);
-			return g_string_free(hex, FALSE);
-		}
-		at += name + id;
-	}
-	return NULL;
-}
-
-char *record_build_id(const char *program)
-{
-	char *path = strchr(program, '/') ? g_strdup(program) : g_find_program_in_path(program);
-	char *bytes = NULL, *id = NULL;
-	gsize size = 0;
-	if (path && g_file_get_contents(path, &bytes, &size, NULL) &&
-	    check_elf(path, bytes, size, &(struct error){ 0 })) {
-		const Elf64_Ehdr *h = (const void *)bytes;
-		const Elf64_Phdr *ph = (const void *)(bytes + h->e_phoff);
-		for (int i = 0; !id && i < h->e_phnum; i++)
-			if (ph[i].p_type == PT_NOTE && ph[i].p_offset < size &&
-			    ph[i].p_filesz <= size - ph[i].p_offset)
-				id = build_id_in(bytes + ph[i].p_offset, ph[i].p_filesz);
-	}
-	g_free(bytes);
-	g_free(path);
-	return id;
-}
-
-/* ---- running ---- */
-
-int run_config_file(const struct record_options *o, const struct log_config *config,
-                    struct error *error)
-{
-	int fd = memfd_create("heddle", MFD_CLOEXEC);
-	ssize_t size = sizeof(*config);
-	if (fd < 0 || write(fd, config, size) != size ||
-	    (o->plan_bytes &&
-	     pwrite(fd, o->plan, o->plan_bytes, sizeof(*config)) != (ssize_t)o->plan_bytes)) {
-		error_set(error, "memfd", NULL, "cannot pass options to the program: %s",
-		          g_strerror(errno));
-		if (fd >= 0)
-			close(fd);
-		return -1;
-	}
-	return fd;
-}
-
-/* A descriptor number that the program is unlikely to use, the same in every run. */
-static int high_descriptor(void)
-{
-	struct rlimit limit;
-	int wanted = 997;
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-	    limit.rlim_cur <= (rlim_t)wanted)
-		wanted = limit.rlim_cur - 1;
-	return wanted;
-}
-
-static char **environment(const struct record_options *o, struct log_config *config, int fd,
-                          const char *runtime, bool clang_name)
-{
-	char **env = g_get_environ();
-	const char *preload = g_environ_getenv(env, "LD_PRELOAD");
-	if (preload) {
-		config->had_preload = 1;
-		g_strlcpy(config->preload, preload, sizeof(config->preload));
-	}
-	char *value = preload && *preload ? g_strdup_printf("%s:%s", runtime, preload)
-	                                  : g_strdup(runtime);
-	if (o->preload) {
-		char *first = g_strdup_printf("%s:%s", o->preload, value);
-		g_free(value);
-		value = first;
-	}
-	env = g_environ_setenv(env, "LD_PRELOAD", value, TRUE);
-	g_free(value);
-	const char *library_path = g_environ_getenv(env, "LD_LIBRARY_PATH");
-	if (library_path) {
-		config->had_library_path = 1;
-		g_strlcpy(config->library_path, library_path, sizeof(config->library_path));
-	}
-	if (clang_name) { /* preload the runtime by the name of clang's, too */
-		char *folder = config->hold == LOG_HOLD_CLOCK
-		                       ? g_strdup_printf("%.*s/stub",
-		                                         (int)(strrchr(runtime, '/') - runtime),
-		                                         runtime)
-		                       : record_stub_folder(NULL);
-		if (folder) {
-			value = library_path && *library_path
-			                ? g_strdup_printf("%s:%s", folder, library_path)
-			                : g_strdup(folder);
-			env = g_environ_setenv(env, "LD_LIBRARY_PATH", value, TRUE);
-			g_free(value);
-			g_free(folder);
-		}
-	}
-	/* The C library's cache of freed blocks stores a random number in each. */
-	env = g_environ_setenv(env, "GLIBC_TUNABLES", "glibc.malloc.tcache_count=0", FALSE);
-	if (config->flags & LOG_SERVE || config->hold == LOG_HOLD_CLOCK)
-		env = g_environ_setenv(env, "LD_BIND_NOW", LOG_BIND_NOW, FALSE);
-	value = g_strdup_printf("%d", fd);
-	env = g_environ_setenv(env, LOG_ENVIRONMENT, value, TRUE);
-	g_free(value);
-	return env;
-}
-
-/* Shared memory for chunks: the program fills it with records, and it outlives the program. */
-int run_make_buffer(struct log_config *config, struct error *error)
-{
-	int fd = memfd_create("heddle-log", MFD_CLOEXEC);
-	config->buffer_chunks = config->flags & LOG_CONTROLLED ? 1 : LOG_BUFFERS;
-	if (fd < 0 || ftruncate(fd, (off_t)config->buffer_chunks * LOG_CHUNK) != 0) {
-		error_set(error, "memfd", NULL, "no shared memory for the recording: %s",
-		          g_strerror(errno));
-		if (fd >= 0)
-			close(fd);
-		return -1;
-	}
-	return fd;
-}
-
-int record_open_log(const char *path)
-{
-	int flags = g_str_has_prefix(path, "/proc/") ? 0 : O_NOFOLLOW;
-	return open(path, O_RDWR | O_CLOEXEC | flags);
-}
-
-/* Number of words in pages of the chunk at `at` that were ever touched: reading others would
- * allocate them. */
-static size_t touched_words(int buffer, off_t at)
-{
-	off_t end = at, data = at;
-	while (data >= 0 && data < at + LOG_CHUNK) {
-		end = lseek(buffer, data, SEEK_HOLE);
-		data = end < 0 ? end : lseek(buffer, end, SEEK_DATA);
-	}
-	return (size_t)(CLAMP(end, at, at + LOG_CHUNK) - at) / sizeof(uint64_t);
-}
-
-/* Marks the log as incomplete, for later readers. */
-static void mark_full(int log, int error)
-{
-	struct log_header full = { .status = LOG_FULL, .error = (uint32_t)error };
-	bool marked = pwrite(log, &full.error, sizeof(full.error),
-	                     offsetof(struct log_header, error)) > 0 &&
-	              pwrite(log, &full.status, sizeof(full.status),
-	                     offsetof(struct log_header, status)) > 0;
-	(void)marked; /* the caller reports the first error */
-}
-
-/* Writes chunks that were not full when the program ended. Returns 0 or an errno. */
-static int write_rest(const struct log_config *config, int buffer)
-{
-	static const size_t words = LOG_CHUNK / sizeof(uint64_t);
-	int log = record_open_log(config->log);
-	if (log < 0)
-		return errno;
-	uint64_t slots = config->keep_bytes / LOG_CHUNK;
-	int error = 0;
-	for (off_t at = 0; error == 0 && (at = lseek(buffer, at, SEEK_DATA)) >= 0;
-	     at += LOG_CHUNK) {
-		at -= at % LOG_CHUNK;
-		const uint64_t *chunk =
-		        mmap(NULL, LOG_CHUNK, PROT_READ, MAP_SHARED, buffer, at);
-		if (chunk == MAP_FAILED)
-			return errno;
-		const struct log_chunk *head = (const void *)chunk;
-		if (head->magic == LOG_CHUNK_MAGIC) {
-			uint64_t slot = head->sequence;
-			size_t used = slots ? words : touched_words(buffer, at);
-			while (!slots && used > 3 && chunk[used - 1] == 0)
-				used--;
-			if (slots && slot > slots)
-				slot = 1 + (slot - 1) % slots;
-			size_t bytes = MIN(used + 1, words) * sizeof(uint64_t);
-			if (!file_write_all(log, chunk, bytes,
-			                    log_chunk_offset(config->flags, slot)))
-				error = errno;
-		}
-		munmap((void *)chunk, LOG_CHUNK);
-	}
-	if (error)
-		mark_full(log, error);
-	close(log);
-	return error;
-}
-
-static _Noreturn void become(const struct record_options *o, const char *path, char **env,
-                             int config, int target, int buffer, int report)
-{
-	signal(SIGINT, SIG_DFL);
-	signal(SIGQUIT, SIG_DFL);
-	if (dup2(config, target) < 0 || dup2(buffer, target - 1) < 0)
-		goto failed;
-	if (o->stdout_path) {
-		int out = open(o->stdout_path, O_WRONLY | O_TRUNC);
-		if (out < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0)
-			goto failed;
-		close(out);
-	}
-	if (o->stderr_path) {
-		int out = open(o->stderr_path, O_WRONLY | O_TRUNC);
-		if (out < 0 || dup2(out, 2) < 0)
-			goto failed;
-		close(out);
-	}
-	execve(path, o->argv, env);
-failed:;
-	int code = errno;
-	if (write(report, &code, sizeof(code)) < 0)
-		_exit(126);
-	_exit(125);
-}
-
-/* Exploration starts thousands of runs, and must not copy its large tables each time. */
-static __attribute__((noinline)) pid_t start(const struct record_options *o, const char *path,
-                                             char **env, int config, int target, int buffer,
-                                             int report)
-{
-	pid_t pid = vfork();
-	if (pid == 0)
-		become(o, path, env, config, target, buffer, report);
-	return pid;
-}
-
-/* Signals to this process are passed to the program and reported to the caller. A terminal's
- * Ctrl-C reaches both. */
-static volatile sig_atomic_t child_to_tell, told;
-static void pass_on(int number)
-{
-	told = number;
-	if (child_to_tell && number != SIGINT)
-		kill(child_to_tell, number);
-}
 
 /* Has the program ended? */
 static bool has_ended(const struct record_options *o, pid_t pid, int *status)
@@ -527,89 +70,6 @@ static int wait_for(struct record_options *o, pid_t pid, struct record_result *r
 	return status;
 }
 
-/* Creates a new file: follows no link and keeps an existing file; then the name is PATH.1,
- * PATH.2, ... A descriptor's name is opened as it is. */
-static int create_log(char *path, size_t room)
-{
-	enum { TRIES = 100 };
-	if (g_str_has_prefix(path, "/proc/"))
-		return open(path, O_RDWR | O_TRUNC | O_CLOEXEC);
-	char *wanted = g_strdup(path);
-	int fd = -1;
-	for (int i = 0; i < TRIES && fd < 0; i++) {
-		if (i > 0 && (size_t)g_snprintf(path, room, "%s.%d", wanted, i) >= room) {
-			errno = ENAMETOOLONG;
-			break;
-		}
-		fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-		if (fd < 0 && errno != EEXIST)
-			break;
-	}
-	g_free(wanted);
-	return fd;
-}
-
-/* Writes the header's page, which the runtime maps; false when the disk is full. */
-static bool make_log(char *path, size_t room, struct error *error)
-{
-	int fd = create_log(path, room);
-	if (fd < 0)
-		return error_set(error, path, "choose another place with -o",
-		                 "cannot write the recording: %s", g_strerror(errno));
-	int failed = posix_fallocate(fd, 0, LOG_HEADER);
-	close(fd);
-	if (failed) {
-		unlink(path);
-		return error_set(error, path, "make room, or choose another place with -o",
-		                 "cannot write the recording: %s", g_strerror(failed));
-	}
-	return true;
-}
-
-bool run_launch(struct record_options *o, const char *path, bool clang_name, int buffer,
-                pid_t *pid, struct error *error)
-{
-	char *runtime = o->config.hold == LOG_HOLD_CLOCK ? debugged_runtime_path(error)
-	                                                 : record_runtime_path(error);
-	int report[2] = { -1, -1 }, code = 0;
-	if (!runtime)
-		return false;
-	int old = personality(0xffffffff);
-	if (old >= 0 && personality(old | ADDR_NO_RANDOMIZE) >= 0 &&
-	    personality(0xffffffff) & ADDR_NO_RANDOMIZE)
-		o->config.flags |= LOG_ASLR_OFF;
-	int target = high_descriptor();
-	char **env = environment(o, &o->config, target, runtime, clang_name);
-	o->config.buffer = target - 1;
-	int config = run_config_file(o, &o->config, error);
-	*pid = -1;
-	if (config >= 0 && pipe2(report, O_CLOEXEC) == 0) {
-		/* The descriptor must differ from the one that it is copied to. */
-		*pid = start(o, path, env, config, target, buffer, report[1]);
-	}
-	bool good = *pid >= 0;
-	if (!good && config >= 0)
-		error_set(error, path, NULL, "cannot start it: %s", g_strerror(errno));
-	if (old >= 0)
-		personality(old);
-	g_strfreev(env);
-	g_free(runtime);
-	if (config >= 0)
-		close(config);
-	if (report[1] >= 0)
-		close(report[1]);
-	ssize_t n = 0;
-	while (good && (n = read(report[0], &code, sizeof(code))) < 0 && errno == EINTR)
-		;
-	if (report[0] >= 0)
-		close(report[0]);
-	if (n == (ssize_t)sizeof(code)) {
-		waitpid(*pid, &code, 0);
-		return error_set(error, path, NULL, "cannot start it: %s", g_strerror(code));
-	}
-	return good;
-}
-
 /* Forked by the server; started anew when there is no server, or it cannot fork. */
 static bool begin_run(struct record_options *o, int buffer, pid_t *pid,
                       struct record_result *result, struct error *error)
@@ -626,43 +86,10 @@ static bool begin_run(struct record_options *o, int buffer, pid_t *pid,
 	return good;
 }
 
-void run_begin_passing(struct passing *p)
-{
-	struct sigaction ignore = { .sa_handler = SIG_IGN },
-	                 forward = { .sa_handler = pass_on, .sa_flags = SA_RESTART };
-	child_to_tell = told = 0;
-	sigaction(SIGINT, &forward, &p->old[0]);
-	sigaction(SIGQUIT, &ignore, &p->old[1]);
-	sigaction(SIGTERM, &forward, &p->old[2]);
-	sigaction(SIGHUP, &forward, &p->old[3]);
-}
-
-void run_end_passing(const struct passing *p)
-{
-	child_to_tell = 0;
-	sigaction(SIGINT, &p->old[0], NULL);
-	sigaction(SIGQUIT, &p->old[1], NULL);
-	sigaction(SIGTERM, &p->old[2], NULL);
-	sigaction(SIGHUP, &p->old[3], NULL);
-}
-
-int run_told(void)
-{
-	return told;
-}
-
-void run_take_status(struct record_result *result, int status)
-{
-	result->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-	result->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 static void attend(struct record_options *o, pid_t pid, int buffer,
                    struct record_result *result)
 {
-	child_to_tell = pid;
-	if (told)
-		kill(pid, told);
+	run_pass_to(pid);
 	struct compressor *compressor = NULL;
 	if (o->running)
 		o->running(o->context, buffer);
@@ -671,9 +98,9 @@ static void attend(struct record_options *o, pid_t pid, int buffer,
 	int status = wait_for(o, pid, result);
 	result->ended_us = g_get_monotonic_time();
 	compressor_stop(compressor);
-	child_to_tell = 0;
+	run_pass_to(0);
 	result->started = true;
-	result->log_error = write_rest(&o->config, buffer);
+	result->log_error = run_write_rest(&o->config, buffer);
 	run_take_status(result, status);
 }
 
@@ -698,7 +125,7 @@ bool record_start(struct record_options *o, pid_t *pid, int *buffer, struct erro
 	struct record_result result;
 	*pid = -1;
 	*buffer = -1;
-	if (!make_log(o->config.log, sizeof(o->config.log), error))
+	if (!run_make_log(o->config.log, sizeof(o->config.log), error))
 		return false;
 	o->config.version = LOG_VERSION;
 	if (!o->config.watchdog_ms)
@@ -723,7 +150,7 @@ bool record_run(struct record_options *o, struct record_result *result, struct e
 	    !record_check_program(o->argv[0], &path, &result->instrumented, &clang_name, error))
 		return false;
 	g_free(path);
-	if (!make_log(o->config.log, sizeof(o->config.log), error))
+	if (!run_make_log(o->config.log, sizeof(o->config.log), error))
 		return false;
 	o->config.version = LOG_VERSION;
 	if (!o->config.watchdog_ms)
@@ -734,7 +161,7 @@ bool record_run(struct record_options *o, struct record_result *result, struct e
 	if (buffer >= 0 && begin_run(o, buffer, &pid, result, error))
 		attend(o, pid, buffer, result);
 	run_end_passing(&passing);
-	result->interrupted = told; /* signals are passed up to here */
+	result->interrupted = run_told(); /* signals are passed up to here */
 	result->aslr_off = o->config.flags & LOG_ASLR_OFF;
 	if (buffer >= 0)
 		close(buffer);

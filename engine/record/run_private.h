@@ -1,39 +1,58 @@
 /*
- * run_private.h - what starting a program (run.c) and the server that forks its runs
- * (server.c) share.
+ * run_private.h - shared by the two ways to run a program: to start it (run.c) and to fork its
+ * runs from a server (server.c).
  */
 #ifndef HEDDLE_RUN_PRIVATE_H
 #define HEDDLE_RUN_PRIVATE_H
 
 #include <signal.h>
+#include <sys/wait.h>
 
 #include "engine/record/record.h"
 
 enum { RUN_WATCHDOG = 300 }; /* milliseconds, unless it is said */
 
+/* launch.c */
 /* The config and the plan as a file of memory, or -1. */
 int run_config_file(const struct record_options *o, const struct log_config *config,
                     struct error *error);
-/* Start the program (record_check_program's path) with the runtime; what of the config that
- * decides is filled in.  `buffer`: what config.buffer shall be there. */
+/* Start the program (record_check_program's path) with the runtime; the fields of the config
+ * that depend on the process are filled in.  `buffer`: the descriptor that becomes
+ * config.buffer. */
 bool run_launch(struct record_options *o, const char *path, bool clang_name, int buffer,
                 pid_t *pid, struct error *error);
 
+/* log_file.c */
 /* The log, to be read and written; no link is followed.  A descriptor, or -1 and errno. */
 int record_open_log(const char *path);
-
+/* Create the log with its header's page, which the runtime maps.  `path` gets a number where
+ * the file exists.  False when it cannot be created or the disk is full. */
+bool run_make_log(char *path, size_t room, struct error *error);
 /* Memory for the log's chunks, config->buffer_chunks; -1 and `error`. */
 int run_make_buffer(struct log_config *config, struct error *error);
-/* Signals to this process between the two are kept, to be passed to the program. */
+/* Write the chunks that were not full when the program ended.  Returns 0 or an errno. */
+int run_write_rest(const struct log_config *config, int buffer);
+
+/* passing.c: signals to this process between begin and end are kept, to be passed to the
+ * program.
+ */
 enum { PASSED_ON = 4 };
 struct passing {
 	struct sigaction old[PASSED_ON];
 };
 void run_begin_passing(struct passing *p);
+/* The program that gets the signals, those that came before it started, too; 0: it has ended.
+ */
+void run_pass_to(pid_t pid);
 void run_end_passing(const struct passing *p);
 int run_told(void); /* the last one, or 0 */
+
 /* The program's end, as by waitpid. */
-void run_take_status(struct record_result *result, int status);
+static inline void run_take_status(struct record_result *result, int status)
+{
+	result->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	result->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
 
 /* server.c: fork a run from the loaded process; false: it has to be started anew. */
 bool record_server_fork(struct record_server *s, struct record_options *o, int buffer,

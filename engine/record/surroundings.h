@@ -24,8 +24,8 @@ char *surroundings_now(void);
  */
 void surroundings_inherit(const char *recorded);
 
-/* The differences between two notes in words, a sentence each (char *, owned); empty when there
- * are none.  The caller frees the array. */
+/* The differences between two notes in words, a sentence each (char *, owned); empty when the
+ * notes agree.  The caller frees the array. */
 GPtrArray *surroundings_compare(const char *recorded, const char *now);
 
 #endif

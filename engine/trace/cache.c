@@ -1,7 +1,7 @@
 /*
  * cache.c - the index of a large binary trace, in a file of the user's cache folder: the parts
- * in INDEX_KEPT. What takes a pass in the order of the events (lists by thread, partners,
- * writers) is made again nearly as fast as it is read, and has four bytes an event each.
+ * in INDEX_KEPT. Parts that a pass in the order of the events makes (lists by thread, partners,
+ * writers) are computed nearly as fast as they are read, and have four bytes an event each.
  *
  * Its contents are trusted: values are not checked, and as the index was made after the trace
  * was checked, a matching one also vouches for the trace's events (binary.c). So it must be our

@@ -27,7 +27,7 @@ char *channel_message_name(unsigned channel, uint32_t number, enum channel_event
 	}
 }
 
-/* A decimal number of at most nine digits; false where there is none. */
+/* A decimal number of at most nine digits; false for other text. */
 static bool read_number(const char **at, uint32_t *number)
 {
 	const char *from = *at;

@@ -30,7 +30,7 @@ struct channel_message {
 	uint32_t room;  /* 0: not known */
 	uint32_t reads; /* DATA: how many events receive a part of it, and wait for it */
 };
-/* What is fixed by the trace. */
+/* Facts of the channels that the trace fixes. */
 struct channels {
 	struct channel_message *messages; /* by message */
 	uint32_t *of_object;              /* by object: its channel, or NONE */
@@ -39,8 +39,7 @@ struct channels {
 void channels_init(struct channels *c, const struct trace *t);
 void channels_release(struct channels *c);
 
-/* Does the event receive what went through a channel, so that it waits while there is
- * nothing? */
+/* Does the event receive from a channel, so that it waits while the channel is empty? */
 static inline bool channel_receives(const struct channels *c, const struct event *x)
 {
 	return x->op == OP_RCV && !(x->flags & (EVENT_INERT | EVENT_TRY)) &&

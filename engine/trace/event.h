@@ -190,7 +190,7 @@ static inline bool op_wakes(enum op op)
 {
 	return op_does(op, EFFECT_WAKES);
 }
-/* What it adds to a semaphore's count. */
+/* The number that it adds to a semaphore's count. */
 static inline int op_count(enum op op)
 {
 	return op_does(op, EFFECT_POSTS) - op_does(op, EFFECT_TAKES);

@@ -312,7 +312,7 @@ static void fill_writers(struct work *w, const struct batch *b)
 	}
 }
 
-/* What a read sees where that is not the last write (weak.h). */
+/* The store that a read sees where that is not the last write (weak.h). */
 static void see(void *context, uint32_t read, uint32_t variable, uint32_t seen)
 {
 	const struct work *w = context;

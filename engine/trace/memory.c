@@ -4,7 +4,7 @@
  *
  * Places of text traces are hashed, as names come in any order. In recordings every access
  * needs a look-up: places of one size are bits of lines (struct line), which are hashed, and
- * whoever accesses them remembers the line.
+ * each site remembers the line of its last access.
  */
 #include "engine/base/compare.h"
 #include "engine/base/scattered.h"

@@ -62,7 +62,7 @@ static bool matches(const char *glob, const char *path)
 	return false;
 }
 
-/* What the user's patterns say of a file: 1 own, 0 not, -1 nothing. */
+/* The verdict of the user's patterns on a file: 1 own, 0 not, -1 no pattern matches. */
 static int asked_of(const char *path)
 {
 	for (guint i = patterns ? patterns->len : 0; i-- > 0;) {

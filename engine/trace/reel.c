@@ -2,8 +2,8 @@
  * reel.c - see reel.h. By need, the events are a file of memory that is mapped twice. Where
  * they are read from, a block cannot be accessed until it has been decoded through the other
  * mapping: the first access to it is a fault (SIGSEGV), whose handler decodes the block, or
- * waits for who does, and the access is made again. So readers need no call, and see whole
- * blocks only.
+ * waits for the thread that does, and the access is made again. So readers need no call, and
+ * see whole blocks only.
  *
  * The handler allocates nothing and takes no lock that it could have interrupted: a thread that
  * decodes looks at no events.
@@ -160,7 +160,7 @@ static char *map_twin(int fd, size_t bytes, int access)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-/* Room for the blocks, and for one more, which can be read: who reads in order may look ahead.
+/* Room for the blocks, and for one more, which can be read: a reader in order may look ahead.
  */
 static bool twin_new(struct twin *w, uint64_t blocks, size_t element)
 {

@@ -107,7 +107,7 @@ static bool append_object(const struct trace *t, uint64_t address, GString *out)
 
 static void append_argument(const struct trace *t, uint64_t value, GString *out)
 {
-	enum { MOST = 65536 }; /* beyond, a number is an address of something without a name */
+	enum { MOST = 65536 }; /* beyond, a number is the address of an object without a name */
 	int64_t number = (int64_t)value;
 	size_t before = out->len;
 	g_string_append_c(out, '(');

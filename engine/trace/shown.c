@@ -16,7 +16,7 @@ void shown_pattern(const char *name, GString *pattern)
 	}
 }
 
-/* The note of a pattern, "int acct[].balance"; "" when there is none. */
+/* The note of a pattern, "int acct[].balance"; "" when the trace has no such note. */
 static const char *form_noted(const struct trace *t, const char *pattern)
 {
 	for (uint64_t i = 0; i < t->notes_count; i++) {

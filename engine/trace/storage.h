@@ -54,8 +54,7 @@ struct trace *binary_read(const char *path, void *bytes, size_t length, const st
                           const struct progress *progress, struct error *error);
 void binary_write(const struct trace *t, const uint64_t *keep, struct file_writer *file);
 /* binary_write.c: the events of a recording and their call stacks on their way to its file.
- * Whoever adds the last that there is room for calls binary_put_pending, with the contexts so
- * far. */
+ * The caller that fills the last place calls binary_put_pending, with the contexts so far. */
 enum { PENDING = 1 << 11 };
 struct trace_writer;
 struct pending {
@@ -65,9 +64,9 @@ struct pending {
 struct pending *binary_pending(struct trace_writer *writer);
 void binary_put_pending(struct trace_writer *writer, const struct context *contexts,
                         uint64_t contexts_count);
-/* There are calls among the events. */
+/* The events include calls. */
 void binary_has_stacks(struct trace_writer *writer);
-/* What accesses mean by their targets (tape.h; ownership taken). */
+/* The variables that accesses name by their targets (tape.h; ownership taken). */
 void binary_places(struct trace_writer *writer, uint32_t *places, uint64_t count);
 /* text_write.c: does the trace contain input, such as typed passwords or received data? */
 bool trace_has_input(const struct trace *t);

@@ -39,8 +39,9 @@ uint8_t *tape_begin(struct tape *tape, uint8_t *bytes);
 uint8_t *tape_put(struct tape *tape, const struct event *events, uint32_t count,
                   const struct tape_stacks *stacks, uint8_t *bytes);
 
-/* What accesses say in place of variables, in a recording: by place its first variable, or
- * with PLACE_WIDE its range of trace.wides. Without places accesses have targets of their own.
+/* Places, which accesses of a recording name instead of variables: by place its first variable,
+ * or with PLACE_WIDE its range of trace.wides. Without places accesses have targets of their
+ * own.
  */
 #define PLACE_WIDE UINT32_C(0x80000000)
 struct tape_places {
@@ -48,8 +49,8 @@ struct tape_places {
 	uint64_t count;
 };
 
-/* False when the bytes are no block of so many events. Reads at most TAPE_EVENT bytes beyond
- * `length`. What events refer to is not checked. */
+/* False when the bytes are no block of that number of events. Reads at most TAPE_EVENT bytes
+ * beyond `length`. What events refer to is not checked. */
 bool tape_decode(struct tape *tape, const uint8_t *bytes, size_t length,
                  const struct tape_places *places, uint32_t count, struct event *events,
                  const struct tape_stacks *stacks);

@@ -17,7 +17,7 @@ struct tries {
 	/* Failed tries, not inert, ascending; the events that they observed. */
 	uint32_t *events;
 	uint32_t count;
-	/* By index: did it fail because of others?  (Not where nobody held the lock, and not
+	/* By index: did it fail because of others?  (Not where the lock was free, and not
 	 * with some count left.) */
 	bool *binding;
 	struct event_lists observed; /* by index of events */
@@ -29,10 +29,9 @@ void tries_free(struct tries *s); /* may be NULL */
 
 /*
  * The events that a failed try observed, ascending; none of an event that is no such try.  Of a
- * lock: all open acquires, its own thread's too; without one, the destruction since which
- * nobody acquired it.  An exclusive acquire or release ends what was open before (with
- * --lenient there may be something).  Of a semaphore without count: the last take of each
- * thread.
+ * lock: all open acquires, its own thread's too; without one, the destruction since which it
+ * was not acquired.  An exclusive acquire or release ends what was open before (with --lenient
+ * sections may be open).  Of a semaphore without count: the last take of each thread.
  */
 struct event_list tries_observed(const struct tries *s, uint32_t event);
 bool tries_binding(const struct tries *s, uint32_t event);

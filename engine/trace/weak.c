@@ -35,7 +35,7 @@ static bool same_place(const struct trace *t, const struct event *a, const struc
 	return x.first == y.first && x.count == y.count;
 }
 
-/* What is wrong with a row, or NULL. */
+/* The fault of a row, or NULL. */
 static const char *row_fault(const struct trace *t, const struct weak_source *w)
 {
 	const struct event *x = &t->events[w->event];

@@ -287,8 +287,8 @@ static void note_block(struct builder *b, const struct event *e)
 
 enum sent { SENT_NEVER, SENT_AFTER, SENT_BEFORE };
 
-/* Counts the messages that are received before anybody has sent them: such a receive is ordered
- * after nothing. One that nobody ever sends comes from outside of the trace. */
+/* Counts the messages that are received before they are sent: such a receive is ordered after
+ * nothing. A message that no event sends comes from outside of the trace. */
 static void note_message(struct builder *b, const struct event *e)
 {
 	if (b->sent == NULL)
@@ -493,7 +493,7 @@ static inline bool is_plain(const struct builder *b, uint32_t thread)
 	return s->started && !s->ended && !s->joined && !s->wants;
 }
 
-/* The same, remembered for the next accesses: there is room for all that are pending. */
+/* The same, remembered for the next accesses: the array has room for all that are pending. */
 static bool becomes_plain(struct builder *b, uint32_t thread)
 {
 	bool room = b->events.count < NONE - 2 * PENDING &&
@@ -514,7 +514,7 @@ bool builder_add(struct builder *b, struct event e, uint64_t line, struct error 
 	return add(&r, &e);
 }
 
-/* What their values need is on its way into the cache. */
+/* Prefetches the table entries that the values of accesses need. */
 static void fetch_values(const struct builder *b, struct access *accesses, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {

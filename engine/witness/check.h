@@ -34,7 +34,7 @@ struct semantics {
 	 * declared (0)? May be NULL: none. */
 	int (*good_order)(void *context, uint32_t a, uint32_t b);
 	/* Apply an invocation to the abstract state of `instance`, which the first call makes
-	 * (*state NULL). 1: it returns what it returned in the trace; 0: something else; -1: no
+	 * (*state NULL). 1: it returns the trace's value; 0: another one; -1: no
 	 * effects are specified. */
 	int (*step)(void *context, void **state, uint32_t instance, uint32_t event);
 	void (*state_free)(void *context, void *state);

@@ -36,7 +36,7 @@ struct waits {
 	uint32_t *arrival; /* by thread: its arrival, counted at the barrier from 1 */
 	bool *woken;       /* by thread */
 	uint32_t *arrived; /* by object */
-	bool *misused;     /* by object: its rules were broken: who holds it is unknown */
+	bool *misused;     /* by object: its rules were broken: its holder is unknown */
 	GHashTable *when;  /* event -> its place in the sequence + 1 */
 	const uint32_t *sequence; /* which is stepped through, borrowed; NULL: the trace's */
 	size_t length, at;
@@ -101,7 +101,7 @@ static bool may_wake(const struct checker *c, uint32_t signal, uint32_t thread)
 }
 
 /*
- * Who takes a signal is free: any of the waiters.  The checker takes a choice that lets the
+ * Any of the waiters may take a signal.  The checker takes a choice that lets the
  * rest of the sequence come, and at its end leaves those asleep that the claim may need
  * (prop_stuck compares it with all choices).  Each stay in a wait is one of these, and ends at
  * a place of the sequence.
@@ -615,7 +615,7 @@ static void waits_make(struct checker *c)
 		c->lacking[o] |= w->kind[o] == USE_BARRIER && t->objects[o].count <= 0;
 }
 
-/* -- rules W3 and W4: who waits for ever ------------------------------------------------------ */
+/* -- rules W3 and W4: threads that wait for ever ------------------------------------------------------ */
 
 enum stand { STANDS_ENDED, STANDS_ABSENT, STANDS_WAITING, STANDS_OTHERWISE };
 

@@ -205,7 +205,7 @@ static bool check_value(struct weak_check *c, uint32_t read, uint32_t store, uin
 	              store);
 }
 
-/* What reads see in the trace itself: event << 32 | variable -> store + 1. */
+/* The stores that reads see in the trace itself: event << 32 | variable -> store + 1. */
 static void keep_recorded(void *context, uint32_t read, uint32_t variable, uint32_t writer)
 {
 	gint64 key = (gint64)read << 32 | variable;

@@ -22,8 +22,6 @@ only_tests='
 	memory_why_release
 	rdit_edges
 	so_far_words
-	stage_pop
-	stage_push
 	syncp_sites
 	topology_before
 	topology_component_size

@@ -28,7 +28,7 @@ static bool happened(const json_t *f)
 	return json_is_true(json_object_get(f, "happened"));
 }
 
-/* Who tells more stays, with the runs of both. */
+/* The finding with more details stays, with the runs of both. */
 static void join_finding(struct merging *m, json_t *known, json_t *other)
 {
 	bool differs = strcmp(json_word(other, "harm"), harm_word(HARM_DIFFERS)) == 0 &&

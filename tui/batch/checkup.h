@@ -97,8 +97,9 @@ struct checkup {
 	char *expected;     /* owned: required output of a run, or NULL */
 	const char *expected_file;
 	uint32_t runs_asked;
-	uint32_t shard, shards; /* the share of the recordings or traces (from 0), of so many */
-	char *share;            /* owned: --shard as given, or NULL */
+	uint32_t shard,
+	        shards; /* the share of the recordings or traces (from 0), and their number */
+	char *share;    /* owned: --shard as given, or NULL */
 	unsigned timeout_ms;
 	bool harm, lenient, streams;
 	bool live;                         /* findings are printed while a run goes on */
@@ -135,7 +136,7 @@ struct checkup {
 	uint32_t cut_runs;   /* that did not end in time */
 	char *always; /* owned, or NULL: how every run ends, which is no matter of order */
 	uint64_t missing_calls;        /* into code that is not instrumented, in the runs */
-	bool open[FINDING_KIND_COUNT]; /* the kind's analysis missed something in some run,
+	bool open[FINDING_KIND_COUNT]; /* the kind's analysis was incomplete in some run,
 	                                * beside `undecided` */
 	double pair_seconds;           /* of the solver, for one pair */
 	GHashTable *undecided;         /* key of the finding it would be (owned) to struct

@@ -67,7 +67,7 @@ static bool has_harm(const struct finding *f)
 	       f->kind == FINDING_ATOMIC_SET_VIOLATION;
 }
 
-/* What one run's prediction leaves open is for a run with an aim. */
+/* Pairs that one run's prediction leaves open are left to a run with an aim. */
 static void note_undecided(struct analysis_of *x, const struct finding *f)
 {
 	json_auto_t *fields = finding_json(x->places, x->t, f);
@@ -129,7 +129,7 @@ static void take(struct analysis_of *x, struct report *r)
 	x->c->budget_spent |= r->budget_spent;
 }
 
-/* What an analysis looks for, in the user's words. */
+/* The findings that an analysis looks for, in the user's words. */
 static const char *words_of(const char *analysis)
 {
 	static const char *const words[][2] = {
@@ -512,7 +512,7 @@ static void add_aims(struct analysis_of *x, GArray *found, guint at)
 	g_array_unref(found);
 }
 
-/* What other values of reads lead to, and undecided pairs, are for later runs. */
+/* Other values of reads, and undecided pairs, are the aims of later runs. */
 static void collect_aims(struct analysis_of *x)
 {
 	enum { MOST_EVENTS = 300000, MOST_WAITING = 1000 };

@@ -35,8 +35,8 @@ void checked_free(void *data)
 
 /* -- equality ------------------------------------------------------------------------------ */
 
-/* The places of those who wait for ever; who only waits for another thread's end is not at
- * fault. False: there are none. */
+/* The places of threads that wait for ever, without those that only wait for another thread's
+ * end, which are not at fault. False: none. */
 static bool add_waits(const json_t *waits, GPtrArray *names)
 {
 	size_t i;
@@ -395,7 +395,8 @@ static void settle_harm(const struct checkup *c, struct checked *f)
 	}
 }
 
-/* What came only when its orders were run is what it does, too, even if both ended alike. */
+/* A finding that appeared only when the orders of its cause were run is the cause's harm, even
+ * if both runs ended alike. */
 static void settle_downstream(const struct checked *result)
 {
 	struct checked *f = result->cause;

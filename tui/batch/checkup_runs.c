@@ -54,7 +54,7 @@ static bool analyse_run(struct checkup *c, uint32_t run, bool shallow)
 	return good;
 }
 
-/* Analyse at most so many of the additional runs, and of those that this causes. */
+/* Analyse at most `most` of the additional runs, and of those that this causes. */
 static bool look_at_waiting(struct checkup *c, uint32_t most)
 {
 	for (uint32_t i = 0; i < most && c->waiting->len > 0 && !checkup_over(c); i++) {
@@ -125,7 +125,7 @@ static bool is_explored(struct checkup *c, const struct outcome *o)
 	return known;
 }
 
-/* What of a run is not compared with others. */
+/* Notes which parts of a run are not compared with others. */
 static void note_outcome(struct checkup *c, const struct outcome *o)
 {
 	if (o->memory.cut)
@@ -655,7 +655,7 @@ static void keep_aimed(void *context, struct plan_run *run, const char *output)
 	c->making = "both orders";
 }
 
-/* One run where a read sees something else, or one of a pair waits. False: c->error. */
+/* One run where a read sees another write, or one thread of a pair waits. False: c->error. */
 static bool run_aimed(struct checkup *c)
 {
 	const struct checkup_aim *next =
@@ -684,7 +684,7 @@ static bool is_pair_next(const struct checkup *c)
 	       g_array_index(c->aims, struct checkup_aim, c->next_aim).aim.kind == AIM_PAIR;
 }
 
-/* At most so many, but all of undecided pairs. */
+/* At most `most` runs, but all for undecided pairs. */
 static bool aim_runs(struct checkup *c, uint32_t most)
 {
 	for (uint32_t i = 0;

@@ -132,7 +132,7 @@ static json_t *races_json(const struct explore_report *r)
 	return list;
 }
 
-/* Executions that looked for something new. */
+/* Executions that looked for new classes. */
 static uint64_t searching(const struct explore_report *r)
 {
 	return r->runs->len - r->shortening;

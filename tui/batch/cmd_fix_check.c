@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* What became of an old finding; word in JSON */
+/* The fate of an old finding; word in JSON */
 #define FIX_FATES(FATE) \
 	FATE(UNDECIDED, "undecided") \
 	FATE(FIXED, "fixed") \

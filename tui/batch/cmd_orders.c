@@ -282,7 +282,7 @@ static bool weaken(struct search *s, const GArray *atomics, bool *open, struct e
 	return true;
 }
 
-/* The search; what it found is in s->found. */
+/* The search; the orders that it found are in s->found. */
 static bool search(struct search *s, const GArray *atomics, enum outcome now, bool *open,
                    struct error *error)
 {

@@ -195,7 +195,7 @@ static void print_findings(const struct outcomes *x, const struct shake *shake)
 	}
 }
 
-/* What else is known of failing outcomes. */
+/* Further facts of failing outcomes. */
 static void print_fewest(const struct outcomes *x)
 {
 	for (guint i = 0; i < x->list->len; i++) {

@@ -1,6 +1,6 @@
 /*
- * command.c - finds the subcommand, parses its options, prints help. What commands use of it is
- * in arguments.c.
+ * command.c - finds the subcommand, parses its options, prints help. The functions that
+ * commands call are in arguments.c.
  */
 #include "engine/base/streams.h"
 #include "engine/record/record.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What came of an object, or of the first of its keys that is not linearizable. */
+/* The verdict on an object, or on the first of its keys that is not linearizable. */
 struct told {
 	uint32_t object, invocations;
 	enum linear_answer answer;

@@ -8,7 +8,7 @@
 #include "engine/explore/explore.h"
 #include "tui/batch/command.h"
 
-/* What an exploration was asked for: reports of shards are merged only when these agree. */
+/* The options of an exploration: reports of shards are merged only when these agree. */
 struct explore_asked {
 	const char *program, *shard; /* shard: NULL when not sharded */
 	const char *memory;          /* the model's word */

@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 /* The name of a lock that is held at every access to the finding's variables in the functions
- * of both of its places, one of them for writing; NULL where there is none.  The caller's. */
+ * of both of its places, one of them for writing; NULL without such a lock.  The caller's. */
 char *fix_common_lock(const struct trace *t, const json_t *finding);
 
 #endif

@@ -67,7 +67,7 @@ static void add_lines(GPtrArray *lines, const char *text, gsize length)
 	}
 }
 
-/* The last line that says something. */
+/* The last line that is not blank. */
 static void set_line(struct outcome *o)
 {
 	guint last = o->lines->len;

@@ -314,7 +314,8 @@ static void count_classes(json_t *head)
 	g_hash_table_destroy(classes);
 }
 
-/* What a shard is expected to find: its estimate, or where it is complete its classes. */
+/* The number of classes that a shard is expected to find: its estimate, or its classes if it is
+ * complete. */
 static json_int_t expected(const json_t *head, int bound)
 {
 	const json_t *estimate = json_object_get(head, "estimate");

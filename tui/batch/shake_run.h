@@ -24,7 +24,7 @@ struct shaken {
 bool shaken_open(struct shaken *s, struct error *error);
 void shaken_close(struct shaken *s);
 
-/* What is known of a run beside its outcome; zero for none. */
+/* Facts of a run beside its outcome; zero for none. */
 struct shaken_run {
 	struct trace *trace;
 	GArray *turns; /* struct log_turn */
@@ -42,7 +42,7 @@ bool outcome_fails(const struct outcome *o);
 /*
  * Looks for the schedule of fewest switches between threads that ends as `o`, a run by `how`,
  * did: turns are taken out of its schedule, as long as it ends so (Zeller, Hildebrandt: delta
- * debugging, TSE 2002, section 3), with at most so many runs. Sets o->fewest, switches, tries;
+ * debugging, TSE 2002, section 3), with at most `most` runs. Sets o->fewest, switches, tries;
  * none where its turns alone do not lead there.
  */
 void shaken_fewest(struct shaken *s, const struct strategy *how, struct outcome *o,

@@ -375,7 +375,7 @@ static bool digest_file(GChecksum *sum, const char *path)
 	return digest != NULL;
 }
 
-/* What the share is of: command, options, contents of the files that they name, contents of
+/* The identity of a share: command, options, contents of the files that they name, contents of
  * traces or the program, its arguments. Owned by the caller. */
 static char *identity_of(const struct arguments *a)
 {
@@ -411,7 +411,7 @@ static char *member_of(const char *identity)
 	return g_strdup_printf("{\"share\": \"%s\",", identity);
 }
 
-/* Is the file the report of this share? *there: there is a file. */
+/* Is the file the report of this share? *there: the file exists. */
 static bool is_kept(const char *path, const char *identity, bool *there, struct error *error)
 {
 	char *member = member_of(identity), begin[128] = "";
@@ -513,7 +513,7 @@ static double seconds_left(const struct rounds *r)
 	return r->seconds > 0 ? MAX(r->seconds - used, 0.001) : 0;
 }
 
-/* One job on a state, of so many runs. */
+/* One job on a state, of `runs` runs. */
 static GPtrArray *explorer_of(const struct rounds *r, const char *state, uint64_t runs,
                               unsigned job)
 {
@@ -541,7 +541,7 @@ static GPtrArray *task_files(const struct rounds *r)
 	return files;
 }
 
-/* The base last: where there is one, tasks may be left. */
+/* The base last: while it exists, tasks may be left. */
 static void remove_tasks(const struct rounds *r)
 {
 	for (unsigned i = 0; i < MOST_JOBS; i++) {
@@ -649,7 +649,7 @@ static struct tasks *open_state(const struct rounds *r, struct error *error)
 	return t;
 }
 
-/* One round, or *over; *ended: all is explored, and something was found. The exit status of a
+/* One round, or *over; *ended: all is explored, with findings. The exit status of a
  * job that failed, else EXIT_NOTHING. */
 static int run_next(const struct rounds *r, bool *over, bool *ended, struct error *error)
 {
@@ -669,7 +669,7 @@ static int run_next(const struct rounds *r, bool *over, bool *ended, struct erro
 	return run_round(r, left, least, error);
 }
 
-/* Where all is explored and something was found: one more command on the state, which looks for
+/* Where all is explored, with findings: one more command on the state, which looks for
  * the points of no return with the program, and reports. */
 static int report_end(const struct rounds *r)
 {

@@ -23,7 +23,7 @@ struct suppressions;
 struct suppressions *suppressions_open(const GPtrArray *paths, struct error *error);
 void suppressions_free(struct suppressions *s);
 /* Add those that the trace was recorded with (`record --suppressions`); *s may be NULL, and
- * stays so when there are none. Damaged lines, of a trace by somebody else, are passed over. */
+ * stays so when there are none. Damaged lines, of a foreign trace, are passed over. */
 void suppressions_add_recorded(struct suppressions **s, const struct trace *t);
 /* The files' text as `record` keeps it, owned by the caller; NULL and `error` when one is
  * damaged or no list of lines. */

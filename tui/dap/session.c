@@ -6,20 +6,6 @@
 
 /* ---- messages ---- */
 
-void send_event(struct session *s, const char *name, json_t *body)
-{
-	wire_send(&s->wire, json_pack("{ssssso}", "type", "event", "event", name, "body",
-	                              body ? body : json_object()));
-}
-
-void send_output(void *session, const char *category, const char *text, size_t length)
-{
-	if (length > 0)
-		send_event(session, "output",
-		           json_pack("{ssso}", "category", category, "output",
-		                     json_bytes(text, length)));
-}
-
 /* A line of the adapter's own. */
 static void say(struct session *s, const char *line)
 {
@@ -44,31 +30,6 @@ static void respond(struct session *s, const json_t *to, json_t *body, const cha
 		json_object_set(j, "body", body);
 	}
 	wire_send(&s->wire, j);
-}
-
-/* ---- arguments ---- */
-
-const char *text_of(const json_t *object, const char *name)
-{
-	return json_string_value(json_object_get(object, name));
-}
-
-const char *needed_text(const json_t *args, const char *name, GString *why)
-{
-	const char *text = text_of(args, name);
-	if (!text)
-		g_string_printf(why, "'%s' has to be given, as a text", name);
-	return text;
-}
-
-json_t *ask_quoted(struct session *s, GString *why, const char *command, const char *argument)
-{
-	GString *line = g_string_new(command);
-	g_string_append_c(line, ' ');
-	mi_append_quoted(line, argument);
-	json_t *body = target_command(&s->target, line->str, why);
-	g_string_free(line, TRUE);
-	return body;
 }
 
 /* ---- initialize, launch ---- */
@@ -159,7 +120,7 @@ static char **program_of(const struct session *s, const json_t *args, const char
 	return (char **)g_ptr_array_free(words, FALSE);
 }
 
-/* What Heddle has to say of this run comes first. */
+/* Heddle's explanation of this run comes first. */
 static void say_why(struct session *s)
 {
 	GString *why = g_string_new(NULL);
@@ -269,7 +230,7 @@ static const struct {
 	{ "disconnect", leave, NEEDS_NOTHING },
 };
 
-/* What follows the answer. */
+/* Events that follow the answer to a request. */
 static void follow_up(struct session *s, const char *command)
 {
 	GString *why = g_string_new(NULL);

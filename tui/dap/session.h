@@ -82,7 +82,7 @@ request go_continue, go_next, step_in, step_out, step_back, reverse_continue, pa
 request list_threads, list_frames, list_scopes, list_variables, set_variable, evaluate,
         read_source;
 
-/* ---- arguments ---- */
+/* ---- messages (talk.c) ---- */
 
 /* NULL and `why` when it is no text. */
 const char *text_of(const json_t *object, const char *name);
@@ -90,11 +90,17 @@ const char *needed_text(const json_t *args, const char *name, GString *why);
 /* Owned by the caller; `why` is emptied first. */
 json_t *ask_quoted(struct session *s, GString *why, const char *command, const char *argument);
 
-/* ---- events ---- */
-
-/* `body` is released. */
+/* An event for the editor; `body` is released. */
 void send_event(struct session *s, const char *name, json_t *body);
 void send_output(void *session, const char *category, const char *text, size_t length);
+
+/* ---- threads (threads.c) ---- */
+
+/* Read the threads that exist now; tell the editor which began and which ended. */
+void renew_threads(struct session *s);
+const struct thread *find_thread(const struct session *s, json_int_t id);
+/* The editor's id of a thread by gdb's number; 0: unknown. */
+unsigned thread_id(const struct session *s, const char *gdb);
 
 /* ---- the run (run.c) ---- */
 
@@ -104,9 +110,6 @@ bool go_on(struct session *s, const char *command, GString *why);
 void take_record(struct session *s, const struct mi_record *r);
 void tell_stop(struct session *s, const char *reason, const char *description,
                const json_t *record);
-/* The threads of now; the editor is told which are new and which are gone. */
-void renew_threads(struct session *s);
-const struct thread *find_thread(const struct session *s, json_int_t id);
 
 /* ---- breakpoints (points.c) ---- */
 

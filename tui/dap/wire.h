@@ -20,7 +20,7 @@ struct wire {
 	GString *bytes;   /* read, and not a whole message yet */
 	GQueue *received; /* json_t *, objects, owned */
 	json_int_t sent;  /* number of the last message */
-	bool gone;        /* the client is, or nothing more can be read of it */
+	bool gone;        /* the client has left, or its stream cannot be read any more */
 	bool bad;         /* `error` says why */
 	struct error error;
 };

@@ -9,7 +9,6 @@
 #include "engine/base/editor.h"
 #include "tui/explorer/command_line.h"
 #include "tui/explorer/guide.h"
-#include "tui/explorer/missing_code.h"
 #include "tui/explorer/output.h"
 #include "tui/explorer/return_point.h"
 #include "tui/explorer/view_bar.h"
@@ -23,40 +22,9 @@ const struct view_ops *const view_table[VIEW_COUNT] = {
 #undef VIEW
 };
 
-enum { FOOTER_ROWS = 2, PLACES_KEPT = 200, FOLDED_BELOW = 20, BESIDE_FROM = 120 };
+enum { FOOTER_ROWS = 2, FOLDED_BELOW = 20, BESIDE_FROM = 120 };
 
 /* -- life --------------------------------------------------------------------------- */
-
-struct app *app_new(struct session *session, const struct app_options *options)
-{
-	struct app *app = g_new0(struct app, 1);
-	app->session = session;
-	app->options = *options;
-	jobs_init(&app->jobs);
-	bindings_init(&app->bindings);
-	sources_init(&app->sources, session->trace->path);
-	grid_init(&app->grid, options->rows, options->columns, options->ascii);
-	app->places = g_array_new(FALSE, FALSE, sizeof(struct visit));
-	app->text = g_string_new(NULL);
-	app->clipboard = g_string_new(NULL);
-	struct error e;
-	if (!session_load_notes(session, &e))
-		app_complain(app, &e);
-	app->stack[app->depth++] = VIEW_FINDINGS;
-	app->states[VIEW_FINDINGS] = findings_view.open(app);
-	app_refresh(app);
-	if (!options->quiet_start)
-		app_start_work(app);
-	return app;
-}
-
-static void drop_question(struct app *app)
-{
-	g_free(app->question);
-	g_strfreev(app->question_words);
-	app->question = NULL;
-	app->question_words = NULL;
-}
 
 void app_free(struct app *app)
 {
@@ -76,7 +44,7 @@ void app_free(struct app *app)
 	g_free(app->tree_path);
 	g_free(app->message);
 	g_strfreev(app->after);
-	drop_question(app);
+	app_drop_question(app);
 	output_free(app->output);
 	g_free(app->rebuilt);
 	session_free(app->session);
@@ -85,44 +53,13 @@ void app_free(struct app *app)
 
 /* -- messages ----------------------------------------------------------------------- */
 
-static void set_message(struct app *app, char *message, bool is_error)
-{
-	g_free(app->message);
-	app->message = message;
-	app->message_is_error = is_error;
-}
-
-void app_say(struct app *app, const char *format, ...)
-{
-	va_list ap;
-	va_start(ap, format);
-	set_message(app, g_strdup_vprintf(format, ap), false);
-	va_end(ap);
-}
-
-void app_complain(struct app *app, const struct error *e)
-{
-	set_message(app,
-	            g_strdup_printf("%s%s%s%s%s", e->where, *e->where ? ": " : "", e->what,
-	                            *e->remedy ? "; " : "", e->remedy),
-	            true);
-}
-
-void app_ask(struct app *app, char *question, app_answer *yes, char **words)
-{
-	drop_question(app);
-	app->question = question;
-	app->question_yes = yes;
-	app->question_words = words;
-}
-
 static void answer(struct app *app, int key)
 {
 	char **words = app->question_words;
 	app_answer *yes = app->question_yes;
 	app->question_words = NULL;
-	drop_question(app);
-	set_message(app, NULL, false);
+	app_drop_question(app);
+	app_set_message(app, NULL, false);
 	if (key == 'y') {
 		yes(app, words);
 		return;
@@ -131,118 +68,7 @@ static void answer(struct app *app, int key)
 	app_say(app, SAYS_NOT_DONE);
 }
 
-void app_run_after(struct app *app, char **words)
-{
-	g_strfreev(app->after);
-	app->after = words;
-	app->after_is_heddle = false;
-}
-
-void app_show_text(struct app *app, const char *title, GString *text)
-{
-	g_string_free(app->text, TRUE);
-	app->text = text;
-	g_free(app->text_title);
-	app->text_title = g_strdup(title);
-	app_go(app, VIEW_TEXT);
-}
-
 /* -- views and places --------------------------------------------------------------- */
-
-enum view_kind app_view(const struct app *app)
-{
-	return app->stack[app->depth - 1];
-}
-
-static struct visit visit_here(const struct app *app)
-{
-	const struct session *s = app->session;
-	return (struct visit){ app_view(app), s->entry, s->event, { s->pair[0], s->pair[1] } };
-}
-
-static void remember(struct app *app)
-{
-	struct visit here = visit_here(app);
-	if (app->places->len) {
-		struct visit last =
-		        g_array_index(app->places, struct visit, app->places->len - 1);
-		if (memcmp(&last, &here, sizeof here) == 0)
-			return;
-	}
-	if (app->places->len == PLACES_KEPT)
-		g_array_remove_index(app->places, 0);
-	g_array_append_val(app->places, here);
-}
-
-void app_refresh(struct app *app)
-{
-	enum view_kind view = app_view(app);
-	if (app->states[view] && view_table[view]->show)
-		view_table[view]->show(app, app->states[view]);
-}
-
-/* Put a view on top; every view is at most once in the stack, and Findings is at the bottom. */
-static void raise_view(struct app *app, enum view_kind view)
-{
-	if (app->states[view] == NULL)
-		app->states[view] = view_table[view]->open(app);
-	if (view == VIEW_FINDINGS) {
-		app->depth = 1;
-	} else {
-		int kept = 0;
-		for (int i = 0; i < app->depth; i++)
-			if (app->stack[i] != view)
-				app->stack[kept++] = app->stack[i];
-		app->stack[kept] = view;
-		app->depth = kept + 1;
-	}
-	app_refresh(app);
-}
-
-void app_go(struct app *app, enum view_kind view)
-{
-	if (view == app_view(app)) {
-		app_refresh(app);
-		return;
-	}
-	remember(app);
-	raise_view(app, view);
-}
-
-void app_forget(struct app *app)
-{
-	for (int v = 0; v < VIEW_COUNT; v++) {
-		if (v == VIEW_FINDINGS || app->states[v] == NULL)
-			continue;
-		view_table[v]->close(app->states[v]);
-		app->states[v] = NULL;
-	}
-	for (int i = 0; i < app->depth; i++)
-		if (app->states[app->stack[i]] == NULL)
-			app->states[app->stack[i]] = view_table[app->stack[i]]->open(app);
-	app_refresh(app);
-}
-
-bool app_leave(struct app *app)
-{
-	if (app->depth == 1)
-		return false;
-	app->depth--;
-	app_refresh(app);
-	return true;
-}
-
-void app_goto(struct app *app, uint32_t event, bool jump)
-{
-	struct session *s = app->session;
-	if (event == NONE || event >= s->trace->events_count)
-		return;
-	if (jump && event != s->event)
-		remember(app);
-	s->event = event;
-	s->frame = session_own_frame(s, event);
-	app_refresh(app);
-}
 
 static void place_back(struct app *app)
 {
@@ -258,7 +84,7 @@ static void place_back(struct app *app)
 	s->frame = to.event < s->trace->events_count ? session_own_frame(s, to.event) : 0;
 	s->pair[0] = to.pair[0];
 	s->pair[1] = to.pair[1];
-	raise_view(app, to.view);
+	app_raise(app, to.view);
 }
 
 /* -- requests that every view shares -------------------------------------------------- */
@@ -512,13 +338,33 @@ static void go_no_return(struct app *app)
 		app_say(app, SAYS_NO_RETURN, return_point_claim(p), text->str);
 }
 
+/* M: toggle whether uninstrumented code counts, for orders, pair decisions, the checker, and
+ * the verdicts of the list. */
+static void toggle_missing(struct app *app)
+{
+	struct session *s = app->session;
+
+	if (!session_has(s, INDEX_ALL)) {
+		app_say(app, SAYS_INDEX_AWAITED);
+		return;
+	}
+	if (!session_lacks_code(s)) {
+		app_say(app, SAYS_ALL_RECORDED);
+		return;
+	}
+	s->missing = !s->missing;
+	s->asked = s->pair[0] != NONE; /* verdicts change, the selection does not */
+	app_say(app, s->missing ? SAYS_MISSING_COUNTS : SAYS_MISSING_IGNORED);
+	app_refresh(app);
+}
+
 static void common_request(struct app *app, enum request request, uint64_t count)
 {
 	if (shared_request(app, request, count))
 		return;
 	switch (request) {
 	case REQUEST_MISSING:
-		missing_code_toggle(app);
+		toggle_missing(app);
 		break;
 	case REQUEST_PARTNER:
 		go_partner(app);
@@ -592,10 +438,10 @@ static void common_request(struct app *app, enum request request, uint64_t count
 	}
 }
 
-void app_request(struct app *app, enum request request, uint64_t count)
+static void take_request(struct app *app, enum request request, uint64_t count)
 {
 	enum view_kind view = app_view(app);
-	set_message(app, NULL, false);
+	app_set_message(app, NULL, false);
 	if (guide_request(app, request))
 		return;
 	if (view_table[view]->request &&
@@ -609,8 +455,8 @@ bool app_too_small(const struct app *app)
 	return app->grid.rows < LEAST_ROWS || app->grid.columns < LEAST_COLUMNS;
 }
 
-/* The title, the bar of views (not on a projector), and, where there is room, a rule with what
- * is going on. */
+/* The title, the bar of views (not on a projector), and on a tall screen a rule with the work
+ * in progress. */
 static int header_rows(const struct app *app)
 {
 	return app->grid.rows < FOLDED_BELOW || settings_project() ? 2 : 3;
@@ -691,7 +537,7 @@ static bool digit(struct app *app, int key)
 	return true;
 }
 
-void app_key(struct app *app, int key)
+static void take_key(struct app *app, int key)
 {
 	app->reported = 0;
 	if (app_too_small(app)) {
@@ -731,7 +577,7 @@ void app_collect(struct app *app)
 	guide_notice(app);
 }
 
-void app_await(struct app *app)
+static void await(struct app *app)
 {
 	struct pollfd fd = { .fd = app->jobs.wake[0], .events = POLLIN };
 	poll(&fd, 1, -1);
@@ -943,7 +789,7 @@ static void draw_beside(const struct app *app, struct pane p)
 	}
 }
 
-void app_draw(struct app *app)
+static void draw_all(struct app *app)
 {
 	grid_clear(&app->grid);
 	struct pane whole = pane_whole(&app->grid);
@@ -1007,38 +853,42 @@ void app_mouse(struct app *app, int row, int column, int button)
 	if (row < body.row || row >= body.row + body.rows ||
 	    column >= body.columns - (beside ? beside + 1 : 0) || !view_table[view]->select)
 		return;
-	set_message(app, NULL, false);
+	app_set_message(app, NULL, false);
 	view_table[view]->select(app, app->states[view], row - header_rows(app), column,
 	                         button == MOUSE_DOUBLE);
 	guide_notice(app);
 }
 
-/* -- helpers of views --------------------------------------------------------------- */
+static const struct app_ops ops = {
+	.request = take_request,
+	.command = commands_run,
+	.open_line = line_open,
+	.key = take_key,
+	.draw = draw_all,
+	.await = await,
+};
 
-bool list_request(struct list *l, enum request request, uint64_t count)
+struct app *app_new(struct session *session, const struct app_options *options)
 {
-	uint64_t n = MAX(count, 1), page = MAX(l->rows - 1, 1);
-	uint64_t last = l->count ? l->count - 1 : 0;
-	switch (request) {
-	case REQUEST_DOWN:
-		l->cursor = MIN(l->cursor + n, last);
-		return true;
-	case REQUEST_UP:
-		l->cursor -= MIN(n, l->cursor);
-		return true;
-	case REQUEST_PAGE_DOWN:
-		l->cursor = MIN(l->cursor + n * page, last);
-		return true;
-	case REQUEST_PAGE_UP:
-		l->cursor -= MIN(n * page, l->cursor);
-		return true;
-	case REQUEST_FIRST:
-		l->cursor = count ? MIN(count - 1, last) : 0;
-		return true;
-	case REQUEST_LAST:
-		l->cursor = count ? MIN(count - 1, last) : last;
-		return true;
-	default:
-		return false;
-	}
+	struct app *app = g_new0(struct app, 1);
+	app->ops = &ops;
+	app->views = view_table;
+	app->session = session;
+	app->options = *options;
+	jobs_init(&app->jobs);
+	bindings_init(&app->bindings);
+	sources_init(&app->sources, session->trace->path);
+	grid_init(&app->grid, options->rows, options->columns, options->ascii);
+	app->places = g_array_new(FALSE, FALSE, sizeof(struct visit));
+	app->text = g_string_new(NULL);
+	app->clipboard = g_string_new(NULL);
+	struct error e;
+	if (!session_load_notes(session, &e))
+		app_complain(app, &e);
+	app->stack[app->depth++] = VIEW_FINDINGS;
+	app->states[VIEW_FINDINGS] = findings_view.open(app);
+	app_refresh(app);
+	if (!options->quiet_start)
+		app_start_work(app);
+	return app;
 }

@@ -41,10 +41,22 @@ struct view_ops {
 	/* The line under the cursor, for the clipboard. */
 	void (*copy)(const struct app *app, const void *state, GString *out);
 };
-extern const struct view_ops *const view_table[VIEW_COUNT];
 #define VIEW(name, table, word, request, of) extern const struct view_ops table;
 #include "tui/explorer/views.def"
 #undef VIEW
+
+enum line_kind { LINE_COMMAND, LINE_FIND, LINE_NOTE, LINE_ANSWER };
+
+/* The frame around the views (app.c) and its command line, as seen by views and commands. */
+struct app_ops {
+	void (*request)(struct app *app, enum request request, uint64_t count);
+	void (*command)(struct app *app, const char *line);
+	/* Open the last line with a prompt and initial text. */
+	void (*open_line)(struct app *app, enum line_kind kind, const char *beginning);
+	void (*key)(struct app *app, int key);
+	void (*draw)(struct app *app);
+	void (*await)(struct app *app);
+};
 
 struct visit {
 	enum view_kind view;
@@ -60,11 +72,13 @@ struct app_options {
 	double budget_pair, budget_total;
 };
 
-/* What the views are made for; smaller screens fold them, down to LEAST. */
+/* The size that the views are made for; smaller screens fold them, down to LEAST. */
 enum { USUAL_ROWS = 24, USUAL_COLUMNS = 80, LEAST_ROWS = 15, LEAST_COLUMNS = 60 };
 
 struct app {
-	struct session *session; /* owned */
+	const struct app_ops *ops;
+	const struct view_ops *const *views; /* by enum view_kind */
+	struct session *session;             /* owned */
 	struct app_options options;
 	struct jobs jobs;
 	struct bindings bindings;
@@ -103,15 +117,38 @@ void app_free(struct app *app);
 void app_resize(struct app *app, int rows, int columns);
 bool app_too_small(const struct app *app); /* nothing is shown, and keys do nothing but quit */
 /* Handle a key; goes to the command line while that is open (command_line.h). */
-void app_key(struct app *app, int key);
-void app_request(struct app *app, enum request request, uint64_t count);
+static inline void app_key(struct app *app, int key)
+{
+	app->ops->key(app, key);
+}
+static inline void app_request(struct app *app, enum request request, uint64_t count)
+{
+	app->ops->request(app, request, count);
+}
+/* Run a command line. */
+static inline void app_command(struct app *app, const char *line)
+{
+	app->ops->command(app, line);
+}
+static inline void app_open_line(struct app *app, enum line_kind kind, const char *beginning)
+{
+	app->ops->open_line(app, kind, beginning);
+}
 /* `button`: enum mouse_button. */
 void app_mouse(struct app *app, int row, int column, int button);
-void app_draw(struct app *app); /* into app->grid */
+static inline void app_draw(struct app *app) /* into app->grid */
+{
+	app->ops->draw(app);
+}
 /* Collect results of jobs, when jobs.wake is readable. */
 void app_collect(struct app *app);
 /* For scripts: wait for a result of a job and collect it. */
-void app_await(struct app *app);
+static inline void app_await(struct app *app)
+{
+	app->ops->await(app);
+}
+
+/* -- messages, views and places (views.c) --------------------------------------------------- */
 
 enum view_kind app_view(const struct app *app);
 /* Go to a view; the old place is kept for Backspace. */
@@ -120,7 +157,7 @@ void app_go(struct app *app, enum view_kind view);
 bool app_leave(struct app *app);
 /* Make `event` the current one; with `jump` the old place is kept. */
 void app_goto(struct app *app, uint32_t event, bool jump);
-/* What views have made (words, rows) is out of date: views below the top are closed, the top
+/* Words and rows that views have made are out of date: views below the top are closed, the top
  * one is opened anew. */
 void app_forget(struct app *app);
 /* The contents of the top view may have changed. */
@@ -132,6 +169,12 @@ void app_complain(struct app *app, const struct error *error);
 void app_ask(struct app *app, char *question, app_answer *yes, char **words);
 /* Run a program when the terminal is free; takes ownership of the words. */
 void app_run_after(struct app *app, char **words);
+/* For app.c. */
+void app_drop_question(struct app *app);
+/* `message`: owned from here on, or NULL. */
+void app_set_message(struct app *app, char *message, bool is_error);
+/* Put a view on top; every view is at most once in the stack, and Findings is at the bottom. */
+void app_raise(struct app *app, enum view_kind view);
 /* Show the text (ownership passes) in the text view. */
 void app_show_text(struct app *app, const char *title, GString *text);
 
@@ -185,7 +228,14 @@ const char *verdict_glyph(const struct finding *f);
  * source. */
 bool draw_source(const struct app *app, struct pane pane, uint32_t event, unsigned frame);
 /* The source line of a location without indentation; borrowed, NULL when unknown. */
-const char *source_line(const struct app *app, uint32_t location);
+static inline const char *source_line(const struct app *app, uint32_t location)
+{
+	const struct location *l = &app_trace(app)->locations[location];
+	if (l->file == 0 || l->line == 0)
+		return NULL;
+	return sources_line((struct sources *)&app->sources,
+	                    trace_string(app_trace(app), l->file), l->line);
+}
 /* Draw the thread's events around an event, as a substitute for source. */
 void draw_neighbours(const struct app *app, struct pane pane, uint32_t event);
 

@@ -21,6 +21,7 @@ struct comparison {
 	const struct session *session;
 	bool weak;
 	uint32_t target; /* of CLAIM_REACH */
+	orders_taker *take;
 };
 
 static bool in_order(const GArray *events)
@@ -75,9 +76,20 @@ static bool compare_run(struct job *job, const struct progress *progress, struct
 	return compare_orders(job->data, progress) || error_cancelled(error);
 }
 
+void both_orders_free(struct witness_view *v)
+{
+	stage_release(&v->stage);
+	witness_release(&v->w);
+	g_clear_pointer(&v->sorted, g_array_unref);
+	g_clear_pointer(&v->switches, g_array_unref);
+	g_clear_pointer(&v->moves, g_free);
+	g_clear_pointer(&v->calls_left, g_free);
+	g_clear_pointer(&v->verdict, g_free);
+}
+
 static void comparison_free(struct comparison *c)
 {
-	witness_view_forget_orders(&c->made);
+	both_orders_free(&c->made);
 	g_free(c);
 }
 
@@ -89,25 +101,26 @@ static void compare_done(struct job *job, bool good, const struct error *error)
 	if (v)
 		v->comparison = NULL;
 	if (v && good) {
-		witness_view_take(app, v, &c->made);
+		c->take(app, v, &c->made);
 		app_refresh(app);
 	}
 	comparison_free(c);
 }
 
 void both_orders_make(struct app *app, struct witness_view *v, const struct witness *w,
-                      uint32_t target)
+                      uint32_t target, orders_taker *take)
 {
 	struct comparison *c = g_new0(struct comparison, 1);
 	both_orders_leave(v);
 	c->made.w = *w;
 	c->target = target;
+	c->take = take;
 	c->session = app->session;
 	c->weak = app->session->weak;
 	c->options = session_check_options(app->session, w->claim, &c->semantics);
 	if (w->events->len < AT_ONCE || c->options.semantics) { /* models are one thread's */
 		compare_orders(c, NULL);
-		witness_view_take(app, v, &c->made);
+		take(app, v, &c->made);
 		comparison_free(c);
 		return;
 	}

@@ -8,8 +8,6 @@
 
 #include "tui/explorer/app.h"
 
-enum line_kind { LINE_COMMAND, LINE_FIND, LINE_NOTE, LINE_ANSWER };
-
 /* Open the line with a prompt and initial text; the result goes to commands_run, the search or
  * the note. */
 void line_open(struct app *app, enum line_kind kind, const char *beginning);

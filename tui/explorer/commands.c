@@ -78,22 +78,6 @@ static const struct word *find_word(const char *name, struct error *error)
 	return found;
 }
 
-uint64_t count_of(const char *arguments)
-{
-	guint64 n = g_ascii_strtoull(arguments, NULL, 10);
-	return MAX(n, 1);
-}
-
-bool need_index(const struct app *app, struct error *error)
-{
-	return session_has(app->session, INDEX_ALL) || refuse(error, NO_INDEX_YET);
-}
-
-bool need_events(const struct app *app, struct error *error)
-{
-	return app->session->trace->events_count || refuse(error, NO_EVENTS);
-}
-
 bool word_help(struct app *app, const char *arguments, struct error *error)
 {
 	GString *out = g_string_new(NULL);

@@ -5,23 +5,11 @@
 #include "tui/explorer/messages.h"
 
 #include "engine/base/search.h"
-#include "engine/trace/own_code.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* -- helpers ------------------------------------------------------------------------ */
-
-uint32_t event_of(const struct app *app, const char *text, struct error *error)
-{
-	const struct session *s = app->session;
-	for (guint i = 0; i < s->bookmarks->len; i++) {
-		const struct bookmark *b = &g_array_index(s->bookmarks, struct bookmark, i);
-		if (strcmp(b->name, text) == 0)
-			return b->event;
-	}
-	return session_parse_event(s, text, error);
-}
 
 /* The current event, "12 T1 lock m  at deposit bank.c:31". Caller frees. */
 static char *event_words(const struct app *app)
@@ -49,72 +37,6 @@ static void move_to(struct app *app, uint32_t event)
 		app_go(app, VIEW_TRACE);
 	app_goto(app, event, true);
 	say_event(app);
-}
-
-GArray *locations_of(const struct trace *t, const char *place)
-{
-	GArray *found = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	const char *colon = strrchr(place, ':');
-	guint64 line = colon ? g_ascii_strtoull(colon + 1, NULL, 10) : 0;
-	for (uint64_t i = 1; i < t->locations_count; i++) {
-		const struct location *l = &t->locations[i];
-		const char *file = trace_string(t, l->file);
-		gsize length = colon ? (gsize)(colon - place) : 0;
-		bool same_file =
-		        colon && strlen(file) >= length &&
-		        strncmp(file + strlen(file) - length, place, length) == 0 &&
-		        (strlen(file) == length || file[strlen(file) - length - 1] == '/');
-		if ((same_file && line && l->line == line) ||
-		    strcmp(trace_string(t, l->name), place) == 0 ||
-		    (l->function && strcmp(trace_string(t, l->function), place) == 0)) {
-			uint32_t location = (uint32_t)i;
-			g_array_append_val(found, location);
-		}
-	}
-	return found;
-}
-
-bool is_one_of(const GArray *locations, uint32_t location)
-{
-	for (guint i = 0; i < locations->len; i++)
-		if (g_array_index(locations, uint32_t, i) == location)
-			return true;
-	return false;
-}
-
-/* Add where a function begins whose entries are recorded: its first place in each call. */
-static void add_bodies(const struct trace *t, const char *function, GArray *found)
-{
-	for (uint32_t e = 0; t->index && e < t->events_count; e++) {
-		if (t->events[e].op != OP_ENTER ||
-		    strcmp(trace_string(t, t->events[e].target), function) != 0)
-			continue;
-		uint32_t first = trace_next(t, e);
-		uint32_t location = first != NONE ? t->events[first].location : 0;
-		if (location && !is_one_of(found, location))
-			g_array_append_val(found, location);
-	}
-}
-
-GArray *places_of(const struct app *app, const char *place)
-{
-	const struct session *s = app->session;
-	const struct trace *t = s->trace;
-	GArray *found = locations_of(t, place);
-	bool number = *place && place[strspn(place, "0123456789")] == '\0';
-	if (found->len == 0 && !number)
-		add_bodies(t, place, found);
-	if (found->len || !number || t->events_count == 0)
-		return found;
-	g_array_unref(found);
-	uint32_t here = s->event, before;
-	while (own_code_location(t, here)->line == 0 &&
-	       (before = session_step(s, here, STEP_THREAD, -1, 1)) != here)
-		here = before; /* an event without a place */
-	const char *file = trace_string(t, own_code_location(t, here)->file);
-	g_autofree char *whole = g_strdup_printf("%s:%s", file, place);
-	found = locations_of(t, whole);
-	return found;
 }
 
 /* -- going to events ----------------------------------------------------------------------- */
@@ -353,7 +275,7 @@ bool word_thread(struct app *app, const char *arguments, struct error *error)
 	return true;
 }
 
-/* To the Nth stop from here, or the last one before there are no more. */
+/* To the Nth stop from here, or to the last stop if N is more than there are. */
 bool by_run(struct app *app, int direction, const char *arguments, struct error *error)
 {
 	struct session *s = app->session;

@@ -129,7 +129,8 @@ static bool name_object(const struct trace *t, uint32_t first, const char *membe
 	return true;
 }
 
-/* What a pointer holds at the selected event; false: not known, or no recorded pointer. */
+/* The address that a pointer holds at the selected event; false: not known, or no recorded
+ * pointer. */
 static bool pointed_to(const struct app *app, const char *pointer, uint64_t *address)
 {
 	const struct session *s = app->session;

@@ -7,7 +7,7 @@
 
 enum { MOST_SEARCHED = 4000000 }; /* events, a few hundredths of a second */
 
-/* What a unit knows of a variable. */
+/* The values of a variable that a unit saw and wrote. */
 struct knowledge {
 	uint32_t unit, variable;
 	uint32_t seen; /* its first read, since it last wrote */

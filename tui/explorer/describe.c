@@ -35,7 +35,7 @@ void describe_operand(const struct trace *t, uint32_t event, GString *out)
 
 /* -- events ------------------------------------------------------------------------- */
 
-/* What precedes the operand's name; accesses have their own forms. */
+/* The word before the operand's name; accesses have their own forms. */
 static const char *const order_words[] = { "", " rlx", " acq", " rel", " acq_rel", "" };
 
 /* Value before a write, in the recording; 0: unknown. */

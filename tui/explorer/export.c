@@ -276,8 +276,7 @@ static char *name_beside(const struct session *s, const char *suffix)
 	return here ? g_strdup(name) : g_build_filename(folder, name, NULL);
 }
 
-/* The contents for the form chosen by `name`; NULL and `error` when there is nothing to
- * write. */
+/* The contents for the form chosen by `name`; NULL and `error` when nothing can be written. */
 static char *make_form(const struct app *app, const char *name, struct error *error)
 {
 	const struct entry *entry = session_selected(app->session);

@@ -4,7 +4,6 @@
 #include "tui/explorer/guide.h"
 #include "tui/explorer/settings.h"
 
-#include "tui/explorer/command_line.h"
 #include "tui/explorer/messages.h"
 
 #include <string.h>
@@ -214,7 +213,7 @@ bool guide_request(struct app *app, enum request request)
 		break;
 	case REQUEST_LESSON_ANSWER:
 		if (step_of(app->guide)->question)
-			line_open(app, LINE_ANSWER, "");
+			app_open_line(app, LINE_ANSWER, "");
 		else
 			app_say(app, SAYS_NO_QUESTION);
 		break;

@@ -7,53 +7,11 @@
 
 #include "engine/partial/calls.h"
 
-void missing_code_toggle(struct app *app)
-{
-	struct session *s = app->session;
-
-	if (!session_has(s, INDEX_ALL)) {
-		app_say(app, SAYS_INDEX_AWAITED);
-		return;
-	}
-	if (!session_lacks_code(s)) {
-		app_say(app, SAYS_ALL_RECORDED);
-		return;
-	}
-	s->missing = !s->missing;
-	s->asked = s->pair[0] != NONE; /* verdicts change, the selection does not */
-	app_say(app, s->missing ? SAYS_MISSING_COUNTS : SAYS_MISSING_IGNORED);
-	app_refresh(app);
-}
-
 const char *missing_code_sign(const struct session *s, uint32_t thread, uint32_t event)
 {
 	return s->calls != NULL && missing_calls_at(s->calls, s->trace, thread, event) != NONE
 	               ? "░"
 	               : " ";
-}
-
-bool missing_code_around(const struct session *s, uint32_t event, GString *out)
-{
-	uint32_t miss =
-	        s->calls != NULL ? missing_calls_inside(s->calls, s->trace, event) : NONE;
-
-	if (miss == NONE)
-		return false;
-	struct event_list reach = missing_reach(s->trace, miss);
-	g_string_append(out, "inside of ");
-	describe_operand(s->trace, miss, out);
-	if (s->trace->index->partner[miss] != NONE)
-		g_string_append_printf(out, " (%u to %u)", miss,
-		                       s->trace->index->partner[miss]);
-	else
-		g_string_append_printf(out, " (from %u on)", miss);
-	g_string_append(out, reach.count > 0 ? ", not recorded, which may touch "
-	                                     : ", not recorded, which touches nothing shared");
-	if (reach.count > 0)
-		trace_append_value(s->trace, reach.items[0], out);
-	if (reach.count > 1)
-		g_string_append_printf(out, " and %u more", (unsigned)reach.count - 1);
-	return true;
 }
 
 bool missing_code_reason(const struct session *s, const struct step *step, GString *out)

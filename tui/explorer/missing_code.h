@@ -9,14 +9,8 @@
 
 #include "engine/order/order.h"
 
-/* M: toggle whether it counts, for orders, pair decisions, the checker, and the verdicts of the
- * list. */
-void missing_code_toggle(struct app *app);
-
 /* "░" when the thread is inside such a call at `event` (of any thread), else " ". */
 const char *missing_code_sign(const struct session *s, uint32_t thread, uint32_t event);
-/* "inside of box_take@libparcels.so (28 to 29), which may touch *box"; false: not inside. */
-bool missing_code_around(const struct session *s, uint32_t event, GString *out);
 /* "missing code: box_put (10) and box_take (28) may both touch *box" for such a step; false:
  * another rule. */
 bool missing_code_reason(const struct session *s, const struct step *step, GString *out);

@@ -176,7 +176,8 @@ void prose_select(const GArray *prose, struct list *l, int row, int columns)
 	}
 }
 
-uint32_t prose_event(const GArray *prose, const struct list *l)
+/* The event of the paragraph under the cursor, or NONE. */
+static uint32_t prose_event(const GArray *prose, const struct list *l)
 {
 	return prose->len ? row_at(prose, l->cursor)->event : NONE;
 }
@@ -224,5 +225,26 @@ void prose_print(const GArray *prose, int columns, bool ascii, GString *out)
 		}
 	} else {
 		g_string_append_len(out, page->str, (gssize)page->len);
+	}
+}
+
+bool prose_request(struct app *app, const GArray *prose, struct list *list,
+                   enum request request, uint64_t count)
+{
+	uint32_t event;
+
+	switch (request) {
+	case REQUEST_EXPORT:
+		app_command(app, "export");
+		return true;
+	case REQUEST_ENTER:
+		event = prose_event(prose, list);
+		if (event != NONE) {
+			app_go(app, VIEW_TRACE);
+			app_goto(app, event, false);
+		}
+		return true;
+	default:
+		return list_request(list, request, count);
 	}
 }

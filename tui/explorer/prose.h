@@ -5,8 +5,7 @@
 #ifndef HEDDLE_PROSE_H
 #define HEDDLE_PROSE_H
 
-#include "tui/explorer/grid.h"
-#include "tui/explorer/session.h"
+#include "tui/explorer/app.h"
 
 struct prose_row {
 	enum style style;
@@ -31,8 +30,9 @@ void prose_fit(const GArray *prose, struct list *list, int rows, int columns);
 void prose_draw(const GArray *prose, const struct list *list, struct pane pane);
 /* Set the cursor to the paragraph at a row of the pane. */
 void prose_select(const GArray *prose, struct list *list, int row, int columns);
-/* The event of the paragraph under the cursor, or NONE. */
-uint32_t prose_event(const GArray *prose, const struct list *list);
+/* The keys of a view of paragraphs: export, go to the paragraph's event, move the cursor. */
+bool prose_request(struct app *app, const GArray *prose, struct list *list,
+                   enum request request, uint64_t count);
 /* Append in lines of `columns`; `ascii`: with ASCII replacements. */
 void prose_print(const GArray *prose, int columns, bool ascii, GString *out);
 

@@ -4,7 +4,6 @@
  */
 #include "tui/explorer/view_witness.h"
 
-#include "tui/explorer/command_line.h"
 #include "tui/explorer/messages.h"
 
 /* -- drawing ------------------------------------------------------------------------ */
@@ -120,7 +119,7 @@ static bool adopt(struct app *app, struct witness_view *v)
 			session_add_missing(app->session, report);
 		else
 			session_settle(app->session, report);
-		witness_view_show(app, v);
+		app_refresh(app);
 		app_say(app, SAYS_SCHEDULE_ACCEPTED);
 	} else {
 		app_say(app, SAYS_REFUSED, reason->str);
@@ -153,7 +152,7 @@ bool scheduler_request(struct app *app, struct witness_view *v, enum request req
 		break;
 	case REQUEST_EXPORT:
 		if (adopt(app, v))
-			commands_run(app, "export");
+			app_command(app, "export");
 		break;
 	case REQUEST_VERIFY:
 		adopt(app, v);

@@ -156,7 +156,7 @@ static inline bool session_has(const struct session *s, unsigned parts)
 /* "T1 worker(&q)", escaped, or the name alone while the index is being built. Owned by the
  * session, until session_forget_roles (names of functions are shown otherwise). */
 const char *session_thread(const struct session *s, uint32_t thread);
-/* The same where it has so many columns at most, else without the argument, else the name. */
+/* The same where it has at most `columns` columns, else without the argument, else the name. */
 const char *session_thread_within(const struct session *s, uint32_t thread, int columns);
 /* The columns of the widest of these. */
 int session_threads_columns(const struct session *s, int most);
@@ -167,10 +167,10 @@ void session_forget_roles(struct session *s);
 /* Number (from 1) of the report's race that the entry is; 0: none. */
 guint session_reported(const struct session *s, const struct entry *entry);
 /* Select race `number` (from 1) of the report: the pair of the finding on its two places, once
- * there is one. False: the trace has no such pair of accesses. */
+ * it exists. False: the trace has no such pair of accesses. */
 bool session_ask_reported(struct session *s, guint number);
 
-/* What was reached, while it is selected as a pair of its target alone; else NULL. */
+/* The place that was reached, while it is selected as a pair of its target alone; else NULL. */
 const struct reached *session_reached(const struct session *s);
 /* Keep it (the sequence without the target), and select it. */
 void session_set_reached(struct session *s, uint32_t target, const GArray *sequence,
@@ -234,6 +234,10 @@ uint32_t session_find(const struct session *s, uint32_t event, const char *text,
 /* The same in a sequence of events, from index `from` on: an index, or NONE. */
 uint32_t session_find_in(const struct session *s, const GArray *events, guint from,
                          const char *text, int direction);
+/* The event beside `event` in the trace, in its thread; `direction`: 1 or -1. NONE: at the end.
+ */
+uint32_t session_next_event(const struct session *s, uint32_t event, int direction);
+uint32_t session_next_thread(const struct session *s, uint32_t event, int direction);
 /* Run to the next breakpoint; NONE when none is hit. `hit` may be NULL. */
 uint32_t session_run(struct session *s, uint32_t event, int direction, struct breakpoint **hit);
 void breakpoint_free(struct breakpoint *b);
@@ -334,5 +338,20 @@ void describe_step(const struct session *s, const struct step *step, GString *ou
 void describe_rule(const struct session *s, const struct step *step, GString *out);
 /* "12,345" */
 const char *grouped(uint64_t number, char buffer[32]);
+
+/* The place of an event; all columns of a line are one. */
+static inline uint32_t session_site(const struct trace *t, uint32_t event)
+{
+	return t->locations[t->events[event].location].site;
+}
+
+void session_reached_free(struct reached *reached);
+
+/* A candidate that missing code may order cannot be settled. */
+static inline bool finding_is_open(const struct finding *f)
+{
+	return f->verdict == VERDICT_UNKNOWN ||
+	       (f->verdict == VERDICT_CANDIDATE && f->missing == NULL);
+}
 
 #endif

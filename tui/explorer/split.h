@@ -28,7 +28,7 @@ enum split {
 /* Borders of the last screen, and where the user has dragged some. Zero at the start. */
 struct splits {
 	struct split_place {
-		int at, of; /* row or column, of so many; `of` 0: as usual */
+		int at, of; /* row or column, and their number; `of` 0: as usual */
 	} places[SPLIT_COUNT];
 	bool dragging;
 	struct border dragged;

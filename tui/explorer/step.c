@@ -29,20 +29,20 @@ static uint32_t list_neighbour(struct event_list list, uint32_t event, int direc
 	return low > 0 ? list.items[low - 1] : NONE;
 }
 
-static uint32_t step_event(const struct session *s, uint32_t event, int direction)
+uint32_t session_next_event(const struct session *s, uint32_t event, int direction)
 {
 	if (direction > 0)
 		return event + 1 < s->trace->events_count ? event + 1 : NONE;
 	return event > 0 ? event - 1 : NONE;
 }
 
-static uint32_t step_thread(const struct session *s, uint32_t event, int direction)
+uint32_t session_next_thread(const struct session *s, uint32_t event, int direction)
 {
 	const struct trace *t = s->trace;
 	if (session_has(s, INDEX_THREADS))
 		return direction > 0 ? trace_next(t, event) : trace_previous(t, event);
 	uint32_t thread = t->events[event].thread;
-	for (uint32_t e = event; (e = step_event(s, e, direction)) != NONE;)
+	for (uint32_t e = event; (e = session_next_event(s, e, direction)) != NONE;)
 		if (t->events[e].thread == thread)
 			return e;
 	return NONE;
@@ -126,7 +126,7 @@ static uint32_t step_switch(const struct session *s, uint32_t event, int directi
 	const struct trace *t = s->trace;
 	if (!session_has(s, INDEX_THREADS)) {
 		uint32_t thread = t->events[event].thread;
-		for (uint32_t e = event; (e = step_event(s, e, direction)) != NONE;)
+		for (uint32_t e = event; (e = session_next_event(s, e, direction)) != NONE;)
 			if (t->events[e].thread != thread)
 				return e;
 		return NONE;
@@ -143,15 +143,15 @@ static uint32_t step_switch(const struct session *s, uint32_t event, int directi
 		else
 			high = middle;
 	}
-	return step_event(s, direction > 0 ? event + (uint32_t)low : event - (uint32_t)low,
-	                  direction);
+	return session_next_event(
+	        s, direction > 0 ? event + (uint32_t)low : event - (uint32_t)low, direction);
 }
 
 static uint32_t step_line(const struct session *s, uint32_t event, int direction)
 {
 	const struct trace *t = s->trace;
 	uint32_t site = t->locations[t->events[event].location].site;
-	for (uint32_t e = event; (e = step_thread(s, e, direction)) != NONE;) {
+	for (uint32_t e = event; (e = session_next_thread(s, e, direction)) != NONE;) {
 		uint32_t location = t->events[e].location;
 		if (location != 0 && t->locations[location].site != site)
 			return e;
@@ -209,7 +209,7 @@ static uint32_t step_by_calls(const struct session *s, uint32_t event, enum step
 	bool out = kind == STEP_OUT, deeper;
 	struct frame_call call = call_at(s, event, out ? s->frame : 0);
 	const struct location *from = &t->locations[t->events[event].location];
-	for (uint32_t e = event; (e = step_thread(s, e, direction)) != NONE;) {
+	for (uint32_t e = event; (e = session_next_thread(s, e, direction)) != NONE;) {
 		const struct location *to = &t->locations[t->events[e].location];
 		if (!is_inside(s, e, call, &deeper))
 			return e;
@@ -230,9 +230,9 @@ static uint32_t step_once(const struct session *s, uint32_t event, enum step_kin
 {
 	switch (kind) {
 	case STEP_EVENT:
-		return step_event(s, event, direction);
+		return session_next_event(s, event, direction);
 	case STEP_THREAD:
-		return step_thread(s, event, direction);
+		return session_next_thread(s, event, direction);
 	case STEP_VARIABLE:
 		return step_variable(s, event, direction);
 	case STEP_OBJECT:
@@ -354,7 +354,8 @@ uint32_t session_find(const struct session *s, uint32_t event, const char *text,
 	const struct trace *t = s->trace;
 	struct matches m = matches_of(t, text);
 	uint32_t found = NONE;
-	for (uint32_t e = event; found == NONE && (e = step_event(s, e, direction)) != NONE;)
+	for (uint32_t e = event;
+	     found == NONE && (e = session_next_event(s, e, direction)) != NONE;)
 		if (event_matches(t, &t->events[e], &m, text))
 			found = e;
 	matches_release(&m);
@@ -373,91 +374,6 @@ uint32_t session_find_in(const struct session *s, const GArray *events, guint fr
 			found = i;
 	matches_release(&m);
 	return found;
-}
-
-/* -- breakpoints -------------------------------------------------------------------- */
-
-void breakpoint_free(struct breakpoint *b)
-{
-	g_free(b->text);
-	if (b->sites)
-		g_array_free(b->sites, TRUE);
-	stop_condition_free(b->condition);
-	g_free(b);
-}
-
-static bool is_at(const struct breakpoint *b, uint32_t location)
-{
-	for (guint i = 0; i < b->sites->len; i++)
-		if (g_array_index(b->sites, uint32_t, i) == location)
-			return true;
-	return false;
-}
-
-/* Is it the first event of a call of the function; or, when that does nothing, its entry? */
-static bool begins(const struct session *s, uint32_t function, uint32_t event)
-{
-	const struct event *e = s->trace->events;
-	uint32_t before = step_thread(s, event, -1), next;
-	bool leaves = e[event].op == OP_LEAVE;
-	if (before != NONE && e[before].op == OP_ENTER && e[before].target == function)
-		return !leaves;
-	if (e[event].op != OP_ENTER || e[event].target != function)
-		return false;
-	next = step_thread(s, event, 1);
-	return next == NONE || e[next].op == OP_LEAVE;
-}
-
-static bool stands_here(const struct session *s, const struct breakpoint *b, uint32_t event)
-{
-	const struct trace *t = s->trace;
-	const struct event *e = &t->events[event];
-	if (b->variable != NONE) {
-		struct wide w =
-		        op_is_access(e->op) ? event_variables(t, e) : (struct wide){ 0 };
-		return ((b->writes && op_writes(e->op)) || (b->reads && op_reads(e->op))) &&
-		       b->variable - w.first < w.count;
-	}
-	if (b->function != NONE)
-		return begins(s, b->function, event);
-	return is_at(b, e->location);
-}
-
-static bool true_at(const struct session *s, const struct breakpoint *b, uint32_t event)
-{
-	return b->condition == NULL || stop_condition_holds(s, b->condition, event);
-}
-
-/* At the first event of a line only, or at the event that makes the condition true. */
-static bool stops_at(const struct session *s, const struct breakpoint *b, uint32_t event)
-{
-	const struct trace *t = s->trace;
-	if (!stands_here(s, b, event) || !true_at(s, b, event))
-		return false;
-	if (b->variable != NONE || b->function != NONE)
-		return true;
-	uint32_t before = step_thread(s, event, -1);
-	if (b->whole && before != NONE && is_at(b, t->events[before].location))
-		return b->condition && !true_at(s, b, before);
-	if (before == NONE || t->locations[t->events[before].location].site !=
-	                              t->locations[t->events[event].location].site)
-		return true;
-	return b->condition && !true_at(s, b, before);
-}
-
-uint32_t session_run(struct session *s, uint32_t event, int direction, struct breakpoint **hit)
-{
-	for (uint32_t e = event; (e = step_event(s, e, direction)) != NONE;) {
-		for (guint i = 0; i < s->breakpoints->len; i++) {
-			struct breakpoint *b = s->breakpoints->pdata[i];
-			if (b->disabled || !stops_at(s, b, e))
-				continue;
-			if (hit)
-				*hit = b;
-			return e;
-		}
-	}
-	return NONE;
 }
 
 /* -- values ------------------------------------------------------------------------- */

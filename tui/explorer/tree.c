@@ -197,7 +197,7 @@ static uint32_t run_number(const struct tree *tree, const json_t *item, const ch
 	return n >= 0 && n < tree->runs->len ? (uint32_t)n : otherwise;
 }
 
-/* Errors and races; those whose runs there are none of are left out. */
+/* Errors and races; those without runs in the list are left out. */
 static void read_found(struct tree *tree, const json_t *root)
 {
 	const json_t *errors = json_object_get(root, "errors");

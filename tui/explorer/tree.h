@@ -44,10 +44,11 @@ struct tree {
 	uint64_t executions, states, pruned, waiting;
 	uint64_t estimate, low, high; /* different runs in all, about; 0: not estimated */
 	bool complete;
-	int64_t bound; /* all schedules with so many preemptions were run; -1: none is promised
-	                */
-	bool races, uses;   /* uses of freed memory; either weakens `complete` */
-	GPtrArray *gaps;    /* char *, owned */
+	int64_t bound;    /* all schedules with at most this number of preemptions were run; -1:
+	                   * none is promised
+	                   */
+	bool races, uses; /* uses of freed memory; either weakens `complete` */
+	GPtrArray *gaps;  /* char *, owned */
 	GPtrArray *threads; /* char *, owned: "T1 worker(&q)", those of the first run */
 };
 /* NULL and `error` when unreadable; free with tree_free. */

@@ -44,7 +44,7 @@ static int total_of(const struct tab *tabs, int gap)
 	return total;
 }
 
-/* Place the tabs in a row of so many columns; the open one keeps its word. */
+/* Place the tabs in a row of `columns` columns; the open one keeps its word. */
 static void lay_out(const struct app *app, struct tab *tabs, int columns)
 {
 	int gap = 2;

@@ -6,12 +6,10 @@
 #include "engine/trace/own_code.h"
 #include "tui/explorer/app.h"
 
-#include "tui/explorer/command_line.h"
 #include "tui/explorer/export.h"
 #include "tui/explorer/outcomes.h"
 #include "tui/explorer/messages.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -521,7 +519,7 @@ static void open_trace(struct app *app, const struct tree *t, const struct tree_
 	app->after_is_heddle = true;
 }
 
-/* Is there something wrong with this line of the list? */
+/* Does this line of the list show an error? */
 static bool is_wrong(const struct explore_view *v, uint64_t i)
 {
 	return v->by_run ? tree_run_failed(run_at(v, i))
@@ -589,7 +587,7 @@ static bool explore_request(struct app *app, void *state, enum request request, 
 			select_run(v, run_at(v, v->list.cursor)->parent);
 		return true;
 	case REQUEST_EXPORT:
-		commands_run(app, "export");
+		app_command(app, "export");
 		return true;
 	default:
 		return list_request(v->by_run ? &v->list : &v->outcome_list, request, count);

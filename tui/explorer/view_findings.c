@@ -6,7 +6,6 @@
 #include "tui/explorer/settings.h"
 
 #include "engine/detect/failure.h"
-#include "tui/explorer/command_line.h"
 #include "tui/explorer/compare.h"
 #include "tui/explorer/folders.h"
 #include "tui/explorer/missing_code.h"
@@ -287,7 +286,7 @@ static struct layout layout_of(const struct app *app, int rows, guint count)
 	l.list = CLAMP((int)MIN(count, 1000) + 1, least,
 	               MAX(room - (rows >= 34 ? 12 : 6), least));
 	l.source_rows = CLAMP(room - l.list, 0, 17);
-	/* over the border are the headings and the line of who sees it */
+	/* over the border are the headings and the line of analyses that see it */
 	l.list =
 	        split_at(app, SPLIT_LIST, rows, room - l.source_rows + 2, 4, l.words_rows + 2) -
 	        2;
@@ -771,7 +770,7 @@ static bool findings_request(struct app *app, void *state, enum request request,
 	case REQUEST_NOTE: {
 		const struct entry *entry = session_selected(app->session);
 		if (entry)
-			line_open(app, LINE_NOTE, entry->note ? entry->note : "");
+			app_open_line(app, LINE_NOTE, entry->note ? entry->note : "");
 		return true;
 	}
 	case REQUEST_COMPARE:
@@ -812,7 +811,7 @@ static bool findings_request(struct app *app, void *state, enum request request,
 		findings_show(app, f);
 		return true;
 	case REQUEST_EXPORT:
-		commands_run(app, "export");
+		app_command(app, "export");
 		return true;
 	default:
 		return false;

@@ -5,7 +5,6 @@
  */
 #include "tui/explorer/app.h"
 
-#include "tui/explorer/command_line.h"
 #include "tui/explorer/messages.h"
 #include "tui/explorer/decisions.h"
 
@@ -351,7 +350,7 @@ static bool graph_request(struct app *app, void *state, enum request request, ui
 		return true;
 	}
 	case REQUEST_EXPORT:
-		commands_run(app, "export");
+		app_command(app, "export");
 		return true;
 	default:
 		return false;

@@ -5,7 +5,6 @@
 #include "tui/explorer/app.h"
 
 #include "tui/explorer/chain.h"
-#include "tui/explorer/command_line.h"
 #include "tui/explorer/export.h"
 #include "tui/explorer/prose.h"
 #include "tui/explorer/missing_code.h"
@@ -284,23 +283,12 @@ static bool order_request(struct app *app, void *state, enum request request, ui
 	switch (request) {
 	case REQUEST_ORDER:
 		return true;
-	case REQUEST_EXPORT:
-		commands_run(app, "export");
-		return true;
 	case REQUEST_BY_NEXT:
 		v->kind = (v->kind + 1) % (ORDER_KIND_COUNT + 1);
 		order_show(app, v);
 		return true;
-	case REQUEST_ENTER: {
-		uint32_t event = prose_event(v->rows, &v->list);
-		if (event != NONE) {
-			app_go(app, VIEW_TRACE);
-			app_goto(app, event, false);
-		}
-		return true;
-	}
 	default:
-		return list_request(&v->list, request, count);
+		return prose_request(app, v->rows, &v->list, request, count);
 	}
 }
 

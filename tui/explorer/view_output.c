@@ -150,7 +150,8 @@ static void add_line(struct output_view *v, const char *left, const char *right,
 	g_free(whole.file);
 }
 
-/* What replay says of standard output and error, which are pipes of ours here. */
+/* The beginning of replay's warnings about standard output and error, which are pipes of the
+ * explorer's here. */
 static const char our_pipes[] = "heddle: standard ";
 
 static char **lines_of(const GString *text)

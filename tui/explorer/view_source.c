@@ -101,15 +101,6 @@ static struct frame frame_at(const struct app *app, uint32_t event, unsigned fra
 	return g_array_index(frames, struct frame, MIN(frame, frames->len - 1));
 }
 
-const char *source_line(const struct app *app, uint32_t location)
-{
-	const struct location *l = &app_trace(app)->locations[location];
-	if (l->file == 0 || l->line == 0)
-		return NULL;
-	return sources_line((struct sources *)&app->sources,
-	                    trace_string(app_trace(app), l->file), l->line);
-}
-
 bool draw_source(const struct app *app, struct pane p, uint32_t event, unsigned frame)
 {
 	const struct trace *t = app_trace(app);

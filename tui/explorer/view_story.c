@@ -3,7 +3,6 @@
  */
 #include "tui/explorer/app.h"
 
-#include "tui/explorer/command_line.h"
 #include "tui/explorer/story.h"
 
 struct story_view {
@@ -86,23 +85,8 @@ static void story_draw(const struct app *app, const void *state, struct pane p)
 static bool story_request(struct app *app, void *state, enum request request, uint64_t count)
 {
 	struct story_view *v = state;
-	switch (request) {
-	case REQUEST_STORY:
-		return true;
-	case REQUEST_EXPORT:
-		commands_run(app, "export");
-		return true;
-	case REQUEST_ENTER: {
-		uint32_t event = prose_event(v->prose, &v->list);
-		if (event != NONE) {
-			app_go(app, VIEW_TRACE);
-			app_goto(app, event, false);
-		}
-		return true;
-	}
-	default:
-		return list_request(&v->list, request, count);
-	}
+	return request == REQUEST_STORY ||
+	       prose_request(app, v->prose, &v->list, request, count);
 }
 
 static void story_select(struct app *app, void *state, int row, int column, bool again)

@@ -173,7 +173,7 @@ static void help_show(struct app *app, void *state)
 	enum view_kind view = asked_about(app);
 	g_autoptr(GString) text = g_string_new(NULL);
 	g_string_append_printf(text, "In %s (a number before a key repeats it: 10n)\n",
-	                       view_table[view]->title);
+	                       app->views[view]->title);
 	append_requests(app, view, false, text);
 	g_string_append(text, "\nEverywhere\n");
 	append_requests(app, view, true, text);

@@ -428,6 +428,31 @@ static void append_return_point(const struct session *s, GString *out)
 	g_string_append(out, " ends well  ");
 }
 
+/* "inside of box_take@libparcels.so (28 to 29), which may touch *box"; false: not inside. */
+static bool append_around(const struct session *s, uint32_t event, GString *out)
+{
+	uint32_t miss =
+	        s->calls != NULL ? missing_calls_inside(s->calls, s->trace, event) : NONE;
+
+	if (miss == NONE)
+		return false;
+	struct event_list reach = missing_reach(s->trace, miss);
+	g_string_append(out, "inside of ");
+	describe_operand(s->trace, miss, out);
+	if (s->trace->index->partner[miss] != NONE)
+		g_string_append_printf(out, " (%u to %u)", miss,
+		                       s->trace->index->partner[miss]);
+	else
+		g_string_append_printf(out, " (from %u on)", miss);
+	g_string_append(out, reach.count > 0 ? ", not recorded, which may touch "
+	                                     : ", not recorded, which touches nothing shared");
+	if (reach.count > 0)
+		trace_append_value(s->trace, reach.items[0], out);
+	if (reach.count > 1)
+		g_string_append_printf(out, " and %u more", (unsigned)reach.count - 1);
+	return true;
+}
+
 static void draw_foot(const struct app *app, const struct trace_state *v, struct pane p)
 {
 	const struct session *s = app->session;
@@ -460,7 +485,7 @@ static void draw_foot(const struct app *app, const struct trace_state *v, struct
 	}
 	if (session_lacks_code(s)) {
 		g_string_append(text, "░ ");
-		if (!missing_code_around(s, s->event, text))
+		if (!append_around(s, s->event, text))
 			g_string_truncate(text, text->len - strlen("░ "));
 	}
 	pane_text(p, 2, 1, STYLE_TEXT, text->str);

@@ -2,15 +2,12 @@
  * view_witness.c - recorded order and witness side by side: moved events, necessary context
  * switches with reasons, stepping. Below, the state of the threads.
  */
-#include "engine/trace/shown.h"
-#include "engine/trace/own_code.h"
 #include "engine/base/search.h"
 #include "engine/predict/ladder/behind.h"
 #include "tui/explorer/weak_memory.h"
 #include "engine/predict/weak_races.h"
 #include "tui/explorer/view_witness.h"
 
-#include "tui/explorer/command_line.h"
 #include "tui/explorer/missing_code.h"
 #include "tui/explorer/return_point.h"
 #include "tui/explorer/settings.h"
@@ -34,21 +31,10 @@ static void *witness_open(struct app *app)
 	return v;
 }
 
-void witness_view_forget_orders(struct witness_view *v)
-{
-	stage_release(&v->stage);
-	witness_release(&v->w);
-	g_clear_pointer(&v->sorted, g_array_unref);
-	g_clear_pointer(&v->switches, g_array_unref);
-	g_clear_pointer(&v->moves, g_free);
-	g_clear_pointer(&v->calls_left, g_free);
-	g_clear_pointer(&v->verdict, g_free);
-}
-
 static void forget(struct witness_view *v)
 {
 	both_orders_leave(v);
-	witness_view_forget_orders(v);
+	both_orders_free(v);
 	g_clear_pointer(&v->sentence, g_free);
 	g_array_set_size(v->rows, 0);
 	g_array_set_size(v->recorded, 0);
@@ -76,11 +62,6 @@ static void witness_close(void *state)
 
 /* -- rows ---------------------------------------------------------------------------------- */
 
-static uint32_t event_at(const struct witness_view *v, guint i)
-{
-	return g_array_index(v->w.events, uint32_t, i);
-}
-
 static void add_row(GArray *rows, enum row_kind kind, guint index)
 {
 	struct row row = { kind, index };
@@ -91,7 +72,8 @@ static void add_row(GArray *rows, enum row_kind kind, guint index)
 static guint common_prefix(const struct witness_view *v)
 {
 	guint i = 0;
-	while (i < v->sorted->len && g_array_index(v->sorted, uint32_t, i) == event_at(v, i))
+	while (i < v->sorted->len &&
+	       g_array_index(v->sorted, uint32_t, i) == witness_event(v, i))
 		i++;
 	return i;
 }
@@ -203,25 +185,13 @@ static void go_to_index(struct witness_view *v, guint index)
 	}
 }
 
-/* Index of the event under the cursor, or of the next one below a separator. */
-static guint witness_view_cursor(const struct witness_view *v)
-{
-	for (uint64_t i = v->list.cursor; i < v->rows->len; i++) {
-		const struct row *row = &g_array_index(v->rows, struct row, i);
-		if (row->kind == ROW_EVENT)
-			return row->index;
-		if (row->kind == ROW_FOLD)
-			return v->fold - 1;
-	}
-	return v->w.events->len - 1;
-}
-
-void witness_view_take(struct app *app, struct witness_view *v, struct witness_view *made)
+static void witness_view_take(struct app *app, struct witness_view *v,
+                              struct witness_view *made)
 {
 	/* a better witness of the same pair: the cursor keeps its event */
 	bool moved = v->w.events && v->list.cursor != point_of_it(v);
-	uint32_t event = moved ? event_at(v, witness_view_cursor(v)) : NONE;
-	witness_view_forget_orders(v);
+	uint32_t event = moved ? witness_event(v, witness_cursor(v)) : NONE;
+	both_orders_free(v);
 	v->w = made->w;
 	v->stage = made->stage;
 	v->sorted = made->sorted;
@@ -255,7 +225,7 @@ static void take_reached(struct app *app, struct witness_view *v, const struct r
 		             .pair = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
 	g_array_append_val(w.pair, r->target);
 	v->reached = r;
-	both_orders_make(app, v, &w, r->target);
+	both_orders_make(app, v, &w, r->target, witness_view_take);
 }
 
 static void take_finding(struct app *app, struct witness_view *v, const struct finding *f)
@@ -269,7 +239,7 @@ static void take_finding(struct app *app, struct witness_view *v, const struct f
 		witness_add_memory(app_trace(app), f, &w);
 	v->finding = f;
 	v->source = f->witness;
-	both_orders_make(app, v, &w, NONE);
+	both_orders_make(app, v, &w, NONE, witness_view_take);
 }
 
 /* Set the widths of thread names and event numbers. */
@@ -288,7 +258,7 @@ static void measure(struct witness_view *v, const struct trace *t)
 static void remake_rows(struct app *app, struct witness_view *v)
 {
 	bool at_point = v->list.cursor == point_of_it(v);
-	guint index = witness_view_cursor(v);
+	guint index = witness_cursor(v);
 	v->point = app->session->point;
 	make_rows(v);
 	turns_make(v, app_trace(app));
@@ -329,7 +299,7 @@ static void take_proof(struct app *app, struct witness_view *v, const struct fin
 	          f->proof ? proof_method_word(f->proof->method) : "?", f->first, f->second);
 }
 
-void witness_view_show(struct app *app, struct witness_view *v)
+static void witness_view_show(struct app *app, struct witness_view *v)
 {
 	const struct session *s = app->session;
 	const struct reached *reached = session_reached(s);
@@ -371,114 +341,6 @@ static void witness_show(struct app *app, void *state)
 
 /* -- drawing the two orders ------------------------------------------------------------- */
 
-void append_witness_event(const struct app *app, const struct witness_view *v, guint i,
-                          GString *out)
-{
-	const struct session *s = app->session;
-	const struct trace *t = s->trace;
-	uint32_t event = event_at(v, i);
-	const struct event *e = &t->events[event];
-	bool reached = v->w.claim == CLAIM_REACH && i + 1 >= v->w.events->len;
-	bool racing = reached || (v->w.claim == CLAIM_RACE && i + 2 >= v->w.events->len);
-	bool plain = op_is_access(e->op) && !(e->flags & EVENT_WIDE);
-	guint step = reached ? i : racing ? MAX(v->w.events->len, 2) - 2 : i;
-	uint32_t writer, value = 0;
-	if (racing && plain && !op_writes(e->op))
-		value = stage_value(&v->stage, step, e->target, &writer);
-	if (value == 0) {
-		stage_describe(&v->stage, event, step, out);
-		return;
-	}
-	uint32_t other = stage_value(&v->stage, v->w.events->len, e->target, &writer);
-	describe_operand(t, event, out);
-	g_string_append(out, " reads ");
-	shown_append(t, e->target, value, out);
-	if (other && other != value) {
-		g_string_append(out, " or ");
-		shown_append(t, e->target, other, out);
-	}
-}
-
-void draw_witness_event(const struct app *app, const struct witness_view *v, struct pane p,
-                        int row, uint32_t event, const char *text, int8_t move)
-{
-	const struct trace *t = app_trace(app);
-	uint32_t thread = t->events[event].thread;
-	bool lacking = session_lacks_code(app->session);
-	int at = v->name_width + v->number_width + (lacking ? 5 : 3);
-	char number[16];
-	g_snprintf(number, sizeof number, "%u", event);
-	pane_field(p, row, 1, v->name_width, style_of_thread(thread),
-	           trace_thread_name(t, thread));
-	bool pair = event == v->pair[0] || event == v->pair[1];
-	pane_field_right(p, row, v->name_width + 2, v->number_width,
-	                 pair ? STYLE_RACE : STYLE_DIM, number);
-	/* Text only if the event fits. */
-	bool words = p.columns - at - 13 >= text_columns(text);
-	const char *mark = move == 0 ? ""
-	                   : words   ? (move > 0 ? "moved up ▲" : "moved down ▼")
-	                             : (move > 0 ? "▲" : "▼");
-	if (lacking)
-		pane_text(p, row, at - 2, STYLE_MISSING,
-		          missing_code_sign(app->session, thread, event));
-	int width = text_columns(mark);
-	pane_field(p, row, at, p.columns - at - (width ? width + 1 : 0),
-	           pair ? STYLE_RACE : style_of_thread(thread), text);
-	pane_field_right(p, row, p.columns - width, width, STYLE_MOVED, mark);
-}
-
-/* "T1's unlock m" */
-static void append_step(const struct session *s, uint32_t event, GString *out)
-{
-	const char *thread = trace_thread_name(s->trace, s->trace->events[event].thread);
-	append_escaped(out, thread, strlen(thread));
-	g_string_append(out, "'s ");
-	describe_event(s, event, out);
-}
-
-/* The old thread goes no further: it is at its event of the pair, or not needed any more. */
-static void append_end(const struct session *s, uint32_t thread, uint32_t event, GString *out)
-{
-	const char *name = trace_thread_name(s->trace, thread);
-	append_escaped(out, name, strlen(name));
-	if (event == NONE) {
-		g_string_append(out, "'s part ends here");
-		return;
-	}
-	const struct location *l = own_code_location(s->trace, event);
-	g_string_append(out, " stops before ");
-	if (l->line)
-		g_string_append_printf(out, "line %u", l->line);
-	else
-		describe_event(s, event, out);
-}
-
-void append_switch_reason(const struct session *session, const struct witness_view *v,
-                          const struct context_switch *s, GString *out)
-{
-	const struct trace *t = session->trace;
-	if (s->reason == SWITCH_OPTIONAL) {
-		g_string_append(out, "optional");
-		return;
-	}
-	g_string_append(out, "needed: ");
-	if (s->reason == SWITCH_LOCK) {
-		describe_operand(t, s->waits, out);
-		g_string_append(out, " must be free");
-		if (s->because != NONE)
-			g_string_append_printf(out, " (%u)", s->because);
-	} else if (s->reason == SWITCH_END) {
-		append_end(session, t->events[event_at(v, s->at - 1)].thread, s->waits, out);
-	} else if (s->because == NONE) {
-		append_step(session, s->waits, out);
-		g_string_append(out, " has to wait");
-	} else {
-		g_string_append(out, s->reason == SWITCH_WRITE ? "" : "first ");
-		append_step(session, s->because, out);
-		g_string_append(out, s->reason == SWITCH_WRITE ? " is still to come" : "");
-	}
-}
-
 static void draw_switch(const struct app *app, const struct witness_view *v, struct pane p,
                         int row, guint index)
 {
@@ -489,22 +351,6 @@ static void draw_switch(const struct app *app, const struct witness_view *v, str
 	append_switch_reason(app->session, v, s, text);
 	g_string_append_c(text, ' ');
 	pane_text(p, row, 2, s->reason == SWITCH_OPTIONAL ? STYLE_DIM : STYLE_KEY, text->str);
-}
-
-const char *witness_claim_words(const struct witness_view *v)
-{
-	switch (v->w.claim) {
-	case CLAIM_DEADLOCK:
-		return " each is about to take what another holds ";
-	case CLAIM_STUCK:
-		return " here it waits, for ever ";
-	case CLAIM_REACH:
-		return " here the condition holds ";
-	case CLAIM_C11_RACE:
-		return " unordered by C11: they race ";
-	default:
-		return " both are about to happen: they race ";
-	}
 }
 
 static void draw_row(const struct app *app, const struct witness_view *v, struct pane p,
@@ -530,7 +376,7 @@ static void draw_row(const struct app *app, const struct witness_view *v, struct
 		break;
 	case ROW_EVENT: {
 		g_autoptr(GString) text = g_string_new(NULL);
-		uint32_t event = is_new ? event_at(v, what->index)
+		uint32_t event = is_new ? witness_event(v, what->index)
 		                        : g_array_index(v->sorted, uint32_t, what->index);
 		if (is_new)
 			append_witness_event(app, v, what->index, text);
@@ -543,14 +389,6 @@ static void draw_row(const struct app *app, const struct witness_view *v, struct
 	}
 }
 
-/* The step shown: after the event under the cursor; on a separator, before the next one. */
-static guint cursor_step(const struct witness_view *v)
-{
-	enum row_kind kind = g_array_index(v->rows, struct row, v->list.cursor).kind;
-	guint index = witness_view_cursor(v);
-	return kind == ROW_EVENT || kind == ROW_FOLD ? index + 1 : index;
-}
-
 /* The row of an event in the recorded order, or the one before it that is shown. */
 static uint64_t recorded_position(const struct witness_view *v, uint32_t event)
 {
@@ -559,39 +397,6 @@ static uint64_t recorded_position(const struct witness_view *v, uint32_t event)
 	guint row = search_end(i, 0, v->recorded->len,
 	                       g_array_index(v->recorded, struct row, i).index <= at);
 	return row ? row - 1 : 0;
-}
-
-/* A switch between the events of the pair does not count: either may go first. */
-void append_switch_count(const struct witness_view *v, GString *out)
-{
-	guint needed = 0, all = 0,
-	      end = v->w.events->len - MIN(v->w.pair->len, v->w.events->len);
-	bool race = v->w.claim == CLAIM_RACE || claim_waits(v->w.claim);
-	for (guint i = 0; i < v->switches->len; i++) {
-		const struct context_switch *s =
-		        &g_array_index(v->switches, struct context_switch, i);
-		if (race && s->at >= end)
-			continue;
-		all++;
-		needed += s->reason != SWITCH_OPTIONAL;
-	}
-	if (v->stage.session->weak)
-		g_string_append_printf(out, "--memory %s", weak_model_words[v->w.memory]);
-	else if (all == 0)
-		g_string_append(out, "no switch");
-	else if (needed == all)
-		g_string_append_printf(out, "%u switch%s, %s", all, all == 1 ? "" : "es",
-		                       all == 1   ? "needed"
-		                       : all == 2 ? "both needed"
-		                                  : "all needed");
-	else
-		g_string_append_printf(out, "%u switch%s, %u needed", all, all == 1 ? "" : "es",
-		                       needed);
-}
-
-int witness_foot_rows(const struct witness_view *v, int rows)
-{
-	return stage_pane_rows(&v->stage, rows) + stage_sentence_rows(v->sentence, v->columns);
 }
 
 /* "T1 is about to write x at q.c:12; T2 is about to read it at q.c:30: nothing orders the two",
@@ -651,24 +456,9 @@ static void tell_claim(const struct app *app, struct witness_view *v)
 	g_string_free(operand, TRUE);
 }
 
-void draw_witness_foot(const struct app *app, const struct witness_view *v, struct pane p)
-{
-	guint step = cursor_step(v);
-	g_autoptr(GString) text = g_string_new(NULL);
-	g_string_append_printf(text, "after step %u of %u", step, v->w.events->len);
-	stage_pane_draw(app, &v->stage, step, v->pair, text->str, v->sentence, p);
-	int title = text_columns(text->str) + 5; /* the rule is visible on both sides */
-	g_string_assign(text, " cut off: ");
-	stage_append_cut(&v->stage, text);
-	g_string_append_c(text, ' ');
-	int width = text_columns(text->str), most = MIN(p.columns / 2, p.columns - 2 - title);
-	pane_field(p, 0, p.columns - 2 - MIN(width, most), MIN(width, most), STYLE_DIM,
-	           text->str);
-}
-
 static void draw_recorded(const struct app *app, const struct witness_view *v, struct pane p)
 {
-	uint64_t same = recorded_position(v, event_at(v, witness_view_cursor(v)));
+	uint64_t same = recorded_position(v, witness_event(v, witness_cursor(v)));
 	for (int r = 0; r < p.rows && v->recorded_top + r < v->recorded->len; r++) {
 		draw_row(app, v, p, r,
 		         &g_array_index(v->recorded, struct row, v->recorded_top + r), false);
@@ -780,7 +570,7 @@ static void witness_fit(struct app *app, void *state, int rows, int columns)
 	if (g_array_index(v->rows, struct row, v->list.cursor).kind == ROW_BOTH &&
 	    below > v->list.top + (uint64_t)MAX(room, 0) && below <= v->rows->len)
 		v->list.top = below - (uint64_t)room;
-	uint64_t same = recorded_position(v, event_at(v, witness_view_cursor(v)));
+	uint64_t same = recorded_position(v, witness_event(v, witness_cursor(v)));
 	struct list left = { .cursor = same, .top = v->recorded_top };
 	list_fit(&left, v->recorded->len, room);
 	v->recorded_top = left.top;
@@ -808,7 +598,7 @@ static void follow(struct app *app, struct witness_view *v)
 	struct session *s = app->session;
 	if (v->w.events == NULL)
 		return;
-	s->event = event_at(v, witness_view_cursor(v));
+	s->event = witness_event(v, witness_cursor(v));
 	s->frame = session_own_frame(s, s->event);
 }
 
@@ -830,7 +620,7 @@ static void find_access(struct app *app, struct witness_view *v, int direction,
                         bool (*wanted)(enum op))
 {
 	const struct trace *t = app_trace(app);
-	uint32_t variable = session_variable(app->session, event_at(v, witness_view_cursor(v)));
+	uint32_t variable = session_variable(app->session, witness_event(v, witness_cursor(v)));
 	for (uint64_t i = v->list.cursor; variable != NONE;) {
 		if (direction < 0 ? i == 0 : i + 1 >= v->rows->len)
 			break;
@@ -838,7 +628,7 @@ static void find_access(struct app *app, struct witness_view *v, int direction,
 		const struct row *row = &g_array_index(v->rows, struct row, i);
 		if (row->kind != ROW_EVENT)
 			continue;
-		uint32_t event = event_at(v, row->index);
+		uint32_t event = witness_event(v, row->index);
 		if (wanted(t->events[event].op) &&
 		    session_variable(app->session, event) == variable) {
 			v->list.cursor = i;
@@ -922,7 +712,7 @@ static bool witness_request(struct app *app, void *state, enum request request, 
 	}
 	if (request == REQUEST_SCHEDULE) {
 		guint before = v->w.events ? MAX(v->w.events->len, 2) - 2 : 0;
-		scheduler_start(app, v, v->w.events ? MIN(witness_view_cursor(v), before) : 0);
+		scheduler_start(app, v, v->w.events ? MIN(witness_cursor(v), before) : 0);
 		return true;
 	}
 	if (v->w.events == NULL)
@@ -963,13 +753,13 @@ static bool witness_request(struct app *app, void *state, enum request request, 
 			take_finding(app, v, v->finding);
 		break;
 	case REQUEST_EXPORT:
-		commands_run(app, "export");
+		app_command(app, "export");
 		break;
 	case REQUEST_REPLAY:
-		commands_run(app, "replay");
+		app_command(app, "replay");
 		break;
 	case REQUEST_DEBUG:
-		commands_run(app, "replay --gdb");
+		app_command(app, "replay --gdb");
 		break;
 	case REQUEST_ENTER:
 		follow(app, v);
@@ -991,8 +781,8 @@ static bool witness_search(struct app *app, void *state, const char *text, int d
 	struct witness_view *v = state;
 	if (v->w.events == NULL || v->choosing)
 		return false;
-	uint32_t index = session_find_in(app->session, v->w.events, witness_view_cursor(v),
-	                                 text, direction);
+	uint32_t index =
+	        session_find_in(app->session, v->w.events, witness_cursor(v), text, direction);
 	if (index == NONE) {
 		app_say(app, SAYS_NOT_FOUND_IN_SCHEDULE,
 		        direction > 0 ? SAYS_AFTER : SAYS_BEFORE, text);

@@ -67,13 +67,14 @@ struct witness_view {
 	uint32_t choice; /* the thread under the cursor */
 };
 
-/* The witness or the pair has changed (view_witness.c). */
-void witness_view_show(struct app *app, struct witness_view *v);
-/* Show what both_orders_make made: w, stage, sorted, switches, moves, calls_left, verdict,
- * which pass to `v`. The cursor keeps its event, or goes to where the claim holds. */
-void witness_view_take(struct app *app, struct witness_view *v, struct witness_view *made);
-/* Free what witness_view_take takes. */
-void witness_view_forget_orders(struct witness_view *v);
+/* -- parts that its forms share (witness_parts.c) -------------------------------------------- */
+
+static inline uint32_t witness_event(const struct witness_view *v, guint i)
+{
+	return g_array_index(v->w.events, uint32_t, i);
+}
+/* Index of the event under the cursor, or of the next one below a separator. */
+guint witness_cursor(const struct witness_view *v);
 /* Draw an event with thread and number; `move` as in schedule_moves, in words if they fit. */
 void draw_witness_event(const struct app *app, const struct witness_view *v, struct pane p,
                         int row, uint32_t event, const char *text, int8_t move);
@@ -96,11 +97,15 @@ void draw_witness_foot(const struct app *app, const struct witness_view *v, stru
 
 /* -- both orders, compared (both_orders.c) ------------------------------------------------- */
 
-/* Compare `w` (its parts pass) with the recorded order and judge it, then witness_view_take:
- * now, or later if it is long; `v` shows its old witness until then. `target`: of CLAIM_REACH.
- */
+/* Takes the comparison: w, stage, sorted, switches, moves, calls_left and verdict of `made`
+ * pass to `v`. */
+typedef void orders_taker(struct app *app, struct witness_view *v, struct witness_view *made);
+/* Compare `w` (its parts pass) with the recorded order and judge it, then call `take`: now, or
+ * later if it is long; `v` shows its old witness until then. `target`: of CLAIM_REACH. */
 void both_orders_make(struct app *app, struct witness_view *v, const struct witness *w,
-                      uint32_t target);
+                      uint32_t target, orders_taker *take);
+/* Free the parts that a taker takes. */
+void both_orders_free(struct witness_view *v);
 /* `v` no longer waits for it. */
 void both_orders_leave(struct witness_view *v);
 

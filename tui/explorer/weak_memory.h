@@ -14,8 +14,9 @@ bool weak_memory_allows(const struct session *s, const char *what, struct error 
 /* Append what the load does otherwise than the last store says, in a few words: ", not 1 by T1
  * (mp.c:5)". Nothing for other events. Needs INDEX_ALL. */
 void weak_memory_append_brief(const struct session *s, uint32_t event, GString *out);
-/* What is against it at the selected event, as `heddle explore --order` has it:
- * "m.c:32=release"; char *, owned by the caller. Empty where nothing is known. */
+/* The memory orders that would forbid the weak behaviour at the selected event, as `heddle
+ * explore --order` takes them: "m.c:32=release"; char *, owned by the caller. Empty where
+ * nothing is known. */
 GPtrArray *weak_memory_against(const struct session *s);
 /* Rows at the selected event; none where the run is of no memory model. Needs INDEX_ALL. */
 void add_weak_memory(const struct app *app, GArray *rows);

@@ -72,7 +72,7 @@ static void take_way(struct completing *c, struct way w)
 	run_state_step(c->s, w.thread, w.woken);
 }
 
-/* Go on while there is one way; true at the end of all threads. */
+/* Go on while exactly one step is possible; true at the end of all threads. */
 static bool go_on(struct completing *c)
 {
 	uint64_t cost = 0;

@@ -7,6 +7,7 @@
 
 #include "engine/base/hash.h"
 #include "engine/trace/once.h"
+#include "engine/trace/state_rules.h"
 #include "engine/trace/tries.h"
 
 #include <string.h>
@@ -105,19 +106,18 @@ static bool waits_for_message(const struct run_state *s, uint32_t e)
 /* Does the state decide, in place of the recording's pairing (rule W2)? */
 static bool is_decided(const struct run_state *s, const struct must_edge *edge)
 {
-	uint32_t object = at(s, edge->after)->target;
+	const struct event *x = at(s, edge->after);
+	bool object = op_table[x->op].operand == OPERAND_OBJECT;
 
-	switch (edge->rule) {
-	case MUST_SEMAPHORE:
-	case MUST_WAKER:
-		return !s->foreign[object];
-	case MUST_BARRIER:
-		return s->t->objects[object].count > 0 && !s->foreign[object];
-	case MUST_MESSAGE:
-		return waits_for_message(s, edge->after);
-	default:
-		return edge->condition != NONE;
-	}
+	return state_decides(s->t, edge, !(object && s->foreign[x->target]),
+	                     edge->rule == MUST_MESSAGE && waits_for_message(s, edge->after));
+}
+
+static enum next next_by(enum answer answer)
+{
+	return answer == ANSWER_SAME    ? NEXT_RUNS
+	       : answer == ANSWER_WAITS ? NEXT_WAITS
+	                                : NEXT_DIFFERS;
 }
 
 static uint32_t missing(const struct run_state *s, uint32_t e)
@@ -239,14 +239,13 @@ static enum next next_tryfail(const struct run_state *s, uint32_t e)
 static enum next next_wake(const struct run_state *s, uint32_t e)
 {
 	const struct event *x = at(s, e);
-	bool woken = s->woken[x->thread];
+	bool woken = s->woken[x->thread], late = x->flags & EVENT_TRY;
 	uint32_t wait = s->waiting[x->thread];
+	bool known = s->facts[e] & FACT_WAKER && wait != 0 && !s->foreign[x->target];
 
-	if (x->flags & EVENT_TRY)
-		return woken ? NEXT_DIFFERS : NEXT_RUNS; /* its time was up */
-	if (woken || !(s->facts[e] & FACT_WAKER) || wait == 0 || s->foreign[x->target])
-		return NEXT_RUNS;
-	return at(s, wait - 1)->flags & EVENT_TRY ? NEXT_DIFFERS : NEXT_WAITS;
+	if (!late && !known)
+		return NEXT_RUNS; /* woken by an operation that the trace lacks */
+	return next_by(state_wake(late, !late && at(s, wait - 1)->flags & EVENT_TRY, woken));
 }
 
 static bool round_is_open(const struct run_state *s, uint32_t thread, uint32_t barrier)
@@ -264,10 +263,9 @@ static enum next next_depart(const struct run_state *s, uint32_t e)
 	if (s->t->objects[x->target].count <= 0 || s->foreign[x->target] || n == 0 ||
 	    arrive == 0)
 		return NEXT_RUNS;
-	if (round_is_open(s, x->thread, x->target))
-		return NEXT_WAITS;
 	bool serial = n % (uint32_t)s->t->objects[x->target].count == 0;
-	return serial == !!(s->facts[arrive - 1] & FACT_SERIAL) ? NEXT_RUNS : NEXT_DIFFERS;
+	return next_by(state_depart(round_is_open(s, x->thread, x->target), serial,
+	                            s->facts[arrive - 1] & FACT_SERIAL));
 }
 
 static bool waits_at(const struct run_state *s, uint32_t thread, uint32_t object)
@@ -352,10 +350,8 @@ static enum next next_receive(const struct run_state *s, uint32_t e)
 
 	if (!waits_for_message(s, e))
 		return NEXT_RUNS;
-	if (begins != NONE) /* before the other has begun it would be the one that runs it */
-		return !run_state_has(s, begins) ? NEXT_DIFFERS
-		       : unsent(s, e) != NONE    ? NEXT_WAITS
-		                                 : NEXT_RUNS;
+	if (begins != NONE)
+		return next_by(state_once(run_state_has(s, begins), unsent(s, e) == NONE));
 	empty = s->sent[m->channel] == s->received[m->channel];
 	if (m->what == CHANNEL_CLOSED) /* a thread that reads its end has read all before */
 		return !empty ? NEXT_DIFFERS : unsent(s, e) != NONE ? NEXT_WAITS : NEXT_RUNS;
@@ -409,7 +405,7 @@ uint32_t run_state_channel(const struct run_state *s, uint32_t e)
 		return NONE;
 	if (x->op == OP_SND ? m->what != CHANNEL_NONE : channel_receives(&s->channels, x))
 		return m->channel;
-	/* the begin of a thread's work there is a message of another name */
+	/* the function's begin is sent as a message of another name */
 	uint32_t ends = x->op == OP_SND ? s->ends[x->target] : x->target;
 	return ends != NONE && s->begins[ends] != NONE ? s->channels.count + ends : NONE;
 }
@@ -418,7 +414,7 @@ static enum next next_sync(const struct run_state *s, uint32_t e)
 {
 	const struct event *x = at(s, e);
 	uint32_t block = event_block_used(s->t, x);
-	bool blocked;
+	bool free;
 
 	if (x->op == OP_RCV)
 		return next_receive(s, e);
@@ -431,10 +427,10 @@ static enum next next_sync(const struct run_state *s, uint32_t e)
 	switch (x->op) {
 	case OP_ACQ:
 	case OP_RACQ:
-		blocked = is_held(s, x->target, x->op == OP_ACQ);
+		free = !is_held(s, x->target, x->op == OP_ACQ);
 		break;
 	case OP_TAKE:
-		blocked = s->count[x->target] == 0 && !s->foreign[x->target];
+		free = s->count[x->target] > 0 || s->foreign[x->target];
 		break;
 	case OP_TRYFAIL:
 		return next_tryfail(s, e);
@@ -449,9 +445,9 @@ static enum next next_sync(const struct run_state *s, uint32_t e)
 	default:
 		return NEXT_RUNS;
 	}
-	if (!blocked)
-		return NEXT_RUNS;
-	return x->flags & EVENT_TRY || s->misused[x->target] != 0 ? NEXT_DIFFERS : NEXT_WAITS;
+	enum answer answer = state_acquire(x, free);
+	return answer == ANSWER_WAITS && s->misused[x->target] != 0 ? NEXT_DIFFERS
+	                                                            : next_by(answer);
 }
 
 enum next run_state_next(const struct run_state *s, uint32_t thread)
@@ -538,10 +534,7 @@ uint32_t run_state_holder(const struct run_state *s, uint32_t thread, uint32_t i
 
 bool run_state_may_wake(const struct run_state *s, uint32_t signal, uint32_t thread)
 {
-	uint32_t wait = s->waiting[thread];
-
-	return wait != 0 && at(s, wait - 1)->op == OP_WAIT &&
-	       at(s, wait - 1)->target == at(s, signal)->target && !s->woken[thread];
+	return state_may_wake(s->t, signal, s->waiting[thread] - 1, s->woken[thread]);
 }
 
 static void step_object(struct run_state *s, uint32_t e, uint32_t woken)

@@ -83,7 +83,7 @@ void run_state_free(struct run_state *s); /* may be NULL */
 /* The thread's next event, or NONE. */
 uint32_t run_state_event(const struct run_state *s, uint32_t thread);
 enum next run_state_next(const struct run_state *s, uint32_t thread);
-/* What a thread that waits is waiting for. */
+/* The kind of object that a waiting thread waits for. */
 enum wait_for run_state_waits_for(const struct run_state *s, uint32_t thread);
 /* The i-th thread that holds the lock which the thread's next event asks for, in a mode that
  * keeps it out; of a join, the thread that is joined; or NONE. */
@@ -91,7 +91,7 @@ uint32_t run_state_holder(const struct run_state *s, uint32_t thread, uint32_t i
 /* An event that must come before the thread's next one, and has not; or NONE. */
 uint32_t run_state_missing(const struct run_state *s, uint32_t thread);
 /* The channel of a message that is sent or waited for, or the once-function (behind the
- * channels); NONE: neither.  There are run_state_channels. */
+ * channels); NONE: neither.  They are numbered below run_state_channels. */
 uint32_t run_state_channel(const struct run_state *s, uint32_t event);
 static inline uint32_t run_state_channels(const struct run_state *s)
 {

@@ -73,8 +73,8 @@ static bool find_wants(struct final_state *s)
 	return any;
 }
 
-/* What a recording's threads wait for at its end, and nothing in it ever used, is the word of a
- * futex, where it has such waits. */
+/* In a recording with waits on futexes, an object that threads wait for at its end and that no
+ * event uses is the word of a futex. */
 static void find_futexes(const struct trace *t, enum wait_for *use)
 {
 	g_autofree bool *used = g_new0(bool, t->objects_count + 1);

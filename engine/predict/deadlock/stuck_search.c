@@ -307,7 +307,8 @@ static void make_move(struct walk *w, struct move m)
 		step(w, m.thread, m.woken);
 }
 
-/* Go on while there is one move; then add a branch, or look at a state without any. */
+/* Go on while exactly one move is possible; then add a branch, or look at a state without any.
+ */
 static void go_on(struct walk *w)
 {
 	uint64_t cost = 0;

@@ -746,7 +746,7 @@ static bool ladder_init(struct ladder *l)
 		return false;
 	smt_lend_checker(l->smt, l->tools.checker);
 	/* With --values synchronises-with depends on the reordering's reads-from and excludes
-	 * no candidate; what remains of the order is the causal past under --values. */
+	 * no candidate; only the causal past under --values remains of the order. */
 	l->doubt = (l->options->use_values || rules) && c11_matters(l->t);
 	l->weak_atomics = !l->doubt && c11_matters(l->t);
 	l->with_m2 &= !l->options->use_values && !l->weak_atomics;

@@ -256,7 +256,7 @@ static gpointer sites_of(const struct class_pair *pair)
 	return (gpointer)((uintptr_t)pair->site_a << 32 | pair->site_b);
 }
 
-/* True when there is one. */
+/* True when a pair was added. */
 static bool add_class_pair(struct site_pairs *p, uint32_t variable, guint i, guint k)
 {
 	const struct candidate_options *o = &p->options;

@@ -49,8 +49,8 @@ struct candidate_options {
 	/* Include pairs under a common lock (no races, but listed among verdicts). */
 	bool keep_locked;
 	const uint64_t *suspects; /* bit set of the only variables to look at; or NULL: all */
-	/* For site_pairs_new and variables of very many classes of accesses, of which only so
-	 * many pairs are kept for two sites: for callers that give up after fewer. 0: all. */
+	/* For site_pairs_new and variables of very many classes of accesses: the number of
+	 * pairs kept for two sites, for callers that give up after fewer. 0: all. */
 	uint32_t most_class_pairs;
 	const struct race_options *race; /* for --shard; or NULL */
 	/* Budget of the enumeration, which stops when spent. Borrowed, or NULL. */
@@ -74,7 +74,7 @@ struct site_pair {
 	uint32_t first, variables; /* a range of entries, one for each variable */
 };
 struct site_pair site_pairs_at(const struct site_pairs *p, uint32_t i);
-/* The next candidate of an entry, roughly nearest first; false when there is none left. e1 <tr
+/* The next candidate of an entry, roughly nearest first; false after the last. e1 <tr
  * e2. */
 bool site_pairs_next(struct site_pairs *p, uint32_t entry, uint32_t *e1, uint32_t *e2);
 /* Were pairs of the entry left out for most_class_pairs? (Perhaps.) */

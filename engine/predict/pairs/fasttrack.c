@@ -449,7 +449,7 @@ static void shared_read(struct stream *s, struct cell *cell, uint32_t e, uint32_
 		cell->last[OP_READ].thread = s->width + READS_UNTRACKED;
 }
 
-/* The same with a list, that of reads if there is one. */
+/* The same with a list; where the cell has a list of reads, that one is used. */
 static void make_full_list(struct stream *s, struct cell *cell)
 {
 	union last read = cell->last[OP_READ], write = cell->last[OP_WRITE];
@@ -501,7 +501,7 @@ static inline uint32_t any_later(const uint32_t *times, const uint32_t *clock)
 	return any;
 }
 
-/* Report accesses of one kind that are not ordered before; true when there are none. */
+/* Report accesses of one kind that are not ordered before; true when all are ordered. */
 static inline bool compare_vector(struct stream *s, const uint32_t *times,
                                   const uint32_t *clock, uint32_t e2, uint32_t variable)
 {

@@ -148,9 +148,9 @@ enum { MORE = (1 << 20) - 1 }; /* more than one thread */
 /* State of a variable; zero: none. Masks are all ones when a test applies and 0 when its result
  * no longer matters, so that the loop has no branches. */
 struct use {
-	uint32_t lock;        /* index in holders: held exclusively by all accesses so far */
-	uint32_t guarded;     /* mask: there is such a lock, or none known yet */
-	uint32_t common;      /* the set held exclusively by all accesses so far */
+	uint32_t lock;    /* index in holders: held exclusively by all accesses so far */
+	uint32_t guarded; /* mask: all accesses so far hold a common lock, or none came yet */
+	uint32_t common;  /* the set held exclusively by all accesses so far */
 	uint32_t thread : 20; /* of all accesses so far, or MORE */
 	uint32_t reads : 4;   /* bit: no access so far has written */
 	int32_t alone : 8;    /* mask: a single thread */

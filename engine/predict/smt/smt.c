@@ -11,11 +11,11 @@
 #include <string.h>
 
 enum {
-	/* From so many events on a try alone takes as long as the solver, and counts as its
-	 * time. */
+	/* From this number of events on a try alone takes as long as the solver, and counts as
+	 * its time. */
 	LARGE_REGION = 200000,
-	/* So much work (struct smt) of tries without the solver is free, about a second of it;
-	 * their work after that counts as the solver's time.  Else many pairs of a long
+	/* This amount of work (struct smt) of tries without the solver is free, about a second
+	 * of it; their work after that counts as the solver's time.  Else many pairs of a long
 	 * trace, each with a cheap try, would take time that no budget bounds. */
 	FREE_TRIES = 1 << 26,
 	QUERY_WORK = 1 << 22, /* and so much of one query, whatever the clock says */

@@ -90,7 +90,7 @@ void smt_query_judge(struct smt_query *q, smt_judge *judge, void *context);
 
 enum smt_answer {
 	SMT_WITNESS,    /* the sequence is a correct reordering that satisfies the query */
-	SMT_IMPOSSIBLE, /* there is none */
+	SMT_IMPOSSIBLE, /* no such schedule exists */
 	SMT_SPENT,      /* out of time */
 	SMT_CANCELLED,
 };

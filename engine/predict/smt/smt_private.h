@@ -55,10 +55,10 @@ struct smt {
 	GArray **outermost;                /* by thread: struct outermost, where it changes */
 	bool late_access;                  /* some access follows its block's free */
 	bool weak_atomics;                 /* c11_matters */
-	bool has_empty; /* any NEED_EMPTY: counting is not difference logic */
-	bool has_tries; /* any failed try that needs something: it orders nothing in C11 */
-	void *encoder;  /* the solver's context, smt_encode.c */
-	struct smt *unpaired;                  /* the same without pairings; made when needed */
+	bool has_empty;       /* any NEED_EMPTY: counting is not difference logic */
+	bool has_tries;       /* some failed try needs a holder: it orders nothing in C11 */
+	void *encoder;        /* the solver's context, smt_encode.c */
+	struct smt *unpaired; /* the same without pairings; made when needed */
 	struct checker *checker, *own_checker; /* for races; made when needed, or lent */
 	double solver_seconds; /* in queries that needed the solver, or came after FREE_TRIES */
 	uint64_t work;         /* of all tries so far: events run, list entries looked at */

@@ -1,6 +1,6 @@
 /*
  * interceptors.c - __interceptor_NAME, which ThreadSanitizer has beside each NAME that it
- * stands in for: it is NAME, the runtime's where there is one.  In the runtime, for programs
+ * stands in for: it is NAME, the runtime's if it has one.  In the runtime, for programs
  * that were linked with ThreadSanitizer's library, and in what `heddle cc` links, for those
  * that call one.
  *

@@ -97,7 +97,7 @@ JUMP(memcpy, copy)
 JUMP(memmove, copy)
 JUMP(memset, fill)
 
-/* Atomics do their work also when nobody records. */
+/* Atomics do their work also when no runtime is loaded. */
 #define FETCH(bits, type, name, expression) \
 	static type do##bits##_##name(volatile type *p, type v, int order) \
 	{ \
@@ -182,7 +182,8 @@ static void barrier_waits(uint64_t *barrier)
 JUMP(testonly_barrier_init, barrier_begins)
 JUMP(testonly_barrier_wait, barrier_waits)
 
-/* What programs may call beside the hooks: what the runtime acts upon, and what nobody does. */
+/* Functions that programs may call beside the hooks: those that the runtime acts upon, and
+ * those without effect. */
 #define ACTING(name) JUMP_NAMED(#name, name, nothing)
 ABI_ACTING(ACTING)
 #define IDLE(name) \

@@ -52,7 +52,7 @@ static enum width width_of(const char **f)
 	return PLAIN;
 }
 
-/* The next directive from `f` on; its `conversion` is 0 when there is none. */
+/* The next directive from `f` on; its `conversion` is 0 at the end of the format. */
 static struct directive directive(const char *f, bool scanning)
 {
 	struct directive d = { .field = -1, .precision = -1 };
@@ -203,7 +203,7 @@ void format_counts(const char *format, va_list arguments, uintptr_t pc)
 		walk(format, arguments, true, pc);
 }
 
-/* What one conversion of scanf wrote; 0: not known. */
+/* The number of bytes that one conversion of scanf wrote; 0: not known. */
 static size_t scanned(const struct directive *d, const void *p)
 {
 	if (d->allocates)

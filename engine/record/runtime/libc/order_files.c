@@ -54,7 +54,7 @@ static bool meet(struct meetings *m, uint64_t first, uint64_t second, bool chang
 	return by_another(changes ? x->looked : x->changed, own);
 }
 
-/* What the key stood for has ended; the next of that number is another. */
+/* The object that the key stands for has ended; the next of that number is another. */
 static void forget(struct meetings *m, unsigned part, uint64_t key)
 {
 	for (unsigned i = m->count; i-- > 0;)

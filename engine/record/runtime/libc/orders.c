@@ -46,7 +46,8 @@ void order_of_descriptor(int fd, bool writes, bool at_offset)
 	switch (s.st_mode & S_IFMT) {
 	case S_IFCHR:
 		return;
-	case S_IFREG: /* what is only written is output; what is only read is the same */
+	case S_IFREG: /* a file that is only written is output; one that is only read stays the
+	                 same */
 		order_of_content(&s, fd, writes, at_offset);
 		if ((flags & O_ACCMODE) == O_RDWR && writes)
 			order_matters("writing to a file that may be read again");
@@ -140,7 +141,7 @@ const struct ordered *order_named(const char *name)
 	return NULL;
 }
 
-/* What is printed is no outcome. */
+/* Output to a stream is no outcome. */
 static bool is_printed(uintptr_t object)
 {
 	static const char *const streams[] = { "_ZSt4cout", "_ZSt4cerr", "_ZSt4clog" };

@@ -31,10 +31,10 @@ void range_unloaded(void);                          /* some are no more */
 #define READS_STRING(s, pc) range_touched(LOG_READ, s, REAL(strlen)(s) + 1, pc)
 
 /* ---- formats.c ---- */
-/* What printf reads, with its arguments; what its %n wrote, after it. */
+/* The bytes that printf reads, with its arguments; the bytes that its %n wrote, after it. */
 void format_reads(const char *format, va_list arguments, uintptr_t pc);
 void format_counts(const char *format, va_list arguments, uintptr_t pc);
-/* What scanf wrote, when it returned `converted`. */
+/* The bytes that scanf wrote, when it returned `converted`. */
 void format_writes(const char *format, va_list arguments, int converted, uintptr_t pc);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * search.c - the string functions that compare, look for something, cut or read a number: the
+ * search.c - the string functions that compare, search, cut or read a number: the
  * rest of what libtsan intercepts of <string.h>, and <stdlib.h>'s numbers.  strings.c has those
  * that copy, and the commonest.
  *

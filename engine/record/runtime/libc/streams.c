@@ -77,7 +77,7 @@ void interposed_funlockfile(FILE *f)
 		sched_wake(f, FOR_MUTEX, UINT32_MAX);
 }
 
-/* Before something is read: nothing may be there yet, and the C library would wait for it (but
+/* Before a read: the stream may have no bytes yet, and the C library would wait for it (but
  * not for what the recording gives: stream_input.c). */
 static void await(FILE *f, uintptr_t pc)
 {

@@ -29,7 +29,7 @@ void strings_init(void)
 }
 
 /*
- * What the runtime copies and fills for itself is done in its own code: a signal that comes
+ * Copies and fills for the runtime itself are done in its own code: a signal that comes
  * then must not look as if it had interrupted the program in the C library, where its handler
  * may run at once, for the runtime may hold a lock or have written half a record.
  */
@@ -309,7 +309,8 @@ char *interposed_strstr(const char *s, const char *what)
 	return NULL;
 }
 
-/* What these return belongs to the caller, so that the block is recorded with its line. */
+/* Blocks that these return belong to the caller, so that the block is recorded with its line.
+ */
 void *range_block(size_t n, uintptr_t pc)
 {
 	extern void *__libc_malloc(size_t size);

@@ -73,24 +73,24 @@ void memory_store(struct thread *t, volatile void *p, unsigned code, uint64_t va
 /* The value before; *made: the value after. */
 uint64_t memory_update(struct thread *t, volatile void *p, unsigned code, enum update how,
                        uint64_t value, unsigned order, uintptr_t pc, uint64_t *made);
-/* What it saw is left in *expected. */
+/* The value that it saw is left in *expected. */
 bool memory_compare(struct thread *t, volatile void *p, unsigned code, uint64_t *expected,
                     uint64_t value, unsigned order, unsigned failure, uintptr_t pc);
 void memory_wide(struct thread *t); /* one of 16 bytes comes */
 
-/* What exploration has to know of the thread's next event (LOG_STATE); 0: nothing. */
+/* The state of the thread's next event, for exploration (LOG_STATE); 0: none. */
 void memory_tell(struct thread *t, uint64_t what);
 extern bool memory_states __attribute__((visibility("hidden"))); /* is it wanted? */
 /* state.c: the record STATE of the atomic access that comes; its place, order and operands. */
 /* Does the thread only look, again and again? */
 bool memory_waits(const struct thread *t);
-/* Does it look in vain, and has nobody changed anything meanwhile but plain memory? */
+/* Does it look in vain, and did all threads meanwhile change only plain memory? */
 bool memory_waits_on(const struct thread *t);
 void memory_state(struct thread *t, const volatile void *p, unsigned order, uint64_t operand,
                   uint64_t expected);
 void memory_program(uintptr_t bias); /* of the program's own file */
 
-/* `next` gets the token (NULL: nobody): memory is as it sees it.  Under lock. */
+/* `next` gets the token (NULL: no thread does): memory is as it sees it.  Under lock. */
 void memory_view(struct thread *next);
 /* A step FLUSH of the plan: false when it has none. */
 bool memory_arrive(struct thread *t);

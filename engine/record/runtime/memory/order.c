@@ -78,7 +78,7 @@ static void renew(struct views *v)
 	view_renew(&v->now);
 }
 
-/* What is reached from a set, and the set. */
+/* The nodes that are reached from a set, and the set. */
 static struct nodes reached(struct nodes from)
 {
 	struct nodes all = from, news = from;

@@ -24,7 +24,7 @@ enum {
 	ORDER_SC = 5
 };
 
-/* What a thread released at the place: of its later stores there, too. */
+/* The view that a thread released at the place: of its later stores there, too. */
 struct own_release {
 	struct own_release *next;
 	uint32_t thread;
@@ -156,7 +156,7 @@ static struct location *location_of(uintptr_t address, unsigned size)
 	if (found->last->unknown) {
 		found->last->value = value_at(found);
 		found->last->unknown = false;
-	} else if (found->last->value != value_at(found)) { /* somebody wrote unseen */
+	} else if (found->last->value != value_at(found)) { /* a write was not seen */
 		struct store *s = new_store();
 		s->value = value_at(found);
 		s->known = s->initial = true;
@@ -369,7 +369,7 @@ static void decide(struct making *m, bool reads, bool writes, const uint64_t *eq
 	choose(m, reads, writes, equals, failure);
 }
 
-/* ---- what comes of it ---- */
+/* ---- effects of a choice ---- */
 
 static struct view *own_release(struct location *l, uint32_t thread, bool make)
 {

@@ -54,7 +54,7 @@ void view_join(struct view *v, const struct view *other)
 
 /* ---- the thread library ---- */
 
-/* What was released at an object of it (or as a message): by address and kind. */
+/* The view released at an object (or with a message): by address and kind. */
 struct released {
 	struct released *next;
 	uintptr_t object;

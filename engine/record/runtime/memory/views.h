@@ -25,7 +25,8 @@ struct view {
 	                      * thread, which happens before */
 };
 
-/* What matters of a thread's last event, and of its last one at another place. */
+/* The facts of a thread's last event, and of its last one at another place, that later choices
+ * need. */
 struct past {
 	const void *place; /* NULL: of none */
 	struct nodes fences, across;
@@ -63,7 +64,7 @@ static inline bool nodes_meet(const struct nodes *n, const struct nodes *other)
 	return both != 0;
 }
 
-/* The thread's views, or NULL: there are too many threads. */
+/* The thread's views, or NULL: too many threads. */
 struct views *views_of(struct thread *t);
 void view_join(struct view *v, const struct view *other);
 /* Forgets sets of nodes that are no more. */

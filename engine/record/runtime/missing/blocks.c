@@ -18,7 +18,7 @@ struct leaf {
 	uint64_t begins[1 << 14], lines[1 << 8], top[1 << 2];
 };
 static struct leaf **leaves;
-static uint64_t first_leaf = LEAVES; /* there are none before */
+static uint64_t first_leaf = LEAVES; /* no leaf lies before it */
 
 bool blocks_init(void)
 {
@@ -84,7 +84,7 @@ void block_ends(const void *p)
 		uint64_t *word = &level_of(leaf, level)[at >> 6];
 		uint64_t left =
 		        __atomic_and_fetch(word, ~(1ull << (at & 63)), __ATOMIC_SEQ_CST);
-		/* Somebody without the token may have put a block there just now. */
+		/* A thread without the token may have put a block there just now. */
 		if (level > 0 &&
 		    __atomic_load_n(&level_of(leaf, level - 1)[at], __ATOMIC_SEQ_CST)) {
 			set_bit(leaf, level, at);

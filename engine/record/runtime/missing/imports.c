@@ -23,7 +23,8 @@ static bool in_code(const struct module *m, uintptr_t address)
 	return false;
 }
 
-/* What may return twice, or never where it was called, or belongs to the unwinder. */
+/* Functions that may return twice, or never where they were called, or belong to the unwinder.
+ */
 static bool left_alone(const char *name)
 {
 	static const char *const names[] = { "*setjmp",        "*longjmp*",   "vfork",

@@ -20,11 +20,11 @@ struct region {
 	bool away; /* in a function that it has called back */
 };
 
-/* A call begins: false when there is no room, and nothing is recorded of it. */
+/* A call begins: false when the table is full; the call is not recorded then. */
 bool region_push(struct thread *t, const struct region *r);
 void region_pop(struct thread *t);    /* the innermost one is over */
 void region_update(struct thread *t); /* after a change of the innermost one */
-/* The call stack has no more than so many frames. */
+/* The call stack has at most `depth` frames. */
 void region_cut(struct thread *t, uint32_t depth);
 
 /* ---- modules.c ---- */
@@ -39,13 +39,13 @@ struct module {
 extern struct module missing_modules[];
 extern unsigned missing_module_count;
 const struct module *missing_module_of(uintptr_t address); /* NULL: none */
-/* Does a line of the specifications name the function?  *mask: which of its arguments reach
- * something. */
+/* Does a line of the specifications name the function?  *mask: the arguments that lead to
+ * memory. */
 bool missing_named(const char *name, unsigned *mask);
 
 /* ---- trampolines.c ---- */
 enum { ALL_ARGUMENTS = 63 }; /* the mask */
-/* A function with the effect of `real` that records the call; NULL: there is no room. */
+/* A function with the effect of `real` that records the call; NULL: no room. */
 void *trampoline_for(uintptr_t real, unsigned mask, const struct ordered *order,
                      const char *name);
 void trampolines_init(void);

@@ -22,7 +22,7 @@ enum {
 	STACK_WINDOW = 512,
 	ALL_WORDS = 1 << 13, /* of one call, */
 	FEW_WORDS = 1 << 8, /* and when the run has looked at more than it may: see allowance */
-	BIG = 4096, /* bytes; what is bigger is looked at when nothing else is left to be */
+	BIG = 4096,         /* bytes; a bigger entry is scanned after all others */
 	BUFFER_WORDS = 4096,
 };
 
@@ -35,7 +35,7 @@ struct reach { /* a thread's */
 	struct {
 		uint32_t stamp, entry;
 	} slots[SLOTS];
-	/* What each entry of the list points to; looked for once, when `scanned`. */
+	/* The entries that each entry of the list points to; found once, when `scanned`. */
 	struct {
 		uint16_t first, count;
 		uint8_t mask;    /* the arguments through which the call gets here, and on from
@@ -45,7 +45,7 @@ struct reach { /* a thread's */
 	} nodes[MAX_REACHED];
 	uint16_t edges[ALL_WORDS];
 	unsigned edge_count;
-	uint16_t queue[MAX_REACHED]; /* a ring: nobody is in it twice */
+	uint16_t queue[MAX_REACHED]; /* a ring: no entry is in it twice */
 	unsigned queue_first, queued;
 	uint16_t big[MAX_REACHED];
 	unsigned big_first, big_count;
@@ -76,7 +76,7 @@ static size_t copy(void *to, uintptr_t from, size_t bytes)
 }
 
 /*
- * The live block that holds an address, and its size; 0 when there is none.  How long it is
+ * The live block that holds an address, and its size; 0 without such a block.  How long it is
  * says what the C library's allocator has in front of it.  `readable`: it lies among others,
  * and can be read as it is.
  */
@@ -300,7 +300,7 @@ static void add(struct reach *r, unsigned entry, unsigned mask)
 	r->queue[(r->queue_first + r->queued++) % MAX_REACHED] = entry;
 }
 
-/* What is to be looked at next, or -1: the nearest first, as they are the likelier ones where
+/* The entry to scan next, or -1: the nearest first, as they are the likelier ones where
  * not all can be looked at, and tables of thousands last. */
 static int next_entry(struct reach *r)
 {
@@ -318,7 +318,7 @@ static int next_entry(struct reach *r)
 	return r->big_first < r->big_count ? r->big[r->big_first++] : -1;
 }
 
-/* What an entry points to: `count` edges. */
+/* The entries that an entry points to: `count` edges. */
 static const uint16_t *edges_of(struct thread *t, unsigned entry, unsigned *count)
 {
 	struct reach *r = t->missing.reach;

@@ -9,7 +9,7 @@
 #include "engine/record/runtime/sched/sched_private.h"
 #include "missing_private.h"
 
-enum { MAX_REGIONS = 256 }; /* of a thread; a call inside of so many is not recorded */
+enum { MAX_REGIONS = 256 }; /* of a thread; a call inside of this number is not recorded */
 
 /* ---- records ---- */
 

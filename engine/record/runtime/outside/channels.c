@@ -1,11 +1,11 @@
 /*
- * channels.c - pipes, sockets that lead to the process itself, and eventfds: what is read was
- * written before, and its end was closed before.
+ * channels.c - pipes, sockets that lead to the process itself, and eventfds: a read comes after
+ * the write of its bytes, or after the close that ends them.
  *
- * Each write is a message, received by who reads of it, and by who is told that there is
- * something to read.  On replay the calls are made for real, in the turn of these events.
- * Of a channel with a number, all of whose writers and readers are threads of the process, the
- * messages have it, so that an analysis knows who would wait in another order.
+ * Each write is a message, received by the thread that reads its bytes, and by one that is told
+ * that bytes are ready.  On replay the calls are made for real, in the turn of these events. Of
+ * a channel with a number, all of whose writers and readers are threads of the process, the
+ * messages have it, so that an analysis knows which threads would wait in another order.
  *
  * And in a program that something comes to from outside: a descriptor's number is given out
  * again only after it was closed, which is a message as well.  Else two connections that had
@@ -112,7 +112,8 @@ bool channel_comes_late(int fd, short events)
 	return (reads && reads->late) || (writes && writes->late);
 }
 
-/* Of the channel whose messages have one, for who waits for such events; 0: another. */
+/* Of the channel whose messages have one, for a thread that waits for such events; 0: another.
+ */
 static unsigned channel_number(int fd, short events)
 {
 	struct channel *reads = reads_of(fd, events), *writes = writes_of(fd, events);
@@ -326,7 +327,8 @@ void channel_shut(struct thread *t, unsigned channel, uintptr_t pc)
 enum { NUMBERS = 1 << 16 };
 static uint64_t given_back[NUMBERS]; /* the message of the last close */
 
-/* One message for both: who gets the number, and who reads the end of what was written. */
+/* One message for both receivers: the thread that gets the number next, and the one that reads
+ * the end of the bytes. */
 void channel_closing(struct thread *t, int fd, bool told, unsigned writes, uintptr_t pc)
 {
 	if (fd < 0 || fd >= NUMBERS)

@@ -323,7 +323,7 @@ struct piece connection_piece(const struct connection *c)
 
 /* ---- and on replay ---- */
 
-/* A counter out of the program's way, by whose state threads wait; -1: there is none. */
+/* A counter out of the program's way, by whose state threads wait; -1: none could be made. */
 static int bell_new(unsigned flags)
 {
 	enum { HIGH = 900 };

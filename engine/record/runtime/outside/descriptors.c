@@ -64,7 +64,7 @@ static bool await(struct thread *t, int fd, short events)
 	return !ended;
 }
 
-/* For who asks where it waits. */
+/* Notes the place where the thread waits. */
 static void stands_at(struct thread *t, uintptr_t pc)
 {
 	t->sched.pc = pc;
@@ -105,7 +105,10 @@ static bool may_fill(int fd, size_t size)
 	       (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
 }
 
-enum { PART = 4096, MOST_PART = 1 << 16 }; /* there is room for, in what says it has any */
+enum {
+	PART = 4096,
+	MOST_PART = 1 << 16
+}; /* bytes of a part, when the descriptor says that it has room */
 
 /* Of the process's own, a packet waits for room, and then goes at once, as a part does. */
 static bool is_sent_whole(int fd, size_t size)
@@ -140,8 +143,8 @@ static bool await_input(struct thread *t, int fd, enum log_call call, uintptr_t 
 
 /* ---- reading ---- */
 
-/* What was given goes to where the caller wants it; in the thread's turn, for others may look
- * there before. */
+/* The recorded bytes go into the caller's memory; in the thread's turn, as other threads may
+ * read there before. */
 static ssize_t fill(struct thread *t, const struct iovec *v, size_t count,
                     const struct given *g)
 {
@@ -161,7 +164,7 @@ static ssize_t fill(struct thread *t, const struct iovec *v, size_t count,
 	return g->result;
 }
 
-/* A part with an address, as far as there is room. */
+/* A part with an address, cut to the caller's room. */
 static void fill_address(void *a, socklen_t *length, const struct given *g, unsigned part)
 {
 	if (!a || !length)
@@ -172,7 +175,7 @@ static void fill_address(void *a, socklen_t *length, const struct given *g, unsi
 	*length = g->extra;
 }
 
-/* So much was read; errno stays.  `waits`: the descriptor, or -1: the call never waits. */
+/* `bytes` were read; errno stays.  `waits`: the descriptor, or -1: the call never waits. */
 static void arrived(struct thread *t, int fd, int64_t bytes, size_t room, int waits,
                     uintptr_t pc)
 {
@@ -277,7 +280,7 @@ ssize_t __recv_chk(int fd, void *p, size_t size, size_t room, int flags)
 	                   : recv_here(fd, p, size, flags, CALLER());
 }
 
-/* What the kernel wrote of an address of `length` bytes into `room`. */
+/* The bytes that the kernel wrote of an address of `length` bytes into `room`. */
 static struct piece address_piece(const void *a, socklen_t room, socklen_t length)
 {
 	return (struct piece){ a, a ? (length < room ? length : room) : 0 };
@@ -608,8 +611,9 @@ static unsigned way_to(struct thread *t, int fd, const struct sockaddr *a, sockl
 
 /*
  * More than that, into a pipe or a socket's stream that only threads of the process read, is
- * written in parts: who fills it waits in the scheduler, and what is read was written before.
- * How long the parts are; 0: it is written at once.  `waits`: as waits_on().
+ * written in parts: a thread that fills it waits in the scheduler, and each read comes after
+ * the write of its bytes. How long the parts are; 0: it is written at once.  `waits`: as
+ * waits_on().
  */
 static size_t part_of(int fd, size_t size, int waits)
 {
@@ -852,7 +856,7 @@ INTERPOSED(pwritev64) __attribute__((alias("pwritev")));
 
 /* ---- moving ---- */
 
-/* Until there is something to move, and room for it. */
+/* Wait until bytes can be moved, and have room. */
 static void await_move(struct thread *t, int in, int out, unsigned flags, uintptr_t pc)
 {
 	if (flags & SPLICE_F_NONBLOCK)

@@ -220,7 +220,7 @@ bool handler_given(struct thread *t, int number, bool within)
 
 /* ---- delivery ---- */
 
-/* False: there is no room. */
+/* False: no room. */
 static bool keep(struct thread *t, const struct arrival *a, const ucontext_t *context)
 {
 	if (!t->signals.arrivals)

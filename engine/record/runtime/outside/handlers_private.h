@@ -1,4 +1,5 @@
-/* handlers_private.h - the program's handlers, for those who install and who run them. */
+/* handlers_private.h - the program's handlers: shared by the files that install and that run
+ * them. */
 #ifndef HEDDLE_RUNTIME_HANDLERS_PRIVATE_H
 #define HEDDLE_RUNTIME_HANDLERS_PRIVATE_H
 

@@ -335,7 +335,7 @@ static bool is_waiting(int fd)
 static void make_up(struct thread *t, enum log_input_call call, int fd, uint64_t most,
                     struct given *g)
 {
-	enum { ENOUGH = 1000 }; /* who asks so often does not look at the answer */
+	enum { ENOUGH = 1000 }; /* a thread that asks more often does not use the answer */
 	*g = (struct given){ .recorded = false };
 	if (calls[call].asks == LOG_GIVES)
 		g->result = (int64_t)most;

@@ -1,9 +1,9 @@
 /*
  * outside.c - which descriptors lead out of the process.  See outside.h.
  *
- * What is made by a call of the program is known from that call; what was there before
- * (standard input) is looked at when it is first used, and the log says what was found, for on
- * replay there may be something else in its place.
+ * A descriptor that a call of the program makes is known from that call; an older one (standard
+ * input) is looked at when it is first used, and the log has its kind, as on replay another
+ * file may be in its place.
  */
 #include <fcntl.h>
 #include <linux/netlink.h>
@@ -263,7 +263,7 @@ static const char *next_member(const char *text, struct member *m)
 
 enum { NESTED = 5, MEMBERS_TEXT = 1 << 15 };
 
-/* What the kernel says of the members, as a closed descriptor's file can still be one; NULL:
+/* The kernel's list of the members, as a closed descriptor's file can still be one; NULL:
  * nothing, or too much for the room. */
 static const char *members_of(int set, pid_t tid, char *text)
 {

@@ -59,7 +59,7 @@ struct piece {
 	size_t length;
 };
 
-/* What a recorded call brought.  The parts live as long as the run. */
+/* The results of a recorded call.  The parts live as long as the run. */
 struct given {
 	int64_t result;
 	const char *part[LOG_PARTS];
@@ -91,8 +91,8 @@ void outside_closing(struct thread *t, int fd, uintptr_t pc);
 int outside_recorded(int fd);
 /*
  * The descriptor `fd` has been made, or (-1) not.  Replay: it gets the number that it had in
- * the recording, if that is free, for along a witness whoever had it before may not yet have
- * closed it.  The number; errno stays.
+ * the recording, if that is free, for along a witness the former owner of the number may not
+ * yet have closed it.  The number; errno stays.
  */
 int outside_made(struct thread *t, enum log_input_call call, int fd, enum origin origin,
                  uintptr_t pc);
@@ -103,7 +103,8 @@ int outside_stand_in(struct thread *t, int wanted, int flags);
  */
 int outside_renumbered(struct thread *t, int fd, int wanted, enum origin origin);
 bool outside_both_ends(int fd); /* of a pipe: has the process both? */
-/* What is read from, and written to, the descriptor, when that is the process's own; 0: none.
+/* The channel read from, and the one written to, by the descriptor, when that is the process's
+ * own; 0: none.
  */
 unsigned outside_reads(int fd);
 unsigned outside_writes(int fd);
@@ -144,7 +145,7 @@ int connection_waits(struct thread *t, const struct connection *c, int fd,
 void connection_made(struct connection *c, int fd, int result);
 /* After an accept: `made` is the other end, or (NULL) of a connection from outside. */
 struct connection *connection_accepted(struct thread *t, int listener, int made, uintptr_t pc);
-/* What is kept with connect and accept of one. */
+/* The part that is kept with connect and accept of one. */
 struct piece connection_piece(const struct connection *c);
 /* Replay: the connect, or accept, that was kept with this piece.  For an accept the new
  * descriptor. */
@@ -166,15 +167,15 @@ void connection_closed(int fd);
 /* ---- pipes and their kin inside of the process: channels.c.  0 is no channel. ---- */
 
 unsigned channel_new(bool counter);
-/* Nobody else can write to it or read from it. */
+/* No other process can write to it or read from it. */
 void channel_is_own(unsigned channel);
 /* It is a listening socket's: others may connect to it, but only the process accepts. */
 void channel_listens(unsigned channel);
 /* A read takes as much as there is: such a channel's messages have its number.  `pages`: a
  * pipe's room, 0: not known. */
 void channel_holds_bytes(unsigned channel, unsigned pages);
-/* The channel's number, for who waits for ever for such events of the descriptor; one without
- * such messages gets one then.  0: there are too many. */
+/* The channel's number, for a thread that waits for ever for such events of the descriptor; a
+ * channel without such messages gets one then.  0: too many. */
 unsigned channel_wanted(int fd, short events);
 /* Can nothing but the process's own threads bring such an event? */
 bool channel_only_own(int fd, short events);
@@ -187,7 +188,7 @@ void channel_passed(struct thread *t, unsigned channel, uintptr_t pc);
 /* Before another program is started, which gets the descriptors that are not closed then;
  * `all`: any may be kept open for it. */
 void outside_spawns(struct thread *t, bool all, uintptr_t pc);
-/* What arrives there does so a little later (a network's socket): await it after a write. */
+/* Bytes arrive there a little later (a network's socket): await it after a write. */
 void channel_is_late(unsigned channel);
 /* Each write is read whole, alone. */
 void channel_of_datagrams(unsigned channel);
@@ -197,7 +198,7 @@ void channel_left(unsigned channel);
 void channel_turn(struct thread *t, unsigned channel, enum log_tag tag, uintptr_t pc);
 /* After the call; errno stays. */
 void channel_wrote(struct thread *t, unsigned channel, int64_t bytes, uintptr_t pc);
-/* `waits`: for as long as there is nothing to read. */
+/* `waits`: while it is empty. */
 void channel_read(struct thread *t, unsigned channel, int64_t bytes, bool waits, uintptr_t pc);
 /* A read of 0 bytes that asked for some: every writer has closed it. */
 void channel_ended(struct thread *t, unsigned channel, bool waits, uintptr_t pc);
@@ -206,11 +207,11 @@ void channel_sent(struct thread *t, uintptr_t pc); /* replay: the plan's event o
 void channel_shut(struct thread *t, unsigned channel, uintptr_t pc);
 void channel_reader(unsigned channel, int fd); /* -1: that one is no more */
 void channel_await(unsigned channel); /* until what was written, or the end, is there */
-/* Its thread was told that there is something to read. */
+/* Its thread was told that bytes are ready. */
 void channel_ready(struct thread *t, unsigned channel, uintptr_t pc);
 
-/* Before a descriptor is closed, and after one was made; `told`: it matters who gets the number
- * next. */
+/* Before a descriptor is closed, and after one was made; `told`: which thread gets the number
+ * next is an event. */
 void channel_closing(struct thread *t, int fd, bool told, unsigned writes, uintptr_t pc);
 void channel_numbered(struct thread *t, int fd, uintptr_t pc);
 
@@ -224,7 +225,7 @@ bool outside_members(int set);
 
 /* ---- recording and giving: inputs.c ---- */
 
-/* What is kept next is a datagram of the process to itself. */
+/* The next kept input is a datagram of the process to itself. */
 void input_is_own(void);
 /* Keeps what a call on such a descriptor did, where inputs are recorded; errno is the call's
  * and stays. */
@@ -238,7 +239,7 @@ void input_keep_scattered(struct thread *t, enum log_input_call call, int fd, in
                           unsigned part_count, uint32_t extra);
 /*
  * Replay: true when the result is given and the call is not to be made; errno is as it was
- * then. `most`: bytes that there is room for, or that are to be written.  A call that the
+ * then. `most`: bytes of the caller's room, or to be written.  A call that the
  * recording does not have there leaves the plan.
  */
 bool input_given(struct thread *t, enum log_input_call call, int fd, uint64_t most,
@@ -287,6 +288,6 @@ void timer_signal(int number, bool armed, uintptr_t pc); /* a timer that sends i
 bool handler_syscall(struct thread *t, long number, const long a[6], long *result);
 
 /* ---- signals.c ---- */
-uint64_t signal_message(int number); /* of who sent it, once; or 0 */
+uint64_t signal_message(int number); /* of its sender, once; or 0 */
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * signals.c - signals that one thread sends and another waits for (sigwait and its kind):
- * messages, so that what comes after the wait is known to come after the sending.
+ * messages, so that events after the wait are ordered after the sending.
  *
  * Signals of a kind merge while they are pending: the first of them is the message.  Those that
  * a handler takes are messages to it (handlers.c).  Those from outside order nothing, are
@@ -13,7 +13,7 @@
 
 INTERPOSED(gsignal);
 
-static uint64_t pending[65]; /* by signal: its message, while nobody has taken it; else 0 */
+static uint64_t pending[65]; /* by signal: its message, until a thread takes it; else 0 */
 
 static void sending(int number, uintptr_t pc)
 {
@@ -78,7 +78,7 @@ static int given(struct thread *t)
 	return (int)in->result;
 }
 
-/* What is said of a signal that is given: its number. */
+/* Return a recorded signal: its number. */
 static int tell(int number, int *n, siginfo_t *info)
 {
 	if (n)

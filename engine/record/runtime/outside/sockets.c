@@ -79,7 +79,7 @@ int interposed_shutdown(int fd, int how)
 	return result;
 }
 
-/* The same with what is written to `p`, of which there is room for *n. */
+/* The same with the bytes written to `p`, which has room for *n. */
 #define ASKS(name, parameters, arguments, fd, p, n) \
 	INTERPOSED(name); \
 	int interposed_##name parameters \
@@ -136,8 +136,7 @@ int interposed_connect(int fd, const struct sockaddr *a, socklen_t length)
 	return result;
 }
 
-/* How much there is to read, or has not yet been sent; other requests are made on what has the
- * number. */
+/* The number of bytes to read, or not yet sent; other requests are made for real. */
 int interposed_ioctl(int fd, unsigned long request, ...)
 {
 	va_list list;
@@ -206,7 +205,7 @@ int interposed_signalfd(int fd, const sigset_t *mask, int flags)
 	               : outside_made(t, LOG_INPUT_signalfd, made, ORIGIN_OUTSIDE, CALLER());
 }
 
-/* Whoever reads of it takes as much as there is, and waits where there is nothing? */
+/* Does a read take all available bytes, and wait while it is empty? */
 static bool holds_bytes(int fd)
 {
 	int type = SOCK_STREAM;

@@ -60,7 +60,7 @@ static struct opening { /* a FIFO that threads are about to open */
 	bool met; /* both at once */
 } opening[MAX_OPENING];
 
-/* What the caller is about to open; it holds the token, and does not while it waits. */
+/* The FIFO that the caller is about to open; it holds the token, but not while it waits. */
 static struct opening *begin_opening(const struct stat *s, bool writer)
 {
 	struct opening *o = NULL;
@@ -94,7 +94,7 @@ static bool end_opening(struct opening *o, bool writer)
 	return o->met;
 }
 
-/* It waits until somebody opens the other end: of this process, or another. */
+/* It waits until a thread of this or another process opens the other end. */
 static int open_fifo(struct thread *t, int folder, const char *path, int flags,
                      const struct stat *status, uintptr_t pc)
 {

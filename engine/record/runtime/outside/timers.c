@@ -1,10 +1,10 @@
 /*
  * timers.c - POSIX timers that run a function in a thread of the C library's (SIGEV_THREAD).
  *
- * Nobody creates that thread by a call that could be recorded: it is taken in when the function
- * begins, as a thread without a fork that receives a message of who set the timer.  While one
- * is set, something may still come from outside.  Timers that send signals are the signals'
- * business.
+ * No call that could be recorded creates that thread: it is taken in when the function
+ * begins, as a thread without a fork that receives a message of the thread that set the timer.
+ * While one is set, input may still come from outside.  Timers that send signals are the
+ * signals' business.
  */
 #include <signal.h>
 #include <sys/syscall.h>

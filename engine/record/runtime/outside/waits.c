@@ -87,8 +87,8 @@ static bool any_outside(struct thread *t, const struct pollfd *fds, unsigned n)
 	return any;
 }
 
-/* What the recording says of those from outside; of the others they wait and ask.  How many
- * are ready. */
+/* Events of descriptors from outside as recorded; the others are polled and waited for. Returns
+ * the number of ready ones. */
 static int merge(struct thread *t, struct pollfd *fds, unsigned n, const struct pollfd *said,
                  unsigned said_count)
 {
@@ -130,7 +130,7 @@ static int poll_on(struct thread *t, struct pollfd *fds, unsigned n, int64_t mil
 	}
 }
 
-/* Who is told that there is something to read comes after who wrote it. */
+/* A thread that is told that bytes are ready comes after the thread that wrote them. */
 static void told(struct thread *t, const struct pollfd *fds, unsigned n, int result,
                  uintptr_t pc)
 {
@@ -302,7 +302,7 @@ static void read_sets(struct sets *s)
 	}
 }
 
-/* What is ready becomes the sets; how many bits there are. */
+/* Write the ready descriptors into the sets; returns the number of bits. */
 static int write_sets(struct sets *s)
 {
 	int bits = 0;
@@ -439,12 +439,13 @@ int interposed_epoll_ctl(int set, int operation, int fd, struct epoll_event *eve
 }
 
 /*
- * What is kept with the events: for each the descriptor, + 1, and whether it is the process's
- * own.  What the instance says for it in this run may be another than in the recording.
+ * Kept with the events: for each the descriptor, + 1, and whether it is the process's own.  The
+ * instance's word for it may differ between this run and the recording.
  */
 enum { OWN = 1 << 30 };
 
-/* The events of a member, as it is told of in this run; false when there is no such member. */
+/* The events of a member, as the instance reports it in this run; false when it has no such
+ * member. */
 static bool retell(int set, int32_t member, const struct epoll_event *said,
                    struct epoll_event *event)
 {

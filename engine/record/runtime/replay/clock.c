@@ -26,7 +26,7 @@ void clock_init(void)
 		return;
 	debug = (void *)((char *)rt.header + LOG_DEBUG);
 	rt.clocked = true;
-	/* whoever follows may die first, and may not be an ancestor */
+	/* the process that follows may die first, and may not be an ancestor */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
 }

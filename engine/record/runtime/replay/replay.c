@@ -30,7 +30,7 @@ static enum { FOLLOWING, GATHERING, HOLDING, FIRST, SECOND, OVER } phase;
 static bool arrived[2];
 static bool paired; /* both of the pair have made their accesses */
 
-/* What is kept of the plan lies together. */
+/* The kept parts of the plan lie together. */
 static char *room;
 
 static void *take_room(uint64_t bytes)
@@ -234,7 +234,7 @@ static void hold(struct thread *t)
 		phase = OVER;
 }
 
-/* Any event of the thread will do, or none: who goes on after the plan. */
+/* Any event of the thread is accepted, or none: it goes on after the plan. */
 static bool is_optional(void)
 {
 	return phase == FOLLOWING && steps[position].tag == LOG_NOTHING &&

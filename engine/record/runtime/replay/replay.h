@@ -31,7 +31,7 @@ void replay_pause(struct thread *t); /* no event follows: it gives way */
 void replay_event(struct thread *t, enum log_tag tag, uintptr_t pc);
 bool replay_answer(struct thread *t, uint32_t clock, struct timespec *answer);
 uint32_t replay_child(uint32_t parent, uint32_t ordinal);
-/* The thread's inputs in the recording; an empty range when there are none. */
+/* The thread's inputs in the recording; an empty range without inputs. */
 void replay_inputs(uint32_t id, const struct log_input **from, const struct log_input **end);
 /* Before a call that is no event: waits for the thread's turn. */
 void replay_call(struct thread *t);
@@ -54,9 +54,9 @@ void replay_left(struct thread *t, const char *text);
 bool replay_poisons(void);
 uint64_t replay_turn(uint32_t thread);
 uint64_t replay_wake_turn(uint32_t thread); /* when it comes next in the plan */
-uint32_t replay_next(void); /* the thread whose turn it is; UINT32_MAX: nobody's */
+uint32_t replay_next(void); /* the thread whose turn it is; UINT32_MAX: none's */
 
-/* ---- clock.c: rt.clocked; what a debugger needs to go back (struct log_debug) ---- */
+/* ---- clock.c: rt.clocked; data for a debugger to go back (struct log_debug) ---- */
 
 void clock_init(void);
 /* `t` has made an event, or begins; it goes on at `pc`. */

@@ -112,8 +112,8 @@ static int wait_modelled(struct thread *t, const struct futex_call *c, uint64_t 
 	return in_time ? 0 : ETIMEDOUT;
 }
 
-/* Replay: it ends as it did.  Who did not wait need not wait now, for its next event comes
- * when the plan has it. */
+/* Replay: it ends as it did.  A thread that did not wait need not wait now, as its next event
+ * comes when the plan has it. */
 static int wait_planned(struct thread *t, const struct futex_call *c, uint64_t deadline)
 {
 	struct timespec answer;
@@ -149,7 +149,7 @@ static bool is_modelled(const struct futex_call *c)
 	       futexes_are_steps();
 }
 
-/* Who is within the lock of a futex: a plan may let others run meanwhile. */
+/* The thread within the lock of a futex: a plan may let others run meanwhile. */
 struct holder {
 	const void *lock;
 	struct holder *next;
@@ -273,7 +273,7 @@ static long wait_here(struct thread *t, const struct futex_call *c)
 	return -1;
 }
 
-/* Those of the scheduler, and then, of so many as are left, those of the kernel. */
+/* Wakes the scheduler's waiters first, then, up to the rest of `most`, the kernel's. */
 static long wake_here(struct thread *t, const struct futex_call *c, uint32_t most)
 {
 	if (!rt.replay)

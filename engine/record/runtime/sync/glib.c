@@ -34,7 +34,7 @@ static struct order {
 	                   * call, whose return address is the program's */
 } orders[SLOTS];
 
-/* NULL when there is none, and none is to be made or all are in use. */
+/* NULL when it is unknown and not to be made, or all are in use. */
 static struct order *order_of(const volatile int *lock, bool make)
 {
 	unsigned i = ((uintptr_t)lock >> 3) * 2654435761u % SLOTS;
@@ -180,8 +180,8 @@ static void mutex_unlock(volatile int *m)
 	}
 }
 
-/* A GMutex and a GCond begin as a word of 0; what is in the place of a static one never is
- * initialised by a call.  Their end (g_mutex_clear) does nothing. */
+/* A GMutex and a GCond begin as a word of 0; a static one is never initialised by a call. Their
+ * end (g_mutex_clear) does nothing. */
 static void word_init(volatile int *word)
 {
 	struct thread *t = recording();

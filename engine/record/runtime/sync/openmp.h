@@ -49,13 +49,13 @@ static inline void openmp_receive(struct thread *t, uint64_t message, uintptr_t 
 	log_event(t, LOG_RCV, 0, pc, message, 0, 1);
 }
 
-/* What libgomp, or the list of tasks, shares out next goes to this thread: a relaxed
+/* This thread gets the next share from libgomp, or from the list of tasks: a relaxed
  * read-modify-write of the team's, so that every order of the trace shares out as the recording
- * did, and no order comes of it. */
+ * did, and it orders nothing. */
 void openmp_share(struct thread *t, struct team *team, uintptr_t pc);
 
 /* Runs the next task of the team that may run now, a child of `of` alone if that is not NULL;
- * false: there is none. */
+ * false: none may run. */
 bool task_run_one(struct thread *t, struct team *team, const struct task *of, uintptr_t pc);
 bool tasks_left(const struct team *team);
 

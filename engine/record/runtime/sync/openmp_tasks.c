@@ -74,8 +74,7 @@ static struct family *family_of(struct thread *t)
 {
 	struct family **own = t->openmp.task ? &t->openmp.task->family : &t->openmp.family;
 	if (!*own && (*own = family_new()) != NULL && t->openmp.task)
-		(*own)->group =
-		        t->openmp.task->group; /* which waits for all that comes of it */
+		(*own)->group = t->openmp.task->group; /* which waits for all its descendants */
 	return *own;
 }
 
@@ -218,7 +217,7 @@ bool task_run_one(struct thread *t, struct team *team, const struct task *of, ui
 {
 	const struct family *only = of ? of->family : NULL;
 	if (team->first)
-		plan_point(t); /* replay: whoever has the next event takes one */
+		plan_point(t); /* replay: the thread with the next event takes one */
 	struct task *task = team->first;
 	while (task && (task->running || (only && task->parent != only) || depends(task) ||
 	                (replay_strict() && !replay_expects(t, LOG_RMW, task->pc))))
@@ -305,7 +304,7 @@ static struct task *task_new(struct thread *t, void (*fn)(void *), void *data,
 		memcpy(task->addresses, addresses, (outs + ins) * sizeof(*addresses));
 	uintptr_t at = (uintptr_t)(task->addresses + outs + ins);
 	task->data = (void *)((at + alignment - 1) / alignment * alignment);
-	/* another task's memory before: by whom it was used and freed is no matter now */
+	/* another task's memory before: its former uses order nothing now */
 	log_event(t, LOG_GIVEN, 0, pc, (uintptr_t)block, room, 2);
 	if (copy)
 		copy(task->data, data);

@@ -22,7 +22,7 @@ enum own_flag {
 	              OWN_NOT_STATIC, /* of the lock, whichever call says it */
 };
 
-/* ---- what is known of a lock (sync_marks.c): who has it for writing, and OWN_LASTING ---- */
+/* ---- marks of a lock (sync_marks.c): its writer, and OWN_LASTING ---- */
 
 static const void *lasting_of(const void *p)
 {

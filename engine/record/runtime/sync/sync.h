@@ -55,7 +55,7 @@ struct thread_openmp {
 
 void *thread_main(void *thread);     /* where it starts */
 void thread_begin(struct thread *t); /* by the new thread itself, before its first event */
-/* Who waits for a once-function to end waits for this message, of this thread (or
+/* The message that a thread waits for until a once-function ends, of this thread (or
  * LOG_ALL_THREADS). */
 uint64_t once_message(const void *key);
 uint32_t once_runner(const void *key);
@@ -65,8 +65,7 @@ void glib_take_over(void); /* once GLib is loaded */
  * number but 0, is before the part after the next acquire there. */
 void message_release(uintptr_t key, uintptr_t pc);
 void message_acquire(uintptr_t key, uintptr_t pc);
-/* The key's message; `anew`: earlier releases there count no more.  0: there is no memory to
- * know it. */
+/* The key's message; `anew`: earlier releases there count no more.  0: no memory to note it. */
 uint64_t message_of(uintptr_t key, bool anew);
 bool message_exists(uintptr_t key); /* has it been asked for? */
 

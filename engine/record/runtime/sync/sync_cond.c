@@ -1,6 +1,6 @@
 /*
  * sync_cond.c - conditions, of POSIX and C11; see sync_private.h.  In controlled mode they are
- * modelled whole: nobody ever waits in the C library's.
+ * modelled whole: no thread ever waits in the C library's.
  */
 #include <dlfcn.h>
 #include <limits.h>

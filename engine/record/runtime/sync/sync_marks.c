@@ -1,6 +1,7 @@
 /*
- * sync_marks.c - who holds a lock that does not say so itself, and what was destroyed and keeps
- * no mark of that: spin locks, semaphores, barriers, GLib's mutexes; see sync_private.h.
+ * sync_marks.c - the holders of locks that do not have them in memory, and destroyed objects
+ * that keep no mark of that: spin locks, semaphores, barriers, GLib's mutexes; see
+ * sync_private.h.
  *
  * One word each, chosen by the address: another address that comes to the same word takes it,
  * and nothing is known of the first one then.

@@ -1,6 +1,6 @@
 /*
- * sync_once.c - what is done once: pthread_once, call_once, GLib's, and the guards of C++
- * statics.  Whoever ran it sends a message to those who come later.
+ * sync_once.c - once-functions: pthread_once, call_once, GLib's, and the guards of C++
+ * statics.  The thread that ran one sends a message to those that come later.
  */
 #include <limits.h>
 #include <threads.h>
@@ -66,7 +66,7 @@ static bool once_enter(struct thread *t, struct once *o, uintptr_t pc)
 			clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
 		}
 	}
-	if (o->message) { /* who tried in vain is before who tries next, too */
+	if (o->message) { /* a thread that tried in vain comes before the next to try, too */
 		plan_point(t);
 		memory_tell(t, (uintptr_t)o->key);
 		log_event(t, LOG_RCV, 0, pc, o->message, 0, 1);
@@ -186,7 +186,7 @@ void g_once_init_leave(uintptr_t *word, uintptr_t value)
 	once_leave(t, o, true, CALLER());
 }
 
-/* What g_once() calls while its `status` is not yet 2, which it tests inline. */
+/* The function that g_once() calls while its `status` is not yet 2, which it tests inline. */
 struct g_once {
 	int status;
 	void *result;

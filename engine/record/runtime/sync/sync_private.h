@@ -1,10 +1,10 @@
 /*
  * sync_private.h - declarations of the files sync_*.c: POSIX's and C11's own objects.
  *
- * In controlled mode locks and semaphores are taken by the real try-call, so that their
- * state is what the C library thinks it is; who must wait waits in our scheduler.
- * In free mode the real call does it all and the event is written after an acquire and
- * before a release.
+ * In controlled mode locks and semaphores are taken by the real try-call, so that their state
+ * is the one that the C library knows; a thread that must wait waits in our scheduler. In free
+ * mode the real call does it all and the event is written after an acquire and before a
+ * release.
  */
 #ifndef HEDDLE_SYNC_PRIVATE_H
 #define HEDDLE_SYNC_PRIVATE_H
@@ -15,7 +15,7 @@
 
 static inline unsigned one_or_all(void)
 {
-	return rt.replay ? UINT_MAX : 1; /* the plan says who comes first */
+	return rt.replay ? UINT_MAX : 1; /* the plan says which thread comes first */
 }
 
 /* Beyond sequential consistency a try may fail for a lock that is free again, where nothing
@@ -67,7 +67,7 @@ unsigned sync_mark(const volatile void *object);
 bool sync_mark_known(const volatile void *object);
 void sync_set_mark(const volatile void *object, unsigned mark);
 /* Before the call of this kind on such an object: is it misuse?  `held`: the lock is locked, by
- * whomever; `waited`: a thread waits for it.  The second last forgets who holds it. */
+ * any thread; `waited`: a thread waits for it.  The second last forgets its holder. */
 void sync_check_alive(struct thread *t, const volatile void *object, uintptr_t pc);
 void sync_check_lock(struct thread *t, const volatile void *lock, bool may_fail, uintptr_t pc);
 void sync_check_unlock(struct thread *t, const volatile void *lock, bool held, uintptr_t pc);

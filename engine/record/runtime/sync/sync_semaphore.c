@@ -53,8 +53,8 @@ sem_t *interposed_sem_open(const char *name, int flags, ...)
 		log_event(t, LOG_SEMAPHORE, 0, CALLER(), (uintptr_t)s, now, 2);
 	return s;
 }
-/* Opened twice it is at one address; whoever closes it last unmaps it, and what is opened next
- * may lie there. */
+/* Opened twice it is at one address; its last close unmaps it, and the next semaphore may lie
+ * there. */
 int interposed_sem_close(sem_t *s)
 {
 	struct thread *t = recording();

@@ -78,8 +78,8 @@ static void at_end(void *value)
 	finish_thread(t);
 }
 
-/* The C library's function allocates memory: who calls it for another thread spares that one a
- * heap of its own, which it may never need. */
+/* The C library's function allocates memory: a caller for another thread spares that one a heap
+ * of its own, which it may never need. */
 static void find_stack(struct thread *t)
 {
 	pthread_attr_t attributes;
@@ -128,8 +128,8 @@ static bool of_openmp(void *(*start)(void *))
 	return at >= rt.gomp_low && at < rt.gomp_high;
 }
 
-/* What the runtime has left below, while the thread waited for its first turn, depends on the
- * machine, and parts of it show through frames that are not filled: in a thread's state
+/* Bytes that the runtime has left below, while the thread waited for its first turn, depend on
+ * the machine, and some of them show through frames that are not filled: in a thread's state
  * (memory/state.c) they would tell runs apart. */
 static __attribute__((noinline)) void clear_below(void)
 {
