@@ -35,15 +35,24 @@ class TraceTables:
     def named(self, table):
         return lambda index: self.string(int(self.row(table, index)["name"]))
 
+    def variable(self, index):
+        row = self.row("variables", index)
+        if int(row["spelling"]) < 1 << 31:  # NAME_BY_RULE
+            return self.string(int(row["spelling"]))
+        # spelt by a rule when Heddle asks for it (spelt.c); here by its place in its block
+        block = self.row("blocks", int(row["block"]))
+        offset = int(row["address"]) - int(block["address"])
+        return "%s+%d" % (self.string(int(block["name"])), offset)
+
     def operand(self, event, kind):
         target = int(event["target"])
         if kind == "VARIABLE" and int(event["flags"]) & int(gdb.parse_and_eval("EVENT_WIDE")):
             wide = self.row("wides", target)
             first, count = int(wide["first"]), int(wide["count"])
-            return " ".join(map(self.named("variables"), range(first, first + count)))
+            return " ".join(map(self.variable, range(first, first + count)))
         spelt = {
             "NOTHING": lambda index: "",
-            "VARIABLE": self.named("variables"),
+            "VARIABLE": self.variable,
             "OBJECT": self.named("objects"),
             "THREAD": self.named("threads"),
             "MESSAGE": lambda index: self.string(int(self.row("messages", index))),
