@@ -264,7 +264,8 @@ START_TEST(the_mouse_drags_a_border)
 	ck_assert(strstr(pty_screen(p), "                        witness  ") != NULL);
 	/* of 80 columns the border stands in the 33rd */
 	pty_send(p, "\033[<0;33;8M");
-	pty_wait_read(p); /* curses forgets it where a move follows at once */
+	pty_send(p, "j"); /* curses forgets a button where a move follows at once */
+	pty_wait_for(p, "▸T1  1 write x");
 	pty_send(p, "\033[<32;30;8M\033[<32;27;9M");
 	pty_wait_for(p, "recorded                   witness  ");
 	pty_send(p, "\033[<32;23;9M\033[<0;23;9m");
