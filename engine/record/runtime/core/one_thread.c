@@ -16,7 +16,7 @@
 #include <ucontext.h>
 
 #include "engine/record/runtime/outside/handlers_private.h"
-#include "engine/record/runtime/sched/contexts.h"
+#include "engine/record/runtime/core/contexts.h"
 #include "engine/record/runtime/sched/sched_private.h"
 #include "one_thread.h"
 

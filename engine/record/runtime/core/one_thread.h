@@ -1,6 +1,6 @@
 /*
  * one_thread.h - runs of a copy of the settled process (serve.c) whose threads are contexts of
- * its one kernel thread (sched/contexts.h).
+ * its one kernel thread (core/contexts.h).
  *
  * Such a run is the same as one of kernel threads only where the kernel cannot tell its threads
  * apart.  So every system call traps (one_thread.c).  Calls that have one effect in all threads

@@ -23,7 +23,7 @@
 #ifndef HEDDLE_RUNTIME_SCHED_H
 #define HEDDLE_RUNTIME_SCHED_H
 
-#include "contexts.h"
+#include "engine/record/runtime/core/contexts.h"
 #include "engine/record/runtime/core/base.h"
 #include "engine/record/runtime/log/log.h"
 

@@ -14,7 +14,7 @@
 
 #include "engine/record/runtime/core/one_thread.h"
 #include "engine/record/runtime/core/rt.h"
-#include "engine/record/runtime/sched/contexts.h"
+#include "engine/record/runtime/core/contexts.h"
 
 INTERPOSED(pthread_create, pthread_join, pthread_tryjoin_np, pthread_timedjoin_np,
            pthread_clockjoin_np, pthread_detach, pthread_cancel, pthread_setname_np,

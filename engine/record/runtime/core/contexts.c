@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 
 #include "contexts.h"
-#include "sched_private.h"
+#include "engine/record/runtime/sched/sched_private.h"
 
 /* The registers that a call keeps, the place after the call, and the FS base, which the C
  * library reads thread-local memory by. */
