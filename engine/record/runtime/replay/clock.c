@@ -1,8 +1,9 @@
 /*
  * clock.c - the clock of a replay under a debugger that goes back: struct log_debug (layout.h).
- * A trap is an int1, which the debugger's server (engine/debug) understands and continues:
- * after an int3 gdbserver would set the program counter back, for it takes that for a
- * breakpoint.
+ * A trap is a SIGTRAP that the thread sends itself, which the debugger's server (engine/debug)
+ * understands and continues. No instruction does: after an int3 gdbserver sets the program
+ * counter back, as after a breakpoint of its own, and some virtual machines leave it at an
+ * int1, which then traps for ever.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -15,9 +16,17 @@ static volatile struct log_debug *debug;
 
 static void trap(enum log_trap why)
 {
+	uint64_t traps = 1ull << (SIGTRAP - 1), mask = 0;
+	long process = raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	long thread = raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
+
+	/* a program may have blocked it */
+	raw_syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&traps, (long)&mask, sizeof(mask), 0,
+	            0);
 	debug->trap = why;
-	__asm__ volatile(".byte 0xf1" ::: "memory");
+	raw_syscall(SYS_tgkill, process, thread, SIGTRAP, 0, 0, 0);
 	debug->trap = TRAP_NONE;
+	raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof(mask), 0, 0);
 }
 
 void clock_init(void)
