@@ -35,8 +35,7 @@ void await_rounds_find(struct await_rounds *rounds, const struct plan_run *run,
                        const struct scopes *scopes);
 void await_rounds_release(struct await_rounds *rounds);
 
-/* Does the event change neither what others see nor the thread's next steps, but by what it
- * reads? */
+/* Does the event leave memory and the thread's next steps as they are, but for its value? */
 bool await_rounds_unchanging(const struct await_rounds *rounds, const struct trace *t,
                              uint32_t event);
 /* May the event see something else in another run? */

@@ -191,7 +191,7 @@ void pasts_learn(struct pasts *p, const struct await_rounds *rounds, const struc
 		learn_thread(p, rounds, h, scopes, u, end);
 }
 
-/* -- what is known ------------------------------------------------------------------------- */
+/* -- known pasts --------------------------------------------------------------------------- */
 
 bool pasts_is_longer(const struct pasts *p, uint64_t prefix)
 {

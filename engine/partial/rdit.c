@@ -35,7 +35,7 @@ struct containing_address {
 	bool whole; /* equal, not only a part */
 };
 
-/* A barrier pair, and what it may reach. */
+/* A barrier pair, and the memory that its call may reach. */
 struct open_pair {
 	uint32_t back; /* its last event, NONE: the thread's end */
 	GArray *spans; /* struct address_span */

@@ -1,5 +1,5 @@
 /*
- * import_records.c - what becomes of each record of the log: accesses, calls and blocks go to
+ * import_records.c - takes each record of the log: accesses, calls and blocks go to
  * import_events.c, the other kinds to the files of their names; synchronisation, input, and
  * facts of the run beside its events are taken here.
  */

@@ -499,7 +499,7 @@ enum { LOG_FUTEX_LOCK, LOG_FUTEX_SLEEPERS, LOG_FUTEX_COUNT };
 #define LOG_PAIR             (1ull << 62)
 #define LOG_HALF_BITS        31
 #define LOG_HALF_OFFSET_BITS 18
-/* Fields of differences: what is added to a difference, and the highest field. */
+/* Fields of differences: the number added to a difference, and the highest field. */
 #define LOG_OFFSET_BIAS      (1ull << (LOG_OFFSET_BITS - 1))
 #define LOG_OFFSET_MOST      ((1ull << LOG_OFFSET_BITS) - 1)
 #define LOG_DELTA_UNKNOWN    0ull

@@ -107,7 +107,7 @@ void names_append_block_type(struct names *n, uint32_t block, GString *name);
 void names_append_in_block(struct names *n, uint32_t block, uint64_t address, uint64_t size,
                            GString *name);
 
-/* P of the names of a block and what is in it; interned. */
+/* P (struct name_rule) of the names in a block; interned. */
 const char *names_block_pointer(struct names *n, uint32_t block);
 
 /* A part of a type, kept since elements and blocks of one type ask again. */

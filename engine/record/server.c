@@ -105,7 +105,7 @@ struct record_server *record_server_new(char **argv, const char *preload, const 
 	return NULL;
 }
 
-/* What is shared with the settled process. */
+/* Memory that the settled process and its copies share. */
 static void leave_room(struct record_server *s)
 {
 	int *owned[] = { &s->room, &s->output, &s->log };

@@ -236,7 +236,7 @@ static bool values_everywhere(const struct trace *t)
 	return any;
 }
 
-/* What only events needed: cutting memory and names need as much. */
+/* Frees the tables that only events needed: cutting memory and names need as much room. */
 static void release_look_ups(struct builder *b)
 {
 	struct table *tables[] = { &b->lines_table, &b->spots_table, &b->contexts_table };

@@ -10,7 +10,7 @@
 
 enum { LISTS = 60, MOST = 3000, ASKED = 400 };
 
-/* Is the walk from `from` what the array has from there on? */
+/* Does the walk from `from` give the elements of the array from there on? */
 static void compare_from(const struct run_list *list, const GArray *runs, uint32_t from)
 {
 	guint i = 0;

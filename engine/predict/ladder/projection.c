@@ -437,7 +437,7 @@ GArray *projection_lift(struct projection *p, const GArray *sequence, guint pair
 	g_autofree uint32_t *next = g_new0(uint32_t, p->whole->threads_count + 1);
 
 	trace_need(p->whole, INDEX_THREADS, NULL);
-	/* the pair is next together: what is dropped before either comes before both */
+	/* the pair is next together: dropped events before either come before both */
 	for (guint i = 0; i < sequence->len; i++) {
 		uint32_t event = p->event[g_array_index(sequence, uint32_t, i)];
 

@@ -583,7 +583,7 @@ static void other_event(struct online *o, const struct flow_event *x, struct thr
 	}
 }
 
-/* EDC has to do with an access only what is about its block and its thread's sections. */
+/* Of an access EDC needs its block and its thread's sections alone. */
 static inline void edc_access(struct online *o, const struct flow_event *x,
                               struct thread_past *t)
 {
@@ -599,7 +599,7 @@ static inline void hb_access(struct online *o, const struct flow_event *x,
                              struct thread_past *t)
 {
 	if (op_is_atomic(x->op) && x->block != NONE)
-		join_alloc(o, x->block); /* before what the access publishes */
+		join_alloc(o, x->block); /* before the access publishes its clock */
 	if (op_is_atomic(x->op) || o->any_heads)
 		synchronise(o, x, t);
 	if (x->block != NONE)

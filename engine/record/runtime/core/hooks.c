@@ -159,7 +159,7 @@ static __attribute__((noinline)) void range_hook(const void *p, size_t size, enu
 	}
 }
 
-/* As access_hook; what needs saved registers is a call at the end, so that the rest needs none.
+/* As access_hook; code that needs saved registers is a call at the end, so the rest needs none.
  */
 #define ACCESS(name, code, tag, flags) \
 	static __attribute__((noinline)) void new_##name(struct thread *t, void *p, \

@@ -45,7 +45,7 @@ enum gate {
 	GATE_QUIET = GATE_IGNORE | GATE_OWN, /* the program's code runs, and is scheduled */
 };
 
-/* What a thread's next access or call has to see to. No bit is one of a gate's: a hook looks at
+/* Work that is due at a thread's next access or call. No bit is one of a gate's: a hook tests
  * both at once. */
 enum todo {
 	TODO_FRAMES = 1 << 8,  /* the log's idea of the call stack is not the thread's */

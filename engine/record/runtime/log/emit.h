@@ -48,7 +48,7 @@ ALWAYS_INLINE void log_put(struct stream *s, uint64_t first, const uint64_t *wor
 	s->next = w + 1 + count;
 }
 
-/* The value of the thread's last write, which what follows may write over. */
+/* The value of the thread's last write, which the next record may overwrite. */
 ALWAYS_INLINE void log_value(struct thread *t)
 {
 	if (t->todo & TODO_VALUE)
