@@ -182,8 +182,9 @@ int argument_choice(const struct arguments *a, const char *name, const char *con
 	for (int i = 0; words[i]; i++)
 		if (strcmp(words[i], text) == 0)
 			return i;
-	g_autofree char *list = g_strjoinv(", ", (char **)words);
+	char *list = g_strjoinv(", ", (char **)words);
 	int status = usage_error(a, "--%s: expected one of %s, found '%s'", name, list, text);
+	g_free(list);
 	exit(status);
 }
 
