@@ -200,8 +200,12 @@ static void lift(struct ladder *l, struct finding *f)
 		return;
 	f->first = p->event[f->first];
 	f->second = p->event[f->second];
-	if (f->witness == NULL)
+	if (f->witness ==
+	    NULL) { /* not kept, so not checked on the trace: search it as a whole */
+		l->refused |= f->verdict == VERDICT_RACE;
+		l->cancelled |= l->refused;
 		return;
+	}
 	enum claim claim = f->note ? CLAIM_C11_RACE : CLAIM_RACE;
 	uint32_t pair[] = { f->first, f->second };
 	GArray *lifted = projection_lift(p, f->witness, claim == CLAIM_RACE ? 2 : 0);
@@ -246,7 +250,8 @@ static bool take_report(struct ladder *l, const struct rung *rung, struct error 
 	l->tools.known = options.pairs_events ? NULL : known_so_far;
 	l->tools.known_context = l;
 	options.tools = &l->tools;
-	options.witness_events -= MIN(l->witness_events, options.witness_events);
+	if (l->projection == NULL) /* else each is needed to be lifted */
+		options.witness_events -= MIN(l->witness_events, options.witness_events);
 	l->rung = rung->by;
 	struct report *r = rung->run(l->t, &options, l->progress, error);
 	if (r == NULL)
@@ -401,9 +406,8 @@ static bool ask_m2(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2)
 
 	if (!have_m2(l))
 		return true;
-	g_autoptr(GArray) witness = l->witness_events < l->options->witness_events
-	                                    ? g_array_new(FALSE, FALSE, sizeof(uint32_t))
-	                                    : NULL;
+	bool keeps = l->projection != NULL || l->witness_events < l->options->witness_events;
+	g_autoptr(GArray) witness = keeps ? g_array_new(FALSE, FALSE, sizeof(uint32_t)) : NULL;
 	enum m2_verdict verdict = m2_pair(l->m2, e1, e2, witness, &proof);
 	if (verdict == M2_RACE) {
 		struct finding *f = race_finding(l->t, e1, e2, VERDICT_RACE, "m2");

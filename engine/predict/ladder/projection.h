@@ -10,8 +10,10 @@
  * the same correct reorderings, up to the place of dropped accesses, the same orders on kept
  * events, and the same races: a race has an unordered pair, so its variable is kept.
  *
- * Kept are all other events, but for entries and exits of functions; a dropped event at the end
- * of a must-order edge stays as an inert one. Variables, objects, threads and locations are the
+ * Kept is also the first access of each thread to a block that another thread has allocated,
+ * with its variable: it stands for the order after the allocation. Kept are all events that are
+ * no accesses, but for entries and exits of functions; a dropped event at the end of a
+ * must-order edge stays as an inert one. Variables, objects, threads and locations are the
  * trace's; ids of events are not.
  */
 #ifndef HEDDLE_PROJECTION_H
