@@ -120,23 +120,28 @@ for mode in free controlled; do
 	rm -f orphan.hdl*
 done
 
-# a signal while the trace is made: the log stays, and the message says how to open it (in free mode,
-# where the trace is made after the run)
-for times in 400000 1600000 6400000; do
+# Signals while the trace is made: the log stays, and the message says how to open it (in free mode,
+# where the trace is made after the run). The recorder is stopped and looked at, so that the signals
+# come after the program's end and before the trace is whole, whatever else the machine does. The
+# first signal may be meant for the program, the second is not.
+has_a_program() # PID: the recorder has started a program that has not ended
+{
+	[ -n "$(cat /proc/$1/task/$1/children 2>/dev/null)" ]
+}
+for times in 400000 1600000 6400000 25600000; do
 	"$HEDDLE" record -q --mode free -o cut.hdl -- ./busy $times >/dev/null 2>cut.err &
 	pid=$!
-	while kill -0 $pid 2>/dev/null && ! grep -q 'cut\.hdl\.log-' /proc/$pid/maps 2>/dev/null; do
+	until has_a_program $pid || ! kill -0 $pid 2>/dev/null; do
 		:
 	done
-	# Meant for the run, where it comes right after its end; on a busy machine it may be later.
-	# (Under nohup SIGHUP is ignored.)
-	kill -HUP $pid 2>/dev/null
-	kill -TERM $pid 2>/dev/null
-	sleep 0.02
-	kill -TERM $pid 2>/dev/null
+	while has_a_program $pid; do
+		sleep 0.01
+	done
+	kill -STOP $pid 2>/dev/null && [ ! -e cut.hdl ] && kill -TERM $pid && kill -HUP $pid
+	kill -CONT $pid 2>/dev/null
 	wait $pid
 	status=$?
-	[ "$status" = 143 ] || [ "$status" = 129 ] && break
+	grep -q "kept in" cut.err && break
 	rm -f cut.hdl*
 done
 like "$status" "^(143|129)$" "a signal while the trace is made ends heddle"
