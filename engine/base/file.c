@@ -23,6 +23,7 @@ struct file_writer {
 	bool in_place;        /* the target is not an ordinary file */
 	mode_t mode;          /* unless private */
 	int failure;          /* first errno, 0: none */
+	void (*put)(const char *bytes, size_t length); /* takes the bytes, or NULL: fd does */
 };
 
 bool file_write_all(int fd, const void *bytes, size_t length, int64_t offset)
@@ -179,10 +180,25 @@ struct file_writer *file_writer_open(const char *path, struct error *error)
 	return w;
 }
 
+struct file_writer *file_writer_to(void (*put)(const char *bytes, size_t length))
+{
+	struct file_writer *w = g_new0(struct file_writer, 1);
+	*w = (struct file_writer){ .fd = -1, .in_place = true, .put = put };
+	w->buffer = g_malloc(BUFFER);
+	return w;
+}
+
+static void write_out(struct file_writer *w, const void *bytes, size_t length)
+{
+	if (w->put != NULL)
+		w->put(bytes, length);
+	else if (w->failure == 0 && !file_write_all(w->fd, bytes, length, -1))
+		w->failure = errno;
+}
+
 static void writer_flush(struct file_writer *w)
 {
-	if (w->failure == 0 && !file_write_all(w->fd, w->buffer, w->filled, -1))
-		w->failure = errno;
+	write_out(w, w->buffer, w->filled);
 	w->filled = 0;
 }
 
@@ -191,8 +207,7 @@ void file_writer_put(struct file_writer *w, const void *bytes, size_t length)
 	w->length += length;
 	if (length >= BUFFER) {
 		writer_flush(w);
-		if (w->failure == 0 && !file_write_all(w->fd, bytes, length, -1))
-			w->failure = errno;
+		write_out(w, bytes, length);
 		return;
 	}
 	if (w->filled + length > BUFFER)
@@ -248,7 +263,7 @@ bool file_writer_commit(struct file_writer *w, struct error *error)
 		w->failure = errno;
 	if (w->failure == 0 && w->nameless && !give_name(w))
 		w->failure = errno;
-	if (close(w->fd) != 0 && w->failure == 0)
+	if (w->fd >= 0 && close(w->fd) != 0 && w->failure == 0)
 		w->failure = errno;
 	w->fd = -1;
 	if (w->failure == 0 && !w->in_place && rename(w->temporary, w->path) != 0)

@@ -12,6 +12,8 @@ struct file_writer;
 
 /* NULL and `error` on failure. */
 struct file_writer *file_writer_open(const char *path, struct error *error);
+/* A writer that hands its bytes to a function, in pieces, and reports no failure of it. */
+struct file_writer *file_writer_to(void (*put)(const char *bytes, size_t length));
 /* After a failure further bytes are discarded; commit reports it. */
 void file_writer_put(struct file_writer *w, const void *bytes, size_t length);
 /* Bytes put so far. */

@@ -3,7 +3,6 @@
  */
 #include "engine/export/export.h"
 
-#include "engine/base/file.h"
 #include "engine/trace/index.h"
 
 #include <string.h>
@@ -61,23 +60,19 @@ static void append_event(const struct trace *t, uint32_t event, GString *line, G
 	g_string_append(line, "\r\n");
 }
 
-bool export_csv(const struct trace *t, const char *path, struct error *error)
+void export_csv(const struct trace *t, struct file_writer *file)
 {
 	enum { FULL = 1 << 16 };
-	struct file_writer *w =
-	        file_may_become(path, FILE_TABLE, error) ? file_writer_open(path, error) : NULL;
 	g_autoptr(GString) lines =
 	        g_string_new("event,thread,op,operand,value,location,function\r\n"),
 	                   text = g_string_new(NULL);
 
-	for (uint64_t i = 0; w != NULL && i < t->events_count; i++) {
+	for (uint64_t i = 0; i < t->events_count; i++) {
 		append_event(t, (uint32_t)i, lines, text);
 		if (lines->len >= FULL) {
-			file_writer_put(w, lines->str, lines->len);
+			file_writer_put(file, lines->str, lines->len);
 			g_string_truncate(lines, 0);
 		}
 	}
-	if (w != NULL)
-		file_writer_put(w, lines->str, lines->len);
-	return w != NULL && file_writer_commit(w, error);
+	file_writer_put(file, lines->str, lines->len);
 }

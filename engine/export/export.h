@@ -1,12 +1,11 @@
 /*
  * export.h - traces for other programs to read: Perfetto's timeline, and a table (CSV). Neither
- * can be read back.
- *
- * Both write a file whole or not at all (base/file.h); false and `error` on failure.
+ * can be read back. Both put bytes into a writer (base/file.h), which the caller ends.
  */
 #ifndef HEDDLE_EXPORT_H
 #define HEDDLE_EXPORT_H
 
+#include "engine/base/file.h"
 #include "engine/finding.h"
 
 /*
@@ -18,10 +17,9 @@
  * track of their own and at their events. Time is not recorded: the N-th event is at N
  * microseconds.
  */
-bool export_perfetto(struct trace *t, const struct report *report, const char *path,
-                     struct error *error);
+void export_perfetto(struct trace *t, const struct report *report, struct file_writer *file);
 /* Comma-separated values (RFC 4180), a header line first: event, thread, op, operand, value,
  * location, function. */
-bool export_csv(const struct trace *t, const char *path, struct error *error);
+void export_csv(const struct trace *t, struct file_writer *file);
 
 #endif

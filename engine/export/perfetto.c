@@ -3,7 +3,6 @@
  */
 #include "engine/export/export.h"
 
-#include "engine/base/file.h"
 #include "engine/export/perfetto.pb-c.h"
 #include "engine/trace/index.h"
 
@@ -399,14 +398,10 @@ static void release(struct writer *w)
 	g_array_free(w->flows, TRUE);
 }
 
-bool export_perfetto(struct trace *t, const struct report *report, const char *path,
-                     struct error *error)
+void export_perfetto(struct trace *t, const struct report *report, struct file_writer *file)
 {
-	struct writer w = { .t = t };
+	struct writer w = { .t = t, .file = file };
 
-	if (!file_may_become(path, FILE_PERFETTO, error) ||
-	    (w.file = file_writer_open(path, error)) == NULL)
-		return false;
 	trace_need(t, INDEX_MATCH | INDEX_WRITERS | INDEX_MUST, NULL);
 	w.bytes = g_byte_array_new();
 	w.open = g_new0(struct open_sections, t->threads_count);
@@ -430,5 +425,4 @@ bool export_perfetto(struct trace *t, const struct report *report, const char *p
 		put_marks(&w, (uint32_t)i);
 	}
 	release(&w);
-	return file_writer_commit(w.file, error);
 }

@@ -48,6 +48,17 @@ is "$(sed -n 9p <<<"$out" | tr -d '\r')" '7,main,w,"'"'"'=SUM(1)+1",2,a.c:8,' "n
 run "$HEDDLE" convert t.txt t.out --to xml
 is "$status" 2 "another format is refused"
 like "$err" 'perfetto' "and those that are there are named"
+(echo first && "$HEDDLE" convert t.txt - --to csv) >joined
+is "$(head -n 2 joined | tr -d '\r')" "first
+event,thread,op,operand,value,location,function" "standard output is a file: its end is written to"
+"$HEDDLE" convert t.txt - --to perfetto | cmp - t.pftrace
+is $? 0 "a timeline through a pipe"
+for c in "csv t.csv" "perfetto t.pftrace"; do
+	mkdir -p "folder/${c#* }"
+	run "$HEDDLE" convert t.txt "folder/${c#* }" --to "${c% *}"
+	is "$status" 2 "${c% *}: a folder is no file"
+	like "$err" "cannot write the file" "which is said"
+done
 run "$HEDDLE" convert t.txt /nowhere/t.pftrace
 is "$status" 2 "a folder that is not there"
 done_testing

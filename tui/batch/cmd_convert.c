@@ -1,6 +1,7 @@
 /*
  * cmd_convert.c - `heddle convert`: converts between trace formats.
  */
+#include "engine/base/streams.h"
 #include "engine/export/export.h"
 #include "engine/predict/predict.h"
 #include "tui/batch/trace_out.h"
@@ -8,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct command_option options[] = {
 	{ "to", "std|text|binary|perfetto|csv",
@@ -40,31 +42,55 @@ static enum exported export_asked(const struct arguments *a, const char *out)
 }
 
 /* The data races, to be marked in the export: those of the ladder within its budget. */
-static bool export_with_races(struct trace *t, const char *out, struct error *error)
+static bool put_with_races(struct trace *t, struct file_writer *file, struct error *error)
 {
 	struct race_options race;
 
 	race_options_init(&race);
 	struct report *races = races_find(t, &race, progress_on_stderr(), error);
 	progress_done();
-	bool good = races != NULL && export_perfetto(t, races, out, error);
-	if (races != NULL)
+	if (races != NULL) {
+		export_perfetto(t, races, file);
 		report_free(races);
-	return good;
+	}
+	return races != NULL;
+}
+
+/* Standard output, or a file that may be replaced. NULL and `error` on failure. */
+static struct file_writer *open_export(const char *out, enum exported format,
+                                       struct error *error)
+{
+	bool print = strcmp(out, "-") == 0;
+
+	if (print && format == EXPORT_PERFETTO && isatty(STDOUT_FILENO)) {
+		error_set(error, "standard output", "name a file",
+		          "a Perfetto trace is binary, and this is a terminal");
+		return NULL;
+	}
+	if (print)
+		return file_writer_to(streams_put_data);
+	bool may =
+	        file_may_become(out, format == EXPORT_CSV ? FILE_TABLE : FILE_PERFETTO, error);
+	return may ? file_writer_open(out, error) : NULL;
 }
 
 static int export(const struct arguments *a, enum exported format)
 {
-	const char *out = a->words->pdata[1];
 	struct trace *t = open_trace(a, a->words->pdata[0]);
 	struct error error;
 
 	if (t == NULL)
 		return EXIT_BAD;
-	if (strcmp(out, "-") == 0)
-		out = "/dev/stdout";
-	bool good = format == EXPORT_CSV ? export_csv(t, out, &error)
-	                                 : export_with_races(t, out, &error);
+	struct file_writer *file = open_export(a->words->pdata[1], format, &error);
+	bool good = file != NULL;
+	if (good && format == EXPORT_CSV)
+		export_csv(t, file);
+	else if (good)
+		good = put_with_races(t, file, &error);
+	if (good)
+		good = file_writer_commit(file, &error);
+	else
+		file_writer_abandon(file);
 	trace_close(t);
 	return good ? EXIT_NOTHING : fail(&error);
 }
