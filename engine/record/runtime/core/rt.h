@@ -154,7 +154,7 @@ struct runtime {
 	bool missing;        /* calls into code that is not instrumented are recorded, */
 	bool reaching;       /* and there is such code: what is allocated must be known */
 	bool protects;       /* the program has made memory unreadable */
-	bool async_handlers; /* the program handles signals that may come at any time */
+	bool async_handlers; /* controlled: the program handles signals that come at any time */
 	bool timers;         /* it has set a timer that sends one */
 	bool full;
 	bool waiting; /* for --start-at's function: no accesses yet */

@@ -156,9 +156,11 @@ ALWAYS_INLINE void log_unwritten(struct thread *t, enum log_tag tag, uintptr_t p
                                  uintptr_t address, unsigned code)
 {
 	uint64_t key = seen_key(t, tag, pc, address, code);
+	t->repeated++;
+	if (rt.sample && !rt.controlled)
+		return; /* free mode has no schedule */
 	if (rt.sample)
 		key = ~key;
-	t->repeated++;
 	t->poll.unwritten += *seen_entry(t, key) != key;
 	*seen_entry(t, key) = key;
 }
