@@ -40,7 +40,8 @@ static __attribute__((noinline, cold)) void access_rest(const void *p, unsigned 
 		memory_before(t, tag, p, (size_t)1 << code);
 	log_access(t, tag, what >> 8 & 255, pc, p, code, false, 0);
 	t->unusual = t->signals.arrived || rt.waiting || rt.replay || rt.clocked || rt.memory ||
-	             (rt.controlled && !rt.values);
+	             (rt.controlled && !rt.values) ||
+	             (t->unwritten && rt.sample); /* the log is perhaps at another thread */
 	BARRIER();
 	if (unlikely(t->signals.arrived)) /* between looking and storing */
 		t->unusual = 1;

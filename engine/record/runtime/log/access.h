@@ -161,7 +161,7 @@ ALWAYS_INLINE void log_unwritten(struct thread *t, enum log_tag tag, uintptr_t p
 		return; /* free mode has no schedule */
 	if (rt.sample)
 		key = ~key;
-	t->poll.unwritten += *seen_entry(t, key) != key;
+	t->poll.unwritten += !rt.sample || *seen_entry(t, key) != key;
 	*seen_entry(t, key) = key;
 }
 
