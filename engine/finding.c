@@ -6,6 +6,7 @@
 
 #include "engine/trace/own_code.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -404,6 +405,8 @@ static bool filter_keeps(const struct trace *t, const char *analysis)
 	const char *const *kept = g_strcmp0(filter, "wcp") == 0                  ? wcp
 	                          : g_strcmp0(filter, TRACE_FILTER_COMMUTE) == 0 ? commute
 	                                                                         : hb;
+	if (trace_sampled(t))
+		return false;
 	if (filter == NULL) /* a filter for the lockset analysis keeps all it needs */
 		return strcmp(analysis, "lockset") == 0;
 	return g_strv_contains(kept, analysis);
@@ -434,7 +437,13 @@ void report_limit(struct report *r)
 	if (t->filtered && !filter_keeps(t, r->analysis)) {
 		const char *filter = trace_note(t, TRACE_FILTER_NOTE);
 		r->complete = false;
-		if (filter)
+		if (trace_sampled(t))
+			report_note(r,
+			            "accesses were sampled (record --sample %" PRIu64
+			            ": one window in %" PRIu64 "): what races among the others "
+			            "is not found, and nothing is proved impossible",
+			            trace_sampled(t), trace_sampled(t));
+		else if (filter)
 			report_note(
 			        r,
 			        "recorded with --filter %s: values and which write a read saw "

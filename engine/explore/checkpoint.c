@@ -23,7 +23,7 @@
 #include <zstd.h>
 
 static const char magic[] = "heddle exploration\n";
-enum { VERSION = 6, SUM = 32, PACKED_MOST = 5000 /* times its size, unpacked */ };
+enum { VERSION = 7, SUM = 32, PACKED_MOST = 5000 /* times its size, unpacked */ };
 static const uint32_t byte_order = 0x01020304;
 
 /* -- identity ------------------------------------------------------------------------------ */
@@ -331,6 +331,7 @@ static void archive_exploration(struct exploration *x, const struct extent *from
 	ARCHIVE(a, x->races_left);
 	ARCHIVE(a, x->beyond);
 	ARCHIVE(a, x->again);
+	ARCHIVE(a, x->kernel_threads);
 	GHashTable *sets[G_N_ELEMENTS(from->sets)];
 	explore_sets(x, sets);
 	for (size_t i = 0; i < G_N_ELEMENTS(from->sets); i++)

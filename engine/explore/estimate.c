@@ -11,6 +11,7 @@
  */
 #include "engine/explore/estimate.h"
 #include "engine/base/hash.h"
+#include "engine/base/random.h"
 
 #include <stdlib.h>
 
@@ -74,10 +75,7 @@ static void tree_end(struct tree *t)
 
 static uint32_t below(struct tree *t, uint32_t n)
 {
-	t->random ^= t->random << 13;
-	t->random ^= t->random >> 7;
-	t->random ^= t->random << 17;
-	return (uint32_t)((t->random >> 32) * n >> 32);
+	return (uint32_t)((random_next(&t->random) >> 32) * n >> 32);
 }
 
 /* The size of a child that was not taken yet, of a node at `depth`. */

@@ -190,6 +190,16 @@ static bool keep_state(struct exploration *x, struct error *error)
 	return true;
 }
 
+/* The state's runs had none. */
+static void need_kernel_threads(struct exploration *x)
+{
+	x->again = true;
+	g_ptr_array_add(
+	        x->report->notes,
+	        g_strdup("a run needs kernel threads, which those before had not: all are "
+	                 "made again"));
+}
+
 /* Go on from the state in a file, or begin. */
 static bool begin(struct exploration *x, struct error *error)
 {
@@ -207,6 +217,13 @@ static bool begin(struct exploration *x, struct error *error)
 		g_clear_pointer(&x->from, checkpoint_close);
 		x->next_checkpoint = g_get_monotonic_time() + BETWEEN_CHECKPOINTS;
 	}
+	if (x->kernel_threads) {
+		record_server_use_kernel_threads(x->server);
+	} else if (record_server_has_kernel_threads(x->server)) {
+		x->kernel_threads = true;
+		if (x->report->runs->len > 0)
+			need_kernel_threads(x);
+	}
 	x->before = explore_executions(x);
 	x->earlier = x->report->runs->len;
 	for (guint i = 0; i < x->earlier; i++)
@@ -214,7 +231,7 @@ static bool begin(struct exploration *x, struct error *error)
 		        g_array_index(x->report->runs, struct explore_run, i).schedule != NULL;
 	if (!x->resumed)
 		add_first(x);
-	if (x->again) /* of joined tasks */
+	if (x->again) /* of joined tasks, or without kernel threads */
 		begin_again(x);
 	return x->resumed || !x->options->resume ||
 	       keep_state(x, error); /* now, not at the end */
@@ -225,10 +242,20 @@ static bool is_state_due(const struct exploration *x)
 	return x->options->resume && g_get_monotonic_time() >= x->next_checkpoint;
 }
 
+/* Classes of runs with kernel threads are not those of runs without. False: the part began
+ * without, and now has runs of both kinds. */
+static bool is_of_one_kind(struct exploration *x)
+{
+	bool changed = !x->kernel_threads && record_server_has_kernel_threads(x->server);
+	x->kernel_threads |= changed;
+	x->outgrown |= changed && x->earlier > 0;
+	return !x->outgrown;
+}
+
 static bool explore_on(struct exploration *x, struct error *error)
 {
 	while (has_more(x) && go_on(x) && !limit_reached(x)) {
-		if (!run_next(x, error))
+		if (!run_next(x, error) || !is_of_one_kind(x))
 			return false;
 		if (x->again)
 			begin_again(x);
@@ -454,8 +481,9 @@ static struct explore_report *explore_with(const struct explore_options *options
 	            start_server(&x, kernel_threads, error) &&
 	            (options->memory == MEMORY_SC ? run_all(&x, error)
 	                                          : graphs_explore(&x, options->memory, error));
-	*outgrown = x.server != NULL && record_server_outgrown(x.server);
+	*outgrown = x.server != NULL && (record_server_outgrown(x.server) || x.outgrown);
 	good = good && !*outgrown;
+	x.report->kernel_threads = x.kernel_threads;
 	record_server_free(x.server);
 	interposer_remove(x.interposer);
 	g_ptr_array_set_size(x.kept, 0); /* their traces are kept on */
@@ -476,12 +504,9 @@ struct explore_report *explore(const struct explore_options *options,
 	gint64 begun = g_get_monotonic_time();
 	struct explore_options again = *options;
 	bool outgrown;
-	/* Classes are compared with those of other processes, whose runs may have needed kernel
-	 * threads where these would not. */
-	bool kernel_threads = options->resume != NULL || options->shards > 1;
 	keep_heap();
 	struct explore_report *report =
-	        explore_with(options, progress, kernel_threads, &outgrown, error);
+	        explore_with(options, progress, false, &outgrown, error);
 	if (!outgrown)
 		return report;
 	if (again.seconds > 0) {

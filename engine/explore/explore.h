@@ -194,8 +194,11 @@ struct explore_report {
 	uint64_t graphs, graphs_blocked;
 	/* Not complete, for no other reason than loops that look in vain: they were cut. */
 	bool only_looks;
-	GArray *atomics;    /* struct explore_atomic, in the order in which runs met them */
-	uint64_t abandoned; /* executions before a restart due to a non-atomic object */
+	GArray *atomics;     /* struct explore_atomic, in the order in which runs met them */
+	uint64_t abandoned;  /* executions before a restart due to a non-atomic object, or
+	                      * because  a run needs kernel threads */
+	bool kernel_threads; /* runs had them; classes of runs without are others */
+
 	/* Of `runs`, the last so many made an error's schedule shorter; and classes first met
 	 * by these. */
 	uint64_t shortening, shortening_classes;

@@ -120,11 +120,16 @@ struct exploration {
 	int output_file;
 	gint64 deadline; /* 0: none */
 	bool cancelled, interrupted;
-	uint32_t first;               /* the first run after the last restart */
-	GHashTable *plain;            /* char *: objects whose specification is ignored */
-	GHashTable *ordered;          /* char *: objects not viewed by results */
-	bool again;                   /* restart: one more object was found */
-	char *interposer;             /* library of the bind lines; owned, or NULL */
+	uint32_t first;      /* the first run after the last restart */
+	GHashTable *plain;   /* char *: objects whose specification is ignored */
+	GHashTable *ordered; /* char *: objects not viewed by results */
+	bool kernel_threads; /* runs have them, so that classes are comparable: of what was
+	                      * loaded, or of this part. Runs of one exploration all have, or
+	                      * none has. */
+	bool outgrown;    /* the state that was loaded has runs without, and one needs them */
+	bool again;       /* restart: one more object was found or kernel threads
+	                   * are needed after all */
+	char *interposer; /* library of the bind lines; owned, or NULL */
 	struct record_server *server; /* the program's fork server */
 	/* -- the current run */
 	struct trace *trace; /* as recorded */

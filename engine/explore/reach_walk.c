@@ -9,6 +9,7 @@
  */
 #include "engine/explore/reach_private.h"
 #include "engine/base/hash.h"
+#include "engine/base/random.h"
 
 enum {
 	MOST_WALKS = 24,
@@ -18,10 +19,7 @@ enum {
 
 static uint64_t next_random(uint64_t *random)
 {
-	*random ^= *random << 13;
-	*random ^= *random >> 7;
-	*random ^= *random << 17;
-	return *random >> 11;
+	return random_next(random) >> 11;
 }
 
 /* ^A walk; threads in order of priority. */

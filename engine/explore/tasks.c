@@ -343,21 +343,24 @@ static void adopt(struct join *j, struct exploration *other)
 	g_array_unref(n.errors);
 }
 
-/* -- objects that are not as specified ----------------------------------------------------- */
+/* -- tasks that have begun anew ------------------------------------------------------------ */
 
+/* Objects that are not as specified, and whether runs need kernel threads. */
 static guint knowledge(const struct exploration *x)
 {
-	return g_hash_table_size(x->plain) + g_hash_table_size(x->ordered);
+	return g_hash_table_size(x->plain) + g_hash_table_size(x->ordered) + x->kernel_threads;
 }
 
-/* A task that met an object which is not as specified has begun anew, and what the others have
- * explored is void (begin_again of explore.c): only their errors of this kind count. */
+/* A task that met an object which is not as specified, or a run that needs kernel threads, has
+ * begun anew, and what the others have explored is void (begin_again of explore.c): only errors
+ * of specifications count. */
 static void adopt_restarted(struct exploration *x, const struct exploration *other,
                             const struct task_origin *base)
 {
 	guint knew = knowledge(x);
 	adopt_set(x->plain, other->plain);
 	adopt_set(x->ordered, other->ordered);
+	x->kernel_threads |= other->kernel_threads;
 	x->again |= knowledge(x) != knew;
 	adopt_texts(x->report->notes, other->report->notes);
 	x->report->abandoned += other->report->runs->len + other->report->abandoned -

@@ -4,6 +4,7 @@
 #include "engine/explore/worklist.h"
 #include "engine/base/hash.h"
 #include "engine/base/numbers.h"
+#include "engine/base/random.h"
 
 struct worklist {
 	GPtrArray *pending;      /* struct pending * */
@@ -115,10 +116,7 @@ void worklist_count(const struct worklist *w, uint32_t *counts)
 
 uint64_t worklist_random(struct worklist *w)
 {
-	w->random ^= w->random << 13;
-	w->random ^= w->random >> 7;
-	w->random ^= w->random << 17;
-	return w->random;
+	return random_next(&w->random);
 }
 
 struct pending *worklist_take(struct worklist *w, bool by_chance)

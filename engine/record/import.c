@@ -491,7 +491,9 @@ static void note_recording(struct import *im)
 	note_command(im);
 	builder_note(im->b, "recording",
 	             im->header->flags & LOG_CONTROLLED ? "controlled" : "free");
-	if (im->header->flags & LOG_FILTER)
+	if (im->header->flags & LOG_SAMPLE)
+		note_count(im, TRACE_SAMPLE_NOTE, im->header->sample);
+	else if (im->header->flags & LOG_FILTER)
 		builder_note(im->b, TRACE_FILTER_NOTE,
 		             im->header->flags & LOG_FILTER_HB    ? "hb"
 		             : im->header->flags & LOG_FILTER_WCP ? "wcp"

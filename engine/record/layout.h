@@ -36,7 +36,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     25
+#define LOG_VERSION     26
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_BUFFERS     1024
@@ -63,6 +63,7 @@ struct log_header {
 	uint64_t replayed; /* replay: number of plan events followed */
 	uint64_t filled;   /* a room: bytes of the chunk, at the program's end */
 	uint32_t holder;   /* controlled mode: the thread that ran last */
+	uint32_t sample;   /* LOG_SAMPLE: one window of accesses of so many is recorded */
 	/* Begin of the main stack, and lowest of its argument strings: both at random distances
 	 * from the stack's end. 0: unknown. */
 	uint64_t stack_begin, arguments;
@@ -132,10 +133,13 @@ enum log_flag {
 	LOG_FILTER_HB = 2048,
 	LOG_FILTER_WCP = 4096,
 	LOG_FILTER_COMMUTE = 8192,
-	LOG_FILTER = LOG_FILTER_HB | LOG_FILTER_WCP | LOG_FILTER_COMMUTE,
 	/* With LOG_SETTLE: in copies of the process, threads are contexts of one kernel thread
 	 * (runtime/core/one_thread.h). */
 	LOG_ONE_THREAD = 16384,
+	/* As LOG_FILTER_HB, and plain accesses outside of the sample are left out
+	 * (runtime/core/sampled.c). */
+	LOG_SAMPLE = 32768,
+	LOG_FILTER = LOG_FILTER_HB | LOG_FILTER_WCP | LOG_FILTER_COMMUTE | LOG_SAMPLE,
 };
 
 enum log_status {
@@ -618,6 +622,7 @@ struct log_config {
 	                 * bound after the plan (0: none) */
 	struct log_target target; /* surw */
 	uint32_t turn_count;      /* turns */
+	uint32_t sample;          /* LOG_SAMPLE: as in the header */
 	uint64_t max_bytes;       /* of the log; 0: no limit */
 	uint64_t keep_bytes;      /* --last; 0: all */
 	uint64_t watchdog_ms;

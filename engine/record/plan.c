@@ -1,5 +1,6 @@
 /* plan.c - see plan.h. */
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -456,6 +457,13 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
 		        "was recorded with --filter %s, which leaves out accesses that "
 		        "replay goes by",
 		        filter);
+	if (trace_sampled(t))
+		return error_set(
+		        error, trace_name(t),
+		        "record it without --sample, with the same --seed, and replay that",
+		        "was recorded with --sample %" PRIu64 ", which leaves out accesses that "
+		        "replay goes by",
+		        trace_sampled(t));
 	if (t->filtered)
 		return error_set(error, trace_name(t), "replay the whole trace",
 		                 "was filtered, and lacks accesses that replay goes by");

@@ -224,6 +224,7 @@ enum record_end record_server_end(struct record_server *server, unsigned timeout
  * kernel threads.  It is to be begun again, and has them; and where earlier runs had none
  * (outgrown), all of them, as they may differ in addresses. */
 void record_server_use_kernel_threads(struct record_server *server);
+bool record_server_has_kernel_threads(const struct record_server *server);
 bool record_server_outgrown(const struct record_server *server);
 struct trace *record_server_trace(struct record_server *server, struct record_facts *facts,
                                   struct error *error);

@@ -317,6 +317,11 @@ void record_server_use_kernel_threads(struct record_server *s)
 	s->kernel_threads = true;
 }
 
+bool record_server_has_kernel_threads(const struct record_server *s)
+{
+	return s->kernel_threads;
+}
+
 bool record_server_outgrown(const struct record_server *s)
 {
 	return s->outgrown;

@@ -179,6 +179,8 @@ static char *options_words(const struct session_options *o)
 		g_string_append_printf(out, " --memory %s", weak_model_words[o->memory]);
 	if (o->filter)
 		g_string_append_printf(out, " --filter %s", session_filters[o->filter - 1]);
+	if (o->sample)
+		g_string_append_printf(out, " --sample %" PRIu32, o->sample);
 	g_string_append_printf(out, "%s%s%s", o->no_values ? " --no-values" : "",
 	                       o->no_missing ? " --no-missing" : "",
 	                       o->no_inputs ? " --no-inputs" : "");
@@ -199,11 +201,15 @@ bool session_record(const struct session_options *options, struct session *s,
 	o.config.flags =
 	        (options->free_mode ? 0 : LOG_CONTROLLED) |
 	        (options->no_values ? 0 : LOG_VALUES) | filter_flags[options->filter] |
+	        (options->sample ? LOG_SAMPLE : 0) |
 	        (options->no_inputs ? 0 : LOG_KEEP_INPUTS) |
-	        (options->no_missing || options->filter == FILTER_COMMUTE ? 0 : LOG_MISSING) |
+	        (options->no_missing || options->filter == FILTER_COMMUTE || options->sample
+	                 ? 0
+	                 : LOG_MISSING) |
 	        (options->compress && !options->keep_events ? LOG_COMPRESSED : 0);
 	strategy_configure(&options->strategy, &o.config);
 	o.config.memory = options->memory;
+	o.config.sample = options->sample;
 	o.config.max_bytes = options->max_bytes;
 	/* An event takes about 10 bytes, at most 20. */
 	o.config.keep_bytes = options->keep_events ? options->keep_events * 20 + LOG_CHUNK : 0;

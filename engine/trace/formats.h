@@ -39,6 +39,8 @@ void trace_writer_abandon(struct trace_writer *writer); /* NULL is allowed */
 /* Note of a recording made with --filter: "hb" or "wcp", what accesses were left out for. */
 #define TRACE_FILTER_NOTE    "recording-filter"
 #define TRACE_FILTER_COMMUTE "commute" /* its value when all plain accesses are left out */
+/* Note of a recording made with --sample: one window of accesses of so many was recorded. */
+#define TRACE_SAMPLE_NOTE    "recording-sample"
 /* The same to memory, for TRACE_TEXT and TRACE_STD. */
 void trace_print(const struct trace *t, enum trace_format format, const uint64_t *keep,
                  GString *out, uint64_t *left_out);

@@ -118,6 +118,12 @@ const char *trace_note(const struct trace *t, const char *key)
 	return NULL;
 }
 
+uint64_t trace_sampled(const struct trace *t)
+{
+	const char *note = trace_note(t, TRACE_SAMPLE_NOTE);
+	return note ? MAX(1, g_ascii_strtoull(note, NULL, 10)) : 0;
+}
+
 GPtrArray *trace_recorded_specs(const struct trace *t)
 {
 	GPtrArray *files = g_ptr_array_new_with_free_func(g_free);

@@ -311,6 +311,8 @@ bool events_conflict(const struct trace *t, uint32_t a, uint32_t b);
 
 /* The value of the first note with this key, or NULL. */
 const char *trace_note(const struct trace *t, const char *key);
+/* Of so many windows of accesses one was recorded (`record --sample`); 0: all were. */
+uint64_t trace_sampled(const struct trace *t);
 /* Specifications used for recording (char *, owned): paths at that time. */
 GPtrArray *trace_recorded_specs(const struct trace *t);
 

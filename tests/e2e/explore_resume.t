@@ -132,4 +132,26 @@ run "$HEDDLE" explore --budget 0 --resume bare --format json -- ./sync log "${ar
 is "$status $(found)" "$whole" "a state of an empty environment"
 run stat -c %a kept
 is "$out" 600 "the state is for its user alone"
+
+# Threads are contexts of one kernel thread until a run needs more: what was explored is explored again.
+"$HEDDLE" cc -g -O1 -DN=4 -DLATE "$root/tests/e2e/programs/turns.c" -o late -pthread
+again() { json '"$d->{states} ".($d->{complete} ? "complete" : "open")." ".($d->{abandoned} > 0 ? "again" : "once")'; }
+run "$HEDDLE" explore --resume late.state --runs 3 --format json -- ./late
+is "$(again)" "3 open once" "runs of one kernel thread"
+for part in 1 2 3; do
+	run "$HEDDLE" explore --resume late.state --runs 12 --format json -- ./late
+done
+is "$(again)" "24 complete again" "a later part has a run that needs kernel threads: all are made again with them"
+like "$out" "a run needs kernel threads" "... and the report says so"
+run "$HEDDLE" explore --runs 3 --resume late.whole --format json -- ./late
+run "$HEDDLE" merge late.whole --tasks 2 -o late.tasks
+for task in 1 2; do
+	run "$HEDDLE" explore --resume late.tasks.$task --runs 8 --format json -- ./late
+done
+run "$HEDDLE" merge late.tasks.* -o late.joined
+run "$HEDDLE" explore --resume late.joined --format json -- ./late
+is "$(again)" "24 complete again" "a task begins anew, and the join is of runs of one kind"
+run "$HEDDLE" explore -j 3 --format json -- ./late
+is "$(json '($d->{states} >= 24 ? "all" : "few")." ".($d->{complete} ? "complete" : "open")')" "all complete" "shares decide each for itself"
+like "$out" "classes that shards of both kinds met count twice" "... and their join says so"
 done_testing

@@ -195,6 +195,8 @@ static json_t *report_json(const struct explore_report *r, const struct explore_
 	}
 	if (asked->shard)
 		json_object_set_new(root, "shard", json_string(asked->shard));
+	if (asked->shard)
+		json_object_set_new(root, "kernel-threads", json_boolean(r->kernel_threads));
 	return root;
 }
 

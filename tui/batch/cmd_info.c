@@ -10,6 +10,7 @@
 #include "tui/batch/places.h"
 #include "tui/batch/print.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -245,6 +246,9 @@ static void print_json(const struct trace *t, const struct counts *c)
 	json_object_set_new(j, "no_effect", json_integer((json_int_t)c->inert));
 	json_object_set_new(j, "complete", json_boolean(t->complete));
 	json_object_set_new(j, "filtered", json_boolean(t->filtered));
+	if (trace_sampled(t))
+		json_object_set_new(j, "sampled",
+		                    json_integer((json_int_t)trace_sampled(t)));
 	json_object_set_new(j, "order_exact", json_boolean(t->order_exact));
 	json_object_set_new(j, "values_exact", json_boolean(t->values_exact));
 	json_dumpf(j, stdout, JSON_INDENT(1));
@@ -302,8 +306,12 @@ static void print_text(const struct trace *t, const struct counts *c)
 {
 	struct line lines[12];
 	summary(t, c, lines);
-	printf("%s%s%s%s\n", trace_name(t), t->complete ? "" : ", truncated",
-	       t->filtered ? ", filtered" : "", t->order_exact ? "" : ", order approximate");
+	printf("%s%s", trace_name(t), t->complete ? "" : ", truncated");
+	if (trace_sampled(t))
+		printf(", accesses sampled (one window in %" PRIu64 ")", trace_sampled(t));
+	else if (t->filtered)
+		fputs(", filtered", stdout);
+	puts(t->order_exact ? "" : ", order approximate");
 	print_ending(t);
 	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++)
 		if (lines[i].count || i < 4)

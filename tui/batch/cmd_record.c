@@ -134,6 +134,28 @@ static bool read_strategy(const struct arguments *a, struct strategy *s, GArray 
 	       (!given || strategy_read_turns(given, turns, error));
 }
 
+/* False after a message. */
+static bool read_sample(const struct arguments *a, struct session_options *o)
+{
+	enum { MOST = 1000000 };
+	uint64_t one_of = argument_number(a, "sample", 1);
+	const char *against = o->filter                ? "--filter, which it implies"
+	                      : o->keep_events         ? "--last"
+	                      : o->memory != WEAK_SC   ? "--memory, whose stores all count"
+	                                               : NULL;
+	if (!argument_flag(a, "sample"))
+		return true;
+	if (one_of < 1 || one_of > MOST)
+		usage_error(a, "--sample: expected 1 to %d (one window of accesses in so many), "
+		               "found '%s'",
+		            MOST, argument_value(a, "sample"));
+	else if (against)
+		usage_error(a, "--sample is not for %s", against);
+	else
+		o->sample = (uint32_t)one_of;
+	return o->sample != 0;
+}
+
 static int run_record(struct arguments *a)
 {
 	static const char *const modes[] = { "controlled", "free", NULL };
@@ -172,10 +194,14 @@ static int run_record(struct arguments *a)
 		                   o.keep_events ? "--last, which drops what the accesses that "
 		                                   "are left out repeat"
 		                                 : "--memory, whose stores all count");
+	if (!read_sample(a, &o))
+		return usage_status(a->command);
 	bool live = argument_flag(a, "live");
 	if (live && o.filter == FILTER_COMMUTE)
 		return usage_error(a, "--live finds races of accesses, which --filter commute "
 		                      "leaves out");
+	if (live && o.sample)
+		return usage_error(a, "--live is not for --sample: 'heddle races' reads the trace");
 	if (live && (o.free_mode || o.compress || o.keep_events || o.memory != WEAK_SC))
 		return usage_error(a,
 		                   "--live reads the whole log as it is written, of "
@@ -266,6 +292,11 @@ static const struct command_option options[] = {
 	  "or also WCP and its kin nothing new, and all values: quicker, smaller, and for these "
 	  "analyses and lockset alone; commute: all plain accesses, and calls into code that is not "
 	  "instrumented",
+	  0 },
+	{ "sample", "N",
+	  "record one window in N of the plain accesses, and the first ones of each function, "
+	  "with all synchronisation: for --mode free, where a program is to be slowed down "
+	  "little; races found are of the whole run, others are missed",
 	  0 },
 	{ "no-values", NULL, "leave values out", 0 },
 	{ "no-missing", NULL, "leave out calls into code that is not instrumented", 0 },

@@ -129,10 +129,17 @@ static void print_summary(const struct report *r, guint count, bool more,
 		                           json_is_true(json_object_get(o->options, "values")),
 		                   .predicted = o->predicted };
 	g_autofree char *complete = complete_sentence(&promise);
+	g_autofree char *sampled =
+	        trace_sampled(r->trace)
+	                ? g_strdup_printf("not complete: accesses were sampled (one window in "
+	                                  "%" PRIu64 ")",
+	                                  trace_sampled(r->trace))
+	                : NULL;
 	printf("%s: %u finding%s by %s in %" G_GUINT64_FORMAT " event%s, %s\n",
 	       trace_name(r->trace), count, plural(count), r->analysis, r->trace->events_count,
 	       plural(r->trace->events_count),
 	       r->complete       ? complete
+	       : sampled         ? sampled
 	       : r->budget_spent ? "not complete: the budget ran out (--budget gives more)"
 	                         : "not complete");
 	for (guint i = 0; i < r->notes->len; i++)

@@ -74,6 +74,9 @@ static json_t *json_head(const struct report *r, const struct print_options *o)
 		BUG("report does not pack");
 	if (o->options)
 		json_object_set(j, "options", o->options);
+	if (trace_sampled(r->trace))
+		json_object_set_new(j, "sampled",
+		                    json_integer((json_int_t)trace_sampled(r->trace)));
 	json_set_word(j, "scope", r->scope);
 	json_set_word(j, "shard", o->shard);
 	json_set_word(j, "sha256", o->digest);

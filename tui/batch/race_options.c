@@ -7,6 +7,7 @@
 #include "tui/batch/shares.h"
 #include "tui/batch/spec_rules.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <string.h>
 
@@ -88,6 +89,16 @@ bool race_options_fit(const struct arguments *a, const struct trace *t,
 		        "recorded with --filter %s, which leaves accesses out, and %s needs them "
 		        "all",
 		        filter, who);
+	if (trace_sampled(t))
+		return error_set(error, trace_name(t),
+		                 strcmp(a->command->name, "races") == 0
+		                         ? "use --analysis hb; or record without --sample; or "
+		                           "--lenient to go on all the same"
+		                         : "record without --sample; or --lenient to go on all "
+		                           "the same",
+		                 "recorded with --sample %" PRIu64
+		                 ", which leaves accesses out, and %s needs them all",
+		                 trace_sampled(t), who);
 	return error_set(
 	        error, trace_name(t), "use the whole trace, or --lenient to go on all the same",
 	        "redundant events were filtered out of this trace, and %s needs them all", who);

@@ -314,6 +314,26 @@ static void count_classes(json_t *head)
 	g_hash_table_destroy(classes);
 }
 
+/* Classes of runs with kernel threads are not those of runs without. */
+static void compare_threads(json_t *head, const GPtrArray *parts)
+{
+	bool with = false, without = false;
+	for (guint i = 0; i < parts->len; i++) {
+		const struct report_file *part = parts->pdata[i];
+		bool has = json_is_true(json_object_get(part->head, "kernel-threads"));
+		with |= has;
+		without |= !has;
+	}
+	json_object_del(head, "kernel-threads");
+	json_t *notes = json_object_get(head, "notes");
+	if (with && without && notes != NULL)
+		json_array_append_new(
+		        notes,
+		        json_string(
+		                "runs of some shards needed kernel threads, others had none: "
+		                "classes that shards of both kinds met count twice"));
+}
+
 /* The number of classes that a shard is expected to find: its estimate, or its classes if it is
  * complete. */
 static json_int_t expected(const json_t *head, int bound)
@@ -391,6 +411,8 @@ static struct report_file *join(const GPtrArray *parts, const uint32_t *of, uint
 	merge_behind(all);
 	if (report_file_is_exploration(all))
 		join_estimates(all->head, parts);
+	if (report_file_is_exploration(all))
+		compare_threads(all->head, parts);
 	if (report_file_is_exploration(all))
 		count_classes(all->head);
 	json_object_del(all->head, "share");

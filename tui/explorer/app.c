@@ -13,6 +13,7 @@
 #include "tui/explorer/return_point.h"
 #include "tui/explorer/view_bar.h"
 
+#include <inttypes.h>
 #include <poll.h>
 #include <string.h>
 
@@ -609,7 +610,10 @@ static void append_facts(const struct app *app, GString *out)
 		g_string_append_printf(out, ", seed %s", seed);
 	if (!t->complete)
 		g_string_append(out, " · truncated");
-	if (t->filtered)
+	if (trace_sampled(t))
+		g_string_append_printf(out, " · accesses sampled, one window in %" PRIu64,
+		                       trace_sampled(t));
+	else if (t->filtered)
 		g_string_append(out, " · filtered");
 }
 

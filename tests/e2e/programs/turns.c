@@ -4,6 +4,7 @@
  */
 #include <assert.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static volatile int c;
@@ -14,6 +15,11 @@ static void *inc(void *p)
 	pthread_mutex_unlock(&m);
 #ifdef BUG
 	assert(p || was != N - 1);
+#endif
+#ifdef LATE
+	sigset_t none;
+	if (!p && was == N - 1 && sigemptyset(&none) == 0)
+		pthread_sigmask(SIG_BLOCK, &none, 0);
 #endif
 	return (void)was, p;
 }

@@ -5,7 +5,7 @@
  * The hot path of the whole recorder.  A hook is called before its access, so a read's
  * value is peeked at here and a write's is filled in at the thread's next hook.
  */
-#include "engine/record/runtime/log/access.h"
+#include "hooks.h"
 
 /* Replay: a read that the plan may have again at once, or has. */
 static bool read_again(struct thread *t, const void *p, unsigned code, uintptr_t pc)
@@ -40,7 +40,8 @@ static __attribute__((noinline, cold)) void access_rest(const void *p, unsigned 
 		memory_before(t, tag, p, (size_t)1 << code);
 	log_access(t, tag, what >> 8 & 255, pc, p, code, false, 0);
 	t->unusual = t->signals.arrived || rt.waiting || rt.replay || rt.clocked || rt.memory ||
-	             (rt.controlled && !rt.values);
+	             (rt.controlled && !rt.values) ||
+	             (t->unwritten && rt.sample); /* the log is perhaps at another thread */
 	BARRIER();
 	if (unlikely(t->signals.arrived)) /* between looking and storing */
 		t->unusual = 1;
@@ -78,9 +79,7 @@ static __attribute__((noinline)) void access_framed(struct thread *t, const void
 		access_rest(p, what, pc);
 }
 
-/* --filter commute: an access that the thread has not made in this epoch. */
-static __attribute__((noinline)) void access_unwritten(struct thread *t, const void *p,
-                                                       unsigned what, uintptr_t pc)
+void hook_unwritten(struct thread *t, const void *p, unsigned what, uintptr_t pc)
 {
 	if (unlikely(t->attention || t->budget <= 0)) {
 		access_rest(p, what, pc);
@@ -95,7 +94,7 @@ ALWAYS_INLINE void free_new(struct thread *t, const void *p, unsigned code, enum
                             unsigned flags, uintptr_t pc)
 {
 	if (unlikely(rt.filter_commute))
-		access_unwritten(t, p, tag | flags << 8 | code << 16, pc);
+		hook_unwritten(t, p, tag | flags << 8 | code << 16, pc);
 	else if (t->todo & TODO_FRAMES)
 		access_framed(t, p, tag | flags << 8 | code << 16, pc);
 	else if (unlikely(t->attention || t->budget <= 0 ||
@@ -133,11 +132,21 @@ ALWAYS_INLINE void access_hook(const void *p, unsigned code, enum log_tag tag, u
 	}
 }
 
+void hook_access(struct thread *t, const void *p, unsigned what, uintptr_t pc)
+{
+	enum log_tag tag = what & 255;
+	unsigned flags = what >> 8 & 255, code = what >> 16;
+	if (!free_again(t, t->attention | t->todo, p, code, tag, pc))
+		free_new(t, p, code, tag, flags, pc);
+}
+
 static __attribute__((noinline)) void range_hook(const void *p, size_t size, enum log_tag tag,
                                                  uintptr_t pc)
 {
 	struct thread *t = me;
 	if (unlikely(t->gate) && !hook_slow_access(t))
+		return;
+	if (unlikely(rt.sample) && !sample_takes(t) && !rt.controlled)
 		return;
 	if (unlikely(rt.async_handlers))
 		handlers_run(t);
@@ -256,37 +265,12 @@ static __attribute__((noinline)) uintptr_t watched_call(const struct thread *t, 
 	return call - rt.bind_low < rt.bind_size ? t->calls.bound_pc : call;
 }
 
-ALWAYS_INLINE void push_frame(struct thread *t, uintptr_t call, uintptr_t function,
-                              uintptr_t sp)
-{
-	uint32_t depth = t->depth;
-	/* Frames left by a longjmp: the caller's frame is above ours. */
-	while (unlikely(depth > 0 && depth <= MAX_FRAMES && t->frames[depth - 1].sp <= sp &&
-	                sp - t->frames[depth - 1].sp < 1 << 20)) {
-		depth--;
-		t->low = depth < t->low ? depth : t->low;
-	}
-	t->depth = depth + 1;
-	t->todo |= TODO_FRAMES;
-	if (unlikely(depth >= MAX_FRAMES))
-		return;
-	struct frame *f = &t->frames[depth];
-	f->call = call;
-	f->function = function;
-	f->sp = sp;
-	if (t->epoch && !rt.filter) {
-		f->context = context_of(f[-1].context, call, function);
-		t->context = context_now(t, f->context);
-	}
-}
-
-static __attribute__((noinline)) void entry_rest(struct thread *t, uintptr_t call,
-                                                 uintptr_t function, uintptr_t sp)
+void hook_entry(struct thread *t, uintptr_t call, uintptr_t function, uintptr_t sp)
 {
 	if (t == &nobody)
 		return;
 	log_value(t);
-	push_frame(t, watched_call(t, call, function), function, sp);
+	push_frame(t, watched_call(t, call, function), function, sp, true);
 }
 
 EXPORT void __tsan_func_entry(void *call_pc);
@@ -296,35 +280,17 @@ void __tsan_func_entry(void *call_pc)
 	uintptr_t call = (uintptr_t)call_pc;
 	uintptr_t sp = (uintptr_t)__builtin_dwarf_cfa() - 2 * sizeof(uintptr_t);
 	if (unlikely(t->todo & (TODO_VALUE | TODO_NOBODY) || rt.watched))
-		entry_rest(t, call, HOOK_CALLER(), sp);
+		hook_entry(t, call, HOOK_CALLER(), sp);
 	else
-		push_frame(t, call, HOOK_CALLER(), sp);
+		push_frame(t, call, HOOK_CALLER(), sp, true);
 }
 
-ALWAYS_INLINE void pop_frame(struct thread *t)
-{
-	uint32_t depth = t->depth;
-	if (likely(depth > 0))
-		t->depth = --depth;
-	bool left = false;
-	if (depth < t->low) {
-		t->low = depth;
-		left = depth < t->resume_below;
-	}
-	bool differs = t->low < t->emitted || depth != t->emitted;
-	t->todo = (t->todo & ~TODO_FRAMES) | differs * TODO_FRAMES;
-	if (t->epoch)
-		context_renew(t);
-	if (unlikely(left)) /* at the end, so that no register is saved */
-		missing_left(t);
-}
-
-static __attribute__((noinline)) void exit_rest(struct thread *t)
+void hook_exit(struct thread *t)
 {
 	if (t == &nobody)
 		return;
 	log_fill(t);
-	pop_frame(t);
+	pop_frame(t, true);
 }
 
 EXPORT void __tsan_func_exit(void *unused);
@@ -332,9 +298,9 @@ void __tsan_func_exit(void *unused)
 {
 	struct thread *t = me;
 	if (t->todo & (TODO_VALUE | TODO_NOBODY))
-		exit_rest(t);
+		hook_exit(t);
 	else
-		pop_frame(t);
+		pop_frame(t, true);
 }
 
 EXPORT void __tsan_ignore_thread_begin(void);

@@ -132,6 +132,7 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 	rt.filter = rt.config.flags & LOG_FILTER;
 	rt.filter_wcp = rt.config.flags & LOG_FILTER_WCP;
 	rt.filter_commute = rt.config.flags & LOG_FILTER_COMMUTE;
+	rt.sample = rt.config.flags & LOG_SAMPLE;
 	rt.replay = rt.config.flags & LOG_REPLAY;
 	rt.missing = rt.config.flags & LOG_MISSING;
 	if (rt.controlled)
@@ -166,6 +167,8 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 	faults_init();
 	if (rt.controlled)
 		rt_pin();
+	if (rt.sample)
+		sample_hooks();
 	t->gate = 0;
 }
 

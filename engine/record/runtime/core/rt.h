@@ -20,6 +20,7 @@
 #include "base.h"
 #include "engine/record/runtime/libc/libc.h"
 #include "engine/record/runtime/log/log.h"
+#include "engine/record/runtime/log/sample.h"
 #include "engine/record/runtime/memory/memory.h"
 #include "engine/record/runtime/missing/missing.h"
 #include "engine/record/runtime/outside/outside.h"
@@ -122,9 +123,14 @@ struct thread {
 	struct thread_missing missing;
 	struct thread_memory memory;
 	struct poll poll;
+	/* Plain accesses are not written: always with --filter commute, with --sample outside of
+	 * the sample. */
+	bool unwritten;
+	struct thread_sample sample;
 	struct stream own; /* free mode: `stream` */
 	/* free mode and --filter: log/access.h; whole pages */
 	uint64_t seen[1 << SEEN_BITS] __attribute__((aligned(4096)));
+	uint16_t calls_of[SAMPLE_FUNCTIONS]; /* --sample: of each function, by a hash */
 };
 _Static_assert(offsetof(struct thread, sched) <= 3 * 64,
                "the hooks' fields in three cache lines");
@@ -138,7 +144,8 @@ struct runtime {
 	bool one_thread;     /* its threads are contexts of one kernel thread: one_thread.h */
 	bool filter;         /* accesses that tell happens-before nothing new are left out, */
 	bool filter_wcp;     /* or that tell WCP and its kin nothing new, */
-	bool filter_commute; /* or all plain ones */
+	bool filter_commute; /* or all plain ones, */
+	bool sample;         /* or those outside of the sample */
 	bool replay;
 	bool clocked;           /* a debugger follows: replay/clock.c */
 	enum log_memory memory; /* not LOG_SC: controlled mode */
@@ -147,7 +154,7 @@ struct runtime {
 	bool missing;        /* calls into code that is not instrumented are recorded, */
 	bool reaching;       /* and there is such code: what is allocated must be known */
 	bool protects;       /* the program has made memory unreadable */
-	bool async_handlers; /* the program handles signals that may come at any time */
+	bool async_handlers; /* controlled: the program handles signals that come at any time */
 	bool timers;         /* it has set a timer that sends one */
 	bool full;
 	bool waiting; /* for --start-at's function: no accesses yet */

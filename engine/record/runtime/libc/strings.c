@@ -77,7 +77,9 @@ void range_touched(enum log_tag tag, const void *p, size_t n, uintptr_t pc)
 {
 	struct thread *t = me;
 	uint64_t key = 0;
-	if (t->epoch) {
+	if (unlikely(rt.sample) && !sample_takes(t) && !rt.controlled)
+		return;
+	if (t->epoch && !(rt.sample && t->unwritten)) {
 		key = seen_key(t, tag, pc, (uintptr_t)p, LOG_RANGE) + n * 0x165667b19e3779f9u;
 		if (*seen_entry(t, key) == key) {
 			t->repeated++;
@@ -91,7 +93,7 @@ void range_touched(enum log_tag tag, const void *p, size_t n, uintptr_t pc)
 	int error = errno;
 	bool one = n <= 8 && (n & (n - 1)) == 0; /* as large as an access by an instruction */
 	unsigned code = __builtin_ctzl(n);
-	bool quick = one && t->epoch && !rt.filter_commute && !t->attention &&
+	bool quick = one && t->epoch && !t->unwritten && !t->attention &&
 	             !(t->todo & TODO_FRAMES);
 	if (!one) {
 		log_range(t, tag, pc, p, n);
@@ -99,7 +101,7 @@ void range_touched(enum log_tag tag, const void *p, size_t n, uintptr_t pc)
 		plan_point(t);
 		log_access(t, tag, 0, pc, p, code, false, 0);
 	}
-	if (t->epoch && !rt.waiting)
+	if (t->epoch && !rt.waiting && !(rt.sample && t->unwritten))
 		*seen_entry(t, key) = key;
 	errno = error;
 }

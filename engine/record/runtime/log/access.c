@@ -72,7 +72,7 @@ void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc
 {
 	if (unlikely(rt.waiting))
 		return;
-	if (unlikely(rt.filter_commute) && tag < LOG_AREAD) {
+	if (unlikely(t->unwritten) && tag < LOG_AREAD) {
 		log_unwritten(t, tag, pc, (uintptr_t)p, code);
 		return;
 	}
@@ -150,7 +150,7 @@ void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, 
 {
 	if (size == 0 || unlikely(rt.waiting) || unlikely(t->gate & GATE_IGNORE))
 		return;
-	if (unlikely(rt.filter_commute)) {
+	if (unlikely(t->unwritten)) {
 		log_unwritten(t, tag, pc, (uintptr_t)p, LOG_RANGE);
 		return;
 	}

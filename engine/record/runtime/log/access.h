@@ -149,15 +149,20 @@ ALWAYS_INLINE uint64_t *seen_entry(struct thread *t, uint64_t key)
 	return &t->seen[key >> (64 - SEEN_BITS)];
 }
 
-/* With --filter commute: a plain access that the thread has not made in this epoch is not
- * written, but is work, so that the thread does not seem to wait by looking (polls.c). */
+/* thread.unwritten: a plain access that the thread has not made in this epoch is not written,
+ * but is work, so that the thread does not seem to wait by looking (polls.c).  With --sample it
+ * has another key than one that is written, which it does not stand for. */
 ALWAYS_INLINE void log_unwritten(struct thread *t, enum log_tag tag, uintptr_t pc,
                                  uintptr_t address, unsigned code)
 {
 	uint64_t key = seen_key(t, tag, pc, address, code);
-	*seen_entry(t, key) = key;
 	t->repeated++;
-	t->poll.unwritten++;
+	if (rt.sample && !rt.controlled)
+		return; /* free mode has no schedule */
+	if (rt.sample)
+		key = ~key;
+	t->poll.unwritten += !rt.sample || *seen_entry(t, key) != key;
+	*seen_entry(t, key) = key;
 }
 
 /* An access without a value, in free mode and with --filter.  False: there is no room. */

@@ -112,6 +112,7 @@ bool log_open(void)
 	rt.header->status = LOG_RUNNING;
 	rt.header->pid = raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
 	rt.header->seed = rt.config.seed;
+	rt.header->sample = rt.config.sample;
 	rt.header->memory = rt.config.flags & LOG_CONTROLLED ? rt.config.memory : LOG_SC;
 	rt.stream.thread = LOG_ALL_THREADS;
 	rt.stream.last = LOG_ALL_THREADS;

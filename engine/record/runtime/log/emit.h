@@ -67,7 +67,11 @@ ALWAYS_INLINE void log_turn(struct thread *t)
 ALWAYS_INLINE void log_before(struct thread *t)
 {
 	log_turn(t);
-	if (t->todo & TODO_FRAMES)
+	if (!(t->todo & TODO_FRAMES))
+		return;
+	if (unlikely(t->unwritten) && rt.sample)
+		log_no_frames(t);
+	else
 		log_frames(t);
 }
 
@@ -97,6 +101,8 @@ ALWAYS_INLINE void plan_point(struct thread *t)
 /* Free mode: the next record's place in the order of synchronisation. */
 static inline void log_ticket(struct thread *t)
 {
+	if (unlikely(rt.sample))
+		sample_renew(t);
 	if (rt.controlled)
 		return;
 	uint64_t *w = log_room(t->stream, 1);

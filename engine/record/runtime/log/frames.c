@@ -105,6 +105,13 @@ void log_frames(struct thread *t)
 	t->low = t->emitted;
 }
 
+void log_no_frames(struct thread *t)
+{
+	if (t->emitted > 0)
+		log_leave(t, t->emitted);
+	t->emitted = t->low = 0;
+}
+
 void frame_enter(struct thread *t, enum log_call call, uintptr_t pc, bool now)
 {
 	if (t->depth < t->low)

@@ -58,6 +58,9 @@ extern volatile bool log_makes_room;
 
 /* ---- the call stack ---- */
 void log_frames(struct thread *t);
+/* --sample, outside of it: the log has no frames of t, so that synchronisation there costs no
+ * more than itself.  TODO_FRAMES stays. */
+void log_no_frames(struct thread *t);
 void log_switch(struct thread *t);
 /*
  * A frame for a call of the C library (enum log_call), so that the trace shows where its

@@ -33,7 +33,7 @@ static int install(int number, const struct sigaction *action, struct sigaction 
 		}
 		signal_handlers[number] = *action;
 		if (signal_is_handler(action) && signal_asynchronous(number) &&
-		    !rt.async_handlers) {
+		    rt.controlled && !rt.async_handlers) {
 			struct sigaction reminder = { .sa_sigaction = signal_reminder,
 				                      .sa_flags = SA_SIGINFO | SA_RESTART };
 			block_all(&reminder.sa_mask);

@@ -317,12 +317,12 @@ void sched_end_if_stuck(const struct thread *sleeper)
 		deadlock();
 }
 
-/* `t` looks in vain. Do all others, or wait for each other, so that nothing changes any more?
+/* `t` looks in vain. Do all others, or wait for each other, so that nothing changes any more
+ * until a time limit passes? Then the first limit does; without one the run ends.
  * (Whether they write plain memory meanwhile is for the reader of the log.) */
 void sched_end_if_idle(struct thread *t)
 {
-	if (rt.replay || sched.outside || sched.files || sched.timed || sched.signalled ||
-	    rt.async_handlers)
+	if (rt.replay || sched.outside || sched.files || sched.signalled || rt.async_handlers)
 		return;
 	for (unsigned i = 0; i < sched.live_count; i++) {
 		const struct thread *u = sched.live[i];
@@ -330,7 +330,14 @@ void sched_end_if_idle(struct thread *t)
 		if (!blocked && u->sched.state != STATE_DONE && !memory_waits_on(u))
 			return;
 	}
-	if (!has_other_threads())
+	if (has_other_threads())
+		return;
+	sched_lock();
+	struct thread *next = sched_earliest();
+	if (next)
+		sched_fire(next);
+	sched_unlock();
+	if (!next)
 		deadlock();
 }
 

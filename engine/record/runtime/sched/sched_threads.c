@@ -116,6 +116,7 @@ struct thread *thread_new(struct thread *parent)
 	t->sched.state = STATE_READY;
 	t->unusual = 1;
 	t->callback_at = UINT32_MAX;
+	t->unwritten = rt.filter_commute;
 	if (!rt.controlled || rt.filter) {
 		t->epoch = 1;
 		t->todo |= TODO_EPOCHS;
