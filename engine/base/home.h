@@ -1,6 +1,7 @@
 /*
- * home.h - finds the program's installed files (specifications, recording runtime), and the folder
- * of its cache. In the source tree the files are beside the binary, installed in ../share/heddle or ../lib/heddle.
+ * home.h - finds the program's installed files (specifications, recording runtime), and the
+ * folder of its cache. In the source tree the files are beside the binary, installed in
+ * ../share/heddle or ../lib/heddle.
  */
 #ifndef HEDDLE_HOME_H
 #define HEDDLE_HOME_H
@@ -13,8 +14,8 @@
  */
 char *home_find(const char *relative);
 
-/* $XDG_CACHE_HOME/heddle, made if it is not there, owned by the caller; NULL when others can write
- * it, or it is not a folder of this user's. */
+/* $XDG_CACHE_HOME/heddle, made if it is not there, owned by the caller; NULL when others can
+ * write it, or it is not a folder of this user's. */
 char *home_cache(void);
 
 #endif

@@ -273,7 +273,8 @@ static bool find_bounds(const struct specs *specs, const char *path, GArray *bou
 	return ok;
 }
 
-/* The command that compiles the source beside `path` into it; words of $CC, or cc, are in `words`.
+/* The command that compiles the source beside `path` into it; words of $CC, or cc, are in
+ * `words`.
  */
 static GPtrArray *compiler_words(const char *path, const char *file, char ***words)
 {

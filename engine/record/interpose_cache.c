@@ -27,10 +27,10 @@ char *interpose_cache_key(const char *source, char *const *compiler)
 	if (path == NULL || stat(path, &st) != 0)
 		return NULL;
 	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
-	g_autofree char *which =
-	        g_strdup_printf("%s %" PRIu64 " %" PRIu64 " %" PRId64 " %" PRId64 ".%09ld", path,
-	                        (uint64_t)st.st_dev, (uint64_t)st.st_ino, (int64_t)st.st_size,
-	                        (int64_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+	g_autofree char *which = g_strdup_printf(
+	        "%s %" PRIu64 " %" PRIu64 " %" PRId64 " %" PRId64 ".%09ld", path,
+	        (uint64_t)st.st_dev, (uint64_t)st.st_ino, (int64_t)st.st_size,
+	        (int64_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
 	/* each with its end, so that no two lists read the same */
 	g_checksum_update(sum, (const guchar *)which, (gssize)strlen(which) + 1);
 	for (char *const *word = compiler; *word; word++)
@@ -115,8 +115,7 @@ static void remove_oldest(const char *folder)
 		    lstat(path, &st) != 0)
 			continue;
 		if (count++ == 0 || st.st_mtim.tv_sec < least.tv_sec ||
-		    (st.st_mtim.tv_sec == least.tv_sec &&
-		     st.st_mtim.tv_nsec < least.tv_nsec)) {
+		    (st.st_mtim.tv_sec == least.tv_sec && st.st_mtim.tv_nsec < least.tv_nsec)) {
 			least = st.st_mtim;
 			g_free(oldest);
 			oldest = g_steal_pointer(&path);
