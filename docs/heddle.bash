@@ -57,7 +57,7 @@ _heddle() {
 	races) words="--analysis --pairs --candidates --verdicts --witness --values --missing --budget --spec --shard --jobs --resume --witness-events --baseline --suppressions --lenient --format --help --quiet --version" ;;
 	witness) words="--output --values --missing --budget --spec --lenient --format --help --quiet --version" ;;
 	verify) words="--spec --memory --lenient --format --help --quiet --version" ;;
-	record) words="--output --mode --strategy --depth --steps --target --turns --seed --memory --spec --max-size --compress --last --live --suppressions --start-at --filter --no-values --no-missing --no-inputs --help --quiet --version" ;;
+	record) words="--output --mode --strategy --depth --steps --target --turns --seed --memory --spec --max-size --compress --last --live --suppressions --start-at --filter --sample --no-values --no-missing --no-inputs --help --quiet --version" ;;
 	graph) words="--kind --output --order --spec --cycles --lenient --help --quiet --version" ;;
 	replay) words="--witness --trace --first --until --output --gdb --gdb-server --dap --spec --timeout --lenient --help --quiet --version" ;;
 	explain) words="--order --spec --story --missing --lenient --format --help --quiet --version" ;;

@@ -188,6 +188,7 @@ complete -c heddle -n '__fish_seen_subcommand_from record' -l live -d 'say on st
 complete -c heddle -n '__fish_seen_subcommand_from record' -l suppressions -r -d 'ThreadSanitizer\'s suppressions: findings of this trace that do not count; may be repeated'
 complete -c heddle -n '__fish_seen_subcommand_from record' -l start-at -r -d 'record accesses from the first call of FUNCTION on'
 complete -c heddle -n '__fish_seen_subcommand_from record' -l filter -x -a 'hb wcp commute' -d 'leave out, while the program runs, accesses that tell happens-before (the default) or also WCP and its kin nothing new, and all values: quicker, smaller, and for these analyses and lockset alone; commute: all plain accesses, and calls into code that is not instrumented'
+complete -c heddle -n '__fish_seen_subcommand_from record' -l sample -r -d 'record one window in N of the plain accesses, and the first ones of each function, with all synchronisation: for --mode free, where a program is to be slowed down little; races found are of the whole run, others are missed'
 complete -c heddle -n '__fish_seen_subcommand_from record' -l no-values -d 'leave values out'
 complete -c heddle -n '__fish_seen_subcommand_from record' -l no-missing -d 'leave out calls into code that is not instrumented'
 complete -c heddle -n '__fish_seen_subcommand_from record' -l no-inputs -d 'leave out what comes from outside (sockets, pipes, terminals): replay needs it again'

@@ -236,6 +236,7 @@ record) _arguments \
 	'*--suppressions[ThreadSanitizer'\''s suppressions\: findings of this trace that do not count; may be repeated]:FILE:_files' \
 	'*--start-at[record accesses from the first call of FUNCTION on]:FUNCTION:_files' \
 	'*--filter[leave out, while the program runs, accesses that tell happens-before (the default) or also WCP and its kin nothing new, and all values\: quicker, smaller, and for these analyses and lockset alone; commute\: all plain accesses, and calls into code that is not instrumented]:word:(hb wcp commute)' \
+	'*--sample[record one window in N of the plain accesses, and the first ones of each function, with all synchronisation\: for --mode free, where a program is to be slowed down little; races found are of the whole run, others are missed]:N:_files' \
 	'*--no-values[leave values out]' \
 	'*--no-missing[leave out calls into code that is not instrumented]' \
 	'*--no-inputs[leave out what comes from outside (sockets, pipes, terminals)\: replay needs it again]' \

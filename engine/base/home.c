@@ -4,6 +4,9 @@
 #include "engine/base/home.h"
 #include "engine/base/base.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 static char *existing(char *path)
 {
 	if (g_file_test(path, G_FILE_TEST_EXISTS))
@@ -32,4 +35,17 @@ char *home_find(const char *relative)
 	}
 	g_free(folder);
 	return found;
+}
+
+char *home_cache(void)
+{
+	struct stat st;
+	char *folder = g_build_filename(g_get_user_cache_dir(), "heddle", NULL);
+
+	if (g_mkdir_with_parents(folder, 0700) == 0 && lstat(folder, &st) == 0 &&
+	    S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+	    (st.st_mode & (S_IWGRP | S_IWOTH)) == 0)
+		return folder;
+	g_free(folder);
+	return NULL;
 }

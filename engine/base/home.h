@@ -1,6 +1,7 @@
 /*
- * home.h - finds the program's installed files: specifications, recording runtime. In the
- * source tree they are beside the binary, installed in ../share/heddle or ../lib/heddle.
+ * home.h - finds the program's installed files (specifications, recording runtime), and the
+ * folder of its cache. In the source tree the files are beside the binary, installed in
+ * ../share/heddle or ../lib/heddle.
  */
 #ifndef HEDDLE_HOME_H
 #define HEDDLE_HOME_H
@@ -12,5 +13,9 @@
  * find the tree's files). Owned by the caller; NULL: none.
  */
 char *home_find(const char *relative);
+
+/* $XDG_CACHE_HOME/heddle, made if it is not there, owned by the caller; NULL when others can
+ * write it, or it is not a folder of this user's. */
+char *home_cache(void);
 
 #endif

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "engine/record/entry.h"
+#include "engine/record/interpose_cache.h"
 #include "engine/record/layout.h"
 #include "engine/record/record.h"
 
@@ -272,26 +273,40 @@ static bool find_bounds(const struct specs *specs, const char *path, GArray *bou
 	return ok;
 }
 
-static bool compile(const char *source, const char *path, struct error *error)
+/* The command that compiles the source beside `path` into it; words of $CC, or cc, are in
+ * `words`.
+ */
+static GPtrArray *compiler_words(const char *path, const char *file, char ***words)
 {
-	g_auto(GStrv) words = NULL;
 	const char *compiler = g_getenv("CC");
-	g_autoptr(GPtrArray) argv = g_ptr_array_new();
-	g_autofree char *file = g_strdup_printf("%s.c", path), *messages = NULL;
-	int status = 1;
-	g_autoptr(GError) g = NULL;
-	if (compiler == NULL || *compiler == 0 ||
-	    !g_shell_parse_argv(compiler, NULL, &words, NULL))
-		words = g_strsplit("cc", " ", -1);
-	for (char **w = words; *w; w++)
-		g_ptr_array_add(argv, *w);
+	GPtrArray *argv = g_ptr_array_new();
 	const char *rest[] = { "-shared",      "-fPIC",        "-O1",
 		               "-fno-builtin", "-fexceptions", "-fvisibility=hidden",
 		               "-w",           "-o",           path,
 		               file,           "-ldl",         NULL };
+	if (compiler == NULL || *compiler == 0 ||
+	    !g_shell_parse_argv(compiler, NULL, words, NULL))
+		*words = g_strsplit("cc", " ", -1);
+	for (char **w = *words; *w; w++)
+		g_ptr_array_add(argv, *w);
 	for (const char **r = rest; *r; r++)
 		g_ptr_array_add(argv, (char *)*r);
 	g_ptr_array_add(argv, NULL);
+	return argv;
+}
+
+/* Into `path`; from the cache where the same was compiled before. */
+static bool compile(const char *source, const char *path, struct error *error)
+{
+	g_auto(GStrv) words = NULL, of_any_path = NULL;
+	g_autofree char *file = g_strdup_printf("%s.c", path), *messages = NULL;
+	g_autoptr(GPtrArray) argv = compiler_words(path, file, &words);
+	g_autoptr(GPtrArray) same = compiler_words("", "", &of_any_path);
+	g_autofree char *key = interpose_cache_key(source, (char *const *)same->pdata);
+	int status = 1;
+	g_autoptr(GError) g = NULL;
+	if (key && interpose_cache_take(key, path))
+		return true;
 	bool ok = g_file_set_contents(file, source, -1, &g) &&
 	          g_spawn_sync(NULL, (char **)argv->pdata, NULL, G_SPAWN_SEARCH_PATH, NULL,
 	                       NULL, NULL, &messages, &status, &g) &&
@@ -303,6 +318,8 @@ static bool compile(const char *source, const char *path, struct error *error)
 		          g          ? g->message
 		          : messages ? messages
 		                     : "an error");
+	else if (key)
+		interpose_cache_keep(key, path);
 	unlink(file);
 	return ok;
 }

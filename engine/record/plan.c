@@ -461,7 +461,8 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
 		return error_set(
 		        error, trace_name(t),
 		        "record it without --sample, with the same --seed, and replay that",
-		        "was recorded with --sample %" PRIu64 ", which leaves out accesses that "
+		        "was recorded with --sample %" PRIu64
+		        ", which leaves out accesses that "
 		        "replay goes by",
 		        trace_sampled(t));
 	if (t->filtered)

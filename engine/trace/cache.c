@@ -10,6 +10,7 @@
  * header checksum. Others are stale and rebuilt.
  */
 #include "engine/base/file.h"
+#include "engine/base/home.h"
 #include "engine/trace/index_private.h"
 #include "engine/trace/storage.h"
 
@@ -109,22 +110,10 @@ static bool ours_alone(const struct stat *st)
 	return st->st_uid == geteuid() && (st->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-/* $XDG_CACHE_HOME/heddle, created if absent; NULL when others can write it. */
-static char *cache_folder(void)
-{
-	struct stat st;
-	char *folder = g_build_filename(g_get_user_cache_dir(), "heddle", NULL);
-	if (g_mkdir_with_parents(folder, 0700) == 0 && lstat(folder, &st) == 0 &&
-	    S_ISDIR(st.st_mode) && ours_alone(&st))
-		return folder;
-	g_free(folder);
-	return NULL;
-}
-
 /* The path of the index, distinct for equal names in different folders; NULL: none. */
 static char *index_path(const struct trace *t)
 {
-	g_autofree char *folder = cache_folder();
+	g_autofree char *folder = home_cache();
 	if (folder == NULL)
 		return NULL;
 	g_autofree char *absolute = g_canonicalize_filename(t->path, NULL);
@@ -334,7 +323,7 @@ static bool of_use(const char *path)
 /* Remove indexes of traces that are gone or changed, since they are as large as the traces. */
 static void clean_up(void)
 {
-	g_autofree char *folder = cache_folder();
+	g_autofree char *folder = home_cache();
 	g_autoptr(GDir) dir = folder ? g_dir_open(folder, 0, NULL) : NULL;
 	const char *name;
 	while (dir && (name = g_dir_read_name(dir))) {

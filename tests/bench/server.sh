@@ -8,6 +8,7 @@
 #   ROUNDS        of the client on each of its 16 connections, three requests a round (4000)
 #   RUNS          of each (3); the table has the medians
 #   SAMPLE        one window in so many (100)
+#   WAYS          those of the table's rows to be made ("plain hooks tsan free filter sample")
 #
 # Of each: requests a second, by the clock and by the server's processor time while it serves (user
 # and system, from /proc), and all of that time with the making of the trace, its size and events,
@@ -15,8 +16,9 @@
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 HEDDLE=${HEDDLE:-$root/heddle}
-[ $# -eq 3 ] || { sed -n '5,13s/^# \?//p' "$0" >&2; exit 2; }
+[ $# -eq 3 ] || { sed -n '5,14s/^# \?//p' "$0" >&2; exit 2; }
 plain=$1 tsan=$2 instrumented=$3 rounds=${ROUNDS:-4000} runs=${RUNS:-3} sample=${SAMPLE:-100}
+ways=${WAYS:-plain hooks tsan free filter sample}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 gcc -O2 "$root/tests/bench/programs/memcached-load.c" -o "$scratch/load" || exit 1
@@ -53,17 +55,21 @@ record() { # KIND OPTIONS...
 	serve "$kind" "$HEDDLE" record -q --mode free -o "$scratch/$kind.hdl" "$@" -- "$instrumented"
 }
 for i in $(seq "$runs"); do
-	serve plain "$plain"
-	serve hooks "$instrumented"
-	TSAN_OPTIONS=report_bugs=0 serve tsan "$tsan"
-	record free --no-missing
-	record filter --no-missing --filter
-	record sample --sample "$sample"
+	for way in $ways; do
+		case $way in
+		plain) serve plain "$plain" ;;
+		hooks) serve hooks "$instrumented" ;; # alone: its hooks return at once
+		tsan) TSAN_OPTIONS=report_bugs=0 serve tsan "$tsan" ;;
+		free) record free --no-missing ;;
+		filter) record filter --no-missing --filter ;;
+		sample) record sample --sample "$sample" ;;
+		esac
+	done
 done
 ticks=$(getconf CLK_TCK)
 echo "| | requests a second | of the server's processor | times the plain program's time | ThreadSanitizer's | with the trace: s | events | MB | pairs by hb |"
 echo "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
-for kind in plain hooks tsan free filter sample; do
+for kind in $ways; do
 	events='' bytes='' pairs=''
 	if [ -e "$scratch/$kind.hdl" ]; then
 		events=$("$HEDDLE" info -q "$scratch/$kind.hdl" | awk '$1 == "events" { print $2; exit }')
@@ -77,8 +83,9 @@ for kind in plain hooks tsan free filter sample; do
 		my $server = sub { median(map { $_->[2] / $ticks / $_->[0] } of($_[0])) };
 		my @runs = of($kind) or exit;
 		my $own = $server->($kind);
-		printf "| %s | %.0f | %.0f | %.2f | %.2f | %s | %s | %s | %s |\n", $kind,
-			median(map { $_->[0] / $_->[1] } @runs), 1 / $own, $own / $server->("plain"), $own / $server->("tsan"),
+		my $times = sub { my $of = -e "$dir/$_[0]" && $server->($_[0]); $of ? sprintf("%.2f", $own / $of) : "" };
+		printf "| %s | %.0f | %.0f | %s | %s | %s | %s | %s | %s |\n", $kind,
+			median(map { $_->[0] / $_->[1] } @runs), 1 / $own, $times->("plain"), $times->("tsan"),
 			$rest[0] ? sprintf("%.1f", median(map { $_->[3] + $_->[4] } @runs)) : "",
 			$rest[0] // "", $rest[1] ? sprintf("%.1f", $rest[1] / 1e6) : "", $rest[2] // "";
 	' "$kind" "$ticks" "$scratch" "$events" "$bytes" "$pairs"

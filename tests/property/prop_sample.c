@@ -1,9 +1,10 @@
 /*
- * prop_sample.c - sampled traces: of random traces plain accesses are dropped at random, as `record
+ * prop_sample.c - sampled traces: of random traces plain accesses are dropped at random, as
+ * `record
  * --sample` leaves them out, and happens-before's races of what remains are compared with the
- * whole: each pair is unordered and in conflict there, and where there is one, exhaustive search
- * over the whole trace's reorderings finds a race.  No report is complete, nothing is impossible,
- * and the lockset's pairs are the whole trace's as well.
+ * whole: each pair is unordered and in conflict there, and where there is one, exhaustive
+ * search over the whole trace's reorderings finds a race.  No report is complete, nothing is
+ * impossible, and the lockset's pairs are the whole trace's as well.
  */
 #include "engine/order/order.h"
 #include "engine/predict/predict.h"
@@ -76,8 +77,8 @@ static bool modest(const struct report *r)
 	bool good = !r->complete;
 
 	for (guint i = 0; i < r->findings->len; i++)
-		good = good && ((struct finding *)r->findings->pdata[i])->verdict !=
-		                       VERDICT_IMPOSSIBLE;
+		good = good &&
+		       ((struct finding *)r->findings->pdata[i])->verdict != VERDICT_IMPOSSIBLE;
 	return good;
 }
 
@@ -95,7 +96,8 @@ static bool found_in(struct trace *t, struct trace *less, const uint32_t *ids)
 		good = !order_ordered(order, first, second) &&
 		       events_race_conflict(t, first, second);
 		if (!good)
-			printf("events %u and %u are no race of the whole trace\n", first, second);
+			printf("events %u and %u are no race of the whole trace\n", first,
+			       second);
 	}
 	if (good && found && trace_need(t, INDEX_WRITERS | INDEX_MATCH, NULL) &&
 	    !mix_hides_c11(t)) {
@@ -121,14 +123,16 @@ static bool same_pair(const struct finding *f, uint32_t first, uint32_t second)
 /* The same of pairs without a common lock. */
 static bool unlocked_in(struct trace *t, struct trace *less, const uint32_t *ids)
 {
-	struct report *whole = races(t, ANALYSIS_LOCKSET), *part = races(less, ANALYSIS_LOCKSET);
+	struct report *whole = races(t, ANALYSIS_LOCKSET),
+	              *part = races(less, ANALYSIS_LOCKSET);
 	bool good = whole && part && modest(part);
 
 	for (guint i = 0; good && i < part->findings->len; i++) {
 		const struct finding *f = part->findings->pdata[i];
 		bool found = false;
 		for (guint k = 0; k < whole->findings->len && !found; k++)
-			found = same_pair(whole->findings->pdata[k], ids[f->first], ids[f->second]);
+			found = same_pair(whole->findings->pdata[k], ids[f->first],
+			                  ids[f->second]);
 		good = found;
 		if (!good)
 			printf("lockset: events %u and %u\n", ids[f->first], ids[f->second]);
@@ -141,8 +145,8 @@ static bool unlocked_in(struct trace *t, struct trace *less, const uint32_t *ids
 static bool one(uint64_t seed)
 {
 	struct random_options options = mix_options(seed, 2 + seed % 3, MOST);
-	/* The first access to a block comes after its allocation in another thread; where nothing
-	 * else orders the two, a sample without that access does not have the order
+	/* The first access to a block comes after its allocation in another thread; where
+	 * nothing else orders the two, a sample without that access does not have the order
 	 * (docs/recording.md). */
 	options.blocks = false;
 	struct trace *t = random_trace(seed, &options);

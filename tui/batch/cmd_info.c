@@ -247,8 +247,7 @@ static void print_json(const struct trace *t, const struct counts *c)
 	json_object_set_new(j, "complete", json_boolean(t->complete));
 	json_object_set_new(j, "filtered", json_boolean(t->filtered));
 	if (trace_sampled(t))
-		json_object_set_new(j, "sampled",
-		                    json_integer((json_int_t)trace_sampled(t)));
+		json_object_set_new(j, "sampled", json_integer((json_int_t)trace_sampled(t)));
 	json_object_set_new(j, "order_exact", json_boolean(t->order_exact));
 	json_object_set_new(j, "values_exact", json_boolean(t->values_exact));
 	json_dumpf(j, stdout, JSON_INDENT(1));

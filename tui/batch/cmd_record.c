@@ -139,15 +139,16 @@ static bool read_sample(const struct arguments *a, struct session_options *o)
 {
 	enum { MOST = 1000000 };
 	uint64_t one_of = argument_number(a, "sample", 1);
-	const char *against = o->filter                ? "--filter, which it implies"
-	                      : o->keep_events         ? "--last"
-	                      : o->memory != WEAK_SC   ? "--memory, whose stores all count"
-	                                               : NULL;
+	const char *against = o->filter              ? "--filter, which it implies"
+	                      : o->keep_events       ? "--last"
+	                      : o->memory != WEAK_SC ? "--memory, whose stores all count"
+	                                             : NULL;
 	if (!argument_flag(a, "sample"))
 		return true;
 	if (one_of < 1 || one_of > MOST)
-		usage_error(a, "--sample: expected 1 to %d (one window of accesses in so many), "
-		               "found '%s'",
+		usage_error(a,
+		            "--sample: expected 1 to %d (one window of accesses in so many), "
+		            "found '%s'",
 		            MOST, argument_value(a, "sample"));
 	else if (against)
 		usage_error(a, "--sample is not for %s", against);
@@ -201,7 +202,8 @@ static int run_record(struct arguments *a)
 		return usage_error(a, "--live finds races of accesses, which --filter commute "
 		                      "leaves out");
 	if (live && o.sample)
-		return usage_error(a, "--live is not for --sample: 'heddle races' reads the trace");
+		return usage_error(
+		        a, "--live is not for --sample: 'heddle races' reads the trace");
 	if (live && (o.free_mode || o.compress || o.keep_events || o.memory != WEAK_SC))
 		return usage_error(a,
 		                   "--live reads the whole log as it is written, of "

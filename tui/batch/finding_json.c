@@ -341,8 +341,7 @@ static void set_claim(const struct trace *t, const struct finding *f, bool steps
 	json_set_word(j, "budget", open_reason_word(f->open));
 	json_set_word(j, "note", f->note);
 	if (trace_sampled(t))
-		json_object_set_new(j, "sampled",
-		                    json_integer((json_int_t)trace_sampled(t)));
+		json_object_set_new(j, "sampled", json_integer((json_int_t)trace_sampled(t)));
 	bool plain = f->kind == FINDING_DATA_RACE && f->witness && trace_model(t) == WEAK_SC;
 	json_set_word(j, "memory", plain ? weak_model_words[WEAK_SC] : f->memory);
 	if (f->missing)

@@ -55,7 +55,8 @@ static void print_heading(const json_t *f, FILE *out)
 	if (*json_word(f, "note"))
 		fprintf(out, "  [%s]", json_word(f, "note"));
 	if (number_of(f, "sampled"))
-		fprintf(out, "  [accesses sampled: one window in %lld]", number_of(f, "sampled"));
+		fprintf(out, "  [accesses sampled: one window in %lld]",
+		        number_of(f, "sampled"));
 	fputc('\n', out);
 	if (methods != NULL)
 		fprintf(out, "    %s  with  %s\n", element_word(methods, 0),

@@ -1,7 +1,7 @@
 /*
- * memcached-load.c PORT CONNECTIONS ROUNDS - a client that keeps a memcached busy: on each of its
- * connections a set, an increment and a get at a time, in one packet.  Prints the requests and
- * the seconds that they took.
+ * memcached-load.c PORT CONNECTIONS ROUNDS - a client that keeps a memcached busy: on each of
+ * its connections a set, an increment and a get at a time, in one packet.  Prints the requests
+ * and the seconds that they took.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -57,7 +57,8 @@ static void answered(int fd)
 
 int main(int argc, char **argv)
 {
-	int fds[MOST], port = argc > 1 ? atoi(argv[1]) : 0, count = argc > 2 ? atoi(argv[2]) : 4;
+	int fds[MOST], port = argc > 1 ? atoi(argv[1]) : 0,
+	               count = argc > 2 ? atoi(argv[2]) : 4;
 	long rounds = argc > 3 ? atol(argv[3]) : 1000;
 	struct timespec begin, end;
 	count = count < 1 ? 1 : count > MOST ? MOST : count;
@@ -72,6 +73,7 @@ int main(int argc, char **argv)
 	}
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	printf("%ld %.3f\n", rounds * count * REQUESTS,
-	       (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9);
+	       (double)(end.tv_sec - begin.tv_sec) +
+	               (double)(end.tv_nsec - begin.tv_nsec) / 1e9);
 	return 0;
 }

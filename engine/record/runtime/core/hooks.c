@@ -285,12 +285,30 @@ void __tsan_func_entry(void *call_pc)
 		push_frame(t, call, HOOK_CALLER(), sp, true);
 }
 
-void hook_exit(struct thread *t)
+ALWAYS_INLINE void pop_frame(struct thread *t)
+{
+	uint32_t depth = t->depth;
+	if (likely(depth > 0))
+		t->depth = --depth;
+	bool left = false;
+	if (depth < t->low) {
+		t->low = depth;
+		left = depth < t->resume_below;
+	}
+	bool differs = t->low < t->emitted || depth != t->emitted;
+	t->todo = (t->todo & ~TODO_FRAMES) | differs * TODO_FRAMES;
+	if (t->epoch)
+		context_renew(t);
+	if (unlikely(left)) /* at the end, so that no register is saved */
+		missing_left(t);
+}
+
+static __attribute__((noinline)) void exit_rest(struct thread *t)
 {
 	if (t == &nobody)
 		return;
 	log_fill(t);
-	pop_frame(t, true);
+	pop_frame(t);
 }
 
 EXPORT void __tsan_func_exit(void *unused);
@@ -298,9 +316,9 @@ void __tsan_func_exit(void *unused)
 {
 	struct thread *t = me;
 	if (t->todo & (TODO_VALUE | TODO_NOBODY))
-		hook_exit(t);
+		exit_rest(t);
 	else
-		pop_frame(t, true);
+		pop_frame(t);
 }
 
 EXPORT void __tsan_ignore_thread_begin(void);

@@ -13,9 +13,8 @@ void hook_access(struct thread *t, const void *p, unsigned what, uintptr_t pc);
 /* An access that is not written; the scheduler counts it. */
 void hook_unwritten(struct thread *t, const void *p, unsigned what, uintptr_t pc);
 
-/* A call and a return, of a thread with something to see to. */
+/* A call by a thread with something to see to. */
 void hook_entry(struct thread *t, uintptr_t call, uintptr_t function, uintptr_t sp);
-void hook_exit(struct thread *t);
 
 /* `contexts`: accesses are told apart by their calling contexts. */
 ALWAYS_INLINE void push_frame(struct thread *t, uintptr_t call, uintptr_t function,
@@ -40,24 +39,6 @@ ALWAYS_INLINE void push_frame(struct thread *t, uintptr_t call, uintptr_t functi
 		f->context = context_of(f[-1].context, call, function);
 		t->context = context_now(t, f->context);
 	}
-}
-
-ALWAYS_INLINE void pop_frame(struct thread *t, bool contexts)
-{
-	uint32_t depth = t->depth;
-	if (likely(depth > 0))
-		t->depth = --depth;
-	bool left = false;
-	if (depth < t->low) {
-		t->low = depth;
-		left = depth < t->resume_below;
-	}
-	bool differs = t->low < t->emitted || depth != t->emitted;
-	t->todo = (t->todo & ~TODO_FRAMES) | differs * TODO_FRAMES;
-	if (contexts && t->epoch)
-		context_renew(t);
-	if (unlikely(left)) /* at the end, so that no register is saved */
-		missing_left(t);
 }
 
 #endif

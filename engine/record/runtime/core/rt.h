@@ -123,8 +123,8 @@ struct thread {
 	struct thread_missing missing;
 	struct thread_memory memory;
 	struct poll poll;
-	/* Plain accesses are not written: always with --filter commute, with --sample outside of
-	 * the sample. */
+	/* Plain accesses are not written: always with --filter commute, with --sample outside
+	 * of the sample. */
 	bool unwritten;
 	struct thread_sample sample;
 	struct stream own; /* free mode: `stream` */

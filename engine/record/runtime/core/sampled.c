@@ -2,9 +2,10 @@
  * sampled.c - `record --sample`: the windows and bursts of log/sample.h, and the hooks of a
  * sampled recording, which take the place of those of hooks.c.
  *
- * A hook in free mode, outside of the sample: three instructions and the return.  The call stack
- * is kept all the same, as synchronisation is recorded with it.  In controlled mode each access
- * counts for the scheduler, so that the run is that of the whole recording.
+ * A hook in free mode, outside of the sample: three instructions and the return.  The call
+ * stack is kept all the same, for the accesses of the next window: to unwind is not safe in a
+ * hook.  In controlled mode each access counts for the scheduler, so that the run is that of
+ * the whole recording.
  */
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -170,15 +171,19 @@ EXPORT void __tsan_func_exit(void *unused);
 static void sampled_func_exit(void *unused)
 {
 	struct thread *t = me;
-	if (unlikely(t->todo & TODO_NOBODY))
-		hook_exit(t);
-	else
-		pop_frame(t, false);
+	uint32_t depth = t->depth;
+	if (unlikely(t->todo & TODO_NOBODY || depth == 0))
+		return;
+	t->depth = --depth;
+	if (depth < t->low)
+		t->low = depth;
+	t->todo |= TODO_FRAMES; /* perhaps for nothing: finding that out is dearer */
 }
 
 /* ---- their place ---- */
 
-#define PAIR(name) { (uint8_t *)(uintptr_t)__tsan_##name, (uint8_t *)(uintptr_t)sampled_##name },
+#define PAIR(name) \
+	{ (uint8_t *)(uintptr_t)__tsan_##name, (uint8_t *)(uintptr_t)sampled_##name },
 #define PAIRS(bytes) \
 	PAIR(read##bytes) \
 	PAIR(write##bytes) \
@@ -204,9 +209,9 @@ static long protect(uintptr_t low, uintptr_t high, int protection)
 	return raw_syscall(SYS_mprotect, (long)low, (long)(high - low), protection, 0, 0, 0);
 }
 
-/* Each hook becomes a jump: a test in it would cost every other recording, and all programs call
- * it by this name.  The pages are writable and executable meanwhile, as this code may lie in
- * them. */
+/* Each hook becomes a jump: a test in it would cost every other recording, and all programs
+ * call it by this name.  The pages are writable and executable meanwhile, as this code may lie
+ * in them. */
 void sample_hooks(void)
 {
 	uintptr_t low = UINTPTR_MAX, high = 0;
@@ -220,7 +225,8 @@ void sample_hooks(void)
 	long refused = protect(low, high, PROT_READ | PROT_WRITE | PROT_EXEC);
 	if (refused) {
 		rt_say("--sample: the system lets no code be changed (error %ld); record without "
-		       "--sample", -refused);
+		       "--sample",
+		       -refused);
 		_exit(125);
 	}
 	for (size_t i = 0; i < PAIR_COUNT; i++) {

@@ -2,9 +2,10 @@
  * sample.h - `record --sample`: is a plain access one of the sample?  (core/sampled.c)
  *
  * The program's plain accesses, in about the order in which its threads make them, are divided
- * into windows; of so many windows (config.sample) one is recorded, by all threads, drawn by the
- * seed.  Besides, the 1st, 2nd, 4th, 8th, ... call of each function by a thread begins a burst of
- * accesses that are recorded.  Synchronisation, atomics and allocations are always recorded.
+ * into windows; of so many windows (config.sample) one is recorded, by all threads, drawn by
+ * the seed.  Besides, the 1st, 2nd, 4th, 8th, ... call of each function by a thread begins a
+ * burst of accesses that are recorded.  Synchronisation, atomics and allocations are always
+ * recorded.
  *
  * In free mode an access that is not recorded costs its hook one subtraction: sample_quiet.
  */
@@ -21,9 +22,9 @@ enum {
 };
 
 struct thread_sample {
-	uint32_t left; /* accesses of the step still to come, but for those in sample_quiet */
-	bool burst;    /* the step is one by a call */
-	bool open;     /* window `window` is recorded */
+	uint32_t left;   /* accesses of the step still to come, but for those in sample_quiet */
+	bool burst;      /* the step is one by a call */
+	bool open;       /* window `window` is recorded */
 	uint64_t window; /* the last one looked at, and one */
 };
 

@@ -32,8 +32,8 @@ static int install(int number, const struct sigaction *action, struct sigaction 
 			fault_action(&wrapped);
 		}
 		signal_handlers[number] = *action;
-		if (signal_is_handler(action) && signal_asynchronous(number) &&
-		    rt.controlled && !rt.async_handlers) {
+		if (signal_is_handler(action) && signal_asynchronous(number) && rt.controlled &&
+		    !rt.async_handlers) {
 			struct sigaction reminder = { .sa_sigaction = signal_reminder,
 				                      .sa_flags = SA_SIGINFO | SA_RESTART };
 			block_all(&reminder.sa_mask);
