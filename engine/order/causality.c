@@ -6,11 +6,11 @@
 
 enum order_kind causality_lasting_kind(const struct trace *t)
 {
-	bool any = false;
+	const uint64_t turning = OPERATION(OP_AREAD) | OPERATION(OP_AWRITE) |
+	                         OPERATION(OP_RMW) | OPERATION(OP_TRYFAIL) |
+	                         OPERATION(OP_TAKETRYFAIL);
 
-	for (uint64_t e = 0; e < t->events_count && !any; e++)
-		any = op_is_atomic(t->events[e].op) || op_fails(t->events[e].op);
-	return any ? ORDER_KIND_LASTING : ORDER_KIND_OBSERVED;
+	return trace_has(t, turning) ? ORDER_KIND_LASTING : ORDER_KIND_OBSERVED;
 }
 
 struct causality *causality_new(struct trace *t, enum order_kind kind, enum keep keep,

@@ -219,7 +219,8 @@ struct observations {
 	bool borrowed;
 	bool plain_only; /* ignore atomic-atomic observations and tries */
 	uint64_t variables;
-	uint32_t next_try; /* index of trace_tries's events */
+	epoch *last_atomic; /* by variable, with plain_only: its last atomic write; or NULL */
+	uint32_t next_try;  /* index of trace_tries's events */
 };
 struct observations *observations_new(const struct trace *t);
 void observations_free(struct observations *o);

@@ -9,6 +9,8 @@
 struct must_walk {
 	uint64_t into, from; /* next edge by `after`; next index of must_by_before */
 	uint32_t *clocks;    /* by edge: clock of its `before`, once passed; NONE: hidden */
+	uint32_t *threads; /* by edge: thread of its `before`, which may be far back in a trace
+	                    * that is decoded in passes */
 };
 
 static uint32_t next_of(const struct causality *c, const struct must_walk *m)
@@ -28,6 +30,7 @@ struct must_walk *must_walk_new(struct causality *c)
 	struct must_walk *m = g_new0(struct must_walk, 1);
 
 	m->clocks = g_new0(uint32_t, c->t->index->must_count + 1);
+	m->threads = g_new(uint32_t, c->t->index->must_count + 1);
 	c->next_must = next_of(c, m);
 	return m;
 }
@@ -35,6 +38,7 @@ struct must_walk *must_walk_new(struct causality *c)
 void must_walk_free(struct must_walk *m)
 {
 	g_free(m->clocks);
+	g_free(m->threads);
 	g_free(m);
 }
 
@@ -57,7 +61,7 @@ void must_walk_into(struct causality *c, uint32_t event)
 		if (e->rule != MUST_WAIT && m->clocks[m->into] != NONE &&
 		    !is_hidden(c, e->rule) &&
 		    !(e->rule == MUST_INVOCATION && (c->scoped || c->kind == ORDER_KIND_EDC)))
-			causality_edge(c, event, c->t->events[e->before].thread,
+			causality_edge(c, event, m->threads[m->into],
 			               (struct edge_source){ e->before, m->clocks[m->into] },
 			               STEP_MUST, e->rule, true);
 		m->clocks[m->into] = 0;
@@ -74,6 +78,7 @@ void must_walk_from(struct causality *c, uint32_t event)
 
 		if (ix->must[edge].before != event)
 			break;
+		m->threads[edge] = c->t->events[event].thread;
 		m->clocks[edge] = is_hidden(c, ix->must[edge].rule)
 		                          ? NONE
 		                          : causality_point(c, event).clock;

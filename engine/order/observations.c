@@ -25,7 +25,24 @@ void observations_free(struct observations *o)
 		return;
 	if (!o->borrowed)
 		g_free(o->last);
+	g_free(o->last_atomic);
 	g_free(o);
+}
+
+static bool is_of_atomics(const struct observations *o, const struct event *read,
+                          uint32_t variable, epoch write)
+{
+	return o->plain_only && op_is_atomic(read->op) && o->last_atomic != NULL &&
+	       write != 0 && o->last_atomic[variable] == write;
+}
+
+/* (The write may be far back in a trace that is decoded in passes.) */
+static void note_atomic(struct observations *o, struct wide run, epoch write)
+{
+	if (o->last_atomic == NULL)
+		o->last_atomic = g_new0(epoch, o->variables + 1);
+	for (uint32_t v = run.first; v < run.first + run.count; v++)
+		o->last_atomic[v] = write;
 }
 
 void observations_access(struct causality *c, uint32_t event)
@@ -36,8 +53,7 @@ void observations_access(struct causality *c, uint32_t event)
 	for (uint32_t v = run.first; op_reads(x->op) && v < run.first + run.count; v++) {
 		epoch last = *observations_last(c->observations, v);
 
-		if (last != 0 && c->observations->plain_only && op_is_atomic(x->op) &&
-		    op_is_atomic(c->t->events[epoch_event(last)].op))
+		if (is_of_atomics(c->observations, x, v, last))
 			continue;
 		if (!observations_known(c, v, x->thread))
 			causality_edge(c, event, epoch_thread(last),
@@ -46,6 +62,8 @@ void observations_access(struct causality *c, uint32_t event)
 	}
 	for (uint32_t v = run.first; op_writes(x->op) && v < run.first + run.count; v++)
 		observations_write(c, v, event, x->thread);
+	if (c->observations->plain_only && op_is_atomic(x->op) && op_writes(x->op))
+		note_atomic(c->observations, run, epoch_of(event, x->thread));
 }
 
 void observations_borrow(struct observations *o, epoch *last, uint32_t stride)

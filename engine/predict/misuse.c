@@ -82,7 +82,7 @@ void misuse_add(const struct trace *t, bool each, struct report *report)
 	g_autoptr(GHashTable) known =
 	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 
-	for (uint32_t e = 0; e < t->events_count; e++) {
+	for (uint32_t e = 0; trace_has(t, OPERATION(OP_MISUSE)) && e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 
 		if (G_LIKELY(x->op != OP_MISUSE))

@@ -7,6 +7,7 @@
  */
 #include "engine/base/scattered.h"
 #include "engine/trace/binary_private.h"
+#include "engine/trace/index_private.h"
 #include "engine/trace/reel.h"
 
 #include <stdarg.h>
@@ -371,10 +372,10 @@ static struct limits limits_of(const struct trace *t, uint64_t strings)
 	return l;
 }
 
-static bool check_lists(struct in *in)
+static bool check_lists(struct in *in, uint64_t from, uint64_t to)
 {
 	const struct trace *t = in->t;
-	for (uint64_t i = 0; i < t->events_count; i++) {
+	for (uint64_t i = from; i < to; i++) {
 		const struct event *e = &t->events[i];
 		if (e->op == OP_UBEG || e->op == OP_MISS)
 			CHECK(is_list_of_names(t, e->aux), "events", i);
@@ -386,43 +387,102 @@ static bool check_lists(struct in *in)
 	return true;
 }
 
-static bool check_form(struct in *in)
-{
-	uint32_t event;
-	const char *wrong = binary_malformed(in->t, &event);
-	if (wrong == NULL)
-		return true;
-	if (event == NONE)
-		return broken(in, 0, "%s", wrong);
-	return broken(in, 0, "event %u: %s", event, wrong);
-}
+/* What events are checked against, and what is found of them. */
+struct events_check {
+	struct limits limits;
+	uint64_t covered; /* variables of wide accesses: 32 bits */
+	uint64_t operations;
+	struct form *form;
+	struct must_maker *must; /* or NULL */
+};
 
-static bool check_events(struct in *in, uint64_t strings)
+static bool check_block(struct in *in, struct events_check *c, uint64_t from, uint64_t to)
 {
+	const uint64_t lists = OPERATION(OP_UBEG) | OPERATION(OP_MISS) | OPERATION(OP_RMW) |
+	                       OPERATION(OP_MISUSE);
 	const struct trace *t = in->t;
-	if (in->vouched)
-		return true;
-	struct limits l = limits_of(t, strings);
-	uint64_t covered = 0; /* variables of wide accesses: 32 bits */
-	bool lists = false;
-	for (uint64_t i = 0; i < t->events_count; i++) {
+	const struct limits *l = &c->limits;
+	uint64_t operations = 0, covered = 0;
+	for (uint64_t i = from; i < to; i++) {
 		const struct event *e = &t->events[i];
 		CHECK(e->op < OP_COUNT, "events", i);
 		bool wide = e->flags & EVENT_WIDE;
-		CHECK(e->target < l.target[wide][e->op], "events", i);
-		CHECK(e->aux < l.aux[e->op], "events", i);
+		CHECK(e->target < l->target[wide][e->op], "events", i);
+		CHECK(e->aux < l->aux[e->op], "events", i);
 		CHECK(e->location < t->locations_count, "events", i);
 		CHECK(e->thread < t->threads_count, "events", i);
 		CHECK((e->flags & EVENT_ORDER_MASK) <= ORDER_SEQ_CST, "events", i);
 		CHECK(!op_tells(e->op) || event_inert(e), "events", i);
-		lists |= e->op == OP_UBEG || e->op == OP_MISS || e->op == OP_RMW ||
-		         e->op == OP_MISUSE;
+		operations |= OPERATION(e->op);
 		covered += G_UNLIKELY(wide) ? t->wides[e->target].count : 1;
 	}
-	CHECK(covered < NONE, "wides", 0);
-	for (uint64_t i = 0; i < t->stacks_count; i++)
+	c->operations |= operations;
+	c->covered += covered;
+	CHECK(c->covered < NONE, "wides", 0);
+	for (uint64_t i = from; t->stacks_count && i < to; i++)
 		CHECK(t->stacks[i] < t->contexts_count, "stacks", i);
-	return (!lists || check_lists(in)) && check_form(in);
+	uint32_t event;
+	const char *wrong = (operations & lists) && !check_lists(in, from, to)
+	                            ? ""
+	                            : binary_form_events(c->form, from, to, &event);
+	if (wrong != NULL)
+		return *wrong && broken(in, 0, "event %u: %s", event, wrong);
+	return true;
+}
+
+static bool damaged(struct in *in, uint32_t block)
+{
+	const struct section *s = find_section(in, "event_bytes");
+	return broken(in, s ? s->offset : 0,
+	              "block %u of the events does not fit its sum or its number of events",
+	              block);
+}
+
+/* Block by block, as they may be decoded when they are looked at. */
+static bool check_blocks_of_events(struct in *in, struct events_check *c)
+{
+	enum { BLOCKS_A_TICK = 16 };
+	const struct trace *t = in->t;
+	uint64_t count = t->events_count;
+	uint32_t bad;
+	for (uint64_t e = 0; e < count; e += TAPE_BLOCK) {
+		uint64_t to = MIN(e + TAPE_BLOCK, count);
+		if (e / TAPE_BLOCK % BLOCKS_A_TICK == 0 &&
+		    !progress_tick(in->progress, (double)e / (double)count,
+		                   "checking the events"))
+			return error_cancelled(in->error);
+		(void)*(volatile const uint32_t *)&t->events[e].target;
+		if (reel_damaged(t->storage->reel, &bad))
+			return damaged(in, bad);
+		if (!check_block(in, c, e, to))
+			return false;
+		if (c->must)
+			must_maker_events(c->must, e, to);
+	}
+	return true;
+}
+
+/* Where blocks are decoded when they are looked at, the must-order is made meanwhile, which
+ * nearly all readers ask for: it would decode them once more. */
+static bool check_events(struct in *in, uint64_t strings)
+{
+	struct trace *t = in->t;
+	if (in->vouched)
+		return true;
+	struct events_check c = { .limits = limits_of(t, strings), .form = binary_form_new(t) };
+	if (t->storage->reel != NULL)
+		c.must = must_maker_new(t);
+	bool good = check_blocks_of_events(in, &c);
+	const char *wrong = good ? binary_form_end(c.form) : NULL;
+	if (wrong != NULL)
+		good = broken(in, 0, "%s", wrong);
+	else if (!good)
+		binary_form_free(c.form);
+	t->operations = c.operations;
+	if (c.must)
+		index_take_must(t, c.must, good);
+	reel_checked(t->storage->reel);
+	return good;
 }
 
 static bool check_tables(struct in *in)
@@ -477,9 +537,7 @@ static bool read_events(struct in *in, bool stacks)
 		return true;
 	if (bad == NONE)
 		return error_cancelled(in->error);
-	return broken(in, (uint64_t)((const char *)r.bytes - in->bytes),
-	              "block %u of the events does not fit its sum or its number of events",
-	              bad);
+	return damaged(in, bad);
 }
 
 /* -- construction -------------------------------------------------------------------------- */
@@ -505,7 +563,7 @@ static bool read_tables(struct in *in)
 	uint32_t flags = 0;
 	if (!read_header(in, &flags))
 		return false;
-	in->vouched = cache_vouches(t);
+	in->vouched = cache_vouches(t, &t->operations);
 #define TABLE(member, type) \
 	if (!read_section(in, #member, sizeof(type), (const void **)&t->member, \
 	                  &t->member##_count)) \

@@ -12,10 +12,17 @@ struct life {
 	bool forked, started, over;
 };
 
-static const char *check_fork(const struct trace *t, struct life *lives, uint32_t e)
+struct form {
+	const struct trace *t;
+	struct life *lives;            /* by thread */
+	uint64_t forks, allocs, frees; /* events that the tables name */
+};
+
+static const char *check_fork(struct form *f, uint32_t e)
 {
+	const struct trace *t = f->t;
 	const struct event *x = &t->events[e];
-	struct life *child = &lives[x->target];
+	struct life *child = &f->lives[x->target];
 	if (x->target == x->thread || child->started)
 		return "a thread has an event before its fork";
 	if (child->forked)
@@ -23,36 +30,41 @@ static const char *check_fork(const struct trace *t, struct life *lives, uint32_
 	if (t->threads[x->target].fork != e || t->threads[x->target].parent != x->thread)
 		return "the table of threads says otherwise of a fork";
 	child->forked = true;
+	f->forks++;
 	return NULL;
 }
 
-static const char *check_block(const struct trace *t, uint32_t e)
+static const char *check_block(struct form *f, uint32_t e)
 {
+	const struct trace *t = f->t;
 	const struct event *x = &t->events[e];
 	const struct block *b = &t->blocks[x->target];
+	f->allocs += x->op == OP_ALLOC;
+	f->frees += x->op == OP_FREE && b->free == e;
 	if (x->op == OP_ALLOC)
 		return b->alloc == e ? NULL : "the table of blocks says otherwise of an alloc";
 	/* The first of several frees counts. */
 	return b->free <= e ? NULL : "the table of blocks says otherwise of a free";
 }
 
-static const char *check_event(const struct trace *t, struct life *lives, uint32_t e)
+static const char *check_event(struct form *f, uint32_t e)
 {
+	const struct trace *t = f->t;
 	const struct event *x = &t->events[e];
 	switch (x->op) {
 	case OP_FORK:
-		return check_fork(t, lives, e);
+		return check_fork(f, e);
 	case OP_JOIN:
 		if (x->target == x->thread)
 			return "a thread waits for its own end";
-		lives[x->target].over = true;
+		f->lives[x->target].over = true;
 		return NULL;
 	case OP_END:
-		lives[x->thread].over = true;
+		f->lives[x->thread].over = true;
 		return NULL;
 	case OP_ALLOC:
 	case OP_FREE:
-		return check_block(t, e);
+		return check_block(f, e);
 	case OP_FLUSH:
 		return trace_model(t) == WEAK_TSO
 		               ? NULL
@@ -62,45 +74,67 @@ static const char *check_event(const struct trace *t, struct life *lives, uint32
 	}
 }
 
-/* Events referred to by tables must have the expected operation. */
-static const char *check_named(const struct trace *t)
+/* Events referred to by tables must have the expected operation: each event of these operations
+ * is the one that its table names, so their numbers must be those of the tables. */
+static const char *check_named(const struct form *f)
 {
-	for (uint64_t i = 0; i < t->threads_count; i++) {
-		uint32_t fork = t->threads[i].fork;
-		if (fork != NONE &&
-		    (t->events[fork].op != OP_FORK || t->events[fork].target != i))
-			return "the table of threads names an event that is no fork of it";
-	}
+	const struct trace *t = f->t;
+	uint64_t forks = 0, allocs = 0, frees = 0;
+
+	for (uint64_t i = 0; i < t->threads_count; i++)
+		forks += t->threads[i].fork != NONE;
 	for (uint64_t i = 0; i < t->blocks_count; i++) {
 		uint32_t alloc = t->blocks[i].alloc, end = t->blocks[i].free;
-		if (alloc != NONE &&
-		    (t->events[alloc].op != OP_ALLOC || t->events[alloc].target != i))
-			return "the table of blocks names an event that is no alloc of it";
-		if (end != NONE && (t->events[end].op != OP_FREE || t->events[end].target != i))
-			return "the table of blocks names an event that is no free of it";
+
+		allocs += alloc != NONE;
+		frees += end != NONE;
 		if (alloc != NONE && end != NONE && alloc > end)
 			return "a block is freed before it is allocated";
 	}
-	return NULL;
+	return forks != f->forks ? "the table of threads names an event that is no fork of it"
+	       : allocs != f->allocs
+	               ? "the table of blocks names an event that is no alloc of it"
+	       : frees != f->frees ? "the table of blocks names an event that is no free of it"
+	                           : NULL;
 }
 
-const char *binary_malformed(const struct trace *t, uint32_t *event)
+struct form *binary_form_new(const struct trace *t)
 {
-	struct life *lives = g_new0(struct life, t->threads_count + 1);
+	struct form *f = g_new0(struct form, 1);
+
+	f->t = t;
+	f->lives = g_new0(struct life, t->threads_count + 1);
+	return f;
+}
+
+const char *binary_form_events(struct form *f, uint64_t from, uint64_t to, uint32_t *event)
+{
 	const char *wrong = NULL;
-	uint32_t e = 0;
-	for (; e < t->events_count; e++) {
-		const struct event *x = &t->events[e];
-		struct life *own = &lives[x->thread];
+
+	for (uint64_t e = from; e < to && wrong == NULL; e++) {
+		const struct event *x = &f->t->events[e];
+		struct life *own = &f->lives[x->thread];
+
+		*event = (uint32_t)e;
 		if (G_UNLIKELY(own->over))
 			wrong = "a thread has an event after its end or join";
 		own->started = true;
 		if (G_UNLIKELY(!op_is_access(x->op)) && wrong == NULL)
-			wrong = check_event(t, lives, e);
-		if (G_UNLIKELY(wrong != NULL))
-			break;
+			wrong = check_event(f, (uint32_t)e);
 	}
-	g_free(lives);
-	*event = wrong ? e : NONE;
-	return wrong ? wrong : check_named(t);
+	return wrong;
+}
+
+const char *binary_form_end(struct form *f)
+{
+	const char *wrong = check_named(f);
+
+	binary_form_free(f);
+	return wrong;
+}
+
+void binary_form_free(struct form *f)
+{
+	g_free(f->lives);
+	g_free(f);
 }

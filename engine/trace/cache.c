@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 /* Increase with every change of an index's arrays or their meaning. */
-#define INDEX_VERSION 3
+#define INDEX_VERSION 4
 
 enum {
 	WORTHWHILE = 1 << 20, /* events: smaller traces are indexed quickly */
@@ -45,7 +45,8 @@ struct header {
 	char magic[8];
 	uint32_t version, parts;
 	struct identity trace;
-	uint64_t length; /* of this file */
+	uint64_t length;     /* of this file */
+	uint64_t operations; /* of the trace (trace.h) */
 	struct array_place arrays[MOST_ARRAYS];
 	char path[PATH_MAX]; /* absolute path of the trace: without it, this file is useless */
 	uint64_t sum;        /* of all of the above */
@@ -169,11 +170,12 @@ static bool find_index(const struct trace *t, struct mapping *m)
 	return path && map_index(path, &id, m);
 }
 
-bool cache_vouches(const struct trace *t)
+bool cache_vouches(const struct trace *t, uint64_t *operations)
 {
 	struct mapping m;
 	if (!find_index(t, &m))
 		return false;
+	*operations = ((const struct header *)(void *)m.bytes)->operations;
 	munmap(m.bytes, m.length);
 	return true;
 }
@@ -274,7 +276,8 @@ static bool write_index(const char *path, const struct trace *t, const struct tr
 {
 	struct header h = { .version = INDEX_VERSION,
 		            .parts = ix->parts & INDEX_KEPT,
-		            .trace = *id };
+		            .trace = *id,
+		            .operations = t->operations };
 	struct array arrays[MOST_ARRAYS];
 	size_t n = list_arrays(t, (struct trace_index *)ix, arrays);
 	struct file_writer *file = file_writer_open(path, NULL);

@@ -540,6 +540,17 @@ bool trace_need(struct trace *t, unsigned parts, const struct progress *progress
 	return true;
 }
 
+void index_take_must(struct trace *t, struct must_maker *made, bool good)
+{
+	if (good)
+		t->index = g_new0(struct trace_index, 1);
+	must_maker_end(made, t->index);
+	if (!good)
+		return;
+	t->index->parts = INDEX_MUST;
+	cache_store(t, t->index, 0);
+}
+
 void index_free(struct trace_index *ix)
 {
 	if (ix == NULL)

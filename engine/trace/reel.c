@@ -1,59 +1,108 @@
 /*
- * reel.c - see reel.h. By need, the events are a file of memory that is mapped twice. Where
- * they are read from, a block cannot be accessed until it has been decoded through the other
- * mapping: the first access to it is a fault (SIGSEGV), whose handler decodes the block, or
- * waits for the thread that does, and the access is made again. So readers need no call, and
- * see whole blocks only.
+ * reel.c - see reel.h. By need, the events of a block lie in a slot of a file of memory. Where
+ * they are read from nothing is mapped at first: the first access to a block is a fault
+ * (SIGSEGV), whose handler decodes the block into a slot through another mapping, or waits for
+ * the thread that does, and maps the slot; the access is made again. So readers need no call,
+ * and see whole blocks only. When no slot is free the one that was taken first is unmapped and
+ * used again; nothing has to be cleared for it.
+ *
+ * While blocks are looked at in their order, other threads decode the next ones.
  *
  * The handler allocates nothing and takes no lock that it could have interrupted: a thread that
- * decodes looks at no events.
+ * holds `taken` looks at no events.
  */
 #include "engine/trace/reel.h"
 #include "engine/base/scattered.h"
 #include "engine/trace/binary_private.h"
 
 #include <errno.h>
+#include <semaphore.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
-/* Mappings are limited (65530 of a process), and each block may need one of each kind. */
-enum { MOST_HELPERS = 16, MOST_BY_NEED = 12000 };
+enum {
+	MOST_HELPERS = 16,
+	/* Mappings are limited (65530 of a process), and each block may need one of each
+	 * kind. */
+	MOST_SLOTS = 12000,
+	/* In passes: 8 MB of events, which stay in a large cache; the next blocks are decoded
+	 * while there is room for as many others. */
+	USUAL_ROOM = 16,
+	LEAST_ROOM = 4,
+	/* Events that are held need a mapping each, and the gap behind it. */
+	MOST_PAGES = 12000,
+	/* A trace of which each block has been decoded so often is not read in order: its
+	 * blocks stay from then on. */
+	MOST_PASSES = 24,
+};
+static const uint32_t no_slot = UINT32_MAX, no_page = UINT32_MAX;
 
-enum block_state { BLOCK_RAW, BLOCK_IN_WORK, BLOCK_DONE };
+enum slot_state { SLOT_IN_WORK, SLOT_DONE };
 
-/* Memory with one element for each event, mapped twice. */
+/* Memory with one element for each event. */
 struct twin {
-	char *shown, *written; /* NULL: none */
-	size_t bytes, block;   /* of the whole; of a block */
+	char *shown, *written; /* by block; by slot; NULL: none */
+	size_t bytes, block;   /* of `shown`; of a block */
+	int file;              /* the slots */
+};
+enum { EVENTS, STACKS, TWINS };
+
+/* A page of a twin whose events are held, beside the slots. */
+struct page {
+	char *at;
+	uint32_t next; /* of its block, or no_page */
+};
+
+/* Memory of a block, in each twin. */
+struct slot {
+	uint32_t block;
+	uint8_t state; /* enum slot_state */
+	bool shown[TWINS];
 };
 
 struct reel {
 	struct reel_source from;
+	gint vouched;   /* atomic: sums of blocks need not be looked at */
+	gint next, bad; /* atomic: block to decode next; one that is damaged plus one */
 	/* at once */
 	struct event *events;
 	uint32_t *stacks; /* or NULL */
 	const struct progress *progress;
 	GThread *opener; /* the thread that opens the trace */
-	gint next, bad;  /* atomic: block to decode next; one that is damaged plus one */
 	bool cancelled;
 	/* by need */
-	struct twin events_twin, stacks_twin;
-	gint *states;                  /* enum block_state, atomic */
-	gint stop;                     /* atomic: helpers are to end */
+	enum reel_way way;
+	struct twin twins[TWINS];
+	gint taken;        /* atomic: a lock of the members up to `random` */
+	uint32_t *slot_of; /* by block, or no_slot */
+	struct slot *slots;
+	uint32_t used, room; /* slots; a slot is used again when there are `room` */
+	uint32_t hand;       /* the slot to use again */
+	uint32_t *page_of;   /* by block: the first page that is held, or no_page; or NULL */
+	struct page *pages;
+	uint32_t page_count;
+	int pages_file;
+	uint64_t decoded;
+	uint32_t stream; /* the block that a reader in order looked at last; no_slot: none */
+	uint32_t random; /* the block that another reader looked at last */
+	gint stop;       /* atomic: helpers are to end */
 	struct decoded_blocks *counts; /* the trace's */
 	pid_t opener_id;
 	gint tape_taken;   /* atomic: `tape` is in use */
 	struct tape *tape; /* of those who meet a block by need */
 	GThread *helpers[MOST_HELPERS];
 	guint helper_count;
-	bool used; /* it belongs to a trace */
+	sem_t wanted; /* helpers wait for it */
+	bool used_by_trace;
 	/* in the list of all; the last member, as it stays what it is (reel_take) */
 	struct reel *other;
 };
 
 static enum reel_way way;
+static uint32_t usual_room = USUAL_ROOM;
 /* All that there ever were, for the handler, which takes no lock: so none is freed, but used
  * again. That of a trace which is just being opened or closed has no address that faults. */
 static struct reel *reels;    /* atomic */
@@ -69,18 +118,19 @@ void reel_set_fault_action(const struct sigaction *action)
 		sigaction(SIGSEGV, action, NULL);
 }
 
-void reel_set_way(enum reel_way to)
+void reel_set_way(enum reel_way to, uint32_t room)
 {
 	way = to;
+	usual_room = room == 0 ? USUAL_ROOM : MAX(room, LEAST_ROOM);
 }
 
-static bool decode_block(const struct reel *r, struct tape *tape, uint64_t i,
-                         struct event *events, uint32_t *of)
+static bool decode_block(struct reel *r, struct tape *tape, uint64_t i, struct event *events,
+                         uint32_t *of)
 {
 	const struct tape_block *b = &r->from.blocks[i];
 	const uint8_t *bytes = r->from.bytes + b->offset;
 	struct tape_stacks stacks = { of, r->from.contexts, r->from.contexts_count };
-	return (r->from.vouched || trace_sum(bytes, b->bytes) == b->sum) &&
+	return (g_atomic_int_get(&r->vouched) || trace_sum(bytes, b->bytes) == b->sum) &&
 	       tape_decode(tape, bytes, b->bytes, &r->from.places, b->count, events, &stacks);
 }
 
@@ -144,60 +194,143 @@ static bool read_whole(struct trace *t, struct reel *r, uint32_t *bad)
 
 /* -- by need ------------------------------------------------------------------------------- */
 
-static void twin_free(struct twin *w)
+static void twin_free(struct twin *w, uint32_t slots)
 {
 	struct twin was = *w;
 	*w = (struct twin){ 0 };
 	if (was.shown)
 		munmap(was.shown, was.bytes);
-	if (was.written)
-		munmap(was.written, was.bytes);
+	if (was.written) {
+		munmap(was.written, slots * was.block);
+		close(was.file);
+	}
 }
 
-static char *map_twin(int fd, size_t bytes, int access)
+static char *map_anywhere(int fd, size_t bytes, int access, int flags)
 {
-	void *at = mmap(NULL, bytes, access, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	void *at = mmap(NULL, bytes, access, flags | MAP_NORESERVE, fd, 0);
 	return at == MAP_FAILED ? NULL : at;
 }
 
-/* Room for the blocks, and for one more, which can be read: a reader in order may look ahead.
- */
-static bool twin_new(struct twin *w, uint64_t blocks, size_t element)
+/* Addresses for the blocks, and for one more, which can be read: a reader in order may look
+ * ahead. */
+static bool twin_new(struct twin *w, uint64_t blocks, uint32_t slots, size_t element)
 {
 	size_t block = (size_t)TAPE_BLOCK * element, bytes = (blocks + 1) * block;
 	int fd = block % (size_t)sysconf(_SC_PAGESIZE) ? -1
 	                                               : memfd_create("events", MFD_CLOEXEC);
 	if (fd < 0)
 		return false;
-	if (ftruncate(fd, (off_t)bytes) == 0)
-		*w = (struct twin){ map_twin(fd, bytes, PROT_NONE),
-			            map_twin(fd, bytes, PROT_READ | PROT_WRITE), bytes, block };
-	close(fd);
+	*w = (struct twin){ .bytes = bytes, .block = block, .file = fd };
+	if (ftruncate(fd, (off_t)(slots * block)) == 0) {
+		w->shown = map_anywhere(-1, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS);
+		w->written =
+		        map_anywhere(fd, slots * block, PROT_READ | PROT_WRITE, MAP_SHARED);
+	}
 	if (w->shown && w->written &&
 	    mprotect(w->shown + blocks * block, block, PROT_READ | PROT_WRITE) == 0)
 		return true;
-	twin_free(w);
+	if (!w->written)
+		close(fd);
+	twin_free(w, slots);
 	return false;
 }
 
-static void twin_show(struct twin *w, uint64_t i)
+static void take(struct reel *r)
 {
-	if (w->shown)
-		(void)mprotect(w->shown + i * w->block, w->block, PROT_READ | PROT_WRITE);
+	for (unsigned i = 0; !g_atomic_int_compare_and_exchange(&r->taken, 0, 1); i++)
+		if (i % 64 == 63)
+			sched_yield();
 }
 
-static void show_block(struct reel *r, struct tape *tape, uint64_t i)
+static void give(struct reel *r)
 {
-	uint64_t at = i * TAPE_BLOCK;
-	struct event *events = (struct event *)(void *)r->events_twin.written + at;
-	uint32_t *stacks = (uint32_t *)(void *)r->stacks_twin.written;
-	/* The block was whole when it was checked: its file has been written over since. */
-	if (!decode_block(r, tape, i, events, stacks ? stacks + at : NULL))
-		memset(events, 0, r->events_twin.block);
-	twin_show(&r->events_twin, i);
-	twin_show(&r->stacks_twin, i);
+	g_atomic_int_set(&r->taken, 0);
+}
+
+/* With `taken`. A slot that cannot be mapped leaves its block as it is, and the access to it
+ * faults again. */
+static void slot_show(struct reel *r, uint32_t slot, unsigned kind)
+{
+	struct slot *s = &r->slots[slot];
+	const struct twin *w = &r->twins[kind];
+	if (s->shown[kind])
+		return;
+	s->shown[kind] =
+	        mmap(w->shown + s->block * w->block, w->block, PROT_READ,
+	             MAP_SHARED | MAP_FIXED, w->file, (off_t)(slot * w->block)) != MAP_FAILED;
+}
+
+/* With `taken`: map the pages that are held, where their block is not. */
+static void pages_show(struct reel *r, uint32_t block)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	for (uint32_t i = r->page_of ? r->page_of[block] : no_page; i != no_page;
+	     i = r->pages[i].next)
+		(void)mmap(r->pages[i].at, size, PROT_READ,
+		           MAP_SHARED | MAP_FIXED | MAP_POPULATE, r->pages_file,
+		           (off_t)(i * size));
+}
+
+static void slot_hide(struct reel *r, uint32_t slot)
+{
+	struct slot *s = &r->slots[slot];
+	for (unsigned kind = 0; kind < TWINS; kind++) {
+		const struct twin *w = &r->twins[kind];
+		if (s->shown[kind])
+			(void)mmap(w->shown + s->block * w->block, w->block, PROT_NONE,
+			           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+			           0);
+		s->shown[kind] = false;
+	}
+	r->slot_of[s->block] = no_slot;
+	pages_show(r, s->block);
+}
+
+static uint32_t most_slots(const struct reel *r)
+{
+	return (uint32_t)MIN(r->from.blocks_count, MOST_SLOTS);
+}
+
+/* With `taken`: a slot for the block, in work. */
+static uint32_t slot_take(struct reel *r, uint32_t block)
+{
+	uint32_t slot = r->used;
+	if (r->decoded++ > MOST_PASSES * r->from.blocks_count)
+		r->room = most_slots(r);
+	if (r->used < r->room) {
+		r->used++;
+	} else {
+		do {
+			slot = r->hand;
+			r->hand = (r->hand + 1) % r->used;
+		} while (r->slots[slot].state == SLOT_IN_WORK);
+		slot_hide(r, slot);
+	}
+	r->slots[slot] = (struct slot){ .block = block, .state = SLOT_IN_WORK };
+	r->slot_of[block] = slot;
+	return slot;
+}
+
+/* Without `taken`. */
+static void slot_fill(struct reel *r, struct tape *tape, uint32_t slot)
+{
+	uint32_t block = r->slots[slot].block;
+	const struct twin *e = &r->twins[EVENTS], *s = &r->twins[STACKS];
+	char *events = e->written + slot * e->block;
+	char *stacks = s->written ? s->written + slot * s->block : NULL;
+	/* Its file may have been written over since it was checked. */
+	if (!decode_block(r, tape, block, (struct event *)(void *)events,
+	                  (uint32_t *)(void *)stacks)) {
+		memset(events, 0, e->block);
+		if (stacks)
+			memset(stacks, 0, s->block);
+		g_atomic_int_set(&r->bad, (gint)block + 1);
+	}
 	g_atomic_int_inc(&r->counts->all);
-	g_atomic_int_set(&r->states[i], BLOCK_DONE);
+	take(r);
+	r->slots[slot].state = SLOT_DONE;
+	give(r);
 }
 
 static void pause_shortly(void)
@@ -205,25 +338,89 @@ static void pause_shortly(void)
 	nanosleep(&(struct timespec){ .tv_nsec = 50000 }, NULL);
 }
 
-/* In the handler. */
-static void need_block(struct reel *r, uint64_t i)
+/* With `taken`: the next block that a reader in order will look at, or one that no reader has
+ * looked at yet; no_slot: none. */
+static uint32_t block_ahead(struct reel *r)
 {
-	r->counts->needed += gettid() == r->opener_id;
-	if (g_atomic_int_compare_and_exchange(&r->states[i], BLOCK_RAW, BLOCK_IN_WORK)) {
-		while (!g_atomic_int_compare_and_exchange(&r->tape_taken, 0, 1))
-			pause_shortly();
-		show_block(r, r->tape, i);
-		g_atomic_int_set(&r->tape_taken, 0);
-	}
-	while (g_atomic_int_get(&r->states[i]) != BLOCK_DONE)
-		pause_shortly();
+	uint64_t count = r->from.blocks_count;
+	uint32_t from = r->stream + 1; /* 0 in the beginning */
+	for (uint32_t i = from; i < MIN(from + r->room / 2, count); i++)
+		if (r->slot_of[i] == no_slot)
+			return i;
+	for (; r->way == REEL_BY_NEED && r->room == count && (uint32_t)r->next < count;
+	     r->next++)
+		if (r->slot_of[r->next] == no_slot)
+			return (uint32_t)r->next;
+	return no_slot;
 }
 
-static bool need_address(struct reel *r, const struct twin *w, const char *at)
+/* Decode a block that will be looked at; false: none is left. */
+static bool work_ahead(struct reel *r, struct tape *tape)
 {
+	take(r);
+	uint32_t block = block_ahead(r);
+	uint32_t slot = block == no_slot ? no_slot : slot_take(r, block);
+	give(r);
+	if (slot != no_slot)
+		slot_fill(r, tape, slot);
+	return slot != no_slot;
+}
+
+/* With `taken`. Readers in order are known by two blocks that follow each other. */
+static void note_reader(struct reel *r, uint32_t block)
+{
+	if (block == r->stream + 1 || block == r->random + 1 || block == 0)
+		r->stream = block;
+	else
+		r->random = block;
+	for (guint i = 0; i < r->helper_count; i++)
+		sem_post(&r->wanted);
+}
+
+static struct tape *tape_take(struct reel *r)
+{
+	while (!g_atomic_int_compare_and_exchange(&r->tape_taken, 0, 1))
+		pause_shortly();
+	return r->tape;
+}
+
+/* In the handler. */
+static void need_block(struct reel *r, uint32_t block, unsigned kind)
+{
+	bool in_work = true, waits = false;
+	take(r);
+	note_reader(r, block);
+	while (in_work) {
+		uint32_t slot = r->slot_of[block];
+		bool found = slot != no_slot;
+		in_work = !found || r->slots[slot].state == SLOT_IN_WORK;
+		if (!in_work) {
+			slot_show(r, slot, kind);
+			break;
+		}
+		if (!found)
+			slot = slot_take(r, block);
+		r->counts->needed += !waits && gettid() == r->opener_id;
+		waits = true;
+		give(r);
+		struct tape *tape = found && r->helper_count == 0 ? NULL : tape_take(r);
+		if (!found)
+			slot_fill(r, tape, slot);
+		else if (tape == NULL || !work_ahead(r, tape))
+			pause_shortly();
+		if (tape != NULL)
+			g_atomic_int_set(&r->tape_taken, 0);
+		take(r);
+	}
+	give(r);
+}
+
+static bool need_address(struct reel *r, unsigned kind, const char *at)
+{
+	const struct twin *w = &r->twins[kind];
 	if (w->shown == NULL || at < w->shown || at >= w->shown + w->bytes - w->block)
 		return false;
-	need_block(r, (uint64_t)(at - w->shown) / w->block);
+	need_block(r, (uint32_t)((uint64_t)(at - w->shown) / w->block), kind);
 	return true;
 }
 
@@ -232,8 +429,8 @@ static void fault(int number, siginfo_t *info, void *context)
 	int error = errno;
 	bool ours = false;
 	for (struct reel *r = g_atomic_pointer_get(&reels); r != NULL && !ours; r = r->other)
-		ours = need_address(r, &r->events_twin, info->si_addr) ||
-		       need_address(r, &r->stacks_twin, info->si_addr);
+		ours = need_address(r, EVENTS, info->si_addr) ||
+		       need_address(r, STACKS, info->si_addr);
 	if (!ours) { /* again, without us; what another process sent does not come again */
 		sigaction(SIGSEGV, &rest, NULL);
 		if (info->si_code <= 0)
@@ -242,16 +439,15 @@ static void fault(int number, siginfo_t *info, void *context)
 	errno = error;
 }
 
-static gpointer decode_others(gpointer context)
+static gpointer decode_ahead(gpointer context)
 {
 	struct reel *r = context;
 	struct tape *tape = tape_new();
 	while (!g_atomic_int_get(&r->stop)) {
-		guint i = (guint)g_atomic_int_add(&r->next, 1);
-		if (i >= r->from.blocks_count)
-			break;
-		if (g_atomic_int_compare_and_exchange(&r->states[i], BLOCK_RAW, BLOCK_IN_WORK))
-			show_block(r, tape, i);
+		while (!g_atomic_int_get(&r->stop) && work_ahead(r, tape))
+			;
+		while (sem_wait(&r->wanted) != 0)
+			;
 	}
 	tape_free(tape);
 	return NULL;
@@ -261,17 +457,27 @@ static gpointer decode_others(gpointer context)
 static bool read_by_need(struct trace *t, struct reel *r)
 {
 	uint64_t blocks = r->from.blocks_count;
-	if (blocks > MOST_BY_NEED || !twin_new(&r->events_twin, blocks, sizeof(struct event)))
+	uint32_t slots = most_slots(r);
+	if (!twin_new(&r->twins[EVENTS], blocks, slots, sizeof(struct event)))
 		return false;
-	if (r->from.stacks && !twin_new(&r->stacks_twin, blocks, sizeof(uint32_t))) {
-		twin_free(&r->events_twin);
+	if (r->from.stacks && !twin_new(&r->twins[STACKS], blocks, slots, sizeof(uint32_t))) {
+		twin_free(&r->twins[EVENTS], slots);
 		return false;
 	}
-	t->events = (const void *)r->events_twin.shown;
-	t->stacks = (const void *)r->stacks_twin.shown;
+	t->events = (const void *)r->twins[EVENTS].shown;
+	t->stacks = (const void *)r->twins[STACKS].shown;
 	r->opener_id = gettid();
 	r->counts = &t->storage->decoded;
-	r->states = g_new0(gint, blocks + 1);
+	r->slots = g_new0(struct slot, slots + 1);
+	r->slot_of = g_new(uint32_t, blocks + 1);
+	for (uint64_t i = 0; i <= blocks; i++)
+		r->slot_of[i] = no_slot;
+	r->stream = r->random = no_slot;
+	r->way = way;
+	r->vouched = r->from.vouched;
+	r->room = MIN(slots, usual_room);
+	if (r->vouched && way != REEL_IN_PASSES)
+		r->room = slots;
 	r->tape = tape_new();
 	g_mutex_lock(&reels_lock);
 	if (!handles) {
@@ -280,17 +486,110 @@ static bool read_by_need(struct trace *t, struct reel *r)
 		handles = sigaction(SIGSEGV, &action, &rest) == 0;
 	}
 	g_mutex_unlock(&reels_lock);
-	r->helper_count = way == REEL_BY_NEED ? helpers_for(blocks) : 0;
+	sem_init(&r->wanted, 0, 0);
+	r->helper_count = way == REEL_BY_NEED_ALONE ? 0 : helpers_for(blocks);
 	for (guint i = 0; i < r->helper_count; i++)
-		r->helpers[i] = g_thread_try_new("decode", decode_others, r, NULL);
+		r->helpers[i] = g_thread_try_new("decode", decode_ahead, r, NULL);
 	return true;
+}
+
+bool reel_damaged(const struct reel *r, uint32_t *bad)
+{
+	gint block = r == NULL ? 0 : g_atomic_int_get(&r->bad);
+	*bad = (uint32_t)block - 1;
+	return block != 0;
+}
+
+void reel_checked(struct reel *r)
+{
+	if (r == NULL)
+		return;
+	g_atomic_int_set(&r->vouched, 1);
+	take(r);
+	if (r->way != REEL_IN_PASSES)
+		r->room = most_slots(r);
+	r->stream = r->random = no_slot;
+	r->decoded = 0;
+	give(r);
+	for (guint i = 0; i < r->helper_count; i++)
+		sem_post(&r->wanted);
+}
+
+/* Of the trace's events, which views of it borrow; NULL: they all are in memory. */
+static struct reel *reel_of(const struct trace *t)
+{
+	struct reel *r = g_atomic_pointer_get(&reels);
+	while (r != NULL && (const void *)r->twins[EVENTS].shown != (const void *)t->events)
+		r = r->other;
+	return t->events == NULL ? NULL : r;
+}
+
+bool trace_at_hand(const struct trace *t, uint32_t event)
+{
+	const struct reel *r = reel_of(t);
+	return r == NULL ||
+	       *(volatile const uint32_t *)&r->slot_of[event / TAPE_BLOCK] != no_slot;
+}
+
+/* With `taken`: keep the page that the event lies on, if it is not kept already and its block
+ * is in memory. */
+static void page_hold(struct reel *r, uint32_t event)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	uint32_t block = event / TAPE_BLOCK;
+	struct event *events = (struct event *)(void *)r->twins[EVENTS].shown;
+	char *at = (char *)((uintptr_t)&events[event] & ~(uintptr_t)(size - 1));
+	for (uint32_t i = r->page_of[block]; i != no_page; i = r->pages[i].next)
+		if (r->pages[i].at == at)
+			return;
+	if (r->page_count == MOST_PAGES || r->slot_of[block] == no_slot ||
+	    pwrite(r->pages_file, at, size, (off_t)(r->page_count * size)) != (ssize_t)size)
+		return;
+	r->pages[r->page_count] = (struct page){ at, r->page_of[block] };
+	r->page_of[block] = r->page_count++;
+}
+
+static bool pages_begin(struct reel *r)
+{
+	if (r->page_of != NULL)
+		return true;
+	r->pages_file = memfd_create("held events", MFD_CLOEXEC);
+	if (r->pages_file < 0)
+		return false;
+	r->pages = g_new(struct page, MOST_PAGES);
+	r->page_of = g_new(uint32_t, r->from.blocks_count + 1);
+	memset(r->page_of, 255, (r->from.blocks_count + 1) * sizeof *r->page_of);
+	return true;
+}
+
+void trace_hold_events(const struct trace *t, const uint32_t *events, uint64_t count)
+{
+	struct reel *r = reel_of(t);
+	if (r == NULL || !pages_begin(r))
+		return;
+	for (uint64_t i = 0; i < count; i++) {
+		(void)*(volatile const uint32_t *)&t->events[events[i]].target;
+		take(r);
+		page_hold(r, events[i]);
+		give(r);
+	}
+}
+
+void trace_keep_events(const struct trace *t)
+{
+	struct reel *r = reel_of(t);
+	if (r == NULL)
+		return;
+	take(r);
+	r->room = most_slots(r);
+	give(r);
 }
 
 static struct reel *reel_take(const struct reel_source *source)
 {
 	g_mutex_lock(&reels_lock);
 	struct reel *r = reels;
-	while (r != NULL && r->used)
+	while (r != NULL && r->used_by_trace)
 		r = r->other;
 	if (r == NULL) {
 		r = g_new0(struct reel, 1);
@@ -299,7 +598,7 @@ static struct reel *reel_take(const struct reel_source *source)
 	}
 	memset(r, 0, offsetof(struct reel, other));
 	r->from = *source;
-	r->used = true;
+	r->used_by_trace = true;
 	g_mutex_unlock(&reels_lock);
 	return r;
 }
@@ -307,7 +606,7 @@ static struct reel *reel_take(const struct reel_source *source)
 static void reel_give_back(struct reel *r)
 {
 	g_mutex_lock(&reels_lock);
-	r->used = false;
+	r->used_by_trace = false;
 	g_mutex_unlock(&reels_lock);
 }
 
@@ -315,22 +614,37 @@ void reel_free(struct reel *r)
 {
 	if (r == NULL)
 		return;
+	uint32_t slots = most_slots(r);
 	g_atomic_int_set(&r->stop, 1);
+	for (guint i = 0; i < r->helper_count; i++)
+		sem_post(&r->wanted);
 	for (guint i = 0; i < r->helper_count; i++)
 		if (r->helpers[i])
 			g_thread_join(r->helpers[i]);
-	twin_free(&r->events_twin);
-	twin_free(&r->stacks_twin);
+	sem_destroy(&r->wanted);
+	twin_free(&r->twins[EVENTS], slots);
+	twin_free(&r->twins[STACKS], slots);
 	tape_free(r->tape);
-	g_free(r->states);
+	g_free(r->slots);
+	g_free(r->slot_of);
+	if (r->page_of != NULL)
+		close(r->pages_file);
+	g_free(r->page_of);
+	g_free(r->pages);
 	reel_give_back(r);
+}
+
+/* A trace that fits the room would be kept as a whole. */
+static bool by_need(const struct reel_source *source)
+{
+	return way == REEL_IN_PASSES ? source->blocks_count > usual_room : way != REEL_WHOLE;
 }
 
 bool reel_read(struct trace *t, const struct reel_source *source,
                const struct progress *progress, uint32_t *bad)
 {
 	t->stacks_count = source->stacks ? t->events_count : 0;
-	if (way != REEL_WHOLE && source->vouched) {
+	if (by_need(source)) {
 		struct reel *r = reel_take(source);
 		if (read_by_need(t, r)) {
 			t->storage->reel = r;
@@ -339,6 +653,7 @@ bool reel_read(struct trace *t, const struct reel_source *source,
 		reel_give_back(r);
 	}
 	struct reel whole = { .from = *source,
+		              .vouched = source->vouched,
 		              .progress = progress,
 		              .opener = g_thread_self() };
 	return read_whole(t, &whole, bad);

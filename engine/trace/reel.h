@@ -1,7 +1,10 @@
 /*
  * reel.h - the events of a binary trace, decoded from the blocks of its file (tape.h): all at
  * once by all processors; or, as long as the trace is open, each block when it is first looked
- * at, by whichever thread does, and the others in the background.
+ * at, by whichever thread does. Blocks stay, for the explorer, or the oldest ones give their
+ * memory to others, for analyses that go over the events in order: these need a few megabytes
+ * whatever the length of the trace, and a block that is looked at again is decoded again. The
+ * array of events is the same to a reader in all cases.
  */
 #ifndef HEDDLE_REEL_H
 #define HEDDLE_REEL_H
@@ -22,22 +25,37 @@ struct reel_source {
 	bool vouched; /* the blocks were checked before */
 };
 
-/* How traces are opened from now on whose blocks were checked before; others are decoded as a
- * whole in any case. REEL_WHOLE in the beginning. */
+/* How traces are opened from now on. REEL_WHOLE in the beginning. */
 enum reel_way {
 	REEL_WHOLE,
-	REEL_BY_NEED,      /* the explorer: its first screen needs a few blocks */
-	REEL_BY_NEED_ALONE /* without the background: for tests of what is looked at */
+	REEL_BY_NEED,       /* the explorer: its first screen needs a few blocks */
+	REEL_BY_NEED_ALONE, /* without other threads: for tests of what is looked at */
+	REEL_IN_PASSES      /* few blocks at a time; a short trace as a whole */
 };
-void reel_set_way(enum reel_way way);
+/* `room`: the number of blocks that stay with REEL_IN_PASSES, 4 or more; 0: the usual one,
+ * which the short traces of tests do not reach. */
+void reel_set_way(enum reel_way way, uint32_t room);
 /* In place of sigaction for SIGSEGV: what is done about faults that are not a block's. */
 void reel_set_fault_action(const struct sigaction *action);
 /* Private to engine/trace: sets events and stacks, for t->events_count events, and the trace
  * owns them. False when cancelled (*bad NONE), or when a block does not fit its sum or its
- * number of events (*bad: which). */
+ * number of events (*bad: which). Blocks that are decoded later and were not checked before are
+ * to be checked in order: reel_damaged after each, and reel_checked in the end. */
 struct reel;
 bool reel_read(struct trace *t, const struct reel_source *source,
                const struct progress *progress, uint32_t *bad);
+/* Was a block damaged so far? (It has no effect then.) `reel` may be NULL. */
+bool reel_damaged(const struct reel *reel, uint32_t *bad);
+void reel_checked(struct reel *reel);
 void reel_free(struct reel *reel); /* before what `source` pointed to; may be NULL */
+
+/* Is an event of an opened trace in memory? Else looking at it decodes its block. */
+bool trace_at_hand(const struct trace *t, uint32_t event);
+/* The given events of an opened trace will be looked at again and again, in any order: they
+ * stay. Ascending. (A page of memory each, and for most thousands of them.) */
+void trace_hold_events(const struct trace *t, const uint32_t *events, uint64_t count);
+/* From now on all blocks of an opened trace stay when they have been decoded: for readers in
+ * any order. */
+void trace_keep_events(const struct trace *t);
 
 #endif

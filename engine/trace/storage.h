@@ -70,13 +70,18 @@ void binary_has_stacks(struct trace_writer *writer);
 void binary_places(struct trace_writer *writer, uint32_t *places, uint64_t count);
 /* text_write.c: does the trace contain input, such as typed passwords or received data? */
 bool trace_has_input(const struct trace *t);
-/* binary_form.c: the first malformation of the events, whose values are in range; *event: its
- * event, or NONE. NULL: well-formed. */
-const char *binary_malformed(const struct trace *t, uint32_t *event);
+/* binary_form.c: do the events, whose values are in range, make a trace? Each part of them in
+ * order gives its first malformation, at *event; the end, which frees, that of the tables that
+ * name events. NULL: well-formed. */
+struct form;
+struct form *binary_form_new(const struct trace *t);
+const char *binary_form_events(struct form *form, uint64_t from, uint64_t to, uint32_t *event);
+const char *binary_form_end(struct form *form);
+void binary_form_free(struct form *form);
 /* A checksum over four lanes, at memory speed; not cryptographic. */
 uint64_t trace_sum(const void *bytes, size_t length);
 
-/* cache.c: is there an index of exactly this file? */
-bool cache_vouches(const struct trace *t);
+/* cache.c: is there an index of exactly this file? It has the trace's operations. */
+bool cache_vouches(const struct trace *t, uint64_t *operations);
 
 #endif

@@ -50,13 +50,16 @@ enum { TARGET_SHIFT = 2, VALUE_SHIFT = 5, MEMORY_BITS = 13, SLOTS = 1 << 14 };
 /* By code: number of bytes that follow, for the distance. */
 static const uint8_t target_bytes[TARGET_CODES] = { 0, 0, 1, 2, 4, 0, 0, 0 };
 static const uint8_t value_bytes[VALUE_CODES] = { 0, 0, 0, 0, 1, 2, 4, 0 };
-static const uint32_t mask_of[5] = { 0, 0xff, 0xffff, 0xffffff, UINT32_MAX };
 
+/* (The four numbers that each event changes do not lie side by side: compilers would collect
+ * them in a vector to store them, which takes longer.) */
 struct kind {
 	uint64_t head; /* the event's second word, with thread 0 */
+	uint32_t target;
 	uint32_t next; /* kind that followed it */
-	uint32_t target, stride, value, step, context;
-	bool access; /* encoder: no call, nor return */
+	uint32_t stride, context, value;
+	bool access; /* no call, nor return */
+	uint32_t step;
 };
 
 struct track { /* a thread in the block */
@@ -424,7 +427,8 @@ static const uint8_t *get_kind(struct decoding *d, const uint8_t *at)
 	d->kind = p->kind_count++;
 	p->kinds[d->kind] =
 	        (struct kind){ .head = (uint64_t)what << 48 |
-		                       (uint64_t)(location & ((1u << 28) - 1)) << 20 };
+		                       (uint64_t)(location & ((1u << 28) - 1)) << 20,
+		               .access = op_is_access(op_of_head((uint64_t)what << 48)) };
 	return at;
 }
 
@@ -439,48 +443,58 @@ static const uint8_t *get_given(struct decoding *d, unsigned codes, const uint8_
 	return codes & KIND_GIVEN ? get_kind(d, at) : at;
 }
 
-static inline uint32_t distance_at(const uint8_t *at, unsigned bytes)
+/* By code, four bits each: number of bytes that follow, as in target_bytes and value_bytes. */
+enum { TARGET_SIZES = 0x42100, VALUE_SIZES = 0x4210000 };
+
+/* The two distances of an event, which begin at *at; moves it behind them. */
+static inline __attribute__((always_inline)) void
+get_distances(const uint8_t **at, unsigned target_code, unsigned value_code, uint32_t *target,
+              uint32_t *value)
 {
-	uint32_t coded;
-	memcpy(&coded, at, sizeof coded);
-	return unzigzag(coded & mask_of[bytes]);
+	unsigned first = (unsigned)TARGET_SIZES >> 4 * target_code & 15;
+	unsigned second = (unsigned)VALUE_SIZES >> 4 * value_code & 15;
+	uint64_t word;
+	memcpy(&word, *at, sizeof word);
+	*at += first + second;
+	*target = unzigzag((uint32_t)(word & ((UINT64_C(1) << 8 * first) - 1)));
+	word >>= 8 * first;
+	*value = unzigzag((uint32_t)(word & ((UINT64_C(1) << 8 * second) - 1)));
 }
 
-/* One event without its call stack; NULL: malformed. Few branches depend on its codes, as they
- * are not foreseen. */
-static inline const uint8_t *get_event(struct decoding *d, const uint8_t *at,
-                                       const struct tape_places *places, struct event *e)
+/* Operand and value of an event of that kind by its codes, and what they teach. Few branches
+ * depend on the codes, as they are not foreseen. */
+static inline __attribute__((always_inline)) const uint8_t *
+get_operands(struct tape *p, struct track *t, struct kind *k, unsigned codes, const uint8_t *at,
+             uint32_t *to_target, uint32_t *to_value)
 {
-	struct tape *p = d->p;
-	unsigned codes = *at++;
 	unsigned target_code = codes >> TARGET_SHIFT & (TARGET_CODES - 1);
 	unsigned value_code = codes >> VALUE_SHIFT;
-	if (G_UNLIKELY(codes & (KIND_GIVEN | OTHER_THREAD)))
-		at = get_given(d, codes, at);
-	else
-		d->kind = p->kinds[p->tracks[d->track].kind].next;
-	if (G_UNLIKELY(at == NULL || d->kind == 0))
-		return NULL;
-	struct track *t = &p->tracks[d->track];
-	struct kind *k = &p->kinds[d->kind];
-	p->kinds[t->kind].next = d->kind;
-	t->kind = d->kind;
-	uint32_t distance = distance_at(at, target_bytes[target_code]);
-	at += target_bytes[target_code];
+	uint32_t distance, moved;
+	get_distances(&at, target_code, value_code, &distance, &moved);
 	distance = target_code == TARGET_STRIDE ? k->stride : distance;
 	uint32_t target = (target_code == TARGET_THREAD ? t->target : k->target) + distance;
-	uint32_t *memory = remembered(p, target);
-	uint32_t moved = k->value + distance_at(at, value_bytes[value_code]);
-	at += value_bytes[value_code];
-	const uint32_t values[VALUE_CODES] = { *memory, t->last, t->before, k->value + k->step,
-		                               moved,   moved,   moved,     p->fresh };
-	uint32_t value = values[value_code];
+	uint32_t *memory = remembered(p, target), value = k->value + moved;
+	value = value_code == VALUE_STEP ? k->value + k->step : value;
+	value = value_code == VALUE_FRESH ? p->fresh : value;
+	value = value_code == VALUE_LAST ? t->last : value;
+	value = value_code == VALUE_BEFORE ? t->before : value;
+	value = value_code == VALUE_REMEMBERED ? *memory : value;
 	*memory = value;
 	learn(p, t, k, target, value);
-	uint64_t word = k->head | t->thread;
-	if (places->at && op_is_access(op_of_head(word))) {
+	*to_target = target;
+	*to_value = value;
+	return at;
+}
+
+/* False: a place that is none. */
+static inline __attribute__((always_inline)) bool put_read(const struct tape_places *places,
+                                                           bool access, uint32_t target,
+                                                           uint32_t value, uint64_t word,
+                                                           struct event *e)
+{
+	if (places->at && access) {
 		if (G_UNLIKELY(target >= places->count))
-			return NULL;
+			return false;
 		target = places->at[target];
 		word |= (uint64_t)(target & PLACE_WIDE ? EVENT_WIDE : 0) << 56;
 		target &= ~PLACE_WIDE;
@@ -488,6 +502,70 @@ static inline const uint8_t *get_event(struct decoding *d, const uint8_t *at,
 	uint64_t first = target | (uint64_t)value << 32;
 	memcpy(e, &first, sizeof first);
 	memcpy((char *)e + 8, &word, sizeof word);
+	return true;
+}
+
+/* One event without its call stack; NULL: malformed. */
+static const uint8_t *get_event(struct decoding *d, const uint8_t *at,
+                                const struct tape_places *places, struct event *e)
+{
+	struct tape *p = d->p;
+	unsigned codes = *at++;
+	if (codes & (KIND_GIVEN | OTHER_THREAD))
+		at = get_given(d, codes, at);
+	else
+		d->kind = p->kinds[p->tracks[d->track].kind].next;
+	if (G_UNLIKELY(at == NULL || d->kind == 0))
+		return NULL;
+	struct track *t = &p->tracks[d->track];
+	struct kind *k = &p->kinds[d->kind];
+	uint32_t target, value;
+	p->kinds[t->kind].next = d->kind;
+	t->kind = d->kind;
+	at = get_operands(p, t, k, codes, at, &target, &value);
+	return put_read(places, k->access, target, value, k->head | t->thread, e) ? at : NULL;
+}
+
+/* Accesses of the thread of the event before, whose kinds are foreseen, from *from on; moves it
+ * behind them. NULL: malformed. */
+static const uint8_t *get_foreseen(struct decoding *d, const uint8_t *at, const uint8_t *end,
+                                   const struct tape_places *places, uint32_t *from,
+                                   uint32_t count, struct event *events, uint32_t *contexts)
+{
+	struct tape *p = d->p;
+	struct track t = p->tracks[d->track];
+	uint32_t i = *from;
+	for (; i < count && at < end; i++) {
+		uint32_t next = p->kinds[t.kind].next, target, value;
+		struct kind *k = &p->kinds[next];
+		unsigned codes = *at;
+		if ((codes & (KIND_GIVEN | OTHER_THREAD)) || !k->access)
+			break;
+		at = get_operands(p, &t, k, codes, at + 1, &target, &value);
+		t.kind = next;
+		if (!put_read(places, true, target, value, k->head | t.thread, &events[i]))
+			return NULL;
+		if (contexts)
+			contexts[i] = t.context;
+	}
+	p->tracks[d->track] = t;
+	*from = i;
+	return at;
+}
+
+/* The context of the event that was decoded last. */
+static const uint8_t *get_context(struct decoding *d, const uint8_t *at,
+                                  const struct tape_stacks *stacks, uint32_t *context)
+{
+	struct track *t = &d->p->tracks[d->track];
+	struct kind *k = &d->p->kinds[d->kind];
+	if (op_of_head(k->head) == OP_ENTER) {
+		uint32_t moved;
+		at = get_number(at, &moved);
+		t->context = k->context += unzigzag(moved);
+	}
+	*context = t->context;
+	t->context = context_after(stacks, k->head, t->context);
 	return at;
 }
 
@@ -500,23 +578,19 @@ bool tape_decode(struct tape *p, const uint8_t *bytes, size_t length,
 	uint32_t fresh;
 	at = get_number(bytes, &fresh);
 	begin_block(p, fresh);
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count;) {
+		if (p->track_count)
+			at = get_foreseen(&d, at, end, places, &i, count, events, stacks->of);
+		if (i == count || at == NULL)
+			break;
 		if (G_UNLIKELY(at >= end))
 			return false;
 		at = get_event(&d, at, places, &events[i]);
 		if (G_UNLIKELY(at == NULL))
 			return false;
-		if (stacks->of == NULL)
-			continue;
-		struct track *t = &p->tracks[d.track];
-		struct kind *k = &p->kinds[d.kind];
-		if (op_of_head(k->head) == OP_ENTER) {
-			uint32_t moved;
-			at = get_number(at, &moved);
-			t->context = k->context += unzigzag(moved);
-		}
-		stacks->of[i] = t->context;
-		t->context = context_after(stacks, k->head, t->context);
+		if (stacks->of != NULL)
+			at = get_context(&d, at, stacks, &stacks->of[i]);
+		i++;
 	}
 	return at == end;
 }

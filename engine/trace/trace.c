@@ -82,6 +82,16 @@ bool trace_has_input(const struct trace *t)
 	return memmem(t->string_bytes, t->string_bytes_count, key, sizeof key) != NULL;
 }
 
+_Static_assert(OP_COUNT <= 64, "a bit for each");
+
+bool trace_has(const struct trace *t, uint64_t operations)
+{
+	bool any = t->operations & operations;
+	for (uint64_t e = 0; t->operations == 0 && e < t->events_count && !any; e++)
+		any = OPERATION(t->events[e].op) & operations;
+	return any;
+}
+
 /* -- conflicts ----------------------------------------------------------------------------- */
 
 bool events_conflict(const struct trace *t, uint32_t a, uint32_t b)

@@ -227,6 +227,7 @@ struct trace {
 	bool locks_taken; /* --lenient took locks from holders, whose critical sections have no
 	                   * release: no claims of completeness */
 	bool order_exact; /* controlled recordings and text: true; free mode: false */
+	uint64_t operations;           /* a bit for each operation of an event; 0: not known */
 	GPtrArray *warnings;           /* char *, owned: accepted defects, with counts */
 	struct trace_index *index;     /* index.h; built on demand */
 	struct trace *recorded;        /* trace of a chain view (chains.h); else NULL */
@@ -308,6 +309,11 @@ static inline bool events_overlap(const struct trace *t, const struct event *a,
 bool events_race_conflict(const struct trace *t, uint32_t a, uint32_t b);
 /* The same for reorderings: atomics conflict, too. */
 bool events_conflict(const struct trace *t, uint32_t a, uint32_t b);
+
+/* Is there an event of one of these operations (a bit for each), effective or not? Looks at all
+ * events where the trace does not know. */
+bool trace_has(const struct trace *t, uint64_t operations);
+#define OPERATION(op) (UINT64_C(1) << (op))
 
 /* The value of the first note with this key, or NULL. */
 const char *trace_note(const struct trace *t, const char *key);

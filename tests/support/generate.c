@@ -4,6 +4,7 @@
 #include "tests/support/generate.h"
 
 #include "engine/trace/builder.h"
+#include "engine/trace/formats.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,7 +155,7 @@ static bool outside(struct program *p, uint32_t thread)
 	if (!chance(p, SHARED)) {
 		v = (thread * own + below(p, own)) % p->local;
 		write = chance(p, WRITES);
-	} else if (chance(p, GUARDED)) {
+	} else if (p->shape.careful || chance(p, GUARDED)) {
 		v = p->local + p->guarded + below(p, p->shared);
 	} else {
 		v = p->local + below(p, p->guarded);
@@ -245,10 +246,10 @@ static void declare(struct program *p)
 	}
 }
 
-struct trace *generate_trace(struct generate_shape shape)
+static struct trace *generate(struct generate_shape shape, struct trace_writer *writer)
 {
 	struct program *p = g_new0(struct program, 1);
-	struct trace_options options = { 0 };
+	struct trace_options options = { .writer = writer };
 	struct error error;
 
 	shape.threads = CLAMP(shape.threads, 2, MAX_THREADS);
@@ -273,4 +274,22 @@ struct trace *generate_trace(struct generate_shape shape)
 	g_free(p->threads);
 	g_free(p);
 	return t;
+}
+
+struct trace *generate_trace(struct generate_shape shape)
+{
+	return generate(shape, NULL);
+}
+
+void generate_file(struct generate_shape shape, const char *path)
+{
+	struct error error;
+	struct trace_writer *writer = trace_writer_open(path, &error);
+
+	if (writer == NULL)
+		fail(&error);
+	struct trace *t = generate(shape, writer);
+	if (!trace_writer_end(writer, t, &error))
+		fail(&error);
+	trace_close(t);
 }

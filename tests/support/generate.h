@@ -19,10 +19,13 @@
 struct generate_shape {
 	uint64_t events; /* about so many */
 	uint32_t threads, locks, variables, seed;
+	bool careful; /* no access without its lock: no race */
 };
 #define GENERATE_SHAPE ((struct generate_shape){ 10 * 1000 * 1000, 8, 64, 20 * 1000, 1 })
 
 /* The trace, for the caller to close; a shape that cannot be is clamped. */
 struct trace *generate_trace(struct generate_shape shape);
+/* The same as a binary trace, written while it is made: for lengths that do not fit memory. */
+void generate_file(struct generate_shape shape, const char *path);
 
 #endif

@@ -20,8 +20,9 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utime.h>
 
-enum { BLOCKS = 36, MANY = BLOCKS * TAPE_BLOCK - 1000 };
+enum { ROOM = 4, BLOCKS = 36, MANY = BLOCKS * TAPE_BLOCK - 1000 };
 
 static char *folder, *path;
 
@@ -48,9 +49,9 @@ static void write_large(void)
 static struct trace *open_as(enum reel_way way)
 {
 	struct error e;
-	reel_set_way(way);
+	reel_set_way(way, ROOM);
 	struct trace *t = trace_open(path, NULL, NULL, &e);
-	reel_set_way(REEL_WHOLE);
+	reel_set_way(REEL_WHOLE, 0);
 	ck_assert_msg(t != NULL, "%s", e.what);
 	return t;
 }
@@ -62,12 +63,13 @@ static bool same(const struct trace *a, const struct trace *b, uint64_t from, ui
 	       memcmp(a->stacks + from, b->stacks + from, (to - from) * sizeof *a->stacks) == 0;
 }
 
-START_TEST(a_trace_without_an_index_is_checked_as_a_whole)
+START_TEST(a_trace_without_an_index_is_checked_block_by_block)
 {
 	struct trace *t = open_as(REEL_BY_NEED_ALONE);
-	ck_assert_int_eq(t->storage->decoded.all, 0);
+	ck_assert_int_eq(t->storage->decoded.all, BLOCKS);
 	ck_assert_uint_eq(t->events[t->events_count - 1].op, OP_LEAVE);
-	ck_assert_int_eq(t->storage->decoded.all, 0);
+	ck_assert_int_eq(t->storage->decoded.all, BLOCKS); /* one of those that stay */
+	ck_assert_uint_eq(t->index->parts, INDEX_MUST);
 	ck_assert(trace_need(t, INDEX_ALL, NULL)); /* kept: for the next tests */
 	trace_close(t);
 }
@@ -140,6 +142,78 @@ START_TEST(threads_see_the_same_events)
 }
 END_TEST
 
+static struct trace *open_in_passes(void)
+{
+	struct trace *t = open_as(REEL_IN_PASSES);
+	ck_assert_ptr_nonnull(t->storage->reel);
+	return t;
+}
+
+START_TEST(readers_share_a_few_blocks)
+{
+	enum { READERS = 3 };
+	struct trace *whole = open_as(REEL_WHOLE), *t = open_in_passes();
+	struct reader readers[READERS];
+	GThread *threads[READERS];
+	ck_assert(same(whole, t, 0, whole->events_count));
+	ck_assert(same(whole, t, 0, whole->events_count));
+	ck_assert_int_ge(t->storage->decoded.all, 2 * (BLOCKS - ROOM));
+	for (unsigned i = 0; i < READERS; i++) {
+		readers[i] = (struct reader){ whole, t, i * 7, false };
+		threads[i] = g_thread_new("reader", read_all, &readers[i]);
+	}
+	for (unsigned i = 0; i < READERS; i++)
+		g_thread_join(threads[i]);
+	for (unsigned i = 0; i < READERS; i++)
+		ck_assert(readers[i].good);
+	trace_close(t);
+	trace_close(whole);
+}
+END_TEST
+
+START_TEST(a_trace_without_an_index_is_checked_in_passes)
+{
+	struct trace *whole = open_as(REEL_WHOLE);
+	ck_assert_int_eq(utime(path, NULL), 0); /* its index is stale now */
+	struct trace *t = open_in_passes();
+	ck_assert_uint_eq(t->index->parts, INDEX_MUST);
+	ck_assert(trace_has(t, OPERATION(OP_LEAVE)));
+	ck_assert(!trace_has(t, OPERATION(OP_MISUSE)));
+	ck_assert(trace_need(whole, INDEX_MUST, NULL));
+	ck_assert_uint_eq(t->index->must_count, whole->index->must_count);
+	ck_assert_mem_eq(t->index->must, whole->index->must,
+	                 whole->index->must_count * sizeof *whole->index->must);
+	ck_assert(same(whole, t, 0, whole->events_count));
+	trace_close(t);
+	trace_close(whole);
+}
+END_TEST
+
+START_TEST(held_events_and_blocks_stay)
+{
+	const uint32_t events[] = { 3 * TAPE_BLOCK - 1, 9 * TAPE_BLOCK + 7, 9 * TAPE_BLOCK + 8,
+		                    20 * TAPE_BLOCK, MANY - 1 };
+	struct trace *whole = open_as(REEL_WHOLE), *t = open_in_passes();
+	trace_hold_events(t, events, G_N_ELEMENTS(events));
+	for (unsigned round = 0; round < 2; round++)
+		ck_assert(same(whole, t, 0, whole->events_count));
+	gint before = t->storage->decoded.needed;
+	for (size_t i = 0; i < G_N_ELEMENTS(events); i++)
+		ck_assert_mem_eq(&t->events[events[i]], &whole->events[events[i]],
+		                 sizeof *t->events);
+	ck_assert_int_eq(t->storage->decoded.needed, before);
+	trace_keep_events(t);
+	ck_assert(same(whole, t, 0, whole->events_count));
+	before = t->storage->decoded.all;
+	ck_assert(same(whole, t, 0, whole->events_count));
+	ck_assert_int_eq(t->storage->decoded.all, before);
+	for (uint32_t e = 0; e < whole->events_count; e += TAPE_BLOCK)
+		ck_assert(trace_at_hand(t, e));
+	trace_close(t);
+	trace_close(whole);
+}
+END_TEST
+
 static gpointer open_and_close(gpointer context)
 {
 	struct error e;
@@ -157,7 +231,7 @@ START_TEST(others_are_opened_and_closed_meanwhile)
 	enum { ROUNDS = 10 };
 	gint stop = 0;
 	struct trace *whole = open_as(REEL_WHOLE);
-	reel_set_way(REEL_BY_NEED_ALONE);
+	reel_set_way(REEL_BY_NEED_ALONE, 0);
 	GThread *opener = g_thread_new("opener", open_and_close, &stop);
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		struct error e;
@@ -170,7 +244,7 @@ START_TEST(others_are_opened_and_closed_meanwhile)
 	}
 	g_atomic_int_set(&stop, 1);
 	ck_assert_ptr_eq(g_thread_join(opener), &stop);
-	reel_set_way(REEL_WHOLE);
+	reel_set_way(REEL_WHOLE, 0);
 	trace_close(whole);
 }
 END_TEST
@@ -268,12 +342,15 @@ int main(void)
 	Suite *s = suite_create("events by need");
 	TCase *c = tcase_create("events by need");
 	tcase_set_timeout(c, 300);
-	tcase_add_test(c, a_trace_without_an_index_is_checked_as_a_whole);
+	tcase_add_test(c, a_trace_without_an_index_is_checked_block_by_block);
 	tcase_add_test(c, a_block_is_decoded_when_it_is_looked_at);
 	tcase_add_test(c, threads_see_the_same_events);
 	tcase_add_test(c, others_are_opened_and_closed_meanwhile);
 	tcase_add_test(c, other_faults_remain);
 	tcase_add_test(c, a_screen_needs_few_blocks);
+	tcase_add_test(c, readers_share_a_few_blocks);
+	tcase_add_test(c, held_events_and_blocks_stay);
+	tcase_add_test(c, a_trace_without_an_index_is_checked_in_passes);
 	suite_add_tcase(s, c);
 	int failed = suite_run(s);
 	folder_remove(folder);

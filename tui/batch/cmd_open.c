@@ -19,7 +19,7 @@ static int run_open(struct arguments *a)
 	};
 	if (strcmp(a->words->pdata[0], "-") == 0)
 		return usage_error(a, "the keys come from standard input: name a file");
-	reel_set_way(REEL_BY_NEED);
+	reel_set_way(REEL_BY_NEED, 0);
 	struct trace *trace = open_trace(a, a->words->pdata[0]);
 	if (trace == NULL)
 		return EXIT_BAD;

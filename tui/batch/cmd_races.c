@@ -1,6 +1,7 @@
 /* cmd_races.c - `heddle races`: data races by any of the analyses. */
 #include "engine/predict/misuse.h"
 #include "engine/predict/weak_races.h"
+#include "engine/trace/reel.h"
 #include "tui/batch/race_options.h"
 #include "tui/batch/shares.h"
 #include "tui/batch/spec_rules.h"
@@ -139,6 +140,17 @@ static int run_on(const struct arguments *a, struct trace *t, struct race_option
 	return status;
 }
 
+/* Does the analysis go over the events in their order, at least at first? */
+static bool goes_in_passes(const struct race_options *race)
+{
+	enum analysis analysis = race->analysis;
+
+	return (analysis == ANALYSIS_AUTO || analysis == ANALYSIS_LOCKSET ||
+	        analysis == ANALYSIS_HB || analysis == ANALYSIS_SHB ||
+	        analysis == ANALYSIS_SYNCP) &&
+	       !race->pairs_events && !race->use_missing;
+}
+
 static int run(struct arguments *a)
 {
 	struct print_options print = { 0 };
@@ -147,7 +159,10 @@ static int run(struct arguments *a)
 		argument_words(a, 1, 1);
 		return shares_run(a);
 	}
-	struct trace *t = parse(a, &race, &print) ? open_trace(a, a->words->pdata[0]) : NULL;
+	bool good = parse(a, &race, &print);
+	if (good && goes_in_passes(&race))
+		reel_set_way(REEL_IN_PASSES, 0);
+	struct trace *t = good ? open_trace(a, a->words->pdata[0]) : NULL;
 	if (t != NULL && !argument_value(a, "analysis") && trace_weak_first(t) != NONE) {
 		race.analysis = ANALYSIS_HB;
 		fprintf(stderr,

@@ -3,6 +3,7 @@
  */
 #include "engine/predict/pairs/pairs.h"
 #include "engine/trace/index.h"
+#include "engine/trace/reel.h"
 #include "engine/witness/check.h"
 #include "engine/base/hash.h"
 
@@ -68,7 +69,14 @@ struct site_races {
 	struct { /* the last entry used: a variable's pairs are consecutive */
 		uint32_t low, high, variable, entry;
 	} last;
+	GArray *waiting; /* struct waiting: pairs that come after one of an event not at hand */
 };
+
+/* A pair whose sites are not known yet. */
+struct waiting {
+	uint32_t events[2], sites[2], variable;
+};
+enum { MOST_WAITING = 1 << 20 };
 
 struct site_races *site_races_new(const struct trace *t, const struct race_options *options)
 {
@@ -77,6 +85,7 @@ struct site_races *site_races_new(const struct trace *t, const struct race_optio
 	s->t = t;
 	s->options = options;
 	s->entries = g_array_new(FALSE, FALSE, sizeof(struct entry));
+	s->waiting = g_array_new(FALSE, FALSE, sizeof(struct waiting));
 	s->last.variable = NONE;
 	return s;
 }
@@ -88,6 +97,7 @@ void site_races_free(struct site_races *s)
 	for (guint i = 0; i < s->entries->len; i++)
 		g_array_free(g_array_index(s->entries, struct entry, i).variables, TRUE);
 	g_array_free(s->entries, TRUE);
+	g_array_free(s->waiting, TRUE);
 	g_free(s->by_sites.keys);
 	g_free(s->by_sites.values);
 	g_free(s->by_variable.keys);
@@ -157,9 +167,10 @@ void site_races_add_many(struct site_races *s, const struct racing *r)
 	entry->count += r->count;
 }
 
-void site_races_add(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable)
+static void add_known(struct site_races *s, const struct waiting *w)
 {
-	struct entry *entry = entry_for(s, site_of(s->t, e1), site_of(s->t, e2), variable);
+	uint32_t e1 = w->events[0], e2 = w->events[1];
+	struct entry *entry = entry_for(s, w->sites[0], w->sites[1], w->variable);
 
 	if (entry == NULL)
 		return;
@@ -176,8 +187,78 @@ void site_races_add(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t var
 	entry->count++;
 }
 
+/* An event of a waiting pair, and where its site goes. */
+struct asked {
+	uint32_t event;
+	uint32_t *site;
+};
+
+static int by_event(const void *a, const void *b)
+{
+	const struct asked *x = a, *y = b;
+
+	return (x->event > y->event) - (x->event < y->event);
+}
+
+/* Add the waiting pairs in their order, with their events looked up in the order of the trace,
+ * which decodes each block once. */
+static void add_waiting(struct site_races *s)
+{
+	GArray *waiting = s->waiting;
+	struct asked *asked = g_new(struct asked, 2 * (gsize)waiting->len + 1);
+
+	for (guint i = 0; i < 2 * waiting->len; i++) {
+		struct waiting *w = &g_array_index(waiting, struct waiting, i / 2);
+
+		asked[i] = (struct asked){ w->events[i % 2], &w->sites[i % 2] };
+	}
+	qsort(asked, 2 * (size_t)waiting->len, sizeof *asked, by_event);
+	for (guint i = 0; i < 2 * waiting->len; i++)
+		*asked[i].site = site_of(s->t, asked[i].event);
+	g_free(asked);
+	for (guint i = 0; i < waiting->len; i++)
+		add_known(s, &g_array_index(waiting, struct waiting, i));
+	g_array_set_size(waiting, 0);
+}
+
+void site_races_add(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable)
+{
+	struct waiting w = { { e1, e2 }, { NONE, NONE }, variable };
+
+	if (s->waiting->len == 0 && trace_at_hand(s->t, e1) && trace_at_hand(s->t, e2)) {
+		w.sites[0] = site_of(s->t, e1);
+		w.sites[1] = site_of(s->t, e2);
+		add_known(s, &w);
+		return;
+	}
+	g_array_append_val(s->waiting, w);
+	if (s->waiting->len == MOST_WAITING)
+		add_waiting(s);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The report's events, which are looked at when findings are made, sorted, and printed. */
+static void hold_reported(const struct site_races *s)
+{
+	guint count = 2 * s->entries->len;
+	g_autofree uint32_t *events = g_new(uint32_t, count + 1);
+
+	for (guint i = 0; i < count; i++)
+		events[i] = g_array_index(s->entries, struct entry, i / 2).pairs[0][i % 2];
+	qsort(events, count, sizeof *events, by_number);
+	trace_hold_events(s->t, events, count);
+}
+
 void site_races_report(struct site_races *s, struct report *report, const char *by)
 {
+	add_waiting(s);
+	hold_reported(s);
 	for (guint i = 0; i < s->entries->len; i++) {
 		struct entry *entry = &g_array_index(s->entries, struct entry, i);
 		struct finding *f = race_finding(s->t, entry->pairs[0][0], entry->pairs[0][1],
@@ -415,6 +496,7 @@ bool report_witnesses(struct report *report, const struct race_options *options,
 
 	if (report->findings->len == 0)
 		return true;
+	trace_keep_events(t); /* the checker goes back and forth */
 	w.checker = race_tools_checker(tools, t, options);
 	w.limits = g_new0(uint32_t, t->threads_count + 1);
 	w.tail = g_array_new(FALSE, FALSE, sizeof(uint32_t));

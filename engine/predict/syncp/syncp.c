@@ -80,11 +80,12 @@ static void take(const struct syncp *s, struct closure *c, const struct access *
 	c->limits[x->thread] = MAX(c->limits[x->thread], x->event);
 }
 
-/* Join an event and everything before it. */
-static void take_whole(const struct syncp *s, struct closure *c, uint32_t event)
+/* Join an event of a thread and everything before it. (The thread is not looked up in the
+ * trace, whose events may have to be decoded.) */
+static void take_whole(const struct syncp *s, struct closure *c, uint32_t event,
+                       uint32_t thread)
 {
-	const struct sync_region *at = causality_region(s->observed, event);
-	uint32_t thread = s->t->events[event].thread;
+	const struct sync_region *at = regions_find(&s->observed->regions[thread], event);
 
 	if (at != NULL)
 		join_clock(s, c, at->clock);
@@ -126,7 +127,7 @@ static bool close_held(const struct syncp *s, struct closure *c, uint32_t thread
 
 		if (release != NONE && release >= c->limits[thread] &&
 		    overtaken(s, c, &list->items[h], thread)) {
-			take_whole(s, c, release);
+			take_whole(s, c, release, thread);
 			grown = true;
 		}
 	}
@@ -500,11 +501,9 @@ bool syncp_sites(struct trace *t, struct site_races *races, const struct progres
 /* The cause of a failed try is kept as recorded, although another might do. */
 static void note_failed_tries(const struct trace *t, struct report *report)
 {
-	bool any = false;
-
-	for (uint32_t e = 0; e < t->events_count && !any; e++)
-		any = op_fails(t->events[e].op);
-	if (any) /* no number in it: the notes of shards are merged */
+	if (trace_has(t, OPERATION(OP_TRYFAIL) |
+	                         OPERATION(OP_TAKETRYFAIL))) /* no number in it: the notes of
+	                                                        shards are merged */
 		report_note(
 		        report,
 		        "approximate: failed tries are kept to the sections and counts that "
