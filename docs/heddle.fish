@@ -184,7 +184,7 @@ complete -c heddle -n '__fish_seen_subcommand_from record' -l spec -r -d 'its bi
 complete -c heddle -n '__fish_seen_subcommand_from record' -l max-size -r -d 'stop recording when the log has this size (default 4096; 0: never)'
 complete -c heddle -n '__fish_seen_subcommand_from record' -l compress -d 'compress the log beside the trace while it is written'
 complete -c heddle -n '__fish_seen_subcommand_from record' -l last -r -d 'keep about the last N events'
-complete -c heddle -n '__fish_seen_subcommand_from record' -l live -d 'say on standard error, while the program runs, which races and uses after free happens-before and EDC find'
+complete -c heddle -n '__fish_seen_subcommand_from record' -l live -d 'say on standard error, while the program runs, which races, uses after free and order violations happens-before and EDC find'
 complete -c heddle -n '__fish_seen_subcommand_from record' -l suppressions -r -d 'ThreadSanitizer\'s suppressions: findings of this trace that do not count; may be repeated'
 complete -c heddle -n '__fish_seen_subcommand_from record' -l start-at -r -d 'record accesses from the first call of FUNCTION on'
 complete -c heddle -n '__fish_seen_subcommand_from record' -l filter -x -a 'hb wcp commute' -d 'leave out, while the program runs, accesses that tell happens-before (the default) or also WCP and its kin nothing new, and all values: quicker, smaller, and for these analyses and lockset alone; commute: all plain accesses, and calls into code that is not instrumented'

@@ -232,7 +232,7 @@ record) _arguments \
 	'*--max-size[stop recording when the log has this size (default 4096; 0\: never)]:MB:_files' \
 	'*--compress[compress the log beside the trace while it is written]' \
 	'*--last[keep about the last N events]:N:_files' \
-	'*--live[say on standard error, while the program runs, which races and uses after free happens-before and EDC find]' \
+	'*--live[say on standard error, while the program runs, which races, uses after free and order violations happens-before and EDC find]' \
 	'*--suppressions[ThreadSanitizer'\''s suppressions\: findings of this trace that do not count; may be repeated]:FILE:_files' \
 	'*--start-at[record accesses from the first call of FUNCTION on]:FUNCTION:_files' \
 	'*--filter[leave out, while the program runs, accesses that tell happens-before (the default) or also WCP and its kin nothing new, and all values\: quicker, smaller, and for these analyses and lockset alone; commute\: all plain accesses, and calls into code that is not instrumented]:word:(hb wcp commute)' \

@@ -373,7 +373,8 @@ static void cov_rank(struct cov *c)
 	                          : NULL;
 	for (guint i = 0; edc != NULL && i < c->candidates->len; i++) {
 		struct candidate *k = &g_array_index(c->candidates, struct candidate, i);
-		k->ordered = edc_orders_pair(edc, k->e1, k->e2);
+		k->ordered = edc_orders_pair(edc, (uint32_t[]){ k->e1, k->e2 },
+		                             (uint32_t[]){ k->end1, k->end2 });
 	}
 	edc_free(edc);
 	g_array_sort(c->candidates, c->options.pairs_events ? by_event : by_sites);

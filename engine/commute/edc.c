@@ -1,22 +1,15 @@
 /* edc.c - see edc.h. */
 #include "engine/base/arrays.h"
 #include "engine/commute/edc.h"
+#include "engine/commute/point_items.h"
 #include "engine/commute/rd2.h"
 #include "engine/trace/index.h"
 #include "engine/base/hash.h"
 
 #include <string.h>
 
-/*
- * Items: 2v and 2v + 1 are a read and a write of variable v; then access points, in the order
- * of their first touch; then single invocations.
- */
-struct edc_item_key {
-	uint32_t object, point;
-	struct val key; /* V_NONE: a point without a key */
-};
-
-/* One event touches one item. */
+/* One event touches one item. Items: 2v and 2v + 1 are a read and a write of variable v; then
+ * access points, in the order of their first touch; then single invocations. */
 struct edc_touch {
 	uint32_t event, item;
 };
@@ -27,8 +20,8 @@ struct edc_clash {
 struct edc_items {
 	struct model *m;
 	const struct trace *t;
-	GHashTable *numbers; /* struct edc_item_key (owned) -> item */
-	GArray *keys;        /* struct edc_item_key of the items from first_point on */
+	GHashTable *numbers; /* point_items.h */
+	GArray *keys;        /* struct point_item of the items from first_point on */
 	uint32_t first_point, count;
 	GArray *touching;    /* struct edc_touch */
 	GArray *clashes;     /* struct edc_clash, in both directions */
@@ -37,29 +30,14 @@ struct edc_items {
 	bool overflow;
 };
 
-static guint key_hash(gconstpointer key)
+static uint32_t item_of(struct edc_items *s, struct point_item key)
 {
-	const struct edc_item_key *k = key;
-	uint64_t h = hash_pair(k->object, k->point);
-	h ^= ((uint64_t)k->key.n + k->key.kind) * UINT64_C(0xbf58476d1ce4e5b9);
-	return (guint)(h ^ (h >> 32));
-}
-
-static gboolean key_equal(gconstpointer a, gconstpointer b)
-{
-	const struct edc_item_key *x = a, *y = b;
-	return x->object == y->object && x->point == y->point && val_equal(x->key, y->key);
-}
-
-static uint32_t item_of(struct edc_items *s, struct edc_item_key key)
-{
-	gpointer found = g_hash_table_lookup(s->numbers, &key);
-	if (found != NULL)
-		return GPOINTER_TO_UINT(found);
-	uint32_t item = s->count++;
-	g_hash_table_insert(s->numbers, g_memdup2(&key, sizeof(key)), GUINT_TO_POINTER(item));
+	uint32_t item = point_items_find(s->numbers, key);
+	if (item != NONE)
+		return item;
+	point_items_add(s->numbers, key, s->count);
 	g_array_append_val(s->keys, key);
-	return item;
+	return s->count++;
 }
 
 static void add_touch(struct edc_items *s, uint32_t event, uint32_t item)
@@ -99,10 +77,10 @@ static void add_points(struct edc_items *s, const struct call *c)
 	const struct touch *t =
 	        points_touched(points, c->method, c->names, &s->m->texts, &count, &s->overflow);
 	for (uint32_t i = 0; i < count; i++) {
-		struct edc_item_key key = { .object = c->object, .point = t[i].point };
+		struct point_item key = { .object = c->object, .point = t[i].point };
 		if (t[i].slot != NONE)
 			key.key = c->names[t[i].slot];
-		add_touch(s, c->event, item_of(s, key));
+		add_touch(s, c->end, item_of(s, key));
 	}
 }
 
@@ -113,10 +91,10 @@ static uint32_t own_item(struct edc_items *s, const struct call *c)
 	gpointer found = g_hash_table_lookup(s->singles, GUINT_TO_POINTER(c->end + 1));
 	if (found == NULL) {
 		found = GUINT_TO_POINTER(s->count++);
-		struct edc_item_key none = { .object = NONE };
+		struct point_item none = { .object = NONE };
 		g_array_append_val(s->keys, none);
 		g_hash_table_insert(s->singles, GUINT_TO_POINTER(c->end + 1), found);
-		add_touch(s, c->event, GPOINTER_TO_UINT(found));
+		add_touch(s, c->end, GPOINTER_TO_UINT(found));
 	}
 	return GPOINTER_TO_UINT(found);
 }
@@ -152,19 +130,19 @@ static void point_clashes(struct edc_items *s)
 	}
 	uint32_t points = s->count;
 	for (uint32_t i = s->first_point; i < points; i++) {
-		struct edc_item_key key =
-		        g_array_index(s->keys, struct edc_item_key, i - s->first_point);
+		struct point_item key =
+		        g_array_index(s->keys, struct point_item, i - s->first_point);
 		if (key.object == NONE)
 			continue;
 		const struct points *p = s->m->objects[key.object].type->points;
 		const GArray *others = points_at(p, key.point)->conflicts;
 		for (guint k = 0; k < others->len; k++) {
-			struct edc_item_key other = { key.object,
-				                      g_array_index(others, uint32_t, k),
-				                      key.key };
-			gpointer found = g_hash_table_lookup(s->numbers, &other);
-			if (found != NULL && GPOINTER_TO_UINT(found) >= i)
-				add_clash(s, i, GPOINTER_TO_UINT(found));
+			struct point_item other = { key.object,
+				                    g_array_index(others, uint32_t, k),
+				                    key.key };
+			uint32_t found = point_items_find(s->numbers, other);
+			if (found != NONE && found >= i)
+				add_clash(s, i, found);
 		}
 	}
 }
@@ -217,6 +195,7 @@ struct edc {
 	/* By event: the acquire of the innermost critical section around it, or NONE; for an
 	 * acquire, the enclosing one. Includes sections that have ended since: see open_at. */
 	uint32_t *innermost;
+	GHashTable *sections; /* acquire -> struct edc_section */
 };
 
 static uint32_t *find_innermost(const struct trace *t)
@@ -239,14 +218,24 @@ static uint32_t *find_innermost(const struct trace *t)
 	return innermost;
 }
 
+static void release_section(gpointer section)
+{
+	edc_section_unref(section);
+}
+
+static const struct edc_section *section_of(const struct edc *e, uint32_t acquire)
+{
+	return g_hash_table_lookup(e->sections, GUINT_TO_POINTER(acquire));
+}
+
 struct edc *edc_new(struct model *m, bool bounded, const struct progress *progress)
 {
 	struct edc_items s = { .m = m, .t = m->t };
 	struct error error;
 	bool whole = true;
-	s.numbers = g_hash_table_new_full(key_hash, key_equal, g_free, NULL);
+	s.numbers = point_items_new();
 	s.singles = g_hash_table_new(hash_pointer, NULL);
-	s.keys = g_array_new(FALSE, FALSE, sizeof(struct edc_item_key));
+	s.keys = g_array_new(FALSE, FALSE, sizeof(struct point_item));
 	s.touching = g_array_new(FALSE, FALSE, sizeof(struct edc_touch));
 	s.clashes = g_array_new(FALSE, FALSE, sizeof(struct edc_clash));
 	s.inside = model_scopes(m);
@@ -264,8 +253,9 @@ struct edc *edc_new(struct model *m, bool bounded, const struct progress *progre
 		                        .bounded = bounded };
 	items_release(&s);
 	e->innermost = find_innermost(m->t);
+	e->sections = g_hash_table_new_full(NULL, NULL, NULL, release_section);
 	if (whole)
-		e->order = order_new_edc(m->t, &e->touches, progress);
+		e->order = order_new_edc(m->t, &e->touches, e->sections, progress);
 	if (e->order != NULL)
 		return e;
 	edc_free(e);
@@ -277,6 +267,7 @@ void edc_free(struct edc *e)
 	if (e == NULL)
 		return;
 	order_free(e->order);
+	g_hash_table_destroy(e->sections);
 	g_free(e->innermost);
 	g_free((void *)e->touches.touched.start);
 	g_free((void *)e->touches.touched.items);
@@ -317,38 +308,10 @@ static bool ordered_before(const struct edc *e, uint32_t e1, uint32_t e2)
 	return false;
 }
 
-static bool clash_of(const struct edc *e, uint32_t a, uint32_t b)
+static struct event_list clashing(void *context, uint32_t item)
 {
-	struct event_list x = event_list_at(&e->touches.touched, a);
-	struct event_list y = event_list_at(&e->touches.touched, b);
-	for (uint64_t i = 0; i < x.count; i++) {
-		struct event_list clashing = event_list_at(&e->touches.clashing, x.items[i]);
-		for (uint64_t k = 0; k < clashing.count; k++)
-			for (uint64_t n = 0; n < y.count; n++)
-				if (clashing.items[k] == y.items[n])
-					return true;
-	}
-	return false;
-}
-
-#define LONGEST_SECTION 256 /* bound on the events that sections_clash looks at */
-
-/* Do two critical sections clash in a pair other than (e1, e2)? */
-static bool sections_clash(const struct edc *e, uint32_t a, uint32_t b, uint32_t e1,
-                           uint32_t e2)
-{
-	uint32_t ends[2] = { e->t->index->partner[a], e->t->index->partner[b] }, seen = 0;
-	if (ends[0] == NONE || ends[1] == NONE)
-		return false;
-	for (uint32_t f = trace_next(e->t, a);
-	     f != NONE && f < ends[0] && seen < LONGEST_SECTION;
-	     f = trace_next(e->t, f), seen++)
-		for (uint32_t g = trace_next(e->t, b), n = 0;
-		     g != NONE && g < ends[1] && n < LONGEST_SECTION;
-		     g = trace_next(e->t, g), n++)
-			if (!(f == e1 && g == e2) && clash_of(e, f, g))
-				return true;
-	return false;
+	const struct edc *e = context;
+	return event_list_at(&e->touches.clashing, item);
 }
 
 static bool open_at(const struct edc *e, uint32_t acquire, uint32_t event)
@@ -360,18 +323,23 @@ static bool open_at(const struct edc *e, uint32_t acquire, uint32_t event)
 /* The thesis's deferred check at the release of the second section on a common lock. */
 static bool sections_ordered(const struct edc *e, uint32_t e1, uint32_t e2)
 {
+	const struct edc_rules rules = { .context = (void *)(uintptr_t)e,
+		                         .clashing = clashing };
 	for (uint32_t a = e->innermost[e1]; a != NONE; a = e->innermost[a])
 		for (uint32_t b = e->innermost[e2]; b != NONE; b = e->innermost[b])
 			if (e->t->events[a].target == e->t->events[b].target &&
 			    open_at(e, a, e1) && open_at(e, b, e2) &&
-			    sections_clash(e, a, b, e1, e2))
+			    edc_sections_clash(&rules, section_of(e, a), section_of(e, b), e1,
+			                       e2))
 				return true;
 	return false;
 }
 
-bool edc_orders_pair(const struct edc *e, uint32_t e1, uint32_t e2)
+bool edc_orders_pair(const struct edc *e, const uint32_t events[2], const uint32_t ends[2])
 {
-	return ordered_before(e, e1, e2) || sections_ordered(e, e1, e2);
+	uint32_t first = ends[0] > ends[1];
+	return ordered_before(e, events[0], events[1]) ||
+	       sections_ordered(e, ends[first], ends[!first]);
 }
 
 struct edc_gathering {
@@ -393,7 +361,8 @@ static bool edc_visit(void *context, const struct call *earlier, const struct ca
 	if (a->method != NONE && b->method != NONE &&
 	    spec_good_order(o, a->method, b->method) < 0)
 		return true;
-	if (edc_orders_pair(g->edc, a->event, b->event))
+	if (edc_orders_pair(g->edc, (uint32_t[]){ a->event, b->event },
+	                    (uint32_t[]){ a->end, b->end }))
 		return turned; /* older ones are ordered, too */
 	g->report->candidates++;
 	uint32_t s1 = t->locations[t->events[a->event].location].site;

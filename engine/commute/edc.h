@@ -30,7 +30,8 @@ struct edc_options {
  */
 struct report *edc_find(struct model *m, const struct edc_options *options,
                         const struct progress *progress, struct error *error);
-/* Is the pair (e1 before e2 in the trace) ordered by EDC in this sense? */
-bool edc_orders_pair(const struct edc *e, uint32_t e1, uint32_t e2);
+/* Is the pair ordered by EDC in this sense? `events`: where the two begin, the first one first;
+ * `ends`: where they take effect. */
+bool edc_orders_pair(const struct edc *e, const uint32_t events[2], const uint32_t ends[2]);
 
 #endif

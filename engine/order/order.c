@@ -78,9 +78,9 @@ struct order *order_new_lasting(struct trace *t, const struct progress *progress
 }
 
 struct order *order_new_edc(struct trace *t, const struct order_touches *touches,
-                            const struct progress *progress)
+                            GHashTable *sections, const struct progress *progress)
 {
-	g_autoptr(GArray) edges = edc_edges(t, touches, progress);
+	g_autoptr(GArray) edges = edc_edges(t, touches, sections, progress);
 
 	if (edges == NULL)
 		return NULL;

@@ -9,6 +9,7 @@
 #define HEDDLE_ORDER_H
 
 #include "engine/finding.h"
+#include "engine/order/edc_sections.h"
 #include "engine/order/wide_clocks.h"
 #include "engine/trace/index.h"
 
@@ -49,9 +50,9 @@ struct order *order_new_lasting(struct trace *t, const struct progress *progress
 /*
  * EDC (semantics.md, "The partial orders"): WDC with "conflict" read as "does not commute".
  * Items are variables read or written, and access points; `clashing` says which of them do not
- * commute. `bounded`: sections are tracked in four 8-byte words for each item (algorithm 3 of
- * the thesis), which saves time and memory and may lose edges. order_new of this kind knows
- * accesses only, which is WDC.
+ * commute. An invocation touches its items when it returns. `bounded`: each item keeps four
+ * sections (algorithm 3 of the thesis), which saves time and memory and may lose edges.
+ * order_new of this kind knows accesses only, which is WDC.
  */
 struct order_touches {
 	struct event_lists touched;  /* by event: items */
@@ -59,8 +60,10 @@ struct order_touches {
 	uint64_t items;
 	bool bounded;
 };
+/* `sections`: receives the sections by their acquires (struct edc_section, a reference each);
+ * or NULL. */
 struct order *order_new_edc(struct trace *t, const struct order_touches *touches,
-                            const struct progress *progress);
+                            GHashTable *sections, const struct progress *progress);
 void order_free(struct order *order);
 enum order_kind order_kind(const struct order *order);
 /* Is `e` before `f`? False for e == f and for e >tr f. CP and WCP do not contain program order:

@@ -9,8 +9,9 @@
 /* CP: repeated walks to the fixed point. NULL when cancelled. */
 struct causality *cp_walk(struct trace *t, const struct progress *progress);
 
-/* EDC's edges from critical sections (struct forced_edge by `to`); NULL when cancelled. */
-GArray *edc_edges(struct trace *t, const struct order_touches *touches,
+/* EDC's edges from critical sections (struct forced_edge by `to`); NULL when cancelled.
+ * `sections`: as of order_new_edc. */
+GArray *edc_edges(struct trace *t, const struct order_touches *touches, GHashTable *sections,
                   const struct progress *progress);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/base/hash.h"
+#include "engine/base/search.h"
 #include "engine/record/codec.h"
 #include "engine/record/import_private.h"
 #include "engine/record/running.h"
@@ -46,6 +47,11 @@ struct allocated {
 	uint64_t pc, words[3];
 };
 
+/* An event of an invocation. */
+struct invoked {
+	uint32_t number, event; /* event: in the importer's builder */
+};
+
 struct variable_range {
 	uint64_t address;
 	uint32_t size; /* 0: it is no variable any more */
@@ -84,6 +90,9 @@ struct running {
 	GArray *covered;       /* uint32_t: those of an access of several */
 	GHashTable *allocated; /* life -> struct allocated, owned */
 	GPtrArray *kept;       /* struct log_record, with words: of modules and threads */
+	GArray *invoked;       /* struct invoked, ascending */
+	GArray *values;        /* struct value: those of the invocation in hand */
+	GArray *addresses;     /* uint64_t: where an object is, by its number */
 };
 
 /* -- interning ----------------------------------------------------------------------------- */
@@ -362,6 +371,43 @@ static void enter(struct running *r, const struct log_record *record)
 	r->events++;
 }
 
+/* The record's object is `object`. */
+static void keep_address(struct running *r, uint32_t object, const struct log_record *record)
+{
+	if (object >= r->addresses->len)
+		g_array_set_size(r->addresses, object + 1);
+	g_array_index(r->addresses, uint64_t, object) = record->words[1];
+}
+
+static void pass_invocation(struct running *r, const struct event *e, struct flow_event *x)
+{
+	const struct builder *b = r->im->b;
+	const uint32_t *values;
+	const struct invocation_part *part = builder_invocation_at(b, e->aux, &values);
+	struct flow_call call = {
+		.type = builder_text(b, builder_instance_at(b, e->target)->type),
+		.method = builder_text(b, part->method),
+		.arguments = part->arguments,
+		.results = part->results,
+	};
+	struct invoked at = { x->number, builder_event_count(b) - 1 };
+	g_array_append_val(r->invoked, at);
+	g_array_set_size(r->values, 0);
+	for (uint32_t i = 0; i < call.arguments + call.results; i++) {
+		struct value value = builder_value_at(b, values[i]);
+		g_array_append_val(r->values, value);
+	}
+	call.values = (const struct value *)(void *)r->values->data;
+	x->call = &call;
+	r->sink.event(r->sink.context, x);
+}
+
+/* Is the event's place needed for reports? */
+static bool has_point(enum op op)
+{
+	return op == OP_FREE || op == OP_CALL || op == OP_WAIT || op_wakes(op);
+}
+
 /* The importer's new events, of one record. */
 static void pass_on(struct running *r, uint32_t from, const struct log_record *record)
 {
@@ -379,11 +425,16 @@ static void pass_on(struct running *r, uint32_t from, const struct log_record *r
 			bool ends = op_tells(x.op) || x.op == OP_WAKE || x.op == OP_DEPART;
 			x.count = o->count;
 			x.block = ends && !event_inert(e) ? NONE : o->block;
+			if (x.op == OP_WAIT || op_wakes(x.op))
+				keep_address(r, e->target, record);
 		}
-		if (e->op == OP_FREE)
+		if (has_point(x.op))
 			x.point = (uint64_t)calling_at(r, r->thread)->context << 32 |
 			          place_of(r, record);
-		r->sink.event(r->sink.context, &x);
+		if (op_table[x.op].class == OP_CLASS_CALL)
+			pass_invocation(r, e, &x);
+		else
+			r->sink.event(r->sink.context, &x);
 	}
 }
 
@@ -497,6 +548,12 @@ bool running_look(struct running *r)
 	return any;
 }
 
+int64_t running_text(void *running, const char *text, size_t length)
+{
+	struct running *r = running;
+	return builder_string(r->im->b, text, length);
+}
+
 /* -- a pair as a trace --------------------------------------------------------------------- */
 
 /* The runtime's number of a thread of the events. */
@@ -533,7 +590,71 @@ static void call_and_leave(const struct running *r, struct import *im, uint32_t 
 	import_record(im, thread, &leave);
 }
 
-/* An access of `v`, or a free of its block. */
+static const struct event *event_of(const struct running *r, uint32_t number)
+{
+	const struct invoked *all = (const struct invoked *)(void *)r->invoked->data;
+	uint64_t after = search_end(i, 0, r->invoked->len, all[i].number <= number);
+	return builder_event(r->im->b, all[after - 1].event);
+}
+
+static uint32_t copy_string(const struct running *r, const struct import *im, uint32_t string)
+{
+	size_t length;
+	const char *text = builder_string_at(r->im->b, string, &length);
+	return builder_string(im->b, text, length);
+}
+
+static uint32_t copy_value(const struct running *r, const struct import *im, uint32_t value)
+{
+	struct value v = builder_value_at(r->im->b, value);
+	const char *text = "";
+	size_t length = 0;
+	if (v.kind == V_INT)
+		return builder_integer(im->b, v.integer);
+	if (v.kind == V_STRING || v.kind == V_TOKEN)
+		text = builder_string_at(r->im->b, v.string, &length);
+	return builder_value(im->b, (enum value_kind)v.kind, text, length);
+}
+
+/* The event of an invocation, with its object under its name. */
+static void copy_invocation(const struct running *r, struct import *im, uint32_t thread,
+                            uint32_t number, uint32_t location)
+{
+	const struct event *e = event_of(r, number);
+	const struct instance *i = builder_instance_at(r->im->b, e->target);
+	const uint32_t *values;
+	const struct invocation_part *part = builder_invocation_at(r->im->b, e->aux, &values);
+	g_autofree uint32_t *copies = g_new(uint32_t, part->arguments + part->results + 1u);
+	size_t length;
+	const char *name = builder_string_at(r->im->b, i->name, &length);
+	uint32_t instance = builder_instance(im->b, name, length);
+	builder_instance_type(im->b, instance, copy_string(r, im, i->type));
+	builder_instance_address(im->b, instance, i->address);
+	for (uint32_t k = 0; k < part->arguments + (uint32_t)part->results; k++)
+		copies[k] = copy_value(r, im, values[k]);
+	struct event copy = {
+		.op = e->op, .flags = e->flags, .target = instance, .location = location
+	};
+	copy.aux = builder_invocation(im->b, copy_string(r, im, part->method), copies,
+	                              part->arguments, copies + part->arguments, part->results);
+	import_event(im, import_lane(im, thread), copy);
+}
+
+static uint32_t add_invocation(const struct running *r, struct import *im,
+                               const struct running_access *a, uint64_t pc)
+{
+	uint32_t thread = number_of(r, a->thread), location = import_location(im, pc);
+	uint32_t depth = call_into(r, im, thread, (uint32_t)(a->point >> 32));
+	uint32_t event = builder_event_count(im->b);
+	struct log_record leave = { .tag = LOG_LEAVE, .pc = depth };
+	copy_invocation(r, im, thread, a->number, location);
+	if (a->end != a->number)
+		copy_invocation(r, im, thread, a->end, location);
+	import_record(im, thread, &leave);
+	return event;
+}
+
+/* An access of `v`, a free of its block, or an operation on the object there. */
 static uint32_t add_access(const struct running *r, struct import *im,
                            const struct running_access *a, const struct variable_range *v)
 {
@@ -545,10 +666,15 @@ static uint32_t add_access(const struct running *r, struct import *im,
 		                     .code = LOG_RANGE,
 		                     .address = v->address,
 		                     .size = v->size };
-	const uint64_t freed[] = { 0, v->life ? v->life->low : 0 };
-	if (place->tag == LOG_FREE)
-		access =
-		        (struct log_record){ .tag = LOG_FREE, .pc = place->pc, .words = freed };
+	const uint64_t words[] = { 0, place->tag != LOG_FREE ? v->address
+		                      : v->life              ? v->life->low
+		                                             : 0 };
+	if (place->tag == LOG_CALL)
+		return add_invocation(r, im, a, place->pc);
+	if (place->tag > LOG_RMW)
+		access = (struct log_record){ .tag = place->tag,
+			                      .pc = place->pc,
+			                      .words = words };
 	uint32_t thread = number_of(r, a->thread);
 	uint32_t depth = call_into(r, im, thread, (uint32_t)(a->point >> 32));
 	uint32_t event = builder_event_count(im->b);
@@ -577,7 +703,12 @@ struct trace *running_pair(struct running *r, struct running_memory memory,
 	struct variable_range v = { .life = NULL };
 	if (memory.variable != NONE)
 		v = *range_at(r, memory.variable);
-	else
+	else if (memory.object != NONE)
+		v = (struct variable_range){
+			.address = g_array_index(r->addresses, uint64_t, memory.object),
+			.life = life_of(r, builder_object_at(r->im->b, memory.object)->block)
+		};
+	else if (memory.block != NONE)
 		v.life = life_of(r, memory.block);
 	im->header = &r->header;
 	import_init(im, r->path, "the recording so far");
@@ -623,6 +754,9 @@ struct running *running_new(const char *path, int buffer, const struct running_s
 	r->covered = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	r->allocated = g_hash_table_new_full(hash_pointer, NULL, NULL, g_free);
 	r->kept = g_ptr_array_new_with_free_func(g_free);
+	r->invoked = g_array_new(FALSE, FALSE, sizeof(struct invoked));
+	r->values = g_array_new(FALSE, FALSE, sizeof(struct value));
+	r->addresses = g_array_new(FALSE, TRUE, sizeof(uint64_t));
 	return r;
 }
 
@@ -634,7 +768,8 @@ void running_free(struct running *r)
 		import_free(r->im);
 	record_facts_release(&r->facts);
 	so_far_free(r->log);
-	GArray *arrays[] = { r->threads, r->calls, r->places, r->variables, r->covered };
+	GArray *arrays[] = { r->threads, r->calls,   r->places, r->variables,
+		             r->covered, r->invoked, r->values, r->addresses };
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		g_array_free(arrays[i], TRUE);
 	GHashTable *tables[] = { r->place_of, r->pages, r->allocated };

@@ -31,17 +31,22 @@ static inline uint32_t running_site(uint64_t point)
 	return (uint32_t)point;
 }
 
-/* An access or free of the sink's. */
+/* The number of a string in the values of invocations (struct texts of engine/commute). */
+int64_t running_text(void *running, const char *text, size_t length);
+
+/* An access or free of the sink's, an operation on a condition, or an invocation: it begins at
+ * event `number` and ends at `end` (of others unused). */
 struct running_access {
 	uint32_t thread;
 	uint64_t point;
+	uint32_t number, end;
 };
-/* The memory that two events are about: a variable and, if one of them frees it, its block
- * (else NONE); of two frees only the block. */
+/* What two events are about: a variable and, if one of them frees it, its block (else NONE); of
+ * two frees only the block; of conditions `object`; of invocations nothing of these. */
 struct running_memory {
-	uint32_t variable, block;
+	uint32_t variable, block, object;
 };
-/* A trace of these two events alone, with their callers and names, for reports: their events in
+/* A trace of these two alone, with their callers and names, for reports: where they begin in
  * it. Of `facts` the caller fills in what record_import asks for, and releases it. NULL and
  * `error`. */
 struct trace *running_pair(struct running *r, struct running_memory memory,

@@ -141,6 +141,25 @@ const struct object *builder_object_at(const struct builder *b, uint32_t object)
 	return AT(b->objects, struct object, object);
 }
 
+const struct instance *builder_instance_at(const struct builder *b, uint32_t instance)
+{
+	return AT(b->instances, struct instance, instance);
+}
+
+const struct invocation_part *
+builder_invocation_at(const struct builder *b, uint32_t invocation, const uint32_t **values)
+{
+	const struct invocation_part *part =
+	        AT(b->invocations, struct invocation_part, invocation);
+	*values = (const uint32_t *)(void *)b->value_lists->data + part->values;
+	return part;
+}
+
+struct value builder_value_at(const struct builder *b, uint32_t value)
+{
+	return *AT(&b->values_array, struct value, value);
+}
+
 /* -- the end: tables into the trace -------------------------------------------------------- */
 
 static void *take(struct trace *t, GArray **array, uint64_t *count)

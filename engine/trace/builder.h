@@ -108,8 +108,15 @@ uint32_t builder_add_accesses(struct builder *b, struct access *accesses, uint32
 uint32_t builder_event_count(const struct builder *b);
 /* An event as it was added, without a writer; its place if it is an access. */
 const struct event *builder_event(const struct builder *b, uint32_t event);
-/* The object as it is known so far. */
+/* As they are known so far; `values`: the numbers of its values. */
 const struct object *builder_object_at(const struct builder *b, uint32_t object);
+const struct instance *builder_instance_at(const struct builder *b, uint32_t instance);
+const struct invocation_part *
+builder_invocation_at(const struct builder *b, uint32_t invocation, const uint32_t **values);
+struct value builder_value_at(const struct builder *b, uint32_t value);
+/* Valid until another string is added. */
+const char *builder_string_at(const struct builder *b, uint32_t string, size_t *length);
+const char *builder_text(const struct builder *b, uint32_t string);
 /* Number of open scopes (call, ubeg, miss, enter) of all threads, without those blocked
  * forever. */
 uint32_t builder_open_scopes(const struct builder *b);

@@ -214,8 +214,6 @@ struct builder {
 /* late.c: resolve late tokens in lists, at the end. */
 void builder_settle_late(struct builder *b, const struct trace *view);
 
-const char *builder_string_at(const struct builder *b, uint32_t string, size_t *length);
-const char *builder_text(const struct builder *b, uint32_t string);
 /* A string of arbitrary bytes: a value's contents, never a name. */
 uint32_t builder_bytes(struct builder *b, const char *text, size_t length);
 uint32_t builder_string_find(const struct builder *b, const char *text, size_t length);

@@ -6,6 +6,15 @@
 #define HEDDLE_FLOW_H
 
 #include "engine/trace/event.h"
+#include "engine/trace/trace.h"
+
+/* An invocation: the name of its object's type ("": unknown) and of its method, arguments (ACT,
+ * CALL) and results (ACT, RET). Borrowed. */
+struct flow_call {
+	const char *type, *method;
+	const struct value *values; /* with strings of the caller's numbering */
+	uint32_t arguments, results;
+};
 
 struct flow_event {
 	enum op op;
@@ -20,6 +29,12 @@ struct flow_event {
 	/* Of an access: the variables that it covers, borrowed. */
 	const uint32_t *variables;
 	uint32_t variables_count;
+	const struct flow_call *call; /* of an ACT, CALL or RET; or NULL */
+	/* For EDC, by the specifications (engine/commute/live_calls.h): of a CALL, whether its
+	 * object has one; of an ACT or RET the method and the items touched, borrowed. */
+	bool specified;
+	uint32_t method, items_count;
+	const uint32_t *items;
 };
 
 #endif

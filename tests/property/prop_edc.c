@@ -16,22 +16,20 @@ struct literal {
 	struct model *m;
 	const struct trace *t;
 	uint32_t n;
-	bool hidden[MOST];  /* inside of a scope */
-	uint32_t end[MOST]; /* of an ACT or CALL: where it ends, or NONE */
+	bool hidden[MOST]; /* inside of a scope */
+	bool effect[MOST]; /* an invocation takes effect there: an ACT or RET */
 	bool order[MOST][MOST];
 };
 
 static void look(struct literal *l)
 {
-	uint32_t depth[8] = { 0 }, open[8][MOST];
+	uint32_t depth[8] = { 0 };
 	for (uint32_t e = 0; e < l->n; e++) {
 		const struct event *x = &l->t->events[e];
 		l->hidden[e] = depth[x->thread] > 0;
-		l->end[e] = x->op == OP_ACT ? e : NONE;
-		if (x->op == OP_CALL)
-			open[x->thread][depth[x->thread]++] = e;
-		if (x->op == OP_RET)
-			l->end[open[x->thread][--depth[x->thread]]] = e;
+		l->effect[e] = x->op == OP_ACT || x->op == OP_RET;
+		depth[x->thread] += x->op == OP_CALL;
+		depth[x->thread] -= x->op == OP_RET;
 	}
 }
 
@@ -41,12 +39,12 @@ static bool conflict(struct literal *l, uint32_t e, uint32_t f)
 	if (op_is_access(x->op) && op_is_access(y->op))
 		return x->target == y->target && (op_writes(x->op) || op_writes(y->op)) &&
 		       !l->hidden[e] && !l->hidden[f];
-	if (l->end[e] == NONE || l->end[f] == NONE || x->target != y->target)
+	if (!l->effect[e] || !l->effect[f] || x->target != y->target)
 		return false;
 	struct call_scratch s1, s2;
 	struct call a[MOST_CALLS], b[MOST_CALLS];
 	bool overflow = false;
-	return model_calls(l->m, l->end[e], a, &s1) && model_calls(l->m, l->end[f], b, &s2) &&
+	return model_calls(l->m, e, a, &s1) && model_calls(l->m, f, b, &s2) &&
 	       !model_commute(l->m, &a[0], &b[0], &overflow);
 }
 

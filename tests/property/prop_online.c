@@ -6,14 +6,18 @@
  */
 #include "engine/base/home.h"
 #include "engine/commute/edc.h"
+#include "engine/commute/live_calls.h"
 #include "engine/predict/pairs/online.h"
 #include "engine/predict/pairs/pairs.h"
 #include "engine/trace/formats.h"
 #include "tests/property/mix.h"
+#include "tests/property/random_spec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static uint64_t reused; /* memory was, by another life of a block */
 
 /* A run of the trace's variables that no access has divided so far. */
 struct part {
@@ -22,8 +26,11 @@ struct part {
 struct feeder {
 	const struct trace *t;
 	struct online *online;
-	GHashTable *pairs; /* of sites */
-	GHashTable *freed; /* of events: an access and a free, or two frees */
+	GHashTable *pairs;  /* of sites */
+	GHashTable *freed;  /* of events: an access and a free, or two frees */
+	GHashTable *turned; /* of events: where calls begin */
+	const struct model *m;
+	struct live_calls *calls;
 	bool inside;       /* the variables of these are known */
 	GArray *parts;     /* struct part, by variable of the analysis */
 	uint32_t *part_of; /* by variable of the trace: part + 1 */
@@ -43,13 +50,44 @@ static void on_race(void *context, const struct online_access *first,
 }
 
 static void on_use_after_free(void *context, const struct online_access *first,
-                              const struct flow_event *x, uint32_t block, uint32_t variable)
+                              const struct online_access *second, uint32_t block,
+                              uint32_t variable)
 {
 	struct feeder *f = context;
-	g_hash_table_add(f->freed, as_pair(first->time - 1, x->number));
-	f->inside &= x->op == OP_FREE && f->t->events[first->time - 1].op == OP_FREE
-	                     ? variable == NONE
-	                     : variable < f->parts->len;
+	const struct event *events = f->t->events;
+	g_hash_table_add(f->freed, as_pair(first->time - 1, second->time - 1));
+	f->inside &=
+	        events[second->time - 1].op == OP_FREE && events[first->time - 1].op == OP_FREE
+	                ? variable == NONE
+	                : variable < f->parts->len;
+}
+
+static void on_turn(void *context, const struct online_call *first,
+                    const struct online_call *second)
+{
+	struct feeder *f = context;
+	g_hash_table_add(f->turned, as_pair(first->at.time - 1, second->at.time - 1));
+	f->inside &= first->at.time < second->at.time;
+}
+
+static bool asks(void *context, const struct online_call *first,
+                 const struct online_call *second)
+{
+	const struct feeder *f = context;
+	return live_calls_ask(f->calls, first, second);
+}
+
+/* Is the part of a block that has been freed, and never accessed again? */
+static bool is_past(const struct trace *t, struct part p, uint32_t now)
+{
+	uint32_t block = t->variables[p.first].block;
+	bool past = block != NONE && t->blocks[block].free < now;
+	for (uint32_t e = now; past && e < t->events_count; e++) {
+		struct wide run = event_variables(t, &t->events[e]);
+		past = !op_is_access((enum op)t->events[e].op) ||
+		       run.first + run.count <= p.first || run.first >= p.first + p.count;
+	}
+	return past;
 }
 
 static uint32_t add_part(struct feeder *f, uint32_t first, uint32_t count)
@@ -59,6 +97,23 @@ static uint32_t add_part(struct feeder *f, uint32_t first, uint32_t count)
 	for (uint32_t v = first; v < first + count; v++)
 		f->part_of[v] = f->parts->len;
 	return f->parts->len - 1;
+}
+
+/* Memory of a block that has been freed is used again. */
+static uint32_t new_part(struct feeder *f, uint32_t first, uint32_t count, uint32_t now)
+{
+	for (guint i = 0; f->t->variables[first].block != NONE && i < f->parts->len; i++) {
+		struct part *p = &g_array_index(f->parts, struct part, i);
+		if (p->count != count || !is_past(f->t, *p, now))
+			continue;
+		online_renew(f->online, i);
+		reused++;
+		*p = (struct part){ first, count };
+		for (uint32_t v = first; v < first + count; v++)
+			f->part_of[v] = i + 1;
+		return i;
+	}
+	return add_part(f, first, count);
 }
 
 static uint32_t split(struct feeder *f, uint32_t part, uint32_t at)
@@ -71,7 +126,7 @@ static uint32_t split(struct feeder *f, uint32_t part, uint32_t at)
 	return rest;
 }
 
-static void cover(struct feeder *f, struct wide run)
+static void cover(struct feeder *f, struct wide run, uint32_t now)
 {
 	uint32_t end = run.first + run.count;
 	g_array_set_size(f->covered, 0);
@@ -80,7 +135,7 @@ static void cover(struct feeder *f, struct wide run)
 		while (part == NONE && to < end && f->part_of[to] == 0)
 			to++;
 		if (part == NONE)
-			part = add_part(f, v, to - v);
+			part = new_part(f, v, to - v, now);
 		else if (g_array_index(f->parts, struct part, part).first < v)
 			part = split(f, part, v);
 		struct part p = g_array_index(f->parts, struct part, part);
@@ -105,6 +160,26 @@ static uint32_t earlier_life(const struct trace *t, uint32_t e)
 	return last;
 }
 
+static void feed_call(struct feeder *f, struct flow_event *x)
+{
+	const struct trace *t = f->t;
+	const struct invocation_part *part = &t->invocations[t->events[x->number].aux];
+	struct value values[MOST_NAMES];
+	const struct model_type *type = f->m->objects[x->target].type;
+	struct flow_call call = { .type = type ? type->o->name : "",
+		                  .method = trace_string(t, part->method),
+		                  .values = values,
+		                  .arguments = part->arguments,
+		                  .results = part->results };
+	for (uint32_t i = 0; i < call.arguments + call.results; i++)
+		values[i] = t->values[t->value_lists[part->values + i]];
+	x->point = x->number;
+	x->call = &call;
+	if (f->calls)
+		live_calls_event(f->calls, x);
+	online_event(f->online, x);
+}
+
 static void feed(struct feeder *f, uint32_t e)
 {
 	const struct trace *t = f->t;
@@ -119,7 +194,7 @@ static void feed(struct feeder *f, uint32_t e)
 	if (op_is_access(x.op)) {
 		struct wide run = event_variables(t, event);
 		x.block = t->variables[run.first].block;
-		cover(f, run);
+		cover(f, run, e);
 		x.variables = (const uint32_t *)(void *)f->covered->data;
 		x.variables_count = f->covered->len;
 	} else if (op_table[x.op].operand == OPERAND_OBJECT) {
@@ -128,7 +203,13 @@ static void feed(struct feeder *f, uint32_t e)
 		                             : event_block_used(t, event);
 	} else if (x.op == OP_ALLOC) {
 		x.block = earlier_life(t, e);
+	} else if (op_table[x.op].class == OP_CLASS_CALL && f->m != NULL) {
+		feed_call(f, &x);
+		return;
 	}
+	/* Each call has a place of its own, as of the calls at one place the last is kept. */
+	if (op_table[x.op].operand == OPERAND_OBJECT)
+		x.point = e;
 	online_event(f->online, &x);
 }
 
@@ -200,32 +281,10 @@ static GHashTable *expected_frees(struct trace *t)
 
 static struct specs *specs;
 
-/* Is a lock held at both events? */
-static bool common_lock(const struct trace *t, uint32_t e, uint32_t f)
-{
-	for (uint32_t a = 0; a < e; a++)
-		for (uint32_t b = 0; b < f; b++) {
-			const struct event *x = &t->events[a], *y = &t->events[b];
-			uint32_t ends[2] = { t->index->partner[a], t->index->partner[b] };
-			if (op_acquires(x->op) && op_acquires(y->op) && !event_inert(x) &&
-			    !event_inert(y) && x->target == y->target &&
-			    x->thread == t->events[e].thread &&
-			    y->thread == t->events[f].thread &&
-			    (ends[0] == NONE || ends[0] > e) &&
-			    (ends[1] == NONE || ends[1] > f))
-				return true;
-		}
-	return false;
-}
-
-/* The definition of those that EDC leaves unordered: those of edc_orders_pair under no common
- * lock. */
-static GHashTable *expected_edc(struct trace *t)
+/* The definition of those that EDC leaves unordered: those of edc_orders_pair. */
+static GHashTable *expected_edc(struct trace *t, const struct edc *edc)
 {
 	GHashTable *pairs = g_hash_table_new(NULL, NULL);
-	struct error error;
-	struct model *m = model_new(t, specs, NULL, &error);
-	struct edc *edc = edc_new(m, false, NULL);
 	for (uint32_t b = 0; b < t->blocks_count; b++) {
 		uint32_t free = t->blocks[b].free;
 		for (uint32_t e = 0; e < t->events_count && free != NONE; e++) {
@@ -233,28 +292,76 @@ static GHashTable *expected_edc(struct trace *t)
 			    t->events[e].thread == t->events[free].thread)
 				continue;
 			uint32_t first = MIN(e, free), second = MAX(e, free);
-			if (!common_lock(t, first, second) &&
-			    !edc_orders_pair(edc, first, second))
+			if (!edc_orders_pair(edc, (uint32_t[]){ first, second },
+			                     (uint32_t[]){ first, second }))
 				g_hash_table_add(pairs, as_pair(e, free));
 		}
 	}
-	edc_free(edc);
-	model_free(m);
 	return pairs;
 }
 
-static uint64_t pairs_seen, frees_seen, edc_seen, edc_alone, bounded_seen;
+/* Of two calls the one that begins first first. */
+static bool are_apart(struct model *m, const struct edc *edc, const struct call *a,
+                      const struct call *b)
+{
+	const struct model_object *o = &m->objects[a->object];
+	bool overflow = false;
+	return a->object == b->object &&
+	       (o->source == FROM_INSTANCE || o->source == FROM_CONDITION) &&
+	       m->t->events[a->end].thread != m->t->events[b->end].thread &&
+	       !model_commute(m, a, b, &overflow) &&
+	       spec_good_order(o->type->o, a->method, b->method) >= 0 &&
+	       !edc_orders_pair(edc, (uint32_t[]){ a->event, b->event },
+	                        (uint32_t[]){ a->end, b->end });
+}
+
+/* The same of calls of specified objects and of conditions, by where they begin. */
+static GHashTable *expected_calls(struct model *m, const struct edc *edc)
+{
+	GHashTable *pairs = g_hash_table_new(NULL, NULL);
+	struct call_scratch scratch[2];
+	struct call a[MOST_CALLS], b[MOST_CALLS];
+	for (uint32_t e = 0; e < m->t->events_count; e++)
+		for (uint32_t f = 0; f < m->t->events_count; f++) {
+			uint32_t first = model_calls(m, e, a, &scratch[0]);
+			uint32_t second = model_calls(m, f, b, &scratch[1]);
+			for (uint32_t i = 0; i < first; i++)
+				for (uint32_t k = 0; k < second; k++)
+					if (a[i].event < b[k].event &&
+					    are_apart(m, edc, &a[i], &b[k]))
+						g_hash_table_add(
+						        pairs, as_pair(a[i].event, b[k].event));
+		}
+	return pairs;
+}
+
+static uint64_t pairs_seen, frees_seen, edc_seen, edc_alone, bounded_seen, turned_seen;
+
+static int64_t find_text(void *context, const char *text, size_t length)
+{
+	const struct trace *t = context;
+	for (uint32_t i = 0; i < t->values_count; i++)
+		if (t->values[i].kind == V_STRING &&
+		    strcmp(trace_string(t, t->values[i].string), text) == 0)
+			return t->values[i].string;
+	return -1;
+}
 
 static void run_through(struct feeder *f, struct online *online)
 {
 	const struct trace *t = f->t;
 	f->online = online;
+	f->calls = f->m && online_items(online) ? live_calls_new(f->m->specs, online, find_text,
+	                                                         (void *)(uintptr_t)t)
+	                                        : NULL;
 	f->parts = g_array_new(FALSE, FALSE, sizeof(struct part));
 	f->covered = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	f->part_of = g_new0(uint32_t, t->variables_count + 1);
 	for (uint32_t e = 0; e < t->events_count; e++)
 		feed(f, e);
+	online_end(online);
 	online_free(online);
+	live_calls_free(f->calls);
 	g_array_free(f->parts, TRUE);
 	g_array_free(f->covered, TRUE);
 	g_free(f->part_of);
@@ -277,39 +384,62 @@ static bool is_same(GHashTable *a, GHashTable *b)
 	       common(a, b) == g_hash_table_size(a);
 }
 
-static bool same_edc(struct trace *t, GHashTable *by_hb)
+/* Is the second set as the first? With a bound edges may be lost, and no pairs. */
+static bool is_found(const char *kind, GHashTable *wanted, GHashTable *found,
+                     GHashTable *bounded)
 {
-	g_autoptr(GHashTable) wanted = expected_edc(t);
-	g_autoptr(GHashTable) found = g_hash_table_new(NULL, NULL);
-	g_autoptr(GHashTable) bounded = g_hash_table_new(NULL, NULL);
-	struct feeder f = { .t = t, .freed = found, .inside = true };
-	struct online_sink sink = { &f, on_race, on_use_after_free };
-	run_through(&f, online_new_edc(&sink, 0));
-	f.freed = bounded;
-	run_through(&f, online_new_edc(&sink, 1));
-	edc_seen += g_hash_table_size(found);
-	edc_alone += g_hash_table_size(found) - common(found, by_hb);
-	bounded_seen += g_hash_table_size(bounded);
-	/* A bound loses edges, no pairs. */
-	bool equal = is_same(wanted, found) &&
-	             common(found, bounded) == g_hash_table_size(found) && f.inside;
+	bool equal =
+	        is_same(wanted, found) && common(found, bounded) == g_hash_table_size(found);
 	if (!equal)
-		printf("by edc %u, bounded %u, by definition %u\n", g_hash_table_size(found),
-		       g_hash_table_size(bounded), g_hash_table_size(wanted));
+		printf("%s by edc %u, bounded %u, by definition %u, in common %u\n", kind,
+		       g_hash_table_size(found), g_hash_table_size(bounded),
+		       g_hash_table_size(wanted), common(wanted, found));
 	return equal;
 }
 
-static bool same(uint64_t seed, struct trace *t)
+static bool same_edc(struct model *m, GHashTable *by_hb)
 {
+	struct trace *t = m->t;
+	struct edc *edc = edc_new(m, false, NULL);
+	g_autoptr(GHashTable) wanted = expected_edc(t, edc), calls = expected_calls(m, edc);
+	g_autoptr(GHashTable) found = g_hash_table_new(NULL, NULL);
+	g_autoptr(GHashTable) bounded = g_hash_table_new(NULL, NULL);
+	g_autoptr(GHashTable) turned = g_hash_table_new(NULL, NULL);
+	g_autoptr(GHashTable) bounded_turned = g_hash_table_new(NULL, NULL);
+	struct feeder f = { .t = t, .m = m, .freed = found, .turned = turned, .inside = true };
+	struct online_sink sink = { .context = &f,
+		                    .race = on_race,
+		                    .use_after_free = on_use_after_free,
+		                    .turn = on_turn,
+		                    .asks = asks };
+	run_through(&f, online_new_edc(&sink, 0));
+	f.freed = bounded;
+	f.turned = bounded_turned;
+	run_through(&f, online_new_edc(&sink, 1));
+	edc_free(edc);
+	edc_seen += g_hash_table_size(found);
+	edc_alone += g_hash_table_size(found) - common(found, by_hb);
+	bounded_seen += g_hash_table_size(bounded);
+	turned_seen += g_hash_table_size(turned);
+	return is_found("frees", wanted, found, bounded) &&
+	       is_found("calls", calls, turned, bounded_turned) && f.inside;
+}
+
+static bool same(uint64_t seed, struct model *m)
+{
+	struct trace *t = m->t;
 	struct feeder f = { .t = t,
 		            .pairs = g_hash_table_new(NULL, NULL),
 		            .freed = g_hash_table_new(NULL, NULL),
 		            .inside = true };
 	g_autoptr(GHashTable) wanted = expected(t), frees = expected_frees(t);
-	run_through(&f, online_new(&(struct online_sink){ &f, on_race, on_use_after_free }));
+	run_through(&f,
+	            online_new(&(struct online_sink){ .context = &f,
+	                                              .race = on_race,
+	                                              .use_after_free = on_use_after_free }));
 	bool equal = is_same(wanted, f.pairs) && is_same(frees, f.freed) && f.inside;
-	if (t->blocks_count > 0)
-		equal &= same_edc(t, f.freed);
+	if (t->blocks_count > 0 || t->objects_count > 0)
+		equal &= same_edc(m, f.freed);
 	pairs_seen += g_hash_table_size(f.pairs);
 	frees_seen += g_hash_table_size(f.freed);
 	if (!equal) {
@@ -369,13 +499,45 @@ static struct trace *sections_trace(uint64_t seed)
 	return t;
 }
 
+/* Are all pairs of methods, and all invocations, known by their access points? */
+static bool has_points(const struct model *m)
+{
+	for (uint32_t i = 0; i < m->object_count; i++) {
+		const struct model_object *o = &m->objects[i];
+		if (o->type == NULL)
+			continue;
+		for (guint k = 0; k < o->type->o->methods->len; k++)
+			if (o->pairwise || points_any_pairwise(o->type->points, k))
+				return false;
+	}
+	return true;
+}
+
+/* Random specifications in ECL, and traces of invocations under locks. */
+static bool one_of_calls(uint64_t seed)
+{
+	struct random_case c;
+	random_case_make(&c, seed, true);
+	bool equal = !has_points(c.m) || same(seed, c.m);
+	random_case_release(&c);
+	return equal;
+}
+
 static bool one(uint64_t seed)
 {
 	struct random_options options =
 	        mix_options(seed, 2 + seed % 5, seed % 4 == 0 ? 60 : 20 + seed % 20);
+	struct error error;
+	mix_clocks(seed);
+	if (seed % 5 == 4)
+		return one_of_calls(seed);
 	options.blocks |= seed % 2;
 	struct trace *t = seed % 4 == 3 ? sections_trace(seed) : random_trace(seed, &options);
-	bool equal = t == NULL || same(seed, t);
+	if (t == NULL)
+		return true;
+	struct model *m = model_new(t, specs, NULL, &error);
+	bool equal = same(seed, m);
+	model_free(m);
 	trace_close(t);
 	return equal;
 }
@@ -392,9 +554,11 @@ int main(int argc, char **argv)
 	}
 	int status = mix_main(argc, argv, "online", 2000, one);
 	printf("online: %lu pairs, %lu accesses unordered with a free, "
-	       "by edc %lu (%lu not by hb), bounded %lu\n",
+	       "by edc %lu (%lu not by hb), bounded %lu, %lu pairs of calls, memory used "
+	       "again %lu times\n",
 	       (unsigned long)pairs_seen, (unsigned long)frees_seen, (unsigned long)edc_seen,
-	       (unsigned long)edc_alone, (unsigned long)bounded_seen);
+	       (unsigned long)edc_alone, (unsigned long)bounded_seen,
+	       (unsigned long)turned_seen, (unsigned long)reused);
 	specs_free(specs);
 	return status;
 }

@@ -368,7 +368,8 @@ void random_case_make(struct random_case *c, uint64_t seed, bool ecl)
 	const struct spec_object *o = random_object(&d, ecl, false, c->specs);
 	c->t = random_invocations(&d, o);
 	c->m = model_new(c->t, c->specs, NULL, &error);
-	ck_assert_ptr_nonnull(c->m);
+	if (c->m == NULL)
+		g_error("%s: %s", error.where, error.what);
 }
 
 void random_case_release(struct random_case *c)

@@ -184,7 +184,7 @@ static bool record(struct checkup *c, uint64_t number)
 	progress_tick(&c->progress, 0, c->doing);
 	rewind_input(c);
 	if (c->live && c->watcher == NULL)
-		c->watcher = record_live_new(NULL, c->suppressions);
+		c->watcher = record_live_new(NULL, c->suppressions, c->specs);
 	if (c->live)
 		o.watch = record_live_watch(c->watcher, heading);
 	began = g_get_monotonic_time();

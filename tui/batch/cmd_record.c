@@ -221,7 +221,7 @@ static int run_record(struct arguments *a)
 	o.suppressions = lines;
 	o.specs = argument_values(a, "spec");
 	o.disk_alone = true;
-	struct record_live *watcher = live ? record_live_new(lines, NULL) : NULL;
+	struct record_live *watcher = live ? record_live_new(lines, NULL, o.specs) : NULL;
 	if (live && o.filter)
 		record_live_filtered(watcher);
 	if (live)
@@ -281,8 +281,8 @@ static const struct command_option options[] = {
 	{ "compress", NULL, "compress the log beside the trace while it is written", 0 },
 	{ "last", "N", "keep about the last N events", 0 },
 	{ "live", NULL,
-	  "say on standard error, while the program runs, which races and uses after free "
-	  "happens-before and EDC find",
+	  "say on standard error, while the program runs, which races, uses after free and "
+	  "order violations happens-before and EDC find",
 	  0 },
 	{ "suppressions", "FILE",
 	  "ThreadSanitizer's suppressions: findings of this trace that do not count; may be "

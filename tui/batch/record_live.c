@@ -1,7 +1,8 @@
 /*
  * record_live.c - see record_live.h. A thread takes each event once, as soon as it is recorded
- * (running.h), through happens-before and EDC (online.h), and prints a race, or a use after
- * free, when its second event has come: a race of a part of a run is one of the run.
+ * (running.h), through happens-before and EDC (online.h), and prints a race, a use after free
+ * or an order violation when its second event has come, or has left the locks that it has in
+ * common with the first: a race of a part of a run is one of the run.
  */
 #include "tui/batch/record_live.h"
 
@@ -9,6 +10,7 @@
 #include <string.h>
 
 #include "debuginfo/debuginfo.h"
+#include "engine/commute/live_calls.h"
 #include "engine/commute/rd2.h"
 #include "engine/base/hash.h"
 #include "engine/finding_key.h"
@@ -28,12 +30,15 @@ struct record_live {
 	GHashTable *sites;     /* pairs of sites that have raced, as pointers */
 	GHashTable *freed;     /* the same of an access and a free of its block, or two */
 	GHashTable *predicted; /* the same of those by EDC */
-	GHashTable *printed;   /* keys of findings */
-	guint races, by_edc;   /* of these */
-	struct specs *specs;   /* the shipped ones; NULL: not yet needed */
+	GHashTable *turned; /* pairs of sites of calls in the wrong order in another schedule */
+	GHashTable *printed;             /* keys of findings */
+	guint races, by_edc, violations; /* of these */
+	const GPtrArray *spec_files;     /* or NULL */
+	struct specs *specs;             /* these and the shipped ones; NULL: not yet needed */
 	struct debug_store *debug;
 	struct running *running;
 	struct online *online, *edc;
+	struct live_calls *calls;
 	GThread *thread;
 	bool filtered;
 	gint stop; /* atomic */
@@ -58,89 +63,171 @@ static void print_new(struct record_live *l, const struct trace *t, struct findi
 		fflush(stderr);
 		g_hash_table_add(l->printed, key);
 		l->races += f->kind == FINDING_DATA_RACE;
-		l->by_edc += strcmp(f->by, "edc") == 0;
+		l->violations += f->kind == FINDING_ORDER_VIOLATION;
+		l->by_edc += f->kind == FINDING_USE_AFTER_FREE && strcmp(f->by, "edc") == 0;
 	}
 	suppressions_free(suppressions);
 }
 
-/* An access of a block and a free of it, or two frees, by the specification of memory; `edc`:
- * it is by EDC alone. NULL and `error`. */
-static struct finding *freed_finding(struct record_live *l, struct trace *t,
-                                     const uint32_t events[2], bool edc, struct error *error)
+static const struct specs *specs_of(struct record_live *l, struct error *error)
+{
+	if (l->specs == NULL)
+		l->specs = specs_open(l->spec_files, error);
+	return l->specs;
+}
+
+/* Two events on one object, by its specification. NULL and `error`. */
+static struct finding *common_finding(struct record_live *l, struct trace *t,
+                                      enum finding_kind kind, const uint32_t events[2],
+                                      const char *by, struct error *error)
 {
 	struct call_scratch scratch[2];
 	struct call pair[2];
 	bool commute;
-	if (l->specs == NULL)
-		l->specs = specs_open(NULL, error);
-	struct model *m = l->specs ? model_new(t, l->specs, NULL, error) : NULL;
+	const struct specs *specs = specs_of(l, error);
+	struct model *m = specs ? model_new(t, specs, NULL, error) : NULL;
 	if (m == NULL)
 		return NULL;
-	struct finding *f = finding_new(FINDING_USE_AFTER_FREE, events[0], events[1]);
+	struct finding *f = finding_new(kind, events[0], events[1]);
 	f->verdict = VERDICT_CANDIDATE;
 	f->count = 1;
-	f->by = edc ? "edc" : "hb";
-	f->note = edc ? "ordered in this run by locks alone (edc)" : NULL;
+	f->by = by;
 	if (model_common_calls(m, events[0], events[1], pair, scratch, &commute))
 		commute_describe(m, f, &pair[0], &pair[1]);
 	model_free(m);
 	return f;
 }
 
+/* A pair of events as a trace of its own, for its finding. */
+struct pair_trace {
+	struct record_facts facts;
+	struct trace *t; /* NULL and `error` */
+	uint32_t events[2];
+	struct error error;
+};
+
+static struct pair_trace pair_trace(const struct record_live *l, struct running_memory memory,
+                                    const struct running_access pair[2])
+{
+	struct pair_trace p = { .facts = { .debug = l->debug,
+		                           .suppressions = l->suppressions } };
+	p.t = running_pair(l->running, memory, pair, &p.facts, p.events, &p.error);
+	return p;
+}
+
+static void print_and_end(struct record_live *l, struct pair_trace *p, struct finding *f,
+                          const struct running_access pair[2])
+{
+	const uint32_t numbers[2] = { pair[0].number, pair[1].number };
+	if (f != NULL)
+		print_new(l, p->t, f, numbers);
+	else
+		say_error(&p->error);
+	finding_free(f);
+	trace_close(p->t);
+	record_facts_release(&p->facts);
+}
+
+static gpointer site_pair(const struct online_access *first, const struct online_access *second)
+{
+	uint32_t a = running_site(first->point), b = running_site(second->point);
+	return (gpointer)((uintptr_t)MIN(a, b) << 32 | MAX(a, b));
+}
+
+static struct running_access access_of(const struct online_access *a, uint32_t end)
+{
+	return (struct running_access){ a->thread, a->point, a->time - 1, end };
+}
+
 /* `edc`: by EDC, after happens-before has looked at the same event. */
 static void on_pair(struct record_live *l, const struct online_access *first,
-                    const struct flow_event *x, struct running_memory memory, bool edc)
+                    const struct online_access *second, struct running_memory memory, bool edc)
 {
-	uint32_t a = running_site(first->point);
-	uint32_t b = running_site(x->point);
 	bool freed = memory.block != NONE;
-	gpointer sites = (gpointer)((uintptr_t)MIN(a, b) << 32 | MAX(a, b));
+	gpointer sites = site_pair(first, second);
 	GHashTable *seen = edc ? l->predicted : freed ? l->freed : l->sites;
 	if (!g_hash_table_add(seen, sites) || (edc && g_hash_table_contains(l->freed, sites)))
 		return;
-	struct record_facts facts = { .debug = l->debug, .suppressions = l->suppressions };
-	struct running_access pair[2] = { { first->thread, first->point },
-		                          { x->thread, x->point } };
-	uint32_t events[2], numbers[2] = { first->time - 1, x->number };
-	struct error error;
-	struct trace *t = running_pair(l->running, memory, pair, &facts, events, &error);
+	struct running_access pair[2] = { access_of(first, 0), access_of(second, 0) };
+	struct pair_trace p = pair_trace(l, memory, pair);
 	struct finding *f =
-	        t == NULL ? NULL
-	        : freed   ? freed_finding(l, t, events, edc, &error)
-	                  : race_finding(t, events[0], events[1], VERDICT_CANDIDATE, "hb");
-	if (f != NULL)
-		print_new(l, t, f, numbers);
-	else
-		say_error(&error);
-	finding_free(f);
-	trace_close(t);
-	record_facts_release(&facts);
+	        p.t == NULL ? NULL
+	        : freed     ? common_finding(l, p.t, FINDING_USE_AFTER_FREE, p.events,
+                                         edc ? "edc" : "hb", &p.error)
+	                : race_finding(p.t, p.events[0], p.events[1], VERDICT_CANDIDATE, "hb");
+	if (f != NULL && edc)
+		f->note = "ordered in this run by locks alone (edc)";
+	print_and_end(l, &p, f, pair);
 }
 
 static void on_race(void *context, const struct online_access *first,
                     const struct flow_event *x, uint32_t variable)
 {
-	on_pair(context, first, x, (struct running_memory){ variable, NONE }, false);
+	struct online_access second = { x->number + 1, x->thread, x->point };
+	on_pair(context, first, &second, (struct running_memory){ variable, NONE, NONE },
+	        false);
 }
 
 static void on_use_after_free(void *context, const struct online_access *first,
-                              const struct flow_event *x, uint32_t block, uint32_t variable)
+                              const struct online_access *second, uint32_t block,
+                              uint32_t variable)
 {
-	on_pair(context, first, x, (struct running_memory){ variable, block }, false);
+	on_pair(context, first, second, (struct running_memory){ variable, block, NONE },
+	        false);
 }
 
 static void on_predicted(void *context, const struct online_access *first,
-                         const struct flow_event *x, uint32_t block, uint32_t variable)
+                         const struct online_access *second, uint32_t block, uint32_t variable)
 {
-	on_pair(context, first, x, (struct running_memory){ variable, block }, true);
+	on_pair(context, first, second, (struct running_memory){ variable, block, NONE }, true);
+}
+
+static bool is_known(void *context, const struct online_access *first,
+                     const struct online_access *second, uint32_t block)
+{
+	const struct record_live *l = context;
+	gpointer sites = site_pair(first, second);
+	return block == NONE ? g_hash_table_contains(l->turned, sites)
+	                     : g_hash_table_contains(l->predicted, sites) ||
+	                               g_hash_table_contains(l->freed, sites);
+}
+
+static bool asks(void *context, const struct online_call *first,
+                 const struct online_call *second)
+{
+	const struct record_live *l = context;
+	return live_calls_ask(l->calls, first, second);
+}
+
+static void on_turn(void *context, const struct online_call *first,
+                    const struct online_call *second)
+{
+	struct record_live *l = context;
+	struct running_access pair[2] = { access_of(&first->at, first->end),
+		                          access_of(&second->at, second->end) };
+	struct running_memory memory = { NONE, NONE, first->condition ? first->object : NONE };
+	if (!g_hash_table_add(l->turned, site_pair(&first->at, &second->at)))
+		return;
+	struct pair_trace p = pair_trace(l, memory, pair);
+	struct finding *f =
+	        p.t ? common_finding(l, p.t, FINDING_ORDER_VIOLATION, p.events, "edc", &p.error)
+	            : NULL;
+	print_and_end(l, &p, f, pair);
 }
 
 static void on_event(void *context, const struct flow_event *x)
 {
 	struct record_live *l = context;
 	online_event(l->online, x);
-	if (l->edc)
+	if (l->edc == NULL)
+		return;
+	if (G_LIKELY(x->call == NULL) || l->calls == NULL) {
 		online_event(l->edc, x);
+		return;
+	}
+	struct flow_event invocation = *x;
+	live_calls_event(l->calls, &invocation);
+	online_event(l->edc, &invocation);
 }
 
 static void on_split(void *context, uint32_t from, uint32_t to)
@@ -159,14 +246,17 @@ static void on_renew(void *context, uint32_t variable)
 		online_renew(l->edc, variable);
 }
 
-struct record_live *record_live_new(const char *suppressions, const struct suppressions *also)
+struct record_live *record_live_new(const char *suppressions, const struct suppressions *also,
+                                    const GPtrArray *specs)
 {
 	struct record_live *l = g_new0(struct record_live, 1);
 	l->suppressions = suppressions;
 	l->also = also;
+	l->spec_files = specs;
 	l->sites = g_hash_table_new(hash_pointer, NULL);
 	l->freed = g_hash_table_new(hash_pointer, NULL);
 	l->predicted = g_hash_table_new(hash_pointer, NULL);
+	l->turned = g_hash_table_new(hash_pointer, NULL);
 	l->printed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	l->debug = debug_store_new();
 	return l;
@@ -179,6 +269,7 @@ void record_live_free(struct record_live *l)
 	g_hash_table_destroy(l->sites);
 	g_hash_table_destroy(l->freed);
 	g_hash_table_destroy(l->predicted);
+	g_hash_table_destroy(l->turned);
 	if (l->specs)
 		specs_free(l->specs);
 	g_hash_table_destroy(l->printed);
@@ -196,6 +287,22 @@ static gpointer follow(gpointer context)
 	return NULL;
 }
 
+static void begin_edc(struct record_live *l)
+{
+	struct error error;
+	const struct specs *specs = specs_of(l, &error);
+	l->edc = online_new_edc(&(struct online_sink){ .context = l,
+	                                               .use_after_free = on_predicted,
+	                                               .turn = on_turn,
+	                                               .asks = asks,
+	                                               .known = is_known },
+	                        SECTIONS);
+	if (specs != NULL && l->running)
+		l->calls = live_calls_new(specs, l->edc, running_text, l->running);
+	if (specs == NULL)
+		say_error(&error);
+}
+
 static void begin(void *context, const char *log, int buffer)
 {
 	struct record_live *l = context;
@@ -203,12 +310,13 @@ static void begin(void *context, const char *log, int buffer)
 	g_hash_table_remove_all(l->sites); /* numbers of the recording's own */
 	g_hash_table_remove_all(l->freed);
 	g_hash_table_remove_all(l->predicted);
+	g_hash_table_remove_all(l->turned);
 	l->stop = 0;
 	l->running = running_new(log, buffer, &sink);
-	l->online = online_new(&(struct online_sink){ l, on_race, on_use_after_free });
+	l->online = online_new(&(struct online_sink){
+	        .context = l, .race = on_race, .use_after_free = on_use_after_free });
 	if (!l->filtered)
-		l->edc = online_new_edc(&(struct online_sink){ l, NULL, on_predicted },
-		                        SECTIONS);
+		begin_edc(l);
 	if (l->running)
 		l->thread = g_thread_try_new("live", follow, l, NULL);
 }
@@ -222,6 +330,9 @@ static void end(void *context)
 	l->thread = NULL;
 	if (l->running)
 		running_look(l->running); /* the rest */
+	if (l->edc)
+		online_end(l->edc);
+	g_clear_pointer(&l->calls, live_calls_free);
 	g_clear_pointer(&l->running, running_free);
 	g_clear_pointer(&l->online, online_free);
 	g_clear_pointer(&l->edc, online_free);
@@ -241,15 +352,22 @@ struct session_watch record_live_watch(struct record_live *l, const char *headin
 void record_live_end(struct record_live *l, const char *trace)
 {
 	g_autofree char *name = g_path_get_basename(trace);
-	guint uses = g_hash_table_size(l->printed) - l->races - l->by_edc;
+	guint uses = g_hash_table_size(l->printed) - l->races - l->by_edc - l->violations;
 	g_autofree char *freed =
 	        uses == 0 ? g_strdup("")
 	                  : g_strdup_printf(" and %u use%s after free", uses, plural(uses));
-	g_autofree char *more = l->by_edc == 0 ? g_strdup("")
-	                                       : g_strdup_printf(", %u use%s after free by edc",
-	                                                         l->by_edc, plural(l->by_edc));
+	g_autoptr(GString) more = g_string_new(NULL);
+	if (l->by_edc)
+		g_string_append_printf(more, ", %u use%s after free", l->by_edc,
+		                       plural(l->by_edc));
+	if (l->violations)
+		g_string_append_printf(more, "%s%u order violation%s",
+		                       l->by_edc ? " and " : ", ", l->violations,
+		                       plural(l->violations));
+	if (more->len > 0)
+		g_string_append(more, " by edc");
 	fprintf(stderr,
 	        "%s: %u race%s%s by hb%s, not complete: 'heddle races' looks at other "
 	        "schedules\n",
-	        printable(name), l->races, plural(l->races), freed, more);
+	        printable(name), l->races, plural(l->races), freed, more->str);
 }

@@ -1,6 +1,7 @@
 /*
  * record_live.h - `heddle record --live`, `heddle check`: the races and uses after free of the
- * recording so far, by happens-before and EDC, on standard error while the program runs.
+ * recording so far, by happens-before and EDC, and the order violations of its objects by EDC,
+ * on standard error while the program runs.
  */
 #ifndef HEDDLE_RECORD_LIVE_H
 #define HEDDLE_RECORD_LIVE_H
@@ -10,8 +11,10 @@
 struct record_live;
 struct suppressions;
 
-/* `suppressions`: text of --suppressions, or NULL; `also`: more of them, or NULL; borrowed. */
-struct record_live *record_live_new(const char *suppressions, const struct suppressions *also);
+/* `suppressions`: text of --suppressions, or NULL; `also`: more of them, or NULL; `specs`:
+ * files (char *) beside the shipped ones; borrowed. */
+struct record_live *record_live_new(const char *suppressions, const struct suppressions *also,
+                                    const GPtrArray *specs);
 /* Leave EDC out: the recording leaves accesses out, which critical sections are compared by. */
 void record_live_filtered(struct record_live *live);
 /* For session_options, of one recording after another; no finding is printed twice. `heading`:

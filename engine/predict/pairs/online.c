@@ -12,8 +12,11 @@
 #include "engine/base/hash.h"
 #include "engine/base/scattered.h"
 #include "engine/order/clocks.h"
-#include "engine/order/live_sections.h"
+#include "engine/order/edc_sections.h"
 #include "engine/order/sync_edges.h"
+#include "engine/predict/pairs/online_calls.h"
+#include "engine/predict/pairs/online_items.h"
+#include "engine/predict/pairs/online_turns.h"
 #include "engine/trace/must_rules.h"
 
 #include <string.h>
@@ -25,20 +28,38 @@ struct listed {
 	uint32_t kind;
 };
 
-/* A variable. A list is of plain reads, or (is_full) of all accesses. */
+/* A variable: 32 bytes, as they are many. In the place of its last read it may have a list
+ * (struct listed): of plain reads (by thread READS), or of all accesses (by thread ALL). */
+enum { READS = NONE - 1, ALL = NONE };
 struct memory {
 	struct online_access read, write;
-	GArray *list; /* struct listed, or NULL */
 };
+_Static_assert(sizeof(struct memory) == 32, "two share a cache line");
+
+static inline bool has_list(const struct memory *m)
+{
+	return m->read.thread >= READS;
+}
 static inline bool is_full(const struct memory *m)
 {
-	return m->read.thread == NONE;
+	return m->read.thread == ALL;
 }
+static inline GArray *list_of(const struct memory *m)
+{
+	return has_list(m) ? (GArray *)(uintptr_t)m->read.point : NULL;
+}
+static inline void set_list(struct memory *m, uint32_t kind, const GArray *list)
+{
+	m->read = (struct online_access){ .thread = kind, .point = (uintptr_t)list };
+}
+/* Variables in chunks: nothing is moved as they grow, and what is not used is not touched. */
+enum { CHUNK_BITS = 16, CHUNK = 1 << CHUNK_BITS };
 
 struct thread_past {
 	bool begun, joined;
 	uint32_t last;           /* its last event */
-	uint32_t held;           /* EDC: live_sections_held; 0: it is inside of no section */
+	bool inside;             /* EDC: of a section */
+	uint32_t scope;          /* EDC: online_calls_scope */
 	struct sync_point fence; /* last release fence */
 	GArray *pending;         /* struct sync_point: heads read without acquire; or NULL */
 };
@@ -47,7 +68,8 @@ struct thread_past {
 struct use {
 	struct online_access at;
 	uint32_t variable;
-	uint32_t held; /* EDC: live_sections_held */
+	uint32_t scope;        /* EDC: online_calls_scope */
+	struct edc_held *held; /* EDC: a reference; NULL: no section */
 };
 struct block_past {
 	/* The last one of all; before the first, and after a free, by thread NONE. */
@@ -62,16 +84,21 @@ struct online {
 	struct clocks clocks;
 	const struct flow_event *event; /* the current one */
 	struct must_rules *must;
-	GArray *threads;                /* struct thread_past */
-	struct live_sections *sections; /* EDC; NULL: happens-before */
-	GArray *locks;                  /* struct lock_points, by object */
-	GArray *blocks;                 /* struct block_past */
-	struct memory *memory;
-	uint32_t memory_count;
+	GArray *threads; /* struct thread_past */
+	GArray *locks;   /* struct lock_points, by object */
+	GArray *blocks;  /* struct block_past */
+	struct edc_rules rules;
+	struct edc_sections *sections; /* EDC; NULL: happens-before */
+	struct online_items *items;    /* of EDC, as are these */
+	struct online_turns *turns;
+	struct online_calls *calls;
+	struct memory **memory; /* chunks */
+	uint32_t memory_count;  /* of variables */
 	GHashTable
 	        *heads; /* variable + 1 -> GArray of struct sync_point: its release sequences */
-	bool any_heads; /* there has been one */
-	bool atomics;   /* an atomic access has come */
+	uint32_t latest; /* number of the last event */
+	bool any_heads;  /* there has been one */
+	bool atomics;    /* an atomic access has come */
 };
 
 /* -- tables that grow ---------------------------------------------------------------------- */
@@ -80,7 +107,7 @@ static __attribute__((noinline)) void more_threads(struct online *o, uint32_t th
 {
 	enum { FIRST_THREADS = 16, MOST_THREADS = EVENT_THREADS };
 	for (uint32_t i = o->threads->len; i <= thread; i++) {
-		struct thread_past fresh = { .fence = NO_SYNC_POINT };
+		struct thread_past fresh = { .fence = NO_SYNC_POINT, .scope = NONE };
 		g_array_append_val(o->threads, fresh);
 	}
 	if (thread >= o->clocks.threads) {
@@ -107,24 +134,24 @@ static struct lock_points *lock_at(struct online *o, uint32_t object)
 
 static __attribute__((noinline)) void more_memory(struct online *o, uint32_t variable)
 {
-	uint32_t more = MAX(variable + 1, MAX(1024, 2 * o->memory_count));
-	o->memory = scattered_realloc(o->memory, o->memory_count * sizeof *o->memory,
-	                              more * sizeof *o->memory);
-	memset(o->memory + o->memory_count, 0, (more - o->memory_count) * sizeof *o->memory);
-	o->memory_count = more;
+	uint32_t chunks = (variable >> CHUNK_BITS) + 1;
+	o->memory = g_renew(struct memory *, o->memory, chunks);
+	for (uint32_t i = o->memory_count >> CHUNK_BITS; i < chunks; i++)
+		o->memory[i] = scattered_new0(struct memory, CHUNK);
+	o->memory_count = chunks << CHUNK_BITS;
 }
 
 static inline struct memory *memory_at(struct online *o, uint32_t variable)
 {
 	if (G_UNLIKELY(variable >= o->memory_count))
 		more_memory(o, variable);
-	return &o->memory[variable];
+	return &o->memory[variable >> CHUNK_BITS][variable & (CHUNK - 1)];
 }
 
-static void free_list(GArray **list)
+static void free_list(GArray *list)
 {
-	sync_points_free(*list);
-	*list = NULL;
+	if (list != NULL)
+		g_array_free(list, TRUE);
 }
 
 /* -- edges --------------------------------------------------------------------------------- */
@@ -184,15 +211,21 @@ static inline void begin_thread(struct online *o, const struct flow_event *x,
 	must_rules_begin(o->must, x);
 }
 
+static void join_section(void *context, const struct sync_point *release, uint32_t lock)
+{
+	join(context, release);
+}
+
 /* EDC. */
 static void section_event(struct online *o, const struct flow_event *x)
 {
-	bool shared = x->op == OP_RACQ || x->op == OP_RREL;
-	if (op_acquires(x->op))
-		live_sections_acquire(o->sections, x->thread, x->target, shared);
-	else
-		live_sections_release(o->sections, here(o, x), x->target);
-	thread_at(o, x->thread)->held = live_sections_held(o->sections, x->thread);
+	if (op_acquires(x->op)) {
+		edc_sections_acquire(o->sections, x->thread, x->target, x->op == OP_RACQ);
+	} else {
+		edc_sections_release(o->sections, here(o, x), x->target);
+		online_turns_left(o->turns, x->thread);
+	}
+	thread_at(o, x->thread)->inside = edc_sections_inside(o->sections, x->thread);
 }
 
 static void lock_event(struct online *o, const struct flow_event *x)
@@ -285,18 +318,36 @@ static inline struct block_past *block_at(struct online *o, uint32_t block)
 
 static struct use use_of(const struct online *o, const struct flow_event *x)
 {
-	return (struct use){ { x->number + 1, x->thread, x->point },
-		             x->variables_count ? x->variables[0] : NONE,
-		             g_array_index(o->threads, struct thread_past, x->thread).held };
+	struct use u = { { x->number + 1, x->thread, x->point },
+		         x->variables_count ? x->variables[0] : NONE,
+		         NONE,
+		         NULL };
+	if (o->sections == NULL)
+		return u;
+	u.scope = g_array_index(o->threads, struct thread_past, x->thread).scope;
+	u.held = edc_held_ref(edc_sections_held(o->sections, x->thread));
+	return u;
 }
 
-/* Is the use, or free, ordered before the current event, or under a lock that it is under,
- * too? */
-static bool use_covered(const struct online *o, uint32_t thread, const struct use *u)
+/* The use, or free, and the current event. */
+static void compare_uses(struct online *o, const struct use *u, const struct flow_event *x,
+                         uint32_t block)
 {
-	const struct thread_past *t = &g_array_index(o->threads, struct thread_past, thread);
-	return covered(o, thread, &u->at) ||
-	       (o->sections && live_sections_common(o->sections, u->held, t->held));
+	struct use now;
+	if (u->at.thread == NONE || covered(o, x->thread, &u->at))
+		return;
+	now = use_of(o, x);
+	if (o->sections == NULL)
+		o->sink.use_after_free(o->sink.context, &u->at, &now.at, block,
+		                       u->variable == NONE ? now.variable : u->variable);
+	else if (u->scope == NONE || u->scope != now.scope)
+		online_turns_add(o->turns,
+		                 &(struct online_turn){
+		                         { { u->at, u->at.time - 1, u->variable, 0, false },
+		                           { now.at, x->number, now.variable, 0, false } },
+		                         { u->held, now.held },
+		                         block });
+	edc_held_unref(now.held);
 }
 
 static void add_use(struct block_past *b, struct use use)
@@ -306,23 +357,31 @@ static void add_use(struct block_past *b, struct use use)
 	g_array_append_val(b->others, use);
 }
 
+static void forget_uses(struct block_past *b)
+{
+	edc_held_unref(b->last.held);
+	for (guint i = 0; b->others != NULL && i < b->others->len; i++)
+		edc_held_unref(g_array_index(b->others, struct use, i).held);
+	free_list(b->others);
+	b->others = NULL;
+	b->last = (struct use){ .at.thread = NONE };
+}
+
 /* The first access by its thread since another thread's, or after the free. */
 static __attribute__((noinline)) void use_in_turn(struct online *o, const struct flow_event *x,
                                                   struct block_past *b)
 {
 	struct use other = b->last;
 	if (b->freed) {
-		const struct use *free = &g_array_index(b->others, struct use, 0);
 		join_alloc(o, x->block);
-		if (!use_covered(o, x->thread, free))
-			o->sink.use_after_free(o->sink.context, &free->at, x, x->block,
-			                       x->variables[0]);
+		compare_uses(o, &g_array_index(b->others, struct use, 0), x, x->block);
 		return;
 	}
 	b->last = use_of(o, x);
 	for (guint i = 0; b->others != NULL && i < b->others->len; i++) {
 		struct use *u = &g_array_index(b->others, struct use, i);
 		if (u->at.thread == x->thread) {
+			edc_held_unref(u->held);
 			*u = other;
 			return;
 		}
@@ -332,7 +391,7 @@ static __attribute__((noinline)) void use_in_turn(struct online *o, const struct
 	join_alloc(o, x->block);
 }
 
-static inline void use_block(struct online *o, const struct flow_event *x, uint32_t held)
+static inline void use_block(struct online *o, const struct flow_event *x)
 {
 	struct block_past *b = block_at(o, x->block);
 	if (G_UNLIKELY(b->last.at.thread != x->thread)) {
@@ -342,32 +401,37 @@ static inline void use_block(struct online *o, const struct flow_event *x, uint3
 	b->last.at.time = x->number + 1;
 	b->last.at.point = x->point;
 	b->last.variable = x->variables[0];
-	b->last.held = held;
 }
 
-static void free_against(struct online *o, const struct flow_event *x, const struct use *u)
+/* EDC, as use_block. */
+static void use_block_edc(struct online *o, const struct flow_event *x)
 {
-	if (u->at.thread != NONE && !use_covered(o, x->thread, u))
-		o->sink.use_after_free(o->sink.context, &u->at, x, x->target, u->variable);
+	struct block_past *b = block_at(o, x->block);
+	if (b->last.at.thread != x->thread) {
+		use_in_turn(o, x, b);
+		return;
+	}
+	struct edc_held *before = b->last.held;
+	b->last = use_of(o, x);
+	edc_held_unref(before);
 }
 
 static void block_event(struct online *o, const struct flow_event *x)
 {
 	struct block_past *b = block_at(o, x->target);
 	if (x->op == OP_ALLOC) { /* accesses before it are another life's */
-		free_list(&b->others);
-		*b = (struct block_past){ .last.at.thread = NONE };
+		forget_uses(b);
+		b->freed = false;
 		return;
 	}
 	join_alloc(o, x->target);
-	free_against(o, x, &b->last);
+	compare_uses(o, &b->last, x, x->target);
 	for (guint i = 0; b->others != NULL && i < b->others->len; i++)
-		free_against(o, x, &g_array_index(b->others, struct use, i));
+		compare_uses(o, &g_array_index(b->others, struct use, i), x, x->target);
 	if (b->freed)
 		return;
-	free_list(&b->others);
+	forget_uses(b);
 	add_use(b, use_of(o, x));
-	b->last.at.thread = NONE;
 	b->freed = true;
 }
 
@@ -376,28 +440,30 @@ static void block_event(struct online *o, const struct flow_event *x)
 static void put(struct memory *m, uint32_t kind, struct online_access access)
 {
 	struct listed fresh = { access, kind };
-	if (m->list == NULL)
-		m->list = g_array_new(FALSE, FALSE, sizeof(struct listed));
-	for (guint i = 0; i < m->list->len; i++) {
-		struct listed *l = &g_array_index(m->list, struct listed, i);
+	if (!has_list(m))
+		set_list(m, READS, g_array_new(FALSE, FALSE, sizeof(struct listed)));
+	GArray *list = list_of(m);
+	for (guint i = 0; i < list->len; i++) {
+		struct listed *l = &g_array_index(list, struct listed, i);
 		if (l->kind == kind && l->access.thread == access.thread) {
 			l->access = access;
 			return;
 		}
 	}
-	g_array_append_val(m->list, fresh);
+	g_array_append_val(list, fresh);
 }
 
 /* After a write ordered after all of them the latest read stands for them. */
 static void drop(struct memory *m)
 {
 	struct online_access latest = { 0 };
-	for (guint i = 0; i < m->list->len; i++) {
-		const struct listed *l = &g_array_index(m->list, struct listed, i);
+	GArray *list = list_of(m);
+	for (guint i = 0; i < list->len; i++) {
+		const struct listed *l = &g_array_index(list, struct listed, i);
 		if (l->kind == PLAIN_READ && l->access.time > latest.time)
 			latest = l->access;
 	}
-	free_list(&m->list);
+	g_array_free(list, TRUE);
 	m->read = latest;
 }
 
@@ -405,9 +471,10 @@ static void drop(struct memory *m)
 static bool compare(struct online *o, const struct memory *m, uint32_t wanted,
                     const struct flow_event *x, uint32_t variable)
 {
+	const GArray *list = list_of(m);
 	bool known = true;
-	for (guint i = 0; i < m->list->len; i++) {
-		const struct listed *l = &g_array_index(m->list, struct listed, i);
+	for (guint i = 0; i < list->len; i++) {
+		const struct listed *l = &g_array_index(list, struct listed, i);
 		if (!(wanted >> l->kind & 1) || covered(o, x->thread, &l->access))
 			continue;
 		o->sink.race(o->sink.context, &l->access, x, variable);
@@ -424,21 +491,21 @@ static __attribute__((noinline)) void access_listed(struct online *o, struct mem
 	uint32_t wanted = 1 << PLAIN_WRITE | (writes ? 1 << PLAIN_READ : 0);
 	if (!atomic)
 		wanted |= 1 << ATOMIC_WRITE | (writes ? 1 << ATOMIC_READ : 0);
-	if (m->list == NULL && m->read.time != 0 && !is_full(m))
+	if (!has_list(m) && m->read.time != 0)
 		put(m, PLAIN_READ, m->read);
 	if (!atomic && !is_full(m) && covered(o, x->thread, &m->write)) {
 		if (!writes)
 			put(m, PLAIN_READ, now);
-		else if (m->list != NULL && compare(o, m, 1 << PLAIN_READ, x, variable))
+		else if (has_list(m) && compare(o, m, 1 << PLAIN_READ, x, variable))
 			drop(m);
 		return;
 	}
 	if (!is_full(m) && m->write.time != 0)
 		put(m, PLAIN_WRITE, m->write);
-	m->read = (struct online_access){ .thread = NONE };
 	o->atomics |= atomic;
-	bool known = m->list == NULL || compare(o, m, wanted, x, variable);
+	bool known = !has_list(m) || compare(o, m, wanted, x, variable);
 	put(m, 2 * atomic + writes, now);
+	m->read.thread = ALL;
 	if (writes && known && !o->atomics)
 		drop(m);
 }
@@ -447,7 +514,7 @@ static inline void access_one(struct online *o, const struct flow_event *x, uint
 {
 	struct memory *m = memory_at(o, variable);
 	struct online_access now = { x->number + 1, x->thread, x->point };
-	if (G_UNLIKELY(m->list != NULL) || G_UNLIKELY(x->op > OP_WRITE) ||
+	if (G_UNLIKELY(has_list(m)) || G_UNLIKELY(x->op > OP_WRITE) ||
 	    G_UNLIKELY(!covered(o, x->thread, &m->read)) ||
 	    G_UNLIKELY(!covered(o, x->thread, &m->write)))
 		access_listed(o, m, x, now, variable);
@@ -457,15 +524,43 @@ static inline void access_one(struct online *o, const struct flow_event *x, uint
 		m->write = now;
 }
 
+/* EDC: an item that has not been touched inside of a section has none. */
+static void renew_items(struct online *o, uint32_t variable)
+{
+	uint32_t item = online_items_known(o->items, ONLINE_VARIABLE, variable);
+	if (item == NONE)
+		return;
+	if (edc_sections_touched(o->sections, item) ||
+	    edc_sections_touched(o->sections, item + 1)) {
+		online_items_forget(o->items, variable);
+		return;
+	}
+	online_items_renew(o->items, variable, o->latest + 1);
+	edc_sections_renew(o->sections, item);
+	edc_sections_renew(o->sections, item + 1);
+}
+
+static void split_items(struct online *o, uint32_t from, uint32_t to)
+{
+	uint32_t item = online_items_known(o->items, ONLINE_VARIABLE, from);
+	if (item == NONE)
+		return;
+	uint32_t part = online_items_of(o->items, ONLINE_VARIABLE, to);
+	online_items_split(o->items, from, to, o->latest + 1);
+	edc_sections_copy(o->sections, item, part);
+	edc_sections_copy(o->sections, item + 1, part + 1);
+}
+
 void online_split(struct online *o, uint32_t from, uint32_t to)
 {
 	memory_at(o, MAX(from, to));
 	online_renew(o, to);
 	if (o->sections)
-		live_sections_split(o->sections, from, to);
-	o->memory[to] = o->memory[from];
-	if (o->memory[to].list != NULL)
-		o->memory[to].list = g_array_copy(o->memory[from].list);
+		split_items(o, from, to);
+	*memory_at(o, to) = *memory_at(o, from);
+	if (has_list(memory_at(o, from)))
+		memory_at(o, to)->read.point =
+		        (uintptr_t)g_array_copy(list_of(memory_at(o, from)));
 	GArray *heads = g_hash_table_lookup(o->heads, head_key(from));
 	if (heads != NULL)
 		g_hash_table_insert(o->heads, head_key(to), g_array_copy(heads));
@@ -474,10 +569,10 @@ void online_split(struct online *o, uint32_t from, uint32_t to)
 void online_renew(struct online *o, uint32_t variable)
 {
 	struct memory *m = memory_at(o, variable);
-	free_list(&m->list);
+	free_list(list_of(m));
 	*m = (struct memory){ 0 };
 	if (o->sections)
-		live_sections_renew(o->sections, variable);
+		renew_items(o, variable);
 	g_hash_table_remove(o->heads, head_key(variable));
 }
 
@@ -509,8 +604,10 @@ static void sweep(struct online *o)
 	must_rules_forget(o->must, all_know, o);
 	clocks_sweep_begin(&o->clocks);
 	must_rules_visit(o->must, mark, o);
-	if (o->sections)
-		live_sections_visit(o->sections, mark, o);
+	if (o->sections) {
+		edc_sections_visit(o->sections, mark, o);
+		online_calls_mark(o->calls);
+	}
 	for (guint i = 0; i < o->threads->len; i++) {
 		const struct thread_past *t = &g_array_index(o->threads, struct thread_past, i);
 		mark(o, &t->fence);
@@ -531,36 +628,57 @@ static void sweep(struct online *o)
 
 /* -- items of EDC's critical sections -------------------------------------------------------- */
 
-static void touch(struct online *o, const struct flow_event *x, enum live_kind kind,
-                  uint32_t number)
+/* One of the two items of a variable, block or object. */
+static void touch(struct online *o, const struct flow_event *x, enum online_kind kind,
+                  uint32_t number, bool second)
 {
-	live_sections_touch(o->sections, x->thread, kind, number, join, o);
+	edc_sections_touch(o->sections, x->thread, x->number,
+	                   online_items_of(o->items, kind, number) + second);
 }
 
-static __attribute__((noinline)) void touch_access(struct online *o, const struct flow_event *x)
+/* What a call of an object with a specification accesses is its own affair, but for blocks. */
+static __attribute__((noinline)) void touch_access(struct online *o, const struct flow_event *x,
+                                                   const struct thread_past *t)
 {
-	for (uint32_t i = 0; i < x->variables_count; i++)
-		touch(o, x, op_writes(x->op) ? LIVE_WRITE : LIVE_READ, x->variables[i]);
+	for (uint32_t i = 0; i < x->variables_count && t->scope == NONE; i++)
+		touch(o, x, ONLINE_VARIABLE, x->variables[i], op_writes(x->op));
 	if (x->block != NONE)
-		touch(o, x, LIVE_USE, x->block);
+		touch(o, x, ONLINE_BLOCK, x->block, false);
+}
+
+static void take_call(struct online *o, const struct flow_event *x)
+{
+	online_calls_effect(o->calls, x, edc_sections_held(o->sections, x->thread));
+	for (uint32_t i = 0; i < x->items_count; i++)
+		edc_sections_touch(o->sections, x->thread, x->number, x->items[i]);
 }
 
 /* The calls that model_calls (engine/commute) finds at an event that is no access. */
-static void touch_other(struct online *o, const struct flow_event *x,
-                        const struct thread_past *t)
+static void touch_other(struct online *o, const struct flow_event *x, struct thread_past *t)
 {
-	if (t->held == 0)
+	if (x->op == OP_RET || x->op == OP_ACT) {
+		take_call(o, x);
+		t->scope = online_calls_scope(o->calls, x->thread);
+	}
+	if (op_table[x->op].operand == OPERAND_OBJECT &&
+	    (x->op == OP_WAIT || op_wakes(x->op))) {
+		struct flow_event on_condition = *x;
+		uint32_t item = online_items_of(o->items, ONLINE_CONDITION, x->target) +
+		                (x->op != OP_WAIT);
+		on_condition.items = &item;
+		on_condition.items_count = 1;
+		take_call(o, &on_condition);
+	}
+	if (!t->inside)
 		return;
 	if (x->op == OP_FREE)
-		touch(o, x, LIVE_FREE, x->target);
+		touch(o, x, ONLINE_BLOCK, x->target, true);
 	if (op_table[x->op].operand != OPERAND_OBJECT)
 		return;
-	if (x->op == OP_WAIT || op_wakes(x->op))
-		touch(o, x, x->op == OP_WAIT ? LIVE_WAIT : LIVE_WAKER, x->target);
 	if (x->op != OP_WAKE && x->op != OP_DEPART)
-		touch(o, x, x->op == OP_DESTROY ? LIVE_DESTROY : LIVE_OBJECT, x->target);
+		touch(o, x, ONLINE_OBJECT, x->target, x->op == OP_DESTROY);
 	if (x->block != NONE)
-		touch(o, x, LIVE_USE, x->block);
+		touch(o, x, ONLINE_BLOCK, x->block, false);
 }
 
 static void other_event(struct online *o, const struct flow_event *x, struct thread_past *t)
@@ -568,16 +686,23 @@ static void other_event(struct online *o, const struct flow_event *x, struct thr
 	if (must_rules_takes(x->op)) {
 		if (op_table[x->op].operand == OPERAND_BLOCK)
 			block_event(o, x);
-		touch_other(o, x, t);
+		if (o->sections)
+			touch_other(o, x, t);
 		must_rules_event(o->must, x);
 		if (x->op == OP_JOIN && x->target < o->threads->len) {
 			struct thread_past *other = thread_at(o, x->target);
 			other->joined = other->begun;
 		}
+	} else if (x->op == OP_CALL) {
+		if (o->sections) {
+			online_calls_begin(o->calls, x);
+			t->scope = online_calls_scope(o->calls, x->thread);
+		}
 	} else if (x->op == OP_FENCE) {
 		fence(o, x, t);
 	} else if (op_table[x->op].operand == OPERAND_OBJECT) {
-		touch_other(o, x, t);
+		if (o->sections)
+			touch_other(o, x, t);
 		if (op_acquires(x->op) || op_releases(x->op))
 			lock_event(o, x);
 	}
@@ -588,9 +713,9 @@ static inline void edc_access(struct online *o, const struct flow_event *x,
                               struct thread_past *t)
 {
 	if (x->block != NONE)
-		use_block(o, x, t->held);
-	if (G_UNLIKELY(t->held != 0))
-		touch_access(o, x);
+		use_block_edc(o, x);
+	if (G_UNLIKELY(t->inside))
+		touch_access(o, x, t);
 	if (G_UNLIKELY(op_is_atomic(x->op)) || G_UNLIKELY(o->any_heads))
 		synchronise(o, x, t);
 }
@@ -603,7 +728,7 @@ static inline void hb_access(struct online *o, const struct flow_event *x,
 	if (op_is_atomic(x->op) || o->any_heads)
 		synchronise(o, x, t);
 	if (x->block != NONE)
-		use_block(o, x, 0);
+		use_block(o, x);
 	for (uint32_t i = 0; i < x->variables_count; i++)
 		access_one(o, x, x->variables[i]);
 }
@@ -613,6 +738,7 @@ static __attribute__((noinline)) void take_event(struct online *o, const struct 
 	bool inert = x->flags & EVENT_INERT, access = op_is_access(x->op);
 	struct thread_past *t = thread_at(o, x->thread);
 	o->event = x;
+	o->latest = x->number;
 	begin_thread(o, x, t);
 	if (G_UNLIKELY(!access) || inert) {
 		if (x->block != NONE && op_table[x->op].operand != OPERAND_BLOCK)
@@ -635,18 +761,18 @@ static inline bool edc_quick(struct online *o, const struct flow_event *x)
 	    x->thread >= o->threads->len)
 		return false;
 	struct thread_past *t = &g_array_index(o->threads, struct thread_past, x->thread);
-	if (!t->begun || t->held != 0)
+	if (!t->begun || t->inside)
 		return false;
-	t->last = x->number;
+	t->last = o->latest = x->number;
 	if (x->block == NONE)
 		return true;
 	struct block_past *b = &g_array_index(o->blocks, struct block_past, x->block);
-	if (x->block >= o->blocks->len || b->last.at.thread != x->thread)
+	if (x->block >= o->blocks->len || b->last.at.thread != x->thread || b->last.held)
 		return false;
 	b->last.at.time = x->number + 1;
 	b->last.at.point = x->point;
 	b->last.variable = x->variables[0];
-	b->last.held = 0;
+	b->last.scope = t->scope;
 	return true;
 }
 
@@ -677,11 +803,38 @@ struct online *online_new(const struct online_sink *sink)
 	return o;
 }
 
+static struct event_list clashing(void *context, uint32_t item)
+{
+	const struct online *o = context;
+	return online_items_clashing(o->items, item);
+}
+
+static uint32_t as_of(void *context, uint32_t item, uint32_t event)
+{
+	const struct online *o = context;
+	return online_items_as_of(o->items, item, event);
+}
+
 struct online *online_new_edc(const struct online_sink *sink, uint32_t most)
 {
 	struct online *o = online_new(sink);
-	o->sections = live_sections_new(most);
+	o->rules = (struct edc_rules){ o, clashing, as_of, join_section, most, false };
+	o->items = online_items_new();
+	o->sections = edc_sections_new(&o->rules);
+	o->turns = online_turns_new(&o->sink, &o->rules);
+	o->calls = online_calls_new(&o->sink, &o->clocks, o->items, o->turns);
 	return o;
+}
+
+struct online_items *online_items(struct online *o)
+{
+	return o->items;
+}
+
+void online_end(struct online *o)
+{
+	if (o->turns)
+		online_turns_end(o->turns);
 }
 
 void online_free(struct online *o)
@@ -693,12 +846,17 @@ void online_free(struct online *o)
 	for (guint i = 0; i < o->threads->len; i++)
 		sync_points_free(g_array_index(o->threads, struct thread_past, i).pending);
 	for (uint32_t i = 0; i < o->memory_count; i++)
-		free_list(&o->memory[i].list);
+		free_list(list_of(memory_at(o, i)));
+	for (uint32_t i = 0; i < o->memory_count >> CHUNK_BITS; i++)
+		g_free(o->memory[i]);
 	g_free(o->memory);
 	for (guint i = 0; i < o->blocks->len; i++)
-		free_list(&g_array_index(o->blocks, struct block_past, i).others);
+		forget_uses(&g_array_index(o->blocks, struct block_past, i));
 	must_rules_free(o->must);
-	live_sections_free(o->sections);
+	online_calls_free(o->calls);
+	online_turns_free(o->turns);
+	edc_sections_free(o->sections);
+	online_items_free(o->items);
 	g_array_free(o->threads, TRUE);
 	g_array_free(o->locks, TRUE);
 	g_array_free(o->blocks, TRUE);

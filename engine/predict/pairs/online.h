@@ -21,25 +21,48 @@ struct online_access {
 	uint32_t thread;
 	uint64_t point;
 };
+/* An invocation of an object, or a wait or signal of a condition. */
+struct online_call {
+	struct online_access at; /* where it begins */
+	uint32_t end;            /* event at which it takes effect */
+	uint32_t object, method; /* object: instance or condition; method: flow_event.method */
+	bool condition;
+};
 struct online_sink {
 	void *context;
 	/* The second access, `x`, is not ordered after the first. */
 	void (*race)(void *context, const struct online_access *first,
 	             const struct flow_event *x, uint32_t variable);
-	/* An access of the block and a free of it, or two frees: `x`, the second, is not
-	 * ordered after the first. `variable`: a part of the block that the access covers; of
-	 * two frees NONE. */
+	/* An access of the block and a free of it, or two frees: the second is not ordered
+	 * after the first. `variable`: a part of the block that the access covers; of two frees
+	 * NONE. */
 	void (*use_after_free)(void *context, const struct online_access *first,
-	                       const struct flow_event *x, uint32_t block, uint32_t variable);
+	                       const struct online_access *second, uint32_t block,
+	                       uint32_t variable);
+	/* By EDC: two calls that do not commute, the one that begins first first. */
+	void (*turn)(void *context, const struct online_call *first,
+	             const struct online_call *second);
+	/* By EDC: is the pair of calls asked for, or is it in the wrong order already? */
+	bool (*asks)(void *context, const struct online_call *first,
+	             const struct online_call *second);
+	/* By EDC, to save work: need a pair with these points not be named? Or NULL. */
+	bool (*known)(void *context, const struct online_access *first,
+	              const struct online_access *second, uint32_t block);
 };
 
 struct online *online_new(const struct online_sink *sink); /* copied */
-/* The same by EDC (semantics.md), without races: accesses and frees that are not ordered by
- * program order, the must-order and what critical sections have in common (of the second, its
- * own sections do not count), and that are under no common lock. `most`: how many sections are
- * kept for each place that sections touch (live_sections.h): with a bound there may be more
- * pairs. */
+/* The same by EDC (semantics.md), without races: accesses and frees, and calls that do not
+ * commute, that are not ordered by program order, the must-order and what critical sections
+ * have in common (of the second, its own sections do not count). A pair under a common lock is
+ * named when the second has left its sections, if they clash in nothing else. `most`: how many
+ * sections are kept for each item that sections touch (edc_sections.h): with a bound there may
+ * be more pairs. */
 struct online *online_new_edc(const struct online_sink *sink, uint32_t most);
+struct online_items;
+/* The items, for those of the caller's own. */
+struct online_items *online_items(struct online *o);
+/* The end: pairs whose second never left its sections. */
+void online_end(struct online *o);
 void online_free(struct online *o); /* NULL is allowed */
 void online_event(struct online *o, const struct flow_event *x);
 /* An access has covered a part of variable `from`: from now on the rest is variable `to`, with
