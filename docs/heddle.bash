@@ -34,7 +34,7 @@ _heddle() {
 	"compare --format") words="text json" files= ;;
 	"diff --format") words="text json sarif quickfix" files= ;;
 	"merge --format") words="text json sarif quickfix" files= ;;
-	"shake --strategy") words="auto pause random pct noise rr pos surw turns" files= ;;
+	"shake --strategy") words="auto pairs feedback periods pause random pct noise rr pos surw turns" files= ;;
 	"shake --memory") words="sc tso rc11" files= ;;
 	"shake --format") words="text json" files= ;;
 	"explore --format") words="text json sarif quickfix" files= ;;

@@ -253,7 +253,7 @@ complete -c heddle -n '__fish_seen_subcommand_from merge' -l quiet -d 'no warnin
 complete -c heddle -n '__fish_seen_subcommand_from merge' -l version -d 'print the version'
 complete -c heddle -n '__fish_seen_subcommand_from shake' -l runs -r -d 'how many runs (default 100)'
 complete -c heddle -n '__fish_seen_subcommand_from shake' -l seed -r -d 'the first seed (default 1)'
-complete -c heddle -n '__fish_seen_subcommand_from shake' -l strategy -x -a 'auto pause random pct noise rr pos surw turns' -d 'one strategy, or auto: several, which learn from each other\'s runs (default: auto; under --memory random, pct and noise)'
+complete -c heddle -n '__fish_seen_subcommand_from shake' -l strategy -x -a 'auto pairs feedback periods pause random pct noise rr pos surw turns' -d 'one strategy, or auto: several, which learn from each other\'s runs (default: auto; under --memory random, pct and noise)'
 complete -c heddle -n '__fish_seen_subcommand_from shake' -l target -r -d 'surw: as of record'
 complete -c heddle -n '__fish_seen_subcommand_from shake' -l turns -r -d 'turns: as of record'
 complete -c heddle -n '__fish_seen_subcommand_from shake' -l until-error -d 'no more runs after the first that fails'

@@ -315,7 +315,7 @@ merge) _arguments \
 shake) _arguments \
 	'*--runs[how many runs (default 100)]:N:_files' \
 	'*--seed[the first seed (default 1)]:N:_files' \
-	'*--strategy[one strategy, or auto\: several, which learn from each other'\''s runs (default\: auto; under --memory random, pct and noise)]:word:(auto pause random pct noise rr pos surw turns)' \
+	'*--strategy[one strategy, or auto\: several, which learn from each other'\''s runs (default\: auto; under --memory random, pct and noise)]:word:(auto pairs feedback periods pause random pct noise rr pos surw turns)' \
 	'*--target[surw\: as of record]:PLACE+SIZE=N,...:_files' \
 	'*--turns[turns\: as of record]:THREAD\:EVENTS,...:_files' \
 	'*--until-error[no more runs after the first that fails]' \

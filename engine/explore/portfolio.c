@@ -16,10 +16,25 @@
 
 #include "engine/atomic/held.h"
 #include "engine/base/hash.h"
+#include "engine/base/random.h"
+#include "engine/explore/periods.h"
 #include "engine/record/plan.h"
 #include "engine/trace/index.h"
 
-enum arm { ARM_PAIR, ARM_PAUSE, ARM_POS, ARM_SURW, ARM_FEEDBACK, ARM_PCT, ARM_RANDOM, ARMS };
+enum arm {
+	ARM_PAIR,
+	ARM_PAUSE,
+	ARM_POS,
+	ARM_SURW,
+	ARM_FEEDBACK,
+	ARM_PCT,
+	ARM_RANDOM,
+	ARM_PERIODS,
+	ARMS
+};
+
+const char *const portfolio_words[] = { "auto", "pairs", "surw", "feedback", "periods", NULL };
+static const enum arm only[] = { ARMS, ARM_PAIR, ARM_SURW, ARM_FEEDBACK, ARM_PERIODS };
 
 enum {
 	PAUSES = 6,     /* seeds of pause that have a meaning: */
@@ -31,7 +46,9 @@ enum {
 	MOST_ENDS = 2,    /* last uses of a variable before its block's end */
 	LOOKED_AT = 64,   /* of so many */
 	FEW_EVENTS = 20000,
-	MOST_EVENTS = 200000 /* of a run that is learned from */
+	MOST_EVENTS = 200000,    /* of a run that is learned from, */
+	MOST_TARGETED = 4000000, /* or at least for its targets: */
+	MOST_LONG = 3            /* from so many such runs */
 };
 
 /* A conflicting pair: `stops` was first, and now waits for `goes`. */
@@ -43,19 +60,23 @@ struct turned {
 struct portfolio {
 	uint64_t random; /* state of xorshift64; not 0 */
 	uint64_t runs, pauses, seed;
-	enum arm arm; /* of the last run */
+	enum arm only; /* ARMS: all */
+	enum arm arm;  /* of the last run */
 	double tried[ARMS], gained[ARMS];
-	GArray *pairs;       /* struct turned, to be run */
-	GHashTable *paired;  /* key -> how often */
-	GHashTable *seen;    /* key of a write's and its read's place */
-	GPtrArray *kept;     /* GArray *: turns of runs with new ones, */
-	guint kept_runs;     /* the number of all such runs */
-	GArray *targets;     /* struct log_target, */
-	GArray *target_uses; /* and uint64_t: their events */
-	uint64_t steps;      /* of a run */
+	GArray *pairs;         /* struct turned, to be run */
+	GHashTable *paired;    /* key -> how often */
+	GHashTable *seen;      /* key of a write's and its read's place */
+	GPtrArray *kept;       /* GArray *: turns of runs with new ones, */
+	guint kept_runs;       /* the number of all such runs */
+	GArray *targets;       /* struct log_target, */
+	GArray *target_uses;   /* and uint64_t: their events */
+	GHashTable *target_at; /* place -> index + 1 */
+	uint64_t targeted;     /* the most events of a run that they are from */
+	uint64_t steps;        /* of a run */
 	uint32_t shares, depth;
 	bool explores;
-	bool blind; /* a run was too long to learn from */
+	struct periods *periods;
+	unsigned long_runs; /* of which only targets are learned */
 };
 
 static void free_turned(void *data)
@@ -78,6 +99,7 @@ struct portfolio *portfolio_new(const struct portfolio_options *options)
 	p->pauses = options->share + options->explores;
 	p->shares = MAX(options->shares, 1);
 	p->depth = options->depth;
+	p->only = only[options->word];
 	p->pairs = g_array_new(FALSE, FALSE, sizeof(struct turned));
 	g_array_set_clear_func(p->pairs, free_turned);
 	p->paired = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
@@ -85,6 +107,8 @@ struct portfolio *portfolio_new(const struct portfolio_options *options)
 	p->kept = g_ptr_array_new_with_free_func(free_turns);
 	p->targets = g_array_new(FALSE, FALSE, sizeof(struct log_target));
 	p->target_uses = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	p->target_at = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	p->periods = periods_new();
 	p->steps = 1000;
 	return p;
 }
@@ -99,15 +123,14 @@ void portfolio_free(struct portfolio *p)
 	g_ptr_array_unref(p->kept);
 	g_array_unref(p->targets);
 	g_array_unref(p->target_uses);
+	g_hash_table_unref(p->target_at);
+	periods_free(p->periods);
 	g_free(p);
 }
 
 static uint64_t draw(struct portfolio *p, uint64_t below)
 {
-	p->random ^= p->random << 13;
-	p->random ^= p->random >> 7;
-	p->random ^= p->random << 17;
-	return below ? (p->random >> 11) % below : 0;
+	return random_below(&p->random, below);
 }
 
 GArray *turns_without(const GArray *turns, guint first, guint count)
@@ -135,6 +158,7 @@ static bool has(const struct portfolio *p, enum arm arm)
 	       : arm == ARM_SURW     ? p->targets->len > 0
 	       : arm == ARM_FEEDBACK ? p->kept->len > 0 && !p->explores
 	       : arm == ARM_PCT      ? !p->explores
+	       : arm == ARM_PERIODS  ? periods_known(p->periods) && !p->explores
 	                             : true;
 }
 
@@ -155,11 +179,14 @@ static enum arm draw_arm(struct portfolio *p)
 }
 
 /* First every window that the threads come to, from both ends; then walks that are uniform over
- * some place's events, pairs, and any, in turn.  An exploration turns pairs by its plans. */
+ * some place's events, chance, pairs, and any, in turn.  An exploration turns pairs by its
+ * plans. */
 static enum arm next_arm(struct portfolio *p)
 {
-	static const enum arm turns[] = { ARM_SURW, ARM_PAIR, ARMS, ARM_PAIR };
+	static const enum arm turns[] = { ARM_SURW, ARM_PAIR, ARM_POS, ARMS };
 	enum arm arm = turns[p->runs % G_N_ELEMENTS(turns)];
+	if (p->only != ARMS)
+		return has(p, p->only) ? p->only : ARM_POS;
 	if (p->pauses < FIRST || (p->pauses < PAUSES && arm == ARMS))
 		return ARM_PAUSE;
 	return arm == ARMS || p->explores || !has(p, arm) ? draw_arm(p) : arm;
@@ -187,7 +214,7 @@ static void take_pair(struct portfolio *p, struct strategy *s)
 	s->kind = STRATEGY_TURNS;
 	s->turns = g_array_copy(pair->turns);
 	/* then chance; or the other goes on; or the one that was stopped, as soon as it can */
-	unsigned how = (unsigned)draw(p, 4);
+	unsigned how = draw(p, 2) ? 0 : 1 + (unsigned)draw(p, 3);
 	s->seed = how ? 0 : s->seed;
 	if (how > 1) {
 		uint32_t stopped =
@@ -240,6 +267,11 @@ struct strategy portfolio_next(struct portfolio *p)
 		if (p->pauses < PAUSES)
 			s.seed = p->pauses;
 		p->pauses += p->shares;
+		break;
+	case ARM_PERIODS:
+		s.kind = STRATEGY_TURNS;
+		s.turns = periods_draw(p->periods, &p->random);
+		s.seed = 0;
 		break;
 	case ARM_PCT:
 		s.kind = STRATEGY_PCT;
@@ -316,14 +348,27 @@ static void add_target(struct portfolio *p, const struct trace *t, struct event_
 	g_free(count);
 	if (threads < 2 || !changed)
 		return;
-	g_array_append_val(p->targets, target);
-	g_array_append_val(p->target_uses, events);
+	guint at = GPOINTER_TO_UINT(g_hash_table_lookup(p->target_at, &place));
+	if (at == 0) {
+		g_array_append_val(p->targets, target);
+		g_array_append_val(p->target_uses, events);
+		g_hash_table_replace(p->target_at, g_memdup2(&place, sizeof place),
+		                     GUINT_TO_POINTER(p->targets->len));
+	} else if (events > g_array_index(p->target_uses, uint64_t, at - 1)) {
+		g_array_index(p->targets, struct log_target, at - 1) = target;
+		g_array_index(p->target_uses, uint64_t, at - 1) = events;
+	}
 }
 
+/* A run that ended early, by an error, adds the places that were not known. */
 static void find_targets(struct portfolio *p, const struct trace *t)
 {
-	g_array_set_size(p->targets, 0);
-	g_array_set_size(p->target_uses, 0);
+	if (t->events_count / 3 >= p->targeted / 4) {
+		p->targeted = MAX(p->targeted, t->events_count);
+		g_array_set_size(p->targets, 0);
+		g_array_set_size(p->target_uses, 0);
+		g_hash_table_remove_all(p->target_at);
+	}
 	for (uint32_t v = 0; v < t->variables_count; v++)
 		add_target(p, t, event_list_at(&t->index->variable_events, v),
 		           t->variables[v].address, t->variables[v].size);
@@ -495,23 +540,30 @@ static void find_pairs(struct portfolio *p, const struct trace *t, const GArray 
 		turn_pairs_of(p, &l, event_list_at(&t->index->object_events, o));
 	for (uint32_t v = 0; v < t->variables_count; v++)
 		turn_ends_of(p, &l, v);
+	periods_learn(p->periods, t, l.number);
 	g_free(l.number);
 	g_free(l.held);
 }
 
 bool portfolio_looks(const struct portfolio *p)
 {
-	return !p->blind;
+	return p->long_runs < MOST_LONG;
 }
 
 void portfolio_learn(struct portfolio *p, struct trace *t, const GArray *turns, bool news)
 {
 	const unsigned parts = INDEX_THREADS | INDEX_VARIABLES | INDEX_OBJECTS | INDEX_WRITERS;
 	p->gained[p->arm] += news;
-	p->blind |= t != NULL && t->events_count > MOST_EVENTS;
-	if (t == NULL || t->events_count == 0 || t->events_count > MOST_EVENTS ||
+	bool is_long = t != NULL && t->events_count > MOST_EVENTS;
+	p->long_runs += is_long;
+	if (t == NULL || t->events_count == 0 || t->events_count > MOST_TARGETED ||
 	    !trace_need(t, parts, NULL))
 		return;
+	if (is_long) {
+		p->steps = t->events_count;
+		find_targets(p, t);
+		return;
+	}
 	unsigned sources = new_sources(p, t);
 	p->gained[p->arm] += sources > 0;
 	if (p->targets->len == 0 || sources > 0) {

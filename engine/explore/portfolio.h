@@ -12,7 +12,10 @@
 #include "engine/trace/trace.h"
 
 struct portfolio;
+/* Strategies of shake that learn from runs; ends with NULL.  The first is all of them. */
+extern const char *const portfolio_words[];
 struct portfolio_options {
+	unsigned word; /* of portfolio_words */
 	uint64_t seed;
 	/* An exploration turns pairs by itself, and records each look of a thread that spins
 	 * through its turn: only pause, pos, surw and random. It has made the first run. */

@@ -107,6 +107,24 @@ for how in CIRCLE SECTIONS ACCESSES ORDER; do
 	is "$status $(json '$d->{errors}[0]{run} < 4 ? "found" : "not found"')" "1 found" "$how: so does explore"
 done
 "$HEDDLE" cc -g -O1 -DSECTIONS windows.c -o windows -pthread 2>/dev/null
+
+# in a long run threads stop in later windows, too, and are interrupted where they may conflict
+"$HEDDLE" cc -g -O1 "$programs/deep_window.c" -o deep -pthread
+failing() { json 'my $n = 0; $n += $_->{count} for grep { $_->{end} ne "exit status 0" } @{$d->{outcomes}}; $n > 9 ? "often" : $n'; }
+for how in pos surw periods pairs "pause --seed 10"; do
+	run "$HEDDLE" shake --runs 40 --tries 0 --strategy $how --format json -- ./deep
+	is "$(failing)" often "$how meets windows late in a long run"
+done
+# each strategy that learns, alone
+for how in pairs periods feedback surw; do
+	run "$HEDDLE" shake --runs 60 --until-error --tries 0 --strategy $how --format json -- ./windows
+	is "$status" 1 "$how alone finds an error between two sections"
+	again=$(json 'my ($o) = grep { $_->{end} ne "exit status 0" } @{$d->{outcomes}}; $o->{options}')
+	run "$HEDDLE" record -q $again -o one.hdl -- ./windows
+	like "$err" Assertion "$how: its options make it again"
+done
+run "$HEDDLE" record --strategy periods -- ./windows
+like "$status $err" "^(2|125) .*periods" "one recording learns nothing"
 cat >counted.c <<'C'
 #include <assert.h>
 #include <pthread.h>

@@ -341,14 +341,21 @@ static char *options_text(const struct arguments *a)
 	return g_string_free(text, FALSE);
 }
 
-/* The portfolio is of sequentially consistent runs: what loads may read beyond is by chance. */
-static bool is_auto(const struct arguments *a)
+/* The strategy that learns, by its place in portfolio_words; -1: none.  It is of sequentially
+ * consistent runs: what loads may read beyond is by chance. */
+static int learning(const struct arguments *a)
 {
 	const char *word = argument_value(a, "strategy");
 	bool given = argument_value(a, "target") || argument_value(a, "turns");
-	return word ? strcmp(word, "auto") == 0
-	            : !given && argument_choice(a, "memory", weak_model_words, WEAK_SC) ==
-	                                WEAK_SC;
+	if (!word)
+		return given || argument_choice(a, "memory", weak_model_words, WEAK_SC) !=
+		                               WEAK_SC
+		               ? -1
+		               : 0;
+	for (int i = 0; portfolio_words[i]; i++)
+		if (strcmp(word, portfolio_words[i]) == 0 && !given)
+			return i;
+	return -1;
 }
 
 /* How run `n` is made without a portfolio; under --memory by default mostly random, with some
@@ -433,12 +440,13 @@ static bool run_all(struct shake *shake, struct outcomes *outcomes, const struct
 	const volatile int *interrupted = catch_interruption();
 	uint64_t step = MAX(shake->shards, 1);
 	struct portfolio *portfolio =
-	        is_auto(a) ? portfolio_new(&(struct portfolio_options){
-	                             .seed = named->seed * step + shake->shard,
-	                             .share = shake->shard,
-	                             .shares = shake->shards,
-	                             .depth = shake->depth })
-	                   : NULL;
+	        learning(a) >= 0 ? portfolio_new(&(struct portfolio_options){
+	                                   .word = (unsigned)learning(a),
+	                                   .seed = named->seed * step + shake->shard,
+	                                   .share = shake->shard,
+	                                   .shares = shake->shards,
+	                                   .depth = shake->depth })
+	                         : NULL;
 	bool good = true;
 	for (uint64_t n = shake->shard; good && n < runs; n += step) {
 		bool late = seconds > 0 && g_get_monotonic_time() > deadline;
@@ -466,11 +474,11 @@ static bool read_strategy(const struct arguments *a, const struct shake *shake,
                           struct strategy *s, struct error *error)
 {
 	const char *target = argument_value(a, "target"), *given = argument_value(a, "turns");
-	s->kind = is_auto(a) ? STRATEGY_COUNT
-	                     : (uint32_t)argument_choice(a, "strategy", record_strategies,
-	                                                 given    ? STRATEGY_TURNS
-	                                                 : target ? STRATEGY_SURW
-	                                                          : STRATEGY_COUNT);
+	s->kind = learning(a) >= 0 ? STRATEGY_COUNT
+	                           : (uint32_t)argument_choice(a, "strategy", record_strategies,
+	                                                       given    ? STRATEGY_TURNS
+	                                                       : target ? STRATEGY_SURW
+	                                                                : STRATEGY_COUNT);
 	s->depth = shake->depth;
 	s->seed = argument_number(a, "seed", 1);
 	return (!target || strategy_read_target(target, &s->target, error)) &&
@@ -525,7 +533,7 @@ static int run_shake(struct arguments *a)
 static const struct command_option options[] = {
 	{ "runs", "N", "how many runs (default 100)", 'n' },
 	{ "seed", "N", "the first seed (default 1)", 0 },
-	{ "strategy", "auto|pause|random|pct|noise|rr|pos|surw|turns",
+	{ "strategy", "auto|pairs|feedback|periods|pause|random|pct|noise|rr|pos|surw|turns",
 	  "one strategy, or auto: several, which learn from each other's runs (default: auto; under --memory random, pct and noise)",
 	  0 },
 	{ "target", "PLACE+SIZE=N,...", "surw: as of record", 0 },

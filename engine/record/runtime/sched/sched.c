@@ -168,7 +168,8 @@ static void count_steps(struct thread *t)
 		used = 1; /* a look, or the strategy, took the thread here at once */
 	t->drawn = t->budget > 0 ? t->budget : 0;
 	t->counted += used;
-	sched.accesses += used;
+	if (!sched_alone())
+		sched.accesses += used;
 	sched.steps += used;
 	sched.virtual_time += 5ull * used;
 	if (rt.header)

@@ -20,7 +20,8 @@
 
 /* In a run of so many accesses every second one is a chance to switch, and so on, but never
  * fewer than one in RAREST: each synchronisation is a chance, and so a thread that spins on
- * plain variables would have ever more of the run. */
+ * plain variables would have ever more of the run.  Accesses that may conflict are counted by
+ * themselves, as the order of others makes no difference. */
 enum { EACH = 1 << 14, RAREST = 256 };
 
 static bool is_about(const struct thread_sched *s, uint64_t place, uint64_t size)
@@ -35,12 +36,21 @@ static bool is_target(const struct thread *t)
 	       is_about(&t->sched, rt.config.target.place, rt.config.target.size);
 }
 
+/* One in how many accesses is a chance to switch, of so many. */
+static uint32_t chance_in(uint64_t accesses)
+{
+	uint64_t rare = accesses / EACH;
+	return 1 + (uint32_t)(rare < RAREST ? rare : RAREST);
+}
+
 bool sched_is_chance(const struct thread *t)
 {
-	uint64_t rare = sched.accesses / EACH;
-	rare = rare < RAREST ? rare : RAREST;
-	return rt.config.strategy == STRATEGY_TURNS || rare == 0 || is_target(t) ||
-	       sched_draw((uint32_t)rare + 1) == 0;
+	uint32_t rare = chance_in(sched.accesses);
+	if (rt.config.strategy == STRATEGY_TURNS || rare == 1 || is_target(t))
+		return true;
+	if (sched_may_conflict(t))
+		rare = chance_in(sched.conflicts++);
+	return sched_draw(rare) == 0;
 }
 
 static bool may_go(const struct thread *t)
@@ -233,12 +243,27 @@ int32_t sched_turns_budget(void)
 	return sched.turn < rt.config.turn_count ? 0 : 1000;
 }
 
+/* In a long run: priorities are all drawn anew, on average once in so many accesses, another
+ * number for each seed.  Without, those of the threads that wait are ever lower, as they lost,
+ * and of threads whose events do not conflict one goes on nearly alone. */
+static void mix(void)
+{
+	enum { SHORTEST = 4, LENGTHS = 11 }; /* powers of two */
+	uint64_t length = SHORTEST + (rt.config.seed * 0x9e3779b97f4a7c15ull >> 32) % LENGTHS;
+	if (sched.accesses < EACH || sched_draw(1u << length) >= chance_in(sched.accesses))
+		return;
+	for (unsigned i = 0; i < sched.live_count; i++)
+		sched_draw_priority(sched.live[i]);
+}
+
 struct thread *sched_choose_by_event(const struct thread *current)
 {
 	switch (rt.config.strategy) {
 	case STRATEGY_POS:
+		mix();
 		return pos_choose();
 	case STRATEGY_SURW:
+		mix();
 		return surw_choose();
 	case STRATEGY_PAUSE:
 		if (current->sched.state == STATE_READY)

@@ -10,34 +10,33 @@
  *
  * The first seeds have a meaning (modes): whether the threads begin from the newest to the
  * oldest, after main, or the other way round; whether in place of the thread that stopped last
- * the one that stopped first goes on; and which memory counts as shared. By other seeds this
- * is by chance, as are the threads' order and how many windows each passes by.
+ * the one that stopped first goes on; and which memory counts as shared.  There a thread stops
+ * at most at its first windows before others come, and runs nearly alone after: what needs two
+ * threads later in a run is never met.  By other seeds the order is by chance, a thread passes
+ * by a drawn number of windows from each stop to the next, and which of those that stopped goes
+ * on is drawn each time.
  */
 #include <link.h>
 
 #include "sched_private.h"
 
 enum order { NEWEST, OLDEST, CHANCE };
+enum goes { LAST_GOES, FIRST_GOES, ANY_GOES };
 
+/* Of windows, to its power of two, that a thread passes by: a run has up to thousands. */
+enum { MOST_PASSED = 9 };
 static const int64_t running = 1ll << 40; /* priorities of threads that have not stopped */
 static struct {
 	struct mode {
 		enum order order;
-		bool first_goes; /* of those that stopped */
-		bool changing; /* only memory that is written while there are threads counts */
+		enum goes goes; /* of those that stopped */
+		bool changing;  /* only memory that is written while there are threads counts */
 	} mode;
-	unsigned passing; /* of each thread's first windows fewer than this many, drawn */
+	unsigned passing; /* from a stop to the next a thread passes by fewer windows than this,
+	                   * drawn; 0: it stops at each */
 	int64_t stops;
 	uintptr_t low, high; /* of the program's static data */
 } how;
-
-/* Words of memory: their first thread, and whether others have accessed them since. */
-enum { WORDS = 4096 };
-static struct {
-	uintptr_t word;
-	uint32_t thread;
-	bool shared, changed;
-} words[WORDS];
 
 static int find_program(struct dl_phdr_info *info, size_t size, void *unused)
 {
@@ -56,9 +55,11 @@ static int find_program(struct dl_phdr_info *info, size_t size, void *unused)
 void sched_pause_init(void)
 {
 	/* each finds errors that the others do not; the one that finds most is the first */
-	static const struct mode modes[] = { { NEWEST, true, false },  { OLDEST, false, false },
-		                             { NEWEST, false, true },  { OLDEST, false, true },
-		                             { NEWEST, false, false }, { NEWEST, true, true } };
+	static const struct mode modes[] = {
+		{ NEWEST, FIRST_GOES, false }, { OLDEST, LAST_GOES, false },
+		{ NEWEST, LAST_GOES, true },   { OLDEST, LAST_GOES, true },
+		{ NEWEST, LAST_GOES, false },  { NEWEST, FIRST_GOES, true }
+	};
 	bool known = rt.config.seed < sizeof modes / sizeof *modes;
 	how.stops = 0;
 	how.passing = 0;
@@ -66,9 +67,9 @@ void sched_pause_init(void)
 		how.mode = modes[rt.config.seed];
 	} else {
 		how.mode.order = (enum order)sched_draw(3);
-		how.mode.first_goes = sched_draw(4) == 0;
+		how.mode.goes = ANY_GOES;
 		how.mode.changing = sched_draw(2);
-		how.passing = 1u << sched_draw(7);
+		how.passing = 1u << sched_draw(MOST_PASSED);
 	}
 	dl_iterate_phdr(find_program, NULL);
 }
@@ -83,19 +84,14 @@ void sched_pause_born(struct thread *t)
 	                                                          : 1 + sched_draw(1 << 30));
 }
 
-static unsigned slot_of(uintptr_t word)
-{
-	return (uint32_t)(word * 0x9e3779b97f4a7c15ull >> 40) % WORDS;
-}
-
 /* Have the words around it been accessed by this thread alone so far? */
 static bool is_own(const struct thread *t, uintptr_t word)
 {
 	enum { AROUND = 16 };
 	for (uintptr_t w = word - AROUND; w <= word + AROUND; w++) {
-		unsigned slot = slot_of(w);
-		if (words[slot].word == w && words[slot].thread == t->id)
-			return !words[slot].shared;
+		const struct sched_word *known = sched_word_at(w);
+		if (known->word == w && known->thread == t->id + 1)
+			return !known->shared;
 	}
 	return false;
 }
@@ -113,18 +109,18 @@ static bool is_common(uintptr_t place)
 static bool is_shared(const struct thread *t)
 {
 	uintptr_t place = (uintptr_t)t->sched.place, word = place >> 3;
-	unsigned slot = slot_of(word);
-	if (words[slot].word != word) {
-		words[slot].shared = t->sched.synchronises ? !is_own(t, word)
-		                                           : t->id != 0 && is_common(place);
-		words[slot].changed = false;
-		words[slot].thread = t->id;
-		words[slot].word = word;
-	} else if (words[slot].thread != t->id) {
-		words[slot].shared = true;
+	struct sched_word *w = sched_word_at(word);
+	if (w->word != word)
+		*w = (struct sched_word){ .word = word };
+	if (w->thread == 0) {
+		w->shared = t->sched.synchronises ? !is_own(t, word)
+		                                  : t->id != 0 && is_common(place);
+		w->thread = t->id + 1;
+	} else if (w->thread != t->id + 1) {
+		w->shared = true;
 	}
-	words[slot].changed |= t->sched.changes && !sched_alone();
-	return words[slot].shared && (words[slot].changed || !how.mode.changing);
+	w->changed |= t->sched.changes && !sched_alone();
+	return w->shared && (w->changed || !how.mode.changing);
 }
 
 /* Does the thread's next event end a window? */
@@ -139,14 +135,25 @@ static bool is_window(struct thread *t)
 	return !first;
 }
 
+/* Where any may go on, all that stopped are drawn anew: the priorities of those that wait would
+ * be ever lower, as they lost. */
+static void stop(struct thread *t)
+{
+	t->sched.left = sched_draw(how.passing);
+	t->sched.priority = how.mode.goes == LAST_GOES ? ++how.stops : --sched.lowest;
+	for (unsigned i = 0; how.mode.goes == ANY_GOES && i < sched.live_count; i++)
+		if (sched.live[i]->sched.priority < running)
+			sched.live[i]->sched.priority = sched_draw(1 << 30);
+}
+
 void sched_pause_event(struct thread *t)
 {
 	enum { SPINNING = 20000 };
 	bool window = is_window(t);
-	if (sched.holder == t && sched.steps - sched.turn_start > SPINNING)
+	if (sched.holder == t && sched.steps - sched.turn_start > SPINNING && !sched_alone())
 		sched_lower(t);
 	else if (window && t->sched.left > 0)
 		t->sched.left--;
 	else if (window)
-		t->sched.priority = how.mode.first_goes ? --sched.lowest : ++how.stops;
+		stop(t);
 }

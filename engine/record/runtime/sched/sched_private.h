@@ -14,9 +14,10 @@ struct scheduler {
 	unsigned live_count;
 	volatile unsigned ready;
 	unsigned outside, files, timed;
-	uint64_t order; /* of blocking */
-	uint64_t steps; /* scheduling points and accesses so far */
-	uint64_t accesses;
+	uint64_t order;          /* of blocking */
+	uint64_t steps;          /* scheduling points and accesses so far */
+	uint64_t accesses;       /* while there were several threads, */
+	uint64_t conflicts;      /* and of these such that may conflict: sched_is_chance */
 	uint64_t turn_start;     /* steps at the last hand-over */
 	volatile uint64_t turns; /* hand-overs, for the watchdog */
 	volatile int idle;       /* futex: something happened while the last thread idles */
@@ -104,6 +105,20 @@ bool sched_is_chance(const struct thread *t);
 void sched_event_alone(struct thread *t);
 void sched_events_born(struct thread *t, const struct thread *parent); /* NULL: main */
 int32_t sched_turns_budget(void);
+
+/* ---- sched_shared.c ---- */
+struct sched_word {
+	uintptr_t word;        /* its address / 8 */
+	uint32_t thread;       /* pause: + 1: the first that came to it; 0: none */
+	uint32_t user;         /* + 1: the first that came while there were others; 0: none */
+	bool shared, changed;  /* pause */
+	bool several, written; /* by threads beside `user`; while there were several */
+};
+/* Its slot, which may have another word. */
+struct sched_word *sched_word_at(uintptr_t word);
+/* The next event may conflict with one of another thread: synchronisation, or memory that
+ * several threads have accessed and one has written to. */
+bool sched_may_conflict(const struct thread *t);
 
 /* ---- sched_pause.c ---- */
 void sched_pause_init(void);

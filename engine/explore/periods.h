@@ -1,0 +1,27 @@
+/*
+ * periods.h - schedules of few periods (Wen and others, ICSE 2022: periodical scheduling): a
+ * period is a stretch of one thread, from one of its key points to another.  First come those
+ * in which each thread has one period, in every order; then those in which the threads have one
+ * period more between them, two more, ...
+ *
+ * A key point is an event whose order with one of another thread may make a difference: an
+ * access of memory that several threads access and one writes to, an operation of a lock or
+ * condition that several threads use.
+ */
+#ifndef HEDDLE_PERIODS_H
+#define HEDDLE_PERIODS_H
+
+#include "engine/trace/trace.h"
+
+struct periods;
+struct periods *periods_new(void);
+void periods_free(struct periods *p); /* NULL is allowed */
+
+/* The key points of a run (indexed: INDEX_VARIABLES, INDEX_OBJECTS), as far as they are more
+ * than those of earlier runs; `number` is of each event in its thread (plan_event_numbers). */
+void periods_learn(struct periods *p, const struct trace *t, const uint32_t *number);
+bool periods_known(const struct periods *p);
+/* One that was not drawn before, if there is one: struct log_turn, owned by the caller. */
+GArray *periods_draw(struct periods *p, uint64_t *random);
+
+#endif
