@@ -145,13 +145,13 @@ void atomic_model_opens(struct atomic_model *m, const struct trace *t, GArray *c
 /* The i-th token of a V_LIST. */
 static const char *list_token(const struct trace *t, uint32_t list, uint32_t i)
 {
-	const struct value *v = &t->values[t->value_lists[t->values[list].first + i]];
-	return trace_string(t, v->string);
+	const struct value v = trace_value(t, t->value_lists[trace_value(t, list).first + i]);
+	return trace_string(t, v.string);
 }
 
 static uint32_t list_length(const struct trace *t, uint32_t list)
 {
-	return t->values[list].kind == V_LIST ? t->values[list].count : 0;
+	return trace_value(t, list).kind == V_LIST ? trace_value(t, list).count : 0;
 }
 
 /* Sets by name of a member: char * -> GArray of uint32_t. */

@@ -43,14 +43,14 @@ static uint32_t block_at(struct pointers *p, uint64_t address)
 /* The block that a value points to, or NONE. */
 static uint32_t pointed(struct pointers *p, uint32_t value)
 {
-	const struct value *v = &p->t->values[value];
-	if (v->kind == V_PAIR) /* an exchange writes the second */
-		v = &p->t->values[v->second];
-	if (v->kind == V_INT && v->integer != 0)
-		return block_at(p, (uint64_t)v->integer);
-	if (v->kind == V_TOKEN)
+	struct value v = trace_value(p->t, value);
+	if (v.kind == V_PAIR) /* an exchange writes the second */
+		v = trace_value(p->t, v.second);
+	if (v.kind == V_INT && v.integer != 0)
+		return block_at(p, (uint64_t)v.integer);
+	if (v.kind == V_TOKEN)
 		return GPOINTER_TO_UINT(
-		               g_hash_table_lookup(p->tokens, GUINT_TO_POINTER(v->string))) -
+		               g_hash_table_lookup(p->tokens, GUINT_TO_POINTER(v.string))) -
 		       1;
 	return NONE;
 }

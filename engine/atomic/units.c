@@ -212,16 +212,17 @@ static void note_access(struct resolver *r, uint32_t event)
 static const GPtrArray *listed_kinds(struct resolver *r, const struct event *e)
 {
 	const struct trace *t = r->l->t;
-	const struct value *list = &t->values[e->aux];
+	const struct value list = trace_value(t, e->aux);
 	GPtrArray *names = g_hash_table_lookup(r->lists, GUINT_TO_POINTER(e->aux + 1));
-	if (names != NULL || list->kind != V_LIST)
+	if (names != NULL || list.kind != V_LIST)
 		return names;
 	names = g_ptr_array_new();
 	g_hash_table_insert(r->lists, GUINT_TO_POINTER(e->aux + 1), names);
-	for (uint32_t i = 0; i < list->count; i++)
-		g_ptr_array_add(names,
-		                (gpointer)trace_string(
-		                        t, t->values[t->value_lists[list->first + i]].string));
+	for (uint32_t i = 0; i < list.count; i++)
+		g_ptr_array_add(
+		        names,
+		        (gpointer)trace_string(
+		                t, trace_value(t, t->value_lists[list.first + i]).string));
 	return names;
 }
 

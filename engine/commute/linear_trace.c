@@ -81,7 +81,7 @@ static bool find_names(const struct model *m, uint32_t event, struct call *call,
 	    spec_method_at(o, call->method)->arguments != i.argument_count)
 		call->method = NONE;
 	for (uint32_t k = 0; call->method != NONE && k < i.argument_count; k++)
-		scratch->names[0][k] = m->vals[i.arguments[k]];
+		scratch->names[0][k] = trace_val(m->t, i.arguments[k]);
 	return true;
 }
 

@@ -7,20 +7,20 @@
 
 /* -- values -------------------------------------------------------------------------------- */
 
-static struct val val_of(const struct trace *t, uint32_t value)
+struct val trace_val(const struct trace *t, uint32_t value)
 {
-	const struct value *v = &t->values[value];
-	switch (v->kind) {
+	const struct value v = trace_value(t, value);
+	switch (v.kind) {
 	case V_INT:
-		return (struct val){ .kind = V_INT, .n = v->integer };
+		return (struct val){ .kind = V_INT, .n = v.integer };
 	case V_STRING:
 	case V_TOKEN:
-		return (struct val){ .kind = v->kind, .n = v->string };
+		return (struct val){ .kind = v.kind, .n = v.string };
 	case V_PAIR:
 	case V_LIST:
-		return (struct val){ .kind = v->kind, .n = value };
+		return (struct val){ .kind = v.kind, .n = value };
 	default:
-		return (struct val){ .kind = v->kind };
+		return (struct val){ .kind = v.kind };
 	}
 }
 
@@ -30,17 +30,15 @@ static int64_t find_text(void *context, const char *text, size_t length)
 	return (int64_t)(intptr_t)g_hash_table_lookup(m->strings, text) - 1;
 }
 
-static void make_values(struct model *m)
+static void note_texts(struct model *m)
 {
 	const struct trace *t = m->t;
-	m->vals = g_new0(struct val, t->values_count + 1);
 	m->strings = g_hash_table_new(g_str_hash, g_str_equal);
 	for (uint32_t i = 0; i < t->values_count; i++) {
-		m->vals[i] = val_of(t, i);
-		if (t->values[i].kind == V_STRING)
-			g_hash_table_insert(m->strings,
-			                    (char *)trace_string(t, t->values[i].string),
-			                    (gpointer)(intptr_t)(t->values[i].string + 1));
+		const struct value v = trace_value(t, i);
+		if (v.kind == V_STRING)
+			g_hash_table_insert(m->strings, (char *)trace_string(t, v.string),
+			                    (gpointer)(intptr_t)(v.string + 1));
 	}
 	texts_init(&m->texts);
 	m->texts.find = find_text;
@@ -251,9 +249,9 @@ static bool fill_names(const struct model *m, const struct model_type *type,
 		return false;
 	}
 	for (uint32_t k = 0; k < s->arguments; k++)
-		names[k] = m->vals[i->arguments[k]];
+		names[k] = trace_val(m->t, i->arguments[k]);
 	for (uint32_t k = 0; k < s->results; k++)
-		names[s->arguments + k] = k < i->result_count ? m->vals[i->results[k]]
+		names[s->arguments + k] = k < i->result_count ? trace_val(m->t, i->results[k])
 		                                              : (struct val){ .kind = V_NONE };
 	return true;
 }
@@ -447,7 +445,7 @@ struct model *model_new(struct trace *t, const struct specs *specs,
 	m->specs = specs;
 	m->types = g_ptr_array_new_with_free_func(type_free);
 	m->notes = g_ptr_array_new_with_free_func(g_free);
-	make_values(m);
+	note_texts(m);
 	make_objects(m);
 	check_invocations(m);
 	return m;
@@ -462,7 +460,6 @@ void model_free(struct model *m)
 	g_free(m->objects);
 	g_free(m->condition_of);
 	g_free(m->destroyed_of);
-	g_free(m->vals);
 	texts_release(&m->texts);
 	g_hash_table_destroy(m->strings);
 	g_free(m);
@@ -532,12 +529,12 @@ char *model_call_text(const struct model *m, const struct call *c)
 	g_string_append_c(s, '(');
 	for (uint32_t k = 0; k < i.argument_count; k++) {
 		g_string_append(s, k ? ", " : "");
-		model_append_value(m, m->vals[i.arguments[k]], s);
+		model_append_value(m, trace_val(m->t, i.arguments[k]), s);
 	}
 	g_string_append_c(s, ')');
 	for (uint32_t k = 0; k < i.result_count; k++) {
 		g_string_append(s, k ? ", " : " / ");
-		model_append_value(m, m->vals[i.results[k]], s);
+		model_append_value(m, trace_val(m->t, i.results[k]), s);
 	}
 	return g_string_free(s, FALSE);
 }

@@ -50,7 +50,6 @@ struct model {
 	uint32_t first_block, first_condition,
 	        first_destroyed;               /* object indices at which each source begins */
 	uint32_t *condition_of, *destroyed_of; /* trace object -> model object, or NONE */
-	struct val *vals;                      /* of trace.values */
 	struct texts texts;
 	GHashTable *strings; /* text -> string id + 1, of the values that are strings */
 	GPtrArray *notes;    /* char *: notes for the report */
@@ -93,6 +92,9 @@ bool model_commute(struct model *m, const struct call *a, const struct call *b, 
  * where they do not commute. False when the events have no common object. */
 bool model_common_calls(struct model *m, uint32_t e1, uint32_t e2, struct call pair[2],
                         struct call_scratch scratch[2], bool *commute);
+
+/* A value of the trace, for the evaluator. */
+struct val trace_val(const struct trace *t, uint32_t value);
 
 /* Texts for reports, owned by the caller: `put("a.com", c1) / nil`; the condition with its
  * values; a point `o:w:"a.com"`; the object's name. */

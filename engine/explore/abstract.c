@@ -75,7 +75,6 @@ uint32_t abstract_first(struct abstract *a, uint32_t object)
 
 static char *result_text(const struct abstract *a, const struct val *results, uint32_t count)
 {
-	const struct model *m = a->h->view->model;
 	const struct trace *t = a->h->trace;
 	GString *text = g_string_new(NULL);
 	for (uint32_t k = 0; k < count; k++) {
@@ -83,7 +82,7 @@ static char *result_text(const struct abstract *a, const struct val *results, ui
 		if (k > 0)
 			g_string_append(text, ", ");
 		for (uint32_t i = 1; i < t->values_count && value == NONE; i++)
-			if (val_equal(m->vals[i], results[k]))
+			if (val_equal(trace_val(t, i), results[k]))
 				value = i;
 		if (value != NONE)
 			trace_append_value(t, value, text);

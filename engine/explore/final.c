@@ -72,9 +72,10 @@ struct access_value access_value(const struct trace *t, uint32_t event, bool wri
 		                  .size = last->address + MAX(last->size, 1) - first->address };
 	uint32_t value = e->aux;
 	if (e->op == OP_RMW && value != 0)
-		value = written ? t->values[value].second : t->values[value].first;
-	v.known = value != 0 && t->values[value].kind == V_INT && v.size <= sizeof v.integer;
-	v.integer = v.known ? (uint64_t)t->values[value].integer : 0;
+		value = written ? trace_value(t, value).second : trace_value(t, value).first;
+	v.known =
+	        value != 0 && trace_value(t, value).kind == V_INT && v.size <= sizeof v.integer;
+	v.integer = v.known ? (uint64_t)trace_value(t, value).integer : 0;
 	return v;
 }
 

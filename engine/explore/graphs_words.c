@@ -40,8 +40,8 @@ static uint32_t last_write(struct telling *w, uint32_t event, uint32_t variable)
 static uint32_t value_of(const struct trace *t, uint32_t event, bool written)
 {
 	uint32_t value = t->events[event].aux;
-	const struct value *v = &t->values[value];
-	return v->kind == V_PAIR ? written ? v->second : v->first : value;
+	const struct value v = trace_value(t, value);
+	return v.kind == V_PAIR ? written ? v.second : v.first : value;
 }
 
 static void tell(void *context, uint32_t read, uint32_t variable, uint32_t writer)

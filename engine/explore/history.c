@@ -48,10 +48,11 @@ static uint64_t integer_number(const struct history *h, uint64_t integer, uint32
 static uint64_t value_number(const struct history *h, uint32_t value, uint32_t event)
 {
 	const struct trace *t = h->trace;
-	if (t->values[value].kind == V_INT)
-		return integer_number(h, (uint64_t)t->values[value].integer, event);
-	if (t->values[value].kind == V_TOKEN) { /* pointer argument of an invocation: p7f0012 */
-		const char *token = trace_string(t, t->values[value].string);
+	if (trace_value(t, value).kind == V_INT)
+		return integer_number(h, (uint64_t)trace_value(t, value).integer, event);
+	if (trace_value(t, value).kind ==
+	    V_TOKEN) { /* pointer argument of an invocation: p7f0012 */
+		const char *token = trace_string(t, trace_value(t, value).string);
 		char *end;
 		uint64_t integer = g_ascii_strtoull(token + 1, &end, 16);
 		if (*token == 'p' && end > token + 1 && *end == 0)
@@ -89,11 +90,10 @@ static uint64_t seen_by_call(const struct history *h, const struct view_call *ca
 /* The number of a value of the evaluator. */
 static uint64_t val_number(const struct history *h, struct val v, uint32_t event)
 {
-	const struct model *m = h->view->model;
 	if (v.kind == V_INT)
 		return integer_number(h, (uint64_t)v.n, event);
 	for (uint32_t i = 1; i < h->trace->values_count; i++)
-		if (val_equal(m->vals[i], v))
+		if (val_equal(trace_val(h->trace, i), v))
 			return value_number(h, i, event);
 	const char *word = v.kind == V_NIL     ? "nil"
 	                   : v.kind == V_TRUE  ? "true"

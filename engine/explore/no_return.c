@@ -260,7 +260,7 @@ static uint32_t value_written(const struct trace *t, uint32_t e)
 {
 	const struct event *x = &t->events[e];
 
-	return x->op == OP_RMW && x->aux != 0 ? t->values[x->aux].second : x->aux;
+	return x->op == OP_RMW && x->aux != 0 ? trace_value(t, x->aux).second : x->aux;
 }
 
 /* Do the variables that count end with the values that they have in the run? */

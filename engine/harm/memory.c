@@ -115,18 +115,18 @@ static bool last_value(const struct search *s, uint32_t v, struct memory_value *
 {
 	const struct trace *t = s->t;
 	uint32_t e = final_write(t, v), written = e == NONE ? 0 : past_value_written(t, e);
-	const struct value *value = &t->values[written];
+	const struct value value = trace_value(t, written);
 
 	*block = NONE;
-	if (written == 0 || value->kind != V_INT)
+	if (written == 0 || value.kind != V_INT)
 		return false;
-	x->value = value->integer;
+	x->value = value.integer;
 	if (t->variables[v].size == 8)
-		*block = block_at(s, (uint64_t)value->integer);
+		*block = block_at(s, (uint64_t)value.integer);
 	else if (t->variables[v].size == 4)
-		x->value = (int32_t)value->integer;
+		x->value = (int32_t)value.integer;
 	else if (t->variables[v].size == 2)
-		x->value = (int16_t)value->integer;
+		x->value = (int16_t)value.integer;
 	x->pointer = *block != NONE;
 	if (x->pointer)
 		x->value = 1;

@@ -19,23 +19,23 @@ static bool is_of_the_schedule(const struct event *e)
 
 static bool same_value(const struct trace *a, uint32_t x, const struct trace *b, uint32_t y)
 {
-	const struct value *v = &a->values[x], *w = &b->values[y];
-	if (v->kind == V_NONE || w->kind == V_NONE)
+	const struct value v = trace_value(a, x), w = trace_value(b, y);
+	if (v.kind == V_NONE || w.kind == V_NONE)
 		return true; /* not recorded */
-	if (v->kind != w->kind)
+	if (v.kind != w.kind)
 		return false;
-	switch (v->kind) {
+	switch (v.kind) {
 	case V_INT: {
-		bool addresses = (v->integer > LARGEST || v->integer < -LARGEST) &&
-		                 (w->integer > LARGEST || w->integer < -LARGEST);
-		return v->integer == w->integer || addresses;
+		bool addresses = (v.integer > LARGEST || v.integer < -LARGEST) &&
+		                 (w.integer > LARGEST || w.integer < -LARGEST);
+		return v.integer == w.integer || addresses;
 	}
 	case V_STRING:
 	case V_TOKEN:
-		return strcmp(trace_string(a, v->string), trace_string(b, w->string)) == 0;
+		return strcmp(trace_string(a, v.string), trace_string(b, w.string)) == 0;
 	case V_PAIR:
-		return same_value(a, v->first, b, w->first) &&
-		       same_value(a, v->second, b, w->second);
+		return same_value(a, v.first, b, w.first) &&
+		       same_value(a, v.second, b, w.second);
 	default:
 		return true;
 	}
@@ -176,16 +176,16 @@ static void append_place(const struct trace *t, uint32_t e, GString *out)
 
 static void append_access(const struct trace *t, const struct event *e, GString *out)
 {
-	bool pair = e->aux != 0 && t->values[e->aux].kind == V_PAIR;
+	bool pair = e->aux != 0 && trace_value(t, e->aux).kind == V_PAIR;
 	g_string_append(out, pair ? "changes " : op_reads(e->op) ? "reads " : "writes ");
 	own_code_append_name(trace_variable_name(t, e->target), out);
 	if (e->aux == 0)
 		return;
 	if (pair) {
 		g_string_append(out, " from ");
-		shown_append(t, e->target, t->values[e->aux].first, out);
+		shown_append(t, e->target, trace_value(t, e->aux).first, out);
 		g_string_append(out, " to ");
-		shown_append(t, e->target, t->values[e->aux].second, out);
+		shown_append(t, e->target, trace_value(t, e->aux).second, out);
 		return;
 	}
 	g_string_append(out, op_reads(e->op) ? " as " : " := ");

@@ -271,7 +271,7 @@ static uint32_t value_of(const struct trace *t, uint32_t e, bool written)
 	const struct event *x = &t->events[e];
 	if (x->op != OP_RMW || x->aux == 0)
 		return x->aux;
-	return written ? t->values[x->aux].second : t->values[x->aux].first;
+	return written ? trace_value(t, x->aux).second : trace_value(t, x->aux).first;
 }
 
 static bool fits(const struct search *s, const struct sight *saw, uint32_t now)

@@ -297,11 +297,11 @@ static uint64_t integer_of(const struct conversion *c, uint32_t event, bool writ
                            bool *known)
 {
 	const struct event *x = &c->t->events[event];
-	const struct value *v = &c->t->values[x->aux];
-	if (v->kind == V_PAIR)
-		v = &c->t->values[written ? v->second : v->first];
-	*known = x->aux != 0 && v->kind == V_INT;
-	return *known ? stable_value(c->blocks, (uint64_t)v->integer, event) : 0;
+	struct value v = trace_value(c->t, x->aux);
+	if (v.kind == V_PAIR)
+		v = trace_value(c->t, written ? v.second : v.first);
+	*known = x->aux != 0 && v.kind == V_INT;
+	return *known ? stable_value(c->blocks, (uint64_t)v.integer, event) : 0;
 }
 
 /* The value that plain writes left at the place before its first event. */

@@ -22,11 +22,11 @@ struct walk {
 
 bool memory_writes_the_same(const struct trace *t, const struct event *x)
 {
-	const struct value *v = &t->values[x->aux];
-	if (x->op != OP_RMW || x->aux == 0 || v->kind != V_PAIR)
+	const struct value v = trace_value(t, x->aux);
+	if (x->op != OP_RMW || x->aux == 0 || v.kind != V_PAIR)
 		return false;
-	const struct value *old = &t->values[v->first], *new = &t->values[v->second];
-	return old->kind == V_INT && new->kind == V_INT && old->integer == new->integer;
+	const struct value old = trace_value(t, v.first), new = trace_value(t, v.second);
+	return old.kind == V_INT && new.kind == V_INT &&old.integer == new.integer;
 }
 
 static bool on_own_stack(const struct trace *t, const struct event *x)

@@ -48,7 +48,7 @@ uint32_t past_value_read(const struct trace *t, uint32_t event)
 
 	if (event_variables(t, e).count != 1)
 		return 0;
-	return e->op == OP_RMW && e->aux != 0 ? t->values[e->aux].first : e->aux;
+	return e->op == OP_RMW && e->aux != 0 ? trace_value(t, e->aux).first : e->aux;
 }
 
 uint32_t past_value_written(const struct trace *t, uint32_t event)
@@ -57,7 +57,7 @@ uint32_t past_value_written(const struct trace *t, uint32_t event)
 
 	if (event_variables(t, e).count != 1)
 		return 0;
-	return e->op == OP_RMW && e->aux != 0 ? t->values[e->aux].second : e->aux;
+	return e->op == OP_RMW && e->aux != 0 ? trace_value(t, e->aux).second : e->aux;
 }
 
 bool past_has_pairings(const struct trace *t)

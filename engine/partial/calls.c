@@ -10,18 +10,18 @@
 
 struct event_list missing_reach(const struct trace *t, uint32_t miss)
 {
-	const struct value *list = &t->values[t->events[miss].aux];
+	const struct value list = trace_value(t, t->events[miss].aux);
 
-	if (t->events[miss].aux == 0 || list->kind != V_LIST)
+	if (t->events[miss].aux == 0 || list.kind != V_LIST)
 		return (struct event_list){ 0 };
-	return (struct event_list){ t->value_lists + list->first, list->count };
+	return (struct event_list){ t->value_lists + list.first, list.count };
 }
 
 const char *missing_address(const struct trace *t, uint32_t value)
 {
-	const struct value *v = &t->values[value];
+	const struct value v = trace_value(t, value);
 
-	return v->kind == V_TOKEN || v->kind == V_STRING ? trace_string(t, v->string) : NULL;
+	return v.kind == V_TOKEN || v.kind == V_STRING ? trace_string(t, v.string) : NULL;
 }
 
 void missing_name_within(const char *name,

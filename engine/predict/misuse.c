@@ -33,8 +33,8 @@ static const struct rule *rule_named(const char *word)
 
 static const struct rule *rule_of(const struct trace *t, const struct event *misuse)
 {
-	const struct value *v = &t->values[misuse->aux];
-	return rule_named(v->kind == V_TOKEN ? trace_string(t, v->string) : "");
+	const struct value v = trace_value(t, misuse->aux);
+	return rule_named(v.kind == V_TOKEN ? trace_string(t, v.string) : "");
 }
 
 const char *misuse_text(const char *rule)

@@ -125,25 +125,45 @@ static struct debug_part part_in_block(struct names *n, uint32_t block, uint64_t
 
 /* --- the pass ------------------------------------------------------------------------ */
 
-/* Values that are the address of some block: a byte each, so that the pass asks no table. */
-static uint8_t *address_values(const struct trace *t)
+/* Values that are the address of some block: of interned ones a byte each, so that the pass
+ * asks no table; of others only bounds, as few programs have their heap below VALUE_SMALL_END.
+ */
+struct address_values {
+	uint8_t *interned; /* owned by the caller */
+	uint64_t low, high;
+};
+
+static struct address_values address_values(const struct trace *t)
 {
 	g_autoptr(GHashTable) addresses = g_hash_table_new(NULL, NULL);
-	uint8_t *is_address = g_new0(uint8_t, t->values_count + 1);
-	for (uint64_t i = 0; i < t->blocks_count; i++)
-		if (t->blocks[i].address != 0 && t->blocks[i].alloc != NONE)
-			g_hash_table_add(addresses, GSIZE_TO_POINTER(t->blocks[i].address));
-	for (uint64_t i = 0; i < t->values_count; i++)
-		is_address[i] = t->values[i].kind == V_INT &&
-		                g_hash_table_contains(addresses,
-		                                      GSIZE_TO_POINTER(t->values[i].integer));
-	return is_address;
+	struct address_values a = { g_new0(uint8_t, t->values_count + 1), UINT64_MAX, 0 };
+	for (uint64_t i = 0; i < t->blocks_count; i++) {
+		uint64_t address = t->blocks[i].address;
+		if (address == 0 || t->blocks[i].alloc == NONE)
+			continue;
+		g_hash_table_add(addresses, GSIZE_TO_POINTER(address));
+		a.low = MIN(a.low, address);
+		a.high = MAX(a.high, address);
+	}
+	for (uint64_t i = 0; i < t->values_count; i++) {
+		const struct value v = trace_value(t, i);
+		a.interned[i] = v.kind == V_INT &&
+		                g_hash_table_contains(addresses, GSIZE_TO_POINTER(v.integer));
+	}
+	return a;
+}
+
+static bool may_be_address(const struct address_values *a, uint32_t value)
+{
+	uint32_t integer = value & ~VALUE_INTEGER;
+	return value & VALUE_INTEGER ? integer >= a->low && integer <= a->high
+	                             : a->interned[value];
 }
 
 static uint32_t written_value(const struct trace *t, const struct event *e)
 {
-	if (e->op == OP_RMW && t->values[e->aux].kind == V_PAIR)
-		return t->values[e->aux].second;
+	if (e->op == OP_RMW && trace_value(t, e->aux).kind == V_PAIR)
+		return trace_value(t, e->aux).second;
 	return e->aux;
 }
 
@@ -218,7 +238,7 @@ static void note_object(struct names *n, const struct told *told)
 static void pass(struct names *n)
 {
 	const struct trace *t = n->trace;
-	g_autofree uint8_t *is_address = address_values(t);
+	struct address_values addresses = address_values(t);
 	g_autoptr(GHashTable) live = g_hash_table_new(NULL, NULL); /* address -> block + 1 */
 	for (uint64_t i = 0; i < n->told.count; i++) {
 		const struct event *e = &n->told.at[i].event;
@@ -235,9 +255,9 @@ static void pass(struct names *n)
 			else if (v->block != NONE)
 				note_locals(n, e);
 			uint32_t value = written_value(t, e);
-			if (!op_writes(e->op) || !is_address[value])
+			if (!op_writes(e->op) || !may_be_address(&addresses, value))
 				continue;
-			gpointer key = GSIZE_TO_POINTER(t->values[value].integer);
+			gpointer key = GSIZE_TO_POINTER(trace_value(t, value).integer);
 			uint32_t block = GPOINTER_TO_UINT(g_hash_table_lookup(live, key)) - 1;
 			if (block != NONE)
 				note_receiver(n, block, variable);
@@ -254,6 +274,7 @@ static void pass(struct names *n)
 			note_object(n, &n->told.at[i]);
 		}
 	}
+	g_free(addresses.interned);
 }
 
 /* Receivers inside blocks count once the type of their own block is known. */

@@ -177,14 +177,27 @@ static bool check_strings(struct in *in)
 	return true;
 }
 
+/* An element of the table, or a small integer. */
+static inline bool is_value(const struct in *in, uint32_t value)
+{
+	return value < in->t->values_count ||
+	       (in->version >= SMALL_VALUES_FROM && value & VALUE_INTEGER && value != NONE);
+}
+
+/* The same, and neither a pair nor a list. */
+static bool is_plain_value(const struct in *in, uint32_t value)
+{
+	return is_value(in, value) && trace_value(in->t, value).kind < V_PAIR;
+}
+
 /* Sets and reach lists must be lists of names. */
 static bool is_list_of_names(const struct trace *t, uint32_t value)
 {
-	const struct value *list = &t->values[value];
-	if (list->kind != V_LIST)
+	const struct value list = trace_value(t, value);
+	if (list.kind != V_LIST)
 		return false;
-	for (uint32_t i = 0; i < list->count; i++) {
-		uint32_t kind = t->values[t->value_lists[list->first + i]].kind;
+	for (uint32_t i = 0; i < list.count; i++) {
+		uint32_t kind = trace_value(t, t->value_lists[list.first + i]).kind;
 		if (kind != V_TOKEN && kind != V_STRING)
 			return false;
 	}
@@ -195,24 +208,22 @@ static bool is_list_of_names(const struct trace *t, uint32_t value)
 static bool check_values(struct in *in, uint64_t strings)
 {
 	const struct trace *t = in->t;
-	CHECK(t->values_count >= 1 && t->values[0].kind == V_NONE, "values", 0);
+	CHECK(t->values_count >= 1 && t->values_count <= VALUE_INTEGER &&
+	              trace_value(t, 0).kind == V_NONE,
+	      "values", 0);
 	for (uint64_t i = 0; i < t->value_lists_count; i++)
-		CHECK(t->value_lists[i] < t->values_count &&
-		              t->values[t->value_lists[i]].kind < V_PAIR,
-		      "value_lists", i);
+		CHECK(is_plain_value(in, t->value_lists[i]), "value_lists", i);
 	for (uint64_t i = 0; i < t->values_count; i++) {
-		const struct value *v = &t->values[i];
-		CHECK(v->kind <= V_LIST, "values", i);
-		if (v->kind == V_STRING || v->kind == V_TOKEN)
-			CHECK(v->string < strings, "values", i);
-		if (v->kind == V_PAIR)
-			CHECK(v->first < i && v->second < i &&
-			              t->values[v->first].kind < V_PAIR &&
-			              t->values[v->second].kind < V_PAIR,
+		const struct value v = trace_value(t, i);
+		CHECK(v.kind <= V_LIST, "values", i);
+		if (v.kind == V_STRING || v.kind == V_TOKEN)
+			CHECK(v.string < strings, "values", i);
+		if (v.kind == V_PAIR)
+			CHECK(is_plain_value(in, v.first) && is_plain_value(in, v.second),
 			      "values", i);
-		if (v->kind != V_LIST)
+		if (v.kind != V_LIST)
 			continue;
-		CHECK((uint64_t)v->first + v->count <= t->value_lists_count, "values", i);
+		CHECK((uint64_t)v.first + v.count <= t->value_lists_count, "values", i);
 	}
 	for (uint64_t i = 0; i < t->invocations_count; i++) {
 		const struct invocation_part *p = &t->invocations[i];
@@ -345,10 +356,12 @@ static bool check_places(struct in *in, uint64_t strings)
 struct limits {
 	uint64_t target[2][OP_COUNT]; /* [1]: with EVENT_WIDE */
 	uint64_t aux[OP_COUNT];
+	uint32_t small[OP_COUNT]; /* VALUE_INTEGER: aux may be a small integer; or 0 */
 };
 
-static struct limits limits_of(const struct trace *t, uint64_t strings)
+static struct limits limits_of(const struct in *in, uint64_t strings)
 {
+	const struct trace *t = in->t;
 	const uint64_t counts[] = {
 		[OPERAND_NOTHING] = UINT64_MAX,
 		[OPERAND_VARIABLE] = t->variables_count,
@@ -368,6 +381,9 @@ static struct limits limits_of(const struct trace *t, uint64_t strings)
 		        : op_is_access(op) || op == OP_UBEG || op == OP_MISS || op == OP_MISUSE
 		                ? t->values_count
 		                : UINT64_MAX;
+		l.small[op] = op_is_access(op) && in->version >= SMALL_VALUES_FROM
+		                      ? VALUE_INTEGER
+		                      : 0;
 	}
 	return l;
 }
@@ -380,9 +396,9 @@ static bool check_lists(struct in *in, uint64_t from, uint64_t to)
 		if (e->op == OP_UBEG || e->op == OP_MISS)
 			CHECK(is_list_of_names(t, e->aux), "events", i);
 		else if (e->op == OP_MISUSE)
-			CHECK(t->values[e->aux].kind == V_TOKEN, "events", i);
+			CHECK(trace_value(t, e->aux).kind == V_TOKEN, "events", i);
 		else if (e->op == OP_RMW && e->aux)
-			CHECK(t->values[e->aux].kind == V_PAIR, "events", i);
+			CHECK(trace_value(t, e->aux).kind == V_PAIR, "events", i);
 	}
 	return true;
 }
@@ -408,7 +424,8 @@ static bool check_block(struct in *in, struct events_check *c, uint64_t from, ui
 		CHECK(e->op < OP_COUNT, "events", i);
 		bool wide = e->flags & EVENT_WIDE;
 		CHECK(e->target < l->target[wide][e->op], "events", i);
-		CHECK(e->aux < l->aux[e->op], "events", i);
+		CHECK(e->aux < l->aux[e->op] || (e->aux & l->small[e->op] && e->aux != NONE),
+		      "events", i);
 		CHECK(e->location < t->locations_count, "events", i);
 		CHECK(e->thread < t->threads_count, "events", i);
 		CHECK((e->flags & EVENT_ORDER_MASK) <= ORDER_SEQ_CST, "events", i);
@@ -469,7 +486,7 @@ static bool check_events(struct in *in, uint64_t strings)
 	struct trace *t = in->t;
 	if (in->vouched)
 		return true;
-	struct events_check c = { .limits = limits_of(t, strings), .form = binary_form_new(t) };
+	struct events_check c = { .limits = limits_of(in, strings), .form = binary_form_new(t) };
 	if (t->storage->reel != NULL)
 		c.must = must_maker_new(t);
 	bool good = check_blocks_of_events(in, &c);

@@ -157,7 +157,7 @@ builder_invocation_at(const struct builder *b, uint32_t invocation, const uint32
 
 struct value builder_value_at(const struct builder *b, uint32_t value)
 {
-	return *AT(&b->values_array, struct value, value);
+	return interned_or_small((const void *)b->values_array.data, value);
 }
 
 /* -- the end: tables into the trace -------------------------------------------------------- */

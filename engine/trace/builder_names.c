@@ -77,12 +77,12 @@ static bool first_of_block(struct telling *g, uint32_t block)
 /* The integer that the event writes, or 0. */
 static uint64_t written_integer(const struct builder *b, const struct event *e)
 {
-	const struct value *v = AT(&b->values_array, struct value, e->aux);
 	if (!op_writes(e->op))
 		return 0;
-	if (v->kind == V_PAIR)
-		v = AT(&b->values_array, struct value, v->second);
-	return v->kind == V_INT ? (uint64_t)v->integer : 0;
+	struct value v = builder_value_at(b, e->aux);
+	if (v.kind == V_PAIR)
+		v = builder_value_at(b, v.second);
+	return v.kind == V_INT ? (uint64_t)v.integer : 0;
 }
 
 static void tell_access(struct builder *b, const struct event *e)

@@ -136,7 +136,7 @@ struct string_slot {
 	uint32_t string, length; /* string: index + 1; 0: free */
 };
 
-/* The values that are integers: an open-addressed table. */
+/* The interned integers: an open-addressed table. */
 struct integer_slot {
 	int64_t integer;
 	uint32_t value; /* plus one; 0: free */
@@ -247,9 +247,16 @@ static inline uint64_t line_bit(uint32_t place)
 /* builder_values.c: the table of integers; an integer that is not in its first slot. */
 void builder_begin_integers(struct builder *b);
 uint32_t builder_integer_far(struct builder *b, int64_t integer);
-/* `slot`: its, or one that it had in a smaller table. */
+/* An integer of VALUE_SMALL_END or more, or less than 0? */
+static inline bool builder_is_interned(int64_t integer)
+{
+	return (uint64_t)integer >= VALUE_SMALL_END;
+}
+/* `slot`: of one that is interned its slot, or the one that it had in a smaller table. */
 static inline uint32_t builder_integer_near(struct builder *b, int64_t integer, uint64_t slot)
 {
+	if (G_LIKELY(!builder_is_interned(integer)))
+		return VALUE_INTEGER | (uint32_t)integer;
 	const struct integer_slot *s = &b->integers.slots[slot];
 	return G_LIKELY(s->value && s->integer == integer) ? s->value - 1
 	                                                   : builder_integer_far(b, integer);

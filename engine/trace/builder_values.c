@@ -1,6 +1,6 @@
 /*
- * builder_values.c - interned values: integers, strings, tokens, old>new pairs, lists, and
- * arguments and results of invocations. Equal values have equal indices.
+ * builder_values.c - interned values: integers that are not small, strings, tokens, old>new
+ * pairs, lists, and arguments and results of invocations. Equal values have equal indices.
  */
 #include "engine/base/scattered.h"
 #include "engine/trace/builder_private.h"
@@ -16,6 +16,17 @@ static uint64_t value_hash(const void *of, uint32_t i)
 	return value_hash_of(AT(&b->values_array, struct value, i));
 }
 
+static uint32_t value_new(struct builder *b, struct value v)
+{
+	if (b->values_array.count >= VALUE_INTEGER) {
+		if (b->failure == NULL)
+			b->failure = g_strdup("too many values");
+		return 0;
+	}
+	*(struct value *)column_push(&b->values_array) = v;
+	return (uint32_t)b->values_array.count - 1;
+}
+
 static uint32_t value_intern(struct builder *b, struct value v)
 {
 	if (2 * (b->values.count + 1) > b->values.mask)
@@ -26,10 +37,10 @@ static uint32_t value_intern(struct builder *b, struct value v)
 		if (memcmp(AT(&b->values_array, struct value, i), &v, sizeof v) == 0)
 			return i;
 	}
-	*(struct value *)column_push(&b->values_array) = v;
-	b->values.slots[at] = (uint32_t)b->values_array.count;
+	uint32_t index = value_new(b, v);
+	b->values.slots[at] = index + 1;
 	b->values.count++;
-	return (uint32_t)b->values_array.count - 1;
+	return index;
 }
 
 static struct integer_slot *integer_find(const struct integers *t, int64_t integer)
@@ -68,11 +79,10 @@ uint32_t builder_integer_far(struct builder *b, int64_t integer)
 		integers_resize(t, 2 * (t->mask + 1));
 		slot = integer_find(t, integer);
 	}
+	uint32_t index = value_new(b, (struct value){ .kind = V_INT, .integer = integer });
 	t->count++;
-	*(struct value *)column_push(&b->values_array) =
-	        (struct value){ .kind = V_INT, .integer = integer };
-	*slot = (struct integer_slot){ integer, (uint32_t)b->values_array.count };
-	return slot->value - 1;
+	*slot = (struct integer_slot){ integer, index + 1 };
+	return index;
 }
 
 uint32_t builder_integer(struct builder *b, int64_t integer)

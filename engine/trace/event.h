@@ -94,7 +94,7 @@ enum event_flag {
 struct event {
 	uint32_t target; /* by the operation's operand kind; NONE without operand */
 	/*
-	 * Access: the value (index of trace.values, 0 unknown; a V_PAIR for an RMW). ACT, CALL,
+	 * Access: the value (trace_value; 0 unknown; a V_PAIR for an RMW). ACT, CALL,
 	 * RET: index of trace.invocations. UBEG, MISS: index of trace.values, a V_LIST of
 	 * tokens. MISUSE: index of trace.values, a V_TOKEN. FLUSH: the store's event. WANT: 1
 	 * for a semaphore, which may have no other event. Otherwise 0.

@@ -12,8 +12,9 @@
 /* Versions written, and oldest read: 2 added operations at the end of ops.def, 3 blocks of
  * objects (new size), 4 changed events (wider thread indices), 5 blocks of events, 6 numbers of
  * recorded threads and tables for replay, 7 flush and the table `weak`, which a file of
- * version 6 has not, 8 sections packed as differences, 9 names by rules (`name_rules`). */
-enum { TRACE_VERSION = 9, TRACE_OLDEST = 6 };
+ * version 6 has not, 8 sections packed as differences, 9 names by rules (`name_rules`), 10
+ * values that are small integers. */
+enum { TRACE_VERSION = 10, TRACE_OLDEST = 6, SMALL_VALUES_FROM = 10 };
 
 enum trace_format { TRACE_TEXT, TRACE_STD, TRACE_BINARY };
 

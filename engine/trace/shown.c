@@ -189,13 +189,13 @@ static void append_integer(const struct trace *t, uint32_t variable, int64_t val
 
 void shown_append(const struct trace *t, uint32_t variable, uint32_t value, GString *out)
 {
-	const struct value *v = &t->values[value];
-	if (v->kind == V_PAIR) {
-		shown_append(t, variable, v->first, out);
+	const struct value v = trace_value(t, value);
+	if (v.kind == V_PAIR) {
+		shown_append(t, variable, v.first, out);
 		g_string_append_c(out, '>');
-		shown_append(t, variable, v->second, out);
-	} else if (v->kind == V_INT) {
-		append_integer(t, variable, v->integer, out);
+		shown_append(t, variable, v.second, out);
+	} else if (v.kind == V_INT) {
+		append_integer(t, variable, v.integer, out);
 	} else {
 		trace_append_value(t, value, out);
 	}

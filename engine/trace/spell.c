@@ -89,8 +89,8 @@ static const char *spelt_token(const struct spelling *s, const char *text)
 
 void spell_value(const struct spelling *s, uint32_t value, GString *out)
 {
-	const struct value *v = &s->t->values[value];
-	switch ((enum value_kind)v->kind) {
+	const struct value v = trace_value(s->t, value);
+	switch ((enum value_kind)v.kind) {
 	case V_NONE:
 		break;
 	case V_NIL:
@@ -103,21 +103,21 @@ void spell_value(const struct spelling *s, uint32_t value, GString *out)
 		g_string_append(out, "true");
 		break;
 	case V_INT:
-		g_string_append_printf(out, "%" G_GINT64_FORMAT, v->integer);
+		g_string_append_printf(out, "%" G_GINT64_FORMAT, v.integer);
 		break;
 	case V_STRING:
-		trace_append_string(trace_string(s->t, v->string), out);
+		trace_append_string(trace_string(s->t, v.string), out);
 		break;
 	case V_TOKEN:
-		append_text(s, spelt_token(s, trace_string(s->t, v->string)), out);
+		append_text(s, spelt_token(s, trace_string(s->t, v.string)), out);
 		break;
 	case V_PAIR:
-		spell_value(s, v->first, out);
+		spell_value(s, v.first, out);
 		g_string_append_c(out, '>');
-		spell_value(s, v->second, out);
+		spell_value(s, v.second, out);
 		break;
 	case V_LIST:
-		spell_list(s, s->t->value_lists + v->first, v->count, out);
+		spell_list(s, s->t->value_lists + v.first, v.count, out);
 		break;
 	}
 }

@@ -111,8 +111,8 @@ static void spell_other(const struct spelling *s, const struct event *e, GString
 		g_string_append_printf(out, "%u", e->aux);
 	if (e->op == OP_ALLOC)
 		g_string_append_printf(out, ",%" G_GUINT64_FORMAT, t->blocks[e->target].size);
-	if ((e->op == OP_UBEG || e->op == OP_MISS) && t->values[e->aux].kind == V_LIST &&
-	    t->values[e->aux].count) {
+	if ((e->op == OP_UBEG || e->op == OP_MISS) && trace_value(t, e->aux).kind == V_LIST &&
+	    trace_value(t, e->aux).count) {
 		g_string_append_c(out, ',');
 		spell_value(s, e->aux, out);
 	}

@@ -221,14 +221,14 @@ static void settle_tokens(struct spelling *s)
 	static const enum spelt kinds[] = { SPELT_BLOCK, SPELT_VARIABLE, SPELT_OBJECT };
 	s->tokens = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
 	for (uint64_t e = 0; e < t->events_count; e++) {
-		const struct value *list = &t->values[t->events[e].aux];
-		if (t->events[e].op != OP_MISS || list->kind != V_LIST)
+		const struct value list = trace_value(t, t->events[e].aux);
+		if (t->events[e].op != OP_MISS || list.kind != V_LIST)
 			continue;
-		for (uint32_t i = 0; i < list->count; i++) {
-			const struct value *v = &t->values[t->value_lists[list->first + i]];
-			if (v->kind == V_TOKEN)
+		for (uint32_t i = 0; i < list.count; i++) {
+			const struct value v = trace_value(t, t->value_lists[list.first + i]);
+			if (v.kind == V_TOKEN)
 				g_hash_table_insert(s->tokens,
-				                    (gpointer)trace_string(t, v->string), NULL);
+				                    (gpointer)trace_string(t, v.string), NULL);
 		}
 	}
 	for (size_t k = 0; g_hash_table_size(s->tokens) && k < G_N_ELEMENTS(kinds); k++)

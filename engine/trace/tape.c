@@ -70,7 +70,7 @@ struct tape {
 	struct kind *kinds;   /* TAPE_BLOCK + 1; 0 is none */
 	struct track *tracks; /* TAPE_BLOCK */
 	uint32_t kind_count, track_count;
-	uint32_t fresh;                    /* values up to here have occurred */
+	uint32_t fresh;                    /* interned values up to here have occurred */
 	uint32_t memory[1 << MEMORY_BITS]; /* by hash of a target: the value last seen there */
 	/* Encoder: index of a head's kind, of a thread's track. An entry may be stale: compare
 	 * what it points to. */
@@ -129,7 +129,8 @@ static inline void learn(struct tape *p, struct track *t, struct kind *k, uint32
 	t->target = target;
 	t->before = value ? t->last : t->before;
 	t->last = value ? value : t->last;
-	p->fresh = value >= p->fresh ? value + 1 : p->fresh;
+	/* as signed numbers, small integers (VALUE_INTEGER) are below */
+	p->fresh = (int32_t)value >= (int32_t)p->fresh ? value + 1 : p->fresh;
 }
 
 /* The context of the thread's next event. */

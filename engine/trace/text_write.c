@@ -85,12 +85,12 @@ static void print_sets(struct printer *p)
 {
 	const struct trace *t = p->t;
 	for (uint64_t i = 0; i < t->atomic_sets_count; i++) {
-		const struct value *members = &t->values[t->atomic_sets[i].members];
+		const struct value members = trace_value(t, t->atomic_sets[i].members);
 		g_string_append_printf(p->out, "#! atomic-set %s",
 		                       trace_string(t, t->atomic_sets[i].name));
-		for (uint32_t m = 0; members->kind == V_LIST && m < members->count; m++) {
+		for (uint32_t m = 0; members.kind == V_LIST && m < members.count; m++) {
 			g_string_append_c(p->out, ' ');
-			spell_value(&p->spelling, t->value_lists[members->first + m], p->out);
+			spell_value(&p->spelling, t->value_lists[members.first + m], p->out);
 		}
 		g_string_append_c(p->out, '\n');
 	}

@@ -154,24 +154,23 @@ const char *trace_site_name(const struct trace *t, uint32_t event)
 }
 
 struct condition_value trace_condition_value(const struct trace *t, uint32_t variable,
-                                             const struct value *value)
+                                             uint32_t value)
 {
+	const struct value v = trace_value(t, value);
 	unsigned bytes = t->variables[variable].size, unused = 64 - 8 * bytes;
-	switch (value->kind) {
+	switch (v.kind) {
 	case V_INT:
 		if (bytes == 0 || bytes >= sizeof(int64_t))
-			return (struct condition_value){ .known = true,
-				                         .number = value->integer };
+			return (struct condition_value){ .known = true, .number = v.integer };
 		return (struct condition_value){
 			.known = true,
 			.bytes = bytes,
-			.number = (int64_t)((uint64_t)value->integer << unused) >> unused,
+			.number = (int64_t)((uint64_t)v.integer << unused) >> unused,
 		};
 	case V_NIL:
 	case V_FALSE:
 	case V_TRUE:
-		return (struct condition_value){ .known = true,
-			                         .number = value->kind == V_TRUE };
+		return (struct condition_value){ .known = true, .number = v.kind == V_TRUE };
 	default:
 		return (struct condition_value){ 0 };
 	}

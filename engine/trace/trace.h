@@ -11,7 +11,8 @@
 #include "engine/base/condition.h"
 #include "engine/trace/event.h"
 
-/* Interned values: equal values have equal indices. Index 0 is V_NONE, "unknown". */
+/* A value is a number of 32 bits, equal ones of equal values: an index of trace.values (0 is
+ * V_NONE, "unknown"), or VALUE_INTEGER and a small integer itself (trace_value). */
 enum value_kind {
 	V_NONE,
 	V_NIL,
@@ -36,6 +37,21 @@ struct value {
 	};
 };
 _Static_assert(sizeof(struct value) == 16, "written to files as it is");
+/* An element of trace.values, which trace_value alone looks into: most integers have none. */
+struct interned_value {
+	struct value value;
+};
+
+/* Integers from 0 on, below VALUE_SMALL_END, are numbers by themselves; NONE is none of these.
+ * Files before version 10 have all integers in the table. */
+#define VALUE_INTEGER   UINT32_C(0x80000000)
+#define VALUE_SMALL_END (NONE & ~VALUE_INTEGER)
+static inline struct value interned_or_small(const struct interned_value *table, uint32_t value)
+{
+	if (value & VALUE_INTEGER)
+		return (struct value){ .kind = V_INT, .integer = value & ~VALUE_INTEGER };
+	return table[value].value;
+}
 
 /* A variable is the unit of memory: a range of bytes that every access of the trace covers
  * completely or not at all. Accesses of mixed size or offset cover several variables with
@@ -188,7 +204,7 @@ struct weak_source {
 	TRACE_LISTS(TABLE)
 /* All but the columns with an entry for each event. */
 #define TRACE_LISTS(TABLE) \
-	TABLE(values, struct value) \
+	TABLE(values, struct interned_value) \
 	TABLE(value_lists, uint32_t) \
 	TABLE(variables, struct variable) \
 	TABLE(name_rules, struct name_rule) \
@@ -274,9 +290,13 @@ static inline uint32_t trace_variable_code(const struct trace *t, uint32_t varia
 	uint32_t spelling = t->variables[variable].spelling;
 	return spelling & NAME_BY_RULE ? NAME_BY_RULE | variable : spelling;
 }
+static inline struct value trace_value(const struct trace *t, uint32_t value)
+{
+	return interned_or_small(t->values, value);
+}
 /* A value of `variable` for conditions; recorded bytes are a signed integer. */
 struct condition_value trace_condition_value(const struct trace *t, uint32_t variable,
-                                             const struct value *value);
+                                             uint32_t value);
 /* The base name, escaped for display. */
 const char *trace_name(const struct trace *trace);
 

@@ -514,11 +514,13 @@ bool builder_add(struct builder *b, struct event e, uint64_t line, struct error 
 	return add(&r, &e);
 }
 
-/* Prefetches the table entries that the values of accesses need. */
+/* Prefetches the table entries that interned values of accesses need. */
 static void fetch_values(const struct builder *b, struct access *accesses, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		struct access *a = &accesses[i];
+		if (!builder_is_interned(a->value))
+			continue;
 		a->slot = integer_slot(&b->integers, a->value);
 		__builtin_prefetch(&b->integers.slots[a->slot]);
 	}

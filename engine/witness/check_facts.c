@@ -486,7 +486,7 @@ static void facts_observation(struct checker *c)
 			if (f->initial != NULL && run.count == 1 && last[run.first] == NONE &&
 			    f->initial[run.first] == 0)
 				f->initial[run.first] = x->op == OP_RMW && x->aux != 0
-				                                ? t->values[x->aux].first
+				                                ? trace_value(t, x->aux).first
 				                                : x->aux;
 		}
 		for (uint32_t v = run.first; op_writes(x->op) && v < run.first + run.count; v++)

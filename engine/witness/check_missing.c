@@ -99,18 +99,18 @@ static void missing_touch(struct checker *c, struct missing *m, const char *name
 /* Tokens of a call's addresses: a range of indices of trace.values. */
 static struct wide missing_reach(const struct trace *t, uint32_t miss)
 {
-	const struct value *v = &t->values[t->events[miss].aux];
+	const struct value v = trace_value(t, t->events[miss].aux);
 
-	if (t->events[miss].aux == 0 || v->kind != V_LIST)
+	if (t->events[miss].aux == 0 || v.kind != V_LIST)
 		return (struct wide){ 0 };
-	return (struct wide){ v->first, v->count };
+	return (struct wide){ v.first, v.count };
 }
 
 static uint32_t missing_token(const struct trace *t, uint32_t value)
 {
-	const struct value *v = &t->values[value];
+	const struct value v = trace_value(t, value);
 
-	return v->kind == V_TOKEN || v->kind == V_STRING ? v->string : NONE;
+	return v.kind == V_TOKEN || v.kind == V_STRING ? v.string : NONE;
 }
 
 /* An event inside a call touches everything that the call may reach. */

@@ -140,8 +140,8 @@ static uint32_t value_in(const struct trace *t, const struct event *e, bool writ
 {
 	if (e->aux == 0 || e->flags & EVENT_WIDE)
 		return 0;
-	const struct value *v = &t->values[e->aux];
-	return v->kind != V_PAIR ? e->aux : written ? v->second : v->first;
+	const struct value v = trace_value(t, e->aux);
+	return v.kind != V_PAIR ? e->aux : written ? v.second : v.first;
 }
 
 static uint32_t initial_value(const struct trace *t, uint32_t variable)
@@ -180,8 +180,7 @@ static struct condition_value value_of(void *self, uint32_t name)
 	case NAMES_VARIABLE:
 		if (n.index == NONE)
 			return (struct condition_value){ .known = false };
-		return trace_condition_value(m->t, n.index,
-		                             &m->t->values[value_at(m, n.index)]);
+		return trace_condition_value(m->t, n.index, value_at(m, n.index));
 	case NAMES_NUMBER:
 		value.number = n.number;
 		break;

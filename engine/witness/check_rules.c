@@ -95,12 +95,12 @@ static bool rule_blocks(const struct checker *c, uint32_t e, bool pair, GString 
 
 static uint32_t value_read(const struct checker *c, const struct event *x)
 {
-	return x->op == OP_RMW && x->aux != 0 ? c->t->values[x->aux].first : x->aux;
+	return x->op == OP_RMW && x->aux != 0 ? trace_value(c->t, x->aux).first : x->aux;
 }
 
 static uint32_t value_written(const struct checker *c, const struct event *x)
 {
-	return x->op == OP_RMW && x->aux != 0 ? c->t->values[x->aux].second : x->aux;
+	return x->op == OP_RMW && x->aux != 0 ? trace_value(c->t, x->aux).second : x->aux;
 }
 
 /* With --values: the same value from another write of the same bytes. */

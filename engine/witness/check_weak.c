@@ -177,7 +177,7 @@ static uint32_t value_of(const struct trace *t, uint32_t e, bool written)
 
 	if (x->op != OP_RMW || x->aux == 0)
 		return x->aux;
-	return written ? t->values[x->aux].second : t->values[x->aux].first;
+	return written ? trace_value(t, x->aux).second : trace_value(t, x->aux).first;
 }
 
 /* Is one access's value the other's, byte by byte? */

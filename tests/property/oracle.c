@@ -279,7 +279,7 @@ static uint32_t value_read(const struct rules *r, uint32_t e)
 {
 	const struct event *x = event(r, e);
 
-	return x->op == OP_RMW && x->aux != 0 ? r->t->values[x->aux].first : x->aux;
+	return x->op == OP_RMW && x->aux != 0 ? trace_value(r->t, x->aux).first : x->aux;
 }
 
 static void rule_observation(struct rules *r)
@@ -337,7 +337,7 @@ static uint32_t value_written(const struct rules *r, uint32_t e)
 {
 	const struct event *x = event(r, e);
 
-	return x->op == OP_RMW && x->aux != 0 ? r->t->values[x->aux].second : x->aux;
+	return x->op == OP_RMW && x->aux != 0 ? trace_value(r->t, x->aux).second : x->aux;
 }
 
 /* Rule 2 for one reading event. */

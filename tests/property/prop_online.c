@@ -172,7 +172,7 @@ static void feed_call(struct feeder *f, struct flow_event *x)
 		                  .arguments = part->arguments,
 		                  .results = part->results };
 	for (uint32_t i = 0; i < call.arguments + call.results; i++)
-		values[i] = t->values[t->value_lists[part->values + i]];
+		values[i] = trace_value(t, t->value_lists[part->values + i]);
 	x->point = x->number;
 	x->call = &call;
 	if (f->calls)
@@ -341,9 +341,9 @@ static int64_t find_text(void *context, const char *text, size_t length)
 {
 	const struct trace *t = context;
 	for (uint32_t i = 0; i < t->values_count; i++)
-		if (t->values[i].kind == V_STRING &&
-		    strcmp(trace_string(t, t->values[i].string), text) == 0)
-			return t->values[i].string;
+		if (trace_value(t, i).kind == V_STRING &&
+		    strcmp(trace_string(t, trace_value(t, i).string), text) == 0)
+			return trace_value(t, i).string;
 	return -1;
 }
 

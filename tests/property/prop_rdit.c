@@ -175,18 +175,18 @@ static bool overlap(const char *a, const char *b)
 
 static uint32_t reach_count(const struct trace *t, uint32_t miss)
 {
-	const struct value *list = &t->values[t->events[miss].aux];
+	const struct value list = trace_value(t, t->events[miss].aux);
 
-	return t->events[miss].aux != 0 && list->kind == V_LIST ? list->count : 0;
+	return t->events[miss].aux != 0 && list.kind == V_LIST ? list.count : 0;
 }
 
 /* NULL: nil or a number, which is no address. */
 static const char *address(const struct trace *t, uint32_t miss, uint32_t i)
 {
-	const struct value *list = &t->values[t->events[miss].aux];
-	const struct value *v = &t->values[t->value_lists[list->first + i]];
+	const struct value list = trace_value(t, t->events[miss].aux);
+	const struct value v = trace_value(t, t->value_lists[list.first + i]);
 
-	return v->kind == V_TOKEN ? trace_string(t, v->string) : NULL;
+	return v.kind == V_TOKEN ? trace_string(t, v.string) : NULL;
 }
 
 /* The missing calls that an event is inside of (or begins, or ends), as bits. */

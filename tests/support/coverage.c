@@ -94,8 +94,8 @@ struct trace *coverage_trace(struct trace *t)
 		coverage_add(name, tried[op]);
 	}
 	for (uint32_t v = 1; v < t->values_count; v++) {
-		text |= t->values[v].kind == V_STRING;
-		nil |= t->values[v].kind == V_NIL;
+		text |= trace_value(t, v).kind == V_STRING;
+		nil |= trace_value(t, v).kind == V_NIL;
 	}
 	coverage_add("traces with values that are strings", text);
 	coverage_add("traces with the value nil", nil);

@@ -39,6 +39,10 @@ void replay_point(struct thread *t)
 {
 	unexpected("replay_point");
 }
+void sample_renew(struct thread *t)
+{
+	unexpected("sample_renew");
+}
 void poll_changed(void)
 {
 }

@@ -406,9 +406,9 @@ START_TEST(values_of_another_schedule)
 	stage_init(&stage, app->session, events, false);
 	uint32_t value = stage_value(&stage, 3, variable, &writer);
 	ck_assert_int_eq(writer, 0);
-	ck_assert_int_eq(app_trace(app)->values[value].integer, 1);
+	ck_assert_int_eq(trace_value(app_trace(app), value).integer, 1);
 	value = stage_value(&stage, 1, variable, &writer);
-	ck_assert_int_eq(app_trace(app)->values[value].integer, -3);
+	ck_assert_int_eq(trace_value(app_trace(app), value).integer, -3);
 	stage_value(&stage, 0, variable, &writer);
 	ck_assert(writer == NONE);
 	ck_assert_uint_eq(stage_position(&stage, 2), 0);

@@ -17,13 +17,13 @@
 static const char sample[] =
         "#! heddle 1\n#! semaphore s 2\n#! object o dict\n#! atomic-set A x y\n#! stack U k\n"
         "#! note seed 7\n"
-        "T|fork(U)|a.c:1\nT|alloc(p,8)|a.c:2\nT|w8(p)=5|a.c:3:4\nU|w4(p+4)=nil|a.c:4\n"
+        "T|fork(U)|a.c:1\nT|alloc(p,8)|a.c:2\nT|w8(p)=-5|a.c:3:4\nU|w4(p+4)=nil|a.c:4\n"
         "U|enter(f)|a.c:5\nU|rmw(x)=1>2;acq|a.c:6\nU|leave(f)|a.c:7\nU|ubeg(u,A)|a.c:8\n"
         "U|act(o.put,\"k\",1)=nil,2|a.c:9\nU|uend(u)|a.c:10\nT|miss(m,p,x)|9\nT|back(m)|9\n"
         "T|take(s)|9\nT|snd(g)|9\nU|rcv(g)|9\nT|join(U)|9\nT|free(p)|9\nT|end()|9\n";
 
 /* The format's header and table of sections (docs/trace-binary.md). */
-enum { HEADER = 64, ENTRY = 56, SECTIONS_AT = 20, SUM_AT = 32, NAME = 24 };
+enum { HEADER = 64, ENTRY = 56, VERSION_AT = 8, SECTIONS_AT = 20, SUM_AT = 32, NAME = 24 };
 #define DIFFERENCES (UINT32_C(1) << 31) /* of the bytes of a frame */
 
 struct file {
@@ -214,6 +214,20 @@ START_TEST(values_out_of_range_are_refused)
 }
 END_TEST
 
+/* Before version 10 all integers were in the table of values. */
+START_TEST(small_integers_of_older_files_are_refused)
+{
+	struct file f = sample_file();
+	struct error e;
+	struct trace *t = open_file(&f, &e);
+	ck_assert_msg(t != NULL, "%s", e.what);
+	trace_close(t);
+	f.bytes[VERSION_AT] = SMALL_VALUES_FROM - 1;
+	ck_assert_ptr_null(open_file(&f, &e));
+	release(&f);
+}
+END_TEST
+
 /* The sample with events and stacks that can be changed; the writer takes them as they are. */
 struct changeable {
 	struct trace *t;
@@ -285,8 +299,8 @@ START_TEST(events_out_of_range_are_refused)
 			ck_assert_ptr_null(open_changed(&c, &e));
 			*x = old;
 		}
-		for (int value = 0; value < 2; value++) {
-			*(value ? &x->aux : &x->target) = 0x7ffffff0;
+		for (int value = 0; value < 3; value++) {
+			*(value ? &x->aux : &x->target) = value == 2 ? NONE : 0x7ffffff0;
 			struct trace *t = open_changed(&c, &e);
 			*(value ? &values : &targets) += t == NULL;
 			if (t) /* then nothing may lead out of it */
@@ -341,21 +355,21 @@ START_TEST(lists_of_names_have_names)
 	uint64_t count, values;
 	char *lists = section(&f, "value_lists", &count),
 	     *table = section(&f, "values", &values);
-	uint32_t integer = 0, refused = 0;
+	uint32_t integers[] = { VALUE_INTEGER | 1, 0 }, refused = 0;
 	for (uint32_t i = 0; i < values; i++)
 		if (((struct value *)(void *)table)[i].kind == V_INT)
-			integer = i;
-	ck_assert_uint_ne(integer, 0);
-	for (uint64_t i = 0; i < count; i++) {
+			integers[1] = i;
+	ck_assert_uint_ne(integers[1], 0);
+	for (uint64_t i = 0; i < 2 * count; i++) {
 		uint32_t old;
-		memcpy(&old, lists + 4 * i, 4);
-		memcpy(lists + 4 * i, &integer, 4);
+		memcpy(&old, lists + 4 * (i / 2), 4);
+		memcpy(lists + 4 * (i / 2), &integers[i % 2], 4);
 		struct trace *t = open_file(&f, &e);
 		refused += t == NULL;
 		trace_close(t);
-		memcpy(lists + 4 * i, &old, 4);
+		memcpy(lists + 4 * (i / 2), &old, 4);
 	}
-	ck_assert_uint_eq(refused, 5); /* x y of the set; A of ubeg; p x of miss */
+	ck_assert_uint_eq(refused, 2 * 5); /* x y of the set; A of ubeg; p x of miss */
 	release(&f);
 }
 END_TEST
@@ -468,6 +482,7 @@ int main(void)
 	Suite *s = suite_create("hostile binary");
 	TCase *c = tcase_create("hostile binary");
 	tcase_add_loop_test(c, values_out_of_range_are_refused, 0, G_N_ELEMENTS(fields));
+	tcase_add_test(c, small_integers_of_older_files_are_refused);
 	tcase_add_test(c, unchanged_events_come_back);
 	tcase_add_test(c, events_out_of_range_are_refused);
 	tcase_add_test(c, bytes_of_events_lead_nowhere);

@@ -110,8 +110,8 @@ START_TEST(records)
 	for (int i = 0; i < 10; i++)
 		ck_assert_uint_eq(t->events[i].op, ops[i]);
 	ck_assert_str_eq(trace_thread_name(t, t->events[3].thread), "T1");
-	ck_assert_int_eq(t->values[t->events[1].aux].integer, 7);
-	ck_assert_int_eq(t->values[t->events[4].aux].integer, 123456789);
+	ck_assert_int_eq(trace_value(t, t->events[1].aux).integer, 7);
+	ck_assert_int_eq(trace_value(t, t->events[4].aux).integer, 123456789);
 	/* The access after the free is to the old life, the one after the alloc to the new. */
 	struct wide first = event_variables(t, &t->events[1]);
 	struct wide stale = event_variables(t, &t->events[7]);
@@ -197,9 +197,9 @@ START_TEST(short_records)
 		ck_assert_uint_eq(e->op, want[i].op);
 		if (want[i].op == OP_ENTER || want[i].op == OP_LEAVE)
 			continue;
-		ck_assert_int_eq(t->values[e->aux].kind == V_INT, want[i].valued);
+		ck_assert_int_eq(trace_value(t, e->aux).kind == V_INT, want[i].valued);
 		if (want[i].valued)
-			ck_assert_int_eq(t->values[e->aux].integer, want[i].value);
+			ck_assert_int_eq(trace_value(t, e->aux).integer, want[i].value);
 	}
 	/* The same place twice, another 16 bytes before; two writes 8 bytes apart. */
 	ck_assert(events_overlap(t, &t->events[1], &t->events[2]));

@@ -8,6 +8,7 @@
 #include "tests/support/suite.h"
 
 #include <check.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -190,9 +191,33 @@ START_TEST(values_compare_as_they_should)
 	ck_assert_uint_eq(e[8].aux, e[9].aux);
 	ck_assert_uint_eq(e[4].aux, e[10].aux);
 	ck_assert_uint_ne(e[11].aux, e[12].aux);
-	ck_assert_uint_eq(t->values[e[5].aux].kind, V_NIL);
-	ck_assert_int_eq(t->values[e[13].aux].integer, INT64_MIN);
+	ck_assert_uint_eq(trace_value(t, e[5].aux).kind, V_NIL);
+	ck_assert_int_eq(trace_value(t, e[13].aux).integer, INT64_MIN);
 	trace_close(t);
+}
+END_TEST
+
+/* Those from 2147483647 on, and below 0, are in the table. */
+START_TEST(small_integers_are_values_by_themselves)
+{
+	static const int64_t integers[] = {
+		0, 1, 2147483646, 2147483647, 2147483648, 4294967295, -1, INT64_MAX, INT64_MIN,
+	};
+	GString *text = g_string_new(NULL);
+	for (size_t i = 0; i < 2 * G_N_ELEMENTS(integers); i++)
+		g_string_append_printf(text, "T|w(x)=%" PRId64 "|1\n", integers[i / 2]);
+	struct trace *t = read_text(text->str);
+	for (size_t i = 0; i < G_N_ELEMENTS(integers); i++) {
+		uint32_t value = t->events[2 * i].aux;
+		ck_assert_uint_eq(value, t->events[2 * i + 1].aux);
+		ck_assert_uint_ne(value, NONE);
+		ck_assert_int_eq((value & VALUE_INTEGER) != 0, i < 3);
+		ck_assert_uint_eq(trace_value(t, value).kind, V_INT);
+		ck_assert_int_eq(trace_value(t, value).integer, integers[i]);
+	}
+	ck_assert_uint_eq(t->values_count, 1 + G_N_ELEMENTS(integers) - 3);
+	trace_close(t);
+	g_string_free(text, TRUE);
 }
 END_TEST
 
@@ -209,8 +234,8 @@ START_TEST(operands_hold_brackets_quotes_and_bars)
 	ck_assert_uint_eq(i.result_count, 2);
 	ck_assert_str_eq(trace_string(t, t->instances[i.instance].name), "v[a.b]");
 	ck_assert_str_eq(trace_string(t, i.method), "put");
-	ck_assert_uint_eq(t->values[i.arguments[2]].kind, V_STRING);
-	ck_assert_str_eq(trace_string(t, t->values[i.arguments[2]].string), "),|\"");
+	ck_assert_uint_eq(trace_value(t, i.arguments[2]).kind, V_STRING);
+	ck_assert_str_eq(trace_string(t, trace_value(t, i.arguments[2]).string), "),|\"");
 	i = trace_invocation(t, 3);
 	ck_assert_str_eq(trace_string(t, t->instances[i.instance].name), "a.b.c");
 	ck_assert_str_eq(trace_string(t, i.method), "m");
@@ -225,8 +250,8 @@ START_TEST(strings_hold_any_bytes_but_nul)
 	        read_text("T|act(o.m,\"\\xFF\",\"\\\\xFF\",\"\\xFE\",\"\\xC2\\x9B\")|1\n"
 	                  "T|w(\\xFF)|1\n");
 	struct invocation i = trace_invocation(t, 0);
-	ck_assert_str_eq(trace_string(t, t->values[i.arguments[0]].string), "\xFF");
-	ck_assert_str_eq(trace_string(t, t->values[i.arguments[1]].string), "\\xFF");
+	ck_assert_str_eq(trace_string(t, trace_value(t, i.arguments[0]).string), "\xFF");
+	ck_assert_str_eq(trace_string(t, trace_value(t, i.arguments[1]).string), "\\xFF");
 	ck_assert_uint_ne(i.arguments[0], i.arguments[1]);
 	ck_assert_uint_ne(i.arguments[0], i.arguments[2]);
 	ASSERT_OPERATION(t, 0, "act(o.m,\"\\xFF\",\"\\\\xFF\",\"\\xFE\",\"\\xC2\\x9B\")");
@@ -431,9 +456,9 @@ START_TEST(directives_are_facts)
 	ck_assert_uint_eq(t->warnings->len, 0);
 	ck_assert_uint_eq(t->atomic_sets_count, 1);
 	ck_assert_str_eq(trace_string(t, t->atomic_sets[0].name), "S1");
-	const struct value *members = &t->values[t->atomic_sets[0].members];
-	ck_assert_uint_eq(members->kind, V_LIST);
-	ck_assert_uint_eq(members->count, 3);
+	const struct value members = trace_value(t, t->atomic_sets[0].members);
+	ck_assert_uint_eq(members.kind, V_LIST);
+	ck_assert_uint_eq(members.count, 3);
 	ck_assert_str_eq(trace_string(t, t->instances[0].type), "dict");
 	ck_assert_int_eq(t->objects[t->events[2].target].count, 3);
 	ck_assert_uint_eq(t->variables[t->events[0].target].size, 4);
@@ -658,6 +683,7 @@ int main(void)
 	tcase_add_test(c, operations_print_as_they_are_written);
 	tcase_add_test(c, orders_default_to_seq_cst);
 	tcase_add_test(c, values_compare_as_they_should);
+	tcase_add_test(c, small_integers_are_values_by_themselves);
 	tcase_add_test(c, operands_hold_brackets_quotes_and_bars);
 	tcase_add_test(c, strings_hold_any_bytes_but_nul);
 	tcase_add_test(c, lines_end_as_they_like);

@@ -226,15 +226,15 @@ static void offer_values(const struct app *app, const char *name, const char *te
 		const struct event *e = &t->events[list.items[i]];
 		uint32_t aux = e->flags & EVENT_WIDE ? 0 : e->aux;
 		uint32_t parts[2] = { aux, 0 };
-		if (aux && t->values[aux].kind == V_PAIR) {
-			parts[0] = t->values[aux].first;
-			parts[1] = t->values[aux].second;
+		if (aux && trace_value(t, aux).kind == V_PAIR) {
+			parts[0] = trace_value(t, aux).first;
+			parts[1] = trace_value(t, aux).second;
 		}
 		for (int k = 0; k < 2; k++) {
-			if (parts[k] == 0 || t->values[parts[k]].kind != V_INT)
+			if (parts[k] == 0 || trace_value(t, parts[k]).kind != V_INT)
 				continue;
 			g_autofree char *number = g_strdup_printf(
-			        "%" G_GINT64_FORMAT, (gint64)t->values[parts[k]].integer);
+			        "%" G_GINT64_FORMAT, (gint64)trace_value(t, parts[k]).integer);
 			offer(out, number, text);
 		}
 	}

@@ -139,7 +139,7 @@ static bool pointed_to(const struct app *app, const char *pointer, uint64_t *add
 	if (v == NONE || t->variables[v].size == 0)
 		return false;
 	struct condition_value value =
-	        trace_condition_value(t, v, &t->values[session_value(s, v, s->event).value]);
+	        trace_condition_value(t, v, session_value(s, v, s->event).value);
 	*address = (uint64_t)value.number;
 	return value.known;
 }

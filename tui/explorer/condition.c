@@ -48,8 +48,8 @@ struct place_in_time {
 static struct condition_value variable_value(const struct session *s, uint32_t variable,
                                              uint32_t event)
 {
-	const struct value *v = &s->trace->values[session_value(s, variable, event).value];
-	return trace_condition_value(s->trace, variable, v);
+	return trace_condition_value(s->trace, variable,
+	                             session_value(s, variable, event).value);
 }
 
 static struct condition_value value_of(void *self, uint32_t name)
@@ -118,7 +118,7 @@ static struct condition_value given_value(void *self, uint32_t name)
 	const struct trace *t = given->at.session->trace;
 	if (o->kind != NAMES_VARIABLE)
 		return value_of(&given->at, name);
-	return trace_condition_value(t, o->index, &t->values[given->values[name]]);
+	return trace_condition_value(t, o->index, given->values[name]);
 }
 
 enum truth stop_condition_holds_with(const struct session *s, const struct stop_condition *stop,

@@ -60,11 +60,11 @@ static void append_value(const struct trace *t, uint32_t variable, uint32_t valu
 
 static void append_change(const struct trace *t, uint32_t event, uint32_t old, GString *out)
 {
-	const struct value *value = &t->values[t->events[event].aux];
+	const struct value value = trace_value(t, t->events[event].aux);
 	uint32_t new = t->events[event].aux, variable = shown_variable(&t->events[event]);
-	if (value->kind == V_PAIR) {
-		old = value->first;
-		new = value->second;
+	if (value.kind == V_PAIR) {
+		old = value.first;
+		new = value.second;
 	}
 	if (old) {
 		g_string_append_c(out, ' ');
@@ -103,11 +103,11 @@ void describe_event(const struct session *s, uint32_t event, GString *out)
 static void append_reached(const struct trace *t, const struct event *e, GString *out)
 {
 	enum { SHOWN = 3 };
-	const struct value *list = &t->values[e->aux];
-	uint32_t count = list->kind == V_LIST ? list->count : 0;
+	const struct value list = trace_value(t, e->aux);
+	uint32_t count = list.kind == V_LIST ? list.count : 0;
 	for (uint32_t i = 0; i < count && i < SHOWN; i++) {
 		g_string_append(out, i ? ", " : " reaching ");
-		trace_append_value(t, t->value_lists[list->first + i], out);
+		trace_append_value(t, t->value_lists[list.first + i], out);
 	}
 	if (count > SHOWN)
 		g_string_append_printf(out, " and %u more", count - SHOWN);

@@ -151,8 +151,8 @@ static void append_read(const struct refusal *r, uint32_t variable, uint32_t val
 
 static uint32_t value_read(const struct trace *t, uint32_t event)
 {
-	const struct value *value = &t->values[t->events[event].aux];
-	return value->kind == V_PAIR ? value->first : t->events[event].aux;
+	const struct value value = trace_value(t, t->events[event].aux);
+	return value.kind == V_PAIR ? value.first : t->events[event].aux;
 }
 
 /* The read would see another write than in the recording. */

@@ -23,7 +23,7 @@ uint32_t schedule_written_value(const struct trace *t, const struct event *e)
 {
 	if (e->flags & EVENT_WIDE)
 		return 0;
-	return t->values[e->aux].kind == V_PAIR ? t->values[e->aux].second : e->aux;
+	return trace_value(t, e->aux).kind == V_PAIR ? trace_value(t, e->aux).second : e->aux;
 }
 
 uint32_t schedule_initial_value(const struct session *s, uint32_t variable)
@@ -35,8 +35,9 @@ uint32_t schedule_initial_value(const struct session *s, uint32_t variable)
 	for (uint64_t i = 0; i < MIN(list.count, LOOKED_AT); i++) {
 		const struct event *e = &t->events[list.items[i]];
 		if (op_reads(e->op) && e->aux && !(e->flags & EVENT_WIDE))
-			return t->values[e->aux].kind == V_PAIR ? t->values[e->aux].first
-			                                        : e->aux;
+			return trace_value(t, e->aux).kind == V_PAIR
+			               ? trace_value(t, e->aux).first
+			               : e->aux;
 		if (op_writes(e->op))
 			return 0;
 	}

@@ -383,8 +383,8 @@ static uint32_t value_after(const struct trace *t, const struct event *e)
 {
 	if (e->flags & EVENT_WIDE)
 		return 0;
-	if (t->values[e->aux].kind == V_PAIR)
-		return t->values[e->aux].second;
+	if (trace_value(t, e->aux).kind == V_PAIR)
+		return trace_value(t, e->aux).second;
 	return e->aux;
 }
 

@@ -336,7 +336,8 @@ static void tell_read(struct story *story, const struct stage *stage, uint32_t r
 	guint before = story->f->witness->len - 2;
 	const struct trace *t = story->t;
 	uint32_t aux = t->events[write].aux;
-	uint32_t written = t->values[aux].kind == V_PAIR ? t->values[aux].second : aux;
+	uint32_t written =
+	        trace_value(t, aux).kind == V_PAIR ? trace_value(t, aux).second : aux;
 	g_autoptr(GString) text = g_string_new(NULL);
 	g_string_append_printf(text, "%s first: it reads ", thread_of(story, read));
 	append_value_at(story, stage, before, read, text);

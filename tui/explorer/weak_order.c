@@ -34,7 +34,7 @@ static uint32_t stale_value(const struct trace *t, const struct finding *f)
 	if (write == NONE)
 		return 0;
 	uint32_t aux = t->events[write].aux;
-	return t->values[aux].kind == V_PAIR ? t->values[aux].second : aux;
+	return trace_value(t, aux).kind == V_PAIR ? trace_value(t, aux).second : aux;
 }
 
 /* Needs INDEX_WRITERS and INDEX_THREADS. */

@@ -145,7 +145,7 @@ uint32_t run_state_missing(const struct run_state *s, uint32_t thread)
 
 static uint32_t value_read(const struct run_state *s, const struct event *x)
 {
-	return x->op == OP_RMW && x->aux != 0 ? s->t->values[x->aux].first : x->aux;
+	return x->op == OP_RMW && x->aux != 0 ? trace_value(s->t, x->aux).first : x->aux;
 }
 
 /* With --values: does another write of the same bytes give the same value? */
@@ -164,7 +164,7 @@ static bool same_value(const struct run_state *s, const struct event *x, struct 
 			return false;
 	}
 	return written.first == run.first && written.count == run.count &&
-	       (write->op == OP_RMW && write->aux != 0 ? s->t->values[write->aux].second
+	       (write->op == OP_RMW && write->aux != 0 ? trace_value(s->t, write->aux).second
 	                                               : write->aux) == value;
 }
 
