@@ -151,16 +151,6 @@ static void sampled_vptr_update(void **vptr, void *new_value)
 }
 SAMPLED(vptr_read, 3, LOG_READ, 0)
 
-/* A thread without events would lose the order of its creation and its end: whoever joins it
- * comes after whoever created it.  So the log has its first calls. */
-static __attribute__((noinline)) void show_thread(struct thread *t)
-{
-	if (t->gate)
-		return;
-	log_turn(t);
-	log_frames(t);
-}
-
 EXPORT void __tsan_func_entry(void *call_pc);
 static void sampled_func_entry(void *call_pc)
 {
@@ -172,8 +162,8 @@ static void sampled_func_entry(void *call_pc)
 		return;
 	}
 	push_frame(t, (uintptr_t)call_pc, function, sp, false);
-	if (unlikely(t->ordinal == 0))
-		show_thread(t);
+	if (unlikely(t->ordinal == 0) && !t->gate)
+		log_shown(t);
 	uint16_t calls = ++t->calls_of[function >> 4 & (SAMPLE_FUNCTIONS - 1)];
 	if (unlikely((calls & (calls - 1)) == 0))
 		begin_burst(t);
