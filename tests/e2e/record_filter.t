@@ -253,6 +253,54 @@ like "$out" 'recorded with --filter commute: ' "order violations are not"
 run $HEDDLE races --analysis hb less.hdl
 is "$status" 2 "races refuses it"
 like "$err" 'use heddle commute; or record without --filter' "with the remedy"
+# A thread that makes no call of the object is in the trace all the same: the order of its creation and
+# its end is that of two calls.
+cat >between.c <<'C'
+#include <pthread.h>
+static struct table {
+	long value[4];
+} table;
+static volatile int ready, other;
+static pthread_t second;
+__attribute__((noinline, noclone)) long put(struct table *t, long k, long v)
+{
+	long p = t->value[k];
+	t->value[k] = v;
+	return p;
+}
+__attribute__((noinline, noclone)) long get(struct table *t, long k)
+{
+	return t->value[k];
+}
+static void *idle(void *p)
+{
+	other++;
+	return p;
+}
+static void *run(void *p)
+{
+	put(&table, 0, 1);
+	pthread_create(&second, 0, idle, 0);
+	ready = 1;
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, run, 0);
+	while (!ready)
+		;
+	pthread_join(second, 0);
+	put(&table, 0, 2);
+	return pthread_join(t, 0);
+}
+C
+$HEDDLE cc -g -O1 between.c -o between -pthread || echo "# cannot build between"
+for how in --no-missing "--filter commute" "--filter commute --mode free"; do
+	$HEDDLE record -q --spec table.spec $how -o between.hdl -- ./between
+	run $HEDDLE commute between.hdl
+	like "$out" '^between.hdl: 0 findings' "two calls with a thread between them: $how"
+done
 run $HEDDLE record --live --filter commute -o less.hdl -- ./table
 is "$status" 125 "nothing to find live"
 like "$err" '--live finds races of accesses' "which is said"

@@ -176,6 +176,36 @@ is "$status" 0 "a program built with gcc's -fsanitize=thread"
 run $HEDDLE races --analysis hb free.hdl
 like "$out" 'on cold ' "the first calls are there"
 
+# A thread of which no access is in the sample is in the trace: its creation comes before its end.
+cat >short.c <<'C'
+#include <pthread.h>
+static int one, other;
+static void *run(void *p)
+{
+	*(int *)p += 1;
+	return p;
+}
+int main(void)
+{
+	for (int i = 0; i < 400; i++) {
+		pthread_t t;
+		pthread_create(&t, 0, run, i % 2 ? &one : &other);
+		pthread_join(t, 0);
+	}
+	return one + other - 400;
+}
+C
+$HEDDLE cc -g -O1 short.c -o short -pthread || echo "# cannot build short"
+for mode in free controlled; do
+	run $HEDDLE record -q --mode $mode --sample 1000000 -o short.hdl -- ./short
+	is "$status" 0 "short threads: $mode"
+	$HEDDLE convert -q short.hdl short.txt
+	is "$(cut -d'|' -f1 short.txt | grep -v '^#' | sort -u | wc -l)" 401 "each has an event"
+	ok $(($(plain short) >= 1000)) "and few have their accesses ($(plain short))"
+	run $HEDDLE races --analysis hb short.hdl
+	is "$status" 0 "none races"
+done
+
 # Bad options: one message each.
 for bad in 0 1000001 x -1 ''; do
 	run $HEDDLE record -q --sample "$bad" -o bad.hdl -- ./many

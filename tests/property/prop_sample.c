@@ -23,14 +23,17 @@ static struct trace *sampled(const struct trace *t, uint64_t seed, uint32_t *ids
 {
 	struct error e;
 	uint64_t keep = 0;
-	uint32_t count = 0;
+	uint32_t count = 0, threads = 0;
 	GString *text = g_string_new(NULL);
 
 	for (uint32_t i = 0; i < t->events_count; i++) {
 		const struct event *x = &t->events[i];
 		bool plain = (x->op == OP_READ || x->op == OP_WRITE) && !event_inert(x);
 		seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
-		if (plain && seed >> 63) {
+		/* the recorder has an event of every thread */
+		bool first = !(threads >> x->thread & 1);
+		threads |= UINT32_C(1) << x->thread;
+		if (plain && !first && seed >> 63) {
 			dropped_in_all++;
 			continue;
 		}

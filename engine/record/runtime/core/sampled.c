@@ -162,6 +162,8 @@ static void sampled_func_entry(void *call_pc)
 		return;
 	}
 	push_frame(t, (uintptr_t)call_pc, function, sp, false);
+	if (unlikely(t->ordinal == 0) && !t->gate)
+		log_shown(t);
 	uint16_t calls = ++t->calls_of[function >> 4 & (SAMPLE_FUNCTIONS - 1)];
 	if (unlikely((calls & (calls - 1)) == 0))
 		begin_burst(t);

@@ -157,6 +157,8 @@ ALWAYS_INLINE void log_unwritten(struct thread *t, enum log_tag tag, uintptr_t p
 {
 	uint64_t key = seen_key(t, tag, pc, address, code);
 	t->repeated++;
+	if (unlikely(t->ordinal == 0 && t->emitted == 0))
+		log_shown(t);
 	if (rt.sample && !rt.controlled)
 		return; /* free mode has no schedule */
 	if (rt.sample)

@@ -105,6 +105,12 @@ void log_frames(struct thread *t)
 	t->low = t->emitted;
 }
 
+void log_shown(struct thread *t)
+{
+	log_turn(t);
+	log_frames(t);
+}
+
 void log_no_frames(struct thread *t)
 {
 	if (t->emitted > 0)

@@ -58,6 +58,10 @@ extern volatile bool log_makes_room;
 
 /* ---- the call stack ---- */
 void log_frames(struct thread *t);
+/* A thread whose events are all left out, of which none has been written so far: a thread
+ * without events would lose the order of its creation and its end (whoever joins it comes after
+ * whoever created it), so the log has its calls. */
+void log_shown(struct thread *t);
 /* --sample, outside of it: the log has no frames of t, so that synchronisation there costs no
  * more than itself.  TODO_FRAMES stays. */
 void log_no_frames(struct thread *t);
