@@ -405,7 +405,7 @@ struct report *edc_find(struct model *m, const struct edc_options *options,
 		report_note(g.report, "%s", (char *)m->notes->pdata[i]);
 	if (options->bounded)
 		report_note(g.report,
-		            "critical sections were tracked in four words a location: edges "
+		            "four critical sections were kept for each location: edges "
 		            "may be missing, and there may be more candidates than without "
 		            "--bounded");
 	report_finish(g.report);

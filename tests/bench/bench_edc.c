@@ -1,5 +1,5 @@
 /*
- * bench_edc.c - EDC with critical sections tracked in a table, and in four 8-byte words a
+ * bench_edc.c - EDC with critical sections tracked in a table, and as four for each
  * location (the thesis's algorithm 3): time, memory, findings.
  *
  * Eight threads take one of many locks and touch the variables and the sets that it guards,

@@ -456,8 +456,9 @@ static bool same(uint64_t seed, struct model *m)
 	return equal;
 }
 
-/* Threads that nearly always hold a lock, and a block that one of them frees: most pairs are
- * ordered by happens-before, and EDC leaves many of these apart. */
+/* Threads that nearly always hold a lock, some of them shared, and a block that is freed and
+ * allocated again: most pairs are ordered by happens-before, and EDC leaves many of these
+ * apart. */
 static struct trace *sections_trace(uint64_t seed)
 {
 	enum { THREADS = 4, LOCKS = 3, DEPTH = 2, STEPS = 60 };
@@ -466,7 +467,7 @@ static struct trace *sections_trace(uint64_t seed)
 	int threads = g_rand_int_range(r, 2, THREADS + 1);
 	int locks = g_rand_int_range(r, 1, LOCKS + 1), variables = g_rand_int_range(r, 1, 4);
 	int held[THREADS][DEPTH], depth[THREADS] = { 0 }, line = 1;
-	bool taken[LOCKS] = { false }, freed = false;
+	bool taken[LOCKS] = { false }, shared[LOCKS] = { false }, freed = false;
 	GString *out = g_string_new("T0|alloc(p,8)|0\n");
 	for (int i = 0; i < STEPS; i++, line++) {
 		int t = g_rand_int_range(r, 0, threads), l = g_rand_int_range(r, 0, locks);
@@ -474,17 +475,23 @@ static struct trace *sections_trace(uint64_t seed)
 		if (depth[t] < DEPTH && !taken[l] && (depth[t] == 0 ? what < 90 : what < 15)) {
 			held[t][depth[t]++] = l;
 			taken[l] = true;
-			g_string_append_printf(out, "T%d|acq(l%d)|%d\n", t, l, line);
+			shared[l] = g_rand_int_range(r, 0, 4) == 0;
+			g_string_append_printf(out, "T%d|%sacq(l%d)|%d\n", t,
+			                       shared[l] ? "r" : "", l, line);
 		} else if (depth[t] > 0 && what < 45) {
 			l = held[t][--depth[t]];
 			taken[l] = false;
-			g_string_append_printf(out, "T%d|rel(l%d)|%d\n", t, l, line);
+			g_string_append_printf(out, "T%d|%srel(l%d)|%d\n", t,
+			                       shared[l] ? "r" : "", l, line);
 		} else if (what < 70) {
 			g_string_append_printf(out, "T%d|%c(x%d)|%d\n", t, what % 3 ? 'r' : 'w',
 			                       g_rand_int_range(r, 0, variables), line);
-		} else if (!freed && i > STEPS / 2 && what < 80) {
+		} else if (!freed && i > STEPS / 4 && what < 80) {
 			freed = true;
 			g_string_append_printf(out, "T%d|free(p)|%d\n", t, line);
+		} else if (freed && what < 85) { /* its memory is used again */
+			freed = false;
+			g_string_append_printf(out, "T%d|alloc(p,8)|%d\n", t, line);
 		} else if (!freed || what < 75) {
 			g_string_append_printf(out, "T%d|%c(p.f%d)|%d\n", t,
 			                       what % 2 ? 'r' : 'w', what % 4 / 2, line);

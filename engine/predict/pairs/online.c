@@ -754,31 +754,48 @@ static __attribute__((noinline)) void take_event(struct online *o, const struct 
 		sweep(o);
 }
 
-/* Most events of EDC: an access outside of sections by the thread that used the block last. */
-static inline bool edc_quick(struct online *o, const struct flow_event *x)
+/* Most events: an access, outside of EDC's sections, by the thread that has used the block and,
+ * of happens-before, the variable last. */
+static inline bool quick(struct online *o, const struct flow_event *x)
 {
+	struct memory *m = NULL;
+	struct block_past *b = NULL;
 	if (x->op > OP_WRITE || x->flags & EVENT_INERT || o->any_heads ||
 	    x->thread >= o->threads->len)
 		return false;
 	struct thread_past *t = &g_array_index(o->threads, struct thread_past, x->thread);
 	if (!t->begun || t->inside)
 		return false;
+	if (o->sections == NULL) {
+		if (x->variables_count != 1 || x->variables[0] >= o->memory_count)
+			return false;
+		m = memory_at(o, x->variables[0]);
+		if ((m->read.thread != x->thread && (m->read.time != 0 || has_list(m))) ||
+		    (m->write.thread != x->thread && m->write.time != 0))
+			return false;
+	}
+	if (x->block != NONE) {
+		if (x->block >= o->blocks->len)
+			return false;
+		b = &g_array_index(o->blocks, struct block_past, x->block);
+		if (b->last.at.thread != x->thread || b->last.held)
+			return false;
+	}
 	t->last = o->latest = x->number;
-	if (x->block == NONE)
-		return true;
-	struct block_past *b = &g_array_index(o->blocks, struct block_past, x->block);
-	if (x->block >= o->blocks->len || b->last.at.thread != x->thread || b->last.held)
-		return false;
-	b->last.at.time = x->number + 1;
-	b->last.at.point = x->point;
-	b->last.variable = x->variables[0];
-	b->last.scope = t->scope;
+	struct online_access now = { x->number + 1, x->thread, x->point };
+	if (m != NULL)
+		*(x->op == OP_READ ? &m->read : &m->write) = now;
+	if (b != NULL) {
+		b->last.at = now;
+		b->last.variable = x->variables[0];
+		b->last.scope = t->scope;
+	}
 	return true;
 }
 
 void online_event(struct online *o, const struct flow_event *x)
 {
-	if (o->sections == NULL || !edc_quick(o, x))
+	if (!quick(o, x))
 		take_event(o, x);
 }
 
