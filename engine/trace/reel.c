@@ -328,6 +328,12 @@ static void slot_fill(struct reel *r, struct tape *tape, uint32_t slot)
 		g_atomic_int_set(&r->bad, (gint)block + 1);
 	}
 	g_atomic_int_inc(&r->counts->all);
+	/* A page that is mapped twice counts twice in what users see as resident. */
+	for (unsigned kind = 0; kind < TWINS && r->room > usual_room; kind++) {
+		const struct twin *w = &r->twins[kind];
+		if (w->written)
+			(void)madvise(w->written + slot * w->block, w->block, MADV_DONTNEED);
+	}
 	take(r);
 	r->slots[slot].state = SLOT_DONE;
 	give(r);
