@@ -538,6 +538,7 @@ static bool read_events(struct in *in, bool stacks)
 	struct trace *t = in->t;
 	uint32_t bad;
 	struct reel_source r = { .vouched = in->vouched,
+		                 .file = t->storage->file.st_ino != 0,
 		                 .stacks = stacks,
 		                 .contexts = t->contexts,
 		                 .contexts_count = t->contexts_count };

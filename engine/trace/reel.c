@@ -312,6 +312,17 @@ static uint32_t slot_take(struct reel *r, uint32_t block)
 	return slot;
 }
 
+/* A pass needs the bytes of a block once, and leaves them to the system's cache. */
+static void forget_bytes(const struct reel *r, uint32_t block)
+{
+	const struct tape_block *b = &r->from.blocks[block];
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
+	uintptr_t from = (uintptr_t)(r->from.bytes + b->offset) & ~page;
+	uintptr_t end = (uintptr_t)(r->from.bytes + b->offset + b->bytes) & ~page;
+	if (r->from.file && end > from)
+		(void)madvise((void *)from, end - from, MADV_DONTNEED);
+}
+
 /* Without `taken`. */
 static void slot_fill(struct reel *r, struct tape *tape, uint32_t slot)
 {
@@ -328,6 +339,14 @@ static void slot_fill(struct reel *r, struct tape *tape, uint32_t slot)
 		g_atomic_int_set(&r->bad, (gint)block + 1);
 	}
 	g_atomic_int_inc(&r->counts->all);
+	if (r->room == usual_room)
+		forget_bytes(r, block);
+	/* A page that is mapped twice counts twice in what users see as resident. */
+	for (unsigned kind = 0; kind < TWINS && r->room > usual_room; kind++) {
+		const struct twin *w = &r->twins[kind];
+		if (w->written)
+			(void)madvise(w->written + slot * w->block, w->block, MADV_DONTNEED);
+	}
 	take(r);
 	r->slots[slot].state = SLOT_DONE;
 	give(r);

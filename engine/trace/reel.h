@@ -23,6 +23,7 @@ struct reel_source {
 	uint64_t contexts_count;
 	bool stacks;  /* there are call stacks */
 	bool vouched; /* the blocks were checked before */
+	bool file;    /* the bytes are mapped from a file, as it is */
 };
 
 /* How traces are opened from now on. REEL_WHOLE in the beginning. */

@@ -38,6 +38,50 @@ static bool same(struct trace *t, bool events, uint64_t witness_events)
 	return good;
 }
 
+/* Pairs of places that were told as found, and whether one was told again. */
+struct told {
+	const struct trace *t;
+	GHashTable *pairs;
+	bool again;
+};
+
+static void tell(void *context, const struct finding *race)
+{
+	struct told *told = context;
+	const struct event *events = told->t->events;
+	uint64_t a = told->t->locations[events[race->first].location].site,
+	         b = told->t->locations[events[race->second].location].site;
+
+	told->again |= !g_hash_table_add(told->pairs,
+	                                 (gpointer)(uintptr_t)(MIN(a, b) << 32 | MAX(a, b)));
+}
+
+/* Each race is told once, also where the projection is given up after some. */
+static bool told_once(struct trace *t, uint64_t witness_events)
+{
+	struct told told = { t, g_hash_table_new(NULL, NULL), false };
+	struct race_options o;
+	struct error error;
+	guint races = 0;
+
+	race_options_init(&o);
+	o.projects_always = true;
+	o.witness_events = witness_events;
+	o.budget_pair = o.budget_total = MIX_SECONDS;
+	o.found = tell;
+	o.found_context = &told;
+	struct report *r = races_find(t, &o, NULL, &error);
+	for (guint i = 0; r != NULL && i < r->findings->len; i++)
+		races += ((struct finding *)r->findings->pdata[i])->verdict == VERDICT_RACE;
+	bool good = r != NULL && !told.again && g_hash_table_size(told.pairs) == races;
+	if (!good)
+		printf("%u races, %u told%s\n", races, g_hash_table_size(told.pairs),
+		       told.again ? ", one again" : "");
+	g_hash_table_destroy(told.pairs);
+	report_free(r);
+	return good;
+}
+
 static bool one(uint64_t seed)
 {
 	struct random_options o = mix_options(seed, 2 + seed % 5, 12 + seed % 60);
@@ -55,7 +99,7 @@ static bool one(uint64_t seed)
 	projection_free(p);
 	/* room for all witnesses, or for a few */
 	uint64_t room = seed % 4 == 0 ? seed % 100 : UINT32_MAX;
-	good = same(t, false, room) && same(t, true, room);
+	good = same(t, false, room) && same(t, true, room) && told_once(t, room);
 	trace_close(t);
 	return good;
 }

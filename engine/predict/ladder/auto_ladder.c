@@ -15,6 +15,7 @@
 #include "engine/predict/ladder/projection.h"
 #include "engine/predict/m2/m2.h"
 #include "engine/predict/smt/smt.h"
+#include "engine/trace/reel.h"
 #include "engine/witness/witness.h"
 
 #include <string.h>
@@ -24,6 +25,8 @@ struct ladder {
 	struct projection *projection; /* or NULL */
 	struct checker *whole;         /* of its trace, on demand */
 	bool refused;                  /* a lifted witness was not accepted */
+	GHashTable *told; /* keys of units that options->found was called for; lives on when
+	                   * all is done again without the projection */
 	const struct race_options *options;
 	const struct progress *progress; /* shows the rung, and the races so far */
 	const struct progress *outer;
@@ -59,6 +62,8 @@ struct ladder {
 enum { VARIABLE_TRIES = 4 };
 /* Bound on try_variable: a try may go through all that is before its pair. */
 enum { NAMING_EVENTS = 1 << 28, NAMING_SHARE = 64 };
+/* Events that are opened for a projection: one GB. */
+enum { MOST_OPENED = 1 << 26 };
 
 /* "syncp (12 races so far): witnesses" */
 static bool tell_rung(void *context, double fraction, const char *what)
@@ -73,15 +78,21 @@ static bool tell_rung(void *context, double fraction, const char *what)
 
 /* -- units of verdicts --------------------------------------------------------------------- */
 
-static uint64_t unit_of(const struct ladder *l, uint32_t e1, uint32_t e2)
+static uint64_t unit_in(const struct trace *t, const struct race_options *options, uint32_t e1,
+                        uint32_t e2)
 {
 	uint32_t a = e1, b = e2;
 
-	if (!l->options->pairs_events) {
-		a = l->t->locations[l->t->events[e1].location].site;
-		b = l->t->locations[l->t->events[e2].location].site;
+	if (!options->pairs_events) {
+		a = t->locations[t->events[e1].location].site;
+		b = t->locations[t->events[e2].location].site;
 	}
 	return (uint64_t)MIN(a, b) << 32 | MAX(a, b);
+}
+
+static uint64_t unit_of(const struct ladder *l, uint32_t e1, uint32_t e2)
+{
+	return unit_in(l->t, l->options, e1, e2);
 }
 
 static struct finding *settled(const struct ladder *l, uint64_t unit)
@@ -218,6 +229,16 @@ static void lift(struct ladder *l, struct finding *f)
 	l->cancelled |= l->refused;
 }
 
+/* Once for each unit; events are those of the whole trace. */
+static void tell_race(const struct ladder *l, const struct finding *f)
+{
+	uint64_t unit = unit_in(l->report->trace, l->options, f->first, f->second);
+
+	if (l->options->found != NULL &&
+	    g_hash_table_add(l->told, g_memdup2(&unit, sizeof(unit))))
+		l->options->found(l->options->found_context, f);
+}
+
 /* Add a new race, with its witness within the memory bound. */
 static void add_race(struct ladder *l, uint64_t unit, struct finding *f)
 {
@@ -227,8 +248,7 @@ static void add_race(struct ladder *l, uint64_t unit, struct finding *f)
 		finding_free(f);
 		return;
 	}
-	if (l->options->found != NULL)
-		l->options->found(l->options->found_context, f);
+	tell_race(l, f);
 	if (f->witness != NULL &&
 	    l->witness_events + f->witness->len > l->options->witness_events) {
 		g_array_unref(f->witness);
@@ -870,17 +890,25 @@ static bool look_for_suspects(struct ladder *l, bool *any)
 	return good;
 }
 
-/* The trace as the other rungs see it. False when cancelled. */
-static bool project(struct ladder *l)
+/* The trace as the other rungs see it. A projection is made in a few passes, and its witnesses
+ * in more; so a trace that does not take much memory is opened for it. Without a projection it
+ * is opened in any case, as the other rungs look at the events in any order. False when
+ * cancelled. */
+static bool project(struct ladder *l, bool projects)
 {
+	const struct trace *whole = l->t;
 	bool cancelled;
 
-	if (l->suspects == NULL)
+	if (whole->events_count <= MOST_OPENED || l->suspects == NULL || !projects)
+		trace_keep_events(whole);
+	if (l->suspects == NULL || !projects)
 		return true;
 	l->projection = projection_new(l->t, l->options->projects_always ? 0 : PROJECTION_LEAST,
 	                               l->progress, &cancelled);
 	if (l->projection != NULL)
 		l->t = l->projection->trace;
+	else
+		trace_keep_events(whole);
 	return !cancelled;
 }
 
@@ -890,8 +918,8 @@ static bool climb(struct ladder *l, const struct rung *rungs, size_t count, bool
 {
 	bool any, good = look_for_suspects(l, &any);
 
-	if (good && any && projects)
-		good = project(l);
+	if (good && any)
+		good = project(l, projects);
 	if (!good)
 		return error_cancelled(error);
 	for (size_t i = 0; good && any && i < count; i++)
@@ -908,8 +936,12 @@ struct report *ladder_climb(struct trace *t, const struct race_options *options,
                             const char *name, const struct rung *rungs, size_t count,
                             const struct progress *progress, struct error *error)
 {
+	g_autoptr(GHashTable) told =
+	        g_hash_table_new_full(ladder_key_hash, g_int64_equal, g_free, NULL);
+
 	for (bool projects = true;; projects = false) {
 		struct ladder l = { .t = t,
+			            .told = told,
 			            .options = options,
 			            .outer = progress,
 			            .rung = name,

@@ -211,14 +211,20 @@ static bool is_kept(const struct trace *t, const uint64_t *kept, const struct ev
 	return !event_inert(x) && has(kept, event_variables(t, x).first);
 }
 
-/* Do at most half of the events stay, or all that may? */
+/* Do at most half of the events stay, or all that may? Of a long trace some stretches tell, as
+ * its events may have to be decoded for it. */
 static bool is_small(const struct trace *t, const uint64_t *kept, uint64_t least)
 {
-	uint64_t count = 0;
+	enum { STRETCH = 1 << 15, MANY = 64, SAMPLED = 16 };
+	uint64_t stretches = t->events_count / STRETCH, count = 0, seen = 0;
 
-	for (uint32_t e = 0; e < t->events_count && least > 0; e++)
-		count += is_kept(t, kept, &t->events[e]);
-	return count <= t->events_count / 2;
+	for (uint64_t i = 0; i <= stretches && least > 0; i += stretches > MANY ? SAMPLED : 1) {
+		uint64_t end = MIN((i + 1) * STRETCH, t->events_count);
+
+		for (uint64_t e = i * STRETCH; e < end; e++, seen++)
+			count += is_kept(t, kept, &t->events[e]);
+	}
+	return count <= seen / 2;
 }
 
 /* An access of several variables is kept with all of them, or dropped. */
@@ -320,28 +326,31 @@ static void make_events(struct projection *p, const uint64_t *kept)
 	const struct trace *t = p->whole;
 	const struct trace_index *ix = t->index;
 	g_autofree uint64_t *ends = g_new0(uint64_t, t->events_count / 64 + 1);
-	uint64_t count = 0;
+	uint64_t count = 0, room = 0;
+	struct event *events = NULL;
 
 	for (uint64_t i = 0; i < ix->must_count; i++) {
 		add(ends, ix->must[i].before);
 		add(ends, ix->must[i].after);
 	}
-	for (uint32_t e = 0; e < t->events_count; e++)
-		count += has(ends, e) || is_kept(t, kept, &t->events[e]);
-	struct event *events = g_new(struct event, count + 1);
-	p->event = g_new(uint32_t, count + 1);
-	count = 0;
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		bool is = is_kept(t, kept, &t->events[e]);
 
 		if (!is && !has(ends, e))
 			continue;
+		if (count + 1 >= room) {
+			room = MAX(1 << 12, 2 * room);
+			events = g_renew(struct event, events, room);
+			p->event = g_renew(uint32_t, p->event, room);
+		}
 		events[count] = t->events[e];
 		if (!is)
 			events[count].flags |= EVENT_INERT;
 		p->event[count++] = e;
 	}
 	p->trace = trace_reading(t);
+	events = g_renew(struct event, events, count + 1);
+	p->event = g_renew(uint32_t, p->event, count + 1);
 	p->trace->events = trace_own(p->trace, events);
 	p->trace->events_count = count;
 	p->trace->stacks = NULL;
