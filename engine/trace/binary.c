@@ -486,7 +486,8 @@ static bool check_events(struct in *in, uint64_t strings)
 	struct trace *t = in->t;
 	if (in->vouched)
 		return true;
-	struct events_check c = { .limits = limits_of(in, strings), .form = binary_form_new(t) };
+	struct events_check c = { .limits = limits_of(in, strings),
+		                  .form = binary_form_new(t) };
 	if (t->storage->reel != NULL)
 		c.must = must_maker_new(t);
 	bool good = check_blocks_of_events(in, &c);

@@ -157,7 +157,7 @@ builder_invocation_at(const struct builder *b, uint32_t invocation, const uint32
 
 struct value builder_value_at(const struct builder *b, uint32_t value)
 {
-	return interned_or_small((const void *)b->values_array.data, value);
+	return value_at(b, value);
 }
 
 /* -- the end: tables into the trace -------------------------------------------------------- */

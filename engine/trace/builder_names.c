@@ -79,9 +79,9 @@ static uint64_t written_integer(const struct builder *b, const struct event *e)
 {
 	if (!op_writes(e->op))
 		return 0;
-	struct value v = builder_value_at(b, e->aux);
+	struct value v = value_at(b, e->aux);
 	if (v.kind == V_PAIR)
-		v = builder_value_at(b, v.second);
+		v = value_at(b, v.second);
 	return v.kind == V_INT ? (uint64_t)v.integer : 0;
 }
 

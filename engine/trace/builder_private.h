@@ -230,6 +230,11 @@ static inline struct thread_state *builder_state(struct builder *b, uint32_t thr
 	return AT(b->states, struct thread_state, thread);
 }
 uint32_t builder_context(struct builder *b, struct context c); /* wellformed.c */
+/* The body of builder_value_at, for the files of the builder. */
+static inline struct value value_at(const struct builder *b, uint32_t value)
+{
+	return interned_or_small((const void *)b->values_array.data, value);
+}
 static inline struct meaning *builder_meaning(struct builder *b, uint32_t string)
 {
 	return AT(b->meanings, struct meaning, string);
