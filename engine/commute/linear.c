@@ -249,7 +249,7 @@ static GArray *moments_of(const struct linear_history *h)
 		if (ret.at != NONE)
 			g_array_append_val(all, ret);
 	}
-	qsort(all->data, all->len, sizeof(struct moment), by_time);
+	g_array_sort(all, by_time);
 	return all;
 }
 

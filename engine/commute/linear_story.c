@@ -74,7 +74,7 @@ static GArray *marks_of(const struct linear_history *h)
 		if (ret.at != NONE)
 			g_array_append_val(marks, ret);
 	}
-	qsort(marks->data, marks->len, sizeof(struct mark), by_time);
+	g_array_sort(marks, by_time);
 	return marks;
 }
 
