@@ -63,7 +63,9 @@ class TraceTables:
         return spelt[kind](target)
 
     def value(self, index):
-        value = self.row("values", index)
+        if index & 1 << 31:  # VALUE_INTEGER
+            return str(index & ~(1 << 31))
+        value = self.row("values", index)["value"]
         kind = str(value["kind"].cast(gdb.lookup_type("enum value_kind")))[2:]
         if kind == "INT":
             return str(int(value["integer"]))
