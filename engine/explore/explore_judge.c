@@ -186,7 +186,9 @@ void explore_judge(struct exploration *x, const struct plan_run *run, struct exp
 	note_output(x, run, r);
 	const char *last = r->printed ? r->printed : "";
 	note_threads(x);
-	if (run->diverged && result->signal != 0 && result->signal != SIGKILL) {
+	/* Of a run that left its plan the runtime's own ends say nothing about the program. */
+	bool by_runtime = run->facts.status == LOG_DEADLOCK || result->signal == SIGKILL;
+	if (run->diverged && result->signal != 0 && !by_runtime) {
 		r->end = EXPLORE_SIGNAL; /* nevertheless a run of the program */
 		r->story = g_strdup(last);
 	} else if (run->diverged) {
