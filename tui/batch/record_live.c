@@ -366,8 +366,8 @@ void record_live_end(struct record_live *l, const char *trace)
 		                       plural(l->violations));
 	if (more->len > 0)
 		g_string_append(more, " by edc");
-	fprintf(stderr,
-	        "%s: %u race%s%s by hb%s, not complete: 'heddle races' looks at other "
-	        "schedules\n",
-	        printable(name), l->races, plural(l->races), freed, more->str);
+	fprintf(stderr, "%s: %u race%s%s by hb%s, not complete: %s at other schedules\n",
+	        printable(name), l->races, plural(l->races), freed, more->str,
+	        l->violations ? "'heddle races' and 'heddle commute' look"
+	                      : "'heddle races' looks");
 }
