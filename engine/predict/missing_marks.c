@@ -98,6 +98,7 @@ static unsigned mark(struct trace *t, GHashTable *left, bool events, struct repo
 		g_autofree char *key = may_be_ordered(f) ? key_of(t, f, events) : NULL;
 
 		if (key != NULL && !g_hash_table_contains(left, key)) {
+			g_free(f->missing);
 			f->missing = calls_between(t, order, calls, f);
 			if (f->verdict == VERDICT_RACE)
 				f->verdict = VERDICT_CANDIDATE;

@@ -118,7 +118,9 @@ struct report *races_find(struct trace *t, const struct race_options *options,
 		r = races_lockset(t, options, progress, error);
 	else
 		r = by_chains(t, options, analyses[options->analysis].run, progress, error);
-	if (r != NULL)
+	if (r != NULL) {
 		report_look_behind(r);
+		races_mark_unseen(t, r);
+	}
 	return r;
 }

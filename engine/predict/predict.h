@@ -89,6 +89,10 @@ bool missing_code_was_called(const struct trace *t);
 /* For analyses that ignore such calls: adds a note if there are findings. */
 void missing_code_note(const struct trace *t, struct report *report);
 
+/* Races between threads that use an atomic which code wrote that is not recorded become
+ * candidates, with a note (unseen_writes.c). */
+void races_mark_unseen(const struct trace *t, struct report *report);
+
 /* Decide one conflicting pair: witness, proof of impossibility, or unknown. */
 struct finding *race_decide(struct trace *t, uint32_t e1, uint32_t e2,
                             const struct race_options *options, const struct progress *progress,

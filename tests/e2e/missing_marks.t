@@ -98,4 +98,30 @@ T
 run "$HEDDLE" atomic units.txt
 is "$status" 1 "a cycle of units"
 like "$out" "calls went into code that is not instrumented" "says that it does not ask"
+
+# An atomic reads what no recorded write left: code that is not recorded uses it, too, and may order its users.
+unseen() { # OLD: what T1's exchange of the flag reads
+	cat >unseen.txt <<T
+main|fork(T1)|a.c:1
+main|fork(T2)|a.c:2
+main|fork(T3)|a.c:3
+T1|rmw(flag)=0>1;acq|a.c:10
+T2|ar(flag)=1;rlx|a.c:20
+T1|w(x)=1|a.c:11
+T1|rmw(flag)=$1>0;rel|a.c:12
+T1|w(y)=1|a.c:13
+T3|w(y)=2|a.c:30
+T2|r(x)=1|a.c:21
+T
+	for analysis in auto shb m2; do
+		run "$HEDDLE" races unseen.txt --analysis $analysis --format json
+		is "$(json 'join " ", sort map { "$_->{variable}:$_->{verdict}" . ($_->{missing} ? ":marked" : "") } @{$d->{findings}}')" \
+			"$2" "$analysis: it reads $1"
+	done
+}
+unseen 1 "x:race y:race"
+unseen 2 "x:candidate:marked y:race"
+run "$HEDDLE" races unseen.txt
+like "$out" "a race only if the code that is not recorded and writes flag does not synchronise the two" "the atomic is named"
+like "$out" "note: 1 of these are candidates: code that is not recorded wrote atomics which both threads use" "and the report counts them"
 done_testing
