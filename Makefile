@@ -130,10 +130,11 @@ $(HEDDLE): $(B)/tui/main.o $(B)/libtui.a $(B)/libheddle.a
 # symbols hidden.  So of the sanitizers it has the one for undefined behaviour alone, which traps
 # (SIGILL), as that needs no library.  Its calls are bound when it is loaded, those of its own
 # functions to them: at run time a signal must not find it in the loader, or in a memset of the
-# program's.  A program may pass NULL where the C library's header says that nobody does.
+# program's.  A program may pass NULL where the C library's header says that nobody does, and read
+# from NULL: the hook reads first, and has the fault that the program would have.
 RUNTIME_FLAGS = -I. -D_GNU_SOURCE -std=gnu17 -O2 -g $(WARN) -fPIC -mcx16 -fvisibility=hidden -fno-builtin \
 	-fno-stack-protector -ftls-model=initial-exec -fexceptions -fno-delete-null-pointer-checks \
-	$(if $(filter-out thread,$(SAN)),-fsanitize=undefined -fsanitize-undefined-trap-on-error)
+	$(if $(filter-out thread,$(SAN)),-fsanitize=undefined -fno-sanitize=null -fsanitize-undefined-trap-on-error)
 $(B)/engine/record/runtime/%.o: engine/record/runtime/%.c
 	@mkdir -p $(@D)
 	$(CC) $(RUNTIME_FLAGS) -MMD -MP -c $< -o $@

@@ -367,14 +367,15 @@ void edc_sections_copy(struct edc_sections *s, uint32_t from, uint32_t to)
 {
 	struct edc_section *section;
 	guint thread = 0, i = 0;
-	for (uint32_t l = item_at(s, from)->lists, next; l != 0; l = next) {
+	const struct tracked old = *item_at(s, from); /* `to` may move the items */
+	for (uint32_t l = old.lists, next; l != 0; l = next) {
 		struct closed_list *list = &g_array_index(s->lists, struct closed_list, l - 1);
 		GArray *closed = list->closed;
 		next = list->next;
 		list = list_of(s, list->lock, to);
 		g_array_append_vals(list->closed, closed->data, closed->len);
 	}
-	item_at(s, to)->stay = item_at(s, from)->stay;
+	item_at(s, to)->stay = old.stay;
 	while ((section = next_open(s, from, &thread, &i)) != NULL)
 		add_touched(section,
 		            (struct edc_touched){ to, find_touched(section, from)->event });

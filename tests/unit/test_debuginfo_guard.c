@@ -35,7 +35,7 @@ static const char program_text[] =
 static char *program(void)
 {
 	char *source = in_folder("p.c"), *path = in_folder("p");
-	char *command = g_strdup_printf("gcc -g -gdwarf-5 -O2 %s -o %s", source, path);
+	g_autofree char *command = g_strdup_printf("gcc -g -gdwarf-5 -O2 %s -o %s", source, path);
 
 	ck_assert(g_file_set_contents(source, program_text, -1, NULL));
 	ck_assert_int_eq(system(command), 0);
@@ -157,7 +157,7 @@ int main(void)
 	tcase_add_test(c, no_module);
 	suite_add_tcase(s, c);
 	int status = suite_run(s);
-	char *command = g_strdup_printf("rm -rf '%s'", folder);
+	g_autofree char *command = g_strdup_printf("rm -rf '%s'", folder);
 	if (system(command) != 0)
 		status = 1;
 	return status;

@@ -264,7 +264,17 @@ static int end_of(void (*act)(const struct trace *t))
 	return status;
 }
 
-static void read_nothing(const struct trace *t)
+/* By a fault that is none of a block's: AddressSanitizer has a handler, which exits. */
+static bool ended_by_fault(int status)
+{
+#ifdef __SANITIZE_ADDRESS__
+	return WIFEXITED(status) && WEXITSTATUS(status) == 1;
+#else
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
+#endif
+}
+
+__attribute__((no_sanitize("undefined"))) static void read_nothing(const struct trace *t)
 {
 	signal(SIGALRM, SIG_DFL);
 	alarm(60);
@@ -294,9 +304,9 @@ START_TEST(other_faults_remain)
 	int status = end_of(do_nothing);
 	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 7);
 	status = end_of(read_nothing);
-	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+	ck_assert(ended_by_fault(status));
 	status = end_of(signal_itself);
-	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+	ck_assert(ended_by_fault(status));
 	status = end_of(handle_first);
 	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == SIGSEGV + 20);
 }
