@@ -631,7 +631,8 @@ bool checkpoint_load_added(const struct checkpoint *task, const struct task_orig
 	for (size_t i = 0; i < G_N_ELEMENTS(lists); i++) {
 		size_t size = g_array_get_element_size(lists[i]), had = lists[i]->len;
 		g_array_set_size(lists[i], lengths[i]);
-		memset(lists[i]->data + had * size, 0, (lengths[i] - had) * size);
+		if (lengths[i] > had)
+			memset(lists[i]->data + had * size, 0, (lengths[i] - had) * size);
 	}
 	x->histories = histories_beyond(o->extent.histories.runs);
 	return read_added(task, x, error);
