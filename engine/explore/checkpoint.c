@@ -562,7 +562,7 @@ bool checkpoint_inherit(const struct checkpoint *c, struct error *error)
 static bool read_state(const struct checkpoint *c, struct exploration *x, const char *path,
                        struct error *error)
 {
-	char *own = g_steal_pointer(&x->identity), *was, *is;
+	g_autofree char *own = g_steal_pointer(&x->identity), *was = NULL, *is = NULL;
 	g_clear_pointer(&x->program, g_free);
 	g_clear_pointer(&x->told, g_free);
 	g_clear_pointer(&x->environment, g_ptr_array_unref);
@@ -576,10 +576,7 @@ static bool read_state(const struct checkpoint *c, struct exploration *x, const 
 		error_set(error, path,
 		          "give --resume another file, or the same program and options",
 		          "is of another exploration: there %s, here %s", was, is);
-		g_free(was);
-		g_free(is);
 	}
-	g_free(own);
 	return !other && (good || foreign(path, error, "is damaged"));
 }
 
