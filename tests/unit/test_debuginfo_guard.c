@@ -35,7 +35,7 @@ static const char program_text[] =
 static char *program(void)
 {
 	char *source = in_folder("p.c"), *path = in_folder("p");
-	g_autofree char *command = g_strdup_printf("gcc -g -gdwarf-5 -O2 %s -o %s", source, path);
+	char *command = g_strdup_printf("gcc -g -gdwarf-5 -O2 %s -o %s", source, path);
 
 	ck_assert(g_file_set_contents(source, program_text, -1, NULL));
 	ck_assert_int_eq(system(command), 0);
