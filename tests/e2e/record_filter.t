@@ -111,27 +111,7 @@ run $HEDDLE info --format json less.hdl
 is "$(json '$d->{recording}{"recording-filter"}')" hb "says so, too"
 
 # Who spins on what is left out gives way under every strategy.
-cat >spin.c <<'C'
-#include <pthread.h>
-static volatile int ready[2];
-static void *run(void *p)
-{
-	ready[0] = 1;
-	while (!ready[1])
-		;
-	return p;
-}
-int main(void)
-{
-	pthread_t t;
-	pthread_create(&t, 0, run, 0);
-	while (!ready[0])
-		;
-	ready[1] = 1;
-	return pthread_join(t, 0);
-}
-C
-$HEDDLE cc -g -O1 spin.c -o spin -pthread || echo "# cannot build spin"
+$HEDDLE cc -g -O1 "$root/tests/e2e/programs/spin_flags.c" -o spin -pthread || echo "# cannot build spin"
 for strategy in random pct noise rr; do
 	for seed in 1 2 3; do
 		run timeout 60 $HEDDLE record -q --filter --strategy $strategy --seed $seed -o spin.hdl -- ./spin

@@ -226,27 +226,7 @@ run $HEDDLE races --analysis hb odd.txt
 like "$out" 'one window in 1\)' "a note that is none"
 
 # Who waits by looking gives way.
-cat >spin.c <<'C'
-#include <pthread.h>
-static volatile int ready[2];
-static void *run(void *p)
-{
-	ready[0] = 1;
-	while (!ready[1])
-		;
-	return p;
-}
-int main(void)
-{
-	pthread_t t;
-	pthread_create(&t, 0, run, 0);
-	while (!ready[0])
-		;
-	ready[1] = 1;
-	return pthread_join(t, 0);
-}
-C
-$HEDDLE cc -g -O1 spin.c -o spin -pthread || echo "# cannot build spin"
+$HEDDLE cc -g -O1 "$root/tests/e2e/programs/spin_flags.c" -o spin -pthread || echo "# cannot build spin"
 for strategy in random pct noise rr; do
 	run timeout 60 $HEDDLE record -q --sample 1000 --strategy $strategy -o spin.hdl -- ./spin
 	is "$status" 0 "a program that spins ends: $strategy"

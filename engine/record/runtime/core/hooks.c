@@ -210,25 +210,7 @@ static __attribute__((noinline)) void range_hook(const void *p, size_t size, enu
 		access_hook(p, code, LOG_READ, 0, HOOK_CALLER()); \
 		access_hook(p, code, LOG_WRITE, 0, HOOK_CALLER()); \
 	}
-#define SIZES(bytes, code) \
-	ACCESS(read##bytes, code, LOG_READ, 0) \
-	ACCESS(write##bytes, code, LOG_WRITE, 0) \
-	ACCESS_PC(read##bytes, code, LOG_READ) \
-	ACCESS_PC(write##bytes, code, LOG_WRITE) \
-	ACCESS(unaligned_read##bytes, code, LOG_READ, 0) \
-	ACCESS(unaligned_write##bytes, code, LOG_WRITE, 0) \
-	ACCESS(volatile_read##bytes, code, LOG_READ, LOG_VOLATILE) \
-	ACCESS(volatile_write##bytes, code, LOG_WRITE, LOG_VOLATILE) \
-	ACCESS(unaligned_volatile_read##bytes, code, LOG_READ, LOG_VOLATILE) \
-	ACCESS(unaligned_volatile_write##bytes, code, LOG_WRITE, LOG_VOLATILE) \
-	BOTH(read_write##bytes, code) \
-	BOTH(unaligned_read_write##bytes, code)
-
-SIZES(1, 0)
-SIZES(2, 1)
-SIZES(4, 2)
-SIZES(8, 3)
-SIZES(16, 4)
+ACCESS_HOOKS(ACCESS, ACCESS_PC, BOTH)
 
 #define RANGE(name, tag) \
 	EXPORT void __tsan_##name(void *p, size_t size); \

@@ -123,25 +123,7 @@ static __attribute__((noinline)) void sampled_access(void *p, unsigned what, uin
 		if (unlikely(--sample_quiet < 0)) \
 			sampled_access(p, (unsigned)LOG_WRITE | (code) << 16, HOOK_CALLER()); \
 	}
-#define SIZES(bytes, code) \
-	SAMPLED(read##bytes, code, LOG_READ, 0) \
-	SAMPLED(write##bytes, code, LOG_WRITE, 0) \
-	SAMPLED_PC(read##bytes, code, LOG_READ) \
-	SAMPLED_PC(write##bytes, code, LOG_WRITE) \
-	SAMPLED(unaligned_read##bytes, code, LOG_READ, 0) \
-	SAMPLED(unaligned_write##bytes, code, LOG_WRITE, 0) \
-	SAMPLED(volatile_read##bytes, code, LOG_READ, LOG_VOLATILE) \
-	SAMPLED(volatile_write##bytes, code, LOG_WRITE, LOG_VOLATILE) \
-	SAMPLED(unaligned_volatile_read##bytes, code, LOG_READ, LOG_VOLATILE) \
-	SAMPLED(unaligned_volatile_write##bytes, code, LOG_WRITE, LOG_VOLATILE) \
-	SAMPLED_BOTH(read_write##bytes, code) \
-	SAMPLED_BOTH(unaligned_read_write##bytes, code)
-
-SIZES(1, 0)
-SIZES(2, 1)
-SIZES(4, 2)
-SIZES(8, 3)
-SIZES(16, 4)
+ACCESS_HOOKS(SAMPLED, SAMPLED_PC, SAMPLED_BOTH)
 
 EXPORT void __tsan_vptr_update(void **vptr, void *new_value);
 static void sampled_vptr_update(void **vptr, void *new_value)
@@ -186,23 +168,12 @@ static void sampled_func_exit(void *unused)
 
 #define PAIR(name) \
 	{ (uint8_t *)(uintptr_t)__tsan_##name, (uint8_t *)(uintptr_t)sampled_##name },
-#define PAIRS(bytes) \
-	PAIR(read##bytes) \
-	PAIR(write##bytes) \
-	PAIR(read##bytes##_pc) \
-	PAIR(write##bytes##_pc) \
-	PAIR(unaligned_read##bytes) \
-	PAIR(unaligned_write##bytes) \
-	PAIR(volatile_read##bytes) \
-	PAIR(volatile_write##bytes) \
-	PAIR(unaligned_volatile_read##bytes) \
-	PAIR(unaligned_volatile_write##bytes) \
-	PAIR(read_write##bytes) \
-	PAIR(unaligned_read_write##bytes)
+#define PAIR_OF(name, ...) PAIR(name)
+#define PAIR_PC(name, ...) PAIR(name##_pc)
 
 static const struct {
 	uint8_t *hook, *sampled;
-} pairs[] = { PAIRS(1) PAIRS(2) PAIRS(4) PAIRS(8) PAIRS(16) PAIR(vptr_update) PAIR(vptr_read)
+} pairs[] = { ACCESS_HOOKS(PAIR_OF, PAIR_PC, PAIR_OF) PAIR(vptr_read) PAIR(vptr_update)
 	              PAIR(func_entry) PAIR(func_exit) };
 enum { PAIR_COUNT = sizeof(pairs) / sizeof(pairs[0]), JUMP = 5 /* bytes */ };
 
