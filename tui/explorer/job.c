@@ -17,13 +17,18 @@ static void wake(struct jobs *jobs)
 static bool tick(void *context, double fraction, const char *what)
 {
 	struct job *job = context;
-	int percent = (int)(100 * CLAMP(fraction, 0, 1));
+	int percent = (int)(100 * CLAMP(fraction, 0, 1)),
+	    before = g_atomic_int_get(&job->percent);
+	if (percent < before)
+		g_atomic_int_inc(&job->step);
 	if (job->tells) {
 		g_mutex_lock(&job->jobs->mutex);
+		if (strcmp(job->what, what) != 0)
+			g_atomic_int_set(&job->step, 0);
 		g_strlcpy(job->what, what, sizeof job->what);
 		g_mutex_unlock(&job->jobs->mutex);
 	}
-	if (percent != g_atomic_int_get(&job->percent)) {
+	if (percent != before) {
 		g_atomic_int_set(&job->percent, percent);
 		wake(job->jobs);
 	}
@@ -230,10 +235,13 @@ void jobs_describe(struct jobs *jobs, GString *out)
 	if (jobs->running->len == 0)
 		return;
 	struct job *job = jobs->running->pdata[jobs->running->len - 1];
+	int step = g_atomic_int_get(&job->step);
 	g_mutex_lock(&jobs->mutex);
-	g_string_append_printf(out, "%s%s%s %d %%", job->title, *job->what ? ": " : "",
-	                       job->what, g_atomic_int_get(&job->percent));
+	g_string_append_printf(out, "%s%s%s", job->title, *job->what ? ": " : "", job->what);
 	g_mutex_unlock(&jobs->mutex);
+	if (step > 0)
+		g_string_append_printf(out, " (step %d)", step + 1);
+	g_string_append_printf(out, " %d %%", g_atomic_int_get(&job->percent));
 	if (jobs->waiting->len)
 		g_string_append_printf(out, ", then %u more", jobs->waiting->len);
 }

@@ -29,6 +29,7 @@ struct job {
 	GThread *thread;
 	sigset_t blocked;                /* of the thread that started it */
 	gint percent, stopped, finished; /* atomic */
+	gint step;                       /* atomic: how often the percentage began again */
 	char what[96];                   /* under jobs->mutex */
 	GPtrArray *items; /* under jobs->mutex: handed over, not collected; or NULL */
 	bool good;
