@@ -3,8 +3,9 @@
  * accesses; and finally the variables.
  *
  * Places of text traces are hashed, as names come in any order. In recordings every access
- * needs a look-up: places of one size are bits of lines (struct line), which are hashed, and
- * each site remembers the line of its last access.
+ * needs a look-up: places of one size are bits of lines (struct line), which are hashed; large
+ * regions of which much is used have tables of them, too, and each site remembers the line of
+ * its last access.
  */
 #include "engine/base/compare.h"
 #include "engine/base/scattered.h"
@@ -47,9 +48,20 @@ uint32_t builder_region(struct builder *b, const char *name, uint64_t address, u
 	struct region r = { .name = builder_string(b, name, strlen(name)),
 		            .block = block,
 		            .address = address,
+		            .bytes = size,
 		            .recorded = true };
 	g_array_append_val(b->regions, r);
 	return b->regions->len - 1;
+}
+
+void builder_free_lines(struct builder *b)
+{
+	for (guint i = 0; i < b->regions->len; i++) {
+		struct line_tables *tables = AT(b->regions, struct region, i)->tables;
+		for (int k = 0; tables && k < 2 * LINE_CODES; k++)
+			g_free(tables->at[k / 2][k % 2]);
+		g_clear_pointer(&AT(b->regions, struct region, i)->tables, g_free);
+	}
 }
 
 static uint64_t spot_hash_of(const struct spot *s)
@@ -108,6 +120,7 @@ static uint32_t line_new(struct builder *b, uint32_t region, uint64_t low, unsig
 			b->failure = g_strdup("too many places in memory");
 		return 0;
 	}
+	AT(b->regions, struct region, region)->lines++;
 	*(struct line *)column_push(&b->lines) = (struct line){
 		.low = low,
 		.region = region,
@@ -138,9 +151,35 @@ static uint32_t line_intern(struct builder *b, uint32_t region, uint64_t low, un
 	return line;
 }
 
+/* Bytes of the regions whose lines have tables. */
+enum { TABLE_FROM = 4096, TABLE_TO = 1 << 30 };
+
+/* The entry of a line in its region's table; NULL: the region has none. It gets one when it has
+ * a line for every few entries, so that a table costs less than the lines. */
+static inline uint32_t *line_entry(struct region *r, uint64_t low, unsigned code, unsigned step)
+{
+	enum { ENTRIES = 16 };
+	uint64_t count = (r->bytes >> (LINE_BITS + step)) + 1;
+	if (r->bytes < TABLE_FROM || r->bytes > TABLE_TO || low >= r->bytes)
+		return NULL;
+	if (r->tables == NULL && r->lines < count / ENTRIES)
+		return NULL;
+	if (G_UNLIKELY(r->tables == NULL))
+		r->tables = g_new0(struct line_tables, 1);
+	uint32_t **at = &r->tables->at[code][step == code];
+	if (G_UNLIKELY(*at == NULL) && r->lines >= count / ENTRIES)
+		*at = g_new0(uint32_t, count);
+	return *at ? &(*at)[low >> (LINE_BITS + step)] : NULL;
+}
+
 static uint32_t line_of(struct builder *b, uint32_t region, uint64_t low, unsigned code,
                         unsigned step)
 {
+	uint32_t *entry = line_entry(AT(b->regions, struct region, region), low, code, step);
+	if (entry) {
+		*entry = *entry ? *entry : line_intern(b, region, low, code, step) + 1;
+		return *entry - 1;
+	}
 	uint64_t hash = (low >> LINE_BITS) ^ region * 37u ^ (code << 8) ^ (step << 4);
 	struct recent_line *r = &b->recent_lines[hash % RECENT_LINES];
 	if (r->line == 0 || r->low != low || r->region != region || r->code != code ||
