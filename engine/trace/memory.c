@@ -241,6 +241,12 @@ uint32_t builder_access_place(struct builder *b, uint64_t where, uint64_t offset
 	                                        : place_far(b, where, offset, near);
 }
 
+uint64_t builder_noted(const struct builder *b, uint32_t first)
+{
+	const struct line *l = builder_line(b, first);
+	return l->stack ? 0 : l->met & l->told;
+}
+
 uint32_t builder_place(struct builder *b, uint32_t region, uint64_t offset, uint32_t size)
 {
 	struct near_line near = { 0 };
