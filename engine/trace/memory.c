@@ -395,18 +395,19 @@ struct cutter {
 	GArray *variables; /* struct variable */
 	GArray *wides;     /* struct wide */
 	uint32_t *places;  /* by place: its variable, or its range of variables */
-	/* of one region: begins and ends of places; their ends; variable of each cut */
+	bool sized;        /* some place of the region has a size */
+	/* of a part of the region: begins and ends of places; their ends; variable of each cut
+	 */
 	GArray *cuts, *ends, *first; /* uint64_t, uint64_t, uint32_t */
 	GArray *keys;                /* struct order_key */
 };
 
-/* Set missing sizes of a region's places. */
-static void settle_sizes(struct order_key *keys, size_t count)
+/* Set missing sizes of places, where others of the region have one. */
+static void settle_sizes(struct cutter *c, struct order_key *keys, size_t count)
 {
-	bool sized = false;
-	for (size_t i = 0; i < count; i++)
-		sized |= keys[i].end > keys[i].offset;
-	if (!sized)
+	for (size_t i = 0; i < count && !c->sized; i++)
+		c->sized = keys[i].end > keys[i].offset;
+	if (!c->sized)
 		return;
 	for (size_t i = 0; i < count; i++)
 		if (keys[i].end == keys[i].offset)
@@ -534,9 +535,10 @@ static void sweep(struct cutter *c, const struct order_key *keys, size_t count)
 	}
 }
 
-static void cut_region(struct cutter *c, struct order_key *keys, size_t count)
+/* Places of one region, in order: all, or those before a place that none of them covers. */
+static void cut_places(struct cutter *c, struct order_key *keys, size_t count)
 {
-	settle_sizes(keys, count);
+	settle_sizes(c, keys, count);
 	collect_cuts(c, keys, count);
 	sweep(c, keys, count);
 	guint from = 0;
@@ -618,24 +620,40 @@ static bool stream_next(const struct builder *b, struct stream *s)
 
 enum { STREAMS = 10 }; /* five sizes at two steps each, but for one byte; spots */
 
-/* All that the streams have, sorted. */
-static void merge_streams(struct cutter *c, struct stream *streams, unsigned count)
+static void cut_keys(struct cutter *c)
 {
+	if (c->keys->len)
+		cut_places(c, (struct order_key *)(void *)c->keys->data, c->keys->len);
+	g_array_set_size(c->keys, 0);
+}
+
+/* Cut all that the streams have, sorted: part by part, since of large regions the keys would
+ * take more memory than the variables. */
+static void cut_streams(struct cutter *c, struct stream *streams, unsigned count)
+{
+	enum { PART = 64 };
+	uint64_t reach = 0; /* of the keys at hand: none covers this place */
+	bool sized = false; /* the same: one has a size */
 	for (unsigned i = 0; i < count;)
 		if (stream_next(c->b, &streams[i]))
 			i++;
 		else
 			streams[i] = streams[--count];
-	g_array_set_size(c->keys, 0);
 	while (count > 0) {
 		struct stream *first = &streams[0];
 		for (unsigned i = 1; i < count; i++)
 			if (by_place(&streams[i].key, &first->key) < 0)
 				first = &streams[i];
-		g_array_append_val(c->keys, first->key);
+		const struct order_key *key = &first->key;
+		if (c->keys->len >= PART && sized && key->offset >= reach)
+			cut_keys(c);
+		reach = MAX(reach, MAX(key->end, key->offset + 1));
+		sized |= key->end > key->offset;
+		g_array_append_val(c->keys, *key);
 		if (!stream_next(c->b, first))
 			*first = streams[--count];
 	}
+	cut_keys(c);
 }
 
 static gint by_line(gconstpointer x, gconstpointer y, gpointer builder)
@@ -704,17 +722,16 @@ static void cut_regions(struct cutter *c)
 	for (guint region = 0; region < b->regions->len; region++, from = to) {
 		struct stream streams[STREAMS];
 		unsigned count = line_streams(b, region, lines, &line, streams);
+		c->sized = false;
 		while (to < b->spots.count && spots[to].region == region)
 			to++;
 		if (count == 0 && to > from) { /* mostly a text's */
-			cut_region(c, spots + from, to - from);
+			cut_places(c, spots + from, to - from);
 			continue;
 		}
 		streams[count++] =
 		        (struct stream){ .spots = spots + from, .spots_end = spots + to };
-		merge_streams(c, streams, count);
-		if (c->keys->len)
-			cut_region(c, (struct order_key *)(void *)c->keys->data, c->keys->len);
+		cut_streams(c, streams, count);
 	}
 }
 
