@@ -18,14 +18,10 @@
 static const struct kept_kind modules = { "debug-", ".module", 64, 256 << 20 };
 static const struct kept_kind answers = { "debug-", ".atomic", 256, 1 << 20 };
 
-/* Began before the file could have been changed unnoticed: times are those of the system's last
- * tick, and whole seconds on some file systems. */
-static bool is_settled(const struct stat *st)
+bool known_settled(const struct stat *st, struct timespec now)
 {
 	enum { TICK = 100000000 };
-	struct timespec now;
 	bool whole = st->st_mtim.tv_nsec == 0 && st->st_ctim.tv_nsec == 0;
-	clock_gettime(CLOCK_REALTIME, &now);
 	int64_t past = (int64_t)(now.tv_sec - st->st_ctim.tv_sec) * 1000000000 +
 	               (now.tv_nsec - st->st_ctim.tv_nsec);
 	return past > (whole ? 20 * (int64_t)TICK : TICK);
@@ -34,9 +30,11 @@ static bool is_settled(const struct stat *st)
 char *known_key(const char *path, enum reading most)
 {
 	struct stat module, program;
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
 	g_autofree char *whole = g_canonicalize_filename(path, NULL);
-	if (stat(path, &module) != 0 || !S_ISREG(module.st_mode) || !is_settled(&module) ||
-	    stat("/proc/self/exe", &program) != 0)
+	if (stat(path, &module) != 0 || !S_ISREG(module.st_mode) ||
+	    !known_settled(&module, now) || stat("/proc/self/exe", &program) != 0)
 		return NULL;
 	g_autofree char *of = kept_identity(&module), *by = kept_identity(&program);
 	g_autofree char *text =

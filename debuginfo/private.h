@@ -7,6 +7,8 @@
 
 #include "debuginfo/debuginfo.h"
 
+#include <time.h>
+
 struct line_row {
 	uint64_t address;
 	uint32_t file; /* index of files; NONE: end of a sequence */
@@ -122,7 +124,11 @@ enum reading { READ_SYMBOLS, READ_DWARF, READ_NAMES };
  * without DWARF that was asked for. */
 bool debuginfo_read_guarded(struct debuginfo *d, enum reading most, struct error *error);
 
-/* known.c: the key of a module as it is now; NULL: it is not to be kept. Owned by the caller.
+/* known.c: was a file changed so long ago that another change shows in its times? They are
+ * those of the system's last tick, and whole seconds on some file systems. */
+struct stat;
+bool known_settled(const struct stat *st, struct timespec now);
+/* The key of a module as it is now; NULL: it is not to be kept. Owned by the caller.
  */
 char *known_key(const char *path, enum reading most);
 /* What was read under that key, aligned to 8 bytes; false: it is to be read anew. `key` may be
