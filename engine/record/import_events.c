@@ -190,22 +190,20 @@ static uint32_t place_of(struct import *im, const struct block_life *life, uint6
 
 /* ---- threads ---- */
 
-struct lane *import_lane(struct import *im, uint32_t id)
+struct lane *import_lane_new(struct import *im, uint32_t id)
 {
 	if (im->lanes->len <= id)
 		g_array_set_size(im->lanes, id + 1);
 	struct lane *lane = &g_array_index(im->lanes, struct lane, id);
-	if (!lane->known) {
-		GString *name = g_string_new(NULL);
-		record_append_thread(id, name);
-		*lane = (struct lane){ .known = true,
-			               .thread = builder_thread(im->b, name->str, name->len),
-			               .functions = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-			               .chunks = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
-			               .waits_for = NONE };
-		builder_recorded_thread(im->b, lane->thread, id);
-		g_string_free(name, TRUE);
-	}
+	GString *name = g_string_new(NULL);
+	record_append_thread(id, name);
+	*lane = (struct lane){ .known = true,
+		               .thread = builder_thread(im->b, name->str, name->len),
+		               .functions = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		               .chunks = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
+		               .waits_for = NONE };
+	builder_recorded_thread(im->b, lane->thread, id);
+	g_string_free(name, TRUE);
 	return lane;
 }
 

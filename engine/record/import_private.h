@@ -142,7 +142,14 @@ static inline unsigned import_order(enum op op, unsigned flags)
 	                                                                         : order;
 }
 /* State of a thread; invalidates earlier pointers. */
-struct lane *import_lane(struct import *im, uint32_t id);
+struct lane *import_lane_new(struct import *im, uint32_t id);
+static inline struct lane *import_lane(struct import *im, uint32_t id)
+{
+	struct lane *lane = NULL;
+	if (G_LIKELY(id < im->lanes->len))
+		lane = &g_array_index(im->lanes, struct lane, id);
+	return G_LIKELY(lane && lane->known) ? lane : import_lane_new(im, id);
+}
 /* The block, stack or module at an address (also a freed block), or NULL. */
 struct block_life *import_life(struct import *im, uint64_t address);
 /* The region of all other addresses. */

@@ -489,22 +489,24 @@ static void sort_nearly(uint64_t *numbers, size_t count)
 /* Sorted, distinct begins and ends of places. */
 static void collect_cuts(struct cutter *c, const struct order_key *keys, size_t count)
 {
-	g_array_set_size(c->ends, 0);
-	g_array_set_size(c->cuts, 0);
-	for (size_t i = 0; i < count; i++)
-		if (c->ends->len == 0 || keys[i].end != keys[i - 1].end)
-			g_array_append_val(c->ends, keys[i].end);
+	g_array_set_size(c->ends, (guint)count);
+	g_array_set_size(c->cuts, (guint)(2 * count));
 	uint64_t *ends = (uint64_t *)(void *)c->ends->data;
-	sort_nearly(ends, c->ends->len);
-	size_t next = 0, end = 0;
-	while (next < count || end < c->ends->len) {
+	uint64_t *cuts = (uint64_t *)(void *)c->cuts->data;
+	size_t next = 0, end = 0, end_count = 0, cut_count = 0;
+	for (size_t i = 0; i < count; i++)
+		if (i == 0 || keys[i].end != keys[i - 1].end)
+			ends[end_count++] = keys[i].end;
+	sort_nearly(ends, end_count);
+	while (next < count || end < end_count) {
 		bool begins =
-		        next < count && (end == c->ends->len || keys[next].offset <= ends[end]);
+		        next < count && (end == end_count || keys[next].offset <= ends[end]);
 		uint64_t cut = begins ? keys[next++].offset : ends[end++];
-		if (c->cuts->len == 0 ||
-		    g_array_index(c->cuts, uint64_t, c->cuts->len - 1) != cut)
-			g_array_append_val(c->cuts, cut);
+		if (cut_count == 0 || cuts[cut_count - 1] != cut)
+			cuts[cut_count++] = cut;
 	}
+	g_array_set_size(c->ends, (guint)end_count);
+	g_array_set_size(c->cuts, (guint)cut_count);
 }
 
 /* Every interval between two cuts covered by a place is a variable; keys are sorted by offset,
