@@ -79,9 +79,7 @@ void reach_init(void)
 static __attribute__((noinline, noclone)) size_t copy_here(void *to, uintptr_t from,
                                                            size_t bytes)
 {
-	__asm__ volatile(".globl reach_reads, reach_has_read\n"
-	                 ".hidden reach_reads, reach_has_read\n"
-	                 "reach_reads: rep movsb\n"
+	__asm__ volatile("reach_reads: rep movsb\n"
 	                 "reach_has_read:\n"
 	                 : "+D"(to), "+S"(from), "+c"(bytes)
 	                 :
