@@ -395,6 +395,7 @@ void builder_free(struct builder *b)
 		free_array(AT(b->locks, struct lock, i)->readers);
 	for (guint i = 0; i < b->states->len; i++)
 		free_array(AT(b->states, struct thread_state, i)->scopes);
+	builder_free_lines(b);
 	GArray *arrays[] = { b->string_bytes, b->string_offsets, b->meanings,    b->value_lists,
 		             b->threads,      b->objects,        b->messages,    b->blocks,
 		             b->instances,    b->invocations,    b->locations,   b->sites,
@@ -409,7 +410,6 @@ void builder_free(struct builder *b)
 		                   &b->lines_table };
 	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++)
 		g_free(tables[i]->slots);
-	builder_free_lines(b);
 	free_array(b->lates);
 	if (b->late_keys)
 		g_hash_table_destroy(b->late_keys);
