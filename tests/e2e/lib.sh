@@ -9,6 +9,13 @@ export LC_ALL=C.UTF-8 # screens are compared with their own characters
 root=$PWD
 build=${HEDDLE%/*} # what the binary was made with
 [ "$HEDDLE" != "$root/heddle" ] || build=$root/build
+case $HEDDLE in
+*/*) # a copy of the binary alone cannot record: say so once, and not by a hundred failures
+	[ -e "$build/libheddle-record.so" ] || [ -e "${HEDDLE%/*}/../lib/heddle/libheddle-record.so" ] || {
+		echo "Bail out!  HEDDLE=$HEDDLE: its recording runtime is not beside it"
+		exit 2
+	} ;;
+esac
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 # What heddle keeps for its user is none of a test's business, and the other way round.
