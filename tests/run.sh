@@ -23,7 +23,7 @@ wanted() { # PATH NAME...: is it one of the names, or are none given?
 	[ $# = 0 ] && return
 	for pattern; do
 		# shellcheck disable=SC2053
-		[[ $base = $pattern || ${base%.*} = $pattern || cases/${folder##*/} = $pattern ]] && return
+		[[ $base = $pattern || ${base%.*} = $pattern || ${folder#tests/e2e/} = $pattern ]] && return
 	done
 	return 1
 }

@@ -325,12 +325,15 @@ static bool sections_ordered(const struct edc *e, uint32_t e1, uint32_t e2)
 {
 	const struct edc_rules rules = { .context = (void *)(uintptr_t)e,
 		                         .clashing = clashing };
+	const struct edc_pair pair = {
+		{ e1, e2 }, { e->t->events[e1].op == OP_FREE, e->t->events[e2].op == OP_FREE }
+	};
 	for (uint32_t a = e->innermost[e1]; a != NONE; a = e->innermost[a])
 		for (uint32_t b = e->innermost[e2]; b != NONE; b = e->innermost[b])
 			if (e->t->events[a].target == e->t->events[b].target &&
 			    open_at(e, a, e1) && open_at(e, b, e2) &&
-			    edc_sections_clash(&rules, section_of(e, a), section_of(e, b), e1,
-			                       e2))
+			    edc_sections_clash(&rules, section_of(e, a), section_of(e, b),
+			                       &pair))
 				return true;
 	return false;
 }

@@ -113,8 +113,14 @@ static void add_touched(struct edc_section *s, struct edc_touched new)
 	}
 }
 
+static bool of_pair(const struct edc_pair *pair, uint32_t e1, uint32_t e2)
+{
+	bool first = e1 == pair->events[0], second = e2 == pair->events[1];
+	return first ? second || pair->frees[0] : second && pair->frees[1];
+}
+
 bool edc_sections_clash(const struct edc_rules *rules, const struct edc_section *first,
-                        const struct edc_section *second, uint32_t e1, uint32_t e2)
+                        const struct edc_section *second, const struct edc_pair *pair)
 {
 	if (first->end == NONE || second->end == NONE || (first->shared && second->shared))
 		return false;
@@ -128,7 +134,7 @@ bool edc_sections_clash(const struct edc_rules *rules, const struct edc_section 
 		struct event_list clashing = rules->clashing(rules->context, item);
 		for (uint64_t k = 0; k < clashing.count; k++) {
 			const struct edc_touched *a = find_touched(first, clashing.items[k]);
-			if (a != NULL && !(a->event == e1 && b->event == e2))
+			if (a != NULL && !of_pair(pair, a->event, b->event))
 				return true;
 		}
 	}

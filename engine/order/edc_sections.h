@@ -65,11 +65,18 @@ void edc_held_unref(struct edc_held *h);
 struct edc_section *edc_section_ref(struct edc_section *s);
 void edc_section_unref(struct edc_section *s);
 
+/* Two events, the second of which is later, each inside of a section on one lock. */
+struct edc_pair {
+	uint32_t events[2];
+	bool frees[2]; /* it frees a block */
+};
 /* The thesis's deferred check. Is a section ordered before a later one on its lock by items
- * other than those that e1 touched in the first and e2 in the second? Not where one of them is
- * open, nor where both are shared. */
+ * other than those that the pair touched, its first event in the first section and its second
+ * in the second? A free observes nothing (figure 3.3: it has no edge from a use), so no other
+ * use of its block counts, either. Not ordered where one of them is open, nor where both are
+ * shared. */
 bool edc_sections_clash(const struct edc_rules *rules, const struct edc_section *first,
-                        const struct edc_section *second, uint32_t e1, uint32_t e2);
+                        const struct edc_section *second, const struct edc_pair *pair);
 
 /* Has an open section touched the item? */
 bool edc_sections_touched(const struct edc_sections *s, uint32_t item);

@@ -126,6 +126,11 @@ is "$status" 2 "a command misspelt"
 like "$err" "did you mean 'record'" "is guessed"
 run "$HEDDLE" record --max-size 200M -- true
 like "$err" "--max-size: expected a number \(MB\), found '200M'" "a number with a unit: the unit is named"
+for c in explore shake orders replay; do
+	run "$HEDDLE" $c "$scratch/bank.c"
+	like "$status $err" "^(2|125) heddle: $c: the program is given after --, found '[^']*bank.c' before it" \
+		"$c: a trace or a program that does not stand after --"
+done
 run "$HEDDLE" zzz
 unlike "$err" "did you mean" "what is like none is not"
 "$HEDDLE" record -q -o "$scratch/bank.hdl" -- "$scratch/bank" 2>/dev/null

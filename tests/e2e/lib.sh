@@ -1,7 +1,7 @@
 # lib.sh - what the end-to-end scripts share: TAP, a scratch folder, running commands.
 #
 #   plan at the end: done_testing
-#   run CMD...              runs, keeps $out, $err, $status
+#   run CMD...              runs, keeps $out, $err, $status; says_while_it_waits: one that waits for input
 #   is GOT WANT NAME, like TEXT REGEX NAME, ok STATUS NAME, skip NAME REASON, has TOOL NAME
 #   figure_1a, figure_1b    print traces that several scripts look at
 export LC_ALL=C.UTF-8 # screens are compared with their own characters
@@ -9,6 +9,13 @@ export LC_ALL=C.UTF-8 # screens are compared with their own characters
 root=$PWD
 build=${HEDDLE%/*} # what the binary was made with
 [ "$HEDDLE" != "$root/heddle" ] || build=$root/build
+case $HEDDLE in
+*/*) # a copy of the binary alone cannot record: say so once, and not by a hundred failures
+	[ -e "$build/libheddle-record.so" ] || [ -e "${HEDDLE%/*}/../lib/heddle/libheddle-record.so" ] || {
+		echo "Bail out!  HEDDLE=$HEDDLE: its recording runtime is not beside it"
+		exit 2
+	} ;;
+esac
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 # What heddle keeps for its user is none of a test's business, and the other way round.
@@ -63,6 +70,32 @@ unlike() {
 	else
 		ok 0 "$3"
 	fi
+}
+# says_while_it_waits PATTERN REPORT NAME CMD...: CMD, whose program reads its input to the end, prints a
+# line that matches on standard error while the program waits there, and has not yet written the file REPORT
+# ("": its standard output).  Then the input is closed.  Sets $out, $err, $status.
+says_while_it_waits() {
+	local pattern=$1 report=${2:-$scratch/.out} name=$3 runner line
+	shift 3
+	rm -f "$scratch/.in" "$scratch/.said"
+	mkfifo "$scratch/.in" "$scratch/.said"
+	"$@" <"$scratch/.in" >"$scratch/.out" 2>"$scratch/.said" &
+	runner=$!
+	exec 5>"$scratch/.in" 6<"$scratch/.said"
+	err=
+	while IFS= read -r -t 120 line <&6; do
+		err+=$line$'\n'
+		[[ $line =~ $pattern ]] && break
+	done
+	ok "$([[ $line =~ $pattern ]]; echo $?)" "$name"
+	ok "$(kill -0 $runner 2>/dev/null; echo $?)" "which has not ended"
+	ok "$([ ! -s "$report" ]; echo $?)" "nor reported"
+	exec 5>&-
+	err+=$(cat <&6)
+	exec 6<&-
+	wait $runner
+	status=$?
+	out=$(cat "$scratch/.out")
 }
 # json EXPRESSION: a value of $out, by Python's syntax on the document d; needs nothing but perl
 json() {

@@ -43,21 +43,10 @@ int main(void)
 C
 $HEDDLE cc -O1 -g waits.c -o waits -pthread
 
-# The input is closed only after the race has been read.
-mkfifo input said
-$HEDDLE record --live -o live.hdl -- ./waits <input 2>said &
-recorder=$!
-exec 5>input 6<said
-timeout 120 grep -m1 -o 'data-race  on early' <&6 >first
-is "$(cat first)" "data-race  on early" "a race is printed while the program waits for its input"
-ok "$(kill -0 $recorder 2>/dev/null; echo $?)" "which has not ended"
-is "$(ls live.hdl 2>/dev/null)" "" "nor is there a trace"
-exec 5>&-
-cat <&6 >rest
-exec 6<&-
-wait $recorder
-is "$?" 3 "the program's exit status"
-like "$(cat rest)" "^live.hdl: 2 races by hb, not complete" "how many there were"
+says_while_it_waits "data-race  on early" live.hdl "a race is printed while the program waits for its input" \
+	$HEDDLE record --live -o live.hdl -- ./waits
+is "$status" 3 "the program's exit status"
+like "$err" "^live.hdl: 2 races by hb, not complete" "how many there were"
 
 # A program that does not pause: all in the end, each once, in the words of races.
 run $HEDDLE record --live -q -o live.hdl -- ./waits
@@ -177,20 +166,13 @@ run $HEDDLE record --live -q -o together.hdl -- ./together
 unlike "$err" "use-after-free" "not where the sections write and read one variable"
 
 # heddle check says the same while its recordings go on, each finding once, and only there.
-mkfifo more
-$HEDDLE check --budget 20 -- ./waits <more 2>check.err >check.out &
-checker=$!
-exec 5>more
-timeout 120 sh -c 'until grep -q "data-race  on early" check.err; do sleep 0.05; done'
-ok "$(grep -q 'data-race  on early' check.err; echo $?)" "a race is printed while the first run waits"
-is "$(cat check.out)" "" "before there is a report"
-like "$(cat check.err)" "^heddle: so far, in the run of seed 1 \(random\), not yet decided" \
-	"with its run"
-exec 5>&-
-wait $checker
-is "$?" 1 "the report follows"
-like "$(cat check.out)" "data race" "with its findings"
-is "$(grep -c 'data-race  on early' check.err)" 1 "each is printed once, whatever the number of runs"
+says_while_it_waits "data-race  on early" "" "a race is printed while the first run waits" \
+	$HEDDLE check --budget 20 -- ./waits
+like "$err" "^heddle: so far, in the run of seed 1 \(random\), not yet decided" "with its run"
+is "$status" 1 "the report follows"
+like "$out" "data race" "with its findings"
+is "$(printf '%s\n' "$err" | grep -c 'data-race  on early')" 1 \
+	"each is printed once, whatever the number of runs"
 for format in json sarif; do
 	run $HEDDLE check --budget 20 --runs 2 --format $format -- ./freed
 	ok "$(printf '%s' "$out" | perl -MJSON::PP -0777 -ne 'decode_json $_' ; echo $?)" \

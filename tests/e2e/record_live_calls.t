@@ -102,21 +102,11 @@ build jars
 build together -DTOGETHER
 build closes -DALONE -DCLOSES
 
-# The input is closed only after the finding has been read.
-mkfifo input said
-$HEDDLE record --live --spec jar.spec -o live.hdl -- ./alone <input 2>said &
-recorder=$!
-exec 5>input 6<said
-timeout 120 grep -m1 -o 'candidate: order-violation' <&6 >first
-is "$(cat first)" "candidate: order-violation" "an order violation is printed while the program waits for its input"
-ok "$(kill -0 $recorder 2>/dev/null; echo $?)" "which has not ended"
-is "$(ls live.hdl 2>/dev/null)" "" "nor is there a trace"
-exec 5>&-
-cat <&6 >rest
-exec 6<&-
-wait $recorder
-is "$?" 0 "the program's exit status"
-like "$(cat rest)" "^live.hdl: 0 races by hb, 1 order violation by edc, not complete" "how many there were"
+says_while_it_waits "candidate: order-violation" live.hdl \
+	"an order violation is printed while the program waits for its input" \
+	$HEDDLE record --live --spec jar.spec -o live.hdl -- ./alone
+is "$status" 0 "the program's exit status"
+like "$err" "^live.hdl: 0 races by hb, 1 order violation by edc, not complete" "how many there were"
 
 # told: the findings without their numbers of events, which do not depend on who says them
 told() { grep -v -E '^(heddle|[a-z]+.hdl):' | sed -E 's/\(heddle[^)]*\)//; s/^ +[0-9]+ +/  /'; }
@@ -223,14 +213,7 @@ ok "$(grep -q 'wait()' live; echo $?)" "a wait and a signal"
 is "$(grep -c order-violation live)" "$(grep -c order-violation whole)" "as many as of the whole trace"
 
 # heddle check says the same while its recordings go on.
-mkfifo more
-$HEDDLE check --budget 20 --spec jar.spec -- ./alone <more 2>check.err >check.out &
-checker=$!
-exec 5>more
-timeout 120 sh -c 'until grep -q order-violation check.err; do sleep 0.05; done'
-ok "$(grep -q order-violation check.err; echo $?)" "heddle check: while the first run waits"
-is "$(cat check.out)" "" "before there is a report"
-exec 5>&-
-wait $checker
-like "$(cat check.err)" "jar1.put" "with its calls"
+says_while_it_waits order-violation "" "heddle check: while the first run waits" \
+	$HEDDLE check --budget 20 --spec jar.spec -- ./alone
+like "$err" "jar1.put" "with its calls"
 done_testing

@@ -60,6 +60,14 @@ int usage_error(const struct arguments *a, const char *format, ...)
 	return usage_status(a->command);
 }
 
+int no_program(const struct arguments *a)
+{
+	if (a->words->len == 0)
+		return usage_error(a, "no program given after --");
+	return usage_error(a, "the program is given after --, found '%s' before it",
+	                   (char *)a->words->pdata[0]);
+}
+
 /* -- progress ----------------------------------------------------------------------- */
 
 static gint64 progress_began;

@@ -580,7 +580,7 @@ static int run(struct arguments *a)
 	struct error error = { 0 };
 	char **argv = a->rest;
 	if (!argv || !argv[0])
-		return usage_error(a, "no program given after --");
+		return no_program(a);
 	struct explore_options o = {
 		.argv = argv,
 		.resume = argument_value(a, "resume"),

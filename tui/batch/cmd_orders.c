@@ -350,7 +350,7 @@ static int run(struct arguments *a)
 	struct error error = { 0 };
 	struct explore_report *base = NULL;
 	if (!a->rest || !a->rest[0])
-		return usage_error(a, "no program given after --");
+		return no_program(a);
 	struct search s = { .options = { .argv = a->rest,
 		                         .memory = MEMORY_RC11,
 		                         .max_runs = argument_number(a, "runs", 10000),

@@ -521,7 +521,7 @@ static int run_replay(struct arguments *a)
 	if (dap)
 		return serve_editor(a, dap);
 	if (!a->rest || !a->rest[0])
-		return usage_error(a, "no program given after --");
+		return no_program(a);
 	const char *server = argument_value(a, "gdb-server");
 	if (!path && !argument_value(a, "trace"))
 		return usage_error(a,

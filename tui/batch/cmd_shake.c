@@ -490,7 +490,7 @@ static int run_shake(struct arguments *a)
 	struct error error;
 	char **argv = a->rest;
 	if (!argv || !argv[0])
-		return usage_error(a, "no program given after --");
+		return no_program(a);
 	uint64_t runs = argument_number(a, "runs", 100);
 	if (runs == 0)
 		return usage_error(a, "--runs wants one run or more, found 0");

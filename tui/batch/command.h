@@ -97,6 +97,8 @@ int fail(const struct error *error); /* say_error and EXIT_BAD */
 int usage_status(const struct command *c);
 int usage_error(const struct arguments *a, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
+/* The usage error of a command that takes a program alone, and got none. */
+int no_program(const struct arguments *a);
 /* Progress on standard error, if it is a terminal and the work takes over a second. */
 const struct progress *progress_on_stderr(void);
 void progress_done(void);

@@ -24,6 +24,11 @@ enum answer { APART, ORDERED, LATER };
 static enum answer decide(const struct online_turns *s, const struct online_turn *t, bool ended)
 {
 	const struct edc_held *a = t->held[0], *b = t->held[1];
+	const struct online_call *c = t->calls;
+	bool block = t->block != NONE; /* of a free, and of nothing else, `object` is NONE */
+	const struct edc_pair pair = { { c[0].end, c[1].end },
+		                       { block && c[0].object == NONE,
+		                         block && c[1].object == NONE } };
 	enum answer answer = APART;
 	for (uint32_t i = 0; a != NULL && i < a->count; i++)
 		for (uint32_t k = 0; b != NULL && k < b->count; k++) {
@@ -32,8 +37,7 @@ static enum answer decide(const struct online_turns *s, const struct online_turn
 				continue;
 			if (y->end == NONE && !ended)
 				answer = LATER;
-			else if (edc_sections_clash(s->rules, x, y, t->calls[0].end,
-			                            t->calls[1].end))
+			else if (edc_sections_clash(s->rules, x, y, &pair))
 				return ORDERED;
 		}
 	return answer;
