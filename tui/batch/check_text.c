@@ -3,6 +3,7 @@
  */
 #include "tui/batch/check_text.h"
 #include "engine/harm/harm.h"
+#include "engine/trace/own_code.h"
 #include "tui/batch/finding_json.h"
 #include "tui/batch/names.h"
 #include "tui/batch/point_json.h"
@@ -92,17 +93,48 @@ static void print_seen(const json_t *f, const char *program)
 		printf("    %s\n", again);
 }
 
-/* The sentence takes the place of "story" and "waits", which it is made of. */
-static void print_finding(const struct report_file *r, guint i)
+/* Names as the user's own code has them. */
+static json_t *own_names(const json_t *names)
 {
-	const json_t *f = finding_at(r, i);
-	json_auto_t *heading = json_copy((json_t *)f);
+	json_t *own = json_array();
+	size_t i;
+	json_t *name;
+
+	json_array_foreach((json_t *)names, i, name)
+	{
+		g_autoptr(GString) text = g_string_new(NULL);
+		own_code_append_name(json_string_value(name), text);
+		json_array_append_new(own, json_string(text->str));
+	}
+	return own;
+}
+
+/* What finding_print is to print: places and names of the user's own code, and nothing that the
+ * sentence ("text") is made of. */
+static json_t *heading_of(const json_t *f)
+{
+	json_t *heading = json_copy((json_t *)f), *places = json_object_get(f, "places");
 
 	if (json_is_true(json_object_get(f, "happened")))
 		json_object_set_new(heading, "verdict",
 		                    json_string(verdict_word(VERDICT_HAPPENED)));
+	if (places != NULL) {
+		json_object_set(heading, "sites", places);
+		json_object_del(heading, "stacks"); /* of the exact sites */
+	}
+	if (json_object_get(f, "variables") != NULL)
+		json_object_set_new(heading, "variables",
+		                    own_names(json_object_get(f, "variables")));
 	json_object_del(heading, "story");
 	json_object_del(heading, "waits");
+	return heading;
+}
+
+static void print_finding(const struct report_file *r, guint i)
+{
+	const json_t *f = finding_at(r, i);
+	json_auto_t *heading = heading_of(f);
+
 	finding_print(heading, stdout);
 	if (*json_word(f, "text"))
 		printf("    %s\n", json_word(f, "text"));
