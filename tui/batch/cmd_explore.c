@@ -515,7 +515,7 @@ static const struct command_option options[] = {
 	{ "final", "X,...", "the values of these variables at the end tell runs apart, too",
 	  0 },
 	{ "check", "CONDITION", "must hold at the end: 'x == 3 && s.count >= 0'", 0 },
-	{ "steps", "N", "cut a run after so many steps (default: no limit)", 0 },
+	{ "steps", "N", "cut a run after N steps (default: no limit)", 0 },
 	{ "resume", "FILE",
 	  "keep the exploration's state in FILE, and go on from there next time", 0 },
 	OPTION_SHARD("what follows from the first run"),

@@ -321,14 +321,13 @@ const struct command command_merge = {
 	.usage = "REPORT... | STATE... [--tasks N -o PREFIX]",
 	.summary = "join reports of shards (--shard I/N), or the tasks of an exploration",
 	.details =
-	        "The reports are JSON, of one trace (or program), analysis and options; every "
-	        "shard must be\nthere, once.  The result is what the run without --shard "
-	        "reports, and complete when all\nof its parts are.  Reports of 'check' are "
-	        "joined into one list, of whatever runs they are.\n"
-	        "States of explorations (explore --resume) are joined into one; --tasks divides what is\n"
-	        "left of it evenly into files for explore --resume, the tasks of the next round; what is known is in\n"
-	        "PREFIX.base, beside them.\nExit status: as that of "
-	        "races, explore or check.",
+	        "The reports are JSON, of one trace (or program), analysis and options; every shard must\n"
+	        "be there, once.  The result is what the run without --shard reports, and complete when\n"
+	        "all of its parts are.  Reports of 'check' are joined into one list, whatever runs they\n"
+	        "are of.  States of explorations (explore --resume) are joined into one.  --tasks divides\n"
+	        "the pending schedules evenly into files for explore --resume, the tasks of the next\n"
+	        "round; PREFIX.base, beside them, has what all tasks know.\n"
+	        "Exit status: as that of races, explore or check.",
 	.options = options,
 	.run = run,
 };

@@ -40,7 +40,7 @@ bool print_options_parse(const struct arguments *a, struct print_options *o);
 #define OPTION_BASELINE \
 	{ \
 		"baseline", "REPORT", \
-		        "an earlier report (JSON): only what is new counts for the exit " \
+		        "an earlier report (JSON): only new findings count for the exit " \
 		        "status", \
 		        0 \
 	}
