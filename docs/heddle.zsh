@@ -61,13 +61,13 @@ check) _arguments \
 	'*--check[must hold at the end\: '\''x == 3 && s.count >= 0'\'']:CONDITION:_files' \
 	'*--expect[what the program prints when it is right]:FILE:_files' \
 	'*--spec[specification of objects; may be repeated]:FILE:_files' \
-	'*--no-harm[do not run both orders of a finding to compare what comes of them]' \
+	'*--no-harm[do not run both orders of a finding to compare the outcomes]' \
 	'*--timeout[end a run after this time (default 10)]:SECONDS:_files' \
 	'*--output[of the files that are written\: PREFIX.runN.hdl, PREFIX.N.wit (default\: check)]:PREFIX:_files' \
 	'*--shard[the I-th of N shares of the recordings (or the traces); join the reports with '\''heddle merge'\'']:I/N:_files' \
 	'*--jobs[divide the work over N processes at the same time (default 1\: with more, things are found in another order)]:N:_files' \
 	'*--resume[keep the report in FILE; when it is there already, print it and run nothing]:FILE:_files' \
-	'*--baseline[an earlier report (JSON)\: only what is new counts for the exit status]:REPORT:_files' \
+	'*--baseline[an earlier report (JSON)\: only new findings count for the exit status]:REPORT:_files' \
 	'*--suppressions[ThreadSanitizer'\''s suppressions, or TRACE.notes\: findings that do not count; may be repeated]:FILE:_files' \
 	'*--lenient[turn refusals that have a safe reading into warnings]' \
 	'*--format[how to print (default\: text); quickfix\: FILE\:LINE\:COLUMN\: TEXT for editors]:word:(text json sarif quickfix)' \
@@ -81,7 +81,7 @@ fix-check) _arguments \
 	'*--check[must hold at the end\: '\''x == 3 && s.count >= 0'\'']:CONDITION:_files' \
 	'*--expect[what the program prints when it is right]:FILE:_files' \
 	'*--spec[specification of objects; may be repeated]:FILE:_files' \
-	'*--no-harm[do not run both orders of a finding to compare what comes of them]' \
+	'*--no-harm[do not run both orders of a finding to compare the outcomes]' \
 	'*--timeout[end a run after this time (default 10)]:SECONDS:_files' \
 	'*--output[of the files that are written\: PREFIX.runN.hdl, PREFIX.N.wit (default\: check)]:PREFIX:_files' \
 	'*--lenient[turn refusals that have a safe reading into warnings]' \
@@ -101,7 +101,7 @@ atomic) _arguments \
 	'*--split[cut inferred units at these beside waits, of join,fork,barrier,take,sleep,poll (default\: all), or none]:LIST:_files' \
 	'*--heap[infer one set of all shared memory\: atomicity without atomic sets]' \
 	'*--all[also cycles of grade C\: over inferred sets alone]' \
-	'*--baseline[an earlier report (JSON)\: only what is new counts for the exit status]:REPORT:_files' \
+	'*--baseline[an earlier report (JSON)\: only new findings count for the exit status]:REPORT:_files' \
 	'*--suppressions[ThreadSanitizer'\''s suppressions, or TRACE.notes\: findings that do not count; may be repeated]:FILE:_files' \
 	'*--lenient[turn refusals that have a safe reading into warnings]' \
 	'*--format[how to print (default\: text); quickfix\: FILE\:LINE\:COLUMN\: TEXT for editors]:word:(text json sarif quickfix)' \
@@ -116,9 +116,9 @@ commute) _arguments \
 	'*--pairs[one finding a pair of source lines (default), or every pair]:word:(sites events)' \
 	'*--direct[rd2 without access points\: compare each invocation with every other]' \
 	'*--bounded[edc\: track critical sections in bounded space; may lose edges]' \
-	'*--verdicts[cov\: list also what is impossible or unknown]:all:_files' \
+	'*--verdicts[cov\: list pairs that are impossible or unknown, too]:all:_files' \
 	'*--budget[cov\: seconds of the solver for a pair, in all (default\: 1,5)]:PAIR,ALL:_files' \
-	'*--baseline[an earlier report (JSON)\: only what is new counts for the exit status]:REPORT:_files' \
+	'*--baseline[an earlier report (JSON)\: only new findings count for the exit status]:REPORT:_files' \
 	'*--suppressions[ThreadSanitizer'\''s suppressions, or TRACE.notes\: findings that do not count; may be repeated]:FILE:_files' \
 	'*--lenient[turn refusals that have a safe reading into warnings]' \
 	'*--format[how to print (default\: text); quickfix\: FILE\:LINE\:COLUMN\: TEXT for editors]:word:(text json sarif quickfix)' \
@@ -163,11 +163,11 @@ filter) _arguments \
 	'*:file:_files' ;;
 deadlocks) _arguments \
 	'*--pairs[one finding for each cycle of source locations, or for each set of requests]:word:(sites events)' \
-	'*--verdicts[list also what is impossible or unknown]:all:_files' \
+	'*--verdicts[list cycles that are impossible or unknown, too]:all:_files' \
 	'*--missing[take code that was not recorded into account (barrier pairs)]' \
 	'*--values[a read may see any write of the same value]' \
 	'*--budget[seconds of the solver for a cycle, in all (default\: 1,5)]:PAIR,ALL:_files' \
-	'*--baseline[an earlier report (JSON)\: only what is new counts for the exit status]:REPORT:_files' \
+	'*--baseline[an earlier report (JSON)\: only new findings count for the exit status]:REPORT:_files' \
 	'*--suppressions[ThreadSanitizer'\''s suppressions, or TRACE.notes\: findings that do not count; may be repeated]:FILE:_files' \
 	'*--lenient[turn refusals that have a safe reading into warnings]' \
 	'*--format[how to print (default\: text); quickfix\: FILE\:LINE\:COLUMN\: TEXT for editors]:word:(text json sarif quickfix)' \
@@ -179,17 +179,17 @@ races) _arguments \
 	'*--analysis[auto (default), lockset, hb, shb, cp, wcp, dc, wdc, syncp, m2, smt or rdit]:A:_files' \
 	'*--pairs[one finding a pair of source lines (default), or every pair]:word:(sites events)' \
 	'*--candidates[look only at pairs that this order leaves unordered]:all|ORDER:_files' \
-	'*--verdicts[list what is impossible or unknown too]:word:(races all)' \
-	'*--witness[find a witness for what has none of its own]' \
+	'*--verdicts[list pairs that are impossible or unknown, too]:word:(races all)' \
+	'*--witness[find a witness for candidates, too]' \
 	'*--values[a read may read any write of the same value]' \
 	'*--missing[take code that was not recorded into account (barrier pairs)]' \
 	'*--budget[seconds for a pair and in all, each rung of the ladder (default\: 1,5)]:PAIR,ALL:_files' \
-	'*--spec[invocations may be turned round where FILE says so (auto, smt)]:FILE:_files' \
+	'*--spec[invocations may be reversed where FILE says so (auto, smt)]:FILE:_files' \
 	'*--shard[the I-th of N shares of the pairs; join the reports with '\''heddle merge'\'']:I/N:_files' \
 	'*--jobs[divide the work over N processes at the same time (default 1\: with more, things are found in another order)]:N:_files' \
 	'*--resume[keep the report in FILE; when it is there already, print it and run nothing]:FILE:_files' \
-	'*--witness-events[keep witnesses of so many events in all in the report (default\: 32 million)]:N:_files' \
-	'*--baseline[an earlier report (JSON)\: only what is new counts for the exit status]:REPORT:_files' \
+	'*--witness-events[keep witnesses of at most N events in all in the report (default\: 32 million)]:N:_files' \
+	'*--baseline[an earlier report (JSON)\: only new findings count for the exit status]:REPORT:_files' \
 	'*--suppressions[ThreadSanitizer'\''s suppressions, or TRACE.notes\: findings that do not count; may be repeated]:FILE:_files' \
 	'*--lenient[turn refusals that have a safe reading into warnings]' \
 	'*--format[how to print (default\: text); quickfix\: FILE\:LINE\:COLUMN\: TEXT for editors]:word:(text json sarif quickfix)' \
@@ -221,25 +221,25 @@ verify) _arguments \
 record) _arguments \
 	'*--output[where the trace goes (default\: PROG.hdl)]:TRACE:_files' \
 	'*--mode[one thread at a time and exact, or free]:word:(controlled free)' \
-	'*--strategy[who runs next, in controlled mode]:word:(random pct noise rr pos surw turns pause)' \
+	'*--strategy[which thread runs next, in controlled mode]:word:(random pct noise rr pos surw turns pause)' \
 	'*--depth[pct\: the depth of bugs looked for (default 3)]:D:_files' \
 	'*--steps[pct\: about how many steps the run has (default 1000)]:N:_files' \
 	'*--target[surw\: the events that are to come in each order equally often (from shake)]:PLACE+SIZE=N,...:_files' \
-	'*--turns[turns\: who goes on, until it has made so many events]:THREAD\:EVENTS,...:_files' \
+	'*--turns[turns\: each THREAD runs in turn, until it has made EVENTS events]:THREAD\:EVENTS,...:_files' \
 	'*--seed[another seed is another schedule (default 1)]:N:_files' \
 	'*--memory[the memory model that the run is under (default sc)]:word:(sc tso rc11)' \
 	'*--spec[its bind lines become invocations, its missing blocks missing code]:FILE:_files' \
 	'*--max-size[stop recording when the log has this size (default 4096; 0\: never)]:MB:_files' \
 	'*--compress[compress the log beside the trace while it is written]' \
 	'*--last[keep about the last N events]:N:_files' \
-	'*--live[say on standard error, while the program runs, which races, uses after free and order violations happens-before and EDC find]' \
+	'*--live[print on standard error, while the program runs, the races, uses after free and order violations that happens-before and EDC find]' \
 	'*--suppressions[ThreadSanitizer'\''s suppressions\: findings of this trace that do not count; may be repeated]:FILE:_files' \
 	'*--start-at[record accesses from the first call of FUNCTION on]:FUNCTION:_files' \
 	'*--filter[leave out, while the program runs, accesses that tell happens-before (the default) or also WCP and its kin nothing new, and all values\: quicker, smaller, and for these analyses and lockset alone; commute\: all plain accesses, and calls into code that is not instrumented]:word:(hb wcp commute)' \
 	'*--sample[record one window in N of the plain accesses, and the first ones of each function, with all synchronisation\: for --mode free, where a program is to be slowed down little; races found are of the whole run, others are missed]:N:_files' \
 	'*--no-values[leave values out]' \
 	'*--no-missing[leave out calls into code that is not instrumented]' \
-	'*--no-inputs[leave out what comes from outside (sockets, pipes, terminals)\: replay needs it again]' \
+	'*--no-inputs[leave out input from outside (sockets, pipes, terminals)\: replay needs it again]' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
 	'*--version[print the version]' \
@@ -306,7 +306,7 @@ merge) _arguments \
 	'*--lenient[join what is there, when shards or tasks are missing]' \
 	'*--tasks[of explorations\: divide what is left into N tasks, PREFIX.1 to PREFIX.N (and PREFIX.base)]:N:_files' \
 	'*--output[with --tasks; without it, of explorations\: the file of the join]:PREFIX:_files' \
-	'*--baseline[an earlier report (JSON)\: only what is new counts for the exit status]:REPORT:_files' \
+	'*--baseline[an earlier report (JSON)\: only new findings count for the exit status]:REPORT:_files' \
 	'*--format[how to print (default\: text); quickfix\: FILE\:LINE\:COLUMN\: TEXT for editors]:word:(text json sarif quickfix)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
@@ -319,7 +319,7 @@ shake) _arguments \
 	'*--target[surw\: as of record]:PLACE+SIZE=N,...:_files' \
 	'*--turns[turns\: as of record]:THREAD\:EVENTS,...:_files' \
 	'*--until-error[no more runs after the first that fails]' \
-	'*--tries[how many more runs to find the fewest switches of threads with, that a failure needs (default 40; 0\: none)]:N:_files' \
+	'*--tries[make at most N more runs to find the fewest switches of threads that a failure needs (default 40; 0\: none)]:N:_files' \
 	'*--depth[pct\: the depth of bugs looked for (default 3)]:D:_files' \
 	'*--steps[pct\: about how many steps a run has (default\: measured)]:N:_files' \
 	'*--memory[the memory model that the runs are under (default sc)]:word:(sc tso rc11)' \
@@ -343,7 +343,7 @@ explore) _arguments \
 	'*--seed[choose the first run'\''s schedule at random, by this seed (default\: the lowest thread first; with --until-error by pause)]:N:_files' \
 	'*--final[the values of these variables at the end tell runs apart, too]:X,...:_files' \
 	'*--check[must hold at the end\: '\''x == 3 && s.count >= 0'\'']:CONDITION:_files' \
-	'*--steps[cut a run after so many steps (default\: no limit)]:N:_files' \
+	'*--steps[cut a run after N steps (default\: no limit)]:N:_files' \
 	'*--resume[keep the exploration'\''s state in FILE, and go on from there next time]:FILE:_files' \
 	'*--shard[the I-th of N shares of what follows from the first run; join the reports with '\''heddle merge'\'']:I/N:_files' \
 	'*--jobs[divide the work over N processes at the same time (default 1\: with more, things are found in another order)]:N:_files' \
@@ -358,9 +358,9 @@ explore) _arguments \
 	'*--version[print the version]' \
 	'*:file:_files' ;;
 orders) _arguments \
-	'*--runs[at most so many runs of an exploration (default 10000)]:N:_files' \
+	'*--runs[at most N runs of an exploration (default 10000)]:N:_files' \
 	'*--budget[for each exploration (default 60; 0\: no limit)]:SECONDS:_files' \
-	'*--pairs[try at most so many pairs of changes (default 100)]:N:_files' \
+	'*--pairs[try at most N pairs of changes (default 100)]:N:_files' \
 	'*--format[how to print (default\: text)]:word:(text json)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \

@@ -15,8 +15,8 @@
 /* A round: the steps of a thread from an event to before another. */
 struct await_round {
 	uint32_t thread, first, next; /* events */
-	uint32_t last;  /* its last event that may see something else: what follows from it does
-	                 * not depend on other threads */
+	uint32_t last;  /* its last event that may see another value: the steps after it do not
+	                 * depend on other threads */
 	uint32_t looks; /* number of such events */
 };
 
@@ -26,8 +26,8 @@ struct await_rounds {
 	GArray *list;     /* struct await_round: inner ones before those around them */
 	bool *in_vain;    /* by event */
 	bool *several;    /* by variable: do several threads access it? */
-	bool idle; /* the run ended as everybody waited, some by looking: their last rounds are
-	            * steps */
+	bool idle; /* the run ended as all threads waited, some by looking: their last rounds
+	            * are steps */
 };
 /* Of a run, none of which is left out, outside of its scopes (NULL: it has none);
  * await_rounds_release. */
@@ -38,7 +38,7 @@ void await_rounds_release(struct await_rounds *rounds);
 /* Does the event leave memory and the thread's next steps as they are, but for its value? */
 bool await_rounds_unchanging(const struct await_rounds *rounds, const struct trace *t,
                              uint32_t event);
-/* May the event see something else in another run? */
+/* May the event see another value in another run? */
 bool await_rounds_looks(const struct await_rounds *rounds, const struct trace *t,
                         uint32_t event);
 
@@ -50,7 +50,7 @@ bool await_rounds_judge(const struct await_rounds *rounds, const struct plan_run
 uint64_t await_rounds_class(const struct await_rounds *rounds, const struct plan_run *run,
                             const struct history *h);
 
-/* What is known of all runs. */
+/* Knowledge from all runs. */
 struct awaits;
 struct awaits *awaits_new(void);
 void awaits_free(struct awaits *a);

@@ -61,7 +61,7 @@ struct explore_options {
 	const struct finals *finals; /* examined at the end of a run, or NULL */
 	uint32_t shard, shards; /* explore only this share (from 0) of what follows from the
 	                         * first run; shards 0: all */
-	bool bounded;           /* only schedules with so many preemptions, or fewer */
+	bool bounded;           /* only schedules with at most `preemptions` */
 	uint32_t preemptions;
 	uint64_t max_steps;   /* of a run, beyond its schedule; 0: no limit */
 	uint64_t seed;        /* random seed of the first run; 0: lowest thread first */
@@ -196,11 +196,11 @@ struct explore_report {
 	bool only_looks;
 	GArray *atomics;     /* struct explore_atomic, in the order in which runs met them */
 	uint64_t abandoned;  /* executions before a restart due to a non-atomic object, or
-	                      * because  a run needs kernel threads */
+	                      * because a run needs kernel threads */
 	bool kernel_threads; /* runs had them; classes of runs without are others */
 
-	/* Of `runs`, the last so many made an error's schedule shorter; and classes first met
-	 * by these. */
+	/* Number of the last of `runs`, which looked for a shorter schedule of an error; and of
+	 * the classes first met by these. */
 	uint64_t shortening, shortening_classes;
 };
 struct explore_race {

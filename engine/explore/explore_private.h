@@ -113,7 +113,7 @@ struct exploration {
 		uint32_t run;
 		bool any;
 	} suspects;       /* may anything race in the run that was asked about last? */
-	bool beyond;      /* something needs more preemptions than the bound permits */
+	bool beyond;      /* a schedule needs more preemptions than the bound permits */
 	bool races_left;  /* of some run these were not all looked for */
 	GHashTable *gaps; /* char *, also in report->gaps */
 	char *output;     /* file for the program's output, see file.h; owned */

@@ -17,7 +17,7 @@ void finals_free(struct finals *f);
 const GPtrArray *finals_names(const struct finals *f);
 const char *finals_check(const struct finals *f); /* the condition as given, or NULL */
 
-/* What the bytes of an access hold: after a write, or as a read saw them. */
+/* Contents of the bytes of an access: after a write, or as a read saw them. */
 struct access_value {
 	bool known;
 	uint64_t integer; /* little endian */

@@ -45,7 +45,7 @@ struct search {
 	flip_taker *take;
 	void *context;
 	bool unanswered, stopped;
-	bool bounded;   /* something needs more preemptions than limits->preemptions */
+	bool bounded;   /* a reversal needs more preemptions than limits->preemptions */
 	uint32_t given; /* reversals so far */
 	struct asked ask;
 	GArray *rivals;   /* uint32_t: a read's writes that must not come between */

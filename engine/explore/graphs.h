@@ -15,7 +15,7 @@
 #include "engine/memory/enumerate.h"
 #include "engine/memory/recorded.h"
 
-/* What a thread does after a past. */
+/* The next step of a thread after a past. */
 struct known {
 	enum memory_step step;
 	struct memory_event event;

@@ -19,11 +19,11 @@ struct no_return;
  * none do.  Borrowed. */
 struct no_return *no_return_new(const GPtrArray *finals);
 void no_return_free(struct no_return *n); /* may be NULL */
-/* The most runs that it has. */
+/* The largest number of runs that it keeps. */
 enum { NO_RETURN_RUNS = 2000 };
-/* Does the trace of this run of the report tell something? */
+/* Is the trace of this run of the report needed? */
 bool no_return_needs(const struct explore_report *report, uint32_t run);
-/* Of some run that it needs there is no trace. */
+/* The trace of a needed run is missing. */
 void no_return_leave_out(struct no_return *n);
 /* Takes ownership of the trace of a run. */
 void no_return_keep(struct no_return *n, uint32_t run, struct trace *trace);

@@ -3,7 +3,7 @@
  *
  * Of a million runs each beginning of a thread has the list of the runs that begin so: an
  * element for each event of each run. The differences are written as numbers of seven bits a
- * byte, the lowest first; one run in so many is known by its place, too, to search from there.
+ * byte, the lowest first; every N-th run's place is kept, too, to search from there.
  */
 #ifndef HEDDLE_RUN_LIST_H
 #define HEDDLE_RUN_LIST_H

@@ -1,6 +1,6 @@
 /*
- * aim.h - where a recorded run leads if one read had seen something else: schedules that
- * prediction, which keeps what reads saw, does not look at.
+ * aim.h - schedules in which one read of a recorded run sees another value. Prediction, which
+ * keeps what reads saw, does not look at them.
  *
  * Of a read R and a write W to the same variable by another thread:
  *   too early  R saw W: up to R its thread does what it did, without W

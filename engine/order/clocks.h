@@ -48,8 +48,8 @@ struct edge_source {
 #define NO_POINT ((struct edge_source){ NONE, 0 })
 
 void clocks_init(struct clocks *c, uint32_t threads, uint32_t planes);
-/* From now on there are so many threads, which is more: none of the new ones knows anything,
- * and is known. Every clock keeps its number. */
+/* Raise the number of threads. The new threads' components are 0 in every clock, and their own
+ * clocks are empty. Every clock keeps its number. */
 void clocks_grow(struct clocks *c, uint32_t threads);
 void clocks_release(struct clocks *c);
 

@@ -4,10 +4,10 @@
  * first clashes with an item of the event. Whole traces (edc.c) and programs that are running
  * (predict/pairs/online.c) use it.
  *
- * Items are small numbers of the caller's, who says which clash. Of each item and lock the last
- * closed sections that touched it are kept, by thread; or, bounded, the last few of each item,
- * the oldest of which is overwritten (the thesis's algorithm 3: four): edges may then be lost,
- * and are never made up.
+ * Items are small numbers that the caller assigns; the caller also says which items clash. For
+ * each item and lock the last closed sections that touched the item are kept, by thread. With a
+ * bound, only the last few of each item are kept and the oldest is overwritten (the thesis's
+ * algorithm 3: four): edges may then be lost, and are never made up.
  */
 #ifndef HEDDLE_EDC_SECTIONS_H
 #define HEDDLE_EDC_SECTIONS_H

@@ -52,7 +52,7 @@ struct lane {
 
 enum { CACHE = 4096 };
 
-/* What the last record of a slot of the log's sites was. */
+/* The last record of a slot of the log's sites. */
 struct import_site {
 	/* Of an access: the site's key (0: none), and the event's head without thread. */
 	uint64_t key, head;

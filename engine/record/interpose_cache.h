@@ -4,8 +4,8 @@
  * same before.
  *
  * A library is code that the recorded program will load: it is taken from a folder and a file
- * that belong to this user and that nobody else can write, and only when it is whole.  Whatever
- * is wrong, the answer is "not there", and the caller compiles.
+ * that belong to this user and that no other user can write, and only when it is whole.  In all
+ * other cases the answer is "not there", and the caller compiles.
  */
 #ifndef HEDDLE_INTERPOSE_CACHE_H
 #define HEDDLE_INTERPOSE_CACHE_H

@@ -63,7 +63,7 @@ struct log_header {
 	uint64_t replayed; /* replay: number of plan events followed */
 	uint64_t filled;   /* a room: bytes of the chunk, at the program's end */
 	uint32_t holder;   /* controlled mode: the thread that ran last */
-	uint32_t sample;   /* LOG_SAMPLE: one window of accesses of so many is recorded */
+	uint32_t sample;   /* LOG_SAMPLE: one window of accesses in this number is recorded */
 	/* Begin of the main stack, and lowest of its argument strings: both at random distances
 	 * from the stack's end. 0: unknown. */
 	uint64_t stack_begin, arguments;
@@ -72,8 +72,8 @@ struct log_header {
 	uint32_t misuses;  /* bit set of enum log_misuse; also after the recording stopped */
 	uint32_t happened; /* bit set of enum log_happened */
 	uint32_t memory;   /* enum log_memory */
-	/* Controlled mode: chunks that somebody who looks at the run has begun to read; the
-	 * program gets at most LOG_AHEAD further. 0: nobody looks. By the parent. */
+	/* Controlled mode: number of chunks that a reader of the run has begun to read; the
+	 * program gets at most LOG_AHEAD further. 0: no reader. Written by the parent. */
 	uint64_t taken;
 };
 enum { LOG_AHEAD = 8 };
@@ -272,7 +272,7 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	TAG(AFTER, 1, 0) \
 	TAG(STATE, 1, 0)
 
-/* What a blocked thread waits for: enumerator, word for people. */
+/* Object that a blocked thread waits for: enumerator, word for people. */
 #define LOG_WAITS(W) \
 	W(NOTHING, "nothing") \
 	W(MUTEX, "mutex") \
@@ -583,7 +583,7 @@ struct log_target {
 	uint16_t weight[LOG_WEIGHTS];
 };
 
-/* turns: the thread goes on until it has made so many events (visible ones: LOG_TAGS). */
+/* turns: the thread goes on until it has made `until` events (visible ones: LOG_TAGS). */
 enum { LOG_TURNS = 4096 };
 struct log_turn {
 	uint32_t thread;

@@ -46,7 +46,7 @@ struct record_state {
 	uint32_t event;
 };
 
-/* What the log said beside its events. Threads are the runtime's numbers. */
+/* Facts of the log beside its events. Threads are the runtime's numbers. */
 struct record_facts {
 	char **argv; /* filled in by the caller: the command, noted in the trace; or NULL */
 	const char *start_at;      /* the same: --start-at, or NULL */
@@ -134,7 +134,7 @@ void record_describe(const struct record_facts *facts, uint64_t pc, GString *pla
 
 /* ---- running: launch.c, log_file.c, run.c, server.c ---- */
 
-/* What a log may have unless the user says otherwise: some 400 million events. */
+/* Default of --max-size, in bytes: some 400 million events. */
 #define RECORD_MAX_BYTES    (4ull << 30)
 /* Of a run of an exploration, which compares its events with each other: one that spins until
  * its time is up would otherwise fill the memory. */
@@ -191,9 +191,9 @@ char *record_build_id(const char *program);
 
 /*
  * The program as it was loaded, for many runs: each is forked from it, which costs a fraction
- * of a start.  `output` (or NULL) is where it writes to should something go wrong.  NULL and
- * `error`.  Where a program cannot be forked (a library of it starts threads while it is
- * loaded) or somebody ends the server, record_run starts it anew each time.
+ * of a start.  `output` (or NULL) is the file for its output should a run fail to start.  NULL
+ * and `error`.  Where a program cannot be forked (a library of it starts threads while it is
+ * loaded) or the server was ended from outside, record_run starts it anew each time.
  */
 struct record_server *record_server_new(char **argv, const char *preload, const char *output,
                                         struct error *error);

@@ -41,7 +41,7 @@ struct running_access {
 	uint64_t point;
 	uint32_t number, end;
 };
-/* What two events are about: a variable and, if one of them frees it, its block (else NONE); of
+/* The object of two events: a variable and, if one of them frees it, its block (else NONE); of
  * two frees only the block; of conditions `object`; of invocations nothing of these. */
 struct running_memory {
 	uint32_t variable, block, object;

@@ -29,7 +29,7 @@ struct session_options {
 	bool free_mode;
 	bool no_values;
 	enum session_filter filter;
-	uint32_t sample; /* 0: all accesses; else one window of so many; not with a filter */
+	uint32_t sample; /* 0: all accesses; N: one window in N; not with a filter */
 	bool no_missing; /* calls into code that is not instrumented are not recorded */
 	bool no_inputs;  /* what comes from outside is not kept for replay */
 	bool compress;   /* the log, while recording; not with keep_events */

@@ -32,10 +32,11 @@ void strategy_configure(const struct strategy *s, struct log_config *config);
 void strategy_append(const struct strategy *s, GString *out);
 
 /*
- * Values of --target ("0x404040+4=3,1x8": the place, its size, and of each thread by number how
- * many events there it and its descendants have; 1x8: eight threads, one each) and --turns
- * ("0:12,2:5,1": the thread until it has made so many events, or to its end).  False and
- * `error`.
+ * Read the value of --target ("0x404040+4=3,1x8": the place, its size, and for each thread by
+ * number the events that it and its descendants have there; 1x8: eight threads, one each) and
+ * of --turns
+ * ("0:12,2:5,1": thread 0 until it has made 12 events, thread 2 until 5, thread 1 to its end).
+ * False and `error`.
  */
 bool strategy_read_target(const char *text, struct log_target *target, struct error *error);
 bool strategy_read_turns(const char *text, GArray *turns, struct error *error);

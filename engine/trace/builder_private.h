@@ -92,7 +92,7 @@ struct spot {
  * struct spot. */
 enum { LINE = LINE_PLACES, ODD_SIZE = 7 };
 struct line {
-	uint64_t met;  /* bit set: the places that there are */
+	uint64_t met;  /* bit set of the existing places */
 	uint64_t told; /* those of which nothing is to be told (struct told) but writes of what
 	                * may be a block's address; in a stack, while `frames` is the same */
 	uint64_t low;  /* offset in the region */

@@ -37,10 +37,10 @@ void trace_writer_abandon(struct trace_writer *writer); /* NULL is allowed */
 /* Note with all input of a recorded program: such a trace is readable by the user only (mode
  * 0600). */
 #define TRACE_INPUT_NOTE     "recording-input-bytes"
-/* Note of a recording made with --filter: "hb" or "wcp", what accesses were left out for. */
+/* Note of a recording made with --filter: the analyses that it is for, "hb" or "wcp". */
 #define TRACE_FILTER_NOTE    "recording-filter"
 #define TRACE_FILTER_COMMUTE "commute" /* its value when all plain accesses are left out */
-/* Note of a recording made with --sample: one window of accesses of so many was recorded. */
+/* Note of a recording made with --sample N: the number N. */
 #define TRACE_SAMPLE_NOTE    "recording-sample"
 /* The same to memory, for TRACE_TEXT and TRACE_STD. */
 void trace_print(const struct trace *t, enum trace_format format, const uint64_t *keep,

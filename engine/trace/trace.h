@@ -337,7 +337,7 @@ bool trace_has(const struct trace *t, uint64_t operations);
 
 /* The value of the first note with this key, or NULL. */
 const char *trace_note(const struct trace *t, const char *key);
-/* Of so many windows of accesses one was recorded (`record --sample`); 0: all were. */
+/* N of `record --sample N`: one window of accesses in N was recorded; 0: all were. */
 uint64_t trace_sampled(const struct trace *t);
 /* Specifications used for recording (char *, owned): paths at that time. */
 GPtrArray *trace_recorded_specs(const struct trace *t);

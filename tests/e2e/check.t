@@ -28,7 +28,7 @@ is "$status" 0 "its witness is one"
 run "$HEDDLE" replay --witness "$wit" -- ./bank
 like "$err" "T[12] first" "and drives the program"
 run "$HEDDLE" check -o bank2 -- ./bank
-like "$out" "^1. can happen: data race" "as text"
+like "$out" "^race: data-race  on acct.balance" "as text"
 like "$out" "what it does: it prints" "with what it does"
 
 sample bank fixed

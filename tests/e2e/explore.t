@@ -228,7 +228,7 @@ kill -TERM $pid
 wait $pid
 out=$(cat cut.out)
 like "$out" "it was interrupted" "interrupted: it says what it has"
-like "$out" "[0-9] runs" "and how much that is"
+like "$out" "in [0-9]+ runs?, " "and how much that is"
 is "$(ls left)" "" "and leaves nothing behind"
 
 # Names and messages that are no UTF-8 leave nothing out of the JSON.

@@ -34,6 +34,7 @@ for c in $("$HEDDLE" --table | awk -F'\t' '$1 == "command" { print $2 }'); do
 	run "$HEDDLE" "$c" --help
 	is "$status" 0 "$c --help"
 	like "$out" "^usage: heddle $c" "$c --help names its usage"
+	is "$(sed -n 's/^  -\(.\), --.*/\1/p' <<<"$out" | sort | uniq -d)" "" "$c: each letter is one option"
 	run "$HEDDLE" "$c" --no-such-option
 	case $c in record | replay) want=125 ;; *) want=2 ;; esac
 	is "$status" $want "$c refuses an unknown option"

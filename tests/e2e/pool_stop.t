@@ -20,7 +20,7 @@ like "$(tr -s '\n ' ' ' <first.txt)" "whose last signal, by main at pool_stop.c:
 "$HEDDLE" cc -g -O1 -DALL "$program" -o pool -pthread
 run "$HEDDLE" explore -- ./pool
 is "$status" 0 "the fix: no schedule hangs"
-like "$out" '^complete for this input' "of all"
+like "$out" '^./pool: 0 findings in [0-9]+ runs.*, complete for this input' "of all"
 
 # the signal before the wait, none, and one that woke another thread
 waits() { # EVENTS...: what is said of T1's wait

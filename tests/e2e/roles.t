@@ -26,7 +26,8 @@ like "$(screen l.hdl trace | sed -n 4p)" "T1 main::lambda" "a thread of C++ by t
 
 # the exploration's report names the user's own lines, too, and each pair of them once
 run timeout 100 "$HEDDLE" explore -q --runs 40 -- ./lazy
-like "$out" "data race on .*: lazy_config.cpp:[0-9]+ and lazy_config.cpp:[0-9]+ \\(run" "races of an exploration are in the user's files"
-unlike "$(grep "^data race" <<<"$out")" "[.]h:|_M_" "and not in the library's"
-is "$(grep "^data race" <<<"$out" | sed 's/ (run.*//' | sort | uniq -d)" "" "each once"
+races=$(grep -A2 "^race: data-race" <<<"$out" | paste -sd' ' | sed 's/ -- /\n/g' | tr -s ' ')
+like "$races" "data-race on .* lazy_config.cpp:[0-9]+ lazy_config.cpp:[0-9]+" "races of an exploration are in the user's files"
+unlike "$races" "[.]h:|_M_" "and not in the library's"
+is "$(sort <<<"$races" | uniq -d)" "" "each once"
 done_testing

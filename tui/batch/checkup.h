@@ -26,7 +26,7 @@
 	        { "expect", "FILE", "what the program prints when it is right", 0 }, \
 	        { "spec", "FILE", "specification of objects; may be repeated", 0 }, \
 	        { "no-harm", NULL, \
-		  "do not run both orders of a finding to compare what comes of them", 0 }, \
+		  "do not run both orders of a finding to compare the outcomes", 0 }, \
 	        { "timeout", "SECONDS", "end a run after this time (default 10)", 0 }, \
 	{ \
 		"output", "PREFIX", \

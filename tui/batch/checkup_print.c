@@ -1,9 +1,8 @@
 /*
  * checkup_print.c - the answer of `heddle check` as text, JSON and SARIF.
  */
-#include "tui/batch/changes.h"
+#include "tui/batch/check_text.h"
 #include "tui/batch/checkup.h"
-#include "tui/batch/point_json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -53,17 +52,19 @@ static void set_text(json_t *j, const char *key, const char *text)
 		json_object_set_new(j, key, json_text(text));
 }
 
-/* Why its harm is "same". */
-static const char *same_why(const struct checked *f)
+/* Why its harm is "same"; owned by the caller. */
+static char *same_why(const struct checked *f)
 {
-	return f->happened ? "every run for this input ends so"
-	                   : "for this input: both orders were run and ended alike";
+	return f->happened ? g_strdup("every run for this input ends so")
+	                   : g_strdup_printf("for this input: both orders were run and %s",
+	                                     f->difference ? f->difference : "ended alike");
 }
 
 json_t *checked_json(const struct checkup *c, const struct checked *f)
 {
 	json_t *j = json_copy(f->fields), *runs = json_array();
 	g_autofree char *again = checkup_again(c, f->shown);
+	g_autofree char *same = same_why(f);
 
 	json_object_set_new(j, "happened", json_boolean(f->happened));
 	json_object_set_new(j, "text", json_text(f->text));
@@ -71,10 +72,8 @@ json_t *checked_json(const struct checkup *c, const struct checked *f)
 		json_object_set_new(j, "harm", json_string(harm_word(f->harm)));
 	if (f->harm == HARM_DIFFERS)
 		set_text(j, "difference", f->difference);
-	else if (f->harm == HARM_SAME && f->difference == NULL)
-		set_text(j, "why", same_why(f));
 	else
-		set_text(j, "why", f->difference);
+		set_text(j, "why", f->harm == HARM_SAME ? same : f->difference);
 	set_text(j, "at", f->place);
 	for (guint i = 0; i < f->runs->len; i++)
 		if (g_array_index(f->runs, uint32_t, i) != NONE)
@@ -139,88 +138,6 @@ json_t *checkup_json(const struct checkup *c)
 
 /* -- text --------------------------------------------------------------------------------- */
 
-static void print_harm(const struct checked *f)
-{
-	static const char stuck[] = "stuck: ";
-
-	switch (f->harm) {
-	case HARM_DIFFERS:
-		if (g_str_has_prefix(f->text, f->difference))
-			break; /* said already */
-		if (g_str_has_prefix(f->difference, stuck))
-			printf("    what it does: %s wait%s for ever",
-			       f->difference + strlen(stuck),
-			       strchr(f->difference, ',') ? "" : "s");
-		else
-			printf("    what it does: %s", f->difference);
-		if (f->place != NULL)
-			printf(" (written last at %s)", printable(f->place));
-		putchar('\n');
-		break;
-	case HARM_SAME:
-		if (f->difference == NULL && f->happened)
-			break; /* every run ends so */
-		printf("    what it does: nothing for this input, as far as is seen: both orders "
-		       "were run and %s\n",
-		       f->difference ? f->difference : "ended alike");
-		break;
-	case HARM_UNFOLLOWED:
-		printf("    what it does is not known: %s\n", f->difference);
-		break;
-	case HARM_UNASKED:
-		break;
-	}
-}
-
-static void print_seen(const struct checkup *c, const struct checked *f)
-{
-	g_autofree char *again = checkup_again(c, f->shown);
-
-	if (f->shown != NONE)
-		printf("    heddle %s%s%u run%s show%s it%s\n", trace_of(c, f->shown), "   (",
-		       f->runs->len, plural(f->runs->len), f->runs->len == 1 ? "s" : "", ")");
-	if (f->witness_file != NULL && c->argv != NULL)
-		printf("    heddle replay --witness %s -- %s\n", f->witness_file,
-		       printable(c->argv[0]));
-	else if (f->witness_file != NULL)
-		printf("    the schedule: %s\n", f->witness_file);
-	if (again != NULL && f->happened)
-		printf("    %s\n", again);
-}
-
-/* The run of the point of no return, when the list shows another one. */
-static void print_point_trace(const struct checkup *c, const struct checked *f)
-{
-	const json_t *point = json_object_get(f->fields, "point-of-no-return");
-	const char *trace = json_string_value(json_object_get(point, "trace"));
-
-	if (trace != NULL &&
-	    (f->shown == NONE || strcmp(trace, checkup_run_at(c, f->shown)->trace) != 0))
-		printf("    heddle %s   (the run of that point: | goes there)\n",
-		       printable(trace));
-}
-
-static void print_finding(const struct checkup *c, guint i, const char *before)
-{
-	const struct checked *f = c->list->pdata[i];
-
-	g_autofree char *title = checkup_kind_title(f->kind);
-	printf("%u. %s%s%s\n    %s.\n", i + 1, before,
-	       f->happened ? "happened: " : "can happen: ", title, f->text);
-	print_harm(f);
-	g_autofree char *point = point_text(json_object_get(f->fields, "point-of-no-return"));
-	g_auto(GStrv) lines = g_strsplit(point, "\n", -1);
-	for (char **line = lines; *line; line++)
-		if (**line)
-			printf("    %s\n", printable(*line));
-	print_point_trace(c, f);
-	if (f->cause != NULL && f->cause != f)
-		printf("    it was met when both orders of finding %u were run\n",
-		       index_of(c, f->cause) + 1);
-	print_seen(c, f);
-	putchar('\n');
-}
-
 static bool is_suppressed(const struct checked *f)
 {
 	return json_object_get(f->fields, "suppressed") != NULL;
@@ -235,28 +152,10 @@ static bool counts(const struct checkup *c, const struct changes *changes, guint
 
 static void print_text(const struct checkup *c, const struct changes *changes)
 {
-	guint suppressed = 0;
-	g_autoptr(GPtrArray) sentences = checkup_coverage(c);
+	struct report_file *report = checkup_report(c);
 
-	for (guint i = 0; i < c->list->len; i++) {
-		if (counts(c, changes, i))
-			print_finding(c, i, changes ? "new: " : "");
-		suppressed += is_suppressed(c->list->pdata[i]);
-	}
-	if (changes != NULL)
-		changes_print_text(changes, MATCH_ABSENT, stdout);
-	printf("%u finding%s in %u run%s\n", c->list->len, plural(c->list->len), c->runs->len,
-	       plural(c->runs->len));
-	if (suppressed > 0)
-		printf("suppressed: %u finding%s (--format json lists them, each with its line)\n",
-		       suppressed, plural(suppressed));
-	if (changes != NULL) {
-		fputs("against the baseline: ", stdout);
-		changes_print_counts(changes, stdout);
-		putchar('\n');
-	}
-	for (guint i = 0; i < sentences->len; i++)
-		puts(sentences->pdata[i]);
+	check_print(report, changes);
+	report_file_free(report);
 }
 
 static void print_json(const struct checkup *c, const struct changes *changes)

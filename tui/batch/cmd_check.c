@@ -60,21 +60,14 @@ const struct command command_check = {
 	         "TRACE...",
 	.summary = "is this program sound? one list of all that is wrong, and what was covered",
 	.details =
-	        "Records the program under several strategies and seeds, analyses each run "
-	        "with all that\n"
-	        "applies, explores it where it is small, and runs both orders of what it finds "
-	        "on the real\n"
-	        "program, to say what comes of them.  While a recording goes on, standard "
-	        "error has the\n"
-	        "races and uses after free that happens-before and EDC find in it so far (not "
-	        "with -q or\n"
-	        "--shard).  Stops when the budget is spent or nothing is left.  Given traces, "
-	        "it analyses\n"
-	        "these and runs nothing.  The last lines say what was covered, and what was "
-	        "not.  Exit\n"
-	        "status: 0 nothing found, 1 something found, 2 bad usage or a program that "
-	        "cannot be run,\n"
-	        "3 nothing found when the budget ran out.",
+	        "Records the program under several strategies and seeds, analyses each run with every\n"
+	        "analysis that applies, explores the program where it is small, and runs both orders of\n"
+	        "its findings on the real program, to compare the outcomes.  While a recording goes on,\n"
+	        "standard error has the races and uses after free that happens-before and EDC find in it\n"
+	        "so far (not with -q or --shard).  Stops when the budget is spent or no work is left.\n"
+	        "Given traces, it analyses these and runs nothing.  The notes at the end say what was\n"
+	        "covered, and what was not.  Exit status: 0 nothing found, 1 something found, 2 bad usage\n"
+	        "or a program that cannot be run, 3 nothing found when the budget ran out.",
 	.options = options,
 	.run = run,
 	.takes_program = true,

@@ -24,7 +24,7 @@ static const struct command_option options[] = {
 	{ "direct", NULL, "rd2 without access points: compare each invocation with every other",
 	  0 },
 	{ "bounded", NULL, "edc: track critical sections in bounded space; may lose edges", 0 },
-	{ "verdicts", "all", "cov: list also what is impossible or unknown", 0 },
+	{ "verdicts", "all", "cov: list pairs that are impossible or unknown, too", 0 },
 	{ "budget", "PAIR,ALL", "cov: seconds of the solver for a pair, in all (default: 1,5)",
 	  0 },
 	OPTION_BASELINE,

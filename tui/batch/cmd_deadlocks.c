@@ -5,7 +5,7 @@
 static const struct command_option options[] = {
 	{ "pairs", "sites|events",
 	  "one finding for each cycle of source locations, or for each set of requests", 0 },
-	{ "verdicts", "all", "list also what is impossible or unknown", 0 },
+	{ "verdicts", "all", "list cycles that are impossible or unknown, too", 0 },
 	{ "missing", NULL, "take code that was not recorded into account (barrier pairs)", 0 },
 	{ "values", NULL, "a read may see any write of the same value", 0 },
 	{ "budget", "PAIR,ALL", "seconds of the solver for a cycle, in all (default: 1,5)", 0 },
@@ -67,20 +67,15 @@ const struct command command_deadlocks = {
 	.usage = "TRACE [--verdicts all] [--budget PAIR,ALL]",
 	.summary = "deadlocks and other waits that never end: happened, or with a witness",
 	.details =
-	        "Lists the deadlock that the recorded run ended in, or the threads that "
-	        "were stuck,\n"
-	        "as 'happened': who waits for which lock, condition, semaphore, barrier or\n"
-	        "thread, and who holds it. Then looks for threads that can each hold a lock "
-	        "and wait for one that the next of\n"
-	        "them holds; every such cycle gets a verdict: race (it can happen, with a "
-	        "witness),\n"
-	        "impossible (with a proof) or unknown (the budget ran out). Last, all states "
-	        "of other schedules\n"
-	        "are searched for waits that nothing ends: kind deadlock for circles through "
-	        "joins, too, kind\n"
-	        "stuck for a signal that was lost, a post or an arrival that does not come, "
-	        "a lock that is never\n"
-	        "released. The last line says whether that search came to its end.",
+	        "Lists the deadlock that the recorded run ended in, or the threads that were stuck, as\n"
+	        "'happened': which thread waits for which lock, condition, semaphore, barrier or thread,\n"
+	        "and which one holds it.  Then looks for cycles of threads that each hold a lock and wait\n"
+	        "for one that the next of them holds.  Every cycle gets a verdict: race (it can happen,\n"
+	        "with a witness), impossible (with a proof) or unknown (the budget ran out).  Last,\n"
+	        "searches all states of other schedules for waits that nothing ends: kind deadlock for\n"
+	        "circles through joins, kind stuck for a signal that was lost, a post or an arrival that\n"
+	        "does not come, a lock that is never released.  The line after the findings says whether\n"
+	        "that search came to its end.",
 	.options = options,
 	.run = run,
 };

@@ -446,19 +446,13 @@ const struct command command_diff = {
 	.summary = "what is new in the second of two traces or reports, what is gone, what is "
 	           "left",
 	.details =
-	        "OLD and NEW are traces, which are searched for findings of every kind, or "
-	        "JSON "
-	        "reports\nof one command; where one is a report, the trace is searched by the "
-	        "same analysis.\nFindings are the same when their kind and places agree: "
-	        "function "
-	        "and "
-	        "line in it, or\nFILE:LINE; or else the nearest lines of the same functions "
-	        "with "
-	        "the same variable.\nWhere a side is a trace, it is asked what became of what "
-	        "it "
-	        "has not: proved impossible,\nnot executed, always ordered.  Exit status: 0 "
-	        "nothing new, 1 something new, 2 bad input,\n3 nothing new, and a budget ran "
-	        "out.",
+	        "OLD and NEW are traces, which are searched for findings of every kind, or JSON reports\n"
+	        "of one command; where one is a report, the trace is searched by the same analysis.\n"
+	        "Findings are the same when their kind and places agree: function and line in it, or\n"
+	        "FILE:LINE; or else the nearest lines of the same functions with the same variable.\n"
+	        "Where a side is a trace, the report says why a finding of the other is not in it: proved\n"
+	        "impossible, not executed, always ordered.  Exit status: 0 nothing new, 1 something new,\n"
+	        "2 bad input, 3 nothing new, and a budget ran out.",
 	.options = options,
 	.run = run,
 };

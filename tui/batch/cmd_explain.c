@@ -431,15 +431,12 @@ const struct command command_explain = {
 	.usage = "TRACE EVENT EVENT [--order ORDER] [--missing] [--story]",
 	.summary = "why two events are ordered (the chain of events) or not",
 	.details =
-	        "Without --order, the order that says least and still orders the two gives "
-	        "the reason; if none\ndoes, the answer is how far each order reaches.  Two "
-	        "accesses that conflict are decided too: a\nrace by another order of the run, "
-	        "or impossible, with the proof.\n\n"
-	        "--story puts that on one page to print: what both sides do, what kept them "
-	        "apart "
-	        "in the\nrecording, which order of the same events brings them together, and "
-	        "what "
-	        "comes of it.",
+	        "Without --order, the weakest order that orders the two gives the reason; if none does,\n"
+	        "the answer is how far each order reaches.  Two accesses that conflict are decided too: a\n"
+	        "race by another order of the run, or impossible, with the proof.\n"
+	        "\n"
+	        "--story puts that on one page to print: what both sides do, what kept them apart in the\n"
+	        "recording, which order of the same events brings them together, and the result.",
 	.options = options,
 	.run = run,
 };

@@ -6,6 +6,7 @@
 #include "engine/explore/explore.h"
 #include "engine/trace/own_code.h"
 #include "tui/batch/command.h"
+#include "tui/batch/exploration_text.h"
 #include "tui/batch/explore_tree.h"
 #include "tui/batch/linear_json.h"
 #include "tui/batch/point_json.h"
@@ -92,22 +93,48 @@ static json_t *error_places_json(const struct explore_error *e)
 	return e->places ? texts_json(e->places) : json_array();
 }
 
+static const struct explore_run *run_at(const struct explore_report *r, uint32_t run)
+{
+	return &g_array_index(r->runs, struct explore_run, run);
+}
+
+/* The reversals from the first run to this one, the last few where there are many. */
+static json_t *way_json(const struct explore_report *r, uint32_t run)
+{
+	enum { MOST = 12 };
+	json_t *way = json_array();
+	int count = 0;
+	const struct explore_run *at = run_at(r, run);
+	for (; at->parent != NONE && count < MOST; at = run_at(r, at->parent), count++)
+		json_array_insert_new(way, 0,
+		                      json_sprintf("%s%s%s%s", at->flip, *at->place ? " (" : "",
+		                                   at->place, *at->place ? ")" : ""));
+	if (at->parent != NONE)
+		json_array_insert_new(way, 0, json_string("..."));
+	return way;
+}
+
 static json_t *errors_json(const struct explore_report *r)
 {
 	json_t *list = json_array();
 	for (guint i = 0; i < r->errors->len; i++) {
 		const struct explore_error *e =
 		        &g_array_index(r->errors, struct explore_error, i);
-		const struct explore_run *run =
-		        &g_array_index(r->runs, struct explore_run, e->run);
+		const struct explore_run *run = run_at(r, e->run);
 		json_t *item = json_pack(
 		        "{s:s, s:i, s:o, s:o, s:i, s:I, s:o}", "kind", explore_end_word(e->end),
 		        "status", e->status, "story", story_json(e->story), "locations",
 		        error_places_json(e), "run", (int)e->run, "count", (json_int_t)e->count,
 		        "trace", text_or_null(run->trace));
 		json_object_set_new(item, "shortest", json_integer(e->shortest));
-		if (e->history != NULL)
+		/* of the run that the report tells: a history's is the smallest one's */
+		json_object_set_new(item, "way",
+		                    way_json(r, e->history ? e->shortest : e->run));
+		if (e->history != NULL) {
 			json_object_set_new(item, "history", history_json(e->history));
+			json_object_set_new(item, "shortest-trace",
+			                    text_or_null(run_at(r, e->shortest)->trace));
+		}
 		json_t *point = point_json(r, i);
 		if (point != NULL)
 			json_object_set_new(item, "point-of-no-return", point);
@@ -146,19 +173,41 @@ static uint64_t redundant(const struct explore_report *r)
 	return count;
 }
 
-static json_t *report_json(const struct explore_report *r, const struct explore_asked *asked)
+/* Pairs of calls whose other order the specifications made unnecessary, in the first run that
+ * has some: {"run", "pairs", "first": [...]}; or NULL. */
+static json_t *commuting_json(const struct explore_report *r)
+{
+	enum { MOST = 3 };
+	uint32_t first = 0;
+	while (first < r->runs->len && run_at(r, first)->commuting_count == 0)
+		first++;
+	if (first == r->runs->len)
+		return NULL;
+	const struct explore_run *run = run_at(r, first);
+	json_t *pairs = json_array();
+	for (guint i = 0; i < run->commuting->len && i < MOST; i++)
+		json_array_append_new(pairs, json_text(run->commuting->pdata[i]));
+	return json_pack("{s:i, s:I, s:o}", "run", (int)first, "pairs",
+	                 (json_int_t)run->commuting_count, "first", pairs);
+}
+
+/* The report without "runs", which are most of a long one. */
+static json_t *summary_json(const struct explore_report *r, const struct explore_asked *asked)
 {
 	json_t *root = json_pack(
-	        "{s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o, s:o, s:o}",
+	        "{s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o, s:o}",
 	        "heddle", HEDDLE_VERSION, "program", json_text(asked->program), "options",
 	        json_text(asked->options), "executions", (json_int_t)searching(r), "pruned",
 	        (json_int_t)r->pruned, "states",
 	        (json_int_t)(r->classes - r->shortening_classes), "redundant",
 	        (json_int_t)redundant(r), "waiting", (json_int_t)r->waiting, "abandoned",
 	        (json_int_t)r->abandoned, "complete", r->complete, "gaps", texts_json(r->gaps),
-	        "notes", texts_json(r->notes), "errors", errors_json(r), "races", races_json(r),
-	        "runs", runs_json(r));
+	        "notes", texts_json(r->notes), "errors", errors_json(r), "races",
+	        races_json(r));
 	json_object_set_new(root, "threads", texts_json(r->threads));
+	json_t *commuting = commuting_json(r);
+	if (commuting != NULL)
+		json_object_set_new(root, "commuting", commuting);
 	if (r->shortening > 0)
 		json_object_set_new(root, "shortening",
 		                    json_integer((json_int_t)r->shortening));
@@ -200,6 +249,13 @@ static json_t *report_json(const struct explore_report *r, const struct explore_
 	return root;
 }
 
+static json_t *report_json(const struct explore_report *r, const struct explore_asked *asked)
+{
+	json_t *root = summary_json(r, asked);
+	json_object_set_new(root, "runs", runs_json(r));
+	return root;
+}
+
 static bool write_tree(const struct explore_report *r, const struct explore_asked *asked,
                        const char *path, struct error *error)
 {
@@ -217,210 +273,6 @@ bool explore_write_tree(const struct explore_report *r, const char *program, con
 {
 	struct explore_asked asked = { .program = program, .memory = "sc", .options = "" };
 	return write_tree(r, &asked, path, error);
-}
-
-/* -- text ---------------------------------------------------------------------------------- */
-
-/* The reversals from the first run to this one. */
-static void print_way(const struct explore_report *r, uint32_t run)
-{
-	enum { MOST = 12 };
-	uint32_t way[MOST];
-	int count = 0;
-	const struct explore_run *at = &g_array_index(r->runs, struct explore_run, run);
-	for (; at->parent != NONE && count < MOST;
-	     run = at->parent, at = &g_array_index(r->runs, struct explore_run, run))
-		way[count++] = run;
-	if (at->parent != NONE)
-		printf("      ...\n");
-	while (count-- > 0) {
-		const struct explore_run *step =
-		        &g_array_index(r->runs, struct explore_run, way[count]);
-		printf("      run %u: %s%s%s%s\n", way[count], step->flip,
-		       *step->place ? " (" : "", step->place, *step->place ? ")" : "");
-	}
-}
-
-static void print_end(enum explore_end end, int status)
-{
-	switch (end) {
-	case EXPLORE_STATUS:
-		printf("exit status %d", status);
-		break;
-	case EXPLORE_SIGNAL:
-		printf("signal %d (%s)", status, strsignal(status));
-		break;
-	default:
-		printf("%s", explore_end_word(end));
-	}
-}
-
-/* Where the error can no more be avoided. */
-static void print_point(const struct explore_report *r, uint32_t error)
-{
-	json_t *point = point_json(r, error);
-	char *text = point_text(point);
-	char **lines = g_strsplit(text, "\n", -1);
-	for (char **line = lines; *line; line++)
-		if (**line)
-			printf("    %s\n", *line);
-	g_strfreev(lines);
-	g_free(text);
-	json_decref(point);
-}
-
-static void print_errors(const struct explore_report *r)
-{
-	for (guint i = 0; i < r->errors->len; i++) {
-		const struct explore_error *e =
-		        &g_array_index(r->errors, struct explore_error, i);
-		const struct explore_run *run = &g_array_index(
-		        r->runs, struct explore_run, e->history ? e->shortest : e->run);
-		printf("\n");
-		print_end(e->end, e->status);
-		printf(", in %" PRIu64 " of %u run%s, first in run %u", e->count, r->runs->len,
-		       plural(r->runs->len), e->run);
-		for (guint k = 0; e->places && k < e->places->len; k++)
-			printf("%s %s", k ? " and" : ", at", (char *)e->places->pdata[k]);
-		printf("\n");
-		char **lines = g_strsplit(e->story, "\n", -1);
-		for (char **line = lines; *line; line++)
-			if (**line)
-				printf("    %s\n", *line);
-		g_strfreev(lines);
-		uint32_t told = e->history ? e->shortest : e->run;
-		if (told != 0)
-			printf("    differs from run 0 in this:\n");
-		print_way(r, told);
-		print_point(r, i);
-		if (run->trace)
-			printf("    heddle %s\n", run->trace);
-	}
-}
-
-/* Reorderings that the specifications made unnecessary, in the first run. */
-static void print_commuting(const struct explore_report *r)
-{
-	enum { MOST = 3 };
-	uint32_t first = r->runs->len;
-	for (uint32_t i = r->runs->len; i-- > 0;)
-		if (g_array_index(r->runs, struct explore_run, i).commuting_count > 0)
-			first = i;
-	if (first == r->runs->len)
-		return;
-	const struct explore_run *run = &g_array_index(r->runs, struct explore_run, first);
-	printf("in run %u, %" PRIu64
-	       " pair%s of calls commute%s by the specification: the other "
-	       "order was not run\n",
-	       first, run->commuting_count, plural(run->commuting_count),
-	       run->commuting_count == 1 ? "s" : "");
-	for (guint i = 0; i < run->commuting->len && i < MOST; i++)
-		printf("    %s\n", (char *)run->commuting->pdata[i]);
-	if (run->commuting_count > MOST)
-		printf("    ...\n");
-}
-
-/* A cause of behaviour that no schedule explains; or NULL. */
-static const char *what_voids(const struct explore_report *r)
-{
-	bool uses = false;
-	for (guint i = 0; i < r->errors->len; i++)
-		uses |= g_array_index(r->errors, struct explore_error, i).end ==
-		        EXPLORE_USE_AFTER_FREE;
-	if (r->races->len > 0)
-		return uses ? "data races and uses after free" : "data races";
-	return uses ? "uses after free" : NULL;
-}
-
-/* Each pair of the user's lines once, on whatever the library has inside of them. */
-static void print_races(const struct explore_report *r)
-{
-	GHashTable *told = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	for (guint i = 0; i < r->races->len; i++) {
-		const struct explore_race *race =
-		        &g_array_index(r->races, struct explore_race, i);
-		GString *name = g_string_new(NULL);
-		own_code_append_name(race->variable, name);
-		char *key = g_strjoin(
-		        "\n", race->own_first, race->own_second,
-		        strcmp(race->first, race->own_first) == 0 ? name->str : "", NULL);
-		if (g_hash_table_add(told, key))
-			printf("data race on %s: %s and %s (run %u)\n", name->str,
-			       race->own_first, race->own_second, race->run);
-		g_string_free(name, TRUE);
-	}
-	g_hash_table_unref(told);
-}
-
-static void print_completeness(const struct explore_report *r,
-                               const struct explore_asked *asked)
-{
-	const char *but = what_voids(r);
-	if (r->complete && but == NULL && r->graphs > 0)
-		printf("complete for this input: whatever its loads may read by this memory model, "
-		       "the program behaves as in one of these runs\n");
-	else if (r->complete && but == NULL)
-		printf("complete for this input: whatever the schedule, the program behaves as in "
-		       "one of these runs\n");
-	else if (r->complete)
-		printf("complete for this input, except for what its %s allow: with them a program "
-		       "may do more than any schedule shows\n",
-		       but);
-	else if (asked->bounded && r->complete_within)
-		printf("complete for schedules with at most %u preemption%s%s%s%s\n",
-		       asked->preemptions, plural(asked->preemptions),
-		       but ? ", except for what its " : "", but ? but : "",
-		       but ? " allow" : "");
-	else
-		printf("not complete\n");
-}
-
-/* "with release at a.c:31 and acquire at a.c:40 in place of the program's own orders" */
-static void print_orders(const struct explore_asked *asked)
-{
-	for (guint i = 0; asked->orders && i < asked->orders->len; i++) {
-		const struct explore_order *o =
-		        &g_array_index(asked->orders, struct explore_order, i);
-		printf("%s%s at %s",
-		       i == 0                        ? "with "
-		       : i + 1 == asked->orders->len ? " and "
-		                                     : ", ",
-		       explore_order_words[o->order], printable(o->place));
-	}
-	if (asked->orders && asked->orders->len > 0)
-		printf(" in place of the program's own orders\n");
-}
-
-static void print_text(const struct explore_report *r, const struct explore_asked *asked)
-{
-	print_run_counts(searching(r), r->classes - r->shortening_classes, r->pruned);
-	if (r->graphs > 0)
-		printf("%" PRIu64 " execution graph%s under --memory %s", r->graphs,
-		       plural(r->graphs), asked->memory);
-	if (r->graphs > 0 && r->graphs_blocked > 0)
-		printf(", %" PRIu64 " of them with threads that wait for ever",
-		       r->graphs_blocked);
-	if (r->graphs > 0)
-		printf("\n");
-	print_orders(asked);
-	print_completeness(r, asked);
-	for (guint i = 0; i < r->gaps->len; i++)
-		printf("    %s\n", (char *)r->gaps->pdata[i]);
-	if (r->estimate.classes > 0)
-		print_run_estimate(r->estimate.classes, r->estimate.low, r->estimate.high);
-	for (guint i = 0; i < r->notes->len; i++)
-		printf("    %s\n", (char *)r->notes->pdata[i]);
-	print_commuting(r);
-	if (r->abandoned)
-		printf("    %" PRIu64 " more runs before that was known\n", r->abandoned);
-	if (r->shortening)
-		printf("    %" PRIu64
-		       " more run%s, for a schedule of the error with fewer switches\n",
-		       r->shortening, plural(r->shortening));
-	print_races(r);
-	if (r->errors->len == 0)
-		printf("no run failed\n");
-	print_errors(r);
 }
 
 /* -- the command --------------------------------------------------------------------------- */
@@ -483,7 +335,8 @@ int explore_print(const struct explore_report *r, const struct explore_asked *as
 	} else if (format != FORMAT_TEXT) {
 		print_sarif(r, format);
 	} else {
-		print_text(r, asked);
+		json_auto_t *summary = summary_json(r, asked);
+		exploration_print(summary);
 	}
 	return r->errors->len || r->races->len ? EXIT_FOUND
 	       : r->complete                   ? EXIT_NOTHING
@@ -662,7 +515,7 @@ static const struct command_option options[] = {
 	{ "final", "X,...", "the values of these variables at the end tell runs apart, too",
 	  0 },
 	{ "check", "CONDITION", "must hold at the end: 'x == 3 && s.count >= 0'", 0 },
-	{ "steps", "N", "cut a run after so many steps (default: no limit)", 0 },
+	{ "steps", "N", "cut a run after N steps (default: no limit)", 0 },
 	{ "resume", "FILE",
 	  "keep the exploration's state in FILE, and go on from there next time", 0 },
 	OPTION_SHARD("what follows from the first run"),

@@ -443,16 +443,11 @@ const struct command command_fix_check = {
 	.summary =
 	        "is what an earlier report found fixed in this program, and is anything new?",
 	.details =
-	        "OLD is a JSON report of any command, or a trace.  The program is checked as "
-	        "by\n"
-	        "'heddle check'; of each old finding it is said whether it is fixed (and what "
-	        "makes it\n"
-	        "impossible), present (with a new witness), hidden (its places are not "
-	        "reached: that is\n"
-	        "no fix) or undecided, and what is new, deadlocks first.  Exit status: 0 all "
-	        "are fixed\n"
-	        "and nothing is new, 1 one is present, hidden or new, 2 bad input, 3 one is "
-	        "undecided.",
+	        "OLD is a JSON report of any command, or a trace.  The program is checked as by 'heddle\n"
+	        "check'.  The report says of each old finding whether it is fixed (and what makes it\n"
+	        "impossible), present (with a new witness), hidden (its places are not reached: that is\n"
+	        "no fix) or undecided, and lists new findings, deadlocks first.  Exit status: 0 all are\n"
+	        "fixed and none is new, 1 one is present, hidden or new, 2 bad input, 3 one is undecided.",
 	.options = options,
 	.run = run,
 	.takes_program = true,

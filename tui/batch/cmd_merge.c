@@ -2,7 +2,8 @@
  * cmd_merge.c - `heddle merge`: merges the reports of shards.
  */
 #include "engine/explore/tasks.h"
-#include "tui/batch/changes.h"
+#include "tui/batch/check_text.h"
+#include "tui/batch/exploration_text.h"
 #include "tui/batch/explore_tree.h"
 #include "tui/batch/report_merge.h"
 #include "tui/batch/shake_merge.h"
@@ -80,11 +81,6 @@ static long long number(const struct report_file *r, const char *key)
 	return json_integer_value(json_object_get(r->head, key));
 }
 
-static const char *complete(const struct report_file *r)
-{
-	return json_is_true(json_object_get(r->head, "complete")) ? "complete" : "not complete";
-}
-
 static void print_sentences(const json_t *list, const char *before)
 {
 	size_t i;
@@ -92,38 +88,6 @@ static void print_sentences(const json_t *list, const char *before)
 
 	json_array_foreach((json_t *)list, i, sentence)
 	        printf("%s%s\n", before, json_string_value(sentence));
-}
-
-static void print_exploration(const struct report_file *r)
-{
-	size_t i;
-	json_t *e;
-
-	print_run_counts((uint64_t)number(r, "executions"), (uint64_t)number(r, "states"),
-	                 (uint64_t)number(r, "pruned"));
-	printf("%s\n", complete(r));
-	const json_t *estimate = json_object_get(r->head, "estimate");
-	const json_t *spread = json_object_get(estimate, "spread");
-	if (estimate)
-		print_run_estimate(
-		        (uint64_t)json_integer_value(json_object_get(estimate, "classes")),
-		        (uint64_t)json_integer_value(json_array_get(spread, 0)),
-		        (uint64_t)json_integer_value(json_array_get(spread, 1)));
-	print_sentences(json_object_get(r->head, "gaps"), "    ");
-	print_sentences(json_object_get(r->head, "notes"), "    ");
-	json_array_foreach(json_object_get(r->head, "races"), i, e)
-	{
-		const json_t *l = json_object_get(e, "locations");
-
-		printf("data race on %s: %s and %s\n", json_word(e, "variable"),
-		       json_string_value(json_array_get(l, 0)),
-		       json_string_value(json_array_get(l, 1)));
-	}
-	json_array_foreach(json_object_get(r->head, "errors"), i, e)
-	        printf("\n%s, in %lld run%s\n%s\n", json_word(e, "kind"),
-	               (long long)json_integer_value(json_object_get(e, "count")),
-	               json_integer_value(json_object_get(e, "count")) == 1 ? "" : "s",
-	               json_word(e, "story"));
 }
 
 static const json_t *finding_at(const struct report_file *r, guint i)
@@ -147,8 +111,6 @@ static void print_list(const struct report_file *r, const struct changes *c)
 			continue;
 		fputs(c != NULL && filed_is_found(f) ? "new: " : "", stdout);
 		finding_print(f, stdout);
-		if (report_file_is_check(r) && *json_word(f, "text"))
-			printf("    %s\n", json_word(f, "text"));
 	}
 	if (c != NULL)
 		changes_print_text(c, MATCH_ABSENT, stdout);
@@ -174,17 +136,6 @@ static void print_against(const struct changes *c)
 	fputs("against the baseline: ", stdout);
 	changes_print_counts(c, stdout);
 	putchar('\n');
-}
-
-static void print_check(const struct report_file *r, const struct changes *c)
-{
-	print_list(r, c);
-	size_t runs = json_array_size(json_object_get(r->head, "runs"));
-	printf("%u finding%s in %zu run%s\n", r->findings->len, plural(r->findings->len), runs,
-	       plural(runs));
-	print_suppressed(r);
-	print_against(c);
-	print_sentences(json_object_get(r->head, "coverage"), "");
 }
 
 static void print_findings(const struct report_file *r, const struct changes *c)
@@ -256,9 +207,9 @@ static int print_as_asked(const struct arguments *a, const struct report_file *r
 	else if (listed)
 		print_sarif(r, c, format);
 	else if (report_file_is_exploration(r))
-		print_exploration(r);
+		exploration_print(r->head);
 	else if (report_file_is_check(r))
-		print_check(r, c);
+		check_print(r, c);
 	else
 		print_findings(r, c);
 	return status_of(r, c);
@@ -370,14 +321,13 @@ const struct command command_merge = {
 	.usage = "REPORT... | STATE... [--tasks N -o PREFIX]",
 	.summary = "join reports of shards (--shard I/N), or the tasks of an exploration",
 	.details =
-	        "The reports are JSON, of one trace (or program), analysis and options; every "
-	        "shard must be\nthere, once.  The result is what the run without --shard "
-	        "reports, and complete when all\nof its parts are.  Reports of 'check' are "
-	        "joined into one list, of whatever runs they are.\n"
-	        "States of explorations (explore --resume) are joined into one; --tasks divides what is\n"
-	        "left of it evenly into files for explore --resume, the tasks of the next round; what is known is in\n"
-	        "PREFIX.base, beside them.\nExit status: as that of "
-	        "races, explore or check.",
+	        "The reports are JSON, of one trace (or program), analysis and options; every shard must\n"
+	        "be there, once.  The result is what the run without --shard reports, and complete when\n"
+	        "all of its parts are.  Reports of 'check' are joined into one list, whatever runs they\n"
+	        "are of.  States of explorations (explore --resume) are joined into one.  --tasks divides\n"
+	        "the pending schedules evenly into files for explore --resume, the tasks of the next\n"
+	        "round; PREFIX.base, beside them, has what all tasks know.\n"
+	        "Exit status: as that of races, explore or check.",
 	.options = options,
 	.run = run,
 };

@@ -383,9 +383,9 @@ static int run(struct arguments *a)
 }
 
 static const struct command_option options[] = {
-	{ "runs", "N", "at most so many runs of an exploration (default 10000)", 'n' },
+	{ "runs", "N", "at most N runs of an exploration (default 10000)", 'n' },
 	{ "budget", "SECONDS", "for each exploration (default 60; 0: no limit)", 0 },
-	{ "pairs", "N", "try at most so many pairs of changes (default 100)", 'n' },
+	{ "pairs", "N", "try at most N pairs of changes (default 100)", 0 },
 	OPTION_FORMAT,
 	{ 0 },
 };
@@ -395,16 +395,12 @@ const struct command command_orders = {
 	.usage = "[--runs N] [--budget SECONDS] [--pairs N] -- PROG ARGS",
 	.summary = "which memory orders a program's atomics need",
 	.details =
-	        "Explores the program under RC11 ('heddle explore --memory rc11').  When a run "
-	        "fails or\n"
-	        "has a data race: which one order has to be stronger, or which one fence has to "
-	        "be there,\n"
-	        "so that none does; if there is none, a pair of them.  When none fails: which "
-	        "orders could\n"
-	        "be weaker, and which fences left out.  Each answer is an exploration with that "
-	        "change; the\n"
-	        "end says how many were tried.  Exit status 1 when runs fail, 3 when not all was "
-	        "explored.",
+	        "Explores the program under RC11 ('heddle explore --memory rc11').  When a run fails or\n"
+	        "has a data race: which one order has to be stronger, or which one fence has to be added,\n"
+	        "so that none does; if there is none, a pair of them.  When none fails: which orders\n"
+	        "could be weaker, and which fences left out.  Each answer is an exploration with that\n"
+	        "change; the end says how many were tried.  Exit status 1 when runs fail, 3 when not all\n"
+	        "was explored.",
 	.options = options,
 	.run = run,
 	.takes_program = true,

@@ -265,13 +265,13 @@ static const struct command_option options[] = {
 	{ "output", "TRACE", "where the trace goes (default: PROG.hdl)", 'o' },
 	{ "mode", "controlled|free", "one thread at a time and exact, or free", 0 },
 	{ "strategy", "random|pct|noise|rr|pos|surw|turns|pause",
-	  "who runs next, in controlled mode", 0 },
+	  "which thread runs next, in controlled mode", 0 },
 	{ "depth", "D", "pct: the depth of bugs looked for (default 3)", 0 },
 	{ "steps", "N", "pct: about how many steps the run has (default 1000)", 0 },
 	{ "target", "PLACE+SIZE=N,...",
 	  "surw: the events that are to come in each order equally often (from shake)", 0 },
-	{ "turns", "THREAD:EVENTS,...", "turns: who goes on, until it has made so many events",
-	  0 },
+	{ "turns", "THREAD:EVENTS,...",
+	  "turns: each THREAD runs in turn, until it has made EVENTS events", 0 },
 	{ "seed", "N", "another seed is another schedule (default 1)", 0 },
 	{ "memory", "sc|tso|rc11", "the memory model that the run is under (default sc)", 0 },
 	{ "spec", "FILE", "its bind lines become invocations, its missing blocks missing code",
@@ -281,8 +281,7 @@ static const struct command_option options[] = {
 	{ "compress", NULL, "compress the log beside the trace while it is written", 0 },
 	{ "last", "N", "keep about the last N events", 0 },
 	{ "live", NULL,
-	  "say on standard error, while the program runs, which races, uses after free and "
-	  "order violations happens-before and EDC find",
+	  "print on standard error, while the program runs, the races, uses after free and order violations that happens-before and EDC find",
 	  0 },
 	{ "suppressions", "FILE",
 	  "ThreadSanitizer's suppressions: findings of this trace that do not count; may be "
@@ -303,8 +302,7 @@ static const struct command_option options[] = {
 	{ "no-values", NULL, "leave values out", 0 },
 	{ "no-missing", NULL, "leave out calls into code that is not instrumented", 0 },
 	{ "no-inputs", NULL,
-	  "leave out what comes from outside (sockets, pipes, terminals): replay needs it "
-	  "again",
+	  "leave out input from outside (sockets, pipes, terminals): replay needs it again",
 	  0 },
 	{ 0 },
 };

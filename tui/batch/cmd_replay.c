@@ -575,12 +575,11 @@ const struct command command_replay = {
 	         "[--gdb-server PORT] [--dap PORT] [--timeout S] -- PROG ARGS",
 	.summary = "make a witness happen on the real program",
 	.details =
-	        "Stops both threads before the pair, prints their stacks, lets either go "
-	        "first and says\nwhat it leads to, and where the two orders part: the first "
-	        "event of a thread that\nis another one or sees something else.  Without a "
-	        "witness the recorded order is run.\nExits as the program does (the worse of "
-	        "two "
-	        "runs); 125 when the\nprogram leaves the witness or Heddle itself fails.",
+	        "Stops both threads before the pair, prints their stacks, lets either go first, and says\n"
+	        "how each order ends and where the two part: at the first event of a thread that is\n"
+	        "another one or sees another value.  Without a witness the recorded order is run.  Exits\n"
+	        "as the program does (the worse of two runs); 125 when the program leaves the witness or\n"
+	        "Heddle itself fails.",
 	.options = options,
 	.run = run_replay,
 	.takes_program = true,

@@ -540,8 +540,7 @@ static const struct command_option options[] = {
 	{ "turns", "THREAD:EVENTS,...", "turns: as of record", 0 },
 	{ "until-error", NULL, "no more runs after the first that fails", 0 },
 	{ "tries", "N",
-	  "how many more runs to find the fewest switches of threads with, that a failure needs "
-	  "(default 40; 0: none)",
+	  "make at most N more runs to find the fewest switches of threads that a failure needs (default 40; 0: none)",
 	  0 },
 	{ "depth", "D", "pct: the depth of bugs looked for (default 3)", 0 },
 	{ "steps", "N", "pct: about how many steps a run has (default: measured)", 0 },

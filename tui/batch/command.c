@@ -210,8 +210,8 @@ static void print_options(const struct command_option *options)
 
 static int print_help(const struct command *c)
 {
-	printf("usage: heddle %s%s%s\n\n%s.\n", c->name, *c->usage ? " " : "", c->usage,
-	       c->summary);
+	printf("usage: heddle %s%s%s\n\n%s%s\n", c->name, *c->usage ? " " : "", c->usage,
+	       c->summary, g_str_has_suffix(c->summary, "?") ? "" : ".");
 	if (c->details)
 		printf("\n%s\n", c->details);
 	puts("\noptions:");

@@ -75,7 +75,10 @@ static void print_site(const json_t *site, const char *thread, const json_t *sta
 {
 	const char *file = json_word(site, "file");
 
-	fprintf(out, "    %-6s ", thread);
+	if (*thread)
+		fprintf(out, "    %-6s ", thread);
+	else
+		fputs("    ", out);
 	if (*file)
 		fprintf(out, "%s:%lld", base_name(file), number_of(site, "line"));
 	else
@@ -222,6 +225,15 @@ static void print_evidence(const json_t *f, FILE *out)
 		        open_reason_text(open_reason_of(json_word(f, "budget"))));
 }
 
+static void print_story(const json_t *f, FILE *out)
+{
+	g_auto(GStrv) lines = g_strsplit(json_word(f, "story"), "\n", -1);
+
+	for (char **line = lines; *line; line++)
+		if (**line)
+			fprintf(out, "    %s\n", *line);
+}
+
 void finding_print(const json_t *f, FILE *out)
 {
 	print_heading(f, out);
@@ -231,8 +243,7 @@ void finding_print(const json_t *f, FILE *out)
 	}
 	print_events(f, out);
 	print_waits(f, out);
-	if (*json_word(f, "story"))
-		fprintf(out, "    %s\n", json_word(f, "story"));
+	print_story(f, out);
 	if (*json_word(f, "missing"))
 		fprintf(out, "    a %s %s\n", finding_kind_noun(finding_kind_of(f)),
 		        json_word(f, "missing"));

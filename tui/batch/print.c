@@ -350,26 +350,3 @@ int print_report(const struct report *r, const struct print_options *o)
 		suppressions_free(with.suppressions);
 	return status;
 }
-
-/* -- explorations ------------------------------------------------------------------------ */
-
-void print_run_counts(uint64_t runs, uint64_t different, uint64_t covered)
-{
-	printf("%" PRIu64 " run%s", runs, plural(runs));
-	if (different == runs && runs > 1)
-		printf(", all different");
-	else if (different != runs)
-		printf(", %" PRIu64 " of them different", different);
-	if (covered > 0)
-		printf("; they cover %" PRIu64 " more schedule%s, which %s not run", covered,
-		       plural(covered), covered == 1 ? "was" : "were");
-	printf("\n");
-}
-
-void print_run_estimate(uint64_t runs, uint64_t low, uint64_t high)
-{
-	printf("    about %" PRIu64
-	       " different runs in all, estimated from those that were made "
-	       "(%" PRIu64 " to %" PRIu64 " in eight of ten estimates)\n",
-	       runs, low, high);
-}

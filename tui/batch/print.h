@@ -40,7 +40,7 @@ bool print_options_parse(const struct arguments *a, struct print_options *o);
 #define OPTION_BASELINE \
 	{ \
 		"baseline", "REPORT", \
-		        "an earlier report (JSON): only what is new counts for the exit " \
+		        "an earlier report (JSON): only new findings count for the exit " \
 		        "status", \
 		        0 \
 	}
@@ -95,10 +95,5 @@ char *finding_sentence(const struct trace *t, const struct finding *f);
 void print_steps(const struct trace *t, const struct path *path);
 /* A line on the racy reads that keep an impossible pair apart, if any. */
 void print_behind(const struct trace *t, const struct finding *f, const char *indent);
-/* "4 runs, all different; they cover 1 more schedule", of an exploration: its runs, those that
- * differ, and the schedules that were not run since one of these covers them. */
-void print_run_counts(uint64_t runs, uint64_t different, uint64_t covered);
-/* How many runs there may be in all, with the range of eight in ten estimates. */
-void print_run_estimate(uint64_t runs, uint64_t low, uint64_t high);
 
 #endif

@@ -190,7 +190,8 @@ static void join_notes(json_t *into, const json_t *from)
 /* Renumber the runs of a part after those before. */
 static json_t *renumbered(const json_t *item, json_int_t runs)
 {
-	static const char *const numbers[] = { "run", "parent" };
+	static const char *const numbers[] = { "run", "parent", "shortest", "passing-run" };
+	static const char point[] = "point-of-no-return";
 	json_t *copy = json_deep_copy(item);
 
 	for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
@@ -200,6 +201,9 @@ static json_t *renumbered(const json_t *item, json_int_t runs)
 			json_object_set_new(copy, numbers[i],
 			                    json_integer(json_integer_value(n) + runs));
 	}
+	if (json_is_object(json_object_get(copy, point)))
+		json_object_set_new(copy, point,
+		                    renumbered(json_object_get(copy, point), runs));
 	return copy;
 }
 
@@ -265,7 +269,7 @@ static void join_member(json_t *into, const char *key, const json_t *from, json_
 	json_t *known = json_object_get(into, key);
 
 	if (known == NULL)
-		json_object_set_new(into, key, json_deep_copy(from));
+		json_object_set_new(into, key, renumbered(from, runs));
 	else if (json_is_integer(known) && json_is_integer(from))
 		json_integer_set(known, json_integer_value(known) + json_integer_value(from));
 	else if (strcmp(key, "complete") == 0)

@@ -81,9 +81,9 @@ struct thread {
 	union {
 		struct {
 			volatile uint32_t gate;
-			uint32_t unusual; /* access_rest has something to see to */
+			uint32_t unusual; /* access_rest has work to do */
 		};
-		volatile uint64_t attention; /* 0: an access has but to be written */
+		volatile uint64_t attention; /* 0: an access has only to be written */
 	};
 	uint32_t todo;    /* bits of enum todo, before it is written; always stored whole, as
 	                   * hooks load it whole */
@@ -198,7 +198,7 @@ static inline uint64_t next_random(void) /* xorshift64* */
 }
 
 /* Are repeated looks at an atomic (sched/polls.c) counted rather than recorded?  Exploration
- * wants every look for itself, for the next may see something else. */
+ * wants every look recorded, as the next may see another value. */
 ALWAYS_INLINE bool looks_count(void)
 {
 	return rt.config.strategy != STRATEGY_FIRST && !(rt.config.flags & LOG_EXPLORE) &&

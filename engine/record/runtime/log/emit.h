@@ -29,7 +29,7 @@ ALWAYS_INLINE uint64_t context_now(const struct thread *t, uint64_t frame)
 	return frame ^ t->epoch * 0xd6e8feb86659fd93u;
 }
 
-/* The thread has called or returned, or its epoch has ended; frames[-1] is nobody's. */
+/* The thread has called or returned, or its epoch has ended; frames[-1] belongs to no call. */
 ALWAYS_INLINE void context_renew(struct thread *t)
 {
 	uint32_t depth = t->depth < MAX_FRAMES ? t->depth : MAX_FRAMES;

@@ -51,16 +51,15 @@ void log_close(void);
 void log_flush(void);
 void log_stream_end(struct stream *s);
 void log_more(struct stream *s, unsigned words); /* makes room */
-/* Controlled mode: the holder of the token is about it, and may sleep meanwhile (the disk is
- * slow, who looks at the run is behind): it is no wait of the program's, and nobody else may
- * write. */
+/* Controlled mode: the holder of the token makes room in the log. It may sleep for a slow disk
+ * or a reader of the run that is behind; that is no wait of the program, and no other thread
+ * may write to the log meanwhile. */
 extern volatile bool log_makes_room;
 
 /* ---- the call stack ---- */
 void log_frames(struct thread *t);
-/* A thread whose events are all left out, of which none has been written so far: a thread
- * without events would lose the order of its creation and its end (whoever joins it comes after
- * whoever created it), so the log has its calls. */
+/* Write the calls of a thread whose events are all left out and of which none has been written
+ * so far: without an event the trace would lose the order of its creation before its end. */
 void log_shown(struct thread *t);
 /* --sample, outside of it: the log has no frames of t, so that synchronisation there costs no
  * more than itself.  TODO_FRAMES stays. */

@@ -2,8 +2,8 @@
  * sample.h - `record --sample`: is a plain access one of the sample?  (core/sampled.c)
  *
  * The program's plain accesses, in about the order in which its threads make them, are divided
- * into windows; of so many windows (config.sample) one is recorded, by all threads, drawn by
- * the seed.  Besides, the 1st, 2nd, 4th, 8th, ... call of each function by a thread begins a
+ * into windows; one window in config.sample is recorded, by all threads, drawn by the
+ * seed.  Besides, the 1st, 2nd, 4th, 8th, ... call of each function by a thread begins a
  * burst of accesses that are recorded.  Synchronisation, atomics and allocations are always
  * recorded.
  *

@@ -3,11 +3,11 @@
  * of the token.
  *
  * How one enters.  sched_point, before an event that may interact with other threads, is where
- * the token may go to another thread.  A thread that has to wait for something that the runtime
- * models calls sched_block with the reason and the object, and whoever changes that object
- * calls sched_wake; to be woken means "look again", so the caller loops.  Waiting for
+ * the token may go to another thread.  A thread that has to wait for an object that the runtime
+ * models calls sched_block with the reason and the object, and the thread that changes that
+ * object calls sched_wake; to be woken means "look again", so the caller loops.  Waiting for
  * descriptors is sched_wait_files, sleeping is a block with a deadline of virtual time.  Around
- * a call that blocks in something that is not modelled stand sched_leave and sched_rejoin:
+ * a call that blocks and is not modelled stand sched_leave and sched_rejoin:
  * others run meanwhile, and the run may not come again.
  *
  * What one may rely on: between two of these calls no other thread of the program runs, so that
@@ -59,7 +59,7 @@ struct thread_sched {
 	struct context context; /* rt.one_thread: where it waits for the token */
 };
 
-/* A thread that waits for something by looking at atomics again and again: polls.c. */
+/* A thread that waits by looking at atomics again and again: polls.c. */
 enum { POLL_PLACES = 8, POLL_FRAMES = 4 };
 struct poll {
 	uint32_t spins;    /* looks in a row that told it nothing new: it spins at SPIN_LIMIT */
@@ -124,8 +124,8 @@ unsigned sched_waiters(const void *object, enum log_wait reason);
 unsigned sched_at_barrier(const void *barrier); /* how many wait there */
 void sched_open_barrier(const void *barrier);
 void sched_signal(const void *condition, unsigned most);
-/* Who is to be woken by a signal: the thread that the plan has `told` (UINT32_MAX: none), if it
- * waits, or another one; NULL: nobody waits. The second wakes it. */
+/* The thread that a signal wakes: `told` by the plan (UINT32_MAX: none), if it waits, or
+ * another; NULL: none waits.  sched_wake_waiter wakes it. */
 struct thread *sched_waiter(const void *condition, uint32_t told);
 void sched_wake_waiter(struct thread *t);
 void sched_cancel(struct thread *t);

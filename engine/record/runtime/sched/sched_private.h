@@ -17,10 +17,10 @@ struct scheduler {
 	uint64_t order;          /* of blocking */
 	uint64_t steps;          /* scheduling points and accesses so far */
 	uint64_t accesses;       /* while there were several threads, */
-	uint64_t conflicts;      /* and of these such that may conflict: sched_is_chance */
+	uint64_t conflicts;      /* and those of them that may conflict: sched_is_chance */
 	uint64_t turn_start;     /* steps at the last hand-over */
 	volatile uint64_t turns; /* hand-overs, for the watchdog */
-	volatile int idle;       /* futex: something happened while the last thread idles */
+	volatile int idle;       /* futex: raised by an event while the last thread idles */
 	bool idling;
 	volatile bool
 	        signalled; /* handlers.c: a signal has come to a thread without the token */
@@ -31,8 +31,8 @@ struct scheduler {
 	uint64_t change[64];
 	unsigned changes;
 	int64_t lowest;
-	uint32_t intended; /* surw: who makes the target's next event, + 1; 0: not drawn */
-	uint32_t turn;     /* turns: number of those that are over */
+	uint32_t intended; /* surw: the thread of the target's next event, + 1; 0: not drawn */
+	uint32_t turn;     /* turns: the number of turns that are over */
 	struct thread *live[MAX_THREADS];
 };
 extern struct scheduler sched __attribute__((visibility("hidden")));
@@ -80,7 +80,7 @@ static inline uint32_t sched_draw(uint32_t below)
 	return below <= 1 ? 0 : (next_random() >> 33) % below;
 }
 void sched_strategy_init(void);
-/* No chance: who waits longest is woken first. */
+/* Does the strategy leave no choice: the thread that waits longest is woken first? */
 static inline bool sched_in_order(void)
 {
 	return rt.config.strategy == STRATEGY_RR || rt.config.strategy == STRATEGY_FIRST ||
@@ -89,7 +89,7 @@ static inline bool sched_in_order(void)
 int32_t sched_draw_budget(void);  /* accesses until the next chance to switch */
 int32_t sched_first_budget(void); /* the same of STRATEGY_FIRST */
 void sched_change_point(struct thread *t);
-/* One of those that are ready, of which there is one; under lock. */
+/* One of the ready threads, of which there must be one; under lock. */
 struct thread *sched_choose_ready(struct thread *current);
 void sched_draw_priority(struct thread *t);  /* of a new thread */
 void sched_lower(struct thread *t);          /* it falls behind all others */
@@ -101,7 +101,7 @@ bool sched_yields_later(struct thread *t);
 struct thread *sched_choose_by_event(const struct thread *current); /* as sched_choose_ready */
 /* Is the thread's next event a chance to switch? In long runs not each one is. */
 bool sched_is_chance(const struct thread *t);
-/* It makes its next event with nobody else ready. */
+/* The thread makes its next event while no other is ready. */
 void sched_event_alone(struct thread *t);
 void sched_events_born(struct thread *t, const struct thread *parent); /* NULL: main */
 int32_t sched_turns_budget(void);
@@ -137,7 +137,7 @@ void sched_wake_sleepers(const struct thread *t);
 bool sched_files_ready(struct thread *t);
 /* Threads that a signal has come to while they waited become ready: their handlers run. */
 void sched_wake_signalled(void);
-void sched_poll_files(void); /* who waits for descriptors and has one becomes ready */
+void sched_poll_files(void); /* threads whose descriptors are ready become ready */
 
 /* ---- sched_stuck.c ---- */
 /*
@@ -152,8 +152,8 @@ bool sched_release_futex(struct thread *t);
 /* Exploration: end the run when every thread polls memory for a value that no thread will
  * write. */
 void sched_end_if_idle(struct thread *t);
-/* Nobody has the token, or its holder sleeps (`sleeper`), and nobody is ready: a deadlock
- * through channels of the process alone ends the program; under lock. */
+/* No thread has the token, or its holder sleeps (`sleeper`), and none is ready: end the program
+ * if that is a deadlock through channels of the process alone; under lock. */
 void sched_end_if_stuck(const struct thread *sleeper);
 
 /* ---- sched_watchdog.c ---- */
@@ -166,9 +166,9 @@ struct look {
 	bool timed;     /* and whether one has */
 	uint64_t futex; /* the futex wait that the holder was in, or 0 */
 };
-/* The holder sleeps in something that is not modelled, spins in something that is not
- * instrumented, or has left by the system call alone: go on without it.  True: the next look
- * will decide, and should come soon. */
+/* Go on without a holder that sleeps in a call that is not modelled, spins in code that is not
+ * instrumented, or has left by the system call alone.  True: the next look will decide, and
+ * should come soon. */
 bool sched_watchdog(struct look *seen);
 
 /* ---- sched_outside.c ---- */

@@ -1,0 +1,16 @@
+/*
+ * check_text.h - the report of `heddle check` as text, from its JSON: of one that was just made
+ * and of joined ones alike.
+ */
+#ifndef HEDDLE_CHECK_TEXT_H
+#define HEDDLE_CHECK_TEXT_H
+
+#include "tui/batch/changes.h"
+#include "tui/batch/report_file.h"
+
+/* Print the findings as every report does, with what each does to the program and where it is
+ * seen, then a line with their number, then what was covered as notes.  `changes`: against a
+ * baseline, whose findings are left out; or NULL. */
+void check_print(const struct report_file *report, const struct changes *changes);
+
+#endif
