@@ -426,6 +426,16 @@ void report_limit(struct report *r)
 		               "sections have no end here, so something may be missed, and "
 		               "what only locks would rule out is unknown");
 	}
+	const char *unseen = trace_note(t, TRACE_UNSEEN_NOTE);
+	if (unseen && strcmp(r->analysis, "deadlocks") != 0) {
+		r->complete = false;
+		report_note(
+		        r,
+		        "atomic instructions that are not in the trace, the first at %s: what "
+		        "conflicts with their accesses is not found, and what is ordered by "
+		        "them alone is taken for unordered",
+		        unseen);
+	}
 	/* lockset and lock order use synchronisation only, which is exact */
 	if (!t->order_exact && strcmp(r->analysis, "lockset") != 0) {
 		r->complete = false;

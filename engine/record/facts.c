@@ -167,7 +167,7 @@ char *record_left_out_reads(const struct record_facts *facts, const struct trace
 	return ask_modules(facts, trace, ask_reads);
 }
 
-char *record_atomic_text(const struct debuginfo *module)
+char *record_atomic_place(const struct debuginfo *module)
 {
 	enum { DEEPEST = 16 };
 	struct debug_place places[DEEPEST] = { 0 };
@@ -176,17 +176,23 @@ char *record_atomic_text(const struct debuginfo *module)
 	const struct debug_place *own = own_place(places, MIN(n, DEEPEST));
 	if (own == NULL)
 		return NULL;
+	return g_strdup_printf("%s:%u (%s)", record_last_component(own->file), own->line,
+	                       places[0].function);
+}
+
+char *record_atomic_text(const char *place)
+{
 	return g_strdup_printf(
-	        "%s:%u (%s) has an atomic instruction of inline assembly, or of code that "
-	        "is not instrumented: what it reads and writes is not seen, nor which order it "
-	        "makes",
-	        record_last_component(own->file), own->line, places[0].function);
+	        "%s has an atomic instruction of inline assembly, or of code that is not "
+	        "instrumented: what it reads and writes is not seen, nor which order it makes",
+	        place);
 }
 
 static char *ask_instruction(const struct record_facts *facts, const struct record_module *m,
                              const struct debuginfo *d)
 {
-	return record_atomic_text(d);
+	g_autofree char *place = record_atomic_place(d);
+	return place ? record_atomic_text(place) : NULL;
 }
 
 char *record_atomic_instructions(const struct record_facts *facts, const struct trace *trace)

@@ -9,6 +9,7 @@
 #include "engine/base/hash.h"
 #include "engine/base/scattered.h"
 #include "engine/trace/ending.h"
+#include "engine/trace/formats.h"
 #include "engine/trace/shown.h"
 
 #include <stdio.h>
@@ -244,6 +245,8 @@ void names_forms(void *context, struct builder *b)
 		g_free(value);
 	}
 	g_list_free(patterns);
+	for (guint i = 0; i < n->unseen->len; i++)
+		builder_late_note(b, TRACE_UNSEEN_NOTE, n->unseen->pdata[i]);
 }
 
 /* What the C library keeps inside its types is nobody's business: "m.__data.__lock". */

@@ -61,9 +61,11 @@ static void open_module(struct names *n, uint32_t index)
 	char *reads = m->debuginfo ? record_reads_text(m->debuginfo, last) : NULL;
 	if (reads != NULL)
 		g_ptr_array_add(n->warnings, reads);
-	char *atomic = m->debuginfo ? record_atomic_text(m->debuginfo) : NULL;
-	if (atomic != NULL)
-		g_ptr_array_add(n->warnings, atomic);
+	char *atomic = m->debuginfo ? record_atomic_place(m->debuginfo) : NULL;
+	if (atomic != NULL) {
+		g_ptr_array_add(n->warnings, record_atomic_text(atomic));
+		g_ptr_array_add(n->unseen, atomic);
+	}
 	g_free(last);
 }
 

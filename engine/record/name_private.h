@@ -33,6 +33,7 @@ struct names {
 	struct debug_store *store;  /* borrowed, or NULL */
 	GArray *modules;            /* struct name_module */
 	GPtrArray *warnings;        /* char *, owned */
+	GPtrArray *unseen;          /* the same: values of TRACE_UNSEEN_NOTE */
 	GHashTable *short_files;    /* last component -> the path that owns it; borrowed */
 	GHashTable *variable_names; /* struct debug_variable -> char *, owned */
 	GHashTable *taken_names;    /* set of the values of variable_names */

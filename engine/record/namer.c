@@ -45,6 +45,7 @@ struct names *names_new(const char *folder, struct debug_store *store)
 	n->modules = g_array_new(FALSE, FALSE, sizeof(struct name_module));
 	g_array_set_clear_func(n->modules, names_clear_module);
 	n->warnings = g_ptr_array_new_with_free_func(g_free);
+	n->unseen = g_ptr_array_new_with_free_func(g_free);
 	n->form = g_string_new(NULL);
 	n->last_form = g_string_new(NULL);
 	for (size_t i = 0; i < G_N_ELEMENTS(n->patterns); i++)
@@ -76,6 +77,7 @@ void names_free(struct names *n)
 	names_end_late(n);
 	g_array_unref(n->modules);
 	g_ptr_array_unref(n->warnings);
+	g_ptr_array_unref(n->unseen);
 	g_hash_table_unref(n->short_files);
 	g_hash_table_unref(n->taken_names);
 	g_hash_table_unref(n->variables_taken.numbers);

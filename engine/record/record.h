@@ -98,10 +98,12 @@ struct debuginfo;
 char *record_reads_text(const struct debuginfo *module, const char *name);
 /* The same of the first such module in which the trace has events. */
 char *record_left_out_reads(const struct record_facts *facts, const struct trace *trace);
-/* Says where the module has an atomic instruction that no hook announces; NULL: nowhere. Owned
- * by the caller. */
-char *record_atomic_text(const struct debuginfo *module);
-/* The same of the first such module in which the trace has events. */
+/* The place of the module's first atomic instruction that no hook reports, FILE:LINE
+ * (FUNCTION); NULL: none. Owned by the caller. */
+char *record_atomic_place(const struct debuginfo *module);
+/* The warning about such a place. Owned by the caller. */
+char *record_atomic_text(const char *place);
+/* The same of the first such module in which the trace has events; NULL: none. */
 char *record_atomic_instructions(const struct record_facts *facts, const struct trace *trace);
 
 /* Does the file begin like a recording log? */

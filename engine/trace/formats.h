@@ -42,6 +42,9 @@ void trace_writer_abandon(struct trace_writer *writer); /* NULL is allowed */
 #define TRACE_FILTER_COMMUTE "commute" /* its value when all plain accesses are left out */
 /* Note of a recording made with --sample N: the number N. */
 #define TRACE_SAMPLE_NOTE    "recording-sample"
+/* Note of a recording whose program has atomic instructions that the compiler's hooks do not
+ * report (inline assembly): the place of a module's first, as FILE:LINE (FUNCTION). */
+#define TRACE_UNSEEN_NOTE    "recording-unseen-atomic"
 /* The same to memory, for TRACE_TEXT and TRACE_STD. */
 void trace_print(const struct trace *t, enum trace_format format, const uint64_t *keep,
                  GString *out, uint64_t *left_out);

@@ -64,12 +64,14 @@ cat >random.cc <<'C'
 #include <fstream>
 #include <random>
 #include <sys/random.h>
+#include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
 static unsigned sum;
 static unsigned device() { std::random_device r; return r(); }
 static unsigned call() { unsigned v = 0; return getrandom(&v, 4, 0) == 4 ? v : 0; }
 static unsigned entropy() { unsigned v = 0; return getentropy(&v, 4) == 0 ? v : 0; }
+static unsigned number() { unsigned v = 0; return syscall(SYS_getrandom, &v, 4, 0) == 4 ? v : 0; }
 static unsigned descriptor() {
 	unsigned v = 0;
 	int fd = open("/dev/urandom", O_RDONLY);
@@ -91,7 +93,7 @@ static unsigned cxx_stream() {
 	return v;
 }
 int main() {
-	printf("%x %x %x %x %x %x\n", device(), call(), entropy(), descriptor(), stream(), cxx_stream());
+	printf("%x %x %x %x %x %x %x\n", device(), call(), entropy(), number(), descriptor(), stream(), cxx_stream());
 	std::thread t([] { sum += device(); });
 	t.join();
 	return sum == 0;
@@ -99,18 +101,71 @@ int main() {
 C
 $HEDDLE c++ -O1 random.cc -o random -pthread
 run $HEDDLE record -q --seed 3 -o one.hdl -- ./random
-is "$status" 0 "six sources of randomness"
+is "$status" 0 "seven sources of randomness"
 first=$out
-is "$(printf '%s' "$first" | tr ' ' '\n' | sort -u | wc -l)" 6 "each gives something else"
+is "$(printf '%s' "$first" | tr ' ' '\n' | sort -u | wc -l)" 7 "each gives something else"
 run $HEDDLE record -q --seed 3 -o two.hdl -- ./random
 is "$out" "$first" "one seed, the same bytes"
 cmp -s one.hdl two.hdl
 ok $? "and the same trace"
 run $HEDDLE record -q --seed 4 -o two.hdl -- ./random
-for i in 1 2 3 4 5 6; do
+for i in 1 2 3 4 5 6 7; do
 	ok $([ "$(printf '%s' "$first" | cut -d' ' -f$i)" != "$(printf '%s' "$out" | cut -d' ' -f$i)" ]; echo $?) \
 		"another seed, other bytes: source $i"
 done
+
+# clocks, sleeps and yields by the numbers of their system calls: as by name, virtual, and none of the machine's
+cat >number.c <<'C'
+#include <errno.h>
+#include <stdatomic.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+static atomic_int done;
+static void *f(void *p)
+{
+	struct timespec hour = { 3600, 0 }, left;
+	syscall(SYS_nanosleep, &hour, &left);
+	syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &hour, &left);
+	done = 1;
+	return p;
+}
+int main(void)
+{
+	struct timespec a, b, bad = { 0, -1 };
+	struct timeval v;
+	pthread_t t;
+	syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &a);
+	pthread_create(&t, 0, f, 0);
+	while (!done)
+		syscall(SYS_sched_yield);
+	pthread_join(t, 0);
+	clock_gettime(CLOCK_MONOTONIC, &b);
+	syscall(SYS_gettimeofday, &v, NULL);
+	long now = syscall(SYS_time, NULL);
+	printf("%d %d", b.tv_sec - a.tv_sec >= 7200, now >= v.tv_sec && now <= v.tv_sec + 1);
+	printf(" %ld", syscall(SYS_clock_gettime, CLOCK_MONOTONIC, NULL));
+	printf(" %d", errno == EFAULT);
+	printf(" %ld", syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &bad, NULL));
+	printf(" %d", errno == EINVAL);
+	printf(" %d\n", (int)(b.tv_nsec % 1000000));
+	return 0;
+}
+C
+$HEDDLE cc -O1 number.c -o number -pthread
+run timeout 60 $HEDDLE record --seed 3 -o number.hdl -- ./number
+is "$status" 0 "two hours of sleep by number take no time"
+is "${out% *}" "1 1 -1 1 -1 1" "they are in the clock, and errors are the kernel's"
+printf '%s' "$err" | grep -q "may not come again"
+is $? 1 "nothing is said of calls that are not modelled"
+first=$out
+run timeout 60 $HEDDLE record -q --seed 3 -o again.hdl -- ./number
+is "$out" "$first" "one seed, the same time"
+cmp -s number.hdl again.hdl
+ok $? "and the same trace"
 
 # --start-at: what came before is not in the trace, and replay knows it
 cat >start.c <<'C'

@@ -7,6 +7,7 @@
 #include "engine/order/order.h"
 #include "engine/predict/ladder/behind.h"
 #include "engine/predict/weak_races.h"
+#include "engine/trace/formats.h"
 #include "engine/trace/own_code.h"
 #include "engine/trace/shown.h"
 #include "engine/trace/weak.h"
@@ -342,6 +343,8 @@ static void set_claim(const struct trace *t, const struct finding *f, bool steps
 	json_set_word(j, "note", f->note);
 	if (trace_sampled(t))
 		json_object_set_new(j, "sampled", json_integer((json_int_t)trace_sampled(t)));
+	if (f->kind == FINDING_DATA_RACE)
+		json_set_word(j, "unseen", trace_note(t, TRACE_UNSEEN_NOTE));
 	bool plain = f->kind == FINDING_DATA_RACE && f->witness && trace_model(t) == WEAK_SC;
 	json_set_word(j, "memory", plain ? weak_model_words[WEAK_SC] : f->memory);
 	if (f->missing)

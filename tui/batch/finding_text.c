@@ -57,6 +57,9 @@ static void print_heading(const json_t *f, FILE *out)
 	if (number_of(f, "sampled"))
 		fprintf(out, "  [accesses sampled: one window in %lld]",
 		        number_of(f, "sampled"));
+	if (*json_word(f, "unseen"))
+		fprintf(out, "  [atomic instructions are not in the trace, as at %s]",
+		        json_word(f, "unseen"));
 	fputc('\n', out);
 	if (methods != NULL)
 		fprintf(out, "    %s  with  %s\n", element_word(methods, 0),

@@ -2,6 +2,7 @@
  * print.c - reports as text, and the choice of format.
  */
 #include "tui/batch/print.h"
+#include "engine/trace/formats.h"
 #include "engine/trace/own_code.h"
 #include "engine/predict/ladder/behind.h"
 
@@ -135,12 +136,14 @@ static void print_summary(const struct report *r, guint count, bool more,
 	                                  "%" PRIu64 ")",
 	                                  trace_sampled(r->trace))
 	                : NULL;
+	bool unseen = trace_note(r->trace, TRACE_UNSEEN_NOTE) != NULL;
 	printf("%s: %u finding%s by %s in %" G_GUINT64_FORMAT " event%s, %s\n",
 	       trace_name(r->trace), count, plural(count), r->analysis, r->trace->events_count,
 	       plural(r->trace->events_count),
 	       r->complete       ? complete
 	       : sampled         ? sampled
 	       : r->budget_spent ? "not complete: the budget ran out (--budget gives more)"
+	       : unseen          ? "not complete: atomic instructions are not in the trace"
 	                         : "not complete");
 	for (guint i = 0; i < r->notes->len; i++)
 		printf("note: %s\n", (char *)r->notes->pdata[i]);

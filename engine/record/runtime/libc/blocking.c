@@ -182,33 +182,42 @@ int interposed_usleep(useconds_t microseconds)
 	errno = EINTR;
 	return -1;
 }
-int interposed_nanosleep(const struct timespec *time, struct timespec *left)
+static int nanosleep_here(const struct timespec *time, struct timespec *left, uintptr_t pc)
 {
 	struct thread *t = recording();
 	if (!t || !rt.controlled || time->tv_nsec < 0 || time->tv_nsec > 999999999 ||
 	    time->tv_sec < 0)
 		return REAL(nanosleep)(time, left);
-	uint64_t rest = sleep_for(t, length_of(time), LOG_CALL_nanosleep, CALLER());
+	uint64_t rest = sleep_for(t, length_of(time), LOG_CALL_nanosleep, pc);
 	if (rest == 0)
 		return 0;
 	tell_left(left, rest);
 	errno = EINTR;
 	return -1;
 }
-int interposed_clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
-                               struct timespec *left)
+int interposed_nanosleep(const struct timespec *time, struct timespec *left)
+{
+	return nanosleep_here(time, left, CALLER());
+}
+static int clock_nanosleep_here(clockid_t clock, int flags, const struct timespec *time,
+                                struct timespec *left, uintptr_t pc)
 {
 	struct thread *t = recording();
 	if (!t || !rt.controlled || time->tv_nsec < 0 || time->tv_nsec > 999999999)
 		return REAL(clock_nanosleep)(clock, flags, time, left);
 	bool until = flags & TIMER_ABSTIME;
 	uint64_t deadline = until ? deadline_of(clock, time) : virtual_now() + length_of(time);
-	uint64_t rest = sleep_until(t, deadline, LOG_CALL_clock_nanosleep, CALLER());
+	uint64_t rest = sleep_until(t, deadline, LOG_CALL_clock_nanosleep, pc);
 	if (rest == 0)
 		return 0;
 	if (!until)
 		tell_left(left, rest);
 	return EINTR;
+}
+int interposed_clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
+                               struct timespec *left)
+{
+	return clock_nanosleep_here(clock, flags, time, left, CALLER());
 }
 int interposed_thrd_sleep(const struct timespec *time, struct timespec *left)
 {
@@ -285,20 +294,24 @@ static bool asked_here(struct thread *t, clockid_t clock, uintptr_t pc)
 	return t && rt.controlled && clock >= 0 && clock <= 11 && !in_libc(pc);
 }
 
-int interposed_clock_gettime(clockid_t clock, struct timespec *time)
+static int clock_gettime_here(clockid_t clock, struct timespec *time, uintptr_t pc)
 {
 	struct thread *t = recording();
-	int result = asked_here(t, clock, CALLER()) ? ask(t, clock, time)
-	                                            : REAL(clock_gettime)(clock, time);
+	int result = asked_here(t, clock, pc) ? ask(t, clock, time)
+	                                      : REAL(clock_gettime)(clock, time);
 	if (result == 0)
-		WRITES(time, sizeof(*time));
+		WRITES_AT(time, sizeof(*time), pc);
 	return result;
 }
-int interposed_gettimeofday(struct timeval *restrict time, void *restrict zone)
+int interposed_clock_gettime(clockid_t clock, struct timespec *time)
+{
+	return clock_gettime_here(clock, time, CALLER());
+}
+static int gettimeofday_here(struct timeval *restrict time, void *restrict zone, uintptr_t pc)
 {
 	struct thread *t = recording();
 	int result = 0;
-	if (asked_here(t, CLOCK_REALTIME, CALLER())) {
+	if (asked_here(t, CLOCK_REALTIME, pc)) {
 		struct timespec now;
 		ask(t, CLOCK_REALTIME, &now);
 		time->tv_sec = now.tv_sec;
@@ -306,22 +319,30 @@ int interposed_gettimeofday(struct timeval *restrict time, void *restrict zone)
 	} else {
 		result = REAL(gettimeofday)(time, zone);
 	}
-	WRITES(time, sizeof(*time));
+	WRITES_AT(time, sizeof(*time), pc);
 	return result;
 }
-time_t interposed_time(time_t *out)
+int interposed_gettimeofday(struct timeval *restrict time, void *restrict zone)
+{
+	return gettimeofday_here(time, zone, CALLER());
+}
+static time_t time_here(time_t *out, uintptr_t pc)
 {
 	struct thread *t = recording();
 	struct timespec now;
-	if (asked_here(t, CLOCK_REALTIME, CALLER()))
+	if (asked_here(t, CLOCK_REALTIME, pc))
 		ask(t, CLOCK_REALTIME, &now);
 	else
 		now.tv_sec = REAL(time)(NULL);
 	if (out) {
 		*out = now.tv_sec;
-		WRITES(out, sizeof(*out));
+		WRITES_AT(out, sizeof(*out), pc);
 	}
 	return now.tv_sec;
+}
+time_t interposed_time(time_t *out)
+{
+	return time_here(out, CALLER());
 }
 int interposed_timespec_get(struct timespec *time, int base)
 {
@@ -341,4 +362,43 @@ clock_t interposed_clock(void)
 	ask(t, CLOCK_MONOTONIC, &now);
 	return (now.tv_sec - started[1].tv_sec) * 1000000 +
 	       (now.tv_nsec - started[1].tv_nsec) / 1000;
+}
+
+/* ---- the same by their numbers ---- */
+
+bool clock_syscall(long number, const long a[6], uintptr_t pc, long *result)
+{
+	bool first = a[0], second = a[1],
+	     third = a[2]; /* without a place, the kernel's to refuse */
+	if (!rt.controlled || (number == SYS_clock_gettime && !second) ||
+	    ((number == SYS_gettimeofday || number == SYS_nanosleep) && !first) ||
+	    (number == SYS_clock_nanosleep && !third))
+		return false;
+	switch (number) {
+	case SYS_clock_gettime:
+		*result = clock_gettime_here((clockid_t)a[0], (void *)a[1], pc);
+		return true;
+	case SYS_gettimeofday:
+		*result = gettimeofday_here((void *)a[0], (void *)a[1], pc);
+		return true;
+	case SYS_time:
+		*result = time_here((time_t *)a[0], pc);
+		return true;
+	case SYS_nanosleep:
+		*result = nanosleep_here((void *)a[0], (void *)a[1], pc);
+		return true;
+	case SYS_clock_nanosleep:
+		*result = clock_nanosleep_here((clockid_t)a[0], (int)a[1], (void *)a[2],
+		                               (void *)a[3], pc);
+		if (*result) {
+			errno = (int)*result;
+			*result = -1;
+		}
+		return true;
+	case SYS_sched_yield:
+		*result = sched_yield();
+		return true;
+	default:
+		return false;
+	}
 }

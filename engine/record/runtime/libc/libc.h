@@ -25,8 +25,14 @@ void strings_init(void);
 bool memory_shared(const void *p); /* in a mapping that other processes may have, too */
 void random_device_read(int fd, void *p, ssize_t n); /* of a random device: from the seed */
 
+/* getrandom by its number: true when `*result` is the answer, from the seed. */
+bool random_syscall(long number, const long a[6], long *result);
+
 /* ---- clocks: blocking.c ---- */
 void clocks_init(void);
+/* A clock, a sleep or a yield by the number of its system call, in controlled mode: true when
+ * `*result` is what syscall() returns (-1 with errno for a failure). `pc` is the program's. */
+bool clock_syscall(long number, const long a[6], uintptr_t pc, long *result);
 /* Virtual nanoseconds of an absolute time of a clock. */
 uint64_t deadline_of(clockid_t clock, const struct timespec *at);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
 #include "engine/record/runtime/core/rt.h"
@@ -37,6 +38,13 @@ static bool random_bytes(void *p, size_t n)
 ssize_t interposed_getrandom(void *p, size_t n, unsigned flags)
 {
 	return random_bytes(p, n) ? (ssize_t)n : REAL(getrandom)(p, n, flags);
+}
+bool random_syscall(long number, const long a[6], long *result)
+{
+	if (number != SYS_getrandom || !a[0] || !random_bytes((void *)a[0], (size_t)a[1]))
+		return false;
+	*result = a[1];
+	return true;
 }
 int interposed_getentropy(void *p, size_t n)
 {

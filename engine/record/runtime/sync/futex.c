@@ -1,7 +1,8 @@
 /*
  * futex.c - the C library's syscall(), for the futex that code calls by itself: libstdc++'s
  * std::future, std::atomic::wait, std::latch, std::counting_semaphore; locks of other
- * languages.
+ * languages.  Clocks, sleeps, yields and random bytes that are asked for by number are answered
+ * as by name (clock_syscall, random_syscall).
  *
  * In controlled mode a wait is one in our scheduler, with a deadline of virtual time; how it
  * ended is kept for replay, like a clock's answer.  None of it is an event, as a futex orders
@@ -351,6 +352,9 @@ long interposed_syscall(long number, ...)
 	if (t &&
 	    (process_syscall(t, number, a, &result) || handler_syscall(t, number, a, &result)))
 		return as_syscall(result);
+	if (t &&
+	    (clock_syscall(number, a, CALLER(), &result) || random_syscall(number, a, &result)))
+		return result;
 	if (number == SYS_futex)
 		rt.poke = 1; /* one that wakes, where the scheduler does not look */
 	return answered(number, a[0], a[1], a[2], a[3], a[4], a[5]);
