@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "engine/record/runtime/core/rt.h"
@@ -41,7 +42,7 @@ struct reach { /* a thread's */
 		uint8_t mask;    /* the arguments through which the call gets here, and on from
 		                    here, */
 		uint8_t touched; /* and through which it gets here and no further */
-		bool readable, scanned, queued, deferred;
+		bool readable, mapped, scanned, queued, deferred;
 	} nodes[MAX_REACHED];
 	uint16_t edges[ALL_WORDS];
 	unsigned edge_count;
@@ -50,7 +51,13 @@ struct reach { /* a thread's */
 	uint16_t big[MAX_REACHED];
 	unsigned big_first, big_count;
 	uint64_t buffer[BUFFER_WORDS]; /* of what may not be readable */
+	bool caught;                   /* see copy_here */
+	int pid;
 };
+
+/* copy_here's instruction, and the one behind it */
+extern const char reach_reads[] __attribute__((visibility("hidden")));
+extern const char reach_has_read[] __attribute__((visibility("hidden")));
 
 static uint64_t looked_at; /* words, in the whole run */
 static bool late;          /* blocks that were there before are not known */
@@ -64,36 +71,63 @@ void reach_init(void)
 }
 
 /*
- * How much of the memory can be read; a fault would be the program's.  In free mode any may go
- * away, and at any time mappings, and the pages in blocks that the program protects.
+ * Memory that may not be there.  A fault would be the program's: in free mode any memory may go
+ * away, and in both modes mappings, and the pages in blocks that the program protects.
  */
-static size_t copy(void *to, uintptr_t from, size_t bytes)
+
+/* Returns how many bytes could not be read; a fault in it goes on behind it. */
+static __attribute__((noinline, noclone)) size_t copy_here(void *to, uintptr_t from,
+                                                           size_t bytes)
 {
+	__asm__ volatile("reach_reads: rep movsb\n"
+	                 "reach_has_read:\n"
+	                 : "+D"(to), "+S"(from), "+c"(bytes)
+	                 :
+	                 : "memory");
+	return bytes;
+}
+
+bool reach_fault(ucontext_t *context)
+{
+	greg_t *pc = &context->uc_mcontext.gregs[REG_RIP];
+	if (*pc != (greg_t)(uintptr_t)reach_reads)
+		return false;
+	*pc = (greg_t)(uintptr_t)reach_has_read;
+	return true;
+}
+
+/* How much of the memory has been read. A page of a `mapped` file or device is not read here,
+ * which might wait or have an effect. */
+static size_t copy(const struct reach *r, void *to, uintptr_t from, size_t bytes, bool mapped)
+{
+	if (r->caught && !mapped)
+		return bytes - copy_here(to, from, bytes);
 	struct iovec here = { to, bytes }, there = { (void *)from, bytes };
-	long pid = raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
-	long n = raw_syscall(SYS_process_vm_readv, pid, (long)&here, 1, (long)&there, 1, 0);
+	long n = raw_syscall(SYS_process_vm_readv, r->pid, (long)&here, 1, (long)&there, 1, 0);
 	return n < 0 ? 0 : (size_t)n;
 }
 
 /*
- * The live block that holds an address, and its size; 0 without such a block.  How long it is
- * says what the C library's allocator has in front of it.  `readable`: it lies among others,
- * and can be read as it is.
+ * The live block that holds an address, and its size; 0 without such a block.  In controlled
+ * mode what the C library's allocator has in front of it says how long it is; in free mode that
+ * may go away.  `readable`: it lies among others, and can be read as it is.
  */
 static uintptr_t block_at(uintptr_t address, size_t *size, bool *readable)
 {
 	enum { MAPPED = 2 }; /* alone, in a mapping */
 	uintptr_t block = block_before(address);
-	uint64_t head = 0;
 	if (!block)
 		return 0;
-	if (rt.controlled)
-		head = *(const uint64_t *)(block - 8);
-	else
-		copy(&head, block - 8, 8);
-	*size = head & ~7ull;
-	*size = *size < 16 ? 0 : head & MAPPED ? *size - 16 : *size - 8;
-	*readable = rt.controlled && !(head & MAPPED) && !rt.protects;
+	if (rt.controlled) {
+		uint64_t head = *(const uint64_t *)(block - 8);
+		*size = head & ~7ull;
+		*size = *size < 16 ? 0 : head & MAPPED ? *size - 16 : *size - 8;
+		*readable = !(head & MAPPED) && !rt.protects;
+	} else {
+		uintptr_t end = block_end(block);
+		*size = end > block ? end - block : 0;
+		*readable = false;
+	}
 	return address - block < (*size ? *size : 1) ? block : 0;
 }
 
@@ -101,11 +135,12 @@ static uintptr_t block_at(uintptr_t address, size_t *size, bool *readable)
 
 static struct {
 	uintptr_t low, high;
+	bool mapped;
 } ranges[MAX_RANGES];
 static volatile unsigned range_count;
 static uintptr_t ranges_low = UINTPTR_MAX, ranges_high;
 
-void reach_data(uintptr_t low, uintptr_t high)
+static void add_range(uintptr_t low, uintptr_t high, bool mapped)
 {
 	unsigned i = __atomic_fetch_add(&range_count, 1, __ATOMIC_RELAXED);
 	if (i >= MAX_RANGES) {
@@ -114,23 +149,31 @@ void reach_data(uintptr_t low, uintptr_t high)
 	}
 	ranges[i].low = low;
 	ranges[i].high = high;
+	ranges[i].mapped = mapped;
 	ranges_low = low < ranges_low ? low : ranges_low;
 	ranges_high = high > ranges_high ? high : ranges_high;
 }
 
+void reach_data(uintptr_t low, uintptr_t high)
+{
+	add_range(low, high, false);
+}
+
 void reach_mapped(const void *p, size_t size)
 {
-	reach_data((uintptr_t)p, (uintptr_t)p + size);
+	add_range((uintptr_t)p, (uintptr_t)p + size, true);
 }
 
 /* The end of the static data or mapping that holds an address, or 0. */
-static uintptr_t range_end(uintptr_t address)
+static uintptr_t range_end(uintptr_t address, bool *mapped)
 {
 	if (address < ranges_low || address >= ranges_high)
 		return 0;
 	for (unsigned i = 0, n = range_count; i < n; i++)
-		if (address - ranges[i].low < ranges[i].high - ranges[i].low)
+		if (address - ranges[i].low < ranges[i].high - ranges[i].low) {
+			*mapped = ranges[i].mapped;
 			return ranges[i].high;
+		}
 	return 0;
 }
 
@@ -231,13 +274,13 @@ static int pointed_to(struct thread *t, uintptr_t word)
 	struct reach *r = t->missing.reach;
 	uintptr_t end, place = word;
 	size_t bytes;
-	bool is_new = false, readable = false;
+	bool is_new = false, readable = false, mapped = false;
 	if (word < 4096 || word >> 47)
 		return -1;
 	uintptr_t block = block_at(word, &bytes, &readable);
 	if (block)
 		place = block;
-	else if ((end = range_end(word)) != 0)
+	else if ((end = range_end(word, &mapped)) != 0)
 		bytes = window(word, end, DATA_WINDOW);
 	else if ((end = stack_end(t, word)) != 0)
 		bytes = window(word, end, STACK_WINDOW), readable = rt.controlled;
@@ -248,6 +291,7 @@ static int pointed_to(struct thread *t, uintptr_t word)
 		r->list[i] = (struct log_reached){ place, bytes };
 		memset(&r->nodes[i], 0, sizeof(r->nodes[i]));
 		r->nodes[i].readable = readable;
+		r->nodes[i].mapped = mapped;
 	}
 	return i;
 }
@@ -280,7 +324,9 @@ static void scan(struct thread *t, unsigned entry)
 	}
 	for (size_t done = 0; done < words;) {
 		size_t most = words - done < BUFFER_WORDS ? words - done : BUFFER_WORDS;
-		size_t n = copy(r->buffer, from + 8 * done, 8 * most) / 8;
+		size_t n =
+		        copy(r, r->buffer, from + 8 * done, 8 * most, r->nodes[entry].mapped) /
+		        8;
 		scan_words(t, r->buffer, n);
 		done += n;
 		if (n < most) /* the page that is protected or gone is left out */
@@ -384,6 +430,8 @@ unsigned reach_scan(struct thread *t, const uint64_t *arguments, unsigned mask,
 	r->queue_first = r->queued = r->big_first = r->big_count = 0;
 	r->cut = false;
 	r->stamp++;
+	r->caught = faults_caught();
+	r->pid = (int)raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
 	for (unsigned i = 0; i < LOG_ARGUMENTS; i++) {
 		unsigned far = mask >> i & 1, bytes = mask >> (LOG_ARGUMENTS + i) & 1,
 		         near = mask >> (2 * LOG_ARGUMENTS + i) & 1;
