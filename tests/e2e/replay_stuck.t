@@ -42,6 +42,41 @@ run timeout 60 $HEDDLE record --strategy rr -o reversed.hdl -- ./reversed
 is "$status $out" "0 letter 42" "recording: who spins loses its turn"
 like "$err" "spun in what is not modelled" "and the schedule may not come again"
 
+# turns that are waited for in inline assembly: each would cost 2 s of the processor, as the first does
+cat >turns.c <<'C'
+#include <pthread.h>
+static int turn, sum;
+static void await(int mine)
+{
+	int now;
+	do
+		__asm__ volatile("movl %1, %0" : "=r"(now) : "m"(turn) : "memory");
+	while (now != mine);
+}
+static void *run(void *p)
+{
+	for (int i = 0; i < 8; i++) {
+		await(p != 0);
+		sum++;
+		__asm__ volatile("movl %1, %0" : "=m"(turn) : "r"(p == 0) : "memory");
+	}
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, run, &sum);
+	run(0);
+	pthread_join(t, 0);
+	return sum != 16;
+}
+C
+$HEDDLE cc -g -O1 turns.c -o turns -pthread
+run bash -c 'timeout 120 '"$HEDDLE"' record -q -o turns.hdl -- ./turns; e=$?; times >turns.times; exit $e'
+is "$status" 0 "turns by inline assembly come to their end"
+used=$(sed -n '2s/^\([0-9]*\)m\([0-9]*\)\..*/\1 * 60 + \2/p' turns.times)
+ok $([ -n "$used" ] && [ "$((used))" -ge 2 ] && [ "$((used))" -lt 10 ]; echo $?) "in some seconds of the processor: $used"
+
 $HEDDLE cc -g -O1 "$programs/forever.c" -o forever -pthread
 $HEDDLE record -q -o forever.hdl -- ./forever
 witness forever.hdl forever.wit

@@ -21,6 +21,8 @@ sqlite     sqlite3
 tbb        onetbb
 squashfs   squashfs-tools
 tinyproxy  tinyproxy
+dav1d      dav1d
+mimalloc   mimalloc
 '
 
 make_() { make -j"${JOBS:-2}" "$@"; }
@@ -187,3 +189,16 @@ run_tinyproxy() {
 	served perl "$here/proxy-clients.pl" 41888 41889 4 "${ROUNDS:-15}"
 	stop $server
 }
+
+# Needs meson, and aomenc (aom-tools), which makes its input of the six frames.
+build_dav1d() { meson setup build --buildtype=plain -Denable_asm=false -Denable_tests=false \
+	-Ddefault_library=static && ninja -C build -j"${JOBS:-2}" tools/dav1d; }
+run_dav1d() {
+	[ -e "$data/six.obu" ] || aomenc --quiet --obu --limit=6 --i420 -w 64 -h 64 --cpu-used=8 \
+		--tile-columns=0 --passes=1 -o "$data/six.obu" "$data/six.yuv" >&2
+	"$@" "$source/build/tools/dav1d" -q --threads 4 -i "$data/six.obu" --muxer md5 -o -
+}
+
+# The allocator and its test in one program: threads, load, rounds. Its statistics differ from run to run.
+build_mimalloc() { $CC $CFLAGS -DNDEBUG -Iinclude src/static.c test/test-stress.c -o test-stress -pthread; }
+run_mimalloc() { "$@" "$source/test-stress" 4 2 4 | head -n 1; }

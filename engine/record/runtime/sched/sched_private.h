@@ -14,6 +14,7 @@ struct scheduler {
 	unsigned live_count;
 	volatile unsigned ready;
 	unsigned outside, files, timed;
+	unsigned spun;           /* times the watchdog took the token from a thread that spins */
 	uint64_t order;          /* of blocking */
 	uint64_t steps;          /* scheduling points and accesses so far */
 	uint64_t accesses;       /* while there were several threads, */

@@ -79,15 +79,20 @@ static uint64_t runs_of(pid_t tid)
 }
 
 /* The holder has long computed without a single event, where others could run: it spins in
- * code that is not instrumented, perhaps for what they would do. */
+ * code that is not instrumented, perhaps for what they would do.  Each time makes the next one
+ * four times shorter, for a lock of such code is waited for again and again, and the schedule
+ * may not come again anyhow.  A replay gives up at the first time, so it is always long there.
+ */
 static bool spins_unseen(const struct thread *h, struct look *seen, char state, uint64_t ticks)
 {
-	enum { LONG = 200 }; /* ticks of 10 ms */
+	enum { LONG = 200, SHORTEST = 3 }; /* ticks of 10 ms; LONG >> 2 * SHORTEST is 3 */
+	unsigned enough =
+	        rt.replay ? LONG : LONG >> 2 * (sched.spun < SHORTEST ? sched.spun : SHORTEST);
 	if (!seen->timed) {
 		seen->timed = true;
 		seen->ticks = ticks;
 	}
-	return state == 'R' && (h->gate & ~GATE_QUIET) == 0 && ticks - seen->ticks >= LONG;
+	return state == 'R' && (h->gate & ~GATE_QUIET) == 0 && ticks - seen->ticks >= enough;
 }
 
 /* The thread is gone by the system call alone; under lock, which is then given up. */
@@ -159,6 +164,7 @@ bool sched_watchdog(struct look *seen)
 		soon = seen->futex != 0;
 		if ((sleeps || spins) && (sched.ready || sched.timed || sched.files)) {
 			h->sched.spins = spins;
+			sched.spun += spins;
 			h->gate |= GATE_STOLEN;
 			h->sched.state = STATE_OUTSIDE;
 			sched.outside++;
