@@ -45,7 +45,7 @@ enum {
 	MOST_EARLIER = 6, /* events before one that it may be turned with, */
 	MOST_ENDS = 2,    /* last uses of a variable before its block's end */
 	LOOKED_AT = 64,   /* of so many */
-	TURNED = 2,       /* less suspicion for each pair that a run has turned */
+	TURNED = 3,       /* less suspicion for each pair that a run has turned */
 	RACE = 8,         /* at least the suspicion of a pair that races by happens-before */
 	FEW_EVENTS = 20000,
 	MOST_EVENTS = 200000,    /* of a run that is learned from, */
@@ -537,7 +537,10 @@ static void turn_pairs_of(struct portfolio *p, const struct looked_at *l,
                           struct event_list list)
 {
 	const struct trace *t = l->t;
-	for (uint64_t i = 1; i < list.count; i++) {
+	uint64_t from =
+	        list.count > 1 ? draw(p, list.count) : 0; /* few of each two places wait */
+	for (uint64_t at = 0; at < list.count; at++) {
+		uint64_t i = (from + at) % list.count;
 		unsigned tried = 0;
 		for (uint64_t n = 0; n < i && n < LOOKED_AT && tried < MOST_EARLIER; n++) {
 			uint64_t k =
