@@ -8,7 +8,7 @@
 /* Number of initial executions with random schedules. */
 enum { FIRST_BY_CHANCE = 32 };
 /* Executions of the portfolio after the first one, before its runs are planned. */
-enum { FIRST_OF_HUNT = 3 };
+enum { FIRST_OF_HUNT = LOG_PAUSES - 1 };
 /* Bound on executions by chance in a row, with nothing pending. */
 enum { MOST_IDLE = 32 };
 

@@ -54,27 +54,51 @@ static bool is_point(const struct event *e)
 	       e->op == OP_SIGNAL || e->op == OP_BROADCAST || e->op == OP_POST;
 }
 
-/* Marks events of one place, where several threads come and one makes a change. */
-static void mark(const struct trace *t, struct event_list list, bool *marks)
+/* Marks the events at which only one thread is alive. */
+static bool *mark_alone(const struct trace *t)
 {
-	bool several = false, changed = false;
-	for (uint64_t i = 0; i < list.count; i++) {
-		const struct event *e = &t->events[list.items[i]];
-		several |= e->thread != t->events[list.items[0]].thread;
-		changed |= !op_is_access(e->op) || op_writes(e->op);
+	bool *alone = g_new(bool, t->events_count + 1);
+	int64_t others = 0;
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *event = &t->events[e];
+		others -= event->op == OP_JOIN;
+		alone[e] = others <= 0;
+		others += event->op == OP_FORK;
 	}
-	for (uint64_t i = 0; several && changed && i < list.count; i++)
-		marks[list.items[i]] = is_point(&t->events[list.items[i]]);
+	return alone;
 }
 
-void periods_learn(struct periods *p, const struct trace *t, const uint32_t *number)
+/* Marks events of one place, where several threads come and one makes a change, and no lock is
+ * held at all of them. */
+static void mark(const struct trace *t, struct event_list list, const uint64_t *held,
+                 const bool *alone, bool *marks)
 {
-	bool *marks = g_new0(bool, t->events_count + 1);
+	bool several = false, changed = false;
+	uint64_t common = UINT64_MAX;
+	uint32_t thread = NONE;
+	for (uint64_t i = 0; i < list.count; i++) {
+		const struct event *e = &t->events[list.items[i]];
+		if (alone[list.items[i]])
+			continue;
+		several |= thread != NONE && e->thread != thread;
+		thread = e->thread;
+		changed |= !op_is_access(e->op) || op_writes(e->op);
+		common &= op_is_access(e->op) ? held[list.items[i]] : 0;
+	}
+	for (uint64_t i = 0; several && changed && common == 0 && i < list.count; i++)
+		marks[list.items[i]] =
+		        !alone[list.items[i]] && is_point(&t->events[list.items[i]]);
+}
+
+void periods_learn(struct periods *p, const struct trace *t, const uint32_t *number,
+                   const uint64_t *held)
+{
+	bool *marks = g_new0(bool, t->events_count + 1), *alone = mark_alone(t);
 	GPtrArray *points = g_ptr_array_new_with_free_func(free_points);
 	for (uint32_t v = 0; v < t->variables_count; v++)
-		mark(t, event_list_at(&t->index->variable_events, v), marks);
+		mark(t, event_list_at(&t->index->variable_events, v), held, alone, marks);
 	for (uint32_t o = 0; o < t->objects_count; o++)
-		mark(t, event_list_at(&t->index->object_events, o), marks);
+		mark(t, event_list_at(&t->index->object_events, o), held, alone, marks);
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		uint32_t thread = t->threads[t->events[e].thread].recorded;
 		if (thread >= LOG_THREADS)
@@ -99,6 +123,7 @@ void periods_learn(struct periods *p, const struct trace *t, const uint32_t *num
 		p->more = 0; /* its schedules were not drawn */
 	}
 	g_ptr_array_unref(points);
+	g_free(alone);
 	g_free(marks);
 }
 

@@ -5,8 +5,10 @@
  * period more between them, two more, ...
  *
  * A key point is an event whose order with one of another thread may make a difference: an
- * access of memory that several threads access and one writes to, an operation of a lock or
- * condition that several threads use.
+ * access of memory that several threads access and one writes to, unless a lock is held at all
+ * these accesses (then the order is that of the lock's sections); taking a lock that several
+ * threads take; an operation of a condition or semaphore.  While a thread is the only one, it
+ * has none.
  */
 #ifndef HEDDLE_PERIODS_H
 #define HEDDLE_PERIODS_H
@@ -18,8 +20,10 @@ struct periods *periods_new(void);
 void periods_free(struct periods *p); /* NULL is allowed */
 
 /* The key points of a run (indexed: INDEX_VARIABLES, INDEX_OBJECTS), as far as they are more
- * than those of earlier runs; `number` is of each event in its thread (plan_event_numbers). */
-void periods_learn(struct periods *p, const struct trace *t, const uint32_t *number);
+ * than those of earlier runs; `number` is of each event in its thread (plan_event_numbers),
+ * `held` has a bit for each lock (of several) that it is made under. */
+void periods_learn(struct periods *p, const struct trace *t, const uint32_t *number,
+                   const uint64_t *held);
 bool periods_known(const struct periods *p);
 /* One that was not drawn before, if there is one: struct log_turn, owned by the caller. */
 GArray *periods_draw(struct periods *p, uint64_t *random);

@@ -18,6 +18,7 @@
 #include "engine/base/hash.h"
 #include "engine/base/random.h"
 #include "engine/explore/periods.h"
+#include "engine/order/order.h"
 #include "engine/record/plan.h"
 #include "engine/trace/index.h"
 
@@ -37,24 +38,33 @@ const char *const portfolio_words[] = { "auto", "pairs", "surw", "feedback", "pe
 static const enum arm only[] = { ARMS, ARM_PAIR, ARM_SURW, ARM_FEEDBACK, ARM_PERIODS };
 
 enum {
-	PAUSES = 6,     /* seeds of pause that have a meaning: */
-	FIRST = 4,      /* these come at once, others in between */
+	FIRST = 4, /* of pause's seeds that have a meaning; an exploration makes all at once */
 	MOST_KEPT = 64, /* schedules that feedback varies */
 	MOST_PAIRS = 4000,
-	MOST_TRIES = 3,   /* of one pair of places */
+	MOST_WAITING = 3, /* of the pairs of two places */
 	MOST_EARLIER = 6, /* events before one that it may be turned with, */
 	MOST_ENDS = 2,    /* last uses of a variable before its block's end */
 	LOOKED_AT = 64,   /* of so many */
+	TURNED = 3,       /* less suspicion for each pair that a run has turned */
+	RACE = 8,         /* at least the suspicion of a pair that races by happens-before */
 	FEW_EVENTS = 20000,
 	MOST_EVENTS = 200000,    /* of a run that is learned from, */
 	MOST_TARGETED = 4000000, /* or at least for its targets: */
 	MOST_LONG = 3            /* from so many such runs */
 };
 
-/* A conflicting pair: `stops` was first, and now waits for `goes`. */
+/* A conflicting pair: the thread whose event was first waits until the other has made its own.
+ */
 struct turned {
 	GArray *turns;
-	int suspicion; /* the higher the earlier */
+	uint64_t places; /* of the two events: pairs of equal places are alike */
+	int suspicion;   /* the higher the earlier */
+	int depth;       /* pairs that are turned in it */
+};
+
+/* Of the pairs of two places. */
+struct alike {
+	guint waiting, taken;
 };
 
 struct portfolio {
@@ -62,12 +72,12 @@ struct portfolio {
 	uint64_t runs, pauses, seed;
 	enum arm only; /* ARMS: all */
 	enum arm arm;  /* of the last run */
+	int turned;    /* pairs that it has turned */
 	double tried[ARMS], gained[ARMS];
 	GArray *pairs;         /* struct turned, to be run */
-	GHashTable *paired;    /* key -> how often */
+	GHashTable *alike;     /* places -> struct alike */
 	GHashTable *seen;      /* key of a write's and its read's place */
 	GPtrArray *kept;       /* GArray *: turns of runs with new ones, */
-	guint kept_runs;       /* the number of all such runs */
 	GArray *targets;       /* struct log_target, */
 	GArray *target_uses;   /* and uint64_t: their events */
 	GHashTable *target_at; /* place -> index + 1 */
@@ -102,7 +112,7 @@ struct portfolio *portfolio_new(const struct portfolio_options *options)
 	p->only = only[options->word];
 	p->pairs = g_array_new(FALSE, FALSE, sizeof(struct turned));
 	g_array_set_clear_func(p->pairs, free_turned);
-	p->paired = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	p->alike = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
 	p->seen = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	p->kept = g_ptr_array_new_with_free_func(free_turns);
 	p->targets = g_array_new(FALSE, FALSE, sizeof(struct log_target));
@@ -118,7 +128,7 @@ void portfolio_free(struct portfolio *p)
 	if (p == NULL)
 		return;
 	g_array_unref(p->pairs);
-	g_hash_table_unref(p->paired);
+	g_hash_table_unref(p->alike);
 	g_hash_table_unref(p->seen);
 	g_ptr_array_unref(p->kept);
 	g_array_unref(p->targets);
@@ -178,20 +188,6 @@ static enum arm draw_arm(struct portfolio *p)
 	return weight[arm] > 0 ? (enum arm)arm : ARM_POS;
 }
 
-/* First every window that the threads come to, from both ends; then walks that are uniform over
- * some place's events, chance, and any, in turn.  It was chosen among cycles with more pairs on
- * half of RaceBench (docs/exploration.md).  An exploration turns pairs by its plans. */
-static enum arm next_arm(struct portfolio *p)
-{
-	static const enum arm turns[] = { ARM_SURW, ARM_POS, ARM_SURW, ARMS };
-	enum arm arm = turns[p->runs % G_N_ELEMENTS(turns)];
-	if (p->only != ARMS)
-		return has(p, p->only) ? p->only : ARM_POS;
-	if (p->pauses < FIRST || (p->pauses < PAUSES && arm == ARMS))
-		return ARM_PAUSE;
-	return arm == ARMS || p->explores || !has(p, arm) ? draw_arm(p) : arm;
-}
-
 /* One of the most suspicious, drawn. */
 static guint most_suspicious(struct portfolio *p)
 {
@@ -207,14 +203,50 @@ static guint most_suspicious(struct portfolio *p)
 	return at;
 }
 
+/* Is there a pair that races by happens-before, and was not turned yet? */
+static bool has_race(struct portfolio *p)
+{
+	return p->pairs->len > 0 &&
+	       g_array_index(p->pairs, struct turned, most_suspicious(p)).suspicion >= RACE;
+}
+
+/* First the seeds of pause that have a meaning, the later ones as every second run; then every
+ * second one is a race that is turned, or without one a walk that is uniform over some place's
+ * events; the others are chance, and any, in turn.  It was chosen among cycles with more pairs
+ * on half of RaceBench (docs/exploration.md).  An exploration turns pairs by its plans. */
+static enum arm next_arm(struct portfolio *p)
+{
+	static const enum arm turns[] = { ARM_SURW, ARM_POS, ARM_SURW, ARMS };
+	enum arm arm = turns[p->runs % G_N_ELEMENTS(turns)];
+	if (p->only != ARMS)
+		return has(p, p->only) ? p->only : ARM_POS;
+	if (p->pauses < (p->explores ? LOG_PAUSES : FIRST) ||
+	    (p->pauses < LOG_PAUSES && arm != ARM_SURW))
+		return ARM_PAUSE;
+	if (arm == ARM_SURW && !p->explores && has_race(p))
+		return ARM_PAIR;
+	return arm == ARMS || p->explores || !has(p, arm) ? draw_arm(p) : arm;
+}
+
 static void take_pair(struct portfolio *p, struct strategy *s)
 {
-	guint at = draw(p, 2) ? most_suspicious(p) : (guint)draw(p, p->pairs->len);
+	guint at =
+	        has_race(p) || draw(p, 2) ? most_suspicious(p) : (guint)draw(p, p->pairs->len);
 	struct turned *pair = &g_array_index(p->pairs, struct turned, at);
+	unsigned chances = pair->suspicion >= RACE ? 1 : 2; /* of 4 */
+	struct alike *alike = g_hash_table_lookup(p->alike, &pair->places);
+	alike->waiting--;
+	alike->taken++;
+	bool less = (alike->taken & (alike->taken - 1)) == 0; /* 1, 2, 4, 8, ... */
+	for (guint i = 0; less && i < p->pairs->len; i++) {
+		struct turned *other = &g_array_index(p->pairs, struct turned, i);
+		other->suspicion -= other->places == pair->places;
+	}
 	s->kind = STRATEGY_TURNS;
 	s->turns = g_array_copy(pair->turns);
 	/* then chance; or the other goes on; or the one that was stopped, as soon as it can */
-	unsigned how = draw(p, 2) ? 0 : 1 + (unsigned)draw(p, 3);
+	unsigned how = draw(p, 4) < chances ? 0 : 1 + (unsigned)draw(p, 3);
+	p->turned = pair->depth;
 	s->seed = how ? 0 : s->seed;
 	if (how > 1) {
 		uint32_t stopped =
@@ -252,6 +284,7 @@ struct strategy portfolio_next(struct portfolio *p)
 	struct strategy s = { .kind = STRATEGY_POS,
 		              .seed = p->runs == 0 ? p->seed : draw(p, 1u << 31) + 1 };
 	p->arm = next_arm(p);
+	p->turned = 0;
 	switch (p->arm) {
 	case ARM_PAIR:
 		take_pair(p, &s);
@@ -264,7 +297,7 @@ struct strategy portfolio_next(struct portfolio *p)
 		break;
 	case ARM_PAUSE:
 		s.kind = STRATEGY_PAUSE;
-		if (p->pauses < PAUSES)
+		if (p->pauses < LOG_PAUSES)
 			s.seed = p->pauses;
 		p->pauses += p->shares;
 		break;
@@ -410,6 +443,7 @@ static GArray *turns_before(const struct trace *t, const GArray *turns, const ui
 /* What is known of a run's events while its pairs are looked for. */
 struct looked_at {
 	const struct trace *t;
+	const struct order *hb; /* the run's happens-before */
 	const GArray *turns;
 	uint32_t *number; /* of each event in its thread, for turns */
 	uint64_t *held;   /* the locks that it is made under, a bit for each (of several) */
@@ -437,45 +471,57 @@ static uint64_t *locks_held(const struct trace *t)
 	return held;
 }
 
-/* How likely is a bug where these come in the other order? A thread within the window between
- * two events (`inside`), an access without a lock in common, two locks held together. */
+/* How likely is a bug where these come in the other order? A data race by the run's
+ * happens-before, a thread within the window between two events (`inside`), an access without a
+ * lock in common, two locks held together. */
 static int suspicion_of(const struct looked_at *l, uint32_t first, uint32_t second, bool inside)
 {
 	const struct event *a = &l->t->events[first], *b = &l->t->events[second];
 	uint64_t mine = l->held[first], other = l->held[second];
-	if (op_is_access(a->op) && op_is_access(b->op))
-		return (mine & other ? 0 : 4) + (inside ? 2 : 0);
-	if (op_is_access(a->op)) /* a use, and the end of its block */
-		return 6;
-	return (mine && other && mine != other ? 4 : 0) + (inside ? 2 : 0);
+	if (!op_is_access(a->op))
+		return (mine && other && mine != other ? 4 : 0) + (inside ? 2 : 0);
+	bool race = !order_ordered_unobserved(l->hb, first, second) &&
+	            !(op_is_atomic(a->op) && op_is_atomic(b->op));
+	if (!op_is_access(b->op)) /* a use, and the end of its block */
+		return race ? RACE : 6;
+	return (race ? RACE : mine & other ? 0 : 4) + (inside ? 2 : 0);
 }
 
+/* The pair will wait to be turned, where few of the same places do; races wait by variable,
+ * too. Every second one, and the first, in the run as it went there. */
 static void turn_pair(struct portfolio *p, const struct looked_at *l, uint32_t first,
                       uint32_t second, bool inside)
 {
 	const struct trace *t = l->t;
 	const uint32_t *number = l->number;
-	uint64_t key = place_of(t, first) * 31 + place_of(t, second);
-	guint times = GPOINTER_TO_UINT(g_hash_table_lookup(p->paired, &key));
+	int suspicion = suspicion_of(l, first, second, inside);
+	uint64_t places = place_of(t, first) * 31 + place_of(t, second);
+	if (suspicion >= RACE)
+		places = hash_join(places, t->variables[t->events[first].target].address);
+	struct alike *alike = g_hash_table_lookup(p->alike, &places);
 	uint32_t other = t->threads[t->events[second].thread].recorded;
-	/* once more in each run that has shown something new, as it went there */
-	bool whole = times >= MOST_TRIES || draw(p, 2);
-	if (times >= MOST_TRIES + p->kept_runs || p->pairs->len >= MOST_PAIRS ||
+	if ((alike && alike->waiting >= MOST_WAITING) || p->pairs->len >= MOST_PAIRS ||
 	    number[first] == NONE || number[second] == NONE || other == NONE ||
 	    t->threads[t->events[first].thread].recorded == NONE)
 		return;
-	g_hash_table_replace(
-	        p->paired, g_memdup2(&key, sizeof key),
-	        GUINT_TO_POINTER(
-	                MAX(times + 1, times < MOST_TRIES ? 0 : p->kept_runs + MOST_TRIES)));
-	struct turned pair = { turns_before(t, l->turns, number, first, whole),
-		               suspicion_of(l, first, second, inside) - (int)times };
+	bool whole = alike == NULL || draw(p, 2);
+	if (alike == NULL) {
+		alike = g_new0(struct alike, 1);
+		g_hash_table_replace(p->alike, g_memdup2(&places, sizeof places), alike);
+	}
+	/* what a turned pair has brought about comes after what other runs have */
+	struct turned pair = { turns_before(t, l->turns, number, first, whole), places,
+		               suspicion - p->turned * TURNED, p->turned + 1 };
+	for (guint taken = alike->taken; taken > 0; taken /= 2)
+		pair.suspicion--;
 	struct log_turn goes = { other, number[second] + 1 };
 	g_array_append_val(pair.turns, goes);
-	if (pair.turns->len < LOG_TURNS)
-		g_array_append_val(p->pairs, pair);
-	else
+	if (pair.turns->len >= LOG_TURNS) {
 		g_array_unref(pair.turns);
+		return;
+	}
+	alike->waiting++;
+	g_array_append_val(p->pairs, pair);
 }
 
 static bool conflict(const struct event *a, const struct event *b)
@@ -491,7 +537,10 @@ static void turn_pairs_of(struct portfolio *p, const struct looked_at *l,
                           struct event_list list)
 {
 	const struct trace *t = l->t;
-	for (uint64_t i = 1; i < list.count; i++) {
+	uint64_t from =
+	        list.count > 1 ? draw(p, list.count) : 0; /* few of each two places wait */
+	for (uint64_t at = 0; at < list.count; at++) {
+		uint64_t i = (from + at) % list.count;
 		unsigned tried = 0;
 		for (uint64_t n = 0; n < i && n < LOOKED_AT && tried < MOST_EARLIER; n++) {
 			uint64_t k =
@@ -531,16 +580,18 @@ static void turn_ends_of(struct portfolio *p, const struct looked_at *l, uint32_
 	}
 }
 
-static void find_pairs(struct portfolio *p, const struct trace *t, const GArray *turns)
+static void find_pairs(struct portfolio *p, struct trace *t, const GArray *turns)
 {
-	struct looked_at l = { t, turns, plan_event_numbers(t), locks_held(t) };
+	struct order *hb = order_new(t, ORDER_KIND_HB, NULL);
+	struct looked_at l = { t, hb, turns, plan_event_numbers(t), locks_held(t) };
 	for (uint32_t v = 0; v < t->variables_count; v++)
 		turn_pairs_of(p, &l, event_list_at(&t->index->variable_events, v));
 	for (uint32_t o = 0; o < t->objects_count; o++)
 		turn_pairs_of(p, &l, event_list_at(&t->index->object_events, o));
 	for (uint32_t v = 0; v < t->variables_count; v++)
 		turn_ends_of(p, &l, v);
-	periods_learn(p->periods, t, l.number);
+	periods_learn(p->periods, t, l.number, l.held);
+	order_free(hb);
 	g_free(l.number);
 	g_free(l.held);
 }
@@ -570,7 +621,6 @@ void portfolio_learn(struct portfolio *p, struct trace *t, const GArray *turns, 
 		p->steps = t->events_count;
 		find_targets(p, t);
 	}
-	p->kept_runs += sources > 0;
 	if (sources > 0 ||
 	    t->events_count <= FEW_EVENTS) /* pairs in an order not seen so far */
 		find_pairs(p, t, turns);

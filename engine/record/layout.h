@@ -572,6 +572,9 @@ enum log_strategy {
 	        STRATEGY_COUNT
 };
 
+/* pause: seeds below this have a meaning (runtime/sched/sched_pause.c). */
+enum { LOG_PAUSES = 8 };
+
 /* surw: the events whose interleavings are to be equally likely, those of one place, and how
  * many of them a thread (by its number) and all that come from it have; LOG_WEIGHTS and above:
  * one. */

@@ -61,8 +61,8 @@ static void append_turns(const GArray *turns, GString *out)
 		if (t->until != UINT32_MAX)
 			g_string_append_printf(out, ":%" PRIu32, t->until);
 	}
-	if (turns == NULL || turns->len == 0)
-		g_string_append_c(out, '0');
+	if (turns == NULL || turns->len == 0) /* a turn that is over at once */
+		g_string_append(out, "0:0");
 }
 
 void strategy_append(const struct strategy *s, GString *out)

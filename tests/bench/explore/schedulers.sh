@@ -43,7 +43,7 @@ StateWSQ||1.0
 WSQ||6.0
 bbuf||-
 boundedBuffer||7.8
-qsort_mt|-n 32 -f 4 -h 3|27.1
+qsort_mt|-n 32 -f 4 -h 3 -v|27.1
 CVE-2009-3547||1.0
 CVE-2011-2183||2.4
 CVE-2013-1792||13

@@ -196,12 +196,13 @@ static bool just_decided(const struct thread *t)
 }
 
 /* In an exploration the lowest thread goes on and on, but for this: in an invocation, too,
- * since it would look for ever. */
+ * since it would look for ever.  A thread that is alone waits for nobody: what repeats there is
+ * a loop of another kind. */
 static bool waits_by_looking(struct thread *t)
 {
 	if (memory_states && memory_waits(t))
 		sched_end_if_idle(t);
-	bool waits = rt.config.flags & LOG_EXPLORE &&
+	bool waits = rt.config.flags & LOG_EXPLORE && !sched_alone() &&
 	             (rt.config.strategy == STRATEGY_FIRST ||
 	              rt.config.strategy == STRATEGY_PAUSE) &&
 	             (memory_waits(t) || poll_cycles(t));

@@ -52,6 +52,7 @@ struct thread_sched {
 	bool noticed, entered; /* pause: others may notice an event before; the last was one of
 	                        * synchronisation */
 	bool held;             /* surw: another thread's event comes first */
+	uint32_t stops;        /* pause: how often it has stopped, and its beginning */
 	uint32_t left; /* surw: events of the target that it still has; pause: windows that it
 	                * passes by */
 	struct pollfd *fds;

@@ -8,32 +8,36 @@
  * So all others run within the first window of each. It is a change point of PCT (Burckhardt
  * and others, ASPLOS 2010) that knows the events, as in active testing (Sen, PLDI 2008).
  *
- * The first seeds have a meaning (modes): whether the threads begin from the newest to the
- * oldest, after main, or the other way round; whether in place of the thread that stopped last
- * the one that stopped first goes on; and which memory counts as shared.  There a thread stops
- * at most at its first windows before others come, and runs nearly alone after: what needs two
- * threads later in a run is never met.  By other seeds the order is by chance, a thread passes
- * by a drawn number of windows from each stop to the next, and which of those that stopped goes
- * on is drawn each time.
+ * The first seeds have a meaning (modes): in which order threads begin, after main; which of
+ * those that stopped goes on; which memory counts as shared; and how many windows a thread
+ * passes by from each stop to the next: none, a fixed number, or those of a ruler, by which
+ * stops lie in all distances, also late in a long run.  By other seeds the order is by chance,
+ * a thread passes by a drawn number of windows from each stop to the next, and which of those
+ * that stopped goes on is drawn each time.
  */
 #include <link.h>
 
 #include "sched_private.h"
 
-enum order { NEWEST, OLDEST, CHANCE };
-enum goes { LAST_GOES, FIRST_GOES, ANY_GOES };
+/* NEWEST_BUT_ONE: from the newest to the oldest, but the newest of all last. */
+enum order { NEWEST, OLDEST, NEWEST_BUT_ONE, CHANCE };
+/* IN_TURN_GOES: at one stop the last that stopped, at the next one the first. */
+enum goes { LAST_GOES, FIRST_GOES, IN_TURN_GOES, ANY_GOES };
 
+/* In place of a number of windows: before a thread's stop n it passes by 2^k - 1, where 2^k is
+ * the largest power of two that divides n (0, 1, 0, 3, 0, 1, 0, 7, ...). */
+enum { RULER = UINT8_MAX };
 /* Of windows, to its power of two, that a thread passes by: a run has up to thousands. */
 enum { MOST_PASSED = 9 };
-static const int64_t running = 1ll << 40; /* priorities of threads that have not stopped */
+static const int64_t running = 1ll << 40; /* threads that have not stopped: at least this */
 static struct {
 	struct mode {
 		enum order order;
 		enum goes goes; /* of those that stopped */
 		bool changing;  /* only memory that is written while there are threads counts */
+		uint8_t passes; /* windows from a stop to the next, or RULER */
 	} mode;
-	unsigned passing; /* from a stop to the next a thread passes by fewer windows than this,
-	                   * drawn; 0: it stops at each */
+	unsigned passing; /* seeds without a meaning: fewer windows than this, drawn; else 0 */
 	int64_t stops;
 	uintptr_t low, high; /* of the program's static data */
 } how;
@@ -54,19 +58,20 @@ static int find_program(struct dl_phdr_info *info, size_t size, void *unused)
 
 void sched_pause_init(void)
 {
-	/* each finds errors that the others do not; the one that finds most is the first */
+	/* each finds errors that the others do not; those that find most are the first */
 	static const struct mode modes[] = {
-		{ NEWEST, FIRST_GOES, false }, { OLDEST, LAST_GOES, false },
-		{ NEWEST, LAST_GOES, true },   { OLDEST, LAST_GOES, true },
-		{ NEWEST, LAST_GOES, false },  { NEWEST, FIRST_GOES, true }
+		{ NEWEST, IN_TURN_GOES, false, RULER },  { NEWEST_BUT_ONE, LAST_GOES, true, 2 },
+		{ NEWEST_BUT_ONE, LAST_GOES, false, 0 }, { OLDEST, LAST_GOES, false, 3 },
+		{ NEWEST, FIRST_GOES, false, 0 },        { NEWEST, LAST_GOES, false, RULER },
+		{ NEWEST, LAST_GOES, true, 2 },          { NEWEST, LAST_GOES, true, RULER }
 	};
-	bool known = rt.config.seed < sizeof modes / sizeof *modes;
+	_Static_assert(sizeof modes / sizeof *modes == LOG_PAUSES, "seeds with a meaning");
 	how.stops = 0;
 	how.passing = 0;
-	if (known) {
+	if (rt.config.seed < LOG_PAUSES) {
 		how.mode = modes[rt.config.seed];
 	} else {
-		how.mode.order = (enum order)sched_draw(3);
+		how.mode.order = (enum order)sched_draw(CHANCE + 1);
 		how.mode.goes = ANY_GOES;
 		how.mode.changing = sched_draw(2);
 		how.passing = 1u << sched_draw(MOST_PASSED);
@@ -74,14 +79,40 @@ void sched_pause_init(void)
 	dl_iterate_phdr(find_program, NULL);
 }
 
+/* How many windows the thread passes by until its next stop. */
+static uint32_t draw_passed(struct thread *t)
+{
+	t->sched.stops++;
+	return how.passing                ? sched_draw(how.passing)
+	       : how.mode.passes == RULER ? (t->sched.stops & -t->sched.stops) - 1
+	                                  : how.mode.passes;
+}
+
+/* The priority with which a thread begins, at least `running`; main has the highest. */
+static int64_t first_priority(const struct thread *t)
+{
+	if (t->id == 0)
+		return 2 * running;
+	switch (how.mode.order) {
+	case NEWEST:
+		return running + t->id;
+	case OLDEST:
+		return running + MAX_THREADS - t->id;
+	case NEWEST_BUT_ONE:
+		return running;
+	default:
+		return running + sched_draw(1 << 30);
+	}
+}
+
 void sched_pause_born(struct thread *t)
 {
-	int64_t id = t->id ? t->id : MAX_THREADS;
-	t->sched.left = sched_draw(how.passing);
-	t->sched.priority = running + (how.mode.order == NEWEST                 ? id
-	                               : how.mode.order == OLDEST && t->id == 0 ? id
-	                               : how.mode.order == OLDEST               ? -id
-	                                                          : 1 + sched_draw(1 << 30));
+	struct thread *before = t->id > 1 ? rt.threads[t->id - 1] : NULL;
+	t->sched.stops = 0;
+	t->sched.left = draw_passed(t);
+	t->sched.priority = first_priority(t);
+	if (how.mode.order == NEWEST_BUT_ONE && before && before->sched.priority == running)
+		before->sched.priority = running + before->id;
 }
 
 /* Have the words around it been accessed by this thread alone so far? */
@@ -139,8 +170,11 @@ static bool is_window(struct thread *t)
  * be ever lower, as they lost. */
 static void stop(struct thread *t)
 {
-	t->sched.left = sched_draw(how.passing);
-	t->sched.priority = how.mode.goes == LAST_GOES ? ++how.stops : --sched.lowest;
+	bool last = how.mode.goes == LAST_GOES ||
+	            (how.mode.goes == IN_TURN_GOES && how.stops % 2 == 0);
+	how.stops++;
+	t->sched.left = draw_passed(t);
+	t->sched.priority = last ? how.stops : --sched.lowest;
 	for (unsigned i = 0; how.mode.goes == ANY_GOES && i < sched.live_count; i++)
 		if (sched.live[i]->sched.priority < running)
 			sched.live[i]->sched.priority = sched_draw(1 << 30);
