@@ -152,7 +152,8 @@ static void look(struct walk *w, const struct history *h, uint32_t event, uint64
 static void note_state(struct pasts *p, const struct walk *w, uint64_t prefix, uint64_t state)
 {
 	struct past *own;
-	if (w->too_many || state == 0)
+	/* without a look it is neither shorter nor longer than another */
+	if (w->too_many || state == 0 || w->count == 0)
 		return;
 	own = g_malloc(sizeof *own + w->count * sizeof *own->looks);
 	*own = (struct past){ .last = w->last, .prefix = prefix, .count = w->count };

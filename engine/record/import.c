@@ -144,11 +144,14 @@ static bool read_controlled(struct import *im, GArray *chunks, const struct prog
 /* Free mode: every thread has its own chunks; tickets at synchronisation order the parts
  * between them. */
 
-/* Read the next record into lane->record; false at the end. */
+/* Add the accesses of sites that are known, and read the record after them into lane->record;
+ * false at the end. */
 static bool lane_record(struct import *im, struct lane *lane)
 {
 	if (!lane->reader)
 		lane->reader = g_new0(struct log_reader, 1);
+	if (lane->state == 0)
+		import_shorts(im, lane, lane->reader);
 	while (!log_reader_next(lane->reader, &lane->record)) {
 		if (lane->chunk > 0)
 			end_chunk(im, g_array_index(lane->chunks, uint64_t, lane->chunk - 1));

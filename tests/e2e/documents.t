@@ -12,8 +12,8 @@ done)
 is "$missing" "" "every document that is named is there"
 
 # FILE.md, "SECTION": the section is a title of the file, or begins one, or is bold text in it
-cited=$(grep -rhE -A1 '[a-z-]+\.md`?, "' --include='*.[ch]' --include='*.def' --include='*.md' engine tui debuginfo tests/property docs |
-	tr '\n' ' ' | sed 's/ \* / /g; s/  */ /g' | grep -oE '[a-z-]+\.md`?, "[^"]+"' | sort -u)
+cited=$(grep -rhE -A1 '[a-z-]+\.md[`)]?, "?' --include='*.[ch]' --include='*.def' --include='*.md' engine tui debuginfo tests/property docs README.md |
+	tr '\n' ' ' | sed 's/ \* / /g; s/  */ /g' | grep -oE '[a-z-]+\.md[`)]?, "[^"]+"' | sort -u)
 ok "$([ -n "$cited" ]; echo $?)" "sections are cited"
 while read -r citation; do
 	file=${citation%%.md*}.md
@@ -21,6 +21,17 @@ while read -r citation; do
 	grep -qiE "^#+ .*$(sed 's/[][().*]/./g' <<<"$section")|\*\*$section" "docs/$file"
 	ok $? "$citation"
 done <<<"$cited"
+
+# [...](FILE.md#anchor) and [...](#anchor): an anchor is a title in small letters, spaces as dashes, without other signs
+links=$(cd "$root/docs" && grep -noE '\]\([a-z-]*(\.md)?#[^)]+\)' -- *.md)
+ok "$([ -n "$links" ]; echo $?)" "sections are linked"
+missing=$(while IFS=: read -r from line link; do
+	link=${link#"]("} link=${link%")"}
+	to=${link%%#*}
+	sed -n 's/^#\+ //p' "$root/docs/${to:-$from}" | tr '[:upper:]' '[:lower:]' | sed 's/[^a-z0-9 _-]//g; s/ /-/g' |
+		grep -qxF "${link#*#}" || echo "$from:$line: $link"
+done <<<"$links")
+is "$missing" "" "every section that is linked is there"
 
 # Example (WHAT: ...) and the trace behind it
 cd "$scratch" || exit 1

@@ -246,6 +246,36 @@ for mode in controlled free; do
 		"$mode: blocks, deep inside, behind freed ones, in a cycle"
 done
 
+# A chain of blocks of many sizes, each with its successor in its last word, beside which stands a
+# page that cannot be read; in free mode the words of many blocks are copied at once, up to such a page.
+cat >chain.c <<'C'
+#include <stdlib.h>
+#include <sys/mman.h>
+void far_touch(void *p, void *q);
+int main(void)
+{
+	enum { MANY = 200 };
+	void *after = NULL, *closed = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+	                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	mprotect(closed, 4096, PROT_NONE);
+	for (size_t i = 0; i < MANY; i++) {
+		size_t words = 2 + i * 37 % 61;
+		void **block = calloc(words, sizeof(*block));
+		if (i % 20 == 7) block[0] = closed;
+		block[words - 1] = after;
+		after = block;
+	}
+	far_touch(after, NULL);
+	return 0;
+}
+C
+"$HEDDLE" cc -g -O1 chain.c -o chain -L. -lfar -Wl,-rpath,"$PWD"
+for mode in controlled free; do
+	run "$HEDDLE" record -q --mode $mode -o chain.hdl -- ./chain
+	is "$(text chain.hdl | grep -o 'miss([^)]*)' | tr ',' '\n' | wc -l)" 202 \
+		"$mode: each block of the chain, the function and its library"
+done
+
 # A program that is not instrumented: its synchronisation inside of missing code.
 printf '#include <pthread.h>\nstatic pthread_mutex_t m;static void *w(void *x) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); return x; }\nint main(void) { pthread_t t; pthread_create(&t, 0, w, 0); pthread_join(t, 0); return 0; }\n' >plain.c
 cc -O1 plain.c -o plain -pthread

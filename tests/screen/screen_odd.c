@@ -52,6 +52,25 @@ START_TEST(wide_and_combining_characters)
 }
 END_TEST
 
+/* What an empty list promises is what its reports promise. */
+START_TEST(an_empty_list)
+{
+	static const char whole[] = "A|acq(m)|a.c:1\nA|w(x)=1|a.c:2\nA|rel(m)|a.c:3\n"
+	                            "B|acq(m)|b.c:1\nB|r(x)=1|b.c:2\nB|rel(m)|b.c:3\n";
+	struct tui_options options = { .analyse = true, .columns = 110 };
+	struct app *app = tui_open(whole, &options);
+	ck_assert(tui_shows(app, "nor in any reordering of it"));
+	ck_assert(tui_shows(app, "Not found either: deadlocks, order violations"));
+	ck_assert(!tui_shows(app, "deadlocks)"));
+	tui_close(app);
+	static const char filtered[] = "#! filtered\nA|w(x)=1|a.c:2\nB|w(y)=1|b.c:2\n";
+	app = tui_open(filtered, &options);
+	ck_assert(!tui_shows(app, "nor in any reordering of it"));
+	ck_assert(tui_shows(app, "which is no promise: the trace was filtered"));
+	tui_close(app);
+}
+END_TEST
+
 START_TEST(many_threads_share_a_column)
 {
 	GString *text = g_string_new(NULL);
@@ -231,6 +250,7 @@ int main(void)
 	tcase_add_test(c, accesses_of_several_variables);
 	tcase_add_test(c, wide_and_combining_characters);
 	tcase_add_test(c, many_threads_share_a_column);
+	tcase_add_test(c, an_empty_list);
 	tcase_add_test(c, stopping);
 	tcase_add_test(c, a_long_witness);
 	tcase_add_test(c, races_are_told_as_they_are_found);

@@ -498,12 +498,78 @@ static void draw_side(const struct app *app, struct pane p, uint32_t event)
 		draw_neighbours(app, p, event);
 }
 
-static void draw_no_race(struct pane p)
+static const struct report *report_by(const struct session *s, const char *analysis)
 {
-	pane_paragraph(p, 0, 0, STYLE_NONE,
-	               "No data race: not in this run, nor in any reordering of it in which "
-	               "every read sees what it saw. Other inputs, and schedules in which a "
-	               "read sees something else, are not covered (heddle explore).");
+	const struct report *last = NULL;
+	for (guint i = 0; i < s->reports->len; i++) {
+		const struct report *r = s->reports->pdata[i];
+		if (strcmp(r->analysis, analysis) == 0)
+			last = r;
+	}
+	return last;
+}
+
+/* What else was looked for, when nothing is listed: words for a list of what was not found, and
+ * where the rest is said. Cycles of inferred units are never complete. */
+static const struct {
+	const char *analysis, *found, *rest;
+} others[] = {
+	{ "deadlocks", "deadlocks", "waits that never end (heddle deadlocks)" },
+	{ "cov", "order violations and uses after free", "order violations (heddle commute)" },
+	{ "rd2", "calls that do not commute", "calls that do not commute (heddle commute)" },
+	{ "atomic", "units of work out of order", "units of work (C)" },
+};
+
+static bool searched_to_the_end(const struct report *r)
+{
+	/* deadlocks: complete for locks alone unless it has a scope */
+	return r->complete && (strcmp(r->analysis, "deadlocks") != 0 || r->scope != NULL);
+}
+
+static int draw_nothing_else(const struct app *app, struct pane p, int row)
+{
+	g_autoptr(GString) none = g_string_new(NULL), open = g_string_new(NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
+		const struct report *r = report_by(app->session, others[i].analysis);
+		if (r == NULL)
+			continue;
+		g_string_append_printf(
+		        none, "%s%s", none->len ? ", " : "Not found either: ", others[i].found);
+		if (!searched_to_the_end(r))
+			g_string_append_printf(
+			        open, "%s%s",
+			        open->len ? ", " : ". Of these not decided to the end: ",
+			        others[i].rest);
+	}
+	if (none->len == 0)
+		return row;
+	g_string_append_printf(none, "%s.", open->str);
+	return pane_paragraph(p, row + 1, 0, STYLE_NONE, none->str);
+}
+
+/* Nothing was found: what that promises. Returns the row after it. */
+static int draw_no_race(const struct app *app, struct pane p)
+{
+	const struct report *races = report_by(app->session, analysis_word(ANALYSIS_AUTO));
+	g_autoptr(GString) text = g_string_new(NULL);
+	if (races == NULL || races->complete)
+		g_string_assign(
+		        text, "No data race: not in this run, nor in any reordering of it in "
+		              "which every read sees what it saw. Other inputs, and schedules "
+		              "in which a read sees something else, are not covered (heddle "
+		              "explore).");
+	else if (races->notes->len == 0)
+		g_string_assign(text, "No data race was found, but not every pair was decided: "
+		                      "`:analyse 60` gives more time.");
+	else
+		g_string_assign(text, "No data race was found, which is no promise");
+	for (guint i = 0; races && !races->complete && i < races->notes->len; i++)
+		g_string_append_printf(text, "%s%s", i ? "; " : ": ",
+		                       (const char *)races->notes->pdata[i]);
+	if (races && !races->complete && races->notes->len)
+		g_string_append_c(text, '.');
+	int row = pane_paragraph(p, 0, 0, STYLE_NONE, text->str);
+	return jobs_idle(&app->jobs) ? draw_nothing_else(app, p, row) : row;
 }
 
 static void draw_empty(const struct app *app, const struct findings *f, struct pane p)
@@ -514,8 +580,8 @@ static void draw_empty(const struct app *app, const struct findings *f, struct p
 	if (ending->len)
 		pane_format(p, 0, 3, STYLE_RACE, "%s.", ending->str);
 	if (all && all == f->left_out && app->session->seen[ANALYSIS_AUTO]) {
-		draw_no_race(pane_part(p, 2, 3, -1, p.columns - 6));
-		draw_left_out(app, f, pane_part(p, 7, 0, 1, -1), 3);
+		int row = draw_no_race(app, pane_part(p, 2, 3, -1, p.columns - 6));
+		draw_left_out(app, f, pane_part(p, row + 3, 0, 1, -1), 3);
 	} else if (all && all == f->left_out)
 		draw_left_out(app, f, pane_part(p, 2, 0, 1, -1), 3);
 	else if (all)
@@ -531,7 +597,7 @@ static void draw_empty(const struct app *app, const struct findings *f, struct p
 		               "can happen, it is proved impossible, or it stays open. T shows "
 		               "the trace meanwhile, C-c stops.");
 	else if (app->session->seen[ANALYSIS_AUTO])
-		draw_no_race(pane_part(p, 2, 3, -1, p.columns - 6));
+		draw_no_race(app, pane_part(p, 2, 3, -1, p.columns - 6));
 	else if (app->session->weak && app->session->seen[ANALYSIS_HB])
 		pane_paragraph(
 		        pane_part(p, 2, 3, -1, p.columns - 6), 0, 0, STYLE_TEXT,

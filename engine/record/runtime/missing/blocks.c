@@ -4,18 +4,23 @@
  * address is found in a few steps however far it is.
  *
  * A summary's bit says that there may be beginnings below it; it is set after them, and cleared
- * in controlled mode alone, where hardly any other thread allocates meanwhile.  The lengths of
- * blocks are not kept.
+ * in controlled mode alone, where hardly any other thread allocates meanwhile.  In free mode
+ * the last 16 bytes of each block have a bit, too: its length is then known without its header,
+ * which may go away at any time.
  */
+#include <malloc.h>
 #include <sys/syscall.h>
 
 #include "engine/record/runtime/core/rt.h"
 
-enum { LEVELS = 3, LEAF_SHIFT = 24, MOST_LEAVES_BACK = 1 << 6 /* a block may have 1 GB */ };
+enum { LEVELS = 3, LEAF_SHIFT = 24, MOST_LEAVES = 1 << 6 /* a block may have 1 GB */ };
 #define LEAVES (1ull << (47 - LEAF_SHIFT))
 
+struct bits { /* of 16 bytes each, and of what has a bit below it */
+	uint64_t each[1 << 14], lines[1 << 8], top[1 << 2];
+};
 struct leaf {
-	uint64_t begins[1 << 14], lines[1 << 8], top[1 << 2];
+	struct bits begins, ends; /* ends: of free mode */
 };
 static struct leaf **leaves;
 static uint64_t first_leaf = LEAVES; /* no leaf lies before it */
@@ -26,9 +31,9 @@ bool blocks_init(void)
 	return leaves != NULL;
 }
 
-static uint64_t *level_of(struct leaf *leaf, unsigned level)
+static uint64_t *level_of(struct bits *bits, unsigned level)
 {
-	return level == 0 ? leaf->begins : level == 1 ? leaf->lines : leaf->top;
+	return level == 0 ? bits->each : level == 1 ? bits->lines : bits->top;
 }
 
 static struct leaf *leaf_of(uintptr_t address, bool make)
@@ -54,13 +59,30 @@ static struct leaf *leaf_of(uintptr_t address, bool make)
 	return made;
 }
 
-static void set_bit(struct leaf *leaf, unsigned from, uint64_t at)
+static void set_bit(struct bits *bits, unsigned from, uint64_t at)
 {
 	for (unsigned level = from; level < LEVELS; level++) {
-		uint64_t *word = &level_of(leaf, level)[at >> 6], bit = 1ull << (at & 63);
+		uint64_t *word = &level_of(bits, level)[at >> 6], bit = 1ull << (at & 63);
 		if (!(__atomic_load_n(word, __ATOMIC_SEQ_CST) & bit))
 			__atomic_fetch_or(word, bit, __ATOMIC_SEQ_CST);
 		at >>= 6;
+	}
+}
+
+static void clear_bit(struct bits *bits, uint64_t at)
+{
+	for (unsigned level = 0; level < LEVELS; level++, at >>= 6) {
+		uint64_t *word = &level_of(bits, level)[at >> 6];
+		uint64_t left =
+		        __atomic_and_fetch(word, ~(1ull << (at & 63)), __ATOMIC_SEQ_CST);
+		/* A thread without the token may have put a block there just now. */
+		if (level > 0 &&
+		    __atomic_load_n(&level_of(bits, level - 1)[at], __ATOMIC_SEQ_CST)) {
+			set_bit(bits, level, at);
+			return;
+		}
+		if (left || !rt.controlled)
+			return;
 	}
 }
 
@@ -69,38 +91,39 @@ static uint64_t place_in_leaf(uintptr_t address)
 	return address >> 4 & ((1ull << (LEAF_SHIFT - 4)) - 1);
 }
 
+/* The last 16 bytes of a block that is allocated. */
+static uintptr_t last_place(const void *p)
+{
+	return (uintptr_t)p + malloc_usable_size((void *)p) - 1;
+}
+
 void block_begins(const void *p)
 {
-	struct leaf *leaf = p ? leaf_of((uintptr_t)p, true) : NULL;
+	struct leaf *leaf = p && !rt.controlled ? leaf_of(last_place(p), true) : NULL;
 	if (leaf)
-		set_bit(leaf, 0, place_in_leaf((uintptr_t)p));
+		set_bit(&leaf->ends, 0, place_in_leaf(last_place(p)));
+	leaf = p ? leaf_of((uintptr_t)p, true) : NULL;
+	if (leaf)
+		set_bit(&leaf->begins, 0, place_in_leaf((uintptr_t)p));
 }
 
 void block_ends(const void *p)
 {
 	struct leaf *leaf = p ? leaf_of((uintptr_t)p, false) : NULL;
-	uint64_t at = place_in_leaf((uintptr_t)p);
-	for (unsigned level = 0; leaf && level < LEVELS; level++, at >>= 6) {
-		uint64_t *word = &level_of(leaf, level)[at >> 6];
-		uint64_t left =
-		        __atomic_and_fetch(word, ~(1ull << (at & 63)), __ATOMIC_SEQ_CST);
-		/* A thread without the token may have put a block there just now. */
-		if (level > 0 &&
-		    __atomic_load_n(&level_of(leaf, level - 1)[at], __ATOMIC_SEQ_CST)) {
-			set_bit(leaf, level, at);
-			return;
-		}
-		if (left || !rt.controlled)
-			return;
-	}
+	if (!leaf)
+		return;
+	clear_bit(&leaf->begins, place_in_leaf((uintptr_t)p));
+	leaf = rt.controlled ? NULL : leaf_of(last_place(p), false);
+	if (leaf)
+		clear_bit(&leaf->ends, place_in_leaf(last_place(p)));
 }
 
 /* The last set bit up to `at`, or -1. */
-static int64_t last_up_to(struct leaf *leaf, uint64_t at)
+static int64_t last_up_to(struct bits *of, uint64_t at)
 {
 	for (unsigned level = 0;;) {
 		uint64_t bits =
-		        __atomic_load_n(&level_of(leaf, level)[at >> 6], __ATOMIC_RELAXED);
+		        __atomic_load_n(&level_of(of, level)[at >> 6], __ATOMIC_RELAXED);
 		bits &= ~0ull >> (63 - (at & 63));
 		if (bits) {
 			at = (at & ~63ull) + 63 - __builtin_clzll(bits);
@@ -119,18 +142,54 @@ static int64_t last_up_to(struct leaf *leaf, uint64_t at)
 	}
 }
 
+/* The first set bit from `at` on, or -1. */
+static int64_t first_from(struct bits *of, uint64_t at)
+{
+	static const uint64_t size[LEVELS] = { 1 << 20, 1 << 14, 1 << 8 };
+	for (unsigned level = 0; at < size[level];) {
+		uint64_t bits =
+		        __atomic_load_n(&level_of(of, level)[at >> 6], __ATOMIC_RELAXED);
+		bits &= ~0ull << (at & 63);
+		if (bits) {
+			at = (at & ~63ull) + __builtin_ctzll(bits);
+			if (level == 0)
+				return (int64_t)at;
+			level--;
+			at <<= 6; /* the first of what it stands for */
+		} else if (level == LEVELS - 1) {
+			at = (at | 63) + 1;
+		} else {
+			level++;
+			at = (at >> 6) + 1;
+		}
+	}
+	return -1;
+}
+
 uintptr_t block_before(uintptr_t address)
 {
 	uint64_t i = address >> LEAF_SHIFT, at = place_in_leaf(address);
 	uint64_t first = __atomic_load_n(&first_leaf, __ATOMIC_RELAXED);
-	for (unsigned back = 0; i >= first && back < MOST_LEAVES_BACK; back++, i--) {
+	for (unsigned back = 0; i >= first && back < MOST_LEAVES; back++, i--) {
 		struct leaf *leaf = leaf_of(i << LEAF_SHIFT, false);
-		int64_t found = leaf ? last_up_to(leaf, at) : -1;
+		int64_t found = leaf ? last_up_to(&leaf->begins, at) : -1;
 		if (found >= 0)
 			return (i << LEAF_SHIFT) + (uintptr_t)found * 16;
 		if (i == 0)
 			break;
 		at = (1ull << (LEAF_SHIFT - 4)) - 1;
+	}
+	return 0;
+}
+
+uintptr_t block_end(uintptr_t block)
+{
+	uint64_t i = block >> LEAF_SHIFT, at = place_in_leaf(block);
+	for (unsigned on = 0; on < MOST_LEAVES; on++, i++, at = 0) {
+		struct leaf *leaf = leaf_of(i << LEAF_SHIFT, false);
+		int64_t found = leaf ? first_from(&leaf->ends, at) : -1;
+		if (found >= 0)
+			return (i << LEAF_SHIFT) + (uintptr_t)(found + 1) * 16;
 	}
 	return 0;
 }

@@ -56,6 +56,9 @@ void block_ends(const void *p);
 /* The last block that begins at an address or before it, or 0; the address may lie behind it.
  */
 uintptr_t block_before(uintptr_t address);
+/* Free mode: the end of the block that begins there, a multiple of 16 and at most 8 bytes
+ * behind what can be used; 0: it has just been freed. */
+uintptr_t block_end(uintptr_t block);
 
 /* ---- reach.c ---- */
 void reach_init(void); /* what is allocated from now on is known */

@@ -24,6 +24,7 @@ enum {
 	FEW_WORDS = 1 << 8, /* and when the run has looked at more than it may: see allowance */
 	BIG = 4096,         /* bytes; a bigger entry is scanned after all others */
 	BUFFER_WORDS = 4096,
+	MOST_AT_ONCE = 256, /* entries whose memory is copied by one system call */
 };
 
 struct reach { /* a thread's */
@@ -42,6 +43,8 @@ struct reach { /* a thread's */
 		                    here, */
 		uint8_t touched; /* and through which it gets here and no further */
 		bool readable, scanned, queued, deferred;
+		uint16_t copied; /* free mode: where in `buffer` its words are, */
+		uint32_t copies; /* if it is of the last copying */
 	} nodes[MAX_REACHED];
 	uint16_t edges[ALL_WORDS];
 	unsigned edge_count;
@@ -50,6 +53,8 @@ struct reach { /* a thread's */
 	uint16_t big[MAX_REACHED];
 	unsigned big_first, big_count;
 	uint64_t buffer[BUFFER_WORDS]; /* of what may not be readable */
+	uint32_t copies;
+	int pid;
 };
 
 static uint64_t looked_at; /* words, in the whole run */
@@ -64,36 +69,45 @@ void reach_init(void)
 }
 
 /*
- * How much of the memory can be read; a fault would be the program's.  In free mode any may go
- * away, and at any time mappings, and the pages in blocks that the program protects.
+ * How much of the memory can be read, one piece after the other; a fault would be the
+ * program's.  In free mode any may go away, and at any time mappings, and the pages in blocks
+ * that the program protects.
  */
-static size_t copy(void *to, uintptr_t from, size_t bytes)
+static size_t copy(const struct reach *r, void *to, const struct iovec *from, unsigned count)
 {
-	struct iovec here = { to, bytes }, there = { (void *)from, bytes };
-	long pid = raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
-	long n = raw_syscall(SYS_process_vm_readv, pid, (long)&here, 1, (long)&there, 1, 0);
+	struct iovec here = { to, 0 };
+	for (unsigned i = 0; i < count; i++)
+		here.iov_len += from[i].iov_len;
+	long n =
+	        raw_syscall(SYS_process_vm_readv, r->pid, (long)&here, 1, (long)from, count, 0);
 	return n < 0 ? 0 : (size_t)n;
+}
+static size_t copy_one(const struct reach *r, void *to, uintptr_t from, size_t bytes)
+{
+	return copy(r, to, &(struct iovec){ (void *)from, bytes }, 1);
 }
 
 /*
- * The live block that holds an address, and its size; 0 without such a block.  How long it is
- * says what the C library's allocator has in front of it.  `readable`: it lies among others,
- * and can be read as it is.
+ * The live block that holds an address, and its size; 0 without such a block.  In controlled
+ * mode what the C library's allocator has in front of it says how long it is; in free mode that
+ * may go away.  `readable`: it lies among others, and can be read as it is.
  */
 static uintptr_t block_at(uintptr_t address, size_t *size, bool *readable)
 {
 	enum { MAPPED = 2 }; /* alone, in a mapping */
 	uintptr_t block = block_before(address);
-	uint64_t head = 0;
 	if (!block)
 		return 0;
-	if (rt.controlled)
-		head = *(const uint64_t *)(block - 8);
-	else
-		copy(&head, block - 8, 8);
-	*size = head & ~7ull;
-	*size = *size < 16 ? 0 : head & MAPPED ? *size - 16 : *size - 8;
-	*readable = rt.controlled && !(head & MAPPED) && !rt.protects;
+	if (rt.controlled) {
+		uint64_t head = *(const uint64_t *)(block - 8);
+		*size = head & ~7ull;
+		*size = *size < 16 ? 0 : head & MAPPED ? *size - 16 : *size - 8;
+		*readable = !(head & MAPPED) && !rt.protects;
+	} else {
+		uintptr_t end = block_end(block);
+		*size = end > block ? end - block : 0;
+		*readable = false;
+	}
 	return address - block < (*size ? *size : 1) ? block : 0;
 }
 
@@ -262,13 +276,52 @@ static void scan_words(struct thread *t, const uint64_t *words, size_t count)
 	}
 }
 
+/* The whole words of an entry. */
+static size_t words_of(const struct reach *r, unsigned entry, uintptr_t *from)
+{
+	uintptr_t place = r->list[entry].place, to = (place + r->list[entry].bytes) & ~7ull;
+	*from = (place + 7) & ~7ull;
+	return to > *from ? (to - *from) / 8 : 0;
+}
+
+/* An entry is to be scanned that cannot be read as it is: copy its words, and those of the
+ * entries that are queued behind it, by one system call. */
+static void copy_queued(struct reach *r, unsigned entry)
+{
+	struct iovec from[MOST_AT_ONCE];
+	uint16_t entries[MOST_AT_ONCE];
+	unsigned count = 0;
+	size_t words = 0;
+	for (unsigned i = 0; i <= r->queued && count < MOST_AT_ONCE; i++) {
+		unsigned e = i == 0 ? entry : r->queue[(r->queue_first + i - 1) % MAX_REACHED];
+		uintptr_t at;
+		size_t n = words_of(r, e, &at);
+		if (n == 0 || (i > 0 && (r->nodes[e].scanned || r->nodes[e].readable ||
+		                         r->list[e].bytes > BIG)))
+			continue;
+		if (n > BUFFER_WORDS - words)
+			break;
+		r->nodes[e].copied = (uint16_t)words;
+		entries[count] = (uint16_t)e;
+		from[count++] = (struct iovec){ (void *)at, 8 * n };
+		words += n;
+	}
+	size_t bytes = count > 0 ? copy(r, r->buffer, from, count) : 0;
+	r->copies++;
+	/* The first that is not there ends it; that one, and those behind it, are read alone.
+	 */
+	for (unsigned i = 0; i < count && bytes >= from[i].iov_len; i++) {
+		bytes -= from[i].iov_len;
+		r->nodes[entries[i]].copies = r->copies;
+	}
+}
+
 /* Look for what an entry points to. */
 static void scan(struct thread *t, unsigned entry)
 {
 	struct reach *r = t->missing.reach;
-	uintptr_t place = r->list[entry].place;
-	uintptr_t from = (place + 7) & ~7ull, to = (place + r->list[entry].bytes) & ~7ull;
-	size_t words = to > from ? (to - from) / 8 : 0;
+	uintptr_t from;
+	size_t words = words_of(r, entry, &from);
 	if (words > r->words) { /* the list is cut off whatever else is found: its beginning */
 		words = r->words < BIG / 8 ? r->words : BIG / 8;
 		r->cut = true;
@@ -278,9 +331,16 @@ static void scan(struct thread *t, unsigned entry)
 		scan_words(t, (const uint64_t *)from, words);
 		return;
 	}
+	if (r->nodes[entry].copies != r->copies)
+		copy_queued(r, entry);
+	if (r->nodes[entry].copies == r->copies) {
+		scan_words(t, r->buffer + r->nodes[entry].copied, words);
+		return;
+	}
+	r->copies++; /* the buffer is used for this one */
 	for (size_t done = 0; done < words;) {
 		size_t most = words - done < BUFFER_WORDS ? words - done : BUFFER_WORDS;
-		size_t n = copy(r->buffer, from + 8 * done, 8 * most) / 8;
+		size_t n = copy_one(r, r->buffer, from + 8 * done, 8 * most) / 8;
 		scan_words(t, r->buffer, n);
 		done += n;
 		if (n < most) /* the page that is protected or gone is left out */
@@ -384,6 +444,8 @@ unsigned reach_scan(struct thread *t, const uint64_t *arguments, unsigned mask,
 	r->queue_first = r->queued = r->big_first = r->big_count = 0;
 	r->cut = false;
 	r->stamp++;
+	r->copies++;
+	r->pid = (int)raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
 	for (unsigned i = 0; i < LOG_ARGUMENTS; i++) {
 		unsigned far = mask >> i & 1, bytes = mask >> (LOG_ARGUMENTS + i) & 1,
 		         near = mask >> (2 * LOG_ARGUMENTS + i) & 1;
