@@ -25,6 +25,7 @@ struct ladder {
 	struct projection *projection; /* or NULL */
 	struct trace *beginning;       /* of its trace, as far as witnesses go; on demand */
 	struct checker *whole;         /* of that */
+	uint64_t ahead;                /* events that the rung's witnesses will need of it */
 	bool refused;                  /* a lifted witness was not accepted */
 	GHashTable *told; /* keys of units that options->found was called for; lives on when
 	                   * all is done again without the projection */
@@ -63,8 +64,6 @@ struct ladder {
 enum { VARIABLE_TRIES = 4 };
 /* Bound on try_variable: a try may go through all that is before its pair. */
 enum { NAMING_EVENTS = 1 << 28, NAMING_SHARE = 64 };
-/* Events that stay for witnesses of a projection: one GB. */
-enum { MOST_OPENED = 1 << 26 };
 
 /* "syncp (12 races so far): witnesses" */
 static bool tell_rung(void *context, double fraction, const char *what)
@@ -215,7 +214,8 @@ static struct checker *checker_of_whole(struct ladder *l, uint64_t count)
 
 		checker_free(l->whole);
 		trace_close(l->beginning);
-		count = MIN(MAX(count, known + known / 2), whole->events_count);
+		count = MAX(MAX(count, l->ahead), known + known / 2);
+		count = MIN(count, whole->events_count);
 		l->beginning = trace_beginning(whole, count);
 		l->whole = checker_new(l->beginning, &check);
 	}
@@ -239,7 +239,7 @@ static void lift(struct ladder *l, struct finding *f)
 
 	if (p == NULL)
 		return;
-	if (p->whole->events_count <= MOST_OPENED)
+	if (p->whole->events_count <= PROJECTION_OPENED)
 		trace_keep_events(p->whole);
 	f->first = p->event[f->first];
 	f->second = p->event[f->second];
@@ -293,6 +293,18 @@ static void add_race(struct ladder *l, uint64_t unit, struct finding *f)
 	settle(l, unit, f);
 }
 
+/* The checker of the whole trace is made once for a rung. */
+static void look_ahead(struct ladder *l, const struct report *r)
+{
+	for (guint i = 0; l->projection != NULL && i < r->findings->len; i++) {
+		const struct finding *f = r->findings->pdata[i];
+		uint32_t last = MAX(f->first, f->second);
+
+		if (f->verdict == VERDICT_RACE)
+			l->ahead = MAX(l->ahead, (uint64_t)l->projection->event[last] + 1);
+	}
+}
+
 static bool take_report(struct ladder *l, const struct rung *rung, struct error *error)
 {
 	struct race_options options = *l->options;
@@ -308,6 +320,7 @@ static bool take_report(struct ladder *l, const struct rung *rung, struct error 
 	if (r == NULL)
 		return false;
 	l->report->candidates += r->candidates;
+	look_ahead(l, r);
 	for (guint i = 0; i < r->findings->len; i++) {
 		struct finding *f = r->findings->pdata[i];
 		uint64_t unit = unit_of(l, f->first, f->second);

@@ -32,6 +32,9 @@ struct projection {
 
 /* Number of events from which a projection pays for its passes over the trace. */
 enum { PROJECTION_LEAST = 1 << 18 };
+/* Of a trace of at most so many events (one GB) those that are looked at again and again stay.
+ */
+enum { PROJECTION_OPENED = 1 << 26 };
 /* `suspects`: the variables that can have a race (bit set), or NULL: not known. NULL for a
  * trace of fewer than `least` events, of which more than half would be kept (`least` 0: of any
  * size, however many), or not of a sequentially consistent run; *cancelled then tells whether
