@@ -50,12 +50,15 @@ struct race_options {
 	/* Bound on the events of kept witnesses (32 million: 128 MB); further ones are checked
 	 * only, and counted in a note. */
 	uint64_t witness_events;
-	bool chains_always;   /* threads share places (engine/trace/chains.h) where they can,
-	                       * however few: for tests on small traces */
-	bool projects_always; /* auto: on a projection (ladder/projection.h) of any trace: the
-	                         same */
-	bool locks_alone;     /* deadlocks: cycles of requests for locks, no other wait */
-	bool no_free_steps;   /* of going through pairs (effort.h): for tests on small traces */
+	bool chains_always;     /* threads share places (engine/trace/chains.h) where they can,
+	                         * however few: for tests on small traces */
+	bool projects_always;   /* auto: on a projection (ladder/projection.h) of any trace: the
+	                           same */
+	bool projects_by_order; /* the same, not from the suspects but from what all
+	                         * observations leave unordered: the way where the suspects keep
+	                         * too much */
+	bool locks_alone;       /* deadlocks: cycles of requests for locks, no other wait */
+	bool no_free_steps; /* of going through pairs (effort.h): for tests on small traces */
 	/* Data that the rungs of a ladder share (race.h); or NULL. */
 	struct race_tools *tools;
 	/* Called by `auto` for each race when found, in the searching thread; the finding is

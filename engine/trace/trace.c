@@ -75,6 +75,31 @@ struct trace *trace_reading(const struct trace *t)
 	return r;
 }
 
+static uint32_t below(uint32_t event, uint64_t count)
+{
+	return event < count ? event : NONE;
+}
+
+struct trace *trace_beginning(const struct trace *t, uint64_t count)
+{
+	struct trace *r = trace_reading(t);
+	struct thread *threads = g_memdup2(t->threads, t->threads_count * sizeof *threads);
+	struct block *blocks = g_memdup2(t->blocks, t->blocks_count * sizeof *blocks);
+	for (uint64_t u = 0; u < t->threads_count; u++)
+		threads[u].fork = below(threads[u].fork, count);
+	for (uint64_t b = 0; b < t->blocks_count; b++) {
+		blocks[b].alloc = below(blocks[b].alloc, count);
+		blocks[b].free = below(blocks[b].free, count);
+	}
+	r->threads = trace_own(r, threads);
+	r->blocks = trace_own(r, blocks);
+	r->events_count = MIN(count, t->events_count);
+	r->stacks_count = MIN(count, t->stacks_count);
+	while (r->weak_count > 0 && t->weak[r->weak_count - 1].event >= count)
+		r->weak_count--;
+	return r;
+}
+
 /* Input was recorded when the key of its note is among the strings. */
 bool trace_has_input(const struct trace *t)
 {

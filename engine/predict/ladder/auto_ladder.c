@@ -23,7 +23,9 @@
 struct ladder {
 	struct trace *t;               /* the projection's, if there is one */
 	struct projection *projection; /* or NULL */
-	struct checker *whole;         /* of its trace, on demand */
+	struct trace *beginning;       /* of its trace, as far as witnesses go; on demand */
+	struct checker *whole;         /* of that */
+	uint64_t ahead;                /* events that the rung's witnesses will need of it */
 	bool refused;                  /* a lifted witness was not accepted */
 	GHashTable *told; /* keys of units that options->found was called for; lives on when
 	                   * all is done again without the projection */
@@ -62,8 +64,6 @@ struct ladder {
 enum { VARIABLE_TRIES = 4 };
 /* Bound on try_variable: a try may go through all that is before its pair. */
 enum { NAMING_EVENTS = 1 << 28, NAMING_SHARE = 64 };
-/* Events that are opened for a projection: one GB. */
-enum { MOST_OPENED = 1 << 26 };
 
 /* "syncp (12 races so far): witnesses" */
 static bool tell_rung(void *context, double fraction, const char *what)
@@ -201,14 +201,46 @@ static void polish(struct ladder *l, struct finding *f)
 	f->witness = shorter;
 }
 
-/* From the projection to its trace, whose own checker must accept the witness. */
-static void lift(struct ladder *l, struct finding *f)
+/* A checker of the trace whose projection there is, which knows its first `count` events: no
+ * later one has a say in a witness. Grows by half at least, so that all of them cost at most
+ * three times what the last one does. */
+static struct checker *checker_of_whole(struct ladder *l, uint64_t count)
 {
 	const struct check_options check = { 0 };
+	const struct trace *whole = l->projection->whole;
+
+	if (l->beginning == NULL || l->beginning->events_count < count) {
+		uint64_t known = l->beginning == NULL ? 0 : l->beginning->events_count;
+
+		checker_free(l->whole);
+		trace_close(l->beginning);
+		count = MAX(MAX(count, l->ahead), known + known / 2);
+		count = MIN(count, whole->events_count);
+		l->beginning = trace_beginning(whole, count);
+		l->whole = checker_new(l->beginning, &check);
+	}
+	return l->whole;
+}
+
+static uint64_t first_without(const GArray *events)
+{
+	uint32_t last = 0;
+
+	for (guint i = 0; i < events->len; i++)
+		last = MAX(last, g_array_index(events, uint32_t, i));
+	return (uint64_t)last + 1;
+}
+
+/* From the projection to its trace, whose own checker must accept the witness. Events that are
+ * looked at for it stay in memory, if they are not too many. */
+static void lift(struct ladder *l, struct finding *f)
+{
 	struct projection *p = l->projection;
 
 	if (p == NULL)
 		return;
+	if (p->whole->events_count <= PROJECTION_OPENED)
+		trace_keep_events(p->whole);
 	f->first = p->event[f->first];
 	f->second = p->event[f->second];
 	if (f->witness ==
@@ -222,10 +254,9 @@ static void lift(struct ladder *l, struct finding *f)
 	GArray *lifted = projection_lift(p, f->witness, claim == CLAIM_RACE ? 2 : 0);
 	g_array_unref(f->witness);
 	f->witness = lifted;
-	if (l->whole == NULL)
-		l->whole = checker_new(p->whole, &check);
-	l->refused |= !checker_claim(l->whole, (const uint32_t *)(void *)lifted->data,
-	                             lifted->len, claim, pair, 2, NULL);
+	struct checker *whole = checker_of_whole(l, first_without(lifted));
+	l->refused |= !checker_claim(whole, (const uint32_t *)(void *)lifted->data, lifted->len,
+	                             claim, pair, 2, NULL);
 	l->cancelled |= l->refused;
 }
 
@@ -262,6 +293,18 @@ static void add_race(struct ladder *l, uint64_t unit, struct finding *f)
 	settle(l, unit, f);
 }
 
+/* The checker of the whole trace is made once for a rung. */
+static void look_ahead(struct ladder *l, const struct report *r)
+{
+	for (guint i = 0; l->projection != NULL && i < r->findings->len; i++) {
+		const struct finding *f = r->findings->pdata[i];
+		uint32_t last = MAX(f->first, f->second);
+
+		if (f->verdict == VERDICT_RACE)
+			l->ahead = MAX(l->ahead, (uint64_t)l->projection->event[last] + 1);
+	}
+}
+
 static bool take_report(struct ladder *l, const struct rung *rung, struct error *error)
 {
 	struct race_options options = *l->options;
@@ -277,6 +320,7 @@ static bool take_report(struct ladder *l, const struct rung *rung, struct error 
 	if (r == NULL)
 		return false;
 	l->report->candidates += r->candidates;
+	look_ahead(l, r);
 	for (guint i = 0; i < r->findings->len; i++) {
 		struct finding *f = r->findings->pdata[i];
 		uint64_t unit = unit_of(l, f->first, f->second);
@@ -811,6 +855,7 @@ static void ladder_release(struct ladder *l)
 	classes_release(&l->classes);
 	g_free(l->suspects);
 	checker_free(l->whole);
+	trace_close(l->beginning);
 	projection_free(l->projection);
 }
 
@@ -890,20 +935,19 @@ static bool look_for_suspects(struct ladder *l, bool *any)
 	return good;
 }
 
-/* The trace as the other rungs see it. A projection is made in a few passes, and its witnesses
- * in more; so a trace that does not take much memory is opened for it. Without a projection it
- * is opened in any case, as the other rungs look at the events in any order. False when
- * cancelled. */
+/* The trace as the other rungs see it. A projection is made in a few passes; without one the
+ * trace is opened, as the other rungs look at the events in any order. False when cancelled. */
 static bool project(struct ladder *l, bool projects)
 {
 	const struct trace *whole = l->t;
 	bool cancelled;
 
-	if (whole->events_count <= MOST_OPENED || l->suspects == NULL || !projects)
+	if (l->suspects == NULL || !projects) {
 		trace_keep_events(whole);
-	if (l->suspects == NULL || !projects)
 		return true;
-	l->projection = projection_new(l->t, l->options->projects_always ? 0 : PROJECTION_LEAST,
+	}
+	l->projection = projection_new(l->t, l->options->projects_by_order ? NULL : l->suspects,
+	                               l->options->projects_always ? 0 : PROJECTION_LEAST,
 	                               l->progress, &cancelled);
 	if (l->projection != NULL)
 		l->t = l->projection->trace;

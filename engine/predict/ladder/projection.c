@@ -1,23 +1,38 @@
 /*
  * projection.c - see projection.h.
  *
- * Two passes find the variables to keep. The first one takes all observations into the order: a
- * variable with a conflicting pair that it leaves unordered is kept in any case. The second one
- * takes the observations of these alone, and a variable with an unordered pair is kept as well.
- * (It then also has an observation that orders; another pass could drop more.)
+ * A pass takes the observations of some variables alone into the order, and keeps these, and
+ * the variables with a conflicting pair that it leaves unordered. That is right for any
+ * variables; how few are kept depends on which. First the suspects (which nearly always are
+ * all, so that the pass picks the events, too); where that keeps much, those that a pass with
+ * all observations leaves unordered. (What is kept by then also has observations that order;
+ * another pass could drop more.)
  */
 #include "engine/predict/ladder/projection.h"
 
+#include "engine/base/arrays.h"
 #include "engine/base/scattered.h"
 #include "engine/base/search.h"
 #include "engine/order/causality.h"
 #include "engine/trace/index.h"
+#include "engine/trace/reel.h"
 #include "engine/trace/storage.h"
 #include "engine/trace/weak.h"
 
 #include <string.h>
 
 enum { TICK = 1 << 20, AHEAD = 16 };
+
+/* The events of the projection, one after the other. */
+struct picked {
+	const struct trace *t;
+	const uint64_t *kept; /* variables */
+	uint64_t *ends;       /* bit set: events at ends of must-order edges; owned */
+	struct event *events; /* owned */
+	uint32_t *event;      /* their events in the trace; owned */
+	uint64_t count, room, most;
+	bool over; /* there were more than `most`: they are not all here */
+};
 
 /* Accesses of a variable since its last write. */
 struct history {
@@ -166,9 +181,68 @@ static void keep_freed(const struct pass *p)
 	}
 }
 
-/* One of the two passes. False when cancelled. */
+/* -- picking events ------------------------------------------------------------------------ */
+
+static bool is_kept(const struct trace *t, const uint64_t *kept, const struct event *x)
+{
+	if (!op_is_access(x->op))
+		return x->op != OP_ENTER && x->op != OP_LEAVE;
+	return !event_inert(x) && has(kept, event_variables(t, x).first);
+}
+
+static void picked_init(struct picked *p, const struct trace *t, const uint64_t *kept,
+                        uint64_t most)
+{
+	const struct trace_index *ix = t->index;
+
+	*p = (struct picked){ .t = t,
+		              .kept = kept,
+		              .ends = g_new0(uint64_t, t->events_count / 64 + 1),
+		              .most = most };
+	for (uint64_t i = 0; i < ix->must_count; i++) {
+		add(p->ends, ix->must[i].before);
+		add(p->ends, ix->must[i].after);
+	}
+}
+
+static void picked_release(struct picked *p)
+{
+	g_free(p->ends);
+	g_free(p->events);
+	g_free(p->event);
+}
+
+static void picked_add(struct picked *p, uint32_t e, const struct event *x, bool inert)
+{
+	p->over |= p->count == p->most;
+	if (p->over)
+		return;
+	if (p->count + 1 >= p->room) {
+		p->room = MAX(1 << 12, 2 * p->room);
+		p->events = g_renew(struct event, p->events, p->room);
+		p->event = g_renew(uint32_t, p->event, p->room);
+	}
+	p->events[p->count] = *x;
+	if (inert)
+		p->events[p->count].flags |= EVENT_INERT;
+	p->event[p->count++] = e;
+}
+
+static inline void pick(struct picked *p, uint32_t e)
+{
+	const struct event *x = &p->t->events[e];
+	bool is = is_kept(p->t, p->kept, x);
+
+	if (G_UNLIKELY(is || has(p->ends, e)))
+		picked_add(p, e, x, !is);
+}
+
+/* -- the passes ---------------------------------------------------------------------------- */
+
+/* Variables with unordered pairs become kept; of those that are in the beginning the events are
+ * picked on the way (`picked` may be NULL). False when cancelled. */
 static bool walk(struct trace *t, const struct members *members, const uint64_t *observes,
-                 uint64_t *kept, const struct progress *progress)
+                 uint64_t *kept, struct picked *picked, const struct progress *progress)
 {
 	struct pass p = { .t = t, .members = members, .observes = observes, .kept = kept };
 	bool good = true;
@@ -190,6 +264,8 @@ static bool walk(struct trace *t, const struct members *members, const uint64_t 
 			__builtin_prefetch(
 			        &p.of[MIN(t->events[e + AHEAD].target, t->variables_count)]);
 		look_at(&p, e);
+		if (picked != NULL)
+			pick(picked, e);
 		if (clocks_sweep_due(&p.c->clocks))
 			causality_sweep(p.c, NULL, NULL);
 	}
@@ -203,13 +279,6 @@ static bool walk(struct trace *t, const struct members *members, const uint64_t 
 }
 
 /* -- the variables ------------------------------------------------------------------------- */
-
-static bool is_kept(const struct trace *t, const uint64_t *kept, const struct event *x)
-{
-	if (!op_is_access(x->op))
-		return x->op != OP_ENTER && x->op != OP_LEAVE;
-	return !event_inert(x) && has(kept, event_variables(t, x).first);
-}
 
 /* Do at most half of the events stay, or all that may? Of a long trace some stretches tell, as
  * its events may have to be decoded for it. */
@@ -284,27 +353,62 @@ static struct members members_of(const struct trace *t)
 	return m;
 }
 
-/* The variables that are kept, as a bit set; NULL when that does not pay, or when cancelled. */
-static uint64_t *variables_kept(struct trace *t, uint64_t least,
-                                const struct progress *progress, bool *cancelled)
+/* One more pass, and more for the witnesses, are dearer than memory for a trace that is not
+ * long. */
+static void look_again(const struct trace *t)
+{
+	if (t->events_count <= PROJECTION_OPENED)
+		trace_keep_events(t);
+}
+
+/* The pass with the observations of `some` alone: all variables that are kept, as a bit set;
+ * NULL when they are too many, or when cancelled. Their events are in `picked`, unless `over`.
+ */
+static uint64_t *keep_more(struct trace *t, const struct members *m, const uint64_t *some,
+                           uint64_t least, struct picked *picked,
+                           const struct progress *progress, bool *cancelled)
+{
+	size_t bytes = (t->variables_count / 64 + 1) * sizeof *some;
+	uint64_t most = least == 0 ? t->events_count : t->events_count / 2;
+	g_autofree uint64_t *kept = g_memdup2(some, bytes);
+
+	picked_init(picked, t, some, most);
+	*cancelled = !walk(t, m, some, kept, picked, progress);
+	keep_runs(t, kept);
+	picked->over |= memcmp(kept, some, bytes) != 0;
+	if (*cancelled || (picked->over && !is_small(t, kept, least)))
+		return NULL;
+	return g_steal_pointer(&kept);
+}
+
+/* The same from the suspects, if there are any, or from what all observations leave unordered.
+ */
+static uint64_t *variables_kept(struct trace *t, const uint64_t *suspects, uint64_t least,
+                                struct picked *picked, const struct progress *progress,
+                                bool *cancelled)
 {
 	size_t words = t->variables_count / 64 + 1;
-	g_autofree uint64_t *unordered = g_new0(uint64_t, words);
+	g_autofree uint64_t *some =
+	        suspects ? g_memdup2(suspects, words * sizeof *some) : g_new0(uint64_t, words);
+	struct members m = members_of(t);
 	uint64_t *kept = NULL;
 
-	*cancelled = !trace_need(t, INDEX_MUST, progress);
-	if (*cancelled)
-		return NULL;
-	struct members m = members_of(t);
-	keep_first(t, unordered);
-	*cancelled = !walk(t, &m, NULL, unordered, progress);
-	keep_runs(t, unordered);
-	if (!*cancelled && is_small(t, unordered, least)) {
-		kept = g_memdup2(unordered, words * sizeof *kept);
-		*cancelled = !walk(t, &m, unordered, kept, progress);
-		keep_runs(t, kept);
-		if (*cancelled || !is_small(t, kept, least))
-			g_clear_pointer(&kept, g_free);
+	*cancelled = false;
+	keep_first(t, some);
+	for (bool all = suspects == NULL; kept == NULL && !*cancelled; all = true) {
+		if (all) {
+			look_again(t);
+			memset(some, 0, words * sizeof *some);
+			keep_first(t, some);
+			*cancelled = !walk(t, &m, NULL, some, NULL, progress);
+		}
+		keep_runs(t, some);
+		if (!*cancelled && is_small(t, some, least)) {
+			picked_release(picked);
+			kept = keep_more(t, &m, some, least, picked, progress, cancelled);
+		}
+		if (all)
+			break;
 	}
 	g_free(m.start);
 	g_free(m.variables);
@@ -321,38 +425,23 @@ static uint32_t projected(const struct projection *p, uint32_t event)
 	return event == NONE ? NONE : search_end(i, 0, count, p->event[i] < event);
 }
 
-static void make_events(struct projection *p, const uint64_t *kept)
+static void make_events(struct projection *p, const uint64_t *kept, struct picked *picked)
 {
 	const struct trace *t = p->whole;
-	const struct trace_index *ix = t->index;
-	g_autofree uint64_t *ends = g_new0(uint64_t, t->events_count / 64 + 1);
-	uint64_t count = 0, room = 0;
-	struct event *events = NULL;
 
-	for (uint64_t i = 0; i < ix->must_count; i++) {
-		add(ends, ix->must[i].before);
-		add(ends, ix->must[i].after);
-	}
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		bool is = is_kept(t, kept, &t->events[e]);
-
-		if (!is && !has(ends, e))
-			continue;
-		if (count + 1 >= room) {
-			room = MAX(1 << 12, 2 * room);
-			events = g_renew(struct event, events, room);
-			p->event = g_renew(uint32_t, p->event, room);
-		}
-		events[count] = t->events[e];
-		if (!is)
-			events[count].flags |= EVENT_INERT;
-		p->event[count++] = e;
+	if (picked->over) {
+		look_again(t);
+		picked_release(picked);
+		picked_init(picked, t, kept, t->events_count);
+		for (uint32_t e = 0; e < t->events_count; e++)
+			pick(picked, e);
 	}
 	p->trace = trace_reading(t);
-	events = g_renew(struct event, events, count + 1);
-	p->event = g_renew(uint32_t, p->event, count + 1);
-	p->trace->events = trace_own(p->trace, events);
-	p->trace->events_count = count;
+	p->event = g_renew(uint32_t, g_steal_pointer(&picked->event), picked->count + 1);
+	p->trace->events =
+	        trace_own(p->trace, g_renew(struct event, g_steal_pointer(&picked->events),
+	                                    picked->count + 1));
+	p->trace->events_count = picked->count;
 	p->trace->stacks = NULL;
 	p->trace->stacks_count = 0;
 }
@@ -396,25 +485,31 @@ static bool make_must(struct projection *p, const struct progress *progress)
 	return true;
 }
 
-struct projection *projection_new(struct trace *t, uint64_t least,
+struct projection *projection_new(struct trace *t, const uint64_t *suspects, uint64_t least,
                                   const struct progress *progress, bool *cancelled)
 {
-	struct projection *p;
+	struct projection *p = NULL;
+	struct picked picked = { 0 };
 
 	*cancelled = false;
 	if (t->events_count < least || t->recorded != NULL || t->locks_taken ||
 	    t->weak_count > 0 || trace_model(t) != WEAK_SC)
 		return NULL;
-	g_autofree uint64_t *kept = variables_kept(t, least, progress, cancelled);
-	if (kept == NULL)
-		return NULL;
-	p = g_new0(struct projection, 1);
-	p->whole = t;
-	make_events(p, kept);
-	make_tables(p);
-	*cancelled = !make_must(p, progress);
+	*cancelled = !trace_need(t, INDEX_MUST, progress);
 	if (*cancelled)
-		g_clear_pointer(&p, projection_free);
+		return NULL;
+	g_autofree uint64_t *kept =
+	        variables_kept(t, suspects, least, &picked, progress, cancelled);
+	if (kept != NULL) {
+		p = g_new0(struct projection, 1);
+		p->whole = t;
+		make_events(p, kept, &picked);
+		make_tables(p);
+		*cancelled = !make_must(p, progress);
+		if (*cancelled)
+			g_clear_pointer(&p, projection_free);
+	}
+	picked_release(&picked);
 	return p;
 }
 
@@ -424,37 +519,80 @@ void projection_free(struct projection *p)
 		return;
 	trace_close(p->trace);
 	g_free(p->event);
+	if (p->turns != NULL)
+		arrays_free(p->turns, p->whole->threads_count);
 	g_free(p);
 }
 
 /* -- sequences ----------------------------------------------------------------------------- */
 
+/* Events of one thread that stand side by side in the trace. */
+struct turn {
+	uint32_t first, end;
+};
+
+/* The threads' turns in the trace's first `count` events. */
+static void need_turns(struct projection *p, uint32_t count)
+{
+	const struct trace *t = p->whole;
+
+	if (p->turns == NULL)
+		p->turns = arrays_new(t->threads_count, sizeof(struct turn));
+	for (uint32_t e = p->turned; e < count;) {
+		struct turn turn = { e, e };
+		uint32_t thread = t->events[e].thread;
+
+		while (e < count && t->events[e].thread == thread)
+			e++;
+		turn.end = e;
+		g_array_append_val(p->turns[thread], turn);
+	}
+	p->turned = MAX(p->turned, count);
+}
+
+/* A thread's next event. */
+struct reached {
+	guint turn;
+	uint32_t event; /* in that turn or a later one */
+};
+
 /* Append the events of the thread of `event` before it, from the thread's next one on. */
-static void append_before(const struct projection *p, uint32_t *next, uint32_t event,
+static void append_before(const struct projection *p, struct reached *next, uint32_t event,
                           GArray *to)
 {
-	uint32_t thread = p->whole->events[event].thread;
-	struct event_list list = trace_thread_events(p->whole, thread);
+	const GArray *turns = p->turns[p->whole->events[event].thread];
 
-	while (next[thread] < list.count && list.items[next[thread]] < event)
-		g_array_append_val(to, list.items[next[thread]++]);
+	for (; next->turn < turns->len; next->turn++) {
+		const struct turn *turn = &g_array_index(turns, struct turn, next->turn);
+
+		next->event = MAX(next->event, turn->first);
+		for (; next->event < MIN(turn->end, event); next->event++)
+			g_array_append_val(to, next->event);
+		if (turn->end > event)
+			return;
+	}
 }
 
 GArray *projection_lift(struct projection *p, const GArray *sequence, guint pair)
 {
 	GArray *lifted = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	g_autofree uint32_t *next = g_new0(uint32_t, p->whole->threads_count + 1);
+	g_autofree struct reached *next = g_new0(struct reached, p->whole->threads_count + 1);
+	uint32_t last = 0;
 
-	trace_need(p->whole, INDEX_THREADS, NULL);
+	for (guint i = 0; i < sequence->len; i++)
+		last = MAX(last, g_array_index(sequence, uint32_t, i));
+	if (sequence->len > 0)
+		need_turns(p, p->event[last] + 1);
 	/* the pair is next together: dropped events before either come before both */
 	for (guint i = 0; i < sequence->len; i++) {
 		uint32_t event = p->event[g_array_index(sequence, uint32_t, i)];
+		struct reached *own = &next[p->whole->events[event].thread];
 
-		append_before(p, next, event, lifted);
+		append_before(p, own, event, lifted);
 		if (i + pair >= sequence->len)
 			continue;
 		g_array_append_val(lifted, event);
-		next[p->whole->events[event].thread]++;
+		own->event = event + 1;
 	}
 	for (guint i = sequence->len - MIN(pair, sequence->len); i < sequence->len; i++)
 		g_array_append_val(lifted, p->event[g_array_index(sequence, uint32_t, i)]);

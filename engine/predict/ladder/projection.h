@@ -25,14 +25,21 @@ struct projection {
 	struct trace *trace; /* owned */
 	struct trace *whole; /* borrowed */
 	uint32_t *event;     /* by event of `trace`: its event in `whole`, ascending */
+	/* private: by thread, its events among the first so many of `whole`, side by side */
+	GArray **turns; /* or NULL */
+	uint32_t turned;
 };
 
-/* Number of events from which a projection pays for its three passes over the trace. */
+/* Number of events from which a projection pays for its passes over the trace. */
 enum { PROJECTION_LEAST = 1 << 18 };
-/* NULL for a trace of fewer than `least` events, of which more than half would be kept (`least`
- * 0: of any size, however many), or not of a sequentially consistent run; *cancelled then tells
- * whether the progress was cancelled. `t` must outlive it. */
-struct projection *projection_new(struct trace *t, uint64_t least,
+/* Of a trace of at most so many events (one GB) those that are looked at again and again stay.
+ */
+enum { PROJECTION_OPENED = 1 << 26 };
+/* `suspects`: the variables that can have a race (bit set), or NULL: not known. NULL for a
+ * trace of fewer than `least` events, of which more than half would be kept (`least` 0: of any
+ * size, however many), or not of a sequentially consistent run; *cancelled then tells whether
+ * the progress was cancelled. `t` must outlive it. */
+struct projection *projection_new(struct trace *t, const uint64_t *suspects, uint64_t least,
                                   const struct progress *progress, bool *cancelled);
 void projection_free(struct projection *p); /* NULL is allowed */
 /* A sequence of the trace for one of the projection (a correct reordering, the last `pair`
