@@ -190,7 +190,18 @@ static void adopt_runs(struct join *j, struct exploration *other, const struct n
 	}
 }
 
-/* The errors' indices in the join; new ones are moved, with no count yet. */
+/* A copy that owns its texts. */
+static struct explore_error error_copy(const struct explore_error *e)
+{
+	struct explore_error copy = *e;
+	copy.story = g_strdup(e->story);
+	copy.key = g_strdup(e->key);
+	copy.places = e->places ? g_ptr_array_ref(e->places) : NULL;
+	copy.history = e->history ? g_array_ref(e->history) : NULL;
+	return copy;
+}
+
+/* The errors' indices in the join; new ones are copied, with no count yet. */
 static void map_errors(struct exploration *x, struct exploration *other, struct numbering *n)
 {
 	GArray *errors = other->report->errors;
@@ -201,11 +212,7 @@ static void map_errors(struct exploration *x, struct exploration *other, struct 
 		g_array_append_val(n->errors, at);
 		if (at < x->report->errors->len)
 			continue;
-		struct explore_error fresh = *e;
-		fresh.story = g_strdup(e->story);
-		fresh.key = g_strdup(e->key);
-		fresh.places = e->places ? g_ptr_array_ref(e->places) : NULL;
-		fresh.history = e->history ? g_array_ref(e->history) : NULL;
+		struct explore_error fresh = error_copy(e);
 		fresh.run = joined_run(n, e->run);
 		fresh.shortest = joined_run(n, e->shortest);
 		fresh.count = 0;
@@ -372,11 +379,7 @@ static void adopt_restarted(struct exploration *x, const struct exploration *oth
 		if (e->end != EXPLORE_SPECIFICATION ||
 		    error_index(x->report, e->key) < x->report->errors->len)
 			continue;
-		struct explore_error fresh = *e;
-		fresh.story = g_strdup(e->story);
-		fresh.key = g_strdup(e->key);
-		fresh.places = e->places ? g_ptr_array_ref(e->places) : NULL;
-		fresh.history = e->history ? g_array_ref(e->history) : NULL;
+		struct explore_error fresh = error_copy(e);
 		fresh.run = fresh.shortest = 0; /* its own is not kept */
 		g_array_append_val(x->report->errors, fresh);
 	}

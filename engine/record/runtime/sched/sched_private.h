@@ -14,12 +14,12 @@ struct scheduler {
 	unsigned live_count;
 	volatile unsigned ready;
 	unsigned outside, files, timed;
-	unsigned spun;           /* times the watchdog took the token from a thread that spins */
-	uint64_t order;          /* of blocking */
-	uint64_t steps;          /* scheduling points and accesses so far */
-	uint64_t accesses;       /* while there were several threads, */
-	uint64_t conflicts;      /* and those of them that may conflict: sched_is_chance */
-	uint64_t turn_start;     /* steps at the last hand-over */
+	unsigned spun;       /* times the watchdog took the token from a thread that spins */
+	uint64_t order;      /* of blocking */
+	uint64_t steps;      /* scheduling points and accesses so far */
+	uint64_t accesses;   /* while there were several threads, */
+	uint64_t conflicts;  /* and those of them that may conflict: sched_is_chance */
+	uint64_t turn_start; /* steps at the last hand-over */
 	volatile uint64_t turns; /* hand-overs, for the watchdog */
 	volatile int idle;       /* futex: raised by an event while the last thread idles */
 	bool idling;
