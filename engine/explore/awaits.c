@@ -12,6 +12,9 @@
 struct awaits {
 	struct numbers *prefixes; /* of threads that have just looked in vain */
 	struct numbers *looks;    /* a state and what is seen in it */
+	struct numbers *begins;   /* the state of an acquire with which such a round begins */
+	bool sections;            /* some such round has a critical section */
+	bool tried;               /* some run tries a lock */
 };
 
 /* -- of one run --------------------------------------------------------------------------- */
@@ -81,17 +84,23 @@ bool await_rounds_unchanging(const struct await_rounds *rounds, const struct tra
 	return memory_changes_nothing(t, event, is_shared, &s);
 }
 
+/* May the event be one of a round? */
+static bool is_of_round(const struct event *x)
+{
+	return op_is_access(x->op) || x->op == OP_FENCE || memory_is_section(x);
+}
+
 /* The steps of a round are no steps of the run. */
 static void leave_out(bool *in_vain, const struct trace *t, const struct await_round *r)
 {
 	struct event_list mine = trace_thread_events(t, r->thread);
 	for (uint32_t i = t->index->position[r->first]; i < t->index->position[r->next]; i++) {
-		enum op op = t->events[mine.items[i]].op;
-		in_vain[mine.items[i]] |= op_is_access(op) || op == OP_FENCE;
+		in_vain[mine.items[i]] |= is_of_round(&t->events[mine.items[i]]);
 	}
 }
 
-/* After all rounds inside of it. */
+/* After all rounds inside of it. Not if it may wait for a lock when what it comes to is
+ * settled. */
 static void add_round(struct await_rounds *rounds, const struct trace *t, uint32_t first,
                       uint32_t next)
 {
@@ -100,13 +109,20 @@ static void add_round(struct await_rounds *rounds, const struct trace *t, uint32
 	};
 	struct sharing s = { t, rounds->several };
 	struct event_list mine = trace_thread_events(t, r.thread);
+	bool waits = false;
 	for (uint32_t i = t->index->position[first]; i < t->index->position[next]; i++) {
 		uint32_t e = mine.items[i];
-		if (rounds->in_vain[e] || !may_see_more(&s, e))
+		if (rounds->in_vain[e])
+			continue;
+		waits |= op_acquires(t->events[e].op) && !event_inert(&t->events[e]);
+		if (!may_see_more(&s, e))
 			continue;
 		r.last = e;
 		r.looks++;
+		waits = false;
 	}
+	if (waits)
+		return;
 	g_array_append_val(rounds->list, r);
 	leave_out(rounds->in_vain, t, &r);
 }
@@ -154,10 +170,9 @@ static void keep_last(struct await_rounds *rounds, const struct plan_run *run,
 	struct event_list mine = trace_thread_events(t, thread);
 	bool *inside = inside_of(rounds, t, r);
 	for (uint32_t i = t->index->position[r->first]; i < mine.count; i++) {
-		enum op op = t->events[mine.items[i]].op;
-		bool looks = op_is_access(op) || op == OP_FENCE;
 		rounds->in_vain[mine.items[i]] =
-		        looks && (i >= t->index->position[r->next] || inside[mine.items[i]]);
+		        is_of_round(&t->events[mine.items[i]]) &&
+		        (i >= t->index->position[r->next] || inside[mine.items[i]]);
 	}
 	g_free(inside);
 	rounds->idle = true;
@@ -175,14 +190,39 @@ static bool changes(const struct sharing *s, uint32_t event)
 	       class == OP_CLASS_CALL;
 }
 
+/* By event, is it in a round that leads nowhere, or after the last one of a thread that looks
+ * for ever? Owned by the caller. */
+static bool *leads_nowhere(const struct await_rounds *rounds, const struct plan_run *run)
+{
+	const struct trace *t = run->trace;
+	bool *nowhere = g_new0(bool, t->events_count + 1);
+	for (guint i = 0; i < rounds->list->len; i++)
+		leave_out(nowhere, t, &g_array_index(rounds->list, struct await_round, i));
+	for (guint i = 0; i < run->facts.blocked->len; i++) {
+		uint32_t thread =
+		        thread_of(t, &g_array_index(run->facts.blocked, struct record_wait, i));
+		const struct await_round *r =
+		        thread == NONE ? NULL : last_round(rounds, thread);
+		if (r == NULL)
+			continue;
+		struct event_list mine = trace_thread_events(t, thread);
+		for (uint64_t k = t->index->position[r->next]; k < mine.count; k++)
+			nowhere[mine.items[k]] = true;
+	}
+	return nowhere;
+}
+
 bool await_rounds_judge(const struct await_rounds *rounds, const struct plan_run *run)
 {
 	const struct trace *t = run->trace;
 	g_autofree bool *several = find_several(t);
+	g_autofree bool *nowhere = leads_nowhere(rounds, run);
 	struct sharing s = { t, several };
 	uint32_t change = NONE;
 	for (uint32_t e = 0; e < t->events_count; e++)
-		if (!event_inert(&t->events[e]) && changes(&s, e) && !op_wants(t->events[e].op))
+		if (!event_inert(&t->events[e]) && changes(&s, e) &&
+		    !op_wants(t->events[e].op) &&
+		    !(nowhere[e] && memory_is_section(&t->events[e])))
 			change = e;
 	for (guint i = 0; i < run->facts.blocked->len; i++) {
 		uint32_t thread =
@@ -196,7 +236,7 @@ bool await_rounds_judge(const struct await_rounds *rounds, const struct plan_run
 }
 
 void await_rounds_find(struct await_rounds *rounds, const struct plan_run *run,
-                       const struct scopes *scopes)
+                       const struct scopes *scopes, bool sections)
 {
 	struct trace *t = run->trace;
 	struct memory_rounds found;
@@ -210,7 +250,7 @@ void await_rounds_find(struct await_rounds *rounds, const struct plan_run *run,
 	rounds->in_vain = g_new0(bool, t->events_count + 1);
 	rounds->several = find_several(t);
 	struct sharing s = { t, rounds->several };
-	memory_rounds_init(&found, t, rounds->states, is_shared, &s, false);
+	memory_rounds_init(&found, t, rounds->states, is_shared, &s, false, sections);
 	for (uint32_t e = 0; e < t->events_count; e++)
 		if (found.first[e] != NONE && (scopes == NULL || scopes->of[e] == NONE))
 			add_round(rounds, t, found.first[e], e);
@@ -261,9 +301,10 @@ void await_rounds_release(struct await_rounds *rounds)
 
 struct awaits *awaits_new(void)
 {
-	struct awaits *a = g_new(struct awaits, 1);
+	struct awaits *a = g_new0(struct awaits, 1);
 	a->prefixes = numbers_new();
 	a->looks = numbers_new();
+	a->begins = numbers_new();
 	return a;
 }
 
@@ -271,24 +312,65 @@ void awaits_free(struct awaits *a)
 {
 	numbers_free(a->prefixes);
 	numbers_free(a->looks);
+	numbers_free(a->begins);
 	g_free(a);
 }
 
 struct awaits_size awaits_size(const struct awaits *a)
 {
-	return (struct awaits_size){ numbers_count(a->prefixes), numbers_count(a->looks) };
+	return (struct awaits_size){ numbers_count(a->prefixes), numbers_count(a->looks),
+		                     numbers_count(a->begins) };
 }
 
 void awaits_archive(struct awaits *a, struct awaits_size from, struct archive *archive)
 {
 	numbers_archive(a->prefixes, from.prefixes, archive);
 	numbers_archive(a->looks, from.looks, archive);
+	numbers_archive(a->begins, from.begins, archive);
+	ARCHIVE(archive, a->sections);
+	ARCHIVE(archive, a->tried);
 }
 
 void awaits_adopt(struct awaits *a, const struct awaits *other)
 {
 	numbers_adopt(a->prefixes, other->prefixes);
 	numbers_adopt(a->looks, other->looks);
+	numbers_adopt(a->begins, other->begins);
+	a->sections |= other->sections;
+	a->tried |= other->tried;
+}
+
+static bool tries_lock(const struct trace *t)
+{
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		bool tries = op_fails(x->op) || (op_acquires(x->op) && event_is_try(x));
+		if (tries && op_table[x->op].use == USE_LOCK)
+			return true;
+	}
+	return false;
+}
+
+bool awaits_see_tries(struct awaits *a, const struct trace *t)
+{
+	return a->tried |= tries_lock(t);
+}
+
+bool awaits_are_seen(const struct awaits *a)
+{
+	return a->tried && a->sections;
+}
+
+static uint64_t begin_number(const uint64_t *states, const struct history *h, uint32_t event)
+{
+	return history_mix(h->threads[h->trace->events[event].thread].who, states[event]);
+}
+
+bool awaits_begins(const struct awaits *a, const uint64_t *states, const struct history *h,
+                   uint32_t event)
+{
+	return op_acquires(h->trace->events[event].op) && states[event] != 0 &&
+	       numbers_have(a->begins, begin_number(states, h, event));
 }
 
 static uint64_t look_number(const uint64_t *states, const struct history *h, uint32_t event,
@@ -329,6 +411,8 @@ void awaits_learn(struct awaits *a, const struct await_rounds *rounds,
 		        &g_array_index(rounds->list, struct await_round, k);
 		struct event_list mine = trace_thread_events(t, r->thread);
 		uint64_t prefix = before[r->first];
+		if (op_acquires(t->events[r->first].op))
+			numbers_add(a->begins, begin_number(rounds->states, raw, r->first));
 		if (r->looks == 1 && r->last == r->first)
 			numbers_add(a->looks, look_number(rounds->states, raw, r->first,
 			                                  raw->seen[r->first]));
@@ -337,6 +421,7 @@ void awaits_learn(struct awaits *a, const struct await_rounds *rounds,
 			uint32_t e = mine.items[i];
 			if (g_array_index(raw->step_of, uint32_t, e) == NONE || inside[e])
 				continue;
+			a->sections |= op_acquires(t->events[e].op);
 			prefix = history_after_prefix(raw, prefix, e, raw->seen[e]);
 			if (i >= t->index->position[r->last])
 				numbers_add(a->prefixes, prefix);

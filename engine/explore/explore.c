@@ -55,7 +55,7 @@ static void add_first(struct exploration *x)
 	x->first = x->report->runs->len;
 	if (x->first > 0) { /* below the run that caused the restart */
 		first->parent = 0;
-		first->flip = g_strdup("again, with the events of what is not as specified");
+		first->flip = g_strdup("again, with events that were left out");
 		first->thread = g_strdup("");
 		first->place = g_strdup("");
 		first->variable = g_strdup("");
@@ -106,6 +106,8 @@ static void begin_again(struct exploration *x)
 	g_hash_table_remove_all(x->errors);
 	g_hash_table_remove_all(x->races);
 	worklist_clear(x->worklist);
+	awaits_free(x->awaits);
+	x->awaits = awaits_new();
 	x->kept_events = 0;
 	x->origin.anew = true;
 	g_array_set_size(x->origin.replanned, 0);
@@ -314,6 +316,10 @@ void explore_conclude(struct exploration *x)
 {
 	forget_longer(x);
 	note_unplanned(x);
+	if (awaits_are_seen(x->awaits)) /* of tasks that were joined */
+		explore_gap(x,
+		            "some tasks left out looks under locks that others saw tried: an "
+		            "outcome may be missing");
 	x->report->waiting = worklist_length(x->worklist);
 	if (x->report->waiting > 0)
 		estimate(x);

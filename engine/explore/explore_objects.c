@@ -60,6 +60,26 @@ void explore_judge_objects(struct exploration *x, struct explore_run *r)
 	explore_set_place(r, v->contradiction_at);
 }
 
+/* Among the objects whose specifications are ignored; no object has such a name. */
+static const char tried_locks[] = "(locks that are tried)";
+
+bool explore_leaves_sections(struct exploration *x)
+{
+	bool tries = awaits_see_tries(x->awaits, x->trace);
+	/* another share may see a try that this one does not */
+	if (x->options->specs != NULL || x->options->bounded || x->options->shards > 1 ||
+	    g_hash_table_contains(x->plain, tried_locks))
+		return false;
+	if (awaits_are_seen(x->awaits)) {
+		g_hash_table_add(x->plain, g_strdup(tried_locks));
+		g_ptr_array_add(x->report->notes,
+		                g_strdup("locks are tried: each look of a thread that waits by "
+		                         "looking under a lock counts"));
+		x->again = true;
+	}
+	return !tries;
+}
+
 struct view_rules explore_view_rules(const struct exploration *x, const bool *left_out)
 {
 	return (struct view_rules){ .specs =

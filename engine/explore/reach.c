@@ -12,6 +12,7 @@
 #include "engine/explore/pasts.h"
 #include "engine/explore/reach_private.h"
 #include "engine/base/hash.h"
+#include "engine/memory/rounds.h"
 #include "engine/trace/once.h"
 
 #include <string.h>
@@ -794,6 +795,37 @@ static bool may_be_in_vain(const struct reach *r, uint32_t e)
 	return r->x->limits->states[e] != 0 && op_is_access(x->op) && op_reads(x->op);
 }
 
+static bool is_of_several(const struct reach *r, const struct event *x)
+{
+	struct wide run = event_variables(r->t, x);
+	for (uint32_t v = run.first; v < run.first + run.count; v++)
+		if (r->slot_of[v] != NONE)
+			return true;
+	return false;
+}
+
+/* The same of an acquire that may begin a round in vain: would one of the thread's reads, up to
+ * its next change of memory, have another outcome than in the run? */
+static bool may_begin_in_vain(const struct reach *r, uint32_t s, uint32_t e)
+{
+	enum { MOST_AHEAD = 64 };
+	const uint32_t *state = state_at(r, s);
+	struct event_list mine = trace_thread_events(r->t, r->t->events[e].thread);
+	uint64_t from = r->t->index->position[e];
+	if (!awaits_begins(r->x->limits->awaits, r->x->limits->states, r->x->h, e))
+		return false;
+	for (uint64_t i = from + 1; i < mine.count && i < from + MOST_AHEAD; i++) {
+		const struct event *x = &r->t->events[mine.items[i]];
+		if (event_inert(x) || memory_is_section(x) || !op_is_access(x->op))
+			continue;
+		if (op_reads(x->op) && !sees_the_same(r, state, mine.items[i]))
+			return true;
+		if (x->op != OP_RMW && op_writes(x->op) && is_of_several(r, x))
+			return false;
+	}
+	return from + MOST_AHEAD <= mine.count;
+}
+
 uint32_t reach_look(struct reach *r, uint32_t s, uint32_t *threads)
 {
 	bool ends = true, waits = false, looks = false;
@@ -802,7 +834,10 @@ uint32_t reach_look(struct reach *r, uint32_t s, uint32_t *threads)
 		uint32_t e = next_of(r, state_at(r, s), u);
 		bool stood = e != NONE && stands(r, state_at(r, s), e);
 		enum answer answer = reach_look_at(r, s, u);
-		bool look = answer == ANSWER_OTHER && e != NONE && may_be_in_vain(r, e);
+		bool look = e != NONE &&
+		            (answer == ANSWER_OTHER ? may_be_in_vain(r, e)
+		                                    : answer == ANSWER_SAME && stood &&
+		                                              may_begin_in_vain(r, s, e));
 		ends &= answer == ANSWER_WAITS || look;
 		looks |= look;
 		waits |= answer == ANSWER_WAITS && stood;

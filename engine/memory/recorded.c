@@ -1218,7 +1218,8 @@ void memory_recorded_init(struct memory_recorded *r, const struct trace *t,
 	memset(r->wants, 0xff, (world->threads->len + 1) * sizeof *r->wants);
 	c.blocks = memory_blocks_new(t, r->thread);
 	find_barriers(&c);
-	memory_rounds_init(&c.rounds, t, choice->states, is_shared, &c, choice->keeps_updates);
+	memory_rounds_init(&c.rounds, t, choice->states, is_shared, &c, choice->keeps_updates,
+	                   false);
 	for (uint32_t e = 0; e < t->events_count; e++)
 		convert(&c, e);
 	for (uint64_t i = 0; i < t->threads_count; i++)

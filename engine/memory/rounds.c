@@ -1,6 +1,8 @@
 /* rounds.c - see rounds.h. */
 #include "engine/memory/rounds.h"
 
+#include "engine/trace/index.h"
+
 #include <string.h>
 
 enum { MOST = 256 }; /* accesses of a round */
@@ -17,6 +19,7 @@ struct walk {
 	memory_shared *shared;
 	const void *context;
 	bool updates;   /* rounds with these stay */
+	bool sections;  /* rounds may have these */
 	GArray **since; /* by thread: struct looked, since it last changed anything */
 };
 
@@ -57,6 +60,26 @@ static bool has_updates(const struct walk *w, const GArray *since, guint from)
 	return false;
 }
 
+bool memory_is_section(const struct event *x)
+{
+	return (op_acquires(x->op) && !(x->flags & EVENT_TRY)) || op_releases(x->op);
+}
+
+/* Is each section whole that begins or ends from there on? */
+static bool are_whole(const struct walk *w, const GArray *since, guint from)
+{
+	for (guint i = from; w->sections && i < since->len; i++) {
+		uint32_t e = g_array_index(since, struct looked, i).event;
+		const struct event *x = &w->t->events[e];
+		uint32_t other = memory_is_section(x) ? w->t->index->partner[e] : e;
+		uint32_t first = g_array_index(since, struct looked, from).event;
+		uint32_t last = g_array_index(since, struct looked, since->len - 1).event;
+		if (other == NONE || other < first || other > last)
+			return false;
+	}
+	return true;
+}
+
 /* The event begins in the state in which one since the last change began: what lies between is
  * a round. */
 static void end_round(struct walk *w, GArray *since, uint64_t state, uint32_t event)
@@ -64,7 +87,7 @@ static void end_round(struct walk *w, GArray *since, uint64_t state, uint32_t ev
 	guint least = since->len > MOST ? since->len - MOST : 0;
 	for (guint i = since->len; state != 0 && i-- > least;) {
 		const struct looked *l = &g_array_index(since, struct looked, i);
-		if (l->state != state)
+		if (l->state != state || !are_whole(w, since, i))
 			continue;
 		w->r->first[event] = l->event;
 		bool stays = w->updates && has_updates(w, since, i);
@@ -79,26 +102,30 @@ static void take(struct walk *w, uint32_t event)
 {
 	const struct event *x = &w->t->events[event];
 	bool access = op_table[x->op].class ==
-	              OP_CLASS_ACCESS; /* only an access has a state of its thread */
-	struct looked l = { event, access ? w->states[event] : 0 };
-	if (op_table[x->op].class == OP_CLASS_SCOPE || op_table[x->op].class == OP_CLASS_MARKER)
+	              OP_CLASS_ACCESS; /* it alone, and an acquire, has a state of its thread */
+	/* the locks whose acquires have no state are no program's: futexes
+	 * (docs/exploration.md) */
+	bool section = w->sections && memory_is_section(x) &&
+	               (op_releases(x->op) || w->states[event] != 0);
+	struct looked l = { event, access || section ? w->states[event] : 0 };
+	if (op_table[x->op].class == OP_CLASS_SCOPE ||
+	    op_table[x->op].class == OP_CLASS_MARKER || (section && event_inert(x)))
 		return;
 	if (w->since[x->thread] == NULL)
 		w->since[x->thread] = g_array_new(FALSE, FALSE, sizeof(struct looked));
 	GArray *since = w->since[x->thread];
 	end_round(w, since, l.state, event);
-	if (memory_changes_nothing(w->t, event, w->shared, w->context))
+	if (section || memory_changes_nothing(w->t, event, w->shared, w->context))
 		g_array_append_val(since, l);
 	else
 		g_array_set_size(since, 0);
 }
 
 void memory_rounds_init(struct memory_rounds *r, const struct trace *t, const uint64_t *states,
-                        memory_shared *shared, const void *context, bool updates)
+                        memory_shared *shared, const void *context, bool updates, bool sections)
 {
-	struct walk w = {
-		t, r, states, shared, context, updates, g_new0(GArray *, t->threads_count + 1)
-	};
+	struct walk w = { t,       r,       states,   shared,
+		          context, updates, sections, g_new0(GArray *, t->threads_count + 1) };
 	r->in_vain = g_new0(bool, t->events_count + 1);
 	r->first = g_new(uint32_t, t->events_count + 1);
 	memset(r->first, 0xff, (t->events_count + 1) * sizeof *r->first);

@@ -11,23 +11,26 @@
  *
  * An operation is three characters:
  *
- *     LNV H.V XN. ZN. MNV   loops that wait, by looking at atomics: until N is V; until both
- * are; until N, which was 0, is set to 1, by looking first, or by compare and exchange at once;
- * until N was changed by load, compare and exchange (V 0: 1 is added, a failed round loads again; 1:
- * the same, it goes on with what it was told; 2: 0 becomes 1, another value 0; 3: as 1, and it
- * gives up, '7', when it failed and the other atomic is 1) UNV        the futex of atomic N % 2; by
- * N / 2: sleep while it is V ('1': it was not), the same with a time limit ('2': the time was
- * up), wake V (9: all; how many slept), sleep in a loop until it is not V rNV wNV    read,
- * write of a plain cell N, of the value V       RNV WNV  the same, atomic P.. Q.V BNV  read
- * both of cells 0 and 1 at once, write V to both at once, write the low byte of cell N mN. GN.
- * K..  an object's counter: add 1, its value (by its own lock, or N: mutex 1); a look at its
- * memory A.V D.V    an object's set: add V ('1': it was not there), is V there? aN.  xNV   add
- * 1 to atomic N; compare and exchange V for 1 - V ('+': done) lN. uN. tN. TN.     lock, unlock,
- * try, try with a time limit, of mutex N i.. o.. I.. e.. f.. E.. F.. reader-writer lock: read,
- * write, unlock; tries of both; timed s.. S.. d..         spin lock: lock, unlock, try p.. z..
- * y.. Y.. g.. semaphore: post, wait, try, timed wait, its count c.. C.. n.. N.. qN. condition:
- * wait, timed wait ('1': the time was up), signal, broadcast; wait while cell N is 0 b..
- * barrier of two
+ *     @NV %NV +NV =NV :N.   loops that wait by looking under mutex 0: until cell N is V; the
+ * same, then sets it to 1 - V in that section; until cell 0 is V and, looked at under mutex 1,
+ * too, cell 1 (N 1: atomic 0); until cell N is V, by tries of the mutex; until a try of mutex N
+ * takes it LNV H.V XN. ZN. MNV   loops that wait, by looking at atomics: until N is V; until
+ * both are; until N, which was 0, is set to 1, by looking first, or by compare and exchange at
+ * once; until N was changed by load, compare and exchange (V 0: 1 is added, a failed round
+ * loads again; 1: the same, it goes on with what it was told; 2: 0 becomes 1, another value 0;
+ * 3: as 1, and it gives up, '7', when it failed and the other atomic is 1) UNV        the futex
+ * of atomic N % 2; by N / 2: sleep while it is V ('1': it was not), the same with a time limit
+ * ('2': the time was up), wake V (9: all; how many slept), sleep in a loop until it is not V
+ * rNV wNV    read, write of a plain cell N, of the value V       RNV WNV  the same, atomic P..
+ * Q.V BNV  read both of cells 0 and 1 at once, write V to both at once, write the low byte of
+ * cell N mN. GN. K..  an object's counter: add 1, its value (by its own lock, or N: mutex 1); a
+ * look at its memory A.V D.V    an object's set: add V ('1': it was not there), is V there? aN.
+ * xNV   add 1 to atomic N; compare and exchange V for 1 - V ('+': done) lN. uN. tN. TN. lock,
+ * unlock, try, try with a time limit, of mutex N i.. o.. I.. e.. f.. E.. F.. reader-writer
+ * lock: read, write, unlock; tries of both; timed s.. S.. d..         spin lock: lock, unlock,
+ * try p.. z.. y.. Y.. g.. semaphore: post, wait, try, timed wait, its count c.. C.. n.. N.. qN.
+ * condition: wait, timed wait ('1': the time was up), signal, broadcast; wait while cell N is 0
+ * b.. barrier of two
  * ('1': the serial thread; N 1: nobody looks) ON.                 once, by routine N ('1': it
  * was run here) kN. hN.             create, join thread N vN. V..             use (N: 0 read, 1
  * write), free the block ('f': it was freed before) jN. JN.             where the last result
@@ -88,14 +91,34 @@ static void too_many(void)
 }
 
 static int bound = -1;                     /* on preemptions; negative: none */
+static bool locked_looks;                  /* are there loops that look under a lock? */
 static uint8_t now_mover, now_preemptions; /* of the step that is tried */
 static bool dry;                           /* nothing is added */
+
+/* From a state in which somebody looks again: what can be reached with the same history. */
+enum { MOST_COLLECTED = 4096 };
+static struct state *collected;
+static int collected_count;
+static bool collects, escaped;
+
+static void collect(const struct state *s)
+{
+	escaped |= memcmp(s->history, collected[0].history, sizeof s->history) != 0;
+	for (int i = 0; i < collected_count; i++)
+		if (memcmp(&collected[i], s, sizeof *s) == 0)
+			return;
+	if (collected_count == MOST_COLLECTED)
+		too_many();
+	collected[collected_count++] = *s;
+}
 
 static void add_state(const struct state *from)
 {
 	struct state own = *from, *s = &own;
 	moved = true;
-	if (dry)
+	if (collects)
+		collect(from);
+	if (dry || collects)
 		return;
 	if (bound >= 0) {
 		own.mover = now_mover;
@@ -118,7 +141,8 @@ static void add_state(const struct state *from)
 static void add_outcome(const char *text)
 {
 	moved = true;
-	if (dry)
+	escaped = true;
+	if (dry || collects)
 		return;
 	for (int i = 0; i < outcomes_count; i++)
 		if (strcmp(outcomes[i], text) == 0)
@@ -453,10 +477,80 @@ static void step_loop(const struct state *s, int t, const char *op)
 	}
 }
 
+/* -- looks under a lock -------------------------------------------------------------------- */
+
+static bool looks_locked(char operation)
+{
+	return operation != 0 && strchr("@%+=:", operation) != NULL;
+}
+
+static void begin_look(const struct state *s, int t, const char *op)
+{
+	struct state after = *s;
+	int n = op[0] == ':' ? op[1] - '0' : 0;
+	after.mutex[n] = (int8_t)(t + 1);
+	if (s->mutex[n] != 0)
+		return; /* it waits, or tries again, which is nothing new */
+	if (op[0] == ':')
+		end(&after, t, 0);
+	else
+		go_to(&after, t, HALF);
+}
+
+/* Where it is within a round is in `seen`. */
+enum { READS, FAILS, GOES_ON, READS_SECOND, FAILS_SECOND, SUCCEEDS_SECOND, SUCCEEDS };
+
+static void step_look(const struct state *s, int t, const char *op)
+{
+	struct state after = *s;
+	int n = op[1] - '0', value = op[2] - '0', second = n ? s->atom[0] : s->cell[1];
+	switch (s->seen[t]) {
+	case READS:
+		after.seen[t] = s->cell[op[0] == '+' ? 0 : n] == value ? GOES_ON : FAILS;
+		if (after.seen[t] == GOES_ON && (op[0] == '@' || op[0] == '='))
+			after.seen[t] = SUCCEEDS;
+		break;
+	case FAILS:
+		after.seen[t] = READS;
+		after.mutex[0] = 0;
+		after.phase[t] = RUNS;
+		break;
+	case GOES_ON:
+		if (op[0] == '%') {
+			after.cell[n] = (uint8_t)(1 - value);
+			after.seen[t] = SUCCEEDS;
+			break;
+		}
+		if (s->mutex[1] != 0)
+			return;
+		after.mutex[1] = (int8_t)(t + 1);
+		after.seen[t] = READS_SECOND;
+		break;
+	case READS_SECOND:
+		after.seen[t] = second == value ? SUCCEEDS_SECOND : FAILS_SECOND;
+		break;
+	case FAILS_SECOND:
+	case SUCCEEDS_SECOND:
+		after.mutex[1] = 0;
+		after.seen[t] = s->seen[t] == FAILS_SECOND ? FAILS : SUCCEEDS;
+		break;
+	default:
+		after.mutex[0] = 0;
+		after.seen[t] = READS;
+		end(&after, t, value);
+		return;
+	}
+	add_state(&after);
+}
+
 /* A thread that is not at the beginning of an operation. */
 static void step_within(const struct state *s, int t, const char *op)
 {
 	struct state after = *s;
+	if (looks_locked(op[0])) {
+		step_look(s, t, op);
+		return;
+	}
 	switch (s->phase[t]) {
 	case WAITS_TIMED:
 		go_to(s, t, LATE);
@@ -685,6 +779,13 @@ static void step(const struct state *s, int t)
 	case 'U':
 		step_futex(s, t, op);
 		return;
+	case '@':
+	case '%':
+	case '+':
+	case '=':
+	case ':':
+		begin_look(s, t, op);
+		return;
 	case 'L':
 	case 'H':
 	case 'X':
@@ -724,6 +825,22 @@ static bool can_step(const struct state *s, int t)
 	return moved && s->phase[t] != WAITS_TIMED && s->phase[t] != SLEEPS_TIMED;
 }
 
+/* Can no thread ever tell anything more, whatever they do? */
+static bool is_at_rest(const struct state *s)
+{
+	collects = true;
+	escaped = false;
+	collected_count = 1;
+	collected[0] = *s;
+	for (int i = 0; i < collected_count && !escaped; i++) {
+		struct state from = collected[i];
+		for (int t = 0; t < threads && !escaped; t++)
+			step(&from, t);
+	}
+	collects = false;
+	return !escaped;
+}
+
 static void search(void)
 {
 	struct state s;
@@ -735,6 +852,7 @@ static void search(void)
 		;
 	table = calloc(table_size, sizeof *table);
 	states = malloc(MOST_STATES * sizeof *states);
+	collected = malloc(MOST_COLLECTED * sizeof *collected);
 	add_state(&s);
 	for (uint32_t i = 0; i < states_count; i++) {
 		s = states[i];
@@ -747,7 +865,7 @@ static void search(void)
 			step(&s, t);
 			dry = false;
 		}
-		if (!moved)
+		if (!moved || (locked_looks && is_at_rest(&s)))
 			add_end(&s);
 	}
 }
@@ -768,8 +886,9 @@ enum feature {
 	FEATURES
 };
 static bool loops; /* has it loops that wait? */
-static bool kept; /* exchanges that go on with the value that they were told */
+static bool kept;  /* exchanges that go on with the value that they were told */
 static bool futexes;
+static bool trying; /* may locks be tried? */
 static bool has[FEATURES];
 static uint64_t random_state;
 
@@ -932,9 +1051,43 @@ static void futex_block(int t)
 	}
 }
 
+/* A loop that looks under a lock, perhaps within a section of another; what it waits for; and
+ * with tries also a lock that is taken by a loop of these. */
+static void look_block(int t)
+{
+	unsigned n = below(2), value = below(4) ? 1 : 0, kind = below(8);
+	if (kind < 4 || (kind == 4 && !trying)) {
+		bool within = kind == 1 && below(2);
+		if (within)
+			op(t, 'l', 1, 0);
+		op(t,
+		   kind < 2              ? '@'
+		   : kind == 2 || within ? '%'
+		   : trying              ? '='
+		                         : '+',
+		   n, value);
+		if (within)
+			op(t, 'u', 1, 0);
+	} else if (kind == 4) {
+		section(t, ':', n, false, 'u');
+	} else {
+		bool locked = below(4) > 0;
+		unsigned lock = below(4) == 0;
+		if (locked)
+			op(t, 'l', lock, 0);
+		op(t, below(6) ? 'w' : 'W', n, value);
+		if (locked)
+			op(t, 'u', lock, 0);
+	}
+}
+
 static void block(int t)
 {
 	static const char tries[] = "efEF", takes[] = "ppzyYg";
+	if (locked_looks && below(3)) {
+		look_block(t);
+		return;
+	}
 	if (futexes && below(3)) {
 		futex_block(t);
 		return;
@@ -954,19 +1107,19 @@ static void block(int t)
 		kind = ABORT;
 	switch (kind) {
 	case MUTEX:
-		if (below(2))
+		if (below(2) || !trying)
 			section(t, 'l', below(3) == 0, false, 'u');
 		else
 			section(t, below(2) ? 't' : 'T', below(3) == 0, true, 'u');
 		break;
 	case RW:
-		if (below(2))
+		if (below(2) || !trying)
 			section(t, below(2) ? 'i' : 'o', 0, false, 'I');
 		else
 			section(t, tries[below(4)], 0, true, 'I');
 		break;
 	case SPIN:
-		if (below(2))
+		if (below(2) || !trying)
 			section(t, 's', 0, false, 'S');
 		else
 			section(t, 'd', 0, true, 'S');
@@ -1091,6 +1244,8 @@ int main(int argc, char **argv)
 	loops = bound < 0 && seed % 8 == 4;
 	kept = loops && seed % 32 == 28;
 	futexes = seed % 16 == 2 || seed % 16 == 13 || seed % 16 == 15;
+	locked_looks = bound < 0 && seed % 8 == 0;
+	trying = !locked_looks || seed % 16 == 0;
 	make();
 	if (seed % 4 == 3)
 		widen();

@@ -227,6 +227,57 @@ static int change(int n, int value)
 	return was;
 }
 
+/* Loops that wait by looking under a lock. */
+static int look(char operation, int n, int value)
+{
+	int seen = -1;
+	switch (operation) {
+	case '@':
+		do {
+			pthread_mutex_lock(&mutex[0]);
+			seen = cell[n];
+			pthread_mutex_unlock(&mutex[0]);
+		} while (seen != value);
+		return value;
+	case '%':
+		for (;;) {
+			pthread_mutex_lock(&mutex[0]);
+			if (cell[n] == value)
+				break;
+			pthread_mutex_unlock(&mutex[0]);
+		}
+		cell[n] = 1 - value;
+		pthread_mutex_unlock(&mutex[0]);
+		return value;
+	case '+':
+		for (;;) {
+			pthread_mutex_lock(&mutex[0]);
+			if (cell[0] == value) {
+				pthread_mutex_lock(&mutex[1]);
+				seen = n ? atom[0] : cell[1];
+				pthread_mutex_unlock(&mutex[1]);
+				if (seen == value)
+					break;
+			}
+			pthread_mutex_unlock(&mutex[0]);
+		}
+		pthread_mutex_unlock(&mutex[0]);
+		return value;
+	case '=':
+		while (seen != value) {
+			if (pthread_mutex_trylock(&mutex[0]) != 0)
+				continue;
+			seen = cell[n];
+			pthread_mutex_unlock(&mutex[0]);
+		}
+		return value;
+	default:
+		while (pthread_mutex_trylock(&mutex[n]) != 0)
+			;
+		return 0;
+	}
+}
+
 static int operate(char operation, int n, int value)
 {
 	int result = 0;
@@ -277,6 +328,12 @@ static int operate(char operation, int n, int value)
 		result = value;
 		return atomic_compare_exchange_strong(&atom[n], &result, 1 - value) ? '+' - '0'
 		                                                                    : result;
+	case '@':
+	case '%':
+	case '+':
+	case '=':
+	case ':':
+		return look(operation, n, value);
 	case 'U':
 		return use_futex(n / 2, &atom[n % 2], value);
 	case 'v':

@@ -5,6 +5,7 @@
  * time in controlled mode; the log keeps the order that the program asked for).  Each is
  * a scheduling point, for programs spin on atomics.
  */
+#include "entry.h"
 #include "rt.h"
 
 typedef unsigned __int128 a128;
@@ -110,32 +111,6 @@ static bool weak_compare(struct thread *t, volatile void *p, unsigned code, uint
 		poll_look(t, p, *expected, pc);
 	return done;
 }
-
-/*
- * The instrumentation's name of an operation: it leaves the caller's registers in
- * memory_registers when they are wanted, and goes on in the function, whose own name it takes
- * from it. Only rax is changed, which has no argument.
- */
-#define ENTRY(name) \
-	__asm__(".pushsection .text\n" \
-	        ".globl " #name "\n" \
-	        ".type " #name ", @function\n" #name ":\n" \
-	        ".cfi_startproc\n" \
-	        "cmpb $0, memory_states(%rip)\n" \
-	        "je 1f\n" \
-	        "movq memory_registers@gottpoff(%rip), %rax\n" \
-	        "movq %rbx, %fs:(%rax)\n" \
-	        "movq %rbp, %fs:8(%rax)\n" \
-	        "movq %r12, %fs:16(%rax)\n" \
-	        "movq %r13, %fs:24(%rax)\n" \
-	        "movq %r14, %fs:32(%rax)\n" \
-	        "movq %r15, %fs:40(%rax)\n" \
-	        "movq %rsp, %fs:48(%rax)\n" \
-	        "1: jmp heddle_" #name "\n" \
-	        ".cfi_endproc\n" \
-	        ".size " #name ", . - " #name "\n" \
-	        ".popsection\n");
-#define BEHIND(name) __asm__("heddle_" #name)
 
 #define FETCH(bits, type, code, name, how, function, expression) \
 	ENTRY(__tsan_atomic##bits##_##name) \

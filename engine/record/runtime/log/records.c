@@ -40,7 +40,9 @@ void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
 	log_before(t);
 	if (tag != LOG_FENCE) {
 		t->poll.spins = 0;
-		poll_changed();
+		if (!t->memory.section)
+			poll_changed();
+		t->memory.section = false;
 	}
 	if (ACQUIRES >> tag & 1 && !rt.filter_wcp)
 		log_ticket(t);

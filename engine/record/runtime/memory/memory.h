@@ -37,8 +37,13 @@ struct thread_memory {
 	uint64_t states[STATES];
 	/* atomic accesses in a row in a state of the last few, since others changed anything */
 	unsigned looks;
-	uint64_t changes;     /* poll_changes at the first of these */
-	uintptr_t looked, pc; /* the last of these: where, by which code */
+	uint64_t changes; /* poll_changes at the first of these */
+	bool section;   /* the event that comes enters or leaves a section, whose acquire has a
+	                   state */
+	unsigned held;  /* locks that the thread has taken, as far as they have states */
+	unsigned least; /* the fewest of them at one of these looks */
+	const uint64_t *wrote; /* the end of its last plain write's record then */
+	uintptr_t looked, pc;  /* the last of these: where, by which code */
 };
 
 /* Operations of an update. */
@@ -88,6 +93,12 @@ bool memory_waits(const struct thread *t);
 bool memory_waits_on(const struct thread *t);
 void memory_state(struct thread *t, const volatile void *p, unsigned order, uint64_t operand,
                   uint64_t expected);
+/* The same of the acquire that comes, of a lock which the program's call of an ENTRY has taken;
+ * and it gives one back. */
+void memory_acquires(struct thread *t, const volatile void *lock, bool exclusive);
+void memory_releases(struct thread *t);
+/* `t` has written plain memory since its last look: what others have seen may have changed. */
+void memory_wrote(struct thread *t);
 void memory_program(uintptr_t bias); /* of the program's own file */
 
 /* `next` gets the token (NULL: no thread does): memory is as it sees it.  Under lock. */

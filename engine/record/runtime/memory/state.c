@@ -76,7 +76,9 @@ static void count_looks(struct thread_memory *m, uint64_t state)
 		known |= m->states[i] == state;
 	if (!known)
 		poll_changed();
-	m->looks = planned ? 0 : known && m->changes == poll_changes() ? m->looks + 1 : known;
+	bool again = known && m->changes == poll_changes();
+	m->looks = planned ? 0 : again ? m->looks + 1 : known;
+	m->least = again && m->least < m->held ? m->least : m->held;
 	m->changes = poll_changes();
 	for (unsigned i = STATES - 1; i > 0 && !known; i--)
 		m->states[i] = m->states[i - 1];
@@ -105,14 +107,13 @@ bool memory_waits(const struct thread *t)
 
 bool memory_waits_on(const struct thread *t)
 {
-	return memory_waits(t) && t->memory.changes == poll_changes();
+	return memory_waits(t) && t->memory.changes == poll_changes() &&
+	       t->memory.held <= t->memory.least;
 }
 
-void memory_state(struct thread *t, const volatile void *p, unsigned order, uint64_t operand,
+static void state(struct thread *t, const volatile void *p, unsigned order, uint64_t operand,
                   uint64_t expected)
 {
-	if (!memory_states)
-		return;
 	uintptr_t from = memory_registers[REGISTERS - 1];
 	uintptr_t to = t->memory.stack ? t->memory.stack : t->life.stack_high;
 	if (from >= to || to - from > MOST)
@@ -137,4 +138,51 @@ void memory_state(struct thread *t, const volatile void *p, unsigned order, uint
 	t->memory.looked = (uintptr_t)p;
 	t->memory.pc = pc;
 	tell(t, state);
+}
+
+void memory_state(struct thread *t, const volatile void *p, unsigned order, uint64_t operand,
+                  uint64_t expected)
+{
+	if (memory_states)
+		state(t, p, order, operand, expected);
+}
+
+static bool is_on_stack(uintptr_t address)
+{
+	for (unsigned i = 0; i < rt.thread_count && i < MAX_THREADS; i++) {
+		const struct thread *t = rt.threads[i];
+		if (t && t->life.stack_low <= address && address < t->life.stack_high)
+			return true;
+	}
+	return false;
+}
+
+/* A write to the thread's own stack is part of its state. (The place of the last write is known
+ * by its code, which another thread may have run since, on its own stack.) */
+void memory_wrote(struct thread *t)
+{
+	struct thread_memory *m = &t->memory;
+	if (!memory_states || t->pending == m->wrote)
+		return;
+	m->wrote = t->pending;
+	if (!is_on_stack(t->pending_site->address))
+		poll_changed();
+}
+
+void memory_acquires(struct thread *t, const volatile void *lock, bool exclusive)
+{
+	if (!memory_states || rt.memory)
+		return;
+	memory_wrote(t);
+	state(t, lock, exclusive, 0, 0);
+	t->memory.held++;
+	t->memory.section = true;
+}
+
+void memory_releases(struct thread *t)
+{
+	if (!memory_states || rt.memory || t->memory.held == 0)
+		return;
+	t->memory.held--;
+	t->memory.section = true;
 }

@@ -238,6 +238,8 @@ void sched_point_slow(struct thread *t)
 	if (sched.timed && sched.virtual_time >= sched.soonest)
 		sched_fire_due();
 	if (sched.ready == 0 && !sched.signalled && (sched.files == 0 || sched.steps % 16)) {
+		if (unlikely(memory_states) && memory_waits(t))
+			sched_end_if_idle(t);
 		sched_event_alone(t);
 		return;
 	}

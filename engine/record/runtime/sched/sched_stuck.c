@@ -317,6 +317,18 @@ void sched_end_if_stuck(const struct thread *sleeper)
 		deadlock();
 }
 
+/* Does it wait for something that it could not have now? A mutex or spin lock may be free, as
+ * those that wait for it are woken one at a time. */
+static bool is_blocked(const struct thread *t)
+{
+	enum { MUTEX_FREE = 0, SPIN_FREE = 1 }; /* their first words */
+	const int *lock = t->sched.object;
+	if (t->sched.state != STATE_BLOCKED || t->sched.reason == FOR_FUTEX)
+		return false;
+	return !(t->sched.reason == FOR_MUTEX && *lock == MUTEX_FREE) &&
+	       !(t->sched.reason == FOR_SPIN && *lock == SPIN_FREE);
+}
+
 /* `t` looks in vain. Do all others, or wait for each other, so that nothing changes any more
  * until a time limit passes? Then the first limit does; without one the run ends.
  * (Whether they write plain memory meanwhile is for the reader of the log.) */
@@ -324,10 +336,11 @@ void sched_end_if_idle(struct thread *t)
 {
 	if (rt.replay || sched.outside || sched.files || sched.signalled || rt.async_handlers)
 		return;
+	for (unsigned i = 0; i < sched.live_count; i++)
+		memory_wrote(sched.live[i]);
 	for (unsigned i = 0; i < sched.live_count; i++) {
 		const struct thread *u = sched.live[i];
-		bool blocked = u->sched.state == STATE_BLOCKED && u->sched.reason != FOR_FUTEX;
-		if (!blocked && u->sched.state != STATE_DONE && !memory_waits_on(u))
+		if (!is_blocked(u) && u->sched.state != STATE_DONE && !memory_waits_on(u))
 			return;
 	}
 	if (has_other_threads())

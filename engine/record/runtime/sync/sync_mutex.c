@@ -2,12 +2,17 @@
 #include <sys/syscall.h>
 #include <threads.h>
 
+#include "engine/record/runtime/core/entry.h"
 #include "sync_private.h"
 
-INTERPOSED(pthread_mutex_init, pthread_mutex_lock, pthread_mutex_timedlock,
-           pthread_mutex_clocklock, pthread_mutex_trylock, pthread_mutex_unlock,
-           pthread_mutex_destroy, mtx_lock, mtx_timedlock, mtx_trylock, mtx_unlock, mtx_destroy,
-           mtx_init);
+INTERPOSED(pthread_mutex_init, pthread_mutex_timedlock, pthread_mutex_clocklock,
+           pthread_mutex_trylock, pthread_mutex_unlock, pthread_mutex_destroy, mtx_timedlock,
+           mtx_trylock, mtx_unlock, mtx_destroy, mtx_init);
+
+ENTRY(pthread_mutex_lock)
+ENTRY(mtx_lock)
+int interposed_pthread_mutex_lock(pthread_mutex_t *m) BEHIND(pthread_mutex_lock);
+int interposed_mtx_lock(mtx_t *m) BEHIND(mtx_lock);
 
 /* Is it held by a thread of another process?  Only that process can give it back. */
 static bool held_outside(const pthread_mutex_t *m)
@@ -130,10 +135,14 @@ static void log_refused(struct thread *t, pthread_mutex_t *m, uintptr_t pc)
 		log_object(t, LOG_TRYFAIL, LOG_DEAD, pc, m);
 }
 
-/* Of a lock or a try; `may_fail`: with a time limit, or none to wait at all. */
+/* Of a lock or a try; `may_fail`: with a time limit, or none to wait at all; `entered`: by an
+ * ENTRY.
+ */
 static int mutex_outcome(struct thread *t, pthread_mutex_t *m, int status, bool may_fail,
-                         uintptr_t pc)
+                         bool entered, uintptr_t pc)
 {
+	if (status == 0 && entered)
+		memory_acquires(t, m, true);
 	if (status == EOWNERDEAD)
 		order_matters(ROBUST_LEFT);
 	if (status == 0 || status == EOWNERDEAD)
@@ -146,7 +155,7 @@ static int mutex_outcome(struct thread *t, pthread_mutex_t *m, int status, bool 
 }
 
 static int mutex_lock(pthread_mutex_t *m, const struct timespec *at, clockid_t clock,
-                      uintptr_t pc)
+                      bool entered, uintptr_t pc)
 {
 	struct thread *t = recording();
 	int status;
@@ -171,7 +180,7 @@ static int mutex_lock(pthread_mutex_t *m, const struct timespec *at, clockid_t c
 		}
 		plan_point(t);
 	}
-	return mutex_outcome(t, m, status, at != NULL, pc);
+	return mutex_outcome(t, m, status, at != NULL, entered, pc);
 }
 
 static int mutex_trylock(pthread_mutex_t *m, uintptr_t pc)
@@ -182,7 +191,7 @@ static int mutex_trylock(pthread_mutex_t *m, uintptr_t pc)
 	sched_point_at(t, m);
 	check_lock(t, m, true, pc);
 	int status = told_to_fail(t, LOG_TRYFAIL) ? EBUSY : REAL(pthread_mutex_trylock)(m);
-	return mutex_outcome(t, m, status, true, pc);
+	return mutex_outcome(t, m, status, true, false, pc);
 }
 
 static int mutex_unlock(pthread_mutex_t *m, uintptr_t pc)
@@ -202,6 +211,7 @@ static int mutex_unlock(pthread_mutex_t *m, uintptr_t pc)
 	log_value(t);
 	int status = REAL(pthread_mutex_unlock)(m);
 	if (status == 0) {
+		memory_releases(t);
 		log_sync(t, LOG_REL, pc, m);
 		sched_wake(m, FOR_MUTEX, one_or_all());
 	}
@@ -233,21 +243,21 @@ int __pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attribut
 
 int interposed_pthread_mutex_lock(pthread_mutex_t *m)
 {
-	return mutex_lock(m, NULL, 0, CALLER());
+	return mutex_lock(m, NULL, 0, true, CALLER());
 }
 EXPORT int __pthread_mutex_lock(pthread_mutex_t *m);
 int __pthread_mutex_lock(pthread_mutex_t *m)
 {
-	return mutex_lock(m, NULL, 0, CALLER());
+	return mutex_lock(m, NULL, 0, false, CALLER());
 }
 int interposed_pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *at)
 {
-	return mutex_lock(m, at, CLOCK_REALTIME, CALLER());
+	return mutex_lock(m, at, CLOCK_REALTIME, false, CALLER());
 }
 int interposed_pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
                                        const struct timespec *at)
 {
-	return mutex_lock(m, at, clock, CALLER());
+	return mutex_lock(m, at, clock, false, CALLER());
 }
 int interposed_pthread_mutex_trylock(pthread_mutex_t *m)
 {
@@ -279,11 +289,12 @@ int __pthread_mutex_destroy(pthread_mutex_t *m)
 
 int interposed_mtx_lock(mtx_t *m)
 {
-	return mutex_lock((pthread_mutex_t *)m, NULL, 0, CALLER()) ? thrd_error : thrd_success;
+	return mutex_lock((pthread_mutex_t *)m, NULL, 0, true, CALLER()) ? thrd_error
+	                                                                 : thrd_success;
 }
 int interposed_mtx_timedlock(mtx_t *m, const struct timespec *at)
 {
-	int status = mutex_lock((pthread_mutex_t *)m, at, CLOCK_REALTIME, CALLER());
+	int status = mutex_lock((pthread_mutex_t *)m, at, CLOCK_REALTIME, false, CALLER());
 	return status == 0 ? thrd_success : status == ETIMEDOUT ? thrd_timedout : thrd_error;
 }
 int interposed_mtx_trylock(mtx_t *m)

@@ -1,13 +1,20 @@
 /* sync_rwlock.c - reader-writer locks and spin locks; see sync_private.h. */
 #include <limits.h>
 
+#include "engine/record/runtime/core/entry.h"
 #include "sync_private.h"
 
-INTERPOSED(pthread_rwlock_rdlock, pthread_rwlock_wrlock, pthread_rwlock_tryrdlock,
-           pthread_rwlock_trywrlock, pthread_rwlock_timedrdlock, pthread_rwlock_timedwrlock,
-           pthread_rwlock_clockrdlock, pthread_rwlock_clockwrlock, pthread_rwlock_unlock,
-           pthread_rwlock_init, pthread_rwlock_destroy, pthread_spin_lock, pthread_spin_trylock,
-           pthread_spin_unlock, pthread_spin_destroy, pthread_spin_init);
+INTERPOSED(pthread_rwlock_tryrdlock, pthread_rwlock_trywrlock, pthread_rwlock_timedrdlock,
+           pthread_rwlock_timedwrlock, pthread_rwlock_clockrdlock, pthread_rwlock_clockwrlock,
+           pthread_rwlock_unlock, pthread_rwlock_init, pthread_rwlock_destroy,
+           pthread_spin_trylock, pthread_spin_unlock, pthread_spin_destroy, pthread_spin_init);
+
+ENTRY(pthread_rwlock_rdlock)
+ENTRY(pthread_rwlock_wrlock)
+ENTRY(pthread_spin_lock)
+int interposed_pthread_rwlock_rdlock(pthread_rwlock_t *l) BEHIND(pthread_rwlock_rdlock);
+int interposed_pthread_rwlock_wrlock(pthread_rwlock_t *l) BEHIND(pthread_rwlock_wrlock);
+int interposed_pthread_spin_lock(pthread_spinlock_t *l) BEHIND(pthread_spin_lock);
 
 /* ---- reader-writer locks ---- */
 
@@ -97,6 +104,8 @@ static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct 
 			break;
 		}
 	}
+	if (status == 0 && !try_only && !at)
+		memory_acquires(t, l, write);
 	if (status == 0)
 		log_object(t, write ? LOG_ACQ : LOG_RACQ,
 		           rw_dead(l) | (try_only || at ? LOG_TRY : 0), pc, l);
@@ -149,6 +158,7 @@ int interposed_pthread_rwlock_unlock(pthread_rwlock_t *l)
 	}
 	plan_point(t);
 	check_unlock(t, l, CALLER());
+	memory_releases(t);
 	log_object(t, l->__data.__cur_writer == t->life.tid ? LOG_REL : LOG_RREL, rw_dead(l),
 	           CALLER(), l);
 	int status = REAL(pthread_rwlock_unlock)(l);
@@ -211,6 +221,7 @@ int interposed_pthread_spin_lock(pthread_spinlock_t *l)
 		}
 	}
 	if (status == 0) {
+		memory_acquires(t, l, true);
 		log_sync(t, LOG_ACQ, CALLER(), (const void *)l);
 		sync_set_mark(l, t->id + 1);
 	}
@@ -239,6 +250,7 @@ int interposed_pthread_spin_unlock(pthread_spinlock_t *l)
 		return REAL(pthread_spin_unlock)(l);
 	plan_point(t);
 	sync_check_unlock(t, l, *l != SPIN_FREE, CALLER());
+	memory_releases(t);
 	log_sync(t, LOG_REL, CALLER(), (const void *)l);
 	int status = REAL(pthread_spin_unlock)(l);
 	if (rt.controlled)
