@@ -15,6 +15,11 @@ uint64_t mix_setting(const char *name, uint64_t otherwise)
 	return text == NULL ? otherwise : strtoull(text, NULL, 10);
 }
 
+bool mix_default(void)
+{
+	return getenv("HEDDLE_SEED") == NULL;
+}
+
 struct random_options mix_options(uint64_t seed, uint32_t threads, uint32_t events)
 {
 	GRand *r = g_rand_new_with_seed((guint32)(seed * 2654435761u + 17));

@@ -13,6 +13,10 @@ enum { MIX_SECONDS = 100000 };
 
 /* A number from the environment: HEDDLE_TRACES (how many), HEDDLE_SEED (the first seed). */
 uint64_t mix_setting(const char *name, uint64_t otherwise);
+/* Are these the traces that the test has by default, and no others of HEDDLE_SEED, of which one
+ * is made again, or which may lack a rare case? Only of those a test knows how often it met
+ * what. */
+bool mix_default(void);
 struct random_options mix_options(uint64_t seed, uint32_t threads, uint32_t events);
 /* Half of all seeds have vector clocks as trees (engine/order/wide_clocks.h), which else only
  * traces of many threads have. */

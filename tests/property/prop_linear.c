@@ -375,12 +375,14 @@ START_TEST(the_checker_agrees_with_all_orders)
 		struct dice d = { seed };
 		compare(&d, specs, &texts, seed);
 	}
-	ck_assert_uint_gt(yes, count / 4);
-	ck_assert_uint_gt(no, count / 10);
-	ck_assert_uint_gt(pending_no, count / 50);
-	ck_assert_uint_gt(undecided, 0);
-	ck_assert_uint_gt(shrunk, count / 50);
-	ck_assert_uint_gt(divided, count / 20);
+	if (mix_default()) {
+		ck_assert_uint_gt(yes, count / 4);
+		ck_assert_uint_gt(no, count / 10);
+		ck_assert_uint_gt(pending_no, count / 50);
+		ck_assert_uint_gt(undecided, 0);
+		ck_assert_uint_gt(shrunk, count / 50);
+		ck_assert_uint_gt(divided, count / 20);
+	}
 	texts_release(&texts);
 	specs_free(specs);
 }

@@ -115,8 +115,10 @@ START_TEST(agrees_with_the_search)
 	        (unsigned long long)tally.races, (unsigned long long)tally.missed,
 	        (unsigned long long)tally.impossible, (unsigned long long)tally.unclaimed,
 	        (unsigned long long)tally.refused);
-	ck_assert_uint_gt(tally.races, count / 2);
-	ck_assert_uint_gt(tally.impossible, count / 2);
+	if (mix_default()) {
+		ck_assert_uint_gt(tally.races, count / 2);
+		ck_assert_uint_gt(tally.impossible, count / 2);
+	}
 	ck_assert_msg(tally.refused == 0, "the checker refused a sequence of M2's");
 	/* far from everything is missed with three and four threads */
 	ck_assert_uint_lt(tally.missed, 1 + tally.races / 100);
@@ -233,6 +235,8 @@ START_TEST(reports_agree_with_the_search)
 		g_free(races);
 		trace_close(t);
 	}
+	if (!mix_default())
+		return;
 	ck_assert_uint_gt(tally.races, count / 2);
 	ck_assert_uint_gt(tally.impossible, count / 4);
 }
@@ -300,7 +304,8 @@ START_TEST(one_pair_is_decided_exactly)
 		g_free(races);
 		trace_close(t);
 	}
-	ck_assert_uint_gt(decided, count);
+	if (mix_default())
+		ck_assert_uint_gt(decided, count);
 }
 END_TEST
 
