@@ -213,6 +213,7 @@ struct builder {
 	const struct namer *namer;
 	struct trace_writer *writer; /* borrowed; NULL: events are kept */
 	struct pending *pending;     /* the writer's */
+	struct must_maker *must;     /* of the events that went to the writer; or NULL */
 	/* Thread whose accesses need no check, and its state, until another event or PENDING
 	 * accesses have come; NONE. */
 	uint32_t plain;
@@ -308,14 +309,14 @@ static inline bool builder_told(const struct builder *b, const struct line *l, u
 	return l->told & line_bit(place) && (!l->stack || l->frames == b->telling.frames);
 }
 
-/* More events are pending: to the writer, which says itself that the disk is full. */
+/* Events that are pending: to the writer, which says itself that the disk is full, and to the
+ * must-order. */
+void builder_put_pending(struct builder *b);
 static inline void builder_pending(struct builder *b)
 {
 	if (G_LIKELY(b->pending->count < PENDING))
 		return;
-	b->plain = NONE;
-	binary_put_pending(b->writer, (const struct context *)(void *)b->contexts->data,
-	                   b->contexts->len);
+	builder_put_pending(b);
 }
 
 static inline void builder_hand_over(struct builder *b, const struct event *e, uint32_t context)
