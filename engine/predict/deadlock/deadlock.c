@@ -653,6 +653,12 @@ static void find_waits(struct search *s, const struct progress *progress)
 		        "other waits that may never end (through joins, conditions, semaphores, "
 		        "barriers, pipes, once-functions) were not searched: the trace has more than 8 million events or "
 		        "4,000 threads, or is not whole");
+	else if (search.states == 0)
+		report_note(s->report,
+		            "other waits that may never end (through joins, conditions, "
+		            "semaphores, barriers, pipes, once-functions) were looked for by "
+		            "holding back one thread at a time, as far as the budget went "
+		            "(--budget PAIR,ALL gives more)");
 	else
 		report_note(s->report,
 		            "of all other waits that may never end (through joins, conditions, "
