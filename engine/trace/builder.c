@@ -274,6 +274,7 @@ static void release_look_ups(struct builder *b)
 	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++)
 		g_clear_pointer(&tables[i]->slots, g_free);
 	g_clear_pointer(&b->integers.slots, g_free);
+	builder_free_lines(b);
 }
 
 struct trace *builder_finish(struct builder *b, bool complete, struct error *error)
@@ -408,6 +409,7 @@ void builder_free(struct builder *b)
 		                   &b->lines_table };
 	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++)
 		g_free(tables[i]->slots);
+	builder_free_lines(b);
 	free_array(b->lates);
 	if (b->late_keys)
 		g_hash_table_destroy(b->late_keys);

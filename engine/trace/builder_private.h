@@ -59,9 +59,21 @@ static inline uint64_t hash_bytes(const char *text, size_t length)
 struct region {
 	uint32_t name; /* string */
 	uint32_t block;
-	uint64_t address; /* recordings */
-	uint32_t odd;     /* recordings: its last line of spots + 1; 0: none */
-	bool recorded;    /* of a recording, not of a text */
+	uint64_t address;           /* recordings */
+	uint32_t odd;               /* recordings: its last line of spots + 1; 0: none */
+	bool recorded;              /* of a recording, not of a text */
+	uint32_t lines;             /* recordings: how many it has */
+	uint64_t bytes;             /* recordings */
+	struct line_tables *tables; /* owned; NULL: none */
+};
+
+/* The lines of a region of a recording by their place in it. Neighbours are side by side, so
+ * more of them stay in the cache than of the hash table. */
+enum { LINE_CODES = 5 }; /* 1 << code: 1 to 16 bytes */
+struct line_tables {
+	/* By code, and whether step == code: line + 1 (0: not known) of each LINE << step
+	 * bytes; owned; NULL: none. */
+	uint32_t *at[LINE_CODES][2];
 };
 
 /* A place (the target of an access until the end) of a text trace, or of a recording where
@@ -280,6 +292,8 @@ struct cut builder_cut_memory(struct builder *b);
 /* "P+12": name of a recorded variable without debug information. */
 void builder_append_plain_name(const struct builder *b, const struct variable *v,
                                GString *name);
+
+void builder_free_lines(struct builder *b); /* memory.c: the regions' tables */
 
 /* builder_names.c: note an event that is about to be added, if names may depend on it. */
 void builder_tell(struct builder *b, const struct event *e);
