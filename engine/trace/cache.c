@@ -4,10 +4,10 @@
  * writers) are computed nearly as fast as they are read, and have four bytes an event each.
  *
  * Its contents are trusted: values are not checked, and as the index was made after the trace
- * was checked, a matching one also vouches for the trace's events (binary.c). So it must be our
- * own file in a folder that only the user can write, never one that came with a trace. It must
- * match the mapped trace in device, inode, length, mtime, ctime (which cannot be set) and
- * header checksum. Others are stale and rebuilt.
+ * was checked, or by its recorder, a matching one also vouches for the trace's events
+ * (binary.c). So it must be our own file in a folder that only the user can write, never one
+ * that came with a trace. It must match the mapped trace in device, inode, length, mtime, ctime
+ * (which cannot be set) and header checksum. Others are stale and rebuilt.
  */
 #include "engine/base/file.h"
 #include "engine/base/home.h"
