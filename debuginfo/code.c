@@ -99,9 +99,12 @@ uint64_t debuginfo_atomic_instruction(const struct debuginfo *d)
 	uint64_t known = __atomic_load_n(answer, __ATOMIC_RELAXED);
 	if (known == 0) {
 		struct machine m;
-		bool good = machine_open(&m, d->path, false);
-		known = 1 + (good ? scan_file(d, m.elf, m.decoder, m.i) : 0);
-		machine_close(&m);
+		if (!known_answer(d, &known)) {
+			bool good = machine_open(&m, d->path, false);
+			known = 1 + (good ? scan_file(d, m.elf, m.decoder, m.i) : 0);
+			machine_close(&m);
+			known_keep_answer(d, known);
+		}
 		__atomic_store_n(answer, known, __ATOMIC_RELAXED);
 	}
 	return known - 1;

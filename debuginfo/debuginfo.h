@@ -4,8 +4,8 @@
  * functions.
  *
  * A module is read once, by libdwarf and libelf, into sorted arrays; queries are binary
- * searches. Addresses are the file's (a run's address less the load bias). Depends on
- * engine/base for errors alone.
+ * searches, and what was read is kept in the user's cache (known.c). Addresses are the file's
+ * (a run's address less the load bias).
  *
  * Strings and ids are valid as long as the struct debuginfo.
  */

@@ -113,6 +113,23 @@ static void scan_code(struct debuginfo *d, const Elf_Data *data, uint64_t base)
 	}
 }
 
+/* The name in .gnu_debuglink, where separate debug files are looked for. */
+static void read_link(struct debuginfo *d, const Elf_Data *data)
+{
+	size_t length = data->d_buf ? strnlen(data->d_buf, data->d_size) : 0;
+	if (length < data->d_size && length < sizeof d->link)
+		memcpy(d->link, data->d_buf, length + 1);
+}
+
+static bool is_link(Elf *elf, const GElf_Shdr *header)
+{
+	size_t names;
+	const char *name = elf_getshdrstrndx(elf, &names) == 0
+	                           ? elf_strptr(elf, names, header->sh_name)
+	                           : NULL;
+	return name != NULL && strcmp(name, ".gnu_debuglink") == 0;
+}
+
 static void read_sections(struct debuginfo *d, Elf *elf, bool symbols_alone)
 {
 	Elf_Scn *section = NULL;
@@ -125,6 +142,10 @@ static void read_sections(struct debuginfo *d, Elf *elf, bool symbols_alone)
 			continue;
 		}
 		bool code = header.sh_type == SHT_PROGBITS && (header.sh_flags & SHF_EXECINSTR);
+		Elf_Data *link = NULL;
+		if (!symbols_alone && header.sh_type == SHT_PROGBITS && is_link(elf, &header) &&
+		    (link = elf_getdata(section, NULL)) != NULL)
+			read_link(d, link);
 		if (symbols_alone ||
 		    !(code || header.sh_type == SHT_NOTE || header.sh_type == SHT_RELA))
 			continue;

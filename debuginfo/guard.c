@@ -72,6 +72,7 @@ struct child_message {
 	bool good, has_dwarf, damaged;
 	enum debug_reads reads;
 	char build_id[sizeof(((struct debuginfo *)NULL)->build_id)];
+	char link[MOST_LINK];
 	char damage[512];
 	struct error error;
 	uint64_t counts[G_N_ELEMENTS(forms)], string_bytes;
@@ -160,6 +161,7 @@ static bool child_send(const struct debuginfo *d, struct child_message *m, FILE 
 	m->has_dwarf = d->has_dwarf;
 	m->reads = d->reads;
 	memcpy(m->build_id, d->build_id, sizeof m->build_id);
+	memcpy(m->link, d->link, sizeof m->link);
 	m->damaged = d->damage != NULL;
 	g_strlcpy(m->damage, d->damage ? d->damage : "", sizeof m->damage);
 	child_write(m, sizeof *m, 1, out);
@@ -260,9 +262,15 @@ static void child_take_output(struct debuginfo *d, const char *bytes)
 		d->damage = g_strdup(m->damage);
 }
 
-/* 1: read; 0: refused, with `error`; -1: the child died, with `how`. */
-static int read_in_child(struct debuginfo *d, enum reading most, char *how, size_t room,
-                         struct error *error)
+static void take_known(void *context, const char *read)
+{
+	child_take_output(context, read);
+}
+
+/* 1: read; 0: refused, with `error`; -1: the child died, with `how`. `key`: to be kept; or
+ * NULL. */
+static int read_in_child(struct debuginfo *d, enum reading most, const char *key, char *how,
+                         size_t room, struct error *error)
 {
 	int fd = memfd_create("heddle-debuginfo", MFD_CLOEXEC), status, result = -1;
 	struct stat st;
@@ -287,6 +295,9 @@ static int read_in_child(struct debuginfo *d, enum reading most, char *how, size
 			        (const struct child_message *)(void *)bytes;
 
 			result = m->good;
+			if (m->good && !m->damaged)
+				known_keep(key, d->path, most, m->build_id, m->link, bytes,
+				           (size_t)st.st_size);
 			if (m->good)
 				child_take_output(d, bytes);
 			else if (error)
@@ -303,9 +314,15 @@ bool debuginfo_read_guarded(struct debuginfo *d, enum reading most, struct error
 {
 	char how[128] = "", last[128];
 	int result = -1;
+	g_autofree char *key = known_key(d->path, most);
 
+	if (most == READ_NAMES)
+		d->key = g_strdup(key);
+	if (known_take(key, d->path, take_known, d))
+		return true;
 	for (int part = (int)most; part >= READ_SYMBOLS && result < 0; part--) {
-		result = read_in_child(d, (enum reading)part, last, sizeof last, error);
+		result = read_in_child(d, (enum reading)part, part == (int)most ? key : NULL,
+		                       last, sizeof last, error);
 		if (result < 0)
 			g_strlcpy(how, last, sizeof how);
 		else if (result > 0 && part < READ_DWARF && most >= READ_DWARF)

@@ -44,6 +44,7 @@ void debuginfo_close(struct debuginfo *d)
 	g_string_chunk_free(d->strings);
 	g_free(d->read_strings);
 	g_free(d->damage);
+	g_free(d->key);
 	g_free(d->path);
 	g_free(d);
 }

@@ -7,6 +7,8 @@
 
 #include "debuginfo/debuginfo.h"
 
+#include <time.h>
+
 struct line_row {
 	uint64_t address;
 	uint32_t file; /* index of files; NONE: end of a sequence */
@@ -64,9 +66,13 @@ struct elf_symbol {
 	bool global;
 };
 
+enum { MOST_LINK = 256 };
+
 struct debuginfo {
 	char *path;
+	char *key; /* known.c's, of READ_NAMES; owned; NULL: it is not to be kept */
 	char build_id[2 * 64 + 1];
+	char link[MOST_LINK]; /* .gnu_debuglink: the name of a separate debug file; "": none */
 	bool has_dwarf;
 	enum debug_reads reads;
 	char *damage;
@@ -117,6 +123,24 @@ enum reading { READ_SYMBOLS, READ_DWARF, READ_NAMES };
 /* guard.c: read in a child process; less, where that crashes, and with d->damage when it is
  * without DWARF that was asked for. */
 bool debuginfo_read_guarded(struct debuginfo *d, enum reading most, struct error *error);
+
+/* known.c: was a file changed so long ago that another change shows in its times? They are
+ * those of the system's last tick, and whole seconds on some file systems. */
+struct stat;
+bool known_settled(const struct stat *st, struct timespec now);
+/* The key of a module as it is now; NULL: it is not to be kept. Owned by the caller.
+ */
+char *known_key(const char *path, enum reading most);
+/* What was read under that key, aligned to 8 bytes; false: it is to be read anew. `key` may be
+ * NULL. */
+bool known_take(const char *key, const char *path, void take(void *context, const char *read),
+                void *context);
+/* Keep it, where the module is still the same. */
+void known_keep(const char *key, const char *path, enum reading most, const char *build_id,
+                const char *link, const char *read, size_t length);
+/* The same of the answer to debuginfo_atomic_instruction. */
+bool known_answer(const struct debuginfo *d, uint64_t *answer);
+void known_keep_answer(const struct debuginfo *d, uint64_t answer);
 
 /* guard.c: read in this process. */
 bool debuginfo_read_here(struct debuginfo *d, enum reading most, struct error *error);

@@ -256,9 +256,10 @@ static void writer_free(struct file_writer *w)
 	g_free(w);
 }
 
-bool file_writer_commit(struct file_writer *w, struct error *error)
+bool file_writer_commit_as(struct file_writer *w, struct stat *as, struct error *error)
 {
 	writer_flush(w);
+	int same = w->failure == 0 ? fcntl(w->fd, F_DUPFD_CLOEXEC, 0) : -1;
 	if (w->failure == 0 && !w->in_place && !w->hurry && fsync(w->fd) != 0)
 		w->failure = errno;
 	if (w->failure == 0 && w->nameless && !give_name(w))
@@ -274,8 +275,20 @@ bool file_writer_commit(struct file_writer *w, struct error *error)
 			unlink(w->temporary);
 		file_error(w->path, failure, error);
 	}
+	*as = (struct stat){ 0 };
+	if (same >= 0) {
+		if (fstat(same, as) != 0)
+			*as = (struct stat){ 0 };
+		close(same);
+	}
 	writer_free(w);
 	return failure == 0;
+}
+
+bool file_writer_commit(struct file_writer *w, struct error *error)
+{
+	struct stat as;
+	return file_writer_commit_as(w, &as, error);
 }
 
 void file_writer_abandon(struct file_writer *w)

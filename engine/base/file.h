@@ -8,6 +8,8 @@
 
 #include "engine/base/base.h"
 
+#include <sys/stat.h>
+
 struct file_writer;
 
 /* NULL and `error` on failure. */
@@ -27,8 +29,11 @@ void file_writer_private(struct file_writer *w);
 void file_writer_public(struct file_writer *w);
 /* Skip the fsync, for files that can be made again. */
 void file_writer_hurry(struct file_writer *w);
-/* Commit or abandon ends and frees the writer. After a failure nothing is left behind. */
+/* Commit or abandon ends and frees the writer. After a failure nothing is left behind. `as`
+ * gets what the system says of the file that was written, whatever its name stands for by then.
+ */
 bool file_writer_commit(struct file_writer *w, struct error *error);
+bool file_writer_commit_as(struct file_writer *w, struct stat *as, struct error *error);
 void file_writer_abandon(struct file_writer *w);
 
 /* Kinds of files that commands write where they are told to. */

@@ -127,11 +127,24 @@ static struct finding *crash(const struct trace *t, int signal, GString *story)
 	return failure(FINDING_CRASH, event, story);
 }
 
+/* Is it a signal by which another process, a terminal or the system ends a program? Whoever
+ * sent it, that is no crash: as an exit status, it matters where other runs end otherwise. */
+static bool asks_to_end(int signal)
+{
+	return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT ||
+	       signal == SIGKILL;
+}
+
 static struct finding *by_signal(const struct trace *t, int signal)
 {
 	const char *assertion = trace_note(t, ASSERTION_NOTE);
 	GString *story = g_string_new(NULL);
 
+	if (asks_to_end(signal)) {
+		g_string_printf(story, "The program is ended by signal %d (%s)", signal,
+		                strsignal(signal));
+		return failure(FINDING_EXIT, last_event(t, last_thread(t)), story);
+	}
 	if (signal == SIGABRT && assertion != NULL) {
 		size_t length = strcspn(assertion, " ");
 		const char *condition = assertion + length + (assertion[length] == ' ');

@@ -1,6 +1,7 @@
 /*
  * failure.h - how the recorded run failed, as a finding: by a signal, a failed assertion or
- * check, or its exit status.  Threads that wait for ever are the concern of
+ * check, or its exit status; a signal that asks a program to end (SIGTERM, SIGINT, SIGHUP,
+ * SIGQUIT, SIGKILL) is taken for an exit status.  Threads that wait for ever are the concern of
  * predict/deadlock/stuck.h.
  */
 #ifndef HEDDLE_FAILURE_H

@@ -92,7 +92,8 @@ void explore_note_cut_off(struct exploration *x, const struct plan_run *run,
 	uint32_t ender = explore_ender(x, run), one = 0;
 	while (one < x->trace->threads_count && !on[one])
 		one++;
-	if ((r->end == EXPLORE_FINE || r->end == EXPLORE_STATUS) && ender != NONE &&
+	bool whole = run->facts.status != LOG_LIMIT && run->facts.status != LOG_FULL;
+	if (whole && (r->end == EXPLORE_FINE || r->end == EXPLORE_STATUS) && ender != NONE &&
 	    one < x->trace->threads_count && g_hash_table_add(x->errors, g_strdup(key)))
 		g_ptr_array_add(
 		        x->report->notes,

@@ -106,8 +106,13 @@ void explore_note_limits(struct exploration *x, const struct plan_run *run)
 		explore_gap(x,
 		            "a run frees more than 64 MB, and memory is used again: a use of a "
 		            "freed block may be taken for one of the block that came after it");
-	if (run->facts.status == LOG_LIMIT || run->facts.status == LOG_FULL)
-		explore_gap(x, "a run's recording reached its limit");
+	if (run->facts.status == LOG_FULL)
+		explore_gap(x, "a run could not be recorded whole: no space was left for it");
+	if (run->facts.status == LOG_LIMIT)
+		explore_gap(
+		        x,
+		        "a run was recorded up to the limit of a recording's size: its further "
+		        "steps are not explored (a smaller input makes shorter runs)");
 }
 
 /* A specification without any invocation is a mistake of the user. */

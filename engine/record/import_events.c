@@ -190,22 +190,20 @@ static uint32_t place_of(struct import *im, const struct block_life *life, uint6
 
 /* ---- threads ---- */
 
-struct lane *import_lane(struct import *im, uint32_t id)
+struct lane *import_lane_new(struct import *im, uint32_t id)
 {
 	if (im->lanes->len <= id)
 		g_array_set_size(im->lanes, id + 1);
 	struct lane *lane = &g_array_index(im->lanes, struct lane, id);
-	if (!lane->known) {
-		GString *name = g_string_new(NULL);
-		record_append_thread(id, name);
-		*lane = (struct lane){ .known = true,
-			               .thread = builder_thread(im->b, name->str, name->len),
-			               .functions = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-			               .chunks = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
-			               .waits_for = NONE };
-		builder_recorded_thread(im->b, lane->thread, id);
-		g_string_free(name, TRUE);
-	}
+	GString *name = g_string_new(NULL);
+	record_append_thread(id, name);
+	*lane = (struct lane){ .known = true,
+		               .thread = builder_thread(im->b, name->str, name->len),
+		               .functions = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		               .chunks = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
+		               .waits_for = NONE };
+	builder_recorded_thread(im->b, lane->thread, id);
+	g_string_free(name, TRUE);
 	return lane;
 }
 
@@ -370,7 +368,7 @@ void import_crash(struct import *im, const struct log_record *r)
 
 /* The next accesses of the thread, from its event `ordinal` on. */
 static void add_accesses(struct import *im, const struct lane *lane, uint64_t ordinal,
-                         struct access *accesses, uint32_t count)
+                         const struct access *accesses, uint32_t count)
 {
 	struct error error;
 	for (uint32_t at = 0; at < count; at++) {
@@ -407,13 +405,13 @@ void import_access(struct import *im, struct lane *lane, const struct log_record
 		                              &site->site),
 		.valued = r->valued,
 	};
+	a.slot = builder_fetch(im->b, a.value);
 	add_accesses(im, lane, lane->ordinal, &a, 1);
 	site->key = 0;
 	site->places = 0;
 	if (r->tag == LOG_RMW || r->code >= LOG_RANGE)
 		return;
 	site->key = log_site_key(log_word(r->tag, r->flags & SITE_FLAGS, r->pc), r->code);
-	site->size = (uint32_t)r->size;
 	site->head = a.head & ~(uint64_t)EVENT_THREADS;
 	site->life = life;
 	site->where = where;
@@ -433,15 +431,15 @@ static __attribute__((noinline)) uint32_t move_site(struct import *im, struct im
 		if (life == NULL)
 			return NONE;
 		site->life = life;
-		site->where = where_of(im, life, site->size);
+		site->where = where_of(im, life, (uint32_t)site->where);
 	}
 	uint64_t offset = address - life->low;
 	uint32_t place = builder_access_place(im->b, site->where, offset, &site->site);
 	site->places = 0;
-	if (near->where == site->where && offset % site->size == 0) {
+	if (near->where == site->where && offset % (uint32_t)site->where == 0) {
 		uint64_t room = life->high - life->low - near->low;
 		site->low = life->low + near->low;
-		site->first = near->first;
+		site->noted = builder_noted(im->b, near->first);
 		site->step = (uint8_t)near->step;
 		site->places = (uint8_t)MIN(LINE_PLACES, ((room - 1) >> near->step) + 1);
 		site->lives = im->all_lives->len;
@@ -449,16 +447,21 @@ static __attribute__((noinline)) uint32_t move_site(struct import *im, struct im
 	return place;
 }
 
-/* The place of an access of a site that was met before, or NONE. `lives`: how many there are.
- */
-static inline uint32_t site_place(struct import *im, struct import_site *site, uint32_t lives,
-                                  uint64_t address)
+/* The place of an access of a site that was met before; false: it has none yet, or is not known
+ * to. `lives`: how many there are. */
+static inline bool find_place(struct import *im, struct import_site *site, uint32_t lives,
+                              uint64_t address, struct access *a)
 {
 	uint64_t i = address - site->low;
 	i = i >> site->step | i << (-site->step & 63); /* large between two places */
-	return G_LIKELY(i < site->places && site->lives == lives)
-	               ? site->first + (uint32_t)i
-	               : move_site(im, site, address & LOG_ADDRESS_MASK);
+	if (G_LIKELY(i < site->places && site->lives == lives)) {
+		a->place = site->site.near[0].first + (uint32_t)i;
+		a->noted = site->noted >> i & 1;
+		return true;
+	}
+	a->noted = false;
+	a->place = move_site(im, site, address & LOG_ADDRESS_MASK);
+	return a->place != NONE;
 }
 
 /* An access of a thread without a value, at that distance from its site's last. False, and
@@ -472,10 +475,9 @@ static bool half_again(struct import *im, uint32_t thread, struct log_reader *re
 	uint64_t address = (last->address + log_half_offset(half)) & LOG_ADDRESS_MASK;
 	if (site->key != last->key)
 		return false;
-	uint32_t place = site_place(im, site, im->all_lives->len, address);
-	if (place == NONE)
+	*a = (struct access){ .head = site->head | thread };
+	if (!find_place(im, site, im->all_lives->len, address, a))
 		return false;
-	*a = (struct access){ .head = site->head | thread, .place = place };
 	last->address = address;
 	return true;
 }
@@ -509,6 +511,7 @@ static uint32_t next_shorts(struct import *im, uint32_t thread, struct log_reade
 	const uint64_t *at = reader->at, *end = reader->end;
 	const struct access *first = a, *last_room = a + room;
 	uint32_t lives = im->all_lives->len;
+	bool moved = im->rebase != NULL;
 	for (; a < last_room && at < end && log_is_short(*at); at++, a++) {
 		uint64_t word = *at, field = log_short_field(word);
 		unsigned slot = log_short_slot(word);
@@ -517,8 +520,7 @@ static uint32_t next_shorts(struct import *im, uint32_t thread, struct log_reade
 		uint64_t address = last->address + log_short_offset(word), value = last->value;
 		if (G_UNLIKELY(site->key != last->key))
 			break;
-		a->place = site_place(im, site, lives, address);
-		if (G_UNLIKELY(a->place == NONE))
+		if (G_UNLIKELY(!find_place(im, site, lives, address, a)))
 			break;
 		a->valued = field != LOG_DELTA_UNKNOWN;
 		if (G_LIKELY(field > LOG_DELTA_FOLLOWS))
@@ -530,7 +532,9 @@ static uint32_t next_shorts(struct import *im, uint32_t thread, struct log_reade
 		a->head = site->head | thread;
 		last->address = address & LOG_ADDRESS_MASK;
 		last->value = value;
-		a->value = (int64_t)(G_UNLIKELY(im->rebase) ? import_value(im, value) : value);
+		a->value = (int64_t)(G_UNLIKELY(moved) ? import_value(im, value) : value);
+		if (G_UNLIKELY((uint64_t)a->value >= VALUE_SMALL_END))
+			a->slot = builder_fetch(im->b, a->value);
 	}
 	reader->at = at;
 	return (uint32_t)(a - first);

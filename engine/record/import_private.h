@@ -56,14 +56,13 @@ enum { CACHE = 4096 };
 struct import_site {
 	/* Of an access: the site's key (0: none), and the event's head without thread. */
 	uint64_t key, head;
-	/* Places in a row at multiples of the size, the first at address `low`, 1 << step bytes
-	 * apart: as long as there are this many lives. */
+	/* Places in a row at multiples of the size, the first (that of site.near[0]) at address
+	 * `low`, 1 << step bytes apart: as long as there are this many lives. */
 	uint64_t low;
-	uint32_t first, lives;
+	uint64_t noted; /* bits of those that builder_noted has */
+	uint32_t lives;
 	uint8_t step, places; /* places: 0: none */
-	/* the same: its size, where it was */
-	uint32_t size;
-	uint64_t where;
+	uint64_t where;       /* the same: where it was, and its size */
 	struct block_life *life;
 	struct access_site site; /* of accesses of one size */
 	uint64_t pc;
@@ -143,7 +142,14 @@ static inline unsigned import_order(enum op op, unsigned flags)
 	                                                                         : order;
 }
 /* State of a thread; invalidates earlier pointers. */
-struct lane *import_lane(struct import *im, uint32_t id);
+struct lane *import_lane_new(struct import *im, uint32_t id);
+static inline struct lane *import_lane(struct import *im, uint32_t id)
+{
+	struct lane *lane = NULL;
+	if (G_LIKELY(id < im->lanes->len))
+		lane = &g_array_index(im->lanes, struct lane, id);
+	return G_LIKELY(lane && lane->known) ? lane : import_lane_new(im, id);
+}
 /* The block, stack or module at an address (also a freed block), or NULL. */
 struct block_life *import_life(struct import *im, uint64_t address);
 /* The region of all other addresses. */

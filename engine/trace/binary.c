@@ -474,7 +474,7 @@ static bool check_blocks_of_events(struct in *in, struct events_check *c)
 		if (!check_block(in, c, e, to))
 			return false;
 		if (c->must)
-			must_maker_events(c->must, e, to);
+			must_maker_events(c->must, t, NULL, t->events + e, e, to - e);
 	}
 	return true;
 }
@@ -489,7 +489,7 @@ static bool check_events(struct in *in, uint64_t strings)
 	struct events_check c = { .limits = limits_of(in, strings),
 		                  .form = binary_form_new(t) };
 	if (t->storage->reel != NULL)
-		c.must = must_maker_new(t);
+		c.must = must_maker_new();
 	bool good = check_blocks_of_events(in, &c);
 	const char *wrong = good ? binary_form_end(c.form) : NULL;
 	if (wrong != NULL)
@@ -497,8 +497,12 @@ static bool check_events(struct in *in, uint64_t strings)
 	else if (!good)
 		binary_form_free(c.form);
 	t->operations = c.operations;
-	if (c.must)
-		index_take_must(t, c.must, good);
+	if (c.must && good) {
+		index_take_must(t, c.must);
+		cache_store(t, t->index, 0);
+	} else if (c.must) {
+		must_maker_end(c.must, t, NULL);
+	}
 	reel_checked(t->storage->reel);
 	return good;
 }

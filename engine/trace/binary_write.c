@@ -3,50 +3,12 @@
  * of a recording while it is made.
  */
 #include "engine/base/file.h"
-#include "engine/base/hash.h"
 #include "engine/trace/binary_private.h"
 
 #include <string.h>
 #include <zstd.h>
 
 _Static_assert(TAPE_BLOCK % PENDING == 0, "pending events do not go beyond a block");
-
-/* -- sums ------------------------------------------------------------------------------ */
-
-/* A checksum over four lanes, at memory speed; not cryptographic. */
-uint64_t trace_sum(const void *bytes, size_t length)
-{
-	static const uint64_t K = HASH_FACTOR;
-	const char *at = bytes;
-	uint64_t lanes[4] = { length, K, ~K, length * K };
-	for (; length >= 32; length -= 32, at += 32) {
-		uint64_t words[4];
-		memcpy(words, at, 32);
-		for (int i = 0; i < 4; i++) {
-			lanes[i] = (lanes[i] ^ words[i]) * K;
-			lanes[i] ^= lanes[i] >> 29;
-		}
-	}
-	char tail[32] = { 0 };
-	if (length)
-		memcpy(tail, at, length);
-	uint64_t sum = 0;
-	for (int i = 0; i < 4; i++) {
-		uint64_t word;
-		memcpy(&word, tail + 8 * i, 8);
-		lanes[i] = (lanes[i] ^ word) * K;
-		sum = (sum ^ lanes[i] ^ lanes[i] >> 31) * K;
-	}
-	return sum ^ sum >> 32;
-}
-
-uint64_t binary_header_sum(const struct header *h, const struct section *sections)
-{
-	struct header bare = *h;
-	bare.sum = 0;
-	return trace_sum(&bare, sizeof bare) +
-	       3 * trace_sum(sections, h->sections * sizeof *sections);
-}
 
 /* -- sections --------------------------------------------------------------------------- */
 
@@ -60,6 +22,7 @@ struct trace_writer {
 	uint8_t *bytes, *at;
 	uint32_t count;
 	uint64_t begin;   /* of the tape, in the file */
+	uint64_t sum;     /* of the header, in the end */
 	bool any_stacks;  /* without, the bytes of blocks are the same */
 	uint32_t *places; /* owned, or NULL */
 	uint64_t places_count;
@@ -301,7 +264,7 @@ static void writer_end(struct trace_writer *w, const struct trace *t, bool filte
 	const struct section *sections = (const struct section *)(void *)w->sections->data;
 	file_writer_put(w->file, sections, h.sections * sizeof *sections);
 	h.length = file_writer_length(w->file);
-	h.sum = binary_header_sum(&h, sections);
+	h.sum = w->sum = binary_header_sum(&h, sections);
 	file_writer_patch(w->file, 0, &h, sizeof h);
 }
 
@@ -441,11 +404,13 @@ void binary_places(struct trace_writer *w, uint32_t *places, uint64_t count)
 
 bool trace_writer_end(struct trace_writer *w, const struct trace *t, struct error *error)
 {
-	binary_put_pending(w, t->contexts, t->contexts_count);
+	struct stat file;
 	if (!trace_has_input(t))
 		file_writer_public(w->file);
 	writer_end(w, t, false);
-	bool good = file_writer_commit(w->file, error);
+	bool good = file_writer_commit_as(w->file, &file, error);
+	if (good)
+		cache_store_written(t, &file, w->sum);
 	writer_release(w);
 	g_free(w);
 	return good;

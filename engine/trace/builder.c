@@ -5,6 +5,7 @@
  */
 #include "engine/base/scattered.h"
 #include "engine/trace/builder_private.h"
+#include "engine/trace/index_private.h"
 #include "engine/trace/storage.h"
 
 #include <stdarg.h>
@@ -17,9 +18,20 @@ void builder_size_directive(struct builder *b, const char *name, size_t length, 
 	builder_meaning(b, builder_string(b, name, length))->size = size;
 }
 
+/* Without the must-order of the events so far, which could be another. */
+static void forget_must(struct builder *b)
+{
+	if (b->must)
+		must_maker_end(g_steal_pointer(&b->must), NULL, NULL);
+}
+
 void builder_semaphore(struct builder *b, uint32_t object, int32_t count)
 {
-	AT(b->objects, struct object, object)->count = count;
+	struct object *o = AT(b->objects, struct object, object);
+	bool used = object + 1 < b->objects->len; /* maybe */
+	if (used && o->count != count)
+		forget_must(b);
+	o->count = count;
 	builder_lock(b, object)->semaphore = true;
 }
 
@@ -262,10 +274,13 @@ static void release_look_ups(struct builder *b)
 	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++)
 		g_clear_pointer(&tables[i]->slots, g_free);
 	g_clear_pointer(&b->integers.slots, g_free);
+	builder_free_lines(b);
 }
 
 struct trace *builder_finish(struct builder *b, bool complete, struct error *error)
 {
+	if (b->writer)
+		builder_put_pending(b);
 	release_look_ups(b);
 	struct cut c = builder_cut_memory(b);
 	column_free(&b->lines);
@@ -288,6 +303,8 @@ struct trace *builder_finish(struct builder *b, bool complete, struct error *err
 	struct trace *t = b->t;
 	b->t = NULL;
 	move_tables(b, &c, t);
+	if (b->must)
+		index_take_must(t, g_steal_pointer(&b->must));
 	t->complete = complete;
 	t->order_exact = true;
 	t->locks_taken = b->stolen_locks > 0;
@@ -314,6 +331,7 @@ struct builder *builder_new(const char *name, const struct trace_options *option
 	b->writer = options ? options->writer : NULL;
 	b->plain = NONE;
 	b->pending = b->writer ? binary_pending(b->writer) : NULL;
+	b->must = b->writer ? must_maker_new() : NULL;
 	b->t = trace_new(name);
 	b->warnings = g_ptr_array_new_with_free_func(g_free);
 	builder_begin_integers(b);
@@ -391,6 +409,7 @@ void builder_free(struct builder *b)
 		                   &b->lines_table };
 	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++)
 		g_free(tables[i]->slots);
+	builder_free_lines(b);
 	free_array(b->lates);
 	if (b->late_keys)
 		g_hash_table_destroy(b->late_keys);
@@ -407,6 +426,7 @@ void builder_free(struct builder *b)
 	column_free(&b->spots);
 	if (b->warnings)
 		g_ptr_array_free(b->warnings, TRUE);
+	forget_must(b);
 	trace_close(b->t);
 	g_free(b->name);
 	g_free(b);

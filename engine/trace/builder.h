@@ -84,9 +84,10 @@ struct access_site {
 struct access {
 	uint64_t head;
 	int64_t value;
-	uint64_t slot;  /* the builder's */
+	uint64_t slot;  /* builder_fetch, of a value for which that is asked */
 	uint32_t place; /* builder_access_place */
 	bool valued;
+	bool noted; /* builder_noted has its place; false where that was not asked */
 };
 /* Region and size, in bytes. */
 static inline uint64_t access_where(uint32_t region, uint32_t size)
@@ -102,8 +103,14 @@ static inline uint64_t event_head(const struct event *e)
 /* The place at an offset in the region of `where`. */
 uint32_t builder_access_place(struct builder *b, uint64_t where, uint64_t offset,
                               struct access_site *site);
+/* Begins to look for an integer that is none of VALUE_SMALL_END, for struct access: its entry
+ * is on the way into the cache. */
+uint64_t builder_fetch(const struct builder *b, int64_t integer);
+/* Of the places from `first` on, LINE_PLACES in a row (struct near_line), those as a bit set
+ * whose accesses the builder need not note any more. */
+uint64_t builder_noted(const struct builder *b, uint32_t first);
 /* Add accesses of one thread; returns how many were added: the next one is rejected. */
-uint32_t builder_add_accesses(struct builder *b, struct access *accesses, uint32_t count,
+uint32_t builder_add_accesses(struct builder *b, const struct access *accesses, uint32_t count,
                               struct error *error);
 uint32_t builder_event_count(const struct builder *b);
 /* An event as it was added, without a writer; its place if it is an access. */

@@ -59,9 +59,21 @@ static inline uint64_t hash_bytes(const char *text, size_t length)
 struct region {
 	uint32_t name; /* string */
 	uint32_t block;
-	uint64_t address; /* recordings */
-	uint32_t odd;     /* recordings: its last line of spots + 1; 0: none */
-	bool recorded;    /* of a recording, not of a text */
+	uint64_t address;           /* recordings */
+	uint32_t odd;               /* recordings: its last line of spots + 1; 0: none */
+	bool recorded;              /* of a recording, not of a text */
+	uint32_t lines;             /* recordings: how many it has */
+	uint64_t bytes;             /* recordings */
+	struct line_tables *tables; /* owned; NULL: none */
+};
+
+/* The lines of a region of a recording by their place in it. Neighbours are side by side, so
+ * more of them stay in the cache than of the hash table. */
+enum { LINE_CODES = 5 }; /* 1 << code: 1 to 16 bytes */
+struct line_tables {
+	/* By code, and whether step == code: line + 1 (0: not known) of each LINE << step
+	 * bytes; owned; NULL: none. */
+	uint32_t *at[LINE_CODES][2];
 };
 
 /* A place (the target of an access until the end) of a text trace, or of a recording where
@@ -201,6 +213,7 @@ struct builder {
 	const struct namer *namer;
 	struct trace_writer *writer; /* borrowed; NULL: events are kept */
 	struct pending *pending;     /* the writer's */
+	struct must_maker *must;     /* of the events that went to the writer; or NULL */
 	/* Thread whose accesses need no check, and its state, until another event or PENDING
 	 * accesses have come; NONE. */
 	uint32_t plain;
@@ -280,6 +293,8 @@ struct cut builder_cut_memory(struct builder *b);
 void builder_append_plain_name(const struct builder *b, const struct variable *v,
                                GString *name);
 
+void builder_free_lines(struct builder *b); /* memory.c: the regions' tables */
+
 /* builder_names.c: note an event that is about to be added, if names may depend on it. */
 void builder_tell(struct builder *b, const struct event *e);
 /* May a block begin at an address? */
@@ -294,14 +309,14 @@ static inline bool builder_told(const struct builder *b, const struct line *l, u
 	return l->told & line_bit(place) && (!l->stack || l->frames == b->telling.frames);
 }
 
-/* More events are pending: to the writer, which says itself that the disk is full. */
+/* Events that are pending: to the writer, which says itself that the disk is full, and to the
+ * must-order. */
+void builder_put_pending(struct builder *b);
 static inline void builder_pending(struct builder *b)
 {
 	if (G_LIKELY(b->pending->count < PENDING))
 		return;
-	b->plain = NONE;
-	binary_put_pending(b->writer, (const struct context *)(void *)b->contexts->data,
-	                   b->contexts->len);
+	builder_put_pending(b);
 }
 
 static inline void builder_hand_over(struct builder *b, const struct event *e, uint32_t context)

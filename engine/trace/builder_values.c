@@ -85,6 +85,13 @@ uint32_t builder_integer_far(struct builder *b, int64_t integer)
 	return index;
 }
 
+uint64_t builder_fetch(const struct builder *b, int64_t integer)
+{
+	uint64_t slot = integer_slot(&b->integers, integer);
+	__builtin_prefetch(&b->integers.slots[slot]);
+	return slot;
+}
+
 uint32_t builder_integer(struct builder *b, int64_t integer)
 {
 	return builder_integer_near(b, integer, integer_slot(&b->integers, integer));

@@ -337,15 +337,27 @@ static void clean_up(void)
 }
 
 /* Even without parts the file says that the trace's events have been checked. */
+static void store(const struct trace *t, const struct trace_index *ix,
+                  const struct identity *id)
+{
+	g_autofree char *path = index_path(t);
+	clean_up();
+	if (path)
+		write_index(path, t, ix, id);
+}
+
 void cache_store(const struct trace *t, const struct trace_index *ix, unsigned had)
 {
 	struct identity id;
 	if (had != 0 && (ix->parts & INDEX_KEPT) == (had & INDEX_KEPT))
 		return;
-	if (t->events_count < WORTHWHILE || !identify(t, &id))
-		return;
-	g_autofree char *path = index_path(t);
-	clean_up();
-	if (path)
-		write_index(path, t, ix, &id);
+	if (t->events_count >= WORTHWHILE && identify(t, &id))
+		store(t, ix, &id);
+}
+
+void cache_store_written(const struct trace *t, const struct stat *file, uint64_t sum)
+{
+	const struct identity id = identity_of(file, sum);
+	if (t->index != NULL && t->events_count >= WORTHWHILE && S_ISREG(file->st_mode))
+		store(t, t->index, &id);
 }

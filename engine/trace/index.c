@@ -540,15 +540,11 @@ bool trace_need(struct trace *t, unsigned parts, const struct progress *progress
 	return true;
 }
 
-void index_take_must(struct trace *t, struct must_maker *made, bool good)
+void index_take_must(struct trace *t, struct must_maker *made)
 {
-	if (good)
-		t->index = g_new0(struct trace_index, 1);
-	must_maker_end(made, t->index);
-	if (!good)
-		return;
+	t->index = g_new0(struct trace_index, 1);
+	t->operations = must_maker_end(made, t, t->index);
 	t->index->parts = INDEX_MUST;
-	cache_store(t, t->index, 0);
 }
 
 void index_free(struct trace_index *ix)

@@ -7,14 +7,23 @@
 
 #include "engine/trace/index.h"
 
-/* INDEX_MUST, of the events in order, in as many parts as one likes; in the end for the index,
- * or, with NULL, for nothing. */
+/* INDEX_MUST, of the events in order, in as many parts as one likes, with the tables as they
+ * are by then; in the end for the index, or, with NULL, for nothing. Accesses name variables,
+ * or `places`. The end, with the tables as they came to be, frees, and returns the operations
+ * that there were (a bit for each). */
 struct must_maker;
-struct must_maker *must_maker_new(const struct trace *t);
-void must_maker_events(struct must_maker *m, uint64_t from, uint64_t to);
-void must_maker_end(struct must_maker *m, struct trace_index *ix);
-/* Of a trace without an index, which it gets if `good`: of events that were checked. */
-void index_take_must(struct trace *t, struct must_maker *made, bool good);
+struct must_places {        /* where a recording's places are told their blocks, NONE: none */
+	const char *blocks; /* uint32_t, of the first 1 << shift places */
+	size_t stride;      /* bytes to that of the next ones */
+	unsigned shift;
+};
+struct must_maker *must_maker_new(void);
+void must_maker_events(struct must_maker *m, const struct trace *t,
+                       const struct must_places *places, const struct event *events,
+                       uint64_t first, uint64_t count);
+uint64_t must_maker_end(struct must_maker *m, const struct trace *t, struct trace_index *ix);
+/* Of a trace without an index, which it gets: of events that were checked. */
+void index_take_must(struct trace *t, struct must_maker *made);
 /* INDEX_MUST of all events.  False when cancelled. */
 bool index_build_must(struct trace *t, struct trace_index *ix, const struct progress *progress);
 

@@ -3,8 +3,9 @@
  * accesses; and finally the variables.
  *
  * Places of text traces are hashed, as names come in any order. In recordings every access
- * needs a look-up: places of one size are bits of lines (struct line), which are hashed, and
- * each site remembers the line of its last access.
+ * needs a look-up: places of one size are bits of lines (struct line), which are hashed; large
+ * regions of which much is used have tables of them, too, and each site remembers the line of
+ * its last access.
  */
 #include "engine/base/compare.h"
 #include "engine/base/scattered.h"
@@ -47,9 +48,20 @@ uint32_t builder_region(struct builder *b, const char *name, uint64_t address, u
 	struct region r = { .name = builder_string(b, name, strlen(name)),
 		            .block = block,
 		            .address = address,
+		            .bytes = size,
 		            .recorded = true };
 	g_array_append_val(b->regions, r);
 	return b->regions->len - 1;
+}
+
+void builder_free_lines(struct builder *b)
+{
+	for (guint i = 0; i < b->regions->len; i++) {
+		struct line_tables *tables = AT(b->regions, struct region, i)->tables;
+		for (int k = 0; tables && k < 2 * LINE_CODES; k++)
+			g_free(tables->at[k / 2][k % 2]);
+		g_clear_pointer(&AT(b->regions, struct region, i)->tables, g_free);
+	}
 }
 
 static uint64_t spot_hash_of(const struct spot *s)
@@ -108,6 +120,7 @@ static uint32_t line_new(struct builder *b, uint32_t region, uint64_t low, unsig
 			b->failure = g_strdup("too many places in memory");
 		return 0;
 	}
+	AT(b->regions, struct region, region)->lines++;
 	*(struct line *)column_push(&b->lines) = (struct line){
 		.low = low,
 		.region = region,
@@ -138,9 +151,35 @@ static uint32_t line_intern(struct builder *b, uint32_t region, uint64_t low, un
 	return line;
 }
 
+/* Bytes of the regions whose lines have tables. */
+enum { TABLE_FROM = 4096, TABLE_TO = 1 << 30 };
+
+/* The entry of a line in its region's table; NULL: the region has none. It gets one when it has
+ * a line for every few entries, so that a table costs less than the lines. */
+static inline uint32_t *line_entry(struct region *r, uint64_t low, unsigned code, unsigned step)
+{
+	enum { ENTRIES = 16 };
+	uint64_t count = (r->bytes >> (LINE_BITS + step)) + 1;
+	if (r->bytes < TABLE_FROM || r->bytes > TABLE_TO || low >= r->bytes)
+		return NULL;
+	if (r->tables == NULL && r->lines < count / ENTRIES)
+		return NULL;
+	if (G_UNLIKELY(r->tables == NULL))
+		r->tables = g_new0(struct line_tables, 1);
+	uint32_t **at = &r->tables->at[code][step == code];
+	if (G_UNLIKELY(*at == NULL) && r->lines >= count / ENTRIES)
+		*at = g_new0(uint32_t, count);
+	return *at ? &(*at)[low >> (LINE_BITS + step)] : NULL;
+}
+
 static uint32_t line_of(struct builder *b, uint32_t region, uint64_t low, unsigned code,
                         unsigned step)
 {
+	uint32_t *entry = line_entry(AT(b->regions, struct region, region), low, code, step);
+	if (entry) {
+		*entry = *entry ? *entry : line_intern(b, region, low, code, step) + 1;
+		return *entry - 1;
+	}
 	uint64_t hash = (low >> LINE_BITS) ^ region * 37u ^ (code << 8) ^ (step << 4);
 	struct recent_line *r = &b->recent_lines[hash % RECENT_LINES];
 	if (r->line == 0 || r->low != low || r->region != region || r->code != code ||
@@ -200,6 +239,12 @@ uint32_t builder_access_place(struct builder *b, uint64_t where, uint64_t offset
 	uint64_t i = (offset - near->low) >> near->step;
 	return i < LINE && near->where == where ? near->first + (uint32_t)i
 	                                        : place_far(b, where, offset, near);
+}
+
+uint64_t builder_noted(const struct builder *b, uint32_t first)
+{
+	const struct line *l = builder_line(b, first);
+	return l->stack ? 0 : l->met & l->told;
 }
 
 uint32_t builder_place(struct builder *b, uint32_t region, uint64_t offset, uint32_t size)
@@ -350,18 +395,19 @@ struct cutter {
 	GArray *variables; /* struct variable */
 	GArray *wides;     /* struct wide */
 	uint32_t *places;  /* by place: its variable, or its range of variables */
-	/* of one region: begins and ends of places; their ends; variable of each cut */
+	bool sized;        /* some place of the region has a size */
+	/* of a part of the region: begins and ends of places; their ends; variable of each cut
+	 */
 	GArray *cuts, *ends, *first; /* uint64_t, uint64_t, uint32_t */
 	GArray *keys;                /* struct order_key */
 };
 
-/* Set missing sizes of a region's places. */
-static void settle_sizes(struct order_key *keys, size_t count)
+/* Set missing sizes of places, where others of the region have one. */
+static void settle_sizes(struct cutter *c, struct order_key *keys, size_t count)
 {
-	bool sized = false;
-	for (size_t i = 0; i < count; i++)
-		sized |= keys[i].end > keys[i].offset;
-	if (!sized)
+	for (size_t i = 0; i < count && !c->sized; i++)
+		c->sized = keys[i].end > keys[i].offset;
+	if (!c->sized)
 		return;
 	for (size_t i = 0; i < count; i++)
 		if (keys[i].end == keys[i].offset)
@@ -443,22 +489,24 @@ static void sort_nearly(uint64_t *numbers, size_t count)
 /* Sorted, distinct begins and ends of places. */
 static void collect_cuts(struct cutter *c, const struct order_key *keys, size_t count)
 {
-	g_array_set_size(c->ends, 0);
-	g_array_set_size(c->cuts, 0);
-	for (size_t i = 0; i < count; i++)
-		if (c->ends->len == 0 || keys[i].end != keys[i - 1].end)
-			g_array_append_val(c->ends, keys[i].end);
+	g_array_set_size(c->ends, (guint)count);
+	g_array_set_size(c->cuts, (guint)(2 * count));
 	uint64_t *ends = (uint64_t *)(void *)c->ends->data;
-	sort_nearly(ends, c->ends->len);
-	size_t next = 0, end = 0;
-	while (next < count || end < c->ends->len) {
+	uint64_t *cuts = (uint64_t *)(void *)c->cuts->data;
+	size_t next = 0, end = 0, end_count = 0, cut_count = 0;
+	for (size_t i = 0; i < count; i++)
+		if (i == 0 || keys[i].end != keys[i - 1].end)
+			ends[end_count++] = keys[i].end;
+	sort_nearly(ends, end_count);
+	while (next < count || end < end_count) {
 		bool begins =
-		        next < count && (end == c->ends->len || keys[next].offset <= ends[end]);
+		        next < count && (end == end_count || keys[next].offset <= ends[end]);
 		uint64_t cut = begins ? keys[next++].offset : ends[end++];
-		if (c->cuts->len == 0 ||
-		    g_array_index(c->cuts, uint64_t, c->cuts->len - 1) != cut)
-			g_array_append_val(c->cuts, cut);
+		if (cut_count == 0 || cuts[cut_count - 1] != cut)
+			cuts[cut_count++] = cut;
 	}
+	g_array_set_size(c->ends, (guint)end_count);
+	g_array_set_size(c->cuts, (guint)cut_count);
 }
 
 /* Every interval between two cuts covered by a place is a variable; keys are sorted by offset,
@@ -489,9 +537,10 @@ static void sweep(struct cutter *c, const struct order_key *keys, size_t count)
 	}
 }
 
-static void cut_region(struct cutter *c, struct order_key *keys, size_t count)
+/* Places of one region, in order: all, or those before a place that none of them covers. */
+static void cut_places(struct cutter *c, struct order_key *keys, size_t count)
 {
-	settle_sizes(keys, count);
+	settle_sizes(c, keys, count);
 	collect_cuts(c, keys, count);
 	sweep(c, keys, count);
 	guint from = 0;
@@ -573,24 +622,40 @@ static bool stream_next(const struct builder *b, struct stream *s)
 
 enum { STREAMS = 10 }; /* five sizes at two steps each, but for one byte; spots */
 
-/* All that the streams have, sorted. */
-static void merge_streams(struct cutter *c, struct stream *streams, unsigned count)
+static void cut_keys(struct cutter *c)
 {
+	if (c->keys->len)
+		cut_places(c, (struct order_key *)(void *)c->keys->data, c->keys->len);
+	g_array_set_size(c->keys, 0);
+}
+
+/* Cut all that the streams have, sorted: part by part, since of large regions the keys would
+ * take more memory than the variables. */
+static void cut_streams(struct cutter *c, struct stream *streams, unsigned count)
+{
+	enum { PART = 64 };
+	uint64_t reach = 0; /* of the keys at hand: none covers this place */
+	bool sized = false; /* the same: one has a size */
 	for (unsigned i = 0; i < count;)
 		if (stream_next(c->b, &streams[i]))
 			i++;
 		else
 			streams[i] = streams[--count];
-	g_array_set_size(c->keys, 0);
 	while (count > 0) {
 		struct stream *first = &streams[0];
 		for (unsigned i = 1; i < count; i++)
 			if (by_place(&streams[i].key, &first->key) < 0)
 				first = &streams[i];
-		g_array_append_val(c->keys, first->key);
+		const struct order_key *key = &first->key;
+		if (c->keys->len >= PART && sized && key->offset >= reach)
+			cut_keys(c);
+		reach = MAX(reach, MAX(key->end, key->offset + 1));
+		sized |= key->end > key->offset;
+		g_array_append_val(c->keys, *key);
 		if (!stream_next(c->b, first))
 			*first = streams[--count];
 	}
+	cut_keys(c);
 }
 
 static gint by_line(gconstpointer x, gconstpointer y, gpointer builder)
@@ -659,17 +724,16 @@ static void cut_regions(struct cutter *c)
 	for (guint region = 0; region < b->regions->len; region++, from = to) {
 		struct stream streams[STREAMS];
 		unsigned count = line_streams(b, region, lines, &line, streams);
+		c->sized = false;
 		while (to < b->spots.count && spots[to].region == region)
 			to++;
 		if (count == 0 && to > from) { /* mostly a text's */
-			cut_region(c, spots + from, to - from);
+			cut_places(c, spots + from, to - from);
 			continue;
 		}
 		streams[count++] =
 		        (struct stream){ .spots = spots + from, .spots_end = spots + to };
-		merge_streams(c, streams, count);
-		if (c->keys->len)
-			cut_region(c, (struct order_key *)(void *)c->keys->data, c->keys->len);
+		cut_streams(c, streams, count);
 	}
 }
 

@@ -1,31 +1,244 @@
 /*
  * must.c - the edges of the must-order between threads of a whole trace, in one pass: by the
- * rules (must_rules.h), and to the accesses of a block from its allocation. Critical sections
- * and reads-from are no must-orders.
+ * rules (must_rules.h), between the lives of blocks, and to the accesses of a block from its
+ * allocation. Critical sections and reads-from are no must-orders.
+ *
+ * The events may come while the trace is recorded: what is known of a block only in the end,
+ * its name, is looked at in the end.
  */
+#include "engine/base/hash.h"
 #include "engine/trace/index_private.h"
 #include "engine/trace/must_rules.h"
 
-/* The threads that accessed a block, as a bit set created at the first access by another thread
- * than the allocating one. */
+#include <string.h>
+
+/* Who used a block. */
 struct visitors {
-	uint32_t *start;     /* by block: index into words, NONE: none yet */
-	uint32_t *allocator; /* by block: the thread that has allocated it, NONE: none yet */
-	GArray *words;       /* uint64_t */
-	uint32_t width;      /* words for each block */
+	uint32_t allocator, freer; /* threads, or NONE: none yet */
+	uint64_t threads;          /* bit set: those below MANY that got their edge */
 };
+enum { MANY = 64 };
 
 struct must_maker {
-	const struct trace *t;
-	GArray *edges;    /* struct must_edge */
-	uint32_t *latest; /* by thread: event, or NONE */
+	const struct trace *t; /* the tables */
+	GArray *edges;         /* struct must_edge */
+	GArray *latest;        /* uint32_t, by thread: event, or NONE */
 	struct must_rules *rules;
-	GHashTable *freed; /* struct block: its last life that was freed, as block + 1 */
-	struct visitors visitors;
+	GArray *visitors;   /* struct visitors, by block */
+	GHashTable *others; /* (block, thread) of threads from MANY on that got their edge */
+	GArray *lives; /* uint32_t: in their order, the allocations and frees of blocks, the
+	                * block's number doubled, and one more for a free */
+	uint64_t operations;
 };
 
 /* -- rules -------------------------------------------------------------------------- */
 
+static struct sync_point latest(void *context, uint32_t thread)
+{
+	const struct must_maker *m = context;
+
+	return (struct sync_point){ g_array_index(m->latest, uint32_t, thread), thread, 0 };
+}
+
+static void add_edge(struct must_maker *m, uint32_t before, uint32_t after, enum must_rule rule,
+                     uint32_t condition)
+{
+	struct must_edge edge = { before, after, condition, rule };
+
+	g_array_append_val(m->edges, edge);
+}
+
+/* Edges never lead back in time. */
+static void found(void *context, const struct sync_point *before, uint32_t after,
+                  enum must_rule rule, uint32_t condition)
+{
+	if (before->event < after)
+		add_edge(context, before->event, after, rule, condition);
+}
+
+static struct flow_event as_flow(const struct event *x, uint32_t e)
+{
+	return (struct flow_event){ .op = (enum op)x->op,
+		                    .flags = x->flags,
+		                    .thread = x->thread,
+		                    .number = e,
+		                    .target = x->target,
+		                    .block = NONE };
+}
+
+/* -- blocks --------------------------------------------------------------------------- */
+
+static struct visitors *visitors_of(const struct must_maker *m, uint32_t block)
+{
+	return &g_array_index(m->visitors, struct visitors, block);
+}
+
+static bool visited_before(struct must_maker *m, struct visitors *v, uint32_t block,
+                           uint32_t thread)
+{
+	uint64_t bit = (uint64_t)1 << (thread % MANY);
+
+	if (thread >= MANY)
+		return !g_hash_table_add(
+		        m->others, (gpointer)((uintptr_t)block * (EVENT_THREADS + 1) + thread));
+	if (v->threads & bit)
+		return true;
+	v->threads |= bit;
+	return false;
+}
+
+static inline void visit(struct must_maker *m, uint32_t block, uint32_t e, uint32_t thread)
+{
+	struct visitors *v = visitors_of(m, block);
+
+	if (v->allocator == thread || v->allocator == NONE ||
+	    visited_before(m, v, block, thread))
+		return;
+	add_edge(m, m->t->blocks[block].alloc, e, MUST_ALLOC, NONE);
+}
+
+/* Of the frees of a block the first one counts. */
+static void note_life(struct must_maker *m, uint32_t e, const struct event *x)
+{
+	struct visitors *v = visitors_of(m, x->target);
+	uint32_t life = 2 * x->target;
+
+	if (x->op == OP_ALLOC && m->t->blocks[x->target].alloc == e) {
+		v->allocator = x->thread;
+	} else if (x->op == OP_FREE && v->freer == NONE && v->allocator != NONE) {
+		v->freer = x->thread;
+		life++;
+	} else {
+		return;
+	}
+	g_array_append_val(m->lives, life);
+}
+
+/* The block that an event which is no access uses. One without effect uses none, but a thread
+ * can wait for a lock, or misuse it, only after the allocation of the block that it lies in. */
+static uint32_t block_named(const struct trace *t, const struct event *x)
+{
+	if (!event_inert(x))
+		return event_block_used(t, x);
+	return op_table[x->op].operand == OPERAND_OBJECT ? t->objects[x->target].block : NONE;
+}
+
+static void visit_places(struct must_maker *m, uint32_t e, const struct event *x)
+{
+	const struct trace *t = m->t;
+	struct wide run = event_variables(t, x);
+
+	for (uint32_t i = run.first; i < run.first + run.count; i++) {
+		if (t->variables[i].block != NONE)
+			visit(m, t->variables[i].block, e, x->thread);
+	}
+}
+
+static void other_event(struct must_maker *m, uint32_t e, const struct event *x)
+{
+	const struct trace *t = m->t;
+	uint32_t block = block_named(t, x);
+
+	if (op_table[x->op].operand == OPERAND_BLOCK && !event_inert(x)) {
+		note_life(m, e, x);
+	} else if (must_rules_takes((enum op)x->op) && !event_inert(x)) {
+		struct flow_event flow = as_flow(x, e);
+
+		if (op_table[x->op].operand == OPERAND_OBJECT)
+			flow.count = t->objects[x->target].count;
+		must_rules_event(m->rules, &flow);
+	}
+	if (block != NONE)
+		visit(m, block, e, x->thread);
+}
+
+/* -- the pass ------------------------------------------------------------------------- */
+
+struct must_maker *must_maker_new(void)
+{
+	struct must_maker *m = g_new0(struct must_maker, 1);
+	struct must_sink sink = { m, latest, found };
+
+	m->edges = g_array_new(FALSE, FALSE, sizeof(struct must_edge));
+	m->latest = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	m->rules = must_rules_new(&sink);
+	m->visitors = g_array_new(FALSE, FALSE, sizeof(struct visitors));
+	m->others = g_hash_table_new(hash_pointer, NULL);
+	m->lives = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	return m;
+}
+
+/* The tables may have grown. */
+static void take_tables(struct must_maker *m, const struct trace *t)
+{
+	const struct visitors nobody = { .allocator = NONE, .freer = NONE };
+	const uint32_t none = NONE;
+
+	m->t = t;
+	for (uint64_t u = m->latest->len; u < t->threads_count; u++)
+		g_array_append_val(m->latest, none);
+	for (uint64_t b = m->visitors->len; b < t->blocks_count; b++)
+		g_array_append_val(m->visitors, nobody);
+}
+
+/* The first event of a thread after those of another one. */
+static void begin_turn(struct must_maker *m, uint32_t e, const struct event *x)
+{
+	uint32_t *last = &g_array_index(m->latest, uint32_t, x->thread);
+	struct flow_event flow = as_flow(x, e);
+	bool first = *last == NONE;
+
+	*last = e;
+	if (first)
+		must_rules_begin(m->rules, &flow);
+}
+
+static inline uint32_t block_of(const struct must_places *places, uint32_t place)
+{
+	uint32_t block;
+
+	memcpy(&block, places->blocks + (place >> places->shift) * places->stride,
+	       sizeof block);
+	return block;
+}
+
+void must_maker_events(struct must_maker *m, const struct trace *t,
+                       const struct must_places *places, const struct event *events,
+                       uint64_t first, uint64_t count)
+{
+	take_tables(m, t);
+	uint32_t *last = (uint32_t *)(void *)m->latest->data;
+	uint64_t operations = m->operations;
+	bool blocks = t->blocks_count > 0;
+
+	for (uint64_t i = 0; i < count; i++) {
+		const struct event *x = &events[i];
+		uint32_t e = (uint32_t)(first + i), block;
+
+		operations |= OPERATION(x->op);
+		if (G_UNLIKELY(i == 0 || x->thread != x[-1].thread)) {
+			if (i > 0)
+				last[x[-1].thread] = e - 1;
+			begin_turn(m, e, x);
+		}
+		if (G_UNLIKELY(!op_is_access(x->op))) {
+			last[x->thread] = e;
+			other_event(m, e, x);
+		} else if (!blocks || event_inert(x)) {
+			continue;
+		} else if (places == NULL) {
+			visit_places(m, e, x);
+		} else if ((block = block_of(places, x->target)) != NONE) {
+			visit(m, block, e, x->thread);
+		}
+	}
+	if (count > 0)
+		last[events[count - 1].thread] = (uint32_t)(first + count - 1);
+	m->operations = operations;
+}
+
+/* Between the allocation of a block and its free, and the free of one life and the next
+ * allocation of the block: of the same name and address. */
 static guint block_hash(gconstpointer p)
 {
 	const struct block *b = p;
@@ -40,166 +253,35 @@ static gboolean block_equal(gconstpointer p, gconstpointer q)
 	return a->name == b->name && a->address == b->address;
 }
 
-static struct sync_point latest(void *context, uint32_t thread)
+static void end_lives(struct must_maker *m)
 {
-	const struct must_maker *m = context;
+	g_autoptr(GHashTable) freed = g_hash_table_new(block_hash, block_equal);
 
-	return (struct sync_point){ m->latest[thread], thread, 0 };
-}
+	for (guint i = 0; i < m->lives->len; i++) {
+		uint32_t life = g_array_index(m->lives, uint32_t, i) / 2;
+		const struct block *b = &m->t->blocks[life];
+		const struct visitors *v = visitors_of(m, life);
 
-/* Program order is implied; edges never lead back in time. */
-static void found(void *context, const struct sync_point *before, uint32_t after,
-                  enum must_rule rule, uint32_t condition)
-{
-	struct must_maker *m = context;
-	struct must_edge edge = { before->event, after, condition, rule };
-
-	if (before->event < after && before->thread != m->t->events[after].thread)
-		g_array_append_val(m->edges, edge);
-}
-
-static struct flow_event as_flow(const struct event *x, uint32_t e)
-{
-	return (struct flow_event){ .op = (enum op)x->op,
-		                    .flags = x->flags,
-		                    .thread = x->thread,
-		                    .number = e,
-		                    .target = x->target,
-		                    .block = NONE };
-}
-
-/* The last life of an allocated block, for the rules; of a freed one, keep it for that. */
-static uint32_t last_life(struct must_maker *m, uint32_t e, uint32_t life)
-{
-	const struct block *b = &m->t->blocks[life];
-
-	if (b->alloc == e)
-		return GPOINTER_TO_UINT(g_hash_table_lookup(m->freed, b)) - 1;
-	if (b->free == e && b->alloc != NONE)
-		g_hash_table_replace(m->freed, (gpointer)b, GUINT_TO_POINTER(life + 1));
-	return NONE;
-}
-
-static void feed_one(struct must_maker *m, uint32_t e, const struct event *x)
-{
-	const struct trace *t = m->t;
-	struct flow_event flow = as_flow(x, e);
-
-	if (op_table[x->op].operand == OPERAND_OBJECT)
-		flow.count = t->objects[x->target].count;
-	else if (op_table[x->op].operand == OPERAND_BLOCK)
-		flow.block = last_life(m, e, x->target);
-	must_rules_event(m->rules, &flow);
-}
-
-/* -- blocks --------------------------------------------------------------------------- */
-
-static void visit(struct must_maker *m, uint32_t block, uint32_t e, uint32_t thread)
-{
-	struct visitors *v = &m->visitors;
-
-	if (v->allocator[block] == NONE || v->allocator[block] == thread)
-		return;
-	if (v->start[block] == NONE) {
-		v->start[block] = v->words->len;
-		g_array_set_size(v->words, v->words->len + v->width);
-	}
-	uint64_t *word = &g_array_index(v->words, uint64_t, v->start[block] + thread / 64);
-	if (*word >> (thread % 64) & 1)
-		return;
-	*word |= (uint64_t)1 << (thread % 64);
-	struct must_edge edge = { m->t->blocks[block].alloc, e, NONE, MUST_ALLOC };
-	g_array_append_val(m->edges, edge);
-}
-
-/* The block that an event which is no access uses. One without effect uses none, but a thread
- * can wait for a lock, or misuse it, only after the allocation of the block that it lies in. */
-static void visit_named(struct must_maker *m, uint32_t e, const struct event *x)
-{
-	const struct trace *t = m->t;
-	uint32_t block = NONE;
-
-	if (x->op == OP_ALLOC && t->blocks[x->target].alloc == e)
-		m->visitors.allocator[x->target] = x->thread;
-	if (event_inert(x) && op_table[x->op].operand == OPERAND_OBJECT)
-		block = t->objects[x->target].block;
-	else if (!event_inert(x))
-		block = event_block_used(t, x);
-	if (block != NONE)
-		visit(m, block, e, x->thread);
-}
-
-static void visit_blocks(struct must_maker *m, uint32_t e, const struct event *x)
-{
-	const struct trace *t = m->t;
-
-	if (!op_is_access(x->op)) {
-		visit_named(m, e, x);
-	} else if (!event_inert(x)) {
-		struct wide run = event_variables(t, x);
-
-		for (uint32_t i = run.first; i < run.first + run.count; i++) {
-			if (t->variables[i].block != NONE)
-				visit(m, t->variables[i].block, e, x->thread);
+		if (g_array_index(m->lives, uint32_t, i) % 2 == 1) {
+			if (v->freer != v->allocator)
+				add_edge(m, b->alloc, b->free, MUST_ALLOC, NONE);
+			g_hash_table_replace(freed, (gpointer)b, (gpointer)b);
+			continue;
 		}
-	}
-}
-
-/* -- the pass ------------------------------------------------------------------------- */
-
-struct must_maker *must_maker_new(const struct trace *t)
-{
-	struct must_maker *m = g_new0(struct must_maker, 1);
-	struct must_sink sink = { m, latest, found };
-	struct visitors *v = &m->visitors;
-
-	m->t = t;
-	m->edges = g_array_new(FALSE, FALSE, sizeof(struct must_edge));
-	m->latest = g_new(uint32_t, t->threads_count + 1);
-	for (uint64_t i = 0; i < t->threads_count; i++)
-		m->latest[i] = NONE;
-	m->rules = must_rules_new(&sink);
-	m->freed = g_hash_table_new(block_hash, block_equal);
-	v->width = (uint32_t)(t->threads_count + 63) / 64;
-	v->start = g_new(uint32_t, t->blocks_count + 1);
-	v->allocator = g_new(uint32_t, t->blocks_count + 1);
-	for (uint64_t i = 0; i < t->blocks_count; i++)
-		v->start[i] = v->allocator[i] = NONE;
-	v->words = g_array_new(FALSE, TRUE, sizeof(uint64_t));
-	return m;
-}
-
-void must_maker_events(struct must_maker *m, uint64_t from, uint64_t to)
-{
-	const struct trace *t = m->t;
-	bool blocks = t->blocks_count > 0;
-
-	for (uint64_t at = from; at < to; at++) {
-		uint32_t e = (uint32_t)at;
-		const struct event *x = &t->events[e];
-
-		if (G_UNLIKELY(m->latest[x->thread] == NONE)) {
-			struct flow_event first = as_flow(x, e);
-
-			m->latest[x->thread] = e;
-			must_rules_begin(m->rules, &first);
-		}
-		m->latest[x->thread] = e;
-		if (G_UNLIKELY(must_rules_takes((enum op)x->op)) && !event_inert(x))
-			feed_one(m, e, x);
-		if (blocks)
-			visit_blocks(m, e, x);
+		const struct block *before = g_hash_table_lookup(freed, b);
+		if (before != NULL &&
+		    visitors_of(m, (uint32_t)(before - m->t->blocks))->freer != v->allocator)
+			add_edge(m, before->free, b->alloc, MUST_FREE, NONE);
 	}
 }
 
 static void maker_free(struct must_maker *m)
 {
 	must_rules_free(m->rules);
-	g_hash_table_destroy(m->freed);
-	g_free(m->latest);
-	g_free(m->visitors.start);
-	g_free(m->visitors.allocator);
-	g_array_free(m->visitors.words, TRUE);
+	g_array_free(m->latest, TRUE);
+	g_array_free(m->visitors, TRUE);
+	g_hash_table_destroy(m->others);
+	g_array_free(m->lives, TRUE);
 	if (m->edges)
 		g_array_free(m->edges, TRUE);
 	g_free(m);
@@ -240,26 +322,32 @@ static void keep_edges(struct trace_index *ix, GArray *edges)
 	ix->must_by_before = order;
 }
 
-void must_maker_end(struct must_maker *m, struct trace_index *ix)
+uint64_t must_maker_end(struct must_maker *m, const struct trace *t, struct trace_index *ix)
 {
-	if (ix != NULL)
+	uint64_t operations = m->operations;
+
+	if (ix != NULL) {
+		take_tables(m, t);
+		end_lives(m);
 		keep_edges(ix, g_steal_pointer(&m->edges));
+	}
 	maker_free(m);
+	return operations;
 }
 
 bool index_build_must(struct trace *t, struct trace_index *ix, const struct progress *progress)
 {
 	enum { TICK = 1 << 20 };
-	struct must_maker *m = must_maker_new(t);
+	struct must_maker *m = must_maker_new();
 	uint64_t count = t->events_count;
 	bool goes_on = true;
 
 	for (uint64_t e = 0; e < count && goes_on; e += TICK) {
 		goes_on = progress_tick(progress, (double)e / (double)count, "must-order");
 		if (goes_on)
-			must_maker_events(m, e, MIN(e + TICK, count));
+			must_maker_events(m, t, NULL, t->events + e, e, MIN(TICK, count - e));
 	}
-	must_maker_end(m, goes_on ? ix : NULL);
+	must_maker_end(m, t, goes_on ? ix : NULL);
 	return goes_on;
 }
 

@@ -248,7 +248,8 @@ static void wake(struct must_rules *r, const struct flow_event *x, struct condit
 	if (!w->all)
 		w->next = i + 1;
 	after(r, x, &w->at, MUST_WAKER);
-	r->sink.edge(r->sink.context, &waiting, w->at.event, MUST_WAIT, x->number);
+	if (w->at.thread != x->thread)
+		r->sink.edge(r->sink.context, &waiting, w->at.event, MUST_WAIT, x->number);
 }
 
 /* -- objects, messages, invocations, blocks ------------------------------------------------- */

@@ -19,8 +19,8 @@ struct must_sink {
 	/* The thread's latest event, or NO_SYNC_POINT; of the current event's thread that
 	 * event. */
 	struct sync_point (*latest)(void *context, uint32_t thread);
-	/* `before` comes before `after`, the current event. MUST_WAIT alone has another
-	 * `after`, a waker, and `condition`, the current event. */
+	/* `before`, of another thread, comes before `after`, the current event. MUST_WAIT alone
+	 * has another `after`, a waker, and `condition`, the current event. */
 	void (*edge)(void *context, const struct sync_point *before, uint32_t after,
 	             enum must_rule rule, uint32_t condition);
 };

@@ -54,7 +54,8 @@ struct trace *binary_read(const char *path, void *bytes, size_t length, const st
                           const struct progress *progress, struct error *error);
 void binary_write(const struct trace *t, const uint64_t *keep, struct file_writer *file);
 /* binary_write.c: the events of a recording and their call stacks on their way to its file.
- * The caller that fills the last place calls binary_put_pending, with the contexts so far. */
+ * The caller that fills the last place, and at the end, calls binary_put_pending, with the
+ * contexts so far. */
 enum { PENDING = 1 << 11 };
 struct trace_writer;
 struct pending {
@@ -83,5 +84,8 @@ uint64_t trace_sum(const void *bytes, size_t length);
 
 /* cache.c: is there an index of exactly this file? It has the trace's operations. */
 bool cache_vouches(const struct trace *t, uint64_t *operations);
+/* Stores the index of a trace that was written just now to its path: `file` with the header's
+ * `sum`. Without an index, or of a short trace, nothing. */
+void cache_store_written(const struct trace *t, const struct stat *file, uint64_t sum);
 
 #endif

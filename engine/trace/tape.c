@@ -51,16 +51,16 @@ enum { TARGET_SHIFT = 2, VALUE_SHIFT = 5, MEMORY_BITS = 13, SLOTS = 1 << 14 };
 static const uint8_t target_bytes[TARGET_CODES] = { 0, 0, 1, 2, 4, 0, 0, 0 };
 static const uint8_t value_bytes[VALUE_CODES] = { 0, 0, 0, 0, 1, 2, 4, 0 };
 
-/* (The four numbers that each event changes do not lie side by side: compilers would collect
- * them in a vector to store them, which takes longer.) */
+/* (The numbers that each event changes do not lie side by side: compilers would collect them in
+ * a vector to store them, which takes longer.) */
 struct kind {
-	uint64_t head; /* the event's second word, with thread 0 */
+	uint64_t head;   /* the event's second word, with thread 0 */
+	uint64_t access; /* the same of an access; else NO_ACCESS */
 	uint32_t target;
 	uint32_t next; /* kind that followed it */
-	uint32_t stride, context, value;
-	bool access; /* no call, nor return */
-	uint32_t step;
+	uint32_t value, context, stride, step;
 };
+#define NO_ACCESS UINT64_MAX
 
 struct track { /* a thread in the block */
 	uint32_t thread, kind, target, last, before, context;
@@ -98,7 +98,7 @@ void tape_free(struct tape *p)
 static void begin_block(struct tape *p, uint32_t fresh)
 {
 	p->kind_count = 1;
-	p->kinds[0] = (struct kind){ 0 };
+	p->kinds[0] = (struct kind){ .access = NO_ACCESS };
 	p->track_count = 0;
 	p->tracks[0] = (struct track){ 0 };
 	p->fresh = fresh;
@@ -117,20 +117,36 @@ static inline enum op op_of_head(uint64_t head)
 
 #define THREAD_BITS ((UINT64_C(1) << 20) - 1)
 
-/* After an event, in encoder and decoder alike. */
+static struct kind kind_new(uint64_t head)
+{
+	return (struct kind){ .head = head,
+		              .access = op_is_access(op_of_head(head)) ? head : NO_ACCESS };
+}
+
+/* The value of an event, in encoder and decoder alike. Nearly all values are the same in these
+ * branches: other than 0, and small integers or known. */
+static inline void learn_value(struct tape *p, struct track *t, struct kind *k, uint32_t value)
+{
+	k->step = value - k->value;
+	k->value = value;
+	if (G_LIKELY(value)) {
+		t->before = t->last;
+		t->last = value;
+	}
+	/* as signed numbers, small integers (VALUE_INTEGER) are below */
+	if (G_UNLIKELY((int32_t)value >= (int32_t)p->fresh))
+		p->fresh = value + 1;
+}
+
+/* After an event, in the decoder. */
 static inline void learn(struct tape *p, struct track *t, struct kind *k, uint32_t target,
                          uint32_t value)
 {
 	uint32_t moved = target - k->target;
 	k->stride = moved ? moved : k->stride;
 	k->target = target;
-	k->step = value - k->value;
-	k->value = value;
 	t->target = target;
-	t->before = value ? t->last : t->before;
-	t->last = value ? value : t->last;
-	/* as signed numbers, small integers (VALUE_INTEGER) are below */
-	p->fresh = (int32_t)value >= (int32_t)p->fresh ? value + 1 : p->fresh;
+	learn_value(p, t, k, value);
 }
 
 /* The context of the thread's next event. */
@@ -190,8 +206,7 @@ static uint32_t kind_of(struct tape *p, uint64_t head, bool *is_new)
 	*is_new = *slot == 0 || *slot >= p->kind_count || p->kinds[*slot].head != head;
 	if (*is_new) {
 		*slot = p->kind_count++;
-		p->kinds[*slot] =
-		        (struct kind){ .head = head, .access = op_is_access(op_of_head(head)) };
+		p->kinds[*slot] = kind_new(head);
 	}
 	return *slot;
 }
@@ -213,9 +228,8 @@ static inline enum value_code value_code_of(const struct tape *p, const struct t
 }
 
 static inline enum target_code target_code_of(const struct track *t, const struct kind *k,
-                                              uint32_t target, uint32_t *coded)
+                                              uint32_t target, uint32_t moved, uint32_t *coded)
 {
-	uint32_t moved = target - k->target;
 	if (moved == k->stride)
 		return TARGET_STRIDE;
 	if (target == t->target)
@@ -291,20 +305,23 @@ static inline __attribute__((always_inline)) uint8_t *
 put_operands(struct tape *p, struct track *t, struct kind *k, uint32_t target, uint32_t value,
              uint8_t *at, unsigned *codes)
 {
-	uint32_t coded = 0, *memory = remembered(p, target);
+	uint32_t coded = 0, *memory = remembered(p, target), moved = target - k->target;
 	enum target_code target_code = TARGET_SAME;
 	enum value_code value_code = VALUE_REMEMBERED;
-	if (target != k->target) {
-		target_code = target_code_of(t, k, target, &coded);
+	if (moved) {
+		target_code = target_code_of(t, k, target, moved, &coded);
 		at = put_bytes(at, coded, target_bytes[target_code]);
+		k->stride = moved;
+		k->target = target;
 	}
+	t->target = target;
 	if (value != *memory) {
 		value_code = value_code_of(p, t, k, value, &coded);
 		at = put_bytes(at, coded, value_bytes[value_code]);
 		*memory = value;
 	}
 	*codes = (unsigned)target_code << TARGET_SHIFT | (unsigned)value_code << VALUE_SHIFT;
-	learn(p, t, k, target, value);
+	learn_value(p, t, k, value);
 	return at;
 }
 
@@ -315,22 +332,24 @@ static uint8_t *put_foreseen(struct tape *p, uint32_t track, const struct event 
                              uint8_t *at)
 {
 	struct track t = p->tracks[track];
-	uint32_t i = *from;
-	for (; i < count; i++) {
-		const struct event *e = &events[i];
-		uint32_t next = p->kinds[t.kind].next;
-		struct kind *k = &p->kinds[next];
-		if ((k->head | t.thread) != event_head(e) || !k->access ||
-		    (contexts && contexts[i] != t.context))
+	struct kind *kinds = p->kinds, *last = &kinds[t.kind];
+	const struct event *e = &events[*from], *end = &events[count];
+	const uint32_t *context = contexts ? &contexts[*from] : NULL;
+	for (; e < end; e++) {
+		uint32_t next = last->next;
+		struct kind *k = &kinds[next];
+		if ((k->access | t.thread) != event_head(e) ||
+		    (context && *context++ != t.context))
 			break;
 		uint8_t *first = at;
 		unsigned codes;
 		at = put_operands(p, &t, k, e->target, e->aux, at + 1, &codes);
 		*first = (uint8_t)codes;
-		t.kind = next;
+		last = k;
 	}
+	t.kind = (uint32_t)(last - kinds);
 	p->tracks[track] = t;
-	*from = i;
+	*from = (uint32_t)(e - events);
 	return at;
 }
 
@@ -427,9 +446,7 @@ static const uint8_t *get_kind(struct decoding *d, const uint8_t *at)
 	at = get_number(at + sizeof what, &location);
 	d->kind = p->kind_count++;
 	p->kinds[d->kind] =
-	        (struct kind){ .head = (uint64_t)what << 48 |
-		                       (uint64_t)(location & ((1u << 28) - 1)) << 20,
-		               .access = op_is_access(op_of_head((uint64_t)what << 48)) };
+	        kind_new((uint64_t)what << 48 | (uint64_t)(location & ((1u << 28) - 1)) << 20);
 	return at;
 }
 
@@ -524,7 +541,9 @@ static const uint8_t *get_event(struct decoding *d, const uint8_t *at,
 	p->kinds[t->kind].next = d->kind;
 	t->kind = d->kind;
 	at = get_operands(p, t, k, codes, at, &target, &value);
-	return put_read(places, k->access, target, value, k->head | t->thread, e) ? at : NULL;
+	return put_read(places, k->access != NO_ACCESS, target, value, k->head | t->thread, e)
+	               ? at
+	               : NULL;
 }
 
 /* Accesses of the thread of the event before, whose kinds are foreseen, from *from on; moves it
@@ -540,7 +559,7 @@ static const uint8_t *get_foreseen(struct decoding *d, const uint8_t *at, const 
 		uint32_t next = p->kinds[t.kind].next, target, value;
 		struct kind *k = &p->kinds[next];
 		unsigned codes = *at;
-		if ((codes & (KIND_GIVEN | OTHER_THREAD)) || !k->access)
+		if ((codes & (KIND_GIVEN | OTHER_THREAD)) || k->access == NO_ACCESS)
 			break;
 		at = get_operands(p, &t, k, codes, at + 1, &target, &value);
 		t.kind = next;

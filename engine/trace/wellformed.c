@@ -514,18 +514,6 @@ bool builder_add(struct builder *b, struct event e, uint64_t line, struct error 
 	return add(&r, &e);
 }
 
-/* Prefetches the table entries that interned values of accesses need. */
-static void fetch_values(const struct builder *b, struct access *accesses, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		struct access *a = &accesses[i];
-		if (!builder_is_interned(a->value))
-			continue;
-		a->slot = integer_slot(&b->integers, a->value);
-		__builtin_prefetch(&b->integers.slots[a->slot]);
-	}
-}
-
 /* Accesses of the thread that is plain, as many as may be pending. */
 static void add_plain(struct builder *b, const struct access *accesses, uint32_t count)
 {
@@ -537,13 +525,15 @@ static void add_plain(struct builder *b, const struct access *accesses, uint32_t
 		const struct access *a = &accesses[i];
 		uint32_t value = a->valued ? builder_integer_near(b, a->value, a->slot) : 0;
 		const uint64_t words[2] = { a->place | (uint64_t)value << 32, a->head };
-		struct line *l = builder_line(b, a->place);
-		bool pointer = a->valued && builder_may_be_block(b, (uint64_t)a->value) &&
+		bool pointer = builder_may_be_block(b, (uint64_t)a->value) && a->valued &&
 		               op_writes((enum op)(a->head >> 48 & 255));
 		memcpy(&events[i], words, sizeof words);
 		stacks[i] = context;
+		if (G_LIKELY(a->noted && !pointer))
+			continue;
+		struct line *l = builder_line(b, a->place);
 		l->met |= line_bit(a->place);
-		if (G_UNLIKELY(pointer || !builder_told(b, l, a->place))) {
+		if (pointer || !builder_told(b, l, a->place)) {
 			b->events.count = before + i;
 			builder_tell(b, &events[i]);
 		}
@@ -553,10 +543,9 @@ static void add_plain(struct builder *b, const struct access *accesses, uint32_t
 	builder_pending(b);
 }
 
-uint32_t builder_add_accesses(struct builder *b, struct access *accesses, uint32_t count,
+uint32_t builder_add_accesses(struct builder *b, const struct access *accesses, uint32_t count,
                               struct error *error)
 {
-	fetch_values(b, accesses, count);
 	for (uint32_t i = 0; i < count;) {
 		const struct access *a = &accesses[i];
 		uint32_t thread = (uint32_t)a->head & EVENT_THREADS;

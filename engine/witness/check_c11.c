@@ -106,6 +106,12 @@ static void after_blocks(const struct checker *c, struct after *a, uint32_t e)
 {
 	const struct event *x = at(c, e);
 
+	/* one without effect uses no block, but names an object in one */
+	if (event_inert(x)) {
+		if (op_table[x->op].operand == OPERAND_OBJECT)
+			after_made(c, a, c->t->objects[x->target].block, e);
+		return;
+	}
 	after_made(c, a, event_block_used(c->t, x), e);
 	if (!op_is_access(x->op))
 		return;
@@ -140,11 +146,11 @@ static void after_event(const struct checker *c, struct after *a, uint32_t e, bo
 	bool *now = &a->thread[x->thread];
 
 	after_needs(c, a, e);
+	after_blocks(c, a, e);
 	if (event_inert(x)) {
 		a->event[e] = *now;
 		return;
 	}
-	after_blocks(c, a, e);
 	if (op_acquires(x->op))
 		*now |= a->lock[x->target] || (x->op == OP_ACQ && a->shared[x->target]);
 	if (x->op == OP_REL)

@@ -8,7 +8,7 @@
 #   ROUNDS        of the client on each of its 16 connections, three requests a round (4000)
 #   RUNS          of each (3); the table has the medians
 #   SAMPLE        one window in so many (100)
-#   WAYS          those of the table's rows to be made ("plain hooks tsan free filter sample")
+#   WAYS          those of the table's rows to be made ("plain hooks tsan free missing filter sample")
 #
 # Of each: requests a second, by the clock and by the server's processor time while it serves (user
 # and system, from /proc), and all of that time with the making of the trace, its size and events,
@@ -18,7 +18,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 HEDDLE=${HEDDLE:-$root/heddle}
 [ $# -eq 3 ] || { sed -n '5,14s/^# \?//p' "$0" >&2; exit 2; }
 plain=$1 tsan=$2 instrumented=$3 rounds=${ROUNDS:-4000} runs=${RUNS:-3} sample=${SAMPLE:-100}
-ways=${WAYS:-plain hooks tsan free filter sample}
+ways=${WAYS:-plain hooks tsan free missing filter sample}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 gcc -O2 "$root/tests/bench/programs/memcached-load.c" -o "$scratch/load" || exit 1
@@ -61,6 +61,7 @@ for i in $(seq "$runs"); do
 		hooks) serve hooks "$instrumented" ;; # alone: its hooks return at once
 		tsan) TSAN_OPTIONS=report_bugs=0 serve tsan "$tsan" ;;
 		free) record free --no-missing ;;
+		missing) record missing ;; # and calls into libevent, which is not instrumented
 		filter) record filter --no-missing --filter ;;
 		sample) record sample --sample "$sample" ;;
 		esac

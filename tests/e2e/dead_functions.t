@@ -18,6 +18,7 @@ only_tests='
 	debuginfo_variable_count
 	edc_order
 	events_conflict
+	known_settled
 	lesson_print_checks
 	memory_why_release
 	rdit_edges

@@ -87,6 +87,27 @@ START_TEST(the_crash_comes_first)
 }
 END_TEST
 
+/* Who ends a server does so by SIGTERM: that is an end, and no crash. A finding about one event
+ * has no order and no second side. */
+START_TEST(ended_from_outside)
+{
+	char *text = g_strconcat(shared, "#! note recording-end signal 15\n", NULL);
+	struct app *app = tui_open(text, &(struct tui_options){ .analyse = true });
+	ck_assert(tui_shows(app, "The run was ended by signal 15 (Terminated)"));
+	char *screen = tui_screen(app, false);
+	const char *end = strstr(screen, " exit "), *race = strstr(screen, "data race");
+	ck_assert_msg(end && race && end < race && !strstr(screen, "crash"), "%s", screen);
+	g_free(screen);
+	tui_keys(app, "g w");
+	ck_assert(tui_shows(app, " event ") && !tui_shows(app, " pair "));
+	tui_keys(app, "q o");
+	ck_assert(tui_shows(app, "about this event alone"));
+	ck_assert(!tui_shows(app, "are ordered by"));
+	g_free(text);
+	tui_close(app);
+}
+END_TEST
+
 /* Two threads of one role and one of another: each variable at two pairs of lines. */
 static const char many[] = "#! heddle 1\n"
                            "main|fork(T1)|s.c:40\nmain|fork(T2)|s.c:41\nmain|fork(T3)|s.c:42\n"
@@ -536,6 +557,7 @@ int main(void)
 	Suite *suite = suite_create("triage");
 	TCase *tc = tcase_create("triage");
 	tcase_add_test(tc, the_crash_comes_first);
+	tcase_add_test(tc, ended_from_outside);
 	tcase_add_test(tc, races_of_a_report);
 	tcase_add_test(tc, what_is_impossible_is_not_listed);
 	tcase_add_test(tc, folders_of_findings);

@@ -199,6 +199,10 @@ START_TEST(c11_happens_before)
 	expect(fences, CLAIM_C11_RACE, "0 5", "0 1 2 3 4 5", "the pair: event 5");
 	expect(bank, CLAIM_C11_RACE, "1 6", "0 1 2 3 4 5 6", "the pair: event 6");
 	/* what comes after an ordinary race is not another one */
+	/* the misuse of a lock comes after the allocation of the block that it lies in */
+	expect("T1|w(x)=1|\nT2|r(x)=1|\nT2|alloc(p,8)|\nT3|misuse(p.l,unlock-not-held)|\n"
+	       "T3|r(x)=1|\n",
+	       CLAIM_C11_RACE, "0 4", "0 1 2 3 4", "the pair: event 4");
 	expect("T1|w(z)|\nT1|w(x)|\nT2|r(x)|\nT2|w(z)|\n", CLAIM_C11_RACE, "0 3", "0 1 2 3",
 	       "the pair: event 3");
 }

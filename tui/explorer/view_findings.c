@@ -625,10 +625,16 @@ static void findings_draw(const struct app *app, const void *state, struct pane 
 		pane_rule(pane_part(p, l.seen + 1, 0, 1, -1), 0, NULL);
 		split_border(p, SPLIT_LIST, l.seen + 1, false);
 		struct pane source = pane_part(p, l.source, 0, l.source_rows, -1);
-		draw_side(app, pane_part(source, 0, 0, -1, half - 1), entry->finding->first);
-		draw_side(app, pane_part(source, 0, half + 1, -1, -1), entry->finding->second);
-		pane_bar(source, half);
-		split_border(source, SPLIT_SIDES, half, true);
+		if (entry->finding->first == entry->finding->second) {
+			draw_side(app, source, entry->finding->first);
+		} else {
+			draw_side(app, pane_part(source, 0, 0, -1, half - 1),
+			          entry->finding->first);
+			draw_side(app, pane_part(source, 0, half + 1, -1, -1),
+			          entry->finding->second);
+			pane_bar(source, half);
+			split_border(source, SPLIT_SIDES, half, true);
+		}
 	}
 	pane_rule(p, l.words - 1, NULL);
 	g_autoptr(GString) words = g_string_new(NULL);

@@ -219,6 +219,15 @@ static void order_show(struct app *app, void *state)
 		prose_add(v->rows, STYLE_BUSY, NONE, "the index is still being built");
 		return;
 	}
+	if (s->pair[0] == s->pair[1]) {
+		g_autofree char *event = event_words(s, s->pair[0]);
+		prose_add(v->rows, STYLE_HEADING, s->pair[0], "%s", event);
+		prose_add(v->rows, STYLE_TEXT, NONE, "%s", "");
+		prose_add(v->rows, STYLE_TEXT, NONE,
+		          "The finding is about this event alone: there are no two whose order "
+		          "could be asked (`pair E1 E2` chooses two).");
+		return;
+	}
 	if (s->weak && v->kind != ORDER_KIND_HB) {
 		prose_add(v->rows, STYLE_TEXT, NONE,
 		          "This run under --memory %s is not sequentially consistent: "

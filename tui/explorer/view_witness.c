@@ -527,10 +527,13 @@ static void draw_waiting(const struct app *app, const struct witness_view *v, st
 	const struct finding *f = session_finding(app->session);
 	g_autoptr(GString) text = g_string_new(NULL);
 	const uint32_t *pair = app->session->pair;
-	g_string_append_printf(text, "pair %u ", pair[0]);
+	bool one = pair[0] == pair[1];
+	g_string_append_printf(text, "%s %u ", one ? "event" : "pair", pair[0]);
 	describe_event(app->session, pair[0], text);
-	g_string_append_printf(text, "  and  %u ", pair[1]);
-	describe_event(app->session, pair[1], text);
+	if (!one) {
+		g_string_append_printf(text, "  and  %u ", pair[1]);
+		describe_event(app->session, pair[1], text);
+	}
 	pane_text(p, 0, 1, STYLE_HEADING, text->str);
 	if (f && f->verdict == VERDICT_HAPPENED)
 		draw_happened(app, f, pane_part(p, 2, 1, -1, p.columns - 2));

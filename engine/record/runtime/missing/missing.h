@@ -15,6 +15,8 @@
 #ifndef HEDDLE_RUNTIME_MISSING_H
 #define HEDDLE_RUNTIME_MISSING_H
 
+#include <ucontext.h>
+
 #include "engine/record/runtime/core/base.h"
 #include "engine/record/runtime/log/log.h"
 
@@ -65,6 +67,8 @@ void reach_init(void); /* what is allocated from now on is known */
 void reach_mapped(const void *p, size_t size);
 void reach_data(uintptr_t low, uintptr_t high); /* writable, of a module of the program */
 void reach_stack(uintptr_t low, uintptr_t high);
+/* A fault's handler: true when the fault was reach.c's, which then goes on. */
+bool reach_fault(ucontext_t *context);
 /* Where the frame's return address lies on the stack, below `limit`; 0: not found. */
 uintptr_t frame_return(const struct frame *f, uintptr_t limit);
 /* The number of memory ranges that the arguments reach whose bits are in `mask` (layout.h,

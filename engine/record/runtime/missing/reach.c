@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "engine/record/runtime/core/rt.h"
@@ -24,7 +25,6 @@ enum {
 	FEW_WORDS = 1 << 8, /* and when the run has looked at more than it may: see allowance */
 	BIG = 4096,         /* bytes; a bigger entry is scanned after all others */
 	BUFFER_WORDS = 4096,
-	MOST_AT_ONCE = 256, /* entries whose memory is copied by one system call */
 };
 
 struct reach { /* a thread's */
@@ -42,9 +42,7 @@ struct reach { /* a thread's */
 		uint8_t mask;    /* the arguments through which the call gets here, and on from
 		                    here, */
 		uint8_t touched; /* and through which it gets here and no further */
-		bool readable, scanned, queued, deferred;
-		uint16_t copied; /* free mode: where in `buffer` its words are, */
-		uint32_t copies; /* if it is of the last copying */
+		bool readable, mapped, scanned, queued, deferred;
 	} nodes[MAX_REACHED];
 	uint16_t edges[ALL_WORDS];
 	unsigned edge_count;
@@ -53,9 +51,13 @@ struct reach { /* a thread's */
 	uint16_t big[MAX_REACHED];
 	unsigned big_first, big_count;
 	uint64_t buffer[BUFFER_WORDS]; /* of what may not be readable */
-	uint32_t copies;
+	bool caught;                   /* see copy_here */
 	int pid;
 };
+
+/* copy_here's instruction, and the one behind it */
+extern const char reach_reads[] __attribute__((visibility("hidden")));
+extern const char reach_has_read[] __attribute__((visibility("hidden")));
 
 static uint64_t looked_at; /* words, in the whole run */
 static bool late;          /* blocks that were there before are not known */
@@ -69,22 +71,40 @@ void reach_init(void)
 }
 
 /*
- * How much of the memory can be read, one piece after the other; a fault would be the
- * program's.  In free mode any may go away, and at any time mappings, and the pages in blocks
- * that the program protects.
+ * Memory that may not be there.  A fault would be the program's: in free mode any memory may go
+ * away, and in both modes mappings, and the pages in blocks that the program protects.
  */
-static size_t copy(const struct reach *r, void *to, const struct iovec *from, unsigned count)
+
+/* Returns how many bytes could not be read; a fault in it goes on behind it. */
+static __attribute__((noinline, noclone)) size_t copy_here(void *to, uintptr_t from,
+                                                           size_t bytes)
 {
-	struct iovec here = { to, 0 };
-	for (unsigned i = 0; i < count; i++)
-		here.iov_len += from[i].iov_len;
-	long n =
-	        raw_syscall(SYS_process_vm_readv, r->pid, (long)&here, 1, (long)from, count, 0);
-	return n < 0 ? 0 : (size_t)n;
+	__asm__ volatile("reach_reads: rep movsb\n"
+	                 "reach_has_read:\n"
+	                 : "+D"(to), "+S"(from), "+c"(bytes)
+	                 :
+	                 : "memory");
+	return bytes;
 }
-static size_t copy_one(const struct reach *r, void *to, uintptr_t from, size_t bytes)
+
+bool reach_fault(ucontext_t *context)
 {
-	return copy(r, to, &(struct iovec){ (void *)from, bytes }, 1);
+	greg_t *pc = &context->uc_mcontext.gregs[REG_RIP];
+	if (*pc != (greg_t)(uintptr_t)reach_reads)
+		return false;
+	*pc = (greg_t)(uintptr_t)reach_has_read;
+	return true;
+}
+
+/* How much of the memory has been read. A page of a `mapped` file or device is not read here,
+ * which might wait or have an effect. */
+static size_t copy(const struct reach *r, void *to, uintptr_t from, size_t bytes, bool mapped)
+{
+	if (r->caught && !mapped)
+		return bytes - copy_here(to, from, bytes);
+	struct iovec here = { to, bytes }, there = { (void *)from, bytes };
+	long n = raw_syscall(SYS_process_vm_readv, r->pid, (long)&here, 1, (long)&there, 1, 0);
+	return n < 0 ? 0 : (size_t)n;
 }
 
 /*
@@ -115,11 +135,12 @@ static uintptr_t block_at(uintptr_t address, size_t *size, bool *readable)
 
 static struct {
 	uintptr_t low, high;
+	bool mapped;
 } ranges[MAX_RANGES];
 static volatile unsigned range_count;
 static uintptr_t ranges_low = UINTPTR_MAX, ranges_high;
 
-void reach_data(uintptr_t low, uintptr_t high)
+static void add_range(uintptr_t low, uintptr_t high, bool mapped)
 {
 	unsigned i = __atomic_fetch_add(&range_count, 1, __ATOMIC_RELAXED);
 	if (i >= MAX_RANGES) {
@@ -128,23 +149,31 @@ void reach_data(uintptr_t low, uintptr_t high)
 	}
 	ranges[i].low = low;
 	ranges[i].high = high;
+	ranges[i].mapped = mapped;
 	ranges_low = low < ranges_low ? low : ranges_low;
 	ranges_high = high > ranges_high ? high : ranges_high;
 }
 
+void reach_data(uintptr_t low, uintptr_t high)
+{
+	add_range(low, high, false);
+}
+
 void reach_mapped(const void *p, size_t size)
 {
-	reach_data((uintptr_t)p, (uintptr_t)p + size);
+	add_range((uintptr_t)p, (uintptr_t)p + size, true);
 }
 
 /* The end of the static data or mapping that holds an address, or 0. */
-static uintptr_t range_end(uintptr_t address)
+static uintptr_t range_end(uintptr_t address, bool *mapped)
 {
 	if (address < ranges_low || address >= ranges_high)
 		return 0;
 	for (unsigned i = 0, n = range_count; i < n; i++)
-		if (address - ranges[i].low < ranges[i].high - ranges[i].low)
+		if (address - ranges[i].low < ranges[i].high - ranges[i].low) {
+			*mapped = ranges[i].mapped;
 			return ranges[i].high;
+		}
 	return 0;
 }
 
@@ -245,13 +274,13 @@ static int pointed_to(struct thread *t, uintptr_t word)
 	struct reach *r = t->missing.reach;
 	uintptr_t end, place = word;
 	size_t bytes;
-	bool is_new = false, readable = false;
+	bool is_new = false, readable = false, mapped = false;
 	if (word < 4096 || word >> 47)
 		return -1;
 	uintptr_t block = block_at(word, &bytes, &readable);
 	if (block)
 		place = block;
-	else if ((end = range_end(word)) != 0)
+	else if ((end = range_end(word, &mapped)) != 0)
 		bytes = window(word, end, DATA_WINDOW);
 	else if ((end = stack_end(t, word)) != 0)
 		bytes = window(word, end, STACK_WINDOW), readable = rt.controlled;
@@ -262,6 +291,7 @@ static int pointed_to(struct thread *t, uintptr_t word)
 		r->list[i] = (struct log_reached){ place, bytes };
 		memset(&r->nodes[i], 0, sizeof(r->nodes[i]));
 		r->nodes[i].readable = readable;
+		r->nodes[i].mapped = mapped;
 	}
 	return i;
 }
@@ -276,52 +306,13 @@ static void scan_words(struct thread *t, const uint64_t *words, size_t count)
 	}
 }
 
-/* The whole words of an entry. */
-static size_t words_of(const struct reach *r, unsigned entry, uintptr_t *from)
-{
-	uintptr_t place = r->list[entry].place, to = (place + r->list[entry].bytes) & ~7ull;
-	*from = (place + 7) & ~7ull;
-	return to > *from ? (to - *from) / 8 : 0;
-}
-
-/* An entry is to be scanned that cannot be read as it is: copy its words, and those of the
- * entries that are queued behind it, by one system call. */
-static void copy_queued(struct reach *r, unsigned entry)
-{
-	struct iovec from[MOST_AT_ONCE];
-	uint16_t entries[MOST_AT_ONCE];
-	unsigned count = 0;
-	size_t words = 0;
-	for (unsigned i = 0; i <= r->queued && count < MOST_AT_ONCE; i++) {
-		unsigned e = i == 0 ? entry : r->queue[(r->queue_first + i - 1) % MAX_REACHED];
-		uintptr_t at;
-		size_t n = words_of(r, e, &at);
-		if (n == 0 || (i > 0 && (r->nodes[e].scanned || r->nodes[e].readable ||
-		                         r->list[e].bytes > BIG)))
-			continue;
-		if (n > BUFFER_WORDS - words)
-			break;
-		r->nodes[e].copied = (uint16_t)words;
-		entries[count] = (uint16_t)e;
-		from[count++] = (struct iovec){ (void *)at, 8 * n };
-		words += n;
-	}
-	size_t bytes = count > 0 ? copy(r, r->buffer, from, count) : 0;
-	r->copies++;
-	/* The first that is not there ends it; that one, and those behind it, are read alone.
-	 */
-	for (unsigned i = 0; i < count && bytes >= from[i].iov_len; i++) {
-		bytes -= from[i].iov_len;
-		r->nodes[entries[i]].copies = r->copies;
-	}
-}
-
 /* Look for what an entry points to. */
 static void scan(struct thread *t, unsigned entry)
 {
 	struct reach *r = t->missing.reach;
-	uintptr_t from;
-	size_t words = words_of(r, entry, &from);
+	uintptr_t place = r->list[entry].place;
+	uintptr_t from = (place + 7) & ~7ull, to = (place + r->list[entry].bytes) & ~7ull;
+	size_t words = to > from ? (to - from) / 8 : 0;
 	if (words > r->words) { /* the list is cut off whatever else is found: its beginning */
 		words = r->words < BIG / 8 ? r->words : BIG / 8;
 		r->cut = true;
@@ -331,16 +322,11 @@ static void scan(struct thread *t, unsigned entry)
 		scan_words(t, (const uint64_t *)from, words);
 		return;
 	}
-	if (r->nodes[entry].copies != r->copies)
-		copy_queued(r, entry);
-	if (r->nodes[entry].copies == r->copies) {
-		scan_words(t, r->buffer + r->nodes[entry].copied, words);
-		return;
-	}
-	r->copies++; /* the buffer is used for this one */
 	for (size_t done = 0; done < words;) {
 		size_t most = words - done < BUFFER_WORDS ? words - done : BUFFER_WORDS;
-		size_t n = copy_one(r, r->buffer, from + 8 * done, 8 * most) / 8;
+		size_t n =
+		        copy(r, r->buffer, from + 8 * done, 8 * most, r->nodes[entry].mapped) /
+		        8;
 		scan_words(t, r->buffer, n);
 		done += n;
 		if (n < most) /* the page that is protected or gone is left out */
@@ -444,7 +430,7 @@ unsigned reach_scan(struct thread *t, const uint64_t *arguments, unsigned mask,
 	r->queue_first = r->queued = r->big_first = r->big_count = 0;
 	r->cut = false;
 	r->stamp++;
-	r->copies++;
+	r->caught = faults_caught();
 	r->pid = (int)raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
 	for (unsigned i = 0; i < LOG_ARGUMENTS; i++) {
 		unsigned far = mask >> i & 1, bytes = mask >> (LOG_ARGUMENTS + i) & 1,

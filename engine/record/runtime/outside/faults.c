@@ -80,6 +80,8 @@ static void fault_comes(int number, siginfo_t *info, void *context)
 	struct thread *t = me;
 	uintptr_t sp = (uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RSP];
 
+	if (reach_fault(context))
+		return;
 	if (rt.one_thread)
 		one_thread_trap(false);
 	REAL(sigaction)(number, &usual, NULL);
@@ -100,6 +102,30 @@ void fault_action(struct sigaction *action)
 bool fault_is_ours(const struct sigaction *action)
 {
 	return action->sa_flags & SA_SIGINFO && action->sa_sigaction == fault_comes;
+}
+
+bool faults_caught(void)
+{
+	static const int of_memory[] = { SIGSEGV, SIGBUS };
+	uint64_t blocked = 0;
+
+	raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, 0, (long)&blocked, sizeof(blocked), 0, 0);
+	for (unsigned i = 0; i < sizeof(of_memory) / sizeof(of_memory[0]); i++) {
+		struct { /* as the kernel has it */
+			void (*handler)(int, siginfo_t *, void *);
+			unsigned long flags;
+			void *restorer;
+			uint64_t mask;
+		} now;
+
+		if (blocked >> (of_memory[i] - 1) & 1 ||
+		    raw_syscall(SYS_rt_sigaction, of_memory[i], 0, (long)&now, sizeof(now.mask),
+		                0, 0) != 0 ||
+		    !(now.flags & SA_SIGINFO) || now.flags & SA_RESETHAND ||
+		    (now.handler != signal_comes && now.handler != fault_comes))
+			return false;
+	}
+	return !rt.one_thread;
 }
 
 void faults_init(void)

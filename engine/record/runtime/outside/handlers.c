@@ -373,6 +373,8 @@ void signal_comes(int number, siginfo_t *info, void *context)
 		             .action = signal_handlers[number],
 		             .info = *info,
 		             .at = c->uc_mcontext.gregs[REG_RIP] };
+	if (reach_fault(c))
+		return;
 	if (a.action.sa_flags & SA_RESETHAND)
 		signal_handlers[number].sa_handler = SIG_DFL;
 	__atomic_add_fetch(&arrivals_seen, 1, __ATOMIC_RELEASE);

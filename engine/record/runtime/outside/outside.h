@@ -272,6 +272,9 @@ bool input_signals(struct thread *t);
 
 /* ---- faults.c ---- */
 void faults_init(void);
+/* Do faults of the calling thread's memory come to the runtime, and stay unseen if they are its
+ * own? */
+bool faults_caught(void);
 
 /* ---- handlers.c ---- */
 bool signal_has_handler(int number);

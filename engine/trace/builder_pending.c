@@ -1,0 +1,22 @@
+/*
+ * builder_pending.c - the events of a recording on their way to its file, in parts that are
+ * still in the cache: to the writer, and to the must-order of the index.
+ */
+#include "engine/trace/builder_private.h"
+#include "engine/trace/index_private.h"
+
+void builder_put_pending(struct builder *b)
+{
+	struct pending *p = b->pending;
+#define LEND(member) .member = (void *)b->member->data, .member##_count = b->member->len
+	const struct trace tables = { LEND(threads), LEND(objects), LEND(blocks),
+		                      LEND(contexts) };
+#undef LEND
+	const struct must_places places = { b->lines.data + offsetof(struct line, block),
+		                            sizeof(struct line), LINE_BITS };
+	b->plain = NONE;
+	if (b->must)
+		must_maker_events(b->must, &tables, &places, p->events,
+		                  b->events.count - p->count, p->count);
+	binary_put_pending(b->writer, tables.contexts, tables.contexts_count);
+}
