@@ -80,7 +80,7 @@ run "$HEDDLE" explore --resume /nowhere/state -- ./sync log "${arguments[@]}"
 is $status 2 "a state that cannot be written is told before the first run"
 
 # Several jobs, in parts: one state, which any number of jobs go on from.
-./oracle 16 >expected
+./oracle 101 >expected
 read -ra arguments <expected
 run "$HEDDLE" explore --budget 0 --format json -- ./sync log "${arguments[@]}"
 found() {
