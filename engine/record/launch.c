@@ -218,6 +218,17 @@ bool record_check_program(const char *program, char **path, bool *instrumented,
 	return true;
 }
 
+bool record_file_instrumented(const char *path)
+{
+	GMappedFile *file = g_mapped_file_new(path, FALSE, NULL);
+	bool found = file && g_mapped_file_get_length(file) > 0 &&
+	             has_string(g_mapped_file_get_contents(file),
+	                        g_mapped_file_get_length(file), "__tsan_func_entry");
+	if (file)
+		g_mapped_file_unref(file);
+	return found;
+}
+
 /* Finds the build-id note in `notes`, which may be damaged. */
 static char *build_id_in(const char *notes, size_t size)
 {

@@ -62,10 +62,13 @@ static void open_module(struct names *n, uint32_t index)
 	if (reads != NULL)
 		g_ptr_array_add(n->warnings, reads);
 	char *atomic = m->debuginfo ? record_atomic_place(m->debuginfo) : NULL;
-	if (atomic != NULL) {
+	if (atomic != NULL)
 		g_ptr_array_add(n->warnings, record_atomic_text(atomic));
+	/* Of a module without hooks the calls are in the trace, and what they may do. */
+	if (atomic != NULL && record_file_instrumented(m->path))
 		g_ptr_array_add(n->unseen, atomic);
-	}
+	else
+		g_free(atomic);
 	g_free(last);
 }
 

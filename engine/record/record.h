@@ -98,6 +98,8 @@ struct debuginfo;
 char *record_reads_text(const struct debuginfo *module, const char *name);
 /* The same of the first such module in which the trace has events. */
 char *record_left_out_reads(const struct record_facts *facts, const struct trace *trace);
+/* Has the program or library code that the compiler has given hooks? */
+bool record_file_instrumented(const char *path);
 /* The place of the module's first atomic instruction that no hook reports, FILE:LINE
  * (FUNCTION); NULL: none. Owned by the caller. */
 char *record_atomic_place(const struct debuginfo *module);
