@@ -11,9 +11,10 @@ build=${HEDDLE%/*} # what the binary was made with
 [ "$HEDDLE" != "$root/heddle" ] || build=$root/build
 case $HEDDLE in
 */*) # a copy of the binary alone cannot record: say so once, and not by a hundred failures
-	[ -e "$build/libheddle-record.so" ] || [ -e "${HEDDLE%/*}/../lib/heddle/libheddle-record.so" ] || {
-		echo "Bail out!  HEDDLE=$HEDDLE: its recording runtime is not beside it"
-		exit 2
+	[ ! -x "$HEDDLE" ] || [ -e "$build/libheddle-record.so" ] ||
+		[ -e "${HEDDLE%/*}/../lib/heddle/libheddle-record.so" ] || {
+		printf 'not ok 1 - HEDDLE=%s: its recording runtime is beside it\n1..1\n' "$HEDDLE"
+		exit 1
 	} ;;
 esac
 scratch=$(mktemp -d)
