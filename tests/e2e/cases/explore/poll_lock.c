@@ -1,4 +1,4 @@
-// a thread polls under a lock
+// a thread polls under a lock: how often it looks in vain makes no difference
 #include <pthread.h>
 #include <stdio.h>
 pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; int ready, bug;
@@ -6,11 +6,7 @@ static void *t(void *p) { bug = 1; pthread_mutex_lock(&m); ready = 1; pthread_mu
 int main() { pthread_t x; pthread_create(&x, 0, t, 0); int r; do { pthread_mutex_lock(&m); r = ready; pthread_mutex_unlock(&m); } while (!r); pthread_join(x, 0); return 0; }
 
 //: explore
-//= exit 3
-//= executions 6
-//= complete no
+//= exit 0
+//= states 2
+//= complete yes
 //= errors
-//~ said waits by looking, at poll_lock\.c:[0-9]+: .*is not tried
-//: explore --steps 60
-//~ errors ^cut@
-//~ $d->{executions}>4&&$d->{executions}<200 1
