@@ -332,6 +332,7 @@ static void import_release(struct import *im)
 	g_ptr_array_free(im->all_lives, TRUE);
 	g_hash_table_destroy(im->locations);
 	g_hash_table_destroy(im->functions);
+	g_hash_table_destroy(im->once);
 	g_hash_table_destroy(im->objects);
 	g_byte_array_free(im->inputs, TRUE);
 	g_hash_table_destroy(im->instances);
@@ -436,6 +437,7 @@ void import_init(struct import *im, const char *path, const char *name)
 	im->all_lives = g_ptr_array_new_with_free_func(g_free);
 	im->locations = g_hash_table_new(NULL, NULL);
 	im->functions = g_hash_table_new(NULL, NULL);
+	im->once = g_hash_table_new(NULL, NULL);
 	im->objects = import_objects_new();
 	im->inputs = g_byte_array_new();
 	im->instances = import_instances_new();

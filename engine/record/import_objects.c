@@ -119,8 +119,8 @@ uint32_t import_object(struct import *im, struct lane *lane, enum log_tag tag, u
 
 uint32_t import_awaited(struct import *im, bool channel, uint64_t number)
 {
-	g_autofree char *name = channel ? channel_name((unsigned)number)
-	                                : g_strdup_printf("once%" G_GUINT64_FORMAT, number);
+	g_autofree char *name =
+	        channel ? channel_name((unsigned)number) : import_message_name(im, number);
 	return builder_object(im->b, name, strlen(name));
 }
 

@@ -92,9 +92,10 @@ struct import {
 	GTree *lives;         /* low -> struct block_life */
 	GPtrArray *all_lives; /* owned */
 	struct block_life *cache[CACHE];
-	GHashTable *locations;              /* pc -> location + 1 */
-	GHashTable *functions;              /* pc -> string + 1 */
-	GByteArray *inputs;                 /* for replay: struct log_input, see inputs.h */
+	GHashTable *locations; /* pc -> location + 1 */
+	GHashTable *functions; /* pc -> string + 1 */
+	GHashTable *once;      /* set: the messages of once-functions that have begun */
+	GByteArray *inputs;    /* for replay: struct log_input, see inputs.h */
 	uint64_t clocks, repeated, futexes; /* answers, repetitions, waits for a futex */
 	GHashTable *objects;                /* set of struct site: import_objects.c */
 	/* import_calls.c: set of struct specified; a type, or one with a small number -> count
@@ -187,6 +188,9 @@ uint32_t import_object(struct import *im, struct lane *lane, enum log_tag tag, u
 /* The object of a misuse; `how`: enum log_misuse. */
 uint32_t import_misused(struct import *im, struct lane *lane, unsigned how, uint64_t address);
 /* The channel, or the once-function, that a thread waits for. */
+/* The name of a message of no channel: of a once-function, or of a signal, a timer, a close.
+ * Owned by the caller. */
+char *import_message_name(struct import *im, uint64_t number);
 uint32_t import_awaited(struct import *im, bool channel, uint64_t number);
 /* Initialise the object at the address, if any. */
 void import_object_init(struct import *im, uint64_t address);

@@ -32,15 +32,24 @@ static void note(struct import *im, const char *text, uint64_t length)
 	g_free(value);
 }
 
+char *import_message_name(struct import *im, uint64_t number)
+{
+	bool once = g_hash_table_contains(im->once, GSIZE_TO_POINTER(number));
+	return g_strdup_printf("%s%" PRIu64, once ? "once" : "message", number);
+}
+
 /* The name of a message, the caller's. */
-static char *import_message(uint64_t word, bool begins)
+static char *import_message(struct import *im, uint64_t word, bool begins)
 {
 	enum { PAGE = 4096 };
 	struct log_message_fields f = log_message_parts(word);
 
-	if (f.channel == 0)
-		return g_strdup_printf("once%" PRIu32 "%s", f.number,
-		                       begins ? MESSAGE_BEGINS : "");
+	if (f.channel == 0 && begins)
+		g_hash_table_add(im->once, GSIZE_TO_POINTER((gsize)f.number));
+	if (f.channel == 0) {
+		g_autofree char *name = import_message_name(im, f.number);
+		return g_strconcat(name, begins ? MESSAGE_BEGINS : "", NULL);
+	}
 	enum channel_event what = f.bytes == LOG_CHANNEL_CLOSED   ? CHANNEL_CLOSED
 	                          : f.bytes == LOG_CHANNEL_SHARED ? CHANNEL_SHARED
 	                                                          : CHANNEL_DATA;
@@ -68,7 +77,7 @@ static void add_sync(struct import *im, uint32_t id, enum log_tag tag, unsigned 
 		lane = import_lane(im, id); /* lanes may have moved */
 		break;
 	case OPERAND_MESSAGE:
-		text = import_message(w[1], tag == LOG_SND && flags & LOG_BEGINS);
+		text = import_message(im, w[1], tag == LOG_SND && flags & LOG_BEGINS);
 		e.target = builder_message(im->b, text, strlen(text));
 		g_free(text);
 		break;

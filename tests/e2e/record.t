@@ -255,5 +255,5 @@ run "$HEDDLE" cc -g "$scratch/signals.c" -o "$scratch/signals" -pthread
 run "$HEDDLE" record -q -o "$scratch/signals.hdl" -- "$scratch/signals"
 run "$HEDDLE" convert "$scratch/signals.hdl" "$scratch/signals.txt" --to text
 is "$(grep -o '|\(snd\|rcv\)(.*' "$scratch/signals.txt" | tr -d '\n')" \
-	'|snd(once1)|signals.c:15|rcv(once1)|signals.c:6' "pthread_kill and sigwait are a message"
+	'|snd(message1)|signals.c:15|rcv(message1)|signals.c:6' "pthread_kill and sigwait are a message"
 done_testing
