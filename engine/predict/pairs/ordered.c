@@ -75,18 +75,19 @@ static struct report *races_of_order(struct trace *t, const struct race_options 
 	struct listing listing = { report, sound ? &effort : NULL };
 
 	effort_init(&effort, t->events_count, options);
-	if (sites == NULL || sound) {
+	if (sites == NULL) {
 		order = order_new(t, kind, progress);
 		done = order != NULL;
 	}
 	done = done && find_pairs(t, kind, order, sites, &listing, progress);
 	report_keep_shard(report, options);
 	report->candidates = report->findings->len;
-	if (done && sound) {
+	if (done && sound && report->findings->len > 0) { /* the order is of the whole trace */
+		if (order == NULL)
+			order = order_new(t, kind, progress);
 		struct shb shb = { order, t };
-
-		done = report_witnesses(report, options, sites, shb_limits, &shb, &effort,
-		                        progress);
+		done = order != NULL && report_witnesses(report, options, sites, shb_limits,
+		                                         &shb, &effort, progress);
 	}
 	if (effort.over)
 		report_note_effort(report, options);
