@@ -126,7 +126,11 @@ done
 # first signal may be meant for the program, the second is not.
 has_a_program() # PID: the recorder has started a program that has not ended
 {
-	[ -n "$(cat /proc/$1/task/$1/children 2>/dev/null)" ]
+	local child # others of its processes read debug information
+	for child in $(cat /proc/$1/task/$1/children 2>/dev/null); do
+		[[ $(readlink /proc/$child/exe) != */busy ]] || return 0
+	done
+	return 1
 }
 for times in 400000 1600000 6400000 25600000; do
 	"$HEDDLE" record -q --mode free -o cut.hdl -- ./busy $times >/dev/null 2>cut.err &
