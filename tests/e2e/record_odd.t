@@ -164,7 +164,10 @@ is $? 1 "nothing is said of calls that are not modelled"
 first=$out
 run timeout 60 $HEDDLE record -q --seed 3 -o again.hdl -- ./number
 is "$out" "$first" "one seed, the same time"
-cmp -s number.hdl again.hdl
+for of in number again; do # the real-time clock begins at the real second
+	"$HEDDLE" convert -q $of.hdl --to text - | sed '/^#/d; s/\(v.tv_sec)=\)[0-9]*/\1/' >$of.txt
+done
+cmp -s number.txt again.txt
 ok $? "and the same trace"
 
 # --start-at: what came before is not in the trace, and replay knows it
