@@ -198,4 +198,28 @@ run "$HEDDLE" replay -q --trace bank.hdl -- ./bank
 is "$status $out" "0 balance 150" "without a witness: the recorded order, to its end"
 like "$err" "each thread does and sees what it did in the recording" "and nothing differs"
 is "$(ls "${TMPDIR:-/tmp}"/heddle-replay-* 2>/dev/null | wc -l)" 0 "no log is left behind"
+
+# A thread stands before its event, and not behind the one before, in a function that it has yet to leave.
+cat >"$scratch/left.c" <<'C'
+#include <pthread.h>
+int shared;
+static void *run(void *p) { shared = 1; return p; }
+static __attribute__((noinline)) void begin(pthread_t *t)
+{
+	pthread_create(t, NULL, run, NULL);
+}
+int main(void)
+{
+	pthread_t t;
+	begin(&t);
+	shared = 2; /* line 12 */
+	return pthread_join(t, NULL);
+}
+C
+run "$HEDDLE" cc -g -O1 "$scratch/left.c" -o "$scratch/left" -pthread
+run "$HEDDLE" record -q -o "$scratch/left.hdl" -- "$scratch/left"
+run "$HEDDLE" races "$scratch/left.hdl" --format json
+run "$HEDDLE" witness "$scratch/left.hdl" $(json '"$d->{findings}[0]{first} $d->{findings}[0]{second}"') -o "$scratch/left.wit"
+run "$HEDDLE" replay --witness "$scratch/left.wit" -- "$scratch/left"
+is "$(grep -m1 -A1 'main w4(shared)=2' <<<"$err" | tail -n 1)" "    #0 main left.c:12" "the stack before the pair is the event's"
 done_testing

@@ -89,6 +89,14 @@ ALWAYS_INLINE void sched_point(struct thread *t)
 {
 	sched_point_at(t, NULL);
 }
+/* The same behind an event: on replay the thread does not stand before its next one yet. */
+ALWAYS_INLINE void sched_point_after(struct thread *t)
+{
+	if (unlikely(rt.replay))
+		replay_call(t);
+	if (likely(!rt.replay))
+		sched_point(t);
+}
 /* Before an event that is no scheduling point. */
 ALWAYS_INLINE void plan_point(struct thread *t)
 {

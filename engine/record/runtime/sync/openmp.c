@@ -49,7 +49,7 @@ static void master_region(struct thread *t, struct team *team)
 		openmp_send(t, team->begin, team->pc); /* when all of the team are there */
 		gather(t, team);
 	}
-	sched_point(t);
+	sched_point_after(t);
 	run_region(t, team);
 	if (!rt.controlled)
 		return;

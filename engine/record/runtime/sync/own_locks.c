@@ -157,7 +157,7 @@ void __tsan_mutex_post_unlock(void *p, unsigned flags)
 	inside(-1);
 	struct thread *t = recording();
 	if (t)
-		sched_point(t);
+		sched_point_after(t);
 }
 
 /* It signals others; its inside calls out of it ("divert"), and comes back. */

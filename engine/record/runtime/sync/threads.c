@@ -231,7 +231,7 @@ static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*s
 		if (of_openmp(start))
 			sched_force(t, child, false); /* until it is parked */
 		else
-			sched_point(t); /* the child may well be faster */
+			sched_point_after(t); /* the child may well be faster */
 	}
 	return 0;
 }
