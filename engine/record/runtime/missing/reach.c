@@ -51,7 +51,7 @@ struct reach { /* a thread's */
 	uint16_t big[MAX_REACHED];
 	unsigned big_first, big_count;
 	uint64_t buffer[BUFFER_WORDS]; /* of what may not be readable */
-	bool caught;                   /* see copy_here */
+	bool caught;                   /* faults_caught: copy_here may be used */
 	int pid;
 };
 
@@ -71,11 +71,13 @@ void reach_init(void)
 }
 
 /*
- * Memory that may not be there.  A fault would be the program's: in free mode any memory may go
- * away, and in both modes mappings, and the pages in blocks that the program protects.
+ * Reading memory that may be unmapped or protected.  A fault must not reach the program: in
+ * free mode another thread may unmap any memory meanwhile, and in both modes the program may
+ * have unmapped a mapping or protected pages of a block.
  */
 
-/* Returns how many bytes could not be read; a fault in it goes on behind it. */
+/* Copies up to the first byte that cannot be read; returns how many bytes are left.  After a
+ * fault of its instruction reach_fault continues behind that instruction. */
 static __attribute__((noinline, noclone)) size_t copy_here(void *to, uintptr_t from,
                                                            size_t bytes)
 {
@@ -96,8 +98,8 @@ bool reach_fault(ucontext_t *context)
 	return true;
 }
 
-/* How much of the memory has been read. A page of a `mapped` file or device is not read here,
- * which might wait or have an effect. */
+/* Returns the number of bytes read.  A `mapped` file or device is read by the kernel, which
+ * refuses devices, as reading those may wait or have an effect. */
 static size_t copy(const struct reach *r, void *to, uintptr_t from, size_t bytes, bool mapped)
 {
 	if (r->caught && !mapped)

@@ -272,8 +272,8 @@ bool input_signals(struct thread *t);
 
 /* ---- faults.c ---- */
 void faults_init(void);
-/* Do faults of the calling thread's memory come to the runtime, and stay unseen if they are its
- * own? */
+/* Does a memory fault of the calling thread reach a handler of the runtime's?  Not where the
+ * program blocks the signal, ignores it, or has a handler for one time. */
 bool faults_caught(void);
 
 /* ---- handlers.c ---- */
