@@ -117,6 +117,12 @@ uint32_t import_object(struct import *im, struct lane *lane, enum log_tag tag, u
 	return site->object;
 }
 
+char *import_message_name(struct import *im, uint64_t number)
+{
+	bool once = g_hash_table_contains(im->once, GSIZE_TO_POINTER(number));
+	return g_strdup_printf("%s%" G_GUINT64_FORMAT, once ? "once" : "message", number);
+}
+
 uint32_t import_awaited(struct import *im, bool channel, uint64_t number)
 {
 	g_autofree char *name =

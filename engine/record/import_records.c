@@ -32,12 +32,6 @@ static void note(struct import *im, const char *text, uint64_t length)
 	g_free(value);
 }
 
-char *import_message_name(struct import *im, uint64_t number)
-{
-	bool once = g_hash_table_contains(im->once, GSIZE_TO_POINTER(number));
-	return g_strdup_printf("%s%" PRIu64, once ? "once" : "message", number);
-}
-
 /* The name of a message, the caller's. */
 static char *import_message(struct import *im, uint64_t word, bool begins)
 {
