@@ -426,7 +426,7 @@ bool run_launch(struct record_options *o, const char *path, bool clang_name, int
 	if (report[0] >= 0)
 		close(report[0]);
 	if (n == (ssize_t)sizeof(code)) {
-		waitpid(*pid, &code, 0);
+		waitpid(*pid, NULL, 0);
 		return error_set(error, path, NULL, "cannot start it: %s", g_strerror(code));
 	}
 	return good;

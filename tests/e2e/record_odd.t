@@ -259,4 +259,10 @@ fi
 printf '%s\n' '#include <stdatomic.h>' 'int main(void) { atomic_thread_fence(memory_order_seq_cst); return 0; }' >fence.c
 run "$HEDDLE" cc -O1 -Wall -Werror fence.c -o fence
 is "$status $err" "0 " "a fence does not break a build with -Werror"
+# The reason why the system does not start a program: here its loader is not there.
+echo 'int main(void) { return 0; }' >loader.c
+"$HEDDLE" cc loader.c -o loader -Wl,--dynamic-linker=/nowhere/ld.so
+run "$HEDDLE" record -- ./loader
+is "$status" 125 "a program that the system does not start"
+like "$err" "loader: cannot start it: No such file or directory" "the system's reason"
 done_testing
