@@ -1,0 +1,42 @@
+/* Two threads look under a spin lock until it is so; then each changes the sum: two orders. */
+#include <pthread.h>
+static pthread_spinlock_t m;
+static int ready;
+int sum;
+static void *look(void *p)
+{
+	for (;;) {
+		pthread_spin_lock(&m);
+		int now = ready;
+		pthread_spin_unlock(&m);
+		if (now)
+			break;
+	}
+	pthread_spin_lock(&m);
+	sum = sum * 3 + (int)(long)p;
+	pthread_spin_unlock(&m);
+	return 0;
+}
+int main(void)
+{
+	pthread_t a, b;
+	pthread_spin_init(&m, 0);
+	pthread_create(&a, 0, look, (void *)1);
+	pthread_create(&b, 0, look, (void *)2);
+	pthread_spin_lock(&m);
+	ready = 1;
+	pthread_spin_unlock(&m);
+	pthread_join(a, 0);
+	pthread_join(b, 0);
+	return 0;
+}
+
+//: explore --check 'sum == 5 || sum == 7'
+//= exit 0
+//= states 2
+//= complete yes
+//= errors
+//: explore --check 'sum != 5'
+//= exit 1
+//: explore --check 'sum != 7'
+//= exit 1
