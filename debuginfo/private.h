@@ -131,8 +131,8 @@ bool known_settled(const struct stat *st, struct timespec now);
 /* The key of a module as it is now; NULL: it is not to be kept. Owned by the caller.
  */
 char *known_key(const char *path, enum reading most);
-/* What was read under that key, aligned to 8 bytes; false: it is to be read anew. `key` may be
- * NULL. */
+/* Hand out the facts kept under that key, aligned to 8 bytes; false: the module must be read.
+ * `key` may be NULL. */
 bool known_take(const char *key, const char *path, void take(void *context, const char *read),
                 void *context);
 /* Keep it, where the module is still the same. */

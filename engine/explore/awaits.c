@@ -53,7 +53,8 @@ static bool is_shared(const void *context, uint32_t event)
 	return false;
 }
 
-/* What is on its thread's own stack alone belongs to the thread's state. */
+/* Does the event access its thread's own stack alone? That memory belongs to the thread's
+ * state. */
 static bool is_own(const struct sharing *s, uint32_t event)
 {
 	const struct event *x = &s->t->events[event];

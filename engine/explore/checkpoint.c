@@ -1,11 +1,11 @@
 /*
  * checkpoint.c - see checkpoint.h.
  *
- * What a state has beyond an extent is written as all of it, which lies beyond none: lists from
- * the extent's length on, sets if they have grown, single numbers always.
- * Runs whose planning was not finished are kept as their schedules: they are executed once
- * more, not counted again, and planned from the beginning; the schedules that they have given
- * are known by their keys.
+ * A state is written from an extent on: lists from the extent's length, sets if they have
+ * grown, single numbers always. A whole state is written from the empty extent. Runs whose
+ * planning was not finished are kept as their schedules: they are executed once more, not
+ * counted again, and planned from the beginning; the schedules that they have given are known
+ * by their keys.
  */
 #include "engine/explore/checkpoint.h"
 
@@ -244,7 +244,7 @@ static struct extent extent_of(const struct exploration *x)
 	return e;
 }
 
-/* What x has belongs to the base of its task. */
+/* Note the counts that x has as those of its task's base. */
 static void note_origin(struct exploration *x)
 {
 	struct task_origin *o = &x->origin;
@@ -312,7 +312,7 @@ static void archive_again(struct exploration *x, const struct pending_limits *li
 	}
 }
 
-/* What lies beyond the extent of the base; that of none: all. */
+/* Read or write the state beyond the extent of the base; all of it beyond the empty extent. */
 static void archive_exploration(struct exploration *x, const struct extent *from,
                                 struct archive *a)
 {
@@ -411,7 +411,7 @@ static bool unpack(struct checkpoint *c, const char *bytes, size_t length, struc
 	       foreign(c->path, error, "is damaged");
 }
 
-/* What stands before the state. */
+/* Read the head of a file, which stands before the state. */
 static bool read_head(struct checkpoint *c, struct error *error)
 {
 	struct archive *a = archive_reader(c->data, c->size);

@@ -28,8 +28,8 @@ struct checkpoint_header {
 	uint8_t sum[32]; /* SHA-256 of the frame */
 };
 
-/* What the exploration is of; owned by the caller, NULL and `error` when the program or a
- * specification cannot be read. */
+/* Identity of the explored input: program, arguments and options. Owned by the caller; NULL and
+ * `error` when the program or a specification cannot be read. */
 char *checkpoint_identity(const struct explore_options *options, struct error *error);
 
 /* Does the file begin as a state? */

@@ -457,8 +457,8 @@ static bool inherit(struct exploration *x, struct error *error)
 	       checkpoint_inherit(x->from, error);
 }
 
-/* What a run needs and gives back is not the system's in between: that would cost a page fault
- * for each page of it. */
+/* Keep the memory that a run frees for the next run: given back to the system, it would cost a
+ * page fault a page. */
 static void keep_heap(void)
 {
 	enum { KEPT = 32 << 20 }; /* the most that the C library takes */

@@ -58,8 +58,8 @@ struct extent {
 	uint32_t sets[5]; /* explore_sets */
 };
 
-/* What a task (tasks.h) began with: its base, and that one's counts, so that a join counts
- * each once. */
+/* Base that a task (tasks.h) began with, and the base's counts, so that a join counts each of
+ * them once. */
 struct task_origin {
 	char *base;            /* owned: its file's name, beside the task's; NULL: no task */
 	uint8_t sum[32];       /* and its check sum */

@@ -46,7 +46,7 @@ static bool judge_read(struct search *x, struct smt_query *q, const uint32_t *se
 	return good;
 }
 
-/* What the read of the query is to see. */
+/* Set the value that the read of the query is to see. */
 static void expect(struct search *x, const uint32_t *writers)
 {
 	x->ask.seen = history_would_see(x->h, x->ask.event, writers);

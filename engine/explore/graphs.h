@@ -112,8 +112,8 @@ void graphs_note_state(struct graphs *s, struct memory_graph *g, const GArray *l
                        uint64_t mark, uint64_t state);
 
 /* ---- graphs_alone.c ---- */
-/* What a run shows of what its threads share; sets s->restart when graphs were spared for what
- * is not so. */
+/* Note the memory and objects that the threads of a run share; sets s->restart when graphs were
+ * spared on an assumption that the run refutes. */
 void graphs_note_uses(struct graphs *s, const struct trace *t, const struct memory_recorded *r);
 /* The graph was run. */
 void graphs_note_ends(struct graphs *s, struct memory_graph *g);

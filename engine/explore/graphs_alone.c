@@ -1,11 +1,11 @@
 /*
  * graphs_alone.c - which graphs need no run, as their threads share nothing but atomics.
  *
- * What a thread does depends on its own past. Where no two threads access the same plain memory
- * with nothing but creation and joins between, use one object of the thread library or free
- * memory, what a run shows of a graph is what each thread shows by itself: a failure is
- * one thread's, and there is no data race. So a graph all of whose threads were at these ends
- * in some run has nothing new. A run that shows otherwise makes all graphs be looked at again.
+ * A thread's behaviour depends on its own past. Where no two threads access the same plain
+ * memory with nothing but creation and joins between, use one object of the thread library or
+ * free memory, a run of a graph shows what each thread shows by itself: a failure is one
+ * thread's, and no data race exists. So a graph all of whose threads were at these ends in some
+ * run has nothing new. A run that shows otherwise makes all graphs be looked at again.
  */
 #include "engine/explore/graphs.h"
 

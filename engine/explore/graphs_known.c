@@ -284,7 +284,7 @@ static bool only_looks(const struct learning *l, uint32_t event)
 	return x->op == OP_WRITE && l->r->graph_of[event] == NONE;
 }
 
-/* What the thread's later states are compared with. */
+/* Note a change by the thread, which its later states are compared with. */
 static void take_change(struct learning *l, uint32_t event, uint64_t before)
 {
 	uint32_t id = l->r->graph_of[event];
@@ -422,7 +422,7 @@ static const struct record_wait *wait_of(const struct learning *l, uint32_t thre
 	return NULL;
 }
 
-/* What a thread that is blocked would do. */
+/* Event that a blocked thread would make, by the reason that it waits for. */
 static const struct request {
 	enum log_wait reason;
 	enum memory_guard guard; /* MEMORY_ANY: the end of a wait */

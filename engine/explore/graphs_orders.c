@@ -40,7 +40,7 @@ static void note_atomic(struct explore_report *r, const struct trace *t, uint32_
 	g_array_append_val(r->atomics, fresh);
 }
 
-/* What a failed compare-and-exchange has of the order. */
+/* Memory order of a failed compare-and-exchange that was asked for with `order`. */
 static unsigned failure_part(unsigned order)
 {
 	return order == ORDER_ACQ || order == ORDER_ACQ_REL ? ORDER_ACQ

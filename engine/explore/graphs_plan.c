@@ -29,8 +29,8 @@ struct sorting {
 	GArray *from, *to; /* uint32_t: edges */
 };
 
-/* What comes before the store of a read-modify-write comes before its load: they are one step.
- */
+/* Add an edge. An event before the store of a read-modify-write is before its load, too: both
+ * are one step. */
 static void edge(struct sorting *s, uint32_t from, uint32_t to)
 {
 	if (from == NONE || to == NONE)
@@ -175,7 +175,8 @@ static uint16_t tag_of_load(const struct memory_graph *g, uint32_t id, uint16_t 
 	return updates ? LOG_RMW : LOG_AREAD;
 }
 
-/* What the operation on a condition is told: whom to wake, or that the time is up. */
+/* Put the outcome of an operation on a condition into its step: the waiter to wake, or that the
+ * time is up. */
 static void tell_waits(const struct memory_event *e, struct log_step *step)
 {
 	if ((e->flags & MEMORY_CHOOSES) && e->choice < MEMORY_CHOICES)
@@ -189,7 +190,8 @@ static bool is_plain(const struct memory_event *e)
 	return e->order == ORDER_PLAIN;
 }
 
-/* What a plain write before the first atomic access leaves is the initial value. */
+/* Name of a store in a plan. A value that a plain write leaves before the first atomic access
+ * is the initial value. */
 static uint32_t named_store(const struct planning *p, uint32_t store)
 {
 	const struct memory_event *e = &p->g->events[store];
@@ -206,7 +208,7 @@ static void name_store(struct planning *p, uint32_t id)
 	p->begun[e->location] |= !is_plain(e);
 }
 
-/* What the step leaves open under RC11. */
+/* Name the store that the step reads from, which RC11 leaves open. */
 static void tell_source(const struct planning *p, uint32_t id, struct log_step *step)
 {
 	const struct memory_event *e = &p->g->events[id];

@@ -14,8 +14,8 @@
  * same values everywhere else. Each replacement takes steps away, so each outcome has a
  * schedule without longer pasts, and the exploration does not go on after one.
  *
- * What is left out must be atomic reads, or updates that write what they read, of live memory:
- * a plain read may be half of a data race. States hold addresses; those of two runs are
+ * Events that are left out must be atomic reads, or updates that write the value read, of live
+ * memory: a plain read may be half of a data race. States hold addresses; those of two runs are
  * compared as long as the runs have the same blocks at the same addresses.
  */
 #ifndef HEDDLE_PASTS_H

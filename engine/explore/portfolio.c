@@ -440,7 +440,7 @@ static GArray *turns_before(const struct trace *t, const GArray *turns, const ui
 	return out;
 }
 
-/* What is known of a run's events while its pairs are looked for. */
+/* Facts about a run's events while its pairs are looked for. */
 struct looked_at {
 	const struct trace *t;
 	const struct order *hb; /* the run's happens-before */

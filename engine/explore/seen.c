@@ -118,7 +118,7 @@ static uint64_t plain_byte(uint64_t integer, uint64_t at)
 	return history_mix(4, integer >> 8 * at & 0xff);
 }
 
-/* What an access's bytes hold. */
+/* Value that the bytes of an access hold. */
 struct held {
 	struct access_value value;
 	uint64_t pointer; /* number of the whole, if it is one; else 0 */

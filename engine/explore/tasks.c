@@ -328,7 +328,7 @@ static void adopt_counts(struct exploration *x, const struct exploration *other)
 		adopt_set(own[i], others[i]);
 }
 
-/* What a task has added to the base. */
+/* Take over the results that a task has added to the base. */
 static void adopt(struct join *j, struct exploration *other)
 {
 	struct exploration *x = j->x;

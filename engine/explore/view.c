@@ -178,7 +178,7 @@ static bool see_scopes(struct view *v, const struct view_rules *rules,
 	return true;
 }
 
-/* What is left out is inert. (It is outside of scopes: calls are no looks.) */
+/* Make the events that are left out inert. (They are outside of scopes: calls are no looks.) */
 static void leave_out(struct view *v)
 {
 	const struct trace *t = v->recorded;

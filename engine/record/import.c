@@ -457,7 +457,7 @@ void import_init(struct import *im, const char *path, const char *name)
 	im->facts->modules = g_array_new(FALSE, FALSE, sizeof(struct record_module));
 }
 
-/* What the header says in the end. */
+/* Take the facts that the log's header has at its end. */
 static void take_header(struct import *im)
 {
 	const struct log_header *header = im->header;

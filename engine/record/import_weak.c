@@ -45,7 +45,7 @@ void import_weak(struct import *im, uint32_t id, const struct log_record *r)
 		             (struct event){ .op = OP_FLUSH, .target = NONE, .aux = store });
 }
 
-/* What the runtime told before the event of its thread. */
+/* Take the state that the runtime wrote before the event of its thread. */
 void import_weak_state(struct import *im, struct lane *lane, uint32_t event)
 {
 	if (lane->state != 0 && event != NONE && im->facts->states != NULL) {

@@ -188,7 +188,8 @@ static uint32_t variable_at(const struct trace *t, uint64_t address)
 	return NONE;
 }
 
-/* What exploration adds to a futex: its sleepers have the word's name, the others more. */
+/* Variables that exploration adds to a futex: the sleepers have the word's name, the others a
+ * suffix more. */
 static bool append_futex(struct names *n, uint64_t address, uint32_t location, GString *name)
 {
 	static const char *const parts[] = { [LOG_FUTEX_LOCK] = FUTEX_LOCK_SUFFIX,
@@ -249,7 +250,8 @@ void names_forms(void *context, struct builder *b)
 		builder_late_note(b, TRACE_UNSEEN_NOTE, n->unseen->pdata[i]);
 }
 
-/* What the C library keeps inside its types is nobody's business: "m.__data.__lock". */
+/* Cut off members inside of the C library's types, which are no names of the user's:
+ * "m.__data.__lock" becomes "m". */
 static void cut_library_members(GString *name)
 {
 	static const char *const inner[] = { ".__", "._M_", "->__" };

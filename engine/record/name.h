@@ -55,7 +55,7 @@ const struct namer *names_namer(struct names *names);
 bool names_function(struct names *names, uint32_t module, uint64_t address, GString *name);
 /* Debug information of a module, or NULL; opened on the first call. */
 struct debuginfo *names_debuginfo(struct names *names, uint32_t module);
-/* What could not be read, and why: char *, owned by `names`. */
+/* Debug information that could not be read, and why: char *, owned by `names`. */
 const GPtrArray *names_warnings(const struct names *names);
 
 #endif

@@ -193,7 +193,8 @@ static void inherit(const struct record_server *s, struct log_config *config)
 	memcpy(config->library_path, s->config.library_path, sizeof(config->library_path));
 }
 
-/* What the settled process and we share, and the file that its own log is in until then. */
+/* Make the memory that the settled process shares with the server, and the file that holds its
+ * own log until then. */
 static bool make_room(struct record_server *s, const char *output)
 {
 	leave_room(s);
@@ -395,7 +396,7 @@ bool record_server_begin(struct record_server *s, struct record_options *o)
 	return s->runs;
 }
 
-/* What of the log is in memory alone goes to the file, after its full chunks. */
+/* Write the part of the log that is in memory alone to the file, after its full chunks. */
 static int complete_log(struct record_server *s)
 {
 	const struct log_chunk *chunk = (const void *)(s->shared + LOG_HEADER);

@@ -403,7 +403,7 @@ static bool check_lists(struct in *in, uint64_t from, uint64_t to)
 	return true;
 }
 
-/* What events are checked against, and what is found of them. */
+/* Limits that events are checked against, and facts gathered from them on the way. */
 struct events_check {
 	struct limits limits;
 	uint64_t covered; /* variables of wide accesses: 32 bits */

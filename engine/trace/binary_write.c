@@ -285,7 +285,8 @@ static uint32_t new_id(const struct selection *s, uint32_t event)
 	return event == NONE ? NONE : s->ids[event];
 }
 
-/* What is said of a store that is left out is left out, too: the trace is a part (filtered). */
+/* Sources of weak reads, for the selected events: entries about a store that the selection
+ * leaves out are left out, too, as the trace is then a filtered one. */
 static void select_weak(const struct trace *t, struct selection *s)
 {
 	for (uint64_t e = 0; e < s->count; e++)

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* Who used a block. */
+/* Threads that used a block of memory. */
 struct visitors {
 	uint32_t allocator, freer; /* threads, or NONE: none yet */
 	uint64_t threads;          /* bit set: those below MANY that got their edge */

@@ -109,8 +109,8 @@ static json_t *own_names(const json_t *names)
 	return own;
 }
 
-/* What finding_print is to print: places and names of the user's own code, and nothing that the
- * sentence ("text") is made of. */
+/* Part of a finding that finding_print is to print: places and names of the user's own code,
+ * without the members that the sentence ("text") is made of. */
 static json_t *heading_of(const json_t *f)
 {
 	json_t *heading = json_copy((json_t *)f), *places = json_object_get(f, "places");

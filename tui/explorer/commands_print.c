@@ -1,7 +1,7 @@
 /*
  * commands_print.c - print and display: values of variables, objects and expressions.
  *
- * What a name means depends on the selected event and frame, as in a debugger: a local
+ * The meaning of a name depends on the selected event and frame, as in a debugger: a local
  * variable of the frame comes first, `cells[i]` is the element that i has the number of, and
  * `job->arg` is of the object that job points to then. All of these are written as the names
  * that the recording has, which engine/base/condition.h reads.

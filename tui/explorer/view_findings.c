@@ -509,8 +509,8 @@ static const struct report *report_by(const struct session *s, const char *analy
 	return last;
 }
 
-/* What else was looked for, when nothing is listed: words for a list of what was not found, and
- * where the rest is said. Cycles of inferred units are never complete. */
+/* Analyses that an empty list names as having found nothing, and where their reports are.
+ * Cycles of inferred units are never complete. */
 static const struct {
 	const char *analysis, *found, *rest;
 } others[] = {

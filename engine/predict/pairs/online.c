@@ -636,7 +636,8 @@ static void touch(struct online *o, const struct flow_event *x, enum online_kind
 	                   online_items_of(o->items, kind, number) + second);
 }
 
-/* What a call of an object with a specification accesses is its own affair, but for blocks. */
+/* Accesses inside of a call of an object with a specification are left to the specification,
+ * but for uses of blocks. */
 static __attribute__((noinline)) void touch_access(struct online *o, const struct flow_event *x,
                                                    const struct thread_past *t)
 {

@@ -48,7 +48,7 @@ void interposed__exit(int status)
 	for (;;)
 		syscall(SYS_exit_group, status);
 }
-/* What atexit has registered runs inside. */
+/* exit(3); the functions that atexit registered run inside of its frame. */
 void interposed_exit(int status)
 {
 	struct thread *t = recording();

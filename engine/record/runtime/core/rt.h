@@ -8,7 +8,7 @@
  * recording(): the calling thread when its events are to be recorded, else NULL, and then the
  * function is the real one and nothing else.
  *
- * What one may rely on: `me` is the calling thread, never NULL (`nobody` for a thread that the
+ * Guarantees: `me` is the calling thread, never NULL (`nobody` for a thread that the
  * runtime has not seen start), and only the thread itself changes its struct, but for the parts
  * whose headers say otherwise.  In controlled mode only the thread that holds the token
  * runs code of the program (sched/sched.h).  Without HEDDLE_RECORD in the environment `rt.on`

@@ -106,7 +106,7 @@ void rt_say(const char *format, ...)
 	syscall(SYS_write, 2, text, n);
 }
 
-/* What runs of an exploration call, looked up before their process is copied. */
+/* Functions that runs of an exploration call, looked up before their process is copied. */
 static struct {
 	const char *name;
 	void *function;

@@ -1,8 +1,8 @@
 /*
  * blocking.c - calls that may block and are not on descriptors, sleep, and clocks.
  *
- * What is not modelled gives the token back and rejoins.  Sleeping is waiting for virtual time.
- * Clocks show virtual time in controlled mode and are written to the log.
+ * Calls that are not modelled give the token back and rejoin.  Sleeping is waiting for virtual
+ * time. Clocks show virtual time in controlled mode and are written to the log.
  */
 #include <sched.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  * from virtual time and the seed, so that one seed is one run; an operation that exploration
  * tries in no other order calls order_matters (orders.c; files: order_files.c).
  *
- * What one may rely on: nothing here waits without the scheduler, and an event of the heap is
+ * Guarantees: nothing here waits without the scheduler, and an event of the heap is
  * no scheduling point, for libraries allocate with their own locks held.
  */
 #ifndef HEDDLE_RUNTIME_LIBC_H

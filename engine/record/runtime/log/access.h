@@ -16,7 +16,7 @@ typedef uint16_t any_word16 __attribute__((aligned(1), may_alias));
 typedef uint32_t any_word32 __attribute__((aligned(1), may_alias));
 typedef uint64_t any_word64 __attribute__((aligned(1), may_alias));
 
-/* What lies in memory; size code 0..3. */
+/* Value in memory, of 1 << code bytes (code 0 to 3). */
 ALWAYS_INLINE uint64_t peek(uintptr_t address, unsigned code)
 {
 	switch (code) {

@@ -209,7 +209,7 @@ static void flush_buffer(const char *chunk)
 }
 
 /*
- * What has been recorded so far goes to the file (the chunks go on being filled).  In free mode
+ * Write the records made so far to the file; the chunks go on being filled.  In free mode
  * every thread has one: without main's, which has the forks, no other would begin.
  */
 void log_flush(void)
@@ -303,8 +303,8 @@ static void clear_sites(struct stream *s)
 
 volatile bool log_makes_room;
 
-/* Who looks at the run is to have seen all but the last chunks.  One that does not go on for
- * two seconds may be gone. */
+/* Wait until the reader of a live recording has read all but the last chunks.  A reader without
+ * progress for two seconds is taken to be gone. */
 static void await_reader(void)
 {
 	enum { TRIES = 2000, PAUSE = 1000000 };

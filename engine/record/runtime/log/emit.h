@@ -23,7 +23,7 @@ ALWAYS_INLINE uint64_t context_of(uint64_t parent, uintptr_t call, uintptr_t fun
 	return h ^ h >> 32;
 }
 
-/* What `context` is in the frame of that hash. */
+/* Value of the thread's `context` in the frame with that hash. */
 ALWAYS_INLINE uint64_t context_now(const struct thread *t, uint64_t frame)
 {
 	return frame ^ t->epoch * 0xd6e8feb86659fd93u;
@@ -118,7 +118,8 @@ static inline void log_ticket(struct thread *t)
 	t->stream->next = w + 1;
 }
 
-/* What the thread does from now on matters even if it has done the same before. */
+/* Begin a new epoch of the thread: accesses after it are recorded even where equal ones were
+ * recorded before it. */
 static inline void log_afresh(struct thread *t)
 {
 	if (!t->epoch)

@@ -29,7 +29,7 @@ static uint64_t frame_begin(const struct thread *t, const struct frame *f, uint1
 	return units + 1 <= LOG_FRAME_LIMIT ? units + 1 : 0;
 }
 
-/* So many frames are left, and then one is entered. */
+/* Record that the thread leaves `left` frames and then enters f. */
 static void log_enter(struct thread *t, const struct frame *f, uint32_t left)
 {
 	struct stream *s = t->stream;

@@ -11,7 +11,7 @@
  * Each brings the log up to date first: the value of the last write (log_fill), whose turn it
  * is (log_switch), the call stack (log_frames).  The inline half is emit.h.
  *
- * What one may rely on: a record's first word is stored last, so that a reader of a chunk that
+ * Guarantees: a record's first word is stored last, so that a reader of a chunk that
  * is cut off anywhere sees whole records and then a zero.  Nothing here schedules, and nothing
  * touches the program's memory but to read values.  After the recording is full the same
  * calls write to a scratch area.

@@ -10,7 +10,7 @@
  * The scheduler calls memory_view when the token goes to another thread, and memory_end at a
  * thread's end.
  *
- * What one may rely on: with rt.memory LOG_SC none of these is called, at the cost of one
+ * Guarantees: with rt.memory LOG_SC none of these is called, at the cost of one
  * branch. All of it is under the token.  Chance is the run's own (next_random), so one seed is
  * one run; a plan says what is chosen (log_step.reads, .after, steps FLUSH), and in an
  * exploration what follows the plan is sequentially consistent.

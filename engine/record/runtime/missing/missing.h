@@ -8,7 +8,7 @@
  * call stack moves (missing_callback, missing_settle, missing_jump) and, for reach.c, the
  * memory there is (reach_data, reach_mapped, reach_stack, block_begins).
  *
- * What one may rely on: nothing here changes what the program's calls do, and without such
+ * Guarantees: nothing here changes what the program's calls do, and without such
  * modules (rt.missing, rt.reaching false) nothing here costs more than a test.  The lists that
  * reach_scan returns are the thread's, until its next call.
  */

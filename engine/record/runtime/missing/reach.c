@@ -2,7 +2,7 @@
  * reach.c - what a call whose inside is not recorded may reach: the blocks and variables that
  * its arguments point to, and what these point to (RDIT, section 4.4.3).
  *
- * There are no types here.  A word that is an address in a live heap block, in the static data
+ * Types are unknown here.  A word that is an address in a live heap block, in the static data
  * of the program and its libraries, in a mapping or in a stack is taken for a pointer, as a
  * conservative collector does.  Blocks are looked at whole; of other memory, whose ends are not
  * known, so much as a variable usually has.  Knows nothing of what the list is for.

@@ -10,7 +10,7 @@
  * signal's handler runs where its thread stands at a safe place: handlers_run, at each hook and
  * wrapped call.
  *
- * What one may rely on: the thread that calls holds the token, errno is the call's and stays,
+ * Guarantees: the thread that calls holds the token, errno is the call's and stays,
  * and the parts of an input that was given live as long as the run.  On replay nothing is
  * bound, listened on, connected to or read from outside.
  */
@@ -254,8 +254,8 @@ void input_taken(struct thread *t);
 /* After the plan: a signal that is still to come, when nothing else is, comes now. */
 bool input_last_signal(struct thread *t);
 void input_given_wait(struct thread *t, enum log_input_call call, int fd, struct given *g);
-/* There is no more of it: waits for descriptors of the process (there may be none), until
- * the deadline if `timed`.  Is one ready? */
+/* End of the recorded input: wait for descriptors of the process (there may be none), until the
+ * deadline if `timed`.  Is one ready? */
 bool input_starve(struct thread *t, struct pollfd *fds, unsigned count, bool timed,
                   uint64_t deadline);
 

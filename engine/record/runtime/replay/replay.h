@@ -6,7 +6,7 @@
  * event in replay_event, which compares it with the plan and moves on.  A call that is no event
  * but has a place in the order (the end of a wait, a call from outside) asks with replay_call.
  *
- * What one may rely on: while replay_strict() is true every thread does its part of the
+ * Guarantees: while replay_strict() is true every thread does its part of the
  * recording; an event that is not the plan's makes the run diverge (LOG_DIVERGED, with a note
  * that names it), which ends the plan.  After the plan, or a divergence, the strategy decides.
  * A thread is known by its place among its parent's children and an event by its number in its

@@ -10,7 +10,7 @@
  * seed and on what the program did, never on the machine's clock; so one seed gives one
  * run, unless the world outside (files, sockets) answers differently.
  *
- * Nobody is woken while sched.lock is held, and nobody spins.
+ * No thread is woken while sched.lock is held, and none spins.
  */
 #include <linux/futex.h>
 #include <sched.h>

@@ -10,7 +10,7 @@
  * a call that blocks and is not modelled stand sched_leave and sched_rejoin:
  * others run meanwhile, and the run may not come again.
  *
- * What one may rely on: between two of these calls no other thread of the program runs, so that
+ * Guarantees: between two of these calls no other thread of the program runs, so that
  * the log and the runtime's tables need no lock of their own.  The strategy, the seed
  * (sched_strategy.c) or the plan (replay/) decide which thread is next; speed decides only
  * where a call that is not modelled was left, or the watchdog took the token from a thread that
@@ -43,8 +43,8 @@ struct thread_sched {
 	uint64_t deadline; /* virtual nanoseconds, when timed */
 	uint64_t since;    /* order of blocking: first come, first served where it matters */
 	int64_t priority;  /* pct, pos, surw */
-	/* What its next event is about, and whether that changes it; NULL: unknown.  For
-	 * strategies that decide before each event (sched_events.c). */
+	/* Memory that the thread's next event is about, and whether the event changes it; NULL:
+	 * unknown.  For strategies that decide before each event (sched_events.c). */
 	const volatile void *place;
 	uint32_t size;
 	bool changes;

@@ -204,7 +204,7 @@ static struct thread *turn(void)
 	return NULL;
 }
 
-/* Who has just had its turn stays where it is, as long as another one can go. */
+/* Has the thread just had its turn? It waits then for as long as another thread can run. */
 static bool has_stopped(const struct thread *t)
 {
 	return sched.turn > 0 && sched.turn < rt.config.turn_count &&

@@ -6,13 +6,12 @@
 
 /* ---- how long ---- */
 
-/* So many accesses without a synchronisation, and the thread waits for something by spinning.
- */
+/* Accesses without a synchronisation after which a thread is taken to wait by spinning. */
 enum { SPINNING = 20000 };
 
 int32_t sched_first_budget(void)
 {
-	/* who spins gives way before the run is cut */
+	/* a thread that spins gives way before the run is cut */
 	uint64_t most = rt.config.flags & LOG_EXPLORE ? rt.config.steps / 2 + 1 : SPINNING;
 	return most > 1 && most < SPINNING ? (int32_t)most : SPINNING;
 }

@@ -30,7 +30,7 @@ static struct thread *retired_first, *retired_last; /* under lock */
 /* Under lock. */
 static void retire(struct thread *t)
 {
-	/* What replay has for it must stay with its number. */
+	/* a thread that replay still has input for keeps its number */
 	if (t->sched.state == STATE_DONE && !t->life.lends && !t->life.retired &&
 	    !t->input.end && t->id) {
 		t->life.retired = true;

@@ -8,7 +8,8 @@
 
 #include "sched_private.h"
 
-/* What the kernel says of a thread: its state, and the ticks of processor time it has used. */
+/* State of a thread as the kernel shows it, and the ticks of processor time that it has used.
+ */
 static char kernel_state(pid_t tid, uint64_t *ticks)
 {
 	enum { STATE = 3, USER = 14, SYSTEM = 15 }; /* fields, proc(5) */

@@ -8,7 +8,7 @@
  * wait. Other folders need only the declarations below: a thread that the runtime takes in by
  * itself begins with thread_begin, and synchronisation that no event stands for is a message.
  *
- * What one may rely on: an acquire's event is logged after it, a release's before it, in the
+ * Guarantees: an acquire's event is logged after it, a release's before it, in the
  * same turn of the token, so that the log's order is that of the objects.  In free mode the
  * real call does it all.  The folder's own declarations are in sync_private.h and openmp.h.
  */
