@@ -32,8 +32,8 @@ enum truth { TRUTH_NO, TRUTH_YES, TRUTH_UNKNOWN };
 /* A message for the user, printed by main as "heddle: WHERE: WHAT; REMEDY". */
 struct error {
 	char where[256];  /* file (at least its base name) and line or offset; may be "" */
-	char what[768];   /* what was expected and found: one sentence without a full stop */
-	char remedy[384]; /* what to do; may be "" */
+	char what[768];   /* expected and actual value: one sentence without a full stop */
+	char remedy[384]; /* advice for the user; may be "" */
 	bool cancelled;   /* no failure: the progress callback said stop */
 };
 

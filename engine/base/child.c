@@ -61,8 +61,8 @@ int child_run(char *const *argv, bool silent)
 
 /* -- beside the caller ---------------------------------------------------------------------- */
 
-/* In a session of its own: what it starts is ended with it, and it cannot wait for a terminal.
- */
+/* The program runs in a session of its own, so that the processes it starts end with it, and
+ * so that it cannot wait for a terminal. */
 static int capture_start(char *const *argv, const char *folder, int out, pid_t *pid)
 {
 	posix_spawnattr_t attributes;
