@@ -139,9 +139,9 @@ bool builder_source_position(const char *text, size_t length, size_t *file,
                              uint32_t numbers[2]);
 void builder_source(struct builder *b, uint32_t location, const char *file, uint32_t line,
                     uint32_t column);
-/* The location of a call that code was inlined at: in this function (a string), which was
- * itself inlined at `outer`, or NONE.  One line of a library is inlined at many, so there is
- * one for each, of the same name. */
+/* Location of an inlined call: the call is in `function` (a string), which was itself inlined
+ * at `outer`, or NONE. A line that is inlined at several places has one location for each, of
+ * the same name. */
 uint32_t builder_call_site(struct builder *b, const char *name, uint32_t function,
                            uint32_t outer);
 void builder_stack_block(struct builder *b, uint32_t thread, uint32_t block);
@@ -184,9 +184,10 @@ struct told {
 	uint32_t id;
 	uint32_t enter; /* of an ENTER: number of those before it */
 };
-/* The first TOLD_ACCESSES of each block of the heap, the first access of each place elsewhere,
- * in stacks again after an ENTER or LEAVE, writes of values that may be addresses of blocks;
- * all operations but accesses, without calls in which nothing else was told. */
+/* Names depend on few accesses, and the namer receives only these: the first TOLD_ACCESSES of
+ * each heap block; the first of each other place, in stacks again after each ENTER or LEAVE;
+ * and writes of values that may be addresses of blocks. It receives all other operations,
+ * except calls that contain none of these. */
 enum { TOLD_ACCESSES = 6 };
 struct telling_of { /* borrowed */
 	const struct told *at;

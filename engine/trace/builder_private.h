@@ -93,8 +93,9 @@ struct spot {
 enum { LINE = LINE_PLACES, ODD_SIZE = 7 };
 struct line {
 	uint64_t met;  /* bit set of the existing places */
-	uint64_t told; /* those of which nothing is to be told (struct told) but writes of what
-	                * may be a block's address; in a stack, while `frames` is the same */
+	uint64_t told; /* places whose next accesses the namer does not need (struct told),
+	                  except writes of possible block addresses; in a stack only while
+	                  `frames` is the same */
 	uint64_t low;  /* offset in the region */
 	uint32_t region, block;
 	uint32_t frames; /* b->telling.frames */
@@ -171,10 +172,10 @@ struct recent_line {
 	uint8_t code, step;
 };
 
-/* The events that names may depend on (struct told), told to the namer at the end. */
+/* The events that names may depend on (struct told), passed to the namer at the end. */
 struct telling {
 	GArray *told;
-	GArray *accesses; /* uint8_t by block: accesses told, up to TOLD_ACCESSES */
+	GArray *accesses; /* uint8_t by block: its accesses in `told`, up to TOLD_ACCESSES */
 	uint32_t enters;  /* ENTERs so far */
 	uint32_t frames;  /* changes with each ENTER and LEAVE */
 	/* addresses of blocks: the lowest (more than the highest: none), the highest, the bits
@@ -203,7 +204,7 @@ struct builder {
 	struct recent_line *recent_lines;
 	uint32_t lives; /* number of block lives so far: place caches are valid while it is
 	                 * unchanged */
-	bool any_scope; /* ENTER or LEAVE occurred: there are stacks */
+	bool any_scope; /* ENTER or LEAVE occurred, so events have call stacks */
 	uint64_t dropped_releases, stolen_locks;
 	GArray *sent;            /* uint8_t by message: of enum sent */
 	uint64_t early_receives; /* messages received before their first send */
@@ -303,7 +304,7 @@ static inline bool builder_may_be_block(const struct builder *b, uint64_t addres
 	return address >= b->telling.low && address <= b->telling.high &&
 	       (address & ~b->telling.bits) == 0;
 }
-/* Is nothing to be told of an access but the address of a block? */
+/* Is the access irrelevant to the namer, unless it writes the address of a block? */
 static inline bool builder_told(const struct builder *b, const struct line *l, uint32_t place)
 {
 	return l->told & line_bit(place) && (!l->stack || l->frames == b->telling.frames);

@@ -30,7 +30,7 @@ enum operand {
 	OPERAND_NAME,     /* trace.strings: unit, method, function */
 };
 
-enum op_use { /* what an object is by an operation on it */
+enum op_use { /* kind of object that an operation shows its operand to be */
 	      USE_NONE,
 	      USE_LOCK,
 	      USE_CONDITION,

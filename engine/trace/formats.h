@@ -18,9 +18,9 @@ enum { TRACE_VERSION = 10, TRACE_OLDEST = 6, SMALL_VALUES_FROM = 10 };
 
 enum trace_format { TRACE_TEXT, TRACE_STD, TRACE_BINARY };
 
-/* Write the trace to `path`, atomically. With `keep` (bit set, or NULL: all) only those events,
- * renumbered. TRACE_STD leaves out what STD cannot express, and counts it in *left_out (may be
- * NULL). */
+/* Write the trace to `path`, atomically. With `keep` (bit set, or NULL: all) only those
+ * events, renumbered. TRACE_STD omits events that STD cannot express; their number goes to
+ * *left_out (may be NULL). */
 bool trace_write(const struct trace *t, const char *path, enum trace_format format,
                  const uint64_t *keep, uint64_t *left_out, struct error *error);
 

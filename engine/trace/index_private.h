@@ -7,12 +7,12 @@
 
 #include "engine/trace/index.h"
 
-/* INDEX_MUST, of the events in order, in as many parts as one likes, with the tables as they
- * are by then; in the end for the index, or, with NULL, for nothing. Accesses name variables,
- * or `places`. The end, with the tables as they came to be, frees, and returns the operations
- * that there were (a bit for each). */
+/* Makes INDEX_MUST from the events in order, passed in any number of batches, with the tables
+ * as they are at that moment. Accesses name variables, or `places`. must_maker_end takes the
+ * final tables and frees the maker; it fills the index, or nothing with NULL, and returns the
+ * operations that occurred (a bit for each). */
 struct must_maker;
-struct must_places {        /* where a recording's places are told their blocks, NONE: none */
+struct must_places {        /* blocks of a recording's places; NONE: no block */
 	const char *blocks; /* uint32_t, of the first 1 << shift places */
 	size_t stride;      /* bytes to that of the next ones */
 	unsigned shift;

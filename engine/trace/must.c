@@ -3,8 +3,8 @@
  * rules (must_rules.h), between the lives of blocks, and to the accesses of a block from its
  * allocation. Critical sections and reads-from are no must-orders.
  *
- * The events may come while the trace is recorded: what is known of a block only in the end,
- * its name, is looked at in the end.
+ * The events may come while the trace is recorded: a block's name, which is known only at the
+ * end, is read at the end.
  */
 #include "engine/base/hash.h"
 #include "engine/trace/index_private.h"

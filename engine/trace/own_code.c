@@ -167,7 +167,8 @@ char *own_code_place_text(const struct trace *t, uint32_t event)
 
 /* -- names ---------------------------------------------------------------------------------- */
 
-/* The library's names for what people know under another one; longer ones first. */
+/* Names of the standard library's types that people know under another name; longer ones
+ * first. */
 static const struct {
 	const char *from, *to;
 } spellings[] = {

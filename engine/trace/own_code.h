@@ -38,9 +38,9 @@ char *own_code_place_text(const struct trace *t, uint32_t event);
 /* Is it a file of the user's, by its path; or by the function, for a name without folder? */
 bool own_code_has_file(const char *path, const char *function);
 
-/* Append a name of C++ as people write it: "std::string" for what the library calls it,
- * template arguments as <…>, members of the library left out. Escapes as append_escaped. Off:
- * the name as it is. */
+/* Append a C++ name as people write it: "std::string" for the library's name of it, template
+ * arguments as <…>, members of the library left out. Escapes as append_escaped. With the
+ * setting off, the name is unchanged. */
 void own_code_append_name(const char *name, GString *out);
 
 #endif

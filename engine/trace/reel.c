@@ -32,7 +32,8 @@ enum {
 	 * while there is room for as many others. */
 	USUAL_ROOM = 16,
 	LEAST_ROOM = 4,
-	/* Events that are held need a mapping each, and the gap behind it. */
+	/* Events that are held need a mapping each, and another for the unmapped range behind
+	 * it. */
 	MOST_PAGES = 12000,
 	/* A trace of which each block has been decoded so often is not read in order: its
 	 * blocks stay from then on. */
@@ -92,7 +93,7 @@ struct reel {
 	struct decoded_blocks *counts; /* the trace's */
 	pid_t opener_id;
 	gint tape_taken;   /* atomic: `tape` is in use */
-	struct tape *tape; /* of those who meet a block by need */
+	struct tape *tape; /* shared by threads that decode a block on a page fault */
 	GThread *helpers[MOST_HELPERS];
 	guint helper_count;
 	sem_t wanted; /* helpers wait for it */
@@ -108,7 +109,7 @@ static uint32_t usual_room = USUAL_ROOM;
 static struct reel *reels;    /* atomic */
 static GMutex reels_lock;     /* of those that open and close traces */
 static bool handles;          /* faults */
-static struct sigaction rest; /* what is done about faults of other kinds */
+static struct sigaction rest; /* the action for other faults */
 
 void reel_set_fault_action(const struct sigaction *action)
 {
@@ -341,7 +342,7 @@ static void slot_fill(struct reel *r, struct tape *tape, uint32_t slot)
 	g_atomic_int_inc(&r->counts->all);
 	if (r->room == usual_room)
 		forget_bytes(r, block);
-	/* A page that is mapped twice counts twice in what users see as resident. */
+	/* A page that is mapped twice counts twice in the resident size. */
 	for (unsigned kind = 0; kind < TWINS && r->room > usual_room; kind++) {
 		const struct twin *w = &r->twins[kind];
 		if (w->written)
@@ -450,7 +451,7 @@ static void fault(int number, siginfo_t *info, void *context)
 	for (struct reel *r = g_atomic_pointer_get(&reels); r != NULL && !ours; r = r->other)
 		ours = need_address(r, EVENTS, info->si_addr) ||
 		       need_address(r, STACKS, info->si_addr);
-	if (!ours) { /* again, without us; what another process sent does not come again */
+	if (!ours) { /* the fault repeats; a signal that was sent does not */
 		sigaction(SIGSEGV, &rest, NULL);
 		if (info->si_code <= 0)
 			raise(number);

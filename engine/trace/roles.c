@@ -16,8 +16,8 @@ static bool is_foreign(const struct trace *t, const struct frame *f)
 	       (strncmp(name, "std::", 5) == 0 || *name == '_');
 }
 
-/* The outermost own frame at an event; its function, 0 unknown. `started`: it is the outermost
- * of all, and so what the thread was started with. */
+/* The function of the outermost own frame at an event; 0 unknown. `started`: no other frame
+ * encloses it, so it is the thread's start function. */
 static uint32_t outermost(const struct trace *t, uint32_t event, bool *started)
 {
 	g_autoptr(GArray) frames = trace_frames(t, event, trace_stack(t, event));

@@ -12,8 +12,8 @@
 struct file_writer;
 struct reel;
 
-/* Blocks of events that have been decoded by need, for tests; those that the thread that opened
- * the trace waited for, which is what its screens cost. */
+/* Number of blocks of events that were decoded on demand, for tests; `needed`: those that the
+ * thread that opened the trace waited for, the cost of its screens. */
 struct decoded_blocks {
 	gint all; /* atomic */
 	uint64_t needed;

@@ -12,8 +12,8 @@ struct sync_point {
 };
 #define NO_SYNC_POINT ((struct sync_point){ .event = NONE })
 
-/* All points of a list come before what follows, so of a thread's points the last suffices. A
- * list that is NULL is made. */
+/* All points of a list happen before the next event, so the last point of each thread
+ * suffices. A list that is NULL is created. */
 static inline void sync_points_add(GArray **points, struct sync_point point)
 {
 	if (*points == NULL)

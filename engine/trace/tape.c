@@ -1,6 +1,6 @@
 /*
- * tape.c - see tape.h. Encoder and decoder make the same predictions from the events before,
- * and the tape has what they do not foresee:
+ * tape.c - see tape.h. Encoder and decoder predict each event from the events before it, and
+ * the tape holds the parts that are predicted wrongly:
  *
  * - the kind of an event (operation, flags, location) is the one that followed the thread's
  *   last kind when it last occurred;
@@ -72,8 +72,8 @@ struct tape {
 	uint32_t kind_count, track_count;
 	uint32_t fresh;                    /* interned values up to here have occurred */
 	uint32_t memory[1 << MEMORY_BITS]; /* by hash of a target: the value last seen there */
-	/* Encoder: index of a head's kind, of a thread's track. An entry may be stale: compare
-	 * what it points to. */
+	/* Encoder: index of a head's kind, of a thread's track. An entry may be stale:
+	 * compare the kind or track it refers to. */
 	uint32_t kind_slots[SLOTS], track_slots[SLOTS];
 	uint32_t track; /* encoder: of the event before */
 };
@@ -300,7 +300,8 @@ uint8_t *tape_begin(struct tape *p, uint8_t *bytes)
 	return put_number(bytes, fresh);
 }
 
-/* Operand and value of an event of that kind, and what they teach; the codes. */
+/* Encodes operand and value of an event of that kind and updates the predictions; *codes are
+ * its codes. */
 static inline __attribute__((always_inline)) uint8_t *
 put_operands(struct tape *p, struct track *t, struct kind *k, uint32_t target, uint32_t value,
              uint8_t *at, unsigned *codes)
@@ -479,8 +480,8 @@ get_distances(const uint8_t **at, unsigned target_code, unsigned value_code, uin
 	*value = unzigzag((uint32_t)(word & ((UINT64_C(1) << 8 * second) - 1)));
 }
 
-/* Operand and value of an event of that kind by its codes, and what they teach. Few branches
- * depend on the codes, as they are not foreseen. */
+/* Decodes operand and value of an event of that kind from its codes and updates the
+ * predictions. Few branches depend on the codes, which the processor cannot predict. */
 static inline __attribute__((always_inline)) const uint8_t *
 get_operands(struct tape *p, struct track *t, struct kind *k, unsigned codes, const uint8_t *at,
              uint32_t *to_target, uint32_t *to_value)

@@ -83,7 +83,8 @@ enum mark {
 size_t text_find(struct span s, size_t from, unsigned wanted);
 
 /* Values (text_words.c): a decimal integer of 64 bits, any value, values split at commas
- * (appended to r->arguments), names split at commas as a list (`any`: there are some). */
+ * (appended to r->arguments), names split at commas as a list (`any`: the list is not
+ * empty). */
 bool text_integer(struct span s, int64_t *integer);
 bool text_value(struct reader *r, struct span s, uint32_t *value);
 bool text_values(struct reader *r, struct span s);

@@ -271,8 +271,7 @@ void trace_close(struct trace *trace); /* NULL is allowed */
 /* A view of a trace with its own index: its tables are borrowed until replaced (then owned).
  * `t` must outlive it. */
 struct trace *trace_reading(const struct trace *t);
-/* The view of its first `count` events: what a run of the program that ends there would have
- * left. */
+/* The view of its first `count` events: the trace of a run that ends there. */
 struct trace *trace_beginning(const struct trace *t, uint64_t count);
 
 /* The underlying trace of a chain view. */
