@@ -36,7 +36,7 @@ static void stairs_free(void *stairs)
 	g_free(stairs);
 }
 
-/* The staircase of a pair; a new one if there is none. */
+/* The staircase of a pair, created at its first use. */
 static struct stairs *stairs_make(const struct chain_graph *g, uint64_t pair)
 {
 	if (g->stairs != NULL)

@@ -1,7 +1,8 @@
 /*
  * edc_sections.c - see edc_sections.h. An event that touches an item again, in the same
- * sections as the last event that did, adds no edge: nobody else can have closed a section on
- * a lock of these that excludes this one. Such an event costs a comparison of numbers.
+ * sections as the last event that did, adds no edge: no other thread can have closed a
+ * section on one of these locks that excludes this one. Such an event costs a comparison of
+ * numbers.
  */
 #include "engine/order/edc_sections.h"
 #include "engine/base/hash.h"

@@ -71,8 +71,8 @@ enum order_kind order_kind(const struct order *order);
  * has it. */
 bool order_ordered(const struct order *order, uint32_t e, uint32_t f);
 /* The same without the edges of f's own observation (synchronises-with into an atomic read,
- * SHB's last writer). A race asks nothing of what its own two accesses read, so SHB's pairs and
- * the candidates of sound analyses are tested by this. */
+ * SHB's last writer). The two accesses of a race may read other values than in the trace, so
+ * SHB's pairs and the candidates of sound analyses are tested by this. */
 bool order_ordered_unobserved(const struct order *order, uint32_t e, uint32_t f);
 /* The chain from `e` to `f` with the rule of each step; false, and an empty path, when
  * unordered. */

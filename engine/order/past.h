@@ -17,7 +17,7 @@ struct past_options {
 	bool values;      /* --values: a read of a known value may read from another write */
 	bool pairing;     /* semaphores, wakers and barriers keep the trace's pairing */
 	bool invocations; /* rule 5's fallback: invocations on an object keep their order */
-	bool tries;       /* a failed try needs what it observed (trace/tries.h) */
+	bool tries;       /* a failed try needs its observations (trace/tries.h) */
 	/* Bit set by event: reads whose observation is not required (covered by rule 5).
 	 * Borrowed, or NULL. */
 	const uint64_t *exempt;
