@@ -70,7 +70,7 @@ void checker_free(struct checker *c)
 
 /* -- claims -------------------------------------------------------------------------------- */
 
-/* A thread comes to the event, whether it can do it or has to wait there. */
+/* Claim: a thread stands before the event, which it can execute or must wait for. */
 static bool claim_reach(struct checker *c, const uint32_t *sequence, size_t length,
                         uint32_t target, GString *reason)
 {

@@ -40,7 +40,7 @@ struct facts {
 	uint32_t *
 	        writer; /* by read of one variable: its writer; by wide read: index of `wide` */
 	GArray *wide;   /* uint32_t: writers of the variables of wide reads */
-	uint32_t *initial;  /* by variable: initial value, where a read tells it */
+	uint32_t *initial;  /* by variable: initial value, where a read shows it */
 	GHashTable *tried;  /* tryfail -> enum tried; for a destroyed lock TRIED_DESTROYED + the
 	                       destroy */
 	GHashTable *empty;  /* taketryfails that found no count in the trace */
@@ -183,8 +183,9 @@ bool invocations_closed(const struct checker *c, uint32_t spared, GString *reaso
 
 /* Does the thread hold the object in shared mode? */
 bool holds_shared(const struct checker *c, uint32_t thread, uint32_t object);
-/* Is the lock requested in exclusive mode? A want does not tell: yes, when only readers kept it
- * waiting at the end of the recording. Else shared mode is assumed, which excludes less. */
+/* Is the lock requested in exclusive mode? A want has no mode: exclusive is assumed when only
+ * readers kept it waiting at the end of the recording, else shared mode, which excludes
+ * less. */
 bool asks_exclusive(const struct checker *c, uint32_t e);
 
 /* check_steps.c */

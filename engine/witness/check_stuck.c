@@ -13,7 +13,7 @@
 
 /* By channel. */
 struct channel_state {
-	bool lacking;  /* the trace lacks some of what went through */
+	bool lacking;  /* some messages of the channel are not in the trace */
 	uint32_t left; /* bytes in it at the end of the trace */
 	GArray *queue; /* messages (uint32_t) written, in order; from `first` on not read whole
 	                */

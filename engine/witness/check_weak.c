@@ -1,7 +1,7 @@
 /*
- * check_weak.c - is a witness a run of a memory model?  By the definitions alone
- * (docs/recording.md, Memory models), from the sequence, what its reads see and where its
- * stores stand.
+ * check_weak.c - is a witness a run of a memory model? By the definitions alone
+ * (docs/recording.md, Memory models), from the sequence, the store that each read sees, and
+ * the modification order.
  *
  * TSO by its machine: each thread's queue of stores, and memory. RC11 by its axioms: the
  * relations of the execution are made as sets, and coherence, atomicity and the acyclicity of
@@ -24,7 +24,7 @@ struct weak_check {
 	/* -- RC11; events that are no accesses have no place in mo */
 	uint32_t *position; /* of a store in the modification order of its place, from 1 */
 	GArray **order;     /* by variable: indices of its stores, in modification order */
-	uint64_t **before;  /* by index: set of what happens before it */
+	uint64_t **before;  /* by index: set of the events that happen before it */
 	size_t words;
 };
 
@@ -470,7 +470,7 @@ static bool takes(const struct event *x)
 	       x->op == OP_DEPART || x->op == OP_RCV;
 }
 
-/* Happens-before that the library makes: of the event at `i`, what is directly before it. */
+/* Happens-before edges of the thread library: the direct predecessors of the event at `i`. */
 static void add_library(const struct weak_check *c, size_t i, uint64_t *set)
 {
 	const struct event *x = event_at(c, i);
@@ -531,7 +531,7 @@ static uint32_t place_read(const struct weak_check *c, size_t i)
 	return c->reads[i] == NONE ? 0 : c->position[c->reads[i]];
 }
 
-/* eco of two accesses of one place, each as what it reads and what it writes. */
+/* eco between two accesses of one place, each as its read and its write part. */
 static bool is_eco(const struct weak_check *c, size_t a, size_t b)
 {
 	const struct event *x = event_at(c, a), *y = event_at(c, b);

@@ -278,7 +278,7 @@ static void graph_release(struct conflict_places *g)
 
 /* -- scheduling --------------------------------------------------------------------------- */
 
-/* The beginning of a schedule: what it has done decides what may follow. */
+/* The prefix of a schedule; the set of its events decides which may follow. */
 struct begun_schedule {
 	uint32_t *at;    /* by thread: number of its positions done */
 	uint32_t *reach; /* by thread: number that can be done without a switch, as far as known

@@ -643,7 +643,7 @@ static bool minimise_once(struct minimiser *z)
 		uint32_t end = run_end(z, from);
 
 		if ((z->drops && drop_run(z, from, end - from)) || join_run(z, from))
-			better = true; /* go on with what stands there now */
+			better = true; /* continue from the improved order */
 		else
 			from = end;
 	}

@@ -21,7 +21,7 @@ struct witness {
 	enum weak_model memory;
 	GArray *weak;
 	GPtrArray *under_specs; /* char * "FILE:SHA256", owned */
-	char *condition;        /* owned: CLAIM_REACH: what holds at the end; else NULL */
+	char *condition;        /* owned: CLAIM_REACH: the condition at the end; else NULL */
 };
 void witness_release(struct witness *w);
 /* "race", "c11-race", "cov", ...: the header `kind`. */
