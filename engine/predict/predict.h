@@ -54,9 +54,9 @@ struct race_options {
 	                         * however few: for tests on small traces */
 	bool projects_always;   /* auto: on a projection (ladder/projection.h) of any trace: the
 	                           same */
-	bool projects_by_order; /* the same, not from the suspects but from what all
-	                         * observations leave unordered: the way where the suspects keep
-	                         * too much */
+	bool projects_by_order; /* the same, by the variables that all observations leave
+	                           unordered instead of the suspects: the way taken where the
+	                           suspects keep too much */
 	bool locks_alone;       /* deadlocks: cycles of requests for locks, no other wait */
 	bool no_free_steps; /* of going through pairs (effort.h): for tests on small traces */
 	/* Data that the rungs of a ladder share (race.h); or NULL. */
@@ -89,7 +89,7 @@ bool findings_mark_missing(struct trace *t, bool pairs_events, missing_again *ag
                            const struct progress *progress, struct error *error);
 /* Has the program called code that is not instrumented, as its recording says? */
 bool missing_code_was_called(const struct trace *t);
-/* For analyses that ignore such calls: adds a note if there are findings. */
+/* For analyses that ignore such calls: adds a note if the report has findings. */
 void missing_code_note(const struct trace *t, struct report *report);
 
 /* Races between threads that use an atomic which code wrote that is not recorded become

@@ -3,8 +3,8 @@
  * that one analysis computes and the others use.
  *
  * An analysis begins with race_tools_begin, asks race_in_shard for each pair of sites before
- * any work on it, makes its findings with race_finding, and ends with race_tools_end.  Nothing
- * here knows which analyses there are; predict.c does, and uses all of them.
+ * any work on it, makes its findings with race_finding, and ends with race_tools_end. The
+ * list of analyses is in predict.c, which calls them all.
  */
 #ifndef HEDDLE_RACE_H
 #define HEDDLE_RACE_H

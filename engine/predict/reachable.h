@@ -33,7 +33,7 @@ struct reachable_answer {
 	guint asked;           /* number of targets that were decided */
 	bool spent, valueless; /* UNKNOWN: out of time; some value is not in the trace */
 };
-/* False and error->cancelled when stopped. Builds what it needs of the index. */
+/* False and error->cancelled when stopped. Builds the parts of the index that it needs. */
 bool reachable_decide(struct trace *t, const struct reachable_question *question,
                       struct reachable_answer *answer, const struct progress *progress,
                       struct error *error);

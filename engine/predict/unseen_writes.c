@@ -69,7 +69,7 @@ static void find_users(struct unseen *u)
 	}
 }
 
-/* An atomic with unseen writes that both threads use; NONE: there is none. */
+/* An atomic with unseen writes that both threads use, or NONE. */
 static uint32_t common_variable(const struct unseen *u, uint32_t one, uint32_t other)
 {
 	GHashTableIter all;

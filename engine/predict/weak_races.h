@@ -19,7 +19,8 @@
 void weak_races_settle(const struct trace *t, struct report *report);
 /* The same for one pair; false and `reason` (which may be NULL) when the checker refuses. */
 bool weak_race_settle(const struct trace *t, struct finding *f, GString *reason);
-/* The model of the finding's witness, and what its loads read, where it needs one. */
+/* Adds the model of the finding's witness and the stores that its loads read, where the
+ * witness needs them. */
 void witness_add_memory(const struct trace *t, const struct finding *f, struct witness *w);
 /* "there without weak memory, too", as a sentence about the finding; or NULL. */
 const char *weak_race_sentence(const struct finding *f);

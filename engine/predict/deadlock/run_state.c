@@ -23,8 +23,8 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 33;
 }
 
-/* The order of two writes that nothing reads, and what follows from the events done, do not
- * make states different. */
+/* Is the cell part of the state's identity? The order of two writes that no event reads, and
+ * cells that follow from the events done, do not distinguish states. */
 static bool is_keyed(const struct run_state *s, uint32_t cell)
 {
 	uint32_t variables = (uint32_t)(s->last - s->cells);
@@ -294,7 +294,7 @@ static bool is_as_at_end(const struct run_state *s, uint32_t channel)
 	return s->sent[channel] == s->received[channel];
 }
 
-/* Where the recording ended with a wait, nothing is known of what would come after it. */
+/* A thread whose recording ended with a wait: its later events are unknown. */
 static enum next next_want(const struct run_state *s, const struct event *x)
 {
 	uint32_t u = x->thread, o = x->target;
@@ -626,8 +626,8 @@ static bool is_recording(const struct trace *t)
 }
 
 /*
- * Rule W3: which threads' ends the trace shows.  A recording leaves the functions of every
- * thread at its own end, so that only what is left before tells of the thread.
+ * Rule W3: which threads' ends the trace shows. A recording leaves the functions of every
+ * thread at its own end, so only earlier exits show that the thread itself returned.
  */
 static void find_ends(struct run_state *s)
 {

@@ -45,7 +45,7 @@ struct run_state {
 	bool *read;         /* by variable: some event reads it */
 	uint32_t *initial;  /* by variable: initial value, 0 unknown; with use_values */
 	uint32_t *stack_of; /* by block: thread whose stack it is, or NONE */
-	enum wait_for *use; /* by object: the kind of wait that a want of it stands for */
+	enum wait_for *use; /* by object: the kind of wait that a want of it means */
 	bool *exclusive;    /* by object: a want of this lock asks to exclude readers */
 	struct channels channels;
 	bool *foreign_channel; /* by channel: the trace lacks some of its messages */

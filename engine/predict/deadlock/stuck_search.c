@@ -229,7 +229,7 @@ static bool can_wait(const struct event *x)
 
 enum { VISITS = 3 }; /* of a place by a thread that are tried */
 
-/* Along the recording, hold back each thread before what can wait. */
+/* Along the recording, hold back each thread before an operation that can wait. */
 static void hold_back_each(struct walk *w)
 {
 	GHashTable *visits = g_hash_table_new(g_direct_hash, NULL);

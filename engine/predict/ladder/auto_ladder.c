@@ -21,7 +21,7 @@
 #include <string.h>
 
 struct ladder {
-	struct trace *t;               /* the projection's, if there is one */
+	struct trace *t;               /* the projection's; NULL: no projection */
 	struct projection *projection; /* or NULL */
 	struct trace *beginning;       /* of its trace, as far as witnesses go; on demand */
 	struct checker *whole;         /* of that */
@@ -201,9 +201,9 @@ static void polish(struct ladder *l, struct finding *f)
 	f->witness = shorter;
 }
 
-/* A checker of the trace whose projection there is, which knows its first `count` events: no
- * later one has a say in a witness. Grows by half at least, so that all of them cost at most
- * three times what the last one does. */
+/* A checker of the whole trace behind a projection, with its first `count` events: later ones
+ * cannot be in the witness. Grows by half at least, so that all of them cost at most three
+ * times as much as the last. */
 static struct checker *checker_of_whole(struct ladder *l, uint64_t count)
 {
 	const struct check_options check = { 0 };
@@ -935,8 +935,8 @@ static bool look_for_suspects(struct ladder *l, bool *any)
 	return good;
 }
 
-/* The trace as the other rungs see it. A projection is made in a few passes; without one the
- * trace is opened, as the other rungs look at the events in any order. False when cancelled. */
+/* The trace for the other rungs: a projection, made in a few passes; without one the trace is
+ * opened, as the other rungs read events in any order. False when cancelled. */
 static bool project(struct ladder *l, bool projects)
 {
 	const struct trace *whole = l->t;

@@ -31,7 +31,7 @@ struct picked {
 	struct event *events; /* owned */
 	uint32_t *event;      /* their events in the trace; owned */
 	uint64_t count, room, most;
-	bool over; /* there were more than `most`: they are not all here */
+	bool over; /* the projection has more than `most` events, and is not complete here */
 };
 
 /* Accesses of a variable since its last write. */
@@ -280,8 +280,8 @@ static bool walk(struct trace *t, const struct members *members, const uint64_t 
 
 /* -- the variables ------------------------------------------------------------------------- */
 
-/* Do at most half of the events stay, or all that may? Of a long trace some stretches tell, as
- * its events may have to be decoded for it. */
+/* Do at most half of the events stay, or any number with `least` 0? Of a long trace some
+ * blocks are sampled, as its events may have to be decoded for it. */
 static bool is_small(const struct trace *t, const uint64_t *kept, uint64_t least)
 {
 	enum { STRETCH = 1 << 15, MANY = 64, SAMPLED = 16 };
@@ -318,8 +318,8 @@ static void keep_runs(const struct trace *t, uint64_t *kept)
 	}
 }
 
-/* Keep the first access of each thread to a block that another one has allocated: it stands for
- * the must-order of all of the thread's later ones. */
+/* Keep the first access of each thread to a block that another thread has allocated: it
+ * carries the must-order from the allocation to all of the thread's later accesses. */
 static void keep_first(const struct trace *t, uint64_t *kept)
 {
 	const struct trace_index *ix = t->index;
@@ -381,8 +381,8 @@ static uint64_t *keep_more(struct trace *t, const struct members *m, const uint6
 	return g_steal_pointer(&kept);
 }
 
-/* The same from the suspects, if there are any, or from what all observations leave unordered.
- */
+/* The same from the suspects, if they are known, or from the variables that all observations
+ * leave unordered. */
 static uint64_t *variables_kept(struct trace *t, const uint64_t *suspects, uint64_t least,
                                 struct picked *picked, const struct progress *progress,
                                 bool *cancelled)

@@ -22,7 +22,8 @@ struct cones;
 struct cones *cones_new(struct trace *t, const struct progress *progress);
 void cones_free(struct cones *c);
 
-/* Causal pasts with the trace's pairing, and with what failed tries observed; borrowed. */
+/* Causal pasts with the trace's pairing, and with the observations of failed tries;
+ * borrowed. */
 const struct past *cones_past(const struct cones *c);
 
 /* The critical sections of a lock, by thread. */

@@ -58,7 +58,7 @@ struct window {
 	uint32_t *stamp;                    /* by variable */
 	uint32_t *lock_stamp;               /* by object */
 	uint32_t *owner, *sharers;          /* by object; zero between linearisations */
-	uint32_t now;                       /* stamp of this window */
+	uint32_t now;                       /* value that marks entries of this window */
 	GArray *raw;                        /* struct access */
 };
 
@@ -123,7 +123,7 @@ bool m2_reaches(const struct m2 *m, uint32_t e, uint32_t f);
 
 /* m2_budget.c */
 enum { SHORT = 1 << 20 /* work of a pair that does not need long */ };
-/* Has the pair taken more than so much work, or than is left for it by m2_bound? */
+/* Has the pair taken more than `work`, or than m2_bound leaves for it? */
 bool m2_too_much(struct m2 *m, uint64_t work);
 /* Have the pairs that need long used up their time? */
 bool purse_long_spent(const struct m2 *m);

@@ -26,8 +26,9 @@ static bool ordered(const void *options, uint32_t e, uint32_t f)
 	return !unordered(options, e, f);
 }
 
-/* A union of two relations is only transitive when one contains the other: `settled` contains
- * program order and must-order, and is incomparable with other orders. */
+/* May an ordered pair be skipped with all earlier ones? Only if the union of both relations
+ * is transitive, that is, one contains the other: `settled` contains program order and
+ * must-order, and is incomparable with other orders. */
 static bool is_transitive(const struct candidate_options *o)
 {
 	return o->order != NULL &&

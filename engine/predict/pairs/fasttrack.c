@@ -69,8 +69,9 @@ struct stream {
 	struct vectors read_vectors;
 	uint64_t looked_at; /* events searched for untracked reads */
 	bool tracks_all;    /* too many: all reads are tracked from now on */
-	/* Orders of sections do not order reads under one lock, so many variables have vectors
-	 * of reads. These are kept, reads compare with all of it, and none are untracked. */
+	/* With orders over critical sections: reads under one lock are unordered, so many
+	 * variables have read vectors. These are kept, reads compare with the whole vector,
+	 * and no reads are untracked. */
 	bool steady;
 	/* Vectors of all accesses: [KINDS][width]. */
 	struct vectors full_vectors;

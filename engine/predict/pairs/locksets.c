@@ -210,7 +210,7 @@ uint32_t lockset_single(const struct locksets *l, uint32_t set)
 
 /* -- two sets ---------------------------------------------------------------------------- */
 
-/* If one can only lie within a part of the other, replace that by the part. */
+/* If one set can only lie within one child of the other, replace the other by that child. */
 static bool step_down(const struct locksets *l, uint32_t *a, uint32_t *b)
 {
 	const struct node *x = &l->nodes[*a], *y = &l->nodes[*b];

@@ -52,7 +52,8 @@ static inline void set_list(struct memory *m, uint32_t kind, const GArray *list)
 {
 	m->read = (struct online_access){ .thread = kind, .point = (uintptr_t)list };
 }
-/* Variables in chunks: nothing is moved as they grow, and what is not used is not touched. */
+/* Variables in chunks: they never move as the number grows, and chunks that are not used are
+ * not touched. */
 enum { CHUNK_BITS = 16, CHUNK = 1 << CHUNK_BITS };
 
 struct thread_past {
@@ -453,7 +454,7 @@ static void put(struct memory *m, uint32_t kind, struct online_access access)
 	g_array_append_val(list, fresh);
 }
 
-/* After a write ordered after all of them the latest read stands for them. */
+/* After a write that is ordered after all reads of the list, only the latest is kept. */
 static void drop(struct memory *m)
 {
 	struct online_access latest = { 0 };
@@ -584,7 +585,8 @@ static void mark(void *context, const struct sync_point *point)
 	clocks_mark(&o->clocks, point->clock);
 }
 
-/* Would the edge from the event tell no thread anything, now or later? */
+/* Has every thread, running or not yet begun, joined this event, so that its edge would add
+ * to no clock? */
 static bool all_know(void *context, const struct sync_point *at)
 {
 	const struct online *o = context;

@@ -30,7 +30,7 @@ struct write_state {
 };
 
 struct scheduler {
-	uint32_t stamp;   /* stamp of this run: other entries are initial */
+	uint32_t stamp;   /* marks the entries set in this run: others are initial */
 	uint32_t prefix;  /* the events below have run, in their order */
 	uint32_t *done;   /* by thread: number of events run */
 	uint32_t *until;  /* by thread: the event its next one waits for, NONE: runnable */

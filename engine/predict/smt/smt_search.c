@@ -77,8 +77,8 @@ static void find_latest(const struct smt_query *q, const uint32_t *from, struct 
 	}
 }
 
-/* For failed tries in the region, include a section that made them fail, if possible; false
- * when there was nothing to do. */
+/* For failed tries in the region, includes a section that made them fail, if possible; false
+ * when it included none. */
 static bool join_holders(struct smt_query *q, const uint32_t *from)
 {
 	const struct trace *t = q->s->t;

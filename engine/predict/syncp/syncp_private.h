@@ -49,7 +49,7 @@ struct section_list {
 struct lock_table {
 	struct section_list *of; /* by thread */
 	uint64_t threads, objects;
-	bool shared; /* there was a shared acquire */
+	bool shared; /* has shared acquires */
 	/* -- after the walk */
 	struct acquires *acquires;
 	uint32_t *events; /* that are acquires, each run ascending */
