@@ -85,9 +85,9 @@ struct linear *linear_new(const struct linear_history *h, uint64_t most);
 void linear_free(struct linear *l);
 /* The only configuration at first. */
 struct linear_config linear_first(struct linear *l);
-/* Appends to `out` what is left of `in` when `call`, one of those that run, returns. False when
- * the budget ended. *unclear: set when effects left a result open, so that some may be missing.
- */
+/* Appends to `out` the configurations of `in` that remain when the running invocation `call`
+ * returns. False when the budget ended. *unclear: set when effects left a result open, so
+ * that some configurations may be missing. */
 bool linear_return(struct linear *l, const GArray *in, const uint32_t *running, uint32_t count,
                    uint32_t call, GArray *out, uint32_t *unclear);
 /* The values that the invocation would return in the state: its names, which are owned by `l`

@@ -1,6 +1,6 @@
 /*
- * linear_story.c - what is wrong with a history that is not linearizable: the smallest one that
- * fails, drawn as lanes, and what the next invocations would have returned.
+ * linear_story.c - explains a history that is not linearizable: the smallest part that fails,
+ * drawn as lanes, and the results that the next invocations would have returned.
  */
 #include "engine/commute/linear_trace.h"
 

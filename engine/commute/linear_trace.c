@@ -39,7 +39,7 @@ static void refuse(struct linear_part *p, const char *format, const char *name)
 		p->refused = g_strdup_printf(format, name);
 }
 
-/* Its number among those of the part; NONE: there are too many. */
+/* The thread's number among those of the part; NONE: the part has too many threads. */
 static uint32_t thread_of(struct linear_part *p, uint32_t thread)
 {
 	for (uint32_t i = 0; i < p->threads_count; i++)
