@@ -157,8 +157,8 @@ static uint64_t distance(const struct mined *x)
 	return high - low;
 }
 
-/* The function that a unit of work is, as far as the stack tells: the one that the thread's
- * outermost called, inlined or not. */
+/* The function of a unit of work, as far as the stack shows: the one called by the thread's
+ * outermost function, inlined or not. */
 static uint32_t unit_function(const struct mining *m, uint32_t event)
 {
 	const struct trace *t = m->t;
@@ -180,8 +180,8 @@ static uint64_t code_of(const struct mining *m, uint32_t event)
 	return l->address != 0 ? l->address : l->line;
 }
 
-/* The section with those beside it that the same unit of work has: of the same function, one
- * behind the other in the code, not split by a wait. */
+/* The section with the neighbouring sections of the same unit of work: of the same function,
+ * one behind the other in the code, not split by a wait. */
 static struct mined_section unit_around(const struct mining *m, const struct mined_section *s)
 {
 	const GArray *mine = m->by_thread[s->thread];

@@ -32,8 +32,8 @@ struct mined {
 	uint32_t events[4]; /* the access of A, of the other to its variable; then of the other
 	                     * to B's variable, of B */
 	bool happened;      /* the other section lies between the two in the recording */
-	/* The other section is the check of another thread, which found nothing to act on in
-	 * the recording, as this thread had acted: what it does between the two is not
+	/* The other section is another thread's check, which found nothing to act on because
+	 * this thread had acted; the action between check and section is therefore not
 	 * recorded. */
 	bool unrecorded;
 };
