@@ -65,8 +65,8 @@ static uint32_t read_of(const struct aim *a)
 	return a->kind == AIM_EARLY ? a->goes : a->waits;
 }
 
-/* The events that come first, as s->cut; false where the aim contradicts what they saw. The
- * thread that reads (of a pair the one that waits) stands before `next`. */
+/* The events before the aim, as s->cut; false where the aim contradicts their observations.
+ * The thread that reads (of a pair the one that waits) stands before `next`. */
 static bool make_cut(struct aiming *s, const struct aim *a)
 {
 	const struct trace *t = s->t;
@@ -159,8 +159,8 @@ static void find_of_variable(struct aiming *s, uint32_t variable)
 	}
 }
 
-/* How much of what the reads of a thread decide is not known: variables that few events are
- * about, flags mostly, come first. */
+/* Sorts variables with few events first: these are mostly flags, and the effect of a read on
+ * its thread's later events is unknown. */
 static gint by_count(gconstpointer a, gconstpointer b, gpointer t)
 {
 	const struct event_lists *lists = &((const struct trace *)t)->index->variable_events;

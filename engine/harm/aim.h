@@ -2,13 +2,12 @@
  * aim.h - schedules in which one read of a recorded run sees another value. Prediction, which
  * keeps what reads saw, does not look at them.
  *
- * Of a read R and a write W to the same variable by another thread:
- *   too early  R saw W: up to R its thread does what it did, without W
- *   too late   R came before W: W is done, with the rest of its critical section, and then R
- * Of two conflicting accesses that no analysis decided:
- *   pair       one of their threads stands before its own, until no other thread can go on
- * Everything before keeps what it saw, so that the program can be driven there along a plan;
- * what follows is new, and the program goes on by itself.
+ * Of a read R and a write W to the same variable by another thread: too early R saw W: up to
+ * R its thread does what it did, without W too late R came before W: W is done, with the rest
+ * of its critical section, and then R Of two conflicting accesses that no analysis decided:
+ * pair one of their threads stands before its own, until no other thread can go on Every read
+ * before that point sees the recorded value, so that the program can be driven there along a
+ * plan; from there on the program runs freely.
  */
 #ifndef HEDDLE_AIM_H
 #define HEDDLE_AIM_H

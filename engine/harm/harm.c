@@ -151,7 +151,7 @@ static bool make_plan(struct trial *x, const struct finding *f)
 	return true;
 }
 
-/* Both accesses of a C11 race are in its witness, so there is no second order. */
+/* Both accesses of a C11 race are in its witness, so it has no second order. */
 static bool is_c11(const struct finding *f)
 {
 	return f->kind == FINDING_DATA_RACE && f->note != NULL;

@@ -18,7 +18,7 @@ struct outcome {
 	char *printed;        /* owned: standard output, as outcome_text has it */
 	char *errors;         /* owned: standard error; or NULL: not separate */
 	struct memory memory; /* that it left */
-	bool forked;          /* it made processes, of which only what they print is known */
+	bool forked;          /* it created processes, of which only the output is known */
 };
 /* The file as a string, owned by the caller: a byte 0 as "\\0". NULL and `error`. */
 char *outcome_text(const char *path, struct error *error);
@@ -38,7 +38,7 @@ enum outcome_part {
 	OUTCOME_END = 1,
 	OUTCOME_PRINTED = 2,
 	OUTCOME_VALUES = 4, /* of global variables */
-	OUTCOME_HEAP = 8,   /* of what is reached from them */
+	OUTCOME_HEAP = 8,   /* of memory reachable from them */
 	OUTCOME_ALL = 15
 };
 /* Which parts differ. */

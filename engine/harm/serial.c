@@ -20,7 +20,7 @@ struct serial {
 	struct trace *t;
 	const struct mined *m;
 	uint32_t *cut; /* by thread: how many of its events the prefix has */
-	bool seen;     /* the prefix has what its reads saw */
+	bool seen;     /* the prefix contains the writes that its reads saw */
 };
 
 /* -- prefixes ------------------------------------------------------------------------------ */
@@ -219,11 +219,11 @@ bool serial_find(struct trace *t, const struct mined *m, const struct harm_optio
 	}
 	ran[BETWEEN] = run_way(&s, BETWEEN, &outcomes[BETWEEN]);
 	if (!ran[BETWEEN] && !s.x.broken) {
-		s.seen = false; /* what other threads wrote before need not matter */
+		s.seen = false; /* try without the other threads' earlier writes */
 		outcome_release(&outcomes[BETWEEN]);
 		ran[BETWEEN] = run_way(&s, BETWEEN, &outcomes[BETWEEN]);
 	}
-	quiet.ran = NULL; /* whole units one after the other are what other runs show */
+	quiet.ran = NULL; /* not for the callback: other runs show units in series */
 	s.x.o = &quiet;
 	for (enum way way = BEHIND; way < WAYS && ran[BETWEEN] && !s.x.broken; way++)
 		ran[way] = run_way(&s, way, &outcomes[way]);
