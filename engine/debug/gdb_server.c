@@ -310,7 +310,7 @@ static bool is_action(const char *a)
 	       a[3] == '\0';
 }
 
-/* vCont with the client's threads; NULL for what is none.  Owned by the caller. */
+/* vCont with the client's threads; NULL for a malformed one. Owned by the caller. */
 static char *translate_actions(struct gdb_server *s, const char *packet)
 {
 	GString *out = g_string_new("vCont");
@@ -548,7 +548,8 @@ static void send_memory(struct gdb_server *s, const char *packet)
 		return;
 	}
 	size = MIN(size, MOST);
-	uint64_t page = 4096 - address % 4096; /* what is there, up to what is not */
+	uint64_t page = 4096 - address % 4096; /* read only up to the end of the page if the
+	                                          next one is not mapped */
 	if (!travel_recall(&s->travel, address, bytes, size) && !settle(s))
 		return;
 	if (size > page && !travel_recall(&s->travel, address, bytes, size))

@@ -4,8 +4,8 @@
  * packets with gdbserver, and passes the program's output on, each byte once however often it
  * is run again.
  *
- * Knows nothing of the client's protocol nor of going back.  Nothing here waits without a
- * limit but for the client (inferior_resume without a deadline).
+ * The client's protocol and going back are not handled here. Every wait has a time limit
+ * except the one for the client (inferior_resume without a deadline).
  */
 #ifndef HEDDLE_INFERIOR_H
 #define HEDDLE_INFERIOR_H
@@ -77,7 +77,7 @@ bool inferior_resume(struct inferior *f, const char *packet, struct stop *stop);
 /* Memory of the stopped program; false when it is not there. */
 bool inferior_read(const struct inferior *f, uint64_t address, void *bytes, size_t size);
 
-/* Pass on what the program has written. */
+/* Pass on the program's output so far. */
 void inferior_drain(struct inferior *f);
 /* From now on its output may differ from former runs' output. */
 void inferior_show_again(struct inferior *f);

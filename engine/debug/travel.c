@@ -298,7 +298,7 @@ bool travel_open(struct travel *t, struct error *error)
 	t->ends = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	t->trail = g_ptr_array_new_with_free_func(footprint_free);
 	int client = t->f.client;
-	t->f.client = -1; /* a ^C is for what it sees */
+	t->f.client = -1; /* a ^C is for the run that the client sees, not for this one */
 	bool ok = inferior_open(&t->f, error) && travel_restart(t, error);
 	t->f.client = client;
 	t->present = t->start;
@@ -811,7 +811,8 @@ static void remove_all(struct travel *t)
 		inferior_ask(&t->f, "z%s", (const char *)key + 1);
 }
 
-/* A watchpoint for reads is hit by the runtime, which looks at what is going to be read. */
+/* A watchpoint for reads that the runtime hit, which reads the memory that an access is about
+ * to read. */
 static bool is_own_look(struct travel *t, const struct stop *stop)
 {
 	const struct code_range *r = stop->reads ? code_at(t, stop->pc) : NULL;
@@ -969,7 +970,7 @@ static enum travel_result hits_until(struct travel *t, uint64_t low, uint64_t hi
 	}
 }
 
-/* The last stop since the tick `floor`; TRAVEL_BEGIN: there was none. */
+/* The last stop since the tick `floor`; TRAVEL_BEGIN: none. */
 static enum travel_result last_stop(struct travel *t, uint64_t floor, struct hit *hit)
 {
 	const struct moment from = t->present;
@@ -1050,7 +1051,7 @@ static GPtrArray *watched_now(const struct travel *t)
 	return all;
 }
 
-/* Has the way changed what is watched? */
+/* Has the way changed the memory that a watchpoint watches? */
 static void note_change(const struct travel *t, const GPtrArray *was, struct stop *stop)
 {
 	GHashTableIter each;
@@ -1104,7 +1105,8 @@ enum travel_result travel_step_back(struct travel *t, uint32_t thread, struct st
 	        (r == TRAVEL_THERE && (last.clock + 1 < from.clock ||
 	                               (last.clock < from.clock && thread != from.thread)));
 	bool stopped = false;
-	if (others && g_hash_table_size(t->breakpoints) > 0) { /* in what they did since then */
+	if (others && g_hash_table_size(t->breakpoints) >
+	                      0) { /* look for stops of the others since then */
 		uint64_t floor = r == TRAVEL_BEGIN ? t->start.clock : last.clock + 1;
 		enum travel_result found = last_stop(t, floor, &hit);
 		stopped = found == TRAVEL_THERE;

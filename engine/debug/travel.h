@@ -40,8 +40,9 @@ struct travel {
 	/* The present place is one of the trail, and the program stands behind it: see
 	 * travel_settle. */
 	bool ahead;
-	char *program;     /* path of the executable, owned */
-	struct error lost; /* why the program could not be started again; what "": it could */
+	char *program; /* path of the executable, owned */
+	struct error
+	        lost; /* why the program could not be started again; lost.what "": it could */
 };
 
 enum travel_result {
@@ -75,7 +76,8 @@ bool travel_recall(struct travel *t, uint64_t address, void *bytes, size_t size)
 enum travel_result travel_forward(struct travel *t, const char *packet, struct stop *stop);
 
 /* One instruction back, of `thread` (or UINT32_MAX: of the present one), unless a breakpoint
- * stops another thread meanwhile; `stop` says so, or that what is watched has changed. */
+ * stops another thread meanwhile; `stop` then has the breakpoint, or the watchpoint whose
+ * memory has changed. */
 enum travel_result travel_step_back(struct travel *t, uint32_t thread, struct stop *stop);
 
 /* Back to the last place where one of the client's breakpoints and watchpoints stops it;
