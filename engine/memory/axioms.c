@@ -1,6 +1,7 @@
 /*
- * axioms.c - what the models' predicates share: edges among events, their cycles, the atomicity
- * of read-modify-writes, and the explanation of an axiom that does not hold (models_private.h).
+ * axioms.c - shared by the models' predicates: edges among events, their cycles, the
+ * atomicity of read-modify-writes, and the explanation of an axiom that does not hold
+ * (models_private.h).
  */
 #include "engine/memory/models_private.h"
 

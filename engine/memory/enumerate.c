@@ -225,7 +225,8 @@ static bool add_store(struct enumeration *x, struct memory_graph *g,
 	memory_place_after(g, store, newest);
 	if (!(event->flags & MEMORY_EXCLUSIVE))
 		return true;
-	/* only now the load is known to be exclusive, which may forbid what it read */
+	/* only now the load is known to be exclusive, which may forbid the store that it
+	 * read */
 	const struct memory_event *load = &g->events[g->events[store].po_prev];
 	bool good = (load->flags & (MEMORY_UPDATES | MEMORY_COMPARES)) ||
 	            load->guard != MEMORY_ANY || memory_consistent(g, x->model, NULL);

@@ -24,7 +24,7 @@ enum memory_step {
 	MEMORY_STEP_EXIT, /* the thread ended the program: no other waits for ever */
 	/* It waits until one of its last loads reads another store: a round of a loop that
 	 * only looks, of `event.expected` events. An update may stand without its store. 0:
-	 * what follows is in other graphs. */
+	 * the continuation is in other graphs. */
 	MEMORY_STEP_AWAIT,
 	MEMORY_STEP_FAILED /* it is not known: the enumeration stops */
 };

@@ -40,7 +40,7 @@ enum memory_kind {
 enum memory_flag {
 	MEMORY_EXCLUSIVE = 1, /* load and store of a read-modify-write */
 	/* Load: exclusive whatever it reads (an exchange), or only when it reads `expected`
-	 * (a compare-and-exchange). Without either flag the program's next event tells. */
+	 * (a compare-and-exchange). Without either flag the program's next event decides. */
 	MEMORY_UPDATES = 2,
 	MEMORY_COMPARES = 4,
 	/* With a guard that the value does not pass, the load does not block, and does not
@@ -49,7 +49,8 @@ enum memory_flag {
 	MEMORY_LIBRARY = 16, /* of an operation of the thread library */
 	MEMORY_LOCKED =
 	        32, /* load of an instruction that may also write: an update's, failed */
-	/* Of a read-lock: it acquires what the last write-unlock before it released, alone. */
+	/* Of a read-lock: it acquires only the preceding write-unlock, not other
+	 * read-unlocks. */
 	MEMORY_SHARED = 64,
 	/* Of a signal: a bit of the value is chosen, of the thread that it wakes. */
 	MEMORY_CHOOSES = 128,

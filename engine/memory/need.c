@@ -80,7 +80,7 @@ GArray *run_past(const struct trace *t, const uint32_t *of, size_t count)
 		need(t, until, of[i]);
 		end = MAX(end, of[i] + 1);
 	}
-	for (uint32_t e = end; e-- > 0;) { /* what an event needs is before it */
+	for (uint32_t e = end; e-- > 0;) { /* the events that an event needs are before it */
 		const struct event *x = &t->events[e];
 		if (x->op == OP_FLUSH || e >= until[x->thread])
 			continue;
@@ -359,7 +359,7 @@ static void step(struct search *s, uint32_t thread)
 	g_array_append_val(s->order, e);
 }
 
-/* Does what can only help; whether anything was done. */
+/* Does the steps that enable others and disable none; whether any was done. */
 static bool settle_thread(struct search *s, uint32_t thread)
 {
 	bool any = false;

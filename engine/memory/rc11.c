@@ -55,12 +55,13 @@ struct rc11 {
 	const struct memory_graph *g;
 	struct relation before; /* happens-before: by event its predecessors */
 	struct relation after;  /* and its successors; empty unless psc is looked at */
-	/* By store: what happens before an acquiring event that reads it: the heads of release
-	 * sequences that it is in, with their past. */
+	/* By store: the events that happen before an acquiring event that reads it: the heads
+	 * of release sequences that it is in, with their past. */
 	struct relation released;
 	/* By store: the same, of sequences that continue through its thread alone. */
 	struct relation own;
-	struct relation read; /* by thread: of what relaxed loads read, for acquire fences */
+	struct relation
+	        read; /* by thread: of the stores that relaxed loads read, for acquire fences */
 	uint32_t *rank;       /* by event: place in mo of the store that it is or reads */
 	uint32_t *fence;      /* by thread: its last release fence, or NONE */
 	uint32_t *last_store; /* by thread and location */
@@ -152,7 +153,8 @@ static void add_event(struct rc11 *m, uint32_t i)
 	}
 }
 
-/* Is an arrival of the departure's round, or what the event reads, not done? */
+/* Does the event wait for one that is not done: an arrival of its departure's round, or the
+ * store it reads? */
 static bool is_early(const struct memory_graph *g, uint32_t event, const uint8_t *done)
 {
 	const struct memory_event *e = &g->events[event];

@@ -214,7 +214,8 @@ struct conversion {
 	bool *store_due; /* the same: it is of an update, whose store has no look yet */
 	bool *limited;   /* the same: it waits for a condition, with a limit in time */
 	GHashTable *semaphores; /* address to object + 1 */
-	GHashTable *same;       /* updates in rounds: event + 1 to what they read + 1 */
+	GHashTable
+	        *same; /* updates in rounds: event + 1 to the event of the store it read + 1 */
 };
 
 /* The bytes of a variable that are always accessed as a whole. */
@@ -472,7 +473,8 @@ static void add_look(struct conversion *c, uint32_t event, struct memory_event e
 	g_array_append_val(c->r->looks, look);
 }
 
-/* The store of the update that the thread looked with last, which wrote what it had read. */
+/* The store of the update whose load part is the thread's last look, and which wrote the
+ * value it had read. */
 static void add_due_store(struct conversion *c, uint32_t thread)
 {
 	if (!c->store_due[thread])
@@ -596,9 +598,10 @@ static void note_mixed(struct conversion *c, uint32_t event, const struct cover 
 }
 
 /*
- * A plain access of what has events is in no graph. Its store is read by the next event, and
- * another graph has it elsewhere. Its value is known by the past alone where the last store is:
- * where one thread stores at a time, or all of them update.
+ * A plain access of a location that has events in the graph is itself in no graph. A plain
+ * store is attributed to the next event that reads it, and another graph has it elsewhere.
+ * Its value is determined by the past only where the place of the last store is: where one
+ * thread stores at a time, or all of them update.
  */
 static void cover_plain(struct conversion *c, uint32_t event)
 {
@@ -637,8 +640,8 @@ static void cover_event(struct conversion *c, uint32_t event, uint32_t location)
 	}
 }
 
-/* TSO: what several threads access, and one writes, has events only where all of them access
- * the same 8 bytes or fewer. */
+/* TSO: memory that several threads access, and one writes, has events only where all of them
+ * access the same 8 bytes or fewer. */
 static void cover_shared(struct conversion *c, uint32_t event, const struct memory_place *place)
 {
 	const struct event *x = &c->t->events[event];
@@ -758,7 +761,7 @@ static const struct library releases = { MEMORY_UPDATES, MEMORY_ANY, ORDER_RLX, 
 static const struct library on_condition = { MEMORY_UPDATES | MEMORY_UNORDERED, MEMORY_ANY,
 	                                     ORDER_RLX, ORDER_RLX, ORDER_RLX };
 
-/* A store that makes a try fail, the newest one; NONE: there was none. */
+/* The newest store that makes a try fail, or NONE. */
 static uint32_t store_that_fails(const struct memory_graph *g, uint32_t store,
                                  enum memory_guard guard)
 {
@@ -846,7 +849,7 @@ static bool is_of_semaphore(const struct event *x)
 	return x->op == OP_POST || x->op == OP_TAKE || x->op == OP_TAKETRYFAIL;
 }
 
-/* Semaphores by address; one that is made anew there is not followed. */
+/* Semaphores by address; a second semaphore created at the same address is not followed. */
 static void find_semaphores(struct conversion *c)
 {
 	for (uint64_t e = 0; e < c->t->events_count; e++) {
@@ -861,7 +864,7 @@ static void find_semaphores(struct conversion *c)
 	}
 }
 
-/* A load that the library makes to tell the count of a semaphore. */
+/* A load by which the library reads the count of a semaphore. */
 static bool looks_at_semaphore(const struct conversion *c, const struct event *x)
 {
 	uint64_t address = c->t->variables[event_variables(c->t, x).first].address;
@@ -884,7 +887,7 @@ static void add_semaphore(struct conversion *c, uint32_t event)
 		store_state(c, event, location, l, x->op == OP_POST ? count + 1 : count - 1);
 }
 
-/* The count is told: a load that orders nothing. */
+/* A read of the count (sem_getvalue): a load that orders nothing. */
 static void look_at_count(struct conversion *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
@@ -1000,7 +1003,8 @@ static void add_barrier(struct conversion *c, uint32_t event)
 		            arrived + 1 >= threads ? 0 : arrived + 1);
 }
 
-/* The bit of the thread that a signal woke, as the runtime told; MEMORY_CHOICES: none. */
+/* The bit of the thread that a signal woke, as the runtime recorded it; MEMORY_CHOICES:
+ * none. */
 static uint32_t woken_by(const struct conversion *c, uint32_t event)
 {
 	uint64_t told = c->choice->states != NULL ? c->choice->states[event] : 0;
@@ -1043,8 +1047,8 @@ static void add_condition(struct conversion *c, uint32_t event)
 	                                    : waiting & ~woken);
 }
 
-/* A once-function is 0, then MEMORY_ONCE_RUNS while it runs, then MEMORY_ONCE_DONE; the runtime
- * tells where it is. */
+/* A once-function is 0, then MEMORY_ONCE_RUNS while it runs, then MEMORY_ONCE_DONE; the
+ * runtime records its address. */
 static void add_once(struct conversion *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];

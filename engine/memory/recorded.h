@@ -2,10 +2,10 @@
  * recorded.h - the execution graph of a recorded run.
  *
  * Atomic accesses, fences, locks and the creation and end of threads are events of the graph;
- * under TSO plain accesses, too, as far as the caller wants. What a load read and where a store
- * stands in modification order is taken from the trace. A thread's MEMORY_BEGIN and MEMORY_END
- * have no event of the trace, as recordings have none. Threads and locations have numbers that
- * are the same in all runs of a program: of a struct memory_world.
+ * under TSO plain accesses, too, as far as the caller wants. The store that a load read and
+ * the modification order are taken from the trace. A thread's MEMORY_BEGIN and MEMORY_END
+ * have no event of the trace, as recordings have none. Threads and locations have numbers
+ * that are the same in all runs of a program: of a struct memory_world.
  */
 #ifndef HEDDLE_MEMORY_RECORDED_H
 #define HEDDLE_MEMORY_RECORDED_H
@@ -34,8 +34,8 @@ enum memory_unmodelled {
 };
 const char *memory_unmodelled_words(enum memory_unmodelled what);
 
-/* A byte range of memory or a lock, by what is the same in all runs: the allocation (0: static
- * data) and the offset in it. */
+/* A byte range of memory or a lock, in terms that are the same in all runs: the allocation
+ * (0: static data) and the offset in it. */
 struct memory_place {
 	uint64_t base, offset;
 	uint32_t size; /* 0: a lock */
@@ -131,8 +131,8 @@ void memory_recorded_release(struct memory_recorded *r);
 uint32_t memory_lock_location(const struct trace *t, struct memory_world *world,
                               const struct memory_recorded *r, uint32_t object);
 
-/* The heap blocks and stacks of a trace by what is the same in all runs; `thread` as in struct
- * memory_recorded. */
+/* The heap blocks and stacks of a trace, in terms that are the same in all runs; `thread` as
+ * in struct memory_recorded. */
 struct memory_blocks;
 struct memory_blocks *memory_blocks_new(const struct trace *t, const uint32_t *thread);
 void memory_blocks_free(struct memory_blocks *blocks); /* NULL is allowed */

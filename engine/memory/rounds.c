@@ -80,8 +80,8 @@ static bool are_whole(const struct walk *w, const GArray *since, guint from)
 	return true;
 }
 
-/* The event begins in the state in which one since the last change began: what lies between is
- * a round. */
+/* The event begins in the same state as an earlier one since the last change: the events
+ * between them are a round. */
 static void end_round(struct walk *w, GArray *since, uint64_t state, uint32_t event)
 {
 	guint least = since->len > MOST ? since->len - MOST : 0;
