@@ -394,7 +394,7 @@ bool finding_limit(const struct trace *t, struct finding *f)
 	return true;
 }
 
-/* In a filtered trace, does the analysis of that word find what it finds in the whole one? */
+/* Does the analysis of that name find the same in a filtered trace as in the whole one? */
 static bool filter_keeps(const struct trace *t, const char *analysis)
 {
 	static const char *const hb[] = { "rd2", "lockset", "hb", NULL };

@@ -40,10 +40,10 @@ enum verdict {
 };
 const char *finding_kind_word(enum finding_kind kind);
 const char *verdict_word(enum verdict verdict);
-/* The same in a heading: "race" is of races; what else a checked schedule shows "can happen".
- */
+/* The same in a heading: only races are called "race"; a checked schedule of another kind
+ * "can happen". */
 const char *finding_verdict_text(enum finding_kind kind, enum verdict verdict);
-/* "race", "deadlock", "violation": what a finding of the kind would be, in a sentence. */
+/* The noun for a finding of the kind in a sentence: "race", "deadlock", "violation". */
 const char *finding_kind_noun(enum finding_kind kind);
 
 /* Why events are ordered, or a reordering is impossible: steps `from -> to` with their rules. A
@@ -92,8 +92,8 @@ void path_release(struct path *path);
 
 /* Evidence of an impossibility: enumerator, word in JSON and in sentences. */
 #define PROOF_METHODS(METHOD) \
-	METHOD(CONE, "cone")       /* one of the pair is in the other's causal past */ \
-	METHOD(LOCK, "lock")       /* both hold it */ \
+	METHOD(CONE, "cone") /* one event of the pair is in the causal past of the other */ \
+	METHOD(LOCK, "lock") /* both hold it */ \
 	METHOD(CLOSURE, "closure") /* the closure of their causal past has a cycle */ \
 	METHOD(SOLVER, "solver")   /* the constraints have no solution */
 enum proof_method {
@@ -225,8 +225,8 @@ struct report {
 	bool budget_spent;         /* exit status 3 unless the report has findings */
 	uint64_t candidates;       /* number of candidates examined */
 	GPtrArray *notes;          /* char *, owned: sentences for the user */
-	/* Of what `complete` promises that no other exists, where the analysis's name does not
-	 * say: a noun, static; or NULL. */
+	/* The kind of findings that `complete` excludes beyond these, where the analysis's
+	 * name does not say: a noun, static; or NULL. */
 	const char *scope;
 };
 struct report *report_new(const struct trace *trace, const char *analysis);

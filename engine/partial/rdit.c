@@ -45,7 +45,7 @@ struct collector {
 	const struct trace *t;
 	GHashTable *addresses; /* text -> number + 1; keys borrowed from the trace */
 	GArray *within;        /* struct containing_address */
-	/* By index, and of what calls reach by value; each is looked up once. */
+	/* Spans by index, and by value for arguments of calls; each is looked up once. */
 	struct address_span *variables, *objects, *values;
 	struct chain *chains; /* by address */
 	GArray **open;        /* by thread: struct open_pair, nested; or NULL */
@@ -156,9 +156,8 @@ static void access_chain(struct collector *c, struct chain *chain, uint32_t e)
 }
 
 /* The event touches every address of the span. A barrier pair that reaches only a part of an
- * address is ordered with pairs that reach all of it, but not with others of its kind; in this
- * it equals an access. So what an event touches as a barrier comes before what it touches else.
- */
+ * address is ordered with pairs that reach all of it, but not with others of its kind; in
+ * this it equals an access. So the addresses that an event touches as a barrier come first. */
 static void touch(struct collector *c, struct address_span span, uint32_t e, bool pair,
                   bool barrier)
 {
