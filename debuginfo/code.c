@@ -120,8 +120,8 @@ struct following {
 	GArray *ways;     /* uint64_t: addresses that are to be followed */
 	GHashTable *been; /* addresses << 1 | low */
 	bool low;         /* the lowest byte of the result is overwritten */
-	/* The two results' values, while they are known, and what they were compared with last,
-	 * while the flags tell that. */
+	/* The values of the two results, while known, and the value last compared with, while
+	 * the flags show that comparison. */
 	bool known, compared, flagged; /* flagged: the flags depend on the result */
 	uint32_t values[2], with;
 	uint64_t target; /* of a jump that both take; 0: none */

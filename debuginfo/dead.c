@@ -3,10 +3,10 @@
  *
  * By function (an entry of .eh_frame): a walk over its instructions, along direct jumps.
  * Forward it finds which registers hold addresses of the frame, so that each access of the
- * frame is known by its place; then backward what is read before it is overwritten. When an
- * address of the frame goes anywhere else than into an access or ThreadSanitizer's hooks, any
- * code may read the frame: all of it is live. So it is where jumps or exceptions lead to places
- * unknown.
+ * frame is known by its place; then backward which places are read before they are
+ * overwritten. When an address of the frame goes anywhere else than into an access or
+ * ThreadSanitizer's hooks, any code may read the frame: all of it is live. The same holds
+ * where jumps or exceptions lead to unknown places.
  */
 #include "debuginfo/dead.h"
 
@@ -304,7 +304,7 @@ static uint64_t read_number(const uint8_t **at, const uint8_t *end)
 /* A common information entry of .eh_frame: the form of the entries that name it. */
 struct common {
 	bool known;    /* addresses are four bytes, from where they stand on */
-	bool augments; /* with data of a length that is told */
+	bool augments; /* with data of a given length */
 	bool excepts;  /* in which is where exceptions lead */
 };
 
@@ -592,8 +592,9 @@ static void set(int32_t *after, const cs_x86_op *op, int32_t value)
 		after[r] = value;
 }
 
-/* Not listed: it reads what it names and what capstone knows; addresses of the frame in
- * registers that it may use without naming them are lost sight of. */
+/* Other instructions read the operands that they name and those that capstone lists;
+ * addresses of the frame in registers that they may use without naming them are no longer
+ * tracked. */
 static void do_other(struct function *f, struct node *n, int32_t *after)
 {
 	static const unsigned unnamed[] = { RAX, RCX, RDX, RBX, RSI, RDI, R11 };

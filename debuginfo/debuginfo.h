@@ -4,7 +4,7 @@
  * functions.
  *
  * A module is read once, by libdwarf and libelf, into sorted arrays; queries are binary
- * searches, and what was read is kept in the user's cache (known.c). Addresses are the file's
+ * searches, and the arrays are kept in the user's cache (known.c). Addresses are the file's
  * (a run's address less the load bias).
  *
  * Strings and ids are valid as long as the struct debuginfo.
@@ -37,10 +37,9 @@ struct debuginfo *debug_store_open(struct debug_store *store, const char *path,
 
 /* Does it have DWARF, beside symbols? */
 bool debuginfo_has_dwarf(const struct debuginfo *d);
-/* Does its code have all its reads for ThreadSanitizer's hooks? clang's instrumentation leaves
- * out those that a write of the same place follows without a call in between (x++ has only its
- * write), unless it is told otherwise. Known by the producer of the DWARF, which names the
- * option. */
+/* Does its code have all its reads for ThreadSanitizer's hooks? clang's instrumentation
+ * leaves out those that a write of the same place follows without a call in between (x++ has
+ * only its write), unless an option forbids it. The DWARF's producer names the option. */
 enum debug_reads {
 	READS_KEPT,
 	READS_UNKNOWN, /* by rustc, which does not name its options */

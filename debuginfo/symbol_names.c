@@ -2,9 +2,9 @@
  * symbol_names.c - symbols as people write them: `P::go` for _ZN1P2goEv, `work` for
  * work.isra.0, `main::omp` for main._omp_fn.0.
  *
- * Runs in the child process that reads a module (guard.c): a short mangled name may stand for
- * gigabytes, and the library's demangler writes them or goes on when it no longer can.  So
- * memory is bounded, and time: one name that takes too long ends the process.
+ * Runs in the child process that reads a module (guard.c): a short mangled name may expand to
+ * gigabytes, and the library's demangler writes them, or goes on after it has run out of
+ * memory. So memory is bounded, and time: one name that takes too long ends the process.
  */
 #include "debuginfo/private.h"
 
@@ -37,7 +37,7 @@ static char *opening(char *text, char *end)
 	return NULL;
 }
 
-/* "f(int) const" becomes "f"; true when there were parameters. */
+/* "f(int) const" becomes "f"; true when the name had parameters. */
 static bool cut_parameters(char *text)
 {
 	static const char *const after[] = { " const", " volatile", " &", " &&" };
