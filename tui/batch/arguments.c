@@ -1,5 +1,5 @@
 /*
- * arguments.c - what commands use: their parsed options, messages, progress, the trace that an
+ * arguments.c - shared by commands: parsed options, messages, progress, the trace that an
  * operand names. With print.c the only file that writes messages.
  */
 #include "engine/record/record.h"

@@ -1,6 +1,6 @@
 /*
- * checkup.c - a checkup from its beginning to its end: what was asked for, how much time is
- * left, the streams of the program's runs.  See checkup.h.
+ * checkup.c - a checkup from its beginning to its end: the request, the time left, the
+ * streams of the program's runs. See checkup.h.
  */
 #include "engine/base/file.h"
 #include "engine/record/interpose.h"

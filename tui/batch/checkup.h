@@ -56,7 +56,8 @@ struct checked {
 	bool waits_for_time; /* its orders can be run, and were not yet */
 	bool signals;        /* an order violation of operations on a condition alone */
 	json_t *fields;      /* owned: as finding_json has them, of the run `shown` */
-	char *key, *text;    /* owned: what makes two of them one; the plain sentence */
+	char *key, *text;    /* owned: key by which equal findings are one; the plain
+	                      * sentence */
 	GArray *runs;        /* uint32_t: in which it was seen, ascending */
 	uint32_t shown;      /* the run that its events are of */
 	char *witness_file;  /* owned, or NULL */
@@ -83,7 +84,8 @@ struct undecided {
 
 struct mined_trials {
 	uint32_t trials;
-	char *difference, *place; /* owned: what one of them did, and where; or NULL */
+	char *difference, *place; /* owned: the difference that one of them made, and its
+	                           * place; or NULL */
 };
 
 struct checkup {
@@ -124,11 +126,12 @@ struct checkup {
 	guint next_aim;
 	const char *making;     /* static: strategy of additional runs */
 	struct checked *trying; /* whose orders are being run, or NULL; borrowed */
-	GHashTable *outputs;    /* what runs printed (char *): a set */
+	GHashTable *outputs;    /* output of the runs (char *): a set */
 	uint32_t serial;        /* cycles of units that make no difference, not listed */
 	uint32_t harmless; /* orders of a signal and a wait that make no difference, not listed
 	                    */
-	GHashTable *stopped; /* what analyses looked for that ran out of time (const char *) */
+	GHashTable *stopped; /* kinds of findings whose analysis ran out of time (const char
+	                      * *) */
 	GPtrArray *gaps;     /* char *, owned: sentences about what was not covered */
 	uint32_t analysed;   /* traces that all analyses looked at */
 	uint32_t aimed_runs; /* that came to where they were aimed */
@@ -147,7 +150,8 @@ struct checkup {
 	/* -- exploration */
 	struct explore_report *hunted; /* until its first error, or complete; owned, or NULL */
 	bool explored, explored_all;
-	bool futexes; /* a run waited for some; only an exploration knows the orders of wakes */
+	bool futexes; /* a run waited for a futex; only an exploration tries other orders of
+	               * its wake-ups */
 	uint64_t classes, executions, left, fine_runs;
 	GHashTable *ends; /* how its runs ended (char *): a set */
 	struct progress progress;

@@ -84,8 +84,8 @@ static void note_undecided(struct analysis_of *x, const struct finding *f)
 	g_array_append_val(x->undecided, f->second);
 }
 
-/* Runs along a plan have no calls of code that is not instrumented; in a program whose
- * recordings have some, these may order what such a run alone calls a race. */
+/* Notes at a finding of a run along a plan, which records no calls of uninstrumented code: in
+ * a program whose recordings have such calls, these may order a race found in such a run. */
 static void doubt(const struct analysis_of *x, struct finding *f)
 {
 	if (x->c->argv == NULL || x->c->missing_calls == 0 || missing_code_was_called(x->t) ||
@@ -404,8 +404,8 @@ static bool judge_harm(struct analysis_of *x)
 
 /* -- atomicity without units --------------------------------------------------------------- */
 
-/* Of what was tried before only the code counts: the places of the three sections, and the
- * rule. */
+/* Identity of a mined rule among those tried before, by its code alone: the places of the
+ * three sections, and the rule. */
 static char *mined_key(const struct trace *t, const struct mined *m)
 {
 	return g_strdup_printf("%s %s %s %s", m->rule, trace_location_name(t, m->a.begin),
@@ -467,7 +467,8 @@ static bool try_mined(struct analysis_of *x, const struct mined *m)
 	return good;
 }
 
-/* Only what the program was seen to do otherwise is listed, so nothing without a program. */
+/* Only a rule whose violation changed the program's behaviour is listed, so none without a
+ * program. */
 static bool find_mined(struct analysis_of *x)
 {
 	enum { MOST = 64, MOST_EVENTS = 300000 };
@@ -501,7 +502,7 @@ static bool find_mined(struct analysis_of *x)
 	return good;
 }
 
-/* Undecided pairs come before what other values of reads lead to. */
+/* Undecided pairs come before aims at other values of reads. */
 static void add_aims(struct analysis_of *x, GArray *found, guint at)
 {
 	for (guint i = 0; i < found->len; i++) {

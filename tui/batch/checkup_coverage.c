@@ -103,7 +103,7 @@ static char *open_of(const struct checkup *c)
 	GString *text = g_string_new(NULL);
 
 	for (int k = 0; k < FINDING_KIND_COUNT; k++) {
-		/* of atomicity a sentence of its own tells */
+		/* atomicity has a sentence of its own */
 		if (k == FINDING_ATOMIC_SET_VIOLATION || !is_open(c, (enum finding_kind)k))
 			continue;
 		g_autofree char *title = checkup_kind_title((enum finding_kind)k);

@@ -451,8 +451,8 @@ static void drop_always(struct checkup *c)
 	}
 }
 
-/* That a signal can come before the wait is what every program does that looks at its condition
- * first: it is listed where it makes a difference. */
+/* Every program that tests its condition first has a signal that can come before the wait:
+ * this is listed only where it makes a difference. */
 static void drop_harmless(struct checkup *c)
 {
 	for (guint i = c->list->len; i-- > 0;) {

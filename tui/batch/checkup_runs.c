@@ -28,7 +28,7 @@ enum {
 	HUNT_PARTS = 4,          /* of the time left, the hunt for an error takes one */
 	MOST_BYTES = 64 << 20,   /* of a run's log: some six million events */
 	LEAST_BYTES = 4 << 20,
-	BYTES_A_SECOND = 1 << 19, /* of the time left: what can be looked at in it */
+	BYTES_A_SECOND = 1 << 19, /* of the time left: analysed at this rate */
 	TIME_PARTS = 5,           /* of the time left, a recording may take one */
 	SHORT_BYTES = 1 << 20,    /* of the runs after one that did not end: 100,000 events */
 	LONG_EVENTS = 200000,     /* of a run that did not end and is looked at later */
@@ -106,8 +106,7 @@ static char *end_of(const struct outcome *o)
 	                   : g_strdup_printf("status %d", o->status);
 }
 
-/* An exploration that knows every schedule knows how this run ended; otherwise it is not what
- * it says. */
+/* A complete exploration has a run with this one's end; otherwise its claim is wrong. */
 static bool is_explored(struct checkup *c, const struct outcome *o)
 {
 	g_autofree char *end = end_of(o);
@@ -222,7 +221,7 @@ static bool record(struct checkup *c, uint64_t number)
 	}
 	if (number == 0 && !cut && !hunt(c))
 		return false;
-	/* behind a whole exploration only what contradicts it is news */
+	/* after a complete exploration only a contradicting run is added */
 	if (c->explored_all && is_explored(c, checkup_run_at(c, run)->outcome)) {
 		unlink(checkup_run_at(c, run)->trace);
 		g_hash_table_remove(c->digests, checkup_run_at(c, run)->digest);
@@ -356,9 +355,8 @@ static bool take_error(struct checkup *c, const struct trace *first,
 	return good;
 }
 
-/* Does the program do what may order its threads, and is not seen by the exploration: a
- * signal's handler, which it does not record?  The recordings see it, so a race that they do
- * not have may be none. */
+/* May signal handlers, which the exploration does not record, order the program's threads?
+ * The recordings see it, so a race that they do not have may be none. */
 static bool is_ordered_outside(const struct explore_report *r)
 {
 	for (guint i = 0; i < r->gaps->len; i++)
@@ -437,8 +435,8 @@ static void append_word(GString *list, const char *word, gsize length)
 	g_string_append_len(list, word, (gssize)length);
 }
 
-/* "deflate of libz.so.1, which is not instrumented, ...": the functions by library. False: the
- * gap is another. */
+/* "deflate of libz.so.1, which is not instrumented, ...": the functions by library. False:
+ * another reason for incompleteness. */
 static bool add_missing(GHashTable *libraries, const char *gap)
 {
 	static const char what[] = ", which is not instrumented, is called while other threads";
@@ -466,7 +464,7 @@ static void free_string(void *data)
 }
 
 /* Operations whose order is not explored share one sentence, as do the functions of a library
- * that is not instrumented; other gaps have one each. */
+ * that is not instrumented; other reasons have one each. */
 static void add_exploration_gaps(struct checkup *c, const struct explore_report *r)
 {
 	g_autoptr(GHashTable) libraries =
@@ -596,8 +594,8 @@ static struct explore_report *explore_for(struct checkup *c, double seconds, con
 
 /*
  * Before the first run is analysed, which may take all the time: schedules that differ much
- * from each other, until the first error. One that comes to its end is the exploration;
- * otherwise that begins anew, as what is known of this one's runs helps it little.
+ * from each other, until the first error. If this search completes, it is the exploration;
+ * otherwise the exploration begins anew, as this one's runs would help it little.
  */
 static bool hunt(struct checkup *c)
 {
@@ -708,7 +706,8 @@ static bool is_small(struct checkup *c)
 	return events > 0 && events <= EXPLORED_EVENTS && checkup_left(c) > 1;
 }
 
-/* Findings whose orders there was no time to run so far: their runs are looked at again. */
+/* Findings whose two orders have not been run yet, for lack of time: their runs are analysed
+ * again. */
 static bool look_again(struct checkup *c)
 {
 	for (guint i = 0; c->harm && i < c->list->len && !checkup_over(c); i++) {

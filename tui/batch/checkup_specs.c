@@ -63,7 +63,7 @@ void checkup_find_specs(struct checkup *c)
 
 	if (c->argv == NULL || c->specs->len > 0 ||
 	    !record_check_program(c->argv[0], &program, &instrumented, &clang_name, &error))
-		return; /* recording says what is wrong with the program */
+		return; /* recording reports the error in the program */
 	folder = g_path_get_dirname(program);
 	shipped = home_find("specs/bind");
 	take_fitting(c, folder, program);

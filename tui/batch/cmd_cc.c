@@ -128,7 +128,7 @@ static int compile(struct arguments *a, const char *variable, const char *otherw
 		 * merged functions share a name. */
 		g_ptr_array_add(words, g_strdup("-fno-ipa-ra"));
 		g_ptr_array_add(words, g_strdup("-fno-ipa-icf"));
-		/* gcc says so of fences; the recorder knows them */
+		/* gcc warns so of fences; the recorder handles them */
 		g_ptr_array_add(words, g_strdup("-Wno-tsan"));
 	}
 	if (strcmp(variable, "CXX") == 0) { /* instead of a long spin before a sleep */

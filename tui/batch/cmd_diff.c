@@ -36,8 +36,8 @@ static void side_release(struct side *s)
 	trace_close(s->trace);
 }
 
-/* The analyses to run on a trace: all that apply, or the one that made the report on the other
- * side. */
+/* The analyses to run on a trace: all that apply, or the analysis of the other side's
+ * report. */
 struct looking {
 	struct race_options race;
 	bool races;

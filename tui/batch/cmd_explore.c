@@ -98,7 +98,7 @@ static const struct explore_run *run_at(const struct explore_report *r, uint32_t
 	return &g_array_index(r->runs, struct explore_run, run);
 }
 
-/* The reversals from the first run to this one, the last few where there are many. */
+/* The reversals from the first run to this one; of a long list the last few. */
 static json_t *way_json(const struct explore_report *r, uint32_t run)
 {
 	enum { MOST = 12 };
@@ -127,7 +127,7 @@ static json_t *errors_json(const struct explore_report *r)
 		        error_places_json(e), "run", (int)e->run, "count", (json_int_t)e->count,
 		        "trace", text_or_null(run->trace));
 		json_object_set_new(item, "shortest", json_integer(e->shortest));
-		/* of the run that the report tells: a history's is the smallest one's */
+		/* the run shown in the report: of a history the smallest */
 		json_object_set_new(item, "way",
 		                    way_json(r, e->history ? e->shortest : e->run));
 		if (e->history != NULL) {

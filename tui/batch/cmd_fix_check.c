@@ -1,6 +1,6 @@
 /*
- * cmd_fix_check.c - `heddle fix-check`: is what an earlier report found fixed in this program,
- * and has the fix brought anything new?
+ * cmd_fix_check.c - `heddle fix-check`: are the findings of an earlier report fixed in this
+ * program, and has the fix brought new ones?
  *
  * The program is checked as by `heddle check`.  A finding that is there again is present.  Of
  * one that is not there, every run is asked whether the places of the finding were reached
@@ -74,8 +74,8 @@ static bool runs_function(const struct trace *t, const char *name)
 	return false;
 }
 
-/* A fix of a violation of atomicity makes one critical section of two, and the helpers that had
- * them may be gone: what it has to reach are the units of work. */
+/* A fix of a violation of atomicity makes one critical section of two, and the helpers that
+ * had them may be gone: the program has to reach its units of work. */
 static bool runs_units(const struct trace *t, const json_t *f)
 {
 	const json_t *units = json_object_get(f, "cycle"), *unit;
@@ -337,7 +337,7 @@ static int status_of(const struct fix *x, const GArray *new)
 
 /* -- the command --------------------------------------------------------------------------- */
 
-/* The old findings: a report as it is, or what a trace shows. */
+/* The old findings: a report as it is, or the findings of a trace. */
 static struct report_file *open_old(const struct arguments *a, const char *path)
 {
 	struct report_file *r = NULL;

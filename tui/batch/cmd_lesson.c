@@ -182,7 +182,7 @@ static void show(const char *said, const struct error *error)
 	screen_await_key("[any key goes back to the lesson] ");
 }
 
-/* Do what the guide requests; false when nothing new was recorded. */
+/* Does the action that the guide requests; false when no new recording was made. */
 static bool fulfil(struct workshop *w, const struct guide *g, GString *said,
                    struct error *error)
 {
@@ -292,8 +292,8 @@ static const struct lesson *next_lesson(const GPtrArray *all, const struct lesso
 	return NULL;
 }
 
-/* At the end of a lesson: what comes next. The name of the lesson to go on with, owned by the
- * caller; or NULL. */
+/* At the end of a lesson, offers the next. Returns the name of the lesson to go on with,
+ * owned by the caller; or NULL. */
 static char *offer_next(const struct lesson *l)
 {
 	g_autoptr(GPtrArray) all = lessons_all();

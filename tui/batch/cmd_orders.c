@@ -156,9 +156,9 @@ static bool looks(const struct explore_atomic *a)
 	return a->op == OP_AREAD || a->op == OP_RMW;
 }
 
-/* Fences that the program does not have, which can help beside this operation: one that
- * releases before what publishes, one that acquires after what looks, and a seq_cst one before
- * what looks. Their number. */
+/* Fences that the program does not have, and that can help beside this operation: a releasing
+ * one before a publishing store, an acquiring one after a load, and a seq_cst one before a
+ * load. Returns their number. */
 static guint fences_beside(const struct explore_atomic *a, struct change *fences)
 {
 	guint count = 0;

@@ -341,8 +341,8 @@ static char *options_text(const struct arguments *a)
 	return g_string_free(text, FALSE);
 }
 
-/* The strategy that learns, by its place in portfolio_words; -1: none.  It is of sequentially
- * consistent runs: what loads may read beyond is by chance. */
+/* The strategy that learns, by its place in portfolio_words; -1: none. It serves sequentially
+ * consistent runs: the older stores that loads may read are drawn by chance. */
 static int learning(const struct arguments *a)
 {
 	const char *word = argument_value(a, "strategy");

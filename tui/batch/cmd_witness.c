@@ -382,8 +382,8 @@ static struct report *look_for(struct detection *on, enum detector detector,
 	return r;
 }
 
-/* Events of the first finding with a witness into `e`, returning their number; 0: none, or an
- * error (error->what set). `open`: the search was incomplete. */
+/* Copies the events of the first finding with a witness into `e` and returns their number; 0:
+ * none, or an error (error->what set). `open`: the search was incomplete. */
 static guint choose(const struct arguments *a, struct trace *t, const struct race_options *race,
                     uint32_t *e, bool *open, struct error *error)
 {

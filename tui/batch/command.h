@@ -1,6 +1,7 @@
 /*
- * command.h - the table of subcommands with options and functions, from which help, completion
- * and the manual are made (command.c), and what commands use (arguments.c).
+ * command.h - the table of subcommands with options and functions, from which help,
+ * completion and the manual are made (command.c), and the functions shared by commands
+ * (arguments.c).
  */
 #ifndef HEDDLE_COMMAND_H
 #define HEDDLE_COMMAND_H
@@ -102,8 +103,8 @@ int no_program(const struct arguments *a);
 /* Progress on standard error, if it is a terminal and the work takes over a second. */
 const struct progress *progress_on_stderr(void);
 void progress_done(void);
-/* From now on SIGINT, SIGTERM and SIGHUP only make this number nonzero, so that an interrupted
- * command can report what it has. */
+/* From now on SIGINT, SIGTERM and SIGHUP only make this number nonzero, so that an
+ * interrupted command can report its results so far. */
 const volatile int *catch_interruption(void);
 
 /* Open the trace named by an operand, obeying --lenient; prints warnings. On failure prints the

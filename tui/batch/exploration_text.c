@@ -91,7 +91,7 @@ static void print_error(const json_t *report, const json_t *error)
 }
 
 /* The variable, where the places in the user's own files are the exact ones: elsewhere a pair
- * of lines stands for all that the library has inside of them. */
+ * of lines includes all races inside of the library. */
 static const char *telling_variable(const json_t *race)
 {
 	return json_equal(json_object_get(race, "locations"), json_object_get(race, "sites"))
@@ -99,7 +99,7 @@ static const char *telling_variable(const json_t *race)
 	               : "";
 }
 
-/* Print each pair of the user's lines once; returns how many there are. */
+/* Prints each pair of the user's lines once; returns their number. */
 static guint print_races(const json_t *races)
 {
 	g_autoptr(GHashTable) told =

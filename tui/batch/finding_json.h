@@ -34,8 +34,8 @@ void findings_print_absent(const json_t *absent, FILE *out);
  */
 json_t *finding_json_for_text(const struct trace *t, const struct finding *f,
                               const uint32_t *numbers);
-/* Print a finding as text: a heading, and lines that begin with four blanks. Events are told by
- * "lines", or else by "sites". */
+/* Print a finding as text: a heading, and lines that begin with four blanks. Events are given
+ * by "lines", or else by "sites". */
 void finding_print(const json_t *finding, FILE *out);
 /* A proof with its sentences; owned by the caller. */
 json_t *proof_json(const struct trace *t, const struct proof *proof);

@@ -124,7 +124,7 @@ void merge_behind(struct report_file *all)
 		        &g_array_index(all->findings, struct filed_finding, i);
 		const json_t *reads = json_object_get(f->fields, "reads");
 
-		/* a witness is no value here, and what is impossible has none */
+		/* a witness is not for this, and an impossible pair has none */
 		if (!json_is_array(reads) || json_object_get(f->fields, "witness") != NULL)
 			continue;
 		json_auto_t *behind = racy_reads(races, reads);

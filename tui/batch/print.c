@@ -118,7 +118,7 @@ char *complete_sentence(const struct promise *p)
 	return g_string_free(out, FALSE);
 }
 
-/* `more`: there are findings that are not counted, since they are suppressed. */
+/* `more`: the report has further findings that are suppressed, and not counted. */
 static void print_summary(const struct report *r, guint count, bool more,
                           const struct print_options *o)
 {

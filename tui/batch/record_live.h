@@ -20,7 +20,7 @@ void record_live_filtered(struct record_live *live);
 /* For session_options, of one recording after another; no finding is printed twice. `heading`:
  * a line before the recording's first finding, or NULL; borrowed. */
 struct session_watch record_live_watch(struct record_live *live, const char *heading);
-/* The program has ended, and its trace is there: how many findings there were. */
+/* The program has ended, and its trace is written: prints the number of findings. */
 void record_live_end(struct record_live *live, const char *trace);
 void record_live_free(struct record_live *live); /* NULL is allowed */
 

@@ -101,10 +101,10 @@ struct jobs {
 	char *folder; /* of the reports; owned */
 	pid_t *pids;  /* 0: not running; owned */
 	bool until_error, told;
-	bool balances;   /* when one has ended, all are told to */
+	bool balances;   /* when one has ended, the others are stopped */
 	gint64 earliest; /* but not before this time */
 	int worst;       /* exit status of a job that could not do its share, or 0 */
-	bool *lost;      /* by job: it had no report when it was told to end; owned */
+	bool *lost;      /* by job: it had no report when it was stopped; owned */
 	const volatile int *interrupted;
 };
 
@@ -228,7 +228,7 @@ static void note_ended(struct jobs *j, unsigned job, int status)
 		tell_all(j);
 }
 
-/* Until all have ended; after an error, or an interruption, they are told to. */
+/* Waits until all have ended; after an error, or an interruption, they are stopped. */
 static void wait_for_all(struct jobs *j)
 {
 	const struct timespec pause = { 0, 5000000 };
@@ -554,7 +554,7 @@ static void remove_tasks(const struct rounds *r)
 	g_free(base);
 }
 
-/* Into the state, what its tasks have; they go when that is written. */
+/* Adds the tasks' results to the state; the tasks' files are removed when it is written. */
 static bool take_in(const struct rounds *r, const GPtrArray *files, struct error *error)
 {
 	struct tasks *all = tasks_join(files, false, error);

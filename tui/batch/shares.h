@@ -1,7 +1,7 @@
 /*
- * shares.h - what races, check, explore and shake have in common where their work is divided:
- * --shard I/N, -j N (N shares at the same time, as processes, and one report of all) and
- * --resume FILE (a finished share is kept, and not made again).
+ * shares.h - division of the work of races, check, explore and shake: --shard I/N, -j N (N
+ * shares at the same time, as processes, and one report of all) and --resume FILE (a finished
+ * share is kept, and not made again).
  */
 #ifndef HEDDLE_SHARES_H
 #define HEDDLE_SHARES_H

@@ -279,7 +279,7 @@ char *path_expression(struct session *s, const char *object, GString *why)
 {
 	json_t *answer = target_ask(&s->target, why, "-var-info-path-expression %s", object);
 	const char *text = text_of(answer, "path_expr");
-	/* Members of what has no name have no expression either. */
+	/* Members of a value without a name have no expression either. */
 	char *path = text && *text && !strstr(text, "()") ? g_strdup(text) : NULL;
 	/* gdb puts each part into parentheses. */
 	GRegex *part =

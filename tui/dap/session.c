@@ -281,8 +281,8 @@ static void serve(struct session *s, json_t *message)
 	GString *why = g_string_new(NULL);
 	if (!type || strcmp(type, "request") != 0 || !command ||
 	    !json_is_integer(json_object_get(message, "seq"))) {
-		/* Answers to requests of the adapter, which sends none, and what is no message.
-		 */
+		/* Ignored: responses, as the adapter sends no requests, and texts that are no
+		 * message. */
 		if (!type || strcmp(type, "response") != 0)
 			say(s, "heddle: a message that is no request\n");
 		g_string_free(why, TRUE);

@@ -1,5 +1,5 @@
 /*
- * session.h - an editor's session: what the adapter's files share.
+ * session.h - an editor's session, shared by the adapter's files.
  *
  * The editor's ids: a thread's is the recording's (T1 is 2) and stays the same however often
  * the program is run again; a frame and a set of variables are numbered from 1 with each stop,
@@ -52,7 +52,7 @@ struct session {
 	unsigned line_base;               /* number of a file's first line: 0 or 1 */
 	/* The run. */
 	bool running;
-	bool shown;       /* the editor knows that it stands */
+	bool shown;       /* the editor shows it as stopped */
 	bool paused;      /* the editor asked for it */
 	bool interrupted; /* by the adapter, to set breakpoints; then it goes on */
 	char *going;      /* the command that runs, or NULL */
@@ -96,7 +96,7 @@ void send_output(void *session, const char *category, const char *text, size_t l
 
 /* ---- threads (threads.c) ---- */
 
-/* Read the threads that exist now; tell the editor which began and which ended. */
+/* Read the threads that exist now; notify the editor of those that began and ended. */
 void renew_threads(struct session *s);
 const struct thread *find_thread(const struct session *s, json_int_t id);
 /* The editor's id of a thread by gdb's number; 0: unknown. */
@@ -115,7 +115,7 @@ void tell_stop(struct session *s, const char *reason, const char *description,
 
 /* A breakpoint without code may have found it. */
 void breakpoint_modified(struct session *s, const json_t *body);
-/* "acct.balance": the name of what gdb's watchpoint `number` watches; or NULL. */
+/* "acct.balance": the name of the memory that gdb's watchpoint `number` watches; or NULL. */
 const char *watched_name(const struct session *s, const char *number);
 
 /* ---- variables (look.c) ---- */

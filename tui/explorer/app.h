@@ -93,7 +93,8 @@ struct app {
 	char *text_title;      /* owned */
 	struct guide *guide;   /* borrowed: the open lesson (guide.h), or NULL */
 	guint reported;        /* race of the report shown at the start, until a key; or 0 */
-	struct output *output; /* owned: what ran beside the screen (output.h); or NULL */
+	struct output *output; /* owned: a program beside the screen and its output
+	                        * (output.h); or NULL */
 	char *rebuilt;         /* owned: file of the last recording of :rebuild; or NULL */
 	char *tree_path;       /* owned: the requested exploration, or NULL */
 	bool runs_shown;       /* of an exploration the runs are shown, and not the outcomes */

@@ -48,7 +48,7 @@ static int lane_of(const struct lanes *l, uint32_t thread)
 	return -1;
 }
 
-/* Assign lanes in thread order; false when there are too many. */
+/* Assign lanes in thread order; false for too many threads. */
 static bool lanes_of(const struct trace *t, const GArray *steps, struct lanes *l)
 {
 	*l = (struct lanes){ 0 };

@@ -240,8 +240,8 @@ static void offer_values(const struct app *app, const char *name, const char *te
 	}
 }
 
-/* Offer what may stand at the end of the condition: after a comparison the values of what is
- * compared, else names. */
+/* Offer completions for the end of the condition: after a comparison the values of the
+ * compared variable, else names. */
 static void offer_condition(const struct app *app, const char *condition, const char *text,
                             GPtrArray *out)
 {

@@ -275,7 +275,7 @@ bool word_thread(struct app *app, const char *arguments, struct error *error)
 	return true;
 }
 
-/* To the Nth stop from here, or to the last stop if N is more than there are. */
+/* Move to the Nth stop from here, or to the last one if fewer remain. */
 bool by_run(struct app *app, int direction, const char *arguments, struct error *error)
 {
 	struct session *s = app->session;

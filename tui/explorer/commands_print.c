@@ -243,8 +243,8 @@ static bool read_name(struct reader *r, GString *out)
 	return good;
 }
 
-/* The expression with the names that the recording has for what it names at the selected
- * event. NULL and `error`. Caller frees. */
+/* The expression with its variables under their names in the recording at the selected event.
+ * NULL and `error`. Caller frees. */
 static char *in_recorded_names(const struct app *app, const char *text, int depth,
                                struct error *error)
 {

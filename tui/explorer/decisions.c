@@ -108,7 +108,7 @@ static char *what_was_old(const struct decision_search *d, const struct knowledg
 	return g_string_free(out, FALSE);
 }
 
-/* The unit's write: what others know is old from now on. */
+/* The unit's write: the values that other units have read are old from now on. */
 static char *note_write(struct decision_search *d, guint unit, uint32_t variable)
 {
 	char *old = what_was_old(d, knowledge_of(d, unit, variable));

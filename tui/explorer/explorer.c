@@ -143,7 +143,7 @@ static void terminal_loop(struct app *app)
 			bool small = app_too_small(app);
 			screen_size(&rows, &columns);
 			app_resize(app, rows, columns);
-			/* curses tells of the new size before the keys of the old one */
+			/* curses reports the new size before the keys typed at the old one */
 			if (small && !app_too_small(app))
 				screen_drop_keys();
 			break;

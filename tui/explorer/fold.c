@@ -2,9 +2,9 @@
  * fold.c - hidden threads and folded loops.
  *
  * A loop is given by one of its events: repetitions of the operation at its location in one
- * activation of its function; else, if there are none, of the nearest caller with repetitions.
- * Iterations may differ. The rounds between the first and the last are folded, and the first of
- * their events represents them.
+ * activation of its function; else, without repetitions, of the nearest caller that has some.
+ * Iterations may differ. The rounds between the first and the last are folded, and the first
+ * of their events represents them.
  */
 #include "tui/explorer/session.h"
 

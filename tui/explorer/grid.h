@@ -43,7 +43,7 @@ enum mouse_button {
 	MOUSE_WHEEL_UP,
 	MOUSE_WHEEL_DOWN,
 	MOUSE_RELEASED,
-	MOUSE_CLICKED /* down and up again, told as one */
+	MOUSE_CLICKED /* down and up again, reported as one */
 };
 
 /* A line between two parts of a pane that the mouse can drag (split.h). */

@@ -20,7 +20,7 @@ static check_function *const functions[CHECK_COUNT] = {
 #undef CHECK
 };
 
-/* Does it hold now?  What rests on analyses does not before they are done. */
+/* Does it hold now? A check of an analysis's results does not before that is done. */
 static bool check_holds(const struct app *app, const struct lesson_check *check)
 {
 	return app_trace(app)->events_count > 0 && session_has(app->session, INDEX_ALL) &&

@@ -56,7 +56,7 @@ void jobs_add(struct jobs *jobs, struct job *job);
 /* When the pipe is readable: calls `done` of ended jobs, starts waiting ones. */
 void jobs_collect(struct jobs *jobs);
 void jobs_stop(struct jobs *jobs); /* cancel all jobs */
-/* Cancel urgent jobs only; false when there are none. */
+/* Cancel urgent jobs only; false without one. */
 bool jobs_stop_urgent(struct jobs *jobs);
 bool jobs_idle(const struct jobs *jobs);
 /* "looking for races 34 %", or "" when idle. */

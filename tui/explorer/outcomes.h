@@ -11,7 +11,7 @@ enum outcome_kind { OUTCOME_FAILED, OUTCOME_RACE, OUTCOME_PASSED };
 struct outcome {
 	enum outcome_kind kind;
 	char *words;    /* owned: "use after free", "data race", "prints" */
-	char *text;     /* owned: what it says or prints, the variable of a race; or "" */
+	char *text;     /* owned: its message or output, the variable of a race; or "" */
 	char *where;    /* owned: places, or "" */
 	uint64_t count; /* different runs; 0 for a race: not counted */
 	uint32_t first; /* run */
@@ -38,7 +38,7 @@ struct outcome_difference {
 struct outcome_difference outcome_difference_of(const struct tree *tree, uint32_t run);
 void outcome_difference_release(struct outcome_difference *p);
 
-/* Append what the exploration covers: every schedule, or which part and how much is left. */
+/* Append the exploration's coverage: every schedule, or the share explored and the rest. */
 void tree_append_scope(const struct tree *tree, GString *out);
 /* Append how many runs have the outcome, and which is the shortest. */
 void outcome_append_count(const struct tree *tree, const struct outcome *o, GString *out);

@@ -1,5 +1,5 @@
 /*
- * output.h - programs that run beside the screen, and what they said: a build, a new recording,
+ * output.h - programs that run beside the screen, and their output: a build, a new recording,
  * runs along a schedule. Shown by the view "output"; one at a time.
  */
 #ifndef HEDDLE_OUTPUT_H
@@ -9,13 +9,13 @@
 
 struct output_side {
 	char *title;   /* owned: "T1 first" */
-	GString *text; /* owned: what it said, as it came */
+	GString *text; /* owned: the output, as it came */
 	char *end;     /* owned: "exit status 0"; NULL: not begun, or it runs */
 	bool failed;
 };
 struct output {
 	char *title;     /* owned: "rebuild: make" */
-	GString *result; /* owned: what came of it, shown above */
+	GString *result; /* owned: the result, shown above */
 	struct output_side sides[2];
 	guint count; /* of sides, beside each other */
 	bool running;

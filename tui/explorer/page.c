@@ -16,10 +16,9 @@
 #include <string.h>
 
 enum {
-	MOST_STEPS =
-	        1500, /* of one witness; what comes before is as recorded, or told in a line */
-	MOST_TOLD = 200, /* findings told one by one */
-	AROUND = 4,      /* source lines before and after */
+	MOST_STEPS = 1500, /* of one witness; earlier ones are summed up in a line */
+	MOST_TOLD = 200,   /* findings described one by one */
+	AROUND = 4,        /* source lines before and after */
 };
 
 /* Without < and &, so that it needs no escaping in either language. */
@@ -99,8 +98,7 @@ static const char style[] =
         "  padding: 0.4em 0; } .state div { min-height: 1.4em; white-space: pre-wrap; }\n"
         "section { border-top: 2px solid var(--rule); margin-top: 2em; }\n"
         "svg { background: #ffffff; }\n"
-        /* On paper nothing can be stepped: each step says where it is and what holds after it.
-         */
+        /* Paper cannot be stepped: each step gives its place and the state after it. */
         "@media print { .state, .keys { display: none; } section { break-before: page; }\n"
         "  section:first-of-type { break-before: auto; } tr, .side { break-inside: avoid; }\n"
         "  body { max-width: none; margin: 0; font-size: 11px; } pre { white-space: pre-wrap; }\n"
@@ -313,8 +311,8 @@ static void recorded_order(const struct walk *w, GString *out)
 	g_string_append(out, "</table></div>\n");
 }
 
-/* "acct.balance reads 100 or 150": a read that is next together with a write sees either what
- * holds now or what that write leaves behind, whatever it saw in the recording. */
+/* "acct.balance reads 100 or 150": a read that races with a write sees either the present
+ * value or the value written, whatever it saw in the recording. */
 static bool describe_racing_read(const struct walk *w, uint32_t event, guint step, GString *out)
 {
 	const struct trace *t = w->t;
@@ -626,7 +624,7 @@ static void append_way(const struct app *app, const struct tree *tree, const GAr
 	}
 }
 
-/* In what the outcome's shortest run and the nearest other one differ. */
+/* Appends how the outcome's shortest run differs from the nearest other one. */
 static void append_difference(const struct app *app, const struct tree *tree,
                               const struct outcome *o, GString *out)
 {

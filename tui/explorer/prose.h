@@ -20,7 +20,7 @@ void prose_add(GArray *prose, enum style style, uint32_t event, const char *form
         __attribute__((format(printf, 4, 5)));
 /* Add a chain of events in lanes, or step by step when `columns` are too few. */
 void prose_add_chain(GArray *prose, const struct session *s, const GArray *steps, int columns);
-/* Add a proof; `needs`: what would need all of its steps. */
+/* Add a proof; `needs`: the situation that would need all of its steps. */
 #define PROOF_OF_PAIR "A run in which both are about to happen"
 void prose_add_proof(GArray *prose, const struct session *s, const struct proof *proof,
                      int columns, const char *needs);

@@ -1,8 +1,8 @@
 /*
- * reach.c - `:reach COND at PLACE`: is there an order of this run's events in which COND holds
- * when a thread comes to PLACE? The engine answers beside the screen
- * (engine/predict/reachable.h): with a schedule that the checker accepts, a proof that there is
- * none, or "unknown".
+ * reach.c - `:reach COND at PLACE`: is there an order of this run's events in which COND
+ * holds when a thread comes to PLACE? The engine answers beside the screen
+ * (engine/predict/reachable.h): with a schedule that the checker accepts, a proof that none
+ * exists, or "unknown".
  */
 #include "tui/explorer/weak_memory.h"
 #include "tui/explorer/commands.h"

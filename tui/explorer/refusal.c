@@ -1,6 +1,6 @@
 /*
- * refusal.c - see refusal.h. The order of the questions is the checker's: what must come first,
- * the memory, the lock, the wake-up, the value.
+ * refusal.c - see refusal.h. The order of the questions is the checker's: must-order, the
+ * memory's life, the lock, the wake-up, the value.
  */
 #include "tui/explorer/refusal.h"
 #include "tui/explorer/messages.h"

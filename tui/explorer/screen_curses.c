@@ -106,7 +106,7 @@ static void write_now(const char *bytes, size_t length)
 	(void)ignored;
 }
 
-/* Moves while a button is down are told, too, which curses does not ask for. */
+/* Asks the terminal for mouse moves while a button is down, too, which curses does not. */
 static const char mouse_moves[] = "\033[?1002h";
 static const char mouse_off[] = "\033[?1006l\033[?1002l\033[?1000l";
 

@@ -291,9 +291,9 @@ static const char *frame_function(const struct session *s)
 	return trace_string(s->trace, function);
 }
 
-/* The part behind "FUNCTION::" in the name of a local variable, without the number that tells
- * those of several calls apart ("worker::sum#2", "stack@T1.worker::sum"). NULL: not of that
- * function. Caller frees. */
+/* The part behind "FUNCTION::" in the name of a local variable, without the number that
+ * distinguishes those of several calls ("worker::sum#2", "stack@T1.worker::sum"). NULL: not
+ * of that function. Caller frees. */
 static char *local_name(const char *name, const char *function)
 {
 	const char *dot = strncmp(name, "stack@", 6) == 0 ? strchr(name, '.') : NULL;

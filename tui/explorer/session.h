@@ -72,8 +72,8 @@ struct fold {
 	uint32_t first, last;    /* events */
 	uint64_t rounds, events; /* number folded */
 };
-/* The answer to `:reach`: the recorded events in an order after which the condition holds when
- * the thread of the last one, `target`, comes to it. */
+/* The answer to `:reach`: an order of the recorded events after which the condition holds
+ * when the thread of the last one, `target`, comes to it. */
 struct reached {
 	uint32_t target;
 	GArray *events;  /* uint32_t, owned; with the target */
@@ -197,7 +197,7 @@ void session_settle(struct session *s, struct report *report);
 /* Add a report with missing code: its verdicts hold while that counts; entries do not
  * change. */
 void session_add_missing(struct session *s, struct report *report);
-/* Options of the checker for a claim: rule 5 if there is a model. */
+/* Options of the checker for a claim: rule 5 if a model is loaded. */
 struct check_options session_check_options(const struct session *s, enum claim claim,
                                            struct semantics *storage);
 /* The finding about session.pair, or NULL. */
@@ -271,7 +271,7 @@ GArray *session_frames(const struct session *s, uint32_t event);
 
 /* The index of the frame that is the event's place: its innermost in the user's own files. */
 unsigned session_own_frame(const struct session *s, uint32_t event);
-/* The names of the entries anew, when what counts as the user's code has changed. */
+/* Renames the entries, when the setting of the user's own code has changed. */
 void session_rename(struct session *s);
 
 /* -- hiding and folding (fold.c) ----------------------------------------------------------- */
@@ -328,7 +328,7 @@ void describe_about_to(const struct session *s, uint32_t event, bool same, GStri
 /* Append a lock held by both threads at these events, by one for writing; false: none. */
 bool describe_common_lock(const struct session *s, uint32_t first, uint32_t second,
                           GString *out);
-/* "deposit bank.c:31", or the location's name; "event 7" when there is none. */
+/* "deposit bank.c:31", or the location's name; "event 7" without one. */
 void describe_place(const struct session *s, uint32_t event, GString *out);
 /* Sentences on a finding: its meaning, and the analyses that report it. */
 void explain_entry(const struct session *s, const struct entry *entry, GString *out);

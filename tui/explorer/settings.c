@@ -107,7 +107,7 @@ void settings_load_my_code(void)
 	g_key_file_free(file);
 }
 
-/* Write the value to the file, with what else stands in it. */
+/* Write the value to the file, and keep the file's other contents. */
 static bool keep(const char *group, const char *key, const char *value, struct error *error)
 {
 	g_autofree char *path = settings_path(), *folder = g_path_get_dirname(path);
@@ -165,7 +165,8 @@ bool settings_keep_build(const char *folder, const char *command, struct error *
 	return keep(build_group, key, command, error);
 }
 
-/* Blue, orange, yellow and greys: told apart by people who do not see red and green as two. */
+/* Blue, orange, yellow and greys, which people who cannot distinguish red and green see as
+ * different. */
 static const struct {
 	enum style style;
 	short colour;

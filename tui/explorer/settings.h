@@ -27,7 +27,7 @@ bool settings_accepts(enum setting setting, const char *value);
  * accepted. */
 void settings_apply(struct app *app, enum setting setting, const char *value);
 /* The file's values of the group [my-code], for commands without a screen; others are left
- * alone. A file that cannot be read is passed over: the explorer says what is wrong with it. */
+ * alone. A file that cannot be read is passed over: the explorer reports the error. */
 void settings_load_my_code(void);
 /* Is this its value now? */
 bool settings_is(enum setting setting, const char *value);

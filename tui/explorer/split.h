@@ -1,9 +1,9 @@
 /*
  * split.h - where a pane is parted in two, and the borders that the mouse can drag.
  *
- * A view asks split_at for the place of a border, and marks what it has drawn there with
- * split_border. Where the user drags it to holds for the session, in every view that parts its
- * pane so, and in proportion when the screen changes its size.
+ * A view asks split_at for the place of a border, and marks the drawn border with
+ * split_border. A border that the user drags keeps its place for the session, in every view
+ * with the same division, and in proportion when the screen changes its size.
  */
 #ifndef HEDDLE_SPLIT_H
 #define HEDDLE_SPLIT_H
@@ -20,7 +20,7 @@ enum split {
 	SPLIT_BESIDE,      /* a view that steps beside the source */
 	SPLIT_LESSON,      /* a view over the lesson */
 	SPLIT_LESSON_SIDE, /* a view beside the lesson */
-	SPLIT_RUNS,        /* outcomes or runs over what is said of one */
+	SPLIT_RUNS,        /* outcomes or runs over the description of one */
 	SPLIT_OUTPUT,      /* the output of both orders */
 	SPLIT_COUNT
 };

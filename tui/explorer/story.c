@@ -100,7 +100,7 @@ static void tell_edges(struct story *story, const GArray *steps)
 	}
 }
 
-/* The pair is unordered in the recording: tell what would order it. */
+/* The pair is unordered in the recording: name the synchronisation that would order it. */
 static void tell_missing(struct story *story)
 {
 	const struct session *s = story->s;
@@ -428,7 +428,7 @@ static void tell_title(struct story *story, const struct entry *entry)
 	blank(story);
 }
 
-/* Without a witness: the proof, or what is known. */
+/* Without a witness: the proof, or the state of the analysis. */
 static void tell_known(struct story *story, const struct entry *entry)
 {
 	const struct session *s = story->s;

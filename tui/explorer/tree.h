@@ -14,7 +14,7 @@ struct tree_run {
 	/* owned; "" for none */
 	char *flip, *thread, *place, *variable, *end, *story, *trace, *printed;
 	char *no_return; /* owned: lines about its point of no return; "" none */
-	char *output;    /* owned: digest of what it printed; "" unknown */
+	char *output;    /* owned: digest of its output; "" unknown */
 	int64_t status;
 	int64_t error; /* index in tree.errors, -1 none */
 	bool inside;   /* differs from its parent in a variable of the library, inside of it */

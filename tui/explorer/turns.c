@@ -35,7 +35,7 @@ static uint32_t event_at(const struct witness_view *v, guint i)
 
 /* -- construction -------------------------------------------------------------------------- */
 
-/* The turn goes up to there, with what has no row. */
+/* Extends the turn up to there, with events that have no row. */
 static void extend(const struct witness_view *v, struct turn *turn, guint end)
 {
 	for (; turn->end < end; turn->end++)

@@ -18,7 +18,7 @@ enum column { COLUMN_VERDICT, COLUMN_PLACE, COLUMN_VARIABLE, COLUMN_COUNT, COLUM
 static const char *const sort_words[COLUMNS] = { "verdict", "place in the run", "variable",
 	                                         "count" };
 
-/* Which verdicts are listed: what can or may happen, every one, what does happen. */
+/* Verdicts that are listed: those that can or may happen, all, races alone. */
 enum listed { LISTED_POSSIBLE, LISTED_ALL, LISTED_RACES, LISTED_COUNT };
 
 struct findings {
@@ -80,7 +80,8 @@ const char *verdict_glyph(const struct finding *f)
 	return verdicts[f->verdict].glyph;
 }
 
-/* In the column of the list: "race" is of races, "checked" of what else a schedule shows. */
+/* In the column of the list: only races are called "race"; a schedule of another kind is
+ * "checked". */
 static const char *verdict_column(const struct finding *f, enum verdict verdict)
 {
 	bool other = verdict == VERDICT_RACE && f->kind != FINDING_DATA_RACE &&
@@ -128,8 +129,8 @@ static bool says(const struct session *s, const struct entry *entry, const char 
 	       strcmp(trace_thread_name(s->trace, events[f->second].thread), word) == 0;
 }
 
-/* Is its verdict listed?  What was asked for is, and a filter looks at all but what `v` leaves
- * out. */
+/* Is its verdict listed? One that the user asked for is, and a filter takes all except those
+ * that `v` leaves out. */
 static bool is_listed(const struct session *s, const struct findings *f,
                       const struct entry *entry)
 {
@@ -160,8 +161,8 @@ static bool passes(const struct session *s, const struct findings *f, const stru
 	return all;
 }
 
-/* By what it does, as `heddle check` has it: how the run failed is first; then by verdict, and
- * of one verdict the worse kind. */
+/* Rank by effect, like `heddle check`: how the run failed is first; then by verdict, and of
+ * one verdict the worse kind. */
 static int rank_of(const struct session *s, const struct entry *entry)
 {
 	enum { KINDS = 4 };
@@ -208,7 +209,7 @@ static void findings_show(struct app *app, void *state)
 	struct findings *f = state;
 	struct session *s = app->session;
 	g_array_set_size(f->shown, 0);
-	if (!f->chosen) /* lessons tell of proofs */
+	if (!f->chosen) /* lessons discuss proofs */
 		f->listed = app->guide ? LISTED_ALL : LISTED_POSSIBLE;
 	f->left_out = 0;
 	for (int i = 0; i < (int)s->entries->len; i++) {
@@ -266,7 +267,7 @@ struct layout {
 	int list, seen, source, source_rows, words, words_rows;
 };
 
-/* The list gets what it needs, the source the rest, within limits; with a lesson both are
+/* The list gets the rows it needs, the source the rest, within limits; with a lesson both are
  * short. */
 static struct layout layout_of(const struct app *app, int rows, guint count)
 {
@@ -297,7 +298,7 @@ static struct layout layout_of(const struct app *app, int rows, guint count)
 	return l;
 }
 
-/* Of the list: a line tells of those that are not shown. */
+/* For the list: one line for the findings that are not shown. */
 static guint rows_wanted(const struct findings *f)
 {
 	return f->folders.lines->len + (f->left_out > 0);
@@ -547,7 +548,7 @@ static int draw_nothing_else(const struct app *app, struct pane p, int row)
 	return pane_paragraph(p, row + 1, 0, STYLE_NONE, none->str);
 }
 
-/* Nothing was found: what that promises. Returns the row after it. */
+/* No finding: the claim that follows from it. Returns the row after it. */
 static int draw_no_race(const struct app *app, struct pane p)
 {
 	const struct report *races = report_by(app->session, analysis_word(ANALYSIS_AUTO));

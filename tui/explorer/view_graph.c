@@ -1,7 +1,7 @@
 /*
- * view_graph.c - the conflict graph of an atomic-set violation: what each unit of work saw and
- * wrote, in a lane for each thread, and the cycle's edges; Enter goes from an edge to its two
- * accesses.
+ * view_graph.c - the conflict graph of an atomic-set violation: the reads and writes of each
+ * unit of work, in a lane for each thread, and the cycle's edges; Enter goes from an edge to
+ * its two accesses.
  */
 #include "tui/explorer/app.h"
 
@@ -119,8 +119,8 @@ static struct graph_lanes lanes_of(const struct finding *f, int columns)
 	return l;
 }
 
-/* "T1 worker: transfer"; the unit's name alone when the thread is named after it, or has
- * several: then its rows tell them. */
+/* "T1 worker: transfer"; the unit's name alone when the thread is named after it; the
+ * thread's alone when it has several units, whose rows name them. */
 static void draw_lane_heads(const struct app *app, const struct graph_view *v,
                             const struct finding *f, const struct graph_lanes *l, struct pane p)
 {

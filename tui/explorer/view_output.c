@@ -1,6 +1,6 @@
 /*
- * view_output.c - what ran beside the screen (output.h): what came of it, then what it said, of
- * two runs beside each other; below, the source of the place in the selected line.
+ * view_output.c - programs that run beside the screen (output.h): the result, then the
+ * output, of two runs beside each other; below, the source of the place in the selected line.
  */
 #include "tui/explorer/output.h"
 #include "tui/explorer/messages.h"
@@ -25,7 +25,7 @@ struct output_view {
 	guint revision;
 	const struct output *of;
 	int columns;
-	bool at_end; /* the cursor follows what is said */
+	bool at_end; /* the cursor follows the output */
 };
 
 static void line_clear(void *data)

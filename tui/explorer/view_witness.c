@@ -661,7 +661,7 @@ static bool witness_offers(const struct app *app, const void *state, enum reques
 	return v->w.events != NULL || !needs_schedule(request);
 }
 
-/* To its row, if this schedule comes to it; else the trace shows it. */
+/* Go to its row, if this schedule contains it; else the trace shows it. */
 static bool go_no_return(struct app *app, struct witness_view *v)
 {
 	for (guint i = 0; i < v->rows->len; i++) {

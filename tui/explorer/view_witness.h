@@ -14,8 +14,8 @@
 enum row_kind { ROW_EVENT, ROW_FOLD, ROW_SWITCH, ROW_BOTH, ROW_POINT };
 struct row {
 	enum row_kind kind;
-	guint index; /* index in the sequence (of POINT, of what follows); of a switch, in the
-	              * switches */
+	guint index; /* index in the sequence (of a POINT, of the next event); of a switch,
+	              * in the switches */
 };
 
 /* The events of one thread between two switches; or a row of that kind. */
@@ -45,7 +45,7 @@ struct witness_view {
 	GArray *switches;        /* struct context_switch */
 	GArray *rows, *recorded; /* struct row; `recorded` has indices into `sorted` */
 	GArray *sorted;          /* uint32_t: the same events as recorded */
-	GArray *prose;           /* struct prose_row: the proof, when there is no witness */
+	GArray *prose;           /* struct prose_row: the proof, without a witness */
 	int8_t *moves;
 	bool all_calls;      /* every call and return has a row */
 	uint8_t *calls_left; /* by index: a call or return without a row (witness_calls.c) */
@@ -127,8 +127,8 @@ void turns_draw(const struct app *app, const struct witness_view *v, struct pane
 /* False: not handled here. */
 bool turns_request(struct app *app, struct witness_view *v, enum request request,
                    uint64_t count);
-/* Append what the thread does in the selected turn, and why it ends; false when turns are not
- * shown, or none is selected. */
+/* Append the events of the thread in the selected turn, and why it ends; false when turns are
+ * not shown, or none is selected. */
 bool turns_tell(const struct app *app, const struct witness_view *v, GString *out);
 /* A click at a row of the body. */
 void turns_select(struct witness_view *v, int row);

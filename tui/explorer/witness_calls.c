@@ -1,6 +1,7 @@
 /*
- * witness_calls.c - the calls and returns of a schedule that tell little: of functions of
- * libraries, and of those round a single step, as a wrapper of a lock. See view_witness.h.
+ * witness_calls.c - the calls and returns of a schedule that can be hidden: of functions of
+ * libraries, and of functions around a single step, such as a wrapper of a lock. See
+ * view_witness.h.
  */
 #include "tui/explorer/view_witness.h"
 

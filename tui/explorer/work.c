@@ -510,7 +510,7 @@ struct shortening {
 	const struct finding *finding; /* borrowed from a report of the session, which stays */
 	enum claim claim;
 	GArray *events, *pair;
-	bool missing; /* what code that was not recorded orders counts */
+	bool missing; /* orders by code that was not recorded count */
 };
 
 static bool shorten_run(struct job *job, const struct progress *progress, struct error *error)

@@ -31,7 +31,7 @@ extern const struct check_info check_table[CHECK_COUNT];
 struct lesson_step {
 	char *title;
 	char *text;          /* owned: paragraphs, separated by blank lines; or NULL */
-	char *task;          /* what to do, or NULL */
+	char *task;          /* the task, or NULL */
 	char *question;      /* or NULL */
 	GPtrArray *choices;  /* char *, owned: a), b), ... */
 	char *answer;        /* of a question; several are separated by | */
@@ -104,7 +104,7 @@ struct workshop {
 	bool temporary;              /* removed at the end */
 	bool mended;                 /* the fixed version is in use */
 	char *trace, *tree;          /* owned: the recording, the exploration or NULL */
-	char *shown;                 /* owned: the run that shows what is wrong, or NULL */
+	char *shown;                 /* owned: the run that shows the error, or NULL */
 	int status;                  /* exit status of the recorded program, as in a shell */
 };
 /* Create the folder (NULL: temporary) and copy the sample's files, unless present. */
