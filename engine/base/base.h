@@ -41,9 +41,9 @@ struct error {
  * NULL. Control characters are escaped. */
 bool error_set(struct error *error, const char *where, const char *remedy, const char *format,
                ...) __attribute__((format(printf, 4, 5)));
-/* The same for work that its progress callback stopped. */
+/* Marks the error of work that its progress callback stopped; returns false. */
 bool error_cancelled(struct error *error);
-/* "FILE:LINE" for `where` (line 0: the file alone). */
+/* "FILE:LINE" as the `where` of an error (line 0: the file alone). */
 struct place {
 	char text[256];
 };

@@ -116,7 +116,8 @@ int child_capture(char *const *argv, struct capture *c, const struct progress *p
 	uint64_t total = 0;
 	bool open = true, ended = false;
 	fcntl(pipes[0], F_SETFL, O_NONBLOCK);
-	/* A process that it left behind may hold the pipe open: its own end is enough. */
+	/* a process that it left behind may hold the pipe open: the program's own end
+	 * suffices */
 	while (!ended) {
 		struct pollfd fd = { .fd = open ? pipes[0] : -1, .events = POLLIN };
 		if (poll(&fd, 1, LOOK_MS) > 0)

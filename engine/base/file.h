@@ -52,8 +52,8 @@ enum file_kind {
  * `error`. */
 bool file_may_become(const char *path, enum file_kind kind, struct error *error);
 
-/* Write all of it to a descriptor: at `offset`, or (-1) where the file stands. False and errno,
- * ENOSPC when nothing more fits. */
+/* Write all bytes to a descriptor: at `offset`, or (-1) at the file's position. False and
+ * errno, ENOSPC when the disk is full. */
 bool file_write_all(int fd, const void *bytes, size_t length, int64_t offset);
 
 /* Removes a file, or a folder with all that it holds; symbolic links are not followed. */

@@ -55,7 +55,7 @@ const void *kept_take(const struct kept_kind *kind, const char *key, size_t *len
 		bytes = MAP_FAILED;
 	}
 	if (bytes != MAP_FAILED)
-		futimens(fd, NULL); /* the oldest is the one that was not used for longest */
+		futimens(fd, NULL); /* the oldest file is the least recently used */
 	if (fd >= 0)
 		close(fd);
 	if (at >= 0)
