@@ -14,7 +14,7 @@
 struct must_maker;
 struct must_places {        /* blocks of a recording's places; NONE: no block */
 	const char *blocks; /* uint32_t, of the first 1 << shift places */
-	size_t stride;      /* bytes to that of the next ones */
+	size_t stride;      /* bytes from one group of 1 << shift places to the next */
 	unsigned shift;
 };
 struct must_maker *must_maker_new(void);
@@ -22,7 +22,7 @@ void must_maker_events(struct must_maker *m, const struct trace *t,
                        const struct must_places *places, const struct event *events,
                        uint64_t first, uint64_t count);
 uint64_t must_maker_end(struct must_maker *m, const struct trace *t, struct trace_index *ix);
-/* Of a trace without an index, which it gets: of events that were checked. */
+/* Gives a trace without an index the must-order that was made when its events were checked. */
 void index_take_must(struct trace *t, struct must_maker *made);
 /* INDEX_MUST of all events.  False when cancelled. */
 bool index_build_must(struct trace *t, struct trace_index *ix, const struct progress *progress);

@@ -26,7 +26,7 @@ struct reel_source {
 	bool file;    /* the bytes are mapped from a file, as it is */
 };
 
-/* How traces are opened from now on. REEL_WHOLE in the beginning. */
+/* How traces are opened from now on. Initially REEL_WHOLE. */
 enum reel_way {
 	REEL_WHOLE,
 	REEL_BY_NEED,       /* the explorer: its first screen needs a few blocks */
@@ -41,23 +41,22 @@ void reel_set_way(enum reel_way way, uint32_t room);
 void reel_set_fault_action(const struct sigaction *action);
 /* Private to engine/trace: sets events and stacks, for t->events_count events, and the trace
  * owns them. False when cancelled (*bad NONE), or when a block does not fit its sum or its
- * number of events (*bad: which). Blocks that are decoded later and were not checked before are
- * to be checked in order: reel_damaged after each, and reel_checked in the end. */
+ * number of events (*bad: which). The caller checks blocks that are decoded later and were
+ * not checked before in order: reel_damaged after each, and reel_checked in the end. */
 struct reel;
 bool reel_read(struct trace *t, const struct reel_source *source,
                const struct progress *progress, uint32_t *bad);
-/* Was a block damaged so far? (It has no effect then.) `reel` may be NULL. */
+/* Was a block damaged so far? (It then reads as zeros.) `reel` may be NULL. */
 bool reel_damaged(const struct reel *reel, uint32_t *bad);
 void reel_checked(struct reel *reel);
 void reel_free(struct reel *reel); /* before the memory that `source` pointed to; may be NULL */
 
-/* Is an event of an opened trace in memory? Else looking at it decodes its block. */
+/* Is an event of an opened trace in memory? Otherwise reading it decodes its block. */
 bool trace_at_hand(const struct trace *t, uint32_t event);
-/* The given events of an opened trace will be looked at again and again, in any order: they
- * stay. Ascending. (A page of memory each, and for most thousands of them.) */
+/* Keeps the given events of an opened trace (ascending) in memory: they will be read again
+ * and again, in any order. (Costs a page each; for most traces some thousands.) */
 void trace_hold_events(const struct trace *t, const uint32_t *events, uint64_t count);
-/* From now on all blocks of an opened trace stay when they have been decoded: for readers in
- * any order. */
+/* From now on all decoded blocks of an opened trace stay, for readers in any order. */
 void trace_keep_events(const struct trace *t);
 
 #endif

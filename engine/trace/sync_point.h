@@ -6,7 +6,7 @@
 
 #include "engine/base/base.h"
 
-/* An event, its thread, and a clock of the holder's kept beside them. */
+/* An event, its thread, and a clock that the user of the point keeps with it. */
 struct sync_point {
 	uint32_t event, thread, clock; /* event NONE: none */
 };

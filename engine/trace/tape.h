@@ -20,7 +20,7 @@ struct tape_block {
 };
 _Static_assert(sizeof(struct tape_block) == 24, "written as it is");
 
-/* Predictions of one block, for encoding or decoding; to be used again for the next. */
+/* Predictions of one block, for encoding or decoding; reused for the next block. */
 struct tape;
 struct tape *tape_new(void);
 void tape_free(struct tape *tape);
