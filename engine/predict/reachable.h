@@ -15,8 +15,8 @@
 
 struct reachable_question {
 	const GArray
-	        *targets; /* uint32_t: events, one of which a thread is to be about to do */
-	const GArray *variables; /* uint32_t: those of the condition */
+	        *targets; /* uint32_t: the targets: a thread is to stand before one of them */
+	const GArray *variables; /* uint32_t: variables of the condition */
 	/* Does the condition hold before `target` when these were the last writes (by variable;
 	 * NONE: the initial value)? */
 	enum truth (*holds)(void *self, uint32_t target, const uint32_t *writers);

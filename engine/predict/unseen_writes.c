@@ -11,7 +11,8 @@
 #include "engine/trace/index.h"
 #include "engine/trace/weak.h"
 
-/* Whose atomic accesses touch which of the variables: the set of variable << 32 | thread. */
+/* The atomic variables with unseen writes, and the threads that access them atomically: a set
+ * of variable << 32 | thread. */
 struct unseen {
 	const struct trace *t;
 	GHashTable *variables; /* those with unseen writes */

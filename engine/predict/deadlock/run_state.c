@@ -275,7 +275,7 @@ static bool waits_at(const struct run_state *s, uint32_t thread, uint32_t object
 	return wait != 0 && at(s, wait - 1)->target == object;
 }
 
-/* Has it done all its events? */
+/* Have all events of the thread come? */
 static bool has_ended(const struct run_state *s, uint32_t thread)
 {
 	uint32_t fork = s->t->threads[thread].fork;
@@ -327,7 +327,7 @@ static enum next next_want(const struct run_state *s, const struct event *x)
 
 /* -- channels and once-functions ----------------------------------------------------------- */
 
-/* A message that the receive comes after, and that was not sent; or NONE. */
+/* A message that must be sent before the receive, and was not; or NONE. */
 static uint32_t unsent(const struct run_state *s, uint32_t receive)
 {
 	struct must_run run = trace_must_into(s->t, receive);
@@ -685,7 +685,7 @@ static void find_event_facts(struct run_state *s)
 	}
 }
 
-/* The waiter whose wake the recording has first. */
+/* The waiter whose wake was recorded first. */
 static uint32_t woken_first(const struct run_state *s, uint32_t signal)
 {
 	uint32_t best = NONE, first = NONE;
@@ -717,8 +717,8 @@ static void walk_message(struct run_state *s, uint32_t e)
 		s->foreign_channel[s->channels.messages[x->target].channel] = true;
 }
 
-/* The recording, by the rules of states: where it breaks them, operations on the object are
- * lacking in it, and its recorded pairing counts. */
+/* Walks the recording by the rules of states: where it breaks them, the trace lacks
+ * operations on the object, and the recorded pairing counts. */
 static void walk_recording(struct run_state *s)
 {
 	const struct trace *t = s->t;

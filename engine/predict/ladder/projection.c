@@ -29,7 +29,7 @@ struct picked {
 	const uint64_t *kept; /* variables */
 	uint64_t *ends;       /* bit set: events at ends of must-order edges; owned */
 	struct event *events; /* owned */
-	uint32_t *event;      /* their events in the trace; owned */
+	uint32_t *event;      /* by event: its event in the trace; owned */
 	uint64_t count, room, most;
 	bool over; /* the projection has more than `most` events, and is not complete here */
 };
@@ -239,8 +239,8 @@ static inline void pick(struct picked *p, uint32_t e)
 
 /* -- the passes ---------------------------------------------------------------------------- */
 
-/* Variables with unordered pairs become kept; of those that are in the beginning the events are
- * picked on the way (`picked` may be NULL). False when cancelled. */
+/* Variables with unordered pairs become kept; the events of variables kept from the beginning
+ * are picked on the way (`picked` may be NULL). False when cancelled. */
 static bool walk(struct trace *t, const struct members *members, const uint64_t *observes,
                  uint64_t *kept, struct picked *picked, const struct progress *progress)
 {
@@ -353,8 +353,8 @@ static struct members members_of(const struct trace *t)
 	return m;
 }
 
-/* One more pass, and more for the witnesses, are dearer than memory for a trace that is not
- * long. */
+/* For a trace that is not long, another pass, and passes for the witnesses, cost more than
+ * keeping its events in memory. */
 static void look_again(const struct trace *t)
 {
 	if (t->events_count <= PROJECTION_OPENED)
@@ -446,7 +446,7 @@ static void make_events(struct projection *p, const uint64_t *kept, struct picke
 	p->trace->stacks_count = 0;
 }
 
-/* The tables that name events, none of which is dropped. */
+/* Makes the tables that name events; all of these events are kept. */
 static void make_tables(struct projection *p)
 {
 	const struct trace *t = p->whole;
@@ -463,7 +463,7 @@ static void make_tables(struct projection *p)
 	p->trace->blocks = trace_own(p->trace, blocks);
 }
 
-/* The trace's must-order: the index would take its edges from the accesses that are left. */
+/* Makes the trace's must-order: the index would take its edges from the remaining accesses. */
 static bool make_must(struct projection *p, const struct progress *progress)
 {
 	const struct trace_index *ix = p->whole->index;
@@ -526,7 +526,7 @@ void projection_free(struct projection *p)
 
 /* -- sequences ----------------------------------------------------------------------------- */
 
-/* Events of one thread that stand side by side in the trace. */
+/* Consecutive events of one thread in the trace. */
 struct turn {
 	uint32_t first, end;
 };
@@ -583,7 +583,7 @@ GArray *projection_lift(struct projection *p, const GArray *sequence, guint pair
 		last = MAX(last, g_array_index(sequence, uint32_t, i));
 	if (sequence->len > 0)
 		need_turns(p, p->event[last] + 1);
-	/* the pair is next together: dropped events before either come before both */
+	/* the pair is next at the same time: dropped events before either come before both */
 	for (guint i = 0; i < sequence->len; i++) {
 		uint32_t event = p->event[g_array_index(sequence, uint32_t, i)];
 		struct reached *own = &next[p->whole->events[event].thread];

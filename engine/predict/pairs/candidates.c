@@ -20,7 +20,7 @@ static bool unordered(const struct candidate_options *o, uint32_t e, uint32_t f)
 	       (o->settled == NULL || !o->settled(o->context, e1, e2));
 }
 
-/* The same as a relation, e <tr f; without an order nothing is ordered. */
+/* The order as a relation, e <tr f; without an order no pair is ordered. */
 static bool ordered(const void *options, uint32_t e, uint32_t f)
 {
 	return !unordered(options, e, f);
@@ -377,7 +377,7 @@ static bool collect_pairs(struct site_pairs *p, struct trace *t,
 			continue;
 		classes_add(&p->c, v);
 		left = pairs_of_variable(p, v, first);
-		if (p->class_pairs->len == pairs) { /* they are not needed again */
+		if (p->class_pairs->len == pairs) { /* only the first round's, which are done */
 			g_array_set_size(p->c.classes, first);
 			g_array_set_size(p->c.events, events);
 		}

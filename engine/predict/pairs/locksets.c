@@ -10,7 +10,7 @@
 #include "engine/base/hash.h"
 #include "engine/predict/pairs/candidates.h"
 
-/* Direct-mapped caches of results. */
+/* A result in a direct-mapped cache. */
 enum { RECENT_BITS = 12, RECENT = 1 << RECENT_BITS, FIRST_SLOTS = 1 << 8 };
 struct recent {
 	uint64_t key; /* 0: none */

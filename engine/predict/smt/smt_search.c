@@ -258,7 +258,7 @@ enum smt_answer query_search(struct smt_query *q, struct encoding **x,
 				return SMT_WITNESS;
 			fresh = q->clauses->len - before;
 		}
-		/* Every obstacle is a constraint that the choices do not obey yet. */
+		/* each obstacle is a constraint that the choices do not satisfy yet */
 		unsigned left = milliseconds_left(q->deadline);
 		if (fresh == 0 || left == 0 || q->stopped)
 			return SMT_SPENT;
