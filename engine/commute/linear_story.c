@@ -170,7 +170,7 @@ static bool is_in_order(const struct telling *g, uint32_t call)
 	return false;
 }
 
-/* May it be the next one after the order? */
+/* May the invocation come next after the order? */
 static bool may_be_next(const struct telling *g, uint32_t call)
 {
 	const struct linear_call *calls = g->small.calls;

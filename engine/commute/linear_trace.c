@@ -179,7 +179,7 @@ static bool has_keys(const struct linear_part *p, uint32_t *keys)
 	return has;
 }
 
-/* One part of each key, in the order of the first invocations. */
+/* Divides a part into one for each key, in the order of the first invocations. */
 static void divide(struct model *m, const struct linear_part *whole, const uint32_t *keys,
                    GPtrArray *to)
 {
@@ -201,7 +201,8 @@ static void divide(struct model *m, const struct linear_part *whole, const uint3
 		p->calls[p->h.count++].thread = thread_of(p, whole->threads[c->thread]);
 		p->h.calls = p->calls;
 	}
-	if (to->len > first) /* they borrow from one of them */
+	if (to->len > first) /* the values belong to one of them, from which the others
+	                      * borrow */
 		((struct linear_part *)to->pdata[first])->names = whole->names;
 }
 
