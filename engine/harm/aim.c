@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { MOST_AIMS = 200, MOST_WRITES = 4 /* that are tried for one read */ };
+enum { MOST_AIMS = 200, MOST_WRITES = 4 /* tried for one read */ };
 
 struct aiming {
 	struct trace *t;
@@ -89,7 +89,7 @@ static bool make_cut(struct aiming *s, const struct aim *a)
 	       (late || s->cut[t->events[other].thread] <= position[other]);
 }
 
-/* How often the code was looked at in this trace. */
+/* The number of tries of this code in this trace. */
 static guint *tries_of(struct aiming *s, const struct aim *a)
 {
 	const struct event *e = s->t->events;
@@ -104,7 +104,7 @@ static guint *tries_of(struct aiming *s, const struct aim *a)
 	return count;
 }
 
-/* Is it new, or from few runs? */
+/* Is the aim's code new, or was it aimed at in few runs? */
 static bool is_wanted(struct aiming *s, const struct aim *a)
 {
 	enum { RUNS = 3 };
@@ -227,7 +227,7 @@ GArray *aims_of_pairs(struct trace *t, const GArray *pairs, GHashTable *known)
 	return aiming_end(&s);
 }
 
-/* The cut's events as they were recorded. */
+/* The cut's events in recorded order. */
 static GArray *sequence_of(const struct trace *t, const uint32_t *cut)
 {
 	GArray *sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t));

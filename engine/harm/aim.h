@@ -17,13 +17,14 @@
 enum aim_kind { AIM_EARLY, AIM_LATE, AIM_PAIR };
 struct aim {
 	enum aim_kind kind;
-	uint32_t goes, waits; /* events: the read of AIM_EARLY goes, that of AIM_LATE waits */
+	uint32_t goes, waits; /* events: the read of AIM_EARLY is executed, that of AIM_LATE
+	                       * waits */
 };
 
 /* GArray of struct aim, the caller's: one of each code, unless three runs had it.  `known`
  * counts these runs by code (char *, its own). */
 GArray *aims_find(struct trace *t, GHashTable *known);
-/* The same of undecided pairs (uint32_t, two by two), of each pair both orders. */
+/* The same for undecided pairs (uint32_t, two by two): both orders of each. */
 GArray *aims_of_pairs(struct trace *t, const GArray *pairs, GHashTable *known);
 
 /* The events before the aim, as a correct reordering (uint32_t), the caller's; NULL: none
@@ -31,8 +32,8 @@ GArray *aims_of_pairs(struct trace *t, const GArray *pairs, GHashTable *known);
  * that it is in; of a pair the one that waits is next, and the other has not come. */
 GArray *aim_sequence(struct trace *t, const struct aim *aim);
 
-/* Runs the program there, and then on with this seed; options->ran is called with the run.
- * *reached: it went there.  False and `error` when the program cannot be run. */
+/* Runs the program to the aim, and then on with this seed; options->ran is called with the
+ * run. *reached: the aim was reached. False and `error` when the program cannot be run. */
 bool aim_run(struct trace *t, const struct aim *aim, uint64_t seed,
              const struct harm_options *options, bool *reached, struct error *error);
 

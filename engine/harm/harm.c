@@ -35,7 +35,7 @@ void harm_settle_difference(struct harm_verdict *v, const struct outcome *a,
 	v->place = g_strdup(outcome_place(a, b, parts));
 }
 
-/* The parts of an outcome that come again when the same order is run again. */
+/* The parts of an outcome that repeat when the same order is run again. */
 static unsigned stable_parts(struct trial *x, unsigned first, const struct outcome *before)
 {
 	struct outcome again = { 0 };
@@ -48,7 +48,7 @@ static unsigned stable_parts(struct trial *x, unsigned first, const struct outco
 	return parts;
 }
 
-/* Neither run came to its end. */
+/* Compares two runs of which neither came to its end. */
 static void compare_cut(const struct outcome *a, const struct outcome *b,
                         struct harm_verdict *v)
 {
@@ -65,7 +65,7 @@ static void compare_cut(const struct outcome *a, const struct outcome *b,
 		                         : "in neither order did the program end in time"));
 }
 
-/* Report the worse outcome, relative to the other. */
+/* Reports the worse outcome, relative to the other. */
 static void compare(struct trial *x, unsigned first, const struct outcome *a,
                     const struct outcome *b, struct harm_verdict *v)
 {

@@ -99,7 +99,7 @@ unsigned outcome_differs(const struct outcome *a, const struct outcome *b)
 
 	if (!same_end(a, b))
 		parts |= OUTCOME_END;
-	if (a->cut || b->cut) /* the rest was not waited for */
+	if (a->cut || b->cut) /* a run that was cut off has no end to compare */
 		return parts;
 	if (strcmp(a->printed, b->printed) != 0)
 		parts |= OUTCOME_PRINTED;

@@ -89,7 +89,7 @@ static void append_cut(const struct serial *s, GArray *sequence, bool *there)
 	}
 }
 
-/* The steps of a way before the program goes on by itself, and which thread goes on. */
+/* The steps of a way before the program runs freely, and the thread that runs first then. */
 static bool make_sequence(struct serial *s, enum way way, GArray *sequence, uint32_t *next)
 {
 	const struct mined *m = s->m;
@@ -185,7 +185,7 @@ static void compare(struct serial *s, struct outcome *outcomes, const bool *ran,
 		harm_settle_difference(v, &outcomes[BETWEEN], &outcomes[against], COMPARED);
 }
 
-/* Does the order between come to the same when it is run again? */
+/* Does the order between have the same outcome when it is run again? */
 static bool is_stable(struct serial *s, const struct outcome *before)
 {
 	struct outcome again = { 0 };
