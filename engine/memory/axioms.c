@@ -77,7 +77,8 @@ static void sort_edges(struct cycle_search *s, const struct memory_edges *edges,
 	s->edges = sorted;
 }
 
-/* The edges from where `to` stands on the stack up to its top, and back to it. */
+/* Adds the edges on the stack from `to` up to its top, and the one back to `to`, as the cycle
+ * to report. */
 static void tell_cycle(const struct cycle_search *s, uint32_t to, struct memory_why *why)
 {
 	uint32_t at = s->depth - 1;

@@ -19,13 +19,13 @@ bool memory_writes_the_same(const struct trace *t, const struct event *x);
 struct memory_rounds {
 	/* By event: is it in a round? */
 	bool *in_vain;
-	/* By event with which a round ends, as its thread is in the same state: the first event
-	 * of the round; NONE: no round ends with it. */
+	/* By event with which a round ends, as its thread is in the same state again: the
+	 * first event of the round; else NONE. */
 	uint32_t *first;
 };
 /* Is a plain access an event of the graph? */
 typedef bool memory_shared(const void *context, uint32_t event);
-/* Does the event leave the memory and the other threads as they are? */
+/* Does the event leave memory and other threads unchanged? */
 bool memory_changes_nothing(const struct trace *t, uint32_t event, memory_shared *shared,
                             const void *context);
 /* `states`: by event, the state that its thread begins it in; 0: not known. A round may write
