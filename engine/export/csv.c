@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Would a spreadsheet run it? A number with its sign is none. */
+/* Would a spreadsheet evaluate it? A number with its sign is no formula. */
 static bool is_formula(const char *text)
 {
 	bool number = (*text == '+' || *text == '-') && text[1] != '\0' &&

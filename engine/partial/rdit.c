@@ -17,7 +17,7 @@ struct chain_access {
 	uint32_t thread, event;
 };
 
-/* Of an address: the barrier pairs' events that may reach it, in their order. */
+/* The chain of an address: the barrier pairs' events that may reach it, in their order. */
 struct chain {
 	uint32_t last;    /* its last event so far, or NONE */
 	uint32_t touched; /* the last event of either kind, so that each counts once */
@@ -50,8 +50,8 @@ struct collector {
 	struct chain *chains; /* by address */
 	GArray **open;        /* by thread: struct open_pair, nested; or NULL */
 	GArray *edges;        /* struct must_edge */
-	/* By thread, the last edge from it: most events of a chain are neighbours on others,
-	 * too. And all edges as numbers. */
+	/* By thread, the last edge from it, as most events of a chain are neighbours on other
+	 * chains, too; and the set of all edges, as numbers. */
 	struct must_edge *latest;
 	GHashTable *known;
 };
@@ -359,7 +359,7 @@ struct trace *trace_view_missing(struct trace *t, const struct progress *progres
 	for (uint32_t i = 0; i < edges->len; i++)
 		order[i] = i;
 	g_qsort_with_data(order, (gint)edges->len, sizeof(*order), by_before, edges->data);
-	trace_tries(t); /* the index below borrows it */
+	trace_tries(t); /* built first: the index below borrows it */
 	struct trace *view = g_memdup2(t, sizeof(*t));
 	view->index = g_memdup2(t->index, sizeof(*t->index));
 	view->index->must_count = edges->len;
