@@ -119,8 +119,8 @@ static struct graph_lanes lanes_of(const struct finding *f, int columns)
 	return l;
 }
 
-/* "T1 worker: transfer"; the unit's name alone when the thread is named after it; the
- * thread's alone when it has several units, whose rows name them. */
+/* "T1 worker: transfer"; the thread's name alone when it contains the unit's, or when the
+ * thread has several units, whose rows name them. */
 static void draw_lane_heads(const struct app *app, const struct graph_view *v,
                             const struct finding *f, const struct graph_lanes *l, struct pane p)
 {
