@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* To be raised where the same file is read in another way. */
+/* Raise when the same file is read in another way. */
 #define READING_VERSION 1
 
 static const struct kept_kind modules = { "debug-", ".module", 64, 256 << 20 };

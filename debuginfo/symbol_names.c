@@ -17,11 +17,11 @@
 enum {
 	LONGEST_MANGLED = 2000, /* bytes */
 	LONGEST_SHOWN = 20000,
-	MOST_MEMORY = 32 << 20, /* bytes, beside those in use */
+	MOST_MEMORY = 32 << 20, /* bytes, in addition to the present use */
 	MOST_SECONDS = 1,       /* of processor time; twice that for a name */
 };
 
-/* libstdc++'s, by the common C++ ABI: in memory of malloc, or NULL. */
+/* libstdc++'s demangler, by the common C++ ABI: the name in memory of malloc, or NULL. */
 char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
 
 /* The parenthesis that belongs to the closing one at `end`; NULL: none. */
@@ -75,8 +75,8 @@ static const char *without_result(const char *text)
 	return name;
 }
 
-/* Inside of the name: parameters of the functions around it, "main(int)::x"; parameters of
- * lambdas, "{lambda(int)#1}"; ABI tags, "[abi:cxx11]". */
+/* Appends a name without the parts inside of it: parameters of the functions around it,
+ * "main(int)::x"; parameters of lambdas, "{lambda(int)#1}"; ABI tags, "[abi:cxx11]". */
 static void append_scopes(GString *out, const char *text)
 {
 	static const char unnamed[] = "(anonymous namespace)";
