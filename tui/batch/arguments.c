@@ -212,7 +212,7 @@ enum output_format argument_format(const struct arguments *a, bool sarif)
 
 /* -- traces ------------------------------------------------------------------------- */
 
-/* Is it a mistake of beginners: the program or its source instead of a trace? */
+/* Is the operand a program or its source instead of a trace, a mistake of beginners? */
 static bool is_no_trace(const char *path, struct error *error)
 {
 	static const char *const sources[] = { ".c", ".cc", ".cpp", ".cxx", ".C", ".h" };

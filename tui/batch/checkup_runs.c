@@ -21,17 +21,19 @@
 #include <unistd.h>
 
 enum {
-	AIMED_RUNS = 2,          /* after each recording that follows these */
-	WAITING_RUNS = 3,        /* that are looked at after a recording; the rest comes last */
+	AIMED_RUNS = 2,          /* after each recording that follows the first ones */
+	WAITING_RUNS = 3,        /* analysed after a recording; the rest comes last */
 	FIRST_RUNS = 3,          /* before the exploration */
-	EXPLORED_EVENTS = 20000, /* of a run: programs with more are not explored */
-	HUNT_PARTS = 4,          /* of the time left, the hunt for an error takes one */
-	MOST_BYTES = 64 << 20,   /* of a run's log: some six million events */
+	EXPLORED_EVENTS = 20000, /* bound on a run: longer programs are not explored */
+	HUNT_PARTS = 4,          /* part of the time left that the search for an error takes */
+	MOST_BYTES = 64 << 20,   /* bound on a run's log: some six million events */
 	LEAST_BYTES = 4 << 20,
 	BYTES_A_SECOND = 1 << 19, /* of the time left: analysed at this rate */
-	TIME_PARTS = 5,           /* of the time left, a recording may take one */
-	SHORT_BYTES = 1 << 20,    /* of the runs after one that did not end: 100,000 events */
-	LONG_EVENTS = 200000,     /* of a run that did not end and is looked at later */
+	TIME_PARTS = 5,           /* part of the time left that a recording may take */
+	SHORT_BYTES = 1 << 20,    /* bound on the runs after one that did not end: 100,000
+	                           * events */
+	LONG_EVENTS = 200000,     /* a run that did not end with more events is analysed
+	                           * later */
 };
 
 /* -- runs -------------------------------------------------------------------------------- */
@@ -54,7 +56,7 @@ static bool analyse_run(struct checkup *c, uint32_t run, bool shallow)
 	return good;
 }
 
-/* Analyse at most `most` of the additional runs, and of those that this causes. */
+/* Analyse at most `most` of the additional runs, and of those that they lead to. */
 static bool look_at_waiting(struct checkup *c, uint32_t most)
 {
 	for (uint32_t i = 0; i < most && c->waiting->len > 0 && !checkup_over(c); i++) {
@@ -98,7 +100,7 @@ static void session_of(const struct checkup *c, struct session_options *o, uint6
 	        (unsigned)MIN(MAX(MIN(most, checkup_left(c) * 1000), 500), c->timeout_ms);
 }
 
-/* How a run ended, in the words that ends of explored runs are kept in. */
+/* The end of a run, in the words kept for ends of explored runs. */
 static char *end_of(const struct outcome *o)
 {
 	return o->stuck    ? g_strdup("stuck")
@@ -139,9 +141,9 @@ static void note_outcome(struct checkup *c, const struct outcome *o)
 }
 
 /*
- * A long recording that did not end, of a program that perhaps never does: in the time that it
- * takes to look at it many shorter ones can be, each with an order of its own.  So its turn
- * comes when three quarters of the time have passed, or (`all`) at the end.
+ * Analyses long recordings that did not end. A program may never end: in the time that one of
+ * these takes, many shorter ones can be made, each with an order of its own. So they wait
+ * until three quarters of the time have passed, or (`all`) for the end.
  */
 static bool look_at_postponed(struct checkup *c, bool all)
 {
@@ -300,7 +302,7 @@ static void take_error_fields(struct checkup *c, const struct trace *first,
 	checkup_stream(c, f);
 }
 
-/* On the findings of the error's kind that the run has. */
+/* Adds the point of no return to the run's findings of the error's kind. */
 static void add_point(struct checkup *c, const struct explore_report *r, uint32_t error,
                       uint32_t run)
 {
@@ -365,8 +367,8 @@ static bool is_ordered_outside(const struct explore_report *r)
 	return false;
 }
 
-/* The run of a race that was kept is analysed as any other: then it has a witness, and its two
- * orders are run. */
+/* Analyses the kept run of a race like any other, so that the race gets a witness, and its
+ * two orders are run. */
 static bool look_at_race(struct checkup *c, const struct explore_run *from)
 {
 	struct trace *t = from->trace ? open_run(c, from->trace) : NULL;
@@ -387,7 +389,7 @@ static bool look_at_race(struct checkup *c, const struct explore_run *from)
 static void take_race(struct checkup *c, const struct trace *first,
                       const struct explore_race *race)
 {
-	/* it is seen without the calls of code that is not instrumented */
+	/* its run records no calls of uninstrumented code */
 	enum verdict verdict = c->missing_calls ? VERDICT_CANDIDATE : VERDICT_RACE;
 	json_t *fields =
 	        json_pack("{ssssso}", "kind", finding_kind_word(FINDING_DATA_RACE), "verdict",
@@ -413,7 +415,8 @@ static void take_race(struct checkup *c, const struct trace *first,
 		checkup_stream(c, f);
 }
 
-/* Of runs that fail otherwise, by a check or a use after free, the end itself is not kept. */
+/* Notes the end of an explored run, except for failures by a check or a use after free, where
+ * it does not matter. */
 static void note_end(struct checkup *c, const struct explore_run *run)
 {
 	c->fine_runs += run->end == EXPLORE_FINE;
@@ -546,8 +549,9 @@ static void remove_saved(const struct checkup *c, struct explore_report *r)
 	}
 }
 
-/* The points of no return belong to the runs whose traces were kept (as PREFIX.NAME.runN.hdl):
- * the explorer shows them. Without one, nothing is left to show. */
+/* The points of no return belong to the runs whose traces were kept (as
+ * PREFIX.NAME.runN.hdl): the explorer shows them. Without such a point, the files are
+ * removed. */
 static bool keep_tree(struct checkup *c, const struct explore_report *r, const char *name)
 {
 	g_autofree char *path = g_strdup_printf("%s.%s", c->prefix, name);
@@ -560,8 +564,8 @@ static bool keep_tree(struct checkup *c, const struct explore_report *r, const c
 	return !kept || explore_write_tree(r, c->argv[0], path, &c->error);
 }
 
-/* At most for these seconds; `name` is of the files of its runs. NULL: it was interrupted, or
- * could not run, which is said. */
+/* Explores for at most these seconds; `name` begins the names of its runs' files. NULL:
+ * interrupted, or it could not run, which is reported. */
 static struct explore_report *explore_for(struct checkup *c, double seconds, const char *name,
                                           bool until_error)
 {
@@ -571,7 +575,7 @@ static struct explore_report *explore_for(struct checkup *c, double seconds, con
 		                     .save = save,
 		                     .save_races = true,
 		                     .finals = c->finals,
-		                     .seed = c->shard, /* each share hunts elsewhere */
+		                     .seed = c->shard, /* each share uses another seed */
 		                     .seconds = seconds,
 		                     .query_seconds = 1,
 		                     .timeout_ms = c->timeout_ms,
@@ -653,7 +657,8 @@ static void keep_aimed(void *context, struct plan_run *run, const char *output)
 	c->making = "both orders";
 }
 
-/* One run where a read sees another write, or one thread of a pair waits. False: c->error. */
+/* Makes one run in which a read sees another write, or one thread of a pair waits. False:
+ * c->error. */
 static bool run_aimed(struct checkup *c)
 {
 	const struct checkup_aim *next =
@@ -682,7 +687,7 @@ static bool is_pair_next(const struct checkup *c)
 	       g_array_index(c->aims, struct checkup_aim, c->next_aim).aim.kind == AIM_PAIR;
 }
 
-/* At most `most` runs, but all for undecided pairs. */
+/* Makes at most `most` aimed runs, and all for undecided pairs. */
 static bool aim_runs(struct checkup *c, uint32_t most)
 {
 	for (uint32_t i = 0;

@@ -32,7 +32,8 @@ static GPtrArray *specs_in(const char *folder)
 	return files;
 }
 
-/* Those of the folder that fit the program, unless one before binds the same. */
+/* Takes the folder's files that fit the program, unless an earlier one binds the same
+ * functions. */
 static void take_fitting(struct checkup *c, const char *folder, const char *program)
 {
 	g_autoptr(GPtrArray) files = specs_in(folder);

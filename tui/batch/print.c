@@ -149,8 +149,7 @@ static void print_summary(const struct report *r, guint count, bool more,
 		printf("note: %s\n", (char *)r->notes->pdata[i]);
 }
 
-/* Prints, by the line that suppresses them, how many findings are suppressed; returns how many
- * in all. */
+/* Prints, for each line that suppresses findings, their number; returns the total. */
 static guint print_suppressed(const struct report *r, const struct print_options *o)
 {
 	g_autoptr(GHashTable) counts = g_hash_table_new(g_str_hash, g_str_equal);

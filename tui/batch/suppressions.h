@@ -27,15 +27,15 @@ void suppressions_free(struct suppressions *s);
  * stays so if the trace has none. Damaged lines, of a foreign trace, are passed over. */
 void suppressions_add_recorded(struct suppressions **s, const struct trace *t);
 /* The files' text as `record` keeps it, owned by the caller; NULL and `error` when one is
- * damaged or no list of lines. */
+ * damaged or not a list of lines. */
 char *suppressions_text(const GPtrArray *paths, struct error *error);
 
 /* The line that suppresses the finding, with its place: "race:deposit (tsan.supp:3)", owned
  * by `s`; NULL when no line does, also for NULL `s`. */
 const char *suppressions_find(const struct suppressions *s, const struct trace *t,
                               const struct finding *f);
-/* The same for a finding of a report, by the functions and files of its "sites" and "stacks".
- */
+/* suppressions_find for a finding of a report, by the functions and files of its "sites" and
+ * "stacks". */
 const char *suppressions_find_filed(const struct suppressions *s, enum finding_kind kind,
                                     const struct json_t *fields);
 #endif

@@ -79,7 +79,7 @@ static bool find_loop_at(const struct trace *t, uint32_t event, struct fold *fol
 	return rounds > 2;
 }
 
-/* In the event's function, else in the nearest caller with a loop here. */
+/* Finds the loop in the event's function, else in the nearest caller with a loop here. */
 static bool find_loop(const struct trace *t, uint32_t event, struct fold *fold)
 {
 	for (uint32_t e = event; e != NONE; e = activation_of(t, e))

@@ -27,11 +27,11 @@ guint outcome_of_run(const struct tree *tree, const GArray *outcomes, uint32_t r
 /* "deadlock", "signal 6", "exit status 3": how the run ended. Owned by the caller. */
 char *end_text(const char *end, int64_t status);
 
-/* The reversals that part two runs. */
+/* The reversals in which two runs differ. */
 struct outcome_difference {
-	uint32_t other;        /* a run that ends otherwise; NONE: no run does */
-	GArray *here, *others; /* uint32_t: the runs below the common one, on the ways to
-	                        * either; owned */
+	uint32_t other;        /* a run with another outcome; NONE: none */
+	GArray *here, *others; /* uint32_t: the runs below the common one, on the paths to
+	                        * both; owned */
 };
 /* The nearest run in the tree that ends well, or for one that ends well with another outcome.
  */

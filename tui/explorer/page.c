@@ -240,7 +240,7 @@ struct walk {
 	int8_t *moves;
 	guint from;  /* first step shown */
 	bool race;   /* the last two are next at once, and either may be first */
-	guint claim; /* events at the end that are next, and do not happen */
+	guint claim; /* number of final events that are next, and do not occur */
 };
 
 static uint32_t event_at(const GArray *events, guint i)
@@ -431,7 +431,7 @@ static void page_walk(const struct app *app, const struct finding *f, guint numb
                       GString *out)
 {
 	struct session own =
-	        *app->session; /* with this finding's pair: its values come first */
+	        *app->session; /* with this finding's pair, whose values come first */
 	own.pair[0] = f->first;
 	own.pair[1] = f->second;
 	enum claim claim = finding_claim(f);
@@ -594,7 +594,7 @@ static void run_row(const struct tree *tree, guint i, GString *out)
 	g_string_append(out, "</tr>\n");
 }
 
-/* The runs as steps to walk, in the view's order. */
+/* The runs as steps to go through, in the view's order. */
 static void page_runs(const struct tree *tree, GString *out)
 {
 	g_string_append(out,
@@ -610,7 +610,7 @@ static void page_runs(const struct tree *tree, GString *out)
 	g_string_append(out, "</div>\n");
 }
 
-/* A text that ends in a number of lines, each with its place and source. */
+/* A text that ends in a list of lines, each with its place and source. */
 static void append_way(const struct app *app, const struct tree *tree, const GArray *way,
                        GString *out)
 {
@@ -683,7 +683,7 @@ static void outcome_row(const struct app *app, const struct tree *tree, const GA
 	g_string_append(out, "</tr>\n");
 }
 
-/* How the runs end, failures first, as the view has it. */
+/* The ends of the runs, failures first, as in the view. */
 static void page_outcomes(const struct app *app, const struct tree *tree, GString *out)
 {
 	g_autoptr(GArray) outcomes = outcomes_of(tree);

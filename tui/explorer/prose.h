@@ -33,7 +33,7 @@ void prose_select(const GArray *prose, struct list *list, int row, int columns);
 /* The keys of a view of paragraphs: export, go to the paragraph's event, move the cursor. */
 bool prose_request(struct app *app, const GArray *prose, struct list *list,
                    enum request request, uint64_t count);
-/* Append in lines of `columns`; `ascii`: with ASCII replacements. */
+/* Append the text in lines of `columns`; `ascii`: with ASCII replacements. */
 void prose_print(const GArray *prose, int columns, bool ascii, GString *out);
 
 #endif

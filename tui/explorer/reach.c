@@ -24,7 +24,7 @@ struct reach {
 	char *text;  /* owned: its condition */
 	struct stop_condition *condition;
 	GArray *names;     /* uint32_t: variables by name of the condition, or NONE */
-	GArray *variables; /* uint32_t: the same without NONE */
+	GArray *variables; /* uint32_t: these without NONE */
 	GArray *targets;   /* uint32_t */
 	uint64_t visits;   /* of the place, in all */
 	struct reachable_answer answer;
@@ -70,7 +70,7 @@ static bool find_targets(struct reach *r, const char *place, struct error *error
 {
 	g_autoptr(GArray) locations = locations_of(r->s->trace, place);
 	add_visits(r, locations, false);
-	if (r->targets->len == 0 && locations->len) /* its events are inside of libraries */
+	if (r->targets->len == 0 && locations->len) /* its events are all inside of libraries */
 		add_visits(r, locations, true);
 	return r->targets->len || refuse(error, NO_EVENT_AT, place);
 }

@@ -17,11 +17,11 @@ struct return_point {
 	char *thread, *operation, *place; /* owned: the event in place of `fails` in a run
 	                                   * that ends well */
 	char *story;                      /* owned: how the run of the exploration ended */
-	bool every; /* of all continuations; else of those that were run */
+	bool every; /* true for all continuations; else for those that were run */
 };
 
-/* Looks into `file` (an exploration; may be NULL), then beside the trace. NULL: none is known,
- * or another run's. Owned by the caller; return_point_free takes NULL, too. */
+/* Searches `file` (an exploration; may be NULL), then the files beside the trace. NULL: none
+ * has a point for this run. Owned by the caller; return_point_free takes NULL, too. */
 struct return_point *return_point_find(const struct trace *t, const char *file);
 void return_point_free(struct return_point *p);
 

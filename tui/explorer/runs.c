@@ -180,7 +180,7 @@ static void append_printed(const GPtrArray *lines, guint i, GString *out)
 	g_string_append(out, "”");
 }
 
-/* The ends and the first line printed that differ. */
+/* Adds how the ends differ, and the first printed line that does. */
 static void tell_printed(struct app *app, struct output_task *task)
 {
 	struct output *o = app->output;
@@ -401,7 +401,7 @@ bool word_rerun(struct app *app, const char *arguments, struct error *error)
 
 /* -- a build and a new recording ------------------------------------------------------------ */
 
-/* The recording's options, as far as they are known ones: a trace can say anything. */
+/* Adds the recording's options, if they are known ones: a trace can contain anything. */
 static void add_recorded_options(const struct trace *t, GPtrArray *words)
 {
 	static const char *const valued[] = { "--mode", "--strategy", "--depth", "--steps",
@@ -610,7 +610,8 @@ static struct output_step *add_heddle(struct output_task *task, GPtrArray *words
 	return step;
 }
 
-/* First with the orders that the selected load's rows suggest, where they do. */
+/* Starts the exploration; first with the orders that the selected load's rows suggest, if
+ * any. */
 static void start_orders(struct app *app, char **program)
 {
 	struct error error;

@@ -54,7 +54,7 @@ int8_t *schedule_moves(const GArray *events);
 
 /* Manual scheduling. */
 struct choice {
-	uint32_t thread, event; /* the thread's next event; NONE: none */
+	uint32_t thread, event; /* by thread: its next event; NONE: none */
 	bool enabled;
 	char *why;    /* owned: why it is not enabled, in the program's terms (refusal.h) */
 	char *reason; /* owned: the checker's, with its rule */

@@ -36,7 +36,7 @@ bool settings_accepts(enum setting setting, const char *value)
 	return g_strv_contains((const char *const *)words, value);
 }
 
-/* The value in force; borrowed. */
+/* The present value; borrowed. */
 static const char *settings_value(enum setting setting)
 {
 	return values[setting] ? values[setting] : settings_table[setting].normal;
@@ -140,7 +140,7 @@ static bool settings_keep(enum setting setting, const char *value, struct error 
 
 static const char build_group[] = "build";
 
-/* A folder as a key of the file, which has no '=', '[' and ']'. */
+/* A folder as a key of the file, which cannot contain '=', '[' and ']'. */
 static char *folder_key(const char *folder)
 {
 	return g_uri_escape_string(folder, "/", FALSE);
@@ -248,7 +248,7 @@ bool word_set(struct app *app, const char *arguments, struct error *error)
 	return good;
 }
 
-/* For this session alone; `set just-my-code` keeps it. */
+/* Sets it for this session only; `set just-my-code` keeps it. */
 bool word_just_my_code(struct app *app, const char *arguments, struct error *error)
 {
 	const char *value = *arguments ? arguments : own_code_is_on() ? "off" : "on";

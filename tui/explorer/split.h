@@ -28,20 +28,20 @@ enum split {
 /* Borders of the last screen, and where the user has dragged some. Zero at the start. */
 struct splits {
 	struct split_place {
-		int at, of; /* row or column, and their number; `of` 0: as usual */
+		int at, of; /* row or column, and their number; `of` 0: the usual place */
 	} places[SPLIT_COUNT];
 	bool dragging;
 	struct border dragged;
-	bool moved; /* since the button went down */
+	bool moved; /* moved since the button went down */
 };
 
-/* The row or column of the border in a pane of `total`: `usual`, or where it was dragged; at
- * least `before` and `after` are left on its sides. */
+/* The row or column of the border in a pane of `total`: `usual`, or where the user dragged
+ * it; at least `before` and `after` remain on its sides. */
 int split_at(const struct app *app, enum split split, int total, int usual, int before,
              int after);
-/* In this pane the border is at that row, or column when upright. Draws nothing. */
+/* Notes the border at that row of this pane, or column when upright. Draws nothing. */
 void split_border(struct pane pane, enum split split, int at, bool upright);
-/* A button went down, was moved while down, or went up there; true when that was about a
+/* A button was pressed, moved while down, or released there; true when that concerned a
  * border. A click on a border puts it back. */
 bool split_press(struct app *app, int row, int column);
 bool split_drag(struct app *app, int row, int column);

@@ -9,7 +9,7 @@
 #include "tui/explorer/prose.h"
 #include "tui/explorer/missing_code.h"
 
-/* After the orders of order.h: the closure of the pair's causal past. */
+/* An additional kind after the orders of order.h: the closure of the pair's causal past. */
 enum { KIND_CLOSURE = ORDER_KIND_COUNT, SUMMARY_EVENTS = 1000000 };
 
 struct order_view {

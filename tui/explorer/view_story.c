@@ -8,7 +8,7 @@
 struct story_view {
 	GArray *prose;                 /* struct prose_row */
 	const struct finding *finding; /* its subject, or NULL */
-	bool knows_order, missing;     /* options of the last telling */
+	bool knows_order, missing;     /* options with which the text was made */
 	const struct return_point *point;
 	struct list list;
 	int columns;

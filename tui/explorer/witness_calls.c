@@ -7,10 +7,10 @@
 
 #include "engine/trace/own_code.h"
 
-/* A call whose return has not come yet. */
+/* A call that has not returned yet. */
 struct open_call {
 	guint at;    /* index of the call */
-	guint steps; /* that are no calls or returns, up to now */
+	guint steps; /* number of steps so far that are no calls or returns */
 };
 
 static bool is_scope(const struct trace *t, uint32_t event)
@@ -20,7 +20,8 @@ static bool is_scope(const struct trace *t, uint32_t event)
 	return op == OP_ENTER || op == OP_LEAVE;
 }
 
-/* Is that in a file of the user's?  A return lies in the function, a call in the caller. */
+/* Is the call or return in a file of the user's? A return is located in the function, a call
+ * in the caller. */
 static bool is_own(const struct trace *t, uint32_t event)
 {
 	const struct frame frame = { .function = t->events[event].target,
@@ -61,7 +62,7 @@ uint8_t *witness_calls_left(const struct trace *t, const GArray *events, guint *
 			g_array_index(own, struct open_call, own->len - 1).steps++;
 	}
 	for (uint32_t u = 0; u < t->threads_count; u++) {
-		/* calls that go on beyond the schedule */
+		/* calls that do not end within the schedule */
 		for (guint k = 0; k < open[u]->len; k++) {
 			guint at = g_array_index(open[u], struct open_call, k).at;
 			left[at] = !is_own(t, g_array_index(events, uint32_t, at));

@@ -34,12 +34,13 @@ struct lesson_step {
 	char *task;          /* the task, or NULL */
 	char *question;      /* or NULL */
 	GPtrArray *choices;  /* char *, owned: a), b), ... */
-	char *answer;        /* of a question; several are separated by | */
+	char *answer;        /* the answer to the question; several are separated by | */
 	char *right;         /* response to the right answer; or NULL */
 	char *keys;          /* keys for the task, as in `press`; or NULL */
 	GPtrArray *hints;    /* char *, owned */
 	GPtrArray *checks;   /* struct lesson_check *, owned: all must hold */
-	GPtrArray *facts;    /* the same: facts that text and answer rely on */
+	GPtrArray *facts;    /* struct lesson_check *, owned: facts that text and answer rely
+	                      * on */
 	GPtrArray *commands; /* char *, owned: the task without the explorer */
 	unsigned line;
 };
