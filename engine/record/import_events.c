@@ -40,7 +40,7 @@ uint32_t import_location(struct import *im, uint64_t pc)
 	return location;
 }
 
-/* The same for a record, cached by its slot. */
+/* The location of a record, cached by its slot. */
 static uint32_t site_location(struct import *im, const struct log_record *r)
 {
 	if (im->sites[r->slot].pc != r->pc || r->pc == 0) {
@@ -325,7 +325,7 @@ bool import_event(struct import *im, struct lane *lane, struct event e)
 	return false;
 }
 
-/* Is it code of the program's?  Of the function `current` where that is known. */
+/* Is it code of the program? Of the function `current` where that is known. */
 static bool is_code(struct import *im, uint64_t pc, uint32_t current)
 {
 	const struct record_module *m = record_module_of(im->facts->modules, pc - 1);
@@ -337,8 +337,8 @@ static bool is_code(struct import *im, uint64_t pc, uint32_t current)
 	return code && (current == 0 || function_of(im, pc) == current);
 }
 
-/* The first word of the stack that is code of the function that the thread was in is the place;
- * the read that failed becomes an event. */
+/* Imports a crash. Its place is the first word of the stack that is code of the thread's
+ * function; the read that failed becomes an event. */
 void import_crash(struct import *im, const struct log_record *r)
 {
 	uint64_t count = r->words[1] / 8, place = 0;
@@ -366,7 +366,7 @@ void import_crash(struct import *im, const struct log_record *r)
 	}
 }
 
-/* The next accesses of the thread, from its event `ordinal` on. */
+/* Adds the next accesses of the thread, from its event `ordinal` on. */
 static void add_accesses(struct import *im, const struct lane *lane, uint64_t ordinal,
                          const struct access *accesses, uint32_t count)
 {
@@ -417,8 +417,8 @@ void import_access(struct import *im, struct lane *lane, const struct log_record
 	site->where = where;
 }
 
-/* A place that is not in the line where the site was last, which becomes its line; NONE:
- * import_record has to find it. */
+/* The place of an access outside of its site's last line, which becomes the site's line;
+ * NONE: import_record has to find it. */
 static __attribute__((noinline)) uint32_t move_site(struct import *im, struct import_site *site,
                                                     uint64_t address)
 {
@@ -464,8 +464,8 @@ static inline bool find_place(struct import *im, struct import_site *site, uint3
 	return a->place != NONE;
 }
 
-/* An access of a thread without a value, at that distance from its site's last. False, and
- * nothing done, where import_record has to. */
+/* Adds an access of a thread without a value, at that distance from its site's last. False,
+ * with nothing done, where import_record has to. */
 static bool half_again(struct import *im, uint32_t thread, struct log_reader *reader,
                        uint64_t half, struct access *a)
 {
@@ -482,8 +482,8 @@ static bool half_again(struct import *im, uint32_t thread, struct log_reader *re
 	return true;
 }
 
-/* The records of the next word, which has two: the accesses, up to one that is none or whose
- * site was not met before. */
+/* Adds the accesses of the next word with two records, up to a record that is no access or
+ * whose site was not met before. */
 static uint32_t next_pair(struct import *im, uint32_t thread, struct log_reader *reader,
                           struct access *a)
 {
@@ -503,7 +503,7 @@ static uint32_t next_pair(struct import *im, uint32_t thread, struct log_reader 
 	return count;
 }
 
-/* The next short records of a word of their own, or with a value's, as long as they are
+/* Adds the next short records in words of their own, or with a value's, as long as they are
  * accesses whose sites were met before. */
 static uint32_t next_shorts(struct import *im, uint32_t thread, struct log_reader *reader,
                             struct access *a, uint32_t room)
@@ -559,7 +559,7 @@ void import_shorts(struct import *im, struct lane *lane, struct log_reader *read
 	} while (count >= BATCH);
 }
 
-/* The same for an ENTER, cached by its slot. */
+/* The function of an ENTER, cached by its slot. */
 static uint32_t site_function(struct import *im, const struct log_record *r)
 {
 	struct import_site *site = &im->sites[r->slot];
@@ -615,8 +615,8 @@ void import_alloc(struct import *im, struct lane *lane, uint64_t pc, const uint6
 	                             .location = import_location(im, pc) });
 }
 
-/* Allocations by the C library are no events, but end earlier blocks there: the program may
- * receive the memory (getline) and free it. */
+/* Handles an allocation by the C library: no event, but it ends earlier blocks there, as the
+ * program may receive the memory (getline) and free it. */
 void import_given(struct import *im, const uint64_t *w)
 {
 	struct range r = range_of(w[1], w[2]);

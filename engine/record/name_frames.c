@@ -15,9 +15,10 @@ struct entered { /* an ENTER of the log */
 	uint64_t address, cfa;
 };
 
-struct frame_place { /* of a variable or an object: a function's frame, bytes from its CFA */
-	uint64_t address; /* in the function; 0: not touched yet */
-	int32_t offset;   /* 0: not always the same, or unknown */
+struct frame_place { /* place of a variable or an object: a function's frame, and bytes from
+	              * its CFA */
+	uint64_t address; /* address in the function; 0: not touched yet */
+	int32_t offset;   /* 0: varies, or unknown */
 };
 
 enum { LARGE = 256 << 20 };
@@ -26,7 +27,7 @@ struct frame_names {
 	struct column entered; /* struct entered: the ENTERs of the trace, in its order */
 	/* during the pass and after it */
 	GPtrArray *open;     /* by thread: GArray of struct entered, the frames open now */
-	uint32_t *thread_of; /* by block: whose stack it is, or NONE */
+	uint32_t *thread_of; /* by block: the thread whose stack it is, or NONE */
 	struct frame_place *variable; /* by variable */
 	struct frame_place *object;   /* by object */
 	uint32_t *object_stack;       /* by object: the stack that it lies in, or NONE */
