@@ -22,10 +22,11 @@ struct thread_libc {
 
 /* ---- strings.c, memory.c, random.c ---- */
 void strings_init(void);
-bool memory_shared(const void *p); /* in a mapping that other processes may have, too */
-void random_device_read(int fd, void *p, ssize_t n); /* of a random device: from the seed */
+bool memory_shared(const void *p); /* in a mapping that other processes may share */
+void random_device_read(int fd, void *p, ssize_t n); /* a random device's bytes: from the
+                                                      * seed */
 
-/* getrandom by its number: true when `*result` is the answer, from the seed. */
+/* getrandom by its number: true when `*result` is the answer, made from the seed. */
 bool random_syscall(long number, const long a[6], long *result);
 
 /* ---- clocks: blocking.c ---- */
@@ -44,12 +45,12 @@ void order_matters(const char *operation);
 /* The same for the contents of a descriptor's file; `at_offset`: at a place that the call
  * gives. */
 void order_of_descriptor(int fd, bool writes, bool at_offset);
-/* Of functions with a state of their own that nothing here stands before, by name. */
+/* Functions with state of their own that are not interposed here, by name. */
 enum order_kind {
 	ORDER_NEVER,
 	ORDER_ALWAYS,
 	ORDER_OBJECT,   /* the object is its first argument */
-	ORDER_LOOKS,    /* it looks for a file by its name, the first argument */
+	ORDER_LOOKS,    /* it looks up a file by its name, the first argument */
 	ORDER_LOOKS_IN, /* the same, the second */
 };
 struct ordered {
@@ -65,7 +66,7 @@ void order_call(const struct thread *t, const struct ordered *f, const char *nam
 
 /* ---- order_files.c ---- */
 struct stat;
-/* A file is made, or emptied, or looked for. */
+/* A file is created, emptied, or looked up. */
 void order_of_name(const char *path, bool makes);
 void order_of_content(const struct stat *s, int fd, bool writes, bool at_offset);
 void order_of_stream(const void *stream, bool may_read);

@@ -43,8 +43,8 @@ static void *allocated(void *p, size_t size, uintptr_t pc)
 	return noted(p, size, pc);
 }
 
-/* In an exploration freed memory is not used again, since a late use of it is known by its
- * block: in another block's life it would be that block's. */
+/* In an exploration freed memory is not reused, since a late use is identified by its block:
+ * in a later life of the memory it would look like a use of the new block. */
 static bool keeps_freed(void *p)
 {
 	enum { MOST_KEPT = 64 << 20 /* bytes a run */, LINKS = 16 /* the allocator's */ };
@@ -88,7 +88,7 @@ static void release(void *p, uintptr_t pc)
 		__libc_free(p);
 }
 
-/* The token must not be taken away while the thread is in the allocator. */
+/* Waits until the token cannot be taken away, as the thread is about to enter the allocator. */
 static void settle(void)
 {
 	struct thread *t = me;
@@ -312,14 +312,14 @@ void *interposed_mmap(void *hint, size_t size, int protection, int flags, int fd
 INTERPOSED(mmap64) __attribute__((alias("mmap")));
 int interposed_munmap(void *p, size_t size)
 {
-	recording(); /* a last write there has its value */
+	recording(); /* fill in the value of a last write there */
 	if (shared_count)
 		forget_shared(p);
 	return REAL(munmap)(p, size);
 }
 int interposed_mprotect(void *p, size_t size, int protection)
 {
-	recording(); /* a last write there has its value */
+	recording(); /* fill in the value of a last write there */
 	if (!(protection & PROT_READ))
 		rt.protects = true;
 	return REAL(mprotect)(p, size, protection);
