@@ -151,7 +151,7 @@ void buffers_drain(struct thread *t)
 		;
 }
 
-/* buffers_left where other threads may run in between. */
+/* buffers_drain where other threads may run in between. */
 void buffers_leave(struct thread *t)
 {
 	struct buffer *b = t->memory.buffer;

@@ -16,7 +16,7 @@ enum own_flag {
 	OWN_READ = 1 << 3,
 	OWN_TRY = 1 << 4,
 	OWN_TRY_FAILED = 1 << 5,
-	OWN_NOT_STATIC = 1 << 8, /* to be destroyed, although created with this flag alone */
+	OWN_NOT_STATIC = 1 << 8, /* of a destruction: counts only if creation had it, too */
 	OWN_REENTRANT = OWN_WRITE_REENTRANT | OWN_READ_REENTRANT,
 	OWN_LASTING = OWN_LINKER | OWN_REENTRANT |
 	              OWN_NOT_STATIC, /* a property of the lock, whichever call states it */
