@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Microseconds between two states in options->resume. */
+/* Microseconds between two writes of the state to options->resume. */
 enum { BETWEEN_CHECKPOINTS = 10000000 };
 
 static bool limit_reached(struct exploration *x)
@@ -46,14 +46,14 @@ static void add_first(struct exploration *x)
 {
 	struct pending *first = g_new0(struct pending, 1);
 	plan_init(&first->plan);
-	bool hunt = x->options->until_error; /* as the portfolio's first run, with seed 0 */
+	bool hunt = x->options->until_error; /* is the portfolio's first run, with seed 0 */
 	first->plan.strategy = hunt                    ? STRATEGY_PAUSE
 	                       : x->options->seed == 0 ? STRATEGY_FIRST
 	                                               : STRATEGY_RANDOM;
 	first->plan.seed = hunt ? 0 : x->options->seed ? x->options->seed : 1;
 	first->parent = first->known_as = NONE;
 	x->first = x->report->runs->len;
-	if (x->first > 0) { /* below the run that caused the restart */
+	if (x->first > 0) { /* a child of the run that caused the restart */
 		first->parent = 0;
 		first->flip = g_strdup("again, with events that were left out");
 		first->thread = g_strdup("");
@@ -99,7 +99,8 @@ static void begin_again(struct exploration *x)
 	x->earlier = x->schedules = 0;
 	r->pruned = r->classes = 0;
 	g_ptr_array_set_size(x->repeats, 0);
-	g_ptr_array_set_size(x->kept, 0); /* they borrow from the histories */
+	g_ptr_array_set_size(x->kept, 0); /* they borrow from the histories, which are freed
+	                                   * below */
 	no_return_clear(x->no_return);
 	histories_free(x->histories);
 	begin_histories(x);
@@ -175,7 +176,8 @@ static void estimate(struct exploration *x)
 	g_free(nodes);
 }
 
-/* A process that is killed loses the runs of some seconds. */
+/* Writes the state from time to time, so that a killed process loses only the runs of some
+ * seconds. */
 static bool keep_state(struct exploration *x, struct error *error)
 {
 	gint64 from = g_get_monotonic_time();
@@ -192,7 +194,7 @@ static bool keep_state(struct exploration *x, struct error *error)
 	return true;
 }
 
-/* The state's runs had none. */
+/* The state's runs had no kernel threads. */
 static void need_kernel_threads(struct exploration *x)
 {
 	x->again = true;
@@ -202,7 +204,7 @@ static void need_kernel_threads(struct exploration *x)
 	                 "made again"));
 }
 
-/* Go on from the state in a file, or begin. */
+/* Resumes from the state in a file, or begins. */
 static bool begin(struct exploration *x, struct error *error)
 {
 	begin_histories(x);
@@ -233,7 +235,7 @@ static bool begin(struct exploration *x, struct error *error)
 		        g_array_index(x->report->runs, struct explore_run, i).schedule != NULL;
 	if (!x->resumed)
 		add_first(x);
-	if (x->again) /* of joined tasks, or without kernel threads */
+	if (x->again) /* in joined tasks, or without kernel threads */
 		begin_again(x);
 	return x->resumed || !x->options->resume ||
 	       keep_state(x, error); /* now, not at the end */
@@ -289,9 +291,9 @@ static void trace_earlier(struct exploration *x)
 	x->earlier = 0;
 }
 
-/* Runs with pasts that were found to be longer later on: others have their outcomes. Between
- * the first steps of an error's run and such a run's, a schedule that ends well may have been
- * left out. */
+/* Drops runs with pasts that were found to be longer later on: other runs have their
+ * outcomes. Between the first steps of an error's run and such a run's, a schedule that ends
+ * well may have been left out. */
 static void forget_longer(struct exploration *x)
 {
 	if (pasts_count(x->pasts) == 0)
@@ -316,7 +318,7 @@ void explore_conclude(struct exploration *x)
 {
 	forget_longer(x);
 	note_unplanned(x);
-	if (awaits_are_seen(x->awaits)) /* of tasks that were joined */
+	if (awaits_are_seen(x->awaits)) /* in tasks that were joined */
 		explore_gap(x,
 		            "some tasks left out looks under locks that others saw tried: an "
 		            "outcome may be missing");

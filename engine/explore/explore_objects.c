@@ -60,7 +60,7 @@ void explore_judge_objects(struct exploration *x, struct explore_run *r)
 	explore_set_place(r, v->contradiction_at);
 }
 
-/* Among the objects whose specifications are ignored; no object has such a name. */
+/* An entry of the objects whose specifications are ignored; no object has this name. */
 static const char tried_locks[] = "(locks that are tried)";
 
 bool explore_leaves_sections(struct exploration *x)
