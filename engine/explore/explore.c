@@ -99,8 +99,7 @@ static void begin_again(struct exploration *x)
 	x->earlier = x->schedules = 0;
 	r->pruned = r->classes = 0;
 	g_ptr_array_set_size(x->repeats, 0);
-	g_ptr_array_set_size(x->kept, 0); /* they borrow from the histories, which are freed
-	                                   * below */
+	g_ptr_array_set_size(x->kept, 0); /* they borrow the histories */
 	no_return_clear(x->no_return);
 	histories_free(x->histories);
 	begin_histories(x);
