@@ -87,7 +87,7 @@ bool machine_open(struct machine *m, const char *path, bool details)
 	    header.e_machine != EM_X86_64 ||
 	    cs_open(CS_ARCH_X86, CS_MODE_64, &m->decoder) != CS_ERR_OK)
 		return false;
-	if (details) /* before cs_malloc, which then allocates them, too */
+	if (details) /* set before cs_malloc, which then allocates details, too */
 		cs_option(m->decoder, CS_OPT_DETAIL, CS_OPT_ON);
 	m->i = cs_malloc(m->decoder);
 	return m->i != NULL;
@@ -117,14 +117,14 @@ enum { MOST_INSTRUCTIONS = 200 };
 /* Where a way is. */
 struct following {
 	struct machine *code;
-	GArray *ways;     /* uint64_t: addresses that are to be followed */
+	GArray *ways;     /* uint64_t: addresses that are still to be followed */
 	GHashTable *been; /* addresses << 1 | low */
 	bool low;         /* the lowest byte of the result is overwritten */
-	/* The two results' values, while they are known, and what they were compared with last,
-	 * while the flags tell that. */
+	/* The values of the two results, while known, and the value last compared with, while
+	 * the flags show that comparison. */
 	bool known, compared, flagged; /* flagged: the flags depend on the result */
 	uint32_t values[2], with;
-	uint64_t target; /* of a jump that both take; 0: none */
+	uint64_t target; /* target of a jump that both results take; 0: none */
 };
 
 const uint8_t *machine_at(const struct machine *m, uint64_t address, size_t *count,
@@ -156,7 +156,7 @@ static bool is_of_result(uint16_t reg)
 	       reg == X86_REG_AL || reg == X86_REG_AH;
 }
 
-/* xor eax, eax reads nothing. */
+/* Does the instruction only set its register to 0 (xor eax, eax), so that it reads nothing? */
 static bool is_zeroing(const cs_insn *i)
 {
 	const cs_x86 *x = &i->detail->x86;
@@ -167,8 +167,8 @@ static bool is_zeroing(const cs_insn *i)
 
 enum next { NEXT_GOES_ON, NEXT_OVERWRITES, NEXT_READS };
 
-/* A call or jump: a function of another module overwrites the result; one of this one may not,
- * as compilers know. */
+/* Follows a call or jump: a function of another module overwrites the result; one of this
+ * module may not, as compilers know. */
 static enum next follow_branch(struct following *f, const cs_insn *i, bool call)
 {
 	const cs_x86_op *to = &i->detail->x86.operands[0];
@@ -187,7 +187,7 @@ static enum next follow_branch(struct following *f, const cs_insn *i, bool call)
 	return i->id == X86_INS_JMP ? NEXT_OVERWRITES : NEXT_GOES_ON;
 }
 
-/* A sum of the result and a constant, or a comparison with one. */
+/* Computes a sum of the result and a constant, or a comparison with one. */
 static bool computes(struct following *f, const cs_insn *i)
 {
 	const cs_x86 *x = &i->detail->x86;
@@ -275,7 +275,7 @@ static enum next follow(struct following *f, const cs_insn *i)
 	return NEXT_GOES_ON;
 }
 
-/* Does the way end with the result overwritten? */
+/* Does following from `address` end with the result overwritten? */
 static bool follow_way(struct following *f, uint64_t address)
 {
 	size_t count;

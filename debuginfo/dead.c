@@ -3,10 +3,10 @@
  *
  * By function (an entry of .eh_frame): a walk over its instructions, along direct jumps.
  * Forward it finds which registers hold addresses of the frame, so that each access of the
- * frame is known by its place; then backward what is read before it is overwritten. When an
- * address of the frame goes anywhere else than into an access or ThreadSanitizer's hooks, any
- * code may read the frame: all of it is live. So it is where jumps or exceptions lead to places
- * unknown.
+ * frame is known by its place; then backward which places are read before they are
+ * overwritten. When an address of the frame goes anywhere else than into an access or
+ * ThreadSanitizer's hooks, any code may read the frame: all of it is live. The same holds
+ * where jumps or exceptions lead to unknown places.
  */
 #include "debuginfo/dead.h"
 
@@ -65,7 +65,7 @@ static const struct {
 	{ X86_REG_R15, X86_REG_R15D, X86_REG_R15W, X86_REG_R15B, X86_REG_R15B },
 };
 
-/* The register that it is a part of, or REGISTERS. */
+/* The full register that a name is a part of, or REGISTERS. */
 static unsigned register_of(unsigned name)
 {
 	for (unsigned r = 0; r < REGISTERS; r++)
@@ -87,11 +87,12 @@ static uint8_t kept_bit(unsigned r)
 
 /* ---- one function ---- */
 
-/* Of a register: no address of the frame; one of several, or perhaps none; else its distance
- * from the return address. */
+/* State of a register: no address of the frame; one of several, or perhaps none; else its
+ * distance from the return address. */
 enum { NO_ADDRESS = INT32_MIN, UNVISITED, SOME_ADDRESS };
 
-struct bytes { /* of the frame, from `at` on; negative distances from the return address */
+struct bytes { /* a range of the frame from `at` on; negative distances from the return
+	        * address */
 	int32_t at, count;
 };
 
@@ -101,14 +102,14 @@ struct node {
 	uint32_t next, target; /* nodes; NONE: none */
 	int32_t before[REGISTERS];
 	uint8_t saved;      /* the caller's registers that were written to the frame before */
-	const char *callee; /* of another module, or NULL */
-	/* Its effects on registers and frame. */
-	bool anything; /* leads nowhere known: all is live before it */
+	const char *callee; /* the called function of another module, or NULL */
+	/* The instruction's effects on registers and frame. */
+	bool anything; /* it leads to unknown code: everything is live before it */
 	bool frame;    /* may read all of the frame */
 	bool hook;     /* a call of an atomic operation */
 	uint8_t reads, overwrites, saves;
 	struct bytes read[2], written; /* written: overwritten */
-	/* Registers and bytes of the frame that are live before it. */
+	/* Registers and bytes of the frame that are live before the instruction. */
 	uint8_t live;
 	uint64_t live_frame[WINDOW / 64];
 };
@@ -119,15 +120,15 @@ struct function {
 	struct node *nodes;
 	uint32_t count, room;
 	GHashTable *by_address; /* address -> node + 1 */
-	GArray *open;           /* uint32_t: nodes that are to be followed */
+	GArray *open;           /* uint32_t: nodes still to be followed */
 	bool unknown;           /* it cannot be followed */
-	bool escapes;           /* an address of the frame is known elsewhere */
+	bool escapes;           /* an address of the frame has left the function's registers */
 };
 
 /* A function's extent, by .eh_frame. */
 struct extent {
 	uint64_t low, high;
-	bool excepted; /* it has places where exceptions lead */
+	bool excepted; /* it has landing pads for exceptions */
 };
 
 struct code {
@@ -187,7 +188,7 @@ static void read_slots(struct code *c)
 	}
 }
 
-/* The word of the linkage that a call or jump goes by; NULL: another one. */
+/* The word of the linkage through which a call or jump goes; NULL: it does not. */
 static const char *by_slot(const struct code *c, const cs_insn *i)
 {
 	const cs_x86_op *to = &i->detail->x86.operands[0];
@@ -198,7 +199,8 @@ static const char *by_slot(const struct code *c, const cs_insn *i)
 	return g_hash_table_lookup(c->slots, (gpointer)(uintptr_t)slot);
 }
 
-/* The function of another module that linkage code at the address leads to; "": it is none. */
+/* The function of another module that linkage code at the address leads to; "": not linkage
+ * code. */
 static const char *linkage_at(struct code *c, uint64_t address)
 {
 	const char *known = g_hash_table_lookup(c->linkage, (gpointer)(uintptr_t)address);
@@ -247,7 +249,7 @@ static bool is_atomic_hook(const char *callee)
 	       strstr(callee, "fence") == NULL;
 }
 
-/* The runtime's functions that read nothing for the program. */
+/* Is it a function of the runtime that reads nothing of the frame for the program? */
 static bool is_silent_hook(const char *callee)
 {
 	static const char *const beginnings[] = { "__tsan_read",     "__tsan_write",
@@ -271,7 +273,7 @@ static bool ends_program(const char *callee)
 	return is_any(callee, names);
 }
 
-/* The callers go on, with the registers that they had. */
+/* Does it continue in the callers, with the registers that they had? */
 static bool unwinds(const char *callee)
 {
 	static const char *const names[] = { "__cxa_throw",  "__cxa_rethrow", "_Unwind_Resume",
@@ -279,7 +281,7 @@ static bool unwinds(const char *callee)
 	return is_any(callee, names);
 }
 
-/* It may return a second time, with the registers of the first. */
+/* Can it return a second time, with the registers of the first return? */
 static bool returns_twice(const char *callee)
 {
 	static const char *const names[] = { "_setjmp",    "setjmp", "__sigsetjmp", "sigsetjmp",
@@ -303,9 +305,9 @@ static uint64_t read_number(const uint8_t **at, const uint8_t *end)
 
 /* A common information entry of .eh_frame: the form of the entries that name it. */
 struct common {
-	bool known;    /* addresses are four bytes, from where they stand on */
-	bool augments; /* with data of a length that is told */
-	bool excepts;  /* in which is where exceptions lead */
+	bool known;    /* addresses are four bytes, relative to their own place */
+	bool augments; /* with data of a given length */
+	bool excepts;  /* with the landing pads' table in that data */
 };
 
 static struct common read_common(const uint8_t *entry, const uint8_t *end)
@@ -435,7 +437,7 @@ static bool is_known(int32_t value)
 	return is_address(value) && value != SOME_ADDRESS;
 }
 
-/* The way goes on to the node with these registers. */
+/* Merges these registers into the node that follows. */
 static void flow(struct function *f, uint32_t to, const int32_t *registers, uint8_t saved)
 {
 	struct node *n = &f->nodes[to];
@@ -461,7 +463,7 @@ enum does {
 	DOES_OTHER,   /* not listed */
 	DOES_MOVE,    /* overwrites its first operand, reads the second */
 	DOES_ADDRESS, /* lea */
-	DOES_COMPUTE, /* reads all, writes the first */
+	DOES_COMPUTE, /* reads all operands, writes the first */
 	DOES_LOOK,    /* reads all */
 	DOES_SET,     /* overwrites one byte */
 	DOES_PUSH,
@@ -509,7 +511,7 @@ static enum does does_of(const struct code *c, const cs_insn *i)
 	case X86_INS_ROL:
 	case X86_INS_ROR:
 		return DOES_COMPUTE;
-	case X86_INS_IMUL: /* with one operand it has others that it does not name */
+	case X86_INS_IMUL: /* with one operand it has implicit ones */
 		return i->detail->x86.op_count > 1 ? DOES_COMPUTE : DOES_OTHER;
 	case X86_INS_CMP:
 	case X86_INS_TEST:
@@ -530,8 +532,8 @@ static enum does does_of(const struct code *c, const cs_insn *i)
 	}
 }
 
-/* Where in the frame a memory operand begins; NO_ADDRESS: elsewhere; SOME_ADDRESS: not known.
- */
+/* The place in the frame at which a memory operand begins; NO_ADDRESS: elsewhere;
+ * SOME_ADDRESS: unknown. */
 static int32_t place_of(struct function *f, const struct node *n, const cs_x86_op *op)
 {
 	unsigned base = register_of(op->mem.base), index = register_of(op->mem.index);
@@ -554,7 +556,7 @@ static bool is_zeroing(const cs_insn *i)
 	       x->operands[0].reg == x->operands[1].reg && x->operands[0].size >= 4;
 }
 
-/* An operand that is read or written. */
+/* Notes an operand that is read or written. */
 static void use_operand(struct function *f, struct node *n, const cs_x86_op *op, bool read,
                         bool overwritten, bool known)
 {
@@ -592,8 +594,9 @@ static void set(int32_t *after, const cs_x86_op *op, int32_t value)
 		after[r] = value;
 }
 
-/* Not listed: it reads what it names and what capstone knows; addresses of the frame in
- * registers that it may use without naming them are lost sight of. */
+/* Other instructions read the operands that they name and those that capstone lists;
+ * addresses of the frame in registers that they may use without naming them are no longer
+ * tracked. */
 static void do_other(struct function *f, struct node *n, int32_t *after)
 {
 	static const unsigned unnamed[] = { RAX, RCX, RDX, RBX, RSI, RDI, R11 };
@@ -745,7 +748,7 @@ static void do_call(struct function *f, struct node *n, int32_t *after)
 		n->frame = true; /* arguments on the stack */
 		n->anything |= unwinds(callee);
 		f->unknown |= returns_twice(callee);
-		/* An exception leads to places of the function, or to its callers. */
+		/* An exception leads to landing pads of the function, or to its callers. */
 		n->reads |= f->extent->excepted ? ALL_REGISTERS
 		                                : (uint8_t)(ALL_REGISTERS & ~n->saved);
 	}
@@ -753,7 +756,7 @@ static void do_call(struct function *f, struct node *n, int32_t *after)
 		after[lost[k]] = NO_ADDRESS;
 }
 
-/* Another function goes on in the place of this one. */
+/* Does another function take over this one's frame (a tail call)? */
 static bool is_last_call(const struct function *f, const struct node *n)
 {
 	uint64_t to = (uint64_t)n->i->detail->x86.operands[0].imm;
@@ -769,11 +772,11 @@ static void do_jump(struct function *f, struct node *n)
 		return;
 	}
 	n->anything = true;
-	if (n->callee == NULL) /* of code that is not walked through */
+	if (n->callee == NULL) /* into code that is not followed */
 		f->escapes = true;
 }
 
-/* One instruction, in the state before it. */
+/* Applies one instruction to the state before it. */
 static void step(struct function *f, struct node *n, int32_t *after)
 {
 	memcpy(after, n->before, sizeof n->before);
@@ -825,7 +828,7 @@ static void step(struct function *f, struct node *n, int32_t *after)
 	}
 }
 
-/* Its successors get nodes. */
+/* Adds nodes for the instruction's successors. */
 static void follow(struct function *f, uint32_t at)
 {
 	int32_t after[REGISTERS];
@@ -891,7 +894,7 @@ static void mark(uint64_t *frame, struct bytes bytes, bool live)
 	}
 }
 
-/* Is more live before it than was known? */
+/* Updates the live set before a node; true when it has grown. */
 static bool look_back(struct function *f, struct node *n)
 {
 	uint8_t live = 0;
@@ -975,7 +978,8 @@ static void take_function(struct code *c, const struct extent *e, GArray *sites)
 
 /* ---- all together ---- */
 
-/* The functions with calls of atomic operations: where they may be is seen without a walk. */
+/* Collects the functions with calls of atomic operations: possible ones are found without
+ * following code. */
 static void find_functions(struct code *c, uint64_t base, const Elf_Data *data,
                            GHashTable *functions)
 {

@@ -9,17 +9,18 @@
 #include <glib.h>
 #include <stdint.h>
 
-/* The registers that a call keeps, as bits. */
+/* The registers that a call preserves, as bits. */
 enum dead_register { DEAD_RBX, DEAD_RBP, DEAD_R12, DEAD_R13, DEAD_R14, DEAD_R15, DEAD_COUNT };
 
 enum { DEAD_RANGES = 6 };
-/* At a call that returns to `address` (the file's). */
+/* Dead registers and bytes at a call that returns to `address` (the file's). */
 struct dead_site {
 	uint64_t address;
-	uint8_t registers; /* dead as the call is made: bits of enum dead_register */
+	uint8_t registers; /* dead when the call is made: bits of enum dead_register */
 	uint8_t count;
 	struct {
-		uint16_t from, bytes; /* from the stack pointer on, as it is after the call */
+		uint16_t from, bytes; /* distance from the stack pointer, as it is after the
+		                       * call */
 	} range[DEAD_RANGES];
 };
 

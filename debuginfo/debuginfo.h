@@ -4,7 +4,7 @@
  * functions.
  *
  * A module is read once, by libdwarf and libelf, into sorted arrays; queries are binary
- * searches, and what was read is kept in the user's cache (known.c). Addresses are the file's
+ * searches, and the arrays are kept in the user's cache (known.c). Addresses are the file's
  * (a run's address less the load bias).
  *
  * Strings and ids are valid as long as the struct debuginfo.
@@ -23,7 +23,7 @@ struct debuginfo;
  * or another build.
  */
 struct debuginfo *debuginfo_open(const char *path, const char *build_id, struct error *error);
-/* The same with its symbols alone, as they are in the file; or NULL. */
+/* debuginfo_open with the symbols alone, as they are in the file; or NULL. */
 struct debuginfo *debuginfo_open_symbols(const char *path, const char *build_id);
 void debuginfo_close(struct debuginfo *d); /* NULL is allowed */
 
@@ -37,22 +37,22 @@ struct debuginfo *debug_store_open(struct debug_store *store, const char *path,
 
 /* Does it have DWARF, beside symbols? */
 bool debuginfo_has_dwarf(const struct debuginfo *d);
-/* Does its code have all its reads for ThreadSanitizer's hooks? clang's instrumentation leaves
- * out those that a write of the same place follows without a call in between (x++ has only its
- * write), unless it is told otherwise. Known by the producer of the DWARF, which names the
- * option. */
+/* Does its code have all its reads for ThreadSanitizer's hooks? clang's instrumentation
+ * leaves out those that a write of the same place follows without a call in between (x++ has
+ * only its write), unless an option forbids it. The DWARF's producer names the option. */
 enum debug_reads {
 	READS_KEPT,
-	READS_UNKNOWN, /* by rustc, which does not name its options */
+	READS_UNKNOWN, /* compiled by rustc, which does not name its options */
 	READS_LEFT_OUT,
 };
 enum debug_reads debuginfo_reads(const struct debuginfo *d);
-/* The address of an instruction in code with source lines that is atomic in itself (x86-64); 0:
- * none. Reads the file's code: half a second for 10 MB. */
+/* The address of an atomic instruction in code with source lines (x86-64); 0: none. Reads the
+ * file's code: half a second for 10 MB. */
 uint64_t debuginfo_atomic_instruction(const struct debuginfo *d);
-/* Does the code that a call returns to (x86-64, an address of the file's) do the same for both
- * of these results: is it overwritten, on every way, before it is read, but for comparisons
- * with constants that lead one way for both? False when that is not certain. */
+/* Does the code that a call returns to (x86-64, an address of the file's) behave the same for
+ * both of these results: is the result overwritten, on every path, before it is read, except
+ * for comparisons with constants that have one outcome for both? False when that is not
+ * certain. */
 bool debuginfo_result_unseen(const char *path, uint64_t address, const int32_t results[2]);
 /* Hex; "" when absent. */
 const char *debuginfo_build_id(const struct debuginfo *d);
@@ -67,7 +67,7 @@ struct debug_place {
 	const char *function;  /* "" unknown; C++ with namespace and class */
 	uint32_t line, column; /* 0 unknown */
 	uint32_t function_id;  /* NONE: known by symbol only */
-	uint64_t offset;       /* of the address in the function */
+	uint64_t offset;       /* offset of the address in the function */
 };
 /* The source places of a code address: places[0] is the innermost, each further one the call
  * site where it was inlined. Returns their number (at most `room` are written); 0: unknown. A
@@ -77,7 +77,7 @@ size_t debuginfo_code(const struct debuginfo *d, uint64_t address, struct debug_
 
 struct debug_function {
 	const char *name;   /* qualified in C++ */
-	uint64_t low, high; /* of its main range; 0: no code of its own */
+	uint64_t low, high; /* start of its main range; 0: no code of its own */
 	const char *file;
 	uint32_t line;
 	uint32_t variables, variable_count; /* for debuginfo_local; parameters first */
@@ -91,8 +91,8 @@ struct debug_local {
 	uint32_t type;
 };
 const struct debug_function *debuginfo_function(const struct debuginfo *d, uint32_t function);
-/* Functions that a C or qualified C++ name may mean, after compilation. Specialised copies
- * (f.constprop.0) have their own symbols, and inlined calls are no calls. */
+/* The functions that a C or qualified C++ name may refer to after compilation. Specialised
+ * copies (f.constprop.0) have their own symbols, and inlined calls are no calls. */
 struct debug_entries {
 	uint64_t address;    /* of the first; 0: none */
 	uint32_t count;      /* functions of exactly that name with code */
@@ -139,7 +139,8 @@ struct debug_type {
 	enum debug_encoding encoding; /* of TYPE_BASE */
 	const char *name; /* "struct account", "job_t", "int"; "" when it has none */
 	uint64_t size;    /* bytes; 0 unknown */
-	uint32_t target;  /* of pointers, arrays, typedefs and qualifiers; NONE: void */
+	uint32_t target;  /* of pointers, arrays, typedefs and qualifiers: the type they
+	                   * refer to; NONE: void */
 	uint64_t count;   /* elements of an array; 0 unknown (flexible, variable) */
 	/* of an enumeration: names, with their values as offsets */
 	uint32_t members, member_count;
@@ -157,7 +158,7 @@ const struct debug_member *debuginfo_member(const struct debuginfo *d, uint32_t 
 uint32_t debuginfo_type_count(const struct debuginfo *d);
 /* A complete type by name ("struct account", "account", a typedef), or NONE. */
 uint32_t debuginfo_type_named(const struct debuginfo *d, const char *name);
-/* Without typedefs and qualifiers. */
+/* The type without typedefs and qualifiers. */
 uint32_t debuginfo_strip(const struct debuginfo *d, uint32_t type);
 /* Bit set of the qualifiers down to the stripped type, by kind. */
 unsigned debuginfo_qualifiers(const struct debuginfo *d, uint32_t type);
@@ -177,7 +178,7 @@ struct debug_part {
 	uint64_t rest;       /* offset within the part */
 	bool exact;          /* the part begins at `offset` and has `size` bytes */
 	uint32_t owner;      /* innermost struct on the path, or NONE */
-	unsigned qualifiers; /* of everything on the path */
+	unsigned qualifiers; /* qualifiers of every type on the path */
 	/* Where the path's last number counts elements of an array, or bytes of it behind a
 	 * '+': the array's offset, bytes for each, and the digits' place in `path`; else `each`
 	 * is 0. Parts of this size in [first, end), at distances of `stride` from this one,
@@ -191,9 +192,9 @@ struct debug_part {
 struct debug_part debuginfo_part(const struct debuginfo *d, uint32_t type, uint64_t offset,
                                  uint64_t size, GString *path);
 
-/* Append in one word how people write a value of `type`: "int", "uint", "bool", "char",
- * "float", "pointer", "enum:IDLE=0,BUSY=1" (engine/trace/shown.h).  Nothing for any other type.
- */
+/* Append the form in which people write a value of `type`, in one word: "int", "uint",
+ * "bool", "char", "float", "pointer", "enum:IDLE=0,BUSY=1" (engine/trace/shown.h). Nothing
+ * for any other type. */
 void debuginfo_form(const struct debuginfo *d, uint32_t type, GString *form);
 
 /* --- data ------------------------------------------------------------------------- */

@@ -711,7 +711,7 @@ static void resolve_slots(struct dwarf_reader *r)
 	}
 }
 
-/* The reserved parameters of this version are gone in later ones: this is the only call. */
+/* Later versions lack this version's reserved parameters: this is the only call. */
 static int open_dwarf(struct debuginfo *d, Dwarf_Debug *dbg, char *real, unsigned room,
                       Dwarf_Error *error)
 {

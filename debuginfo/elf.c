@@ -94,9 +94,9 @@ static void read_relocations(struct debuginfo *d, Elf_Data *data, size_t entry)
 	}
 }
 
-/* x86-64: position-independent code takes the address of a function by `lea disp32(%rip), reg`.
- * Every offset is tried: other bytes rarely look so and hit the start of a function, and the
- * only cost is an inferred unit too many. */
+/* x86-64: position-independent code takes the address of a function by `lea disp32(%rip),
+ * reg`. Every offset is tried: other bytes rarely form this instruction with the start of a
+ * function as target, and the only cost is an inferred unit too many. */
 static void scan_code(struct debuginfo *d, const Elf_Data *data, uint64_t base)
 {
 	if (OUR_MACHINE != EM_X86_64)

@@ -240,7 +240,7 @@ static int child_wait(pid_t pid)
 	}
 }
 
-/* Take the child's output over. */
+/* Adopt the child's output as the module's data. */
 static void child_take_output(struct debuginfo *d, const char *bytes)
 {
 	const struct child_message *m = (const struct child_message *)(const void *)bytes;

@@ -12,7 +12,8 @@ static int by_line(const void *a, const void *b)
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
 	bool x_ends = x->file == NONE, y_ends = y->file == NONE;
-	if (x_ends != y_ends) /* the begin of a sequence wins over the end of another */
+	if (x_ends != y_ends) /* at one address, the start of a sequence counts, not the end
+	                       * of another */
 		return x_ends ? -1 : 1;
 	return x->order < y->order ? -1 : x->order > y->order;
 }

@@ -1,8 +1,8 @@
 /*
- * known.c - what was read of a module, kept in the user's cache (engine/base/kept.h) so that a
+ * known.c - a module's debug information in the user's cache (engine/base/kept.h) so that a
  * module is read once and not by each command. The key is of the module's path, inode, length
- * and times, and of this program; the file begins with the same of the places where a separate
- * debug file is looked for, so that one that comes or goes counts.
+ * and times, and of this program; the file begins with the same of the places where a
+ * separate debug file is looked for, so that one that comes or goes counts.
  */
 #include "debuginfo/private.h"
 #include "engine/base/kept.h"
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* To be raised where the same file is read in another way. */
+/* Raise when the same file is read in another way. */
 #define READING_VERSION 1
 
 static const struct kept_kind modules = { "debug-", ".module", 64, 256 << 20 };
@@ -52,7 +52,8 @@ static void add_place(GString *places, char *path)
 	g_free(path);
 }
 
-/* Where libdwarf looks for one, and what is there, a line each. */
+/* The places where libdwarf looks for a separate debug file, with its identity or "none", a
+ * line each. */
 static char *separate_places(const char *path, const char *build_id, const char *link)
 {
 	GString *places = g_string_new(NULL);
@@ -72,7 +73,7 @@ static char *separate_places(const char *path, const char *build_id, const char 
 
 /* -- modules ------------------------------------------------------------------------------- */
 
-/* The file: this, the places, zeroes up to a multiple of 8, what was read. */
+/* The file: this head, the places, zeroes up to a multiple of 8, the arrays. */
 struct known_head {
 	uint64_t places; /* bytes, with the zeroes */
 	char build_id[129], link[MOST_LINK];

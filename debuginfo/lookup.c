@@ -23,7 +23,8 @@ static const struct elf_symbol *symbol_at(const GArray *symbols, uint64_t addres
 	if (s == NULL)
 		return NULL;
 	const struct elf_symbol *first = (const struct elf_symbol *)symbols->data;
-	while (s > first && s[-1].address == s->address) /* the first at an address is best */
+	while (s > first && s[-1].address == s->address) /* of symbols at one address the
+	                                                  * first is best */
 		s--;
 	return s->size == 0 || address - s->address < s->size ? s : NULL;
 }

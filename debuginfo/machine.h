@@ -15,12 +15,11 @@ struct machine {
 	csh decoder;
 	cs_insn *i; /* room for one instruction */
 };
-/* False: it is none of x86-64, or cannot be read; machine_close all the same. `details`: what
- * instructions read and write is wanted, too. */
+/* False: the file is not x86-64 code, or cannot be read; machine_close all the same.
+ * `details`: the operands that instructions read and write are wanted, too. */
 bool machine_open(struct machine *m, const char *path, bool details);
 void machine_close(struct machine *m);
-/* The section's code from the address on; NULL: there is none. `linkage`: it leads to other
- * modules. */
+/* The section's code from the address on; NULL: none. `linkage`: it leads to other modules. */
 const uint8_t *machine_at(const struct machine *m, uint64_t address, size_t *count,
                           bool *linkage);
 

@@ -70,7 +70,7 @@ enum { MOST_LINK = 256 };
 
 struct debuginfo {
 	char *path;
-	char *key; /* known.c's, of READ_NAMES; owned; NULL: it is not to be kept */
+	char *key; /* known.c's key, with READ_NAMES; owned; NULL: not to be kept */
 	char build_id[2 * 64 + 1];
 	char link[MOST_LINK]; /* .gnu_debuglink: the name of a separate debug file; "": none */
 	bool has_dwarf;
@@ -117,28 +117,27 @@ void debuginfo_read_dwarf(struct debuginfo *d);
 /* index.c: sort and flatten. */
 void debuginfo_index(struct debuginfo *d);
 
-/* How much of a module is read: symbols as they are in the file; DWARF; and symbols as people
+/* The amount read of a module: symbols as they are in the file; DWARF; and symbols as people
  * write them. */
 enum reading { READ_SYMBOLS, READ_DWARF, READ_NAMES };
-/* guard.c: read in a child process; less, where that crashes, and with d->damage when it is
- * without DWARF that was asked for. */
+/* guard.c: read in a child process; less, where that crashes, and with d->damage when the
+ * DWARF that was asked for is missing. */
 bool debuginfo_read_guarded(struct debuginfo *d, enum reading most, struct error *error);
 
-/* known.c: was a file changed so long ago that another change shows in its times? They are
- * those of the system's last tick, and whole seconds on some file systems. */
+/* known.c: was a file last changed so long ago that another change would show in its times?
+ * These are rounded to the system's tick, and to whole seconds on some file systems. */
 struct stat;
 bool known_settled(const struct stat *st, struct timespec now);
-/* The key of a module as it is now; NULL: it is not to be kept. Owned by the caller.
- */
+/* The key of a module in its present state; NULL: not to be kept. Owned by the caller. */
 char *known_key(const char *path, enum reading most);
 /* Hand out the facts kept under that key, aligned to 8 bytes; false: the module must be read.
  * `key` may be NULL. */
 bool known_take(const char *key, const char *path, void take(void *context, const char *read),
                 void *context);
-/* Keep it, where the module is still the same. */
+/* Keep the facts, if the module is still the same. */
 void known_keep(const char *key, const char *path, enum reading most, const char *build_id,
                 const char *link, const char *read, size_t length);
-/* The same of the answer to debuginfo_atomic_instruction. */
+/* Keep the answer to debuginfo_atomic_instruction, or read it. */
 bool known_answer(const struct debuginfo *d, uint64_t *answer);
 void known_keep_answer(const struct debuginfo *d, uint64_t answer);
 

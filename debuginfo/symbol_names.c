@@ -2,9 +2,9 @@
  * symbol_names.c - symbols as people write them: `P::go` for _ZN1P2goEv, `work` for
  * work.isra.0, `main::omp` for main._omp_fn.0.
  *
- * Runs in the child process that reads a module (guard.c): a short mangled name may stand for
- * gigabytes, and the library's demangler writes them or goes on when it no longer can.  So
- * memory is bounded, and time: one name that takes too long ends the process.
+ * Runs in the child process that reads a module (guard.c): a short mangled name may expand to
+ * gigabytes, and the library's demangler writes them, or goes on after it has run out of
+ * memory. So memory is bounded, and time: one name that takes too long ends the process.
  */
 #include "debuginfo/private.h"
 
@@ -17,11 +17,11 @@
 enum {
 	LONGEST_MANGLED = 2000, /* bytes */
 	LONGEST_SHOWN = 20000,
-	MOST_MEMORY = 32 << 20, /* bytes, beside those in use */
+	MOST_MEMORY = 32 << 20, /* bytes, in addition to the present use */
 	MOST_SECONDS = 1,       /* of processor time; twice that for a name */
 };
 
-/* libstdc++'s, by the common C++ ABI: in memory of malloc, or NULL. */
+/* libstdc++'s demangler, by the common C++ ABI: the name in memory of malloc, or NULL. */
 char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
 
 /* The parenthesis that belongs to the closing one at `end`; NULL: none. */
@@ -37,7 +37,7 @@ static char *opening(char *text, char *end)
 	return NULL;
 }
 
-/* "f(int) const" becomes "f"; true when there were parameters. */
+/* "f(int) const" becomes "f"; true when the name had parameters. */
 static bool cut_parameters(char *text)
 {
 	static const char *const after[] = { " const", " volatile", " &", " &&" };
@@ -75,8 +75,8 @@ static const char *without_result(const char *text)
 	return name;
 }
 
-/* Inside of the name: parameters of the functions around it, "main(int)::x"; parameters of
- * lambdas, "{lambda(int)#1}"; ABI tags, "[abi:cxx11]". */
+/* Appends a name without the parts inside of it: parameters of the functions around it,
+ * "main(int)::x"; parameters of lambdas, "{lambda(int)#1}"; ABI tags, "[abi:cxx11]". */
 static void append_scopes(GString *out, const char *text)
 {
 	static const char unnamed[] = "(anonymous namespace)";

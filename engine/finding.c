@@ -182,7 +182,8 @@ void append_waited(const struct trace *t, const struct wait *w, GString *out)
 		g_string_truncate(out, (gsize)(dot - out->str));
 }
 
-/* A futex has no holder; another thread's last write to the word says most about it. */
+/* Adds the last write to a futex by another thread: a futex has no holder, and that write
+ * says most about it. */
 static void append_writer(const struct trace *t, const struct wait *w, GString *out)
 {
 	const struct event *want = &t->events[w->event];
@@ -218,8 +219,8 @@ static uint32_t woken_after(const struct trace *t, uint32_t signal)
 	return count == 1 ? woken : NONE;
 }
 
-/* Why a wait at a condition that stood there when the run ended was not ended: the last signal
- * came before it, or woke another thread. */
+/* Explains why a wait at a condition was not ended when the run ended: the last signal came
+ * before it, or woke another thread. */
 static void append_signal(const struct trace *t, const struct wait *w, GString *out)
 {
 	const struct event *want = &t->events[w->event];
@@ -373,7 +374,7 @@ static enum open_reason doubt(const struct trace *t, const struct proof *p)
 {
 	if (t->filtered)
 		return OPEN_FILTERED;
-	if (!t->order_exact) /* reads-from is then guessed */
+	if (!t->order_exact) /* the stores that reads see are then guessed */
 		return OPEN_INEXACT;
 	/* a proof by order alone does not use locks */
 	return t->locks_taken && (p == NULL || p->method != PROOF_CONE) ? OPEN_LENIENT
@@ -394,7 +395,7 @@ bool finding_limit(const struct trace *t, struct finding *f)
 	return true;
 }
 
-/* In a filtered trace, does the analysis of that word find what it finds in the whole one? */
+/* Does the analysis of that name find the same in a filtered trace as in the whole one? */
 static bool filter_keeps(const struct trace *t, const char *analysis)
 {
 	static const char *const hb[] = { "rd2", "lockset", "hb", NULL };

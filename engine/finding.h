@@ -40,10 +40,10 @@ enum verdict {
 };
 const char *finding_kind_word(enum finding_kind kind);
 const char *verdict_word(enum verdict verdict);
-/* The same in a heading: "race" is of races; what else a checked schedule shows "can happen".
- */
+/* The same in a heading: only races are called "race"; a checked schedule of another kind
+ * "can happen". */
 const char *finding_verdict_text(enum finding_kind kind, enum verdict verdict);
-/* "race", "deadlock", "violation": what a finding of the kind would be, in a sentence. */
+/* The noun for a finding of the kind in a sentence: "race", "deadlock", "violation". */
 const char *finding_kind_noun(enum finding_kind kind);
 
 /* Why events are ordered, or a reordering is impossible: steps `from -> to` with their rules. A
@@ -92,8 +92,8 @@ void path_release(struct path *path);
 
 /* Evidence of an impossibility: enumerator, word in JSON and in sentences. */
 #define PROOF_METHODS(METHOD) \
-	METHOD(CONE, "cone")       /* one of the pair is in the other's causal past */ \
-	METHOD(LOCK, "lock")       /* both hold it */ \
+	METHOD(CONE, "cone") /* one event of the pair is in the causal past of the other */ \
+	METHOD(LOCK, "lock") /* both hold it */ \
 	METHOD(CLOSURE, "closure") /* the closure of their causal past has a cycle */ \
 	METHOD(SOLVER, "solver")   /* the constraints have no solution */
 enum proof_method {
@@ -104,7 +104,8 @@ enum proof_method {
 const char *proof_method_word(enum proof_method method);
 struct proof {
 	enum proof_method method;
-	bool same_pairing; /* it holds given the recorded pairing of waits, posts, barriers */
+	bool same_pairing; /* it holds for the recorded pairing of waits, posts, barriers
+	                    * only */
 	struct path cycle; /* the cycle, or the solver's unsatisfiable core */
 };
 
@@ -120,7 +121,7 @@ struct proof {
 	REASON(INEXACT, "inexact", \
 	       "the order of the recorded accesses is approximate, so no proof holds")
 enum open_reason {
-	OPEN_NO, /* it is not unknown, or for no special reason */
+	OPEN_NO, /* it is not unknown, or has no special reason */
 #define REASON(name, word, text) OPEN_##name,
 	OPEN_REASONS(REASON)
 #undef REASON
@@ -134,10 +135,10 @@ enum open_reason open_reason_of(const char *word);
 /* A read, not both atomic with its write, that a proof of impossibility depends on and that
  * races itself: if it read another write, the pair might race. */
 struct racy_read {
-	uint32_t read, write; /* write: the one it reads from */
+	uint32_t read, write; /* write: the one read in the trace */
 };
 
-/* Of an atomic-set violation. */
+/* A unit on the cycle of an atomic-set violation. */
 struct cycle_unit {
 	char *unit; /* owned: the unit's name, or "event 7" */
 	uint32_t thread, begin, end;
@@ -165,9 +166,9 @@ enum wait_for {
 };
 const char *wait_for_word(enum wait_for what);
 struct wait {
-	uint32_t event; /* a want, or a request that can block */
+	uint32_t event; /* the thread's want, or its request that can block */
 	enum wait_for what;
-	uint32_t holder; /* of the lock: a thread; or NONE */
+	uint32_t holder; /* thread that holds the lock; or NONE */
 };
 
 struct finding {
@@ -203,7 +204,7 @@ struct finding {
 	GArray *requests; /* uint32_t: acquire events, or wants where it happened */
 	GArray *waits;    /* struct wait, those of the requests first; or NULL */
 };
-/* The lock, or other object, that it is for: "m". */
+/* The lock, or other object, that a thread waits for: "m". */
 void append_waited(const struct trace *t, const struct wait *wait, GString *out);
 /* "T1 waits for lock m, held by T2" */
 void append_wait(const struct trace *t, const struct wait *wait, GString *out);
@@ -225,8 +226,8 @@ struct report {
 	bool budget_spent;         /* exit status 3 unless the report has findings */
 	uint64_t candidates;       /* number of candidates examined */
 	GPtrArray *notes;          /* char *, owned: sentences for the user */
-	/* Of what `complete` promises that no other exists, where the analysis's name does not
-	 * say: a noun, static; or NULL. */
+	/* The kind of findings that `complete` excludes beyond these, where the analysis's
+	 * name does not say: a noun, static; or NULL. */
 	const char *scope;
 };
 struct report *report_new(const struct trace *trace, const char *analysis);
@@ -234,7 +235,7 @@ void report_free(struct report *report);
 void report_add(struct report *report, struct finding *finding); /* takes ownership */
 /* Withdraw claims that the trace does not justify (finding_limit), with a note. */
 void report_limit(struct report *report);
-/* The same, then sort findings by events. Every detector ends with either. */
+/* report_limit, then sorts findings by events. Every detector ends with either. */
 void report_finish(struct report *report);
 /* Sort findings by events, after additions to a finished report. */
 void report_sort(struct report *report);

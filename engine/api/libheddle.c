@@ -24,7 +24,7 @@ EXPORT const char *heddle_version(void)
 	return HEDDLE_VERSION;
 }
 
-/* "WHERE: WHAT; REMEDY", for free(). */
+/* Sets *into to "WHERE: WHAT; REMEDY", for free(). */
 static void say(char **into, const struct error *error)
 {
 	GString *text = g_string_new(NULL);

@@ -58,10 +58,10 @@ void heddle_report_free(
         heddle_report *report); /* NULL is allowed; before its trace is closed */
 
 uint32_t heddle_report_count(const heddle_report *report);
-/* 1 when the analysis has missed nothing of what it searches (docs/verdicts.md). */
+/* 1 when the analysis has missed nothing that it searches for (docs/verdicts.md). */
 int heddle_report_complete(const heddle_report *report);
 /* Words as in JSON: "data-race", "deadlock", "stuck"; "race", "happened", "candidate". NULL
- * when there is no finding of the number. */
+ * when no finding has the number. */
 const char *heddle_finding_kind(const heddle_report *report, uint32_t finding);
 const char *heddle_finding_verdict(const heddle_report *report, uint32_t finding);
 /* Its two events, HEDDLE_NONE where it has none. */

@@ -18,8 +18,8 @@ static bool is_wanted(const struct wanted *w, uint32_t begin)
 	return w->count == 0;
 }
 
-/* Is there a cycle through wanted units only? Removes units without incoming edges until none
- * is left. */
+/* Does the graph have a cycle through wanted units only? Removes units without incoming edges
+ * until none is left. */
 static bool has_cycle(const struct conflict_graph *g, const struct wanted *w)
 {
 	guint n = g->units->len, left = 0;

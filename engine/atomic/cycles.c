@@ -37,7 +37,7 @@ struct code_searches {
 #define STEPS_OF_ONE_CODE 2000000
 #define MOST_KEPT         1000000 /* units of all findings */
 #define MOST_COUNTED      8000000 /* units of all counted cycles, ... */
-#define FEW_OF_ONE_CODE   100     /* ... from where on fewer edges of one code are searched */
+#define FEW_OF_ONE_CODE   100     /* ... beyond which fewer edges of one code are searched */
 
 struct cycles {
 	const struct trace *t;
@@ -481,8 +481,8 @@ static void search_from(struct cycles *s, uint32_t edge, GArray *cycle)
 		s->cancelled |= !progress_tick(s->progress, 1, "cycles");
 }
 
-/* Set the graph and find its components. `units` NULL: all units, which are returned (owned by
- * the caller). */
+/* Sets the graph and finds its components. `units` NULL: all units, which are returned (owned
+ * by the caller). */
 static uint32_t *graph_begin(struct cycles *s, const struct conflict_graph *g,
                              const uint32_t *units, uint32_t *count)
 {

@@ -53,7 +53,7 @@ static void hide_inferred(struct report *r)
 static void limit_repeats(const struct trace *t, struct report *r)
 {
 	const char *left_out = trace_note(t, "recording-left-out");
-	if (left_out == NULL || trace_sampled(t)) /* report_limit speaks of a sample */
+	if (left_out == NULL || trace_sampled(t)) /* report_limit adds the note for samples */
 		return;
 	r->complete = false;
 	report_note(r,

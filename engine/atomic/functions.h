@@ -7,7 +7,7 @@
 
 #include "engine/atomic/places.h"
 
-/* A parameter that points to a structure. */
+/* A parameter that is a pointer to a structure. */
 struct atomic_parameter {
 	const char *name;
 	const char *type; /* as in struct atomic_place; interned */

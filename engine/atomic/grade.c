@@ -13,7 +13,7 @@
 
 #define HABIT_LEAST 3 /* activations that make a habit */
 
-/* Of one function on sets of one kind. */
+/* The habit of one function for sets of one kind. */
 struct habit {
 	uint32_t covered, total;
 };

@@ -190,8 +190,8 @@ static bool declared_on(const struct graph_builder *k, const struct activation *
 	return low < a->count && sets[low] == set;
 }
 
-/* The thread's outermost open unit on the set; else a unit of this event alone, made once for
- * all its sets (*own). */
+/* The thread's outermost open unit on the set; else a unit of this event alone, one for all
+ * its sets (*own). */
 static uint32_t unit_of(struct graph_builder *k, uint32_t event, uint32_t set, uint32_t *own)
 {
 	uint32_t thread = k->t->events[event].thread;
@@ -220,7 +220,7 @@ static void read_cell(struct graph_builder *k, struct set_cell *c, uint32_t unit
 	for (guint i = c->reads->len; i-- > 0;) {
 		const struct unit_access *r = &g_array_index(c->reads, struct unit_access, i);
 		if (r->unit == unit && r->serial == now.serial)
-			return; /* has its edge from the write */
+			return; /* it has its edge from the write */
 		/* Reads of dropped units cause no more edges. */
 		if (k->serials[r->unit] != r->serial)
 			g_array_remove_index_fast(c->reads, i);

@@ -6,7 +6,7 @@
  * cycle. Online, the strong components and a topological order of them are maintained under
  * insertion (topology.h). A component without open units and without incoming edges is passed
  * to the collector of cycles and removed, and perhaps its successors after it: memory is
- * bounded by the open units and what they reach.
+ * bounded by the open units and the components reachable from them.
  *
  * Post mortem, only single units without incoming edges are removed during the pass, when they
  * have ended (the paper's section 4.2), and the graph is kept.

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* Of a structure, in all instances; or of an object of unknown type. */
+/* A member of a structure, in all instances; or of an object of unknown type. */
 struct member {
 	GHashTable *roles; /* role -> accesses under it */
 	const char *spelt; /* its spelling in the block */
@@ -28,7 +28,7 @@ struct structure {
 struct shapes {
 	struct inference *k;
 	GHashTable *structures; /* type, or instance of unknown type -> struct structure */
-	GPtrArray *order;       /* the same, in order of occurrence */
+	GPtrArray *order;       /* the same structures, in order of occurrence */
 	GHashTable *guards;     /* instance -> first lock seen to guard a part + 1 */
 	GHashTable *used;       /* names of sets */
 	GHashTable *namesakes;  /* names with an '@', cut there */

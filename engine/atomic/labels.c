@@ -34,8 +34,9 @@ static void labels_spread(struct labels *l, uint32_t first, uint64_t count, uint
 		l->items[i].label = low + step / 2;
 }
 
-/* Make room around `place`: of the aligned ranges of 2, 4, 8, ... labels around it, relabel the
- * first whose i-th holds fewer than (2/T)^i items, T = 1.5, and leaves gaps of at least 4. */
+/* Makes room around `place`: of the aligned ranges of 2, 4, 8, ... labels around it, relabels
+ * the first whose i-th holds fewer than (2/T)^i items, T = 1.5, and leaves at least 4 free
+ * labels between neighbours. */
 static void labels_relabel(struct labels *l, uint32_t place)
 {
 	uint32_t from = place, to = place;

@@ -5,9 +5,9 @@
 
 enum { NEIGHBOURS = 6, TRIED = 64, MOST_SECTIONS = 200000, INSTANCES = 4 };
 
-struct touch { /* of a variable in a section */
+struct touch { /* accesses of a variable in a section */
 	uint32_t variable;
-	uint32_t read, write; /* the first of each in it, or NONE */
+	uint32_t read, write; /* the first of each kind in it, or NONE */
 };
 
 struct section {
@@ -23,7 +23,7 @@ struct mining {
 	GArray **by_thread;  /* uint32_t: sections */
 	GHashTable *writers; /* variable -> GArray of uint32_t: sections that write it */
 	GHashTable *readers; /* the same, that read it */
-	GHashTable *by_code; /* the same, by the location of their acquire */
+	GHashTable *by_code; /* the same sections, by the location of their acquire */
 	GHashTable *best;    /* code and A (owned) -> index in found + 1 */
 	GArray *found;       /* struct mined */
 };
@@ -157,8 +157,8 @@ static uint64_t distance(const struct mined *x)
 	return high - low;
 }
 
-/* The function that a unit of work is, as far as the stack tells: the one that the thread's
- * outermost called, inlined or not. */
+/* The function of a unit of work, as far as the stack shows: the one called by the thread's
+ * outermost function, inlined or not. */
 static uint32_t unit_function(const struct mining *m, uint32_t event)
 {
 	const struct trace *t = m->t;
@@ -180,8 +180,8 @@ static uint64_t code_of(const struct mining *m, uint32_t event)
 	return l->address != 0 ? l->address : l->line;
 }
 
-/* The section with those beside it that the same unit of work has: of the same function, one
- * behind the other in the code, not split by a wait. */
+/* The section with the neighbouring sections of the same unit of work: of the same function,
+ * one behind the other in the code, not split by a wait. */
 static struct mined_section unit_around(const struct mining *m, const struct mined_section *s)
 {
 	const GArray *mine = m->by_thread[s->thread];
@@ -212,7 +212,7 @@ static struct mined_section unit_around(const struct mining *m, const struct min
 	return unit;
 }
 
-/* One for each instance of A: with the nearest section of another thread. */
+/* Keeps one pair for each instance of A: the one with the nearest section of another thread. */
 static void keep(struct mining *m, struct mined *x)
 {
 	const struct event *e = m->t->events;
@@ -239,7 +239,7 @@ static void each_near(struct mining *m, const GArray *list, uint32_t section,
                       struct mined *like, const struct section *a, const struct section *b)
 {
 	guint tried = 0, count = list ? list->len : 0;
-	/* the first that ends after it */
+	/* the first section that ends after it */
 	guint low = search_end(i, 0u, count, g_array_index(list, uint32_t, i) < section);
 
 	for (guint k = 0; list && k < list->len && tried < TRIED; k++) {
@@ -290,7 +290,8 @@ static void try_both(struct mining *m, struct mined *like, const struct section 
 	keep(m, &x);
 }
 
-/* Another thread's check of the same code, behind the act: as it would be before it. */
+/* Another thread's check of the same code, after the act: the finding assumes it before the
+ * act. */
 static void try_check(struct mining *m, struct mined *like, const struct section *a,
                       const struct section *b, const struct section *r)
 {
@@ -392,7 +393,7 @@ static void find_pairs(struct mining *m, const GArray *mine)
 
 			if (!may_be_one(m, mine, i, j))
 				break;
-			/* the same code again: the next round of a loop */
+			/* the same code again is the next round of a loop */
 			if (m->t->events[a->at.begin].location ==
 			    m->t->events[b->at.begin].location)
 				continue;

@@ -26,14 +26,15 @@ struct mined_section {
 struct mined {
 	const char *rule; /* static: "check then act", ... */
 	struct mined_section a, b;
-	uint32_t begin, end;        /* of the unit of work that the two seem to be part of */
+	uint32_t begin, end;        /* the unit of work that the two seem to be part of */
 	struct mined_section other; /* the other's unit */
-	uint32_t variables[2];      /* of A and the other, of the other and B */
+	uint32_t variables[2];      /* the variable common to A and the other, and the one
+	                             * common to the other and B */
 	uint32_t events[4]; /* the access of A, of the other to its variable; then of the other
 	                     * to B's variable, of B */
 	bool happened;      /* the other section lies between the two in the recording */
-	/* The other section is the check of another thread, which found nothing to act on in
-	 * the recording, as this thread had acted: what it does between the two is not
+	/* The other section is another thread's check, which found nothing to act on because
+	 * this thread had acted; the action between check and section is therefore not
 	 * recorded. */
 	bool unrecorded;
 };
@@ -42,15 +43,15 @@ struct mined {
  * places of the three acquires) and rule; at most `limit`, and then *cut. */
 GArray *mined_find(const struct trace *t, uint32_t limit, bool *cut);
 
-/* A cycle of two units as such a pair: the first unit is divided after its conflicting access,
- * where it holds no lock, and the second unit runs between.  False for other cycles, and when
+/* The pair for a cycle of two units: the first unit is divided after its conflicting access,
+ * where it holds no lock, and the second unit runs between. False for other cycles, and when
  * it holds one throughout. The trace has INDEX_THREADS. */
 bool mined_of_cycle(const struct trace *t, const struct finding *f, struct mined *m);
 
-/* Adds those of a trace to a report as candidates, but for pairs that it has. */
+/* Adds a trace's pairs to a report as candidates, except those that it already has. */
 void mined_report(struct trace *t, struct report *r);
 
-/* As a finding of kind atomic-set-violation, with the units that the sections lie in. */
+/* The finding of kind atomic-set-violation, with the units that the sections lie in. */
 struct finding *mined_finding(const struct trace *t, const struct mined *m);
 
 #endif

@@ -60,8 +60,8 @@ void atomic_model_opens(struct atomic_model *model, const struct trace *t, GArra
 struct atomic_model *atomic_model_declared(const struct trace *t);
 
 struct specs;
-/* Add the `atomics` blocks (grade B; syntax in engine/commute/spec.h). True when there were
- * any. */
+/* Add the `atomics` blocks (grade B; syntax in engine/commute/spec.h). True when the
+ * specification has any. */
 bool atomic_model_specify(struct atomic_model *model, struct trace *t,
                           const struct specs *specs);
 /* Split units at these, too: words of a `split` line (char *). */
@@ -83,7 +83,8 @@ struct atomic_model *atomic_model_inferred(struct trace *t, const struct infer_o
  * set) are alike. */
 void atomic_habits_note(struct atomic_model *model, const struct trace *t,
                         const uint32_t *kinds);
-/* 'A' when a unit of the cycle usually holds one lock for its set and here did not. */
+/* 'A' when a unit of the cycle usually holds one lock for its set, and here did not; else
+ * 'C'. */
 struct finding;
 char atomic_model_grade(const struct atomic_model *model, const struct trace *t,
                         const struct finding *f);

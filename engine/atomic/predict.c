@@ -28,7 +28,7 @@
 struct span {
 	uint32_t unit;
 	uint32_t first, count; /* in predictor.uses */
-	uint32_t code;         /* of its behaviour: see span_code */
+	uint32_t code;         /* code of its behaviour: see span_code */
 };
 
 /* The spans of one set. */
@@ -63,7 +63,7 @@ struct predictor {
 	uint64_t asked_of[4];  /* by size: number of pairs [2] and triples [3] tried */
 	gint64 deadline;
 	unsigned steps;
-	double share; /* of the work done, for progress */
+	double share; /* share of the work done, for progress */
 	bool cancelled, over, undecided;
 	bool rest;  /* no limit on tries of a code */
 	bool fresh; /* a group of a code below its limit was met */
@@ -211,7 +211,7 @@ struct cycle_query {
 	struct predictor *p;
 	const struct span *spans[3];
 	uint32_t count;
-	bool required; /* the edges were given to the solver */
+	bool required; /* the edges' conflicts were required of the solver */
 };
 
 static bool is_single(const struct predictor *p, const struct span *s)
@@ -517,7 +517,7 @@ static void index_spans(struct predictor *p)
 	}
 }
 
-/* Groups of the finding's units, and with a third one near. */
+/* Tries groups of the finding's units, and with a third one near. */
 static void ask_finding_on(struct predictor *p, const struct span_range *set,
                            const GArray *spans)
 {
@@ -537,7 +537,7 @@ static void ask_finding_on(struct predictor *p, const struct span_range *set,
 		}
 }
 
-#define FINDING_UNITS 16 /* of a cycle; longer ones are not tried */
+#define FINDING_UNITS 16 /* longer cycles are not tried */
 
 /* The spans of its units, ascending. The caller frees it. */
 static GArray *spans_of(const struct predictor *p, const struct finding *f)

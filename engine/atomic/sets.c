@@ -266,7 +266,7 @@ static void release_candidates(struct candidates *c)
 	g_array_unref(c->all);
 }
 
-/* While variables are placed. */
+/* State while variables are placed in sets. */
 struct placing {
 	struct layout *l;
 	struct candidates candidates;
@@ -379,7 +379,7 @@ void layout_sets(struct layout *l)
 	p.owners = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	collect_kinds(l);
 	find_candidates(l, &p.candidates);
-	g_array_set_size(l->sets, l->m->sets->len); /* those of the trace itself */
+	g_array_set_size(l->sets, l->m->sets->len); /* keep only the sets of the trace itself */
 	find_owners(l);
 	for (uint32_t v = 0; v < l->t->variables_count; v++)
 		place_variable(&p, v);

@@ -252,7 +252,7 @@ static void search_step(struct topology *t, enum side side)
 			vertex_reach(t, other, side);
 		return;
 	}
-	/* unless the other side is about to follow it */
+	/* the other side is not about to follow it */
 	if (v->at[!side] == e && vertex_reached(t, vertex, !side))
 		return;
 	edge_drop_inner(t, e, vertex);

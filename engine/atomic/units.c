@@ -61,7 +61,7 @@ static void open_on(struct resolver *r, struct activation *a, uint32_t set)
 	if (*sets == NULL)
 		*sets = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	g_array_append_val(*sets, set);
-	if ((*sets)->len == 8) /* from here on in the table */
+	if ((*sets)->len == 8) /* longer lists go into the hash table, too */
 		for (guint i = 0; i < 8; i++)
 			note_once(r->once, a->event, g_array_index(*sets, uint32_t, i));
 }
@@ -90,7 +90,7 @@ static bool is_bound(struct resolver *r, struct activation *a, const char *type,
 	return true;
 }
 
-/* The instance itself, or the one that owns it. */
+/* Does the access touch the bound instance itself, or one that it owns? */
 static bool touches_bound(struct resolver *r, struct activation *a, uint32_t v, uint32_t set)
 {
 	const struct atomic_place *p = &r->l->places->at[v];
@@ -417,8 +417,8 @@ static struct met functions_met(const struct trace *t)
 	return met;
 }
 
-/* A declared unit that was not entered: the answer is without it, and incomplete where it ran
- * all the same. */
+/* Notes a declared unit that was not entered: the result lacks it, and is incomplete if it
+ * ran all the same. */
 static void note_unentered(struct layout *l, const struct spec_atomics *a, const char *function,
                            GHashTable *strings, const struct met *met)
 {

@@ -140,7 +140,8 @@ void archive_text(struct archive *a, char **text)
 	if (archive_reads(a))
 		*text = g_malloc0(length + 1);
 	archive_raw(a, *text, length);
-	if (memchr(*text, '\0', length)) /* it would be another when it is written again */
+	if (memchr(*text, '\0', length)) /* a text with a NUL would be shorter when it is
+	                                  * written again */
 		archive_fail(a);
 }
 

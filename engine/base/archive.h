@@ -50,8 +50,8 @@ void archive_array(struct archive *a, GArray *array, size_t element);
 void archive_texts(struct archive *a, GPtrArray **texts);
 /* The texts of a list from the `from`-th on. Reading: they are added. */
 void archive_list(struct archive *a, GPtrArray *list, guint from);
-/* A set of texts that it owns; none when it has no more than `from`. Reading: they are added.
- */
+/* A set of texts that it owns; writes no set of at most `from` texts. Reading: they are
+ * added. */
 void archive_set(struct archive *a, GHashTable *set, guint from);
 
 /* A variable of an integer type, bool or enum. */

@@ -54,7 +54,7 @@ bool error_cancelled(struct error *error)
 	return false;
 }
 
-/* The last component; of a very long one its end. */
+/* The last component of a path; of a very long one its end. */
 static const char *short_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');

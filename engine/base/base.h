@@ -32,8 +32,8 @@ enum truth { TRUTH_NO, TRUTH_YES, TRUTH_UNKNOWN };
 /* A message for the user, printed by main as "heddle: WHERE: WHAT; REMEDY". */
 struct error {
 	char where[256];  /* file (at least its base name) and line or offset; may be "" */
-	char what[768];   /* what was expected and found: one sentence without a full stop */
-	char remedy[384]; /* what to do; may be "" */
+	char what[768];   /* expected and actual value: one sentence without a full stop */
+	char remedy[384]; /* advice for the user; may be "" */
 	bool cancelled;   /* no failure: the progress callback said stop */
 };
 
@@ -41,9 +41,9 @@ struct error {
  * NULL. Control characters are escaped. */
 bool error_set(struct error *error, const char *where, const char *remedy, const char *format,
                ...) __attribute__((format(printf, 4, 5)));
-/* The same for work that its progress callback stopped. */
+/* Marks the error of work that its progress callback stopped; returns false. */
 bool error_cancelled(struct error *error);
-/* "FILE:LINE" for `where` (line 0: the file alone). */
+/* "FILE:LINE" as the `where` of an error (line 0: the file alone). */
 struct place {
 	char text[256];
 };

@@ -61,8 +61,8 @@ int child_run(char *const *argv, bool silent)
 
 /* -- beside the caller ---------------------------------------------------------------------- */
 
-/* In a session of its own: what it starts is ended with it, and it cannot wait for a terminal.
- */
+/* The program runs in a session of its own, so that the processes it starts end with it, and
+ * so that it cannot wait for a terminal. */
 static int capture_start(char *const *argv, const char *folder, int out, pid_t *pid)
 {
 	posix_spawnattr_t attributes;
@@ -116,7 +116,8 @@ int child_capture(char *const *argv, struct capture *c, const struct progress *p
 	uint64_t total = 0;
 	bool open = true, ended = false;
 	fcntl(pipes[0], F_SETFL, O_NONBLOCK);
-	/* A process that it left behind may hold the pipe open: its own end is enough. */
+	/* a process that it left behind may hold the pipe open: the program's own end
+	 * suffices */
 	while (!ended) {
 		struct pollfd fd = { .fd = open ? pipes[0] : -1, .events = POLLIN };
 		if (poll(&fd, 1, LOOK_MS) > 0)

@@ -42,7 +42,7 @@ const GPtrArray *condition_names(const struct condition *c);
  */
 typedef struct condition_value condition_value_of(void *self, uint32_t name);
 enum truth condition_holds(const struct condition *c, condition_value_of *value, void *self);
-/* The same as a number: of a comparison 1 or 0. */
+/* The value of the condition as a number: of a comparison 1 or 0. */
 struct condition_value condition_evaluate(const struct condition *c, condition_value_of *value,
                                           void *self);
 

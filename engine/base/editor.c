@@ -12,8 +12,8 @@ const char *editor_name(void)
 	return editor && *editor ? editor : "vi";
 }
 
-/* How the editor is told a line: "+LINE" before the file, or "--goto FILE:LINE"; others would
- * open a file of that name. */
+/* The option that gives an editor a line: "+LINE" before the file, or "--goto FILE:LINE"; an
+ * editor without one would open a file of that name. */
 enum line_style { NO_LINE, PLUS_LINE, GOTO_LINE };
 
 static enum line_style style_of_editor(const char *editor)

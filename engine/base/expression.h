@@ -48,7 +48,8 @@ bool binary_apply(enum binary_operator op, int64_t a, int64_t b, int64_t *result
  * grammar's own; NULL says that an error was set, and ends the reading.
  */
 struct expression_grammar {
-	/* The operator at hand, or BINARY_COUNT; _step goes over it and returns its place. */
+	/* The operator at the reading position, or BINARY_COUNT; _step moves past it and
+	 * returns its place. */
 	enum binary_operator (*operator)(void *self);
 	const void *(*step)(void *self);
 	/* An operand with its unary operators. */

@@ -85,7 +85,7 @@ static bool give_name(struct file_writer *w)
 	g_autofree char *folder = g_path_get_dirname(w->path);
 	for (int i = 0; i < TRIES && w->nameless; i++) {
 		g_free(w->temporary);
-		/* short, as the target's name may be as long as names can be */
+		/* short, as the target's name may have the maximal length */
 		w->temporary = g_strdup_printf("%s/.heddle-%08x", folder, g_random_int());
 		w->nameless =
 		        linkat(AT_FDCWD, self, AT_FDCWD, w->temporary, AT_SYMLINK_FOLLOW) != 0;

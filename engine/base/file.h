@@ -29,14 +29,14 @@ void file_writer_private(struct file_writer *w);
 void file_writer_public(struct file_writer *w);
 /* Skip the fsync, for files that can be made again. */
 void file_writer_hurry(struct file_writer *w);
-/* Commit or abandon ends and frees the writer. After a failure nothing is left behind. `as`
- * gets what the system says of the file that was written, whatever its name stands for by then.
- */
+/* Commit or abandon ends and frees the writer. After a failure no file remains. `as` receives
+ * the status of the file that was written (fstat), even if its name refers to another file by
+ * then. */
 bool file_writer_commit(struct file_writer *w, struct error *error);
 bool file_writer_commit_as(struct file_writer *w, struct stat *as, struct error *error);
 void file_writer_abandon(struct file_writer *w);
 
-/* Kinds of files that commands write where they are told to. */
+/* Kinds of files that commands write under a name from the command line. */
 enum file_kind {
 	FILE_TRACE, /* in whatever form */
 	FILE_WITNESS,
@@ -47,13 +47,13 @@ enum file_kind {
 	FILE_PERFETTO,
 	FILE_KINDS
 };
-/* May a file of this kind be written there? Yes where nothing is, or an empty file, or none
- * that is ordinary, or one of its kind, by its beginning: what else is there would be lost.
- * False and `error`. */
+/* May a file of this kind be written there? Yes if the file does not exist, is empty, is not
+ * an ordinary file, or begins as a file of this kind; any other file would be lost. False and
+ * `error`. */
 bool file_may_become(const char *path, enum file_kind kind, struct error *error);
 
-/* Write all of it to a descriptor: at `offset`, or (-1) where the file stands. False and errno,
- * ENOSPC when nothing more fits. */
+/* Write all bytes to a descriptor: at `offset`, or (-1) at the file's position. False and
+ * errno, ENOSPC when the disk is full. */
 bool file_write_all(int fd, const void *bytes, size_t length, int64_t offset);
 
 /* Removes a file, or a folder with all that it holds; symbolic links are not followed. */

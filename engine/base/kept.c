@@ -23,7 +23,7 @@ static uint64_t sum_of(uint64_t sum, const void *bytes, size_t length)
 	return crc32_z(sum, bytes, length);
 }
 
-/* Belongs to this user, and nobody else can write it. */
+/* The file belongs to this user, and no other user can write it. */
 static bool is_ours(int fd, mode_t kind, struct stat *st)
 {
 	return fd >= 0 && fstat(fd, st) == 0 && (st->st_mode & S_IFMT) == kind &&
@@ -55,7 +55,7 @@ const void *kept_take(const struct kept_kind *kind, const char *key, size_t *len
 		bytes = MAP_FAILED;
 	}
 	if (bytes != MAP_FAILED)
-		futimens(fd, NULL); /* the oldest is the one that was not used for longest */
+		futimens(fd, NULL); /* the oldest file is the least recently used */
 	if (fd >= 0)
 		close(fd);
 	if (at >= 0)

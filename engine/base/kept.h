@@ -1,10 +1,10 @@
 /*
- * kept.h - files in the user's cache folder that can be made again, each under a key that says
- * all that it was made of, so that the work need not be done again.
+ * kept.h - files in the user's cache folder that can be made again, each under a key that
+ * names everything it was made from.
  *
- * A file is taken only from a folder and a file that belong to this user and that nobody else
- * can write, and only when it is whole. Whatever is wrong, the answer is "not there", and the
- * caller does the work.
+ * A file is taken only from a folder and a file that belong to this user and that no other
+ * user can write, and only when it is whole. Whatever is wrong, the answer is "not there",
+ * and the caller does the work.
  */
 #ifndef HEDDLE_KEPT_H
 #define HEDDLE_KEPT_H
@@ -24,14 +24,14 @@ struct kept_kind {
 /* The bytes under a key, mapped, for kept_release; NULL: not there. */
 const void *kept_take(const struct kept_kind *kind, const char *key, size_t *length);
 void kept_release(const void *bytes, size_t length); /* NULL is allowed */
-/* Keeps the parts, one after the other, in the place of what is there. */
+/* Replaces the file by the parts, one after the other. */
 struct kept_part {
 	const void *bytes;
 	size_t length;
 };
 void kept_keep(const struct kept_kind *kind, const char *key, const struct kept_part *parts,
                size_t count);
-/* Of a file that something is made of: changes when the file does. Owned by the caller. */
+/* Identity of a source file, for keys: changes when the file does. Owned by the caller. */
 char *kept_identity(const struct stat *status);
 
 #endif

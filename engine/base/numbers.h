@@ -22,7 +22,7 @@ uint64_t numbers_at(const struct numbers *n, uint32_t place);
 uint32_t numbers_count(const struct numbers *n);
 /* Add all of the other. */
 void numbers_adopt(struct numbers *n, const struct numbers *other);
-/* Write those from the `from`-th on, or add what is read. */
+/* Writes the numbers from the `from`-th on, or adds those that are read. */
 void numbers_archive(struct numbers *n, uint32_t from, struct archive *archive);
 
 #endif

@@ -14,7 +14,8 @@ void *scattered_alloc0(size_t bytes); /* zeroed */
 #define scattered_new0(type, count) ((type *)scattered_alloc0((size_t)(count) * sizeof(type)))
 /* For arrays that grow: large pages only when already large. */
 void *scattered_lines(size_t bytes);
-/* The same, with the first `used` bytes of `array`, which is freed; not aligned. */
+/* Reallocates: a new array with the first `used` bytes of `array`, which is freed; not
+ * aligned. */
 void *scattered_realloc(void *array, size_t used, size_t bytes);
 
 #endif

@@ -14,7 +14,7 @@ struct scope_clocks;
 /* NULL when cancelled. */
 struct scope_clocks *scope_clocks_new(const struct model *m, const struct progress *progress);
 void scope_clocks_free(struct scope_clocks *c);
-/* Join the edges into `event`; its thread's clock is then the event's vector clock. */
+/* Joins the edges into `event`; its thread's clock is then the event's vector clock. */
 void scope_clocks_before(struct scope_clocks *c, uint32_t event);
 /* The thread's vector clock, until scope_clocks_after. */
 uint32_t scope_clocks_of(const struct scope_clocks *c, uint32_t thread);

@@ -23,8 +23,9 @@ struct candidate {
 struct site_pair {
 	uint32_t sites[2];
 	uint32_t candidates; /* pairs of these sites in the list */
-	uint64_t others;     /* not in the list, as one in the list is at least as likely to be
-	                        possible (clashes at two access points may be counted twice) */
+	uint64_t others;     /* pairs not in the list, as a listed one is at least as likely
+	                      * to be possible (clashes at two access points may be counted
+	                      * twice) */
 	bool must;           /* the list has one that the causal past orders */
 	bool happened;       /* the list has one that happened */
 	bool cut;            /* some were left out, as the list is full */
@@ -35,7 +36,7 @@ enum { MOST_LISTED = 2000000 };
 struct cov {
 	struct model *m;
 	struct trace *t;
-	struct trace *chains; /* the reading by chains that the solver works on; or NULL */
+	struct trace *chains; /* the view by chains that the solver works on; or NULL */
 	struct cov_options options;
 	struct report *report;
 	GArray *candidates;
@@ -43,7 +44,7 @@ struct cov {
 	struct rule5 *rule5;
 	struct semantics semantics;
 	double left;         /* seconds left of the total budget */
-	bool unknown, spent; /* some candidate has no verdict; because of the budget */
+	bool unknown, spent; /* some candidate has no verdict; the reason is the budget */
 	uint32_t cut;        /* pairs of locations with candidates left out */
 	GHashTable *pairs;   /* struct site_pair, by sites */
 	const struct progress *progress;
@@ -87,9 +88,8 @@ static bool in_wrong_order(const struct cov *c, uint32_t object, const struct ca
 	const struct model_object *o = &c->m->objects[object];
 	if (a->method == NONE || b->method == NONE)
 		return false;
-	/* A wait that never ended is still there when its object ends, whichever is written
-	 * first.
-	 */
+	/* A wait that never ended is still pending when its object ends, whichever is written
+	 * first. */
 	if (op_wants(c->t->events[a->event].op) || op_wants(c->t->events[b->event].op))
 		return true;
 	/* Two frees of a block are wrong in either order. */
@@ -99,9 +99,10 @@ static bool in_wrong_order(const struct cov *c, uint32_t object, const struct ca
 	return spec_good_order(o->type->o, a->method, b->method) < 0 || two_frees;
 }
 
-/* Add a candidate to its pair of locations; true when it needs a verdict of its own. One that
- * happened is enough, and one that the causal past orders (program order, must-order,
- * observation). `all`: false when the same holds for the older ones of the thread. */
+/* Adds a candidate to its pair of locations; true when it needs a verdict of its own: for
+ * each pair, one that happened and one that the causal past orders (program order,
+ * must-order, observation) are enough. `all`: false when the same holds for the thread's
+ * older ones. */
 static bool needs_verdict(struct cov *c, const struct candidate *k, uint32_t older, bool *all)
 {
 	struct site_pair *p = pair_of(c, k);
@@ -127,7 +128,7 @@ static bool cov_visit(void *context, const struct call *earlier, const struct ca
                       uint32_t older)
 {
 	struct cov *c = context;
-	bool turned = earlier->event > later->event; /* a scope that began before */
+	bool turned = earlier->event > later->event; /* a scope that began earlier */
 	const struct call *a = turned ? later : earlier, *b = turned ? earlier : later;
 	struct candidate new = { .e1 = a->event,
 		                 .e2 = b->event,
@@ -219,8 +220,8 @@ static bool has_results(const struct cov *c, uint32_t end)
 	return op_is_access(x->op) && op_reads(x->op);
 }
 
-/* One query: e1 is next and e2 in the reordering. `free`: the observation or results of e2 are
- * not constrained, and nothing of its thread follows it. */
+/* One query: e1 is next and e2 in the reordering. `free`: the observation or results of e2
+ * are not constrained, and it is its thread's last event. */
 static enum smt_answer cov_query(struct cov *c, const struct candidate *k, bool free,
                                  double seconds, GArray *sequence, struct proof **proof)
 {

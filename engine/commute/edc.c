@@ -193,7 +193,7 @@ struct edc {
 	struct order *order;
 	struct order_touches touches; /* its lists are owned */
 	/* By event: the acquire of the innermost critical section around it, or NONE; for an
-	 * acquire, the enclosing one. Includes sections that have ended since: see open_at. */
+	 * acquire, the enclosing one. The section may have ended since: see open_at. */
 	uint32_t *innermost;
 	GHashTable *sections; /* acquire -> struct edc_section */
 };
@@ -366,7 +366,7 @@ static bool edc_visit(void *context, const struct call *earlier, const struct ca
 		return true;
 	if (edc_orders_pair(g->edc, (uint32_t[]){ a->event, b->event },
 	                    (uint32_t[]){ a->end, b->end }))
-		return turned; /* older ones are ordered, too */
+		return turned; /* the older ones are ordered, too */
 	g->report->candidates++;
 	uint32_t s1 = t->locations[t->events[a->event].location].site;
 	uint32_t s2 = t->locations[t->events[b->event].location].site;

@@ -30,8 +30,8 @@ struct edc_options {
  */
 struct report *edc_find(struct model *m, const struct edc_options *options,
                         const struct progress *progress, struct error *error);
-/* Is the pair ordered by EDC in this sense? `events`: where the two begin, the first one first;
- * `ends`: where they take effect. */
+/* Is the pair ordered by EDC in this sense? `events`: the events at which the two begin, the
+ * first one first; `ends`: those at which they take effect. */
 bool edc_orders_pair(const struct edc *e, const uint32_t events[2], const uint32_t ends[2]);
 
 #endif

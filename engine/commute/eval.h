@@ -66,9 +66,9 @@ enum run_result {
 };
 enum run_result run_step(struct run_state *r, uint32_t method, const struct val *names,
                          struct texts *texts);
-/* The same where results are unknown: fills in those that the effects determine (`r == ...`,
- * alone or in the only alternative that can hold). RUN_SAME: all are filled in; RUN_OTHER: the
- * method cannot be called in this state; RUN_OPEN: the effects leave a result open. */
+/* run_apply where results are unknown: fills in those that the effects determine (`r == ...`,
+ * alone or in the only alternative that can hold). RUN_SAME: all are filled in; RUN_OTHER:
+ * the method cannot be called in this state; RUN_OPEN: the effects leave a result open. */
 enum run_result run_predict(struct run_state *r, uint32_t method, struct val *names,
                             struct texts *texts);
 

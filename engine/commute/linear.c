@@ -173,7 +173,7 @@ static uint32_t add_node(struct linear *l, uint32_t before, uint32_t call)
 	return l->nodes->len - 1;
 }
 
-/* Is it new? Then it is to be looked at. False when the budget ended. */
+/* Adds the configuration, unless known, to those to examine. False when the budget ended. */
 static bool meet(struct linear *l, struct linear_config c, uint32_t before, uint32_t call)
 {
 	if (g_hash_table_contains(l->seen, &c))
@@ -230,7 +230,7 @@ struct moment {
 	bool returns;
 };
 
-/* At one place the call comes before the return: an invocation in a single event. */
+/* At one place a call comes before a return, as an invocation may be a single event. */
 static int by_time(const void *a, const void *b)
 {
 	const struct moment *x = a, *y = b;

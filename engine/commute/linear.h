@@ -46,7 +46,8 @@ struct linear_result {
 	/* uint32_t, invocations: YES: in an order that explains the history; NO: the longest
 	 * such order found of those until then. Owned; or NULL. */
 	GArray *order;
-	uint32_t unclear; /* UNDECIDED: whose effects leave its result open; NONE: the budget */
+	uint32_t unclear; /* UNDECIDED: the invocation whose effects leave its result open;
+	                   * NONE: the budget ran out */
 };
 /* At most `most` configurations; *used is increased by their number. */
 struct linear_result linear_check(const struct linear_history *h, uint64_t most,
@@ -55,15 +56,15 @@ void linear_result_release(struct linear_result *r);
 
 /* Of a smaller history. */
 struct linear_kept {
-	uint32_t of; /* the invocation of the whole one */
-	bool open;   /* its return, after the failed one, makes no difference */
+	uint32_t of; /* its number in the whole history */
+	bool open;   /* its return, after the failed one, does not matter */
 };
 /* A smaller history that fails at the same return: invocations without which it fails there,
  * too, and would whatever they did, are left out. struct linear_kept, in the order of `h`.
  * Takes a result with LINEAR_NO. */
 GArray *linear_shrink(const struct linear_history *h, const struct linear_result *r,
                       uint64_t most);
-/* That history; the caller frees `calls`. */
+/* The smaller history as one of its own; the caller frees `calls`. */
 struct linear_history linear_part_of(const struct linear_history *h, const GArray *kept);
 
 /* Does every method with used[method] touch one key's part of the state alone, so that the
@@ -78,16 +79,16 @@ bool linear_has_keys(const struct spec_object *o, const bool *used, uint32_t *ke
 struct linear_config {
 	uint64_t taken; /* bits by thread: its running invocation has taken effect */
 	uint32_t state;
-	uint32_t node; /* how it came about, see linear.c; NONE: not kept */
+	uint32_t node; /* the node of its last invocation (linear.c); NONE: not kept */
 };
 struct linear;
 struct linear *linear_new(const struct linear_history *h, uint64_t most);
 void linear_free(struct linear *l);
-/* The only configuration at first. */
+/* The configuration at the beginning. */
 struct linear_config linear_first(struct linear *l);
-/* Appends to `out` what is left of `in` when `call`, one of those that run, returns. False when
- * the budget ended. *unclear: set when effects left a result open, so that some may be missing.
- */
+/* Appends to `out` the configurations of `in` that remain when the running invocation `call`
+ * returns. False when the budget ended. *unclear: set when effects left a result open, so
+ * that some configurations may be missing. */
 bool linear_return(struct linear *l, const GArray *in, const uint32_t *running, uint32_t count,
                    uint32_t call, GArray *out, uint32_t *unclear);
 /* The values that the invocation would return in the state: its names, which are owned by `l`

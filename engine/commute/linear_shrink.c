@@ -63,7 +63,7 @@ static bool can_go(const struct linear_history *h, const GArray *kept, uint32_t 
 	return fails;
 }
 
-/* Leave out parts of half the size each time. */
+/* Leaves out blocks of invocations, of half the size each time. */
 static void leave_out(const struct linear_history *h, GArray *kept, uint32_t failed,
                       uint64_t *left)
 {
@@ -113,7 +113,7 @@ struct keys {
 	const bool *used;
 	bool *matters; /* by state: results depend on it */
 	bool changed;
-	uint32_t key; /* of the method that is looked at; NONE: none yet */
+	uint32_t key; /* of the present method; NONE: none found yet */
 	bool single;
 };
 

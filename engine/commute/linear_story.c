@@ -1,6 +1,6 @@
 /*
- * linear_story.c - what is wrong with a history that is not linearizable: the smallest one that
- * fails, drawn as lanes, and what the next invocations would have returned.
+ * linear_story.c - explains a history that is not linearizable: the smallest part that fails,
+ * drawn as lanes, and the results that the next invocations would have returned.
  */
 #include "engine/commute/linear_trace.h"
 
@@ -170,7 +170,7 @@ static bool is_in_order(const struct telling *g, uint32_t call)
 	return false;
 }
 
-/* May it be the next one after the order? */
+/* May the invocation come next after the order? */
 static bool may_be_next(const struct telling *g, uint32_t call)
 {
 	const struct linear_call *calls = g->small.calls;

@@ -39,7 +39,7 @@ static void refuse(struct linear_part *p, const char *format, const char *name)
 		p->refused = g_strdup_printf(format, name);
 }
 
-/* Its number among those of the part; NONE: there are too many. */
+/* The thread's number among those of the part; NONE: the part has too many threads. */
 static uint32_t thread_of(struct linear_part *p, uint32_t thread)
 {
 	for (uint32_t i = 0; i < p->threads_count; i++)
@@ -179,7 +179,7 @@ static bool has_keys(const struct linear_part *p, uint32_t *keys)
 	return has;
 }
 
-/* One part of each key, in the order of the first invocations. */
+/* Divides a part into one for each key, in the order of the first invocations. */
 static void divide(struct model *m, const struct linear_part *whole, const uint32_t *keys,
                    GPtrArray *to)
 {
@@ -201,7 +201,8 @@ static void divide(struct model *m, const struct linear_part *whole, const uint3
 		p->calls[p->h.count++].thread = thread_of(p, whole->threads[c->thread]);
 		p->h.calls = p->calls;
 	}
-	if (to->len > first) /* they borrow from one of them */
+	if (to->len > first) /* the values belong to one of them, from which the others
+	                      * borrow */
 		((struct linear_part *)to->pdata[first])->names = whole->names;
 }
 

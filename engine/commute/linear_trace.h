@@ -1,6 +1,6 @@
 /*
- * linear_trace.h - the histories of a trace's specified objects, and what is wrong with one
- * that is not linearizable, in text.
+ * linear_trace.h - the histories of a trace's specified objects, and the explanation, in
+ * text, of one that is not linearizable.
  *
  * A history is linearizable when those of its objects are (Herlihy and Wing), and an object's
  * when those of its keys are (linear_has_keys): each is checked by itself.
@@ -34,7 +34,7 @@ struct linear_shown {
 /* Why a part is not linearizable: its smallest history that fails. */
 struct linear_story {
 	GArray *shown; /* struct linear_shown, by call */
-	char *text;    /* of several lines: what is wrong, lanes by thread, the reason */
+	char *text;    /* several lines: the violation, lanes by thread, the reason */
 	char *place;   /* of the invocation at whose return no order is left, in the user's code
 	                */
 	char *key;     /* its object's type, its method and its place */

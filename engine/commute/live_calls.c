@@ -81,7 +81,7 @@ static uint32_t method_of(const struct live_type *t, const struct flow_call *c)
 	                                                                               : NONE;
 }
 
-/* A new point clashes with those that have been touched with its key. */
+/* The number of a point's item. A new point clashes with the existing ones of its key. */
 static uint32_t item_of(struct live_calls *l, const struct live_type *t,
                         struct point_item point)
 {
@@ -101,7 +101,7 @@ static uint32_t item_of(struct live_calls *l, const struct live_type *t,
 	return item;
 }
 
-/* The invocation has taken effect. */
+/* Takes the invocation's effect: adds the items that it touches. */
 static void touch(struct live_calls *l, struct flow_event *x, const struct live_type *t,
                   const struct open_call *c)
 {

@@ -19,10 +19,9 @@ struct live_calls *
 live_calls_new(const struct specs *specs, struct online *online,
                int64_t (*find)(void *context, const char *text, size_t length), void *context);
 void live_calls_free(struct live_calls *l); /* NULL is allowed */
-/* Fills in what the specifications say of an ACT, CALL or RET; each is passed once, in order.
- */
+/* Adds the specification's data to an ACT, CALL or RET; each is passed once, in order. */
 void live_calls_event(struct live_calls *l, struct flow_event *x);
-/* Is the order of the two asked for, in which they came? (online_sink.asks) */
+/* Is this order of the two part of the question? (online_sink.asks) */
 bool live_calls_ask(const struct live_calls *l, const struct online_call *first,
                     const struct online_call *second);
 

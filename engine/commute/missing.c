@@ -47,8 +47,8 @@ static uint32_t *objects_around(const struct trace *t)
 	return around;
 }
 
-/* Removes the barrier pairs' edges between two invocations of one object: their order
- * matters as its specification says, not as the library keeps them apart. */
+/* Removes the barrier pairs' edges between two invocations of one object: whether their order
+ * matters is a question of its specification, not of the library's locking. */
 static void drop_specified_edges(struct trace *view)
 {
 	struct must_edge *must = (struct must_edge *)view->index->must;
@@ -71,7 +71,7 @@ static void drop_specified_edges(struct trace *view)
 	view->index->must_count = kept;
 }
 
-/* The model's tables are of the trace's events, which the view has unchanged. */
+/* The model's tables are indexed by the trace's events, which the view does not change. */
 static struct report *run_again(struct trace *t, void *context, const struct progress *progress,
                                 struct error *error)
 {

@@ -9,10 +9,9 @@
 #include "engine/commute/rd2.h"
 
 /*
- * Findings of the analysis that are none with the calls as barrier pairs become candidates that
- * name the calls (finding.missing; engine/predict/predict.h), with a note;
- * costs the analysis once more where the trace has such calls. False and `error` when
- * cancelled.
+ * Findings that disappear when the calls are barrier pairs become candidates that name the
+ * calls (finding.missing; engine/predict/predict.h), with a note; costs the analysis once
+ * more where the trace has such calls. False and `error` when cancelled.
  */
 bool rd2_mark_missing(struct model *m, const struct rd2_options *options, struct report *report,
                       const struct progress *progress, struct error *error);

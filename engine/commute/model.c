@@ -289,8 +289,8 @@ static bool alive(const struct model *m, uint32_t object, uint32_t event)
 }
 
 /* A wait that had not ended with the recording is a use of its object at the trace's end,
- * though it takes no effect: of one that was destroyed or freed, wherever the wait is written.
- * No other order of the two is asked for. */
+ * without effect: it uses a destroyed or freed object wherever the wait is written. The other
+ * order of the two is no question. */
 static uint32_t calls_of_wait(const struct model *m, uint32_t event, struct call *calls,
                               struct call_scratch *scratch)
 {

@@ -27,7 +27,7 @@ struct model_type {
 
 struct model_object {
 	const struct model_type *type; /* NULL: no specification */
-	uint32_t source, of; /* enum object_source; index of the instance, block or object */
+	uint32_t source, of; /* enum object_source; number of the instance, block or object */
 	bool pairwise;       /* some invocation has an unknown method or value */
 	bool effects;        /* every invocation has effects, and the trace agrees with them */
 };
@@ -96,8 +96,8 @@ bool model_common_calls(struct model *m, uint32_t e1, uint32_t e2, struct call p
 /* A value of the trace, for the evaluator. */
 struct val trace_val(const struct trace *t, uint32_t value);
 
-/* Texts for reports, owned by the caller: `put("a.com", c1) / nil`; the condition with its
- * values; a point `o:w:"a.com"`; the object's name. */
+/* Texts for reports, owned by the caller: an invocation, `put("a.com", c1) / nil`; the
+ * condition with its values; a point, `o:w:"a.com"`; the object's name. */
 char *model_call_text(const struct model *m, const struct call *c);
 char *model_condition_text(const struct model *m, const struct call *a, const struct call *b);
 char *model_point_text(const struct model *m, const struct call *c, struct touch touch);

@@ -2,11 +2,11 @@
  * points.h - classification of conditions (SIMPLE, ECL, neither) and translation of ECL
  * conditions to access points (Dimitrov et al., PLDI 2014, section 6 and appendix A).
  *
- * An access point stands for all invocations with the same conflicts: one point for the object,
- * or one for each value of a key. The four simplifications of appendix A.3 happen together:
- * one-sided conditions are consolidated before the translation (form.c), points with equal rows
- * in the conflict matrix are merged (dropping, replacement), and points with an empty row are
- * left out (cleanup).
+ * An access point represents all invocations with the same conflicts: one point for the
+ * object, or one for each value of a key. The four simplifications of appendix A.3 happen
+ * together: one-sided conditions are consolidated before the translation (form.c), points
+ * with equal rows in the conflict matrix are merged (dropping, replacement), and points with
+ * an empty row are left out (cleanup).
  */
 #ifndef HEDDLE_COMMUTE_POINTS_H
 #define HEDDLE_COMMUTE_POINTS_H

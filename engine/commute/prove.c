@@ -12,7 +12,7 @@ struct both_orders {
 	Z3_ast commute;    /* both orders agree from this state */
 };
 
-/* With `bound`, for use under a quantifier over the variables appended to it. */
+/* both_orders, with `bound` for use under a quantifier over the variables appended to it. */
 static void encode_both(struct prover *p, const struct spec_condition *c,
                         Z3_ast *const names[2], GPtrArray *bound, struct both_orders *b)
 {

@@ -90,7 +90,7 @@ static inline struct sym_slot *state_slot(const struct sym_state *s, uint32_t st
 
 /* An unconstrained state. */
 struct sym_state state_any(struct prover *p);
-/* The same for use under a quantifier. Effects read a map only at arguments, results and
+/* state_any for use under a quantifier. Effects read a map only at arguments, results and
  * constants (and the two witnesses), so it is enough to quantify over its values there, not
  * over arrays. The variables are appended to `bound`. */
 struct sym_state state_any_bound(struct prover *p, const struct spec_condition *c,

@@ -50,7 +50,7 @@ struct site_pair {
 struct rd2 {
 	struct model *m;
 	const struct trace *t;
-	struct trace *chains; /* the reading by chains that the clocks are of; owned, or NULL */
+	struct trace *chains;   /* the view by chains that the clocks are of; owned, or NULL */
 	struct model by_chains; /* m on that reading */
 	struct rd2_options options;
 	struct scope_clocks *clocks;
@@ -58,7 +58,7 @@ struct rd2 {
 	struct object_state *objects;
 	uint32_t *last_call; /* by object: its last event; NONE: no two of its invocations can
 	                        clash */
-	uint32_t *marked;    /* by event: the invocation that it was last reported with */
+	uint32_t *marked;    /* by event: the last invocation that it was reported with */
 	GHashTable *sites;   /* struct site_pair -> struct finding */
 	bool overflow;
 	uint32_t overflow_at;

@@ -21,7 +21,7 @@ const uint64_t *rule5_exempt(const struct rule5 *r);
  * `free_result` (its ACT or RET; or NONE) are not constrained. Valid until the next call. */
 void rule5_attach(struct rule5 *r, struct smt_query *q, uint32_t e1, uint32_t free_result);
 
-/* The same for data races (smt.h). Borrows `r` and `semantics`. */
+/* The rules for data races (smt.h). Borrows `r` and `semantics`. */
 struct race_rules rule5_races(struct rule5 *r, const struct semantics *semantics);
 
 #endif

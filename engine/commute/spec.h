@@ -89,7 +89,8 @@ struct statement {
 	struct expr *key, *e;
 };
 
-/* bind put = "dict_put(struct dict *self, const char *k, void *v) -> void * p" */
+/* How a parameter of a bound function is used: bind put = "dict_put(struct dict *self, const
+ * char *k, void *v) -> void * p" */
 enum bind_role {
 	BIND_IGNORED, /* a parameter without a counterpart in the method */
 	BIND_SELF,    /* the object */
@@ -172,11 +173,11 @@ struct spec_set { /* set account : struct account { checking, savings } | global
 	bool exact;         /* names in quotes: spelled as in the trace */
 	bool everything;    /* all memory; only by heddle atomic --heap */
 };
-struct spec_unit { /* unit transfer on account, log */
+struct spec_unit { /* A unit of work: unit transfer on account, log */
 	char *function;
 	GPtrArray *sets; /* char *, names of declared sets */
 };
-struct spec_owned { /* owned struct hashset . map */
+struct spec_owned { /* An owned pointer: owned struct hashset . map */
 	char *type, *member;
 };
 struct spec_unitfor { /* unitfor list_copy(src) */
@@ -192,8 +193,8 @@ struct spec_atomics {
 	/* char *: words of spec_split_words; NULL without a `split` line (the default applies),
 	 * empty for `split none`. */
 	GPtrArray *splits;
-	/* `only shared`: the accesses of a variable count from the first of a second thread
-	 * on. */
+	/* `only shared`: accesses of a variable count from the first access by a second
+	 * thread on. */
 	bool only_shared;
 };
 struct spec_atomics *spec_atomics_new(const char *name, const char *file, uint32_t line);
@@ -207,7 +208,7 @@ struct spec_missing_function { /* function f(buf, len) reaches buf, global state
 	GPtrArray *parameters; /* char * */
 	GPtrArray *reaches;    /* char *: names of parameters */
 	GPtrArray *bytes;      /* char *: only the pointed-to block is reached */
-	GPtrArray *near;       /* char *: that block, and the blocks its words point to */
+	GPtrArray *near;       /* char *: that block, and the blocks that its words point to */
 	GPtrArray *globals;    /* char * */
 };
 struct spec_missing {

@@ -160,7 +160,7 @@ static void renew(struct gdb_server *s)
 		answer_symbols(s);
 }
 
-/* gdbserver's current thread is the client's. */
+/* Makes the client's current thread gdbserver's. */
 static bool select_thread(struct gdb_server *s)
 {
 	int tid = s->general == ANY_THREAD ? 0 : tid_of(s, s->general);
@@ -176,13 +176,14 @@ static void send_stop(struct gdb_server *s, const char *reason, unsigned id, int
 	if (s->notes->len > 0)
 		send_console(s, s->notes->str);
 	g_string_truncate(s->notes, 0);
-	s->general = id; /* as the client takes it to be after a stop */
+	s->general = id; /* after a stop the client takes this thread as current */
 	g_snprintf(s->last_stop, sizeof(s->last_stop), "T%02x%sthread:%x;", (unsigned)signal,
 	           reason, id);
 	send_text(s, s->last_stop);
 }
 
-/* Why it stopped, of gdbserver's stop packet: "swbreak:;" or "watch:ADDRESS;". */
+/* Appends the reason of the stop, from gdbserver's stop packet: "swbreak:;" or
+ * "watch:ADDRESS;". */
 static void append_reason(const struct stop *stop, GString *out)
 {
 	if (stop->text[0] != 'T' || strlen(stop->text) < 3)
@@ -195,7 +196,7 @@ static void append_reason(const struct stop *stop, GString *out)
 	g_strfreev(fields);
 }
 
-/* A ^C that was read together with the packet that lets the program run. */
+/* Was a ^C read together with the packet that lets the program run? */
 static bool take_interrupt(GString *bytes)
 {
 	size_t acks = strspn(bytes->str, "+-");
@@ -291,7 +292,7 @@ static enum travel_result go_forward(struct gdb_server *s, const char *packet,
 		if (r != TRAVEL_PAIR && r != TRAVEL_THERE)
 			return r;
 		if (r == TRAVEL_PAIR)
-			packet = "vCont;c"; /* its threads stand elsewhere now */
+			packet = "vCont;c"; /* its threads are elsewhere by now */
 		renew(s);
 	}
 	return travel_forward(&s->travel, packet, stop);
@@ -310,7 +311,7 @@ static bool is_action(const char *a)
 	       a[3] == '\0';
 }
 
-/* vCont with the client's threads; NULL for what is none.  Owned by the caller. */
+/* vCont with the client's threads; NULL for a malformed one. Owned by the caller. */
 static char *translate_actions(struct gdb_server *s, const char *packet)
 {
 	GString *out = g_string_new("vCont");
@@ -337,7 +338,7 @@ static char *translate_actions(struct gdb_server *s, const char *packet)
 
 /* ---- the packets ---- */
 
-/* "c", "s", "C05", "S05": as vCont of the thread of Hc. */
+/* Translates "c", "s", "C05", "S05" to vCont for the thread of Hc. */
 static char *old_actions(struct gdb_server *s, const char *packet)
 {
 	char action[8] = { packet[0] };
@@ -352,7 +353,7 @@ static char *old_actions(struct gdb_server *s, const char *packet)
 	return g_strdup_printf("vCont;%s:%x;c", action, (unsigned)tid);
 }
 
-/* The conditions of a breakpoint, ";X3,220127;X...": as long as each says. */
+/* The conditions of a breakpoint, ";X3,220127;X...", each of the length it states. */
 static bool are_conditions(const char *text)
 {
 	unsigned size;
@@ -510,7 +511,7 @@ static bool writes_memory(const char *packet)
 	       size <= MOST && strlen(packet + at) == 2 * (size_t)size && all_hex(packet + at);
 }
 
-/* The program goes to where the client thinks it is. */
+/* Makes the program go to the place that the client shows. */
 static bool settle(struct gdb_server *s)
 {
 	if (!s->travel.ahead)
@@ -522,7 +523,7 @@ static bool settle(struct gdb_server *s)
 	return !s->lost;
 }
 
-/* Does the answer depend on where the program stands? */
+/* Does the answer depend on the program's present place? */
 static bool is_of_place(const char *packet)
 {
 	return strchr("gGpM", packet[0]) || g_str_has_prefix(packet, "qXfer:siginfo") ||
@@ -548,7 +549,8 @@ static void send_memory(struct gdb_server *s, const char *packet)
 		return;
 	}
 	size = MIN(size, MOST);
-	uint64_t page = 4096 - address % 4096; /* what is there, up to what is not */
+	uint64_t page = 4096 - address % 4096; /* read only up to the end of the page if the
+	                                          next one is not mapped */
 	if (!travel_recall(&s->travel, address, bytes, size) && !settle(s))
 		return;
 	if (size > page && !travel_recall(&s->travel, address, bytes, size))

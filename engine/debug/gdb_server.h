@@ -4,8 +4,8 @@
  *
  * Forward packets go to gdbserver (inferior.h), with the threads renamed by the runtime's
  * numbers, so that a thread keeps its name however often the program is run again; "bs" and
- * "bc" are done by travel.h.  A client's bytes are not trusted: what is no packet, or none that
- * is known, never reaches gdbserver.
+ * "bc" are done by travel.h. A client's bytes are not trusted: a malformed or unknown packet
+ * never reaches gdbserver.
  */
 #ifndef HEDDLE_GDB_SERVER_H
 #define HEDDLE_GDB_SERVER_H
@@ -35,8 +35,8 @@ struct gdb_server {
 	uint32_t stepping;   /* Hc */
 	GHashTable *symbols; /* the client's answers to qSymbol */
 	char *signals[2];    /* QPassSignals, QProgramSignals */
-	uint64_t runs;       /* travel.runs, that gdbserver knows all this in */
-	GArray *strangers;   /* int: gdbserver's threads that the runtime does not know */
+	uint64_t runs;     /* the value of travel.runs when gdbserver was last given all this */
+	GArray *strangers; /* int: gdbserver's threads that the runtime does not know */
 };
 
 /* Until the client leaves.  False and `error` when the program or gdbserver is lost. */

@@ -210,7 +210,7 @@ static bool server_alive(struct inferior *f)
 	return f->server > 0;
 }
 
-/* The client speaks while the program runs: ^C, or its end. */
+/* Handles the client's bytes while the program runs: ^C, or the end of the connection. */
 static void hear_client(struct inferior *f)
 {
 	char bytes[4096];

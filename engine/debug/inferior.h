@@ -4,8 +4,8 @@
  * packets with gdbserver, and passes the program's output on, each byte once however often it
  * is run again.
  *
- * Knows nothing of the client's protocol nor of going back.  Nothing here waits without a
- * limit but for the client (inferior_resume without a deadline).
+ * The client's protocol and going back are not handled here. Every wait has a time limit
+ * except the one for the client (inferior_resume without a deadline).
  */
 #ifndef HEDDLE_INFERIOR_H
 #define HEDDLE_INFERIOR_H
@@ -29,7 +29,7 @@ struct inferior {
 	unsigned first; /* of the pair: 1 or 2; 0: no pair */
 	off_t input;    /* where standard input stood at first, or -1 */
 	struct output outputs[2];
-	/* The client's side, as far as a run has to know of it. */
+	/* The part of the client's side that a run needs. */
 	int client;           /* or -1 */
 	GString *from_client; /* bytes that were read meanwhile */
 	bool interrupted;     /* ^C has come, and is for the caller to reset */
@@ -66,7 +66,7 @@ bool inferior_start(struct inferior *f, struct error *error);
 bool inferior_ask(struct inferior *f, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
 bool inferior_ask_bytes(struct inferior *f, const char *packet, size_t length);
-/* The same for an answer that is "OK". */
+/* inferior_ask for an answer that is "OK". */
 bool inferior_ok(struct inferior *f, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
 
@@ -74,10 +74,10 @@ bool inferior_ok(struct inferior *f, const char *format, ...)
  * deadline.  False: gdbserver or the client is gone. */
 bool inferior_resume(struct inferior *f, const char *packet, struct stop *stop);
 
-/* Memory of the stopped program; false when it is not there. */
+/* Memory of the stopped program; false when it cannot be read. */
 bool inferior_read(const struct inferior *f, uint64_t address, void *bytes, size_t size);
 
-/* Pass on what the program has written. */
+/* Pass on the program's output so far. */
 void inferior_drain(struct inferior *f);
 /* From now on its output may differ from former runs' output. */
 void inferior_show_again(struct inferior *f);

@@ -22,7 +22,7 @@ static enum packet_kind take_packet(GString *bytes, GString *data)
 	}
 	if (!hash || bytes->len - end < 3)
 		return PACKET_NONE;
-	/* A packet that broke off, and another one. */
+	/* a packet that broke off is followed by another one */
 	char *start = memrchr(bytes->str, '$', end);
 	size_t from = (size_t)(start - bytes->str) + 1;
 	int high = g_ascii_xdigit_value(hash[1]), low = g_ascii_xdigit_value(hash[2]);

@@ -21,8 +21,8 @@ enum packet_kind {
 	PACKET_INTERRUPT, /* ^C */
 };
 
-/* The next thing in `bytes` (as it came from a descriptor), which is taken out of it; its
- * data is stored in `data`. */
+/* Takes the next packet or character out of `bytes` (as it came from a descriptor); its data
+ * is stored in `data`. */
 enum packet_kind packet_next(GString *bytes, GString *data);
 
 /* Append "$data#xx". */

@@ -31,7 +31,7 @@ enum { TRAIL = 96, STACK_KEPT = 4096, BELOW = 128 };
 
 struct footprint {
 	struct moment at;
-	char *registers; /* all of them, as gdbserver says them */
+	char *registers; /* all registers, in gdbserver's format */
 	uint64_t low;    /* of the stack */
 	size_t size;
 	char stack[STACK_KEPT];
@@ -190,8 +190,8 @@ static bool moment_now(struct travel *t, struct moment *p)
 	return moment_registers(t, p, travel_tid(t, p->thread));
 }
 
-/* The same at a stop. gdbserver may not know the thread whose turn it is, when that has just
- * been created: the moment is then that of the thread that stopped. */
+/* moment_now at a stop. gdbserver may not know the thread whose turn it is, when that has
+ * just been created: the moment is then that of the thread that stopped. */
 static bool moment_of_stop(struct travel *t, const struct stop *stop, struct moment *p)
 {
 	if (moment_now(t, p))
@@ -201,9 +201,9 @@ static bool moment_of_stop(struct travel *t, const struct stop *stop, struct mom
 }
 
 /*
- * Do the registers say that it is the same moment?  A call may leave anything in those that it
- * need not preserve, such as a thread's id, which is another each time: they are believed where
- * they agree in some pass of the instruction, and else left out.
+ * Do the registers show the same moment? A call may leave anything in registers that it need
+ * not preserve, such as a thread's id, which differs in each run: such registers count if
+ * they agree in some pass of the instruction, and are left out otherwise.
  */
 enum same { OTHER, ALIKE, SAME };
 static enum same compare(const struct moment *p, const char *registers)
@@ -222,7 +222,7 @@ enum run {
 	RUN_STOP,  /* at a breakpoint, a watchpoint, after a step, by a signal */
 	RUN_CLOCK, /* debug->stop_at was reached */
 	RUN_PAIR,
-	RUN_END, /* it is about to end, or has */
+	RUN_END, /* the program is about to end, or has ended */
 	RUN_INTERRUPTED,
 	RUN_LOST,
 };
@@ -298,7 +298,7 @@ bool travel_open(struct travel *t, struct error *error)
 	t->ends = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	t->trail = g_ptr_array_new_with_free_func(footprint_free);
 	int client = t->f.client;
-	t->f.client = -1; /* a ^C is for what it sees */
+	t->f.client = -1; /* a ^C is for the run that the client sees, not for this one */
 	bool ok = inferior_open(&t->f, error) && travel_restart(t, error);
 	t->f.client = client;
 	t->present = t->start;
@@ -333,7 +333,7 @@ static enum travel_result result_of(enum run r)
 	                              : TRAVEL_ELSEWHERE;
 }
 
-/* From anywhere to the tick of that clock, or to the start. */
+/* From anywhere to the tick with that clock, or to the start. */
 static enum travel_result go_to_tick(struct travel *t, uint64_t clock)
 {
 	struct stop stop;
@@ -349,7 +349,7 @@ static enum travel_result go_to_tick(struct travel *t, uint64_t clock)
 
 /* ---- the instructions between two ticks ---- */
 
-/* An instruction of the thread that the region belongs to. */
+/* An instruction in a region, by the thread that the region belongs to. */
 struct instruction {
 	union {
 		uint64_t clock;
@@ -367,7 +367,7 @@ struct walk_to {
 	struct instruction last;    /* filled in: the last one seen before the end */
 	bool keep;     /* the last instructions before the index are kept in the trail */
 	int64_t count; /* of the region, so far */
-	int64_t alike; /* the first one that is like the match, or -1 */
+	int64_t alike; /* the first instruction that is like the match, or -1 */
 	enum run failure;
 };
 
@@ -416,12 +416,12 @@ static enum run run_home(struct travel *t)
 	struct stop stop;
 	t->f.debug->stop_at = t->f.debug->clock + 1;
 	const struct code_range *r = pc ? code_at(t, pc) : NULL;
-	if (r == NULL || r->foreign || tid == 0) /* an event inside of other code */
+	if (r == NULL || r->foreign || tid == 0) /* an event inside of foreign code */
 		return run(t, "vCont;c", &stop);
 	return run_to(t, pc, tid, 0);
 }
 
-/* Where a call out of the program, whose stack is at `sp`, comes back to in it. */
+/* The address at which a call out of the program, whose stack is at `sp`, returns to it. */
 static bool comes_home(struct travel *t, uint64_t sp, uint64_t *home)
 {
 	const struct code_range *r =
@@ -581,8 +581,8 @@ static enum travel_result go_to_end(struct travel *t)
 	return stop.kind == 'T' && moment_now(t, &t->present) ? TRAVEL_THERE : TRAVEL_LOST;
 }
 
-/* Where the thread has these registers, or `enough` of them: a breakpoint there stops it until
- * it has. */
+/* Goes to the moment at which the thread has these registers, or `enough` of them: a
+ * breakpoint stops it there until it has. */
 static enum travel_result go_to_like(struct travel *t, const struct moment *p, enum same enough)
 {
 	struct moment now;
@@ -599,7 +599,7 @@ static enum travel_result go_to_like(struct travel *t, const struct moment *p, e
 			t->present = *p;
 			return TRAVEL_THERE;
 		}
-		if (now.pc == p->pc) { /* it is there, but not yet as it was */
+		if (now.pc == p->pc) { /* the address is right, but not yet the registers */
 			struct stop stop;
 			char step[64];
 			g_snprintf(step, sizeof(step), "vCont;s:%x;c", (unsigned)tid);
@@ -639,7 +639,7 @@ static void set_return_limit(struct travel *t)
 	t->f.deadline = g_get_monotonic_time() + RETURNS_WITHIN * (gint64)G_USEC_PER_SEC;
 }
 
-/* After a way that came to nothing: back to where it began. */
+/* After a failed way: back to where it began. */
 static enum travel_result give_up(struct travel *t, enum travel_result why,
                                   const struct moment *from)
 {
@@ -666,7 +666,7 @@ static enum travel_result give_up(struct travel *t, enum travel_result why,
 
 /* ---- backward by an instruction ---- */
 
-/* The ends of regions that were gone through; UNSEEN: of a thread that was not asked for. */
+/* The last instruction of a region; UNSEEN: it was passed by another thread's search. */
 enum { UNSEEN = -2 };
 
 static void remember_end(struct travel *t, uint64_t clock, uint32_t owner, int64_t index)
@@ -811,7 +811,8 @@ static void remove_all(struct travel *t)
 		inferior_ask(&t->f, "z%s", (const char *)key + 1);
 }
 
-/* A watchpoint for reads is hit by the runtime, which looks at what is going to be read. */
+/* A watchpoint for reads that the runtime hit, which reads the memory that an access is about
+ * to read. */
 static bool is_own_look(struct travel *t, const struct stop *stop)
 {
 	const struct code_range *r = stop->reads ? code_at(t, stop->pc) : NULL;
@@ -872,7 +873,7 @@ enum travel_result travel_forward(struct travel *t, const char *packet, struct s
 	}
 	if (!pair)
 		return TRAVEL_THERE;
-	/* The thread that ran last stands in the runtime: show it at its access. */
+	/* The thread that ran last is in the runtime: show it at its access. */
 	enum travel_result r = step_back(t, t->present.thread);
 	t->at_pair = true;
 	return r == TRAVEL_THERE || r == TRAVEL_BEGIN ? TRAVEL_PAIR : r;
@@ -882,8 +883,8 @@ enum travel_result travel_forward(struct travel *t, const char *packet, struct s
 
 struct hit {
 	struct stop stop;
-	uint64_t number; /* of the last stop that counts, from `low` on; 0: none */
-	uint64_t wanted; /* end at this one; 0: do not */
+	uint64_t number; /* number of the last stop that counts, from `low` on; 0: none */
+	uint64_t wanted; /* end at this number; 0: do not */
 };
 
 static bool has_breakpoint(const struct travel *t, uint64_t pc)
@@ -956,7 +957,7 @@ static enum travel_result hits_until(struct travel *t, uint64_t low, uint64_t hi
 		if (inside && !moment_now(t, &now))
 			return TRAVEL_LOST;
 		bool over = inside && compare(from, now.registers);
-		/* the write before `from` stops it there */
+		/* the write before `from` stops there */
 		if (stop.watch || (!over && has_breakpoint(t, stop.pc))) {
 			last->stop = stop;
 			over |= ++last->number == last->wanted;
@@ -969,7 +970,7 @@ static enum travel_result hits_until(struct travel *t, uint64_t low, uint64_t hi
 	}
 }
 
-/* The last stop since the tick `floor`; TRAVEL_BEGIN: there was none. */
+/* The last stop since the tick `floor`; TRAVEL_BEGIN: none. */
 static enum travel_result last_stop(struct travel *t, uint64_t floor, struct hit *hit)
 {
 	const struct moment from = t->present;
@@ -992,7 +993,7 @@ static enum travel_result last_stop(struct travel *t, uint64_t floor, struct hit
 	remove_all(t);
 	if (!moment_now(t, &t->present))
 		return TRAVEL_LOST;
-	if (hit->stop.watch) /* before the write that it saw */
+	if (hit->stop.watch) /* stand before the write that hit it */
 		r = step_back(t, t->present.thread);
 	return r == TRAVEL_BEGIN ? TRAVEL_THERE : r;
 }
@@ -1050,7 +1051,7 @@ static GPtrArray *watched_now(const struct travel *t)
 	return all;
 }
 
-/* Has the way changed what is watched? */
+/* Has the way changed the memory that a watchpoint watches? */
 static void note_change(const struct travel *t, const GPtrArray *was, struct stop *stop)
 {
 	GHashTableIter each;
@@ -1104,7 +1105,8 @@ enum travel_result travel_step_back(struct travel *t, uint32_t thread, struct st
 	        (r == TRAVEL_THERE && (last.clock + 1 < from.clock ||
 	                               (last.clock < from.clock && thread != from.thread)));
 	bool stopped = false;
-	if (others && g_hash_table_size(t->breakpoints) > 0) { /* in what they did since then */
+	if (others && g_hash_table_size(t->breakpoints) >
+	                      0) { /* look for stops of the others since then */
 		uint64_t floor = r == TRAVEL_BEGIN ? t->start.clock : last.clock + 1;
 		enum travel_result found = last_stop(t, floor, &hit);
 		stopped = found == TRAVEL_THERE;
@@ -1128,7 +1130,7 @@ enum travel_result travel_turn_pair(struct travel *t, unsigned first)
 	struct moment from = t->present;
 	if (settled != TRAVEL_THERE)
 		return settled;
-	g_hash_table_remove_all(t->ends); /* from the pair on they are others */
+	g_hash_table_remove_all(t->ends); /* after the pair, ends of regions differ */
 	t->f.first = first;
 	if (t->f.debug)
 		t->f.debug->first = first;

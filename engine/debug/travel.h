@@ -21,7 +21,7 @@ struct moment {
 	uint32_t thread; /* the runtime's number */
 	uint64_t pc, sp;
 	int64_t index; /* of the instruction; -1: not known yet */
-	bool end;      /* where the process is about to end */
+	bool end;      /* at the end of the process */
 	char registers[KEY_REGISTERS + 1];
 };
 
@@ -29,19 +29,20 @@ struct travel {
 	struct inferior f;
 	GHashTable *breakpoints; /* the client's: "Z0,ADDRESS,KIND" to the whole packet */
 	struct moment start, present;
-	bool moved; /* a way that came to nothing ended after the event before where it began */
+	bool moved;    /* a failed way ended after the event before the one where it began */
 	bool at_pair;  /* the present place is the one before the pair */
 	int end_tid;   /* gdbserver's thread that ends the program, where the present is the end
 	                */
 	uint64_t runs; /* number of times that the program was started */
 	GArray *code;  /* struct code_range */
-	GHashTable *ends; /* by clock: the last instruction of its region, as far as seen */
+	GHashTable *ends; /* by clock: the last instruction of its region, if known */
 	GPtrArray *trail; /* struct footprint: the last instructions on the way to a place */
-	/* The present place is one of the trail, and the program stands behind it: see
+	/* The present place is in the trail, and the program is behind it: see
 	 * travel_settle. */
 	bool ahead;
-	char *program;     /* path of the executable, owned */
-	struct error lost; /* why the program could not be started again; what "": it could */
+	char *program; /* path of the executable, owned */
+	struct error
+	        lost; /* why the program could not be started again; lost.what "": it could */
 };
 
 enum travel_result {
@@ -61,12 +62,12 @@ bool travel_open(struct travel *t, struct error *error);
 void travel_close(struct travel *t);
 
 /*
- * A step backward may be one in mind only: of the last instructions on the way to the present
- * place the registers and the top of the stack were kept, which is all that a debugger asks for
- * while it goes back by a line.  For anything else the program has to go there.
+ * A step backward may be virtual: registers and the top of the stack were kept for the last
+ * instructions on the way to the present place, which is all that a debugger asks for while
+ * it goes back by a line. For anything else the program has to go there.
  */
 enum travel_result travel_settle(struct travel *t);
-/* The registers of a thread as gdbserver says them, when they are kept; or NULL. */
+/* The registers of a thread in gdbserver's format, when they are kept; or NULL. */
 const char *travel_registers(const struct travel *t, uint32_t thread);
 /* Memory, when it is kept, or is the same at all places; else false. */
 bool travel_recall(struct travel *t, uint64_t address, void *bytes, size_t size);
@@ -75,7 +76,8 @@ bool travel_recall(struct travel *t, uint64_t address, void *bytes, size_t size)
 enum travel_result travel_forward(struct travel *t, const char *packet, struct stop *stop);
 
 /* One instruction back, of `thread` (or UINT32_MAX: of the present one), unless a breakpoint
- * stops another thread meanwhile; `stop` says so, or that what is watched has changed. */
+ * stops another thread meanwhile; `stop` then has the breakpoint, or the watchpoint whose
+ * memory has changed. */
 enum travel_result travel_step_back(struct travel *t, uint32_t thread, struct stop *stop);
 
 /* Back to the last place where one of the client's breakpoints and watchpoints stops it;
@@ -85,7 +87,7 @@ enum travel_result travel_back(struct travel *t, struct stop *stop);
 /* To the place before the pair; the run goes on from there with `first` first. */
 enum travel_result travel_turn_pair(struct travel *t, unsigned first);
 
-/* gdbserver's id of a thread of that number; 0: it is not there. */
+/* gdbserver's id of the thread with that number; 0: it does not exist. */
 int travel_tid(const struct travel *t, uint32_t thread);
 /* The runtime's number of gdbserver's thread, or UINT32_MAX. */
 uint32_t travel_number(const struct travel *t, int tid);

@@ -31,7 +31,7 @@ static bool has_objects(const struct trace *t)
 	return t->objects_count > 0;
 }
 
-/* Joins alone make no circle. */
+/* Does the trace have waits other than joins, which alone make no circle? */
 static bool has_waits(const struct trace *t)
 {
 	return t->objects_count > 0 || t->messages_count > 0;
@@ -110,8 +110,8 @@ static struct report *find_violations(struct detection *on, const struct progres
 	return r;
 }
 
-/* Invocations, blocks that end, and conditions, locks and semaphores, which end and are waited
- * for. */
+/* Does the trace have invocations, blocks that end, or conditions, locks and semaphores that
+ * end and are waited for? */
 static bool may_violate(const struct trace *t)
 {
 	return t->instances_count > 0 || t->blocks_count > 0 || t->objects_count > 0;
@@ -158,7 +158,7 @@ static struct report *find_cycles(struct detection *on, const struct progress *p
 	return run_atomic(on, false, progress, error);
 }
 
-/* Includes the cycles that happened. */
+/* Finds cycles that can happen; includes those that happened. */
 static struct report *predict_cycles(struct detection *on, const struct progress *progress,
                                      struct error *error)
 {
@@ -205,7 +205,7 @@ static void polish(enum detector d, const struct detection *on, const struct rep
 	struct check_options options = { 0 };
 	struct checker *checker = NULL;
 
-	if (d == DETECTOR_COV && on->model != NULL) { /* rule 5 is a rule of theirs alone */
+	if (d == DETECTOR_COV && on->model != NULL) { /* only these have rule 5 */
 		semantics = model_semantics(on->model);
 		options.semantics = &semantics;
 	}

@@ -32,8 +32,8 @@ const char *detector_title(enum detector d);
 /* Can the trace have such findings, and are the specifications given that the detector
  * needs? */
 bool detector_applies(enum detector d, const struct detection *on);
-/* The report (owned by the caller; its witnesses polished, witness.h), or NULL with `error`,
- * which is cancelled when the progress callback returned false. */
+/* The report (owned by the caller; its witnesses with few context switches, witness.h), or
+ * NULL with `error`, which is cancelled when the progress callback returned false. */
 struct report *detector_run(enum detector d, struct detection *on,
                             const struct progress *progress, struct error *error);
 

@@ -75,7 +75,7 @@ static uint32_t crash_event(const struct trace *t, const struct crash *c)
 	return last_event(t, thread == NONE ? last_thread(t) : thread);
 }
 
-/* Is the place one in the user's own files? */
+/* Is the place in the user's own files? */
 static bool is_own_place(const struct trace *t, const char *place)
 {
 	for (uint32_t l = 0; l < t->locations_count; l++) {
@@ -87,8 +87,8 @@ static bool is_own_place(const struct trace *t, const char *place)
 	return true;
 }
 
-/* " at a.c:12"; for a place in a library, with the user's line that called it, or was the last
- * before it. */
+/* Appends " at a.c:12"; for a place in a library, adds the user's line that called it, or the
+ * last one before it. */
 static void append_crash_place(const struct trace *t, const struct crash *c, uint32_t event,
                                GString *story)
 {
@@ -127,8 +127,8 @@ static struct finding *crash(const struct trace *t, int signal, GString *story)
 	return failure(FINDING_CRASH, event, story);
 }
 
-/* Is it a signal by which another process, a terminal or the system ends a program? Whoever
- * sent it, that is no crash: as an exit status, it matters where other runs end otherwise. */
+/* Is it a signal by which another process, a terminal or the system ends a program? Whatever
+ * sent it, that is no crash: like an exit status, it matters where other runs end otherwise. */
 static bool asks_to_end(int signal)
 {
 	return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT ||

@@ -9,9 +9,9 @@
 
 #include "engine/finding.h"
 
-/* The failure of the run, verdict happened; NULL where it ended well or the trace does not say.
- * Its events are both the last that the failing thread did in the program's source; NONE where
- * the trace has no event.  The caller's. */
+/* The failure of the run, verdict happened; NULL where it ended well or the trace does not
+ * say. Both of its events are the failing thread's last in the program's source; NONE where
+ * the trace has no event. The caller's. */
 struct finding *failure_find(const struct trace *t);
 
 /* How bad the kind is, from 0: memory is broken; a thread waits for ever; a wrong end; the

@@ -11,7 +11,7 @@
 
 struct awaits {
 	struct numbers *prefixes; /* of threads that have just looked in vain */
-	struct numbers *looks;    /* a state and what is seen in it */
+	struct numbers *looks;    /* pairs of a state and the value seen in it */
 	struct numbers *begins;   /* the state of an acquire with which such a round begins */
 	bool sections;            /* some such round has a critical section */
 	bool tried;               /* some run tries a lock */
@@ -100,8 +100,8 @@ static void leave_out(bool *in_vain, const struct trace *t, const struct await_r
 	}
 }
 
-/* After all rounds inside of it. Not if it may wait for a lock when what it comes to is
- * settled. */
+/* Adds a round, after all rounds inside of it. Not a round that may wait for a lock after its
+ * last look. */
 static void add_round(struct await_rounds *rounds, const struct trace *t, uint32_t first,
                       uint32_t next)
 {
@@ -158,8 +158,8 @@ static bool *inside_of(const struct await_rounds *rounds, const struct trace *t,
 	return inside;
 }
 
-/* Of a thread that looks for ever: one whole round are its last steps, so that what it could
- * see instead is known. */
+/* For a thread that looks for ever: keeps one whole round as its last steps, so that the
+ * other values it could see are known. */
 static void keep_last(struct await_rounds *rounds, const struct plan_run *run,
                       const struct record_wait *w)
 {
@@ -179,7 +179,7 @@ static void keep_last(struct await_rounds *rounds, const struct plan_run *run,
 	rounds->idle = true;
 }
 
-/* Does the event change what others see, or what the thread itself does, but its stack? */
+/* Does the event change memory that other threads see, or the thread's own beyond its stack? */
 static bool changes(const struct sharing *s, uint32_t event)
 {
 	const struct event *x = &s->t->events[event];
@@ -457,7 +457,7 @@ static uint32_t steps_in(const struct history *h, const struct pending *s, uint3
 	return 0;
 }
 
-/* Does the part end within the round, before what it comes to is settled? */
+/* Does the prefix end within the round, before its last look? */
 static bool ends_within(const struct history *raw, const struct await_round *r, uint32_t steps)
 {
 	uint32_t first = g_array_index(raw->step_of, uint32_t, r->first);

@@ -1,18 +1,18 @@
 /*
  * awaits.h - loops that wait by looking, as one step: "looked until it was so".
  *
- * A round that led nowhere (memory/rounds.h: the thread is in the same state again, and has
+ * A round without effect (memory/rounds.h: the thread is in the same state again, and has
  * changed nothing) is left out of a run's view, so that runs which differ by the number of
- * looks are of one class. What an access must see for such a round is remembered, so that no
- * other run is made for it. Where a schedule begins a round that its run then leaves by looking
- * again, that beginning alone is kept, as others may leave the loop from there.
+ * looks are of one class. The value that an access must see for such a round is kept, so that
+ * no other run is made for it. Where a schedule begins a round that its run then leaves by
+ * looking again, that beginning alone is kept, as others may leave the loop from there.
  *
  * A round may have whole critical sections: it begins with an acquire, and leaves memory and
- * locks as they were. A schedule without it is one of the program's if no other thread saw that
- * a lock was held, which only a try does; so no lock may be tried anywhere in the program
- * (explore_objects.c). After the last look a round must not wait for a lock: with that look it
- * is settled that it leads nowhere, and a schedule in which a thread waits in it for ever has
- * all looks before.
+ * locks as they were. A schedule without it is one of the program's if no other thread saw
+ * that a lock was held, which only a try does; so no lock may be tried anywhere in the
+ * program (explore_objects.c). After the last look a round must not wait for a lock: that
+ * look decides that the round has no effect, and a schedule in which a thread waits in it for
+ * ever has all looks before.
  */
 #ifndef HEDDLE_AWAITS_H
 #define HEDDLE_AWAITS_H
@@ -66,9 +66,9 @@ struct awaits_size {
 	uint32_t prefixes, looks, begins;
 };
 struct awaits_size awaits_size(const struct awaits *a);
-/* Write what is known beyond `from`, or add what is read. */
+/* Writes the entries beyond `from`, or adds those that are read. */
 void awaits_archive(struct awaits *a, struct awaits_size from, struct archive *archive);
-/* Learn what the other has learnt. */
+/* Adds the other's entries. */
 void awaits_adopt(struct awaits *a, const struct awaits *other);
 /* Learn the rounds of a run, whose history without them is `reduced`, and with them `raw`. */
 void awaits_learn(struct awaits *a, const struct await_rounds *rounds,
@@ -86,9 +86,9 @@ bool awaits_see_tries(struct awaits *a, const struct trace *t);
 /* Was such a round left out of a run all the same, as that was not known by then? */
 bool awaits_are_seen(const struct awaits *a);
 
-/* The first steps of threads that a schedule asked for, within rounds of its run: by event, is
- * it left out otherwise (owned); and by thread, in `stops`, the look with which the round has
- * led nowhere, NONE: none. NULL: there are no such rounds. `raw`: with all rounds. */
+/* The first steps of threads that a schedule asked for, within rounds of its run: by event,
+ * is it left out otherwise (owned); and by thread, in `stops`, the look after which the round
+ * has no effect, NONE: none. NULL: the run has no such rounds. `raw`: with all rounds. */
 bool *awaits_kept(const struct await_rounds *rounds, const struct history *raw,
                   const struct pending *s, uint32_t *stops);
 

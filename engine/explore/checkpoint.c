@@ -186,7 +186,7 @@ static void archive_race(struct explore_race *r, uint32_t runs, struct archive *
 		archive_fail(a);
 }
 
-/* Of errors that the base has: what changes. */
+/* Errors that the base already has: only their changes. */
 static void archive_known_errors(struct explore_report *r, uint32_t known, struct archive *a)
 {
 	for (uint32_t i = 0; i < known; i++) {
@@ -273,7 +273,7 @@ static void archive_gaps(struct exploration *x, uint32_t from, struct archive *a
 	g_ptr_array_unref(read);
 }
 
-/* The runs of the base that were executed again, with what this changes in them. */
+/* The runs of the base that were executed again, with the fields that this changes. */
 static void archive_replanned(struct exploration *x, struct archive *a)
 {
 	GArray *list = x->origin.replanned;
@@ -558,7 +558,7 @@ bool checkpoint_inherit(const struct checkpoint *c, struct error *error)
 	return true;
 }
 
-/* A whole state; `path` is told. */
+/* A whole state; `path` names it in messages. */
 static bool read_state(const struct checkpoint *c, struct exploration *x, const char *path,
                        struct error *error)
 {

@@ -1,10 +1,10 @@
 /*
  * checkpoint.h - the state of an exploration in a file, from which another process goes on
- * (--resume): runs and errors so far, what is known of their classes, and the pending
- * schedules.
+ * (--resume): runs and errors so far, the classes found, and the pending schedules.
  *
- * Of a division into tasks (tasks.h) one file, the base, has all that was known; a task's file
- * names it by its check sum, and has the task's pending schedules and what the task has added.
+ * Of a division into tasks (tasks.h) one file, the base, has the whole state before the
+ * division; a task's file names it by its check sum, and has the task's pending schedules and
+ * its additions.
  *
  * A file is read only if it is of this exploration (program, arguments, specifications and
  * options that decide what is explored); anything else in its place is refused, and stays.
@@ -51,9 +51,9 @@ struct checkpoint *checkpoint_base(const struct checkpoint *task, struct error *
  * depends on it. After checkpoint_follow. */
 bool checkpoint_inherit(const struct checkpoint *c, struct error *error);
 /* Read all, after checkpoint_follow, into a new exploration; where that has an identity, only
- * if the state has the same. Of a base, x->origin is what it has. */
+ * if the state has the same. Of a base, x->origin is its contents. */
 bool checkpoint_load(const struct checkpoint *c, struct exploration *x, struct error *error);
-/* Read what a task has added alone, into a new exploration of no runs, or of as many empty ones
+/* Reads only a task's additions, into a new exploration of no runs, or of as many empty ones
  * as the base has; `base`: that of the base. */
 bool checkpoint_load_added(const struct checkpoint *task, const struct task_origin *base,
                            struct exploration *x, struct error *error);

@@ -3,11 +3,11 @@
  *
  * The size of a search tree from the part that was seen (Knuth, Estimating the efficiency of
  * backtrack programs, Mathematics of Computation 29, 1975; for parts instead of single paths:
- * Kilby, Slaney, Thiebaux, Walsh, Estimating search tree size, AAAI 2006): a child that was not
- * taken yet has the size of some node at its depth. (Of one of the same parent would be worse:
- * what these have below them, those that wait no longer have.) Which one is drawn at random,
- * many times, from the leaves up; the mean is the estimate, and the spread are the values that
- * one in ten draws is below, and above.
+ * Kilby, Slaney, Thiebaux, Walsh, Estimating search tree size, AAAI 2006): a child that was
+ * not taken yet has the size of some node at its depth. (A sibling would be a worse model:
+ * the schedules below it are already executed, so a pending sibling does not lead to them.)
+ * Which one is drawn at random, many times, from the leaves up; the mean is the estimate, and
+ * the spread are the values that one in ten draws is below, and above.
  */
 #include "engine/explore/estimate.h"
 #include "engine/base/hash.h"

@@ -1,5 +1,5 @@
 /*
- * estimate.h - how many classes there are, while an exploration is incomplete.
+ * estimate.h - the estimated number of all classes, while an exploration is incomplete.
  */
 #ifndef HEDDLE_ESTIMATE_H
 #define HEDDLE_ESTIMATE_H

@@ -268,8 +268,8 @@ static bool explore_on(struct exploration *x, struct error *error)
 	return x->cancelled || !x->options->resume || keep_state(x, error);
 }
 
-/* In the part that ends an exploration: the traces of runs of earlier ones that tell points of
- * no return, by executing these runs once more. */
+/* At the end of an exploration in several parts: runs of earlier parts that points of no
+ * return depend on are executed once more, for their traces. */
 static void trace_earlier(struct exploration *x)
 {
 	bool ends = !has_more(x) && x->origin.base == NULL && x->report->errors->len > 0;
@@ -446,7 +446,7 @@ void exploration_end(struct exploration *x)
 	g_hash_table_unref(x->gaps);
 }
 
-/* Open the state to go on from, if there is one, and run in its environment. */
+/* Open the state to resume from, if any, and run in its environment. */
 static bool inherit(struct exploration *x, struct error *error)
 {
 	const char *path = x->options->resume;

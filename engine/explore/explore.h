@@ -59,9 +59,9 @@ struct explore_options {
 	const char *save;   /* prefix of traces of runs: SAVE.runN.hdl; NULL: none */
 	bool save_races;    /* also the first run of each race, as long as these are few */
 	const struct finals *finals; /* examined at the end of a run, or NULL */
-	uint32_t shard, shards; /* explore only this share (from 0) of what follows from the
-	                         * first run; shards 0: all */
-	bool bounded;           /* only schedules with at most `preemptions` */
+	uint32_t shard, shards;      /* explore only this share (from 0) of the schedules after
+	                              * the first run; shards 0: all */
+	bool bounded;                /* only schedules with at most `preemptions` */
 	uint32_t preemptions;
 	uint64_t max_steps;   /* of a run, beyond its schedule; 0: no limit */
 	uint64_t seed;        /* random seed of the first run; 0: lowest thread first */
@@ -162,14 +162,14 @@ struct explore_point {
 	        passing; /* the error's first run; one that passes from `passes` on */
 	struct explore_event passes;  /* the last event after which some continuation passes */
 	struct explore_event fails;   /* the next one: after it every continuation fails */
-	struct explore_event instead; /* what comes in its place in the passing run */
+	struct explore_event instead; /* the event in its place in the passing run */
 	bool every;                   /* of all continuations; else of those that were run */
 };
 
-/* The end of a gap about an operation (before it) that is run in one order only. */
+/* End of a reason for incompleteness: the operation before it is run in one order only. */
 #define EXPLORE_ORDER_OPEN ": what comes of it may depend on the order, which is not explored"
 
-/* How many classes there are in all, by the part that was seen. */
+/* The estimated number of all classes, from those seen. */
 struct explore_estimate {
 	uint64_t classes; /* 0: unknown */
 	uint64_t low, high;

@@ -234,8 +234,8 @@ static void keep_turns(struct exploration *x, const GArray *turns)
 	}
 }
 
-/* The run becomes the error's shortest, if it is; the trace of the one before it goes, unless
- * it is kept for something else. `story`: of a history that is not linearizable, else NULL.
+/* Makes the run the error's shortest, if it is shorter; the previous one's trace is dropped,
+ * unless it has another use. `story`: of a history that is not linearizable, else NULL.
  * False: not shorter. */
 static bool note_shortest(struct exploration *x, const struct explore_run *r, uint32_t error,
                           const struct linear_story *story)

@@ -167,8 +167,7 @@ static bool is_free_to_race(struct classes *c, const struct order *order, uint32
 	return false;
 }
 
-/* May any variable race, by its accesses, locks, and what orders threads in every reordering?
- */
+/* May any variable race, by its accesses, locks, and the order that every reordering keeps? */
 static bool find_suspects(struct exploration *x)
 {
 	struct locksets *locksets = locksets_new(x->trace);

@@ -15,7 +15,7 @@ enum {
 	/* Bound on states for immediate planning: about ten milliseconds. */
 	FEW_STATES = 4000,
 	WALKED_LOOKS = 100000, /* about as much */
-	/* The same while an error is looked for: about what a run costs. */
+	/* The same while an error is looked for: about the cost of a run. */
 	FEW_STATES_HUNTING = 500,
 	WALKED_LOOKS_HUNTING = 15000,
 	WALKED_LOOKS_AN_EVENT = 10,
@@ -100,8 +100,8 @@ static bool is_shared(const struct trace *t, uint32_t variable)
 	return others && wrote;
 }
 
-/* Are there accesses of several shared variables, which the solver tells by their writes
- * alone? */
+/* Does the trace have accesses of several shared variables? The solver distinguishes these by
+ * their writes alone. */
 static bool has_wide_accesses(const struct trace *t)
 {
 	for (uint64_t i = 0; i < t->wides_count; i++)

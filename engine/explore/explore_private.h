@@ -22,7 +22,7 @@ struct execution {
 	struct await_rounds rounds;
 	struct view *view;
 	struct history *history; /* without looks that led nowhere */
-	struct view *raw_view;   /* where there are such: with them; or NULL */
+	struct view *raw_view;   /* the view with those looks, if the run has any; or NULL */
 	struct history *raw;
 	struct model *model; /* with --linearizable: of its trace; or NULL */
 	GPtrArray *parts;    /* of it: struct linear_part * */
@@ -49,7 +49,7 @@ struct repeat {
 };
 void repeat_free(struct repeat *repeat);
 
-/* How much of an exploration there is: lists and sets only grow. */
+/* The lengths of an exploration's lists and sets, which only grow. */
 struct extent {
 	uint32_t runs, errors, races, notes, threads, gaps, entered;
 	struct histories_size histories;
@@ -95,7 +95,8 @@ struct exploration {
 	char *identity;          /* with options->resume; owned */
 	struct task_origin origin;
 	char *program, *told;   /* of the state: its program and options, to report; owned */
-	GPtrArray *environment; /* char *: what all its parts run the program with; or NULL */
+	GPtrArray *environment; /* char *: environment in which all its parts run the
+	                         * program; or NULL */
 	gint64 next_checkpoint; /* time */
 	uint64_t chances;       /* runs by chance so far */
 	uint32_t idle_chances;  /* in a row, with nothing pending */
@@ -123,9 +124,9 @@ struct exploration {
 	uint32_t first;      /* the first run after the last restart */
 	GHashTable *plain;   /* char *: objects whose specification is ignored */
 	GHashTable *ordered; /* char *: objects not viewed by results */
-	bool kernel_threads; /* runs have them, so that classes are comparable: of what was
-	                      * loaded, or of this part. Runs of one exploration all have, or
-	                      * none has. */
+	bool kernel_threads; /* runs use kernel threads, so that classes are comparable: as
+	                      * in the state that was loaded, else as in this part. All runs
+	                      * of one exploration do, or none does. */
 	bool outgrown;    /* the state that was loaded has runs without, and one needs them */
 	bool again;       /* restart: one more object was found or kernel threads
 	                   * are needed after all */
@@ -159,8 +160,8 @@ struct explore_report *explore_report_new(void);
 void explore_share_texts(struct explore_run *r);
 /* Add a reason for incompleteness, once. */
 void explore_gap(struct exploration *x, const char *why);
-/* The exploration ends before everything was done: the reason becomes a gap at the end, unlike
- * others not one of an exploration that goes on. */
+/* Ends the exploration before everything was done, with the reason, which is not carried over
+ * when the exploration is resumed. */
 void explore_stop(struct exploration *x, const char *why);
 /* explore_reversals.c: a schedule from the current run; `place`: its main event. */
 struct pending *pending_new(struct exploration *x, const uint32_t *sequence, size_t length,
@@ -172,8 +173,8 @@ bool explore_take_reversal(void *context, const struct flip *f);
 bool explore_is_known(const struct exploration *x, const struct part *parts, uint32_t count,
                       enum flip_kind kind);
 
-/* explore_next.c: a schedule from the beginning; `flip`, taken over: what the report says of
- * it. */
+/* explore_next.c: a schedule from the beginning; `flip`, taken over: its description in the
+ * report. */
 struct pending *explore_by_strategy(struct exploration *x, const struct strategy *how,
                                     char *flip);
 
@@ -190,8 +191,8 @@ bool explore_run_for_trace(struct exploration *x, uint32_t number);
 /* explore_planning.c: make pending schedules of the run's reversals; of some, if the run is
  * kept. Takes ownership of the run and its schedule; `whole`: it completed. */
 void explore_plan(struct exploration *x, struct execution *ex, struct pending *s, bool whole);
-/* Plan what else may follow after the run's schedule, where that ends within a look that led
- * nowhere. `x`: at the run, which is among the known ones. */
+/* Plan the other continuations of the run's schedule, where that ends within a look without
+ * effect. `x`: at the run, which is among the known ones. */
 void explore_plan_begun(struct exploration *x, struct execution *ex, const struct pending *s);
 /* explore_objects.c: how runs are viewed. */
 struct view_rules explore_view_rules(const struct exploration *x, const bool *left_out);
@@ -251,8 +252,8 @@ void explore_note_limits(struct exploration *x, const struct plan_run *run);
 void explore_note_no_invocation(struct exploration *x);
 /* Names of --final and --check: those of a run that came to its end are seen. */
 void explore_see_finals(struct exploration *x);
-/* Note a name of --final that no run accesses as a gap: it distinguishes no outcomes, and is
- * likely misspelt. */
+/* Note a name of --final that no run accesses: it distinguishes no outcomes, and is likely
+ * misspelt. */
 void explore_note_final(struct exploration *x, const char *name);
 void explore_note_peeks(struct exploration *x);
 void explore_note_atomics(struct exploration *x);

@@ -73,7 +73,8 @@ static void keep_schedule(struct exploration *x, struct explore_run *r, struct p
 	x->schedules++;
 }
 
-/* Runs that passed and the first of each error tell the point of no return. */
+/* Points of no return are computed from the runs that passed and the first of each error:
+ * keep their traces. */
 static void keep_trace(struct exploration *x, struct explore_run *r, struct pending *s,
                        struct execution *ex, bool fresh)
 {

@@ -22,7 +22,7 @@ bool explore_know_use(struct exploration *x, uint32_t use, uint32_t end)
 	return !g_hash_table_add(x->errors, explore_use_key(x->trace, use, end));
 }
 
-/* The run's ending is told with its first use. */
+/* The story of a use; the run's ending is added to its first use. */
 static char *use_story(const struct explore_run *r, const char *text, bool first)
 {
 	GString *story = g_string_new(text);

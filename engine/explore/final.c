@@ -114,7 +114,7 @@ uint32_t *final_writes(const struct trace *t, struct wide range)
 	return writes;
 }
 
-/* Does the access tell what the variable holds at the end? */
+/* Does the access show the variable's value at the end? */
 static bool tells_final(const struct trace *t, const struct variable *v, uint32_t write,
                         uint32_t e, struct access_value *tells)
 {

@@ -26,8 +26,8 @@ struct access_value {
 };
 struct access_value access_value(const struct trace *t, uint32_t event, bool written);
 
-/* The variable of that name: those that its bytes are divided into, by accesses of parts of it.
- * Count 0: there is none. */
+/* The variable of that name, as the variables that its bytes are divided into by accesses of
+ * parts of it. Count 0: none has the name. */
 struct wide final_range(const struct trace *t, const char *name);
 /* The last write of a variable, or NONE; of each of a range: owned by the caller. */
 uint32_t final_write(const struct trace *t, uint32_t variable);

@@ -45,14 +45,14 @@ struct flip {
 	uint32_t event;     /* the next event, its thread's last; NONE: not in this run */
 	uint32_t other;     /* see enum flip_kind */
 	uint32_t thread;    /* its thread */
-	uint64_t seen;      /* FLIP_READ: number of what it will see (history.h) */
+	uint64_t seen;      /* FLIP_READ: number of the value it will see (history.h) */
 	const char *text;   /* see enum flip_kind, or NULL */
 	GArray *sequence;   /* uint32_t: the reordering before it, without the event */
 	struct part *parts; /* required prefixes; the event's thread first */
 	uint32_t parts_count;
 };
 
-/* Copies what it needs; false ends the search. */
+/* Copies the parts of the reversal that it keeps; false ends the search. */
 typedef bool flip_taker(void *context, const struct flip *flip);
 
 struct awaits;

@@ -3,7 +3,7 @@
  *
  * A query of the solver: is there a correct reordering with these events and without those,
  * after which the event is next? An answer is extended thread by thread (monotone, so by
- * bisection), then excluded with all its prefixes, until there is none left.
+ * bisection), then excluded with all its prefixes, until no answer is left.
  */
 #include "engine/explore/flips_private.h"
 

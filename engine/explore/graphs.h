@@ -19,7 +19,7 @@
 struct known {
 	enum memory_step step;
 	struct memory_event event;
-	/* Of a load: one that updated was seen, with this order, and what it read. */
+	/* For a load: a run updated here, with this order, after reading this value. */
 	bool updates;
 	uint8_t success_order;
 	uint64_t expected;
@@ -54,15 +54,16 @@ struct graphs {
 	uint64_t spared;  /* graphs without a run */
 	struct memory_counts counts;
 	struct error *error;
-	guint looks;      /* gaps of loops that look in vain */
+	guint looks;      /* reasons about loops that look in vain, so far */
 	bool with_rounds; /* of graphs_recorded: rounds with updates stay */
 	bool restart;     /* the enumeration begins again, with all that is known */
-	bool again;       /* what an event is has changed: the enumeration begins again */
+	bool again;       /* the definition of an event has changed: the enumeration begins
+	                   * again */
 	bool failed;      /* the program could not be run: `error` */
 	bool limited;     /* a limit was reached */
 	uint64_t asked;   /* for next events */
-	/* Pasts were found that are not to be followed, and the enumeration begins again when
-	 * so much was asked, or at its end: each takes half as long again as the one before. */
+	/* Pasts were found that need not be continued; the enumeration begins again after
+	 * `until` requests, or at its end: each takes half as long again as the last. */
 	bool shortens;
 	uint64_t began, until;
 	uint32_t enumeration; /* its number */
@@ -74,7 +75,7 @@ uint64_t graphs_mark(struct memory_graph *g, uint32_t event);
 /* After a look (struct memory_look) at the mark `before`. */
 uint64_t graphs_mark_look(struct memory_graph *g, const GArray *looks, uint32_t look,
                           uint64_t before);
-/* After the mark `before` and the load, if it read what `other` did. */
+/* The mark after the mark `before` and the load, had it read the store of `other`. */
 uint64_t graphs_mark_as(struct memory_graph *g, uint64_t before,
                         const struct memory_event *load, const struct memory_event *other);
 /* Of a thread before the first. */
@@ -86,17 +87,17 @@ uint64_t graphs_class(struct memory_graph *g);
 
 /* ---- graphs_known.c ---- */
 const struct known *graphs_known(const struct graphs *s, uint64_t mark);
-/* The event, before it is known what it reads. */
+/* The event, before the store that it reads is known. */
 struct memory_event graphs_event(const struct graphs *s, const struct known *known);
 /* Enter all that a run shows. */
 void graphs_learn(struct graphs *s, const struct plan_run *run, struct memory_recorded *r);
-/* The graph of a run; sets s->again when what an event is changes by it. */
+/* The graph of a run; sets s->again when it changes the definition of an event. */
 void graphs_recorded(struct graphs *s, const struct plan_run *run, struct memory_recorded *r);
 void known_free(void *known);
-/* Where plain accesses of atomics are events under RC11, a graph in which they race cannot be
- * run: true and a gap. */
+/* Under RC11, where plain accesses of atomics are events, a graph in which they race cannot
+ * be run: then true, and the reason is noted. */
 bool graphs_note_mixed(struct graphs *s);
-/* The gap of a loop that looks at the site `times` times in vain, and is taken to wait. */
+/* Notes that a loop which looked at the site `times` times in vain is taken to wait. */
 void graphs_note_looks(struct graphs *s, uint64_t site, unsigned times);
 
 /* ---- graphs_shortcuts.c ---- */
@@ -128,20 +129,19 @@ void graphs_plan(struct graphs *s, struct memory_graph *g, struct plan *plan);
 /* The run's atomics: into the report; with the orders that are asked for in place of their own.
  */
 void graphs_apply_orders(struct graphs *s, struct trace *t);
-/* At the end: gaps of orders that were asked for at places where no run has such an operation.
- */
+/* At the end: notes orders given for places where no run has such an operation. */
 void graphs_note_orders(struct graphs *s);
 /* Those that are asked for beside them: struct memory_fence; owned by the caller. */
 GArray *graphs_fences(const struct graphs *s);
-/* For the run's races, which are looked for in its trace: an access beside such a fence has
- * that order itself, which orders no more than the fence does. What graphs_hide_fences takes,
- * to undo it. */
+/* For the search for races in the run's trace: an access beside such a fence has the fence's
+ * order itself, which orders no more than the fence does. Returns the argument for
+ * graphs_hide_fences, which undoes it. */
 uint8_t *graphs_show_fences(const struct graphs *s, struct trace *t);
 void graphs_hide_fences(struct trace *t, uint8_t *before);
 
 /* ---- graphs_words.c ---- */
-/* The run's flip, thread, place and variable: what its loads read that no sequentially
- * consistent run in this order would. */
+/* Sets the run's flip, thread, place and variable, from the loads whose values no
+ * sequentially consistent run in this order would read. */
 void graphs_describe(const struct trace *t, struct explore_run *r);
 
 /* ---- graphs_run.c ---- */

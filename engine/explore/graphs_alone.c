@@ -3,9 +3,10 @@
  *
  * A thread's behaviour depends on its own past. Where no two threads access the same plain
  * memory with nothing but creation and joins between, use one object of the thread library or
- * free memory, a run of a graph shows what each thread shows by itself: a failure is one
- * thread's, and no data race exists. So a graph all of whose threads were at these ends in some
- * run has nothing new. A run that shows otherwise makes all graphs be looked at again.
+ * free memory, each thread behaves in a run of a graph as it would by itself: a failure is
+ * one thread's, and no data race exists. So a graph adds nothing if each of its threads came
+ * to the same end in some run. A run that shows otherwise makes all graphs be looked at
+ * again.
  */
 #include "engine/explore/graphs.h"
 
@@ -27,7 +28,7 @@ struct sharing {
 	uint32_t alive;
 };
 
-/* Is the one's access before the other is created, or after it was joined? */
+/* Is the parent's access before the child's creation, or after its join? */
 static bool is_apart(const struct graphs *s, const struct use *parent, const struct use *child)
 {
 	const struct memory_ancestry *a =

@@ -1,4 +1,5 @@
-/* graphs_known.c - what runs show: the graph of a run, and the next events of its threads. */
+/* graphs_known.c - the knowledge gained from runs: the graph of a run, and the next events of
+ * its threads. */
 #include "engine/explore/graphs.h"
 #include "engine/explore/unseen.h"
 #include "engine/trace/own_code.h"

@@ -46,8 +46,8 @@ static bool is_failed_try(const struct memory_event *e)
 	return (e->flags & MEMORY_TRIES) && !(e->flags & MEMORY_EXCLUSIVE);
 }
 
-/* Values read are the past, and what comes before them where a load acquires; `acquired`: by an
- * acquire fence. */
+/* A past consists of the values read and, where a load acquires, the past of the store it
+ * reads; `acquired`: by an acquire fence. */
 static uint64_t own_mark(struct memory_graph *g, const struct memory_event *e,
                          uint64_t acquired)
 {
@@ -57,7 +57,7 @@ static uint64_t own_mark(struct memory_graph *g, const struct memory_event *e,
 	case MEMORY_LOAD: {
 		if (is_failed_try(e)) /* which is all that it shows */
 			return mix(8, e->site);
-		/* whether an update acquires may depend on what it reads */
+		/* the value read may decide whether an update acquires */
 		bool acquires =
 		        memory_acquires(e) || ((e->flags & (MEMORY_LIBRARY | MEMORY_LOCKED)) &&
 		                               !(e->flags & MEMORY_UNORDERED));

@@ -1,7 +1,7 @@
 /*
  * graphs_orders.c - other memory orders than the program's: the atomics of a run get them in
- * its trace, before anything looks at it; fences that it does not have are in the graphs alone.
- * The program itself follows each graph that it is told, whatever its orders are.
+ * its trace, before any analysis reads it; fences that it does not have are in the graphs
+ * alone. The program itself follows each graph that it is given, whatever its own orders are.
  */
 #include "engine/explore/graphs.h"
 #include "engine/trace/own_code.h"

@@ -2,10 +2,10 @@
  * graphs_plan.c - a graph as a plan: an order of its events in which the program can be run,
  * and for each load and store what the model leaves open in that order.
  *
- * Sequential consistency: any order that contains po, rf, mo and fr. RC11: po and rf; each load
- * is told its store and each store its place. TSO: the total store order, in which a store
- * stands for its arrival in memory; it is issued before the next event of its thread that is
- * due.
+ * Sequential consistency: any order that contains po, rf, mo and fr. RC11: po and rf; the
+ * plan gives each load its store and each store its place. TSO: the total store order, in
+ * which a store is at its arrival in memory; it is issued before the next event of its thread
+ * that is due.
  */
 #include "engine/explore/graphs.h"
 
@@ -93,7 +93,7 @@ static void add_edges(const struct planning *p, struct sorting *s)
 			continue;
 		if (memory_writes(e))
 			edge(s, i, e->mo_next);
-		/* a try may fail for what is long over: the runtime is told that it does */
+		/* a try may fail because of an old store: then the plan says that it fails */
 		bool told = p->s->model == MEMORY_RC11 && !(e->flags & MEMORY_EXCLUSIVE);
 		if (e->kind == MEMORY_LOAD && !told)
 			edge(s, i, g->events[e->rf].mo_next);
@@ -161,7 +161,7 @@ static const struct {
 	[MEMORY_NOT_RUNNING] = { LOG_SND, LOG_RCV },
 };
 
-/* A load's operation is told by what it reads. */
+/* The tag of a load's operation depends on the store it reads. */
 static uint16_t tag_of_load(const struct memory_graph *g, uint32_t id, uint16_t tag)
 {
 	const struct memory_event *e = &g->events[id];

@@ -95,8 +95,8 @@ static void note_guesses(struct graphs *s, const struct memory_graph *g)
 	}
 }
 
-/* A store of a round that was left out may be what others read in the graph: then the run shows
- * what they do next with its rounds alone. */
+/* Other threads in the graph may read the store of a round that was left out: their next
+ * events can only be learned from the run with its rounds. */
 static void learn_with_rounds(struct graphs *s, const struct plan_run *run)
 {
 	struct memory_recorded recorded;
@@ -108,9 +108,8 @@ static void learn_with_rounds(struct graphs *s, const struct plan_run *run)
 	memory_recorded_release(&recorded);
 }
 
-/* Run the program along the graph, and on, to see what the thread does next (NONE: no thread).
- * `doubtful`: the graph may be none that can be run;
- * then the run is not reported. */
+/* Runs the program along the graph and beyond, to see the thread's next event (NONE: no
+ * thread). `doubtful`: the graph may be impossible to run; then the run is not reported. */
 static bool run_graph(struct graphs *s, struct memory_graph *g, uint32_t thread, bool doubtful)
 {
 	struct exploration *x = s->x;
@@ -186,7 +185,7 @@ static bool may_exclude(const struct memory_graph *g, uint32_t load)
 	return false;
 }
 
-/* The event and what is before it by po and rf, alone. */
+/* The subgraph of the event and its po- and rf-predecessors. */
 static struct memory_graph *past_of(const struct memory_graph *g, uint32_t event)
 {
 	uint8_t *prefix = memory_prefix(g, event);
@@ -207,9 +206,9 @@ static bool run_for(struct graphs *s, struct memory_graph *g, uint32_t thread)
 	return good;
 }
 
-/* Is the last load of the thread an update that reads what another one in its past updated? No
- * run has it; as an event it is its store, with which the graph is inconsistent whatever its
- * value. */
+/* Is the last load of the thread an update that reads the store which another update in its
+ * past has read? No run has it; as an event it is its store, with which the graph is
+ * inconsistent whatever its value. */
 static bool is_excluded(const struct memory_graph *g, uint32_t thread,
                         struct memory_event *event)
 {
@@ -331,7 +330,7 @@ static bool visit(void *context, const struct memory_graph *graph, bool blocked)
 		return true;
 	if (!known && !run_graph(s, g, NONE, false))
 		return false;
-	/* it did not do what the graph says: once is enough */
+	/* the run diverged from the graph: one attempt is enough */
 	if (!known)
 		g_hash_table_add(s->classes, g_memdup2(&class_, sizeof class_));
 	g_hash_table_add(s->visited, g_memdup2(&class_, sizeof class_));

@@ -5,12 +5,12 @@
  *     while (!compare_exchange(&x, &r, r + 1))
  *             ;
  *
- * A thread that reads a, fails and is told b goes on as if it had read b at once: the
+ * A thread that reads a, fails and then reads b goes on as if it had read b at once: the
  * registers, the stack and the place are the same. So of its looks since it last changed
  * anything, all but one may be left out, and an earlier one, of the same location, reads what
  * that one did. This makes a graph of the program, too: events are left out, and the earlier
- * look orders no more than the later one in whose place it comes. All that follows the longer
- * past follows the shorter one. So the thread does not go on after the longer one: the graph is
+ * look orders no more than the later one in whose place it comes. Every continuation of the
+ * longer past is one of the shorter past. So the longer one is not continued: the graph is
  * abandoned.
  *
  * That the states are equal is seen in runs (the runtime's states, memory/rounds.h), by past;
@@ -27,7 +27,7 @@ void graphs_look(GArray *looks, const struct graphs_looked *look)
 	g_array_append_val(looks, *look);
 }
 
-/* Does a look of the one kind order no more than one of the other? */
+/* Does a look of kind `a` order no more than one of kind `b`? */
 static bool orders_no_more(const struct memory_event *a, const struct memory_event *b)
 {
 	const unsigned locked = MEMORY_LOCKED | MEMORY_EXCLUSIVE;

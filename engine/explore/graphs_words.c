@@ -12,7 +12,7 @@ struct telling {
 	const struct trace *t;
 	struct explore_run *run;
 	GString *text;
-	uint32_t told, last; /* the read told last */
+	uint32_t told, last; /* the last read described */
 	uint32_t *written;   /* by variable: its last write before `at`, + 1 */
 	uint32_t *newest;    /* by variable: the last of these in modification order, + 1 */
 	uint32_t at;

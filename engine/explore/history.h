@@ -35,7 +35,7 @@ struct initials {
 };
 void initials_begin(struct initials *initials);
 void initials_end(struct initials *initials);
-/* Learn what the other has learnt. */
+/* Adds the other's entries. */
 void initials_adopt(struct initials *initials, const struct initials *other);
 /* The number of bytes whose values were learned from reads. */
 uint64_t initials_count(const struct initials *initials);
@@ -68,15 +68,15 @@ void history_add_finals(struct history *h, const GPtrArray *names);
  * as a part. */
 struct part history_final(const struct history *h, struct wide range, const uint32_t *writers);
 
-/* The number of what the read saw. */
+/* The number of the value that the read saw. */
 static inline uint64_t history_seen(const struct history *h, uint32_t read)
 {
 	return h->seen[read];
 }
 /* The number for uses after the end of life. */
 enum { SEEN_AFTER_END = 13 };
-/* The number of what the read would see with these last writes (NONE: initial value) of each of
- * event_variables. */
+/* The number of the value that the read would see with these last writes (NONE: initial
+ * value) of each of event_variables. */
 uint64_t history_would_see(const struct history *h, uint32_t read, const uint32_t *writers);
 /* The same, of an integer. */
 uint64_t history_would_hold(const struct history *h, uint32_t read, uint64_t integer);
@@ -108,10 +108,10 @@ struct histories_size {
 	uint64_t initials;
 };
 struct histories_size histories_size(const struct histories *all);
-/* Write what is known beyond `from`, or add what is read. */
+/* Writes the entries beyond `from`, or adds those that are read. */
 void histories_archive(struct histories *all, struct histories_size from,
                        struct archive *archive);
-/* New histories without their first `runs` ones, to add what lies beyond these. */
+/* New histories without their first `runs` ones, to which later ones are added. */
 struct histories *histories_beyond(uint32_t runs);
 /* Move runs of `other` with map[run] NONE to `all`, and set map[run] to their numbers here;
  * learn the initial values that the other has learnt. */

@@ -1,6 +1,6 @@
 /*
  * history_private.h - numbers that are equal in all runs: shared by histories (history.c,
- * history_lives.c) and what reads see (seen.c).
+ * history_lives.c) and the values of reads (seen.c).
  */
 #ifndef HEDDLE_HISTORY_PRIVATE_H
 #define HEDDLE_HISTORY_PRIVATE_H
@@ -25,8 +25,8 @@ bool history_pointer(const struct history *h, uint64_t integer, uint32_t event,
 struct addresses;
 struct addresses *addresses_new(void);
 void addresses_free(struct addresses *a);
-/* Learn those of a run. The first event of its trace that allocates a block where another one
- * is in this run or an earlier one; NONE: an address stands for one block. */
+/* Adds a run's addresses. Returns the first event of its trace that allocates a block where
+ * this or an earlier run has another one; NONE: each address belongs to one block. */
 uint32_t addresses_differ(struct addresses *a, const struct history *h);
 /* A write by thread and position. */
 static inline uint64_t history_write_number(const struct history *h, uint32_t write)
@@ -41,7 +41,7 @@ static inline uint64_t history_write_number(const struct history *h, uint32_t wr
 /* Take initial values from reads of this run. (Stacks and heap blocks begin with garbage, which
  * may differ.) */
 void history_learn_initials(struct history *h);
-/* The number of what an access of this run saw (not yet in h->seen). */
+/* The number of the value that an access of this run saw (not yet in h->seen). */
 uint64_t history_find_seen(const struct history *h, uint32_t read);
 
 #endif

@@ -8,7 +8,7 @@ struct lifetimes {
 	uint32_t *destroyed;    /* by object: first destruction, or NONE */
 	uint32_t *stack_thread; /* by block: the thread whose stack it is, or NONE */
 	uint32_t *left; /* by thread whose stack others use: the event that ends it, or NONE */
-	bool *mortal;   /* by event: what it uses ends */
+	bool *mortal;   /* by event: the block or object it uses ends */
 	GArray *wants;  /* uint32_t: pending waits at the run's end, in order */
 };
 

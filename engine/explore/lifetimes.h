@@ -16,7 +16,8 @@ struct lifetimes *lifetimes_new(struct trace *t);
 void lifetimes_free(struct lifetimes *l);
 
 enum { MOST_LIFETIME_ENDS = 2 };
-/* Events that end the life of what `event` uses, before or after it; returns their number. */
+/* Events that end the life of the block or object that `event` uses, before or after it;
+ * returns their number. */
 unsigned lifetimes_ends(const struct lifetimes *l, uint32_t event,
                         uint32_t ends[MOST_LIFETIME_ENDS]);
 /* Does a thread end with it whose stack another uses? */

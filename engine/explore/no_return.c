@@ -13,7 +13,7 @@ enum {
 	MOST_ERRORS = 16,           /* for which the point is looked for */
 	MOST_WORK = 20000000,       /* events taken, and steps of searches, for one error */
 	MOST_STATES = 20000,        /* for one question: is there a way to the run's end? */
-	MOST_CHOICES = 64,          /* ways to tell which threads the signals woke */
+	MOST_CHOICES = 64,          /* choices of the threads that signals woke */
 };
 
 struct kept_run {
@@ -446,7 +446,7 @@ static bool does_something(const struct trace *t, uint32_t e)
 	       !event_inert(&t->events[e]);
 }
 
-/* The last event before `end` that does something; NONE: there is none. */
+/* The last event before `end` that has an effect, or NONE. */
 static uint32_t last_before(const struct trace *t, uint32_t end)
 {
 	while (end > 0 && !does_something(t, end - 1))
@@ -454,7 +454,7 @@ static uint32_t last_before(const struct trace *t, uint32_t end)
 	return end == 0 ? NONE : end - 1;
 }
 
-/* The thread's first event from `e` on that does something. */
+/* The thread's first event from `e` on that has an effect. */
 static uint32_t first_from(const struct trace *t, uint32_t e)
 {
 	for (uint32_t i = e; i < t->events_count; i++) {

@@ -2,11 +2,11 @@
  * no_return.h - the point of no return of an exploration's errors: the first event of a failing
  * run after which every continuation fails.
  *
- * A continuation of the run's first events passes when some run that passed, or a reordering of
- * it that keeps what each read saw, begins with them: so the runs of all classes answer for all
- * continuations, when the exploration is complete.  Which thread a signal woke is in no event:
- * it is the one that the trace's must-order says; where that thread's wake is not in the run,
- * the signal may have woken any that waits on.
+ * A continuation of the run's first events passes when some run that passed, or a reordering
+ * of it that keeps what each read saw, begins with them: so the runs of all classes answer
+ * for all continuations, when the exploration is complete. No event says which thread a
+ * signal woke: it follows from the trace's must-order; where that thread's wake is not in the
+ * run, the signal may have woken any that waits on.
  */
 #ifndef HEDDLE_NO_RETURN_H
 #define HEDDLE_NO_RETURN_H
@@ -15,8 +15,8 @@
 
 /* Traces of runs: one of each class that passed, the first of each error; no_return_free. */
 struct no_return;
-/* `finals`: char *, names of variables whose last values tell whether a run passes; or NULL:
- * none do.  Borrowed. */
+/* `finals`: char *, names of variables whose last values decide whether a run passes; or
+ * NULL. Borrowed. */
 struct no_return *no_return_new(const GPtrArray *finals);
 void no_return_free(struct no_return *n); /* may be NULL */
 /* The largest number of runs that it keeps. */

@@ -5,14 +5,14 @@
  *     while (!compare_exchange(&x, &r, r + 1))
  *             ;
  *
- * A thread that reads a, fails and is told b is where it would be if it had read b at once: the
- * registers, the stack, the operands and the place are equal. Two pasts of a thread are
- * compared from its last change of memory on. The shorter one begins as the longer one does;
- * its last look comes when the longer one makes a later look, of the same place with the same
- * value, and it has none of the others from there on. Where the thread's states are equal after
- * both, each schedule with the longer past has one with the shorter past in its place, with the
- * same values everywhere else. Each replacement takes steps away, so each outcome has a
- * schedule without longer pasts, and the exploration does not go on after one.
+ * A thread that reads a, fails and then reads b is where it would be if it had read b at
+ * once: the registers, the stack, the operands and the place are equal. Two pasts of a thread
+ * are compared from its last change of memory on. The shorter one begins as the longer one
+ * does; its last look comes when the longer one makes a later look, of the same place with
+ * the same value, and it has none of the others from there on. Where the thread's states are
+ * equal after both, each schedule with the longer past has one with the shorter past in its
+ * place, with the same values everywhere else. Each replacement takes steps away, so each
+ * outcome has a schedule without longer pasts, and the exploration does not go on after one.
  *
  * Events that are left out must be atomic reads, or updates that write the value read, of live
  * memory: a plain read may be half of a data race. States hold addresses; those of two runs are
@@ -41,8 +41,8 @@ bool *pasts_runs(const struct pasts *p, const struct histories *all);
 
 /* The number of longer pasts. */
 uint32_t pasts_count(const struct pasts *p);
-/* Write those beyond the first `from`, or add what is read. The states belong to this process:
- * addresses are compared in runs of one. */
+/* Writes the pasts beyond the first `from`, or adds those that are read. The states belong to
+ * this process: addresses are compared in runs of one. */
 void pasts_archive(struct pasts *p, uint32_t from, struct archive *archive);
 /* Learn the longer pasts of the other. */
 void pasts_adopt(struct pasts *p, const struct pasts *other);

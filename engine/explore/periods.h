@@ -1,8 +1,8 @@
 /*
  * periods.h - schedules of few periods (Wen and others, ICSE 2022: periodical scheduling): a
- * period is a stretch of one thread, from one of its key points to another.  First come those
- * in which each thread has one period, in every order; then those in which the threads have one
- * period more between them, two more, ...
+ * period is a segment of one thread, from one of its key points to another. First come those
+ * in which each thread has one period, in every order; then those in which the threads have
+ * one period more between them, two more, ...
  *
  * A key point is an event whose order with one of another thread may make a difference: an
  * access of memory that several threads access and one writes to, unless a lock is held at all
@@ -25,7 +25,7 @@ void periods_free(struct periods *p); /* NULL is allowed */
 void periods_learn(struct periods *p, const struct trace *t, const uint32_t *number,
                    const uint64_t *held);
 bool periods_known(const struct periods *p);
-/* One that was not drawn before, if there is one: struct log_turn, owned by the caller. */
+/* A draw that was not made before, if any is left: struct log_turn, owned by the caller. */
 GArray *periods_draw(struct periods *p, uint64_t *random);
 
 #endif

@@ -2,12 +2,11 @@
  * portfolio.c - see portfolio.h.
  *
  * The strategies: pause (sched_pause.c); pairs of conflicting events, seen in one order, are
- * turned by turns, those first that a bug is likely to be in; pos and
- * surw (sched_events.c), surw's target drawn by its number of events, as its paper does (Zhao
- * et al., ASPLOS 2025, section 5); feedback: a run in which a read saw a write that it had not
- * seen in any other is varied, after RFF (Wolff et al., ASPLOS 2024): its turns up to some
- * point, then pos; pct and random.  One is drawn by what it has gained: new pairs of a write
- * and its read.
+ * turned by turns, those first that a bug is likely to be in; pos and surw (sched_events.c),
+ * surw's target drawn by its number of events, as its paper does (Zhao et al., ASPLOS 2025,
+ * section 5); feedback: a run in which a read saw a write that it had not seen in any other
+ * is varied, after RFF (Wolff et al., ASPLOS 2024): its turns up to some point, then pos; pct
+ * and random. A strategy is drawn by its gains: new pairs of a write and its read.
  */
 #include "engine/explore/portfolio.h"
 
@@ -44,13 +43,13 @@ enum {
 	MOST_WAITING = 3, /* of the pairs of two places */
 	MOST_EARLIER = 6, /* events before one that it may be turned with, */
 	MOST_ENDS = 2,    /* last uses of a variable before its block's end */
-	LOOKED_AT = 64,   /* of so many */
+	LOOKED_AT = 64,   /* of at most this many */
 	TURNED = 3,       /* less suspicion for each pair that a run has turned */
 	RACE = 8,         /* at least the suspicion of a pair that races by happens-before */
 	FEW_EVENTS = 20000,
 	MOST_EVENTS = 200000,    /* of a run that is learned from, */
 	MOST_TARGETED = 4000000, /* or at least for its targets: */
-	MOST_LONG = 3            /* from so many such runs */
+	MOST_LONG = 3            /* from at most this many such runs */
 };
 
 /* A conflicting pair: the thread whose event was first waits until the other has made its own.
@@ -172,7 +171,7 @@ static bool has(const struct portfolio *p, enum arm arm)
 	                             : true;
 }
 
-/* By what each has gained; one that was not tried yet has the best prospects. */
+/* Draws a strategy by the gains of each; one that was not tried yet has the best prospects. */
 static enum arm draw_arm(struct portfolio *p)
 {
 	double weight[ARMS], all = 0;
@@ -420,8 +419,7 @@ static bool is_ordered(const struct trace *t, uint32_t first, uint32_t second)
 		if (fork != NONE && fork > first && t->events[fork].thread == by)
 			return true;
 	}
-	return false; /* where one waits for the other, the run shows that it cannot be turned
-	               */
+	return false; /* of two that wait for each other the run shows the only order */
 }
 
 /* The turns of the run up to its event, which its thread has not made. */
@@ -509,7 +507,7 @@ static void turn_pair(struct portfolio *p, const struct looked_at *l, uint32_t f
 		alike = g_new0(struct alike, 1);
 		g_hash_table_replace(p->alike, g_memdup2(&places, sizeof places), alike);
 	}
-	/* what a turned pair has brought about comes after what other runs have */
+	/* pairs of runs made by a reversal rank behind those of other runs */
 	struct turned pair = { turns_before(t, l->turns, number, first, whole), places,
 		               suspicion - p->turned * TURNED, p->turned + 1 };
 	for (guint taken = alike->taken; taken > 0; taken /= 2)

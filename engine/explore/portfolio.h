@@ -2,8 +2,8 @@
  * portfolio.h - which schedule a program is run along next, while one that fails is looked for:
  * several strategies that share what they learn from each other's runs (shake --strategy auto).
  *
- * Every run is one strategy with its seed and parameters, so that it comes again by them alone.
- * Which ones are chosen depends only on the portfolio's seed and on what the runs did.
+ * Every run is one strategy with its seed and parameters, so that it comes again by them
+ * alone. The choice depends only on the portfolio's seed and on the earlier runs.
  */
 #ifndef HEDDLE_PORTFOLIO_H
 #define HEDDLE_PORTFOLIO_H
@@ -20,7 +20,8 @@ struct portfolio_options {
 	/* An exploration turns pairs by itself, and records each look of a thread that spins
 	 * through its turn: only pause, pos, surw and random. It has made the first run. */
 	bool explores;
-	uint32_t share, shares; /* what does not depend on the seed is divided; shares 0: all */
+	uint32_t share, shares; /* divide the strategies that do not depend on the seed;
+	                         * shares 0: all */
 	uint32_t depth;         /* of pct; 0: 3 */
 };
 struct portfolio *portfolio_new(const struct portfolio_options *options);
@@ -30,8 +31,8 @@ void portfolio_free(struct portfolio *p); /* NULL is allowed */
 struct strategy portfolio_next(struct portfolio *p);
 /* Does it learn from the traces of runs? Not where one was too long. */
 bool portfolio_looks(const struct portfolio *p);
-/* The run that was made so: its trace (controlled mode; indexed as needed) with its turns
- * (struct log_turn), or NULL when there is none; `news`: it ended as no run before it. */
+/* Learns from a run of that strategy: its trace (controlled mode; indexed as needed) with its
+ * turns (struct log_turn), or NULL without one; `news`: no earlier run ended like this. */
 void portfolio_learn(struct portfolio *p, struct trace *t, const GArray *turns, bool news);
 
 /* Turns without the `count` from `first` on; neighbours of one thread are one. Owned by the

@@ -191,7 +191,8 @@ static uint32_t last_of(const struct reach *r, const uint32_t *state, uint32_t v
 	return slot == NONE ? NONE : state[r->threads + slot] - 1;
 }
 
-/* The number of what a read sees in a state. *other: a write that it did not see, or NONE. */
+/* The number of the value that a read sees in a state. *other: a write that it did not see in
+ * the run, or NONE. */
 static uint64_t sees_in(const struct reach *r, const uint32_t *state, uint32_t e,
                         uint32_t *other)
 {
@@ -262,7 +263,7 @@ static void take_event(const struct reach *r, uint32_t *state, uint32_t e, uint3
 		return;
 	}
 	if (op_wakes(x->op))
-		sync_take(r, state, e, woken); /* it wakes who waits before it */
+		sync_take(r, state, e, woken); /* it wakes the threads that wait before it */
 	state[x->thread]++;
 	if (!op_wakes(x->op))
 		sync_take(r, state, e, NONE);
@@ -787,8 +788,8 @@ bool reach_is_premature(const struct reach *r, uint32_t s, uint32_t u)
 	return false;
 }
 
-/* Is it a look of which is not known that it leads anywhere? If it does not, and nobody else
- * can go on, they wait for ever. */
+/* May the event be a look without effect? If it is, and no other thread can continue, the
+ * threads wait for ever. */
 static bool may_be_in_vain(const struct reach *r, uint32_t e)
 {
 	const struct event *x = &r->t->events[e];

@@ -11,8 +11,8 @@
  * configurations is enough.
  *
  * Results that an invocation has later in the run are used before it returns. So an empty set
- * counts only when all invocations that ran by then have returned: then no order explains what
- * came until there.
+ * counts only when all invocations that ran by then have returned: then no order explains the
+ * history up to there.
  */
 #include "engine/base/hash.h"
 #include "engine/explore/reach_private.h"
@@ -22,7 +22,7 @@ struct set {
 	struct linear_config *configs; /* owned */
 	uint32_t count;
 	uint64_t owed; /* bits by thread: invocations that must return before it counts */
-	bool unclear;  /* effects left something open: it may lack configurations */
+	bool unclear;  /* effects left a result open: configurations may be missing */
 };
 
 struct node {
@@ -156,7 +156,8 @@ static const struct set *set_at(const struct calls_search *s, uint32_t set)
 	return s->sets->pdata[set];
 }
 
-/* Has `a` no more configurations than `b`? Then what fails from `b` on fails from `a` on. */
+/* Is each configuration of `a` also in `b`? Then every failure from `b` on is one from `a`
+ * on. */
 static bool is_within(const struct set *a, const struct set *b)
 {
 	if (a->unclear && !b->unclear)
@@ -213,8 +214,8 @@ static bool return_from(struct calls_search *s, guint at, bool *unclear, uint64_
 	return s->in->len > 0;
 }
 
-/* The set after the step to `after`; NONE: nothing is known of it. *found: no order explains
- * what came until there. */
+/* The set after the step to `after`; NONE: unknown. *found: no order explains the history up
+ * to there. */
 static uint32_t set_after(struct calls_search *s, uint32_t set_id, const uint32_t *before,
                           const uint32_t *after, bool *found)
 {

@@ -49,15 +49,16 @@ struct reach {
 	uint32_t *must;          /* by event: where its must-edges begin among `edges` */
 	GPtrArray *edges;        /* const struct must_edge *, of the trace */
 	uint32_t *begins, *ends; /* by message of a once-function: its events, or NONE */
-	uint8_t *tried;          /* by object: tries, or looks at its count, tell its state */
+	uint8_t *tried;          /* by object: its state is observed by tries, or by reads of
+	                          * its count */
 	struct lock_sections sections;
 	GArray *keepers; /* uint32_t: events that may keep a thread from going on */
-	uint64_t end;    /* what the variables of --final hold at the end */
+	uint64_t end;    /* the values of the variables of --final at the end */
 	GArray *states;  /* uint32_t */
 	GArray *origins; /* struct origin */
 	uint32_t *known; /* hash table of states: 0, or one more than its number */
 	uint32_t known_mask;
-	GHashTable *candidates; /* what makes them alike -> GArray of struct candidate */
+	GHashTable *candidates; /* key of equal candidates -> GArray of struct candidate */
 	GArray **rivals;        /* by call: events, or NULL: not looked at yet */
 	uint32_t *scratch;
 	uint32_t *writers; /* of the read that is looked at: one for each of its variables */

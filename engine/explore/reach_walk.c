@@ -14,7 +14,7 @@
 enum {
 	MOST_WALKS = 24,
 	MOST_GIVEN = 200, /* bound on reversals of a run */
-	CHANGES = 16      /* one in so many steps changes a priority */
+	CHANGES = 16      /* one step in this many changes a priority */
 };
 
 static uint64_t next_random(uint64_t *random)

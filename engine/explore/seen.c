@@ -1,7 +1,7 @@
 /*
- * seen.c - what a read sees, as a number that is equal in all runs.
+ * seen.c - the value that a read sees, as a number that is equal in all runs.
  *
- * It is the sequence of what each of its bytes holds, since the variables that the bytes are
+ * It identifies the sequence of the read's bytes, since the variables that the bytes are
  * divided into depend on all accesses of a run: a byte of a known value is this value, or the
  * block and place in it if the whole value is a pointer; any other is known by its write and
  * the place in it. So a read that all of a run's accesses leave whole, and the same read in a
@@ -228,7 +228,8 @@ static void add_unknown(struct bytes *b, uint32_t write, uint64_t at)
 }
 
 /* The number of a byte of known value whose last write (NONE: initially) is `write`; 0: it is
- * unknown. `wrote`: what this wrote; `own`: what the read itself saw of it, or nothing. */
+ * unknown. `wrote`: the value written; `own`: the value that the read itself saw of it, or
+ * unknown. */
 static uint64_t known_byte(const struct history *h, const struct variable *v, uint64_t address,
                            uint32_t write, const struct held *wrote, const struct held *own)
 {
@@ -309,8 +310,8 @@ uint64_t history_would_hold(const struct history *h, uint32_t read, uint64_t int
 
 /* -- final values -------------------------------------------------------------------------- */
 
-/* Bytes that hold what they held initially count as untouched: which bytes belong to the
- * variable depends on the run's accesses. */
+/* Bytes that hold their initial values count as untouched: which bytes belong to the variable
+ * depends on the run's accesses. */
 struct part history_final(const struct history *h, struct wide range, const uint32_t *writers)
 {
 	const struct trace *t = h->trace;

@@ -358,8 +358,8 @@ static guint knowledge(const struct exploration *x)
 	return g_hash_table_size(x->plain) + g_hash_table_size(x->ordered) + x->kernel_threads;
 }
 
-/* A task that met an object which is not as specified, or a run that needs kernel threads, has
- * begun anew, and what the others have explored is void (begin_again of explore.c): only errors
+/* A task that met an object which is not as specified, or a run that needs kernel threads,
+ * has begun anew, and the runs of the others are void (begin_again of explore.c): only errors
  * of specifications count. */
 static void adopt_restarted(struct exploration *x, const struct exploration *other,
                             const struct task_origin *base)
@@ -387,7 +387,7 @@ static void adopt_restarted(struct exploration *x, const struct exploration *oth
 
 /* -- the join ------------------------------------------------------------------------------ */
 
-/* The files, in the order of their tasks, and what they have in common. */
+/* The files, in the order of their tasks, and their common base. */
 struct division {
 	GPtrArray *files, *bases; /* struct checkpoint *: of the tasks; bases that were named */
 	struct tasks *base;       /* the state that they began with */
@@ -475,7 +475,7 @@ static void take_back_runs(struct division *d, struct exploration *x)
 	x->report->runs = g_array_new(FALSE, FALSE, sizeof(struct explore_run));
 }
 
-/* A task: what it added, or all if it has begun anew. NULL and `error`. */
+/* A task: its additions, or its whole state if it has begun anew. NULL and `error`. */
 static struct tasks *load_task(struct division *d, const struct checkpoint *c,
                                struct error *error)
 {
@@ -522,7 +522,8 @@ static void free_tasks(void *data)
 	tasks_free(data);
 }
 
-/* One of the tasks that have begun anew, with what the others know; it replaces the base. */
+/* One of the tasks that have begun anew, with the results of the others; it replaces the
+ * base. */
 static bool join_restarted(struct division *d, struct error *error)
 {
 	GPtrArray *all = g_ptr_array_new_with_free_func(free_tasks);

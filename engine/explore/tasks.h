@@ -1,13 +1,13 @@
 /*
  * tasks.h - an exploration divided over machines, in rounds.
  *
- * The state of an exploration (checkpoint.h) is divided into tasks. One file, the base, has all
- * that is known; each task has an even share of the pending schedules, and later what it has
- * added. A task is explored like any state (`explore --resume TASK`), for as long as its budget
- * lasts, by any machine that has the base beside it, and again after it was killed. The join of
- * all tasks of a division is one state again: what the tasks began with counts once, and so
- * does a class that several met. What is then pending can be divided anew, so that a task with
- * much work is shared by all in the next round.
+ * The state of an exploration (checkpoint.h) is divided into tasks. One file, the base, has
+ * the state before the division; each task has an even share of the pending schedules, and
+ * later its additions. A task is explored like any state (`explore --resume TASK`), for as
+ * long as its budget lasts, by any machine that has the base beside it, and again after it
+ * was killed. The join of all tasks of a division is one state again: the base counts once,
+ * and so does a class that several tasks met. The schedules then pending can be divided anew,
+ * so that a task with much work is shared by all in the next round.
  */
 #ifndef HEDDLE_TASKS_H
 #define HEDDLE_TASKS_H

@@ -59,7 +59,7 @@ void worklist_adopt_keys(struct worklist *w, const struct worklist *other);
 void worklist_count(const struct worklist *w, uint32_t *counts);
 /* The number of keys. */
 uint32_t worklist_entered(const struct worklist *w);
-/* Write the schedules, and the keys from the `from`-th on; or add what is read. */
+/* Writes the schedules, and the keys from the `from`-th on; or adds those that are read. */
 void worklist_archive(struct worklist *w, uint32_t from, const struct pending_limits *limits,
                       struct archive *archive);
 /* The next random number. */

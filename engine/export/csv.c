@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Would a spreadsheet run it? A number with its sign is none. */
+/* Would a spreadsheet evaluate it? A number with its sign is no formula. */
 static bool is_formula(const char *text)
 {
 	bool number = (*text == '+' || *text == '-') && text[1] != '\0' &&
@@ -16,8 +16,8 @@ static bool is_formula(const char *text)
 	return *text != '\0' && strchr("=+-@", *text) != NULL && !number;
 }
 
-/* Append a comma and a field, quoted where it has to be. An apostrophe makes text of what
- * begins like a formula. */
+/* Append a comma and a field, quoted where necessary. An apostrophe before a text that begins
+ * like a formula keeps spreadsheets from evaluating it. */
 static void append_field(GString *line, const char *text)
 {
 	bool formula = is_formula(text);

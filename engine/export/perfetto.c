@@ -273,8 +273,8 @@ static bool ends_section(enum op op)
 }
 
 /* The track of a section that ends at `end`: the thread's, or a side track where it does not
- * end within all that are open. Side tracks are by the number of sections open, so that theirs
- * do not overlap in practice; a viewer closes one that does. */
+ * end within all that are open. Side tracks are numbered by the open sections, so that
+ * sections on one do not overlap in practice; a viewer closes one that does. */
 static uint64_t track_of_section(struct writer *w, uint32_t event, uint32_t end)
 {
 	uint32_t thread = w->t->events[event].thread;

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { MOST_AIMS = 200, MOST_WRITES = 4 /* that are tried for one read */ };
+enum { MOST_AIMS = 200, MOST_WRITES = 4 /* tried for one read */ };
 
 struct aiming {
 	struct trace *t;
@@ -65,8 +65,8 @@ static uint32_t read_of(const struct aim *a)
 	return a->kind == AIM_EARLY ? a->goes : a->waits;
 }
 
-/* The events that come first, as s->cut; false where the aim contradicts what they saw. The
- * thread that reads (of a pair the one that waits) stands before `next`. */
+/* The events before the aim, as s->cut; false where the aim contradicts their observations.
+ * The thread that reads (of a pair the one that waits) stands before `next`. */
 static bool make_cut(struct aiming *s, const struct aim *a)
 {
 	const struct trace *t = s->t;
@@ -89,7 +89,7 @@ static bool make_cut(struct aiming *s, const struct aim *a)
 	       (late || s->cut[t->events[other].thread] <= position[other]);
 }
 
-/* How often the code was looked at in this trace. */
+/* The number of tries of this code in this trace. */
 static guint *tries_of(struct aiming *s, const struct aim *a)
 {
 	const struct event *e = s->t->events;
@@ -104,7 +104,7 @@ static guint *tries_of(struct aiming *s, const struct aim *a)
 	return count;
 }
 
-/* Is it new, or from few runs? */
+/* Is the aim's code new, or was it aimed at in few runs? */
 static bool is_wanted(struct aiming *s, const struct aim *a)
 {
 	enum { RUNS = 3 };
@@ -159,8 +159,8 @@ static void find_of_variable(struct aiming *s, uint32_t variable)
 	}
 }
 
-/* How much of what the reads of a thread decide is not known: variables that few events are
- * about, flags mostly, come first. */
+/* Sorts variables with few events first: these are mostly flags, and the effect of a read on
+ * its thread's later events is unknown. */
 static gint by_count(gconstpointer a, gconstpointer b, gpointer t)
 {
 	const struct event_lists *lists = &((const struct trace *)t)->index->variable_events;
@@ -227,7 +227,7 @@ GArray *aims_of_pairs(struct trace *t, const GArray *pairs, GHashTable *known)
 	return aiming_end(&s);
 }
 
-/* The cut's events as they were recorded. */
+/* The cut's events in recorded order. */
 static GArray *sequence_of(const struct trace *t, const uint32_t *cut)
 {
 	GArray *sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t));

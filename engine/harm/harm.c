@@ -35,7 +35,7 @@ void harm_settle_difference(struct harm_verdict *v, const struct outcome *a,
 	v->place = g_strdup(outcome_place(a, b, parts));
 }
 
-/* The parts of an outcome that come again when the same order is run again. */
+/* The parts of an outcome that repeat when the same order is run again. */
 static unsigned stable_parts(struct trial *x, unsigned first, const struct outcome *before)
 {
 	struct outcome again = { 0 };
@@ -48,7 +48,7 @@ static unsigned stable_parts(struct trial *x, unsigned first, const struct outco
 	return parts;
 }
 
-/* Neither run came to its end. */
+/* Compares two runs of which neither came to its end. */
 static void compare_cut(const struct outcome *a, const struct outcome *b,
                         struct harm_verdict *v)
 {
@@ -65,7 +65,7 @@ static void compare_cut(const struct outcome *a, const struct outcome *b,
 		                         : "in neither order did the program end in time"));
 }
 
-/* Report the worse outcome, relative to the other. */
+/* Reports the worse outcome, relative to the other. */
 static void compare(struct trial *x, unsigned first, const struct outcome *a,
                     const struct outcome *b, struct harm_verdict *v)
 {
@@ -151,7 +151,7 @@ static bool make_plan(struct trial *x, const struct finding *f)
 	return true;
 }
 
-/* Both accesses of a C11 race are in its witness, so there is no second order. */
+/* Both accesses of a C11 race are in its witness, so it has no second order. */
 static bool is_c11(const struct finding *f)
 {
 	return f->kind == FINDING_DATA_RACE && f->note != NULL;

@@ -34,8 +34,8 @@ struct harm_options {
 /* Initialise by zero; harm_release. */
 struct harm_verdict {
 	enum harm harm;
-	char *text;  /* owned: DIFFERS: the first difference; UNFOLLOWED: why; SAME: of what
-	                alone, or NULL */
+	char *text;  /* owned: DIFFERS: the first difference; UNFOLLOWED: the reason; SAME: the
+	                parts compared when not all were, or NULL */
 	char *place; /* owned: where the value of that difference was written, or NULL */
 };
 void harm_release(struct harm_verdict *v);

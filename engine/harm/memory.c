@@ -38,14 +38,14 @@ struct part { /* of a block: a variable */
 struct search {
 	const struct trace *t;
 	struct memory *m;
-	GArray *blocks;   /* uint32_t: those that live at the end, by their addresses */
+	GArray *blocks;   /* uint32_t: blocks that live at the end, by address */
 	GArray *parts;    /* struct part, by block and address */
 	GHashTable *seen; /* set of blocks */
 	GQueue *queue;    /* struct way * */
 };
 struct way {
 	uint32_t block;
-	char *name; /* owned: of the pointer to it */
+	char *name; /* owned: name of the pointer to it */
 };
 
 static int by_address(const void *a, const void *b, void *t)

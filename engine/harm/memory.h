@@ -11,7 +11,7 @@
 
 #include "engine/trace/index.h"
 
-/* Parts of heap blocks that are looked at; the rest is cut off. */
+/* Bound on the parts of heap blocks that are compared. */
 enum { MEMORY_MOST = 20000 };
 
 struct memory_value {
@@ -26,7 +26,7 @@ struct memory {                     /* zero to init; memory_release */
 void memory_take(struct memory *m, struct trace *t);
 void memory_release(struct memory *m);
 
-/* A name that both have and whose values differ, the first by the alphabet; or NULL. */
+/* The alphabetically first name that both have with different values; or NULL. */
 const char *memory_difference(GHashTable *a, GHashTable *b);
 /* "takings is 42, not 60" (42 in `a`), "list is NULL, not a pointer"; owned by the caller. */
 char *memory_words(GHashTable *a, GHashTable *b, const char *name);

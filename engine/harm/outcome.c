@@ -99,7 +99,7 @@ unsigned outcome_differs(const struct outcome *a, const struct outcome *b)
 
 	if (!same_end(a, b))
 		parts |= OUTCOME_END;
-	if (a->cut || b->cut) /* the rest was not waited for */
+	if (a->cut || b->cut) /* a run that was cut off has no end to compare */
 		return parts;
 	if (strcmp(a->printed, b->printed) != 0)
 		parts |= OUTCOME_PRINTED;
@@ -140,7 +140,7 @@ static char *other_line(const char *a, const char *b)
 	for (; a[i] && a[i] == b[i]; i++)
 		if (a[i] == '\n')
 			line = i + 1;
-	/* one ends with a line of the other's */
+	/* one output ends where a line of the other ends */
 	if ((a[i] == '\n' && b[i] == '\0') || (a[i] == '\0' && b[i] == '\n'))
 		line = i + 1;
 	g_autofree char *x = line_at(a, MIN(line, strlen(a)));
@@ -171,7 +171,7 @@ char *outcome_difference(const struct outcome *a, const struct outcome *b, unsig
 		g_autofree char *x = outcome_end(a), *y = outcome_end(b);
 		return a->stuck ? g_strdup(x) : g_strdup_printf("%s, not %s", x, y);
 	}
-	/* what it prints is what it does; the heap is the last to look at */
+	/* of differing output, the variables behind it come first; the heap is compared last */
 	name = memory_of(a, b, differ & OUTCOME_PRINTED ? differ & OUTCOME_VALUES : differ,
 	                 tables);
 	if (name != NULL)

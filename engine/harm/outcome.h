@@ -18,7 +18,7 @@ struct outcome {
 	char *printed;        /* owned: standard output, as outcome_text has it */
 	char *errors;         /* owned: standard error; or NULL: not separate */
 	struct memory memory; /* that it left */
-	bool forked;          /* it made processes, of which only what they print is known */
+	bool forked;          /* it created processes, of which only the output is known */
 };
 /* The file as a string, owned by the caller: a byte 0 as "\\0". NULL and `error`. */
 char *outcome_text(const char *path, struct error *error);
@@ -33,12 +33,12 @@ bool outcome_good(const struct outcome *o);
 /* "exit status 3", "stuck: T1, T2"; owned by the caller. */
 char *outcome_end(const struct outcome *o);
 
-/* Compared parts; those that differ between runs of one schedule are ignored. */
+/* Parts of an outcome. Those that differ between runs of one schedule are not compared. */
 enum outcome_part {
 	OUTCOME_END = 1,
 	OUTCOME_PRINTED = 2,
 	OUTCOME_VALUES = 4, /* of global variables */
-	OUTCOME_HEAP = 8,   /* of what is reached from them */
+	OUTCOME_HEAP = 8,   /* of memory reachable from them */
 	OUTCOME_ALL = 15
 };
 /* Which parts differ. */
@@ -48,7 +48,7 @@ bool outcome_same_so_far(const struct outcome *a, const struct outcome *b);
 /* The first difference in one of the parts: "takings is 42, not 60" (42 in `a`). Owned by the
  * caller. */
 char *outcome_difference(const struct outcome *a, const struct outcome *b, unsigned parts);
-/* Where a value that differs was written last, "shop.c:12" (in `a`), or NULL; owned by `a`. */
+/* Where the differing value was written last, "shop.c:12" (in `a`), or NULL; owned by `a`. */
 const char *outcome_place(const struct outcome *a, const struct outcome *b, unsigned parts);
 
 #endif

@@ -9,7 +9,8 @@
 /* Larger numbers are addresses mostly, which mean nothing in another run. */
 static const int64_t LARGEST = (int64_t)1 << 40;
 
-/* Depends on the schedule alone: that a thread had to wait, or when its stores arrived. */
+/* Does the event depend on the schedule alone: a wait of a thread, or the arrival of its
+ * stores? */
 static bool is_of_the_schedule(const struct event *e)
 {
 	return op_wants(e->op) || e->op == OP_FLUSH;
@@ -72,8 +73,8 @@ static bool same_operand(const struct trace *a, uint32_t x, const struct trace *
 		                 trace_variable_name(b, f->target)) &&
 		       same_value(a, e->aux, b, f->aux);
 	if (op_is_access(e->op))
-		return true; /* parts of an access: their own events' names may be split
-		                otherwise */
+		return true; /* accesses of a part: the split of names depends on the run's
+		              * other accesses */
 	g_autoptr(GString) p = g_string_new(NULL), q = g_string_new(NULL);
 	trace_append_operand(a, x, p);
 	trace_append_operand(b, y, q);

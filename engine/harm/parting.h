@@ -15,9 +15,9 @@ struct parting {
 	uint32_t events[2]; /* in `a` and in `b`; NONE: the thread has no more there */
 	char *thread;       /* owned: its name; NULL: no thread differs */
 };
-/* The one that comes first in `a`; false: each thread does and sees the same. Addresses are not
- * compared, nor the index of a heap block. `complete`: false where a run was cut off, whose
- * missing events are then no difference. Release with parting_release. */
+/* Finds the difference that comes first in `a`; false: each thread does and sees the same.
+ * Addresses are not compared, nor the index of a heap block. `complete`: false where a run
+ * was cut off, whose missing events are then no difference. Release with parting_release. */
 bool parting_find(const struct trace *a, const struct trace *b, const bool complete[2],
                   struct parting *parting);
 void parting_release(struct parting *parting);

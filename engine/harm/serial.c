@@ -20,7 +20,7 @@ struct serial {
 	struct trace *t;
 	const struct mined *m;
 	uint32_t *cut; /* by thread: how many of its events the prefix has */
-	bool seen;     /* the prefix has what its reads saw */
+	bool seen;     /* the prefix contains the writes that its reads saw */
 };
 
 /* -- prefixes ------------------------------------------------------------------------------ */
@@ -89,7 +89,7 @@ static void append_cut(const struct serial *s, GArray *sequence, bool *there)
 	}
 }
 
-/* The steps of a way before the program goes on by itself, and which thread goes on. */
+/* The steps of a way before the program runs freely, and the thread that runs first then. */
 static bool make_sequence(struct serial *s, enum way way, GArray *sequence, uint32_t *next)
 {
 	const struct mined *m = s->m;
@@ -185,7 +185,7 @@ static void compare(struct serial *s, struct outcome *outcomes, const bool *ran,
 		harm_settle_difference(v, &outcomes[BETWEEN], &outcomes[against], COMPARED);
 }
 
-/* Does the order between come to the same when it is run again? */
+/* Does the order between have the same outcome when it is run again? */
 static bool is_stable(struct serial *s, const struct outcome *before)
 {
 	struct outcome again = { 0 };
@@ -219,11 +219,11 @@ bool serial_find(struct trace *t, const struct mined *m, const struct harm_optio
 	}
 	ran[BETWEEN] = run_way(&s, BETWEEN, &outcomes[BETWEEN]);
 	if (!ran[BETWEEN] && !s.x.broken) {
-		s.seen = false; /* what other threads wrote before need not matter */
+		s.seen = false; /* try without the other threads' earlier writes */
 		outcome_release(&outcomes[BETWEEN]);
 		ran[BETWEEN] = run_way(&s, BETWEEN, &outcomes[BETWEEN]);
 	}
-	quiet.ran = NULL; /* whole units one after the other are what other runs show */
+	quiet.ran = NULL; /* not for the callback: other runs show units in series */
 	s.x.o = &quiet;
 	for (enum way way = BEHIND; way < WAYS && ran[BETWEEN] && !s.x.broken; way++)
 		ran[way] = run_way(&s, way, &outcomes[way]);

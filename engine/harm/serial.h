@@ -9,8 +9,9 @@
 #include "engine/atomic/mined.h"
 #include "engine/harm/harm.h"
 
-/* DIFFERS: the outcome with the section between is none of the serial ones; SAME: it is one of
- * them; UNFOLLOWED: the program did not go so.  False and `error` when it cannot be run. */
+/* DIFFERS: the outcome with the section between is none of the serial ones; SAME: it is one
+ * of them; UNFOLLOWED: the program left the schedule. False and `error` when it cannot be
+ * run. */
 bool serial_find(struct trace *t, const struct mined *m, const struct harm_options *options,
                  struct harm_verdict *v, struct error *error);
 

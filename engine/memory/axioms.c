@@ -1,6 +1,7 @@
 /*
- * axioms.c - what the models' predicates share: edges among events, their cycles, the atomicity
- * of read-modify-writes, and the explanation of an axiom that does not hold (models_private.h).
+ * axioms.c - shared by the models' predicates: edges among events, their cycles, the
+ * atomicity of read-modify-writes, and the explanation of an axiom that does not hold
+ * (models_private.h).
  */
 #include "engine/memory/models_private.h"
 
@@ -76,7 +77,8 @@ static void sort_edges(struct cycle_search *s, const struct memory_edges *edges,
 	s->edges = sorted;
 }
 
-/* The edges from where `to` stands on the stack up to its top, and back to it. */
+/* Adds the edges on the stack from `to` up to its top, and the one back to `to`, as the cycle
+ * to report. */
 static void tell_cycle(const struct cycle_search *s, uint32_t to, struct memory_why *why)
 {
 	uint32_t at = s->depth - 1;

@@ -8,10 +8,11 @@ struct enumeration {
 	const struct memory_program *program;
 	enum memory_model model;
 	struct memory_counts *counts;
-	GPtrArray *waiting; /* struct memory_graph, taken from the end */
+	GPtrArray *waiting; /* struct memory_graph, last in, first out */
 };
 
-/* Takes ownership; the graph must be checked: it is not by adding the newest alone. */
+/* Adds a graph to those that wait, if consistent; takes ownership. Only adding the newest
+ * store needs no such check. */
 static void consider(struct enumeration *x, struct memory_graph *g)
 {
 	if (memory_consistent(g, x->model, NULL)) {
@@ -55,8 +56,8 @@ static enum pick pick_of(struct enumeration *x, struct memory_graph *g, uint32_t
 	return is_held(x, g, event) ? PICK_HELD : PICK_EVENT;
 }
 
-/* The choice depends on the graph alone: a read-modify-write is completed; else the first
- * thread that can go on; a lock that is held comes last. */
+/* Chooses the next event by the graph alone: a read-modify-write is completed; else the first
+ * thread that can continue; a lock that is held comes last. */
 static enum pick pick(struct enumeration *x, struct memory_graph *g, struct memory_event *event)
 {
 	uint32_t threads = x->program->threads(x->program->context, g);
@@ -87,7 +88,7 @@ static enum pick pick(struct enumeration *x, struct memory_graph *g, struct memo
 
 /* ---- loads ---- */
 
-/* The load has its store: the graphs with other choices than the first. */
+/* The load has its store: adds the graphs with its other choices. */
 static void consider_choices(struct enumeration *x, struct memory_graph *g, uint32_t load)
 {
 	const struct memory_event *e = &g->events[load];
@@ -101,14 +102,14 @@ static void consider_choices(struct enumeration *x, struct memory_graph *g, uint
 	memory_choose(g, load, first);
 }
 
-/* All other choices wait; the graph goes on with the newest store. */
+/* All other stores wait as graphs; this graph continues with the newest. */
 static void add_load(struct enumeration *x, struct memory_graph *g,
                      const struct memory_event *event)
 {
 	uint32_t newest = memory_newest(g, event->location);
 	uint32_t load = memory_append(g, event);
 	for (uint32_t s = g->events[newest].mo_prev; s != NONE; s = g->events[s].mo_prev) {
-		/* such a thread would be blocked by a lock that was unlocked */
+		/* the thread would be blocked by a lock that was unlocked */
 		if (memory_blocks(event, g->events[s].value))
 			continue;
 		memory_read_from(g, load, s);
@@ -135,8 +136,8 @@ static void consider_places(struct enumeration *x, const struct memory_graph *g,
 	}
 }
 
-/* The paper's IsMaximallyAdded: when `e` was added it read, or was, the newest of the events
- * that were there or are in the prefix of the revisiting store. */
+/* The paper's IsMaximallyAdded: when `e` was added it read, or was, the newest of the earlier
+ * events and those in the prefix of the revisiting store. */
 static bool is_maximal(const struct memory_graph *g, uint32_t id, const uint8_t *prefix)
 {
 #define PREVIOUS(other) ((other) <= id || prefix[other])
@@ -165,8 +166,8 @@ static bool is_maximal(const struct memory_graph *g, uint32_t id, const uint8_t 
 #undef PREVIOUS
 }
 
-/* The graph without the events added after the load, but for the store's causal past; NULL when
- * one of these was not added maximally (TruSt's condition). */
+/* The graph without the events added after the load, except the store's causal past; NULL
+ * when one of these was not added maximally (TruSt's condition). */
 static struct memory_graph *without_later(const struct memory_graph *g, uint32_t load,
                                           const uint8_t *prefix)
 {
@@ -181,7 +182,7 @@ static struct memory_graph *without_later(const struct memory_graph *g, uint32_t
 	return without;
 }
 
-/* The store, which is the last event and has no place in mo yet, is read by earlier loads. */
+/* Makes earlier loads read the store, which is the last event and has no place in mo yet. */
 static void revisit_loads(struct enumeration *x, const struct memory_graph *g, uint32_t store)
 {
 	uint8_t *prefix = memory_prefix(g, store);
@@ -208,7 +209,7 @@ static void revisit_loads(struct enumeration *x, const struct memory_graph *g, u
 	g_free(prefix);
 }
 
-/* False: the graph goes nowhere with this store, as its only place is taken. */
+/* False: this store has no continuation, as its only place is taken. */
 static bool add_store(struct enumeration *x, struct memory_graph *g,
                       const struct memory_event *event)
 {
@@ -225,7 +226,8 @@ static bool add_store(struct enumeration *x, struct memory_graph *g,
 	memory_place_after(g, store, newest);
 	if (!(event->flags & MEMORY_EXCLUSIVE))
 		return true;
-	/* only now the load is known to be exclusive, which may forbid what it read */
+	/* only now the load is known to be exclusive, which may forbid the store that it
+	 * read */
 	const struct memory_event *load = &g->events[g->events[store].po_prev];
 	bool good = (load->flags & (MEMORY_UPDATES | MEMORY_COMPARES)) ||
 	            load->guard != MEMORY_ANY || memory_consistent(g, x->model, NULL);
@@ -235,9 +237,9 @@ static bool add_store(struct enumeration *x, struct memory_graph *g,
 
 /* ---- barriers ---- */
 
-/* May the arrival be the last of the round of `departure`, which is its own thread's at first?
- * Of the arrivals whose code does not look at the result one represents all, as no thread can
- * tell which came last. */
+/* May the arrival be the last of the round of `departure`, which at first is its own
+ * thread's? All arrivals whose code ignores the result are represented by one, as no thread
+ * can tell which came last. */
 static bool may_be_last(const struct memory_graph *g, uint32_t arrival, uint32_t departure)
 {
 	const struct memory_event *e = &g->events[departure], *a = &g->events[arrival];
@@ -254,7 +256,7 @@ static bool may_be_last(const struct memory_graph *g, uint32_t arrival, uint32_t
 	return true;
 }
 
-/* The graphs with other last arrivals of the round than the one that it is taken to be wait. */
+/* Adds the graphs with other last arrivals of the round. */
 static void consider_last(struct enumeration *x, const struct memory_graph *g,
                           uint32_t departure)
 {
@@ -271,7 +273,7 @@ static void consider_last(struct enumeration *x, const struct memory_graph *g,
 
 /* ---- graphs to their end ---- */
 
-/* False: the graph is not to be followed. */
+/* False: the graph has no continuation here. */
 static bool add_next(struct enumeration *x, struct memory_graph *g,
                      const struct memory_event *event)
 {
@@ -304,7 +306,7 @@ static bool writes_the_same(const struct memory_graph *g, uint32_t store)
 	       e->value == g->events[e->po_prev].value;
 }
 
-/* Is there a store that one of the last `count` events of the thread could read instead? */
+/* Does a store exist that one of the last `count` events of the thread could read instead? */
 static bool may_read_later(const struct memory_graph *g, uint32_t last, uint64_t count)
 {
 	for (uint32_t i = last; i != NONE && count > 0; i = g->events[i].po_prev, count--) {
@@ -319,8 +321,8 @@ static bool may_read_later(const struct memory_graph *g, uint32_t last, uint64_t
 	return false;
 }
 
-/* Does a thread wait that will not go on? In vain: for a store that is there, and that another
- * graph lets it read. */
+/* Does a thread wait for ever? In vain: for an existing store, which it reads in another
+ * graph. */
 static enum wait wait_of(struct enumeration *x, const struct memory_graph *g, uint32_t thread)
 {
 	uint32_t last = thread < g->threads ? g->last[thread] : NONE;

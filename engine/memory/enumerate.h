@@ -22,17 +22,16 @@ enum memory_step {
 	MEMORY_STEP_EVENT,
 	MEMORY_STEP_NONE, /* the thread has ended, or has not begun */
 	MEMORY_STEP_EXIT, /* the thread ended the program: no other waits for ever */
-	/* It waits until one of its last loads reads another store: a round of a loop that
-	 * only looks, of `event.expected` events. An update may stand without its store. 0:
-	 * what follows is in other graphs. */
+	/* The thread waits until one of its last loads reads another store: a round of a loop
+	 * that only looks, of `event.expected` events. An update may be without its store. 0:
+	 * the continuation is in other graphs. */
 	MEMORY_STEP_AWAIT,
-	MEMORY_STEP_FAILED /* it is not known: the enumeration stops */
+	MEMORY_STEP_FAILED /* unknown: the enumeration stops */
 };
 
 struct memory_program {
 	void *context;
-	/* Number of threads that the events of the graph may have, and which may have a next.
-	 */
+	/* Number of threads that the graph's events may have; each may have a next event. */
 	uint32_t (*threads)(void *context, const struct memory_graph *g);
 	/* The next event of a thread after those in the graph, as for memory_append. It must
 	 * depend on the values that loads before it (by po and rf) read, alone. */
@@ -47,8 +46,8 @@ struct memory_program {
 struct memory_counts {
 	uint64_t complete;  /* graphs visited in which every thread came to its end */
 	uint64_t blocked;   /* graphs visited in which some did not */
-	uint64_t abandoned; /* graphs not visited: a lock that was unlocked later is waited for
-	                     */
+	uint64_t abandoned; /* graphs not visited: a thread waits for a lock that is unlocked
+	                     * later */
 	uint64_t rejected;  /* choices that the model does not permit */
 };
 

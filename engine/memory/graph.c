@@ -77,8 +77,8 @@ uint32_t memory_init(struct memory_graph *g, uint32_t location, uint64_t value)
 	return g->init[location] = id;
 }
 
-/* An update's load has the update's order; of one that was not known to be an update, which may
- * be a compare-and-exchange's, only a failure's may have been known. */
+/* An update's load has the update's order. Before it is known to be an update, a load that
+ * may be a compare-and-exchange's has the order of a failure. */
 static void become_exclusive(struct memory_event *load, uint8_t order)
 {
 	if (!(load->flags & (MEMORY_UPDATES | MEMORY_COMPARES)) && load->guard == MEMORY_ANY)
@@ -189,7 +189,7 @@ uint32_t memory_decider(const struct memory_graph *g, const struct memory_event 
 	return decider;
 }
 
-/* The last arrival of the round, when all are there and it is decided, or is to be now. */
+/* The last arrival of the round, when all have arrived and it is decided, or is decided now. */
 static uint32_t last_of_round(const struct memory_graph *g, const struct memory_event *e)
 {
 	struct memory_event departure = *e;
@@ -244,7 +244,7 @@ uint32_t memory_newest(const struct memory_graph *g, uint32_t location)
 	return store;
 }
 
-/* Events whose past is to be looked at. */
+/* Events whose past is to be visited. */
 struct pending {
 	uint8_t *prefix;
 	uint32_t *stack, depth;
@@ -278,7 +278,7 @@ uint8_t *memory_prefix(const struct memory_graph *g, uint32_t of)
 	return prefix;
 }
 
-/* Unlink the stores that are not kept, so that the links join those that are. */
+/* Unlinks the stores that are dropped from the modification order. */
 static void drop_stores(struct memory_graph *g, const uint8_t *kept)
 {
 	for (uint32_t i = 0; i < g->count; i++) {

@@ -88,7 +88,7 @@ bool memory_drains(const struct memory_event *e)
 	return e->kind != MEMORY_FENCE || e->order == ORDER_SEQ_CST;
 }
 
-/* Per location, po with rf, mo and fr has no cycle. */
+/* Coherence: po per location, with rf, mo and fr, has no cycle. */
 static bool is_coherent(const struct memory_graph *g, struct memory_why *why)
 {
 	struct memory_edges edges;
@@ -114,7 +114,7 @@ static bool is_coherent(const struct memory_graph *g, struct memory_why *why)
 }
 
 /* The part of po that the total order keeps: all but a store before a later load, unless the
- * buffer is emptied between. Only edges whose closure it is. */
+ * buffer is emptied between. Adds only edges that generate it. */
 static void add_preserved(struct memory_edges *edges, const struct memory_graph *g, uint32_t t)
 {
 	uint32_t store = NONE, other = NONE; /* the last ones */

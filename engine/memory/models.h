@@ -41,7 +41,7 @@ void memory_why_release(struct memory_why *why);
 bool memory_consistent(const struct memory_graph *g, enum memory_model model,
                        struct memory_why *why);
 
-/* TSO: is the thread's store buffer empty at this event, before what follows in po? */
+/* TSO: is the thread's store buffer empty at this event, before the next event in po? */
 bool memory_drains(const struct memory_event *e);
 
 #endif

@@ -4,7 +4,8 @@
 
 #include "engine/memory/models.h"
 
-/* All for `why` NULL, too; false, so that a predicate can return them. */
+/* Records a violation in `why` (may be NULL, then frees `cycle`); returns false, so that a
+ * predicate can return it. */
 bool memory_violates(struct memory_why *why, const char *axiom);
 void memory_why_add(struct memory_why *why, uint32_t from, uint32_t to, const char *relation);
 
@@ -17,7 +18,7 @@ void memory_edges_init(struct memory_edges *edges, const struct memory_graph *g)
 void memory_edges_release(struct memory_edges *edges);
 void memory_edge_add(struct memory_edges *edges, uint32_t from, uint32_t to,
                      const char *relation);
-/* From the arrivals of its round to the departure. */
+/* Adds edges from the arrivals of its round to the departure. */
 void memory_round_edges_add(struct memory_edges *edges, const struct memory_graph *g,
                             uint32_t departure);
 /* True without a cycle; else the axiom is violated by one that is found. */

@@ -24,7 +24,7 @@ static void keep_sight(void *context, uint32_t read, uint32_t variable, uint32_t
 	g_array_append_val((GArray *)context, s);
 }
 
-/* Ascending by read; owned. */
+/* Every trace_weak row, ascending by read; owned. */
 static GArray *all_sights(const struct trace *t)
 {
 	GArray *sights = g_array_new(FALSE, FALSE, sizeof(struct sight));
@@ -38,7 +38,7 @@ static guint first_sight(const GArray *sights, uint32_t read)
 	                         g_array_index(sights, struct sight, k).read < read);
 }
 
-/* By event of the library: the one before it on the same object, or NONE; owned. */
+/* By event of the library: the preceding one on the same object, or NONE; owned. */
 static uint32_t *library_order(const struct trace *t)
 {
 	uint32_t *prior = g_new(uint32_t, t->events_count + 1);
@@ -62,7 +62,7 @@ static uint32_t *library_order(const struct trace *t)
 
 /* ---- the past ---- */
 
-/* The thread of `event` is needed up to it. */
+/* Marks the thread of `event` as needed up to it. */
 static void need(const struct trace *t, uint32_t *until, uint32_t event)
 {
 	if (event == NONE)
@@ -80,7 +80,7 @@ GArray *run_past(const struct trace *t, const uint32_t *of, size_t count)
 		need(t, until, of[i]);
 		end = MAX(end, of[i] + 1);
 	}
-	for (uint32_t e = end; e-- > 0;) { /* what an event needs is before it */
+	for (uint32_t e = end; e-- > 0;) { /* the events that an event needs are before it */
 		const struct event *x = &t->events[e];
 		if (x->op == OP_FLUSH || e >= until[x->thread])
 			continue;
@@ -108,7 +108,7 @@ GArray *run_past(const struct trace *t, const uint32_t *of, size_t count)
 
 struct places {
 	GArray **stores; /* by variable: uint32_t, in modification order */
-	uint8_t *mine;   /* by event: is it of the sequence? */
+	uint8_t *mine;   /* by event: is it in the sequence? */
 	GArray *rows;
 };
 
@@ -118,7 +118,7 @@ static void add_row(struct places *p, uint32_t event, enum weak_kind kind, uint3
 	g_array_append_val(p->rows, row);
 }
 
-/* Puts the store into its place; a row where a store of the sequence is behind it. */
+/* Inserts the store into its order; adds a row when a store of the sequence is behind it. */
 static void place(const struct trace *t, struct places *p, uint32_t e, uint32_t after)
 {
 	uint32_t v = event_variables(t, &t->events[e]).first, before = NONE;
@@ -196,14 +196,14 @@ struct search {
 	uint32_t *prior;
 	uint32_t threads, slots;
 	GArray **events;  /* by thread: uint32_t */
-	uint32_t *index;  /* by event: among those of its thread; NONE: not of the part */
-	uint32_t *slot;   /* by variable: its place in the state; NONE: none */
+	uint32_t *index;  /* by event: its index in its thread; NONE: not in the past */
+	uint32_t *slot;   /* by variable: its slot in the state; NONE: none */
 	uint32_t *user;   /* by slot: the thread that alone uses it; NONE: several do */
 	GArray **readers; /* by slot: struct sight */
 	GHashTable *been; /* GBytes: states */
 	GArray *order;    /* uint32_t */
-	/* The state: by thread how far it is, and up to where its stores have arrived; by slot
-	 * the store that is there. One block of `words`. */
+	/* The state: by thread the number of its events done, and up to where its stores have
+	 * arrived; by slot the store in memory. One block of `words`. */
 	uint32_t *position, *arrived, *memory;
 	size_t words;
 };
@@ -223,14 +223,15 @@ static bool is_store(const struct event *x)
 	return op_is_access(x->op) && !event_inert(x) && op_writes(x->op);
 }
 
-/* Does it come into memory in its own step, and not later? */
+/* Does the event reach memory in its own step, without a buffer? */
 static bool is_direct(const struct search *s, const struct event *x)
 {
 	return !s->tso || x->op == OP_RMW ||
 	       (x->op == OP_AWRITE && event_order(x) == ORDER_SEQ_CST);
 }
 
-/* The first store of the thread that waits in its buffer, as an index; or its position. */
+/* The index of the thread's first store that waits in its buffer, or its position without
+ * one. */
 static uint32_t waiting(const struct search *s, uint32_t thread)
 {
 	uint32_t i = s->arrived[thread];
@@ -252,7 +253,7 @@ static bool drains(const struct event *x)
 	       ((x->op == OP_FENCE || x->op == OP_AWRITE) && event_order(x) == ORDER_SEQ_CST);
 }
 
-/* The store that the thread sees now. */
+/* The store that the thread would read now. */
 static uint32_t sees(const struct search *s, uint32_t thread, uint32_t variable)
 {
 	for (uint32_t i = s->position[thread]; s->tso && i-- > s->arrived[thread];) {
@@ -265,7 +266,7 @@ static uint32_t sees(const struct search *s, uint32_t thread, uint32_t variable)
 	return s->memory[s->slot[variable]];
 }
 
-/* The value's number that it leaves, or saw; 0: not known. */
+/* The number of the value that an event leaves, or saw; 0: unknown. */
 static uint32_t value_of(const struct trace *t, uint32_t e, bool written)
 {
 	const struct event *x = &t->events[e];
@@ -317,7 +318,7 @@ static bool is_enabled(const struct search *s, uint32_t e)
 	return !op_is_access(x->op) || event_inert(x) || reads_fit(s, e);
 }
 
-/* Does the thread of the store alone use the places? */
+/* Is the store's thread the only user of its slots? */
 static bool is_private(const struct search *s, uint32_t store)
 {
 	struct wide run = event_variables(s->t, &s->t->events[store]);
@@ -327,7 +328,7 @@ static bool is_private(const struct search *s, uint32_t store)
 	return true;
 }
 
-/* Would a read that is still to come never see its store again? */
+/* Would a later read never see its store again? */
 static bool hides(const struct search *s, uint32_t store)
 {
 	struct wide run = event_variables(s->t, &s->t->events[store]);
@@ -359,7 +360,7 @@ static void step(struct search *s, uint32_t thread)
 	g_array_append_val(s->order, e);
 }
 
-/* Does what can only help; whether anything was done. */
+/* Does the steps that enable others and disable none; whether any was done. */
 static bool settle_thread(struct search *s, uint32_t thread)
 {
 	bool any = false;
@@ -385,8 +386,8 @@ static bool settle_thread(struct search *s, uint32_t thread)
 
 static enum reorder_result search(struct search *s);
 
-/* One choice of the thread: its next step (a store into memory), or the arrival of one that
- * waits. */
+/* One choice of the thread: its next step (a store into memory), or the arrival of a waiting
+ * store. */
 static bool choose(struct search *s, uint32_t thread, bool arrival)
 {
 	uint32_t from = s->arrived[thread];

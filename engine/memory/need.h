@@ -16,17 +16,17 @@
  * by the caller. */
 GArray *run_past(const struct trace *t, const uint32_t *of, size_t count);
 
-/* Loads of such a sequence that do not see the last store before them, and stores that do not
- * come last in modification order: struct weak_source, as a witness has them; owned by the
- * caller. */
+/* The reads and stores of such a sequence that need a row in a witness: loads that do not see
+ * the last store before them, and stores that are not last in modification order (struct
+ * weak_source); owned by the caller. */
 GArray *run_sources(const struct trace *t, const GArray *events);
 
 enum reorder_result { REORDER_NONE, REORDER_FOUND, REORDER_OPEN };
 /*
  * Can the events of a past be put into an order that is a run of WEAK_SC or WEAK_TSO, the
  * library's operations on one object in the trace's order? Each load sees the store that it
- * saw, or `by_value`: one that left the value that it saw. FOUND: in *order, arrivals left out
- * (uint32_t, owned by the caller). NONE: no order is one. OPEN: too many states.
+ * saw, or `by_value`: one that left the value that it saw. FOUND: *order is one, without
+ * arrivals (uint32_t, owned by the caller). NONE: none exists. OPEN: too many states.
  */
 enum reorder_result run_reorder(const struct trace *t, const GArray *events,
                                 enum weak_model model, bool by_value, GArray **order);

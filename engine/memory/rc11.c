@@ -54,13 +54,14 @@ static void join(uint64_t *into, const uint64_t *from, uint32_t words)
 struct rc11 {
 	const struct memory_graph *g;
 	struct relation before; /* happens-before: by event its predecessors */
-	struct relation after;  /* and its successors; empty unless psc is looked at */
-	/* By store: what happens before an acquiring event that reads it: the heads of release
-	 * sequences that it is in, with their past. */
+	struct relation after;  /* and its successors; empty unless psc is computed */
+	/* By store: the events that happen before an acquiring event that reads it: the heads
+	 * of release sequences that it is in, with their past. */
 	struct relation released;
-	/* By store: the same, of sequences that continue through its thread alone. */
+	/* By store: as `released`, for sequences that continue through its thread alone. */
 	struct relation own;
-	struct relation read; /* by thread: of what relaxed loads read, for acquire fences */
+	struct relation
+	        read; /* by thread: of the stores that relaxed loads read, for acquire fences */
 	uint32_t *rank;       /* by event: place in mo of the store that it is or reads */
 	uint32_t *fence;      /* by thread: its last release fence, or NONE */
 	uint32_t *last_store; /* by thread and location */
@@ -152,7 +153,8 @@ static void add_event(struct rc11 *m, uint32_t i)
 	}
 }
 
-/* Is an arrival of the departure's round, or what the event reads, not done? */
+/* Does the event wait for one that is not done: an arrival of its departure's round, or the
+ * store it reads? */
 static bool is_early(const struct memory_graph *g, uint32_t event, const uint8_t *done)
 {
 	const struct memory_event *e = &g->events[event];
@@ -162,7 +164,7 @@ static bool is_early(const struct memory_graph *g, uint32_t event, const uint8_t
 	return e->rf != NONE && !done[e->rf];
 }
 
-/* Each event after those before it by sb and rf; false: they have a cycle. */
+/* Visits each event after its predecessors by sb and rf; false: they have a cycle. */
 static bool make_happens_before(struct rc11 *m)
 {
 	const struct memory_graph *g = m->g;
@@ -224,7 +226,7 @@ static void rank_stores(struct rc11 *m)
 			m->rank[i] = m->rank[g->events[i].rf];
 }
 
-/* Of events of one location: the relation of eco that leads from a to b, or NULL. */
+/* For events of one location: the relation of eco from a to b, or NULL. */
 static const char *eco(const struct rc11 *m, uint32_t a, uint32_t b)
 {
 	bool from_store = memory_writes(&m->g->events[a]);
@@ -275,7 +277,7 @@ static void make_after(struct rc11 *m)
 		}
 }
 
-/* Is there sb between the two, and are they not accesses of one location? */
+/* Are the two ordered by sb, and not accesses of one location? */
 static bool sb_elsewhere(const struct memory_graph *g, uint32_t a, uint32_t b)
 {
 	const struct memory_event *x = &g->events[a], *y = &g->events[b];

@@ -151,7 +151,7 @@ void memory_blocks_free(struct memory_blocks *b)
 	g_free(b);
 }
 
-/* The block's life that the address is in at the event, or NULL. */
+/* The life of the block that contains the address at the event, or NULL. */
 static const struct block_life *life_at(const struct memory_blocks *b, uint64_t address,
                                         uint32_t event)
 {
@@ -165,8 +165,8 @@ static const struct block_life *life_at(const struct memory_blocks *b, uint64_t 
 	return NULL;
 }
 
-/* A value that is the same in all runs: of a pointer into a block, by the block and the place
- * in it. */
+/* A value that is the same in all runs: a pointer into a block becomes the block and the
+ * offset in it. */
 static uint64_t stable_value(const struct memory_blocks *b, uint64_t value, uint32_t event)
 {
 	const struct block_life *l = life_at(b, value, event);
@@ -211,20 +211,22 @@ struct conversion {
 	uint32_t alive;       /* threads */
 	struct memory_rounds rounds;
 	uint32_t *look;  /* by thread of the trace: its last look in its place, or NONE */
-	bool *store_due; /* the same: it is of an update, whose store has no look yet */
-	bool *limited;   /* the same: it waits for a condition, with a limit in time */
+	bool *store_due; /* by thread: that look is an update's, whose store has no look yet */
+	bool *limited;   /* by thread: it waits for a condition, with a time limit */
 	GHashTable *semaphores; /* address to object + 1 */
-	GHashTable *same;       /* updates in rounds: event + 1 to what they read + 1 */
+	GHashTable
+	        *same; /* updates in rounds: event + 1 to the event of the store it read + 1 */
 };
 
 /* The bytes of a variable that are always accessed as a whole. */
 struct cover {
-	uint32_t location; /* whose events access it, + 1; 0: none yet */
+	uint32_t location; /* the location whose events access it, + 1; 0: none yet */
 	uint32_t writer;   /* the last plain write before these, + 1 */
 	uint32_t storer;   /* thread that stored last while others were alive, + 1 */
 	uint32_t behind;   /* the last plain write after an event, + 1 */
-	bool plain_store;  /* by `storer` or others, not by an update */
-	bool several;      /* threads stored, not by updates alone, while others were alive */
+	bool plain_store;  /* stores by `storer` or others that are no updates */
+	bool several;      /* several threads stored, not by updates alone, while others were
+	                    * alive */
 	/* TSO, while others were alive: */
 	struct memory_place place; /* the first; size 0: none */
 	uint32_t user;
@@ -283,7 +285,7 @@ static uint32_t append_edge(struct conversion *c, uint32_t thread, enum memory_k
 	return id;
 }
 
-/* The end of a thread, which is added where it is missing; NONE: it had no event at all. */
+/* The end of a thread; created where it is missing; NONE: the thread has no event at all. */
 static uint32_t need_end(struct conversion *c, uint32_t thread)
 {
 	const struct memory_graph *g = c->r->graph;
@@ -345,8 +347,8 @@ static uint32_t need_init(struct conversion *c, uint32_t location, uint32_t even
 	return id;
 }
 
-/* The store of the graph that an event of the trace made; an update's is the second of two.
- * NONE: none, as of a plain write that is not in the graph. */
+/* The store of the graph that an event of the trace made (an update's is its second event).
+ * NONE for a plain write that is not in the graph. */
 static uint32_t store_of(const struct conversion *c, uint32_t event)
 {
 	uint32_t id = event == NONE ? NONE : c->r->graph_of[event];
@@ -380,7 +382,7 @@ static uint32_t source_of(struct conversion *c, uint32_t event, uint32_t locatio
 		return memory_newest(c->r->graph, location);
 	if (c->t->weak_count == 0)
 		return last != NONE ? last : first;
-	/* a row may say NONE, the initial value; a row is there for reads of older stores */
+	/* A row exists for reads of older stores; it may name NONE, the initial value. */
 	named = trace_weak_store(c->t, event, WEAK_READS, event);
 	if (named == event)
 		return last != NONE ? last : first;
@@ -388,7 +390,7 @@ static uint32_t source_of(struct conversion *c, uint32_t event, uint32_t locatio
 	return named != NONE ? named : first;
 }
 
-/* The store that a load reads, whose value is learnt by it when it is an initial one. */
+/* The store that a load reads; an initial store gets its value from the load. */
 static uint32_t read_source(struct conversion *c, uint32_t event, uint32_t location,
                             unsigned flags)
 {
@@ -416,7 +418,7 @@ static void add_load(struct conversion *c, uint32_t event, uint32_t location, un
 	g->events[id].flags = (uint16_t)flags;
 }
 
-/* The store that this one stands right after. */
+/* The store that precedes this one in modification order. */
 static uint32_t place_of_store(struct conversion *c, uint32_t event, uint32_t location,
                                unsigned flags)
 {
@@ -431,7 +433,7 @@ static uint32_t place_of_store(struct conversion *c, uint32_t event, uint32_t lo
 	return named != NONE ? named : g->init[location];
 }
 
-/* `order`: of MEMORY_LIBRARY; others have their own. */
+/* `order` is for MEMORY_LIBRARY; other stores have their own. */
 static void add_store(struct conversion *c, uint32_t event, uint32_t location, unsigned flags,
                       enum memory_order_kind order, uint64_t value)
 {
@@ -472,7 +474,8 @@ static void add_look(struct conversion *c, uint32_t event, struct memory_event e
 	g_array_append_val(c->r->looks, look);
 }
 
-/* The store of the update that the thread looked with last, which wrote what it had read. */
+/* The store of the update whose load part is the thread's last look, and which wrote the
+ * value it had read. */
 static void add_due_store(struct conversion *c, uint32_t thread)
 {
 	if (!c->store_due[thread])
@@ -495,7 +498,7 @@ static void look_with_fence(struct conversion *c, uint32_t event)
 	add_look(c, event, e);
 }
 
-/* The fences that are to be beside the access. */
+/* Adds the chosen fences beside the access. */
 static void add_fences(struct conversion *c, uint32_t event, bool after)
 {
 	const GArray *fences = c->choice->fences;
@@ -539,7 +542,7 @@ static void look_at(struct conversion *c, uint32_t event, uint32_t location, uns
 	g_hash_table_insert(c->same, GUINT_TO_POINTER(event + 1), GUINT_TO_POINTER(e.rf + 1));
 }
 
-/* The same of a round that stays in the graph. */
+/* Notes that a thread waits after a round that stays in the graph. */
 static void wait_in_graph(struct conversion *c, uint32_t first, uint32_t thread)
 {
 	const struct memory_graph *g = c->r->graph;
@@ -554,7 +557,7 @@ static void wait_in_graph(struct conversion *c, uint32_t first, uint32_t thread)
 	g_array_append_val(c->r->waits, wait);
 }
 
-/* The thread is where it was before the first event of a round. */
+/* Ends a round: the thread is again in the state before the round's first event. */
 static void end_round(struct conversion *c, uint32_t event)
 {
 	uint32_t first = c->rounds.first[event], thread = c->t->events[event].thread, count = 1;
@@ -570,7 +573,7 @@ static void end_round(struct conversion *c, uint32_t event)
 	c->store_due[thread] = false;
 }
 
-/* The stores of the thread up to this event arrive in memory. */
+/* The thread's stores up to this event arrive in memory. */
 static void arrive(struct conversion *c, uint32_t thread, uint32_t event)
 {
 	struct memory_graph *g = c->r->graph;
@@ -581,7 +584,8 @@ static void arrive(struct conversion *c, uint32_t thread, uint32_t event)
 	}
 }
 
-/* The plain access of an atomic has to be an event, where it is one of the same bytes. */
+/* Notes that a plain access of an atomic should be an event, where it accesses the same
+ * bytes. */
 static void note_mixed(struct conversion *c, uint32_t event, const struct cover *v,
                        enum memory_unmodelled otherwise)
 {
@@ -596,9 +600,10 @@ static void note_mixed(struct conversion *c, uint32_t event, const struct cover 
 }
 
 /*
- * A plain access of what has events is in no graph. Its store is read by the next event, and
- * another graph has it elsewhere. Its value is known by the past alone where the last store is:
- * where one thread stores at a time, or all of them update.
+ * A plain access of a location that has events in the graph is itself in no graph. A plain
+ * store is attributed to the next event that reads it, and another graph has it elsewhere.
+ * Its value is determined by the past only where the place of the last store is: where one
+ * thread stores at a time, or all of them update.
  */
 static void cover_plain(struct conversion *c, uint32_t event)
 {
@@ -617,7 +622,7 @@ static void cover_plain(struct conversion *c, uint32_t event)
 	}
 }
 
-/* An access that is an event, of a location. */
+/* An access that is an event of `location`. */
 static void cover_event(struct conversion *c, uint32_t event, uint32_t location)
 {
 	const struct event *x = &c->t->events[event];
@@ -637,8 +642,8 @@ static void cover_event(struct conversion *c, uint32_t event, uint32_t location)
 	}
 }
 
-/* TSO: what several threads access, and one writes, has events only where all of them access
- * the same 8 bytes or fewer. */
+/* TSO: memory that several threads access, and one writes, has events only where all of them
+ * access the same 8 bytes or fewer. */
 static void cover_shared(struct conversion *c, uint32_t event, const struct memory_place *place)
 {
 	const struct event *x = &c->t->events[event];
@@ -716,7 +721,7 @@ static uint32_t lock_location(const struct trace *t, struct memory_world *world,
 	return location_number(world, &place, o->address);
 }
 
-/* The same of a once-function. */
+/* The location of a once-function. */
 static uint32_t once_location(struct memory_world *world, const struct memory_blocks *blocks,
                               uint64_t address, uint32_t event)
 {
@@ -751,14 +756,15 @@ static const struct library takes_semaphore = { 0, MEMORY_SOME, ORDER_ACQ, ORDER
 	                                        ORDER_ACQ };
 static const struct library enters_once = { 0, MEMORY_NOT_RUNNING, ORDER_ACQ, ORDER_ACQ,
 	                                    ORDER_ACQ };
-/* A post, an arrival at a barrier, a read-unlock. */
+/* Releasing operations: a post, an arrival at a barrier, a read-unlock. */
 static const struct library releases = { MEMORY_UPDATES, MEMORY_ANY, ORDER_RLX, ORDER_RLX,
 	                                 ORDER_REL };
-/* A wait, a signal: C11 lets conditions synchronise nothing, which their mutex does. */
+/* Operations on conditions: a wait, a signal. C11 lets conditions synchronise nothing; their
+ * mutex does. */
 static const struct library on_condition = { MEMORY_UPDATES | MEMORY_UNORDERED, MEMORY_ANY,
 	                                     ORDER_RLX, ORDER_RLX, ORDER_RLX };
 
-/* A store that makes a try fail, the newest one; NONE: there was none. */
+/* The newest store that makes a try fail, or NONE. */
 static uint32_t store_that_fails(const struct memory_graph *g, uint32_t store,
                                  enum memory_guard guard)
 {
@@ -767,8 +773,8 @@ static uint32_t store_that_fails(const struct memory_graph *g, uint32_t store,
 	return store;
 }
 
-/* The load of the operation; `flags`: more. `done`: it goes on with a store. False: it is not
- * modelled. */
+/* Adds the load of the operation, with further `flags`. `done`: the operation continues with
+ * a store. False: it is not modelled. */
 static bool load_state(struct conversion *c, uint32_t event, uint32_t location,
                        const struct library *l, unsigned flags, bool done, uint64_t *value)
 {
@@ -846,7 +852,7 @@ static bool is_of_semaphore(const struct event *x)
 	return x->op == OP_POST || x->op == OP_TAKE || x->op == OP_TAKETRYFAIL;
 }
 
-/* Semaphores by address; one that is made anew there is not followed. */
+/* Semaphores by address; a second semaphore created at the same address is not followed. */
 static void find_semaphores(struct conversion *c)
 {
 	for (uint64_t e = 0; e < c->t->events_count; e++) {
@@ -861,7 +867,7 @@ static void find_semaphores(struct conversion *c)
 	}
 }
 
-/* A load that the library makes to tell the count of a semaphore. */
+/* A load by which the library reads the count of a semaphore. */
 static bool looks_at_semaphore(const struct conversion *c, const struct event *x)
 {
 	uint64_t address = c->t->variables[event_variables(c->t, x).first].address;
@@ -884,7 +890,7 @@ static void add_semaphore(struct conversion *c, uint32_t event)
 		store_state(c, event, location, l, x->op == OP_POST ? count + 1 : count - 1);
 }
 
-/* The count is told: a load that orders nothing. */
+/* A read of the count (sem_getvalue): a load that orders nothing. */
 static void look_at_count(struct conversion *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
@@ -904,7 +910,7 @@ static void look_at_count(struct conversion *c, uint32_t event)
 	memory_read_from(c->r->graph, id, from);
 }
 
-/* The end of a wait, for a store that has none of the bits. */
+/* Adds the end of a wait, by a store that has none of the bits. */
 static void add_wake(struct conversion *c, uint32_t event, uint32_t location, uint64_t bits,
                      enum memory_order_kind order, enum memory_unmodelled otherwise)
 {
@@ -956,7 +962,8 @@ static void find_barriers(struct conversion *c)
 	}
 }
 
-/* In rounds: an arrival, or a departure, which the last arrival of its round lets go. */
+/* Adds an arrival, or a departure that the last arrival of its round allows, at a barrier
+ * modelled by rounds. */
 static void add_to_round(struct conversion *c, uint32_t event, uint32_t location)
 {
 	const struct event *x = &c->t->events[event];
@@ -984,8 +991,8 @@ static void add_to_round(struct conversion *c, uint32_t event, uint32_t location
 		note_unmodelled(c, MEMORY_UNMODELLED_MISUSE);
 }
 
-/* A barrier is the number of threads that have arrived; the last one sets it to 0, which the
- * others wait for. */
+/* A barrier modelled as an atomic: the number of threads that have arrived; the last one sets
+ * it to 0, which the others wait for. */
 static void add_barrier(struct conversion *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
@@ -1000,7 +1007,8 @@ static void add_barrier(struct conversion *c, uint32_t event)
 		            arrived + 1 >= threads ? 0 : arrived + 1);
 }
 
-/* The bit of the thread that a signal woke, as the runtime told; MEMORY_CHOICES: none. */
+/* The bit of the thread that a signal woke, as the runtime recorded it; MEMORY_CHOICES:
+ * none. */
 static uint32_t woken_by(const struct conversion *c, uint32_t event)
 {
 	uint64_t told = c->choice->states != NULL ? c->choice->states[event] : 0;
@@ -1010,8 +1018,8 @@ static uint32_t woken_by(const struct conversion *c, uint32_t event)
 	return MEMORY_CHOICES;
 }
 
-/* The threads that wait for a condition are the bits of its value. A signal takes one away, of
- * its choice; a wait whose time is up takes its own. */
+/* A condition's value has a bit for each waiting thread. A signal clears one, of its choice;
+ * a wait whose time is up clears its own. */
 static void add_condition(struct conversion *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
@@ -1043,8 +1051,8 @@ static void add_condition(struct conversion *c, uint32_t event)
 	                                    : waiting & ~woken);
 }
 
-/* A once-function is 0, then MEMORY_ONCE_RUNS while it runs, then MEMORY_ONCE_DONE; the runtime
- * tells where it is. */
+/* A once-function is 0, then MEMORY_ONCE_RUNS while it runs, then MEMORY_ONCE_DONE; the
+ * runtime records its address. */
 static void add_once(struct conversion *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
@@ -1159,7 +1167,7 @@ static bool is_shared(const void *context, uint32_t event)
 	       c->choice->wanted(c->choice->context, &place);
 }
 
-/* Numbers of threads first: a block is known by the thread that allocated it. */
+/* Numbers threads first: a block is identified by the thread that allocated it. */
 static void number_threads(struct conversion *c)
 {
 	uint32_t *children = g_new0(uint32_t, c->t->threads_count + 1);

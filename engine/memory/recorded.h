@@ -2,10 +2,10 @@
  * recorded.h - the execution graph of a recorded run.
  *
  * Atomic accesses, fences, locks and the creation and end of threads are events of the graph;
- * under TSO plain accesses, too, as far as the caller wants. What a load read and where a store
- * stands in modification order is taken from the trace. A thread's MEMORY_BEGIN and MEMORY_END
- * have no event of the trace, as recordings have none. Threads and locations have numbers that
- * are the same in all runs of a program: of a struct memory_world.
+ * under TSO plain accesses, too, as far as the caller wants. The store that a load read and
+ * the modification order are taken from the trace. A thread's MEMORY_BEGIN and MEMORY_END
+ * have no event of the trace, as recordings have none. Threads and locations have numbers
+ * that are the same in all runs of a program: of a struct memory_world.
  */
 #ifndef HEDDLE_MEMORY_RECORDED_H
 #define HEDDLE_MEMORY_RECORDED_H
@@ -34,8 +34,8 @@ enum memory_unmodelled {
 };
 const char *memory_unmodelled_words(enum memory_unmodelled what);
 
-/* A byte range of memory or a lock, by what is the same in all runs: the allocation (0: static
- * data) and the offset in it. */
+/* A byte range of memory or a lock, in terms that are the same in all runs: the allocation
+ * (0: static data) and the offset in it. */
 struct memory_place {
 	uint64_t base, offset;
 	uint32_t size; /* 0: a lock */
@@ -46,7 +46,8 @@ struct memory_place {
 struct memory_world {
 	GArray *threads;      /* struct memory_ancestry, by number */
 	GArray *places;       /* struct memory_place, by location */
-	GArray *addresses;    /* uint64_t, by location: in the run that had it first */
+	GArray *addresses;    /* uint64_t, by location: its address in the first run that has
+	                       * it */
 	GArray *initials;     /* struct memory_initial, by location */
 	GHashTable *number;   /* of a place: location + 1 */
 	GHashTable *barriers; /* location + 1 to struct memory_barrier; owned */
@@ -58,11 +59,11 @@ struct memory_initial {
 	uint64_t value;
 	bool known;
 	bool written; /* by plain writes whose value for the location is not known */
-	bool guessed; /* `value` is not the one that these left */
+	bool guessed; /* `value` is a guess, not the value that these writes left */
 };
-/* When no more threads use it than it is for, each is in each of its rounds, and arrivals are
- * MEMORY_ARRIVE. Else it is an atomic, the number of those that have arrived, which the last
- * one sets to 0. */
+/* A barrier. If it is used by as many threads as it is for, each takes part in each round,
+ * and arrivals are MEMORY_ARRIVE. Else it is an atomic, the number of threads that have
+ * arrived, which the last one sets to 0. */
 struct memory_barrier {
 	GHashTable *threads; /* numbers of those that use it */
 	uint64_t count;      /* that it is for */
@@ -76,10 +77,10 @@ void memory_world_release(struct memory_world *world);
 struct memory_look {
 	struct memory_event e; /* a load's rf: the store of the graph that it reads */
 	uint32_t event;        /* of the trace */
-	uint32_t before;       /* look before it in its thread; or NONE: */
+	uint32_t before;       /* the look before it in its thread; or NONE: */
 	uint32_t after;        /* the graph's event before it; NONE: none */
-	uint32_t round; /* the last of a round: number of its looks, after which the thread is
-	                 * where it was before them; else 0 */
+	uint32_t round; /* on the last look of a round: its number of looks, after which the
+	                 * thread's state is as before; else 0 */
 };
 /* The thread of an event of the graph waits after it: its last `round` events were a round. */
 struct memory_wait {
@@ -97,8 +98,7 @@ struct memory_recorded {
 	uint32_t *look_of;   /* by event of the trace: the first of its looks, or NONE */
 	uint32_t unmodelled; /* bit set of enum memory_unmodelled */
 	bool recounted;      /* a barrier of earlier runs has become an atomic */
-	GArray *mixed; /* struct memory_place: of atomics whose plain accesses should be events
-	                */
+	GArray *mixed; /* struct memory_place: atomics whose plain accesses should be events */
 };
 /* A fence that the program does not have, before or after the atomic accesses of an
  * instruction. */
@@ -108,18 +108,18 @@ struct memory_fence {
 	uint8_t order; /* enum memory_order_kind */
 	bool after;
 };
-/* Which events of a run are events of its graph. */
+/* The selection of a run's events that are events of its graph. */
 struct memory_choice {
 	const void *context;
-	/* Is a plain access of this place one? NULL: none is. */
+	/* Is a plain access of this place an event? NULL: never. */
 	bool (*wanted)(const void *context, const struct memory_place *place);
 	const GArray *ended; /* uint32_t: threads (thread.recorded) that ended; or NULL */
-	/* By event of the trace: the state that its thread begins it in; 0: not known. NULL: no
-	 * rounds are looked for. */
+	/* By event of the trace: the state in which its thread begins it; 0: unknown. NULL:
+	 * rounds are not detected. */
 	const uint64_t *states;
 	bool keeps_updates;   /* rounds with updates are in the graph */
-	const GArray *fences; /* struct memory_fence: to be in the graph; or NULL */
-	/* Does the program not look at the result of the call? NULL: it is not known. */
+	const GArray *fences; /* struct memory_fence: to add to the graph; or NULL */
+	/* Does the program ignore the result of the call? NULL: unknown. */
 	bool (*is_unseen)(const void *context, const struct trace *t, uint32_t event);
 };
 void memory_recorded_init(struct memory_recorded *r, const struct trace *t,
@@ -131,8 +131,8 @@ void memory_recorded_release(struct memory_recorded *r);
 uint32_t memory_lock_location(const struct trace *t, struct memory_world *world,
                               const struct memory_recorded *r, uint32_t object);
 
-/* The heap blocks and stacks of a trace by what is the same in all runs; `thread` as in struct
- * memory_recorded. */
+/* The heap blocks and stacks of a trace, in terms that are the same in all runs; `thread` as
+ * in struct memory_recorded. */
 struct memory_blocks;
 struct memory_blocks *memory_blocks_new(const struct trace *t, const uint32_t *thread);
 void memory_blocks_free(struct memory_blocks *blocks); /* NULL is allowed */

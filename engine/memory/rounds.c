@@ -20,7 +20,7 @@ struct walk {
 	const void *context;
 	bool updates;   /* rounds with these stay */
 	bool sections;  /* rounds may have these */
-	GArray **since; /* by thread: struct looked, since it last changed anything */
+	GArray **since; /* by thread: struct looked, since its last change of memory */
 };
 
 bool memory_writes_the_same(const struct trace *t, const struct event *x)
@@ -65,7 +65,7 @@ bool memory_is_section(const struct event *x)
 	return (op_acquires(x->op) && !(x->flags & EVENT_TRY)) || op_releases(x->op);
 }
 
-/* Is each section whole that begins or ends from there on? */
+/* Is each section that begins or ends from there on complete? */
 static bool are_whole(const struct walk *w, const GArray *since, guint from)
 {
 	for (guint i = from; w->sections && i < since->len; i++) {
@@ -80,8 +80,8 @@ static bool are_whole(const struct walk *w, const GArray *since, guint from)
 	return true;
 }
 
-/* The event begins in the state in which one since the last change began: what lies between is
- * a round. */
+/* The event begins in the same state as an earlier one since the last change: the events
+ * between them are a round. */
 static void end_round(struct walk *w, GArray *since, uint64_t state, uint32_t event)
 {
 	guint least = since->len > MOST ? since->len - MOST : 0;
@@ -102,8 +102,8 @@ static void take(struct walk *w, uint32_t event)
 {
 	const struct event *x = &w->t->events[event];
 	bool access = op_table[x->op].class ==
-	              OP_CLASS_ACCESS; /* it alone, and an acquire, has a state of its thread */
-	/* the locks whose acquires have no state are no program's: futexes
+	              OP_CLASS_ACCESS; /* only accesses and acquires have a recorded state */
+	/* acquires without a state are of futexes, which are no locks of the program
 	 * (docs/exploration.md) */
 	bool section = w->sections && memory_is_section(x) &&
 	               (op_releases(x->op) || w->states[event] != 0);

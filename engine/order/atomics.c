@@ -95,8 +95,9 @@ static void write_heads(struct causality *c, uint32_t event, GArray **heads)
 }
 
 /*
- * The same where a read names its write: a store has the sequences of its thread's earlier
- * stores to the variable, an RMW also those of what it read.  (Lahav and others, PLDI 2017.)
+ * Release sequences where a read names its write: a store has the sequences of its thread's
+ * earlier stores to the variable, an RMW also those of the store that it read. (Lahav and
+ * others, PLDI 2017.)
  */
 static void write_heads_alone(struct causality *c, uint32_t event)
 {

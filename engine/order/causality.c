@@ -38,7 +38,7 @@ struct causality *causality_new(struct trace *t, enum order_kind kind, enum keep
 		c->observations = observations_new(t);
 	if (kind == ORDER_KIND_LASTING)
 		c->observations->plain_only = true;
-	/* Vector clocks of writes are looked up in the regions. */
+	/* Regions are needed to look up the clocks of writes. */
 	if (keep != KEEP_NOTHING || c->observations != NULL)
 		causality_keep_regions(c);
 	c->must = must_walk_new(c);

@@ -23,7 +23,7 @@
 #define ORDER_KIND_OBSERVED ((enum order_kind)ORDER_KIND_COUNT)
 /* Edges that are in the happens-before of every correct reordering (order_new_fixed). */
 #define ORDER_KIND_FIXED    ((enum order_kind)(ORDER_KIND_COUNT + 1))
-/* The same with observations that involve a plain access (order_new_lasting). */
+/* The same, and observations that involve a plain access (order_new_lasting). */
 #define ORDER_KIND_LASTING  ((enum order_kind)(ORDER_KIND_COUNT + 2))
 
 /* The strongest of these orders that leaves no race out: OBSERVED, whose pairs no correct
@@ -49,7 +49,7 @@ struct forced_edge {
 struct sync_region {
 	uint32_t start;      /* its first event */
 	uint32_t clock;      /* vector clock of its events */
-	uint32_t unobserved; /* the same for `start` without its own observation */
+	uint32_t unobserved; /* the clock of `start` without its own observation */
 };
 /* The regions of one thread, by `start`. */
 struct sync_regions {
@@ -91,8 +91,9 @@ struct causality {
 	 * synchronises-with). */
 	uint32_t unobserved;
 	bool has_atomics; /* an atomic write has been passed */
-	/* For commute/clock.c: the order of invocations comes from specifications (scoped), and
-	 * the event of the next step is inside of one, whose synchronisation adds no edge. */
+	/* For commute/clock.c: the order of invocations comes from specifications (scoped),
+	 * and the next event is inside of an invocation, whose synchronisation adds no edge
+	 * (hidden). */
 	bool scoped, hidden;
 	uint32_t *depth;    /* by thread: number of locks held; only with sections */
 	uint32_t next_must; /* no event before this one has a must-order edge */
@@ -200,8 +201,8 @@ void locks_mark(struct causality *c);
 
 struct lock {
 	struct lock_points points;
-	/* With hidden acquires: exclusive releases that the last one is not ordered after
-	 * (struct sync_point). */
+	/* With hidden acquires: earlier exclusive releases that the last release is not
+	 * ordered after (struct sync_point). */
 	GArray *others;
 };
 struct locks {

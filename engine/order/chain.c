@@ -21,7 +21,8 @@ struct stairs {
 struct chain_graph {
 	uint32_t chains;
 	struct chain_base base;
-	struct stairs *stairs;  /* by pair i * chains + j; with many chains NULL */
+	struct stairs *stairs;  /* at i * chains + j for the pair (i, j); with many chains
+	                         * NULL */
 	GHashTable *far_stairs; /* with many chains (clocks_wide): by pair that has edges */
 	const uint32_t *focus;  /* chains that edges are kept for; NULL: all */
 	uint32_t focus_count;
@@ -36,7 +37,7 @@ static void stairs_free(void *stairs)
 	g_free(stairs);
 }
 
-/* The staircase of a pair; a new one if there is none. */
+/* The staircase of a pair, created at its first use. */
 static struct stairs *stairs_make(const struct chain_graph *g, uint64_t pair)
 {
 	if (g->stairs != NULL)
@@ -49,7 +50,7 @@ static struct stairs *stairs_make(const struct chain_graph *g, uint64_t pair)
 	return s;
 }
 
-/* The same, or an empty one. */
+/* The staircase of a pair; an empty one if it has none. */
 static const struct stairs *stairs_of(const struct chain_graph *g, uint64_t pair)
 {
 	static const struct stairs none;

@@ -17,7 +17,7 @@
 
 #include "engine/base/base.h"
 
-/* The fixed order below; positions as in the graph. */
+/* The fixed order under the edges; positions as in the graph. */
 struct chain_base {
 	const void *context;
 	/* The least position of chain `j` that is after (i, position), or NONE. */

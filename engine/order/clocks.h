@@ -73,7 +73,7 @@ static inline uint32_t clocks_strong_time(const struct clocks *c, uint32_t clock
 	return G_UNLIKELY(c->wide) ? wide_time(&c->nodes, at[c->planes - 1], thread)
 	                           : at[(c->planes - 1) * c->threads + thread];
 }
-/* The same of the current event of thread `t`. */
+/* The component in the clock of thread `t`'s current event. */
 static inline uint32_t clocks_now_time(const struct clocks *c, uint32_t t, uint32_t thread)
 {
 	return clocks_time(c, c->now[t], thread);

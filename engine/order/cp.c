@@ -26,7 +26,8 @@ struct cp {
 	GArray *sections; /* struct cp_section by acquire */
 	GArray *edges;    /* struct forced_edge by `to` */
 	struct causality *c;
-	uint32_t *floor;  /* by pair of threads: see find_edges */
+	uint32_t *floor;  /* by pair of threads: sections below this need no search
+	                   * (find_edges) */
 	uint8_t *settled; /* by thread */
 };
 

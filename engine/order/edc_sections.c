@@ -1,7 +1,8 @@
 /*
  * edc_sections.c - see edc_sections.h. An event that touches an item again, in the same
- * sections as the last event that did, adds no edge: nobody else can have closed a section on
- * a lock of these that excludes this one. Such an event costs a comparison of numbers.
+ * sections as the last event that did, adds no edge: no other thread can have closed a
+ * section on one of these locks that excludes this one. Such an event costs a comparison of
+ * numbers.
  */
 #include "engine/order/edc_sections.h"
 #include "engine/base/hash.h"
@@ -14,22 +15,22 @@ struct closed {
 	uint32_t lock;
 	bool shared;
 };
-/* Those of one item; without a bound those of one lock. */
+/* Closed sections of one item; without a bound, of one item under one lock. */
 struct closed_list {
 	GArray *closed;  /* struct closed */
-	uint32_t oldest; /* with a bound: to be overwritten */
+	uint32_t oldest; /* with a bound: the entry to overwrite */
 	uint32_t lock;   /* without a bound */
 	uint32_t next;   /* of the item: index + 1, or 0 */
 };
 struct tracked {
-	uint32_t stay;  /* of the last event that touched the item (section_thread) */
+	uint32_t stay;  /* the thread's `stay` at the last touch of the item (section_thread) */
 	uint32_t lists; /* index + 1 of the first closed_list, or 0 */
 };
 
 struct section_thread {
 	GPtrArray *open;       /* struct edc_section, outermost first; NULL: none so far */
-	uint32_t stay;         /* another number after each acquire and release */
-	struct edc_held *held; /* since then, or NULL: not asked for */
+	uint32_t stay;         /* changes with each acquire and release */
+	struct edc_held *held; /* sections held since then, or NULL: not requested */
 };
 
 struct edc_sections {
@@ -207,7 +208,7 @@ static void edges(struct edc_sections *s, const struct edc_section *section, uin
 	}
 }
 
-/* Does all that clashes with `item` clash with `other`, too? (Short lists only.) */
+/* Do all items that clash with `item` clash with `other`, too? (Short lists only.) */
 static bool clashes_within(const struct edc_sections *s, uint32_t item, uint32_t other)
 {
 	enum { SHORT = 16 };

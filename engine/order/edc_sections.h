@@ -17,7 +17,7 @@
 
 struct edc_touched {
 	uint32_t item;  /* NONE: a free place of the table */
-	uint32_t event; /* that touched it; NONE: several */
+	uint32_t event; /* the event that touched it; NONE: several */
 };
 /* A critical section and the items that it has touched; counted references. */
 struct edc_section {
@@ -38,13 +38,13 @@ struct edc_rules {
 	void *context;
 	/* The items that clash with an item; valid until there is another item. */
 	struct event_list (*clashing)(void *context, uint32_t item);
-	/* The item that has the place of memory that this one has now, as of an earlier event;
-	 * NONE: none has. NULL: they are the same at all times. */
+	/* The item that occupied, at an earlier event, the memory that this one occupies now;
+	 * NONE: none. NULL: items are the same at all times. */
 	uint32_t (*as_of)(void *context, uint32_t item, uint32_t event);
 	/* The current event comes after the release of a section on the lock. */
 	void (*join)(void *context, const struct sync_point *release, uint32_t lock);
 	uint32_t most; /* sections kept for an item; 0: no bound */
-	/* A lock may have two holders at once (--lenient): nothing is taken to be implied. */
+	/* A lock may have two holders at once (--lenient): no order is implied by it. */
 	bool lenient;
 };
 struct edc_sections;
@@ -55,10 +55,10 @@ struct edc_section *edc_sections_acquire(struct edc_sections *s, uint32_t thread
                                          bool shared);
 /* `at`: the release. Sections that the thread does not hold are passed over. */
 void edc_sections_release(struct edc_sections *s, struct sync_point at, uint32_t lock);
-/* The event touches an item. Nothing outside of sections. */
+/* The event touches an item. Without effect outside of sections. */
 void edc_sections_touch(struct edc_sections *s, uint32_t thread, uint32_t event, uint32_t item);
 bool edc_sections_inside(const struct edc_sections *s, uint32_t thread);
-/* The sections that the thread is inside of; NULL: none. Borrowed. */
+/* The sections that the thread holds; NULL: none. Borrowed. */
 struct edc_held *edc_sections_held(struct edc_sections *s, uint32_t thread);
 struct edc_held *edc_held_ref(struct edc_held *h); /* NULL is allowed, as it is here: */
 void edc_held_unref(struct edc_held *h);
@@ -73,18 +73,18 @@ struct edc_pair {
 /* The thesis's deferred check. Is a section ordered before a later one on its lock by items
  * other than those that the pair touched, its first event in the first section and its second
  * in the second? A free observes nothing (figure 3.3: it has no edge from a use), so no other
- * use of its block counts, either. Not ordered where one of them is open, nor where both are
+ * use of its block counts, either. False where one of them is open, and where both are
  * shared. */
 bool edc_sections_clash(const struct edc_rules *rules, const struct edc_section *first,
                         const struct edc_section *second, const struct edc_pair *pair);
 
 /* Has an open section touched the item? */
 bool edc_sections_touched(const struct edc_sections *s, uint32_t item);
-/* The item, which no open section has touched, is another place of memory from now on. */
+/* From now on the item is another place of memory; no open section has touched the new one. */
 void edc_sections_renew(struct edc_sections *s, uint32_t item);
 /* `to`, a new item, has been touched wherever `from` was. */
 void edc_sections_copy(struct edc_sections *s, uint32_t from, uint32_t to);
-/* Every source of a later edge. */
+/* Visits every section end that later edges may start from. */
 void edc_sections_visit(const struct edc_sections *s,
                         void (*visit)(void *context, const struct sync_point *point),
                         void *context);

@@ -28,7 +28,7 @@ struct rule_a {
 	uint32_t size, count;
 	GArray *spills;        /* index 0 is not used */
 	GArray *unused;        /* uint32_t: free spills */
-	uint32_t *seen, round; /* by thread * 2 + writes: see thin */
+	uint32_t *seen, round; /* scratch of touches_thin, by thread * 2 + writes */
 };
 
 void rule_a_new(struct sections *s, const struct trace *t)
@@ -320,7 +320,7 @@ static void access_exclusive(const struct guarded_access *a, struct guard *guard
 	if (guard->write == h->serial)
 		return;
 	if (!a->writes) {
-		/* No other thread has read it since this section began. */
+		/* no other thread has read the variable since this section began */
 		touches = touches_of(a->s->rule_a, guard);
 		if (touches.count > 0 && touches.of[touches.count - 1] == touch)
 			return;
@@ -386,7 +386,7 @@ bool sections_quiet_nested(struct sections *s, const struct clocks *clocks,
 	const struct held_sections *holding = &s->holding[x->thread];
 	struct clock_view known = clocks_view(clocks, clocks->now[x->thread]);
 
-	/* The whole burst where the thread resumes after another one. */
+	/* Where the thread resumes after another one, the whole burst is prefetched. */
 	fetch_burst(s, x, x > s->t->events && x[-1].thread == x->thread ? AHEAD : 1);
 	/* The innermost lock most likely is the variable's own, so it gets the guard that is
 	 * not hashed. */
@@ -397,7 +397,7 @@ bool sections_quiet_nested(struct sections *s, const struct clocks *clocks,
 		if (guard->count > NEAR ||
 		    !guard_quiet(s, guard, (struct open_section){ h->key, h->serial, h->end },
 		                 known, x))
-			return false; /* a repeated look at the quiet ones does no harm */
+			return false; /* looking at the quiet locks again does no harm */
 	}
 	return true;
 }

@@ -9,8 +9,8 @@
 struct must_walk {
 	uint64_t into, from; /* next edge by `after`; next index of must_by_before */
 	uint32_t *clocks;    /* by edge: clock of its `before`, once passed; NONE: hidden */
-	uint32_t *threads; /* by edge: thread of its `before`, which may be far back in a trace
-	                    * that is decoded in passes */
+	uint32_t *threads;   /* by edge: thread of its `before`: that event may be far back in
+	                      * a trace that is decoded in passes */
 };
 
 static uint32_t next_of(const struct causality *c, const struct must_walk *m)

@@ -24,7 +24,7 @@ struct section_node {
 struct edge_origin {
 	uint32_t event, node;
 };
-/* A thread's state for another thread, as of its last release. */
+/* A thread's view of another thread, as of its last release. */
 struct nested_view {
 	uint32_t known; /* the other's component of the clock */
 	uint32_t next;  /* first origin of the other not below `known` */
@@ -42,7 +42,7 @@ struct rule_b {
 	GArray **ends;
 	uint64_t objects;
 	struct nested_view **views; /* by thread: by other thread; with many threads NULL */
-	GHashTable *far_views;      /* with many threads: by both */
+	GHashTable *far_views;      /* by (thread, other thread), with many threads */
 	uint64_t threads;
 };
 

@@ -36,7 +36,8 @@ static bool is_of_atomics(const struct observations *o, const struct event *read
 	       write != 0 && o->last_atomic[variable] == write;
 }
 
-/* (The write may be far back in a trace that is decoded in passes.) */
+/* Not read from the trace, where the write may be far back, in a block that would be decoded
+ * again. */
 static void note_atomic(struct observations *o, struct wide run, epoch write)
 {
 	if (o->last_atomic == NULL)
@@ -93,9 +94,8 @@ void observations_try(struct causality *c, uint32_t event)
 
 /* -- dropping regions --------------------------------------------------------------------- */
 
-/* The clock of an observed event is looked up in its thread's regions (causality_past_point). A
- * region is dropped when every thread is ordered after it, or when none of its events can be
- * observed. */
+/* A region is kept to look up the clocks of observed events (causality_past_point). It is
+ * dropped when every thread is ordered after it, or when none of its events can be observed. */
 
 /* The least component for `thread` in the clocks of the other threads. */
 static uint32_t known_by_all(const struct causality *c, uint32_t thread)
@@ -121,7 +121,7 @@ static void forget_known(struct sync_regions *s, uint32_t known)
 	memmove(s->of, s->of + past, s->count * sizeof(struct sync_region));
 }
 
-/* `unobserved` is only used in kept walks; here it marks. */
+/* `unobserved` is only used in kept walks; here it marks unused regions. */
 enum { UNUSED = UINT32_MAX };
 
 static void region_use(struct causality *c, uint32_t event)
@@ -132,7 +132,7 @@ static void region_use(struct causality *c, uint32_t event)
 		s->unobserved = 0;
 }
 
-/* Those that tries to come have observed. */
+/* Marks the regions of events that later tries have observed. */
 static uint64_t regions_use_tried(struct causality *c)
 {
 	const struct tries *tries = trace_tries(c->t);
@@ -186,7 +186,8 @@ void observations_mark(struct causality *c)
 			forget_known(&c->regions[t], known_by_all(c, t));
 		left += c->regions[t].count;
 	}
-	/* A thread that waits or has ended keeps known_by_all low. */
+	/* Beyond FEW, threads that wait or have ended keep known_by_all low: drop the regions
+	 * by use. */
 	if (left > FEW)
 		forget_unused(c);
 	for (uint32_t t = 0; t < c->clocks.threads; t++) {

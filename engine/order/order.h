@@ -43,9 +43,9 @@ struct order *order_new(struct trace *t, enum order_kind kind, const struct prog
  * race, and every C11 race, is unordered by it.
  */
 struct order *order_new_fixed(struct trace *t, const struct progress *progress);
-/* The same with the observations that have a plain access on either side, which every correct
- * reordering has as well. If such a pair is not itself a race, C11 orders all that follows. A
- * pair that this order orders is no race of either kind. */
+/* Program order, must-order, and those observations with a plain access on either side, which
+ * every correct reordering has as well. If such a pair is not itself a race, C11 orders all
+ * later events after it. A pair that this order orders is no race of either kind. */
 struct order *order_new_lasting(struct trace *t, const struct progress *progress);
 /*
  * EDC (semantics.md, "The partial orders"): WDC with "conflict" read as "does not commute".
@@ -71,8 +71,8 @@ enum order_kind order_kind(const struct order *order);
  * has it. */
 bool order_ordered(const struct order *order, uint32_t e, uint32_t f);
 /* The same without the edges of f's own observation (synchronises-with into an atomic read,
- * SHB's last writer). A race asks nothing of what its own two accesses read, so SHB's pairs and
- * the candidates of sound analyses are tested by this. */
+ * SHB's last writer). The two accesses of a race may read other values than in the trace, so
+ * SHB's pairs and the candidates of sound analyses are tested by this. */
 bool order_ordered_unobserved(const struct order *order, uint32_t e, uint32_t f);
 /* The chain from `e` to `f` with the rule of each step; false, and an empty path, when
  * unordered. */
@@ -81,12 +81,12 @@ bool order_path(const struct order *order, uint32_t e, uint32_t f, struct path *
  * before `e` or `e` itself. */
 void order_clock(const struct order *order, uint32_t e, uint32_t *clock);
 /* The vector clock of `f` in event ids: for each thread but f's own, one more than its last
- * event before `f`; 0: none. For many questions about one event. */
+ * event before `f`; 0: none. Answers many questions about one event. */
 struct clock_view order_past(const struct order *order, uint32_t f, bool unobserved);
 /* All clocks of the order. */
 const struct clocks *order_clocks(const struct order *order);
-/* The same without the own observation of `f`, joined into an array: to[u] := the larger of
- * both. */
+/* The vector clock of `f` without its own observation, joined into an array: to[u] := the
+ * larger of both. */
 void order_join_past(const struct order *order, uint32_t f, uint32_t *to);
 
 /* Append one step of a chain as a sentence in the user's names, without a full stop: "T1

@@ -69,7 +69,7 @@ bool past_has_pairings(const struct trace *t)
 	return false;
 }
 
-/* A clock by its index, or the root of its tree. */
+/* The clock with an index, or with the root of its tree. */
 static struct clock_view row_at(const struct past *p, uint32_t row)
 {
 	if (p->wide)
@@ -96,7 +96,7 @@ static void join_since(const struct past *p, uint32_t event, uint32_t since, uin
 		wide_join_into(&p->nodes, clock.root, since, cut);
 	for (uint32_t u = 0; !p->wide && u < p->threads; u++)
 		cut[u] = MAX(cut[u], clock.times[u]);
-	/* (No clock has more of its own thread.) */
+	/* (No clock has a larger component for its own thread.) */
 	cut[own] = MAX(cut[own], p->t->index->position[event] + 1);
 }
 
@@ -175,7 +175,7 @@ void past_join_before(const struct past *p, uint32_t event, uint32_t *cut)
 
 /* -- construction -------------------------------------------------------------------------- */
 
-/* The clock of the event that the pass is at. */
+/* The clock of the pass's current event. */
 struct walk {
 	struct past *p;
 	uint32_t thread;
@@ -207,7 +207,7 @@ static bool join_need(void *context, uint32_t before, enum step_rule rule, uint3
 	return false;
 }
 
-/* A clock of few threads: its index. */
+/* Adds an array clock; returns its index. */
 static uint32_t add_row(struct past *p, const uint32_t *clock)
 {
 	if (p->clocks_used == p->clocks_allocated) {
@@ -219,8 +219,8 @@ static uint32_t add_row(struct past *p, const uint32_t *clock)
 	return (uint32_t)p->clocks_used++;
 }
 
-/* Does a plain access join nothing from another thread? Most events. `clock`: of its thread so
- * far. */
+/* Is it a plain access that joins no clock of another thread? Most events are. `clock`: of
+ * its thread so far. */
 static bool brings_nothing(const struct trace *t, uint32_t e, struct clock_view clock)
 {
 	const struct event *x = &t->events[e];

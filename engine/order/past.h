@@ -17,7 +17,7 @@ struct past_options {
 	bool values;      /* --values: a read of a known value may read from another write */
 	bool pairing;     /* semaphores, wakers and barriers keep the trace's pairing */
 	bool invocations; /* rule 5's fallback: invocations on an object keep their order */
-	bool tries;       /* a failed try needs what it observed (trace/tries.h) */
+	bool tries;       /* a failed try needs its observations (trace/tries.h) */
 	/* Bit set by event: reads whose observation is not required (covered by rule 5).
 	 * Borrowed, or NULL. */
 	const uint64_t *exempt;
@@ -44,7 +44,7 @@ static inline bool past_exempt(const uint64_t *exempt, uint32_t event)
 bool past_edge_counts(const struct past *p, const struct must_edge *edge);
 /* cut := cut joined with the causal past of `event`, the event itself in it. */
 void past_join(const struct past *p, uint32_t event, uint32_t *cut);
-/* The same for a closed cut; costs the difference alone. */
+/* past_join for a closed cut; costs the difference alone. */
 void past_extend(const struct past *p, uint32_t event, uint32_t *cut);
 /* past_join without the event and its own observation: the requirements for the event to be
  * next in its thread. */
@@ -53,15 +53,14 @@ void past_join_before(const struct past *p, uint32_t event, uint32_t *cut);
 bool past_has(const struct past *p, uint32_t f, uint32_t e);
 /* Is `e` required before `f` can be next? */
 bool past_has_before(const struct past *p, uint32_t f, uint32_t e);
-/* The chain of events from `e` to `f`, with e in the causal past of f; with `before`, the last
- * step uses requirements for `f` to be next only. *paired (may be NULL): a step depends on a
- * pairing. */
+/* The chain of events from `e` to `f`, with e in the causal past of f; with `before`, up to
+ * the requirements for `f` to be next. *paired (may be NULL): a step depends on a pairing. */
 void past_path(const struct past *p, uint32_t e, uint32_t f, bool before, struct path *path,
                bool *paired);
 /* The relation for chain.h; chains are threads. */
 struct chain_base past_order(const struct past *p);
 /* The value read (written) by an access of one whole variable; 0: unknown, or several
- * variables, for which --values requires the recorded writes. */
+ * variables: --values then requires the recorded writes. */
 uint32_t past_value_read(const struct trace *t, uint32_t event);
 uint32_t past_value_written(const struct trace *t, uint32_t event);
 /* Does the trace have pairings (semaphores, wakers, barriers)? */

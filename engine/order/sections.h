@@ -21,7 +21,8 @@ struct open_section {
 	uint32_t key;
 	uint32_t serial, end;
 };
-/* Instead of a key: several such sections are open; none, or one that is not so simple. */
+/* Values in place of a key: several such sections are open; none is, or one that is not so
+ * simple. */
 enum { NESTED_KEY = -2, NO_KEY = -1 };
 
 /* An access in a section: serial * 2 + writes. */
@@ -30,9 +31,9 @@ enum { NEAR = 7, SPILLED = UINT8_MAX };
 
 /*
  * Accesses of one variable under one lock in one mode. Exclusive sections that write it are
- * ordered by rule (a) itself, so the last one stands for all before it, and `near` holds the
- * reading sections since. Shared sections do not exclude each other: `near` holds them all, the
- * last of each thread and kind.
+ * ordered by rule (a) itself, so only the last one is kept, and `near` holds the reading
+ * sections since. Shared sections do not exclude each other: `near` holds them all, the last
+ * of each thread and kind.
  */
 struct guard {
 	uint32_t key; /* as in struct held_section; 0: unused */
@@ -40,7 +41,8 @@ struct guard {
 	uint32_t write;     /* serial; 0: none */
 	uint32_t write_end; /* as in struct section_end */
 	uint32_t write_thread : 24;
-	uint32_t count : 8;  /* of near; SPILLED: near[0] is a spill's index */
+	uint32_t count : 8;  /* number of entries of near; SPILLED: near[0] is a spill's
+	                      * index */
 	uint32_t near[NEAR]; /* TOUCH values, oldest first */
 };
 /* A guard beside the predictor's own cell of the variable: an access needs one cache line. */

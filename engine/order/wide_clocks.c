@@ -45,7 +45,8 @@ static uint32_t *slot_of(const struct wide_nodes *w, const uint32_t *parts)
 
 	for (uint32_t i = 0; i < WIDE_PARTS; i += 2) {
 		hash = hash_join(hash, (uint64_t)parts[i] << 32 | parts[i + 1]);
-		hash ^= hash >> 29; /* upper halves would stay there */
+		hash ^= hash >> 29; /* the multiplication would not carry the upper halves
+		                     * down */
 	}
 	hash = hash_word(hash);
 	for (at = hash_top(hash) & (w->slots_count - 1);

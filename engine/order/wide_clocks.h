@@ -42,8 +42,8 @@ void wide_sweep_begin(struct wide_nodes *w);
 void wide_mark(struct wide_nodes *w, uint32_t root);
 void wide_sweep_end(struct wide_nodes *w);
 
-/* A clock that many questions in turn are put to: an array, or a tree. Valid until the next
- * clock is made. */
+/* A clock for many questions in a row: an array, or a tree. Valid until the next clock is
+ * made. */
 struct clock_view {
 	const uint32_t *times; /* NULL: a tree */
 	const struct wide_nodes *nodes;

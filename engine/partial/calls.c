@@ -176,7 +176,7 @@ uint32_t missing_calls_inside(const struct missing_calls *calls, const struct tr
 
 /* -- the reason why two events keep their order ------------------------------------------- */
 
-/* An address, and the call that may reach it; NONE: the event itself. */
+/* An address, and the call that may reach it; NONE: the event itself accesses it. */
 struct touched_address {
 	const char *name;
 	uint32_t call;

@@ -11,7 +11,7 @@
 
 /* The addresses that a call may reach, as indices of the trace's values. */
 struct event_list missing_reach(const struct trace *t, uint32_t miss);
-/* The text of an address, borrowed from the trace; NULL: the value is none. */
+/* The text of an address, borrowed from the trace; NULL: the value is no address. */
 const char *missing_address(const struct trace *t, uint32_t value);
 
 /* Call `visit` for each address that contains `name`: for `p.f[1]` itself, `p.f` and `p`; for

@@ -17,7 +17,7 @@ struct chain_access {
 	uint32_t thread, event;
 };
 
-/* Of an address: the barrier pairs' events that may reach it, in their order. */
+/* The chain of an address: the barrier pairs' events that may reach it, in their order. */
 struct chain {
 	uint32_t last;    /* its last event so far, or NONE */
 	uint32_t touched; /* the last event of either kind, so that each counts once */
@@ -45,13 +45,13 @@ struct collector {
 	const struct trace *t;
 	GHashTable *addresses; /* text -> number + 1; keys borrowed from the trace */
 	GArray *within;        /* struct containing_address */
-	/* By index, and of what calls reach by value; each is looked up once. */
+	/* Spans by index, and by value for arguments of calls; each is looked up once. */
 	struct address_span *variables, *objects, *values;
 	struct chain *chains; /* by address */
 	GArray **open;        /* by thread: struct open_pair, nested; or NULL */
 	GArray *edges;        /* struct must_edge */
-	/* By thread, the last edge from it: most events of a chain are neighbours on others,
-	 * too. And all edges as numbers. */
+	/* By thread, the last edge from it, as most events of a chain are neighbours on other
+	 * chains, too; and the set of all edges, as numbers. */
 	struct must_edge *latest;
 	GHashTable *known;
 };
@@ -156,9 +156,8 @@ static void access_chain(struct collector *c, struct chain *chain, uint32_t e)
 }
 
 /* The event touches every address of the span. A barrier pair that reaches only a part of an
- * address is ordered with pairs that reach all of it, but not with others of its kind; in this
- * it equals an access. So what an event touches as a barrier comes before what it touches else.
- */
+ * address is ordered with pairs that reach all of it, but not with others of its kind; in
+ * this it equals an access. So the addresses that an event touches as a barrier come first. */
 static void touch(struct collector *c, struct address_span span, uint32_t e, bool pair,
                   bool barrier)
 {
@@ -360,7 +359,7 @@ struct trace *trace_view_missing(struct trace *t, const struct progress *progres
 	for (uint32_t i = 0; i < edges->len; i++)
 		order[i] = i;
 	g_qsort_with_data(order, (gint)edges->len, sizeof(*order), by_before, edges->data);
-	trace_tries(t); /* the index below borrows it */
+	trace_tries(t); /* built first: the index below borrows it */
 	struct trace *view = g_memdup2(t, sizeof(*t));
 	view->index = g_memdup2(t->index, sizeof(*t->index));
 	view->index->must_count = edges->len;

@@ -11,8 +11,8 @@
  * The must-orders of rule MUST_MISSING (struct must_edge, owned by the caller). Two barrier
  * pairs with a common address, and a barrier pair and an access to one of its addresses, keep
  * the order of their events; reduced to edges that, with program order, imply the rest. An
- * address stands for the variable of that name and names that continue it (`p` for `p.f`,
- * `p[i]`, `p+N`; `*p`, a heap block in recordings, for `p->f` and `p[i]`), and for the
+ * address means the variable of that name and names that continue it (`p` for `p.f`, `p[i]`,
+ * `p+N`; `*p`, a heap block in recordings, for `p->f` and `p[i]`), and for the
  * synchronisation object of that name. NULL when cancelled.
  */
 GArray *rdit_edges(struct trace *t, const struct progress *progress);

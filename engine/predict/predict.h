@@ -52,13 +52,14 @@ struct race_options {
 	uint64_t witness_events;
 	bool chains_always;     /* threads share places (engine/trace/chains.h) where they can,
 	                         * however few: for tests on small traces */
-	bool projects_always;   /* auto: on a projection (ladder/projection.h) of any trace: the
-	                           same */
-	bool projects_by_order; /* the same, not from the suspects but from what all
-	                         * observations leave unordered: the way where the suspects keep
-	                         * too much */
+	bool projects_always;   /* auto: uses a projection (ladder/projection.h) for any
+	                         * trace, for the same tests */
+	bool projects_by_order; /* for these tests, projects by the variables that all
+	                         * observations leave unordered instead of by the suspects:
+	                         * the way taken where the suspects keep too much */
 	bool locks_alone;       /* deadlocks: cycles of requests for locks, no other wait */
-	bool no_free_steps; /* of going through pairs (effort.h): for tests on small traces */
+	bool no_free_steps;     /* no free steps for enumerating pairs (effort.h): for tests on
+	                         * small traces */
 	/* Data that the rungs of a ladder share (race.h); or NULL. */
 	struct race_tools *tools;
 	/* Called by `auto` for each race when found, in the searching thread; the finding is
@@ -79,8 +80,8 @@ struct report *races_find(struct trace *t, const struct race_options *options,
 bool races_mark_missing(struct trace *t, const struct race_options *options,
                         struct report *report, const struct progress *progress,
                         struct error *error);
-/* The same of any analysis' report: `again` makes the report with the calls as barrier pairs
- * (RDIT), or NULL and `error`. `gone` ends the note's sentence: "... no witness is
+/* The marking for any analysis' report: `again` makes the report with the calls as barrier
+ * pairs (RDIT), or NULL and `error`. `gone` ends the note's sentence: "... no witness is
  * found". */
 typedef struct report *missing_again(struct trace *t, void *context,
                                      const struct progress *progress, struct error *error);
@@ -89,10 +90,10 @@ bool findings_mark_missing(struct trace *t, bool pairs_events, missing_again *ag
                            const struct progress *progress, struct error *error);
 /* Has the program called code that is not instrumented, as its recording says? */
 bool missing_code_was_called(const struct trace *t);
-/* For analyses that ignore such calls: adds a note if there are findings. */
+/* For analyses that ignore such calls: adds a note if the report has findings. */
 void missing_code_note(const struct trace *t, struct report *report);
 
-/* Races between threads that use an atomic which code wrote that is not recorded become
+/* Turns races between threads that share an atomic written by unrecorded code into
  * candidates, with a note (unseen_writes.c). */
 void races_mark_unseen(const struct trace *t, struct report *report);
 

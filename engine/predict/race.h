@@ -3,8 +3,8 @@
  * that one analysis computes and the others use.
  *
  * An analysis begins with race_tools_begin, asks race_in_shard for each pair of sites before
- * any work on it, makes its findings with race_finding, and ends with race_tools_end.  Nothing
- * here knows which analyses there are; predict.c does, and uses all of them.
+ * any work on it, makes its findings with race_finding, and ends with race_tools_end. The
+ * list of analyses is in predict.c, which calls them all.
  */
 #ifndef HEDDLE_RACE_H
 #define HEDDLE_RACE_H
@@ -23,7 +23,7 @@ enum race_known {
 /* Facts of the whole trace, of some bytes an event, made by the first analysis that needs them
  * and used by the others. */
 struct race_tools {
-	struct checker *checker; /* of plain reorderings: no --values, no specifications */
+	struct checker *checker; /* for plain reorderings: no --values, no specifications */
 	struct m2 *m2;           /* uses that checker */
 	/* The only variables that can have a race (race_suspects, pairs.h); or NULL. */
 	const uint64_t *suspects;
@@ -44,7 +44,8 @@ struct m2 *race_tools_m2(struct race_tools *tools, struct trace *t,
 /* The note about witnesses that were not kept (race_options.witness_events). */
 void report_note_left_out(struct report *report, uint64_t witnesses);
 
-/* The note that the budget was over before all pairs had been found; not complete then. */
+/* Adds the note that the budget ended before all pairs had been found; the report is then not
+ * complete. */
 void report_note_effort(struct report *report, const struct race_options *options);
 
 /* A finding of kind data race for (e1, e2) with its variable filled in. */

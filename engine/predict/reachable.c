@@ -9,7 +9,7 @@ struct search {
 	const struct reachable_question *question;
 	uint32_t target;
 	uint32_t *writers; /* by variable of the condition */
-	bool valueless;    /* a reordering was passed over as a value is unknown */
+	bool valueless;    /* a reordering was passed over because a value is unknown */
 	GArray *atoms;     /* struct smt_atom */
 };
 
@@ -69,7 +69,7 @@ static void exclude(struct search *s, struct smt_query *q)
 				add_atom(s, ATOM_BEFORE, last, e);
 		}
 	}
-	if (s->atoms->len == 0) /* nothing else can be: the target itself is never included */
+	if (s->atoms->len == 0) /* a target alone cannot be excluded: it is never included */
 		add_atom(s, ATOM_IN, s->target, NONE);
 	smt_query_require(q, (const struct smt_atom *)(void *)s->atoms->data, s->atoms->len);
 }
@@ -103,7 +103,7 @@ static bool is_checked(const struct search *s, const GArray *sequence)
 	                     sequence->len, CLAIM_PREFIX, NULL, 0, NULL, reason);
 }
 
-/* Fewer context switches; the order of conflicting events, and so the condition, stays. */
+/* Reduces context switches; the order of conflicting events, and so the condition, stays. */
 static void polish(const struct search *s, GArray *sequence)
 {
 	struct check_options options = { 0 };

@@ -15,8 +15,8 @@
 
 struct reachable_question {
 	const GArray
-	        *targets; /* uint32_t: events, one of which a thread is to be about to do */
-	const GArray *variables; /* uint32_t: those of the condition */
+	        *targets; /* uint32_t: the targets: a thread is to stand before one of them */
+	const GArray *variables; /* uint32_t: variables of the condition */
 	/* Does the condition hold before `target` when these were the last writes (by variable;
 	 * NONE: the initial value)? */
 	enum truth (*holds)(void *self, uint32_t target, const uint32_t *writers);
@@ -33,7 +33,7 @@ struct reachable_answer {
 	guint asked;           /* number of targets that were decided */
 	bool spent, valueless; /* UNKNOWN: out of time; some value is not in the trace */
 };
-/* False and error->cancelled when stopped. Builds what it needs of the index. */
+/* False and error->cancelled when stopped. Builds the parts of the index that it needs. */
 bool reachable_decide(struct trace *t, const struct reachable_question *question,
                       struct reachable_answer *answer, const struct progress *progress,
                       struct error *error);

@@ -11,7 +11,8 @@
 #include "engine/trace/index.h"
 #include "engine/trace/weak.h"
 
-/* Whose atomic accesses touch which of the variables: the set of variable << 32 | thread. */
+/* The atomic variables with unseen writes, and the threads that access them atomically: a set
+ * of variable << 32 | thread. */
 struct unseen {
 	const struct trace *t;
 	GHashTable *variables; /* those with unseen writes */
@@ -69,7 +70,7 @@ static void find_users(struct unseen *u)
 	}
 }
 
-/* An atomic with unseen writes that both threads use; NONE: there is none. */
+/* An atomic with unseen writes that both threads use, or NONE. */
 static uint32_t common_variable(const struct unseen *u, uint32_t one, uint32_t other)
 {
 	GHashTableIter all;

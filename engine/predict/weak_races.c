@@ -64,7 +64,7 @@ static GArray *without_weak_memory(const struct trace *t, const GArray *past,
 	return order;
 }
 
-/* The model of a race that no sequentially consistent order has. */
+/* The weakest sufficient model of a race that no sequentially consistent order has. */
 static const char *weak_model_needed(const struct trace *t, const GArray *past)
 {
 	GArray *order = NULL;

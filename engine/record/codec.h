@@ -182,7 +182,7 @@ CODEC uint64_t log_pair_second(uint64_t second)
 {
 	return (second ^ LOG_HALF_NONE) << LOG_HALF_BITS;
 }
-/* *second is LOG_HALF_NONE when there is one record. */
+/* *second is LOG_HALF_NONE when the word holds one record. */
 CODEC uint64_t log_pair_halves(uint64_t word, uint64_t *second)
 {
 	*second = log_field(word >> LOG_HALF_BITS, LOG_HALF_BITS);

@@ -378,7 +378,7 @@ static void add_accesses(struct import *im, const struct lane *lane, uint64_t or
 	}
 }
 
-/* Of a record, what its site's key has. */
+/* The flags of a record that are part of its site's key. */
 enum { SITE_FLAGS = LOG_ORDER_MASK | LOG_VOLATILE };
 
 void import_access(struct import *im, struct lane *lane, const struct log_record *r)
@@ -447,8 +447,8 @@ static __attribute__((noinline)) uint32_t move_site(struct import *im, struct im
 	return place;
 }
 
-/* The place of an access of a site that was met before; false: it has none yet, or is not known
- * to. `lives`: how many there are. */
+/* The place of an access of a site that was met before; false: it has none yet, or has to be
+ * looked up. `lives`: the number of block lives so far. */
 static inline bool find_place(struct import *im, struct import_site *site, uint32_t lives,
                               uint64_t address, struct access *a)
 {

@@ -39,7 +39,7 @@ GHashTable *import_objects_new(void)
 	return g_hash_table_new_full(site_hash, site_equal, g_free, NULL);
 }
 
-/* NULL when there was no object and `make` is false. */
+/* NULL when the object does not exist and `make` is false. */
 static struct site *site_of(struct import *im, uint64_t address, bool make)
 {
 	struct block_life *life = import_life(im, address);

@@ -1,6 +1,6 @@
 /*
- * import_weak.c - what a run under a memory model says of its loads and stores (weak.h): the
- * runtime names a store by its thread and the number of earlier events of that.
+ * import_weak.c - the loads and stores of a run under a memory model (weak.h): the runtime
+ * names a store by its thread and the number of that thread's earlier events.
  */
 #include "engine/base/search.h"
 #include "engine/record/import_private.h"

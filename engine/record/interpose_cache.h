@@ -1,7 +1,7 @@
 /*
- * interpose_cache.h - compiled libraries of bind lines, kept in the user's cache folder by what
- * they were made of, so that a recording need not wait for a compiler that has compiled the
- * same before.
+ * interpose_cache.h - compiled libraries of bind lines, kept in the user's cache folder under
+ * a key of their sources, so that a recording need not wait for a compiler that has compiled
+ * the same before.
  *
  * A library is code that the recorded program will load: it is taken from a folder and a file
  * that belong to this user and that no other user can write, and only when it is whole.  In all

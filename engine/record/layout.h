@@ -127,9 +127,9 @@ enum log_flag {
 	LOG_SERVE = 256,      /* fork server: runs are forked from this process */
 	LOG_SETTLE = 512,     /* a run that becomes a fork server at the beginning of main */
 	LOG_FUTEXES = 1024, /* a replay: waits for futexes are modelled, as with LOG_EXPLORE */
-	/* Accesses that tell the analysis nothing new are left out (runtime/log/access.h), and
-	 * plain ones have no values: for happens-before, for WCP and its kin, or for RD2, which
-	 * needs no plain access. */
+	/* Accesses that are redundant for the analysis are left out (runtime/log/access.h),
+	 * and plain ones have no values: for happens-before, for WCP and its kin, or for RD2,
+	 * which needs no plain access. */
 	LOG_FILTER_HB = 2048,
 	LOG_FILTER_WCP = 4096,
 	LOG_FILTER_COMMUTE = 8192,
@@ -220,7 +220,7 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	    0) /* pc: after the call; word 1: a pc inside the function, or LOG_CALL_*, and */ \
 	       /* << 48 where its frame begins: see LOG_FRAME_UNIT */ \
 	TAG(LEAVE, 0, 0)     /* pc: how many frames */ \
-	TAG(SWITCH, 0, 0)    /* pc: the thread of what follows */ \
+	TAG(SWITCH, 0, 0)    /* pc: the thread of the next records */ \
 	TAG(TICKET, 0, 0)    /* pc: free mode, the next record's place in the order */ \
 	TAG(THREAD, 4, 0)    /* pc: thread; parent, low and high end of its stack, argument */ \
 	TAG(SEMAPHORE, 2, 0) /* or a barrier: address, count; flags: LOG_MADE */ \
@@ -378,9 +378,9 @@ enum log_call {
 };
 
 /*
- * Input of a program, and results of calls that go outside, in the order of a thread: a struct
- * log_input, followed by its parts (at most three) without gaps. The first LOG_INPUT begins
- * with the struct; the rest follows in further ones with LOG_MORE.
+ * Input of a program, and results of calls on its environment, in the order of a thread: a
+ * struct log_input, followed by its parts (at most three) without gaps. The first LOG_INPUT
+ * begins with the struct; the rest follows in further ones with LOG_MORE.
  *
  * LOG_INPUTS(name of the call, its need: enum log_asks)
  */
@@ -446,8 +446,8 @@ enum log_record_flag {
 	LOG_BEGINS = 32, /* of SND: begin of the operation that ends with this message number */
 };
 
-/* Fields of a message: its number; of a channel of the process alone that channel's number, its
- * room in pages (0: not known) and what was written. */
+/* Fields of a message: its number; of a channel of the process alone that channel's number,
+ * its room in pages (0: not known) and the number of bytes written. */
 enum {
 	LOG_MESSAGE_BITS = 32,
 	LOG_CHANNEL_BITS = 12,
@@ -597,12 +597,12 @@ struct log_turn {
 enum log_memory { LOG_SC, LOG_TSO, LOG_RC11 };
 
 /* Number of examined arguments of a missing call. A line "F NAME MASK" has a bit for each
- * argument that reaches everything, above these a bit for each that reaches its own block only,
- * and for each that reaches this and what its words point to. */
+ * argument that reaches everything, above these a bit for each that reaches its own block
+ * only, and for each that reaches this and the blocks its words point to. */
 #define LOG_ARGUMENTS 6
 
-/* A call of an atomic operation in the program's own file: what of its thread's state the code
- * after it does not look at any more (debuginfo/dead.h). */
+/* A call of an atomic operation in the program's own file: the parts of its thread's state
+ * that are dead after it (debuginfo/dead.h). */
 enum { LOG_DEAD_SITES = 512, LOG_DEAD_RANGES = 6 };
 struct log_dead {
 	uint32_t address;  /* where it returns to, less the load bias; 0: no more */
@@ -653,7 +653,7 @@ struct log_config {
 	char missing[32768];                  /* LOG_MISSING: lines of the specifications;
 	                                         runtime/missing/modules.c */
 	struct log_dead dead[LOG_DEAD_SITES]; /* LOG_EXPLORE: by address */
-	char preload[2048]; /* what LD_PRELOAD was before us ("" for unset), to be restored */
+	char preload[2048]; /* value of LD_PRELOAD before ours ("" for unset), to be restored */
 	char library_path[2048];
 };
 #define LOG_CONFIG_OWN offsetof(struct log_config, turns)

@@ -33,7 +33,7 @@ static uint64_t whole_chunks(struct live *l)
 	               : 0;
 }
 
-/* False when the chunk is not what the header says: the main thread may find out. */
+/* False when the chunk contradicts the header: the main thread will report the error. */
 static bool read_chunk(struct live *l)
 {
 	struct import *im = l->im;

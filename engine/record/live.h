@@ -12,8 +12,7 @@ struct live;
 /* Follow the log at `path`, which exists, and may have no header yet; `name` and `facts` are
  * those of record_import, and all are used until the end. NULL: not possible here. */
 struct live *live_start(const char *path, const char *name, struct record_facts *facts);
-/* The program has ended and its log is whole: as record_import, of what is left to read. Frees
- * it. */
+/* The program has ended and its log is whole: imports the rest, as record_import. Frees it. */
 struct trace *live_finish(struct live *live, const struct progress *progress,
                           struct error *error);
 

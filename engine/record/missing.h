@@ -1,6 +1,6 @@
 /*
- * missing.h - what `missing { ... }` of specifications tells the runtime: which libraries are
- * not to be looked into, and which arguments of their functions reach anything.
+ * missing.h - `missing { ... }` of specifications, for the runtime: the libraries that are
+ * not to be looked into, and the arguments of their functions that reach memory.
  */
 #ifndef HEDDLE_MISSING_H
 #define HEDDLE_MISSING_H

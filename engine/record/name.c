@@ -27,8 +27,8 @@ static void append_first_function(struct names *n, uint32_t location, GString *n
 		g_string_append(name, "unknown");
 }
 
-/* "local@worker+96": who touched it first, and where in the stack, down from the highest
- * variable there.  (Not from the stack's end: above main lie the arguments and the
+/* "local@worker+96": the function of the first access, and the offset in the stack, down from
+ * the highest variable there. (Not from the stack's end: above main lie the arguments and the
  * environment, and the name must not depend on them.) */
 static void append_stack(struct names *n, uint32_t stack, uint64_t address, uint32_t location,
                          GString *name)

@@ -28,9 +28,9 @@ struct debuginfo;
 struct debug_store;
 struct names;
 
-/* `folder`: where what is too much for memory may lie (NULL: nowhere).  Modules are opened when
- * they are first asked about; `store` keeps them (NULL: they are closed again).  Owned by the
- * caller: names_free, after builder_finish. */
+/* `folder`: where tables too large for memory may lie (NULL: nowhere). Modules are opened at
+ * the first query; `store` keeps them (NULL: they are closed again). Owned by the caller:
+ * names_free, after builder_finish. */
 struct names *names_new(const char *folder, struct debug_store *store);
 void names_free(struct names *names);
 /* The trace has a few of a run's accesses: no type of a heap block is guessed by them, unless

@@ -1,5 +1,5 @@
 /*
- * name_blocks.c - what lies in heap blocks, and what to call them.
+ * name_blocks.c - types and names of heap blocks.
  *
  * A block's type is the T of the first variable or member of type T * that is seen to
  * receive its address: a recorded write of that value to a place whose declared type is a
@@ -9,7 +9,8 @@
  * the pointers of the functions that made them: parameters and locals, then the pointers in
  * what these point to.
  *
- * One linear pass over the events that were told; per block a fixed number of accesses is kept.
+ * One linear pass over the events passed to the namer; per block a fixed number of accesses
+ * is kept.
  */
 #include "engine/record/name_private.h"
 #include "engine/base/decimal.h"
@@ -28,7 +29,7 @@ struct seen_access {
 
 struct block_facts {
 	uint32_t module, type; /* the element; type NONE: unknown */
-	uint8_t fit;           /* enum fit, of what received it */
+	uint8_t fit;           /* enum fit, of the pointer that received its address */
 	uint8_t access_count;
 	uint32_t number;     /* among the blocks of that name, from 1; 0: not yet named */
 	uint64_t each;       /* settled: bytes of an element, of a block of several; else 0 */
@@ -316,7 +317,7 @@ static void add_candidate(struct names *n, GArray *list, uint32_t module, uint32
 		g_array_append_val(list, c);
 }
 
-/* The pointers among the members of what `local` points to. */
+/* Adds the pointers among the members of the struct that `local` points to. */
 static void add_members(struct names *n, GArray *list, uint32_t module, uint32_t type,
                         const char *local)
 {
@@ -463,7 +464,7 @@ static const struct candidate *best_candidate(struct names *n, uint32_t block)
 	return best;
 }
 
-/* "this" tells nothing, nor does what hangs on it: the type's name is better. */
+/* A name "this->..." says less than the type's name. */
 static bool is_this(const char *name)
 {
 	return strcmp(name, "this") == 0 || g_str_has_prefix(name, "this->") ||
@@ -507,7 +508,7 @@ static const char *type_pointer(struct names *n, const struct block_facts *f)
 	return g_string_chunk_insert_const(n->blocks->strings, plain->str);
 }
 
-/* Of an event that was told. */
+/* The location of an event of struct told. */
 static uint32_t location_of(const struct names *n, uint32_t event)
 {
 	uint64_t at = search_end(i, 0, n->told.count, n->told.at[i].id < event);

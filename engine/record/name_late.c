@@ -1,7 +1,7 @@
 /*
- * name_late.c - the names of what a missing call may reach, when all else has its name: a
- * block, a variable of a module as a whole, or what of the trace lies in a stretch of a stack
- * or of other memory.
+ * name_late.c - the names of the memory that a missing call may reach, after all others: a
+ * block, a variable of a module as a whole, or the trace's variables in a range of a stack or
+ * of other memory.
  */
 #include "engine/base/search.h"
 #include "engine/record/name_private.h"

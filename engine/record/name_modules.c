@@ -64,7 +64,8 @@ static void open_module(struct names *n, uint32_t index)
 	char *atomic = m->debuginfo ? record_atomic_place(m->debuginfo) : NULL;
 	if (atomic != NULL)
 		g_ptr_array_add(n->warnings, record_atomic_text(atomic));
-	/* Of a module without hooks the calls are in the trace, and what they may do. */
+	/* A module without hooks needs no warning: its calls are in the trace, with the
+	 * memory they may reach. */
 	if (atomic != NULL && record_file_instrumented(m->path))
 		g_ptr_array_add(n->unseen, atomic);
 	else

@@ -72,7 +72,7 @@ size_t names_places(struct names *n, const struct location *l, struct debug_plac
 void names_append_location(struct names *n, const struct location *l, GString *name);
 /* The namer's callback: name, function, lines and inlined calls of a location. */
 void names_locate(void *context, struct builder *b, struct location *l);
-/* The program's own name for a variable, told apart from others of that name. */
+/* The program's own name for a variable, distinguished from others of that name. */
 const char *names_variable(struct names *n, uint32_t module, const struct debug_variable *v);
 
 /* A function's or type's name without template arguments. */

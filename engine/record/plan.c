@@ -239,8 +239,8 @@ static const struct weak_source *row_of(const GArray *said, uint32_t event, enum
 	return NULL;
 }
 
-/* The step of the store, for the plan; a plain write has none: the last one stands for itself,
- * any other for the initial value. */
+/* The step of the store, for the plan. A plain write has none: if last, it is read from
+ * memory as it is; else the initial value is meant. */
 static uint32_t reference(const struct trace *t, const struct plan *p, guint store, bool last)
 {
 	if (store == NONE)

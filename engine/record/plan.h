@@ -20,14 +20,14 @@ struct plan {               /* zero to init; plan_release */
 	const char
 	        *start_at; /* function that accesses are recorded from, or NULL; the trace's */
 	uint32_t pair[2];  /* events before which it stops; NONE: no second (or first) */
-	bool stops; /* one of them is an event that the runtime knows, and stops before */
+	bool stops; /* one of them is an event known to the runtime, which stops before it */
 	uint32_t pair_thread[2]; /* the runtime's numbers */
 	struct plan_place {
 		uint64_t calls, after;
 	} pair_place[2];
 	uint32_t poison; /* the event that frees the block of a use after free, or NONE */
 	uint64_t seed;
-	uint32_t strategy;        /* of what follows the plan: enum log_strategy */
+	uint32_t strategy;        /* after the plan: enum log_strategy */
 	struct log_target target; /* surw's */
 	GArray *turns;            /* struct log_turn: those of turns, or NULL; owned */
 	uint64_t max_steps;       /* with `explore`: of a run; 0: no limit */
@@ -38,29 +38,29 @@ struct plan {               /* zero to init; plan_release */
 	uint32_t held;    /* plan_hold: the runtime's number + 1; 0: no thread */
 	const char *interposer; /* with `explore`: the library of the bind lines, or NULL */
 	struct record_server *server; /* with `explore`: where it is forked from, or NULL */
-	const char *output;     /* a file for what the program prints, or NULL; borrowed */
+	const char *output;           /* a file for the program's output, or NULL; borrowed */
 	const char *errors;     /* the same for standard error alone, or NULL: as output */
 	unsigned timeout_ms;    /* for the run; 0: none */
 	enum weak_model memory; /* that the run is under */
-	uint64_t max_bytes; /* of the run's log, beside what the steps need; 0: as of recordings
-	                     */
+	uint64_t max_bytes; /* of the run's log, besides the steps' own; 0: as for recordings */
 };
 void plan_release(struct plan *plan);
 
 /*
- * The events of `sequence` in order, each preceded by what its thread did before and the
- * sequence leaves out, then a stop before `pair` (either may be NONE).  False and `error`
- * when the trace is no recording of a program.
+ * The events of `sequence` in order, each preceded by its thread's earlier events that the
+ * sequence leaves out, then a stop before `pair` (either may be NONE). False and `error` when
+ * the trace is no recording of a program.
  */
 bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
                const uint32_t pair[2], struct plan *plan, struct error *error);
 
 /*
- * RC11: what the steps' reads see and where their stores stand (log_step.reads, .after): `said`
- * (struct weak_source) where a read does not see the last store of the plan before it, or a
- * store is not the last in modification order. plan_make has done it with what the trace says
- * (weak.h). False: it names no earlier step. TSO: the steps FLUSH are the events FLUSH of the
- * sequence; stores of a thread that have to have arrived do so without a step.
+ * RC11: the stores that the steps' reads see and their stores' places (log_step.reads,
+ * .after), from `said` (struct weak_source), for a read that does not see the last store of
+ * the plan before it, or a store that is not the last in modification order. plan_make has
+ * done it with the trace's own (weak.h). False: `said` names no earlier step. TSO: the steps
+ * FLUSH are the events FLUSH of the sequence; stores of a thread that have to have arrived do
+ * so without a step.
  */
 bool plan_weak(struct plan *plan, const struct trace *t, const GArray *said);
 
@@ -68,8 +68,8 @@ bool plan_weak(struct plan *plan, const struct trace *t, const GArray *said);
  * that it did not record; g_free. */
 uint32_t *plan_event_numbers(const struct trace *t);
 
-/* Where to stop before requests that wait (uint32_t): the first two, if all are for locks.
- * Other waits are no events that a thread comes to: they follow by themselves. */
+/* Where to stop before requests that wait (uint32_t): the first two, if all are for locks. A
+ * thread does not stop before other waits: they follow by themselves. */
 void plan_stops(const struct trace *t, const GArray *requests, uint32_t pair[2]);
 
 /* Leave out steps by their events: a run that follows makes none of these. */
@@ -93,7 +93,7 @@ struct plan_run {
 	bool diverged;
 	uint32_t at;   /* the planned event that did not come, or NONE */
 	char *cause;   /* why; owned */
-	char *printed; /* what went to the plan's `output`; owned; NULL: none is known */
+	char *printed; /* contents of the plan's `output`; owned; NULL: unknown */
 	size_t printed_length;
 };
 void plan_run_release(struct plan_run *run);
@@ -133,7 +133,7 @@ struct plan_process {
 };
 bool plan_start(const struct plan *plan, char **argv, unsigned first, struct plan_process *p,
                 struct error *error);
-/* Kill it, and let go of what it has.  Nothing for one that is zero. */
+/* Kills the process, and frees its resources. Does nothing for one that is zero. */
 void plan_process_end(struct plan_process *p);
 
 /* Did the program stand before the pair? */

@@ -1,7 +1,7 @@
 /*
- * record.h - running a program under the recording runtime, and making a trace of what it
- * wrote.  The runtime itself (runtime/) is another library, loaded into the program; the
- * two share layout.h alone.
+ * record.h - running a program under the recording runtime, and making a trace of its log.
+ * The runtime itself (runtime/) is another library, loaded into the program; the two share
+ * layout.h alone.
  */
 #ifndef HEDDLE_RECORD_H
 #define HEDDLE_RECORD_H
@@ -14,14 +14,14 @@
 struct debug_store;
 struct record_server;
 
-/* A module of the recorded program: what a code or data address is looked up in. */
+/* A module of the recorded program, in which code and data addresses are looked up. */
 struct record_module {
 	char *path, *build_id;    /* owned */
 	uint64_t bias, low, high; /* load bias, lowest and end of its mapped addresses */
 	uint32_t index;           /* in trace.modules */
 };
 
-/* A thread of a deadlock, and what it waits for. */
+/* A thread of a deadlock, and the object it waits for. */
 struct record_wait {
 	uint32_t thread, holder; /* the runtime's numbers; holder: NONE: not known */
 	enum log_wait reason;
@@ -77,7 +77,7 @@ struct record_facts {
 	 * abort), where others could still go on */
 	GArray *ends;
 	/* uint64_t: exploration, addresses of functions that are not instrumented and were
-	 * called while there were other threads */
+	 * called while several threads existed */
 	GArray *missing;
 	/* char *: exploration, operations whose outcome may depend on the order beyond what is
 	 * modelled */
@@ -112,8 +112,8 @@ char *record_atomic_instructions(const struct record_facts *facts, const struct 
 bool record_is_log(const char *path);
 
 /*
- * Make a trace of a recording log, up to the last whole record.  `name` stands for it in
- * messages.  `facts` (may be NULL) is filled in and released by the caller.
+ * Make a trace of a recording log, up to the last whole record. `name` names it in messages.
+ * `facts` (may be NULL) is filled in and released by the caller.
  */
 struct trace *record_import(const char *path, const char *name, struct record_facts *facts,
                             const struct progress *progress, struct error *error);
@@ -148,7 +148,7 @@ struct record_options {
 	char **argv;              /* NULL-terminated; argv[0] is looked up in PATH */
 	struct log_config config; /* log, mode, strategy, seed, limits; the rest is filled in */
 	const char *preload;      /* a library to be loaded before the runtime, or NULL */
-	const void *plan;         /* replay: what follows the config, or NULL */
+	const void *plan;         /* replay: the plan, in the file after the config; or NULL */
 	size_t plan_bytes;
 	const char *stdout_path; /* shake: where its output goes, or NULL */
 	const char *stderr_path; /* the same for standard error alone; NULL: as stdout_path */
@@ -178,7 +178,7 @@ void record_note_ending(struct trace *t, const struct record_facts *facts,
 
 /* Where the runtime lies: beside the binary.  NULL and `error` when it is not there. */
 char *record_runtime_path(struct error *error);
-/* The folder of what `heddle cc` links with; NULL and `error`. */
+/* The folder of the files that `heddle cc` links with; NULL and `error`. */
 char *record_stub_folder(struct error *error);
 
 /*
@@ -189,8 +189,8 @@ char *record_stub_folder(struct error *error);
 bool record_check_program(const char *program, char **path, bool *instrumented,
                           bool *needs_clang_name, struct error *error);
 
-/* The build id of the file that `program` (looked up in PATH) stands for, in hex and owned by
- * the caller; NULL when it has none or cannot be read. */
+/* The build id of the program's file (looked up in PATH), in hex and owned by the caller;
+ * NULL when it has none or cannot be read. */
 char *record_build_id(const char *program);
 
 /*

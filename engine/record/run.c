@@ -70,7 +70,8 @@ static int wait_for(struct record_options *o, pid_t pid, struct record_result *r
 	return status;
 }
 
-/* Forked by the server; started anew when there is no server, or it cannot fork. */
+/* Starts a run: a fork of the server, or a new process without a server, or when it cannot
+ * fork. */
 static bool begin_run(struct record_options *o, int buffer, pid_t *pid,
                       struct record_result *result, struct error *error)
 {

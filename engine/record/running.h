@@ -22,7 +22,7 @@ struct running;
 /* Of the log at `path` (so_far_new); the sink is copied. NULL: not possible here. */
 struct running *running_new(const char *path, int buffer, const struct running_sink *sink);
 void running_free(struct running *r); /* NULL is allowed */
-/* Take the records since the last call; false: there are none. */
+/* Takes the records since the last call; false: none have come. */
 bool running_look(struct running *r);
 /* The place of an access or free (flow_event.point) without its callers: equal for one
  * instruction. */
@@ -46,9 +46,9 @@ struct running_access {
 struct running_memory {
 	uint32_t variable, block, object;
 };
-/* A trace of these two alone, with their callers and names, for reports: where they begin in
- * it. Of `facts` the caller fills in what record_import asks for, and releases it. NULL and
- * `error`. */
+/* Makes a trace of these two accesses alone, with their callers and names, for reports;
+ * `events`: their ids in it. `facts`: the caller fills in the fields that record_import
+ * needs, and releases it. NULL and `error`. */
 struct trace *running_pair(struct running *r, struct running_memory memory,
                            const struct running_access pair[2], struct record_facts *facts,
                            uint32_t events[2], struct error *error);

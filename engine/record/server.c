@@ -34,10 +34,10 @@ struct record_server {
 	struct log_config config; /* of the server's start */
 	struct debug_store *debug;
 	/* -- settled: what the process and its copies share with us, see struct log_served */
-	int room, output;         /* the file of memory; what runs write to, or -1 */
+	int room, output;         /* the memory's file; the file for runs' output, or -1 */
 	char *shared;             /* its header and chunk, mapped */
 	struct log_header header; /* as runs find it, */
-	char *begin;              /* and so much of the chunk; owned */
+	char *begin;              /* and the first `filled` bytes of the chunk; owned */
 	size_t filled;
 	int log;           /* the file of logs that have more than one chunk */
 	bool runs, killed; /* one of its copies does, and it was sent SIGKILL */
@@ -235,7 +235,7 @@ static bool settle(struct record_server *s, const struct record_options *o)
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
 		return true;
 	g_strlcpy(first.config.log, s->log_path, sizeof(first.config.log));
-	int buffer = run_make_buffer(&first.config, NULL); /* the config tells its size */
+	int buffer = run_make_buffer(&first.config, NULL); /* the config contains its size */
 	int passed[LOG_PASSED] = { run_config_file(&first, &first.config, NULL), buffer,
 		                   pair[1], s->room, s->output };
 	bool sent = passed[0] >= 0 && passed[1] >= 0 &&
@@ -371,7 +371,7 @@ static bool put(int fd, const void *bytes, size_t size, size_t at)
 	return size == 0 || pwrite(fd, bytes, size, (off_t)at) == (ssize_t)size;
 }
 
-/* An empty file for what the run prints. */
+/* Empties the file for the run's output. */
 static bool clear_output(const struct record_server *s)
 {
 	return !record_server_printed(s) ||

@@ -169,7 +169,7 @@ static const uint32_t filter_flags[] = {
 	[FILTER_COMMUTE] = LOG_FILTER_COMMUTE,
 };
 
-/* The options that decide how it runs and what is recorded, as words of `heddle record`. */
+/* The options that determine its schedule and recording, as words of `heddle record`. */
 static char *options_words(const struct session_options *o)
 {
 	GString *out = g_string_new(NULL);

@@ -1,6 +1,6 @@
 /*
- * session.h - one recording from beginning to end: run, import, write the trace, remove
- * the log.  What `record`, `shake`, `replay` and the explorer's `r` key have in common.
+ * session.h - one recording from beginning to end: run, import, write the trace, remove the
+ * log. Shared by `record`, `shake`, `replay` and the explorer's `r` key.
  */
 #ifndef HEDDLE_SESSION_H
 #define HEDDLE_SESSION_H
@@ -9,7 +9,7 @@
 #include "engine/record/strategy.h"
 #include "engine/trace/weak.h"
 
-/* Accesses that tell these analyses nothing new are left out. */
+/* Accesses that are redundant for these analyses are left out. */
 enum session_filter { FILTER_NOTHING, FILTER_HB, FILTER_WCP, FILTER_COMMUTE };
 /* Their words, from FILTER_HB on; ends with NULL. */
 extern const char *const session_filters[];
@@ -31,7 +31,7 @@ struct session_options {
 	enum session_filter filter;
 	uint32_t sample; /* 0: all accesses; N: one window in N; not with a filter */
 	bool no_missing; /* calls into code that is not instrumented are not recorded */
-	bool no_inputs;  /* what comes from outside is not kept for replay */
+	bool no_inputs;  /* input from outside is not kept for replay */
 	bool compress;   /* the log, while recording; not with keep_events */
 	/* The events go to the file alone: the session's trace has only its other tables. */
 	bool disk_alone;
@@ -41,7 +41,7 @@ struct session_options {
 	uint64_t max_bytes, keep_events;
 	const char *start_at;
 	const char *suppressions;              /* kept in the trace: its text, or NULL */
-	const char *stdout_path, *stderr_path; /* files for what it prints, or NULL: as ours */
+	const char *stdout_path, *stderr_path; /* files for its output, or NULL: as ours */
 	unsigned timeout_ms;                   /* end it after this time; 0: never */
 	const GPtrArray
 	        *specs; /* char *: files whose bind lines and missing blocks count; or NULL */

@@ -4,12 +4,12 @@
  * first word is written last, so a chunk can be read from its beginning up to the first 0. Its
  * magic goes before the chunk is cleared for the next: as long as it stands the words do.
  *
- * Only the last record of a chunk may still change: the value of a write is added to it, and in
- * free mode and with a filter a second record goes into its word. So what has been copied is
- * copied again from that record on, which is a few words.
+ * Only the last record of a chunk may still change: the value of a write is added to it, and
+ * in free mode and with a filter a second record goes into its word. So that record and the
+ * words after it, which are few, are copied again.
  *
- * The program waits when it is some chunks ahead (log_header.taken), so that what is told of it
- * is never long past.
+ * The program waits when it is some chunks ahead (log_header.taken), so that its trace is
+ * never far behind.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -110,9 +110,10 @@ static size_t known_words(const struct so_far *s)
 	return (size_t)((s->last ? s->last : s->reader.at) - s->copy);
 }
 
-/* Words of the chunk that is being filled, up to a block without any; false when it is not that
- * chunk any more. Read twice, as a write's record changes before its value stands behind it:
- * what the first time saw a value sees the second time that one follows. */
+/* Words of the chunk that is being filled, up to a block without any; false when it is not
+ * that chunk any more. Read twice, as a write's record changes before its value is written
+ * behind it: where the first reading has a value, the second also has the record that
+ * announces it. */
 static bool copy_memory(struct so_far *s)
 {
 	uint64_t sequence, any = 1;
@@ -189,7 +190,7 @@ static void forget_copied(struct so_far *s)
 		s->copy[at] = 0;
 }
 
-/* More of the log: false when there is none yet. */
+/* Copies more of the log: false when no more has been written. */
 static bool copy_more(struct so_far *s)
 {
 	uint64_t sequence;

@@ -16,8 +16,8 @@ struct so_far *so_far_new(const char *path, int buffer);
 void so_far_free(struct so_far *s); /* NULL is allowed */
 /* The log's header as it is now; false: it has none yet. */
 bool so_far_header(const struct so_far *s, struct log_header *header);
-/* The next record; its words are valid until the next call. False: there is none yet. Values
- * of writes may be missing. */
+/* The next record; its words are valid until the next call. False: not written yet. Values of
+ * writes may be missing. */
 bool so_far_next(struct so_far *s, struct log_record *record);
 /* For callers that take short records by themselves: its reader; each of them is behind another
  * word that is not 0, else so_far_next has to take it. */

@@ -90,7 +90,8 @@ static void kinds_in(char **words, const char *kinds[LOOKED_AT])
 	}
 }
 
-/* Only its number and its kind count: what comes from it is given. */
+/* Creates a descriptor of that number and kind; nothing else of it matters, as its input is
+ * replayed. */
 static void stand_in(int fd, const char *kind)
 {
 	int ends[2] = { -1, -1 }, made;

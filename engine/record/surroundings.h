@@ -4,7 +4,7 @@
  * recording describes its own and replay compares.
  *
  * Values of environment variables are kept as 24 bits of a hash each: enough to see a change,
- * too little to tell a secret.
+ * too little to reveal a secret.
  */
 #ifndef HEDDLE_SURROUNDINGS_H
 #define HEDDLE_SURROUNDINGS_H

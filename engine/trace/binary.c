@@ -99,7 +99,7 @@ static const struct section *find_section(const struct in *in, const char *name)
 	return NULL;
 }
 
-/* The bytes of events have sums by block. */
+/* Events are not in the section's sum: they have one for each block. */
 static bool is_tape(const char *name)
 {
 	return strcmp(name, "event_bytes") == 0;
@@ -184,7 +184,7 @@ static inline bool is_value(const struct in *in, uint32_t value)
 	       (in->version >= SMALL_VALUES_FROM && value & VALUE_INTEGER && value != NONE);
 }
 
-/* The same, and neither a pair nor a list. */
+/* is_value, and neither a pair nor a list. */
 static bool is_plain_value(const struct in *in, uint32_t value)
 {
 	return is_value(in, value) && trace_value(in->t, value).kind < V_PAIR;
@@ -204,7 +204,7 @@ static bool is_list_of_names(const struct trace *t, uint32_t value)
 	return true;
 }
 
-/* Pairs and lists consist of plain values, so that no value contains itself. */
+/* Pairs and lists must consist of plain values, so that no value contains itself. */
 static bool check_values(struct in *in, uint64_t strings)
 {
 	const struct trace *t = in->t;
@@ -307,7 +307,7 @@ static bool check_actors(struct in *in, uint64_t strings)
 	return true;
 }
 
-/* No cycles of inlining: follow each chain once. */
+/* Chains of inlining must have no cycle: each chain is followed once. */
 static bool check_inlining(struct in *in)
 {
 	const struct trace *t = in->t;
@@ -455,7 +455,7 @@ static bool damaged(struct in *in, uint32_t block)
 	              block);
 }
 
-/* Block by block, as they may be decoded when they are looked at. */
+/* Checks block by block, as the events may be decoded on demand. */
 static bool check_blocks_of_events(struct in *in, struct events_check *c)
 {
 	enum { BLOCKS_A_TICK = 16 };
@@ -479,8 +479,8 @@ static bool check_blocks_of_events(struct in *in, struct events_check *c)
 	return true;
 }
 
-/* Where blocks are decoded when they are looked at, the must-order is made meanwhile, which
- * nearly all readers ask for: it would decode them once more. */
+/* Checks the events. Where blocks are decoded on demand, also makes the must-order, which
+ * nearly all readers need: it would decode them once more. */
 static bool check_events(struct in *in, uint64_t strings)
 {
 	struct trace *t = in->t;
@@ -519,7 +519,7 @@ static bool check_tables(struct in *in)
 
 /* -- events -------------------------------------------------------------------------------- */
 
-/* All blocks but the last are full; none has more events than bytes. */
+/* Checks the table of blocks: all but the last are full; none has more events than bytes. */
 static bool check_blocks(struct in *in, const struct reel_source *r, uint64_t *events)
 {
 	uint64_t behind = in->length - (uint64_t)((const char *)r->bytes - in->bytes);
@@ -537,7 +537,7 @@ static bool check_blocks(struct in *in, const struct reel_source *r, uint64_t *e
 	return true;
 }
 
-/* Opens the blocks of events; what events refer to is checked by check_events. */
+/* Opens the blocks of events; the events' references are checked by check_events. */
 static bool read_events(struct in *in, bool stacks)
 {
 	struct trace *t = in->t;

@@ -15,7 +15,7 @@ struct life {
 struct form {
 	const struct trace *t;
 	struct life *lives;            /* by thread */
-	uint64_t forks, allocs, frees; /* events that the tables name */
+	uint64_t forks, allocs, frees; /* numbers of events that the tables name */
 };
 
 static const char *check_fork(struct form *f, uint32_t e)
@@ -43,7 +43,7 @@ static const char *check_block(struct form *f, uint32_t e)
 	f->frees += x->op == OP_FREE && b->free == e;
 	if (x->op == OP_ALLOC)
 		return b->alloc == e ? NULL : "the table of blocks says otherwise of an alloc";
-	/* The first of several frees counts. */
+	/* the first of several frees counts */
 	return b->free <= e ? NULL : "the table of blocks says otherwise of a free";
 }
 
@@ -74,8 +74,8 @@ static const char *check_event(struct form *f, uint32_t e)
 	}
 }
 
-/* Events referred to by tables must have the expected operation: each event of these operations
- * is the one that its table names, so their numbers must be those of the tables. */
+/* Checks that events named by tables have the expected operation. Each event of these
+ * operations is named by one table entry, so the numbers must agree. */
 static const char *check_named(const struct form *f)
 {
 	const struct trace *t = f->t;

@@ -29,7 +29,7 @@ struct header {
 	uint32_t version, byte_order;
 	uint32_t flags, sections;
 	uint64_t length; /* of the file */
-	uint64_t sum;    /* of the section table and this header with sum 0 */
+	uint64_t sum;    /* sum of the section table and of this header with sum 0 */
 	uint64_t reserved[3];
 };
 _Static_assert(sizeof(struct header) == 64, "written as it is");
@@ -44,12 +44,12 @@ struct section {
 };
 _Static_assert(sizeof(struct section) == 56, "written as it is");
 
-/* Sections from this size on are packed, unless that gains too little, or more than a reader
- * believes: a small file must not ask for any amount of memory. */
+/* Sections from this size on are packed, except where that gains too little, or would exceed
+ * the ratio that a reader accepts: a small file must not demand any amount of memory. */
 enum { PACKED_FROM = 64 << 10, PACKED_MOST = 1000 /* times */ };
 
-/* The frame has, in place of each number of 32 bits of an element, its distance from that of
- * the element before. */
+/* In the frame each 32-bit number of an element is replaced by its difference from that of
+ * the previous element. */
 #define PACKED_DIFFERENCES (UINT32_C(1) << 31)
 static inline uint32_t packed_bytes(const struct section *s)
 {

@@ -18,12 +18,12 @@ struct trace_writer {
 	GArray *sections; /* struct section */
 	struct tape *tape;
 	GArray *blocks; /* struct tape_block */
-	/* the block in hand: its bytes, their end, its events */
+	/* the current block: its bytes, their end, its events */
 	uint8_t *bytes, *at;
 	uint32_t count;
 	uint64_t begin;   /* of the tape, in the file */
 	uint64_t sum;     /* of the header, in the end */
-	bool any_stacks;  /* without, the bytes of blocks are the same */
+	bool any_stacks;  /* if false, blocks are encoded without stacks */
 	uint32_t *places; /* owned, or NULL */
 	uint64_t places_count;
 };
@@ -36,7 +36,7 @@ static void pad(struct file_writer *file)
 		file_writer_put(file, zeroes, ALIGNMENT - over);
 }
 
-/* A frame that is made of pieces of a table: no second copy of it is in memory. */
+/* A frame made of pieces of a table, so that no second copy of it is in memory. */
 struct frame {
 	char *bytes; /* owned by the caller */
 	size_t length, room;
@@ -50,7 +50,7 @@ static void frame_room(struct frame *f, size_t more)
 	f->bytes = g_realloc(f->bytes, f->room);
 }
 
-/* Frames that unpack to much more than a reader believes are followed by one to be skipped. */
+/* A frame with a higher ratio than a reader accepts is followed by a skippable one. */
 static void pad_frame(struct frame *f, size_t bytes)
 {
 	const uint32_t head[2] = { ZSTD_MAGIC_SKIPPABLE_START,
@@ -63,7 +63,7 @@ static void pad_frame(struct frame *f, size_t bytes)
 	f->length += sizeof head + head[1];
 }
 
-/* False when that is not worth it: the frame has `most` bytes. */
+/* False when packing is not worth it: the frame has `most` bytes. */
 static bool frame_add(struct frame *f, ZSTD_CCtx *c, const void *bytes, size_t length,
                       bool last, size_t most)
 {
@@ -80,7 +80,7 @@ static bool frame_add(struct frame *f, ZSTD_CCtx *c, const void *bytes, size_t l
 	return true;
 }
 
-/* Tables whose elements grow from one to the next, or have alike neighbours. */
+/* Tables whose elements ascend, or have similar neighbours. */
 static bool in_differences(const char *name, uint64_t bytes)
 {
 	static const char *const tables[] = { "places",        "variables", "wides",
@@ -101,7 +101,7 @@ static void differences(const uint32_t *numbers, size_t from, size_t count, uint
 		d[i - from] = i < each ? numbers[i] : numbers[i] - numbers[i - each];
 }
 
-/* The bytes as a zstd frame; with `each`, as differences from the numbers of 32 bits that many
+/* The bytes as a zstd frame; with `each`, as differences from the 32-bit number that many
  * before. False: not worth it. */
 static bool pack(const void *data, size_t bytes, uint32_t each, struct frame *f)
 {
@@ -187,7 +187,7 @@ static void end_block(struct trace_writer *w)
 	w->count = 0;
 }
 
-/* Events that do not go beyond the block. */
+/* Writes events, at most to the end of the block. */
 static void put_part(struct trace_writer *w, const struct event *events, uint32_t count,
                      const struct tape_stacks *stacks)
 {
@@ -197,7 +197,7 @@ static void put_part(struct trace_writer *w, const struct event *events, uint32_
 		end_block(w);
 }
 
-/* The section of the blocks' bytes, whose sums the table of blocks has. */
+/* Ends the section of the blocks' bytes; the sums are in the table of blocks. */
 static void end_blocks(struct trace_writer *w)
 {
 	if (w->count)
@@ -270,7 +270,7 @@ static void writer_end(struct trace_writer *w, const struct trace *t, bool filte
 
 /* -- a trace in memory ------------------------------------------------------------------ */
 
-/* A trace without some events: the tables that refer to events, with new ids. */
+/* A trace without some of its events: the tables that refer to events, with new ids. */
 struct selection {
 	struct event *events;
 	uint32_t *stacks, *ids; /* ids: new id of each event, NONE: left out */

@@ -18,7 +18,7 @@ void builder_size_directive(struct builder *b, const char *name, size_t length, 
 	builder_meaning(b, builder_string(b, name, length))->size = size;
 }
 
-/* Without the must-order of the events so far, which could be another. */
+/* Drops the must-order of the events so far, which could change. */
 static void forget_must(struct builder *b)
 {
 	if (b->must)
@@ -267,7 +267,8 @@ static bool values_everywhere(const struct trace *t)
 	return any;
 }
 
-/* Frees the tables that only events needed: cutting memory and names need as much room. */
+/* Frees the tables that only adding events needs: making variables and names needs as much
+ * memory. */
 static void release_look_ups(struct builder *b)
 {
 	struct table *tables[] = { &b->lines_table, &b->spots_table, &b->contexts_table };

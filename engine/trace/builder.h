@@ -15,14 +15,14 @@ struct builder;
 /* `name` is the file in messages. Owned by the caller: builder_finish or _free. */
 struct builder *builder_new(const char *name, const struct trace_options *options);
 void builder_free(struct builder *builder);
-/* From here on as with trace_options.lenient. */
+/* From here on events are added as with trace_options.lenient. */
 void builder_lenient(struct builder *builder);
 
 /* Intern; returns indices of the trace's tables. Strings need no terminating NUL. */
 uint32_t builder_string(struct builder *b, const char *text, size_t length);
 uint32_t builder_thread(struct builder *b, const char *name, size_t length);
 uint32_t builder_object(struct builder *b, const char *name, size_t length);
-/* Is the name that of a known object or thread? */
+/* Is it the name of a known object or thread? */
 bool builder_is_object(const struct builder *b, const char *name, size_t length);
 bool builder_is_thread(const struct builder *b, const char *name, size_t length);
 /* For text traces, where the name determines the enclosing block. */
@@ -40,7 +40,7 @@ uint32_t builder_list(struct builder *b, const uint32_t *values, uint32_t count)
  * replaced by any number of tokens from the namer's `late`. */
 struct late {
 	enum late_kind { LATE_BLOCK, LATE_PLACE } kind;
-	uint64_t at, bytes; /* block; or an address, and a number of bytes */
+	uint64_t at, bytes; /* a block's index; or an address, and a number of bytes */
 };
 uint32_t builder_late(struct builder *b, struct late late);
 uint32_t builder_invocation(struct builder *b, uint32_t method, const uint32_t *arguments,
@@ -58,8 +58,8 @@ uint32_t builder_region(struct builder *b, const char *name, uint64_t address, u
                         uint32_t block);
 uint32_t builder_place(struct builder *b, uint32_t region, uint64_t offset, uint32_t size);
 
-/* A new life of the block `name`, for ALLOC; the current life, for FREE (or NONE). `address` is
- * 0 in text traces. */
+/* The block `name`: for ALLOC a new life, for FREE the current one (or NONE). `address` is 0
+ * in text traces. */
 uint32_t builder_block(struct builder *b, const char *name, size_t length, uint64_t size,
                        uint64_t address);
 uint32_t builder_block_find(struct builder *b, const char *name, size_t length);
@@ -68,9 +68,9 @@ uint32_t builder_block_find(struct builder *b, const char *name, size_t length);
  * and LEAVE. False and `error` when the event is rejected. */
 bool builder_add(struct builder *b, struct event event, uint64_t line, struct error *error);
 /*
- * Where accesses of one instruction were last, the caller's; zero at first: LINE_PLACES places
- * of one region and size in a row (memory.c). The i-th is place `first` + i, and begins i <<
- * step bytes after `low` in the region. The caller may find places in it by itself.
+ * The last places of one instruction's accesses, the caller's; zero at first: LINE_PLACES
+ * places of one region and size in a row (memory.c). The i-th is place `first` + i, and
+ * begins i << step bytes after `low` in the region. The caller may look places up in it.
  */
 enum { LINE_BITS = 6, LINE_PLACES = 1 << LINE_BITS };
 struct access_site {
@@ -84,12 +84,12 @@ struct access_site {
 struct access {
 	uint64_t head;
 	int64_t value;
-	uint64_t slot;  /* builder_fetch, of a value for which that is asked */
+	uint64_t slot;  /* builder_fetch's result, for a value with that look-up */
 	uint32_t place; /* builder_access_place */
 	bool valued;
-	bool noted; /* builder_noted has its place; false where that was not asked */
+	bool noted; /* its place is in builder_noted; false when not requested */
 };
-/* Region and size, in bytes. */
+/* Key of region and size (in bytes). */
 static inline uint64_t access_where(uint32_t region, uint32_t size)
 {
 	return (uint64_t)(region + 1) << 32 | size;
@@ -103,19 +103,19 @@ static inline uint64_t event_head(const struct event *e)
 /* The place at an offset in the region of `where`. */
 uint32_t builder_access_place(struct builder *b, uint64_t where, uint64_t offset,
                               struct access_site *site);
-/* Begins to look for an integer that is none of VALUE_SMALL_END, for struct access: its entry
- * is on the way into the cache. */
+/* Begins the look-up of an integer of VALUE_SMALL_END or more, for struct access: prefetches
+ * its entry. */
 uint64_t builder_fetch(const struct builder *b, int64_t integer);
-/* Of the places from `first` on, LINE_PLACES in a row (struct near_line), those as a bit set
- * whose accesses the builder need not note any more. */
+/* Bit set of the LINE_PLACES places from `first` on (struct near_line) whose accesses the
+ * builder need not note any more. */
 uint64_t builder_noted(const struct builder *b, uint32_t first);
-/* Add accesses of one thread; returns how many were added: the next one is rejected. */
+/* Add accesses of one thread; returns the number added: the next one is rejected. */
 uint32_t builder_add_accesses(struct builder *b, const struct access *accesses, uint32_t count,
                               struct error *error);
 uint32_t builder_event_count(const struct builder *b);
 /* An event as it was added, without a writer; its place if it is an access. */
 const struct event *builder_event(const struct builder *b, uint32_t event);
-/* As they are known so far; `values`: the numbers of its values. */
+/* An object as known so far; `values`: the numbers of its values. */
 const struct object *builder_object_at(const struct builder *b, uint32_t object);
 const struct instance *builder_instance_at(const struct builder *b, uint32_t instance);
 const struct invocation_part *
@@ -139,15 +139,15 @@ bool builder_source_position(const char *text, size_t length, size_t *file,
                              uint32_t numbers[2]);
 void builder_source(struct builder *b, uint32_t location, const char *file, uint32_t line,
                     uint32_t column);
-/* The location of a call that code was inlined at: in this function (a string), which was
- * itself inlined at `outer`, or NONE.  One line of a library is inlined at many, so there is
- * one for each, of the same name. */
+/* Location of an inlined call: the call is in `function` (a string), which was itself inlined
+ * at `outer`, or NONE. A line that is inlined at several places has one location for each, of
+ * the same name. */
 uint32_t builder_call_site(struct builder *b, const char *name, uint32_t function,
                            uint32_t outer);
 void builder_stack_block(struct builder *b, uint32_t thread, uint32_t block);
 void builder_atomic_set(struct builder *b, uint32_t name, uint32_t members);
 void builder_note(struct builder *b, const char *key, const char *value);
-/* The same by a namer, when strings are not interned any more. */
+/* builder_note for a namer, when strings are no longer interned. */
 void builder_late_note(struct builder *b, const char *key, const char *value);
 uint32_t builder_module(struct builder *b, const char *path, const char *build_id,
                         uint64_t base);
@@ -156,11 +156,11 @@ uint32_t builder_code(struct builder *b, uint32_t module, uint64_t address);
 /* Recordings: a thread's number in the runtime, and the facts for replay. */
 void builder_recorded_thread(struct builder *b, uint32_t thread, uint32_t number);
 void builder_clock(struct builder *b, struct recorded_clock clock);
-/* *last: where the thread's last repeat is, + 1, or 0: its count grows when it is of the same
- * event. */
+/* *last: index of the thread's last repeat + 1, or 0; that repeat's count grows if it is of
+ * the same event. */
 void builder_repeat(struct builder *b, struct recorded_repeat repeat, uint64_t *last);
 void builder_drop(struct builder *b, struct recorded_drop drop);
-/* Ascending by event; the events need not be there yet. */
+/* Ascending by event; the events may be added later. */
 void builder_weak(struct builder *b, struct weak_source weak);
 void builder_object_address(struct builder *b, uint32_t object, uint64_t address);
 void builder_object_block(struct builder *b, uint32_t object, uint32_t block);
@@ -182,11 +182,12 @@ void builder_warn(struct builder *b, const char *format, ...)
 struct told {
 	struct event event;
 	uint32_t id;
-	uint32_t enter; /* of an ENTER: number of those before it */
+	uint32_t enter; /* of an ENTER: the number of earlier ENTERs */
 };
-/* The first TOLD_ACCESSES of each block of the heap, the first access of each place elsewhere,
- * in stacks again after an ENTER or LEAVE, writes of values that may be addresses of blocks;
- * all operations but accesses, without calls in which nothing else was told. */
+/* Names depend on few accesses, and the namer receives only these: the first TOLD_ACCESSES of
+ * each heap block; the first of each other place, in stacks again after each ENTER or LEAVE;
+ * and writes of values that may be addresses of blocks. It receives all other operations,
+ * except calls that contain none of these. */
 enum { TOLD_ACCESSES = 6 };
 struct telling_of { /* borrowed */
 	const struct told *at;
@@ -202,7 +203,7 @@ struct namer {
 	void (*location)(void *context, struct builder *b, struct location *location);
 	void (*object)(void *context, const struct object *o, GString *name);
 	void (*block)(void *context, struct builder *b, struct block *block, GString *name);
-	/* How values are shown: with builder_late_note. */
+	/* Adds how values are shown, by builder_late_note. */
 	void (*forms)(void *context, struct builder *b);
 	/* After all other names: append each token, with a terminating NUL. */
 	void (*late)(void *context, const struct trace *partial, struct late late,

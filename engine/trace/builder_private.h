@@ -60,9 +60,9 @@ struct region {
 	uint32_t name; /* string */
 	uint32_t block;
 	uint64_t address;           /* recordings */
-	uint32_t odd;               /* recordings: its last line of spots + 1; 0: none */
-	bool recorded;              /* of a recording, not of a text */
-	uint32_t lines;             /* recordings: how many it has */
+	uint32_t odd;               /* recordings: its last line of struct spot + 1; 0: none */
+	bool recorded;              /* the region belongs to a recording, not to a text */
+	uint32_t lines;             /* recordings: its number of lines */
 	uint64_t bytes;             /* recordings */
 	struct line_tables *tables; /* owned; NULL: none */
 };
@@ -76,25 +76,26 @@ struct line_tables {
 	uint32_t *at[LINE_CODES][2];
 };
 
-/* A place (the target of an access until the end) of a text trace, or of a recording where
- * it is in no line of its size. */
+/* A place (the target of an access until the end) in a text trace, or in a recording if no
+ * line of its size has it. */
 struct spot {
 	uint32_t region, name; /* name: string as the text has it, 0: none */
 	uint64_t offset;
 	uint32_t size;
-	uint32_t place; /* of a text trace its index */
+	uint32_t place; /* in a text trace its index */
 };
 
 /* Places of a recording: LINE of one region and size, in a row. The i-th place of line n is
  * place n * LINE + i. It begins i << step bytes after `low`: sizes are powers of two (1 <<
  * code), and either all of its places begin at multiples of their size (step == code), or a
- * byte apart (step 0), and those at multiples are not met. Code ODD_SIZE: places of any size,
+ * byte apart (step 0), and those at multiples are unused. Code ODD_SIZE: places of any size,
  * struct spot. */
 enum { LINE = LINE_PLACES, ODD_SIZE = 7 };
 struct line {
 	uint64_t met;  /* bit set of the existing places */
-	uint64_t told; /* those of which nothing is to be told (struct told) but writes of what
-	                * may be a block's address; in a stack, while `frames` is the same */
+	uint64_t told; /* places whose next accesses the namer does not need (struct told),
+	                  except writes of possible block addresses; in a stack only while
+	                  `frames` is the same */
 	uint64_t low;  /* offset in the region */
 	uint32_t region, block;
 	uint32_t frames; /* b->telling.frames */
@@ -109,7 +110,7 @@ struct holder {
 
 struct lock {
 	uint32_t owner;  /* thread; NONE: free */
-	uint32_t depth;  /* of the owner's acquires, in either mode */
+	uint32_t depth;  /* number of nested acquires by the owner, in either mode */
 	GArray *readers; /* struct holder; NULL: never any */
 	bool semaphore;  /* declared by a directive to be a semaphore */
 };
@@ -135,10 +136,9 @@ struct node {
 struct meaning {
 	uint32_t thread, object, message, instance, location;
 	uint32_t block, first_block; /* current life, first life */
-	uint32_t spot, spot_at;      /* valid while spot_at == lives */
+	uint32_t spot, spot_at;      /* the place at `spot`, valid while spot_at == lives */
 	uint32_t spot_size;
-	uint32_t object_at; /* the object belongs to the block's life, while lives has this
-	                     * value */
+	uint32_t object_at; /* object of the block's present life, while lives has this value */
 	uint32_t size;      /* directive */
 };
 
@@ -171,10 +171,10 @@ struct recent_line {
 	uint8_t code, step;
 };
 
-/* The events that names may depend on (struct told), told to the namer at the end. */
+/* The events that names may depend on (struct told), passed to the namer at the end. */
 struct telling {
 	GArray *told;
-	GArray *accesses; /* uint8_t by block: accesses told, up to TOLD_ACCESSES */
+	GArray *accesses; /* uint8_t by block: its accesses in `told`, up to TOLD_ACCESSES */
 	uint32_t enters;  /* ENTERs so far */
 	uint32_t frames;  /* changes with each ENTER and LEAVE */
 	/* addresses of blocks: the lowest (more than the highest: none), the highest, the bits
@@ -203,17 +203,18 @@ struct builder {
 	struct recent_line *recent_lines;
 	uint32_t lives; /* number of block lives so far: place caches are valid while it is
 	                 * unchanged */
-	bool any_scope; /* ENTER or LEAVE occurred: there are stacks */
+	bool any_scope; /* ENTER or LEAVE occurred, so events have call stacks */
 	uint64_t dropped_releases, stolen_locks;
 	GArray *sent;            /* uint8_t by message: of enum sent */
 	uint64_t early_receives; /* messages received before their first send */
 	bool any_bytes;          /* some string is no UTF-8: the content of a string value */
 	bool sealed;             /* strings are added that are not interned any more */
-	char *failure;           /* why no trace can come of this; owned */
+	char *failure;           /* the reason why no trace can be made; owned */
 	const struct namer *namer;
 	struct trace_writer *writer; /* borrowed; NULL: events are kept */
 	struct pending *pending;     /* the writer's */
-	struct must_maker *must;     /* of the events that went to the writer; or NULL */
+	struct must_maker *must;     /* must-order of the events that went to the writer; or
+	                              * NULL */
 	/* Thread whose accesses need no check, and its state, until another event or PENDING
 	 * accesses have come; NONE. */
 	uint32_t plain;
@@ -270,7 +271,7 @@ static inline bool builder_is_interned(int64_t integer)
 {
 	return (uint64_t)integer >= VALUE_SMALL_END;
 }
-/* `slot`: of one that is interned its slot, or the one that it had in a smaller table. */
+/* `slot`: for an interned integer its slot, or the one that it had in a smaller table. */
 static inline uint32_t builder_integer_near(struct builder *b, int64_t integer, uint64_t slot)
 {
 	if (G_LIKELY(!builder_is_interned(integer)))
@@ -303,13 +304,13 @@ static inline bool builder_may_be_block(const struct builder *b, uint64_t addres
 	return address >= b->telling.low && address <= b->telling.high &&
 	       (address & ~b->telling.bits) == 0;
 }
-/* Is nothing to be told of an access but the address of a block? */
+/* Is the access irrelevant to the namer, unless it writes the address of a block? */
 static inline bool builder_told(const struct builder *b, const struct line *l, uint32_t place)
 {
 	return l->told & line_bit(place) && (!l->stack || l->frames == b->telling.frames);
 }
 
-/* Events that are pending: to the writer, which says itself that the disk is full, and to the
+/* Hands pending events to the writer, which reports a full disk itself, and to the
  * must-order. */
 void builder_put_pending(struct builder *b);
 static inline void builder_pending(struct builder *b)

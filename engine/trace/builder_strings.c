@@ -179,7 +179,7 @@ uint32_t builder_bytes(struct builder *b, const char *text, size_t length)
 	return intern(b, text, length, !g_utf8_validate(text, (gssize)length, NULL));
 }
 
-/* Index of a string in one of the tables; `member` of its meaning. */
+/* Defines the look-up of a string's index in a table; `member`: of its meaning. */
 #define NAMED(member, array, type, init) \
 	uint32_t string = builder_string(b, name, length); \
 	struct meaning *m = builder_meaning(b, string); \

@@ -96,7 +96,7 @@ static struct identity identity_of(const struct stat *st, uint64_t sum)
 		                  .sum = sum };
 }
 
-/* Of the opened file, whatever happened to its name. */
+/* The identity of the opened file, even if its name refers to another by now. */
 static bool identify(const struct trace *t, struct identity *id)
 {
 	const struct trace_storage *s = t->storage;
@@ -304,7 +304,7 @@ static bool write_index(const char *path, const struct trace *t, const struct tr
 	return file_writer_commit(file, NULL);
 }
 
-/* Is the index's trace unchanged? */
+/* Is the index's trace unchanged, so that the index is of use? */
 static bool of_use(const char *path)
 {
 	struct header h;
@@ -336,7 +336,8 @@ static void clean_up(void)
 	}
 }
 
-/* Even without parts the file says that the trace's events have been checked. */
+/* Stores the index. Even a file without parts has a use: it says that the trace's events have
+ * been checked. */
 static void store(const struct trace *t, const struct trace_index *ix,
                   const struct identity *id)
 {

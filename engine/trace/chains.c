@@ -9,10 +9,11 @@
 /* Properties of a thread, found in one pass. */
 struct life {
 	uint32_t place; /* NONE: none yet */
-	/* It may share its place: it has no fences, and joins release sequences by RMWs and
-	 * release stores only, since C11's release sequence depends on "the same thread". */
+	/* The thread may share its place: it has no fences, and joins release sequences by
+	 * RMWs and release stores only, since C11's release sequence depends on "the same
+	 * thread". */
 	bool alone;
-	bool acts;       /* it has events; else its join need not come after its fork */
+	bool acts;       /* it has events; else its join may come before its fork */
 	bool joined;     /* by an earlier event */
 	uint32_t wanted; /* the thread whose join of it has begun and not ended; NONE: none */
 	bool ended;      /* joined, and its place is free */
@@ -113,7 +114,7 @@ static bool give_places(struct maker *m, const struct progress *progress)
 		if (x->op == OP_WANTJOIN || x->op == OP_JOIN)
 			note_joiner(&m->lives[x->target], x);
 	}
-	/* A join that the trace ends in waits for this thread alone, too. */
+	/* A join at the end of the trace waits for this thread alone, too. */
 	for (uint64_t u = 0; u < t->threads_count; u++)
 		m->lives[u].alone |= m->lives[u].wanted != NONE;
 	for (uint32_t e = 0; e < t->events_count; e++) {
@@ -141,7 +142,7 @@ static bool give_places(struct maker *m, const struct progress *progress)
 	return true;
 }
 
-/* The events with places as threads, also as targets of forks. */
+/* Copies the events with places as threads, also as targets of forks. */
 static void own_events(const struct maker *m, struct trace *view)
 {
 	struct event *events = g_new(struct event, m->t->events_count + 1);
@@ -162,7 +163,7 @@ static void own_events(const struct maker *m, struct trace *view)
 	view->threads_count = m->places;
 }
 
-/* The must-order without edges inside a place. */
+/* The must-order without edges inside of a place. */
 static void own_must(struct trace *view)
 {
 	const struct trace_index *whole = view->recorded->index;

@@ -52,7 +52,8 @@ unsigned channel_of_name(const char *name)
 	return read_channel(&name, &channel) && *name == '\0' ? channel : 0;
 }
 
-/* Fills in all but `reads`; the channel as it is numbered in the name. */
+/* Parses the name of a channel's message; `reads` is filled in later, and the channel is as
+ * numbered in the name. */
 static void parse(const char *name, struct channel_message *m)
 {
 	uint32_t number;

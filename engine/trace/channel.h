@@ -20,7 +20,7 @@ enum channel_event { CHANNEL_NONE, CHANNEL_DATA, CHANNEL_CLOSED, CHANNEL_SHARED 
 char *channel_name(unsigned channel);
 char *channel_message_name(unsigned channel, uint32_t number, enum channel_event what,
                            unsigned bytes, unsigned room);
-/* The number of the channel that an object's name is of; 0: none. */
+/* The number of the channel with that name; 0: not a channel's name. */
 unsigned channel_of_name(const char *name);
 
 struct channel_message {
@@ -28,9 +28,9 @@ struct channel_message {
 	uint32_t channel;        /* from 0 on, of `channels_count` */
 	uint32_t bytes;
 	uint32_t room;  /* 0: not known */
-	uint32_t reads; /* DATA: how many events receive a part of it, and wait for it */
+	uint32_t reads; /* DATA: number of events that receive a part of it, and wait for it */
 };
-/* Facts of the channels that the trace fixes. */
+/* Facts about channels that are fixed by the trace. */
 struct channels {
 	struct channel_message *messages; /* by message */
 	uint32_t *of_object;              /* by object: its channel, or NONE */

@@ -13,7 +13,7 @@
 struct crash {
 	char *thread;      /* owned: its name; NULL: not recorded */
 	const char *place; /* owned by the trace: a location's name, or "" */
-	uint64_t address;  /* that the fault is about, or 0 */
+	uint64_t address;  /* the faulting address, or 0 */
 	uint32_t event;    /* the read that failed, and so has no value; or NONE */
 };
 struct crash trace_crash(const struct trace *t); /* g_free thread */
@@ -55,7 +55,7 @@ void trace_note_ending(struct trace *t, enum ending_kind kind, int number, const
 /* Note of an exploration's run, whose waits for futexes are steps, and whose rounds of
  * libstdc++'s spinning end early. */
 #define FUTEX_STEPS_NOTE  "recording-futex-steps"
-/* Such a futex has a lock of its name and this. */
+/* The lock of such a futex has the futex's name with this suffix. */
 #define FUTEX_LOCK_SUFFIX "@futex"
 
 #endif

@@ -30,7 +30,7 @@ enum operand {
 	OPERAND_NAME,     /* trace.strings: unit, method, function */
 };
 
-enum op_use { /* what an object is by an operation on it */
+enum op_use { /* kind of object that an operation shows its operand to be */
 	      USE_NONE,
 	      USE_LOCK,
 	      USE_CONDITION,
@@ -118,14 +118,14 @@ enum {
 struct op_info {
 	const char *word;  /* in the text format */
 	const char *tried; /* the same with EVENT_TRY; NULL: no word of its own */
-	const char *verb;  /* with a blank where an operand follows */
+	const char *verb;  /* its verb, with a blank if an operand follows */
 	enum operand operand;
 	enum op_class class;
 	enum op_use use;
 };
 extern const struct op_info op_table[OP_COUNT];
 
-/* Beside op_table: of a constant operation it costs nothing, of another one load. */
+/* Beside op_table: free for a constant operation, one load for another. */
 static const uint16_t op_effects[OP_COUNT] = {
 #define OP(name, word, operand, class, object, effect, verb) EFFECT_##effect,
 #include "engine/trace/ops.def"
@@ -190,7 +190,7 @@ static inline bool op_wakes(enum op op)
 {
 	return op_does(op, EFFECT_WAKES);
 }
-/* The number that it adds to a semaphore's count. */
+/* The change of a semaphore's count. */
 static inline int op_count(enum op op)
 {
 	return op_does(op, EFFECT_POSTS) - op_does(op, EFFECT_TAKES);
@@ -200,7 +200,7 @@ static inline bool op_wants(enum op op)
 {
 	return op == OP_WANT || op == OP_WANTJOIN;
 }
-/* Describes a thread without effect: always inert. */
+/* Is it a note about a thread, without effect: always inert. */
 static inline bool op_tells(enum op op)
 {
 	return op_wants(op) || op == OP_MISUSE || op == OP_FLUSH;

@@ -25,7 +25,7 @@ struct flow_event {
 	/* The block that an access or an operation on an object lies in, or NONE. */
 	uint32_t block;
 	int32_t count;  /* of a semaphore: its first count */
-	uint64_t point; /* of an access: the caller's number for its place in the program */
+	uint64_t point; /* of an access: the caller's number of its place in the program */
 	/* Of an access: the variables that it covers, borrowed. */
 	const uint32_t *variables;
 	uint32_t variables_count;

@@ -10,24 +10,24 @@
 #include "engine/trace/trace.h"
 
 /* Versions written, and oldest read: 2 added operations at the end of ops.def, 3 blocks of
- * objects (new size), 4 changed events (wider thread indices), 5 blocks of events, 6 numbers of
- * recorded threads and tables for replay, 7 flush and the table `weak`, which a file of
- * version 6 has not, 8 sections packed as differences, 9 names by rules (`name_rules`), 10
- * values that are small integers. */
+ * objects (new size), 4 changed events (wider thread indices), 5 blocks of events, 6 numbers
+ * of recorded threads and tables for replay, 7 flush and the table `weak`, which version 6
+ * lacks, 8 sections packed as differences, 9 names by rules (`name_rules`), 10 values that
+ * are small integers. */
 enum { TRACE_VERSION = 10, TRACE_OLDEST = 6, SMALL_VALUES_FROM = 10 };
 
 enum trace_format { TRACE_TEXT, TRACE_STD, TRACE_BINARY };
 
-/* Write the trace to `path`, atomically. With `keep` (bit set, or NULL: all) only those events,
- * renumbered. TRACE_STD leaves out what STD cannot express, and counts it in *left_out (may be
- * NULL). */
+/* Write the trace to `path`, atomically. With `keep` (bit set, or NULL: all) only those
+ * events, renumbered. TRACE_STD omits events that STD cannot express; their number goes to
+ * *left_out (may be NULL). */
 bool trace_write(const struct trace *t, const char *path, enum trace_format format,
                  const uint64_t *keep, uint64_t *left_out, struct error *error);
 
 /*
- * A binary trace that is written while it is made: a builder (trace_options.writer) puts the
- * events there and keeps none, and the trace that it makes in the end has all tables but events
- * and stacks. Written atomically; `end` and `abandon` free it.
+ * A binary trace that is written while it is made: a builder (trace_options.writer) writes
+ * the events to it and keeps none, and the trace that it finally makes has all tables but
+ * events and stacks. Written atomically; `end` and `abandon` free it.
  */
 struct trace_writer;
 struct trace_writer *trace_writer_open(const char *path, struct error *error);
@@ -37,7 +37,7 @@ void trace_writer_abandon(struct trace_writer *writer); /* NULL is allowed */
 /* Note with all input of a recorded program: such a trace is readable by the user only (mode
  * 0600). */
 #define TRACE_INPUT_NOTE     "recording-input-bytes"
-/* Note of a recording made with --filter: the analyses that it is for, "hb" or "wcp". */
+/* Note of a recording made with --filter: the analyses that it serves, "hb" or "wcp". */
 #define TRACE_FILTER_NOTE    "recording-filter"
 #define TRACE_FILTER_COMMUTE "commute" /* its value when all plain accesses are left out */
 /* Note of a recording made with --sample N: the number N. */
@@ -45,7 +45,7 @@ void trace_writer_abandon(struct trace_writer *writer); /* NULL is allowed */
 /* Note of a recording whose program has atomic instructions that the compiler's hooks do not
  * report (inline assembly): the place of a module's first, as FILE:LINE (FUNCTION). */
 #define TRACE_UNSEEN_NOTE    "recording-unseen-atomic"
-/* The same to memory, for TRACE_TEXT and TRACE_STD. */
+/* Prints the trace to memory, for TRACE_TEXT and TRACE_STD. */
 void trace_print(const struct trace *t, enum trace_format format, const uint64_t *keep,
                  GString *out, uint64_t *left_out);
 

@@ -163,7 +163,7 @@ static void fill_match(struct work *w, const struct batch *b)
 	}
 }
 
-/* Forks and joins, when thread lists are complete. */
+/* Partners of forks and joins, when thread lists are complete. */
 static void end_match(struct work *w)
 {
 	uint32_t *partner = (uint32_t *)w->ix->partner;
@@ -312,7 +312,7 @@ static void fill_writers(struct work *w, const struct batch *b)
 	}
 }
 
-/* The store that a read sees where that is not the last write (weak.h). */
+/* A read that sees another store than the last write (weak.h). */
 static void see(void *context, uint32_t read, uint32_t variable, uint32_t seen)
 {
 	const struct work *w = context;

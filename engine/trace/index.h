@@ -102,7 +102,7 @@ struct trace_index {
 	uint64_t must_count;
 	const uint32_t *must_by_before; /* indices of must, ordered by `before` */
 
-	struct tries *tries; /* trace_tries (tries.h); NULL until first used */
+	struct tries *tries; /* from trace_tries (tries.h); NULL until its first use */
 
 	unsigned mapped; /* parts in a mapped file, not allocated */
 	void *map;
@@ -134,8 +134,8 @@ struct must_run {
 };
 struct must_run trace_must_into(const struct trace *t, uint32_t event);
 struct must_run trace_must_from(const struct trace *t, uint32_t event);
-/* The writes that a read reads from, one for each variable (NONE: initial value). Of any other
- * event a single NONE. */
+/* The writes that a read reads from, one for each variable (NONE: initial value). For any
+ * other event a single NONE. */
 struct event_list trace_writers(const struct trace *t, uint32_t event);
 
 /* Append the acquires of locks held by the event's thread just before it, outermost first

@@ -7,14 +7,14 @@
 
 #include "engine/trace/index.h"
 
-/* INDEX_MUST, of the events in order, in as many parts as one likes, with the tables as they
- * are by then; in the end for the index, or, with NULL, for nothing. Accesses name variables,
- * or `places`. The end, with the tables as they came to be, frees, and returns the operations
- * that there were (a bit for each). */
+/* Makes INDEX_MUST from the events in order, passed in any number of batches, with the tables
+ * as they are at that moment. Accesses name variables, or `places`. must_maker_end takes the
+ * final tables and frees the maker; it fills the index, or nothing with NULL, and returns the
+ * operations that occurred (a bit for each). */
 struct must_maker;
-struct must_places {        /* where a recording's places are told their blocks, NONE: none */
+struct must_places {        /* blocks of a recording's places; NONE: no block */
 	const char *blocks; /* uint32_t, of the first 1 << shift places */
-	size_t stride;      /* bytes to that of the next ones */
+	size_t stride;      /* bytes from one group of 1 << shift places to the next */
 	unsigned shift;
 };
 struct must_maker *must_maker_new(void);
@@ -22,7 +22,7 @@ void must_maker_events(struct must_maker *m, const struct trace *t,
                        const struct must_places *places, const struct event *events,
                        uint64_t first, uint64_t count);
 uint64_t must_maker_end(struct must_maker *m, const struct trace *t, struct trace_index *ix);
-/* Of a trace without an index, which it gets: of events that were checked. */
+/* Gives a trace without an index the must-order that was made when its events were checked. */
 void index_take_must(struct trace *t, struct must_maker *made);
 /* INDEX_MUST of all events.  False when cancelled. */
 bool index_build_must(struct trace *t, struct trace_index *ix, const struct progress *progress);

@@ -12,7 +12,7 @@
 
 struct lock_section {
 	uint32_t acquire, release; /* events; release NONE: never released */
-	uint32_t p, q;             /* positions of the two; q NONE */
+	uint32_t p, q;             /* positions of acquire and release; q may be NONE */
 	uint32_t thread;
 	bool exclusive;
 };

@@ -190,7 +190,7 @@ static uint32_t line_of(struct builder *b, uint32_t region, uint64_t low, unsign
 	return r->line - 1;
 }
 
-/* A place of another size: a spot, in a line of its region's. */
+/* A place of another size: a struct spot, in a line of its region. */
 static uint32_t odd_place(struct builder *b, uint32_t region, uint64_t offset, uint32_t size)
 {
 	uint64_t before = b->spots.count;
@@ -215,8 +215,8 @@ static inline unsigned size_code(uint32_t size)
 	return plain ? (unsigned)__builtin_ctz(size) : ODD_SIZE;
 }
 
-/* A place that is not in the line `near`, which becomes its line where it has one of its size.
- */
+/* A place that is not in the line `near`, which becomes the place's line if it has one of its
+ * size. */
 static uint32_t place_far(struct builder *b, uint64_t where, uint64_t offset,
                           struct near_line *near)
 {
@@ -300,7 +300,7 @@ uint32_t builder_object_text(struct builder *b, const char *name, size_t length)
 	uint32_t block = block_around(b, name, length);
 	if (block == now.block)
 		return i;
-	if (now.block == NONE) { /* named before its block was allocated */
+	if (now.block == NONE) { /* the object was named before its block was allocated */
 		AT(b->objects, struct object, i)->block = block;
 		return i;
 	}
@@ -450,7 +450,7 @@ static void add_variable(struct cutter *c, const struct order_key *key, uint64_t
 		              .address = r->address + offset,
 		              .size = (uint32_t)size,
 		              .base = recorded ? key->region : r->name };
-	/* names of recordings are requested at the end */
+	/* recordings' names are requested at the end */
 	v.spelling = recorded ? NONE : variable_name_at(c, key, offset);
 	g_array_append_val(c->variables, v);
 }
@@ -595,7 +595,7 @@ static void adopt_early_places(struct builder *b)
 struct stream {
 	const struct order_key *spots, *spots_end;
 	const uint32_t *lines, *lines_end;
-	uint64_t rest;        /* of the line before `lines`: places that have not come */
+	uint64_t rest;        /* places of the line before `lines` that are still to come */
 	struct order_key key; /* the next place */
 };
 
@@ -620,7 +620,7 @@ static bool stream_next(const struct builder *b, struct stream *s)
 	return true;
 }
 
-enum { STREAMS = 10 }; /* five sizes at two steps each, but for one byte; spots */
+enum { STREAMS = 10 }; /* five sizes at two steps each, except one byte; and spots */
 
 static void cut_keys(struct cutter *c)
 {
@@ -629,12 +629,12 @@ static void cut_keys(struct cutter *c)
 	g_array_set_size(c->keys, 0);
 }
 
-/* Cut all that the streams have, sorted: part by part, since of large regions the keys would
+/* Cuts all places of the streams, sorted; in batches, since the keys of large regions would
  * take more memory than the variables. */
 static void cut_streams(struct cutter *c, struct stream *streams, unsigned count)
 {
 	enum { PART = 64 };
-	uint64_t reach = 0; /* of the keys at hand: none covers this place */
+	uint64_t reach = 0; /* end of the present batch's places: none covers this place */
 	bool sized = false; /* the same: one has a size */
 	for (unsigned i = 0; i < count;)
 		if (stream_next(c->b, &streams[i]))
@@ -682,7 +682,7 @@ static uint32_t *sorted_lines(struct builder *b)
 	return order;
 }
 
-/* The same for spots, by region and offset. */
+/* Indices of spots, by region and offset; the caller's. */
 static struct order_key *sorted_spots(struct builder *b)
 {
 	struct order_key *keys = g_new(struct order_key, b->spots.count + 1);
@@ -747,7 +747,7 @@ static inline void resolve_target(const uint32_t *places, struct event *e)
 		e->flags |= EVENT_WIDE;
 }
 
-/* Replace places by variables in all accesses that are at hand. */
+/* Replace places by variables in all accesses in memory. */
 static void resolve_targets(struct builder *b, const uint32_t *places)
 {
 	struct event *events = (struct event *)(void *)b->events.data;
@@ -757,8 +757,8 @@ static void resolve_targets(struct builder *b, const uint32_t *places)
 		resolve_target(places, &AT(b->telling.told, struct told, i)->event);
 }
 
-/* A place without accesses is as the one before it, so that the table's differences, which the
- * file has, are mostly 0. */
+/* A place without accesses gets the value of the place before it, so that the table's
+ * differences, which the file has, are mostly 0. */
 static void fill_places(const struct builder *b, uint32_t *places)
 {
 	for (uint64_t i = 0; i < b->lines.count; i++) {

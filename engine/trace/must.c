@@ -3,8 +3,8 @@
  * rules (must_rules.h), between the lives of blocks, and to the accesses of a block from its
  * allocation. Critical sections and reads-from are no must-orders.
  *
- * The events may come while the trace is recorded: what is known of a block only in the end,
- * its name, is looked at in the end.
+ * The events may come while the trace is recorded: a block's name, which is known only at the
+ * end, is read at the end.
  */
 #include "engine/base/hash.h"
 #include "engine/trace/index_private.h"
@@ -15,7 +15,7 @@
 /* Threads that used a block of memory. */
 struct visitors {
 	uint32_t allocator, freer; /* threads, or NONE: none yet */
-	uint64_t threads;          /* bit set: those below MANY that got their edge */
+	uint64_t threads;          /* bit set: threads below MANY whose edge exists */
 };
 enum { MANY = 64 };
 
@@ -25,9 +25,9 @@ struct must_maker {
 	GArray *latest;        /* uint32_t, by thread: event, or NONE */
 	struct must_rules *rules;
 	GArray *visitors;   /* struct visitors, by block */
-	GHashTable *others; /* (block, thread) of threads from MANY on that got their edge */
-	GArray *lives; /* uint32_t: in their order, the allocations and frees of blocks, the
-	                * block's number doubled, and one more for a free */
+	GHashTable *others; /* (block, thread) of threads from MANY on whose edge exists */
+	GArray *lives;      /* uint32_t: the allocations and frees of blocks, in order: the
+	                     * block's number doubled, plus one for a free */
 	uint64_t operations;
 };
 
@@ -97,7 +97,7 @@ static inline void visit(struct must_maker *m, uint32_t block, uint32_t e, uint3
 	add_edge(m, m->t->blocks[block].alloc, e, MUST_ALLOC, NONE);
 }
 
-/* Of the frees of a block the first one counts. */
+/* The first of several frees of a block counts. */
 static void note_life(struct must_maker *m, uint32_t e, const struct event *x)
 {
 	struct visitors *v = visitors_of(m, x->target);
@@ -114,8 +114,8 @@ static void note_life(struct must_maker *m, uint32_t e, const struct event *x)
 	g_array_append_val(m->lives, life);
 }
 
-/* The block that an event which is no access uses. One without effect uses none, but a thread
- * can wait for a lock, or misuse it, only after the allocation of the block that it lies in. */
+/* The block used by an event that is no access. An inert event uses none, but a thread can
+ * wait for a lock, or misuse it, only after the allocation of its block. */
 static uint32_t block_named(const struct trace *t, const struct event *x)
 {
 	if (!event_inert(x))
@@ -168,7 +168,7 @@ struct must_maker *must_maker_new(void)
 	return m;
 }
 
-/* The tables may have grown. */
+/* Takes the present tables, which may have grown. */
 static void take_tables(struct must_maker *m, const struct trace *t)
 {
 	const struct visitors nobody = { .allocator = NONE, .freer = NONE };
@@ -181,7 +181,7 @@ static void take_tables(struct must_maker *m, const struct trace *t)
 		g_array_append_val(m->visitors, nobody);
 }
 
-/* The first event of a thread after those of another one. */
+/* The first event of a thread after events of another one. */
 static void begin_turn(struct must_maker *m, uint32_t e, const struct event *x)
 {
 	uint32_t *last = &g_array_index(m->latest, uint32_t, x->thread);
@@ -237,8 +237,7 @@ void must_maker_events(struct must_maker *m, const struct trace *t,
 	m->operations = operations;
 }
 
-/* Between the allocation of a block and its free, and the free of one life and the next
- * allocation of the block: of the same name and address. */
+/* Identity of a block for edges between its lives: name and address. */
 static guint block_hash(gconstpointer p)
 {
 	const struct block *b = p;

@@ -9,7 +9,7 @@
 /* A semaphore, barrier or condition. */
 struct sync_object {
 	GArray *posts;          /* struct sync_point; or NULL */
-	uint32_t takes, posted; /* `posted`: posts before the first in the list */
+	uint32_t takes, posted; /* `posted`: number of posts before those in the list */
 	struct barrier *barrier;
 	struct condition *condition;
 };
@@ -17,9 +17,9 @@ struct sync_object {
 /* Rounds of a barrier. A thread departs from the round of its arrival, which need not be the
  * latest: others may have arrived again. */
 struct barrier {
-	GPtrArray *rounds;    /* GArray of struct sync_point: arrivals; NULL: forgotten */
-	uint32_t first;       /* the first round that is not */
-	uint32_t forget_at;   /* rounds from `first` on when it is worth looking for more */
+	GPtrArray *rounds;    /* GArray of struct sync_point: arrivals; NULL: dropped */
+	uint32_t first;       /* the first round that is kept */
+	uint32_t forget_at;   /* number of rounds from `first` on at which dropping is tried */
 	GHashTable *round_of; /* thread -> round of its last arrival */
 	bool departed;        /* a thread has left the last round */
 };
@@ -33,7 +33,7 @@ struct waker {
 };
 struct condition {
 	GArray *wakers;
-	uint32_t forget_at;  /* wakers when it is worth looking for useless ones */
+	uint32_t forget_at;  /* number of wakers at which dropping is tried */
 	GHashTable *waiting; /* thread -> event of its last wait */
 };
 
@@ -48,7 +48,7 @@ struct must_rules {
 	GPtrArray *sends;  /* by message: GArray of struct sync_point, or NULL */
 	GArray *last_call; /* struct sync_point, by instance: the last ACT or RET */
 	GArray *blocks;    /* struct must_block */
-	GArray *living;    /* uint32_t: blocks that are not forgotten */
+	GArray *living;    /* uint32_t: blocks that are kept */
 };
 
 /* -- lists --------------------------------------------------------------------------------- */
@@ -114,7 +114,7 @@ static void fork_or_join(struct must_rules *r, const struct flow_event *x)
 
 /* -- barriers ------------------------------------------------------------------------------ */
 
-/* Rounds before the last one of every thread: no thread can leave them any more. */
+/* Drops rounds before the last one of every thread: no thread can leave them any more. */
 static void forget_rounds(struct barrier *b)
 {
 	enum { FEW = 4 };
@@ -185,7 +185,7 @@ static struct condition *condition_of(struct sync_object *object)
 	return object->condition;
 }
 
-/* Wakers before all waits, and used signals, wake no thread any more. */
+/* Drops used signals and wakers before all waits: they wake no thread any more. */
 static void forget_wakers(struct condition *c)
 {
 	enum { FEW = 64 };

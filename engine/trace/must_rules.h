@@ -16,7 +16,7 @@
 
 struct must_sink {
 	void *context;
-	/* The thread's latest event, or NO_SYNC_POINT; of the current event's thread that
+	/* The thread's latest event, or NO_SYNC_POINT; for the current event's thread that
 	 * event. */
 	struct sync_point (*latest)(void *context, uint32_t thread);
 	/* `before`, of another thread, comes before `after`, the current event. MUST_WAIT alone
@@ -42,18 +42,19 @@ static inline bool must_rules_takes(enum op op)
 	return taken >> op & 1;
 }
 #undef ONE
-/* The first event of its thread, of any operation; before must_rules_event. */
+/* Call for the first event of a thread, of any operation; before must_rules_event. */
 void must_rules_begin(struct must_rules *r, const struct flow_event *x);
 /* An event that has effect. The `block` of an ALLOC is the block's last life, or NONE. */
 void must_rules_event(struct must_rules *r, const struct flow_event *x);
 
-/* The allocation of a block; none where it is not known, or of no use any more. */
+/* The allocation of a block; NO_SYNC_POINT when unknown, or dropped. */
 struct sync_point must_rules_alloc(const struct must_rules *r, uint32_t block);
-/* Forget the allocation and the free of each freed block whose free is known to all. */
+/* Drop the allocation and the free of each block whose free happens before every thread's
+ * next event. */
 void must_rules_forget(struct must_rules *r,
                        bool (*known)(void *context, const struct sync_point *free),
                        void *context);
-/* Every source of a later edge. */
+/* Visits every source of a later edge. */
 void must_rules_visit(const struct must_rules *r,
                       void (*visit)(void *context, const struct sync_point *point),
                       void *context);

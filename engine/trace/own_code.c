@@ -84,7 +84,7 @@ static bool is_system_file(const char *path)
 	return false;
 }
 
-/* ... by its function, where the file's name has no folder. */
+/* ... or by its function, if the file's name has no folder. */
 static bool is_library_function(const char *name)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(library_functions); i++)
@@ -167,7 +167,8 @@ char *own_code_place_text(const struct trace *t, uint32_t event)
 
 /* -- names ---------------------------------------------------------------------------------- */
 
-/* The library's names for what people know under another one; longer ones first. */
+/* Names of the standard library's types that people know under another name; longer ones
+ * first. */
 static const struct {
 	const char *from, *to;
 } spellings[] = {
@@ -197,8 +198,8 @@ static const char *arguments_end(const char *name, const char *at)
 	return NULL;
 }
 
-/* A member of the standard library's own: the rest of a variable's name says nothing to others.
- */
+/* Is it an internal member of the standard library? The rest of a variable's name is then of
+ * no use to others. */
 static bool is_library_member(const char *at)
 {
 	const char *member = *at == '.' ? at + 1 : strncmp(at, "->", 2) == 0 ? at + 2 : "";

@@ -19,9 +19,9 @@ bool own_code_is_on(void);
 void own_code_add_pattern(const char *pattern, bool own);
 void own_code_clear_patterns(void);
 
-/* Is the frame in the user's own files? A frame without a source file is. */
+/* Is the frame in the user's own files? True without a source file. */
 bool own_code_has(const struct trace *t, const struct frame *frame);
-/* The index of the innermost own frame; 0 when none is, or when it is off. */
+/* The index of the innermost own frame; 0 without one, or with the setting off. */
 guint own_code_frame(const struct trace *t, const GArray *frames);
 /* The frame that is the place of the event. */
 struct frame own_code_place(const struct trace *t, uint32_t event);
@@ -32,15 +32,15 @@ static inline const struct location *own_code_location(const struct trace *t, ui
 /* "FILE:LINE" of that place, or the event's own name of its location. */
 const char *own_code_place_name(const struct trace *t, uint32_t event);
 
-/* The same, with the exact place where that is another one: "q.cpp:30, inside of
- * vector.tcc:516".  Owned by the caller. */
+/* own_code_place_name, with the exact place where it differs: "q.cpp:30, inside of
+ * vector.tcc:516". Owned by the caller. */
 char *own_code_place_text(const struct trace *t, uint32_t event);
 /* Is it a file of the user's, by its path; or by the function, for a name without folder? */
 bool own_code_has_file(const char *path, const char *function);
 
-/* Append a name of C++ as people write it: "std::string" for what the library calls it,
- * template arguments as <…>, members of the library left out. Escapes as append_escaped. Off:
- * the name as it is. */
+/* Append a C++ name as people write it: "std::string" for the library's name of it, template
+ * arguments as <…>, members of the library left out. Escapes as append_escaped. With the
+ * setting off, the name is unchanged. */
 void own_code_append_name(const char *name, GString *out);
 
 #endif

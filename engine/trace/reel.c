@@ -32,10 +32,11 @@ enum {
 	 * while there is room for as many others. */
 	USUAL_ROOM = 16,
 	LEAST_ROOM = 4,
-	/* Events that are held need a mapping each, and the gap behind it. */
+	/* Events that are held need a mapping each, and another for the unmapped range behind
+	 * it. */
 	MOST_PAGES = 12000,
-	/* A trace of which each block has been decoded so often is not read in order: its
-	 * blocks stay from then on. */
+	/* A trace whose blocks have all been decoded this often is not read in order: from
+	 * then on its blocks stay. */
 	MOST_PASSES = 24,
 };
 static const uint32_t no_slot = UINT32_MAX, no_page = UINT32_MAX;
@@ -56,7 +57,7 @@ struct page {
 	uint32_t next; /* of its block, or no_page */
 };
 
-/* Memory of a block, in each twin. */
+/* A slot: memory for a block, in each twin. */
 struct slot {
 	uint32_t block;
 	uint8_t state; /* enum slot_state */
@@ -65,7 +66,7 @@ struct slot {
 
 struct reel {
 	struct reel_source from;
-	gint vouched;   /* atomic: sums of blocks need not be looked at */
+	gint vouched;   /* atomic: sums of blocks need no check */
 	gint next, bad; /* atomic: block to decode next; one that is damaged plus one */
 	/* at once */
 	struct event *events;
@@ -92,23 +93,23 @@ struct reel {
 	struct decoded_blocks *counts; /* the trace's */
 	pid_t opener_id;
 	gint tape_taken;   /* atomic: `tape` is in use */
-	struct tape *tape; /* of those who meet a block by need */
+	struct tape *tape; /* shared by threads that decode a block on a page fault */
 	GThread *helpers[MOST_HELPERS];
 	guint helper_count;
 	sem_t wanted; /* helpers wait for it */
 	bool used_by_trace;
-	/* in the list of all; the last member, as it stays what it is (reel_take) */
+	/* next in the list of all; last, as reel_take keeps it */
 	struct reel *other;
 };
 
 static enum reel_way way;
 static uint32_t usual_room = USUAL_ROOM;
-/* All that there ever were, for the handler, which takes no lock: so none is freed, but used
- * again. That of a trace which is just being opened or closed has no address that faults. */
+/* All reels, for the fault handler, which takes no lock: so none is freed, but reused. The
+ * reel of a trace that is being opened or closed has no address that faults. */
 static struct reel *reels;    /* atomic */
-static GMutex reels_lock;     /* of those that open and close traces */
+static GMutex reels_lock;     /* for threads that open and close traces */
 static bool handles;          /* faults */
-static struct sigaction rest; /* what is done about faults of other kinds */
+static struct sigaction rest; /* the action for other faults */
 
 void reel_set_fault_action(const struct sigaction *action)
 {
@@ -136,14 +137,14 @@ static bool decode_block(struct reel *r, struct tape *tape, uint64_t i, struct e
 
 static guint helpers_for(uint64_t blocks)
 {
-	enum { SHARE = 8 /* blocks that are worth a thread */ };
+	enum { SHARE = 8 /* number of blocks that is worth a thread */ };
 	guint others = MIN(g_get_num_processors() - 1, MOST_HELPERS);
 	return MIN(others, (guint)(blocks / SHARE));
 }
 
 /* -- at once ------------------------------------------------------------------------------- */
 
-/* Tells the thread that opens the trace how far it is; false when that is to end. */
+/* Reports progress to the thread that opens the trace; false when that is to end. */
 static bool goes_on(struct reel *r, guint block)
 {
 	enum { BLOCKS_A_TICK = 8 };
@@ -212,8 +213,8 @@ static char *map_anywhere(int fd, size_t bytes, int access, int flags)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-/* Addresses for the blocks, and for one more, which can be read: a reader in order may look
- * ahead. */
+/* Reserves addresses for the blocks, and for one more, which is readable: a reader in order
+ * may look ahead. */
 static bool twin_new(struct twin *w, uint64_t blocks, uint32_t slots, size_t element)
 {
 	size_t block = (size_t)TAPE_BLOCK * element, bytes = (blocks + 1) * block;
@@ -312,7 +313,8 @@ static uint32_t slot_take(struct reel *r, uint32_t block)
 	return slot;
 }
 
-/* A pass needs the bytes of a block once, and leaves them to the system's cache. */
+/* Drops a block's bytes from memory: a pass needs them once, and the system's cache keeps
+ * them. */
 static void forget_bytes(const struct reel *r, uint32_t block)
 {
 	const struct tape_block *b = &r->from.blocks[block];
@@ -330,7 +332,7 @@ static void slot_fill(struct reel *r, struct tape *tape, uint32_t slot)
 	const struct twin *e = &r->twins[EVENTS], *s = &r->twins[STACKS];
 	char *events = e->written + slot * e->block;
 	char *stacks = s->written ? s->written + slot * s->block : NULL;
-	/* Its file may have been written over since it was checked. */
+	/* the file may have been overwritten since it was checked */
 	if (!decode_block(r, tape, block, (struct event *)(void *)events,
 	                  (uint32_t *)(void *)stacks)) {
 		memset(events, 0, e->block);
@@ -341,7 +343,7 @@ static void slot_fill(struct reel *r, struct tape *tape, uint32_t slot)
 	g_atomic_int_inc(&r->counts->all);
 	if (r->room == usual_room)
 		forget_bytes(r, block);
-	/* A page that is mapped twice counts twice in what users see as resident. */
+	/* A page that is mapped twice counts twice in the resident size. */
 	for (unsigned kind = 0; kind < TWINS && r->room > usual_room; kind++) {
 		const struct twin *w = &r->twins[kind];
 		if (w->written)
@@ -385,7 +387,7 @@ static bool work_ahead(struct reel *r, struct tape *tape)
 	return slot != no_slot;
 }
 
-/* With `taken`. Readers in order are known by two blocks that follow each other. */
+/* With `taken`. Two consecutive blocks show a reader in order. */
 static void note_reader(struct reel *r, uint32_t block)
 {
 	if (block == r->stream + 1 || block == r->random + 1 || block == 0)
@@ -450,7 +452,7 @@ static void fault(int number, siginfo_t *info, void *context)
 	for (struct reel *r = g_atomic_pointer_get(&reels); r != NULL && !ours; r = r->other)
 		ours = need_address(r, EVENTS, info->si_addr) ||
 		       need_address(r, STACKS, info->si_addr);
-	if (!ours) { /* again, without us; what another process sent does not come again */
+	if (!ours) { /* the fault repeats; a signal that was sent does not */
 		sigaction(SIGSEGV, &rest, NULL);
 		if (info->si_code <= 0)
 			raise(number);
@@ -534,7 +536,7 @@ void reel_checked(struct reel *r)
 		sem_post(&r->wanted);
 }
 
-/* Of the trace's events, which views of it borrow; NULL: they all are in memory. */
+/* The reel of the trace's events, which views borrow; NULL: all are in memory. */
 static struct reel *reel_of(const struct trace *t)
 {
 	struct reel *r = g_atomic_pointer_get(&reels);
@@ -550,8 +552,8 @@ bool trace_at_hand(const struct trace *t, uint32_t event)
 	       *(volatile const uint32_t *)&r->slot_of[event / TAPE_BLOCK] != no_slot;
 }
 
-/* With `taken`: keep the page that the event lies on, if it is not kept already and its block
- * is in memory. */
+/* With `taken`: keeps the event's page, if it is not kept already and its block is in
+ * memory. */
 static void page_hold(struct reel *r, uint32_t event)
 {
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
@@ -653,7 +655,7 @@ void reel_free(struct reel *r)
 	reel_give_back(r);
 }
 
-/* A trace that fits the room would be kept as a whole. */
+/* Reading on demand is not worth it for a trace that fits the room. */
 static bool by_need(const struct reel_source *source)
 {
 	return way == REEL_IN_PASSES ? source->blocks_count > usual_room : way != REEL_WHOLE;

@@ -21,42 +21,42 @@ struct reel_source {
 	struct tape_places places;
 	const struct context *contexts;
 	uint64_t contexts_count;
-	bool stacks;  /* there are call stacks */
+	bool stacks;  /* events have call stacks */
 	bool vouched; /* the blocks were checked before */
 	bool file;    /* the bytes are mapped from a file, as it is */
 };
 
-/* How traces are opened from now on. REEL_WHOLE in the beginning. */
+/* How traces are opened from now on. Initially REEL_WHOLE. */
 enum reel_way {
 	REEL_WHOLE,
 	REEL_BY_NEED,       /* the explorer: its first screen needs a few blocks */
-	REEL_BY_NEED_ALONE, /* without other threads: for tests of what is looked at */
+	REEL_BY_NEED_ALONE, /* without helper threads: a block is decoded only when it is read,
+	                       for tests */
 	REEL_IN_PASSES      /* few blocks at a time; a short trace as a whole */
 };
 /* `room`: the number of blocks that stay with REEL_IN_PASSES, 4 or more; 0: the usual one,
  * which the short traces of tests do not reach. */
 void reel_set_way(enum reel_way way, uint32_t room);
-/* In place of sigaction for SIGSEGV: what is done about faults that are not a block's. */
+/* Replaces sigaction for SIGSEGV: the action for faults outside of blocks. */
 void reel_set_fault_action(const struct sigaction *action);
 /* Private to engine/trace: sets events and stacks, for t->events_count events, and the trace
  * owns them. False when cancelled (*bad NONE), or when a block does not fit its sum or its
- * number of events (*bad: which). Blocks that are decoded later and were not checked before are
- * to be checked in order: reel_damaged after each, and reel_checked in the end. */
+ * number of events (*bad: which). The caller checks blocks that are decoded later and were
+ * not checked before in order: reel_damaged after each, and reel_checked in the end. */
 struct reel;
 bool reel_read(struct trace *t, const struct reel_source *source,
                const struct progress *progress, uint32_t *bad);
-/* Was a block damaged so far? (It has no effect then.) `reel` may be NULL. */
+/* Was a block damaged so far? (It then reads as zeros.) `reel` may be NULL. */
 bool reel_damaged(const struct reel *reel, uint32_t *bad);
 void reel_checked(struct reel *reel);
-void reel_free(struct reel *reel); /* before what `source` pointed to; may be NULL */
+void reel_free(struct reel *reel); /* before the memory that `source` pointed to; may be NULL */
 
-/* Is an event of an opened trace in memory? Else looking at it decodes its block. */
+/* Is an event of an opened trace in memory? Otherwise reading it decodes its block. */
 bool trace_at_hand(const struct trace *t, uint32_t event);
-/* The given events of an opened trace will be looked at again and again, in any order: they
- * stay. Ascending. (A page of memory each, and for most thousands of them.) */
+/* Keeps the given events of an opened trace (ascending) in memory: they will be read again
+ * and again, in any order. (Costs a page each; for most traces some thousands.) */
 void trace_hold_events(const struct trace *t, const uint32_t *events, uint64_t count);
-/* From now on all blocks of an opened trace stay when they have been decoded: for readers in
- * any order. */
+/* From now on all decoded blocks of an opened trace stay, for readers in any order. */
 void trace_keep_events(const struct trace *t);
 
 #endif

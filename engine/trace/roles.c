@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A frame without a source line may be anybody's: is its function one of the C++ library? */
+/* Is the function in the C++ library? Asked for frames without a source line, which may
+ * belong to any file. */
 static bool is_foreign(const struct trace *t, const struct frame *f)
 {
 	const struct location *l = &t->locations[f->location];
@@ -16,8 +17,8 @@ static bool is_foreign(const struct trace *t, const struct frame *f)
 	       (strncmp(name, "std::", 5) == 0 || *name == '_');
 }
 
-/* The outermost own frame at an event; its function, 0 unknown. `started`: it is the outermost
- * of all, and so what the thread was started with. */
+/* The function of the outermost own frame at an event; 0 unknown. `started`: no other frame
+ * encloses it, so it is the thread's start function. */
 static uint32_t outermost(const struct trace *t, uint32_t event, bool *started)
 {
 	g_autoptr(GArray) frames = trace_frames(t, event, trace_stack(t, event));
@@ -80,8 +81,8 @@ static bool is_before(const struct trace *t, uint32_t variable, const char *obje
 	       (name[length] == '.' || strncmp(name + length, "->", 2) == 0);
 }
 
-/* The object that the address is the begin of: "&jobs[1]", "job#3"; the variable at it, if
- * other members are before that. False: no variable is there. */
+/* Appends the object that begins at the address: "&jobs[1]", "job#3"; the variable at the
+ * address, if other members are before it. False: no variable is there. */
 static bool append_object(const struct trace *t, uint64_t address, GString *out)
 {
 	uint64_t at = 0;

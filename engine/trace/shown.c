@@ -29,7 +29,8 @@ static const char *form_noted(const struct trace *t, const char *pattern)
 	return "";
 }
 
-/* A trace's text has a local variable as one of its stack: "stack@main.main::mine". */
+/* The form of a variable. In a trace's text a local variable is part of a stack:
+ * "stack@main.main::mine". */
 static const char *form_of(const struct trace *t, uint32_t variable)
 {
 	g_autoptr(GString) pattern = g_string_new(NULL);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* The string of a name in the trace; not of a variable. */
+/* The string of a name in the trace; not for variables. */
 static uint32_t string_of(const struct trace *t, enum spelt kind, uint32_t index)
 {
 	switch (kind) {

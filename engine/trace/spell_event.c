@@ -58,7 +58,7 @@ static void spell_access(const struct spelling *s, const struct event *e, GStrin
 	}
 }
 
-/* ";acq,failed": the memory order, and what an event's flags say in a file. */
+/* ";acq,failed": the memory order, and the event's flags, as in a file. */
 static void spell_flags(const struct spelling *s, const struct event *e, GString *out)
 {
 	const char *word = NULL;

@@ -16,13 +16,13 @@
 enum answer {
 	ANSWER_SAME,  /* as in the run */
 	ANSWER_OTHER, /* another outcome */
-	ANSWER_LEFT,  /* of explorations: an outcome, the run's or another, that no schedule
-	               * needs  (explore/awaits.h, pasts.h) */
+	ANSWER_LEFT,  /* explorations: an outcome, the run's or another, that no schedule
+	               * needs (explore/awaits.h, pasts.h) */
 	ANSWER_WAITS, /* blocked */
 };
 
 /* Does the state decide in place of the recording's pairing? `whole`: the trace has all
- * operations on the object; `awaited`: the state decides which message is received. */
+ * operations on the object; `awaited`: the state also decides which message is received. */
 static inline bool state_decides(const struct trace *t, const struct must_edge *edge,
                                  bool whole, bool awaited)
 {
@@ -60,7 +60,7 @@ static inline enum answer state_depart(bool round_is_open, bool serial, bool was
 	return round_is_open ? ANSWER_WAITS : serial == was_serial ? ANSWER_SAME : ANSWER_OTHER;
 }
 
-/* A call of a once-function that another thread ran: before that has begun, the caller would
+/* A call of a once-function that another thread ran: if that has not begun, the caller would
  * run it. */
 static inline enum answer state_once(bool begun, bool ended)
 {

@@ -12,8 +12,8 @@
 struct file_writer;
 struct reel;
 
-/* Blocks of events that have been decoded by need, for tests; those that the thread that opened
- * the trace waited for, which is what its screens cost. */
+/* Number of blocks of events that were decoded on demand, for tests; `needed`: those that the
+ * thread that opened the trace waited for, the cost of its screens. */
 struct decoded_blocks {
 	gint all; /* atomic */
 	uint64_t needed;
@@ -23,7 +23,7 @@ struct trace_storage {
 	GPtrArray *owned;   /* g_malloc'ed arrays */
 	GPtrArray *columns; /* struct column; owned */
 	void *map;          /* or NULL */
-	struct reel *reel;  /* events that are decoded by need, or NULL; owned */
+	struct reel *reel;  /* events that are decoded on demand, or NULL; owned */
 	struct decoded_blocks decoded;
 	size_t map_length;
 	struct spelt_names *spelt; /* owned */
@@ -38,7 +38,7 @@ void *trace_own(struct trace *t, void *array);
 struct spelt_names *spelt_names_new(void);
 void spelt_names_free(struct spelt_names *names);
 struct column;
-/* The same for a column, which becomes empty: its elements and their number. */
+/* trace_own for a column, which becomes empty: its elements and their number. */
 const void *trace_own_column(struct trace *t, struct column *column, uint64_t *count);
 void trace_warn(struct trace *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -65,15 +65,15 @@ struct pending {
 struct pending *binary_pending(struct trace_writer *writer);
 void binary_put_pending(struct trace_writer *writer, const struct context *contexts,
                         uint64_t contexts_count);
-/* The events include calls. */
+/* Called when the events include calls. */
 void binary_has_stacks(struct trace_writer *writer);
 /* The variables that accesses name by their targets (tape.h; ownership taken). */
 void binary_places(struct trace_writer *writer, uint32_t *places, uint64_t count);
 /* text_write.c: does the trace contain input, such as typed passwords or received data? */
 bool trace_has_input(const struct trace *t);
-/* binary_form.c: do the events, whose values are in range, make a trace? Each part of them in
- * order gives its first malformation, at *event; the end, which frees, that of the tables that
- * name events. NULL: well-formed. */
+/* binary_form.c: do the events, whose values are in range, make a trace? form_events, for
+ * each batch in order, returns its first malformation, at *event; the end, which frees, that
+ * of the tables that name events. NULL: well-formed. */
 struct form;
 struct form *binary_form_new(const struct trace *t);
 const char *binary_form_events(struct form *form, uint64_t from, uint64_t to, uint32_t *event);
@@ -82,10 +82,10 @@ void binary_form_free(struct form *form);
 /* A checksum over four lanes, at memory speed; not cryptographic. */
 uint64_t trace_sum(const void *bytes, size_t length);
 
-/* cache.c: is there an index of exactly this file? It has the trace's operations. */
+/* cache.c: does an index of exactly this file exist? Sets the trace's operations. */
 bool cache_vouches(const struct trace *t, uint64_t *operations);
-/* Stores the index of a trace that was written just now to its path: `file` with the header's
- * `sum`. Without an index, or of a short trace, nothing. */
+/* Stores the index of a trace that was just written to its path: `file` with the header's
+ * `sum`. Does nothing without an index, or for a short trace. */
 void cache_store_written(const struct trace *t, const struct stat *file, uint64_t sum);
 
 #endif

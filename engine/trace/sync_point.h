@@ -6,14 +6,14 @@
 
 #include "engine/base/base.h"
 
-/* An event, its thread, and a clock of the holder's kept beside them. */
+/* An event, its thread, and a clock that the user of the point keeps with it. */
 struct sync_point {
 	uint32_t event, thread, clock; /* event NONE: none */
 };
 #define NO_SYNC_POINT ((struct sync_point){ .event = NONE })
 
-/* All points of a list come before what follows, so of a thread's points the last suffices. A
- * list that is NULL is made. */
+/* All points of a list happen before the next event, so the last point of each thread
+ * suffices. A list that is NULL is created. */
 static inline void sync_points_add(GArray **points, struct sync_point point)
 {
 	if (*points == NULL)

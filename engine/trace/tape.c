@@ -1,6 +1,6 @@
 /*
- * tape.c - see tape.h. Encoder and decoder make the same predictions from the events before,
- * and the tape has what they do not foresee:
+ * tape.c - see tape.h. Encoder and decoder predict each event from the events before it, and
+ * the tape holds the parts that are predicted wrongly:
  *
  * - the kind of an event (operation, flags, location) is the one that followed the thread's
  *   last kind when it last occurred;
@@ -51,11 +51,11 @@ enum { TARGET_SHIFT = 2, VALUE_SHIFT = 5, MEMORY_BITS = 13, SLOTS = 1 << 14 };
 static const uint8_t target_bytes[TARGET_CODES] = { 0, 0, 1, 2, 4, 0, 0, 0 };
 static const uint8_t value_bytes[VALUE_CODES] = { 0, 0, 0, 0, 1, 2, 4, 0 };
 
-/* (The numbers that each event changes do not lie side by side: compilers would collect them in
- * a vector to store them, which takes longer.) */
+/* (The fields that each event changes are not adjacent: compilers would collect adjacent ones
+ * in a vector to store them, which takes longer.) */
 struct kind {
 	uint64_t head;   /* the event's second word, with thread 0 */
-	uint64_t access; /* the same of an access; else NO_ACCESS */
+	uint64_t access; /* the second word of an access; else NO_ACCESS */
 	uint32_t target;
 	uint32_t next; /* kind that followed it */
 	uint32_t value, context, stride, step;
@@ -72,10 +72,10 @@ struct tape {
 	uint32_t kind_count, track_count;
 	uint32_t fresh;                    /* interned values up to here have occurred */
 	uint32_t memory[1 << MEMORY_BITS]; /* by hash of a target: the value last seen there */
-	/* Encoder: index of a head's kind, of a thread's track. An entry may be stale: compare
-	 * what it points to. */
+	/* Encoder: index of a head's kind, of a thread's track. An entry may be stale:
+	 * compare the kind or track it refers to. */
 	uint32_t kind_slots[SLOTS], track_slots[SLOTS];
-	uint32_t track; /* encoder: of the event before */
+	uint32_t track; /* encoder: track of the previous event */
 };
 
 struct tape *tape_new(void)
@@ -123,8 +123,8 @@ static struct kind kind_new(uint64_t head)
 		              .access = op_is_access(op_of_head(head)) ? head : NO_ACCESS };
 }
 
-/* The value of an event, in encoder and decoder alike. Nearly all values are the same in these
- * branches: other than 0, and small integers or known. */
+/* Updates predictions by an event's value, in encoder and decoder alike. Nearly all values
+ * take the same branches: not 0, and small integers or known. */
 static inline void learn_value(struct tape *p, struct track *t, struct kind *k, uint32_t value)
 {
 	k->step = value - k->value;
@@ -138,7 +138,7 @@ static inline void learn_value(struct tape *p, struct track *t, struct kind *k, 
 		p->fresh = value + 1;
 }
 
-/* After an event, in the decoder. */
+/* Decoder: updates predictions after an event. */
 static inline void learn(struct tape *p, struct track *t, struct kind *k, uint32_t target,
                          uint32_t value)
 {
@@ -192,7 +192,8 @@ static uint32_t track_of(struct tape *p, uint32_t thread, bool *is_new)
 {
 	uint32_t *slot = &p->track_slots[thread % SLOTS];
 	*is_new = *slot >= p->track_count || p->tracks[*slot].thread != thread;
-	if (*is_new) { /* or evicted by a thread of the same slot: it gets a second track */
+	if (*is_new) { /* or evicted by a thread with the same slot: the thread gets a second
+		        * track */
 		*slot = p->track_count++;
 		p->tracks[*slot] = (struct track){ .thread = thread };
 	}
@@ -241,10 +242,11 @@ static inline enum target_code target_code_of(const struct track *t, const struc
 struct encoding {
 	struct tape *p;
 	const struct tape_stacks *stacks;
-	uint32_t track, kind; /* of the event before; then of this one */
+	uint32_t track, kind; /* of the previous event; then of this one */
 };
 
-/* The thread and the kind of an event where they are not foreseen; the kind's code. */
+/* Encodes the thread and the kind of an event where they are not predicted; returns the
+ * kind's code. */
 static uint8_t *put_given(struct encoding *n, uint64_t word, uint32_t context, uint8_t *at,
                           unsigned *code)
 {
@@ -300,7 +302,8 @@ uint8_t *tape_begin(struct tape *p, uint8_t *bytes)
 	return put_number(bytes, fresh);
 }
 
-/* Operand and value of an event of that kind, and what they teach; the codes. */
+/* Encodes operand and value of an event of that kind and updates the predictions; *codes are
+ * its codes. */
 static inline __attribute__((always_inline)) uint8_t *
 put_operands(struct tape *p, struct track *t, struct kind *k, uint32_t target, uint32_t value,
              uint8_t *at, unsigned *codes)
@@ -325,8 +328,8 @@ put_operands(struct tape *p, struct track *t, struct kind *k, uint32_t target, u
 	return at;
 }
 
-/* Accesses of the thread of the event before, in the same call, whose kinds are foreseen; moves
- * *from behind them. */
+/* Encodes accesses by the previous event's thread, in the same call, whose kinds are
+ * predicted; moves *from behind them. */
 static uint8_t *put_foreseen(struct tape *p, uint32_t track, const struct event *events,
                              uint32_t *from, uint32_t count, const uint32_t *contexts,
                              uint8_t *at)
@@ -450,7 +453,7 @@ static const uint8_t *get_kind(struct decoding *d, const uint8_t *at)
 	return at;
 }
 
-/* The thread and the kind of an event that are not both foreseen; NULL: malformed. */
+/* Decodes the thread and the kind of an event that are not both predicted; NULL: malformed. */
 static const uint8_t *get_given(struct decoding *d, unsigned codes, const uint8_t *at)
 {
 	if (codes & OTHER_THREAD && (at = get_track(d, at)) == NULL)
@@ -479,8 +482,8 @@ get_distances(const uint8_t **at, unsigned target_code, unsigned value_code, uin
 	*value = unzigzag((uint32_t)(word & ((UINT64_C(1) << 8 * second) - 1)));
 }
 
-/* Operand and value of an event of that kind by its codes, and what they teach. Few branches
- * depend on the codes, as they are not foreseen. */
+/* Decodes operand and value of an event of that kind from its codes and updates the
+ * predictions. Few branches depend on the codes, which the processor cannot predict. */
 static inline __attribute__((always_inline)) const uint8_t *
 get_operands(struct tape *p, struct track *t, struct kind *k, unsigned codes, const uint8_t *at,
              uint32_t *to_target, uint32_t *to_value)
@@ -504,7 +507,7 @@ get_operands(struct tape *p, struct track *t, struct kind *k, unsigned codes, co
 	return at;
 }
 
-/* False: a place that is none. */
+/* False: the place does not exist. */
 static inline __attribute__((always_inline)) bool put_read(const struct tape_places *places,
                                                            bool access, uint32_t target,
                                                            uint32_t value, uint64_t word,
@@ -546,8 +549,8 @@ static const uint8_t *get_event(struct decoding *d, const uint8_t *at,
 	               : NULL;
 }
 
-/* Accesses of the thread of the event before, whose kinds are foreseen, from *from on; moves it
- * behind them. NULL: malformed. */
+/* Decodes accesses by the previous event's thread whose kinds are predicted, from *from on,
+ * and moves it behind them. NULL: malformed. */
 static const uint8_t *get_foreseen(struct decoding *d, const uint8_t *at, const uint8_t *end,
                                    const struct tape_places *places, uint32_t *from,
                                    uint32_t count, struct event *events, uint32_t *contexts)
@@ -573,7 +576,7 @@ static const uint8_t *get_foreseen(struct decoding *d, const uint8_t *at, const 
 	return at;
 }
 
-/* The context of the event that was decoded last. */
+/* Decodes the context of the last event. */
 static const uint8_t *get_context(struct decoding *d, const uint8_t *at,
                                   const struct tape_stacks *stacks, uint32_t *context)
 {

@@ -20,21 +20,21 @@ struct tape_block {
 };
 _Static_assert(sizeof(struct tape_block) == 24, "written as it is");
 
-/* Predictions of one block, for encoding or decoding; to be used again for the next. */
+/* Predictions of one block, for encoding or decoding; reused for the next block. */
 struct tape;
 struct tape *tape_new(void);
 void tape_free(struct tape *tape);
 
-/* Call stacks of a block's events and what they refer to; `of` NULL: the trace has none. */
+/* Call stacks of a block's events and their contexts; `of` NULL: the trace has none. */
 struct tape_stacks {
 	uint32_t *of; /* by event; encoding only reads it */
 	const struct context *contexts;
 	uint64_t count; /* of contexts */
 };
 
-/* Encoding: a block begins, then come its events, in as many parts as one likes. Both return
- * the end of what they have written. There must be room for TAPE_EVENT bytes an event, and once
- * more. */
+/* Encoding: a block begins, then its events come in any number of batches. Both return the
+ * end of the bytes they have written. The buffer needs TAPE_EVENT bytes for each event, and
+ * TAPE_EVENT more. */
 uint8_t *tape_begin(struct tape *tape, uint8_t *bytes);
 uint8_t *tape_put(struct tape *tape, const struct event *events, uint32_t count,
                   const struct tape_stacks *stacks, uint8_t *bytes);
@@ -50,7 +50,7 @@ struct tape_places {
 };
 
 /* False when the bytes are no block of that number of events. Reads at most TAPE_EVENT bytes
- * beyond `length`. What events refer to is not checked. */
+ * beyond `length`. References of events are not checked. */
 bool tape_decode(struct tape *tape, const uint8_t *bytes, size_t length,
                  const struct tape_places *places, uint32_t count, struct event *events,
                  const struct tape_stacks *stacks);

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Of the file's text, borrowed. */
+/* A range of the file's text, borrowed. */
 struct span {
 	const char *at;
 	size_t length;
@@ -36,8 +36,8 @@ struct reader {
 	bool filtered, approximate_order, truncated;
 	bool flushes; /* a store arrives: its trace is of tso */
 	bool parsed;  /* the current line is complete: an error in it is no truncation */
-	/* By a hash of its word: op + 1, or OP_COUNT + op + 1 for its word with EVENT_TRY; 0:
-	 * free. */
+	/* By hash of an operation's word: op + 1, or OP_COUNT + op + 1 for its word with
+	 * EVENT_TRY; 0: free. */
 	uint8_t op_slots[OP_SLOTS];
 	struct word_key op_keys[2 * OP_COUNT];
 };
@@ -83,7 +83,8 @@ enum mark {
 size_t text_find(struct span s, size_t from, unsigned wanted);
 
 /* Values (text_words.c): a decimal integer of 64 bits, any value, values split at commas
- * (appended to r->arguments), names split at commas as a list (`any`: there are some). */
+ * (appended to r->arguments), names split at commas as a list (`any`: the list is not
+ * empty). */
 bool text_integer(struct span s, int64_t *integer);
 bool text_value(struct reader *r, struct span s, uint32_t *value);
 bool text_values(struct reader *r, struct span s);

@@ -40,7 +40,7 @@ static bool kept(const struct printer *p, uint64_t event)
 
 /* -- the text format -------------------------------------------------------------------- */
 
-/* Can the reader find this source position in the location's name? */
+/* Is this source position what the reader finds in the location's name? */
 static bool says_position(const struct trace *t, const struct location *l)
 {
 	g_autofree char *position = g_strdup_printf("%s:%u", trace_string(t, l->file), l->line);
@@ -51,7 +51,7 @@ static bool says_position(const struct trace *t, const struct location *l)
 	        (name[length] == ':' && strtoul(name + length + 1, NULL, 10) == l->column));
 }
 
-/* Directive words end at white space: other names cannot be written. */
+/* Directive words end at white space: is the name one word? */
 static bool one_word(const GString *s)
 {
 	return s->len && !strpbrk(s->str, " \t\n\r");

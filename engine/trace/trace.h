@@ -37,7 +37,7 @@ struct value {
 	};
 };
 _Static_assert(sizeof(struct value) == 16, "written to files as it is");
-/* An element of trace.values, which trace_value alone looks into: most integers have none. */
+/* An element of trace.values. Only trace_value reads it: most integers have none. */
 struct interned_value {
 	struct value value;
 };
@@ -75,7 +75,7 @@ struct variable {
 struct name_rule {
 	uint32_t path, rest; /* strings: "->items[", "].next" */
 	uint32_t each, base, step;
-	uint32_t starred; /* 1: a '*' stands before it all */
+	uint32_t starred; /* 1: a '*' precedes the whole name */
 };
 
 /* A range of variables covered by accesses with EVENT_WIDE. */
@@ -264,15 +264,14 @@ struct trace_options {
  * caller, trace_close. */
 struct trace *trace_open(const char *path, const struct trace_options *options,
                          const struct progress *progress, struct error *error);
-/* The same from text in memory; `name` replaces the path in messages. */
+/* Opens a trace from text in memory; `name` replaces the path in messages. */
 struct trace *trace_from_text(const char *name, const char *text, size_t length,
                               const struct trace_options *options, struct error *error);
 void trace_close(struct trace *trace); /* NULL is allowed */
 /* A view of a trace with its own index: its tables are borrowed until replaced (then owned).
  * `t` must outlive it. */
 struct trace *trace_reading(const struct trace *t);
-/* The view of its first `count` events: what a run of the program that ends there would have
- * left. */
+/* The view of its first `count` events: the trace of a run that ends there. */
 struct trace *trace_beginning(const struct trace *t, uint64_t count);
 
 /* The underlying trace of a chain view. */

@@ -1,5 +1,6 @@
 /*
- * trace_close.c - the end of a trace: what it was read into, its index, its files.
+ * trace_close.c - the end of a trace: frees its tables, index and storage, and closes its
+ * files.
  */
 #include "engine/trace/index_private.h"
 #include "engine/trace/reel.h"

@@ -1,5 +1,5 @@
 /*
- * tries.c - what failed tries observed; see tries.h.
+ * tries.c - the observations of failed tries; see tries.h.
  */
 #include "engine/trace/tries.h"
 

@@ -1,11 +1,10 @@
 /*
- * tries.h - what each failed try of a trace observed (semantics.md, rule 2): the acquires that
- * held the lock, or the lock's destruction; of a try to take from a semaphore, the takes that
- * had emptied it.
+ * tries.h - the observations of each failed try of a trace (semantics.md, rule 2): the
+ * acquires that held the lock, or the lock's destruction; of a try to take from a semaphore,
+ * the takes that had emptied it.
  *
  * The entry is trace_tries: one pass over a trace, for the orders, M2's cones and the solver
- * alike.  It reads events alone; nothing here says what may happen in another schedule, but for
- * tries_sections.
+ * alike. It reads events alone; only tries_sections concerns other schedules.
  */
 #ifndef HEDDLE_TRIES_H
 #define HEDDLE_TRIES_H
@@ -28,10 +27,11 @@ const struct tries *trace_tries(const struct trace *t);
 void tries_free(struct tries *s); /* may be NULL */
 
 /*
- * The events that a failed try observed, ascending; none of an event that is no such try.  Of a
- * lock: all open acquires, its own thread's too; without one, the destruction since which it
- * was not acquired.  An exclusive acquire or release ends what was open before (with --lenient
- * sections may be open).  Of a semaphore without count: the last take of each thread.
+ * The events that a failed try observed, ascending; none of an event that is no such try. Of
+ * a lock: all open acquires, its own thread's too; without one, the destruction since which
+ * it was not acquired. An exclusive acquire or release ends the sections open before (with
+ * --lenient sections may be open). Of a semaphore without count: the last take of each
+ * thread.
  */
 struct event_list tries_observed(const struct tries *s, uint32_t event);
 bool tries_binding(const struct tries *s, uint32_t event);

@@ -19,7 +19,7 @@ extern const char *const weak_model_words[];
 
 /* The note of a trace that names its model. */
 #define WEAK_MODEL_NOTE "memory"
-/* Notes that say what the run did not do of its model. */
+/* Notes about behaviours of the model that the run could not show. */
 #define WEAK_LIMIT_NOTE "memory-limit"
 enum weak_model trace_model(const struct trace *t);
 
@@ -36,14 +36,14 @@ bool trace_weak_fits(const struct trace *t, struct error *error);
 typedef void weak_visit(void *context, uint32_t read, uint32_t variable, uint32_t writer);
 void trace_weak_walk(const struct trace *t, weak_visit *visit, void *context);
 
-/* The first event that shows that the trace is no sequentially consistent run in its own order:
- * a read that does not see the last write, or a store that came into modification order before
- * an earlier one of another thread. NONE: its order is one, and what holds for such traces
- * holds. */
+/* The first event that shows that the trace is no sequentially consistent run in its own
+ * order: a read that does not see the last write, or a store that came into modification
+ * order before an earlier one of another thread. NONE: the trace is sequentially consistent
+ * in its own order. */
 uint32_t trace_weak_first(const struct trace *t);
 
-/* Is the trace one that `who` ("the analysis 'm2'") may take for sequentially consistent? False
- * and `error` otherwise, which names the first event that shows it. */
+/* May the analysis named by `who` ("the analysis 'm2'") take the trace for sequentially
+ * consistent? If not, false and `error`, which names the first event that shows why. */
 bool trace_weak_allows(const struct trace *t, const char *who, struct error *error);
 
 #endif

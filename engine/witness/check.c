@@ -25,7 +25,8 @@ struct checker *checker_new(const struct trace *t, const struct check_options *o
 {
 	struct checker *c = g_new0(struct checker, 1);
 
-	c->t = trace_recorded(t); /* so that a mistake of a reading does not hide here */
+	c->t = trace_recorded(t); /* the trace as recorded, so that a mistake in a view of it
+	                           * cannot hide here */
 	if (options != NULL)
 		c->options = *options;
 	facts_make(c);
@@ -70,7 +71,7 @@ void checker_free(struct checker *c)
 
 /* -- claims -------------------------------------------------------------------------------- */
 
-/* A thread comes to the event, whether it can do it or has to wait there. */
+/* Claim: a thread stands before the event, which it can execute or must wait for. */
 static bool claim_reach(struct checker *c, const uint32_t *sequence, size_t length,
                         uint32_t target, GString *reason)
 {

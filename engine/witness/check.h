@@ -10,8 +10,9 @@
 #include "engine/trace/trace.h"
 
 enum claim {
-	CLAIM_RACE,     /* the last two events are the pair, both next at the end */
-	CLAIM_C11_RACE, /* contains both, unordered by its own happens-before */
+	CLAIM_RACE,     /* the last two events are the pair: each is next in its thread
+	                 * before them */
+	CLAIM_C11_RACE, /* the sequence has both events, unordered by its own happens-before */
 	CLAIM_COV,      /* contains e2 and ends with e1, which is earlier in the trace, does not
 	                   commute with e2, and is not declared to come after it */
 	CLAIM_ATOMIC,   /* its units' conflicts have a cycle (engine/atomic/check.c) */
@@ -60,7 +61,7 @@ bool witness_check(const struct trace *t, const uint32_t *sequence, size_t lengt
 struct checker;
 struct checker *checker_new(const struct trace *t, const struct check_options *options);
 void checker_free(struct checker *c);
-/* witness_check for many sequences of one trace. */
+/* witness_check for one of many sequences of one trace. */
 bool checker_claim(struct checker *c, const uint32_t *sequence, size_t length, enum claim claim,
                    const uint32_t *pair, size_t pair_count, GString *reason);
 /* CLAIM_RACE for the recorded events 0 .. prefix-1 in recorded order, followed by `tail` (which

@@ -56,8 +56,8 @@ static void after_atomic(const struct checker *c, struct after *a, const struct 
 		after_store(a, v, x, releases);
 }
 
-/* An observation with a plain side orders: otherwise everything after an ordinary race would
- * race. */
+/* An observation with a plain access orders: otherwise every event after an ordinary race
+ * would race. */
 static void after_observed(const struct checker *c, struct after *a, const struct event *x)
 {
 	struct wide run = event_variables(c->t, x);
@@ -106,7 +106,7 @@ static void after_blocks(const struct checker *c, struct after *a, uint32_t e)
 {
 	const struct event *x = at(c, e);
 
-	/* one without effect uses no block, but names an object in one */
+	/* an inert operation uses no block, although its object is in one */
 	if (event_inert(x)) {
 		if (op_table[x->op].operand == OPERAND_OBJECT)
 			after_made(c, a, c->t->objects[x->target].block, e);
@@ -139,7 +139,8 @@ static void after_plain_write(const struct checker *c, struct after *a, const st
 	}
 }
 
-/* `second`: the second of the pair, whose own plain observation is the race. */
+/* `second`: the second event of the pair, whose own plain observation is the race and does
+ * not order. */
 static void after_event(const struct checker *c, struct after *a, uint32_t e, bool second)
 {
 	const struct event *x = at(c, e);

@@ -84,7 +84,7 @@ static inline bool is_lock(enum op op)
 	return op_acquires(op) || op_releases(op);
 }
 
-/* Collect again, with acquires and releases. */
+/* Collects the events again, now with acquires and releases. */
 static void facts_locks(const struct trace *t, struct other_events *others)
 {
 	if (!others_have(others, OP_TRYFAIL) && !others_have(others, OP_DESTROY))
@@ -467,7 +467,7 @@ static void facts_observation(struct checker *c)
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 
-		/* unpredictable, hence written without a branch */
+		/* no branch: it could not be predicted */
 		if (G_LIKELY(event_simple(x) && f->initial == NULL)) {
 			uint32_t *place = &last[x->target];
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* By event: its specified scope; by lock: the only object in whose scopes it is used. */
+/* By event: its specified scope; by lock: the only object whose scopes use it. */
 static void facts_scopes(struct checker *c)
 {
 	const struct trace *t = c->t;

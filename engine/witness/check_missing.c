@@ -10,7 +10,7 @@
 struct missing_place {
 	const char *name;
 	uint32_t last; /* last event of a barrier pair that reaches it, or NONE */
-	GArray *since; /* uint32_t: accesses since, the last of each thread */
+	GArray *since; /* uint32_t: accesses after `last`, the last of each thread */
 };
 
 struct missing {
@@ -56,7 +56,8 @@ static void missing_member(struct checker *c, struct missing_place *p, uint32_t 
 	p->last = e;
 }
 
-/* After the chain's last event; a thread's later access covers its earlier ones. */
+/* Orders an access after the chain's last event; a thread's later access covers its earlier
+ * ones. */
 static void missing_access(struct checker *c, struct missing_place *p, uint32_t e)
 {
 	for (guint i = 0; i < p->since->len; i++) {
@@ -91,7 +92,8 @@ static void missing_touch(struct checker *c, struct missing *m, const char *name
 		if (members || p->last == e ||
 		    (p->since->len > 0 &&
 		     g_array_index(p->since, uint32_t, p->since->len - 1) == e))
-			continue; /* in a barrier pair of this address, or recorded */
+			continue; /* the access is in a barrier pair of this address, or
+			           * recorded already */
 		missing_access(c, p, e);
 	}
 }

@@ -52,7 +52,7 @@ static bool uses_object(const struct checker *c, uint32_t e)
 	       op != OP_WAKE && op != OP_DEPART;
 }
 
-/* For access and free, use and destruction, two frees, two destructions. */
+/* The relation of access and free, use and destruction, two frees, two destructions. */
 static enum relation relation_of_ends(const struct checker *c, uint32_t a, uint32_t b)
 {
 	bool same_object = at(c, a)->target == at(c, b)->target;
@@ -123,7 +123,7 @@ static enum relation relation_of(const struct checker *c, uint32_t a, uint32_t b
 	return order > 0 ? RELATION_GOOD : order < 0 ? RELATION_WRONG : RELATION_OPEN;
 }
 
-/* Does the invocation of this CALL return? */
+/* Does the invocation of this CALL have a RET? */
 static bool comes_back(const struct checker *c, uint32_t call)
 {
 	uint32_t u = at(c, call)->thread, depth = 0, end = c->f.start[u + 1];
@@ -213,7 +213,8 @@ static bool is_violation(const struct checker *c, uint32_t e1, uint32_t e2, GStr
 	return true;
 }
 
-/* Index of e2 (of its RET, for a scope), or `length`; `last`: nothing of its thread follows. */
+/* Index of e2 (of its RET, for a scope), or `length`; `last`: no later event of its thread is
+ * in the sequence. */
 static size_t end_of(const struct checker *c, const uint32_t *sequence, size_t length,
                      uint32_t e2, bool *last)
 {
@@ -236,8 +237,8 @@ static size_t end_of(const struct checker *c, const uint32_t *sequence, size_t l
 	return end;
 }
 
-/* The sequence contains e2 and ends with e1, the earlier one in the trace. Rules 2 and 5 do not
- * apply to e1, nor to e2 when nothing of its thread follows. */
+/* The sequence contains e2 and ends with e1, the earlier one in the trace. Rules 2 and 5 do
+ * not apply to e1, nor to e2 when it is its thread's last event. */
 bool claim_cov(struct checker *c, const uint32_t *sequence, size_t length, const uint32_t *pair,
                GString *reason)
 {

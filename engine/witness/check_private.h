@@ -16,7 +16,8 @@
 /* A must-order: `before` precedes `after`. */
 struct must_need {
 	uint32_t after, before;
-	uint32_t object; /* a pairing of this object, which a state may decide anew; or NONE */
+	uint32_t object; /* an object whose state may pair these operations differently; or
+	                  * NONE */
 };
 
 /* "wait before its waker", which holds only if the wake is in the reordering. */
@@ -40,7 +41,7 @@ struct facts {
 	uint32_t *
 	        writer; /* by read of one variable: its writer; by wide read: index of `wide` */
 	GArray *wide;   /* uint32_t: writers of the variables of wide reads */
-	uint32_t *initial;  /* by variable: initial value, where a read tells it */
+	uint32_t *initial;  /* by variable: initial value, where a read shows it */
 	GHashTable *tried;  /* tryfail -> enum tried; for a destroyed lock TRIED_DESTROYED + the
 	                       destroy */
 	GHashTable *empty;  /* taketryfails that found no count in the trace */
@@ -78,7 +79,7 @@ struct checker {
 	GArray **invoked;          /* by instance: invocations applied, in order */
 	uint32_t prefix;           /* recorded events 0 .. prefix-1 are applied, in order */
 	struct waits *waits;       /* check_stuck.c; NULL until the first such claim */
-	bool *lacking; /* the same, by object: the trace lacks operations on it, so that its
+	bool *lacking; /* by object: the trace lacks operations on it, so that the recorded
 	                * pairing counts */
 	bool decides;  /* the state decides pairings: a claim of check_stuck.c */
 	bool undoing;  /* changes are logged */
@@ -163,7 +164,7 @@ void facts_missing(struct checker *c);
 /* check_rules.c */
 /* Must-order alone. */
 bool rule_must(const struct checker *c, uint32_t e, GString *reason);
-/* Has the object been destroyed, or its block freed, when event `e` operates on it? */
+/* Has the object been destroyed, or its block freed, before event `e`, which operates on it? */
 bool rule_alive(const struct checker *c, uint32_t e);
 /* May the event come now, by all rules except 5? */
 bool rules_allow(const struct checker *c, uint32_t e, struct requirements asked,
@@ -173,7 +174,7 @@ void rules_take(struct checker *c, uint32_t e);
 
 /* check_invocations.c: rule 5 */
 void facts_invocations(struct checker *c);
-/* Changes the state of the specification: call it last, and once. */
+/* Rule 5 for an event. Changes the state of the specification: call it last, and once. */
 bool rule_invocation(struct checker *c, uint32_t e, bool free_result, GString *reason);
 void invocation_take(struct checker *c, uint32_t e);
 /* The invocation (ACT or CALL) that takes effect at an ACT or RET. */
@@ -183,8 +184,9 @@ bool invocations_closed(const struct checker *c, uint32_t spared, GString *reaso
 
 /* Does the thread hold the object in shared mode? */
 bool holds_shared(const struct checker *c, uint32_t thread, uint32_t object);
-/* Is the lock requested in exclusive mode? A want does not tell: yes, when only readers kept it
- * waiting at the end of the recording. Else shared mode is assumed, which excludes less. */
+/* Is the lock requested in exclusive mode? A want has no mode: exclusive is assumed when only
+ * readers kept it waiting at the end of the recording, else shared mode, which excludes
+ * less. */
 bool asks_exclusive(const struct checker *c, uint32_t e);
 
 /* check_steps.c */
@@ -194,7 +196,7 @@ bool checker_step_asked(struct checker *c, uint32_t e, struct requirements asked
 /* Apply a whole sequence. */
 bool checker_take_all(struct checker *c, const uint32_t *sequence, size_t length,
                       GString *reason);
-/* The same, after which no invocation is open. */
+/* Applies the sequence as checker_step does; in the end no invocation may be open. */
 bool claim_prefix(struct checker *c, const uint32_t *sequence, size_t length, GString *reason);
 /* Undo the last events of the prefix, as far as the log goes. */
 void checker_rewind(struct checker *c, uint32_t prefix);

@@ -135,7 +135,8 @@ static bool writes_to(const struct trace *t, const struct event *e, uint32_t var
 	       variable < all.first + all.count;
 }
 
-/* Index of its value: of an access to this variable alone, else 0, unknown. */
+/* Index of the value that an access gives the variable: of an access to this variable alone,
+ * else 0, unknown. */
 static uint32_t value_in(const struct trace *t, const struct event *e, bool written)
 {
 	if (e->aux == 0 || e->flags & EVENT_WIDE)

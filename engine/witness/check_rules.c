@@ -211,7 +211,7 @@ static bool rule_object_block(const struct checker *c, uint32_t e, bool pair, GS
 	                    "comes after event %u, which frees its block", b->free);
 }
 
-/* No later destruction of the object may precede. */
+/* An object's later destruction must not have come before. */
 static bool rule_destroyed(const struct checker *c, uint32_t e, GString *reason)
 {
 	uint32_t d = c->f.destroy == NULL ? NONE : c->f.destroy[e];
@@ -285,7 +285,7 @@ bool rules_allow(const struct checker *c, uint32_t e, struct requirements asked,
 		                         c->f.own[c->f.start[x->thread] + c->taken[x->thread]]);
 	if (!rule_must(c, e, reason))
 		return false;
-	if (event_inert(x)) /* uses no block, but names an object in one */
+	if (event_inert(x)) /* inert: uses no block, although its object is in one */
 		return op_table[x->op].operand != OPERAND_OBJECT ||
 		       rule_allocated(c, e, c->t->objects[x->target].block, reason);
 	switch (op_table[x->op].class) {

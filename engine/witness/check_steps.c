@@ -95,7 +95,7 @@ void checker_rewind(struct checker *c, uint32_t prefix)
 		uint32_t last = c->changes.count - 1;
 		const uint32_t *cell = c->changes.of[last].cell;
 
-		/* each event begins with this change */
+		/* each event begins with the change of this cell */
 		if (cell >= first && cell < end)
 			c->prefix--;
 		checker_undo(c, last);

@@ -13,7 +13,7 @@
 
 /* By channel. */
 struct channel_state {
-	bool lacking;  /* the trace lacks some of what went through */
+	bool lacking;  /* some messages of the channel are not in the trace */
 	uint32_t left; /* bytes in it at the end of the trace */
 	GArray *queue; /* messages (uint32_t) written, in order; from `first` on not read whole
 	                */
@@ -36,12 +36,13 @@ struct waits {
 	uint32_t *arrival; /* by thread: its arrival, counted at the barrier from 1 */
 	bool *woken;       /* by thread */
 	uint32_t *arrived; /* by object */
-	bool *misused;     /* by object: its rules were broken: its holder is unknown */
+	bool *misused;     /* by object: misuse was recorded: its holder is unknown */
 	GHashTable *when;  /* event -> its place in the sequence + 1 */
-	const uint32_t *sequence; /* which is stepped through, borrowed; NULL: the trace's */
+	const uint32_t *sequence; /* the sequence being checked, borrowed; NULL: the trace's
+	                           * order */
 	size_t length, at;
 	bool *written;   /* by message */
-	uint32_t *reads; /* by message: how many parts of it were received */
+	uint32_t *reads; /* by message: in how many receives it was read */
 };
 
 static bool in_set(const uint64_t *set, uint32_t e)
@@ -101,15 +102,14 @@ static bool may_wake(const struct checker *c, uint32_t signal, uint32_t thread)
 }
 
 /*
- * Any of the waiters may take a signal.  The checker takes a choice that lets the
- * rest of the sequence come, and at its end leaves those asleep that the claim may need
- * (prop_stuck compares it with all choices).  Each stay in a wait is one of these, and ends at
- * a place of the sequence.
+ * How a stay in a wait ends. Any of the waiters may take a signal. The checker makes a choice
+ * that allows the rest of the sequence, and leaves asleep at its end those waiters that the
+ * claim may need (prop_stuck compares it with all choices).
  */
 enum stay {
-	STAY_NEEDS,    /* its wake comes by a signal alone */
-	STAY_MAY,      /* a signal changes nothing for it */
-	STAY_SPARED,   /* without a signal it waits at the end of the sequence */
+	STAY_NEEDS,    /* its wake needs a signal */
+	STAY_MAY,      /* a signal makes no difference to it */
+	STAY_SPARED,   /* it waits at the end of the sequence unless it is signalled */
 	STAY_TIMED_OUT /* a signal would forbid its wake */
 };
 
@@ -192,7 +192,8 @@ static bool later_suffices(const struct checker *c, uint32_t condition)
 
 static void wake(struct checker *c, uint32_t e)
 {
-	uint32_t first[STAY_TIMED_OUT + 1]; /* by enum stay: whose wake comes first */
+	uint32_t first[STAY_TIMED_OUT + 1]; /* by enum stay: the waiter whose wake comes
+	                                     * first */
 	size_t places[STAY_TIMED_OUT + 1];
 
 	memset(first, 0xff, sizeof(first));
@@ -344,7 +345,7 @@ static bool waits_for_once(const struct checker *c, uint32_t e)
 	return begins != NONE && taken(c, begins) && !rule_must(c, e, NULL);
 }
 
-/* Does the operation, which rule W2 decides, do here as it did in the trace? */
+/* Is the outcome of the operation, by rule W2, the same as in the trace? */
 static bool decide(const struct checker *c, uint32_t e, GString *reason)
 {
 	const struct event *x = at(c, e);
@@ -440,8 +441,8 @@ static bool leaves_first(const struct checker *c, uint32_t u)
 	return false;
 }
 
-/* Rule W3.  A recording's threads leave all their functions when it ends, so that it is a
- * thread's own end only where other events follow. */
+/* Rule W3. A recording's threads leave all their functions when it ends, so that the last
+ * exit is a thread's own end only where other events follow. */
 static void find_ends(struct checker *c)
 {
 	const struct trace *t = c->t;
@@ -508,7 +509,7 @@ static void state_begin(struct checker *c)
 	g_hash_table_remove_all(w->when);
 }
 
-/* The trace by the same rules: objects where it breaks them lack operations. */
+/* Applies the same rules to the trace itself: objects whose rules it breaks lack operations. */
 static void find_lacking(struct checker *c)
 {
 	const struct trace *t = c->t;
@@ -677,7 +678,7 @@ static enum stand stand_of(const struct checker *c, uint32_t u)
 	return is_blocked(c, e) ? STANDS_WAITING : STANDS_OTHERWISE;
 }
 
-/* Does another thread hold the lock that `e` asks for, which is stuck or has ended? */
+/* Is the lock that `e` asks for held by another thread that is stuck or has ended? */
 static bool is_kept(const struct checker *c, uint32_t e, const bool *stuck,
                     const enum stand *stands, bool over)
 {

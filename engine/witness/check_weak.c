@@ -1,7 +1,7 @@
 /*
- * check_weak.c - is a witness a run of a memory model?  By the definitions alone
- * (docs/recording.md, Memory models), from the sequence, what its reads see and where its
- * stores stand.
+ * check_weak.c - is a witness a run of a memory model? By the definitions alone
+ * (docs/recording.md, Memory models), from the sequence, the store that each read sees, and
+ * the modification order.
  *
  * TSO by its machine: each thread's queue of stores, and memory. RC11 by its axioms: the
  * relations of the execution are made as sets, and coherence, atomicity and the acyclicity of
@@ -24,7 +24,7 @@ struct weak_check {
 	/* -- RC11; events that are no accesses have no place in mo */
 	uint32_t *position; /* of a store in the modification order of its place, from 1 */
 	GArray **order;     /* by variable: indices of its stores, in modification order */
-	uint64_t **before;  /* by index: set of what happens before it */
+	uint64_t **before;  /* by index: set of the events that happen before it */
 	size_t words;
 };
 
@@ -51,8 +51,8 @@ static const struct event *event_at(const struct weak_check *c, size_t i)
 
 /* ---- the sequence ---- */
 
-/* Synchronisation of the library on one object or message: its order is the trace's, and none
- * is left out before another. A request that waits at the end has no effect. */
+/* Synchronisation of the library on one object or message: it keeps the trace's order, and no
+ * operation may be left out before another. A request that waits at the end has no effect. */
 static bool is_library(const struct event *x)
 {
 	enum operand operand = op_table[x->op].operand;
@@ -126,7 +126,7 @@ static bool check_sequence(struct weak_check *c)
 	return good;
 }
 
-/* The witness's row of the event; false: none. */
+/* The witness's struct weak_source for the event; false: none. */
 static bool said_of(const struct weak_check *c, uint32_t event, enum weak_kind kind,
                     uint32_t *store)
 {
@@ -141,7 +141,7 @@ static bool said_of(const struct weak_check *c, uint32_t event, enum weak_kind k
 	return false;
 }
 
-/* Is each row about an event that can have it, and said once? */
+/* Does each struct weak_source name an event of the right kind, and each event once? */
 static bool check_said(struct weak_check *c)
 {
 	g_autoptr(GHashTable) rows = g_hash_table_new(NULL, NULL);
@@ -170,7 +170,7 @@ static bool check_said(struct weak_check *c)
 	return good;
 }
 
-/* The value that a write leaves, a read sees; 0: unknown. */
+/* The value that a write leaves or a read sees; 0: unknown. */
 static uint32_t value_of(const struct trace *t, uint32_t e, bool written)
 {
 	const struct event *x = &t->events[e];
@@ -291,7 +291,7 @@ static bool machine_step(struct weak_check *c, struct machine *m, uint32_t e,
 	return true;
 }
 
-/* SC: the same without buffers. */
+/* Checks a run of TSO's machine; SC: without buffers. */
 static bool check_machine(struct weak_check *c, GHashTable *recorded)
 {
 	struct machine m = { g_new(uint32_t, c->t->variables_count + 1),
@@ -353,7 +353,7 @@ static bool is_sb(const struct weak_check *c, size_t a, size_t b)
 	return a < b && event_at(c, a)->thread == event_at(c, b)->thread;
 }
 
-/* rf of the read at `i`: `last`: the last write of its place in the sequence. */
+/* rf of the read at `i`. `last`: the last write of its place in the sequence. */
 static bool find_read(struct weak_check *c, size_t i, const uint32_t *last,
                       GHashTable *recorded)
 {
@@ -470,7 +470,7 @@ static bool takes(const struct event *x)
 	       x->op == OP_DEPART || x->op == OP_RCV;
 }
 
-/* Happens-before that the library makes: of the event at `i`, what is directly before it. */
+/* Happens-before edges of the thread library: the direct predecessors of the event at `i`. */
 static void add_library(const struct weak_check *c, size_t i, uint64_t *set)
 {
 	const struct event *x = event_at(c, i);
@@ -491,7 +491,7 @@ static void add_library(const struct weak_check *c, size_t i, uint64_t *set)
 static void find_before(struct weak_check *c)
 {
 	g_autofree uint64_t *direct = g_new(uint64_t, c->words);
-	uint64_t **pending = square(c); /* by thread's last event would do: by index */
+	uint64_t **pending = square(c); /* by index; an array by thread's last event would do */
 	g_autofree uint32_t *previous = g_new(uint32_t, c->t->threads_count + 1);
 
 	memset(previous, 0xff, (c->t->threads_count + 1) * sizeof *previous);
@@ -531,7 +531,7 @@ static uint32_t place_read(const struct weak_check *c, size_t i)
 	return c->reads[i] == NONE ? 0 : c->position[c->reads[i]];
 }
 
-/* eco of two accesses of one place, each as what it reads and what it writes. */
+/* eco between two accesses of one place, each as its read and its write part. */
 static bool is_eco(const struct weak_check *c, size_t a, size_t b)
 {
 	const struct event *x = event_at(c, a), *y = event_at(c, b);
@@ -577,7 +577,7 @@ static bool is_scb(const struct weak_check *c, uint64_t **across, size_t a, size
 	return has(c->before[b], a) || mo || rb;
 }
 
-/* sb/=loc ; hb ; sb/=loc, by its end. */
+/* sb/=loc ; hb ; sb/=loc, as sets by the later event. */
 static uint64_t **find_across(const struct weak_check *c)
 {
 	uint64_t **first = square(c), **middle = square(c), **across = square(c);
@@ -605,7 +605,7 @@ static bool is_sc(const struct event *x)
 	       (x->op == OP_FENCE && event_order(x) == ORDER_SEQ_CST);
 }
 
-/* [SC] + [F_sc] ; hb? before `a`, or after it with `after`. */
+/* Adds the nodes of [SC] + [F_sc] ; hb? before `a`, or after it with `after`. */
 static void add_nodes(const struct weak_check *c, size_t a, bool after, uint64_t *set)
 {
 	if (is_sc(event_at(c, a)))
@@ -616,7 +616,7 @@ static void add_nodes(const struct weak_check *c, size_t a, bool after, uint64_t
 			add(set, f);
 }
 
-/* psc, by where an edge begins. */
+/* psc, as sets by the earlier event. */
 static uint64_t **find_psc(const struct weak_check *c)
 {
 	uint64_t **across = find_across(c), **from = square(c), **to = square(c),
@@ -678,7 +678,7 @@ static bool check_psc(struct weak_check *c)
 	return good;
 }
 
-/* Events that take part in no relation have rows without edges. */
+/* Events in no relation have empty rows. */
 static bool check_rc11(struct weak_check *c, GHashTable *recorded)
 {
 	c->position = g_new0(uint32_t, c->length + 1);

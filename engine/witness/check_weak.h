@@ -8,12 +8,12 @@
 #include "engine/trace/weak.h"
 
 /*
- * Is the sequence (events of the trace, FLUSH where stores arrive) a run of the model, in which
- * every event is as it was recorded? `said`: struct weak_source, what reads see and where
- * stores stand where that is not the last store of the sequence; events outside of it are
- * ignored. `pair`: and do its two conflicting accesses race, so that happens-before orders
- * neither (CLAIM_C11_RACE)? NULL: it claims no race. The rule that is broken, and where, is
- * appended to `reason` when not.
+ * Is the sequence (events of the trace, FLUSH where stores arrive) a run of the model, in
+ * which every event is as it was recorded? `said` (struct weak_source): the store that a read
+ * sees, and a store's place in modification order, where it is not the last store of the
+ * sequence; events outside of the sequence are ignored. `pair`: and do its two conflicting
+ * accesses race, so that happens-before orders neither (CLAIM_C11_RACE)? NULL: it claims no
+ * race. The rule that is broken, and where, is appended to `reason` when not.
  *
  * Stricter than the model: the thread library's operations on one object come in the order of
  * the trace; RC11 and races: at most 4000 events.

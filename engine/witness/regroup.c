@@ -48,7 +48,7 @@ struct conflict_places {
 /* -- resources ---------------------------------------------------------------------------- */
 
 enum { KINDS = 8 }; /* of operands */
-/* Schedules that are kept, and their number times switches times threads. */
+/* Bounds on the schedules kept, and on their number times switches times threads. */
 enum { BEAM_WIDTH = 16, BEAM_WORK = 4000000 };
 
 static uint64_t key_of(uint32_t kind, uint32_t index)
@@ -278,7 +278,7 @@ static void graph_release(struct conflict_places *g)
 
 /* -- scheduling --------------------------------------------------------------------------- */
 
-/* The beginning of a schedule: what it has done decides what may follow. */
+/* The prefix of a schedule; the set of its events decides which may follow. */
 struct begun_schedule {
 	uint32_t *at;    /* by thread: number of its positions done */
 	uint32_t *reach; /* by thread: number that can be done without a switch, as far as known
@@ -300,7 +300,7 @@ struct run_choice {
 	uint64_t hash;
 };
 
-/* The best `width` beginnings of schedules with the same number of switches. */
+/* The best `width` prefixes of schedules with the same number of switches. */
 struct beam {
 	const struct conflict_places *g;
 	bool backward;
@@ -356,7 +356,7 @@ static uint64_t hash_of_place(uint32_t u, uint32_t at)
 	return hash_word((uint64_t)u << 32 | at);
 }
 
-/* The schedules that go on with another thread for as long as it can. */
+/* Adds the schedules that continue with another thread for as long as it can run. */
 static void add_choices(struct beam *b, uint32_t from)
 {
 	struct begun_schedule *s = &b->now[from];
@@ -375,7 +375,7 @@ static void add_choices(struct beam *b, uint32_t from)
 	}
 }
 
-/* Those that have done most first; equal ones beside each other. */
+/* Orders schedules by the events done, most first; equal ones are adjacent. */
 static int by_done(const void *a, const void *b)
 {
 	const struct run_choice *x = a, *y = b;

@@ -179,7 +179,7 @@ static bool read_pair(struct witness_reader *r, const char *rest)
 	while (parse_event_number(&p, &e))
 		g_array_append_val(r->w->pair, e);
 	r->paired = r->line;
-	/* a thread may wait for itself, or come to a place */
+	/* for these claims one thread may suffice */
 	guint least = claim_waits(r->w->claim) || r->w->claim == CLAIM_REACH ? 1 : 2;
 	return *p == '\0' && r->w->pair->len >= least ? true
 	                                              : witness_bad(r, "two events", rest);
@@ -545,7 +545,7 @@ struct minimiser {
 	/* The claim names its required events: others may be dropped, and conflicting ones may
 	 * change places. */
 	bool drops;
-	uint64_t steps, limit; /* events checked so far, and their bound */
+	uint64_t steps, limit; /* work: events checked so far, and their bound */
 };
 
 static uint32_t switches_of(const struct trace *t, const GArray *events)
@@ -643,7 +643,7 @@ static bool minimise_once(struct minimiser *z)
 		uint32_t end = run_end(z, from);
 
 		if ((z->drops && drop_run(z, from, end - from)) || join_run(z, from))
-			better = true; /* go on with what stands there now */
+			better = true; /* continue from the improved order */
 		else
 			from = end;
 	}
@@ -661,7 +661,7 @@ static void minimise_regroup(struct minimiser *z)
 	g_array_append_vals(z->events, z->trial->data, z->trial->len);
 }
 
-/* Until about `limit` events have been checked. */
+/* Minimises until about `limit` events have been checked. */
 static void minimise_within(struct checker *checker, uint64_t limit, const struct trace *t,
                             enum claim claim, const uint32_t *pair, size_t pair_count,
                             GArray *events)
@@ -781,7 +781,7 @@ static void explain_switch(struct switching *s, struct context_switch *x, GStrin
 	x->reason = x->because == NONE ? SWITCH_OPTIONAL : SWITCH_WRITE;
 }
 
-/* Waiting events that become enabled by `e` have waited for it. */
+/* Notes `e` as the cause for waiting events that it enables. */
 static void note_cause(struct switching *s, uint32_t e)
 {
 	for (uint32_t u = 0; u < s->t->threads_count; u++) {
@@ -831,7 +831,8 @@ GArray *witness_switches(const struct trace *t, const struct witness *w)
 
 static const struct {
 	const char *word;
-	/* around the waiting event and the awaited one; `alone` when the latter is unknown */
+	/* text around the waiting event and the awaited one; `alone` when the latter is
+	 * unknown */
 	const char *before, *between, *after, *alone;
 } reasons[] = {
 	[SWITCH_OPTIONAL] = { "optional", "optional: ", "", "", " could be next as well" },

@@ -21,7 +21,7 @@ struct witness {
 	enum weak_model memory;
 	GArray *weak;
 	GPtrArray *under_specs; /* char * "FILE:SHA256", owned */
-	char *condition;        /* owned: CLAIM_REACH: what holds at the end; else NULL */
+	char *condition;        /* owned: CLAIM_REACH: the condition at the end; else NULL */
 };
 void witness_release(struct witness *w);
 /* "race", "c11-race", "cov", ...: the header `kind`. */
@@ -30,8 +30,8 @@ const char *claim_word(enum claim claim);
 bool claim_waits(enum claim claim);
 /* The claim of a finding's witness. */
 enum claim finding_claim(const struct finding *f);
-/* The recorded run itself, under its memory model; `path`: of the trace's file, beside which
- * the witness is to lie. witness_release. */
+/* A witness of the recorded run itself, under its memory model; `path`: the trace's file,
+ * beside which the witness will be. witness_release. */
 void witness_of_run(const struct trace *t, const char *path, struct witness *w);
 /* Does the trace have all events that the witness names? False and `error` otherwise. */
 bool witness_fits(const struct trace *t, const struct witness *w, struct error *error);
@@ -51,9 +51,9 @@ char *trace_digest(const struct trace *t);
  * Every intermediate sequence is checked. `events` is changed in place. */
 void witness_minimise(const struct trace *t, enum claim claim, const uint32_t *pair,
                       size_t pair_count, const struct check_options *options, GArray *events);
-/* The same with an existing checker, within the work that a report has for each of its
- * witnesses (2^17 events checked): a new array, owned by the caller; a copy of a longer
- * witness. */
+/* witness_minimise with an existing checker, within the work that a report has for each of
+ * its witnesses (2^17 events checked): a new array, owned by the caller; of a longer witness
+ * a copy. */
 GArray *witness_polished(struct checker *checker, const struct trace *t, enum claim claim,
                          const uint32_t *pair, size_t pair_count, const GArray *events);
 

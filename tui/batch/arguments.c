@@ -1,5 +1,5 @@
 /*
- * arguments.c - what commands use: their parsed options, messages, progress, the trace that an
+ * arguments.c - shared by commands: parsed options, messages, progress, the trace that an
  * operand names. With print.c the only file that writes messages.
  */
 #include "engine/record/record.h"
@@ -212,7 +212,7 @@ enum output_format argument_format(const struct arguments *a, bool sarif)
 
 /* -- traces ------------------------------------------------------------------------- */
 
-/* Is it a mistake of beginners: the program or its source instead of a trace? */
+/* Is the operand a program or its source instead of a trace, a mistake of beginners? */
 static bool is_no_trace(const char *path, struct error *error)
 {
 	static const char *const sources[] = { ".c", ".cc", ".cpp", ".cxx", ".C", ".h" };

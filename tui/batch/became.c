@@ -31,8 +31,8 @@ const char *fate_text(enum fate fate)
 
 /* -- moved files --------------------------------------------------------------------------- */
 
-/* Source files of the trace: by function the base name of its file, "" when two files have a
- * function of the name; and the set of all files. */
+/* Source files of the trace: the base name of each function's file, "" when two files have a
+ * function of that name; and the set of all files. */
 struct names {
 	GHashTable *file_of; /* function (owned) -> file (owned) */
 	GHashTable *files;   /* owned */
@@ -165,7 +165,7 @@ static void ground_release(struct ground *g)
 	g_free(g->has_access);
 }
 
-/* Where only the file is known: is the line near? */
+/* Is the line near? For places of which only the file is known. */
 static bool is_near(const struct trace *t, uint32_t location, const json_t *place)
 {
 	json_int_t line = json_integer_value(json_object_get(place, "line"));
@@ -375,7 +375,8 @@ static json_t **findings_asked(const struct report_file *gone, const struct matc
 	return asked;
 }
 
-/* Analyse their pairs of sites again, if a trace is given; false and `error` when cancelled. */
+/* Analyses the pairs of sites of the wanted findings again, if a trace is given; false and
+ * `error` when cancelled. */
 static bool ask_all(json_t *const *asked, guint count, const struct ground *g,
                     const struct race_options *race, const struct progress *progress,
                     struct report_file **again, struct error *error)

@@ -30,7 +30,7 @@ const char *fate_text(enum fate fate);
 struct became {
 	enum fate fate;
 	json_t *place;   /* place that was not executed or without access; owned, or NULL */
-	json_t *finding; /* the impossible or unknown one; owned, or NULL */
+	json_t *finding; /* the impossible or unknown finding; owned, or NULL */
 };
 
 /*
@@ -43,8 +43,8 @@ struct became *became_find(const struct report_file *gone, const struct match_si
                            enum match_state alone, const struct report_file *there,
                            struct trace *t, const struct race_options *race,
                            const struct progress *progress, struct error *error);
-/* Findings' places in files that the trace has not, moved to the file that has a function of
- * the name now. */
+/* Moves findings' places in files that the trace lacks to the file that now has the
+ * function. */
 void became_rename(struct report_file *findings, const struct trace *t);
 void became_free(struct became *became, const struct report_file *gone);
 

@@ -95,7 +95,7 @@ static json_t *became_json(const struct became *b)
 	return j;
 }
 
-/* Is the fate known from the old report's trace? */
+/* Is the fate known, beyond that the other report lacks the finding? */
 static bool tells(const struct became *b)
 {
 	return b->fate != FATE_NOT_REPORTED;

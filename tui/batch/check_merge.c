@@ -8,7 +8,7 @@
 struct merging {
 	json_t *runs, *findings, *coverage, *complete; /* owned */
 	GHashTable *by_key; /* key (owned) to a finding, borrowed from `findings` */
-	bool spent, whole;  /* whole: `complete` is of a share that is complete for all */
+	bool spent, whole;  /* whole: a share's `complete` holds for all shares */
 };
 
 /* A finding of a part whose runs are numbered from `first` on. */

@@ -6,8 +6,8 @@
 
 #include "tui/batch/report_file.h"
 
-/* `parts`: struct report_file *.  The same finding of several stands once, with the runs of
- * all; it is complete of a kind where each part is.  The caller's. */
+/* Merges the reports of `parts` (struct report_file *). Equal findings become one, with the
+ * runs of all; the result is complete for a kind if each part is. The caller's. */
 struct report_file *checks_merge(const GPtrArray *parts);
 
 #endif

@@ -64,7 +64,7 @@ static void print_point(const json_t *f)
 		printf("    heddle %s   (the run of that point: | goes there)\n", trace);
 }
 
-/* The finding whose orders were run when this one came. */
+/* Prints the finding whose two orders were being run when this one was found. */
 static void print_cause(const struct report_file *r, guint i)
 {
 	const json_t *cause = json_object_get(finding_at(r, i), "cause");
@@ -93,7 +93,7 @@ static void print_seen(const json_t *f, const char *program)
 		printf("    %s\n", again);
 }
 
-/* Names as the user's own code has them. */
+/* Names of the user's own code. */
 static json_t *own_names(const json_t *names)
 {
 	json_t *own = json_array();
@@ -109,7 +109,7 @@ static json_t *own_names(const json_t *names)
 	return own;
 }
 
-/* Part of a finding that finding_print is to print: places and names of the user's own code,
+/* The finding as finding_print is to print it: with places and names of the user's own code,
  * without the members that the sentence ("text") is made of. */
 static json_t *heading_of(const json_t *f)
 {

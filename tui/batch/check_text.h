@@ -8,9 +8,9 @@
 #include "tui/batch/changes.h"
 #include "tui/batch/report_file.h"
 
-/* Print the findings as every report does, with what each does to the program and where it is
- * seen, then a line with their number, then what was covered as notes.  `changes`: against a
- * baseline, whose findings are left out; or NULL. */
+/* Print the findings as every report does, with the effect of each on the program and the
+ * runs that show it, then a line with their number, then the coverage as notes. `changes`:
+ * against a baseline, whose findings are left out; or NULL. */
 void check_print(const struct report_file *report, const struct changes *changes);
 
 #endif

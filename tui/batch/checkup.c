@@ -1,6 +1,6 @@
 /*
- * checkup.c - a checkup from its beginning to its end: what was asked for, how much time is
- * left, the streams of the program's runs.  See checkup.h.
+ * checkup.c - a checkup from its beginning to its end: the request, the time left, the
+ * streams of the program's runs. See checkup.h.
  */
 #include "engine/base/file.h"
 #include "engine/record/interpose.h"
@@ -121,8 +121,8 @@ void checkup_close(struct checkup *c)
 
 /* -- standard input: every run reads the same ---------------------------------------------- */
 
-/* A pipe's bytes into a file, as long as they come without a pause: a pipe that nothing is
- * written to is the caller's own. */
+/* Copies a pipe's bytes, up to a pause, into a file, which every run reads from its
+ * beginning. A pipe without bytes is the caller's own. */
 static bool keep_piped_input(struct error *error)
 {
 	enum { PAUSE = 200, MOST = 64 << 20 };
@@ -212,7 +212,7 @@ static bool read_expected(struct checkup *c, const char *path)
 	return path == NULL || (c->expected = outcome_text(path, &c->error)) != NULL;
 }
 
-/* Files without bind lines (atomic sets, say) are for the analyses alone. */
+/* Collects the files with bind lines; others (atomic sets, say) are for the analyses alone. */
 static bool find_binds(struct checkup *c)
 {
 	c->binds = g_ptr_array_new();

@@ -43,34 +43,36 @@ struct checkup_run {
 	uint32_t same_as; /* an earlier run with the same events, or NONE */
 	int exit;         /* exit status, or 128 + signal */
 	uint64_t events;
-	bool recorded;           /* by the strategy, so that it can be recorded again */
-	char *digest;            /* owned: of events and ending */
+	bool recorded;           /* made by its strategy alone, so that it can be recorded
+	                          * again */
+	char *digest;            /* owned: digest of events and ending */
 	struct outcome *outcome; /* owned, or NULL */
-	struct checked *tried;   /* whose orders were run, or NULL; borrowed */
+	struct checked *tried;   /* the finding whose orders were run, or NULL; borrowed */
 };
 
 /* A finding of the list. */
 struct checked {
 	enum finding_kind kind;
 	bool happened;
-	bool waits_for_time; /* its orders can be run, and were not yet */
+	bool waits_for_time; /* its two orders are still to be run, when time permits */
 	bool signals;        /* an order violation of operations on a condition alone */
 	json_t *fields;      /* owned: as finding_json has them, of the run `shown` */
-	char *key, *text;    /* owned: what makes two of them one; the plain sentence */
-	GArray *runs;        /* uint32_t: in which it was seen, ascending */
-	uint32_t shown;      /* the run that its events are of */
+	char *key, *text;    /* owned: key by which equal findings are one; the plain
+	                      * sentence */
+	GArray *runs;        /* uint32_t: runs in which it was seen, ascending */
+	uint32_t shown;      /* the run whose events it has */
 	char *witness_file;  /* owned, or NULL */
 	json_t *schedule;    /* its last steps, for SARIF; owned, or NULL */
 	uint32_t witness_length;
 	enum harm harm;
 	char *difference; /* owned, or NULL; for HARM_UNFOLLOWED the reason */
 	char *place;      /* owned: where the value that differs was written last, or NULL */
-	uint32_t number;  /* in the order found, from 1 */
-	struct checked *cause; /* whose other order led to it, or NULL; borrowed */
+	uint32_t number;  /* number in the order found, from 1 */
+	struct checked *cause; /* the finding whose other order led to it, or NULL; borrowed */
 };
 
 struct checkup_aim {
-	uint32_t run; /* whose trace has its events */
+	uint32_t run; /* the run whose trace has its events */
 	struct aim aim;
 };
 
@@ -83,7 +85,8 @@ struct undecided {
 
 struct mined_trials {
 	uint32_t trials;
-	char *difference, *place; /* owned: what one of them did, and where; or NULL */
+	char *difference, *place; /* owned: the difference that one of them made, and its
+	                           * place; or NULL */
 };
 
 struct checkup {
@@ -102,8 +105,8 @@ struct checkup {
 	char *share;    /* owned: --shard as given, or NULL */
 	unsigned timeout_ms;
 	bool harm, lenient, streams;
-	bool live;                         /* findings are printed while a run goes on */
-	struct record_live *watcher;       /* which does that; owned, or NULL */
+	bool live;                         /* findings are printed while a run continues */
+	struct record_live *watcher;       /* prints them; owned, or NULL */
 	bool writes;                       /* witnesses */
 	struct suppressions *suppressions; /* owned, or NULL */
 	gint64 began, deadline; /* microseconds of the monotonic clock; deadline 0: none */
@@ -116,38 +119,43 @@ struct checkup {
 	GHashTable *by_key;  /* key to struct checked, borrowed */
 	GHashTable *digests; /* a run's digest to its number + 1 */
 	GHashTable *mined; /* code of sections run in between (owned) to struct mined_trials */
-	GArray *waiting;   /* uint32_t: runs made on the way whose traces were not looked at */
+	GArray *waiting;   /* uint32_t: additional runs whose traces are not analysed yet */
 	GArray *postponed; /* uint32_t: long recordings that did not end, for later */
-	bool shorter;      /* the recordings after one of these */
-	GArray *aims;      /* struct checkup_aim: not run yet */
-	GHashTable *aimed; /* code of all aims so far (char *) to how many runs had it */
+	bool shorter;      /* the recordings after one of these are shorter */
+	GArray *aims;      /* struct checkup_aim: not tried yet */
+	GHashTable *aimed; /* code of all aims so far (char *) to the number of runs that had
+	                    * it */
 	guint next_aim;
 	const char *making;     /* static: strategy of additional runs */
 	struct checked *trying; /* whose orders are being run, or NULL; borrowed */
-	GHashTable *outputs;    /* what runs printed (char *): a set */
+	GHashTable *outputs;    /* output of the runs (char *): a set */
 	uint32_t serial;        /* cycles of units that make no difference, not listed */
 	uint32_t harmless; /* orders of a signal and a wait that make no difference, not listed
 	                    */
-	GHashTable *stopped; /* what analyses looked for that ran out of time (const char *) */
+	GHashTable *stopped; /* kinds of findings whose analysis ran out of time (const char
+	                      * *) */
 	GPtrArray *gaps;     /* char *, owned: sentences about what was not covered */
 	uint32_t analysed;   /* traces that all analyses looked at */
-	uint32_t aimed_runs; /* that came to where they were aimed */
+	uint32_t aimed_runs; /* runs that reached their aim */
 	unsigned cut_ms;     /* the longest time that a run had which was ended */
 	uint32_t cut_runs;   /* that did not end in time */
-	char *always; /* owned, or NULL: how every run ends, which is no matter of order */
-	uint64_t missing_calls;        /* into code that is not instrumented, in the runs */
+	char *always; /* owned, or NULL: the way every run ends, which does not depend on the
+	               * order */
+	uint64_t missing_calls;        /* calls into uninstrumented code, in the runs */
 	bool open[FINDING_KIND_COUNT]; /* the kind's analysis was incomplete in some run,
 	                                * beside `undecided` */
-	double pair_seconds;           /* of the solver, for one pair */
+	double pair_seconds;           /* for the solver, for one pair */
 	GHashTable *undecided;         /* key of the finding it would be (owned) to struct
 	                                * undecided, owned */
-	double run_seconds;            /* of the last recording, with the making of its trace */
+	double run_seconds;            /* time of the last recording, including the making of
+	                                * its trace */
 	bool budget_spent, failed;
 	struct error error; /* valid if `failed` */
 	/* -- exploration */
 	struct explore_report *hunted; /* until its first error, or complete; owned, or NULL */
 	bool explored, explored_all;
-	bool futexes; /* a run waited for some; only an exploration knows the orders of wakes */
+	bool futexes; /* a run waited for a futex; only an exploration tries other orders of
+	               * its wake-ups */
 	uint64_t classes, executions, left, fine_runs;
 	GHashTable *ends; /* how its runs ended (char *): a set */
 	struct progress progress;
@@ -163,7 +171,7 @@ void checkup_close(struct checkup *c);
 bool checkup_run(struct checkup *c, const GPtrArray *traces);
 
 /* checkup_kept.c */
-enum { CHECKUP_LONGEST = 1000000 }; /* seconds that an option may ask for */
+enum { CHECKUP_LONGEST = 1000000 }; /* upper bound for options in seconds */
 /* Has the deadline passed, or was it interrupted? */
 bool checkup_over(const struct checkup *c);
 /* Seconds left; a large number without a budget. */
@@ -179,7 +187,7 @@ static inline struct checkup_run *checkup_run_at(const struct checkup *c, uint32
  * now on, or NULL. */
 uint32_t checkup_add_run(struct checkup *c, const struct trace *t, const char *strategy,
                          uint64_t seed, int exit, const char *path, struct outcome *outcome);
-/* The file for the next one; owned by the caller. */
+/* The file for the next run; owned by the caller. */
 char *checkup_run_path(const struct checkup *c);
 /* Keep the trace of an additional run for analysis. */
 void checkup_keep_run(struct checkup *c, struct plan_run *run, const char *output);
@@ -204,7 +212,7 @@ char *checkup_kind_title(enum finding_kind kind);
  * it is new, or has now happened. */
 struct checked *checkup_add(struct checkup *c, struct trace *t, const struct places *places,
                             const struct finding *f, uint32_t run, bool *fresh);
-/* The same for an error without a trace: `fields` (ownership taken) has kind and sites. */
+/* checkup_add for an error without a trace: `fields` (ownership taken) has kind and sites. */
 struct checked *checkup_add_fields(struct checkup *c, enum finding_kind kind, json_t *fields,
                                    char *text, uint32_t run, bool happened);
 /* A run equal to an earlier one shows the same findings. */
@@ -224,7 +232,8 @@ bool checkup_complete(const struct checkup *c, enum finding_kind kind);
 /* checkup_print.c */
 json_t *checked_json(const struct checkup *c, const struct checked *f);
 json_t *checkup_json(const struct checkup *c); /* the whole report; owned by the caller */
-/* Print on standard output; findings of `baseline` (or NULL) do not count. The exit status. */
+/* Prints on standard output; findings of `baseline` (or NULL) do not count. Returns the exit
+ * status. */
 int checkup_print(const struct checkup *c, enum output_format format,
                   const struct report_file *baseline);
 /* The report as if read from a file; owned by the caller. */

@@ -51,15 +51,15 @@ static void note_open(struct checkup *c, const char *analysis)
 			c->open[finds[i].kinds[k]] = true;
 }
 
-/* Order violations that happened, and uses after the end of a life; other orders of signals or
- * messages are no fault of a program. */
+/* Is the finding an order violation that happened, or a use after the end of a life? Other
+ * orders of signals or messages are no error of a program. */
 static bool is_listed(const struct finding *f)
 {
 	return verdict_is_found(f->verdict);
 }
 
-/* Has it two orders that can be run? A data race's witness may have been too long to be kept
- * beside the others'. */
+/* Does it have two orders that can be run? (Beside others', a data race's witness may have
+ * been too long to be kept.) */
 static bool has_harm(const struct finding *f)
 {
 	return ((f->witness != NULL || f->kind == FINDING_DATA_RACE) &&
@@ -67,7 +67,7 @@ static bool has_harm(const struct finding *f)
 	       f->kind == FINDING_ATOMIC_SET_VIOLATION;
 }
 
-/* Pairs that one run's prediction leaves open are left to a run with an aim. */
+/* Notes pairs that the analysis leaves undecided, for runs with an aim. */
 static void note_undecided(struct analysis_of *x, const struct finding *f)
 {
 	json_auto_t *fields = finding_json(x->places, x->t, f);
@@ -84,8 +84,8 @@ static void note_undecided(struct analysis_of *x, const struct finding *f)
 	g_array_append_val(x->undecided, f->second);
 }
 
-/* Runs along a plan have no calls of code that is not instrumented; in a program whose
- * recordings have some, these may order what such a run alone calls a race. */
+/* Notes at a finding of a run along a plan, which records no calls of uninstrumented code: in
+ * a program whose recordings have such calls, these may order a race found in such a run. */
 static void doubt(const struct analysis_of *x, struct finding *f)
 {
 	if (x->c->argv == NULL || x->c->missing_calls == 0 || missing_code_was_called(x->t) ||
@@ -123,7 +123,7 @@ static void take(struct analysis_of *x, struct report *r)
 	}
 	if (!r->complete && !listed)
 		note_open(x->c, r->analysis);
-	/* cycles of locks may be settled where the other waits are not */
+	/* the cycles of locks may be complete where other waits are not */
 	if (strcmp(r->analysis, "deadlocks") == 0 && r->scope == NULL)
 		x->c->open[FINDING_STUCK] = true;
 	x->c->budget_spent |= r->budget_spent;
@@ -145,7 +145,7 @@ static const char *words_of(const char *analysis)
 	return analysis;
 }
 
-/* Was the analysis stopped by the budget or the user? That is no failure. */
+/* Was the analysis stopped by the budget or the user, which is no failure? */
 static bool stopped(struct analysis_of *x, const char *analysis, const struct error *error)
 {
 	if (!error->cancelled && !checkup_over(x->c)) {
@@ -158,7 +158,7 @@ static bool stopped(struct analysis_of *x, const char *analysis, const struct er
 	return true;
 }
 
-static const double HARM_SHARE = 0.25; /* of the time left, for the findings of one run */
+static const double HARM_SHARE = 0.25; /* share of the time left, for the findings of one run */
 
 static void share_budget(const struct checkup *c, double *pair, double *total)
 {
@@ -281,7 +281,7 @@ static void check_output(struct analysis_of *x, struct report *r)
 	report_add(r, failed(x->t, story));
 }
 
-/* Detectors skip a run without events, which can fail all the same. */
+/* Checks a run without events, which detectors skip and which may have failed. */
 static void check_empty(struct analysis_of *x)
 {
 	struct report *r = report_new(x->t, "failure");
@@ -293,7 +293,7 @@ static void check_empty(struct analysis_of *x)
 	take(x, r);
 }
 
-/* Only the user can say how a completed run should have ended. */
+/* Checks how the run ended: only the user can say what a completed run should do. */
 static void check_end(struct analysis_of *x)
 {
 	if (x->t->events_count == 0)
@@ -311,7 +311,7 @@ static void check_end(struct analysis_of *x)
 
 /* -- harm ---------------------------------------------------------------------------------- */
 
-/* A run made for harm is a run of the program, to be analysed later. */
+/* Keeps a run made for harm, as a run of the program, to be analysed later. */
 static void keep_run(void *context, struct plan_run *run, const char *output)
 {
 	struct checkup *c = context;
@@ -319,8 +319,8 @@ static void keep_run(void *context, struct plan_run *run, const char *output)
 	checkup_keep_run(c, run, output);
 }
 
-/* The race with a witness again, for the list, too; owned by the caller. NULL: none was found
- * in the time for one pair. */
+/* Searches the race again, with a witness, for the list, too; owned by the caller. NULL: none
+ * was found in the time for one pair. */
 static struct finding *with_witness(struct analysis_of *x, const struct finding *f)
 {
 	struct race_options options;
@@ -339,8 +339,8 @@ static struct finding *with_witness(struct analysis_of *x, const struct finding 
 	return again;
 }
 
-/* A cycle of two units is run with the second one between, and as whole units; others along
- * their witness. */
+/* Runs a cycle of two units with the second one in between, and as whole units; other
+ * findings along their witness. */
 static bool find_harm(struct analysis_of *x, const struct finding *f,
                       const struct harm_options *options, struct harm_verdict *v)
 {
@@ -359,7 +359,7 @@ static bool find_harm(struct analysis_of *x, const struct finding *f,
 	return harm_find(x->t, f, options, v, &x->c->error);
 }
 
-/* A run that goes on much longer than the recordings did will not end. */
+/* A run that takes much longer than the recordings is taken to be endless. */
 static unsigned trial_time(const struct checkup *c)
 {
 	enum { LEAST = 2000, FACTOR = 20 };
@@ -368,7 +368,8 @@ static unsigned trial_time(const struct checkup *c)
 	return (unsigned)CLAMP(MIN(usual, checkup_left(c) * 1000), 500, c->timeout_ms);
 }
 
-/* Those for which the time does not suffice are tried again when a later run shows them. */
+/* Determines the harm of findings; those for which time is too short are tried again when a
+ * later run shows them. */
 static bool judge_harm(struct analysis_of *x)
 {
 	struct harm_options options = {
@@ -382,7 +383,7 @@ static bool judge_harm(struct analysis_of *x)
 
 		if (!has_harm(f->finding) || f->entry->harm != HARM_UNASKED)
 			continue;
-		/* two runs, each as long as the recording took */
+		/* two runs, each as long as the recording */
 		if (checkup_left(x->c) < MAX(until, 2 * x->c->run_seconds))
 			break;
 		x->c->doing = "running both orders";
@@ -404,8 +405,8 @@ static bool judge_harm(struct analysis_of *x)
 
 /* -- atomicity without units --------------------------------------------------------------- */
 
-/* Of what was tried before only the code counts: the places of the three sections, and the
- * rule. */
+/* Identity of a mined rule among those tried before, by its code alone: the places of the
+ * three sections, and the rule. */
 static char *mined_key(const struct trace *t, const struct mined *m)
 {
 	return g_strdup_printf("%s %s %s %s", m->rule, trace_location_name(t, m->a.begin),
@@ -458,7 +459,7 @@ static bool try_mined(struct analysis_of *x, const struct mined *m)
 			known->place = g_strdup(v.place);
 		}
 	}
-	/* the run that showed it is looked at as any other, and has the section that came
+	/* the run that showed it is analysed like any other, and contains the section in
 	 * between */
 	if (good && known->difference != NULL && !m->unrecorded)
 		add_mined(x, m, known);
@@ -467,7 +468,8 @@ static bool try_mined(struct analysis_of *x, const struct mined *m)
 	return good;
 }
 
-/* Only what the program was seen to do otherwise is listed, so nothing without a program. */
+/* Only a rule whose violation changed the program's behaviour is listed, so none without a
+ * program. */
 static bool find_mined(struct analysis_of *x)
 {
 	enum { MOST = 64, MOST_EVENTS = 300000 };
@@ -501,7 +503,7 @@ static bool find_mined(struct analysis_of *x)
 	return good;
 }
 
-/* Undecided pairs come before what other values of reads lead to. */
+/* Undecided pairs come before aims at other values of reads. */
 static void add_aims(struct analysis_of *x, GArray *found, guint at)
 {
 	for (guint i = 0; i < found->len; i++) {

@@ -9,7 +9,7 @@
 static const struct {
 	enum finding_kind kind;
 	const char *nothing, *other;
-	bool predicted; /* in all reorderings; else only in the runs */
+	bool predicted; /* claim for all reorderings; else only for the runs */
 } kinds[] = {
 	{ FINDING_DATA_RACE, "data race", "other data race", true },
 	{ FINDING_DEADLOCK, "cycle of locks that can deadlock",
@@ -36,7 +36,7 @@ static GList *undecided_of(const struct checkup *c, enum finding_kind kind)
 	return left;
 }
 
-/* Has a run left a question of the kind that no later run has answered? */
+/* Does an open question of the kind remain, from any run? */
 static bool is_open(const struct checkup *c, enum finding_kind kind)
 {
 	GList *left = undecided_of(c, kind);
@@ -85,7 +85,7 @@ static void add(GPtrArray *sentences, const char *format, ...)
 	va_end(ap);
 }
 
-/* "no data race, no other cycle of locks ...", of the kinds that are complete. */
+/* "no data race, no other cycle of locks ...", for the complete kinds. */
 static char *nothing_of(const struct checkup *c)
 {
 	GString *text = g_string_new(NULL);
@@ -103,7 +103,7 @@ static char *open_of(const struct checkup *c)
 	GString *text = g_string_new(NULL);
 
 	for (int k = 0; k < FINDING_KIND_COUNT; k++) {
-		/* of atomicity a sentence of its own tells */
+		/* atomicity has a sentence of its own */
 		if (k == FINDING_ATOMIC_SET_VIOLATION || !is_open(c, (enum finding_kind)k))
 			continue;
 		g_autofree char *title = checkup_kind_title((enum finding_kind)k);
@@ -132,7 +132,7 @@ static gint by_text(gconstpointer a, gconstpointer b)
 	return strcmp(((const struct undecided *)a)->text, ((const struct undecided *)b)->text);
 }
 
-/* Names pairs that no analysis has decided, nor a run that was driven towards them. */
+/* Names pairs that neither an analysis nor a run aimed at them has decided. */
 static void tell_undecided(const struct checkup *c, GPtrArray *s)
 {
 	enum { NAMED = 3 };

@@ -44,7 +44,7 @@ void checkup_gap(struct checkup *c, const char *format, ...)
 
 /* -- runs ----------------------------------------------------------------------------------- */
 
-enum { KEPT_EVENTS = 1000000 }; /* of a run on the way whose trace is kept */
+enum { KEPT_EVENTS = 1000000 }; /* bound on an additional run whose trace is kept */
 
 static char *digest_of(const struct trace *t)
 {
@@ -95,7 +95,7 @@ void checkup_keep_run(struct checkup *c, struct plan_run *run, const char *outpu
 	if (run->trace == NULL || run->trace->events_count > KEPT_EVENTS ||
 	    c->runs->len > c->runs_asked * 3 + 3)
 		return;
-	/* where a run left its schedule and could not go on, the signal is ours */
+	/* a run that left its schedule and could not continue was ended by our signal */
 	if (run->diverged && (run->result.signal == SIGABRT || run->result.signal == SIGKILL))
 		return;
 	record_note_ending(run->trace, &run->facts, &run->result);

@@ -50,8 +50,8 @@ static bool add_waits(const json_t *waits, GPtrArray *names)
 	return names->len > 0;
 }
 
-/* Of "The program crashes: signal 11 (...), in T1 at a.c:12 (address 0x8)" the signal and the
- * place: which thread comes there, and to which address, differs from run to run. */
+/* Appends signal and place from "The program crashes: signal 11 (...), in T1 at a.c:12
+ * (address 0x8)": thread and address differ from run to run. */
 static void append_crash(const char *story, GString *key)
 {
 	const char *in = strstr(story, "), in "), *at = in ? strstr(in, " at ") : NULL,
@@ -62,7 +62,8 @@ static void append_crash(const char *story, GString *key)
 		g_string_append_len(key, at, address ? address - at : (gssize)strlen(at));
 }
 
-/* The end of the thread before which it crashed is not its place. */
+/* Does the story name the place of the crash? (The end of a thread, before which the program
+ * crashed, is no place.) */
 static bool names_crash(const char *story)
 {
 	return strstr(story, "), in ") != NULL && strstr(story, " at ") != NULL;
@@ -77,12 +78,12 @@ char *checkup_key(const json_t *fields)
 	GString *key = g_string_new(kind);
 	size_t i;
 
-	/* the place of main's return or of a check is not the cause */
+	/* a return from main, or a check, is not the cause */
 	if (strcmp(kind, finding_kind_word(FINDING_EXIT)) == 0 ||
 	    strcmp(kind, finding_kind_word(FINDING_ASSERTION)) == 0) {
 		const char *story = json_word(fields, "story");
 
-		/* values do not distinguish violations of a user's condition */
+		/* violations of one condition are the same, whatever the values */
 		g_string_append_printf(key, " %s",
 		                       g_str_has_prefix(story, "The check")    ? "--check"
 		                       : g_str_has_prefix(story, "The output") ? "--expect"
@@ -99,7 +100,7 @@ char *checkup_key(const json_t *fields)
 	}
 	if (names->len > 1)
 		qsort(names->pdata, names->len, sizeof(*names->pdata), compare_texts);
-	if (own != NULL) { /* a line that calls a library does so with several variables */
+	if (own != NULL) { /* a library call on one line accesses several variables */
 		g_string_append_c(key, ' ');
 		own_code_append_name(json_word(fields, "variable"), key);
 	}
@@ -116,7 +117,7 @@ static void add_run(struct checked *f, uint32_t run)
 
 	if (run == NONE)
 		return;
-	/* runs are looked at nearly in their order */
+	/* runs are analysed nearly in their order */
 	while (at > 0 && g_array_index(f->runs, uint32_t, at - 1) > run)
 		at--;
 	if (at == 0 || g_array_index(f->runs, uint32_t, at - 1) != run)
@@ -283,7 +284,8 @@ struct checked *checkup_add(struct checkup *c, struct trace *t, const struct pla
 	g_free(known->text);
 	known->text = finding_sentence(t, f);
 	if (known->witness_file != NULL && c->argv == NULL)
-		g_clear_pointer(&known->witness_file, g_free); /* it is beside another trace */
+		g_clear_pointer(&known->witness_file, g_free); /* that file is beside another
+		                                                * trace */
 	write_witness(c, t, places, f, known);
 	return known;
 }
@@ -306,7 +308,7 @@ struct checked *checkup_add_fields(struct checkup *c, enum finding_kind kind, js
 
 void checkup_stream(const struct checkup *c, const struct checked *f)
 {
-	/* an exit status may turn out to be that of every run */
+	/* every run may turn out to have this exit status */
 	if (!c->streams || f->kind == FINDING_EXIT)
 		return;
 	progress_done();
@@ -451,8 +453,8 @@ static void drop_always(struct checkup *c)
 	}
 }
 
-/* That a signal can come before the wait is what every program does that looks at its condition
- * first: it is listed where it makes a difference. */
+/* Every program that tests its condition first has a signal that can come before the wait:
+ * this is listed only where it makes a difference. */
 static void drop_harmless(struct checkup *c)
 {
 	for (guint i = c->list->len; i-- > 0;) {
@@ -465,8 +467,8 @@ static void drop_harmless(struct checkup *c)
 	}
 }
 
-/* A unit of work between which another's came, and it made no difference: that is listed where
- * the user has declared the units. */
+/* Drops units of work whose interruption made no difference, unless the user has declared the
+ * units. */
 static void drop_serial(struct checkup *c)
 {
 	for (guint i = c->list->len; i-- > 0;) {

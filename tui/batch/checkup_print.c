@@ -223,7 +223,7 @@ int checkup_print(const struct checkup *c, enum output_format format,
 	}
 	changes_free(changes);
 	report_file_free(new);
-	/* where every schedule was run, what an analysis left open of one does not matter */
+	/* where every schedule was run, undecided pairs of one do not matter */
 	return found                                 ? EXIT_FOUND
 	       : c->budget_spent && !c->explored_all ? EXIT_BUDGET
 	                                             : EXIT_NOTHING;

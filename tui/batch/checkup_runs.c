@@ -21,17 +21,19 @@
 #include <unistd.h>
 
 enum {
-	AIMED_RUNS = 2,          /* after each recording that follows these */
-	WAITING_RUNS = 3,        /* that are looked at after a recording; the rest comes last */
+	AIMED_RUNS = 2,          /* after each recording that follows the first ones */
+	WAITING_RUNS = 3,        /* analysed after a recording; the rest comes last */
 	FIRST_RUNS = 3,          /* before the exploration */
-	EXPLORED_EVENTS = 20000, /* of a run: programs with more are not explored */
-	HUNT_PARTS = 4,          /* of the time left, the hunt for an error takes one */
-	MOST_BYTES = 64 << 20,   /* of a run's log: some six million events */
+	EXPLORED_EVENTS = 20000, /* bound on a run: longer programs are not explored */
+	HUNT_PARTS = 4,          /* part of the time left that the search for an error takes */
+	MOST_BYTES = 64 << 20,   /* bound on a run's log: some six million events */
 	LEAST_BYTES = 4 << 20,
-	BYTES_A_SECOND = 1 << 19, /* of the time left: what can be looked at in it */
-	TIME_PARTS = 5,           /* of the time left, a recording may take one */
-	SHORT_BYTES = 1 << 20,    /* of the runs after one that did not end: 100,000 events */
-	LONG_EVENTS = 200000,     /* of a run that did not end and is looked at later */
+	BYTES_A_SECOND = 1 << 19, /* of the time left: analysed at this rate */
+	TIME_PARTS = 5,           /* part of the time left that a recording may take */
+	SHORT_BYTES = 1 << 20,    /* bound on the runs after one that did not end: 100,000
+	                           * events */
+	LONG_EVENTS = 200000,     /* a run that did not end with more events is analysed
+	                           * later */
 };
 
 /* -- runs -------------------------------------------------------------------------------- */
@@ -54,7 +56,7 @@ static bool analyse_run(struct checkup *c, uint32_t run, bool shallow)
 	return good;
 }
 
-/* Analyse at most `most` of the additional runs, and of those that this causes. */
+/* Analyse at most `most` of the additional runs, and of those that they lead to. */
 static bool look_at_waiting(struct checkup *c, uint32_t most)
 {
 	for (uint32_t i = 0; i < most && c->waiting->len > 0 && !checkup_over(c); i++) {
@@ -98,7 +100,7 @@ static void session_of(const struct checkup *c, struct session_options *o, uint6
 	        (unsigned)MIN(MAX(MIN(most, checkup_left(c) * 1000), 500), c->timeout_ms);
 }
 
-/* How a run ended, in the words that ends of explored runs are kept in. */
+/* The end of a run, in the words kept for ends of explored runs. */
 static char *end_of(const struct outcome *o)
 {
 	return o->stuck    ? g_strdup("stuck")
@@ -106,8 +108,7 @@ static char *end_of(const struct outcome *o)
 	                   : g_strdup_printf("status %d", o->status);
 }
 
-/* An exploration that knows every schedule knows how this run ended; otherwise it is not what
- * it says. */
+/* A complete exploration has a run with this one's end; otherwise its claim is wrong. */
 static bool is_explored(struct checkup *c, const struct outcome *o)
 {
 	g_autofree char *end = end_of(o);
@@ -140,9 +141,9 @@ static void note_outcome(struct checkup *c, const struct outcome *o)
 }
 
 /*
- * A long recording that did not end, of a program that perhaps never does: in the time that it
- * takes to look at it many shorter ones can be, each with an order of its own.  So its turn
- * comes when three quarters of the time have passed, or (`all`) at the end.
+ * Analyses long recordings that did not end. A program may never end: in the time that one of
+ * these takes, many shorter ones can be made, each with an order of its own. So they wait
+ * until three quarters of the time have passed, or (`all`) for the end.
  */
 static bool look_at_postponed(struct checkup *c, bool all)
 {
@@ -222,7 +223,7 @@ static bool record(struct checkup *c, uint64_t number)
 	}
 	if (number == 0 && !cut && !hunt(c))
 		return false;
-	/* behind a whole exploration only what contradicts it is news */
+	/* after a complete exploration only a contradicting run is added */
 	if (c->explored_all && is_explored(c, checkup_run_at(c, run)->outcome)) {
 		unlink(checkup_run_at(c, run)->trace);
 		g_hash_table_remove(c->digests, checkup_run_at(c, run)->digest);
@@ -301,7 +302,7 @@ static void take_error_fields(struct checkup *c, const struct trace *first,
 	checkup_stream(c, f);
 }
 
-/* On the findings of the error's kind that the run has. */
+/* Adds the point of no return to the run's findings of the error's kind. */
 static void add_point(struct checkup *c, const struct explore_report *r, uint32_t error,
                       uint32_t run)
 {
@@ -356,9 +357,8 @@ static bool take_error(struct checkup *c, const struct trace *first,
 	return good;
 }
 
-/* Does the program do what may order its threads, and is not seen by the exploration: a
- * signal's handler, which it does not record?  The recordings see it, so a race that they do
- * not have may be none. */
+/* May signal handlers, which the exploration does not record, order the program's threads?
+ * The recordings see it, so a race that they do not have may be none. */
 static bool is_ordered_outside(const struct explore_report *r)
 {
 	for (guint i = 0; i < r->gaps->len; i++)
@@ -367,8 +367,8 @@ static bool is_ordered_outside(const struct explore_report *r)
 	return false;
 }
 
-/* The run of a race that was kept is analysed as any other: then it has a witness, and its two
- * orders are run. */
+/* Analyses the kept run of a race like any other, so that the race gets a witness, and its
+ * two orders are run. */
 static bool look_at_race(struct checkup *c, const struct explore_run *from)
 {
 	struct trace *t = from->trace ? open_run(c, from->trace) : NULL;
@@ -389,7 +389,7 @@ static bool look_at_race(struct checkup *c, const struct explore_run *from)
 static void take_race(struct checkup *c, const struct trace *first,
                       const struct explore_race *race)
 {
-	/* it is seen without the calls of code that is not instrumented */
+	/* its run records no calls of uninstrumented code */
 	enum verdict verdict = c->missing_calls ? VERDICT_CANDIDATE : VERDICT_RACE;
 	json_t *fields =
 	        json_pack("{ssssso}", "kind", finding_kind_word(FINDING_DATA_RACE), "verdict",
@@ -415,7 +415,8 @@ static void take_race(struct checkup *c, const struct trace *first,
 		checkup_stream(c, f);
 }
 
-/* Of runs that fail otherwise, by a check or a use after free, the end itself is not kept. */
+/* Notes the end of an explored run, except for failures by a check or a use after free, where
+ * it does not matter. */
 static void note_end(struct checkup *c, const struct explore_run *run)
 {
 	c->fine_runs += run->end == EXPLORE_FINE;
@@ -437,8 +438,8 @@ static void append_word(GString *list, const char *word, gsize length)
 	g_string_append_len(list, word, (gssize)length);
 }
 
-/* "deflate of libz.so.1, which is not instrumented, ...": the functions by library. False: the
- * gap is another. */
+/* "deflate of libz.so.1, which is not instrumented, ...": the functions by library. False:
+ * another reason for incompleteness. */
 static bool add_missing(GHashTable *libraries, const char *gap)
 {
 	static const char what[] = ", which is not instrumented, is called while other threads";
@@ -466,7 +467,7 @@ static void free_string(void *data)
 }
 
 /* Operations whose order is not explored share one sentence, as do the functions of a library
- * that is not instrumented; other gaps have one each. */
+ * that is not instrumented; other reasons have one each. */
 static void add_exploration_gaps(struct checkup *c, const struct explore_report *r)
 {
 	g_autoptr(GHashTable) libraries =
@@ -548,8 +549,9 @@ static void remove_saved(const struct checkup *c, struct explore_report *r)
 	}
 }
 
-/* The points of no return belong to the runs whose traces were kept (as PREFIX.NAME.runN.hdl):
- * the explorer shows them. Without one, nothing is left to show. */
+/* The points of no return belong to the runs whose traces were kept (as
+ * PREFIX.NAME.runN.hdl): the explorer shows them. Without such a point, the files are
+ * removed. */
 static bool keep_tree(struct checkup *c, const struct explore_report *r, const char *name)
 {
 	g_autofree char *path = g_strdup_printf("%s.%s", c->prefix, name);
@@ -562,8 +564,8 @@ static bool keep_tree(struct checkup *c, const struct explore_report *r, const c
 	return !kept || explore_write_tree(r, c->argv[0], path, &c->error);
 }
 
-/* At most for these seconds; `name` is of the files of its runs. NULL: it was interrupted, or
- * could not run, which is said. */
+/* Explores for at most these seconds; `name` begins the names of its runs' files. NULL:
+ * interrupted, or it could not run, which is reported. */
 static struct explore_report *explore_for(struct checkup *c, double seconds, const char *name,
                                           bool until_error)
 {
@@ -573,7 +575,7 @@ static struct explore_report *explore_for(struct checkup *c, double seconds, con
 		                     .save = save,
 		                     .save_races = true,
 		                     .finals = c->finals,
-		                     .seed = c->shard, /* each share hunts elsewhere */
+		                     .seed = c->shard, /* each share uses another seed */
 		                     .seconds = seconds,
 		                     .query_seconds = 1,
 		                     .timeout_ms = c->timeout_ms,
@@ -596,8 +598,8 @@ static struct explore_report *explore_for(struct checkup *c, double seconds, con
 
 /*
  * Before the first run is analysed, which may take all the time: schedules that differ much
- * from each other, until the first error. One that comes to its end is the exploration;
- * otherwise that begins anew, as what is known of this one's runs helps it little.
+ * from each other, until the first error. If this search completes, it is the exploration;
+ * otherwise the exploration begins anew, as this one's runs would help it little.
  */
 static bool hunt(struct checkup *c)
 {
@@ -655,7 +657,8 @@ static void keep_aimed(void *context, struct plan_run *run, const char *output)
 	c->making = "both orders";
 }
 
-/* One run where a read sees another write, or one thread of a pair waits. False: c->error. */
+/* Makes one run in which a read sees another write, or one thread of a pair waits. False:
+ * c->error. */
 static bool run_aimed(struct checkup *c)
 {
 	const struct checkup_aim *next =
@@ -684,7 +687,7 @@ static bool is_pair_next(const struct checkup *c)
 	       g_array_index(c->aims, struct checkup_aim, c->next_aim).aim.kind == AIM_PAIR;
 }
 
-/* At most `most` runs, but all for undecided pairs. */
+/* Makes at most `most` aimed runs, and all for undecided pairs. */
 static bool aim_runs(struct checkup *c, uint32_t most)
 {
 	for (uint32_t i = 0;
@@ -708,7 +711,8 @@ static bool is_small(struct checkup *c)
 	return events > 0 && events <= EXPLORED_EVENTS && checkup_left(c) > 1;
 }
 
-/* Findings whose orders there was no time to run so far: their runs are looked at again. */
+/* Findings whose two orders have not been run yet, for lack of time: their runs are analysed
+ * again. */
 static bool look_again(struct checkup *c)
 {
 	for (guint i = 0; c->harm && i < c->list->len && !checkup_over(c); i++) {

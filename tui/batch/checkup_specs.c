@@ -32,7 +32,8 @@ static GPtrArray *specs_in(const char *folder)
 	return files;
 }
 
-/* Those of the folder that fit the program, unless one before binds the same. */
+/* Takes the folder's files that fit the program, unless an earlier one binds the same
+ * functions. */
 static void take_fitting(struct checkup *c, const char *folder, const char *program)
 {
 	g_autoptr(GPtrArray) files = specs_in(folder);
@@ -63,7 +64,7 @@ void checkup_find_specs(struct checkup *c)
 
 	if (c->argv == NULL || c->specs->len > 0 ||
 	    !record_check_program(c->argv[0], &program, &instrumented, &clang_name, &error))
-		return; /* recording says what is wrong with the program */
+		return; /* recording reports the error in the program */
 	folder = g_path_get_dirname(program);
 	shipped = home_find("specs/bind");
 	take_fitting(c, folder, program);

@@ -11,7 +11,7 @@
 #include "engine/record/record.h"
 #include "tui/batch/command.h"
 
-/* Environment variable: called by the compiler that heddle cc called. */
+/* Environment variable set for compilers that heddle cc calls. */
 #define INSIDE "HEDDLE_INSIDE_CC"
 
 /* Options after which the compiler does not link. */
@@ -49,7 +49,8 @@ static bool links(char **argv)
 	return inputs;
 }
 
-/* ThreadSanitizer's own runtime as an archive, which rustc names; the stub is in its place. */
+/* Is it ThreadSanitizer's own runtime as an archive, which rustc names? The stub replaces
+ * it. */
 static bool is_sanitizer_runtime(const char *word)
 {
 	return g_str_has_suffix(word, "_rt.tsan.a");
@@ -83,7 +84,7 @@ static bool instruments_otherwise(char **argv)
 	return false;
 }
 
-/* GNU ld needs the script beside the stub, others need not, and a second one is refused. */
+/* GNU ld needs the script beside the stub, others do not, and a second one is refused. */
 static bool wants_script(char **argv, const char *option)
 {
 	for (; *argv; argv++)
@@ -128,7 +129,7 @@ static int compile(struct arguments *a, const char *variable, const char *otherw
 		 * merged functions share a name. */
 		g_ptr_array_add(words, g_strdup("-fno-ipa-ra"));
 		g_ptr_array_add(words, g_strdup("-fno-ipa-icf"));
-		/* gcc says so of fences; the recorder knows them */
+		/* gcc warns so of fences; the recorder handles them */
 		g_ptr_array_add(words, g_strdup("-Wno-tsan"));
 	}
 	if (strcmp(variable, "CXX") == 0) { /* instead of a long spin before a sleep */
@@ -146,7 +147,7 @@ static int compile(struct arguments *a, const char *variable, const char *otherw
 	if (clang) {
 		g_ptr_array_add(words, g_strdup("-mllvm"));
 		g_ptr_array_add(words, g_strdup("-tsan-instrument-read-before-write=1"));
-		/* a recording sees by it that no read was left out (debuginfo.h) */
+		/* shows recordings that no read was left out (debuginfo.h) */
 		g_ptr_array_add(words, g_strdup("-grecord-command-line"));
 		if (linking)
 			g_ptr_array_add(words, g_strdup("-fno-sanitize-link-runtime"));

@@ -40,7 +40,7 @@ static const char *const pairs[] = { "sites", "events", NULL };
 
 static const char *const verdicts[] = { "race", "all", NULL };
 
-/* Marks what calls into code that is not instrumented may order. */
+/* The report, in which findings that calls into uninstrumented code may order are marked. */
 static struct report *analyse(const struct arguments *a, struct model *m, struct error *error)
 {
 	const struct progress *progress = progress_on_stderr();

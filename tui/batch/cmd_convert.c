@@ -27,7 +27,7 @@ static const struct {
 	[EXPORT_CSV] = { "csv", ".csv" },
 };
 
-/* EXPORT_COUNT: none of them. */
+/* The export format of the options; EXPORT_COUNT: none. */
 static enum exported export_asked(const struct arguments *a, const char *out)
 {
 	static const char *const words[] = { "std", "text", "binary", "perfetto", "csv", NULL };

@@ -26,7 +26,7 @@ static bool parse(struct arguments *a, struct race_options *find, struct print_o
 		return false;
 	find->pairs_events = argument_choice(a, "pairs", pairs, 0) == 1;
 	print->all_verdicts = argument_choice(a, "verdicts", verdicts, 0) == 1;
-	/* a finding that is gone may be impossible now */
+	/* a finding that has disappeared may now be impossible */
 	find->all_verdicts = print->all_verdicts || print->baseline != NULL;
 	return true;
 }

@@ -36,8 +36,8 @@ static void side_release(struct side *s)
 	trace_close(s->trace);
 }
 
-/* The analyses to run on a trace: all that apply, or the one that made the report on the other
- * side. */
+/* The analyses to run on a trace: all that apply, or the analysis of the other side's
+ * report. */
 struct looking {
 	struct race_options race;
 	bool races;
@@ -197,7 +197,8 @@ static const char *subject_of(const struct report_file *r)
 	return analysis_from_word(word, &analysis) ? "data races" : word;
 }
 
-/* The kinds that a command other than check and explore looks for, by its analysis. */
+/* Does the command (other than check and explore) of this analysis look for findings of the
+ * kind? */
 static bool looks_for(const char *analysis, const char *kind)
 {
 	static const struct {
@@ -227,7 +228,7 @@ static bool looks_for(const char *analysis, const char *kind)
 	return false;
 }
 
-/* Of a report of check the findings that the other report's command looks for. */
+/* Keeps those findings of a report of check that the other report's command looks for. */
 static void leave_common(struct report_file *check, const struct report_file *other)
 {
 	const char *analysis = json_word(other->head, "analysis");
@@ -363,7 +364,7 @@ static void print_incomplete(const struct report_file *r)
 	size_t i;
 	json_t *word;
 
-	if (is_check(r)) /* says it by kind, in its coverage */
+	if (is_check(r)) /* a report of check says it by kind */
 		return;
 	fputs("; not complete: ", stdout);
 	json_array_foreach((json_t *)open, i, word)

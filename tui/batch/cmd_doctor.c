@@ -1,6 +1,6 @@
 /*
- * cmd_doctor.c - heddle doctor: tests what Heddle needs on this machine, and says how to get
- * the rest. Every check is tried out.
+ * cmd_doctor.c - heddle doctor: tests the machine for everything Heddle needs, and says how
+ * to get the rest. Every check is tried out.
  */
 #include <errno.h>
 #include <jansson.h>

@@ -42,8 +42,8 @@ struct question {
 	guint count;
 	const struct order *answer; /* the order that orders them, or NULL */
 	struct path path;
-	struct finding
-	        *verdict; /* of a conflicting pair, where no order was asked for; or NULL */
+	struct finding *verdict; /* verdict on a conflicting pair, where no order was requested;
+	                          * or NULL */
 };
 
 /* -- the order ----------------------------------------------------------------------------- */
@@ -94,7 +94,7 @@ static bool ask(struct question *q, enum order_kind kind, bool chosen)
 	if (order == NULL)
 		return false;
 	q->orders[q->count++] = order;
-	/* Observation of e1 by e2 itself does not prevent a race. */
+	/* e2's own observation of e1 does not prevent a race */
 	if (!chosen && events_race_conflict(q->t, q->e, q->f) &&
 	    !order_ordered_unobserved(order, q->e, q->f))
 		return true;

@@ -27,7 +27,7 @@ static json_t *text_or_null(const char *text)
 	return text && *text ? json_text(text) : json_null();
 }
 
-/* Of several lines, which stay lines. */
+/* A text of several lines, kept as lines. */
 static json_t *story_json(const char *story)
 {
 	if (story == NULL || *story == '\0')
@@ -98,7 +98,7 @@ static const struct explore_run *run_at(const struct explore_report *r, uint32_t
 	return &g_array_index(r->runs, struct explore_run, run);
 }
 
-/* The reversals from the first run to this one, the last few where there are many. */
+/* The reversals from the first run to this one; of a long list the last few. */
 static json_t *way_json(const struct explore_report *r, uint32_t run)
 {
 	enum { MOST = 12 };
@@ -127,7 +127,7 @@ static json_t *errors_json(const struct explore_report *r)
 		        error_places_json(e), "run", (int)e->run, "count", (json_int_t)e->count,
 		        "trace", text_or_null(run->trace));
 		json_object_set_new(item, "shortest", json_integer(e->shortest));
-		/* of the run that the report tells: a history's is the smallest one's */
+		/* the run shown in the report: of a history the smallest */
 		json_object_set_new(item, "way",
 		                    way_json(r, e->history ? e->shortest : e->run));
 		if (e->history != NULL) {
@@ -191,7 +191,7 @@ static json_t *commuting_json(const struct explore_report *r)
 	                 (json_int_t)run->commuting_count, "first", pairs);
 }
 
-/* The report without "runs", which are most of a long one. */
+/* The report without "runs", the largest part of a long one. */
 static json_t *summary_json(const struct explore_report *r, const struct explore_asked *asked)
 {
 	json_t *root = json_pack(
@@ -222,7 +222,7 @@ static json_t *summary_json(const struct explore_report *r, const struct explore
 		                    json_pack("{s:i, s:b}", "preemptions",
 		                              (int)asked->preemptions, "complete",
 		                              r->complete_within));
-	/* of the first error that has one */
+	/* for the first error that has a point */
 	for (guint i = 0; i < r->points->len && i < 1; i++)
 		json_object_set_new(
 		        root, "point-of-no-return",
@@ -277,7 +277,7 @@ bool explore_write_tree(const struct explore_report *r, const char *program, con
 
 /* -- the command --------------------------------------------------------------------------- */
 
-enum { LONGEST = 1000000 }; /* seconds that a run may take */
+enum { LONGEST = 1000000 }; /* bound on the seconds for a run */
 
 static double seconds_of(struct arguments *a, const char *name, double otherwise)
 {
@@ -308,7 +308,7 @@ static char *options_text(const struct arguments *a)
 	return g_string_free(text, FALSE);
 }
 
-/* By way of the findings that a report read from a file has. */
+/* Prints SARIF, by converting to the findings of a report file. */
 static void print_sarif(const struct explore_report *r, enum output_format format)
 {
 	json_t *report =

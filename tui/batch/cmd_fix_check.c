@@ -1,6 +1,6 @@
 /*
- * cmd_fix_check.c - `heddle fix-check`: is what an earlier report found fixed in this program,
- * and has the fix brought anything new?
+ * cmd_fix_check.c - `heddle fix-check`: are the findings of an earlier report fixed in this
+ * program, and has the fix brought new ones?
  *
  * The program is checked as by `heddle check`.  A finding that is there again is present.  Of
  * one that is not there, every run is asked whether the places of the finding were reached
@@ -34,9 +34,9 @@ static const char *const fate_words[] = {
 struct judged { /* an old finding */
 	enum fix_fate fate;
 	char *why;           /* owned */
-	uint32_t now;        /* the finding of the new list that it is, or NONE */
-	bool reached, known; /* its places ran in some run; some run was asked */
-	bool unknown;        /* in some run a pair of its functions has no verdict */
+	uint32_t now;        /* its index in the new list, or NONE */
+	bool reached, known; /* its places ran in some run; some run was examined */
+	bool unknown;        /* in some run a pair of its functions is undecided */
 };
 
 struct fix {
@@ -74,8 +74,8 @@ static bool runs_function(const struct trace *t, const char *name)
 	return false;
 }
 
-/* A fix of a violation of atomicity makes one critical section of two, and the helpers that had
- * them may be gone: what it has to reach are the units of work. */
+/* A fix of a violation of atomicity makes one critical section of two, and the helpers that
+ * had them may be gone: the program has to reach its units of work. */
 static bool runs_units(const struct trace *t, const json_t *f)
 {
 	const json_t *units = json_object_get(f, "cycle"), *unit;
@@ -126,7 +126,7 @@ static void ask_run(struct fix *x, struct trace *t, const struct became *became)
 	}
 }
 
-/* Every run's trace is asked once more; false and c->error when it cannot be. */
+/* Examines every run's trace again; false and c->error when that fails. */
 static bool ask_runs(struct fix *x)
 {
 	struct race_options race;
@@ -156,7 +156,7 @@ static bool ask_runs(struct fix *x)
 
 /* -- judging ------------------------------------------------------------------------------- */
 
-/* FINDING_KIND_COUNT: none of ours. */
+/* FINDING_KIND_COUNT: not a kind of ours. */
 static enum finding_kind kind_of(const json_t *f)
 {
 	for (int k = 0; k < FINDING_KIND_COUNT; k++)
@@ -165,13 +165,13 @@ static enum finding_kind kind_of(const json_t *f)
 	return FINDING_KIND_COUNT;
 }
 
-/* The end of a run: where it was is no place that the fix has to reach. */
+/* Is it the end of a run, whose place the fixed program need not reach? */
 static bool is_ending(enum finding_kind kind)
 {
 	return kind == FINDING_CRASH || kind == FINDING_ASSERTION || kind == FINDING_EXIT;
 }
 
-/* Kinds that are decided of a run's reorderings, or of the run, wherever no budget ran out. */
+/* Is the kind decided for each run, or all its reorderings, unless a budget ran out? */
 static bool is_decided(const struct fix *x, enum finding_kind kind)
 {
 	return x->c->explored_all || checkup_complete(x->c, kind) ||
@@ -238,7 +238,7 @@ static bool is_new(const struct fix *x, guint i)
 	return x->match.new.state[i] == MATCH_NEW;
 }
 
-/* Those of a kind that stands still come first: a fix by a lock too many. */
+/* New findings; threads that wait for ever come first, as the fix may have a lock too many. */
 static GArray *new_findings(const struct fix *x)
 {
 	GArray *list = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -337,7 +337,7 @@ static int status_of(const struct fix *x, const GArray *new)
 
 /* -- the command --------------------------------------------------------------------------- */
 
-/* The old findings: a report as it is, or what a trace shows. */
+/* The old findings: a report as it is, or the findings of a trace. */
 static struct report_file *open_old(const struct arguments *a, const char *path)
 {
 	struct report_file *r = NULL;

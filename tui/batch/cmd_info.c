@@ -24,8 +24,8 @@ static const struct command_option options[] = {
 struct counts {
 	uint64_t by_op[OP_COUNT];
 	uint64_t *by_thread;      /* owned */
-	uint64_t tried[OP_COUNT]; /* the part of by_op with a word of its own (TRIED in ops.def)
-	                           */
+	uint64_t tried[OP_COUNT]; /* those of by_op with a word of their own (TRIED in
+	                           * ops.def) */
 	uint64_t inert, values, locks, conditions, barriers, semaphores, locations, sites;
 };
 
@@ -95,7 +95,7 @@ static void summary(const struct trace *t, const struct counts *c, struct line l
 
 /* -- calls of uninstrumented code ---------------------------------------------------------- */
 
-/* By library: the part after @ of the function's name. */
+/* Calls of uninstrumented code, by library: the part after @ of the function's name. */
 struct missing {
 	const char *library;
 	uint64_t calls, functions;
@@ -195,7 +195,7 @@ static void print_ending(const struct trace *t)
 		printf("%s%u\n", STUCK_DROPPED, dropped);
 }
 
-/* Some notes are kept for Heddle itself. */
+/* Is the note for people? Some are for Heddle itself. */
 static bool is_of_people(const struct trace *t, uint64_t note)
 {
 	const char *key = trace_string(t, t->notes[note].key);
@@ -341,9 +341,7 @@ static void print_text(const struct trace *t, const struct counts *c)
 			continue;
 		print_name(trace_string(t, t->notes[i].key), 12);
 		const char *value = trace_string(t, t->notes[i].value);
-		enum {
-			SHOWN = 200
-		}; /* longer lists, for replay, are complete in --format json */
+		enum { SHOWN = 200 }; /* longer lists, for replay, are only in --format json */
 		g_autofree char *cut = g_strndup(value, SHOWN);
 		print_name(cut, 0);
 		puts(strlen(value) > SHOWN ? " ..." : "");

@@ -142,7 +142,7 @@ static void print_copy(const struct lesson *l, bool worksheet)
 		                     worksheet ? NULL : l->fixed };
 	g_autoptr(GHashTable) known = g_hash_table_new(g_str_hash, g_str_equal);
 	printf("    mkdir %s-lesson\n    cp",
-	       l->name); /* -lesson: the program may have its name */
+	       l->name); /* in a folder of its own: the program may have the lesson's name */
 	for (size_t k = 0; k < G_N_ELEMENTS(lists); k++)
 		for (guint i = 0; lists[k] && i < lists[k]->len; i++) {
 			g_autofree char *path =
@@ -182,7 +182,7 @@ static void show(const char *said, const struct error *error)
 	screen_await_key("[any key goes back to the lesson] ");
 }
 
-/* Do what the guide requests; false when nothing new was recorded. */
+/* Does the action that the guide requests; false when no new recording was made. */
 static bool fulfil(struct workshop *w, const struct guide *g, GString *said,
                    struct error *error)
 {
@@ -292,8 +292,8 @@ static const struct lesson *next_lesson(const GPtrArray *all, const struct lesso
 	return NULL;
 }
 
-/* At the end of a lesson: what comes next. The name of the lesson to go on with, owned by the
- * caller; or NULL. */
+/* At the end of a lesson, offers the next. Returns the name of the lesson to go on with,
+ * owned by the caller; or NULL. */
 static char *offer_next(const struct lesson *l)
 {
 	g_autoptr(GPtrArray) all = lessons_all();
@@ -356,7 +356,7 @@ static int open_lesson(struct arguments *a, const struct lesson *l, bool play, c
 
 /* -- a teacher's own lesson ---------------------------------------------------------------- */
 
-/* A well-formed template, every line of which is to be replaced. */
+/* A well-formed template, of which every line is to be replaced. */
 static const char draft[] =
         "#! heddle-lesson 1\n"
         "# docs/lessons.md explains every key.  'heddle lesson --check FILE' says whether the\n"

@@ -101,7 +101,7 @@ static bool is_known(const struct report_file *r, const struct changes *c, guint
 	       changes_state(c, i) != MATCH_NEW;
 }
 
-/* The findings, but those of the baseline and those that are suppressed. */
+/* The findings, except those of the baseline and suppressed ones. */
 static void print_list(const struct report_file *r, const struct changes *c)
 {
 	for (guint i = 0; i < r->findings->len; i++) {
@@ -116,7 +116,7 @@ static void print_list(const struct report_file *r, const struct changes *c)
 		changes_print_text(c, MATCH_ABSENT, stdout);
 }
 
-/* Returns how many findings are suppressed. */
+/* Prints and returns the number of suppressed findings. */
 static guint print_suppressed(const struct report_file *r)
 {
 	guint count = 0;

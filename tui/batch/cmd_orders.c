@@ -37,13 +37,14 @@ enum outcome { RIGHT, WRONG, OPEN, BROKEN };
 
 struct search {
 	struct explore_options options;
-	GArray *orders; /* struct explore_order: in place of the program's */
+	GArray *orders; /* struct explore_order: replacements of the program's orders */
 	uint64_t explorations, runs;
-	/* Of changes: explorations with one, or a pair; pairs that were not tried. */
+	/* Counts of changes: explorations with one change, or a pair; pairs that were not
+	 * tried. */
 	uint64_t tried_orders, tried_fences, tried_pairs, left_pairs, most_pairs;
 	json_t *found; /* array of changes */
 	bool json;
-	bool looks; /* an exploration without failing runs has cut waiting loops short */
+	bool looks; /* an exploration without failing runs has cut off waiting loops */
 };
 
 /* BROKEN: `error`. */
@@ -94,7 +95,7 @@ static enum outcome explore_changed(struct search *s, const struct change *one,
 
 static const char *const sides[] = { NULL, "before", "after" };
 
-/* Reports a change; `pair`: one of two that help only together. */
+/* Reports a change; `pair`: it is one of two that help only together. */
 static void tell(struct search *s, const struct change *c, bool pair, const char *sentence)
 {
 	const struct explore_atomic *a = c->a;
@@ -156,9 +157,9 @@ static bool looks(const struct explore_atomic *a)
 	return a->op == OP_AREAD || a->op == OP_RMW;
 }
 
-/* Fences that the program does not have, which can help beside this operation: one that
- * releases before what publishes, one that acquires after what looks, and a seq_cst one before
- * what looks. Their number. */
+/* Fences that the program does not have, and that can help beside this operation: a releasing
+ * one before a publishing store, an acquiring one after a load, and a seq_cst one before a
+ * load. Returns their number. */
 static guint fences_beside(const struct explore_atomic *a, struct change *fences)
 {
 	guint count = 0;
@@ -362,7 +363,8 @@ static int run(struct arguments *a)
 		            .found = json_array(),
 		            .most_pairs = argument_number(a, "pairs", 100),
 		            .json = argument_format(a, false) == FORMAT_JSON };
-	s.options.until_error = false; /* the first one meets every atomic operation */
+	s.options.until_error = false; /* the first exploration must meet every atomic
+	                                * operation */
 	enum outcome now = explore_with(&s, &base, &error);
 	s.options.until_error = true;
 	int status;

@@ -140,7 +140,7 @@ static int run_on(const struct arguments *a, struct trace *t, struct race_option
 	return status;
 }
 
-/* Does the analysis go over the events in their order, at least at first? */
+/* Does the analysis read the events in order, at least at first? */
 static bool goes_in_passes(const struct race_options *race)
 {
 	enum analysis analysis = race->analysis;

@@ -79,8 +79,8 @@ static void tell(const struct session *s, const struct arguments *a)
 /* -- signals while the trace is made: the log is kept -------------------------------------- */
 
 /* Signals often come twice: `timeout` signals us and then our process group, a script the
- * program and us. So the first signal within a second of the run's end is taken as meant for
- * the run, and the trace is made. */
+ * program and us. So the first signal within a second of the run's end is taken to be meant
+ * for the run, and the trace is still made. */
 static volatile sig_atomic_t interrupted, heard;
 static const struct record_result *run;
 
@@ -106,7 +106,7 @@ static bool goes_on(void *context, double fraction, const char *what)
 }
 static const struct progress making = { goes_on, NULL };
 
-/* During the run, signals are the program's. */
+/* While the program runs, signals are the program's. */
 static void await_interruption(const struct record_result *of)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
@@ -117,7 +117,7 @@ static void await_interruption(const struct record_result *of)
 			sigaction(signals[i], &action, NULL);
 }
 
-/* The turns are in `turns`. */
+/* The strategy of the options; its turns are stored in `turns`. */
 static bool read_strategy(const struct arguments *a, struct strategy *s, GArray *turns,
                           struct error *error)
 {

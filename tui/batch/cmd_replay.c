@@ -361,7 +361,7 @@ static void explain_c11(const struct trace *t, const struct witness *w)
 	}
 }
 
-/* Without a witness: the recorded order, of the first events. */
+/* The recorded order of the first events, used without a witness. */
 static GArray *recorded_order(uint32_t count)
 {
 	GArray *events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -370,7 +370,7 @@ static GArray *recorded_order(uint32_t count)
 	return events;
 }
 
-/* The plan is made: run it. */
+/* Runs the finished plan. */
 static int run_plan(struct arguments *a, const struct trace *t, const struct witness *w,
                     struct plan *plan, char **argv)
 {
@@ -380,13 +380,13 @@ static int run_plan(struct arguments *a, const struct trace *t, const struct wit
 	unsigned first = argument_number(a, "first", 0);
 	uint64_t seconds = argument_number(a, "timeout", DEFAULT_TIMEOUT);
 	bool waits = claim_waits(w->claim) && !argument_value(a, "until");
-	if (w->events) { /* not the recorded run itself */
+	if (w->events) { /* a witness, not the recorded run itself */
 		plan->memory = w->memory;
 		plan_weak(plan, t, w->weak);
 	}
 	plan->poison = free_in(t, w);
 	plan->other_build = replay_compare_program(t, argv[0]);
-	if (!argument_flag(a, "gdb")) /* no limit under a debugger */
+	if (!argument_flag(a, "gdb")) /* under a debugger the time is unlimited */
 		plan->timeout_ms = (unsigned)MIN(seconds, LONGEST) * 1000;
 	if (!take_specs(a, plan, &error))
 		return ours(&error);
@@ -407,8 +407,8 @@ static int run_plan(struct arguments *a, const struct trace *t, const struct wit
 	              argument_value(a, "output"));
 }
 
-/* Of a run that is not sequentially consistent: a race whose two accesses its witness ends
- * with. */
+/* Is it a race, in a run that is not sequentially consistent, with both accesses at the end
+ * of the witness? */
 static bool both_are_next(const struct trace *t, const struct witness *w)
 {
 	guint n = w->events->len;

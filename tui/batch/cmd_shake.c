@@ -25,12 +25,13 @@ struct shake {
 	unsigned depth;
 	uint64_t steps; /* pct: length of a run; a guess until measured */
 	bool measured;
-	unsigned tries; /* runs to find fewer switches with, of each failing outcome */
+	unsigned tries; /* for each failing outcome, runs that search for fewer switches */
 	bool until_error;
 	/* -- the share */
 	uint32_t shard, shards; /* shards 0: all */
 	char *share, *options;  /* --shard as given, or NULL; owned */
-	uint64_t made, left;    /* runs; not made, as the time was up or it was interrupted */
+	uint64_t made, left;    /* number of runs made; of runs not made, for lack of time or
+	                         * after an interruption */
 	uint64_t failed;        /* number of the first run that failed, from 1; 0: none */
 };
 
@@ -123,7 +124,7 @@ static void print_json(const struct outcomes *x, const struct shake *shake)
 	json_decref(report);
 }
 
-/* Of a share: the outcomes as they are, since which lines are compared depends on all. */
+/* The outcomes of a share, unmerged: which lines are compared depends on all shares. */
 static void print_share(const struct outcomes *x, const struct shake *shake)
 {
 	json_t *list = json_array();
@@ -143,7 +144,7 @@ static void print_share(const struct outcomes *x, const struct shake *shake)
 	json_decref(report);
 }
 
-/* Its last output; with the digest when another outcome's looks the same. */
+/* Its last line of output; with the digest when another outcome's is the same. */
 static char *what_it_said(const struct outcomes *x, const struct outcome *o)
 {
 	for (guint i = 0; i < x->list->len; i++) {
@@ -155,7 +156,7 @@ static char *what_it_said(const struct outcomes *x, const struct outcome *o)
 	return g_strdup(o->line);
 }
 
-/* Options that make it again, with the memory model. */
+/* Options that make the run again, with the memory model. */
 static char *how_again(const char *options, const struct shake *shake)
 {
 	return g_strdup_printf("%s%s%s%s", shake->runs.memory ? "--memory " : "",
@@ -341,8 +342,8 @@ static char *options_text(const struct arguments *a)
 	return g_string_free(text, FALSE);
 }
 
-/* The strategy that learns, by its place in portfolio_words; -1: none.  It is of sequentially
- * consistent runs: what loads may read beyond is by chance. */
+/* The strategy that learns, by its place in portfolio_words; -1: none. It serves sequentially
+ * consistent runs: the older stores that loads may read are drawn by chance. */
 static int learning(const struct arguments *a)
 {
 	const char *word = argument_value(a, "strategy");
@@ -373,7 +374,7 @@ static struct strategy strategy_of(const struct shake *shake, const struct strat
 	return how;
 }
 
-/* An exit status is a failure where other runs have another one. */
+/* Has the outcome failed? An exit status is a failure if other runs have another one. */
 static bool has_failed(const struct outcomes *x, const struct outcome *o)
 {
 	bool other = false;
@@ -390,7 +391,7 @@ static bool is_new(const struct outcomes *x, uint64_t n)
 	return false;
 }
 
-/* The first of the run's kind: with as few switches as can be found. */
+/* Minimises the first run of a kind: searches for as few switches as possible. */
 static void minimise(struct shake *shake, const struct outcomes *x, const struct strategy *how,
                      uint64_t n)
 {

@@ -107,7 +107,7 @@ static json_t *condition_json(const struct spec_object *o, const struct spec_con
 	return j;
 }
 
-/* Pairs that no line names. */
+/* Checks pairs that no line names. */
 static void check_defaults(const struct spec_object *o, json_t *json)
 {
 	for (guint m1 = 0; m1 < o->methods->len; m1++)

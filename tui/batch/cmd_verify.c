@@ -33,8 +33,8 @@ struct verdict_of {
 	GString *reason;
 };
 
-/* A witness of another trace names other events, even when its numbers fit; with --lenient it
- * is checked nevertheless. */
+/* Is it a witness of this trace? One of another trace names other events, even when its
+ * numbers fit; with --lenient it is checked nevertheless. */
 static bool of_this_trace(const struct arguments *a, const struct trace *t,
                           const struct witness *w, struct verdict_of *v)
 {

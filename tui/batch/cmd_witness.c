@@ -14,7 +14,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-enum { MOST_REQUESTS = 16 }; /* of one deadlock, on the command line */
+enum { MOST_REQUESTS = 16 }; /* bound on the requests of one deadlock, on the command line */
 
 static const struct command_option options[] = {
 	{ "output", "FILE", "write the witness to FILE", 'o' },
@@ -122,7 +122,7 @@ static void print_switches(const struct trace *t, const struct witness *w, FILE 
 	}
 }
 
-/* The same as JSON; owned by the caller. */
+/* The switches as JSON; owned by the caller. */
 static json_t *switches_json(const struct trace *t, const struct witness *w)
 {
 	g_autoptr(GArray) switches = witness_switches(t, w);
@@ -171,7 +171,7 @@ static int print_witness(const struct trace *t, const struct witness *w, const c
 	return EXIT_FOUND;
 }
 
-/* `switches`: of its witness, or NULL; takes ownership. */
+/* `switches`: of the finding's witness, or NULL; takes ownership. */
 static int print_finding_json(const struct trace *t, struct finding *f, json_t *switches)
 {
 	struct print_options print = { .format = FORMAT_JSON,
@@ -382,8 +382,8 @@ static struct report *look_for(struct detection *on, enum detector detector,
 	return r;
 }
 
-/* Events of the first finding with a witness into `e`, returning their number; 0: none, or an
- * error (error->what set). `open`: the search was incomplete. */
+/* Copies the events of the first finding with a witness into `e` and returns their number; 0:
+ * none, or an error (error->what set). `open`: the search was incomplete. */
 static guint choose(const struct arguments *a, struct trace *t, const struct race_options *race,
                     uint32_t *e, bool *open, struct error *error)
 {
@@ -425,7 +425,8 @@ static guint choose(const struct arguments *a, struct trace *t, const struct rac
 
 /* -- a run that is not sequentially consistent --------------------------------------------- */
 
-/* Of a race: the events that it rests on; the run's own model, or none where it needs none. */
+/* For a race: the events that it depends on; the run's own memory model, or none where it
+ * needs none. */
 static void make_weak_witness(const struct trace *t, const struct finding *f, struct witness *w)
 {
 	*w = (struct witness){ .claim = CLAIM_C11_RACE,
@@ -455,7 +456,7 @@ static int write_weak(const struct trace *t, const struct witness *w, const char
 	return EXIT_FOUND;
 }
 
-/* Without events: the run itself. Two accesses: do they race in it? */
+/* Without events: answers about the run itself. With two accesses: do they race in it? */
 static int answer_weak(const struct arguments *a, const struct trace *t, const uint32_t *e,
                        guint count)
 {

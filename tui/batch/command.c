@@ -66,7 +66,7 @@ static unsigned fit_letter(const struct command_option *o, const char *name, siz
 	return o->letter != 0 && o->letter == *name;
 }
 
-/* As in GNU getopt: the name, or an unambiguous prefix. */
+/* Matches as GNU getopt: the name, or an unambiguous prefix. */
 static unsigned fit_name(const struct command_option *o, const char *name, size_t length)
 {
 	if (length == 0 || strncmp(o->name, name, length) != 0)
@@ -74,8 +74,8 @@ static unsigned fit_name(const struct command_option *o, const char *name, size_
 	return o->name[length] == '\0' ? 2 : 1;
 }
 
-/* For suggestions: 100 less the edit distance (insertions and deletions), when that is
- * small. */
+/* Similarity for suggestions: 100 less the edit distance (insertions and deletions), when
+ * that is small. */
 static unsigned likeness(const char *known, const char *name, size_t length)
 {
 	unsigned row[64] = { 0 };
@@ -292,7 +292,7 @@ static int run(const struct command *c, int argc, char **argv)
 	return status;
 }
 
-/* Output that could not be written is an error. */
+/* Flushes the output; a failure to write is an error. */
 static int flush_output(int status)
 {
 	if (streams_finish())
@@ -333,8 +333,8 @@ static void nothing(int number)
 {
 }
 
-/* A failed write is an error, not a fatal signal. By a handler, which started programs do not
- * inherit. */
+/* Handler that makes a failed write an error, not a fatal signal. A handler, as started
+ * programs do not inherit it. */
 static void survive(int number)
 {
 	struct sigaction action = { .sa_handler = nothing, .sa_flags = SA_RESTART }, old;

@@ -1,6 +1,7 @@
 /*
- * command.h - the table of subcommands with options and functions, from which help, completion
- * and the manual are made (command.c), and what commands use (arguments.c).
+ * command.h - the table of subcommands with options and functions, from which help,
+ * completion and the manual are made (command.c), and the functions shared by commands
+ * (arguments.c).
  */
 #ifndef HEDDLE_COMMAND_H
 #define HEDDLE_COMMAND_H
@@ -36,7 +37,8 @@ struct arguments {
 
 struct command {
 	const char *name;
-	const char *usage;                    /* "TRACE [--analysis A]", after the name */
+	const char *usage;                    /* "TRACE [--analysis A]": the text after the
+	                                       * name */
 	const char *summary;                  /* one line */
 	const char *details;                  /* for --help, or NULL */
 	const struct command_option *options; /* ends with name NULL; or NULL */
@@ -44,7 +46,7 @@ struct command {
 	bool takes_program;                   /* "--" is followed by a program */
 	bool ends_as_program; /* the exit status is the program's; 125: heddle's own errors */
 	bool passes_through;  /* argv is passed unparsed in `rest` (cc, c++) */
-	bool reads_weak;      /* also traces that are not sequentially consistent */
+	bool reads_weak;      /* accepts traces that are not sequentially consistent */
 };
 
 /* From commands.def: COMMAND(suffix) for `const struct command command_SUFFIX` in its
@@ -97,13 +99,13 @@ int fail(const struct error *error); /* say_error and EXIT_BAD */
 int usage_status(const struct command *c);
 int usage_error(const struct arguments *a, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
-/* The usage error of a command that takes a program alone, and got none. */
+/* Prints the usage error of a command that needs a program, and got none. */
 int no_program(const struct arguments *a);
 /* Progress on standard error, if it is a terminal and the work takes over a second. */
 const struct progress *progress_on_stderr(void);
 void progress_done(void);
-/* From now on SIGINT, SIGTERM and SIGHUP only make this number nonzero, so that an interrupted
- * command can report what it has. */
+/* From now on SIGINT, SIGTERM and SIGHUP only make this number nonzero, so that an
+ * interrupted command can report its results so far. */
 const volatile int *catch_interruption(void);
 
 /* Open the trace named by an operand, obeying --lenient; prints warnings. On failure prints the

@@ -7,7 +7,7 @@
 #include "engine/commute/model.h"
 #include "tui/batch/command.h"
 
-/* Prints what came; returns the exit status. `notes`: char *. */
+/* Prints the result; returns the exit status. `notes`: char *. */
 int commute_linear(struct model *m, const GPtrArray *notes, enum output_format format);
 
 #endif

@@ -28,7 +28,8 @@ static void print_notes(const json_t *sentences)
 
 /* -- findings ------------------------------------------------------------------------------- */
 
-/* All executions, those for a schedule of an error with fewer switches among them. */
+/* The number of all executions, including those for a schedule of an error with fewer
+ * switches. */
 static json_int_t all_runs(const json_t *report)
 {
 	return number_of(report, "executions") + number_of(report, "shortening");
@@ -64,7 +65,7 @@ static void print_way(const json_t *error)
 	        printf("      %s\n", json_string_value(step));
 }
 
-/* Where the error can no more be avoided. */
+/* Prints the point after which the error can no longer be avoided. */
 static void print_point(const json_t *error)
 {
 	g_autofree char *text = point_text(json_object_get(error, "point-of-no-return"));
@@ -81,7 +82,7 @@ static void print_error(const json_t *report, const json_t *error)
 	const char *shortest = json_word(error, "shortest-trace"),
 	           *trace = *shortest ? shortest : json_word(error, "trace");
 
-	json_object_del(finding, "count"); /* of runs: print_ending says it */
+	json_object_del(finding, "count"); /* print_ending prints the count of runs */
 	finding_print(finding, stdout);
 	print_ending(report, error);
 	print_way(error);
@@ -91,7 +92,7 @@ static void print_error(const json_t *report, const json_t *error)
 }
 
 /* The variable, where the places in the user's own files are the exact ones: elsewhere a pair
- * of lines stands for all that the library has inside of them. */
+ * of lines includes all races inside of the library. */
 static const char *telling_variable(const json_t *race)
 {
 	return json_equal(json_object_get(race, "locations"), json_object_get(race, "sites"))
@@ -99,7 +100,7 @@ static const char *telling_variable(const json_t *race)
 	               : "";
 }
 
-/* Print each pair of the user's lines once; returns how many there are. */
+/* Prints each pair of the user's lines once; returns their number. */
 static guint print_races(const json_t *races)
 {
 	g_autoptr(GHashTable) told =
@@ -127,7 +128,7 @@ static guint print_races(const json_t *races)
 
 /* -- what is covered ------------------------------------------------------------------------ */
 
-/* A cause of behaviour that no schedule explains; or NULL. */
+/* A property of the program that no schedule explains and that voids the result; or NULL. */
 static const char *what_voids(const json_t *report)
 {
 	bool uses = false;

@@ -7,8 +7,8 @@
 
 #include <jansson.h>
 
-/* Print the findings as every report does, then a line with their number and with what the
- * exploration covers, then notes.  Of the report "runs" is not needed. */
+/* Print the findings as every report does, then a line with their number and the
+ * exploration's coverage, then notes. The report's member "runs" is not needed. */
 void exploration_print(const json_t *report);
 
 #endif

@@ -330,7 +330,7 @@ static json_t *json_waits(const struct trace *t, const GArray *waits)
 	return list;
 }
 
-/* All but the places; of a proof its steps only if `steps`. */
+/* All members but the places; a proof's steps only if `steps`. */
 static void set_claim(const struct trace *t, const struct finding *f, bool steps, json_t *j)
 {
 	json_variables(t, f, j);
@@ -429,7 +429,7 @@ void findings_print_absent(const json_t *absent, FILE *out)
 
 /* -- of an exploration ---------------------------------------------------------------------- */
 
-/* The kind of finding that the ending of an explored run is. */
+/* The kind of finding for the ending of an explored run. */
 static const char *explored_kind(const json_t *error)
 {
 	const char *word = json_word(error, "kind");

@@ -22,28 +22,28 @@ json_t *finding_json(const struct places *places, const struct trace *t,
 json_t *finding_of_explored(const json_t *element);
 /* Does the verdict count as found, which decides the exit status? */
 bool verdict_is_found(enum verdict verdict);
-/* For a word that is no kind: FINDING_KIND_COUNT. */
+/* FINDING_KIND_COUNT for an unknown word. */
 enum finding_kind finding_kind_of(const json_t *finding);
 
-/* Findings that are gone, as `, "absent": [...]`. */
+/* Findings that have disappeared, as `, "absent": [...]`. */
 void findings_print_absent(const json_t *absent, FILE *out);
 
-/* The same for finding_print alone: in place of the places and of a proof's steps it has
- * "lines", each event that makes the finding with its operation and callers, and "needs", a
- * sentence on memory models. `numbers` (or NULL): of these events, in place of their indices.
- */
+/* A finding's JSON for finding_print alone: in place of the places and of a proof's steps it
+ * has "lines", each event that makes the finding with its operation and callers, and "needs",
+ * a sentence on memory models. `numbers` (or NULL): of these events, in place of their
+ * indices. */
 json_t *finding_json_for_text(const struct trace *t, const struct finding *f,
                               const uint32_t *numbers);
-/* Print a finding as text: a heading, and lines that begin with four blanks. Events are told by
- * "lines", or else by "sites". */
+/* Print a finding as text: a heading, and lines that begin with four blanks. Events are given
+ * by "lines", or else by "sites". */
 void finding_print(const json_t *finding, FILE *out);
 /* A proof with its sentences; owned by the caller. */
 json_t *proof_json(const struct trace *t, const struct proof *proof);
 /* "behind": [{"read", "write", "variable", "location"}, ...], if any. */
 void json_set_behind(const struct trace *t, const struct finding *f, json_t *j);
-/* "reads", in a shard's report for `merge`: the reads that a proof rests on, whose races may be
- * findings of other shards, each with its own and its write's place and the names of its
- * variables. */
+/* "reads", in a shard's report for `merge`: the reads that a proof rests on, whose races may
+ * be findings of other shards, each with its own place, its write's place and the names of
+ * its variables. */
 void json_set_reads(const struct trace *t, const struct finding *f, json_t *j);
 /* "suppressed", the line that suppresses the finding; nothing for NULL. */
 void json_set_suppressed(json_t *finding, const char *line);

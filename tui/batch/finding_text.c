@@ -93,7 +93,7 @@ static void print_site(const json_t *site, const char *thread, const json_t *sta
 	fputc('\n', out);
 }
 
-/* The i-th event of those that make the finding. */
+/* Prints the i-th of the events that make the finding. */
 static void print_event(const json_t *f, size_t i, const char *thread, const json_t *stack,
                         FILE *out)
 {
@@ -172,7 +172,7 @@ static void print_cycle(const json_t *f, FILE *out)
 
 /* -- the evidence ---------------------------------------------------------------------------- */
 
-/* Beside a cycle of requests for locks, that it is one says all. */
+/* Prints the waits; a cycle of requests for locks is said in one sentence. */
 static void print_waits(const json_t *f, FILE *out)
 {
 	const json_t *waits = json_object_get(f, "waits");
@@ -188,7 +188,7 @@ static void print_waits(const json_t *f, FILE *out)
 	        fprintf(out, "    %s\n", json_word(w, "text"));
 }
 
-/* As finding_append_behind has it. */
+/* The racy reads, worded as in finding_append_behind. */
 static void print_racy_reads(const json_t *f, FILE *out)
 {
 	size_t i;

@@ -6,8 +6,8 @@
 #include <string.h>
 
 struct side {                        /* one place of the finding */
-	const char *function, *file; /* of the place, whose line a fix moves */
-	GArray *locks;               /* uint32_t: held at all its accesses so far */
+	const char *function, *file; /* names in the finding's place, whose line a fix moves */
+	GArray *locks;               /* uint32_t: locks held at all its accesses so far */
 	bool any;                    /* has it an access? */
 };
 

@@ -20,7 +20,7 @@ static char *student_of(const char *path)
 	return g_string_free(text, FALSE);
 }
 
-/* The list of lessons in a file that was handed in; NULL and `error`: it is none. */
+/* The list of lessons in a student's file; NULL and `error`: the file has none. */
 static json_t *read_lessons(const char *path, struct error *error)
 {
 	json_error_t fault;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Two places, whichever is first. */
+/* Key of two places, in either order. */
 static char *key_of_places(const json_t *pair)
 {
 	const char *a = json_string_value(json_array_get(pair, 0));
@@ -78,7 +78,7 @@ static bool is_racy(GHashTable *races, const json_t *read)
 	return racy;
 }
 
-/* The racy ones, as a report lists them; NULL: none. */
+/* The racy reads among these, as in a report; NULL: none. */
 static json_t *racy_reads(GHashTable *races, const json_t *reads)
 {
 	json_t *behind = json_array(), *read;
@@ -98,7 +98,8 @@ static json_t *racy_reads(GHashTable *races, const json_t *reads)
 	return NULL;
 }
 
-/* With "behind" where the whole's report has it, after the proof, and without "reads". */
+/* The finding with "behind" where the whole's report has it, after the proof, and without
+ * "reads". */
 static json_t *rewritten(json_t *fields, json_t *behind)
 {
 	json_t *new = json_object(), *value;
@@ -124,7 +125,7 @@ void merge_behind(struct report_file *all)
 		        &g_array_index(all->findings, struct filed_finding, i);
 		const json_t *reads = json_object_get(f->fields, "reads");
 
-		/* a witness is no value here, and what is impossible has none */
+		/* a witness is not for this, and an impossible pair has none */
 		if (!json_is_array(reads) || json_object_get(f->fields, "witness") != NULL)
 			continue;
 		json_auto_t *behind = racy_reads(races, reads);

@@ -6,8 +6,8 @@
 
 #include "tui/batch/report_file.h"
 
-/* Of a report joined of shards: each finding's "reads" become "behind", those of them that are
- * in a race of any shard (engine/predict/behind.h has the same of a whole report). */
+/* In a report joined from shards: replaces each finding's "reads" by "behind", those that are
+ * in a race of any shard (engine/predict/behind.h does the same in a whole report). */
 void merge_behind(struct report_file *all);
 
 #endif

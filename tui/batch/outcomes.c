@@ -78,7 +78,7 @@ static void set_line(struct outcome *o)
 
 void outcome_set_output(struct outcome *o, const char *text, gsize length)
 {
-	enum { BOUND = 1 << 17 }; /* at the beginning and at the end */
+	enum { BOUND = 1 << 17 }; /* bytes kept at the beginning and at the end */
 	g_autofree char *digest =
 	        g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)text, length);
 	g_strlcpy(o->hash, digest, sizeof(o->hash));
@@ -114,7 +114,7 @@ json_t *outcome_json(const struct outcome *o)
 	                 (int)o->strategy, "steps", (json_int_t)o->steps, "made", made);
 }
 
-/* A text of a report, for a terminal; owned by the caller. */
+/* A report's text, escaped for a terminal; owned by the caller. */
 static char *escaped(const char *text)
 {
 	GString *out = g_string_new(NULL);
@@ -228,14 +228,14 @@ static char *shape_of(const char *line)
 	return g_string_free(shape, FALSE);
 }
 
-/* The detail in which lines of a shape are compared: order and texts, texts, presence. */
+/* The detail in which lines of one shape are compared: order and texts, texts, presence. */
 enum detail { DETAIL_ORDER, DETAIL_TEXTS, DETAIL_ANY, DETAILS };
 
 struct shape {
 	char *text;                  /* owned */
 	GPtrArray **lines;           /* by outcome: char *, its lines; NULL: none */
 	uint64_t different[DETAILS]; /* by detail, over all outcomes */
-	bool steady;                 /* runs with such lines have equally many */
+	bool steady;                 /* all runs with such lines have equally many */
 	enum detail compared;        /* DETAILS: not compared at all */
 };
 

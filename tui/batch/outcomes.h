@@ -15,7 +15,7 @@ struct outcome {
 	int status, signal; /* of the process; signal 0: exited */
 	bool deadlock, timed_out;
 	uint32_t misuses; /* bit set of enum log_misuse */
-	char hash[17];    /* of the output, the first 16 hexadecimal digits of its SHA-256 */
+	char hash[17];    /* first 16 hexadecimal digits of the output's SHA-256 */
 	char *line;       /* owned: last compared line of the output, escaped */
 	GPtrArray *lines; /* owned: char *, the output within its bounds */
 	uint64_t count;   /* runs */
@@ -26,9 +26,9 @@ struct outcome {
 	unsigned strategy; /* enum log_strategy */
 	uint64_t steps;    /* pct: assumed length of a run */
 	char *again;
-	char *use; /* owned: a use of freed memory in it, where that was looked for; or NULL */
-	/* a schedule that ends so with the fewest switches found: its options, or NULL; owned
-	 */
+	char *use; /* owned: a use of freed memory in it, if it was searched for one; or NULL */
+	/* a schedule with this outcome and the fewest switches found: its options, or NULL;
+	 * owned */
 	char *fewest;
 	unsigned switches, tries;
 };
@@ -38,7 +38,7 @@ void outcome_free(struct outcome *o); /* NULL is allowed */
 struct left_out {
 	char *shape;    /* owned: such a line with # for numbers, escaped */
 	uint64_t texts; /* number of different runs */
-	bool steady;    /* each run has as many: a varying result, not progress */
+	bool steady;    /* all runs have equally many: a varying result, not progress */
 };
 
 struct outcomes {
@@ -50,13 +50,13 @@ struct outcomes *outcomes_new(void);
 void outcomes_free(struct outcomes *outcomes);
 /* Set hash, line and lines of `o` from the run's output. */
 void outcome_set_output(struct outcome *o, const char *text, gsize length);
-/* Add the outcome of one run, or of as many as it counts; takes ownership. */
+/* Adds the outcome of one run, or a counted one; takes ownership. */
 void outcomes_add(struct outcomes *outcomes, struct outcome *o);
-/* Of a share: outcomes with all that another process needs to compare them with its own, and
- * back. NULL: not such a value. */
+/* An outcome of a share, with all data that another process needs to compare it with its own;
+ * and back. NULL: not such a value. */
 json_t *outcome_json(const struct outcome *o);
 struct outcome *outcome_of_json(const json_t *value);
-/* In the order of their first runs. */
+/* Sorts by first run. */
 void outcomes_sort(struct outcomes *outcomes);
 /* After the last run: merge outcomes that differ only in varying lines, if they are too many;
  * sort by frequency. */

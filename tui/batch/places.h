@@ -16,9 +16,9 @@ void places_free(struct places *p);
 /* {"file": "bank.c", "line": 31, "function": "report", "offset": 2}; unknown members are left
  * out, and a location that is no line of a file is {"name": "17"}. Owned by the caller. */
 struct json_t *places_json(const struct places *p, uint32_t event);
-/* The same for a location of the trace. */
+/* places_json for a location of the trace. */
 struct json_t *places_location_json(const struct places *p, uint32_t location);
-/* The same from text: "FILE:LINE in FUNCTION", as explorations name races, or any name. */
+/* places_json from text: "FILE:LINE in FUNCTION", as explorations name races, or any name. */
 struct json_t *places_parse(const char *place);
 
 #endif

@@ -10,7 +10,7 @@
 
 /* Owned by the caller; NULL when the error has none. */
 json_t *point_json(const struct explore_report *report, uint32_t error);
-/* Lines about such an object, each with its newline; "" for NULL.  Owned by the caller. */
+/* Lines for such an object, each with its newline; "" for NULL. Owned by the caller. */
 char *point_text(const json_t *point);
 
 #endif

@@ -118,7 +118,7 @@ char *complete_sentence(const struct promise *p)
 	return g_string_free(out, FALSE);
 }
 
-/* `more`: there are findings that are not counted, since they are suppressed. */
+/* `more`: the report has further findings that are suppressed, and not counted. */
 static void print_summary(const struct report *r, guint count, bool more,
                           const struct print_options *o)
 {
@@ -149,8 +149,7 @@ static void print_summary(const struct report *r, guint count, bool more,
 		printf("note: %s\n", (char *)r->notes->pdata[i]);
 }
 
-/* Prints, by the line that suppresses them, how many findings are suppressed; returns how many
- * in all. */
+/* Prints, for each line that suppresses findings, their number; returns the total. */
 static guint print_suppressed(const struct report *r, const struct print_options *o)
 {
 	g_autoptr(GHashTable) counts = g_hash_table_new(g_str_hash, g_str_equal);

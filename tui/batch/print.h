@@ -29,9 +29,10 @@ struct print_options {
 	struct trace *trace;           /* the same */
 	bool predicted;                /* atomic --predict */
 	bool no_witness;               /* without witnesses */
-	struct json_t *switches;       /* of the only finding's witness; borrowed, or NULL */
+	struct json_t *switches;       /* switches of the only finding's witness; borrowed,
+	                                * or NULL */
 	const struct changes *changes; /* relative to the baseline; borrowed, or NULL */
-	/* The same for JSON (changes_members), where wanted; borrowed, or NULL. */
+	/* The comparison as JSON (changes_members), where wanted; borrowed, or NULL. */
 	const struct json_t *members;
 };
 void print_options_release(struct print_options *o);
@@ -57,7 +58,8 @@ bool suppressions_parse(const struct arguments *a, struct suppressions **suppres
 
 /* Print a report on standard output; returns the exit status. */
 int print_report(const struct report *report, const struct print_options *options);
-/* A finding of a pair, in text, of a trace of parts: the numbers of its events in the whole. */
+/* Prints a finding of a pair as text, from a trace of parts: `numbers` are its events in the
+ * whole. */
 void report_print_pair(FILE *out, const struct trace *t, const struct finding *f,
                        const uint32_t numbers[2]);
 struct promise {
@@ -65,13 +67,14 @@ struct promise {
 	const char *scope;            /* as in struct report, or NULL */
 	bool any;                     /* it has findings */
 	bool values;                  /* --values: reads see the same value, from any write */
-	bool predicted;               /* atomic --predict: not only of the run */
+	bool predicted;               /* atomic --predict: the claim is not only about the
+	                               * run */
 };
 /* The promise of a complete analysis: "complete: in all reorderings of this run ..., no other
  * data race". Owned by the caller. */
 char *complete_sentence(const struct promise *promise);
-/* As JSON, one finding at a time, so that the witnesses of a large report are not all in
- * memory. */
+/* Prints the report as JSON, one finding at a time, so that the witnesses of a large report
+ * are not all in memory. */
 void report_print_json(const struct report *report, const struct print_options *options,
                        FILE *out);
 bool print_lists(const struct finding *finding, const struct print_options *options);

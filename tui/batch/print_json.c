@@ -52,7 +52,7 @@ static void write_open(json_t *object, FILE *out)
 	json_decref(object);
 }
 
-/* Sets nothing when there are no sentences. */
+/* Sets no member when the list is empty. */
 static void set_sentences(json_t *j, const char *key, const GPtrArray *sentences)
 {
 	json_t *array = sentences && sentences->len ? json_array() : NULL;

@@ -68,8 +68,9 @@ static const struct rule {
 
 struct sarif {
 	FILE *out;
-	bool any, lines;     /* lines for editors, and no SARIF */
-	char *root;          /* of the sources; owned: an absolute path without final '/' */
+	bool any, lines;     /* any: a finding was printed; lines: for editors, not SARIF */
+	char *root;          /* root of the sources; owned: an absolute path without final
+	                      * '/' */
 	GHashTable *marks;   /* fingerprints so far (owned): a set */
 	GHashTable *sources; /* path (owned) to its lines (char **, owned), or to NULL */
 };
@@ -251,8 +252,8 @@ static json_t *code_flow(const struct sarif *s, const json_t *schedule)
 
 /* -- fingerprints -------------------------------------------------------------------------- */
 
-/* The same for each finding of the kind at these places, wherever their lines have moved: by
- * the text of the lines where all can be read, else by function and the line in it. */
+/* An identity for each finding of the kind at these places, wherever their lines have moved:
+ * by the text of the lines where all can be read, else by function and the line in it. */
 static char *fingerprint(struct sarif *s, const json_t *f, bool by_text)
 {
 	g_autoptr(GString) key = g_string_new(json_word(f, "kind"));
@@ -379,7 +380,7 @@ static void set_locations(const struct sarif *s, json_t *result, const json_t *f
 }
 
 /* "FILE:LINE:COLUMN: TEXT" for the finding's first place, and for each other one a line that
- * says whose it is; all in the user's own files where they have a line. */
+ * names its thread; all in the user's own files where they have a line. */
 static void add_lines(const struct sarif *s, const json_t *f)
 {
 	const json_t *own = json_object_get(f, "places"), *site;
@@ -389,7 +390,7 @@ static void add_lines(const struct sarif *s, const json_t *f)
 	if (json_array_size(json_object_get(f, "sites")) == 0)
 		fprintf(s->out, "heddle: %s: %s\n", json_word(f, "kind"), text);
 	g_strdelimit(text, "\n\r", ' ');
-	char *before = NULL; /* the place of the line above */
+	char *before = NULL; /* the place on the previous line */
 	json_array_foreach(own ? (json_t *)own : json_object_get(f, "sites"), i, site)
 	{
 		const char *file = json_word(site, "file");

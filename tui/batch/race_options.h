@@ -15,8 +15,8 @@ bool race_options_parse(const struct arguments *a, struct race_options *options)
 bool race_options_fit(const struct arguments *a, const struct trace *t,
                       const struct race_options *options, struct error *error);
 
-/* Put the report's description of the analysis into `print`: the options, and for a shard its
- * number and trace. */
+/* Adds the description of the analysis to `print`: the options, and for a shard its number
+ * and trace. */
 void race_options_tell(const struct arguments *a, const struct trace *t,
                        const struct race_options *options, struct print_options *print);
 

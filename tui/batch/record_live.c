@@ -28,13 +28,15 @@ struct record_live {
 	const struct suppressions *also;
 	const char *heading;   /* NULL: none, or printed */
 	GHashTable *sites;     /* pairs of sites that have raced, as pointers */
-	GHashTable *freed;     /* the same of an access and a free of its block, or two */
+	GHashTable *freed;     /* such pairs of an access and a free of its block, or of two
+	                        * frees */
 	GHashTable *predicted; /* the same of those by EDC */
 	GHashTable *turned; /* pairs of sites of calls in the wrong order in another schedule */
 	GHashTable *printed;             /* keys of findings */
 	guint races, by_edc, violations; /* of these */
 	const GPtrArray *spec_files;     /* or NULL */
-	struct specs *specs;             /* these and the shipped ones; NULL: not yet needed */
+	struct specs *specs;             /* specifications, with the shipped ones; NULL: not
+	                                  * needed so far */
 	struct debug_store *debug;
 	struct running *running;
 	struct online *online, *edc;
@@ -139,7 +141,7 @@ static struct running_access access_of(const struct online_access *a, uint32_t e
 	return (struct running_access){ a->thread, a->point, a->time - 1, end };
 }
 
-/* `edc`: by EDC, after happens-before has looked at the same event. */
+/* `edc`: reported by EDC, after happens-before has processed the same event. */
 static void on_pair(struct record_live *l, const struct online_access *first,
                     const struct online_access *second, struct running_memory memory, bool edc)
 {
@@ -307,7 +309,7 @@ static void begin(void *context, const char *log, int buffer)
 {
 	struct record_live *l = context;
 	struct running_sink sink = { l, on_event, on_split, on_renew };
-	g_hash_table_remove_all(l->sites); /* numbers of the recording's own */
+	g_hash_table_remove_all(l->sites); /* their numbers are the recording's own */
 	g_hash_table_remove_all(l->freed);
 	g_hash_table_remove_all(l->predicted);
 	g_hash_table_remove_all(l->turned);

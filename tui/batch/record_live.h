@@ -15,12 +15,12 @@ struct suppressions;
  * files (char *) beside the shipped ones; borrowed. */
 struct record_live *record_live_new(const char *suppressions, const struct suppressions *also,
                                     const GPtrArray *specs);
-/* Leave EDC out: the recording leaves accesses out, which critical sections are compared by. */
+/* Disables EDC: the recording omits accesses that the comparison of critical sections needs. */
 void record_live_filtered(struct record_live *live);
-/* For session_options, of one recording after another; no finding is printed twice. `heading`:
- * a line before the recording's first finding, or NULL; borrowed. */
+/* The watch for session_options, for one recording after another; no finding is printed
+ * twice. `heading`: a line before the recording's first finding, or NULL; borrowed. */
 struct session_watch record_live_watch(struct record_live *live, const char *heading);
-/* The program has ended, and its trace is there: how many findings there were. */
+/* The program has ended, and its trace is written: prints the number of findings. */
 void record_live_end(struct record_live *live, const char *trace);
 void record_live_free(struct record_live *live); /* NULL is allowed */
 

@@ -9,7 +9,7 @@
 
 struct gdb_stop {
 	const struct trace *trace; /* borrowed */
-	uint32_t pair[2];          /* the events it stands before; NONE: none */
+	uint32_t pair[2];          /* the events before which it stands; NONE: none */
 };
 /* Run gdb until the user leaves it; `context` is a struct gdb_stop (plan_follow's callback). */
 void gdb_at_pair(void *context, pid_t pid);

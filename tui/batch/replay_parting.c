@@ -16,7 +16,7 @@ static void tell_side(const struct trace *t, const struct parting *p, int side,
 	fprintf(stderr, "heddle:   %s: %s\n", before, text->str);
 }
 
-/* Does its trace have all that the run did? */
+/* Does the run's trace have all its events? */
 static bool is_whole(const struct plan_run *run)
 {
 	return !run->diverged && !run->result.timed_out && run->facts.status != LOG_STARVED &&

@@ -1,5 +1,5 @@
 /*
- * replay_parting.h - what `heddle replay` says of its runs beside the recording and beside each
+ * replay_parting.h - comparison of `heddle replay`'s runs with the recording and with each
  * other, and the traces that it keeps of them.
  */
 #ifndef HEDDLE_REPLAY_PARTING_H
@@ -7,8 +7,8 @@
 
 #include "engine/record/plan.h"
 
-/* Print where the run and the recording part, or where two runs (both orders of a pair) do and
- * what then differs at their ends. `count` 1 or 2. */
+/* Print where the run and the recording part, or where two runs (both orders of a pair) do,
+ * and how their ends differ. `count` 1 or 2. */
 void replay_tell_parting(const struct trace *recorded, const struct plan_run *runs,
                          unsigned count);
 /* Write the run's trace: PREFIX.runN.hdl. False and `error`. */

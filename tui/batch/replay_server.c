@@ -24,7 +24,7 @@ enum { EXIT_CANNOT = 2 };
 
 struct session {
 	const struct replay_server *r;
-	GPtrArray *names; /* char *: of threads, by the runtime's number */
+	GPtrArray *names; /* char *: names of threads, by the runtime's number */
 };
 
 /* ---- "monitor heddle" ---- */
@@ -54,7 +54,7 @@ static void append_pair(const struct session *s, GString *out)
 	}
 }
 
-/* The story: the finding, and why the witness changes threads where it does. */
+/* The story: the finding, and the reason for each switch of the witness. */
 static void why(const struct session *s, GString *out)
 {
 	const struct trace *t = s->r->trace;
@@ -191,7 +191,7 @@ static bool is_path(const char *address)
 	return strchr(address, '/') != NULL;
 }
 
-/* The port of "PORT" or "HOST:PORT", or -1 when it is none of this machine alone. */
+/* The port of "PORT" or "HOST:PORT", or -1 when it is not on this machine alone. */
 static int port_of(const char *address)
 {
 	const char *colon = strrchr(address, ':'), *digits = colon ? colon + 1 : address;
@@ -275,7 +275,8 @@ static bool accept_one(const char *address, const char *invitation, unsigned tim
 	return true;
 }
 
-/* Standard input and output are the debugger's: the program writes to standard error. */
+/* Takes standard input and output for the debugger: the program then writes to standard
+ * error. */
 static bool take_standard(int *in, int *out)
 {
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -10,12 +10,13 @@
 
 struct replay_server {
 	const struct trace *trace;
-	const struct witness *witness; /* claim and pair of none: a recorded order */
+	const struct witness *witness; /* without a claim and pair: a recorded order */
 	struct plan *plan;
 	char **argv;
 	const char *address; /* "-", PORT, HOST:PORT or a path */
-	unsigned first;      /* of the pair: 1 or 2; 0: it only stops there */
-	unsigned timeout;    /* seconds: for the client to come, and for a way back; 0: none */
+	unsigned first;      /* first thread of the pair: 1 or 2; 0: stop there only */
+	unsigned timeout;    /* seconds: until a client connects, and for a way back; 0:
+	                      * unlimited */
 };
 
 /* An address that `option` can serve; false and `error` otherwise. */
@@ -27,7 +28,7 @@ bool replay_address_check(const char *option, const char *address, struct error 
 bool replay_client(const char *address, const char *invitation, unsigned timeout, int *in,
                    int *out, struct error *error);
 
-/* Until the debugger leaves; the exit status. */
+/* Serves until the debugger leaves; returns the exit status. */
 int replay_serve(const struct replay_server *r);
 
 #endif

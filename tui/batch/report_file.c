@@ -21,7 +21,7 @@ static const char *skip_blank(const char *p, const char *end)
 	return p;
 }
 
-/* After the string that begins at `p`, or `end`. */
+/* The position after the string that begins at `p`, or `end`. */
 static const char *skip_string(const char *p, const char *end)
 {
 	for (p++; p < end && *p != '"'; p++)
@@ -29,7 +29,7 @@ static const char *skip_string(const char *p, const char *end)
 	return p < end ? p + 1 : end;
 }
 
-/* After the value that begins at `p`. */
+/* The position after the value that begins at `p`. */
 static const char *skip_value(const char *p, const char *end)
 {
 	unsigned depth = 0;
@@ -222,7 +222,7 @@ static struct report_file *new_file(const char *name)
 
 bool report_file_is(const char *path)
 {
-	/* A pipe would be consumed. */
+	/* only a regular file: reading would consume a pipe's bytes */
 	FILE *f = g_file_test(path, G_FILE_TEST_IS_REGULAR) ? fopen(path, "r") : NULL;
 	int c = f == NULL ? EOF : getc(f);
 

@@ -33,7 +33,7 @@ struct report_file *report_file_open(const char *path, struct error *error);
 /* From a report in memory, as it would be printed. */
 struct report_file *report_file_of(const struct report *report,
                                    const struct print_options *options);
-/* The same of a report as a JSON value, one of our own. */
+/* report_file_of for a report as a JSON value, one of our own. */
 struct report_file *report_file_of_json(const char *name, const json_t *report);
 void report_file_free(struct report_file *r);
 

@@ -78,7 +78,8 @@ static bool share_variable(const json_t *f, const json_t *g)
 struct group {
 	GArray *findings;     /* uint32_t */
 	const json_t *fields; /* of the first */
-	char *kind, *loose;   /* the kind with everything but places; that with the areas */
+	char *kind, *loose;   /* keys: the kind with everything but places; the kind with the
+	                       * areas */
 	struct group *other;
 	bool moved;
 };

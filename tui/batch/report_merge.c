@@ -350,7 +350,7 @@ static json_int_t expected(const json_t *head, int bound)
 	return json_integer_value(number);
 }
 
-/* The sum over the shards, where one is incomplete. */
+/* Sums the estimates of the shards, if one is incomplete. */
 static void join_estimates(json_t *head, const GPtrArray *parts)
 {
 	json_int_t classes = 0, low = 0, high = 0;

@@ -14,7 +14,8 @@
  */
 struct report_file *reports_merge(const GPtrArray *parts, bool lenient, struct error *error);
 
-/* Do the parts belong together, once each? As reports_merge has it; without `lenient` all. */
+/* Do the parts belong together, once each, as reports_merge requires? Without `lenient` all
+ * must be there. */
 bool reports_fit(const GPtrArray *parts, bool lenient, struct error *error);
 /* Is it a share of `shake`? */
 bool report_file_is_shake(const struct report_file *r);

@@ -7,8 +7,8 @@
 #include "tui/batch/command.h"
 #include "tui/batch/report_file.h"
 
-/* Print the table, or the report, of all; the exit status. `reports` (struct report_file *) are
- * of shares that belong together. */
+/* Prints the table, or the report, of all; returns the exit status. `reports` (struct
+ * report_file *) are of shares that belong together. */
 int shake_merge(const GPtrArray *reports, enum output_format format);
 
 #endif

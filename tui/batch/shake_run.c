@@ -39,7 +39,7 @@ void shaken_run_release(struct shaken_run *run)
 	*run = (struct shaken_run){ 0 };
 }
 
-/* From the header of its log and its output. */
+/* The outcome of a run, from the header of its log and its output. */
 static struct outcome *outcome_of(const struct record_result *result, const char *log,
                                   const char *output, struct shaken *s)
 {
@@ -66,7 +66,7 @@ static struct outcome *outcome_of(const struct record_result *result, const char
 	return out;
 }
 
-/* The log's trace, where it can be had. */
+/* Passes the log's trace to `look`, if it can be made. */
 static void look_at(struct shaken *s, const char *log, struct shaken_run *run)
 {
 	struct record_facts facts = { .debug = s->debug };
@@ -79,7 +79,11 @@ static void look_at(struct shaken *s, const char *log, struct shaken_run *run)
 struct outcome *shaken_make(struct shaken *s, const struct strategy *how, uint64_t number,
                             struct shaken_run *look, struct error *error)
 {
-	enum { LOOKED_AT = 16, ENOUGH = 4 }; /* chunks; for the outcome alone the header is */
+	enum {
+		LOOKED_AT = 16,
+		ENOUGH = 4
+	}; /* bounds in chunks; for the outcome alone the
+	    * header suffices */
 	struct record_result result = { 0 };
 	struct record_options o = { .argv = s->argv, .timeout_ms = s->timeout_ms };
 	char *log = file_descriptor_path(s->log), *output = file_descriptor_path(s->output);
@@ -136,7 +140,8 @@ static bool is_wanted(const struct fewest *f, const struct outcome *o)
 	       (!w->signal || strcmp(o->line, w->line) == 0);
 }
 
-/* Takes over the turns. Does the run by them end as wanted, with no more switches? */
+/* Makes a run with these turns, taking them over. Does it end as wanted, with no more
+ * switches? */
 static bool try_turns(struct fewest *f, GArray *turns)
 {
 	struct strategy how = { .kind = STRATEGY_TURNS, .turns = turns };

@@ -31,19 +31,19 @@ struct shaken_run {
 };
 void shaken_run_release(struct shaken_run *run);
 
-/* One run; `look` (or NULL) takes its trace, and then its uses after free belong to the
+/* Makes one run; `look` (or NULL) gets its trace, and then its uses after free belong to the
  * outcome. NULL: s->interrupted, or `error`: it cannot be started. */
 struct outcome *shaken_make(struct shaken *s, const struct strategy *how, uint64_t number,
                             struct shaken_run *look, struct error *error);
 
-/* Did it go wrong by itself, whatever other runs do? */
+/* Did the run fail by itself, whatever other runs do? */
 bool outcome_fails(const struct outcome *o);
 
 /*
- * Looks for the schedule of fewest switches between threads that ends as `o`, a run by `how`,
- * did: turns are taken out of its schedule, as long as it ends so (Zeller, Hildebrandt: delta
- * debugging, TSE 2002, section 3), with at most `most` runs. Sets o->fewest, switches, tries;
- * none where its turns alone do not lead there.
+ * Searches for the schedule with the fewest switches between threads and the outcome of `o`,
+ * a run by `how`: turns are removed from its schedule as long as the outcome stays (Zeller,
+ * Hildebrandt: delta debugging, TSE 2002, section 3), with at most `most` runs. Sets
+ * o->fewest, switches, tries; fewest stays NULL if its turns alone do not have that outcome.
  */
 void shaken_fewest(struct shaken *s, const struct strategy *how, struct outcome *o,
                    unsigned most);

@@ -65,7 +65,7 @@ static bool is_exploration(const struct arguments *a)
 	return strcmp(a->command->name, "explore") == 0;
 }
 
-/* STATE.task.I, while STATE is explored by several. */
+/* STATE.task.I, the task of one of several processes that explore STATE. */
 static char *task_of(const char *state, unsigned job)
 {
 	return g_strdup_printf("%s.task.%u", state, job + 1);
@@ -101,10 +101,10 @@ struct jobs {
 	char *folder; /* of the reports; owned */
 	pid_t *pids;  /* 0: not running; owned */
 	bool until_error, told;
-	bool balances;   /* when one has ended, all are told to */
+	bool balances;   /* when one has ended, the others are stopped */
 	gint64 earliest; /* but not before this time */
 	int worst;       /* exit status of a job that could not do its share, or 0 */
-	bool *lost;      /* by job: it had no report when it was told to end; owned */
+	bool *lost;      /* by job: it had no report when it was stopped; owned */
 	const volatile int *interrupted;
 };
 
@@ -133,8 +133,8 @@ static bool is_flag(const struct arguments *a, const char *name)
 	return o->argument == NULL;
 }
 
-/* The command with those options that are not `replaced` (NULL-terminated); the program is
- * added by command_end. */
+/* Begins the command with the options that are not `replaced` (NULL-terminated); command_end
+ * adds the program. */
 static GPtrArray *command_begin(const struct arguments *a, const char *const *replaced)
 {
 	GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
@@ -228,7 +228,7 @@ static void note_ended(struct jobs *j, unsigned job, int status)
 		tell_all(j);
 }
 
-/* Until all have ended; after an error, or an interruption, they are told to. */
+/* Waits until all have ended; after an error, or an interruption, they are stopped. */
 static void wait_for_all(struct jobs *j)
 {
 	const struct timespec pause = { 0, 5000000 };
@@ -258,7 +258,7 @@ static void start_job(struct jobs *j, unsigned job, GPtrArray *words, const char
 	g_ptr_array_unref(words);
 }
 
-/* Run heddle on files, in the format asked for; the exit status. */
+/* Runs heddle on files, in the format asked for; returns the exit status. */
 static int merged(const GPtrArray *files, const char *format, const char *baseline,
                   const char *output)
 {
@@ -285,7 +285,7 @@ static char *report_of(const struct jobs *j, unsigned job)
 	return g_strdup_printf("%s/%u.json", j->folder, job + 1);
 }
 
-/* The I-th of the shares. Files that it writes get its number. */
+/* The command of the I-th share. Files that it writes have its number in their names. */
 static GPtrArray *share_of(const struct jobs *j, unsigned job)
 {
 	static const char *const replaced[] = { "jobs",   "output",   "format", "runs",
@@ -365,7 +365,7 @@ static void digest_text(GChecksum *sum, const char *text)
 	g_checksum_update(sum, (const guchar *)text, (gssize)strlen(text) + 1);
 }
 
-/* SHA-256 of a file's contents, and whatever else is added. */
+/* Adds the contents of a file to the sum. */
 static bool digest_file(GChecksum *sum, const char *path)
 {
 	g_autofree char *digest = file_digest(path);
@@ -405,7 +405,7 @@ static char *identity_of(const struct arguments *a)
 	return text;
 }
 
-/* In a report that is kept, the first member. */
+/* The first member of a kept report, which names its share. */
 static char *member_of(const char *identity)
 {
 	return g_strdup_printf("{\"share\": \"%s\",", identity);
@@ -428,7 +428,7 @@ static bool is_kept(const char *path, const char *identity, bool *there, struct 
 	                 "is no report of this command with these options and inputs");
 }
 
-/* The report, in a file beside, becomes the share's, whole or not at all. */
+/* Moves the finished report to the share's file, whole or not at all. */
 static bool keep_report(const char *path, const char *made, const char *identity,
                         struct error *error)
 {
@@ -448,7 +448,7 @@ static bool keep_report(const char *path, const char *made, const char *identity
 	return w && file_writer_commit(w, error);
 }
 
-/* Make the share, and keep its report when it came to its end. */
+/* Makes the share, and keeps its report when it is complete. */
 static int make_share(const struct arguments *a, const char *path, const char *identity,
                       struct error *error)
 {
@@ -503,7 +503,8 @@ struct rounds {
 	unsigned count;
 	double seconds; /* in all; 0: no limit */
 	gint64 began;
-	uint64_t most, before; /* runs that may be made; runs that the state had */
+	uint64_t most, before; /* number of runs that may be made, and of the state's runs
+	                        * before */
 	const volatile int *interrupted;
 };
 
@@ -513,7 +514,7 @@ static double seconds_left(const struct rounds *r)
 	return r->seconds > 0 ? MAX(r->seconds - used, 0.001) : 0;
 }
 
-/* One job on a state, of `runs` runs. */
+/* The command of one job that explores a state, with `runs` runs. */
 static GPtrArray *explorer_of(const struct rounds *r, const char *state, uint64_t runs,
                               unsigned job)
 {
@@ -541,7 +542,7 @@ static GPtrArray *task_files(const struct rounds *r)
 	return files;
 }
 
-/* The base last: while it exists, tasks may be left. */
+/* Removes the tasks' files, the base last: while it exists, tasks may be left. */
 static void remove_tasks(const struct rounds *r)
 {
 	for (unsigned i = 0; i < MOST_JOBS; i++) {
@@ -554,7 +555,7 @@ static void remove_tasks(const struct rounds *r)
 	g_free(base);
 }
 
-/* Into the state, what its tasks have; they go when that is written. */
+/* Adds the tasks' results to the state; the tasks' files are removed when it is written. */
 static bool take_in(const struct rounds *r, const GPtrArray *files, struct error *error)
 {
 	struct tasks *all = tasks_join(files, false, error);
@@ -565,8 +566,8 @@ static bool take_in(const struct rounds *r, const GPtrArray *files, struct error
 	return good;
 }
 
-/* Are only some of a division's tasks there, since a process was killed that made or removed
- * them? Then nothing was done on them, or the state has it. */
+/* Does a division lack some of its tasks, since a process that made or removed them was
+ * killed? Then they have no results, or the state has them. */
 static bool are_incomplete(const GPtrArray *files)
 {
 	struct error none;
@@ -575,7 +576,7 @@ static bool are_incomplete(const GPtrArray *files)
 	return some != NULL || files->len == 0;
 }
 
-/* Tasks that a killed process has left. */
+/* Takes in tasks that a killed process has left. */
 static bool recover(const struct rounds *r, struct error *error)
 {
 	GPtrArray *files = g_ptr_array_new_with_free_func(g_free);
@@ -598,7 +599,7 @@ static bool recover(const struct rounds *r, struct error *error)
 	return good;
 }
 
-/* A round: EXIT_NOTHING, or the status of a job that failed. */
+/* Runs one round; returns EXIT_NOTHING, or the status of a job that failed. */
 static int run_round(const struct rounds *r, uint64_t runs, gint64 least, struct error *error)
 {
 	struct jobs j;
@@ -618,7 +619,7 @@ static int run_round(const struct rounds *r, uint64_t runs, gint64 least, struct
 	return status;
 }
 
-/* The beginning: one job makes or checks the state. */
+/* The first step: one job makes or checks the state. */
 static int run_first(const struct rounds *r)
 {
 	struct jobs j;
@@ -639,7 +640,7 @@ static bool is_over(const struct rounds *r, const struct tasks *t, uint64_t *lef
 	       (argument_flag(r->a, "until-error") && tasks_failed(t));
 }
 
-/* The state as it is; NULL and `error`. */
+/* Reads the state; NULL and `error`. */
 static struct tasks *open_state(const struct rounds *r, struct error *error)
 {
 	GPtrArray *files = g_ptr_array_new();
@@ -664,13 +665,13 @@ static int run_next(const struct rounds *r, bool *over, bool *ended, struct erro
 	tasks_free(t);
 	if (!good || *over)
 		return good ? EXIT_NOTHING : EXIT_BAD;
-	/* a join may take a tenth of the time, not more */
+	/* joining may take a tenth of the time, not more */
 	gint64 least = MAX(10 * (g_get_monotonic_time() - from), G_USEC_PER_SEC / 2);
 	return run_round(r, left, least, error);
 }
 
-/* Where all is explored, with findings: one more command on the state, which looks for
- * the points of no return with the program, and reports. */
+/* When all is explored, with findings: runs one more command on the state, which searches the
+ * points of no return with the program, and reports. */
 static int report_end(const struct rounds *r)
 {
 	static const char *const replaced[] = { "jobs", "runs", "budget", NULL };
@@ -715,7 +716,7 @@ static int run_rounds(const struct arguments *a)
 	if (t == NULL)
 		return *error.what ? fail(&error) : status;
 	r.most = r.most ? r.most : UINT32_MAX;
-	r.before = tasks_runs(t) - 1; /* run_first made one of them */
+	r.before = tasks_runs(t) - 1; /* run_first made one of these */
 	tasks_free(t);
 	while (status == EXIT_NOTHING && !over)
 		status = run_next(&r, &over, &ended, &error);
@@ -726,7 +727,8 @@ static int run_rounds(const struct arguments *a)
 
 /* -- the command --------------------------------------------------------------------------- */
 
-/* Traces are read by each process, and compared when a report is there: pipes cannot. */
+/* Are all traces files? Each process reads them, and a kept report is compared with them:
+ * pipes do not allow that. */
 static bool traces_are_files(const struct arguments *a, struct error *error)
 {
 	for (guint i = 0; i < a->words->len; i++) {
@@ -743,7 +745,8 @@ static bool traces_are_files(const struct arguments *a, struct error *error)
 	return true;
 }
 
-/* The baseline is for the merge: a mistake is found before the work is done. */
+/* Is the baseline readable? It is used by the merge, but a mistake is reported before the
+ * work is done. */
 static bool baseline_is_good(const struct arguments *a, struct error *error)
 {
 	const char *path = argument_value(a, "baseline");

@@ -1,7 +1,7 @@
 /*
- * shares.h - what races, check, explore and shake have in common where their work is divided:
- * --shard I/N, -j N (N shares at the same time, as processes, and one report of all) and
- * --resume FILE (a finished share is kept, and not made again).
+ * shares.h - division of the work of races, check, explore and shake: --shard I/N, -j N (N
+ * shares at the same time, as processes, and one report of all) and --resume FILE (a finished
+ * share is kept, and not made again).
  */
 #ifndef HEDDLE_SHARES_H
 #define HEDDLE_SHARES_H
@@ -35,10 +35,10 @@ enum { EXPLORE_RUNS = 10000, EXPLORE_SECONDS = 60 };
 /* --shard: the number of the share (from 0) and of all; 0 and 0 without it. Prints bad usage and
  * exits with 2. */
 void argument_shard(const struct arguments *a, uint32_t *shard, uint32_t *shards);
-/* Is this process to start others, for -j, or (`keeps`) for --resume? Prints bad usage and
+/* Should this process start others, for -j, or (`keeps`) for --resume? Prints bad usage and
  * exits with 2. */
 bool shares_asked(const struct arguments *a, bool keeps);
-/* Start them; the exit status. */
+/* Starts them; returns the exit status. */
 int shares_run(const struct arguments *a);
 
 #endif

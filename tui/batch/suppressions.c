@@ -26,7 +26,7 @@ static const struct {
 	{ "mutex", BIT(LOCK_MISUSE), false, false },
 	{ "deadlock", BIT(DEADLOCK), false, false },
 	{ "called_from_lib", ~0u, false, true },
-	/* no finding here is of these types; their lines are accepted */
+	/* no finding has these types; lines with them are accepted */
 	{ "thread", 0, false, false },
 	{ "signal", 0, false, false },
 };
@@ -255,10 +255,10 @@ char *suppressions_text(const GPtrArray *paths, struct error *error)
 
 /* -- matching ------------------------------------------------------------------------------ */
 
-/* A text of a finding that patterns are compared with. */
+/* A text of a finding to which patterns apply. */
 struct subject {
 	const char *text;
-	bool innermost, outside; /* of the innermost frame; the name of code without source */
+	bool innermost, outside; /* of the innermost frame; a name of code without source */
 };
 
 static void add_subject(GArray *subjects, const char *text, bool innermost, bool outside)

@@ -5,9 +5,10 @@
  * exit status.
  *
  * A line of a suppression file is TYPE:PATTERN; '#' begins a comment. PATTERN is a part of a
- * function's name, of a source file's path, of a library's name or, for races, of a variable's
- * name; '*' is any text, '^' the beginning, '$' the end. Types and what they suppress are in a
- * table of suppressions.c; every kind of finding is a type of its own as well.
+ * function's name, of a source file's path, of a library's name or, for races, of a
+ * variable's name; '*' is any text, '^' the beginning, '$' the end. Types and the findings
+ * they suppress are in a table of suppressions.c; every kind of finding is a type of its own
+ * as well.
  *
  * In a notes file, findings marked benign or duplicate are suppressed.
  */
@@ -23,18 +24,18 @@ struct suppressions;
 struct suppressions *suppressions_open(const GPtrArray *paths, struct error *error);
 void suppressions_free(struct suppressions *s);
 /* Add those that the trace was recorded with (`record --suppressions`); *s may be NULL, and
- * stays so when there are none. Damaged lines, of a foreign trace, are passed over. */
+ * stays so if the trace has none. Damaged lines, of a foreign trace, are passed over. */
 void suppressions_add_recorded(struct suppressions **s, const struct trace *t);
 /* The files' text as `record` keeps it, owned by the caller; NULL and `error` when one is
- * damaged or no list of lines. */
+ * damaged or not a list of lines. */
 char *suppressions_text(const GPtrArray *paths, struct error *error);
 
-/* The line that suppresses the finding, with its place: "race:deposit (tsan.supp:3)", owned by
- * `s`; NULL when there is none, also for NULL `s`. */
+/* The line that suppresses the finding, with its place: "race:deposit (tsan.supp:3)", owned
+ * by `s`; NULL when no line does, also for NULL `s`. */
 const char *suppressions_find(const struct suppressions *s, const struct trace *t,
                               const struct finding *f);
-/* The same for a finding of a report, by the functions and files of its "sites" and "stacks".
- */
+/* suppressions_find for a finding of a report, by the functions and files of its "sites" and
+ * "stacks". */
 const char *suppressions_find_filed(const struct suppressions *s, enum finding_kind kind,
                                     const struct json_t *fields);
 #endif

@@ -9,8 +9,8 @@
 
 struct dap_start {
 	int in, out; /* the editor */
-	/* Of the command line, where 'launch' does not say otherwise: */
-	GPtrArray *options;          /* char *: of `heddle replay`, other than these */
+	/* Options of the command line, unless 'launch' says otherwise: */
+	GPtrArray *options;          /* char *: options of `heddle replay` beyond these */
 	const char *witness, *trace; /* or NULL */
 	char *const *argv;           /* the program, or NULL */
 	unsigned timeout;            /* seconds for the server to be ready; 0: no limit */

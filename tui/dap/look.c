@@ -60,7 +60,7 @@ void drop_objects(struct session *s)
 	g_string_free(why, TRUE);
 }
 
-/* The index of a frame's or set's id; false: it is of another stop, or none. */
+/* The index of a frame's or set's id; false: the id is of an earlier stop, or unknown. */
 static bool index_of(const json_t *id, unsigned before, unsigned count, unsigned *index)
 {
 	json_int_t n = json_integer_value(id) - 1 - (json_int_t)before;
@@ -105,7 +105,7 @@ static json_t *frames_of(struct session *s, const char *thread, GString *why)
 	return stack;
 }
 
-/* The file of a frame, when it is there. */
+/* The file of a frame, if it exists. */
 static const char *file_of(const json_t *frame)
 {
 	const char *path = text_of(frame, "fullname");
@@ -113,7 +113,8 @@ static const char *file_of(const json_t *frame)
 	                                                                                 : NULL;
 }
 
-/* Frames above the first with a source file are not shown where the recorder is among them. */
+/* The number of frames to hide: those above the first with a source file, if the recorder is
+ * among them. */
 static unsigned recorder_frames(const json_t *stack)
 {
 	bool recorder = false;
@@ -271,7 +272,7 @@ static bool has_children(const json_t *object)
 	const char *hint = text_of(object, "displayhint");
 	if (!text_of(object, "dynamic"))
 		return count && atoi(count) > 0;
-	/* Shown by a printer, which is asked when they are. */
+	/* a pretty-printer shows them, and creates them on demand */
 	return more ? atoi(more) > 0 : !hint || strcmp(hint, "string") != 0;
 }
 
@@ -279,7 +280,7 @@ char *path_expression(struct session *s, const char *object, GString *why)
 {
 	json_t *answer = target_ask(&s->target, why, "-var-info-path-expression %s", object);
 	const char *text = text_of(answer, "path_expr");
-	/* Members of what has no name have no expression either. */
+	/* Members of a value without a name have no expression either. */
 	char *path = text && *text && !strstr(text, "()") ? g_strdup(text) : NULL;
 	/* gdb puts each part into parentheses. */
 	GRegex *part =
@@ -295,7 +296,7 @@ char *path_expression(struct session *s, const char *object, GString *why)
 	return path;
 }
 
-/* An object of gdb's, as one of a set's variables. */
+/* A variable object of gdb's, as an element of a set of variables. */
 static json_t *shown_variable(struct session *s, struct variables *of, const char *name,
                               const json_t *object)
 {
@@ -338,7 +339,7 @@ static void append_named(struct session *s, struct variables *v, const char *fra
                          const char *name, const char *value, json_t *list)
 {
 	GString *why = g_string_new(NULL);
-	/* Of two with one name the inner one is visible. */
+	/* of two variables with one name the inner one is visible */
 	bool hidden = g_hash_table_contains(v->children, name);
 	json_t *object = hidden ? NULL : create_object(s, frame, name, why);
 	if (object)
@@ -366,8 +367,8 @@ static bool list_locals(struct session *s, struct variables *v, const char *fram
 	return answer != NULL;
 }
 
-/* Variables of the frame's source file, which gdb's own interface lists of the whole program
- * alone. */
+/* Lists the variables of the frame's source file; gdb's own interface lists those of the
+ * whole program only. */
 static bool list_globals(struct session *s, struct variables *v, const char *frame,
                          json_t *list, GString *why)
 {
@@ -390,7 +391,7 @@ static bool list_globals(struct session *s, struct variables *v, const char *fra
 	return true;
 }
 
-/* "public" and its kin are no members, and have some. */
+/* "public" and its kin are no members, but groups of members. */
 static bool is_access_group(const json_t *child)
 {
 	const char *name = text_of(child, "exp");
@@ -542,7 +543,7 @@ static bool evaluate_expression(struct session *s, const char *frame, unsigned i
 	json_t *object = create_object(s, frame, expression, why);
 	if (!object)
 		return false;
-	/* With the members' values, which the object has not. */
+	/* includes the members' values, which the object does not have */
 	char *command = g_strdup_printf("-data-evaluate-expression%s", frame);
 	json_t *answer = ask_quoted(s, why, command, expression);
 	const char *value = text_of(answer ? answer : object, "value");

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Nested tuples and lists; gdb's own have fewer than ten. */
+/* Bound on nested tuples and lists; gdb's own have fewer than ten. */
 enum { DEEPEST = 200 };
 
 json_t *json_bytes(const char *bytes, size_t length)
@@ -47,7 +47,7 @@ static json_t *parse_string(const char **at)
 
 static json_t *parse_value(const char **at, int depth);
 
-/* "NAME=VALUE"; NULL when it is none. */
+/* Parses "NAME=VALUE"; NULL if malformed. */
 static json_t *parse_result(const char **at, int depth, char **name)
 {
 	size_t length = strcspn(*at, "=,{}[]\"");
@@ -61,7 +61,7 @@ static json_t *parse_result(const char **at, int depth, char **name)
 	return value;
 }
 
-/* Results up to `end`; false when they break off. */
+/* Parses results up to `end`; false when they break off. */
 static bool parse_results(const char **at, int depth, char end, json_t *object)
 {
 	while (**at != end) {

@@ -12,17 +12,17 @@
 
 struct mi_record {
 	/* '^' result, '*' execution, '=' notification, '~' console, '@' the target, '&' log;
-	 * 0: none of these (the prompt). */
+	 * 0: no record (the prompt). */
 	char kind;
-	uint64_t token; /* of the command that it answers; 0: none */
+	uint64_t token; /* token of the command that it answers; 0: none */
 	char *word;     /* "done", "stopped", ...; NULL for a stream; owned */
 	/* The results: tuples are objects, lists arrays (of the values, where they have names).
 	 * The text of a stream.  Owned. */
 	json_t *body;
 };
 
-/* A line of gdb's without its end.  False when it is no record; `record` is to be released in
- * any case. */
+/* Parses a line of gdb's without its end. False when it is no record; `record` is to be
+ * released in any case. */
 bool mi_parse(const char *line, struct mi_record *record);
 void mi_release(struct mi_record *record);
 
@@ -30,7 +30,7 @@ void mi_release(struct mi_record *record);
  * nor begin another. */
 void mi_append_quoted(GString *out, const char *text);
 
-/* A JSON string of any bytes: those that are no UTF-8 are replaced. */
+/* A JSON string of any bytes: invalid UTF-8 is replaced. */
 json_t *json_bytes(const char *bytes, size_t length);
 
 #endif

@@ -10,7 +10,7 @@ static json_t *unverified(const char *why)
 	return json_pack("{sbso}", "verified", 0, "message", json_bytes(why, strlen(why)));
 }
 
-/* "3": from the third time on.  The times before, or -1 and `why`. */
+/* The number of hits to ignore: 2 for "3", the third time; -1 and `why` for another text. */
 static long ignored(const json_t *point, GString *why)
 {
 	const char *text = text_of(point, "hitCondition");
@@ -48,7 +48,7 @@ static bool has_code(const json_t *bkpt)
 	return address && strcmp(address, "<PENDING>") != 0;
 }
 
-/* The breakpoint as the editor has it; `bkpt` is gdb's. */
+/* The breakpoint in the editor's form; `bkpt` is gdb's. */
 static json_t *describe(const struct session *s, const json_t *bkpt)
 {
 	const json_t *first = json_array_get(json_object_get(bkpt, "locations"), 0);
@@ -70,7 +70,7 @@ static json_t *describe(const struct session *s, const json_t *bkpt)
 	return j;
 }
 
-/* Set one at gdb's `location`, whose breakpoint is returned; NULL and `why`. */
+/* Sets a breakpoint at gdb's `location` and returns it; NULL and `why`. */
 static json_t *insert(struct session *s, const char *location, const json_t *point,
                       GString *why)
 {
@@ -101,7 +101,8 @@ static char *line_location(const char *path, json_int_t line)
 	return g_string_free(text, FALSE);
 }
 
-/* By the path; where the program was built elsewhere, by the file's name. */
+/* Sets a breakpoint by the file's path; if the program was built elsewhere, by the file's
+ * name. */
 static json_t *insert_line(struct session *s, const char *path, const json_t *point,
                            GString *why)
 {
@@ -325,7 +326,7 @@ static int watch(struct session *s, const struct data_point *d, const char *acce
 	char *bytes = g_strdup_printf("*(char (*)[%" PRIu64 "])%" PRIu64, d->size, d->address);
 	char *command = g_strdup_printf("-break-watch%s", option);
 	json_t *answer = ask_quoted(s, why, command, typed), *point = NULL;
-	if (!answer) /* a type that cannot be written so */
+	if (!answer) /* the value of such a type cannot be written in this form */
 		answer = ask_quoted(s, why, command, bytes);
 	const char *key;
 	json_object_foreach(answer, key, point) if (number_of(point)) break;

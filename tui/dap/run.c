@@ -147,7 +147,7 @@ static void describe_watch(struct session *s, const json_t *record, json_t *body
 	g_string_free(text, TRUE);
 }
 
-/* Heddle's remark on the stop becomes its description, and is said. */
+/* Heddle's remark on the stop becomes its description, and is printed. */
 static bool describe_notes(struct session *s, json_t *body)
 {
 	GString *notes = s->target.notes;
@@ -204,7 +204,7 @@ static void take_stop(struct session *s, const json_t *record)
 	const char *reason = text_of(record, "reason"),
 	           *signal = text_of(record, "signal-name");
 	s->running = false;
-	if (!s->configured) /* at main, as the session began */
+	if (!s->configured) /* the stop at main, at the session's start */
 		return;
 	if (reason && g_str_has_prefix(reason, "exited")) {
 		tell_exit(s, record);
@@ -212,7 +212,7 @@ static void take_stop(struct session *s, const json_t *record)
 	}
 	bool sigint = signal && strcmp(signal, "SIGINT") == 0;
 	if (s->interrupted && sigint && !s->paused)
-		return; /* breakpoints are set, and it goes on */
+		return; /* set breakpoints, and continue */
 	s->interrupted = false;
 	GString *why = g_string_new(NULL);
 	json_decref(target_command(&s->target, "-gdb-set scheduler-locking off", why));
@@ -226,7 +226,7 @@ static void take_stop(struct session *s, const json_t *record)
 	bool stepped = !reason && !s->paused && s->going && !strstr(s->going, "continue");
 	if (!signal || sigint)
 		tell_stop(s, stepped ? "step" : "pause", NULL, record);
-	else if (strcmp(signal, "SIGTRAP") == 0) /* by Heddle: before the pair */
+	else if (strcmp(signal, "SIGTRAP") == 0) /* by Heddle, before the pair */
 		tell_stop(s, "breakpoint", NULL, record);
 	else
 		tell_stop(s, "exception", text_of(record, "signal-meaning"), record);
@@ -249,7 +249,7 @@ void take_record(struct session *s, const struct mi_record *r)
 		breakpoint_modified(s, json_object_get(r->body, "bkpt"));
 	} else if (r->kind == '^' && strcmp(r->word, "error") == 0 && s->running &&
 	           r->token == s->going_token) {
-		/* It was to go on, and could not. */
+		/* it should have continued, and could not */
 		s->running = s->interrupted = false;
 		drop_objects(s);
 		renew_threads(s);

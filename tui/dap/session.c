@@ -6,7 +6,7 @@
 
 /* ---- messages ---- */
 
-/* A line of the adapter's own. */
+/* Prints a line of the adapter's own. */
 static void say(struct session *s, const char *line)
 {
 	send_output(s, "console", line, strlen(line));
@@ -21,7 +21,7 @@ static void respond(struct session *s, const json_t *to, json_t *body, const cha
 	if (why) {
 		json_t *text = json_bytes(why, strlen(why));
 		json_object_set(j, "message", text);
-		/* Editors show the format; braces would be places for values. */
+		/* editors take it for a format: braces would be places for values */
 		json_object_set_new(j, "body",
 		                    json_pack("{s{sisssos{so}}}", "error", "id", 1, "format",
 		                              "{why}", "showUser", json_true(), "variables",
@@ -65,7 +65,7 @@ static char *absolute(const char *path, const char *folder)
 	return g_canonicalize_filename(path, folder);
 }
 
-/* "--NAME=PATH": of 'launch', else of the command line. */
+/* Adds "--NAME=PATH", with the path from 'launch', else from the command line. */
 static void add_path(GPtrArray *options, const json_t *args, const char *name,
                      const char *given, const char *folder)
 {
@@ -194,8 +194,8 @@ static bool leave(struct session *s, const json_t *args, json_t *body, GString *
 enum needs {
 	NEEDS_NOTHING,
 	NEEDS_PROGRAM, /* launched */
-	NEEDS_STOP,    /* and standing: refused while it runs */
-	WAITS_FOR_STOP /* the run is interrupted for it */
+	NEEDS_STOP,    /* needs a stopped program: refused while it runs */
+	WAITS_FOR_STOP /* interrupts the run */
 };
 
 static const struct {
@@ -230,7 +230,7 @@ static const struct {
 	{ "disconnect", leave, NEEDS_NOTHING },
 };
 
-/* Events that follow the answer to a request. */
+/* Sends the events that follow the answer to a request. */
 static void follow_up(struct session *s, const char *command)
 {
 	GString *why = g_string_new(NULL);
@@ -251,7 +251,7 @@ static void follow_up(struct session *s, const char *command)
 	g_string_free(why, TRUE);
 }
 
-/* The request may be served now; false: it was put off, or `why` says why not. */
+/* May the request be served now? False: it was put off, or `why` says why not. */
 static bool is_time(struct session *s, enum needs needs, json_t *message, GString *why)
 {
 	if (needs != NEEDS_NOTHING && !s->launched) {
@@ -265,7 +265,7 @@ static bool is_time(struct session *s, enum needs needs, json_t *message, GStrin
 		return false;
 	}
 	g_queue_push_tail(s->waiting, json_incref(message));
-	/* A step is short, and would not go on as the same step. */
+	/* a step is short, and would not continue as the same step */
 	if (!s->interrupted && s->going && g_str_has_prefix(s->going, "-exec-continue")) {
 		s->interrupted = true;
 		json_decref(target_command(&s->target, "-exec-interrupt", why));
@@ -281,8 +281,8 @@ static void serve(struct session *s, json_t *message)
 	GString *why = g_string_new(NULL);
 	if (!type || strcmp(type, "request") != 0 || !command ||
 	    !json_is_integer(json_object_get(message, "seq"))) {
-		/* Answers to requests of the adapter, which sends none, and what is no message.
-		 */
+		/* Ignored: responses, as the adapter sends no requests, and texts that are no
+		 * message. */
 		if (!type || strcmp(type, "response") != 0)
 			say(s, "heddle: a message that is no request\n");
 		g_string_free(why, TRUE);

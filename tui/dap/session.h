@@ -1,5 +1,5 @@
 /*
- * session.h - an editor's session: what the adapter's files share.
+ * session.h - an editor's session, shared by the adapter's files.
  *
  * The editor's ids: a thread's is the recording's (T1 is 2) and stays the same however often
  * the program is run again; a frame and a set of variables are numbered from 1 with each stop,
@@ -30,11 +30,11 @@ struct variables {
 	enum scope scope;
 	unsigned frame;       /* index */
 	char *object;         /* SCOPE_OBJECT: gdb's variable object */
-	GHashTable *children; /* name, as the editor has it, to gdb's variable object */
+	GHashTable *children; /* name, as the editor shows it, to gdb's variable object */
 };
 
 struct data_point {
-	char *name, *type; /* of the variable, to be shown and watched */
+	char *name, *type; /* of the variable to be shown and watched */
 	guint64 address, size;
 };
 
@@ -52,23 +52,23 @@ struct session {
 	unsigned line_base;               /* number of a file's first line: 0 or 1 */
 	/* The run. */
 	bool running;
-	bool shown;       /* the editor knows that it stands */
+	bool shown;       /* the editor shows it as stopped */
 	bool paused;      /* the editor asked for it */
-	bool interrupted; /* by the adapter, to set breakpoints; then it goes on */
+	bool interrupted; /* stopped by the adapter, to set breakpoints; then it continues */
 	char *going;      /* the command that runs, or NULL */
 	uint64_t going_token;
-	GQueue *waiting; /* json_t *: requests for when it stands */
+	GQueue *waiting; /* json_t *: requests that wait for a stop */
 	/* Of the present stop. */
 	GArray *threads;                     /* struct thread */
 	GPtrArray *frames;                   /* struct frame * */
 	GPtrArray *sets;                     /* struct variables * */
-	unsigned frames_before, sets_before; /* given out for earlier stops */
+	unsigned frames_before, sets_before; /* numbers used for earlier stops */
 	GPtrArray *objects;                  /* char *: gdb's variable objects, to be deleted */
 	/* Breakpoints. */
 	GHashTable *sources; /* path to GArray of int: gdb's numbers */
 	GArray *functions;   /* int */
 	GArray *watches;     /* struct watch */
-	GHashTable *pending; /* gdb's numbers of those without code as yet */
+	GHashTable *pending; /* gdb's numbers of breakpoints without code so far */
 	GPtrArray *data;     /* struct data_point *; a dataId is an index */
 	GHashTable *files;   /* paths that frames have named */
 };
@@ -84,7 +84,7 @@ request list_threads, list_frames, list_scopes, list_variables, set_variable, ev
 
 /* ---- messages (talk.c) ---- */
 
-/* NULL and `why` when it is no text. */
+/* NULL and `why` when the member is no text. */
 const char *text_of(const json_t *object, const char *name);
 const char *needed_text(const json_t *args, const char *name, GString *why);
 /* Owned by the caller; `why` is emptied first. */
@@ -96,7 +96,7 @@ void send_output(void *session, const char *category, const char *text, size_t l
 
 /* ---- threads (threads.c) ---- */
 
-/* Read the threads that exist now; tell the editor which began and which ended. */
+/* Read the threads that exist now; notify the editor of those that began and ended. */
 void renew_threads(struct session *s);
 const struct thread *find_thread(const struct session *s, json_int_t id);
 /* The editor's id of a thread by gdb's number; 0: unknown. */
@@ -104,29 +104,29 @@ unsigned thread_id(const struct session *s, const char *gdb);
 
 /* ---- the run (run.c) ---- */
 
-/* Let it go on by gdb's command. */
+/* Lets the program continue by gdb's command. */
 bool go_on(struct session *s, const char *command, GString *why);
-/* Executions, notifications and late errors of gdb's. */
+/* Handles executions, notifications and late errors of gdb's. */
 void take_record(struct session *s, const struct mi_record *r);
 void tell_stop(struct session *s, const char *reason, const char *description,
                const json_t *record);
 
 /* ---- breakpoints (points.c) ---- */
 
-/* A breakpoint without code may have found it. */
+/* A breakpoint without code may have got some. */
 void breakpoint_modified(struct session *s, const json_t *body);
-/* "acct.balance": the name of what gdb's watchpoint `number` watches; or NULL. */
+/* "acct.balance": the name of the memory that gdb's watchpoint `number` watches; or NULL. */
 const char *watched_name(const struct session *s, const char *number);
 
 /* ---- variables (look.c) ---- */
 
 /* Frames and variables of the last stop are no longer valid. */
 void forget_stop(struct session *s);
-/* Delete gdb's variable objects, while the program stands. */
+/* Deletes gdb's variable objects, while the program is stopped. */
 void drop_objects(struct session *s);
 /* Append " --thread T --frame L" of the editor's frame id, which may be missing. */
 bool name_frame(struct session *s, const json_t *id, GString *command, GString *why);
-/* The same of a set of variables. */
+/* name_frame for a set of variables. */
 void name_set_frame(const struct session *s, const json_t *set, GString *command);
 /* gdb's variable object of a variable that the editor names by its set; NULL and `why`. */
 const char *find_object(const struct session *s, const json_t *set, const char *name,
@@ -134,8 +134,8 @@ const char *find_object(const struct session *s, const json_t *set, const char *
 /* "acct.balance": the expression of gdb's variable object, owned by the caller; NULL: it has
  * none. */
 char *path_expression(struct session *s, const char *object, GString *why);
-/* Frames of the stack above the user's own code that are the recorder's: the level of the first
- * frame that is shown. */
+/* The level of the first frame to show: above it are the recorder's, above the user's own
+ * code. */
 unsigned first_level(struct session *s, const char *gdb_thread);
 
 #endif

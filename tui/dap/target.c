@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Written by replay_server.c when the socket listens. */
+/* The message of replay_server.c when its socket listens. */
 static const char ready[] = "heddle: waiting for gdb";
 
 /* ---- output of the program ---- */
@@ -25,7 +25,7 @@ static void say_line(struct target *t, struct pipe_end *p, size_t length)
 	g_string_erase(p->partial, 0, (gssize)length);
 }
 
-/* Bytes at the end that begin a character of UTF-8 and do not end it. */
+/* Number of bytes at the end that begin a character of UTF-8 without completing it. */
 static size_t unfinished(const GString *s)
 {
 	for (size_t n = 1; n <= 3 && n <= s->len; n++)
@@ -42,7 +42,7 @@ static void pass_on(struct target *t, struct pipe_end *p, bool all)
 	char *end;
 	while (p->lines && (end = memchr(p->partial->str, '\n', p->partial->len)) != NULL)
 		say_line(t, p, (size_t)(end - p->partial->str) + 1);
-	/* A line that may still become Heddle's own is kept. */
+	/* keep a line that may still become Heddle's own */
 	bool open =
 	        p->lines && strncmp(p->partial->str,
 	                            "heddle: ", MIN(p->partial->len, strlen("heddle: "))) == 0;
@@ -121,7 +121,7 @@ void target_wait(struct target *t, int milliseconds)
 		{ .fd = t->bytes ? t->output.fd : -1, .events = POLLIN },
 		{ .fd = t->bytes ? t->errors.fd : -1, .events = POLLIN },
 	};
-	enum { LOOK = 500 }; /* milliseconds: is the server there? */
+	enum { LOOK = 500 }; /* milliseconds between checks whether the server lives */
 	if (t->server > 0 && (milliseconds < 0 || milliseconds > LOOK))
 		milliseconds = LOOK;
 	int some = poll(p, G_N_ELEMENTS(p), milliseconds);
@@ -132,7 +132,7 @@ void target_wait(struct target *t, int milliseconds)
 	}
 	if (some <= 0)
 		return;
-	/* The program wrote before it stopped: first its output, then the stop. */
+	/* The program wrote before it stopped, so its output comes first, then the stop. */
 	if (p[1].revents || p[2].revents || p[3].revents) {
 		drain(t, &t->output);
 		drain(t, &t->errors);
@@ -160,7 +160,7 @@ static bool is_urgent(struct wire *client)
 	return false;
 }
 
-/* The result of that token, taken out of the records; or NULL. */
+/* The result with that token, removed from the records; or NULL. */
 static struct mi_record *take_result(struct target *t, uint64_t token)
 {
 	for (GList *l = t->records->head; l; l = l->next) {
@@ -246,7 +246,7 @@ static _Noreturn void become(const int fds[3], char *const *argv, const char *fo
                              const char *path)
 {
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	setpgid(0, 0); /* a ^C at the terminal is the adapter's */
+	setpgid(0, 0); /* a ^C at the terminal is for the adapter */
 	signal(SIGPIPE, SIG_DFL);
 	for (int i = 0; i < 3; i++)
 		dup2(fds[i], i);
@@ -316,7 +316,7 @@ static bool start_gdb(struct target *t)
 	return t->gdb > 0;
 }
 
-/* Wait until the server listens.  Its words go to `why`, should it end. */
+/* Waits until the server listens. If it ends, its output goes to `why`. */
 static bool await_server(struct target *t, unsigned seconds, GString *why)
 {
 	gint64 end = g_get_monotonic_time() + (gint64)seconds * G_USEC_PER_SEC;
@@ -395,7 +395,7 @@ bool target_open(struct target *t, GPtrArray *options, char *const *argv, const 
 	return connected != NULL;
 }
 
-/* Wait for a child that is about to end, and end it where it does not. */
+/* Waits for a child that is about to end, and kills it if it does not. */
 static void end_child(pid_t *child)
 {
 	enum { TRIES = 100, PAUSE = 20000 }; /* 2 s each, in microseconds */
@@ -425,7 +425,7 @@ void target_close(struct target *t)
 {
 	if (!t->bytes)
 		return;
-	/* gdb, whose standard input ends, leaves the server, which ends the program. */
+	/* the end of gdb's standard input makes gdb leave the server, which ends the program */
 	close_fd(&t->to_gdb);
 	if (t->gdb > 0)
 		kill(t->gdb, SIGKILL);

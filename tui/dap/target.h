@@ -12,15 +12,15 @@
 #include "tui/dap/mi.h"
 #include "tui/dap/wire.h"
 
-/* Where the program's output, Heddle's and gdb's go: category "stdout", "stderr", "console". */
+/* Receives the program's, Heddle's and gdb's output: category "stdout", "stderr", "console". */
 typedef void target_said(void *context, const char *category, const char *text, size_t length);
 
 /* An output that comes in pieces. */
 struct pipe_end {
 	int fd;           /* -1: closed */
-	GString *partial; /* an unfinished character or, of `lines`, line */
+	GString *partial; /* an unfinished character or, with `lines`, line */
 	const char *category;
-	bool lines; /* "heddle:" at a line's beginning is Heddle's, not the program's */
+	bool lines; /* lines that begin with "heddle:" are Heddle's, not the program's */
 };
 
 struct target {
@@ -30,7 +30,7 @@ struct target {
 	pid_t server, gdb; /* 0: not started */
 	struct pipe_end output, errors;
 	int to_gdb, from_gdb;
-	GString *bytes; /* of gdb's, not a whole line yet */
+	GString *bytes; /* bytes of gdb's, not a whole line yet */
 	char *folder;   /* private, with the socket; NULL: none */
 	char *socket;
 	uint64_t token;  /* of the last command */
@@ -48,8 +48,8 @@ bool target_open(struct target *t, GPtrArray *options, char *const *argv, const 
 /* End both, and the program with them. */
 void target_close(struct target *t);
 
-/* Wait for anything of the client's, gdb's or the program's, at most `milliseconds` (-1: for
- * ever). */
+/* Waits for input from the client, gdb or the program, at most `milliseconds` (-1: without
+ * limit). */
 void target_wait(struct target *t, int milliseconds);
 
 /* Send gdb a command ("-thread-info", arguments quoted by mi_append_quoted) and wait for its

@@ -29,7 +29,7 @@ static bool refuse(struct wire *w, const char *what)
 	                 what);
 }
 
-/* The length that the header names, which ends at `end`; -1: none. */
+/* The length in the header, which ends at `end`; -1: none. */
 static gint64 content_length(const char *header, const char *end)
 {
 	static const char name[] = "Content-Length:";
@@ -50,7 +50,7 @@ static gint64 content_length(const char *header, const char *end)
 	return -1;
 }
 
-/* Take a message out of the bytes; false: nothing whole is there, or the bytes are none. */
+/* Takes a message out of the bytes; false: none is complete, or the bytes are malformed. */
 static bool take_message(struct wire *w)
 {
 	enum { HEADER_MOST = 1 << 12 };
@@ -100,14 +100,14 @@ void wire_read(struct wire *w)
 
 static void write_all(struct wire *w, const char *bytes, size_t length)
 {
-	enum { TAKES = 30000 }; /* milliseconds that a client may leave bytes unread */
+	enum { TAKES = 30000 }; /* milliseconds for which a client may leave bytes unread */
 	while (length > 0 && !w->gone) {
 		struct pollfd p = { .fd = w->out, .events = POLLOUT };
 		if (poll(&p, 1, TAKES) == 0) {
 			w->gone = true;
 			return;
 		}
-		/* A pipe takes as much as it has room for without a wait. */
+		/* a pipe takes without waiting as much as it has room for */
 		ssize_t n = write(w->out, bytes, MIN(length, 4096));
 		if (n < 0 && errno != EINTR && errno != EAGAIN)
 			w->gone = true;

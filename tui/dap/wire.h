@@ -17,7 +17,7 @@ enum { WIRE_MOST = 4 << 20 }; /* bytes of a message */
 
 struct wire {
 	int in, out;
-	GString *bytes;   /* read, and not a whole message yet */
+	GString *bytes;   /* bytes read, not a whole message yet */
 	GQueue *received; /* json_t *, objects, owned */
 	json_int_t sent;  /* number of the last message */
 	bool gone;        /* the client has left, or its stream cannot be read any more */
@@ -28,8 +28,7 @@ struct wire {
 void wire_open(struct wire *w, int in, int out);
 void wire_close(struct wire *w);
 
-/* Read once, which does not wait where the descriptor is ready; whole messages are put into
- * `received`. */
+/* Reads once, without waiting if the descriptor is ready; whole messages go to `received`. */
 void wire_read(struct wire *w);
 
 /* Send an object, which is released; its "seq" is set. */

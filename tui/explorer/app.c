@@ -113,7 +113,7 @@ static const struct {
 	{ REQUEST_LINE_PREVIOUS, STEP_LINE, -1, false, SAYS_NO_LINE_BEFORE },
 };
 
-/* Most requests need an event, which an empty trace lacks. Says so. */
+/* Reports that an empty trace lacks the event that most requests need. */
 static bool is_empty(struct app *app)
 {
 	if (app_trace(app)->events_count)
@@ -170,7 +170,8 @@ static void search(struct app *app, int direction)
 {
 	struct session *s = app->session;
 	enum view_kind view = app_view(app);
-	if (view == VIEW_FINDINGS) { /* its search is a filter: search the listed ones */
+	if (view == VIEW_FINDINGS) { /* a search there is a filter: search the listed
+		                      * findings */
 		app_request(app, direction > 0 ? REQUEST_DOWN : REQUEST_UP, 1);
 		return;
 	}
@@ -319,7 +320,8 @@ static bool shared_request(struct app *app, enum request request, uint64_t count
 	return step(app, request, count);
 }
 
-/* The place where it could still end well; from there, where it no longer can. */
+/* Goes to the last event from which the run could still end well; from there, to the first
+ * from which it cannot. */
 static void go_no_return(struct app *app)
 {
 	const struct session *s = app->session;
@@ -494,7 +496,7 @@ static bool strokes_meet(uint32_t above, uint32_t below)
 	return down && up;
 }
 
-/* Give each of the lines two rows; strokes between lines go on. */
+/* Gives each line two rows; strokes continue between lines. */
 static void spread(struct pane body)
 {
 	struct pane lines = pane_part(body, 0, 0, body.rows / 2, -1);
@@ -772,7 +774,8 @@ static void draw_too_small(struct app *app, struct pane p)
 	}
 }
 
-/* The source of the selected event's thread; of both threads where both are about to go on. */
+/* Draws the source of the selected event's thread; of both threads when both are about to
+ * make the accesses of the pair. */
 static void draw_beside(const struct app *app, struct pane p)
 {
 	const struct session *s = app->session;

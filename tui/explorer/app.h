@@ -30,7 +30,7 @@ struct view_ops {
 	void (*fit)(struct app *app, void *state, int rows, int columns);
 	/* Has no side effects. */
 	void (*draw)(const struct app *app, const void *state, struct pane pane);
-	/* `count`: 0 if none was typed. False: not handled. */
+	/* `count`: 0 if no number was typed. False: not handled. */
 	bool (*request)(struct app *app, void *state, enum request request, uint64_t count);
 	/* Is the request possible now? Others are not hinted at; NULL: all are. */
 	bool (*offers)(const struct app *app, const void *state, enum request request);
@@ -93,10 +93,11 @@ struct app {
 	char *text_title;      /* owned */
 	struct guide *guide;   /* borrowed: the open lesson (guide.h), or NULL */
 	guint reported;        /* race of the report shown at the start, until a key; or 0 */
-	struct output *output; /* owned: what ran beside the screen (output.h); or NULL */
+	struct output *output; /* owned: a program beside the screen and its output
+	                        * (output.h); or NULL */
 	char *rebuilt;         /* owned: file of the last recording of :rebuild; or NULL */
 	char *tree_path;       /* owned: the requested exploration, or NULL */
-	bool runs_shown;       /* of an exploration the runs are shown, and not the outcomes */
+	bool runs_shown;       /* shows an exploration's runs instead of its outcomes */
 	GString *clipboard;    /* text to send to the terminal; empty: none */
 	char *message;         /* owned; the last line of the screen, or NULL */
 	bool message_is_error;
@@ -104,7 +105,7 @@ struct app {
 	bool line_open; /* the command line has the keys */
 	bool quit;
 	bool suspend, redraw; /* requests to the terminal */
-	char **after;         /* owned: command to run outside the screen; or NULL */
+	char **after;         /* owned: command to run when the terminal is free; or NULL */
 	bool after_is_heddle; /* it is another explorer, without a message around it */
 	char *question;       /* owned: shown in the last line until a key; or NULL */
 	app_answer *question_yes;
@@ -115,7 +116,8 @@ struct app {
 struct app *app_new(struct session *session, const struct app_options *options);
 void app_free(struct app *app);
 void app_resize(struct app *app, int rows, int columns);
-bool app_too_small(const struct app *app); /* nothing is shown, and keys do nothing but quit */
+bool app_too_small(const struct app *app); /* only a notice is shown, and keys do nothing but
+                                            * quit */
 /* Handle a key; goes to the command line while that is open (command_line.h). */
 static inline void app_key(struct app *app, int key)
 {
@@ -157,8 +159,8 @@ void app_go(struct app *app, enum view_kind view);
 bool app_leave(struct app *app);
 /* Make `event` the current one; with `jump` the old place is kept. */
 void app_goto(struct app *app, uint32_t event, bool jump);
-/* Words and rows that views have made are out of date: views below the top are closed, the top
- * one is opened anew. */
+/* Views' rows and texts are out of date: views below the top are closed, the top one is
+ * opened anew. */
 void app_forget(struct app *app);
 /* The contents of the top view may have changed. */
 void app_refresh(struct app *app);
@@ -191,7 +193,7 @@ bool explore_view_at_failure(const struct app *app);
 const char *order_view_word(const struct app *app);
 
 /* Mark the picked findings, else all of the selected folder, else the selected one; `note`
- * NULL: keep theirs. Returns their number. */
+ * NULL: keep each note. Returns their number. */
 guint findings_mark(struct app *app, enum triage triage, const char *note);
 /* Group them into folders by that property, or "none". False: not one of grouping_words. */
 bool findings_group(struct app *app, const char *word);
@@ -201,7 +203,8 @@ bool findings_group(struct app *app, const char *word);
 void app_start_index(struct app *app);
 /* Start the index, then all analyses that apply to the trace. */
 void app_start_work(struct app *app);
-/* Look for the run's point of no return in the exploration beside it, or that was asked for. */
+/* Look for the run's point of no return in the exploration beside it, or in the requested
+ * one. */
 void app_need_point(struct app *app);
 /* Start computing the order; false until it is ready. */
 bool app_need_order(struct app *app, enum order_kind kind);

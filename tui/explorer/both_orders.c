@@ -12,9 +12,9 @@
 
 enum { AT_ONCE = 50000 }; /* events that are compared within 20 ms */
 
-/* The job's data: all that it may read of the session, which is the screen's. */
+/* The job's data: all that it may read, since the session belongs to the screen's thread. */
 struct comparison {
-	struct witness_view *view; /* NULL: it has gone to another subject */
+	struct witness_view *view; /* NULL: the view shows another subject by now */
 	struct witness_view made;  /* given: `w`; made: stage to `accepted` */
 	struct check_options options;
 	struct semantics semantics;
@@ -62,7 +62,7 @@ static bool compare_orders(struct comparison *c, const struct progress *progress
 	v->calls_left = witness_calls_left(t, v->w.events, &v->calls_count);
 	if (!progress_tick(progress, 0.1, NULL))
 		return false;
-	/* why a switch is needed is known of sequentially consistent runs alone */
+	/* reasons for switches are known for sequentially consistent runs only */
 	v->switches = c->weak ? g_array_new(FALSE, FALSE, sizeof(struct context_switch))
 	                      : witness_switches(t, &v->w);
 	if (!progress_tick(progress, 0.6, NULL))

@@ -21,7 +21,7 @@ static bool is_at(const struct breakpoint *b, uint32_t location)
 	return false;
 }
 
-/* Is it the first event of a call of the function; or, when that does nothing, its entry? */
+/* Is it the first event of a call of the function, or the entry of a call without events? */
 static bool begins(const struct session *s, uint32_t function, uint32_t event)
 {
 	const struct event *e = s->trace->events;
@@ -55,7 +55,7 @@ static bool true_at(const struct session *s, const struct breakpoint *b, uint32_
 	return b->condition == NULL || stop_condition_holds(s, b->condition, event);
 }
 
-/* At the first event of a line only, or at the event that makes the condition true. */
+/* Does it stop at the event: the first of a line, or the one that makes the condition true? */
 static bool stops_at(const struct session *s, const struct breakpoint *b, uint32_t event)
 {
 	const struct trace *t = s->trace;

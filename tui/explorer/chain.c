@@ -19,7 +19,7 @@ static const struct step *step_at(const GArray *steps, guint i)
 	return &g_array_index(steps, struct step, i);
 }
 
-/* Is each step's end the next one's begin? */
+/* Does each step begin where the previous one ends? */
 static bool chain_holds_together(const GArray *steps)
 {
 	for (guint i = 1; i < steps->len; i++)
@@ -34,7 +34,7 @@ bool chain_is_ring(const GArray *steps)
 	       step_at(steps, steps->len - 1)->to == step_at(steps, 0)->from;
 }
 
-/* Event i of the chain, which has one more than steps. */
+/* Event i of the chain, which has one event more than steps. */
 static uint32_t node_at(const GArray *steps, guint i)
 {
 	return i == 0 ? step_at(steps, 0)->from : step_at(steps, i - 1)->to;
@@ -48,7 +48,7 @@ static int lane_of(const struct lanes *l, uint32_t thread)
 	return -1;
 }
 
-/* Assign lanes in thread order; false when there are too many. */
+/* Assign lanes in thread order; false for too many threads. */
 static bool lanes_of(const struct trace *t, const GArray *steps, struct lanes *l)
 {
 	*l = (struct lanes){ 0 };

@@ -18,7 +18,7 @@ struct chain_row {
 /* Does the last step end where the first begins? */
 bool chain_is_ring(const GArray *steps);
 /* Rows of such a chain (struct chain_row, owned by the caller, g_array_free): names, then
- * events and edges alternately. NULL when there are too many threads for `columns`. */
+ * events and edges alternately. NULL when `columns` are too few for the threads. */
 GArray *chain_rows(const struct session *s, const GArray *steps, int columns);
 /* Add the chain to a drawing whose lanes are the trace's threads. */
 void chain_draw(const struct session *s, const GArray *steps, struct drawing *drawing);

@@ -65,7 +65,7 @@ bool is_one_of(const GArray *locations, uint32_t location)
 	return false;
 }
 
-/* Add where a function begins whose entries are recorded: its first place in each call. */
+/* Add the first place in each call of a function whose entries are recorded. */
 static void add_bodies(const struct trace *t, const char *function, GArray *found)
 {
 	for (uint32_t e = 0; t->index && e < t->events_count; e++) {

@@ -229,7 +229,7 @@ static const struct {
 	{ KEYCODE_BACKSPACE, "\177" }, { KEYCODE_DELETE, "\004" },
 };
 
-/* The filter of the findings narrows while one types. */
+/* Applies the filter of the findings while the user types. */
 static void narrow(struct app *app)
 {
 	if (line.app == app && line.kind == LINE_FIND && app_view(app) == VIEW_FINDINGS)

@@ -32,7 +32,7 @@ enum completes {
 static const struct word {
 	const char *name, *others, *arguments, *help;
 	enum completes completes;
-	word_function *run; /* or NULL: run_by, with `how` */
+	word_function *run; /* or NULL: the run_by function, with `how` */
 	word_by_function *run_by;
 	int how;
 } words[] = {
@@ -240,8 +240,8 @@ static void offer_values(const struct app *app, const char *name, const char *te
 	}
 }
 
-/* Offer what may stand at the end of the condition: after a comparison the values of what is
- * compared, else names. */
+/* Offer completions for the end of the condition: after a comparison the values of the
+ * compared variable, else names. */
 static void offer_condition(const struct app *app, const char *condition, const char *text,
                             GPtrArray *out)
 {
@@ -265,7 +265,8 @@ static void offer_condition(const struct app *app, const char *condition, const 
 	}
 }
 
-/* The begin of the condition in a line up to the word that is completed; NULL: not in one. */
+/* The start of the condition in a line up to the word being completed; NULL: the word is not
+ * in one. */
 static const char *condition_in(const struct word *word, const char *before)
 {
 	const char *at = strstr(before, " if ");
@@ -281,8 +282,8 @@ static const char *condition_in(const struct word *word, const char *before)
 	               : NULL;
 }
 
-/* After a breakpoint's place comes "if"; after a setting's name its values; after reach's
- * condition the place.  False: none of these. */
+/* Offers completions by place: "if" after a breakpoint's place; a setting's values after its
+ * name; the place after reach's condition. False: none of these. */
 static bool offer_by_place(const struct app *app, const struct word *word, const char *before,
                            const char *text, GPtrArray *out)
 {

@@ -36,7 +36,7 @@ bool need_index(const struct app *app, struct error *error);
 bool need_events(const struct app *app, struct error *error);
 /* Locations of "bank.c:31", "src/bank.c:31" or "deposit": uint32_t. Caller frees. */
 GArray *locations_of(const struct trace *t, const char *place);
-/* The same, also of "31", a line of the selected event's file. */
+/* locations_of, also for "31", a line of the selected event's file. */
 GArray *places_of(const struct app *app, const char *place);
 bool is_one_of(const GArray *locations, uint32_t location);
 /* Tables of `info`. */

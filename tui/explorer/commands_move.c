@@ -30,7 +30,7 @@ static void say_event(struct app *app)
 	app_say(app, "%s", event);
 }
 
-/* Go there; shows the trace unless one is where steps are seen. */
+/* Go to the event; shows the trace unless the present view shows steps. */
 static void move_to(struct app *app, uint32_t event)
 {
 	if (!(IN_STEPS & 1u << app_view(app)) || app_view(app) == VIEW_WITNESS)
@@ -229,7 +229,7 @@ bool word_until(struct app *app, const char *arguments, struct error *error)
 	return true;
 }
 
-/* A thread by name, by its number, or by that with a T. */
+/* A thread by its name, or by its number with or without a T. */
 static uint32_t thread_of(const struct trace *t, const char *text)
 {
 	for (uint32_t i = 0; i < t->threads_count; i++)
@@ -275,7 +275,7 @@ bool word_thread(struct app *app, const char *arguments, struct error *error)
 	return true;
 }
 
-/* To the Nth stop from here, or to the last stop if N is more than there are. */
+/* Move to the Nth stop from here, or to the last one if fewer remain. */
 bool by_run(struct app *app, int direction, const char *arguments, struct error *error)
 {
 	struct session *s = app->session;

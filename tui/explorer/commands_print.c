@@ -41,8 +41,8 @@ static void append_print(const struct app *app, uint32_t v, GString *out)
 		        trace_thread_name(t, t->events[known.event].thread), known.event);
 }
 
-/* The event, from 1, since which the variable's block is there; 0: it always was. False: not
- * yet at the selected event. */
+/* The event, from 1, since which the variable's block exists; 0: from the beginning. False:
+ * not yet at the selected event. */
 static bool is_there(const struct session *s, uint32_t variable, uint32_t *since)
 {
 	const struct trace *t = s->trace;
@@ -79,8 +79,8 @@ static void append_members(const struct app *app, const char *object, bool prefi
 
 /* -- pointers ------------------------------------------------------------------------ */
 
-/* The variable of the object at an address that `accept` takes, or NONE. Of several blocks that
- * were there, the last one up to the selected event. */
+/* The variable of the object at an address that `accept` takes, or NONE. Of several blocks at
+ * that address, the last up to the selected event. */
 static uint32_t find_at(const struct session *s, uint64_t address, const char *member,
                         bool (*accept)(const struct trace *, uint32_t, const char *, GString *),
                         GString *name)
@@ -192,7 +192,7 @@ static bool read_index(struct reader *r, GString *name)
 	return good;
 }
 
-/* "->n" of the object that the pointer `name` has the address of at the selected event. */
+/* Reads "->n": the member of the object that pointer `name` points to at the selected event. */
 static bool read_arrow(struct reader *r, GString *name)
 {
 	gsize length = identifier_length(r->at + 2);
@@ -206,7 +206,7 @@ static bool read_arrow(struct reader *r, GString *name)
 	return good;
 }
 
-/* The name that begins here, with its members and elements. */
+/* Reads a name, with its members and elements. */
 static bool read_name(struct reader *r, GString *out)
 {
 	const struct app *app = r->app;
@@ -217,7 +217,8 @@ static bool read_name(struct reader *r, GString *out)
 	                        (r->at[chain] == '-' && r->at[chain + 1] == '>') ||
 	                        (r->at[chain] == '>' && r->at[chain - 1] == '-')))
 		chain++;
-	if (recorded > chain) { /* no name of C: "q.first#3->n", "stack@T1.f::x" */
+	if (recorded > chain) { /* a recording's name, not C's: "q.first#3->n",
+		                 * "stack@T1.f::x" */
 		g_string_append_len(out, r->at, (gssize)recorded);
 		r->at += recorded;
 		return true;
@@ -243,8 +244,8 @@ static bool read_name(struct reader *r, GString *out)
 	return good;
 }
 
-/* The expression with the names that the recording has for what it names at the selected
- * event. NULL and `error`. Caller frees. */
+/* The expression with its variables under their names in the recording at the selected event.
+ * NULL and `error`. Caller frees. */
 static char *in_recorded_names(const struct app *app, const char *text, int depth,
                                struct error *error)
 {
@@ -336,7 +337,7 @@ static bool show_pointed(struct app *app, const char *pointer, const char *typed
 	return good;
 }
 
-/* `*p`. Where the pointer is not recorded, its object may be, as "p->n". */
+/* Prints `*p`. If the pointer is not recorded, its object may be, as "p->n". */
 static bool print_object(struct app *app, const char *text, struct error *error)
 {
 	g_autofree char *pointer = in_recorded_names(app, text, 0, error);
@@ -416,7 +417,7 @@ void info_display(const struct app *app, const char *rest, GString *out)
 		g_string_append(out, SAYS_NO_DISPLAY);
 }
 
-/* gdb's: the variables of the selected frame. */
+/* As gdb's: the variables of the selected frame. */
 void info_locals(const struct app *app, const char *rest, GString *out)
 {
 	const struct trace *t = app_trace(app);

@@ -1,5 +1,5 @@
 /*
- * compare.c - see compare.h. A finding is reduced to facts that help to tell whether two
+ * compare.c - see compare.h. A finding is reduced to facts that help to decide whether two
  * findings are one bug: variables, places, callers, locks, threads, verdict, analyses.
  */
 #include "tui/explorer/compare.h"

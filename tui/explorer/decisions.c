@@ -11,7 +11,7 @@ enum { MOST_SEARCHED = 4000000 }; /* events, a few hundredths of a second */
 struct knowledge {
 	uint32_t unit, variable;
 	uint32_t seen; /* its first read, since it last wrote */
-	bool old;      /* another unit has written since */
+	bool old;      /* another unit has written the variable since */
 };
 
 struct decision_search {
@@ -19,7 +19,7 @@ struct decision_search {
 	const struct finding *f;
 	GArray *known; /* struct knowledge */
 	GArray *rows;  /* struct decision */
-	GArray *of;    /* uint32_t, for each row: its variable */
+	GArray *of;    /* uint32_t, by row: its variable */
 };
 
 static void decision_clear(void *data)
@@ -108,7 +108,7 @@ static char *what_was_old(const struct decision_search *d, const struct knowledg
 	return g_string_free(out, FALSE);
 }
 
-/* The unit's write: what others know is old from now on. */
+/* The unit's write: the values that other units have read are old from now on. */
 static char *note_write(struct decision_search *d, guint unit, uint32_t variable)
 {
 	char *old = what_was_old(d, knowledge_of(d, unit, variable));

@@ -31,8 +31,8 @@ static bool is_utf8(void)
 
 /* -- scripts ------------------------------------------------------------------------ */
 
-/* Every line is a command; blank lines and # are skipped. Stops at the first failure. Begins
- * when the index is complete, so that the output does not depend on timing. */
+/* Runs a script. Every line is a command; blank lines and # are skipped. Stops at the first
+ * failure. Begins when the index is complete, so that the output does not depend on timing. */
 static bool run_script(struct app *app, const char *path, struct error *error)
 {
 	size_t length;
@@ -143,7 +143,7 @@ static void terminal_loop(struct app *app)
 			bool small = app_too_small(app);
 			screen_size(&rows, &columns);
 			app_resize(app, rows, columns);
-			/* curses tells of the new size before the keys of the old one */
+			/* curses reports the new size before the keys typed at the old one */
 			if (small && !app_too_small(app))
 				screen_drop_keys();
 			break;
@@ -303,8 +303,8 @@ int explorer_run(struct trace *trace, const struct explorer_options *options,
 	line_end();
 	if (!headless)
 		screen_close();
-	/* Everything has been saved. Searches stop within moments and their threads are joined,
-	 * but a call of the solver may take long, so exit without it. */
+	/* All is saved. Searches stop within moments and their threads are joined; but a call
+	 * of the solver may take long, so then exit without it. */
 	if (good && options->guide == NULL && !jobs_end(&app->jobs, PATIENCE))
 		_exit(STATUS_GOOD);
 	app_free(app);
@@ -342,7 +342,8 @@ static bool play_task(struct app *app, const struct lesson_step *s, struct error
 	struct guide *g = app->guide;
 	if (s->task == NULL)
 		return true;
-	bool mended = g->changed && lesson_step_mends(s); /* its keys were pressed: only once */
+	bool mended = g->changed && lesson_step_mends(s); /* these keys have been pressed,
+	                                                   * and only once */
 	if (checks_failing(app, s->checks) == NULL && !mended)
 		return refuse_step(g, s, error, "the task is done before any key", NULL);
 	g_autofree char *press = g_strconcat("press ", s->keys, NULL);

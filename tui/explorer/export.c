@@ -126,7 +126,7 @@ static json_t *string_of(const char *text)
 	return string;
 }
 
-/* As in reports: the first variable, and all. */
+/* Adds the variables as reports do: the first, and all. */
 static void add_variables(const struct trace *t, const struct finding *f, json_t *root)
 {
 	json_t *all = json_array();
@@ -232,7 +232,8 @@ static char *to_svg(const struct app *app, const struct entry *entry)
 	return graph_text(app, entry, drawing_svg);
 }
 
-/* From the list the whole report, from the exploration its tree, else the selected finding. */
+/* The page: from the list the whole report, from the exploration its tree, else the selected
+ * finding. */
 static char *to_page(const struct app *app, const struct entry *entry)
 {
 	if (app_view(app) == VIEW_EXPLORE)
@@ -244,7 +245,7 @@ static char *to_page(const struct app *app, const struct entry *entry)
 
 static const struct {
 	const char *suffix;
-	bool graph; /* else a finding has to be selected */
+	bool graph; /* with a graph no finding needs to be selected */
 	char *(*make)(const struct app *, const struct entry *); /* NULL: no graph here */
 } forms[] = { { ".md", false, to_markdown },
 	      { ".json", false, to_json },
@@ -448,7 +449,8 @@ static char **replay_words(char **options, guint count, char *path, char **progr
 	return (char **)g_ptr_array_free(words, FALSE);
 }
 
-/* A program known from the trace only may be anything: show the whole command and ask. */
+/* Asks before a program is run that is known from the trace only, and may be anything: shows
+ * the whole command. */
 bool export_ask(struct app *app, char **program, app_answer *yes, char **words,
                 struct error *error)
 {

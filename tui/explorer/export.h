@@ -32,11 +32,11 @@ char *export_unused_name(const char *name);
 bool order_view_draw(const struct app *app, struct drawing *drawing);
 /* The tree of executions with a lane for each depth (view_explore.c); false without a tree. */
 bool explore_view_draw(const struct app *app, struct drawing *drawing);
-/* The tree that it shows, borrowed; NULL: none. */
+/* The tree that the view shows, borrowed; NULL: none. */
 const struct tree *explore_view_tree(const struct app *app);
-/* The trace of its selected run, owned; NULL: it was not kept, or there is no tree. */
+/* The trace of its selected run, owned; NULL: it was not kept, or the tree is not open. */
 char *explore_view_trace(const struct app *app, uint32_t *run);
-/* How a run of it ended, in words. */
+/* The end of one of its runs, in words. */
 void explore_append_end(const struct tree_run *r, GString *out);
 
 #endif

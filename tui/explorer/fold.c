@@ -2,9 +2,9 @@
  * fold.c - hidden threads and folded loops.
  *
  * A loop is given by one of its events: repetitions of the operation at its location in one
- * activation of its function; else, if there are none, of the nearest caller with repetitions.
- * Iterations may differ. The rounds between the first and the last are folded, and the first of
- * their events represents them.
+ * activation of its function; else, without repetitions, of the nearest caller that has some.
+ * Iterations may differ. The rounds between the first and the last are folded, and the first
+ * of their events represents them.
  */
 #include "tui/explorer/session.h"
 
@@ -79,7 +79,7 @@ static bool find_loop_at(const struct trace *t, uint32_t event, struct fold *fol
 	return rounds > 2;
 }
 
-/* In the event's function, else in the nearest caller with a loop here. */
+/* Finds the loop in the event's function, else in the nearest caller with a loop here. */
 static bool find_loop(const struct trace *t, uint32_t event, struct fold *fold)
 {
 	for (uint32_t e = event; e != NONE; e = activation_of(t, e))

@@ -74,8 +74,8 @@ static char *line_of(const struct session *s, uint32_t event)
 	return line;
 }
 
-/* "deposit and report", "worker": of both sides in an order that does not depend on which was
- * first; takes ownership. */
+/* "deposit and report", "worker": the names of both sides, in an order independent of the
+ * events'; takes ownership. */
 static char *both(char *one, char *two)
 {
 	int order = strcmp(one, two);

@@ -30,17 +30,17 @@ struct folders {
 };
 void folders_init(struct folders *f);
 void folders_release(struct folders *f);
-/* Group the entries in `shown` (int: indexes of session.entries); a folder stands where the
- * first of its members would. */
+/* Group the entries in `shown` (int: indexes of session.entries); a folder is placed where
+ * the first of its members would be. */
 void folders_make(struct folders *f, const struct session *s, const GArray *shown);
-/* The folder on that line; NULL: a finding is. */
+/* The folder on that line; NULL: the line is a finding. */
 const struct folder *folders_at(const struct folders *f, uint64_t line);
-/* The finding on that line, of a folder the first: an index of session.entries. */
+/* The finding on that line, for a folder its first: an index of session.entries. */
 int folders_entry(const struct folders *f, uint64_t line);
-/* The line of the entry, or of its folder while that is closed; `none` when it is in none. */
+/* The line of the entry, or of its folder while closed; `none` when it is not listed. */
 uint64_t folders_line_of(const struct folders *f, int entry, uint64_t none);
 bool folders_is_open(const struct folders *f, const struct folder *folder);
-/* Open the folder of that line, or close it; the folder's line. False: no folder. */
+/* Open the folder of that line, or close it; returns the folder's line. False: no folder. */
 bool folders_toggle(struct folders *f, const struct session *s, const GArray *shown,
                     uint64_t *line);
 

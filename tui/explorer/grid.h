@@ -43,7 +43,7 @@ enum mouse_button {
 	MOUSE_WHEEL_UP,
 	MOUSE_WHEEL_DOWN,
 	MOUSE_RELEASED,
-	MOUSE_CLICKED /* down and up again, told as one */
+	MOUSE_CLICKED /* down and up again, reported as one */
 };
 
 /* A line between two parts of a pane that the mouse can drag (split.h). */
@@ -51,7 +51,8 @@ struct border {
 	int which; /* enum split */
 	bool upright;
 	int row, column, length; /* of the line */
-	int begin, total;        /* of the pane across it, in columns when upright, else rows */
+	int begin, total;        /* extent of the pane along the border's movement, in
+	                          * columns when upright, else rows */
 };
 enum { BORDERS = 8 };
 
@@ -92,10 +93,10 @@ struct pane pane_part(struct pane pane, int row, int column, int rows, int colum
 int pane_text(struct pane pane, int row, int column, enum style style, const char *text);
 int pane_format(struct pane pane, int row, int column, enum style style, const char *format,
                 ...) __attribute__((format(printf, 5, 6)));
-/* The same in `width` columns; returns column + width. */
+/* pane_text in `width` columns; returns column + width. */
 int pane_field(struct pane pane, int row, int column, int width, enum style style,
                const char *text);
-/* Right-aligned in `width` columns. */
+/* pane_text right-aligned in `width` columns. */
 int pane_field_right(struct pane pane, int row, int column, int width, enum style style,
                      const char *text);
 void pane_rune(struct pane pane, int row, int column, enum style style, uint32_t rune);

@@ -22,7 +22,7 @@ struct guide {
 	bool done;      /* of the step */
 	bool skipping;  /* "next" was requested once before it was done */
 	guint hints;    /* number of hints shown */
-	char *reply;    /* owned: to an answer; or NULL */
+	char *reply;    /* owned: the response to an answer; or NULL */
 	bool changed;   /* shows a new recording */
 	char *wrong;    /* owned: why the changed program is wrong; NULL: right or unchanged */
 	bool replaying; /* a replay is requested and will run */
@@ -31,7 +31,8 @@ struct guide {
 	struct lesson_progress counts; /* mistakes and hints so far; the rest is unused */
 	enum guide_size size;
 	enum guide_wish wish;
-	unsigned edit_line; /* of the lesson's first source, at the selected finding; 0: none */
+	unsigned edit_line; /* line in the lesson's first source, at the selected finding; 0:
+	                     * none */
 	bool unkept;        /* do not save the progress */
 };
 

@@ -20,7 +20,7 @@ static check_function *const functions[CHECK_COUNT] = {
 #undef CHECK
 };
 
-/* Does it hold now?  What rests on analyses does not before they are done. */
+/* Does it hold now? A check of an analysis's results does not before that is done. */
 static bool check_holds(const struct app *app, const struct lesson_check *check)
 {
 	return app_trace(app)->events_count > 0 && session_has(app->session, INDEX_ALL) &&
@@ -42,7 +42,7 @@ static bool is_view(const struct app *app, char *const *operands)
 	return strcmp(view_word(app_view(app)), operands[0]) == 0;
 }
 
-/* Does the entry have the variable? "*" is any; of several sets or locks one suffices. */
+/* Does the entry have the variable ("*": any)? Of several sets or locks one suffices. */
 static bool names(const struct entry *entry, const char *variable)
 {
 	if (strcmp(variable, "*") == 0 || strcmp(entry->variable, variable) == 0)
@@ -51,7 +51,7 @@ static bool names(const struct entry *entry, const char *variable)
 	return g_strv_contains((const char *const *)parts, variable);
 }
 
-/* KIND VARIABLE [VERDICT]; without a verdict: can happen or happened. */
+/* Does the entry fit KIND VARIABLE [VERDICT]? Without a verdict: can happen or happened. */
 static bool fits(const struct entry *entry, char *const *operands)
 {
 	enum verdict verdict = entry->finding->verdict;
@@ -165,7 +165,7 @@ static bool is_found(const struct app *app, char *const *operands)
 	return any(app, operands);
 }
 
-/* Open findings and candidates still count. */
+/* No finding remains; open findings and candidates still count. */
 static bool is_none(const struct app *app, char *const *operands)
 {
 	const GPtrArray *entries = app->session->entries;
@@ -197,7 +197,7 @@ static bool is_gone(const struct app *app, char *const *operands)
 	return is_mended(app) && is_none(app, operands);
 }
 
-/* Does the analysis report a data race on the variable? -1: has not run. */
+/* Does the analysis report a data race on the variable? -1: not run. */
 static int seen_by(const struct app *app, char *const *operands)
 {
 	const struct session *s = app->session;

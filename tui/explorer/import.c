@@ -165,7 +165,7 @@ static void text_line(struct importer *im, const char *line)
 	           g_str_has_prefix(line, "SUMMARY:")) {
 		end_race(im);
 	} else if (strstr(line, "Allocation context:") || strstr(line, "Other segment ")) {
-		im->side = 2; /* DRD: allocation, the other thread's segment */
+		im->side = 2; /* DRD: an allocation, or the other thread's segment */
 	} else if (is_access(line) || strstr(line, "This conflicts with a previous")) {
 		begin_side(im);
 	} else if (is_blank(line) || strstr(line, "Location is ") ||

@@ -42,8 +42,8 @@ static void block_all(sigset_t *before)
 	pthread_sigmask(SIG_SETMASK, &all, before);
 }
 
-/* A handler runs in it only between these lines: what a thread's runtime keeps of it (that of
- * ThreadSanitizer) is not there before its begin and after its end. */
+/* A signal handler runs in the thread only between these lines: the thread's data of
+ * ThreadSanitizer's runtime does not exist before its begin and after its end. */
 static gpointer job_thread(gpointer data)
 {
 	struct job *job = data;

@@ -13,12 +13,12 @@
 
 struct job {
 	char *title; /* owned: "looking for races" */
-	/* In a thread of its own. False with error->cancelled when stopped. */
+	/* Runs in a thread of its own. False with error->cancelled when stopped. */
 	bool (*run)(struct job *job, const struct progress *progress, struct error *error);
-	/* In the screen's thread, after run; frees `data`. */
+	/* Runs in the screen's thread, after `run`; frees `data`. */
 	void (*done)(struct job *job, bool good, const struct error *error);
-	/* In the screen's thread, during run: items handed over by run (ownership passes);
-	 * after jobs.closing only frees them. NULL: none. */
+	/* Runs in the screen's thread, during `run`, with the items that it handed over
+	 * (ownership passes); after jobs.closing only frees them. NULL: none. */
 	void (*news)(struct job *job, GPtrArray *items);
 	void *data, *context;
 	int detail;     /* for run and done: an analysis, an order */
@@ -29,7 +29,7 @@ struct job {
 	GThread *thread;
 	sigset_t blocked;                /* of the thread that started it */
 	gint percent, stopped, finished; /* atomic */
-	gint step;                       /* atomic: how often the percentage began again */
+	gint step;                       /* atomic: number of restarts of the percentage */
 	char what[96];                   /* under jobs->mutex */
 	GPtrArray *items; /* under jobs->mutex: handed over, not collected; or NULL */
 	bool good;
@@ -56,7 +56,7 @@ void jobs_add(struct jobs *jobs, struct job *job);
 /* When the pipe is readable: calls `done` of ended jobs, starts waiting ones. */
 void jobs_collect(struct jobs *jobs);
 void jobs_stop(struct jobs *jobs); /* cancel all jobs */
-/* Cancel urgent jobs only; false when there are none. */
+/* Cancel urgent jobs only; false without one. */
 bool jobs_stop_urgent(struct jobs *jobs);
 bool jobs_idle(const struct jobs *jobs);
 /* "looking for races 34 %", or "" when idle. */

@@ -1,7 +1,7 @@
 /*
- * messages.h - the sentences of the last line: what a command or key says, and why one is
- * refused.  All of them, so that they can be read as a whole. tests/e2e/messages.t
- * looks that none stands elsewhere.
+ * messages.h - the sentences of the last line: messages of commands and keys, and reasons for
+ * a refusal. All are here, so that they can be read as a whole; tests/e2e/messages.t checks
+ * that none is elsewhere.
  *
  * SAYS_* are formats for app_say. NO_* are refusals: the remedy (NULL: none), then the format;
  * for refuse(). The compiler checks the arguments of both.

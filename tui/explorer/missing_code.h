@@ -12,7 +12,7 @@
 /* "░" when the thread is inside such a call at `event` (of any thread), else " ". */
 const char *missing_code_sign(const struct session *s, uint32_t thread, uint32_t event);
 /* "missing code: box_put (10) and box_take (28) may both touch *box" for such a step; false:
- * another rule. */
+ * the step has another rule. */
 bool missing_code_reason(const struct session *s, const struct step *step, GString *out);
 /* Append why missing code does not order the pair: the calls of each thread between its
  * events. */

@@ -352,7 +352,7 @@ static int lock_folder(const char *path, struct error *error)
 			break;
 		g_usleep(PAUSE);
 	}
-	/* File systems without such locks are used without. */
+	/* file systems without such locks are used without locking */
 	if (failed && (fd < 0 || errno == EWOULDBLOCK)) {
 		error_set(error, place_line(path, 0).text, "mark it again",
 		          "cannot write the notes: %s", g_strerror(errno));

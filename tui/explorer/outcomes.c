@@ -87,7 +87,7 @@ static void add_run(const struct tree *t, struct outcome *o, const struct tree_r
 		o->kept = r->run;
 }
 
-/* Errors that no run ends with: the run went on, and ended with another one. */
+/* Errors in which no run ends: the run continued, and ended otherwise. */
 static void add_passing_errors(const struct tree *t, GArray *all)
 {
 	g_autofree bool *ended = g_new0(bool, t->errors->len + 1);
@@ -99,7 +99,8 @@ static void add_passing_errors(const struct tree *t, GArray *all)
 	for (guint i = 0; i < t->errors->len; i++) {
 		const struct tree_error *e = &g_array_index(t->errors, struct tree_error, i);
 		bool known = ended[i];
-		for (guint k = 0; !known && k < all->len; k++) { /* without numbers of errors */
+		for (guint k = 0; !known && k < all->len; k++) { /* compare without the
+			                                          * numbers of errors */
 			const struct outcome *o = &g_array_index(all, struct outcome, k);
 			g_autofree char *words = end_text(e->end, e->status);
 			known = strcmp(o->words, words) == 0 && strcmp(o->text, e->story) == 0;

@@ -11,7 +11,7 @@ enum outcome_kind { OUTCOME_FAILED, OUTCOME_RACE, OUTCOME_PASSED };
 struct outcome {
 	enum outcome_kind kind;
 	char *words;    /* owned: "use after free", "data race", "prints" */
-	char *text;     /* owned: what it says or prints, the variable of a race; or "" */
+	char *text;     /* owned: its message or output, the variable of a race; or "" */
 	char *where;    /* owned: places, or "" */
 	uint64_t count; /* different runs; 0 for a race: not counted */
 	uint32_t first; /* run */
@@ -27,18 +27,18 @@ guint outcome_of_run(const struct tree *tree, const GArray *outcomes, uint32_t r
 /* "deadlock", "signal 6", "exit status 3": how the run ended. Owned by the caller. */
 char *end_text(const char *end, int64_t status);
 
-/* The reversals that part two runs. */
+/* The reversals in which two runs differ. */
 struct outcome_difference {
-	uint32_t other;        /* a run that ends otherwise; NONE: no run does */
-	GArray *here, *others; /* uint32_t: the runs below the common one, on the ways to
-	                        * either; owned */
+	uint32_t other;        /* a run with another outcome; NONE: none */
+	GArray *here, *others; /* uint32_t: the runs below the common one, on the paths to
+	                        * both; owned */
 };
 /* The nearest run in the tree that ends well, or for one that ends well with another outcome.
  */
 struct outcome_difference outcome_difference_of(const struct tree *tree, uint32_t run);
 void outcome_difference_release(struct outcome_difference *p);
 
-/* Append what the exploration covers: every schedule, or which part and how much is left. */
+/* Append the exploration's coverage: every schedule, or the share explored and the rest. */
 void tree_append_scope(const struct tree *tree, GString *out);
 /* Append how many runs have the outcome, and which is the shortest. */
 void outcome_append_count(const struct tree *tree, const struct outcome *o, GString *out);

@@ -127,7 +127,7 @@ static char *end_words(const struct output_step *step, const struct capture *c, 
 	return g_strdup_printf("exit status %d", WEXITSTATUS(step->status));
 }
 
-/* False: the rest is left out. */
+/* Runs one step; false: the remaining steps are left out. */
 static bool run_one(struct job *job, struct output_step *step, const struct progress *progress)
 {
 	struct listener listener = { job, step->side };

@@ -1,5 +1,5 @@
 /*
- * output.h - programs that run beside the screen, and what they said: a build, a new recording,
+ * output.h - programs that run beside the screen, and their output: a build, a new recording,
  * runs along a schedule. Shown by the view "output"; one at a time.
  */
 #ifndef HEDDLE_OUTPUT_H
@@ -9,28 +9,28 @@
 
 struct output_side {
 	char *title;   /* owned: "T1 first" */
-	GString *text; /* owned: what it said, as it came */
-	char *end;     /* owned: "exit status 0"; NULL: not begun, or it runs */
+	GString *text; /* owned: the output, as it came */
+	char *end;     /* owned: "exit status 0"; NULL: not started, or still running */
 	bool failed;
 };
 struct output {
 	char *title;     /* owned: "rebuild: make" */
-	GString *result; /* owned: what came of it, shown above */
+	GString *result; /* owned: the result, shown above */
 	struct output_side sides[2];
-	guint count; /* of sides, beside each other */
+	guint count; /* number of sides, shown beside each other */
 	bool running;
 	bool failed; /* the cursor goes to the first error's place */
 	char *trace; /* owned: a new recording, which Enter opens; or NULL */
 	guint revision;
 };
 
-/* A program to run: it says into a side, with this end. */
+/* A program to run, with its output on a side. */
 struct output_step {
 	char **argv; /* owned */
 	guint side;
 	unsigned seconds; /* then it is ended */
-	bool needed;      /* where it fails, the rest is left out */
-	bool unseen;      /* its end is shown only where it did not come to it by itself */
+	bool needed;      /* if it fails, the remaining steps are left out */
+	bool unseen;      /* its end is shown only if it did not end by itself */
 	char *began;      /* owned: a line said before, or NULL */
 	int status;       /* result: of waitpid, or -1 */
 	bool ran;
@@ -40,11 +40,11 @@ struct output_task {
 	GPtrArray *steps;          /* struct output_step *, owned */
 	char *folder;              /* owned: removed at the end, with its files; or NULL */
 	const struct trace *trace; /* borrowed: the explorer's */
-	/* In the thread that runs them, when all steps have: append to `result`. */
+	/* Runs in the thread that runs the steps, after all of them: appends to `result`. */
 	void (*compare)(struct output_task *task, GString *result);
-	/* On the screen's thread, at the end; or NULL. */
+	/* Runs on the screen's thread, at the end; or NULL. */
 	void (*ended)(struct app *app, struct output_task *task);
-	char *names[2]; /* owned: of the sides, for `compare` */
+	char *names[2]; /* owned: names of the sides, for `compare` */
 	char *path;     /* owned: for `compare` and `ended` */
 	struct app *app;
 };
@@ -53,7 +53,8 @@ void output_task_free(struct output_task *task);
 /* The argument vector passes to the task. */
 struct output_step *output_task_add(struct output_task *task, guint side, unsigned seconds,
                                     char **argv);
-/* Show the view and begin (ownership passes); false and `error` while another one runs. */
+/* Shows the view and starts the task (ownership passes); false and `error` while another one
+ * runs. */
 bool output_begin(struct app *app, struct output_task *task, struct error *error);
 void output_free(struct output *output); /* NULL is allowed */
 /* The vector's words, then NULL; for output_task_add. */

@@ -16,10 +16,9 @@
 #include <string.h>
 
 enum {
-	MOST_STEPS =
-	        1500, /* of one witness; what comes before is as recorded, or told in a line */
-	MOST_TOLD = 200, /* findings told one by one */
-	AROUND = 4,      /* source lines before and after */
+	MOST_STEPS = 1500, /* of one witness; earlier ones are summed up in a line */
+	MOST_TOLD = 200,   /* findings described one by one */
+	AROUND = 4,        /* source lines before and after */
 };
 
 /* Without < and &, so that it needs no escaping in either language. */
@@ -99,8 +98,7 @@ static const char style[] =
         "  padding: 0.4em 0; } .state div { min-height: 1.4em; white-space: pre-wrap; }\n"
         "section { border-top: 2px solid var(--rule); margin-top: 2em; }\n"
         "svg { background: #ffffff; }\n"
-        /* On paper nothing can be stepped: each step says where it is and what holds after it.
-         */
+        /* Paper cannot be stepped: each step gives its place and the state after it. */
         "@media print { .state, .keys { display: none; } section { break-before: page; }\n"
         "  section:first-of-type { break-before: auto; } tr, .side { break-inside: avoid; }\n"
         "  body { max-width: none; margin: 0; font-size: 11px; } pre { white-space: pre-wrap; }\n"
@@ -242,7 +240,7 @@ struct walk {
 	int8_t *moves;
 	guint from;  /* first step shown */
 	bool race;   /* the last two are next at once, and either may be first */
-	guint claim; /* events at the end that are next, and do not happen */
+	guint claim; /* number of final events that are next, and do not occur */
 };
 
 static uint32_t event_at(const GArray *events, guint i)
@@ -313,8 +311,8 @@ static void recorded_order(const struct walk *w, GString *out)
 	g_string_append(out, "</table></div>\n");
 }
 
-/* "acct.balance reads 100 or 150": a read that is next together with a write sees either what
- * holds now or what that write leaves behind, whatever it saw in the recording. */
+/* "acct.balance reads 100 or 150": a read that races with a write sees either the present
+ * value or the value written, whatever it saw in the recording. */
 static bool describe_racing_read(const struct walk *w, uint32_t event, guint step, GString *out)
 {
 	const struct trace *t = w->t;
@@ -433,7 +431,7 @@ static void page_walk(const struct app *app, const struct finding *f, guint numb
                       GString *out)
 {
 	struct session own =
-	        *app->session; /* with this finding's pair: its values come first */
+	        *app->session; /* with this finding's pair, whose values come first */
 	own.pair[0] = f->first;
 	own.pair[1] = f->second;
 	enum claim claim = finding_claim(f);
@@ -596,7 +594,7 @@ static void run_row(const struct tree *tree, guint i, GString *out)
 	g_string_append(out, "</tr>\n");
 }
 
-/* The runs as steps to walk, in the view's order. */
+/* The runs as steps to go through, in the view's order. */
 static void page_runs(const struct tree *tree, GString *out)
 {
 	g_string_append(out,
@@ -612,7 +610,7 @@ static void page_runs(const struct tree *tree, GString *out)
 	g_string_append(out, "</div>\n");
 }
 
-/* A text that ends in a number of lines, each with its place and source. */
+/* A text that ends in a list of lines, each with its place and source. */
 static void append_way(const struct app *app, const struct tree *tree, const GArray *way,
                        GString *out)
 {
@@ -626,7 +624,7 @@ static void append_way(const struct app *app, const struct tree *tree, const GAr
 	}
 }
 
-/* In what the outcome's shortest run and the nearest other one differ. */
+/* Appends how the outcome's shortest run differs from the nearest other one. */
 static void append_difference(const struct app *app, const struct tree *tree,
                               const struct outcome *o, GString *out)
 {
@@ -685,7 +683,7 @@ static void outcome_row(const struct app *app, const struct tree *tree, const GA
 	g_string_append(out, "</tr>\n");
 }
 
-/* How the runs end, failures first, as the view has it. */
+/* The ends of the runs, failures first, as in the view. */
 static void page_outcomes(const struct app *app, const struct tree *tree, GString *out)
 {
 	g_autoptr(GArray) outcomes = outcomes_of(tree);

@@ -10,7 +10,7 @@
 
 #include "tui/explorer/app.h"
 
-/* The page; owned by the caller. `only`: this finding; NULL: all of them. */
+/* The page; owned by the caller. `only`: this finding; NULL: all. */
 char *page_of_findings(const struct app *app, const struct entry *only);
 /* The tree of executions; NULL without one. */
 char *page_of_exploration(const struct app *app);

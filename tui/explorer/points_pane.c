@@ -51,7 +51,7 @@ static void note(GArray *list, struct touched new)
 	g_array_append_val(list, new);
 }
 
-/* Touches of the object, from the event backwards. */
+/* The object's touches, from the event backwards. */
 static GArray *touched_of(const struct session *s, uint32_t object)
 {
 	GArray *list = g_array_new(FALSE, FALSE, sizeof(struct touched));
@@ -96,7 +96,7 @@ static bool clash(const struct points *points, const struct touched *a, const st
 	return k != NULL && l != NULL && strcmp(k, l) == 0;
 }
 
-/* The clock of an event as numbers of events, its own with it. */
+/* The clock of an event as numbers of events, including the event itself. */
 static uint32_t *counts_at(const struct scope_clocks *c, const struct trace *t, uint32_t event)
 {
 	uint32_t own = t->events[event].thread, clock = scope_clocks_of(c, own);
@@ -133,7 +133,7 @@ static void append_clock(const struct session *s, const uint32_t *clock, GString
 	g_string_append(out, s->trace->threads_count > CLOCK_THREADS ? ", …⟩" : "⟩");
 }
 
-/* The event of an unordered conflicting touch, or NULL. */
+/* The event of an unordered conflicting touch, as text; or NULL. */
 static char *remark(const struct trace *t, const struct points *points, const GArray *list,
                     const struct touched *a)
 {

@@ -97,7 +97,7 @@ static int indent_of(const struct prose_row *row)
 	return blanks + (row->gutter ? 1 + text_columns(row->gutter) : 0);
 }
 
-/* Width of a number such as "12. ", by which further lines are indented. */
+/* Width of a number such as "12. ", the indentation of further lines. */
 static int hang_of(const char *text)
 {
 	int digits = (int)strspn(text, "0123456789");
@@ -130,7 +130,7 @@ void prose_fit(const GArray *prose, struct list *l, int rows, int columns)
 		return;
 	int above = 0;
 	uint64_t top = l->cursor;
-	for (;; top--) { /* leave as much above the cursor as fits */
+	for (;; top--) { /* leave as many rows above the cursor as fit */
 		above += height_of(row_at(prose, top), columns - MARGIN);
 		if (top == 0 || above > rows)
 			break;
@@ -149,7 +149,7 @@ static int draw_row(const struct prose_row *row, struct pane p, int at)
 	g_auto(GStrv) lines = g_strsplit(g_strchomp(text->str), "\n", -1);
 	for (char **line = lines; *line; line++)
 		pane_text(p, at++, 1 + indent_of(row), row->style, *line);
-	at += lines[0] == NULL; /* an empty paragraph is a line */
+	at += lines[0] == NULL; /* an empty paragraph has one line */
 	return at;
 }
 

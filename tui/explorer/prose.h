@@ -20,7 +20,7 @@ void prose_add(GArray *prose, enum style style, uint32_t event, const char *form
         __attribute__((format(printf, 4, 5)));
 /* Add a chain of events in lanes, or step by step when `columns` are too few. */
 void prose_add_chain(GArray *prose, const struct session *s, const GArray *steps, int columns);
-/* Add a proof; `needs`: what would need all of its steps. */
+/* Add a proof; `needs`: the situation that would need all of its steps. */
 #define PROOF_OF_PAIR "A run in which both are about to happen"
 void prose_add_proof(GArray *prose, const struct session *s, const struct proof *proof,
                      int columns, const char *needs);
@@ -33,7 +33,7 @@ void prose_select(const GArray *prose, struct list *list, int row, int columns);
 /* The keys of a view of paragraphs: export, go to the paragraph's event, move the cursor. */
 bool prose_request(struct app *app, const GArray *prose, struct list *list,
                    enum request request, uint64_t count);
-/* Append in lines of `columns`; `ascii`: with ASCII replacements. */
+/* Append the text in lines of `columns`; `ascii`: with ASCII replacements. */
 void prose_print(const GArray *prose, int columns, bool ascii, GString *out);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * reach.c - `:reach COND at PLACE`: is there an order of this run's events in which COND holds
- * when a thread comes to PLACE? The engine answers beside the screen
- * (engine/predict/reachable.h): with a schedule that the checker accepts, a proof that there is
- * none, or "unknown".
+ * reach.c - `:reach COND at PLACE`: is there an order of this run's events in which COND
+ * holds when a thread comes to PLACE? The engine answers beside the screen
+ * (engine/predict/reachable.h): with a schedule that the checker accepts, a proof that none
+ * exists, or "unknown".
  */
 #include "tui/explorer/weak_memory.h"
 #include "tui/explorer/commands.h"
@@ -24,7 +24,7 @@ struct reach {
 	char *text;  /* owned: its condition */
 	struct stop_condition *condition;
 	GArray *names;     /* uint32_t: variables by name of the condition, or NONE */
-	GArray *variables; /* uint32_t: the same without NONE */
+	GArray *variables; /* uint32_t: these without NONE */
 	GArray *targets;   /* uint32_t */
 	uint64_t visits;   /* of the place, in all */
 	struct reachable_answer answer;
@@ -70,7 +70,7 @@ static bool find_targets(struct reach *r, const char *place, struct error *error
 {
 	g_autoptr(GArray) locations = locations_of(r->s->trace, place);
 	add_visits(r, locations, false);
-	if (r->targets->len == 0 && locations->len) /* its events are inside of libraries */
+	if (r->targets->len == 0 && locations->len) /* its events are all inside of libraries */
 		add_visits(r, locations, true);
 	return r->targets->len || refuse(error, NO_EVENT_AT, place);
 }

@@ -1,6 +1,6 @@
 /*
- * refusal.c - see refusal.h. The order of the questions is the checker's: what must come first,
- * the memory, the lock, the wake-up, the value.
+ * refusal.c - see refusal.h. The order of the questions is the checker's: must-order, the
+ * memory's life, the lock, the wake-up, the value.
  */
 #include "tui/explorer/refusal.h"
 #include "tui/explorer/messages.h"
@@ -57,7 +57,7 @@ static const char *const must_sentences[] = {
 	[MUST_MISSING] = REFUSED_NOT_RETURNED,
 };
 
-/* The edge into the event whose other end is still to come, or NULL. */
+/* The edge into the event from another that has not come yet, or NULL. */
 static const struct must_edge *missing_edge(const struct refusal *r)
 {
 	struct must_run run = trace_must_into(r->t, r->event);
@@ -119,7 +119,8 @@ static bool refuse_lock(const struct refusal *r)
 	return true;
 }
 
-/* A try that failed in the recording would succeed here, or has to fail for another reason. */
+/* Refuses a try that failed in the recording, and would succeed here, or has to fail for
+ * another reason. */
 static bool refuse_try(const struct refusal *r)
 {
 	const struct event *e = &r->t->events[r->event];
@@ -155,7 +156,7 @@ static uint32_t value_read(const struct trace *t, uint32_t event)
 	return value.kind == V_PAIR ? value.first : t->events[event].aux;
 }
 
-/* The read would see another write than in the recording. */
+/* Refuses a read that would see another write than in the recording. */
 static bool refuse_value(const struct refusal *r)
 {
 	const struct event *e = &r->t->events[r->event];

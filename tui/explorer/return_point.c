@@ -56,7 +56,7 @@ static char *text_of(const json_t *item, const char *key)
 	return g_strdup(text ? text : "");
 }
 
-/* NULL: the point is none of this trace. */
+/* The point in this trace; NULL: the trace does not have it. */
 static struct return_point *point_of(const struct trace *t, const json_t *error)
 {
 	const json_t *item = json_object_get(error, "point-of-no-return");
@@ -234,7 +234,7 @@ static void tell_thread(const struct stage *stage, guint step, const GArray *loc
 	prose_add(prose, style_of_thread(thread), next, "    %s", text->str);
 }
 
-/* Of all threads, or of the one that took the step. */
+/* Describes all threads, or only the thread that took the step. */
 static void tell_threads(const struct stage *stage, guint step, uint32_t only, GArray *prose)
 {
 	enum { MOST = 12 };

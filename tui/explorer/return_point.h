@@ -14,18 +14,18 @@
 
 struct return_point {
 	uint32_t passes, fails;           /* events of the open trace; passes NONE: the begin */
-	char *thread, *operation, *place; /* owned: what comes in place of `fails` in a run that
-	                                   * ends well */
+	char *thread, *operation, *place; /* owned: the event in place of `fails` in a run
+	                                   * that ends well */
 	char *story;                      /* owned: how the run of the exploration ended */
-	bool every; /* of all continuations; else of those that were run */
+	bool every; /* true for all continuations; else for those that were run */
 };
 
-/* Looks into `file` (an exploration; may be NULL), then beside the trace. NULL: none is known,
- * or another run's. Owned by the caller; return_point_free takes NULL, too. */
+/* Searches `file` (an exploration; may be NULL), then the files beside the trace. NULL: none
+ * has a point for this run. Owned by the caller; return_point_free takes NULL, too. */
 struct return_point *return_point_find(const struct trace *t, const char *file);
 void return_point_free(struct return_point *p);
 
-/* "every schedule fails", or what is known of it. */
+/* "every schedule fails", or the weaker claim that was established. */
 const char *return_point_claim(const struct return_point *p);
 /* "T1's lock m (q.c:14)": the step of the run that ends well. */
 void return_point_append_instead(const struct return_point *p, GString *out);

@@ -23,7 +23,7 @@
 
 enum {
 	RUN_SECONDS = 60,   /* of one run */
-	MORE_SECONDS = 120, /* what `heddle` may need for it beside that */
+	MORE_SECONDS = 120, /* time that `heddle` may need for it beside that */
 	BUILD_SECONDS = 1800,
 	RECORD_SECONDS = 600,
 	COMPARE_SECONDS = 300,
@@ -157,7 +157,7 @@ static void compare_recorded(struct output_task *task, GString *out)
 		trace_close(other);
 }
 
-/* Lines of the program alone: not what `heddle replay` says between them. */
+/* The program's own lines, without those of `heddle replay` between them. */
 static GPtrArray *printed_lines(const struct output_side *side)
 {
 	GPtrArray *kept = g_ptr_array_new_with_free_func(g_free);
@@ -180,7 +180,7 @@ static void append_printed(const GPtrArray *lines, guint i, GString *out)
 	g_string_append(out, "”");
 }
 
-/* The ends and the first line printed that differ. */
+/* Adds how the ends differ, and the first printed line that does. */
 static void tell_printed(struct app *app, struct output_task *task)
 {
 	struct output *o = app->output;
@@ -301,7 +301,7 @@ static char *title_of(const struct app *app, enum what what, uint32_t run)
 	             : g_strdup("The witness on the real program");
 }
 
-/* `words`: what, the exploration's trace or "", the program. */
+/* `words`: the kind of run, the exploration's trace or "", the program. */
 static bool start_run(struct app *app, char **words, struct error *error)
 {
 	enum what what = WHAT_WITNESS;
@@ -346,7 +346,7 @@ static enum what what_of_view(const struct app *app)
 	}
 }
 
-/* Is there an order to run for what is selected? */
+/* Does the selection have a schedule to run? */
 static bool has_schedule(const struct session *s, struct error *error)
 {
 	const struct finding *f = s->pair[0] == NONE ? NULL : session_finding(s);
@@ -401,7 +401,7 @@ bool word_rerun(struct app *app, const char *arguments, struct error *error)
 
 /* -- a build and a new recording ------------------------------------------------------------ */
 
-/* The recording's options, as far as they are known ones: a trace can say anything. */
+/* Adds the recording's options, if they are known ones: a trace can contain anything. */
 static void add_recorded_options(const struct trace *t, GPtrArray *words)
 {
 	static const char *const valued[] = { "--mode", "--strategy", "--depth", "--steps",
@@ -610,7 +610,8 @@ static struct output_step *add_heddle(struct output_task *task, GPtrArray *words
 	return step;
 }
 
-/* First with the orders that the selected load's rows suggest, where they do. */
+/* Starts the exploration; first with the orders that the selected load's rows suggest, if
+ * any. */
 static void start_orders(struct app *app, char **program)
 {
 	struct error error;

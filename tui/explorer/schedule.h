@@ -40,8 +40,8 @@ void stage_describe(const struct stage *stage, uint32_t event, guint step, GStri
 /* The acquires of all locks held at that step, by thread: GArray of uint32_t, owned by the
  * caller. */
 GArray *stage_locks(const struct stage *stage, guint step);
-/* Append what the thread holds and waits for, "holds m, waits for l of T2"; `locks` from
- * stage_locks, `next` its next event or NONE (stage_pane.c). */
+/* Append the locks that the thread holds and its wait, "holds m, waits for l of T2"; `locks`
+ * from stage_locks, `next` its next event or NONE (stage_pane.c). */
 void stage_append_status(const struct stage *stage, uint32_t thread, guint step,
                          const GArray *locks, uint32_t next, GString *out);
 /* Append the values of the pair's variables and the last accessed ones. */
@@ -54,7 +54,7 @@ int8_t *schedule_moves(const GArray *events);
 
 /* Manual scheduling. */
 struct choice {
-	uint32_t thread, event; /* the thread's next event; NONE: none */
+	uint32_t thread, event; /* by thread: its next event; NONE: none */
 	bool enabled;
 	char *why;    /* owned: why it is not enabled, in the program's terms (refusal.h) */
 	char *reason; /* owned: the checker's, with its rule */

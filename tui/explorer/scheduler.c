@@ -94,7 +94,7 @@ void scheduler_start(struct app *app, struct witness_view *v, guint count)
 	}
 }
 
-/* The schedule becomes the witness when it has reached the pair. */
+/* Makes the schedule the witness, when it has reached the pair. */
 static bool adopt(struct app *app, struct witness_view *v)
 {
 	if (!chooser_is_at_pair(&v->chooser, v->pair)) {

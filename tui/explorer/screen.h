@@ -23,11 +23,11 @@ bool screen_open(const struct screen_options *options, struct error *error);
 void screen_close(void);
 void screen_size(int *rows, int *columns);
 void screen_show(const struct grid *grid);
-void screen_redraw(void); /* redraw completely next time */
+void screen_redraw(void); /* makes the next refresh redraw everything */
 /* Wait for a key, or for a byte in `wake_fd` (KEYCODE_WAKE). Returns a code point or an enum
  * special_key; after KEYCODE_RESIZE see screen_size, after KEYCODE_MOUSE screen_mouse. */
 int screen_key(int wake_fd);
-void screen_drop_keys(void); /* those that were typed and not yet asked for */
+void screen_drop_keys(void); /* drops keys typed so far */
 struct screen_click {
 	int row, column, button; /* enum mouse_button */
 };

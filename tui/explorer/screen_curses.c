@@ -106,7 +106,7 @@ static void write_now(const char *bytes, size_t length)
 	(void)ignored;
 }
 
-/* Moves while a button is down are told, too, which curses does not ask for. */
+/* Asks the terminal for mouse moves while a button is down, too, which curses does not. */
 static const char mouse_moves[] = "\033[?1002h";
 static const char mouse_off[] = "\033[?1006l\033[?1002l\033[?1000l";
 
@@ -393,7 +393,7 @@ void screen_lend(void)
 	def_prog_mode();
 	curs_set(1);
 	leave_screen();
-	signal(SIGINT, SIG_DFL); /* Ctrl-C may stop the program */
+	signal(SIGINT, SIG_DFL); /* Ctrl-C may then stop the program */
 	if (term.have_before)
 		tcsetattr(STDIN_FILENO, TCSADRAIN, &term.before);
 }
@@ -425,7 +425,7 @@ void screen_await_key(const char *prompt)
 	fflush(stdout);
 	while (read(STDIN_FILENO, &key, 1) < 0 && errno == EINTR)
 		;
-	if (key == '\033') { /* the rest of an escape sequence */
+	if (key == '\033') { /* drop the rest of an escape sequence */
 		raw.c_cc[VMIN] = 0;
 		tcsetattr(STDIN_FILENO, TCSANOW, &raw);
 		while (read(STDIN_FILENO, &key, 1) == 1)

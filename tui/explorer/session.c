@@ -27,7 +27,7 @@ const char *session_thread(const struct session *s, uint32_t thread)
 		role_append_thread(s->trace, thread, text);
 		const char *end = text->len ? strrchr(text->str, '(') : NULL;
 		gsize without = end ? (gsize)(end - text->str) : 0;
-		/* A second text behind the first: without the argument. */
+		/* A second text follows the first: without the argument. */
 		g_string_append_c(text, '\0');
 		g_string_append_len(text, text->str, (gssize)without);
 		s->threads[thread] = g_string_free(text, FALSE);
@@ -281,7 +281,7 @@ uint32_t session_find_short(const struct session *s, const char *name)
 
 /* -- variables of the selected frame ------------------------------------------------------- */
 
-/* The function of the selected frame; "": not known. */
+/* The function of the selected frame; "": unknown. */
 static const char *frame_function(const struct session *s)
 {
 	g_autoptr(GArray) frames = session_frames(s, s->event);
@@ -291,9 +291,9 @@ static const char *frame_function(const struct session *s)
 	return trace_string(s->trace, function);
 }
 
-/* The part behind "FUNCTION::" in the name of a local variable, without the number that tells
- * those of several calls apart ("worker::sum#2", "stack@T1.worker::sum"). NULL: not of that
- * function. Caller frees. */
+/* The part behind "FUNCTION::" in the name of a local variable, without the number that
+ * distinguishes those of several calls ("worker::sum#2", "stack@T1.worker::sum"). NULL: not
+ * of that function. Caller frees. */
 static char *local_name(const char *name, const char *function)
 {
 	const char *dot = strncmp(name, "stack@", 6) == 0 ? strchr(name, '.') : NULL;
@@ -309,8 +309,8 @@ static char *local_name(const char *name, const char *function)
 	return numbered ? g_strndup(name, (gsize)(number - name)) : g_strdup(name);
 }
 
-/* The number, from 1, of the thread's last access to the variable up to the selected event; 1:
- * it has only later ones; 0: none. */
+/* Rank of the thread's last access to the variable up to the selected event, from 1 on; 1
+ * also if all are later; 0: it has none. */
 static uint64_t accessed_here(const struct session *s, uint32_t variable)
 {
 	const struct trace *t = s->trace;

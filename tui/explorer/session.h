@@ -72,8 +72,8 @@ struct fold {
 	uint32_t first, last;    /* events */
 	uint64_t rounds, events; /* number folded */
 };
-/* The answer to `:reach`: the recorded events in an order after which the condition holds when
- * the thread of the last one, `target`, comes to it. */
+/* The answer to `:reach`: an order of the recorded events after which the condition holds
+ * when the thread of the last one, `target`, comes to it. */
 struct reached {
 	uint32_t target;
 	GArray *events;  /* uint32_t, owned; with the target */
@@ -110,12 +110,13 @@ struct session {
 	GPtrArray *reports;               /* struct report *, owned */
 	GPtrArray *entries;               /* struct entry *, owned; in trace order */
 	GHashTable *by_key;               /* the same by key; borrows */
-	GHashTable *seen[ANALYSIS_COUNT]; /* by site pair: verdict + 1; NULL: not run yet */
+	GHashTable *seen[ANALYSIS_COUNT]; /* by analysis, site pair: verdict + 1; NULL: not
+	                                   * run yet */
 	int entry;                        /* the selected one, or -1 */
 	uint32_t pair[2];                 /* the selected finding's pair, or one asked for */
 	bool asked;              /* selected by the user: new findings do not change it */
 	bool exact;              /* the user named these two events, not two places */
-	struct reached *reached; /* owned: the last one, or NULL */
+	struct reached *reached; /* owned: the last answer, or NULL */
 	guint awaited; /* selected race of the report (from 1) without a finding yet; 0: none */
 	GArray *reported; /* struct reported_pair (import.h), owned: another tool's; or NULL */
 	struct return_point *point; /* owned: of this run, from its exploration; or NULL */
@@ -139,7 +140,7 @@ struct session {
 	GArray *folds;                  /* struct fold; they do not overlap */
 	GArray *watches;                /* uint32_t variables */
 	GArray *bookmarks;              /* struct bookmark, by event */
-	GArray *kept_bookmarks;         /* the same as in the notes file */
+	GArray *kept_bookmarks;         /* the bookmarks as in the notes file */
 	GPtrArray *breakpoints;         /* struct breakpoint *, owned */
 	unsigned next_breakpoint;
 	char *wanted;     /* owned: last search, or NULL */
@@ -156,9 +157,10 @@ static inline bool session_has(const struct session *s, unsigned parts)
 /* "T1 worker(&q)", escaped, or the name alone while the index is being built. Owned by the
  * session, until session_forget_roles (names of functions are shown otherwise). */
 const char *session_thread(const struct session *s, uint32_t thread);
-/* The same where it has at most `columns` columns, else without the argument, else the name. */
+/* session_thread where it has at most `columns` columns, else without the argument, else the
+ * name. */
 const char *session_thread_within(const struct session *s, uint32_t thread, int columns);
-/* The columns of the widest of these. */
+/* The columns of the widest of these names. */
 int session_threads_columns(const struct session *s, int most);
 /* Append "T1 (worker(&q))", for sentences. */
 void session_append_role(const struct session *s, uint32_t thread, GString *out);
@@ -170,9 +172,9 @@ guint session_reported(const struct session *s, const struct entry *entry);
  * it exists. False: the trace has no such pair of accesses. */
 bool session_ask_reported(struct session *s, guint number);
 
-/* The place that was reached, while it is selected as a pair of its target alone; else NULL. */
+/* The answer of `:reach`, while it is selected as a pair of its target alone; else NULL. */
 const struct reached *session_reached(const struct session *s);
-/* Keep it (the sequence without the target), and select it. */
+/* Keep the answer (the sequence without the target), and select it. */
 void session_set_reached(struct session *s, uint32_t target, const GArray *sequence,
                          const char *condition);
 
@@ -180,7 +182,7 @@ void session_set_reached(struct session *s, uint32_t target, const GArray *seque
 
 /* Add a report: its findings become entries (with `settles` they replace candidates with the
  * same key), and the pairs seen by the analysis are recorded. */
-/* Are there calls of uninstrumented code? False until the index is built. */
+/* Does the trace have calls of uninstrumented code? False until the index is built. */
 static inline bool session_lacks_code(const struct session *s)
 {
 	return s->calls != NULL;
@@ -197,7 +199,7 @@ void session_settle(struct session *s, struct report *report);
 /* Add a report with missing code: its verdicts hold while that counts; entries do not
  * change. */
 void session_add_missing(struct session *s, struct report *report);
-/* Options of the checker for a claim: rule 5 if there is a model. */
+/* Options of the checker for a claim: rule 5 if a model is loaded. */
 struct check_options session_check_options(const struct session *s, enum claim claim,
                                            struct semantics *storage);
 /* The finding about session.pair, or NULL. */
@@ -231,7 +233,7 @@ uint32_t session_step(const struct session *s, uint32_t event, enum step_kind ki
 /* The next event other than `event` whose variable, lock, location or function contains
  * `text`. */
 uint32_t session_find(const struct session *s, uint32_t event, const char *text, int direction);
-/* The same in a sequence of events, from index `from` on: an index, or NONE. */
+/* session_find in a sequence of events, from index `from` on: an index, or NONE. */
 uint32_t session_find_in(const struct session *s, const GArray *events, guint from,
                          const char *text, int direction);
 /* The event beside `event` in the trace, in its thread; `direction`: 1 or -1. NONE: at the end.
@@ -258,10 +260,10 @@ GArray *session_locks_held(const struct session *s, uint32_t event);
 uint32_t session_parse_event(const struct session *s, const char *text, struct error *error);
 /* A variable by name, or NONE. */
 uint32_t session_find_variable(const struct session *s, const char *name);
-/* The same, also by an unambiguous name without the function ("q.pending" for
+/* session_find_variable, also by an unambiguous name without the function ("q.pending" for
  * stack@main.main::q.pending). */
 uint32_t session_find_short(const struct session *s, const char *name);
-/* The same, but a local variable of the selected frame comes first. */
+/* session_find_short, but a local variable of the selected frame comes first. */
 uint32_t session_find_here(const struct session *s, const char *name);
 /* Is it a local variable of the selected frame, and of its thread? */
 bool session_is_local(const struct session *s, uint32_t variable);
@@ -271,7 +273,7 @@ GArray *session_frames(const struct session *s, uint32_t event);
 
 /* The index of the frame that is the event's place: its innermost in the user's own files. */
 unsigned session_own_frame(const struct session *s, uint32_t event);
-/* The names of the entries anew, when what counts as the user's code has changed. */
+/* Renames the entries, when the setting of the user's own code has changed. */
 void session_rename(struct session *s);
 
 /* -- hiding and folding (fold.c) ----------------------------------------------------------- */
@@ -304,7 +306,8 @@ bool stop_condition_holds(const struct session *s, const struct stop_condition *
 /* Its variables, by its names: uint32_t; NONE for a name that is no variable. Caller frees. */
 GArray *stop_condition_variables(const struct stop_condition *stop);
 /* Does it hold for a thread that is about to do `event`, when the variables have these values
- * (of trace.values, 0: unknown; by name as above)? Any thread may ask. */
+ * (indices of trace.values, 0: unknown; in the order of stop_condition_variables)? Callable
+ * from any thread. */
 enum truth stop_condition_holds_with(const struct session *s, const struct stop_condition *stop,
                                      uint32_t event, const uint32_t *values);
 
@@ -312,7 +315,7 @@ enum truth stop_condition_holds_with(const struct session *s, const struct stop_
 
 /* "lock m", "balance 100 → 150", "balance reads 100". */
 void describe_event(const struct session *s, uint32_t event, GString *out);
-/* The same in another schedule, where the variable had value `old` (0: unknown). */
+/* describe_event in another schedule, where the variable had value `old` (0: unknown). */
 void describe_event_after(const struct session *s, uint32_t event, uint32_t old, GString *out);
 /* The operand of an event, "x", "m", "T2", in the names that people write (own_code.h). */
 /* Append " It needs weak memory: ..." about a race of a run that is not sequentially
@@ -323,12 +326,12 @@ void describe_operand(const struct trace *t, uint32_t event, GString *out);
 void describe_locks(const struct session *s, uint32_t event, GString *out);
 /* "bank.c:31", or the recorded name of the place. */
 void describe_line(const struct trace *t, uint32_t event, GString *out);
-/* "T1 is about to write q.head at q.c:12"; `same`: of the operand, "it". */
+/* "T1 is about to write q.head at q.c:12"; `same`: calls the operand "it". */
 void describe_about_to(const struct session *s, uint32_t event, bool same, GString *out);
 /* Append a lock held by both threads at these events, by one for writing; false: none. */
 bool describe_common_lock(const struct session *s, uint32_t first, uint32_t second,
                           GString *out);
-/* "deposit bank.c:31", or the location's name; "event 7" when there is none. */
+/* "deposit bank.c:31", or the location's name; "event 7" without one. */
 void describe_place(const struct session *s, uint32_t event, GString *out);
 /* Sentences on a finding: its meaning, and the analyses that report it. */
 void explain_entry(const struct session *s, const struct entry *entry, GString *out);
@@ -347,7 +350,7 @@ static inline uint32_t session_site(const struct trace *t, uint32_t event)
 
 void session_reached_free(struct reached *reached);
 
-/* A candidate that missing code may order cannot be settled. */
+/* Is the finding still open? A candidate that missing code may order cannot be settled. */
 static inline bool finding_is_open(const struct finding *f)
 {
 	return f->verdict == VERDICT_UNKNOWN ||

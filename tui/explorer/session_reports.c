@@ -158,7 +158,7 @@ static void append_where(const struct session *s, const struct finding *f, bool 
 	if (functions)
 		append_function(s, f->first, NONE, out);
 	append_line(t, f->first, NULL, out);
-	if (f->first == f->second) /* how the run ended is of one place */
+	if (f->first == f->second) /* an ending of the run has one place */
 		return;
 	g_string_append(out, " ⇄ ");
 	if (functions)
@@ -298,7 +298,7 @@ void session_add_report(struct session *s, struct report *report, enum analysis 
 		} else if (f->verdict == entry->finding->verdict &&
 		           f->count > entry->finding->count) {
 			entry->finding->count =
-			        f->count; /* it was shown before all were counted */
+			        f->count; /* it was shown before all pairs were counted */
 			entry->finding->counted_all = f->counted_all;
 		}
 	}
@@ -323,7 +323,7 @@ void session_settle(struct session *s, struct report *report)
 		const struct finding *old = entry->finding;
 		if (old->first != f->first || old->second != f->second)
 			continue;
-		/* a proof on one pair of accesses does not cover all */
+		/* a proof for one pair of accesses does not cover all */
 		if (f->verdict == VERDICT_IMPOSSIBLE && (old->count > 1 || !old->counted_all)) {
 			g_ptr_array_add(s->reports, report);
 			return;
@@ -358,7 +358,7 @@ void session_append_summary(const struct session *s, GString *out)
 		      { VERDICT_UNKNOWN, "open" },
 		      { VERDICT_CANDIDATE, "maybe" },
 		      { VERDICT_IMPOSSIBLE, "proved none" } };
-	guint counts[G_N_ELEMENTS(words)] = { 0 }; /* by verdict, as many as words */
+	guint counts[G_N_ELEMENTS(words)] = { 0 }; /* by verdict, in the order of `words` */
 	const char *comma = "";
 	for (guint i = 0; i < s->entries->len; i++)
 		counts[missing_code_verdict(s, s->entries->pdata[i])]++;

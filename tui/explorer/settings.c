@@ -36,7 +36,7 @@ bool settings_accepts(enum setting setting, const char *value)
 	return g_strv_contains((const char *const *)words, value);
 }
 
-/* The value in force; borrowed. */
+/* The present value; borrowed. */
 static const char *settings_value(enum setting setting)
 {
 	return values[setting] ? values[setting] : settings_table[setting].normal;
@@ -107,7 +107,7 @@ void settings_load_my_code(void)
 	g_key_file_free(file);
 }
 
-/* Write the value to the file, with what else stands in it. */
+/* Write the value to the file, and keep the file's other contents. */
 static bool keep(const char *group, const char *key, const char *value, struct error *error)
 {
 	g_autofree char *path = settings_path(), *folder = g_path_get_dirname(path);
@@ -140,7 +140,7 @@ static bool settings_keep(enum setting setting, const char *value, struct error 
 
 static const char build_group[] = "build";
 
-/* A folder as a key of the file, which has no '=', '[' and ']'. */
+/* A folder as a key of the file, which cannot contain '=', '[' and ']'. */
 static char *folder_key(const char *folder)
 {
 	return g_uri_escape_string(folder, "/", FALSE);
@@ -165,7 +165,8 @@ bool settings_keep_build(const char *folder, const char *command, struct error *
 	return keep(build_group, key, command, error);
 }
 
-/* Blue, orange, yellow and greys: told apart by people who do not see red and green as two. */
+/* Blue, orange, yellow and greys, which people who cannot distinguish red and green see as
+ * different. */
 static const struct {
 	enum style style;
 	short colour;
@@ -247,7 +248,7 @@ bool word_set(struct app *app, const char *arguments, struct error *error)
 	return good;
 }
 
-/* For this session alone; `set just-my-code` keeps it. */
+/* Sets it for this session only; `set just-my-code` keeps it. */
 bool word_just_my_code(struct app *app, const char *arguments, struct error *error)
 {
 	const char *value = *arguments ? arguments : own_code_is_on() ? "off" : "on";

@@ -23,17 +23,16 @@ char *settings_path(void);
 enum setting settings_find(const char *word);
 /* Is it one of the setting's values? */
 bool settings_accepts(enum setting setting, const char *value);
-/* Take the value over for this process; with `app` the screen follows. The value must be
- * accepted. */
+/* Use the value in this process; with `app` the screen follows. The value must be accepted. */
 void settings_apply(struct app *app, enum setting setting, const char *value);
 /* The file's values of the group [my-code], for commands without a screen; others are left
- * alone. A file that cannot be read is passed over: the explorer says what is wrong with it. */
+ * alone. A file that cannot be read is passed over: the explorer reports the error. */
 void settings_load_my_code(void);
 /* Is this its value now? */
 bool settings_is(enum setting setting, const char *value);
 /* The layout for large text: one thing at a time, in wide lines. */
 bool settings_project(void);
-/* The build command that is kept for a folder, owned; NULL: none. */
+/* The build command kept for a folder, owned; NULL: none. */
 char *settings_build(const char *folder);
 bool settings_keep_build(const char *folder, const char *command, struct error *error);
 /* The colour of a style under the palette, or -2: the style's own. */

@@ -30,7 +30,7 @@ void sources_forget(struct sources *s);
 const char *sources_line(struct sources *s, const char *recorded, uint32_t line);
 /* The text of the line that is named "FILE:LINE"; NULL: unknown. Borrowed. */
 const char *sources_place(struct sources *s, const char *place);
-/* Never NULL, but its `lines` may be. */
+/* Never NULL, but `lines` may be. */
 const struct source_file *sources_get(struct sources *s, const char *recorded);
 
 #endif

@@ -18,7 +18,7 @@ enum {
 
 /* -- selection of threads ------------------------------------------------------------------ */
 
-/* Has the thread events in the schedule? A schedule that still grows may get them of any. */
+/* Does the thread take part in the schedule? In one that still grows, any thread may. */
 static bool takes_part(const struct stage *stage, uint32_t thread)
 {
 	return stage->grows || stage_last(stage, thread, stage->events->len) != NONE;
@@ -206,7 +206,7 @@ void stage_pane_draw(const struct app *app, const struct stage *stage, guint ste
 	for (uint32_t i = 0; i < t->threads_count; i++)
 		if (shown[i])
 			draw_thread(app, stage, step, pair, locks, i, p, row++);
-	/* memory has no one value at a step of such a run */
+	/* memory has no single value at a step of such a run */
 	g_autoptr(GString) text =
 	        g_string_new(app->session->weak ? "last stored  " : "values  ");
 	gsize before = text->len;

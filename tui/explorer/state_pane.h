@@ -10,7 +10,7 @@
 struct state_row {
 	enum style style;
 	char *text; /* owned */
-	char *tail; /* owned, or NULL: follows in STYLE_CHANGED */
+	char *tail; /* owned, or NULL: text after it in STYLE_CHANGED */
 };
 
 enum state_part {
@@ -18,7 +18,7 @@ enum state_part {
 	STATE_STACKS = 2,
 	STATE_VALUES = 4,
 	STATE_CLOCKS = 8,
-	STATE_MEMORY = 16, /* of a run under a memory model (weak_memory.h) */
+	STATE_MEMORY = 16, /* for a run under a memory model (weak_memory.h) */
 };
 
 /* Rows for the parts (GArray of struct state_row, freed with g_array_free). */

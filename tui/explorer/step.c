@@ -172,7 +172,7 @@ static uint32_t step_accessor(const struct session *s, uint32_t event, int direc
 
 /* An open call of a thread. */
 struct frame_call {
-	guint depth; /* of its frame; 1: the outermost */
+	guint depth; /* depth of its frame; 1: the outermost */
 	uint32_t function;
 };
 
@@ -188,7 +188,7 @@ static struct frame_call call_at(const struct session *s, uint32_t event, guint 
 	return call;
 }
 
-/* Is the event inside of the call; `deeper`: of one that it makes? */
+/* Is the event inside of the call; `deeper`: inside of one that it makes? */
 static bool is_inside(const struct session *s, uint32_t event, struct frame_call call,
                       bool *deeper)
 {

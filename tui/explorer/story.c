@@ -100,7 +100,7 @@ static void tell_edges(struct story *story, const GArray *steps)
 	}
 }
 
-/* The pair is unordered in the recording: tell what would order it. */
+/* The pair is unordered in the recording: name the synchronisation that would order it. */
 static void tell_missing(struct story *story)
 {
 	const struct session *s = story->s;
@@ -150,7 +150,7 @@ static void tell_recording(struct story *story)
 /* A block of one thread without a switch: [begin, end) of the witness. */
 struct run {
 	guint begin, end;
-	bool last_of_pair; /* it ends before an event of the pair */
+	bool last_of_pair; /* the run ends before an event of the pair */
 };
 
 static uint32_t witness_at(const struct story *story, guint i)
@@ -271,7 +271,7 @@ static void tell_run(struct story *story, const struct stage *stage, const struc
 	          text->str);
 }
 
-/* Length of the prefix that is the same as in the recording, if large. */
+/* Length of the prefix that equals the recording, if large. */
 static guint as_recorded(const struct story *story)
 {
 	enum { MANY = 24 };
@@ -428,7 +428,7 @@ static void tell_title(struct story *story, const struct entry *entry)
 	blank(story);
 }
 
-/* Without a witness: the proof, or what is known. */
+/* Without a witness: the proof, or the state of the analysis. */
 static void tell_known(struct story *story, const struct entry *entry)
 {
 	const struct session *s = story->s;

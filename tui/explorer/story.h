@@ -16,8 +16,8 @@
 GArray *story_tell(const struct session *s, struct sources *sources, const struct entry *entry,
                    const struct finding *finding, int columns);
 
-/* Append what a thread does in its turn [begin, end) of the schedule: its synchronisation, the
- * accesses to what the event `pair` accesses, and how many other events. */
+/* Append the events of a thread's turn [begin, end) in the schedule: its synchronisation, the
+ * accesses to the variable of event `pair`, and the number of other events. */
 void story_append_turn(const struct stage *stage, guint begin, guint end, uint32_t pair,
                        GString *out);
 

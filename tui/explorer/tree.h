@@ -13,14 +13,14 @@ struct tree_run {
 	bool redundant; /* equivalent to an earlier run */
 	/* owned; "" for none */
 	char *flip, *thread, *place, *variable, *end, *story, *trace, *printed;
-	char *no_return; /* owned: lines about its point of no return; "" none */
-	char *output;    /* owned: digest of what it printed; "" unknown */
+	char *no_return; /* owned: lines about its point of no return; "" without one */
+	char *output;    /* owned: digest of its output; "" unknown */
 	int64_t status;
 	int64_t error; /* index in tree.errors, -1 none */
-	bool inside;   /* differs from its parent in a variable of the library, inside of it */
+	bool inside;   /* the variable in which it differs from its parent is the library's */
 	uint64_t switches;
 	uint64_t events, pruned;
-	uint64_t commuting; /* pairs of invocations whose reversal was not needed */
+	uint64_t commuting; /* pairs of invocations whose reversal was unnecessary */
 	GPtrArray *pairs;   /* char *: the first of these as text; owned */
 };
 /* An error of some runs, a data race between two places. */
@@ -42,13 +42,13 @@ struct tree {
 	GArray *pairs;        /* struct tree_race; pairs of the user's lines, each once */
 	uint32_t *place;      /* owned: by run, its index in `runs` */
 	uint64_t executions, states, pruned, waiting;
-	uint64_t estimate, low, high; /* different runs in all, about; 0: not estimated */
+	uint64_t estimate, low, high; /* estimated number of different runs in all; 0: not
+	                               * estimated */
 	bool complete;
-	int64_t bound;    /* all schedules with at most this number of preemptions were run; -1:
-	                   * none is promised
-	                   */
-	bool races, uses; /* uses of freed memory; either weakens `complete` */
-	GPtrArray *gaps;  /* char *, owned */
+	int64_t bound;      /* all schedules with at most this number of preemptions were run;
+	                     * -1: no such bound */
+	bool races, uses;   /* uses of freed memory; either weakens `complete` */
+	GPtrArray *gaps;    /* char *, owned */
 	GPtrArray *threads; /* char *, owned: "T1 worker(&q)", those of the first run */
 };
 /* NULL and `error` when unreadable; free with tree_free. */
@@ -63,7 +63,7 @@ static inline const struct tree_run *tree_run_of(const struct tree *tree, uint32
 {
 	return tree_at(tree, tree->place[run]);
 }
-/* The index of the thread that a text begins with, "T1 reads ...": NONE unknown. */
+/* The index of the thread at the beginning of a text, "T1 reads ...": NONE unknown. */
 uint32_t tree_thread_of(const struct tree *tree, const char *text);
 /* The tree of a run's trace: FILE and N of FILE.runN.hdl. NULL for other names. */
 char *tree_of_trace(const char *trace, uint32_t *run);

@@ -35,14 +35,14 @@ static uint32_t event_at(const struct witness_view *v, guint i)
 
 /* -- construction -------------------------------------------------------------------------- */
 
-/* The turn goes up to there, with what has no row. */
+/* Extends the turn up to there, with events that have no row. */
 static void extend(const struct witness_view *v, struct turn *turn, guint end)
 {
 	for (; turn->end < end; turn->end++)
 		turn->moved += v->moves[turn->end];
 }
 
-/* The last turn ends where another one begins. */
+/* Ends the last turn where another one begins. */
 static void end_turn(struct witness_view *v, guint end)
 {
 	GArray *list = v->turns.list;
@@ -136,7 +136,7 @@ void turns_fit(struct witness_view *v, int rows)
 	int room = rows_of(v, rows);
 	struct list list = { .cursor = turn_of_cursor(v), .top = v->turns.top };
 	list_fit(&list, v->turns.list->len, room);
-	/* Including the separator and the pair. */
+	/* including the separator and the pair */
 	uint64_t below = list.cursor + 1 + v->w.pair->len;
 	if (turn_at(v, list.cursor)->kind == ROW_BOTH &&
 	    below > list.top + (uint64_t)MAX(room, 0) && below <= v->turns.list->len)

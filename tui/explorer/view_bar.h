@@ -10,7 +10,7 @@
 void view_bar_draw(const struct app *app, struct pane row);
 /* The request of the view at a column of the bar, or REQUEST_NONE. */
 enum request view_bar_at(const struct app *app, int columns, int column);
-/* Does a bar of that width name the view, not by its key alone? */
+/* Does a bar of that width show the view's word, not its key alone? */
 bool view_bar_names(const struct app *app, int columns, enum request request);
 
 #endif

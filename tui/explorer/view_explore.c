@@ -15,21 +15,21 @@
 
 enum { DEEPEST_DRAWN = 10, FOOT_ROWS = 9, SMALL_FOOT = 4, SMALL = 16, HEAD_ROWS = 3 };
 
-/* A run that is shown in the tree. */
+/* A run in the shown tree. */
 struct row {
 	uint32_t index; /* in tree.runs */
-	bool last;      /* of the shown children of its parent */
+	bool last;      /* last of its parent's shown children */
 };
 struct explore_view {
 	struct tree *tree; /* owned; NULL: none */
 	struct error error;
 	GArray *outcomes; /* struct outcome, owned; NULL without a tree */
-	GArray *rows;     /* struct row, owned; the same */
-	bool by_run;      /* the tree is shown, and not the outcomes */
+	GArray *rows;     /* struct row, owned; NULL without a tree */
+	bool by_run;      /* shows the tree instead of the outcomes */
 	guint folded;     /* runs that are in no row */
-	bool own;         /* as own_code_is_on() when the rows were made */
+	bool own;         /* value of own_code_is_on() when the rows were made */
 	struct list outcome_list, list;
-	struct outcome_difference parting; /* owned: of the outcome `parted` */
+	struct outcome_difference parting; /* owned: for the outcome `parted` */
 	guint parted;                      /* NONE: of none */
 	uint32_t here;                     /* the run of the open trace; NONE */
 	uint32_t deepest;
@@ -75,8 +75,8 @@ static const struct outcome *outcome_at(const struct explore_view *v, uint64_t i
 	return &g_array_index(v->outcomes, struct outcome, i);
 }
 
-/* Runs that differ in variables of the library alone, with all that follows from them, are left
- * out, as are its frames elsewhere. */
+/* Makes the rows. Runs that differ in variables of the library alone are left out with their
+ * descendants, like the library's frames elsewhere. */
 static void make_rows(struct explore_view *v)
 {
 	const struct tree *t = v->tree;
@@ -177,7 +177,7 @@ static void explore_fit(struct app *app, void *state, int rows, int columns)
 
 /* -- drawing ------------------------------------------------------------------------------ */
 
-/* Does the lane at `depth` continue below run i: has that ancestor another sibling? */
+/* Does the lane at `depth` continue below run i: has that ancestor a later sibling? */
 static bool goes_on(const struct explore_view *v, uint64_t i, uint32_t depth)
 {
 	while (run_at(v, i)->depth > depth)
@@ -316,7 +316,7 @@ static void draw_outcome(const struct explore_view *v, struct pane p, int row, u
 		pane_highlight(p, row, ATTR_REVERSE);
 }
 
-/* The reversals on a way, each with the source line. */
+/* The reversals on a path, each with the source line. */
 static int draw_way(const struct app *app, const struct explore_view *v, const GArray *way,
                     struct pane p, int row)
 {
@@ -363,7 +363,7 @@ static int draw_places(const struct app *app, struct pane p, int row, const char
 	return row;
 }
 
-/* The difference from a run that ends otherwise, in source lines. */
+/* The difference from a run with another end, in source lines. */
 static int draw_parting(const struct app *app, const struct explore_view *v,
                         const struct outcome *o, struct pane p)
 {
@@ -440,7 +440,7 @@ static void draw_pairs(const struct tree_run *r, struct pane p)
 		                      STYLE_TEXT, r->pairs->pdata[i]);
 }
 
-/* Describe the selected run. */
+/* Describes the selected run. */
 static void draw_foot(const struct tree *t, const struct tree_run *r, struct pane p)
 {
 	char events[32], pruned[32];
@@ -541,7 +541,7 @@ static void step_error(struct app *app, struct explore_view *v, int direction)
 	app_say(app, v->by_run ? SAYS_NO_OTHER_FAILURE : SAYS_NO_OTHER_OUTCOME);
 }
 
-/* The selected run; of an outcome one whose trace is kept, else its shortest. */
+/* The selected run; for an outcome one whose trace is kept, else its shortest. */
 static const struct tree_run *selected_run(const struct explore_view *v)
 {
 	if (v->by_run)
@@ -555,7 +555,7 @@ static void open_selected(struct app *app, const struct explore_view *v)
 	open_trace(app, v->tree, selected_run(v));
 }
 
-/* The outcomes, or the tree with the selected outcome's run. */
+/* Switches between the outcomes and the tree, keeping the selected outcome's run. */
 static void turn(struct app *app, struct explore_view *v)
 {
 	v->by_run = app->runs_shown = !v->by_run;

@@ -18,7 +18,7 @@ enum column { COLUMN_VERDICT, COLUMN_PLACE, COLUMN_VARIABLE, COLUMN_COUNT, COLUM
 static const char *const sort_words[COLUMNS] = { "verdict", "place in the run", "variable",
 	                                         "count" };
 
-/* Which verdicts are listed: what can or may happen, every one, what does happen. */
+/* Verdicts that are listed: those that can or may happen, all, races alone. */
 enum listed { LISTED_POSSIBLE, LISTED_ALL, LISTED_RACES, LISTED_COUNT };
 
 struct findings {
@@ -30,10 +30,10 @@ struct findings {
 	enum column sort;
 	enum listed listed;
 	bool chosen;    /* by the user */
-	guint left_out; /* proved impossible, and therefore not shown */
+	guint left_out; /* number of findings proved impossible, and not shown */
 	bool hide_marked, reverse;
-	GHashTable *picked;       /* const struct entry *: to be marked together */
-	const struct entry *held; /* to be compared with another; or NULL */
+	GHashTable *picked;       /* const struct entry *: selected to be marked together */
+	const struct entry *held; /* kept for a comparison with another; or NULL */
 	int widest;               /* columns of the longest variable shown */
 	bool touched;             /* the user has moved: new findings keep the selection */
 };
@@ -58,7 +58,7 @@ static const char *const kind_words[] = {
 	[FINDING_EXIT] = "exit",
 };
 
-/* The kind in a word: a race that needs the memory model says so. */
+/* The kind in a word, which says when a race needs the memory model. */
 static const char *kind_of(const struct finding *f)
 {
 	return is_weak_order(f) ? "weak order" : kind_words[f->kind];
@@ -80,7 +80,8 @@ const char *verdict_glyph(const struct finding *f)
 	return verdicts[f->verdict].glyph;
 }
 
-/* In the column of the list: "race" is of races, "checked" of what else a schedule shows. */
+/* In the column of the list: only races are called "race"; a schedule of another kind is
+ * "checked". */
 static const char *verdict_column(const struct finding *f, enum verdict verdict)
 {
 	bool other = verdict == VERDICT_RACE && f->kind != FINDING_DATA_RACE &&
@@ -128,8 +129,8 @@ static bool says(const struct session *s, const struct entry *entry, const char 
 	       strcmp(trace_thread_name(s->trace, events[f->second].thread), word) == 0;
 }
 
-/* Is its verdict listed?  What was asked for is, and a filter looks at all but what `v` leaves
- * out. */
+/* Is its verdict listed? One that the user asked for is, and a filter takes all except those
+ * that `v` leaves out. */
 static bool is_listed(const struct session *s, const struct findings *f,
                       const struct entry *entry)
 {
@@ -160,8 +161,8 @@ static bool passes(const struct session *s, const struct findings *f, const stru
 	return all;
 }
 
-/* By what it does, as `heddle check` has it: how the run failed is first; then by verdict, and
- * of one verdict the worse kind. */
+/* Rank by effect, like `heddle check`: how the run failed is first; then by verdict, and of
+ * one verdict the worse kind. */
 static int rank_of(const struct session *s, const struct entry *entry)
 {
 	enum { KINDS = 4 };
@@ -191,7 +192,7 @@ static int compare(gconstpointer x, gconstpointer y, gpointer data)
 	return f->reverse ? (order ? -order : j - i) : order ? order : i - j;
 }
 
-/* Including the triage mark. */
+/* Width of the widest variable, including the triage mark. */
 static int widest_variable(const struct session *s, const GArray *shown)
 {
 	int widest = 0;
@@ -208,7 +209,7 @@ static void findings_show(struct app *app, void *state)
 	struct findings *f = state;
 	struct session *s = app->session;
 	g_array_set_size(f->shown, 0);
-	if (!f->chosen) /* lessons tell of proofs */
+	if (!f->chosen) /* lessons discuss proofs */
 		f->listed = app->guide ? LISTED_ALL : LISTED_POSSIBLE;
 	f->left_out = 0;
 	for (int i = 0; i < (int)s->entries->len; i++) {
@@ -222,7 +223,7 @@ static void findings_show(struct app *app, void *state)
 	g_array_sort_with_data(f->shown, compare, context);
 	f->widest = widest_variable(s, f->shown);
 	folders_make(&f->folders, s, f->shown);
-	f->list.count = f->folders.lines->len; /* keys may come before the next drawing */
+	f->list.count = f->folders.lines->len; /* keys may come before the next draw */
 	bool chosen = f->touched || s->asked;
 	if (chosen)
 		f->list.cursor = folders_line_of(&f->folders, s->entry, f->list.cursor);
@@ -266,13 +267,13 @@ struct layout {
 	int list, seen, source, source_rows, words, words_rows;
 };
 
-/* The list gets what it needs, the source the rest, within limits; with a lesson both are
+/* The list gets the rows it needs, the source the rest, within limits; with a lesson both are
  * short. */
 static struct layout layout_of(const struct app *app, int rows, guint count)
 {
 	struct layout l;
 	if (rows < 14 ||
-	    settings_project()) { /* the list and a sentence; s and I show the rest */
+	    settings_project()) { /* only the list and a sentence; s and I show the rest */
 		l = (struct layout){ .words_rows = settings_project() && rows >= 10 ? 4 : 2 };
 		l.words = rows - l.words_rows;
 		l.source = l.words - 1;
@@ -286,7 +287,8 @@ static struct layout layout_of(const struct app *app, int rows, guint count)
 	l.list = CLAMP((int)MIN(count, 1000) + 1, least,
 	               MAX(room - (rows >= 34 ? 12 : 6), least));
 	l.source_rows = CLAMP(room - l.list, 0, 17);
-	/* over the border are the headings and the line of analyses that see it */
+	/* above the border are the headings and the line of analyses that report the selected
+	 * one */
 	l.list =
 	        split_at(app, SPLIT_LIST, rows, room - l.source_rows + 2, 4, l.words_rows + 2) -
 	        2;
@@ -297,7 +299,7 @@ static struct layout layout_of(const struct app *app, int rows, guint count)
 	return l;
 }
 
-/* Of the list: a line tells of those that are not shown. */
+/* For the list: one line for the findings that are not shown. */
 static guint rows_wanted(const struct findings *f)
 {
 	return f->folders.lines->len + (f->left_out > 0);
@@ -327,7 +329,7 @@ static struct columns columns_of(int width, int widest)
 	c.variable_width = MIN(CLAMP(rest / 3, 14, 36), MAX(widest, 14));
 	c.variable = c.count - 1 - c.variable_width;
 	c.where_width = c.variable - 1 - c.where;
-	if (c.where_width > WIDEST_PLACE) { /* on very wide screens they stay together */
+	if (c.where_width > WIDEST_PLACE) { /* on very wide screens columns stay together */
 		c.where_width = WIDEST_PLACE;
 		c.variable = c.where + c.where_width + 1;
 		c.count = c.variable + c.variable_width + 1;
@@ -479,7 +481,7 @@ static void draw_seen(const struct app *app, const struct entry *entry, struct p
 	int at = pane_text(p, 0, 1, STYLE_DIM, "seen by");
 	for (size_t i = 0; i < count; i++) {
 		if (app->session->weak && shown[i] != ANALYSIS_HB)
-			continue; /* the others are about other schedules */
+			continue; /* the other analyses concern other schedules */
 		int seen = session_seen(app->session, entry, shown[i]);
 		const char *glyph = seen < 0 ? "…" : seen == 0 ? "–" : verdicts[seen - 1].glyph;
 		enum style style = seen > 0 ? verdicts[seen - 1].style : STYLE_DIM;
@@ -509,7 +511,7 @@ static const struct report *report_by(const struct session *s, const char *analy
 	return last;
 }
 
-/* Analyses that an empty list names as having found nothing, and where their reports are.
+/* Analyses that an empty list names as having found nothing, with the place of their reports.
  * Cycles of inferred units are never complete. */
 static const struct {
 	const char *analysis, *found, *rest;
@@ -522,7 +524,7 @@ static const struct {
 
 static bool searched_to_the_end(const struct report *r)
 {
-	/* deadlocks: complete for locks alone unless it has a scope */
+	/* without a scope, deadlocks are complete for locks alone */
 	return r->complete && (strcmp(r->analysis, "deadlocks") != 0 || r->scope != NULL);
 }
 
@@ -547,7 +549,7 @@ static int draw_nothing_else(const struct app *app, struct pane p, int row)
 	return pane_paragraph(p, row + 1, 0, STYLE_NONE, none->str);
 }
 
-/* Nothing was found: what that promises. Returns the row after it. */
+/* No finding: the claim that follows from it. Returns the row after it. */
 static int draw_no_race(const struct app *app, struct pane p)
 {
 	const struct report *races = report_by(app->session, analysis_word(ANALYSIS_AUTO));
@@ -658,7 +660,7 @@ static void select_cursor(struct app *app, struct findings *f)
 	session_select(app->session, folders_entry(&f->folders, f->list.cursor));
 }
 
-/* The findings that a mark is for: of a folder all, else the selected one. */
+/* The findings for a mark: all of a folder, else the selected one. */
 static GArray *under_cursor(const struct app *app, const struct findings *f)
 {
 	const struct folder *folder =
@@ -671,7 +673,7 @@ static GArray *under_cursor(const struct app *app, const struct findings *f)
 	return one;
 }
 
-/* Group the list by the next property, or by one that is asked for. */
+/* Groups the list by the next property, or by a given one. */
 static void group_by(struct app *app, struct findings *f, enum grouping by)
 {
 	f->folders.by = by;
@@ -786,7 +788,7 @@ static void pick_all(struct app *app, struct findings *f)
 	app_say(app, SAYS_PICKED, g_hash_table_size(f->picked));
 }
 
-/* The first call holds the finding, the second compares with it. */
+/* The first call keeps the finding, the second compares with it. */
 static void compare_with_held(struct app *app, struct findings *f)
 {
 	const struct entry *entry = session_selected(app->session), *held = f->held;

@@ -1,7 +1,7 @@
 /*
- * view_graph.c - the conflict graph of an atomic-set violation: what each unit of work saw and
- * wrote, in a lane for each thread, and the cycle's edges; Enter goes from an edge to its two
- * accesses.
+ * view_graph.c - the conflict graph of an atomic-set violation: the reads and writes of each
+ * unit of work, in a lane for each thread, and the cycle's edges; Enter goes from an edge to
+ * its two accesses.
  */
 #include "tui/explorer/app.h"
 
@@ -12,10 +12,10 @@
 
 struct graph_view {
 	guint edge;         /* the highlighted one */
-	guint side;         /* the access that Enter goes to next */
-	struct list cycles; /* over the entries that have a cycle */
+	guint side;         /* the access that Enter shows next */
+	struct list cycles; /* list of the entries that have a cycle */
 	GArray *entries;    /* int: indexes of session.entries */
-	GArray *rows;       /* struct decision: of the cycle */
+	GArray *rows;       /* struct decision: rows of the cycle */
 };
 
 enum { LANE_LEAST = 22, LANE_MOST = 48, MOST_LANES = 32 };
@@ -119,8 +119,8 @@ static struct graph_lanes lanes_of(const struct finding *f, int columns)
 	return l;
 }
 
-/* "T1 worker: transfer"; the unit's name alone when the thread is named after it, or has
- * several: then its rows tell them. */
+/* "T1 worker: transfer"; the thread's name alone when it contains the unit's, or when the
+ * thread has several units, whose rows name them. */
 static void draw_lane_heads(const struct app *app, const struct graph_view *v,
                             const struct finding *f, const struct graph_lanes *l, struct pane p)
 {
@@ -141,7 +141,7 @@ static void draw_lane_heads(const struct app *app, const struct graph_view *v,
 	}
 }
 
-/* Is it the first row of its unit, of several units of the thread? */
+/* Is it the first row of its unit, in a thread with several units? */
 static bool begins_unit(const struct graph_view *v, const struct finding *f, guint row)
 {
 	guint unit = g_array_index(v->rows, struct decision, row).unit;
@@ -208,7 +208,7 @@ static void draw_decisions(const struct app *app, const struct graph_view *v,
 		pane_format(p, 0, p.columns - 18, STYLE_DIM, "%u above, %u below", top, below);
 }
 
-/* An access in the words of the view's rows; one that has no row as it was recorded. */
+/* An access in the words of the view's rows; one without a row as it was recorded. */
 static void append_access(const struct app *app, const struct graph_view *v, uint32_t event,
                           GString *out)
 {
@@ -237,14 +237,15 @@ static void append_edge(const struct app *app, const struct graph_view *v,
 	append_access(app, v, e->events[1], out);
 }
 
-/* The number of units examined, after the analysis: none without units is no good news. */
+/* Appends the number of units examined, after the analysis: no cycle among no units is no
+ * good news. */
 static void append_nothing(const struct session *s, GString *out)
 {
 	const struct report *report = NULL;
 	for (guint i = 0; i < s->reports->len; i++) {
 		const struct report *r = s->reports->pdata[i];
 		if (strcmp(r->analysis, "atomic") == 0)
-			report = r; /* the last one is the most complete */
+			report = r; /* the last report is the most complete */
 	}
 	if (report == NULL)
 		g_string_append(

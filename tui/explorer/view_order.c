@@ -9,7 +9,7 @@
 #include "tui/explorer/prose.h"
 #include "tui/explorer/missing_code.h"
 
-/* After the orders of order.h: the closure of the pair's causal past. */
+/* An additional kind after the orders of order.h: the closure of the pair's causal past. */
 enum { KIND_CLOSURE = ORDER_KIND_COUNT, SUMMARY_EVENTS = 1000000 };
 
 struct order_view {
@@ -176,7 +176,7 @@ static void add_summary(struct app *app, struct order_view *v)
 	const struct entry *entry = session_selected(s);
 	g_autoptr(GString) by = g_string_new(NULL), not_by = g_string_new(NULL),
 	                   unknown = g_string_new(NULL);
-	bool reading = false; /* the second's own reading of the first is what orders them */
+	bool reading = false; /* only the second's own read of the first orders them */
 	for (int k = 0; k < ORDER_KIND_COUNT; k++) {
 		if (s->weak && k != ORDER_KIND_HB)
 			continue;

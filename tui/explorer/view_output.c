@@ -1,6 +1,6 @@
 /*
- * view_output.c - what ran beside the screen (output.h): what came of it, then what it said, of
- * two runs beside each other; below, the source of the place in the selected line.
+ * view_output.c - programs that run beside the screen (output.h): the result, then the
+ * output, of two runs beside each other; below, the source of the place in the selected line.
  */
 #include "tui/explorer/output.h"
 #include "tui/explorer/messages.h"
@@ -13,9 +13,9 @@
 enum { HEAD_ROWS = 2, SOURCE_ROWS = 7, SOURCE_FROM = 18 };
 
 struct line {
-	char *texts[2]; /* owned; [1]: of the second side, or NULL */
+	char *texts[2]; /* owned; [1]: the second side's, or NULL */
 	enum style style;
-	char *file; /* owned: of a place in it, or NULL */
+	char *file; /* owned: file of a place in it, or NULL */
 	unsigned number;
 };
 struct output_view {
@@ -25,7 +25,7 @@ struct output_view {
 	guint revision;
 	const struct output *of;
 	int columns;
-	bool at_end; /* the cursor follows what is said */
+	bool at_end; /* the cursor follows the output */
 };
 
 static void line_clear(void *data)
@@ -56,7 +56,7 @@ static void output_close(void *state)
 
 /* -- lines ---------------------------------------------------------------------------------- */
 
-/* A line as it may stand on a screen: tabs as blanks, of a progress bar its last state. */
+/* A line as a screen shows it: tabs as blanks, a progress bar in its last state. */
 static char *clean(const char *text)
 {
 	const char *last = strrchr(text, '\r');
@@ -129,7 +129,7 @@ static enum style style_of(const char *text)
 	                                     : STYLE_TEXT;
 }
 
-/* Add the two texts (the second may be NULL) as rows; all pieces of a line have its place. */
+/* Adds the two texts (the second may be NULL) as rows; all pieces of a line have its place. */
 static void add_line(struct output_view *v, const char *left, const char *right, int width,
                      enum style style)
 {
@@ -204,7 +204,7 @@ static const struct source_file *file_of(const struct app *app, const struct lin
 	return file && file->lines && line->number <= file->lines->len ? file : NULL;
 }
 
-/* The next line with a place in a file that is there, from `from` on; or NONE. */
+/* The next line, from `from` on, with a place in a file that exists; or NONE. */
 static uint32_t next_place(const struct app *app, const struct output_view *v, uint64_t from,
                            int direction, bool errors)
 {

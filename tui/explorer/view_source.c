@@ -11,7 +11,7 @@
 
 enum { NEWER_COLUMNS = 24 };
 
-/* Drawing changes nothing but this cache. */
+/* The source file, from a cache, the only state that drawing changes. */
 static const struct source_file *source_of(const struct app *app, const struct location *l)
 {
 	return sources_get((struct sources *)&app->sources,

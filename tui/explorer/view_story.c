@@ -8,7 +8,7 @@
 struct story_view {
 	GArray *prose;                 /* struct prose_row */
 	const struct finding *finding; /* its subject, or NULL */
-	bool knows_order, missing;     /* options of the last telling */
+	bool knows_order, missing;     /* options with which the text was made */
 	const struct return_point *point;
 	struct list list;
 	int columns;
@@ -40,7 +40,7 @@ static void story_show(struct app *app, void *state)
 		return;
 	}
 	if (f == NULL && s->missing && entry->finding->kind == FINDING_DATA_RACE) {
-		v->finding = NULL; /* told when it is decided */
+		v->finding = NULL; /* shown when it is decided */
 		g_array_set_size(v->prose, 0);
 		prose_add(v->prose, STYLE_BUSY, NONE, "asking for a witness or a proof");
 		app_decide_pair(app, s->pair[0], s->pair[1]);

@@ -103,7 +103,7 @@ static void text_fit(struct app *app, void *state, int rows, int columns)
 	v->list.cursor = v->list.top = MIN(v->list.cursor, last);
 }
 
-/* Draw "… more" if there is text below the `shown` lines. */
+/* Draw "… more" if text remains below the `shown` lines. */
 static void draw_more(const struct text_state *v, struct pane p, int shown)
 {
 	if (v->list.top + (uint64_t)shown < v->list.count)

@@ -25,7 +25,7 @@ struct trace_state {
 	/* -- related to the selected event */
 	uint32_t writer, section[2]; /* the write it reads from; its critical section; NONE */
 	uint32_t readers[PARTNERS], partners[PARTNERS];
-	const char *relation; /* to the first partner: "races with" */
+	const char *relation; /* relation to the first partner: "races with" */
 	unsigned reader_count, partner_count;
 	GArray *state; /* rows of the state pane */
 };
@@ -59,7 +59,7 @@ static void find_readers(const struct session *s, struct trace_state *v)
 		if (next == e)
 			return;
 		e = next;
-		if (s->weak) { /* a later store hides it from no one at once */
+		if (s->weak) { /* when another thread sees a later store depends on the model */
 			if (op_reads(t->events[e].op) &&
 			    trace_writers(t, e).items[0] == s->event)
 				v->readers[v->reader_count++] = e;
@@ -102,7 +102,7 @@ static void find_section(const struct session *s, struct trace_state *v)
 	}
 }
 
-/* From a finding's first event to its second, and back. */
+/* Relation of a finding's first event to its second, and back. */
 static const char *const relations[][2] = {
 	[FINDING_DATA_RACE] = { "races with", "races with" },
 	[FINDING_COMMUTATIVITY_RACE] = { "does not commute with", "does not commute with" },
@@ -216,7 +216,8 @@ static void trace_fit(struct app *app, void *state, int rows, int columns)
 /* -- lanes -------------------------------------------------------------------------- */
 
 struct lanes {
-	int number_width, begin, width; /* of a lane; 0: too many, one column for all */
+	int number_width, begin, width; /* width of a lane; 0: too many lanes, one column for
+	                                 * all */
 	int end;                        /* column of the state pane's bar */
 	int name_width;
 	uint32_t count;

@@ -86,7 +86,7 @@ static guint recorded_point(const struct witness_view *v)
 	                : NONE;
 }
 
-/* The same in the witness, if it begins as the run up to there. */
+/* recorded_point for the witness, if it begins as the run up to there. */
 static guint witness_point(const struct witness_view *v, guint common)
 {
 	bool begins = v->point && v->point->fails < common &&
@@ -94,7 +94,8 @@ static guint witness_point(const struct witness_view *v, guint common)
 	return begins ? v->point->fails : NONE;
 }
 
-/* Events from the begin without rows, as both orders have them and they are many. */
+/* Number of leading events without rows, when both orders begin with the same ones and they
+ * are many. */
 static guint folded(const struct witness_view *v, guint common, guint point)
 {
 	guint most = common > KEPT_PREFIX ? common - KEPT_PREFIX : 0;
@@ -122,13 +123,13 @@ static void add_witness_rows(struct witness_view *v, guint point)
 	bool race = v->w.claim == CLAIM_RACE || claim_waits(v->w.claim);
 	guint end = v->w.events->len -
 	            MIN(v->w.pair->len, v->w.events->len); /* where the pair is next */
-	guint next = 0; /* index of the next switch, in order */
+	guint next = 0;                                    /* index of the next switch */
 	for (guint i = v->fold; i < v->w.events->len; i++) {
 		for (; next < v->switches->len &&
 		       g_array_index(v->switches, struct context_switch, next).at <= i;
 		     next++)
 			if (g_array_index(v->switches, struct context_switch, next).at == i &&
-			    !(race && i >= end)) /* either of the pair may be next */
+			    !(race && i >= end)) /* either event of the pair may be next */
 				add_row(v->rows, ROW_SWITCH, next);
 		if (race || v->w.claim == CLAIM_REACH
 		            ? i == end
@@ -188,7 +189,7 @@ static void go_to_index(struct witness_view *v, guint index)
 static void witness_view_take(struct app *app, struct witness_view *v,
                               struct witness_view *made)
 {
-	/* a better witness of the same pair: the cursor keeps its event */
+	/* with a better witness of the same pair, the cursor keeps its event */
 	bool moved = v->w.events && v->list.cursor != point_of_it(v);
 	uint32_t event = moved ? witness_event(v, witness_cursor(v)) : NONE;
 	both_orders_free(v);
@@ -254,7 +255,7 @@ static void measure(struct witness_view *v, const struct trace *t)
 		v->number_width++;
 }
 
-/* Other rows for the same sequence; the cursor keeps its event. */
+/* Makes other rows for the same sequence; the cursor keeps its event. */
 static void remake_rows(struct app *app, struct witness_view *v)
 {
 	bool at_point = v->list.cursor == point_of_it(v);
@@ -272,7 +273,7 @@ static void take_proof(struct app *app, struct witness_view *v, const struct fin
 	const struct session *s = app->session;
 	const struct entry *entry = session_selected(s);
 	const struct finding *places = entry ? entry->finding : NULL;
-	/* a finding is a pair of places, its proof is on one pair of accesses */
+	/* a finding is a pair of places, its proof is for one pair of accesses */
 	bool one_of_many = places && places != f && places->count > 1 &&
 	                   missing_code_verdict(s, entry) != VERDICT_IMPOSSIBLE;
 	g_autoptr(GString) lock = g_string_new(NULL);
@@ -399,8 +400,8 @@ static uint64_t recorded_position(const struct witness_view *v, uint32_t event)
 	return row ? row - 1 : 0;
 }
 
-/* "T1 is about to write x at q.c:12; T2 is about to read it at q.c:30: nothing orders the two",
- * when the cursor is where that is so. */
+/* "T1 is about to write x at q.c:12; T2 is about to read it at q.c:30: nothing orders the
+ * two", when the cursor is at that point. */
 static void tell_claim(const struct app *app, struct witness_view *v)
 {
 	const struct session *s = app->session;
@@ -418,7 +419,7 @@ static void tell_claim(const struct app *app, struct witness_view *v)
 		return;
 	GString *text = g_string_new(NULL), *first = g_string_new(NULL),
 	        *operand = g_string_new(NULL);
-	if (v->w.claim == CLAIM_C11_RACE && v->finding) { /* the first one has come to pass */
+	if (v->w.claim == CLAIM_C11_RACE && v->finding) { /* the first event has occurred */
 		describe_weak_order(s, v->finding, text);
 		v->sentence = g_string_free(text, FALSE);
 		g_string_free(first, TRUE);
@@ -504,7 +505,7 @@ static void draw_orders(const struct app *app, const struct witness_view *v, str
 
 /* -- without a witness --------------------------------------------------------------------- */
 
-/* The run is the schedule: where it could last end well is in it. */
+/* For a run that happened the schedule is the run, which has the point of no return. */
 static void draw_happened(const struct app *app, const struct finding *f, struct pane p)
 {
 	const struct session *s = app->session;
@@ -568,7 +569,7 @@ static void witness_fit(struct app *app, void *state, int rows, int columns)
 	turns_fit(v, rows);
 	int room = rows - 2 - witness_foot_rows(v, rows);
 	list_fit(&v->list, v->rows->len, room);
-	/* Including the separator and the pair. */
+	/* including the separator and the pair */
 	uint64_t below = v->list.cursor + 1 + v->w.pair->len;
 	if (g_array_index(v->rows, struct row, v->list.cursor).kind == ROW_BOTH &&
 	    below > v->list.top + (uint64_t)MAX(room, 0) && below <= v->rows->len)
@@ -655,13 +656,13 @@ static bool witness_offers(const struct app *app, const void *state, enum reques
 	bool chooses = request == REQUEST_SCHEDULE || request == REQUEST_VERIFY ||
 	               request == REQUEST_EXPORT || request == REQUEST_UNDO;
 	if (request == REQUEST_SCHEDULE && app->session->weak)
-		return false; /* other schedules are not known */
+		return false; /* other schedules of such a run are unknown */
 	if (v->choosing)
 		return chooses || !needs_schedule(request);
 	return v->w.events != NULL || !needs_schedule(request);
 }
 
-/* To its row, if this schedule comes to it; else the trace shows it. */
+/* Goes to the point's row, if this schedule contains it; else the trace shows it. */
 static bool go_no_return(struct app *app, struct witness_view *v)
 {
 	for (guint i = 0; i < v->rows->len; i++) {

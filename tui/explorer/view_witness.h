@@ -14,16 +14,16 @@
 enum row_kind { ROW_EVENT, ROW_FOLD, ROW_SWITCH, ROW_BOTH, ROW_POINT };
 struct row {
 	enum row_kind kind;
-	guint index; /* index in the sequence (of POINT, of what follows); of a switch, in the
-	              * switches */
+	guint index; /* index in the sequence (of a POINT, of the next event); of a switch,
+	              * in the switches */
 };
 
 /* The events of one thread between two switches; or a row of that kind. */
 struct turn {
 	enum row_kind kind;   /* ROW_SWITCH: a turn */
 	guint begin, end;     /* in the sequence */
-	uint64_t first, last; /* in `rows`: its first event, and its last */
-	guint why;            /* index of the switch that ends it; or NONE */
+	uint64_t first, last; /* in `rows`: indices of its first and last event */
+	guint why;            /* index of the switch after it; or NONE */
 	int moved;            /* number of events moved up less those moved down */
 };
 struct turns {
@@ -37,20 +37,21 @@ struct witness_view {
 	uint32_t pair[2];
 	bool missing;                  /* missing code counted when it was made */
 	const struct finding *finding; /* the subject, or NULL */
-	const struct reached *reached; /* the subject instead, or NULL */
+	const struct reached *reached; /* shown in place of a finding, or NULL */
 	const GArray *source;          /* the finding's witness in `w`, for comparison */
-	GHashTable *shortened;         /* findings with requested shortening */
+	GHashTable *shortened;         /* findings whose shortening was requested */
 	struct witness w;
 	struct stage stage;      /* of w.events, if any */
 	GArray *switches;        /* struct context_switch */
 	GArray *rows, *recorded; /* struct row; `recorded` has indices into `sorted` */
-	GArray *sorted;          /* uint32_t: the same events as recorded */
-	GArray *prose;           /* struct prose_row: the proof, when there is no witness */
+	GArray *sorted;          /* uint32_t: the same events in recorded order */
+	GArray *prose;           /* struct prose_row: the proof, without a witness */
 	int8_t *moves;
 	bool all_calls;      /* every call and return has a row */
 	uint8_t *calls_left; /* by index: a call or return without a row (witness_calls.c) */
 	guint calls_count;   /* of these */
-	const struct return_point *point; /* of the run, when the rows were made; or NULL */
+	const struct return_point *point; /* point of no return of the run, when the rows
+	                                   * were made; or NULL */
 	guint fold;                   /* length of the folded prefix equal to the recording */
 	int name_width, number_width; /* columns of a thread's name and an event's number */
 	struct list list;             /* of `rows`, or of `prose` */
@@ -60,8 +61,9 @@ struct witness_view {
 	struct turns turns; /* the short form */
 	char *verdict;      /* owned: the checker's verdict */
 	bool accepted;
-	struct comparison *comparison; /* under way (both_orders.c), or NULL; the job owns it */
-	bool asked_to_verify;          /* the user asked: its verdict is to be said */
+	struct comparison *comparison; /* the running comparison (both_orders.c), or NULL;
+	                                * the job owns it */
+	bool asked_to_verify;          /* the user asked for the verdict, which is then shown */
 	bool choosing;
 	struct chooser chooser;
 	uint32_t choice; /* the thread under the cursor */
@@ -127,8 +129,8 @@ void turns_draw(const struct app *app, const struct witness_view *v, struct pane
 /* False: not handled here. */
 bool turns_request(struct app *app, struct witness_view *v, enum request request,
                    uint64_t count);
-/* Append what the thread does in the selected turn, and why it ends; false when turns are not
- * shown, or none is selected. */
+/* Append the events of the thread in the selected turn, and why it ends; false when turns are
+ * not shown, or none is selected. */
 bool turns_tell(const struct app *app, const struct witness_view *v, GString *out);
 /* A click at a row of the body. */
 void turns_select(struct witness_view *v, int row);

@@ -28,7 +28,7 @@ static void append_place(const struct trace *t, uint32_t event, GString *out)
 	append_escaped(out, name, strlen(name));
 }
 
-/* The same beside that of another event: in its file, the line alone after `before`. */
+/* append_place beside another event's: in its file, only the line, after `before`. */
 static void append_place_beside(const struct trace *t, uint32_t event, uint32_t other,
                                 const char *before, GString *out)
 {
@@ -80,7 +80,8 @@ static bool is_plain_atomic(const struct event *x)
 
 /* ---- TSO ---- */
 
-/* When the store is in memory: its event FLUSH, itself when it arrives at once, NONE: never. */
+/* The arrival of the store in memory: its FLUSH, the store itself when it arrives at once,
+ * NONE: never. */
 static uint32_t arrival(const struct session *s, uint32_t store)
 {
 	const struct trace *t = s->trace;
@@ -207,9 +208,9 @@ static void add_order(const struct app *app, GArray *rows)
 
 /* ---- what was passed over ---- */
 
-/* A load that does not see the last store: which one it passed over. */
+/* A load that does not see the last store, and the store that it passed over. */
 struct passing {
-	uint32_t load, from; /* from: NONE: the initial value */
+	uint32_t load, from; /* from: the store that it sees; NONE: the initial value */
 	uint32_t store;
 	/* A store of the same thread after it that the load's thread has read before: it could
 	 * have published the store; NONE: none. */
@@ -217,7 +218,7 @@ struct passing {
 	bool releases, acquires;
 };
 
-/* Is there a fence of the thread in between that releases, or acquires? */
+/* Does the thread have a releasing, or acquiring, fence in between? */
 static bool has_fence(const struct trace *t, uint32_t from, uint32_t to, bool acquires)
 {
 	for (uint32_t e = trace_next(t, from); e != NONE && e < to; e = trace_next(t, e)) {
@@ -249,7 +250,7 @@ static void find_carrier(const struct trace *t, struct passing *p)
 	}
 }
 
-/* The newest store before the load, by another thread, that it could have seen and did not. */
+/* The newest store by another thread before the load that it could have seen and did not. */
 static bool find_passing(const struct session *s, uint32_t event, struct passing *p)
 {
 	const struct trace *t = s->trace;
@@ -303,7 +304,7 @@ static GString *line(const char *beginning)
 
 /* ---- what is against it ---- */
 
-/* An atomic access and the order that it would have to have. */
+/* An atomic access, and the order that it would need. */
 struct remedy {
 	uint32_t event;
 	enum memory_order_kind order;
@@ -311,7 +312,7 @@ struct remedy {
 struct remedies {
 	struct remedy list[4];
 	guint count;
-	bool fences; /* seq_cst: fences between the two of each thread would do, too */
+	bool fences; /* seq_cst: fences between each thread's two accesses would do, too */
 };
 
 static void remedy_add(struct remedies *r, uint32_t event, enum memory_order_kind order)
@@ -320,8 +321,8 @@ static void remedy_add(struct remedies *r, uint32_t event, enum memory_order_kin
 		r->list[r->count++] = (struct remedy){ event, order };
 }
 
-/* The nearest atomic access of the event's thread before it that stores, or after it that
- * loads, of another variable; or NONE. */
+/* The nearest atomic access of another variable by the event's thread: a store before it, or
+ * a load after it; or NONE. */
 static uint32_t beside(const struct trace *t, uint32_t event, bool after)
 {
 	uint32_t e = after ? trace_next(t, event) : trace_previous(t, event);
@@ -335,14 +336,14 @@ static uint32_t beside(const struct trace *t, uint32_t event, bool after)
 	return NONE;
 }
 
-/* Does a store of the same thread that was read before carry it over, but for orders? */
+/* Would a store of the same thread that was read before publish it, with other orders? */
 static bool is_carried(const struct passing *p)
 {
 	return p->later != NONE && !(p->releases && p->acquires);
 }
 
-/* Orders against the passing: each thread's store and its later load seq_cst, or those of the
- * store that could publish and of its load. */
+/* Orders that forbid the passing: each thread's store and later load seq_cst, or release and
+ * acquire for the store that could publish and its load. */
 static void find_remedies(const struct trace *t, const struct passing *p, struct remedies *r)
 {
 	*r = (struct remedies){ .fences = !is_carried(p) };
@@ -440,7 +441,7 @@ static void add_why_rc11(const struct session *s, const struct passing *p, GArra
 	add_row(rows, STYLE_TEXT, text);
 }
 
-/* A store that stands before one that was made earlier. */
+/* Adds a store that precedes an earlier one in modification order. */
 static void add_overtaken(const struct session *s, GArray *rows)
 {
 	const struct trace *t = s->trace;

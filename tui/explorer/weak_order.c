@@ -37,7 +37,7 @@ static uint32_t stale_value(const struct trace *t, const struct finding *f)
 	return trace_value(t, aux).kind == V_PAIR ? trace_value(t, aux).second : aux;
 }
 
-/* Needs INDEX_WRITERS and INDEX_THREADS. */
+/* The store and the load that fail to synchronise. Needs INDEX_WRITERS and INDEX_THREADS. */
 static struct weak_order weak_order_of(const struct session *s, const struct finding *f)
 {
 	const struct trace *t = s->trace;

@@ -12,11 +12,11 @@
 bool is_weak_order(const struct finding *f);
 
 struct weak_order {
-	uint32_t store, load; /* the atomic store after the first access and the load that reads
-	                       * it before the second; NONE: not direct */
+	uint32_t store, load; /* the atomic store after the first access and the load of it
+	                       * before the second; NONE: not that simple */
 	bool store_publishes; /* the store has release order: the load lacks acquire */
-	uint32_t stale;       /* value a read may see instead of the recorded one (index of
-	                       * trace.values; 0: unknown or no such read) */
+	uint32_t stale;       /* value that a read may see instead of the recorded one (index
+	                       * of trace.values; 0: unknown or no such read) */
 };
 
 /* "T2 may read the old message (0): T1's store of ready (publish.c:19) is relaxed and does not

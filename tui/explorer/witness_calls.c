@@ -1,15 +1,16 @@
 /*
- * witness_calls.c - the calls and returns of a schedule that tell little: of functions of
- * libraries, and of those round a single step, as a wrapper of a lock. See view_witness.h.
+ * witness_calls.c - the calls and returns of a schedule that can be hidden: of functions of
+ * libraries, and of functions around a single step, such as a wrapper of a lock. See
+ * view_witness.h.
  */
 #include "tui/explorer/view_witness.h"
 
 #include "engine/trace/own_code.h"
 
-/* A call whose return has not come yet. */
+/* A call that has not returned yet. */
 struct open_call {
 	guint at;    /* index of the call */
-	guint steps; /* that are no calls or returns, up to now */
+	guint steps; /* number of steps so far that are no calls or returns */
 };
 
 static bool is_scope(const struct trace *t, uint32_t event)
@@ -19,7 +20,8 @@ static bool is_scope(const struct trace *t, uint32_t event)
 	return op == OP_ENTER || op == OP_LEAVE;
 }
 
-/* Is that in a file of the user's?  A return lies in the function, a call in the caller. */
+/* Is the call or return in a file of the user's? A return is located in the function, a call
+ * in the caller. */
 static bool is_own(const struct trace *t, uint32_t event)
 {
 	const struct frame frame = { .function = t->events[event].target,
@@ -60,7 +62,7 @@ uint8_t *witness_calls_left(const struct trace *t, const GArray *events, guint *
 			g_array_index(own, struct open_call, own->len - 1).steps++;
 	}
 	for (uint32_t u = 0; u < t->threads_count; u++) {
-		/* calls that go on beyond the schedule */
+		/* calls that do not end within the schedule */
 		for (guint k = 0; k < open[u]->len; k++) {
 			guint at = g_array_index(open[u], struct open_call, k).at;
 			left[at] = !is_own(t, g_array_index(events, uint32_t, at));

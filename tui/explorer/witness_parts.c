@@ -70,7 +70,7 @@ void draw_witness_event(const struct app *app, const struct witness_view *v, str
 	bool pair = event == v->pair[0] || event == v->pair[1];
 	pane_field_right(p, row, v->name_width + 2, v->number_width,
 	                 pair ? STYLE_RACE : STYLE_DIM, number);
-	/* Text only if the event fits. */
+	/* text only if it fits */
 	bool words = p.columns - at - 13 >= text_columns(text);
 	const char *mark = move == 0 ? ""
 	                   : words   ? (move > 0 ? "moved up ▲" : "moved down ▼")
@@ -93,7 +93,7 @@ static void append_step(const struct session *s, uint32_t event, GString *out)
 	describe_event(s, event, out);
 }
 
-/* The old thread goes no further: it is at its event of the pair, or not needed any more. */
+/* The old thread goes no further: it is before its event of the pair, or no longer needed. */
 static void append_end(const struct session *s, uint32_t thread, uint32_t event, GString *out)
 {
 	const char *name = trace_thread_name(s->trace, thread);

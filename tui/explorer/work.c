@@ -36,8 +36,7 @@ static bool index_run(struct job *job, const struct progress *progress, struct e
 	if (!trace_need(t, (unsigned)job->detail, progress))
 		return error_cancelled(error);
 	if (missing_code_was_called(t) ||
-	    t->modules_count ==
-	            0) /* traces of no recording are not searched: it would take a pass */
+	    t->modules_count == 0) /* other traces are not searched: it would take a pass */
 		job->data = missing_calls_new(t);
 	return true;
 }
@@ -109,8 +108,8 @@ void app_need_point(struct app *app)
 
 /* -- analyses ----------------------------------------------------------------------- */
 
-/* In this order: quick ones that fill the list, the ladder that settles it, then those that
- * only add a mark. */
+/* The order of analyses: quick ones that fill the list, the ladder that settles it, then
+ * those that only add a mark. */
 static const enum analysis analyses[] = { ANALYSIS_HB,  ANALYSIS_AUTO,  ANALYSIS_LOCKSET,
 	                                  ANALYSIS_SHB, ANALYSIS_SYNCP, ANALYSIS_WCP,
 	                                  ANALYSIS_WDC, ANALYSIS_M2 };
@@ -179,7 +178,7 @@ static bool analysis_run(struct job *job, const struct progress *progress, struc
 	return report != NULL;
 }
 
-/* The run's ending first: a failure matters more than predictions. */
+/* Reports the result, the run's ending first: a failure matters more than predictions. */
 static void say_settled(struct app *app, const struct report *report)
 {
 	guint races = 0, maybe = 0, happened = 0;
@@ -250,7 +249,7 @@ static void start_analysis(struct app *app, enum analysis analysis)
 	struct job *job = job_new(app, title, analysis);
 	job->run = analysis_run;
 	job->done = analysis_done;
-	job->tells = analysis == ANALYSIS_AUTO; /* its rung, and the races so far */
+	job->tells = analysis == ANALYSIS_AUTO; /* shows its rung, and the races so far */
 	job->news = analysis == ANALYSIS_AUTO ? take_races : NULL;
 	jobs_add(&app->jobs, job);
 }
@@ -316,11 +315,11 @@ void app_start_work(struct app *app)
 {
 	app_start_index(app);
 	app_need_point(app);
-	/* first, since failures matter most */
+	/* failures come first, as they matter most */
 	start_detector(app, DETECTOR_FAILURE);
 	start_detector(app, DETECTOR_ENDING);
 	start_detector(app, DETECTOR_MISUSE);
-	if (app->session->weak) { /* all else is about other schedules */
+	if (app->session->weak) { /* the other analyses concern other schedules */
 		start_analysis(app, ANALYSIS_HB);
 		return;
 	}
@@ -434,7 +433,7 @@ struct decision {
 	struct finding *finding;
 };
 
-/* In this run alone: do the two race? */
+/* Decides the pair within this run alone. */
 static bool decide_weak(const struct trace *t, struct decision *d, struct error *error)
 {
 	g_autoptr(GString) reason = g_string_new(NULL);
@@ -510,7 +509,7 @@ struct shortening {
 	const struct finding *finding; /* borrowed from a report of the session, which stays */
 	enum claim claim;
 	GArray *events, *pair;
-	bool missing; /* what code that was not recorded orders counts */
+	bool missing; /* orders by code that was not recorded count */
 };
 
 static bool shorten_run(struct job *job, const struct progress *progress, struct error *error)
@@ -526,7 +525,8 @@ static void shorten_done(struct job *job, bool good, const struct error *error)
 {
 	struct app *app = job->context;
 	struct shortening *w = job->data;
-	struct finding *f = (struct finding *)w->finding; /* it belongs to the session */
+	struct finding *f = (struct finding *)w->finding; /* the finding belongs to the
+	                                                   * session */
 	if (!app->jobs.closing) {
 		g_array_unref(f->witness);
 		f->witness = g_steal_pointer(&w->events);
@@ -538,7 +538,7 @@ static void shorten_done(struct job *job, bool good, const struct error *error)
 	g_free(w);
 }
 
-/* Not under a specification: its model is not thread-safe. */
+/* Not with a specification, as its model is not thread-safe. */
 void app_fewer_switches(struct app *app)
 {
 	const struct finding *f = session_finding(app->session);

@@ -16,8 +16,8 @@ static const char *word(const json_t *object, const char *key)
 	return text ? text : "";
 }
 
-/* The memory model that the lesson records under, and its fixes are judged under; "sc" where it
- * names none. Owned by the caller. */
+/* The memory model under which the lesson records and judges fixes; "sc" by default. Owned by
+ * the caller. */
 static char *memory_of(const struct lesson *l)
 {
 	static const char option[] = "--memory ";
@@ -115,7 +115,7 @@ static char *schedule_of(const struct workshop *w, const json_t *outcome)
 	return g_string_free(out, FALSE);
 }
 
-/* Show this trace of the folder, if it is there. */
+/* Shows this trace of the folder, if it exists. */
 static void show_run(struct workshop *w, const char *name)
 {
 	g_free(w->shown);
@@ -124,7 +124,7 @@ static void show_run(struct workshop *w, const char *name)
 		g_clear_pointer(&w->shown, g_free);
 }
 
-/* Record the failing schedule again, to be shown. */
+/* Records the failing schedule again, to show it. */
 static void record_schedule(struct workshop *w, const char *options)
 {
 	static const char name[] = "counterexample.hdl";

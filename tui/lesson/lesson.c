@@ -113,7 +113,7 @@ static bool refuse(struct reader *r, const char *remedy, const char *format, ...
 	return false;
 }
 
-/* Fields of the head have defaults, so seen keys are recorded. */
+/* Is it the key's first line? Fields of the head have defaults, so the keys seen are kept. */
 static bool is_first(struct reader *r, const char *key)
 {
 	return g_hash_table_add(r->head, g_strdup(key)) ||

@@ -31,15 +31,16 @@ extern const struct check_info check_table[CHECK_COUNT];
 struct lesson_step {
 	char *title;
 	char *text;          /* owned: paragraphs, separated by blank lines; or NULL */
-	char *task;          /* what to do, or NULL */
+	char *task;          /* the task, or NULL */
 	char *question;      /* or NULL */
 	GPtrArray *choices;  /* char *, owned: a), b), ... */
-	char *answer;        /* of a question; several are separated by | */
+	char *answer;        /* the answer to the question; several are separated by | */
 	char *right;         /* response to the right answer; or NULL */
 	char *keys;          /* keys for the task, as in `press`; or NULL */
 	GPtrArray *hints;    /* char *, owned */
 	GPtrArray *checks;   /* struct lesson_check *, owned: all must hold */
-	GPtrArray *facts;    /* the same: facts that text and answer rely on */
+	GPtrArray *facts;    /* struct lesson_check *, owned: facts that text and answer rely
+	                      * on */
 	GPtrArray *commands; /* char *, owned: the task without the explorer */
 	unsigned line;
 };
@@ -104,7 +105,7 @@ struct workshop {
 	bool temporary;              /* removed at the end */
 	bool mended;                 /* the fixed version is in use */
 	char *trace, *tree;          /* owned: the recording, the exploration or NULL */
-	char *shown;                 /* owned: the run that shows what is wrong, or NULL */
+	char *shown;                 /* owned: the run that shows the error, or NULL */
 	int status;                  /* exit status of the recorded program, as in a shell */
 };
 /* Create the folder (NULL: temporary) and copy the sample's files, unless present. */

@@ -28,7 +28,8 @@ static bool copy_file(const char *from, const char *to, struct error *error)
 	return text != NULL && file_write_whole(to, text, length, error);
 }
 
-/* Files edited by the student are kept. */
+/* Copies the files into the folder, except those that exist there: the student may have
+ * edited them. */
 static bool bring(const struct workshop *w, const GPtrArray *names, struct error *error)
 {
 	bool good = true;

@@ -295,7 +295,7 @@ static void link_wants(struct search *s)
 
 /* -- one set of requests ------------------------------------------------------------------- */
 
-/* Key of a unit of verdicts: the set of requests, or of their sites. */
+/* Key of a unit of verdicts: the set of requests, or the set of their sites. */
 static GBytes *unit_key(const struct search *s)
 {
 	uint32_t numbers[MAX_LENGTH];
@@ -370,7 +370,7 @@ static void settle(struct search *s, GBytes *key, struct finding *f)
 		finding_free(f);
 		return;
 	}
-	if (was != NULL) { /* of `others`: replaced by a stronger verdict */
+	if (was != NULL) { /* in `others`: replaced by a stronger verdict */
 		f->count += was->count;
 		g_ptr_array_remove_fast(s->others, was);
 		finding_free(was);
@@ -559,7 +559,7 @@ static GBytes *happened_key(const struct search *s, const struct finding *f)
 	return requests_key(s, (const uint32_t *)(void *)f->requests->data, f->requests->len);
 }
 
-/* Each wait that happened is no prediction, of itself or on a circle with others. */
+/* Each wait that happened is no prediction, neither by itself nor on a circle with others. */
 static void note_happened(struct search *s, const struct finding *f)
 {
 	for (guint i = 0; f->waits != NULL && i < f->waits->len; i++) {
@@ -776,7 +776,7 @@ static struct report *find_deadlocks(struct trace *t, const struct race_options 
 	return s.report;
 }
 
-/* On the view with the must-orders of missing code, which has the same events. */
+/* The analysis on the view with the must-orders of missing code, which has the same events. */
 static struct report *with_missing(struct trace *t, const struct race_options *options,
                                    const struct progress *progress, struct error *error)
 {

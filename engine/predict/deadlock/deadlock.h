@@ -27,7 +27,7 @@
  */
 struct report *deadlocks_find(struct trace *t, const struct race_options *options,
                               const struct progress *progress, struct error *error);
-/* For deadlocks as races_mark_missing for races. */
+/* races_mark_missing for deadlocks. */
 bool deadlocks_mark_missing(struct trace *t, const struct race_options *options,
                             struct report *report, const struct progress *progress,
                             struct error *error);

@@ -23,7 +23,7 @@ static void enter(struct walk *w, uint32_t lock)
 	w->open[w->open_count++] = lock;
 }
 
-/* All successors of `lock` were visited. */
+/* Finishes `lock`, all of whose successors were visited. */
 static void leave(struct walk *w, uint32_t lock)
 {
 	uint32_t member;

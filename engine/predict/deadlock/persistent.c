@@ -84,7 +84,7 @@ static void add_thread(struct persistent *p, uint32_t thread)
 	p->list[p->count++] = thread;
 }
 
-/* All other threads with such a use to come. */
+/* Adds all other threads with such a use in their later events. */
 static void add_users(struct persistent *p, const struct footprint *f, uint32_t item,
                       unsigned kind, uint32_t but)
 {
@@ -113,7 +113,7 @@ static void collect_object(struct persistent *p, uint32_t e, uint32_t position)
 		[OP_BROADCAST] = USED_SIGNAL,
 		[OP_ARRIVE] = USED_ARRIVE,
 		[OP_DESTROY] = USED_DESTROY,
-		[OP_MISUSE] = USED_DESTROY, /* no thread waits for it any more, either */
+		[OP_MISUSE] = USED_DESTROY, /* and no thread waits for it any more */
 	};
 	const struct event *x = &p->t->events[e];
 	uint32_t u = x->thread, o = x->target, block = event_block_used(p->t, x);
@@ -225,7 +225,7 @@ static void add_object_rivals(struct persistent *p, const struct event *x)
 		[OP_MISUSE] = 1 << USED_ANY,
 	};
 	uint32_t block = event_block_used(p->t, x), e = run_state_event(p->s, x->thread);
-	/* a wake that was caused stays so */
+	/* a wake whose cause has occurred remains caused */
 	bool caused = x->op == OP_WAKE && p->s->woken[x->thread] && p->s->facts[e] & FACT_WAKER;
 
 	for (unsigned kind = 0; kind < USED_KINDS; kind++) {
@@ -237,7 +237,7 @@ static void add_object_rivals(struct persistent *p, const struct event *x)
 		add_users(p, &p->blocks, block, USED_FREE, x->thread);
 }
 
-/* Threads with an event to come that depends on the next one of `thread`, which runs. */
+/* Adds threads with a later event that depends on the next one of `thread`, which runs. */
 static void add_rivals(struct persistent *p, uint32_t thread)
 {
 	uint32_t e = run_state_event(p->s, thread), stack = p->t->threads[thread].stack;
@@ -302,7 +302,8 @@ static void add_object_enablers(struct persistent *p, const struct event *x)
 		add_users(p, &p->objects, x->target, enablers[x->op], x->thread);
 }
 
-/* Threads of which one at least must go on before the next event of `thread` can come. */
+/* Adds threads of which at least one must continue before the next event of `thread` can
+ * come. */
 static void add_enablers(struct persistent *p, uint32_t thread)
 {
 	uint32_t e = run_state_event(p->s, thread), before = run_state_missing(p->s, thread);
@@ -333,7 +334,7 @@ static void add_enablers(struct persistent *p, uint32_t thread)
 	}
 }
 
-/* The set that `seed` needs; the number of its threads that run. */
+/* Closes the set that begins with thread `seed`; returns the number of its threads that run. */
 static uint32_t close_set(struct persistent *p, uint32_t seed)
 {
 	uint32_t running = 0;

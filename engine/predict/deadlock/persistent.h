@@ -15,14 +15,15 @@ struct persistent;
 struct persistent *persistent_new(const struct run_state *s);
 void persistent_free(struct persistent *p); /* may be NULL */
 
-/* Threads to go on with, each of which runs next: none where no thread does.  `threads` has
- * room for all; the number is returned, and the work is added to *cost. */
+/* The set: threads to continue with, each of which can run; none when no thread can.
+ * `threads` has room for all; the number is returned, and the work is added to *cost. */
 uint32_t persistent_set(struct persistent *p, uint32_t *threads, uint64_t *cost);
 /* The work of all sets so far. */
 uint64_t persistent_work(const struct persistent *p);
 
 /* Does the thread's next event end an object, or a block, that other threads have yet to use?
- * A thread that waits for it in a schedule before that would stand on nothing after it. */
+ * If so, a thread that waits for it in a schedule before that event would wait for a
+ * destroyed object after it. */
 bool persistent_ends_use(struct persistent *p, uint32_t thread);
 
 #endif

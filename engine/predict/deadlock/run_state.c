@@ -23,8 +23,8 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 33;
 }
 
-/* The order of two writes that nothing reads, and what follows from the events done, do not
- * make states different. */
+/* Is the cell part of the state's identity? The order of two writes that no event reads, and
+ * cells that follow from the events done, do not distinguish states. */
 static bool is_keyed(const struct run_state *s, uint32_t cell)
 {
 	uint32_t variables = (uint32_t)(s->last - s->cells);
@@ -275,7 +275,7 @@ static bool waits_at(const struct run_state *s, uint32_t thread, uint32_t object
 	return wait != 0 && at(s, wait - 1)->target == object;
 }
 
-/* Has it done all its events? */
+/* Have all events of the thread come? */
 static bool has_ended(const struct run_state *s, uint32_t thread)
 {
 	uint32_t fork = s->t->threads[thread].fork;
@@ -294,7 +294,7 @@ static bool is_as_at_end(const struct run_state *s, uint32_t channel)
 	return s->sent[channel] == s->received[channel];
 }
 
-/* Where the recording ended with a wait, nothing is known of what would come after it. */
+/* A thread whose recording ended with a wait: its later events are unknown. */
 static enum next next_want(const struct run_state *s, const struct event *x)
 {
 	uint32_t u = x->thread, o = x->target;
@@ -327,7 +327,7 @@ static enum next next_want(const struct run_state *s, const struct event *x)
 
 /* -- channels and once-functions ----------------------------------------------------------- */
 
-/* A message that the receive comes after, and that was not sent; or NONE. */
+/* A message that must be sent before the receive, and was not; or NONE. */
 static uint32_t unsent(const struct run_state *s, uint32_t receive)
 {
 	struct must_run run = trace_must_into(s->t, receive);
@@ -626,8 +626,8 @@ static bool is_recording(const struct trace *t)
 }
 
 /*
- * Rule W3: which threads' ends the trace shows.  A recording leaves the functions of every
- * thread at its own end, so that only what is left before tells of the thread.
+ * Rule W3: which threads' ends the trace shows. A recording leaves the functions of every
+ * thread at its own end, so only earlier exits show that the thread itself returned.
  */
 static void find_ends(struct run_state *s)
 {
@@ -685,7 +685,7 @@ static void find_event_facts(struct run_state *s)
 	}
 }
 
-/* The waiter whose wake the recording has first. */
+/* The waiter whose wake was recorded first. */
 static uint32_t woken_first(const struct run_state *s, uint32_t signal)
 {
 	uint32_t best = NONE, first = NONE;
@@ -717,8 +717,8 @@ static void walk_message(struct run_state *s, uint32_t e)
 		s->foreign_channel[s->channels.messages[x->target].channel] = true;
 }
 
-/* The recording, by the rules of states: where it breaks them, operations on the object are
- * lacking in it, and its recorded pairing counts. */
+/* Walks the recording by the rules of states: where it breaks them, the trace lacks
+ * operations on the object, and the recorded pairing counts. */
 static void walk_recording(struct run_state *s)
 {
 	const struct trace *t = s->t;

@@ -45,14 +45,15 @@ struct run_state {
 	bool *read;         /* by variable: some event reads it */
 	uint32_t *initial;  /* by variable: initial value, 0 unknown; with use_values */
 	uint32_t *stack_of; /* by block: thread whose stack it is, or NONE */
-	enum wait_for *use; /* by object: the kind of wait that a want of it stands for */
+	enum wait_for *use; /* by object: the kind of wait that a want of it means */
 	bool *exclusive;    /* by object: a want of this lock asks to exclude readers */
 	struct channels channels;
 	bool *foreign_channel; /* by channel: the trace lacks some of its messages */
 	uint32_t *left_over;   /* by channel: bytes in it at the end of the trace */
 	uint32_t
 	        *begins; /* by message that ends a once-function: event of its begin, or NONE */
-	uint32_t *ends;  /* by either message of one: the one that ends it, or NONE */
+	uint32_t *ends;  /* by either message of a once-function: the one that ends it, or
+	                  * NONE */
 	/* -- the state, in one array of cells */
 	uint32_t *cells;
 	uint32_t *done;    /* by thread: events taken */
@@ -66,9 +67,9 @@ struct run_state {
 	uint32_t *count;   /* by object: of a semaphore; arrivals at a barrier */
 	uint32_t *destroyed; /* by object: last destruction taken, + 1; or 0 */
 	uint32_t *misused;   /* by object: 1 after a misuse: its holder is not known */
-	uint32_t *order; /* by message of a channel: how many were sent there before it, + 1; or
-	                  * 0 */
-	uint32_t *reads; /* by message: how many parts of it were received */
+	uint32_t *order;     /* by message of a channel: number of earlier messages there, + 1;
+	                      * or 0 */
+	uint32_t *reads;     /* by message: in how many receives it was read */
 	uint32_t *sent, *received, *bytes, *closed; /* by channel: messages, and those read
 	                                             * whole; bytes in it; closes */
 	uint64_t key[2];
@@ -85,10 +86,10 @@ uint32_t run_state_event(const struct run_state *s, uint32_t thread);
 enum next run_state_next(const struct run_state *s, uint32_t thread);
 /* The kind of object that a waiting thread waits for. */
 enum wait_for run_state_waits_for(const struct run_state *s, uint32_t thread);
-/* The i-th thread that holds the lock which the thread's next event asks for, in a mode that
- * keeps it out; of a join, the thread that is joined; or NONE. */
+/* The i-th thread that blocks this one: a holder of the lock that its next event asks for, in
+ * an excluding mode; for a join, the thread to join; or NONE. */
 uint32_t run_state_holder(const struct run_state *s, uint32_t thread, uint32_t i);
-/* An event that must come before the thread's next one, and has not; or NONE. */
+/* An event that must come before the thread's next one and has not come; or NONE. */
 uint32_t run_state_missing(const struct run_state *s, uint32_t thread);
 /* The channel of a message that is sent or waited for, or the once-function (behind the
  * channels); NONE: neither.  They are numbered below run_state_channels. */
@@ -102,7 +103,7 @@ bool run_state_may_wake(const struct run_state *s, uint32_t signal, uint32_t thr
 /* Take the thread's next event.  `woken`: the thread that a signal wakes, NONE where none
  * waits; a broadcast wakes all. */
 void run_state_step(struct run_state *s, uint32_t thread, uint32_t woken);
-/* Hold the thread back for ever, as a schedule may for as long as it likes. */
+/* Holds the thread back for ever: a schedule may hold a thread back for any length of time. */
 void run_state_halt(struct run_state *s, uint32_t thread);
 static inline uint32_t run_state_mark(const struct run_state *s)
 {

@@ -17,12 +17,13 @@ struct hold {
 struct final_state {
 	const struct trace *t;
 	uint32_t *want;           /* by thread: the event, or NONE */
-	enum wait_for *use;       /* by object: its kind, from its operations */
+	enum wait_for *use;       /* by object: the kind of wait, from the object's
+	                           * operations */
 	bool *wanted;             /* by object */
 	GArray *holds;            /* struct hold */
 	int64_t *left;            /* by object: counts of a semaphore, posts less takes */
 	bool *over;               /* by thread: it has ended */
-	uint32_t *before, *queue; /* by thread: of a walk along the waits */
+	uint32_t *before, *queue; /* scratch for a walk along the waits, by thread */
 	bool *told;               /* by thread: reported */
 	GHashTable *running; /* name of a once-function's last message (char *) -> thread + 1
 	                      * that has begun it, where that message was not sent */
@@ -59,7 +60,7 @@ static bool find_wants(struct final_state *s)
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 
-		/* a reading by chains has several threads' events in one place */
+		/* a view by chains has several threads' events in one place */
 		s->over[x->thread] = x->op == OP_END;
 		if (x->op == OP_JOIN)
 			s->over[x->target] = true;
@@ -142,8 +143,7 @@ static void find_holds(struct final_state *s)
 	}
 }
 
-/* Once-functions that have begun, and not ended: their threads hold them as one holds a lock.
- */
+/* Once-functions that have begun and not ended: their threads hold them like locks. */
 static void find_running(struct final_state *s)
 {
 	for (uint32_t e = 0; e < s->t->events_count; e++) {
@@ -192,8 +192,8 @@ static enum wait_for kind_of(const struct final_state *s, uint32_t want)
 	return x->op == OP_WANTJOIN ? WAIT_JOIN : s->use[x->target];
 }
 
-/* Does the trace itself say that nothing keeps the thread waiting: a lock without
- * a holder, a semaphore with a count, a thread that has ended? */
+/* Does the trace itself show that the thread need not wait: a lock without a holder, a
+ * semaphore with a count, a thread that has ended? */
 static bool is_free(const struct final_state *s, uint32_t thread)
 {
 	const struct event *x = &s->t->events[s->want[thread]];
@@ -210,14 +210,14 @@ static bool is_free(const struct final_state *s, uint32_t thread)
 	}
 }
 
-/* A recording's own end is believed: another process, or code that was not recorded, may hold
+/* A recording's own end is trusted: another process, or code that was not recorded, may hold
  * an object that looks free here. */
 static bool is_recording(const struct trace *t)
 {
 	return trace_note(t, "recording-command") != NULL;
 }
 
-/* Leaves out the wants that the trace contradicts; how many. */
+/* Drops the wants that the trace contradicts; returns their number. */
 static unsigned drop_free(struct final_state *s)
 {
 	unsigned dropped = 0;

@@ -10,12 +10,12 @@
 /*
  * Findings with verdict happened, owned by the caller; empty without wants.
  *
- * Kind deadlock: a circle of threads, each of which waits for a lock that the next one holds or
- * for its end, with a lock among them; `requests` are its wants in this order from the earliest
- * on, `waits` the same, and behind them the other threads that wait for the circle.  Kind
- * stuck, at most one: no circle is the cause; all that wait.  If there is a circle, a
- * wait that does not lead to any (a condition, say, whose signal a thread of the circle may
- * have owed) stands with the first.
+ * Kind deadlock: a circle of threads, each of which waits for a lock that the next one holds
+ * or for its end, with a lock among them; `requests` are its wants in this order from the
+ * earliest on, `waits` the same, and behind them the other threads that wait for the circle.
+ * Kind stuck, at most one: all waiting threads, when no circle is the cause. If a circle
+ * exists, a wait that leads to none (a condition, say, whose signal a thread of the circle
+ * may have owed) is listed with the first circle.
  *
  * `dropped`: wants of a trace that is no recording which the trace contradicts: their threads
  * can go on, and they are in no finding.
@@ -26,10 +26,10 @@ GPtrArray *stuck_find(const struct trace *t, unsigned *dropped);
 	"wants for what is free there, which are passed over (a lock that nobody holds, a " \
 	"semaphore with a count, a thread that has ended): "
 
-/* By object: the kind of wait that a want of it stands for, as its operations say. `use` has
- * objects_count. */
+/* By object: the kind of wait that a want of it means, from the object's operations. `use`
+ * has objects_count elements. */
 void wait_uses(const struct trace *t, enum wait_for *use);
-/* How a wait for the object is told: explorations have the word of a futex as a condition. */
+/* The kind of wait as shown to users: in explorations the word of a futex is a condition. */
 enum wait_for wait_told(const struct trace *t, uint32_t object, enum wait_for what);
 
 #endif

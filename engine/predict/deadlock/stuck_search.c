@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-/* A way to go on: a thread, and the waiter that its signal wakes; or the thread goes on no
- * more. */
+/* A move: a thread's next step, and the waiter that its signal wakes; or holding the thread
+ * back for ever. */
 struct move {
 	uint32_t thread, woken;
 	bool halt;
@@ -20,7 +20,7 @@ struct move {
 
 /* A state with several moves, in the search over all. */
 struct branch {
-	uint32_t mark, length; /* of the state's log, of the sequence */
+	uint32_t mark, length; /* lengths of the state's log and of the sequence */
 	guint first, next;     /* moves */
 };
 
@@ -38,7 +38,7 @@ struct walk {
 	struct stuck_set set;
 	struct effort effort;
 	GArray *sequence; /* uint32_t */
-	GArray *moves;    /* struct move, of all branches */
+	GArray *moves;    /* struct move, for all branches */
 	GArray *branches; /* struct branch */
 	GHashTable *seen; /* struct state_key, owned */
 	uint32_t *threads;
@@ -64,7 +64,7 @@ static uint32_t event_of(const struct walk *w, uint32_t thread)
 	return run_state_event(w->s, thread);
 }
 
-/* Prefer a holder that waits for ever itself. */
+/* The wait, with a holder that itself waits for ever if possible. */
 static struct wait wait_of(const struct trace *t, const struct stuck_set *set, uint32_t thread)
 {
 	uint32_t event = run_state_event(set->s, thread);
@@ -166,7 +166,7 @@ static void back(struct walk *w, uint32_t mark, uint32_t length)
 	g_array_set_size(w->sequence, length);
 }
 
-/* The waiter that a signal wakes where nothing is searched: the one whose wake is recorded
+/* The waiter that a signal wakes outside of the search: the one whose wake was recorded
  * first. */
 static uint32_t usual_waiter(const struct walk *w, uint32_t thread)
 {
@@ -186,8 +186,8 @@ static uint32_t usual_waiter(const struct walk *w, uint32_t thread)
 
 /* -- one thread held back ------------------------------------------------------------------- */
 
-/* The thread whose next event was recorded first, of those that run; `late` only when no other
- * does. */
+/* The runnable thread whose next event was recorded first; `late` only when no other can
+ * run. */
 static uint32_t earliest(const struct walk *w, uint32_t late)
 {
 	uint32_t best = NONE;
@@ -209,7 +209,7 @@ static void hold_back(struct walk *w, uint32_t late)
 	uint32_t mark = run_state_mark(w->s), length = w->sequence->len, u;
 
 	while ((u = earliest(w, late)) != NONE && goes_on(w, w->s->threads + 2)) {
-		/* from then on the others come first no more */
+		/* from then on the others no longer come first */
 		if (u == late)
 			late = NONE;
 		step(w, u, usual_waiter(w, u));
@@ -227,9 +227,9 @@ static bool can_wait(const struct event *x)
 	       x->op == OP_ARRIVE || x->op == OP_JOIN || x->op == OP_RCV;
 }
 
-enum { VISITS = 3 }; /* of a place by a thread that are tried */
+enum { VISITS = 3 }; /* visits of a place by a thread that are tried */
 
-/* Along the recording, hold back each thread before what can wait. */
+/* Along the recording, hold back each thread before an operation that can wait. */
 static void hold_back_each(struct walk *w)
 {
 	GHashTable *visits = g_hash_table_new(g_direct_hash, NULL);
@@ -269,7 +269,7 @@ static gboolean key_equal(gconstpointer a, gconstpointer b)
 	return memcmp(a, b, sizeof(struct state_key)) == 0;
 }
 
-/* False for a state that was visited. */
+/* False when the state was visited before. */
 static bool is_new(struct walk *w)
 {
 	struct state_key key = { { w->s->key[0], w->s->key[1] } };
@@ -307,8 +307,8 @@ static void make_move(struct walk *w, struct move m)
 		step(w, m.thread, m.woken);
 }
 
-/* Go on while exactly one move is possible; then add a branch, or look at a state without any.
- */
+/* Continues while exactly one move is possible; then adds a branch, or examines a state
+ * without moves. */
 static void go_on(struct walk *w)
 {
 	uint64_t cost = 0;
@@ -363,7 +363,7 @@ static void visit_all(struct walk *w)
 	w->cut |= w->branches->len > 0 || w->effort.over;
 }
 
-/* Joins that ended are on no circle with each other. */
+/* Does the trace have waits other than joins that ended, which form no circle? */
 static bool has_waits(const struct trace *t)
 {
 	for (uint32_t e = 0; e < t->events_count; e++) {

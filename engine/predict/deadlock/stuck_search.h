@@ -27,7 +27,7 @@ struct stuck_search {
 	                */
 };
 
-/* `t`: with all of its threads (no view by chains). */
+/* `t`: the trace with all of its threads (no view by chains). */
 void stuck_search(struct trace *t, const struct race_options *options,
                   struct stuck_search *search, const struct progress *progress);
 

@@ -17,7 +17,7 @@ void stuck_set_release(struct stuck_set *set)
 	g_free(set->in);
 }
 
-/* In a recording the process ends with its first thread. */
+/* Is the process over? In a recording it ends with its first thread. */
 static bool is_over(const struct run_state *s)
 {
 	return s->main != NONE && run_state_event(s, s->main) == NONE;
@@ -85,7 +85,7 @@ static bool on_path(const struct circles *c, uint32_t thread)
 	return false;
 }
 
-/* Every circle once, from its first thread. */
+/* Visits every circle once, from its first thread. */
 static void follow(struct circles *c)
 {
 	uint32_t last = c->path[c->length - 1];

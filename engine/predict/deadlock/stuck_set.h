@@ -18,15 +18,15 @@ void stuck_set_release(struct stuck_set *set);
 /* The greatest set of rule W4 in the present state; its number of threads. */
 uint32_t stuck_set_find(struct stuck_set *set);
 
-/* A reason, of a set that was found: `threads` wait for each other in this order, or a
- * single one waits for an operation that no thread will do. */
+/* A cause within a set: `threads` wait for each other in this order, or a single one waits
+ * for an operation that no thread will do. */
 typedef void stuck_cause(void *context, const struct stuck_set *set, const uint32_t *threads,
                          uint32_t count);
-/* Circles of more threads are not looked for. */
+/* Larger circles are not searched for. */
 enum { STUCK_CIRCLE = 16 };
 /* Calls `cause` for each; false when a circle may have been left out. */
 bool stuck_set_causes(const struct stuck_set *set, stuck_cause *cause, void *context);
-/* A deadlock is a circle with a lock in it. */
+/* A deadlock is a circle with at least one lock. */
 enum finding_kind stuck_set_kind(const struct stuck_set *set, const uint32_t *threads,
                                  uint32_t count);
 

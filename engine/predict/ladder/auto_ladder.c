@@ -21,14 +21,16 @@
 #include <string.h>
 
 struct ladder {
-	struct trace *t;               /* the projection's, if there is one */
+	struct trace *t;               /* the projection's; NULL: no projection */
 	struct projection *projection; /* or NULL */
-	struct trace *beginning;       /* of its trace, as far as witnesses go; on demand */
+	struct trace *beginning;       /* of its trace, as far as witnesses reach; made on
+	                                * demand */
 	struct checker *whole;         /* of that */
-	uint64_t ahead;                /* events that the rung's witnesses will need of it */
+	uint64_t ahead;                /* number of its events that the rung's witnesses will
+	                                * need */
 	bool refused;                  /* a lifted witness was not accepted */
-	GHashTable *told; /* keys of units that options->found was called for; lives on when
-	                   * all is done again without the projection */
+	GHashTable *told; /* keys of units for which options->found was called; kept when all
+	                   * is done again without the projection */
 	const struct race_options *options;
 	const struct progress *progress; /* shows the rung, and the races so far */
 	const struct progress *outer;
@@ -49,7 +51,7 @@ struct ladder {
 	struct ladder_proofs *proofs;
 	GHashTable *variables;  /* finding with many variables -> set of them */
 	uint64_t naming;        /* events passed by try_variable */
-	uint64_t unnamed;       /* its tries left out for that */
+	uint64_t unnamed;       /* its tries left out because of that */
 	uint64_t *suspects;     /* bit set by variable: race_suspects or classes_suspects */
 	struct classes classes; /* of the current variable */
 	bool ordered;           /* all its conflicting pairs are ordered: no race */
@@ -57,12 +59,12 @@ struct ladder {
 	uint64_t witness_events, left_out; /* events in kept witnesses; witnesses not kept */
 	uint32_t tries_left;               /* see try_variable */
 	bool weak_atomics;                 /* pairs refuted by causal past may be C11 races */
-	bool doubt; /* the same with --values: not searched, so only locks prove */
+	bool doubt; /* with weak atomics and --values: not searched, so only locks prove */
 	bool cancelled;
 };
 
 enum { VARIABLE_TRIES = 4 };
-/* Bound on try_variable: a try may go through all that is before its pair. */
+/* Bound on try_variable: a try may visit all events before its pair. */
 enum { NAMING_EVENTS = 1 << 28, NAMING_SHARE = 64 };
 
 /* "syncp (12 races so far): witnesses" */
@@ -156,7 +158,7 @@ static struct finding *known_race(const struct ladder *l, uint64_t unit)
 	return f != NULL && f->verdict == VERDICT_RACE ? f : NULL;
 }
 
-/* For the next analysis of the ladder (race_tools). */
+/* The races known so far, for the next analysis of the ladder (race_tools). */
 static enum race_known known_so_far(const void *ladder, uint32_t e1, uint32_t e2,
                                     uint32_t variable)
 {
@@ -201,9 +203,9 @@ static void polish(struct ladder *l, struct finding *f)
 	f->witness = shorter;
 }
 
-/* A checker of the trace whose projection there is, which knows its first `count` events: no
- * later one has a say in a witness. Grows by half at least, so that all of them cost at most
- * three times what the last one does. */
+/* A checker of the whole trace behind a projection, with its first `count` events: later ones
+ * cannot be in the witness. Grows by half at least, so that all of them cost at most three
+ * times as much as the last. */
 static struct checker *checker_of_whole(struct ladder *l, uint64_t count)
 {
 	const struct check_options check = { 0 };
@@ -231,8 +233,8 @@ static uint64_t first_without(const GArray *events)
 	return (uint64_t)last + 1;
 }
 
-/* From the projection to its trace, whose own checker must accept the witness. Events that are
- * looked at for it stay in memory, if they are not too many. */
+/* Lifts a race from the projection to its trace, whose own checker must accept the witness.
+ * Events read for this stay in memory, if they are not too many. */
 static void lift(struct ladder *l, struct finding *f)
 {
 	struct projection *p = l->projection;
@@ -243,8 +245,8 @@ static void lift(struct ladder *l, struct finding *f)
 		trace_keep_events(p->whole);
 	f->first = p->event[f->first];
 	f->second = p->event[f->second];
-	if (f->witness ==
-	    NULL) { /* not kept, so not checked on the trace: search it as a whole */
+	if (f->witness == NULL) { /* without a witness nothing was checked on the trace: search
+		                   * the whole trace */
 		l->refused |= f->verdict == VERDICT_RACE;
 		l->cancelled |= l->refused;
 		return;
@@ -260,7 +262,7 @@ static void lift(struct ladder *l, struct finding *f)
 	l->cancelled |= l->refused;
 }
 
-/* Once for each unit; events are those of the whole trace. */
+/* Reports a race, once for each unit; events are those of the whole trace. */
 static void tell_race(const struct ladder *l, const struct finding *f)
 {
 	uint64_t unit = unit_in(l->report->trace, l->options, f->first, f->second);
@@ -293,7 +295,7 @@ static void add_race(struct ladder *l, uint64_t unit, struct finding *f)
 	settle(l, unit, f);
 }
 
-/* The checker of the whole trace is made once for a rung. */
+/* Makes the checker of the whole trace, once for a rung. */
 static void look_ahead(struct ladder *l, const struct report *r)
 {
 	for (guint i = 0; l->projection != NULL && i < r->findings->len; i++) {
@@ -313,7 +315,7 @@ static bool take_report(struct ladder *l, const struct rung *rung, struct error 
 	l->tools.known = options.pairs_events ? NULL : known_so_far;
 	l->tools.known_context = l;
 	options.tools = &l->tools;
-	if (l->projection == NULL) /* else each is needed to be lifted */
+	if (l->projection == NULL) /* else the witness is needed, to be lifted */
 		options.witness_events -= MIN(l->witness_events, options.witness_events);
 	l->rung = rung->by;
 	struct report *r = rung->run(l->t, &options, l->progress, error);
@@ -509,7 +511,7 @@ static bool past_before(const void *ladder, uint32_t e, uint32_t f)
 	return past_has_before(smt_past(l->smt), f, e);
 }
 
-/* The same with weak atomics. */
+/* candidate_before with weak atomics. */
 static bool lasting_before(const void *ladder, uint32_t e, uint32_t f)
 {
 	const struct ladder *l = ladder;
@@ -517,7 +519,7 @@ static bool lasting_before(const void *ladder, uint32_t e, uint32_t f)
 	return order_ordered_unobserved(l->lasting, e, f);
 }
 
-/* The order whose pairs are refuted whatever the locks. */
+/* The order whose pairs are refuted, whatever the locks. */
 static class_order *refuting(const struct ladder *l)
 {
 	return l->lasting != NULL ? lasting_before : past_before;
@@ -563,7 +565,7 @@ static bool alike(const struct ladder *l, const struct sweep *s)
 	       !(s->a->wide && s->b->wide);
 }
 
-/* List refuted candidates of two classes: count them, and keep the first proof of the unit. */
+/* Lists refuted candidates of two classes: counts them, and keeps the unit's first proof. */
 static void list_one(struct ladder *l, const struct sweep *s, uint32_t e, uint32_t f,
                      uint64_t count)
 {
@@ -611,7 +613,7 @@ static bool class_settled(const struct ladder *l, uint32_t variable, const struc
 	return f != NULL && (l->tries_left == 0 || has_variable(l, f, variable));
 }
 
-/* The sites race: do they on this variable, too? Tries a few pairs without the solver. */
+/* The sites race: do they race on this variable, too? Tries a few pairs without the solver. */
 static void try_variable(struct ladder *l, struct finding *race, uint32_t variable, uint32_t e,
                          uint32_t f)
 {
@@ -737,8 +739,8 @@ static bool is_looked_at(struct ladder *l, uint32_t variable)
 	return l->options->all_verdicts || !l->ordered;
 }
 
-/* Look at the pairs of classes of two sites (which may be one), until they are settled: ranges
- * of `by`. */
+/* Decides the pairs of classes of two sites (which may be one), until they are settled:
+ * ranges of `by`. */
 static void look_at_two_sites(struct ladder *l, uint32_t variable, const uint32_t *by,
                               const uint32_t one[2], const uint32_t other[2])
 {
@@ -919,8 +921,8 @@ static void finish(struct ladder *l)
 	report_finish(l->report);
 }
 
-/* The first rung: which variables can race at all, in one linear pass. Where none can, nothing
- * else is needed. Reads of other values, invocations turned round and lists of
+/* The first rung: finds the variables that can race at all, in one linear pass. Without any,
+ * no other rung is needed. Reads of other values, invocations in another order and lists of
  * impossible pairs need the other rungs. False when cancelled. */
 static bool look_for_suspects(struct ladder *l, bool *any)
 {
@@ -935,8 +937,8 @@ static bool look_for_suspects(struct ladder *l, bool *any)
 	return good;
 }
 
-/* The trace as the other rungs see it. A projection is made in a few passes; without one the
- * trace is opened, as the other rungs look at the events in any order. False when cancelled. */
+/* The trace for the other rungs: a projection, made in a few passes; without one the trace is
+ * opened, as the other rungs read events in any order. False when cancelled. */
 static bool project(struct ladder *l, bool projects)
 {
 	const struct trace *whole = l->t;

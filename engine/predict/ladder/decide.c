@@ -181,7 +181,7 @@ struct finding *race_decide(struct trace *t, uint32_t e1, uint32_t e2,
 	return f;
 }
 
-/* The witness of a pair that was decided to be a race becomes its finding's. */
+/* Moves the witness of a pair that was decided to be a race into its finding. */
 static void take_witness(struct finding *into, struct finding *from)
 {
 	if (from->verdict != VERDICT_RACE || from->witness == NULL)

@@ -38,9 +38,9 @@ static bool ends_region(const struct trace *t, const uint64_t *needed, const boo
 	return !op_acquires(x->op) || tried[x->target];
 }
 
-/* Number the synchronisation-free regions: runs of a thread's events of which only the last may
- * matter to other threads. If two places in two regions can be reached together, so can all
- * earlier places, since the rest can be dropped. */
+/* Number the synchronisation-free regions: consecutive events of a thread of which only the
+ * last may matter to other threads. If two places in two regions can be reached together, so
+ * can all earlier places, since the rest can be dropped. */
 static void make_regions(struct ladder_proofs *l, bool use_values)
 {
 	const struct trace *t = l->t;
@@ -144,8 +144,8 @@ void ladder_proofs_keep(struct ladder_proofs *l, uint32_t e1, uint32_t e2,
 	g_array_append_val(points, p);
 }
 
-/* The acquire of `lock` whose section has `e`: the lock's list is searched, since the thread's
- * may be long in between. */
+/* The acquire of `lock` whose section contains `e`: the lock's list is searched, since the
+ * thread's may have many events in between. */
 static uint32_t acquire_of(const struct ladder_proofs *l, uint32_t e, uint32_t lock)
 {
 	const struct trace *t = l->t;

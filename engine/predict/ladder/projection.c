@@ -29,9 +29,9 @@ struct picked {
 	const uint64_t *kept; /* variables */
 	uint64_t *ends;       /* bit set: events at ends of must-order edges; owned */
 	struct event *events; /* owned */
-	uint32_t *event;      /* their events in the trace; owned */
+	uint32_t *event;      /* by event: its event in the trace; owned */
 	uint64_t count, room, most;
-	bool over; /* there were more than `most`: they are not all here */
+	bool over; /* the projection has more than `most` events, and is not complete here */
 };
 
 /* Accesses of a variable since its last write. */
@@ -239,8 +239,8 @@ static inline void pick(struct picked *p, uint32_t e)
 
 /* -- the passes ---------------------------------------------------------------------------- */
 
-/* Variables with unordered pairs become kept; of those that are in the beginning the events are
- * picked on the way (`picked` may be NULL). False when cancelled. */
+/* Variables with unordered pairs become kept; the events of variables kept from the beginning
+ * are picked on the way (`picked` may be NULL). False when cancelled. */
 static bool walk(struct trace *t, const struct members *members, const uint64_t *observes,
                  uint64_t *kept, struct picked *picked, const struct progress *progress)
 {
@@ -280,8 +280,8 @@ static bool walk(struct trace *t, const struct members *members, const uint64_t 
 
 /* -- the variables ------------------------------------------------------------------------- */
 
-/* Do at most half of the events stay, or all that may? Of a long trace some stretches tell, as
- * its events may have to be decoded for it. */
+/* Do at most half of the events stay, or any number with `least` 0? Of a long trace some
+ * blocks are sampled, as its events may have to be decoded for it. */
 static bool is_small(const struct trace *t, const uint64_t *kept, uint64_t least)
 {
 	enum { STRETCH = 1 << 15, MANY = 64, SAMPLED = 16 };
@@ -318,8 +318,8 @@ static void keep_runs(const struct trace *t, uint64_t *kept)
 	}
 }
 
-/* Keep the first access of each thread to a block that another one has allocated: it stands for
- * the must-order of all of the thread's later ones. */
+/* Keep the first access of each thread to a block that another thread has allocated: it
+ * carries the must-order from the allocation to all of the thread's later accesses. */
 static void keep_first(const struct trace *t, uint64_t *kept)
 {
 	const struct trace_index *ix = t->index;
@@ -353,8 +353,8 @@ static struct members members_of(const struct trace *t)
 	return m;
 }
 
-/* One more pass, and more for the witnesses, are dearer than memory for a trace that is not
- * long. */
+/* For a trace that is not long, another pass, and passes for the witnesses, cost more than
+ * keeping its events in memory. */
 static void look_again(const struct trace *t)
 {
 	if (t->events_count <= PROJECTION_OPENED)
@@ -381,8 +381,8 @@ static uint64_t *keep_more(struct trace *t, const struct members *m, const uint6
 	return g_steal_pointer(&kept);
 }
 
-/* The same from the suspects, if there are any, or from what all observations leave unordered.
- */
+/* The same from the suspects, if they are known, or from the variables that all observations
+ * leave unordered. */
 static uint64_t *variables_kept(struct trace *t, const uint64_t *suspects, uint64_t least,
                                 struct picked *picked, const struct progress *progress,
                                 bool *cancelled)
@@ -446,7 +446,7 @@ static void make_events(struct projection *p, const uint64_t *kept, struct picke
 	p->trace->stacks_count = 0;
 }
 
-/* The tables that name events, none of which is dropped. */
+/* Makes the tables that name events; all of these events are kept. */
 static void make_tables(struct projection *p)
 {
 	const struct trace *t = p->whole;
@@ -463,7 +463,7 @@ static void make_tables(struct projection *p)
 	p->trace->blocks = trace_own(p->trace, blocks);
 }
 
-/* The trace's must-order: the index would take its edges from the accesses that are left. */
+/* Makes the trace's must-order: the index would take its edges from the remaining accesses. */
 static bool make_must(struct projection *p, const struct progress *progress)
 {
 	const struct trace_index *ix = p->whole->index;
@@ -526,7 +526,7 @@ void projection_free(struct projection *p)
 
 /* -- sequences ----------------------------------------------------------------------------- */
 
-/* Events of one thread that stand side by side in the trace. */
+/* Consecutive events of one thread in the trace. */
 struct turn {
 	uint32_t first, end;
 };
@@ -583,7 +583,7 @@ GArray *projection_lift(struct projection *p, const GArray *sequence, guint pair
 		last = MAX(last, g_array_index(sequence, uint32_t, i));
 	if (sequence->len > 0)
 		need_turns(p, p->event[last] + 1);
-	/* the pair is next together: dropped events before either come before both */
+	/* the pair is next at the same time: dropped events before either come before both */
 	for (guint i = 0; i < sequence->len; i++) {
 		uint32_t event = p->event[g_array_index(sequence, uint32_t, i)];
 		struct reached *own = &next[p->whole->events[event].thread];

@@ -25,20 +25,20 @@ struct projection {
 	struct trace *trace; /* owned */
 	struct trace *whole; /* borrowed */
 	uint32_t *event;     /* by event of `trace`: its event in `whole`, ascending */
-	/* private: by thread, its events among the first so many of `whole`, side by side */
+	/* private: by thread, its events among the first `turned` of `whole`, consecutively */
 	GArray **turns; /* or NULL */
 	uint32_t turned;
 };
 
 /* Number of events from which a projection pays for its passes over the trace. */
 enum { PROJECTION_LEAST = 1 << 18 };
-/* Of a trace of at most so many events (one GB) those that are looked at again and again stay.
- */
+/* Up to this number of events (one GB) the blocks of a trace that are read again and again
+ * stay decoded. */
 enum { PROJECTION_OPENED = 1 << 26 };
 /* `suspects`: the variables that can have a race (bit set), or NULL: not known. NULL for a
- * trace of fewer than `least` events, of which more than half would be kept (`least` 0: of any
- * size, however many), or not of a sequentially consistent run; *cancelled then tells whether
- * the progress was cancelled. `t` must outlive it. */
+ * trace of fewer than `least` events, of which more than half would be kept (`least` 0: of
+ * any size, however many), or not of a sequentially consistent run; *cancelled then is true
+ * when the progress callback cancelled. `t` must outlive it. */
 struct projection *projection_new(struct trace *t, const uint64_t *suspects, uint64_t least,
                                   const struct progress *progress, bool *cancelled);
 void projection_free(struct projection *p); /* NULL is allowed */

@@ -144,7 +144,7 @@ bool cones_approximate(const struct cones *c)
 	return false;
 }
 
-/* Observations only approximate the rule of failed tries: another section would do, and C11
+/* Observations of failed tries only approximate their rule: another section would do, and C11
  * has no order for tries. */
 static void make_tries(struct cones *c)
 {

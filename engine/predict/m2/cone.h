@@ -22,7 +22,8 @@ struct cones;
 struct cones *cones_new(struct trace *t, const struct progress *progress);
 void cones_free(struct cones *c);
 
-/* Causal pasts with the trace's pairing, and with what failed tries observed; borrowed. */
+/* Causal pasts with the trace's pairing, and with the observations of failed tries;
+ * borrowed. */
 const struct past *cones_past(const struct cones *c);
 
 /* The critical sections of a lock, by thread. */
@@ -32,15 +33,15 @@ const struct lock_section *cones_section(const struct cones *c, uint32_t index);
 const uint32_t *cones_open(const struct cones *c, uint32_t thread, uint32_t prefix,
                            uint32_t *count);
 
-/* Events that a failed try observed (trace/tries.h), which it needs before it beside rule 4's.
- */
+/* Events that a failed try observed (trace/tries.h), which must come before it in addition to
+ * rule 4's. */
 struct event_list cones_tried(const struct cones *c, uint32_t event);
 /* Accesses after their block's free; usually none. */
 const GArray *cones_late(const struct cones *c);
 
 /* The cone of a pair: a prefix by thread (threads_count entries); `extended`: the last rule
- * (releases of other threads' acquires) added events; `exact`: false when it has events whose
- * rule M2 only approximates. */
+ * (releases of other threads' acquires) added events; `exact`: false when the cone has events
+ * whose rule M2 only approximates. */
 struct cone {
 	uint32_t *prefix;
 	bool extended, exact;

@@ -390,7 +390,7 @@ static enum outcome by_closure(struct m2 *m, uint32_t cut, GArray *witness)
 			m->w.cut = m->reach;
 		else
 			m->w.cut = m->w.cut > 2 * width ? m->w.cut - 2 * width : 0;
-		/* nearly everything: use the whole cone, and the exact definition */
+		/* the window has nearly all: use the whole cone, and the exact definition */
 		if (m->w.cut < m->small)
 			m->w.cut = 0;
 	}

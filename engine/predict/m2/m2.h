@@ -30,10 +30,11 @@ struct m2;
 struct m2 *m2_new(struct trace *t, struct checker *checker, const struct progress *progress);
 void m2_free(struct m2 *m);
 /*
- * Bound failing work, in processor seconds of this thread: `pair` for one pair, `all` for long
- * pairs (over a million steps) and as much for short ones, of which the first second or so is
- * free. Races shown by the recorded order are not counted. When `all` is spent by long pairs,
- * further ones are given up early; when by short ones, no pair is tried any more (m2_over).
+ * Bounds the work for pairs that end undecided, in processor seconds of this thread: `pair`
+ * for one pair, `all` for long pairs (over a million steps) and as much for short ones, of
+ * which the first second or so is free. Races shown by the recorded order are not counted.
+ * When `all` is spent by long pairs, further ones are given up early; when by short ones, no
+ * pair is tried any more (m2_over).
  */
 void m2_bound(struct m2 *m, double pair, double all);
 /* Reset the spent time. */

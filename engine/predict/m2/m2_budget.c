@@ -7,7 +7,7 @@
 
 enum {
 	AT_ONCE = 1 << 17,   /* work that is free where the recording's order is a witness */
-	FREE_WORK = 1 << 26, /* of short pairs: about a second */
+	FREE_WORK = 1 << 26, /* free work for short pairs: about a second */
 	CLOCK_INTERVAL = 1 << 18 /* work between two looks at the clock */
 };
 

@@ -22,7 +22,7 @@ enum outcome closure_edge(struct m2 *m, uint32_t from, uint32_t to, enum step_ru
 	m->work += m->threads;
 	if (m2_reaches(m, from, to) && from != to)
 		return DONE;
-	if (to < m->w.cut) { /* only possible against the recording */
+	if (to < m->w.cut) { /* the edge is not in the recorded order */
 		m->reach = to;
 		return REACHES_BACK;
 	}

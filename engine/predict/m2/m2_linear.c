@@ -381,7 +381,7 @@ static enum outcome order_with_use(struct m2 *m, const struct lock_user *use,
 		    (!s1->exclusive && !s2->exclusive))
 			continue;
 		if (s1->release == NONE || s1->q >= m->cone.prefix[use->thread])
-			continue; /* open: after all others anyway */
+			continue; /* an open section comes after all others anyway */
 		if (s1->release < m->w.cut || m2_reaches(m, s1->release, s2->acquire))
 			return DONE;
 		if (s2->release == NONE || !m2_in_cone(m, s2->release) ||

@@ -14,7 +14,7 @@
 #include "engine/predict/m2/m2.h"
 #include "engine/witness/check.h"
 
-/* Accesses of one thread to one variable. */
+/* The accesses of one thread to one variable. */
 struct run {
 	uint32_t thread, first, count;
 };
@@ -58,7 +58,7 @@ struct window {
 	uint32_t *stamp;                    /* by variable */
 	uint32_t *lock_stamp;               /* by object */
 	uint32_t *owner, *sharers;          /* by object; zero between linearisations */
-	uint32_t now;                       /* stamp of this window */
+	uint32_t now;                       /* value that marks entries of this window */
 	GArray *raw;                        /* struct access */
 };
 
@@ -79,7 +79,8 @@ struct m2 {
 	struct trace *t;
 	struct cones *cones;
 	const struct past *past;               /* of the cones */
-	struct checker *checker, *own_checker; /* the latter NULL where it is borrowed */
+	struct checker *checker, *own_checker; /* own_checker is NULL where the checker is
+	                                        * borrowed */
 	struct chain_graph *order;             /* added edges, above the causal order */
 	uint32_t threads, refused;
 	/* -- the pair */
@@ -122,12 +123,12 @@ static inline bool m2_in_window(const struct m2 *m, uint32_t e)
 bool m2_reaches(const struct m2 *m, uint32_t e, uint32_t f);
 
 /* m2_budget.c */
-enum { SHORT = 1 << 20 /* work of a pair that does not need long */ };
-/* Has the pair taken more than so much work, or than is left for it by m2_bound? */
+enum { SHORT = 1 << 20 /* work of a pair that is not long */ };
+/* Has the pair taken more than `work`, or than m2_bound leaves for it? */
 bool m2_too_much(struct m2 *m, uint64_t work);
-/* Have the pairs that need long used up their time? */
+/* Have long pairs used up their time? */
 bool purse_long_spent(const struct m2 *m);
-/* Around each pair: its work begins, and is counted. */
+/* Open and close the work of a pair, which is counted. */
 void purse_open(struct m2 *m);
 void purse_close(struct m2 *m);
 

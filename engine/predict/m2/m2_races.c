@@ -16,7 +16,7 @@
 
 enum {
 	TRIES = 4096, /* bound on tried pairs of a variable and two sites */
-	/* the same when the sites race, and only the variable is to be named */
+	/* that bound when the sites race, and only the variable has to be found */
 	NAMING_TRIES = 4,
 	MOST_TRIED = 2 * TRIES, /* pairs of classes of accesses, of a variable with many */
 };
@@ -37,10 +37,10 @@ struct hunt {
 	GArray *witness;         /* scratch */
 	uint64_t witness_events; /* kept so far */
 	uint64_t left_out;       /* findings whose witness was not kept */
-	uint64_t undecided;      /* pairs without witness and proof */
+	uint64_t undecided;      /* number of pairs without witness and proof */
 	uint64_t unpaid;         /* those due to the budget */
 	uint64_t given_up;       /* variables of a site pair, see TRIES */
-	struct effort effort;    /* for enumerating pairs; deciding has its own bound */
+	struct effort effort;    /* work of enumerating pairs; deciding has its own bound */
 	bool cancelled;
 	bool stopped; /* budget spent, and nothing left to list */
 };
@@ -220,7 +220,7 @@ static bool decide_event_pair(void *context, uint32_t e1, uint32_t e2)
 
 /* ---- By sites ---- */
 
-/* The next pair of one variable of a site pair. */
+/* The next attempt at a variable of a site pair. */
 struct attempt {
 	uint32_t e1, e2;
 	uint32_t site, entry, tries;
@@ -390,7 +390,8 @@ static bool hunt_sites(struct hunt *h, const struct candidate_options *candidate
 	g_autofree struct outcome_of_site *sites =
 	        g_new0(struct outcome_of_site, site_pairs_count(p) + 1);
 	bool going = run_rounds(h, p, sites);
-	/* proofs for the list are computed again, one for each site pair: output */
+	/* proofs for the list are computed again, one for each site pair: this is output, so
+	 * without a total budget */
 	m2_bound(h->m2, h->options->budget_pair, G_MAXDOUBLE);
 	for (uint32_t i = 0; i < site_pairs_count(p) && going && h->options->all_verdicts; i++)
 		settle_site(h, p, i, &sites[i]);
@@ -479,7 +480,7 @@ struct report *races_m2(struct trace *t, const struct race_options *options,
 	m2_bound(h.m2, options->budget_pair, options->budget_total);
 	h.report = report_new(t, "m2");
 	h.locksets = options->use_values || c11_matters(t) ? locksets_new(t) : NULL;
-	/* another order's candidates are fewer */
+	/* restricted to another order's candidates, which are fewer */
 	h.report->complete = h.locksets == NULL && options->candidates < 0;
 	if (h.locksets != NULL)
 		report_note(

@@ -89,7 +89,7 @@ void window_base(struct m2 *m, uint32_t cut)
 		m->w.base[u] = trace_events_before(m->t, u, cut);
 }
 
-/* Of a local variable: is it kept? */
+/* For a local variable: is it kept? */
 struct variable_use {
 	uint32_t thread, count, variable;
 	bool shared, written;
@@ -313,8 +313,8 @@ bool window_fill(struct m2 *m, uint64_t limit)
 			w->base[u] = m->cone.prefix[u];
 		}
 	}
-	/* The closure's edges are between these; it may miss those of others, and then settles
-	 * less. */
+	/* The closure's edges are between these threads; the graph may miss edges of others,
+	 * and then settles less. */
 	chain_graph_focus(m->order, (const uint32_t *)(void *)w->threads->data,
 	                  w->threads->len);
 	if (w->size > limit)

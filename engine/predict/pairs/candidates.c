@@ -20,14 +20,15 @@ static bool unordered(const struct candidate_options *o, uint32_t e, uint32_t f)
 	       (o->settled == NULL || !o->settled(o->context, e1, e2));
 }
 
-/* The same as a relation, e <tr f; without an order nothing is ordered. */
+/* The order as a relation, e <tr f; without an order no pair is ordered. */
 static bool ordered(const void *options, uint32_t e, uint32_t f)
 {
 	return !unordered(options, e, f);
 }
 
-/* A union of two relations is only transitive when one contains the other: `settled` contains
- * program order and must-order, and is incomparable with other orders. */
+/* May an ordered pair be skipped with all earlier ones? Only if the union of both relations
+ * is transitive, that is, one contains the other: `settled` contains program order and
+ * must-order, and is incomparable with other orders. */
 static bool is_transitive(const struct candidate_options *o)
 {
 	return o->order != NULL &&
@@ -376,7 +377,7 @@ static bool collect_pairs(struct site_pairs *p, struct trace *t,
 			continue;
 		classes_add(&p->c, v);
 		left = pairs_of_variable(p, v, first);
-		if (p->class_pairs->len == pairs) { /* they are not needed again */
+		if (p->class_pairs->len == pairs) { /* only the first round's, which are done */
 			g_array_set_size(p->c.classes, first);
 			g_array_set_size(p->c.events, events);
 		}

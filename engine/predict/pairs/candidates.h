@@ -48,7 +48,7 @@ struct candidate_options {
 	const void *context;
 	/* Include pairs under a common lock (no races, but listed among verdicts). */
 	bool keep_locked;
-	const uint64_t *suspects; /* bit set of the only variables to look at; or NULL: all */
+	const uint64_t *suspects; /* bit set of the only variables to examine; or NULL: all */
 	/* For site_pairs_new and variables of very many classes of accesses: the number of
 	 * pairs kept for two sites, for callers that give up after fewer. 0: all. */
 	uint32_t most_class_pairs;
@@ -77,7 +77,7 @@ struct site_pair site_pairs_at(const struct site_pairs *p, uint32_t i);
 /* The next candidate of an entry, roughly nearest first; false after the last. e1 <tr
  * e2. */
 bool site_pairs_next(struct site_pairs *p, uint32_t entry, uint32_t *e1, uint32_t *e2);
-/* Were pairs of the entry left out for most_class_pairs? (Perhaps.) */
+/* Were pairs of the entry perhaps left out because of most_class_pairs? */
 bool site_pairs_bounded(const struct site_pairs *p, uint32_t entry);
 /* A pair of an entry under a common lock (left out by site_pairs_next), or false. Needs
  * keep_locked. */

@@ -16,7 +16,8 @@ struct class_key {
 struct class_table {
 	struct class_key *keys; /* by number */
 	uint32_t count, room;
-	uint32_t last; /* the number given last: most accesses follow one of their class */
+	uint32_t last; /* the last number returned: most accesses have the class of the one
+	                * before */
 	/* Numbers by hash, open-addressed, below the round, so that those of other variables
 	 * are invalid. */
 	uint64_t *slots;

@@ -37,8 +37,8 @@ void classes_clear(struct classes *c);
 /* Append the classes of a variable.  Linear in its accesses. */
 void classes_add(struct classes *c, uint32_t variable);
 
-/* From how many classes of a variable on pairs of sites are asked for first: the number of
- * sites is the program's, that of classes grows with its threads. */
+/* Number of classes of a variable from which pairs of sites are asked for first: the number
+ * of sites is fixed by the program, that of classes grows with its threads. */
 enum { MANY_CLASSES = 2048 };
 /* The classes of the current variable, from index `first` on, by site: by[start[i]] to
  * by[start[i + 1] - 1] are those of one. */
@@ -58,7 +58,7 @@ static inline uint32_t class_member(const struct classes *c, const struct class 
 {
 	return g_array_index(c->events, uint32_t, class->first + i);
 }
-/* Different threads, a write, not both atomic. */
+/* May two classes race: different threads, a write, not both atomic? */
 static inline bool classes_conflict(const struct class *a, const struct class *b)
 {
 	return a->thread != b->thread && (a->writes || b->writes) && !(a->atomic && b->atomic);

@@ -68,13 +68,14 @@ struct stream {
 	 * lowest bits of an index count these reads. */
 	struct vectors read_vectors;
 	uint64_t looked_at; /* events searched for untracked reads */
-	bool tracks_all;    /* too many: all reads are tracked from now on */
-	/* Orders of sections do not order reads under one lock, so many variables have vectors
-	 * of reads. These are kept, reads compare with all of it, and none are untracked. */
+	bool tracks_all;    /* recovering is too frequent: all reads are tracked from now on */
+	/* With orders over critical sections: reads under one lock are unordered, so many
+	 * variables have read vectors. These are kept, reads compare with the whole vector,
+	 * and no reads are untracked. */
 	bool steady;
 	/* Vectors of all accesses: [KINDS][width]. */
 	struct vectors full_vectors;
-	/* Either as a list while that is shorter; keys: key_of. */
+	/* Vectors of either kind as lists, while these are shorter; keys: key_of. */
 	struct last_lists lists;
 	bool atomics; /* an atomic access occurred */
 	/*
@@ -449,7 +450,7 @@ static void shared_read(struct stream *s, struct cell *cell, uint32_t e, uint32_
 		cell->last[OP_READ].thread = s->width + READS_UNTRACKED;
 }
 
-/* The same with a list; where the cell has a list of reads, that one is used. */
+/* Makes the list of all accesses; where the cell has a list of reads, from that. */
 static void make_full_list(struct stream *s, struct cell *cell)
 {
 	union last read = cell->last[OP_READ], write = cell->last[OP_WRITE];
@@ -516,7 +517,8 @@ static inline bool compare_vector(struct stream *s, const uint32_t *times,
 	return any == 0;
 }
 
-/* The same for a list, for the kinds in the bit set: true when no plain one is unordered. */
+/* compare_vector for a list, for the kinds in the bit set: true when no plain one is
+ * unordered. */
 static bool compare_list(struct stream *s, const struct last_list *list, const uint32_t *clock,
                          uint32_t wanted, uint32_t e2, uint32_t variable)
 {
@@ -647,7 +649,7 @@ static inline __attribute__((always_inline)) bool access_cell(struct cell *cell,
 	return true;
 }
 
-/* The same with many threads. */
+/* access_cell with many threads. */
 static bool access_wide(const struct stream *s, struct cell *cell, const uint32_t *clock,
                         epoch now, uint32_t op)
 {
@@ -793,7 +795,7 @@ static inline __attribute__((always_inline)) void pass_locks(struct stream *s, u
 	}
 }
 
-/* The same for orders of sections. */
+/* pass_locks for orders of sections. */
 static inline __attribute__((always_inline)) void pass_quiet(struct stream *s, uint32_t from,
                                                              uint32_t to, uint32_t ahead)
 {
@@ -827,7 +829,7 @@ static __attribute__((noinline)) void pass_cells(struct stream *s, uint32_t from
 	pass_locks(s, from, to, AHEAD);
 }
 
-/* The same with many threads. */
+/* The passes with many threads. */
 static void pass_wide(struct stream *s, uint32_t from, uint32_t to)
 {
 	for (uint32_t e = from; e < to; e++) {

@@ -13,8 +13,8 @@
 
 #include <stdlib.h>
 
-/* One variable's lock sets are few, and most pairs share its lock. So kinds are grouped by lock
- * set, and only pairs of sets without a common lock are expanded. */
+/* Lock sets of one variable. They are few, and most pairs share the variable's lock: so kinds
+ * are grouped by lock set, and only pairs of sites without a common lock are expanded. */
 struct set {
 	uint32_t lockset, start; /* start: its first kind; with an end entry */
 	uint32_t who;            /* summary: KIND_WRITES when one does; the thread, or NONE */
@@ -78,7 +78,7 @@ static bool sets_may_race(const struct sets *s, const struct set *a, const struc
 struct group {
 	uint32_t start, end;
 	uint64_t count;
-	const struct kind *early[2]; /* that begin first, of two threads; or NULL */
+	const struct kind *early[2]; /* the kinds that begin first, of two threads; or NULL */
 };
 
 static int by_group(const void *a, const void *b)
@@ -195,7 +195,7 @@ static void pair_many(const struct sets *s, uint32_t one, uint32_t other,
 static void pair_sets(const struct sets *s, uint32_t one, uint32_t other,
                       struct site_races *sites)
 {
-	uint32_t many = clocks_wide / 8; /* (so that tests can have few) */
+	uint32_t many = clocks_wide / 8; /* (a variable, so that tests can have few) */
 
 	if (s->of[one + 1].start - s->of[one].start > many &&
 	    s->of[other + 1].start - s->of[other].start > many) {

@@ -151,8 +151,8 @@ struct use {
 	uint32_t lock;    /* index in holders: held exclusively by all accesses so far */
 	uint32_t guarded; /* mask: all accesses so far hold a common lock, or none came yet */
 	uint32_t common;  /* the set held exclusively by all accesses so far */
-	uint32_t thread : 20; /* of all accesses so far, or MORE */
-	uint32_t reads : 4;   /* bit: no access so far has written */
+	uint32_t thread : 20; /* thread of all accesses so far, or MORE */
+	uint32_t reads : 4;   /* by kind: no access so far has written */
 	int32_t alone : 8;    /* mask: a single thread */
 };
 _Static_assert(sizeof(struct use) == 16, "four a cache line");
@@ -358,7 +358,7 @@ static inline void count_any(struct counting *c, uint32_t event)
 	}
 }
 
-/* Events are scattered in memory: prefetched. */
+/* Events are scattered in memory, so they are prefetched. */
 enum { FOUND = 1024, EVENTS_AHEAD = 16, SITES_AHEAD = 8 };
 
 static void count_found(struct counting *c, const uint32_t *found, uint32_t count)
@@ -437,7 +437,7 @@ static void count_by_lists(struct counting *c)
 
 static void count_all(struct counting *c, struct trace *t)
 {
-	enum { SELDOM = 4 }; /* threshold for a pass over all events */
+	enum { SELDOM = 4 }; /* threshold for a pass over all events instead of lists */
 
 	holding_begin_again(&c->holding);
 	trace_need(t, 0, NULL); /* loads an existing cache */

@@ -10,7 +10,7 @@
 #include "engine/base/hash.h"
 #include "engine/predict/pairs/candidates.h"
 
-/* Direct-mapped caches of results. */
+/* A result in a direct-mapped cache. */
 enum { RECENT_BITS = 12, RECENT = 1 << RECENT_BITS, FIRST_SLOTS = 1 << 8 };
 struct recent {
 	uint64_t key; /* 0: none */
@@ -210,7 +210,7 @@ uint32_t lockset_single(const struct locksets *l, uint32_t set)
 
 /* -- two sets ---------------------------------------------------------------------------- */
 
-/* If one can only lie within a part of the other, replace that by the part. */
+/* If one set can only lie within one child of the other, replace the other by that child. */
 static bool step_down(const struct locksets *l, uint32_t *a, uint32_t *b)
 {
 	const struct node *x = &l->nodes[*a], *y = &l->nodes[*b];

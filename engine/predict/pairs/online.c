@@ -28,8 +28,8 @@ struct listed {
 	uint32_t kind;
 };
 
-/* A variable: 32 bytes, as they are many. In the place of its last read it may have a list
- * (struct listed): of plain reads (by thread READS), or of all accesses (by thread ALL). */
+/* A variable, in 32 bytes, as they are many. The field of its last read may hold a list
+ * (struct listed): of plain reads (thread READS), or of all accesses (thread ALL). */
 enum { READS = NONE - 1, ALL = NONE };
 struct memory {
 	struct online_access read, write;
@@ -52,7 +52,8 @@ static inline void set_list(struct memory *m, uint32_t kind, const GArray *list)
 {
 	m->read = (struct online_access){ .thread = kind, .point = (uintptr_t)list };
 }
-/* Variables in chunks: nothing is moved as they grow, and what is not used is not touched. */
+/* Variables in chunks: they never move as the number grows, and chunks that are not used are
+ * not touched. */
 enum { CHUNK_BITS = 16, CHUNK = 1 << CHUNK_BITS };
 
 struct thread_past {
@@ -64,7 +65,7 @@ struct thread_past {
 	GArray *pending;         /* struct sync_point: heads read without acquire; or NULL */
 };
 
-/* An access of a block, or its free. */
+/* An access of a block, or the block's free. */
 struct use {
 	struct online_access at;
 	uint32_t variable;
@@ -72,10 +73,10 @@ struct use {
 	struct edc_held *held; /* EDC: a reference; NULL: no section */
 };
 struct block_past {
-	/* The last one of all; before the first, and after a free, by thread NONE. */
+	/* The last use; before the first, and after a free, with thread NONE. */
 	struct use last;
 	bool freed;
-	/* The last ones of other threads; after a free that alone; or NULL. */
+	/* The last uses of other threads; after a free, that alone; or NULL. */
 	GArray *others; /* struct use */
 };
 
@@ -156,7 +157,7 @@ static void free_list(GArray *list)
 
 /* -- edges --------------------------------------------------------------------------------- */
 
-/* The thread's latest event as the source of edges: its clock stays as it is from here on. */
+/* The thread's latest event as the source of edges: its clock is immutable from here on. */
 static struct sync_point latest(void *context, uint32_t thread)
 {
 	struct online *o = context;
@@ -173,7 +174,7 @@ static struct sync_point here(struct online *o, const struct flow_event *x)
 	return (struct sync_point){ x->number, x->thread, clocks_hold(&o->clocks, x->thread) };
 }
 
-/* The current event comes after the point. */
+/* Joins the clock of a point that happens before the current event. */
 static void join(void *context, const struct sync_point *from)
 {
 	struct online *o = context;
@@ -329,7 +330,7 @@ static struct use use_of(const struct online *o, const struct flow_event *x)
 	return u;
 }
 
-/* The use, or free, and the current event. */
+/* Compares an earlier use, or the free, with the current event. */
 static void compare_uses(struct online *o, const struct use *u, const struct flow_event *x,
                          uint32_t block)
 {
@@ -367,7 +368,7 @@ static void forget_uses(struct block_past *b)
 	b->last = (struct use){ .at.thread = NONE };
 }
 
-/* The first access by its thread since another thread's, or after the free. */
+/* A thread's first use of the block after another thread's, or after the free. */
 static __attribute__((noinline)) void use_in_turn(struct online *o, const struct flow_event *x,
                                                   struct block_past *b)
 {
@@ -419,7 +420,7 @@ static void use_block_edc(struct online *o, const struct flow_event *x)
 static void block_event(struct online *o, const struct flow_event *x)
 {
 	struct block_past *b = block_at(o, x->target);
-	if (x->op == OP_ALLOC) { /* accesses before it are another life's */
+	if (x->op == OP_ALLOC) { /* earlier accesses belong to another life */
 		forget_uses(b);
 		b->freed = false;
 		return;
@@ -453,7 +454,7 @@ static void put(struct memory *m, uint32_t kind, struct online_access access)
 	g_array_append_val(list, fresh);
 }
 
-/* After a write ordered after all of them the latest read stands for them. */
+/* After a write that is ordered after all reads of the list, only the latest is kept. */
 static void drop(struct memory *m)
 {
 	struct online_access latest = { 0 };
@@ -467,7 +468,7 @@ static void drop(struct memory *m)
 	m->read = latest;
 }
 
-/* Name the races with accesses of these kinds; true when no plain one is among them. */
+/* Reports the races with accesses of these kinds; true when no plain one is among them. */
 static bool compare(struct online *o, const struct memory *m, uint32_t wanted,
                     const struct flow_event *x, uint32_t variable)
 {
@@ -524,7 +525,7 @@ static inline void access_one(struct online *o, const struct flow_event *x, uint
 		m->write = now;
 }
 
-/* EDC: an item that has not been touched inside of a section has none. */
+/* EDC: renews the items of a variable; one that no section touched has none. */
 static void renew_items(struct online *o, uint32_t variable)
 {
 	uint32_t item = online_items_known(o->items, ONLINE_VARIABLE, variable);
@@ -584,7 +585,8 @@ static void mark(void *context, const struct sync_point *point)
 	clocks_mark(&o->clocks, point->clock);
 }
 
-/* Would the edge from the event tell no thread anything, now or later? */
+/* Has every thread, running or not yet begun, joined this event, so that its edge would add
+ * to no clock? */
 static bool all_know(void *context, const struct sync_point *at)
 {
 	const struct online *o = context;
@@ -628,7 +630,7 @@ static void sweep(struct online *o)
 
 /* -- items of EDC's critical sections -------------------------------------------------------- */
 
-/* One of the two items of a variable, block or object. */
+/* Touches one of the two items of a variable, block or object. */
 static void touch(struct online *o, const struct flow_event *x, enum online_kind kind,
                   uint32_t number, bool second)
 {
@@ -636,8 +638,8 @@ static void touch(struct online *o, const struct flow_event *x, enum online_kind
 	                   online_items_of(o->items, kind, number) + second);
 }
 
-/* Accesses inside of a call of an object with a specification are left to the specification,
- * but for uses of blocks. */
+/* Accesses inside of a call of an object with a specification are covered by it, except as
+ * uses of blocks. */
 static __attribute__((noinline)) void touch_access(struct online *o, const struct flow_event *x,
                                                    const struct thread_past *t)
 {
@@ -709,7 +711,7 @@ static void other_event(struct online *o, const struct flow_event *x, struct thr
 	}
 }
 
-/* Of an access EDC needs its block and its thread's sections alone. */
+/* EDC needs only an access's block and its thread's sections. */
 static inline void edc_access(struct online *o, const struct flow_event *x,
                               struct thread_past *t)
 {
@@ -755,8 +757,8 @@ static __attribute__((noinline)) void take_event(struct online *o, const struct 
 		sweep(o);
 }
 
-/* Most events: an access, outside of EDC's sections, by the thread that has used the block and,
- * of happens-before, the variable last. */
+/* The fast path of most events: an access, outside of EDC's sections, by the thread that used
+ * the block (and, for happens-before, the variable) last. */
 static inline bool quick(struct online *o, const struct flow_event *x)
 {
 	struct memory *m = NULL;

@@ -34,34 +34,35 @@ struct online_sink {
 	void (*race)(void *context, const struct online_access *first,
 	             const struct flow_event *x, uint32_t variable);
 	/* An access of the block and a free of it, or two frees: the second is not ordered
-	 * after the first. `variable`: a part of the block that the access covers; of two frees
-	 * NONE. */
+	 * after the first. `variable`: a part of the block that the access covers; for two
+	 * frees NONE. */
 	void (*use_after_free)(void *context, const struct online_access *first,
 	                       const struct online_access *second, uint32_t block,
 	                       uint32_t variable);
 	/* By EDC: two calls that do not commute, the one that begins first first. */
 	void (*turn)(void *context, const struct online_call *first,
 	             const struct online_call *second);
-	/* By EDC: is the pair of calls asked for, or is it in the wrong order already? */
+	/* By EDC: is this order of the two calls in question, or wrong already? */
 	bool (*asks)(void *context, const struct online_call *first,
 	             const struct online_call *second);
-	/* By EDC, to save work: need a pair with these points not be named? Or NULL. */
+	/* By EDC, to save work: is a pair with these points known, so that it need not be
+	 * reported? Or NULL. */
 	bool (*known)(void *context, const struct online_access *first,
 	              const struct online_access *second, uint32_t block);
 };
 
 struct online *online_new(const struct online_sink *sink); /* copied */
-/* The same by EDC (semantics.md), without races: accesses and frees, and calls that do not
- * commute, that are not ordered by program order, the must-order and what critical sections
- * have in common (of the second, its own sections do not count). A pair under a common lock is
- * named when the second has left its sections, if they clash in nothing else. `most`: how many
- * sections are kept for each item that sections touch (edc_sections.h): with a bound there may
- * be more pairs. */
+/* The analysis by EDC (semantics.md), without races: accesses and frees, and calls that do
+ * not commute, that are not ordered by program order, the must-order and edges between
+ * critical sections (the second's own sections do not count). A pair under a common lock is
+ * reported when the second has left its sections, if they clash in nothing else. `most`: how
+ * many sections are kept for each item that sections touch (edc_sections.h): with a bound
+ * there may be more pairs. */
 struct online *online_new_edc(const struct online_sink *sink, uint32_t most);
 struct online_items;
-/* The items, for those of the caller's own. */
+/* The table of items, to which the caller may add its own. */
 struct online_items *online_items(struct online *o);
-/* The end: pairs whose second never left its sections. */
+/* The end: reports pairs whose second event never left its sections. */
 void online_end(struct online *o);
 void online_free(struct online *o); /* NULL is allowed */
 void online_event(struct online *o, const struct flow_event *x);

@@ -15,7 +15,7 @@ struct online_calls {
 	struct online_items *items;
 	struct online_turns *turns;
 	GPtrArray *open; /* by thread: GArray of struct timed_call, outermost first; or NULL */
-	GPtrArray *last; /* by item: the same of calls that have ended */
+	GPtrArray *last; /* by item: GArray of struct timed_call, of calls that have ended */
 };
 
 static GArray *list_at(GPtrArray *lists, uint32_t i)
@@ -56,7 +56,7 @@ uint32_t online_calls_scope(const struct online_calls *s, uint32_t thread)
 	return NONE;
 }
 
-/* `earlier` has ended before `now`: it may have begun later. */
+/* Compares two calls. `earlier` has ended before `now`, but may have begun later. */
 static void compare(struct online_calls *s, const struct timed_call *earlier,
                     const struct timed_call *now)
 {

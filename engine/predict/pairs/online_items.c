@@ -5,8 +5,8 @@
 struct item {
 	uint32_t few[2], count; /* the items that it clashes with, */
 	GArray *many;           /* uint32_t; or all of these, if not NULL */
-	uint32_t since, before; /* the event since which it is what it is, and what had its
-	                         * place before: NONE: nothing */
+	uint32_t since, before; /* the event that made it so, and the item that had its place in
+	                           memory before; NONE: none */
 };
 struct online_items {
 	GHashTable *known; /* key -> first item + 1 */

@@ -7,33 +7,33 @@
 
 #include "engine/trace/index.h"
 
-/* Each has two items, with the clashes that the specifications of memory and conditions (specs)
- * have. */
+/* Kinds of things with two items each, whose clashes follow from the specifications of memory
+ * and conditions (specs). */
 enum online_kind {
 	ONLINE_VARIABLE,  /* read; write */
 	ONLINE_BLOCK,     /* used; freed */
-	ONLINE_OBJECT,    /* of synchronisation: used; destroyed */
+	ONLINE_OBJECT,    /* a synchronisation object: used; destroyed */
 	ONLINE_CONDITION, /* waited for; signalled */
 };
 
 struct online_items;
 struct online_items *online_items_new(void);
 void online_items_free(struct online_items *s); /* NULL is allowed */
-/* The first of the two items; _known: NONE when nothing asked for them before. */
+/* The first of the two items; _known: NONE when they do not exist yet. */
 uint32_t online_items_of(struct online_items *s, enum online_kind kind, uint32_t number);
 uint32_t online_items_known(const struct online_items *s, enum online_kind kind,
                             uint32_t number);
-/* Another item, of the caller's. */
+/* Adds an item of the caller's. */
 uint32_t online_items_add(struct online_items *s);
-/* Two items clash, or one with itself. */
+/* Makes two items clash, or one with itself. */
 void online_items_clash(struct online_items *s, uint32_t a, uint32_t b);
-/* The variable has other items from now on, when they are asked for. */
+/* The variable gets other items when they are next asked for. */
 void online_items_forget(struct online_items *s, uint32_t variable);
 /* From the event on the variable's items are another place of memory, or (split) those of a
  * part of another variable, which has items. */
 void online_items_renew(struct online_items *s, uint32_t variable, uint32_t event);
 void online_items_split(struct online_items *s, uint32_t from, uint32_t to, uint32_t event);
-/* As struct edc_rules has them. */
+/* The functions for struct edc_rules. */
 struct event_list online_items_clashing(const struct online_items *s, uint32_t item);
 uint32_t online_items_as_of(const struct online_items *s, uint32_t item, uint32_t event);
 

@@ -25,7 +25,7 @@ static enum answer decide(const struct online_turns *s, const struct online_turn
 {
 	const struct edc_held *a = t->held[0], *b = t->held[1];
 	const struct online_call *c = t->calls;
-	bool block = t->block != NONE; /* of a free, and of nothing else, `object` is NONE */
+	bool block = t->block != NONE; /* only for a free `object` is NONE */
 	const struct edc_pair pair = { { c[0].end, c[1].end },
 		                       { block && c[0].object == NONE,
 		                         block && c[1].object == NONE } };

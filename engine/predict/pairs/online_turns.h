@@ -9,9 +9,9 @@
 #include "engine/order/edc_sections.h"
 #include "engine/predict/pairs/online.h"
 
-/* Two events, in the order of the trace by their ends, with the sections that each is inside of
- * there (borrowed; NULL: none). Of an access of a block, or its free, `object` is the variable.
- */
+/* A pair of events, in the order of their ends in the trace, with the sections that each is
+ * in there (borrowed; NULL: none). For an access of a block, or its free, `object` is the
+ * variable. */
 struct online_turn {
 	struct online_call calls[2];
 	struct edc_held *held[2];
@@ -26,7 +26,7 @@ void online_turns_free(struct online_turns *s); /* NULL is allowed */
 void online_turns_add(struct online_turns *s, const struct online_turn *turn);
 /* The thread has left a section. */
 void online_turns_left(struct online_turns *s, uint32_t thread);
-/* No section that is open will be left. */
+/* The end: no open section will be left. */
 void online_turns_end(struct online_turns *s);
 
 #endif

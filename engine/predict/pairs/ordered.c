@@ -82,7 +82,8 @@ static struct report *races_of_order(struct trace *t, const struct race_options 
 	done = done && find_pairs(t, kind, order, sites, &listing, progress);
 	report_keep_shard(report, options);
 	report->candidates = report->findings->len;
-	if (done && sound && report->findings->len > 0) { /* the order is of the whole trace */
+	if (done && sound && report->findings->len > 0) { /* witnesses need the order of the
+		                                           * whole trace */
 		if (order == NULL)
 			order = order_new(t, kind, progress);
 		struct shb shb = { order, t };

@@ -70,7 +70,7 @@ static bool tail(struct pass *p, const GArray *events, uint32_t limit, uint32_t 
 
 		if (e1 < limit)
 			break;
-		/* Accesses sharing several variables are met at each. */
+		/* accesses that share several variables meet at each */
 		if (race_variable(p->t, e1, e2) == variable && !p->found(p->context, e1, e2))
 			return false;
 	}

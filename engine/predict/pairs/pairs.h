@@ -66,7 +66,7 @@ bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *race
  */
 bool race_suspects(struct trace *t, uint64_t **suspects, uint64_t *count,
                    const struct progress *progress);
-/* The same as stream_sites for sync-preserving races (syncp.c). */
+/* stream_sites for sync-preserving races (syncp.c). */
 bool syncp_sites(struct trace *t, struct site_races *races, const struct progress *progress);
 
 /*

@@ -69,7 +69,8 @@ struct site_races {
 	struct { /* the last entry used: a variable's pairs are consecutive */
 		uint32_t low, high, variable, entry;
 	} last;
-	GArray *waiting; /* struct waiting: pairs that come after one of an event not at hand */
+	GArray *waiting; /* struct waiting: pairs that wait, from the first on with an event
+	                  * whose block is not decoded */
 };
 
 /* A pair whose sites are not known yet. */
@@ -174,7 +175,7 @@ static void add_known(struct site_races *s, const struct waiting *w)
 
 	if (entry == NULL)
 		return;
-	/* the earliest ones, by the later event */
+	/* keep the earliest pairs, by the later event */
 	uint32_t place = entry->kept;
 	while (place > 0 && entry->pairs[place - 1][1] > e2)
 		place--;
@@ -187,7 +188,7 @@ static void add_known(struct site_races *s, const struct waiting *w)
 	entry->count++;
 }
 
-/* An event of a waiting pair, and where its site goes. */
+/* An event of a waiting pair, and where to store its site. */
 struct asked {
 	uint32_t event;
 	uint32_t *site;
@@ -243,7 +244,8 @@ static int by_number(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* The report's events, which are looked at when findings are made, sorted, and printed. */
+/* Keeps the report's events in memory, which are read when findings are made, sorted, and
+ * printed. */
 static void hold_reported(const struct site_races *s)
 {
 	guint count = 2 * s->entries->len;
@@ -296,7 +298,7 @@ struct witnesses {
 	witness_limits *build;
 	void *context;
 	struct checker *checker;
-	uint32_t *limits; /* by thread, of the current witness */
+	uint32_t *limits; /* by thread, for the current witness */
 	GArray *tail;     /* its events after `prefix` */
 	uint32_t prefix;  /* length of the recorded prefix it begins with */
 	uint64_t room;    /* bound on events of kept witnesses */
@@ -496,7 +498,7 @@ bool report_witnesses(struct report *report, const struct race_options *options,
 
 	if (report->findings->len == 0)
 		return true;
-	trace_keep_events(t); /* the checker goes back and forth */
+	trace_keep_events(t); /* the checker goes back and forth in the trace */
 	w.checker = race_tools_checker(tools, t, options);
 	w.limits = g_new0(uint32_t, t->threads_count + 1);
 	w.tail = g_array_new(FALSE, FALSE, sizeof(uint32_t));

@@ -1,10 +1,10 @@
 /*
  * smt.c - maximal causality: the loop between scheduler and solver.
  *
- * The least region (the causal pasts of what is asked) is tried first, along the recorded order
- * and without the solver.  Only constraints that such a try ran into are ever given to the
- * solver; threads go beyond the least region only where a constraint offers that (a release
- * that frees a lock, with --values a write).
+ * The least region (the causal pasts of the events in question) is tried first, along the
+ * recorded order and without the solver. Only constraints that such a try ran into are ever
+ * given to the solver; threads go beyond the least region only where a constraint offers that
+ * (a release that frees a lock, with --values a write).
  */
 #include "engine/predict/smt/smt_private.h"
 
@@ -14,11 +14,11 @@ enum {
 	/* From this number of events on a try alone takes as long as the solver, and counts as
 	 * its time. */
 	LARGE_REGION = 200000,
-	/* This amount of work (struct smt) of tries without the solver is free, about a second
-	 * of it; their work after that counts as the solver's time.  Else many pairs of a long
-	 * trace, each with a cheap try, would take time that no budget bounds. */
+	/* This amount of work (struct smt) of tries without the solver is free, about a
+	 * second of it; their work after that counts as the solver's time. Otherwise many
+	 * pairs of a long trace, each with a cheap try, would take unbounded time. */
 	FREE_TRIES = 1 << 26,
-	QUERY_WORK = 1 << 22, /* and so much of one query, whatever the clock says */
+	QUERY_WORK = 1 << 22, /* and this much work for one query, whatever the clock says */
 };
 
 double smt_solver_seconds(const struct smt *s)

@@ -22,7 +22,7 @@
 
 struct smt_query;
 struct checker;
-/* Rule 5 for data races by specifications, as a table of functions, since engine/predict does
+/* Rule 5 by specifications, for data races: a table of functions, since engine/predict does
  * not depend on engine/commute. */
 struct race_rules {
 	const struct semantics *semantics; /* for the checker */
@@ -106,11 +106,12 @@ enum smt_answer smt_query_solve(struct smt_query *q, double seconds, GArray *seq
 struct race_options;
 /* The options of a solver for data races. */
 struct smt_options smt_race_options(const struct race_options *options);
-/* Are there atomics due to which C11 races are possible, so that a proof that the pair is never
- * next does not suffice? Needs INDEX_WRITERS. */
+/* Does the trace have atomics that make C11 races possible, so that a proof that the pair is
+ * never next does not suffice? Needs INDEX_WRITERS. */
 bool c11_matters(const struct trace *t);
-/* Are there tries that failed and need a reason (tries_need)?  They order in time, and nothing
- * in C11: a pair that only the solver keeps apart, and no causal past, may be such a race. */
+/* Does the trace have failed tries that need a reason (tries_need)? They order in time, but
+ * not in C11: a pair that only the solver keeps apart, and no causal past, may be such a
+ * race. */
 bool smt_has_tries(const struct smt *s);
 struct finding *smt_decide(struct smt *s, uint32_t e1, uint32_t e2,
                            const struct race_options *options, double seconds,

@@ -33,13 +33,16 @@ struct chase {
 	uint32_t *cause;            /* by event: its immediate predecessor, or NONE */
 	uint32_t *place;            /* by event: position in the reordering, or NONE */
 	uint32_t *thread;           /* by thread: its last such event, or NONE */
-	uint32_t *release, *shared; /* by object: such a release, exclusive and shared */
-	GArray **sequences;   /* by variable: such heads, one for each thread (struct link) */
-	uint32_t *fence;      /* by thread: its last release fence, if such */
-	struct link *pending; /* by thread: a head read without acquire */
-	GHashTable *links;    /* event -> struct link by which it is ordered; owned */
-	bool stuck;           /* the last rejection had no alternative */
-	uint32_t length;      /* of the accepted reordering */
+	uint32_t *release, *shared; /* by object: last release ordered after the first,
+	                             * exclusive and shared */
+	GArray **sequences;         /* by variable: heads ordered after the first, one for each
+	                             * thread (struct link) */
+	uint32_t *fence;            /* by thread: its last release fence, if ordered after the
+	                             * first */
+	struct link *pending;       /* by thread: a head read without acquire */
+	GHashTable *links;          /* event -> struct link by which it is ordered; owned */
+	bool stuck;                 /* the last rejection had no alternative */
+	uint32_t length;            /* length of the accepted reordering */
 };
 
 static uint32_t *cells(uint64_t count)
@@ -330,7 +333,7 @@ enum smt_answer c11_query(struct smt *s, uint32_t e1, uint32_t e2, double second
 	enum smt_answer answer = smt_query_solve(q, seconds, sequence, NULL, progress);
 	if (answer == SMT_WITNESS)
 		g_array_set_size(sequence, c.length);
-	else if (c.stuck) /* a chain that no reordering is without */
+	else if (c.stuck) /* the chain is in every reordering */
 		answer = SMT_IMPOSSIBLE;
 	smt_query_free(q);
 	s->solver_seconds = before + (double)(effort_microseconds() - start) / 1e6;

@@ -195,7 +195,8 @@ static void tie_all(struct encoding *x, uint32_t index)
 	for (uint32_t u = 0; u < q->s->threads; u++) {
 		GArray *list = x->by_thread[u];
 		guint count = list == NULL ? 0 : list->len;
-		/* how many of them the new one needs, and the first that needs the new one */
+		/* the number of nodes that the new one needs, and the first that needs the
+		 * new one */
 		guint needed = search_end(k, 0u, count,
 		                          query_has(q, event, listed_at(x, list, k)->event));
 		guint first = search_end(k, needed, count,
@@ -362,7 +363,7 @@ static Z3_ast encode_try(struct encoding *x, const uint32_t *e)
 		uint32_t a = g_array_index(sections, uint32_t, i);
 		uint32_t r = q->s->t->index->partner[a];
 
-		/* sections after the try, or ended before it, in every answer */
+		/* in every answer the sections come after the try, or ended before it */
 		if (query_never(q, a) || query_has(q, a, e[0]) ||
 		    (r != NONE && query_has(q, e[0], r)))
 			continue;
@@ -671,7 +672,7 @@ static void add_step(struct encoding *x, const struct clause *c, struct path *pa
 {
 	const struct trace *t = x->q->s->t;
 
-	switch (c->kind) { /* a client's atoms are no events */
+	switch (c->kind) { /* a caller's atoms are no events */
 	case CLAUSE_SECTIONS:
 		path_add(path, c->e[0], c->e[1], STEP_CLOSURE_LOCK, t->events[c->e[0]].target);
 		break;

@@ -19,7 +19,7 @@ enum clause_kind {
 	CLAUSE_CONDITION, /* a before b where c is in (and both are) */
 	CLAUSE_TRY,       /* tryfail f inside some section that makes it fail */
 	CLAUSE_EMPTY,     /* taketryfail f where no count is left */
-	CLAUSE_ATOMS,     /* the client's: first, count of q->atoms */
+	CLAUSE_ATOMS,     /* the caller's: first, count of q->atoms */
 };
 struct clause {
 	uint32_t kind; /* enum clause_kind */
@@ -58,10 +58,10 @@ struct smt {
 	bool has_empty;       /* any NEED_EMPTY: counting is not difference logic */
 	bool has_tries;       /* some failed try needs a holder: it orders nothing in C11 */
 	void *encoder;        /* the solver's context, smt_encode.c */
-	struct smt *unpaired; /* the same without pairings; made when needed */
+	struct smt *unpaired; /* a solver for the trace without pairings; made when needed */
 	struct checker *checker, *own_checker; /* for races; made when needed, or lent */
 	double solver_seconds; /* in queries that needed the solver, or came after FREE_TRIES */
-	uint64_t work;         /* of all tries so far: events run, list entries looked at */
+	uint64_t work;         /* work of all tries so far: events run, list entries examined */
 	/* The scheduler's state; valid for one run. */
 	struct scheduler *scheduler;
 };
@@ -72,7 +72,7 @@ uint32_t outermost_before(const struct smt *s, uint32_t thread, uint32_t e);
 struct requirement {
 	uint32_t event;
 	bool next;       /* else: in */
-	bool unobserved; /* in, as the last of its thread */
+	bool unobserved; /* included, as the last of its thread */
 };
 struct order_edge {
 	uint32_t before, after;
@@ -82,7 +82,7 @@ struct smt_query {
 	struct smt *s;
 	GArray *required;  /* struct requirement */
 	GArray *out;       /* uint32_t */
-	GArray *edges;     /* struct order_edge: asked for */
+	GArray *edges;     /* struct order_edge: required by the caller */
 	GArray *atoms;     /* struct smt_atom */
 	GArray *clauses;   /* struct clause, in the order of their discovery */
 	GHashTable *known; /* of them */
@@ -105,7 +105,7 @@ struct smt_query {
 /* Is the query's time spent? Also checked within tries. The first QUERY_WORK of a query is
  * free, so that results for small traces do not depend on the machine. */
 bool query_stopped(struct smt_query *q);
-/* Sets q->base: the least cut that holds all that is asked. */
+/* Sets q->base: the least cut that contains all required events. */
 void query_make_base(struct smt_query *q);
 
 /* past_has for the query: an unobserved event needs no write. */
@@ -117,7 +117,7 @@ static inline bool cut_has(const struct trace *t, const uint32_t *cut, uint32_t 
 {
 	return t->index->position[e] < cut[t->events[e].thread];
 }
-void query_sort_chosen(struct smt_query *q); /* by `after`, as the scheduler wants it */
+void query_sort_chosen(struct smt_query *q); /* by `after`, as the scheduler needs them */
 /* Add a clause; false if it exists. */
 bool query_add(struct smt_query *q, struct clause clause);
 

@@ -25,12 +25,12 @@ struct count_state {
 struct write_state {
 	uint32_t stamp;
 	uint32_t last; /* write, or NONE: initial */
-	/* pending_read's list: earlier entries are irrelevant in this run */
+	/* start of pending_read's list: earlier entries are irrelevant in this run */
 	uint64_t past;
 };
 
 struct scheduler {
-	uint32_t stamp;   /* stamp of this run: other entries are initial */
+	uint32_t stamp;   /* marks the entries set in this run: others are initial */
 	uint32_t prefix;  /* the events below have run, in their order */
 	uint32_t *done;   /* by thread: number of events run */
 	uint32_t *until;  /* by thread: the event its next one waits for, NONE: runnable */
@@ -246,8 +246,8 @@ static bool blocked_as_read(const struct smt_query *q, uint32_t e, struct obstac
 	return false;
 }
 
-/* The possible reads of the variable's current value: up to the next write in the trace, which
- * may be one (an RMW). */
+/* The possible reads of the variable's current value: up to the next write in the trace,
+ * which may be a read, too (an RMW). */
 static struct event_list readers_now(const struct smt *s, uint32_t variable, uint32_t last)
 {
 	struct event_list list = event_list_at(&s->t->index->variable_events, variable);
@@ -285,7 +285,7 @@ static uint32_t pending_read(const struct smt_query *q, uint32_t e, uint32_t var
 		s->work++;
 		done = !s->options.use_values && op_writes(s->t->events[r].op);
 		if (!observes(q, r, variable)) {
-			/* writes that have run do not come again */
+			/* a write that has run does not come again */
 			w->past += i == w->past && !done;
 			continue;
 		}

@@ -77,8 +77,8 @@ static void find_latest(const struct smt_query *q, const uint32_t *from, struct 
 	}
 }
 
-/* For failed tries in the region, include a section that made them fail, if possible; false
- * when there was nothing to do. */
+/* For failed tries in the region, includes a section that made them fail, if possible; false
+ * when it included none. */
 static bool join_holders(struct smt_query *q, const uint32_t *from)
 {
 	const struct trace *t = q->s->t;
@@ -258,7 +258,7 @@ enum smt_answer query_search(struct smt_query *q, struct encoding **x,
 				return SMT_WITNESS;
 			fresh = q->clauses->len - before;
 		}
-		/* Every obstacle is a constraint that the choices do not obey yet. */
+		/* each obstacle is a constraint that the choices do not satisfy yet */
 		unsigned left = milliseconds_left(q->deadline);
 		if (fresh == 0 || left == 0 || q->stopped)
 			return SMT_SPENT;

@@ -205,7 +205,7 @@ static void pairs_with(struct all_pairs *p, const struct access_class *class, ui
 		take(s, &p->both, first);
 		close_locks(s, &p->both);
 		if (holds(&p->both, second))
-			break; /* and so for every later first */
+			break; /* and so it is for every later `first` */
 		if (holds(&p->both, first)) {
 			i = skip(class, i + 1, p->both.limits[class->thread]);
 			continue;
@@ -252,7 +252,7 @@ static void variable_pairs(struct all_pairs *p, struct access_classes *c, uint32
 	const struct accesses *all = &p->s->accesses;
 
 	access_classes_of(c, all, index, false);
-	/* Accesses are compared with earlier members only. */
+	/* an access is compared with earlier members only */
 	for (uint32_t j = 0; j < c->count; j++)
 		c->of[j].count = 0;
 	for (uint64_t i = all->start[index]; i < all->start[index + 1] && !p->s->effort->over;
@@ -502,8 +502,8 @@ bool syncp_sites(struct trace *t, struct site_races *races, const struct progres
 static void note_failed_tries(const struct trace *t, struct report *report)
 {
 	if (trace_has(t, OPERATION(OP_TRYFAIL) |
-	                         OPERATION(OP_TAKETRYFAIL))) /* no number in it: the notes of
-	                                                        shards are merged */
+	                         OPERATION(OP_TAKETRYFAIL))) /* no number in the note: notes
+	                                                      * of shards are merged */
 		report_note(
 		        report,
 		        "approximate: failed tries are kept to the sections and counts that "

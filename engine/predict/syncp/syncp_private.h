@@ -37,19 +37,19 @@ struct section {
 	uint32_t lockset;          /* with enclosing sections open from `since` on */
 	uint32_t lock;             /* object * 2 + exclusive */
 };
-/* Of one thread, by `since`. */
+/* The sections of one thread, by `since`. */
 struct section_list {
 	struct section *items;
 	uint32_t count, room;
 	/* -- at the end of the walk */
 	uint32_t held;        /* index, NONE for nothing */
 	uint32_t lockset;     /* current lock set */
-	uint32_t open, ended; /* numbers in the list from `held` on */
+	uint32_t open, ended; /* numbers of sections in the list from `held` on */
 };
 struct lock_table {
 	struct section_list *of; /* by thread */
 	uint64_t threads, objects;
-	bool shared; /* there was a shared acquire */
+	bool shared; /* has shared acquires */
 	/* -- after the walk */
 	struct acquires *acquires;
 	uint32_t *events; /* that are acquires, each run ascending */
@@ -74,14 +74,15 @@ uint32_t section_release(const struct section_list *list, uint32_t section);
 /* -- variables (syncp_walk.c) -------------------------------------------------------------- */
 
 /*
- * Access history of a variable. While one thread at a time accesses it, each ordered after all
- * before it, the last of them is the owner. All accesses before the owner's are the opening,
- * which the owner's are ordered after; its last access stands for it (the base). When a thread
- * comes that is not ordered after the owner, the owner's accesses and all later ones must be
- * ordered after the base and hold a common lock, `guard`, but for a few, the strays, which are
- * listed: each candidate pair has a stray. (The lock is held exclusively by writes, by reads in
- * any mode.) Or they are reads only, and the variable is bare. An access that is ordered after
- * all others begins anew as the owner, and is the base. Else the variable is open.
+ * Access history of a variable. While one thread at a time accesses it, each ordered after
+ * all before it, the last of them is the owner. All accesses before the owner's are the
+ * opening, which the owner's are ordered after; its last access represents it (the base).
+ * When a thread comes that is not ordered after the owner, the owner's accesses and all later
+ * ones must be ordered after the base and hold a common lock, `guard`, except a few, the
+ * strays, which are listed: each candidate pair has a stray. (The lock is held exclusively by
+ * writes, by reads in any mode.) Or they are reads only, and the variable is bare. An access
+ * that is ordered after all others begins anew as the owner, and is the base. Else the
+ * variable is open.
  */
 enum variable_flag {
 	VARIABLE_WRITTEN = 1, /* since the opening */
@@ -139,8 +140,8 @@ struct syncp {
  * or _LASTING for suspects alone. False when cancelled. */
 bool syncp_walk(struct syncp *s, enum order_kind kind, struct variable_use **uses,
                 GArray **strays, const struct progress *progress);
-/* May a race be on the variable? Else all its conflicting pairs are ordered by program order,
- * must-order and observation, or exclude each other by a lock. */
+/* May the variable have a race? Otherwise all its conflicting pairs are ordered by program
+ * order, must-order and observation, or exclude each other by a lock. */
 static inline bool variable_suspect(const struct variable_use *use)
 {
 	bool strays = variable_strays(use) > 0 && (use->what & VARIABLE_WRITTEN) &&

@@ -58,7 +58,7 @@ static uint32_t first_place(const struct section_list *list, uint32_t section)
 	return search_end(i, 0u, section, list->items[i].since < acquire);
 }
 
-/* Push the open sections again, so that only these are found. */
+/* Push the open sections again, so that a search finds these alone. */
 static void push_open(struct section_list *list, struct locksets *locksets, uint32_t event)
 {
 	uint32_t *open = g_new(uint32_t, list->open + 1), count = 0, set = 0;

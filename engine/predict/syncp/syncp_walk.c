@@ -122,7 +122,7 @@ static void stray(struct walk *w, struct variable_use *use, const struct looked 
 	}
 }
 
-/* Is the access under the guard? */
+/* Checks the access against the guard, and narrows the guard to the locks held. */
 static void guard(struct walk *w, struct variable_use *use, const struct looked *x,
                   struct clock_view clock)
 {

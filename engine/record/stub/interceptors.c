@@ -1,8 +1,8 @@
 /*
- * interceptors.c - __interceptor_NAME, which ThreadSanitizer has beside each NAME that it
- * stands in for: it is NAME, the runtime's if it has one.  In the runtime, for programs
- * that were linked with ThreadSanitizer's library, and in what `heddle cc` links, for those
- * that call one.
+ * interceptors.c - __interceptor_NAME, which ThreadSanitizer defines for each function NAME
+ * that it interposes: it is NAME, the runtime's if it has one. Part of the runtime, for
+ * programs that were linked with ThreadSanitizer's library, and of the files that `heddle cc`
+ * links, for programs that call one.
  *
  * The jump keeps the return address.  Weak: not every C library has all of them.
  */

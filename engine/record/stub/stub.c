@@ -1,11 +1,11 @@
 /*
- * stub.c - what `heddle cc` links into a program: the instrumentation's functions, which do
- * nothing until the recording runtime has been loaded beside them.  So the program also
- * runs alone, at nearly full speed and with no library of ours.
+ * stub.c - linked into a program by `heddle cc`: the instrumentation's functions, which do
+ * nothing until the recording runtime has been loaded beside them. So the program also runs
+ * alone, at nearly full speed and with no library of ours.
  *
- * Each function jumps through a slot.  A constructor looks for the runtime's functions of
- * the same names and fills the slots in; the names here are hidden, so that every shared
- * library built this way has its own.  Knows nothing of the runtime but its names.
+ * Each function jumps through a slot. A constructor looks for the runtime's functions of the
+ * same names and fills the slots in; the names here are hidden, so that every shared library
+ * built this way has its own. Depends on the runtime's names alone.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 /*
- * abi.c - what else ThreadSanitizer's libraries export and programs may call: annotations of
- * synchronisation of their own making, and names that do nothing here (abi.h).
+ * abi.c - further functions that ThreadSanitizer's libraries export and programs may call:
+ * annotations of a program's own synchronisation, and functions without effect here (abi.h).
  */
 #include <limits.h>
 

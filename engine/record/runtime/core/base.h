@@ -2,11 +2,11 @@
  * base.h - the base of every folder of the runtime: macros, and the few services of the kernel
  * that the runtime uses for itself.
  *
- * The runtime lives in the user's program.  It must not call anything that it interposes
+ * The runtime lives in the user's program. It must not call anything that it interposes
  * itself, allocate from the program's heap, keep a descriptor of a low number open, or print
- * (but for rt_say, for what the user must know at once).  Memory therefore comes in whole pages
+ * (except by rt_say, for urgent messages to the user). Memory therefore comes in whole pages
  * from rt_pages, waiting for another thread is futex_wait, and a system call is raw_syscall
- * or rt_syscall, which leave errno alone.  All but rt_next, which asks the loader, may be
+ * or rt_syscall, which leave errno alone. All but rt_next, which asks the loader, may be
  * called from anywhere, a signal handler included.
  */
 #ifndef HEDDLE_RUNTIME_BASE_H
@@ -78,7 +78,8 @@ void rt_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 _Noreturn void rt_die(int signal_number);
 /* The function that the program would call without the runtime; see REAL. */
 void *rt_next(const char *name);
-void rt_look_up(void); /* looks up what runs call most, before the process is copied */
+void rt_look_up(void); /* looks up the functions that runs call most, before the process is
+                        * copied */
 
 /* 2^64 divided by the golden ratio (engine/base/hash.h, which the runtime does not share). */
 #define HASH_FACTOR UINT64_C(0x9e3779b97f4a7c15)

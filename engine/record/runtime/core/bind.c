@@ -1,12 +1,12 @@
 /*
- * bind.c - what the library of the bind lines calls (engine/record/interpose.c makes it):
- * the values of a call as text, which invocations are open, and the jump at the entry of a
- * function of the program itself.
+ * bind.c - functions for the library of the bind lines (engine/record/interpose.c makes it):
+ * the values of a call as text, the open invocations, and the jump at the entry of a function
+ * of the program itself.
  *
- * The library's functions have the prototypes of the bound ones and stand in their place:
- * for functions of other libraries by the loader's rules, for the program's own because
- * their entry jumps to them.  `heddle cc` leaves five bytes of nothing at every entry; only
- * these are overwritten, so that the function itself goes on behind them as ever.
+ * The library's functions have the prototypes of the bound ones and replace them: for
+ * functions of other libraries by the loader's rules, for the program's own because their
+ * entry jumps to them. `heddle cc` leaves five bytes of no-ops at every entry; only these are
+ * overwritten, so that the function itself works behind them as before.
  */
 #include <link.h>
 #include <setjmp.h>
@@ -149,7 +149,7 @@ EXPORT int heddle_bound_begin(const struct heddle_bound *b, const void *self, co
 		return 0;
 	struct text text;
 	put_values(&text, b->arguments, values);
-	sched_point(t); /* what libraries do is where threads meet */
+	sched_point(t); /* threads may meet in the library's function */
 	invoke_record(t, LOG_CALL, b->makes ? LOG_MADE : 0, (uintptr_t)pc, b->type, self,
 	              b->method, text.bytes);
 	t->calls.begun = t->ordinal;
@@ -208,7 +208,7 @@ static __attribute__((noinline)) void leave_calls(const struct __jmp_buf_tag *bu
 	errno = error;
 }
 
-/* __longjmp_chk is what _FORTIFY_SOURCE makes of each. */
+/* _FORTIFY_SOURCE replaces each by __longjmp_chk. */
 _Noreturn void __longjmp_chk(struct __jmp_buf_tag buffer[1], int value);
 #define JUMP(name) \
 	INTERPOSED(name); \
@@ -294,9 +294,9 @@ bool entry_jump(uint8_t *entry, const void *target)
 }
 
 /*
- * Make the function whose patchable bytes are at `address` of the program's file begin with
- * a jump to `replacement`.  *real is what `replacement` calls to do the function's work.
- * Called by a constructor, before the program's own code.
+ * Make the function whose patchable bytes are at `address` of the program's file begin with a
+ * jump to `replacement`. *real is the address at which `replacement` calls the original
+ * function. Called by a constructor, before the program's own code.
  */
 EXPORT void heddle_bound_patch(const char *name, uint64_t address, void *replacement,
                                void **real)

@@ -30,7 +30,7 @@ __attribute__((destructor(101))) static void end(void)
 {
 	end_point();
 	rt_finish(LOG_EXITED);
-	if (rt.clocked) { /* what it has printed so far is to be seen there */
+	if (rt.clocked) { /* the clock's reader is to see the output so far */
 		fflush(NULL);
 		clock_end();
 	}
@@ -69,7 +69,7 @@ void interposed_abort(void)
 	REAL(abort)();
 	__builtin_unreachable();
 }
-/* The assertion in the log: a recording does not have what the program prints. */
+/* The assertion in the log: a recording does not have the program's output. */
 static void note_assertion(const char *assertion, const char *file, unsigned line)
 {
 	enum { PLACE = 200, WHOLE = 700 };

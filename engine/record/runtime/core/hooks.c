@@ -1,6 +1,6 @@
 /*
- * hooks.c - the compilers' thread instrumentation: plain accesses, function entry and
- * exit, and what else libtsan exports and programs may call.
+ * hooks.c - the compilers' thread instrumentation: plain accesses, function entry and exit,
+ * and the other functions of libtsan that programs may call.
  *
  * The hot path of the whole recorder.  A hook is called before its access, so a read's
  * value is peeked at here and a write's is filled in at the thread's next hook.

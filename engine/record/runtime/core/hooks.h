@@ -7,7 +7,7 @@
 
 #include "engine/record/runtime/log/access.h"
 
-/* An access of free mode, or with a filter, that is to be recorded if it is no repetition.
+/* An access of free mode, or with a filter, which is recorded unless it is a repetition.
  * `what`: tag | flags << 8 | size code << 16. */
 void hook_access(struct thread *t, const void *p, unsigned what, uintptr_t pc);
 /* An access that is not written; the scheduler counts it. */
@@ -41,7 +41,7 @@ void hook_unwritten(struct thread *t, const void *p, unsigned what, uintptr_t pc
 /* A call by a thread with a value still to be written, or whose calls are watched. */
 void hook_entry(struct thread *t, uintptr_t call, uintptr_t function, uintptr_t sp);
 
-/* `contexts`: accesses are told apart by their calling contexts. */
+/* `contexts`: equal accesses in different calling contexts are different. */
 ALWAYS_INLINE void push_frame(struct thread *t, uintptr_t call, uintptr_t function,
                               uintptr_t sp, bool contexts)
 {

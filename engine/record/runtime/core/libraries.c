@@ -28,7 +28,7 @@ void *interposed_dlopen(const char *file, int mode)
 int interposed_dlclose(void *library)
 {
 	int result = REAL(dlclose)(library);
-	range_unloaded(); /* something else may come to lie there */
+	range_unloaded(); /* another mapping may take the place */
 	return result;
 }
 

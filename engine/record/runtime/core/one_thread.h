@@ -2,11 +2,11 @@
  * one_thread.h - runs of a copy of the settled process (serve.c) whose threads are contexts of
  * its one kernel thread (core/contexts.h).
  *
- * Such a run is the same as one of kernel threads only where the kernel cannot tell its threads
- * apart.  So every system call traps (one_thread.c).  Calls that have one effect in all threads
- * are made; at a call that could block, or that concerns a kernel thread or a signal, the run
- * is refused: it ends, the log's header says so (LOG_REFUSED), and the parent makes it again
- * with kernel threads.
+ * Such a run is the same as one of kernel threads only where the kernel cannot tell its
+ * threads apart. So every system call traps (one_thread.c). Calls with the same effect in all
+ * threads are made; at a call that could block, or that concerns a kernel thread or a signal,
+ * the run is refused: it ends, the log's header says so (LOG_REFUSED), and the parent makes
+ * it again with kernel threads.
  *
  * At the run's end its memory is put back to the state at its beginning (rewind.c), its files
  * and mappings are closed, and the copy makes the next run: without a fork, an exit and page

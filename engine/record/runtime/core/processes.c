@@ -185,8 +185,8 @@ int interposed_clone(int (*function)(void *), void *stack, int flags, void *argu
 
 /*
  * The program gives up system calls, which the runtime makes as well: in strict mode it may
- * make none, so the recording ends here and the program goes on; what a filter forbids is not
- * known.
+ * make none, so the recording ends here and the program goes on; the calls that a filter
+ * forbids are unknown.
  */
 static void restricts(struct thread *t, bool strict)
 {

@@ -22,8 +22,8 @@ enum {
 	MOST_REGIONS = 512,
 	BUCKETS = 2 * MOST_PAGES,
 	STACK = 256 << 10,
-	/* Bytes, more than there are: of the C library's account of a thread, of an area of
-	 * restartable sequences, and of both and the gap between them. */
+	/* Upper bounds in bytes: of the C library's data for a thread, of an area of
+	 * restartable sequences, and of both with the gap between them. */
 	ACCOUNT = 4096,
 	AREA = 256,
 	MOST_ACCOUNT = 64 << 10,
@@ -53,7 +53,8 @@ bool rewind_prepare(struct rewind_stack *stack)
 static uintptr_t lowest_of(uintptr_t low, uintptr_t high)
 {
 	struct rlimit limit;
-	const uint64_t most = UINT64_C(64) << 30; /* where there is no limit, or a larger one */
+	const uint64_t most = UINT64_C(64) << 30; /* for an unlimited stack, or a larger
+	                                           * limit */
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
 	if (here < low || here >= high || syscall(SYS_getrlimit, RLIMIT_STACK, &limit) != 0)
 		return low;

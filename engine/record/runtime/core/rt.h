@@ -51,7 +51,7 @@ enum gate {
 enum todo {
 	TODO_FRAMES = 1 << 8,  /* the log's idea of the call stack is not the thread's */
 	TODO_EPOCHS = 1 << 9,  /* always, where the thread has epochs */
-	TODO_NOBODY = 1 << 10, /* of `nobody`, always */
+	TODO_NOBODY = 1 << 10, /* always set in `nobody` */
 	TODO_VALUE = 1 << 11,  /* of the last write */
 	/* of TODO_VALUE: the size code, 0 to 3; is its record a long one? */
 	TODO_CODE_SHIFT = 12,
@@ -71,7 +71,7 @@ enum { MAX_OPEN_CALLS = 16 };
 struct thread_calls {
 	struct open_call open[MAX_OPEN_CALLS];
 	unsigned open_count;
-	unsigned told_calls; /* those that the program itself tells of (heddle.h), open */
+	unsigned told_calls; /* open calls that the program itself annotates (heddle.h) */
 	uintptr_t bound_pc;  /* of the caller of the last bound function */
 	uint64_t begun;      /* the thread's ordinal after the last one's call */
 };
@@ -88,16 +88,17 @@ struct thread {
 	uint32_t todo;    /* bits of enum todo, before it is written; always stored whole, as
 	                   * hooks load it whole */
 	int32_t budget;   /* accesses until the next scheduling point */
-	int32_t drawn;    /* what it was when accesses were last counted */
+	int32_t drawn;    /* its value when accesses were last counted */
 	uint64_t counted; /* accesses that were counted so far */
 	struct stream *stream;
 	/* TODO_VALUE: the end of the last write's record, whose value is not yet known, and its
 	 * site. */
 	uint64_t *pending;
 	struct log_site *pending_site;
-	/* Free mode and --filter: a new number after each synchronisation, and a hash of it and
-	 * (without --filter) the calling context; an access that the instruction has made in
-	 * both before is not written again, but counted.  Else, and nobody: 0. */
+	/* Free mode and --filter: a new number after each synchronisation, and a hash of it
+	 * and (without --filter) the calling context; an access that the instruction has made
+	 * before with the same two is counted, not written. In other modes, and for nobody:
+	 * 0. */
 	uint64_t epoch, context, repeated;
 	uint32_t id;
 	uint64_t ordinal; /* visible events so far */
@@ -142,8 +143,8 @@ struct runtime {
 	bool on;             /* recording was asked for and has not ended */
 	bool controlled;     /* else free mode */
 	bool one_thread;     /* its threads are contexts of one kernel thread: one_thread.h */
-	bool filter;         /* accesses that tell happens-before nothing new are left out, */
-	bool filter_wcp;     /* or that tell WCP and its kin nothing new, */
+	bool filter;         /* accesses that are redundant for happens-before are left out, */
+	bool filter_wcp;     /* or those redundant for WCP and its kin */
 	bool filter_commute; /* or all plain ones, */
 	bool sample;         /* or those outside of the sample */
 	bool replay;
@@ -152,13 +153,13 @@ struct runtime {
 	enum inputs inputs;
 	bool values;
 	bool missing;        /* calls into code that is not instrumented are recorded, */
-	bool reaching;       /* and there is such code: what is allocated must be known */
+	bool reaching;       /* and the program has such code: allocations must be known */
 	bool protects;       /* the program has made memory unreadable */
 	bool async_handlers; /* controlled: the program handles signals that come at any time */
 	bool timers;         /* it has set a timer that sends one */
 	bool full;
 	bool waiting; /* for --start-at's function: no accesses yet */
-	bool watched; /* calls are looked at: `waiting`, or there are bind lines */
+	bool watched; /* calls are watched: `waiting`, or bind lines exist */
 	uintptr_t start_low, start_high;
 	uint32_t thread_count;
 	uint64_t repeated; /* of retired threads */
@@ -236,8 +237,8 @@ void forwards_init(void);
 /* serve.c: wait for requests of exploration; returns in each child, with the config of its run
  * in `rt`.  `fd`: where the config was. */
 void serve(int fd);
-/* init.c: in a copy of a settled process (serve.c): what depends on the run, from its config in
- * the room. */
+/* init.c: in a copy of a settled process (serve.c): initialises the parts that depend on the
+ * run, from its config in the room. */
 bool begin_again(int room);
 
 #include "engine/record/runtime/log/emit.h"

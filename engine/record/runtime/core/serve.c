@@ -117,7 +117,7 @@ static void begin_to_settle(const int received[LOG_PASSED], int fd, int buffer)
 		was_open[i] = i != fd && i != buffer && is_open(i);
 }
 
-/* The copy of a settled process is a run; or one after the other. */
+/* Turns the copy of a settled process into a run, or into a series of them. */
 static void become_later_run(bool one_thread)
 {
 	if (one_thread)
@@ -153,8 +153,9 @@ static void become_run(int fd, int control, const int received[LOG_PASSED], int 
 		syscall(SYS_close, received[i]);
 }
 
-/* Forks a child for each request; returns in it, with what it has received, and how much.
- * `settled`: it has no threads, and a child's begin is not told. */
+/* Forks a child for each request; returns in the child, with the descriptors received and
+ * their number. `settled`: the process has no threads, and a child's beginning is not
+ * reported. */
 static int serve_runs(int control, bool settled, int received[LOG_PASSED])
 {
 	static const int ours[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };

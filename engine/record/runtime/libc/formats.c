@@ -1,8 +1,8 @@
 /*
- * formats.c - what printf reads and scanf writes through its arguments: a walk over the format
- * that takes each argument as they do.  Knows C17's conversions and glibc's (%m, %b, 'I'); at a
- * positional argument (%2$s) or anything else it does not know it stops, and what follows is
- * not recorded.
+ * formats.c - the memory that printf reads and scanf writes through its arguments: a walk
+ * over the format that takes each argument as they do. Handles C17's conversions and glibc's
+ * (%m, %b, 'I'); at a positional argument (%2$s) or another unknown conversion it stops, and
+ * the rest is not recorded.
  */
 #include <stddef.h>
 #include <string.h>
@@ -182,7 +182,7 @@ static void walk(const char *format, va_list given, bool counts, uintptr_t pc)
 	va_end(arguments);
 }
 
-/* Is anybody interested in what the call before `pc` touches? */
+/* Is the memory that the call before `pc` touches recorded? */
 static bool heard(uintptr_t pc)
 {
 	struct thread *t = me;

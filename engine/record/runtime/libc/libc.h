@@ -41,7 +41,8 @@ uint64_t deadline_of(clockid_t clock, const struct timespec *at);
  * `operation` is a constant.  No note while the program has had one thread only. */
 void order_matters(const char *operation);
 #define ROBUST_LEFT "a thread's end with a robust mutex in its hands"
-/* The same of what is read and written there; `at_offset`: at a place that the call gives. */
+/* The same for the contents of a descriptor's file; `at_offset`: at a place that the call
+ * gives. */
 void order_of_descriptor(int fd, bool writes, bool at_offset);
 /* Of functions with a state of their own that nothing here stands before, by name. */
 enum order_kind {
@@ -54,10 +55,11 @@ enum order_kind {
 struct ordered {
 	const char *pattern;
 	enum order_kind kind;
-	const char *operation; /* as it is told of; NULL: by its name */
+	const char *operation; /* its name in reports; NULL: the function's */
 };
 const struct ordered *order_named(const char *name); /* NULL: none of them */
-/* Such a function is called: it is told of, when others run and the object may be theirs. */
+/* Such a function is called: it is reported if other threads run and the object may be
+ * theirs. */
 void order_call(const struct thread *t, const struct ordered *f, const char *name,
                 const uint64_t *arguments);
 

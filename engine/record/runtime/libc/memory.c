@@ -303,7 +303,7 @@ void *interposed_mmap(void *hint, size_t size, int protection, int flags, int fd
 	if (t && p != MAP_FAILED && flags & MAP_ANONYMOUS && protection & PROT_WRITE &&
 	    !(flags & MAP_FIXED) && !in_libc(CALLER())) {
 		noted(p, size, CALLER());
-		log_afresh(t); /* what was unmapped there has left no record */
+		log_afresh(t); /* memory unmapped there before has left no record */
 	}
 	if (unlikely(rt.reaching) && p != MAP_FAILED && protection & PROT_WRITE)
 		reach_mapped(p, size);

@@ -1,7 +1,8 @@
 /*
- * order_files.c - what threads share through the file system: names, contents, the place in an
- * open file, a descriptor that is closed.  Exploration tries no other order of these; where two
- * threads meet in one, with a change among the two, order_matters names it (orders.c).
+ * order_files.c - data that threads share through the file system: names, contents, the place
+ * in an open file, a descriptor that is closed. Exploration tries no other order of these;
+ * where two threads meet in one, with a change among the two, order_matters names it
+ * (orders.c).
  *
  * Descriptors' numbers are names, as addresses are, and no outcome.
  */
@@ -54,7 +55,7 @@ static bool meet(struct meetings *m, uint64_t first, uint64_t second, bool chang
 	return by_another(changes ? x->looked : x->changed, own);
 }
 
-/* The object that the key stands for has ended; the next of that number is another. */
+/* The object with the key has ended; the next one of that number is another. */
 static void forget(struct meetings *m, unsigned part, uint64_t key)
 {
 	for (unsigned i = m->count; i-- > 0;)
@@ -81,7 +82,7 @@ void order_of_name(const char *path, bool makes)
 		order_matters("making a file that another thread looks for");
 }
 
-/* Two threads that read from one place go on where the other stopped. */
+/* Two threads that read from one file offset each continue where the other stopped. */
 static void order_of_place(const struct stat *s, int fd)
 {
 	uint64_t file = s->st_dev * HASH_FACTOR + s->st_ino;

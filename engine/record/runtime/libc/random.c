@@ -78,7 +78,7 @@ uint32_t arc4random_uniform(uint32_t below)
 	return real ? real(below) : 0;
 }
 
-/* std::random_device::_M_getval(): what it would ask is an instruction of the processor. */
+/* std::random_device::_M_getval(), whose source would be an instruction of the processor. */
 EXPORT unsigned _ZNSt13random_device9_M_getvalEv(void *self);
 unsigned _ZNSt13random_device9_M_getvalEv(void *self)
 {

@@ -1,5 +1,5 @@
 /*
- * results.c - what other functions of the C library read and write of the caller's memory: a
+ * results.c - the caller's memory that other functions of the C library read and write: a
  * struct, a name, a number; and those of fortified programs (-D_FORTIFY_SOURCE), which check
  * the room first.
  *
@@ -27,7 +27,7 @@
 
 INTERPOSED(qsort, qsort_r);
 
-/* `before` and `after`: what is read, and what was written when the result is `r`. */
+/* `before` and `after`: the memory read, and the memory written when the result is `r`. */
 #define TOUCHES(type, name, parameters, call, before, after) \
 	INTERPOSED(name); \
 	type interposed_##name parameters \

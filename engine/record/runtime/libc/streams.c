@@ -1,5 +1,5 @@
 /*
- * streams.c - <stdio.h>: what its functions read and write of the caller's memory, and where
+ * streams.c - <stdio.h>: the caller's memory that its functions read and write, and where
  * they wait.
  *
  * A stream's own lock is the C library's; it is no event, for it only keeps the stream whole.
@@ -77,8 +77,8 @@ void interposed_funlockfile(FILE *f)
 		sched_wake(f, FOR_MUTEX, UINT32_MAX);
 }
 
-/* Before a read: the stream may have no bytes yet, and the C library would wait for it (but
- * not for what the recording gives: stream_input.c). */
+/* Before a read: waits for the stream's first bytes, as the C library would (except for
+ * recorded input: stream_input.c). */
 static void await(FILE *f, uintptr_t pc)
 {
 	turn(f, pc);

@@ -42,7 +42,7 @@ static void *move_here(void *to, const void *from, size_t n)
 {
 	char *d = to;
 	const char *s = from;
-	if ((uintptr_t)d - (uintptr_t)s >= n) /* what is read has not been written before */
+	if ((uintptr_t)d - (uintptr_t)s >= n) /* no byte is written before it is read */
 		__asm__ volatile("rep movsb" : "+D"(d), "+S"(s), "+c"(n) : : "memory");
 	else
 		while (n-- > 0)

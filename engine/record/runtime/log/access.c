@@ -1,11 +1,12 @@
 /*
- * access.c - writes the records of accesses of all kinds; what is hot is also in access.h.
+ * access.c - writes the records of accesses of all kinds; the hot paths are in access.h.
  *
- * Knows nothing of scheduling.
+ * Scheduling is elsewhere (sched/).
  */
 #include "access.h"
 
-/* An access whose record fills its site's entry anew.  There is room for four words. */
+/* Writes an access whose record replaces its site's entry. The caller has made room for four
+ * words. */
 static void log_long(struct thread *t, uint64_t first, uintptr_t address, unsigned code,
                      bool known, uint64_t value)
 {
@@ -33,8 +34,8 @@ static void log_long(struct thread *t, uint64_t first, uintptr_t address, unsign
 	s->next = w + 2 + (known && value >= LOG_SMALL_LIMIT);
 }
 
-/* The write's record is the stream's last, else there is a fault and nothing is done.  Room
- * for what is added was made with the record. */
+/* The write's record is the last in the stream; after a fault it is not, and nothing is done.
+ * Room for the addition was made with the record. */
 void log_fill(struct thread *t)
 {
 	struct stream *s = t->stream;
@@ -77,8 +78,8 @@ void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc
 		return;
 	}
 	log_before(t);
-	/* A read of an atomic: what comes after it races with nothing that the same before it
-	 * does not race with. */
+	/* A read of an atomic begins no epoch: later accesses race with nothing that the same
+	 * accesses before it do not race with. */
 	if (tag == LOG_AREAD)
 		log_ticket(t);
 	else if (tag > LOG_AREAD)

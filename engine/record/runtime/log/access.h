@@ -122,7 +122,7 @@ ALWAYS_INLINE bool log_access_here(struct thread *t, enum log_tag tag, unsigned 
 	}
 	site->address = address;
 	*w++ = site->word + (delta << LOG_DELTA_SHIFT) + offset;
-	s->next = w; /* there is room for a write's value */
+	s->next = w; /* leave room for a write's value */
 	if (tag == LOG_WRITE && code < 4) {
 		t->pending = w;
 		t->pending_site = site;
@@ -133,9 +133,9 @@ ALWAYS_INLINE bool log_access_here(struct thread *t, enum log_tag tag, unsigned 
 }
 
 /*
- * Free mode and --filter: what an instruction does to an address in one calling context (of
- * --filter: in any) and epoch, as a hash.  Equal ones are taken for the same: for two that are
- * not, the chance is 1 in 2^64.
+ * Free mode and --filter: hash of an instruction's kind of access to an address in one
+ * calling context (with --filter: in any) and epoch. Accesses with equal hashes are taken for
+ * the same: for two that differ the chance is 1 in 2^64.
  */
 ALWAYS_INLINE uint64_t seen_key(const struct thread *t, enum log_tag tag, uintptr_t pc,
                                 uintptr_t address, unsigned code)
@@ -150,8 +150,8 @@ ALWAYS_INLINE uint64_t *seen_entry(struct thread *t, uint64_t key)
 }
 
 /* thread.unwritten: a plain access that the thread has not made in this epoch is not written,
- * but is work, so that the thread does not seem to wait by looking (polls.c).  With --sample it
- * has another key than one that is written, which it does not stand for. */
+ * but is work, so that the thread does not seem to wait by looking (polls.c). With --sample
+ * its key differs from that of a written access, which it does not replace. */
 ALWAYS_INLINE void log_unwritten(struct thread *t, enum log_tag tag, uintptr_t pc,
                                  uintptr_t address, unsigned code)
 {
@@ -167,7 +167,7 @@ ALWAYS_INLINE void log_unwritten(struct thread *t, enum log_tag tag, uintptr_t p
 	*seen_entry(t, key) = key;
 }
 
-/* An access without a value, in free mode and with --filter.  False: there is no room. */
+/* Writes an access without a value, in free mode and with --filter. False: no room. */
 ALWAYS_INLINE bool log_free_here(struct thread *t, enum log_tag tag, unsigned flags,
                                  uintptr_t pc, uintptr_t address, unsigned code)
 {

@@ -195,7 +195,7 @@ static int write_chunk(struct stream *s)
 	                                     : (char *)s->next - (char *)s->chunk + 8);
 }
 
-/* Another thread's chunk: how far it is filled, its last word that is not zero tells. */
+/* Another thread's chunk is filled up to its last word that is not zero. */
 static void flush_buffer(const char *chunk)
 {
 	const uint64_t *words = (const void *)chunk;
@@ -216,7 +216,7 @@ void log_flush(void)
 {
 	if (!rt.on || rt.full)
 		return;
-	if (in_room) { /* nobody reads it when the parent is dead */
+	if (in_room) { /* a dead parent does not read it */
 		rt.header->filled = (uint64_t)((char *)rt.stream.next - parts[0]);
 		return;
 	}
@@ -232,7 +232,7 @@ void log_flush(void)
 		unlock_chunks();
 }
 
-/* Free mode: what of each thread's chunk is filled goes to the file. */
+/* Free mode: writes the filled part of each thread's chunk to the file. */
 static void flush_buffers(void)
 {
 	for (uint32_t i = 0; i < rt.config.buffer_chunks && buffer_at(i); i++)
@@ -258,7 +258,7 @@ static char *find_buffer(void)
 
 /* ---- a stream's chunk ---- */
 
-/* A thread has ended; somebody else may have its chunk's memory. */
+/* A thread has ended; another may take its chunk's memory. */
 void log_stream_end(struct stream *s)
 {
 	if (!s->chunk || s == &rt.stream)

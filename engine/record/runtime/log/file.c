@@ -99,9 +99,9 @@ void log_file_leave(void)
 /* ---- writing ---- */
 
 /*
- * A limit on the size of files (RLIMIT_FSIZE) is the program's, and so is the signal that tells
- * of it: for our file neither.  Such a signal is the writing thread's own, so that one which
- * was not pending before is ours.
+ * A limit on the size of files (RLIMIT_FSIZE) is the program's, and so is its signal: neither
+ * is for our file. Such a signal is the writing thread's own, so that one which was not
+ * pending before is ours.
  */
 static const uint64_t size_signal = UINT64_C(1) << (SIGXFSZ - 1);
 struct size_limit {

@@ -1,6 +1,6 @@
 /*
- * frames.c - the call stack in the log: frames are written when something happens in them, as
- * so many left and then those entered (LOG_LEAVE, LOG_ENTER).
+ * frames.c - the call stack in the log: frames are written at the first event in them, as a
+ * number of frames left and then those entered (LOG_LEAVE, LOG_ENTER).
  */
 #include "access.h"
 
@@ -41,7 +41,8 @@ static void log_enter(struct thread *t, const struct frame *f, uint32_t left)
 	if (!same)
 		s->hints[slot] = 0;
 	uint64_t begin = f->function < LOG_CALL_COUNT ? 0 : frame_begin(t, f, &s->hints[slot]);
-	/* Both in one word, so that what the reader has as the site's value is not touched. */
+	/* Function and beginning in one word, in place of the address: the site's value,
+	 * which the reader keeps, does not change. */
 	uint64_t now = log_frame_word(f->function, begin), was = site->address;
 	same = same && !((now ^ was) & LOG_ADDRESS_MASK);
 	if (same && t->epoch && now == was && left <= LOG_HALF_MOST) {

@@ -1,5 +1,5 @@
 /*
- * log.h - the recording log: what the program did, as records in chunks (layout.h).
+ * log.h - the recording log: the program's events, as records in chunks (layout.h).
  *
  * A thread writes into its stream: one for all threads in controlled mode, where only the
  * holder of the token writes, one a thread in free mode; so no record needs a lock.  A chunk

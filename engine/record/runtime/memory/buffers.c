@@ -180,7 +180,7 @@ static bool overlaps(const struct waiting *w, uintptr_t address, size_t size)
 	return w->address < address + size && address < w->address + w->size;
 }
 
-/* `t` comes to these bytes: others' stores that are there already arrive. */
+/* Before `t` accesses these bytes: other threads' waiting stores to them arrive. */
 void buffers_touched(const struct thread *t, uintptr_t address, size_t size)
 {
 	for (unsigned k = 0; there_count && k < holder_count;) {

@@ -1,5 +1,5 @@
 /*
- * memory.c - the ways into memory.h: what each model does at an event.
+ * memory.c - the entry points of memory.h: each model's action at an event.
  */
 #include <malloc.h>
 #include <string.h>

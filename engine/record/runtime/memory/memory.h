@@ -97,7 +97,7 @@ void memory_state(struct thread *t, const volatile void *p, unsigned order, uint
  * and it gives one back. */
 void memory_acquires(struct thread *t, const volatile void *lock, bool exclusive);
 void memory_releases(struct thread *t);
-/* `t` has written plain memory since its last look: what others have seen may have changed. */
+/* `t` has written plain memory since its last look: other threads may see another value. */
 void memory_wrote(struct thread *t);
 void memory_program(uintptr_t bias); /* of the program's own file */
 
@@ -108,7 +108,7 @@ bool memory_arrive(struct thread *t);
 
 /* ---- between the files ---- */
 enum { WEAK_THREADS = 64 };
-void memory_note(const char *what); /* once each: what was left sequentially consistent */
+void memory_note(const char *what); /* once each: accesses left sequentially consistent */
 /* Chance: true once in 1 << shift times. */
 bool memory_chance(unsigned shift);
 bool memory_chooses(void); /* may chance choose, or is everything sequentially consistent? */

@@ -5,14 +5,16 @@
  *     psc_base = ([SC] + [F_sc] ; hb?) ; scb ; ([SC] + hb? ; [F_sc])
  *     psc_F    = [F_sc] ; (hb + hb ; eco ; hb) ; [F_sc]
  *
- * Nodes are the seq_cst accesses and fences.  An event that comes is the last in sb and rf, so
- * hb leads into it only; it has edges to older events only where it reads, or stands before,
- * what is not the last store of its place.  So a load that reads the last store and a store
- * that becomes the last are always allowed, and a cycle can only be closed by another choice.
+ * Nodes are the seq_cst accesses and fences. An event that comes is the last in sb and rf, so
+ * hb leads into it only; it has edges to older events only where it reads a store that is not
+ * the last of its place, or is inserted before one. So a load that reads the last store and a
+ * store that becomes the last are always allowed, and a cycle can only be closed by another
+ * choice.
  *
- * Edges to older events (`back`) get further targets when a later fence comes after their end.
- * When a table is full every thread is made to know the last store of every place
- * (stores_checkpoint): then no later event has edges to older ones, and all nodes can go.
+ * Edges to older events (`back`) get further targets when a later fence comes after their
+ * end. When a table is full the last store of every place is added to every thread's view
+ * (stores_checkpoint): then no later event has edges to older ones, and all nodes can be
+ * removed.
  */
 #include <string.h>
 
@@ -27,12 +29,12 @@ static struct node {
 	bool fence;
 	const struct location *at;
 	uint32_t thread, index;
-	uint32_t clock[WEAK_THREADS]; /* of a fence: what happens before it */
+	uint32_t clock[WEAK_THREADS]; /* of a fence: the events that happen before it */
 	struct nodes to;              /* edges of psc */
 } node[NODES];
 static unsigned node_count;
 
-/* From `sources` to the event, and what comes after it in hb. */
+/* From `sources` to the event, and to its hb-successors. */
 static struct back {
 	uint32_t thread, index;
 	struct nodes sources;
@@ -47,7 +49,7 @@ static void checkpoint(void)
 	memset(node, 0, sizeof(node));
 }
 
-/* Room for what an access of `l` may need, before it chooses. */
+/* Makes room for the entries that an access of `l` may need, before it chooses. */
 void order_prepare(const struct location *l)
 {
 	enum { LONGEST = 256 };
@@ -141,7 +143,7 @@ static void add_same_place(const struct choice *c, const uint32_t *clock, struct
 		bool hb = a->index && clock[a->thread] >= a->index;
 		bool mo = c->after && a->writes &&
 		          (is_before(a->store, c->after) || a->store == c->after);
-		/* it read what is before the store */
+		/* it read a store before the new one */
 		bool rb = c->after && a->reads && !a->writes &&
 		          (is_before(a->store, c->after) || a->store == c->after);
 		if (hb || mo || rb)
@@ -231,7 +233,7 @@ static void edges(const struct nodes *from, const struct nodes *to)
 			nodes_join(&node[i].to, to);
 }
 
-/* The thread has had an event at `place`: what later ones may want of it. */
+/* The thread has had an event at `place`: updates the facts for later events. */
 static void pass(struct views *v, const void *place)
 {
 	/* events of the thread at other places before this one: they lead across threads */

@@ -1,15 +1,15 @@
 /*
- * state.c - the state of a thread at an atomic access: all that its next steps depend on.
+ * state.c - the state of a thread at an atomic access, on which its next steps depend.
  *
- * A thread's code depends on the registers that a call keeps, its stack, memory, and what the
- * access returns. Where an access begins in the same state as an earlier one of its thread, and
- * the thread has changed no memory between the two, what it did between has led nowhere: a
- * round of a loop that waits. Exploration leaves such rounds out (memory/rounds.h).
+ * A thread's code depends on the registers that a call keeps, its stack, memory, and the
+ * access's result. Where an access begins in the same state as an earlier one of its thread,
+ * and the thread has changed no memory between the two, its steps between them are without
+ * effect: a round of a loop that waits. Exploration leaves such rounds out (memory/rounds.h).
  *
  * The registers are those of the caller of the hook, which core/atomics.c's entries leave in
- * memory_registers before any code of the runtime has changed them. What the code after the
- * call does not look at any more (rt.config.dead) is no part of the state: the value that a
- * failed round left in a register or on the stack.
+ * memory_registers before any code of the runtime has changed them. Registers and stack slots
+ * that are dead after the call (rt.config.dead) are no part of the state: they may hold the
+ * value of a failed round.
  */
 #include "engine/record/runtime/core/rt.h"
 
@@ -66,8 +66,8 @@ static uint64_t live_part(const struct log_dead *d, uintptr_t at, uint64_t word)
 	return word;
 }
 
-/* How often has the thread come back to one of its last states? Looks that a plan has may see
- * older stores under a memory model, so that they do not tell whether it waits for ever. */
+/* How often has the thread come back to one of its last states? Looks of a plan may see older
+ * stores under a memory model, so they do not show whether it waits for ever. */
 static void count_looks(struct thread_memory *m, uint64_t state)
 {
 	bool planned = rt.replay && rt.memory;

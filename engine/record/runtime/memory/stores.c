@@ -1,12 +1,14 @@
 /*
- * stores.c - RC11: the stores of each atomic, and what a load, a store or an update may choose.
+ * stores.c - RC11: the stores of each atomic, and the choices of a load, a store or an
+ * update.
  *
- * Coherence: what a thread knows of a place is the last store, in modification order, that
- * happens before or that something read that happens before; it reads that one or a later one,
- * and puts a store behind that one or a later one, but never between an update and the store
- * that it reads.  As the event that comes is the last one in happens-before, nothing else can
- * be violated but the axiom about psc (order.c).  A store's `released` is what an acquire load
- * that reads it is after: release sequences and fences as in Lahav and others, PLDI 2017.
+ * Coherence: a thread's view of a place is the last store, in modification order, that
+ * happens before or was read by an event that happens before; it reads that one or a later
+ * one, and inserts a store behind that one or a later one, but never between an update and
+ * the store that it reads. As the event that comes is the last one in happens-before, nothing
+ * else can be violated but the axiom about psc (order.c). A store's `released` is the view
+ * that an acquire load joins when it reads it: release sequences and fences as in Lahav and
+ * others, PLDI 2017.
  *
  * Memory holds the last store in modification order of every atomic.
  */
@@ -131,7 +133,7 @@ static void alone(struct location *l, const char *why)
 	l->last_alone = true;
 }
 
-/* The atomic of these bytes; those of other sizes there are sequentially consistent. */
+/* The atomic of these bytes; atomics of another size there are sequentially consistent. */
 static struct location *location_of(uintptr_t address, unsigned size)
 {
 	struct location *found = NULL;

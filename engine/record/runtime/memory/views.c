@@ -1,5 +1,5 @@
 /*
- * views.c - RC11: happens-before, and what the thread library adds to it.
+ * views.c - RC11: happens-before, with the thread library's edges.
  */
 #include <string.h>
 

@@ -20,7 +20,8 @@ struct view {
 	uint32_t clock[WEAK_THREADS]; /* 0: nothing of that thread */
 	uint64_t generation;          /* of the nodes in the sets; others are no more */
 	struct nodes fences;          /* seq_cst fences that happen before */
-	struct nodes into;   /* nodes with an edge of psc to what happens before, or is it */
+	struct nodes into;   /* nodes with an edge of psc to a node that happens before, or
+	                      * are one */
 	struct nodes across; /* nodes of events that are before one of another place in their
 	                      * thread, which happens before */
 };
@@ -84,7 +85,8 @@ struct access {
 	struct nodes sources; /* it, and the seq_cst fences that happen before it */
 };
 
-/* A choice: what an event of `t` is to read, and behind which store it is to stand. */
+/* A choice: the store that an event of `t` is to read, and the store behind which it is
+ * inserted. */
 struct choice {
 	struct location *at;
 	struct store *reads; /* or NULL: no read */
@@ -111,8 +113,8 @@ struct store {
 	uint32_t step;         /* of the plan: STEP_STORE + it, STEP_INITIAL, or 0 */
 	uint32_t number;       /* in modification order: stores_number */
 	bool updates;          /* reads `previous` */
-	bool known;            /* every thread knows it: nothing before it is chosen */
-	bool initial, unknown; /* `unknown`: its value is what lies in memory */
+	bool known;            /* in every thread's view: no earlier store is chosen */
+	bool initial, unknown; /* `unknown`: its value is the contents of memory */
 	struct view released;
 	uint32_t seen[WEAK_THREADS]; /* the thread's first event that wrote or read it */
 };

@@ -16,7 +16,7 @@
 enum { LEVELS = 3, LEAF_SHIFT = 24, MOST_LEAVES = 1 << 6 /* a block may have 1 GB */ };
 #define LEAVES (1ull << (47 - LEAF_SHIFT))
 
-struct bits { /* of 16 bytes each, and of what has a bit below it */
+struct bits { /* one for 16 bytes each, and one for each word with a bit set below it */
 	uint64_t each[1 << 14], lines[1 << 8], top[1 << 2];
 };
 struct leaf {
@@ -130,7 +130,7 @@ static int64_t last_up_to(struct bits *of, uint64_t at)
 			if (level == 0)
 				return (int64_t)at;
 			level--;
-			at = at << 6 | 63; /* the last of what it stands for */
+			at = at << 6 | 63; /* the last bit of the word below */
 		} else if (at < 64) {
 			return -1;
 		} else if (level == LEVELS - 1) {
@@ -155,7 +155,7 @@ static int64_t first_from(struct bits *of, uint64_t at)
 			if (level == 0)
 				return (int64_t)at;
 			level--;
-			at <<= 6; /* the first of what it stands for */
+			at <<= 6; /* the first bit of the word below */
 		} else if (level == LEVELS - 1) {
 			at = (at | 63) + 1;
 		} else {

@@ -29,7 +29,7 @@ struct thread_missing {
 };
 
 /* ---- regions.c, trampolines.c, modules.c, imports.c ---- */
-/* Where a missing call returns to: it stands for its caller. */
+/* The return address of a missing call: its frame counts as the caller. */
 extern const char missing_return[] __attribute__((visibility("hidden")));
 uintptr_t missing_caller(void);
 ALWAYS_INLINE uintptr_t real_caller(uintptr_t pc)
@@ -63,7 +63,7 @@ uintptr_t block_before(uintptr_t address);
 uintptr_t block_end(uintptr_t block);
 
 /* ---- reach.c ---- */
-void reach_init(void); /* what is allocated from now on is known */
+void reach_init(void); /* blocks allocated from now on are known */
 void reach_mapped(const void *p, size_t size);
 void reach_data(uintptr_t low, uintptr_t high); /* writable, of a module of the program */
 void reach_stack(uintptr_t low, uintptr_t high);
@@ -72,7 +72,8 @@ bool reach_fault(ucontext_t *context);
 /* Where the frame's return address lies on the stack, below `limit`; 0: not found. */
 uintptr_t frame_return(const struct frame *f, uintptr_t limit);
 /* The number of memory ranges that the arguments reach whose bits are in `mask` (layout.h,
- * LOG_ARGUMENTS).  *list is the thread's, until the next call; *cut: there were more. */
+ * LOG_ARGUMENTS). *list is the thread's, until the next call; *cut: the list is not
+ * complete. */
 unsigned reach_scan(struct thread *t, const uint64_t *arguments, unsigned mask,
                     const struct log_reached **list, bool *cut);
 

@@ -1,6 +1,6 @@
 /*
  * reach.c - what a call whose inside is not recorded may reach: the blocks and variables that
- * its arguments point to, and what these point to (RDIT, section 4.4.3).
+ * its arguments point to, directly and through others (RDIT, section 4.4.3).
  *
  * Types are unknown here.  A word that is an address in a live heap block, in the static data
  * of the program and its libraries, in a mapping or in a stack is taken for a pointer, as a
@@ -50,7 +50,7 @@ struct reach { /* a thread's */
 	unsigned queue_first, queued;
 	uint16_t big[MAX_REACHED];
 	unsigned big_first, big_count;
-	uint64_t buffer[BUFFER_WORDS]; /* of what may not be readable */
+	uint64_t buffer[BUFFER_WORDS]; /* copy of memory that may be unreadable */
 	bool caught;                   /* faults_caught: copy_here may be used */
 	int pid;
 };
@@ -110,9 +110,9 @@ static size_t copy(const struct reach *r, void *to, uintptr_t from, size_t bytes
 }
 
 /*
- * The live block that holds an address, and its size; 0 without such a block.  In controlled
- * mode what the C library's allocator has in front of it says how long it is; in free mode that
- * may go away.  `readable`: it lies among others, and can be read as it is.
+ * The live block that holds an address, and its size; 0 without such a block. In controlled
+ * mode its length is in the C library's header before it; in free mode the block may be freed
+ * meanwhile. `readable`: it lies among others, and can be read as it is.
  */
 static uintptr_t block_at(uintptr_t address, size_t *size, bool *readable)
 {
@@ -308,7 +308,7 @@ static void scan_words(struct thread *t, const uint64_t *words, size_t count)
 	}
 }
 
-/* Look for what an entry points to. */
+/* Looks for the blocks that an entry points to. */
 static void scan(struct thread *t, unsigned entry)
 {
 	struct reach *r = t->missing.reach;
@@ -336,7 +336,7 @@ static void scan(struct thread *t, unsigned entry)
 	}
 }
 
-/* The entry is reached through these arguments, too; so is what it points to. */
+/* Adds these arguments to the entry, and to the blocks that it points to. */
 static void add(struct reach *r, unsigned entry, unsigned mask)
 {
 	if (!(mask & ~r->nodes[entry].mask))

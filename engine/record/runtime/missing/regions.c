@@ -161,7 +161,7 @@ void missing_jump(struct thread *t, uintptr_t sp)
 	}
 }
 
-/* An exception is caught: what was called by the frames below it has been left. */
+/* An exception is caught: calls of the frames below have been left. */
 EXPORT void *__cxa_begin_catch(void *exception);
 void *__cxa_begin_catch(void *exception)
 {

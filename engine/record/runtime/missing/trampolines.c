@@ -1,9 +1,8 @@
 /*
- * trampolines.c - the small functions that stand in import tables in the place of missing
- * code's.
+ * trampolines.c - the small functions that replace missing code's functions in import tables.
  *
- * They all jump to missing_call: it tells of the call, calls the real function with a copy of
- * the arguments on the stack, and tells of the return.  It has a frame like any other, so
+ * They all jump to missing_call: it records the call, calls the real function with a copy of
+ * the arguments on the stack, and records the return. It has a frame like any other, so
  * exceptions and debuggers find their way through it.
  */
 #include <string.h>
@@ -123,7 +122,7 @@ __attribute__((used)) void missing_enter(unsigned index, struct call *c)
 	while (own && t->missing.region_count &&
 	       t->missing.regions[t->missing.region_count - 1].sp <= sp)
 		region_pop(t);
-	sched_point(t); /* what libraries do is where threads meet */
+	sched_point(t); /* threads may meet in the library's function */
 	struct region r = {
 		.sp = sp, .function = target->real, .pc = c->pc, .mask = target->mask
 	};

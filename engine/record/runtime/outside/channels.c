@@ -2,14 +2,14 @@
  * channels.c - pipes, sockets that lead to the process itself, and eventfds: a read comes after
  * the write of its bytes, or after the close that ends them.
  *
- * Each write is a message, received by the thread that reads its bytes, and by one that is told
- * that bytes are ready.  On replay the calls are made for real, in the turn of these events. Of
- * a channel with a number, all of whose writers and readers are threads of the process, the
+ * Each write is a message, received by the thread that reads its bytes, and by one to which
+ * poll reports them. On replay the calls are made for real, in the turn of these events. Of a
+ * channel with a number, all of whose writers and readers are threads of the process, the
  * messages have it, so that an analysis knows which threads would wait in another order.
  *
- * And in a program that something comes to from outside: a descriptor's number is given out
- * again only after it was closed, which is a message as well.  Else two connections that had
- * one number, one after the other, would seem to be open at once.
+ * In a program with input from outside a close is a message as well, to the thread that gets
+ * the descriptor's number next. Else two connections that had one number, one after the
+ * other, would seem to be open at once.
  */
 #include <poll.h>
 #include <sys/syscall.h>
@@ -152,7 +152,7 @@ void channel_turn(struct thread *t, unsigned channel, enum log_tag tag, uintptr_
 		replay_call(t);
 }
 
-/* An explored run follows its plan with true messages, as what comes after the plan may be a
+/* An explored run follows its plan with true messages, as the event after the plan may be a
  * receive of one. */
 static void tell(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
                  uint64_t message)
@@ -161,7 +161,7 @@ static void tell(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t p
 	log_event(t, tag, flags, pc, message, 0, 1);
 }
 
-/* A new message.  `bytes`: of what was written; or enum log_channel_bytes. */
+/* A new message. `bytes`: the number written; or enum log_channel_bytes. */
 static uint64_t new_message(const struct channel *c, uint64_t bytes)
 {
 	return log_message(++rt.messages, c->number, c->pages, bytes);

@@ -7,9 +7,8 @@
  * (channels.c).  The thread keeps the token during such a connect, which does not wait while
  * the listener has room, so that one seed gives one run.
  *
- * On replay nobody listens: the two ends of a pair of sockets take the place of the connection,
- * and what goes through it is for real.  Datagrams are given as they were recorded, after their
- * sender has sent them.
+ * On replay no socket listens: a pair of sockets replaces the connection, and its data is
+ * sent for real. Datagrams are given as they were recorded, after their sender has sent them.
  */
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -53,8 +52,8 @@ static uint32_t made_so_far;
 
 static struct datagrams {
 	int fd;   /* + 1; 0: free */
-	int bell; /* replay: an eventfd, which counts what was sent there and not yet given; or
-	             -1 */
+	int bell; /* replay: an eventfd, which counts datagrams sent there and not yet
+	           * received; or -1 */
 } datagrams[DATAGRAMS];
 
 /* ---- addresses ---- */

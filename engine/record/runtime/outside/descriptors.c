@@ -2,8 +2,8 @@
  * descriptors.c - reading and writing.
  *
  * A call first waits, in the scheduler, until its descriptor is ready, and is then made with
- * the token in hand: so pipes and sockets inside one program keep to the seed.  What comes from
- * outside is recorded, and on replay given (outside.h).
+ * the token in hand: so pipes and sockets inside one program keep to the seed. Input from
+ * outside is recorded, and replayed (outside.h).
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -466,7 +466,7 @@ int interposed_recvmmsg(int fd, struct mmsghdr *m, unsigned count, int flags,
 	return (int)count;
 }
 
-/* Of regular files: what is read again is the same. */
+/* Of regular files: a repeated read gives the same. */
 static ssize_t pread_here(int fd, void *p, size_t size, off_t offset, uintptr_t pc)
 {
 	struct thread *t = recording();

@@ -30,9 +30,9 @@ static bool may_return_to(const struct thread *t, uintptr_t word)
 	       !(word >= t->life.stack_low && word < t->life.stack_high);
 }
 
-/* The calls of a function leave their return addresses in one place, below its frame, where its
- * hook did so, too: from there downwards.  Where that is not known, from the stack's end
- * upwards, past what earlier calls have left.  Returns how many words there are. */
+/* The calls of a function leave their return addresses in one place, below its frame, as its
+ * hook did: from there downwards. Where that is unknown, from the stack's end upwards, past
+ * the remains of earlier calls. Returns the number of words. */
 static unsigned collect_stack(const struct thread *t, uintptr_t sp, uint64_t words[NOTED_WORDS])
 {
 	const struct frame *f =

@@ -110,7 +110,7 @@ static void run_recorded(struct thread *t, struct arrival *a, void *context)
 	bool ours = a->at >= rt.own_low && a->at < rt.own_high;
 	uintptr_t at = !ours || t->depth == 0 || t->depth > MAX_FRAMES
 	                       ? a->at
-	                       : t->frames[t->depth - 1].call; /* of what it waits in */
+	                       : t->frames[t->depth - 1].call; /* the call in which it waits */
 	bool hidden = rt.config.flags & LOG_EXPLORE;
 	uint32_t outer = t->depth;
 	bool woken = t->sync.woken;

@@ -32,7 +32,7 @@ static inline uint64_t signal_kernel_mask(const sigset_t *set)
 	return mask;
 }
 
-/* The handler that the kernel knows, in the place of all of the program's. */
+/* The one handler installed in the kernel, for all of the program's. */
 void signal_comes(int number, siginfo_t *info, void *context);
 /* The handler of REMINDER: a thread has come to no hook for long. */
 void signal_reminder(int number, siginfo_t *info, void *context);

@@ -22,7 +22,7 @@
 
 #include "engine/record/runtime/core/rt.h"
 
-enum { LOOKED_AT = 256 };       /* numbers, for the other end of what was there before */
+enum { LOOKED_AT = 256 };       /* numbers searched for the other end of a connection */
 enum { DESCRIPTORS = 1 << 16 }; /* those above are taken for the process's own */
 
 static struct descriptor {
@@ -74,7 +74,7 @@ bool outside_both_ends(int fd)
 	return fd >= 0 && status_of(fd, &s) && both_ends(fd, &s);
 }
 
-/* Of a UNIX socket: the inode of its peer; 0: it has none, or the kernel does not tell. */
+/* The inode of a UNIX socket's peer; 0: it has none, or it cannot be found. */
 static uint32_t unix_peer(const struct stat *status)
 {
 	struct {

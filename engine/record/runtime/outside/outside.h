@@ -33,7 +33,7 @@ struct thread_signals {
 	int reminder; /* the kernel's id of the timer, while `reminded` */
 };
 
-/* Whether inputs are recorded; ORDERED: not, only what the process sends to itself is followed;
+/* Are inputs recorded? ORDERED: no, only messages of the process to itself are followed;
  * ASKED: they are asked for, as none was recorded. */
 enum inputs { INPUTS_NONE, INPUTS_ORDERED, INPUTS_KEPT, INPUTS_ASKED, INPUTS_GIVEN };
 
@@ -48,9 +48,8 @@ enum origin {
 	ORIGIN_UNKNOWN, /* not asked for yet, or closed */
 	ORIGIN_INSIDE,  /* the process's own, or a file: always for real */
 	ORIGIN_SET,     /* an epoll instance: from outside as long as a member is */
-	ORIGIN_LINKED,  /* a socket whose other end is the process's own, too: what goes through
-	                 * it  is for real, what is asked of it and set on it is recorded and
-	                 * given */
+	ORIGIN_LINKED,  /* a socket whose other end is the process's own, too: its data is
+	                 * real, its options and state are recorded and replayed */
 	ORIGIN_OUTSIDE,
 };
 
@@ -75,7 +74,7 @@ struct given {
 bool outside(struct thread *t, int fd);
 /* Are its state and options (fcntl, getsockopt, ...) recorded and given? */
 bool outside_asked(struct thread *t, int fd);
-bool outside_is_inside(int fd); /* known to be the process's own: for what lies in a set */
+bool outside_is_inside(int fd); /* known to be the process's own: for members of a set */
 /* Can nothing but the process's own threads bring one of the events that are waited for?  Of an
  * epoll instance: of any of its members.  May be asked without the token while all wait; `tid`:
  * a live thread. */
@@ -120,7 +119,7 @@ int outside_got(struct thread *t, unsigned channel, int fd, uintptr_t pc);
 
 /* ---- stream_input.c, descriptors.c ---- */
 
-/* Does what the C library's streams read go through descriptor_read()? */
+/* Does the C library read streams through descriptor_read()? */
 bool streams_read_here(void);
 
 /* True: it is a FIFO that has been opened by name, and *fd is what open() returns. */
@@ -153,8 +152,8 @@ void connection_given(struct thread *t, int fd, int result, const void *piece, s
                       uintptr_t pc);
 int connection_given_accept(struct thread *t, int listener, int wanted, int flags,
                             const void *piece, size_t length);
-/* The channel that a datagram goes to, from this socket to `a` (NULL: its peer); 0: none of the
- * process's own.  *target: what is kept of that with the call, else 0. */
+/* The channel that a datagram goes to, from this socket to `a` (NULL: its peer); 0: none of
+ * the process's own. *target: the value recorded for that with the call, else 0. */
 unsigned datagram_channel(int fd, const struct sockaddr *a, socklen_t length, uint32_t *target);
 /* Replay: a datagram is sent to the socket that was kept as `target`. */
 void datagram_given(struct thread *t, uint32_t target, uintptr_t pc);
@@ -171,7 +170,7 @@ unsigned channel_new(bool counter);
 void channel_is_own(unsigned channel);
 /* It is a listening socket's: others may connect to it, but only the process accepts. */
 void channel_listens(unsigned channel);
-/* A read takes as much as there is: such a channel's messages have its number.  `pages`: a
+/* A read takes all bytes available: such a channel's messages have its number. `pages`: a
  * pipe's room, 0: not known. */
 void channel_holds_bytes(unsigned channel, unsigned pages);
 /* The channel's number, for a thread that waits for ever for such events of the descriptor; a
@@ -206,20 +205,21 @@ void channel_ended(struct thread *t, unsigned channel, bool waits, uintptr_t pc)
 void channel_sent(struct thread *t, uintptr_t pc); /* replay: the plan's event of a write */
 void channel_shut(struct thread *t, unsigned channel, uintptr_t pc);
 void channel_reader(unsigned channel, int fd); /* -1: that one is no more */
-void channel_await(unsigned channel); /* until what was written, or the end, is there */
-/* Its thread was told that bytes are ready. */
+void channel_await(unsigned channel); /* waits until the bytes written, or the end, have
+                                       * arrived */
+/* poll, or its kin, has reported to the thread that bytes are ready. */
 void channel_ready(struct thread *t, unsigned channel, uintptr_t pc);
 
-/* Before a descriptor is closed, and after one was made; `told`: which thread gets the number
- * next is an event. */
+/* Before a descriptor is closed, and after one was created; `told`: it is an event which
+ * thread gets the number next. */
 void channel_closing(struct thread *t, int fd, bool told, unsigned writes, uintptr_t pc);
 void channel_numbered(struct thread *t, int fd, uintptr_t pc);
 
 /* Members of epoll instances.  -1: none. */
 void outside_member(int set, int fd, int operation, uint32_t events, uint64_t data);
 int outside_member_of(int set, uint64_t data);
-/* Replay: what the instance says for the member that had this number; false when it has none.
- */
+/* Replay: the data that the instance returns for the member that had this number; false when
+ * it has none. */
 bool outside_data(int set, int recorded, uint64_t *data);
 bool outside_members(int set);
 
@@ -227,8 +227,8 @@ bool outside_members(int set);
 
 /* The next kept input is a datagram of the process to itself. */
 void input_is_own(void);
-/* Keeps what a call on such a descriptor did, where inputs are recorded; errno is the call's
- * and stays. */
+/* Keeps the results of a call on such a descriptor, where inputs are recorded; errno is the
+ * call's and stays. */
 void input_keep(struct thread *t, enum log_input_call call, int fd, int64_t result,
                 const struct piece *parts, unsigned count, uint32_t extra);
 void input_keep_became(struct thread *t, enum log_input_call call, int fd, int64_t result,

@@ -1,8 +1,8 @@
 /*
- * sockets.c - what makes, copies and closes descriptors, and what is asked of and set on those
- * that lead outside: recorded and given as reading is (outside.h).
+ * sockets.c - calls that make, copy and close descriptors, and that get or set options of
+ * those that lead outside: recorded and replayed like reads (outside.h).
  *
- * On replay nothing is bound, listened on or connected to; a socket is there for its number.
+ * On replay nothing is bound, listened on or connected to; a socket only takes its number.
  */
 #include <asm/termbits.h>
 #include <fcntl.h>
@@ -214,7 +214,7 @@ static bool holds_bytes(int fd)
 	return result != 0 || type == SOCK_STREAM;
 }
 
-/* Which way they lead is known from what made them. */
+/* Notes whether the ends lead outside, which follows from the call that made them. */
 static void lead(enum log_input_call call, const int ends[2])
 {
 	unsigned there = channel_new(false),

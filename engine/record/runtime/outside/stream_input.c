@@ -1,5 +1,5 @@
 /*
- * stream_input.c - what the C library's streams (stdin, fopen, fdopen) read from outside, and
+ * stream_input.c - input of the C library's streams (stdin, fopen, fdopen) from outside, and
  * FIFOs that are opened by name.
  *
  * The library's own calls cannot be interposed.  All its streams of descriptors read through

@@ -1,10 +1,10 @@
 /*
  * waits.c - calls that wait for descriptors: poll, select, epoll_wait and their kin.
  *
- * They wait in the scheduler and are then made with the token in hand, without waiting.  What
- * they say of descriptors that lead outside is recorded; on replay it is given.  What they say
- * of the process's own is what one thread says to another, so on replay the wait is a real one:
- * along the plan until all are ready that were ready in the recording, after it until one is.
+ * They wait in the scheduler and are then made with the token in hand, without waiting. Their
+ * results for descriptors that lead outside are recorded and replayed. Their results for the
+ * process's own are messages between its threads, so on replay the wait is a real one: along
+ * the plan until all are ready that were ready in the recording, after it until one is.
  */
 #include <poll.h>
 #include <string.h>
@@ -41,8 +41,8 @@ static void wait_here(struct thread *t, struct pollfd *fds, unsigned n, int64_t 
 	frame_leave(t);
 }
 
-/* The call that is made then, without waiting: nothing, when a handler has run meanwhile, is
- * what ends these calls, SA_RESTART or not. */
+/* The result of the call, which is then made without waiting: EINTR instead of 0 if a handler
+ * has run meanwhile, as one ends these calls, with or without SA_RESTART. */
 static int or_interrupted(struct thread *t, int result)
 {
 	if (result != 0 || !t->signals.interrupted)
@@ -130,7 +130,7 @@ static int poll_on(struct thread *t, struct pollfd *fds, unsigned n, int64_t mil
 	}
 }
 
-/* A thread that is told that bytes are ready comes after the thread that wrote them. */
+/* A thread to which poll reports bytes is ordered after the thread that wrote them. */
 static void told(struct thread *t, const struct pollfd *fds, unsigned n, int result,
                  uintptr_t pc)
 {
@@ -457,7 +457,8 @@ static bool retell(int set, int32_t member, const struct epoll_event *said,
 	return true;
 }
 
-/* The process's own are still to be asked for, and what comes from outside has been given. */
+/* Replay after the plan: the process's own descriptors are polled for real, results from
+ * outside are replayed. */
 static int epoll_on(struct thread *t, int set, struct epoll_event *events, int most,
                     int64_t milliseconds, const struct given *g)
 {
@@ -483,7 +484,8 @@ static int epoll_on(struct thread *t, int set, struct epoll_event *events, int m
 	}
 }
 
-/* Along the plan: what was, when those of the process are ready that were. */
+/* Along the plan: the recorded results, once the process's own descriptors of these are
+ * ready. */
 static int epoll_as_recorded(struct thread *t, int set, struct epoll_event *events,
                              const struct given *g)
 {
@@ -500,7 +502,7 @@ static int epoll_as_recorded(struct thread *t, int set, struct epoll_event *even
 		any = true;
 		await_all(t, &one, 1);
 	}
-	if (any) /* what it says but once it has said now */
+	if (any) /* takes the events that an edge-triggered member reports only once */
 		REAL(epoll_wait)(set, drained, SOME, 0);
 	if (g->result > 0) {
 		plan_point(t);

@@ -2,9 +2,9 @@
  * replay.c - follows a plan: the events of a witness, in its order, then holds the two
  * threads of the pair before their accesses.
  *
- * A thread is known by its place among its parent's children and an event by its number
- * in its thread, so that addresses need not be the same.  The plan's code addresses tell
- * a divergence at the first event that differs.
+ * A thread is identified by its place among its parent's children and an event by its number
+ * in its thread, so that addresses need not be the same. The plan's code addresses show a
+ * divergence at the first event that differs.
  */
 #include <sys/mman.h>
 #include <string.h>
@@ -287,7 +287,7 @@ static void take_turns(struct thread *t, enum stand stand)
 		}
 		if (phase == OVER) {
 			rt.replay = false;
-			/* whichever of the pair came last: what follows is the same then */
+			/* the continuation must not depend on which of the pair came last */
 			if (paired && rt.config.strategy == STRATEGY_FIRST)
 				sched_lowest(t);
 			return;

@@ -44,7 +44,7 @@ const struct log_step *replay_step(const struct thread *t);
 uint32_t replay_step_number(const struct log_step *step);
 /* STEP_STORE + the step of the event that was just made, while the plan is followed; else 0. */
 uint32_t replay_made(void);
-/* The event before `pc` cannot be what the plan says. */
+/* Reports that the event before `pc` is not the plan's. */
 void replay_refuse(struct thread *t, uintptr_t pc);
 /* Is everybody still before the pair, so that nothing may differ? */
 bool replay_strict(void);

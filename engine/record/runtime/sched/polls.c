@@ -1,17 +1,16 @@
 /*
  * polls.c - threads that wait by looking at atomics again and again.
  *
- * Such a thread learns nothing until somebody writes there, so the scheduler lets others run
- * first, and where only such threads can run each looks many times before it gives way
- * (sched_strategy.c).  What it saw is written compactly: a read by the same instruction, in
- * the same frames, of the same place, with the same value, when nothing at all has been
- * recorded since its last one, is not written but counted (LOG_REPEAT).  Whatever order of the
- * trace's events is possible stays possible with the repetitions in it, each right after the
- * read that it repeats; so nothing can be said of the shorter trace that is not true of the
- * longer one.
- * Replay makes as many again.
+ * Such a thread sees nothing new until another thread writes there, so the scheduler lets
+ * others run first, and where only such threads can run each looks many times before it gives
+ * way (sched_strategy.c). What it saw is written compactly: a read by the same instruction,
+ * in the same frames, of the same place, with the same value, when nothing at all has been
+ * recorded since its last one, is not written but counted (LOG_REPEAT). Every correct
+ * reordering of the trace stays one with the repetitions in it, each right after the read
+ * that it repeats; so each finding in the shorter trace is one in the longer. Replay makes as
+ * many again.
  *
- * Knows nothing of who is next.
+ * The choice of the next thread is elsewhere (sched_strategy.c).
  */
 #include <string.h>
 
@@ -66,7 +65,7 @@ bool poll_spins(struct thread *t)
 	return t->poll.spins >= SPIN_LIMIT;
 }
 
-/* With --filter: the thread has done for a while what it had done before, and no more. */
+/* With --filter: the thread has for a while only repeated its earlier accesses. */
 static void settle_unseen(struct thread *t)
 {
 	enum { LONG = 200 }; /* accesses */
@@ -150,7 +149,7 @@ static bool moves_on(const struct stream *s, size_t period)
 
 /*
  * A thread that waits by looking, under a lock or not, does the same again and again, and so
- * the log ends in the same words: what it did, where, and what it saw.
+ * the log ends in the same words: operations, places and values.
  */
 bool poll_cycles(struct thread *t)
 {

@@ -4,10 +4,10 @@
  * threads: sched_wait.c; no runnable thread: sched_stuck.c; virtual time: sched_time.c; birth
  * and end of threads: sched_threads.c; a holder that does not come back: sched_watchdog.c.
  *
- * A thread gives the token up at scheduling points (before synchronisation, and after a
- * drawn number of plain accesses), when it blocks on something that the runtime models,
- * when it goes into a blocking call, and at its end.  Who is next depends only on the
- * seed and on what the program did, never on the machine's clock; so one seed gives one
+ * A thread gives the token up at scheduling points (before synchronisation, and after a drawn
+ * number of plain accesses), when it blocks on something that the runtime models, when it
+ * goes into a blocking call, and at its end. The choice of the next thread depends only on
+ * the seed and on the program's steps, never on the machine's clock; so one seed gives one
  * run, unless the world outside (files, sockets) answers differently.
  *
  * No thread is woken while sched.lock is held, and none spins.
@@ -46,8 +46,8 @@ void sched_hand_over(struct thread *next)
 	}
 }
 
-/* A signal has come to a thread that waits while all others are outside: nobody but those who
- * wait can give the token to it. */
+/* A signal has come to a thread that waits while all others are outside: only a waiting
+ * thread can pass the token to it. */
 static void serve_signals(struct thread *t)
 {
 	sched_lock();
@@ -99,7 +99,7 @@ static void switch_to(struct thread *t, struct thread *next)
 	sched_wait_turn(t);
 }
 
-/* Chance says who is next, which may be t. */
+/* Chooses the next thread by chance, which may be t. */
 static void give_way(struct thread *t)
 {
 	sched_lock();
@@ -195,9 +195,9 @@ static bool just_decided(const struct thread *t)
 	return t->calls.open_count && t->calls.begun == t->ordinal && t->drawn == t->budget;
 }
 
-/* In an exploration the lowest thread goes on and on, but for this: in an invocation, too,
- * since it would look for ever.  A thread that is alone waits for nobody: what repeats there is
- * a loop of another kind. */
+/* Does the thread wait in a loop? In an exploration the lowest thread would otherwise run on,
+ * within an invocation, too, where it would look for ever. A thread that is alone waits for
+ * no other: its repetition is a loop of another kind. */
 static bool waits_by_looking(struct thread *t)
 {
 	if (memory_states && memory_waits(t))
@@ -320,7 +320,7 @@ void sched_yield_point(struct thread *t, bool lower)
 	if (sched.files)
 		sched_poll_files();
 	if (sched.ready == 0 && sched.timed && !sched.files && !sched.outside) {
-		/* Spinning for something that only a sleeper will bring. */
+		/* All ready threads spin until a sleeping thread acts. */
 		struct thread *s = sched_earliest();
 		if (s && s->sched.reason == FOR_SLEEP)
 			sched_fire(s);
@@ -428,7 +428,7 @@ void sched_rejoin(struct thread *t)
 }
 
 /* A plan has the lock's events in their order, and does not stop inside of it: a lock must be
- * given up before another thread's turn comes.  Only who spins there gives way. */
+ * given up before another thread's turn comes. Only a thread that spins there gives way. */
 static void quiet_step(struct thread *t)
 {
 	enum { SPINS = 1000 };

@@ -31,7 +31,7 @@ enum { MAX_THREADS = LOG_THREADS, SPIN_LIMIT = 3 };
 
 enum state { STATE_READY, STATE_RUNNING, STATE_BLOCKED, STATE_OUTSIDE, STATE_DONE };
 
-/* Whether a thread can run, and for what it waits; under sched_lock(). */
+/* Whether a thread can run, and the object it waits for; under sched_lock(). */
 struct thread_sched {
 	enum state state;
 	volatile int go; /* futex: it has the token */
@@ -63,7 +63,7 @@ struct thread_sched {
 /* A thread that waits by looking at atomics again and again: polls.c. */
 enum { POLL_PLACES = 8, POLL_FRAMES = 4 };
 struct poll {
-	uint32_t spins;    /* looks in a row that told it nothing new: it spins at SPIN_LIMIT */
+	uint32_t spins;    /* looks in a row that saw nothing new: it spins at SPIN_LIMIT */
 	uint32_t patience; /* looks until it gives way again */
 	uint32_t left;     /* looks left, where it yields by itself */
 	uint64_t worked;   /* its accesses at the last look */
@@ -100,9 +100,9 @@ void sched_detach_all(void); /* recording ends: let everybody run freely */
 bool sched_force(struct thread *t, struct thread *next, bool fire_timeout);
 void sched_lowest(struct thread *t); /* the ready thread of the lowest number goes on, or t */
 uint64_t sched_steps(void);
-/* A hook of a thread whose gate is not open: may it record, now that this has looked?  The
- * second is for accesses.  What is not recorded between two events is a step all the same: who
- * spins there gives way. */
+/* A hook of a thread whose gate is not open: may it record after this check? The second is
+ * for accesses. Code between two events that is not recorded is a step all the same: a thread
+ * that spins there gives way. */
 bool hook_slow(struct thread *t);
 bool hook_slow_access(struct thread *t);
 
@@ -125,8 +125,8 @@ unsigned sched_waiters(const void *object, enum log_wait reason);
 unsigned sched_at_barrier(const void *barrier); /* how many wait there */
 void sched_open_barrier(const void *barrier);
 void sched_signal(const void *condition, unsigned most);
-/* The thread that a signal wakes: `told` by the plan (UINT32_MAX: none), if it waits, or
- * another; NULL: none waits.  sched_wake_waiter wakes it. */
+/* The thread that a signal wakes: `told`, the plan's (UINT32_MAX: none), if it waits, or
+ * another; NULL: none waits. sched_wake_waiter wakes it. */
 struct thread *sched_waiter(const void *condition, uint32_t told);
 void sched_wake_waiter(struct thread *t);
 void sched_cancel(struct thread *t);

@@ -18,10 +18,10 @@
  */
 #include "sched_private.h"
 
-/* In a run of so many accesses every second one is a chance to switch, and so on, but never
- * fewer than one in RAREST: each synchronisation is a chance, and so a thread that spins on
- * plain variables would have ever more of the run.  Accesses that may conflict are counted by
- * themselves, as the order of others makes no difference. */
+/* The chance to switch becomes rarer with the length of a run: at first every second access
+ * is one, and so on, but never fewer than one in RAREST. Each synchronisation is a chance, so
+ * a thread that spins on plain variables would otherwise take an ever larger part of the run.
+ * Only accesses that may conflict are counted, as the order of others makes no difference. */
 enum { EACH = 1 << 14, RAREST = 256 };
 
 static bool is_about(const struct thread_sched *s, uint64_t place, uint64_t size)
@@ -36,7 +36,7 @@ static bool is_target(const struct thread *t)
 	       is_about(&t->sched, rt.config.target.place, rt.config.target.size);
 }
 
-/* One in how many accesses is a chance to switch, of so many. */
+/* N, when one access in N is a chance to switch, after this many accesses. */
 static uint32_t chance_in(uint64_t accesses)
 {
 	uint64_t rare = accesses / EACH;
@@ -243,8 +243,8 @@ int32_t sched_turns_budget(void)
 	return sched.turn < rt.config.turn_count ? 0 : 1000;
 }
 
-/* In a long run: priorities are all drawn anew, on average once in so many accesses, another
- * number for each seed.  Without, those of the threads that wait are ever lower, as they lost,
+/* In a long run all priorities are drawn anew, on average once in a number of accesses that
+ * depends on the seed. Without, those of the threads that wait are ever lower, as they lost,
  * and of threads whose events do not conflict one goes on nearly alone. */
 static void mix(void)
 {

@@ -1,5 +1,5 @@
 /*
- * sched_files.c - what the kernel says in files of /proc, read beside the program.
+ * sched_files.c - reads files of /proc beside the running program.
  *
  * A descriptor is the lowest free number, and the thread that the scheduler asks about may
  * open, close and dup2 at the same time: it would get another number than alone, or put its own

@@ -34,7 +34,8 @@ static struct {
 	struct mode {
 		enum order order;
 		enum goes goes; /* of those that stopped */
-		bool changing;  /* only memory that is written while there are threads counts */
+		bool changing;  /* only memory that is written while several threads exist
+		                 * counts */
 		uint8_t passes; /* windows from a stop to the next, or RULER */
 	} mode;
 	unsigned passing; /* seeds without a meaning: fewer windows than this, drawn; else 0 */
@@ -135,8 +136,8 @@ static bool is_common(uintptr_t place)
 	return (place >= how.low && place < how.high) || (place < high && high - place < STACK);
 }
 
-/* Common memory may be, but for main's own; of other memory one knows when a second thread has
- * come. */
+/* Common memory may be shared, except main's own; other memory is shared once a second thread
+ * has accessed it. */
 static bool is_shared(const struct thread *t)
 {
 	uintptr_t place = (uintptr_t)t->sched.place, word = place >> 3;

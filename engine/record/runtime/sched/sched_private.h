@@ -1,5 +1,5 @@
 /*
- * sched_private.h - what the scheduler's files share.  All functions here are for controlled
+ * sched_private.h - shared by the scheduler's files. All functions here are for controlled
  * mode; "under lock" is sched_lock().
  */
 #ifndef HEDDLE_SCHED_PRIVATE_H
@@ -17,7 +17,7 @@ struct scheduler {
 	unsigned spun;       /* times the watchdog took the token from a thread that spins */
 	uint64_t order;      /* of blocking */
 	uint64_t steps;      /* scheduling points and accesses so far */
-	uint64_t accesses;   /* while there were several threads, */
+	uint64_t accesses;   /* while several threads existed, */
 	uint64_t conflicts;  /* and those of them that may conflict: sched_is_chance */
 	uint64_t turn_start; /* steps at the last hand-over */
 	volatile uint64_t turns; /* hand-overs, for the watchdog */
@@ -111,9 +111,10 @@ int32_t sched_turns_budget(void);
 struct sched_word {
 	uintptr_t word;        /* its address / 8 */
 	uint32_t thread;       /* pause: + 1: the first that came to it; 0: none */
-	uint32_t user;         /* + 1: the first that came while there were others; 0: none */
+	uint32_t user;         /* + 1: the first that accessed it while others existed; 0:
+	                        * none */
 	bool shared, changed;  /* pause */
-	bool several, written; /* by threads beside `user`; while there were several */
+	bool several, written; /* by threads beside `user`; while several existed */
 };
 /* Its slot, which may have another word. */
 struct sched_word *sched_word_at(uintptr_t word);
@@ -184,8 +185,8 @@ static inline bool sched_alone(void)
 	return sched.live_count <= 1;
 }
 void sched_bury(struct thread *t); /* it is no more; under lock */
-/* An ended thread still has its stack and caches to give back; what it does then would
- * depend on the machine, so wait until the kernel has forgotten it. */
+/* An ended thread still has its stack and caches to give back, at a time that depends on the
+ * machine; so wait until the kernel has removed it. */
 void sched_wait_gone(void);
 
 #endif

@@ -2,9 +2,9 @@
  * sched_shared.c - controlled mode: which words of memory several threads access, for
  * strategies that decide before each event.
  *
- * A word belongs to the first thread that accesses it while there are others (an initialisation
- * by main alone counts for no thread), until another thread comes.  The words are those that
- * were accessed last: one whose slot another word has taken is met anew.
+ * A word belongs to the first thread that accesses it while others exist (an initialisation
+ * by main alone counts for no thread), until another thread accesses it. The words are those
+ * that were accessed last: one whose slot another word has taken is met anew.
  */
 #include "sched_private.h"
 

@@ -164,10 +164,10 @@ bool sched_all_wait(const struct thread *t)
 }
 
 /*
- * For one that spins: a look, when somebody else has something to do.  With long turns and
- * spinning waiters a program with spin locks of its own would hardly get on.  Where all spin,
- * for the outside or until they have looked often enough, handing over each time would cost
- * more than the looks: ever longer turns.
+ * The budget of a thread that spins: one look, when another thread can run. With long turns
+ * and spinning waiters a program with its own spin locks would hardly get on. Where all spin,
+ * waiting for the environment or for a number of looks, handing over each time would cost
+ * more than the looks: turns become longer and longer.
  */
 int32_t sched_spin_budget(struct thread *t)
 {

@@ -1,6 +1,6 @@
 /*
- * sched_stuck.c - controlled mode: nobody is ready.  Somebody's deadline comes, or something
- * from outside, is waited for; or it is a deadlock, which is told to the parent and ends the
+ * sched_stuck.c - controlled mode: no thread is ready. The scheduler waits for a deadline or
+ * for the environment; or it is a deadlock, which is reported to the parent and ends the
  * program.
  */
 #include <errno.h>
@@ -100,7 +100,7 @@ static uint64_t message_for(const struct thread *t)
 	return outside_wanted(&t->sched.fds[0]);
 }
 
-/* Can nothing but the process's own threads bring what these are waited for?  *late: it may be
+/* Can only the process's own threads cause the events that these wait for? *late: one may be
  * on its way. */
 static bool are_own(const struct pollfd *fds, unsigned count, bool *late)
 {
@@ -116,8 +116,8 @@ static bool are_own(const struct pollfd *fds, unsigned count, bool *late)
 	return any > 0;
 }
 
-/* Do all that wait for descriptors wait for other threads: for what is written to channels that
- * the process alone has, or for room in them? */
+/* Do all that wait for descriptors wait for other threads: for bytes in channels that belong
+ * to the process alone, or for room in them? */
 static bool files_are_own(bool *late)
 {
 	for (unsigned i = 0; i < sched.live_count; i++) {
@@ -192,8 +192,8 @@ static _Noreturn void deadlock(void)
 
 /* ---- a deadlock, or does a signal end it? ---- */
 
-/* Can a handler, or what it interrupts, end the wait?  Only sem_post is safe in a handler; what
- * it may not call is nothing that the program can wait for. */
+/* Can a handler, or the code it interrupts, end the wait? A handler may safely call only
+ * sem_post; the other functions end no wait of the program. */
 static bool waits_for_threads(const struct thread *t)
 {
 	switch (t->sched.reason) {
@@ -244,11 +244,11 @@ static bool has_other_threads(void)
 }
 
 /*
- * Everybody waits for locks, conditions and other threads.  Without a handler, and a thread of
- * the C library's own, that is a deadlock at once.  With one, a signal from another process
- * could still end the program or jump out of a wait, which nobody can rule out: so it is one
- * after a quiet time in which none came.  A thread in pause, sigwait, poll or sem_wait waits
- * for such a signal, perhaps: then it never is.
+ * Every thread waits for locks, conditions and other threads. Without a handler or a thread
+ * of the C library's own that is a deadlock at once. With one, a signal from another process
+ * could still end the program or jump out of a wait, which cannot be ruled out: so it is one
+ * after a quiet time without a signal. A thread in pause, sigwait, poll or sem_wait may wait
+ * for such a signal: then it is none.
  */
 static bool is_deadlock(void)
 {
@@ -286,9 +286,9 @@ static bool waits_inside(const struct thread *t)
 	       syscall(SYS_ppoll, fds, n, &zero, NULL, 0) == 0;
 }
 
-/* Does everybody wait for other threads of the process?  Some may be in blocking calls, and
- * some for what comes through the network's stack: such calls and such messages may be about to
- * end, so that it is asked again after a moment. */
+/* Does every thread wait for other threads of the process? Some may be in blocking calls, and
+ * some wait for messages through the network's stack: such calls and messages may be about to
+ * end, so the question is asked again after a moment. */
 static bool waits_for_itself(const struct thread *sleeper)
 {
 	enum { MOMENT = 500 }; /* milliseconds */
@@ -317,8 +317,8 @@ void sched_end_if_stuck(const struct thread *sleeper)
 		deadlock();
 }
 
-/* Does it wait for something that it could not have now? A mutex or spin lock may be free, as
- * those that wait for it are woken one at a time. */
+/* Does it wait for an object that it could not have now? A mutex or spin lock may be free, as
+ * its waiters are woken one at a time. */
 static bool is_blocked(const struct thread *t)
 {
 	enum { MUTEX_FREE = 0, SPIN_FREE = 1 }; /* their first words */
@@ -385,7 +385,7 @@ static _Noreturn void end_starved(void)
 }
 
 /* Replay: a futex wait may end at any time, so it does when its thread has the next event;
- * but only once, for one that waits again waits for somebody else. */
+ * but only once, as a second wait is for another thread. */
 bool sched_release_futex(struct thread *t)
 {
 	if (t->sched.reason != FOR_FUTEX || t->replay.released == t->ordinal + 1)
@@ -407,7 +407,7 @@ static void wake_planned(void)
 
 /* ---- all together ---- */
 
-/* `t` has to leave: who waits for the outside in its place, or NULL. */
+/* `t` has to leave: the thread that waits for the environment in its place, or NULL. */
 static struct thread *idles_instead(const struct thread *t)
 {
 	for (unsigned i = 0; i < sched.live_count; i++) {

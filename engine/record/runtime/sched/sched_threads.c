@@ -1,6 +1,6 @@
 /*
- * sched_threads.c - the birth and the end of threads, as the scheduler sees them; what the
- * program's calls do is threads.c.
+ * sched_threads.c - the birth and the end of threads, as the scheduler sees them; the
+ * program's calls are in threads.c.
  */
 #include <string.h>
 #include <sys/syscall.h>
@@ -221,7 +221,7 @@ void sched_park(struct thread *t, struct thread *next)
 	log_value(t);
 	t->gate |= GATE_INSIDE;
 	sched_lock();
-	t->sched.state = STATE_OUTSIDE; /* but not counted: nobody waits for it */
+	t->sched.state = STATE_OUTSIDE; /* but not counted: no thread waits for it */
 	t->openmp.parked = true;
 	sched_hand_over(next ? next : sched_choose(t, false));
 }

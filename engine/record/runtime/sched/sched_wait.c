@@ -149,9 +149,9 @@ void sched_open_barrier(const void *barrier)
 	sched_unlock();
 }
 
-/* A thread waits for a condition from its `wait` event on, even while it has not yet come
- * to give up the mutex and block (replay may let others run in between). Who is to be woken;
- * NULL: nobody waits. */
+/* A thread waits for a condition from its `wait` event on, even while it has not yet come to
+ * give up the mutex and block (replay may let others run in between). Returns the thread to
+ * wake; NULL: none waits. */
 static struct thread *waiter_of(const void *condition)
 {
 	struct thread *best = NULL;

@@ -173,14 +173,15 @@ bool sched_watchdog(struct look *seen)
 			if (unlikely(rt.memory))
 				memory_left(h);
 			sched_hand_over(
-			        sched_choose(h, false)); /* who waits for a time idles */
+			        sched_choose(h, false)); /* a waiter with a time limit idles */
 			return false;
 		}
 		if (sleeps)
 			sched_end_if_stuck(h);
 	} else {
 		if (!h && !sched.idling && !sched.ready && sched.outside)
-			sched_end_if_stuck(NULL); /* nobody else looks after those outside */
+			sched_end_if_stuck(NULL); /* no other thread looks after those
+			                           * outside */
 		*seen = (struct look){ .turns = sched.turns,
 			               .events = events,
 			               .since = sched_real_now() };

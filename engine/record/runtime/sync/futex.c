@@ -100,7 +100,7 @@ static long wait_outside(struct thread *t, const struct futex_call *c, uint64_t 
 	return status;
 }
 
-/* 0, EAGAIN or ETIMEDOUT, which the program may tell apart. */
+/* 0, EAGAIN or ETIMEDOUT, which the program may distinguish. */
 static int wait_modelled(struct thread *t, const struct futex_call *c, uint64_t deadline)
 {
 	if (!same_value(c))
@@ -218,7 +218,7 @@ static int wait_in_events(struct thread *t, const struct futex_call *c, uint64_t
 	return woken || !c->time ? 0 : ETIMEDOUT;
 }
 
-/* Signal one sleeper, or all; how many there were. */
+/* Signals one sleeper, or all; returns their number. */
 static unsigned signal_in_events(struct thread *t, const struct futex_call *c, bool all)
 {
 	const void *sleepers = place_of(c, LOG_FUTEX_SLEEPERS);

@@ -107,7 +107,7 @@ static bool shown(const volatile int *m)
 	return !in_glib((uintptr_t)m);
 }
 
-/* A GMutex has no end, and need not be initialised: what was destroyed there was another
+/* A GMutex needs no initialisation and has no end: a mutex destroyed there was another
  * object. */
 static bool misusable(volatile int *m)
 {

@@ -49,7 +49,7 @@ static void section_leave(struct thread *t, const void *lock, uintptr_t pc)
 	sched_wake(lock, FOR_SPIN, rt.replay ? UINT_MAX : 1);
 }
 
-/* `lock` is what stands for it in the trace. */
+/* `lock`: the section's lock in the trace. */
 #define SECTION(start, end, parameters, arguments, lock) \
 	EXPORT void start parameters; \
 	EXPORT void end parameters; \

@@ -104,7 +104,7 @@ void GOMP_doacross_post(long *counts)
 EXPORT void GOMP_doacross_wait(long first, ...);
 void GOMP_doacross_wait(long first, ...)
 {
-	enum { MOST = 7 }; /* further dimensions of a loop: more are passed than there are */
+	enum { MOST = 7 }; /* further dimensions of a loop, read whether passed or not */
 	struct thread *t = recording();
 	long a[MOST];
 	va_list list;

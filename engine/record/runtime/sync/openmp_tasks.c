@@ -2,10 +2,10 @@
  * openmp_tasks.c - OpenMP's tasks; see openmp.h.
  *
  * A task that need not be done at once waits in its team's list, in the order of creation,
- * until a thread of the team runs it: at a barrier any, at a taskwait a child of the task that
- * waits, at the end of a taskgroup any.  Messages order its creation before its beginning, its
- * end before what waits for it, and what `depend` says.  Tasks with reductions, or whose `if`
- * is false, are run at once by their creator.
+ * until a thread of the team runs it: at a barrier any, at a taskwait a child of the task
+ * that waits, at the end of a taskgroup any. Messages order its creation before its
+ * beginning, its end before a wait for it, and the tasks as `depend` says. Tasks with
+ * reductions, or whose `if` is false, are run at once by their creator.
  */
 #include <limits.h>
 #include <string.h>
@@ -32,7 +32,7 @@ struct group { /* a taskgroup that is open */
 };
 
 struct family {           /* of a task, or of a thread's implicit task: its children */
-	uint64_t message; /* sent by the end of each; 0: there was none yet */
+	uint64_t message; /* sent by the end of each; 0: none has ended */
 	unsigned left;
 	unsigned users; /* children, and the task itself while it runs */
 	struct group *group;
@@ -50,7 +50,7 @@ struct task {
 	uintptr_t *addresses;
 	void *data;
 	uintptr_t pc;
-	char *block; /* what is freed with it */
+	char *block; /* memory freed with it */
 };
 
 /* ---- families ---- */
@@ -350,7 +350,7 @@ void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), lon
 		depend = NULL;
 	alignment = alignment > 0 ? alignment : 1;
 	bool alone = t->openmp.team->size == 1 || flags & (TASK_FINAL | TASK_REDUCTION);
-	/* in free mode libgomp alone knows whether those that it depends on have ended */
+	/* in free mode only libgomp knows whether the tasks that it depends on have ended */
 	if (alone || (!deferred && (rt.controlled || !depend))) {
 		run_at_once(t, fn, data, copy, (size_t)size, (size_t)alignment, depend, pc);
 		return;
@@ -424,7 +424,8 @@ void GOMP_taskloop(void (*fn)(void *), void *data, void (*copy)(void *, void *),
 			memcpy(part, data, (size_t)size);
 		part[0] = start;
 		part[1] = start += (long)count * step;
-		/* what `copy` has made is moved as it is: it lives until the task has ended */
+		/* values that `copy` made are moved as they are: they live until the task has
+		 * ended */
 		GOMP_task(fn, part, NULL, size, alignment, (flags & TASK_IF) != 0,
 		          flags & TASK_FINAL, NULL, priority, NULL);
 	}

@@ -1,6 +1,6 @@
 /*
- * own_locks.c - locks of the program's own making, which say themselves what they do:
- * __tsan_mutex_* (tsan_interface.h), AnnotateRWLock*, and the names for virtual machines.  The
+ * own_locks.c - locks of the program's own making, which announce their operations:
+ * __tsan_mutex_* (tsan_interface.h), AnnotateRWLock*, and the names for virtual machines. The
  * program waits for them by itself: it spins, or sleeps in a futex.
  *
  * Between pre_lock and post_lock, and likewise for the rest, the lock's own accesses and

@@ -3,8 +3,8 @@
  * that keep no mark of that: spin locks, semaphores, barriers, GLib's mutexes; see
  * sync_private.h.
  *
- * One word each, chosen by the address: another address that comes to the same word takes it,
- * and nothing is known of the first one then.
+ * One word each, chosen by the address: another address with the same word overwrites it, and
+ * the first address's mark is lost.
  */
 #include "sync_private.h"
 

@@ -74,10 +74,10 @@ static bool mutex_dead(const pthread_mutex_t *m)
 }
 
 /*
- * Misuse is told from what the C library keeps in the mutex.  Its owner is the thread's own
- * number only when that thread has it; so this is exact in free mode, too.  With elision (which
- * must be switched on) there is no owner, and a robust mutex whose owner died has none until it
- * is repaired: of these nothing is said.
+ * Misuse is detected by the C library's fields of the mutex. Its owner is the thread's own
+ * number only when that thread has it; so this is exact in free mode, too. With elision
+ * (which must be switched on) it has no owner, and a robust mutex whose owner died has none
+ * until it is repaired: these are not checked.
  */
 enum { ELISION = 256, INCONSISTENT = 0x7ffffffe };
 

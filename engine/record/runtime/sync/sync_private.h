@@ -63,7 +63,7 @@ static inline void misused(struct thread *t, enum log_misuse how, uintptr_t pc,
  * holds it, or MARK_DESTROYED.  An object's initialisation sets 0. */
 enum { MARK_DESTROYED = 0xffff };
 unsigned sync_mark(const volatile void *object);
-/* Not so: another address may have taken the place of what was known of it. */
+/* False: another address may have overwritten the object's mark. */
 bool sync_mark_known(const volatile void *object);
 void sync_set_mark(const volatile void *object, unsigned mark);
 /* Before the call of this kind on such an object: is it misuse?  `held`: the lock is locked, by

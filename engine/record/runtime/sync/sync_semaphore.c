@@ -16,7 +16,8 @@ static bool sem_waited(const sem_t *s)
 	                     : data >> 32 > (data & UINT32_MAX);
 }
 
-/* Another word than its two in the place of its kind: what lay in the memory before. */
+/* A kind other than the two valid ones: the memory's contents before, so the semaphore was
+ * never initialised. */
 static void check_use(struct thread *t, const sem_t *s, uintptr_t pc)
 {
 	enum { KIND = 2, PRIVATE = 0, SHARED = 128 };

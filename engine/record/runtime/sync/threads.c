@@ -105,7 +105,7 @@ void thread_begin(struct thread *t)
 	t->life.handle = pthread_self();
 	if (t->life.stack_high == 0)
 		find_stack(t);
-	if (t->id == 0) { /* the main thread's grows; what it may ever use depends on a limit */
+	if (t->id == 0) { /* the main thread's grows, up to a limit of the system */
 		uintptr_t here = (uintptr_t)__builtin_frame_address(0);
 		if (t->life.stack_high - t->life.stack_low > 64 << 20 ||
 		    here < t->life.stack_low)
@@ -128,9 +128,9 @@ static bool of_openmp(void *(*start)(void *))
 	return at >= rt.gomp_low && at < rt.gomp_high;
 }
 
-/* Bytes that the runtime has left below, while the thread waited for its first turn, depend on
- * the machine, and some of them show through frames that are not filled: in a thread's state
- * (memory/state.c) they would tell runs apart. */
+/* Bytes that the runtime has left below, while the thread waited for its first turn, depend
+ * on the machine, and some of them show through frames that are not filled: in a thread's
+ * state (memory/state.c) they would make equal runs differ. */
 static __attribute__((noinline)) void clear_below(void)
 {
 	char below[4096];
