@@ -146,9 +146,10 @@ static void print_findings(const struct report_file *r, const struct changes *c)
 	struct promise promise = { .analysis = json_word(r->head, "analysis"),
 		                   .any = r->findings->len > 0,
 		                   .values = json_is_true(json_object_get(asked, "values")) };
+	const char *why = json_word(r->head, "not-complete");
 	char *sentence = json_is_true(json_object_get(r->head, "complete"))
 	                         ? complete_sentence(&promise)
-	                         : g_strdup("not complete");
+	                         : g_strconcat("not complete", *why ? ": " : "", why, NULL);
 	printf("%s: %u finding%s by %s in %lld event%s, %s\n", json_word(r->head, "trace"),
 	       count, plural(count), json_word(r->head, "analysis"), number(r, "events"),
 	       plural((uint64_t)number(r, "events")), sentence);
