@@ -200,11 +200,10 @@ static int print_as_asked(const struct arguments *a, const struct report_file *r
 	enum output_format format = argument_format(a, true);
 
 	bool listed = format == FORMAT_SARIF || format == FORMAT_QUICKFIX;
-	if (listed && report_file_is_exploration(r))
-		return usage_error(a, "--format %s: expected findings, found an exploration",
-		                   format == FORMAT_SARIF ? "sarif" : "quickfix");
 	if (format == FORMAT_JSON)
 		print_whole(r, c);
+	else if (listed && report_file_is_exploration(r))
+		exploration_list(r->head, format);
 	else if (listed)
 		print_sarif(r, c, format);
 	else if (report_file_is_exploration(r))
