@@ -267,24 +267,35 @@ DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t, size_t alignment, const void *nothro
 
 /* Memory shared with other processes: a few mappings; further ones replace the oldest. */
 enum { MAX_SHARED = 64 };
-static struct {
+static struct shared_mapping {
 	uintptr_t low, high;
+	bool file;
 } shared[MAX_SHARED];
 static unsigned shared_count;
 
-static void remember_shared(const void *p, size_t size)
+static void remember_shared(const void *p, size_t size, bool file)
 {
 	unsigned i = __atomic_fetch_add(&shared_count, 1, __ATOMIC_RELAXED) % MAX_SHARED;
-	shared[i].low = (uintptr_t)p;
-	shared[i].high = (uintptr_t)p + size;
+	shared[i] = (struct shared_mapping){ (uintptr_t)p, (uintptr_t)p + size, file };
+}
+
+static const struct shared_mapping *shared_at(const void *p)
+{
+	for (unsigned i = 0; i < MAX_SHARED; i++)
+		if ((uintptr_t)p >= shared[i].low && (uintptr_t)p < shared[i].high)
+			return &shared[i];
+	return NULL;
 }
 
 bool memory_shared(const void *p)
 {
-	for (unsigned i = 0; i < MAX_SHARED; i++)
-		if ((uintptr_t)p >= shared[i].low && (uintptr_t)p < shared[i].high)
-			return true;
-	return false;
+	return shared_at(p) != NULL;
+}
+
+bool memory_outside(const void *p)
+{
+	const struct shared_mapping *m = shared_at(p);
+	return m && (m->file || (rt.header && rt.header->happened & LOG_FORKED));
 }
 
 static void forget_shared(const void *p)
@@ -299,7 +310,7 @@ void *interposed_mmap(void *hint, size_t size, int protection, int flags, int fd
 	struct thread *t = recording();
 	void *p = REAL(mmap)(hint, size, protection, flags, fd, offset);
 	if (p != MAP_FAILED && flags & MAP_SHARED && protection & PROT_WRITE)
-		remember_shared(p, size);
+		remember_shared(p, size, !(flags & MAP_ANONYMOUS));
 	if (t && p != MAP_FAILED && flags & MAP_ANONYMOUS && protection & PROT_WRITE &&
 	    !(flags & MAP_FIXED) && !in_libc(CALLER())) {
 		noted(p, size, CALLER());
