@@ -27,14 +27,16 @@ static void append_first_function(struct names *n, uint32_t location, GString *n
 		g_string_append(name, "unknown");
 }
 
-/* "local@worker+96": the function of the first access, and the offset in the stack, down from
- * the highest variable there. (Not from the stack's end: above main lie the arguments and the
- * environment, and the name must not depend on them.) */
-static void append_stack(struct names *n, uint32_t stack, uint64_t address, uint32_t location,
-                         GString *name)
+/* "local@worker+96": the function in whose frame the byte lay when another thread touched it, else
+ * the function of the first access; and the offset in the stack, down from the highest variable
+ * there. (Not from the stack's end: above main lie the arguments and the environment, and the name
+ * must not depend on them.) variable: NONE: of an object. */
+static void append_stack(struct names *n, uint32_t variable, uint32_t stack, uint64_t address,
+                         uint32_t location, GString *name)
 {
 	g_string_append(name, "local@");
-	append_first_function(n, location, name);
+	if (variable == NONE || !names_append_sharer(n, variable, name))
+		append_first_function(n, location, name);
 	g_string_append_printf(name, "+%" G_GUINT64_FORMAT, n->stack_tops[stack] - address);
 }
 
@@ -202,7 +204,7 @@ static bool append_futex(struct names *n, uint64_t address, uint32_t location, G
 	bool local = block != NONE && names_is_stack(n->trace, block);
 	uint32_t variable = local ? variable_at(n->trace, word) : NONE;
 	if (local && (variable == NONE || !names_append_local(n, variable, 4, name)))
-		append_stack(n, block, word, location, name);
+		append_stack(n, variable, block, word, location, name);
 	else if (block != NONE && !local)
 		names_append_in_block(n, block, word, 4, name);
 	else if (!local && !names_append_data(n, word, 4, name))
@@ -218,7 +220,7 @@ void names_append_elsewhere(struct names *n, uint32_t variable, GString *name)
 	g_string_truncate(n->form, 0);
 	if (names_is_stack(n->trace, v->block)) {
 		if (!names_append_local(n, variable, v->size, name))
-			append_stack(n, v->block, v->address, location, name);
+			append_stack(n, variable, v->block, v->address, location, name);
 	} else if (v->address >= LOG_OMP_SHARES && v->address < LOG_OMP_SHARES + LOG_OMP_END)
 		g_string_append_printf(name, "omp_share_%" G_GUINT64_FORMAT,
 		                       1 + (v->address - LOG_OMP_SHARES - LOG_OMP_BARRIERS) /
@@ -279,7 +281,7 @@ void names_object(void *context, const struct object *o, GString *out)
 	} else if (block != NONE && names_is_stack(n->trace, block)) {
 		if (index >= n->trace->objects_count ||
 		    !names_append_local_object(n, (uint32_t)index, name))
-			append_stack(n, block, o->address, location, name);
+			append_stack(n, NONE, block, o->address, location, name);
 		cut_library_members(name);
 	} else if (block != NONE) {
 		names_append_in_block(n, block, o->address, 0, name);

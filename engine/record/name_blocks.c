@@ -207,7 +207,7 @@ static void note_locals(struct names *n, const struct event *e)
 {
 	struct wide range = event_variables(n->trace, e);
 	for (uint32_t i = 0; i < range.count; i++)
-		names_frames_variable(n, range.first + i);
+		names_frames_variable(n, range.first + i, e->thread);
 }
 
 /* The first access of a whole object in a library's data. */
@@ -233,7 +233,7 @@ static void note_object(struct names *n, const struct told *told)
 	const struct event *e = &told->event;
 	if (n->object_event[e->target] == NONE)
 		n->object_event[e->target] = (uint32_t)(told - n->told.at);
-	names_frames_object(n, e->target);
+	names_frames_object(n, e->target, e->thread);
 }
 
 static void pass(struct names *n)

@@ -90,8 +90,11 @@ void names_end_frames(struct names *n);
 /* During the pass: a function is entered or left; a variable of a stack is accessed; an
  * object, wherever it is, is used. */
 void names_frames_event(struct names *n, const struct told *told);
-void names_frames_variable(struct names *n, uint32_t variable);
-void names_frames_object(struct names *n, uint32_t object);
+void names_frames_variable(struct names *n, uint32_t variable, uint32_t thread);
+void names_frames_object(struct names *n, uint32_t object, uint32_t thread);
+/* The function in whose frame a variable lay when another thread first touched it; false where
+ * none did, or that is not known. */
+bool names_append_sharer(struct names *n, uint32_t variable, GString *name);
 /* "function::local" of a variable, of an object; false when that is not known. */
 bool names_append_local(struct names *n, uint32_t variable, uint64_t size, GString *name);
 bool names_append_local_object(struct names *n, uint32_t object, GString *name);

@@ -17,6 +17,13 @@ like "$out" '24 of them different' "... with the sum"
 is "$(perl -MJSON::PP -0777 -ne 'print JSON::PP->new->decode($_)->{states}' tree)" 24 "and the tree is kept"
 run "$HEDDLE" explore -j 2 --format json -- ./bug
 is "$status $(json '$d->{errors}[0]{kind}')" "1 signal" "an error that one job finds"
+run "$HEDDLE" explore -j 2 --format sarif -- ./bug
+is "$status $(json '$d->{runs}[0]{results}[0]{ruleId}')" "1 assertion" "as SARIF"
+for i in 1 2; do "$HEDDLE" explore --shard $i/2 --format json -- ./bug >bug$i.json; done
+run "$HEDDLE" merge bug1.json bug2.json --format sarif
+is "$status $(json '$d->{runs}[0]{results}[0]{ruleId}')" "1 assertion" "shares that are merged as SARIF"
+run "$HEDDLE" merge bug1.json bug2.json --format quickfix
+like "$out" '^[^:]*turns.c:[0-9]+:' "... and as lines for editors"
 run "$HEDDLE" explore -j 2 --until-error --format json -- ./bug
 is "$status $(json '$d->{errors}[0]{kind}')" "1 signal" "ends all jobs with --until-error"
 for bad in "-j 0" "-j 1000" "-j 2 --shard 1/2"; do

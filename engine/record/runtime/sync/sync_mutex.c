@@ -27,6 +27,17 @@ static bool held_outside(const pthread_mutex_t *m)
 	return true;
 }
 
+struct timespec time_outside(uint64_t deadline)
+{
+	struct timespec at;
+	uint64_t now = virtual_now(), left = deadline > now ? deadline - now : 0;
+	syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &at);
+	left += (uint64_t)at.tv_nsec;
+	at.tv_sec += (time_t)(left / 1000000000);
+	at.tv_nsec = (long)(left % 1000000000);
+	return at;
+}
+
 /* The scheduler steps aside while the other process has it. */
 static int mutex_await(struct thread *t, pthread_mutex_t *m, bool timed, uint64_t deadline)
 {
@@ -34,11 +45,7 @@ static int mutex_await(struct thread *t, pthread_mutex_t *m, bool timed, uint64_
 	sched_leave(t);
 	int status;
 	if (timed) {
-		uint64_t now = virtual_now(), left = deadline > now ? deadline - now : 0;
-		syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &at); /* not the virtual one */
-		left += (uint64_t)at.tv_nsec;
-		at.tv_sec += (time_t)(left / 1000000000);
-		at.tv_nsec = (long)(left % 1000000000);
+		at = time_outside(deadline);
 		status = REAL(pthread_mutex_clocklock)(m, CLOCK_MONOTONIC, &at);
 	} else {
 		status = REAL(pthread_mutex_lock)(m);
