@@ -254,10 +254,10 @@ void names_forms(void *context, struct builder *b)
 {
 	struct names *n = context;
 	GList *patterns = NULL; /* that have a form */
-	GHashTableIter i;
+	GHashTableIter all;
 	gpointer pattern, form;
-	g_hash_table_iter_init(&i, n->forms);
-	while (g_hash_table_iter_next(&i, &pattern, &form))
+	g_hash_table_iter_init(&all, n->forms);
+	while (g_hash_table_iter_next(&all, &pattern, &form))
 		if (*(const char *)form != '\0')
 			patterns = g_list_prepend(patterns, pattern);
 	patterns = g_list_sort(patterns, (GCompareFunc)strcmp);
