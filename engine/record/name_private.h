@@ -149,9 +149,12 @@ void names_variables(void *context, struct builder *b, const struct trace *parti
 void names_begin(struct names *n, const struct trace *partial);
 void names_object(void *context, const struct object *o, GString *out);
 void names_forms(void *context, struct builder *b);
-/* name.c, for name_rules.c: the name of a variable that is in no block of the heap; a name that
+/* Before the address, in hexadecimal digits, of a variable of which no more is known. */
+#define NAMES_MEMORY "memory@0x"
+/* name.c, for name_rules.c: the name of a variable that is in no block of the heap (false: it
+ * is its address, which tells it from all others of such names, and has no form); a name that
  * no other variable has; the value form of the variable that was just named. */
-void names_append_elsewhere(struct names *n, uint32_t variable, GString *name);
+bool names_append_elsewhere(struct names *n, uint32_t variable, GString *name);
 void names_make_unique(struct names *n, GString *name);
 void names_keep_form(struct names *n, const GString *name);
 bool names_is_stack(const struct trace *t, uint32_t block);

@@ -60,9 +60,10 @@ struct region {
 	uint32_t name; /* string */
 	uint32_t block;
 	uint64_t address;           /* recordings */
-	uint32_t odd;               /* recordings: its last line of struct spot + 1; 0: none */
-	bool recorded;              /* the region belongs to a recording, not to a text */
-	uint32_t lines;             /* recordings: its number of lines */
+	uint32_t odd;               /* recordings: its last line of spots + 1; 0: none */
+	bool recorded;              /* of a recording, not of a text */
+	uint32_t lines;             /* recordings: how many it has */
+	uint32_t begin[4];          /* by code, of step == code: its line at offset 0 + 1 */
 	uint64_t bytes;             /* recordings */
 	struct line_tables *tables; /* owned; NULL: none */
 };

@@ -131,7 +131,7 @@ static bool decode_block(struct reel *r, struct tape *tape, uint64_t i, struct e
 	const struct tape_block *b = &r->from.blocks[i];
 	const uint8_t *bytes = r->from.bytes + b->offset;
 	struct tape_stacks stacks = { of, r->from.contexts, r->from.contexts_count };
-	return (g_atomic_int_get(&r->vouched) || trace_sum(bytes, b->bytes) == b->sum) &&
+	return (g_atomic_int_get(&r->vouched) || sum_bytes(bytes, b->bytes) == b->sum) &&
 	       tape_decode(tape, bytes, b->bytes, &r->from.places, b->count, events, &stacks);
 }
 
