@@ -107,7 +107,8 @@ uint32_t builder_access_place(struct builder *b, uint64_t where, uint64_t offset
  * is on the way into the cache. */
 uint64_t builder_fetch(const struct builder *b, int64_t integer);
 /* Of the places from `first` on, LINE_PLACES in a row (struct near_line), those as a bit set
- * whose accesses the builder need not note any more. */
+ * whose accesses by a thread that has made one to this line the builder need not note any more.
+ */
 uint64_t builder_noted(const struct builder *b, uint32_t first);
 /* Add accesses of one thread; returns how many were added: the next one is rejected. */
 uint32_t builder_add_accesses(struct builder *b, const struct access *accesses, uint32_t count,
