@@ -40,6 +40,9 @@ struct lane {
 		uint64_t ordinal;
 	} weak;         /* of its next access */
 	uint64_t state; /* the same; 0: not known */
+	/* To what sites know: a number that no other thread has had, and it only while there
+	 * were this many lives (renew_right). */
+	uint32_t right, lives;
 	/* -- free mode */
 	GArray *chunks; /* uint64_t offsets */
 	unsigned chunk;
@@ -57,10 +60,10 @@ struct import_site {
 	/* Of an access: the site's key (0: none), and the event's head without thread. */
 	uint64_t key, head;
 	/* Places in a row at multiples of the size, the first (that of site.near[0]) at address
-	 * `low`, 1 << step bytes apart: as long as there are this many lives. */
+	 * `low`, 1 << step bytes apart: for the thread that has this right. */
 	uint64_t low;
 	uint64_t noted; /* bits of those that builder_noted has */
-	uint32_t lives;
+	uint32_t right;
 	uint8_t step, places; /* places: 0: none */
 	uint64_t where;       /* the same: where it was, and its size */
 	struct block_life *life;
@@ -91,6 +94,7 @@ struct import {
 	GArray *lanes;        /* struct lane */
 	GTree *lives;         /* low -> struct block_life */
 	GPtrArray *all_lives; /* owned */
+	uint32_t rights;      /* the last one that a lane got */
 	struct block_life *cache[CACHE];
 	GHashTable *locations; /* pc -> location + 1 */
 	GHashTable *functions; /* pc -> string + 1 */

@@ -474,7 +474,7 @@ static bool check_blocks_of_events(struct in *in, struct events_check *c)
 		if (!check_block(in, c, e, to))
 			return false;
 		if (c->must)
-			must_maker_events(c->must, t, NULL, t->events + e, e, to - e);
+			must_maker_events(c->must, t, t->events + e, e, to - e);
 	}
 	return true;
 }
