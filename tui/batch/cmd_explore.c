@@ -461,9 +461,9 @@ static int run(struct arguments *a)
 	argument_shard(a, &o.shard, &o.shards);
 	bool divided = shares_asked(a, false),
 	     listed = format != FORMAT_TEXT && format != FORMAT_JSON;
-	if (divided && listed && o.resume == NULL)
+	if (divided && listed && !shares_are_tasks(a))
 		return usage_error(
-		        a, "--jobs: its report is text or JSON, not %s (with --resume: any)",
+		        a, "--jobs --until-error: its report is text or JSON, not %s",
 		        format == FORMAT_SARIF ? "SARIF" : "quickfix");
 	GPtrArray *files = argument_values(a, "spec");
 	GPtrArray *given = argument_values(a, "order"),
