@@ -328,7 +328,7 @@ void explore_conclude(struct exploration *x)
 	forget_longer(x);
 	forget_cut_off(x);
 	note_unplanned(x);
-	if (awaits_are_seen(x->awaits)) /* of tasks that were joined */
+	if (awaits_any_seen(x->awaits)) /* of tasks that were joined */
 		explore_gap(x,
 		            "some tasks left out looks under locks that others saw tried: an "
 		            "outcome may be missing");

@@ -167,7 +167,7 @@ static bool see(struct exploration *x, struct execution *ex, const bool *left_ou
 /* Looks that lead nowhere are none of the run's steps. */
 static bool leave_out_looks(struct exploration *x, struct execution *ex)
 {
-	bool sections = explore_leaves_sections(x);
+	g_autofree bool *sections = explore_leaves_sections(x, ex->history);
 	await_rounds_find(&ex->rounds, &ex->run, ex->view->scopes, sections);
 	if (ex->rounds.list->len == 0) {
 		pasts_learn(x->pasts, &ex->rounds, ex->history, ex->view->scopes);

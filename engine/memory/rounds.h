@@ -30,11 +30,12 @@ bool memory_changes_nothing(const struct trace *t, uint32_t event, memory_shared
                             const void *context);
 /* `states`: by event, the state that its thread begins it in; 0: not known. A round may write
  * plainly to its thread's own stack, which is part of the state, but for what is `shared`.
- * `updates`: rounds with updates are none `in_vain`, but have their `first`. `sections`: a
- * round may begin with an acquire, and have whole critical sections. */
+ * `updates`: rounds with updates are none `in_vain`, but have their `first`. `sections`: by
+ * object, may a round have whole critical sections of this lock, and begin with its acquire?
+ * Then a round may also have tries that fail, whatever they try. NULL: none. */
 void memory_rounds_init(struct memory_rounds *r, const struct trace *t, const uint64_t *states,
                         memory_shared *shared, const void *context, bool updates,
-                        bool sections);
+                        const bool *sections);
 /* Does it enter a critical section, not by a try, or leave one? */
 bool memory_is_section(const struct event *x);
 void memory_rounds_release(struct memory_rounds *r);
