@@ -259,9 +259,10 @@ void explore_note_peeks(struct exploration *x);
 void explore_note_atomics(struct exploration *x);
 /* explore_objects.c: ignore specifications of objects that violate them (x->again). */
 void explore_judge_objects(struct exploration *x, struct explore_run *r);
-/* May rounds in vain of the current run that take locks be left out? Not where a lock is tried:
- * when that is seen after some were, all begins again. */
-bool explore_leaves_sections(struct exploration *x);
+/* By object of a run: may rounds in vain that take this lock be left out? Not where it is
+ * tried: when that is seen after some were, all begins again. NULL: none may, nor may rounds
+ * with tries that fail. Owned by the caller. */
+bool *explore_leaves_sections(struct exploration *x, const struct history *h);
 /* View no object by results any more. */
 void explore_give_up_results(struct exploration *x);
 /* explore_words.c: the difference from the parent. */

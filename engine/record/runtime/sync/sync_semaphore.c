@@ -3,11 +3,14 @@
 #include <semaphore.h>
 #include <sys/syscall.h>
 
-#include "engine/record/runtime/libc/libc.h"
+#include "engine/record/runtime/core/entry.h"
 #include "sync_private.h"
 
-INTERPOSED(sem_init, sem_open, sem_close, sem_wait, sem_trywait, sem_timedwait, sem_clockwait,
-           sem_post, sem_getvalue, sem_destroy);
+INTERPOSED(sem_init, sem_open, sem_close, sem_wait, sem_timedwait, sem_clockwait, sem_post,
+           sem_getvalue, sem_destroy);
+
+ENTRY(sem_trywait)
+int interposed_sem_trywait(sem_t *s) BEHIND(sem_trywait);
 
 /* The C library's: the count, and above it how many threads wait for it. */
 static bool sem_waited(const sem_t *s)
@@ -94,6 +97,8 @@ static int sem_take(sem_t *s, bool try_only, const struct timespec *at, clockid_
                     uintptr_t pc)
 {
 	struct thread *t = recording();
+	const bool entered = try_only;
+	const int before = errno;
 	int status;
 	if (t) {
 		sched_point_at(t, s);
@@ -138,6 +143,11 @@ static int sem_take(sem_t *s, bool try_only, const struct timespec *at, clockid_
 		}
 		if (status == 0)
 			errno = error;
+	}
+	if (t && entered && (status == 0 || errno == EAGAIN)) {
+		int error = errno;
+		memory_tries(t, s, true, (uint64_t)(unsigned)before, status == 0);
+		errno = error;
 	}
 	if (t && status == 0)
 		(try_only || at ? log_try : log_sync)(t, LOG_TAKE, pc, s);
