@@ -52,6 +52,9 @@ void reel_free(struct reel *reel); /* before what `source` pointed to; may be NU
 
 /* Is an event of an opened trace in memory? Else looking at it decodes its block. */
 bool trace_at_hand(const struct trace *t, uint32_t event);
+/* Do blocks of an opened trace stay once they have been decoded? Else going over the events
+ * again decodes them again. */
+bool trace_stays(const struct trace *t);
 /* The given events of an opened trace will be looked at again and again, in any order: they
  * stay. Ascending. (A page of memory each, and for most thousands of them.) */
 void trace_hold_events(const struct trace *t, const uint32_t *events, uint64_t count);

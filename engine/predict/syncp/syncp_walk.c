@@ -21,6 +21,7 @@ struct now {
 };
 struct walk {
 	struct syncp *s;
+	enum syncp_walked what;
 	struct variable_use *uses;
 	struct now *now;       /* by thread */
 	const uint32_t *cells; /* memory of the vector clocks */
@@ -113,7 +114,8 @@ static void stray(struct walk *w, struct variable_use *use, const struct looked 
 
 	if (variable_strays(use) < w->most_strays) {
 		use->what += VARIABLE_STRAY;
-		g_array_append_val(w->strays, fresh);
+		if (w->what == WALKED_LISTS)
+			g_array_append_val(w->strays, fresh);
 	} else if (!x->writes && !(use->what & VARIABLE_WRITTEN)) {
 		use->what |= VARIABLE_BARE;
 		use->guard = 0;
@@ -221,6 +223,13 @@ static inline __attribute__((always_inline)) bool quiet_access(struct variable_u
 	return true;
 }
 
+/* Between events: drop the clocks that no later event asks for. */
+static void sweep(struct walk *w)
+{
+	if (w->what == WALKED_SUSPECTS && clocks_sweep_due(&w->s->observed->clocks))
+		causality_sweep(w->s->observed, NULL, NULL);
+}
+
 /* A step of causality, which alone changes vector clocks. */
 static void step_causality(struct walk *w, uint32_t e)
 {
@@ -257,6 +266,7 @@ static __attribute__((noinline)) void step_access(struct walk *w, uint32_t e)
 	looked.plain = !op_is_atomic(x->op);
 	for (uint32_t v = run.first; v < run.first + run.count; v++)
 		note(w, &w->uses[v], &looked);
+	sweep(w);
 }
 
 /* With shared sections: a thread's guards after a lock operation. */
@@ -280,6 +290,7 @@ static void step_other(struct walk *w, const struct event *x, uint32_t e)
 	/* without lock edges, only a must-order makes an acquire or release matter */
 	if (e >= c->next_must || !of_lock)
 		step_causality(w, e);
+	sweep(w);
 	if (!of_lock || event_inert(x))
 		return;
 	uint32_t set = lock_table_event(&s->locks, s->locksets, x, e);
@@ -337,12 +348,23 @@ static __attribute__((noinline)) bool walk_many(struct walk *w, const struct pro
 	return walk_events(w, progress, true);
 }
 
-bool syncp_walk(struct syncp *s, enum order_kind kind, struct variable_use **uses,
-                GArray **strays, const struct progress *progress)
+void syncp_walk_release(struct syncp *s)
+{
+	locksets_free(s->locksets);
+	lock_table_release(&s->locks);
+	causality_free(s->observed);
+	s->locksets = NULL;
+	s->observed = NULL;
+}
+
+bool syncp_walk(struct syncp *s, enum order_kind kind, enum syncp_walked what,
+                struct variable_use **uses, GArray **strays, const struct progress *progress)
 {
 	size_t count = s->t->variables_count + 1;
-	struct walk w = { s };
+	struct walk w = { s, what };
 
+	s->locksets = locksets_empty();
+	lock_table_init(&s->locks, s->t, what == WALKED_LISTS);
 	s->observed = causality_new(s->t, kind, KEEP_REGIONS, progress);
 	if (s->observed == NULL)
 		return false;
