@@ -87,6 +87,10 @@ uint32_t section_release(const struct section_list *list, uint32_t section);
  * listed: each candidate pair has a stray. (The lock is held exclusively by writes, by reads in
  * any mode.) Or they are reads only, and the variable is bare. An access that is ordered after
  * all others begins anew as the owner, and is the base. Else the variable is open.
+ *
+ * At the end the history of a variable is emptied where all of its accesses, those of the
+ * opening too, hold a common lock, or where one thread wrote before all others came, which only
+ * read, ordered after these writes.
  */
 enum variable_flag {
 	VARIABLE_WRITTEN = 1, /* since the opening */
