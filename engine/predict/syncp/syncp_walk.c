@@ -194,9 +194,8 @@ static void note_overall(struct walk *w, struct overall *o, const struct variabl
 		return;
 	if (o->written == ONE_THREAD)
 		o->written = WRITTEN_FROM + (uint32_t)(use->last >> 32);
-	if (x->writes ||
-	    (writer != x->thread &&
-	     !epoch_within(use->last, clocks_time(&w->s->observed->clocks, x->clock, writer))))
+	if (writer != x->thread &&
+	    !epoch_within(use->last, clocks_time(&w->s->observed->clocks, x->clock, writer)))
 		o->written = WRITTEN_LATER;
 }
 
