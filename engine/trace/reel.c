@@ -552,8 +552,19 @@ bool trace_at_hand(const struct trace *t, uint32_t event)
 	       *(volatile const uint32_t *)&r->slot_of[event / TAPE_BLOCK] != no_slot;
 }
 
-/* With `taken`: keeps the event's page, if it is not kept already and its block is in
- * memory. */
+bool trace_stays(const struct trace *t)
+{
+	struct reel *r = reel_of(t);
+	if (r == NULL)
+		return true;
+	take(r);
+	bool stays = r->room == most_slots(r);
+	give(r);
+	return stays;
+}
+
+/* With `taken`: keep the page that the event lies on, if it is not kept already and its block
+ * is in memory. */
 static void page_hold(struct reel *r, uint32_t event)
 {
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
