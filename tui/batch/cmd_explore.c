@@ -452,12 +452,7 @@ static int run(struct arguments *a)
 	recorded_remember(argv);
 	argument_format(a, true);
 	argument_shard(a, &o.shard, &o.shards);
-	bool divided = shares_asked(a, false),
-	     listed = format != FORMAT_TEXT && format != FORMAT_JSON;
-	if (divided && listed && !shares_are_tasks(a))
-		return usage_error(a,
-		                   "--jobs --until-error: its report is text or JSON, not %s",
-		                   format == FORMAT_SARIF ? "SARIF" : "quickfix");
+	bool divided = shares_asked(a, false);
 	GPtrArray *files = argument_values(a, "spec");
 	GPtrArray *given = argument_values(a, "order"),
 	          *words = g_ptr_array_new_with_free_func(g_free);

@@ -86,7 +86,7 @@ static bool has_tasks(const char *state)
 }
 
 /* Shares of a search for an error are by strategies of their own, so that each finds others. */
-bool shares_are_tasks(const struct arguments *a)
+static bool shares_are_tasks(const struct arguments *a)
 {
 	return is_exploration(a) &&
 	       (argument_value(a, "resume") || !argument_flag(a, "until-error"));

@@ -38,8 +38,6 @@ void argument_shard(const struct arguments *a, uint32_t *shard, uint32_t *shards
 /* Should this process start others, for -j, or (`keeps`) for --resume? Prints bad usage and
  * exits with 2. */
 bool shares_asked(const struct arguments *a, bool keeps);
-/* Are the shares tasks of one exploration (tasks.h), not each with a report of its own? */
-bool shares_are_tasks(const struct arguments *a);
 /* Start them; the exit status. */
 int shares_run(const struct arguments *a);
 
