@@ -97,7 +97,8 @@ static char *result_text(const struct abstract *a, const struct val *results, ui
 	return g_string_free(text, FALSE);
 }
 
-/* Results not determined by the effects count as different in each state. */
+/* Completes a step with results that the effects do not determine: they count as different in
+ * each state. */
 static void not_said(struct abstract_step *step, uint64_t digest)
 {
 	step->number = digest | 1;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 struct awaits {
-	struct numbers *prefixes; /* of threads that have just looked in vain */
+	struct numbers *prefixes; /* histories of threads that have just looked in vain */
 	struct numbers *looks;    /* pairs of a state and the value seen in it */
 	struct numbers *begins;   /* the state of an acquire with which such a round begins */
 	struct numbers *sections; /* locks that such a round takes */
@@ -45,7 +45,7 @@ struct sharing {
 	const bool *several;
 };
 
-/* Do several threads access memory of the event? */
+/* Do several threads access memory that the event accesses? */
 static bool is_shared(const void *context, uint32_t event)
 {
 	const struct sharing *s = context;
@@ -56,8 +56,7 @@ static bool is_shared(const void *context, uint32_t event)
 	return false;
 }
 
-/* Does the event access its thread's own stack alone? That memory belongs to the thread's
- * state. */
+/* Does the event access only its thread's own stack, which is part of the thread's state? */
 static bool is_own(const struct sharing *s, uint32_t event)
 {
 	const struct event *x = &s->t->events[event];
@@ -97,7 +96,7 @@ static bool is_of_round(const struct event *x)
 	       op_fails(x->op);
 }
 
-/* The steps of a round are no steps of the run. */
+/* Leaves the events of a round out of the run's steps. */
 static void leave_out(bool *in_vain, const struct trace *t, const struct await_round *r)
 {
 	struct event_list mine = trace_thread_events(t, r->thread);
@@ -154,7 +153,7 @@ static uint32_t thread_of(const struct trace *t, const struct record_wait *w)
 	return NONE;
 }
 
-/* By event, is it in one of the thread's earlier rounds? Owned by the caller. */
+/* By event, is it inside of a later one of the thread's rounds? Owned by the caller. */
 static bool *inside_of(const struct await_rounds *rounds, const struct trace *t,
                        const struct await_round *r)
 {
@@ -197,8 +196,8 @@ static bool changes(const struct sharing *s, uint32_t event)
 	       class == OP_CLASS_MEMORY || class == OP_CLASS_CALL;
 }
 
-/* By event, is it in a round that leads nowhere, or after the last one of a thread that looks
- * for ever? Owned by the caller. */
+/* By event, is it in a round without effect, or after the last one of a thread that looks for
+ * ever? Owned by the caller. */
 static bool *leads_nowhere(const struct await_rounds *rounds, const struct plan_run *run)
 {
 	const struct trace *t = run->trace;
@@ -485,8 +484,8 @@ bool awaits_fails_in_vain(const struct awaits *a, const uint64_t *states,
 
 /* -- beginnings --------------------------------------------------------------------------- */
 
-/* The number of the thread's steps that the schedule asks for: its part, and one more of a
- * thread that is to go on. */
+/* The number of the thread's steps that the schedule asks for: its prefix, and one more for a
+ * thread that is to continue. */
 static uint32_t steps_in(const struct history *h, const struct pending *s, uint32_t thread)
 {
 	const GArray *prefixes = h->threads[thread].prefixes;

@@ -19,7 +19,7 @@
 
 #include "engine/explore/worklist.h"
 
-/* A round: the steps of a thread from an event to before another. */
+/* A round: the steps of a thread from one event up to another. */
 struct await_round {
 	uint32_t thread, first, next; /* events */
 	uint32_t last;  /* its last event that may see another value: the steps after it do not
@@ -29,31 +29,32 @@ struct await_round {
 
 /* The rounds of one run. */
 struct await_rounds {
-	uint64_t *states; /* by event: the thread's state before it; 0: not known */
+	uint64_t *states; /* by event: the thread's state before it; 0: unknown */
 	GArray *list;     /* struct await_round: inner ones before those around them */
 	bool *in_vain;    /* by event */
 	bool *several;    /* by variable: do several threads access it? */
-	bool idle; /* the run ended as all threads waited, some by looking: their last rounds
-	            * are steps */
+	bool idle; /* the run ended because all threads waited, some by looking, whose last
+	            * rounds are steps */
 };
-/* Of a run, none of which is left out, outside of its scopes (NULL: it has none). `sections`:
- * see memory/rounds.h. await_rounds_release. */
+/* Finds the rounds of a run from which none is left out, outside of its scopes (NULL: none);
+ * with those that have `sections`? await_rounds_release. */
 void await_rounds_find(struct await_rounds *rounds, const struct plan_run *run,
                        const struct scopes *scopes, const bool *sections);
 void await_rounds_release(struct await_rounds *rounds);
 
-/* Does the event leave memory and the thread's next steps as they are, but for its value? */
+/* Does the event change nothing but the thread's own value: neither memory nor the thread's
+ * next steps? */
 bool await_rounds_unchanging(const struct await_rounds *rounds, const struct trace *t,
                              uint32_t event);
 /* May the event see another value in another run? */
 bool await_rounds_looks(const struct await_rounds *rounds, const struct trace *t,
                         uint32_t event);
 
-/* Did the run end since all threads wait for ever, those that look in rounds that lead nowhere?
- * False when the runtime says so, but a thread changes memory meanwhile. */
+/* Did the run end because all threads wait for ever, some in rounds without effect? False
+ * when the runtime says so, but a thread changes memory meanwhile. */
 bool await_rounds_judge(const struct await_rounds *rounds, const struct plan_run *run);
 
-/* Of an idle run: the number of its class if those that look for ever did not. */
+/* For an idle run: the number of its class without the threads that look for ever. */
 uint64_t await_rounds_class(const struct await_rounds *rounds, const struct plan_run *run,
                             const struct history *h);
 
@@ -70,10 +71,11 @@ struct awaits_size awaits_size(const struct awaits *a);
 void awaits_archive(struct awaits *a, struct awaits_size from, struct archive *archive);
 /* Adds the other's entries. */
 void awaits_adopt(struct awaits *a, const struct awaits *other);
-/* Learn the rounds of a run, whose history without them is `reduced`, and with them `raw`. */
+/* Learns from the rounds of a run, whose history without them is `reduced`, and with them
+ * `raw`. */
 void awaits_learn(struct awaits *a, const struct await_rounds *rounds,
                   const struct history *reduced, const struct history *raw);
-/* When the event sees that, does its thread end a round that leads nowhere? `states`: of the
+/* If the event sees that value, does its thread end a round without effect? `states`: of the
  * run, see above. */
 bool awaits_in_vain(const struct awaits *a, const uint64_t *states, const struct history *h,
                     uint32_t event, uint64_t seen);
@@ -81,7 +83,7 @@ bool awaits_in_vain(const struct awaits *a, const uint64_t *states, const struct
 bool awaits_fails_in_vain(const struct awaits *a, const uint64_t *states,
                           const struct history *h, uint32_t event, enum op op);
 
-/* Does a round that leads nowhere begin with this acquire, as far as is known? */
+/* Is this acquire known to begin a round without effect? */
 bool awaits_begins(const struct awaits *a, const uint64_t *states, const struct history *h,
                    uint32_t event);
 /* The number of a lock, equal in all runs. */

@@ -114,7 +114,7 @@ static void archive_run(struct explore_run *r, uint32_t number, struct archive *
 	archive_bytes_of(a, &r->schedule);
 }
 
-/* The elements of a GArray from `from` on, zeros before they are read. */
+/* Archives the elements of a GArray from `from` on, which are zeros before they are read. */
 #define ARCHIVE_EACH(a, array, from, type, element, visit) \
 	do { \
 		size_t first_ = archive_reads(a) ? (array)->len : (from); \
@@ -153,7 +153,7 @@ static void archive_history(struct explore_error *e, struct archive *a)
 	ARCHIVE_EACH(a, e->history, 0, struct linear_shown, s, archive_shown(s, a));
 }
 
-/* The shortest run with the error, and the history that it shows. */
+/* Archives the shortest run with the error, and the history that it shows. */
 static void archive_shortest(struct explore_error *e, uint32_t runs, struct archive *a)
 {
 	e->shortest = (uint32_t)archive_below(a, e->shortest, runs);
@@ -244,7 +244,7 @@ static struct extent extent_of(const struct exploration *x)
 	return e;
 }
 
-/* Note the counts that x has as those of its task's base. */
+/* Notes x's counts as those of its task's base. */
 static void note_origin(struct exploration *x)
 {
 	struct task_origin *o = &x->origin;
@@ -285,7 +285,7 @@ static void archive_replanned(struct exploration *x, struct archive *a)
 	});
 }
 
-/* Runs to execute again: those that are kept, and those of an earlier checkpoint. */
+/* Archives runs to execute again: those that are kept, and those of an earlier checkpoint. */
 static void archive_again(struct exploration *x, const struct pending_limits *limits,
                           struct archive *a)
 {
@@ -312,7 +312,8 @@ static void archive_again(struct exploration *x, const struct pending_limits *li
 	}
 }
 
-/* Read or write the state beyond the extent of the base; all of it beyond the empty extent. */
+/* Writes or reads the state beyond the extent of the base; all of it beyond the empty
+ * extent. */
 static void archive_exploration(struct exploration *x, const struct extent *from,
                                 struct archive *a)
 {
@@ -367,8 +368,9 @@ struct checkpoint {
 	char *path;
 	enum checkpoint_kind kind;
 	uint8_t *data;           /* the archive */
-	size_t size, at;         /* of it; where the state, or the task's additions, begin */
-	struct task_origin task; /* sum: that of the base, which the file itself may be */
+	size_t size, at;         /* size of the file; offset at which the state, or the
+	                          * task's additions, begin */
+	struct task_origin task; /* sum: of the base, which may be the file itself */
 	struct checkpoint *base; /* checkpoint_follow */
 };
 
@@ -411,7 +413,7 @@ static bool unpack(struct checkpoint *c, const char *bytes, size_t length, struc
 	       foreign(c->path, error, "is damaged");
 }
 
-/* Read the head of a file, which stands before the state. */
+/* Reads the head of a file, before the state. */
 static bool read_head(struct checkpoint *c, struct error *error)
 {
 	struct archive *a = archive_reader(c->data, c->size);
@@ -517,8 +519,8 @@ static bool is_variable(const char *text)
 	return equals != NULL && equals != text;
 }
 
-/* An environment can make the program load anything: that of a file which others could have
- * written is not taken. */
+/* Does the file belong to the user alone? Its environment can make the program load
+ * anything. */
 static bool is_own(const char *path, struct error *error)
 {
 	struct stat info;
@@ -580,7 +582,7 @@ static bool read_state(const struct checkpoint *c, struct exploration *x, const 
 	return !other && (good || foreign(path, error, "is damaged"));
 }
 
-/* The numbers of the task, as they are in its file. */
+/* Takes the numbers of the task from its file. */
 static void take_task(struct exploration *x, const struct task_origin *task)
 {
 	struct task_origin *o = &x->origin;
@@ -637,7 +639,7 @@ bool checkpoint_load_added(const struct checkpoint *task, const struct task_orig
 
 /* -- writing ------------------------------------------------------------------------------- */
 
-/* *sum: the frame's, where it is not NULL. */
+/* *sum receives the frame's, unless NULL. */
 static bool store(struct archive *a, enum checkpoint_kind kind, const char *path, uint8_t *sum,
                   struct error *error)
 {
@@ -681,7 +683,7 @@ bool checkpoint_store(struct exploration *x, const char *path, struct error *err
 bool checkpoint_store_base(struct exploration *x, const char *path, struct error *error)
 {
 	struct archive *a = archive_writer();
-	/* a division is no other one, even of the same state */
+	/* distinguishes divisions, even of the same state */
 	archive_number(a, (uint64_t)g_get_real_time() << 22 ^ (uint64_t)getpid());
 	archive_state(x, a);
 	g_free(x->origin.base);

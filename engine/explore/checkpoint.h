@@ -16,9 +16,9 @@
 
 enum checkpoint_kind { CHECKPOINT_STATE, CHECKPOINT_BASE, CHECKPOINT_TASK, CHECKPOINT_KINDS };
 
-/* A file: this, and a zstd frame of an archive (engine/base/archive.h). A state's begins with
- * the exploration's identity, before it a base's has a number of its own, a task's the
- * task_origin. */
+/* A file: this, and a zstd frame of an archive (engine/base/archive.h). A state's archive
+ * begins with the exploration's identity; before that, a base's has a number of its own, a
+ * task's the task_origin. */
 struct checkpoint_header {
 	char magic[19]; /* "heddle exploration\n" */
 	uint8_t version;
@@ -34,21 +34,22 @@ char *checkpoint_identity(const struct explore_options *options, struct error *e
 
 /* Does the file begin as a state? */
 bool checkpoint_is(const char *path);
-/* A file that was found whole; checkpoint_close. NULL and `error`. */
+/* A file that has been checked as a whole; checkpoint_close. NULL and `error`. */
 struct checkpoint;
 struct checkpoint *checkpoint_open(const char *path, struct error *error);
 void checkpoint_close(struct checkpoint *c); /* may be NULL */
 const char *checkpoint_path(const struct checkpoint *c);
 enum checkpoint_kind checkpoint_kind(const struct checkpoint *c);
-/* Of a task: its base's name and sum, its number, and whether it began anew; of a base: its
+/* For a task: its base's name and sum, its number, and whether it began anew; for a base: its
  * own sum. */
 const struct task_origin *checkpoint_task(const struct checkpoint *c);
-/* Open the base of a task that is no whole state by itself, to load it; else nothing. */
+/* Opens the base of a task that is no whole state by itself, so that it can be loaded;
+ * otherwise does nothing. */
 bool checkpoint_follow(struct checkpoint *c, struct error *error);
 /* The base of a task: as checkpoint_open. */
 struct checkpoint *checkpoint_base(const struct checkpoint *task, struct error *error);
-/* Take over the environment: where the stack begins, and so which pointers the program has,
- * depends on it. After checkpoint_follow. */
+/* Takes over the environment, on which the beginning of the stack depends, and so the
+ * program's pointers. After checkpoint_follow. */
 bool checkpoint_inherit(const struct checkpoint *c, struct error *error);
 /* Read all, after checkpoint_follow, into a new exploration; where that has an identity, only
  * if the state has the same. Of a base, x->origin is its contents. */
@@ -60,7 +61,7 @@ bool checkpoint_load_added(const struct checkpoint *task, const struct task_orig
 
 /* Write the state, or the task (x->origin), to a file, whole or not at all. */
 bool checkpoint_store(struct exploration *x, const char *path, struct error *error);
-/* Write the base of a division; x is of that base then. */
+/* Writes the base of a division; then x is based on it. */
 bool checkpoint_store_base(struct exploration *x, const char *path, struct error *error);
 
 #endif

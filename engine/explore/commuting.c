@@ -58,7 +58,7 @@ bool view_commute(const struct view *v, const struct view_call *a, const struct 
 	return model_commute(v->model, &calls[0], &calls[1], &overflow) && !overflow;
 }
 
-/* Does the invocation return the result of the effects before it? */
+/* Does the invocation return the result of the effects in that state? */
 static void run_effects(struct view *v, struct run_state **states, const struct view_call *call)
 {
 	struct call_scratch scratch;
@@ -81,7 +81,7 @@ static void run_effects(struct view *v, struct run_state **states, const struct 
 	g_free(text);
 }
 
-/* Has every method effects? */
+/* Does every method have effects? */
 static bool all_have_effects(const struct spec_object *o)
 {
 	for (guint i = 0; i < o->methods->len; i++)

@@ -78,7 +78,7 @@ static uint32_t below(struct tree *t, uint32_t n)
 	return (uint32_t)((random_next(&t->random) >> 32) * n >> 32);
 }
 
-/* The size of a child that was not taken yet, of a node at `depth`. */
+/* The size of a child of a node at `depth`, for a schedule that was not taken yet. */
 static double draw_child(struct tree *t, uint32_t depth)
 {
 	if (depth + 1 == t->depths)

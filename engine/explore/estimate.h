@@ -9,10 +9,10 @@
 /* The nodes of the tree so far: the executions, each after its parent. */
 struct estimate_node {
 	uint32_t parent;  /* NONE: none */
-	uint32_t waiting; /* schedules derived from it that were not taken yet */
+	uint32_t waiting; /* number of schedules derived from it that were not taken yet */
 	bool redundant;   /* its class was covered before */
 };
-/* `taken`: the share of schedules that are executed when they are taken, others being covered
+/* `taken`: the share of pending schedules that are executed in the end, others being covered
  * by then. */
 struct explore_estimate explore_estimate(const struct estimate_node *nodes, uint32_t count,
                                          double taken);

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Microseconds between two states in options->resume. */
+/* Microseconds between two writes of the state to options->resume. */
 enum { BETWEEN_CHECKPOINTS = 10000000 };
 
 static bool limit_reached(struct exploration *x)
@@ -46,14 +46,14 @@ static void add_first(struct exploration *x)
 {
 	struct pending *first = g_new0(struct pending, 1);
 	plan_init(&first->plan);
-	bool hunt = x->options->until_error; /* as the portfolio's first run, with seed 0 */
+	bool hunt = x->options->until_error; /* is the portfolio's first run, with seed 0 */
 	first->plan.strategy = hunt                    ? STRATEGY_PAUSE
 	                       : x->options->seed == 0 ? STRATEGY_FIRST
 	                                               : STRATEGY_RANDOM;
 	first->plan.seed = hunt ? 0 : x->options->seed ? x->options->seed : 1;
 	first->parent = first->known_as = NONE;
 	x->first = x->report->runs->len;
-	if (x->first > 0) { /* below the run that caused the restart */
+	if (x->first > 0) { /* a child of the run that caused the restart */
 		first->parent = 0;
 		first->flip = g_strdup("again, with events that were left out");
 		first->thread = g_strdup("");
@@ -99,7 +99,7 @@ static void begin_again(struct exploration *x)
 	x->earlier = x->schedules = 0;
 	r->pruned = r->classes = 0;
 	g_ptr_array_set_size(x->repeats, 0);
-	g_ptr_array_set_size(x->kept, 0); /* they borrow from the histories */
+	g_ptr_array_set_size(x->kept, 0); /* they borrow the histories */
 	no_return_clear(x->no_return);
 	histories_free(x->histories);
 	begin_histories(x);
@@ -175,7 +175,8 @@ static void estimate(struct exploration *x)
 	g_free(nodes);
 }
 
-/* A process that is killed loses the runs of some seconds. */
+/* Writes the state from time to time, so that a killed process loses only the runs of some
+ * seconds. */
 static bool keep_state(struct exploration *x, struct error *error)
 {
 	gint64 from = g_get_monotonic_time();
@@ -192,7 +193,7 @@ static bool keep_state(struct exploration *x, struct error *error)
 	return true;
 }
 
-/* The state's runs had none. */
+/* The state's runs had no kernel threads. */
 static void need_kernel_threads(struct exploration *x)
 {
 	x->again = true;
@@ -202,7 +203,7 @@ static void need_kernel_threads(struct exploration *x)
 	                 "made again"));
 }
 
-/* Go on from the state in a file, or begin. */
+/* Resumes from the state in a file, or begins. */
 static bool begin(struct exploration *x, struct error *error)
 {
 	begin_histories(x);
@@ -233,7 +234,7 @@ static bool begin(struct exploration *x, struct error *error)
 		        g_array_index(x->report->runs, struct explore_run, i).schedule != NULL;
 	if (!x->resumed)
 		add_first(x);
-	if (x->again) /* of joined tasks, or without kernel threads */
+	if (x->again) /* in joined tasks, or without kernel threads */
 		begin_again(x);
 	return x->resumed || !x->options->resume ||
 	       keep_state(x, error); /* now, not at the end */

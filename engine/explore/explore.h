@@ -42,28 +42,28 @@ struct explore_atomic {
 	char *place, *variable; /* owned; a fence's variable is "" */
 };
 
-/* The greatest bound on them. */
+/* Upper limit of options.preemptions. */
 enum { MOST_PREEMPTIONS = 100 };
 
 struct explore_options {
 	char **argv;                 /* the program; borrowed */
-	const GPtrArray *spec_files; /* char *: with these specifications; or NULL */
+	const GPtrArray *spec_files; /* char *: files of specifications to use; or NULL */
 	const struct specs *specs;   /* their contents, or NULL */
 	bool by_results;    /* invocations with equal results are equivalent in any order, where
 	                     * effects determine results */
-	bool linearizable;  /* no invocation is taken to be one step; instead histories of
-	                     * objects whose methods have effects are checked */
-	const char *resume; /* file of the exploration's state, to go on from and to keep it in;
-	                     * or NULL */
-	const char *told;   /* the options as text, for reports of that file; or NULL */
+	bool linearizable;  /* invocations are not taken as single steps; instead histories
+	                     * of objects whose methods have effects are checked */
+	const char *resume; /* file of the exploration's state, to resume from and to write
+	                     * to; or NULL */
+	const char *told;   /* the options as text, for reports on that file; or NULL */
 	const char *save;   /* prefix of traces of runs: SAVE.runN.hdl; NULL: none */
 	bool save_races;    /* also the first run of each race, as long as these are few */
 	const struct finals *finals; /* examined at the end of a run, or NULL */
 	uint32_t shard, shards;      /* explore only this share (from 0) of the schedules after
 	                              * the first run; shards 0: all */
-	bool bounded;                /* only schedules with at most `preemptions` */
+	bool bounded;                /* only schedules with at most `preemptions` of them */
 	uint32_t preemptions;
-	uint64_t max_steps;   /* of a run, beyond its schedule; 0: no limit */
+	uint64_t max_steps;   /* bound on a run, beyond its schedule; 0: unlimited */
 	uint64_t seed;        /* random seed of the first run; 0: lowest thread first */
 	uint64_t max_runs;    /* 0: no limit */
 	double seconds;       /* in total; 0: no limit */
@@ -104,36 +104,37 @@ enum explore_end {
 const char *explore_end_word(enum explore_end end);
 /* EXPLORE_END_COUNT for another word. */
 enum explore_end explore_end_of(const char *word);
-/* The finding that a run is which ends so and said `story` (or NULL); FINDING_KIND_COUNT: none.
- */
+/* The kind of finding of a run with this end and message `story` (or NULL);
+ * FINDING_KIND_COUNT: none. */
 enum finding_kind explore_finding_kind(enum explore_end end, const char *story);
 
 /* One execution: a node of the tree. */
 struct explore_run {
 	uint32_t parent; /* the run it was derived from; NONE: the first */
 	char *flip; /* owned: the difference from the parent: "T2 reads x = 1 (a.c:7), not 0" */
-	char *thread, *place, *variable; /* owned: of the reversed read, the place in the user's
-	                                  * own code; "" unknown */
-	bool library; /* the reversed operation is inside code that is not the user's */
+	char *thread, *place, *variable; /* owned: of the reversed operation, the place in
+	                                  * the user's own code; "" unknown */
+	bool library; /* the reversed operation is inside of code that is not the user's */
 	enum explore_end end;
 	int status;        /* exit status or signal */
 	char *story;       /* owned: for deadlocks the waits; the last line of stderr */
 	GPtrArray *places; /* char *, owned; or NULL: places of failure: of the last thread, and
 	                    * of blocked ones */
-	char *printed;     /* owned: the last line of what it printed; NULL: not known */
-	uint64_t output;   /* digest of the lines that it printed, in any order; 0: not known */
+	char *printed;     /* owned: the last line of its output; NULL: unknown */
+	uint64_t output;   /* digest of the lines of output, in any order; 0: unknown */
 	uint32_t error;    /* index of its error in the report; NONE: it has none */
 	uint32_t switches; /* events whose thread is not that of the event before */
 	uint64_t events;
 	uint64_t pruned;      /* schedules derived from it that were covered */
 	bool redundant;       /* its class was covered before */
-	bool strayed;         /* it did not follow its schedule, whatever its ending */
+	bool strayed;         /* it left its schedule, whatever its ending */
 	GPtrArray *commuting; /* char *: pairs of invocations whose reversal was not run, since
 	                       * they commute; owned, or NULL; the first ones */
 	uint64_t commuting_count;
 	uint64_t class_;  /* number of its equivalence class */
 	char *trace;      /* owned: path if saved, or NULL */
-	GBytes *schedule; /* owned: to execute it again (plan_archive); NULL: not kept */
+	GBytes *schedule; /* owned: its plan, to execute it again (plan_archive); NULL: not
+	                   * kept */
 };
 
 /* An error: runs with the same ending at the same place. */
@@ -152,7 +153,8 @@ struct explore_error {
 
 /* An event of a run, as text; owned. */
 struct explore_event {
-	uint32_t event; /* of the run's trace, or NONE: before the first; then no texts */
+	uint32_t event; /* event of the run's trace, or NONE: before the first; then without
+	                 * texts */
 	char *thread, *text;
 	char *place, *site; /* in the user's own code (own_code.h); exactly */
 };
@@ -163,7 +165,8 @@ struct explore_point {
 	struct explore_event passes;  /* the last event after which some continuation passes */
 	struct explore_event fails;   /* the next one: after it every continuation fails */
 	struct explore_event instead; /* the event in its place in the passing run */
-	bool every;                   /* of all continuations; else of those that were run */
+	bool every;                   /* claim for all continuations; else for those that
+	                               * were run */
 };
 
 /* End of a reason for incompleteness: the operation before it is run in one order only. */
@@ -189,18 +192,19 @@ struct explore_report {
 	GPtrArray *gaps;    /* char *: reasons for incompleteness, and exceptions */
 	GPtrArray *notes;   /* char *: notes on specified objects */
 	GPtrArray *threads; /* char *: of the first run, "T1 worker(&q)" (roles.h) */
-	/* Under another memory model than SC: execution graphs that the model permits, and of
-	 * these those that end with threads that wait for ever. */
+	/* Under another memory model than SC: number of execution graphs that the model
+	 * permits, and of those that end with threads that wait for ever. */
 	uint64_t graphs, graphs_blocked;
-	/* Not complete, for no other reason than loops that look in vain: they were cut. */
+	/* The only reason for incompleteness is loops that look in vain, and were cut. */
 	bool only_looks;
 	GArray *atomics;     /* struct explore_atomic, in the order in which runs met them */
 	uint64_t abandoned;  /* executions before a restart due to a non-atomic object, or
 	                      * because a run needs kernel threads */
-	bool kernel_threads; /* runs had them; classes of runs without are others */
+	bool kernel_threads; /* its runs had kernel threads; classes differ from those of
+	                      * runs without */
 
-	/* Number of the last of `runs`, which looked for a shorter schedule of an error; and of
-	 * the classes first met by these. */
+	/* `shortening`: number of the last of `runs`, which searched for a shorter schedule
+	 * of an error; and number of classes first met by these. */
 	uint64_t shortening, shortening_classes;
 };
 struct explore_race {

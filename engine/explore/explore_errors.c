@@ -49,7 +49,7 @@ static struct explore_error *error_of(struct exploration *x, const struct explor
 }
 
 /* Count the run, once for each class; true for the first run with this error, whose index
- * becomes the run's own where it `is_own`, the one that the run ends with. */
+ * becomes the run's own if the error `is_own`, that is, ends the run. */
 static bool count_error(struct exploration *x, struct explore_run *r, char *key, bool is_own)
 {
 	struct explore_error *e = error_of(x, r, key);
@@ -222,7 +222,7 @@ static void take_history(struct explore_error *e, const struct linear_story *sto
 	e->story = g_strdup(story->text);
 }
 
-/* The current run's, for the errors whose shortest run it is. */
+/* Keeps the current run's turns for the errors whose shortest run it is. */
 static void keep_turns(struct exploration *x, const GArray *turns)
 {
 	const GArray *errors = x->report->errors;
@@ -250,7 +250,7 @@ static bool note_shortest(struct exploration *x, const struct explore_run *r, ui
 	if (e->run == x->run || x->report->errors->len > SAVED_ERRORS)
 		return false;
 	struct explore_run *before = &g_array_index(runs, struct explore_run, e->shortest);
-	/* those of a task's base are of all tasks */
+	/* a base's trace belongs to all tasks */
 	bool other = x->options->save_races || e->shortest < MAX(x->origin.extent.runs, 1);
 	bool smaller = story && story->shown->len < e->history->len;
 	if (!smaller &&
@@ -307,7 +307,7 @@ static bool count_nonlinear(struct exploration *x, struct explore_run *r)
 	return fresh;
 }
 
-/* Keep the first run, and of each error the first and the shortest. */
+/* Keeps the first run, and for each error the first and the shortest. */
 bool explore_note_end(struct exploration *x, const struct plan_run *run, struct explore_run *r,
                       struct error *error)
 {

@@ -19,7 +19,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* A cycle of requests that can be reached together: schedule it, once for each cycle of
+/* A cycle of requests that can be reached together: schedules it, once for each cycle of
  * places. */
 static void take_deadlock(struct exploration *x, const struct finding *f)
 {
@@ -86,7 +86,8 @@ static char *race_key(const char *a, const char *b)
 	return g_strdup_printf("%s %s", turn ? b : a, turn ? a : b);
 }
 
-/* Its trace, as it is now: an ending was noted where the run is kept anyway. */
+/* Saves the run's trace, in its present state: an ending was noted where the run is kept
+ * anyway. */
 static void save_run_of_race(struct exploration *x)
 {
 	enum { MOST = 8 };
@@ -192,7 +193,7 @@ static bool find_suspects(struct exploration *x)
 	return any;
 }
 
-/* The same; remembered for the second question about a run. */
+/* find_suspects, remembered for the second question about a run. */
 static bool has_suspects(struct exploration *x)
 {
 	if (x->suspects.trace != x->trace || x->suspects.run != x->run) {

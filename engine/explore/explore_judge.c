@@ -24,8 +24,8 @@ static char *last_line_of(const char *text, gsize length)
 	return g_string_free(line, FALSE);
 }
 
-/* Digest of the lines of a text in any order: threads that print side by side print the same.
- */
+/* Digest of the lines of a text in any order, as threads that print concurrently print the
+ * same lines. */
 static uint64_t digest_of_lines(const char *text, gsize length)
 {
 	uint64_t sum = 1;
@@ -54,7 +54,7 @@ static void note_threads(const struct exploration *x)
 	}
 }
 
-/* The output of a run, and how often another thread goes on in its trace. */
+/* Sets the output of a run, and the number of thread switches in its trace. */
 static void note_output(const struct exploration *x, const struct plan_run *run,
                         struct explore_run *r)
 {
@@ -119,7 +119,8 @@ static void add_last_place(const struct trace *t, uint32_t holder, struct explor
 	}
 }
 
-/* Of joins or of all other waits: a thread waiting for another's end is not at fault. */
+/* Adds the places of joins, or of all other waits: a thread waiting for another's end is not
+ * at fault. */
 static void add_waits(const struct record_facts *facts, bool joins, struct explore_run *r)
 {
 	for (guint i = 0; i < facts->blocked->len; i++) {
@@ -165,7 +166,7 @@ static void find_places(const struct exploration *x, const struct plan_run *run,
 		add_waits(&run->facts, joins, r);
 }
 
-/* Does nothing change any more? Of a run under a memory model no rounds are known. */
+/* Does nothing change any more? For a run under a memory model rounds are unknown. */
 static bool is_at_rest(const struct exploration *x, const struct plan_run *run)
 {
 	if (x->rounds != NULL)
@@ -186,10 +187,11 @@ void explore_judge(struct exploration *x, const struct plan_run *run, struct exp
 	note_output(x, run, r);
 	const char *last = r->printed ? r->printed : "";
 	note_threads(x);
-	/* Of a run that left its plan the runtime's own ends say nothing about the program. */
+	/* for a run that left its plan, the runtime's own endings say nothing about the
+	 * program */
 	bool by_runtime = run->facts.status == LOG_DEADLOCK || result->signal == SIGKILL;
 	if (run->diverged && result->signal != 0 && !by_runtime) {
-		r->end = EXPLORE_SIGNAL; /* nevertheless a run of the program */
+		r->end = EXPLORE_SIGNAL; /* it is nevertheless a run of the program */
 		r->story = g_strdup(last);
 	} else if (run->diverged) {
 		r->end = EXPLORE_DIVERGED;

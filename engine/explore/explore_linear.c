@@ -49,7 +49,7 @@ GPtrArray *explore_find_nonlinear(struct exploration *x)
 	return stories;
 }
 
-/* The places of the part's invocations in a schedule. */
+/* The places of the part's invocations in a schedule's time. */
 static struct linear_times *times_in(const struct linear_part *part, const GArray *sequence)
 {
 	struct linear_times *at = g_new(struct linear_times, part->h.count + 1);
@@ -63,7 +63,7 @@ static struct linear_times *times_in(const struct linear_part *part, const GArra
 	return at;
 }
 
-/* Is there an error like this one, with a history that is no longer? */
+/* Is an error like this one known, with a history that is no longer? */
 static bool is_known(const struct exploration *x, const struct linear_story *story)
 {
 	for (guint i = 0; i < x->report->errors->len; i++) {
@@ -103,7 +103,7 @@ static void schedule(struct exploration *x, const struct linear_part *part,
 	g_free(at);
 }
 
-/* Do several threads call it? Else its history is the same in every schedule. */
+/* Do several threads call it? Otherwise its history is the same in every schedule. */
 static bool is_shared(const struct linear_part *part)
 {
 	return part->refused == NULL && part->threads_count > 1;

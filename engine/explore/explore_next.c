@@ -55,15 +55,15 @@ static struct pending *by_chance(struct exploration *x)
 	return p;
 }
 
-/* Random executions: when searching one error every second, since schedules derived from the
- * first runs are similar to these. */
+/* Should the next execution be random? In a search for an error every second one is, since
+ * schedules derived from the first runs resemble these. */
 static bool is_chance(const struct exploration *x)
 {
 	uint32_t made = x->report->runs->len - x->first;
 	if (!x->options->until_error || made == 0)
 		return false;
-	/* to plan a run to its end may take long: others, by chance, may have few states, or
-	 * more in them that a walk meets */
+	/* planning a run to its end may take long: others, by chance, may have few states, or
+	 * more reversals that a walk finds */
 	bool idle = worklist_length(x->worklist) == 0 && !explore_keeps_too_much(x);
 	return x->chances < FIRST_OF_HUNT || x->chances < made / 2 ||
 	       (idle && x->idle_chances < MOST_IDLE);

@@ -47,7 +47,7 @@ void execution_free(struct execution *p)
 	g_free(p);
 }
 
-/* The prefix shared with the parent run. */
+/* Finds the prefix shared with the parent run. */
 static void find_common(const struct exploration *x, struct execution *p, uint32_t known_as)
 {
 	uint32_t threads = p->history->threads_count;
@@ -111,7 +111,7 @@ static bool has_wide_accesses(const struct trace *t)
 	return false;
 }
 
-/* The state search was too large: the solver considers less. */
+/* Notes that the state search was too large: the solver considers fewer outcomes. */
 static void note_beyond(struct exploration *x)
 {
 	explore_give_up_results(x);
@@ -164,7 +164,7 @@ static void enter(struct exploration *x, const struct execution *p)
 	x->after_use = p->after_use;
 }
 
-/* After the last of a run's planning. */
+/* Releases a run after its last planning. */
 static void note_planned(struct exploration *x, const struct execution *p)
 {
 	if (reversals_unanswered(p->search))
@@ -204,7 +204,7 @@ void explore_plan_further(struct exploration *x)
 		note_planned(x, p);
 	explore_leave(x);
 	if (!done || (explore_out_of_time(x) && !x->again))
-		return; /* still kept, so the report is incomplete */
+		return; /* is still kept, so the report is incomplete */
 	x->kept_events -= p->run.trace->events_count;
 	g_ptr_array_remove_index(x->kept, 0);
 }
@@ -232,9 +232,9 @@ void explore_walk_again(struct exploration *x)
 	explore_leave(x);
 }
 
-/* The current run up to where its schedule ends, within rounds in vain that it then makes: as a
- * known run, whose threads go no further than to before the last looks of these rounds. (A part
- * with the whole round would be of a run without it, where others may leave the round.) */
+/* Plans the current run up to the end of its schedule, within rounds in vain: as a known run,
+ * whose threads stop before the last looks of these rounds. (A prefix with a whole round
+ * would belong to a run without the round, where others may leave it.) */
 static void plan_up_to(struct exploration *x, struct execution *p, const uint32_t *stops)
 {
 	x->view = p->view;

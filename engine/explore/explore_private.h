@@ -21,11 +21,11 @@ struct execution {
 	struct plan_run run;
 	struct await_rounds rounds;
 	struct view *view;
-	struct history *history; /* without looks that led nowhere */
+	struct history *history; /* history without the looks without effect */
 	struct view *raw_view;   /* the view with those looks, if the run has any; or NULL */
 	struct history *raw;
-	struct model *model; /* with --linearizable: of its trace; or NULL */
-	GPtrArray *parts;    /* of it: struct linear_part * */
+	struct model *model; /* with --linearizable: for its trace; or NULL */
+	GPtrArray *parts;    /* of the model: struct linear_part * */
 	struct flip_limits limits;
 	uint32_t *common; /* see flip_limits */
 	bool *ended, *goes_on;
@@ -34,9 +34,9 @@ struct execution {
 	uint32_t number;    /* of the run */
 	uint32_t known_run; /* its number among the histories; NONE: its class was covered */
 	bool after_use;     /* as in its schedule */
-	bool races_found;   /* races of its reorderings, too */
+	bool races_found;   /* races of its reorderings were searched */
 	struct pending *schedule; /* of a kept run; owned */
-	struct no_return *keeper; /* takes its trace in the end, as of this run; or NULL */
+	struct no_return *keeper; /* takes its trace in the end, for this run; or NULL */
 	uint32_t kept_as;
 };
 void execution_free(struct execution *ex);
@@ -61,11 +61,12 @@ struct extent {
 /* Base that a task (tasks.h) began with, and the base's counts, so that a join counts each of
  * them once. */
 struct task_origin {
-	char *base;            /* owned: its file's name, beside the task's; NULL: no task */
+	char *base;            /* owned: the base's file name, beside the task's; NULL: no
+	                        * task */
 	uint8_t sum[32];       /* and its check sum */
-	uint32_t index, count; /* of the division's tasks, from 0 */
-	bool anew; /* it has begun again since, and nothing of the base is among its own */
-	struct extent extent; /* of the base */
+	uint32_t index, count; /* number of the task, from 0, and of the division's tasks */
+	bool anew;             /* it has begun again since, and has nothing from the base */
+	struct extent extent;  /* of the base */
 	uint32_t first;
 	uint64_t pruned, classes, abandoned, chances, taken, run_of_taken;
 	GArray *errors;    /* uint64_t: their counts */
@@ -82,41 +83,45 @@ struct exploration {
 	struct worklist *worklist;
 	struct pending *next;    /* the schedule to be executed next, chosen before the last run
 	                          * was planned; owned, or NULL */
-	struct pending *running; /* the same, when its execution has begun; borrowed */
-	GPtrArray *kept; /* struct execution *: not planned to the end, the next one first */
-	uint64_t kept_events;    /* of all of these */
-	GPtrArray *repeats;      /* struct repeat *: the last one next */
-	bool resumed;            /* runs of an earlier process are among those of the report */
-	uint64_t before;         /* executions that these have made */
-	uint32_t earlier;        /* runs of these parts, whose traces are gone */
-	uint32_t schedules;      /* runs that are kept as their schedules */
-	struct checkpoint *from; /* the state to go on from, until it is read; owned, or NULL */
-	const char *stop;        /* why it ended before everything was done; or NULL */
+	struct pending *running; /* that schedule, when its execution has begun; borrowed */
+	GPtrArray *kept;      /* struct execution *: partly planned runs, the next one first */
+	uint64_t kept_events; /* of all of these */
+	GPtrArray *repeats;   /* struct repeat *: the last one next */
+	bool resumed;         /* the report has runs of an earlier process */
+	uint64_t before;      /* number of their executions */
+	uint32_t earlier;     /* runs of earlier parts, whose traces are gone */
+	uint32_t schedules;   /* number of runs whose schedules are kept */
+	struct checkpoint *from; /* the state to resume from, until it is read; owned, or
+	                          * NULL */
+	const char *stop;        /* the reason why it ended before everything was done; or
+	                          * NULL */
 	char *identity;          /* with options->resume; owned */
 	struct task_origin origin;
-	char *program, *told;   /* of the state: its program and options, to report; owned */
-	GPtrArray *environment; /* char *: environment in which all its parts run the
-	                         * program; or NULL */
-	gint64 next_checkpoint; /* time */
-	uint64_t chances;       /* runs by chance so far */
-	uint32_t idle_chances;  /* in a row, with nothing pending */
+	char *program, *told;         /* from the state: its program and options, for reports;
+	                               * owned */
+	GPtrArray *environment;       /* char *: environment in which all its parts run the
+	                               * program; or NULL */
+	gint64 next_checkpoint;       /* time */
+	uint64_t chances;             /* runs by chance so far */
+	uint32_t idle_chances;        /* consecutive ones, with nothing pending */
 	uint64_t taken, run_of_taken; /* schedules taken so far; those not covered by then */
-	struct portfolio *portfolio;  /* of runs by chance; NULL: no error is looked for */
-	GPtrArray *turns;             /* GArray * or NULL: those of each error's shortest run */
+	struct portfolio *portfolio;  /* for runs by chance; NULL: no error is looked for */
+	GPtrArray *turns;             /* GArray * or NULL: turns of each error's shortest run */
 	struct no_return *no_return;
-	GHashTable *errors; /* char *: cycles of lock requests, uses after free asked for */
+	GHashTable *errors; /* char *: cycles of lock requests and uses after free that were
+	                     * scheduled */
 	GHashTable *finals_seen; /* char *: names of --final that some run has */
 	GHashTable *races;       /* char *: pairs of places, and "sites " with pairs of sites */
-	int64_t races_effort, effort_began; /* processor time, microseconds, of the races beyond
-	                                     * happens-before; at the beginning */
+	int64_t races_effort, effort_began; /* processor time, microseconds, spent on races
+	                                     * beyond happens-before; at the beginning */
 	struct {
 		const struct trace *trace;
 		uint32_t run;
 		bool any;
-	} suspects;       /* may anything race in the run that was asked about last? */
+	} suspects;       /* may any variable race in the last run examined? */
 	bool beyond;      /* a schedule needs more preemptions than the bound permits */
-	bool races_left;  /* of some run these were not all looked for */
-	GHashTable *gaps; /* char *, also in report->gaps */
+	bool races_left;  /* in some run these were not all searched */
+	GHashTable *gaps; /* char *, also in report->gaps: a set */
 	char *output;     /* file for the program's output, see file.h; owned */
 	int output_file;
 	gint64 deadline; /* 0: none */
@@ -127,10 +132,11 @@ struct exploration {
 	bool kernel_threads; /* runs use kernel threads, so that classes are comparable: as
 	                      * in the state that was loaded, else as in this part. All runs
 	                      * of one exploration do, or none does. */
-	bool outgrown;    /* the state that was loaded has runs without, and one needs them */
-	bool again;       /* restart: one more object was found or kernel threads
-	                   * are needed after all */
-	char *interposer; /* library of the bind lines; owned, or NULL */
+	bool outgrown;       /* the runs of the state that was loaded have none, and one needs
+	                      * them */
+	bool again;          /* restart: one more object was found or kernel threads
+	                      * are needed after all */
+	char *interposer;    /* library of the bind lines; owned, or NULL */
 	struct record_server *server; /* the program's fork server */
 	/* -- the current run */
 	struct trace *trace; /* as recorded */
@@ -147,16 +153,16 @@ struct exploration {
 };
 
 /* explore.c: an exploration without a program to run, to hold a state; exploration_end frees
- * all of it but the report. */
+ * everything but the report. */
 void exploration_begin(struct exploration *x, const struct explore_options *options);
 void exploration_end(struct exploration *x);
 /* explore_report.c: sets of texts that belong to the state. */
 void explore_sets(const struct exploration *x, GHashTable *sets[5]);
-/* The end of the report: complete or not, and how much is left. */
+/* The end of the report: complete or not, and the number of schedules left. */
 void explore_conclude(struct exploration *x);
 /* explore_report.c */
 struct explore_report *explore_report_new(void);
-/* Of a run that is to be, or is, in the report: its texts are kept once for all runs. */
+/* For a run of the report: shares its texts among all runs. */
 void explore_share_texts(struct explore_run *r);
 /* Add a reason for incompleteness, once. */
 void explore_gap(struct exploration *x, const char *why);
@@ -169,7 +175,7 @@ struct pending *pending_new(struct exploration *x, const uint32_t *sequence, siz
 
 /* A flip_taker with the exploration as `context`: makes a pending schedule. */
 bool explore_take_reversal(void *context, const struct flip *f);
-/* Does a known run begin so? */
+/* Does a known run begin with the schedule? */
 bool explore_is_known(const struct exploration *x, const struct part *parts, uint32_t count,
                       enum flip_kind kind);
 
@@ -185,8 +191,8 @@ bool explore_shorten(struct exploration *x, struct error *problem);
 bool explore_run_pending(struct exploration *x, struct pending *p, struct error *error);
 /* Execute a run of an earlier process again, and plan it; takes ownership. */
 bool explore_run_again(struct exploration *x, struct repeat *r, struct error *error);
-/* Execute a run whose schedule is kept once more, for its trace (no_return.h). False when it
- * does otherwise now. */
+/* Executes a run whose schedule is kept once more, for its trace (no_return.h). False when
+ * the run differs now. */
 bool explore_run_for_trace(struct exploration *x, uint32_t number);
 /* explore_planning.c: make pending schedules of the run's reversals; of some, if the run is
  * kept. Takes ownership of the run and its schedule; `whole`: it completed. */
@@ -204,8 +210,8 @@ void explore_walk_again(struct exploration *x);
 bool explore_keeps_too_much(const struct exploration *x);
 /* Unset the current run. */
 void explore_leave(struct exploration *x);
-/* explore_start.c: begin the execution of a schedule, which explore_start_run then waits for;
- * or leave it to that. */
+/* explore_start.c: begins the execution of a schedule, for which explore_start_run then
+ * waits; or leaves the beginning to that. */
 void explore_begin_run(struct exploration *x, struct pending *s);
 /* End it, unseen. */
 void explore_end_unseen(struct exploration *x);
@@ -213,17 +219,17 @@ void explore_end_unseen(struct exploration *x);
  * run. plan_run_release. */
 bool explore_start_run(struct exploration *x, struct pending *s, struct plan_run *run,
                        struct error *error);
-/* explore_next.c: choose the next schedule, and begin its execution, which goes on while the
- * current run is planned; its reversals wait for one run more. Not while an error is
- * looked for: there the newest reversals come first. */
+/* explore_next.c: chooses the next schedule, and begins its execution, which runs while the
+ * current run is planned; the current run's reversals are therefore chosen one run later. Not
+ * while an error is looked for: there the newest reversals come first. */
 void explore_choose_next(struct exploration *x);
-/* Why nothing more is executed, or NULL. */
+/* The reason why no more is executed, or NULL. */
 const char *explore_limit(const struct exploration *x);
-/* The schedule so chosen waits among the others again. */
+/* Puts the chosen schedule back among the pending ones. */
 void explore_put_next_back(struct exploration *x);
-/* An execution without a schedule, or NULL when the next one is to have one. */
+/* An execution without a schedule, or NULL when the next one has a schedule. */
 struct pending *explore_by_chance(struct exploration *x);
-/* `chance`, or one of those that wait if that is NULL; NULL when a known run begins so. */
+/* Takes `chance`, or if NULL a pending schedule; NULL when a known run begins with it. */
 struct pending *explore_take_pending(struct exploration *x, struct pending *chance);
 
 /* explore_errors.c: record the run's ending among the errors, and save its trace if it is the
@@ -250,7 +256,7 @@ bool explore_is_interrupted(struct exploration *x);
 /* Reasons for incompleteness, and notes, on the current run. */
 void explore_note_limits(struct exploration *x, const struct plan_run *run);
 void explore_note_no_invocation(struct exploration *x);
-/* Names of --final and --check: those of a run that came to its end are seen. */
+/* Notes the names of --final and --check that a completed run has. */
 void explore_see_finals(struct exploration *x);
 /* Note a name of --final that no run accesses: it distinguishes no outcomes, and is likely
  * misspelt. */
@@ -293,9 +299,9 @@ char *explore_use_key(const struct trace *t, uint32_t use, uint32_t end);
 char *explore_use_text(const struct trace *t, uint32_t use, uint32_t end);
 /* explore_linear.c: with --linearizable: find the histories of the current run. */
 void explore_see_parts(struct exploration *x, struct execution *ex);
-/* Those that are not linearizable as they happened: struct linear_story *, owned. */
+/* Finds histories that are not linearizable as they happened: struct linear_story *, owned. */
 GPtrArray *explore_find_nonlinear(struct exploration *x);
-/* Schedule the first that some schedule of its class has. */
+/* Schedules the first such history of another schedule of the run's class. */
 void explore_find_histories(struct exploration *x, struct execution *p);
 /* explore_found.c */
 void explore_find_deadlocks(struct exploration *x);

@@ -36,8 +36,8 @@ enum finding_kind explore_finding_kind(enum explore_end end, const char *story)
 	return asserted && ends[end].kind == FINDING_CRASH ? FINDING_ASSERTION : ends[end].kind;
 }
 
-/* Of a run of the report. Most are those of many runs, so that a million runs are kept: each
- * text is there once. */
+/* Texts of a run of the report, each kept once: many runs have the same texts, and a million
+ * runs are kept. */
 enum { SHARED_TEXTS = 6 };
 
 static void shared_texts(struct explore_run *r, char **texts[SHARED_TEXTS])

@@ -60,7 +60,7 @@ bool explore_is_known(const struct exploration *x, const struct part *parts, uin
 	}
 }
 
-/* A compare-and-exchange that reads another value may write or not. */
+/* Is it a compare-and-exchange, which may or may not write if it reads another value? */
 static bool is_exchange(const struct exploration *x, const struct flip *f)
 {
 	enum op op = f->event == NONE ? OP_COUNT : x->trace->events[f->event].op;

@@ -60,15 +60,15 @@ static bool is_promised(const struct pending *s, uint32_t ender)
 	case FLIP_LAST:
 	case FLIP_ONCE:
 		return s->parts != NULL && !s->after_use;
-	case FLIP_WOKEN: /* its thread's next step may be after the end of the program */
-	case FLIP_STUCK: /* a thread that was cut off may have been about to end it */
+	case FLIP_WOKEN: /* its thread's next step may come after the end of the program */
+	case FLIP_STUCK: /* a thread that was cut off might have ended the program */
 		return s->parts != NULL && !s->after_use && ender == NONE;
 	default:
 		return false;
 	}
 }
 
-/* For later parts of the exploration, which have no traces of this one's runs. */
+/* Keeps the schedule, for later parts of the exploration, which lack this one's traces. */
 static void keep_schedule(struct exploration *x, struct explore_run *r, struct pending *s)
 {
 	if (x->options->resume == NULL || x->schedules >= NO_RETURN_RUNS)
@@ -154,7 +154,7 @@ static bool take_run(struct exploration *x, struct pending *s, struct execution 
 	return good;
 }
 
-/* View the execution with all its steps, or without those in rounds in vain. */
+/* Views the execution with all its steps, or without those in rounds in vain. */
 static bool see(struct exploration *x, struct execution *ex, const bool *left_out)
 {
 	struct view_rules rules = explore_view_rules(x, left_out);
@@ -165,7 +165,7 @@ static bool see(struct exploration *x, struct execution *ex, const bool *left_ou
 	return ex->view != NULL;
 }
 
-/* Looks that lead nowhere are none of the run's steps. */
+/* Leaves looks without effect out of the run's steps. */
 static bool leave_out_looks(struct exploration *x, struct execution *ex)
 {
 	g_autofree bool *sections = explore_leaves_sections(x, ex->history);
@@ -222,7 +222,7 @@ static bool follow_run(struct exploration *x, struct pending *s, struct executio
 	return good;
 }
 
-/* The schedule is executed later, by another process or never. */
+/* Puts the schedule back: it is executed later, by another process or never. */
 static void put_back(struct exploration *x, struct pending *s, struct execution *ex)
 {
 	if (s->by_chance)
@@ -270,7 +270,7 @@ void repeat_free(struct repeat *r)
 	g_free(r);
 }
 
-/* The run as it was added to the known ones, without adding it. */
+/* Does the run have the same class as when it was first added? */
 static bool is_as_before(const struct exploration *x, struct execution *ex, bool *whole)
 {
 	const struct explore_run *r =

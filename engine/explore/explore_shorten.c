@@ -19,7 +19,7 @@ static bool may_go_on(struct exploration *x, unsigned tries)
 	       !x->cancelled && !explore_out_of_time(x) && !explore_is_interrupted(x);
 }
 
-/* Run along these (taken over): is the error's shortest run another one now? */
+/* Runs along these turns (taken over): does this make another run the error's shortest? */
 static bool is_shortened(struct exploration *x, guint error, GArray *turns,
                          struct error *problem, bool *good)
 {
@@ -59,7 +59,7 @@ static bool shorten(struct exploration *x, guint error, struct error *problem)
 
 bool explore_shorten(struct exploration *x, struct error *problem)
 {
-	enum { SWITCHES = 2 }; /* few enough to be shown as they are */
+	enum { SWITCHES = 2 }; /* few enough to need no shortening */
 	bool good = true;
 	uint64_t runs = x->report->runs->len, classes = x->report->classes;
 	if (x->portfolio == NULL || x->options->specs != NULL || x->options->resume != NULL)

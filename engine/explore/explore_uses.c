@@ -61,8 +61,7 @@ static void add_use(const struct exploration *x, const struct explore_run *r, GP
                     GHashTable *keys, uint32_t use, uint32_t end)
 {
 	struct explore_use *u = use_new(x, r, use, end, uses->len == 0);
-	/* to add an equal key would put it in the place of the older one, which is not freed
-	 * here */
+	/* adding an equal key would replace the older one, which would leak */
 	if (g_hash_table_contains(keys, u->key)) {
 		explore_use_free(u);
 		return;
@@ -75,7 +74,7 @@ GPtrArray *explore_find_uses(const struct exploration *x, const struct explore_r
 {
 	GPtrArray *uses = g_ptr_array_new_with_free_func(explore_use_free);
 	GHashTable *keys = g_hash_table_new(g_str_hash, g_str_equal);
-	/* is the history of the run as it was recorded? */
+	/* is it the run's history as recorded? */
 	bool known = x->history != NULL && x->view->model == NULL && x->view->left_out == NULL;
 	struct lifetimes *own = known ? NULL : lifetimes_new(x->trace);
 	const struct lifetimes *l = known ? x->history->lifetimes : own;

@@ -75,7 +75,7 @@ static void describe_return(const struct exploration *x, const struct flip *f,
 	g_free(text);
 }
 
-/* The variable, object or (of a free) block of an operation. */
+/* The variable, object or (for a free) block of an operation. */
 static char *explore_used_name(const struct trace *t, uint32_t event)
 {
 	const struct event *e = &t->events[event];

@@ -124,7 +124,7 @@ static bool tells_final(const struct trace *t, const struct variable *v, uint32_
 	return tells->known && v->address - tells->address < tells->size;
 }
 
-/* The bytes of a part of a final value; false: unknown. */
+/* Adds the bytes of a part of a final value; false: unknown. */
 static bool add_final_bytes(const struct trace *t, uint32_t variable, uint64_t from,
                             uint64_t *integer)
 {

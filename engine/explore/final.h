@@ -13,7 +13,7 @@ struct finals;
  * invalid. */
 struct finals *finals_new(const char *names, const char *check, struct error *error);
 void finals_free(struct finals *f);
-/* All variables examined, with those of the condition: char *. */
+/* All examined variables, including those of the condition: char *. */
 const GPtrArray *finals_names(const struct finals *f);
 const char *finals_check(const struct finals *f); /* the condition as given, or NULL */
 
@@ -29,7 +29,7 @@ struct access_value access_value(const struct trace *t, uint32_t event, bool wri
 /* The variable of that name, as the variables that its bytes are divided into by accesses of
  * parts of it. Count 0: none has the name. */
 struct wide final_range(const struct trace *t, const char *name);
-/* The last write of a variable, or NONE; of each of a range: owned by the caller. */
+/* The last write of a variable, or NONE; the last writes of a range: owned by the caller. */
 uint32_t final_write(const struct trace *t, uint32_t variable);
 uint32_t *final_writes(const struct trace *t, struct wide range);
 

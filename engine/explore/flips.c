@@ -21,7 +21,7 @@ static void collect_writes(const struct search *x, GArray *writes)
 	}
 }
 
-/* The rival write is excluded, or ordered before the wanted write. */
+/* Requires that the rival write is excluded, or ordered before the wanted write. */
 static void forbid_rival(const struct search *x, struct smt_query *q, uint32_t rival)
 {
 	struct smt_atom atoms[] = {
@@ -185,7 +185,7 @@ static void flip_reads(struct search *x)
 		if (history_would_see(x->h, x->ask.event, &w) == now ||
 		    (w != NONE && past_has(past, w, x->ask.event)))
 			continue;
-		bool hidden = false; /* always, by a write between */
+		bool hidden = false; /* hidden in every order, by a write in between */
 		for (guint k = 0; k < writes->len && !hidden; k++) {
 			uint32_t other = g_array_index(writes, uint32_t, k);
 			hidden = other != w && (w == NONE || past_has(past, other, w)) &&
@@ -266,7 +266,7 @@ static uint32_t call_event(const struct search *x, uint32_t call)
 	return g_array_index(x->h->view->calls, struct view_call, call).event;
 }
 
-/* Does a preceding call of this run not precede it now? */
+/* Does a call that precedes it in this run not precede it in the sequence? */
 static bool judge_call(struct search *x, struct smt_query *q, const uint32_t *sequence,
                        uint32_t length)
 {
@@ -298,9 +298,9 @@ static uint32_t turned_call(const struct search *x)
 	return NONE;
 }
 
-/* A call sees the effects of preceding non-commuting calls: each possible set of these, except
- * this run's. Since its result is not known then, all calls that it may not commute with
- * count. */
+/* A call sees the effects of preceding non-commuting calls: each possible set of these,
+ * except this run's. As its result is unknown then, every call that it may not commute with
+ * counts. */
 static void flip_call(struct search *x, const struct view_call *call)
 {
 	const struct view *v = x->h->view;
@@ -422,7 +422,7 @@ void reversals_by_walks(struct reversals *r, uint64_t seed, uint64_t looks)
 	reach_by_walks(&r->search, seed, looks);
 }
 
-/* Reversals by ends of threads and of the program. */
+/* Finds reversals by ends of threads and of the program. */
 static void flip_rest(struct search *x)
 {
 	if (x->limits->goes_on && !x->stopped)

@@ -31,7 +31,8 @@ enum flip_kind {
 	FLIP_ONCE,    /* the caller runs a once-function that was done; other: its begin in this
 	               * run */
 	FLIP_STUCK,   /* no thread can continue; event: NONE */
-	FLIP_IDLE,    /* none but by looking once more, which may lead nowhere; event: NONE */
+	FLIP_IDLE,    /* no thread but by looking once more, which may be without effect;
+	               * event: NONE */
 	FLIP_GOES_ON, /* the thread continues beyond the run; event: NONE; other: an event
 	               * excluded, or NONE */
 	FLIP_FINAL,   /* the end; other: the last write of a differing variable */
@@ -72,16 +73,15 @@ struct flip_limits {
 	                * continue before it; NONE: after all of it */
 	const GPtrArray *finals; /* char *: variables whose last writes matter when all threads
 	                          * ended; or NULL */
-	uint32_t preemptions; /* bound on those before a reversal; NONE: none. Only the search
-	                       * over states keeps to it */
-	/* By thread: a look that does not come as in the run, since it ends a round in vain
-	 * (awaits.h); NONE: none. Or NULL. Only the search over states keeps to it. */
+	uint32_t preemptions;    /* bound on preemptions before a reversal; NONE: none. Only the
+	                          * search over states obeys it */
+	/* By thread: a look that does not occur as in the run, since it ends a round in vain
+	 * (awaits.h); NONE: none. Or NULL. Only the search over states obeys it. */
 	const uint32_t *stops;
-	/* A look that leads nowhere is one of a thread that waits; `states`: of the run, by
-	 * event. */
+	/* A thread whose look has no effect waits; `states`: of the run, by event. */
 	const struct awaits *awaits;
 	const uint64_t *states;
-	/* Nothing follows a longer past (pasts.h). Only the search over states keeps to it. */
+	/* A longer past is not continued (pasts.h). Only the search over states obeys it. */
 	const struct pasts *pasts;
 	int64_t deadline; /* for the whole search (g_get_monotonic_time); 0: none */
 	const struct progress *progress;
@@ -100,17 +100,17 @@ void reversals_free(struct reversals *r);
 /* By search over states. True: all reversals were passed, late ones first; else none, since the
  * run has more than `most` states or the search was stopped. */
 bool reversals_by_states(struct reversals *r, uint32_t most);
-/* By random walks through the states: some reversals, each after the maximal prefix found. The
- * walks look at a thread's next step `looks` times (0.1 microseconds each). Deterministic in
- * the seed. */
+/* By random walks through the states: some reversals, each after the maximal prefix found.
+ * The walks examine a thread's next step `looks` times (0.1 microseconds each). Deterministic
+ * in the seed. */
 void reversals_by_walks(struct reversals *r, uint64_t seed, uint64_t looks);
 /* By the solver: the reversals of the next operation with any, late ones first. False when no
  * operation is left. Synchronisation behaves as in the run. */
 bool reversals_by_solver(struct reversals *r, struct smt *smt);
-/* Is there a schedule with the same outcomes as the run in which the history of the invocations
- * is not linearizable (engine/commute/linear_trace.h)? LINEAR_NO: *sequence, borrowed until the
- * next search: the schedule until then, each call as late and each return as early as can be.
- */
+/* Is there a schedule with the same outcomes as the run in which the history of the
+ * invocations is not linearizable (engine/commute/linear_trace.h)? LINEAR_NO: *sequence,
+ * borrowed until the next search: that schedule, with each call as late and each return as
+ * early as possible. */
 enum linear_answer reversals_linear(struct reversals *r, const struct linear_part *part,
                                     uint32_t most, const GArray **sequence);
 /* Was the search stopped by `take`, cancellation or time? */

@@ -16,12 +16,12 @@ struct asked {
 	enum flip_kind kind;
 	uint32_t event, thread, other; /* as in struct flip */
 	bool stands;                   /* the event is only reached, not executed */
-	uint32_t in[2], out[2];        /* included and excluded events; NONE */
+	uint32_t in[2], out[2];        /* included and excluded events; NONE: unused */
 	uint32_t first, second;        /* both included, in this order; NONE */
 	/* Is the candidate (cut: x->judged) valid? Otherwise adds a constraint against it. */
 	bool (*judge)(struct search *x, struct smt_query *q, const uint32_t *sequence,
 	              uint32_t length);
-	/* The history number of its thread with the event; or as a constant. */
+	/* The history number of its thread including the event; or a constant. */
 	uint64_t (*prefix_of)(const struct search *x);
 	uint64_t prefix;
 	uint64_t seen; /* as in struct flip */
@@ -49,14 +49,14 @@ struct search {
 	uint32_t given; /* reversals so far */
 	struct asked ask;
 	GArray *rivals;   /* uint32_t: a read's writes that must not come between */
-	GArray *watched;  /* uint32_t: rivals whose presence distinguishes results */
+	GArray *watched;  /* uint32_t: rivals whose presence changes results */
 	GArray *required; /* uint32_t: included events */
 	GArray *extras;   /* struct part: requirements on a run beside its threads' steps */
 	GHashTable *ends; /* uint64_t: known values of finals */
 	struct abstract *abstract;  /* for objects viewed by results, else NULL */
 	struct calls_search *calls; /* of a search over the order of calls and returns; or NULL
 	                             */
-	/* The same: makes visible where its invocations begin. */
+	/* For that search: makes visible where its invocations begin. */
 	void (*show_calls)(struct reach *r);
 	bool fresh;       /* exclude prefixes found so far */
 	uint32_t *judged; /* by thread: the cut being judged */

@@ -183,8 +183,8 @@ static bool judge(void *context, struct smt_query *q, const uint32_t *sequence, 
 	return good;
 }
 
-/* The event is the next step of its thread, whatever it needs: the thread's earlier steps are
- * included, the event is not. */
+/* Requires that the event is the next step of its thread, whatever its own needs: the
+ * thread's earlier steps are included, the event is not. */
 static void ask_stand(const struct search *x, struct smt_query *q, uint32_t event)
 {
 	const struct trace *t = x->t;
@@ -198,7 +198,7 @@ static void ask_stand(const struct search *x, struct smt_query *q, uint32_t even
 	smt_query_out(q, event);
 }
 
-/* Include all steps of the thread. */
+/* Requires all steps of the thread. */
 static void ask_end(const struct search *x, struct smt_query *q, uint32_t thread)
 {
 	struct event_list mine = trace_thread_events(x->t, thread);

@@ -23,11 +23,11 @@ struct known {
 	bool updates;
 	uint8_t success_order;
 	uint64_t expected;
-	GArray *steps;       /* struct log_step: of a plan, before the event's own */
-	struct log_step own; /* tag 0: the event is none of the runtime's */
-	uint64_t state;      /* that the thread begins the event in; 0: not known */
-	/* A shorter past leads to the same (graphs_shortcuts.c): not followed from that
-	 * enumeration on; 0: it is followed. */
+	GArray *steps;       /* struct log_step: steps of a plan before the event's own */
+	struct log_step own; /* tag 0: not an event of the runtime */
+	uint64_t state;      /* state in which the thread begins the event; 0: unknown */
+	/* The enumeration from which on the past is not continued, as a shorter one leads to
+	 * the same state (graphs_shortcuts.c); 0: it is. */
 	uint32_t passed;
 };
 
@@ -36,27 +36,28 @@ struct graphs {
 	enum memory_model model;
 	struct memory_world world;
 	GHashTable *known;   /* uint64_t: mark to struct known */
-	GHashTable *longer;  /* uint64_t: mark that no run has shown yet to GArray of uint64_t:
-	                      * those of longer pasts that may lead to the same */
+	GHashTable *longer;  /* uint64_t: mark that no run has shown yet to GArray of
+	                      * uint64_t: marks of longer pasts that may lead to the same
+	                      * state */
 	GHashTable *classes; /* uint64_t: of runs */
-	GHashTable *visited; /* uint64_t: those of the graphs visited since it began again */
-	GHashTable *places;  /* uint64_t: sites of loads to where they are (char *) */
-	/* uint64_t: sites of compare-and-exchanges to the order (enum memory_order_kind) of one
-	 * that failed. */
+	GHashTable *visited; /* uint64_t: classes of the graphs visited since it began again */
+	GHashTable *places;  /* uint64_t: sites of loads to their places (char *) */
+	/* uint64_t: sites of compare-and-exchanges to the order (enum memory_order_kind) of
+	 * one that failed */
 	GHashTable *compares;
 	GHashTable *unseen; /* unseen.h */
-	/* struct memory_place, whose plain accesses are events: of several threads under TSO,
-	 * and of atomics. */
+	/* struct memory_place, whose plain accesses are events: under TSO places that several
+	 * threads access, and places of atomics */
 	GHashTable *shared;
-	GHashTable *uses; /* struct memory_place, of a byte: GArray of graphs_alone.c */
+	GHashTable *uses; /* struct memory_place, of a byte: GArray of uses (graphs_alone.c) */
 	GHashTable *ends; /* uint64_t: marks of threads' last events in runs */
 	bool meet;        /* threads share more than atomics */
 	uint64_t spared;  /* graphs without a run */
 	struct memory_counts counts;
 	struct error *error;
 	guint looks;      /* reasons about loops that look in vain, so far */
-	bool with_rounds; /* of graphs_recorded: rounds with updates stay */
-	bool restart;     /* the enumeration begins again, with all that is known */
+	bool with_rounds; /* for graphs_recorded: rounds with updates stay */
+	bool restart;     /* the enumeration begins again, with all it has learnt */
 	bool again;       /* the definition of an event has changed: the enumeration begins
 	                   * again */
 	bool failed;      /* the program could not be run: `error` */
@@ -70,17 +71,17 @@ struct graphs {
 };
 
 /* ---- graphs_marks.c ---- */
-/* The mark of an event: of its thread's past up to it, of equal value in all runs. */
+/* The mark of an event: a number for its thread's past up to it, equal in all runs. */
 uint64_t graphs_mark(struct memory_graph *g, uint32_t event);
-/* After a look (struct memory_look) at the mark `before`. */
+/* The mark after a look (struct memory_look) at the mark `before`. */
 uint64_t graphs_mark_look(struct memory_graph *g, const GArray *looks, uint32_t look,
                           uint64_t before);
 /* The mark after the mark `before` and the load, had it read the store of `other`. */
 uint64_t graphs_mark_as(struct memory_graph *g, uint64_t before,
                         const struct memory_event *load, const struct memory_event *other);
-/* Of a thread before the first. */
+/* The mark before a thread's first event. */
 uint64_t graphs_root(uint32_t thread);
-/* Of a thread's last event in the graph. */
+/* The mark of a thread's last event in the graph. */
 uint64_t graphs_last(struct memory_graph *g, uint32_t thread);
 /* Of all threads together. */
 uint64_t graphs_class(struct memory_graph *g);
@@ -89,7 +90,7 @@ uint64_t graphs_class(struct memory_graph *g);
 const struct known *graphs_known(const struct graphs *s, uint64_t mark);
 /* The event, before the store that it reads is known. */
 struct memory_event graphs_event(const struct graphs *s, const struct known *known);
-/* Enter all that a run shows. */
+/* Enters everything that a run shows. */
 void graphs_learn(struct graphs *s, const struct plan_run *run, struct memory_recorded *r);
 /* The graph of a run; sets s->again when it changes the definition of an event. */
 void graphs_recorded(struct graphs *s, const struct plan_run *run, struct memory_recorded *r);
@@ -107,18 +108,19 @@ struct graphs_looked {
 	uint32_t event; /* of the graph */
 };
 void graphs_look(GArray *looks, const struct graphs_looked *look);
-/* After these looks (struct graphs_looked), which lead to the mark, the thread begins its next
- * event in the state; sets s->shortens when that is where a shorter past leads. */
+/* Notes that after these looks (struct graphs_looked), which lead to the mark, the thread
+ * begins its next event in the state; sets s->shortens when a shorter past leads to that
+ * state. */
 void graphs_note_state(struct graphs *s, struct memory_graph *g, const GArray *looks,
                        uint64_t mark, uint64_t state);
 
 /* ---- graphs_alone.c ---- */
-/* Note the memory and objects that the threads of a run share; sets s->restart when graphs were
- * spared on an assumption that the run refutes. */
+/* Notes the memory and objects that the threads of a run share; sets s->restart when graphs
+ * were skipped on an assumption that the run refutes. */
 void graphs_note_uses(struct graphs *s, const struct trace *t, const struct memory_recorded *r);
 /* The graph was run. */
 void graphs_note_ends(struct graphs *s, struct memory_graph *g);
-/* Would a run of the graph show nothing new? */
+/* Can the graph be skipped, as a run of it would show nothing new? */
 bool graphs_spare(struct graphs *s, struct memory_graph *g, bool blocked);
 
 /* ---- graphs_plan.c ---- */
@@ -126,12 +128,11 @@ bool graphs_spare(struct graphs *s, struct memory_graph *g, bool blocked);
 void graphs_plan(struct graphs *s, struct memory_graph *g, struct plan *plan);
 
 /* ---- graphs_orders.c ---- */
-/* The run's atomics: into the report; with the orders that are asked for in place of their own.
- */
+/* Adds the run's atomics to the report, and gives them the orders that replace their own. */
 void graphs_apply_orders(struct graphs *s, struct trace *t);
 /* At the end: notes orders given for places where no run has such an operation. */
 void graphs_note_orders(struct graphs *s);
-/* Those that are asked for beside them: struct memory_fence; owned by the caller. */
+/* The fences to add beside atomics: struct memory_fence; owned by the caller. */
 GArray *graphs_fences(const struct graphs *s);
 /* For the search for races in the run's trace: an access beside such a fence has the fence's
  * order itself, which orders no more than the fence does. Returns the argument for
@@ -145,7 +146,7 @@ void graphs_hide_fences(struct trace *t, uint8_t *before);
 void graphs_describe(const struct trace *t, struct explore_run *r);
 
 /* ---- graphs_run.c ---- */
-/* Explores all; false and `error` when the program cannot be run. */
+/* Explores all graphs; false and `error` when the program cannot be run. */
 bool graphs_explore(struct exploration *x, enum memory_model model, struct error *error);
 
 #endif

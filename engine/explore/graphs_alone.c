@@ -12,7 +12,7 @@
 
 enum { WIDEST = 64 /* bytes */ };
 
-/* An access of a byte by a thread while `live` of its children could run. */
+/* An access of a byte by a thread while its children in `live` could run. */
 struct use {
 	uint64_t live; /* bit set of threads by number */
 	uint32_t thread;
@@ -75,8 +75,8 @@ static void note_access(struct sharing *w, uint32_t event)
 		note_byte(w->s, &place, &use);
 }
 
-/* An operation on an object of the thread library, as a write to it; all messages are one
- * object, and so are all objects in blocks, whose addresses may be others in another run. */
+/* Notes an operation on an object of the thread library, as a write to it; all messages count
+ * as one object, and so do all objects in blocks, whose addresses may differ in another run. */
 static void note_object(struct sharing *w, uint32_t event)
 {
 	const struct event *x = &w->t->events[event];

@@ -170,11 +170,11 @@ struct learning {
 	struct graphs *s;
 	const struct plan_run *run;
 	struct memory_recorded *r;
-	struct plan plan;  /* of the whole run: its steps */
+	struct plan plan;  /* plan of the whole run, for its steps */
 	uint32_t *step_of; /* by event of the trace: its step, or NONE */
 	GArray **pending;  /* by thread of the trace: struct log_step since its last event */
-	guint position;    /* first step that was not looked at */
-	GArray *marks;     /* uint64_t, by look: after it */
+	guint position;    /* first step that was not processed yet */
+	GArray *marks;     /* uint64_t, by look: the mark after it */
 	uint64_t *states;  /* by event of the trace */
 	GArray **looks;    /* by thread of the trace: struct graphs_looked */
 };
@@ -234,7 +234,7 @@ static void learn(struct learning *l, uint64_t mark, enum memory_step step,
 		known->own = own;
 		g_hash_table_insert(l->s->known, g_memdup2(&mark, sizeof mark), known);
 	} else if (step == MEMORY_STEP_AWAIT && known->step != MEMORY_STEP_AWAIT) {
-		/* only now it was seen that this is the end of a round */
+		/* only this shows that it is the end of a round */
 		known->step = step;
 		known->event = *event;
 		l->s->restart = true;
@@ -254,7 +254,7 @@ static bool is_added_fence(const struct learning *l, uint32_t id)
 	       l->r->event[id] == NONE;
 }
 
-/* The fences that the program does not have, up to this event of the graph. */
+/* Adds the steps of fences that the program does not have, up to this event of the graph. */
 static void take_fences(struct learning *l, uint32_t id, uint32_t thread)
 {
 	struct memory_graph *g = l->r->graph;
@@ -267,7 +267,7 @@ static void take_fences(struct learning *l, uint32_t id, uint32_t thread)
 	learn(l, mark, MEMORY_STEP_EVENT, &g->events[id], thread, (struct log_step){ 0 });
 }
 
-/* Does the event leave memory and the other threads as they are? */
+/* Does the event leave memory and the other threads unchanged? */
 static bool only_looks(const struct learning *l, uint32_t event)
 {
 	const struct trace *t = l->run->trace;
@@ -285,7 +285,7 @@ static bool only_looks(const struct learning *l, uint32_t event)
 	return x->op == OP_WRITE && l->r->graph_of[event] == NONE;
 }
 
-/* Note a change by the thread, which its later states are compared with. */
+/* Notes a change by the thread, up to which its later states are comparable. */
 static void take_change(struct learning *l, uint32_t event, uint64_t before)
 {
 	uint32_t id = l->r->graph_of[event];
@@ -317,8 +317,8 @@ static void take_event(struct learning *l, uint32_t event, struct log_step own)
 		      (struct log_step){ 0 });
 }
 
-/* An event of a round of a loop that waits: the thread that read all that waits after the last.
- */
+/* An event of a round of a loop that waits: a thread that reads the same waits after the
+ * round's last look. */
 static void take_look(struct learning *l, uint32_t look, struct log_step own)
 {
 	struct memory_graph *g = l->r->graph;
@@ -339,7 +339,8 @@ static void take_look(struct learning *l, uint32_t look, struct log_step own)
 	learn(l, mark, MEMORY_STEP_AWAIT, &wait, thread, (struct log_step){ 0 });
 }
 
-/* The looks of an event: a load, and an update's store, between which others' may be. */
+/* Takes the looks of an event: a load, and an update's store, between which other threads'
+ * looks may be. */
 static void take_looks(struct learning *l, uint32_t event, struct log_step own)
 {
 	const struct event *events = l->run->trace->events;
@@ -411,7 +412,7 @@ static bool contains(const GArray *numbers, uint32_t number)
 	return false;
 }
 
-/* Why the thread (of the trace) is blocked, or NULL: it is not. */
+/* The wait of the thread (of the trace), or NULL: it is not blocked. */
 static const struct record_wait *wait_of(const struct learning *l, uint32_t thread)
 {
 	const GArray *blocked = l->run->facts.blocked;
@@ -423,7 +424,7 @@ static const struct record_wait *wait_of(const struct learning *l, uint32_t thre
 	return NULL;
 }
 
-/* Event that a blocked thread would make, by the reason that it waits for. */
+/* The event that a blocked thread is about to make, by the object that it waits for. */
 static const struct request {
 	enum log_wait reason;
 	enum memory_guard guard; /* MEMORY_ANY: the end of a wait */
@@ -439,7 +440,7 @@ static const struct request {
 	{ FOR_BARRIER, MEMORY_ANY, LOG_DEPART, 0 },
 };
 
-/* The end of a wait for a condition or barrier. */
+/* Adds the end of a wait for a condition or barrier. */
 static void request_end(const struct learning *l, uint32_t location, bool condition,
                         struct memory_event *e)
 {
@@ -458,7 +459,7 @@ static const struct request *request_for(const struct record_wait *w)
 	return NULL;
 }
 
-/* The request that a thread stands at. */
+/* The request before which a thread is blocked. */
 static bool request_of(struct learning *l, uint32_t thread, struct memory_event *e,
                        struct log_step *own)
 {
@@ -493,7 +494,7 @@ static bool request_of(struct learning *l, uint32_t thread, struct memory_event 
 	return true;
 }
 
-/* Begins and ends of threads, which are no events of the trace. */
+/* Takes the begins and ends of threads, which are no events of the trace. */
 static void take_edges(struct learning *l)
 {
 	struct memory_graph *g = l->r->graph;
@@ -518,7 +519,7 @@ static void take_edges(struct learning *l)
 	}
 }
 
-/* After the last event of each thread. */
+/* Takes the state after the last event of each thread. */
 static void take_ends(struct learning *l)
 {
 	const struct trace *t = l->run->trace;

@@ -14,7 +14,7 @@ uint64_t graphs_root(uint32_t thread)
 	return mix(1, thread);
 }
 
-/* All that the loads of a thread up to `last` read, for an acquire fence. */
+/* The values that the loads of a thread up to `last` read, for an acquire fence. */
 static uint64_t acquired_up_to(struct memory_graph *g, uint32_t last)
 {
 	uint64_t all = 0;
@@ -24,7 +24,7 @@ static uint64_t acquired_up_to(struct memory_graph *g, uint32_t last)
 	return all;
 }
 
-/* All that comes before the arrivals of a barrier's round. */
+/* The pasts of the arrivals of a barrier's round. */
 static uint64_t arrivals_of(struct memory_graph *g, const struct memory_event *departure)
 {
 	uint64_t all = 0;
@@ -55,7 +55,7 @@ static uint64_t own_mark(struct memory_graph *g, const struct memory_event *e,
 	case MEMORY_INIT:
 		return mix(3, e->location);
 	case MEMORY_LOAD: {
-		if (is_failed_try(e)) /* which is all that it shows */
+		if (is_failed_try(e)) /* a failed try shows nothing else */
 			return mix(8, e->site);
 		/* the value read may decide whether an update acquires */
 		bool acquires =

@@ -40,7 +40,7 @@ static void note_atomic(struct explore_report *r, const struct trace *t, uint32_
 	g_array_append_val(r->atomics, fresh);
 }
 
-/* Memory order of a failed compare-and-exchange that was asked for with `order`. */
+/* Memory order of a failed compare-and-exchange for a requested `order`. */
 static unsigned failure_part(unsigned order)
 {
 	return order == ORDER_ACQ || order == ORDER_ACQ_REL ? ORDER_ACQ
@@ -126,7 +126,7 @@ GArray *graphs_fences(const struct graphs *s)
 	return fences;
 }
 
-/* The weakest order that is at least both. */
+/* The weakest order that is at least as strong as both. */
 static unsigned joined(unsigned a, unsigned b)
 {
 	static const uint8_t parts[] = { 0, 0, 1, 2, 3, 7 };

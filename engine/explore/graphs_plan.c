@@ -16,10 +16,10 @@ struct planning {
 	struct memory_graph *g;
 	struct plan *plan;
 	uint32_t *step;    /* by event: its step, or NONE */
-	uint32_t *name;    /* by event: of a store, in struct log_step */
+	uint32_t *name;    /* by event: name of a store, in struct log_step */
 	bool *begun;       /* by location: an atomic access of it is issued */
-	uint32_t *issued;  /* by thread: its next event without steps, or NONE */
-	GArray **buffered; /* TSO, by thread: uint32_t: events that wait; NONE: of no event */
+	uint32_t *issued;  /* by thread: its next event that has no steps yet, or NONE */
+	GArray **buffered; /* TSO, by thread: uint32_t: waiting events; NONE: not an event */
 };
 
 /* ---- the order ---- */
@@ -64,7 +64,8 @@ static void add_program_order(const struct planning *p, struct sorting *s, uint3
 	}
 }
 
-/* The arrivals of a barrier's round before the departure, the last one after the others. */
+/* Orders the arrivals of a barrier's round before the departure, the last one after the
+ * others. */
 static void add_round(struct sorting *s, uint32_t departure)
 {
 	const struct memory_event *e = &s->g->events[departure];
@@ -100,7 +101,7 @@ static void add_edges(const struct planning *p, struct sorting *s)
 	}
 }
 
-/* The events in an order, the earliest added first; owned. */
+/* The events in an order, in which the earliest added comes first; owned. */
 static uint32_t *sort_events(const struct planning *p, uint32_t *count)
 {
 	uint32_t n = p->g->count;
@@ -151,7 +152,7 @@ static uint32_t add_step(struct planning *p, struct log_step step, uint32_t thre
 	return p->plan->steps->len - 1;
 }
 
-/* Of an operation with a guard, when it updates and when it does not. */
+/* Tags of an operation with a guard, when it updates and when it does not. */
 static const struct {
 	uint16_t done, failed;
 } guarded[] = {
@@ -175,8 +176,8 @@ static uint16_t tag_of_load(const struct memory_graph *g, uint32_t id, uint16_t 
 	return updates ? LOG_RMW : LOG_AREAD;
 }
 
-/* Put the outcome of an operation on a condition into its step: the waiter to wake, or that the
- * time is up. */
+/* Puts the outcome of an operation on a condition into its step: the waiter to wake, or a
+ * timeout. */
 static void tell_waits(const struct memory_event *e, struct log_step *step)
 {
 	if ((e->flags & MEMORY_CHOOSES) && e->choice < MEMORY_CHOICES)
@@ -224,8 +225,8 @@ static void tell_source(const struct planning *p, uint32_t id, struct log_step *
 	step->after = named_store(p, before);
 }
 
-/* The last look of a thread that waits. It is left out of the plan: an update would be made
- * with its store, which this graph does not have. */
+/* Is it the last look of a thread that waits? It is left out of the plan: an update would be
+ * made with its store, which this graph does not have. */
 static bool waits_after(const struct planning *p, uint32_t id)
 {
 	const struct memory_event *e = &p->g->events[id];
@@ -235,7 +236,7 @@ static bool waits_after(const struct planning *p, uint32_t id)
 	return k != NULL && k->step == MEMORY_STEP_AWAIT;
 }
 
-/* The steps of the next event of its thread. */
+/* Adds the steps of its thread's next event. */
 static void issue(struct planning *p, uint32_t id)
 {
 	struct memory_graph *g = p->g;
@@ -272,7 +273,7 @@ static void issue(struct planning *p, uint32_t id)
 		g_array_set_size(p->buffered[e->thread], 0);
 }
 
-/* The store arrives, and those before it. */
+/* Makes the store arrive, and those before it. */
 static void arrive(struct planning *p, uint32_t id)
 {
 	GArray *buffer = p->buffered[p->g->events[id].thread];

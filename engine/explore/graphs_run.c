@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { BETWEEN_LIMITS = 64 /* events */ };
-enum { MOST_EVENTS = 20000 }; /* of a graph, when no bound is given */
+enum { MOST_EVENTS = 20000 }; /* bound on a graph, when none is given */
 
 /* ---- a run ---- */
 
@@ -80,7 +80,7 @@ static bool report_run(struct graphs *s, struct plan_run *run, struct memory_rec
 	return good;
 }
 
-/* A load reads an initial value that is not known. */
+/* Notes loads that read an unknown initial value. */
 static void note_guesses(struct graphs *s, const struct memory_graph *g)
 {
 	for (uint32_t i = 0; i < g->count; i++) {
@@ -171,8 +171,8 @@ static bool is_created(const struct memory_graph *g, uint32_t thread)
 	return thread == 0;
 }
 
-/* A load was just added whose store another update reads already: should it turn out to be an
- * update, the two exclude each other, and the graph is none that can be run. */
+/* A load was just added whose store another update reads already: if it turns out to be an
+ * update, the two exclude each other, and the graph is impossible. */
 static bool may_exclude(const struct memory_graph *g, uint32_t load)
 {
 	if (load == NONE || g->events[load].kind != MEMORY_LOAD)
@@ -194,7 +194,7 @@ static struct memory_graph *past_of(const struct memory_graph *g, uint32_t event
 	return part;
 }
 
-/* Run to where the thread's next event is seen. */
+/* Runs the program until the thread's next event is seen. */
 static bool run_for(struct graphs *s, struct memory_graph *g, uint32_t thread)
 {
 	uint32_t last = thread < g->threads ? g->last[thread] : NONE;
@@ -227,7 +227,7 @@ static bool is_excluded(const struct memory_graph *g, uint32_t thread,
 
 enum { ROUNDS = 3 };
 
-/* Three rounds of a loop of several loads that read the same. */
+/* Has the thread made three rounds of a loop of several loads that read the same? */
 static bool goes_round(const struct memory_graph *g, uint32_t thread)
 {
 	enum { LONGEST = 8, MOST = (ROUNDS + 1) * LONGEST };
@@ -260,7 +260,7 @@ static enum memory_step next(void *context, const struct memory_graph *graph, ui
 {
 	struct graphs *s = context;
 	struct memory_graph *g = (struct memory_graph *)graph; /* for its marks */
-	/* a graph of thousands of known events takes long without a run and a visit */
+	/* thousands of known events take long even without a run or a visit */
 	if (s->asked++ % BETWEEN_LIMITS == 0 && limit_reached(s))
 		return MEMORY_STEP_FAILED;
 	if (s->shortens && s->asked >= s->until) {
@@ -399,7 +399,7 @@ bool graphs_explore(struct exploration *x, enum memory_model model, struct error
 		s.began = s.asked;
 		g_hash_table_remove_all(s.visited);
 	}
-	if (good) /* without those of runs that had needless looks */
+	if (good) /* without the classes of runs with unnecessary looks */
 		x->report->classes = g_hash_table_size(s.visited);
 	graphs_note_orders(&s);
 	x->report->graphs = s.counts.complete + s.counts.blocked;

@@ -18,7 +18,7 @@ struct telling {
 	uint32_t at;
 };
 
-/* The last write before the event, which is none before that of the last call; NONE: none. */
+/* The last write before the event, no earlier than that of the last call; NONE: none. */
 static uint32_t last_write(struct telling *w, uint32_t event, uint32_t variable)
 {
 	for (; w->at < event; w->at++) {

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* Is the event a step? Calls count only as far as needed. */
+/* Is the event a step? Calls are only where they matter. */
 static bool is_step(const struct history *h, uint32_t event)
 {
 	const struct event *e = &h->trace->events[event];
@@ -67,8 +67,8 @@ static uint64_t value_number(const struct history *h, uint32_t value, uint32_t e
 
 /* -- histories --------------------------------------------------------------------------- */
 
-/* A step of a specified object: its results, and the preceding steps that it does not commute
- * with. */
+/* The outcome of a step of a specified object: its results, and the preceding steps that it
+ * does not commute with. */
 static uint64_t seen_by_call(const struct history *h, const struct view_call *call)
 {
 	const struct trace *t = h->view->recorded;
@@ -111,7 +111,7 @@ uint64_t history_would_return(const struct history *h, const struct view_call *c
 	return history_mix(number, 0);
 }
 
-/* The same by must-orders, if the barrier's size is unknown. */
+/* Was the thread's arrival the last, by must-orders, where the barrier's size is unknown? */
 static bool is_after_others(const struct trace *t, uint32_t arrive, uint32_t depart)
 {
 	struct must_run run = trace_must_into(t, depart);
@@ -122,7 +122,7 @@ static bool is_after_others(const struct trace *t, uint32_t arrive, uint32_t dep
 	return last == NONE || arrive > last;
 }
 
-/* The thread's arrival, of its departure; or NONE. */
+/* The thread's arrival for its departure; or NONE. */
 static uint32_t arrival_of(const struct trace *t, uint32_t depart)
 {
 	uint32_t own = depart;
@@ -292,9 +292,9 @@ struct known_run {
 	} lengths[];
 };
 
-/* A million runs are to be kept: no table and no list of its own for each. */
+/* Histories of up to a million runs: without tables and lists for each run. */
 struct histories {
-	GPtrArray *known; /* struct known_run *, by run; NULL: not here */
+	GPtrArray *known; /* struct known_run *, by run; NULL: not kept here */
 	struct numbers *classes;
 	struct numbers *whos; /* threads */
 	struct initials initials;
@@ -420,7 +420,7 @@ static struct known_run *known_run_new(struct histories *all, const struct histo
 	return k;
 }
 
-/* The number of the thread's steps in the run, + 1; 0: it has no such thread. */
+/* The number of the thread's steps in the run, + 1; 0: the run does not have the thread. */
 static uint32_t length_of(const struct histories *all, const struct known_run *k, uint64_t who)
 {
 	uint32_t place = numbers_place(all->whos, who), i = 0;
@@ -476,7 +476,7 @@ void histories_add_class(struct histories *all, uint64_t class_)
 	numbers_add(all->classes, class_);
 }
 
-/* Are all steps before the next call, in this run, within the parts? */
+/* Are all steps before the next call, in this run, within the prefixes? */
 static bool call_fits(const struct histories *all, const struct known_run *k,
                       const struct part *parts, uint32_t count)
 {
@@ -603,7 +603,7 @@ uint32_t histories_count(const struct histories *all)
 	return all->runs;
 }
 
-/* A run of `other` is one here: its threads have other places. */
+/* The record here of a run of `other`, whose threads have other indices. */
 static struct known_run *adopted(struct histories *all, const struct histories *other,
                                  struct known_run *k)
 {
@@ -637,7 +637,7 @@ void histories_adopt(struct histories *all, struct histories *other, uint32_t *m
 
 /* -- checkpoints --------------------------------------------------------------------------- */
 
-/* A table by 64-bit numbers: the keys in any order, each followed by its value. */
+/* Archives a table by 64-bit numbers: the keys in any order, each followed by its value. */
 typedef void archive_value(struct archive *a, void **value, const void *context);
 
 static void archive_table(struct archive *a, GHashTable *table, archive_value *archive,

@@ -39,7 +39,7 @@ void initials_end(struct initials *initials);
 void initials_adopt(struct initials *initials, const struct initials *other);
 /* The number of bytes whose values were learned from reads. */
 uint64_t initials_count(const struct initials *initials);
-/* Write these values, or learn those that are read. */
+/* Writes these values, or adds those that are read. */
 void initials_archive(struct initials *initials, struct archive *archive);
 
 /* The history of a run; owned by the caller. */
@@ -49,7 +49,7 @@ struct history {
 	struct thread_history *threads; /* by thread of the trace */
 	uint32_t threads_count;
 	GArray *step_of;    /* uint32_t by event: index of its thread's step, or NONE */
-	uint64_t *seen;     /* by event: number of its outcome, as far as it is a step */
+	uint64_t *seen;     /* by event: number of its outcome, if it is a step */
 	struct life *lives; /* blocks by address, to identify addresses */
 	uint32_t lives_count;
 	struct lifetimes *lifetimes; /* of the view's trace; owned */
@@ -84,14 +84,14 @@ uint64_t history_would_see(const struct history *h, uint32_t read, const uint32_
 uint64_t history_would_hold(const struct history *h, uint32_t read, uint64_t integer);
 /* The number of its thread's history including `event` with outcome `seen`. */
 uint64_t history_after(const struct history *h, uint32_t event, uint64_t seen);
-/* The same where the history before it has this number. */
+/* history_after where the history before it has this number. */
 uint64_t history_after_prefix(const struct history *h, uint64_t prefix, uint32_t event,
                               uint64_t seen);
-/* The same with another operation. */
+/* history_after with another operation. */
 uint64_t history_after_as(const struct history *h, uint32_t event, enum op op, uint64_t seen);
 /* Was the departing thread the last to arrive? */
 bool history_last_at_barrier(const struct history *h, uint32_t depart);
-/* Does the code after the wait do the same whether it was or not? */
+/* Does the code after the wait ignore whether it was the last? */
 bool history_last_unseen(const struct history *h, uint32_t depart);
 /* The number of an invocation's outcome with these results. */
 uint64_t history_would_return(const struct history *h, const struct view_call *call,
@@ -115,12 +115,12 @@ void histories_archive(struct histories *all, struct histories_size from,
                        struct archive *archive);
 /* New histories without their first `runs` ones, to which later ones are added. */
 struct histories *histories_beyond(uint32_t runs);
-/* Move runs of `other` with map[run] NONE to `all`, and set map[run] to their numbers here;
- * learn the initial values that the other has learnt. */
+/* Moves runs of `other` with map[run] NONE to `all`, and sets map[run] to their numbers here;
+ * takes over the other's initial values. */
 void histories_adopt(struct histories *all, struct histories *other, uint32_t *map);
 uint32_t histories_count(const struct histories *all);
 uint64_t histories_class(const struct histories *all, uint32_t run);
-/* False when its class was known. */
+/* False when the run's class was known. */
 bool histories_add(struct histories *all, const struct history *h);
 /* A further number of the class of a known run. */
 void histories_add_class(struct histories *all, uint64_t class_);
@@ -134,7 +134,7 @@ uint32_t histories_last(const struct histories *all);
 /* Number of steps of a thread of `h` shared with a run. */
 uint32_t histories_common(const struct histories *all, const struct history *h, uint32_t thread,
                           uint32_t run);
-/* Is there a run with all these prefixes? parts[0] is looked up first. */
+/* Does a run have all these prefixes? parts[0] is looked up first. */
 bool histories_have(const struct histories *all, const struct part *parts, uint32_t count);
 /* Mark the runs with a prefix. */
 void histories_mark(const struct histories *all, uint64_t prefix, bool *runs);
@@ -146,7 +146,7 @@ bool histories_have_class(const struct histories *all, uint64_t class_);
 /* As histories_have, and parts[0]'s thread continues? */
 bool histories_have_further(const struct histories *all, const struct part *parts,
                             uint32_t count);
-/* Has the run more than `steps` steps in this thread of `h`? */
+/* Does the run have more than `steps` steps in this thread of `h`? */
 bool histories_goes_on(const struct histories *all, const struct history *h, uint32_t thread,
                        uint32_t steps, uint32_t run);
 

@@ -111,7 +111,7 @@ static bool is_apart(const struct life *a, const struct life *b)
 	return a->address + a->size <= b->address || b->address + b->size <= a->address;
 }
 
-/* False when another block is there. */
+/* False when another block occupies the addresses. */
 static bool add_life(struct addresses *a, const struct life *l)
 {
 	GTreeNode *after = g_tree_lower_bound(a->lives, l);

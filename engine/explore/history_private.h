@@ -21,14 +21,14 @@ void history_find_lives(struct history *h);
 /* Does the integer point into an allocated block? Then *number is the block and place in it. */
 bool history_pointer(const struct history *h, uint64_t integer, uint32_t event,
                      uint64_t *number);
-/* Where the blocks of runs are. */
+/* Addresses of the blocks of runs. */
 struct addresses;
 struct addresses *addresses_new(void);
 void addresses_free(struct addresses *a);
 /* Adds a run's addresses. Returns the first event of its trace that allocates a block where
  * this or an earlier run has another one; NONE: each address belongs to one block. */
 uint32_t addresses_differ(struct addresses *a, const struct history *h);
-/* A write by thread and position. */
+/* The number of a write, by thread and position. */
 static inline uint64_t history_write_number(const struct history *h, uint32_t write)
 {
 	if (write == NONE)

@@ -20,7 +20,7 @@ enum { MOST_LIFETIME_ENDS = 2 };
  * returns their number. */
 unsigned lifetimes_ends(const struct lifetimes *l, uint32_t event,
                         uint32_t ends[MOST_LIFETIME_ENDS]);
-/* Does a thread end with it whose stack another uses? */
+/* Does the event end a thread whose stack another thread uses? */
 bool lifetimes_ends_thread(const struct lifetimes *l, uint32_t event);
 /* The first of them if before the event; else NONE. */
 uint32_t lifetimes_ended(const struct lifetimes *l, uint32_t event);
@@ -30,7 +30,7 @@ uint32_t lifetimes_ended(const struct lifetimes *l, uint32_t event);
 struct ended_wait {
 	uint32_t want, end;
 };
-/* All of a run; the caller unrefs the array. */
+/* All such waits of a run; the caller unrefs the array. */
 GArray *lifetimes_ended_waits(const struct lifetimes *l);
 /* Does `event` end the object that `thread` (NONE: any) waits for at the end of the run?
  * Without it the thread might have continued. */

@@ -3,7 +3,7 @@
 
 enum { LONGEST = 64 }; /* steps of a round */
 
-/* Are two steps of a thread equal, if the later one has outcome `seen` (0: as recorded)? */
+/* Are two steps of a thread equal, when the later one has outcome `seen` (0: as recorded)? */
 static bool same_step(const struct history *h, uint32_t thread, uint32_t a, uint32_t b,
                       uint64_t seen)
 {
@@ -25,8 +25,7 @@ bool looks_in_vain(const struct history *h, uint32_t read, uint64_t seen)
 {
 	uint32_t thread = h->trace->events[read].thread;
 	uint32_t last = g_array_index(h->step_of, uint32_t, read);
-	/* MOST_LOOKS rounds are compared with the round before each, so one more must be there
-	 */
+	/* MOST_LOOKS rounds are each compared with the one before, so one more is needed */
 	for (uint32_t period = 1; period <= LONGEST && period * (MOST_LOOKS + 1) <= last + 1;
 	     period++) {
 		uint32_t same = 0;

@@ -9,7 +9,8 @@
 /* Unsuccessful rounds distinguished when no limit of steps is given. */
 enum { MOST_LOOKS = 4 };
 
-/* With outcome `seen`, does `read` complete more than MOST_LOOKS equal rounds of its thread? */
+/* If it has outcome `seen`, does `read` complete more than MOST_LOOKS equal rounds of its
+ * thread? */
 bool looks_in_vain(const struct history *h, uint32_t read, uint64_t seen);
 
 #endif

@@ -10,9 +10,9 @@
 
 enum {
 	MOST_KEPT_EVENTS = 2000000, /* of all of them */
-	MOST_ERRORS = 16,           /* for which the point is looked for */
+	MOST_ERRORS = 16,           /* errors whose points are computed */
 	MOST_WORK = 20000000,       /* events taken, and steps of searches, for one error */
-	MOST_STATES = 20000,        /* for one question: is there a way to the run's end? */
+	MOST_STATES = 20000,        /* for one question: can the run's end be reached? */
 	MOST_CHOICES = 64,          /* choices of the threads that signals woke */
 };
 
@@ -81,7 +81,7 @@ struct failing {
 	uint32_t good;             /* events after which some run passes */
 	uint32_t passing, instead; /* that run, and its next event there, or NONE */
 	const struct trace *passing_t;
-	bool open; /* of some run it is not known */
+	bool open; /* for some run the answer is unknown */
 };
 
 /* Names of stack variables depend on the run, so they are left out: the place and the value
@@ -111,7 +111,7 @@ static char *event_text(const struct trace *t, uint32_t e)
 	return g_string_free(text, FALSE);
 }
 
-/* Which signal woke which thread, by the trace's must-order: it lies in no event. */
+/* Finds the thread that each signal woke, from the trace's must-order: no event says it. */
 static void pair_wakes(struct failing *f)
 {
 	const struct trace *t = f->t;
@@ -163,13 +163,12 @@ struct passing {
 	struct persistent *reduction;
 	uint32_t *threads; /* by the failing run's */
 	GArray *choices;   /* struct choice */
-	uint32_t next;     /* of the last way found: its first event, or NONE */
-	bool *final;       /* by variable: its last value counts */
+	uint32_t next;     /* of the last sequence found: its first event, or NONE */
+	bool *final;       /* by variable: does its last value count? */
 	uint32_t *last;    /* by variable: its last write in the run, or NONE */
 };
 
-/* A signal of the failing run that woke one of `of` threads, and the run does not show which.
- */
+/* A signal of the failing run that woke one of `of` threads, without the run showing which. */
 struct choice {
 	uint32_t at, of;
 };
@@ -187,7 +186,7 @@ static bool choose_next(GArray *choices)
 	return false;
 }
 
-/* Had the thread of the failing run not come out of its wait when the run ended? */
+/* Was the thread of the failing run still in its wait when the run ended? */
 static bool waits_on(const struct failing *f, uint32_t from, uint32_t thread)
 {
 	for (uint32_t e = from; e < f->count; e++) {
@@ -197,8 +196,8 @@ static bool waits_on(const struct failing *f, uint32_t from, uint32_t thread)
 	return true;
 }
 
-/* The thread that the failing run's signal wakes.  Where no wake shows it, it is one of those
- * that wait on: the `chosen`-th choice says which. */
+/* The thread that the failing run's signal wakes. If no wake shows it, the `chosen`-th choice
+ * selects one of those that still wait. */
 static uint32_t waiter(const struct failing *f, uint32_t signal, const struct passing *p,
                        uint32_t *chosen)
 {
@@ -231,8 +230,8 @@ static uint32_t waiter(const struct failing *f, uint32_t signal, const struct pa
 	return found;
 }
 
-/* Take the failing run's first events, `most` at most, as long as they are next in the passing
- * run, too, each as it was; their number. */
+/* Takes the failing run's first events, `most` at most, as long as they are also next in the
+ * passing run, with the same outcome; returns their number. */
 static uint32_t follow(struct failing *f, const struct passing *p, uint32_t most)
 {
 	struct run_state *s = p->s;
@@ -263,7 +262,7 @@ static uint32_t value_written(const struct trace *t, uint32_t e)
 	return x->op == OP_RMW && x->aux != 0 ? trace_value(t, x->aux).second : x->aux;
 }
 
-/* Do the variables that count end with the values that they have in the run? */
+/* Do the variables that count end with their values in the run? */
 static bool ends_so(void *context, const struct run_state *s)
 {
 	const struct passing *p = context;
@@ -293,7 +292,7 @@ static void find_finals(struct passing *p, const GPtrArray *names)
 			p->final[v] = true;
 			p->last[v] = final_write(t, v);
 			p->s->read[v] =
-			        true; /* states differ by it, though no event reads it */
+			        true; /* states differ by it, although no event reads it */
 		}
 	}
 }
@@ -303,7 +302,7 @@ static bool is_worked_off(const struct failing *f, const struct passing *p)
 	return f->work + persistent_work(p->reduction) > MOST_WORK;
 }
 
-/* After the failing run's first `count` events, can this one still come to its end? */
+/* After the failing run's first `count` events, can the passing run still come to its end? */
 static bool goes_on(struct failing *f, struct passing *p, uint32_t count)
 {
 	enum completion c = COMPLETION_NONE;
@@ -324,7 +323,7 @@ static bool goes_on(struct failing *f, struct passing *p, uint32_t count)
 	return c == COMPLETION_FOUND;
 }
 
-/* The most events of the failing run that can be taken. */
+/* The largest number of events of the failing run that can be taken. */
 static uint32_t most_followed(struct failing *f, struct passing *p)
 {
 	uint32_t most = 0;
@@ -338,7 +337,8 @@ static uint32_t most_followed(struct failing *f, struct passing *p)
 	return most;
 }
 
-/* The most events after which it can, if these are more than with those before. */
+/* Updates the point if the passing run can still reach its end after more events than those
+ * before. */
 static void improve(struct failing *f, struct passing *p, uint32_t run)
 {
 	uint32_t least = f->passing == NONE ? 0 : f->good + 1;
@@ -505,7 +505,7 @@ void no_return_find(struct no_return *n, struct explore_report *report,
 	for (guint i = 0; i < report->errors->len && i < MOST_ERRORS; i++) {
 		const struct explore_error *e =
 		        &g_array_index(report->errors, struct explore_error, i);
-		/* a reordering of a run that ends well may have a history that fails */
+		/* a reordering of a run that ends well may have a failing history */
 		if (e->end != EXPLORE_LINEARIZABILITY)
 			find_point(n, report, i, progress);
 	}

@@ -13,7 +13,7 @@
 
 #include "engine/explore/explore.h"
 
-/* Traces of runs: one of each class that passed, the first of each error; no_return_free. */
+/* Traces of runs: one for each class that passed, the first of each error; no_return_free. */
 struct no_return;
 /* `finals`: char *, names of variables whose last values decide whether a run passes; or
  * NULL. Borrowed. */
@@ -23,11 +23,11 @@ void no_return_free(struct no_return *n); /* may be NULL */
 enum { NO_RETURN_RUNS = 2000 };
 /* Is the trace of this run of the report needed? */
 bool no_return_needs(const struct explore_report *report, uint32_t run);
-/* The trace of a needed run is missing. */
+/* Notes that the trace of a needed run is missing. */
 void no_return_leave_out(struct no_return *n);
 /* Takes ownership of the trace of a run. */
 void no_return_keep(struct no_return *n, uint32_t run, struct trace *trace);
-/* The exploration begins again. */
+/* Drops all traces: the exploration begins again. */
 void no_return_clear(struct no_return *n);
 /* Add the points to the report. */
 void no_return_find(struct no_return *n, struct explore_report *report,

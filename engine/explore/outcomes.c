@@ -134,7 +134,8 @@ static void take_differs(struct search *x, uint32_t event)
 
 /* -- conditions -------------------------------------------------------------------------- */
 
-/* The signal or broadcast of a wake, and the wake of a signal, by this run's pairing. */
+/* The signal or broadcast that caused a wake, and the wake caused by a signal, by this run's
+ * pairing. */
 static uint32_t waker_of(const struct trace *t, uint32_t wake)
 {
 	struct must_run run = trace_must_into(t, wake);
@@ -170,7 +171,7 @@ static void wake_differs(struct search *x, uint32_t wait, uint32_t wake, uint32_
 			continue;
 		uint32_t woken = woken_by(t, s);
 		if (woken == NONE && s > wait)
-			continue; /* no other waiter: it would have woken this one */
+			continue; /* no other waiter exists: it would have woken this one */
 		struct asked *a = ask_new(x, FLIP_WOKEN, wake);
 		a->thread = thread;
 		a->other = s;
@@ -270,7 +271,8 @@ static void goes_on(struct search *x, uint32_t thread, uint32_t without)
 	const GArray *prefixes = x->h->threads[thread].prefixes;
 	struct asked *a = ask_new(x, FLIP_GOES_ON, NONE);
 	a->thread = thread;
-	if (trace_thread_events(x->t, thread).count == 0) /* nothing of it requires this */
+	if (trace_thread_events(x->t, thread).count == 0) /* a thread without events requires
+	                                                   * nothing */
 		a->in[0] = x->t->threads[thread].fork;
 	a->other = a->out[0] = without;
 	a->prefix = g_array_index(prefixes, uint64_t, prefixes->len - 1);

@@ -6,10 +6,11 @@
 
 #include <string.h>
 
-enum { MOST_LOOKS = 12 }; /* since the last change; of longer sequences nothing is known */
+enum { MOST_LOOKS = 12 }; /* since the last change; longer sequences are not compared */
 
 struct look {
-	uint64_t place; /* the memory, equal in all runs; for a plain read with the code */
+	uint64_t place; /* the memory, as a number equal in all runs; for a plain read
+	                 * including the code */
 	uint64_t seen;
 	bool needed; /* may not be left out */
 };
@@ -23,9 +24,9 @@ struct past {
 };
 
 struct pasts {
-	GHashTable *by_state; /* the number up to the last change, and the state -> GPtrArray of
-	                       * struct past */
-	struct numbers *longer; /* numbers after the last look */
+	GHashTable *by_state;   /* the number up to the last change, and the state -> GPtrArray
+	                         * of struct past */
+	struct numbers *longer; /* numbers of longer pasts, after the last look */
 	struct addresses *addresses;
 };
 
@@ -58,8 +59,8 @@ static bool are_equal(const struct look *a, const struct look *b)
 	return a->place == b->place && a->seen == b->seen;
 }
 
-/* Does `a` come of `b` by making its last look, which `b` makes too, where `b` makes a later
- * one, and leaving out all others of `b` from there on? */
+/* Is `a` obtained from `b` by replacing a later look of `b` with a's last look, which `b`
+ * makes too, and leaving out all others of `b` from there on? */
 static bool is_shorter(const struct past *a, const struct past *b)
 {
 	uint32_t last = a->count - 1, same = 0, later = NONE;
@@ -106,7 +107,7 @@ static void note(struct pasts *p, uint64_t key, struct past *own)
 
 /* -- of one run ---------------------------------------------------------------------------- */
 
-/* A thread since it last changed memory. */
+/* The looks of a thread since it last changed memory. */
 struct walk {
 	uint64_t base; /* its number then */
 	uint64_t last; /* after the last look */
@@ -152,7 +153,7 @@ static void look(struct walk *w, const struct history *h, uint32_t event, uint64
 static void note_state(struct pasts *p, const struct walk *w, uint64_t prefix, uint64_t state)
 {
 	struct past *own;
-	/* without a look it is neither shorter nor longer than another */
+	/* without looks it is neither shorter nor longer than another */
 	if (w->too_many || state == 0 || w->count == 0)
 		return;
 	own = g_malloc(sizeof *own + w->count * sizeof *own->looks);

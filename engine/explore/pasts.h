@@ -27,12 +27,12 @@ struct pasts;
 struct pasts *pasts_new(void);
 void pasts_free(struct pasts *p);
 /* Learn the pasts of a run, whose history is without rounds in vain. `scopes`: of specified
- * objects, within which nothing is learnt; or NULL. */
+ * objects, which are skipped; or NULL. */
 void pasts_learn(struct pasts *p, const struct await_rounds *rounds, const struct history *h,
                  const struct scopes *scopes);
 /* Does a shorter past have the continuations of the one with this number? */
 bool pasts_is_longer(const struct pasts *p, uint64_t prefix);
-/* The same of a thread's part of a schedule. */
+/* pasts_is_longer for a thread's prefix in a schedule. */
 bool pasts_have_longer(const struct pasts *p, const struct part *parts, uint32_t count);
 /* The same of a run. */
 bool pasts_longer_in(const struct pasts *p, const struct history *h);
@@ -44,7 +44,7 @@ uint32_t pasts_count(const struct pasts *p);
 /* Writes the pasts beyond the first `from`, or adds those that are read. The states belong to
  * this process: addresses are compared in runs of one. */
 void pasts_archive(struct pasts *p, uint32_t from, struct archive *archive);
-/* Learn the longer pasts of the other. */
+/* Adds the longer pasts of the other. */
 void pasts_adopt(struct pasts *p, const struct pasts *other);
 
 #endif

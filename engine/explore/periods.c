@@ -7,15 +7,16 @@
 #include "engine/trace/index.h"
 
 enum {
-	REPEATED = 16, /* schedules in a row that were drawn before: the bound has no more */
-	MOST_MORE = 12 /* periods beyond one for each thread */
+	REPEATED = 16, /* consecutive schedules drawn before, after which the bound counts as
+	                * exhausted */
+	MOST_MORE = 12 /* most periods beyond one for each thread */
 };
 
 struct periods {
 	GPtrArray *points; /* by thread (its number in the runtime): GArray of uint32_t, the
 	                    * events that it has made before each, or NULL */
 	GHashTable *drawn; /* digests of schedules */
-	unsigned more;     /* the bound: periods beyond one for each thread */
+	unsigned more;     /* the present bound: periods beyond one for each thread */
 };
 
 static void free_points(void *data)
@@ -68,7 +69,7 @@ static bool *mark_alone(const struct trace *t)
 	return alone;
 }
 
-/* Marks events of one place, where several threads come and one makes a change, and no lock is
+/* Marks events of one place that several threads access, and one changes, when no lock is
  * held at all of them. */
 static void mark(const struct trace *t, struct event_list list, const uint64_t *held,
                  const bool *alone, bool *marks)
@@ -111,7 +112,7 @@ void periods_learn(struct periods *p, const struct trace *t, const uint32_t *num
 		if (marks[e] && number[e] != UINT32_MAX)
 			g_array_append_val(*mine, number[e]);
 	}
-	/* a thread of which this run shows more has more key points */
+	/* a thread with more key points in this run than before */
 	if (points->len > p->points->len)
 		g_ptr_array_set_size(p->points, (gint)points->len);
 	for (guint u = 0; u < points->len; u++) {
@@ -129,7 +130,7 @@ void periods_learn(struct periods *p, const struct trace *t, const uint32_t *num
 
 /* -- schedules ---------------------------------------------------------------------------- */
 
-/* How often each thread is cut: `more` cuts, at chance, of those that have key points. */
+/* Draws the number of cuts in each thread: `more` in all, in threads with key points. */
 static void draw_cuts(const struct periods *p, unsigned more, unsigned *cuts, uint64_t *random)
 {
 	uint64_t all = 0;
@@ -155,7 +156,7 @@ static int compare_numbers(const void *p, const void *q)
 	return (a > b) - (a < b);
 }
 
-/* The periods of all threads, in an order by chance; each thread's in their order. */
+/* The periods of all threads, in random order; each thread's in their order. */
 static GArray *draw_schedule(const struct periods *p, unsigned more, uint64_t *random)
 {
 	GArray *turns = g_array_new(FALSE, FALSE, sizeof(struct log_turn));
@@ -200,7 +201,7 @@ static uint64_t digest_of(const GArray *turns)
 	return digest;
 }
 
-/* Every second schedule is of a higher bound: one with many schedules would leave none. */
+/* Every second schedule has a higher bound, as one bound with many schedules would take all. */
 GArray *periods_draw(struct periods *p, uint64_t *random)
 {
 	for (;;) {

@@ -19,9 +19,9 @@ struct periods;
 struct periods *periods_new(void);
 void periods_free(struct periods *p); /* NULL is allowed */
 
-/* The key points of a run (indexed: INDEX_VARIABLES, INDEX_OBJECTS), as far as they are more
- * than those of earlier runs; `number` is of each event in its thread (plan_event_numbers),
- * `held` has a bit for each lock (of several) that it is made under. */
+/* Learns the key points of a run (indexed: INDEX_VARIABLES, INDEX_OBJECTS), where they are
+ * more than those of earlier runs; `number`: of each event in its thread
+ * (plan_event_numbers); `held`: a bit for each lock (of several) held at the event. */
 void periods_learn(struct periods *p, const struct trace *t, const uint32_t *number,
                    const uint64_t *held);
 bool periods_known(const struct periods *p);

@@ -37,31 +37,31 @@ const char *const portfolio_words[] = { "auto", "pairs", "surw", "feedback", "pe
 static const enum arm only[] = { ARMS, ARM_PAIR, ARM_SURW, ARM_FEEDBACK, ARM_PERIODS };
 
 enum {
-	FIRST = 4, /* of pause's seeds that have a meaning; an exploration makes all at once */
+	FIRST = 4, /* seeds of pause that have a meaning; an exploration makes all of these */
 	MOST_KEPT = 64, /* schedules that feedback varies */
 	MOST_PAIRS = 4000,
-	MOST_WAITING = 3, /* of the pairs of two places */
-	MOST_EARLIER = 6, /* events before one that it may be turned with, */
+	MOST_WAITING = 3, /* of pairs of the same two places */
+	MOST_EARLIER = 6, /* events before an event with which it may be turned */
 	MOST_ENDS = 2,    /* last uses of a variable before its block's end */
 	LOOKED_AT = 64,   /* of at most this many */
 	TURNED = 3,       /* less suspicion for each pair that a run has turned */
 	RACE = 8,         /* at least the suspicion of a pair that races by happens-before */
 	FEW_EVENTS = 20000,
-	MOST_EVENTS = 200000,    /* of a run that is learned from, */
-	MOST_TARGETED = 4000000, /* or at least for its targets: */
+	MOST_EVENTS = 200000,    /* of a run from which pairs are learned, */
+	MOST_TARGETED = 4000000, /* or at least targets: */
 	MOST_LONG = 3            /* from at most this many such runs */
 };
 
-/* A conflicting pair: the thread whose event was first waits until the other has made its own.
- */
+/* A conflicting pair to be turned: the thread whose event was first waits until the other has
+ * made its own. */
 struct turned {
 	GArray *turns;
-	uint64_t places; /* of the two events: pairs of equal places are alike */
+	uint64_t places; /* places of the two events: pairs of equal places are alike */
 	int suspicion;   /* the higher the earlier */
-	int depth;       /* pairs that are turned in it */
+	int depth;       /* number of turned pairs in it */
 };
 
-/* Of the pairs of two places. */
+/* Counts of the pairs of two places. */
 struct alike {
 	guint waiting, taken;
 };
@@ -76,16 +76,16 @@ struct portfolio {
 	GArray *pairs;         /* struct turned, to be run */
 	GHashTable *alike;     /* places -> struct alike */
 	GHashTable *seen;      /* key of a write's and its read's place */
-	GPtrArray *kept;       /* GArray *: turns of runs with new ones, */
+	GPtrArray *kept;       /* GArray *: turns of runs with new pairs, */
 	GArray *targets;       /* struct log_target, */
-	GArray *target_uses;   /* and uint64_t: their events */
+	GArray *target_uses;   /* and uint64_t: their numbers of events */
 	GHashTable *target_at; /* place -> index + 1 */
-	uint64_t targeted;     /* the most events of a run that they are from */
+	uint64_t targeted;     /* length of the longest run that they come from */
 	uint64_t steps;        /* of a run */
 	uint32_t shares, depth;
 	bool explores;
 	struct periods *periods;
-	unsigned long_runs; /* of which only targets are learned */
+	unsigned long_runs; /* runs from which only targets are learned */
 };
 
 static void free_turned(void *data)
@@ -104,7 +104,7 @@ struct portfolio *portfolio_new(const struct portfolio_options *options)
 	p->random = hash_word(options->seed + 1) | 1;
 	p->seed = options->seed;
 	p->explores = options->explores;
-	p->runs = options->explores; /* its first run is by pause */
+	p->runs = options->explores; /* the first run is by pause */
 	p->pauses = options->share + options->explores;
 	p->shares = MAX(options->shares, 1);
 	p->depth = options->depth;
@@ -187,7 +187,7 @@ static enum arm draw_arm(struct portfolio *p)
 	return weight[arm] > 0 ? (enum arm)arm : ARM_POS;
 }
 
-/* One of the most suspicious, drawn. */
+/* Draws one of the most suspicious. */
 static guint most_suspicious(struct portfolio *p)
 {
 	guint at = 0, alike = 0;
@@ -202,17 +202,18 @@ static guint most_suspicious(struct portfolio *p)
 	return at;
 }
 
-/* Is there a pair that races by happens-before, and was not turned yet? */
+/* Is a pair left that races by happens-before, and was not turned yet? */
 static bool has_race(struct portfolio *p)
 {
 	return p->pairs->len > 0 &&
 	       g_array_index(p->pairs, struct turned, most_suspicious(p)).suspicion >= RACE;
 }
 
-/* First the seeds of pause that have a meaning, the later ones as every second run; then every
- * second one is a race that is turned, or without one a walk that is uniform over some place's
- * events; the others are chance, and any, in turn.  It was chosen among cycles with more pairs
- * on half of RaceBench (docs/exploration.md).  An exploration turns pairs by its plans. */
+/* The next strategy: first the seeds of pause that have a meaning, the later ones as every
+ * second run; then every second run turns a race, or without one is a walk that is uniform
+ * over some place's events; the others are chance, and any, in turn. It was chosen among
+ * cycles with more pairs on half of RaceBench (docs/exploration.md). An exploration turns
+ * pairs by its plans. */
 static enum arm next_arm(struct portfolio *p)
 {
 	static const enum arm turns[] = { ARM_SURW, ARM_POS, ARM_SURW, ARMS };
@@ -243,7 +244,7 @@ static void take_pair(struct portfolio *p, struct strategy *s)
 	}
 	s->kind = STRATEGY_TURNS;
 	s->turns = g_array_copy(pair->turns);
-	/* then chance; or the other goes on; or the one that was stopped, as soon as it can */
+	/* then chance; or the other thread continues; or the stopped one, as soon as it can */
 	unsigned how = draw(p, 4) < chances ? 0 : 1 + (unsigned)draw(p, 3);
 	p->turned = pair->depth;
 	s->seed = how ? 0 : s->seed;
@@ -336,7 +337,7 @@ static bool remember(GHashTable *set, uint64_t key)
 	return g_hash_table_add(set, g_memdup2(&key, sizeof key));
 }
 
-/* How many reads saw a write that such a read had not seen in any run. */
+/* The number of reads that saw a write which such a read had not seen in any run. */
 static unsigned new_sources(struct portfolio *p, const struct trace *t)
 {
 	unsigned count = 0;
@@ -350,8 +351,8 @@ static unsigned new_sources(struct portfolio *p, const struct trace *t)
 	return count;
 }
 
-/* The number of events of one place, by the runtime's number of their threads, with those of
- * all that come from it. */
+/* Adds the number of events of one place, by the runtime's number of their threads, including
+ * those of each thread's descendants. */
 static void add_target(struct portfolio *p, const struct trace *t, struct event_list list,
                        uint64_t place, uint32_t size)
 {
@@ -409,7 +410,7 @@ static void find_targets(struct portfolio *p, const struct trace *t)
 		           t->objects[o].address, 1);
 }
 
-/* Did `first`'s thread begin the other after it, or was it waited for before? */
+/* Did `first`'s thread create the other after it, or join it before? */
 static bool is_ordered(const struct trace *t, uint32_t first, uint32_t second)
 {
 	uint32_t by = t->events[first].thread;
@@ -438,13 +439,13 @@ static GArray *turns_before(const struct trace *t, const GArray *turns, const ui
 	return out;
 }
 
-/* Facts about a run's events while its pairs are looked for. */
+/* Facts about a run's events, for the search for its pairs. */
 struct looked_at {
 	const struct trace *t;
 	const struct order *hb; /* the run's happens-before */
 	const GArray *turns;
-	uint32_t *number; /* of each event in its thread, for turns */
-	uint64_t *held;   /* the locks that it is made under, a bit for each (of several) */
+	uint32_t *number; /* number of each event in its thread, for turns */
+	uint64_t *held;   /* the locks held at it, a bit for each (of several) */
 };
 
 static uint64_t *locks_held(const struct trace *t)
@@ -469,9 +470,9 @@ static uint64_t *locks_held(const struct trace *t)
 	return held;
 }
 
-/* How likely is a bug where these come in the other order? A data race by the run's
- * happens-before, a thread within the window between two events (`inside`), an access without a
- * lock in common, two locks held together. */
+/* The likelihood of a bug when these come in the other order, by: a data race by the run's
+ * happens-before, a thread within the window between two events (`inside`), an access without
+ * a common lock, two locks held together. */
 static int suspicion_of(const struct looked_at *l, uint32_t first, uint32_t second, bool inside)
 {
 	const struct event *a = &l->t->events[first], *b = &l->t->events[second];
@@ -485,8 +486,8 @@ static int suspicion_of(const struct looked_at *l, uint32_t first, uint32_t seco
 	return (race ? RACE : mine & other ? 0 : 4) + (inside ? 2 : 0);
 }
 
-/* The pair will wait to be turned, where few of the same places do; races wait by variable,
- * too. Every second one, and the first, in the run as it went there. */
+/* Adds the pair to those to be turned, if few of the same places wait; for races the variable
+ * counts, too. Every second one, and the first, is in the run as it went there. */
 static void turn_pair(struct portfolio *p, const struct looked_at *l, uint32_t first,
                       uint32_t second, bool inside)
 {
@@ -535,8 +536,7 @@ static void turn_pairs_of(struct portfolio *p, const struct looked_at *l,
                           struct event_list list)
 {
 	const struct trace *t = l->t;
-	uint64_t from =
-	        list.count > 1 ? draw(p, list.count) : 0; /* few of each two places wait */
+	uint64_t from = list.count > 1 ? draw(p, list.count) : 0; /* few of two places wait */
 	for (uint64_t at = 0; at < list.count; at++) {
 		uint64_t i = (from + at) % list.count;
 		unsigned tried = 0;
@@ -558,7 +558,7 @@ static void turn_pairs_of(struct portfolio *p, const struct looked_at *l,
 	}
 }
 
-/* The last uses of a block by others than the thread that frees it, and the free. */
+/* Adds the pairs of the free of a block and its last uses by other threads. */
 static void turn_ends_of(struct portfolio *p, const struct looked_at *l, uint32_t variable)
 {
 	const struct trace *t = l->t;

@@ -12,13 +12,13 @@
 #include "engine/trace/trace.h"
 
 struct portfolio;
-/* Strategies of shake that learn from runs; ends with NULL.  The first is all of them. */
+/* Strategies of shake that learn from runs; ends with NULL. The first stands for all. */
 extern const char *const portfolio_words[];
 struct portfolio_options {
 	unsigned word; /* of portfolio_words */
 	uint64_t seed;
-	/* An exploration turns pairs by itself, and records each look of a thread that spins
-	 * through its turn: only pause, pos, surw and random. It has made the first run. */
+	/* The exploration turns pairs itself, and records each look of a thread that spins:
+	 * only pause, pos, surw and random are used. It has made the first run. */
 	bool explores;
 	uint32_t share, shares; /* divide the strategies that do not depend on the seed;
 	                         * shares 0: all */
@@ -27,9 +27,9 @@ struct portfolio_options {
 struct portfolio *portfolio_new(const struct portfolio_options *options);
 void portfolio_free(struct portfolio *p); /* NULL is allowed */
 
-/* How the next run is made; strategy_release. */
+/* The strategy of the next run; strategy_release. */
 struct strategy portfolio_next(struct portfolio *p);
-/* Does it learn from the traces of runs? Not where one was too long. */
+/* Does it learn from the traces of runs? Not after one that was too long. */
 bool portfolio_looks(const struct portfolio *p);
 /* Learns from a run of that strategy: its trace (controlled mode; indexed as needed) with its
  * turns (struct log_turn), or NULL without one; `news`: no earlier run ended like this. */

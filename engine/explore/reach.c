@@ -24,7 +24,7 @@ static const uint32_t *state_at(const struct reach *r, uint32_t state)
 
 /* -- shared variables ---------------------------------------------------------------------- */
 
-/* Are there conflicting accesses in the list that forks and joins leave unordered? If not, each
+/* Does the list have conflicting accesses that forks and joins leave unordered? If not, each
  * has the same outcome in every order. Long lists count as shared. */
 static bool is_shared(const struct trace *t, const struct fork_order *o, struct event_list list)
 {
@@ -47,7 +47,7 @@ static bool is_shared(const struct trace *t, const struct fork_order *o, struct 
 	return false;
 }
 
-/* Is there a call of another thread that it may not commute with? */
+/* Does another thread have a call that it may not commute with? */
 static bool is_contested(const struct reach *r, const struct view_call *call)
 {
 	const struct view *v = r->x->h->view;
@@ -86,7 +86,7 @@ static bool is_visible(const struct reach *r, uint32_t e)
 	return sync_is_visible(r, e);
 }
 
-/* Can the event block its thread, or let another go on? */
+/* Can the event block its thread, or let another continue? */
 static bool may_unblock(const struct reach *r, uint32_t e)
 {
 	const struct event *x = &r->t->events[e];
@@ -138,7 +138,7 @@ static void find_keepers(struct reach *r)
 	}
 }
 
-/* (All schedules of a run's class, reach_linear.c, have its pasts.) */
+/* (Schedules of a run's class, for reach_linear.c, have the run's own pasts.) */
 static void find_left(struct reach *r)
 {
 	const struct history *h = r->x->h;
@@ -320,7 +320,7 @@ static void free_list(gpointer list)
 	g_array_unref(list);
 }
 
-/* Where a state is in the table, or would be. */
+/* The state's entry in the table, or the free one for it. */
 static uint32_t *known_slot(const struct reach *r, const uint32_t *state)
 {
 	uint32_t at = (uint32_t)hash_of(r, state) & r->known_mask;
@@ -339,7 +339,7 @@ static void grow_known(struct reach *r)
 		*known_slot(r, state_at(r, s)) = s + 1;
 }
 
-/* Its number, also where it was known. */
+/* The state's number, whether new or known. */
 static uint32_t add_state(struct reach *r, const uint32_t *state, struct origin origin)
 {
 	if (2 * (r->count + 1) > r->known_mask)
@@ -406,7 +406,7 @@ static GArray *candidates_like(struct reach *r, const struct candidate *c)
 	return list;
 }
 
-/* Of a run in which no thread continues? */
+/* Is it a reversal at the end of a run, where no thread continues? */
 static bool is_end(enum flip_kind kind)
 {
 	return kind == FLIP_STUCK || kind == FLIP_IDLE;
@@ -512,7 +512,7 @@ static bool stands(const struct reach *r, const uint32_t *state, uint32_t e)
 	return state[thread] > 0 || fork == NONE || is_done(r, state, fork);
 }
 
-/* A use on the other side of its object's end of life. */
+/* Adds reversals of a use to the other side of its object's end of life. */
 static void look_at_use(struct reach *r, uint32_t state_id, uint32_t e, uint32_t end)
 {
 	add_candidate(r,
@@ -572,7 +572,7 @@ static enum answer look_at_other(struct reach *r, uint32_t state_id, uint32_t e)
 	return o.answer;
 }
 
-/* The next event of a thread; adds a reversal if its outcome differs from the run. */
+/* Examines the next event of a thread; adds a reversal if its outcome differs from the run. */
 static enum answer look_at(struct reach *r, uint32_t state_id, uint32_t e)
 {
 	const uint32_t *state = state_at(r, state_id);
@@ -704,7 +704,7 @@ static uint64_t class_in(const struct reach *r, const uint32_t *state)
 	return class_;
 }
 
-/* When all threads have ended: other values of --final. */
+/* Adds other values of --final, when all threads have ended. */
 static void look_at_final(struct reach *r, uint32_t state_id)
 {
 	const uint32_t *state = state_at(r, state_id);
@@ -752,8 +752,8 @@ enum answer reach_look_at(struct reach *r, uint32_t s, uint32_t u)
 		if (u == r->x->limits->ender)
 			return ANSWER_OTHER; /* the program may end */
 		if (fork != NONE && !is_done(r, state_at(r, s), fork))
-			return ANSWER_WAITS; /* it did nothing in the run, and is not yet there
-			                      */
+			return ANSWER_WAITS; /* it did nothing in the run, and has not begun
+			                      * yet */
 		return goes_on != NULL && goes_on[u] ? look_at_going(r, s, u) : ANSWER_WAITS;
 	}
 	return stands(r, state_at(r, s), e) ? look_at(r, s, e) : ANSWER_WAITS;
@@ -819,8 +819,8 @@ static bool is_of_several(const struct reach *r, const struct event *x)
 	return false;
 }
 
-/* The same of an acquire that may begin a round in vain: would one of the thread's reads, up to
- * its next change of memory, have another outcome than in the run? */
+/* may_be_in_vain for an acquire that may begin a round in vain: would one of the thread's
+ * reads, up to its next change of memory, have another outcome than in the run? */
 static bool may_begin_in_vain(const struct reach *r, uint32_t s, uint32_t e)
 {
 	enum { MOST_AHEAD = 64 };
@@ -874,7 +874,7 @@ bool reach_is_stopped(struct reach *r)
 	return r->x->stopped;
 }
 
-/* Explore all successors of all states; a signal wakes any of the waiting threads. */
+/* Explores all successors of all states; a signal wakes any of the waiting threads. */
 bool reach_search(struct reach *r, uint32_t most)
 {
 	uint32_t *threads = g_new(uint32_t, r->threads + 1);

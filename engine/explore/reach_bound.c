@@ -24,7 +24,7 @@ struct visit {
 
 struct bounded {
 	struct reach *r;
-	GByteArray *least;  /* by state and last thread: preemptions of the best way found */
+	GByteArray *least;  /* by state and last thread: least number of preemptions found */
 	GArray *now, *next; /* struct visit: with `level` preemptions, and with one more */
 	uint32_t level;
 	uint32_t *threads, *waiters;
@@ -44,7 +44,7 @@ static void reach_with(struct bounded *b, struct visit v, bool preempts)
 	g_array_append_val(*(preempts ? &b->next : &b->now), v);
 }
 
-/* Could the thread that moved last have gone on? A thread in a wait for a condition or at a
+/* Could the thread that moved last have continued? A thread in a wait for a condition or at a
  * barrier that is woken later did not run in between. */
 static bool could_go_on(struct bounded *b, struct visit v)
 {
@@ -52,7 +52,7 @@ static bool could_go_on(struct bounded *b, struct visit v)
 	struct event_list mine = trace_thread_events(b->r->t, v.last);
 	uint32_t done = reach_state(b->r, v.state)[v.last];
 	enum op next = done == mine.count ? OP_WAKE : b->r->t->events[mine.items[done]].op;
-	bool sleeps = op_acquires(next) && /* on a futex, until the time is up */
+	bool sleeps = op_acquires(next) && /* sleeps on a futex, until a timeout */
 	              sync_waits(b->r, reach_state(b->r, v.state), v.last) != NONE;
 	if (next == OP_WAKE || sleeps)
 		return false;

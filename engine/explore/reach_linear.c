@@ -48,7 +48,7 @@ struct calls_search {
 
 /* -- where invocations begin --------------------------------------------------------------- */
 
-/* Can its place make a difference to others? */
+/* Can the event's place matter to other threads? */
 static bool is_noticed(const struct reach *r, uint32_t e)
 {
 	const struct event *x = &r->t->events[e];
@@ -56,7 +56,7 @@ static bool is_noticed(const struct reach *r, uint32_t e)
 	       (!event_inert(x) && op_table[x->op].class == OP_CLASS_SYNC && x->op != OP_FENCE);
 }
 
-/* Make visible where invocations begin. */
+/* Makes the events visible at which invocations begin. */
 static void show_calls(struct reach *r)
 {
 	struct calls_search *s = r->x->calls;
@@ -84,7 +84,8 @@ static bool has_begun(const struct calls_search *s, const uint32_t *state, uint3
 	return s->begins[call] != NONE && is_done(s->r, state, s->begins[call]);
 }
 
-/* The last event of the thread that ends the program is not taken in a state. */
+/* Has the call returned in the state? The last event of the thread that ends the program is
+ * not taken in a state. */
 static bool has_returned(const struct calls_search *s, const uint32_t *state, uint32_t call)
 {
 	const struct linear_call *c = &s->part->calls[call];
@@ -177,7 +178,8 @@ static uint64_t own_bit(const struct calls_search *s, uint32_t call)
 	return UINT64_C(1) << s->part->calls[call].thread;
 }
 
-/* The invocations that have run in the step from `before` to `after`; how many return in it. */
+/* Finds the invocations that have run in the step from `before` to `after`; returns the
+ * number that return in it. */
 static uint32_t find_running(struct calls_search *s, const uint32_t *before,
                              const uint32_t *after)
 {
@@ -192,7 +194,7 @@ static uint32_t find_running(struct calls_search *s, const uint32_t *before,
 	return returns;
 }
 
-/* One return. False: no configuration is left; *owed: those that run on. */
+/* Handles one return. False: no configuration is left; *owed: the invocations still running. */
 static bool return_from(struct calls_search *s, guint at, bool *unclear, uint64_t *owed)
 {
 	uint32_t call = g_array_index(s->running, uint32_t, at), open = NONE;
@@ -320,7 +322,8 @@ static const uint32_t *find_call(const struct calls_search *s, uint32_t event)
 	return NULL;
 }
 
-/* Each call just before the event by which it has been called; without it, not at all. */
+/* Moves each call just before the event by which it has been called; drops one without such
+ * an event. */
 static void delay_calls(const struct calls_search *s, GArray *sequence)
 {
 	uint32_t threads = s->r->threads;

@@ -42,28 +42,29 @@ struct reach {
 	bool *left; /* by event: its outcome in the run ends a round in vain or a longer past */
 	uint32_t *slot_of;         /* by variable: NONE where threads do not share it */
 	uint32_t *object_slot;     /* by object of the model: its abstract state, or NONE */
-	struct symmetry *symmetry; /* where objects are looked at by results, else NULL */
+	struct symmetry *symmetry; /* if objects are viewed by results, else NULL */
 	uint32_t *waits;         /* by event: the wait or arrival in force after it, or NONE */
-	uint32_t *counted;       /* by event: the semaphore, or the sleepers on a futex, whose
+	uint32_t *counted;       /* by event: the semaphore, or the futex's sleepers, whose
 	                          * number it reads; or NONE */
-	uint32_t *must;          /* by event: where its must-edges begin among `edges` */
+	uint32_t *must;          /* by event: start of its must-edges in `edges` */
 	GPtrArray *edges;        /* const struct must_edge *, of the trace */
 	uint32_t *begins, *ends; /* by message of a once-function: its events, or NONE */
 	uint8_t *tried;          /* by object: its state is observed by tries, or by reads of
 	                          * its count */
 	struct lock_sections sections;
-	GArray *keepers; /* uint32_t: events that may keep a thread from going on */
+	GArray *keepers; /* uint32_t: events that may keep a thread from continuing */
 	uint64_t end;    /* the values of the variables of --final at the end */
 	GArray *states;  /* uint32_t */
 	GArray *origins; /* struct origin */
 	uint32_t *known; /* hash table of states: 0, or one more than its number */
 	uint32_t known_mask;
 	GHashTable *candidates; /* key of equal candidates -> GArray of struct candidate */
-	GArray **rivals;        /* by call: events, or NULL: not looked at yet */
+	GArray **rivals;        /* by call: events, or NULL: not computed yet */
 	uint32_t *scratch;
-	uint32_t *writers; /* of the read that is looked at: one for each of its variables */
+	uint32_t *writers; /* for the present read: the writer of each of its variables */
 	uint32_t count;
-	bool *barred; /* by thread: to run it now is a preemption too many (reach_bound.c) */
+	bool *barred; /* by thread: running it now would exceed the bound on preemptions
+	               * (reach_bound.c) */
 };
 
 enum thread_bit {
@@ -109,7 +110,7 @@ static inline const uint32_t *reach_state(const struct reach *r, uint32_t state)
 	return &g_array_index(r->states, uint32_t, state * r->size);
 }
 
-/* reach.c: with the initial state, number 0; reach_end. */
+/* reach.c: begins with the initial state, number 0; reach_end. */
 void reach_begin(struct reach *r, struct search *x);
 void reach_end(struct reach *r);
 /* Can the thread's next event come as in the run? Another outcome is added as a candidate. */
@@ -130,14 +131,14 @@ uint32_t reach_waiters(const struct reach *r, uint32_t state, uint32_t thread,
                        uint32_t *waiters);
 /* The number of the state after the thread's next event. */
 uint32_t reach_add_next(struct reach *r, uint32_t state, uint32_t thread, uint32_t woken);
-/* The events of a way, struct origin with the last first. */
+/* Appends the events of a path, struct origin with the last first. */
 void reach_sequence(const struct reach *r, const GArray *way, GArray *sequence);
 /* Pass the reversal to the taker. */
 void reach_give(struct reach *r, const struct candidate *c);
 /* reach_bound.c: visit all states within the limits' bound on preemptions; false when these are
  * more than `most`, or the search was stopped. */
 bool reach_bounded(struct reach *r, uint32_t most);
-/* reach.c: the same without a bound. */
+/* reach.c: visits all states, without that bound; false as there. */
 bool reach_search(struct reach *r, uint32_t most);
 /* Is the search out of time, or cancelled? */
 bool reach_is_stopped(struct reach *r);
@@ -161,7 +162,7 @@ bool sync_may_wake(const struct reach *r, const uint32_t *state, uint32_t signal
 uint32_t sync_waits(const struct reach *r, const uint32_t *state, uint32_t thread);
 /* The number of the value seen by a read of a semaphore's count. */
 uint64_t sync_sees_count(const struct reach *r, const uint32_t *state, uint32_t event);
-/* Has the run operations whose outcomes only the search over states considers? */
+/* Does the run have operations whose outcomes only the search over states considers? */
 bool sync_has_outcomes(const struct trace *t);
 
 #endif

@@ -13,7 +13,7 @@
 static const struct outcome same = { .answer = ANSWER_SAME, .other = NONE };
 static const struct outcome waits = { .answer = ANSWER_WAITS, .other = NONE };
 
-/* `other`: for ANSWER_OTHER. */
+/* An outcome, with `other` for ANSWER_OTHER. */
 static struct outcome answered(enum answer answer, struct outcome other)
 {
 	other.answer = ANSWER_OTHER;
@@ -44,7 +44,7 @@ static uint32_t holder_in_run(const struct reach *r, uint32_t before, bool share
 	return NONE;
 }
 
-/* The same in a state: of several, the first in the run. */
+/* The holder in a state: of several, the first in the run. */
 static uint32_t holder(const struct reach *r, const uint32_t *state, uint32_t before,
                        bool shared, uint32_t but)
 {
@@ -109,7 +109,8 @@ static struct outcome take(const struct reach *r, const uint32_t *state, uint32_
 	        (struct outcome){ .kind = FLIP_FAILS, .op = OP_TAKETRYFAIL, .other = NONE });
 }
 
-/* How many sleep on a futex, where the read's wake wakes all; else, are there any? */
+/* The number of sleepers on a futex, if the read's wake wakes all; else whether there is
+ * one. */
 static int64_t sleepers_in(const struct reach *r, const uint32_t *state, uint32_t read)
 {
 	uint32_t sleepers = r->counted[read], signal = trace_next(r->t, read);
@@ -132,8 +133,8 @@ uint64_t sync_sees_count(const struct reach *r, const uint32_t *state, uint32_t 
 	return history_would_hold(r->x->h, event, (uint64_t)count);
 }
 
-/* The semaphore at the variable's address at that time, or the sleepers on its futex; or NONE.
- */
+/* The semaphore at the variable's address at that time, or the sleepers on the futex there;
+ * or NONE. */
 static uint32_t counted_at(const struct trace *t, uint32_t event)
 {
 	struct wide run = event_variables(t, &t->events[event]);
@@ -209,7 +210,7 @@ static struct outcome depart(const struct reach *r, const uint32_t *state, uint3
 {
 	const struct event *x = &r->t->events[e];
 	if (r->t->objects[x->target].count <= 0)
-		return same; /* then its must-orders hold */
+		return same; /* decided by its must-orders */
 	if (!bit_of(r, state, BIT_RELEASED, x->thread))
 		return waits;
 	bool serial = bit_of(r, state, BIT_SERIAL, x->thread);
@@ -248,7 +249,7 @@ bool sync_must_hold(const struct reach *r, const uint32_t *state, uint32_t e)
 	return true;
 }
 
-/* Equivalent threads are joined together. */
+/* Have all threads of the kind ended? Equivalent threads are joined together. */
 static bool all_ended(const struct reach *r, const uint32_t *state, uint32_t thread)
 {
 	const uint32_t *kind = r->symmetry ? r->symmetry->kind : NULL;

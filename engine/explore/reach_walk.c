@@ -107,7 +107,7 @@ static void walk(struct walk *w)
 {
 	enum { CLOCK_EVERY = 64, /* steps */ SHARES = 8 };
 	uint32_t s = 0, at, steps = 0;
-	/* of many threads a walk sees only the beginning: several beginnings are seen */
+	/* with many threads a walk reaches only the beginning: several beginnings are tried */
 	uint64_t most = MIN(w->looks + w->most_looks / SHARES + 1, w->most_looks);
 	shuffle(w);
 	while (w->looks < most && (steps++ % CLOCK_EVERY != 0 || !reach_is_stopped(w->r)) &&
@@ -141,7 +141,8 @@ static int by_event(gconstpointer a, gconstpointer b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-/* For each reversal the one with the maximal prefix, in an order determined by the walks. */
+/* Selects for each reversal the candidate with the maximal prefix, in an order determined by
+ * the walks. */
 static GArray *largest(const struct reach *r)
 {
 	GArray *all = g_array_new(FALSE, FALSE, sizeof(struct candidate));

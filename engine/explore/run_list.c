@@ -7,7 +7,7 @@
 
 enum { EVERY = 64, MOST_BYTES = 5 /* of a number */ };
 
-/* Of the run with the number EVERY * (i + 1) in the list. */
+/* A mark of the run with the number EVERY * (i + 1) in the list. */
 struct run_mark {
 	uint32_t run, next; /* and the byte after it */
 };

@@ -16,7 +16,7 @@ struct run_list {               /* begins as zeros; run_list_clear */
 	struct run_bytes *more; /* the others; most lists have none; owned */
 };
 void run_list_clear(struct run_list *list);
-/* The last run; of a list with any. */
+/* The last run of a list that is not empty. */
 uint32_t run_list_last(const struct run_list *list);
 /* Add a run after the last one. */
 void run_list_add(struct run_list *list, uint32_t run);
@@ -26,7 +26,7 @@ bool run_list_has(const struct run_list *list, uint32_t run);
 struct run_at {
 	const struct run_list *list;
 	uint32_t run;        /* the run there */
-	uint32_t next, left; /* the byte after it; runs from it on */
+	uint32_t next, left; /* offset after it; number of runs from it on */
 };
 /* The first run that is not below `from`; left is 0 at the end. */
 struct run_at run_list_from(const struct run_list *list, uint32_t from);

@@ -216,7 +216,7 @@ static void add_touch(struct check *c, uint32_t e, uint32_t variable)
 	found->plain |= !op_is_atomic(x->op);
 }
 
-/* Is there a lock that excludes both? */
+/* Does a lock exclude both? */
 static bool have_common_lock(const struct use_of *a, const struct use_of *b)
 {
 	for (guint i = 0; i < a->locks->len; i++)

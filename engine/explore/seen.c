@@ -121,7 +121,7 @@ static uint64_t plain_byte(uint64_t integer, uint64_t at)
 /* Value that the bytes of an access hold. */
 struct held {
 	struct access_value value;
-	uint64_t pointer; /* number of the whole, if it is one; else 0 */
+	uint64_t pointer; /* number of the whole value as a pointer, if it is one; else 0 */
 };
 static const struct held nothing;
 
@@ -151,7 +151,7 @@ static uint64_t byte_number(const struct held *held, uint64_t address)
 	                     : plain_byte(held->value.integer, at);
 }
 
-/* The number of a byte of static data initially; 0: unknown. */
+/* The number of a byte of static data's initial value; 0: unknown. */
 static uint64_t initial_byte(const struct history *h, const struct variable *v,
                              uint64_t address)
 {
@@ -159,7 +159,7 @@ static uint64_t initial_byte(const struct history *h, const struct variable *v,
 		return 0;
 	struct initial_page *page = page_at(h->initials, address);
 	uint64_t learned = page->learned ? page->learned[address % PAGE] : 0;
-	if (!page->asked) /* not before a run: then the program is loaded */
+	if (!page->asked) /* only after the program was loaded for a run */
 		page->loaded = h->initials->read != NULL &&
 		               h->initials->read(h->initials->context, address / PAGE * PAGE,
 		                                 page->bytes, PAGE);
@@ -194,11 +194,11 @@ void history_learn_initials(struct history *h)
 
 /* -- sequences of bytes -------------------------------------------------------------------- */
 
-/* Bytes of unknown values are joined as far as one write made them. */
+/* Bytes of a value. Unknown bytes are joined if one write made them. */
 struct bytes {
 	const struct history *h;
 	uint64_t number;
-	uint64_t from, length; /* of the unknown bytes at the end: place in their write */
+	uint64_t from, length; /* for the unknown bytes at the end: offset in their write */
 	uint32_t write;        /* theirs; NONE: initially */
 };
 
@@ -247,7 +247,7 @@ static struct held written_by(const struct history *h, uint32_t write)
 	return write == NONE ? nothing : held_by(h, write, true);
 }
 
-/* The place of a byte in its write; of initial ones in their variable's memory. */
+/* The offset of a byte in its write; of initial ones in their variable's memory. */
 static uint64_t place_in(const struct held *wrote, uint64_t address)
 {
 	return address - wrote->value.address;
@@ -330,7 +330,8 @@ struct part history_final(const struct history *h, struct wide range, const uint
 				sum += history_mix(now, a - first->address);
 		}
 	}
-	/* of the name and the value together: callers add the numbers of several variables */
+	/* the number joins name and value, since callers add the numbers of several
+	 * variables */
 	return (struct part){ .who = name, .prefix = history_mix(name, sum) };
 }
 

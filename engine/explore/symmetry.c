@@ -8,7 +8,7 @@ struct likeness {
 	const struct history *h;
 	const struct trace *t;
 	const uint8_t *visible;
-	uint64_t *doing;  /* by thread: number of its behaviour; 0: unique */
+	uint64_t *doing;  /* by thread: number for its behaviour; 0: unique */
 	uint32_t *joined; /* by thread: the event that joins it, or NONE */
 };
 
@@ -56,8 +56,8 @@ static uint64_t thread_number(const struct likeness *f, uint32_t thread)
 	return number | 1;
 }
 
-/* Does the parent do nothing visible between joins of equivalent threads, so that it may as
- * well wait for all? */
+/* Does the parent do nothing visible between joins of equivalent threads, so that it may wait
+ * for all at once? */
 static bool joined_together(const struct likeness *f, uint32_t a, uint32_t b)
 {
 	uint32_t x = f->joined[a], y = f->joined[b];

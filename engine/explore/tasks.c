@@ -98,12 +98,12 @@ static void join_end(struct join *j)
 	g_hash_table_unref(j->histories);
 }
 
-/* Of the task that is added. */
+/* Maps numbers of the added task to the join's. */
 struct numbering {
-	uint32_t origin,
-	        offset;      /* runs of the base, which both have; and added to the others */
-	uint32_t *histories; /* by history: its number in the join */
-	GArray *errors;      /* uint32_t by error: its index in the join */
+	uint32_t origin, offset; /* number of the base's runs, which both have; offset for the
+	                          * others */
+	uint32_t *histories;     /* by history: its number in the join */
+	GArray *errors;          /* uint32_t by error: its index in the join */
 };
 
 static uint32_t joined_run(const struct numbering *n, uint32_t run)
@@ -148,7 +148,7 @@ static void adopt_histories(struct join *j, struct exploration *other, struct nu
 	know_histories(j, own);
 }
 
-/* Is run `a` easier to read than run `b`? As explore_errors.c has it. */
+/* Is run `a` easier to read than run `b`? As in explore_errors.c. */
 static bool is_shorter(const struct explore_run *a, const struct explore_run *b)
 {
 	return a->switches != b->switches ? a->switches < b->switches : a->events < b->events;
@@ -163,8 +163,8 @@ static guint error_index(const struct explore_report *r, const char *key)
 	return i;
 }
 
-/* The runs are moved; those whose class is known count no more, neither as a class nor in
- * their error (`twice`, by error of the other). */
+/* Moves the runs; those of a known class no longer count, neither as a class nor in their
+ * error (`twice`, by error of the other). */
 static void adopt_runs(struct join *j, struct exploration *other, const struct numbering *n,
                        uint64_t *twice)
 {
@@ -352,7 +352,8 @@ static void adopt(struct join *j, struct exploration *other)
 
 /* -- tasks that have begun anew ------------------------------------------------------------ */
 
-/* Objects that are not as specified, and whether runs need kernel threads. */
+/* The number of objects that violate their specifications, and of other reasons to begin
+ * again. */
 static guint knowledge(const struct exploration *x)
 {
 	return g_hash_table_size(x->plain) + g_hash_table_size(x->ordered) + x->kernel_threads;
@@ -389,10 +390,10 @@ static void adopt_restarted(struct exploration *x, const struct exploration *oth
 
 /* The files, in the order of their tasks, and their common base. */
 struct division {
-	GPtrArray *files, *bases; /* struct checkpoint *: of the tasks; bases that were named */
-	struct tasks *base;       /* the state that they began with */
+	GPtrArray *files, *bases; /* struct checkpoint *: the tasks; bases that were named */
+	struct tasks *base;       /* the state with which the tasks began */
 	bool anew;                /* some have begun anew */
-	GArray *runs; /* for the next task: as many as the base has, empty; or NULL */
+	GArray *runs; /* for the next task: as many empty runs as the base has; or NULL */
 };
 
 static bool belong(const struct division *d, const struct checkpoint *c, struct error *error)
@@ -458,8 +459,7 @@ static gint by_task(gconstpointer p, gconstpointer q)
 	return (i > k) - (i < k);
 }
 
-/* The runs that a task has not added are as many as the base's, and empty: these are made once.
- */
+/* Lends the next task as many empty runs as the base has, which are made once for all tasks. */
 static void lend_runs(struct division *d, struct exploration *x)
 {
 	if (d->runs == NULL)
@@ -510,7 +510,7 @@ static bool join_added(struct division *d, struct error *error)
 	return good;
 }
 
-/* Is it a better one to go on from than `best`, of tasks that have begun anew? */
+/* Is it a better state to continue from than `best`, among tasks that have begun anew? */
 static bool is_better(const struct tasks *t, const struct tasks *best)
 {
 	guint k = knowledge(&t->x), known = knowledge(&best->x);
@@ -551,7 +551,7 @@ static bool join_restarted(struct division *d, struct error *error)
 	return t != NULL;
 }
 
-/* Schedules that another task has covered, and those that two tasks found. */
+/* Removes schedules that another task has covered, and those that two tasks found. */
 static void prune(struct exploration *x)
 {
 	GPtrArray *pending = worklist_steal(x->worklist);
@@ -673,7 +673,7 @@ bool tasks_keep(struct tasks *t, const char *path, struct error *error)
 	return file_may_become(path, FILE_STATE, error) && checkpoint_store(&t->x, path, error);
 }
 
-/* PREFIX.base, or that of a task from 0; owned by the caller. */
+/* The path PREFIX.base, or PREFIX.N; owned by the caller. */
 static char *base_path(const char *prefix)
 {
 	return g_strdup_printf("%s.base", prefix);
@@ -703,7 +703,7 @@ static bool are_free(const char *prefix, uint32_t count, struct error *error)
 	return free && is_free(base_path(prefix), error);
 }
 
-/* Every COUNT-th of the list, from `index` on, is added by `add`. */
+/* Writes a task: `add` adds every COUNT-th element of the list, from `index` on. */
 static bool write_task(struct exploration *x, const GPtrArray *pending,
                        const GPtrArray *repeats, const char *prefix, struct error *error)
 {
@@ -768,7 +768,7 @@ bool tasks_failed(const struct tasks *t)
 	return explore_has_failed(&t->x);
 }
 
-/* Of the variables of --final and --check, which the identity lists. */
+/* Notes the variables of --final and --check, which the identity lists. */
 static void note_finals(struct exploration *x)
 {
 	static const char key[] = "\nfinal";

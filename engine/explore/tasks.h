@@ -26,22 +26,22 @@ bool tasks_are(const char *path);
  * With `lenient` tasks may be missing, which is a reason for incompleteness. NULL and `error`.
  */
 struct tasks *tasks_join(const GPtrArray *paths, bool lenient, struct error *error);
-/* The state as one file, to be gone on from. */
+/* Writes the state as one file, from which the exploration can be resumed. */
 bool tasks_keep(struct tasks *tasks, const char *path, struct error *error);
 /* Write it as PREFIX.base and PREFIX.1 to PREFIX.COUNT; files that exist are never
  * overwritten. */
 bool tasks_divide(struct tasks *tasks, const char *prefix, uint32_t count, struct error *error);
 void tasks_free(struct tasks *tasks);
 
-/* Schedules and runs that are left to look at; all runs; was there an error? */
+/* Number of schedules and runs left to process; number of all runs; was there an error? */
 uint64_t tasks_left(const struct tasks *tasks);
 uint64_t tasks_runs(const struct tasks *tasks);
 bool tasks_failed(const struct tasks *tasks);
-/* The rest is owned by the tasks. The report of the join, after which they can neither be kept
- * nor divided: */
+/* The rest is owned by the tasks. Makes the report of the join, after which they can neither
+ * be kept nor divided: */
 const struct explore_report *tasks_report(struct tasks *tasks);
 const char *tasks_program(const struct tasks *tasks);
-/* The options that the exploration was begun with, as text. */
+/* The exploration's options, as text. */
 const char *tasks_options(const struct tasks *tasks);
 /* The bound on preemptions. False: none. */
 bool tasks_bounded(const struct tasks *tasks, uint32_t *preemptions);

@@ -9,8 +9,8 @@
 
 /* A cache by place of the code: g_hash_table_unref. */
 GHashTable *unseen_new(void);
-/* Does the code after the wait (its arrival or its end) do the same whichever thread is the
- * last? (debuginfo_result_unseen.) */
+/* Is the code after the wait (its arrival or its end) the same for every last thread?
+ * (debuginfo_result_unseen.) */
 bool unseen_at(GHashTable *known, const struct trace *t, uint32_t event);
 
 #endif

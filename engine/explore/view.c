@@ -23,7 +23,7 @@ static bool stays(const struct scopes *s, const struct event *x)
 	       !op_releases(x->op);
 }
 
-/* A lock that is also taken outside scopes is held during the whole step. */
+/* Notes a lock that is also taken outside of scopes: it is held during the whole step. */
 static void note_lock(struct rewriting *w, const struct event *x)
 {
 	if (!(w->v->scopes->lock_use[x->target] & LOCK_OUTSIDE) || event_inert(x))
@@ -178,7 +178,8 @@ static bool see_scopes(struct view *v, const struct view_rules *rules,
 	return true;
 }
 
-/* Make the events that are left out inert. (They are outside of scopes: calls are no looks.) */
+/* Makes the events that are left out inert. (They are outside of scopes: calls are no
+ * looks.) */
 static void leave_out(struct view *v)
 {
 	const struct trace *t = v->recorded;

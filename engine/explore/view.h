@@ -18,8 +18,8 @@
 /* A step of a specified object: an invocation, or an access from outside. */
 struct view_call {
 	uint32_t event;  /* of the view */
-	uint32_t last;   /* of the recording: the event by which a plan has done it */
-	uint32_t object; /* of the model; NONE: an access irrelevant to others */
+	uint32_t last;   /* the recorded event with which a plan has completed it */
+	uint32_t object; /* object of the model; NONE: an access irrelevant to others */
 	uint32_t thread;
 	const struct scope *scope; /* NULL: an access from outside */
 	GArray *before;            /* uint32_t, calls: earlier ones it does not commute with */
@@ -37,8 +37,7 @@ struct view {
 	/* By object of the model: its effects determine all results, so the order of
 	 * invocations matters only through these; or NULL. */
 	bool *by_results;
-	uint32_t unruly; /* an object that was expected to have this property, but has not; or
-	                  * NONE */
+	uint32_t unruly; /* an object without the expected property; or NONE */
 	/* Text of an invocation that contradicts the effects; owned, or NULL. */
 	char *contradiction;
 	const char *contradiction_at; /* its place */
@@ -53,7 +52,7 @@ struct view_rules {
 	bool by_results;     /* invocations with equal results are equivalent, where effects
 	                      * determine results */
 	GHashTable *ordered; /* exceptions from by_results */
-	/* By event: looks that led nowhere, which are no steps; or NULL. Borrowed as long as
+	/* By event: looks without effect, which are no steps; or NULL. Borrowed as long as
 	 * the view is used. */
 	const bool *left_out;
 };
@@ -79,14 +78,14 @@ bool view_names(const struct view *v, const struct view_call *call, bool open, s
                 struct call_scratch *scratch);
 /* Find objects that can be viewed by results. */
 void view_find_results(struct view *v, const struct view_rules *rules);
-/* Do two calls of an object commute? `open`: for any result of `b`. */
+/* Do two calls of an object commute? `open`: with any result of `b`. */
 bool view_commute(const struct view *v, const struct view_call *a, const struct view_call *b,
                   bool open);
 /* Pairs of calls of two threads that are otherwise unordered and commute although they access
  * the same memory: their reversals need no run. Appends at most `most` as text (char *, owned);
  * returns their number. */
 uint64_t view_commuting_pairs(const struct view *v, GPtrArray *texts, guint most);
-/* Set `before`, search a contradiction, and order non-commuting calls. */
+/* Sets `before`, searches a contradiction, and orders non-commuting calls. */
 void view_order_calls(struct view *v, GArray *edges);
 /* The recorded event that represents a view's event in a plan, or NONE: it is inside a step, or
  * left out. */

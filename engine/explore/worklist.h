@@ -17,8 +17,8 @@ struct pending {
 	struct part *parts; /* owned: prefixes of a run that follows it; NULL: unknown */
 	uint32_t parts_count;
 	uint32_t parent;   /* the parent run; NONE: none */
-	uint32_t known_as; /* the parent's number among the histories; NONE */
-	char *flip, *thread, *place, *variable; /* owned: struct explore_run */
+	uint32_t known_as; /* the parent's number among the histories; NONE: none */
+	char *flip, *thread, *place, *variable; /* owned: as in struct explore_run */
 	bool library;                           /* struct explore_run */
 	enum flip_kind kind;
 	char *use;      /* owned: FLIP_USE: the use's key (struct explore_use), else NULL */
@@ -55,7 +55,7 @@ GPtrArray *worklist_steal(struct worklist *w);
 uint64_t pending_key(const struct pending *p);
 /* Enter the other's keys as well. */
 void worklist_adopt_keys(struct worklist *w, const struct worklist *other);
-/* By run: counts[run] += the schedules that were derived from it and wait. */
+/* By run: adds to counts[run] the number of its pending schedules. */
 void worklist_count(const struct worklist *w, uint32_t *counts);
 /* The number of keys. */
 uint32_t worklist_entered(const struct worklist *w);

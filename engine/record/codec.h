@@ -46,7 +46,7 @@ CODEC uint64_t log_word_pc(uint64_t word)
 
 struct log_message_fields {
 	uint32_t number;
-	unsigned channel, pages, bytes; /* 0: of no channel of the process alone */
+	unsigned channel, pages, bytes; /* channel 0: not a channel of the process alone */
 };
 CODEC uint64_t log_message(uint64_t number, unsigned channel, unsigned pages, uint64_t bytes)
 {
@@ -113,10 +113,10 @@ CODEC uint64_t log_frame_begin(uint64_t word)
 /* ---- a short record: the differences from its site's entry ---- */
 
 /*
- * Differences stand in their fields with the lowest one as 0, so that one comparison says
- * whether a difference fits, and nothing has to be masked. The field of one that does not fit
- * is above LOG_OFFSET_MOST, LOG_DELTA_MOST. The field of a value's begins at LOG_DELTA_LOWEST,
- * which is not in the result here: the comparison is of the difference alone.
+ * Differences are stored in their fields with the lowest one as 0, so that one comparison
+ * shows whether a difference fits, and no masking is needed. The field of one that does not
+ * fit exceeds LOG_OFFSET_MOST, LOG_DELTA_MOST. A value's field begins at LOG_DELTA_LOWEST,
+ * which is not included in the result here: only the difference is compared.
  */
 CODEC uint64_t log_offset_field(uint64_t difference)
 {
@@ -132,7 +132,7 @@ CODEC uint64_t log_short(unsigned slot, uint64_t delta, uint64_t offset_field)
 	return LOG_SHORT | (uint64_t)slot << LOG_SLOT_SHIFT | delta << LOG_DELTA_SHIFT |
 	       offset_field;
 }
-/* The record of a value that is not known, once it is: to be added. */
+/* The addition to the record of an unknown value, once it is known. */
 CODEC uint64_t log_short_known(uint64_t delta)
 {
 	return (delta - LOG_DELTA_UNKNOWN) << LOG_DELTA_SHIFT;
@@ -164,7 +164,7 @@ CODEC uint64_t log_short_offset(uint64_t word)
 
 /* ---- two short records in a word (free mode): the first, and later the second ---- */
 
-/* As log_offset_field; up to LOG_HALF_MOST it fits. */
+/* As log_offset_field; fits up to LOG_HALF_MOST. */
 CODEC uint64_t log_half_field(uint64_t difference)
 {
 	return difference + LOG_HALF_BIAS;
@@ -177,7 +177,7 @@ CODEC uint64_t log_pair(uint64_t first)
 {
 	return LOG_SHORT | LOG_PAIR | LOG_HALF_NONE << LOG_HALF_BITS | first;
 }
-/* The fields that change when the second comes, for ^. */
+/* The change of fields for the second record, as an operand of ^. */
 CODEC uint64_t log_pair_second(uint64_t second)
 {
 	return (second ^ LOG_HALF_NONE) << LOG_HALF_BITS;

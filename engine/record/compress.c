@@ -72,7 +72,7 @@ static bool compress(struct compressor *c, uint64_t sequence, uint64_t offset)
 		                        .sequence = sequence,
 		                        .bytes = bytes };
 	uint64_t to = offset + LOG_CHUNK;
-	/* The frame's head after its body; then the chunk's head goes, then the rest of it. */
+	/* writes the frame's head after its body, then removes the chunk: its head first */
 	return file_write_all(c->log, c->frame + 1, bytes, to + sizeof(*c->frame)) &&
 	       file_write_all(c->log, c->frame, sizeof(*c->frame), to) &&
 	       file_write_all(c->log, &none, sizeof(none), offset) &&

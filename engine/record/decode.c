@@ -27,8 +27,8 @@ static void set_key(struct log_record *r, uint64_t key)
 	r->pc = log_word_pc(key);
 }
 
-/* Restore the site's data of a short record, with the address difference; `field`: that of the
- * difference, which ENTER and LEAVE have a count in. */
+/* Restore the site's data of a short record, with the address difference; `field`: that of
+ * the difference, which holds a count in ENTER and LEAVE. */
 static bool repeat_site(struct log_reader *reader, struct log_record *r, unsigned slot,
                         uint64_t field, uint64_t offset)
 {

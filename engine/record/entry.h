@@ -13,7 +13,7 @@ struct program; /* an ELF file with debug information on functions */
 struct program *program_open(const char *path, struct error *error);
 void program_close(struct program *p); /* NULL is allowed */
 
-/* Does the file have the name as a whole, as one of a symbol has that it needs of a library? */
+/* Is the name a whole string in the file, as the name of a symbol needed from a library is? */
 bool program_names(const struct program *p, const char *name);
 /* The address of five bytes of nops at the entry of `function` (C, or qualified C++); *address
  * is 0 when the program lacks it (it may be in a library). False and `error` when not all its

@@ -131,7 +131,7 @@ char *record_reads_text(const struct debuginfo *module, const char *name)
 	}
 }
 
-/* The first answer of `ask` about a module with events of the trace; NULL: none. */
+/* The first answer of `ask` for a module with events of the trace; NULL: none. */
 static char *ask_modules(const struct record_facts *facts, const struct trace *trace,
                          char *ask(const struct record_facts *facts,
                                    const struct record_module *m, const struct debuginfo *d))
@@ -268,7 +268,7 @@ void record_note_ending(struct trace *t, const struct record_facts *f,
 		trace_note_ending(t, ENDING_CUT, 0,
 		                  f->status == LOG_CUT ? "it took too many steps"
 		                                       : "it waited for more input");
-	else if (r->interrupted && r->signal) /* else its handler let it end by itself */
+	else if (r->interrupted && r->signal) /* else a handler let the program end by itself */
 		trace_note_ending(t, ENDING_CUT, 0, "it was interrupted");
 	else if (r->signal)
 		trace_note_ending(t, ENDING_SIGNAL, r->signal, NULL);

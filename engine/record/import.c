@@ -58,7 +58,7 @@ static GArray *find_chunks(struct import *im)
 	return chunks;
 }
 
-/* The chunk at `offset` has been read: its memory is the system's again. */
+/* Releases the memory of the chunk at `offset`, which has been read. */
 static void end_chunk(struct import *im, uint64_t offset)
 {
 	if (im->lent)
@@ -85,7 +85,7 @@ static void begin_chunk(struct import *im, struct log_reader *reader, uint64_t o
 	                 (const uint64_t *)(chunk + bytes));
 }
 
-/* Another thread comes, or (`last`) none. */
+/* Notes that another thread continues, or (`last`) none. */
 static void note_turn(struct import *im, bool last)
 {
 	uint64_t made = import_lane(im, im->thread)->ordinal;
@@ -98,7 +98,7 @@ static void note_turn(struct import *im, bool last)
 static void read_records(struct import *im)
 {
 	struct log_record record = { .slot = 0 };
-	bool more, weak = im->header->memory != LOG_SC; /* each access is looked at then */
+	bool more, weak = im->header->memory != LOG_SC; /* then each access is examined */
 	do {
 		struct lane *lane = import_lane(im, im->thread);
 		if (!weak && lane->state == 0)
@@ -123,7 +123,7 @@ void import_chunk(struct import *im, const char *chunk, uint64_t bytes)
 	read_records(im);
 }
 
-/* The chunks that have not been read while the program ran. */
+/* Reads the chunks that were not read while the program ran. */
 static bool read_controlled(struct import *im, GArray *chunks, const struct progress *progress)
 {
 	uint64_t *expanded = NULL;
@@ -144,8 +144,8 @@ static bool read_controlled(struct import *im, GArray *chunks, const struct prog
 /* Free mode: every thread has its own chunks; tickets at synchronisation order the parts
  * between them. */
 
-/* Add the accesses of sites that are known, and read the record after them into lane->record;
- * false at the end. */
+/* Adds the accesses of known sites, and reads the next other record into lane->record; false
+ * at the end. */
 static bool lane_record(struct import *im, struct lane *lane)
 {
 	if (!lane->reader)
@@ -167,8 +167,8 @@ static bool lane_record(struct import *im, struct lane *lane)
 struct merge {
 	struct import *im;
 	GSequence *waiting; /* thread ids by their next tickets */
-	GArray *started;    /* uint32_t: threads whose records before the first ticket are to be
-	                     * read */
+	GArray *started;    /* uint32_t: threads whose records before the first ticket are
+	                     * still to be read */
 };
 
 static gint by_ticket(gconstpointer a, gconstpointer b, gpointer im)
@@ -241,7 +241,8 @@ static bool read_free(struct import *im, GArray *chunks, const struct progress *
 	return whole;
 }
 
-/* The operation that a blocked thread would do; LOG_NOTHING: none that the trace can say. */
+/* The operation that a blocked thread was about to make; LOG_NOTHING: none that the trace can
+ * express. */
 static enum log_tag wanted_tag(enum log_wait reason, uint64_t object)
 {
 	switch (reason) {
@@ -551,8 +552,8 @@ static void clear_facts(struct record_facts *facts)
 		                        .writer = facts->writer };
 }
 
-/* The last import, for the next one: an exploration makes thousands, and an import has a
- * megabyte of tables of which a small log uses little. */
+/* The tables of the last import, kept for the next one: an exploration makes thousands, and
+ * an import has a megabyte of tables of which a small log uses little. */
 static struct import *spare;
 
 static void put_away(struct import *im)
@@ -560,7 +561,7 @@ static void put_away(struct import *im)
 	struct log_reader *reader = im->reader;
 	bool clears = im->lent && im->chunks_read <= 1 && reader != NULL;
 	if (clears) {
-		memset(&im->sites[0], 0, sizeof(im->sites[0])); /* of records without a slot */
+		memset(&im->sites[0], 0, sizeof(im->sites[0])); /* for records without a slot */
 		for (uint32_t i = 0; i < reader->used_count; i++)
 			memset(&im->sites[reader->used[i]], 0, sizeof(im->sites[0]));
 		memset(im, 0, offsetof(struct import, sites));
@@ -584,7 +585,7 @@ struct import *import_new(struct record_facts *facts)
 	return im;
 }
 
-/* The rest of the log, and all that is known in the end. */
+/* Imports the rest of the log, and the facts known only at the end. */
 static struct trace *import_all(struct import *im, const char *name,
                                 const struct progress *progress, struct error *error)
 {

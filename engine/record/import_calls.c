@@ -9,8 +9,8 @@
 #include "engine/base/hash.h"
 #include "engine/record/import_private.h"
 
-/* An object by its type and address: another one in each block, and after a call that makes
- * one. */
+/* An object by its type and address: a different one in each block, and after a call that
+ * makes one. */
 struct specified {
 	uint64_t self;
 	uint32_t type,
@@ -35,8 +35,8 @@ GHashTable *import_instances_new(void)
 	return g_hash_table_new_full(instance_hash, instance_equal, g_free, NULL);
 }
 
-/* Its name is the type and a number: a small one is the program's (fd3), else it counts the
- * objects of the type; a further object of one number counts, too (fd3#2). */
+/* Names the object by its type and a number: a small one is the program's (fd3), else objects
+ * of the type are counted; further objects of one number are counted, too (fd3#2). */
 static uint32_t name_instance(struct import *im, const char *type, const struct specified *key)
 {
 	bool small = key->self < 65536;

@@ -40,7 +40,7 @@ uint32_t import_location(struct import *im, uint64_t pc)
 	return location;
 }
 
-/* The same for a record, cached by its slot. */
+/* The location of a record, cached by its slot. */
 static uint32_t site_location(struct import *im, const struct log_record *r)
 {
 	if (im->sites[r->slot].pc != r->pc || r->pc == 0) {
@@ -326,7 +326,7 @@ bool import_event(struct import *im, struct lane *lane, struct event e)
 	return false;
 }
 
-/* Is it code of the program's?  Of the function `current` where that is known. */
+/* Is it code of the program? Of the function `current` where that is known. */
 static bool is_code(struct import *im, uint64_t pc, uint32_t current)
 {
 	const struct record_module *m = record_module_of(im->facts->modules, pc - 1);
@@ -338,8 +338,8 @@ static bool is_code(struct import *im, uint64_t pc, uint32_t current)
 	return code && (current == 0 || function_of(im, pc) == current);
 }
 
-/* The first word of the stack that is code of the function that the thread was in is the place;
- * the read that failed becomes an event. */
+/* Imports a crash. Its place is the first word of the stack that is code of the thread's
+ * function; the read that failed becomes an event. */
 void import_crash(struct import *im, const struct log_record *r)
 {
 	uint64_t count = r->words[1] / 8, place = 0;
@@ -513,7 +513,7 @@ static uint32_t next_pair(struct import *im, const struct lane *lane, struct log
 	return count;
 }
 
-/* The next short records of a word of their own, or with a value's, as long as they are
+/* Adds the next short records in words of their own, or with a value's, as long as they are
  * accesses whose sites were met before. */
 static uint32_t next_shorts(struct import *im, const struct lane *lane,
                             struct log_reader *reader, struct access *a, uint32_t room)
@@ -570,7 +570,7 @@ void import_shorts(struct import *im, struct lane *lane, struct log_reader *read
 	} while (count >= BATCH);
 }
 
-/* The same for an ENTER, cached by its slot. */
+/* The function of an ENTER, cached by its slot. */
 static uint32_t site_function(struct import *im, const struct log_record *r)
 {
 	struct import_site *site = &im->sites[r->slot];
@@ -626,8 +626,8 @@ void import_alloc(struct import *im, struct lane *lane, uint64_t pc, const uint6
 	                             .location = import_location(im, pc) });
 }
 
-/* Allocations by the C library are no events, but end earlier blocks there: the program may
- * receive the memory (getline) and free it. */
+/* Handles an allocation by the C library: no event, but it ends earlier blocks there, as the
+ * program may receive the memory (getline) and free it. */
 void import_given(struct import *im, const uint64_t *w)
 {
 	struct range r = range_of(w[1], w[2]);

@@ -27,7 +27,7 @@ struct missing_function {
 	uint32_t name;    /* string: "deflate@libz.so.1" */
 	unsigned mask;    /* arguments used */
 	uint32_t state;   /* value: its library's static data; NONE: unused */
-	uint32_t library; /* value: the same, used when the search was cut */
+	uint32_t library; /* value: that data, used when the search was cut */
 	GArray *globals;  /* uint32_t values; owned */
 };
 
@@ -184,7 +184,7 @@ static uint32_t state_of(struct import *im, const struct record_module *m)
 
 /* ---- functions ---- */
 
-/* The last `function` line for the name, or NULL. */
+/* The last `function` line with the name, or NULL. */
 static const struct spec_missing_function *line_of(const struct missing_code *m,
                                                    const char *name)
 {
@@ -221,7 +221,7 @@ static void describe(struct import *im, struct missing_function *f, const char *
 {
 	const struct spec_missing_function *line = line_of(im->missing, name);
 	const struct record_module *from = record_module_of(im->facts->modules, caller);
-	if (caller == 0 && harmless_threads(im->missing, m)) { /* not called by the program */
+	if (caller == 0 && harmless_threads(im->missing, m)) { /* the program did not call it */
 		f->mask = 0;
 		f->library = NONE;
 		return;
@@ -326,7 +326,7 @@ void import_miss(struct import *im, struct lane *lane, unsigned flags, uint64_t 
 		g_array_append_val(lane->missing, f->name);
 }
 
-/* Ignored when --last dropped its begin. */
+/* Without effect when --last dropped the call's begin. */
 void import_back(struct import *im, struct lane *lane, uint64_t pc)
 {
 	if (lane->missing == NULL || lane->missing->len == 0)

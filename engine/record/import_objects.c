@@ -11,7 +11,7 @@
 #include "engine/trace/channel.h"
 #include "engine/base/hash.h"
 
-/* An address of objects, one at a time. */
+/* An address with one object at a time. */
 struct site {
 	uint32_t region;
 	uint64_t offset;
@@ -66,7 +66,7 @@ static void append_openmp(uint64_t address, GString *name)
 		                       1 + (address - LOG_OMP_BARRIERS) / LOG_OMP_STEP);
 }
 
-/* A unique name for the builder; the namer has better ones. */
+/* A unique name for the builder; the namer replaces it. */
 static void begin_object(struct import *im, struct site *site, uint64_t address)
 {
 	g_autoptr(GString) name = g_string_new(NULL);
@@ -99,7 +99,7 @@ void import_object_init(struct import *im, uint64_t address)
 uint32_t import_object(struct import *im, struct lane *lane, enum log_tag tag, unsigned flags,
                        uint64_t address)
 {
-	/* A waiter leaves the object it arrived at, whatever happened since. */
+	/* A waiter leaves the object at which it arrived, whatever has happened to it since. */
 	if ((tag == LOG_WAKE || tag == LOG_DEPART) && lane->waits_at == address &&
 	    lane->waits_for != NONE)
 		return lane->waits_for;

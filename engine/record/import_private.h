@@ -25,7 +25,7 @@ struct lane {
 	uint64_t stack_high, stack_shift;
 	GArray *functions; /* uint32_t strings: the call stack */
 	uint64_t ordinal;
-	uint64_t repeat;   /* where its last repeat is, + 1, or 0 (builder_repeat) */
+	uint64_t repeat;   /* index of its last repeat + 1, or 0 (builder_repeat) */
 	GArray *missing;   /* uint32_t strings: open missing calls, or NULL */
 	bool stuck;        /* its last event is a want: it never left its functions */
 	uint64_t waits_at; /* address of the last condition or barrier it arrived at, and its
@@ -47,9 +47,9 @@ struct lane {
 	GArray *chunks; /* uint64_t offsets */
 	unsigned chunk;
 	struct log_reader *reader; /* owned, or NULL */
-	uint64_t *expanded;        /* the same: LOG_CHUNK bytes for a compressed chunk */
+	uint64_t *expanded;        /* owned: LOG_CHUNK bytes for a compressed chunk */
 	struct log_record record;
-	uint64_t ticket; /* of its next records; 0 before the first */
+	uint64_t ticket; /* ticket of its next records; 0 before the first */
 	bool running;    /* it was forked */
 };
 
@@ -57,7 +57,7 @@ enum { CACHE = 4096 };
 
 /* The last record of a slot of the log's sites. */
 struct import_site {
-	/* Of an access: the site's key (0: none), and the event's head without thread. */
+	/* For accesses: the site's key (0: none), and the event's head without thread. */
 	uint64_t key, head;
 	/* Places in a row at multiples of the size, the first (that of site.near[0]) at address
 	 * `low`, 1 << step bytes apart: for the thread that has this right. */
@@ -65,12 +65,12 @@ struct import_site {
 	uint64_t noted; /* bits of those that builder_noted has */
 	uint32_t right;
 	uint8_t step, places; /* places: 0: none */
-	uint64_t where;       /* the same: where it was, and its size */
+	uint64_t where;       /* region and size of these places */
 	struct block_life *life;
 	struct access_site site; /* of accesses of one size */
 	uint64_t pc;
 	uint32_t location;
-	/* Of an ENTER: the string of the function that has this pc. */
+	/* For an ENTER: the string of the function with this pc. */
 	uint32_t function;
 	uint64_t function_pc;
 };
@@ -86,7 +86,7 @@ struct import {
 	bool lent; /* the log's memory is the caller's */
 	const struct log_header *header;
 	uint64_t damaged; /* chunks that could not be expanded */
-	/* controlled mode: the records in hand, their thread, how many chunks have been read */
+	/* controlled mode: the present records, their thread, the number of chunks read */
 	struct log_reader *reader; /* owned, or NULL */
 	uint32_t thread;
 	uint64_t chunks_read;
@@ -102,8 +102,8 @@ struct import {
 	GByteArray *inputs;    /* for replay: struct log_input, see inputs.h */
 	uint64_t clocks, repeated, futexes; /* answers, repetitions, waits for a futex */
 	GHashTable *objects;                /* set of struct site: import_objects.c */
-	/* import_calls.c: set of struct specified; a type, or one with a small number -> count
-	 * of its objects; the record in hand and its values */
+	/* import_calls.c: set of struct specified; a type, or one with a small number ->
+	 * count of its objects; the present record and its values */
 	GHashTable *instances, *instance_counts;
 	char invocation[4096];
 	GArray *values; /* uint32_t */
@@ -111,28 +111,27 @@ struct import {
 	struct missing_code *missing; /* import_missing.c; NULL: none so far */
 	struct rebase *rebase;        /* owned; NULL: addresses unchanged */
 	char *folder;                 /* of the log: space for data that exceeds memory */
-	uint32_t flat;                /* region of everything else, or NONE */
+	uint32_t flat;                /* region of all other addresses, or NONE */
 	uint64_t blocks;
 	struct {
-		uint32_t thread; /* in the builder; NONE: none was noted */
+		uint32_t thread; /* in the builder; NONE: not noted */
 		uint64_t address;
 		uint32_t location; /* or NONE */
 	} crash;
 	uint64_t refused;
 	struct error first_refusal;
-	/* the last member: of a further import only those of slots that were used are cleared
-	 */
+	/* last: for a further import only the slots that were used are cleared */
 	struct import_site sites[LOG_SITES];
 };
 
 /* import.c */
-/* An import into `facts`, and its end: the rest of the log at `path`. Frees it. */
+/* Begins an import into `facts`, and ends it with the rest of the log at `path`. Frees it. */
 struct import *import_new(struct record_facts *facts);
 struct trace *import_finish(struct import *im, const char *path, const char *name,
                             const struct progress *progress, struct error *error);
-/* The end of one without a trace. */
+/* Ends an import without a trace. */
 void import_free(struct import *im);
-/* Make it ready for records; its header is at hand. */
+/* Prepares it for records; its header is in memory. */
 void import_init(struct import *im, const char *path, const char *name);
 /* Controlled mode: all records of the next chunk, which begins at `chunk`. */
 void import_chunk(struct import *im, const char *chunk, uint64_t bytes);
@@ -192,7 +191,7 @@ uint32_t import_object(struct import *im, struct lane *lane, enum log_tag tag, u
 /* The object of a misuse; `how`: enum log_misuse. */
 uint32_t import_misused(struct import *im, struct lane *lane, unsigned how, uint64_t address);
 /* The channel, or the once-function, that a thread waits for. */
-/* The name of a message of no channel: of a once-function, or of a signal, a timer, a close.
+/* The name of a message outside of channels: of a once-function, a signal, a timer, a close.
  * Owned by the caller. */
 char *import_message_name(struct import *im, uint64_t number);
 uint32_t import_awaited(struct import *im, bool channel, uint64_t number);

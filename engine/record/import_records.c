@@ -32,7 +32,7 @@ static void note(struct import *im, const char *text, uint64_t length)
 	g_free(value);
 }
 
-/* The name of a message, the caller's. */
+/* The name of a message; owned by the caller. */
 static char *import_message(struct import *im, uint64_t word, bool begins)
 {
 	enum { PAGE = 4096 };
@@ -84,7 +84,8 @@ static void add_sync(struct import *im, uint32_t id, enum log_tag tag, unsigned 
 	import_weak_state(im, lane, event);
 }
 
-/* Not counted by the runtime as an event. (A damaged log may have an invalid rule.) */
+/* Adds a misuse, which the runtime does not count as an event. (A damaged log may have an
+ * invalid rule.) */
 static void add_misuse(struct import *im, struct lane *lane, unsigned how, uint64_t pc,
                        const uint64_t *w)
 {
@@ -103,7 +104,7 @@ static void add_misuse(struct import *im, struct lane *lane, unsigned how, uint6
 	                                                  strlen(words[how])) });
 }
 
-/* A part of an input; useless without its beginning (--last). */
+/* Adds a part of an input; useless without its beginning (--last). */
 static void import_input(struct import *im, unsigned flags, const uint8_t *bytes,
                          uint64_t length)
 {
@@ -124,7 +125,7 @@ static void add_clock(struct import *im, const struct lane *lane, unsigned clock
 	                                              .nanoseconds = (int64_t)w[2] });
 }
 
-/* Ignored when --last dropped its event. */
+/* Without effect when --last dropped its event. */
 static void add_repeat(struct import *im, struct lane *lane, uint64_t count)
 {
 	im->repeated += count;
@@ -136,7 +137,7 @@ static void add_repeat(struct import *im, struct lane *lane, uint64_t count)
 		               &lane->repeat);
 }
 
-/* A damaged log may have numbers out of range. */
+/* Adds a blocked thread. (A damaged log may have numbers out of range.) */
 static void add_blocked(struct import *im, const struct log_record *r)
 {
 	struct record_wait wait = { .thread = (uint32_t)r->pc,

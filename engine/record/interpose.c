@@ -54,7 +54,7 @@ static const char *c_type(const struct bind_parameter *p)
 	}
 }
 
-/* How the runtime writes its values: see put_value of runtime/core/bind.c. */
+/* The letter of a value's type, as in put_value of runtime/core/bind.c. */
 static char letter(const struct bind_parameter *p)
 {
 	static const char letters[] = { [BIND_STRING] = 's',
@@ -66,7 +66,7 @@ static char letter(const struct bind_parameter *p)
 }
 
 struct bound {
-	unsigned type; /* of the object: number among the specifications' types */
+	unsigned type; /* number of the object's type among the specifications' types */
 	const struct spec_method *method;
 	const struct spec_bind *bind;
 	uint64_t address; /* in the program's file; 0: a library's function */
@@ -90,8 +90,8 @@ static void value(GString *out, const struct bind_parameter *p, const char *e)
 		                       e);
 }
 
-/* The method's names from..to-1: their kinds to `letters`, C expressions to `values`. Arguments
- * are parameters; results are returned or written through parameters. */
+/* Writes the method's names from..to-1: their kinds to `letters`, C expressions to `values`.
+ * Arguments are parameters; results are returned or written through parameters. */
 static void names(const struct spec_bind *b, uint32_t from, uint32_t to, GString *letters,
                   GString *values)
 {
@@ -188,7 +188,7 @@ static void function(GString *out, const struct bound *x, unsigned n)
 	                       after ? "0;\n" : begin->str, returns ? c_type(&b->result) : "",
 	                       returns ? " r = " : "", n);
 	list(out, b, false);
-	/* A constructor's object is known only now. */
+	/* a constructor's object is known only after the call */
 	g_string_append_printf(out, ");\n%s%s\tif (open) {\n\t\tuint64_t results[] = { %s };\n",
 	                       after ? "\topen = " : "", after ? begin->str : "",
 	                       values[1]->str);
@@ -295,7 +295,7 @@ static GPtrArray *compiler_words(const char *path, const char *file, char ***wor
 	return argv;
 }
 
-/* Into `path`; from the cache where the same was compiled before. */
+/* Compiles into `path`, or copies the same library from the cache. */
 static bool compile(const char *source, const char *path, struct error *error)
 {
 	g_auto(GStrv) words = NULL, of_any_path = NULL;
@@ -429,8 +429,8 @@ bool interposer_of(const GPtrArray *files, const char *program, char **library,
 	return ok;
 }
 
-/* Is the function one of the program, with an entry that can be bound, or named in it as one of
- * a library? */
+/* Is the function in the program, with an entry that can be bound, or named there as a
+ * library's? */
 static bool has_function(struct program *p, const char *function)
 {
 	uint64_t address = 0;
@@ -491,7 +491,7 @@ enum truth interposer_fits(const GPtrArray *others, const char *file, const char
 	else if (p != NULL && any_function(specs, p) &&
 	         load_all(together, others, &unimportant) &&
 	         specs_load(together, file, &unimportant) && !binds_twice(together))
-		fits = TRUTH_YES; /* one that names an object again is refused */
+		fits = TRUTH_YES; /* a file that names an object again is refused */
 	program_close(p);
 	specs_free(specs);
 	specs_free(together);

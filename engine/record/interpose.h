@@ -10,15 +10,15 @@
 
 #include "engine/commute/spec.h"
 
-/* For the bind lines of files (char *; NULL or none: *library is NULL) and a program found in
- * PATH; interposer_remove unlinks and frees. */
+/* Makes the library for the bind lines of files (char *; NULL or none: *library is NULL) and
+ * a program found in PATH; interposer_remove unlinks and frees. */
 bool interposer_of(const GPtrArray *files, const char *program, char **library,
                    struct error *error);
-/* Has a file a bind line? False and `error` when one cannot be read. */
+/* Does a file have a bind line? False and `error` when one cannot be read. */
 bool interposer_binds(const GPtrArray *files, bool *binds, struct error *error);
-/* Is some function of the file's bind lines one of the program (a path), or called by it, and
- * none bound by `others` (char *: files that are used already), nor an object of theirs named
- * again? UNKNOWN and `error` when the file cannot be read. */
+/* Does the file fit the program (a path): does the program have, or call, some function of
+ * its bind lines, and is none bound, and no object named, by `others` (char *: files used
+ * already)? UNKNOWN and `error` when the file cannot be read. */
 enum truth interposer_fits(const GPtrArray *others, const char *file, const char *program,
                            struct error *error);
 void interposer_remove(char *library); /* NULL is allowed */

@@ -21,7 +21,7 @@ char *interpose_cache_key(const char *source, char *const *compiler)
 	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
 	g_autofree char *identity = kept_identity(&st);
 	g_autofree char *which = g_strdup_printf("%s %s", path, identity);
-	/* each with its end, so that no two lists read the same */
+	/* each word with its end, so that different lists never have one key */
 	g_checksum_update(sum, (const guchar *)which, (gssize)strlen(which) + 1);
 	for (char *const *word = compiler; *word; word++)
 		g_checksum_update(sum, (const guchar *)*word, (gssize)strlen(*word) + 1);

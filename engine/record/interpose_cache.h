@@ -16,9 +16,9 @@
  * is looked for in PATH): changes when either does, or the compiler.  NULL: do not keep it.
  * Freed by the caller. */
 char *interpose_cache_key(const char *source, char *const *compiler);
-/* Writes the library of that key into a file that exists.  False: it is not there. */
+/* Writes the library with that key into an existing file. False: not in the cache. */
 bool interpose_cache_take(const char *key, const char *path);
-/* Keeps the file's contents; the oldest of more than some dozens go. */
+/* Keeps the file's contents; beyond some dozens the oldest are removed. */
 void interpose_cache_keep(const char *key, const char *path);
 
 #endif

@@ -47,7 +47,8 @@ static char *beside_binary(const char *const *candidates, const char *what, stru
 char *record_runtime_path(struct error *error)
 {
 	static const char *const places[] = { "build/" RUNTIME,
-		                              RUNTIME, /* build/asan/heddle: of its build */
+		                              RUNTIME, /* build/asan/heddle: the runtime of
+		                                        * that build */
 		                              "../" RUNTIME,
 		                              "../lib/heddle/" RUNTIME,
 		                              "../../" RUNTIME, /* build/tests/bench */
@@ -55,7 +56,7 @@ char *record_runtime_path(struct error *error)
 	return beside_binary(places, "the recording runtime (" RUNTIME ")", error);
 }
 
-/* The same without debug information, so that a debugger's step does not go into it. */
+/* The runtime without debug information, so that a debugger's step does not enter it. */
 static char *debugged_runtime_path(struct error *error)
 {
 	static const char *const places[] = {

@@ -79,28 +79,30 @@ struct log_header {
 enum { LOG_AHEAD = 8 };
 
 /*
- * Replay under a debugger that goes back (LOG_HOLD_CLOCK): a clock, by which a run that is made
- * again is stopped at the same place. In the header's page, from LOG_DEBUG on. It ticks with
- * each event and each beginning of a thread; from one tick to the next only the thread of the
- * former runs the program's own code.
+ * Replay under a debugger that goes back (LOG_HOLD_CLOCK): a clock by which a repeated run is
+ * stopped at the same place. In the header's page, from LOG_DEBUG on. It ticks with each
+ * event and each beginning of a thread; between two ticks only the first one's thread runs
+ * the program's own code.
  */
 enum { LOG_DEBUG = 1024, LOG_DEBUG_THREADS = 512 };
 struct log_debug {
 	uint64_t clock;
-	uint64_t stop_at;   /* the clock at which its thread traps (int1); 0: at none */
-	uint64_t pc;        /* of the last tick: where the thread goes on, in the program */
+	uint64_t stop_at;   /* the clock at which its thread traps (int1); 0: never */
+	uint64_t pc;        /* of the last tick: the address in the program where the thread
+	                     * continues */
 	uint64_t main;      /* address of the program's main */
 	uint64_t pair;      /* the clock when both threads stood before the pair; 0: not yet */
 	uint32_t thread;    /* of the last tick */
-	uint32_t ready;     /* it waits for `go`, before any code of the program */
+	uint32_t ready;     /* waits for `go`, before any code of the program */
 	uint32_t go;        /* set by the parent */
-	uint32_t first;     /* which of the pair goes first: 1 or 2; by the parent */
-	uint32_t stop_pair; /* trap there; by the parent */
-	uint32_t trap;      /* enum log_trap: why it has trapped */
+	uint32_t first;     /* the thread of the pair that goes first: 1 or 2; set by the
+	                     * parent */
+	uint32_t stop_pair; /* trap at the pair; set by the parent */
+	uint32_t trap;      /* enum log_trap: the reason for the last trap */
 	int32_t tid[LOG_DEBUG_THREADS]; /* by the runtime's number; 0: none (yet) */
 };
 enum log_trap { TRAP_NONE, TRAP_CLOCK, TRAP_PAIR, TRAP_END };
-/* config.hold: at the pair, for a debugger that is attached there; by the clock. */
+/* config.hold: hold at the pair, for a debugger that is attached there; or by the clock. */
 enum { LOG_HOLD_PAIR = 1, LOG_HOLD_CLOCK = 2 };
 _Static_assert(sizeof(struct log_header) <= LOG_DEBUG &&
                        LOG_DEBUG + sizeof(struct log_debug) <= LOG_HEADER,
@@ -108,8 +110,9 @@ _Static_assert(sizeof(struct log_header) <= LOG_DEBUG &&
 
 enum log_happened {
 	LOG_FORKED = 1,   /* a child process was started, which is not recorded */
-	LOG_FILTERED = 2, /* system calls were given up, by a filter of seccomp */
-	LOG_STRICT = 4,   /* the same by strict mode, which ended the recording */
+	LOG_FILTERED = 2, /* system calls were given up, by a seccomp filter */
+	LOG_STRICT = 4,   /* system calls were given up by strict mode, which ended the
+	                   * recording */
 	LOG_REUSED = 8,   /* LOG_EXPLORE: too much was freed to be kept from reuse */
 	LOG_REFUSED = 16, /* LOG_ONE_THREAD: the run needs kernel threads */
 };
@@ -287,7 +290,7 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	W(FILE, "file") /* descriptors */ \
 	W(SPIN, "spin lock") \
 	W(FUTEX, "futex")        /* a word; may end at any time */ \
-	W(LOOK, "another value") /* in memory at which it looks again and again */
+	W(LOOK, "another value") /* memory at which it looks again and again */
 enum log_wait {
 #define W(name, word) FOR_##name,
 	LOG_WAITS(W)
@@ -301,7 +304,7 @@ enum log_divergence {
 	DIVERGED_OPERATION, /* its event was of another kind */
 	DIVERGED_PLACE,     /* its event was at another place of the code */
 	DIVERGED_BLOCKED,   /* its step was next, but it was blocked */
-	DIVERGED_SPINS,     /* the same, but it ran on without an event */
+	DIVERGED_SPINS,     /* its step was next, but it ran on without an event */
 	DIVERGED_INPUT,     /* it asked for other input: note "input" */
 	DIVERGED_ENDED,     /* its step was next, but it had ended */
 	DIVERGED_UNBORN,    /* the next step's thread had not been created */
@@ -434,7 +437,7 @@ struct log_input {
 	uint32_t extra;             /* further result: a length, or flags */
 };
 
-#define LOG_RANGE 5u /* size code: the size is a separate word */
+#define LOG_RANGE 5u /* as size code: the size is a word of its own */
 
 enum log_record_flag {
 	LOG_ORDER_MASK = 7,
@@ -476,9 +479,9 @@ enum { LOG_OMP_CRITICAL = 8, LOG_OMP_ATOMIC = 16, LOG_OMP_BARRIERS = 64, LOG_OMP
 /* Variables of teams beside their barriers: distribution of work shares. */
 enum { LOG_OMP_SHARES = 1 << 20 };
 #define LOG_OMP_END   (1u << 20) /* of the objects; shares end at twice that */
-/* Of a futex whose waits are modelled: addresses that no memory has, from its word's with this
- * bit on: the lock within which the kernel compares and sleeps, the condition that sleepers
- * wait for, a variable that holds how many they are. */
+/* Addresses for a futex whose waits are modelled, which no memory has: from the futex word's
+ * address with this bit set on: the lock under which the kernel compares and sleeps, the
+ * condition that sleepers wait for, a variable with their number. */
 #define LOG_FUTEX_BIT (1ull << 47)
 enum { LOG_FUTEX_LOCK, LOG_FUTEX_SLEEPERS, LOG_FUTEX_COUNT };
 
@@ -519,7 +522,7 @@ enum { LOG_FUTEX_LOCK, LOG_FUTEX_SLEEPERS, LOG_FUTEX_COUNT };
 struct log_site {
 	uint64_t key; /* 0: none yet */
 	uint64_t address, value;
-	/* Writer, accesses: the short record with fields of 0, but for a READ whose value is
+	/* Writer, accesses: the short record with fields of 0, except a READ whose value is
 	 * recorded with LOG_DELTA_LOWEST, as that is known at once. */
 	uint64_t word;
 };
@@ -527,8 +530,8 @@ struct log_sites {
 	struct log_site at[LOG_SITES];
 };
 
-/* A long record's first word without the flags on its value; the size code in their place and
- * in an unused flag. */
+/* A long record's first word without the flags of its value; their bits and an unused flag
+ * hold the size code. */
 static inline uint64_t log_site_key(uint64_t first, unsigned code)
 {
 	return (first & ~(uint64_t)((LOG_VALUE | LOG_SMALL) << 8)) |
@@ -575,9 +578,9 @@ enum log_strategy {
 /* pause: seeds below this have a meaning (runtime/sched/sched_pause.c). */
 enum { LOG_PAUSES = 8 };
 
-/* surw: the events whose interleavings are to be equally likely, those of one place, and how
- * many of them a thread (by its number) and all that come from it have; LOG_WEIGHTS and above:
- * one. */
+/* surw: the events whose interleavings are to be equally likely: those of one place.
+ * `weights`: the number of these that a thread (by its number) and its descendants have;
+ * LOG_WEIGHTS and above share one. */
 enum { LOG_WEIGHTS = 256 };
 struct log_target {
 	uint64_t place;
@@ -605,11 +608,12 @@ enum log_memory { LOG_SC, LOG_TSO, LOG_RC11 };
  * that are dead after it (debuginfo/dead.h). */
 enum { LOG_DEAD_SITES = 512, LOG_DEAD_RANGES = 6 };
 struct log_dead {
-	uint32_t address;  /* where it returns to, less the load bias; 0: no more */
+	uint32_t address;  /* return address, less the load bias; 0: end of the list */
 	uint8_t registers; /* bits of rbx, rbp, r12 to r15 */
 	uint8_t count;
 	struct {
-		uint16_t from, bytes; /* of the stack, from the stack pointer after it on */
+		uint16_t from, bytes; /* on the stack, from the stack pointer after the call
+		                       * on */
 	} range[LOG_DEAD_RANGES];
 };
 
@@ -619,7 +623,7 @@ struct log_config {
 	uint32_t strategy;
 	uint32_t depth;  /* pct */
 	uint32_t memory; /* enum log_memory; not sc: controlled mode only */
-	uint32_t held;   /* pct: this thread + 1 goes when no other can; 0: none */
+	uint32_t held;   /* pct: this thread + 1 runs only when no other can; 0: none */
 	uint64_t seed;
 	uint64_t steps; /* pct: approximate number of scheduling points; with LOG_EXPLORE the
 	                 * bound after the plan (0: none) */
@@ -641,7 +645,8 @@ struct log_config {
 	uint32_t answer_count; /* struct log_answer (clocks), after the threads */
 	uint32_t input_count;  /* struct log_input, by thread, after the answers */
 	uint64_t input_bytes;  /* total bytes with parts, each padded to 8 bytes */
-	uint32_t first;        /* which of the pair goes first: 1 or 2; 0: stop there */
+	uint32_t first;        /* the thread of the pair that goes first: 1 or 2; 0: stop
+	                        * there */
 	uint32_t pair[2];      /* threads of the pair; LOG_ALL_THREADS: none */
 	uint32_t hold;         /* for a debugger: LOG_HOLD_PAIR, LOG_HOLD_CLOCK; or 0 */
 	uint32_t poison; /* the block freed by this step (less one) is filled with LOG_POISON
@@ -666,45 +671,47 @@ struct log_config {
  * server.
  *
  * A child with LOG_SETTLE has a socket in the place of the output, then a room (below), and a
- * file for the output of all runs. It serves there from the beginning of main: it answers with
- * its own pid first, and in the place of the status how many bytes of the room's chunk are
- * filled; or with a negative number, and ends, if its runs could differ from runs that begin
- * earlier. Then a request is one byte alone, and it answers at the child's end alone. With
- * LOG_ONE_THREAD a child may answer itself, at the end of its run, and take the next request;
- * at its end the process that it was forked from answers.
+ * file for the output of all runs. It serves there from the beginning of main: it first
+ * answers with its own pid, and in the status field with the number of bytes filled in the
+ * room's chunk; or with a negative number, and ends, if its runs could differ from runs that
+ * begin earlier. Then a request is one byte alone, and it answers at the child's end alone.
+ * With LOG_ONE_THREAD a child may answer itself, at the end of its run, and take the next
+ * request; at its end the process that it was forked from answers.
  *
  * The room is a file of memory which the parent, the settled process and its copies share, so
- * that a run opens, maps and makes nothing: the log's header, its chunk, the config (of which a
- * copy reads LOG_CONFIG_OWN bytes, and its turns) and the plan. Each run finds header and chunk
- * as the settled process has left them; the parent sees to that. A log of more than one chunk
- * goes to config.log as ever.
+ * that a run opens, maps and makes nothing: the log's header, its chunk, the config (of which
+ * a copy reads LOG_CONFIG_OWN bytes, and its turns) and the plan. The parent restores header
+ * and chunk for each run to the state that the settled process left. A log of more than one
+ * chunk goes to config.log as usual.
  */
 struct log_served {
-	int32_t pid; /* of the child; negative: an errno; 0: the copy goes on to the next run */
-	int32_t status; /* of the end, as by waitpid */
+	int32_t pid;    /* pid of the child; negative: an errno; 0: the copy continues with the
+	                 * next run */
+	int32_t status; /* status at the end, as by waitpid */
 };
-enum { LOG_ROOM_CONFIG = LOG_HEADER + LOG_CHUNK }; /* where in the room the config is */
+enum { LOG_ROOM_CONFIG = LOG_HEADER + LOG_CHUNK }; /* offset of the config in the room */
 enum { LOG_PASSED = 5 };                           /* most descriptors of a request */
 
-/* The next event of the plan; tag FLUSH (TSO): the oldest store in the thread's buffer arrives.
- * Where the thread's buffer has to be empty and is not, the rest arrives without a step. */
+/* The next event of the plan; tag FLUSH (TSO): the oldest store in the thread's buffer
+ * arrives. Before a step that needs an empty buffer, the remaining stores arrive without
+ * steps. */
 struct log_step {
 	uint32_t thread;
 	uint16_t tag; /* enum log_tag */
-	/* WAKE: timed out, not to be signalled. */
+	/* For a WAKE: it times out instead of being signalled. */
 	uint8_t late;
 	/* The end of an uninterrupted invocation: its thread's events up to it may differ from
 	 * the recording. */
 	uint8_t whole;
 	uint64_t pc;      /* absolute, with address randomisation off; 0: any */
 	uint64_t repeats; /* number of repetitions before another thread continues */
-	/* RC11, of a step: an atomic read reads this store, an atomic store stands right after
-	 * this one in modification order (an rmw stands after the one that it reads). SIGNAL:
-	 * STEP_STORE + the number of the thread that it wakes. */
+	/* RC11: an atomic read of this step reads this store, an atomic store is inserted
+	 * right after this one in modification order (an rmw after the store that it reads).
+	 * SIGNAL: STEP_STORE + the number of the thread that it wakes. */
 	uint32_t reads, after;
 };
-/* log_step.reads, .after: the last one in modification order, the initial value, or the store
- * of step i: STEP_STORE + i. */
+/* Values of log_step.reads, .after: the last store in modification order, the initial value,
+ * or the store of step i: STEP_STORE + i. */
 enum { STEP_LAST = 0, STEP_INITIAL = 1, STEP_STORE = 2 };
 /* Thread i is the ordinal-th child of its parent. */
 struct log_thread {
@@ -713,7 +720,7 @@ struct log_thread {
 /* Instead of a clock: the result of a futex wait, 0 or an errno, as seconds. */
 #define LOG_FUTEX_CLOCK 255
 #define LOG_POISON      0xa5
-/* Of a clock, in the order of the thread's queries. */
+/* The answer of a clock, in the order of the thread's queries. */
 struct log_answer {
 	uint32_t thread, clock;
 	int64_t seconds, nanoseconds;

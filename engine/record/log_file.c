@@ -106,7 +106,7 @@ static void mark_full(int log, int error)
 	                     offsetof(struct log_header, error)) > 0 &&
 	              pwrite(log, &full.status, sizeof(full.status),
 	                     offsetof(struct log_header, status)) > 0;
-	(void)marked; /* the caller reports the first error */
+	(void)marked; /* the first error is the one reported */
 }
 
 int run_write_rest(const struct log_config *config, int buffer)

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* The arguments that a list names, a bit for each. */
+/* Bit set of the arguments that a list names. */
 static unsigned mask_of(const struct spec_missing_function *f, const GPtrArray *names)
 {
 	unsigned mask = 0;

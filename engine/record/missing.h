@@ -8,8 +8,8 @@
 #include "engine/commute/spec.h"
 
 /*
- * The lines for log_config.missing, of the files (char *, may be NULL).  False and `error` when
- * one cannot be read, or when they do not fit.
+ * The lines for log_config.missing, from the files (char *, may be NULL). False and `error`
+ * when one cannot be read, or when they do not fit.
  */
 bool missing_lines(const GPtrArray *files, char *lines, size_t room, struct error *error);
 

@@ -18,7 +18,7 @@
 
 /* --- variables ---------------------------------------------------------------------- */
 
-/* The function whose frame it is: the outermost of an inlined chain. */
+/* The function that owns the frame: the outermost of an inlined chain. */
 static void append_first_function(struct names *n, uint32_t location, GString *name)
 {
 	const struct location *l = location != NONE && location < n->trace->locations_count
@@ -87,7 +87,7 @@ static void taken_resize(struct taken_names *t, uint64_t slots)
 	g_free(old.slots);
 }
 
-/* False when a name with this hash was there: a rare mistake makes a name longer, no more. */
+/* False when a name with this hash exists: a rare collision only makes a name longer. */
 static bool take(struct taken_names *t, const GString *name)
 {
 	if (t->slots == NULL || t->count > t->mask / 4 * 3)
@@ -101,7 +101,8 @@ static void make_unique(struct taken_names *t, GString *name)
 	gsize length = name->len;
 	if (take(t, name))
 		return;
-	/* Thousands of locks may have been at one address: not from 2 on again. */
+	/* Thousands of locks may have been at one address: numbering continues, instead of
+	 * trying from 2 on. */
 	char *base = g_strdup(name->str);
 	guint number = GPOINTER_TO_UINT(g_hash_table_lookup(t->numbers, base));
 	if (number == 0)
@@ -152,7 +153,7 @@ void names_begin(struct names *n, const struct trace *partial)
 	find_stack_tops(n, partial);
 }
 
-/* "p+12": no variable of a type has such a name. */
+/* Is the name "p+12"? No variable of a known type has such a name. */
 static bool named_by_distance(const GString *name)
 {
 	gsize end = name->len;
@@ -161,8 +162,9 @@ static bool named_by_distance(const GString *name)
 	return end > 0 && end < name->len && name->str[end - 1] == '+';
 }
 
-/* All variables of a pattern are shown alike, or, where their types differ, as numbers. Mostly
- * the one before had the same: an array's elements come in a row. */
+/* Notes the value form of a pattern: all variables of one are shown alike, or, where their
+ * types differ, as numbers. Mostly the preceding name had the same pattern, as an array's
+ * elements are consecutive. */
 void names_keep_form(struct names *n, const GString *name)
 {
 	if (n->form->len == 0 && named_by_distance(name))
@@ -301,7 +303,7 @@ void names_object(void *context, const struct object *o, GString *out)
 	uint32_t event = first == NONE ? NONE : n->told.at[first].id;
 	uint32_t block = n->trace ? names_block_at(n, o->address, event) : NONE;
 	if (append_futex(n, o->address, location, name)) {
-		/* not at an address of its own */
+		/* else it has no address of its own */
 	} else if (block != NONE && names_is_stack(n->trace, block)) {
 		if (index >= n->trace->objects_count ||
 		    !names_append_local_object(n, (uint32_t)index, name))

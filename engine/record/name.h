@@ -33,25 +33,25 @@ struct names;
  * names_free, after builder_finish. */
 struct names *names_new(const char *folder, struct debug_store *store);
 void names_free(struct names *names);
-/* The trace has a few of a run's accesses: no type of a heap block is guessed by them, unless
- * it is of the block's size. */
+/* The trace has only a few of a run's accesses: types of heap blocks are guessed from them
+ * only if they have the block's size. */
 void names_of_few(struct names *names);
 
-/* The trace's next ENTER: an address in the function, and its frame's CFA, or 0 when it is
- * not known, or FRAME_OF_NOBODY when no variable lies in it. */
+/* Adds the trace's next ENTER: an address in the function, and its frame's CFA, 0 when
+ * unknown, or FRAME_OF_NOBODY when no variable lies in the frame. */
 #define FRAME_OF_NOBODY 1
 void names_frame(struct names *names, uint64_t address, uint64_t cfa);
 /* Modules in the order of builder_module; the first is the program itself. */
 struct name_of_module {
 	const char *path, *build_id; /* build_id: NULL or "": unknown */
-	uint64_t base, low, high;    /* load bias; addresses that it has, or 0 */
+	uint64_t base, low, high;    /* load bias; bounds of its addresses, or 0 */
 	bool c_library;              /* only symbols of its data are looked up */
 };
 void names_module(struct names *names, const struct name_of_module *module);
 /* The callbacks for builder_namer; borrowed by the builder. */
 const struct namer *names_namer(struct names *names);
-/* The function whose code is at an address (less the module's base): the real one, not what
- * was inlined into it.  False when unknown. */
+/* The function whose code is at an address (less the module's base): the one compiled there,
+ * not one inlined into it. False when unknown. */
 bool names_function(struct names *names, uint32_t module, uint64_t address, GString *name);
 /* Debug information of a module, or NULL; opened on the first call. */
 struct debuginfo *names_debuginfo(struct names *names, uint32_t module);

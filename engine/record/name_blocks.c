@@ -19,7 +19,7 @@
 
 #include <string.h>
 
-#define ROUNDS 8 /* of types found through blocks whose type was found before */
+#define ROUNDS 8 /* rounds of finding types through blocks whose type was found before */
 
 enum fit { FIT_NONE, FIT_CHAR, FIT_LOOSE, FIT_EXACT };
 
@@ -28,11 +28,12 @@ struct seen_access {
 };
 
 struct block_facts {
-	uint32_t module, type; /* the element; type NONE: unknown */
+	uint32_t module, type; /* of an element; type NONE: unknown */
 	uint8_t fit;           /* enum fit, of the pointer that received its address */
 	uint8_t access_count;
-	uint32_t number;     /* among the blocks of that name, from 1; 0: not yet named */
-	uint64_t each;       /* settled: bytes of an element, of a block of several; else 0 */
+	uint32_t number;     /* number among the blocks of that name, from 1; 0: not yet
+	                      * named */
+	uint64_t each;       /* settled: bytes of an element, in a block of several; else 0 */
 	const char *pointer; /* P; interned */
 	struct seen_access accesses[TOLD_ACCESSES];
 };
@@ -41,10 +42,10 @@ struct receiver { /* a place in a heap block that received a block's address */
 	uint32_t block, variable;
 };
 
-struct candidate { /* a pointer at hand where an access was made */
+struct candidate { /* a pointer that an access may have gone through */
 	uint32_t module, type;
 	const char *name; /* interned */
-	bool direct;      /* a parameter or local itself */
+	bool direct;      /* a parameter or local itself, not a member */
 };
 
 /* Powers of two. */
@@ -63,7 +64,7 @@ struct block_names {
 	struct block_facts *facts; /* by block */
 	GArray *receivers;         /* struct receiver */
 	GHashTable *candidates;    /* location + 1 -> GArray of struct candidate, owned */
-	GHashTable *counts;        /* P -> how many blocks have it */
+	GHashTable *counts;        /* P -> number of blocks that have it */
 	/* variable + 1 of a library's data -> the first variable + 1 of its first access */
 	GHashTable *in_libraries;
 	GStringChunk *strings;
@@ -113,7 +114,7 @@ static bool is_flexible(struct names *n, uint32_t module, uint32_t type)
 	return l->kind == TYPE_ARRAY && l->count == 0;
 }
 
-/* How many elements: a block of several, but not a struct with a flexible array. */
+/* Number of elements: for a block of several, without a flexible array. */
 static bool is_array(struct names *n, uint32_t block)
 {
 	const struct block_facts *f = &n->blocks->facts[block];
@@ -137,9 +138,9 @@ static struct debug_part part_in_block(struct names *n, uint32_t block, uint64_t
 
 /* --- the pass ------------------------------------------------------------------------ */
 
-/* Values that are the address of some block: of interned ones a byte each, so that the pass
- * asks no table; of others only bounds, as few programs have their heap below VALUE_SMALL_END.
- */
+/* The values that are addresses of blocks: for interned ones a byte each, so that the pass
+ * needs no table look-up; for others only bounds, as few programs have their heap below
+ * VALUE_SMALL_END. */
 struct address_values {
 	uint8_t *interned; /* owned by the caller */
 	uint64_t low, high;
@@ -213,7 +214,7 @@ static void note_access(struct names *n, const struct event *e, const struct var
 	};
 }
 
-/* An access in a stack: all the variables that it covers. */
+/* Notes an access in a stack, for all variables that it covers. */
 static void note_locals(struct names *n, const struct event *e)
 {
 	struct wide range = event_variables(n->trace, e);
@@ -221,7 +222,7 @@ static void note_locals(struct names *n, const struct event *e)
 		names_frames_variable(n, range.first + i, e->thread);
 }
 
-/* The first access of a whole object in a library's data. */
+/* Notes the first access of a whole object in a library's data. */
 static void note_library(struct names *n, const struct event *e)
 {
 	struct wide range = event_variables(n->trace, e);
@@ -380,7 +381,7 @@ static bool same_type(struct names *n, uint32_t module_a, uint32_t a, uint32_t m
 	uint32_t x = debuginfo_strip(d, a), y = debuginfo_strip(d, b);
 	if (x == y)
 		return true;
-	/* one type in two units of the program */
+	/* one type may be described in two units of the program */
 	const struct debug_type *p = debuginfo_type(d, x), *q = debuginfo_type(d, y);
 	return p->kind == q->kind && p->size == q->size && p->name[0] != '\0' &&
 	       strcmp(p->name, q->name) == 0;
@@ -655,7 +656,7 @@ void names_append_in_block(struct names *n, uint32_t block, uint64_t address, ui
 
 /* --- what libraries keep for themselves ------------------------------------------------ */
 
-/* Bytes that the first access of the object took, whole. */
+/* Size of the object's first access, if that took it whole. */
 static uint64_t first_size(const struct names *n, uint32_t first)
 {
 	const struct trace *t = n->trace;
@@ -669,7 +670,7 @@ static uint64_t first_size(const struct names *n, uint32_t first)
 	return end - t->variables[first].address;
 }
 
-/* A struct that a pointer at hand points to, and that the first access took whole. */
+/* A struct that one of these pointers points to, and that the first access took whole. */
 static const struct candidate *library_struct(struct names *n, uint32_t first)
 {
 	const struct candidate *found = NULL;

@@ -29,7 +29,7 @@ struct frame_names {
 	struct column entered; /* struct entered: the ENTERs of the trace, in its order */
 	/* during the pass and after it */
 	GPtrArray *open;     /* by thread: GArray of struct entered, the frames open now */
-	uint32_t *thread_of; /* by block: whose stack it is, or NONE */
+	uint32_t *thread_of; /* by block: the thread whose stack it is, or NONE */
 	struct frame_place *variable; /* by variable */
 	struct frame_place *object;   /* by object */
 	uint32_t *object_stack;       /* by object: the stack that it lies in, or NONE */

@@ -14,8 +14,8 @@ struct named_place {
 };
 
 struct late_names {
-	GArray *places; /* struct named_place: variables that are no block's and no module's,
-	                 * and objects there; by low */
+	GArray *places; /* struct named_place: variables outside of blocks and modules, and
+	                 * objects there; by low */
 	uint64_t longest;
 };
 
@@ -57,7 +57,7 @@ static void append(GString *names, const char *name)
 	g_string_append_len(names, name, (gssize)strlen(name) + 1);
 }
 
-/* Is anything of the trace there? */
+/* Appends the trace's variables and objects there; false: none. */
 static bool append_places(struct names *n, const struct trace *t, struct late late,
                           GString *names)
 {
@@ -79,7 +79,8 @@ static bool append_places(struct names *n, const struct trace *t, struct late la
 	return any;
 }
 
-/* A place that nothing of the trace lies at: two calls may reach it all the same. */
+/* Appends a place without variables or objects of the trace: two calls may reach it all the
+ * same. */
 static void append_bare(struct names *n, const struct trace *t, uint64_t address,
                         GString *names)
 {

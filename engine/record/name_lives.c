@@ -19,8 +19,8 @@ static bool begun(const struct block *b, uint32_t event)
 	return b->alloc == NONE || b->alloc <= event;
 }
 
-/* In [low, high) lie the lives of one address, by their beginning; the first in it that has
- * not begun. */
+/* The first life in [low, high), which holds the lives of one address by their beginning,
+ * that had not begun at the event. */
 static size_t first_later(const struct names *n, size_t low, size_t high, uint32_t event)
 {
 	return search_end(i, low, high, begun(&n->trace->blocks[n->by_address[i]], event));
@@ -37,7 +37,7 @@ uint32_t names_block_at(const struct names *n, uint64_t address, uint32_t event)
 {
 	const struct trace *t = n->trace;
 	size_t at = address == UINT64_MAX ? t->blocks_count : first_from(n, address + 1);
-	/* blocks of other lives may begin between: look a few back */
+	/* blocks of other lives may begin in between: search a few back */
 	for (int hops = 0; at > 0 && hops < 64; hops++) {
 		uint32_t block = n->by_address[at - 1];
 		const struct block *b = &t->blocks[block];

@@ -39,7 +39,7 @@ static void open_module(struct names *n, uint32_t index)
 	struct error error = { 0 };
 	m->tried = true;
 	if (m->path[0] != '/' || m->c_library)
-		return; /* no file: the kernel's vdso */
+		return; /* not a file: the kernel's vdso */
 	m->kept = n->store != NULL;
 	m->debuginfo = m->kept ? debug_store_open(n->store, m->path, m->build_id, &error)
 	                       : debuginfo_open(m->path, m->build_id, &error);
@@ -114,7 +114,7 @@ const struct debug_variable *names_data(struct names *n, uint64_t address, uint3
 	return d ? debuginfo_data(d, address - names_base(n, *module)) : NULL;
 }
 
-/* Template arguments are left out, but for the signs of operators. */
+/* Template arguments are left out; in operators < and > are kept. */
 void names_append_function(const char *function, GString *name)
 {
 	int depth = 0;
@@ -127,7 +127,7 @@ void names_append_function(const char *function, GString *name)
 		if (*c == '>' && depth > 0)
 			depth--;
 	}
-	if (depth > 0) { /* unbalanced: an operator of some kind, taken as it is */
+	if (depth > 0) { /* unbalanced: some operator, kept as it is */
 		g_string_truncate(name, 0);
 		g_string_append(name, function);
 	}
@@ -210,7 +210,7 @@ static uint32_t intern_function(struct builder *b, const char *function)
 	return string;
 }
 
-/* The call sites that a place was inlined at, outermost first: each names the next. */
+/* The call sites at which a place was inlined, outermost first: each names the next. */
 static uint32_t call_sites(struct names *n, struct builder *b, const struct location *l,
                            const struct debug_place *places, size_t count)
 {

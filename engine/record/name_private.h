@@ -11,11 +11,12 @@
 struct name_module {
 	char *path, *build_id; /* owned */
 	uint64_t base;
-	struct debuginfo *debuginfo; /* NULL until asked, or when it cannot be read */
-	bool tried, kept;            /* kept: `debuginfo` is the store's, else owned */
-	uint64_t low, high;          /* addresses that it has, or 0 */
+	struct debuginfo *debuginfo; /* NULL until needed, or when it cannot be read */
+	bool tried, kept;            /* kept: `debuginfo` belongs to the store, else it is
+	                              * owned */
+	uint64_t low, high;          /* bounds of its addresses, or 0 */
 	bool c_library, tried_symbols;
-	struct debuginfo *symbols; /* of a C library: owned; NULL until asked */
+	struct debuginfo *symbols; /* a C library's: owned; NULL until needed */
 };
 
 struct block_names; /* name_blocks.c */
@@ -25,7 +26,7 @@ struct late_names;  /* name_late.c */
 struct taken_names {     /* a set of hashes */
 	uint64_t *slots; /* owned; 0: free */
 	uint64_t mask, count;
-	GHashTable *numbers; /* a name that was taken -> the last number behind it; owned */
+	GHashTable *numbers; /* a name in use -> the last number appended to it; owned */
 };
 
 struct names {
@@ -33,7 +34,7 @@ struct names {
 	struct debug_store *store;  /* borrowed, or NULL */
 	GArray *modules;            /* struct name_module */
 	GPtrArray *warnings;        /* char *, owned */
-	GPtrArray *unseen;          /* the same: values of TRACE_UNSEEN_NOTE */
+	GPtrArray *unseen;          /* values of TRACE_UNSEEN_NOTE */
 	GHashTable *short_files;    /* last component -> the path that owns it; borrowed */
 	GHashTable *variable_names; /* struct debug_variable -> char *, owned */
 	GHashTable *taken_names;    /* set of the values of variable_names */
@@ -48,7 +49,8 @@ struct names {
 	struct frame_names *frames; /* owned */
 	struct late_names *late;    /* owned; NULL until asked */
 	GString *form;              /* of the variable that is being named; "": unknown */
-	GString *patterns[2];       /* of the variable at hand; of the last in `forms` */
+	GString *patterns[2];       /* patterns of the present variable and of the last in
+	                             * `forms` */
 	GString *last_form;         /* its form */
 	GHashTable *forms;          /* pattern of names -> its form; char *, owned (shown.h) */
 	bool few;                   /* names_of_few */
@@ -60,8 +62,8 @@ void names_clear_module(gpointer module); /* struct name_module */
 uint64_t names_base(const struct names *n, uint32_t module);
 /* A symbol of the C library's data. */
 bool names_append_symbol(struct names *n, uint32_t module, uint64_t address, GString *name);
-/* The module loaded nearest below an address, or NONE; whether it holds it debuginfo must say.
- */
+/* The module loaded nearest below an address, or NONE; whether it contains the address
+ * follows from debuginfo. */
 uint32_t names_module_below(const struct names *n, uint64_t address);
 /* The static variable at a run-time address, and the module that may hold it. */
 const struct debug_variable *names_data(struct names *n, uint64_t address, uint32_t *module);
@@ -87,8 +89,8 @@ uint32_t names_block_at(const struct names *n, uint64_t address, uint32_t event)
 /* name_frames.c */
 void names_begin_frames(struct names *n); /* before the pass over the events */
 void names_end_frames(struct names *n);
-/* During the pass: a function is entered or left; a variable of a stack is accessed; an
- * object, wherever it is, is used. */
+/* During the pass: a function is entered or left; a variable in a stack is accessed; any
+ * object is used. */
 void names_frames_event(struct names *n, const struct told *told);
 void names_frames_variable(struct names *n, uint32_t variable, uint32_t thread);
 void names_frames_object(struct names *n, uint32_t object, uint32_t thread);
@@ -114,7 +116,7 @@ void names_append_in_block(struct names *n, uint32_t block, uint64_t address, ui
 /* P (struct name_rule) of the names in a block; interned. */
 const char *names_block_pointer(struct names *n, uint32_t block);
 
-/* A part of a type, kept since elements and blocks of one type ask again. */
+/* A part of a type, kept as elements and blocks of one type need it again. */
 struct kept_part {
 	uint32_t module, type;
 	uint64_t offset, size;
@@ -131,8 +133,9 @@ struct kept_part {
 };
 struct place_in_block {
 	const char *pointer;   /* P; interned */
-	uint64_t each, offset; /* bytes of an element, of a block of several; in the block */
-	uint32_t module, type; /* of an element; NONE: not known */
+	uint64_t each, offset; /* bytes of an element, in a block of several; offset in the
+	                        * block */
+	uint32_t module, type; /* of an element; NONE: unknown */
 };
 struct place_in_block names_place_in_block(struct names *n, uint32_t block, uint64_t address);
 static inline uint64_t names_within(const struct place_in_block *p)
@@ -159,8 +162,8 @@ void names_make_unique(struct names *n, GString *name);
 void names_keep_form(struct names *n, const GString *name);
 bool names_is_stack(const struct trace *t, uint32_t block);
 /* Data of a library without a symbol: "tm@libc.tm_hour" where the first access took a whole
- * struct that a pointer at hand points to, else "libc.so.6+0x1d8640".  `variable`: NONE where
- * it is none.  False when the address is in no module. */
+ * struct that a pointer in reach points to, else "libc.so.6+0x1d8640". `variable`: NONE where
+ * none exists. False when the address is in no module. */
 bool names_append_library(struct names *n, uint32_t variable, uint64_t address, uint64_t size,
                           GString *name);
 

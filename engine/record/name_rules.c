@@ -15,9 +15,9 @@
 #include <string.h>
 
 struct name_class {
-	const char *pointer; /* of the first origin; NULL: outside of the heap */
+	const char *pointer; /* P of the first origin; NULL: outside of the heap */
 	uint32_t family;
-	bool shared; /* it has names of another origin, too */
+	bool shared; /* it also has names of other origins */
 };
 
 struct rule_use {
@@ -25,7 +25,7 @@ struct rule_use {
 	uint32_t rule;
 };
 
-/* Parts of an array's elements, in the blocks of a pointer: all have one rule. */
+/* Consecutive parts of an array's elements, in the blocks of a pointer: all have one rule. */
 struct run {
 	const char *pointer;
 	uint32_t module, type;
@@ -38,7 +38,7 @@ struct spelling_names {
 	struct names *n;
 	struct builder *b;
 	struct variable *variables;
-	/* Text of a rule -> its index + 1; the same of families of rules; owned. */
+	/* Text of a rule -> its index + 1; and text of a family of rules; owned. */
 	GHashTable *rules, *families;
 	GArray *family_of_rule; /* uint32_t */
 	GHashTable *uses;       /* struct rule_use, owned -> struct name_class, borrowed */
@@ -119,7 +119,8 @@ static bool has_rule(const struct place_in_block *p, const struct kept_part *par
 	return p->each <= UINT32_MAX &&
 	       (part == NULL ||
 	        (part->count.each <= UINT32_MAX && part->count.offset <= UINT32_MAX)) &&
-	       g_utf8_validate(p->pointer, -1, NULL); /* the block's name has it as it is */
+	       g_utf8_validate(p->pointer, -1, NULL); /* the block's name has the pointer
+	                                               * unescaped */
 }
 
 /* Index of s->text in a table of texts. */
@@ -133,7 +134,7 @@ static uint32_t index_of(struct spelling_names *s, GHashTable *table, bool *fres
 	return *fresh ? next : GPOINTER_TO_UINT(known) - 1;
 }
 
-/* The rule's text and where in an element its places are: two members may have one name. */
+/* The text of the rule with the offset in an element: two members may have one name. */
 static void describe_rule(struct spelling_names *s, const struct name_rule *rule,
                           uint64_t place, const char *path, const char *rest)
 {
@@ -141,8 +142,7 @@ static void describe_rule(struct spelling_names *s, const struct name_rule *rule
 	                rule->base, rule->step, rule->starred, (int64_t)place, path, rest);
 }
 
-/* The places p[1].x+1, p[1].x+2 are of one family: their distance from p[1].x is in the name.
- */
+/* The places p[1].x+1, p[1].x+2 are one family: their distance from p[1].x is in the name. */
 static uint32_t family_of(struct spelling_names *s, const struct name_rule *rule,
                           uint64_t place, GString *path, GString *rest)
 {
@@ -182,7 +182,7 @@ static uint32_t rule_for(struct spelling_names *s, const struct place_in_block *
 
 /* --- classes -------------------------------------------------------------------------- */
 
-/* A name of this origin is in the class `s->text`. */
+/* The class `s->text`, to which a name of this origin is added. */
 static struct name_class *class_of(struct spelling_names *s, const char *pointer,
                                    uint32_t family)
 {
@@ -222,7 +222,7 @@ static bool in_heap(const struct spelling_names *s, uint32_t variable)
 	return block != NONE && !names_is_stack(s->n->trace, block);
 }
 
-/* Where the last variables of a size had their run. */
+/* The run of the last variables of a size. */
 static struct run *run_of(struct spelling_names *s, const struct place_in_block *p,
                           uint64_t within, uint64_t size)
 {
@@ -287,7 +287,7 @@ static void append_name(struct spelling_names *s, uint32_t variable)
 		names_keep_form(s->n, s->name);
 }
 
-/* May the name at hand, which is no rule's, be one of a rule? */
+/* May the present name, which has no rule, equal a rule's name? */
 static bool may_be_of_rule(struct spelling_names *s)
 {
 	if (g_hash_table_size(s->uses) == 0)
@@ -301,7 +301,7 @@ static bool may_be_of_rule(struct spelling_names *s)
 	return s->last_class->pointer != NULL;
 }
 
-/* The names of other origins; those that a rule's name may equal stay NONE for now. */
+/* Spells the names of other origins; those that a rule's name may equal stay NONE for now. */
 static void spell_others(struct spelling_names *s, uint64_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {

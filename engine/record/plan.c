@@ -55,10 +55,10 @@ static uint32_t number_of(const struct trace *t, uint32_t thread)
 }
 
 /* A thread's events as the runtime counted them, with those that the trace lacks (NONE), and
- * how far they are in the plan. */
+ * the number of them in the plan. */
 struct thread_events {
 	GArray *events;  /* uint32_t */
-	GArray *drops;   /* uint64_t: indexes of the dropped ones, ascending */
+	GArray *drops;   /* uint64_t: indices of dropped events, ascending */
 	GArray *repeats; /* struct recorded_repeat, by index */
 	guint drop;      /* first drop that is not among the events yet */
 	guint repeat;    /* first that is not in the plan yet */
@@ -216,7 +216,7 @@ static void add_arrival(const struct trace *t, struct plan *p, uint32_t thread, 
 	g_array_append_val(p->events, e);
 }
 
-/* The step of an event, from the end. p->steps->len: none. */
+/* The step of an event, searched from the end; p->steps->len: none. */
 static guint step_of(const struct plan *p, uint32_t event)
 {
 	guint i = p->events->len;
@@ -227,7 +227,7 @@ static guint step_of(const struct plan *p, uint32_t event)
 	return p->steps->len;
 }
 
-/* The row of `said` for the event, or NULL. */
+/* The entry of `said` for the event, or NULL. */
 static const struct weak_source *row_of(const GArray *said, uint32_t event, enum weak_kind kind)
 {
 	for (guint i = 0; i < said->len; i++) {
@@ -677,7 +677,7 @@ static void configure(const struct plan *p, unsigned first, struct record_option
 	c->flags = LOG_CONTROLLED | LOG_VALUES | LOG_REPLAY;
 	if (p->explore) {
 		c->flags |= LOG_EXPLORE | LOG_MISSING;
-		if (p->max_steps) /* those left after the plan */
+		if (p->max_steps) /* steps left after the plan */
 			c->steps =
 			        p->max_steps > p->steps->len ? p->max_steps - p->steps->len : 1;
 	}
@@ -690,7 +690,7 @@ static void configure(const struct plan *p, unsigned first, struct record_option
 		c->turns[i] = g_array_index(p->turns, struct log_turn, i);
 	c->memory = p->memory;
 	c->held = p->held;
-	/* Room for the witness and some more: the run after it may never end. */
+	/* enough for the witness and some more: the run after it may never end */
 	c->max_bytes = (p->max_bytes ? p->max_bytes
 	                : p->explore ? RECORD_MAX_EXPLORED
 	                             : RECORD_MAX_BYTES) +
@@ -725,7 +725,7 @@ bool plan_stopped(const struct plan_run *run)
 	return run->facts.stopped[0] != NULL || run->facts.stopped[1] != NULL;
 }
 
-/* Did all of the plan happen, and did the threads then stand before the pair? */
+/* Did all steps of the plan occur, and did the threads then stand before the pair? */
 static bool came_to_the_pair(const struct plan *p, const struct plan_run *run)
 {
 	return run->facts.replayed + p->open_end >= p->steps->len &&

@@ -14,7 +14,7 @@ struct plan {               /* zero to init; plan_release */
 	GArray *events;     /* uint32_t: by step, the trace's event (NONE: not in the trace) */
 	GArray *threads;    /* struct log_thread, by the runtime's number */
 	GArray *answers;    /* struct log_answer */
-	GByteArray *inputs; /* struct log_input with their parts, or NULL: for real */
+	GByteArray *inputs; /* struct log_input with their parts, or NULL: input is real */
 	uint32_t input_count;
 	GPtrArray *specs; /* char *: files whose bind lines make events of its calls */
 	const char
@@ -29,19 +29,20 @@ struct plan {               /* zero to init; plan_release */
 	uint64_t seed;
 	uint32_t strategy;        /* after the plan: enum log_strategy */
 	struct log_target target; /* surw's */
-	GArray *turns;            /* struct log_turn: those of turns, or NULL; owned */
-	uint64_t max_steps;       /* with `explore`: of a run; 0: no limit */
+	GArray *turns;            /* struct log_turn, for the strategy turns, or NULL; owned */
+	uint64_t max_steps;       /* with `explore`: bound on a run; 0: unlimited */
 	bool other_build; /* the program is not the recorded one: a divergence says so */
 	bool futexes;     /* waits for futexes are steps */
 	bool explore;     /* chance does not switch inside of invocations; ends are noted */
 	bool open_end;    /* the last step need not come: plan_go_on */
 	uint32_t held;    /* plan_hold: the runtime's number + 1; 0: no thread */
 	const char *interposer; /* with `explore`: the library of the bind lines, or NULL */
-	struct record_server *server; /* with `explore`: where it is forked from, or NULL */
+	struct record_server *server; /* with `explore`: server that forks the program, or
+	                               * NULL */
 	const char *output;           /* a file for the program's output, or NULL; borrowed */
-	const char *errors;     /* the same for standard error alone, or NULL: as output */
-	unsigned timeout_ms;    /* for the run; 0: none */
-	enum weak_model memory; /* that the run is under */
+	const char *errors;           /* a file for standard error alone, or NULL: as output */
+	unsigned timeout_ms;          /* for the run; 0: none */
+	enum weak_model memory;       /* that the run is under */
 	uint64_t max_bytes; /* of the run's log, besides the steps' own; 0: as for recordings */
 };
 void plan_release(struct plan *plan);
@@ -64,8 +65,8 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
  */
 bool plan_weak(struct plan *plan, const struct trace *t, const GArray *said);
 
-/* By event: how many events of its thread the runtime counted before it, or NONE for events
- * that it did not record; g_free. */
+/* By event: the number of earlier events of its thread as the runtime counts, or NONE for
+ * events that it did not record; g_free. */
 uint32_t *plan_event_numbers(const struct trace *t);
 
 /* Where to stop before requests that wait (uint32_t): the first two, if all are for locks. A
@@ -74,14 +75,14 @@ void plan_stops(const struct trace *t, const GArray *requests, uint32_t pair[2])
 
 /* Leave out steps by their events: a run that follows makes none of these. */
 void plan_leave_out(struct plan *plan, const bool *left_out);
-/* The last step is any event at its place, in whatever outcome. */
+/* Any event at its place, with any outcome, may be the last step. */
 void plan_any_outcome(struct plan *plan);
-/* The last step is a wake: `late`: the time is up, it is not signalled. */
+/* The last step is a wake; `late`: it times out instead of being signalled. */
 void plan_wake(struct plan *plan, bool late);
-/* Then `thread` (of the trace that it was made from) goes on, if it can. */
+/* After the plan `thread` (of the trace that it was made from) continues, if it can. */
 void plan_go_on(struct plan *plan, const struct trace *t, uint32_t thread);
 
-/* Then `thread` stays where it is until no other thread can go on; for STRATEGY_PCT. */
+/* After the plan `thread` waits until no other thread can continue; for STRATEGY_PCT. */
 void plan_hold(struct plan *plan, const struct trace *t, uint32_t thread);
 
 struct plan_run {
@@ -98,10 +99,10 @@ struct plan_run {
 };
 void plan_run_release(struct plan_run *run);
 
-/* A plan of no steps: the program as it runs under its strategy. */
+/* A plan without steps: the program runs freely under its strategy. */
 void plan_init(struct plan *plan);
-/* A plan with `explore`, which is free of inputs and specifications: writes it, or reads one
- * into `plan`, where it is as good as a plan of this process. */
+/* Writes a plan with `explore`, which has no inputs and specifications, or reads one into
+ * `plan`, where it is equivalent to a plan of this process. */
 void plan_archive(struct plan *plan, struct archive *archive);
 /*
  * Run along the plan; `first` 1 or 2 goes first at the pair, 0 stops there.  `stopped` (may
@@ -112,10 +113,9 @@ bool plan_follow(const struct plan *plan, char **argv, unsigned first,
                  struct error *error);
 
 /*
- * The same in two parts for a plan with `explore` and a server, the first of which does not
- * wait for the run: plan_end is called with the same plan, and nothing else is run before.
- * False from plan_begin: it cannot be divided. `cancel`: the run is killed, and nothing is made
- * of it.
+ * plan_follow in two parts, for a plan with `explore` and a server: plan_begin does not wait
+ * for the run; plan_end is called next, with the same plan, and no other run in between.
+ * False from plan_begin: not possible. `cancel`: the run is killed, and has no result.
  */
 bool plan_begin(const struct plan *plan, char **argv);
 bool plan_end(const struct plan *plan, char **argv, struct plan_run *run, struct error *error);

@@ -57,8 +57,8 @@ uint64_t rebase_elsewhere(struct rebase *r, uint64_t address)
 		else
 			n.high = MIN(n.high, other->low);
 	}
-	/* The greatest possible room below: the new address must not depend on a neighbour's
-	 * random distance. */
+	/* assume the greatest possible room below: the new address must not depend on a
+	 * neighbour's random distance */
 	n.shift = rebase_range(r, page - NEAR, 2 * NEAR, REBASE_PAGE);
 	g_array_append_val(r->neighbourhoods, n);
 	return n.shift;

@@ -22,7 +22,7 @@ void rebase_free(struct rebase *r);
  * random part of `low` must be a multiple of it. */
 #define REBASE_PAGE 4096u
 uint64_t rebase_range(struct rebase *r, uint64_t low, uint64_t size, uint64_t unit);
-/* The same for an address outside of all ranges. */
+/* The offset for an address outside of all ranges. */
 uint64_t rebase_elsewhere(struct rebase *r, uint64_t address);
 /* May the number be an address of a program loaded at a random one? */
 bool rebase_likely(uint64_t value);

@@ -23,9 +23,10 @@ struct record_module {
 
 /* A thread of a deadlock, and the object it waits for. */
 struct record_wait {
-	uint32_t thread, holder; /* the runtime's numbers; holder: NONE: not known */
+	uint32_t thread, holder; /* the runtime's numbers; holder NONE: unknown */
 	enum log_wait reason;
-	uint64_t message; /* a channel's number, or of a once-function's last message; or 0 */
+	uint64_t message;    /* the number of a channel, or of a once-function's last message;
+	                      * or 0 */
 	uint64_t object, pc; /* address; of the call */
 };
 
@@ -39,8 +40,9 @@ struct record_divergence {
 /* Note of a trace: suppressions that `record` was given, as the text of their file. */
 #define SUPPRESSIONS_NOTE "suppressions"
 
-/* The thread of `event`, an atomic access of the trace, began it in this state: where two of a
- * thread are equal, and it has written no memory between, the steps between led nowhere. */
+/* State in which a thread began `event`, an atomic access of the trace: between two events of
+ * a thread with equal states, and no write to memory in between, the steps are without
+ * effect. */
 struct record_state {
 	uint64_t state;
 	uint32_t event;
@@ -49,18 +51,23 @@ struct record_state {
 /* Facts of the log beside its events. Threads are the runtime's numbers. */
 struct record_facts {
 	char **argv; /* filled in by the caller: the command, noted in the trace; or NULL */
-	const char *start_at;      /* the same: --start-at, or NULL */
-	const char *how;           /* the same: options of the run (session.h), or NULL */
-	const char *suppressions;  /* the same: text of --suppressions, or NULL */
-	const char *surroundings;  /* the same: surroundings.h, or NULL */
-	const GPtrArray *specs;    /* the same: char *, files whose bind lines were recorded */
-	struct debug_store *debug; /* the same: keeps modules' debug information, or NULL */
-	/* the same: takes the events (formats.h), or NULL: the trace has them */
+	const char *start_at;      /* filled in by the caller: --start-at, or NULL */
+	const char *how;           /* filled in by the caller: options of the run
+	                            * (session.h), or NULL */
+	const char *suppressions;  /* filled in by the caller: text of --suppressions, or
+	                            * NULL */
+	const char *surroundings;  /* filled in by the caller: see surroundings.h, or NULL */
+	const GPtrArray *specs;    /* filled in by the caller: char *, files whose bind lines
+	                            * were recorded */
+	struct debug_store *debug; /* filled in by the caller: keeps modules' debug
+	                            * information, or NULL */
+	/* filled in by the caller: receives the events (formats.h), or NULL: the trace does */
 	struct trace_writer *writer;
 	uint32_t status;  /* enum log_status */
-	uint32_t outcome; /* the same, of the program, also when its recording had ended */
+	uint32_t outcome; /* status of the program, even after its recording had ended */
 	uint32_t flags;   /* enum log_flag */
-	uint32_t stolen;  /* times that the watchdog had to step in: not reproducible */
+	uint32_t stolen;  /* number of times that the watchdog had to intervene: the run is
+	                   * not reproducible */
 	uint32_t error;   /* errno of LOG_FULL */
 	uint64_t replayed;
 	uint32_t holder; /* controlled mode: the number of the thread that ran last */
@@ -68,8 +75,8 @@ struct record_facts {
 	uint64_t instrumented; /* function entries: 0 without the compilers' hooks */
 	uint32_t happened;     /* bit set of enum log_happened */
 	GArray *blocked;       /* struct record_wait: a deadlock, see record_explain_deadlock */
-	GArray *turns; /* struct log_turn: controlled mode: up to each switch, and to the end,
-	                * of at most LOG_TURNS + 1 */
+	GArray *turns; /* struct log_turn: controlled mode: the turns of the threads, at most
+	                * LOG_TURNS + 1 */
 	GArray *stopped[2]; /* struct log_stopped: replay, the stacks at the pair; or NULL */
 	GArray *states;     /* struct record_state: exploration beyond sequential consistency */
 	GArray *ended;      /* uint32_t: exploration, threads that came to an end */
@@ -84,28 +91,28 @@ struct record_facts {
 	GPtrArray *unordered;
 	bool diverged; /* replay */
 	struct record_divergence divergence;
-	char *input;     /* replay: which other input a thread asked for, or NULL */
+	char *input;     /* replay: the different input that a thread asked for, or NULL */
 	GArray *modules; /* struct record_module */
 };
-/* Note with the options of `heddle record` that another run needs to come along the same
- * schedule: "--mode controlled --strategy pct --depth 3 --seed 7". */
+/* Note with the options of `heddle record` that make another run take the same schedule:
+ * "--mode controlled --strategy pct --depth 3 --seed 7". */
 #define RECORDED_HOW_NOTE "recording-options"
 void record_facts_release(struct record_facts *facts);
 
 struct debuginfo;
-/* Says that reads are left out, and which option keeps them; NULL when none are. Owned by the
- * caller. */
+/* Text saying that reads are left out, and which option keeps them; NULL when none are. Owned
+ * by the caller. */
 char *record_reads_text(const struct debuginfo *module, const char *name);
-/* The same of the first such module in which the trace has events. */
+/* record_reads_text for the first such module in which the trace has events. */
 char *record_left_out_reads(const struct record_facts *facts, const struct trace *trace);
-/* Has the program or library code that the compiler has given hooks? */
+/* Does the program or library have code with the compiler's hooks? */
 bool record_file_instrumented(const char *path);
 /* The place of the module's first atomic instruction that no hook reports, FILE:LINE
  * (FUNCTION); NULL: none. Owned by the caller. */
 char *record_atomic_place(const struct debuginfo *module);
 /* The warning about such a place. Owned by the caller. */
 char *record_atomic_text(const char *place);
-/* The same of the first such module in which the trace has events; NULL: none. */
+/* record_atomic_text for the first such module in which the trace has events; NULL: none. */
 char *record_atomic_instructions(const struct record_facts *facts, const struct trace *trace);
 
 /* Does the file begin like a recording log? */
@@ -118,7 +125,8 @@ bool record_is_log(const char *path);
 struct trace *record_import(const char *path, const char *name, struct record_facts *facts,
                             const struct progress *progress, struct error *error);
 
-/* The same of a log that lies in memory as it would in a file (`path`: where that would be). */
+/* record_import for a log that lies in memory as it would in a file (`path`: where that would
+ * be). */
 struct trace *record_import_memory(const void *log, uint64_t size, const char *path,
                                    const char *name, struct record_facts *facts,
                                    struct error *error);
@@ -131,8 +139,8 @@ void record_append_thread(uint32_t number, GString *out);
 void record_explain_deadlock(const struct trace *t, const struct record_facts *facts,
                              GString *out);
 
-/* An absolute code address in the words of its module's debug information:
- * "file:line" or "module+0xoffset"; and its function.  Appends. */
+/* Append an absolute code address in terms of its module's debug information: "file:line" or
+ * "module+0xoffset"; and its function. */
 void record_describe(const struct record_facts *facts, uint64_t pc, GString *place,
                      GString *function);
 
@@ -140,8 +148,8 @@ void record_describe(const struct record_facts *facts, uint64_t pc, GString *pla
 
 /* Default of --max-size, in bytes: some 400 million events. */
 #define RECORD_MAX_BYTES    (4ull << 30)
-/* Of a run of an exploration, which compares its events with each other: one that spins until
- * its time is up would otherwise fill the memory. */
+/* The bound for a run of an exploration, which compares its events with each other: a run
+ * that spins until its time is up would otherwise fill the memory. */
 #define RECORD_MAX_EXPLORED (16ull << 20)
 
 struct record_options {
@@ -150,33 +158,37 @@ struct record_options {
 	const char *preload;      /* a library to be loaded before the runtime, or NULL */
 	const void *plan;         /* replay: the plan, in the file after the config; or NULL */
 	size_t plan_bytes;
-	const char *stdout_path; /* shake: where its output goes, or NULL */
-	const char *stderr_path; /* the same for standard error alone; NULL: as stdout_path */
-	struct record_server *server; /* where it is forked from, or NULL; the same argv,
+	const char *stdout_path;      /* shake: file for its output, or NULL */
+	const char *stderr_path;      /* shake: file for standard error alone; NULL: as
+	                               * stdout_path */
+	struct record_server *server; /* server that forks it, or NULL; with the same argv,
 	                               * preload and environment */
 	unsigned timeout_ms;          /* kill it after; 0: never */
-	/* It has been started, and its log exists, with the memory for its chunks; or NULL. */
+	/* Called when it has been started, and its log exists, with the memory for its
+	 * chunks; or NULL. */
 	void (*running)(void *context, int buffer);
-	void (*stopped)(void *context, pid_t pid); /* replay: both stand before the pair */
+	void (*stopped)(void *context, pid_t pid); /* replay: called while both threads stand
+	                                            * before the pair */
 	void *context;
 };
 
 struct record_result {
 	bool started;
 	bool timed_out;
-	int status;      /* as the program's: exit status, or 128 + signal */
-	int signal;      /* or 0 */
-	int interrupted; /* the signal that we got meanwhile (it is the program's, too), or 0 */
+	int status;       /* as the program's: exit status, or 128 + signal */
+	int signal;       /* or 0 */
+	int interrupted;  /* a signal that this process got meanwhile (and passed to the
+	                   * program), or 0 */
 	int64_t ended_us; /* when it ended, of the monotonic clock; 0: not yet */
 	bool instrumented, aslr_off;
 	int log_error; /* errno when the end of the log could not be written, or 0 */
 };
 
-/* How the run ended, as a note of its trace (ending.h). */
+/* Adds the ending of the run as a note to its trace (ending.h). */
 void record_note_ending(struct trace *t, const struct record_facts *facts,
                         const struct record_result *result);
 
-/* Where the runtime lies: beside the binary.  NULL and `error` when it is not there. */
+/* The path of the runtime, beside the binary. NULL and `error` when it does not exist. */
 char *record_runtime_path(struct error *error);
 /* The folder of the files that `heddle cc` links with; NULL and `error`. */
 char *record_stub_folder(struct error *error);
@@ -202,45 +214,46 @@ char *record_build_id(const char *program);
 struct record_server *record_server_new(char **argv, const char *preload, const char *output,
                                         struct error *error);
 void record_server_free(struct record_server *server); /* NULL is allowed */
-/* The program's memory before anything of its own has run.  False where it is not known: the
- * server is gone, or nothing is mapped there yet. */
+/* Reads the program's memory as it was before any of its own code ran. False where unknown:
+ * the server has ended, or nothing is mapped there yet. */
 bool record_server_read(const struct record_server *server, uint64_t address, void *bytes,
                         size_t size);
 /* For record_facts.debug; NULL for NULL. */
 struct debug_store *record_server_debug(const struct record_server *server);
 /*
- * Can runs be forked at the beginning of main?  Tried once, with the first options.  Then a run
- * costs less: begin (false: it has to be started anew) does not wait for it; end, and the trace
- * of its log; or cancel, which may also be called where none runs.  One run at a time; its
- * output goes to the file of the server's first options, and is overwritten by the next.
- * `timeout_ms`: from `end` on; 0: none.
+ * Can runs be forked at the beginning of main? Tried once, with the first options. Then a run
+ * costs less: _begin (false: it has to be started anew) does not wait for it; _end does, and
+ * returns the trace of its log; or _cancel, which may also be called when none runs. One run
+ * at a time; its output goes to the file of the server's first options, and is overwritten by
+ * the next. `timeout_ms`: from `end` on; 0: none.
  */
 bool record_server_settles(struct record_server *server, const struct record_options *o);
 bool record_server_begin(struct record_server *server, struct record_options *o);
 enum record_end {
 	RECORD_ENDED,
-	RECORD_NOT_BEGUN, /* the recorder was never in the program */
+	RECORD_NOT_BEGUN, /* the recorder was never loaded into the program */
 	RECORD_REFUSED,
 };
 enum record_end record_server_end(struct record_server *server, unsigned timeout_ms,
                                   struct record_result *result);
-/* Threads of runs are contexts of one kernel thread until a run is refused because it needs
- * kernel threads.  It is to be begun again, and has them; and where earlier runs had none
- * (outgrown), all of them, as they may differ in addresses. */
+/* From now on runs that need kernel threads have them. Threads of runs are contexts of one
+ * kernel thread until a run is refused because it needs kernel threads; it then begins again
+ * with kernel threads. If earlier runs had none (outgrown), all begin again, as they may
+ * differ in addresses. */
 void record_server_use_kernel_threads(struct record_server *server);
 bool record_server_has_kernel_threads(const struct record_server *server);
 bool record_server_outgrown(const struct record_server *server);
 struct trace *record_server_trace(struct record_server *server, struct record_facts *facts,
                                   struct error *error);
-/* Has the last run printed anything? */
+/* Did the last run print anything? */
 bool record_server_printed(const struct record_server *server);
 void record_server_cancel(struct record_server *server);
 
-/* Start it, for a debugger (config.hold), which attends to it: the pid, and the memory of the
- * log's chunks, are the caller's.  False and `error` when it could not be started. */
+/* Start it for a debugger (config.hold), which then controls it: the caller owns the pid, and
+ * the memory of the log's chunks. False and `error` when it could not be started. */
 bool record_start(struct record_options *options, pid_t *pid, int *buffer, struct error *error);
 
-/* Run it under the runtime to its end.  False and `error` when it could not be started. */
+/* Run it to its end. False and `error` when it could not be started. */
 bool record_run(struct record_options *options, struct record_result *result,
                 struct error *error);
 

@@ -9,7 +9,7 @@
 
 enum { LINE = 65, MOST_LINES = 4096 }; /* 64 hexadecimal digits and the end of the line */
 
-/* "DIGEST\n"; false when the program is not there. */
+/* Writes "DIGEST\n"; false when the program does not exist. */
 static bool line_of(char *const *argv, char line[LINE + 1])
 {
 	g_autofree char *found =
@@ -31,7 +31,7 @@ static char *registry_path(void)
 	return g_build_filename(g_get_user_state_dir(), "heddle", "recorded", NULL);
 }
 
-/* The lines; NULL where the file is missing, or another user could have written it. */
+/* The file's lines; NULL if it is missing, or another user could have written it. */
 static char *read_registry(const char *path)
 {
 	struct stat st;

@@ -13,7 +13,7 @@
 /* Notes that the user has started the command here. After a failure the user is asked next
  * time. */
 void recorded_remember(char *const *argv);
-/* Was it, by its program's path as seen from the current folder? */
+/* Was the command recorded here, by its program's path as seen from the current folder? */
 bool recorded_here(char *const *argv);
 
 #endif

@@ -105,7 +105,8 @@ static void attend(struct record_options *o, pid_t pid, int buffer,
 	run_take_status(result, status);
 }
 
-/* The system may refuse the program, or it may end before a library is loaded. */
+/* Has the program begun under the runtime? The system may refuse it, or it may end before a
+ * library is loaded. */
 static bool has_begun(const struct record_options *o, const struct record_result *result,
                       struct error *error)
 {
@@ -162,7 +163,7 @@ bool record_run(struct record_options *o, struct record_result *result, struct e
 	if (buffer >= 0 && begin_run(o, buffer, &pid, result, error))
 		attend(o, pid, buffer, result);
 	run_end_passing(&passing);
-	result->interrupted = run_told(); /* signals are passed up to here */
+	result->interrupted = run_told(); /* signals are passed on up to here */
 	result->aslr_off = o->config.flags & LOG_ASLR_OFF;
 	if (buffer >= 0)
 		close(buffer);

@@ -10,7 +10,7 @@
 
 #include "engine/record/record.h"
 
-enum { RUN_WATCHDOG = 300 }; /* milliseconds, unless it is said */
+enum { RUN_WATCHDOG = 300 }; /* milliseconds, unless an option says otherwise */
 
 /* launch.c */
 /* The config and the plan as a file of memory, or -1. */
@@ -23,7 +23,7 @@ bool run_launch(struct record_options *o, const char *path, bool clang_name, int
                 pid_t *pid, struct error *error);
 
 /* log_file.c */
-/* The log, to be read and written; no link is followed.  A descriptor, or -1 and errno. */
+/* Opens the log for reading and writing; follows no link. A descriptor, or -1 and errno. */
 int record_open_log(const char *path);
 /* Create the log with its header's page, which the runtime maps.  `path` gets a number where
  * the file exists.  False when it cannot be created or the disk is full. */
@@ -41,8 +41,8 @@ struct passing {
 	struct sigaction old[PASSED_ON];
 };
 void run_begin_passing(struct passing *p);
-/* The program that gets the signals, those that came before it started, too; 0: it has ended.
- */
+/* Sets the program that gets the signals, including those that came before its start; 0: it
+ * has ended. */
 void run_pass_to(pid_t pid);
 void run_end_passing(const struct passing *p);
 int run_told(void); /* the last one, or 0 */
@@ -54,10 +54,10 @@ static inline void run_take_status(struct record_result *result, int status)
 	result->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* server.c: fork a run from the loaded process; false: it has to be started anew. */
+/* server.c: forks a run from the loaded process; false: it has to be started anew. */
 bool record_server_fork(struct record_server *s, struct record_options *o, int buffer,
                         pid_t *pid, struct record_result *result);
-/* Readable when its end, or the server's, has come. */
+/* Becomes readable when its end, or the server's, has come. */
 int record_server_socket(const struct record_server *s);
 bool record_server_ended(struct record_server *s, int *status);
 

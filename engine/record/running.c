@@ -12,14 +12,14 @@
 #include "engine/record/running.h"
 #include "engine/record/so_far.h"
 
-/* A call, in the tree of calling contexts; 0: none. */
+/* A call, as a node of the tree of calling contexts; 0: none. */
 struct call {
 	uint32_t parent;
 	uint64_t function, pc, frame; /* as in LOG_ENTER */
 };
 enum { PLACE_FLAGS = LOG_ORDER_MASK | LOG_VOLATILE };
-/* An instruction that accesses or frees memory. A point is its number and, above, its
- * context's. */
+/* An instruction that accesses or frees memory. A point is its number, with its context's in
+ * the upper half. */
 struct access_place {
 	enum log_tag tag;
 	unsigned flags;
@@ -41,7 +41,7 @@ struct calling { /* a thread */
 	uint32_t context, depth, missing;
 };
 
-/* Where a block was allocated. */
+/* The place where a block was allocated. */
 struct allocated {
 	uint32_t thread, context; /* the runtime's number */
 	uint64_t pc, words[3];
@@ -54,11 +54,11 @@ struct invoked {
 
 struct variable_range {
 	uint64_t address;
-	uint32_t size; /* 0: it is no variable any more */
+	uint32_t size; /* 0: it is no longer a variable */
 	const struct block_life *life;
 };
 enum { PAGE_BITS = 12, PAGE_BYTES = 1 << PAGE_BITS, PAGES = 1024, RECENT = 1024 };
-enum { MOST_BYTES = 1 << 30 }; /* of one access; a damaged log may have any number */
+enum { MOST_BYTES = 1 << 30 }; /* bound on one access; a damaged log may have any number */
 struct memory_page {
 	uint64_t number;
 	uint32_t at[PAGE_BYTES]; /* by byte: variable + 1, or 0 */
@@ -71,28 +71,28 @@ struct running {
 	struct record_facts facts;
 	struct log_header header;
 	struct import *im; /* NULL: the log has no header yet */
-	uint32_t thread;   /* of the next record, the runtime's number */
-	uint32_t lane;     /* the same thread's number in the events */
+	uint32_t thread;   /* thread of the next record, the runtime's number */
+	uint32_t lane;     /* the number of that thread in the events */
 	uint32_t events;   /* so far */
 	GArray *threads;   /* struct calling, by the runtime's number */
 	GArray *calls;     /* struct call */
-	uint32_t *call_of; /* hash table of them, open addressing: index, or 0 */
+	uint32_t *call_of; /* hash table of calls, open addressing: index, or 0 */
 	uint32_t calls_mask;
 	GArray *places;       /* struct access_place */
 	GHashTable *place_of; /* hash of the key -> index + 1 */
 	struct recent_place recent[RECENT];
 	struct recent_access sites[LOG_SITES];
-	struct flow_event access; /* the last one; fields that stay are not set again */
+	struct flow_event access; /* the last access; fields that stay are not set again */
 	GHashTable *pages;        /* number -> struct memory_page, owned */
 	struct memory_page *page[PAGES];
 	GArray *variables;     /* struct variable_range */
-	uint32_t one;          /* the variable of an access of one */
-	GArray *covered;       /* uint32_t: those of an access of several */
+	uint32_t one;          /* the variable of an access that covers one */
+	GArray *covered;       /* uint32_t: the variables of an access that covers several */
 	GHashTable *allocated; /* life -> struct allocated, owned */
 	GPtrArray *kept;       /* struct log_record, with words: of modules and threads */
 	GArray *invoked;       /* struct invoked, ascending */
-	GArray *values;        /* struct value: those of the invocation in hand */
-	GArray *addresses;     /* uint64_t: where an object is, by its number */
+	GArray *values;        /* struct value: of the present invocation */
+	GArray *addresses;     /* uint64_t: address of an object, by its number */
 };
 
 /* -- interning ----------------------------------------------------------------------------- */
@@ -136,7 +136,8 @@ static uint32_t context_of(struct running *r, struct call call)
 	return made;
 }
 
-/* Two places of one hash are taken for one: the chance is 1 in 2^64. */
+/* The number of a record's place. Two places with one hash are taken for one: the chance is 1
+ * in 2^64. */
 static uint32_t place_of(struct running *r, const struct log_record *record)
 {
 	unsigned flags = record->flags & PLACE_FLAGS;
@@ -202,8 +203,7 @@ static void set_bytes(struct running *r, uint32_t variable)
 		*byte_at(r, v.address + i) = variable + 1;
 }
 
-/* New memory: the variable that has been there in an earlier life is used again if it has the
- * same bytes. */
+/* A variable for new memory: one from an earlier life is reused if it has the same bytes. */
 static uint32_t new_variable(struct running *r, struct variable_range range)
 {
 	uint32_t variable = *byte_at(r, range.address) - 1;
@@ -219,7 +219,7 @@ static uint32_t new_variable(struct running *r, struct variable_range range)
 	return variable;
 }
 
-/* From `address` on the bytes of a variable are another. */
+/* Splits a variable: its bytes from `address` on become another. */
 static uint32_t split(struct running *r, uint32_t variable, uint64_t address)
 {
 	struct variable_range *v = range_at(r, variable), rest = *v;
@@ -284,7 +284,7 @@ static inline struct calling *calling_at(struct running *r, uint32_t thread)
 	return &g_array_index(r->threads, struct calling, thread);
 }
 
-/* Its event's op, flags, point, block and number are there. */
+/* Completes and passes an access whose op, flags, point, block and number are set. */
 static inline void pass_access(struct running *r, struct variable_range range)
 {
 	struct flow_event *x = &r->access;
@@ -322,8 +322,8 @@ static void take_access(struct running *r, const struct log_record *record)
 	pass_access(r, (struct variable_range){ address, (uint32_t)record->size, life });
 }
 
-/* The next records, as long as they are of one word, of instructions and in blocks that are
- * known, and another follows: most are. */
+/* Takes the next records as long as they have one word, are of known instructions and blocks,
+ * and another record follows: most are. */
 static void take_shorts(struct running *r)
 {
 	struct log_reader *reader = so_far_reader(r->log);
@@ -371,7 +371,7 @@ static void enter(struct running *r, const struct log_record *record)
 	r->events++;
 }
 
-/* The record's object is `object`. */
+/* Notes `object` as the record's object. */
 static void keep_address(struct running *r, uint32_t object, const struct log_record *record)
 {
 	if (object >= r->addresses->len)
@@ -408,7 +408,7 @@ static bool has_point(enum op op)
 	return op == OP_FREE || op == OP_CALL || op == OP_WAIT || op_wakes(op);
 }
 
-/* The importer's new events, of one record. */
+/* Passes the importer's new events of one record on. */
 static void pass_on(struct running *r, uint32_t from, const struct log_record *record)
 {
 	struct builder *b = r->im->b;
@@ -616,7 +616,7 @@ static uint32_t copy_value(const struct running *r, const struct import *im, uin
 	return builder_value(im->b, (enum value_kind)v.kind, text, length);
 }
 
-/* The event of an invocation, with its object under its name. */
+/* Copies the event of an invocation, with its object under its name. */
 static void copy_invocation(const struct running *r, struct import *im, uint32_t thread,
                             uint32_t number, uint32_t location)
 {
@@ -654,7 +654,7 @@ static uint32_t add_invocation(const struct running *r, struct import *im,
 	return event;
 }
 
-/* An access of `v`, a free of its block, or an operation on the object there. */
+/* Adds an access of `v`, a free of its block, or an operation on the object there. */
 static uint32_t add_access(const struct running *r, struct import *im,
                            const struct running_access *a, const struct variable_range *v)
 {
@@ -684,7 +684,7 @@ static uint32_t add_access(const struct running *r, struct import *im,
 	return event;
 }
 
-/* The life of a block, which is one of the lives of the log so far. */
+/* The life of a block, one of the lives in the log so far. */
 static const struct block_life *life_of(const struct running *r, uint32_t block)
 {
 	for (guint i = r->im->all_lives->len; i-- > 0;) {

@@ -19,7 +19,7 @@ struct running_sink {
 };
 
 struct running;
-/* Of the log at `path` (so_far_new); the sink is copied. NULL: not possible here. */
+/* Follows the log at `path` (so_far_new); the sink is copied. NULL: not possible here. */
 struct running *running_new(const char *path, int buffer, const struct running_sink *sink);
 void running_free(struct running *r); /* NULL is allowed */
 /* Takes the records since the last call; false: none have come. */
@@ -34,15 +34,15 @@ static inline uint32_t running_site(uint64_t point)
 /* The number of a string in the values of invocations (struct texts of engine/commute). */
 int64_t running_text(void *running, const char *text, size_t length);
 
-/* An access or free of the sink's, an operation on a condition, or an invocation: it begins at
- * event `number` and ends at `end` (of others unused). */
+/* An access or free as the sink gets it, an operation on a condition, or an invocation, which
+ * begins at event `number` and ends at `end` (unused for the others). */
 struct running_access {
 	uint32_t thread;
 	uint64_t point;
 	uint32_t number, end;
 };
-/* The object of two events: a variable and, if one of them frees it, its block (else NONE); of
- * two frees only the block; of conditions `object`; of invocations nothing of these. */
+/* The object of two events: a variable and, if one of them frees it, its block (else NONE);
+ * for two frees only the block; for conditions `object`; none of these for invocations. */
 struct running_memory {
 	uint32_t variable, block, object;
 };

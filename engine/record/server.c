@@ -20,13 +20,13 @@
 #include "engine/record/run_private.h"
 
 struct record_server {
-	int socket;    /* of the process that forks: the loaded or the settled one */
-	int first;     /* of the loaded process, when another has settled; else -1 */
+	int socket;    /* to the process that forks: the loaded or the settled one */
+	int first;     /* to the loaded process, when another has settled; else -1 */
 	pid_t pid;     /* the process as it was loaded */
 	pid_t settled; /* the process stopped at the beginning of main; 0: none */
 	bool tried;    /* settling was tried */
-	/* Runs have kernel threads, not LOG_ONE_THREAD; whether a run may need them (for tests
-	 * it must not), and whether earlier runs had none, which makes addresses differ. */
+	/* kernel_threads: runs have them, not LOG_ONE_THREAD. may_refuse: a run may need them
+	 * (false in some tests). outgrown: earlier runs had none, so addresses differ. */
 	bool kernel_threads, may_refuse, outgrown;
 	unsigned kept; /* runs of the settled process that were not refused */
 	bool lost;     /* the server has died, or cannot fork */
@@ -40,7 +40,7 @@ struct record_server {
 	char *begin;              /* and the first `filled` bytes of the chunk; owned */
 	size_t filled;
 	int log;           /* the file of logs that have more than one chunk */
-	bool runs, killed; /* one of its copies does, and it was sent SIGKILL */
+	bool runs, killed; /* runs: one of its copies runs; killed: it was sent SIGKILL */
 	char *log_path;
 };
 
@@ -105,7 +105,7 @@ struct record_server *record_server_new(char **argv, const char *preload, const 
 	return NULL;
 }
 
-/* Memory that the settled process and its copies share. */
+/* Releases the memory that the settled process and its copies share. */
 static void leave_room(struct record_server *s)
 {
 	int *owned[] = { &s->room, &s->output, &s->log };
@@ -210,7 +210,7 @@ static bool make_room(struct record_server *s, const char *output)
 	return s->shared != NULL;
 }
 
-/* The settled process has put its log there. */
+/* The settled process has put its log there: reads its beginning. */
 static void take_room(struct record_server *s, size_t filled)
 {
 	s->filled = MIN(filled, LOG_CHUNK);
@@ -219,8 +219,8 @@ static void take_room(struct record_server *s, size_t filled)
 	s->header.pid = 0;
 }
 
-/* Settle: one child runs to the beginning of main, and later runs are forked there. Where that
- * is not possible, the loaded process goes on forking. */
+/* Settles: one child runs to the beginning of main, and later runs are forked there. If that
+ * is not possible, the loaded process continues to fork. */
 static bool settle(struct record_server *s, const struct record_options *o)
 {
 	struct record_options first = { .config = o->config };
@@ -338,7 +338,8 @@ static bool has_more_chunks(const struct record_server *s)
 	return header_of(s)->chunks > s->header.chunks;
 }
 
-/* How far the run has written into its chunk: hardly anything comes after its end. */
+/* The number of bytes that the run has written into its chunk: hardly any nonzero bytes are
+ * behind them. */
 static size_t written(const struct record_server *s)
 {
 	enum { PAGE = 4096 };
@@ -351,7 +352,7 @@ static size_t written(const struct record_server *s)
 	return at + PAGE < LOG_CHUNK ? at : LOG_CHUNK;
 }
 
-/* Header and chunk are as the settled process left them. */
+/* Restores header and chunk as the settled process left them. */
 static void clear_room(struct record_server *s)
 {
 	char *chunk = s->shared + LOG_HEADER;
@@ -396,7 +397,7 @@ bool record_server_begin(struct record_server *s, struct record_options *o)
 	return s->runs;
 }
 
-/* Write the part of the log that is in memory alone to the file, after its full chunks. */
+/* Writes the part of the log that is only in memory to the file, after its full chunks. */
 static int complete_log(struct record_server *s)
 {
 	const struct log_chunk *chunk = (const void *)(s->shared + LOG_HEADER);
@@ -407,16 +408,16 @@ static int complete_log(struct record_server *s)
 	return good ? 0 : errno;
 }
 
-/* A copy may have come to its run's end, and answered, before it is killed: then the answer
- * that counts is the settled process's, at the copy's own end. */
+/* A copy may have reached its run's end, and answered, before it is killed: then the valid
+ * answer is the settled process's, at the copy's own end. */
 static void kill_run(struct record_server *s, int signal)
 {
 	pid_t pid = (pid_t)header_of(s)->pid;
 	s->killed |= pid > 0 && kill(pid, signal) == 0 && signal == SIGKILL;
 }
 
-/* Where threads are contexts of one kernel thread, no other thread can take the token from one
- * that spins in code which is not instrumented: does the run make no step for long? */
+/* Progress of a run. If threads are contexts of one kernel thread, no other thread can take
+ * the token from one that spins in uninstrumented code: has the run made no step for long? */
 struct standing {
 	uint64_t steps;
 	gint64 since;
@@ -461,7 +462,7 @@ enum record_end record_server_end(struct record_server *s, unsigned timeout_ms,
 	}
 	run_end_passing(&passing);
 	s->runs = false;
-	/* without having begun, or by a trap that was not served: the same */
+	/* killed before it began, or by a trap that was not handled: refused, too */
 	if (!s->kernel_threads && !s->killed &&
 	    (header_of(s)->pid == 0 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)))
 		header_of(s)->happened |= LOG_REFUSED;

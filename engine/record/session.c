@@ -23,7 +23,7 @@ void session_release(struct session *s)
 	memset(s, 0, sizeof(*s));
 }
 
-/* PROG's last component and ".hdl".  Owned by the caller. */
+/* The program's last component and ".hdl". Owned by the caller. */
 static char *session_default_output(const char *program)
 {
 	char *base = g_path_get_basename(program);
@@ -32,7 +32,7 @@ static char *session_default_output(const char *program)
 	return output;
 }
 
-/* The log lies beside the trace, where it is found should this process crash. */
+/* The path of the log, beside the trace, where it is found if this process crashes. */
 static bool log_path(const char *output, char *path, size_t room, struct error *error)
 {
 	char *absolute = g_canonicalize_filename(output, NULL);
@@ -70,8 +70,8 @@ bool session_start_at(const char *program, const char *function, struct log_conf
 	return ok;
 }
 
-/* The log is kept, as the run may not come again. The message says where it is, and whether it
- * is complete. */
+/* Keeps the log, as the run may not be reproducible. The message gives its path, and whether
+ * it is complete. */
 static void keep_log(const char *log, const struct record_facts *facts, struct error *error)
 {
 	bool cut = facts->status == LOG_FULL || facts->status == LOG_LIMIT;
@@ -87,16 +87,17 @@ static void keep_log(const char *log, const struct record_facts *facts, struct e
 	g_free(shown);
 }
 
-/* A recording whose trace is made while it goes on. */
+/* A recording whose trace is made while it runs. */
 struct followed {
 	struct session *s;
 	const char *log;
 	const struct session_watch *watch;
 	bool watched;      /* it has begun */
-	struct live *live; /* NULL: it is made afterwards */
+	struct live *live; /* NULL: the trace is made afterwards */
 };
 
-/* Chunks are whole and stay where they are, and another processor reads them. */
+/* Can the log be followed? Chunks must be whole and stay in place, and another processor must
+ * be free to read them. */
 static bool can_follow(const struct session_options *o)
 {
 	return !o->free_mode && !o->compress && !o->keep_events && g_get_num_processors() > 1;
@@ -118,7 +119,7 @@ static void unwatch(struct followed *f)
 static void follow(void *context, int buffer)
 {
 	struct followed *f = context;
-	struct error error; /* comes again when the trace is made */
+	struct error error; /* appears again when the trace is made */
 	f->s->facts.writer = trace_writer_open(f->s->output, &error);
 	if (f->s->facts.writer)
 		f->live = live_start(f->log, f->s->output, &f->s->facts);
@@ -132,7 +133,7 @@ static bool make_trace(const struct session_options *options, struct followed *f
 	struct record_facts *facts = &s->facts;
 	if (options->disk_alone && facts->writer == NULL &&
 	    (facts->writer = trace_writer_open(s->output, error)) == NULL) {
-		struct error other; /* for the facts: how far the log goes */
+		struct error other; /* for the facts, up to the log's end */
 		s->trace = record_import(f->log, s->output, facts, progress, &other);
 		return false;
 	}

@@ -22,7 +22,7 @@ struct session_watch {
 	void *context;
 };
 
-/* Options as a user means them; zero to init, argv is required. */
+/* Options in the user's terms; zero to init, argv is required. */
 struct session_options {
 	char **argv;
 	const char *output; /* the trace; NULL: PROG.hdl in the current folder */
@@ -55,8 +55,8 @@ struct session {
 };
 void session_release(struct session *s);
 
-/* Accesses are to be recorded from the first call of `function` on: says in `config` where it
- * lies.  False and `error` when the program has no such function, or it is inlined. */
+/* Accesses are to be recorded from the first call of `function` on: sets its address in
+ * `config`. False and `error` when the program has no such function, or it is inlined. */
 bool session_start_at(const char *program, const char *function, struct log_config *config,
                       struct error *error);
 

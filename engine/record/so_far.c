@@ -28,9 +28,10 @@ struct so_far {
 	int log;
 	struct log_header *header;      /* mapped; NULL: not yet, or not possible */
 	const volatile uint64_t *chunk; /* the same */
-	uint64_t *copy;                 /* of the chunk that is read, as far as it is known */
+	uint64_t *copy;                 /* copy of the chunk that is read, as far as it is
+	                                 * known */
 	uint64_t sequence;              /* that chunk's */
-	bool begun, whole;              /* `copy` has some of it; all of it */
+	bool begun, whole;              /* `copy` has a part of it; all of it */
 	struct log_reader reader;
 	uint64_t *last, was; /* the last record read, if it may change, and its first word */
 	uint64_t words;
@@ -83,8 +84,8 @@ uint64_t so_far_words(const struct so_far *s)
 	return s->words;
 }
 
-/* The number of the chunk that is being filled; of a recording that has stopped, one more than
- * the last. False: between two. */
+/* The number of the chunk that is being filled; of a recording that has stopped, one more
+ * than the last. False: between two chunks. */
 static bool filled(const struct so_far *s, uint64_t *sequence)
 {
 	union {
@@ -104,7 +105,7 @@ static bool filled(const struct so_far *s, uint64_t *sequence)
 	return true;
 }
 
-/* From the word at which the last record began, or the next does. */
+/* Number of words from the one at which the last record began, or the next begins. */
 static size_t known_words(const struct so_far *s)
 {
 	return (size_t)((s->last ? s->last : s->reader.at) - s->copy);
@@ -150,7 +151,7 @@ static void read_last_again(struct so_far *s)
 	uint64_t word = s->last ? *s->last : 0, second;
 	if (s->last == NULL || word == s->was)
 		return;
-	if (!(word & LOG_SHORT)) /* of two words: a value has come, small or as a third */
+	if (!(word & LOG_SHORT)) /* of two words: a value was added, small or as a third word */
 		s->reader.at += (log_word_flags(word) & LOG_VALUE) != 0;
 	else if (!(word & LOG_PAIR))
 		s->reader.at += log_short_field(word) == LOG_DELTA_FOLLOWS;
@@ -180,7 +181,7 @@ static void begin_chunk(struct so_far *s)
 	s->whole = false;
 }
 
-/* A copy made while the memory was cleared is not read. */
+/* Drops a copy made while the memory was cleared. */
 static void forget_copied(struct so_far *s)
 {
 	size_t at = (size_t)(s->reader.at - s->copy);
@@ -215,7 +216,7 @@ static bool copy_more(struct so_far *s)
 	return !here || s->reader.second || s->reader.at != at || *s->reader.at != 0;
 }
 
-/* Whether the record may still change: a write without its value, one record of two. */
+/* May the record still change: a write without its value, one record of two? */
 static bool may_change(const struct log_record *r, uint64_t word)
 {
 	uint64_t second;
@@ -234,7 +235,7 @@ bool so_far_next(struct so_far *s, struct log_record *record)
 		bool half = s->reader.second != 0;
 		if (!s->begun || !log_reader_next(&s->reader, record))
 			continue;
-		/* Where more follows it is as it will be, unless that is a value's word. */
+		/* a record that others follow is final, unless the next word is its value */
 		s->last = NULL;
 		if (*s->reader.at == 0 && !half && may_change(record, *at)) {
 			s->last = s->copy + (at - s->copy);

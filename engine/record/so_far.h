@@ -10,8 +10,8 @@
 
 struct so_far;
 
-/* Of the log at `path`, which exists, and whose last chunk is in `buffer` (a descriptor, which
- * may be closed afterwards). NULL: not possible here. */
+/* Reads the log at `path`, which exists, and whose last chunk is in `buffer` (a descriptor,
+ * which may be closed afterwards). NULL: not possible here. */
 struct so_far *so_far_new(const char *path, int buffer);
 void so_far_free(struct so_far *s); /* NULL is allowed */
 /* The log's header as it is now; false: it has none yet. */
@@ -19,10 +19,10 @@ bool so_far_header(const struct so_far *s, struct log_header *header);
 /* The next record; its words are valid until the next call. False: not written yet. Values of
  * writes may be missing. */
 bool so_far_next(struct so_far *s, struct log_record *record);
-/* For callers that take short records by themselves: its reader; each of them is behind another
- * word that is not 0, else so_far_next has to take it. */
+/* The reader, for callers that take short records themselves: each must be followed by
+ * another word that is not 0, else so_far_next has to take it. */
 struct log_reader *so_far_reader(struct so_far *s);
-/* How many words of the log have been looked at. */
+/* The number of words of the log read so far. */
 uint64_t so_far_words(const struct so_far *s);
 
 #endif

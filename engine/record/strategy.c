@@ -61,7 +61,7 @@ static void append_turns(const GArray *turns, GString *out)
 		if (t->until != UINT32_MAX)
 			g_string_append_printf(out, ":%" PRIu32, t->until);
 	}
-	if (turns == NULL || turns->len == 0) /* a turn that is over at once */
+	if (turns == NULL || turns->len == 0) /* a turn that ends at once */
 		g_string_append(out, "0:0");
 }
 
@@ -79,7 +79,7 @@ void strategy_append(const struct strategy *s, GString *out)
 	g_string_append_printf(out, " --seed %" PRIu64, s->seed);
 }
 
-/* A number from *text on, which is moved behind it. */
+/* Reads a number at *text, which is moved behind it. */
 static bool read_number(const char **text, unsigned base, uint64_t most, uint64_t *number)
 {
 	char *end;

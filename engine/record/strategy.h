@@ -19,16 +19,16 @@ struct strategy {
 	uint64_t seed;
 	uint64_t steps;           /* pct; 0: a guess */
 	struct log_target target; /* surw */
-	GArray *turns; /* turns: struct log_turn, or NULL; borrowed by all but strategy_release
-	                */
+	GArray *turns;            /* turns: struct log_turn, or NULL; borrowed except in
+	                           * strategy_release */
 };
 void strategy_release(struct strategy *s);               /* its turns */
 struct strategy strategy_copy(const struct strategy *s); /* for strategy_release */
 
-/* The configuration of a run. */
+/* Sets the configuration of a run. */
 void strategy_configure(const struct strategy *s, struct log_config *config);
 
-/* Options of `heddle record`: "--strategy pct --depth 3 --seed 7"; appended. */
+/* Appends the options of `heddle record`: "--strategy pct --depth 3 --seed 7". */
 void strategy_append(const struct strategy *s, GString *out);
 
 /*

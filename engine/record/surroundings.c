@@ -10,7 +10,7 @@
 
 #include "engine/record/surroundings.h"
 
-enum { LOOKED_AT = 1024 }; /* descriptors; higher ones are rare, and ours lie near there */
+enum { LOOKED_AT = 1024 }; /* descriptors; higher ones are rare, and near ours */
 
 /* ---- one description: "fd=N:KIND", "cwd=PATH", "env=NAME:HASH", separated by blanks ---- */
 
@@ -33,7 +33,7 @@ static bool is_inherited(int fd)
 	return flags >= 0 && !(flags & FD_CLOEXEC);
 }
 
-/* Variables that the shell or the terminal changes by itself. */
+/* Is it a variable that the shell or the terminal changes by itself? */
 static bool is_restless(const char *name)
 {
 	static const char *const names[] = { "_",     "OLDPWD",  "PWD",       "SHLVL",
@@ -76,7 +76,7 @@ char *surroundings_now(void)
 
 /* ---- descriptors ---- */
 
-/* The kind of each descriptor of a note, by number; NULL: it was not open. */
+/* The kinds of descriptors in a note, by number; NULL: not open. */
 static void kinds_in(char **words, const char *kinds[LOOKED_AT])
 {
 	memset(kinds, 0, LOOKED_AT * sizeof(*kinds));
@@ -154,7 +154,7 @@ static GHashTable *variables_in(char **words)
 	return table;
 }
 
-/* Those of `a` that `b` has not, or (`both`) has with another value. */
+/* Lists the variables of `a` that `b` lacks, or (`both`) has with another value. */
 static void list_variables(GHashTable *a, GHashTable *b, bool both, const char *words,
                            GPtrArray *out)
 {

@@ -11,16 +11,16 @@
 
 #include <glib.h>
 
-/* The trace's note that describes them. */
+/* The trace's note of the surroundings. */
 #define SURROUNDINGS_NOTE "recording-surroundings"
 
-/* Those that a program started now would have, as the note has them.  Owned by the caller. */
+/* The surroundings of a program started now, as a note has them. Owned by the caller. */
 char *surroundings_now(void);
 
 /*
- * From now on started programs inherit the descriptors of the recording: others than those are
- * closed on exec, and for one that is not there a stand-in of the same kind is opened (the null
- * device for a file).  Descriptors 0 to 2 stay as they are.  `recorded`: the note.
+ * From now on started programs inherit the descriptors of the recording: others are closed on
+ * exec, and for a missing one a stand-in of the same kind is opened (the null device for a
+ * file). Descriptors 0 to 2 stay as they are. `recorded`: the note.
  */
 void surroundings_inherit(const char *recorded);
 

@@ -112,8 +112,8 @@ static bool must_order(const struct sequence *s, uint32_t i, uint32_t j)
 	return s->must[s->events[j]] >> s->events[i] & 1;
 }
 
-/* Does j read from i, and is one of the two plain?  That is a race itself, and orders what
- * follows. */
+/* Does j read from i, and is one of the two plain? That is a race itself, and orders later
+ * events. */
 static bool observes_plainly(const struct sequence *s, uint32_t i, uint32_t j)
 {
 	const struct event *x = at(s, j);

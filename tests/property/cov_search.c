@@ -24,7 +24,7 @@ struct maker {
 	uint32_t threads;
 };
 
-/* Results that the effects allow here, tried from a random one on; false: there are none. */
+/* Results that the effects allow here, tried from a random one on; false: none. */
 static bool choose_results(struct maker *k, uint32_t method, struct val *names,
                            char (*texts)[8])
 {
@@ -147,7 +147,7 @@ static void lock_or_unlock(struct maker *k, uint32_t t)
 	}
 }
 
-/* What lies in the block. */
+/* An object inside of the block. */
 static void block_object(struct maker *k, uint32_t t)
 {
 	if (roll(k->d, 3) == 0) {
@@ -183,7 +183,7 @@ static void stand(struct maker *k, uint32_t t)
 	                       objects[roll(k->d, k->memory ? 5 : 3)]);
 }
 
-/* What orders two threads without a lock: a message, the end of a thread. */
+/* Order between two threads without a lock: a message, the end of a thread. */
 static void order_event(struct maker *k, uint32_t t)
 {
 	uint32_t u = roll(k->d, k->threads);
@@ -545,7 +545,8 @@ static bool reached(const struct cov_search *s)
 	return true;
 }
 
-/* What decides the future: places, last writers, and the order of invocations. */
+/* The part of a state that decides the future: places, last writers, and the order of
+ * invocations. */
 static char *key_of(const struct cov_search *s)
 {
 	GString *key = g_string_new(NULL);

@@ -35,7 +35,7 @@ struct cov_search {
 	GHashTable *seen;
 };
 
-/* Fill in what is known of the trace of `s->m`; it has at most COV_MOST events. */
+/* Computes the facts of the trace of `s->m`, which has at most COV_MOST events. */
 void cov_search_init(struct cov_search *s, struct model *m);
 /*
  * Two events, `e` before `f`, by where they take effect (an ACT, RET, access, free, ...): are

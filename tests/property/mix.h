@@ -7,15 +7,15 @@
 
 #include "tests/property/oracle.h"
 
-/* Seconds that a verdict may take: a long run may be stopped for a while in the middle of
- * one, and what that costs is no budget that ran out. */
+/* Seconds that a verdict may take: a long run may be suspended in the middle of one, which
+ * must not count as a budget that ran out. */
 enum { MIX_SECONDS = 100000 };
 
 /* A number from the environment: HEDDLE_TRACES (how many), HEDDLE_SEED (the first seed). */
 uint64_t mix_setting(const char *name, uint64_t otherwise);
-/* Are these the traces that the test has by default, and no others of HEDDLE_SEED, of which one
- * is made again, or which may lack a rare case? Only of those a test knows how often it met
- * what. */
+/* Are these the test's default traces, not others of HEDDLE_SEED, of which one is repeated,
+ * or which may lack a rare case? Only for the default ones a test knows the number of cases
+ * they meet. */
 bool mix_default(void);
 struct random_options mix_options(uint64_t seed, uint32_t threads, uint32_t events);
 /* Half of all seeds have vector clocks as trees (engine/order/wide_clocks.h), which else only

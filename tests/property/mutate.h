@@ -1,4 +1,5 @@
-/* mutate.h - sequences of events damaged, or polished, for tests of the checker. */
+/* mutate.h - sequences of events, damaged or with fewer context switches, for tests of the
+ * checker. */
 #ifndef HEDDLE_MUTATE_H
 #define HEDDLE_MUTATE_H
 
@@ -10,8 +11,9 @@ void mutate_sequence(GRand *random, GArray *sequence, uint32_t events);
 /* One of a pair changed, or both swapped. */
 void mutate_pair(GRand *random, uint32_t pair[2], uint32_t events);
 
-/* The finding's witness polished (witness.h), owned by the caller; NULL, and said on standard
- * error, when the checker refuses it, or it has more switches or events than before. */
+/* The finding's witness with few context switches (witness.h), owned by the caller; NULL,
+ * with a message on standard error, when the checker refuses it, or it has more switches or
+ * events than before. */
 GArray *polish_witness(const struct trace *t, const struct finding *f,
                        const struct check_options *options);
 /* How many of these had fewer switches than before. */

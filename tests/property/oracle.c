@@ -2,11 +2,11 @@
  * oracle.c - the truth about small traces: every state that a correct reordering can
  * reach, found by trying all of them.
  *
- * Written from semantics.md, "Correct reorderings", rules 1 to 6, with sets of events as
- * bits of an integer, so that it has nothing in common with the engine but the event
- * model.  A state is the set of events done, the last writer of each variable, and the
- * wakes that can no longer come (their waker came before their wait); what may come next
- * depends on nothing else, so each state is expanded once.
+ * Written from semantics.md, "Correct reorderings", rules 1 to 6, with sets of events as bits
+ * of an integer, so that it has nothing in common with the engine but the event model. A
+ * state is the set of events done, the last writer of each variable, and the wakes that can
+ * no longer come (their waker came before their wait); what may come next depends only on
+ * these, so each state is expanded once.
  */
 #include "tests/property/oracle_private.h"
 
@@ -220,9 +220,10 @@ static bool acquires(const struct rules *r, uint32_t e)
 }
 
 /*
- * Some other thread holds the lock, whoever held it in the trace: exclusively where it was held
- * so, else in any mode.  Where its own thread held it, or nobody did, nothing; but where the
- * lock had been destroyed and not been taken again, that came before.
+ * Requires that some other thread holds the lock, not necessarily the holder of the trace:
+ * exclusively where it was held so, else in any mode. If its own thread held it, or no
+ * thread, nothing is required; but if the lock had been destroyed and not been acquired
+ * since, the destruction must come before.
  */
 static void rule_tryfail(struct rules *r, uint32_t e)
 {

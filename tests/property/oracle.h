@@ -1,7 +1,7 @@
 /*
- * oracle.h - random small traces and exhaustive search over them: what every analysis is
- * compared with.  Written from semantics.md alone; uses the event model and nothing else
- * of the engine (not index.h, not check.h).
+ * oracle.h - random small traces and exhaustive search over them: the reference for every
+ * analysis. Written from semantics.md alone; uses the event model and nothing else of the
+ * engine (not index.h, not check.h).
  */
 #ifndef HEDDLE_ORACLE_H
 #define HEDDLE_ORACLE_H
@@ -41,7 +41,7 @@ void oracle_visit(const struct trace *t, bool use_values, bool keep_sections,
 /* After the events of `done`: is `event` the next of its thread, with its must-order
  * predecessors in `done`? */
 bool oracle_next(const struct trace *t, uint32_t done, uint32_t event);
-/* What the must-order asks to be done before each event: before[e], a bit for each event. */
+/* By event, a bit for each event that must come before it by the must-order. */
 void oracle_must(const struct trace *t, uint32_t *before);
 /*
  * oracle_stuck.c: causes of waits that never end ("Waits that never end"), in every state that

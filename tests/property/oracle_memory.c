@@ -7,7 +7,7 @@ enum { MAX = ORACLE_MEMORY_EVENTS, DOMAIN = 16 };
 
 /* K: the end of a wait for an object, whose bits are to be gone from its value. */
 enum type { R, W, F, K };
-/* Of a lock that is written; more than there are readers. */
+/* Value of a lock held by a writer; larger than the number of readers. */
 enum { WRITER = 15, CONDITION = 2 /* location */ };
 
 struct op_event {
@@ -17,7 +17,7 @@ struct op_event {
 	bool library, locked; /* of the thread library; an instruction that x86 locks */
 	bool reader;          /* R: a read-lock; W: its unlock */
 	bool arrives;         /* at a barrier in whose rounds each thread is */
-	bool unseen;          /* the thread is not told whether it is the last */
+	bool unseen;          /* the thread does not see whether it is the last */
 	int object;           /* of K */
 	uint64_t bits;
 };
@@ -48,7 +48,7 @@ struct oracle {
 	struct relations relations;
 	int rf[MAX];                                                /* by load */
 	int order[LITMUS_LOCATIONS][MAX], orders[LITMUS_LOCATIONS]; /* mo */
-	GHashTable *rounds; /* GBytes: executions, as `of_rounds` tells them; or NULL */
+	GHashTable *rounds; /* GBytes: executions, in the form of of_rounds; or NULL */
 };
 
 /* ---- algebra ---- */
@@ -239,7 +239,7 @@ static bool allows_tso(const struct oracle *o, const struct relations *r)
 			ppo.row[i] &= ~r->reads;
 	/* no other fence is an instruction */
 	ppo = between(n, ~r->fences, ppo, ~r->fences);
-	/* not itself, but what it is in: before and after a fence, a locked instruction, and
+	/* edges of the events around it: before and after a fence, a locked instruction, and
 	 * after a full store */
 	uint64_t in = fences | locked, out = fences | locked | full;
 	rel fenced = unite(n, between(n, r->all, r->po, in), between(n, out, r->po, r->all));
@@ -310,8 +310,8 @@ static void add_fact(GArray *all, uint64_t fact)
 	g_array_append_val(all, fact);
 }
 
-/* The execution without the order of the arrivals in a round of a barrier, but for who is last.
- */
+/* The execution without the order of the arrivals in a round of a barrier, except which is
+ * last. */
 static GBytes *of_rounds(const struct oracle *o)
 {
 	GArray *all = g_array_new(FALSE, FALSE, sizeof(uint64_t));
@@ -321,7 +321,7 @@ static GBytes *of_rounds(const struct oracle *o)
 		uint64_t facts[] = { e->type, (uint64_t)e->thread,
 			             e->arrives ? !e->unseen && e->value == 0 : e->value,
 			             sourced ? (uint64_t)o->rf[i] : 0 };
-		if (e->arrives && e->type == R) /* its store tells */
+		if (e->arrives && e->type == R) /* its store shows it */
 			facts[2] = 0;
 		g_array_append_vals(all, facts, G_N_ELEMENTS(facts));
 	}
@@ -395,7 +395,7 @@ static bool updated_already(const struct oracle *o, int load, int store)
 	return false;
 }
 
-/* May the event read the store, as far as values tell? */
+/* May the event read the store, as far as values show? */
 static bool is_source(const struct oracle *o, int i, int w)
 {
 	const struct op_event *e = &o->e[i], *s = &o->e[w];
@@ -420,7 +420,7 @@ static void order_stores(struct oracle *o)
 	permute(o, 0, 1);
 }
 
-/* `before`: po and what was chosen so far, transitive; in every model it has no cycle. */
+/* `before`: po and the choices so far, transitive; acyclic in every model. */
 static void choose_sources(struct oracle *o, int i, const rel *before)
 {
 	while (i < o->n && o->e[i].type != R && o->e[i].type != K)
@@ -498,7 +498,7 @@ static void drop_to(struct oracle *o, int n)
 	}
 }
 
-/* What an operation does when it reads `value`. */
+/* The effect of an operation that reads `value`. */
 struct effect {
 	bool possible, updates, results;
 	int load_order, store_order;

@@ -19,9 +19,9 @@ struct rules {
 	uint32_t n, threads, variables;
 	uint32_t order[MAX_THREADS][MAX_EVENTS]; /* events of each thread */
 	uint32_t length[MAX_THREADS], position[MAX_EVENTS];
-	set must[MAX_EVENTS];      /* rule 4 (and 5): what has to be done before */
+	set must[MAX_EVENTS];      /* rule 4 (and 5): events that must come before */
 	set paired[MAX_EVENTS];    /* of these, by the pairing of an object's operations */
-	set freed[MAX_EVENTS];     /* rule 6: what must not be done before */
+	set freed[MAX_EVENTS];     /* rule 6: events that must not come before */
 	set release[MAX_EVENTS];   /* of an acquire: its release, or nothing */
 	set rivals[MAX_EVENTS];    /* of an acquire: the other ones that exclude it */
 	set destroyed[MAX_EVENTS]; /* of a tryfail: the destruction that it met */
@@ -30,7 +30,7 @@ struct rules {
 	set object_posts[MAX_EVENTS], object_takes[MAX_EVENTS];
 	uint32_t wait[MAX_EVENTS], waker[MAX_EVENTS]; /* of a wake, or NONE */
 	uint8_t writers[MAX_EVENTS][MAX_VARIABLES];   /* observed in the trace; 255 initial */
-	uint32_t initial[MAX_VARIABLES];              /* value, where a read tells it; 0 */
+	uint32_t initial[MAX_VARIABLES];              /* value, if a read shows it; 0 */
 	bool use_values, keep_sections;
 };
 

@@ -212,7 +212,7 @@ static void send_message(const struct world *w, struct wait_state *s, uint32_t e
 	*place = last + 1;
 }
 
-/* W2: does the operation here what it did in the trace? */
+/* W2: is the operation's outcome here the one in the trace? */
 static bool does_the_same(const struct world *w, const struct wait_state *s, uint32_t e)
 {
 	const struct rules *r = w->r;
@@ -251,7 +251,7 @@ static void take(const struct world *w, struct wait_state *s, uint32_t e, uint32
 	rules_take_next(w->r, &s->s, e);
 	s->s.spoiled = 0;
 	for (uint32_t f = 0; f < w->r->n; f++) {
-		/* where the pairing counts, a waker before its wait wakes nobody */
+		/* where the recorded pairing counts, a waker before its wait wakes no thread */
 		if (is(w->r, f, OP_WAKE) && w->lacking[event(w->r, f)->target] &&
 		    w->r->waker[f] != NONE && (s->s.done & bit(w->r->waker[f])) != 0 &&
 		    (s->s.done & bit(w->r->wait[f])) == 0)

@@ -1,7 +1,8 @@
 /*
- * prop_aim.c - what an aimed run follows first is a correct reordering by the exhaustive
+ * prop_aim.c - the prefix that an aimed run follows is a correct reordering by the exhaustive
  * search's own rules, ends where the reading thread stands before the read (or its critical
- * section), and has the write exactly when the aim is to be too late; of a pair it has neither.
+ * section), and has the write exactly when the aim is to be too late; of a pair it has
+ * neither.
  *
  * HEDDLE_TRACES sets the number of traces, HEDDLE_SEED the first seed.
  */
@@ -130,7 +131,7 @@ START_TEST(aims)
 
 	for (uint64_t seed = first; seed < first + count; seed++)
 		ck_assert(trial(seed));
-	/* what the traces have by chance is asked of the default seeds alone */
+	/* how often cases occur is checked for the default seeds only */
 	if (first == 1 && count >= 3000)
 		for (int k = AIM_EARLY; k <= AIM_PAIR; k++)
 			ck_assert(kinds[k] > 500);

@@ -1,7 +1,7 @@
 /*
  * prop_atomic.c - the conflict graph against its definition, word by word, on random traces
  * of nested units: the edges that lie on cycles are the same, on line and after the fact; a
- * cycle is reported exactly when there is one; and both ways the findings are the same to the
+ * cycle is reported exactly when one exists; and both ways the findings are the same to the
  * last event.
  */
 #include "engine/atomic/atomic.h"
@@ -16,7 +16,7 @@
 
 #define MAX_EVENTS     40
 /* A unit's number among its thread's: after a wait several parts may begin at one event, and
- * their names tell them apart.  An access's own unit comes after all these. */
+ * their names distinguish them. An access's own unit comes after all these. */
 #define NAMES          4
 #define UNIT(begin, n) ((begin)*NAMES + (n))
 #define OWN            UNIT(MAX_EVENTS + 2, 0)
@@ -476,7 +476,7 @@ START_TEST(on_line_as_after_the_fact)
 		cycles_report(c, 0, r);
 		compare_findings(t, m, r->findings->len > 0, NULL, seed);
 		cyclic += r->findings->len > 0;
-		/* what is over has been dropped on the way */
+		/* finished units have been dropped on the way */
 		ck_assert_uint_lt(counts.largest, counts.units);
 		report_free(r);
 		cycles_free(c);

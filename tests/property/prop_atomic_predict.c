@@ -240,8 +240,8 @@ START_TEST(against_exhaustive_search)
 }
 END_TEST
 
-/* A unit a thread, which shares one variable with the one and one with the other, and now and
- * then does something more: cycles of three where no two can be turned round. */
+/* One unit in each thread, which shares a variable with each of two others, and sometimes
+ * does more: cycles of three where no two units can be interleaved. */
 static struct trace *random_triples(GRand *rand, char **text, bool *one_set)
 {
 	static const char *const shared[] = { "xy", "yz", "zx" };
@@ -272,7 +272,7 @@ static struct trace *random_triples(GRand *rand, char **text, bool *one_set)
 	return t;
 }
 
-/* What of these some reordering has; they are noted on one way through all of them. */
+/* Which of these cases some reordering has; noted during one enumeration of all reorderings. */
 static struct {
 	bool any, two, three;
 } possible;

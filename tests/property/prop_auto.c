@@ -99,7 +99,7 @@ static bool compare(const struct trace *t, const struct report *r, const bool *r
 			enum verdict v = verdict_of(r, a, b, events);
 
 			if (v == VERDICT_HAPPENED && !events)
-				continue; /* may stand for a pair of either kind */
+				continue; /* may represent a pair of either kind */
 			if (racy[(size_t)a * units + b] && v != VERDICT_RACE &&
 			    (!cut || v == VERDICT_IMPOSSIBLE || r->complete))
 				good = complain(t, r->analysis, a, b, "a race is missed");
@@ -114,7 +114,7 @@ static bool compare(const struct trace *t, const struct report *r, const bool *r
 struct way {
 	bool values, events, all;
 	bool paid;     /* going through pairs is not free */
-	bool cut;      /* there is no time for it */
+	bool cut;      /* out of time */
 	bool projects; /* `auto` on a projection */
 };
 

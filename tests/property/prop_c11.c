@@ -18,7 +18,7 @@ static unsigned seen;
 struct search {
 	const struct trace *t;
 	uint32_t n, sequence[MAX];
-	uint32_t must[MAX];   /* what has to be before each event */
+	uint32_t must[MAX];   /* events that must come before each event */
 	bool apart[MAX][MAX]; /* both in some reordering, unordered */
 };
 

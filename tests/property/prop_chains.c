@@ -1,10 +1,11 @@
 /*
  * prop_chains.c - threads that share places (engine/trace/chains.h) change no answer: every
- * analysis says the same of a random trace of many short threads with and without them, finding
- * by finding, and its witnesses are accepted by the checker, which knows the trace alone.
+ * analysis says the same of a random trace of many short threads with and without them,
+ * finding by finding, and its witnesses are accepted by the checker, which uses the trace
+ * alone.
  *
- * Where two threads share a place, all of the one must be before all of the other, by the
- * must-order as the oracle has it.
+ * Where two threads share a place, all events of the first precede all events of the second
+ * by the oracle's must-order.
  */
 #include "engine/trace/chains.h"
 #include "engine/trace/index.h"
@@ -17,9 +18,9 @@
 
 static uint64_t shared;
 
-/* Does it list, by sites, what a single pass still sees (pairs.h)?  What the later thread of a
- * place did stands for what the earlier one did, so a pair of sites may be missing: of each
- * variable the same accesses race, and so the same variables. */
+/* Does the analysis list, by sites, the pairs that a single pass still sees (pairs.h)? The
+ * later thread's access at a place replaces the earlier one's, so a pair of sites may be
+ * missing: but the same accesses of each variable race, and so the same variables. */
 static bool is_seen(const struct race_options *o)
 {
 	return !o->pairs_events &&
@@ -28,8 +29,8 @@ static bool is_seen(const struct race_options *o)
 }
 
 /* M2 leaves some pairs unknown, fewer where threads share places; and by sites it decides
- * pairs until one of each two sites is settled, of which it may meet another first.  What it
- * does say auto says. */
+ * pairs until one of each two sites is settled, which may be another one first. Its verdicts
+ * must agree with auto's. */
 static bool agrees_with_auto(struct trace *t, struct race_options o, const char *m2)
 {
 	char **lines = g_strsplit(m2, "\n", -1), *all;

@@ -1,8 +1,8 @@
 /*
- * prop_check.c - the checker and the exhaustive search, written from one page and apart
- * from each other, must agree on every sequence: walks that keep the rules, and the same
- * walks with something swapped, dropped, doubled or cut off.  And a walk that is ordered anew
- * for fewer context switches is still right by both, and has fewer.
+ * prop_check.c - the checker and the exhaustive search, written from one page and apart from
+ * each other, must agree on every sequence: walks that keep the rules, and the same walks
+ * with events swapped, dropped, doubled or cut off. And a walk that is reordered for fewer
+ * context switches is still accepted by both, and has fewer.
  *
  * HEDDLE_TRACES sets the number of traces, HEDDLE_SEED the first seed.
  */

@@ -48,9 +48,9 @@ struct tally {
 	uint64_t races, no_races;
 };
 
-/* All events are at one location: by locations there is one finding, a violation when some
- * pair is one, impossible when every pair is.  (A pair that clashes at two points may count
- * twice.) */
+/* All events are at one location, so by locations the report has one finding: a violation
+ * when some pair is one, impossible when every pair is. (A pair that clashes at two points
+ * may count twice.) */
 static void compare_locations(uint64_t seed, struct model *m, const struct report *pairs)
 {
 	struct error error = { 0 };
@@ -190,7 +190,7 @@ static void many(bool ecl, bool effects)
 		mix_clocks(seed);
 		compare(seed, ecl, effects, &tally);
 	}
-	/* what the default seeds have; others may lack a rare case */
+	/* cases in the default seeds; others may lack a rare one */
 	if (from == NULL && mix_default()) {
 		ck_assert_uint_gt(tally.violations, 300);
 		ck_assert_uint_gt(tally.impossible, 30);

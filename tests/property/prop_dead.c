@@ -1,8 +1,8 @@
 /*
- * prop_dead.c - random programs with atomics, compiled in several ways: what the machine code
- * is said not to look at any more (debuginfo/dead.h) may hold anything. Each runs twice, the
- * second time with rubbish there (tests/e2e/programs/scramble.c), and must do the same.
- * HEDDLE_TRACES sets the number of programs, HEDDLE_SEED the first seed.
+ * prop_dead.c - random programs with atomics, compiled in several ways: registers and stack
+ * bytes that are said to be dead (debuginfo/dead.h) may hold any value. Each program runs
+ * twice, the second time with random bytes there (tests/e2e/programs/scramble.c), and must do
+ * the same. HEDDLE_TRACES sets the number of programs, HEDDLE_SEED the first seed.
  */
 #include "debuginfo/dead.h"
 #include "tests/property/mix.h"

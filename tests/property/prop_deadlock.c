@@ -44,8 +44,7 @@ static bool requests(const struct trace *t, uint32_t e)
 	       (x->flags & EVENT_TRY) == 0;
 }
 
-/* A want does not tell its mode: it was exclusive when readers alone held the lock at the end.
- */
+/* A want has no mode: it was exclusive when only readers held the lock at the end. */
 static bool exclusive(const struct trace *t, uint32_t e)
 {
 	int readers = 0, writers = 0;
@@ -80,7 +79,7 @@ static bool keeps_out(const struct trace *t, uint32_t done, uint32_t thread, uin
 	return held;
 }
 
-/* Follow who waits for whom from the last of the path; the first closes the cycle. */
+/* Follows the waits from the last thread of the path; the first one closes the cycle. */
 static void follow(struct search *s, uint32_t done, uint32_t *path, uint32_t length)
 {
 	const struct trace *t = s->t;
@@ -201,7 +200,7 @@ static bool is_free(const struct trace *t, uint32_t e)
 	return join ? over : held == 0;
 }
 
-/* What is said to have happened did, and nothing that did is left out. */
+/* Deadlocks reported as happened did happen, and none of those is missing. */
 static bool judge_happened(const struct trace *t, const struct report *r)
 {
 	uint32_t told = 0;
@@ -269,8 +268,8 @@ static bool claim_true(const struct trace *t, const GArray *sequence, const GArr
 	return true;
 }
 
-/* A witness with something dropped, swapped, doubled or another event in its place, or other
- * requests: the checker accepts it exactly when it is still true. */
+/* A witness with an event dropped, swapped, doubled or replaced, or with other requests: the
+ * checker accepts it exactly when it is still valid. */
 static bool judge_mutant(const struct trace *t, const struct finding *f, GRand *random)
 {
 	GArray *s = g_array_copy(f->witness), *request = g_array_copy(f->requests);
@@ -356,7 +355,7 @@ static bool judge_mutants(const struct trace *t, const struct report *r, uint64_
 	return good || t->instances_count > 0;
 }
 
-/* `cut`: there was no time, so what is missing is no fault if the report says so. */
+/* `cut`: out of time, so missing findings are no fault if the report says so. */
 static bool judge(const struct search *s, const struct report *r, bool cut)
 {
 	GHashTable *listed = g_hash_table_new(NULL, NULL);

@@ -1,7 +1,7 @@
 /*
- * prop_diff.c - on random small traces with lines of a file as locations: when lines are put in
- * between, no finding is new and none gone; and what is no longer touched is in no finding of
- * the second trace, whatever became of the first one's.
+ * prop_diff.c - on random small traces with lines of a file as locations: when lines are put
+ * in between, no finding is new and none has disappeared; and a variable that is no longer
+ * accessed is in no finding of the second trace, whatever the fate of the first one's.
  */
 #include "engine/predict/predict.h"
 #include "engine/trace/formats.h"

@@ -1,7 +1,7 @@
 /*
  * prop_edc.c - EDC against its definition: the least order with program order, the must-order
  * and, for two critical sections on a lock, the first's release before an event of the second
- * that does not commute with something in the first.
+ * that does not commute with an event in the first.
  */
 #include "engine/commute/edc.h"
 #include "engine/trace/index.h"

@@ -1,7 +1,8 @@
 /*
- * prop_infer.c - what is inferred is an `atomics` block: on random traces of nested functions,
- * objects, globals, pointers and locks, the block, printed and read again, finds what the
- * inference found; every set holds shared variables alone, and no unit is a start routine.
+ * prop_infer.c - the inference's result is an `atomics` block: on random traces of nested
+ * functions, objects, globals, pointers and locks, the block, printed and read again, finds
+ * the same as the inference; every set holds shared variables alone, and no unit is a start
+ * routine.
  *
  * HEDDLE_TRACES sets the number of traces, HEDDLE_SEED the first seed.
  */

@@ -1,7 +1,7 @@
 /*
  * prop_linear.c - the checker of linearizability (linear.h) against the definition: all total
- * orders of the invocations that respect which returned before which was called, with each of
- * the pending ones in it or not, on sequential objects written in C.
+ * orders of the invocations in which one that returned before another was called comes first,
+ * with each of the pending ones included or not, on sequential objects written in C.
  */
 #include "engine/commute/linear.h"
 #include "tests/property/mix.h"

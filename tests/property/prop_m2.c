@@ -1,7 +1,7 @@
 /*
- * prop_m2.c - M2 against exhaustive search on random small traces: no report that is no
- * race, no proof of a race's impossibility, nothing missed where M2 claims to be complete,
- * which it always does for two threads.
+ * prop_m2.c - M2 against exhaustive search on random small traces: every reported race is
+ * one, no race is proved impossible, and none is missed where M2 claims to be complete, which
+ * it always does for two threads.
  *
  * HEDDLE_TRACES sets the number of traces, HEDDLE_SEED the first seed.
  */

@@ -1,8 +1,8 @@
 /*
  * prop_merge.c - on random small traces: the reports of all shards, merged, are the report of
- * the whole, to the byte of every finding with its witness (but for the proofs of what is
- * impossible, and which witness the solver found); and the one against the other has nothing
- * new and nothing gone.
+ * the whole, to the byte of every finding with its witness (except the proofs of
+ * impossibility, and the choice of the solver's witnesses); and a comparison of the two has
+ * no new finding and none that has disappeared.
  */
 #include "engine/predict/predict.h"
 #include "tests/property/mix.h"

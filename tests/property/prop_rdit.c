@@ -1,6 +1,6 @@
 /*
  * prop_rdit.c - missing code as barrier pairs: the must-orders against the definition, pair
- * by pair of events; the checker's against them, on random schedules; what is said of each
+ * by pair of events; the checker's against them, on random schedules; the explanation of each
  * (which calls, which address); and the races of `rdit` against exhaustive search of the same
  * trace with these must-orders written into it as messages.
  *

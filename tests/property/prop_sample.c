@@ -1,9 +1,8 @@
 /*
  * prop_sample.c - sampled traces: of random traces plain accesses are dropped at random, as
- * `record
- * --sample` leaves them out, and happens-before's races of what remains are compared with the
- * whole: each pair is unordered and in conflict there, and where there is one, exhaustive
- * search over the whole trace's reorderings finds a race.  No report is complete, nothing is
+ * `record --sample` leaves them out, and happens-before's races of the rest are compared with
+ * the whole: each pair is unordered and conflicting there, and if one exists, exhaustive
+ * search over the whole trace's reorderings finds a race. No report is complete, no pair is
  * impossible, and the lockset's pairs are the whole trace's as well.
  */
 #include "engine/order/order.h"

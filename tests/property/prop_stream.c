@@ -1,7 +1,7 @@
 /*
  * prop_stream.c - the passes that race detection by sites makes over a trace, on traces that
- * are long enough for all that they put off, sweep or look up again, against the orders that
- * are kept as a whole (which prop_orders.c compares with the definitions).
+ * are long enough for every deferred step, sweep and look-up of theirs, against the orders
+ * that are kept as a whole (which prop_orders.c compares with the definitions).
  *
  * Each event has a site of its own, so what the pass reports are pairs of events: each must be
  * unordered, and each event that is second in an unordered pair must be second in one of them.

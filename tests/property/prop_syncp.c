@@ -3,8 +3,8 @@
  *
  * `syncp` lists exactly the races that have a witness which keeps the order of the critical
  * sections on each lock; every one of its reports, and of `shb`, is a predictable race; no
- * predictable race is missing from `lockset`.  Where the budget is nothing, what `syncp` and
- * `shb` leave without a witness is unknown, and says why.
+ * predictable race is missing from `lockset`. With a budget of 0, findings of `syncp` and
+ * `shb` without a witness are unknown, with the reason.
  */
 #include "engine/predict/predict.h"
 #include "tests/property/mix.h"

@@ -1,7 +1,6 @@
 /*
  * prop_text.c - a trace written as text and read again is the same trace: all tables, each
- * event's flags, and what the trace says of itself, for random traces with the flags that
- * recordings set.
+ * event's flags, and its notes, for random traces with the flags that recordings set.
  */
 #include "engine/trace/formats.h"
 #include "engine/trace/storage.h"

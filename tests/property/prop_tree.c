@@ -1,8 +1,8 @@
 /*
- * prop_tree.c - TREE on random traces: it drops what the definition says, no more and no less;
+ * prop_tree.c - TREE on random traces: it drops exactly the events that the definition says;
  * with `--for hb|wcp`, happens-before and WCP report the same pairs of sites of the same
- * variables before and after; the paper's rule keeps all of the lockset's.  And something is
- * dropped at all.
+ * variables before and after; the paper's rule keeps all of the lockset's. And some events
+ * are dropped.
  */
 #include "engine/partial/tree.h"
 #include "engine/predict/predict.h"

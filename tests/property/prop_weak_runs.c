@@ -1,6 +1,6 @@
 /*
- * prop_weak_runs.c - random litmus programs, run as a real program under TSO and RC11 with many
- * seeds: no outcome is seen that the axioms forbid, and all that they allow are seen.
+ * prop_weak_runs.c - random litmus programs, run as a real program under TSO and RC11 with
+ * many seeds: the outcomes are exactly those that the axioms allow.
  */
 #include "tests/support/litmus.h"
 

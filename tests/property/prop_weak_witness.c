@@ -1,9 +1,10 @@
 /*
  * prop_weak_witness.c - the checker of witnesses under a memory model against the axioms: of
- * random litmus programs each execution's witness is accepted, and one that was changed (a load
- * that reads another store, a store at another place of modification order, other steps first,
- * a store that arrives earlier or later) exactly when the axioms allow what it says. And which
- * model an execution needs is what all executions of SC and TSO say.
+ * random litmus programs each execution's witness is accepted, and one that was changed (a
+ * load that reads another store, a store at another place of modification order, other steps
+ * first, a store that arrives earlier or later) exactly when the axioms allow the changed
+ * execution. And the model that an execution is said to need agrees with the sets of all
+ * executions of SC and TSO.
  */
 #include "engine/memory/need.h"
 #include "engine/trace/formats.h"

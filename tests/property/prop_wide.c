@@ -1,8 +1,8 @@
 /*
- * prop_wide.c - vector clocks as trees (engine/order/wide_clocks.h), as traces of many threads
- * have them, change no answer: each analysis says of a random trace the same with both forms,
- * finding by finding, by sites and by events, with the same witnesses; and so do the orders of
- * all pairs of events.
+ * prop_wide.c - vector clocks as trees (engine/order/wide_clocks.h), as traces of many
+ * threads have them, change no result: each analysis of a random trace has the same findings
+ * with both forms, finding by finding, by sites and by events, with the same witnesses; and
+ * so do the orders of all pairs of events.
  */
 #include "engine/order/clocks.h"
 #include "engine/order/order.h"

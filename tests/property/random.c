@@ -1,8 +1,8 @@
 /*
- * random.c - random small well-formed traces, as text: each thread does what it may do in
- * the state that the events so far have led to.
+ * random.c - random small well-formed traces, as text: each thread makes events that are
+ * possible in the state after the events so far.
  *
- * Knows the text format and nothing else; the trace is made by the ordinary reader.
+ * Depends on the text format alone; the trace is made by the ordinary reader.
  */
 #include "tests/property/oracle.h"
 #include "tests/support/coverage.h"

@@ -1,5 +1,5 @@
 /*
- * says.h - all that an analysis says of a trace as text, to compare two ways of running it.
+ * says.h - the report of an analysis as text, to compare two ways of running it.
  */
 #ifndef HEDDLE_SAYS_H
 #define HEDDLE_SAYS_H

@@ -2,7 +2,7 @@
 #ifndef HEDDLE_TESTS_FOLDER_H
 #define HEDDLE_TESTS_FOLDER_H
 
-/* Remove the folder and all that is in it; one that is not there is fine. */
+/* Removes the folder and its contents, if it exists. */
 void folder_remove(const char *path);
 
 #endif

@@ -1,15 +1,16 @@
 /*
  * generate.h - the trace of a made-up program of any length, for benchmarks: threads that
- * access what is their own, read what all share, and access what locks guard, now and then
- * without the lock.
+ * access their own variables, read shared ones, and access variables guarded by locks, now
+ * and then without the lock.
  *
- * Threads run in bursts, chosen at random.  Outside of critical sections 8 in 100 steps want
- * a lock (those with small numbers more often), else 7 in 10 accesses are to variables of the
+ * Threads run in bursts, chosen at random. Outside of critical sections 8 in 100 steps want a
+ * lock (those with small numbers more often), else 7 in 10 accesses are to variables of the
  * thread's own, the rest are reads of shared ones that the first thread has partly written
  * before it forked the others, and one in a thousand of these touches a guarded variable
- * without its lock: those are the races.  Inside, up to twelve accesses to what the lock
- * guards; sections nest up to three deep, in the order of the locks.  Three in ten accesses
- * of what is not read by all are writes.  Names of locations are numbers, as STD wants them.
+ * without its lock: those are the races. Inside, up to twelve accesses to the variables that
+ * the lock guards; sections nest up to three deep, in the order of the locks. Three in ten
+ * accesses of variables that are not read by all are writes. Names of locations are numbers,
+ * as STD wants them.
  */
 #ifndef HEDDLE_TESTS_GENERATE_H
 #define HEDDLE_TESTS_GENERATE_H
@@ -17,7 +18,7 @@
 #include "engine/trace/trace.h"
 
 struct generate_shape {
-	uint64_t events; /* about so many */
+	uint64_t events; /* approximate number */
 	uint32_t threads, locks, variables, seed;
 	bool careful; /* no access without its lock: no race */
 };

@@ -233,7 +233,7 @@ static bool is_update(const struct litmus_op *op)
 	       op->kind == LITMUS_COMPARE || library[op->kind].success_order != 0;
 }
 
-/* What the program has of a load. */
+/* The program's result of a load. */
 static void take_result(const struct litmus_op *op, const struct memory_event *e,
                         uint64_t *registers)
 {
@@ -246,7 +246,7 @@ static void take_result(const struct litmus_op *op, const struct memory_event *e
 		registers[op->result] = e->value >> e->thread & 1;
 }
 
-/* The end of a wait at a barrier tells whether the arrival, right before it, was the last. */
+/* The end of a wait at a barrier shows whether the arrival, right before it, was the last. */
 static void take_last(const struct litmus_op *op, const struct memory_graph *g,
                       const struct memory_event *e, uint64_t *registers)
 {

@@ -47,7 +47,7 @@ struct litmus_op {
 	/* Done only when the register has the value; `when` 0: always, else register + 1. */
 	uint32_t when;
 	uint64_t when_value;
-	uint32_t plus; /* register + 1 whose value is added to what is stored; or 0 */
+	uint32_t plus; /* register + 1 whose value is added to the value stored; or 0 */
 };
 
 struct litmus {

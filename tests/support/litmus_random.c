@@ -123,7 +123,7 @@ static void add_try(GRand *r, struct litmus *l)
 	enclose(r, l, 1, LITMUS_TRY, LITMUS_UNLOCK, true);
 }
 
-/* Readers, of whom one may try; a writer, who may try. */
+/* Readers, one of which may try; a writer, which may try. */
 static void add_readers(GRand *r, struct litmus *l)
 {
 	bool tries = below(r, 3) == 0;
@@ -186,8 +186,8 @@ static void arrive(GRand *r, struct litmus *l, uint32_t t, uint32_t threads)
 	l->ops[t][at].expected = l->ops[t][at - 1].expected;
 }
 
-/* One or two rounds; or three threads at a barrier of two, one of them twice: who meets whom is
- * open. */
+/* One or two rounds; or three threads at a barrier of two, one of them twice: which threads
+ * meet is open. */
 static void add_barrier(GRand *r, struct litmus *l)
 {
 	bool open = l->threads > 2 && below(r, 4) == 0;

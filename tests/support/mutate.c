@@ -256,7 +256,7 @@ static void mutate_once(GString *s, const char *piece, const GString *other)
 	case 2:
 		s->str[mutate_below(s->len)] = (char)mutate_random();
 		break;
-	case 3: { /* a stretch again, elsewhere */
+	case 3: { /* a range again, elsewhere */
 		gsize from = mutate_below(s->len + 1),
 		      length = mutate_below(MIN(200, s->len - from + 1));
 		char *copy = g_memdup2(s->str + from, length + 1);
@@ -465,7 +465,7 @@ void mutate_index(GString *s)
 			h->parts = (uint32_t)(mutate_below(2) ? mutate_random()
 			                                      : mutate_below(256));
 			break;
-		case 1: /* the end is cut off, and the length tells so */
+		case 1: /* the end is cut off, with the length adjusted */
 			g_string_truncate(s, sizeof *h + mutate_below(s->len - sizeof *h + 1));
 			h->length = s->len;
 			break;

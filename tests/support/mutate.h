@@ -20,7 +20,7 @@ const char *mutate_extreme(void);
 
 /*
  * Text: one to four of: a piece of `pieces` (ends with NULL) inserted or written over, bytes
- * removed or changed, a stretch copied, the text cut, a number made extreme, lines or tokens
+ * removed or changed, a range copied, the text cut, a number made extreme, lines or tokens
  * exchanged, repeated or removed, a line of `other` (may be NULL) taken over, deep nesting, a
  * very long name.
  */
@@ -29,7 +29,7 @@ void mutate_text(GString *s, const char *const *pieces, const GString *other);
 extern const char *const mutate_pieces[];
 
 /* Any bytes, of which [from, length) may change: bits, bytes, aligned words made extreme or
- * copied, stretches removed or repeated, the end cut. `keep_length`: only in place. */
+ * copied, ranges removed or repeated, the end cut. `keep_length`: only in place. */
 void mutate_bytes(GString *s, size_t from, bool keep_length);
 
 /* A binary trace (docs/trace-binary.md): an element of a section, or an entry of the section

@@ -113,8 +113,8 @@ struct pty *pty_start(const struct pty_options *o, const char *const *arguments)
 	return p;
 }
 
-/* Take over what the program has written, waiting for some milliseconds at most; false: it has
- * written nothing. The kernel hands out a page at a time. */
+/* Reads the program's output, waiting for some milliseconds at most; false: no output. The
+ * kernel hands out a page at a time. */
 static bool pump(struct pty *p, int milliseconds)
 {
 	char bytes[65536];

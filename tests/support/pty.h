@@ -1,6 +1,6 @@
 /*
- * pty.h - the real binary in a terminal emulator (libvterm): what it shows, which colours,
- * whether it leaves the terminal as it was.
+ * pty.h - the real binary in a terminal emulator (libvterm): its screen, its colours, and
+ * whether it restores the terminal.
  *
  * Every wait is for a text or for the end of the program, never for a time; a wait that
  * takes over 45 seconds fails the test with the screen.
@@ -43,6 +43,6 @@ bool pty_wait_or_end(struct pty *p, const char *text);
 int pty_finish(struct pty *p);
 /* All bytes that the program wrote. */
 const char *pty_output(struct pty *p, size_t *length);
-void pty_end(struct pty *p); /* kills what still runs */
+void pty_end(struct pty *p); /* kills the program if it still runs */
 
 #endif

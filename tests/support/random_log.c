@@ -144,7 +144,7 @@ static void random_chunk(GByteArray *log, uint32_t thread, uint64_t sequence)
 		random_record(log);
 }
 
-/* Behind what is there, at the next chunk's place. */
+/* Appends padding up to the next chunk's place. */
 static void pad(GByteArray *log, uint64_t place)
 {
 	guint from = log->len;

@@ -97,7 +97,7 @@ JUMP(memcpy, copy)
 JUMP(memmove, copy)
 JUMP(memset, fill)
 
-/* Atomics do their work also when no runtime is loaded. */
+/* Atomics have their effect also without a runtime. */
 #define FETCH(bits, type, name, expression) \
 	static type do##bits##_##name(volatile type *p, type v, int order) \
 	{ \

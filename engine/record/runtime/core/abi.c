@@ -34,7 +34,7 @@ static struct annotated *slot_of(struct annotated *slots, unsigned room, uintptr
 	return &slots[i];
 }
 
-/* Twice as many places; false without memory for them. */
+/* Doubles the number of slots; false without memory for them. */
 static bool more_slots(void)
 {
 	enum { FIRST = 4096 };
@@ -133,7 +133,7 @@ IGNORED(AnnotateIgnoreReadsEnd, end)
 IGNORED(AnnotateIgnoreWritesBegin, begin)
 IGNORED(AnnotateIgnoreWritesEnd, end)
 
-/* The names of an older kind, and those for virtual machines, say the same. */
+/* Older names, and those for virtual machines, have the same effect. */
 EXPORT void WTFAnnotateHappensBefore(const char *file, int line, uintptr_t p);
 void WTFAnnotateHappensBefore(const char *file, int line, uintptr_t p)
 {
@@ -193,7 +193,7 @@ void __tsan_testonly_barrier_wait(uint64_t *barrier)
 	}
 }
 
-/* Accesses that the program asks to be seen. */
+/* Accesses that the program announces. */
 #define UNALIGNED(bits, code) \
 	EXPORT uint##bits##_t __sanitizer_unaligned_load##bits(const void *p); \
 	uint##bits##_t __sanitizer_unaligned_load##bits(const void *p) \

@@ -17,7 +17,8 @@ static const uint8_t order_of[8] = { 1, 2, 2, 3, 4, 5, 5, 5 };
 
 static __thread unsigned operations; /* so far, of this thread */
 
-/* Called by engine/record/stub/looks.hh: how many; 0 where that makes no difference. */
+/* Called by engine/record/stub/looks.hh: the number of looks before a sleep; 0 where that
+ * makes no difference. */
 EXPORT unsigned heddle_record_looks(void);
 unsigned heddle_record_looks(void)
 {
@@ -33,7 +34,8 @@ static void atomic_point(struct thread *t, const volatile void *p, unsigned code
 	if (rt.replay && t->poll.repeats)
 		return;
 	sched_about(&t->sched, p, 1u << code, changes);
-	/* Cheaper than a lock's: one in eight, and always when the budget is used up. */
+	/* Cheaper than before a lock: a scheduling point at one in eight, and always when the
+	 * budget is used up. */
 	bool always = (rt.config.strategy == STRATEGY_PCT || sched_each_event()) &&
 	              t->poll.spins < SPIN_LIMIT;
 	if (rt.replay || always)
@@ -44,7 +46,8 @@ static void atomic_point(struct thread *t, const volatile void *p, unsigned code
 		t->budget -= 16;
 }
 
-/* A read-modify-write: one that changes nothing is a look (a lock that is tried again). */
+/* After a read-modify-write; one that changes nothing counts as a look (a lock that is tried
+ * again). */
 static void changed(struct thread *t, const volatile void *p, bool news, uint64_t value,
                     uintptr_t pc)
 {
@@ -73,14 +76,14 @@ static void looked(struct thread *t, unsigned order, const volatile void *p, uns
 		handlers_run(t); \
 	atomic_point(t, p, code, changes);
 
-/* The thread's state before an operation, where it is wanted. */
+/* The thread's state before an operation, where states are wanted. */
 #define STATE(p, order, operand, expected) \
 	do { \
 		if (unlikely(memory_states)) \
 			memory_state(t, p, order, operand, expected); \
 	} while (0)
 
-/* Beyond sequential consistency (memory.h). */
+/* The operations beyond sequential consistency (memory.h). */
 static uint64_t weak_load(struct thread *t, const volatile void *p, unsigned code,
                           unsigned order, uintptr_t pc)
 {

@@ -57,24 +57,24 @@ static inline long raw_syscall(long number, long a, long b, long c, long d, long
 long rt_syscall(long number, ...);
 #define syscall(...) rt_syscall(__VA_ARGS__)
 
-/* Sleeps while *word is `value`, so long at most (0: without limit); may return early. */
+/* Sleeps while *word is `value`, at most for this time (0: unlimited); may return early. */
 void futex_wait(volatile int *word, int value, uint64_t nanoseconds);
 void futex_wake(volatile int *word, int count);
 
 /* Zeroed pages outside of the program's heap, or NULL; they are the caller's until rt_unpages.
  */
 void *rt_pages(size_t bytes);
-/* An address range of `bytes` where the runtime's mappings lie: those of the program do not
+/* An address range of `bytes` for mappings of the runtime: the program's mappings do not
  * depend on how much has been recorded. */
 uintptr_t rt_place(size_t bytes);
 void rt_reserve(void); /* some megabytes for rt_pages, before the process is copied */
-/* Pages that are read first and written later would be changed under all threads' feet, which
- * costs more than to have them at once.  Where the kernel cannot do it, nothing happens. */
+/* Allocates pages at once: pages that are read first and written later would be remapped
+ * under all threads, which costs more. Without effect if the kernel cannot do it. */
 void rt_populate(void *pages, size_t bytes);
 void rt_unpages(void *pages, size_t bytes);
 /* A line on standard error, after "heddle: ". */
 void rt_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Ends the process by this signal, whatever the program has set for it. */
+/* Ends the process by this signal, whatever action the program has set for it. */
 _Noreturn void rt_die(int signal_number);
 /* The function that the program would call without the runtime; see REAL. */
 void *rt_next(const char *name);

@@ -16,11 +16,11 @@
 
 #include "rt.h"
 
-/* As interpose.c writes it into the library. */
+/* A bound function, as interpose.c writes it into the library. */
 struct heddle_bound {
 	const char *type, *method;
-	const char *arguments, *result; /* a letter a value: see put_value */
-	int makes;                      /* the object, another one every time */
+	const char *arguments, *result; /* a letter for each value: see put_value */
+	int makes;                      /* each call makes a new object */
 };
 
 int heddle_bound_begin(const struct heddle_bound *b, const void *self, const void *pc,
@@ -76,7 +76,7 @@ static void put_string(struct text *t, const char *s)
 	put(t, '"');
 }
 
-/* s string, i integer, u unsigned, b truth, p pointer. */
+/* Appends a value: s string, i integer, u unsigned, b truth, p pointer. */
 static void put_value(struct text *t, char kind, uint64_t value)
 {
 	switch (kind) {
@@ -126,8 +126,8 @@ static void close_call(struct thread *t, const uint64_t *values)
 }
 
 /*
- * A number for heddle_bound_end; 0 when the call is not recorded: when nothing is, and when
- * it is made inside of an invocation of the same object, of which it is a part.
+ * Returns a number for heddle_bound_end; 0 when the call is not recorded: when recording is
+ * off, and inside of an invocation of the same object, of which the call is a part.
  */
 EXPORT int heddle_bound_begin(const struct heddle_bound *b, const void *self, const void *pc,
                               const void *frame, const uint64_t *values)
@@ -137,8 +137,8 @@ EXPORT int heddle_bound_begin(const struct heddle_bound *b, const void *self, co
 	if (!t)
 		return 0;
 	t->calls.bound_pc = (uintptr_t)pc;
-	/* The stack grows down: a frame that is not above this one was left, by a way that
-	 * is not seen (setcontext, __builtin_longjmp). */
+	/* The stack grows down: a frame that is not above this one was left unseen
+	 * (setcontext, __builtin_longjmp). */
 	while (t->calls.open_count &&
 	       t->calls.open[t->calls.open_count - 1].frame <= (uintptr_t)frame)
 		close_call(t, NULL);
@@ -178,8 +178,8 @@ EXPORT void heddle_bound_end(int open, const uint64_t *values)
 /* ---- invocations that longjmp leaves ---- */
 
 /*
- * The stack pointer that a jump goes back to, out of glibc's buffer, where it lies xored with
- * the thread's pointer guard and rotated (sysdeps/x86_64/pointer_guard.h).
+ * Reads the stack pointer that a jump goes back to from glibc's buffer, where it lies xored
+ * with the thread's pointer guard and rotated (sysdeps/x86_64/pointer_guard.h).
  */
 static uintptr_t stack_pointer_in(const struct __jmp_buf_tag *buffer)
 {
@@ -190,8 +190,8 @@ static uintptr_t stack_pointer_in(const struct __jmp_buf_tag *buffer)
 }
 
 /*
- * The calls whose frames a jump takes off the stack end here: later events of the thread are
- * not in their scope.  A jump to another stack (a coroutine's) ends none.
+ * Ends the calls whose frames a jump removes from the stack: later events of the thread are
+ * not in their scope. A jump to another stack (a coroutine's) ends none.
  */
 static __attribute__((noinline)) void leave_calls(const struct __jmp_buf_tag *buffer)
 {
@@ -257,7 +257,8 @@ static uint8_t *page_near(uintptr_t near)
 	return NULL;
 }
 
-/* A jump to anywhere, in reach of the function.  Freed never: the program runs through it. */
+/* A jump to any address, within reach of the function. Never freed: the program runs through
+ * it. */
 static uint8_t *stub_for(uintptr_t function, const void *target)
 {
 	static uint8_t *page;
@@ -285,8 +286,8 @@ bool entry_jump(uint8_t *entry, const void *target)
 	int32_t offset = (int32_t)(stub - (entry + PATCH));
 	if (!stub || raw_syscall(SYS_mprotect, (long)from, (long)pages, PROT_READ | PROT_WRITE,
 	                         0, 0, 0) != 0)
-		return false; /* no function of the C library may be needed now: it may be there
-		               */
+		return false; /* no function of the C library may be called now: it may be
+		               * the one that is patched */
 	entry[0] = 0xe9;      /* jmp */
 	__builtin_memcpy(entry + 1, &offset, sizeof(offset));
 	return raw_syscall(SYS_mprotect, (long)from, (long)pages, PROT_READ | PROT_EXEC, 0, 0,
@@ -309,8 +310,8 @@ EXPORT void heddle_bound_patch(const char *name, uint64_t address, void *replace
 	*real = entry + PATCH;
 }
 
-/* Neither the program nor a library that is loaded at its start has the function; should
- * one come later, the call could not be passed on to it. */
+/* Notes that neither the program nor a library loaded at its start has the function; a
+ * library loaded later could not get the call. */
 EXPORT void heddle_bound_missing(const char *name)
 {
 	refuse(name, "no library that is loaded at the program's start has this function");

@@ -54,7 +54,7 @@ _Static_assert(offsetof(struct context, fs) == 64 && offsetof(struct context, mx
                        offsetof(struct context, x87) == 76,
                "as the assembly has them");
 
-/* More threads than these, and the program gets kernel threads. */
+/* A program with more threads than these gets kernel threads. */
 enum { WAITING_THREADS = 32 };
 static struct waiting {
 	struct context context;
@@ -68,7 +68,7 @@ static unsigned taken;
 /* From a thread's handle to the word that the kernel clears at its end, where joins wait for
  * it, and to its list of robust mutexes. */
 static size_t tid_at, robust_at;
-static size_t usual_stack; /* that new threads get without attributes */
+static size_t usual_stack; /* size that new threads get without attributes */
 
 static void *wait_for_thread(void *argument)
 {
@@ -78,13 +78,14 @@ static void *wait_for_thread(void *argument)
 		w->tid = (pid_t)syscall(SYS_gettid);
 		w->ready = 1;
 		futex_wake(&w->ready, 1);
-		for (;;) /* the settled process: its copies do not have this kernel thread */
+		for (;;) /* the settled process: this kernel thread does not exist in its
+		          * copies */
 			futex_wait(&never, 0, 0);
 	}
 	return thread_main(w->thread);
 }
 
-/* The only word of the C library's account of the thread that has its number; 0: not found. */
+/* The only word in the C library's data for the thread that holds its number; 0: not found. */
 static size_t find_tid(pthread_t handle, pid_t tid)
 {
 	enum { FROM = 64, TO = 1024 };
@@ -129,7 +130,7 @@ static bool prepare(struct waiting *w)
 	return good;
 }
 
-/* pthread_setattr_default_np may change it. */
+/* The stack size of new threads, which pthread_setattr_default_np may change. */
 static size_t stack_of_new(void)
 {
 	pthread_attr_t attributes;
@@ -143,7 +144,7 @@ static size_t stack_of_new(void)
 
 bool contexts_prepare(void)
 {
-	enum { FSGSBASE = 2 }; /* of AT_HWCAP2: wrfsbase may be used */
+	enum { FSGSBASE = 2 }; /* bits of AT_HWCAP2: wrfsbase may be used */
 	char alone = __libc_single_threaded;
 	bool good = getauxval(AT_HWCAP2) & FSGSBASE && find_robust();
 	usual_stack = stack_of_new();
@@ -153,7 +154,7 @@ bool contexts_prepare(void)
 	return good;
 }
 
-/* All attributes but this one as they are without any. */
+/* Do all attributes but this one have their defaults? */
 static bool usual(const pthread_attr_t *attributes, bool *detached)
 {
 	pthread_attr_t none, given = *attributes;

@@ -22,17 +22,17 @@ struct context {
 int context_save(struct context *c) __attribute__((returns_twice));
 _Noreturn void context_resume(const struct context *c);
 
-/* In the settled process: create the threads in waiting.  False: not possible here. */
+/* In the settled process: creates the waiting threads. False: not possible here. */
 bool contexts_prepare(void);
-/* In a copy: `child` becomes the next of them, as pthread_create's new thread. */
+/* In a copy: `child` takes the next waiting thread, as pthread_create's new thread. */
 int contexts_create(struct thread *child, const pthread_attr_t *attributes);
-/* The calling context goes on when it has the token. */
+/* Suspends the calling context until its thread has the token. */
 void contexts_wait(struct thread *t);
-/* The calling thread has come to its last system call: the token's holder goes on. */
+/* The calling thread has reached its last system call: continues the token's holder. */
 _Noreturn void contexts_end(void);
-/* Is it the stack of a thread in waiting, whole? */
+/* Is it the whole stack of a waiting thread? */
 bool contexts_stack(uintptr_t address, size_t bytes);
-/* The list of the robust mutexes that the calling thread holds, as the kernel would know it. */
+/* The list of robust mutexes that the calling thread holds, as the kernel would have it. */
 const void *contexts_robust_list(void);
 
 #endif

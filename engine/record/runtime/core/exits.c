@@ -36,7 +36,7 @@ __attribute__((destructor(101))) static void end(void)
 	}
 }
 
-/* _exit and abort come past no destructor. */
+/* _exit and abort run no destructor. */
 void interposed__exit(int status)
 {
 	struct thread *t = me;
@@ -48,7 +48,7 @@ void interposed__exit(int status)
 	for (;;)
 		syscall(SYS_exit_group, status);
 }
-/* exit(3); the functions that atexit registered run inside of its frame. */
+/* exit(3); the functions registered by atexit run inside of its frame. */
 void interposed_exit(int status)
 {
 	struct thread *t = recording();

@@ -7,7 +7,7 @@
  */
 #include "hooks.h"
 
-/* Replay: a read that the plan may have again at once, or has. */
+/* Replay: a read that the plan may repeat at once, or has. */
 static bool read_again(struct thread *t, const void *p, unsigned code, uintptr_t pc)
 {
 	if (t->poll.repeats && poll_again(t, p, peek((uintptr_t)p, code), pc))
@@ -41,14 +41,14 @@ static __attribute__((noinline, cold)) void access_rest(const void *p, unsigned 
 	log_access(t, tag, what >> 8 & 255, pc, p, code, false, 0);
 	t->unusual = t->signals.arrived || rt.waiting || rt.replay || rt.clocked || rt.memory ||
 	             (rt.controlled && !rt.values) ||
-	             (t->unwritten && rt.sample); /* the log is perhaps at another thread */
+	             (t->unwritten && rt.sample); /* the log may be at another thread */
 	BARRIER();
-	if (unlikely(t->signals.arrived)) /* between looking and storing */
+	if (unlikely(t->signals.arrived)) /* a signal came between looking and storing */
 		t->unusual = 1;
 }
 
-/* An access that nothing but the call stack keeps from being written at once: the first one
- * after a call or return, which writes the pending frames. */
+/* An access that only the call stack delays: the first one after a call or return, which
+ * writes the pending frames. */
 static __attribute__((noinline)) void access_framed(struct thread *t, const void *p,
                                                     unsigned what, uintptr_t pc)
 {
@@ -59,9 +59,9 @@ static __attribute__((noinline)) void access_framed(struct thread *t, const void
 		access_rest(p, what, pc);
 		return;
 	}
-	/* The site is not in the cache, and the work until it is used takes as long as to bring
-	 * it there.  A thread that records nothing has no table of them: an address is only
-	 * computed. */
+	/* The site is not in the cache, and the work until it is used takes as long as
+	 * fetching it. A thread that records nothing has no table of sites: only an address
+	 * is computed. */
 	__builtin_prefetch((const char *)((uintptr_t)t->stream->sites +
 	                                  log_pc_slot(pc) * sizeof(t->stream->sites->at[0])),
 	                   1);
@@ -89,7 +89,7 @@ void hook_unwritten(struct thread *t, const void *p, unsigned what, uintptr_t pc
 	}
 }
 
-/* Free mode, and --filter: not a repetition by the instruction. */
+/* Free mode, and --filter: writes the access unless the instruction repeats it. */
 ALWAYS_INLINE void free_new(struct thread *t, const void *p, unsigned code, enum log_tag tag,
                             unsigned flags, uintptr_t pc)
 {
@@ -104,7 +104,7 @@ ALWAYS_INLINE void free_new(struct thread *t, const void *p, unsigned code, enum
 		t->budget--;
 }
 
-/* `todo`: with the thread's attention. */
+/* Is the access a repetition? `todo`: the thread's attention. */
 ALWAYS_INLINE bool free_again(struct thread *t, uint64_t todo, const void *p, unsigned code,
                               enum log_tag tag, uintptr_t pc)
 {

@@ -38,7 +38,7 @@ void hook_unwritten(struct thread *t, const void *p, unsigned what, uintptr_t pc
 	ACCESS_HOOKS_OF(HOOK, PC, BOTH, 8, 3) \
 	ACCESS_HOOKS_OF(HOOK, PC, BOTH, 16, 4)
 
-/* A call by a thread with a value still to be written, or whose calls are watched. */
+/* Entry of a call by a thread with a value still to be written, or whose calls are watched. */
 void hook_entry(struct thread *t, uintptr_t call, uintptr_t function, uintptr_t sp);
 
 /* `contexts`: equal accesses in different calling contexts are different. */

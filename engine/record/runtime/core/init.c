@@ -116,7 +116,7 @@ bool begin_again(int room)
 	return true;
 }
 
-extern void *__libc_stack_end; /* the loader's: where the program's stack began */
+extern void *__libc_stack_end; /* the loader's: the beginning of the program's stack */
 
 __attribute__((constructor(101))) static void begin(int argc, char **argv)
 {

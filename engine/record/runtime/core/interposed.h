@@ -14,7 +14,7 @@
 
 #define INTERPOSED(...) INTERPOSED_4(INTERPOSED_EACH(__VA_ARGS__))
 
-/* The same where no header has a prototype, or marks it as deprecated. */
+/* INTERPOSED where no header has a prototype, or marks it as deprecated. */
 #define INTERPOSED_AS(type, name, parameters) \
 	EXPORT type interposed_##name parameters __asm__(#name)
 

@@ -55,7 +55,7 @@ int interposed_dlclose(void *library)
 /* clang-format on */
 FORWARDED(FORWARD)
 
-/* By the first constructor, before anybody else's may call one of them. */
+/* Called by the first constructor, before any other that may call one of them. */
 void forwards_init(void)
 {
 #define FIND(name) next_##name = dlsym(RTLD_NEXT, #name);

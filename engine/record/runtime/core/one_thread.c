@@ -23,12 +23,17 @@
 /* prctl's PR_SET_SYSCALL_USER_DISPATCH and its arguments, as of Linux 5.11. */
 enum { DISPATCH = 59, OFF = 0, ON = 1 };
 enum { ALLOW = 0, BLOCK = 1 };
-/* The number of no system call, by which a run ends in the handler, on the handler's stack. */
+/* A system call number that does not exist, by which a run ends in the handler, on the
+ * handler's stack. */
 enum { END_BY_SIGNAL = 0x48444c };
-/* After MOST_SHORT copies in a row with fewer runs than FEW_RUNS, memory is not put back any
- * more: each copy would pay for the traps and end all the same. */
+/* After MOST_SHORT consecutive copies with fewer runs than FEW_RUNS, memory is no longer put
+ * back: each copy would pay for the traps and end all the same. */
 enum { MOST_SHORT = 8, FEW_RUNS = 4 };
-enum { FILES = 256, MAPPINGS = 64 }; /* of one run; with more, the copy ends with it */
+enum {
+	FILES = 256,
+	MAPPINGS = 64
+}; /* bounds for one run; a copy that exceeds them ends
+    * with it */
 
 /* The return from a handler is a system call, too, which must not trap. */
 extern const char one_thread_return[] __attribute__((visibility("hidden")));
@@ -56,7 +61,7 @@ struct mapping {
 static struct shared {
 	char selector;        /* BLOCK: system calls trap */
 	unsigned runs;        /* of this copy */
-	unsigned short_lives; /* copies in a row that made but a few */
+	unsigned short_lives; /* consecutive copies that made only a few runs */
 	bool ends;            /* a change of this run cannot be undone: the copy ends with it */
 	/* Made by the run, and undone at its end. */
 	bool opened[FILES]; /* descriptors */
@@ -65,7 +70,7 @@ static struct shared {
 	uintptr_t end_of_heap, first_end_of_heap;
 } * shared;
 static struct context start;   /* of each run */
-static struct action on_fault; /* the action of SIGSEGV in runs of kernel threads */
+static struct action on_fault; /* the action for SIGSEGV in runs of kernel threads */
 static struct rewind_stack handlers_stack;
 static int control;
 
@@ -113,7 +118,7 @@ static void await_request(void)
 		leave_process(0);
 }
 
-/* The process's own end, by a status as of waitpid. */
+/* Ends the process, with a status as of waitpid. */
 _Noreturn static void end_by(int status)
 {
 	struct action usual = { 0 };
@@ -140,7 +145,7 @@ static void undo(void)
 		        SYS_brk, (long)shared->first_end_of_heap, 0, 0, 0, 0, 0);
 }
 
-/* In the handler, on its own stack. */
+/* Ends the run, in the handler, on its own stack. */
 _Noreturn static void end_run(int status)
 {
 	shared->runs++;
@@ -173,7 +178,7 @@ static long make(const struct call *c)
 	return raw_syscall(c->number, c->a[0], c->a[1], c->a[2], c->a[3], c->a[4], c->a[5]);
 }
 
-/* Its change of the process stays, so the copy ends with the run. */
+/* Makes a call whose effect on the process stays, so that the copy ends with the run. */
 static long make_and_end(const struct call *c)
 {
 	shared->ends = true;
@@ -181,7 +186,7 @@ static long make_and_end(const struct call *c)
 	return make(c);
 }
 
-/* It writes at most `bytes` to `to`. */
+/* Makes a call that writes at most `bytes` to `to`. */
 static long make_into(const struct call *c, long to, size_t bytes)
 {
 	if (to)
@@ -196,7 +201,8 @@ static bool is_file(int fd)
 	       S_ISREG(s.st_mode);
 }
 
-/* No file of the kernel's about the process, and none at which opening could wait. */
+/* May the file be opened: not a file of the kernel's about the process, nor one at which
+ * opening could wait? */
 static bool may_open(const char *path, long flags)
 {
 	struct stat s;
@@ -223,7 +229,7 @@ static bool is_opened(long fd)
 	return fd >= 0 && fd < FILES && shared->opened[fd];
 }
 
-/* A call on a file, whose position or content it changes. */
+/* Makes a call on a file, whose position or content it changes. */
 static long use_file(const struct call *c)
 {
 	bool reads = c->number == SYS_read || c->number == SYS_pread64;
@@ -291,7 +297,7 @@ static long change_memory(const struct call *c)
 	case SYS_mremap:
 		return !is_made(low, bytes) || c->a[3] & MREMAP_FIXED ? make_and_end(c)
 		                                                      : map(c, (size_t)c->a[2]);
-	case SYS_munmap: /* the stack of a joined thread, which no other has */
+	case SYS_munmap: /* the stack of a joined thread, which no other uses */
 		if (contexts_stack(low, bytes))
 			return 0;
 		break;
@@ -347,7 +353,7 @@ static long make_call(const struct call *c)
 	case SYS_exit_group:
 		end_run((int)(c->a[0] & 0xff) << 8);
 	case SYS_exit:
-		shared->selector = BLOCK; /* another thread's code goes on */
+		shared->selector = BLOCK; /* another thread's code continues */
 		contexts_end();
 	case SYS_write:
 	case SYS_writev:
@@ -363,7 +369,7 @@ static long make_call(const struct call *c)
 	case SYS_getgid:
 	case SYS_getegid:
 		return raw_syscall(c->number, 0, 0, 0, 0, 0, 0);
-	case SYS_rt_sigprocmask: /* the end of a thread; it has no handler, and so no mask */
+	case SYS_rt_sigprocmask: /* a thread at its end has no handlers, and so no mask */
 		if (at_end() && c->a[0] == SIG_BLOCK && c->a[2] == 0)
 			return 0;
 		break;
@@ -434,7 +440,7 @@ static void call_comes(int number, siginfo_t *info, void *context)
 	shared->selector = BLOCK;
 }
 
-/* The first write to a page, or a crash. */
+/* Handles SIGSEGV: the first write to a page, or a crash. */
 static void fault_comes(int number, siginfo_t *info, void *context)
 {
 	(void)number, (void)context;
@@ -449,7 +455,7 @@ static void fault_comes(int number, siginfo_t *info, void *context)
 
 /* ---- the beginning ---- */
 
-/* A handler of the program's would run in a context that is not its thread's. */
+/* Does the program have handlers? One would run in a context that is not its thread's. */
 static bool has_handlers(void)
 {
 	for (int i = 1; i < 32; i++) {
@@ -463,7 +469,7 @@ static bool has_handlers(void)
 	return false;
 }
 
-/* A limit on the processor's time would be one of all runs together. */
+/* Is processor time limited? The limit would be one for all runs together. */
 static bool has_limit(void)
 {
 	struct rlimit limit;
@@ -489,7 +495,7 @@ bool one_thread_prepare(int at)
 	       rewind_prepare(&handlers_stack) && contexts_prepare();
 }
 
-/* Handlers run on a stack of their own. */
+/* Installs the runtime's handlers, on a stack of their own. */
 static void take_signals(void)
 {
 	enum { RESTORER = 0x04000000 };

@@ -17,17 +17,17 @@
 
 #include "base.h"
 
-/* In the settled process, before its first copy.  False: not possible in this process. */
+/* In the settled process, before its first copy. False: not possible here. */
 bool one_thread_prepare(int control);
-/* In a copy, before its run.  Returns again for each further run: the stack, too, is put back.
- */
+/* In a copy, before its run. Returns again for each further run, as the stack is put back,
+ * too. */
 void one_thread_begin(void);
 /* The run ends here: it needs kernel threads. */
 _Noreturn void one_thread_refuse(void);
-/* The run ends by this signal.  The process need not. */
+/* Ends the run, but not necessarily the process, by this signal. */
 _Noreturn void one_thread_die(int number);
-/* Lets system calls trap, or not; returns whether they did.  Calls of the runtime that leave
- * nothing changed need not trap, nor do those of a process that is about to end by a signal. */
+/* Lets system calls trap, or not; returns whether they did. Calls of the runtime that leave
+ * no change need not trap, nor do those of a process that is about to end by a signal. */
 bool one_thread_trap(bool trap);
 
 /* ---- rewind.c ---- */
@@ -35,19 +35,19 @@ struct rewind_stack {
 	void *low;
 	size_t bytes;
 };
-/* Reserves the memory that is not put back: the copies of pages, a stack for signal handlers.
- */
+/* Reserves the memory that is not put back: for copies of pages, and a stack for signal
+ * handlers. */
 bool rewind_prepare(struct rewind_stack *stack);
 /* From here on the first write to each page keeps a copy of it. */
 bool rewind_begin(void);
-/* A write to a page has trapped.  True: the page was one of these, and the write may be made.
- */
+/* Handles a trapped write to a page. True: the page is one of these, and the write may be
+ * made. */
 bool rewind_write(uintptr_t address);
-/* The kernel is about to write there, which would fail and not trap. */
+/* Prepares memory for a write by the kernel, which would fail instead of trapping. */
 void rewind_touch(void *memory, size_t bytes);
-/* All pages that were written to are as they were at rewind_begin. */
+/* Restores all pages that were written since rewind_begin. */
 void rewind_back(void);
-/* Memory is not put back any more, and writes do not trap. */
+/* Ends this: memory is no longer put back, and writes do not trap. */
 void rewind_stop(void);
 bool rewind_goes_on(void);
 

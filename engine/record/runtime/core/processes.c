@@ -62,7 +62,7 @@ static void happened(enum log_happened fact)
 		__atomic_fetch_or(&rt.header->happened, fact, __ATOMIC_RELAXED);
 }
 
-/* Before a call that makes a child with memory of its own. */
+/* Called before a call that makes a child with memory of its own. */
 static void before_child(struct thread *t, uintptr_t pc)
 {
 	channels_forked(t, pc);
@@ -71,7 +71,7 @@ static void before_child(struct thread *t, uintptr_t pc)
 	unpin();
 }
 
-/* After it, in both; errno stays. */
+/* Called after it, in both processes; errno stays. */
 static long after_child(long pid)
 {
 	int error = errno;
@@ -114,8 +114,8 @@ pid_t interposed__Fork(void)
 	return (pid_t)after_child(REAL(_Fork)());
 }
 
-/* A fork: the child must not write to our memory, and a function that calls the real one cannot
- * return twice. */
+/* Made as a fork: the child must not write to our memory, and a function that calls the real
+ * vfork cannot return twice. */
 pid_t interposed_vfork(void)
 {
 	return _Fork();
@@ -154,7 +154,7 @@ static int clone_sharing(struct thread *t, int (*function)(void *), void *stack,
 	int pid = REAL(clone)(function, stack, flags | CLONE_VFORK, argument, more[0], more[1],
 	                      more[2]);
 	int error = errno;
-	t->depth = depth; /* the child need not have returned from its functions */
+	t->depth = depth; /* the child may have returned from none of its functions */
 	sched_rejoin(t);
 	errno = error;
 	return pid;
@@ -218,8 +218,8 @@ int interposed_prctl(int option, ...)
 /* ---- by the system call itself ---- */
 
 /*
- * Does the call make a child that goes on here, on this stack?  One that would share our memory
- * gets a copy of it, as with vfork: in `*number` and `a`, and `*changed` for clone3.
+ * Does the call make a child that continues here, on this stack? One that would share our
+ * memory gets a copy of it, as with vfork: in `*number` and `a`, and `*changed` for clone3.
  */
 static bool makes_child(long *number, long a[6], struct clone_args *changed)
 {
@@ -265,7 +265,7 @@ bool process_syscall(struct thread *t, long number, long a[6], long *result)
 
 /* ---- other programs ---- */
 
-/* A call that starts another program, which shall not be pinned to one processor. */
+/* A call that starts another program, which must not be pinned to one processor. */
 #define UNPINNED(expression) \
 	({ \
 		unpin(); \

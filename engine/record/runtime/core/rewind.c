@@ -17,8 +17,8 @@
 
 enum {
 	PAGE = 4096,
-	MOST_PAGES =
-	        4096, /* that runs write to; with more, a new copy of the process is cheaper */
+	MOST_PAGES = 4096, /* pages that runs write to; beyond, a new copy of the process is
+	                    * cheaper */
 	MOST_REGIONS = 512,
 	BUCKETS = 2 * MOST_PAGES,
 	STACK = 256 << 10,
@@ -29,9 +29,9 @@ enum {
 	MOST_ACCOUNT = 64 << 10,
 };
 struct region {
-	uintptr_t lowest, low, high; /* the main stack grows down to the lowest, unseen */
+	uintptr_t lowest, low, high; /* the main stack grows down to `lowest` without a call */
 };
-/* In pages of its own, which stay as they are when all others are put back. */
+/* State in pages of its own, which are not put back. */
 static struct keeper {
 	bool begun, stopped;
 	unsigned regions, pages;
@@ -73,7 +73,7 @@ static bool add_region(uintptr_t low, uintptr_t high)
 	return true;
 }
 
-/* Private memory that can be written to; false: some of it cannot be followed. */
+/* Adds private writable memory; false: some of it cannot be followed. */
 static bool add_mapping(uintptr_t low, uintptr_t high, const char rights[4])
 {
 	uintptr_t own = (uintptr_t)keeper, end = own + sizeof(*keeper);
@@ -183,12 +183,13 @@ static bool protect(uintptr_t low, uintptr_t high)
 	return low >= high || set_rights(low, high, PROT_READ);
 }
 
-/* Of restartable sequences, from the thread pointer on; none before the C library's 2.35. */
+/* Offset of restartable sequences from the thread pointer; absent before the C library's
+ * 2.35. */
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 
-/* But for the C library's account of this thread, with its area of restartable sequences before
- * or after it: there the kernel writes whenever the thread runs again, and no handler would
- * come. */
+/* Protects all pages, except the C library's data for this thread, with its area of
+ * restartable sequences before or after it: there the kernel writes whenever the thread runs
+ * again, and no handler would run. */
 static bool protect_all(void)
 {
 	uintptr_t self = (uintptr_t)pthread_self(), low = self, high = self + ACCOUNT;

@@ -33,7 +33,7 @@
  */
 #define CALLER()      real_caller(HOOK_CALLER())
 
-/* Why a thread's hooks do not record, bits of thread.gate. */
+/* Reasons why a thread's hooks do not record: bits of thread.gate. */
 enum gate {
 	GATE_FOREIGN = 1,  /* a thread that the runtime did not see start */
 	GATE_OFF = 2,      /* recording has ended, or this is a forked child */
@@ -46,21 +46,21 @@ enum gate {
 	GATE_QUIET = GATE_IGNORE | GATE_OWN, /* the program's code runs, and is scheduled */
 };
 
-/* Work that is due at a thread's next access or call. No bit is one of a gate's: a hook tests
- * both at once. */
+/* Work that is due at a thread's next access or call. The bits differ from a gate's: a hook
+ * tests both at once. */
 enum todo {
 	TODO_FRAMES = 1 << 8,  /* the log's idea of the call stack is not the thread's */
 	TODO_EPOCHS = 1 << 9,  /* always, where the thread has epochs */
 	TODO_NOBODY = 1 << 10, /* always set in `nobody` */
 	TODO_VALUE = 1 << 11,  /* of the last write */
-	/* of TODO_VALUE: the size code, 0 to 3; is its record a long one? */
+	/* with TODO_VALUE: the size code, 0 to 3; is its record a long one? */
 	TODO_CODE_SHIFT = 12,
 	TODO_LONG = 1 << 14,
 	TODO_OF_VALUE = TODO_VALUE | 3 << TODO_CODE_SHIFT | TODO_LONG,
 };
 _Static_assert((int)GATE_OWN < (int)TODO_FRAMES, "gates are the bits below");
 
-/* Invocations by bind lines that are open: bind.c. */
+/* Open invocations by bind lines: bind.c. */
 struct heddle_bound;
 struct open_call {
 	uintptr_t frame, pc;
@@ -72,7 +72,7 @@ struct thread_calls {
 	struct open_call open[MAX_OPEN_CALLS];
 	unsigned open_count;
 	unsigned told_calls; /* open calls that the program itself annotates (heddle.h) */
-	uintptr_t bound_pc;  /* of the caller of the last bound function */
+	uintptr_t bound_pc;  /* return address of the last bound function */
 	uint64_t begun;      /* the thread's ordinal after the last one's call */
 };
 
@@ -85,8 +85,8 @@ struct thread {
 		};
 		volatile uint64_t attention; /* 0: an access has only to be written */
 	};
-	uint32_t todo;    /* bits of enum todo, before it is written; always stored whole, as
-	                   * hooks load it whole */
+	uint32_t todo;    /* bits of enum todo, due before it is written; always stored
+	                   * whole, as hooks load it whole */
 	int32_t budget;   /* accesses until the next scheduling point */
 	int32_t drawn;    /* its value when accesses were last counted */
 	uint64_t counted; /* accesses that were counted so far */
@@ -103,12 +103,12 @@ struct thread {
 	uint32_t id;
 	uint64_t ordinal; /* visible events so far */
 	uint32_t depth, emitted, low;
-	/* Missing calls: a frame with this index is called back by the innermost one; and when
-	 * `depth` falls below that, a frame of interest to them has been left. */
+	/* Missing calls: the innermost one has called back a frame with this index; and when
+	 * `depth` falls below resume_below, a frame that concerns them has been left. */
 	uint32_t callback_at, resume_below;
 	struct frame *frames;
 
-	/* By concern; each type is in the header of its folder. */
+	/* State by folder; each type is in the header of its folder. */
 	struct thread_sched sched;
 	struct thread_replay replay;
 	struct thread_life life;
@@ -154,7 +154,7 @@ struct runtime {
 	bool values;
 	bool missing;        /* calls into code that is not instrumented are recorded, */
 	bool reaching;       /* and the program has such code: allocations must be known */
-	bool protects;       /* the program has made memory unreadable */
+	bool protects;       /* the program has made some memory unreadable */
 	bool async_handlers; /* controlled: the program handles signals that come at any time */
 	bool timers;         /* it has set a timer that sends one */
 	bool full;
@@ -170,7 +170,7 @@ struct runtime {
 	uintptr_t glib_low, glib_high;
 	uintptr_t gomp_low, gomp_high; /* GCC's library of OpenMP */
 	uintptr_t libc_low, libc_high, ld_low, ld_high, own_low, own_high;
-	/* in a cache line of its own: all threads of free mode write it */
+	/* in a cache line of its own, as all threads of free mode write it */
 	volatile uint64_t ticket __attribute__((aligned(64)));
 	uint64_t messages __attribute__((aligned(64)));
 	struct stream stream; /* controlled mode */
@@ -183,8 +183,8 @@ struct runtime {
 };
 extern struct runtime rt;
 
-/* Do pipes and sockets of the process to itself lead where the program thinks?  They do not
- * where their inputs are given. */
+/* Do pipes and sockets of the process to itself work for real? Not where inputs are
+ * replayed. */
 ALWAYS_INLINE bool messages_real(void)
 {
 	return rt.inputs != INPUTS_NONE && rt.inputs != INPUTS_GIVEN;
@@ -224,13 +224,13 @@ bool entry_jump(uint8_t *entry, const void *target);
 
 /* ---- processes.c ---- */
 void processes_init(void);
-bool rt_other_process(void); /* is this one that only shares our memory? */
-/* The program's syscall() makes a process: true, and the kernel's answer, in both of them. */
+bool rt_other_process(void); /* Is this a process that only shares our memory? */
+/* The program's syscall() makes a process: true, and the kernel's answer, in both processes. */
 bool process_syscall(struct thread *t, long number, long a[6], long *result);
 
 /* ---- init.c, libraries.c ---- */
 void rt_finish(enum log_status status); /* the recording is left in this state */
-/* By the first constructor, before anybody else's may call one of the functions that the C
+/* Called by the first constructor, before any other may call one of the functions that the C
  * library has in several versions. */
 void forwards_init(void);
 
@@ -245,8 +245,8 @@ bool begin_again(int room);
 
 /*
  * The beginning of an interposed function: the thread when its events are to be recorded,
- * else NULL, and the function is to call the real one and nothing else.  The thread's last
- * write has its value.
+ * else NULL: then the function only calls the real one. The value of the thread's last write
+ * is filled in.
  */
 ALWAYS_INLINE struct thread *recording(void)
 {
@@ -260,7 +260,7 @@ ALWAYS_INLINE struct thread *recording(void)
 		memory_call(t);
 	return t;
 }
-/* Around a call into code that may come back through interposed functions. */
+/* Brackets a call into code that may come back through interposed functions. */
 #define INSIDE(t, expression) \
 	({ \
 		(t)->gate |= GATE_INSIDE; \

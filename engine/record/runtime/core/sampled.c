@@ -15,7 +15,7 @@
 
 __thread int32_t sample_quiet;
 
-/* Accesses of all threads, a step at a time; in a cache line of its own. */
+/* Accesses of all threads, counted a step at a time; in a cache line of its own. */
 static struct {
 	uint64_t accesses;
 } sample_clock __attribute__((aligned(64)));
@@ -33,7 +33,7 @@ static bool in_window(struct thread *t, uint64_t accesses)
 	return s->open;
 }
 
-/* The rest of the step will not be made. */
+/* Ends the step: its rest will not be made. */
 static void end_step(struct thread *t)
 {
 	uint32_t passed = sample_quiet > 0 ? (uint32_t)sample_quiet : 0;
@@ -161,7 +161,7 @@ static void sampled_func_exit(void *unused)
 	t->depth = --depth;
 	if (depth < t->low)
 		t->low = depth;
-	t->todo |= TODO_FRAMES; /* perhaps for nothing: finding that out is dearer */
+	t->todo |= TODO_FRAMES; /* perhaps for nothing: finding that out costs more */
 }
 
 /* ---- their place ---- */
@@ -182,9 +182,9 @@ static long protect(uintptr_t low, uintptr_t high, int protection)
 	return raw_syscall(SYS_mprotect, (long)low, (long)(high - low), protection, 0, 0, 0);
 }
 
-/* Each hook becomes a jump: a test in it would cost every other recording, and all programs
- * call it by this name.  The pages are writable and executable meanwhile, as this code may lie
- * in them. */
+/* Replaces each hook by a jump: a test in it would slow down every other recording, and all
+ * programs call it by this name. The pages are writable and executable meanwhile, as this
+ * code may lie in them. */
 void sample_hooks(void)
 {
 	uintptr_t low = UINTPTR_MAX, high = 0;

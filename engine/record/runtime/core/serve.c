@@ -29,14 +29,15 @@ static void answer(int control, int32_t pid, int32_t status)
 		syscall(SYS_exit_group, 0);
 }
 
-/* They would not be in the child: then every run is started anew. */
+/* Does the process have other threads? They would not exist in the child: then every run is
+ * started anew. */
 static bool has_threads(void)
 {
 	struct stat task;
 	return stat("/proc/self/task", &task) == 0 && task.st_nlink != 3;
 }
 
-/* The descriptors of one request; how many. */
+/* Receives the descriptors of one request; returns their number. */
 static int next_request(int control, int received[LOG_PASSED])
 {
 	char byte, room[CMSG_SPACE(LOG_PASSED * sizeof(int))];
@@ -62,14 +63,14 @@ static int next_request(int control, int received[LOG_PASSED])
 
 enum { LOWEST_SETTLED = 700, WATCHED = 256 };
 static int settled_control = -1, settled_room = -1;
-static bool was_open[WATCHED]; /* descriptors, when the run began */
+static bool was_open[WATCHED]; /* descriptors that were open when the run began */
 
 static bool is_open(int fd)
 {
 	return syscall(SYS_fcntl, fd, F_GETFD) >= 0;
 }
 
-/* Lines of /proc/self/maps with shared memory. */
+/* Number of lines of /proc/self/maps with shared memory. */
 static unsigned shared_mappings(void)
 {
 	char text[4096];
@@ -99,7 +100,7 @@ static bool may_settle(void)
 	return shared_mappings() == OURS;
 }
 
-/* A descriptor of its own where the program has none. */
+/* A copy of a descriptor under a number that the program does not use. */
 static int far_copy(int fd)
 {
 	return (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, LOWEST_SETTLED);
@@ -166,7 +167,7 @@ static int serve_runs(int control, bool settled, int received[LOG_PASSED])
 		REAL(sigaction)(ours[i], &ignore, &was[i]);
 	for (;;) {
 		int count = next_request(control, received);
-		/* handlers of pthread_atfork are for the program's own children */
+		/* pthread_atfork's handlers are for the program's own children */
 		pid_t pid = !settled && has_threads() ? -1 : REAL(_Fork)();
 		if (pid == 0) {
 			for (int i = 0; i < OURS; i++)

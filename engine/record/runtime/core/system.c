@@ -22,8 +22,8 @@ uintptr_t rt_place(size_t bytes)
 	return __atomic_fetch_add(&next_place, bytes + 4096, __ATOMIC_RELAXED);
 }
 
-/* A reserve of mapped pages: forked copies of the process take theirs from it, without a system
- * call each. */
+/* A reserve of mapped pages, from which forked copies of the process take theirs without a
+ * system call each. */
 static uintptr_t reserve, reserve_end;
 
 void rt_reserve(void)
@@ -202,7 +202,7 @@ _Noreturn void rt_die(int signal_number)
 	sigaddset(&set, signal_number);
 	syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &set, NULL, 8);
 	for (;;) {
-		/* To this thread: it has arrived when the call returns. */
+		/* A signal to this thread: it has arrived when the call returns. */
 		syscall(SYS_tgkill, syscall(SYS_getpid), syscall(SYS_gettid), signal_number);
 		syscall(SYS_kill, syscall(SYS_getpid), SIGKILL);
 	}

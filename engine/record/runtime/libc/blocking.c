@@ -78,7 +78,7 @@ int interposed_flock(int fd, int operation)
 }
 ASIDE(int, tcdrain, (int fd), (fd))
 
-/* Until a signal comes; replay: one that came from outside in the recording. */
+/* Waits for a signal; on replay for one that came from outside in the recording. */
 #define PAUSES(name, parameters, call) \
 	INTERPOSED(name); \
 	int interposed_##name parameters \
@@ -128,8 +128,8 @@ static void sleep_or_yield(struct thread *t, uint64_t deadline)
 }
 
 /*
- * Sleeps until virtual time is there, or a handler has run: the nanoseconds that were left
- * then, else 0.
+ * Sleeps until virtual time reaches the deadline, or a handler has run: returns the
+ * nanoseconds left then, else 0.
  */
 static uint64_t sleep_until(struct thread *t, uint64_t deadline, enum log_call call,
                             uintptr_t pc)
@@ -170,7 +170,8 @@ unsigned interposed_sleep(unsigned seconds)
 	uint64_t left = sleep_for(t, seconds * 1000000000ull, LOG_CALL_sleep, CALLER());
 	if (left)
 		errno = EINTR;
-	return (unsigned)((left + 999999999) / 1000000000); /* as the C library rounds it: up */
+	return (unsigned)((left + 999999999) / 1000000000); /* rounded up, as in the C
+	                                                     * library */
 }
 int interposed_usleep(useconds_t microseconds)
 {
@@ -244,7 +245,7 @@ void clocks_init(void)
 {
 	syscall(SYS_clock_gettime, CLOCK_REALTIME, &started[0]);
 	started[0].tv_nsec = 0;
-	/* This one's zero means nothing, so it may be the same in every run. */
+	/* the monotonic clock's zero means nothing, so it may be the same in every run */
 	started[1].tv_sec = 100000;
 }
 
@@ -275,7 +276,7 @@ uint64_t deadline_of(clockid_t clock, const struct timespec *at)
 	return virtual_now() + (left > 0 ? left : 0);
 }
 
-/* A clock that the program asks: recorded, and on replay answered as it was. */
+/* A clock that the program reads: the answer is recorded, and replayed. */
 static int ask(struct thread *t, clockid_t clock, struct timespec *answer)
 {
 	log_value(t);
@@ -368,8 +369,7 @@ clock_t interposed_clock(void)
 
 bool clock_syscall(long number, const long a[6], uintptr_t pc, long *result)
 {
-	bool first = a[0], second = a[1],
-	     third = a[2]; /* without a place, the kernel's to refuse */
+	bool first = a[0], second = a[1], third = a[2]; /* NULL: for the kernel to refuse */
 	if (!rt.controlled || (number == SYS_clock_gettime && !second) ||
 	    ((number == SYS_gettimeofday || number == SYS_nanosleep) && !first) ||
 	    (number == SYS_clock_nanosleep && !third))

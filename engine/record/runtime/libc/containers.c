@@ -45,7 +45,7 @@ void _ZNSt8__detail15_List_node_base9_M_unhookEv(struct link *n)
 	SET(next, prev, prev);
 }
 
-/* The nodes from `first` on, up to `last`, come before `n`. */
+/* Moves the nodes from `first` up to `last` before `n`. */
 EXPORT void _ZNSt8__detail15_List_node_base11_M_transferEPS0_S1_(struct link *n,
                                                                  struct link *first,
                                                                  struct link *last);
@@ -77,7 +77,7 @@ void _ZNSt8__detail15_List_node_base10_M_reverseEv(struct link *n)
 	} while (at != n);
 }
 
-/* The neighbours of `to` are those that `from` had; an empty list points to itself. */
+/* Gives `to` the neighbours of `from`; an empty list points to itself. */
 static void adopt(struct link *to, struct link *from, struct link *next, struct link *prev,
                   uintptr_t pc)
 {
@@ -111,7 +111,7 @@ struct answer {
 	size_t buckets;
 };
 
-/* They write when the next growth is due. */
+/* Notes the write of the size at which the next growth is due. */
 static void note_policy(const struct policy *p, size_t before, uintptr_t pc)
 {
 	if (p->next_resize != before)
@@ -223,7 +223,7 @@ static void replace(struct node *x, struct node *to, struct node *header, uintpt
 		set_child(parent, GET(parent, left) == x, to, pc);
 }
 
-/* To the left: x's right child takes its place, and x becomes the left one of that. */
+/* Rotates to the left: x's right child takes its place, and x becomes that one's left child. */
 static void rotate(struct node *x, bool left, struct node *header, uintptr_t pc)
 {
 	struct node *y = child(x, !left, pc), *inner = child(y, left, pc);
@@ -292,7 +292,8 @@ void _ZSt29_Rb_tree_insert_and_rebalancebPSt18_Rb_tree_node_baseS0_RS_(bool left
 	rebalance(x, header, pc);
 }
 
-/* One black node is missing on the ways through `x` (may be NULL), below `parent`. */
+/* Rebalances where one black node is missing on the paths through `x` (may be NULL), below
+ * `parent`. */
 static void rebalance_less(struct node *x, struct node *parent, struct node *header,
                            uintptr_t pc)
 {

@@ -90,7 +90,7 @@ static struct directive directive(const char *f, bool scanning)
 	}
 	d.width = width_of(&f);
 	d.conversion = *f;
-	if (scanning && *f == '[') { /* a ']' that comes first is of the set */
+	if (scanning && *f == '[') { /* a ']' that comes first belongs to the set */
 		f++;
 		f += *f == '^';
 		f += *f == ']';
@@ -139,7 +139,7 @@ static void read_string(const struct directive *d, const void *s, uintptr_t pc)
 	}
 }
 
-/* Takes the arguments of printf's directive; false: not known. */
+/* Takes the arguments of printf's directive; false: unknown directive. */
 static bool take(struct directive *d, va_list *arguments, bool counts, uintptr_t pc)
 {
 	if (d->star)
@@ -203,7 +203,7 @@ void format_counts(const char *format, va_list arguments, uintptr_t pc)
 		walk(format, arguments, true, pc);
 }
 
-/* The number of bytes that one conversion of scanf wrote; 0: not known. */
+/* The number of bytes that one conversion of scanf wrote; 0: unknown. */
 static size_t scanned(const struct directive *d, const void *p)
 {
 	if (d->allocates)

@@ -27,7 +27,7 @@ bool memory_shared(const void *p); /* in a mapping that other processes may have
 bool memory_outside(const void *p);
 void random_device_read(int fd, void *p, ssize_t n); /* of a random device: from the seed */
 
-/* getrandom by its number: true when `*result` is the answer, from the seed. */
+/* getrandom by its number: true when `*result` is the answer, made from the seed. */
 bool random_syscall(long number, const long a[6], long *result);
 
 /* ---- clocks: blocking.c ---- */
@@ -46,12 +46,12 @@ void order_matters(const char *operation);
 /* The same for the contents of a descriptor's file; `at_offset`: at a place that the call
  * gives. */
 void order_of_descriptor(int fd, bool writes, bool at_offset);
-/* Of functions with a state of their own that nothing here stands before, by name. */
+/* Functions with state of their own that are not interposed here, by name. */
 enum order_kind {
 	ORDER_NEVER,
 	ORDER_ALWAYS,
 	ORDER_OBJECT,   /* the object is its first argument */
-	ORDER_LOOKS,    /* it looks for a file by its name, the first argument */
+	ORDER_LOOKS,    /* it looks up a file by its name, the first argument */
 	ORDER_LOOKS_IN, /* the same, the second */
 };
 struct ordered {
@@ -67,7 +67,7 @@ void order_call(const struct thread *t, const struct ordered *f, const char *nam
 
 /* ---- order_files.c ---- */
 struct stat;
-/* A file is made, or emptied, or looked for. */
+/* A file is created, emptied, or looked up. */
 void order_of_name(const char *path, bool makes);
 void order_of_content(const struct stat *s, int fd, bool writes, bool at_offset);
 void order_of_stream(const void *stream, bool may_read);

@@ -45,8 +45,8 @@ static void *allocated(void *p, size_t size, uintptr_t pc)
 	return noted(p, size, pc);
 }
 
-/* In an exploration freed memory is not used again, since a late use of it is known by its
- * block: in another block's life it would be that block's. */
+/* In an exploration freed memory is not reused, since a late use is identified by its block:
+ * in a later life of the memory it would look like a use of the new block. */
 static bool keeps_freed(void *p)
 {
 	enum { MOST_KEPT = 64 << 20 /* bytes a run */, LINKS = 16 /* the allocator's */ };
@@ -90,7 +90,7 @@ static void release(void *p, uintptr_t pc)
 		__libc_free(p);
 }
 
-/* The token must not be taken away while the thread is in the allocator. */
+/* Waits until the token cannot be taken away, as the thread is about to enter the allocator. */
 static void settle(void)
 {
 	struct thread *t = me;

@@ -13,7 +13,7 @@
 #include "engine/record/runtime/sched/sched_private.h"
 
 enum {
-	MOST_MET = 256, /* entries of a table; when it is full, everything meets */
+	MOST_MET = 256, /* entries of a table; in a full one all operations meet */
 	MANY = -1,      /* threads that have met in an entry */
 };
 
@@ -37,8 +37,8 @@ static int joined_by(int who, int own)
 	return who == 0 || who == own ? own : MANY;
 }
 
-/* The caller changes or examines the thing of this key.  True: one thread has examined it and
- * another changed it. */
+/* The caller changes or examines the entry with this key. True: one thread has examined it
+ * and another changed it. */
 static bool meet(struct meetings *m, uint64_t first, uint64_t second, bool changes)
 {
 	unsigned i = 0;
@@ -75,7 +75,7 @@ void order_of_name(const char *path, bool makes)
 	uint64_t key = 0xcbf29ce484222325;
 	if (path == NULL || !explored())
 		return;
-	const char *last = strrchr(path, '/'); /* by its last part: whatever the folder */
+	const char *last = strrchr(path, '/'); /* by its last component, whatever the folder */
 	for (last = last ? last + 1 : path; *last; last++)
 		key = (key ^ (unsigned char)*last) * 0x100000001b3;
 	if (meet(&names, key, 0, makes))

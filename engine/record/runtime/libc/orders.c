@@ -46,8 +46,8 @@ void order_of_descriptor(int fd, bool writes, bool at_offset)
 	switch (s.st_mode & S_IFMT) {
 	case S_IFCHR:
 		return;
-	case S_IFREG: /* a file that is only written is output; one that is only read stays the
-	                 same */
+	case S_IFREG: /* a file that is only written is output; one that is only read does
+	               * not change */
 		order_of_content(&s, fd, writes, at_offset);
 		if ((flags & O_ACCMODE) == O_RDWR && writes)
 			order_matters("writing to a file that may be read again");
@@ -67,8 +67,8 @@ void order_of_descriptor(int fd, bool writes, bool at_offset)
 }
 
 /*
- * Of an object (the first argument) that is on no stack of the caller's.  Constructors have no
- * other threads yet.
+ * Functions whose object (the first argument) counts when it is on no stack of the caller's.
+ * Constructors run before there are other threads.
  */
 static const struct ordered named[] = {
 	{ "rand", ORDER_ALWAYS, NULL },
@@ -141,7 +141,7 @@ const struct ordered *order_named(const char *name)
 	return NULL;
 }
 
-/* Output to a stream is no outcome. */
+/* Is the object a stream for output, which is no outcome? */
 static bool is_printed(uintptr_t object)
 {
 	static const char *const streams[] = { "_ZSt4cout", "_ZSt4cerr", "_ZSt4clog" };

@@ -16,7 +16,7 @@
 
 INTERPOSED(getrandom, getentropy, fopen, fopen64);
 
-/* False when the real source is to be asked. */
+/* False when the real source has to be read. */
 static bool random_bytes(void *p, size_t n)
 {
 	struct thread *t = recording();
@@ -110,8 +110,8 @@ static ssize_t stream_read(void *cookie, char *p, size_t n)
 		return REAL(getrandom)(p, n, 0);
 	return n;
 }
-/* The C library's own reads are not seen, so a stream of them is one of ours; C++'s are, and
- * it wants a descriptor. */
+/* The C library's own reads cannot be interposed, so its stream is one of ours; C++'s can,
+ * and need a descriptor. */
 static FILE *random_stream(const char *path, uintptr_t pc)
 {
 	struct thread *t = recording();

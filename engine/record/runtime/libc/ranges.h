@@ -18,7 +18,7 @@
 void range_touched(enum log_tag tag, const void *p, size_t n, uintptr_t pc);
 /* Memory that no thread can write, as string literals are: reading it is no event. */
 bool range_constant(const void *p);
-/* A block that such a function returns, as the caller's; NULL: no memory. */
+/* Records a block that such a function returns as the caller's; NULL: no memory. */
 void *range_block(size_t n, uintptr_t pc);
 struct dl_phdr_info;
 void range_module(const struct dl_phdr_info *info); /* one with such memory */

@@ -129,8 +129,8 @@ static int folded(char c)
 {
 	return c >= 'A' && c <= 'Z' ? c + 32 : c;
 }
-/* Both up to the first difference; letters of other alphabets, which a locale may fold, count
- * as one. */
+/* Notes a read of both up to the first difference; letters of other alphabets, which a locale
+ * may fold, count as one. */
 static void reads_both(const char *a, const char *b, size_t n, uintptr_t pc)
 {
 	size_t i = 0;

@@ -43,13 +43,13 @@ static void lock_stream(struct thread *t, FILE *f, uintptr_t pc)
 		REAL(flockfile)(f);
 }
 
-/* Before a call that locks the stream for itself. */
+/* Waits for the stream, before a call that locks it. */
 static void turn(FILE *f, uintptr_t pc)
 {
 	int error = errno;
 	struct thread *t = f ? at_stream(pc) : NULL;
 	if (t) {
-		enum { NO_READS = 4 }; /* of the C library's flags of a stream */
+		enum { NO_READS = 4 }; /* bits of the C library's flags of a stream */
 		order_of_descriptor(REAL(fileno)(f), f->_flags & NO_READS, false);
 		order_of_stream(f, !(f->_flags & NO_READS) && f != stdin && f != stdout &&
 		                           f != stderr);
@@ -192,7 +192,7 @@ READ_ONE(int, fgetc)
 READ_ONE(int, getc)
 READ_ONE(int, fgetc_unlocked)
 READ_ONE(int, getc_unlocked)
-READ_ONE(int, __uflow) /* of getc_unlocked, inlined */
+READ_ONE(int, __uflow) /* called by getc_unlocked, which is inlined */
 READ_ONE(int, __underflow)
 READ_ONE(wint_t, fgetwc)
 READ_ONE(wint_t, getwc)
@@ -392,7 +392,7 @@ static int scan_string(const char *s, const char *format, va_list list, bool c99
 	va_end(again);
 	return n;
 }
-/* Those of before C99; in the header the same names are labels for those of C99. */
+/* The functions from before C99; in the header the same names are labels for those of C99. */
 BOTH(scanf, vscanf, (FORMAT), scan(stdin, format, list, false, CALLER()))
 BOTH(fscanf, vfscanf, (FILE *restrict f, FORMAT), scan(f, format, list, false, CALLER()))
 BOTH(sscanf, vsscanf, (const char *restrict s, FORMAT),

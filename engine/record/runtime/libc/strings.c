@@ -29,9 +29,9 @@ void strings_init(void)
 }
 
 /*
- * Copies and fills for the runtime itself are done in its own code: a signal that comes
- * then must not look as if it had interrupted the program in the C library, where its handler
- * may run at once, for the runtime may hold a lock or have written half a record.
+ * Is it a copy or fill for the runtime itself? Those are done in its own code: a signal
+ * during one must not look like an interruption of the program in the C library, where its
+ * handler may run at once; the runtime may hold a lock or have written half a record.
  */
 static bool for_itself(uintptr_t pc)
 {
@@ -87,11 +87,11 @@ void range_touched(enum log_tag tag, const void *p, size_t n, uintptr_t pc)
 		}
 	}
 	if (n == 0 || in_libc(pc) || (t->gate && !hook_slow_access(t)))
-		return; /* the runtime itself comes here with the scheduler's lock held */
+		return; /* the runtime calls this with the scheduler's lock held */
 	if (tag == LOG_READ && range_constant(p))
 		return;
 	int error = errno;
-	bool one = n <= 8 && (n & (n - 1)) == 0; /* as large as an access by an instruction */
+	bool one = n <= 8 && (n & (n - 1)) == 0; /* the size of an access by an instruction */
 	unsigned code = __builtin_ctzl(n);
 	bool quick =
 	        one && t->epoch && !t->unwritten && !t->attention && !(t->todo & TODO_FRAMES);

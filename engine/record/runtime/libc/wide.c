@@ -18,7 +18,8 @@ static size_t length(const wchar_t *s)
 {
 	return REAL(wcslen)(s);
 }
-static size_t length_within(const wchar_t *s, size_t most) /* with the end, if it is there */
+static size_t length_within(const wchar_t *s, size_t most) /* with the terminator, if there
+                                                            * is one */
 {
 	size_t n = REAL(wcsnlen)(s, most);
 	return n < most ? n + 1 : n;

@@ -53,7 +53,7 @@ void log_fill(struct thread *t)
 		w[-1] += log_short_known(LOG_DELTA_LOWEST + delta);
 	} else if (is_short) {
 		w[-1] += log_short_known(LOG_DELTA_FOLLOWS);
-		BARRIER(); /* the other way round the value might stand there as a record */
+		BARRIER(); /* in the other order the value could be read as a record */
 		w[0] = value;
 		s->next = w + 1;
 	} else if (value < LOG_SMALL_LIMIT) { /* the long record's two words end here */

@@ -31,7 +31,8 @@ ALWAYS_INLINE uint64_t peek(uintptr_t address, unsigned code)
 	}
 }
 
-/* Without values: the record of a site that differs only in the address, by a little. */
+/* Writes an access without a value that differs from its site's last only in the address, by
+ * a little. */
 ALWAYS_INLINE void log_half(struct stream *s, unsigned slot, uint64_t offset_field)
 {
 	uint64_t *w = s->next;
@@ -45,8 +46,8 @@ ALWAYS_INLINE void log_half(struct stream *s, unsigned slot, uint64_t offset_fie
 	}
 }
 
-/* The value of the last write, of that size code, into a short record, when nothing else is to
- * do; false when log_fill has to do it. */
+/* Adds the value of the last write, of that size code, to its short record; false when more
+ * has to be done, by log_fill. */
 ALWAYS_INLINE bool log_fill_here(struct thread *t, struct stream *s, unsigned code)
 {
 	struct log_site *site = t->pending_site;
@@ -59,7 +60,7 @@ ALWAYS_INLINE bool log_fill_here(struct thread *t, struct stream *s, unsigned co
 	t->todo = 0;
 	if (unlikely(delta > LOG_DELTA_MOST)) {
 		w[-1] += log_short_known(LOG_DELTA_FOLLOWS);
-		BARRIER(); /* the other way round the value might stand there as a record */
+		BARRIER(); /* in the other order the value could be read as a record */
 		w[0] = value;
 		s->next = w + 1;
 	} else {
@@ -68,8 +69,8 @@ ALWAYS_INLINE bool log_fill_here(struct thread *t, struct stream *s, unsigned co
 	return true;
 }
 
-/* Controlled mode: nothing is to be seen to before an access, or no more than the last write's
- * value, which is then written. */
+/* Controlled mode: may an access be written at once? Fills in the last write's value if
+ * nothing else is due. */
 ALWAYS_INLINE bool log_ready(struct thread *t, uint64_t todo)
 {
 	if (likely(todo == 0))
@@ -89,9 +90,9 @@ ALWAYS_INLINE bool log_ready(struct thread *t, uint64_t todo)
 }
 
 /*
- * Controlled mode with values: a plain access whose record is one word, or two, of a thread
- * with nothing else to see to; counts it for the scheduler. False: nothing is written, and
- * log_access has to do it.
+ * Controlled mode with values: writes a plain access whose record is one word, or two, by a
+ * thread with nothing else due, and counts it for the scheduler. False: nothing is written,
+ * and log_access has to do it.
  */
 ALWAYS_INLINE bool log_access_here(struct thread *t, enum log_tag tag, unsigned flags,
                                    uintptr_t pc, uintptr_t address, unsigned code)

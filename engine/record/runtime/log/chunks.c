@@ -21,7 +21,7 @@ static void lock_chunks(void)
 		futex_wait(&chunk_lock, 1, 1000000);
 }
 
-/* False when its holder does not let go of it: the caller may have interrupted it. */
+/* False when the holder does not release it: the caller may have interrupted the holder. */
 static bool lock_chunks_or_not(void)
 {
 	enum { TRIES = 100 };
@@ -40,12 +40,12 @@ static void unlock_chunks(void)
 }
 
 /*
- * The shared chunks, in parts that are mapped when they are needed: the address space of a
- * thousand threads may be more than the program's own limit leaves (RLIMIT_AS).
+ * The shared chunks, in parts that are mapped on demand: the address space for a thousand
+ * threads may exceed the program's own limit (RLIMIT_AS).
  */
 enum { PART = 4, PARTS = LOG_BUFFERS / PART }; /* chunks in a part, in free mode */
 static char *parts[PARTS];
-static uint8_t *buffer_used; /* free mode: whose the chunks are */
+static uint8_t *buffer_used; /* free mode: which chunks are in use */
 
 static size_t part_bytes(void)
 {
@@ -53,8 +53,8 @@ static size_t part_bytes(void)
 	       LOG_CHUNK;
 }
 
-/* A shared mapping whose old size is 0 is mapped once more, and further into the file: so its
- * descriptor need not stay open among the program's. */
+/* Maps a part. Remapping a shared mapping with old size 0 maps it once more, further into the
+ * file: so its descriptor need not stay open among the program's. */
 static char *map_part(unsigned i)
 {
 	enum { PAGE = 4096 };
@@ -138,7 +138,7 @@ long log_settle(int room)
 		                PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, room,
 		                (long)shared[i].offset) < 0)
 			return -1;
-	if (rt.stream.sites) { /* else a copy would read each page first, and pay twice */
+	if (rt.stream.sites) { /* else a copy would first read each page, and fault twice */
 		rt_populate(rt.stream.sites, sizeof(*rt.stream.sites));
 		rt_populate(rt.stream.hints, LOG_SITES * sizeof(*rt.stream.hints));
 	}
@@ -156,7 +156,7 @@ void log_begin_again(void)
 
 /* ---- to the file ---- */
 
-/* No more room on the disk, or enough: recording ends, the program goes on. */
+/* The disk, or the size limit, is full: recording ends, the program continues. */
 static void flush_buffers(void);
 static void log_stop(enum log_status status, int error)
 {
@@ -179,7 +179,7 @@ static uint64_t slot_of(uint64_t sequence)
 	return sequence <= slots ? sequence : 1 + (sequence - 1) % slots;
 }
 
-/* The first bytes of a chunk go to its place in the file; 0 or an errno. */
+/* Writes the first bytes of a chunk to its place in the file; 0 or an errno. */
 static int write_bytes(const void *chunk, size_t bytes)
 {
 	const struct log_chunk *head = chunk;
@@ -209,7 +209,7 @@ static void flush_buffer(const char *chunk)
 }
 
 /*
- * Write the records made so far to the file; the chunks go on being filled.  In free mode
+ * Writes the records made so far to the file; the chunks continue to be filled. In free mode
  * every thread has one: without main's, which has the forks, no other would begin.
  */
 void log_flush(void)
@@ -225,7 +225,7 @@ void log_flush(void)
 			write_chunk(&rt.stream);
 		return;
 	}
-	/* A handler that ends the program may have come in the midst of log_more. */
+	/* a handler that ends the program may interrupt log_more */
 	bool locked = lock_chunks_or_not();
 	flush_buffers();
 	if (locked)
@@ -240,7 +240,7 @@ static void flush_buffers(void)
 			flush_buffer(buffer_at(i));
 }
 
-/* Bytes of chunks that ended with their threads, and lie in the file as holes. */
+/* Unused bytes of chunks whose threads ended, which are holes in the file. */
 static uint64_t unfilled;
 
 static char *find_buffer(void)
@@ -283,7 +283,7 @@ void log_stream_end(struct stream *s)
 /* Chunks are read alone, so each begins with an empty table. */
 static void clear_sites(struct stream *s)
 {
-	/* for streams that record nothing any more */
+	/* for streams that no longer record */
 	static struct log_sites shared;
 	static uint16_t shared_hints[LOG_SITES];
 	if (!s->sites) {
@@ -292,7 +292,7 @@ static void clear_sites(struct stream *s)
 		if (s->sites && s->hints)
 			return; /* new pages are empty */
 	}
-	if (!s->sites || !s->hints) { /* a table that was mapped alone stays, unused */
+	if (!s->sites || !s->hints) { /* if only one table could be mapped, it stays unused */
 		log_stop(LOG_FULL, ENOMEM);
 		s->sites = &shared;
 		s->hints = shared_hints;
@@ -324,7 +324,7 @@ static void await_reader(void)
 
 void log_more(struct stream *s, unsigned words)
 {
-	static uint64_t scratch[8192]; /* where records go when nothing more can be kept */
+	static uint64_t scratch[8192]; /* target of records when no more can be kept */
 	bool controlled = rt.config.flags & LOG_CONTROLLED;
 	log_makes_room = controlled;
 	if (controlled && !rt.full)

@@ -15,7 +15,7 @@ ALWAYS_INLINE uint64_t *log_room(struct stream *s, unsigned words)
 	return s->next;
 }
 
-/* Free mode: the calling context of a call from one that has the hash `parent`. */
+/* Free mode: the calling context of a call from a context with the hash `parent`. */
 ALWAYS_INLINE uint64_t context_of(uint64_t parent, uintptr_t call, uintptr_t function)
 {
 	uint64_t h =
@@ -23,20 +23,21 @@ ALWAYS_INLINE uint64_t context_of(uint64_t parent, uintptr_t call, uintptr_t fun
 	return h ^ h >> 32;
 }
 
-/* Value of the thread's `context` in the frame with that hash. */
+/* Value of the thread's `context` in a frame with that hash. */
 ALWAYS_INLINE uint64_t context_now(const struct thread *t, uint64_t frame)
 {
 	return frame ^ t->epoch * 0xd6e8feb86659fd93u;
 }
 
-/* The thread has called or returned, or its epoch has ended; frames[-1] belongs to no call. */
+/* Renews the context after a call or return, or the end of an epoch; frames[-1] belongs to no
+ * call. */
 ALWAYS_INLINE void context_renew(struct thread *t)
 {
 	uint32_t depth = t->depth < MAX_FRAMES ? t->depth : MAX_FRAMES;
 	t->context = context_now(t, t->frames[(int32_t)depth - 1].context);
 }
 
-/* A record: its first word, which is stored last, and `count` more. */
+/* Writes a record: its first word, which is stored last, and `count` more. */
 ALWAYS_INLINE void log_put(struct stream *s, uint64_t first, const uint64_t *words,
                            unsigned count)
 {
@@ -48,14 +49,15 @@ ALWAYS_INLINE void log_put(struct stream *s, uint64_t first, const uint64_t *wor
 	s->next = w + 1 + count;
 }
 
-/* The value of the thread's last write, which the next record may overwrite. */
+/* Fills in the value of the thread's last write, which the next record may overwrite. */
 ALWAYS_INLINE void log_value(struct thread *t)
 {
 	if (t->todo & TODO_VALUE)
 		log_fill(t);
 }
 
-/* Before any record of `t`: its last write's value, and that the stream is at `t`. */
+/* Must precede any record of `t`: fills in its last write's value, and switches the stream to
+ * `t`. */
 ALWAYS_INLINE void log_turn(struct thread *t)
 {
 	log_value(t);
@@ -89,7 +91,7 @@ ALWAYS_INLINE void sched_point(struct thread *t)
 {
 	sched_point_at(t, NULL);
 }
-/* The same behind an event: on replay the thread does not stand before its next one yet. */
+/* A scheduling point behind an event: on replay the thread is not before its next event yet. */
 ALWAYS_INLINE void sched_point_after(struct thread *t)
 {
 	if (unlikely(rt.replay))
@@ -153,7 +155,7 @@ static inline void log_sync(struct thread *t, enum log_tag tag, uintptr_t pc,
 {
 	log_object(t, tag, 0, pc, object);
 }
-/* The same of an operation that may also end without it: a try, or with a time limit. */
+/* log_event for an operation that may also end without success: a try, or with a time limit. */
 static inline void log_try(struct thread *t, enum log_tag tag, uintptr_t pc, const void *object)
 {
 	log_object(t, tag, LOG_TRY, pc, object);

@@ -16,16 +16,16 @@
 /* ---- its descriptor ---- */
 
 /*
- * One is kept, far from those that the program counts.  To open the log for each chunk would
- * take the lowest number that is free, beside threads that close, open and dup2: they get other
- * numbers than they would alone, EBUSY, or put a file of theirs in the place of the log.  And a
- * daemon may become another user, or change its root, to whom the log is closed.
+ * The log's descriptor, kept under a number that the program does not use. Opening the log
+ * for each chunk would take the lowest free number, while threads close, open and dup2: they
+ * would get other numbers than alone, or EBUSY, or replace the log by a file of theirs. And a
+ * daemon may become another user, or change its root, without access to the log.
  *
- * Where the program closes all descriptors that it finds, or may have few, the log is opened by
- * its path for each chunk.
+ * If the program closes all descriptors, or may have few, the log is opened by its path for
+ * each chunk.
  */
 static int kept = -1;
-static uint64_t kept_file[2]; /* device, inode: is it still ours? */
+static uint64_t kept_file[2]; /* device, inode: does the descriptor still refer to the log? */
 
 static bool identify(int fd, uint64_t file[2])
 {
@@ -56,7 +56,7 @@ static int no_links(void)
 	return strncmp(rt.config.log, "/proc/", 6) == 0 ? 0 : O_NOFOLLOW;
 }
 
-/* A descriptor of the log, for close_log, or -errno. */
+/* Returns a descriptor of the log, for close_log, or -errno. */
 static long open_log(void)
 {
 	uint64_t file[2];

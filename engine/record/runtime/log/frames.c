@@ -5,9 +5,9 @@
 #include "access.h"
 
 /*
- * Where the frame begins, as LOG_FRAME_UNIT has it: above the slot of its return address, which
- * is looked for upwards from the hook's frame, first `hint` words on, where it was the last
- * time.  0 when it is not found in a few pages.
+ * The beginning of the frame in LOG_FRAME_UNITs: above the slot of its return address, which
+ * is searched upwards from the hook's frame, first `hint` words on, where it was last time. 0
+ * when it is not found within a few pages.
  */
 static uint64_t frame_begin(const struct thread *t, const struct frame *f, uint16_t *hint)
 {

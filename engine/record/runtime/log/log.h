@@ -22,17 +22,18 @@
 #include "engine/record/runtime/core/base.h"
 
 enum { MAX_FRAMES = 1 << 16 };
-enum { SEEN_BITS = 13 }; /* of a thread's table of accesses that have been written */
+enum { SEEN_BITS = 13 }; /* size of a thread's table of accesses that have been written */
 
-struct stream { /* where records go: one for all in controlled mode, else one a thread */
+struct stream { /* target of records: one for all threads in controlled mode, else one each */
 	uint64_t *next, *end;
 	void *chunk;
-	uint64_t *half; /* short records in pairs: `next`, when the word before it has room for
-	                   a record */
+	uint64_t *half; /* short records in pairs: `next`, when the word before it has room
+	                 * for a second record */
 	uint32_t thread;
 	uint32_t last;           /* controlled: the thread of the last record */
-	struct log_sites *sites; /* as the reader will know them; layout.h */
-	uint16_t *hints;         /* of ENTER's sites: see frame_begin */
+	struct log_sites *sites; /* last records of sites, as the reader will know them;
+	                          * layout.h */
+	uint16_t *hints;         /* for ENTER's sites: see frame_begin */
 };
 
 struct frame {
@@ -42,24 +43,25 @@ struct frame {
 
 /* ---- the file and its chunks ---- */
 bool log_open(void);
-/* Header and chunk (the only one) lie in the room (layout.h) from now on, where copies of this
- * process go on with them. How many bytes of the chunk are filled, or a negative number. */
+/* From now on header and chunk (the only one) are in the room (layout.h), where copies of
+ * this process continue them. Returns the number of bytes filled in the chunk, or a negative
+ * number. */
 long log_settle(int room);
-/* In a copy of such a process: the header is that of rt.config's run. */
+/* In such a copy: the header is that of rt.config's run. */
 void log_begin_again(void);
 void log_close(void);
 void log_flush(void);
 void log_stream_end(struct stream *s);
 void log_more(struct stream *s, unsigned words); /* makes room */
-/* Controlled mode: the holder of the token makes room in the log. It may sleep for a slow disk
- * or a reader of the run that is behind; that is no wait of the program, and no other thread
+/* True while the token's holder makes room in the log, in controlled mode. It may sleep for a
+ * slow disk or a reader that is behind; that is no wait of the program, and no other thread
  * may write to the log meanwhile. */
 extern volatile bool log_makes_room;
 
 /* ---- the call stack ---- */
 void log_frames(struct thread *t);
-/* Write the calls of a thread whose events are all left out and of which none has been written
- * so far: without an event the trace would lose the order of its creation before its end. */
+/* Writes the calls of a thread if none has been written and all its events are left out:
+ * without an event the trace would lose the order of its creation before its end. */
 void log_shown(struct thread *t);
 /* --sample, outside of it: the log has no frames of t, so that synchronisation there costs no
  * more than itself.  TODO_FRAMES stays. */
@@ -76,7 +78,7 @@ void frame_leave(struct thread *t);
 /* An event with one or two words (`words`) after the first. */
 void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, uint64_t a,
                uint64_t b, unsigned words);
-/* The record, or NULL when it is too long for one. */
+/* Makes room for the record, and returns it, or NULL when it is too long. */
 uint64_t *log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64_t *words,
                    unsigned count, const void *bytes, uint64_t length);
 void log_invocation(struct thread *t, enum log_tag tag, unsigned flags, uint64_t pc,
@@ -92,7 +94,8 @@ void log_modules(void);
 void log_clock(struct thread *t, clockid_t clock, const struct timespec *time);
 
 /* ---- accesses: access.c; the hot part is in access.h ---- */
-void log_fill(struct thread *t); /* the value of the last write, which has been done by now */
+void log_fill(struct thread *t); /* fills in the value of the last write, which has been
+                                  * executed */
 void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, const void *p,
                 unsigned code, bool known, uint64_t value);
 void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, size_t size);

@@ -6,9 +6,9 @@
 
 /* Maps the header, and keeps a descriptor; NULL: *error is an errno. */
 struct log_header *log_file_map(int *error);
-/* The descriptor is closed: a chunk that is written opens the log of rt.config by its path. */
+/* Closes the descriptor: later chunks open the log of rt.config by its path. */
 void log_file_leave(void);
-/* Writes all of it to this place in the file; 0 or an errno. */
+/* Writes all bytes to this place in the file; 0 or an errno. */
 int log_file_write(const void *bytes, size_t length, uint64_t offset);
 
 #endif

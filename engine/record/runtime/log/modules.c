@@ -38,7 +38,7 @@ static unsigned hex_build_id(const struct dl_phdr_info *info, char *out, unsigne
 	return 0;
 }
 
-/* A path from the root, for the program may go to another folder; `out` has 4096 bytes. */
+/* Makes a path absolute, as the program may change its folder; `out` has 4096 bytes. */
 static size_t absolute(const char *name, char *out)
 {
 	size_t n = 0, length = strnlen(name, 2000);
@@ -57,7 +57,7 @@ static size_t absolute(const char *name, char *out)
 	return n + length;
 }
 
-/* From the first mapped byte to behind the last; false: nothing is mapped. */
+/* The extent from the first mapped byte to behind the last; false: nothing is mapped. */
 static bool extent_of(const struct dl_phdr_info *info, uintptr_t *low, uintptr_t *high)
 {
 	*low = UINTPTR_MAX;
@@ -90,7 +90,7 @@ static const char *path_of(const struct dl_phdr_info *info, char *room)
 	return room;
 }
 
-/* The libraries that other files of the runtime know by their addresses. */
+/* Notes the libraries whose addresses other files of the runtime need. */
 static void note_library(const char *path, uintptr_t low, uintptr_t high)
 {
 	static const struct {

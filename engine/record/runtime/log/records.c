@@ -19,11 +19,11 @@ void log_switch(struct thread *t)
 }
 
 /*
- * Events that order others before their thread, and nothing of their thread before others.  In
- * free mode and with --filter an access after it needs no record when the thread has made the
- * same before it: whatever the later one races with the earlier one races with, too, and holds
- * no lock besides.  (Memory that is allocated has had an epoch of its own since it was freed.)
- * WCP also orders critical sections by the accesses in them: for it each acquisition begins an
+ * Events that order others before their thread, and nothing of their thread before others. In
+ * free mode and with --filter an access after one needs no record when the thread has made
+ * the same access before it: the earlier one has every race of the later one, and holds no
+ * more locks. (Memory that is allocated has had an epoch of its own since it was freed.) WCP
+ * also orders critical sections by the accesses in them: for it each acquisition begins an
  * epoch.
  */
 #define BIT(tag) (1ull << LOG_##tag)

@@ -22,21 +22,21 @@ enum {
 };
 
 struct thread_sample {
-	uint32_t left;   /* accesses of the step still to come, but for those in sample_quiet */
-	bool burst;      /* the step is one by a call */
+	uint32_t left;   /* accesses left in the step, except those in sample_quiet */
+	bool burst;      /* the step belongs to a call's burst */
 	bool open;       /* window `window` is recorded */
-	uint64_t window; /* the last one looked at, and one */
+	uint64_t window; /* one more than the last window examined */
 };
 
-/* Free mode: accesses of the calling thread still to be passed over. */
+/* Free mode: number of accesses of the calling thread still to be skipped. */
 extern __thread int32_t sample_quiet;
 
-/* Puts the hooks of sampled.c in the place of the others.  The recording's first thread is
- * alone. */
+/* Installs the hooks of sampled.c in place of the others, while the recording's first thread
+ * is alone. */
 void sample_hooks(void);
-/* None is left to be passed over: is the thread's next access recorded? */
+/* No access is left to skip: is the thread's next access recorded? */
 bool sample_due(struct thread *t);
-/* At synchronisation: a thread that makes few accesses is in the window as well. */
+/* At synchronisation: a thread with few accesses takes part in the window, too. */
 void sample_renew(struct thread *t);
 
 ALWAYS_INLINE bool sample_takes(struct thread *t)

@@ -18,7 +18,7 @@ enum { MOST = 512, WIDEST = 16 };
 
 struct waiting {
 	uintptr_t address;
-	uint64_t ordinal; /* of its event in its thread */
+	uint64_t ordinal; /* number of its event in its thread */
 	uint8_t size;
 	bool there; /* it stays in memory */
 	unsigned char before[WIDEST], after[WIDEST];
@@ -30,8 +30,9 @@ struct buffer {
 	struct waiting at[MOST];
 };
 
-static struct thread *laid;                  /* whose stores lie over memory, or NULL */
-static struct thread *holders[WEAK_THREADS]; /* those with stores that wait */
+static struct thread *laid;                  /* the thread whose stores are visible in
+                                              * memory, or NULL */
+static struct thread *holders[WEAK_THREADS]; /* threads with waiting stores */
 static unsigned holder_count, there_count;
 
 static struct waiting *nth(struct buffer *b, uint32_t i)
@@ -61,7 +62,7 @@ static void take_away(struct thread *t)
 			continue;
 		if (memcmp((const void *)w->address, w->after, w->size) == 0) {
 			memcpy((void *)w->address, w->before, w->size);
-		} else { /* code that is not instrumented has written there */
+		} else { /* uninstrumented code has written there */
 			w->there = true;
 			there_count++;
 			memory_note("code that is not instrumented wrote where a store waited");
@@ -150,7 +151,7 @@ void buffers_drain(struct thread *t)
 		;
 }
 
-/* The same where others may run between. */
+/* buffers_drain where other threads may run in between. */
 void buffers_leave(struct thread *t)
 {
 	struct buffer *b = t->memory.buffer;
@@ -227,7 +228,7 @@ void buffers_room(struct thread *t)
 			;
 }
 
-/* The store whose record was just written; `there`: in memory it is made at once. */
+/* Adds the store whose record was just written; `there`: it is made in memory at once. */
 void buffers_add(struct thread *t, uintptr_t address, size_t size, bool there)
 {
 	if (size > WIDEST) {

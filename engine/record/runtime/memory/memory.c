@@ -7,7 +7,7 @@
 #include "engine/record/runtime/core/rt.h"
 #include "views.h"
 
-static unsigned laziness; /* of this run: a choice once in 1 << laziness times */
+static unsigned laziness; /* of this run: one choice in 1 << laziness chances */
 
 void memory_init(void)
 {

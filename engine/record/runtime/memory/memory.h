@@ -30,20 +30,21 @@ struct buffer;
 struct views;
 enum { STATES = 8 };
 struct thread_memory {
-	struct buffer *buffer; /* TSO: its stores that have not arrived, or NULL: none ever */
+	struct buffer *buffer; /* TSO: its stores that have not arrived, or NULL: none so far */
 	struct views *views;   /* RC11 */
 	bool buffers;          /* the next record is of a store that waits */
 	uintptr_t stack;       /* the end of its frames on its stack; 0: not known */
 	uint64_t states[STATES];
-	/* atomic accesses in a row in a state of the last few, since others changed anything */
+	/* consecutive atomic accesses in one of the last states, since other threads changed
+	 * memory */
 	unsigned looks;
-	uint64_t changes; /* poll_changes at the first of these */
-	bool section;   /* the event that comes enters or leaves a section, whose acquire has a
-	                   state */
-	unsigned held;  /* locks that the thread has taken, as far as they have states */
-	unsigned least; /* the fewest of them at one of these looks */
-	const uint64_t *wrote; /* the end of its last plain write's record then */
-	uintptr_t looked, pc;  /* the last of these: where, by which code */
+	uint64_t changes;      /* poll_changes at the first of these */
+	bool section;          /* the next event enters or leaves a section, whose acquire has a
+	                        * state */
+	unsigned held;         /* number of locks taken with states */
+	unsigned least;        /* the least number of them at one of these looks */
+	const uint64_t *wrote; /* the end of its last plain write's record at that time */
+	uintptr_t looked, pc;  /* the last look: its place and code */
 };
 
 /* Operations of an update. */
@@ -58,7 +59,7 @@ enum update {
 };
 
 void memory_init(void);
-/* A plain access of `t` comes: others' stores may arrive. */
+/* Before a plain access of `t`: other threads' stores may arrive. */
 void memory_before(struct thread *t, enum log_tag tag, const void *p, size_t size);
 /* The record of a write or read was written, its event counted. */
 void memory_logged(struct thread *t, enum log_tag tag, unsigned order, const void *p,
@@ -75,10 +76,10 @@ uint64_t memory_load(struct thread *t, const volatile void *p, unsigned code, un
                      uintptr_t pc);
 void memory_store(struct thread *t, volatile void *p, unsigned code, uint64_t value,
                   unsigned order, uintptr_t pc);
-/* The value before; *made: the value after. */
+/* Returns the value before; *made: the value after. */
 uint64_t memory_update(struct thread *t, volatile void *p, unsigned code, enum update how,
                        uint64_t value, unsigned order, uintptr_t pc, uint64_t *made);
-/* The value that it saw is left in *expected. */
+/* Leaves the value that it saw in *expected. */
 bool memory_compare(struct thread *t, volatile void *p, unsigned code, uint64_t *expected,
                     uint64_t value, unsigned order, unsigned failure, uintptr_t pc);
 void memory_wide(struct thread *t); /* one of 16 bytes comes */
@@ -87,14 +88,14 @@ void memory_wide(struct thread *t); /* one of 16 bytes comes */
 void memory_tell(struct thread *t, uint64_t what);
 extern bool memory_states __attribute__((visibility("hidden"))); /* is it wanted? */
 /* state.c: the record STATE of the atomic access that comes; its place, order and operands. */
-/* Does the thread only look, again and again? */
+/* Does the thread only look, repeatedly? */
 bool memory_waits(const struct thread *t);
-/* Does it look in vain, and did all threads meanwhile change only plain memory? */
+/* Does it look in vain, while all threads have changed only plain memory? */
 bool memory_waits_on(const struct thread *t);
 void memory_state(struct thread *t, const volatile void *p, unsigned order, uint64_t operand,
                   uint64_t expected);
-/* The same of the acquire that comes, of a lock which the program's call of an ENTRY has taken;
- * and it gives one back. */
+/* The record STATE of the next acquire, of a lock that the program's call of an ENTRY has
+ * taken; and the release of one. */
 void memory_acquires(struct thread *t, const volatile void *lock, bool exclusive);
 void memory_releases(struct thread *t);
 /* The same of a try that comes; `taken`: it has succeeded.  `seen`: what of the thread's own it
@@ -105,15 +106,16 @@ void memory_tries(struct thread *t, const volatile void *lock, bool exclusive, u
 void memory_wrote(struct thread *t);
 void memory_program(uintptr_t bias); /* of the program's own file */
 
-/* `next` gets the token (NULL: no thread does): memory is as it sees it.  Under lock. */
+/* `next` gets the token (NULL: no thread does): makes memory as that thread sees it. Under
+ * lock. */
 void memory_view(struct thread *next);
-/* A step FLUSH of the plan: false when it has none. */
+/* Executes a step FLUSH of the plan: false when the buffer is empty. */
 bool memory_arrive(struct thread *t);
 
 /* ---- between the files ---- */
 enum { WEAK_THREADS = 64 };
 void memory_note(const char *what); /* once each: accesses left sequentially consistent */
-/* Chance: true once in 1 << shift times. */
+/* Draws: true once in 1 << shift times. */
 bool memory_chance(unsigned shift);
 bool memory_chooses(void); /* may chance choose, or is everything sequentially consistent? */
 void *memory_new(size_t bytes); /* zeroed, never given back */
@@ -130,6 +132,7 @@ void buffers_add(struct thread *t, uintptr_t address, size_t size, bool there);
 /* stores.c */
 void stores_plain(struct thread *t, bool write, uintptr_t address, size_t size);
 void stores_forget(uintptr_t address, size_t size);
-void stores_checkpoint(void); /* no later event sees, or goes before, a store before now */
+void stores_checkpoint(void); /* from now on no event sees, or is inserted before, an earlier
+                               * store */
 
 #endif

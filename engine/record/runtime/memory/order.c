@@ -80,7 +80,7 @@ static void renew(struct views *v)
 	view_renew(&v->now);
 }
 
-/* The nodes that are reached from a set, and the set. */
+/* The nodes reachable from a set, with the set. */
 static struct nodes reached(struct nodes from)
 {
 	struct nodes all = from, news = from;
@@ -121,7 +121,7 @@ struct incoming {
 	struct nodes eco;  /* fences, by eco */
 };
 
-/* By sb, and through other threads by places other than its own. */
+/* Adds predecessors by sb, and through other threads by other places than its own. */
 static void add_before(const struct views *v, const void *place, struct incoming *in)
 {
 	const struct past *y = place && v->last.place == place ? &v->other : &v->last;
@@ -159,7 +159,7 @@ static void add_same_place(const struct choice *c, const uint32_t *clock, struct
 /* ---- what it leads to ---- */
 
 struct outgoing {
-	struct nodes base; /* from it, and the fences before it */
+	struct nodes base; /* the event, and the fences that happen before it */
 	struct nodes eco;  /* from these fences alone */
 };
 
@@ -236,7 +236,8 @@ static void edges(const struct nodes *from, const struct nodes *to)
 /* The thread has had an event at `place`: updates the facts for later events. */
 static void pass(struct views *v, const void *place)
 {
-	/* events of the thread at other places before this one: they lead across threads */
+	/* events of the thread at other places before this one: paths across threads use
+	 * them */
 	struct nodes before =
 	        v->last.place == place && place ? v->other.fences : v->last.fences;
 	for (unsigned i = 0; i < node_count; i++)
@@ -264,7 +265,7 @@ static void log_access_of(struct views *v, uint32_t thread, uint32_t index,
 {
 	struct access *newest = c->at->log;
 	const struct store *store = made ? made : c->reads;
-	/* Looking again at the same store leads nowhere else. */
+	/* looking again at the same store adds nothing */
 	for (const struct access *a = newest; a && number < 0 && !made; a = a->next)
 		if (a->thread == thread && !a->writes && a->node < 0 && a->store == store &&
 		    memcmp(&a->sources, sources, sizeof(*sources)) == 0)

@@ -66,8 +66,8 @@ static uint64_t live_part(const struct log_dead *d, uintptr_t at, uint64_t word)
 	return word;
 }
 
-/* How often has the thread come back to one of its last states? Looks of a plan may see older
- * stores under a memory model, so they do not show whether it waits for ever. */
+/* Counts how often the thread has come back to one of its last states. Looks of a plan may
+ * see older stores under a memory model, so they do not show whether it waits for ever. */
 static void count_looks(struct thread_memory *m, uint64_t state)
 {
 	bool planned = rt.replay && rt.memory;
@@ -119,7 +119,7 @@ static void state(struct thread *t, const volatile void *p, unsigned order, uint
 	if (from >= to || to - from > MOST)
 		return;
 	uint64_t state = mix(mix(mix((uintptr_t)p, order), operand), expected);
-	uintptr_t pc = *(const uintptr_t *)from; /* where the hook returns to */
+	uintptr_t pc = *(const uintptr_t *)from; /* return address of the hook */
 	const struct log_dead *dead = dead_at(pc);
 	for (unsigned i = 0; i < REGISTERS; i++)
 		state = mix(state, dead && dead->registers >> i & 1 ? 0 : memory_registers[i]);
@@ -157,8 +157,8 @@ static bool is_on_stack(uintptr_t address)
 	return false;
 }
 
-/* A write to the thread's own stack is part of its state. (The place of the last write is known
- * by its code, which another thread may have run since, on its own stack.) */
+/* A write to the thread's own stack is part of its state. (The last write's place is found by
+ * its code, which another thread may have run since, on its own stack.) */
 void memory_wrote(struct thread *t)
 {
 	struct thread_memory *m = &t->memory;

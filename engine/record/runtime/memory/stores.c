@@ -26,14 +26,14 @@ enum {
 	ORDER_SC = 5
 };
 
-/* The view that a thread released at the place: of its later stores there, too. */
+/* The view that a thread released at the place; its later stores there carry it, too. */
 struct own_release {
 	struct own_release *next;
 	uint32_t thread;
 	struct view view;
 };
 
-static struct location *table[TABLE]; /* by the word of 8 bytes that they begin in */
+static struct location *table[TABLE]; /* by the aligned 8-byte word in which they begin */
 static uint32_t location_count;
 static struct store *spare;
 
@@ -238,7 +238,7 @@ void stores_plain(struct thread *t, bool write, uintptr_t address, size_t size)
 				plain(t, v, l, write);
 }
 
-/* The memory there begins another life. */
+/* The memory there begins a new life. */
 void stores_forget(uintptr_t address, size_t size)
 {
 	for (unsigned i = 0; location_count && i < TABLE; i++)
@@ -296,7 +296,7 @@ static bool free_behind(const struct store *s)
 	return !s->next || !s->next->updates;
 }
 
-/* Sets the choice; may the event be so? */
+/* Sets the choice; is it consistent? */
 static bool allowed(struct making *m, struct store *reads, struct store *after)
 {
 	m->choice = (struct choice){ .at = m->l,
@@ -309,9 +309,9 @@ static bool allowed(struct making *m, struct store *reads, struct store *after)
 }
 
 /*
- * Chance chooses one of the stores that the thread may see (or stand behind), the last one half
- * of the time.  `equals`: an update is made where the store has this value, else it is a load,
- * of the order `failure`.
+ * Chooses by chance one of the stores that the thread may see (or be inserted behind), the
+ * last one half of the time. `equals`: an update is made if the store has this value, else it
+ * is a load, of the order `failure`.
  */
 static void choose(struct making *m, bool reads, bool writes, const uint64_t *equals,
                    unsigned failure)
@@ -340,7 +340,7 @@ static void choose(struct making *m, bool reads, bool writes, const uint64_t *eq
 			                     .after = made ? taken : NULL };
 }
 
-/* The same as the plan says.  False: it cannot. */
+/* Chooses as the plan says. False: not possible. */
 static bool follow(struct making *m, bool reads, bool writes, const uint64_t *equals,
                    unsigned failure)
 {
@@ -410,7 +410,7 @@ static void release_to(struct making *m, struct store *s)
 		view_join(&s->released, &m->choice.reads->released);
 }
 
-/* The event happens; `value`: of its store.  Memory is not written here. */
+/* Makes the event happen; `value`: of its store. Memory is not written here. */
 static void commit(struct making *m, uint64_t value)
 {
 	struct thread *t = m->t;
@@ -619,7 +619,8 @@ void stores_fence(struct thread *t, unsigned order)
 	}
 }
 
-/* A seq_cst operation of its own place, in the order of the run: it orders with all others. */
+/* A seq_cst operation at a place of its own, in the order of the run: it is ordered with all
+ * others. */
 void stores_wide(struct thread *t)
 {
 	struct views *v = views_of(t);

@@ -17,8 +17,9 @@ struct nodes { /* a set */
 };
 
 struct view {
-	uint32_t clock[WEAK_THREADS]; /* 0: nothing of that thread */
-	uint64_t generation;          /* of the nodes in the sets; others are no more */
+	uint32_t clock[WEAK_THREADS]; /* by thread: its events in the view; 0: none */
+	uint64_t generation;          /* generation of the nodes in the sets; older nodes no
+	                               * longer exist */
 	struct nodes fences;          /* seq_cst fences that happen before */
 	struct nodes into;   /* nodes with an edge of psc to a node that happens before, or
 	                      * are one */
@@ -35,8 +36,8 @@ struct past {
 
 struct views {
 	struct view now;
-	struct view seen;     /* of the stores that it read: for an acquire fence */
-	struct view released; /* at its last release fence */
+	struct view seen;     /* view of the stores that it read: for an acquire fence */
+	struct view released; /* view at its last release fence */
 	bool has_released;
 	struct nodes own; /* its seq_cst events */
 	struct past last, other;
@@ -68,7 +69,7 @@ static inline bool nodes_meet(const struct nodes *n, const struct nodes *other)
 /* The thread's views, or NULL: too many threads. */
 struct views *views_of(struct thread *t);
 void view_join(struct view *v, const struct view *other);
-/* Forgets sets of nodes that are no more. */
+/* Drops sets of nodes that no longer exist. */
 void view_renew(struct view *v);
 void views_event(struct thread *t, enum log_tag tag, uintptr_t object);
 
@@ -77,12 +78,13 @@ struct store;
 struct location;
 /* An access of an atomic, with the facts that the axiom about psc needs. */
 struct access {
-	struct access *next;       /* of its location, the newest first */
-	const struct store *store; /* that it wrote, or (`reads`) read; NULL: one forgotten */
+	struct access *next;       /* next older access of its location */
+	const struct store *store; /* the store that it wrote, or (`reads`) read; NULL: a
+	                            * dropped one */
 	uint32_t thread, index;
 	bool writes, reads;
 	int node;             /* or -1 */
-	struct nodes sources; /* it, and the seq_cst fences that happen before it */
+	struct nodes sources; /* its node, and the seq_cst fences that happen before it */
 };
 
 /* A choice: the store that an event of `t` is to read, and the store behind which it is
@@ -96,7 +98,7 @@ struct choice {
 };
 /* Would psc be acyclic? */
 bool order_allows(struct views *v, const struct choice *c);
-/* It is done: `made` is its store, or NULL.  Index: of the event in its thread. */
+/* The choice is executed: `made` is its store, or NULL. Index: of the event in its thread. */
 void order_commit(struct views *v, uint32_t thread, uint32_t index, const struct choice *c,
                   struct store *made);
 void order_fence(struct views *v, uint32_t thread, uint32_t index, bool sc);
@@ -110,7 +112,7 @@ struct store {
 	struct store *next, *previous; /* in modification order */
 	uint64_t value, ordinal;
 	uint32_t thread, index;
-	uint32_t step;         /* of the plan: STEP_STORE + it, STEP_INITIAL, or 0 */
+	uint32_t step;         /* step of the plan: STEP_STORE + it, STEP_INITIAL, or 0 */
 	uint32_t number;       /* in modification order: stores_number */
 	bool updates;          /* reads `previous` */
 	bool known;            /* in every thread's view: no earlier store is chosen */
@@ -124,7 +126,7 @@ struct location {
 	uint8_t size;
 	bool last_alone; /* sequentially consistent from now on */
 	struct store *first, *last;
-	const struct store *newest; /* the last that was made; NULL: it is forgotten */
+	const struct store *newest; /* the last store made; NULL: it was dropped */
 	unsigned count, accesses;
 	struct access *log;
 	struct own_release *releases;

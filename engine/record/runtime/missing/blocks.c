@@ -45,7 +45,7 @@ static struct leaf *leaf_of(uintptr_t address, bool make)
 	if (leaf || !make)
 		return leaf;
 	struct leaf *none = NULL, *made = rt_pages(sizeof(*made));
-	/* Another thread may have been faster; its leaf it is then. */
+	/* if another thread was faster, its leaf is used */
 	if (made && !__atomic_compare_exchange_n(&leaves[i], &none, made, false,
 	                                         __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
 		rt_unpages(made, sizeof(*made));
@@ -75,7 +75,7 @@ static void clear_bit(struct bits *bits, uint64_t at)
 		uint64_t *word = &level_of(bits, level)[at >> 6];
 		uint64_t left =
 		        __atomic_and_fetch(word, ~(1ull << (at & 63)), __ATOMIC_SEQ_CST);
-		/* A thread without the token may have put a block there just now. */
+		/* a thread without the token may have added a block meanwhile */
 		if (level > 0 &&
 		    __atomic_load_n(&level_of(bits, level - 1)[at], __ATOMIC_SEQ_CST)) {
 			set_bit(bits, level, at);
@@ -91,7 +91,7 @@ static uint64_t place_in_leaf(uintptr_t address)
 	return address >> 4 & ((1ull << (LEAF_SHIFT - 4)) - 1);
 }
 
-/* The last 16 bytes of a block that is allocated. */
+/* The place of the last 16 bytes of an allocated block. */
 static uintptr_t last_place(const void *p)
 {
 	return (uintptr_t)p + malloc_usable_size((void *)p) - 1;

@@ -23,8 +23,8 @@ static bool in_code(const struct module *m, uintptr_t address)
 	return false;
 }
 
-/* Functions that may return twice, or never where they were called, or belong to the unwinder.
- */
+/* Functions that must not be wrapped: they may return twice, or elsewhere, or belong to the
+ * unwinder. */
 static bool left_alone(const char *name)
 {
 	static const char *const names[] = { "*setjmp",        "*longjmp*",   "vfork",
@@ -98,7 +98,7 @@ static struct tables tables_of(const struct module *m)
 	return x;
 }
 
-/* A function of OpenMP that sync/openmp*.c does not model. */
+/* Is it a function of OpenMP that sync/openmp*.c does not model? */
 static bool beyond_openmp(uintptr_t function, const char *name)
 {
 	static const char *const names[] = {
@@ -118,7 +118,8 @@ static void take_over_slot(const struct module *m, const char *name, uintptr_t *
 	uintptr_t real = *slot;
 	if (!real || left_alone(name))
 		return;
-	if (real - m->low < m->high - m->low) { /* not bound yet: its own PLT */
+	if (real - m->low < m->high - m->low) { /* not bound yet: the address is in its own
+		                                 * PLT */
 		real = (uintptr_t)dlsym(RTLD_DEFAULT, name);
 		if (!real || real - m->low < m->high - m->low)
 			return;
@@ -155,7 +156,7 @@ static void take_over(const struct module *m)
 		}
 }
 
-/* The program itself is not instrumented: all of it is one missing call. */
+/* The program itself is not instrumented: all of it becomes one missing call. */
 static void whole_program(struct thread *t)
 {
 	static bool done;

@@ -39,12 +39,12 @@ ALWAYS_INLINE uintptr_t real_caller(uintptr_t pc)
 /* A module that has been loaded. */
 void missing_module(const struct dl_phdr_info *info, const char *path, uintptr_t low,
                     uintptr_t high);
-void missing_take_over(void); /* when all of them are known */
-/* By log_frames: the frame to be written is called back by a missing call; frames that were
- * written have been left. */
+void missing_take_over(void); /* called when all of them are known */
+/* Called by log_frames: the frame to be written was called back by a missing call; frames
+ * that were written have been left. */
 void missing_callback(struct thread *t);
 void missing_settle(struct thread *t);
-void missing_left(struct thread *t); /* the same at once, by the hook */
+void missing_left(struct thread *t); /* the same at once, called by the hook */
 /* A thread whose first function is not instrumented begins, and ends. */
 void missing_begin_thread(struct thread *t, const void *start, const void *argument);
 void missing_end_thread(struct thread *t);
@@ -67,7 +67,7 @@ void reach_init(void); /* blocks allocated from now on are known */
 void reach_mapped(const void *p, size_t size);
 void reach_data(uintptr_t low, uintptr_t high); /* writable, of a module of the program */
 void reach_stack(uintptr_t low, uintptr_t high);
-/* A fault's handler: true when the fault was reach.c's, which then goes on. */
+/* A fault's handler: true when the fault was reach.c's, which then continues. */
 bool reach_fault(ucontext_t *context);
 /* Where the frame's return address lies on the stack, below `limit`; 0: not found. */
 uintptr_t frame_return(const struct frame *f, uintptr_t limit);

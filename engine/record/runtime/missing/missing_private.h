@@ -12,18 +12,18 @@
 
 /* ---- regions.c ---- */
 struct region {
-	uintptr_t sp; /* the caller's, before the call */
+	uintptr_t sp; /* the caller's stack pointer, before the call */
 	uintptr_t function, pc;
 	uint64_t arguments[6];
 	unsigned mask; /* which of them count */
 	uint32_t depth;
-	bool away; /* in a function that it has called back */
+	bool away; /* the thread is in a function that the call has called back */
 };
 
-/* A call begins: false when the table is full; the call is not recorded then. */
+/* A call begins: false when the table is full; then the call is not recorded. */
 bool region_push(struct thread *t, const struct region *r);
-void region_pop(struct thread *t);    /* the innermost one is over */
-void region_update(struct thread *t); /* after a change of the innermost one */
+void region_pop(struct thread *t);    /* the innermost one has ended */
+void region_update(struct thread *t); /* called after a change of the innermost one */
 /* The call stack has at most `depth` frames. */
 void region_cut(struct thread *t, uint32_t depth);
 

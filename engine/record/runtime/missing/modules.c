@@ -74,7 +74,7 @@ static bool named_library(const char *path, const char *name)
 	return false;
 }
 
-/* A function line; then *mask has the arguments that lead to memory. */
+/* Finds a function's line; then *mask has the arguments that lead to memory. */
 bool missing_named(const char *name, unsigned *mask)
 {
 	const char *at = rt.config.missing;
@@ -95,7 +95,8 @@ bool missing_named(const char *name, unsigned *mask)
 	return found;
 }
 
-/* Data that the loader makes read-only has no pointers that threads could hand on. */
+/* Notes writable data; data that the loader makes read-only has no pointers that threads
+ * could exchange. */
 static void note_data(const struct module *m)
 {
 	uintptr_t relro_low = 0, relro_high = 0;

@@ -16,14 +16,14 @@
 #include "engine/record/runtime/core/rt.h"
 
 enum {
-	MAX_REACHED = 2048, /* of one call: fits into a record */
+	MAX_REACHED = 2048, /* for one call: fits into a record */
 	SLOTS = 4 * MAX_REACHED,
 	MAX_RANGES = 512,
-	DATA_WINDOW = 256, /* bytes that are looked at where the end is not known */
+	DATA_WINDOW = 256, /* bytes that are searched where the end is unknown */
 	STACK_WINDOW = 512,
 	ALL_WORDS = 1 << 13, /* of one call, */
-	FEW_WORDS = 1 << 8, /* and when the run has looked at more than it may: see allowance */
-	BIG = 4096,         /* bytes; a bigger entry is scanned after all others */
+	FEW_WORDS = 1 << 8,  /* and when the run has searched more than it may: see allowance */
+	BIG = 4096,          /* bytes; a bigger entry is scanned after all others */
 	BUFFER_WORDS = 4096,
 };
 
@@ -31,17 +31,18 @@ struct reach { /* a thread's */
 	struct log_reached list[MAX_REACHED];
 	unsigned count;
 	bool cut;
-	uint64_t words; /* that may still be looked at */
+	uint64_t words; /* number that may still be searched */
 	uint32_t stamp;
 	struct {
 		uint32_t stamp, entry;
 	} slots[SLOTS];
-	/* The entries that each entry of the list points to; found once, when `scanned`. */
+	/* The entries that each entry of the list points to; found only once, when
+	 * `scanned`. */
 	struct {
 		uint16_t first, count;
-		uint8_t mask;    /* the arguments through which the call gets here, and on from
-		                    here, */
-		uint8_t touched; /* and through which it gets here and no further */
+		uint8_t mask;    /* the arguments through which the call reaches this entry
+		                  * and may follow its pointers, */
+		uint8_t touched; /* and those through which it reaches this entry only */
 		bool readable, mapped, scanned, queued, deferred;
 	} nodes[MAX_REACHED];
 	uint16_t edges[ALL_WORDS];
@@ -60,7 +61,7 @@ extern const char reach_reads[] __attribute__((visibility("hidden")));
 extern const char reach_has_read[] __attribute__((visibility("hidden")));
 
 static uint64_t looked_at; /* words, in the whole run */
-static bool late;          /* blocks that were there before are not known */
+static bool late;          /* blocks allocated earlier are unknown */
 
 void reach_init(void)
 {
@@ -166,7 +167,7 @@ void reach_mapped(const void *p, size_t size)
 	add_range((uintptr_t)p, (uintptr_t)p + size, true);
 }
 
-/* The end of the static data or mapping that holds an address, or 0. */
+/* The end of the static data or mapping that contains an address, or 0. */
 static uintptr_t range_end(uintptr_t address, bool *mapped)
 {
 	if (address < ranges_low || address >= ranges_high)
@@ -179,7 +180,8 @@ static uintptr_t range_end(uintptr_t address, bool *mapped)
 	return 0;
 }
 
-/* Where a frame ends: at its return address, which is looked for upwards from its hook's. */
+/* The end of a frame: at its return address, which is searched upwards from its hook's
+ * frame. */
 uintptr_t frame_return(const struct frame *f, uintptr_t limit)
 {
 	enum { WORDS = 1024 };
@@ -191,9 +193,9 @@ uintptr_t frame_return(const struct frame *f, uintptr_t limit)
 }
 
 /*
- * The end of the frame that holds an address of a stack (of another stack than its own thread's
- * the frames may be changing) or where that is not known, only the word itself.  0: not in the
- * stack, or above all frames of the first thread, where the environment lies.
+ * The end of the frame that contains an address in a stack; where that is unknown (in another
+ * thread's stack the frames may be changing) the end of the word itself. 0: not in the stack,
+ * or above all frames of the first thread, where the environment lies.
  */
 static uintptr_t frame_end(const struct thread *of, uintptr_t address, bool own)
 {
@@ -217,7 +219,7 @@ static uintptr_t frame_end(const struct thread *of, uintptr_t address, bool own)
 	return end > address ? end : address + 8;
 }
 
-/* Where stacks have been: most words point to nowhere near. */
+/* Range of all stacks so far: most words point to no place near it. */
 static uintptr_t stacks_low = UINTPTR_MAX, stacks_high;
 
 void reach_stack(uintptr_t low, uintptr_t high)
@@ -315,7 +317,7 @@ static void scan(struct thread *t, unsigned entry)
 	uintptr_t place = r->list[entry].place;
 	uintptr_t from = (place + 7) & ~7ull, to = (place + r->list[entry].bytes) & ~7ull;
 	size_t words = to > from ? (to - from) / 8 : 0;
-	if (words > r->words) { /* the list is cut off whatever else is found: its beginning */
+	if (words > r->words) { /* the list is incomplete anyway: search the beginning only */
 		words = r->words < BIG / 8 ? r->words : BIG / 8;
 		r->cut = true;
 	}
@@ -348,8 +350,8 @@ static void add(struct reach *r, unsigned entry, unsigned mask)
 	r->queue[(r->queue_first + r->queued++) % MAX_REACHED] = entry;
 }
 
-/* The entry to scan next, or -1: the nearest first, as they are the likelier ones where
- * not all can be looked at, and tables of thousands last. */
+/* The entry to scan next, or -1: the nearest first, as they are more likely where not all can
+ * be searched, and tables of thousands last. */
 static int next_entry(struct reach *r)
 {
 	while (r->queued) {
@@ -391,8 +393,8 @@ static void spread(struct thread *t)
 	}
 }
 
-/* Reach of an argument that is followed one step: the memory that it points to; with `near` two
- * steps. */
+/* Adds the reach of an argument that is followed one step: the memory that it points to; with
+ * `near` two steps. */
 static void touch(struct thread *t, unsigned entry, unsigned bit, bool near)
 {
 	struct reach *r = t->missing.reach;
@@ -406,8 +408,9 @@ static void touch(struct thread *t, unsigned entry, unsigned bit, bool near)
 }
 
 /*
- * Words that a call may look at.  All calls together may look at four times as many as the log
- * has, so that this costs little beside the rest; in controlled mode one seed gives one log.
+ * Number of words that a call may search. All calls together may search four times as many as
+ * the log has, so that this costs little compared with the rest; in controlled mode one seed
+ * gives one log.
  */
 static uint64_t allowance(void)
 {

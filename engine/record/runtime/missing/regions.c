@@ -9,7 +9,7 @@
 #include "engine/record/runtime/sched/sched_private.h"
 #include "missing_private.h"
 
-enum { MAX_REGIONS = 256 }; /* of a thread; a call inside of this number is not recorded */
+enum { MAX_REGIONS = 256 }; /* bound for a thread; a call inside of that many is not recorded */
 
 /* ---- records ---- */
 
@@ -23,8 +23,8 @@ void region_update(struct thread *t)
 }
 
 /*
- * An exploration only wants to know which functions were called beside other threads: each
- * once.
+ * Is the call only noted? An exploration needs only the functions that were called while
+ * other threads ran, each once.
  */
 static bool only_noted(const struct region *r)
 {
@@ -80,7 +80,8 @@ bool region_push(struct thread *t, const struct region *r)
 		t->missing.regions = rt_pages(MAX_REGIONS * sizeof(*t->missing.regions));
 	if (!t->missing.regions || t->missing.region_count == MAX_REGIONS)
 		return false;
-	log_before(t); /* and the region around it is left, when this is a function it called */
+	log_before(t); /* and the region around it is interrupted, when this is a function it
+	                * called */
 	struct region *new = &t->missing.regions[t->missing.region_count++];
 	*new = *r;
 	new->depth = t->depth;
@@ -101,7 +102,7 @@ void missing_callback(struct thread *t)
 {
 	uintptr_t function = t->frames[t->emitted].function;
 	if (function < LOG_CALL_COUNT && function != LOG_CALL_signal)
-		return; /* it waits in the C library */
+		return; /* it is about to wait in the C library */
 	struct region *r = &t->missing.regions[t->missing.region_count - 1];
 	if (t->frames[t->emitted].call == (uintptr_t)missing_return)
 		t->frames[t->emitted].call = r->pc;
@@ -155,7 +156,7 @@ void missing_jump(struct thread *t, uintptr_t sp)
 	if (!r->away || t->depth <= r->depth || r->depth >= MAX_FRAMES)
 		return;
 	uintptr_t end = frame_return(&t->frames[r->depth], r->sp);
-	if (end && end < sp) { /* back to the code that had called back */
+	if (end && end < sp) { /* back to the code that called back */
 		region_cut(t, r->depth);
 		log_before(t);
 	}

@@ -15,25 +15,26 @@ enum {
 	MAX_TARGETS = 1 << 14,
 	STACK_ARGUMENTS = 256, /* bytes */
 	STUB = 16,
-	STUBS = 4096 / STUB - 1, /* on a page; the first place holds where they jump to */
+	STUBS = 4096 / STUB - 1, /* on a page, whose first place holds the address they jump
+	                          * to */
 };
 
 static struct target {
 	uintptr_t real;
 	unsigned mask;
-	const struct ordered *order; /* a modelled library's, exploration; or NULL */
+	const struct ordered *order; /* a modelled library's function, exploration; or NULL */
 	const char *name;
 } targets[MAX_TARGETS];
 static unsigned target_count;
 
 /* ---- a call ---- */
 
-/* The frame of missing_call, from its lowest part on. */
+/* The frame of missing_call, from its lowest address on. */
 struct call {
 	uint64_t vectors[32]; /* xmm0-7 or ymm0-7 */
 	uint64_t unused[5];
 	uint64_t region; /* 1 + its index; 0: go to the function and forget it */
-	uint64_t bytes;  /* of arguments on the stack */
+	uint64_t bytes;  /* bytes of arguments on the stack */
 	uint64_t real, r10, rax;
 	uint64_t arguments[6]; /* rdi rsi rdx rcx r8 r9 */
 	uint64_t bp, pc;
@@ -118,7 +119,7 @@ __attribute__((used)) void missing_enter(unsigned index, struct call *c)
 	if (!t || target->order)
 		return;
 	bool own = sp >= t->life.stack_low && sp < t->life.stack_high;
-	/* Left behind by a way that is not seen. */
+	/* a call that was left by an unseen way */
 	while (own && t->missing.region_count &&
 	       t->missing.regions[t->missing.region_count - 1].sp <= sp)
 		region_pop(t);
@@ -153,7 +154,7 @@ __attribute__((used)) void missing_leave(struct call *c)
 	while (t->missing.region_count > c->region)
 		region_pop(t);
 	region_cut(t, t->missing.regions[c->region - 1].depth);
-	log_before(t); /* it goes on where a function that it called was left by a jump */
+	log_before(t); /* the call continues, as a function that it called was left by a jump */
 	if (t->missing.region_count == c->region)
 		region_pop(t);
 	errno = error;
@@ -161,7 +162,8 @@ __attribute__((used)) void missing_leave(struct call *c)
 
 /* ---- the functions ---- */
 
-/* A small function that passes on to missing_call with the number of a target.  NULL: none. */
+/* Makes a small function that passes on to missing_call with the number of a target. NULL:
+ * none is left. */
 static void *stub_of(unsigned index)
 {
 	static uint8_t *page;

@@ -22,12 +22,14 @@ static struct channel {
 	bool used, counter; /* an eventfd: a read takes all */
 	unsigned ends;      /* descriptors that lead there */
 	bool late, datagrams;
-	bool listens;    /* a socket to which others may connect, but which they cannot read */
+	bool listens;    /* a socket to which others may connect, but from which they cannot
+	                  * read */
 	bool own;        /* no other process has a descriptor that leads there */
-	unsigned number; /* of one that is own, and holds bytes: its messages have it; or 0 */
-	unsigned wanted; /* of any other, once a thread waits for it for ever; or 0 */
-	unsigned pages;  /* of a pipe: room; 0: not known */
-	int reader;      /* a descriptor that reads of it, or -1 */
+	unsigned number; /* number of a channel that is own, and holds bytes: its messages
+	                  * have it; or 0 */
+	unsigned wanted; /* number of any other, once a thread waits for it for ever; or 0 */
+	unsigned pages;  /* room of a pipe; 0: unknown */
+	int reader;      /* a descriptor that reads from it, or -1 */
 	unsigned from, count;
 	uint64_t closes[CLOSES]; /* messages of writers that have closed it */
 	unsigned closed;
@@ -47,7 +49,7 @@ static unsigned new_channel(bool counter)
 				                        .reader = -1 };
 			return i;
 		}
-	return 0; /* too many: this one orders nothing */
+	return 0; /* too many channels: this one orders nothing */
 }
 
 unsigned channel_new(bool counter)
@@ -82,7 +84,7 @@ void channel_holds_bytes(unsigned channel, unsigned pages)
 	channels[channel].pages = pages <= LOG_CHANNEL_PAGES ? pages : 0;
 }
 
-/* The channels of such events of the descriptor, as far as it leads to any. */
+/* The channel of such events of the descriptor, if it leads to one. */
 static struct channel *reads_of(int fd, short events)
 {
 	unsigned c = events & ~(POLLOUT | POLLWRNORM | POLLWRBAND) ? outside_reads(fd) : 0;
@@ -101,7 +103,7 @@ bool channel_only_own(int fd, short events)
 {
 	const struct channel *reads = reads_of(fd, events), *writes = writes_of(fd, events);
 	if (!reads && !writes && (events & INPUT) == 0)
-		reads = reads_of(fd, POLLIN); /* no event but that its other end is closed */
+		reads = reads_of(fd, POLLIN); /* the only event is the close of its other end */
 	return (reads || writes) && (!writes || writes->own) &&
 	       (!reads || (reads->own && !(reads->listens && events & INPUT)));
 }
@@ -112,8 +114,8 @@ bool channel_comes_late(int fd, short events)
 	return (reads && reads->late) || (writes && writes->late);
 }
 
-/* Of the channel whose messages have one, for a thread that waits for such events; 0: another.
- */
+/* The number of the channel, if its messages have one, for a thread that waits for such
+ * events; 0: none. */
 static unsigned channel_number(int fd, short events)
 {
 	struct channel *reads = reads_of(fd, events), *writes = writes_of(fd, events);
@@ -167,7 +169,7 @@ static uint64_t new_message(const struct channel *c, uint64_t bytes)
 	return log_message(++rt.messages, c->number, c->pages, bytes);
 }
 
-/* Replay: the events that the plan has here, for the process may be further or less far. */
+/* Replay: handles the events that the plan has here, as the process may be ahead or behind. */
 static bool as_planned(struct thread *t, enum log_tag tag, uintptr_t pc)
 {
 	if (!rt.replay || rt.config.flags & LOG_EXPLORE)
@@ -181,8 +183,8 @@ static bool as_planned(struct thread *t, enum log_tag tag, uintptr_t pc)
 	return true;
 }
 
-/* A writer exists whose writes are not recorded here, so from now on no wait at the channel can
- * be explained. */
+/* A writer exists whose writes are not recorded here, so from now on waits at the channel
+ * cannot be explained. */
 static void is_not_modelled(struct thread *t, struct channel *c, uintptr_t pc)
 {
 	if (c->number == 0)
@@ -217,7 +219,7 @@ void channel_wrote(struct thread *t, unsigned channel, int64_t bytes, uintptr_t 
 		return;
 	int error = errno;
 	struct channel *c = &channels[channel];
-	bool full = c->count == QUEUE; /* then it is the message before, sent again */
+	bool full = c->count == QUEUE; /* when full, the previous message is sent again */
 	unsigned at = (c->from + c->count - full) % QUEUE;
 	if (full) {
 		c->queue[at].bytes += (uint64_t)bytes;
@@ -327,8 +329,8 @@ void channel_shut(struct thread *t, unsigned channel, uintptr_t pc)
 enum { NUMBERS = 1 << 16 };
 static uint64_t given_back[NUMBERS]; /* the message of the last close */
 
-/* One message for both receivers: the thread that gets the number next, and the one that reads
- * the end of the bytes. */
+/* One message for both receivers: the thread that gets the number next, and the thread that
+ * reads the end of the bytes. */
 void channel_closing(struct thread *t, int fd, bool told, unsigned writes, uintptr_t pc)
 {
 	if (fd < 0 || fd >= NUMBERS)

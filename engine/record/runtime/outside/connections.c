@@ -39,13 +39,14 @@ static struct listener {
 
 struct connection {
 	bool used;
-	struct { /* kept with connect and accept */
+	struct { /* recorded with connect and accept */
 		uint32_t id, type;
 	} kept;
 	int listener, client; /* descriptors */
 	uint64_t order;
 	unsigned there, back; /* channels, from the client's side */
-	union address name;   /* the client's, of the network, once its connect has returned */
+	union address name;   /* the client's address in the network, once its connect has
+	                       * returned */
 };
 static struct connection *connections;
 static uint32_t made_so_far;
@@ -86,7 +87,7 @@ static bool leads_to(const union address *to, const union address *bound)
 	case AF_INET6: /* the port is at the same place */
 		return to->in.sin_port && to->in.sin_port == bound->in.sin_port &&
 		       same_host(to, bound);
-	case AF_UNIX: /* an abstract name begins with a 0 */
+	case AF_UNIX: /* an abstract name begins with a zero byte */
 		return memcmp(to->un.sun_path, bound->un.sun_path, sizeof(to->un.sun_path)) ==
 		               0 &&
 		       (to->un.sun_path[0] || to->un.sun_path[1]);
@@ -95,7 +96,7 @@ static bool leads_to(const union address *to, const union address *bound)
 	}
 }
 
-/* Copied, with zeros behind it. */
+/* Copies an address, followed by zeros. */
 static bool take_address(const struct sockaddr *a, socklen_t length, union address *out)
 {
 	memset(out, 0, sizeof(*out));
@@ -137,7 +138,7 @@ void connection_listens(int fd, int backlog)
 		if (listeners[i].fd == 0)
 			l = &listeners[i];
 	if (!l)
-		return; /* too many: connections to this one order nothing */
+		return; /* too many listeners: connections to this one order nothing */
 	if (l->fd == 0) {
 		unsigned channel = channel_new(false);
 		channel_listens(channel);
@@ -176,7 +177,8 @@ static struct connection *connection_new(void)
 {
 	if (!connections)
 		connections = rt_pages(CONNECTIONS * sizeof(*connections));
-	/* in turn, so that one is not soon another's whose connect has not returned */
+	/* numbers are used in turn, so that one is not soon reused while its connect has not
+	 * returned */
 	for (unsigned i = 0; connections && i < CONNECTIONS; i++) {
 		struct connection *c = &connections[(made_so_far + i) % CONNECTIONS];
 		if (!c->used)
@@ -226,7 +228,7 @@ struct connection *connection_begins(struct thread *t, int fd, const struct sock
 	return c;
 }
 
-/* A UNIX socket's connect waits as long as its time limit for writing says. */
+/* The connect of a UNIX socket waits as long as its time limit for writing. */
 int connection_waits(struct thread *t, const struct connection *c, int fd,
                      const struct sockaddr *a, socklen_t length, uintptr_t pc)
 {
@@ -276,7 +278,7 @@ void connection_made(struct connection *c, int fd, int result)
 	errno = error;
 }
 
-/* Is `made`, which the listener has accepted, the other end of this one's? */
+/* Is `made`, which the listener has accepted, the other end of this connection? */
 static bool is_other_end(const struct connection *c, const union address *peer, bool own)
 {
 	union address now;
@@ -322,7 +324,7 @@ struct piece connection_piece(const struct connection *c)
 
 /* ---- and on replay ---- */
 
-/* A counter out of the program's way, by whose state threads wait; -1: none could be made. */
+/* A counter under an unused number, by whose state threads wait; -1: none could be made. */
 static int bell_new(unsigned flags)
 {
 	enum { HIGH = 900 };
@@ -348,8 +350,8 @@ static void bell_await(struct thread *t, int bell)
 		input_starve(t, &one, 1, false, 0);
 }
 
-/* By the number that it had in the recording; made by the first that comes, connect or accept.
- */
+/* A planned connection, by its number in the recording; made by the first of connect and
+ * accept. */
 static struct planned {
 	bool used;
 	int end[2]; /* descriptors, the client's first, until they are taken */
@@ -411,7 +413,7 @@ int connection_given_accept(struct thread *t, int listener, int wanted, int flag
 	struct planned *p = planned_of(piece, length);
 	if (!p || p->end[1] < 0)
 		return -1;
-	bell_await(t, p->bell); /* after the witness, the connect may be later than it was */
+	bell_await(t, p->bell); /* after the witness, the connect may come later than it did */
 	int fd = p->end[1];
 	if (flags & SOCK_NONBLOCK)
 		syscall(SYS_fcntl, fd, F_SETFL, O_NONBLOCK);

@@ -41,8 +41,8 @@ static uint64_t time_limit(int fd, short events)
 	return (uint64_t)limit.tv_sec * 1000000000 + (uint64_t)limit.tv_usec * 1000;
 }
 
-/* Until reading (writing) would not block, or the descriptor is not blocking.  False, and
- * EINTR: a handler has ended the call. */
+/* Waits until reading (writing) would not block, unless the descriptor is non-blocking.
+ * False, and EINTR: a handler has ended the call. */
 static bool await(struct thread *t, int fd, short events)
 {
 	if (!rt.controlled)
@@ -78,7 +78,7 @@ static void touched(struct thread *t, enum log_tag tag, const void *p, ssize_t n
 	errno = error;
 }
 
-/* `n` bytes went into these, or came out of them, in turn. */
+/* Records that `n` bytes were written to, or read from, these, in turn. */
 static void scattered(struct thread *t, enum log_tag tag, const struct iovec *v, size_t count,
                       ssize_t n, uintptr_t pc)
 {
@@ -97,7 +97,7 @@ static size_t room_in(const struct iovec *v, size_t count)
 	return room;
 }
 
-/* In controlled mode a large write to a full pipe would hold everybody up. */
+/* Would a large write to a full pipe, in controlled mode, stop all threads? */
 static bool may_fill(int fd, size_t size)
 {
 	struct stat status;
@@ -108,9 +108,10 @@ static bool may_fill(int fd, size_t size)
 enum {
 	PART = 4096,
 	MOST_PART = 1 << 16
-}; /* bytes of a part, when the descriptor says that it has room */
+}; /* size of a part that fits when the descriptor reports room */
 
-/* Of the process's own, a packet waits for room, and then goes at once, as a part does. */
+/* In a channel of the process's own, a packet waits for room, and is then written at once,
+ * like a part. */
 static bool is_sent_whole(int fd, size_t size)
 {
 	int type = SOCK_STREAM;
@@ -120,7 +121,7 @@ static bool is_sent_whole(int fd, size_t size)
 	       (type != SOCK_STREAM || size <= MOST_PART);
 }
 
-/* May a read of it block? Files count as if it might. */
+/* May a read of it block? Files count as blocking. */
 static bool is_input(int fd)
 {
 	int error = errno;
@@ -143,8 +144,8 @@ static bool await_input(struct thread *t, int fd, enum log_call call, uintptr_t 
 
 /* ---- reading ---- */
 
-/* The recorded bytes go into the caller's memory; in the thread's turn, as other threads may
- * read there before. */
+/* Copies the recorded bytes into the caller's memory; in the thread's turn, as other threads
+ * may read there before. */
 static ssize_t fill(struct thread *t, const struct iovec *v, size_t count,
                     const struct given *g)
 {
@@ -155,7 +156,7 @@ static ssize_t fill(struct thread *t, const struct iovec *v, size_t count,
 		plan_point(t);
 	for (size_t i = 0; i < count && left > 0; i++) {
 		size_t here = left < v[i].iov_len ? left : v[i].iov_len;
-		if (here > 0) /* else the place may be NULL */
+		if (here > 0) /* an empty piece may be NULL */
 			memcpy(v[i].iov_base, from, here);
 		from += here;
 		left -= here;
@@ -188,11 +189,11 @@ static void arrived(struct thread *t, int fd, int64_t bytes, size_t room, int wa
 		channel_read(t, channel, bytes, blocks, pc);
 }
 
-/* The result in `n`: given, or of the real call, which is then kept. */
+/* The result in `n`: replayed, or from the real call, which is then recorded. */
 #define READ_OR_GIVEN(n, t, name, fd, v, count, waits, frame, pc, real) \
 	do { \
 		struct given g_; \
-		outside(t, fd); /* one that was there before is looked at now */ \
+		outside(t, fd); /* an inherited descriptor is examined now */ \
 		if (input_given(t, LOG_INPUT_##name, fd, room_in(v, count), &g_)) { \
 			datagram_await(t, fd, &g_); \
 			arrived(t, fd, g_.result, room_in(v, count), waits, pc); \
@@ -249,8 +250,8 @@ static ssize_t recv_part(int fd, void *p, size_t size, int flags, uintptr_t pc)
 	touched(t, LOG_WRITE, p, n < (ssize_t)size ? n : (ssize_t)size, pc);
 	return n;
 }
-/* All of it from a channel of the process's own comes in parts: the wait for each is the
- * scheduler's. */
+/* A request for all bytes from a channel of the process's own is served in parts: the
+ * scheduler waits for each. */
 static ssize_t recv_here(int fd, void *p, size_t size, int flags, uintptr_t pc)
 {
 	if (!(flags & MSG_WAITALL) || flags & (MSG_DONTWAIT | MSG_PEEK) || !rt.controlled ||
@@ -280,7 +281,7 @@ ssize_t __recv_chk(int fd, void *p, size_t size, size_t room, int flags)
 	                   : recv_here(fd, p, size, flags, CALLER());
 }
 
-/* The bytes that the kernel wrote of an address of `length` bytes into `room`. */
+/* The bytes of an address of `length` bytes that the kernel wrote into `room`. */
 static struct piece address_piece(const void *a, socklen_t room, socklen_t length)
 {
 	return (struct piece){ a, a ? (length < room ? length : room) : 0 };
@@ -348,7 +349,7 @@ ssize_t interposed_readv(int fd, const struct iovec *v, int count)
 {
 	return readv_here(fd, v, count, CALLER());
 }
-/* Where the file stands, as readv. */
+/* At the file's position, as readv. */
 ssize_t interposed_preadv2(int fd, const struct iovec *v, int count, off_t offset, int flags)
 {
 	return offset == -1 && flags == 0 ? readv_here(fd, v, count, CALLER())
@@ -369,14 +370,14 @@ static void fill_message(struct msghdr *m, const struct given *g)
 	m->msg_controllen = control;
 	m->msg_flags = (int)g->extra;
 }
-/* The descriptors in a message, which `visit` may change. */
+/* Visits the descriptors in a message, which `visit` may change. */
 static void each_passed(struct thread *t, unsigned channel, const struct msghdr *m,
                         int (*visit)(struct thread *t, unsigned channel, int fd, uintptr_t pc),
                         uintptr_t pc)
 {
 	if (!channel || !m->msg_control)
 		return;
-	struct msghdr *all = (struct msghdr *)m; /* CMSG_NXTHDR changes nothing */
+	struct msghdr *all = (struct msghdr *)m; /* (CMSG_NXTHDR does not change the message) */
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(all); c; c = CMSG_NXTHDR(all, c)) {
 		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
 			continue;
@@ -443,7 +444,8 @@ ssize_t interposed_recvmsg(int fd, struct msghdr *m, int flags)
 {
 	return recvmsg_here(fd, m, flags, CALLER());
 }
-/* One after the other; the time limit is looked at after each, as the kernel does. */
+/* Receives one message after the other; the time limit is checked after each, as in the
+ * kernel. */
 int interposed_recvmmsg(int fd, struct mmsghdr *m, unsigned count, int flags,
                         struct timespec *timeout)
 {
@@ -497,7 +499,7 @@ ssize_t interposed_pread64(int fd, void *p, size_t size, off64_t offset)
 
 /* ---- connections ---- */
 
-/* In the place of a connection that was accepted: nothing but its number. */
+/* Takes the place of a recorded accepted connection: only its number matters. */
 static int accept_given(struct thread *t, int fd, const struct given *g, struct sockaddr *a,
                         socklen_t *length, int flags)
 {
@@ -561,13 +563,13 @@ int interposed_accept4(int fd, struct sockaddr *restrict a, socklen_t *restrict 
 
 /* ---- writing ---- */
 
-/* A datagram's way to a socket of the process; else where the descriptor leads. */
+/* The channel of a datagram to a socket of the process; else the descriptor's channel. */
 static unsigned way_to(struct thread *t, int fd, const struct sockaddr *a, socklen_t length,
                        uint32_t *target)
 {
 	int error = errno;
 	*target = 0;
-	outside(t, fd); /* one that was there before is looked at now */
+	outside(t, fd); /* an inherited descriptor is examined now */
 	unsigned channel = outside_writes(fd);
 	if (!channel && messages_real())
 		channel = datagram_channel(fd, a, length, target);
@@ -577,7 +579,7 @@ static unsigned way_to(struct thread *t, int fd, const struct sockaddr *a, sockl
 
 #define WRITE_OR_GIVEN(t, call, fd, size, waits, pc, real) \
 	WRITE_TO_OR_GIVEN(t, call, fd, NULL, 0, size, waits, pc, real)
-/* The result: given, or of the real call, which is then kept. */
+/* The result: replayed, or from the real call, which is then recorded. */
 #define WRITE_TO_OR_GIVEN(t, call, fd, address, address_length, size, waits, pc, real) \
 	({ \
 		struct given g_; \
@@ -610,17 +612,17 @@ static unsigned way_to(struct thread *t, int fd, const struct sockaddr *a, sockl
 	})
 
 /*
- * More than that, into a pipe or a socket's stream that only threads of the process read, is
- * written in parts: a thread that fills it waits in the scheduler, and each read comes after
- * the write of its bytes. How long the parts are; 0: it is written at once.  `waits`: as
- * waits_on().
+ * Size of the parts of a write. A larger write into a pipe or a socket's stream that only
+ * threads of the process read is made in parts: a thread that fills it waits in the
+ * scheduler, and each read comes after the write of its bytes. 0: written at once. `waits`:
+ * as waits_on().
  */
 static size_t part_of(int fd, size_t size, int waits)
 {
 	struct stat status;
 	int room = 0, type = 0;
 	socklen_t length = sizeof(room), type_length = sizeof(type);
-	enum { FREE = 8 }; /* that part of the room is free when any is */
+	enum { FREE = 8 }; /* a part this much of the room fits when any room is reported */
 	if (!rt.controlled || size <= PART || waits < 0 || !channel_only_own(fd, POLLOUT) ||
 	    !is_input(fd) || fstat(fd, &status) != 0)
 		return 0;
@@ -634,8 +636,8 @@ static size_t part_of(int fd, size_t size, int waits)
 	return room < PART ? PART : room > MOST_PART ? MOST_PART : (size_t)room;
 }
 
-/* One of them.  To a socket whose reader is gone only the first one is answered by SIGPIPE, as
- * the whole would be. */
+/* Writes one part. To a socket whose reader is gone only the first one gets SIGPIPE, as the
+ * whole would. */
 static ssize_t write_part(int fd, const void *p, size_t size, int flags, bool first)
 {
 	int type = 0;
@@ -732,7 +734,7 @@ ssize_t interposed_writev(int fd, const struct iovec *v, int count)
 {
 	return writev_here(fd, v, count, CALLER());
 }
-/* Where the file stands, as writev. */
+/* At the file's position, as writev. */
 ssize_t interposed_pwritev2(int fd, const struct iovec *v, int count, off_t offset, int flags)
 {
 	return offset == -1 && flags == 0 ? writev_here(fd, v, count, CALLER())
@@ -776,7 +778,7 @@ int interposed_sendmmsg(int fd, struct mmsghdr *m, unsigned count, int flags)
 	return (int)count;
 }
 
-/* The file that is sent is read as far. */
+/* Advances the file that is sent, as the real call would. */
 static ssize_t sendfile_given(const struct given *g, int from, off64_t *offset)
 {
 	int error = errno;

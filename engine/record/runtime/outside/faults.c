@@ -66,7 +66,7 @@ static void log_fault(struct thread *t, int number, const siginfo_t *info,
 		words[count++] = pc + 1;
 	count +=
 	        collect_stack(t, (uintptr_t)context->uc_mcontext.gregs[REG_RSP], words + count);
-	t->todo &= ~TODO_OF_VALUE; /* its address may be the fault's */
+	t->todo &= ~TODO_OF_VALUE; /* the value's address may be the faulting one */
 	if (rt.controlled)
 		log_frames(t);
 	uint64_t *w = log_blob(t, LOG_CRASH, t->id, NULL, 0, words, count * sizeof(*words));
@@ -89,7 +89,7 @@ static void fault_comes(int number, siginfo_t *info, void *context)
 	    !(t->gate & (GATE_OFF | GATE_FOREIGN)) && sp >= t->life.stack_low &&
 	    sp < t->life.stack_high && (!rt.controlled || sched.holder == t))
 		log_fault(t, number, info, context);
-	if (info->si_code <= 0) /* it does not come again by itself */
+	if (info->si_code <= 0) /* a signal that was sent does not come again */
 		syscall(SYS_tgkill, syscall(SYS_getpid), syscall(SYS_gettid), number);
 }
 

@@ -36,7 +36,7 @@ enum { MAX_ARRIVALS = 64 };
 struct arrival {
 	int number;
 	struct sigaction action; /* when it came */
-	uint64_t message;        /* of the thread that sent it, or 0 */
+	uint64_t message;        /* message of the thread that sent it, or 0 */
 	siginfo_t info;
 	uintptr_t at;
 };
@@ -48,7 +48,8 @@ struct kept_arrival { /* a signal's stack may have no room for the context */
 struct sigaction signal_handlers[SIGNALS];
 uint64_t signal_timer_message[SIGNALS];
 static volatile unsigned arrivals_seen;
-/* Replay: handlers that ran before their signal, from within, has come in this run. */
+/* Replay: number of handlers that ran ahead of their signal, sent from within, which comes
+ * later in this run. */
 static volatile int credit[SIGNALS];
 
 bool signal_has_handler(int number)
@@ -103,7 +104,7 @@ void signal_log_message(struct thread *t, enum log_tag tag, uint64_t message, ui
 	log_event(t, tag, 0, pc, message, 0, 1);
 }
 
-/* The handler runs as the thread's own code, which holds the token; errno stays. */
+/* Runs the handler as the thread's own code, which holds the token; errno stays. */
 static void run_recorded(struct thread *t, struct arrival *a, void *context)
 {
 	int error = errno;
@@ -127,7 +128,7 @@ static void run_recorded(struct thread *t, struct arrival *a, void *context)
 		        a->message                        ? a->message
 		        : from_timer(a->number, &a->info) ? signal_timer_message[a->number]
 		                                          : 0,
-		        (uintptr_t)a->action.sa_handler + 1); /* where replay looks for it */
+		        (uintptr_t)a->action.sa_handler + 1); /* replay finds it there */
 	call_handler(a, context);
 	if (hidden) {
 		t->gate &= ~GATE_INSIDE;
@@ -151,7 +152,7 @@ static void forget_reminder(struct thread *t)
 	}
 }
 
-/* Takes the first arrival of a number (0: of any) out of the thread's list. */
+/* Takes the first arrival of a number (0: any) from the thread's list. */
 static bool take(struct thread *t, int number, struct kept_arrival *k)
 {
 	uint64_t mask = set_mask(~0ull);
@@ -169,7 +170,7 @@ static bool take(struct thread *t, int number, struct kept_arrival *k)
 	return found;
 }
 
-/* Of a thread that stands at a safe place, with the token. */
+/* Runs the handler of a thread at a safe place, with the token. */
 static void run_kept(struct thread *t, struct kept_arrival *k)
 {
 	uint64_t mask = set_mask(~0ull);
@@ -229,13 +230,13 @@ static bool keep(struct thread *t, const struct arrival *a, const ucontext_t *co
 		return false;
 	for (unsigned i = 0; a->number < 32 && i < t->signals.arrived; i++)
 		if (t->signals.arrivals[i].a.number == a->number)
-			return true; /* they merge, as in the kernel */
+			return true; /* equal signals merge, as in the kernel */
 	if (t->signals.arrived >= MAX_ARRIVALS)
 		return false;
 	struct kept_arrival *k = &t->signals.arrivals[t->signals.arrived];
 	k->a = *a;
 	k->context = *context;
-	k->context.uc_mcontext.fpregs = NULL; /* they lie in the signal's frame */
+	k->context.uc_mcontext.fpregs = NULL; /* the registers are in the signal's frame */
 	BARRIER();
 	t->signals.arrived++;
 	t->unusual = 1;
@@ -245,7 +246,7 @@ static bool keep(struct thread *t, const struct arrival *a, const ucontext_t *co
 	return true;
 }
 
-/* Ten milliseconds from now. */
+/* Sets a reminder, ten milliseconds from now. */
 static void remind(struct thread *t)
 {
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = REMINDER };
@@ -258,7 +259,8 @@ static void remind(struct thread *t)
 	syscall(SYS_timer_settime, t->signals.reminder, 0, &time, NULL);
 }
 
-/* Where it stands, with the signal's mask; sigreturn puts the old one back. */
+/* Runs the handler at the point of arrival, with the signal's mask; sigreturn restores the
+ * old one. */
 static void run_here(struct thread *t, struct arrival *a, ucontext_t *context)
 {
 	set_mask(mask_during(a, signal_kernel_mask(&context->uc_sigmask)));
@@ -266,7 +268,8 @@ static void run_here(struct thread *t, struct arrival *a, ucontext_t *context)
 	set_mask(~0ull);
 }
 
-/* In a blocking call, or where the watchdog took the token away: it takes the token back. */
+/* Runs the handler in a blocking call, or where the watchdog took the token away: the thread
+ * takes the token back. */
 static void run_in_call(struct thread *t, struct arrival *a, ucontext_t *context)
 {
 	uint32_t gate = t->gate & (GATE_OUTSIDE | GATE_STOLEN);
@@ -286,8 +289,8 @@ static bool in_runtime(uintptr_t at)
 	return at >= rt.own_low && at < rt.own_high;
 }
 
-/* Has the C library, or is it about to, made a system call?  The kernel lets it begin anew
- * after some handlers. */
+/* Has the C library made a system call, or is it about to? The kernel restarts one after some
+ * handlers. */
 static bool at_system_call(uintptr_t at)
 {
 	static const uint8_t instruction[] = { 0x0f, 0x05 };
@@ -316,7 +319,7 @@ static void deliver(struct thread *t, struct arrival *a, ucontext_t *context)
 	}
 }
 
-/* A thread that has come to no hook for long: its handler runs where it is. */
+/* The thread has not come to a hook for long: its handler runs at this point. */
 void signal_reminder(int number, siginfo_t *info, void *context)
 {
 	struct thread *t = me;
@@ -339,14 +342,15 @@ void signal_reminder(int number, siginfo_t *info, void *context)
 	errno = error;
 }
 
-/* Free mode, and faults: at once; recorded when it interrupts the program. */
+/* In free mode, and for faults: runs the handler at once; recorded when it interrupts the
+ * program. */
 static void run_at_once(struct thread *t, struct arrival *a, ucontext_t *context, bool fault)
 {
 	uint32_t gate = t->gate;
 	uint32_t value = t->todo & TODO_OF_VALUE;
 	bool ours = a->at >= rt.own_low && a->at < rt.own_high;
 	if (fault)
-		t->todo &= ~TODO_OF_VALUE; /* reading it may be the fault */
+		t->todo &= ~TODO_OF_VALUE; /* reading the value may be the fault */
 	if (ours)
 		t->gate |= GATE_INSIDE;
 	bool shown = t->gate == 0;

@@ -8,7 +8,7 @@ INTERPOSED_AS(int, siginterrupt, (int number, int flag));
 INTERPOSED_AS(int, sigignore, (int number));
 INTERPOSED_AS(sighandler_t, sigset, (int number, sighandler_t handler));
 
-/* All but the C library's own, which must come at any time. */
+/* Blocks all signals but the C library's own, which must come at any time. */
 static void block_all(sigset_t *set)
 {
 	uint64_t mask = ~(3ull << 31);
@@ -65,7 +65,7 @@ int __sigaction(int number, const struct sigaction *action, struct sigaction *ol
 	return install(number, action, old);
 }
 
-/* A handler with these flags, in the manner of signal(). */
+/* Installs a handler with these flags, like signal(). */
 static sighandler_t install_simple(int number, sighandler_t handler, int flags)
 {
 	struct sigaction action = { .sa_handler = handler, .sa_flags = flags }, old;
@@ -83,7 +83,7 @@ static int restarts(int number)
 	return number > 0 && number < SIGNALS && interrupting >> number & 1 ? 0 : SA_RESTART;
 }
 
-/* Systems' and standards' names for the same. */
+/* Names for signal() in various systems and standards. */
 #define LIKE_SIGNAL(name, flags) \
 	INTERPOSED_AS(sighandler_t, name, (int number, sighandler_t handler)); \
 	sighandler_t interposed_##name(int number, sighandler_t handler) \
@@ -111,7 +111,7 @@ int interposed_siginterrupt(int number, int flag)
 	return install(number, &action, NULL);
 }
 
-/* System V's: the old disposition, or SIG_HOLD where it was blocked. */
+/* System V's: returns the old disposition, or SIG_HOLD if the signal was blocked. */
 sighandler_t interposed_sigset(int number, sighandler_t handler)
 {
 	sigset_t set, old;
@@ -138,7 +138,7 @@ int interposed_sigignore(int number)
 	return install_simple(number, SIG_IGN, 0) == SIG_ERR ? -1 : 0;
 }
 
-/* By the system call: the kernel's own structure, and a return of the caller's. */
+/* The system call's own structure, with a return function of the caller's. */
 struct kernel_action {
 	sighandler_t handler;
 	unsigned long flags;

@@ -10,21 +10,22 @@
 enum { SIGNALS = 65, REMINDER = 63 };
 
 extern struct sigaction signal_handlers[SIGNALS]; /* as the program has set them */
-extern uint64_t signal_timer_message[SIGNALS]; /* of the thread that set the signal's timer */
+extern uint64_t signal_timer_message[SIGNALS];    /* message of the thread that set the signal's
+                                                   * timer */
 
 static inline bool signal_is_handler(const struct sigaction *a)
 {
 	return a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN;
 }
 
-/* May it come at any instruction, unlike a fault? */
+/* May the signal come at any instruction, unlike a fault? */
 static inline bool signal_asynchronous(int number)
 {
 	return number != SIGSEGV && number != SIGBUS && number != SIGFPE && number != SIGILL &&
 	       number != SIGABRT && number != SIGTRAP && number != SIGSYS && number != SIGPIPE;
 }
 
-/* A mask as the kernel has it. */
+/* A mask in the kernel's format. */
 static inline uint64_t signal_kernel_mask(const sigset_t *set)
 {
 	uint64_t mask;
@@ -40,7 +41,7 @@ void signal_reminder(int number, siginfo_t *info, void *context);
 void signal_log_message(struct thread *t, enum log_tag tag, uint64_t message, uintptr_t pc);
 
 /* ---- faults.c ---- */
-/* Is it a signal of a crash?  The action in the place of its default one, which notes where. */
+/* Is it a signal of a crash? The action that replaces its default one notes the place. */
 bool fault_is(int number);
 void fault_action(struct sigaction *action);
 bool fault_is_ours(const struct sigaction *action);

@@ -172,8 +172,9 @@ const struct log_input *input_next(struct thread *t, enum log_input_call call)
 	return in && in->call == call ? in : NULL;
 }
 
-/* Signals whose handlers ran at this point of the thread: before its next event, and after the
- * recorded polls. After the plan only those from outside: the others occur by themselves. */
+/* Runs the handlers of signals at this point of the thread: before its next event, and after
+ * the recorded polls. After the plan only of those from outside: the others occur by
+ * themselves. */
 bool input_signals(struct thread *t)
 {
 	const struct log_input *in;
@@ -280,7 +281,7 @@ static const struct log_input *find(struct thread *t, enum log_input_call call, 
 	return NULL;
 }
 
-/* Or the input of another thread from the same descriptor. */
+/* ... or the input of another thread from the same descriptor. */
 static const struct log_input *find_elsewhere(enum log_input_call call, int fd, uint64_t most)
 {
 	if (fd < 0 || calls[call].asks == LOG_WAITS)
@@ -331,11 +332,11 @@ static bool is_waiting(int fd)
 	return !(syscall(SYS_fcntl, fd, F_GETFL) & O_NONBLOCK);
 }
 
-/* No matching input is left. */
+/* Makes an input up when no matching one is left. */
 static void make_up(struct thread *t, enum log_input_call call, int fd, uint64_t most,
                     struct given *g)
 {
-	enum { ENOUGH = 1000 }; /* a thread that asks more often does not use the answer */
+	enum { ENOUGH = 1000 }; /* a thread that asks more often ignores the answer */
 	*g = (struct given){ .recorded = false };
 	if (calls[call].asks == LOG_GIVES)
 		g->result = (int64_t)most;

@@ -27,7 +27,7 @@ static void note(enum kind kind)
 	order_matters(kind == SEMAPHORES ? "semop" : "a message queue");
 }
 
-/* Ordered after earlier sends, and before later receives. */
+/* The call is ordered after earlier sends, and before later receives. */
 static void sends(enum kind kind, int id, uintptr_t pc)
 {
 	note(kind);

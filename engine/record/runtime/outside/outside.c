@@ -26,21 +26,21 @@ enum { LOOKED_AT = 256 };       /* numbers searched for the other end of a conne
 enum { DESCRIPTORS = 1 << 16 }; /* those above are taken for the process's own */
 
 static struct descriptor {
-	uint8_t origin;   /* enum origin */
-	int32_t recorded; /* replay: its number in the recording + 1, when that was another */
+	uint8_t origin;         /* enum origin */
+	int32_t recorded;       /* replay: its number in the recording + 1, if different */
 	uint16_t reads, writes; /* channels of the process, channels.c */
-	uint32_t members;       /* of an epoll instance: how many are from outside */
-	uint32_t first;         /* as a member: where in `memberships`; 0: nowhere */
+	uint32_t members;       /* for an epoll instance: number of members from outside */
+	uint32_t first;         /* as a member: its first entry in `memberships`; 0: none */
 } table[DESCRIPTORS];
-static struct membership { /* of a descriptor in an epoll instance */
+static struct membership { /* membership of a descriptor in an epoll instance */
 	int32_t set;
 	uint32_t next;
 	uint64_t data;            /* of the member, as epoll_ctl gave it */
-	uint32_t events;          /* that the instance reports of it */
+	uint32_t events;          /* events that the instance reports of it */
 } memberships[DESCRIPTORS];       /* the first is not used */
 static uint32_t used = 1, unused; /* first place never used; list of free ones */
 static int highest;               /* of the members */
-static bool seen; /* is anything from outside?  Until then numbers are not recorded. */
+static bool seen; /* was any descriptor from outside? Until then numbers are not recorded. */
 
 static struct descriptor *entry(int fd)
 {
@@ -118,7 +118,7 @@ static uint32_t unix_peer(const struct stat *status)
 	return peer;
 }
 
-/* Has the process the other end of this socket, too? */
+/* Does the process have the other end of this socket, too? */
 static bool has_peer(const struct stat *status, uint32_t *peer)
 {
 	*peer = unix_peer(status);
@@ -130,7 +130,7 @@ static bool has_peer(const struct stat *status, uint32_t *peer)
 	return false;
 }
 
-/* A pipe, or a pair of sockets, that was there before and has both ends here. */
+/* Links an inherited pipe, or pair of sockets, with both ends here. */
 static void lead_inherited(int fd)
 {
 	struct stat first, s;
@@ -161,7 +161,7 @@ static bool leads_outside(int fd)
 	struct stat s;
 	struct termios terminal;
 	uint32_t peer;
-	if (fd == 1 || fd == 2 || !status_of(fd, &s)) /* those print, on replay as well */
+	if (fd == 1 || fd == 2 || !status_of(fd, &s)) /* output is printed on replay as well */
 		return false;
 	if (S_ISCHR(s.st_mode))
 		return syscall(SYS_ioctl, fd, TCGETS, &terminal) == 0;
@@ -215,7 +215,7 @@ bool outside_is_inside(int fd)
 
 /* ---- members of epoll instances ---- */
 
-/* The descriptor's place in the instance, or where one would go: at the end. */
+/* The descriptor's entry in the instance, or the end of the list. */
 static uint32_t *membership_in(struct descriptor *d, int set)
 {
 	uint32_t *at = &d->first;
@@ -263,8 +263,8 @@ static const char *next_member(const char *text, struct member *m)
 
 enum { NESTED = 5, MEMBERS_TEXT = 1 << 15 };
 
-/* The kernel's list of the members, as a closed descriptor's file can still be one; NULL:
- * nothing, or too much for the room. */
+/* The kernel's list of the members, since the file of a closed descriptor may still be one;
+ * NULL: unknown, or too long for the room. */
 static const char *members_of(int set, pid_t tid, char *text)
 {
 	char path[64] = "/proc/self/task/";
@@ -462,8 +462,7 @@ static bool in_use(int fd)
 	return syscall(SYS_fcntl, fd, F_GETFD) >= 0;
 }
 
-/* Moves it to the number that it had in the recording, when that is free by the turn of its
- * thread. */
+/* Moves a descriptor to its number in the recording, if that is free in its thread's turn. */
 static int move_to(struct thread *t, int fd, int wanted)
 {
 	if (fd == wanted)
@@ -478,7 +477,7 @@ static int move_to(struct thread *t, int fd, int wanted)
 	return wanted;
 }
 
-/* As outside_fresh, of one that had the number `wanted`. */
+/* As outside_fresh, for a descriptor that had the number `wanted`. */
 static void remember(int fd, int wanted, enum origin origin)
 {
 	struct descriptor *d = entry(fd);
@@ -617,7 +616,8 @@ static bool says(int fd, int set, uint64_t data)
 
 int outside_member_of(int set, uint64_t data)
 {
-	int likely_one = (int)(uint32_t)data; /* most programs give the descriptor itself */
+	int likely_one = (int)(uint32_t)data; /* most programs use the descriptor itself as
+	                                       * data */
 	if (says(likely_one, set, data))
 		return likely_one;
 	for (int fd = 0; fd <= highest; fd++)

@@ -28,7 +28,8 @@ struct thread_signals {
 	volatile unsigned arrived;
 	volatile bool away; /* in a blocking call, without the token */
 	bool interrupted;   /* a handler has run since this was last cleared, */
-	bool must_end;      /* and one that ends calls which others let go on (no SA_RESTART) */
+	bool must_end;      /* and one that ends calls which other handlers let continue (no
+	                     * SA_RESTART) */
 	bool reminded;
 	int reminder; /* the kernel's id of the timer, while `reminded` */
 };
@@ -39,13 +40,13 @@ enum inputs { INPUTS_NONE, INPUTS_ORDERED, INPUTS_KEPT, INPUTS_ASKED, INPUTS_GIV
 
 /* Replay: a thread's inputs. */
 struct thread_input {
-	bool starves;    /* it waits for an input that is not in the recording */
-	unsigned hungry; /* how often it asked for such */
+	bool starves;    /* the thread waits for an input that the recording lacks */
+	unsigned hungry; /* how often it asked for one */
 	const struct log_input *next, *end; /* still to be given */
 };
 
 enum origin {
-	ORIGIN_UNKNOWN, /* not asked for yet, or closed */
+	ORIGIN_UNKNOWN, /* not examined yet, or closed */
 	ORIGIN_INSIDE,  /* the process's own, or a file: always for real */
 	ORIGIN_SET,     /* an epoll instance: from outside as long as a member is */
 	ORIGIN_LINKED,  /* a socket whose other end is the process's own, too: its data is
@@ -65,23 +66,23 @@ struct given {
 	uint32_t length[LOG_PARTS];
 	uint32_t extra;
 	bool own;      /* a datagram of the process to itself */
-	bool recorded; /* false: the recording has none (any more), and this is made up */
+	bool recorded; /* false: the recording has none (left), and this is made up */
 };
 
 /* ---- the table of descriptors: outside.c ---- */
 
-/* Does a call on it bring input from outside, to be recorded or given? */
+/* Does a call on it bring input from outside, which is recorded or replayed? */
 bool outside(struct thread *t, int fd);
-/* Are its state and options (fcntl, getsockopt, ...) recorded and given? */
+/* Are its state and options (fcntl, getsockopt, ...) recorded and replayed? */
 bool outside_asked(struct thread *t, int fd);
 bool outside_is_inside(int fd); /* known to be the process's own: for members of a set */
-/* Can nothing but the process's own threads bring one of the events that are waited for?  Of an
- * epoll instance: of any of its members.  May be asked without the token while all wait; `tid`:
- * a live thread. */
+/* Can only the process's own threads cause one of the events that are waited for? For an
+ * epoll instance: an event of any of its members. May be asked without the token while all
+ * wait; `tid`: a live thread. */
 bool outside_only_own(const struct pollfd *f, pid_t tid);
 /* May such an event be on its way, through the network? */
 bool outside_comes_late(const struct pollfd *f);
-/* channel_wanted(), of an epoll instance for one of its members. */
+/* channel_wanted() for one of an epoll instance's members. */
 unsigned outside_wanted(const struct pollfd *f);
 void outside_fresh(int fd, enum origin origin);
 void outside_copied(int from, int to);
@@ -89,31 +90,29 @@ void outside_closing(struct thread *t, int fd, uintptr_t pc);
 /* Replay: the number that it had in the recording. */
 int outside_recorded(int fd);
 /*
- * The descriptor `fd` has been made, or (-1) not.  Replay: it gets the number that it had in
- * the recording, if that is free, for along a witness the former owner of the number may not
- * yet have closed it.  The number; errno stays.
+ * The descriptor `fd` has been made, or (-1) not. Replay: it gets its number in the
+ * recording, if that is free: along a witness the former owner may not have closed it yet.
+ * Returns the number; errno stays.
  */
 int outside_made(struct thread *t, enum log_input_call call, int fd, enum origin origin,
                  uintptr_t pc);
 /* Replay: a placeholder descriptor, with the number `wanted` if that is free; -1 and errno when
  * none can be made. */
 int outside_stand_in(struct thread *t, int wanted, int flags);
-/* Replay: a descriptor that has been made gets the number `wanted`, if it is free; the number.
- */
+/* Replay: gives a new descriptor the number `wanted`, if it is free; returns the number. */
 int outside_renumbered(struct thread *t, int fd, int wanted, enum origin origin);
-bool outside_both_ends(int fd); /* of a pipe: has the process both? */
-/* The channel read from, and the one written to, by the descriptor, when that is the process's
- * own; 0: none.
- */
+bool outside_both_ends(int fd); /* does the process have both ends of the pipe? */
+/* The channel that the descriptor reads from, and the one it writes to, if it is the
+ * process's own; 0: none. */
 unsigned outside_reads(int fd);
 unsigned outside_writes(int fd);
 void outside_leads(int fd, unsigned reads, unsigned writes);
-/* A socket has turned out to be one end of a connection of the process to itself.  Replay: the
- * descriptor is now another file than the one that epoll instances know, and they learn it. */
+/* A socket has turned out to be one end of a connection of the process to itself. Replay: the
+ * descriptor is then another file than the one in epoll instances, which are updated. */
 void outside_link(int fd, unsigned reads, unsigned writes);
 
-/* A descriptor goes into a message (SCM_RIGHTS) through the channel, and comes out of one: then
- * it has this number. */
+/* A descriptor is sent in a message (SCM_RIGHTS) through the channel; and one is received:
+ * then it has this number. */
 void outside_passes(unsigned channel, int fd);
 int outside_got(struct thread *t, unsigned channel, int fd, uintptr_t pc);
 
@@ -122,7 +121,7 @@ int outside_got(struct thread *t, unsigned channel, int fd, uintptr_t pc);
 /* Does the C library read streams through descriptor_read()? */
 bool streams_read_here(void);
 
-/* True: it is a FIFO that has been opened by name, and *fd is what open() returns. */
+/* True: it is a FIFO that was opened by name, and *fd is the result of open(). */
 bool fifo_opened(struct thread *t, int folder, const char *path, int flags, uintptr_t pc,
                  int *fd);
 /* As read(), without an event for the bytes. */
@@ -137,17 +136,17 @@ struct connection;
  * NULL; *full: the call would have to wait for an accept. */
 struct connection *connection_begins(struct thread *t, int fd, const struct sockaddr *a,
                                      socklen_t length, bool *full, uintptr_t pc);
-/* The call of one that has to wait for an accept: the call's result, and errno. */
+/* The call of a connection that has to wait for an accept: the call's result, and errno. */
 int connection_waits(struct thread *t, const struct connection *c, int fd,
                      const struct sockaddr *a, socklen_t length, uintptr_t pc);
-/* After it, whatever came of it; errno stays. */
+/* After the connect, successful or not; errno stays. */
 void connection_made(struct connection *c, int fd, int result);
-/* After an accept: `made` is the other end, or (NULL) of a connection from outside. */
+/* After an accept: `made` is the other end, or (NULL) belongs to a connection from outside. */
 struct connection *connection_accepted(struct thread *t, int listener, int made, uintptr_t pc);
-/* The part that is kept with connect and accept of one. */
+/* The part recorded with connect and accept of one. */
 struct piece connection_piece(const struct connection *c);
-/* Replay: the connect, or accept, that was kept with this piece.  For an accept the new
- * descriptor. */
+/* Replay: the connect, or accept, that was recorded with this piece. For an accept returns
+ * the new descriptor. */
 void connection_given(struct thread *t, int fd, int result, const void *piece, size_t length,
                       uintptr_t pc);
 int connection_given_accept(struct thread *t, int listener, int wanted, int flags,
@@ -155,9 +154,9 @@ int connection_given_accept(struct thread *t, int listener, int wanted, int flag
 /* The channel that a datagram goes to, from this socket to `a` (NULL: its peer); 0: none of
  * the process's own. *target: the value recorded for that with the call, else 0. */
 unsigned datagram_channel(int fd, const struct sockaddr *a, socklen_t length, uint32_t *target);
-/* Replay: a datagram is sent to the socket that was kept as `target`. */
+/* Replay: sends a datagram to the socket recorded as `target`. */
 void datagram_given(struct thread *t, uint32_t target, uintptr_t pc);
-/* Replay: before a datagram of the process's own is given, it has to be sent. */
+/* Replay: waits until a datagram of the process's own has been sent. */
 void datagram_await(struct thread *t, int fd, const struct given *g);
 /* A datagram socket was made. */
 void datagram_socket(int fd);
@@ -168,7 +167,7 @@ void connection_closed(int fd);
 unsigned channel_new(bool counter);
 /* No other process can write to it or read from it. */
 void channel_is_own(unsigned channel);
-/* It is a listening socket's: others may connect to it, but only the process accepts. */
+/* It is a listening socket's channel: others may connect, but only the process accepts. */
 void channel_listens(unsigned channel);
 /* A read takes all bytes available: such a channel's messages have its number. `pages`: a
  * pipe's room, 0: not known. */
@@ -176,24 +175,24 @@ void channel_holds_bytes(unsigned channel, unsigned pages);
 /* The channel's number, for a thread that waits for ever for such events of the descriptor; a
  * channel without such messages gets one then.  0: too many. */
 unsigned channel_wanted(int fd, short events);
-/* Can nothing but the process's own threads bring such an event? */
+/* Can only the process's own threads cause such an event? */
 bool channel_only_own(int fd, short events);
 /* May written bytes still be on their way (a network's socket)? */
 bool channel_comes_late(int fd, short events);
 /* A child process has a copy of every descriptor from now on, */
 void channels_forked(struct thread *t, uintptr_t pc);
-/* or another process of some that lead there. */
+/* or another process has some that lead there. */
 void channel_passed(struct thread *t, unsigned channel, uintptr_t pc);
 /* Before another program is started, which gets the descriptors that are not closed then;
  * `all`: any may be kept open for it. */
 void outside_spawns(struct thread *t, bool all, uintptr_t pc);
 /* Bytes arrive there a little later (a network's socket): await it after a write. */
 void channel_is_late(unsigned channel);
-/* Each write is read whole, alone. */
+/* Each write is read whole, by itself. */
 void channel_of_datagrams(unsigned channel);
 void channel_held(unsigned channel); /* one descriptor more, or less, leads there */
 void channel_left(unsigned channel);
-/* Replay: before a call that was such an event. */
+/* Replay: waits before a call that was such an event. */
 void channel_turn(struct thread *t, unsigned channel, enum log_tag tag, uintptr_t pc);
 /* After the call; errno stays. */
 void channel_wrote(struct thread *t, unsigned channel, int64_t bytes, uintptr_t pc);
@@ -201,7 +200,7 @@ void channel_wrote(struct thread *t, unsigned channel, int64_t bytes, uintptr_t 
 void channel_read(struct thread *t, unsigned channel, int64_t bytes, bool waits, uintptr_t pc);
 /* A read of 0 bytes that asked for some: every writer has closed it. */
 void channel_ended(struct thread *t, unsigned channel, bool waits, uintptr_t pc);
-/* Nothing more comes from this end: shutdown(). */
+/* Nothing more will come from this end: shutdown(). */
 void channel_sent(struct thread *t, uintptr_t pc); /* replay: the plan's event of a write */
 void channel_shut(struct thread *t, unsigned channel, uintptr_t pc);
 void channel_reader(unsigned channel, int fd); /* -1: that one is no more */
@@ -215,7 +214,7 @@ void channel_ready(struct thread *t, unsigned channel, uintptr_t pc);
 void channel_closing(struct thread *t, int fd, bool told, unsigned writes, uintptr_t pc);
 void channel_numbered(struct thread *t, int fd, uintptr_t pc);
 
-/* Members of epoll instances.  -1: none. */
+/* Members of epoll instances. -1: none. */
 void outside_member(int set, int fd, int operation, uint32_t events, uint64_t data);
 int outside_member_of(int set, uint64_t data);
 /* Replay: the data that the instance returns for the member that had this number; false when
@@ -233,57 +232,58 @@ void input_keep(struct thread *t, enum log_input_call call, int fd, int64_t resu
                 const struct piece *parts, unsigned count, uint32_t extra);
 void input_keep_became(struct thread *t, enum log_input_call call, int fd, int64_t result,
                        const struct piece *parts, unsigned count);
-/* A part out of several places: the first `bytes` of them. */
+/* Keeps a part from several places: their first `bytes`. */
 void input_keep_scattered(struct thread *t, enum log_input_call call, int fd, int64_t result,
                           const struct iovec *v, size_t count, const struct piece *parts,
                           unsigned part_count, uint32_t extra);
 /*
- * Replay: true when the result is given and the call is not to be made; errno is as it was
- * then. `most`: bytes of the caller's room, or to be written.  A call that the
- * recording does not have there leaves the plan.
+ * Replay: true when the result is replayed and the call is not to be made; errno is as
+ * recorded. `most`: bytes of the caller's room, or to be written. A call that the recording
+ * does not have there leaves the plan.
  */
 bool input_given(struct thread *t, enum log_input_call call, int fd, uint64_t most,
                  struct given *g);
-/* The same for a descriptor's state and options. */
+/* input_given for a descriptor's state and options. */
 bool input_state_given(struct thread *t, enum log_input_call call, int fd, struct given *g);
-/* The same of a wait that would begin with descriptors of the process alone. */
+/* input_given for a wait that would begin with descriptors of the process alone. */
 bool input_became(struct thread *t, enum log_input_call call, int fd);
-/* The thread's next input, when it is of this call; without waiting, and it stays the next. */
+/* The thread's next input, if it is of this call; without waiting, and it remains the next. */
 const struct log_input *input_next(struct thread *t, enum log_input_call call);
 void input_taken(struct thread *t);
-/* After the plan: a signal that is still to come, when nothing else is, comes now. */
+/* After the plan: a pending recorded signal comes now, when no other input is left. */
 bool input_last_signal(struct thread *t);
 void input_given_wait(struct thread *t, enum log_input_call call, int fd, struct given *g);
-/* End of the recorded input: wait for descriptors of the process (there may be none), until the
- * deadline if `timed`.  Is one ready? */
+/* At the end of the recorded input: waits for descriptors of the process (perhaps none),
+ * until the deadline if `timed`. Is one ready? */
 bool input_starve(struct thread *t, struct pollfd *fds, unsigned count, bool timed,
                   uint64_t deadline);
 
 /* ---- stream_input.c ---- */
 void streams_init(void);
-/* fopen of a FIFO to read from; NULL: it is none. */
+/* fopen of a FIFO to read from; NULL: it is not a FIFO. */
 FILE *fifo_stream(const char *path, const char *mode, uintptr_t pc);
 
 /* ---- inputs.c ---- */
-/* A handler runs now; `within`: the process sent the signal itself. */
+/* A handler is about to run; `within`: the process sent the signal itself. */
 void input_keep_signal(struct thread *t, int number, bool within);
-/* Replay: the handlers run that did when the thread was as far as it is.  True when one did. */
+/* Replay: runs the handlers that ran when the thread was as far as it is. True when one did. */
 bool input_signals(struct thread *t);
 
 /* ---- faults.c ---- */
 void faults_init(void);
-/* Does a memory fault of the calling thread reach a handler of the runtime's?  Not where the
- * program blocks the signal, ignores it, or has a handler for one time. */
+/* Does a memory fault of the calling thread reach a handler of the runtime's? Not if the
+ * program blocks or ignores the signal, or has a one-time handler. */
 bool faults_caught(void);
 
 /* ---- handlers.c ---- */
 bool signal_has_handler(int number);
-/* The thread stands at a safe place, with the token: handlers of signals that have come run. */
+/* The thread is at a safe place, with the token: runs the handlers of signals that have
+ * come. */
 void handlers_run(struct thread *t);
-/* Replay: the handler runs that did here; false when the program has none. */
+/* Replay: runs the handler that ran here; false when the program has none. */
 bool handler_given(struct thread *t, int number, bool within);
-/* After a signal was sent within the process: it has come to its thread, unless that blocks it.
- * `before`: signals_arrived() before the sending. */
+/* After a signal was sent within the process: waits until it has come to its thread, unless
+ * that blocks it. `before`: signals_arrived() before the sending. */
 void signal_settle(int number, unsigned before);
 unsigned signals_arrived(void);
 void timer_signal(int number, bool armed, uintptr_t pc); /* a timer that sends it was set */
@@ -291,6 +291,6 @@ void timer_signal(int number, bool armed, uintptr_t pc); /* a timer that sends i
 bool handler_syscall(struct thread *t, long number, const long a[6], long *result);
 
 /* ---- signals.c ---- */
-uint64_t signal_message(int number); /* of its sender, once; or 0 */
+uint64_t signal_message(int number); /* message of its sender, returned once; or 0 */
 
 #endif

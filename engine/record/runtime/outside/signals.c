@@ -65,7 +65,7 @@ int interposed_gsignal(int number)
 	return raise(number);
 }
 
-/* Replay: the signal that the wait brought from outside; 0 when it brought none. */
+/* Replay: the signal from outside that ended the wait; 0: none. */
 static int given(struct thread *t)
 {
 	const struct log_input *in =
@@ -78,7 +78,7 @@ static int given(struct thread *t)
 	return (int)in->result;
 }
 
-/* Return a recorded signal: its number. */
+/* Returns a recorded signal's number. */
 static int tell(int number, int *n, siginfo_t *info)
 {
 	if (n)
@@ -96,7 +96,7 @@ static void kept(struct thread *t, int number)
 		input_keep(t, LOG_INPUT_sigwait, -1, number, NULL, 0, 0);
 }
 
-/* The scheduler steps aside; then the signal's message has come. */
+/* The scheduler steps aside; then the signal's message is received. */
 #define WAITING(name, parameters, call, came, n_, info_) \
 	INTERPOSED(name); \
 	int interposed_##name parameters \

@@ -79,7 +79,7 @@ int interposed_shutdown(int fd, int how)
 	return result;
 }
 
-/* The same with the bytes written to `p`, which has room for *n. */
+/* ASKS with the bytes written to `p`, which has room for *n. */
 #define ASKS(name, parameters, arguments, fd, p, n) \
 	INTERPOSED(name); \
 	int interposed_##name parameters \
@@ -251,7 +251,7 @@ PAIRS(pipe2, (int ends[2], int flags), (ends, flags), pipe)
 PAIRS(socketpair, (int domain, int type, int protocol, int ends[2]),
       (domain, type, protocol, ends), socketpair)
 
-/* A file is looked at when it is first read: it may be a terminal. */
+/* A file is examined when it is first read: it may be a terminal. */
 #define OPENS(name, parameters, arguments, folder, flags) \
 	INTERPOSED(name); \
 	int interposed_##name parameters \

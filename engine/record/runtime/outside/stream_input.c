@@ -17,8 +17,8 @@
 
 INTERPOSED(pclose);
 
-/* On replay the same must not ask for less, and how much it asks for is the descriptor's
- * affair. */
+/* Replay must not ask for less than the recording; reading as much as is available is left to
+ * the descriptor. */
 enum { MOST_AT_ONCE = 1024 };
 
 static ssize_t stream_read(FILE *f, void *p, ssize_t size)
@@ -60,7 +60,7 @@ static struct opening { /* a FIFO that threads are about to open */
 	bool met; /* both at once */
 } opening[MAX_OPENING];
 
-/* The FIFO that the caller is about to open; it holds the token, but not while it waits. */
+/* The FIFO that the caller is about to open; it holds the token, except while it waits. */
 static struct opening *begin_opening(const struct stat *s, bool writer)
 {
 	struct opening *o = NULL;
@@ -94,7 +94,7 @@ static bool end_opening(struct opening *o, bool writer)
 	return o->met;
 }
 
-/* It waits until a thread of this or another process opens the other end. */
+/* Opens a FIFO: waits until a thread of this or another process opens the other end. */
 static int open_fifo(struct thread *t, int folder, const char *path, int flags,
                      const struct stat *status, uintptr_t pc)
 {
@@ -141,7 +141,7 @@ bool fifo_opened(struct thread *t, int folder, const char *path, int flags, uint
 	return is;
 }
 
-/* Of a stream that is only read; NULL: another, to be opened by the library itself. */
+/* A stream that is only read; NULL: another, which the library opens itself. */
 FILE *fifo_stream(const char *path, const char *mode, uintptr_t pc)
 {
 	struct thread *t = recording();

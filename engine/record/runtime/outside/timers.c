@@ -21,11 +21,11 @@ static struct alarm {
 	timer_t id;
 	void (*function)(union sigval);
 	union sigval value;
-	struct thread *owner; /* whose child the thread is said to be */
+	struct thread *owner; /* the thread's parent, as recorded */
 	uint64_t message;
 } alarms[MAX_TIMERS];
 
-/* Those that send a signal. */
+/* Timers that send a signal. */
 static struct {
 	timer_t id;
 	int number;

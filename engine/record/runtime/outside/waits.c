@@ -17,7 +17,7 @@
 
 INTERPOSED(poll, ppoll, select, pselect, epoll_ctl, epoll_wait, epoll_pwait, epoll_pwait2);
 
-enum { PATIENCE = 100 }; /* time limits that end in vain after the recorded input */
+enum { PATIENCE = 100 }; /* time limits that expire without input after the recorded input */
 
 static void wait_here(struct thread *t, struct pollfd *fds, unsigned n, int64_t milliseconds,
                       enum log_call call, uintptr_t pc)
@@ -52,7 +52,7 @@ static int or_interrupted(struct thread *t, int result)
 	return -1;
 }
 
-/* Until every one of them is ready; those with a negative descriptor do not count. */
+/* Waits until every one of them is ready; those with a negative descriptor do not count. */
 static void await_all(struct thread *t, struct pollfd *fds, unsigned n)
 {
 	struct timespec zero = { 0, 0 };
@@ -62,8 +62,8 @@ static void await_all(struct thread *t, struct pollfd *fds, unsigned n)
 			sched_wait_files(t, &fds[i], 1, false, 0);
 }
 
-/* After the plan, with nothing to be said: for one of them, which are the process's own, or for
- * the time.  False when it is over and nothing came. */
+/* After the plan, without a recorded result: waits for one of these, which are the process's
+ * own, or for the time. False when it is over and none is ready. */
 static bool await_more(struct thread *t, struct pollfd *fds, unsigned n, int64_t milliseconds)
 {
 	if (!rt.on)
@@ -83,7 +83,7 @@ static bool any_outside(struct thread *t, const struct pollfd *fds, unsigned n)
 {
 	bool any = false;
 	for (unsigned i = 0; rt.inputs && i < n; i++)
-		any |= outside(t, fds[i].fd); /* of all: which are, is recorded here */
+		any |= outside(t, fds[i].fd); /* for all of them: outside() records which are */
 	return any;
 }
 
@@ -201,7 +201,7 @@ int __poll_chk(struct pollfd *fds, nfds_t n, int timeout, size_t room)
 	                               : poll_here(fds, n, timeout, CALLER());
 }
 
-/* With a mask of signals for as long as it waits, the scheduler steps aside. */
+/* A wait with a mask of signals: the scheduler steps aside. */
 static void step_aside(struct thread *t, struct pollfd *fds, unsigned n, enum log_call frame,
                        uintptr_t pc)
 {
@@ -220,7 +220,7 @@ static void step_back(struct thread *t)
 	errno = error;
 }
 
-/* A wait without a time limit is made of such parts, between which the thread looks whether
+/* A wait without a time limit is made in slices, between which the thread checks whether
  * anything can end it. */
 enum { SLICE_MS = 250 };
 static const struct timespec slice = { 0, SLICE_MS * 1000000 };
@@ -276,7 +276,7 @@ int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 	                               : ppoll_here(fds, n, timeout, mask, CALLER());
 }
 
-/* The three sets of a select, as poll has them. */
+/* The three sets of a select, in poll's form. */
 struct sets {
 	int n;
 	fd_set *r, *w, *e;
@@ -365,7 +365,7 @@ int interposed_select(int n, fd_set *restrict r, fd_set *restrict w, fd_set *res
 	return out ? select_kept(t, &s, LOG_INPUT_select, result) : result;
 }
 
-/* The program's sets are as they were, when nothing has come. */
+/* With no event, the program's sets are unchanged. */
 static int select_slice(struct sets *s, const sigset_t *mask)
 {
 	fd_set r, w, e;
@@ -439,8 +439,8 @@ int interposed_epoll_ctl(int set, int operation, int fd, struct epoll_event *eve
 }
 
 /*
- * Kept with the events: for each the descriptor, + 1, and whether it is the process's own.  The
- * instance's word for it may differ between this run and the recording.
+ * Recorded with the events: for each the descriptor, + 1, and whether it is the process's
+ * own. The instance's data for it may differ between this run and the recording.
  */
 enum { OWN = 1 << 30 };
 

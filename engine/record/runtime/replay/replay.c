@@ -152,8 +152,8 @@ uint64_t replay_turn(uint32_t thread)
 	return thread < rt.config.thread_count ? first_of[thread] : UINT32_MAX;
 }
 
-/* The turn of the wake of a thread that waits for a condition now, where a signal is to end its
- * wait; or the last step of all, which may be one. */
+/* The plan's turn for the wake of a thread that waits for a condition, when a signal is to
+ * end its wait; or the last step of all, which may be one. */
 uint64_t replay_wake_turn(uint32_t thread)
 {
 	uint32_t i = thread < rt.config.thread_count ? first_of[thread] : UINT32_MAX;
@@ -200,7 +200,7 @@ static void diverged(struct thread *t, enum log_divergence why, uintptr_t pc)
 	rt_finish(LOG_DIVERGED);
 	rt.header->replayed = position;
 	phase = OVER;
-	rt.replay = false; /* the program goes on by itself, to its end */
+	rt.replay = false; /* the program runs freely to its end */
 }
 
 static void log_stack(unsigned side, const struct thread *t)
@@ -224,7 +224,7 @@ static void hold(struct thread *t)
 	__atomic_store_n(&rt.header->stopped, 1, __ATOMIC_RELEASE);
 	clock_pair();
 	if (rt.config.hold ==
-	    LOG_HOLD_PAIR) { /* until the parent (a debugger is at work) says go on */
+	    LOG_HOLD_PAIR) { /* until the parent (with a debugger) lets it continue */
 		while (__atomic_load_n(&rt.header->stopped, __ATOMIC_ACQUIRE) == 1) {
 			struct timespec pause = { 0, 20000000 };
 			syscall(SYS_nanosleep, &pause, NULL);
@@ -234,7 +234,8 @@ static void hold(struct thread *t)
 		phase = OVER;
 }
 
-/* Any event of the thread is accepted, or none: it goes on after the plan. */
+/* Is the last step optional: any event of the thread is accepted, or none, as it continues
+ * after the plan? */
 static bool is_optional(void)
 {
 	return phase == FOLLOWING && steps[position].tag == LOG_NOTHING &&
@@ -259,8 +260,8 @@ static bool awaits_arrival(const struct thread *t)
 	       steps[first_of[t->id]].tag == LOG_FLUSH;
 }
 
-/* Where `t` stands: before its next event, before a call that is none, or before it can go on
- * when its stores have arrived that the plan lets arrive before its next event. */
+/* Position of `t`: before its next event, before a call that is no event, or before it can
+ * continue when the stores have arrived that the plan lets arrive before its next event. */
 enum stand { BEFORE_EVENT, BEFORE_CALL, BEFORE_ARRIVALS };
 
 /* Whose turn is it? */
@@ -364,7 +365,7 @@ void replay_refuse(struct thread *t, uintptr_t pc)
 	diverged(t, DIVERGED_OPERATION, pc);
 }
 
-/* The plan's next steps, as far as they are arrivals of stores. */
+/* Executes the plan's next steps that are arrivals of stores. */
 static void arrivals(struct thread *t)
 {
 	while (rt.replay && phase == FOLLOWING && position < rt.config.plan_length &&
@@ -398,7 +399,7 @@ void replay_left(struct thread *t, const char *text)
 	diverged(t, DIVERGED_INPUT, 0);
 }
 
-/* Has `t`, whose turn it is, spent a second of processor time in giving way? */
+/* Has `t`, whose turn it is, spent a second of processor time on giving way? */
 static bool pauses_only(struct thread *t)
 {
 	enum { LOOK = 1024 };

@@ -17,11 +17,11 @@
 
 #include "engine/record/runtime/core/base.h"
 
-/* Of a thread whose next event is not the plan's next. */
+/* State of a thread whose next event is not the plan's next. */
 struct thread_replay {
 	uint64_t pauses; /* how often it gave way since its `ordinal` + 1 became `paused` */
 	uint64_t paused;
-	uint64_t pause_start; /* its processor time, in nanoseconds, when that had begun */
+	uint64_t pause_start; /* its processor time, in nanoseconds, when that began */
 	uint64_t released;    /* its `ordinal` + 1 when the plan last ended its futex wait */
 };
 
@@ -31,7 +31,7 @@ void replay_pause(struct thread *t); /* no event follows: it gives way */
 void replay_event(struct thread *t, enum log_tag tag, uintptr_t pc);
 bool replay_answer(struct thread *t, uint32_t clock, struct timespec *answer);
 uint32_t replay_child(uint32_t parent, uint32_t ordinal);
-/* The thread's inputs in the recording; an empty range without inputs. */
+/* The thread's recorded inputs; an empty range without inputs. */
 void replay_inputs(uint32_t id, const struct log_input **from, const struct log_input **end);
 /* Before a call that is no event: waits for the thread's turn. */
 void replay_call(struct thread *t);
@@ -39,18 +39,18 @@ void replay_call(struct thread *t);
 void replay_arrivals(struct thread *t);
 /* Is this the thread's next event in the plan? */
 bool replay_expects(const struct thread *t, enum log_tag tag, uintptr_t pc);
-/* The step that the thread's next event is, or NULL when it has none now; its number. */
+/* The step of the thread's next event, or NULL when it has none now; its number. */
 const struct log_step *replay_step(const struct thread *t);
 uint32_t replay_step_number(const struct log_step *step);
-/* STEP_STORE + the step of the event that was just made, while the plan is followed; else 0. */
+/* STEP_STORE + the step of the last event, while the plan is followed; else 0. */
 uint32_t replay_made(void);
 /* Reports that the event before `pc` is not the plan's. */
 void replay_refuse(struct thread *t, uintptr_t pc);
-/* Is everybody still before the pair, so that nothing may differ? */
+/* Are all threads still before the pair, so that nothing may differ? */
 bool replay_strict(void);
 /* The thread asked for another input than in the recording, which `text` names. */
 void replay_left(struct thread *t, const char *text);
-/* Is the block that has just been freed to stay, filled, for the use after its free? */
+/* Should the block that was just freed stay, filled, for the use after its free? */
 bool replay_poisons(void);
 uint64_t replay_turn(uint32_t thread);
 uint64_t replay_wake_turn(uint32_t thread); /* when it comes next in the plan */
@@ -59,13 +59,13 @@ uint32_t replay_next(void); /* the thread whose turn it is; UINT32_MAX: none's *
 /* ---- clock.c: rt.clocked; data for a debugger to go back (struct log_debug) ---- */
 
 void clock_init(void);
-/* `t` has made an event, or begins; it goes on at `pc`. */
+/* `t` has made an event, or begins; it continues at `pc`. */
 void clock_tick(struct thread *t, uintptr_t pc);
-/* The token holder's thread is one of the process's. */
+/* The token's holder is a thread of this process. */
 void clock_thread(const struct thread *t);
 /* Both threads stand before the pair. */
 void clock_pair(void);
-/* The process is about to end, for good. */
+/* The process is about to end. */
 void clock_end(void);
 /* Before any code of the program: waits for the debugger. */
 void clock_hold(const void *program_main);

@@ -59,7 +59,7 @@ static uint64_t worked(const struct thread *t)
 
 bool poll_spins(struct thread *t)
 {
-	enum { LITTLE = 40 }; /* accesses between two looks, as the budget counts */
+	enum { LITTLE = 40 }; /* accesses between two looks, by the budget's count */
 	if (worked(t) - t->poll.worked > LITTLE)
 		t->poll.spins = 0;
 	return t->poll.spins >= SPIN_LIMIT;
@@ -81,9 +81,9 @@ static void settle_unseen(struct thread *t)
 }
 
 /*
- * At a scheduling point: the same for a plain variable (volatile, or not optimised), whose
- * reads are too cheap to look after each.  When the log ends in nothing but one read of one
- * value, they become one and its repetitions.
+ * At a scheduling point: handles looks at a plain variable (volatile, or not optimised),
+ * whose reads are too cheap to check after each. When the log ends in reads of one value
+ * only, they become one with its repetitions.
  */
 void poll_settle(struct thread *t)
 {
@@ -118,16 +118,17 @@ void poll_settle(struct thread *t)
 	t->poll.worked = worked(t);
 }
 
-/* Is the word a state of the thread (memory/state.c)? One that counts its rounds has others. */
+/* Is the word a state of the thread (memory/state.c)? A thread that counts its rounds changes
+ * state. */
 static bool is_state(const uint64_t *word)
 {
 	return word[-1] == log_word(LOG_STATE, 0, 0);
 }
 
 /*
- * Do the accesses of some site come `period` words later at another place?  A loop over an
- * array ends the log in equal words, too, for they have the distance from the site's last
- * place.
+ * Do the accesses of some site move to another place `period` words later? A loop over an
+ * array also ends the log in equal words, since these contain the distance from the site's
+ * last place.
  */
 static bool moves_on(const struct stream *s, size_t period)
 {
@@ -178,7 +179,7 @@ bool poll_waits(const struct thread *t)
 	return t->poll.spins >= SPIN_LIMIT && t->poll.news == poll_news(t);
 }
 
-/* Returned from and called again, perhaps, but back in the frames of the last look? */
+/* Is the thread, perhaps after returns and calls, in the frames of the last look? */
 static bool same_frames(const struct thread *t)
 {
 	if (!(t->todo & TODO_FRAMES))
@@ -233,7 +234,7 @@ bool poll_again(struct thread *t, const volatile void *p, uint64_t value, uintpt
 	return true;
 }
 
-/* The last look's record is the stream's last. */
+/* Keeps the last look's record, which is the stream's last. */
 void poll_remember(struct thread *t, const volatile void *p, uint64_t value, uintptr_t pc)
 {
 	struct poll *l = &t->poll;
@@ -242,7 +243,7 @@ void poll_remember(struct thread *t, const volatile void *p, uint64_t value, uin
 	l->value = value;
 	l->pc = pc;
 	if (rt.replay)
-		return; /* replay_event says how often it comes again */
+		return; /* replay_event sets the number of repetitions */
 	l->repeats = 0;
 	bool counts = rt.controlled && s->chunk && looks_count();
 	l->end = counts ? s->next : NULL;
@@ -267,7 +268,7 @@ void poll_look(struct thread *t, const volatile void *p, uint64_t value, uintptr
 	l->seen[i].value = value;
 	if (l->spins >= SPIN_LIMIT || rt.replay)
 		poll_remember(t, p, value, pc);
-	/* Give way when it begins to spin; later the scheduler has said how long it may. */
+	/* gives way when it begins to spin; later the scheduler's patience decides */
 	if (t->budget > 0 &&
 	    (l->spins == SPIN_LIMIT || (l->spins > SPIN_LIMIT && !looks_count()))) {
 		t->drawn -= t->budget;

@@ -65,7 +65,7 @@ void sched_wait_turn(struct thread *t)
 {
 	const uint64_t soon = 1000000, most = rt.config.watchdog_ms * 1000000ull;
 	struct look seen = { .turns = UINT64_MAX };
-	uint64_t pause = soon; /* until the next look after the holder */
+	uint64_t pause = soon; /* time until the next look at the holder */
 	t->gate |= GATE_WAITING;
 	if (rt.one_thread)
 		contexts_wait(t);
@@ -160,12 +160,12 @@ void sched_lowest(struct thread *t)
 
 /* ---- scheduling points ---- */
 
-/* The accesses since the last time count as steps. */
+/* Counts the accesses since the last time as steps. */
 static void count_steps(struct thread *t)
 {
 	int32_t used = t->drawn - (t->budget > 0 ? t->budget : 0);
 	if (used == 0 && (rt.config.flags & LOG_EXPLORE || sched_each_event()))
-		used = 1; /* a look, or the strategy, took the thread here at once */
+		used = 1; /* after a look, or by the strategy, the thread came here at once */
 	t->drawn = t->budget > 0 ? t->budget : 0;
 	t->counted += used;
 	if (!sched_alone())
@@ -181,15 +181,15 @@ uint64_t sched_steps(void)
 	return sched.steps;
 }
 
-/* Is it in an invocation that chance is to leave whole? */
+/* Is it in an invocation that random switches must not interrupt? */
 static bool stays_whole(const struct thread *t)
 {
 	return rt.config.flags & LOG_EXPLORE && (t->calls.open_count || t->calls.told_calls);
 }
 
-/* The thread has begun an invocation and done nothing since, and chance has decided just before
- * it. A switch here would let the same operations come in between, beside an open invocation
- * in place of before it, which a linearizability check asks less of. */
+/* The thread has begun an invocation and done nothing since, and a random choice was made
+ * just before it. A switch here would let the same operations come in between, next to an
+ * open invocation instead of before it, which is a weaker test of linearizability. */
 static bool just_decided(const struct thread *t)
 {
 	return t->calls.open_count && t->calls.begun == t->ordinal && t->drawn == t->budget;
@@ -211,7 +211,7 @@ static bool waits_by_looking(struct thread *t)
 	return waits;
 }
 
-/* A run that is explored has come to its limit of steps. */
+/* Ends an explored run that has reached its limit of steps. */
 static void cut_long_run(void)
 {
 	if (!(rt.config.flags & LOG_EXPLORE) || !rt.config.steps ||
@@ -267,7 +267,7 @@ void sched_access(struct thread *t)
 			return;
 		}
 	}
-	/* strategy first preempts spinning threads alone, and none that just followed a plan */
+	/* strategy first preempts only spinning threads, and none that just followed a plan */
 	bool preempt = rt.config.strategy != STRATEGY_FIRST || t->drawn == sched_first_budget();
 	t->budget = 0;
 	count_steps(t);
@@ -295,7 +295,7 @@ void sched_access(struct thread *t)
 		sched_event_alone(t);
 }
 
-/* The program says itself that it has nothing to do now, or spins. */
+/* The program itself says that it has nothing to do now, or spins. */
 void sched_yield_point(struct thread *t, bool lower)
 {
 	if (rt.replay) {
@@ -358,7 +358,7 @@ void sched_leave(struct thread *t)
 {
 	log_value(t);
 	leave(t);
-	/* A signal that comes from now on ends the call, or runs its handler there. */
+	/* a signal from now on ends the call, or runs its handler there */
 	while (rt.controlled && t->signals.arrived && !replay_strict()) {
 		sched_rejoin(t);
 		leave(t);
@@ -466,7 +466,7 @@ bool hook_slow_access(struct thread *t)
 
 /* ---- beginning and end ---- */
 
-/* Everybody runs freely from now on (the recording has ended). */
+/* From now on all threads run freely (the recording has ended). */
 void sched_detach_all(void)
 {
 	for (uint32_t i = 0; i < MAX_THREADS && i < rt.thread_count; i++) {

@@ -37,7 +37,7 @@ struct thread_sched {
 	volatile int go; /* futex: it has the token */
 	enum log_wait reason;
 	const void *object;
-	uintptr_t pc; /* of the call that it blocks in */
+	uintptr_t pc; /* return address of the call in which it blocks */
 	bool timed, timed_out, cancelled;
 	bool spins;        /* it lost the token because it spun, and has not come back */
 	uint64_t deadline; /* virtual nanoseconds, when timed */
@@ -48,25 +48,25 @@ struct thread_sched {
 	const volatile void *place;
 	uint32_t size;
 	bool changes;
-	bool synchronises;     /* it is of a lock, a condition, ... */
-	bool noticed, entered; /* pause: others may notice an event before; the last was one of
+	bool synchronises;     /* it is an operation on a lock, a condition, ... */
+	bool noticed, entered; /* pause: others may notice an earlier event; the last was
 	                        * synchronisation */
 	bool held;             /* surw: another thread's event comes first */
-	uint32_t stops;        /* pause: how often it has stopped, and its beginning */
-	uint32_t left; /* surw: events of the target that it still has; pause: windows that it
-	                * passes by */
+	uint32_t stops;        /* pause: number of its stops, and its beginning */
+	uint32_t left; /* surw: events of the target that it still has; pause: windows to
+	                * pass by */
 	struct pollfd *fds;
 	unsigned fd_count;
-	struct context context; /* rt.one_thread: where it waits for the token */
+	struct context context; /* rt.one_thread: saved while it waits for the token */
 };
 
-/* A thread that waits by looking at atomics again and again: polls.c. */
+/* A thread that waits by looking at atomics repeatedly: polls.c. */
 enum { POLL_PLACES = 8, POLL_FRAMES = 4 };
 struct poll {
 	uint32_t spins;    /* looks in a row that saw nothing new: it spins at SPIN_LIMIT */
 	uint32_t patience; /* looks until it gives way again */
-	uint32_t left;     /* looks left, where it yields by itself */
-	uint64_t worked;   /* its accesses at the last look */
+	uint32_t left;     /* looks left, for a thread that yields itself */
+	uint64_t worked;   /* its count of accesses at the last look */
 	uint64_t news;     /* polls_news, when it last gave way */
 	/* --filter: the end of the log at a scheduling point, and its accesses when that was
 	 * first seen. */
@@ -77,28 +77,28 @@ struct poll {
 		const volatile void *place;
 		uint64_t value;
 	} seen[POLL_PLACES];
-	/* the last look's record: its end and chunk, place, value, instruction and the
-	 * innermost frames then, by index % POLL_FRAMES */
+	/* the last look's record: its end and chunk; its place, value, instruction, and the
+	 * innermost frames, by index % POLL_FRAMES */
 	const uint64_t *end;
 	uint64_t chunk;
 	const volatile void *place;
 	uint64_t value;
 	uintptr_t pc;
 	struct frame frames[POLL_FRAMES];
-	uint64_t repeats; /* how often it was made again; replay: is still to be */
+	uint64_t repeats; /* number of repetitions; replay: those still to be made */
 };
 
 /* ---- the token ---- */
 void sched_init(void);
-void sched_begin_again(void); /* in a copy of the process, for another config, by main */
+void sched_begin_again(void); /* called by main in a copy of the process, for another config */
 void sched_point_slow(struct thread *t); /* t holds the token: may go to another thread */
 void sched_access(struct thread *t);     /* the budget is used up */
 void sched_yield_point(struct thread *t, bool lower);
 void sched_leave(struct thread *t);
 void sched_rejoin(struct thread *t);
-void sched_detach_all(void); /* recording ends: let everybody run freely */
+void sched_detach_all(void); /* recording ends: lets all threads run freely */
 bool sched_force(struct thread *t, struct thread *next, bool fire_timeout);
-void sched_lowest(struct thread *t); /* the ready thread of the lowest number goes on, or t */
+void sched_lowest(struct thread *t); /* the ready thread with the lowest number runs, or t */
 uint64_t sched_steps(void);
 /* A hook of a thread whose gate is not open: may it record after this check? The second is
  * for accesses. Code between two events that is not recorded is a step all the same: a thread
@@ -106,7 +106,7 @@ uint64_t sched_steps(void);
 bool hook_slow(struct thread *t);
 bool hook_slow_access(struct thread *t);
 
-/* The thread's next event, before a point. */
+/* Describes the thread's next event, before a point. */
 static inline void sched_about(struct thread_sched *s, const volatile void *place,
                                uint32_t size, bool changes)
 {
@@ -120,7 +120,8 @@ static inline void sched_about(struct thread_sched *s, const volatile void *plac
 bool sched_block(struct thread *t, enum log_wait reason, const void *object, bool timed,
                  uint64_t deadline); /* false: timed out */
 unsigned sched_wake(const void *object, enum log_wait reason, unsigned most);
-/* How many wait for it; of a condition those that no signal has woken yet. */
+/* The number of threads that wait for it; for a condition those that no signal has woken
+ * yet. */
 unsigned sched_waiters(const void *object, enum log_wait reason);
 unsigned sched_at_barrier(const void *barrier); /* how many wait there */
 void sched_open_barrier(const void *barrier);
@@ -133,8 +134,8 @@ void sched_cancel(struct thread *t);
 bool sched_wait_files(struct thread *t, struct pollfd *fds, unsigned count, bool timed,
                       uint64_t deadline);
 
-/* In the place of a blocking call that waits for these: as sched_leave, and while the thread is
- * outside it calls sched_look_outside from time to time, when the call has not ended. */
+/* Replaces a blocking call that waits for these: as sched_leave, and while the thread is
+ * outside it calls sched_look_outside from time to time, until the call has ended. */
 void sched_leave_for(struct thread *t, struct pollfd *fds, unsigned count);
 void sched_look_outside(void);
 
@@ -147,20 +148,21 @@ void thread_forget(struct thread *t);
 void thread_retire(struct thread *t);
 void sched_start(struct thread *t); /* a new thread waits for its first turn */
 void sched_end(struct thread *t);
-void sched_adopt(struct thread *t); /* a new one that no thread created: waits for its turn */
-void sched_expect(int more);        /* changes the number of threads that may come like that */
+void sched_adopt(struct thread *t); /* a new thread that no thread created: waits for its
+                                     * turn */
+void sched_expect(int more);        /* changes the number of such threads that may come */
 /* The thread runs on without the token, unscheduled, until a token holder calls sched_unpark;
  * `next` gets the token, or (NULL) the strategy chooses. */
 void sched_park(struct thread *t, struct thread *next);
 void sched_unpark(struct thread *t);       /* it is ready, */
-void sched_await_unpark(struct thread *t); /* and waits here for its turn */
-void sched_leave_park(struct thread *t);   /* by itself: its end has come */
+void sched_await_unpark(struct thread *t); /* called by the parked thread: waits for its turn */
+void sched_leave_park(struct thread *t);   /* called by a parked thread that is about to end */
 
 /* ---- sched_files.c ---- */
-/* The beginning of a file of /proc, NUL-terminated, and its length; -errno.  No descriptor of
- * the program's is used, not for a moment.  Under lock. */
+/* Reads the beginning of a file of /proc, NUL-terminated, and returns its length; -errno.
+ * Never uses a descriptor of the program. Under lock. */
 long sched_read_file(const char *path, char *text, size_t room);
-/* To a string in `room` bytes. */
+/* Append to a string in `room` bytes. */
 void sched_append(char *out, size_t room, const char *text);
 void sched_append_number(char *out, size_t room, uint64_t n, unsigned base);
 
@@ -169,22 +171,24 @@ uint64_t virtual_now(void);
 void sched_tick(uint64_t nanoseconds);
 
 /* ---- the processor that all threads share: affinity.c ---- */
-void rt_pin(void); /* to one processor, as long as one thread runs at a time */
+void rt_pin(void); /* pins to one processor, as long as one thread runs at a time */
 
 /* ---- polls.c ---- */
-/* An atomic read of `value` by the instruction before `pc`: is it a mere repetition, which
- * needs no record?  Else poll_look comes after its record. */
+/* An atomic read of `value` by the instruction before `pc`: is it a repetition, which needs
+ * no record? Otherwise poll_look follows its record. */
 bool poll_again(struct thread *t, const volatile void *p, uint64_t value, uintptr_t pc);
 void poll_look(struct thread *t, const volatile void *p, uint64_t value, uintptr_t pc);
 void poll_remember(struct thread *t, const volatile void *p, uint64_t value, uintptr_t pc);
 void poll_settle(struct thread *t);
-/* Exploration: are the last things that the thread did, alone, the same several times over? */
+/* Exploration: has the thread only repeated its last steps several times? */
 bool poll_cycles(struct thread *t);
-bool poll_spins(struct thread *t);       /* nothing new since, and no work of its own */
+bool poll_spins(struct thread *t);       /* has it seen nothing new, and done no work of its
+                                          * own? */
 bool poll_waits(const struct thread *t); /* it spins, and nothing new has been written since */
 uint64_t poll_news(const struct thread *t);
 void poll_wrote(const volatile void *p); /* an atomic write there */
-/* How often anybody wrote to an atomic, synchronised, or came to another state (memory.h). */
+/* Number of writes to atomics, synchronisations, and changes of state by any thread
+ * (memory.h). */
 uint64_t poll_changes(void);
 void poll_changed(void);
 

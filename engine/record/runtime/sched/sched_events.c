@@ -58,7 +58,8 @@ static bool may_go(const struct thread *t)
 	return t->sched.state == STATE_READY && !t->sched.held;
 }
 
-/* Of those that may go; those that spin may have to wait for one that does not. */
+/* The runnable thread of highest priority; those that spin may have to wait for one that does
+ * not. */
 static struct thread *highest(void)
 {
 	struct thread *best = NULL;
@@ -121,7 +122,7 @@ static void made_target_event(struct thread *t)
 		sched.live[i]->sched.held = false;
 }
 
-/* Whose event of the target comes next. */
+/* Draws the thread of the target's next event. */
 static struct thread *draw_intended(void)
 {
 	uint32_t all = 0;
@@ -145,8 +146,7 @@ static struct thread *surw_choose(void)
 	for (;;) {
 		struct thread *next = highest();
 		if (next == NULL) {
-			/* the intended one waits: for one that is held, or for another's event
-			 */
+			/* the intended thread waits: for a held one, or for another's event */
 			sched.intended = 0;
 			for (unsigned i = 0; i < sched.live_count; i++)
 				sched.live[i]->sched.held = false;
@@ -179,8 +179,8 @@ void sched_event_alone(struct thread *t)
 
 /* ---- turns ---- */
 
-/* Has it gone on for longer than its events take, or (to its end) for very long, while others
- * could go? Then it spins. */
+/* Has it run for longer than its events take, or (to its end) for very long, while others
+ * could run? Then it spins. */
 static bool is_stalled(const struct thread *t, uint32_t until)
 {
 	enum { SPINNING = 20000 };
@@ -188,7 +188,7 @@ static bool is_stalled(const struct thread *t, uint32_t until)
 	return sched.holder == t && sched.steps - sched.turn_start > most;
 }
 
-/* The thread whose turn it is; NULL: none, or it cannot go on now. */
+/* The thread whose turn it is; NULL: none, or it cannot continue now. */
 static struct thread *turn(void)
 {
 	const struct log_config *c = &rt.config;
@@ -204,14 +204,15 @@ static struct thread *turn(void)
 	return NULL;
 }
 
-/* Has the thread just had its turn? It waits then for as long as another thread can run. */
+/* Has the thread just had its turn? Then it waits as long as another thread can run. */
 static bool has_stopped(const struct thread *t)
 {
 	return sched.turn > 0 && sched.turn < rt.config.turn_count &&
 	       rt.config.turns[sched.turn - 1].thread == t->id;
 }
 
-/* The current one goes on, or the lowest goes; one that spins gives way to the next. */
+/* The current thread continues, or the lowest runs; a thread that spins gives way to the
+ * next. */
 static struct thread *turns_choose(const struct thread *current)
 {
 	enum { SPINNING = 20000 };
@@ -244,8 +245,8 @@ int32_t sched_turns_budget(void)
 }
 
 /* In a long run all priorities are drawn anew, on average once in a number of accesses that
- * depends on the seed. Without, those of the threads that wait are ever lower, as they lost,
- * and of threads whose events do not conflict one goes on nearly alone. */
+ * depends on the seed. Otherwise the priorities of waiting threads, which have lost, become
+ * lower and lower, and of threads whose events do not conflict one runs nearly alone. */
 static void mix(void)
 {
 	enum { SHORTEST = 4, LENGTHS = 11 }; /* powers of two */

@@ -32,7 +32,8 @@ static void read_here(struct reading *r)
 	raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
-/* In that thread, whose table has room for one even where the program has reached its limit. */
+/* Runs in that thread, whose table of descriptors has room for one even if the program has
+ * reached its limit. */
 static void read_beside(struct reading *r)
 {
 	if (raw_syscall(SYS_close_range, 0, ~0u, 0, 0, 0, 0) != 0)
@@ -40,7 +41,7 @@ static void read_beside(struct reading *r)
 	read_here(r);
 }
 
-/* -errno when there can be no such thread. */
+/* -errno when such a thread cannot be made. */
 static long read_apart(struct reading *r)
 {
 	static char stack[1 << 14] __attribute__((aligned(16)));

@@ -34,7 +34,7 @@ static long call_of(pid_t tid, uint64_t a[ARGUMENTS])
 	return number;
 }
 
-/* The program's memory, which need not be there any more. */
+/* Reads the program's memory, which may be unmapped by now. */
 static bool fetch(void *to, uint64_t from, size_t bytes)
 {
 	struct iovec here = { to, bytes }, there = { (void *)(uintptr_t)from, bytes };
@@ -71,7 +71,7 @@ static unsigned one(struct pollfd *fds, uint64_t fd, short events)
 	return 1;
 }
 
-/* The end that is not ready. */
+/* The end of a splice that is not ready. */
 static unsigned of_splice(uint64_t in, uint64_t out, struct pollfd *fds)
 {
 	const struct timespec zero = { 0, 0 };

@@ -21,15 +21,17 @@
 
 /* NEWEST_BUT_ONE: from the newest to the oldest, but the newest of all last. */
 enum order { NEWEST, OLDEST, NEWEST_BUT_ONE, CHANCE };
-/* IN_TURN_GOES: at one stop the last that stopped, at the next one the first. */
+/* IN_TURN_GOES: alternately the last that stopped and the first. */
 enum goes { LAST_GOES, FIRST_GOES, IN_TURN_GOES, ANY_GOES };
 
 /* In place of a number of windows: before a thread's stop n it passes by 2^k - 1, where 2^k is
  * the largest power of two that divides n (0, 1, 0, 3, 0, 1, 0, 7, ...). */
 enum { RULER = UINT8_MAX };
-/* Of windows, to its power of two, that a thread passes by: a run has up to thousands. */
+/* Bound on the windows that a thread passes by, as a power of two: a run has up to
+ * thousands. */
 enum { MOST_PASSED = 9 };
-static const int64_t running = 1ll << 40; /* threads that have not stopped: at least this */
+static const int64_t running = 1ll << 40; /* threads that have not stopped have at least this
+                                           * priority */
 static struct {
 	struct mode {
 		enum order order;
@@ -40,7 +42,7 @@ static struct {
 	} mode;
 	unsigned passing; /* seeds without a meaning: fewer windows than this, drawn; else 0 */
 	int64_t stops;
-	uintptr_t low, high; /* of the program's static data */
+	uintptr_t low, high; /* bounds of the program's static data */
 } how;
 
 static int find_program(struct dl_phdr_info *info, size_t size, void *unused)
@@ -80,7 +82,7 @@ void sched_pause_init(void)
 	dl_iterate_phdr(find_program, NULL);
 }
 
-/* How many windows the thread passes by until its next stop. */
+/* The number of windows that the thread passes by until its next stop. */
 static uint32_t draw_passed(struct thread *t)
 {
 	t->sched.stops++;
@@ -128,7 +130,7 @@ static bool is_own(const struct thread *t, uintptr_t word)
 	return false;
 }
 
-/* Static data, or main's stack, where arguments of threads lie. */
+/* Is it static data, or main's stack, where arguments of threads lie? */
 static bool is_common(uintptr_t place)
 {
 	enum { STACK = 8 << 20 };
@@ -167,8 +169,8 @@ static bool is_window(struct thread *t)
 	return !first;
 }
 
-/* Where any may go on, all that stopped are drawn anew: the priorities of those that wait would
- * be ever lower, as they lost. */
+/* Where any of those that stopped may continue, all priorities are drawn anew: those of
+ * threads that wait, which have lost, would become lower and lower. */
 static void stop(struct thread *t)
 {
 	bool last = how.mode.goes == LAST_GOES ||

@@ -10,7 +10,7 @@
 
 struct scheduler {
 	volatile int lock;
-	struct thread *volatile holder; /* NULL: everybody is outside */
+	struct thread *volatile holder; /* NULL: all threads are outside */
 	unsigned live_count;
 	volatile unsigned ready;
 	unsigned outside, files, timed;
@@ -25,15 +25,15 @@ struct scheduler {
 	bool idling;
 	volatile bool
 	        signalled; /* handlers.c: a signal has come to a thread without the token */
-	pid_t leaving;     /* an ended thread that is not gone yet */
+	pid_t leaving;     /* an ended thread that the kernel has not removed yet */
 	uint64_t virtual_time, start_time;
-	uint64_t soonest; /* no thread that waits with a time limit has an earlier deadline */
+	uint64_t soonest; /* no waiting thread has an earlier deadline */
 	/* pct */
 	uint64_t change[64];
 	unsigned changes;
 	int64_t lowest;
 	uint32_t intended; /* surw: the thread of the target's next event, + 1; 0: not drawn */
-	uint32_t turn;     /* turns: the number of turns that are over */
+	uint32_t turn;     /* turns: number of turns that are over */
 	struct thread *live[MAX_THREADS];
 };
 extern struct scheduler sched __attribute__((visibility("hidden")));
@@ -55,12 +55,12 @@ static inline void sched_unlock(void)
 }
 
 /* ---- sched.c ---- */
-/* Give the token to `next`; under lock, which is given up. */
+/* Gives the token to `next`; under lock, which is released. */
 void sched_hand_over(struct thread *next);
 /* Sleep until t has the token (or is asked to idle). */
 void sched_wait_turn(struct thread *t);
 
-/* A blocked thread, or one outside, may go on; under lock. */
+/* A blocked thread, or one outside, may continue; under lock. */
 static inline void sched_make_ready(struct thread *t)
 {
 	if (t->sched.state == STATE_BLOCKED) {
@@ -88,12 +88,12 @@ static inline bool sched_in_order(void)
 	       rt.config.strategy == STRATEGY_TURNS || rt.config.strategy == STRATEGY_PAUSE;
 }
 int32_t sched_draw_budget(void);  /* accesses until the next chance to switch */
-int32_t sched_first_budget(void); /* the same of STRATEGY_FIRST */
+int32_t sched_first_budget(void); /* the budget under STRATEGY_FIRST */
 void sched_change_point(struct thread *t);
-/* One of the ready threads, of which there must be one; under lock. */
+/* Chooses one of the ready threads, of which at least one must exist; under lock. */
 struct thread *sched_choose_ready(struct thread *current);
 void sched_draw_priority(struct thread *t);  /* of a new thread */
-void sched_lower(struct thread *t);          /* it falls behind all others */
+void sched_lower(struct thread *t);          /* puts it behind all others */
 bool sched_all_wait(const struct thread *t); /* do all other runnable threads spin? */
 int32_t sched_spin_budget(struct thread *t);
 bool sched_yields_later(struct thread *t);
@@ -110,13 +110,13 @@ int32_t sched_turns_budget(void);
 /* ---- sched_shared.c ---- */
 struct sched_word {
 	uintptr_t word;        /* its address / 8 */
-	uint32_t thread;       /* pause: + 1: the first that came to it; 0: none */
+	uint32_t thread;       /* pause: + 1: the first that accessed it; 0: none */
 	uint32_t user;         /* + 1: the first that accessed it while others existed; 0:
 	                        * none */
 	bool shared, changed;  /* pause */
 	bool several, written; /* by threads beside `user`; while several existed */
 };
-/* Its slot, which may have another word. */
+/* Its slot, which may hold another word. */
 struct sched_word *sched_word_at(uintptr_t word);
 /* The next event may conflict with one of another thread: synchronisation, or memory that
  * several threads have accessed and one has written to. */
@@ -130,25 +130,25 @@ void sched_pause_event(struct thread *t); /* at its next event, before another i
 /* ---- sched_time.c ---- */
 uint64_t sched_real_now(void); /* nanoseconds of the monotonic clock */
 void sched_catch_up(void);
-struct thread *sched_earliest(void); /* of those with a deadline, or NULL */
+struct thread *sched_earliest(void); /* of waiting threads with a deadline, or NULL */
 void sched_fire(struct thread *t);   /* its deadline has come */
-void sched_fire_due(void); /* every thread whose deadline virtual time has passed is ready */
+void sched_fire_due(void); /* makes every thread ready whose deadline virtual time has passed */
 void sched_wake_sleepers(const struct thread *t);
 
 /* ---- sched_wait.c ---- */
 bool sched_files_ready(struct thread *t);
-/* Threads that a signal has come to while they waited become ready: their handlers run. */
+/* Makes threads ready to which a signal has come while they waited: their handlers run. */
 void sched_wake_signalled(void);
-void sched_poll_files(void); /* threads whose descriptors are ready become ready */
+void sched_poll_files(void); /* makes threads ready whose descriptors are ready */
 
 /* ---- sched_stuck.c ---- */
 /*
- * The thread that gets the token when `t` cannot go on; under lock.  May wait, and may
- * return `t` itself.  With `may_idle` false (t has to leave) it returns NULL, or a thread
+ * Chooses the thread that gets the token when `t` cannot continue; under lock. May wait, and
+ * may return `t` itself. With `may_idle` false (t has to leave) it returns NULL, or a thread
  * that shall wait in its place and is still blocked.
  */
 struct thread *sched_choose(struct thread *t, bool may_idle);
-/* Wait for the world outside: descriptors, threads in blocking calls, deadlines. */
+/* Waits for the environment: descriptors, threads in blocking calls, deadlines. */
 void sched_idle(void);
 bool sched_release_futex(struct thread *t);
 /* Exploration: end the run when every thread polls memory for a value that no thread will
@@ -159,18 +159,19 @@ void sched_end_if_idle(struct thread *t);
 void sched_end_if_stuck(const struct thread *sleeper);
 
 /* ---- sched_watchdog.c ---- */
-/* The holder as a waiting thread last saw it; begins with turns that never were. */
+/* The state of the holder when a waiting thread last looked; initially with impossible
+ * turns. */
 struct look {
 	uint64_t turns, events;
-	uint64_t since; /* real time from which on it slept without a moment awake */
-	uint64_t runs;  /* how often it had run then, or 0 */
-	uint64_t ticks; /* processor time at the first look that asked for it, */
+	uint64_t since; /* real time since which it has slept without waking */
+	uint64_t runs;  /* number of its runs at that time, or 0 */
+	uint64_t ticks; /* processor time at the first look that needed it, */
 	bool timed;     /* and whether one has */
 	uint64_t futex; /* the futex wait that the holder was in, or 0 */
 };
-/* Go on without a holder that sleeps in a call that is not modelled, spins in code that is not
- * instrumented, or has left by the system call alone.  True: the next look will decide, and
- * should come soon. */
+/* Continues without a holder that sleeps in a call that is not modelled, spins in code that
+ * is not instrumented, or has left by the system call alone. True: the next look will decide,
+ * and should come soon. */
 bool sched_watchdog(struct look *seen);
 
 /* ---- sched_outside.c ---- */
@@ -184,7 +185,7 @@ static inline bool sched_alone(void)
 {
 	return sched.live_count <= 1;
 }
-void sched_bury(struct thread *t); /* it is no more; under lock */
+void sched_bury(struct thread *t); /* removes it; under lock */
 /* An ended thread still has its stack and caches to give back, at a time that depends on the
  * machine; so wait until the kernel has removed it. */
 void sched_wait_gone(void);

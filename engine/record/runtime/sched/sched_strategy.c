@@ -6,7 +6,7 @@
 
 /* ---- how long ---- */
 
-/* Accesses without a synchronisation after which a thread is taken to wait by spinning. */
+/* Accesses without synchronisation after which a thread is assumed to wait by spinning. */
 enum { SPINNING = 20000 };
 
 int32_t sched_first_budget(void)
@@ -16,8 +16,8 @@ int32_t sched_first_budget(void)
 	return most > 1 && most < SPINNING ? (int32_t)most : SPINNING;
 }
 
-/* How many accesses until the next chance to switch: few in a short run, where every
- * interleaving matters, and ever more in a long one, where switching costs. */
+/* The number of accesses until the next chance to switch: few in a short run, where every
+ * interleaving matters, and more and more in a long one, where switching costs. */
 int32_t sched_draw_budget(void)
 {
 	if (rt.replay)
@@ -73,7 +73,7 @@ void sched_change_point(struct thread *t)
 			sched.change[i] = 0;
 			change = true;
 		}
-	/* The one of highest priority may be spinning for another. */
+	/* the thread of highest priority may be spinning for another */
 	if (sched.steps - sched.turn_start > 4000) {
 		sched.turn_start = sched.steps;
 		change = true;
@@ -115,7 +115,7 @@ struct thread *sched_choose_ready(struct thread *current)
 	}
 	if (sched_each_event())
 		return sched_choose_by_event(current);
-	/* `first`: the lowest, but in turn when the current one gives way of itself */
+	/* `first`: the lowest thread; the next in turn when the current one yields */
 	bool first = rt.config.strategy == STRATEGY_FIRST;
 	if (first || rt.config.strategy == STRATEGY_RR) {
 		bool lowest = first && current->sched.state != STATE_READY &&
@@ -142,7 +142,7 @@ struct thread *sched_choose_ready(struct thread *current)
 		}
 		return best;
 	}
-	/* Those that spin may have to wait for one that does not. */
+	/* threads that spin may have to wait for one that does not */
 	for (unsigned tries = 0; tries < 4; tries++) {
 		best = nth_ready(sched_draw(sched.ready));
 		if (!poll_waits(best))
@@ -178,7 +178,8 @@ int32_t sched_spin_budget(struct thread *t)
 	return LOOK * (int32_t)l->patience - 1;
 }
 
-/* One that spins and yields at each look need not be taken at its word each time. */
+/* May the yield be ignored? A thread that spins and yields at each look need not be obeyed
+ * each time. */
 bool sched_yields_later(struct thread *t)
 {
 	struct poll *l = &t->poll;

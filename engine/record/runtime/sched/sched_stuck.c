@@ -71,7 +71,7 @@ void sched_idle(void)
 
 /* ---- deadlock ---- */
 
-/* The thread that holds the object, or whose end is waited for; LOG_ALL_THREADS: not known. */
+/* The thread that holds the object, or that is joined; LOG_ALL_THREADS: unknown. */
 static uint32_t holder_of(const struct thread *t)
 {
 	pid_t owner = 0;
@@ -89,7 +89,7 @@ static uint32_t holder_of(const struct thread *t)
 	return LOG_ALL_THREADS;
 }
 
-/* The number of a channel of the process's own that it waits for, or of the message that ends a
+/* The number of the process's own channel that it waits for, or of the message that ends a
  * once-function; 0: neither. */
 static uint64_t message_for(const struct thread *t)
 {
@@ -130,10 +130,10 @@ static bool files_are_own(bool *late)
 	return true;
 }
 
-enum { MOST_WAITS = 64 }; /* descriptors of one call outside */
+enum { MOST_WAITS = 64 }; /* bound on the descriptors of one call */
 
-/* The descriptors that a thread waits for in a blocking call, with the token or without: those
- * that it has said, or else those of the kernel's account. */
+/* The descriptors that a thread waits for in a blocking call, with the token or without:
+ * those that it has given, or else those in /proc. */
 static unsigned waits_of(const struct thread *t, struct pollfd fds[MOST_WAITS])
 {
 	if (t->sched.fd_count > MOST_WAITS)
@@ -166,7 +166,7 @@ static void log_wait(struct thread *t)
 	log_fact(LOG_BLOCKED, calls ? FOR_FILE : reason_of(t), t->id, words, 4);
 }
 
-/* It looks at memory again and again. */
+/* Notes the memory that it looks at. */
 static void log_look(struct thread *t)
 {
 	log_before(t);
@@ -211,7 +211,7 @@ static bool waits_for_threads(const struct thread *t)
 	}
 }
 
-/* Has the process an alarm, a timer, or a child whose end would be a signal? */
+/* Does the process have an alarm, a timer, or a child whose end would be a signal? */
 static bool expects_signal(void)
 {
 	char text[16];
@@ -227,9 +227,9 @@ static bool expects_signal(void)
 	return sched_read_file("/proc/self/timers", text, sizeof(text)) > 0;
 }
 
-/* Has the process threads that the program did not create by pthread_create: the C library's
- * own, of timers (SIGEV_THREAD) and asynchronous input and output? The first thread is in the
- * list until the process ends, even when it has ended (pthread_exit). */
+/* Does the process have threads that the program did not create by pthread_create: the C
+ * library's own, of timers (SIGEV_THREAD) and asynchronous input and output? The first thread
+ * is in the list until the process ends, even when it has ended (pthread_exit). */
 static bool has_other_threads(void)
 {
 	if (rt.one_thread)
@@ -329,9 +329,9 @@ static bool is_blocked(const struct thread *t)
 	       !(t->sched.reason == FOR_SPIN && *lock == SPIN_FREE);
 }
 
-/* `t` looks in vain. Do all others, or wait for each other, so that nothing changes any more
- * until a time limit passes? Then the first limit does; without one the run ends.
- * (Whether they write plain memory meanwhile is for the reader of the log.) */
+/* `t` looks in vain. If all others do, or wait for each other, nothing changes until a time
+ * limit passes: then the first limit passes; without one the run ends. (Whether they write
+ * plain memory meanwhile is for the reader of the log.) */
 void sched_end_if_idle(struct thread *t)
 {
 	if (rt.replay || sched.outside || sched.files || sched.signalled || rt.async_handlers)
@@ -356,9 +356,10 @@ void sched_end_if_idle(struct thread *t)
 
 /* ---- replay ---- */
 
-/* Replay: does a thread wait for more than the recording has, and none for anything that still
- * comes? A wait with a time limit ends by itself, and then the program may, too, as one that
- * looks once a second whether it is to end; but a server's clock ticks for ever. */
+/* Replay: does a thread wait for more input than the recording has, and none for an event
+ * that can still come? A wait with a time limit ends by itself, and then the program may,
+ * too, as one that looks once a second whether it is to end; but a server's clock ticks for
+ * ever. */
 static bool starved(void)
 {
 	enum { PATIENCE = 100 };
@@ -428,9 +429,9 @@ static struct thread *any_blocked(void)
 }
 
 /*
- * A program that a signal may come to from outside (it has a handler, or has set a timer)
- * sleeps in real time: else it would come to the end of its sleeps before the signal does.
- * Nanoseconds of real time until the thread's deadline; 0 where time is virtual alone.
+ * A program that expects signals from outside (it has a handler, or has set a timer) sleeps
+ * in real time: else its sleeps would end before the signal comes. Nanoseconds of real time
+ * until the thread's deadline; 0 where time is virtual alone.
  */
 static uint64_t real_time_left(const struct thread *t)
 {

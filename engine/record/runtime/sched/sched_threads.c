@@ -9,8 +9,9 @@
 #include "sched_private.h"
 
 /*
- * A thread of the plan is known by its place among its parent's children, whatever the order
- * in which two parents create theirs; any other gets a number beyond those of the plan.
+ * The number of a new thread. A thread of the plan is identified by its place among its
+ * parent's children, whatever the order in which two parents create theirs; any other gets a
+ * number beyond those of the plan.
  */
 static uint32_t number_of(const struct thread *parent)
 {
@@ -58,8 +59,8 @@ static bool is_gone(pid_t tid)
 	               0;
 }
 
-/* The memory of a retired thread, as new; its pages for frames and missing calls stay with it.
- */
+/* Reuses the memory of a retired thread; its pages for frames and missing calls stay with
+ * it. */
 static struct thread *from_retired(void)
 {
 	sched_lock();

@@ -57,8 +57,7 @@ void sched_fire(struct thread *t)
 
 void sched_fire_due(void)
 {
-	if (rt.replay ||
-	    rt.config.flags & LOG_EXPLORE) /* the plan, or the explorer, says when */
+	if (rt.replay || rt.config.flags & LOG_EXPLORE) /* the plan, or the explorer, decides */
 		return;
 	sched_lock();
 	uint64_t now = sched.virtual_time, soonest = UINT64_MAX;

@@ -63,14 +63,15 @@ bool sched_block(struct thread *t, enum log_wait reason, const void *object, boo
 	t->sched.reason = FOR_NOTHING;
 	t->sched.object = NULL;
 	bool in_time = !t->sched.timed_out;
-	t->sched.timed_out = false; /* of this wait: a signal is not to pass by the next one */
+	t->sched.timed_out = false; /* for this wait: the next one must not miss a signal */
 	sched_unlock();
 	if (unlikely(rt.async_handlers))
 		handlers_run(t);
 	return in_time;
 }
 
-/* Make threads that wait for `object` ready; how many.  The caller holds the token. */
+/* Makes threads that wait for `object` ready; returns their number. The caller holds the
+ * token. */
 unsigned sched_wake(const void *object, enum log_wait reason, unsigned most)
 {
 	unsigned woken = 0;

@@ -48,8 +48,7 @@ static uint64_t hash_of(const char *text)
 
 /*
  * A hash of the futex wait that the thread is in, by proc(5)'s "syscall": its number,
- * arguments, stack and instruction.  0: it is in none, or in the scheduler's own, or the kernel
- * does not say.
+ * arguments, stack and instruction. 0: it is in none, or in the scheduler's own, or unknown.
  */
 static uint64_t futex_wait_of(pid_t tid)
 {
@@ -69,8 +68,8 @@ static uint64_t futex_wait_of(pid_t tid)
 	return hash_of(text);
 }
 
-/* A hash of how often and how long the thread has run, by proc(5)'s "schedstat": while it
- * sleeps that stays. 0: the kernel does not say. */
+/* A hash of how often and how long the thread has run, by proc(5)'s "schedstat", which is
+ * constant while it sleeps. 0: unknown. */
 static uint64_t runs_of(pid_t tid)
 {
 	char path[64] = "/proc/self/task/", text[128];
@@ -79,11 +78,10 @@ static uint64_t runs_of(pid_t tid)
 	return sched_read_file(path, text, sizeof(text)) > 0 ? hash_of(text) : 0;
 }
 
-/* The holder has long computed without a single event, where others could run: it spins in
- * code that is not instrumented, perhaps for what they would do.  Each time makes the next one
- * four times shorter, for a lock of such code is waited for again and again, and the schedule
- * may not come again anyhow.  A replay gives up at the first time, so it is always long there.
- */
+/* The holder has computed for long without a single event, while others could run: it spins
+ * in uninstrumented code, perhaps until they act. Each time makes the next one four times
+ * shorter, as a lock of such code is waited for repeatedly, and the schedule may not be
+ * reproducible anyhow. A replay gives up at the first time, so it is always long there. */
 static bool spins_unseen(const struct thread *h, struct look *seen, char state, uint64_t ticks)
 {
 	enum { LONG = 200, SHORTEST = 3 }; /* ticks of 10 ms; LONG >> 2 * SHORTEST is 3 */
@@ -96,7 +94,7 @@ static bool spins_unseen(const struct thread *h, struct look *seen, char state, 
 	return state == 'R' && (h->gate & ~GATE_QUIET) == 0 && ticks - seen->ticks >= enough;
 }
 
-/* The thread is gone by the system call alone; under lock, which is then given up. */
+/* Removes a holder that ended by the system call alone; under lock, which is then released. */
 static bool bury_gone(struct thread *h)
 {
 	if (h->life.tid <= 0 || syscall(SYS_tgkill, rt.header->pid, h->life.tid, 0) != -ESRCH)
@@ -122,13 +120,13 @@ static bool another_runs(const struct thread *h)
 }
 
 /*
- * Does the holder sleep?  A futex wait that two looks find the same, while all other threads
+ * Does the holder sleep? A futex wait that two looks find the same, while all other threads
  * sleep or wait for the token, lasts: it is for one of those that cannot run before the token
- * is taken away.  Any other sleep may end by itself in a moment, sooner or later as the machine
- * has time, and is believed after the watchdog's time without a moment awake: the time that a
- * thread waits for a processor does not count.  A sleep that no signal ends ('D') is the disk's
- * or the memory's, for a page of the log perhaps, and no thread's of the program; as long as a
- * busy disk takes it is not believed either.
+ * is taken away. Any other sleep may end by itself in a moment, sooner or later as the
+ * machine has time, and counts after the watchdog's time without waking: the time that a
+ * thread waits for a processor does not count. A sleep that no signal ends ('D') is for the
+ * disk or memory, perhaps for a page of the log, not for a thread of the program; it counts
+ * only after longer than a busy disk takes.
  */
 static bool sleeps_long(const struct thread *h, struct look *seen, char state)
 {

@@ -42,7 +42,7 @@ static long answered(long number, long a, long b, long c, long d, long e, long f
 	return as_syscall(raw_syscall(number, a, b, c, d, e, f));
 }
 
-/* As the C library's: whole registers are passed on, of which the kernel takes its part. */
+/* Passes arguments as the C library does: whole registers, of which the kernel uses a part. */
 #define REGISTERS(last, a) \
 	long a[6]; \
 	va_list list_; \
@@ -63,7 +63,7 @@ struct futex_call {
 	bool realtime, private;
 	uint32_t value;
 	const struct timespec *time; /* of a wait; or NULL */
-	uint32_t mask;               /* of *_BITSET: which sleepers; else all */
+	uint32_t mask;               /* of *_BITSET: selects sleepers; else all */
 	uintptr_t pc;
 };
 
@@ -108,13 +108,13 @@ static int wait_modelled(struct thread *t, const struct futex_call *c, uint64_t 
 	t->sync.woken = false;
 	bool in_time = sched_block(t, FOR_FUTEX, c->word, c->time != NULL, deadline);
 	if (rt.replay &&
-	    !t->sync.woken) /* the plan goes on here: it need not be for the time */
+	    !t->sync.woken) /* the plan continues here: the time need not be over */
 		in_time = !c->time || !same_value(c);
 	return in_time ? 0 : ETIMEDOUT;
 }
 
-/* Replay: it ends as it did.  A thread that did not wait need not wait now, as its next event
- * comes when the plan has it. */
+/* Replay: the wait ends as recorded. A thread that did not wait need not wait now, as its
+ * next event comes when the plan has it. */
 static int wait_planned(struct thread *t, const struct futex_call *c, uint64_t deadline)
 {
 	struct timespec answer;
@@ -133,7 +133,7 @@ static const void *place_of(const struct futex_call *c, unsigned part)
 	return (const void *)(((uintptr_t)c->word | LOG_FUTEX_BIT) + part);
 }
 
-/* Said in the log, so that a replay does the same. */
+/* Noted in the log, so that a replay does the same. */
 bool futexes_are_steps(void)
 {
 	static bool said;
@@ -150,7 +150,7 @@ static bool is_modelled(const struct futex_call *c)
 	       futexes_are_steps();
 }
 
-/* The thread within the lock of a futex: a plan may let others run meanwhile. */
+/* The thread inside of a futex's lock: a plan may let others run meanwhile. */
 struct holder {
 	const void *lock;
 	struct holder *next;
@@ -210,7 +210,7 @@ static int wait_in_events(struct thread *t, const struct futex_call *c, uint64_t
 	if (!sleeps)
 		return EAGAIN;
 	condition_sleep(t, sleepers, c->time != NULL, deadline, c->pc);
-	if (c->time) /* a wake has counted it, or it has gone */
+	if (c->time) /* a wake has counted it, or it has left */
 		enter(t, c, &h);
 	bool woken = condition_wake(t, sleepers, c->pc);
 	if (c->time)
@@ -230,7 +230,7 @@ static unsigned signal_in_events(struct thread *t, const struct futex_call *c, b
 	return n;
 }
 
-/* How many it woke: with a number that is meant to be all, all at once. */
+/* Returns the number woken; with a number that is meant to be all, wakes all at once. */
 static unsigned wake_in_events(struct thread *t, const struct futex_call *c, uint32_t most)
 {
 	enum { MANY = 64 };
@@ -257,7 +257,7 @@ static long wait_here(struct thread *t, const struct futex_call *c)
 		errno = EINVAL;
 		return -1;
 	}
-	if (!rt.replay) /* the plan has no place for it */
+	if (!rt.replay) /* the plan has no step for it */
 		sched_point(t);
 	t->sched.pc = c->pc;
 	uint64_t deadline = deadline_of_wait(c);
@@ -294,7 +294,7 @@ static long wake_here(struct thread *t, const struct futex_call *c, uint32_t mos
 	return woken;
 }
 
-/* Wakes, or moves, sleepers of one word or two: they look again. */
+/* Wakes, or moves, sleepers on one word or two: they look again. */
 static long call_otherwise(struct thread *t, const struct futex_call *c, const long a[6])
 {
 	struct futex_call words[] = { *c, *c };
@@ -329,7 +329,8 @@ static long futex_call(struct thread *t, const long a[6], uintptr_t pc)
 		/* fall through */
 	case FUTEX_WAIT:
 		return wait_here(t, &c);
-	case FUTEX_WAKE_BITSET: /* of some only: the others look in vain, and wait again */
+	case FUTEX_WAKE_BITSET: /* a wake of some only: the others look in vain, and wait
+	                         * again */
 		if ((uint32_t)a[5] == FUTEX_BITSET_MATCH_ANY)
 			return wake_here(t, &c, c.value);
 		order_matters("a futex whose sleepers are woken by a mask");
@@ -356,6 +357,6 @@ long interposed_syscall(long number, ...)
 	    (clock_syscall(number, a, CALLER(), &result) || random_syscall(number, a, &result)))
 		return result;
 	if (number == SYS_futex)
-		rt.poke = 1; /* one that wakes, where the scheduler does not look */
+		rt.poke = 1; /* a call that wakes, outside of the scheduler */
 	return answered(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }

@@ -30,11 +30,11 @@ enum { SLOTS = 1 << 14 };
 static struct order {
 	const volatile int *lock;
 	uint64_t message; /* sent at the end of the last section, 0: none or received */
-	bool inside;      /* the section that is open is GLib's: unlocking is often a tail
-	                   * call, whose return address is the program's */
+	bool inside;      /* the open section is GLib's: unlocking is often a tail call,
+	                   * whose return address is the program's */
 } orders[SLOTS];
 
-/* NULL when it is unknown and not to be made, or all are in use. */
+/* NULL when it is unknown and must not be made, or all entries are in use. */
 static struct order *order_of(const volatile int *lock, bool make)
 {
 	unsigned i = ((uintptr_t)lock >> 3) * 2654435761u % SLOTS;
@@ -101,7 +101,7 @@ static void give_back(volatile int *m)
 		futex_wake(m, 1);
 }
 
-/* Shown, so that its events are written? */
+/* Are its events written? */
 static bool shown(const volatile int *m)
 {
 	return !in_glib((uintptr_t)m);

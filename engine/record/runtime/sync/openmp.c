@@ -46,7 +46,8 @@ static void master_region(struct thread *t, struct team *team)
 	team->size = (unsigned)REAL(omp_get_num_threads)();
 	if (rt.controlled) {
 		sched_point(t);
-		openmp_send(t, team->begin, team->pc); /* when all of the team are there */
+		openmp_send(t, team->begin, team->pc); /* when all threads of the team have
+		                                        * arrived */
 		gather(t, team);
 	}
 	sched_point_after(t);
@@ -158,7 +159,7 @@ static void team_ends(struct thread *t, struct team *team)
 	__libc_free(team);
 }
 
-/* A region of `fn(data)`: `real` is the call of libgomp's with `fn` and `data` changed. */
+/* A region of `fn(data)`: `real` is libgomp's call with `fn` and `data` changed. */
 #define REGION(real, otherwise) \
 	struct thread *t = recording(); \
 	struct team *team = t ? team_begins(t, fn, data, CALLER()) : NULL; \

@@ -13,14 +13,15 @@
 
 #include "engine/record/runtime/core/rt.h"
 
-struct task; /* one that was created with GOMP_task: openmp_tasks.c */
+struct task; /* a task created with GOMP_task: openmp_tasks.c */
 
 struct team { /* of a parallel region */
 	void (*fn)(void *);
 	void *data;
 	uintptr_t pc; /* of the region */
 	unsigned size;
-	volatile int arrived; /* futex: threads but the master that have come to the region */
+	volatile int arrived; /* futex: number of threads, without the master, that have come
+	                       * to the region */
 	unsigned ended;
 	uint64_t begin, end;          /* messages: from the master, to it */
 	const void *barrier;          /* its object: LOG_OMP_BARRIERS */
@@ -28,7 +29,7 @@ struct team { /* of a parallel region */
 	uint64_t shares;              /* given so far */
 	uint64_t ordered, posted;     /* messages of `ordered` and `doacross` */
 	void *copy;                   /* copyprivate */
-	struct thread **members;      /* by number; NULL before they come */
+	struct thread **members;      /* by number; NULL before they arrive */
 	/* tasks */
 	struct task *first, *last; /* not begun, and running, in the order of creation */
 	uint64_t tasks; /* message: sent by the end of each, received after a barrier */
@@ -54,13 +55,13 @@ static inline void openmp_receive(struct thread *t, uint64_t message, uintptr_t 
  * did, and it orders nothing. */
 void openmp_share(struct thread *t, struct team *team, uintptr_t pc);
 
-/* Runs the next task of the team that may run now, a child of `of` alone if that is not NULL;
+/* Runs the next task of the team that may run now, only a child of `of` if that is not NULL;
  * false: none may run. */
 bool task_run_one(struct thread *t, struct team *team, const struct task *of, uintptr_t pc);
 bool tasks_left(const struct team *team);
 
-/* A wait of libgomp's own, for which the scheduler steps aside.  It ends when the machine has
- * time, so this schedule may not come again, which is said. */
+/* A wait of libgomp's own, for which the scheduler steps aside. Its end depends on the
+ * machine, so this schedule may not be reproducible, which is noted. */
 #define ASIDE(t, call) \
 	do { \
 		if (t) { \

@@ -6,7 +6,7 @@
 
 #include "openmp.h"
 
-/* Waits, and runs tasks, until all have come and no task is left. */
+/* Waits, and runs tasks, until all have arrived and no task is left. */
 static void barrier(struct thread *t, struct team *team, uintptr_t pc)
 {
 	sched_point(t);
@@ -37,7 +37,7 @@ static void barrier(struct thread *t, struct team *team, uintptr_t pc)
 	openmp_receive(t, team->tasks, pc);
 }
 
-/* At a barrier of libgomp's, `real`; in controlled mode `instead` and our own. */
+/* At a barrier of libgomp's, `real`; in controlled mode `instead` and ours. */
 #define BARRIER_HERE(real, instead) \
 	struct thread *t = recording(); \
 	struct team *team = t ? t->openmp.team : NULL; \

@@ -7,7 +7,7 @@
 /* ---- critical sections and atomics without an instruction ---- */
 
 enum { SECTIONS = 256 };
-static struct section { /* controlled mode: those that are held */
+static struct section { /* controlled mode: sections that are held */
 	const void *lock;
 	struct thread *holder;
 } held[SECTIONS];
@@ -81,8 +81,8 @@ SECTION(GOMP_atomic_start, GOMP_atomic_end, (void), (), (void *)LOG_OMP_ATOMIC)
 
 /* ---- locks ---- */
 
-/* omp_lock_t and omp_nest_lock_t; a test takes it when it can, and says how often it is held.
- */
+/* omp_lock_t and omp_nest_lock_t; a test takes the lock when it can, and returns how often it
+ * is held. */
 #define LOCK(kind) \
 	EXPORT void omp_init_##kind(void *l); \
 	EXPORT void omp_destroy_##kind(void *l); \

@@ -46,7 +46,7 @@ struct task {
 	struct group *group;
 	uint64_t created;
 	bool running;
-	unsigned outs, ins; /* addresses that it depends on, the former first */
+	unsigned outs, ins; /* number of addresses that it depends on: `outs`, then `ins` */
 	uintptr_t *addresses;
 	void *data;
 	uintptr_t pc;
@@ -74,13 +74,14 @@ static struct family *family_of(struct thread *t)
 {
 	struct family **own = t->openmp.task ? &t->openmp.task->family : &t->openmp.family;
 	if (!*own && (*own = family_new()) != NULL && t->openmp.task)
-		(*own)->group = t->openmp.task->group; /* which waits for all its descendants */
+		(*own)->group = t->openmp.task->group; /* a group that waits for all its
+		                                        * descendants */
 	return *own;
 }
 
 /* ---- dependences ---- */
 
-/* Addresses of `depend`, in either of GCC's layouts; objects (depobj) are not known. */
+/* Addresses of `depend`, in either of GCC's layouts; objects (depobj) are not handled. */
 static const uintptr_t *depend_list(void **depend, unsigned *outs, unsigned *ins)
 {
 	uintptr_t total = (uintptr_t)depend[0];
@@ -95,14 +96,14 @@ static const uintptr_t *depend_list(void **depend, unsigned *outs, unsigned *ins
 	return (const uintptr_t *)(depend + 5);
 }
 
-/* Of an address two messages: from those that write it, and from those that read it. */
+/* Two messages for an address: from tasks that write it, and from those that read it. */
 enum { FROM_OUT = 1, FROM_IN = 2 };
 static uint64_t depend_message(uintptr_t address, uintptr_t kind)
 {
 	return message_of(address | kind << 62, false);
 }
 
-/* Of an address that no task of the kind has had, nothing was sent. */
+/* For an address without such a task, nothing was sent. */
 static void depend_receive(struct thread *t, uintptr_t address, uintptr_t kind, uintptr_t pc)
 {
 	if (message_exists(address | kind << 62))
@@ -128,8 +129,8 @@ static bool share(const struct task *a, const uintptr_t *b, unsigned outs, unsig
 	return false;
 }
 
-/* Is a task of the parent's left, before `end`, that one with these addresses has to wait for?
- */
+/* Does a task of the parent remain, before `end`, that one with these addresses has to wait
+ * for? */
 static bool awaited(const struct team *team, const struct task *end,
                     const struct family *parent, const uintptr_t *a, unsigned outs,
                     unsigned ins)
@@ -304,7 +305,7 @@ static struct task *task_new(struct thread *t, void (*fn)(void *), void *data,
 		memcpy(task->addresses, addresses, (outs + ins) * sizeof(*addresses));
 	uintptr_t at = (uintptr_t)(task->addresses + outs + ins);
 	task->data = (void *)((at + alignment - 1) / alignment * alignment);
-	/* another task's memory before: its former uses order nothing now */
+	/* another task's memory before: its former uses no longer order anything */
 	log_event(t, LOG_GIVEN, 0, pc, (uintptr_t)block, room, 2);
 	if (copy)
 		copy(task->data, data);
@@ -314,7 +315,7 @@ static struct task *task_new(struct thread *t, void (*fn)(void *), void *data,
 	return task;
 }
 
-/* By its creator, before it goes on. */
+/* Its creator runs it, before it continues. */
 static void run_at_once(struct thread *t, void (*fn)(void *), void *data,
                         void (*copy)(void *, void *), size_t size, size_t alignment,
                         void **depend, uintptr_t pc)
@@ -435,7 +436,7 @@ void GOMP_taskloop(void (*fn)(void *), void *data, void (*copy)(void *, void *),
 
 /* ---- waiting for tasks ---- */
 
-/* Runs tasks until `*left` of them are none: children of the thread's task, or a group's. */
+/* Runs tasks until `*left` of them is 0: children of the thread's task, or a group's. */
 static void await_tasks(struct thread *t, const volatile unsigned *left, bool children,
                         uintptr_t pc)
 {

@@ -10,16 +10,16 @@
 
 /* As in tsan_interface.h. */
 enum own_flag {
-	OWN_LINKER = 1 << 0, /* static: is never destroyed, whatever is said */
+	OWN_LINKER = 1 << 0, /* static: is never destroyed, whatever the calls say */
 	OWN_WRITE_REENTRANT = 1 << 1,
 	OWN_READ_REENTRANT = 1 << 2,
 	OWN_READ = 1 << 3,
 	OWN_TRY = 1 << 4,
 	OWN_TRY_FAILED = 1 << 5,
-	OWN_NOT_STATIC = 1 << 8, /* to be destroyed: where it was created so alone */
+	OWN_NOT_STATIC = 1 << 8, /* of a destruction: counts only if creation had it, too */
 	OWN_REENTRANT = OWN_WRITE_REENTRANT | OWN_READ_REENTRANT,
 	OWN_LASTING = OWN_LINKER | OWN_REENTRANT |
-	              OWN_NOT_STATIC, /* of the lock, whichever call says it */
+	              OWN_NOT_STATIC, /* a property of the lock, whichever call states it */
 };
 
 /* ---- marks of a lock (sync_marks.c): its writer, and OWN_LASTING ---- */
@@ -35,7 +35,7 @@ static void learn(const void *p, unsigned flags)
 		sync_set_mark(lasting_of(p), sync_mark(lasting_of(p)) | (flags & OWN_LASTING));
 }
 
-/* Whose calls may be judged: both marks are known, and it is locked once at a time. */
+/* Can misuse of it be detected? Both marks are known, and it is locked once at a time. */
 static bool judged(const void *p)
 {
 	return sync_mark_known(p) && sync_mark_known(lasting_of(p)) &&
@@ -100,7 +100,7 @@ void __tsan_mutex_destroy(void *p, unsigned flags)
 	own_destroyed(p, flags, CALLER());
 }
 
-/* Its inside begins, or ends; it may be inside of another's. */
+/* The lock's own code begins, or ends; it may be inside of another's. */
 static void inside(int change)
 {
 	struct thread *t = me;
@@ -160,7 +160,7 @@ void __tsan_mutex_post_unlock(void *p, unsigned flags)
 		sched_point_after(t);
 }
 
-/* It signals others; its inside calls out of it ("divert"), and comes back. */
+/* Signalling others; and calls out of the lock's code ("divert"), and back. */
 #define INSIDE_BY(name, change) \
 	EXPORT void name(void *p, unsigned flags); \
 	void name(void *p, unsigned flags) \
@@ -212,7 +212,7 @@ void AnnotateRWLockReleased(const char *file, int line, void *p, long writes)
 
 /* ---- of virtual machines, re-entrant ---- */
 
-/* How often the thread that has a lock holds it; by the lock, which only its holder changes. */
+/* How often the holder of a lock holds it; by lock, and changed by the holder only. */
 enum { MANY_HELD = 1024 };
 static struct held {
 	uintptr_t lock;
@@ -260,7 +260,7 @@ void __tsan_java_mutex_lock_rec(uintptr_t p, int times)
 	while (times-- > 0)
 		own_lock(LOG_ACQ, p, CALLER());
 }
-/* All at once; how often it was held, for the lock that gets it back. */
+/* Unlocks all at once; returns how often it was held, for the relocking. */
 EXPORT int __tsan_java_mutex_unlock_rec(uintptr_t p);
 int __tsan_java_mutex_unlock_rec(uintptr_t p)
 {

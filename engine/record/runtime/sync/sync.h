@@ -19,7 +19,7 @@
 
 /* A thread's birth and end: threads.c, sched/sched_threads.c. */
 struct thread_life {
-	uint32_t parent, children; /* numbers: of the parent, how many it has created */
+	uint32_t parent, children; /* numbers: of the parent; how many threads it has created */
 	pid_t tid;
 	pthread_t handle;
 	void *(*start)(void *);
@@ -28,10 +28,10 @@ struct thread_life {
 	uintptr_t stack_low, stack_high;
 	int end_rounds;
 	bool detached, started, joined, c11;
-	bool masked;   /* it begins with all signals held, and takes this mask */
+	bool masked;   /* it begins with all signals blocked, and then takes this mask */
 	uint64_t mask; /* as the kernel has it */
-	bool lends; /* timers name it as their threads' parent: it is never given to another */
-	bool retired; /* ended; nothing but its memory is left: thread_retire */
+	bool lends; /* timers name it as their threads' parent, so its number is never reused */
+	bool retired; /* ended; only its memory is left: thread_retire */
 	struct thread *next_retired;
 };
 
@@ -49,23 +49,24 @@ struct thread_openmp {
 	struct team *team;     /* whose region it is in, or NULL */
 	struct task *task;     /* that it runs, or NULL */
 	struct family *family; /* children of its implicit tasks, or NULL */
-	uintptr_t called_from; /* a frame that the runtime calls is called from there; or 0 */
+	uintptr_t called_from; /* return address of a frame that the runtime calls; or 0 */
 	bool parked;           /* in libgomp's own code, where the scheduler does not look */
 };
 
 void *thread_main(void *thread);     /* where it starts */
-void thread_begin(struct thread *t); /* by the new thread itself, before its first event */
-/* The message that a thread waits for until a once-function ends, of this thread (or
- * LOG_ALL_THREADS). */
+void thread_begin(struct thread *t); /* called by the new thread itself, before its first
+                                      * event */
+/* The message that a thread waits for until a once-function of this thread (or
+ * LOG_ALL_THREADS) ends. */
 uint64_t once_message(const void *key);
 uint32_t once_runner(const void *key);
 void glib_take_over(void); /* once GLib is loaded */
 
-/* Synchronisation that is none of POSIX's (core/abi.c): the part before a release at `key`, any
- * number but 0, is before the part after the next acquire there. */
+/* Synchronisation other than POSIX's (core/abi.c): events before a release at `key`, any
+ * number but 0, happen before events after the next acquire there. */
 void message_release(uintptr_t key, uintptr_t pc);
 void message_acquire(uintptr_t key, uintptr_t pc);
-/* The key's message; `anew`: earlier releases there count no more.  0: no memory to note it. */
+/* The key's message; `anew`: earlier releases there no longer count. 0: no memory for it. */
 uint64_t message_of(uintptr_t key, bool anew);
 bool message_exists(uintptr_t key); /* has it been asked for? */
 

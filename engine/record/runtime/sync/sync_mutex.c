@@ -18,10 +18,10 @@ int interposed_mtx_lock(mtx_t *m) BEHIND(mtx_lock);
 int interposed_pthread_mutex_trylock(pthread_mutex_t *m) BEHIND(pthread_mutex_trylock);
 int interposed_mtx_trylock(mtx_t *m) BEHIND(mtx_trylock);
 
-/* Is it held by a thread of another process?  Only that process can give it back. */
+/* Does a thread of another process hold it? Only that process can release it. */
 static bool held_outside(const pthread_mutex_t *m)
 {
-	enum { SHARED = 128 }; /* of glibc's kinds: between processes */
+	enum { SHARED = 128 }; /* flag in glibc's kinds: between processes */
 	if (!(m->__data.__kind & SHARED))
 		return false;
 	int owner = m->__data.__owner;
@@ -139,16 +139,15 @@ static void check_destroy(struct thread *t, const pthread_mutex_t *m, uintptr_t 
 		misused(t, MISUSE_DESTROY_LOCKED, pc, m);
 }
 
-/* It refuses such a mutex, which is a use of it all the same. */
+/* The C library refuses such a mutex, which is a use of it all the same. */
 static void log_refused(struct thread *t, pthread_mutex_t *m, uintptr_t pc)
 {
 	if (mutex_dead(m))
 		log_object(t, LOG_TRYFAIL, LOG_DEAD, pc, m);
 }
 
-/* Of a lock or a try; `may_fail`: with a time limit, or none to wait at all; `entered`: by an
- * ENTRY.
- */
+/* The outcome of a lock or a try; `may_fail`: with a time limit, or without waiting;
+ * `entered`: by an ENTRY. */
 static int mutex_outcome(struct thread *t, pthread_mutex_t *m, int status, bool may_fail,
                          bool entered, uintptr_t pc)
 {

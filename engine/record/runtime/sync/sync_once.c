@@ -15,8 +15,8 @@ enum { ONCE_SLOTS = 1 << 14 };
 struct once {
 	const void *key;
 	bool running, done;
-	uint64_t message; /* of its last end; 0: none yet */
-	uint64_t next;    /* of the end of the one that runs */
+	uint64_t message; /* message of its last end; 0: none yet */
+	uint64_t next;    /* message of the end of the present run */
 	uint32_t runner;  /* while `running`: its thread */
 };
 static struct once onces[ONCE_SLOTS];
@@ -47,14 +47,14 @@ uint32_t once_runner(const void *key)
 	return o && o->running ? o->runner : LOG_ALL_THREADS;
 }
 
-/* Its memory has been used again, for another one. */
+/* Its memory has been reused for another one. */
 static void once_anew(struct once *o)
 {
 	o->done = false;
 	o->message = 0;
 }
 
-/* True when the caller has to do it; else it has been done, and the message is received. */
+/* True when the caller has to run it; else it has been run, and the message is received. */
 static bool once_enter(struct thread *t, struct once *o, uintptr_t pc)
 {
 	while (o->running) {
@@ -66,7 +66,7 @@ static bool once_enter(struct thread *t, struct once *o, uintptr_t pc)
 			clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
 		}
 	}
-	if (o->message) { /* a thread that tried in vain comes before the next to try, too */
+	if (o->message) { /* a thread that tried in vain comes before the next try, too */
 		plan_point(t);
 		memory_tell(t, (uintptr_t)o->key);
 		log_event(t, LOG_RCV, 0, pc, o->message, 0, 1);
@@ -95,8 +95,8 @@ static void once_leave(struct thread *t, struct once *o, bool done, uintptr_t pc
 		sched_wake(o->key, FOR_ONCE, UINT_MAX);
 }
 
-/* A routine of C++ that throws leaves without having done it.  Its frames are taken down by the
- * program's unwinder; a program without one has no exceptions, and the runtime brings none. */
+/* A routine of C++ that throws leaves without having completed. The program's unwinder
+ * removes its frames; a program without one has no exceptions, and the runtime brings none. */
 __asm__(".weak __gcc_personality_v0\n.weak _Unwind_Resume");
 struct once_run {
 	struct thread *thread;
@@ -118,7 +118,7 @@ static int run_once(pthread_once_t *control, void (*routine)(void), uintptr_t pc
 	if (o->done && *control == 0)
 		once_anew(o);
 	sched_point(t);
-	if (!rt.controlled) { /* the real one keeps others out while it runs */
+	if (!rt.controlled) { /* the real one excludes others while it runs */
 		bool first = *control != 2;
 		int status = REAL(pthread_once)(control, routine);
 		if (first && !o->done)
@@ -164,7 +164,7 @@ int g_once_init_enter(uintptr_t *word)
 		}
 		return 0;
 	}
-	once_anew(o); /* a word of 0 again is another one */
+	once_anew(o); /* a word that is 0 again is another one */
 	sched_point(t);
 	return once_enter(t, o, CALLER());
 }

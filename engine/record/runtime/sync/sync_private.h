@@ -19,7 +19,7 @@ static inline unsigned one_or_all(void)
 }
 
 /* Beyond sequential consistency a try may fail for a lock that is free again, where nothing
- * orders the two: the plan says so. */
+ * orders the two: then the plan says so. */
 static inline bool told_to_fail(const struct thread *t, enum log_tag tag)
 {
 	const struct log_step *s = rt.memory ? replay_step(t) : NULL;
@@ -31,7 +31,8 @@ static inline bool valid_time(const struct timespec *at)
 	return at->tv_nsec >= 0 && at->tv_nsec < 1000000000;
 }
 
-/* `t` may be NULL: not recorded.  Returns `status`, of the C library's call. */
+/* Notes an initialisation. `t` may be NULL: not recorded. Returns `status`, of the C
+ * library's call. */
 static inline int initialised(void *object, int status, struct thread *t)
 {
 	if (t && status == 0)
@@ -39,8 +40,8 @@ static inline int initialised(void *object, int status, struct thread *t)
 	return status;
 }
 
-/* The same.  A witness may destroy an object that a thread holds; the C library's refusal,
- * which POSIX leaves open, must not end the replay.  `flags`: enum log_object_flag. */
+/* Notes a destruction. A witness may destroy an object that a thread holds; the C library's
+ * refusal, which POSIX leaves open, must not end the replay. `flags`: enum log_object_flag. */
 static inline int destroyed(void *object, int status, unsigned flags, struct thread *t,
                             uintptr_t pc)
 {
@@ -49,8 +50,8 @@ static inline int destroyed(void *object, int status, unsigned flags, struct thr
 	return status;
 }
 
-/* Before the call that does it; no event of the thread, so that no plan of a replay counts it.
- */
+/* Reports a misuse before the call; no event of the thread, so that a replay's plan does not
+ * count it. */
 static inline void misused(struct thread *t, enum log_misuse how, uintptr_t pc,
                            const void *object)
 {
@@ -59,8 +60,8 @@ static inline void misused(struct thread *t, enum log_misuse how, uintptr_t pc,
 	log_event(t, LOG_MISUSE, how, pc, (uintptr_t)object, 0, 1);
 }
 
-/* sync_marks.c: of an object that keeps neither: 0, one more than the number of the thread that
- * holds it, or MARK_DESTROYED.  An object's initialisation sets 0. */
+/* sync_marks.c: for an object without such fields: 0, one more than the number of the thread
+ * that holds it, or MARK_DESTROYED. An object's initialisation sets 0. */
 enum { MARK_DESTROYED = 0xffff };
 unsigned sync_mark(const volatile void *object);
 /* False: another address may have overwritten the object's mark. */
@@ -74,7 +75,7 @@ void sync_check_unlock(struct thread *t, const volatile void *lock, bool held, u
 void sync_check_destroy(struct thread *t, const volatile void *object, bool waited,
                         uintptr_t pc);
 
-/* sync_mutex.c: the caller gives it up; said, when it may not. */
+/* sync_mutex.c: the caller releases it; reported, when it may not. */
 void mutex_check_unlock(struct thread *t, const pthread_mutex_t *m, uintptr_t pc);
 
 /* sync_mutex.c: take it, after the scheduling point; 0, EOWNERDEAD or an error. */
@@ -83,13 +84,13 @@ struct timespec time_outside(uint64_t deadline);
 int mutex_take(struct thread *t, pthread_mutex_t *m, bool timed, uint64_t deadline,
                uintptr_t pc);
 
-/* sync_cond.c: of a condition, or what the runtime models as one.  Sleep there, as one of its
- * waiters (sync.condition, since the wait was written), until a signal comes or the time is up;
- * false: only the latter.  Then the thread is none, and says how it ended: true: signalled. */
+/* sync_cond.c: for a condition, or an object modelled as one. Sleeps as one of its waiters
+ * (sync.condition, since the wait was written) until a signal comes, true, or the time is up,
+ * false. Then the thread no longer waits. */
 bool condition_sleep(struct thread *t, const void *c, bool timed, uint64_t deadline,
                      uintptr_t pc);
 bool condition_wake(struct thread *t, const void *c, uintptr_t pc);
-/* Write the signal, and wake.  `flags`: enum log_object_flag. */
+/* Writes the signal, and wakes. `flags`: enum log_object_flag. */
 void condition_signal(struct thread *t, const void *c, bool all, unsigned flags, uintptr_t pc);
 
 #endif

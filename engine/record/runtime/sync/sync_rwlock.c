@@ -24,8 +24,8 @@ int interposed_pthread_spin_trylock(pthread_spinlock_t *l) BEHIND(pthread_spin_t
 
 /* ---- reader-writer locks ---- */
 
-/* The C library's destruction does nothing; we mark it where it has bytes to spare, which
- * PTHREAD_RWLOCK_INITIALIZER sets to 0. */
+/* The C library's destruction does nothing; the runtime marks the lock in bytes that
+ * PTHREAD_RWLOCK_INITIALIZER sets to 0 and the library does not use. */
 enum { RW_MARK = 0x64616564 };
 
 static unsigned rw_dead(const pthread_rwlock_t *l)
@@ -33,7 +33,7 @@ static unsigned rw_dead(const pthread_rwlock_t *l)
 	return l->__data.__pad4 == RW_MARK ? LOG_DEAD : 0;
 }
 
-enum { READERS_SHIFT = 3 }; /* of the C library's count of readers; below are its flags */
+enum { READERS_SHIFT = 3 }; /* in the C library's count of readers; its flags are below */
 
 /* Has the lock never been initialised? The C library gives these fields no such value. */
 static bool is_garbage(const pthread_rwlock_t *l)
@@ -202,7 +202,10 @@ int interposed_pthread_rwlock_destroy(pthread_rwlock_t *l)
 
 /* ---- spin locks ---- */
 
-enum { SPIN_FREE = 1 }; /* the C library's; held it is 0 or less, and it is never more */
+enum {
+	SPIN_FREE = 1
+}; /* the C library's value; a held lock has 0 or less, and none has
+    * more */
 
 static void check_spin(struct thread *t, const volatile int *l, bool may_fail, uintptr_t pc)
 {

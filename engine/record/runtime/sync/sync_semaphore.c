@@ -12,7 +12,7 @@ INTERPOSED(sem_init, sem_open, sem_close, sem_wait, sem_timedwait, sem_clockwait
 ENTRY(sem_trywait)
 int interposed_sem_trywait(sem_t *s) BEHIND(sem_trywait);
 
-/* The C library's: the count, and above it how many threads wait for it. */
+/* Does a thread wait for it? The C library keeps the number of waiters above the count. */
 static bool sem_waited(const sem_t *s)
 {
 	uint64_t data = __atomic_load_n((const uint64_t *)s, __ATOMIC_RELAXED);
@@ -58,8 +58,8 @@ sem_t *interposed_sem_open(const char *name, int flags, ...)
 		log_event(t, LOG_SEMAPHORE, 0, CALLER(), (uintptr_t)s, now, 2);
 	return s;
 }
-/* Opened twice it is at one address; its last close unmaps it, and the next semaphore may lie
- * there. */
+/* A semaphore opened twice is at one address; its last close unmaps it, and the next one may
+ * lie there. */
 int interposed_sem_close(sem_t *s)
 {
 	struct thread *t = recording();
@@ -190,7 +190,8 @@ int interposed_sem_post(sem_t *s)
 		sched_wake(s, FOR_SEMAPHORE, one_or_all());
 	return status;
 }
-/* A look at the count is a read of the semaphore, whose value its posts and takes give. */
+/* A look at the count is a read of the semaphore, whose value comes from its posts and
+ * takes. */
 int interposed_sem_getvalue(sem_t *s, int *value)
 {
 	struct thread *t = recording();

@@ -93,8 +93,8 @@ static void at_end(void *value)
 	finish_thread(t);
 }
 
-/* The C library's function allocates memory: a caller for another thread spares that one a heap
- * of its own, which it may never need. */
+/* The C library's function allocates memory: calling it for another thread saves that one a
+ * heap of its own, which it may never need. */
 static void find_stack(struct thread *t)
 {
 	pthread_attr_t attributes;
@@ -136,7 +136,7 @@ void thread_begin(struct thread *t)
 	t->gate &= ~GATE_INSIDE;
 }
 
-/* One of libgomp's threads, which waits there for a parallel region: openmp.h. */
+/* Is it one of libgomp's threads, which waits there for a parallel region: openmp.h? */
 static bool of_openmp(void *(*start)(void *))
 {
 	uintptr_t at = (uintptr_t)start;
@@ -184,9 +184,9 @@ void *thread_main(void *argument)
 }
 
 /*
- * A thread begins with its creator's mask.  Signals are held until it is known (thread_main): a
- * handler that ran before, at once, would wait for threads that wait for this one.  Not where
- * the attributes have a mask of their own, which the thread begins with.  The creator's mask.
+ * Blocks signals for a new thread until it is known (thread_main), and returns the creator's
+ * mask, with which it then begins: a handler that ran earlier, at once, would wait for
+ * threads that wait for this one. Not if the attributes have a mask of their own.
  */
 static uint64_t hold_signals(struct thread *child, const pthread_attr_t *attributes)
 {
@@ -246,7 +246,7 @@ static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*s
 		if (of_openmp(start))
 			sched_force(t, child, false); /* until it is parked */
 		else
-			sched_point_after(t); /* the child may well be faster */
+			sched_point_after(t); /* the child may run first */
 	}
 	return 0;
 }
@@ -268,7 +268,7 @@ static struct thread *find_thread(pthread_t handle)
 	return NULL;
 }
 
-/* 0, or ETIMEDOUT, EBUSY; then the real join cannot block long. */
+/* 0, or ETIMEDOUT, EBUSY; after that the real join cannot block for long. */
 static int await_end(struct thread *t, struct thread *target, bool try_only, bool timed,
                      uint64_t deadline, uintptr_t pc)
 {
@@ -352,7 +352,7 @@ int interposed_pthread_detach(pthread_t handle)
 	int status = REAL(pthread_detach)(handle);
 	if (target && status == 0) {
 		target->life.detached = true;
-		target->life.joined = true; /* its handle may come again */
+		target->life.joined = true; /* its handle may be reused */
 		thread_retire(target);
 	}
 	return status;
