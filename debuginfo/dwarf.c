@@ -459,13 +459,17 @@ static void read_function(struct dwarf_reader *r, Dwarf_Die die, const struct di
 	g_array_unref(inner.locals);
 }
 
+/* gcc writes an inlined call of which nothing is left (its range is empty) without an origin, so
+ * that whose it was is not known: what lies in it is the caller's. */
 static void read_inlined(struct dwarf_reader *r, Dwarf_Die die, const struct die_facts *f,
                          const struct die_level *outer)
 {
-	uint32_t scope = outer->scope;
-	if (scope != NONE)
-		scope = reader_add_scope(r, f, function_id(r, f->origin), scope);
-	struct die_level inner = { .function = function_id(r, f->origin),
+	uint32_t scope = outer->scope, function = function_id(r, f->origin);
+	if (function == NONE)
+		function = outer->function;
+	else if (scope != NONE)
+		scope = reader_add_scope(r, f, function, scope);
+	struct die_level inner = { .function = function,
 		                   .frame = outer->frame,
 		                   .frame_base = outer->frame_base,
 		                   .scope = scope,

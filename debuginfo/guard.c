@@ -2,11 +2,14 @@
  * guard.c - reads a module in a child process: libdwarf and libelf crash on some damaged files
  * (libdwarf 20210528 frees damaged range lists twice), which must not end this program.
  *
- * The child writes the arrays of its struct debuginfo into a memory file, with pointers to
- * strings replaced by offsets. If it dies, a second child reads symbols as they are in the
- * file, and a third one these alone, without DWARF.
+ * The child writes the arrays of its struct debuginfo, sorted, into a memory file, with
+ * pointers to strings that are right where the file is mapped at the address of its module's
+ * key. There nothing is left to be done, and a page that nobody asks for is not even read;
+ * elsewhere the pointers are changed. If the child dies, a second one reads symbols as they are
+ * in the file, and a third one these alone, without DWARF.
  */
 #include "debuginfo/private.h"
+#include "engine/base/kept.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +49,7 @@ static const struct array_form forms[] = {
 	     STRING(struct file_name, path)),
 	FORM(lines, struct line_row, 0),
 	FORM(scopes, struct code_scope, 0),
-	FORM(ranges, struct scope_range, 0),
+	FORM(segments, struct scope_segment, 0),
 	FORM(functions, struct function_record, STRING(struct function_record, public.name),
 	     STRING(struct function_record, public.file)),
 	FORM(locals, struct debug_local, STRING(struct debug_local, name)),
@@ -60,23 +63,47 @@ static const struct array_form forms[] = {
 	FORM(data_symbols, struct elf_symbol, STRING(struct elf_symbol, name),
 	     STRING(struct elf_symbol, shown)),
 	FORM(taken, uint64_t, 0),
+	FORM(types_by_name, uint32_t, 0),
+	FORM(functions_by_name, uint32_t, 0),
 };
+
+static GArray **array_at(struct debuginfo *d, const struct array_form *form)
+{
+	return (GArray **)(void *)((char *)d + form->member);
+}
 
 static GArray *array_of(const struct debuginfo *d, const struct array_form *form)
 {
-	return *(GArray *const *)(const void *)((const char *)d + form->member);
+	return *array_at((struct debuginfo *)d, form);
 }
 
-/* Header of the child's output, followed by the arrays and the strings. */
+/* Header of the child's output, followed by the arrays, each from a multiple of 8 bytes on, and
+ * the strings. */
 struct child_message {
+	uint64_t base; /* where it is to be mapped */
 	bool good, has_dwarf, damaged;
 	enum debug_reads reads;
 	char build_id[sizeof(((struct debuginfo *)NULL)->build_id)];
 	char link[MOST_LINK];
 	char damage[512];
 	struct error error;
-	uint64_t counts[G_N_ELEMENTS(forms)], string_bytes;
+	uint64_t counts[G_N_ELEMENTS(forms)];
 };
+
+static size_t padded(size_t bytes)
+{
+	return (bytes + 7) & ~(size_t)7;
+}
+
+/* The address of a module's image, by its key: of a thousand where other mappings rarely are
+ * (also under the sanitizers), 256 MB apart. */
+static void *image_base(const char *key)
+{
+	enum { IMAGES = 1024 };
+	uint64_t number = key ? g_ascii_strtoull(key + strlen(key) - 8, NULL, 16) : 0;
+	return key ? (void *)(uintptr_t)(UINT64_C(0x7e9000000000) + (number % IMAGES << 28))
+	           : NULL;
+}
 
 bool debuginfo_read_here(struct debuginfo *d, enum reading most, struct error *error)
 {
@@ -94,6 +121,7 @@ bool debuginfo_read_here(struct debuginfo *d, enum reading most, struct error *e
 struct string_table {
 	GHashTable *places; /* string -> offset in `bytes` + 1 */
 	GByteArray *bytes;
+	uint64_t base; /* where `bytes` will be */
 };
 
 static uintptr_t place_of(struct string_table *s, const char *text)
@@ -106,7 +134,7 @@ static uintptr_t place_of(struct string_table *s, const char *text)
 		g_byte_array_append(s->bytes, (const guint8 *)text, (guint)strlen(text) + 1);
 		g_hash_table_insert(s->places, (void *)text, (void *)place);
 	}
-	return place;
+	return s->base + place - 1;
 }
 
 /* Call `change` for each pointer to a string in the records. */
@@ -132,32 +160,35 @@ static void string_to_place(void *context, char *at)
 	memcpy(at, &place, sizeof place);
 }
 
-static void place_to_string(void *context, char *at)
+static void move_string(void *context, char *at)
 {
-	const struct debuginfo *d = context;
+	uint64_t *distance = context;
 	uintptr_t place;
 
 	memcpy(&place, at, sizeof place);
-	const char *text = place ? d->read_strings + place - 1 : NULL;
-	memcpy(at, &text, sizeof text);
+	place += place ? *distance : 0;
+	memcpy(at, &place, sizeof place);
 }
 
 /* An empty array may have no address. */
 static void child_write(const void *elements, size_t size, size_t count, FILE *out)
 {
+	static const char zeroes[8];
 	if (count > 0)
 		fwrite(elements, size, count, out);
+	fwrite(zeroes, 1, padded(size * count) - size * count, out);
 }
 
 static bool child_send(const struct debuginfo *d, struct child_message *m, FILE *out)
 {
 	struct string_table s = { g_hash_table_new(g_direct_hash, g_direct_equal),
-		                  g_byte_array_new() };
+		                  g_byte_array_new(), m->base + padded(sizeof *m) };
 
-	change_strings(d, &s, string_to_place);
-	for (size_t f = 0; f < G_N_ELEMENTS(forms); f++)
+	for (size_t f = 0; f < G_N_ELEMENTS(forms); f++) {
 		m->counts[f] = array_of(d, &forms[f])->len;
-	m->string_bytes = s.bytes->len;
+		s.base += padded(m->counts[f] * forms[f].element);
+	}
+	change_strings(d, &s, string_to_place);
 	m->has_dwarf = d->has_dwarf;
 	m->reads = d->reads;
 	memcpy(m->build_id, d->build_id, sizeof m->build_id);
@@ -189,14 +220,16 @@ static void child_limit(void)
 		signal(faults[i], SIG_DFL);
 }
 
-static _Noreturn void child_main(struct debuginfo *d, enum reading most, int fd)
+static _Noreturn void child_main(struct debuginfo *d, enum reading most, void *base, int fd)
 {
-	struct child_message m = { .good = false };
+	struct child_message m = { .base = (uintptr_t)base, .good = false };
 
 	child_limit();
 	/* libdwarf would look up each allocation in a tree to free it at the end. */
 	dwarf_set_de_alloc_flag(0);
 	m.good = debuginfo_read_here(d, most, &m.error);
+	if (m.good)
+		debuginfo_index(d);
 	FILE *out = fdopen(fd, "wb");
 	_exit(out && child_send(d, &m, out) ? 0 : 1);
 }
@@ -240,21 +273,27 @@ static int child_wait(pid_t pid)
 	}
 }
 
-/* Adopt the child's output as the module's data. */
-static void child_take_output(struct debuginfo *d, const char *bytes)
+/* Take the child's output over: the arrays are in it. */
+static void take_image(struct debuginfo *d, void *image, size_t length, bool kept)
 {
-	const struct child_message *m = (const struct child_message *)(const void *)bytes;
+	const struct child_message *m = image;
+	char *bytes = (char *)image + padded(sizeof *m);
+	uint64_t distance = (uintptr_t)image - m->base;
 
-	bytes += sizeof *m;
 	for (size_t f = 0; f < G_N_ELEMENTS(forms); f++) {
-		GArray *array = array_of(d, &forms[f]);
+		GArray **array = array_at(d, &forms[f]);
 
-		g_array_set_size(array, 0);
-		g_array_append_vals(array, bytes, (guint)m->counts[f]);
-		bytes += m->counts[f] * forms[f].element;
+		g_array_unref(*array);
+		*array = g_new(GArray, 1);
+		(*array)->data = bytes;
+		(*array)->len = (guint)m->counts[f];
+		bytes += padded(m->counts[f] * forms[f].element);
 	}
-	d->read_strings = g_memdup2(bytes, m->string_bytes);
-	change_strings(d, d, place_to_string);
+	d->image = image;
+	d->image_length = length;
+	d->image_kept = kept;
+	if (distance != 0)
+		change_strings(d, &distance, move_string);
 	d->has_dwarf = m->has_dwarf;
 	d->reads = m->reads;
 	memcpy(d->build_id, m->build_id, sizeof d->build_id);
@@ -262,22 +301,28 @@ static void child_take_output(struct debuginfo *d, const char *bytes)
 		d->damage = g_strdup(m->damage);
 }
 
-static void take_known(void *context, const char *read)
+void debuginfo_release_image(struct debuginfo *d)
 {
-	child_take_output(context, read);
+	for (size_t f = 0; d->image && f < G_N_ELEMENTS(forms); f++)
+		g_clear_pointer(array_at(d, &forms[f]), g_free);
+	if (d->image_kept)
+		kept_release(d->image, d->image_length);
+	else if (d->image)
+		munmap(d->image, d->image_length);
+	d->image = NULL;
 }
 
-/* 1: read; 0: refused, with `error`; -1: the child died, with `how`. `key`: to be kept; or
- * NULL. */
-static int read_in_child(struct debuginfo *d, enum reading most, const char *key, char *how,
-                         size_t room, struct error *error)
+/* 1: read, for `base`; 0: refused, with `error`; -1: the child died, with `how`. `key`: to be
+ * kept; or NULL. */
+static int read_in_child(struct debuginfo *d, enum reading most, const char *key, void *base,
+                         char *how, size_t room, struct error *error)
 {
 	int fd = memfd_create("heddle-debuginfo", MFD_CLOEXEC), status, result = -1;
 	struct stat st;
 
 	pid_t pid = fd < 0 ? -1 : fork();
 	if (pid == 0)
-		child_main(d, most, fd);
+		child_main(d, most, base, fd);
 	status = pid < 0 ? -1 : child_wait(pid);
 	if (pid < 0)
 		g_snprintf(how, room, "could not be started: %s", g_strerror(errno));
@@ -288,21 +333,22 @@ static int read_in_child(struct debuginfo *d, enum reading most, const char *key
 		g_snprintf(how, room, "ended with status %d", WEXITSTATUS(status));
 	if (status == 0 && fstat(fd, &st) == 0 &&
 	    st.st_size >= (off_t)sizeof(struct child_message)) {
-		char *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		size_t size = (size_t)st.st_size;
+		void *bytes = kept_map(fd, size, base);
 
 		if (bytes != MAP_FAILED) {
-			const struct child_message *m =
-			        (const struct child_message *)(void *)bytes;
+			const struct child_message *m = bytes;
 
 			result = m->good;
 			if (m->good && !m->damaged)
 				known_keep(key, d->path, most, m->build_id, m->link, bytes,
-				           (size_t)st.st_size);
+				           size);
 			if (m->good)
-				child_take_output(d, bytes);
+				take_image(d, bytes, size, false);
 			else if (error)
 				*error = m->error;
-			munmap(bytes, (size_t)st.st_size);
+			if (!m->good)
+				munmap(bytes, size);
 		}
 	}
 	if (fd >= 0)
@@ -318,11 +364,16 @@ bool debuginfo_read_guarded(struct debuginfo *d, enum reading most, struct error
 
 	if (most == READ_NAMES)
 		d->key = g_strdup(key);
-	if (known_take(key, d->path, take_known, d))
+	void *base = image_base(key);
+	size_t length;
+	void *known = known_take(key, d->path, base, &length);
+	if (known != NULL) {
+		take_image(d, known, length, true);
 		return true;
+	}
 	for (int part = (int)most; part >= READ_SYMBOLS && result < 0; part--) {
 		result = read_in_child(d, (enum reading)part, part == (int)most ? key : NULL,
-		                       last, sizeof last, error);
+		                       base, last, sizeof last, error);
 		if (result < 0)
 			g_strlcpy(how, last, sizeof how);
 		else if (result > 0 && part < READ_DWARF && most >= READ_DWARF)

@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* Raise when the same file is read in another way. */
-#define READING_VERSION 1
+/* To be raised where the same file is read in another way. */
+#define READING_VERSION 2
 
 static const struct kept_kind modules = { "debug-", ".module", 64, 256 << 20 };
 static const struct kept_kind answers = { "debug-", ".atomic", 256, 1 << 20 };
@@ -73,33 +73,28 @@ static char *separate_places(const char *path, const char *build_id, const char 
 
 /* -- modules ------------------------------------------------------------------------------- */
 
-/* The file: this head, the places, zeroes up to a multiple of 8, the arrays. */
-struct known_head {
-	uint64_t places; /* bytes, with the zeroes */
+/* The file: what was read, the places with their 0, this. */
+struct known_tail {
+	uint64_t places; /* bytes */
 	char build_id[129], link[MOST_LINK];
 };
 
-static size_t padded(size_t bytes)
+void *known_take(const char *key, const char *path, void *base, size_t *length)
 {
-	return (bytes + 7) & ~(size_t)7;
-}
-
-bool known_take(const char *key, const char *path, void take(void *context, const char *read),
-                void *context)
-{
-	size_t length;
-	const char *bytes = key ? kept_take(&modules, key, &length) : NULL;
-	const struct known_head *head = (const void *)bytes;
-	const size_t begin = padded(sizeof *head);
+	struct known_tail tail;
+	char *bytes = key ? kept_take_at(&modules, key, base, length) : NULL;
 	if (bytes == NULL)
-		return false;
-	g_autofree char *places = separate_places(path, head->build_id, head->link);
-	bool same = head->places == padded(strlen(places) + 1) &&
-	            strcmp(places, bytes + begin) == 0;
-	if (same)
-		take(context, bytes + begin + head->places);
-	kept_release(bytes, length);
-	return same;
+		return NULL;
+	size_t before = *length - MIN(*length, sizeof tail);
+	memcpy(&tail, bytes + before, MIN(*length, sizeof tail));
+	if (before > 0 && tail.places <= before) {
+		g_autofree char *now = separate_places(path, tail.build_id, tail.link);
+		const char *places = bytes + before - tail.places;
+		if (strlen(now) + 1 == tail.places && memcmp(places, now, tail.places) == 0)
+			return bytes;
+	}
+	kept_release(bytes, *length);
+	return NULL;
 }
 
 void known_keep(const char *key, const char *path, enum reading most, const char *build_id,
@@ -108,19 +103,15 @@ void known_keep(const char *key, const char *path, enum reading most, const char
 	g_autofree char *now = known_key(path, most);
 	if (key == NULL || g_strcmp0(key, now) != 0) /* it has changed meanwhile */
 		return;
-	struct known_head head;
-	memset(&head, 0, sizeof head);
-	g_strlcpy(head.build_id, build_id, sizeof head.build_id);
-	g_strlcpy(head.link, link, sizeof head.link);
+	struct known_tail tail;
+	memset(&tail, 0, sizeof tail);
+	g_strlcpy(tail.build_id, build_id, sizeof tail.build_id);
+	g_strlcpy(tail.link, link, sizeof tail.link);
 	g_autofree char *places = separate_places(path, build_id, link);
-	static const char zeroes[8];
-	size_t text = strlen(places) + 1;
-	head.places = padded(text);
-	const struct kept_part parts[] = { { &head, sizeof head },
-		                           { zeroes, padded(sizeof head) - sizeof head },
-		                           { places, text },
-		                           { zeroes, head.places - text },
-		                           { read, length } };
+	tail.places = strlen(places) + 1;
+	const struct kept_part parts[] = { { read, length },
+		                           { places, tail.places },
+		                           { &tail, sizeof tail } };
 	kept_keep(&modules, key, parts, G_N_ELEMENTS(parts));
 }
 

@@ -95,7 +95,10 @@ const struct debug_function *debuginfo_function(const struct debuginfo *d, uint3
 
 uint32_t debuginfo_function_named(const struct debuginfo *d, const char *name)
 {
-	return GPOINTER_TO_UINT(g_hash_table_lookup(d->functions_by_name, name)) - 1;
+	const uint32_t *entry = debuginfo_named(
+	        d->functions_by_name, d->functions, sizeof(struct function_record),
+	        offsetof(struct function_record, public.name), name);
+	return entry ? *entry - 1 : NONE;
 }
 
 /* 1: may hold an address, in an integer register; 0: in an integer register, no address; -1: in

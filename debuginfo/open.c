@@ -24,8 +24,8 @@ static struct debuginfo *debuginfo_new(const char *path)
 	d->code_symbols = g_array_new(FALSE, FALSE, sizeof(struct elf_symbol));
 	d->data_symbols = g_array_new(FALSE, FALSE, sizeof(struct elf_symbol));
 	d->taken = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-	d->types_by_name = g_hash_table_new(g_str_hash, g_str_equal);
-	d->functions_by_name = g_hash_table_new(g_str_hash, g_str_equal);
+	d->types_by_name = g_array_new(FALSE, TRUE, sizeof(uint32_t));
+	d->functions_by_name = g_array_new(FALSE, TRUE, sizeof(uint32_t));
 	return d;
 }
 
@@ -33,16 +33,17 @@ void debuginfo_close(struct debuginfo *d)
 {
 	if (d == NULL)
 		return;
-	GArray *arrays[] = { d->files,    d->lines,     d->scopes,       d->ranges,
-		             d->segments, d->functions, d->locals,       d->types,
-		             d->members,  d->variables, d->code_symbols, d->data_symbols,
-		             d->slots,    d->taken };
+	debuginfo_release_image(d);
+	GArray *arrays[] = {
+		d->files,    d->lines,     d->scopes,        d->ranges,
+		d->segments, d->functions, d->locals,        d->types,
+		d->members,  d->variables, d->code_symbols,  d->data_symbols,
+		d->slots,    d->taken,     d->types_by_name, d->functions_by_name
+	};
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
-		g_array_unref(arrays[i]);
-	g_hash_table_unref(d->types_by_name);
-	g_hash_table_unref(d->functions_by_name);
+		if (arrays[i])
+			g_array_unref(arrays[i]);
 	g_string_chunk_free(d->strings);
-	g_free(d->read_strings);
 	g_free(d->damage);
 	g_free(d->key);
 	g_free(d->path);
@@ -76,7 +77,6 @@ static struct debuginfo *open_as(const char *path, const char *build_id, enum re
 		debuginfo_close(d);
 		return NULL;
 	}
-	debuginfo_index(d);
 	return d;
 }
 

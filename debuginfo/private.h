@@ -77,7 +77,11 @@ struct debuginfo {
 	enum debug_reads reads;
 	char *damage;
 	GStringChunk *strings;
-	char *read_strings; /* strings read in a child (guard.c), owned */
+	/* guard.c: the arrays of what was read in a child, mapped: of these GArrays only `data`
+	 * and `len` are there. NULL: they are the process's own. */
+	void *image;
+	size_t image_length;
+	bool image_kept; /* it is a file of the cache */
 
 	GArray *files;                       /* struct file_name */
 	GArray *lines;                       /* struct line_row, by address */
@@ -92,7 +96,8 @@ struct debuginfo {
 	GArray *variables;                   /* struct debug_variable, by address */
 	GArray *code_symbols, *data_symbols; /* struct elf_symbol, by address */
 	GArray *taken; /* uint64_t: addresses taken by relocations and instructions */
-	GHashTable *types_by_name, *functions_by_name; /* name (borrowed) -> id + 1 */
+	/* uint32_t: ids + 1 by the hash of their name, 0: none; see debuginfo_named */
+	GArray *types_by_name, *functions_by_name;
 	/* The answer to debuginfo_atomic_instruction, + 1; 0: not asked yet. */
 	uint64_t atomic_instruction;
 };
@@ -116,6 +121,10 @@ const char *debuginfo_shown(struct debuginfo *d, const char *symbol);
 void debuginfo_read_dwarf(struct debuginfo *d);
 /* index.c: sort and flatten. */
 void debuginfo_index(struct debuginfo *d);
+/* index.c: the entry of a name in a table by name (the free one, where it has none); NULL: the
+ * table is empty. The records have `element` bytes, and their names at `name_at`. */
+uint32_t *debuginfo_named(const GArray *table, const GArray *records, size_t element,
+                          size_t name_at, const char *name);
 
 /* The amount read of a module: symbols as they are in the file; DWARF; and symbols as people
  * write them. */
@@ -123,6 +132,8 @@ enum reading { READ_SYMBOLS, READ_DWARF, READ_NAMES };
 /* guard.c: read in a child process; less, where that crashes, and with d->damage when the
  * DWARF that was asked for is missing. */
 bool debuginfo_read_guarded(struct debuginfo *d, enum reading most, struct error *error);
+/* guard.c: give the arrays back that are mapped. */
+void debuginfo_release_image(struct debuginfo *d);
 
 /* known.c: was a file last changed so long ago that another change would show in its times?
  * These are rounded to the system's tick, and to whole seconds on some file systems. */
@@ -130,11 +141,10 @@ struct stat;
 bool known_settled(const struct stat *st, struct timespec now);
 /* The key of a module in its present state; NULL: not to be kept. Owned by the caller. */
 char *known_key(const char *path, enum reading most);
-/* Hand out the facts kept under that key, aligned to 8 bytes; false: the module must be read.
- * `key` may be NULL. */
-bool known_take(const char *key, const char *path, void take(void *context, const char *read),
-                void *context);
-/* Keep the facts, if the module is still the same. */
+/* What was read under that key, for kept_release, at `base` where that is free; NULL: it is to
+ * be read anew. `key` may be NULL. */
+void *known_take(const char *key, const char *path, void *base, size_t *length);
+/* Keep it, where the module is still the same. */
 void known_keep(const char *key, const char *path, enum reading most, const char *build_id,
                 const char *link, const char *read, size_t length);
 /* Keep the answer to debuginfo_atomic_instruction, or read it. */

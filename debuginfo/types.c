@@ -30,10 +30,11 @@ uint32_t debuginfo_type_named(const struct debuginfo *d, const char *name)
 	static const char *const words[] = { "", "struct ", "union ", "class ", "enum " };
 	for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
 		g_autofree char *whole = g_strconcat(words[i], name, NULL);
-		uint32_t id =
-		        GPOINTER_TO_UINT(g_hash_table_lookup(d->types_by_name, whole)) - 1;
-		if (id != NONE)
-			return id;
+		const uint32_t *entry =
+		        debuginfo_named(d->types_by_name, d->types, sizeof(struct type_record),
+		                        offsetof(struct type_record, public.name), whole);
+		if (entry && *entry)
+			return *entry - 1;
 	}
 	return NONE;
 }

@@ -327,6 +327,7 @@ void report_free(struct report *r)
 		return;
 	g_ptr_array_free(r->findings, TRUE);
 	g_ptr_array_free(r->notes, TRUE);
+	g_free(r->open_because);
 	g_free(r);
 }
 
@@ -422,14 +423,14 @@ void report_limit(struct report *r)
 	for (guint i = 0; doubtful && i < r->findings->len; i++)
 		finding_limit(t, r->findings->pdata[i]);
 	if (t->locks_taken) {
-		r->complete = false;
+		report_open(r, "--lenient took locks from their holders");
 		report_note(r, "--lenient took locks from their holders: their critical "
 		               "sections have no end here, so something may be missed, and "
 		               "what only locks would rule out is unknown");
 	}
 	const char *unseen = trace_note(t, TRACE_UNSEEN_NOTE);
 	if (unseen && strcmp(r->analysis, "deadlocks") != 0) {
-		r->complete = false;
+		report_open(r, "atomic instructions are not in the trace");
 		report_note(
 		        r,
 		        "atomic instructions that are not in the trace, the first at %s: what "
@@ -439,7 +440,7 @@ void report_limit(struct report *r)
 	}
 	/* lockset and lock order use synchronisation only, which is exact */
 	if (!t->order_exact && strcmp(r->analysis, "lockset") != 0) {
-		r->complete = false;
+		report_open(r, "the order of accesses is approximate");
 		report_note(r,
 		            "the order of accesses is approximate (a recording in free mode): "
 		            "which write a read saw is a guess, and nothing is proved "
@@ -447,7 +448,7 @@ void report_limit(struct report *r)
 	}
 	if (t->filtered && !filter_keeps(t, r->analysis)) {
 		const char *filter = trace_note(t, TRACE_FILTER_NOTE);
-		r->complete = false;
+		report_open(r, "%s", trace_sampled(t) ? "accesses were sampled" : "the trace was filtered");
 		if (trace_sampled(t))
 			report_note(r,
 			            "accesses were sampled (record --sample %" PRIu64
@@ -477,6 +478,30 @@ void report_finish(struct report *r)
 {
 	report_limit(r);
 	report_sort(r);
+}
+
+void report_open(struct report *r, const char *format, ...)
+{
+	va_list ap;
+	r->complete = r->open_listed = false;
+	if (r->open_because != NULL)
+		return;
+	va_start(ap, format);
+	r->open_because = g_strdup_vprintf(format, ap);
+	va_end(ap);
+}
+
+/* A sample and a spent budget go first, as they say what to do. */
+char *report_why_open(const struct report *r)
+{
+	if (r->complete)
+		return NULL;
+	if (trace_sampled(r->trace))
+		return g_strdup_printf("accesses were sampled (one window in %" PRIu64 ")",
+		                       trace_sampled(r->trace));
+	if (r->budget_spent)
+		return g_strdup("the budget ran out (--budget gives more)");
+	return g_strdup(r->open_because);
 }
 
 void report_note(struct report *r, const char *format, ...)

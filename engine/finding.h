@@ -222,6 +222,7 @@ struct report {
 	const char *analysis;      /* static */
 	GPtrArray *findings;       /* struct finding *, owned; by first, then second */
 	bool complete;             /* no finding of the kind can be missing */
+	char *open_because;        /* why not, the first reason that was given, owned; or NULL */
 	bool open_listed;          /* not complete, only because of its unknown findings */
 	bool budget_spent;         /* exit status 3 unless the report has findings */
 	uint64_t candidates;       /* number of candidates examined */
@@ -233,6 +234,12 @@ struct report {
 struct report *report_new(const struct trace *trace, const char *analysis);
 void report_free(struct report *report);
 void report_add(struct report *report, struct finding *finding); /* takes ownership */
+/* The report is not complete: something of its kind may be missing. The last line of its text
+ * says the reason of the first call. */
+void report_open(struct report *report, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
+/* The reason for the last line; owned, NULL where the report is complete or nobody said one. */
+char *report_why_open(const struct report *report);
 /* Withdraw claims that the trace does not justify (finding_limit), with a note. */
 void report_limit(struct report *report);
 /* report_limit, then sorts findings by events. Every detector ends with either. */

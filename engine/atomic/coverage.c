@@ -126,7 +126,8 @@ static void note_left_out(struct coverage *c, struct report *r)
 	                       r);
 	note_functions(c, c->start, "functions in which threads begin are no units", r);
 	if (inlined || statics)
-		r->complete = false;
+		report_open(r, "functions that touch these sets are no units, as they %s",
+		            inlined ? "were inlined" : "are static");
 }
 
 static guint count_units(struct coverage *c)
@@ -168,10 +169,10 @@ void atomic_coverage(const struct trace *t, const struct atomic_model *m, struct
 		report_note(report,
 		            "not complete, as there was no unit of work%s: nothing was checked",
 		            m->sets->len == 0 ? " and no atomic set" : "");
-		report->complete = false;
+		report_open(report, "there was no unit of work");
 	}
 	if (m->lost)
-		report->complete = false;
+		report_open(report, "a unit was inlined, and its activations are not recorded");
 	arrays_free(c.frames, t->threads_count);
 	g_free(c.unit);
 	g_free(c.inlined);

@@ -410,21 +410,21 @@ void cycles_report(struct cycles *s, uint64_t limit, struct report *report)
 		report_note(report,
 		            "the time for cycles that happened was over (--budget gives "
 		            "more): cycles may be missing");
-		report->complete = false;
+		report_open(report, "the time for cycles was over");
 		report->budget_spent = true;
 	}
 	if (s->cut) {
 		report_note(report,
 		            "not every edge of the conflict graph's largest component was "
 		            "searched from: cycles may be missing");
-		report->complete = false;
+		report_open(report, "the conflict graph's largest component is too large");
 	}
 	if (limit && all->len > limit) {
 		report_note(report,
 		            "%u distinct cycles; the %" G_GUINT64_FORMAT
 		            " shortest are listed (--cycles)",
 		            all->len, limit);
-		report->complete = false;
+		report_open(report, "not all cycles are listed (--cycles)");
 	}
 }
 

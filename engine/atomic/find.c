@@ -55,7 +55,7 @@ static void limit_repeats(const struct trace *t, struct report *r)
 	const char *left_out = trace_note(t, "recording-left-out");
 	if (left_out == NULL || trace_sampled(t)) /* report_limit adds the note for samples */
 		return;
-	r->complete = false;
+	report_open(r, "repeated accesses were left out");
 	report_note(r,
 	            "recorded in free mode, which left out %s repeated accesses: what "
 	            "happened between them is not seen",
@@ -74,7 +74,7 @@ struct report *atomic_find(struct trace *t, const struct atomic_model *m,
 	r->complete = true;
 	limit_repeats(t, r);
 	if (m->late) {
-		r->complete = false;
+		report_open(r, "the time was over");
 		r->budget_spent = true;
 	}
 	r->candidates = good ? counts.conflicts : 0;

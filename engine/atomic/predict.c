@@ -593,7 +593,7 @@ static void predict_conclude(struct predictor *p)
 	struct report *r = p->report;
 	if (p->over || p->undecided) {
 		r->budget_spent = true;
-		r->complete = false;
+		report_open(r, "the time for prediction ran out");
 		report_note(r, "the time for prediction ran out (--budget %g,%g)",
 		            p->options->budget_pair, p->options->budget_total);
 	}
@@ -604,7 +604,7 @@ static void predict_conclude(struct predictor *p)
 		            "%" G_GUINT64_FORMAT " triples",
 		            p->asked_of[2], count_pairs(p), p->asked_of[3]);
 	if (longer_ones_are_possible(p)) {
-		r->complete = false;
+		report_open(r, "prediction asks for cycles of at most three units over one set");
 		report_note(r,
 		            "prediction does not ask for cycles of more than three units, or "
 		            "over more than one set");

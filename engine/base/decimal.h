@@ -17,4 +17,14 @@ static inline void append_decimal(uint64_t number, GString *out)
 	g_string_append_len(out, digits + at, (gssize)(sizeof digits - at));
 }
 
+static inline void append_hexadecimal(uint64_t number, GString *out)
+{
+	char digits[16];
+	unsigned at = sizeof digits;
+	do
+		digits[--at] = "0123456789abcdef"[number % 16];
+	while (number /= 16);
+	g_string_append_len(out, digits + at, (gssize)(sizeof digits - at));
+}
+
 #endif

@@ -7,10 +7,10 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "engine/base/file.h"
 #include "engine/base/home.h"
+#include "engine/base/sum.h"
 
 /* After the bytes. */
 struct kept_end {
@@ -18,12 +18,7 @@ struct kept_end {
 	uint64_t sum;
 };
 
-static uint64_t sum_of(uint64_t sum, const void *bytes, size_t length)
-{
-	return crc32_z(sum, bytes, length);
-}
-
-/* The file belongs to this user, and no other user can write it. */
+/* Belongs to this user, and nobody else can write it. */
 static bool is_ours(int fd, mode_t kind, struct stat *st)
 {
 	return fd >= 0 && fstat(fd, st) == 0 && (st->st_mode & S_IFMT) == kind &&
@@ -35,10 +30,19 @@ static bool is_whole(const char *bytes, size_t size, size_t *length)
 	struct kept_end end;
 	*length = size - sizeof end;
 	memcpy(&end, bytes + *length, sizeof end);
-	return end.length == *length && end.sum == sum_of(0, bytes, *length);
+	return end.length == *length && end.sum == sum_bytes(bytes, *length);
 }
 
-const void *kept_take(const struct kept_kind *kind, const char *key, size_t *length)
+void *kept_map(int fd, size_t size, void *base)
+{
+	const int access = PROT_READ | PROT_WRITE;
+	void *bytes = MAP_FAILED;
+	if (base)
+		bytes = mmap(base, size, access, MAP_PRIVATE | MAP_FIXED_NOREPLACE, fd, 0);
+	return bytes != MAP_FAILED ? bytes : mmap(NULL, size, access, MAP_PRIVATE, fd, 0);
+}
+
+void *kept_take_at(const struct kept_kind *kind, const char *key, void *base, size_t *length)
 {
 	g_autofree char *folder = home_cache();
 	g_autofree char *name = g_strconcat(kind->prefix, key, kind->suffix, NULL);
@@ -49,7 +53,7 @@ const void *kept_take(const struct kept_kind *kind, const char *key, size_t *len
 	                 ? openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
 	                 : -1;
 	if (is_ours(fd, S_IFREG, &st) && st.st_size >= (off_t)sizeof(struct kept_end))
-		bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		bytes = kept_map(fd, (size_t)st.st_size, base);
 	if (bytes != MAP_FAILED && !is_whole(bytes, (size_t)st.st_size, length)) {
 		munmap(bytes, (size_t)st.st_size);
 		bytes = MAP_FAILED;
@@ -61,6 +65,11 @@ const void *kept_take(const struct kept_kind *kind, const char *key, size_t *len
 	if (at >= 0)
 		close(at);
 	return bytes == MAP_FAILED ? NULL : bytes;
+}
+
+const void *kept_take(const struct kept_kind *kind, const char *key, size_t *length)
+{
+	return kept_take_at(kind, key, NULL, length);
 }
 
 void kept_release(const void *bytes, size_t length)
@@ -132,10 +141,11 @@ void kept_keep(const struct kept_kind *kind, const char *key, const struct kept_
 		return;
 	file_writer_private(w);
 	file_writer_hurry(w);
-	for (size_t i = 0; i < count; i++) {
-		end.sum = sum_of(end.sum, parts[i].bytes, parts[i].length);
-		file_writer_put(w, parts[i].bytes, parts[i].length);
-	}
+	g_autoptr(GByteArray) whole = g_byte_array_sized_new((guint)end.length);
+	for (size_t i = 0; i < count; i++)
+		g_byte_array_append(whole, parts[i].bytes, (guint)parts[i].length);
+	end.sum = sum_bytes(whole->data, end.length);
+	file_writer_put(w, whole->data, end.length);
 	file_writer_put(w, &end, sizeof end);
 	if (file_writer_commit(w, &unimportant))
 		remove_oldest(kind, folder);

@@ -474,7 +474,10 @@ struct report *cov_find(struct model *m, const struct cov_options *options,
 	if (whole) {
 		for (guint i = 0; i < m->notes->len; i++)
 			report_note(c.report, "%s", (char *)m->notes->pdata[i]);
-		c.report->complete = !c.unknown && m->t->complete;
+		c.report->complete = true;
+		if (c.unknown || !m->t->complete)
+			report_open(c.report, m->t->complete ? "some pairs have no verdict"
+			                                     : "the trace is cut off");
 		c.report->open_listed = c.options.list_unknown && m->t->complete;
 		c.report->budget_spent = c.spent;
 		if (c.cut > 0)

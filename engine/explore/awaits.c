@@ -13,9 +13,12 @@ struct awaits {
 	struct numbers *prefixes; /* histories of threads that have just looked in vain */
 	struct numbers *looks;    /* pairs of a state and the value seen in it */
 	struct numbers *begins;   /* the state of an acquire with which such a round begins */
-	bool sections;            /* some such round has a critical section */
-	bool tried;               /* some run tries a lock */
+	struct numbers *sections; /* locks that such a round takes */
+	struct numbers *tried;    /* locks that some run tries */
 };
+
+/* What a try sees that fails. */
+enum { SEEN_FAILURE = 21 };
 
 /* -- of one run --------------------------------------------------------------------------- */
 
@@ -68,6 +71,8 @@ static bool is_own(const struct sharing *s, uint32_t event)
 static bool may_see_more(const struct sharing *s, uint32_t event)
 {
 	const struct event *x = &s->t->events[event];
+	if (op_fails(x->op))
+		return true;
 	return op_is_access(x->op) && op_reads(x->op) && !event_inert(x) && !is_own(s, event);
 }
 
@@ -87,7 +92,8 @@ bool await_rounds_unchanging(const struct await_rounds *rounds, const struct tra
 /* May the event be one of a round? */
 static bool is_of_round(const struct event *x)
 {
-	return op_is_access(x->op) || x->op == OP_FENCE || memory_is_section(x);
+	return op_is_access(x->op) || x->op == OP_FENCE || memory_is_section(x) ||
+	       op_fails(x->op);
 }
 
 /* Leaves the events of a round out of the run's steps. */
@@ -186,8 +192,8 @@ static bool changes(const struct sharing *s, uint32_t event)
 	if (class == OP_CLASS_ACCESS)
 		return op_writes(x->op) && !is_own(s, event) &&
 		       !memory_writes_the_same(s->t, x);
-	return (class == OP_CLASS_SYNC && x->op != OP_FENCE) || class == OP_CLASS_MEMORY ||
-	       class == OP_CLASS_CALL;
+	return (class == OP_CLASS_SYNC && x->op != OP_FENCE && !op_fails(x->op)) ||
+	       class == OP_CLASS_MEMORY || class == OP_CLASS_CALL;
 }
 
 /* By event, is it in a round without effect, or after the last one of a thread that looks for
@@ -236,7 +242,7 @@ bool await_rounds_judge(const struct await_rounds *rounds, const struct plan_run
 }
 
 void await_rounds_find(struct await_rounds *rounds, const struct plan_run *run,
-                       const struct scopes *scopes, bool sections)
+                       const struct scopes *scopes, const bool *sections)
 {
 	struct trace *t = run->trace;
 	struct memory_rounds found;
@@ -305,6 +311,8 @@ struct awaits *awaits_new(void)
 	a->prefixes = numbers_new();
 	a->looks = numbers_new();
 	a->begins = numbers_new();
+	a->sections = numbers_new();
+	a->tried = numbers_new();
 	return a;
 }
 
@@ -313,13 +321,16 @@ void awaits_free(struct awaits *a)
 	numbers_free(a->prefixes);
 	numbers_free(a->looks);
 	numbers_free(a->begins);
+	numbers_free(a->sections);
+	numbers_free(a->tried);
 	g_free(a);
 }
 
 struct awaits_size awaits_size(const struct awaits *a)
 {
 	return (struct awaits_size){ numbers_count(a->prefixes), numbers_count(a->looks),
-		                     numbers_count(a->begins) };
+		                     numbers_count(a->begins), numbers_count(a->sections),
+		                     numbers_count(a->tried) };
 }
 
 void awaits_archive(struct awaits *a, struct awaits_size from, struct archive *archive)
@@ -327,8 +338,8 @@ void awaits_archive(struct awaits *a, struct awaits_size from, struct archive *a
 	numbers_archive(a->prefixes, from.prefixes, archive);
 	numbers_archive(a->looks, from.looks, archive);
 	numbers_archive(a->begins, from.begins, archive);
-	ARCHIVE(archive, a->sections);
-	ARCHIVE(archive, a->tried);
+	numbers_archive(a->sections, from.sections, archive);
+	numbers_archive(a->tried, from.tried, archive);
 }
 
 void awaits_adopt(struct awaits *a, const struct awaits *other)
@@ -336,29 +347,45 @@ void awaits_adopt(struct awaits *a, const struct awaits *other)
 	numbers_adopt(a->prefixes, other->prefixes);
 	numbers_adopt(a->looks, other->looks);
 	numbers_adopt(a->begins, other->begins);
-	a->sections |= other->sections;
-	a->tried |= other->tried;
+	numbers_adopt(a->sections, other->sections);
+	numbers_adopt(a->tried, other->tried);
 }
 
-static bool tries_lock(const struct trace *t)
+uint64_t awaits_lock(const struct history *h, uint32_t object)
 {
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		const struct event *x = &t->events[e];
+	struct event_list list = event_list_at(&h->trace->index->object_events, object);
+	uint64_t address = h->trace->objects[object].address, number = history_mix(4, address);
+	if (list.count > 0)
+		history_pointer(h, address, list.items[0], &number);
+	return number;
+}
+
+void awaits_see_tries(struct awaits *a, const struct history *h)
+{
+	for (uint32_t e = 0; e < h->trace->events_count; e++) {
+		const struct event *x = &h->trace->events[e];
 		bool tries = op_fails(x->op) || (op_acquires(x->op) && event_is_try(x));
 		if (tries && op_table[x->op].use == USE_LOCK)
-			return true;
+			numbers_add(a->tried, awaits_lock(h, x->target));
 	}
+}
+
+bool awaits_are_tried(const struct awaits *a, uint64_t lock)
+{
+	return numbers_have(a->tried, lock);
+}
+
+bool awaits_are_seen(const struct awaits *a, uint64_t lock)
+{
+	return numbers_have(a->tried, lock) && numbers_have(a->sections, lock);
+}
+
+bool awaits_any_seen(const struct awaits *a)
+{
+	for (uint32_t i = 0; i < numbers_count(a->tried); i++)
+		if (numbers_have(a->sections, numbers_at(a->tried, i)))
+			return true;
 	return false;
-}
-
-bool awaits_see_tries(struct awaits *a, const struct trace *t)
-{
-	return a->tried |= tries_lock(t);
-}
-
-bool awaits_are_seen(const struct awaits *a)
-{
-	return a->tried && a->sections;
 }
 
 static uint64_t begin_number(const uint64_t *states, const struct history *h, uint32_t event)
@@ -380,7 +407,13 @@ static uint64_t look_number(const uint64_t *states, const struct history *h, uin
 	return history_mix(history_mix(h->threads[thread].who, states[event]), seen);
 }
 
-/* These numbers before each event; owned by the caller. */
+/* The number of what a step sees, which a round may have. */
+static uint64_t seen_at(const struct history *h, uint32_t event)
+{
+	return op_fails(h->trace->events[event].op) ? SEEN_FAILURE : h->seen[event];
+}
+
+/* The same before each event; owned by the caller. */
 static uint64_t *prefixes_before(const struct history *reduced)
 {
 	const struct trace *t = reduced->trace;
@@ -415,13 +448,14 @@ void awaits_learn(struct awaits *a, const struct await_rounds *rounds,
 			numbers_add(a->begins, begin_number(rounds->states, raw, r->first));
 		if (r->looks == 1 && r->last == r->first)
 			numbers_add(a->looks, look_number(rounds->states, raw, r->first,
-			                                  raw->seen[r->first]));
+			                                  seen_at(raw, r->first)));
 		for (uint32_t i = t->index->position[r->first]; i < t->index->position[r->next];
 		     i++) {
 			uint32_t e = mine.items[i];
 			if (g_array_index(raw->step_of, uint32_t, e) == NONE || inside[e])
 				continue;
-			a->sections |= op_acquires(t->events[e].op);
+			if (op_acquires(t->events[e].op))
+				numbers_add(a->sections, awaits_lock(raw, t->events[e].target));
 			prefix = history_after_prefix(raw, prefix, e, raw->seen[e]);
 			if (i >= t->index->position[r->last])
 				numbers_add(a->prefixes, prefix);
@@ -438,6 +472,14 @@ bool awaits_in_vain(const struct awaits *a, const uint64_t *states, const struct
 	uint64_t look = look_number(states, h, event, seen);
 	return numbers_have(a->prefixes, prefix) ||
 	       (states[event] != 0 && numbers_have(a->looks, look));
+}
+
+bool awaits_fails_in_vain(const struct awaits *a, const uint64_t *states,
+                          const struct history *h, uint32_t event, enum op op)
+{
+	return states[event] != 0 &&
+	       (numbers_have(a->prefixes, history_after_as(h, event, op, 0)) ||
+	        numbers_have(a->looks, look_number(states, h, event, SEEN_FAILURE)));
 }
 
 /* -- beginnings --------------------------------------------------------------------------- */

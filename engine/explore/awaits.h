@@ -39,7 +39,7 @@ struct await_rounds {
 /* Finds the rounds of a run from which none is left out, outside of its scopes (NULL: none);
  * with those that have `sections`? await_rounds_release. */
 void await_rounds_find(struct await_rounds *rounds, const struct plan_run *run,
-                       const struct scopes *scopes, bool sections);
+                       const struct scopes *scopes, const bool *sections);
 void await_rounds_release(struct await_rounds *rounds);
 
 /* Does the event change nothing but the thread's own value: neither memory nor the thread's
@@ -64,7 +64,7 @@ struct awaits *awaits_new(void);
 void awaits_free(struct awaits *a);
 /* How much is known. */
 struct awaits_size {
-	uint32_t prefixes, looks, begins;
+	uint32_t prefixes, looks, begins, sections, tried;
 };
 struct awaits_size awaits_size(const struct awaits *a);
 /* Writes the entries beyond `from`, or adds those that are read. */
@@ -79,14 +79,23 @@ void awaits_learn(struct awaits *a, const struct await_rounds *rounds,
  * run, see above. */
 bool awaits_in_vain(const struct awaits *a, const uint64_t *states, const struct history *h,
                     uint32_t event, uint64_t seen);
+/* The same of a try that fails, as operation `op`. */
+bool awaits_fails_in_vain(const struct awaits *a, const uint64_t *states,
+                          const struct history *h, uint32_t event, enum op op);
 
 /* Is this acquire known to begin a round without effect? */
 bool awaits_begins(const struct awaits *a, const uint64_t *states, const struct history *h,
                    uint32_t event);
-/* Does this or a known run try a lock? Then a round that takes one may be seen by others. */
-bool awaits_see_tries(struct awaits *a, const struct trace *t);
-/* Was such a round left out of a run before a try was known? */
-bool awaits_are_seen(const struct awaits *a);
+/* The number of a lock, equal in all runs. */
+uint64_t awaits_lock(const struct history *h, uint32_t object);
+/* Learn which locks the run tries. */
+void awaits_see_tries(struct awaits *a, const struct history *h);
+/* Does a known run try the lock? Then others may see a round that takes it. */
+bool awaits_are_tried(const struct awaits *a, uint64_t lock);
+/* And was such a round left out of a run all the same, as that was not known by then? */
+bool awaits_are_seen(const struct awaits *a, uint64_t lock);
+/* The same of any lock. */
+bool awaits_any_seen(const struct awaits *a);
 
 /* The first steps of threads that a schedule asked for, within rounds of its run: by event,
  * is it left out otherwise (owned); and by thread, in `stops`, the look after which the round

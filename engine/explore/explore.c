@@ -290,17 +290,12 @@ static void trace_earlier(struct exploration *x)
 	x->earlier = 0;
 }
 
-/* Drops runs with pasts that were found to be longer later on: other runs have their
- * outcomes. Between the first steps of an error's run and such a run's, a schedule that ends
- * well may have been left out. */
-static void forget_longer(struct exploration *x)
+/* These runs among the histories, by number, count no more. */
+static void forget_classes(struct exploration *x, const bool *forgotten)
 {
-	if (pasts_count(x->pasts) == 0)
-		return;
-	bool *longer = pasts_runs(x->pasts, x->histories);
 	struct numbers *classes = numbers_new();
 	for (uint32_t i = 0; i < histories_count(x->histories); i++)
-		if (longer[i])
+		if (forgotten[i])
 			numbers_add(classes, histories_class(x->histories, i));
 	for (guint i = x->first; i < x->report->runs->len; i++) {
 		struct explore_run *r = &g_array_index(x->report->runs, struct explore_run, i);
@@ -308,16 +303,33 @@ static void forget_longer(struct exploration *x)
 		x->report->classes -= !r->redundant && !counts;
 		r->redundant = !counts;
 	}
-	no_return_leave_out(x->no_return);
 	numbers_free(classes);
-	g_free(longer);
+}
+
+/* Runs with pasts that were found to be longer later on: others have their outcomes. Between
+ * the first steps of an error's run and such a run's, a schedule that ends well may have been
+ * left out. */
+static void forget_longer(struct exploration *x)
+{
+	if (pasts_count(x->pasts) == 0)
+		return;
+	g_autofree bool *longer = pasts_runs(x->pasts, x->histories);
+	forget_classes(x, longer);
+	no_return_leave_out(x->no_return);
+}
+
+static void forget_cut_off(struct exploration *x)
+{
+	g_autofree bool *within = histories_within_others(x->histories);
+	forget_classes(x, within);
 }
 
 void explore_conclude(struct exploration *x)
 {
 	forget_longer(x);
+	forget_cut_off(x);
 	note_unplanned(x);
-	if (awaits_are_seen(x->awaits)) /* in tasks that were joined */
+	if (awaits_any_seen(x->awaits)) /* of tasks that were joined */
 		explore_gap(x,
 		            "some tasks left out looks under locks that others saw tried: an "
 		            "outcome may be missing");

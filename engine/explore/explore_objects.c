@@ -4,6 +4,8 @@
  */
 #include "engine/explore/explore_private.h"
 
+#include <inttypes.h>
+
 /* The object's results do not determine its behaviour: the order of invocations matters. */
 static void give_up_results(struct exploration *x, uint32_t object, const char *why)
 {
@@ -60,24 +62,44 @@ void explore_judge_objects(struct exploration *x, struct explore_run *r)
 	explore_set_place(r, v->contradiction_at);
 }
 
-/* An entry of the objects whose specifications are ignored; no object has this name. */
-static const char tried_locks[] = "(locks that are tried)";
-
-bool explore_leaves_sections(struct exploration *x)
+/* Among the objects whose specifications are ignored; no object has such a name. Owned by the
+ * caller. */
+static char *tried_lock(uint64_t lock)
 {
-	bool tries = awaits_see_tries(x->awaits, x->trace);
+	return g_strdup_printf("(lock %016" PRIx64 ", which is tried)", lock);
+}
+
+/* Rounds that take the lock were left out before it was tried: all begins again. */
+static void keep_sections_of(struct exploration *x, const struct history *h, uint32_t object,
+                             char *key)
+{
+	g_hash_table_add(x->plain, key);
+	g_ptr_array_add(
+	        x->report->notes,
+	        g_strdup_printf("%s is tried: each look of a thread that waits by "
+	                        "looking under it counts",
+	                        trace_string(h->trace, h->trace->objects[object].name)));
+	x->again = true;
+}
+
+bool *explore_leaves_sections(struct exploration *x, const struct history *h)
+{
+	const struct trace *t = h->trace;
+	awaits_see_tries(x->awaits, h);
 	/* another share may see a try that this one does not */
-	if (x->options->specs != NULL || x->options->bounded || x->options->shards > 1 ||
-	    g_hash_table_contains(x->plain, tried_locks))
-		return false;
-	if (awaits_are_seen(x->awaits)) {
-		g_hash_table_add(x->plain, g_strdup(tried_locks));
-		g_ptr_array_add(x->report->notes,
-		                g_strdup("locks are tried: each look of a thread that waits by "
-		                         "looking under a lock counts"));
-		x->again = true;
+	if (x->options->specs != NULL || x->options->bounded || x->options->shards > 1)
+		return NULL;
+	bool *leaves = g_new0(bool, t->objects_count + 1);
+	for (uint32_t o = 0; o < t->objects_count; o++) {
+		uint64_t lock = awaits_lock(h, o);
+		char *key = tried_lock(lock);
+		bool known = g_hash_table_contains(x->plain, key);
+		leaves[o] = !known && !awaits_are_tried(x->awaits, lock);
+		if (!known && awaits_are_seen(x->awaits, lock))
+			keep_sections_of(x, h, o, g_steal_pointer(&key));
+		g_free(key);
 	}
-	return !tries;
+	return leaves;
 }
 
 struct view_rules explore_view_rules(const struct exploration *x, const bool *left_out)

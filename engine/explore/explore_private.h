@@ -265,10 +265,11 @@ void explore_note_peeks(struct exploration *x);
 void explore_note_atomics(struct exploration *x);
 /* explore_objects.c: ignore specifications of objects that violate them (x->again). */
 void explore_judge_objects(struct exploration *x, struct explore_run *r);
-/* May rounds in vain of the current run that take locks be left out? Not if a lock is tried:
- * when a try is found after some were, the exploration begins again. */
-bool explore_leaves_sections(struct exploration *x);
-/* From now on view no object by results. */
+/* By object of a run: may rounds in vain that take this lock be left out? Not where it is
+ * tried: when that is seen after some were, all begins again. NULL: none may, nor may rounds
+ * with tries that fail. Owned by the caller. */
+bool *explore_leaves_sections(struct exploration *x, const struct history *h);
+/* View no object by results any more. */
 void explore_give_up_results(struct exploration *x);
 /* explore_words.c: the difference from the parent. */
 void explore_describe(const struct exploration *x, const struct flip *f, struct pending *s);
@@ -283,6 +284,7 @@ bool explore_is_refused(const struct exploration *x, const struct plan_run *run,
 struct explore_use {
 	char *key; /* identity: its two places */
 	char *place, *story;
+	bool unlocks; /* of misuses: it may free what another thread holds */
 };
 /* The run's uses, as struct explore_use *; with its scheduled use, if reached, even when the
  * operation did not return (garbage as a lock). */

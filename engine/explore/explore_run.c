@@ -25,6 +25,13 @@ static bool is_whole(const struct explore_run *r, const struct plan_run *run)
 	       run->facts.ended->len + 1 >= run->trace->threads_count;
 }
 
+/* Did the end of the program cut off a thread? */
+static bool cuts_off(const struct exploration *x, const struct plan_run *run)
+{
+	g_autofree bool *on = explore_unfinished(x, run);
+	return memchr(on, true, x->trace->threads_count) != NULL;
+}
+
 static void check_finals(struct exploration *x, struct explore_run *r)
 {
 	const struct finals *f = x->options->finals;
@@ -111,7 +118,7 @@ static bool take_run(struct exploration *x, struct pending *s, struct execution 
 	}
 	uint32_t ender = explore_ender(x, run);
 	if (ender != NONE && !r.strayed)
-		history_add_end(h, ender);
+		history_add_end(h, ender, cuts_off(x, run));
 	r.class_ = history_class(h);
 	r.commuting = g_ptr_array_new_with_free_func(g_free);
 	r.commuting_count = view_commuting_pairs(x->view, r.commuting, TOLD_PAIRS);
@@ -161,7 +168,7 @@ static bool see(struct exploration *x, struct execution *ex, const bool *left_ou
 /* Leaves looks without effect out of the run's steps. */
 static bool leave_out_looks(struct exploration *x, struct execution *ex)
 {
-	bool sections = explore_leaves_sections(x);
+	g_autofree bool *sections = explore_leaves_sections(x, ex->history);
 	await_rounds_find(&ex->rounds, &ex->run, ex->view->scopes, sections);
 	if (ex->rounds.list->len == 0) {
 		pasts_learn(x->pasts, &ex->rounds, ex->history, ex->view->scopes);
@@ -273,7 +280,7 @@ static bool is_as_before(const struct exploration *x, struct execution *ex, bool
 	if (*whole)
 		history_add_finals(ex->history, finals_names(x->options->finals));
 	if (ender != NONE)
-		history_add_end(ex->history, ender);
+		history_add_end(ex->history, ender, cuts_off(x, &ex->run));
 	return history_class(ex->history) == r->class_;
 }
 

@@ -267,8 +267,9 @@ uint64_t history_class(const struct history *h)
 	return sum;
 }
 
-void history_add_end(struct history *h, uint32_t thread)
+void history_add_end(struct history *h, uint32_t thread, bool cut_off)
 {
+	h->cut_off = cut_off;
 	GArray *p = h->threads[thread].prefixes;
 	uint64_t number = history_mix(g_array_index(p, uint64_t, p->len - 1), 14);
 	g_array_append_val(p, number);
@@ -281,6 +282,8 @@ struct known_run {
 	GHashTable *calls; /* prefix before a call -> GArray of struct part: the last preceding
 	                    * steps that it does not commute with, by thread; NULL: no calls */
 	uint64_t ender;    /* the thread that ended the program; 0: none */
+	uint64_t *lasts;   /* by thread: the number of all its steps; owned; NULL: the end of
+	                    * the program cut off no thread */
 	uint64_t class_;
 	uint32_t count; /* of `lengths` */
 	struct length {
@@ -310,6 +313,8 @@ static void free_known(gpointer data)
 	struct known_run *k = data;
 	if (k != NULL && k->calls != NULL)
 		g_hash_table_unref(k->calls);
+	if (k != NULL)
+		g_free(k->lasts);
 	g_free(k);
 }
 
@@ -390,8 +395,12 @@ static struct known_run *known_run_new(struct histories *all, const struct histo
 {
 	struct known_run *k = known_run_empty(h->threads_count);
 	k->class_ = history_class(h);
+	k->lasts = h->cut_off ? g_new(uint64_t, h->threads_count) : NULL;
 	for (uint32_t i = 0; i < h->threads_count; i++) {
 		const struct thread_history *th = &h->threads[i];
+		if (k->lasts != NULL)
+			k->lasts[i] =
+			        g_array_index(th->prefixes, uint64_t, th->prefixes->len - 1);
 		numbers_add(all->whos, th->who);
 		k->lengths[i].who = numbers_place(all->whos, th->who);
 		k->lengths[i].steps = th->events->len + 1;
@@ -495,9 +504,10 @@ static bool goes_further(const struct histories *all, const struct known_run *k,
 typedef bool run_test(const struct histories *all, const struct known_run *k,
                       const struct part *parts, uint32_t count);
 
-/* The runs of the shortest list are looked up in the others. */
+/* Does a run, other than `but` (NONE: any), begin so, and fit? The runs of the shortest list
+ * are looked up in the others. */
 static bool have(const struct histories *all, const struct part *parts, uint32_t count,
-                 run_test *test)
+                 run_test *test, uint32_t but)
 {
 	const struct run_list **lists = g_newa(const struct run_list *, count + 1);
 	uint32_t shortest = 0;
@@ -513,7 +523,8 @@ static bool have(const struct histories *all, const struct part *parts, uint32_t
 		uint32_t i = 0;
 		while (i < count && (i == shortest || run_list_has(lists[i], at.run)))
 			i++;
-		if (i == count && (!test || test(all, all->known->pdata[at.run], parts, count)))
+		if (i == count && at.run != but &&
+		    (!test || test(all, all->known->pdata[at.run], parts, count)))
 			return true;
 	}
 	return false;
@@ -521,7 +532,7 @@ static bool have(const struct histories *all, const struct part *parts, uint32_t
 
 bool histories_have(const struct histories *all, const struct part *parts, uint32_t count)
 {
-	return have(all, parts, count, NULL);
+	return have(all, parts, count, NULL, NONE);
 }
 
 void histories_mark(const struct histories *all, uint64_t prefix, bool *runs)
@@ -535,13 +546,32 @@ void histories_mark(const struct histories *all, uint64_t prefix, bool *runs)
 
 bool histories_have_call(const struct histories *all, const struct part *parts, uint32_t count)
 {
-	return have(all, parts, count, call_fits);
+	return have(all, parts, count, call_fits, NONE);
 }
 
 bool histories_have_further(const struct histories *all, const struct part *parts,
                             uint32_t count)
 {
-	return have(all, parts, count, goes_further);
+	return have(all, parts, count, goes_further, NONE);
+}
+
+bool *histories_within_others(const struct histories *all)
+{
+	bool *within = g_new0(bool, all->runs + 1);
+	GArray *parts = g_array_new(FALSE, FALSE, sizeof(struct part));
+	for (uint32_t run = 0; run < all->runs; run++) {
+		const struct known_run *k = all->known->pdata[run];
+		if (k == NULL || k->lasts == NULL)
+			continue;
+		g_array_set_size(parts, 0);
+		for (uint32_t i = 0; i < k->count; i++) {
+			struct part part = { .prefix = k->lasts[i] };
+			g_array_append_val(parts, part);
+		}
+		within[run] = have(all, (const void *)parts->data, parts->len, NULL, run);
+	}
+	g_array_unref(parts);
+	return within;
 }
 
 bool histories_goes_on(const struct histories *all, const struct history *h, uint32_t thread,
@@ -714,6 +744,11 @@ static struct known_run *archive_known(struct histories *all, struct known_run *
 	k->calls = g_hash_table_size(calls) > 0 ? calls : NULL;
 	if (k->calls == NULL)
 		g_hash_table_unref(calls);
+	size_t lasts = archive_count(a, k->lasts != NULL, 1);
+	if (reads && lasts > 0)
+		k->lasts = g_new0(uint64_t, count + 1);
+	for (size_t i = 0; k->lasts != NULL && i < count; i++)
+		archive_raw(a, &k->lasts[i], sizeof k->lasts[i]);
 	ARCHIVE(a, k->ender);
 	ARCHIVE(a, k->class_);
 	return k;

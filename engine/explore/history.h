@@ -55,13 +55,15 @@ struct history {
 	struct lifetimes *lifetimes; /* of the view's trace; owned */
 	struct initials *initials;   /* borrowed */
 	GArray *finals;              /* struct part: final values, as numbers */
+	bool cut_off;                /* see history_add_end */
 };
 /* Uses `initials` (from histories_initials) and adds values read first in this run. */
 struct history *history_new(const struct view *view, struct initials *initials);
 void history_free(struct history *h);
 
-/* Add the end of the program by `thread`, as a step without an event. */
-void history_add_end(struct history *h, uint32_t thread);
+/* Add the end of the program by `thread`, as a step without an event. `cut_off`: another thread
+ * had not come to its own end. */
+void history_add_end(struct history *h, uint32_t thread, bool cut_off);
 /* The class also depends on final values of these variables (char *). */
 void history_add_finals(struct history *h, const GPtrArray *names);
 /* The final value of a variable (final_range) with these last writes (NONE: none) of its parts,
@@ -122,6 +124,11 @@ uint64_t histories_class(const struct histories *all, uint32_t run);
 bool histories_add(struct histories *all, const struct history *h);
 /* A further number of the class of a known run. */
 void histories_add_class(struct histories *all, uint64_t class_);
+/* By run: did the end of the program cut off threads that in another run go on, where the same
+ * thread ends the program after the same steps, and all threads have these and more? Such a run
+ * shows nothing that the other does not, and which of them are made depends on the order of
+ * the exploration. Owned by the caller. */
+bool *histories_within_others(const struct histories *all);
 /* The number of the last added run. */
 uint32_t histories_last(const struct histories *all);
 /* Number of steps of a thread of `h` shared with a run. */

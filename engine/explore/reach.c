@@ -531,7 +531,15 @@ static bool waits_for_lock(const struct reach *r, uint32_t state_id, uint32_t e,
 	       sync_outcome(r, state_at(r, state_id), e).answer == ANSWER_WAITS;
 }
 
-/* Adds other possible outcomes of an event that cannot come as in the run. */
+/* A try that fails now, with which its thread ends a round that leads nowhere? */
+static bool fails_in_vain(const struct reach *r, uint32_t e, const struct outcome *o)
+{
+	const struct flip_limits *l = r->x->limits;
+	return o->answer == ANSWER_OTHER && o->kind == FLIP_FAILS &&
+	       awaits_fails_in_vain(l->awaits, l->states, r->x->h, e, o->op);
+}
+
+/* Other possible outcomes of an event that cannot come as in the run. */
 static enum answer look_at_other(struct reach *r, uint32_t state_id, uint32_t e)
 {
 	const uint32_t *state = state_at(r, state_id);
@@ -550,6 +558,10 @@ static enum answer look_at_other(struct reach *r, uint32_t state_id, uint32_t e)
 		return ANSWER_OTHER;
 	}
 	struct outcome o = sync_outcome(r, state, e);
+	if (r->left[e] && o.answer == ANSWER_SAME)
+		return ANSWER_LEFT;
+	if (fails_in_vain(r, e, &o))
+		return ANSWER_WAITS;
 	if (o.answer == ANSWER_OTHER)
 		add_candidate(r, (struct candidate){ .event = e,
 		                                     .state = state_id,
@@ -793,7 +805,9 @@ bool reach_is_premature(const struct reach *r, uint32_t s, uint32_t u)
 static bool may_be_in_vain(const struct reach *r, uint32_t e)
 {
 	const struct event *x = &r->t->events[e];
-	return r->x->limits->states[e] != 0 && op_is_access(x->op) && op_reads(x->op);
+	bool reads = op_is_access(x->op) && op_reads(x->op);
+	bool tries = (op_acquires(x->op) && event_is_try(x)) || x->op == OP_TAKE;
+	return r->x->limits->states[e] != 0 && (reads || tries);
 }
 
 static bool is_of_several(const struct reach *r, const struct event *x)

@@ -1227,7 +1227,7 @@ void memory_recorded_init(struct memory_recorded *r, const struct trace *t,
 	c.blocks = memory_blocks_new(t, r->thread);
 	find_barriers(&c);
 	memory_rounds_init(&c.rounds, t, choice->states, is_shared, &c, choice->keeps_updates,
-	                   false);
+	                   NULL);
 	for (uint32_t e = 0; e < t->events_count; e++)
 		convert(&c, e);
 	for (uint64_t i = 0; i < t->threads_count; i++)

@@ -18,9 +18,9 @@ struct walk {
 	const uint64_t *states;
 	memory_shared *shared;
 	const void *context;
-	bool updates;   /* rounds with these stay */
-	bool sections;  /* rounds may have these */
-	GArray **since; /* by thread: struct looked, since its last change of memory */
+	bool updates;         /* rounds with these stay */
+	const bool *sections; /* see rounds.h */
+	GArray **since;       /* by thread: struct looked, since it last changed anything */
 };
 
 bool memory_writes_the_same(const struct trace *t, const struct event *x)
@@ -68,7 +68,7 @@ bool memory_is_section(const struct event *x)
 /* Is each section that begins or ends from there on complete? */
 static bool are_whole(const struct walk *w, const GArray *since, guint from)
 {
-	for (guint i = from; w->sections && i < since->len; i++) {
+	for (guint i = from; w->sections != NULL && i < since->len; i++) {
 		uint32_t e = g_array_index(since, struct looked, i).event;
 		const struct event *x = &w->t->events[e];
 		uint32_t other = memory_is_section(x) ? w->t->index->partner[e] : e;
@@ -105,9 +105,10 @@ static void take(struct walk *w, uint32_t event)
 	              OP_CLASS_ACCESS; /* only accesses and acquires have a recorded state */
 	/* acquires without a state are of futexes, which are no locks of the program
 	 * (docs/exploration.md) */
-	bool section = w->sections && memory_is_section(x) &&
+	bool section = w->sections != NULL && memory_is_section(x) && w->sections[x->target] &&
 	               (op_releases(x->op) || w->states[event] != 0);
-	struct looked l = { event, access || section ? w->states[event] : 0 };
+	bool tries = w->sections != NULL && (op_fails(x->op) || event_is_try(x));
+	struct looked l = { event, access || section || tries ? w->states[event] : 0 };
 	if (op_table[x->op].class == OP_CLASS_SCOPE ||
 	    op_table[x->op].class == OP_CLASS_MARKER || (section && event_inert(x)))
 		return;
@@ -115,14 +116,16 @@ static void take(struct walk *w, uint32_t event)
 		w->since[x->thread] = g_array_new(FALSE, FALSE, sizeof(struct looked));
 	GArray *since = w->since[x->thread];
 	end_round(w, since, l.state, event);
-	if (section || memory_changes_nothing(w->t, event, w->shared, w->context))
+	if (section || (tries && op_fails(x->op) && l.state != 0) ||
+	    memory_changes_nothing(w->t, event, w->shared, w->context))
 		g_array_append_val(since, l);
 	else
 		g_array_set_size(since, 0);
 }
 
 void memory_rounds_init(struct memory_rounds *r, const struct trace *t, const uint64_t *states,
-                        memory_shared *shared, const void *context, bool updates, bool sections)
+                        memory_shared *shared, const void *context, bool updates,
+                        const bool *sections)
 {
 	struct walk w = { t,       r,       states,   shared,
 		          context, updates, sections, g_new0(GArray *, t->threads_count + 1) };

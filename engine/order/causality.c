@@ -79,8 +79,8 @@ static void take_forced(struct causality *c, uint32_t event)
 
 		/* A base edge takes plane 0 of `from`: this composes it with happens-before on
 		 * its left. */
-		causality_edge(c, event, thread, causality_past_point(c, f->from), f->rule,
-		               f->object, true);
+		causality_edge(c, event, thread, causality_past_point(c, f->from, thread),
+		               f->rule, f->object, true);
 	}
 }
 
@@ -182,16 +182,6 @@ void causality_step(struct causality *c, uint32_t event)
 		keep_region(c, event, x->thread, before);
 }
 
-static inline void walk_one(struct causality *c, uint32_t e, const struct event *x)
-{
-	if (e >= c->next_must || !causality_quiet(c, x, c->sections != NULL))
-		causality_step(c, e);
-	else if (x->op == OP_WRITE)
-		causality_wrote(c, e, x);
-	else if (c->observations != NULL && !observations_known(c, x->target, x->thread))
-		causality_step(c, e);
-}
-
 struct causality *causality_walk(struct trace *t, enum order_kind kind, enum keep keep,
                                  const GArray *forced, const struct progress *progress)
 {
@@ -214,7 +204,7 @@ struct causality *causality_walk(struct trace *t, enum order_kind kind, enum kee
 		if (G_UNLIKELY(has_forced))
 			causality_step(c, e);
 		else
-			walk_one(c, e, &t->events[e]);
+			causality_walk_one(c, e, &t->events[e]);
 	}
 	c->forced = NULL;
 	return c;

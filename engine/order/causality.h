@@ -128,11 +128,14 @@ static inline void regions_add(struct sync_regions *s, struct sync_region region
 		regions_make_room(s);
 	s->of[s->count++] = region;
 }
-/* The region of an event of a kept walk; NULL before the first edge into its thread. */
-struct sync_region *causality_region(const struct causality *c, uint32_t event);
+/* The region of an event, among its thread's; NULL before the first edge into the thread. */
 struct sync_region *regions_find(const struct sync_regions *s, uint32_t event);
-/* The event as the source of an edge, in a kept walk. */
-struct edge_source causality_past_point(const struct causality *c, uint32_t event);
+/* The same of any event of a kept walk. Looks at the event, which in a trace that is decoded in
+ * passes may cost the decoding of its block. */
+struct sync_region *causality_region(const struct causality *c, uint32_t event);
+/* An event of a thread as the source of an edge, in a kept walk. */
+struct edge_source causality_past_point(const struct causality *c, uint32_t event,
+                                        uint32_t thread);
 void causality_free(struct causality *c);
 /* For callers that look up regions during the walk. */
 void causality_keep_regions(struct causality *c);
@@ -281,6 +284,17 @@ causality_wrote(struct causality *c, uint32_t event, const struct event *x)
 		observations_write(c, x->target, event, x->thread);
 	if (c->has_atomics)
 		atomics_plain_write(c, event);
+}
+/* causality_step of any event, by the fast path where that suffices. */
+static inline void causality_walk_one(struct causality *c, uint32_t event,
+                                      const struct event *x)
+{
+	if (event >= c->next_must || !causality_quiet(c, x, c->sections != NULL))
+		causality_step(c, event);
+	else if (x->op == OP_WRITE)
+		causality_wrote(c, event, x);
+	else if (c->observations != NULL && !observations_known(c, x->target, x->thread))
+		causality_step(c, event);
 }
 
 #endif

@@ -46,9 +46,10 @@ void regions_make_room(struct sync_regions *s)
 	s->of = g_renew(struct sync_region, s->of, s->capacity);
 }
 
-struct edge_source causality_past_point(const struct causality *c, uint32_t event)
+struct edge_source causality_past_point(const struct causality *c, uint32_t event,
+                                        uint32_t thread)
 {
-	const struct sync_region *s = causality_region(c, event);
+	const struct sync_region *s = regions_find(&c->regions[thread], event);
 
 	return (struct edge_source){ event, s == NULL ? 0 : s->clock };
 }

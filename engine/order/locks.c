@@ -59,8 +59,10 @@ void locks_settle(struct causality *c, uint32_t object)
 
 	if (last[ACQUIRE] == c->locks->shared || release->event == event)
 		return;
-	*release = (struct sync_point){ event, epoch_thread(last[RELEASE]),
-		                        causality_past_point(c, event).clock };
+	*release = (struct sync_point){
+		event, epoch_thread(last[RELEASE]),
+		causality_past_point(c, event, epoch_thread(last[RELEASE])).clock
+	};
 }
 
 void locks_acquire_new(struct causality *c, uint32_t event)

@@ -57,9 +57,10 @@ void observations_access(struct causality *c, uint32_t event)
 		if (is_of_atomics(c->observations, x, v, last))
 			continue;
 		if (!observations_known(c, v, x->thread))
-			causality_edge(c, event, epoch_thread(last),
-			               causality_past_point(c, epoch_event(last)),
-			               STEP_OBSERVATION, v, false);
+			causality_edge(
+			        c, event, epoch_thread(last),
+			        causality_past_point(c, epoch_event(last), epoch_thread(last)),
+			        STEP_OBSERVATION, v, false);
 	}
 	for (uint32_t v = run.first; op_writes(x->op) && v < run.first + run.count; v++)
 		observations_write(c, v, event, x->thread);
@@ -86,10 +87,11 @@ void observations_try(struct causality *c, uint32_t event)
 	const struct tries *tries = trace_tries(c->t);
 	BUG_ON(tries->events[o->next_try] != event);
 	struct event_list seen = event_list_at(&tries->observed, o->next_try++);
-	for (uint64_t i = 0; i < seen.count; i++)
-		causality_edge(c, event, c->t->events[seen.items[i]].thread,
-		               causality_past_point(c, seen.items[i]), STEP_OBSERVATION, NONE,
-		               false);
+	for (uint64_t i = 0; i < seen.count; i++) {
+		uint32_t from = seen.items[i], thread = c->t->events[from].thread;
+		causality_edge(c, event, thread, causality_past_point(c, from, thread),
+		               STEP_OBSERVATION, NONE, false);
+	}
 }
 
 /* -- dropping regions --------------------------------------------------------------------- */
@@ -124,9 +126,9 @@ static void forget_known(struct sync_regions *s, uint32_t known)
 /* `unobserved` is only used in kept walks; here it marks unused regions. */
 enum { UNUSED = UINT32_MAX };
 
-static void region_use(struct causality *c, uint32_t event)
+static void region_use(struct causality *c, uint32_t event, uint32_t thread)
 {
-	struct sync_region *s = causality_region(c, event);
+	struct sync_region *s = regions_find(&c->regions[thread], event);
 
 	if (s != NULL)
 		s->unobserved = 0;
@@ -140,7 +142,8 @@ static uint64_t regions_use_tried(struct causality *c)
 	uint64_t end = tries->observed.start[tries->count];
 
 	for (uint64_t i = first; i < end; i++)
-		region_use(c, tries->observed.items[i]);
+		region_use(c, tries->observed.items[i],
+		           c->t->events[tries->observed.items[i]].thread);
 	return end - first;
 }
 
@@ -169,7 +172,7 @@ static void forget_unused(struct causality *c)
 		epoch last = *observations_last(o, v);
 
 		if (last != 0)
-			region_use(c, epoch_event(last));
+			region_use(c, epoch_event(last), epoch_thread(last));
 	}
 	c->clocks.marked += o->variables + regions_use_tried(c);
 	for (uint32_t t = 0; t < c->clocks.threads; t++)

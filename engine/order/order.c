@@ -133,9 +133,68 @@ const struct clocks *order_clocks(const struct order *order)
 	return &order->c->clocks;
 }
 
-void order_join_past(const struct order *order, uint32_t f, uint32_t *to)
+/* -- of some events alone ------------------------------------------------------------------ */
+
+struct order_pasts {
+	struct causality *c;
+	const uint32_t *events; /* borrowed */
+	uint32_t *clocks;       /* by index of `events`, for those that the walk has passed */
+	uint64_t count, passed;
+};
+
+static void mark_pasts(void *context, struct clocks *clocks)
 {
-	clocks_join_into(&order->c->clocks, clock_of(order->c, f, true), to);
+	const struct order_pasts *p = context;
+
+	for (uint64_t i = 0; i < p->passed; i++)
+		clocks_mark(clocks, p->clocks[i]);
+}
+
+struct order_pasts *order_pasts_new(struct trace *t, enum order_kind kind,
+                                    const uint32_t *events, uint64_t count,
+                                    const struct progress *progress)
+{
+	struct order_pasts *p = g_new0(struct order_pasts, 1);
+
+	p->events = events;
+	p->count = count;
+	p->clocks = g_new(uint32_t, count + 1);
+	p->c = causality_new(t, kind, KEEP_REGIONS, progress);
+	bool done = p->c != NULL;
+	for (uint32_t e = 0; done && p->passed < count; e++) {
+		if (G_UNLIKELY((e & 0xfffff) == 0))
+			done = progress_tick(progress, (double)e / (double)t->events_count,
+			                     "partial order");
+		bool asked = events[p->passed] == e;
+		if (G_UNLIKELY(asked))
+			causality_step(p->c, e);
+		else
+			causality_walk_one(p->c, e, &t->events[e]);
+		if (G_UNLIKELY(asked))
+			p->clocks[p->passed++] = p->c->unobserved;
+		if (clocks_sweep_due(&p->c->clocks))
+			causality_sweep(p->c, mark_pasts, p);
+	}
+	if (!done)
+		g_clear_pointer(&p, order_pasts_free);
+	return p;
+}
+
+void order_pasts_free(struct order_pasts *p)
+{
+	if (p == NULL)
+		return;
+	causality_free(p->c);
+	g_free(p->clocks);
+	g_free(p);
+}
+
+void order_pasts_join(const struct order_pasts *p, uint32_t event, uint32_t *to)
+{
+	uint64_t at = search_end(i, (uint64_t)0, p->count, p->events[i] < event);
+
+	BUG_ON(at == p->count || p->events[at] != event);
+	clocks_join_into(&p->c->clocks, p->clocks[at], to);
 }
 
 static bool is_before(const struct order *order, uint32_t e, uint32_t f, bool unobserved)

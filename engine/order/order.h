@@ -85,9 +85,17 @@ void order_clock(const struct order *order, uint32_t e, uint32_t *clock);
 struct clock_view order_past(const struct order *order, uint32_t f, bool unobserved);
 /* All clocks of the order. */
 const struct clocks *order_clocks(const struct order *order);
-/* The vector clock of `f` without its own observation, joined into an array: to[u] := the
- * larger of both. */
-void order_join_past(const struct order *order, uint32_t f, uint32_t *to);
+
+/* What is before some events alone, by one walk in memory that does not grow with the trace.
+ * `events` is borrowed: ascending, each once. NULL when cancelled. */
+struct order_pasts;
+struct order_pasts *order_pasts_new(struct trace *t, enum order_kind kind,
+                                    const uint32_t *events, uint64_t count,
+                                    const struct progress *progress);
+void order_pasts_free(struct order_pasts *pasts);
+/* Join the vector clock (as order_past) of one of the events, without its own observation, into
+ * an array: to[u] := the larger of both. */
+void order_pasts_join(const struct order_pasts *pasts, uint32_t event, uint32_t *to);
 
 /* Append one step of a chain as a sentence in the user's names, without a full stop: "T1
  * releases m at bank.c:31 before T2 acquires it at bank.c:30". */

@@ -307,9 +307,10 @@ static void drop_event(struct import *im, const struct lane *lane, uint64_t ordi
 	builder_drop(im->b, (struct recorded_drop){ .thread = lane->thread, .index = ordinal });
 }
 
-static void import_refused(struct import *im, const struct lane *lane, uint64_t ordinal,
+static void import_refused(struct import *im, struct lane *lane, uint64_t ordinal,
                            const struct error *error)
 {
+	lane->right = ++im->rights; /* the builder has not noted it */
 	if (im->refused++ == 0)
 		im->first_refusal = *error;
 	drop_event(im, lane, ordinal);
@@ -366,8 +367,8 @@ void import_crash(struct import *im, const struct log_record *r)
 	}
 }
 
-/* Adds the next accesses of the thread, from its event `ordinal` on. */
-static void add_accesses(struct import *im, const struct lane *lane, uint64_t ordinal,
+/* The next accesses of the thread, from its event `ordinal` on. */
+static void add_accesses(struct import *im, struct lane *lane, uint64_t ordinal,
                          const struct access *accesses, uint32_t count)
 {
 	struct error error;
@@ -417,10 +418,19 @@ void import_access(struct import *im, struct lane *lane, const struct log_record
 	site->where = where;
 }
 
-/* The place of an access outside of its site's last line, which becomes the site's line;
- * NONE: import_record has to find it. */
+/* Sites know lines for one thread, whose accesses to them the builder has noted, until memory
+ * becomes another block. */
+static void renew_right(struct import *im, struct lane *lane)
+{
+	if (lane->right == 0 || lane->lives != im->all_lives->len)
+		lane->right = ++im->rights;
+	lane->lives = im->all_lives->len;
+}
+
+/* A place that is not in the line where the site was last, which becomes its line; NONE:
+ * import_record has to find it. */
 static __attribute__((noinline)) uint32_t move_site(struct import *im, struct import_site *site,
-                                                    uint64_t address)
+                                                    uint32_t right, uint64_t address)
 {
 	struct block_life *life = site->life;
 	const struct near_line *near = &site->site.near[0];
@@ -442,31 +452,31 @@ static __attribute__((noinline)) uint32_t move_site(struct import *im, struct im
 		site->noted = builder_noted(im->b, near->first);
 		site->step = (uint8_t)near->step;
 		site->places = (uint8_t)MIN(LINE_PLACES, ((room - 1) >> near->step) + 1);
-		site->lives = im->all_lives->len;
+		site->right = right;
 	}
 	return place;
 }
 
-/* The place of an access of a site that was met before; false: it has none yet, or has to be
- * looked up. `lives`: the number of block lives so far. */
-static inline bool find_place(struct import *im, struct import_site *site, uint32_t lives,
+/* The place of an access of a site that was met before; false: it has none yet, or is not known
+ * to. `right`: the thread's (renew_right). */
+static inline bool find_place(struct import *im, struct import_site *site, uint32_t right,
                               uint64_t address, struct access *a)
 {
 	uint64_t i = address - site->low;
 	i = i >> site->step | i << (-site->step & 63); /* large between two places */
-	if (G_LIKELY(i < site->places && site->lives == lives)) {
+	if (G_LIKELY(i < site->places && site->right == right)) {
 		a->place = site->site.near[0].first + (uint32_t)i;
 		a->noted = site->noted >> i & 1;
 		return true;
 	}
 	a->noted = false;
-	a->place = move_site(im, site, address & LOG_ADDRESS_MASK);
+	a->place = move_site(im, site, right, address & LOG_ADDRESS_MASK);
 	return a->place != NONE;
 }
 
-/* Adds an access of a thread without a value, at that distance from its site's last. False,
- * with nothing done, where import_record has to. */
-static bool half_again(struct import *im, uint32_t thread, struct log_reader *reader,
+/* An access of a thread without a value, at that distance from its site's last. False, and
+ * nothing done, where import_record has to. */
+static bool half_again(struct import *im, const struct lane *lane, struct log_reader *reader,
                        uint64_t half, struct access *a)
 {
 	unsigned slot = log_half_slot(half);
@@ -475,28 +485,28 @@ static bool half_again(struct import *im, uint32_t thread, struct log_reader *re
 	uint64_t address = (last->address + log_half_offset(half)) & LOG_ADDRESS_MASK;
 	if (site->key != last->key)
 		return false;
-	*a = (struct access){ .head = site->head | thread };
-	if (!find_place(im, site, im->all_lives->len, address, a))
+	*a = (struct access){ .head = site->head | lane->thread };
+	if (!find_place(im, site, lane->right, address, a))
 		return false;
 	last->address = address;
 	return true;
 }
 
-/* Adds the accesses of the next word with two records, up to a record that is no access or
- * whose site was not met before. */
-static uint32_t next_pair(struct import *im, uint32_t thread, struct log_reader *reader,
+/* The records of the next word, which has two: the accesses, up to one that is none or whose
+ * site was not met before. */
+static uint32_t next_pair(struct import *im, const struct lane *lane, struct log_reader *reader,
                           struct access *a)
 {
 	uint32_t count = 0;
 	if (!reader->second) {
 		uint64_t second, first = log_pair_halves(*reader->at, &second);
-		if (!half_again(im, thread, reader, first, a))
+		if (!half_again(im, lane, reader, first, a))
 			return 0;
 		count++;
 		reader->at++;
 		reader->second = second == LOG_HALF_NONE ? 0 : second | LOG_PAIR;
 	}
-	if (reader->second && half_again(im, thread, reader, reader->second, a + count)) {
+	if (reader->second && half_again(im, lane, reader, reader->second, a + count)) {
 		count++;
 		reader->second = 0;
 	}
@@ -505,12 +515,12 @@ static uint32_t next_pair(struct import *im, uint32_t thread, struct log_reader 
 
 /* Adds the next short records in words of their own, or with a value's, as long as they are
  * accesses whose sites were met before. */
-static uint32_t next_shorts(struct import *im, uint32_t thread, struct log_reader *reader,
-                            struct access *a, uint32_t room)
+static uint32_t next_shorts(struct import *im, const struct lane *lane,
+                            struct log_reader *reader, struct access *a, uint32_t room)
 {
 	const uint64_t *at = reader->at, *end = reader->end;
 	const struct access *first = a, *last_room = a + room;
-	uint32_t lives = im->all_lives->len;
+	uint32_t right = lane->right, thread = lane->thread;
 	bool moved = im->rebase != NULL;
 	for (; a < last_room && at < end && log_is_short(*at); at++, a++) {
 		uint64_t word = *at, field = log_short_field(word);
@@ -520,7 +530,7 @@ static uint32_t next_shorts(struct import *im, uint32_t thread, struct log_reade
 		uint64_t address = last->address + log_short_offset(word), value = last->value;
 		if (G_UNLIKELY(site->key != last->key))
 			break;
-		if (G_UNLIKELY(!find_place(im, site, lives, address, a)))
+		if (G_UNLIKELY(!find_place(im, site, right, address, a)))
 			break;
 		a->valued = field != LOG_DELTA_UNKNOWN;
 		if (G_LIKELY(field > LOG_DELTA_FOLLOWS))
@@ -543,15 +553,16 @@ static uint32_t next_shorts(struct import *im, uint32_t thread, struct log_reade
 void import_shorts(struct import *im, struct lane *lane, struct log_reader *reader)
 {
 	struct access batch[BATCH + 1];
-	uint32_t count, thread = lane->thread;
+	uint32_t count;
+	renew_right(im, lane);
 	do {
 		uint32_t more = 1;
 		for (count = 0; count < BATCH && more > 0; count += more) {
 			bool words = !reader->second && reader->at < reader->end;
 			more = reader->second || (words && *reader->at & LOG_PAIR &&
 			                          *reader->at & LOG_SHORT)
-			               ? next_pair(im, thread, reader, batch + count)
-			               : next_shorts(im, thread, reader, batch + count,
+			               ? next_pair(im, lane, reader, batch + count)
+			               : next_shorts(im, lane, reader, batch + count,
 			                             BATCH - count);
 		}
 		add_accesses(im, lane, lane->ordinal, batch, count);

@@ -40,6 +40,9 @@ struct lane {
 		uint64_t ordinal;
 	} weak;         /* of its next access */
 	uint64_t state; /* the same; 0: not known */
+	/* To what sites know: a number that no other thread has had, and it only while there
+	 * were this many lives (renew_right). */
+	uint32_t right, lives;
 	/* -- free mode */
 	GArray *chunks; /* uint64_t offsets */
 	unsigned chunk;
@@ -56,11 +59,11 @@ enum { CACHE = 4096 };
 struct import_site {
 	/* For accesses: the site's key (0: none), and the event's head without thread. */
 	uint64_t key, head;
-	/* Consecutive places at multiples of the size, the first (that of site.near[0]) at
-	 * address `low`, 1 << step bytes apart; valid while the number of lives is `lives`. */
+	/* Places in a row at multiples of the size, the first (that of site.near[0]) at address
+	 * `low`, 1 << step bytes apart: for the thread that has this right. */
 	uint64_t low;
-	uint64_t noted; /* bit set of these that builder_noted has */
-	uint32_t lives;
+	uint64_t noted; /* bits of those that builder_noted has */
+	uint32_t right;
 	uint8_t step, places; /* places: 0: none */
 	uint64_t where;       /* region and size of these places */
 	struct block_life *life;
@@ -91,6 +94,7 @@ struct import {
 	GArray *lanes;        /* struct lane */
 	GTree *lives;         /* low -> struct block_life */
 	GPtrArray *all_lives; /* owned */
+	uint32_t rights;      /* the last one that a lane got */
 	struct block_life *cache[CACHE];
 	GHashTable *locations; /* pc -> location + 1 */
 	GHashTable *functions; /* pc -> string + 1 */

@@ -6,6 +6,7 @@
  */
 #include "engine/record/layout.h"
 #include "engine/record/name_private.h"
+#include "engine/base/decimal.h"
 #include "engine/base/hash.h"
 #include "engine/base/scattered.h"
 #include "engine/trace/ending.h"
@@ -27,14 +28,16 @@ static void append_first_function(struct names *n, uint32_t location, GString *n
 		g_string_append(name, "unknown");
 }
 
-/* "local@worker+96": the function of the first access, and the offset in the stack, down from
- * the highest variable there. (Not from the stack's end: above main lie the arguments and the
- * environment, and the name must not depend on them.) */
-static void append_stack(struct names *n, uint32_t stack, uint64_t address, uint32_t location,
-                         GString *name)
+/* "local@worker+96": the function in whose frame the byte lay when another thread touched it, else
+ * the function of the first access; and the offset in the stack, down from the highest variable
+ * there. (Not from the stack's end: above main lie the arguments and the environment, and the name
+ * must not depend on them.) variable: NONE: of an object. */
+static void append_stack(struct names *n, uint32_t variable, uint32_t stack, uint64_t address,
+                         uint32_t location, GString *name)
 {
 	g_string_append(name, "local@");
-	append_first_function(n, location, name);
+	if (variable == NONE || !names_append_sharer(n, variable, name))
+		append_first_function(n, location, name);
 	g_string_append_printf(name, "+%" G_GUINT64_FORMAT, n->stack_tops[stack] - address);
 }
 
@@ -204,31 +207,47 @@ static bool append_futex(struct names *n, uint64_t address, uint32_t location, G
 	bool local = block != NONE && names_is_stack(n->trace, block);
 	uint32_t variable = local ? variable_at(n->trace, word) : NONE;
 	if (local && (variable == NONE || !names_append_local(n, variable, 4, name)))
-		append_stack(n, block, word, location, name);
+		append_stack(n, variable, block, word, location, name);
 	else if (block != NONE && !local)
 		names_append_in_block(n, block, word, 4, name);
 	else if (!local && !names_append_data(n, word, 4, name))
-		g_string_append_printf(name, "memory@0x%" G_GINT64_MODIFIER "x", word);
+		g_string_append_printf(name, NAMES_MEMORY "%" G_GINT64_MODIFIER "x", word);
 	g_string_append(name, parts[part]);
 	return true;
 }
 
-void names_append_elsewhere(struct names *n, uint32_t variable, GString *name)
+/* Behind the module that is loaded nearest below: no module has it. */
+static bool outside_of_modules(const struct names *n, uint64_t address)
+{
+	uint32_t module = names_module_below(n, address);
+	uint64_t high =
+	        module == NONE ? 0 : g_array_index(n->modules, struct name_module, module).high;
+	return high != 0 && address >= high;
+}
+
+bool names_append_elsewhere(struct names *n, uint32_t variable, GString *name)
 {
 	const struct variable *v = &n->trace->variables[variable];
 	uint32_t location = n->first_location[variable];
+	bool known = true;
 	g_string_truncate(n->form, 0);
 	if (names_is_stack(n->trace, v->block)) {
 		if (!names_append_local(n, variable, v->size, name))
-			append_stack(n, v->block, v->address, location, name);
+			append_stack(n, variable, v->block, v->address, location, name);
 	} else if (v->address >= LOG_OMP_SHARES && v->address < LOG_OMP_SHARES + LOG_OMP_END)
 		g_string_append_printf(name, "omp_share_%" G_GUINT64_FORMAT,
 		                       1 + (v->address - LOG_OMP_SHARES - LOG_OMP_BARRIERS) /
 		                                       LOG_OMP_STEP);
-	else if (!append_futex(n, v->address, location, name) &&
-	         !names_append_data(n, v->address, v->size, name) &&
-	         !names_append_library(n, variable, v->address, v->size, name))
-		g_string_append_printf(name, "memory@0x%" G_GINT64_MODIFIER "x", v->address);
+	else
+		known = append_futex(n, v->address, location, name) ||
+		        (!outside_of_modules(n, v->address) &&
+		         (names_append_data(n, v->address, v->size, name) ||
+		          names_append_library(n, variable, v->address, v->size, name)));
+	if (!known) {
+		g_string_append(name, NAMES_MEMORY);
+		append_hexadecimal(v->address, name);
+	}
+	return known;
 }
 
 void names_make_unique(struct names *n, GString *name)
@@ -239,12 +258,19 @@ void names_make_unique(struct names *n, GString *name)
 void names_forms(void *context, struct builder *b)
 {
 	struct names *n = context;
-	GList *patterns = g_list_sort(g_hash_table_get_keys(n->forms), (GCompareFunc)strcmp);
+	GList *patterns = NULL; /* that have a form */
+	GHashTableIter all;
+	gpointer pattern, form;
+	g_hash_table_iter_init(&all, n->forms);
+	while (g_hash_table_iter_next(&all, &pattern, &form))
+		if (*(const char *)form != '\0')
+			patterns = g_list_prepend(patterns, pattern);
+	patterns = g_list_sort(patterns, (GCompareFunc)strcmp);
 	for (GList *p = patterns; p != NULL; p = p->next) {
-		const char *form = g_hash_table_lookup(n->forms, p->data);
-		char *value = g_strdup_printf("%s %s", form, (const char *)p->data);
-		if (form[0] != '\0')
-			builder_late_note(b, SHOWN_NOTE, value);
+		char *value = g_strdup_printf(
+		        "%s %s", (const char *)g_hash_table_lookup(n->forms, p->data),
+		        (const char *)p->data);
+		builder_late_note(b, SHOWN_NOTE, value);
 		g_free(value);
 	}
 	g_list_free(patterns);
@@ -281,7 +307,7 @@ void names_object(void *context, const struct object *o, GString *out)
 	} else if (block != NONE && names_is_stack(n->trace, block)) {
 		if (index >= n->trace->objects_count ||
 		    !names_append_local_object(n, (uint32_t)index, name))
-			append_stack(n, block, o->address, location, name);
+			append_stack(n, NONE, block, o->address, location, name);
 		cut_library_members(name);
 	} else if (block != NONE) {
 		names_append_in_block(n, block, o->address, 0, name);

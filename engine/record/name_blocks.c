@@ -48,7 +48,17 @@ struct candidate { /* a pointer that an access may have gone through */
 	bool direct;      /* a parameter or local itself, not a member */
 };
 
-#define PARTS_KEPT 16384u /* a power of two */
+/* Powers of two. */
+#define PARTS_KEPT   16384u
+#define GUESSES_KEPT 4096u
+
+/* What a block's first accesses tell, kept since blocks of one kind have the same. */
+struct guess {
+	uint64_t size; /* of the block; 0: none kept */
+	uint32_t access_count;
+	struct seen_access accesses[TOLD_ACCESSES];
+	const struct candidate *best;
+};
 
 struct block_names {
 	struct block_facts *facts; /* by block */
@@ -59,7 +69,8 @@ struct block_names {
 	GHashTable *in_libraries;
 	GStringChunk *strings;
 	struct kept_part *parts;
-	GString *path; /* for a moment */
+	struct guess *guesses; /* by hash; NULL until the first */
+	GString *path;         /* for a moment */
 };
 
 /* --- types -------------------------------------------------------------------------- */
@@ -208,7 +219,7 @@ static void note_locals(struct names *n, const struct event *e)
 {
 	struct wide range = event_variables(n->trace, e);
 	for (uint32_t i = 0; i < range.count; i++)
-		names_frames_variable(n, range.first + i);
+		names_frames_variable(n, range.first + i, e->thread);
 }
 
 /* Notes the first access of a whole object in a library's data. */
@@ -234,7 +245,7 @@ static void note_object(struct names *n, const struct told *told)
 	const struct event *e = &told->event;
 	if (n->object_event[e->target] == NONE)
 		n->object_event[e->target] = (uint32_t)(told - n->told.at);
-	names_frames_object(n, e->target);
+	names_frames_object(n, e->target, e->thread);
 }
 
 static void pass(struct names *n)
@@ -384,7 +395,7 @@ static struct kept_part *part_of(struct names *n, uint32_t module, uint32_t type
 	uint64_t hash = hash_word(offset * 31 + size * 7 + type);
 	if (b->parts == NULL)
 		b->parts = g_new0(struct kept_part, PARTS_KEPT);
-	struct kept_part *kept = &b->parts[hash >> 52 & (PARTS_KEPT - 1)];
+	struct kept_part *kept = &b->parts[hash >> 50 & (PARTS_KEPT - 1)];
 	if (kept->path && kept->offset == offset && kept->size == size && kept->type == type &&
 	    kept->module == module)
 		return kept;
@@ -434,10 +445,9 @@ static bool is_contradicted(struct names *n, const struct candidate *c,
 }
 
 /* The candidate whose type fits most accesses; more for structs and for direct pointers. */
-static const struct candidate *best_candidate(struct names *n, uint32_t block)
+static const struct candidate *find_candidate(struct names *n, const struct block_facts *f,
+                                              uint64_t size)
 {
-	const struct block_facts *f = &n->blocks->facts[block];
-	uint64_t size = n->trace->blocks[block].size;
 	const struct candidate *best = NULL;
 	unsigned best_score = 0;
 	for (unsigned i = 0; i < f->access_count; i++) {
@@ -465,7 +475,29 @@ static const struct candidate *best_candidate(struct names *n, uint32_t block)
 	return best;
 }
 
-/* A name "this->..." says less than the type's name. */
+static const struct candidate *best_candidate(struct names *n, uint32_t block)
+{
+	const struct block_facts *f = &n->blocks->facts[block];
+	uint64_t size = n->trace->blocks[block].size, hash = hash_word(size);
+	size_t bytes = f->access_count * sizeof *f->accesses;
+	for (unsigned i = 0; i < f->access_count; i++) {
+		const struct seen_access *a = &f->accesses[i];
+		hash = hash_join(hash, (uint64_t)a->location << 32 | a->offset);
+		hash = hash_join(hash, a->size);
+	}
+	if (n->blocks->guesses == NULL)
+		n->blocks->guesses = g_new0(struct guess, GUESSES_KEPT);
+	struct guess *g = &n->blocks->guesses[hash >> 52 & (GUESSES_KEPT - 1)];
+	if (size == 0 || g->size != size || g->access_count != f->access_count ||
+	    memcmp(g->accesses, f->accesses, bytes) != 0) {
+		*g = (struct guess){ size, f->access_count };
+		memcpy(g->accesses, f->accesses, bytes);
+		g->best = find_candidate(n, f, size);
+	}
+	return g->best;
+}
+
+/* "this" tells nothing, nor does what hangs on it: the type's name is better. */
 static bool is_this(const char *name)
 {
 	return strcmp(name, "this") == 0 || g_str_has_prefix(name, "this->") ||
@@ -725,6 +757,7 @@ void names_end_blocks(struct names *n)
 	g_hash_table_unref(b->in_libraries);
 	g_string_chunk_free(b->strings);
 	g_free(b->parts);
+	g_free(b->guesses);
 	g_string_free(b->path, TRUE);
 	g_free(b);
 }

@@ -15,10 +15,12 @@ struct entered { /* an ENTER of the log */
 	uint64_t address, cfa;
 };
 
-struct frame_place { /* place of a variable or an object: a function's frame, and bytes from
-	              * its CFA */
-	uint64_t address; /* address in the function; 0: not touched yet */
-	int32_t offset;   /* 0: varies, or unknown */
+struct frame_place { /* of a variable or an object: a function's frame, bytes from its CFA */
+	/* in the function, of the frame that held it when another thread first touched it, else
+	 * when anybody did; 0: not touched yet */
+	uint64_t address;
+	int32_t offset; /* 0: not always the same, or unknown */
+	bool shared;    /* another thread than the stack's has touched it */
 };
 
 enum { LARGE = 256 << 20 };
@@ -121,31 +123,44 @@ static const struct entered *holder(const struct frame_names *f, uint32_t stack,
 }
 
 static void note(struct frame_names *f, struct frame_place *place, uint32_t stack,
-                 uint64_t address)
+                 uint64_t address, uint32_t thread)
 {
+	bool foreign = f->thread_of[stack] != thread;
 	const struct entered *frame = holder(f, stack, address);
 	int64_t offset = frame ? (int64_t)(address - frame->cfa) : 0;
 	if (offset < INT32_MIN)
 		offset = 0;
 	uint64_t function = frame ? frame->address : 1;
 	if (place->address == 0)
-		*place = (struct frame_place){ function, (int32_t)offset };
+		*place = (struct frame_place){ function, (int32_t)offset, foreign };
 	else if (place->address != function || place->offset != offset)
 		place->offset = 0;
+	if (foreign && !place->shared) {
+		place->address = function;
+		place->shared = true;
+	}
 }
 
-void names_frames_variable(struct names *n, uint32_t variable)
+void names_frames_variable(struct names *n, uint32_t variable, uint32_t thread)
 {
 	const struct variable *v = &n->trace->variables[variable];
-	note(n->frames, &n->frames->variable[variable], v->block, v->address);
+	note(n->frames, &n->frames->variable[variable], v->block, v->address, thread);
 }
 
-void names_frames_object(struct names *n, uint32_t object)
+void names_frames_object(struct names *n, uint32_t object, uint32_t thread)
 {
 	struct frame_names *f = n->frames;
 	if (f->object_stack[object] != NONE)
 		note(f, &f->object[object], f->object_stack[object],
-		     n->trace->objects[object].address);
+		     n->trace->objects[object].address, thread);
+}
+
+bool names_append_sharer(struct names *n, uint32_t variable, GString *name)
+{
+	const struct frame_place *place = &n->frames->variable[variable];
+	uint32_t module = names_module_below(n, place->address);
+	return place->shared && module != NONE &&
+	       names_function(n, module, place->address - names_base(n, module), name);
 }
 
 static bool append(struct names *n, const struct frame_place *place, uint64_t size,

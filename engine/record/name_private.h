@@ -92,9 +92,12 @@ void names_end_frames(struct names *n);
 /* During the pass: a function is entered or left; a variable in a stack is accessed; any
  * object is used. */
 void names_frames_event(struct names *n, const struct told *told);
-void names_frames_variable(struct names *n, uint32_t variable);
-void names_frames_object(struct names *n, uint32_t object);
-/* Appends "function::local" for a variable or an object; false when unknown. */
+void names_frames_variable(struct names *n, uint32_t variable, uint32_t thread);
+void names_frames_object(struct names *n, uint32_t object, uint32_t thread);
+/* The function in whose frame a variable lay when another thread first touched it; false where
+ * none did, or that is not known. */
+bool names_append_sharer(struct names *n, uint32_t variable, GString *name);
+/* "function::local" of a variable, of an object; false when that is not known. */
 bool names_append_local(struct names *n, uint32_t variable, uint64_t size, GString *name);
 bool names_append_local_object(struct names *n, uint32_t object, GString *name);
 
@@ -149,9 +152,12 @@ void names_variables(void *context, struct builder *b, const struct trace *parti
 void names_begin(struct names *n, const struct trace *partial);
 void names_object(void *context, const struct object *o, GString *out);
 void names_forms(void *context, struct builder *b);
-/* name.c, for name_rules.c: the name of a variable outside of heap blocks; a name that no
- * other variable has; the value form of the variable just named. */
-void names_append_elsewhere(struct names *n, uint32_t variable, GString *name);
+/* Before the address, in hexadecimal digits, of a variable of which no more is known. */
+#define NAMES_MEMORY "memory@0x"
+/* name.c, for name_rules.c: the name of a variable that is in no block of the heap (false: it
+ * is its address, which tells it from all others of such names, and has no form); a name that
+ * no other variable has; the value form of the variable that was just named. */
+bool names_append_elsewhere(struct names *n, uint32_t variable, GString *name);
 void names_make_unique(struct names *n, GString *name);
 void names_keep_form(struct names *n, const GString *name);
 bool names_is_stack(const struct trace *t, uint32_t block);

@@ -4,10 +4,11 @@
  * variable might have, have their name.
  *
  * Two variables may not share a name: the text format would make them one. A name without the
- * digits behind '[', '+' and '#' is its class. The names of one rule in the blocks of one
- * pointer have one class, and are distinct: their digits are the block's number and the place
- * in it. So are those of rules that differ in a constant distance alone (a family). So only
- * names of a class with more than one such origin are compared with each other.
+ * digits behind '[', '+' and '#' is its class; names that are an address have one class. The
+ * names of one rule in the blocks of one pointer have one class, and are distinct: their digits
+ * are the block's number and the place in it. So are those of rules that differ in a constant
+ * distance alone (a family). So only names of a class with more than one such origin are
+ * compared with each other.
  */
 #include "engine/record/name_private.h"
 
@@ -53,6 +54,10 @@ struct spelling_names {
 
 static void append_class(const char *name, GString *text)
 {
+	if (strncmp(name, NAMES_MEMORY, strlen(NAMES_MEMORY)) == 0) {
+		g_string_append(text, NAMES_MEMORY);
+		return;
+	}
 	for (const char *c = name; *c != '\0';) {
 		size_t run = strcspn(c, "[+#");
 		g_string_append_len(text, c, (gssize)(run + (c[run] == '[' || c[run] == '+')));
@@ -272,12 +277,14 @@ static void spell_in_heap(struct spelling_names *s, uint64_t count)
 static void append_name(struct spelling_names *s, uint32_t variable)
 {
 	const struct variable *v = &s->variables[variable];
+	bool may_have_form = true;
 	g_string_truncate(s->name, 0);
 	if (in_heap(s, variable))
 		names_append_in_block(s->n, v->block, v->address, v->size, s->name);
 	else
-		names_append_elsewhere(s->n, variable, s->name);
-	names_keep_form(s->n, s->name);
+		may_have_form = names_append_elsewhere(s->n, variable, s->name);
+	if (may_have_form)
+		names_keep_form(s->n, s->name);
 }
 
 /* May the present name, which has no rule, equal a rule's name? */

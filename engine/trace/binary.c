@@ -142,7 +142,7 @@ static bool read_section(struct in *in, const char *name, uint32_t element, cons
 	*data = in->bytes + s->offset;
 	*count = s->count;
 	size_t bytes = packed_bytes(s) ? packed_bytes(s) : element * s->count;
-	if (!is_tape(name) && trace_sum(*data, bytes) != s->sum)
+	if (!is_tape(name) && sum_bytes(*data, bytes) != s->sum)
 		return broken(in, s->offset, "the sum of section %s does not fit", name);
 	return !packed_bytes(s) || unpack(in, s, data);
 }
@@ -474,7 +474,7 @@ static bool check_blocks_of_events(struct in *in, struct events_check *c)
 		if (!check_block(in, c, e, to))
 			return false;
 		if (c->must)
-			must_maker_events(c->must, t, NULL, t->events + e, e, to - e);
+			must_maker_events(c->must, t, t->events + e, e, to - e);
 	}
 	return true;
 }

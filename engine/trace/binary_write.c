@@ -141,7 +141,7 @@ static void put_section(struct trace_writer *w, const char *name, const void *da
 	pad(w->file);
 	g_strlcpy(s.name, name, sizeof s.name);
 	s.offset = file_writer_length(w->file);
-	s.sum = trace_sum(from, bytes);
+	s.sum = sum_bytes(from, bytes);
 	file_writer_put(w->file, from, bytes);
 	g_array_append_val(w->sections, s);
 	g_free(frame.bytes);
@@ -180,7 +180,7 @@ static void end_block(struct trace_writer *w)
 	struct tape_block block = { .offset = file_writer_length(w->file) - w->begin,
 		                    .bytes = (uint32_t)(w->at - w->bytes),
 		                    .count = w->count };
-	block.sum = trace_sum(w->bytes, block.bytes);
+	block.sum = sum_bytes(w->bytes, block.bytes);
 	file_writer_put(w->file, w->bytes, block.bytes);
 	g_array_append_val(w->blocks, block);
 	w->at = tape_begin(w->tape, w->bytes);

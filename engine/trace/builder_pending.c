@@ -16,7 +16,9 @@ void builder_put_pending(struct builder *b)
 		                            sizeof(struct line), LINE_BITS };
 	b->plain = NONE;
 	if (b->must)
-		must_maker_events(b->must, &tables, &places, p->events,
-		                  b->events.count - p->count, p->count);
+		must_maker_marked(b->must, &tables, &places, p->events,
+		                  b->events.count - p->count, p->count,
+		                  &(struct must_marks){ b->marks, b->marks_count });
+	b->marks_count = 0;
 	binary_put_pending(b->writer, tables.contexts, tables.contexts_count);
 }

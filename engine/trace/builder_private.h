@@ -60,9 +60,10 @@ struct region {
 	uint32_t name; /* string */
 	uint32_t block;
 	uint64_t address;           /* recordings */
-	uint32_t odd;               /* recordings: its last line of struct spot + 1; 0: none */
-	bool recorded;              /* the region belongs to a recording, not to a text */
-	uint32_t lines;             /* recordings: its number of lines */
+	uint32_t odd;               /* recordings: its last line of spots + 1; 0: none */
+	bool recorded;              /* of a recording, not of a text */
+	uint32_t lines;             /* recordings: how many it has */
+	uint32_t begin[4];          /* by code, of step == code: its line at offset 0 + 1 */
 	uint64_t bytes;             /* recordings */
 	struct line_tables *tables; /* owned; NULL: none */
 };
@@ -213,8 +214,9 @@ struct builder {
 	const struct namer *namer;
 	struct trace_writer *writer; /* borrowed; NULL: events are kept */
 	struct pending *pending;     /* the writer's */
-	struct must_maker *must;     /* must-order of the events that went to the writer; or
-	                              * NULL */
+	struct must_maker *must;     /* of the events that went to the writer; or NULL */
+	uint16_t *marks;             /* those that are pending: struct must_marks; owned */
+	uint32_t marks_count;
 	/* Thread whose accesses need no check, and its state, until another event or PENDING
 	 * accesses have come; NONE. */
 	uint32_t plain;
@@ -320,9 +322,16 @@ static inline void builder_pending(struct builder *b)
 	builder_put_pending(b);
 }
 
+/* The next event that becomes pending, or the one at that distance from it. */
+static inline void builder_mark(struct builder *b, uint32_t distance)
+{
+	b->marks[b->marks_count++] = (uint16_t)(b->pending->count + distance);
+}
+
 static inline void builder_hand_over(struct builder *b, const struct event *e, uint32_t context)
 {
 	struct pending *p = b->pending;
+	builder_mark(b, 0);
 	p->events[p->count] = *e;
 	p->stacks[p->count++] = context;
 	b->events.count++;

@@ -120,7 +120,7 @@ static char *index_path(const struct trace *t)
 	g_autofree char *absolute = g_canonicalize_filename(t->path, NULL);
 	g_autofree char *name =
 	        g_strdup_printf("%.100s-%016" G_GINT64_MODIFIER "x.index", trace_name(t),
-	                        trace_sum(absolute, strlen(absolute)));
+	                        sum_bytes(absolute, strlen(absolute)));
 	return g_build_filename(folder, name, NULL);
 }
 
@@ -135,7 +135,7 @@ static bool fits(const struct header *h, const struct identity *id, uint64_t len
 {
 	return memcmp(h->magic, magic, sizeof magic) == 0 && h->version == INDEX_VERSION &&
 	       memcmp(&h->trace, id, sizeof *id) == 0 && h->length == length &&
-	       h->sum == trace_sum(h, offsetof(struct header, sum));
+	       h->sum == sum_bytes(h, offsetof(struct header, sum));
 }
 
 static bool map_index(const char *path, const struct identity *id, struct mapping *m)
@@ -188,7 +188,7 @@ static bool place_array(const struct mapping *m, const struct array_place *p, st
 	if (a->count != ANY && p->count != a->count)
 		return false;
 	if (m->length <= CHECKED_SIZE &&
-	    p->sum != trace_sum(m->bytes + p->offset, p->count * a->element))
+	    p->sum != sum_bytes(m->bytes + p->offset, p->count * a->element))
 		return false;
 	*a->data = m->bytes + p->offset;
 	a->count = p->count;
@@ -295,11 +295,11 @@ static bool write_index(const char *path, const struct trace *t, const struct tr
 		pad(file);
 		p->offset = file_writer_length(file);
 		p->count = elements(t, ix, arrays, i);
-		p->sum = trace_sum(*arrays[i].data, p->count * arrays[i].element);
+		p->sum = sum_bytes(*arrays[i].data, p->count * arrays[i].element);
 		file_writer_put(file, *arrays[i].data, p->count * arrays[i].element);
 	}
 	h.length = file_writer_length(file);
-	h.sum = trace_sum(&h, offsetof(struct header, sum));
+	h.sum = sum_bytes(&h, offsetof(struct header, sum));
 	file_writer_patch(file, 0, &h, sizeof h);
 	return file_writer_commit(file, NULL);
 }

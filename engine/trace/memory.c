@@ -172,22 +172,38 @@ static inline uint32_t *line_entry(struct region *r, uint64_t low, unsigned code
 	return *at ? &(*at)[low >> (LINE_BITS + step)] : NULL;
 }
 
+/* The entry of a line at the region's beginning: small blocks have no other lines, and these
+ * are in no table. NULL: it is none. */
+static inline uint32_t *begin_entry(struct region *r, uint64_t low, unsigned code,
+                                    unsigned step)
+{
+	bool begins = low == 0 && step == code && code < G_N_ELEMENTS(r->begin);
+	return begins ? &r->begin[code] : NULL;
+}
+
 static uint32_t line_of(struct builder *b, uint32_t region, uint64_t low, unsigned code,
                         unsigned step)
 {
-	uint32_t *entry = line_entry(AT(b->regions, struct region, region), low, code, step);
+	struct region *r = AT(b->regions, struct region, region);
+	uint32_t *entry = begin_entry(r, low, code, step);
+	if (entry) {
+		if (*entry == 0)
+			*entry = line_new(b, region, low, code, step) + 1;
+		return *entry - 1;
+	}
+	entry = line_entry(r, low, code, step);
 	if (entry) {
 		*entry = *entry ? *entry : line_intern(b, region, low, code, step) + 1;
 		return *entry - 1;
 	}
 	uint64_t hash = (low >> LINE_BITS) ^ region * 37u ^ (code << 8) ^ (step << 4);
-	struct recent_line *r = &b->recent_lines[hash % RECENT_LINES];
-	if (r->line == 0 || r->low != low || r->region != region || r->code != code ||
-	    r->step != step)
-		*r = (struct recent_line){ low, region,
+	struct recent_line *l = &b->recent_lines[hash % RECENT_LINES];
+	if (l->line == 0 || l->low != low || l->region != region || l->code != code ||
+	    l->step != step)
+		*l = (struct recent_line){ low, region,
 			                   line_intern(b, region, low, code, step) + 1,
 			                   (uint8_t)code, (uint8_t)step };
-	return r->line - 1;
+	return l->line - 1;
 }
 
 /* A place of another size: a struct spot, in a line of its region. */

@@ -202,42 +202,70 @@ static inline uint32_t block_of(const struct must_places *places, uint32_t place
 	return block;
 }
 
-void must_maker_events(struct must_maker *m, const struct trace *t,
-                       const struct must_places *places, const struct event *events,
-                       uint64_t first, uint64_t count)
+/* One of a row of events, the i-th, which has the number e; `last`: m->latest's elements. */
+static inline __attribute__((always_inline)) void
+take_event(struct must_maker *m, const struct must_places *places, const struct event *events,
+           uint64_t i, uint32_t e, uint32_t *last)
+{
+	const struct event *x = &events[i];
+	uint32_t block;
+
+	if (G_UNLIKELY(i == 0 || x->thread != x[-1].thread)) {
+		if (i > 0)
+			last[x[-1].thread] = e - 1;
+		begin_turn(m, e, x);
+	}
+	if (G_UNLIKELY(!op_is_access(x->op))) {
+		last[x->thread] = e;
+		other_event(m, e, x);
+	} else if (m->t->blocks_count == 0 || event_inert(x)) {
+		return;
+	} else if (places == NULL) {
+		visit_places(m, e, x);
+	} else if ((block = block_of(places, x->target)) != NONE) {
+		visit(m, block, e, x->thread);
+	}
+}
+
+static uint32_t *begin_row(struct must_maker *m, const struct trace *t)
 {
 	take_tables(m, t);
-	uint32_t *last = (uint32_t *)(void *)m->latest->data;
+	return (uint32_t *)(void *)m->latest->data;
+}
+
+void must_maker_events(struct must_maker *m, const struct trace *t, const struct event *events,
+                       uint64_t first, uint64_t count)
+{
+	uint32_t *last = begin_row(m, t);
 	uint64_t operations = m->operations;
-	bool blocks = t->blocks_count > 0;
 
 	for (uint64_t i = 0; i < count; i++) {
-		const struct event *x = &events[i];
-		uint32_t e = (uint32_t)(first + i), block;
-
-		operations |= OPERATION(x->op);
-		if (G_UNLIKELY(i == 0 || x->thread != x[-1].thread)) {
-			if (i > 0)
-				last[x[-1].thread] = e - 1;
-			begin_turn(m, e, x);
-		}
-		if (G_UNLIKELY(!op_is_access(x->op))) {
-			last[x->thread] = e;
-			other_event(m, e, x);
-		} else if (!blocks || event_inert(x)) {
-			continue;
-		} else if (places == NULL) {
-			visit_places(m, e, x);
-		} else if ((block = block_of(places, x->target)) != NONE) {
-			visit(m, block, e, x->thread);
-		}
+		operations |= OPERATION(events[i].op);
+		take_event(m, NULL, events, i, (uint32_t)(first + i), last);
 	}
 	if (count > 0)
 		last[events[count - 1].thread] = (uint32_t)(first + count - 1);
 	m->operations = operations;
 }
 
-/* Identity of a block for edges between its lives: name and address. */
+void must_maker_marked(struct must_maker *m, const struct trace *t,
+                       const struct must_places *places, const struct event *events,
+                       uint64_t first, uint64_t count, const struct must_marks *marks)
+{
+	uint32_t *last = begin_row(m, t);
+
+	for (uint32_t k = 0; k < marks->count; k++) {
+		uint64_t i = marks->at[k];
+
+		m->operations |= OPERATION(events[i].op);
+		take_event(m, places, events, i, (uint32_t)(first + i), last);
+	}
+	if (count > 0)
+		last[events[count - 1].thread] = (uint32_t)(first + count - 1);
+}
+
+/* Between the allocation of a block and its free, and the free of one life and the next
+ * allocation of the block: of the same name and address. */
 static guint block_hash(gconstpointer p)
 {
 	const struct block *b = p;
@@ -344,7 +372,7 @@ bool index_build_must(struct trace *t, struct trace_index *ix, const struct prog
 	for (uint64_t e = 0; e < count && goes_on; e += TICK) {
 		goes_on = progress_tick(progress, (double)e / (double)count, "must-order");
 		if (goes_on)
-			must_maker_events(m, t, NULL, t->events + e, e, MIN(TICK, count - e));
+			must_maker_events(m, t, t->events + e, e, MIN(TICK, count - e));
 	}
 	must_maker_end(m, t, goes_on ? ix : NULL);
 	return goes_on;

@@ -131,7 +131,7 @@ static bool decode_block(struct reel *r, struct tape *tape, uint64_t i, struct e
 	const struct tape_block *b = &r->from.blocks[i];
 	const uint8_t *bytes = r->from.bytes + b->offset;
 	struct tape_stacks stacks = { of, r->from.contexts, r->from.contexts_count };
-	return (g_atomic_int_get(&r->vouched) || trace_sum(bytes, b->bytes) == b->sum) &&
+	return (g_atomic_int_get(&r->vouched) || sum_bytes(bytes, b->bytes) == b->sum) &&
 	       tape_decode(tape, bytes, b->bytes, &r->from.places, b->count, events, &stacks);
 }
 
@@ -552,8 +552,19 @@ bool trace_at_hand(const struct trace *t, uint32_t event)
 	       *(volatile const uint32_t *)&r->slot_of[event / TAPE_BLOCK] != no_slot;
 }
 
-/* With `taken`: keeps the event's page, if it is not kept already and its block is in
- * memory. */
+bool trace_stays(const struct trace *t)
+{
+	struct reel *r = reel_of(t);
+	if (r == NULL)
+		return true;
+	take(r);
+	bool stays = r->room == most_slots(r);
+	give(r);
+	return stays;
+}
+
+/* With `taken`: keep the page that the event lies on, if it is not kept already and its block
+ * is in memory. */
 static void page_hold(struct reel *r, uint32_t event)
 {
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);

@@ -53,8 +53,11 @@ void reel_free(struct reel *reel); /* before the memory that `source` pointed to
 
 /* Is an event of an opened trace in memory? Otherwise reading it decodes its block. */
 bool trace_at_hand(const struct trace *t, uint32_t event);
-/* Keeps the given events of an opened trace (ascending) in memory: they will be read again
- * and again, in any order. (Costs a page each; for most traces some thousands.) */
+/* Do blocks of an opened trace stay once they have been decoded? Else going over the events
+ * again decodes them again. */
+bool trace_stays(const struct trace *t);
+/* The given events of an opened trace will be looked at again and again, in any order: they
+ * stay. Ascending. (A page of memory each, and for most thousands of them.) */
 void trace_hold_events(const struct trace *t, const uint32_t *events, uint64_t count);
 /* From now on all decoded blocks of an opened trace stay, for readers in any order. */
 void trace_keep_events(const struct trace *t);

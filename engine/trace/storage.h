@@ -5,6 +5,7 @@
 #ifndef HEDDLE_STORAGE_H
 #define HEDDLE_STORAGE_H
 
+#include "engine/base/sum.h"
 #include "engine/trace/trace.h"
 
 #include <sys/stat.h>
@@ -79,8 +80,6 @@ struct form *binary_form_new(const struct trace *t);
 const char *binary_form_events(struct form *form, uint64_t from, uint64_t to, uint32_t *event);
 const char *binary_form_end(struct form *form);
 void binary_form_free(struct form *form);
-/* A checksum over four lanes, at memory speed; not cryptographic. */
-uint64_t trace_sum(const void *bytes, size_t length);
 
 /* cache.c: does an index of exactly this file exist? Sets the trace's operations. */
 bool cache_vouches(const struct trace *t, uint64_t *operations);

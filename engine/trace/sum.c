@@ -1,42 +1,12 @@
 /*
- * sum.c - the sums by which binary traces and their indexes find damage.
+ * sum.c - the sum of a binary trace's header.
  */
-#include "engine/base/hash.h"
 #include "engine/trace/binary_private.h"
-
-#include <string.h>
-
-/* A checksum over four lanes, at memory speed; not cryptographic. */
-uint64_t trace_sum(const void *bytes, size_t length)
-{
-	static const uint64_t K = HASH_FACTOR;
-	const char *at = bytes;
-	uint64_t lanes[4] = { length, K, ~K, length * K };
-	for (; length >= 32; length -= 32, at += 32) {
-		uint64_t words[4];
-		memcpy(words, at, 32);
-		for (int i = 0; i < 4; i++) {
-			lanes[i] = (lanes[i] ^ words[i]) * K;
-			lanes[i] ^= lanes[i] >> 29;
-		}
-	}
-	char tail[32] = { 0 };
-	if (length)
-		memcpy(tail, at, length);
-	uint64_t sum = 0;
-	for (int i = 0; i < 4; i++) {
-		uint64_t word;
-		memcpy(&word, tail + 8 * i, 8);
-		lanes[i] = (lanes[i] ^ word) * K;
-		sum = (sum ^ lanes[i] ^ lanes[i] >> 31) * K;
-	}
-	return sum ^ sum >> 32;
-}
 
 uint64_t binary_header_sum(const struct header *h, const struct section *sections)
 {
 	struct header bare = *h;
 	bare.sum = 0;
-	return trace_sum(&bare, sizeof bare) +
-	       3 * trace_sum(sections, h->sections * sizeof *sections);
+	return sum_bytes(&bare, sizeof bare) +
+	       3 * sum_bytes(sections, h->sections * sizeof *sections);
 }

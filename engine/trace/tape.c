@@ -398,7 +398,8 @@ uint8_t *tape_put(struct tape *p, const struct event *events, uint32_t count,
 
 /* -- decoding ------------------------------------------------------------------------------ */
 
-static const uint8_t *get_number(const uint8_t *at, uint32_t *number)
+static __attribute__((noinline)) const uint8_t *get_long_number(const uint8_t *at,
+                                                                uint32_t *number)
 {
 	uint32_t n = 0;
 	for (unsigned shift = 0; shift < 35; shift += 7) {
@@ -408,6 +409,19 @@ static const uint8_t *get_number(const uint8_t *at, uint32_t *number)
 	}
 	*number = n;
 	return at;
+}
+
+/* Most numbers have one byte or two, which is not foreseen: so these have no branch. */
+static inline __attribute__((always_inline)) const uint8_t *get_number(const uint8_t *at,
+                                                                       uint32_t *number)
+{
+	uint16_t word;
+	memcpy(&word, at, sizeof word);
+	uint32_t more = word >> 7 & 1;
+	*number = (word & 0x7f) | (word >> 1 & 0x3f80 & -more);
+	if (G_LIKELY((word & 0x8080) != 0x8080))
+		return at + 1 + more;
+	return get_long_number(at, number);
 }
 
 struct decoding {
@@ -460,8 +474,10 @@ static const uint8_t *get_given(struct decoding *d, unsigned codes, const uint8_
 		return NULL;
 	if (d->p->track_count == 0)
 		return NULL;
+	if (codes & KIND_GIVEN)
+		return get_kind(d, at);
 	d->kind = d->p->kinds[d->p->tracks[d->track].kind].next;
-	return codes & KIND_GIVEN ? get_kind(d, at) : at;
+	return at;
 }
 
 /* By code, four bits each: number of bytes that follow, as in target_bytes and value_bytes. */
@@ -601,16 +617,18 @@ bool tape_decode(struct tape *p, const uint8_t *bytes, size_t length,
 	uint32_t fresh;
 	at = get_number(bytes, &fresh);
 	begin_block(p, fresh);
-	for (uint32_t i = 0; i < count;) {
-		if (p->track_count)
-			at = get_foreseen(&d, at, end, places, &i, count, events, stacks->of);
-		if (i == count || at == NULL)
-			break;
+	for (uint32_t i = 0, from; i < count;) {
+		from = i;
 		if (G_UNLIKELY(at >= end))
 			return false;
-		at = get_event(&d, at, places, &events[i]);
+		if (!(*at & (KIND_GIVEN | OTHER_THREAD)) && p->track_count)
+			at = get_foreseen(&d, at, end, places, &i, count, events, stacks->of);
+		if (i == from && at != NULL)
+			at = get_event(&d, at, places, &events[i]);
 		if (G_UNLIKELY(at == NULL))
 			return false;
+		if (i != from)
+			continue;
 		if (stacks->of != NULL)
 			at = get_context(&d, at, stacks, &stacks->of[i]);
 		i++;

@@ -15,7 +15,7 @@ enum {
 /* An entry of a tape's table of blocks. */
 struct tape_block {
 	uint64_t offset; /* of its first byte on the tape */
-	uint64_t sum;    /* trace_sum of its bytes */
+	uint64_t sum;    /* sum_bytes of its bytes */
 	uint32_t bytes, count;
 };
 _Static_assert(sizeof(struct tape_block) == 24, "written as it is");

@@ -529,6 +529,8 @@ static void add_plain(struct builder *b, const struct access *accesses, uint32_t
 		               op_writes((enum op)(a->head >> 48 & 255));
 		memcpy(&events[i], words, sizeof words);
 		stacks[i] = context;
+		if (G_UNLIKELY(i == 0 || !a->noted))
+			builder_mark(b, i);
 		if (G_LIKELY(a->noted && !pointer))
 			continue;
 		struct line *l = builder_line(b, a->place);

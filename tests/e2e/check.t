@@ -211,6 +211,32 @@ like "$status $(json 'join " ", @{$d->{coverage}}')" "^0 .*Not covered: operatio
 run "$HEDDLE" check -o bare --spec own/dict.spec --format json -- ./bare
 like "$(list)" "commutativity-race" "--spec in place of that"
 
+# a lock of inline assembly is not seen: no word that there is no other race
+cat >asm.c <<'C'
+#include <pthread.h>
+static int l, x;
+static void *run(void *p)
+{
+	int v = 1;
+	__asm__ volatile("xchgl %0, %1" : "+r"(v), "+m"(l)::"memory");
+	if (v == 0)
+		x++;
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, run, 0);
+	run(0);
+	return pthread_join(t, 0);
+}
+C
+run "$HEDDLE" cc -g -O1 asm.c -o asm -pthread
+run "$HEDDLE" check --runs 2 -o asm --format json -- ./asm
+is "$(json '$d->{complete}{"data-race"} ? "complete" : "open"')" open "atomic instructions of inline assembly: data races are open"
+like "$(json 'join " ", @{$d->{coverage}}')" 'Not everything was decided[^.]*: data race[^.]*\(as atomic instructions are not in the trace\)' "and why"
+unlike "$(json 'join " ", @{$d->{coverage}}')" 'no (other )?data race' "nothing is said of other races"
+
 # a library that is not instrumented orders the letters, and only recordings have the calls: no run along a schedule
 # makes a race of that
 mkdir courier && cp "$root"/samples/courier/* courier && make -s -C courier HEDDLE="$HEDDLE" || exit 1

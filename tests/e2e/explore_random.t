@@ -22,7 +22,7 @@ chosen=${HEDDLE_SYNC_FIRST:-}${HEDDLE_SYNC_PROGRAMS:-}
 
 compare() { # SEED MODE
 	rm -f log
-	# looks under locks that are tried have no end
+	# looks under locks that are tried may have no end
 	budget=$((($1 % 16) ? 1200 : 20))
 	run timeout 1300 "$HEDDLE" explore --budget "$budget" --format json --seed $(($1 % 3)) $2 -- ./sync log "${arguments[@]}"
 	uses=$(json 'scalar grep { $_->{kind} eq "use-after-free" } @{$d->{errors}}')

@@ -151,7 +151,12 @@ done
 run "$HEDDLE" merge late.tasks.* -o late.joined
 run "$HEDDLE" explore --resume late.joined --format json -- ./late
 is "$(again)" "24 complete again" "a task begins anew, and the join is of runs of one kind"
-run "$HEDDLE" explore -j 3 --format json -- ./late
+for share in 1 2 3; do
+	"$HEDDLE" explore --shard $share/3 --format json -- ./late >late.share$share
+done
+run "$HEDDLE" merge --format json late.share*
 is "$(json '($d->{states} >= 24 ? "all" : "few")." ".($d->{complete} ? "complete" : "open")')" "all complete" "shares decide each for itself"
 like "$out" "classes that shards of both kinds met count twice" "... and their join says so"
+run "$HEDDLE" explore -j 3 --format json -- ./late
+is "$(again)" "24 complete again" "... and jobs together"
 done_testing

@@ -334,4 +334,34 @@ like "$names" 'T2,w,items#2\[2\],' "the element of a second block has the block'
 like "$names" 'node\[1\]\.in\[2\]\.b,' "an element's part in an array of its own"
 like "$names" 'node\[0\]\.text\[7\],' "and the last one of another"
 like "$names" 'node\[1\]\.text\+1,' "an access that fits no element is named by its distance"
+
+# bytes of a stack that two functions have in turn: the one whose local another thread touches gives the name
+cat >slot.c <<'C'
+#include <pthread.h>
+static void use(volatile int *p) { for (int i = 0; i < 4; i++) p[i] = i; }
+static void *run(void *p) { *(volatile int *)p = 1; return 0; }
+__attribute__((noinline)) static int before(void)
+{
+	volatile int old[4];
+	use(old);
+	return old[2];
+}
+__attribute__((noinline)) static int later(void)
+{
+	volatile int ours[4];
+	use(ours);
+	pthread_t t;
+	pthread_create(&t, 0, run, (void *)&ours[1]);
+	ours[1] = 2;
+	pthread_join(t, 0);
+	return ours[1];
+}
+int main(void)
+{
+	return before() + later() > 9;
+}
+C
+"$HEDDLE" cc -g -O1 slot.c -o slot -pthread && "$HEDDLE" record -q -o slot.hdl -- ./slot
+run "$HEDDLE" races slot.hdl
+like "$out" 'data-race  on (local@later\+[0-9]+|later::ours\[1\])$' "a slot of two functions is named after the one that shares it"
 done_testing

@@ -67,6 +67,126 @@ else
 	ok 0 "no seccomp here # SKIP"
 fi
 
+# a child posts a semaphore, signals a condition and comes to a barrier, in memory that it shares: no deadlock
+cat >shares.c <<'C'
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static struct shared { sem_t s; pthread_mutex_t m; pthread_cond_t c; pthread_barrier_t b; int ready, done; } *p;
+static void *work(void *u)
+{
+	sem_wait(&p->s);
+	pthread_mutex_lock(&p->m);
+	while (!p->ready)
+		pthread_cond_wait(&p->c, &p->m);
+	p->done++;
+	pthread_cond_broadcast(&p->c);
+	pthread_mutex_unlock(&p->m);
+	return u;
+}
+static int child(void)
+{
+	usleep(10000);
+	sem_post(&p->s);
+	sem_post(&p->s);
+	usleep(10000);
+	pthread_mutex_lock(&p->m);
+	p->ready = 1;
+	pthread_cond_broadcast(&p->c);
+	while (p->done < 2)
+		pthread_cond_wait(&p->c, &p->m);
+	pthread_mutex_unlock(&p->m);
+	usleep(10000);
+	pthread_barrier_wait(&p->b);
+	return 0;
+}
+int main(void)
+{
+	p = mmap(0, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pthread_mutexattr_t m;
+	pthread_condattr_t c;
+	pthread_barrierattr_t b;
+	pthread_mutexattr_init(&m);
+	pthread_mutexattr_setpshared(&m, PTHREAD_PROCESS_SHARED);
+	pthread_condattr_init(&c);
+	pthread_condattr_setpshared(&c, PTHREAD_PROCESS_SHARED);
+	pthread_barrierattr_init(&b);
+	pthread_barrierattr_setpshared(&b, PTHREAD_PROCESS_SHARED);
+	sem_init(&p->s, 1, 0);
+	pthread_mutex_init(&p->m, &m);
+	pthread_cond_init(&p->c, &c);
+	pthread_barrier_init(&p->b, &b, 2);
+	if (fork() == 0)
+		_exit(child());
+	pthread_t t[2];
+	pthread_create(t, 0, work, 0);
+	pthread_create(t + 1, 0, work, 0);
+	pthread_barrier_wait(&p->b);
+	pthread_join(t[0], 0);
+	pthread_join(t[1], 0);
+	printf("%d done\n", p->done);
+	return wait(0) < 0;
+}
+C
+$HEDDLE cc -g -O1 shares.c -o shares -pthread
+for seed in 1 2 3; do
+	run $HEDDLE record --seed $seed -o shares.hdl -- ./shares
+	is "$status $out" "0 2 done" "seed $seed: waits that a child ends are no deadlock"
+	unlike "$err" deadlock "seed $seed: and none is said"
+done
+
+# the owner of a robust mutex ends while another thread waits for it
+cat >robust.c <<'C'
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+static pthread_mutex_t m;
+static pthread_barrier_t b;
+static void *leave(void *p)
+{
+	pthread_mutex_lock(&m);
+	pthread_barrier_wait(&b);
+	for (int i = 0; i < 20; i++)
+		sched_yield(); /* the others come to the mutex */
+	return p;
+}
+static void *work(void *p)
+{
+	int *status = p;
+	*status = pthread_mutex_lock(&m);
+	if (*status == 0 || *status == EOWNERDEAD)
+		pthread_mutex_unlock(&m);
+	return p;
+}
+int main(void)
+{
+	pthread_mutexattr_t a;
+	pthread_t t[3];
+	int status[2];
+	pthread_mutexattr_init(&a);
+	pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST);
+	pthread_mutex_init(&m, &a);
+	pthread_barrier_init(&b, 0, 2);
+	pthread_create(t, 0, leave, 0);
+	pthread_barrier_wait(&b);
+	pthread_create(t + 1, 0, work, status);
+	pthread_create(t + 2, 0, work, status + 1);
+	for (int i = 0; i < 3; i++)
+		pthread_join(t[i], 0);
+	printf("%d\n", status[0] + status[1] == EOWNERDEAD + ENOTRECOVERABLE);
+	return 0;
+}
+C
+$HEDDLE cc -g -O1 robust.c -o robust -pthread
+for seed in 1 2 3; do
+	run $HEDDLE record -q --seed $seed -o robust.hdl -- ./robust
+	is "$status $out" "0 1" "seed $seed: who waits for the mutex of a thread that ends is told"
+done
+
 # ThreadSanitizer's own runtime in the program
 cat >own.c <<'C'
 int main(void) { return 3; }

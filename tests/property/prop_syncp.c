@@ -63,7 +63,7 @@ static bool same_sites(const struct trace *t, uint32_t a, uint32_t b, uint32_t e
 	       (site_of(t, a) == site_of(t, f) && site_of(t, b) == site_of(t, e));
 }
 
-/* By sites, SyncP and no other names the earliest pair of two sites, by its later event. */
+/* By sites, SyncP and lockset name the earliest pair of two sites, by its later event. */
 static bool earliest(const struct trace *t, const bool *exact, uint32_t e, uint32_t f)
 {
 	uint32_t n = (uint32_t)t->events_count;
@@ -99,6 +99,32 @@ static void compare_sites(uint64_t seed, struct trace *t, enum analysis analysis
 	g_free(sites);
 }
 
+/* Lockset by sites counts every pair of the exact list, and names the earliest. (Accesses that
+ * share several variables are counted at each.) */
+static void compare_counts(uint64_t seed, struct trace *t, const bool *exact)
+{
+	uint32_t n = (uint32_t)t->events_count;
+	struct race_options options;
+
+	if (t->wides_count > 0)
+		return;
+	race_options_init(&options);
+	options.analysis = ANALYSIS_LOCKSET;
+	struct report *report = races_find(t, &options, NULL, NULL);
+	for (guint i = 0; i < report->findings->len; i++) {
+		const struct finding *f = g_ptr_array_index(report->findings, i);
+		uint64_t count = 0;
+
+		for (uint32_t j = 0; j < n * n; j++)
+			count += exact[j] && same_sites(t, j / n, j % n, f->first, f->second);
+		if (f->count != count)
+			fail(seed, t, "lockset: the number of pairs", f->first, f->second);
+		if (!earliest(t, exact, f->first, f->second))
+			fail(seed, t, "lockset: not the earliest pair", f->first, f->second);
+	}
+	report_free(report);
+}
+
 static uint64_t compare(uint64_t seed, struct trace *t, bool exactly)
 {
 	uint32_t n = (uint32_t)t->events_count;
@@ -131,6 +157,7 @@ static uint64_t compare(uint64_t seed, struct trace *t, bool exactly)
 	if (exactly)
 		compare_sites(seed, t, ANALYSIS_SYNCP, syncp, "syncp by sites");
 	compare_sites(seed, t, ANALYSIS_LOCKSET, lockset, "lockset by sites");
+	compare_counts(seed, t, lockset);
 	g_free(races);
 	g_free(preserving);
 	g_free(syncp);

@@ -390,11 +390,11 @@ static void sum_again(GString *s)
 		if (__builtin_mul_overflow(table[i].count, table[i].element, &length) ||
 		    table[i].offset > s->len || length > s->len - table[i].offset)
 			continue;
-		table[i].sum = trace_sum(s->str + table[i].offset, length);
+		table[i].sum = sum_bytes(s->str + table[i].offset, length);
 	}
 	/* the header's sum covers the header, with 0 in its place, and the table */
 	h->sum = 0;
-	h->sum = trace_sum(h, sizeof *h) + 3 * trace_sum(table, h->sections * sizeof *table);
+	h->sum = sum_bytes(h, sizeof *h) + 3 * sum_bytes(table, h->sections * sizeof *table);
 }
 
 void mutate_binary_trace(GString *s)
@@ -489,7 +489,7 @@ void mutate_index(GString *s)
 		}
 		}
 	}
-	h->sum = trace_sum(h, offsetof(struct index_header, sum));
+	h->sum = sum_bytes(h, offsetof(struct index_header, sum));
 }
 
 /* ---- ELF ---- */

@@ -501,6 +501,34 @@ START_TEST(a_symbol_that_stands_for_too_much)
 }
 END_TEST
 
+/* gcc writes an inlined call of which nothing is left without saying whose it was. */
+START_TEST(an_inlined_call_without_an_origin)
+{
+	static const char text[] =
+	        ".globl spin\n.type spin, @function\nspin:\n"
+	        ".Lb: nop\n.Lc: ret\n.Le: .size spin, .-spin\n"
+	        ".section .debug_abbrev,\"\",@progbits\n" /* unit, function, inlined call */
+	        ".uleb128 1, 0x11\n.byte 1\n"
+	        ".uleb128 0x03, 0x08, 0x13, 0x0b, 0x11, 1, 0x12, 7, 0, 0\n"
+	        ".uleb128 2, 0x2e\n.byte 1\n"
+	        ".uleb128 0x03, 0x08, 0x3f, 0x19, 0x11, 1, 0x12, 7, 0, 0\n"
+	        ".uleb128 3, 0x1d\n.byte 0\n.uleb128 0x11, 1, 0x12, 7, 0x59, 0x0b, 0, 0\n"
+	        ".byte 0\n"
+	        ".section .debug_info,\"\",@progbits\n.long .Li-.Ls\n"
+	        ".Ls: .value 4\n.long .debug_abbrev\n.byte 8\n"
+	        ".uleb128 1\n.string \"spin.c\"\n.byte 12\n.quad .Lb, .Le-.Lb\n"
+	        ".uleb128 2\n.string \"spin\"\n.quad .Lb, .Le-.Lb\n"
+	        ".uleb128 3\n.quad .Lc, 0\n.byte 1, 0, 0\n.Li:\n";
+	write_file("src/origin.s", text);
+	ck_assert(run("cd '%s' && gcc -shared -nostdlib -o origin.so src/origin.s", folder));
+	struct debuginfo *d = open_in_folder("origin.so");
+	struct debug_entries e = debuginfo_entries(d, "spin");
+	ck_assert_uint_eq(e.count, 1);
+	ck_assert_uint_eq(e.inlined, 0);
+	debuginfo_close(d);
+}
+END_TEST
+
 START_TEST(bad_files)
 {
 	refused("absent", NULL, "No such file");
@@ -576,6 +604,7 @@ int main(void)
 	tcase_add_loop_test(cases, c_plus_plus, 0, 2);
 	tcase_add_loop_test(cases, symbols_as_people_write_them, 0, G_N_ELEMENTS(shown));
 	tcase_add_test(cases, a_symbol_that_stands_for_too_much);
+	tcase_add_test(cases, an_inlined_call_without_an_origin);
 	tcase_add_test(cases, bad_files);
 	tcase_add_test(cases, damaged_files);
 	suite_add_tcase(suite, cases);

@@ -100,6 +100,21 @@ START_TEST(the_same_as_read)
 }
 END_TEST
 
+/* Where the first one lies there is no room for the second, whose pointers are changed. */
+START_TEST(twice_at_once)
+{
+	struct error error;
+	compile("balance");
+	settle();
+	g_autofree char *alone = told();
+	struct debuginfo *first = debuginfo_open(program, NULL, &error);
+	ck_assert_ptr_nonnull(first);
+	g_autofree char *beside = told();
+	ck_assert_str_eq(alone, beside);
+	debuginfo_close(first);
+}
+END_TEST
+
 /* Nothing of it is read again: a name in the cache is changed. */
 START_TEST(from_the_cache)
 {
@@ -188,6 +203,7 @@ int main(void)
 	g_autofree char *cache = g_build_filename(folder, "cache", NULL);
 	g_setenv("XDG_CACHE_HOME", cache, TRUE);
 	tcase_add_test(c, the_same_as_read);
+	tcase_add_test(c, twice_at_once);
 	tcase_add_test(c, from_the_cache);
 	tcase_add_test(c, another_module);
 	tcase_add_test(c, separate_debug_files);

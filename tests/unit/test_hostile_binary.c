@@ -68,13 +68,13 @@ static void right_sums(struct file *f)
 		memcpy(&element, entry + NAME, sizeof element);
 		memcpy(&packed, entry + NAME + 4, sizeof packed);
 		packed &= ~DIFFERENCES;
-		uint64_t sum = trace_sum(f->bytes + word(entry + 32),
+		uint64_t sum = sum_bytes(f->bytes + word(entry + 32),
 		                         packed ? packed : element * word(entry + 40));
 		memcpy(entry + 48, &sum, sizeof sum);
 	}
 	memset(f->bytes + SUM_AT, 0, 8);
-	uint64_t sum = trace_sum(f->bytes, HEADER) +
-	               3 * trace_sum(entry_of(f, 0), (size_t)sections * ENTRY);
+	uint64_t sum = sum_bytes(f->bytes, HEADER) +
+	               3 * sum_bytes(entry_of(f, 0), (size_t)sections * ENTRY);
 	memcpy(f->bytes + SUM_AT, &sum, sizeof sum);
 }
 
@@ -332,7 +332,7 @@ START_TEST(bytes_of_events_lead_nowhere)
 		for (int value = 0; value < 256; value += 15) {
 			char old = bytes[i];
 			bytes[i] = (char)value;
-			block->sum = trace_sum(bytes, count);
+			block->sum = sum_bytes(bytes, count);
 			struct trace *t = open_file(&f, &e);
 			refused += t == NULL;
 			if (t)

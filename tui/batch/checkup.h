@@ -144,6 +144,7 @@ struct checkup {
 	uint64_t missing_calls;        /* calls into uninstrumented code, in the runs */
 	bool open[FINDING_KIND_COUNT]; /* the kind's analysis was incomplete in some run,
 	                                * beside `undecided` */
+	GPtrArray *open_because;       /* char *, owned: the reasons for that, each once */
 	double pair_seconds;           /* for the solver, for one pair */
 	GHashTable *undecided;         /* key of the finding it would be (owned) to struct
 	                                * undecided, owned */

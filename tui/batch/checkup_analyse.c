@@ -29,6 +29,17 @@ struct fresh {
 	const struct finding *finding;
 };
 
+/* Note why an analysis is incomplete, each reason once. (Of atomicity a sentence of its own
+ * tells.) */
+static void note_reason(struct checkup *c, const struct report *r)
+{
+	g_autofree char *why = report_why_open(r);
+
+	if (why != NULL && strcmp(r->analysis, "atomic") != 0 &&
+	    !g_ptr_array_find_with_equal_func(c->open_because, why, g_str_equal, NULL))
+		g_ptr_array_add(c->open_because, g_steal_pointer(&why));
+}
+
 /* Mark the kinds of findings that an incomplete analysis covers. */
 static void note_open(struct checkup *c, const char *analysis)
 {
@@ -121,9 +132,11 @@ static void take(struct analysis_of *x, struct report *r)
 		if (fresh)
 			checkup_stream(x->c, entry);
 	}
-	if (!r->complete && !listed)
+	if (!r->complete && !listed) {
 		note_open(x->c, r->analysis);
-	/* the cycles of locks may be complete where other waits are not */
+		note_reason(x->c, r);
+	}
+	/* cycles of locks may be settled where the other waits are not */
 	if (strcmp(r->analysis, "deadlocks") == 0 && r->scope == NULL)
 		x->c->open[FINDING_STUCK] = true;
 	x->c->budget_spent |= r->budget_spent;

@@ -123,8 +123,14 @@ static void tell_runs(const struct checkup *c, GPtrArray *s)
 		    "saw: "
 		    "%s.",
 		    runs, c->analysed, nothing);
+	g_autoptr(GString) why = g_string_new(NULL);
+	for (guint i = 0; i < c->open_because->len; i++)
+		g_string_append_printf(why, "%s%s", i ? "; " : " (as ",
+		                       (char *)c->open_because->pdata[i]);
+	g_string_append(why, why->len ? ")" : "");
 	if (*open)
-		add(s, "Not everything was decided, even in these reorderings, of: %s.", open);
+		add(s, "Not everything was decided, even in these reorderings, of: %s%s.", open,
+		    why->str);
 }
 
 static gint by_text(gconstpointer a, gconstpointer b)

@@ -387,7 +387,8 @@ static void settle_harm(const struct checkup *c, struct checked *f)
 		                 verdict_word(VERDICT_CANDIDATE)) == 0
 		                ? "whether its two orders are both possible is not known"
 		        : f->kind == FINDING_LOCK_MISUSE
-		                ? "it is wrong in every order, and what follows is undefined"
+		                ? "it is wrong in every order; what follows is undefined, but "
+		                  "where the lock checks for errors and the call fails"
 		        : f->happened
 		                ? "it happened in a recorded run; the other order was not "
 		                  "run from there"

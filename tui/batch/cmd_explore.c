@@ -308,20 +308,13 @@ static char *options_text(const struct arguments *a)
 	return g_string_free(text, FALSE);
 }
 
-/* Prints SARIF, by converting to the findings of a report file. */
-static void print_sarif(const struct explore_report *r, enum output_format format)
+/* Prints as SARIF or as lines for editors, from the JSON of a report file. */
+static void print_list(const struct explore_report *r, enum output_format format)
 {
-	json_t *report =
+	json_auto_t *report =
 	        json_pack("{s:s, s:i, s:o, s:o}", "heddle", HEDDLE_VERSION, "executions",
 	                  (int)r->runs->len, "errors", errors_json(r), "races", races_json(r));
-	struct report_file *file = report_file_of_json("explore", report);
-	struct sarif *s = sarif_begin(stdout, format);
-	for (guint i = 0; i < file->findings->len; i++)
-		sarif_add(s, g_array_index(file->findings, struct filed_finding, i).fields,
-		          NULL);
-	sarif_end(s);
-	report_file_free(file);
-	json_decref(report);
+	exploration_list(report, format);
 }
 
 int explore_print(const struct explore_report *r, const struct explore_asked *asked,
@@ -333,7 +326,7 @@ int explore_print(const struct explore_report *r, const struct explore_asked *as
 		putchar('\n');
 		json_decref(root);
 	} else if (format != FORMAT_TEXT) {
-		print_sarif(r, format);
+		print_list(r, format);
 	} else {
 		json_auto_t *summary = summary_json(r, asked);
 		exploration_print(summary);
@@ -457,14 +450,9 @@ static int run(struct arguments *a)
 		                      "taken to be one step");
 	read_bound(a, &o);
 	recorded_remember(argv);
-	enum output_format format = argument_format(a, true);
+	argument_format(a, true);
 	argument_shard(a, &o.shard, &o.shards);
-	bool divided = shares_asked(a, false),
-	     listed = format != FORMAT_TEXT && format != FORMAT_JSON;
-	if (divided && listed && o.resume == NULL)
-		return usage_error(
-		        a, "--jobs: its report is text or JSON, not %s (with --resume: any)",
-		        format == FORMAT_SARIF ? "SARIF" : "quickfix");
+	bool divided = shares_asked(a, false);
 	GPtrArray *files = argument_values(a, "spec");
 	GPtrArray *given = argument_values(a, "order"),
 	          *words = g_ptr_array_new_with_free_func(g_free);

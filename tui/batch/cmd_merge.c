@@ -146,9 +146,10 @@ static void print_findings(const struct report_file *r, const struct changes *c)
 	struct promise promise = { .analysis = json_word(r->head, "analysis"),
 		                   .any = r->findings->len > 0,
 		                   .values = json_is_true(json_object_get(asked, "values")) };
+	const char *why = json_word(r->head, "not-complete");
 	char *sentence = json_is_true(json_object_get(r->head, "complete"))
 	                         ? complete_sentence(&promise)
-	                         : g_strdup("not complete");
+	                         : g_strconcat("not complete", *why ? ": " : "", why, NULL);
 	printf("%s: %u finding%s by %s in %lld event%s, %s\n", json_word(r->head, "trace"),
 	       count, plural(count), json_word(r->head, "analysis"), number(r, "events"),
 	       plural((uint64_t)number(r, "events")), sentence);
@@ -199,11 +200,10 @@ static int print_as_asked(const struct arguments *a, const struct report_file *r
 	enum output_format format = argument_format(a, true);
 
 	bool listed = format == FORMAT_SARIF || format == FORMAT_QUICKFIX;
-	if (listed && report_file_is_exploration(r))
-		return usage_error(a, "--format %s: expected findings, found an exploration",
-		                   format == FORMAT_SARIF ? "sarif" : "quickfix");
 	if (format == FORMAT_JSON)
 		print_whole(r, c);
+	else if (listed && report_file_is_exploration(r))
+		exploration_list(r->head, format);
 	else if (listed)
 		print_sarif(r, c, format);
 	else if (report_file_is_exploration(r))

@@ -139,29 +139,127 @@ static bool read_sample(const struct arguments *a, struct session_options *o)
 {
 	enum { MOST = 1000000 };
 	uint64_t one_of = argument_number(a, "sample", 1);
-	const char *against = o->filter              ? "--filter, which it implies"
-	                      : o->keep_events       ? "--last"
-	                      : o->memory != WEAK_SC ? "--memory, whose stores all count"
-	                                             : NULL;
 	if (!argument_flag(a, "sample"))
 		return true;
-	if (one_of < 1 || one_of > MOST)
+	if (one_of < 1 || one_of > MOST) {
 		usage_error(a,
 		            "--sample: expected 1 to %d (one window of accesses in so many), "
 		            "found '%s'",
 		            MOST, argument_value(a, "sample"));
-	else if (against)
-		usage_error(a, "--sample is not for %s", against);
-	else
-		o->sample = (uint32_t)one_of;
-	return o->sample != 0;
+		return false;
+	}
+	o->sample = (uint32_t)one_of;
+	return true;
+}
+
+/* Options of which some exclude others. */
+enum {
+	WITH_FREE = 1 << 0,
+	WITH_MEMORY = 1 << 1,
+	WITH_LAST = 1 << 2,
+	WITH_COMPRESS = 1 << 3,
+	WITH_FILTER = 1 << 4,
+	WITH_FILTER_COMMUTE = 1 << 5,
+	WITH_SAMPLE = 1 << 6,
+	WITH_LIVE = 1 << 7,
+};
+#define WHOLE_LOG \
+	"--live reads the whole log as it is written, of sequentially consistent runs: leave "
+static const struct {
+	unsigned both; /* two options */
+	const char *message;
+} exclusive[] = {
+	{ WITH_MEMORY | WITH_FREE, "--memory is for controlled mode: leave --mode free out" },
+	{ WITH_COMPRESS | WITH_LAST,
+	  "--compress is not for --last, which limits the log itself" },
+	{ WITH_FILTER | WITH_LAST,
+	  "--filter is not for --last, which drops what the accesses that are left out repeat" },
+	{ WITH_FILTER | WITH_MEMORY, "--filter is not for --memory, whose stores all count" },
+	{ WITH_SAMPLE | WITH_FILTER, "--sample is not for --filter, which it implies" },
+	{ WITH_SAMPLE | WITH_LAST, "--sample is not for --last" },
+	{ WITH_SAMPLE | WITH_MEMORY, "--sample is not for --memory, whose stores all count" },
+	{ WITH_LIVE | WITH_FILTER_COMMUTE,
+	  "--live finds races of accesses, which --filter commute leaves out" },
+	{ WITH_LIVE | WITH_SAMPLE,
+	  "--live is not for --sample: 'heddle races' reads the trace" },
+	{ WITH_LIVE | WITH_FREE, WHOLE_LOG "--mode free out" },
+	{ WITH_LIVE | WITH_COMPRESS, WHOLE_LOG "--compress out" },
+	{ WITH_LIVE | WITH_LAST, WHOLE_LOG "--last out" },
+	{ WITH_LIVE | WITH_MEMORY, WHOLE_LOG "--memory out" },
+};
+
+/* False after a message. */
+static bool options_agree(const struct arguments *a, const struct session_options *o)
+{
+	unsigned chosen =
+	        (o->free_mode ? WITH_FREE : 0) | (o->memory != WEAK_SC ? WITH_MEMORY : 0) |
+	        (o->keep_events ? WITH_LAST : 0) | (o->compress ? WITH_COMPRESS : 0) |
+	        (o->filter ? WITH_FILTER : 0) |
+	        (o->filter == FILTER_COMMUTE ? WITH_FILTER_COMMUTE : 0) |
+	        (o->sample ? WITH_SAMPLE : 0) | (argument_flag(a, "live") ? WITH_LIVE : 0);
+	for (size_t i = 0; i < G_N_ELEMENTS(exclusive); i++)
+		if ((chosen & exclusive[i].both) == exclusive[i].both) {
+			usage_error(a, "%s", exclusive[i].message);
+			return false;
+		}
+	return true;
+}
+
+/* Say why the recording ended before the program, for an error of the log's file. The exit
+ * status. */
+static int tell_full(const struct session *s)
+{
+	struct error full;
+	bool room = s->facts.error != EACCES && s->facts.error != ENOENT;
+	error_set(&full, s->output,
+	          room ? "make room, or set a limit with --max-size"
+	               : "the program can no longer open its own log there: has it become "
+	                 "another user, or changed its root?",
+	          "recording stopped: %s; the trace has what came before",
+	          g_strerror(s->facts.error));
+	return ours(&full);
+}
+
+/* Run and record the program, with the lines of suppression files. The exit status. */
+static int record(const struct arguments *a, struct session_options *o, const char *lines)
+{
+	struct session s = { 0 };
+	struct error error;
+	struct record_live *watcher = NULL;
+	if (argument_flag(a, "live")) {
+		watcher = record_live_new(lines, NULL, o->specs);
+		if (o->filter)
+			record_live_filtered(watcher);
+		o->watch = record_live_watch(watcher, NULL);
+	}
+	fflush(NULL);
+	await_interruption(&s.result);
+	bool ok = session_record(o, &s, &making, &error);
+	progress_done();
+	int status = s.result.status;
+	if (ok) {
+		tell(&s, a);
+		if (s.facts.status == LOG_FULL)
+			status = tell_full(&s);
+		if (!argument_flag(a, "quiet"))
+			fprintf(stderr, "heddle: %" PRIu64 " event%s in %s\n",
+			        s.trace->events_count, plural(s.trace->events_count), s.output);
+		if (watcher)
+			record_live_end(watcher, s.output);
+	} else {
+		status = ours(&error);
+	}
+	record_live_free(watcher);
+	session_release(&s);
+	if (!ok && interrupted)
+		raise(interrupted); /* end by the signal, after the message */
+	return status;
 }
 
 static int run_record(struct arguments *a)
 {
 	static const char *const modes[] = { "controlled", "free", NULL };
-	struct session_options o = { 0 };
-	struct session s = { 0 };
+	struct session_options o = { .disk_alone = true };
 	struct error error;
 	if (a->rest && a->rest[0]) {
 		o.argv = a->rest;
@@ -180,85 +278,21 @@ static int run_record(struct arguments *a)
 	if (!read_strategy(a, &o.strategy, turns, &error))
 		return ours(&error);
 	o.memory = argument_choice(a, "memory", weak_model_words, WEAK_SC);
-	if (o.memory != WEAK_SC && o.free_mode)
-		return usage_error(a,
-		                   "--memory %s is for controlled mode: leave --mode free out",
-		                   weak_model_words[o.memory]);
 	o.max_bytes = MIN(max_size(a), UINT64_MAX >> 20) << 20;
 	o.keep_events = argument_number(a, "last", 0);
 	o.compress = argument_flag(a, "compress");
-	if (o.compress && o.keep_events)
-		return usage_error(a,
-		                   "--compress is not for --last, which limits the log itself");
-	if (o.filter && (o.memory != WEAK_SC || o.keep_events))
-		return usage_error(a, "--filter is not for %s",
-		                   o.keep_events ? "--last, which drops what the accesses that "
-		                                   "are left out repeat"
-		                                 : "--memory, whose stores all count");
-	if (!read_sample(a, &o))
+	if (!read_sample(a, &o) || !options_agree(a, &o))
 		return usage_status(a->command);
-	bool live = argument_flag(a, "live");
-	if (live && o.filter == FILTER_COMMUTE)
-		return usage_error(a, "--live finds races of accesses, which --filter commute "
-		                      "leaves out");
-	if (live && o.sample)
-		return usage_error(
-		        a, "--live is not for --sample: 'heddle races' reads the trace");
-	if (live && (o.free_mode || o.compress || o.keep_events || o.memory != WEAK_SC))
-		return usage_error(a,
-		                   "--live reads the whole log as it is written, of "
-		                   "sequentially consistent runs: leave %s out",
-		                   o.free_mode     ? "--mode free"
-		                   : o.compress    ? "--compress"
-		                   : o.keep_events ? "--last"
-		                                   : "--memory");
 	o.start_at = argument_value(a, "start-at");
 	g_autoptr(GPtrArray) suppressions = argument_values(a, "suppressions");
-	char *lines = suppressions->len > 0 ? suppressions_text(suppressions, &error) : NULL;
-	bool readable = suppressions->len == 0 || lines != NULL;
-	if (!readable)
+	g_autofree char *lines =
+	        suppressions->len > 0 ? suppressions_text(suppressions, &error) : NULL;
+	if (suppressions->len > 0 && !lines)
 		return ours(&error);
 	o.suppressions = lines;
-	o.specs = argument_values(a, "spec");
-	o.disk_alone = true;
-	struct record_live *watcher = live ? record_live_new(lines, NULL, o.specs) : NULL;
-	if (live && o.filter)
-		record_live_filtered(watcher);
-	if (live)
-		o.watch = record_live_watch(watcher, NULL);
-	fflush(NULL);
-	await_interruption(&s.result);
-	bool ok = session_record(&o, &s, &making, &error);
-	g_ptr_array_unref((GPtrArray *)o.specs);
-	progress_done();
-	int status = s.result.status;
-	if (ok) {
-		tell(&s, a);
-		if (s.facts.status == LOG_FULL) {
-			struct error full;
-			bool room = s.facts.error != EACCES && s.facts.error != ENOENT;
-			error_set(&full, s.output,
-			          room ? "make room, or set a limit with --max-size"
-			               : "the program can no longer open its own log there: "
-			                 "has it become another user, or changed its root?",
-			          "recording stopped: %s; the trace has what came before",
-			          g_strerror(s.facts.error));
-			status = ours(&full);
-		}
-		if (!argument_flag(a, "quiet"))
-			fprintf(stderr, "heddle: %" PRIu64 " event%s in %s\n",
-			        s.trace->events_count, plural(s.trace->events_count), s.output);
-		if (live)
-			record_live_end(watcher, s.output);
-	} else {
-		status = ours(&error);
-	}
-	record_live_free(watcher);
-	g_free(lines);
-	session_release(&s);
-	if (!ok && interrupted)
-		raise(interrupted); /* end by the signal, after the message */
-	return status;
+	g_autoptr(GPtrArray) specs = argument_values(a, "spec");
+	o.specs = specs;
+	return record(a, &o, lines);
 }
 
 static const struct command_option options[] = {

@@ -7,6 +7,7 @@
 #include "tui/batch/finding_json.h"
 #include "tui/batch/names.h"
 #include "tui/batch/point_json.h"
+#include "tui/batch/report_file.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -290,4 +291,21 @@ void exploration_print(const json_t *report)
 	print_notes(json_object_get(report, "notes"));
 	print_commuting(json_object_get(report, "commuting"));
 	print_counts(report);
+}
+
+/* By way of the findings that a report read from a file has. */
+void exploration_list(const json_t *report, enum output_format format)
+{
+	json_auto_t *found =
+	        json_pack("{s:O, s:O, s:O, s:O}", "heddle", json_object_get(report, "heddle"),
+	                  "executions", json_object_get(report, "executions"), "errors",
+	                  json_object_get(report, "errors"), "races",
+	                  json_object_get(report, "races"));
+	struct report_file *file = report_file_of_json("explore", found);
+	struct sarif *s = sarif_begin(stdout, format);
+	for (guint i = 0; i < file->findings->len; i++)
+		sarif_add(s, g_array_index(file->findings, struct filed_finding, i).fields,
+		          NULL);
+	sarif_end(s);
+	report_file_free(file);
 }

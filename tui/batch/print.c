@@ -130,21 +130,11 @@ static void print_summary(const struct report *r, guint count, bool more,
 		                           json_is_true(json_object_get(o->options, "values")),
 		                   .predicted = o->predicted };
 	g_autofree char *complete = complete_sentence(&promise);
-	g_autofree char *sampled =
-	        trace_sampled(r->trace)
-	                ? g_strdup_printf("not complete: accesses were sampled (one window in "
-	                                  "%" PRIu64 ")",
-	                                  trace_sampled(r->trace))
-	                : NULL;
-	bool unseen = trace_note(r->trace, TRACE_UNSEEN_NOTE) != NULL;
-	printf("%s: %u finding%s by %s in %" G_GUINT64_FORMAT " event%s, %s\n",
+	g_autofree char *why = report_why_open(r);
+	printf("%s: %u finding%s by %s in %" G_GUINT64_FORMAT " event%s, %s%s%s\n",
 	       trace_name(r->trace), count, plural(count), r->analysis, r->trace->events_count,
 	       plural(r->trace->events_count),
-	       r->complete       ? complete
-	       : sampled         ? sampled
-	       : r->budget_spent ? "not complete: the budget ran out (--budget gives more)"
-	       : unseen          ? "not complete: atomic instructions are not in the trace"
-	                         : "not complete");
+	       r->complete ? complete : "not complete", why ? ": " : "", why ? why : "");
 	for (guint i = 0; i < r->notes->len; i++)
 		printf("note: %s\n", (char *)r->notes->pdata[i]);
 }

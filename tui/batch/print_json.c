@@ -77,6 +77,8 @@ static json_t *json_head(const struct report *r, const struct print_options *o)
 	if (trace_sampled(r->trace))
 		json_object_set_new(j, "sampled",
 		                    json_integer((json_int_t)trace_sampled(r->trace)));
+	g_autofree char *why = report_why_open(r);
+	json_set_word(j, "not-complete", why);
 	json_set_word(j, "scope", r->scope);
 	json_set_word(j, "shard", o->shard);
 	json_set_word(j, "sha256", o->digest);

@@ -2,9 +2,9 @@
  * shares.c - see shares.h.
  *
  * Each share is this command with --shard I/N and the same options, in a process of its own,
- * whose report goes to a file; `heddle merge` joins them. An exploration with a state is
- * divided into tasks instead (tasks.h): when one has no more work while others have, all are
- * ended, joined and divided again.
+ * whose report goes to a file; `heddle merge` joins them. An exploration is divided into tasks
+ * instead (tasks.h), but for one that looks for an error: when one has no more work while
+ * others have, all are ended, joined and divided again.
  */
 #include "tui/batch/shares.h"
 #include "tui/batch/report_file.h"
@@ -83,6 +83,13 @@ static bool has_tasks(const char *state)
 	bool there = base && g_file_test(state, G_FILE_TEST_EXISTS) && tasks_are(base);
 	g_free(base);
 	return there;
+}
+
+/* Shares of a search for an error are by strategies of their own, so that each finds others. */
+static bool shares_are_tasks(const struct arguments *a)
+{
+	return is_exploration(a) &&
+	       (argument_value(a, "resume") || !argument_flag(a, "until-error"));
 }
 
 bool shares_asked(const struct arguments *a, bool keeps)
@@ -334,6 +341,14 @@ static void remove_reports(const struct jobs *j)
 	rmdir(j->folder);
 }
 
+/* For what is kept while the command runs; the exit status. */
+static int has_no_room(struct error *error)
+{
+	error_set(error, g_get_tmp_dir(), "set TMPDIR to a folder with room",
+	          "cannot keep the reports: %s", g_strerror(errno));
+	return fail(error);
+}
+
 static int run_shares(const struct arguments *a)
 {
 	struct error error = { 0 };
@@ -341,10 +356,8 @@ static int run_shares(const struct arguments *a)
 	jobs_begin(&j, a, jobs_of(a));
 	j.folder = g_dir_make_tmp("heddle-XXXXXX", NULL);
 	if (j.folder == NULL) {
-		error_set(&error, g_get_tmp_dir(), "set TMPDIR to a folder with room",
-		          "cannot keep the reports: %s", g_strerror(errno));
 		jobs_end(&j);
-		return fail(&error);
+		return has_no_room(&error);
 	}
 	for (unsigned i = 0; i < j.count; i++) {
 		char *report = report_of(&j, i);
@@ -674,11 +687,12 @@ static int run_next(const struct rounds *r, bool *over, bool *ended, struct erro
  * points of no return with the program, and reports. */
 static int report_end(const struct rounds *r)
 {
-	static const char *const replaced[] = { "jobs", "runs", "budget", NULL };
+	static const char *const replaced[] = { "jobs", "runs", "budget", "resume", NULL };
 	char budget[G_ASCII_DTOSTR_BUF_SIZE];
 	GPtrArray *words = command_begin(r->a, replaced);
 	command_add(words, "--budget=%s",
 	            g_ascii_dtostr(budget, sizeof budget, seconds_left(r)));
+	command_add(words, "--resume=%s", r->state);
 	command_end(r->a, words);
 	fflush(stdout);
 	int status = wait_for(start(words, NULL, false));
@@ -698,12 +712,12 @@ static int print_state(const struct rounds *r)
 	return status;
 }
 
-static int run_rounds(const struct arguments *a)
+static int run_rounds(const struct arguments *a, const char *state)
 {
 	const char *budget = argument_value(a, "budget");
 	struct error error = { 0 };
 	struct rounds r = { .a = a,
-		            .state = argument_value(a, "resume"),
+		            .state = state,
 		            .count = jobs_of(a),
 		            .seconds = budget ? g_ascii_strtod(budget, NULL) : EXPLORE_SECONDS,
 		            .began = g_get_monotonic_time(),
@@ -723,6 +737,21 @@ static int run_rounds(const struct arguments *a)
 	if (status != EXIT_NOTHING)
 		return *error.what ? fail(&error) : status;
 	return ended && !*r.interrupted ? report_end(&r) : print_state(&r);
+}
+
+/* The same with a state that is not kept. */
+static int run_rounds_once(const struct arguments *a)
+{
+	struct error error = { 0 };
+	g_autofree char *folder = g_dir_make_tmp("heddle-XXXXXX", NULL);
+	if (folder == NULL)
+		return has_no_room(&error);
+	g_autofree char *state = g_strdup_printf("%s/state", folder);
+	int status = run_rounds(a, state);
+	remove_tasks(&(struct rounds){ .state = state });
+	unlink(state);
+	rmdir(folder);
+	return status;
 }
 
 /* -- the command --------------------------------------------------------------------------- */
@@ -764,6 +793,8 @@ int shares_run(const struct arguments *a)
 	if (!traces_are_files(a, &error) || !baseline_is_good(a, &error))
 		return fail(&error);
 	if (is_exploration(a) && argument_value(a, "resume"))
-		return run_rounds(a);
+		return run_rounds(a, argument_value(a, "resume"));
+	if (shares_are_tasks(a))
+		return run_rounds_once(a);
 	return jobs_of(a) > 1 ? run_shares(a) : run_kept(a);
 }

@@ -38,7 +38,7 @@ void argument_shard(const struct arguments *a, uint32_t *shard, uint32_t *shards
 /* Should this process start others, for -j, or (`keeps`) for --resume? Prints bad usage and
  * exits with 2. */
 bool shares_asked(const struct arguments *a, bool keeps);
-/* Starts them; returns the exit status. */
+/* Start them; the exit status. */
 int shares_run(const struct arguments *a);
 
 #endif

@@ -698,6 +698,8 @@ static void finish(struct search *s)
 		            "more than %d cycles of lock orders, or one of more than %d "
 		            "threads: the rest was not looked at",
 		            MAX_CYCLES, MAX_LENGTH);
+	if (s->cut)
+		report_open(s->report, "there are too many cycles of locks");
 	for (guint i = 0; i < s->others->len; i++) {
 		const struct finding *f = s->others->pdata[i];
 

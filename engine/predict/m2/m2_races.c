@@ -417,9 +417,13 @@ static bool hunt(struct hunt *h)
 		.suspects = h->tools->suspects,
 		.most_class_pairs = h->options->all_verdicts ? 0 : MOST_TRIED,
 		.race = h->options,
-		/* impossible at once, and listed only with all verdicts */
-		.settled =
-		        h->options->all_verdicts || !m2_needs_is_proof(h->m2) ? NULL : needed,
+		/* rejected at once: listed only with all verdicts, and counted as undecided only
+		 * where no other rung decides it and it is no proof */
+		.settled = h->options->all_verdicts ||
+		                           (h->options->tools == NULL &&
+		                            !m2_needs_is_proof(h->m2))
+		                   ? NULL
+		                   : needed,
 		.context = h->m2,
 		.effort = &h->effort,
 	};

@@ -29,7 +29,7 @@ static bool add_pair(void *context, uint32_t e1, uint32_t e2)
 }
 
 struct shb {
-	const struct order *order;
+	const struct order_pasts *pasts;
 	const struct trace *t;
 };
 
@@ -40,8 +40,8 @@ static bool shb_limits(void *context, uint32_t e1, uint32_t e2, uint32_t *limits
 	const struct trace *t = shb->t;
 
 	memset(limits, 0, t->threads_count * sizeof *limits);
-	order_join_past(shb->order, e1, limits);
-	order_join_past(shb->order, e2, limits);
+	order_pasts_join(shb->pasts, e1, limits);
+	order_pasts_join(shb->pasts, e2, limits);
 	limits[t->events[e1].thread] = e1;
 	limits[t->events[e2].thread] = e2;
 	return true;
@@ -63,6 +63,21 @@ static bool find_pairs(struct trace *t, enum order_kind kind, const struct order
 	return true;
 }
 
+static bool give_witnesses(struct trace *t, const struct race_options *options,
+                           struct report *report, struct site_races *sites,
+                           struct effort *effort, const struct progress *progress)
+{
+	g_autoptr(GArray) asked = witness_events(report, sites);
+	struct order_pasts *pasts = order_pasts_new(
+	        t, ORDER_KIND_SHB, (const uint32_t *)(void *)asked->data, asked->len, progress);
+	struct shb shb = { pasts, t };
+	bool done = pasts != NULL && report_witnesses(t, report, options, sites, shb_limits,
+	                                              &shb, effort, progress);
+
+	order_pasts_free(pasts);
+	return done;
+}
+
 static struct report *races_of_order(struct trace *t, const struct race_options *options,
                                      enum order_kind kind, const char *analysis,
                                      const struct progress *progress, struct error *error)
@@ -82,14 +97,8 @@ static struct report *races_of_order(struct trace *t, const struct race_options 
 	done = done && find_pairs(t, kind, order, sites, &listing, progress);
 	report_keep_shard(report, options);
 	report->candidates = report->findings->len;
-	if (done && sound && report->findings->len > 0) { /* witnesses need the order of the
-		                                           * whole trace */
-		if (order == NULL)
-			order = order_new(t, kind, progress);
-		struct shb shb = { order, t };
-		done = order != NULL && report_witnesses(report, options, sites, shb_limits,
-		                                         &shb, &effort, progress);
-	}
+	if (done && sound && report->findings->len > 0)
+		done = give_witnesses(t, options, report, sites, &effort, progress);
 	if (effort.over)
 		report_note_effort(report, options);
 	site_races_free(sites);
@@ -100,6 +109,7 @@ static struct report *races_of_order(struct trace *t, const struct race_options 
 		return NULL;
 	}
 	report_finish(report);
+	report_open(report, "one order of this run is looked at ('--analysis auto': every one)");
 	return report;
 }
 

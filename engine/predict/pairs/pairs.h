@@ -71,17 +71,20 @@ bool syncp_sites(struct trace *t, struct site_races *races, const struct progres
 
 /*
  * Add witnesses to findings that are claimed races: the events below a limit (event id) for
- * each thread, in recorded order, and the pair. `build` sets a pair's limits, or returns false
- * without any. Findings whose witness the checker refuses are removed. Needs INDEX_THREADS.
- * False when cancelled.
+ * each thread, in recorded order, and the pair. `build` sets a pair's limits, of which none
+ * comes after both, or returns false without any. Findings whose witness the checker refuses
+ * are removed. `whole` is the report's trace. False when cancelled.
  */
 typedef bool witness_limits(void *context, uint32_t e1, uint32_t e2, uint32_t *limits);
 /* `sites`: the source of findings, whose other pairs are tried; or NULL. `effort`: the budget,
  * shared with the search; afterwards findings become unknown (budget total) and are listed only
  * with all verdicts. */
-bool report_witnesses(struct report *report, const struct race_options *options,
-                      struct site_races *sites, witness_limits *build, void *context,
-                      struct effort *effort, const struct progress *progress);
+bool report_witnesses(struct trace *whole, struct report *report,
+                      const struct race_options *options, struct site_races *sites,
+                      witness_limits *build, void *context, struct effort *effort,
+                      const struct progress *progress);
+/* The events that `build` is asked about: ascending, each once. */
+GArray *witness_events(const struct report *report, const struct site_races *sites);
 /* --shard: keep this shard's findings. */
 void report_keep_shard(struct report *report, const struct race_options *options);
 

@@ -244,8 +244,34 @@ static int by_number(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Keeps the report's events in memory, which are read when findings are made, sorted, and
- * printed. */
+GArray *witness_events(const struct report *report, const struct site_races *sites)
+{
+	GArray *events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	guint kept = 0;
+
+	for (guint i = 0; i < report->findings->len; i++) {
+		const struct finding *f = report->findings->pdata[i];
+
+		g_array_append_val(events, f->first);
+		g_array_append_val(events, f->second);
+	}
+	for (guint i = 0; sites != NULL && i < sites->entries->len; i++) {
+		const struct entry *entry = &g_array_index(sites->entries, struct entry, i);
+
+		g_array_append_vals(events, entry->pairs, 2 * entry->kept);
+	}
+	g_array_sort(events, by_number);
+	for (guint i = 0; i < events->len; i++) {
+		uint32_t e = g_array_index(events, uint32_t, i);
+
+		if (kept == 0 || g_array_index(events, uint32_t, kept - 1) != e)
+			g_array_index(events, uint32_t, kept++) = e;
+	}
+	g_array_set_size(events, kept);
+	return events;
+}
+
+/* The report's events, which are looked at when findings are made, sorted, and printed. */
 static void hold_reported(const struct site_races *s)
 {
 	guint count = 2 * s->entries->len;
@@ -482,23 +508,41 @@ static bool give_all(struct witnesses *w, struct report *report, struct site_rac
 	return done;
 }
 
-bool report_witnesses(struct report *report, const struct race_options *options,
-                      struct site_races *sites, witness_limits *build, void *context,
-                      struct effort *effort, const struct progress *progress)
+/* Of a trace of which few blocks are in memory: its events up to the last that a witness can
+ * have, so that the checker knows no others. Else NULL. */
+static struct trace *beginning_of(const struct trace *t, const struct report *report,
+                                  const struct site_races *sites)
 {
-	const struct trace *t = report->trace;
+	if (trace_stays(t) || t->recorded != NULL)
+		return NULL;
+	g_autoptr(GArray) asked = witness_events(report, sites);
+	return trace_beginning(t, g_array_index(asked, uint32_t, asked->len - 1) + 1);
+}
+
+bool report_witnesses(struct trace *whole, struct report *report,
+                      const struct race_options *options, struct site_races *sites,
+                      witness_limits *build, void *context, struct effort *effort,
+                      const struct progress *progress)
+{
 	struct witnesses w = {
-		.t = t,
 		.build = build,
 		.context = context,
 		.room = options->witness_events,
 		.effort = effort,
 	};
-	struct race_tools own, *tools = race_tools_begin(options, &own);
 
 	if (report->findings->len == 0)
 		return true;
-	trace_keep_events(t); /* the checker goes back and forth in the trace */
+	struct trace *beginning =
+	        options->tools == NULL ? beginning_of(whole, report, sites) : NULL;
+	struct trace *t = beginning != NULL ? beginning : whole;
+	if (!trace_need(t, INDEX_THREADS, progress)) {
+		trace_close(beginning);
+		return false;
+	}
+	struct race_tools own, *tools = race_tools_begin(options, &own);
+	trace_keep_events(t); /* the checker goes back and forth */
+	w.t = t;
 	w.checker = race_tools_checker(tools, t, options);
 	w.limits = g_new0(uint32_t, t->threads_count + 1);
 	w.tail = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -506,6 +550,7 @@ bool report_witnesses(struct report *report, const struct race_options *options,
 	g_array_free(w.tail, TRUE);
 	g_free(w.limits);
 	race_tools_end(&own);
+	trace_close(beginning);
 	if (w.refused > 0)
 		report_note(report,
 		            "pairs without a witness, which are left out (an access to a freed "

@@ -450,10 +450,8 @@ static bool closure_limits(void *context, uint32_t e1, uint32_t e2, uint32_t *li
 
 static void syncp_release(struct syncp *s)
 {
-	locksets_free(s->locksets);
-	lock_table_release(&s->locks);
+	syncp_walk_release(s);
 	accesses_free(&s->accesses);
-	causality_free(s->observed);
 }
 
 /* False when cancelled. */
@@ -461,8 +459,6 @@ static bool syncp_init(struct syncp *s, struct trace *t, struct effort *effort,
                        const struct progress *progress)
 {
 	*s = (struct syncp){ .t = t, .threads = (uint32_t)t->threads_count, .effort = effort };
-	s->locksets = locksets_empty();
-	lock_table_init(&s->locks, t);
 	return syncp_collect(s, progress);
 }
 
@@ -473,9 +469,8 @@ bool race_suspects(struct trace *t, uint64_t **suspects, uint64_t *count,
 	g_autofree struct variable_use *uses = NULL;
 	g_autoptr(GArray) strays = NULL;
 
-	s.locksets = locksets_empty();
-	lock_table_init(&s.locks, t);
-	bool done = syncp_walk(&s, causality_lasting_kind(t), &uses, &strays, progress);
+	bool done = syncp_walk(&s, causality_lasting_kind(t), WALKED_SUSPECTS, &uses, &strays,
+	                       progress);
 	*suspects = g_new0(uint64_t, t->variables_count / 64 + 1);
 	*count = 0;
 	for (uint32_t v = 0; done && v < t->variables_count; v++) {
@@ -525,8 +520,8 @@ static bool run(struct syncp *s, const struct race_options *options, struct repo
 	}
 	report_keep_shard(report, options);
 	report->candidates = report->findings->len;
-	done = done && trace_need(s->t, INDEX_THREADS, progress) &&
-	       report_witnesses(report, options, sites, closure_limits, s, s->effort, progress);
+	done = done && report_witnesses(s->t, report, options, sites, closure_limits, s,
+	                                s->effort, progress);
 	site_races_free(sites);
 	if (s->effort->over)
 		report_note_effort(report, options);
@@ -550,5 +545,7 @@ struct report *races_syncp(struct trace *t, const struct race_options *options,
 		return NULL;
 	}
 	report_finish(report);
+	report_open(report, "orders in which critical sections of one lock change places are not "
+	                    "looked at ('--analysis auto': every one)");
 	return report;
 }

@@ -8,6 +8,10 @@
  * at all. syncp_collect.c gathers the accesses of these variables, by classes (accesses.h).
  * syncp.c compares classes of two threads, growing one closure for two lists of accesses.
  *
+ * Clocks and sections take some three bytes an event.  Of a trace of which few blocks are in
+ * memory at a time the first walk keeps none of them, and a second one, which does, follows
+ * where a variable can race.
+ *
  * The passes may rely on events coming in the order of the trace and on closures only growing
  * along a thread; everybody else on each race that is reported having a witness that the
  * checker accepts, and on the report holding every sync-preserving race unless a note says that
@@ -49,14 +53,15 @@ struct section_list {
 struct lock_table {
 	struct section_list *of; /* by thread */
 	uint64_t threads, objects;
-	bool shared; /* has shared acquires */
+	bool listed; /* sections are kept; else lock sets alone */
+	bool shared; /* there was a shared acquire */
 	/* -- after the walk */
 	struct acquires *acquires;
 	uint32_t *events; /* that are acquires, each run ascending */
 	uint32_t *
 	        first; /* by lock (object * 2 + exclusive): index of its first acquires, NONE */
 };
-void lock_table_init(struct lock_table *l, const struct trace *t);
+void lock_table_init(struct lock_table *l, const struct trace *t, bool listed);
 void lock_table_release(struct lock_table *l);
 /* Add a lock operation that is not inert, in order; returns its thread's lock set
  * afterwards. */
@@ -135,13 +140,18 @@ struct syncp {
 	uint32_t threads;
 	struct effort *effort; /* for comparing classes and making witnesses; borrowed */
 };
-/* Sets `uses` by variable, `strays` (struct stray) in recorded order, for g_free and
- * g_array_free by the caller; sets observed, locksets and locks. `kind`: ORDER_KIND_OBSERVED,
- * or _LASTING for suspects alone. False when cancelled. */
-bool syncp_walk(struct syncp *s, enum order_kind kind, struct variable_use **uses,
-                GArray **strays, const struct progress *progress);
-/* May the variable have a race? Otherwise all its conflicting pairs are ordered by program
- * order, must-order and observation, or exclude each other by a lock. */
+/* Which parts of the walk remain: SUSPECTS are `uses` alone, in memory that does not grow with
+ * the trace. */
+enum syncp_walked { WALKED_SUSPECTS, WALKED_LISTS };
+/* Sets `uses` by variable, `strays` (struct stray; of WALKED_SUSPECTS none) in recorded order,
+ * for g_free and g_array_free by the caller; sets observed, locksets and locks, which after
+ * WALKED_SUSPECTS serve for nothing, and which syncp_walk_release empties. `kind`:
+ * ORDER_KIND_OBSERVED, or _LASTING for suspects alone. False when cancelled. */
+bool syncp_walk(struct syncp *s, enum order_kind kind, enum syncp_walked what,
+                struct variable_use **uses, GArray **strays, const struct progress *progress);
+void syncp_walk_release(struct syncp *s);
+/* May a race be on the variable? Else all its conflicting pairs are ordered by program order,
+ * must-order and observation, or exclude each other by a lock. */
 static inline bool variable_suspect(const struct variable_use *use)
 {
 	bool strays = variable_strays(use) > 0 && (use->what & VARIABLE_WRITTEN) &&

@@ -6,9 +6,11 @@
 
 #include <string.h>
 
-void lock_table_init(struct lock_table *l, const struct trace *t)
+void lock_table_init(struct lock_table *l, const struct trace *t, bool listed)
 {
-	*l = (struct lock_table){ .threads = t->threads_count, .objects = t->objects_count };
+	*l = (struct lock_table){ .threads = t->threads_count,
+		                  .objects = t->objects_count,
+		                  .listed = listed };
 	l->of = g_new0(struct section_list, l->threads + 1);
 	for (uint64_t u = 0; u < l->threads; u++)
 		l->of[u].held = NONE;
@@ -22,6 +24,7 @@ void lock_table_release(struct lock_table *l)
 	g_free(l->acquires);
 	g_free(l->events);
 	g_free(l->first);
+	*l = (struct lock_table){ 0 };
 }
 
 /* -- along the trace ----------------------------------------------------------------------- */
@@ -39,11 +42,9 @@ static uint32_t push_section(struct section_list *list, struct section section)
 static void begin_section(struct lock_table *l, const struct event *x, uint32_t event)
 {
 	struct section_list *list = &l->of[x->thread];
-	bool exclusive = x->op == OP_ACQ;
 	struct section fresh = { event, event, NONE, list->held, list->lockset };
 
-	l->shared |= !exclusive;
-	fresh.lock = x->target * 2 + exclusive;
+	fresh.lock = x->target * 2 + (x->op == OP_ACQ);
 	list->held = push_section(list, fresh);
 	list->open++;
 }
@@ -112,6 +113,9 @@ uint32_t lock_table_event(struct lock_table *l, struct locksets *locksets,
 	struct section_list *list = &l->of[x->thread];
 
 	list->lockset = lockset_moved(locksets, list->lockset, x);
+	l->shared |= x->op == OP_RACQ;
+	if (!l->listed)
+		return list->lockset;
 	if (op_acquires(x->op))
 		begin_section(l, x, event);
 	else

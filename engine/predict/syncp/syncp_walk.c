@@ -19,11 +19,20 @@ struct now {
 	uint32_t guard[2]; /* locks held: in any mode, for reads; exclusively, for writes */
 	uint32_t last;     /* its last event */
 };
+/* What holds of all accesses of a variable, whatever became of its history. */
+struct overall {
+	uint32_t guard;   /* locks held by all, as variable_use.guard; NONE: no access */
+	uint32_t written; /* enum written, or WRITTEN_FROM + time (epoch >> 32) of the last
+	                   * write of the first thread, before all others came */
+};
+enum written { ONE_THREAD, WRITTEN_FROM, WRITTEN_LATER = NONE };
 struct walk {
 	struct syncp *s;
+	enum syncp_walked what;
 	struct variable_use *uses;
-	struct now *now;       /* by thread */
-	const uint32_t *cells; /* memory of the vector clocks */
+	struct overall *overall; /* by variable */
+	struct now *now;         /* by thread */
+	const uint32_t *cells;   /* memory of the vector clocks */
 	GArray *strays;
 	uint32_t most_strays; /* of a variable */
 };
@@ -113,7 +122,8 @@ static void stray(struct walk *w, struct variable_use *use, const struct looked 
 
 	if (variable_strays(use) < w->most_strays) {
 		use->what += VARIABLE_STRAY;
-		g_array_append_val(w->strays, fresh);
+		if (w->what == WALKED_LISTS)
+			g_array_append_val(w->strays, fresh);
 	} else if (!x->writes && !(use->what & VARIABLE_WRITTEN)) {
 		use->what |= VARIABLE_BARE;
 		use->guard = 0;
@@ -168,8 +178,37 @@ static void note_shared(struct walk *w, struct variable_use *use, const struct l
 		guard(w, use, x, clock);
 }
 
+/* Quiet accesses (quiet_access) hold the guard of the history, which has all of this one's
+ * locks; quiet reads are ordered after the last write, and a quiet write is known by the end.
+ */
+static void note_overall(struct walk *w, struct overall *o, const struct variable_use *use,
+                         const struct looked *x)
+{
+	uint32_t writer = epoch_thread(use->last);
+
+	if (o->guard == NONE)
+		o->guard = x->guard;
+	else if (o->guard != 0 && o->guard != x->guard)
+		o->guard = lockset_exclusive(w->s->locksets, o->guard, x->guard);
+	if (use->what == 0 || (o->written == ONE_THREAD && variable_owner(use) == x->thread))
+		return;
+	if (o->written == ONE_THREAD)
+		o->written = WRITTEN_FROM + (uint32_t)(use->last >> 32);
+	if (writer != x->thread &&
+	    !epoch_within(use->last, clocks_time(&w->s->observed->clocks, x->clock, writer)))
+		o->written = WRITTEN_LATER;
+}
+
+/* Is no pair of accesses of the variable a race, whatever its history says? */
+static bool is_harmless(const struct overall *o, const struct variable_use *use)
+{
+	return o->guard != 0 || (o->written != WRITTEN_LATER &&
+	                         o->written == WRITTEN_FROM + (uint32_t)(use->last >> 32));
+}
+
 static void note(struct walk *w, struct variable_use *use, const struct looked *x)
 {
+	note_overall(w, &w->overall[use - w->uses], use, x);
 	if (use->guard == NONE && !(use->what & VARIABLE_OPEN)) { /* the first */
 		use->guard = x->guard;
 		use->opened = NONE;
@@ -221,6 +260,13 @@ static inline __attribute__((always_inline)) bool quiet_access(struct variable_u
 	return true;
 }
 
+/* Between events: drop the clocks that no later event asks for. */
+static void sweep(struct walk *w)
+{
+	if (w->what == WALKED_SUSPECTS && clocks_sweep_due(&w->s->observed->clocks))
+		causality_sweep(w->s->observed, NULL, NULL);
+}
+
 /* A step of causality, which alone changes vector clocks. */
 static void step_causality(struct walk *w, uint32_t e)
 {
@@ -257,6 +303,7 @@ static __attribute__((noinline)) void step_access(struct walk *w, uint32_t e)
 	looked.plain = !op_is_atomic(x->op);
 	for (uint32_t v = run.first; v < run.first + run.count; v++)
 		note(w, &w->uses[v], &looked);
+	sweep(w);
 }
 
 /* With shared sections: a thread's guards after a lock operation. */
@@ -280,6 +327,7 @@ static void step_other(struct walk *w, const struct event *x, uint32_t e)
 	/* without lock edges, only a must-order makes an acquire or release matter */
 	if (e >= c->next_must || !of_lock)
 		step_causality(w, e);
+	sweep(w);
 	if (!of_lock || event_inert(x))
 		return;
 	uint32_t set = lock_table_event(&s->locks, s->locksets, x, e);
@@ -337,18 +385,30 @@ static __attribute__((noinline)) bool walk_many(struct walk *w, const struct pro
 	return walk_events(w, progress, true);
 }
 
-bool syncp_walk(struct syncp *s, enum order_kind kind, struct variable_use **uses,
-                GArray **strays, const struct progress *progress)
+void syncp_walk_release(struct syncp *s)
+{
+	locksets_free(s->locksets);
+	lock_table_release(&s->locks);
+	causality_free(s->observed);
+	s->locksets = NULL;
+	s->observed = NULL;
+}
+
+bool syncp_walk(struct syncp *s, enum order_kind kind, enum syncp_walked what,
+                struct variable_use **uses, GArray **strays, const struct progress *progress)
 {
 	size_t count = s->t->variables_count + 1;
-	struct walk w = { s };
+	struct walk w = { s, what };
 
+	s->locksets = locksets_empty();
+	lock_table_init(&s->locks, s->t, what == WALKED_LISTS);
 	s->observed = causality_new(s->t, kind, KEEP_REGIONS, progress);
 	if (s->observed == NULL)
 		return false;
 	w.uses = scattered_new0(struct variable_use, count);
+	w.overall = scattered_new0(struct overall, count);
 	for (size_t v = 0; v < count; v++)
-		w.uses[v].guard = NONE;
+		w.uses[v].guard = w.overall[v].guard = NONE;
 	w.now = g_new0(struct now, s->threads + 1);
 	for (uint32_t u = 0; u < s->threads; u++)
 		w.now[u].clock = clocks_view(&s->observed->clocks, 0);
@@ -362,8 +422,13 @@ bool syncp_walk(struct syncp *s, enum order_kind kind, struct variable_use **use
 	observations_borrow(s->observed->observations, &w.uses->last,
 	                    sizeof(struct variable_use) / sizeof(epoch));
 	bool done = s->observed->clocks.wide ? walk_many(&w, progress) : walk_few(&w, progress);
+	for (size_t v = 0; v < count; v++) {
+		if (is_harmless(&w.overall[v], &w.uses[v]))
+			w.uses[v] = (struct variable_use){ 0 };
+	}
 	lock_table_end(&s->locks);
 	g_free(w.now);
+	g_free(w.overall);
 	*uses = w.uses;
 	*strays = w.strays;
 	return done;

@@ -7,14 +7,16 @@
  * libraries call these with locks held.
  */
 #include <malloc.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "engine/record/runtime/core/rt.h"
+#include "engine/record/runtime/libc/libc.h"
 
 INTERPOSED(malloc, calloc, free, realloc, reallocarray, memalign, aligned_alloc, posix_memalign,
-           valloc, pvalloc, mmap, munmap, mprotect);
+           valloc, pvalloc, mmap, munmap, mremap, mprotect, madvise);
 
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
@@ -267,24 +269,35 @@ DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t, size_t alignment, const void *nothro
 
 /* Memory shared with other processes: a few mappings; further ones replace the oldest. */
 enum { MAX_SHARED = 64 };
-static struct {
+static struct shared_mapping {
 	uintptr_t low, high;
+	bool file;
 } shared[MAX_SHARED];
 static unsigned shared_count;
 
-static void remember_shared(const void *p, size_t size)
+static void remember_shared(const void *p, size_t size, bool file)
 {
 	unsigned i = __atomic_fetch_add(&shared_count, 1, __ATOMIC_RELAXED) % MAX_SHARED;
-	shared[i].low = (uintptr_t)p;
-	shared[i].high = (uintptr_t)p + size;
+	shared[i] = (struct shared_mapping){ (uintptr_t)p, (uintptr_t)p + size, file };
+}
+
+static const struct shared_mapping *shared_at(const void *p)
+{
+	for (unsigned i = 0; i < MAX_SHARED; i++)
+		if ((uintptr_t)p >= shared[i].low && (uintptr_t)p < shared[i].high)
+			return &shared[i];
+	return NULL;
 }
 
 bool memory_shared(const void *p)
 {
-	for (unsigned i = 0; i < MAX_SHARED; i++)
-		if ((uintptr_t)p >= shared[i].low && (uintptr_t)p < shared[i].high)
-			return true;
-	return false;
+	return shared_at(p) != NULL;
+}
+
+bool memory_outside(const void *p)
+{
+	const struct shared_mapping *m = shared_at(p);
+	return m && (m->file || (rt.header && rt.header->happened & LOG_FORKED));
 }
 
 static void forget_shared(const void *p)
@@ -294,17 +307,77 @@ static void forget_shared(const void *p)
 			shared[i].low = shared[i].high = 0;
 }
 
+/* Anonymous mappings, which are blocks as those of the heap are: what is left of each. Of more
+ * than these the oldest are not known any more, so their end is no event. */
+enum { MAX_MAPPED = 1024 };
+static struct mapping {
+	uintptr_t block, low, high; /* where the block began; the bytes that are left */
+} mapped[MAX_MAPPED];
+static unsigned mapped_count;
+
+static uintptr_t page_up(uintptr_t p)
+{
+	return (p + 4095) & ~(uintptr_t)4095;
+}
+
+static void map_block(struct thread *t, void *p, size_t size, uintptr_t pc)
+{
+	unsigned i = __atomic_fetch_add(&mapped_count, 1, __ATOMIC_RELAXED) % MAX_MAPPED;
+	mapped[i] = (struct mapping){ (uintptr_t)p, (uintptr_t)p, page_up((uintptr_t)p + size) };
+	noted(p, size, pc);
+	log_afresh(t); /* what was unmapped there has left no record */
+}
+
+/* Cut [low, high) off a mapping; is nothing left? One with a hole is given up. */
+static bool cut(struct mapping *m, uintptr_t low, uintptr_t high)
+{
+	if (low <= m->low)
+		m->low = high < m->high ? high : m->high;
+	else if (high >= m->high)
+		m->high = low;
+	else
+		*m = (struct mapping){ 0, 0, 0 };
+	return m->block && m->low == m->high;
+}
+
+/* The program is about to unmap [p, p + size): the blocks of which nothing is left end. Says
+ * whether all of it was known. */
+static bool unmap_blocks(struct thread *t, const void *p, size_t size, uintptr_t pc)
+{
+	uintptr_t low = (uintptr_t)p, high = page_up(low + size), known = 0;
+	unsigned count = __atomic_load_n(&mapped_count, __ATOMIC_RELAXED);
+	for (unsigned i = 0; i < MAX_MAPPED && i < count; i++) {
+		struct mapping *m = &mapped[i];
+		if (m->high <= low || m->low >= high)
+			continue;
+		known += (m->high < high ? m->high : high) - (m->low > low ? m->low : low);
+		uintptr_t block = m->block;
+		if (!cut(m, low, high))
+			continue;
+		*m = (struct mapping){ 0, 0, 0 };
+		plan_point(t);
+		log_event(t, LOG_FREE, 0, pc, block, 0, 1);
+	}
+	return known == high - low;
+}
+
+/* What other threads' accesses come to where memory goes away that is no block. */
+static void unmap(void *p, size_t size, uintptr_t pc)
+{
+	struct thread *t = recording(); /* a last write there has its value */
+	if (t && !in_libc(pc) && !unmap_blocks(t, p, size, pc))
+		order_matters("unmapping memory of another kind than anonymous");
+}
+
 void *interposed_mmap(void *hint, size_t size, int protection, int flags, int fd, off_t offset)
 {
 	struct thread *t = recording();
 	void *p = REAL(mmap)(hint, size, protection, flags, fd, offset);
 	if (p != MAP_FAILED && flags & MAP_SHARED && protection & PROT_WRITE)
-		remember_shared(p, size);
+		remember_shared(p, size, !(flags & MAP_ANONYMOUS));
 	if (t && p != MAP_FAILED && flags & MAP_ANONYMOUS && protection & PROT_WRITE &&
-	    !(flags & MAP_FIXED) && !in_libc(CALLER())) {
-		noted(p, size, CALLER());
-		log_afresh(t); /* memory unmapped there before has left no record */
-	}
+	    !(flags & MAP_FIXED) && !in_libc(CALLER()))
+		map_block(t, p, size, CALLER());
 	if (unlikely(rt.reaching) && p != MAP_FAILED && protection & PROT_WRITE)
 		reach_mapped(p, size);
 	return p;
@@ -312,15 +385,51 @@ void *interposed_mmap(void *hint, size_t size, int protection, int flags, int fd
 INTERPOSED(mmap64) __attribute__((alias("mmap")));
 int interposed_munmap(void *p, size_t size)
 {
-	recording(); /* fill in the value of a last write there */
 	if (shared_count)
 		forget_shared(p);
+	unmap(p, size, CALLER());
 	return REAL(munmap)(p, size);
+}
+/* One that may move ends the block, whether it moves or not, as realloc does: old pointers are
+ * detected. */
+void *interposed_mremap(void *p, size_t size, size_t wanted, int flags, ...)
+{
+	va_list ap;
+	va_start(ap, flags);
+	void *to = flags & MREMAP_FIXED ? va_arg(ap, void *) : NULL;
+	va_end(ap);
+	struct thread *t = recording();
+	uintptr_t pc = CALLER();
+	bool ours = t && !in_libc(pc), moves = flags & MREMAP_MAYMOVE;
+	if (ours && moves) {
+		unmap(p, size, pc);
+		if (to)
+			unmap(to, wanted, pc);
+	} else if (ours && wanted < size) {
+		unmap((char *)p + page_up(wanted), size - page_up(wanted), pc);
+	}
+	void *q = to ? REAL(mremap)(p, size, wanted, flags, to)
+	             : REAL(mremap)(p, size, wanted, flags);
+	int error = errno;
+	if (ours && moves)
+		map_block(t, q == MAP_FAILED ? p : q, q == MAP_FAILED ? size : wanted, pc);
+	else if (ours && wanted > size && q != MAP_FAILED)
+		map_block(t, (char *)q + page_up(size), wanted - page_up(size), pc);
+	errno = error;
+	return q;
+}
+int interposed_madvise(void *p, size_t size, int advice)
+{
+	if (recording() && !in_libc(CALLER()) && advice == MADV_DONTNEED)
+		order_matters("madvise(MADV_DONTNEED)");
+	return REAL(madvise)(p, size, advice);
 }
 int interposed_mprotect(void *p, size_t size, int protection)
 {
-	recording(); /* fill in the value of a last write there */
+	struct thread *t = recording(); /* a last write there has its value */
 	if (!(protection & PROT_READ))
 		rt.protects = true;
+	if (t && !in_libc(CALLER()) && (protection & (PROT_READ | PROT_WRITE)) != (PROT_READ | PROT_WRITE))
+		order_matters("mprotect");
 	return REAL(mprotect)(p, size, protection);
 }

@@ -179,6 +179,18 @@ void memory_acquires(struct thread *t, const volatile void *lock, bool exclusive
 	t->memory.section = true;
 }
 
+/* One that fails changes nothing that others see. */
+void memory_tries(struct thread *t, const volatile void *lock, bool exclusive, uint64_t seen,
+                  bool taken)
+{
+	if (!memory_states || rt.memory)
+		return;
+	memory_wrote(t);
+	state(t, lock, exclusive, seen, 0);
+	t->memory.held += taken;
+	t->memory.section = !taken;
+}
+
 void memory_releases(struct thread *t)
 {
 	if (!memory_states || rt.memory || t->memory.held == 0)

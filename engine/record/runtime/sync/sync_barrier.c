@@ -1,4 +1,5 @@
 /* sync_barrier.c - POSIX barriers, in controlled mode modelled whole; see sync_private.h. */
+#include "engine/record/runtime/libc/libc.h"
 #include "sync_private.h"
 
 INTERPOSED(pthread_barrier_wait, pthread_barrier_init, pthread_barrier_destroy);
@@ -20,6 +21,10 @@ int interposed_pthread_barrier_wait(pthread_barrier_t *b)
 	int status = 0;
 	if (!rt.controlled) {
 		status = REAL(pthread_barrier_wait)(b);
+	} else if (((const unsigned *)b)[3] && memory_outside(b)) { /* glibc: shared */
+		sched_leave(t);
+		status = REAL(pthread_barrier_wait)(b);
+		sched_rejoin(t);
 	} else {
 		if (sched_at_barrier(b) + 1 >= count) {
 			sched_open_barrier(b);

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <threads.h>
 
+#include "engine/record/runtime/libc/libc.h"
 #include "sync_private.h"
 
 INTERPOSED(pthread_cond_wait, pthread_cond_timedwait, pthread_cond_clockwait,
@@ -66,6 +67,35 @@ bool condition_wake(struct thread *t, const void *c, uintptr_t pc)
 	return t->sync.woken;
 }
 
+/* Can a process beside this one signal it? */
+static bool signalled_outside(const pthread_cond_t *c)
+{
+	enum { SHARED = 1 }; /* glibc's bit */
+	return c->__data.__wrefs & SHARED && memory_outside(c);
+}
+
+/* The scheduler steps aside until a thread of any process has signalled it.  The mutex is free
+ * meanwhile: who waits for it looks again. */
+static int cond_await(struct thread *t, pthread_cond_t *c, pthread_mutex_t *m, bool timed,
+                      uint64_t deadline, uintptr_t pc)
+{
+	struct timespec at = timed ? time_outside(deadline) : (struct timespec){ 0 };
+	log_cond(t, LOG_WAIT, timed ? LOG_TRY : 0, pc, c);
+	plan_point(t);
+	log_sync(t, LOG_REL, pc, m);
+	rt.poke = 1;
+	sched_leave(t);
+	int status = timed ? REAL(pthread_cond_clockwait)(c, m, CLOCK_MONOTONIC, &at)
+	                   : REAL_CONDITION(pthread_cond_wait)(c, m);
+	sched_rejoin(t);
+	plan_point(t);
+	log_object(t, LOG_WAKE, LOG_TRY, pc, c);
+	plan_point(t);
+	if (status == 0 || status == ETIMEDOUT || status == EOWNERDEAD)
+		log_sync(t, LOG_ACQ, pc, m);
+	return status;
+}
+
 /* clock -1: the condition's own. */
 static int cond_wait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *at,
                      clockid_t clock, uintptr_t pc)
@@ -89,6 +119,8 @@ static int cond_wait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespe
 		                                               : CLOCK_REALTIME,
 		                       at);
 	mutex_check_unlock(t, m, pc);
+	if (signalled_outside(c))
+		return cond_await(t, c, m, at != NULL, deadline, pc);
 	t->sync.condition = c;
 	t->sync.woken = false;
 	log_cond(t, LOG_WAIT, at ? LOG_TRY : 0, pc, c);
@@ -137,7 +169,7 @@ static int cond_signal(pthread_cond_t *c, bool all, uintptr_t pc)
 		if (cond_dead(c))
 			misused(t, MISUSE_USE_DESTROYED, pc, c);
 		condition_signal(t, c, all, cond_dead(c) ? LOG_DEAD : 0, pc);
-		if (rt.controlled)
+		if (rt.controlled && !signalled_outside(c))
 			return 0;
 	}
 	return all ? REAL_CONDITION(pthread_cond_broadcast)(c)

@@ -6,13 +6,17 @@
 #include "sync_private.h"
 
 INTERPOSED(pthread_mutex_init, pthread_mutex_timedlock, pthread_mutex_clocklock,
-           pthread_mutex_trylock, pthread_mutex_unlock, pthread_mutex_destroy, mtx_timedlock,
-           mtx_trylock, mtx_unlock, mtx_destroy, mtx_init);
+           pthread_mutex_unlock, pthread_mutex_destroy, mtx_timedlock, mtx_unlock, mtx_destroy,
+           mtx_init);
 
 ENTRY(pthread_mutex_lock)
 ENTRY(mtx_lock)
+ENTRY(pthread_mutex_trylock)
+ENTRY(mtx_trylock)
 int interposed_pthread_mutex_lock(pthread_mutex_t *m) BEHIND(pthread_mutex_lock);
 int interposed_mtx_lock(mtx_t *m) BEHIND(mtx_lock);
+int interposed_pthread_mutex_trylock(pthread_mutex_t *m) BEHIND(pthread_mutex_trylock);
+int interposed_mtx_trylock(mtx_t *m) BEHIND(mtx_trylock);
 
 /* Does a thread of another process hold it? Only that process can release it. */
 static bool held_outside(const pthread_mutex_t *m)
@@ -27,6 +31,17 @@ static bool held_outside(const pthread_mutex_t *m)
 	return true;
 }
 
+struct timespec time_outside(uint64_t deadline)
+{
+	struct timespec at;
+	uint64_t now = virtual_now(), left = deadline > now ? deadline - now : 0;
+	syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &at);
+	left += (uint64_t)at.tv_nsec;
+	at.tv_sec += (time_t)(left / 1000000000);
+	at.tv_nsec = (long)(left % 1000000000);
+	return at;
+}
+
 /* The scheduler steps aside while the other process has it. */
 static int mutex_await(struct thread *t, pthread_mutex_t *m, bool timed, uint64_t deadline)
 {
@@ -34,11 +49,7 @@ static int mutex_await(struct thread *t, pthread_mutex_t *m, bool timed, uint64_
 	sched_leave(t);
 	int status;
 	if (timed) {
-		uint64_t now = virtual_now(), left = deadline > now ? deadline - now : 0;
-		syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &at); /* not the virtual one */
-		left += (uint64_t)at.tv_nsec;
-		at.tv_sec += (time_t)(left / 1000000000);
-		at.tv_nsec = (long)(left % 1000000000);
+		at = time_outside(deadline);
 		status = REAL(pthread_mutex_clocklock)(m, CLOCK_MONOTONIC, &at);
 	} else {
 		status = REAL(pthread_mutex_lock)(m);
@@ -140,7 +151,9 @@ static void log_refused(struct thread *t, pthread_mutex_t *m, uintptr_t pc)
 static int mutex_outcome(struct thread *t, pthread_mutex_t *m, int status, bool may_fail,
                          bool entered, uintptr_t pc)
 {
-	if (status == 0 && entered)
+	if (entered && may_fail && (status == 0 || status == EBUSY))
+		memory_tries(t, m, true, 0, status == 0);
+	else if (entered && status == 0)
 		memory_acquires(t, m, true);
 	if (status == EOWNERDEAD)
 		order_matters(ROBUST_LEFT);
@@ -182,7 +195,7 @@ static int mutex_lock(pthread_mutex_t *m, const struct timespec *at, clockid_t c
 	return mutex_outcome(t, m, status, at != NULL, entered, pc);
 }
 
-static int mutex_trylock(pthread_mutex_t *m, uintptr_t pc)
+static int mutex_trylock(pthread_mutex_t *m, bool entered, uintptr_t pc)
 {
 	struct thread *t = recording();
 	if (!t)
@@ -190,7 +203,7 @@ static int mutex_trylock(pthread_mutex_t *m, uintptr_t pc)
 	sched_point_at(t, m);
 	check_lock(t, m, true, pc);
 	int status = told_to_fail(t, LOG_TRYFAIL) ? EBUSY : REAL(pthread_mutex_trylock)(m);
-	return mutex_outcome(t, m, status, true, false, pc);
+	return mutex_outcome(t, m, status, true, entered, pc);
 }
 
 static int mutex_unlock(pthread_mutex_t *m, uintptr_t pc)
@@ -260,12 +273,12 @@ int interposed_pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 }
 int interposed_pthread_mutex_trylock(pthread_mutex_t *m)
 {
-	return mutex_trylock(m, CALLER());
+	return mutex_trylock(m, true, CALLER());
 }
 EXPORT int __pthread_mutex_trylock(pthread_mutex_t *m);
 int __pthread_mutex_trylock(pthread_mutex_t *m)
 {
-	return mutex_trylock(m, CALLER());
+	return mutex_trylock(m, false, CALLER());
 }
 int interposed_pthread_mutex_unlock(pthread_mutex_t *m)
 {
@@ -298,7 +311,7 @@ int interposed_mtx_timedlock(mtx_t *m, const struct timespec *at)
 }
 int interposed_mtx_trylock(mtx_t *m)
 {
-	int status = mutex_trylock((pthread_mutex_t *)m, CALLER());
+	int status = mutex_trylock((pthread_mutex_t *)m, true, CALLER());
 	return status == 0 ? thrd_success : status == EBUSY ? thrd_busy : thrd_error;
 }
 int interposed_mtx_unlock(mtx_t *m)

@@ -78,7 +78,9 @@ void sync_check_destroy(struct thread *t, const volatile void *object, bool wait
 /* sync_mutex.c: the caller releases it; reported, when it may not. */
 void mutex_check_unlock(struct thread *t, const pthread_mutex_t *m, uintptr_t pc);
 
-/* sync_mutex.c: takes it, after the scheduling point; 0, EOWNERDEAD or an error. */
+/* sync_mutex.c: take it, after the scheduling point; 0, EOWNERDEAD or an error. */
+/* The end of virtual time's wait by the real CLOCK_MONOTONIC, for calls that step aside. */
+struct timespec time_outside(uint64_t deadline);
 int mutex_take(struct thread *t, pthread_mutex_t *m, bool timed, uint64_t deadline,
                uintptr_t pc);
 

@@ -4,17 +4,23 @@
 #include "engine/record/runtime/core/entry.h"
 #include "sync_private.h"
 
-INTERPOSED(pthread_rwlock_tryrdlock, pthread_rwlock_trywrlock, pthread_rwlock_timedrdlock,
-           pthread_rwlock_timedwrlock, pthread_rwlock_clockrdlock, pthread_rwlock_clockwrlock,
-           pthread_rwlock_unlock, pthread_rwlock_init, pthread_rwlock_destroy,
-           pthread_spin_trylock, pthread_spin_unlock, pthread_spin_destroy, pthread_spin_init);
+INTERPOSED(pthread_rwlock_timedrdlock, pthread_rwlock_timedwrlock, pthread_rwlock_clockrdlock,
+           pthread_rwlock_clockwrlock, pthread_rwlock_unlock, pthread_rwlock_init,
+           pthread_rwlock_destroy, pthread_spin_unlock, pthread_spin_destroy,
+           pthread_spin_init);
 
 ENTRY(pthread_rwlock_rdlock)
 ENTRY(pthread_rwlock_wrlock)
+ENTRY(pthread_rwlock_tryrdlock)
+ENTRY(pthread_rwlock_trywrlock)
 ENTRY(pthread_spin_lock)
+ENTRY(pthread_spin_trylock)
 int interposed_pthread_rwlock_rdlock(pthread_rwlock_t *l) BEHIND(pthread_rwlock_rdlock);
 int interposed_pthread_rwlock_wrlock(pthread_rwlock_t *l) BEHIND(pthread_rwlock_wrlock);
+int interposed_pthread_rwlock_tryrdlock(pthread_rwlock_t *l) BEHIND(pthread_rwlock_tryrdlock);
+int interposed_pthread_rwlock_trywrlock(pthread_rwlock_t *l) BEHIND(pthread_rwlock_trywrlock);
 int interposed_pthread_spin_lock(pthread_spinlock_t *l) BEHIND(pthread_spin_lock);
+int interposed_pthread_spin_trylock(pthread_spinlock_t *l) BEHIND(pthread_spin_trylock);
 
 /* ---- reader-writer locks ---- */
 
@@ -104,7 +110,9 @@ static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct 
 			break;
 		}
 	}
-	if (status == 0 && !try_only && !at)
+	if (try_only && (status == 0 || status == EBUSY))
+		memory_tries(t, l, write, 0, status == 0);
+	else if (status == 0 && !at)
 		memory_acquires(t, l, write);
 	if (status == 0)
 		log_object(t, write ? LOG_ACQ : LOG_RACQ,
@@ -238,6 +246,7 @@ int interposed_pthread_spin_trylock(pthread_spinlock_t *l)
 	sched_point_at(t, (const volatile void *)l);
 	check_spin(t, l, true, CALLER());
 	int status = told_to_fail(t, LOG_TRYFAIL) ? EBUSY : REAL(pthread_spin_trylock)(l);
+	memory_tries(t, l, true, 0, status == 0);
 	if (status == 0) {
 		log_try(t, LOG_ACQ, CALLER(), (const void *)l);
 		sync_set_mark(l, t->id + 1);

@@ -3,10 +3,14 @@
 #include <semaphore.h>
 #include <sys/syscall.h>
 
+#include "engine/record/runtime/core/entry.h"
 #include "sync_private.h"
 
-INTERPOSED(sem_init, sem_open, sem_close, sem_wait, sem_trywait, sem_timedwait, sem_clockwait,
-           sem_post, sem_getvalue, sem_destroy);
+INTERPOSED(sem_init, sem_open, sem_close, sem_wait, sem_timedwait, sem_clockwait, sem_post,
+           sem_getvalue, sem_destroy);
+
+ENTRY(sem_trywait)
+int interposed_sem_trywait(sem_t *s) BEHIND(sem_trywait);
 
 /* Does a thread wait for it? The C library keeps the number of waiters above the count. */
 static bool sem_waited(const sem_t *s)
@@ -67,10 +71,34 @@ int interposed_sem_close(sem_t *s)
 		log_init(t, s);
 	return status;
 }
+/* Can a process beside this one post it?  A named one (sem_open) lies in a mapping of the C
+ * library's. */
+static bool posted_outside(const sem_t *s)
+{
+	enum { KIND = 2, SHARED = 128 };
+	return ((const unsigned *)s)[KIND] == SHARED &&
+	       (memory_outside(s) || (!memory_shared(s) && rt.header &&
+	                              rt.header->happened & LOG_FORKED));
+}
+
+/* The scheduler steps aside until somebody has posted it. */
+static int sem_await(struct thread *t, sem_t *s, bool timed, uint64_t deadline)
+{
+	struct timespec at = timed ? time_outside(deadline) : (struct timespec){ 0 };
+	sched_leave(t);
+	int status = timed ? REAL(sem_clockwait)(s, CLOCK_MONOTONIC, &at) : REAL(sem_wait)(s);
+	int error = errno;
+	sched_rejoin(t);
+	errno = error;
+	return status;
+}
+
 static int sem_take(sem_t *s, bool try_only, const struct timespec *at, clockid_t clock,
                     uintptr_t pc)
 {
 	struct thread *t = recording();
+	const bool entered = try_only;
+	const int before = errno;
 	int status;
 	if (t) {
 		sched_point_at(t, s);
@@ -101,8 +129,12 @@ static int sem_take(sem_t *s, bool try_only, const struct timespec *at, clockid_
 				break;
 			}
 			t->sched.pc = pc;
-			if (!sched_block(t, FOR_SEMAPHORE, s, at != NULL,
-			                 at ? deadline_of(clock, at) : 0)) {
+			uint64_t deadline = at ? deadline_of(clock, at) : 0;
+			if (posted_outside(s)) {
+				status = sem_await(t, s, at != NULL, deadline);
+				break;
+			}
+			if (!sched_block(t, FOR_SEMAPHORE, s, at != NULL, deadline)) {
 				errno = ETIMEDOUT;
 				break;
 			}
@@ -111,6 +143,11 @@ static int sem_take(sem_t *s, bool try_only, const struct timespec *at, clockid_
 		}
 		if (status == 0)
 			errno = error;
+	}
+	if (t && entered && (status == 0 || errno == EAGAIN)) {
+		int error = errno;
+		memory_tries(t, s, true, (uint64_t)(unsigned)before, status == 0);
+		errno = error;
 	}
 	if (t && status == 0)
 		(try_only || at ? log_try : log_sync)(t, LOG_TAKE, pc, s);

@@ -6,6 +6,7 @@
  */
 #include <limits.h>
 #include <linux/futex.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -23,27 +24,41 @@ INTERPOSED(pthread_create, pthread_join, pthread_tryjoin_np, pthread_timedjoin_n
 static pthread_key_t end_key;
 static bool have_key;
 
-/* The kernel's list of the robust mutexes that the calling thread holds. */
-static bool holds_robust(void)
+/* The kernel's list of the robust mutexes that the calling thread holds; NULL: none. */
+static const struct robust_list_head *held_robust(void)
 {
 	const struct robust_list_head *head = NULL;
 	size_t size;
-	if (rt.one_thread) {
+	if (rt.one_thread)
 		head = contexts_robust_list();
-		return head->list.next != &head->list;
+	else if (raw_syscall(SYS_get_robust_list, 0, (long)&head, (long)&size, 0, 0, 0) != 0)
+		return NULL;
+	return head != NULL && head->list.next != &head->list ? head : NULL;
+}
+
+/* The kernel gives them back when the thread is gone (which whoever comes next waits for), and
+ * who waits for them gets them. */
+static void leave_robust(const struct robust_list_head *head)
+{
+	const uintptr_t priority = 1; /* a bit of the pointer: inherits priority */
+	const size_t at = offsetof(pthread_mutex_t, __data.__list.__next);
+	const struct robust_list *l = head->list.next;
+	if (rt.one_thread) /* the kernel marks them */
+		one_thread_refuse();
+	order_matters(ROBUST_LEFT);
+	while (rt.controlled && l != &head->list) {
+		uintptr_t entry = (uintptr_t)l & ~priority;
+		l = ((const struct robust_list *)entry)->next;
+		sched_wake((const void *)(entry - at), FOR_MUTEX, UINT_MAX);
 	}
-	return raw_syscall(SYS_get_robust_list, 0, (long)&head, (long)&size, 0, 0, 0) == 0 &&
-	       head != NULL && head->list.next != &head->list;
 }
 
 static void finish_thread(struct thread *t)
 {
-	if (holds_robust()) {
-		if (rt.one_thread) /* the kernel marks them */
-			one_thread_refuse();
-		order_matters(ROBUST_LEFT);
-	}
-	/* cancelled inside a blocking call, it ends without returning from it */
+	const struct robust_list_head *robust = held_robust();
+	if (robust)
+		leave_robust(robust);
+	/* Cancelled inside a blocking call, it ends without having come back from it. */
 	if (t->openmp.parked)
 		sched_leave_park(t);
 	else if (t->gate & (GATE_STOLEN | GATE_OUTSIDE))
