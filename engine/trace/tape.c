@@ -467,35 +467,46 @@ static const uint8_t *get_kind(struct decoding *d, const uint8_t *at)
 	return at;
 }
 
-/* Decodes the thread and the kind of an event that are not both predicted; NULL: malformed. */
-static const uint8_t *get_given(struct decoding *d, unsigned codes, const uint8_t *at)
+/* Decodes the thread and the kind of an event; NULL: malformed. */
+static const uint8_t *get_head(struct decoding *d, unsigned codes, const uint8_t *at)
 {
 	if (codes & OTHER_THREAD && (at = get_track(d, at)) == NULL)
-		return NULL;
-	if (d->p->track_count == 0)
 		return NULL;
 	if (codes & KIND_GIVEN)
 		return get_kind(d, at);
 	d->kind = d->p->kinds[d->p->tracks[d->track].kind].next;
-	return at;
+	return d->kind == 0 ? NULL : at;
 }
 
-/* By code, four bits each: number of bytes that follow, as in target_bytes and value_bytes. */
-enum { TARGET_SIZES = 0x42100, VALUE_SIZES = 0x4210000 };
+/* The distances of an event by its codes: masks of both in the bytes that follow, the second
+ * shifted there; the number of bytes of both (target_bytes, value_bytes). */
+struct distances {
+	uint32_t target, value;
+	uint8_t shift, bytes;
+};
+#define MASK(bytes) ((uint32_t)((UINT64_C(1) << 8 * (bytes)) - 1))
+#define BOTH(t, v) \
+	{ \
+		MASK(t), MASK(v), 8 * (t), (t) + (v) \
+	}
+#define EACH_TARGET(v) \
+	BOTH(0, v), BOTH(0, v), BOTH(1, v), BOTH(2, v), BOTH(4, v), BOTH(0, v), BOTH(0, v), \
+	        BOTH(0, v)
+static const struct distances distances_of[TARGET_CODES * VALUE_CODES] = {
+	EACH_TARGET(0), EACH_TARGET(0), EACH_TARGET(0), EACH_TARGET(0),
+	EACH_TARGET(1), EACH_TARGET(2), EACH_TARGET(4), EACH_TARGET(0),
+};
 
 /* The two distances of an event, which begin at *at; moves it behind them. */
 static inline __attribute__((always_inline)) void
-get_distances(const uint8_t **at, unsigned target_code, unsigned value_code, uint32_t *target,
-              uint32_t *value)
+get_distances(const uint8_t **at, unsigned codes, uint32_t *target, uint32_t *value)
 {
-	unsigned first = (unsigned)TARGET_SIZES >> 4 * target_code & 15;
-	unsigned second = (unsigned)VALUE_SIZES >> 4 * value_code & 15;
+	const struct distances *of = &distances_of[codes >> TARGET_SHIFT];
 	uint64_t word;
 	memcpy(&word, *at, sizeof word);
-	*at += first + second;
-	*target = unzigzag((uint32_t)(word & ((UINT64_C(1) << 8 * first) - 1)));
-	word >>= 8 * first;
-	*value = unzigzag((uint32_t)(word & ((UINT64_C(1) << 8 * second) - 1)));
+	*at += of->bytes;
+	*target = unzigzag((uint32_t)word & of->target);
+	*value = unzigzag((uint32_t)(word >> of->shift) & of->value);
 }
 
 /* Decodes operand and value of an event of that kind from its codes and updates the
@@ -507,7 +518,7 @@ get_operands(struct tape *p, struct track *t, struct kind *k, unsigned codes, co
 	unsigned target_code = codes >> TARGET_SHIFT & (TARGET_CODES - 1);
 	unsigned value_code = codes >> VALUE_SHIFT;
 	uint32_t distance, moved;
-	get_distances(&at, target_code, value_code, &distance, &moved);
+	get_distances(&at, codes, &distance, &moved);
 	distance = target_code == TARGET_STRIDE ? k->stride : distance;
 	uint32_t target = (target_code == TARGET_THREAD ? t->target : k->target) + distance;
 	uint32_t *memory = remembered(p, target), value = k->value + moved;
@@ -547,12 +558,9 @@ static const uint8_t *get_event(struct decoding *d, const uint8_t *at,
                                 const struct tape_places *places, struct event *e)
 {
 	struct tape *p = d->p;
-	unsigned codes = *at++;
-	if (codes & (KIND_GIVEN | OTHER_THREAD))
-		at = get_given(d, codes, at);
-	else
-		d->kind = p->kinds[p->tracks[d->track].kind].next;
-	if (G_UNLIKELY(at == NULL || d->kind == 0))
+	unsigned codes = *at;
+	at = get_head(d, codes, at + 1);
+	if (G_UNLIKELY(at == NULL))
 		return NULL;
 	struct track *t = &p->tracks[d->track];
 	struct kind *k = &p->kinds[d->kind];
@@ -617,11 +625,13 @@ bool tape_decode(struct tape *p, const uint8_t *bytes, size_t length,
 	uint32_t fresh;
 	at = get_number(bytes, &fresh);
 	begin_block(p, fresh);
+	if (count > 0 && (at >= end || !(*at & OTHER_THREAD)))
+		return false;
 	for (uint32_t i = 0, from; i < count;) {
 		from = i;
 		if (G_UNLIKELY(at >= end))
 			return false;
-		if (!(*at & (KIND_GIVEN | OTHER_THREAD)) && p->track_count)
+		if (!(*at & (KIND_GIVEN | OTHER_THREAD)))
 			at = get_foreseen(&d, at, end, places, &i, count, events, stacks->of);
 		if (i == from && at != NULL)
 			at = get_event(&d, at, places, &events[i]);
