@@ -57,7 +57,8 @@ enum { CACHE = 4096 };
 
 /* The last record of a slot of the log's sites. */
 struct import_site {
-	/* Of an access: the site's key (0: none), and the event's head without thread. */
+	/* Of an access: the site's key (0: none), and the event's head with the thread that has
+	 * the right. */
 	uint64_t key, head;
 	/* Places in a row at multiples of the size, the first (that of site.near[0]) at address
 	 * `low`, 1 << step bytes apart: for the thread that has this right. */
@@ -76,8 +77,6 @@ struct import_site {
 };
 _Static_assert(sizeof(struct import_site) == 128,
                "a power of two, as one is looked up for each access");
-
-enum { BATCH = 64 };
 
 struct import {
 	struct builder *b;

@@ -333,6 +333,7 @@ struct builder *builder_new(const char *name, const struct trace_options *option
 	b->pending = b->writer ? binary_pending(b->writer) : NULL;
 	b->must = b->writer ? must_maker_new() : NULL;
 	b->marks = b->writer ? g_new(uint16_t, PENDING) : NULL;
+	b->room = b->writer ? NULL : g_new(struct event, ROOM);
 	b->t = trace_new(name);
 	b->warnings = g_ptr_array_new_with_free_func(g_free);
 	builder_begin_integers(b);
@@ -418,6 +419,7 @@ void builder_free(struct builder *b)
 	g_free(b->integers.slots);
 	g_free(b->recent_lines);
 	g_free(b->marks);
+	g_free(b->room);
 	g_array_free(b->telling.told, TRUE);
 	g_array_free(b->telling.accesses, TRUE);
 	g_free(b->failure);

@@ -53,6 +53,8 @@ static inline uint64_t hash_bytes(const char *text, size_t length)
 	return mix(h ^ word);
 }
 
+enum { ROOM = 64 }; /* events of builder.room */
+
 /* -- state --------------------------------------------------------------------------------- */
 
 /* An address range: a named base during one life of a block. */
@@ -216,6 +218,7 @@ struct builder {
 	struct must_maker *must;     /* of the events that went to the writer; or NULL */
 	uint16_t *marks;             /* those that are pending: struct must_marks; owned */
 	uint32_t marks_count;
+	struct event *room; /* without a writer: builder_room; owned */
 	/* Thread whose accesses need no check, and its state, until another event or PENDING
 	 * accesses have come; NONE. */
 	uint32_t plain;
