@@ -199,9 +199,9 @@ struct lane *import_lane_new(struct import *im, uint32_t id)
 	record_append_thread(id, name);
 	*lane = (struct lane){ .known = true,
 		               .thread = builder_thread(im->b, name->str, name->len),
-		               .functions = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		               .chunks = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
 		               .waits_for = NONE };
+	column_init(&lane->functions, sizeof(uint32_t), NULL, 0);
 	builder_recorded_thread(im->b, lane->thread, id);
 	g_string_free(name, TRUE);
 	return lane;
@@ -682,7 +682,7 @@ void import_enter(struct import *im, struct lane *lane, const struct log_record 
 	uint64_t high = lane->stack_high & ~(uint64_t)(LOG_FRAME_UNIT - 1);
 	uint64_t shift = lane->stack_shift;
 	bool call = r->address < LOG_CALL_COUNT;
-	g_array_append_val(lane->functions, function);
+	*(uint32_t *)column_push(&lane->functions) = function;
 	im->facts->instrumented += !call;
 	if (!import_event(im, lane,
 	                  (struct event){ .op = OP_ENTER,
@@ -698,10 +698,9 @@ void import_enter(struct import *im, struct lane *lane, const struct log_record 
 
 void import_leave(struct import *im, struct lane *lane, uint64_t frames)
 {
-	for (; frames > 0 && lane->functions->len > 0; frames--) {
+	for (; frames > 0 && lane->functions.count > 0; frames--) {
 		uint32_t function =
-		        g_array_index(lane->functions, uint32_t, lane->functions->len - 1);
-		g_array_set_size(lane->functions, lane->functions->len - 1);
+		        *(uint32_t *)column_at(&lane->functions, --lane->functions.count);
 		import_event(im, lane, (struct event){ .op = OP_LEAVE, .target = function });
 	}
 }

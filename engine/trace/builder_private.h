@@ -122,7 +122,7 @@ struct scope { /* an open scope */
 };
 
 struct thread_state {
-	GArray *scopes; /* struct scope */
+	struct column scopes; /* struct scope; zero: none yet */
 	uint64_t first_line;
 	uint32_t context;
 	bool started, forked, ended, joined, wants;
@@ -175,10 +175,10 @@ struct recent_line {
 
 /* The events that names may depend on (struct told), told to the namer at the end. */
 struct telling {
-	GArray *told;
-	GArray *accesses; /* uint8_t by block: accesses told, up to TOLD_ACCESSES */
-	uint32_t enters;  /* ENTERs so far */
-	uint32_t frames;  /* changes with each ENTER and LEAVE */
+	struct column told; /* struct told */
+	GArray *accesses;   /* uint8_t by block: accesses told, up to TOLD_ACCESSES */
+	uint32_t enters;    /* ENTERs so far */
+	uint32_t frames;    /* changes with each ENTER and LEAVE */
 	/* addresses of blocks: the lowest (more than the highest: none), the highest, the bits
 	 * that any has */
 	uint64_t low, high, bits;

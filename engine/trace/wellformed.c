@@ -224,14 +224,14 @@ static bool same_scope(const struct builder *b, const struct event *open, const 
 static bool check_close(const struct refusal *r, const struct event *e)
 {
 	struct builder *b = r->b;
-	GArray *scopes = builder_state(b, e->thread)->scopes;
-	for (guint i = scopes ? scopes->len : 0; i-- > 0;) {
-		const struct scope *s = AT(scopes, struct scope, i);
+	struct column *scopes = &builder_state(b, e->thread)->scopes;
+	for (uint64_t i = scopes->count; i-- > 0;) {
+		struct scope *s = AT(scopes, struct scope, i);
 		if (s->op != opener(e->op))
 			continue;
 		const struct event open = { .target = s->target, .aux = s->aux, .op = s->op };
 		if (same_scope(b, &open, e)) {
-			g_array_remove_index(scopes, i);
+			memmove(s, s + 1, (--scopes->count - i) * sizeof *s);
 			return true;
 		}
 		struct scope_name is = scope_name(b, &open), found = scope_name(b, e);
@@ -252,9 +252,9 @@ static void open_scope(struct builder *b, const struct event *e)
 {
 	struct thread_state *s = builder_state(b, e->thread);
 	struct scope scope = { b->events.count, e->target, e->aux, e->op };
-	if (s->scopes == NULL)
-		s->scopes = g_array_new(FALSE, FALSE, sizeof scope);
-	g_array_append_val(s->scopes, scope);
+	if (s->scopes.element == 0)
+		column_init(&s->scopes, sizeof scope, NULL, 0);
+	*(struct scope *)column_push(&s->scopes) = scope;
 }
 
 static bool check_thread(const struct refusal *r, const struct event *e)
