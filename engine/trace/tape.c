@@ -200,10 +200,14 @@ static uint32_t track_of(struct tape *p, uint32_t thread, bool *is_new)
 	return *slot;
 }
 
+static inline uint32_t kind_slot(uint64_t head)
+{
+	return (uint32_t)(head * HASH_FACTOR >> 32) % SLOTS;
+}
+
 static uint32_t kind_of(struct tape *p, uint64_t head, bool *is_new)
 {
-	uint64_t hash = head * HASH_FACTOR >> 32;
-	uint32_t *slot = &p->kind_slots[hash % SLOTS];
+	uint32_t *slot = &p->kind_slots[kind_slot(head)];
 	*is_new = *slot == 0 || *slot >= p->kind_count || p->kinds[*slot].head != head;
 	if (*is_new) {
 		*slot = p->kind_count++;
@@ -328,32 +332,79 @@ put_operands(struct tape *p, struct track *t, struct kind *k, uint32_t target, u
 	return at;
 }
 
-/* Encodes accesses by the previous event's thread, in the same call, whose kinds are
- * predicted; moves *from behind them. */
-static uint8_t *put_foreseen(struct tape *p, uint32_t track, const struct event *events,
-                             uint32_t *from, uint32_t count, const uint32_t *contexts,
-                             uint8_t *at)
+/* The kind of an access by a thread, of the block's so far; or NULL. */
+static inline struct kind *known_access(struct tape *p, uint64_t word, uint32_t thread)
+{
+	uint64_t head = word & ~THREAD_BITS;
+	uint32_t slot = p->kind_slots[kind_slot(head)];
+	return (word & THREAD_BITS) == thread && slot < p->kind_count &&
+	                       p->kinds[slot].access == head
+	               ? &p->kinds[slot]
+	               : NULL;
+}
+
+/* Accesses of the thread of the event before, in the same call, whose kinds occurred before;
+ * moves *from behind them. `contexts`: to be looked at for each, or NULL. */
+static inline __attribute__((always_inline)) uint8_t *
+put_row(struct tape *p, uint32_t track, const struct event *events, uint32_t *from,
+        uint32_t count, const uint32_t *contexts, uint8_t *at)
 {
 	struct track t = p->tracks[track];
 	struct kind *kinds = p->kinds, *last = &kinds[t.kind];
 	const struct event *e = &events[*from], *end = &events[count];
-	const uint32_t *context = contexts ? &contexts[*from] : NULL;
 	for (; e < end; e++) {
-		uint32_t next = last->next;
-		struct kind *k = &kinds[next];
-		if ((k->access | t.thread) != event_head(e) ||
-		    (context && *context++ != t.context))
-			break;
+		struct kind *k = &kinds[last->next];
+		unsigned kind_code = KIND_FORESEEN, codes;
+		uint64_t word = event_head(e);
 		uint8_t *first = at;
-		unsigned codes;
-		at = put_operands(p, &t, k, e->target, e->aux, at + 1, &codes);
-		*first = (uint8_t)codes;
+		if (contexts && contexts[e - events] != t.context)
+			break;
+		at++;
+		if (G_UNLIKELY((k->access | t.thread) != word)) {
+			if ((k = known_access(p, word, t.thread)) == NULL) {
+				at = first;
+				break;
+			}
+			last->next = (uint32_t)(k - kinds);
+			at = put_number(at, KINDS_FROM + last->next);
+			kind_code = KIND_GIVEN;
+		}
+		at = put_operands(p, &t, k, e->target, e->aux, at, &codes);
+		*first = (uint8_t)(kind_code | codes);
 		last = k;
 	}
 	t.kind = (uint32_t)(last - kinds);
 	p->tracks[track] = t;
 	*from = (uint32_t)(e - events);
 	return at;
+}
+
+/* (Functions of their own: their state is in registers.) */
+static __attribute__((noinline)) uint8_t *put_checked_row(struct tape *p, uint32_t track,
+                                                          const struct event *events,
+                                                          uint32_t *from, uint32_t count,
+                                                          const uint32_t *contexts, uint8_t *at)
+{
+	return put_row(p, track, events, from, count, contexts, at);
+}
+
+static __attribute__((noinline)) uint8_t *put_plain_row(struct tape *p, uint32_t track,
+                                                        const struct event *events,
+                                                        uint32_t *from, uint32_t count,
+                                                        uint8_t *at)
+{
+	return put_row(p, track, events, from, count, NULL, at);
+}
+
+static uint8_t *put_accesses(struct tape *p, uint32_t track, const struct event *events,
+                             uint32_t *from, uint32_t count, const struct tape_stacks *stacks,
+                             uint8_t *at)
+{
+	if (stacks->of && !stacks->by_calls)
+		return put_checked_row(p, track, events, from, count, stacks->of, at);
+	if (stacks->of && stacks->of[*from] != p->tracks[track].context)
+		return at;
+	return put_plain_row(p, track, events, from, count, at);
 }
 
 /* Any event. */
@@ -386,7 +437,7 @@ uint8_t *tape_put(struct tape *p, const struct event *events, uint32_t count,
 	struct encoding n = { p, stacks, p->track, 0 };
 	for (uint32_t i = 0; i < count;) {
 		if (p->track_count)
-			at = put_foreseen(p, n.track, events, &i, count, stacks->of, at);
+			at = put_accesses(p, n.track, events, &i, count, stacks, at);
 		if (i == count)
 			break;
 		at = put_event(&n, &events[i], stacks->of ? stacks->of[i] : 0, at);
