@@ -86,6 +86,14 @@ static uint64_t shift_of(struct import *im, uint64_t low, uint64_t size)
 	return im->rebase ? rebase_range(im->rebase, low, size, REBASE_PAGE) : 0;
 }
 
+/* Of those that live the one that begins at the address or nearest below it; NULL: none. */
+static struct block_life *life_below(struct import *im, uint64_t address)
+{
+	GTreeNode *node = g_tree_upper_bound(im->lives, &address);
+	node = node ? g_tree_node_previous(node) : g_tree_node_last(im->lives);
+	return node ? g_tree_node_value(node) : NULL;
+}
+
 static struct block_life *life_new(struct import *im, uint64_t low, uint64_t size,
                                    uint64_t shift, uint32_t region, uint32_t block, bool heap)
 {
@@ -100,10 +108,7 @@ static struct block_life *life_new(struct import *im, uint64_t low, uint64_t siz
 	/* Blocks freed without a record (by the C library) end when their memory is allocated
 	 * again. */
 	for (;;) {
-		uint64_t end = life->high - 1;
-		GTreeNode *node = g_tree_upper_bound(im->lives, &end);
-		node = node ? g_tree_node_previous(node) : g_tree_node_last(im->lives);
-		struct block_life *old = node ? g_tree_node_value(node) : NULL;
+		struct block_life *old = life_below(im, life->high - 1);
 		if (!old || old->high <= low || !old->heap)
 			break;
 		old->dead = true;
@@ -119,9 +124,7 @@ struct block_life *import_life(struct import *im, uint64_t address)
 	struct block_life *life = *slot;
 	if (life && !life->dead && address >= life->low && address < life->high)
 		return life;
-	GTreeNode *node = g_tree_upper_bound(im->lives, &address);
-	node = node ? g_tree_node_previous(node) : g_tree_node_last(im->lives);
-	life = node ? g_tree_node_value(node) : NULL;
+	life = life_below(im, address);
 	if (!life || address >= life->high)
 		return NULL;
 	*slot = life;
@@ -472,6 +475,18 @@ static void renew_right(struct import *im, struct lane *lane)
 	lane->lives = im->all_lives->len;
 }
 
+/* Number of consecutive places from `low` on, 1 << step bytes apart, that lie in the life; without
+ * a life, all or none. */
+static uint8_t places_in_row(struct import *im, const struct block_life *life, uint64_t low,
+                             unsigned step)
+{
+	uint64_t end = low + ((uint64_t)LINE_PLACES << step);
+	if (life)
+		return (uint8_t)MIN(LINE_PLACES, ((life->high - low - 1) >> step) + 1);
+	life = life_below(im, end - 1);
+	return !life || life->high <= low ? LINE_PLACES : 0;
+}
+
 /* A place that is not in the line where the site was last, which becomes its line; NONE:
  * import_record has to find it. */
 static __attribute__((noinline)) uint32_t move_site(struct import *im, struct import_site *site,
@@ -483,21 +498,20 @@ static __attribute__((noinline)) uint32_t move_site(struct import *im, struct im
 		return NONE;
 	if (life == NULL || life->dead || address - life->low >= life->high - life->low) {
 		life = import_life(im, address);
-		if (life == NULL)
+		if (life == NULL && im->rebase)
 			return NONE;
 		site->life = life;
 		site->where = where_of(im, life, (uint32_t)site->where);
 	}
-	uint64_t offset = address - life->low;
+	uint64_t low = life ? life->low : 0, offset = address - low;
 	uint32_t place = builder_access_place(im->b, site->where, offset, &site->site);
 	site->places = 0;
 	site->head = (site->head & ~(uint64_t)EVENT_THREADS) | lane->thread;
 	if (near->where == site->where && offset % (uint32_t)site->where == 0) {
-		uint64_t room = life->high - life->low - near->low;
-		site->low = life->low + near->low;
+		site->low = low + near->low;
 		site->noted = builder_noted(im->b, near->first);
 		site->step = (uint8_t)near->step;
-		site->places = (uint8_t)MIN(LINE_PLACES, ((room - 1) >> near->step) + 1);
+		site->places = places_in_row(im, life, site->low, near->step);
 		site->right = lane->right;
 	}
 	return place;
