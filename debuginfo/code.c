@@ -167,6 +167,19 @@ static bool is_zeroing(const cs_insn *i)
 
 enum next { NEXT_GOES_ON, NEXT_OVERWRITES, NEXT_READS };
 
+/* Is it a function that only jumps to the address in a variable, as those by which a program calls
+ * the recording runtime? To its caller it is a function of another module. */
+static bool is_stub(const uint8_t *code, size_t count)
+{
+	static const uint8_t marker[] = { 0xf3, 0x0f, 0x1e, 0xfa }; /* endbr64 */
+	static const uint8_t jump[] = { 0xff, 0x25 };               /* through a variable */
+	if (count >= sizeof marker && memcmp(code, marker, sizeof marker) == 0) {
+		code += sizeof marker;
+		count -= sizeof marker;
+	}
+	return count >= sizeof jump && memcmp(code, jump, sizeof jump) == 0;
+}
+
 /* Follows a call or jump: a function of another module overwrites the result; one of this
  * module may not, as compilers know. */
 static enum next follow_branch(struct following *f, const cs_insn *i, bool call)
@@ -176,9 +189,10 @@ static enum next follow_branch(struct following *f, const cs_insn *i, bool call)
 	bool linkage;
 	if (to->type != X86_OP_IMM)
 		return call ? NEXT_OVERWRITES : NEXT_READS;
-	if (machine_at(f->code, (uint64_t)to->imm, &count, &linkage) == NULL)
+	const uint8_t *code = machine_at(f->code, (uint64_t)to->imm, &count, &linkage);
+	if (code == NULL)
 		return NEXT_READS;
-	if (linkage)
+	if (linkage || is_stub(code, count))
 		return NEXT_OVERWRITES;
 	if (call)
 		return NEXT_GOES_ON;

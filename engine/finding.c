@@ -270,6 +270,20 @@ void append_wait(const struct trace *t, const struct wait *w, GString *out)
 	}
 }
 
+void finding_complete(struct finding *finding)
+{
+	GArray *whole = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t),
+	                                  finding->recorded + finding->witness->len);
+
+	g_array_set_size(whole, finding->recorded);
+	for (uint32_t e = 0; e < finding->recorded; e++)
+		g_array_index(whole, uint32_t, e) = e;
+	g_array_append_vals(whole, finding->witness->data, finding->witness->len);
+	g_array_unref(finding->witness);
+	finding->witness = whole;
+	finding->recorded = 0;
+}
+
 void finding_free(struct finding *f)
 {
 	if (f == NULL)

@@ -179,6 +179,9 @@ struct finding {
 	bool counted_all;       /* count is exact, not a lower bound */
 	GArray *variables;      /* uint32_t: racy variables, the first pair's first; or NULL */
 	GArray *witness;        /* uint32_t: the complete sequence, the pair last; or NULL */
+	/* The witness begins with so many recorded events, which are not in the array: between
+	 * rungs of the ladder (race_tools.leaves); 0 in reports. */
+	uint32_t recorded;
 	struct proof *proof;    /* VERDICT_IMPOSSIBLE; or NULL */
 	GArray *behind;         /* struct racy_read, of the proof; or NULL */
 	enum open_reason open;  /* of VERDICT_UNKNOWN */
@@ -210,6 +213,8 @@ void append_waited(const struct trace *t, const struct wait *wait, GString *out)
 void append_wait(const struct trace *t, const struct wait *wait, GString *out);
 /* A finding owned by the caller; finding_free. */
 struct finding *finding_new(enum finding_kind kind, uint32_t first, uint32_t second);
+/* Put the recorded events with which the witness begins into it. */
+void finding_complete(struct finding *finding);
 void finding_free(struct finding *finding);
 /* Events that a witness must show: the pair, a deadlock's requests, the begins of a cycle's
  * units. The caller frees it. */

@@ -15,11 +15,13 @@ static bool has_number(const GArray *numbers, uint32_t number)
 	return false;
 }
 
-/* The thread that ended the program by exit, signal or return from main; or NONE. */
+/* The thread that ended the program by exit, signal or return from main; or NONE. Where all
+ * threads come to their own end, nobody did: which was the last one makes no difference. */
 uint32_t explore_ender(const struct exploration *x, const struct plan_run *run)
 {
 	uint32_t status = run->facts.status;
-	if (status == LOG_DEADLOCK || status == LOG_CUT || run->result.timed_out)
+	if (status == LOG_DEADLOCK || status == LOG_CUT || run->result.timed_out ||
+	    has_number(run->facts.ended, run->facts.holder))
 		return NONE;
 	for (uint32_t i = 0; i < x->trace->threads_count; i++)
 		if (x->trace->threads[i].recorded == run->facts.holder)

@@ -73,6 +73,11 @@ void race_tools_end(struct race_tools *own)
 	checker_free(own->checker);
 }
 
+uint32_t race_tools_tails(const struct race_tools *tools)
+{
+	return tools->tails > 0 ? tools->tails : TAILS_LEAST;
+}
+
 struct checker *race_tools_checker(struct race_tools *tools, const struct trace *t,
                                    const struct race_options *options)
 {
@@ -88,5 +93,7 @@ struct m2 *race_tools_m2(struct race_tools *tools, struct trace *t,
 {
 	if (tools->m2 == NULL)
 		tools->m2 = m2_new(t, race_tools_checker(tools, t, options), progress);
+	if (tools->m2 != NULL)
+		m2_tails(tools->m2, tools->leaves ? race_tools_tails(tools) : 0);
 	return tools->m2;
 }

@@ -31,10 +31,16 @@ struct race_tools {
 	enum race_known (*known)(const void *context, uint32_t e1, uint32_t e2,
 	                         uint32_t variable);
 	const void *known_context;
+	/* A witness that can take over more than so many events from the recording does so (0:
+	 * TAILS_LEAST); shorter ones are polished. */
+	uint32_t tails;
+	bool leaves; /* such a witness lacks these events (finding.recorded) */
 };
+enum { TAILS_LEAST = 1 << 17 };
 /* The options' own tools, or `own`, which is emptied: race_tools_end is due. */
 struct race_tools *race_tools_begin(const struct race_options *options, struct race_tools *own);
 void race_tools_end(struct race_tools *own);
+uint32_t race_tools_tails(const struct race_tools *tools);
 struct checker *race_tools_checker(struct race_tools *tools, const struct trace *t,
                                    const struct race_options *options);
 /* NULL when cancelled. */

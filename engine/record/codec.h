@@ -139,7 +139,7 @@ CODEC uint64_t log_short_known(uint64_t delta)
 }
 CODEC bool log_is_short(uint64_t word) /* and one record, no pair */
 {
-	return word >> 62 == LOG_SHORT >> 62;
+	return (int64_t)word < (int64_t)(LOG_SHORT | LOG_PAIR); /* the two highest bits: 10 */
 }
 CODEC unsigned log_short_slot(uint64_t word)
 {

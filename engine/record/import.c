@@ -293,7 +293,7 @@ static void leave_all(struct import *im)
 	for (guint i = 0; i < im->lanes->len; i++) {
 		struct lane *lane = &g_array_index(im->lanes, struct lane, i);
 		if (lane->known && !lane->stuck)
-			import_leave(im, lane, lane->functions->len);
+			import_leave(im, lane, lane->functions.count);
 	}
 }
 
@@ -319,7 +319,7 @@ static void import_release(struct import *im)
 		struct lane *lane = &g_array_index(im->lanes, struct lane, i);
 		if (!lane->known)
 			continue;
-		g_array_free(lane->functions, TRUE);
+		column_free(&lane->functions);
 		g_array_free(lane->chunks, TRUE);
 		g_free(lane->reader);
 		g_free(lane->expanded);

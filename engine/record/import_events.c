@@ -86,6 +86,14 @@ static uint64_t shift_of(struct import *im, uint64_t low, uint64_t size)
 	return im->rebase ? rebase_range(im->rebase, low, size, REBASE_PAGE) : 0;
 }
 
+/* Of those that live the one that begins at the address or nearest below it; NULL: none. */
+static struct block_life *life_below(struct import *im, uint64_t address)
+{
+	GTreeNode *node = g_tree_upper_bound(im->lives, &address);
+	node = node ? g_tree_node_previous(node) : g_tree_node_last(im->lives);
+	return node ? g_tree_node_value(node) : NULL;
+}
+
 static struct block_life *life_new(struct import *im, uint64_t low, uint64_t size,
                                    uint64_t shift, uint32_t region, uint32_t block, bool heap)
 {
@@ -100,10 +108,7 @@ static struct block_life *life_new(struct import *im, uint64_t low, uint64_t siz
 	/* Blocks freed without a record (by the C library) end when their memory is allocated
 	 * again. */
 	for (;;) {
-		uint64_t end = life->high - 1;
-		GTreeNode *node = g_tree_upper_bound(im->lives, &end);
-		node = node ? g_tree_node_previous(node) : g_tree_node_last(im->lives);
-		struct block_life *old = node ? g_tree_node_value(node) : NULL;
+		struct block_life *old = life_below(im, life->high - 1);
 		if (!old || old->high <= low || !old->heap)
 			break;
 		old->dead = true;
@@ -119,9 +124,7 @@ struct block_life *import_life(struct import *im, uint64_t address)
 	struct block_life *life = *slot;
 	if (life && !life->dead && address >= life->low && address < life->high)
 		return life;
-	GTreeNode *node = g_tree_upper_bound(im->lives, &address);
-	node = node ? g_tree_node_previous(node) : g_tree_node_last(im->lives);
-	life = node ? g_tree_node_value(node) : NULL;
+	life = life_below(im, address);
 	if (!life || address >= life->high)
 		return NULL;
 	*slot = life;
@@ -199,9 +202,9 @@ struct lane *import_lane_new(struct import *im, uint32_t id)
 	record_append_thread(id, name);
 	*lane = (struct lane){ .known = true,
 		               .thread = builder_thread(im->b, name->str, name->len),
-		               .functions = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		               .chunks = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
 		               .waits_for = NONE };
+	column_init(&lane->functions, sizeof(uint32_t), NULL, 0);
 	builder_recorded_thread(im->b, lane->thread, id);
 	g_string_free(name, TRUE);
 	return lane;
@@ -367,16 +370,61 @@ void import_crash(struct import *im, const struct log_record *r)
 	}
 }
 
-/* The next accesses of the thread, from its event `ordinal` on. */
-static void add_accesses(struct import *im, struct lane *lane, uint64_t ordinal,
-                         const struct access *accesses, uint32_t count)
+/* Accesses of a thread that are added at once: in the builder's room. */
+enum { BATCH = 256 };
+struct batch {
+	struct import *im;
+	struct lane *lane;
+	struct log_reader *reader; /* of shorts */
+	struct access_room room;
+	uint32_t count; /* of events that are filled in */
+	uint32_t look_count;
+	struct access_look looks[BATCH];
+};
+
+static void begin_batch(struct batch *batch)
 {
+	batch->room = builder_room(batch->im->b);
+	batch->room.count = MIN(batch->room.count, BATCH);
+	if (batch->im->rebase)
+		batch->room.plain = 0; /* they may be addresses */
+	batch->count = 0;
+	batch->look_count = 0;
+}
+
+/* The builder is to look at an event of the batch. */
+static inline void add_look(struct batch *batch, const struct event *e, bool noted, bool valued,
+                            uint64_t value)
+{
+	struct import *im = batch->im;
+	struct access_look *l = &batch->looks[batch->look_count++];
+	l->event = (uint32_t)(e - batch->room.events);
+	l->noted = noted;
+	l->valued = valued;
+	l->value = (int64_t)(im->rebase ? import_value(im, value) : value);
+	if ((uint64_t)l->value >= VALUE_SMALL_END)
+		l->slot = builder_fetch(im->b, l->value);
+}
+
+static inline void put_event(struct event *e, uint32_t place, uint32_t value, uint64_t head)
+{
+	e->target = place;
+	e->aux = value;
+	memcpy((char *)e + sizeof head, &head, sizeof head);
+}
+
+/* The next accesses of the thread. */
+static void end_batch(const struct batch *batch)
+{
+	struct import *im = batch->im;
 	struct error error;
-	for (uint32_t at = 0; at < count; at++) {
-		at += builder_add_accesses(im->b, accesses + at, count - at, &error);
-		if (G_UNLIKELY(at < count))
-			import_refused(im, lane, ordinal + at, &error);
-	}
+	if (batch->count == 0 ||
+	    builder_add_accesses(im->b, batch->count, batch->looks, batch->look_count))
+		return;
+	/* each becomes one at its place in the room or before it */
+	for (uint32_t i = 0; i < batch->count; i++)
+		if (!builder_add(im->b, batch->room.events[i], 0, &error))
+			import_refused(im, batch->lane, batch->lane->ordinal + i, &error);
 }
 
 /* The flags of a record that are part of its site's key. */
@@ -399,21 +447,21 @@ void import_access(struct import *im, struct lane *lane, const struct log_record
 	}
 	struct import_site *site = &im->sites[r->slot];
 	uint64_t where = where_of(im, life, r->size);
-	struct access a = {
-		.head = event_head(&e),
-		.value = r->valued ? (int64_t)import_value(im, r->value) : 0,
-		.place = builder_access_place(im->b, where, offset_of(im, life, r->address),
-		                              &site->site),
-		.valued = r->valued,
-	};
-	a.slot = builder_fetch(im->b, a.value);
-	add_accesses(im, lane, lane->ordinal, &a, 1);
+	struct batch batch;
+	batch.im = im;
+	batch.lane = lane;
+	begin_batch(&batch);
+	e.target = builder_access_place(im->b, where, offset_of(im, life, r->address),
+	                                &site->site);
+	batch.room.events[batch.count++] = e;
+	add_look(&batch, batch.room.events, false, r->valued, r->valued ? r->value : 0);
+	end_batch(&batch);
 	site->key = 0;
 	site->places = 0;
 	if (r->tag == LOG_RMW || r->code >= LOG_RANGE)
 		return;
 	site->key = log_site_key(log_word(r->tag, r->flags & SITE_FLAGS, r->pc), r->code);
-	site->head = a.head & ~(uint64_t)EVENT_THREADS;
+	site->head = event_head(&e);
 	site->life = life;
 	site->where = where;
 }
@@ -427,10 +475,22 @@ static void renew_right(struct import *im, struct lane *lane)
 	lane->lives = im->all_lives->len;
 }
 
+/* Number of consecutive places from `low` on, 1 << step bytes apart, that lie in the life; without
+ * a life, all or none. */
+static uint8_t places_in_row(struct import *im, const struct block_life *life, uint64_t low,
+                             unsigned step)
+{
+	uint64_t end = low + ((uint64_t)LINE_PLACES << step);
+	if (life)
+		return (uint8_t)MIN(LINE_PLACES, ((life->high - low - 1) >> step) + 1);
+	life = life_below(im, end - 1);
+	return !life || life->high <= low ? LINE_PLACES : 0;
+}
+
 /* A place that is not in the line where the site was last, which becomes its line; NONE:
  * import_record has to find it. */
 static __attribute__((noinline)) uint32_t move_site(struct import *im, struct import_site *site,
-                                                    uint32_t right, uint64_t address)
+                                                    const struct lane *lane, uint64_t address)
 {
 	struct block_life *life = site->life;
 	const struct near_line *near = &site->site.near[0];
@@ -438,136 +498,185 @@ static __attribute__((noinline)) uint32_t move_site(struct import *im, struct im
 		return NONE;
 	if (life == NULL || life->dead || address - life->low >= life->high - life->low) {
 		life = import_life(im, address);
-		if (life == NULL)
+		if (life == NULL && im->rebase)
 			return NONE;
 		site->life = life;
 		site->where = where_of(im, life, (uint32_t)site->where);
 	}
-	uint64_t offset = address - life->low;
+	uint64_t low = life ? life->low : 0, offset = address - low;
 	uint32_t place = builder_access_place(im->b, site->where, offset, &site->site);
 	site->places = 0;
+	site->head = (site->head & ~(uint64_t)EVENT_THREADS) | lane->thread;
 	if (near->where == site->where && offset % (uint32_t)site->where == 0) {
-		uint64_t room = life->high - life->low - near->low;
-		site->low = life->low + near->low;
+		site->low = low + near->low;
 		site->noted = builder_noted(im->b, near->first);
 		site->step = (uint8_t)near->step;
-		site->places = (uint8_t)MIN(LINE_PLACES, ((room - 1) >> near->step) + 1);
-		site->right = right;
+		site->places = places_in_row(im, life, site->low, near->step);
+		site->right = lane->right;
 	}
 	return place;
 }
 
-/* The place of an access of a site that was met before; false: it has none yet, or is not known
- * to. `right`: the thread's (renew_right). */
-static inline bool find_place(struct import *im, struct import_site *site, uint32_t right,
-                              uint64_t address, struct access *a)
+/* Which of the places is at the address; not below site.places: none of them. */
+static inline uint64_t site_index(const struct import_site *site, uint64_t address)
 {
 	uint64_t i = address - site->low;
-	i = i >> site->step | i << (-site->step & 63); /* large between two places */
-	if (G_LIKELY(i < site->places && site->right == right)) {
-		a->place = site->site.near[0].first + (uint32_t)i;
-		a->noted = site->noted >> i & 1;
-		return true;
-	}
-	a->noted = false;
-	a->place = move_site(im, site, right, address & LOG_ADDRESS_MASK);
-	return a->place != NONE;
+	return i >> site->step | i << (-site->step & 63); /* large between two places */
 }
 
 /* An access of a thread without a value, at that distance from its site's last. False, and
  * nothing done, where import_record has to. */
-static bool half_again(struct import *im, const struct lane *lane, struct log_reader *reader,
-                       uint64_t half, struct access *a)
+static bool half_again(struct batch *batch, uint64_t half)
 {
+	struct import *im = batch->im;
+	struct log_reader *reader = batch->reader;
+	const struct lane *lane = batch->lane;
 	unsigned slot = log_half_slot(half);
 	struct import_site *site = &im->sites[slot];
 	struct log_site *last = &reader->sites.at[slot];
+	struct event *e = &batch->room.events[batch->count];
 	uint64_t address = (last->address + log_half_offset(half)) & LOG_ADDRESS_MASK;
-	if (site->key != last->key)
-		return false;
-	*a = (struct access){ .head = site->head | lane->thread };
-	if (!find_place(im, site, lane->right, address, a))
+	uint64_t i = site_index(site, address);
+	bool near = i < site->places && site->right == lane->right;
+	uint32_t place = site->site.near[0].first + (uint32_t)i;
+	if (site->key != last->key ||
+	    (!near && (place = move_site(im, site, lane, address)) == NONE))
 		return false;
 	last->address = address;
+	put_event(e, place, 0, site->head);
+	if (!near || !(site->noted >> i & 1))
+		add_look(batch, e, false, false, 0);
+	batch->count++;
 	return true;
 }
 
-/* The records of the next word, which has two: the accesses, up to one that is none or whose
- * site was not met before. */
-static uint32_t next_pair(struct import *im, const struct lane *lane, struct log_reader *reader,
-                          struct access *a)
+/* The records of the next word, which has two, or the second of the last one: the accesses, up
+ * to one that is none or whose site was not met before. */
+static void next_pair(struct batch *batch)
 {
-	uint32_t count = 0;
+	struct log_reader *reader = batch->reader;
 	if (!reader->second) {
 		uint64_t second, first = log_pair_halves(*reader->at, &second);
-		if (!half_again(im, lane, reader, first, a))
-			return 0;
-		count++;
+		if (!half_again(batch, first))
+			return;
 		reader->at++;
 		reader->second = second == LOG_HALF_NONE ? 0 : second | LOG_PAIR;
 	}
-	if (reader->second && half_again(im, lane, reader, reader->second, a + count)) {
-		count++;
+	if (reader->second && batch->count < batch->room.count &&
+	    half_again(batch, reader->second))
 		reader->second = 0;
-	}
-	return count;
 }
 
-/* Adds the next short records in words of their own, or with a value's, as long as they are
- * accesses whose sites were met before. */
-static uint32_t next_shorts(struct import *im, const struct lane *lane,
-                            struct log_reader *reader, struct access *a, uint32_t room)
+/* The value of the short record at *at, from its site's last; moves *at to its last word.
+ * False: the log may end before the value. `small`: as the event's; 0: not known. */
+static inline __attribute__((always_inline)) bool short_value(const uint64_t **at,
+                                                              const uint64_t *end,
+                                                              uint64_t word, uint64_t *value,
+                                                              uint32_t *small)
 {
-	const uint64_t *at = reader->at, *end = reader->end;
-	const struct access *first = a, *last_room = a + room;
-	uint32_t right = lane->right, thread = lane->thread;
-	bool moved = im->rebase != NULL;
-	for (; a < last_room && at < end && log_is_short(*at); at++, a++) {
-		uint64_t word = *at, field = log_short_field(word);
-		unsigned slot = log_short_slot(word);
-		struct import_site *site = &im->sites[slot];
-		struct log_site *last = &reader->sites.at[slot];
-		uint64_t address = last->address + log_short_offset(word), value = last->value;
-		if (G_UNLIKELY(site->key != last->key))
-			break;
-		if (G_UNLIKELY(!find_place(im, site, right, address, a)))
-			break;
-		a->valued = field != LOG_DELTA_UNKNOWN;
-		if (G_LIKELY(field > LOG_DELTA_FOLLOWS))
-			value += log_short_difference(word);
-		else if (field == LOG_DELTA_FOLLOWS && at + 2 < end && (at[1] || at[2]))
-			value = *++at;
-		else if (field == LOG_DELTA_FOLLOWS)
-			break; /* the log may end before the value */
-		a->head = site->head | thread;
-		last->address = address & LOG_ADDRESS_MASK;
-		last->value = value;
-		a->value = (int64_t)(G_UNLIKELY(moved) ? import_value(im, value) : value);
-		if (G_UNLIKELY((uint64_t)a->value >= VALUE_SMALL_END))
-			a->slot = builder_fetch(im->b, a->value);
+	uint64_t field = log_short_field(word);
+	*small = 0;
+	if (G_LIKELY(field > LOG_DELTA_FOLLOWS)) {
+		*value += log_short_difference(word);
+	} else if (field == LOG_DELTA_FOLLOWS) {
+		if (end - *at <= 2 || ((*at)[1] == 0 && (*at)[2] == 0))
+			return false;
+		*value = *++*at;
+	} else {
+		return true;
 	}
-	reader->at = at;
-	return (uint32_t)(a - first);
+	*small = VALUE_INTEGER | (uint32_t)*value;
+	return true;
+}
+
+/* The short record at `at` of a site that is not where it was last: its last word; NULL, and
+ * nothing done, where import_record has to. */
+static __attribute__((noinline)) const uint64_t *far_short(struct batch *batch,
+                                                           const uint64_t *at)
+{
+	struct import *im = batch->im;
+	struct log_reader *reader = batch->reader;
+	uint64_t word = *at;
+	unsigned slot = log_short_slot(word);
+	struct import_site *site = &im->sites[slot];
+	struct log_site *last = &reader->sites.at[slot];
+	struct event *e = &batch->room.events[batch->count];
+	uint64_t address = (last->address + log_short_offset(word)) & LOG_ADDRESS_MASK;
+	uint64_t value = last->value;
+	uint32_t small, place;
+	if (site->key != last->key || !short_value(&at, reader->end, word, &value, &small) ||
+	    (place = move_site(im, site, batch->lane, address)) == NONE)
+		return NULL;
+	last->address = address;
+	last->value = value;
+	put_event(e, place, small, site->head);
+	add_look(batch, e, false, small != 0, value);
+	batch->count++;
+	return at;
+}
+
+/* The next short records of a word of their own, or with a value's, as long as they are
+ * accesses whose sites were met before. (What only other functions need is in the batch, the
+ * loop's own in registers.) */
+static __attribute__((noinline)) void next_shorts(struct batch *batch)
+{
+	const uint64_t *at = batch->reader->at, *end = batch->reader->end;
+	const uint64_t *stop = at + MIN(end - at, batch->room.count - batch->count);
+	struct event *e = &batch->room.events[batch->count];
+	struct import_site *sites = batch->im->sites;
+	struct log_site *lasts = batch->reader->sites.at;
+	uint32_t right = batch->lane->right;
+	uint64_t plain = batch->room.plain;
+	for (; at < stop && log_is_short(*at); at++, e++) {
+		uint64_t word = *at;
+		struct import_site *site = &sites[log_short_slot(word)];
+		struct log_site *last = &lasts[log_short_slot(word)];
+		uint64_t address = last->address + log_short_offset(word), value = last->value;
+		uint64_t i = site_index(site, address);
+		uint32_t small;
+		if (G_UNLIKELY(site->key != last->key || i >= site->places ||
+		               site->right != right)) {
+			batch->count = (uint32_t)(e - batch->room.events);
+			const uint64_t *done = far_short(batch, at);
+			if (done == NULL)
+				break;
+			at = done;
+			continue;
+		}
+		if (G_UNLIKELY(!short_value(&at, batch->reader->end, word, &value, &small)))
+			break;
+		last->address = address; /* may be too large: masked where that counts */
+		last->value = value;
+		put_event(e, site->site.near[0].first + (uint32_t)i, small, site->head);
+		if (G_UNLIKELY(!(site->noted >> i & 1) || value >= plain))
+			add_look(batch, e, site->noted >> i & 1, small != 0, value);
+	}
+	batch->reader->at = at;
+	batch->count = (uint32_t)(e - batch->room.events);
 }
 
 void import_shorts(struct import *im, struct lane *lane, struct log_reader *reader)
 {
-	struct access batch[BATCH + 1];
-	uint32_t count;
+	struct batch batch;
+	batch.im = im;
+	batch.lane = lane;
+	batch.reader = reader;
 	renew_right(im, lane);
 	do {
-		uint32_t more = 1;
-		for (count = 0; count < BATCH && more > 0; count += more) {
+		uint32_t before;
+		begin_batch(&batch);
+		do {
 			bool words = !reader->second && reader->at < reader->end;
-			more = reader->second || (words && *reader->at & LOG_PAIR &&
-			                          *reader->at & LOG_SHORT)
-			               ? next_pair(im, lane, reader, batch + count)
-			               : next_shorts(im, lane, reader, batch + count,
-			                             BATCH - count);
-		}
-		add_accesses(im, lane, lane->ordinal, batch, count);
-		lane->ordinal += count;
-	} while (count >= BATCH);
+			before = batch.count;
+			if (reader->second ||
+			    (words && *reader->at & LOG_PAIR && *reader->at & LOG_SHORT))
+				next_pair(&batch);
+			else
+				next_shorts(&batch);
+		} while (batch.count > before && batch.count < batch.room.count);
+		end_batch(&batch);
+		lane->ordinal += batch.count;
+	} while (batch.count == batch.room.count);
 }
 
 /* The function of an ENTER, cached by its slot. */
@@ -587,7 +696,7 @@ void import_enter(struct import *im, struct lane *lane, const struct log_record 
 	uint64_t high = lane->stack_high & ~(uint64_t)(LOG_FRAME_UNIT - 1);
 	uint64_t shift = lane->stack_shift;
 	bool call = r->address < LOG_CALL_COUNT;
-	g_array_append_val(lane->functions, function);
+	*(uint32_t *)column_push(&lane->functions) = function;
 	im->facts->instrumented += !call;
 	if (!import_event(im, lane,
 	                  (struct event){ .op = OP_ENTER,
@@ -603,10 +712,9 @@ void import_enter(struct import *im, struct lane *lane, const struct log_record 
 
 void import_leave(struct import *im, struct lane *lane, uint64_t frames)
 {
-	for (; frames > 0 && lane->functions->len > 0; frames--) {
+	for (; frames > 0 && lane->functions.count > 0; frames--) {
 		uint32_t function =
-		        g_array_index(lane->functions, uint32_t, lane->functions->len - 1);
-		g_array_set_size(lane->functions, lane->functions->len - 1);
+		        *(uint32_t *)column_at(&lane->functions, --lane->functions.count);
 		import_event(im, lane, (struct event){ .op = OP_LEAVE, .target = function });
 	}
 }

@@ -5,6 +5,7 @@
 #ifndef HEDDLE_IMPORT_PRIVATE_H
 #define HEDDLE_IMPORT_PRIVATE_H
 
+#include "engine/base/column.h"
 #include "engine/trace/weak.h"
 #include "engine/record/decode.h"
 #include "engine/record/name.h"
@@ -23,7 +24,7 @@ struct lane {
 	uint32_t thread; /* in the builder */
 	bool known;
 	uint64_t stack_high, stack_shift;
-	GArray *functions; /* uint32_t strings: the call stack */
+	struct column functions; /* uint32_t strings: the call stack */
 	uint64_t ordinal;
 	uint64_t repeat;   /* index of its last repeat + 1, or 0 (builder_repeat) */
 	GArray *missing;   /* uint32_t strings: open missing calls, or NULL */
@@ -76,8 +77,6 @@ struct import_site {
 };
 _Static_assert(sizeof(struct import_site) == 128,
                "a power of two, as one is looked up for each access");
-
-enum { BATCH = 64 };
 
 struct import {
 	struct builder *b;

@@ -70,21 +70,30 @@ static int wait_for(struct record_options *o, pid_t pid, struct record_result *r
 	return status;
 }
 
+/* Checks of the program, which hold for all of its runs. */
+struct checked {
+	char *path; /* owned; NULL: not checked yet */
+	bool instrumented, clang_name;
+};
+
+static bool check(const struct record_options *o, struct checked *c, struct error *error)
+{
+	return c->path || record_check_program(o->argv[0], &c->path, &c->instrumented,
+	                                       &c->clang_name, error);
+}
+
 /* Starts a run: a fork of the server, or a new process without a server, or when it cannot
  * fork. */
-static bool begin_run(struct record_options *o, int buffer, pid_t *pid,
+static bool begin_run(struct record_options *o, struct checked *c, int buffer, pid_t *pid,
                       struct record_result *result, struct error *error)
 {
-	char *path = NULL;
-	bool clang_name = false;
 	if (o->server && record_server_fork(o->server, o, buffer, pid, result))
 		return true;
 	o->server = NULL;
-	bool good = record_check_program(o->argv[0], &path, &result->instrumented, &clang_name,
-	                                 error) &&
-	            run_launch(o, path, clang_name, buffer, pid, error);
-	g_free(path);
-	return good;
+	if (!check(o, c, error))
+		return false;
+	result->instrumented = c->instrumented;
+	return run_launch(o, c->path, c->clang_name, buffer, pid, error);
 }
 
 static void attend(struct record_options *o, pid_t pid, int buffer,
@@ -125,6 +134,7 @@ static bool has_begun(const struct record_options *o, const struct record_result
 bool record_start(struct record_options *o, pid_t *pid, int *buffer, struct error *error)
 {
 	struct record_result result;
+	struct checked program = { NULL };
 	*pid = -1;
 	*buffer = -1;
 	if (!run_make_log(o->config.log, sizeof(o->config.log), error))
@@ -133,7 +143,9 @@ bool record_start(struct record_options *o, pid_t *pid, int *buffer, struct erro
 	if (!o->config.watchdog_ms)
 		o->config.watchdog_ms = RUN_WATCHDOG;
 	*buffer = run_make_buffer(&o->config, error);
-	if (*buffer >= 0 && begin_run(o, *buffer, pid, &result, error))
+	bool begun = *buffer >= 0 && begin_run(o, &program, *buffer, pid, &result, error);
+	g_free(program.path);
+	if (begun)
 		return true;
 	if (*buffer >= 0)
 		close(*buffer);
@@ -143,25 +155,24 @@ bool record_start(struct record_options *o, pid_t *pid, int *buffer, struct erro
 
 bool record_run(struct record_options *o, struct record_result *result, struct error *error)
 {
-	char *path = NULL;
-	bool clang_name;
+	struct checked program = { NULL };
 	pid_t pid = -1;
 	memset(result, 0, sizeof(*result));
 	/* a file that is no program leaves no log */
-	if (!o->server &&
-	    !record_check_program(o->argv[0], &path, &result->instrumented, &clang_name, error))
+	if ((!o->server && !check(o, &program, error)) ||
+	    !run_make_log(o->config.log, sizeof(o->config.log), error)) {
+		g_free(program.path);
 		return false;
-	g_free(path);
-	if (!run_make_log(o->config.log, sizeof(o->config.log), error))
-		return false;
+	}
 	o->config.version = LOG_VERSION;
 	if (!o->config.watchdog_ms)
 		o->config.watchdog_ms = RUN_WATCHDOG;
 	int buffer = run_make_buffer(&o->config, error);
 	struct passing passing;
 	run_begin_passing(&passing);
-	if (buffer >= 0 && begin_run(o, buffer, &pid, result, error))
+	if (buffer >= 0 && begin_run(o, &program, buffer, &pid, result, error))
 		attend(o, pid, buffer, result);
+	g_free(program.path);
 	run_end_passing(&passing);
 	result->interrupted = run_told(); /* signals are passed on up to here */
 	result->aslr_off = o->config.flags & LOG_ASLR_OFF;

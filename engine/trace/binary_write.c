@@ -217,7 +217,7 @@ static void put_events(struct trace_writer *w, const struct trace *t)
 	for (uint64_t from = 0; from < t->events_count; from += TAPE_BLOCK) {
 		struct tape_stacks stacks = { t->stacks_count ? (uint32_t *)t->stacks + from
 			                                      : NULL,
-			                      t->contexts, t->contexts_count };
+			                      t->contexts, t->contexts_count, false };
 		put_part(w, t->events + from, (uint32_t)MIN(t->events_count - from, TAPE_BLOCK),
 		         &stacks);
 	}
@@ -382,7 +382,7 @@ struct trace_writer *trace_writer_open(const char *path, struct error *error)
 
 void binary_put_pending(struct trace_writer *w, const struct context *contexts, uint64_t count)
 {
-	struct tape_stacks stacks = { w->pending.stacks, contexts, count };
+	struct tape_stacks stacks = { w->pending.stacks, contexts, count, true };
 	put_part(w, w->pending.events, w->pending.count, &stacks);
 	w->pending.count = 0;
 }

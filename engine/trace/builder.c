@@ -223,7 +223,7 @@ uint32_t builder_open_scopes(const struct builder *b)
 	guint open = 0;
 	for (guint i = 0; i < b->states->len; i++) {
 		const struct thread_state *s = AT(b->states, struct thread_state, i);
-		open += s->scopes && !s->wants ? s->scopes->len : 0;
+		open += s->wants ? 0 : (guint)s->scopes.count;
 	}
 	return open;
 }
@@ -334,6 +334,7 @@ struct builder *builder_new(const char *name, const struct trace_options *option
 	b->pending = b->writer ? binary_pending(b->writer) : NULL;
 	b->must = b->writer ? must_maker_new() : NULL;
 	b->marks = b->writer ? g_new(uint16_t, PENDING) : NULL;
+	b->room = b->writer ? NULL : g_new(struct event, ROOM);
 	b->t = trace_new(name);
 	b->warnings = g_ptr_array_new_with_free_func(g_free);
 	builder_begin_integers(b);
@@ -346,6 +347,7 @@ struct builder *builder_new(const char *name, const struct trace_options *option
 	column_init(&b->values_array, sizeof(struct value), NULL, 0);
 	column_init(&b->spots, sizeof(struct spot), NULL, 0);
 	column_init(&b->lines, sizeof(struct line), NULL, 0);
+	column_init(&b->telling.told, sizeof(struct told), NULL, 0);
 #define NEW(member, type) b->member = g_array_new(FALSE, TRUE, sizeof(type))
 	NEW(string_bytes, char);
 	NEW(string_offsets, uint32_t);
@@ -371,7 +373,6 @@ struct builder *builder_new(const char *name, const struct trace_options *option
 	NEW(regions, struct region);
 	NEW(locks, struct lock);
 	NEW(states, struct thread_state);
-	NEW(telling.told, struct told);
 	NEW(telling.accesses, uint8_t);
 #undef NEW
 	uint32_t zero = 0;
@@ -396,7 +397,7 @@ void builder_free(struct builder *b)
 	for (guint i = 0; i < b->locks->len; i++)
 		free_array(AT(b->locks, struct lock, i)->readers);
 	for (guint i = 0; i < b->states->len; i++)
-		free_array(AT(b->states, struct thread_state, i)->scopes);
+		column_free(&AT(b->states, struct thread_state, i)->scopes);
 	builder_free_lines(b);
 	GArray *arrays[] = { b->string_bytes, b->string_offsets, b->meanings,    b->value_lists,
 		             b->threads,      b->objects,        b->messages,    b->blocks,
@@ -419,7 +420,8 @@ void builder_free(struct builder *b)
 	g_free(b->integers.slots);
 	g_free(b->recent_lines);
 	g_free(b->marks);
-	g_array_free(b->telling.told, TRUE);
+	g_free(b->room);
+	column_free(&b->telling.told);
 	g_array_free(b->telling.accesses, TRUE);
 	g_free(b->failure);
 	column_free(&b->events);

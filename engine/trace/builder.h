@@ -79,15 +79,26 @@ struct access_site {
 		uint32_t first, step;
 	} near[2];
 };
-/* A recorded access. `head` is the event's second word, with thread, location, operation and
- * flags: as a number it stays in a register. */
-struct access {
-	uint64_t head;
+/*
+ * Recorded accesses of one thread: the caller fills in their events where there is room for
+ * them, and then has them added. It leaves to the builder the values that are not plain
+ * integers, and the accesses of whose places it does not know that builder_noted has them.
+ */
+struct access_room {
+	struct event *events; /* the builder's, until anything is added */
+	uint32_t count;       /* 1 or more */
+	/* Integers from 0 to below it are the event's value (VALUE_INTEGER), and no address of
+	 * a block. */
+	uint64_t plain;
+};
+/* One of them that the builder has to look at, as its value is no such integer, or its place
+ * not known to be noted. */
+struct access_look {
 	int64_t value;
-	uint64_t slot;  /* builder_fetch's result, for a value with that look-up */
-	uint32_t place; /* builder_access_place */
-	bool valued;
-	bool noted; /* its place is in builder_noted; false when not requested */
+	uint64_t slot;  /* builder_fetch of the value */
+	uint32_t event; /* among those that are added at once */
+	bool valued;    /* the value becomes the event's; else the event has 0 */
+	bool noted;     /* builder_noted has the place */
 };
 /* Key of region and size (in bytes). */
 static inline uint64_t access_where(uint32_t region, uint32_t size)
@@ -109,9 +120,11 @@ uint64_t builder_fetch(const struct builder *b, int64_t integer);
 /* Bit set of the LINE_PLACES places from `first` on (struct near_line) whose accesses the
  * builder need not note any more. */
 uint64_t builder_noted(const struct builder *b, uint32_t first);
-/* Add accesses of one thread; returns the number added: the next one is rejected. */
-uint32_t builder_add_accesses(struct builder *b, const struct access *accesses, uint32_t count,
-                              struct error *error);
+struct access_room builder_room(const struct builder *b);
+/* Add the first events of the room; `looks` ascending by event. False: they are to be checked,
+ * and nothing was added, but they have their values: builder_add takes them one by one. */
+bool builder_add_accesses(struct builder *b, uint32_t count, const struct access_look *looks,
+                          uint32_t look_count);
 uint32_t builder_event_count(const struct builder *b);
 /* An event as it was added, without a writer; its place if it is an access. */
 const struct event *builder_event(const struct builder *b, uint32_t event);

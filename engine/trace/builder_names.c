@@ -34,20 +34,19 @@ static struct trace trace_view(struct builder *b, struct cut *c)
 
 static void tell(struct builder *b, const struct event *e)
 {
-	struct told told = { .event = *e, .id = (uint32_t)b->events.count };
-	told.enter = b->telling.enters;
-	g_array_append_val(b->telling.told, told);
+	*(struct told *)column_push(&b->telling.told) = (struct told){
+		.event = *e, .id = (uint32_t)b->events.count, .enter = b->telling.enters
+	};
 }
 
 static void tell_call(struct builder *b, const struct event *e)
 {
 	struct telling *g = &b->telling;
 	g->frames++;
-	const struct told *last =
-	        g->told->len ? AT(g->told, struct told, g->told->len - 1) : NULL;
+	const struct told *last = g->told.count ? column_at(&g->told, g->told.count - 1) : NULL;
 	if (e->op == OP_LEAVE && last && last->event.op == OP_ENTER &&
 	    last->event.thread == e->thread)
-		g_array_set_size(g->told, g->told->len - 1); /* nothing came of the call */
+		g->told.count--; /* nothing came of the call */
 	else
 		tell(b, e);
 	g->enters += e->op == OP_ENTER;
@@ -192,8 +191,8 @@ void builder_ask_names(struct builder *b, struct cut *c)
 	struct trace view = trace_view(b, c);
 	if (n && n->begin)
 		n->begin(n->context, &view,
-		         (struct telling_of){ (void *)b->telling.told->data,
-		                              b->telling.told->len });
+		         (struct telling_of){ (void *)b->telling.told.data,
+		                              b->telling.told.count });
 	if (n) {
 		name_blocks(b, n, name);
 		name_objects(b, n, name);

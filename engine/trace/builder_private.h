@@ -53,6 +53,8 @@ static inline uint64_t hash_bytes(const char *text, size_t length)
 	return mix(h ^ word);
 }
 
+enum { ROOM = 64 }; /* events of builder.room */
+
 /* -- state --------------------------------------------------------------------------------- */
 
 /* An address range: a named base during one life of a block. */
@@ -122,7 +124,7 @@ struct scope { /* an open scope */
 };
 
 struct thread_state {
-	GArray *scopes; /* struct scope */
+	struct column scopes; /* struct scope; zero: none yet */
 	uint64_t first_line;
 	uint32_t context;
 	bool started, forked, ended, joined, wants;
@@ -174,10 +176,10 @@ struct recent_line {
 
 /* The events that names may depend on (struct told), passed to the namer at the end. */
 struct telling {
-	GArray *told;
-	GArray *accesses; /* uint8_t by block: its accesses in `told`, up to TOLD_ACCESSES */
-	uint32_t enters;  /* ENTERs so far */
-	uint32_t frames;  /* changes with each ENTER and LEAVE */
+	struct column told; /* struct told */
+	GArray *accesses;   /* uint8_t by block: accesses told, up to TOLD_ACCESSES */
+	uint32_t enters;    /* ENTERs so far */
+	uint32_t frames;    /* changes with each ENTER and LEAVE */
 	/* addresses of blocks: the lowest (more than the highest: none), the highest, the bits
 	 * that any has */
 	uint64_t low, high, bits;
@@ -217,6 +219,7 @@ struct builder {
 	struct must_maker *must;     /* of the events that went to the writer; or NULL */
 	uint16_t *marks;             /* those that are pending: struct must_marks; owned */
 	uint32_t marks_count;
+	struct event *room; /* without a writer: builder_room; owned */
 	/* Thread whose accesses need no check, and its state, until another event or PENDING
 	 * accesses have come; NONE. */
 	uint32_t plain;

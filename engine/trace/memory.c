@@ -769,8 +769,8 @@ static void resolve_targets(struct builder *b, const uint32_t *places)
 	struct event *events = (struct event *)(void *)b->events.data;
 	for (uint64_t i = 0; b->writer == NULL && i < b->events.count; i++)
 		resolve_target(places, &events[i]);
-	for (guint i = 0; i < b->telling.told->len; i++)
-		resolve_target(places, &AT(b->telling.told, struct told, i)->event);
+	for (uint64_t i = 0; i < b->telling.told.count; i++)
+		resolve_target(places, &AT(&b->telling.told, struct told, i)->event);
 }
 
 /* A place without accesses gets the value of the place before it, so that the table's

@@ -293,6 +293,13 @@ static uint32_t most_slots(const struct reel *r)
 	return (uint32_t)MIN(r->from.blocks_count, MOST_SLOTS);
 }
 
+/* With `taken`: is the block one that readers are in? One in order may be at the border of two,
+ * looking ahead, and would have each decoded again for each event. */
+static bool is_recent(const struct reel *r, uint32_t block)
+{
+	return block == r->stream || block + 1 == r->stream || block == r->random;
+}
+
 /* With `taken`: a slot for the block, in work. */
 static uint32_t slot_take(struct reel *r, uint32_t block)
 {
@@ -302,10 +309,12 @@ static uint32_t slot_take(struct reel *r, uint32_t block)
 	if (r->used < r->room) {
 		r->used++;
 	} else {
+		uint32_t passed = 0; /* recent ones go where there is no other */
 		do {
 			slot = r->hand;
 			r->hand = (r->hand + 1) % r->used;
-		} while (r->slots[slot].state == SLOT_IN_WORK);
+		} while (r->slots[slot].state == SLOT_IN_WORK ||
+		         (passed++ < r->used && is_recent(r, r->slots[slot].block)));
 		slot_hide(r, slot);
 	}
 	r->slots[slot] = (struct slot){ .block = block, .state = SLOT_IN_WORK };

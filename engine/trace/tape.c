@@ -200,10 +200,14 @@ static uint32_t track_of(struct tape *p, uint32_t thread, bool *is_new)
 	return *slot;
 }
 
+static inline uint32_t kind_slot(uint64_t head)
+{
+	return (uint32_t)(head * HASH_FACTOR >> 32) % SLOTS;
+}
+
 static uint32_t kind_of(struct tape *p, uint64_t head, bool *is_new)
 {
-	uint64_t hash = head * HASH_FACTOR >> 32;
-	uint32_t *slot = &p->kind_slots[hash % SLOTS];
+	uint32_t *slot = &p->kind_slots[kind_slot(head)];
 	*is_new = *slot == 0 || *slot >= p->kind_count || p->kinds[*slot].head != head;
 	if (*is_new) {
 		*slot = p->kind_count++;
@@ -328,32 +332,79 @@ put_operands(struct tape *p, struct track *t, struct kind *k, uint32_t target, u
 	return at;
 }
 
-/* Encodes accesses by the previous event's thread, in the same call, whose kinds are
- * predicted; moves *from behind them. */
-static uint8_t *put_foreseen(struct tape *p, uint32_t track, const struct event *events,
-                             uint32_t *from, uint32_t count, const uint32_t *contexts,
-                             uint8_t *at)
+/* The kind of an access by a thread, of the block's so far; or NULL. */
+static inline struct kind *known_access(struct tape *p, uint64_t word, uint32_t thread)
+{
+	uint64_t head = word & ~THREAD_BITS;
+	uint32_t slot = p->kind_slots[kind_slot(head)];
+	return (word & THREAD_BITS) == thread && slot < p->kind_count &&
+	                       p->kinds[slot].access == head
+	               ? &p->kinds[slot]
+	               : NULL;
+}
+
+/* Accesses of the thread of the event before, in the same call, whose kinds occurred before;
+ * moves *from behind them. `contexts`: to be looked at for each, or NULL. */
+static inline __attribute__((always_inline)) uint8_t *
+put_row(struct tape *p, uint32_t track, const struct event *events, uint32_t *from,
+        uint32_t count, const uint32_t *contexts, uint8_t *at)
 {
 	struct track t = p->tracks[track];
 	struct kind *kinds = p->kinds, *last = &kinds[t.kind];
 	const struct event *e = &events[*from], *end = &events[count];
-	const uint32_t *context = contexts ? &contexts[*from] : NULL;
 	for (; e < end; e++) {
-		uint32_t next = last->next;
-		struct kind *k = &kinds[next];
-		if ((k->access | t.thread) != event_head(e) ||
-		    (context && *context++ != t.context))
-			break;
+		struct kind *k = &kinds[last->next];
+		unsigned kind_code = KIND_FORESEEN, codes;
+		uint64_t word = event_head(e);
 		uint8_t *first = at;
-		unsigned codes;
-		at = put_operands(p, &t, k, e->target, e->aux, at + 1, &codes);
-		*first = (uint8_t)codes;
+		if (contexts && contexts[e - events] != t.context)
+			break;
+		at++;
+		if (G_UNLIKELY((k->access | t.thread) != word)) {
+			if ((k = known_access(p, word, t.thread)) == NULL) {
+				at = first;
+				break;
+			}
+			last->next = (uint32_t)(k - kinds);
+			at = put_number(at, KINDS_FROM + last->next);
+			kind_code = KIND_GIVEN;
+		}
+		at = put_operands(p, &t, k, e->target, e->aux, at, &codes);
+		*first = (uint8_t)(kind_code | codes);
 		last = k;
 	}
 	t.kind = (uint32_t)(last - kinds);
 	p->tracks[track] = t;
 	*from = (uint32_t)(e - events);
 	return at;
+}
+
+/* (Functions of their own: their state is in registers.) */
+static __attribute__((noinline)) uint8_t *put_checked_row(struct tape *p, uint32_t track,
+                                                          const struct event *events,
+                                                          uint32_t *from, uint32_t count,
+                                                          const uint32_t *contexts, uint8_t *at)
+{
+	return put_row(p, track, events, from, count, contexts, at);
+}
+
+static __attribute__((noinline)) uint8_t *put_plain_row(struct tape *p, uint32_t track,
+                                                        const struct event *events,
+                                                        uint32_t *from, uint32_t count,
+                                                        uint8_t *at)
+{
+	return put_row(p, track, events, from, count, NULL, at);
+}
+
+static uint8_t *put_accesses(struct tape *p, uint32_t track, const struct event *events,
+                             uint32_t *from, uint32_t count, const struct tape_stacks *stacks,
+                             uint8_t *at)
+{
+	if (stacks->of && !stacks->by_calls)
+		return put_checked_row(p, track, events, from, count, stacks->of, at);
+	if (stacks->of && stacks->of[*from] != p->tracks[track].context)
+		return at;
+	return put_plain_row(p, track, events, from, count, at);
 }
 
 /* Any event. */
@@ -386,7 +437,7 @@ uint8_t *tape_put(struct tape *p, const struct event *events, uint32_t count,
 	struct encoding n = { p, stacks, p->track, 0 };
 	for (uint32_t i = 0; i < count;) {
 		if (p->track_count)
-			at = put_foreseen(p, n.track, events, &i, count, stacks->of, at);
+			at = put_accesses(p, n.track, events, &i, count, stacks, at);
 		if (i == count)
 			break;
 		at = put_event(&n, &events[i], stacks->of ? stacks->of[i] : 0, at);
@@ -467,35 +518,46 @@ static const uint8_t *get_kind(struct decoding *d, const uint8_t *at)
 	return at;
 }
 
-/* Decodes the thread and the kind of an event that are not both predicted; NULL: malformed. */
-static const uint8_t *get_given(struct decoding *d, unsigned codes, const uint8_t *at)
+/* Decodes the thread and the kind of an event; NULL: malformed. */
+static const uint8_t *get_head(struct decoding *d, unsigned codes, const uint8_t *at)
 {
 	if (codes & OTHER_THREAD && (at = get_track(d, at)) == NULL)
-		return NULL;
-	if (d->p->track_count == 0)
 		return NULL;
 	if (codes & KIND_GIVEN)
 		return get_kind(d, at);
 	d->kind = d->p->kinds[d->p->tracks[d->track].kind].next;
-	return at;
+	return d->kind == 0 ? NULL : at;
 }
 
-/* By code, four bits each: number of bytes that follow, as in target_bytes and value_bytes. */
-enum { TARGET_SIZES = 0x42100, VALUE_SIZES = 0x4210000 };
+/* The distances of an event by its codes: masks of both in the bytes that follow, the second
+ * shifted there; the number of bytes of both (target_bytes, value_bytes). */
+struct distances {
+	uint32_t target, value;
+	uint8_t shift, bytes;
+};
+#define MASK(bytes) ((uint32_t)((UINT64_C(1) << 8 * (bytes)) - 1))
+#define BOTH(t, v) \
+	{ \
+		MASK(t), MASK(v), 8 * (t), (t) + (v) \
+	}
+#define EACH_TARGET(v) \
+	BOTH(0, v), BOTH(0, v), BOTH(1, v), BOTH(2, v), BOTH(4, v), BOTH(0, v), BOTH(0, v), \
+	        BOTH(0, v)
+static const struct distances distances_of[TARGET_CODES * VALUE_CODES] = {
+	EACH_TARGET(0), EACH_TARGET(0), EACH_TARGET(0), EACH_TARGET(0),
+	EACH_TARGET(1), EACH_TARGET(2), EACH_TARGET(4), EACH_TARGET(0),
+};
 
 /* The two distances of an event, which begin at *at; moves it behind them. */
 static inline __attribute__((always_inline)) void
-get_distances(const uint8_t **at, unsigned target_code, unsigned value_code, uint32_t *target,
-              uint32_t *value)
+get_distances(const uint8_t **at, unsigned codes, uint32_t *target, uint32_t *value)
 {
-	unsigned first = (unsigned)TARGET_SIZES >> 4 * target_code & 15;
-	unsigned second = (unsigned)VALUE_SIZES >> 4 * value_code & 15;
+	const struct distances *of = &distances_of[codes >> TARGET_SHIFT];
 	uint64_t word;
 	memcpy(&word, *at, sizeof word);
-	*at += first + second;
-	*target = unzigzag((uint32_t)(word & ((UINT64_C(1) << 8 * first) - 1)));
-	word >>= 8 * first;
-	*value = unzigzag((uint32_t)(word & ((UINT64_C(1) << 8 * second) - 1)));
+	*at += of->bytes;
+	*target = unzigzag((uint32_t)word & of->target);
+	*value = unzigzag((uint32_t)(word >> of->shift) & of->value);
 }
 
 /* Decodes operand and value of an event of that kind from its codes and updates the
@@ -507,7 +569,7 @@ get_operands(struct tape *p, struct track *t, struct kind *k, unsigned codes, co
 	unsigned target_code = codes >> TARGET_SHIFT & (TARGET_CODES - 1);
 	unsigned value_code = codes >> VALUE_SHIFT;
 	uint32_t distance, moved;
-	get_distances(&at, target_code, value_code, &distance, &moved);
+	get_distances(&at, codes, &distance, &moved);
 	distance = target_code == TARGET_STRIDE ? k->stride : distance;
 	uint32_t target = (target_code == TARGET_THREAD ? t->target : k->target) + distance;
 	uint32_t *memory = remembered(p, target), value = k->value + moved;
@@ -547,12 +609,9 @@ static const uint8_t *get_event(struct decoding *d, const uint8_t *at,
                                 const struct tape_places *places, struct event *e)
 {
 	struct tape *p = d->p;
-	unsigned codes = *at++;
-	if (codes & (KIND_GIVEN | OTHER_THREAD))
-		at = get_given(d, codes, at);
-	else
-		d->kind = p->kinds[p->tracks[d->track].kind].next;
-	if (G_UNLIKELY(at == NULL || d->kind == 0))
+	unsigned codes = *at;
+	at = get_head(d, codes, at + 1);
+	if (G_UNLIKELY(at == NULL))
 		return NULL;
 	struct track *t = &p->tracks[d->track];
 	struct kind *k = &p->kinds[d->kind];
@@ -617,11 +676,13 @@ bool tape_decode(struct tape *p, const uint8_t *bytes, size_t length,
 	uint32_t fresh;
 	at = get_number(bytes, &fresh);
 	begin_block(p, fresh);
+	if (count > 0 && (at >= end || !(*at & OTHER_THREAD)))
+		return false;
 	for (uint32_t i = 0, from; i < count;) {
 		from = i;
 		if (G_UNLIKELY(at >= end))
 			return false;
-		if (!(*at & (KIND_GIVEN | OTHER_THREAD)) && p->track_count)
+		if (!(*at & (KIND_GIVEN | OTHER_THREAD)))
 			at = get_foreseen(&d, at, end, places, &i, count, events, stacks->of);
 		if (i == from && at != NULL)
 			at = get_event(&d, at, places, &events[i]);

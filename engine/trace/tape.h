@@ -30,6 +30,7 @@ struct tape_stacks {
 	uint32_t *of; /* by event; encoding only reads it */
 	const struct context *contexts;
 	uint64_t count; /* of contexts */
+	bool by_calls;  /* encoding: ENTER and LEAVE alone change that of a thread */
 };
 
 /* Encoding: a block begins, then its events come in any number of batches. Both return the

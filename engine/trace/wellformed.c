@@ -7,6 +7,7 @@
 #include "engine/trace/storage.h"
 
 #include <stdarg.h>
+#include <wchar.h>
 
 /* -- well-formedness ----------------------------------------------------------------------- */
 
@@ -223,14 +224,14 @@ static bool same_scope(const struct builder *b, const struct event *open, const 
 static bool check_close(const struct refusal *r, const struct event *e)
 {
 	struct builder *b = r->b;
-	GArray *scopes = builder_state(b, e->thread)->scopes;
-	for (guint i = scopes ? scopes->len : 0; i-- > 0;) {
-		const struct scope *s = AT(scopes, struct scope, i);
+	struct column *scopes = &builder_state(b, e->thread)->scopes;
+	for (uint64_t i = scopes->count; i-- > 0;) {
+		struct scope *s = AT(scopes, struct scope, i);
 		if (s->op != opener(e->op))
 			continue;
 		const struct event open = { .target = s->target, .aux = s->aux, .op = s->op };
 		if (same_scope(b, &open, e)) {
-			g_array_remove_index(scopes, i);
+			memmove(s, s + 1, (--scopes->count - i) * sizeof *s);
 			return true;
 		}
 		struct scope_name is = scope_name(b, &open), found = scope_name(b, e);
@@ -251,9 +252,9 @@ static void open_scope(struct builder *b, const struct event *e)
 {
 	struct thread_state *s = builder_state(b, e->thread);
 	struct scope scope = { b->events.count, e->target, e->aux, e->op };
-	if (s->scopes == NULL)
-		s->scopes = g_array_new(FALSE, FALSE, sizeof scope);
-	g_array_append_val(s->scopes, scope);
+	if (s->scopes.element == 0)
+		column_init(&s->scopes, sizeof scope, NULL, 0);
+	*(struct scope *)column_push(&s->scopes) = scope;
 }
 
 static bool check_thread(const struct refusal *r, const struct event *e)
@@ -514,56 +515,57 @@ bool builder_add(struct builder *b, struct event e, uint64_t line, struct error 
 	return add(&r, &e);
 }
 
-/* Accesses of the thread that is plain, as many as may be pending. */
-static void add_plain(struct builder *b, const struct access *accesses, uint32_t count)
+struct access_room builder_room(const struct builder *b)
 {
-	struct pending *p = b->pending;
-	struct event *events = p->events + p->count;
-	uint32_t *stacks = p->stacks + p->count, context = b->plain_state->context;
-	uint64_t before = b->events.count;
-	for (uint32_t i = 0; i < count; i++) {
-		const struct access *a = &accesses[i];
-		uint32_t value = a->valued ? builder_integer_near(b, a->value, a->slot) : 0;
-		const uint64_t words[2] = { a->place | (uint64_t)value << 32, a->head };
-		bool pointer = builder_may_be_block(b, (uint64_t)a->value) && a->valued &&
-		               op_writes((enum op)(a->head >> 48 & 255));
-		memcpy(&events[i], words, sizeof words);
-		stacks[i] = context;
-		if (G_UNLIKELY(i == 0 || !a->noted))
-			builder_mark(b, i);
-		if (G_LIKELY(a->noted && !pointer))
-			continue;
-		struct line *l = builder_line(b, a->place);
-		l->met |= line_bit(a->place);
-		if (pointer || !builder_told(b, l, a->place)) {
-			b->events.count = before + i;
-			builder_tell(b, &events[i]);
-		}
-	}
-	b->events.count = before + count;
-	p->count += count;
-	builder_pending(b);
+	const struct telling *g = &b->telling;
+	const struct pending *p = b->pending;
+	bool low = g->high > 0 && g->low < VALUE_SMALL_END;
+	return (struct access_room){ .events = p ? p->events + p->count : b->room,
+		                     .count = p ? PENDING - p->count : ROOM,
+		                     .plain = low ? g->low : VALUE_SMALL_END };
 }
 
-uint32_t builder_add_accesses(struct builder *b, const struct access *accesses, uint32_t count,
-                              struct error *error)
+/* The value of an event that is about to be added, and what is to be noted of its place; of an
+ * event that need not be checked (`plain`) names and the must-order are told. `number`: of the
+ * first event. */
+static inline void look_at(struct builder *b, struct event *events, const struct access_look *l,
+                           bool plain, uint64_t number)
 {
-	for (uint32_t i = 0; i < count;) {
-		const struct access *a = &accesses[i];
-		uint32_t thread = (uint32_t)a->head & EVENT_THREADS;
-		if (G_LIKELY(thread == b->plain || becomes_plain(b, thread))) {
-			uint32_t part = MIN(count - i, PENDING - b->pending->count);
-			add_plain(b, a, part);
-			i += part;
-			continue;
-		}
-		struct event e = { .target = a->place,
-			           .aux = a->valued ? builder_integer(b, a->value) : 0 };
-		memcpy((char *)&e + sizeof a->head, &a->head, sizeof a->head);
-		builder_line(b, a->place)->met |= line_bit(a->place);
-		if (!builder_add(b, e, 0, error))
-			return i;
-		i++;
+	struct event *e = &events[l->event];
+	bool pointer = l->valued && builder_may_be_block(b, (uint64_t)l->value) &&
+	               op_writes((enum op)e->op);
+	e->aux = l->valued ? builder_integer_near(b, l->value, l->slot) : 0;
+	if (l->noted && !pointer)
+		return;
+	struct line *line = builder_line(b, e->target);
+	line->met |= line_bit(e->target);
+	if (!plain)
+		return;
+	if (l->event > 0 && !l->noted)
+		builder_mark(b, l->event);
+	if (pointer || !builder_told(b, line, e->target)) {
+		b->events.count = number + l->event;
+		builder_tell(b, e);
 	}
-	return count;
+}
+
+bool builder_add_accesses(struct builder *b, uint32_t count, const struct access_look *looks,
+                          uint32_t look_count)
+{
+	struct event *events = builder_room(b).events;
+	uint64_t number = b->events.count;
+	bool plain = events->thread == b->plain || becomes_plain(b, events->thread);
+	if (plain)
+		builder_mark(b, 0);
+	for (uint32_t i = 0; i < look_count; i++)
+		look_at(b, events, &looks[i], plain, number);
+	if (!plain)
+		return false;
+	struct pending *p = b->pending;
+	_Static_assert(sizeof(wchar_t) == sizeof(uint32_t), "numbers are set as characters");
+	wmemset((wchar_t *)p->stacks + p->count, (wchar_t)b->plain_state->context, count);
+	b->events.count = number + count;
+	p->count += count;
+	builder_pending(b);
+	return true;
 }

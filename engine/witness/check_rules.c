@@ -53,19 +53,19 @@ static bool rule_allocated(const struct checker *c, uint32_t e, uint32_t block, 
 	                    "comes before event %u, which allocates its block", alloc);
 }
 
-static bool rule_block(const struct checker *c, uint32_t v, uint32_t e, bool pair,
+static bool rule_block(const struct checker *c, uint32_t block, uint32_t e, bool pair,
                        GString *reason)
 {
-	const struct block *b = &c->t->blocks[c->t->variables[v].block];
+	const struct block *b = &c->t->blocks[block];
 
-	if (!rule_allocated(c, e, c->t->variables[v].block, reason))
+	if (!rule_allocated(c, e, block, reason))
 		return false;
 	if (!pair && b->free != NONE && taken(c, b->free))
 		return check_refuse(c, reason, "rule 6 (freed blocks)", e,
 		                    "comes after event %u, which frees its block", b->free);
 	if (b->alloc != NONE)
 		return true;
-	uint32_t owner = c->f.stack_of[c->t->variables[v].block];
+	uint32_t owner = c->f.stack_of[block];
 	if (owner == NONE || owner == at(c, e)->thread || thread_first(c, owner) == NONE)
 		return true;
 	if (!taken(c, thread_first(c, owner)))
@@ -85,10 +85,14 @@ static bool rule_block(const struct checker *c, uint32_t v, uint32_t e, bool pai
 static bool rule_blocks(const struct checker *c, uint32_t e, bool pair, GString *reason)
 {
 	struct wide run = event_variables(c->t, at(c, e));
+	uint32_t last = NONE;
 
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
-		if (c->t->variables[v].block != NONE && !rule_block(c, v, e, pair, reason))
+		uint32_t block = c->t->variables[v].block;
+
+		if (block != last && block != NONE && !rule_block(c, block, e, pair, reason))
 			return false;
+		last = block;
 	}
 	return true;
 }

@@ -212,13 +212,14 @@ START_TEST(short_records)
 END_TEST
 
 /*
- * Blocks beside each other, of a few bytes, come and go; a short record's access, whose place
- * is found from where its site was last, is of the variables that a long one's at the same
- * address is of, whose place is looked up.
+ * Blocks beside each other, of a few bytes, come and go, and behind them is memory of no block;
+ * a short record's access, whose place is found from where its site was last, is of the
+ * variables that a long one's at the same address is of, whose place is looked up.
  */
 START_TEST(short_places)
 {
 	enum { BLOCKS = 8, APART = 48, STEPS = 3000, LOW = 0x2000 };
+	enum { HIGH = LOW + APART * BLOCKS, END = HIGH + 2000 };
 	struct log l = log_new(LOG_CONTROLLED | LOG_VALUES | LOG_ASLR_OFF);
 	uint64_t at[4] = { LOW, LOW, LOW, LOW }; /* by size code: where its site was last */
 	bool there[BLOCKS] = { false };
@@ -248,7 +249,8 @@ START_TEST(short_places)
 		unsigned code = g_rand_int_range(random, 0, 4);
 		int step = g_rand_int_range(random, 0, 3) ? 1 << code : 1;
 		uint64_t to = at[code] + (g_rand_int_range(random, 0, 9) - 4) * step;
-		to = to < LOW || to >= LOW + APART * BLOCKS ? LOW + APART * b : to;
+		if (to < LOW || to >= END || g_rand_int_range(random, 0, 30) == 0)
+			to = b & 1 ? LOW + APART * b : HIGH + 200 * b;
 		short_record(&l, LOG_READ, 0x108 + 8 * code, code, (int64_t)(to - at[code]), 0);
 		at[code] = to;
 		record(&l, LOG_WRITE, LOG_SMALL, 0x148);

@@ -14,8 +14,10 @@ enum { CONTEXTS = 50, EVENTS = 5000 };
 static struct context contexts[CONTEXTS];
 
 /* Events of some threads: loops over arrays, copies, calls, and now and then anything at all.
+ * `by_calls`: as struct tape_stacks has it.
  */
-static void generate(GRand *random, struct event *events, uint32_t *stacks, uint32_t count)
+static void generate(GRand *random, struct event *events, uint32_t *stacks, uint32_t count,
+                     bool by_calls)
 {
 	uint32_t threads = (uint32_t)g_rand_int_range(random, 1, 6), thread = 0;
 	uint32_t context[6] = { 0 }, value = 1, fresh = 1;
@@ -44,7 +46,7 @@ static void generate(GRand *random, struct event *events, uint32_t *stacks, uint
 		stacks[i] = context[thread];
 		if (e.op == OP_LEAVE)
 			context[thread] = contexts[context[thread]].parent;
-		if (how == 50) /* not its thread's stack by its calls */
+		if (how == 50 && !by_calls) /* not its thread's stack by its calls */
 			stacks[i] = context[thread] = 7;
 		events[i] = e;
 	}
@@ -53,17 +55,21 @@ static void generate(GRand *random, struct event *events, uint32_t *stacks, uint
 START_TEST(decodes_what_was_encoded)
 {
 	GRand *random = g_rand_new_with_seed((guint32)_i);
-	struct tape *encoder = tape_new(), *decoder = tape_new();
+	struct tape *encoder = tape_new(), *careful = tape_new(), *decoder = tape_new();
 	struct event *events = g_new0(struct event, EVENTS),
 	             *again = g_new0(struct event, EVENTS);
 	uint32_t *stacks = g_new0(uint32_t, EVENTS), *same = g_new0(uint32_t, EVENTS);
 	uint8_t *bytes = g_malloc0((EVENTS + 1) * TAPE_EVENT);
+	uint8_t *others = g_malloc0((EVENTS + 1) * TAPE_EVENT);
 	struct tape_places none = { 0 };
 	for (int block = 0; block < 4; block++) {
 		uint32_t count = (uint32_t)g_rand_int_range(random, 1, EVENTS);
-		generate(random, events, stacks, count);
-		bool any = g_rand_boolean(random);
-		struct tape_stacks put = { any ? stacks : NULL, contexts, CONTEXTS };
+		bool any = g_rand_boolean(random), by_calls = g_rand_boolean(random);
+		generate(random, events, stacks, count, by_calls);
+		struct tape_stacks put = { any ? stacks : NULL, contexts, CONTEXTS, false };
+		uint8_t *others_end =
+		        tape_put(careful, events, count, &put, tape_begin(careful, others));
+		put.by_calls = by_calls;
 		struct tape_stacks get = { any ? same : NULL, contexts, CONTEXTS };
 		uint32_t first = count / 3; /* in two parts */
 		uint8_t *end = tape_begin(encoder, bytes);
@@ -72,6 +78,8 @@ START_TEST(decodes_what_was_encoded)
 		end = tape_put(encoder, events + first, count - first, &put, end);
 		size_t length = (size_t)(end - bytes);
 		ck_assert_uint_le(length, (count + 1) * (size_t)TAPE_EVENT);
+		ck_assert_uint_eq(others_end - others, length);
+		ck_assert_mem_eq(bytes, others, length);
 		ck_assert(tape_decode(decoder, bytes, length, &none, count, again, &get));
 		ck_assert_mem_eq(again, events, count * sizeof *events);
 		if (any)
@@ -81,12 +89,14 @@ START_TEST(decodes_what_was_encoded)
 		          !tape_decode(decoder, bytes, length, &none, count - 1, again, &get));
 	}
 	tape_free(encoder);
+	tape_free(careful);
 	tape_free(decoder);
 	g_free(events);
 	g_free(again);
 	g_free(stacks);
 	g_free(same);
 	g_free(bytes);
+	g_free(others);
 	g_rand_free(random);
 }
 END_TEST

@@ -26,11 +26,10 @@ struct ladder {
 	struct trace *beginning;       /* of its trace, as far as witnesses reach; made on
 	                                * demand */
 	struct checker *whole;         /* of that */
-	uint64_t ahead;                /* number of its events that the rung's witnesses will
-	                                * need */
-	bool refused;                  /* a lifted witness was not accepted */
-	GHashTable *told; /* keys of units for which options->found was called; kept when all
-	                   * is done again without the projection */
+	GPtrArray *unlifted; /* races of the projection that are not in the report yet; owned */
+	bool refused;        /* a lifted witness was not accepted */
+	GHashTable *told; /* keys of units that options->found was called for; lives on when
+	                   * all is done again without the projection */
 	const struct race_options *options;
 	const struct progress *progress; /* shows the rung, and the races so far */
 	const struct progress *outer;
@@ -185,6 +184,7 @@ static struct finding *take_finding(const struct ladder *l, struct finding *f, c
 	g->variables = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	merge_variables(l, g, f);
 	g->witness = g_steal_pointer(&f->witness);
+	g->recorded = f->recorded;
 	return g;
 }
 
@@ -194,72 +194,13 @@ static void polish(struct ladder *l, struct finding *f)
 {
 	const uint32_t pair[] = { f->first, f->second };
 
-	if (f->witness == NULL || l->options->pairs_events)
+	if (f->witness == NULL || f->recorded > 0 || l->options->pairs_events)
 		return;
 	GArray *shorter =
 	        witness_polished(race_tools_checker(&l->tools, l->t, l->options), l->t,
 	                         f->note ? CLAIM_C11_RACE : CLAIM_RACE, pair, 2, f->witness);
 	g_array_unref(f->witness);
 	f->witness = shorter;
-}
-
-/* A checker of the whole trace behind a projection, with its first `count` events: later ones
- * cannot be in the witness. Grows by half at least, so that all of them cost at most three
- * times as much as the last. */
-static struct checker *checker_of_whole(struct ladder *l, uint64_t count)
-{
-	const struct check_options check = { 0 };
-	const struct trace *whole = l->projection->whole;
-
-	if (l->beginning == NULL || l->beginning->events_count < count) {
-		uint64_t known = l->beginning == NULL ? 0 : l->beginning->events_count;
-
-		checker_free(l->whole);
-		trace_close(l->beginning);
-		count = MAX(MAX(count, l->ahead), known + known / 2);
-		count = MIN(count, whole->events_count);
-		l->beginning = trace_beginning(whole, count);
-		l->whole = checker_new(l->beginning, &check);
-	}
-	return l->whole;
-}
-
-static uint64_t first_without(const GArray *events)
-{
-	uint32_t last = 0;
-
-	for (guint i = 0; i < events->len; i++)
-		last = MAX(last, g_array_index(events, uint32_t, i));
-	return (uint64_t)last + 1;
-}
-
-/* Lifts a race from the projection to its trace, whose own checker must accept the witness.
- * Events read for this stay in memory, if they are not too many. */
-static void lift(struct ladder *l, struct finding *f)
-{
-	struct projection *p = l->projection;
-
-	if (p == NULL)
-		return;
-	if (p->whole->events_count <= PROJECTION_OPENED)
-		trace_keep_events(p->whole);
-	f->first = p->event[f->first];
-	f->second = p->event[f->second];
-	if (f->witness == NULL) { /* without a witness nothing was checked on the trace: search
-		                   * the whole trace */
-		l->refused |= f->verdict == VERDICT_RACE;
-		l->cancelled |= l->refused;
-		return;
-	}
-	enum claim claim = f->note ? CLAIM_C11_RACE : CLAIM_RACE;
-	uint32_t pair[] = { f->first, f->second };
-	GArray *lifted = projection_lift(p, f->witness, claim == CLAIM_RACE ? 2 : 0);
-	g_array_unref(f->witness);
-	f->witness = lifted;
-	struct checker *whole = checker_of_whole(l, first_without(lifted));
-	l->refused |= !checker_claim(whole, (const uint32_t *)(void *)lifted->data, lifted->len,
-	                             claim, pair, 2, NULL);
-	l->cancelled |= l->refused;
 }
 
 /* Reports a race, once for each unit; events are those of the whole trace. */
@@ -272,40 +213,176 @@ static void tell_race(const struct ladder *l, const struct finding *f)
 		l->options->found(l->options->found_context, f);
 }
 
-/* Add a new race, with its witness within the memory bound. */
+/* Adds the race to the report, with its witness within the memory bound. */
+static void publish(struct ladder *l, struct finding *f)
+{
+	uint64_t length = f->witness == NULL ? 0 : (uint64_t)f->recorded + f->witness->len;
+
+	if (l->witness_events + length > l->options->witness_events)
+		g_clear_pointer(&f->witness, g_array_unref);
+	if (f->witness == NULL) {
+		f->recorded = 0;
+		l->left_out++;
+	} else {
+		l->witness_events += length;
+		if (f->recorded > 0)
+			finding_complete(f);
+	}
+	tell_race(l, f);
+	report_add(l->report, f);
+}
+
+/* Add a new race. One of a projection has to be lifted first. */
 static void add_race(struct ladder *l, uint64_t unit, struct finding *f)
 {
 	polish(l, f);
-	lift(l, f);
-	if (l->refused) {
-		finding_free(f);
-		return;
-	}
-	tell_race(l, f);
-	if (f->witness != NULL &&
-	    l->witness_events + f->witness->len > l->options->witness_events) {
-		g_array_unref(f->witness);
-		f->witness = NULL;
-	}
-	if (f->witness != NULL)
-		l->witness_events += f->witness->len;
-	else
-		l->left_out++;
-	report_add(l->report, f);
 	settle(l, unit, f);
+	if (l->projection == NULL)
+		publish(l, f);
+	else
+		g_ptr_array_add(l->unlifted, f);
 }
 
-/* Makes the checker of the whole trace, once for a rung. */
-static void look_ahead(struct ladder *l, const struct report *r)
+/* -- from the projection to its trace ------------------------------------------------------ */
+
+static enum claim claim_of(const struct finding *f)
 {
-	for (guint i = 0; l->projection != NULL && i < r->findings->len; i++) {
-		const struct finding *f = r->findings->pdata[i];
-		uint32_t last = MAX(f->first, f->second);
-
-		if (f->verdict == VERDICT_RACE)
-			l->ahead = MAX(l->ahead, (uint64_t)l->projection->event[last] + 1);
-	}
+	return f->note ? CLAIM_C11_RACE : CLAIM_RACE;
 }
+
+/* A checker of the trace whose projection there is, which knows its first `count` events: no
+ * later one has a say in a witness. Grows by half at least, so that all of them cost at most
+ * three times what the last one does. */
+static struct checker *checker_of_whole(struct ladder *l, uint64_t count)
+{
+	const struct check_options check = { 0 };
+	const struct trace *whole = l->projection->whole;
+
+	if (l->beginning == NULL || l->beginning->events_count < count) {
+		uint64_t known = l->beginning == NULL ? 0 : l->beginning->events_count;
+
+		checker_free(l->whole);
+		trace_close(l->beginning);
+		count = MIN(MAX(count, known + known / 2), whole->events_count);
+		l->beginning = trace_beginning(whole, count);
+		l->whole = checker_new(l->beginning, &check);
+	}
+	return l->whole;
+}
+
+static uint64_t first_without(const struct finding *f)
+{
+	uint32_t last = f->recorded;
+
+	for (guint i = 0; i < f->witness->len; i++)
+		last = MAX(last, g_array_index(f->witness, uint32_t, i));
+	return (uint64_t)last + 1;
+}
+
+/* Cuts the beginning that the witness has in common with the recording off it. */
+static void leave_recorded(struct finding *f)
+{
+	uint32_t same = 0;
+
+	if (f->recorded > 0)
+		return;
+	while (same + 2 < f->witness->len &&
+	       g_array_index(f->witness, uint32_t, same) == same)
+		same++;
+	g_array_remove_range(f->witness, 0, same);
+	f->recorded = same;
+}
+
+static void lift_witness(struct projection *p, struct finding *f)
+{
+	bool next = claim_of(f) == CLAIM_RACE;
+
+	if (next)
+		leave_recorded(f);
+	GArray *lifted = projection_lift(p, f->witness, next ? 2 : 0, &f->recorded);
+	g_array_unref(f->witness);
+	f->witness = lifted;
+}
+
+static bool accepts(struct checker *whole, const struct finding *f)
+{
+	const uint32_t pair[] = { f->first, f->second };
+	const uint32_t *events = (const uint32_t *)(void *)f->witness->data;
+
+	return claim_of(f) == CLAIM_RACE
+	               ? checker_race_after(whole, f->recorded, events, f->witness->len, pair,
+	                                    NULL)
+	               : checker_claim(whole, events, f->witness->len, CLAIM_C11_RACE, pair, 2,
+	                               NULL);
+}
+
+static int by_recorded(gconstpointer a, gconstpointer b)
+{
+	const struct finding *x = *(const struct finding *const *)a,
+	                     *y = *(const struct finding *const *)b;
+
+	return x->recorded < y->recorded ? -1 : x->recorded > y->recorded;
+}
+
+/* Its own checker must accept the witnesses of the trace: in the order of what they take over
+ * from the recording, which it goes along once. */
+static bool check_lifted(struct ladder *l)
+{
+	g_autoptr(GPtrArray) order = g_ptr_array_copy(l->unlifted, NULL, NULL);
+	uint64_t count = 0;
+	bool good = true;
+
+	for (guint i = 0; i < order->len; i++)
+		count = MAX(count, first_without(order->pdata[i]));
+	g_ptr_array_sort(order, by_recorded);
+	struct checker *whole = checker_of_whole(l, count);
+	for (guint i = 0; i < order->len && good; i++)
+		good = accepts(whole, order->pdata[i]);
+	return good;
+}
+
+static void lift_events(const struct projection *p, struct finding *f)
+{
+	f->first = p->event[f->first];
+	f->second = p->event[f->second];
+}
+
+/* Events that are looked at for witnesses stay in memory, if they are not too many. */
+static void look_at_whole(const struct projection *p)
+{
+	if (p->whole->events_count <= PROJECTION_OPENED)
+		trace_keep_events(p->whole);
+}
+
+/* The races since the last time: to the trace, and to the report. */
+static void lift_races(struct ladder *l)
+{
+	guint count = l->unlifted == NULL ? 0 : l->unlifted->len;
+
+	if (count == 0)
+		return;
+	look_at_whole(l->projection);
+	for (guint i = 0; i < count; i++) {
+		struct finding *f = l->unlifted->pdata[i];
+
+		lift_events(l->projection, f);
+		if (f->witness != NULL)
+			lift_witness(l->projection, f);
+		else /* not kept, so not checked on the trace: search it as a whole */
+			l->refused = true;
+	}
+	l->refused = l->refused || !check_lifted(l);
+	l->cancelled |= l->refused;
+	for (guint i = 0; i < count; i++) {
+		if (l->refused)
+			finding_free(l->unlifted->pdata[i]);
+		else
+			publish(l, l->unlifted->pdata[i]);
+	}
+	g_ptr_array_set_size(l->unlifted, 0);
+}
+
+/* -- the rungs before the last ------------------------------------------------------------- */
 
 static bool take_report(struct ladder *l, const struct rung *rung, struct error *error)
 {
@@ -322,7 +399,6 @@ static bool take_report(struct ladder *l, const struct rung *rung, struct error 
 	if (r == NULL)
 		return false;
 	l->report->candidates += r->candidates;
-	look_ahead(l, r);
 	for (guint i = 0; i < r->findings->len; i++) {
 		struct finding *f = r->findings->pdata[i];
 		uint64_t unit = unit_of(l, f->first, f->second);
@@ -339,6 +415,7 @@ static bool take_report(struct ladder *l, const struct rung *rung, struct error 
 		add_race(l, unit, take_finding(l, f, rung->by));
 	}
 	report_free(r);
+	lift_races(l);
 	return true;
 }
 
@@ -479,6 +556,7 @@ static bool ask_m2(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2)
 		struct finding *f = race_finding(l->t, e1, e2, VERDICT_RACE, "m2");
 
 		f->witness = g_steal_pointer(&witness);
+		f->recorded = m2_recorded(l->m2);
 		note_race(l, unit, f);
 	} else if (verdict == M2_IMPOSSIBLE) {
 		ladder_proofs_keep(l->proofs, e1, e2, proof);
@@ -799,6 +877,7 @@ static void look_at_all(struct ladder *l)
 		                   "candidates"))
 			l->cancelled = true;
 	}
+	lift_races(l);
 }
 
 /* -- the analysis -------------------------------------------------------------------------- */
@@ -858,6 +937,11 @@ static void ladder_release(struct ladder *l)
 	g_free(l->suspects);
 	checker_free(l->whole);
 	trace_close(l->beginning);
+	if (l->unlifted != NULL) {
+		for (guint i = 0; i < l->unlifted->len; i++)
+			finding_free(l->unlifted->pdata[i]);
+		g_ptr_array_free(l->unlifted, TRUE);
+	}
 	projection_free(l->projection);
 }
 
@@ -914,7 +998,8 @@ static void finish(struct ladder *l)
 
 		if (l->options->all_verdicts ||
 		    (l->options->list_unknown && f->verdict == VERDICT_UNKNOWN)) {
-			lift(l, l->others->pdata[i]);
+			if (l->projection != NULL)
+				lift_events(l->projection, l->others->pdata[i]);
 			report_add(l->report, g_ptr_array_remove_index_fast(l->others, i));
 		}
 	}
@@ -951,10 +1036,12 @@ static bool project(struct ladder *l, bool projects)
 	l->projection = projection_new(l->t, l->options->projects_by_order ? NULL : l->suspects,
 	                               l->options->projects_always ? 0 : PROJECTION_LEAST,
 	                               l->progress, &cancelled);
-	if (l->projection != NULL)
+	if (l->projection != NULL) {
 		l->t = l->projection->trace;
-	else
+		l->unlifted = g_ptr_array_new();
+	} else {
 		trace_keep_events(whole);
+	}
 	return !cancelled;
 }
 
@@ -968,10 +1055,10 @@ static bool climb(struct ladder *l, const struct rung *rungs, size_t count, bool
 		good = project(l, projects);
 	if (!good)
 		return error_cancelled(error);
-	for (size_t i = 0; good && any && i < count; i++)
+	for (size_t i = 0; good && any && i < count && !l->refused; i++)
 		good = take_report(l, &rungs[i], error);
 	l->rung = "the rest";
-	if (good && any && (!ladder_init(l) || (look_at_all(l), l->cancelled)))
+	if (good && any && !l->refused && (!ladder_init(l) || (look_at_all(l), l->cancelled)))
 		good = l->refused || error_cancelled(error);
 	if (good && !l->refused)
 		finish(l);
@@ -991,6 +1078,8 @@ struct report *ladder_climb(struct trace *t, const struct race_options *options,
 			            .options = options,
 			            .outer = progress,
 			            .rung = name,
+			            .tools = { .tails = options->projects_always ? 1 : 0,
+			                       .leaves = true },
 			            .with_m2 = count > 0 };
 		const struct progress telling = { tell_rung, &l };
 

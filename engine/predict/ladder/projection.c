@@ -556,12 +556,18 @@ struct reached {
 	uint32_t event; /* in that turn or a later one */
 };
 
-/* Append the events of the thread of `event` before it, from the thread's next one on. */
-static void append_before(const struct projection *p, struct reached *next, uint32_t event,
-                          GArray *to)
+/* Append the events of the thread of `event` before it, from the thread's next one on, which is
+ * not before `from`. */
+static void append_before(const struct projection *p, struct reached *next, uint32_t from,
+                          uint32_t event, GArray *to)
 {
 	const GArray *turns = p->turns[p->whole->events[event].thread];
 
+	if (next->event < from) {
+		next->event = from;
+		next->turn = search_end(i, 0u, turns->len,
+		                        g_array_index(turns, struct turn, i).end <= from);
+	}
 	for (; next->turn < turns->len; next->turn++) {
 		const struct turn *turn = &g_array_index(turns, struct turn, next->turn);
 
@@ -573,11 +579,12 @@ static void append_before(const struct projection *p, struct reached *next, uint
 	}
 }
 
-GArray *projection_lift(struct projection *p, const GArray *sequence, guint pair)
+GArray *projection_lift(struct projection *p, const GArray *sequence, guint pair,
+                        uint32_t *recorded)
 {
 	GArray *lifted = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	g_autofree struct reached *next = g_new0(struct reached, p->whole->threads_count + 1);
-	uint32_t last = 0;
+	uint32_t from = *recorded > 0 ? p->event[*recorded] : 0, last = 0;
 
 	for (guint i = 0; i < sequence->len; i++)
 		last = MAX(last, g_array_index(sequence, uint32_t, i));
@@ -588,7 +595,7 @@ GArray *projection_lift(struct projection *p, const GArray *sequence, guint pair
 		uint32_t event = p->event[g_array_index(sequence, uint32_t, i)];
 		struct reached *own = &next[p->whole->events[event].thread];
 
-		append_before(p, own, event, lifted);
+		append_before(p, own, from, event, lifted);
 		if (i + pair >= sequence->len)
 			continue;
 		g_array_append_val(lifted, event);
@@ -596,5 +603,6 @@ GArray *projection_lift(struct projection *p, const GArray *sequence, guint pair
 	}
 	for (guint i = sequence->len - MIN(pair, sequence->len); i < sequence->len; i++)
 		g_array_append_val(lifted, p->event[g_array_index(sequence, uint32_t, i)]);
+	*recorded = from;
 	return lifted;
 }

@@ -67,6 +67,16 @@ uint32_t m2_refused(const struct m2 *m)
 	return m->refused;
 }
 
+void m2_tails(struct m2 *m, uint32_t least)
+{
+	m->tails = least;
+}
+
+uint32_t m2_recorded(const struct m2 *m)
+{
+	return m->recorded;
+}
+
 bool m2_needs(const struct m2 *m, uint32_t e1, uint32_t e2)
 {
 	uint32_t previous = trace_previous(m->t, e2);
@@ -223,8 +233,14 @@ static uint32_t first_broken(const struct m2 *m, const GArray *open)
 
 /* ---- Sequences ---- */
 
+/* May the witness, if one is wanted, begin with the recording up to the cut? */
+static bool begins_recorded(const struct m2 *m, uint32_t cut, const GArray *witness)
+{
+	return witness == NULL || (m->tails > 0 && cut > m->tails);
+}
+
 /* Does the checker accept the recording up to the cut and then the tail? */
-static bool accepted_after(struct m2 *m, uint32_t cut)
+static bool accepted_after(struct m2 *m, uint32_t cut, GArray *witness)
 {
 	const uint32_t pair[] = { m->e1, m->e2 };
 
@@ -232,6 +248,11 @@ static bool accepted_after(struct m2 *m, uint32_t cut)
 	g_array_append_vals(m->tail, pair, 2);
 	bool good = checker_race_after(m->checker, cut, (const uint32_t *)m->tail->data,
 	                               m->tail->len, pair, NULL);
+	if (good && witness != NULL) {
+		g_array_set_size(witness, 0);
+		g_array_append_vals(witness, m->tail->data, m->tail->len);
+		m->recorded = cut;
+	}
 	g_array_set_size(m->tail, m->tail->len - 2);
 	return good;
 }
@@ -265,16 +286,17 @@ static bool accepted_whole(struct m2 *m, uint32_t cut, GArray *witness)
 	return good;
 }
 
-/* Without a requested witness, the recording up to the cut may be used instead of the cone: the
- * checker has mostly accepted it before. */
+/* The recording up to the cut may be used instead of the cone: the checker has mostly accepted
+ * it before. */
 static bool accepted(struct m2 *m, uint32_t cut, GArray *witness)
 {
-	if (witness != NULL)
-		return accepted_whole(m, cut, witness);
-	if (accepted_after(m, cut))
+	g_autoptr(GArray) scratch = NULL;
+
+	if (begins_recorded(m, cut, witness) && accepted_after(m, cut, witness))
 		return true;
-	g_autoptr(GArray) scratch = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	return accepted_whole(m, cut, scratch);
+	if (witness == NULL)
+		witness = scratch = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	return accepted_whole(m, cut, witness);
 }
 
 /* Set m->tail to the cone's events from the cut on, as recorded. */
@@ -293,7 +315,7 @@ static void recorded_tail(struct m2 *m, uint32_t cut)
 
 /* The recording up to the pair, with the rest of the cone: open sections of stopped threads are
  * completed. */
-static bool recorded_and_closed(struct m2 *m)
+static bool recorded_and_closed(struct m2 *m, GArray *witness)
 {
 	g_autofree uint32_t *prefix = g_memdup2(m->cone.prefix, m->threads * sizeof(uint32_t));
 	bool extended = m->cone.extended, exact = m->cone.exact, good;
@@ -305,7 +327,7 @@ static bool recorded_and_closed(struct m2 *m)
 	good = !m2_in_cone(m, m->e1) && !m2_in_cone(m, m->e2);
 	if (good) {
 		recorded_tail(m, m->e1);
-		good = accepted_after(m, m->e1);
+		good = accepted_after(m, m->e1, witness);
 	}
 	memcpy(m->cone.prefix, prefix, m->threads * sizeof(uint32_t));
 	m->cone.extended = extended;
@@ -316,7 +338,7 @@ static bool recorded_and_closed(struct m2 *m)
 /* Try the cone in recorded order. */
 static bool as_recorded(struct m2 *m, GArray *witness)
 {
-	if (witness == NULL && recorded_and_closed(m))
+	if (begins_recorded(m, m->e1, witness) && recorded_and_closed(m, witness))
 		return true;
 	recorded_tail(m, m->e1);
 	return accepted(m, m->e1, witness);
@@ -456,6 +478,7 @@ enum m2_verdict m2_pair(struct m2 *m, uint32_t e1, uint32_t e2, GArray *witness,
 {
 	enum m2_verdict verdict;
 
+	m->recorded = 0;
 	purse_open(m);
 	verdict = decide(m, e1, e2, witness, proof);
 	purse_close(m);

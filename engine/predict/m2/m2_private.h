@@ -98,6 +98,8 @@ struct m2 {
 	uint32_t small;     /* smaller cuts are treated as 0 (tests set it to 0) */
 	uint64_t work;      /* steps spent on this pair */
 	bool as_recorded;   /* decided by the recorded order */
+	uint32_t tails;     /* m2_tails */
+	uint32_t recorded;  /* m2_recorded */
 	struct m2_purse purse;
 	GArray *tail; /* uint32_t: the linearised window */
 };

@@ -156,8 +156,8 @@ static void give_witness(struct hunt *h, struct finding *f)
 		h->left_out++;
 		return;
 	}
-	f->witness = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), h->witness->len);
-	g_array_append_vals(f->witness, h->witness->data, h->witness->len);
+	f->witness = g_array_copy(h->witness);
+	f->recorded = m2_recorded(h->m2);
 	h->witness_events += h->witness->len;
 }
 

@@ -327,6 +327,7 @@ struct witnesses {
 	uint32_t *limits; /* by thread, for the current witness */
 	GArray *tail;     /* its events after `prefix` */
 	uint32_t prefix;  /* length of the recorded prefix it begins with */
+	const struct race_tools *tools;
 	uint64_t room;    /* bound on events of kept witnesses */
 	uint64_t kept;    /* events in kept witnesses */
 	uint64_t refused, left_out, unpaid;
@@ -348,13 +349,15 @@ static uint32_t whole_prefix(const struct trace *t, const uint32_t *limits)
 	return prefix;
 }
 
-static void append_tail(struct witnesses *w, uint32_t e1, uint32_t e2)
+/* The tail after the longest recorded prefix that the limits allow, or after `from` events,
+ * where these are more. */
+static void append_tail(struct witnesses *w, uint32_t e1, uint32_t e2, uint32_t from)
 {
 	uint32_t end = 0, count = 0;
 
 	for (uint64_t u = 0; u < w->t->threads_count; u++)
 		end = MAX(end, w->limits[u]);
-	w->prefix = whole_prefix(w->t, w->limits);
+	w->prefix = MAX(from, whole_prefix(w->t, w->limits));
 	end = MAX(end, w->prefix);
 	g_array_set_size(w->tail, end - w->prefix + 1);
 	for (uint32_t e = w->prefix; e < end; e++) {
@@ -366,29 +369,27 @@ static void append_tail(struct witnesses *w, uint32_t e1, uint32_t e2)
 	g_array_append_val(w->tail, e2);
 }
 
-static GArray *whole_sequence(const struct witnesses *w)
+static void keep_witness(const struct witnesses *w, struct finding *f)
 {
-	GArray *sequence =
-	        g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), w->prefix + w->tail->len);
-
-	g_array_set_size(sequence, w->prefix);
-	for (uint32_t e = 0; e < w->prefix; e++)
-		g_array_index(sequence, uint32_t, e) = e;
-	g_array_append_vals(sequence, w->tail->data, w->tail->len);
-	return sequence;
+	f->witness = g_array_copy(w->tail);
+	f->recorded = w->prefix;
+	if (!w->tools->leaves || w->prefix <= race_tools_tails(w->tools))
+		finding_complete(f);
 }
 
 /* Steps (effort.h) for a checked event, and for a thread of a closure. */
 enum { CHECKED_EVENT = 4, CLOSED_THREAD = 4 };
 
-/* Set a finding's verdict by one pair; false when the checker refuses. */
-static bool give_witness(struct witnesses *w, struct finding *f, uint32_t e1, uint32_t e2)
+/* Set a finding's verdict by one pair, whose witness takes over at least `from` events from the
+ * recording; false when the checker refuses. */
+static bool give_witness(struct witnesses *w, struct finding *f, uint32_t e1, uint32_t e2,
+                         uint32_t from)
 {
 	const uint32_t pair[2] = { e1, e2 };
 
 	if (!w->build(w->context, e1, e2, w->limits))
 		return false;
-	append_tail(w, e1, e2);
+	append_tail(w, e1, e2, from);
 	effort_more(w->effort, CHECKED_EVENT * w->tail->len);
 	if (!checker_race_after(w->checker, w->prefix, (const uint32_t *)(void *)w->tail->data,
 	                        w->tail->len, pair, NULL))
@@ -397,7 +398,7 @@ static bool give_witness(struct witnesses *w, struct finding *f, uint32_t e1, ui
 	f->second = e2;
 	f->verdict = VERDICT_RACE;
 	if (w->kept < w->room) {
-		f->witness = whole_sequence(w);
+		keep_witness(w, f);
 		w->kept += f->witness->len;
 	} else {
 		w->left_out++;
@@ -408,9 +409,9 @@ static bool give_witness(struct witnesses *w, struct finding *f, uint32_t e1, ui
 static bool give_any(struct witnesses *w, struct finding *f, const struct entry *entry)
 {
 	if (entry == NULL)
-		return give_witness(w, f, f->first, f->second);
+		return give_witness(w, f, f->first, f->second, 0);
 	for (uint32_t i = 0; i < entry->kept; i++) {
-		if (give_witness(w, f, entry->pairs[i][0], entry->pairs[i][1]))
+		if (give_witness(w, f, entry->pairs[i][0], entry->pairs[i][1], 0))
 			return true;
 	}
 	return false;
@@ -460,13 +461,59 @@ static struct ahead *look_ahead(struct witnesses *w, const GPtrArray *all)
 
 	for (guint i = 0; i < all->len; i++) {
 		struct finding *f = g_ptr_array_index(all, i);
-		bool built = effort_more(w->effort, CLOSED_THREAD * w->t->threads_count) &&
+		bool built = f->verdict != VERDICT_RACE &&
+		             effort_more(w->effort, CLOSED_THREAD * w->t->threads_count) &&
 		             w->build(w->context, f->first, f->second, w->limits);
 
 		order[i] = (struct ahead){ f, built ? whole_prefix(w->t, w->limits) : NONE };
 	}
 	qsort(order, all->len, sizeof(*order), by_prefix);
 	return order;
+}
+
+/* Has the ladder a race of the same sites on the same variables? */
+static bool known(const struct witnesses *w, const struct finding *f)
+{
+	const struct race_tools *tools = w->tools;
+
+	for (guint i = 0; tools->known != NULL && i < f->variables->len; i++) {
+		if (tools->known(tools->known_context, f->first, f->second,
+		                 g_array_index(f->variables, uint32_t, i)) != RACE_OF_VARIABLE)
+			return false;
+	}
+	return tools->known != NULL;
+}
+
+static int by_first(const void *a, const void *b)
+{
+	const struct finding *x = ((const struct ahead *)a)->finding,
+	                     *y = ((const struct ahead *)b)->finding;
+
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+/* For pairs late in the trace the first try takes over all that the recording has before: what
+ * other threads did there without need is mostly in nobody's way, and the checker has been through
+ * it. The other findings remain. */
+static bool give_recorded(struct witnesses *w, const GPtrArray *all,
+                          const struct progress *progress)
+{
+	g_autofree struct ahead *order = g_new(struct ahead, all->len + 1);
+	bool done = true;
+
+	for (guint i = 0; i < all->len; i++)
+		order[i].finding = all->pdata[i];
+	qsort(order, all->len, sizeof *order, by_first);
+	for (guint i = 0; i < all->len && done && !w->effort->over; i++) {
+		struct finding *f = order[i].finding;
+
+		done = progress_tick(progress, (double)i / all->len, "witnesses");
+		if (known(w, f))
+			f->verdict = VERDICT_RACE;
+		else if (done && f->first > race_tools_tails(w->tools))
+			give_witness(w, f, f->first, f->second, f->first);
+	}
+	return done;
 }
 
 /* Out of budget for the finding's witness: true when it stays listed. */
@@ -484,15 +531,17 @@ static bool give_all(struct witnesses *w, struct report *report, struct site_rac
                      bool all_verdicts, const struct progress *progress)
 {
 	GPtrArray *all = report->findings;
+	bool done = give_recorded(w, all, progress);
 	struct ahead *order = look_ahead(w, all);
-	bool done = true;
 	guint kept = 0;
 
 	for (guint i = 0; i < all->len; i++) {
 		struct finding *f = order[i].finding;
 
 		done = done && progress_tick(progress, (double)i / all->len, "witnesses");
-		if (done && w->effort->over) {
+		if (f->verdict == VERDICT_RACE) {
+			all->pdata[kept++] = f;
+		} else if (done && w->effort->over) {
 			if (leave_unpaid(w, f, all_verdicts))
 				all->pdata[kept++] = f;
 		} else if (!done || give_any(w, f, entry_of(sites, report->trace, f))) {
@@ -530,6 +579,8 @@ bool report_witnesses(struct trace *whole, struct report *report,
 		.room = options->witness_events,
 		.effort = effort,
 	};
+
+	w.tools = tools;
 
 	if (report->findings->len == 0)
 		return true;
