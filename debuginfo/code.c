@@ -167,8 +167,8 @@ static bool is_zeroing(const cs_insn *i)
 
 enum next { NEXT_GOES_ON, NEXT_OVERWRITES, NEXT_READS };
 
-/* Is it a function that only jumps to the address in a variable, as those by which a program calls
- * the recording runtime? To its caller it is a function of another module. */
+/* Is it a function that only jumps to the address in a variable, as those by which a program
+ * calls the recording runtime? To its caller it is a function of another module. */
 static bool is_stub(const uint8_t *code, size_t count)
 {
 	static const uint8_t marker[] = { 0xf3, 0x0f, 0x1e, 0xfa }; /* endbr64 */

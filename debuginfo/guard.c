@@ -4,9 +4,9 @@
  *
  * The child writes the arrays of its struct debuginfo, sorted, into a memory file, with
  * pointers to strings that are right where the file is mapped at the address of its module's
- * key. There nothing is left to be done, and a page that nobody asks for is not even read;
- * elsewhere the pointers are changed. If the child dies, a second one reads symbols as they are
- * in the file, and a third one these alone, without DWARF.
+ * key. At that address no pointer needs a change, and unused pages are not even read;
+ * elsewhere the pointers are changed. If the child dies, a second one reads symbols as they
+ * are in the file, and a third one these alone, without DWARF.
  */
 #include "debuginfo/private.h"
 #include "engine/base/kept.h"

@@ -73,7 +73,7 @@ static char *separate_places(const char *path, const char *build_id, const char 
 
 /* -- modules ------------------------------------------------------------------------------- */
 
-/* The file: what was read, the places with their 0, this. */
+/* Trailer of the file, after the arrays and the paths with their 0. */
 struct known_tail {
 	uint64_t places; /* bytes */
 	char build_id[129], link[MOST_LINK];

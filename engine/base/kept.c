@@ -18,7 +18,7 @@ struct kept_end {
 	uint64_t sum;
 };
 
-/* Belongs to this user, and nobody else can write it. */
+/* Does the file belong to this user, and can no other user write it? */
 static bool is_ours(int fd, mode_t kind, struct stat *st)
 {
 	return fd >= 0 && fstat(fd, st) == 0 && (st->st_mode & S_IFMT) == kind &&

@@ -23,7 +23,7 @@ struct kept_kind {
 
 /* The bytes under a key, mapped, for kept_release; NULL: not there. */
 const void *kept_take(const struct kept_kind *kind, const char *key, size_t *length);
-/* The same to be written to, in memory alone; at `base` (a multiple of the page size) where
+/* The same, writable, changes in memory alone; at `base` (a multiple of the page size) where
  * that is free, else anywhere. */
 void *kept_take_at(const struct kept_kind *kind, const char *key, void *base, size_t *length);
 /* Maps a file as kept_take_at does: MAP_FAILED, or for munmap. */

@@ -17,7 +17,7 @@ struct awaits {
 	struct numbers *tried;    /* locks that some run tries */
 };
 
-/* What a try sees that fails. */
+/* Value that a failing try sees. */
 enum { SEEN_FAILURE = 21 };
 
 /* -- of one run --------------------------------------------------------------------------- */
@@ -407,7 +407,7 @@ static uint64_t look_number(const uint64_t *states, const struct history *h, uin
 	return history_mix(history_mix(h->threads[thread].who, states[event]), seen);
 }
 
-/* The number of what a step sees, which a round may have. */
+/* Number of the value that a step sees, which a round may have. */
 static uint64_t seen_at(const struct history *h, uint32_t event)
 {
 	return op_fails(h->trace->events[event].op) ? SEEN_FAILURE : h->seen[event];

@@ -290,7 +290,7 @@ static void trace_earlier(struct exploration *x)
 	x->earlier = 0;
 }
 
-/* These runs among the histories, by number, count no more. */
+/* Runs of the histories, by number, that no longer count. */
 static void forget_classes(struct exploration *x, const bool *forgotten)
 {
 	struct numbers *classes = numbers_new();

@@ -15,8 +15,8 @@ static bool has_number(const GArray *numbers, uint32_t number)
 	return false;
 }
 
-/* The thread that ended the program by exit, signal or return from main; or NONE. Where all
- * threads come to their own end, nobody did: which was the last one makes no difference. */
+/* The thread that ended the program by exit, signal or return from main; or NONE. If all
+ * threads come to their own end, no thread did: which one was last makes no difference. */
 uint32_t explore_ender(const struct exploration *x, const struct plan_run *run)
 {
 	uint32_t status = run->facts.status;

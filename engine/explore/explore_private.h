@@ -284,7 +284,7 @@ bool explore_is_refused(const struct exploration *x, const struct plan_run *run,
 struct explore_use {
 	char *key; /* identity: its two places */
 	char *place, *story;
-	bool unlocks; /* of misuses: it may free what another thread holds */
+	bool unlocks; /* of misuses: it may free a lock that another thread holds */
 };
 /* The run's uses, as struct explore_use *; with its scheduled use, if reached, even when the
  * operation did not return (garbage as a lock). */

@@ -124,10 +124,10 @@ uint64_t histories_class(const struct histories *all, uint32_t run);
 bool histories_add(struct histories *all, const struct history *h);
 /* A further number of the class of a known run. */
 void histories_add_class(struct histories *all, uint64_t class_);
-/* By run: did the end of the program cut off threads that in another run go on, where the same
- * thread ends the program after the same steps, and all threads have these and more? Such a run
- * shows nothing that the other does not, and which of them are made depends on the order of
- * the exploration. Owned by the caller. */
+/* By run: did the end of the program cut off threads that in another run continue, where the
+ * same thread ends the program after the same steps, and all threads have these and more? The
+ * other run covers such a run, and which of them are made depends on the order of the
+ * exploration. Owned by the caller. */
 bool *histories_within_others(const struct histories *all);
 /* The number of the last added run. */
 uint32_t histories_last(const struct histories *all);

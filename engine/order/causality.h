@@ -133,7 +133,7 @@ struct sync_region *regions_find(const struct sync_regions *s, uint32_t event);
 /* The same of any event of a kept walk. Looks at the event, which in a trace that is decoded in
  * passes may cost the decoding of its block. */
 struct sync_region *causality_region(const struct causality *c, uint32_t event);
-/* An event of a thread as the source of an edge, in a kept walk. */
+/* Edge source for an event of a thread, in a kept walk. */
 struct edge_source causality_past_point(const struct causality *c, uint32_t event,
                                         uint32_t thread);
 void causality_free(struct causality *c);

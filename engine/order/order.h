@@ -86,8 +86,8 @@ struct clock_view order_past(const struct order *order, uint32_t f, bool unobser
 /* All clocks of the order. */
 const struct clocks *order_clocks(const struct order *order);
 
-/* What is before some events alone, by one walk in memory that does not grow with the trace.
- * `events` is borrowed: ascending, each once. NULL when cancelled. */
+/* Vector clocks of some events alone, by one walk in memory that does not grow with the
+ * trace. `events` is borrowed: ascending, each once. NULL when cancelled. */
 struct order_pasts;
 struct order_pasts *order_pasts_new(struct trace *t, enum order_kind kind,
                                     const uint32_t *events, uint64_t count,

@@ -31,8 +31,8 @@ struct race_tools {
 	enum race_known (*known)(const void *context, uint32_t e1, uint32_t e2,
 	                         uint32_t variable);
 	const void *known_context;
-	/* A witness that can take over more than so many events from the recording does so (0:
-	 * TAILS_LEAST); shorter ones are polished. */
+	/* A witness that can begin with more than this number of recorded events does so (0:
+	 * TAILS_LEAST); shorter ones are reordered for fewer context switches. */
 	uint32_t tails;
 	bool leaves; /* such a witness lacks these events (finding.recorded) */
 };

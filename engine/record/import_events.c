@@ -475,8 +475,8 @@ static void renew_right(struct import *im, struct lane *lane)
 	lane->lives = im->all_lives->len;
 }
 
-/* Number of consecutive places from `low` on, 1 << step bytes apart, that lie in the life; without
- * a life, all or none. */
+/* Number of consecutive places from `low` on, 1 << step bytes apart, that lie in the life;
+ * without a life, all or none. */
 static uint8_t places_in_row(struct import *im, const struct block_life *life, uint64_t low,
                              unsigned step)
 {

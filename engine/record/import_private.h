@@ -41,8 +41,8 @@ struct lane {
 		uint64_t ordinal;
 	} weak;         /* of its next access */
 	uint64_t state; /* the same; 0: not known */
-	/* To what sites know: a number that no other thread has had, and it only while there
-	 * were this many lives (renew_right). */
+	/* Right to use the lines that sites keep: a number that no other thread has had, and
+	 * this thread only while the number of lives was `lives` (renew_right). */
 	uint32_t right, lives;
 	/* -- free mode */
 	GArray *chunks; /* uint64_t offsets */

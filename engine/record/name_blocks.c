@@ -52,7 +52,7 @@ struct candidate { /* a pointer that an access may have gone through */
 #define PARTS_KEPT   16384u
 #define GUESSES_KEPT 4096u
 
-/* What a block's first accesses tell, kept since blocks of one kind have the same. */
+/* Type guessed from a block's first accesses, kept since blocks of one kind have the same. */
 struct guess {
 	uint64_t size; /* of the block; 0: none kept */
 	uint32_t access_count;
@@ -497,7 +497,7 @@ static const struct candidate *best_candidate(struct names *n, uint32_t block)
 	return g->best;
 }
 
-/* "this" tells nothing, nor does what hangs on it: the type's name is better. */
+/* "this" and its members carry no information: the type's name is better. */
 static bool is_this(const char *name)
 {
 	return strcmp(name, "this") == 0 || g_str_has_prefix(name, "this->") ||

@@ -202,7 +202,7 @@ static inline uint32_t block_of(const struct must_places *places, uint32_t place
 	return block;
 }
 
-/* One of a row of events, the i-th, which has the number e; `last`: m->latest's elements. */
+/* The i-th of a row of events, with number e; `last`: m->latest's elements. */
 static inline __attribute__((always_inline)) void
 take_event(struct must_maker *m, const struct must_places *places, const struct event *events,
            uint64_t i, uint32_t e, uint32_t *last)

@@ -293,8 +293,8 @@ static uint32_t most_slots(const struct reel *r)
 	return (uint32_t)MIN(r->from.blocks_count, MOST_SLOTS);
 }
 
-/* With `taken`: is the block one that readers are in? One in order may be at the border of two,
- * looking ahead, and would have each decoded again for each event. */
+/* With `taken`: is the block one that readers are in? A reader in order that looks ahead may
+ * be at the border of two blocks, and would have each decoded again for each event. */
 static bool is_recent(const struct reel *r, uint32_t block)
 {
 	return block == r->stream || block + 1 == r->stream || block == r->random;

@@ -525,9 +525,9 @@ struct access_room builder_room(const struct builder *b)
 		                     .plain = low ? g->low : VALUE_SMALL_END };
 }
 
-/* The value of an event that is about to be added, and what is to be noted of its place; of an
- * event that need not be checked (`plain`) names and the must-order are told. `number`: of the
- * first event. */
+/* Sets the value of an event that is about to be added, and notes its place; an event that
+ * need not be checked (`plain`) is passed to names and the must-order. `number`: of the first
+ * event. */
 static inline void look_at(struct builder *b, struct event *events, const struct access_look *l,
                            bool plain, uint64_t number)
 {

@@ -29,8 +29,8 @@ struct fresh {
 	const struct finding *finding;
 };
 
-/* Note why an analysis is incomplete, each reason once. (Of atomicity a sentence of its own
- * tells.) */
+/* Note why an analysis is incomplete, each reason once. (Atomicity has a sentence of its
+ * own.) */
 static void note_reason(struct checkup *c, const struct report *r)
 {
 	g_autofree char *why = report_why_open(r);

@@ -341,7 +341,7 @@ static void remove_reports(const struct jobs *j)
 	rmdir(j->folder);
 }
 
-/* For what is kept while the command runs; the exit status. */
+/* Prints that the reports cannot be kept while the command runs; the exit status. */
 static int has_no_room(struct error *error)
 {
 	error_set(error, g_get_tmp_dir(), "set TMPDIR to a folder with room",

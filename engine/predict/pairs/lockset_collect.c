@@ -226,8 +226,9 @@ struct counting {
 	struct use *uses; /* by variable */
 	struct table table;
 	struct waiting waiting;
-	uint32_t last; /* of all variables the last `since`: what comes before it is in doubt */
-	bool any;      /* there is such a variable */
+	uint32_t last; /* the latest `since` of a variable: not all accesses before it are
+	                * counted yet */
+	bool any;      /* some variable has a `since` */
 };
 
 static void count(struct counting *c, const struct event *x, uint32_t variable)

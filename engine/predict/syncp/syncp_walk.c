@@ -19,7 +19,7 @@ struct now {
 	uint32_t guard[2]; /* locks held: in any mode, for reads; exclusively, for writes */
 	uint32_t last;     /* its last event */
 };
-/* What holds of all accesses of a variable, whatever became of its history. */
+/* Facts about all accesses of a variable, also if its history is given up. */
 struct overall {
 	uint32_t guard;   /* locks held by all, as variable_use.guard; NONE: no access */
 	uint32_t written; /* enum written, or WRITTEN_FROM + time (epoch >> 32) of the last

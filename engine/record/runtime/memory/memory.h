@@ -98,11 +98,12 @@ void memory_state(struct thread *t, const volatile void *p, unsigned order, uint
  * taken; and the release of one. */
 void memory_acquires(struct thread *t, const volatile void *lock, bool exclusive);
 void memory_releases(struct thread *t);
-/* The same of a try that comes; `taken`: it has succeeded.  `seen`: what of the thread's own it
- * changes when it fails. */
+/* The same of a try that comes; `taken`: it has succeeded. `seen`: the thread's own memory
+ * that it changes when it fails. */
 void memory_tries(struct thread *t, const volatile void *lock, bool exclusive, uint64_t seen,
                   bool taken);
-/* `t` has written plain memory since its last look: what others have seen may have changed. */
+/* `t` has written plain memory since its last look: values that others have seen may have
+ * changed. */
 void memory_wrote(struct thread *t);
 void memory_program(uintptr_t bias); /* of the program's own file */
 

@@ -74,8 +74,8 @@ static bool signalled_outside(const pthread_cond_t *c)
 	return c->__data.__wrefs & SHARED && memory_outside(c);
 }
 
-/* The scheduler steps aside until a thread of any process has signalled it.  The mutex is free
- * meanwhile: who waits for it looks again. */
+/* The scheduler steps aside until a thread of any process has signalled it. The mutex is free
+ * meanwhile: threads that wait for it try again. */
 static int cond_await(struct thread *t, pthread_cond_t *c, pthread_mutex_t *m, bool timed,
                       uint64_t deadline, uintptr_t pc)
 {

@@ -36,8 +36,8 @@ static const struct robust_list_head *held_robust(void)
 	return head != NULL && head->list.next != &head->list ? head : NULL;
 }
 
-/* The kernel gives them back when the thread is gone (which whoever comes next waits for), and
- * who waits for them gets them. */
+/* The kernel releases them when the thread is gone (the next thread waits for that), and
+ * threads that wait for them get them. */
 static void leave_robust(const struct robust_list_head *head)
 {
 	const uintptr_t priority = 1; /* a bit of the pointer: inherits priority */
