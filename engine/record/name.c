@@ -28,10 +28,10 @@ static void append_first_function(struct names *n, uint32_t location, GString *n
 		g_string_append(name, "unknown");
 }
 
-/* "local@worker+96": the function in whose frame the byte lay when another thread touched it, else
- * the function of the first access; and the offset in the stack, down from the highest variable
- * there. (Not from the stack's end: above main lie the arguments and the environment, and the name
- * must not depend on them.) variable: NONE: of an object. */
+/* "local@worker+96": the function in whose frame the byte lay when another thread touched it,
+ * else the function of the first access; and the offset in the stack, down from the highest
+ * variable there. (Not from the stack's end: above main lie the arguments and the environment,
+ * and the name must not depend on them.) variable: NONE: of an object. */
 static void append_stack(struct names *n, uint32_t variable, uint32_t stack, uint64_t address,
                          uint32_t location, GString *name)
 {

@@ -46,7 +46,7 @@ struct sequential {
 	int n, items[ROOM];
 };
 
-/* What an invocation returns; *can: may it be called in this state? */
+/* Returns an invocation's result; *can: may it be called in this state? */
 static int perform(struct sequential *s, int kind, uint32_t method, int a, int b, bool *can)
 {
 	int old = s->n;
@@ -260,7 +260,7 @@ static void convert(const struct example *x, const struct spec_object *o,
 
 static uint64_t yes, no, undecided, pending_no, shrunk, divided;
 
-/* The order explains what it has, and respects time. */
+/* The order explains the results of its invocations, and respects real time. */
 static void check_order(const struct example *x, const struct linear_result *r)
 {
 	struct sequential s = new_object(x->kind);

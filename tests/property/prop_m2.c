@@ -132,7 +132,7 @@ static uint32_t site_of(const struct trace *t, uint32_t e)
 	return t->locations[t->events[e].location].site;
 }
 
-/* Is (e, f) what the finding stands for? */
+/* Does the finding represent (e, f)? */
 static bool covers(const struct trace *t, const struct finding *x, uint32_t e, uint32_t f,
                    bool by_events)
 {
@@ -154,7 +154,7 @@ static bool names_variable(const struct finding *x, uint32_t v)
 	return false;
 }
 
-/* NULL when what the report says of one pair is right. */
+/* NULL if the report is right about one pair, else the fault. */
 static const char *judge_pair(const struct trace *t, const struct report *r, uint32_t e,
                               uint32_t f, bool race, bool by_events)
 {

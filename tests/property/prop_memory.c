@@ -103,7 +103,8 @@ static bool is_open(const struct litmus *l, const struct litmus_op *op)
 }
 
 /* May a thread wait for ever? For a post or signal that does not come, or at a barrier where
- * who meets whom is open; locks are all unlocked, but by who waits. */
+ * the schedule decides which threads meet; all locks are unlocked, except by waiting
+ * threads. */
 static bool may_block(const struct litmus *l)
 {
 	for (uint32_t t = 0; t < l->threads; t++)

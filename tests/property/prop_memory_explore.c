@@ -138,7 +138,7 @@ static char *ops_text(struct litmus *l, const struct litmus_op *wait,
 struct expected {
 	const struct litmus *l;
 	const struct litmus_op *wait; /* or NULL */
-	/* Of the same thread, or NULL: it reads what the second one after it does. */
+	/* Of the same thread, or NULL: it reads the same as the second one after it. */
 	const struct litmus_op *snapshot;
 	uint32_t waiter; /* its thread */
 	bool status[STATUSES];

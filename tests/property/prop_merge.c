@@ -32,8 +32,8 @@ static struct report_file *find(struct trace *t, const struct race_options *race
 	return file;
 }
 
-/* What the solver has answered before decides which of several witnesses it finds; and a proof
- * may be that for an earlier place of the same stretches, which may be in another shard. */
+/* The solver's earlier answers decide which of several witnesses it finds; and a proof may be
+ * that for earlier events of the same regions, which may be in another shard. */
 static bool may_differ(const json_t *f, const char *key)
 {
 	if (filed_is_found(f))

@@ -49,7 +49,7 @@ static bool runs(const struct program *p, const struct machine *m, int u)
 	}
 }
 
-/* Take the thread's step; what it does is appended to `text`, if not NULL. */
+/* Take the thread's step, and append it to `text`, if not NULL. */
 static void step(const struct program *p, struct machine *m, struct choice s, GString *text)
 {
 	int u = s.thread;
@@ -220,7 +220,7 @@ static struct machine begin(void)
 	return (struct machine){ .owner = { -1, -1 } };
 }
 
-/* What each thread does and sees, thread by thread. */
+/* Actions and observations of each thread, thread by thread. */
 static char *class_of(const struct program *p, int x, const char *text)
 {
 	GString *class = g_string_new(NULL);
@@ -374,7 +374,7 @@ static bool judge(const struct tree *tree)
 			        &g_array_index(r->points, struct explore_point, k);
 			point = at->error == i ? at : point;
 		}
-		/* where no execution passes there is none */
+		/* no execution reaches it, so no class */
 		if (g_hash_table_size(tree->classes) == 0) {
 			if (point != NULL)
 				return false;

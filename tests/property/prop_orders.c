@@ -218,7 +218,7 @@ static void make_locks(struct naive *x)
 	}
 }
 
-/* A failed try has seen who held the lock, or the takes that left no count. */
+/* A failed try observes the lock's acquire, or the takes that left no count. */
 static void make_tries(struct naive *x, uint32_t e)
 {
 	int64_t count;
@@ -416,7 +416,7 @@ static struct relation relation_of(const struct naive *x, enum order_kind kind)
 	return r;
 }
 
-/* What is before f when what f itself reads orders nothing. */
+/* Events before f if f's own observation orders nothing. */
 static set unobserved(const struct naive *x, enum order_kind kind, const struct relation *r,
                       uint32_t f)
 {
@@ -521,8 +521,8 @@ static void compare_orders(uint64_t seed, struct trace *t, const struct naive *x
 	order_free(order);
 }
 
-/* What is before either, in the order of the trace, must be a correct reordering; it is none
- * where the recording itself uses a block that it has freed. */
+/* The events before either, in the order of the trace, must be a correct reordering; they are
+ * none where the recording itself uses a block that it has freed. */
 static bool shb_witnessed(const struct naive *x, const struct relation *r, uint32_t e,
                           uint32_t f)
 {

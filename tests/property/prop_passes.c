@@ -31,7 +31,7 @@ static char *make_gap(void)
 	return g_string_free(text, FALSE);
 }
 
-/* The events of a trace's text with gaps between some of them, after its directives. */
+/* A trace's text with unrelated events between some of its events, after its directives. */
 static char *apart(const char *text, uint64_t seed)
 {
 	g_autofree char *gap = make_gap();

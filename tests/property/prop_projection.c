@@ -39,7 +39,7 @@ static bool same(struct trace *t, bool events, bool by_order, uint64_t witness_e
 	return good;
 }
 
-/* Pairs of places that were told as found, and whether one was told again. */
+/* Pairs of places reported as found, and whether one was reported twice. */
 struct told {
 	const struct trace *t;
 	GHashTable *pairs;
@@ -57,7 +57,7 @@ static void tell(void *context, const struct finding *race)
 	                                 (gpointer)(uintptr_t)(MIN(a, b) << 32 | MAX(a, b)));
 }
 
-/* Each race is told once, also where the projection is given up after some. */
+/* Each race is reported once, also where the projection is given up after some. */
 static bool told_once(struct trace *t, uint64_t witness_events)
 {
 	struct told told = { t, g_hash_table_new(NULL, NULL), false };

@@ -89,7 +89,7 @@ static uint64_t compare(uint64_t seed, bool ecl)
 	ck_assert_msg(races == g_hash_table_size(expected),
 	              "seed %" G_GUINT64_FORMAT ": %u races found of %u", seed,
 	              r->findings->len, g_hash_table_size(expected));
-	/* What streams keeps less; it must find a race on exactly the same traces. */
+	/* The streaming analysis keeps less; it must find a race on exactly the same traces. */
 	struct report *sites = rd2_find(m, &(struct rd2_options){ 0 }, NULL, &error);
 	ck_assert_msg((sites->findings->len > 0) == (races > 0), "seed %" G_GUINT64_FORMAT,
 	              seed);

@@ -62,7 +62,8 @@ static char *missing_text(uint64_t seed)
 
 /* -- calls put into a random trace of everything ------------------------------------------ */
 
-/* What a call may reach: a name of the trace, or a piece of one, or no address at all. */
+/* Append memory that a call may reach: a name of the trace, or a piece of one, or no address
+ * at all. */
 static void append_reach(GRand *r, const struct trace *t, GString *out)
 {
 	const char *name = "x0";
@@ -228,7 +229,7 @@ static const char *touched(const struct trace *t, uint32_t e, uint32_t i)
 	               : NULL;
 }
 
-/* An access to what the call may reach: the address itself or a part of it. */
+/* Is it an access to memory that the call may reach: the address itself or a part of it? */
 static bool call_reaches(const struct trace *t, uint32_t miss, const char *name)
 {
 	for (uint32_t i = 0; i < reach_count(t, miss); i++) {

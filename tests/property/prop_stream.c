@@ -3,8 +3,9 @@
  * are long enough for every deferred step, sweep and look-up of theirs, against the orders
  * that are kept as a whole (which prop_orders.c compares with the definitions).
  *
- * Each event has a site of its own, so what the pass reports are pairs of events: each must be
- * unordered, and each event that is second in an unordered pair must be second in one of them.
+ * Each event has a site of its own, so the pass reports pairs of events: each must be
+ * unordered, and each event that is second in an unordered pair must be second in one of
+ * them.
  */
 #include "engine/predict/pairs/pairs.h"
 #include "engine/trace/builder.h"

@@ -207,7 +207,7 @@ static bool step_channel(struct program *p, int u, char op)
 	if (op == '?') /* is there anything? */
 		return (p->received == p->sent || emit_message(p, u, "tryrcv", p->received)) &&
 		       go_on(r);
-	if (op == '&') /* somebody else may write to it */
+	if (op == '&') /* another process may write to it */
 		return emit(p, u, "snd(pipe:1.10.shared)", 0) && go_on(r);
 	if (p->closes > 0)
 		return go_on(r);
@@ -215,7 +215,7 @@ static bool step_channel(struct program *p, int u, char op)
 	return emit(p, u, "snd(pipe:1.9.close)", 0) && go_on(r);
 }
 
-/* What is done once takes a lock, unless its thread has it. */
+/* A once-function takes a lock, unless its thread has it. */
 static bool step_once(struct program *p, int u)
 {
 	struct runner *r = &p->thread[u];
@@ -437,7 +437,7 @@ static uint32_t mask_of(const struct finding *f)
 	return mask;
 }
 
-/* A witness with something dropped, swapped or replaced, or another request. */
+/* A witness with an event dropped, swapped or replaced, or with another request. */
 static bool judge_mutant(const struct trace *t, const struct finding *f, GRand *random)
 {
 	GArray *s = g_array_copy(f->witness), *request = g_array_copy(f->requests);

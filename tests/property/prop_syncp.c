@@ -226,8 +226,9 @@ int main(void)
 		struct random_options options = shape(seed);
 		struct trace *t = random_trace(seed, &options);
 
-		/* SyncP's closure has no word for what a failed try needs, nor for what must
-		 * stay out of the witness because its block is freed: there it may miss. */
+		/* SyncP's closure does not express the requirements of a failed try, nor
+		 * events kept out of the witness because their block is freed: there it may
+		 * miss races. */
 		races += compare(seed, t, !options.blocks && !options.tries);
 		without_time(seed, t, seed % 4 < 2 ? ANALYSIS_SYNCP : ANALYSIS_SHB);
 		trace_close(t);

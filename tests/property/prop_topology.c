@@ -111,7 +111,7 @@ static void remove_component(struct topology *t, struct naive *n, int v)
 		bool entered = false;
 		for (int j = 0; j < n->count; j++)
 			entered |= gone[j] && n->edge[j][i];
-		/* of a component that several edges enter, only some may be told */
+		/* of a component that several edges enter, only some may be reported */
 		NEED(!told[i] || (entered && !gone[i]));
 		bool any = !entered || gone[i];
 		for (int j = 0; j < n->count; j++)

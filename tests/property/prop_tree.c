@@ -107,7 +107,7 @@ static bool agrees(struct trace *t, enum tree_rule rule, enum analysis analysis)
 
 /* -- the definition, by looking at all events before -------------------------------------- */
 
-/* What is counted as a send or a receive. */
+/* Does the operation count as a send or a receive? */
 static bool is_message(enum op op)
 {
 	static const enum op messages[] = { OP_FORK,   OP_JOIN,      OP_WAIT,   OP_WAKE,

@@ -240,7 +240,7 @@ static uint32_t any_store(GRand *r, const struct claim_of *c, uint32_t line)
 	return NONE;
 }
 
-/* Changes it by chance; whether there was anything to change. */
+/* Changes it at random; false: it has nothing to change. */
 static bool change(GRand *r, enum change how, struct claim_of *c)
 {
 	uint32_t i = below(r, c->count), line = c->sequence[i];
@@ -262,7 +262,7 @@ static bool change(GRand *r, enum change how, struct claim_of *c)
 
 /* ---- which model a run needs ---- */
 
-/* What all graphs of a program read under a model, by values, and by their stores. */
+/* The reads of all graphs of a program under a model, by values, and by their stores. */
 struct readings {
 	GHashTable *values, *stores; /* char *, owned */
 };
@@ -352,7 +352,7 @@ static int check_need(const struct trace *t, const struct memory_graph *g,
 	return failed;
 }
 
-/* What two events rest on: all that is before them by po and rf, and itself a run. */
+/* The past of two events: all events before them by po and rf; it is a run itself. */
 static int check_past(GRand *r, const struct trace *t, const struct claim_of *c)
 {
 	uint32_t of[2] = { below(r, c->count), below(r, c->count) }, expected = 0;
@@ -649,9 +649,9 @@ static int check_tso(GRand *r, const struct litmus *l)
 	return failed;
 }
 
-/* Every store leaves the same value, so that any could be what a load reads; in some programs
- * all is seq_cst, or the fences alone, or fences acquire and release and all else is relaxed.
- */
+/* Every store leaves the same value, so that a load could read any of them; in some programs
+ * all is seq_cst, or the fences alone, or fences acquire and release and all else is
+ * relaxed. */
 static void make_equal(struct litmus *l, int kind)
 {
 	static const enum memory_order_kind accesses[] = { 0, ORDER_SEQ_CST, ORDER_RLX,

@@ -126,8 +126,8 @@ static char *with(uint32_t wide_from, struct trace *t, int what, bool events)
 	                                : orders(t, what - ANALYSIS_COUNT - 1);
 }
 
-/* The trace after so many threads that do nothing, so that trees are higher and the threads
- * lie in several of their parts. */
+/* The trace preceded by `idle` threads without events, so that trees are higher and the
+ * threads lie in several of their parts. */
 static struct trace *after_idle(struct trace *t, uint32_t idle)
 {
 	GString *text = g_string_new(NULL), *all = g_string_new(NULL);

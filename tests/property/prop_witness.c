@@ -199,7 +199,7 @@ static void add_edges(const struct trial *x, const uint32_t *s, uint32_t i, uint
 	if (!is_access(x, s[i]) || !is_access(x, s[j]) ||
 	    !(op_writes(a->op) || op_writes(b->op)))
 		return;
-	struct wide p = event_variables(x->t, a); /* no part of what is wide is in a set */
+	struct wide p = event_variables(x->t, a); /* no part of a wide access is in a set */
 	struct wide q = event_variables(x->t, b);
 	if (p.count != 1 || q.count != 1 || p.first != q.first ||
 	    written_between(x, s, i, j, p.first))
@@ -461,7 +461,7 @@ START_TEST(races)
 	}
 	coverage_add("witnesses of races", tally.found[CLAIM_RACE]);
 	coverage_add("witnesses of C11 races", tally.found[CLAIM_C11_RACE]);
-	/* what the default seeds have; others may lack a rare case */
+	/* the default seeds have these; others may lack a rare case */
 	if (mix_default()) {
 		ck_assert_uint_gt(tally.found[CLAIM_RACE], 2 * traces());
 		ck_assert_uint_gt(tally.found[CLAIM_C11_RACE], traces() / 200);

@@ -30,7 +30,7 @@ struct generator {
 	int owner[MAX_OBJECTS];                         /* of each lock, -1 free */
 	bool destroyed[MAX_OBJECTS];                    /* and not taken since */
 	int depth[MAX_OBJECTS];                         /* re-entrant acquires of it */
-	bool reader[MAX_OBJECTS][MAX_THREADS];          /* who holds it shared */
+	bool reader[MAX_OBJECTS][MAX_THREADS];          /* threads that hold it shared */
 	int semaphore, messages, received, block_state; /* 0 none, 1 allocated, 2 freed */
 	int block_owner;                                /* of the lock in the block, -1 free */
 	int round, arrived, departed;                   /* of the barrier */
@@ -131,7 +131,7 @@ static bool step_atomic(struct generator *g, int t)
 	int kind = below(g, 4);
 	const char *order = orders[below(g, 5)];
 
-	if (chance(g, 15)) /* what a data race with an atomic needs */
+	if (chance(g, 15)) /* a data race with an atomic needs these */
 		return access_plain(g, t, "a", 30);
 	if (g->options->values && kind < 3)
 		return step_atomic_value(g, t, kind, order);
@@ -144,7 +144,7 @@ static bool step_atomic(struct generator *g, int t)
 	return emit(g, t, "ar(a);%s", chance(g, 50) ? "rlx" : "acq");
 }
 
-/* What makes an acquire one that could have failed. */
+/* The suffix of an acquire that could have failed. */
 static const char *try_word(struct generator *g)
 {
 	return g->options->tries && chance(g, 30) ? "try" : "";
@@ -198,7 +198,7 @@ static bool step_try(struct generator *g, int t)
 	return emit(g, t, "tryfail(l%d)", l);
 }
 
-/* An object that nobody holds, or is in, ends; it may be used again after that. */
+/* Destroy an object that no thread holds or is in; it may be used again after that. */
 static bool step_destroy(struct generator *g, int t)
 {
 	const struct random_options *o = g->options;
@@ -269,7 +269,7 @@ static bool step_condition(struct generator *g, int t)
 	return emit(g, t, r->timed ? "wait(c);timed" : "wait(c)");
 }
 
-/* What a thread in a wait does: give up the lock, be woken, take the lock again. */
+/* A step of a thread in a wait: release the lock, be woken, take the lock again. */
 static bool step_waiting(struct generator *g, int t)
 {
 	struct runner *r = &g->thread[t];
@@ -391,8 +391,8 @@ static bool step_invocation(struct generator *g, int t)
 	return emit(g, t, "call(o0.put,%d)", below(g, 2));
 }
 
-/* Events that say something of a thread and have no effect: functions, units of work, calls
- * that were not recorded, branches, misuse. */
+/* Events that describe a thread and have no effect: functions, units of work, calls that were
+ * not recorded, branches, misuse. */
 static bool step_marker(struct generator *g, int t)
 {
 	static const char kinds[] = "fum",
@@ -434,7 +434,7 @@ static bool step_want(struct generator *g, int t)
 	return emit(g, t, "want(%c)", "scb"[below(g, 3)]);
 }
 
-/* What threads waited for when the recording ended. */
+/* Requests that still waited when the recording ended. */
 static void emit_wants(struct generator *g)
 {
 	for (uint32_t t = 0; t < g->options->threads && g->count < g->options->events; t++) {

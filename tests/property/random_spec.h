@@ -42,8 +42,8 @@ void random_case_release(struct random_case *c);
  * transitive. */
 void close_relation(bool (*order)[RANDOM_MOST_EVENTS], uint32_t n);
 /*
- * The main function of a test against a definition.  `compare` checks one seed and returns
- * what it saw of what matters, of which there must be more than `least` in all seeds.
+ * The main function of a test against a definition. `compare` checks one seed and returns the
+ * number of interesting cases it had; all seeds together must have more than `least`.
  */
 struct definition_test {
 	const char *suite;

@@ -13,7 +13,7 @@
 
 uint64_t says_findings;
 
-/* By sites another pair of the same two may stand for them. */
+/* By sites another pair of the same two may represent them. */
 static char *finding_text(const struct trace *t, const struct finding *f, bool events)
 {
 	uint32_t one = t->locations[t->events[f->first].location].site,

@@ -197,7 +197,7 @@ static void inferred_sets(const char *text, const char *expected)
 
 START_TEST(sets_that_are_inferred)
 {
-	/* only what two threads touch; atomics are in no set */
+	/* only variables of two threads; atomics are in no set */
 	inferred_sets("T1|w(a.x)|\nT1|w(a.y)|\nT2|r(a.x)|\nT2|aw(a.z)|\nT1|ar(a.z)|\n", "a");
 	/* members under two locks are two sets */
 	inferred_sets(
@@ -246,7 +246,7 @@ START_TEST(globals_join_within_one_activation_alone)
 	inferred_sets("T1|w(g)|\nT1|w(h)|\nT2|enter(f)|\nT2|acq(m)|\nT2|enter(p)|\nT2|w(g)|\n"
 	              "T2|leave(p)|\nT2|enter(q)|\nT2|w(h)|\nT2|leave(q)|\nT2|rel(m)|\n",
 	              "g; h");
-	/* what a callee touches in between does not part them */
+	/* a callee's accesses in between do not separate them */
 	inferred_sets("T1|w(g)|\nT1|w(h)|\nT1|w(i)|\nT2|enter(f)|\nT2|acq(m)|\nT2|w(g)|\n"
 	              "T2|enter(q)|\nT2|w(i)|\nT2|leave(q)|\nT2|w(h)|\nT2|rel(m)|\n",
 	              "g; i");
@@ -444,7 +444,7 @@ static char grade_after(int covered)
 
 START_TEST(grades)
 {
-	ck_assert_int_eq(grade_after(4), 'A'); /* what is common was not done here */
+	ck_assert_int_eq(grade_after(4), 'A'); /* a deviation from the common case */
 	ck_assert_int_eq(grade_after(0), 'C');
 }
 END_TEST

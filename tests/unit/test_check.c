@@ -198,7 +198,7 @@ START_TEST(c11_happens_before)
 	expect(broken, CLAIM_C11_RACE, "0 4", "0 1 2 3 4", "");
 	expect(fences, CLAIM_C11_RACE, "0 5", "0 1 2 3 4 5", "the pair: event 5");
 	expect(bank, CLAIM_C11_RACE, "1 6", "0 1 2 3 4 5 6", "the pair: event 6");
-	/* what comes after an ordinary race is not another one */
+	/* an event after an ordinary race is not another one */
 	/* the misuse of a lock comes after the allocation of the block that it lies in */
 	expect("T1|w(x)=1|\nT2|r(x)=1|\nT2|alloc(p,8)|\nT3|misuse(p.l,unlock-not-held)|\n"
 	       "T3|r(x)=1|\n",
@@ -244,7 +244,7 @@ START_TEST(step_by_step)
 }
 END_TEST
 
-/* Tails after prefixes, forwards and backwards, say what the whole sequences say. */
+/* Tails after prefixes, forwards and backwards, have the verdicts of the whole sequences. */
 START_TEST(tails_after_the_recording)
 {
 	const char *text = "T1|w(x)|\nT2|w(x)|\nT1|acq(l)|\nT1|w(y)|\nT1|rel(l)|\nT2|acq(l)|\n"

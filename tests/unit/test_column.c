@@ -74,7 +74,7 @@ START_TEST(stays_in_memory_without_a_folder)
 }
 END_TEST
 
-/* A limit on the size of files stands for a full disk; Check runs each test in a process. */
+/* A limit on the size of files simulates a full disk; Check runs each test in a process. */
 START_TEST(keeps_its_elements_on_a_full_disk)
 {
 	struct rlimit limit = { 4 * LIMIT, RLIM_INFINITY };

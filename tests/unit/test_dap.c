@@ -1,7 +1,7 @@
 /*
  * test_dap.c - records of gdb's machine interface and messages of the Debug Adapter Protocol
- * (tui/dap): what is written is what is read, in whatever pieces it comes, and what is cut or
- * changed leads nowhere.
+ * (tui/dap): reading returns the data that was written, in whatever pieces it comes, and cut
+ * or changed data is refused.
  */
 #include "tests/support/suite.h"
 #include "tui/dap/mi.h"

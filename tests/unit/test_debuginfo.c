@@ -13,9 +13,9 @@
 static char *folder;
 
 /*
- * What the program prints: "D name address size" for data, "C line function address" for
- * calls, "F function offset" for a local's place from its frame's CFA, each address less the
- * load bias.  here() is called where the line is of interest.
+ * Output of the program: "D name address size" for data, "C line function address" for calls,
+ * "F function offset" for a local's place from its frame's CFA, each address less the load
+ * bias. here() is called where the line is of interest.
  */
 static const char program_text[] =
         "#define _GNU_SOURCE\n"
@@ -468,8 +468,8 @@ START_TEST(symbols_as_people_write_them)
 }
 END_TEST
 
-/* pair<pair<...>, pair<...>>, each twice the one before: some hundred bytes stand for more than
- * any memory holds.  Symbols then stay as they are. */
+/* pair<pair<...>, pair<...>>, each twice the one before: some hundred bytes expand to more
+ * than any memory holds. Symbols then stay as they are. */
 START_TEST(a_symbol_that_stands_for_too_much)
 {
 	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";

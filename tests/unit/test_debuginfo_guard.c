@@ -1,6 +1,6 @@
 /*
- * test_debuginfo_guard.c - damaged modules, and readers that die: the module opens with what
- * is left, or is refused with the reason; this process goes on.
+ * test_debuginfo_guard.c - damaged modules, and readers that die: the module opens with the
+ * undamaged parts, or is refused with the reason; this process goes on.
  */
 #include "debuginfo/debuginfo.h"
 #include "tests/support/mutate.h"

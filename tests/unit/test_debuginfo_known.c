@@ -1,5 +1,5 @@
 /*
- * test_debuginfo_known.c - what was read of a module comes from the cache as it was read, and
+ * test_debuginfo_known.c - a module's debug information comes from the cache unchanged, and
  * is read anew when the module, or a separate debug file of it, is another.
  */
 #include "debuginfo/private.h"
@@ -26,8 +26,8 @@ static void run(const char *format, ...)
 	ck_assert_int_eq(system(command), 0);
 }
 
-/* A program of another place each time, so that no test meets what one before it kept. When its
- * file could still change unnoticed nothing is kept: wait until that is over. */
+/* Each program has its own path, so that no test finds the cache entry of an earlier one.
+ * Nothing is kept while the file could still change unnoticed: wait until then. */
 static void compile(const char *function)
 {
 	static int count;

@@ -43,7 +43,7 @@ START_TEST(a_regular_tree_is_known_by_one_of_its_paths)
 	count = 0;
 	grow(NONE, 4, 3, 1);
 	ck_assert_uint_eq(estimate_of(1).classes, 121);
-	/* half of what waits is covered when it is taken */
+	/* half of the pending nodes are covered when taken */
 	ck_assert_uint_eq(estimate_of(0.5).classes, 31);
 }
 END_TEST
@@ -74,8 +74,8 @@ START_TEST(what_has_no_sibling_is_like_others_at_its_depth)
 }
 END_TEST
 
-/* Of two nodes at one depth one has a child of 1 class and one more that waits, the other a
- * child of 9. */
+/* Two nodes at one depth: one has a child of 1 class and a pending child, the other a child
+ * of 9. */
 START_TEST(what_waits_is_like_any_at_its_depth)
 {
 	count = 0;

@@ -90,7 +90,7 @@ START_TEST(deep_nesting_is_refused)
 }
 END_TEST
 
-/* Commands one after the other, and the event that one is at then; NONE: it must fail. */
+/* Commands in turn, and the event selected after each; NONE: it must fail. */
 static const struct {
 	const char *commands;
 	uint32_t event;
@@ -267,8 +267,8 @@ START_TEST(reports_of_other_tools)
 }
 END_TEST
 
-/* DRD names one side; the stacks that follow are of the block, and of what the other thread
- * did before and after. */
+/* DRD names one side; the later stacks are of the block, and of the other thread's actions
+ * before and after. */
 static const char *const one_sided[] = {
 	"==9== Conflicting store by thread 2 at 0x0010c090 size 4\n"
 	"==9==    at 0x10: one (f.c:1)\n==9==    by 0x11: start (f.c:9)\n"
@@ -308,8 +308,7 @@ START_TEST(reports_with_one_side)
 }
 END_TEST
 
-/* A frame without a function, and what stands twice in one: the places are read all the same.
- */
+/* A frame without a function, and a repeated part in one: the places are read all the same. */
 static const char *const odd_frames[] = {
 	"==9== Possible data race during read of size 4 at 0x0010c090 by thread #3\n"
 	"==9==    at 0x10: (f.c:1)\n==9==    by 0x11: \n==9==    by 0x12: (\n",

@@ -319,7 +319,7 @@ START_TEST(events_out_of_range_are_refused)
 }
 END_TEST
 
-/* Any byte of the events is changed, and the sums are those of what it became. */
+/* Any byte of the events is changed, and the sums are recomputed. */
 START_TEST(bytes_of_events_lead_nowhere)
 {
 	struct file f = sample_file();
@@ -417,8 +417,8 @@ START_TEST(fork_of_a_thread_that_has_run)
 }
 END_TEST
 
-/* Large tables are packed: they come back, and what does not unpack to what its entry says is
- * refused. */
+/* Large tables are packed: unpacking restores them, and a section whose size differs from its
+ * entry is refused. */
 START_TEST(packed_sections)
 {
 	GString *text = g_string_new("#! heddle 1\n");

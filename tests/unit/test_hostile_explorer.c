@@ -1,6 +1,6 @@
 /*
- * test_hostile_explorer.c - the explorer on a trace from somebody else: its notes name a
- * program, and nothing of them is run unasked or given to a shell; no file is written over
+ * test_hostile_explorer.c - the explorer on a trace of unknown origin: its notes name a
+ * program, and nothing of them is run unasked or passed to a shell; no file is written over
  * unasked.
  */
 #include "tests/support/tui.h"

@@ -1,6 +1,6 @@
 /*
- * test_inputs.c - what came from outside as a note of a trace: packed, counted, sorted by
- * thread for a replay; a damaged note is refused.
+ * test_inputs.c - input from outside as a note of a trace: packed, counted, sorted by thread
+ * for a replay; a damaged note is refused.
  */
 #include "engine/record/inputs.h"
 #include "tests/support/suite.h"
@@ -60,7 +60,7 @@ START_TEST(damaged)
 		ck_assert_ptr_null(inputs_unpack(note, &n));
 	}
 	ck_assert_ptr_null(inputs_unpack("not base64 at all", &n));
-	/* an input whose parts are not all there is left out, with what follows */
+	/* an incomplete input is left out, with those after it */
 	g_byte_array_set_size(raw, raw->len - sizeof(struct log_input) - 1);
 	g_free(note);
 	note = inputs_pack(raw);

@@ -1,6 +1,6 @@
 /*
- * test_interpose_cache.c - the cache of compiled bind lines gives back what was kept, and
- * nothing that is not whole or that another user could have put there.
+ * test_interpose_cache.c - the cache of compiled bind lines returns the libraries stored in
+ * it, and none that is damaged or that another user could have put there.
  */
 #include "engine/base/base.h"
 #include "engine/record/interpose_cache.h"

@@ -1,5 +1,5 @@
 /*
- * test_m2.c - M2 on single pairs: what its linearisation once got wrong, and its budget.
+ * test_m2.c - M2 on single pairs: hard cases of its linearisation, and its budget.
  */
 #include "engine/predict/m2/m2_private.h"
 #include "engine/predict/predict.h"
@@ -90,7 +90,7 @@ START_TEST(the_budget_bounds_long_pairs)
 	ck_assert_int_eq(m2_pair(m, e1, e2, NULL, NULL), M2_GAVE_UP);
 	ck_assert_int_eq(m2_budget(m), OPEN_TOTAL);
 	ck_assert(!m2_over(m));
-	m->purse.work = UINT32_MAX; /* as if so many short ones had been looked at already */
+	m->purse.work = UINT32_MAX; /* as after many short ones */
 	m2_pair(m, e1, e2, NULL, NULL);
 	ck_assert_msg(m2_over(m), "nothing was spent");
 	ck_assert_int_eq(m2_pair(m, e1, e2, NULL, NULL), M2_GAVE_UP);

@@ -65,8 +65,8 @@ END_TEST
 
 START_TEST(what_is_no_pair)
 {
-	/* one section; another thread that only reads; two variables that nobody reads together
-	 */
+	/* one section; another thread that only reads; two variables that no thread reads
+	 * together */
 	expect(SECTION("T1", "1", "T1|r(x)|a.c:2\nT1|w(x)|a.c:3\n") OTHER, "", false);
 	expect(CHECK ACT SECTION("T2", "9", "T2|r(x)|a.c:10\n"), "", false);
 	/* the same check by another thread is one that might have acted */
@@ -78,10 +78,10 @@ START_TEST(what_is_no_pair)
 	expect(SECTION("T1", "1", "T1|r(x)|a.c:2\n") SECTION("T1", "1", "T1|w(x)|a.c:3\n")
 	               OTHER,
 	       "", false);
-	/* it reads again what it acts on, in a section between */
+	/* it rereads the variable it acts on, in a section between */
 	expect(CHECK SECTION("T1", "3", "T1|r(x)|a.c:4\nT1|w(x)|a.c:4\n") OTHER,
 	       "check then act", false);
-	/* a wait for a condition splits: what comes behind looks again */
+	/* a wait for a condition splits: the code after it checks again */
 	expect("T1|acq(m)|a.c:1\nT1|r(x)|a.c:2\nT1|wait(c)|a.c:3\nT1|rel(m)|a.c:3\n"
 	       "T2|acq(m)|a.c:9\nT2|w(x)|a.c:10\nT2|signal(c)|a.c:11\nT1|wake(c)|a.c:3\n"
 	       "T2|rel(m)|a.c:12\n"

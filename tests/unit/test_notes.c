@@ -1,7 +1,7 @@
 /*
  * test_notes.c - the file of marks, notes and bookmarks: a damaged or foreign one is refused
- * and left as it is, two explorers of one trace keep each other's marks, and what a later
- * version has put there stays.
+ * and left as it is, two explorers of one trace keep each other's marks, and entries of a
+ * later version stay.
  */
 #include "tests/support/tui.h"
 #include "tests/support/suite.h"
@@ -190,7 +190,7 @@ START_TEST(two_explorers_keep_each_others_marks)
 	ck_assert_int_eq(a->triage, TRIAGE_REAL);
 	ck_assert_str_eq(a->note, "because");
 	ck_assert_int_eq(b->triage, TRIAGE_BENIGN);
-	/* What one removes the other does not bring back. */
+	/* A mark that one explorer removes, the other does not restore. */
 	two = open_kept();
 	one->session->event = 2;
 	tui_keys(one, "T *");

@@ -54,7 +54,7 @@ static const struct {
 	/* a broadcast wakes both */
 	{ "T1|wait(c)|1\nT3|wait(c)|2\nT2|broadcast(c)|3\nT1|wake(c)|4\nT3|wake(c)|5\n", 2, 4,
 	  NONE, MUST_WAKER, 4 },
-	/* nobody woke it: spurious */
+	/* no waker: spurious */
 	{ "T2|signal(c)|1\nT1|wait(c)|2\nT1|wake(c)|3\nT1|w(x)|4\nT1|fork(T3)|5\nT3|w(x)|6\n",
 	  4, 5, NONE, MUST_FORK, 1 },
 	{ "T1|act(o.m)|1\nT2|call(o.m)|2\nT2|ret(o.m)|3\n", 0, 2, NONE, MUST_INVOCATION, 1 },
@@ -78,7 +78,7 @@ START_TEST(must_order)
 }
 END_TEST
 
-/* Who does not take the wake is not bound by the wait. */
+/* The wait does not order a thread that does not take the wake. */
 START_TEST(the_edge_from_a_wait_is_no_edge_of_an_order)
 {
 	struct trace *t = read_text("T1|w(x)|1\nT1|wait(c)|2\nT2|signal(c)|3\nT2|r(x)|4\n"
@@ -121,7 +121,7 @@ START_TEST(sections_without_conflict)
 END_TEST
 
 /* CP's edge leads to the acquire, WCP's to the access. */
-/* Two sections on one lock at once: --lenient took it from T1, who goes on. */
+/* Two sections on one lock at once: --lenient took it from T1, which continues. */
 START_TEST(sections_that_overlap)
 {
 	static const char text[] = "T3|acq(l)|1\nT3|w(x)|2\nT3|rel(l)|3\nT1|acq(l)|4\n"
@@ -172,7 +172,8 @@ static const struct {
 	{ "T1|w(x)|1\nT1|aw(f);rel|2\nT2|ar(f);acq|3\nT2|r(x)|4\n", true },
 	{ "T1|w(x)|1\nT1|aw(f);rlx|2\nT2|ar(f);acq|3\nT2|r(x)|4\n", false },
 	{ "T1|w(x)|1\nT1|aw(f);rel|2\nT2|ar(f);rlx|3\nT2|r(x)|4\n", false },
-	/* release sequences: the same thread's stores, anybody's rmw, nobody else's store */
+	/* release sequences: the same thread's stores, any thread's rmw, no other thread's
+	 * store */
 	{ "T1|w(x)|1\nT1|aw(f);rel|2\nT1|aw(f);rlx|3\nT2|ar(f);acq|4\nT2|r(x)|5\n", true },
 	{ "T1|w(x)|1\nT1|aw(f);rel|2\nT3|rmw(f);rlx|3\nT2|ar(f);acq|4\nT2|r(x)|5\n", true },
 	{ "T1|w(x)|1\nT1|aw(f);rel|2\nT3|aw(f);rlx|3\nT2|ar(f);acq|4\nT2|r(x)|5\n", false },

@@ -1,6 +1,6 @@
 /*
- * test_packet.c - packets of gdb's remote protocol (engine/debug/packet.h): what is sent is
- * what is read, in whatever pieces it comes, and bytes that are no packet lead nowhere.
+ * test_packet.c - packets of gdb's remote protocol (engine/debug/packet.h): reading returns
+ * the packets sent, in whatever pieces they come, and bytes that are no packet are ignored.
  */
 #include "engine/debug/packet.h"
 #include "tests/support/suite.h"

@@ -1,7 +1,6 @@
 /*
- * test_partial.c - traces that lack something: redundant accesses dropped
- * (engine/partial/tree.h), the addresses that a call of unrecorded code may reach
- * (engine/partial/calls.h).
+ * test_partial.c - incomplete traces: redundant accesses dropped (engine/partial/tree.h), the
+ * addresses that a call of unrecorded code may reach (engine/partial/calls.h).
  */
 #include "engine/partial/calls.h"
 #include "engine/partial/tree.h"

@@ -1,6 +1,7 @@
 /*
- * test_parting.c - where two runs part (engine/harm/parting.h): by what a thread does and sees,
- * not by the schedule; and programs that run beside the caller (engine/base/child.h).
+ * test_parting.c - where two runs diverge (engine/harm/parting.h): by a thread's actions and
+ * the values it reads, not by the schedule; and programs that run beside the caller
+ * (engine/base/child.h).
  */
 #include "engine/base/child.h"
 #include "engine/harm/parting.h"
@@ -116,7 +117,7 @@ START_TEST(a_program_says_and_ends)
 }
 END_TEST
 
-/* With what it started: the shell's child holds the pipe open. */
+/* With the processes it started: the shell's child holds the pipe open. */
 START_TEST(a_program_is_stopped)
 {
 	GString *said = g_string_new(NULL);

@@ -84,7 +84,7 @@ static struct log small_log(void)
 	record(&l, LOG_SWITCH, 0, 0);
 	record(&l, LOG_FREE, 0, 0x107);
 	word(&l, 0x1000);
-	record(&l, LOG_FREE, 0, 0x107); /* of what was never allocated */
+	record(&l, LOG_FREE, 0, 0x107); /* of memory that was never allocated */
 	word(&l, 0x5000);
 	record(&l, LOG_READ, LOG_SMALL, 0x108);
 	word(&l, place(0x1008, 3, 1));
@@ -165,7 +165,7 @@ static struct log short_log(void)
 	record(&l, LOG_LEAVE, 0, 1);
 	short_record(&l, LOG_ENTER, 0x100, 0, 0, 0);
 	short_record(&l, LOG_ENTER, 0x100, 0, 1, 0); /* leaves one first */
-	/* The next chunk knows nothing of these: a short record first is a damaged log's. */
+	/* The next chunk has none of these: a short record first is a damaged log's. */
 	begin_chunk(&l, LOG_ALL_THREADS, 1);
 	record(&l, LOG_SWITCH, 0, 0);
 	short_record(&l, LOG_READ, 0x110, 2, 0, 0);
@@ -382,16 +382,16 @@ START_TEST(damaged)
 }
 END_TEST
 
-/* Objects, one after the other at an address: what begins the next one, and what does not. */
+/* Objects, in turn at one address: which records begin a new one, and which do not. */
 START_TEST(lives)
 {
-	/* above the addresses that stand for OpenMP's objects */
+	/* above the addresses used for OpenMP's objects */
 	enum { LOCK = 0x200000, COND = 0x300000, SEMAPHORE = 0x400000, SPIN = 0x500000 };
 	static const struct {
 		enum log_tag tag;
 		unsigned flags;
 		uint64_t address;
-		const char *life; /* what its name ends in; NULL: no event */
+		const char *life; /* suffix of its name; NULL: no event */
 	} made[] = {
 		{ LOG_ACQ, 0, LOCK, "" },
 		{ LOG_REL, 0, LOCK, "" },
@@ -406,7 +406,7 @@ START_TEST(lives)
 		{ LOG_WAIT, 0, COND, "" },
 		{ LOG_DESTROY, LOG_MARKED, COND, "" },
 		{ LOG_INIT, 0, COND, NULL },
-		{ LOG_WAKE, 0, COND, "" }, /* of what it waited for */
+		{ LOG_WAKE, 0, COND, "" }, /* of the object it waited for */
 		{ LOG_SIGNAL, 0, COND, "#2" },
 		{ LOG_SEMAPHORE, LOG_MADE, SEMAPHORE, NULL },
 		{ LOG_POST, 0, SEMAPHORE, "" },

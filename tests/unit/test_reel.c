@@ -1,7 +1,8 @@
 /*
- * test_reel.c - events that are decoded by need: which blocks are, by whom, that all readers
- * see the same events, and that other faults remain faults. The explorer's first screen of a
- * trace needs a few of its blocks, and so does each key. No test of time: of what is looked at.
+ * test_reel.c - events decoded on demand: which blocks are decoded, by which thread, that all
+ * readers see the same events, and that other faults remain faults. The explorer's first
+ * screen of a trace needs a few of its blocks, and so does each key. No test of time: of what
+ * is looked at.
  */
 #include "engine/trace/formats.h"
 #include "engine/trace/index.h"
@@ -249,7 +250,7 @@ START_TEST(others_are_opened_and_closed_meanwhile)
 }
 END_TEST
 
-/* How a child ends that does something, with a trace open by need. */
+/* Exit status of a child that runs `act` on a trace decoded on demand. */
 static int end_of(void (*act)(const struct trace *t))
 {
 	struct trace *t = open_as(REEL_BY_NEED_ALONE);

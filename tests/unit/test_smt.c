@@ -201,7 +201,7 @@ START_TEST(a_judge_is_obeyed)
 	ck_assert_int_eq(j.calls, 2);
 	ck_assert_int_lt(place(&f, 7), place(&f, 3));
 	teardown(&f);
-	/* what program order forbids */
+	/* program order forbids it */
 	f = setup(sections);
 	j = (struct judgement){ 3, 2, 0 };
 	smt_query_in(f.q, 3);

@@ -130,7 +130,7 @@ static void write_record(struct program *p, const uint64_t *w, size_t at, size_t
 		look(p);
 }
 
-/* A chunk's records, one after the other, up to the first that is none. */
+/* Write a chunk's records in turn, up to the first empty one. */
 static void write_chunk(struct program *p, const uint64_t *words, size_t count, GArray *wanted)
 {
 	struct log_reader reader;

@@ -1,5 +1,5 @@
-/* test_spec.c - the specification language: what is read, what is refused and where, what
- * is proved; the specifications that ship. */
+/* test_spec.c - the specification language: accepted texts, refused ones with their places,
+ * proofs; the specifications that ship. */
 #include "engine/base/home.h"
 #include "engine/commute/eval.h"
 #include "engine/commute/points.h"
@@ -129,7 +129,7 @@ START_TEST(atoms_on_odd_values)
 }
 END_TEST
 
-/* What spec check would refuse is taken to hold only where it holds both ways. */
+/* A condition that spec check would refuse is taken to hold only where it holds both ways. */
 START_TEST(asymmetric_conditions_hold_where_they_do_both_ways)
 {
 	struct specs *s = read_text("object d { method m(a) commute m(a), m(b) : a == 1 }");
@@ -209,7 +209,7 @@ START_TEST(bindings_of_libraries)
 	ck_assert_int_eq(p[1].role, BIND_OUT);
 	ck_assert_int_eq(p[1].type, BIND_SIGNED);
 	ck_assert_uint_eq(p[1].size, 4);
-	/* What is refused, and in which words. */
+	/* Refused texts, and their messages. */
 	static const char *const bad[][2] = {
 		{ "f(int k) -> int n",
 		  "a parameter named self (the object), or 'global self'" },
@@ -392,7 +392,7 @@ START_TEST(points_of_the_dictionary)
 }
 END_TEST
 
-/* Every condition that ships is sound, and what is not precise is known. */
+/* Every condition that ships is sound, and the imprecise ones are listed. */
 START_TEST(shipped_specifications_are_proved)
 {
 	static const char *const names[] = { "dict",    "set",        "counter",  "queue",
@@ -521,7 +521,7 @@ START_TEST(precision)
 }
 END_TEST
 
-/* Effects run on values: a queue gives back what went in, in order. */
+/* Effects run on values: a queue returns its elements in order. */
 START_TEST(effects_run)
 {
 	struct error error = { 0 };

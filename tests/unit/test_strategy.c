@@ -1,4 +1,4 @@
-/* test_strategy.c - the options that are printed for a run say what it was made by. */
+/* test_strategy.c - the options printed for a run describe its strategy. */
 #include "engine/record/strategy.h"
 #include "tests/support/suite.h"
 

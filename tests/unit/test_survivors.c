@@ -66,7 +66,7 @@ START_TEST(an_index_of_some_parts)
 		t = trace_open(path, NULL, NULL, &error);
 		ck_assert_msg(t != NULL, "%s", error.what);
 		ck_assert(trace_need(t, parts[i], NULL));
-		/* what was asked for before was kept, of the parts that are dear to make */
+		/* of the expensive parts, those requested before were kept */
 		ck_assert_uint_eq(t->index->mapped & asked, asked);
 		asked |= t->index->parts & INDEX_KEPT;
 		trace_close(t);
@@ -133,7 +133,7 @@ START_TEST(a_name_that_begins_like_a_block)
 	char *path = g_build_filename(folder, "names.txt", NULL), *text;
 	struct error error = { .what = "" };
 
-	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) /* before there is the block */
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) /* before the block exists */
 		places[i] = builder_place_text(b, names[i], strlen(names[i]), 0);
 	uint32_t block = builder_block(b, "p", 1, 8, 0x9000);
 	ck_assert(builder_add(
@@ -161,7 +161,7 @@ START_TEST(a_name_that_begins_like_a_block)
 }
 END_TEST
 
-/* What a recorded pointer's block holds keeps its name through the pointer. */
+/* A part of a recorded pointer's block keeps its name through the pointer. */
 START_TEST(a_part_of_what_a_pointer_holds)
 {
 	static const char *const names[] = { "job->arg", "job[3]" };
@@ -274,8 +274,8 @@ START_TEST(stopped_anywhere)
 	for (int ticks = -left, k = 1; k <= ticks; k++) {
 		left = k;
 		r = races_find(t, &options, &progress, &error);
-		/* what needs no second look at the trace ticks less often than the first time
-		 */
+		/* passes that need no second look at the trace tick less often than the first
+		 * time */
 		if (left > 0) {
 			report_free(r);
 			break;

@@ -1,6 +1,6 @@
 /*
- * test_tape.c - blocks of events (engine/trace/tape.h): what is decoded is what was encoded,
- * and bytes that nobody encoded lead nowhere.
+ * test_tape.c - blocks of events (engine/trace/tape.h): decoding returns the encoded events,
+ * and other bytes are refused.
  */
 #include "engine/trace/tape.h"
 #include "tests/support/suite.h"
@@ -46,7 +46,7 @@ static void generate(GRand *random, struct event *events, uint32_t *stacks, uint
 		stacks[i] = context[thread];
 		if (e.op == OP_LEAVE)
 			context[thread] = contexts[context[thread]].parent;
-		if (how == 50 && !by_calls) /* not what its thread's stack is by its calls */
+		if (how == 50 && !by_calls) /* not its thread's stack by its calls */
 			stacks[i] = context[thread] = 7;
 		events[i] = e;
 	}

@@ -1,6 +1,6 @@
 /*
- * test_trace.c - the text format: every operation, directive and refusal, and that what is
- * written reads back as the same trace.
+ * test_trace.c - the text format: every operation, directive and refusal, and that a written
+ * trace reads back as the same one.
  */
 #include "engine/trace/builder.h"
 #include "engine/trace/formats.h"

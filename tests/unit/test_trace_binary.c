@@ -1,6 +1,6 @@
 /*
- * test_trace_binary.c - the binary format: what is written is what is read, and no damage
- * goes unnoticed.
+ * test_trace_binary.c - the binary format: a written trace reads back as the same one, and no
+ * damage goes unnoticed.
  */
 #include "engine/base/file.h"
 #include "engine/trace/builder.h"
@@ -293,7 +293,7 @@ static const char *name_of(const struct variable *v)
 START_TEST(recordings_read_back_from_text)
 {
 	struct trace *t = recording();
-	/* Give the names after the fact: the tables are what the writer looks at. */
+	/* Set the names afterwards: the writer reads only the tables. */
 	GString *strings = g_string_new_len(t->string_bytes, (gssize)t->string_bytes_count);
 	GArray *offsets = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	g_array_append_vals(offsets, t->string_offsets, (guint)t->string_offsets_count);

@@ -29,7 +29,7 @@ static void try_text(const char *text, size_t length)
 			continue;
 		}
 		consume_trace(t);
-		if (!lenient) /* what loads is written as what loads the same */
+		if (!lenient) /* a text that loads is written as one that loads the same */
 			consume_again(t);
 		trace_close(t);
 	}

@@ -1,7 +1,7 @@
 /*
- * test_trace_index.c - what is derived from a trace, on small ones by hand; and the file
- * that keeps it beside a large binary trace: used while it fits, made again when it does
- * not, never believed when it is damaged.
+ * test_trace_index.c - data derived from a trace, on small ones by hand; and the file that
+ * keeps it beside a large binary trace: used while it matches the trace, else made again,
+ * never trusted when it is damaged.
  */
 #include "engine/trace/chains.h"
 #include "engine/trace/formats.h"
@@ -204,7 +204,7 @@ static void assert_same_index(const struct trace *a, const struct trace *b)
 	}
 }
 
-/* The only file of the cache folder; NULL when there is none. */
+/* The only file of the cache folder; NULL if it is empty. */
 static char *kept_index(void)
 {
 	char *cache = g_build_filename(folder, "cache", "heddle", NULL), *path = NULL;
@@ -295,7 +295,7 @@ static void spoil_events(const char *path)
 	ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
-/* An index can come with a trace from anywhere; ours knows the file that it was made of. */
+/* An index can come with a trace from anywhere; ours identifies its trace file. */
 START_TEST(an_index_vouches_for_nothing_else)
 {
 	char *path = g_build_filename(folder, "spoilt.hdl", NULL);

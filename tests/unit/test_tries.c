@@ -1,5 +1,5 @@
 /*
- * test_tries.c - what failed tries observed, and what they need of other schedules.
+ * test_tries.c - the observations of failed tries, and their requirements on other schedules.
  */
 #include "engine/trace/tries.h"
 #include "tests/support/suite.h"
@@ -20,7 +20,7 @@ static const struct {
 	{ "T2|acq(l)|1\nT2|tryfail(l)|2\n", "0", true, TRY_NOTHING },
 	{ "T1|racq(l)|1\nT3|racq(l)|2\nT2|tryfail(l)|3\n", "0 1", true, TRY_ANY },
 	{ "T1|racq(l)|1\nT3|racq(l)|2\nT1|rrel(l)|3\nT2|tryfail(l)|4\n", "1", true, TRY_ANY },
-	/* nobody holds it: for another reason */
+	/* no thread holds it: for another reason */
 	{ "T1|acq(l)|1\nT1|rel(l)|2\nT2|tryfail(l)|3\n", "", false, TRY_NOTHING },
 	{ "T1|acq(l)|1\nT1|rel(l)|2\nT1|destroy(l)|3\nT2|tryfail(l)|4\n", "2", true,
 	  TRY_DESTROYED },

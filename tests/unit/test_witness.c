@@ -141,7 +141,7 @@ START_TEST(why_a_switch_is_needed)
 {
 	uint32_t because;
 
-	/* the first reads what the second writes: the first has to wait */
+	/* the first reads the second's write: the first has to wait */
 	static const uint32_t reads[] = { 0, 1, 2, 3, 4 };
 
 	ck_assert_int_eq(only_reason("T1|w(a)|\nT2|w(y)|\nT1|r(y)|\nT1|w(x)|\nT2|w(x)|\n",

@@ -309,8 +309,8 @@ static char *local_name(const char *name, const char *function)
 	return numbered ? g_strndup(name, (gsize)(number - name)) : g_strdup(name);
 }
 
-/* Rank of the thread's last access to the variable up to the selected event, from 1 on; 1
- * also if all are later; 0: it has none. */
+/* Rank of the thread's last access to the variable up to the selected event, from 1 on; also
+ * 1 if all its accesses are later; 0: it has none. */
 static uint64_t accessed_here(const struct session *s, uint32_t variable)
 {
 	const struct trace *t = s->trace;

@@ -59,7 +59,7 @@ static void find_readers(const struct session *s, struct trace_state *v)
 		if (next == e)
 			return;
 		e = next;
-		if (s->weak) { /* when another thread sees a later store depends on the model */
+		if (s->weak) { /* a later store need not hide it from all threads */
 			if (op_reads(t->events[e].op) &&
 			    trace_writers(t, e).items[0] == s->event)
 				v->readers[v->reader_count++] = e;
