@@ -447,7 +447,9 @@ void report_limit(struct report *r)
 	}
 	if (t->filtered && !filter_keeps(t, r->analysis)) {
 		const char *filter = trace_note(t, TRACE_FILTER_NOTE);
-		report_open(r, "%s", trace_sampled(t) ? "accesses were sampled" : "the trace was filtered");
+		report_open(r, "%s",
+		            trace_sampled(t) ? "accesses were sampled"
+		                             : "the trace was filtered");
 		if (trace_sampled(t))
 			report_note(r,
 			            "accesses were sampled (record --sample %" PRIu64

@@ -221,11 +221,11 @@ struct report {
 	const char *analysis;      /* static */
 	GPtrArray *findings;       /* struct finding *, owned; by first, then second */
 	bool complete;             /* no finding of the kind can be missing */
-	char *open_because;        /* why not, the first reason that was given, owned; or NULL */
-	bool open_listed;          /* not complete, only because of its unknown findings */
-	bool budget_spent;         /* exit status 3 unless the report has findings */
-	uint64_t candidates;       /* number of candidates examined */
-	GPtrArray *notes;          /* char *, owned: sentences for the user */
+	char *open_because;  /* why not, the first reason that was given, owned; or NULL */
+	bool open_listed;    /* not complete, only because of its unknown findings */
+	bool budget_spent;   /* exit status 3 unless the report has findings */
+	uint64_t candidates; /* number of candidates examined */
+	GPtrArray *notes;    /* char *, owned: sentences for the user */
 	/* Of what `complete` promises that no other exists, where the analysis's name does not
 	 * say: a noun, static; or NULL. */
 	const char *scope;

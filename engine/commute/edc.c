@@ -412,7 +412,8 @@ struct report *edc_find(struct model *m, const struct edc_options *options,
 		            "may be missing, and there may be more candidates than without "
 		            "--bounded");
 	report_finish(g.report);
-	report_open(g.report, "one order of this run is looked at ('--analysis cov': every one)");
+	report_open(g.report,
+	            "one order of this run is looked at ('--analysis cov': every one)");
 	g_hash_table_destroy(g.sites);
 	edc_free(edc);
 	if (whole)

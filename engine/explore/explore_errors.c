@@ -126,8 +126,9 @@ static bool count_misuses(struct exploration *x, struct explore_run *r)
 		fresh |= count_error(x, &as_misuse, g_strdup(u->key), i == 0);
 		g_ptr_array_unref(as_misuse.places);
 		if (u->unlocks)
-			explore_gap(x, "a thread unlocks what it does not hold: orders in which "
-			               "that lets another thread in are not explored");
+			explore_gap(x,
+			            "a thread unlocks what it does not hold: orders in which "
+			            "that lets another thread in are not explored");
 	}
 	if (misuses->len > 0 && r->end == EXPLORE_FINE) {
 		struct explore_use *first = misuses->pdata[0];
@@ -314,7 +315,8 @@ bool explore_note_end(struct exploration *x, const struct plan_run *run, struct 
 	bool diverged = r->strayed, fresh = count_uses(x, r);
 	fresh |= count_misuses(x, r);
 	fresh |= count_nonlinear(x, r);
-	/* that a run left its schedule is a gap of the exploration, and no error of the program */
+	/* that a run left its schedule is a gap of the exploration, and no error of the program
+	 */
 	if (r->end != EXPLORE_FINE && r->end != EXPLORE_USE_AFTER_FREE &&
 	    r->end != EXPLORE_LOCK_MISUSE && r->end != EXPLORE_LINEARIZABILITY &&
 	    r->end != EXPLORE_DIVERGED)

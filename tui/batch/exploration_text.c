@@ -295,11 +295,10 @@ void exploration_print(const json_t *report)
 /* By way of the findings that a report read from a file has. */
 void exploration_list(const json_t *report, enum output_format format)
 {
-	json_auto_t *found =
-	        json_pack("{s:O, s:O, s:O, s:O}", "heddle", json_object_get(report, "heddle"),
-	                  "executions", json_object_get(report, "executions"), "errors",
-	                  json_object_get(report, "errors"), "races",
-	                  json_object_get(report, "races"));
+	json_auto_t *found = json_pack(
+	        "{s:O, s:O, s:O, s:O}", "heddle", json_object_get(report, "heddle"),
+	        "executions", json_object_get(report, "executions"), "errors",
+	        json_object_get(report, "errors"), "races", json_object_get(report, "races"));
 	struct report_file *file = report_file_of_json("explore", found);
 	struct sarif *s = sarif_begin(stdout, format);
 	for (guint i = 0; i < file->findings->len; i++)

@@ -133,8 +133,8 @@ static void print_summary(const struct report *r, guint count, bool more,
 	g_autofree char *why = report_why_open(r);
 	printf("%s: %u finding%s by %s in %" G_GUINT64_FORMAT " event%s, %s%s%s\n",
 	       trace_name(r->trace), count, plural(count), r->analysis, r->trace->events_count,
-	       plural(r->trace->events_count),
-	       r->complete ? complete : "not complete", why ? ": " : "", why ? why : "");
+	       plural(r->trace->events_count), r->complete ? complete : "not complete",
+	       why ? ": " : "", why ? why : "");
 	for (guint i = 0; i < r->notes->len; i++)
 		printf("note: %s\n", (char *)r->notes->pdata[i]);
 }

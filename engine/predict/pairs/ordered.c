@@ -99,7 +99,8 @@ static struct report *races_of_order(struct trace *t, const struct race_options 
 		return NULL;
 	}
 	report_finish(report);
-	report_open(report, "one order of this run is looked at ('--analysis auto': every one)");
+	report_open(report,
+	            "one order of this run is looked at ('--analysis auto': every one)");
 	return report;
 }
 

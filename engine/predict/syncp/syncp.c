@@ -550,7 +550,8 @@ struct report *races_syncp(struct trace *t, const struct race_options *options,
 		return NULL;
 	}
 	report_finish(report);
-	report_open(report, "orders in which critical sections of one lock change places are not "
-	                    "looked at ('--analysis auto': every one)");
+	report_open(report,
+	            "orders in which critical sections of one lock change places are not "
+	            "looked at ('--analysis auto': every one)");
 	return report;
 }

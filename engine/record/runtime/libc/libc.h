@@ -23,7 +23,8 @@ struct thread_libc {
 /* ---- strings.c, memory.c, random.c ---- */
 void strings_init(void);
 bool memory_shared(const void *p); /* in a mapping that other processes may have, too */
-/* The same, where there may be such a process: the program made one, or the mapping is of a file. */
+/* The same, where there may be such a process: the program made one, or the mapping is of a
+ * file. */
 bool memory_outside(const void *p);
 void random_device_read(int fd, void *p, ssize_t n); /* of a random device: from the seed */
 

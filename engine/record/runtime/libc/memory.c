@@ -323,7 +323,8 @@ static uintptr_t page_up(uintptr_t p)
 static void map_block(struct thread *t, void *p, size_t size, uintptr_t pc)
 {
 	unsigned i = __atomic_fetch_add(&mapped_count, 1, __ATOMIC_RELAXED) % MAX_MAPPED;
-	mapped[i] = (struct mapping){ (uintptr_t)p, (uintptr_t)p, page_up((uintptr_t)p + size) };
+	mapped[i] =
+	        (struct mapping){ (uintptr_t)p, (uintptr_t)p, page_up((uintptr_t)p + size) };
 	noted(p, size, pc);
 	log_afresh(t); /* what was unmapped there has left no record */
 }
@@ -429,7 +430,8 @@ int interposed_mprotect(void *p, size_t size, int protection)
 	struct thread *t = recording(); /* a last write there has its value */
 	if (!(protection & PROT_READ))
 		rt.protects = true;
-	if (t && !in_libc(CALLER()) && (protection & (PROT_READ | PROT_WRITE)) != (PROT_READ | PROT_WRITE))
+	if (t && !in_libc(CALLER()) &&
+	    (protection & (PROT_READ | PROT_WRITE)) != (PROT_READ | PROT_WRITE))
 		order_matters("mprotect");
 	return REAL(mprotect)(p, size, protection);
 }

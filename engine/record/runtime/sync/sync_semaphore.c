@@ -73,8 +73,8 @@ static bool posted_outside(const sem_t *s)
 {
 	enum { KIND = 2, SHARED = 128 };
 	return ((const unsigned *)s)[KIND] == SHARED &&
-	       (memory_outside(s) || (!memory_shared(s) && rt.header &&
-	                              rt.header->happened & LOG_FORKED));
+	       (memory_outside(s) ||
+	        (!memory_shared(s) && rt.header && rt.header->happened & LOG_FORKED));
 }
 
 /* The scheduler steps aside until somebody has posted it. */
