@@ -167,8 +167,8 @@ static bool is_zeroing(const cs_insn *i)
 
 enum next { NEXT_GOES_ON, NEXT_OVERWRITES, NEXT_READS };
 
-/* A function that only jumps to wherever a variable points, as those by which a program calls the
- * recording runtime: to its caller it is one of another module. */
+/* A function that only jumps to wherever a variable points, as those by which a program calls
+ * the recording runtime: to its caller it is one of another module. */
 static bool is_stub(const uint8_t *code, size_t count)
 {
 	static const uint8_t marker[] = { 0xf3, 0x0f, 0x1e, 0xfa }; /* endbr64 */
