@@ -57,6 +57,8 @@ struct race_options {
 	bool projects_by_order; /* the same, not from the suspects but from what all
 	                         * observations leave unordered: the way where the suspects keep
 	                         * too much */
+	bool shares_always;     /* auto: a witness of any length takes over what it can from the
+	                         * recording (race_tools.tails): the same */
 	bool locks_alone;       /* deadlocks: cycles of requests for locks, no other wait */
 	bool no_free_steps; /* of going through pairs (effort.h): for tests on small traces */
 	/* Data that the rungs of a ladder share (race.h); or NULL. */
