@@ -21,7 +21,7 @@ static double clock_of(clockid_t id)
  * for a quick pair); in between it is the time that has passed, which costs no call. */
 double effort_clock(void)
 {
-	static const double WHILE = 100e-6; /* seconds */
+	static const double WHILE = 100e-6;            /* seconds */
 	static _Thread_local double passed, processor; /* when it was asked last */
 	double now = clock_of(CLOCK_MONOTONIC);
 

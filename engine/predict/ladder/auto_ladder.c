@@ -27,8 +27,8 @@ struct ladder {
 	struct checker *whole;         /* of that */
 	GPtrArray *unlifted; /* races of the projection that are not in the report yet; owned */
 	bool refused;        /* a lifted witness was not accepted */
-	GHashTable *told; /* keys of units that options->found was called for; lives on when
-	                   * all is done again without the projection */
+	GHashTable *told;    /* keys of units that options->found was called for; lives on when
+	                      * all is done again without the projection */
 	const struct race_options *options;
 	const struct progress *progress; /* shows the rung, and the races so far */
 	const struct progress *outer;
@@ -285,8 +285,7 @@ static void leave_recorded(struct finding *f)
 
 	if (f->recorded > 0)
 		return;
-	while (same + 2 < f->witness->len &&
-	       g_array_index(f->witness, uint32_t, same) == same)
+	while (same + 2 < f->witness->len && g_array_index(f->witness, uint32_t, same) == same)
 		same++;
 	g_array_remove_range(f->witness, 0, same);
 	f->recorded = same;
@@ -308,11 +307,10 @@ static bool accepts(struct checker *whole, const struct finding *f)
 	const uint32_t pair[] = { f->first, f->second };
 	const uint32_t *events = (const uint32_t *)(void *)f->witness->data;
 
-	return claim_of(f) == CLAIM_RACE
-	               ? checker_race_after(whole, f->recorded, events, f->witness->len, pair,
-	                                    NULL)
-	               : checker_claim(whole, events, f->witness->len, CLAIM_C11_RACE, pair, 2,
-	                               NULL);
+	return claim_of(f) == CLAIM_RACE ? checker_race_after(whole, f->recorded, events,
+	                                                      f->witness->len, pair, NULL)
+	                                 : checker_claim(whole, events, f->witness->len,
+	                                                 CLAIM_C11_RACE, pair, 2, NULL);
 }
 
 static int by_recorded(gconstpointer a, gconstpointer b)

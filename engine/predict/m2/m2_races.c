@@ -416,11 +416,10 @@ static bool hunt(struct hunt *h)
 		.suspects = h->tools->suspects,
 		.most_class_pairs = h->options->all_verdicts ? 0 : MOST_TRIED,
 		.race = h->options,
-		/* rejected at once: listed only with all verdicts, and counted as undecided only
-		 * where no other rung decides it and it is no proof */
-		.settled = h->options->all_verdicts ||
-		                           (h->options->tools == NULL &&
-		                            !m2_needs_is_proof(h->m2))
+		/* rejected at once: listed only with all verdicts, and counted as undecided
+		 * only where no other rung decides it and it is no proof */
+		.settled = h->options->all_verdicts || (h->options->tools == NULL &&
+		                                        !m2_needs_is_proof(h->m2))
 		                   ? NULL
 		                   : needed,
 		.context = h->m2,
