@@ -182,11 +182,11 @@ struct finding {
 	/* The witness begins with so many recorded events, which are not in the array: between
 	 * rungs of the ladder (race_tools.leaves); 0 in reports. */
 	uint32_t recorded;
-	struct proof *proof;    /* VERDICT_IMPOSSIBLE; or NULL */
-	GArray *behind;         /* struct racy_read, of the proof; or NULL */
-	enum open_reason open;  /* of VERDICT_UNKNOWN */
-	const char *note;       /* static, or NULL: "visible only as a C11 race" */
-	const char *by;         /* the deciding analysis; static, or NULL */
+	struct proof *proof;   /* VERDICT_IMPOSSIBLE; or NULL */
+	GArray *behind;        /* struct racy_read, of the proof; or NULL */
+	enum open_reason open; /* of VERDICT_UNKNOWN */
+	const char *note;      /* static, or NULL: "visible only as a C11 race" */
+	const char *by;        /* the deciding analysis; static, or NULL */
 	/* Of a data race with a witness: the strongest memory model that has its values ("sc",
 	 * "tso", "rc11"; static); NULL: not known. */
 	const char *memory;

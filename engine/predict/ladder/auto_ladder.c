@@ -28,8 +28,8 @@ struct ladder {
 	struct checker *whole;         /* of that */
 	GPtrArray *unlifted; /* races of the projection that are not in the report yet; owned */
 	bool refused;        /* a lifted witness was not accepted */
-	GHashTable *told; /* keys of units that options->found was called for; lives on when
-	                   * all is done again without the projection */
+	GHashTable *told;    /* keys of units that options->found was called for; lives on when
+	                      * all is done again without the projection */
 	const struct race_options *options;
 	const struct progress *progress; /* shows the rung, and the races so far */
 	const struct progress *outer;
@@ -286,8 +286,7 @@ static void leave_recorded(struct finding *f)
 
 	if (f->recorded > 0)
 		return;
-	while (same + 2 < f->witness->len &&
-	       g_array_index(f->witness, uint32_t, same) == same)
+	while (same + 2 < f->witness->len && g_array_index(f->witness, uint32_t, same) == same)
 		same++;
 	g_array_remove_range(f->witness, 0, same);
 	f->recorded = same;
@@ -309,11 +308,10 @@ static bool accepts(struct checker *whole, const struct finding *f)
 	const uint32_t pair[] = { f->first, f->second };
 	const uint32_t *events = (const uint32_t *)(void *)f->witness->data;
 
-	return claim_of(f) == CLAIM_RACE
-	               ? checker_race_after(whole, f->recorded, events, f->witness->len, pair,
-	                                    NULL)
-	               : checker_claim(whole, events, f->witness->len, CLAIM_C11_RACE, pair, 2,
-	                               NULL);
+	return claim_of(f) == CLAIM_RACE ? checker_race_after(whole, f->recorded, events,
+	                                                      f->witness->len, pair, NULL)
+	                                 : checker_claim(whole, events, f->witness->len,
+	                                                 CLAIM_C11_RACE, pair, 2, NULL);
 }
 
 static int by_recorded(gconstpointer a, gconstpointer b)
@@ -1078,7 +1076,7 @@ struct report *ladder_climb(struct trace *t, const struct race_options *options,
 			            .options = options,
 			            .outer = progress,
 			            .rung = name,
-			            .tools = { .tails = options->projects_always ? 1 : 0,
+			            .tools = { .tails = options->shares_always ? 1 : 0,
 			                       .leaves = true },
 			            .with_m2 = count > 0 };
 		const struct progress telling = { tell_rung, &l };

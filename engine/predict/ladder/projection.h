@@ -43,8 +43,9 @@ struct projection *projection_new(struct trace *t, const uint64_t *suspects, uin
                                   const struct progress *progress, bool *cancelled);
 void projection_free(struct projection *p); /* NULL is allowed */
 /* A sequence of the trace for one of the projection (a correct reordering, the last `pair`
- * events last): with the dropped events of each thread before its next kept one. Both begin with
- * the first *recorded events of their traces, which are not in them. Owned by the caller. */
+ * events last): with the dropped events of each thread before its next kept one. Both begin
+ * with the first *recorded events of their traces, which are not in them. Owned by the caller.
+ */
 GArray *projection_lift(struct projection *p, const GArray *sequence, guint pair,
                         uint32_t *recorded);
 

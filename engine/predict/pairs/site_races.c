@@ -328,8 +328,8 @@ struct witnesses {
 	GArray *tail;     /* its events after `prefix` */
 	uint32_t prefix;  /* length of the recorded prefix it begins with */
 	const struct race_tools *tools;
-	uint64_t room;    /* bound on events of kept witnesses */
-	uint64_t kept;    /* events in kept witnesses */
+	uint64_t room; /* bound on events of kept witnesses */
+	uint64_t kept; /* events in kept witnesses */
 	uint64_t refused, left_out, unpaid;
 	struct effort *effort;
 };
@@ -493,8 +493,8 @@ static int by_first(const void *a, const void *b)
 }
 
 /* For pairs late in the trace the first try takes over all that the recording has before: what
- * other threads did there without need is mostly in nobody's way, and the checker has been through
- * it. The other findings remain. */
+ * other threads did there without need is mostly in nobody's way, and the checker has been
+ * through it. The other findings remain. */
 static bool give_recorded(struct witnesses *w, const GPtrArray *all,
                           const struct progress *progress)
 {
