@@ -4,10 +4,7 @@
  * segments with their innermost scope.
  */
 #include "engine/base/compare.h"
-#include "engine/base/hash.h"
 #include "debuginfo/private.h"
-
-#include <string.h>
 
 static int by_line(const void *a, const void *b)
 {
@@ -132,37 +129,9 @@ static void index_variables(struct debuginfo *d)
 	g_array_set_size(d->variables, kept);
 }
 
-/* -- tables by name: open addressing, half full at most ------------------------------------ */
-
-static void begin_table(GArray *table, guint records)
-{
-	guint size = 2;
-	while (size < 2 * records)
-		size *= 2;
-	g_array_set_size(table, 0);
-	g_array_set_size(table, size);
-}
-
-uint32_t *debuginfo_named(const GArray *table, const GArray *records, size_t element,
-                          size_t name_at, const char *name)
-{
-	uint32_t *entries = (uint32_t *)(void *)table->data, mask = table->len - 1;
-	if (table->len == 0)
-		return NULL;
-	uint32_t at = hash_top(hash_word(g_str_hash(name))) & mask;
-	for (; entries[at] != 0; at = (at + 1) & mask) {
-		const char *other;
-		memcpy(&other, records->data + (entries[at] - 1) * element + name_at,
-		       sizeof other);
-		if (strcmp(other, name) == 0)
-			break;
-	}
-	return &entries[at];
-}
-
 static void index_types(struct debuginfo *d)
 {
-	begin_table(d->types_by_name, d->types->len);
+	debuginfo_begin_table(d->types_by_name, d->types->len);
 	for (guint i = 0; i < d->types->len; i++) {
 		const struct type_record *type = AT(d->types, struct type_record, i);
 		if (type->public.name[0] == '\0' || type->declaration)
@@ -192,7 +161,7 @@ static void index_types(struct debuginfo *d)
 static void index_functions(struct debuginfo *d)
 {
 	g_array_sort(d->taken, compare_u64);
-	begin_table(d->functions_by_name, d->functions->len);
+	debuginfo_begin_table(d->functions_by_name, d->functions->len);
 	for (guint i = 0; i < d->functions->len; i++) {
 		struct function_record *f = AT(d->functions, struct function_record, i);
 		f->public.address_taken = f->public.low != 0 &&

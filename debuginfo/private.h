@@ -121,8 +121,10 @@ const char *debuginfo_shown(struct debuginfo *d, const char *symbol);
 void debuginfo_read_dwarf(struct debuginfo *d);
 /* index.c: sort and flatten. */
 void debuginfo_index(struct debuginfo *d);
-/* index.c: the entry of a name in a table by name (the free one, where it has none); NULL: the
- * table is empty. The records have `element` bytes, and their names at `name_at`. */
+/* by_name.c: clear a table by name, with room for this many records. */
+void debuginfo_begin_table(GArray *table, guint records);
+/* by_name.c: the entry of a name in a table by name (the free one, where it has none); NULL:
+ * the table is empty. The records have `element` bytes, and their names at `name_at`. */
 uint32_t *debuginfo_named(const GArray *table, const GArray *records, size_t element,
                           size_t name_at, const char *name);
 

@@ -19,6 +19,8 @@ void column_init(struct column *c, uint32_t element, const char *folder, uint64_
 
 void column_free(struct column *c)
 {
+	if (c->element == 0)
+		return;
 	if (c->file >= 0) {
 		munmap(c->data, c->room * c->element);
 		close(c->file);

@@ -20,7 +20,7 @@ struct column {
 
 /* In memory up to `limit` bytes, then in a file in `folder` (NULL: always in memory). */
 void column_init(struct column *c, uint32_t element, const char *folder, uint64_t limit);
-void column_free(struct column *c);
+void column_free(struct column *c); /* one of zeroes has nothing to be freed */
 /* Make room for another element. False when the disk is full: `failure` is set and the column
  * is unchanged. */
 bool column_grow(struct column *c);

@@ -57,6 +57,8 @@ struct race_options {
 	bool projects_by_order; /* for these tests, projects by the variables that all
 	                         * observations leave unordered instead of by the suspects:
 	                         * the way taken where the suspects keep too much */
+	bool shares_always;     /* auto: a witness of any length shares its beginning with the
+	                         * recording where it can (race_tools.tails), for the same tests */
 	bool locks_alone;       /* deadlocks: cycles of requests for locks, no other wait */
 	bool no_free_steps;     /* no free steps for enumerating pairs (effort.h): for tests on
 	                         * small traces */

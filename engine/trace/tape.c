@@ -400,11 +400,10 @@ static uint8_t *put_accesses(struct tape *p, uint32_t track, const struct event 
                              uint32_t *from, uint32_t count, const struct tape_stacks *stacks,
                              uint8_t *at)
 {
-	if (stacks->of && !stacks->by_calls)
-		return put_checked_row(p, track, events, from, count, stacks->of, at);
-	if (stacks->of && stacks->of[*from] != p->tracks[track].context)
-		return at;
-	return put_plain_row(p, track, events, from, count, at);
+	/* By calls alone, the track has the context of the thread's next event. */
+	return stacks->of && !stacks->by_calls
+	               ? put_checked_row(p, track, events, from, count, stacks->of, at)
+	               : put_plain_row(p, track, events, from, count, at);
 }
 
 /* Any event. */

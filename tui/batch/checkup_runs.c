@@ -386,9 +386,46 @@ static bool look_at_race(struct checkup *c, const struct explore_run *from)
 	return good;
 }
 
+/* "a.c:5" */
+static char *line_of(const json_t *places, size_t i)
+{
+	const json_t *place = json_array_get(places, i);
+	g_autofree char *file = g_path_get_basename(json_word(place, "file"));
+
+	return g_strdup_printf("%s:%d", file,
+	                       (int)json_integer_value(json_object_get(place, "line")));
+}
+
+/* Is the race one that the analysis of a run has found, at these lines of the user's own code?
+ * (The exploration names the exact places, in a library's headers.) */
+static bool is_analysed(const struct checkup *c, const struct explore_race *race)
+{
+	g_autoptr(GString) own = g_string_new(NULL);
+	bool same = false;
+
+	own_code_append_name(race->variable, own);
+	for (guint i = 0; !same && i < c->list->len; i++) {
+		const struct checked *f = c->list->pdata[i];
+		const json_t *places = json_object_get(f->fields, "places");
+		g_autoptr(GString) name = g_string_new(NULL);
+		g_autofree char *one = line_of(places, 0), *other = line_of(places, 1);
+
+		own_code_append_name(json_word(f->fields, "variable"), name);
+		same = f->kind == FINDING_DATA_RACE && places != NULL &&
+		       g_string_equal(own, name) &&
+		       ((strcmp(one, race->own_first) == 0 &&
+		         strcmp(other, race->own_second) == 0) ||
+		        (strcmp(one, race->own_second) == 0 &&
+		         strcmp(other, race->own_first) == 0));
+	}
+	return same;
+}
+
 static void take_race(struct checkup *c, const struct trace *first,
                       const struct explore_race *race)
 {
+	if (is_analysed(c, race))
+		return;
 	/* its run records no calls of uninstrumented code */
 	enum verdict verdict = c->missing_calls ? VERDICT_CANDIDATE : VERDICT_RACE;
 	json_t *fields =

@@ -1076,7 +1076,7 @@ struct report *ladder_climb(struct trace *t, const struct race_options *options,
 			            .options = options,
 			            .outer = progress,
 			            .rung = name,
-			            .tools = { .tails = options->projects_always ? 1 : 0,
+			            .tools = { .tails = options->shares_always ? 1 : 0,
 			                       .leaves = true },
 			            .with_m2 = count > 0 };
 		const struct progress telling = { tell_rung, &l };

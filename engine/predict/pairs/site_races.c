@@ -580,8 +580,6 @@ bool report_witnesses(struct trace *whole, struct report *report,
 		.effort = effort,
 	};
 
-	w.tools = tools;
-
 	if (report->findings->len == 0)
 		return true;
 	struct trace *beginning =
@@ -594,6 +592,7 @@ bool report_witnesses(struct trace *whole, struct report *report,
 	struct race_tools own, *tools = race_tools_begin(options, &own);
 	trace_keep_events(t); /* the checker goes back and forth */
 	w.t = t;
+	w.tools = tools;
 	w.checker = race_tools_checker(tools, t, options);
 	w.limits = g_new0(uint32_t, t->threads_count + 1);
 	w.tail = g_array_new(FALSE, FALSE, sizeof(uint32_t));

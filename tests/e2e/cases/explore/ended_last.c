@@ -1,18 +1,32 @@
-/* Main ends its thread alone: which of the others is the last one to end, with which the program does, makes no class. */
+/* Main ends its thread alone: which of the others is the last one to end, with which the program does, makes no class.
+ * (What T1 reads of y, and who writes x last, as both see it: GenMC's JLT.) */
 #include <pthread.h>
 #include <stdatomic.h>
-static atomic_int x;
-static void *add(void *p)
+static atomic_int x, y;
+static void *one(void *p)
 {
-	x++;
+	atomic_store(&x, 1);
+	(void)atomic_load(&y);
+	(void)atomic_load(&x);
+	return p;
+}
+static void *two(void *p)
+{
+	atomic_store(&x, 2);
+	(void)atomic_load(&x);
+	return p;
+}
+static void *three(void *p)
+{
+	atomic_store(&y, 3);
 	return p;
 }
 int main(void)
 {
-	for (int i = 0; i < 3; i++) {
-		pthread_t t;
-		pthread_create(&t, 0, add, 0);
-	}
+	pthread_t t, u, v;
+	pthread_create(&t, 0, one, 0);
+	pthread_create(&u, 0, two, 0);
+	pthread_create(&v, 0, three, 0);
 	pthread_exit(0);
 }
 
