@@ -48,4 +48,19 @@ printf '[my-code]\nelse = on\n' >config/heddle/config
 run "$HEDDLE" open lazy.hdl --script look.script
 is "$status" 2 "an unknown setting is refused by the explorer"
 like "$err" "\[my-code\] else: expected just-my-code, mine or theirs" "with its remedy"
+
+# a race that the exploration and an analysis name, each by its own places, is listed once
+cat >late.cc <<'C'
+#include <string>
+#include <thread>
+struct text { std::string s = "log"; ~text() { s.clear(); } } text;
+int main()
+{
+	std::thread([] { text.s += 'x'; }).detach();
+	return 0;
+}
+C
+"$HEDDLE" c++ -g -O1 late.cc -o late -pthread
+run "$HEDDLE" check -o late --format json -- ./late
+is "$(json 'my @f = @{$d->{findings}}; @f > 0 && !grep { !$_->{places} } @f')" 1 "none is listed by its places in headers alone"
 done_testing
