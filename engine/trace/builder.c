@@ -370,6 +370,7 @@ struct builder *builder_new(const char *name, const struct trace_options *option
 	NEW(locks, struct lock);
 	NEW(states, struct thread_state);
 	NEW(telling.told, struct told);
+	b->telling.live = g_hash_table_new(NULL, NULL);
 	NEW(telling.accesses, uint8_t);
 #undef NEW
 	uint32_t zero = 0;
@@ -417,6 +418,7 @@ void builder_free(struct builder *b)
 	g_free(b->integers.slots);
 	g_free(b->recent_lines);
 	g_array_free(b->telling.told, TRUE);
+	g_hash_table_unref(b->telling.live);
 	g_array_free(b->telling.accesses, TRUE);
 	g_free(b->failure);
 	column_free(&b->events);

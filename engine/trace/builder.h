@@ -185,7 +185,7 @@ struct told {
 	uint32_t enter; /* of an ENTER: number of those before it */
 };
 /* The first TOLD_ACCESSES of each block of the heap, the first access of each place elsewhere,
- * in stacks again after an ENTER or LEAVE, writes of values that may be addresses of blocks;
+ * in stacks again after an ENTER or LEAVE, writes of addresses of blocks that are allocated;
  * all operations but accesses, without calls in which nothing else was told. */
 enum { TOLD_ACCESSES = 6 };
 struct telling_of { /* borrowed */
