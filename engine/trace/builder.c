@@ -373,6 +373,7 @@ struct builder *builder_new(const char *name, const struct trace_options *option
 	NEW(regions, struct region);
 	NEW(locks, struct lock);
 	NEW(states, struct thread_state);
+	b->telling.live = g_hash_table_new(NULL, NULL);
 	NEW(telling.accesses, uint8_t);
 #undef NEW
 	uint32_t zero = 0;
@@ -422,6 +423,7 @@ void builder_free(struct builder *b)
 	g_free(b->marks);
 	g_free(b->room);
 	column_free(&b->telling.told);
+	g_hash_table_unref(b->telling.live);
 	g_array_free(b->telling.accesses, TRUE);
 	g_free(b->failure);
 	column_free(&b->events);

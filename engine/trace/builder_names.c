@@ -61,6 +61,9 @@ static void tell_block(struct builder *b, const struct event *e)
 		g->low = g->bits ? MIN(g->low, address) : address;
 		g->high = MAX(g->high, address);
 		g->bits |= address;
+		g_hash_table_add(g->live, GSIZE_TO_POINTER(address));
+	} else if (e->op == OP_FREE) {
+		g_hash_table_remove(g->live, GSIZE_TO_POINTER(address));
 	}
 	tell(b, e);
 }
@@ -84,6 +87,12 @@ static uint64_t written_integer(const struct builder *b, const struct event *e)
 	return v.kind == V_INT ? (uint64_t)v.integer : 0;
 }
 
+static bool is_block(const struct builder *b, uint64_t address)
+{
+	return builder_may_be_block(b, address) &&
+	       g_hash_table_contains(b->telling.live, GSIZE_TO_POINTER(address));
+}
+
 static void tell_access(struct builder *b, const struct event *e)
 {
 	struct telling *g = &b->telling;
@@ -96,7 +105,7 @@ static void tell_access(struct builder *b, const struct event *e)
 		news = first_of_block(g, l->block);
 	else
 		news = !(l->told & line_bit(e->target));
-	if (news || builder_may_be_block(b, written_integer(b, e)))
+	if (news || is_block(b, written_integer(b, e)))
 		tell(b, e);
 	l->told |= !heap ? line_bit(e->target) : news ? 0 : UINT64_MAX;
 }

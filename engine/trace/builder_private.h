@@ -183,6 +183,7 @@ struct telling {
 	/* addresses of blocks: the lowest (more than the highest: none), the highest, the bits
 	 * that any has */
 	uint64_t low, high, bits;
+	GHashTable *live; /* set: addresses of blocks that are allocated now */
 };
 
 struct builder {
