@@ -7,10 +7,12 @@
 
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 static void fill(struct column *c, uint64_t from, uint64_t to)
 {
@@ -33,6 +35,17 @@ static void check_elements(const struct column *c, uint64_t count)
 }
 
 enum { MANY = 3 << 20, SOME = 20000, LIMIT = 1 << 16 };
+
+/* Descriptor 0 is nothing of a column that was never made. */
+START_TEST(of_zeroes_has_nothing)
+{
+	struct column none = { 0 };
+	int input = open("/dev/null", O_RDONLY);
+	ck_assert_int_ge(dup2(input, STDIN_FILENO), 0);
+	column_free(&none);
+	ck_assert_int_ge(fcntl(STDIN_FILENO, F_GETFD), 0);
+}
+END_TEST
 
 START_TEST(grows_in_memory)
 {
@@ -96,6 +109,7 @@ int main(void)
 {
 	Suite *s = suite_create("column");
 	TCase *c = tcase_create("column");
+	tcase_add_test(c, of_zeroes_has_nothing);
 	tcase_add_test(c, grows_in_memory);
 	tcase_add_test(c, moves_to_a_file);
 	tcase_add_test(c, stays_in_memory_without_a_folder);
