@@ -5,6 +5,7 @@
  */
 
 #include "engine/base/compare.h"
+#include "engine/base/hash.h"
 #include "engine/order/order.h"
 #include "engine/partial/calls.h"
 #include "engine/partial/rdit.h"
@@ -162,12 +163,54 @@ static bool mark_missing(struct trace *t, const struct race_options *options,
 	                             progress, error);
 }
 
+/* Pairs of sites that have a race, and what the caller wants of them. */
+struct racing_sites {
+	GHashTable *pairs; /* set: low << 32 | high */
+	const struct race_options *options;
+};
+
+static gpointer sites_key(uint32_t low, uint32_t high)
+{
+	return (gpointer)((uintptr_t)low << 32 | high);
+}
+
+static bool sites_race(const void *context, uint32_t low, uint32_t high)
+{
+	const struct racing_sites *s = context;
+
+	return g_hash_table_contains(s->pairs, sites_key(low, high)) &&
+	       (s->options->wanted == NULL ||
+	        s->options->wanted(s->options->wanted_context, low, high));
+}
+
+static GHashTable *sites_of(const struct trace *t, const struct report *report)
+{
+	GHashTable *pairs = g_hash_table_new(hash_pointer, NULL);
+
+	for (guint i = 0; i < report->findings->len; i++) {
+		const struct finding *f = report->findings->pdata[i];
+		uint32_t a = t->locations[t->events[f->first].location].site,
+		         b = t->locations[t->events[f->second].location].site;
+
+		g_hash_table_add(pairs, sites_key(MIN(a, b), MAX(a, b)));
+	}
+	return pairs;
+}
+
+/* The races that were found are looked for again, and no others. */
 bool races_mark_missing(struct trace *t, const struct race_options *options,
                         struct report *report, const struct progress *progress,
                         struct error *error)
 {
-	return options->analysis == ANALYSIS_RDIT || options->rules != NULL ||
-	       mark_missing(t, options, races_again,
+	struct race_options found = *options;
+
+	if (options->analysis == ANALYSIS_RDIT || options->rules != NULL)
+		return true;
+	g_autoptr(GHashTable) pairs = sites_of(t, report);
+	struct racing_sites s = { pairs, options };
+	found.wanted = sites_race;
+	found.wanted_context = &s;
+	return mark_missing(t, &found, races_again,
 	                    "(--missing) no witness of the race is found", report, progress,
 	                    error);
 }
