@@ -58,7 +58,7 @@ LIBS = $(PKG_LIBS) -ldwarf -lelf -lz3 -lz -lstdc++ -lm -lpthread -ldl
 
 LIB_SRC := $(filter-out engine/record/runtime/% engine/record/stub/%,$(wildcard engine/*.c engine/*/*.c engine/*/*/*.c)) \
 	$(wildcard debuginfo/*.c)
-TUI_SRC := $(wildcard tui/*/*.c)
+TUI_SRC := $(wildcard tui/*/*.c tui/*/*/*.c)
 RUNTIME_SRC := $(wildcard engine/record/runtime/*/*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 PROPERTY_SRC := $(wildcard tests/property/prop_*.c)

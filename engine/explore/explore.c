@@ -6,7 +6,7 @@
  */
 #include "engine/explore/checkpoint.h"
 #include "engine/explore/estimate.h"
-#include "engine/explore/graphs.h"
+#include "engine/explore/graphs/graphs.h"
 
 #include "engine/base/file.h"
 #include "engine/base/numbers.h"

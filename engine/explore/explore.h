@@ -15,7 +15,7 @@
 #define HEDDLE_EXPLORE_H
 
 #include "engine/commute/spec.h"
-#include "engine/explore/final.h"
+#include "engine/explore/runs/final.h"
 #include "engine/finding.h"
 #include "engine/memory/models.h"
 #include "engine/record/plan.h"

@@ -7,7 +7,7 @@
  * event.
  */
 #include "engine/explore/explore_private.h"
-#include "engine/explore/reach_private.h"
+#include "engine/explore/reversals/reach_private.h"
 
 #include <string.h>
 

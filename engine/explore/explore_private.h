@@ -8,12 +8,12 @@
 #define HEDDLE_EXPLORE_PRIVATE_H
 
 #include "engine/commute/linear_trace.h"
-#include "engine/explore/awaits.h"
-#include "engine/explore/pasts.h"
+#include "engine/explore/awaits/awaits.h"
+#include "engine/explore/awaits/pasts.h"
 #include "engine/explore/explore.h"
-#include "engine/explore/flips.h"
+#include "engine/explore/reversals/flips.h"
 #include "engine/explore/no_return.h"
-#include "engine/explore/portfolio.h"
+#include "engine/explore/hunt/portfolio.h"
 #include "engine/explore/worklist.h"
 
 /* An execution and the state of its planning; execution_free. */

@@ -3,7 +3,7 @@
  * after a feasible prefix of a run), unless a known run begins so.
  */
 #include "engine/explore/explore_private.h"
-#include "engine/explore/looks.h"
+#include "engine/explore/awaits/looks.h"
 #include "engine/trace/own_code.h"
 
 #include <string.h>

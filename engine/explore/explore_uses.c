@@ -3,7 +3,7 @@
  * its class or schedule.
  */
 #include "engine/explore/explore_private.h"
-#include "engine/explore/lifetimes.h"
+#include "engine/explore/runs/lifetimes.h"
 #include "engine/predict/misuse.h"
 #include "engine/trace/own_code.h"
 

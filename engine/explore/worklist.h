@@ -8,7 +8,7 @@
 #ifndef HEDDLE_WORKLIST_H
 #define HEDDLE_WORKLIST_H
 
-#include "engine/explore/flips.h"
+#include "engine/explore/reversals/flips.h"
 #include "engine/record/plan.h"
 
 /* A schedule to execute; pending_free. */

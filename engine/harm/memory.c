@@ -3,7 +3,7 @@
 #include "engine/trace/own_code.h"
 #include "engine/harm/memory.h"
 
-#include "engine/explore/final.h"
+#include "engine/explore/runs/final.h"
 #include "engine/order/past.h"
 
 #include <inttypes.h>

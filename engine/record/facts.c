@@ -8,7 +8,7 @@
 
 #include "engine/trace/own_code.h"
 #include "debuginfo/debuginfo.h"
-#include "engine/record/import_private.h"
+#include "engine/record/import/import_private.h"
 #include "engine/trace/channel.h"
 #include "engine/trace/ending.h"
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "engine/base/file.h"
-#include "engine/record/inputs.h"
+#include "engine/record/import/inputs.h"
 #include "engine/record/interpose.h"
 #include "engine/record/plan.h"
 #include "engine/record/session.h"

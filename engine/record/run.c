@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "engine/record/compress.h"
+#include "engine/record/import/compress.h"
 #include "engine/record/run_private.h"
 
 /* Has the program ended? */

@@ -182,7 +182,7 @@ void builder_warn(struct builder *b, const char *format, ...)
 
 /*
  * Names for recordings, requested once for each variable, location, object and block at the
- * end; each may be NULL. Implemented by engine/record/name.c from debug information.
+ * end; each may be NULL. Implemented by engine/record/names/name.c from debug information.
  *
  * `begin` comes first, when all but the names is complete: variables, wides, values, blocks,
  * threads, locations (address, module), modules; and the events that names may depend on.

@@ -1,7 +1,7 @@
 /*
  * builder_names.c - names at the end of a recording: requested from the namer
- * (engine/record/name.c) for each block, object, location and variable. Text traces have names
- * already.
+ * (engine/record/names/name.c) for each block, object, location and variable. Text traces have
+ * names already.
  */
 #include "engine/trace/builder_private.h"
 

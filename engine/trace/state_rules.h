@@ -4,9 +4,9 @@
  *
  * The two searches over states share these rules and nothing else, as they keep the facts in
  * ways of their own: predict/deadlock/run_state.c walks depth first and undoes steps, so that
- * each fact is a cell that a step changes; explore/reach_sync.c stores up to a million states,
- * so that a state is the events done by each thread, and the facts are derived from these. The
- * checker has rules of its own (witness/check_stuck.c).
+ * each fact is a cell that a step changes; explore/reversals/reach_sync.c stores up to a
+ * million states, so that a state is the events done by each thread, and the facts are derived
+ * from these. The checker has rules of its own (witness/check_stuck.c).
  */
 #ifndef HEDDLE_STATE_RULES_H
 #define HEDDLE_STATE_RULES_H
@@ -17,7 +17,7 @@ enum answer {
 	ANSWER_SAME,  /* as in the run */
 	ANSWER_OTHER, /* another outcome */
 	ANSWER_LEFT,  /* explorations: an outcome, the run's or another, that no schedule
-	               * needs (explore/awaits.h, pasts.h) */
+	               * needs (explore/awaits/awaits.h, pasts.h) */
 	ANSWER_WAITS, /* blocked */
 };
 

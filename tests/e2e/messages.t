@@ -14,7 +14,7 @@ strays() { # FILES...: words inside of calls that say, ask or refuse
 			}
 		}' "$@"
 }
-is "$(strays tui/explorer/*.c)" "" "no sentence of the last line stands outside of the table"
+is "$(strays $(find tui/explorer -name "*.c"))" "" "no sentence of the last line stands outside of the table"
 cat >"$scratch/stray.c" <<'C'
 app_say(app, count > 1 ? "%u findings" : SAYS_NONE, f(count));
 return error_set(error, "", NULL,
@@ -25,7 +25,7 @@ C
 is "$(strays "$scratch/stray.c" | wc -l)" 2 "one that does is found"
 unused=$(perl -ne 'print "$1\n" if /^#define ([A-Z][A-Z_]+)\b/' tui/explorer/messages.h |
 	grep -v HEDDLE_ | while read -r name; do
-	grep -qw "$name" tui/explorer/*.c ||
+	grep -qw "$name" $(find tui/explorer -name "*.c") ||
 		[ "$(grep -cw "$name" tui/explorer/messages.h)" -gt 1 ] || echo "$name"
 done)
 is "$unused" "" "each sentence of the table is used"

@@ -12,7 +12,7 @@
 #include "tests/support/consume.h"
 #include "tests/support/mutate.h"
 #include "tests/support/random_log.h"
-#include "tui/batch/report_file.h"
+#include "tui/batch/reports/report_file.h"
 #include "tui/explorer/import.h"
 #include "tui/explorer/tree.h"
 #include "tui/lesson/lesson.h"

@@ -6,7 +6,7 @@
 #include "engine/predict/predict.h"
 #include "engine/trace/formats.h"
 #include "tests/property/mix.h"
-#include "tui/batch/changes.h"
+#include "tui/batch/reports/changes.h"
 
 #include <stdio.h>
 #include <stdlib.h>

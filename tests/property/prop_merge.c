@@ -6,8 +6,8 @@
  */
 #include "engine/predict/predict.h"
 #include "tests/property/mix.h"
-#include "tui/batch/changes.h"
-#include "tui/batch/report_merge.h"
+#include "tui/batch/reports/changes.h"
+#include "tui/batch/reports/report_merge.h"
 
 #include <stdio.h>
 #include <stdlib.h>

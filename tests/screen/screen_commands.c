@@ -3,7 +3,7 @@
  * who knows gdb expects, along the recording.
  */
 #include "tests/support/tui.h"
-#include "tui/explorer/command_line.h"
+#include "tui/explorer/commands/command_line.h"
 
 #include <check.h>
 #include <string.h>

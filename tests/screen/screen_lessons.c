@@ -5,7 +5,7 @@
  * answers, back, hidden, on a wide screen, without colour and UTF-8, the student's editor.
  */
 #include "tests/support/pty.h"
-#include "tui/explorer/keys.h"
+#include "tui/explorer/screen/keys.h"
 #include "tui/lesson/lesson.h"
 #include "tests/support/suite.h"
 

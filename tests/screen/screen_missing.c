@@ -6,7 +6,7 @@
 #include "tests/support/tui.h"
 
 #include "tui/explorer/export.h"
-#include "tui/explorer/screen.h"
+#include "tui/explorer/screen/screen.h"
 
 #include <check.h>
 #include <stdio.h>

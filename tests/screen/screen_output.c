@@ -4,7 +4,7 @@
  * tests/e2e/rebuild.t.
  */
 #include "tests/support/tui.h"
-#include "tui/explorer/command_line.h"
+#include "tui/explorer/commands/command_line.h"
 #include "tui/explorer/output.h"
 #include "tui/explorer/settings.h"
 

@@ -6,8 +6,8 @@
 #include "tests/support/tui.h"
 #include "engine/atomic/atomic.h"
 
-#include "tui/explorer/command_line.h"
-#include "tui/explorer/screen.h"
+#include "tui/explorer/commands/command_line.h"
+#include "tui/explorer/screen/screen.h"
 
 #include <check.h>
 #include <glib/gstdio.h>

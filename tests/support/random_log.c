@@ -1,7 +1,7 @@
 /* random_log.c - see random_log.h. */
 #include "tests/support/random_log.h"
 
-#include "engine/record/decode.h"
+#include "engine/record/import/decode.h"
 #include "engine/record/record.h"
 #include "tests/support/mutate.h"
 

@@ -4,7 +4,7 @@
 #include "tests/support/tui.h"
 
 #include "tests/support/suite.h"
-#include "tui/explorer/command_line.h"
+#include "tui/explorer/commands/command_line.h"
 
 #include <check.h>
 #include <glib/gstdio.h>

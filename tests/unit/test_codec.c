@@ -7,7 +7,7 @@
 #include "engine/record/runtime/log/frames.c"
 #include "engine/record/runtime/log/records.c"
 
-#include "engine/record/decode.h"
+#include "engine/record/import/decode.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

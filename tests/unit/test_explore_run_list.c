@@ -2,7 +2,7 @@
  * test_explore_run_list.c - lists of runs beside sorted arrays: members, and walks from any
  * run.
  */
-#include "engine/explore/run_list.h"
+#include "engine/explore/runs/run_list.h"
 #include "tests/support/suite.h"
 
 #include <check.h>

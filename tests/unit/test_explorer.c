@@ -3,7 +3,7 @@
  * reports of other tools, schedules, cells.
  */
 #include "tests/support/tui.h"
-#include "tui/explorer/command_line.h"
+#include "tui/explorer/commands/command_line.h"
 #include "tui/explorer/import.h"
 #include "tui/explorer/schedule.h"
 #include "tests/support/suite.h"

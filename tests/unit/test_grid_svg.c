@@ -1,10 +1,10 @@
 /*
- * test_grid_svg.c - the screen as an SVG (tui/explorer/grid_svg.c): text escaped, runs of one
- * look as one element, colours of all ranges, attributes; blanks without a background draw
- * nothing.
+ * test_grid_svg.c - the screen as an SVG (tui/explorer/screen/grid_svg.c): text escaped, runs
+ * of one look as one element, colours of all ranges, attributes; blanks without a background
+ * draw nothing.
  */
 #include "tests/support/suite.h"
-#include "tui/explorer/grid.h"
+#include "tui/explorer/screen/grid.h"
 
 #include <check.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * test_inputs.c - input from outside as a note of a trace: packed, counted, sorted by thread
  * for a replay; a damaged note is refused.
  */
-#include "engine/record/inputs.h"
+#include "engine/record/import/inputs.h"
 #include "tests/support/suite.h"
 
 #include <check.h>

@@ -3,7 +3,7 @@
  * its debug information, its events are invented.
  */
 #include "debuginfo/debuginfo.h"
-#include "engine/record/name.h"
+#include "engine/record/names/name.h"
 #include "tests/support/suite.h"
 
 #include <check.h>

@@ -11,7 +11,7 @@
 #include "tests/support/folder.h"
 #include "tests/support/suite.h"
 #include "tests/support/tui.h"
-#include "tui/explorer/keys.h"
+#include "tui/explorer/screen/keys.h"
 
 #include <check.h>
 #include <glib/gstdio.h>

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "engine/record/codec.h"
-#include "engine/record/decode.h"
-#include "engine/record/so_far.h"
+#include "engine/record/import/decode.h"
+#include "engine/record/import/so_far.h"
 #include "tests/support/mutate.h"
 #include "tests/support/random_log.h"
 #include "tests/support/suite.h"

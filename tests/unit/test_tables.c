@@ -4,8 +4,8 @@
  * writes them anew.
  */
 #include "engine/predict/predict.h"
-#include "tui/explorer/command_line.h"
-#include "tui/explorer/keys.h"
+#include "tui/explorer/commands/command_line.h"
+#include "tui/explorer/screen/keys.h"
 #include "tui/lesson/lesson.h"
 #include "tests/support/suite.h"
 
@@ -82,7 +82,7 @@ static void print_views(GString *out)
 #define VIEW(name, table, word, request, of) \
 	g_string_append_printf(out, "| %s | `%s` | `%s` | %s |\n", word, #table, #request, \
 	                       strcmp(#of, "PAIR") == 0 ? "the selected pair" : "");
-#include "tui/explorer/views.def"
+#include "tui/explorer/views/views.def"
 #undef VIEW
 }
 

@@ -2,7 +2,7 @@
  * cmd_check.c - `heddle check`: runs all analyses on a program and prints one answer with its
  * coverage.
  */
-#include "tui/batch/checkup.h"
+#include "tui/batch/check/checkup.h"
 #include "tui/batch/shares.h"
 #include "tui/batch/suppressions.h"
 

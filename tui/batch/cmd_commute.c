@@ -3,7 +3,7 @@
  */
 #include "engine/commute/missing.h"
 #include "tui/batch/commute_linear.h"
-#include "tui/batch/print.h"
+#include "tui/batch/print/print.h"
 #include "tui/batch/spec_rules.h"
 
 #include <stdlib.h>

@@ -3,9 +3,9 @@
  * reports.
  */
 #include "engine/detect/detectors.h"
-#include "tui/batch/changes.h"
+#include "tui/batch/reports/changes.h"
 #include "tui/batch/race_options.h"
-#include "tui/batch/report_merge.h"
+#include "tui/batch/reports/report_merge.h"
 #include "tui/batch/spec_rules.h"
 
 #include <stdlib.h>

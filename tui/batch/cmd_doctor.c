@@ -13,7 +13,7 @@
 #include "engine/base/home.h"
 #include "engine/record/session.h"
 #include "tui/batch/command.h"
-#include "tui/batch/print.h"
+#include "tui/batch/print/print.h"
 
 enum need { NEEDED, USEFUL };
 

@@ -6,12 +6,12 @@
 #include "engine/explore/explore.h"
 #include "engine/trace/own_code.h"
 #include "tui/batch/command.h"
-#include "tui/batch/exploration_text.h"
-#include "tui/batch/explore_tree.h"
-#include "tui/batch/linear_json.h"
-#include "tui/batch/point_json.h"
-#include "tui/batch/print.h"
-#include "tui/batch/report_file.h"
+#include "tui/batch/print/exploration_text.h"
+#include "tui/batch/print/explore_tree.h"
+#include "tui/batch/print/linear_json.h"
+#include "tui/batch/print/point_json.h"
+#include "tui/batch/print/print.h"
+#include "tui/batch/reports/report_file.h"
 #include "tui/batch/shares.h"
 
 #include <inttypes.h>

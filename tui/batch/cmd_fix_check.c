@@ -7,8 +7,8 @@
  * (became.h, which knows renamed files and moved functions); a finding whose places no run
  * reaches is hidden, not fixed.
  */
-#include "tui/batch/became.h"
-#include "tui/batch/checkup.h"
+#include "tui/batch/reports/became.h"
+#include "tui/batch/check/checkup.h"
 #include "tui/batch/fix_locks.h"
 
 #include <string.h>

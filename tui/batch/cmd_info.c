@@ -7,8 +7,8 @@
 #include "engine/trace/ending.h"
 #include "engine/trace/roles.h"
 #include "tui/batch/command.h"
-#include "tui/batch/places.h"
-#include "tui/batch/print.h"
+#include "tui/batch/print/places.h"
+#include "tui/batch/print/print.h"
 
 #include <inttypes.h>
 #include <jansson.h>

@@ -10,7 +10,7 @@
 
 #include "tui/batch/command.h"
 #include "tui/batch/lesson_class.h"
-#include "tui/batch/print.h"
+#include "tui/batch/print/print.h"
 #include "tui/explorer/explorer.h"
 #include "tui/explorer/guide.h"
 #include "tui/lesson/lesson.h"

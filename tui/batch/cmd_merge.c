@@ -2,11 +2,11 @@
  * cmd_merge.c - `heddle merge`: merges the reports of shards.
  */
 #include "engine/explore/tasks.h"
-#include "tui/batch/check_text.h"
-#include "tui/batch/exploration_text.h"
-#include "tui/batch/explore_tree.h"
-#include "tui/batch/report_merge.h"
-#include "tui/batch/shake_merge.h"
+#include "tui/batch/check/check_text.h"
+#include "tui/batch/print/exploration_text.h"
+#include "tui/batch/print/explore_tree.h"
+#include "tui/batch/reports/report_merge.h"
+#include "tui/batch/reports/shake_merge.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  */
 #include "engine/explore/explore.h"
 #include "tui/batch/command.h"
-#include "tui/batch/print.h"
+#include "tui/batch/print/print.h"
 
 #include <inttypes.h>
 #include <jansson.h>

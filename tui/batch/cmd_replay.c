@@ -12,11 +12,11 @@
 #include "engine/record/plan.h"
 #include "engine/witness/witness.h"
 #include "tui/batch/command.h"
-#include "tui/batch/print.h"
-#include "tui/batch/replay_gdb.h"
-#include "tui/batch/replay_parting.h"
-#include "tui/batch/replay_program.h"
-#include "tui/batch/replay_server.h"
+#include "tui/batch/print/print.h"
+#include "tui/batch/replay/replay_gdb.h"
+#include "tui/batch/replay/replay_parting.h"
+#include "tui/batch/replay/replay_program.h"
+#include "tui/batch/replay/replay_server.h"
 #include "tui/dap/dap.h"
 
 static int ours(const struct error *error)

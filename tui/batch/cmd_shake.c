@@ -9,13 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/explore/portfolio.h"
+#include "engine/explore/hunt/portfolio.h"
 #include "engine/predict/misuse.h"
 #include "engine/record/layout.h"
 #include "tui/batch/command.h"
 #include "tui/batch/outcomes.h"
-#include "tui/batch/print.h"
-#include "tui/batch/shake_merge.h"
+#include "tui/batch/print/print.h"
+#include "tui/batch/reports/shake_merge.h"
 #include "tui/batch/shake_run.h"
 #include "tui/batch/shares.h"
 

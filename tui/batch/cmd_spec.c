@@ -5,7 +5,7 @@
 #include "engine/commute/points.h"
 #include "engine/commute/prove.h"
 #include "tui/batch/command.h"
-#include "tui/batch/print.h"
+#include "tui/batch/print/print.h"
 
 #include <jansson.h>
 #include <stdio.h>

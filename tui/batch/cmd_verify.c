@@ -4,7 +4,7 @@
 #include "engine/atomic/atomic.h"
 #include "engine/commute/spec.h"
 #include "engine/witness/witness.h"
-#include "tui/batch/print.h"
+#include "tui/batch/print/print.h"
 #include "tui/batch/spec_rules.h"
 #include "engine/witness/check_reach.h"
 #include "engine/witness/check_weak.h"

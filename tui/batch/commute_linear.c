@@ -3,8 +3,8 @@
  */
 #include "tui/batch/commute_linear.h"
 
-#include "tui/batch/linear_json.h"
-#include "tui/batch/print.h"
+#include "tui/batch/print/linear_json.h"
+#include "tui/batch/print/print.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* fix_locks.c - see fix_locks.h. */
 #include "tui/batch/fix_locks.h"
 
-#include "tui/batch/report_file.h"
+#include "tui/batch/reports/report_file.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 
 #include "engine/base/base.h"
 #include "engine/record/strategy.h"
-#include "tui/batch/print.h"
+#include "tui/batch/print/print.h"
 
 void outcome_free(struct outcome *o)
 {

@@ -5,7 +5,7 @@
 #define HEDDLE_RACE_OPTIONS_H
 
 #include "engine/predict/predict.h"
-#include "tui/batch/print.h"
+#include "tui/batch/print/print.h"
 
 /* Parse --analysis --candidates --values --missing --budget --shard. False: bad usage,
  * printed. */

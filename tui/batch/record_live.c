@@ -16,9 +16,9 @@
 #include "engine/finding_key.h"
 #include "engine/predict/pairs/online.h"
 #include "engine/predict/race.h"
-#include "engine/record/running.h"
+#include "engine/record/import/running.h"
 #include "tui/batch/command.h"
-#include "tui/batch/print.h"
+#include "tui/batch/print/print.h"
 #include "tui/batch/suppressions.h"
 
 enum { LOOK_US = 20000, SECTIONS = 4 /* as in the thesis */ };

@@ -9,7 +9,7 @@
 #include "debuginfo/debuginfo.h"
 #include "engine/base/file.h"
 #include "engine/explore/explore.h"
-#include "engine/explore/portfolio.h"
+#include "engine/explore/hunt/portfolio.h"
 #include "engine/record/record.h"
 
 bool shaken_open(struct shaken *s, struct error *error)

@@ -7,7 +7,7 @@
  * others have, all are ended, joined and divided again.
  */
 #include "tui/batch/shares.h"
-#include "tui/batch/report_file.h"
+#include "tui/batch/reports/report_file.h"
 
 #include "engine/base/file.h"
 #include "engine/explore/tasks.h"

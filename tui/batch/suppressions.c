@@ -7,7 +7,7 @@
 #include "engine/finding_key.h"
 #include "engine/record/record.h"
 #include "engine/trace/index.h"
-#include "tui/batch/report_file.h"
+#include "tui/batch/reports/report_file.h"
 
 #include <jansson.h>
 #include <string.h>

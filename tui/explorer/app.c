@@ -7,11 +7,11 @@
 #include "tui/explorer/settings.h"
 
 #include "engine/base/editor.h"
-#include "tui/explorer/command_line.h"
+#include "tui/explorer/commands/command_line.h"
 #include "tui/explorer/guide.h"
 #include "tui/explorer/output.h"
 #include "tui/explorer/return_point.h"
-#include "tui/explorer/view_bar.h"
+#include "tui/explorer/views/view_bar.h"
 
 #include <inttypes.h>
 #include <poll.h>
@@ -19,7 +19,7 @@
 
 const struct view_ops *const view_table[VIEW_COUNT] = {
 #define VIEW(name, table, word, request, of) [VIEW_##name] = &table,
-#include "tui/explorer/views.def"
+#include "tui/explorer/views/views.def"
 #undef VIEW
 };
 
@@ -308,7 +308,7 @@ static bool shared_request(struct app *app, enum request request, uint64_t count
 		enum view_of of;
 	} places[VIEW_COUNT] = {
 #define VIEW(name, table, word, request, of) [VIEW_##name] = { REQUEST_##request, of },
-#include "tui/explorer/views.def"
+#include "tui/explorer/views/views.def"
 #undef VIEW
 	};
 	for (int v = 0; v < VIEW_COUNT && request != REQUEST_NONE; v++) {

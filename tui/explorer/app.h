@@ -7,12 +7,12 @@
 #ifndef HEDDLE_APP_H
 #define HEDDLE_APP_H
 
-#include "tui/explorer/grid.h"
+#include "tui/explorer/screen/grid.h"
 #include "tui/explorer/job.h"
-#include "tui/explorer/keys.h"
+#include "tui/explorer/screen/keys.h"
 #include "tui/explorer/session.h"
 #include "tui/explorer/source.h"
-#include "tui/explorer/split.h"
+#include "tui/explorer/screen/split.h"
 
 struct app;
 /* Called when the user says yes; `words` from app_ask, ownership passes. */
@@ -42,7 +42,7 @@ struct view_ops {
 	void (*copy)(const struct app *app, const void *state, GString *out);
 };
 #define VIEW(name, table, word, request, of) extern const struct view_ops table;
-#include "tui/explorer/views.def"
+#include "tui/explorer/views/views.def"
 #undef VIEW
 
 enum line_kind { LINE_COMMAND, LINE_FIND, LINE_NOTE, LINE_ANSWER };

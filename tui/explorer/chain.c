@@ -4,7 +4,7 @@
 #include "engine/base/compare.h"
 #include "tui/explorer/chain.h"
 
-#include "tui/explorer/grid.h"
+#include "tui/explorer/screen/grid.h"
 
 enum { MOST_LANES = 12, WIDEST_NAME = 10, BETWEEN = 2 };
 

@@ -6,7 +6,7 @@
 
 #include "engine/base/child.h"
 #include "engine/base/input.h"
-#include "tui/explorer/command_line.h"
+#include "tui/explorer/commands/command_line.h"
 #include "tui/explorer/guide.h"
 #include "tui/explorer/import.h"
 #include "tui/explorer/messages.h"

@@ -5,7 +5,7 @@
 #define HEDDLE_EXPLORER_H
 
 #include "tui/explorer/app.h"
-#include "tui/explorer/screen.h"
+#include "tui/explorer/screen/screen.h"
 
 /* The configuration (config.c). */
 struct config {

@@ -5,7 +5,7 @@
  * exists, or "unknown".
  */
 #include "tui/explorer/weak_memory.h"
-#include "tui/explorer/commands.h"
+#include "tui/explorer/commands/commands.h"
 
 #include "engine/predict/reachable.h"
 #include "engine/trace/own_code.h"

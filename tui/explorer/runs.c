@@ -9,7 +9,7 @@
 #include "engine/record/record.h"
 #include "engine/trace/ending.h"
 #include "engine/witness/witness.h"
-#include "tui/explorer/commands.h"
+#include "tui/explorer/commands/commands.h"
 #include "tui/explorer/export.h"
 #include "tui/explorer/output.h"
 #include "tui/explorer/settings.h"

@@ -2,7 +2,7 @@
  * scheduler.c - manual scheduling: the user chooses the next thread, and the independent
  * checker says which are enabled, or why not, until both events of the pair are next.
  */
-#include "tui/explorer/view_witness.h"
+#include "tui/explorer/views/view_witness.h"
 
 #include "tui/explorer/messages.h"
 

@@ -2,7 +2,7 @@
 #include "tui/explorer/settings.h"
 
 #include "engine/trace/own_code.h"
-#include "tui/explorer/commands.h"
+#include "tui/explorer/commands/commands.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #ifndef HEDDLE_WEAK_MEMORY_H
 #define HEDDLE_WEAK_MEMORY_H
 
-#include "tui/explorer/state_pane.h"
+#include "tui/explorer/views/state_pane.h"
 
 /* False and `error`: the run is not sequentially consistent (session.weak), and the analysis
  * `what` ("other schedules") does not apply to such a run. */

@@ -1,0 +1,530 @@
+/* awaits.c - see awaits.h. */
+#include "engine/explore/awaits/awaits.h"
+
+#include "engine/base/search.h"
+
+#include "engine/base/numbers.h"
+#include "engine/explore/runs/history_private.h"
+#include "engine/memory/rounds.h"
+
+#include <string.h>
+
+struct awaits {
+	struct numbers *prefixes; /* histories of threads that have just looked in vain */
+	struct numbers *looks;    /* pairs of a state and the value seen in it */
+	struct numbers *begins;   /* the state of an acquire with which such a round begins */
+	struct numbers *sections; /* locks that such a round takes */
+	struct numbers *tried;    /* locks that some run tries */
+};
+
+/* Value that a failing try sees. */
+enum { SEEN_FAILURE = 21 };
+
+/* -- of one run --------------------------------------------------------------------------- */
+
+/* By variable, do several threads access it? Owned by the caller. */
+static bool *find_several(const struct trace *t)
+{
+	bool *several = g_new0(bool, t->variables_count + 1);
+	g_autofree uint32_t *first = g_new0(uint32_t, t->variables_count + 1); /* + 1 */
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		if (!op_is_access(x->op))
+			continue;
+		struct wide run = event_variables(t, x);
+		for (uint32_t v = run.first; v < run.first + run.count; v++) {
+			several[v] |= first[v] != 0 && first[v] != x->thread + 1u;
+			first[v] = x->thread + 1u;
+		}
+	}
+	return several;
+}
+
+struct sharing {
+	const struct trace *t;
+	const bool *several;
+};
+
+/* Do several threads access memory that the event accesses? */
+static bool is_shared(const void *context, uint32_t event)
+{
+	const struct sharing *s = context;
+	struct wide run = event_variables(s->t, &s->t->events[event]);
+	for (uint32_t v = run.first; v < run.first + run.count; v++)
+		if (s->several[v])
+			return true;
+	return false;
+}
+
+/* Does the event access only its thread's own stack, which is part of the thread's state? */
+static bool is_own(const struct sharing *s, uint32_t event)
+{
+	const struct event *x = &s->t->events[event];
+	struct wide run = event_variables(s->t, x);
+	uint32_t stack = s->t->threads[x->thread].stack;
+	for (uint32_t i = 0; i < run.count; i++)
+		if (stack == NONE || s->t->variables[run.first + i].block != stack)
+			return false;
+	return !is_shared(s, event);
+}
+
+static bool may_see_more(const struct sharing *s, uint32_t event)
+{
+	const struct event *x = &s->t->events[event];
+	if (op_fails(x->op))
+		return true;
+	return op_is_access(x->op) && op_reads(x->op) && !event_inert(x) && !is_own(s, event);
+}
+
+bool await_rounds_looks(const struct await_rounds *rounds, const struct trace *t,
+                        uint32_t event)
+{
+	return may_see_more(&(struct sharing){ t, rounds->several }, event);
+}
+
+bool await_rounds_unchanging(const struct await_rounds *rounds, const struct trace *t,
+                             uint32_t event)
+{
+	struct sharing s = { t, rounds->several };
+	return memory_changes_nothing(t, event, is_shared, &s);
+}
+
+/* May the event be one of a round? */
+static bool is_of_round(const struct event *x)
+{
+	return op_is_access(x->op) || x->op == OP_FENCE || memory_is_section(x) ||
+	       op_fails(x->op);
+}
+
+/* Leaves the events of a round out of the run's steps. */
+static void leave_out(bool *in_vain, const struct trace *t, const struct await_round *r)
+{
+	struct event_list mine = trace_thread_events(t, r->thread);
+	for (uint32_t i = t->index->position[r->first]; i < t->index->position[r->next]; i++) {
+		in_vain[mine.items[i]] |= is_of_round(&t->events[mine.items[i]]);
+	}
+}
+
+/* Adds a round, after all rounds inside of it. Not a round that may wait for a lock after its
+ * last look. */
+static void add_round(struct await_rounds *rounds, const struct trace *t, uint32_t first,
+                      uint32_t next)
+{
+	struct await_round r = {
+		.thread = t->events[first].thread, .first = first, .next = next, .last = first
+	};
+	struct sharing s = { t, rounds->several };
+	struct event_list mine = trace_thread_events(t, r.thread);
+	bool waits = false;
+	for (uint32_t i = t->index->position[first]; i < t->index->position[next]; i++) {
+		uint32_t e = mine.items[i];
+		if (rounds->in_vain[e])
+			continue;
+		waits |= op_acquires(t->events[e].op) && !event_inert(&t->events[e]);
+		if (!may_see_more(&s, e))
+			continue;
+		r.last = e;
+		r.looks++;
+		waits = false;
+	}
+	if (waits)
+		return;
+	g_array_append_val(rounds->list, r);
+	leave_out(rounds->in_vain, t, &r);
+}
+
+/* The last round of the thread that ends at an event of its own; or NULL. */
+static const struct await_round *last_round(const struct await_rounds *rounds, uint32_t thread)
+{
+	for (guint i = rounds->list->len; i-- > 0;) {
+		const struct await_round *r =
+		        &g_array_index(rounds->list, struct await_round, i);
+		if (r->thread == thread)
+			return r;
+	}
+	return NULL;
+}
+
+static uint32_t thread_of(const struct trace *t, const struct record_wait *w)
+{
+	for (uint32_t i = 0; i < t->threads_count && w->reason == FOR_LOOK; i++)
+		if (t->threads[i].recorded == w->thread)
+			return i;
+	return NONE;
+}
+
+/* By event, is it inside of a later one of the thread's rounds? Owned by the caller. */
+static bool *inside_of(const struct await_rounds *rounds, const struct trace *t,
+                       const struct await_round *r)
+{
+	bool *inside = g_new0(bool, t->events_count + 1);
+	for (const struct await_round *at = (const void *)rounds->list->data; at < r; at++)
+		leave_out(inside, t, at);
+	return inside;
+}
+
+/* For a thread that looks for ever: keeps one whole round as its last steps, so that the
+ * other values it could see are known. */
+static void keep_last(struct await_rounds *rounds, const struct plan_run *run,
+                      const struct record_wait *w)
+{
+	const struct trace *t = run->trace;
+	uint32_t thread = thread_of(t, w);
+	const struct await_round *r = thread == NONE ? NULL : last_round(rounds, thread);
+	if (r == NULL)
+		return;
+	struct event_list mine = trace_thread_events(t, thread);
+	bool *inside = inside_of(rounds, t, r);
+	for (uint32_t i = t->index->position[r->first]; i < mine.count; i++) {
+		rounds->in_vain[mine.items[i]] =
+		        is_of_round(&t->events[mine.items[i]]) &&
+		        (i >= t->index->position[r->next] || inside[mine.items[i]]);
+	}
+	g_free(inside);
+	rounds->idle = true;
+}
+
+/* Does the event change memory that other threads see, or the thread's own beyond its stack? */
+static bool changes(const struct sharing *s, uint32_t event)
+{
+	const struct event *x = &s->t->events[event];
+	enum op_class class = op_table[x->op].class;
+	if (class == OP_CLASS_ACCESS)
+		return op_writes(x->op) && !is_own(s, event) &&
+		       !memory_writes_the_same(s->t, x);
+	return (class == OP_CLASS_SYNC && x->op != OP_FENCE && !op_fails(x->op)) ||
+	       class == OP_CLASS_MEMORY || class == OP_CLASS_CALL;
+}
+
+/* By event, is it in a round without effect, or after the last one of a thread that looks for
+ * ever? Owned by the caller. */
+static bool *leads_nowhere(const struct await_rounds *rounds, const struct plan_run *run)
+{
+	const struct trace *t = run->trace;
+	bool *nowhere = g_new0(bool, t->events_count + 1);
+	for (guint i = 0; i < rounds->list->len; i++)
+		leave_out(nowhere, t, &g_array_index(rounds->list, struct await_round, i));
+	for (guint i = 0; i < run->facts.blocked->len; i++) {
+		uint32_t thread =
+		        thread_of(t, &g_array_index(run->facts.blocked, struct record_wait, i));
+		const struct await_round *r =
+		        thread == NONE ? NULL : last_round(rounds, thread);
+		if (r == NULL)
+			continue;
+		struct event_list mine = trace_thread_events(t, thread);
+		for (uint64_t k = t->index->position[r->next]; k < mine.count; k++)
+			nowhere[mine.items[k]] = true;
+	}
+	return nowhere;
+}
+
+bool await_rounds_judge(const struct await_rounds *rounds, const struct plan_run *run)
+{
+	const struct trace *t = run->trace;
+	g_autofree bool *several = find_several(t);
+	g_autofree bool *nowhere = leads_nowhere(rounds, run);
+	struct sharing s = { t, several };
+	uint32_t change = NONE;
+	for (uint32_t e = 0; e < t->events_count; e++)
+		if (!event_inert(&t->events[e]) && changes(&s, e) &&
+		    !op_wants(t->events[e].op) &&
+		    !(nowhere[e] && memory_is_section(&t->events[e])))
+			change = e;
+	for (guint i = 0; i < run->facts.blocked->len; i++) {
+		uint32_t thread =
+		        thread_of(t, &g_array_index(run->facts.blocked, struct record_wait, i));
+		const struct await_round *r =
+		        thread == NONE ? NULL : last_round(rounds, thread);
+		if (thread != NONE && (r == NULL || (change != NONE && r->first < change)))
+			return false;
+	}
+	return true;
+}
+
+void await_rounds_find(struct await_rounds *rounds, const struct plan_run *run,
+                       const struct scopes *scopes, const bool *sections)
+{
+	struct trace *t = run->trace;
+	struct memory_rounds found;
+	rounds->list = g_array_new(FALSE, FALSE, sizeof(struct await_round));
+	rounds->states = g_new0(uint64_t, t->events_count + 1);
+	for (guint i = 0; i < run->facts.states->len; i++) {
+		const struct record_state *state =
+		        &g_array_index(run->facts.states, struct record_state, i);
+		rounds->states[state->event] = state->state;
+	}
+	rounds->in_vain = g_new0(bool, t->events_count + 1);
+	rounds->several = find_several(t);
+	struct sharing s = { t, rounds->several };
+	memory_rounds_init(&found, t, rounds->states, is_shared, &s, false, sections);
+	for (uint32_t e = 0; e < t->events_count; e++)
+		if (found.first[e] != NONE && (scopes == NULL || scopes->of[e] == NONE))
+			add_round(rounds, t, found.first[e], e);
+	for (guint i = 0; run->facts.status == LOG_DEADLOCK && i < run->facts.blocked->len; i++)
+		keep_last(rounds, run,
+		          &g_array_index(run->facts.blocked, struct record_wait, i));
+	memory_rounds_release(&found);
+}
+
+/* The number of the thread's history without rounds, up to an event of the run. */
+static uint64_t prefix_before(const struct history *reduced, uint32_t event)
+{
+	uint32_t thread = reduced->trace->events[event].thread;
+	const struct thread_history *h = &reduced->threads[thread];
+	size_t steps =
+	        search_end(i, 0, h->events->len, g_array_index(h->events, uint32_t, i) < event);
+	return g_array_index(h->prefixes, uint64_t, steps);
+}
+
+uint64_t await_rounds_class(const struct await_rounds *rounds, const struct plan_run *run,
+                            const struct history *h)
+{
+	uint64_t number = history_class(h);
+	for (guint i = 0; i < run->facts.blocked->len; i++) {
+		uint32_t thread = thread_of(
+		        h->trace, &g_array_index(run->facts.blocked, struct record_wait, i));
+		const struct await_round *r =
+		        thread == NONE ? NULL : last_round(rounds, thread);
+		if (r == NULL)
+			continue;
+		const GArray *p = h->threads[thread].prefixes;
+		number -= g_array_index(p, uint64_t, p->len - 1);
+		number += prefix_before(h, r->first);
+	}
+	return number;
+}
+
+void await_rounds_release(struct await_rounds *rounds)
+{
+	g_free(rounds->states);
+	g_free(rounds->in_vain);
+	g_free(rounds->several);
+	if (rounds->list != NULL)
+		g_array_unref(rounds->list);
+}
+
+/* -- of all runs -------------------------------------------------------------------------- */
+
+struct awaits *awaits_new(void)
+{
+	struct awaits *a = g_new0(struct awaits, 1);
+	a->prefixes = numbers_new();
+	a->looks = numbers_new();
+	a->begins = numbers_new();
+	a->sections = numbers_new();
+	a->tried = numbers_new();
+	return a;
+}
+
+void awaits_free(struct awaits *a)
+{
+	numbers_free(a->prefixes);
+	numbers_free(a->looks);
+	numbers_free(a->begins);
+	numbers_free(a->sections);
+	numbers_free(a->tried);
+	g_free(a);
+}
+
+struct awaits_size awaits_size(const struct awaits *a)
+{
+	return (struct awaits_size){ numbers_count(a->prefixes), numbers_count(a->looks),
+		                     numbers_count(a->begins), numbers_count(a->sections),
+		                     numbers_count(a->tried) };
+}
+
+void awaits_archive(struct awaits *a, struct awaits_size from, struct archive *archive)
+{
+	numbers_archive(a->prefixes, from.prefixes, archive);
+	numbers_archive(a->looks, from.looks, archive);
+	numbers_archive(a->begins, from.begins, archive);
+	numbers_archive(a->sections, from.sections, archive);
+	numbers_archive(a->tried, from.tried, archive);
+}
+
+void awaits_adopt(struct awaits *a, const struct awaits *other)
+{
+	numbers_adopt(a->prefixes, other->prefixes);
+	numbers_adopt(a->looks, other->looks);
+	numbers_adopt(a->begins, other->begins);
+	numbers_adopt(a->sections, other->sections);
+	numbers_adopt(a->tried, other->tried);
+}
+
+uint64_t awaits_lock(const struct history *h, uint32_t object)
+{
+	struct event_list list = event_list_at(&h->trace->index->object_events, object);
+	uint64_t address = h->trace->objects[object].address, number = history_mix(4, address);
+	if (list.count > 0)
+		history_pointer(h, address, list.items[0], &number);
+	return number;
+}
+
+void awaits_see_tries(struct awaits *a, const struct history *h)
+{
+	for (uint32_t e = 0; e < h->trace->events_count; e++) {
+		const struct event *x = &h->trace->events[e];
+		bool tries = op_fails(x->op) || (op_acquires(x->op) && event_is_try(x));
+		if (tries && op_table[x->op].use == USE_LOCK)
+			numbers_add(a->tried, awaits_lock(h, x->target));
+	}
+}
+
+bool awaits_are_tried(const struct awaits *a, uint64_t lock)
+{
+	return numbers_have(a->tried, lock);
+}
+
+bool awaits_are_seen(const struct awaits *a, uint64_t lock)
+{
+	return numbers_have(a->tried, lock) && numbers_have(a->sections, lock);
+}
+
+bool awaits_any_seen(const struct awaits *a)
+{
+	for (uint32_t i = 0; i < numbers_count(a->tried); i++)
+		if (numbers_have(a->sections, numbers_at(a->tried, i)))
+			return true;
+	return false;
+}
+
+static uint64_t begin_number(const uint64_t *states, const struct history *h, uint32_t event)
+{
+	return history_mix(h->threads[h->trace->events[event].thread].who, states[event]);
+}
+
+bool awaits_begins(const struct awaits *a, const uint64_t *states, const struct history *h,
+                   uint32_t event)
+{
+	return op_acquires(h->trace->events[event].op) && states[event] != 0 &&
+	       numbers_have(a->begins, begin_number(states, h, event));
+}
+
+static uint64_t look_number(const uint64_t *states, const struct history *h, uint32_t event,
+                            uint64_t seen)
+{
+	uint32_t thread = h->trace->events[event].thread;
+	return history_mix(history_mix(h->threads[thread].who, states[event]), seen);
+}
+
+/* Number of the value that a step sees, which a round may have. */
+static uint64_t seen_at(const struct history *h, uint32_t event)
+{
+	return op_fails(h->trace->events[event].op) ? SEEN_FAILURE : h->seen[event];
+}
+
+/* The same before each event; owned by the caller. */
+static uint64_t *prefixes_before(const struct history *reduced)
+{
+	const struct trace *t = reduced->trace;
+	uint64_t *before = g_new(uint64_t, t->events_count + 1);
+	for (uint32_t u = 0; u < t->threads_count; u++) {
+		struct event_list mine = trace_thread_events(t, u);
+		const GArray *prefixes = reduced->threads[u].prefixes;
+		uint64_t now = g_array_index(prefixes, uint64_t, 0);
+		for (uint64_t i = 0; i < mine.count; i++) {
+			uint32_t e = mine.items[i];
+			uint32_t step = g_array_index(reduced->step_of, uint32_t, e);
+			before[e] = now;
+			if (step != NONE)
+				now = g_array_index(prefixes, uint64_t, step + 1);
+		}
+	}
+	return before;
+}
+
+void awaits_learn(struct awaits *a, const struct await_rounds *rounds,
+                  const struct history *reduced, const struct history *raw)
+{
+	const struct trace *t = raw->trace;
+	bool *inside = g_new0(bool, t->events_count + 1); /* of the rounds so far */
+	g_autofree uint64_t *before = prefixes_before(reduced);
+	for (guint k = 0; k < rounds->list->len; k++) {
+		const struct await_round *r =
+		        &g_array_index(rounds->list, struct await_round, k);
+		struct event_list mine = trace_thread_events(t, r->thread);
+		uint64_t prefix = before[r->first];
+		if (op_acquires(t->events[r->first].op))
+			numbers_add(a->begins, begin_number(rounds->states, raw, r->first));
+		if (r->looks == 1 && r->last == r->first)
+			numbers_add(a->looks, look_number(rounds->states, raw, r->first,
+			                                  seen_at(raw, r->first)));
+		for (uint32_t i = t->index->position[r->first]; i < t->index->position[r->next];
+		     i++) {
+			uint32_t e = mine.items[i];
+			if (g_array_index(raw->step_of, uint32_t, e) == NONE || inside[e])
+				continue;
+			if (op_acquires(t->events[e].op))
+				numbers_add(a->sections, awaits_lock(raw, t->events[e].target));
+			prefix = history_after_prefix(raw, prefix, e, raw->seen[e]);
+			if (i >= t->index->position[r->last])
+				numbers_add(a->prefixes, prefix);
+		}
+		leave_out(inside, t, r);
+	}
+	g_free(inside);
+}
+
+bool awaits_in_vain(const struct awaits *a, const uint64_t *states, const struct history *h,
+                    uint32_t event, uint64_t seen)
+{
+	uint64_t prefix = history_after(h, event, seen);
+	uint64_t look = look_number(states, h, event, seen);
+	return numbers_have(a->prefixes, prefix) ||
+	       (states[event] != 0 && numbers_have(a->looks, look));
+}
+
+bool awaits_fails_in_vain(const struct awaits *a, const uint64_t *states,
+                          const struct history *h, uint32_t event, enum op op)
+{
+	return states[event] != 0 &&
+	       (numbers_have(a->prefixes, history_after_as(h, event, op, 0)) ||
+	        numbers_have(a->looks, look_number(states, h, event, SEEN_FAILURE)));
+}
+
+/* -- beginnings --------------------------------------------------------------------------- */
+
+/* The number of the thread's steps that the schedule asks for: its prefix, and one more for a
+ * thread that is to continue. */
+static uint32_t steps_in(const struct history *h, const struct pending *s, uint32_t thread)
+{
+	const GArray *prefixes = h->threads[thread].prefixes;
+	bool goes_on = s->kind == FLIP_GOES_ON || s->kind == FLIP_WOKEN;
+	for (uint32_t i = 0; i < s->parts_count; i++)
+		for (guint k = 0;
+		     s->parts[i].who == h->threads[thread].who && k < prefixes->len; k++)
+			if (g_array_index(prefixes, uint64_t, k) == s->parts[i].prefix)
+				return k + (goes_on && i == 0);
+	return 0;
+}
+
+/* Does the prefix end within the round, before its last look? */
+static bool ends_within(const struct history *raw, const struct await_round *r, uint32_t steps)
+{
+	uint32_t first = g_array_index(raw->step_of, uint32_t, r->first);
+	uint32_t last = g_array_index(raw->step_of, uint32_t, r->last);
+	return first != NONE && last != NONE && first < steps && steps <= last;
+}
+
+bool *awaits_kept(const struct await_rounds *rounds, const struct history *raw,
+                  const struct pending *s, uint32_t *stops)
+{
+	const struct trace *t = raw->trace;
+	bool any = false, *in_vain = g_new0(bool, t->events_count + 1);
+	memset(stops, 0xff, sizeof *stops * raw->threads_count);
+	for (guint k = 0; k < rounds->list->len; k++) {
+		const struct await_round *r =
+		        &g_array_index(rounds->list, struct await_round, k);
+		if (ends_within(raw, r, steps_in(raw, s, r->thread))) {
+			if (stops[r->thread] == NONE) /* the innermost one */
+				stops[r->thread] = r->last;
+			any = true;
+			continue;
+		}
+		leave_out(in_vain, t, r);
+	}
+	if (any)
+		return in_vain;
+	g_free(in_vain);
+	return NULL;
+}

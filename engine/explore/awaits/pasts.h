@@ -1,0 +1,50 @@
+/*
+ * pasts.h - pasts of a thread that have the same continuations as a shorter one.
+ *
+ *     r = x;
+ *     while (!compare_exchange(&x, &r, r + 1))
+ *             ;
+ *
+ * A thread that reads a, fails and then reads b is where it would be if it had read b at
+ * once: the registers, the stack, the operands and the place are equal. Two pasts of a thread
+ * are compared from its last change of memory on. The shorter one begins as the longer one
+ * does; its last look comes when the longer one makes a later look, of the same place with
+ * the same value, and it has none of the others from there on. Where the thread's states are
+ * equal after both, each schedule with the longer past has one with the shorter past in its
+ * place, with the same values everywhere else. Each replacement takes steps away, so each
+ * outcome has a schedule without longer pasts, and the exploration does not go on after one.
+ *
+ * Events that are left out must be atomic reads, or updates that write the value read, of live
+ * memory: a plain read may be half of a data race. States hold addresses; those of two runs are
+ * compared as long as the runs have the same blocks at the same addresses.
+ */
+#ifndef HEDDLE_PASTS_H
+#define HEDDLE_PASTS_H
+
+#include "engine/explore/awaits/awaits.h"
+
+struct pasts;
+struct pasts *pasts_new(void);
+void pasts_free(struct pasts *p);
+/* Learn the pasts of a run, whose history is without rounds in vain. `scopes`: of specified
+ * objects, which are skipped; or NULL. */
+void pasts_learn(struct pasts *p, const struct await_rounds *rounds, const struct history *h,
+                 const struct scopes *scopes);
+/* Does a shorter past have the continuations of the one with this number? */
+bool pasts_is_longer(const struct pasts *p, uint64_t prefix);
+/* pasts_is_longer for a thread's prefix in a schedule. */
+bool pasts_have_longer(const struct pasts *p, const struct part *parts, uint32_t count);
+/* The same of a run. */
+bool pasts_longer_in(const struct pasts *p, const struct history *h);
+/* By run, does a known run have a longer past? Owned by the caller. */
+bool *pasts_runs(const struct pasts *p, const struct histories *all);
+
+/* The number of longer pasts. */
+uint32_t pasts_count(const struct pasts *p);
+/* Writes the pasts beyond the first `from`, or adds those that are read. The states belong to
+ * this process: addresses are compared in runs of one. */
+void pasts_archive(struct pasts *p, uint32_t from, struct archive *archive);
+/* Adds the longer pasts of the other. */
+void pasts_adopt(struct pasts *p, const struct pasts *other);
+
+#endif

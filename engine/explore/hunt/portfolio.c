@@ -1,0 +1,632 @@
+/*
+ * portfolio.c - see portfolio.h.
+ *
+ * The strategies: pause (sched_pause.c); pairs of conflicting events, seen in one order, are
+ * turned by turns, those first that a bug is likely to be in; pos and surw (sched_events.c),
+ * surw's target drawn by its number of events, as its paper does (Zhao et al., ASPLOS 2025,
+ * section 5); feedback: a run in which a read saw a write that it had not seen in any other
+ * is varied, after RFF (Wolff et al., ASPLOS 2024): its turns up to some point, then pos; pct
+ * and random. A strategy is drawn by its gains: new pairs of a write and its read.
+ */
+#include "engine/explore/hunt/portfolio.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "engine/atomic/held.h"
+#include "engine/base/hash.h"
+#include "engine/base/random.h"
+#include "engine/explore/hunt/periods.h"
+#include "engine/order/order.h"
+#include "engine/record/plan.h"
+#include "engine/trace/index.h"
+
+enum arm {
+	ARM_PAIR,
+	ARM_PAUSE,
+	ARM_POS,
+	ARM_SURW,
+	ARM_FEEDBACK,
+	ARM_PCT,
+	ARM_RANDOM,
+	ARM_PERIODS,
+	ARMS
+};
+
+const char *const portfolio_words[] = { "auto", "pairs", "surw", "feedback", "periods", NULL };
+static const enum arm only[] = { ARMS, ARM_PAIR, ARM_SURW, ARM_FEEDBACK, ARM_PERIODS };
+
+enum {
+	FIRST = 4, /* seeds of pause that have a meaning; an exploration makes all of these */
+	MOST_KEPT = 64, /* schedules that feedback varies */
+	MOST_PAIRS = 4000,
+	MOST_WAITING = 3, /* of pairs of the same two places */
+	MOST_EARLIER = 6, /* events before an event with which it may be turned */
+	MOST_ENDS = 2,    /* last uses of a variable before its block's end */
+	LOOKED_AT = 64,   /* of at most this many */
+	TURNED = 3,       /* less suspicion for each pair that a run has turned */
+	RACE = 8,         /* at least the suspicion of a pair that races by happens-before */
+	FEW_EVENTS = 20000,
+	MOST_EVENTS = 200000,    /* of a run from which pairs are learned, */
+	MOST_TARGETED = 4000000, /* or at least targets: */
+	MOST_LONG = 3            /* from at most this many such runs */
+};
+
+/* A conflicting pair to be turned: the thread whose event was first waits until the other has
+ * made its own. */
+struct turned {
+	GArray *turns;
+	uint64_t places; /* places of the two events: pairs of equal places are alike */
+	int suspicion;   /* the higher the earlier */
+	int depth;       /* number of turned pairs in it */
+};
+
+/* Counts of the pairs of two places. */
+struct alike {
+	guint waiting, taken;
+};
+
+struct portfolio {
+	uint64_t random; /* state of xorshift64; not 0 */
+	uint64_t runs, pauses, seed;
+	enum arm only; /* ARMS: all */
+	enum arm arm;  /* of the last run */
+	int turned;    /* pairs that it has turned */
+	double tried[ARMS], gained[ARMS];
+	GArray *pairs;         /* struct turned, to be run */
+	GHashTable *alike;     /* places -> struct alike */
+	GHashTable *seen;      /* key of a write's and its read's place */
+	GPtrArray *kept;       /* GArray *: turns of runs with new pairs, */
+	GArray *targets;       /* struct log_target, */
+	GArray *target_uses;   /* and uint64_t: their numbers of events */
+	GHashTable *target_at; /* place -> index + 1 */
+	uint64_t targeted;     /* length of the longest run that they come from */
+	uint64_t steps;        /* of a run */
+	uint32_t shares, depth;
+	bool explores;
+	struct periods *periods;
+	unsigned long_runs; /* runs from which only targets are learned */
+};
+
+static void free_turned(void *data)
+{
+	g_array_unref(((struct turned *)data)->turns);
+}
+
+static void free_turns(void *data)
+{
+	g_array_unref(data);
+}
+
+struct portfolio *portfolio_new(const struct portfolio_options *options)
+{
+	struct portfolio *p = g_new0(struct portfolio, 1);
+	p->random = hash_word(options->seed + 1) | 1;
+	p->seed = options->seed;
+	p->explores = options->explores;
+	p->runs = options->explores; /* the first run is by pause */
+	p->pauses = options->share + options->explores;
+	p->shares = MAX(options->shares, 1);
+	p->depth = options->depth;
+	p->only = only[options->word];
+	p->pairs = g_array_new(FALSE, FALSE, sizeof(struct turned));
+	g_array_set_clear_func(p->pairs, free_turned);
+	p->alike = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+	p->seen = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	p->kept = g_ptr_array_new_with_free_func(free_turns);
+	p->targets = g_array_new(FALSE, FALSE, sizeof(struct log_target));
+	p->target_uses = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	p->target_at = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	p->periods = periods_new();
+	p->steps = 1000;
+	return p;
+}
+
+void portfolio_free(struct portfolio *p)
+{
+	if (p == NULL)
+		return;
+	g_array_unref(p->pairs);
+	g_hash_table_unref(p->alike);
+	g_hash_table_unref(p->seen);
+	g_ptr_array_unref(p->kept);
+	g_array_unref(p->targets);
+	g_array_unref(p->target_uses);
+	g_hash_table_unref(p->target_at);
+	periods_free(p->periods);
+	g_free(p);
+}
+
+static uint64_t draw(struct portfolio *p, uint64_t below)
+{
+	return random_below(&p->random, below);
+}
+
+GArray *turns_without(const GArray *turns, guint first, guint count)
+{
+	GArray *left = g_array_new(FALSE, FALSE, sizeof(struct log_turn));
+	for (guint i = 0; i < turns->len; i++) {
+		const struct log_turn *t = &g_array_index(turns, struct log_turn, i);
+		if (i >= first && i - first < count)
+			continue;
+		struct log_turn *last =
+		        left->len ? &g_array_index(left, struct log_turn, left->len - 1) : NULL;
+		if (last && last->thread == t->thread)
+			last->until = MAX(last->until, t->until);
+		else
+			g_array_append_val(left, *t);
+	}
+	return left;
+}
+
+/* -- the next run ------------------------------------------------------------------------- */
+
+static bool has(const struct portfolio *p, enum arm arm)
+{
+	return arm == ARM_PAIR       ? p->pairs->len > 0 && !p->explores
+	       : arm == ARM_SURW     ? p->targets->len > 0
+	       : arm == ARM_FEEDBACK ? p->kept->len > 0 && !p->explores
+	       : arm == ARM_PCT      ? !p->explores
+	       : arm == ARM_PERIODS  ? periods_known(p->periods) && !p->explores
+	                             : true;
+}
+
+/* Draws a strategy by the gains of each; one that was not tried yet has the best prospects. */
+static enum arm draw_arm(struct portfolio *p)
+{
+	double weight[ARMS], all = 0;
+	for (int a = 0; a < ARMS; a++) {
+		weight[a] = has(p, (enum arm)a) ? (p->gained[a] + 1) / (p->tried[a] + 1) : 0;
+		weight[a] = weight[a] > 0 ? MAX(weight[a], 0.1) : 0;
+		all += weight[a];
+	}
+	double at = all * (double)draw(p, 1 << 30) / (1 << 30);
+	int arm = 0;
+	while (arm + 1 < ARMS && at >= weight[arm])
+		at -= weight[arm++];
+	return weight[arm] > 0 ? (enum arm)arm : ARM_POS;
+}
+
+/* Draws one of the most suspicious. */
+static guint most_suspicious(struct portfolio *p)
+{
+	guint at = 0, alike = 0;
+	int most = INT_MIN;
+	for (guint i = 0; i < p->pairs->len; i++) {
+		int suspicion = g_array_index(p->pairs, struct turned, i).suspicion;
+		alike = suspicion > most ? 1 : alike + (suspicion == most);
+		if (suspicion > most || (suspicion == most && draw(p, alike) == 0))
+			at = i;
+		most = MAX(most, suspicion);
+	}
+	return at;
+}
+
+/* Is a pair left that races by happens-before, and was not turned yet? */
+static bool has_race(struct portfolio *p)
+{
+	return p->pairs->len > 0 &&
+	       g_array_index(p->pairs, struct turned, most_suspicious(p)).suspicion >= RACE;
+}
+
+/* The next strategy: first the seeds of pause that have a meaning, the later ones as every
+ * second run; then every second run turns a race, or without one is a walk that is uniform
+ * over some place's events; the others are chance, and any, in turn. It was chosen among
+ * cycles with more pairs on half of RaceBench (docs/exploration.md). An exploration turns
+ * pairs by its plans. */
+static enum arm next_arm(struct portfolio *p)
+{
+	static const enum arm turns[] = { ARM_SURW, ARM_POS, ARM_SURW, ARMS };
+	enum arm arm = turns[p->runs % G_N_ELEMENTS(turns)];
+	if (p->only != ARMS)
+		return has(p, p->only) ? p->only : ARM_POS;
+	if (p->pauses < (p->explores ? LOG_PAUSES : FIRST) ||
+	    (p->pauses < LOG_PAUSES && arm != ARM_SURW))
+		return ARM_PAUSE;
+	if (arm == ARM_SURW && !p->explores && has_race(p))
+		return ARM_PAIR;
+	return arm == ARMS || p->explores || !has(p, arm) ? draw_arm(p) : arm;
+}
+
+static void take_pair(struct portfolio *p, struct strategy *s)
+{
+	guint at =
+	        has_race(p) || draw(p, 2) ? most_suspicious(p) : (guint)draw(p, p->pairs->len);
+	struct turned *pair = &g_array_index(p->pairs, struct turned, at);
+	unsigned chances = pair->suspicion >= RACE ? 1 : 2; /* of 4 */
+	struct alike *alike = g_hash_table_lookup(p->alike, &pair->places);
+	alike->waiting--;
+	alike->taken++;
+	bool less = (alike->taken & (alike->taken - 1)) == 0; /* 1, 2, 4, 8, ... */
+	for (guint i = 0; less && i < p->pairs->len; i++) {
+		struct turned *other = &g_array_index(p->pairs, struct turned, i);
+		other->suspicion -= other->places == pair->places;
+	}
+	s->kind = STRATEGY_TURNS;
+	s->turns = g_array_copy(pair->turns);
+	/* then chance; or the other thread continues; or the stopped one, as soon as it can */
+	unsigned how = draw(p, 4) < chances ? 0 : 1 + (unsigned)draw(p, 3);
+	p->turned = pair->depth;
+	s->seed = how ? 0 : s->seed;
+	if (how > 1) {
+		uint32_t stopped =
+		        g_array_index(pair->turns, struct log_turn, pair->turns->len - 2)
+		                .thread;
+		struct log_turn rest = { stopped, UINT32_MAX };
+		g_array_append_val(s->turns, rest);
+	}
+	g_array_remove_index(p->pairs, at);
+}
+
+static void take_target(struct portfolio *p, struct strategy *s)
+{
+	uint64_t all = 0;
+	for (guint i = 0; i < p->targets->len; i++)
+		all += g_array_index(p->target_uses, uint64_t, i);
+	uint64_t n = draw(p, all);
+	guint at = 0;
+	while (n >= g_array_index(p->target_uses, uint64_t, at))
+		n -= g_array_index(p->target_uses, uint64_t, at++);
+	s->kind = STRATEGY_SURW;
+	s->target = g_array_index(p->targets, struct log_target, at);
+}
+
+static void take_kept(struct portfolio *p, struct strategy *s)
+{
+	const GArray *of = p->kept->pdata[draw(p, p->kept->len)];
+	guint cut = (guint)draw(p, of->len + 1);
+	s->kind = STRATEGY_TURNS;
+	s->turns = turns_without(of, cut, of->len - cut);
+}
+
+struct strategy portfolio_next(struct portfolio *p)
+{
+	struct strategy s = { .kind = STRATEGY_POS,
+		              .seed = p->runs == 0 ? p->seed : draw(p, 1u << 31) + 1 };
+	p->arm = next_arm(p);
+	p->turned = 0;
+	switch (p->arm) {
+	case ARM_PAIR:
+		take_pair(p, &s);
+		break;
+	case ARM_SURW:
+		take_target(p, &s);
+		break;
+	case ARM_FEEDBACK:
+		take_kept(p, &s);
+		break;
+	case ARM_PAUSE:
+		s.kind = STRATEGY_PAUSE;
+		if (p->pauses < LOG_PAUSES)
+			s.seed = p->pauses;
+		p->pauses += p->shares;
+		break;
+	case ARM_PERIODS:
+		s.kind = STRATEGY_TURNS;
+		s.turns = periods_draw(p->periods, &p->random);
+		s.seed = 0;
+		break;
+	case ARM_PCT:
+		s.kind = STRATEGY_PCT;
+		s.depth = p->depth ? p->depth : 3;
+		s.steps = p->steps;
+		break;
+	case ARM_RANDOM:
+		s.kind = STRATEGY_RANDOM;
+		break;
+	default:
+		break;
+	}
+	p->runs++;
+	p->tried[p->arm]++;
+	return s;
+}
+
+/* -- what a run teaches ------------------------------------------------------------------- */
+
+static uint64_t place_of(const struct trace *t, uint32_t event)
+{
+	if (event == NONE)
+		return 1;
+	const struct location *l = &t->locations[t->events[event].location];
+	return hash_word(l->address * 64 + l->module % 64);
+}
+
+static bool remember(GHashTable *set, uint64_t key)
+{
+	return g_hash_table_add(set, g_memdup2(&key, sizeof key));
+}
+
+/* The number of reads that saw a write which such a read had not seen in any run. */
+static unsigned new_sources(struct portfolio *p, const struct trace *t)
+{
+	unsigned count = 0;
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *r = &t->events[e];
+		if (!op_is_access(r->op) || !op_reads(r->op) || r->flags & EVENT_WIDE)
+			continue;
+		count += remember(p->seen,
+		                  place_of(t, e) * 31 + place_of(t, t->index->writer[e]));
+	}
+	return count;
+}
+
+/* Adds the number of events of one place, by the runtime's number of their threads, including
+ * those of each thread's descendants. */
+static void add_target(struct portfolio *p, const struct trace *t, struct event_list list,
+                       uint64_t place, uint32_t size)
+{
+	struct log_target target = { .place = place, .size = MAX(size, 1) };
+	uint64_t *count = g_new0(uint64_t, t->threads_count + 1), events = 0;
+	unsigned threads = 0;
+	bool changed = false;
+	for (uint64_t i = 0; i < list.count; i++) {
+		const struct event *e = &t->events[list.items[i]];
+		bool point = op_is_access(e->op) || op_acquires(e->op) || e->op == OP_WAIT ||
+		             e->op == OP_SIGNAL || e->op == OP_BROADCAST || e->op == OP_POST;
+		threads += point && count[e->thread] == 0;
+		count[e->thread] += point;
+		events += point;
+		changed |= !op_is_access(e->op) || op_writes(e->op);
+	}
+	for (uint32_t u = (uint32_t)t->threads_count; u-- > 0;) { /* parents come before */
+		uint32_t number = t->threads[u].recorded, parent = t->threads[u].parent;
+		if (number < LOG_WEIGHTS) {
+			target.weight[number] = (uint16_t)MIN(count[u], UINT16_MAX);
+			target.threads = MAX(target.threads, number + 1);
+		}
+		if (parent != NONE && parent < u)
+			count[parent] += count[u];
+	}
+	g_free(count);
+	if (threads < 2 || !changed)
+		return;
+	guint at = GPOINTER_TO_UINT(g_hash_table_lookup(p->target_at, &place));
+	if (at == 0) {
+		g_array_append_val(p->targets, target);
+		g_array_append_val(p->target_uses, events);
+		g_hash_table_replace(p->target_at, g_memdup2(&place, sizeof place),
+		                     GUINT_TO_POINTER(p->targets->len));
+	} else if (events > g_array_index(p->target_uses, uint64_t, at - 1)) {
+		g_array_index(p->targets, struct log_target, at - 1) = target;
+		g_array_index(p->target_uses, uint64_t, at - 1) = events;
+	}
+}
+
+/* A run that ended early, by an error, adds the places that were not known. */
+static void find_targets(struct portfolio *p, const struct trace *t)
+{
+	if (t->events_count / 3 >= p->targeted / 4) {
+		p->targeted = MAX(p->targeted, t->events_count);
+		g_array_set_size(p->targets, 0);
+		g_array_set_size(p->target_uses, 0);
+		g_hash_table_remove_all(p->target_at);
+	}
+	for (uint32_t v = 0; v < t->variables_count; v++)
+		add_target(p, t, event_list_at(&t->index->variable_events, v),
+		           t->variables[v].address, t->variables[v].size);
+	for (uint32_t o = 0; o < t->objects_count; o++)
+		add_target(p, t, event_list_at(&t->index->object_events, o),
+		           t->objects[o].address, 1);
+}
+
+/* Did `first`'s thread create the other after it, or join it before? */
+static bool is_ordered(const struct trace *t, uint32_t first, uint32_t second)
+{
+	uint32_t by = t->events[first].thread;
+	for (uint32_t u = t->events[second].thread; u != NONE && u != by;
+	     u = t->threads[u].parent) {
+		uint32_t fork = t->threads[u].fork;
+		if (fork != NONE && fork > first && t->events[fork].thread == by)
+			return true;
+	}
+	return false; /* of two that wait for each other the run shows the only order */
+}
+
+/* The turns of the run up to its event, which its thread has not made. */
+static GArray *turns_before(const struct trace *t, const GArray *turns, const uint32_t *number,
+                            uint32_t event, bool whole)
+{
+	GArray *out = g_array_new(FALSE, FALSE, sizeof(struct log_turn));
+	struct log_turn last = { t->threads[t->events[event].thread].recorded, number[event] };
+	for (guint i = 0; whole && i < turns->len; i++) {
+		const struct log_turn *turn = &g_array_index(turns, struct log_turn, i);
+		if (turn->thread == last.thread && turn->until > last.until)
+			break;
+		g_array_append_val(out, *turn);
+	}
+	g_array_append_val(out, last);
+	return out;
+}
+
+/* Facts about a run's events, for the search for its pairs. */
+struct looked_at {
+	const struct trace *t;
+	const struct order *hb; /* the run's happens-before */
+	const GArray *turns;
+	uint32_t *number; /* number of each event in its thread, for turns */
+	uint64_t *held;   /* the locks held at it, a bit for each (of several) */
+};
+
+static uint64_t *locks_held(const struct trace *t)
+{
+	uint64_t *held = g_new0(uint64_t, t->events_count);
+	GArray **locks = g_new0(GArray *, t->threads_count);
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *event = &t->events[e];
+		GArray **mine = &locks[event->thread];
+		if (*mine == NULL)
+			*mine = g_array_new(FALSE, FALSE, sizeof(struct held_lock));
+		for (guint i = 0; i < (*mine)->len; i++)
+			held[e] |= 1ull
+			           << g_array_index(*mine, struct held_lock, i).object % 64;
+		if (op_acquires(event->op) || op_releases(event->op))
+			held_note(*mine, e, event);
+	}
+	for (uint32_t u = 0; u < t->threads_count; u++)
+		if (locks[u])
+			g_array_unref(locks[u]);
+	g_free(locks);
+	return held;
+}
+
+/* The likelihood of a bug when these come in the other order, by: a data race by the run's
+ * happens-before, a thread within the window between two events (`inside`), an access without
+ * a common lock, two locks held together. */
+static int suspicion_of(const struct looked_at *l, uint32_t first, uint32_t second, bool inside)
+{
+	const struct event *a = &l->t->events[first], *b = &l->t->events[second];
+	uint64_t mine = l->held[first], other = l->held[second];
+	if (!op_is_access(a->op))
+		return (mine && other && mine != other ? 4 : 0) + (inside ? 2 : 0);
+	bool race = !order_ordered_unobserved(l->hb, first, second) &&
+	            !(op_is_atomic(a->op) && op_is_atomic(b->op));
+	if (!op_is_access(b->op)) /* a use, and the end of its block */
+		return race ? RACE : 6;
+	return (race ? RACE : mine & other ? 0 : 4) + (inside ? 2 : 0);
+}
+
+/* Adds the pair to those to be turned, if few of the same places wait; for races the variable
+ * counts, too. Every second one, and the first, is in the run as it went there. */
+static void turn_pair(struct portfolio *p, const struct looked_at *l, uint32_t first,
+                      uint32_t second, bool inside)
+{
+	const struct trace *t = l->t;
+	const uint32_t *number = l->number;
+	int suspicion = suspicion_of(l, first, second, inside);
+	uint64_t places = place_of(t, first) * 31 + place_of(t, second);
+	if (suspicion >= RACE)
+		places = hash_join(places, t->variables[t->events[first].target].address);
+	struct alike *alike = g_hash_table_lookup(p->alike, &places);
+	uint32_t other = t->threads[t->events[second].thread].recorded;
+	if ((alike && alike->waiting >= MOST_WAITING) || p->pairs->len >= MOST_PAIRS ||
+	    number[first] == NONE || number[second] == NONE || other == NONE ||
+	    t->threads[t->events[first].thread].recorded == NONE)
+		return;
+	bool whole = alike == NULL || draw(p, 2);
+	if (alike == NULL) {
+		alike = g_new0(struct alike, 1);
+		g_hash_table_replace(p->alike, g_memdup2(&places, sizeof places), alike);
+	}
+	/* pairs of runs made by a reversal rank behind those of other runs */
+	struct turned pair = { turns_before(t, l->turns, number, first, whole), places,
+		               suspicion - p->turned * TURNED, p->turned + 1 };
+	for (guint taken = alike->taken; taken > 0; taken /= 2)
+		pair.suspicion--;
+	struct log_turn goes = { other, number[second] + 1 };
+	g_array_append_val(pair.turns, goes);
+	if (pair.turns->len >= LOG_TURNS) {
+		g_array_unref(pair.turns);
+		return;
+	}
+	alike->waiting++;
+	g_array_append_val(p->pairs, pair);
+}
+
+static bool conflict(const struct event *a, const struct event *b)
+{
+	if (op_is_access(a->op))
+		return op_writes(a->op) || op_writes(b->op);
+	return (op_acquires(a->op) || a->op == OP_WAIT || a->op == OP_SIGNAL ||
+	        a->op == OP_BROADCAST) &&
+	       !op_releases(b->op);
+}
+
+static void turn_pairs_of(struct portfolio *p, const struct looked_at *l,
+                          struct event_list list)
+{
+	const struct trace *t = l->t;
+	uint64_t from = list.count > 1 ? draw(p, list.count) : 0; /* few of two places wait */
+	for (uint64_t at = 0; at < list.count; at++) {
+		uint64_t i = (from + at) % list.count;
+		unsigned tried = 0;
+		for (uint64_t n = 0; n < i && n < LOOKED_AT && tried < MOST_EARLIER; n++) {
+			uint64_t k =
+			        n % 2 ? i - 1 - n / 2 : n / 2; /* the first, the last, ... */
+			uint32_t first = list.items[k], second = list.items[i];
+			if (t->events[first].thread == t->events[second].thread ||
+			    !conflict(&t->events[first], &t->events[second]) ||
+			    is_ordered(t, first, second))
+				continue;
+			tried++;
+			bool inside = false;
+			for (uint64_t m = k; m-- > 0 && k - m < LOOKED_AT && !inside;)
+				inside = t->events[list.items[m]].thread ==
+				         t->events[first].thread;
+			turn_pair(p, l, first, second, inside);
+		}
+	}
+}
+
+/* Adds the pairs of the free of a block and its last uses by other threads. */
+static void turn_ends_of(struct portfolio *p, const struct looked_at *l, uint32_t variable)
+{
+	const struct trace *t = l->t;
+	uint32_t block = t->variables[variable].block;
+	uint32_t end = block == NONE ? NONE : t->blocks[block].free;
+	struct event_list list = event_list_at(&t->index->variable_events, variable);
+	if (end == NONE)
+		return;
+	unsigned tried = 0;
+	for (uint64_t i = list.count; i-- > 0 && tried < MOST_ENDS;) {
+		uint32_t use = list.items[i];
+		if (use > end || t->events[use].thread == t->events[end].thread ||
+		    is_ordered(t, use, end))
+			continue;
+		tried++;
+		turn_pair(p, l, use, end, false);
+	}
+}
+
+static void find_pairs(struct portfolio *p, struct trace *t, const GArray *turns)
+{
+	struct order *hb = order_new(t, ORDER_KIND_HB, NULL);
+	struct looked_at l = { t, hb, turns, plan_event_numbers(t), locks_held(t) };
+	for (uint32_t v = 0; v < t->variables_count; v++)
+		turn_pairs_of(p, &l, event_list_at(&t->index->variable_events, v));
+	for (uint32_t o = 0; o < t->objects_count; o++)
+		turn_pairs_of(p, &l, event_list_at(&t->index->object_events, o));
+	for (uint32_t v = 0; v < t->variables_count; v++)
+		turn_ends_of(p, &l, v);
+	periods_learn(p->periods, t, l.number, l.held);
+	order_free(hb);
+	g_free(l.number);
+	g_free(l.held);
+}
+
+bool portfolio_looks(const struct portfolio *p)
+{
+	return p->long_runs < MOST_LONG;
+}
+
+void portfolio_learn(struct portfolio *p, struct trace *t, const GArray *turns, bool news)
+{
+	const unsigned parts = INDEX_THREADS | INDEX_VARIABLES | INDEX_OBJECTS | INDEX_WRITERS;
+	p->gained[p->arm] += news;
+	bool is_long = t != NULL && t->events_count > MOST_EVENTS;
+	p->long_runs += is_long;
+	if (t == NULL || t->events_count == 0 || t->events_count > MOST_TARGETED ||
+	    !trace_need(t, parts, NULL))
+		return;
+	if (is_long) {
+		p->steps = t->events_count;
+		find_targets(p, t);
+		return;
+	}
+	unsigned sources = new_sources(p, t);
+	p->gained[p->arm] += sources > 0;
+	if (p->targets->len == 0 || sources > 0) {
+		p->steps = t->events_count;
+		find_targets(p, t);
+	}
+	if (sources > 0 ||
+	    t->events_count <= FEW_EVENTS) /* pairs in an order not seen so far */
+		find_pairs(p, t, turns);
+	if (sources == 0)
+		return;
+	if (turns->len == 0 || turns->len > LOG_TURNS)
+		return;
+	if (p->kept->len >= MOST_KEPT)
+		g_ptr_array_remove_index_fast(p->kept, (guint)draw(p, p->kept->len));
+	g_ptr_array_add(p->kept, g_array_copy((GArray *)turns));
+}

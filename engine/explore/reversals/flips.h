@@ -1,0 +1,123 @@
+/*
+ * flips.h - from a run to the schedules of others: for each operation whose outcome depends on
+ * the order, and each other outcome (a reversal, here "flip"), the maximal prefixes of the run
+ * that permit it.
+ *
+ * A read and each other write it may read from; a wait and each signal it may miss; an access
+ * and the free of its block by another thread; a step of a specified object and each set of
+ * steps it may not commute with; a try or timed operation; the waiter woken by a signal; the
+ * last thread at a barrier; and the continuation of threads cut off by the end of the run.
+ */
+#ifndef HEDDLE_FLIPS_H
+#define HEDDLE_FLIPS_H
+
+#include "engine/commute/linear_trace.h"
+#include "engine/explore/runs/history.h"
+#include "engine/predict/smt/smt.h"
+
+enum flip_kind {
+	FLIP_READ,      /* other: the write read from (NONE: initial value) */
+	FLIP_WAIT,      /* other: the signal missed, or not yet given */
+	FLIP_USE,       /* other: the free or destruction that was before */
+	FLIP_ALIVE,     /* other: the free or destruction that now comes after */
+	FLIP_CALL,      /* other: a call that it does not commute with and now comes before */
+	FLIP_RETURNS,   /* a call of an object viewed by results; text: the results */
+	FLIP_FAILS,     /* a try; other: the acquire of the holder (NONE: count 0) */
+	FLIP_SUCCEEDS,  /* a try that failed */
+	FLIP_TIMEOUT,   /* a wake: the time is up before a signal */
+	FLIP_SIGNALLED, /* a wake that had timed out is signalled */
+	FLIP_WOKEN,     /* a wake (event, or NONE: not in this run); other: its signal */
+	FLIP_LAST,      /* departure from a barrier, as last thread or not */
+	FLIP_ONCE,    /* the caller runs a once-function that was done; other: its begin in this
+	               * run */
+	FLIP_STUCK,   /* no thread can continue; event: NONE */
+	FLIP_IDLE,    /* no thread but by looking once more, which may be without effect;
+	               * event: NONE */
+	FLIP_GOES_ON, /* the thread continues beyond the run; event: NONE; other: an event
+	               * excluded, or NONE */
+	FLIP_FINAL,   /* the end; other: the last write of a differing variable */
+	FLIP_HISTORY, /* calls and returns in an order that makes a history that is not
+	               * linearizable; known by its schedule alone */
+	FLIP_KINDS
+};
+
+struct flip {
+	enum flip_kind kind;
+	uint32_t event;     /* the next event, its thread's last; NONE: not in this run */
+	uint32_t other;     /* see enum flip_kind */
+	uint32_t thread;    /* its thread */
+	uint64_t seen;      /* FLIP_READ: number of the value it will see (history.h) */
+	const char *text;   /* see enum flip_kind, or NULL */
+	GArray *sequence;   /* uint32_t: the reordering before it, without the event */
+	struct part *parts; /* required prefixes; the event's thread first */
+	uint32_t parts_count;
+};
+
+/* Copies the parts of the reversal that it keeps; false ends the search. */
+typedef bool flip_taker(void *context, const struct flip *flip);
+
+struct awaits;
+struct pasts;
+struct flip_limits {
+	double seconds; /* for one query of the solver */
+	/* By thread: number of steps shared with the parent run, whose  reversals are known:
+	 * reversals within are skipped. NULL: none. */
+	const uint32_t *common;
+	const bool *ended;   /* by thread: the parent did no more steps there */
+	const bool *goes_on; /* by thread: it had not ended; or NULL */
+	uint32_t ender;      /* the thread that ended the program, or NONE */
+	bool stuck;          /* no thread could continue */
+	uint32_t end;  /* last event of the ending thread, when nothing need follow it; NONE:
+	                * others could continue */
+	uint32_t tail; /* from here on that thread's events are invisible to others, which
+	                * continue before it; NONE: after all of it */
+	const GPtrArray *finals; /* char *: variables whose last writes matter when all threads
+	                          * ended; or NULL */
+	uint32_t preemptions;    /* bound on preemptions before a reversal; NONE: none. Only the
+	                          * search over states obeys it */
+	/* By thread: a look that does not occur as in the run, since it ends a round in vain
+	 * (awaits.h); NONE: none. Or NULL. Only the search over states obeys it. */
+	const uint32_t *stops;
+	/* A thread whose look has no effect waits; `states`: of the run, by event. */
+	const struct awaits *awaits;
+	const uint64_t *states;
+	/* A longer past is not continued (pasts.h). Only the search over states obeys it. */
+	const struct pasts *pasts;
+	int64_t deadline; /* for the whole search (g_get_monotonic_time); 0: none */
+	const struct progress *progress;
+};
+static inline bool flips_out_of_time(const struct flip_limits *l)
+{
+	return l->deadline != 0 && g_get_monotonic_time() > l->deadline;
+}
+
+/* The search for the reversals of a run; each is passed to `take`. */
+struct reversals;
+/* Borrows the history and `limits`. */
+struct reversals *reversals_new(const struct history *h, const struct flip_limits *limits,
+                                flip_taker *take, void *context);
+void reversals_free(struct reversals *r);
+/* By search over states. True: all reversals were passed, late ones first; else none, since the
+ * run has more than `most` states or the search was stopped. */
+bool reversals_by_states(struct reversals *r, uint32_t most);
+/* By random walks through the states: some reversals, each after the maximal prefix found.
+ * The walks examine a thread's next step `looks` times (0.1 microseconds each). Deterministic
+ * in the seed. */
+void reversals_by_walks(struct reversals *r, uint64_t seed, uint64_t looks);
+/* By the solver: the reversals of the next operation with any, late ones first. False when no
+ * operation is left. Synchronisation behaves as in the run. */
+bool reversals_by_solver(struct reversals *r, struct smt *smt);
+/* Is there a schedule with the same outcomes as the run in which the history of the
+ * invocations is not linearizable (engine/commute/linear_trace.h)? LINEAR_NO: *sequence,
+ * borrowed until the next search: that schedule, with each call as late and each return as
+ * early as possible. */
+enum linear_answer reversals_linear(struct reversals *r, const struct linear_part *part,
+                                    uint32_t most, const GArray **sequence);
+/* Was the search stopped by `take`, cancellation or time? */
+bool reversals_stopped(const struct reversals *r);
+/* Were queries undecided, or maximal prefixes dropped beyond a bound? */
+bool reversals_unanswered(const struct reversals *r);
+/* Was a reversal left out because it needs more preemptions than the bound? */
+bool reversals_bounded(const struct reversals *r);
+
+#endif

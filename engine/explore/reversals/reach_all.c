@@ -1,0 +1,42 @@
+/*
+ * reach_all.c - all reversals of a run by a search over its states, late ones first.
+ */
+#include "engine/explore/reversals/reach_private.h"
+
+static int late_first(gconstpointer a, gconstpointer b)
+{
+	const struct candidate *x = a, *y = b;
+	if (x->event != y->event)
+		return x->event > y->event ? -1 : 1;
+	if (x->state != y->state)
+		return x->state < y->state ? -1 : 1;
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+static GArray *all_candidates(const struct reach *r)
+{
+	GArray *all = g_array_new(FALSE, FALSE, sizeof(struct candidate));
+	GHashTableIter it;
+	gpointer list;
+	g_hash_table_iter_init(&it, r->candidates);
+	while (g_hash_table_iter_next(&it, NULL, &list))
+		g_array_append_vals(all, ((GArray *)list)->data, ((GArray *)list)->len);
+	g_array_sort(all, late_first);
+	return all;
+}
+
+bool reach_by_states(struct search *x, uint32_t most)
+{
+	struct reach r;
+	reach_begin(&r, x);
+	size_t bytes = r.size * sizeof(uint32_t) + sizeof(struct origin) + 4 * sizeof(uint32_t);
+	most = (uint32_t)MIN(most, MOST_STATE_BYTES / bytes);
+	bool done = r.barred ? reach_bounded(&r, most) : reach_search(&r, most);
+	GArray *candidates = done ? all_candidates(&r) : NULL;
+	for (guint i = 0; done && i < candidates->len && !x->stopped; i++)
+		reach_give(&r, &g_array_index(candidates, struct candidate, i));
+	if (candidates)
+		g_array_unref(candidates);
+	reach_end(&r);
+	return done;
+}

@@ -1,0 +1,168 @@
+/*
+ * reach_private.h - states of the search (reach.c), and the semantics of synchronisation in
+ * them (reach_sync.c).
+ *
+ * A state is an array of words: the number of done events of each thread; the last write + 1 of
+ * each shared variable; the abstract state of each object viewed by results; and a bit for each
+ * thread for each enum thread_bit.
+ */
+#ifndef HEDDLE_REACH_PRIVATE_H
+#define HEDDLE_REACH_PRIVATE_H
+
+#include "engine/explore/reversals/flips_private.h"
+#include "engine/explore/objects/symmetry.h"
+#include "engine/trace/lock_sections.h"
+#include "engine/trace/state_rules.h"
+
+/* Bounds of the search over states; a run beyond them is left to the solver. */
+enum { MOST_STATES = 1000000, MOST_STATE_BYTES = 128 << 20 };
+
+struct origin {
+	uint32_t state;  /* predecessor; NONE: the first */
+	uint32_t thread; /* the thread that took a step */
+	uint32_t woken;  /* the waiter it woke, or NONE */
+};
+
+/* A reversal in a state. */
+struct candidate {
+	uint32_t event, thread, state, other;
+	uint64_t key;     /* identity of the outcome */
+	const char *text; /* as in struct flip */
+	enum flip_kind kind;
+	enum op op; /* the operation if it differs, else OP_COUNT */
+};
+
+struct reach {
+	struct search *x;
+	const struct trace *t;
+	uint32_t threads, slots, objects;
+	uint32_t bits;    /* first word of the bits */
+	size_t size;      /* of a state, in words */
+	uint8_t *visible; /* by event */
+	bool *left; /* by event: its outcome in the run ends a round in vain or a longer past */
+	uint32_t *slot_of;         /* by variable: NONE where threads do not share it */
+	uint32_t *object_slot;     /* by object of the model: its abstract state, or NONE */
+	struct symmetry *symmetry; /* if objects are viewed by results, else NULL */
+	uint32_t *waits;         /* by event: the wait or arrival in force after it, or NONE */
+	uint32_t *counted;       /* by event: the semaphore, or the futex's sleepers, whose
+	                          * number it reads; or NONE */
+	uint32_t *must;          /* by event: start of its must-edges in `edges` */
+	GPtrArray *edges;        /* const struct must_edge *, of the trace */
+	uint32_t *begins, *ends; /* by message of a once-function: its events, or NONE */
+	uint8_t *tried;          /* by object: its state is observed by tries, or by reads of
+	                          * its count */
+	struct lock_sections sections;
+	GArray *keepers; /* uint32_t: events that may keep a thread from continuing */
+	uint64_t end;    /* the values of the variables of --final at the end */
+	GArray *states;  /* uint32_t */
+	GArray *origins; /* struct origin */
+	uint32_t *known; /* hash table of states: 0, or one more than its number */
+	uint32_t known_mask;
+	GHashTable *candidates; /* key of equal candidates -> GArray of struct candidate */
+	GArray **rivals;        /* by call: events, or NULL: not computed yet */
+	uint32_t *scratch;
+	uint32_t *writers; /* for the present read: the writer of each of its variables */
+	uint32_t count;
+	bool *barred; /* by thread: running it now would exceed the bound on preemptions
+	               * (reach_bound.c) */
+};
+
+enum thread_bit {
+	BIT_WOKEN,    /* its wait for a condition was ended by a signal */
+	BIT_RELEASED, /* its round of a barrier is complete */
+	BIT_SERIAL,   /* and it was the last to arrive */
+	BIT_KINDS
+};
+
+static inline uint32_t bit_word(const struct reach *r, enum thread_bit bit, uint32_t thread)
+{
+	return r->bits + (uint32_t)bit * ((r->threads + 31) / 32) + thread / 32;
+}
+static inline bool bit_of(const struct reach *r, const uint32_t *state, enum thread_bit bit,
+                          uint32_t thread)
+{
+	return state[bit_word(r, bit, thread)] >> thread % 32 & 1;
+}
+static inline void set_bit(const struct reach *r, uint32_t *state, enum thread_bit bit,
+                           uint32_t thread, bool on)
+{
+	uint32_t *word = &state[bit_word(r, bit, thread)], mask = UINT32_C(1) << thread % 32;
+	*word = on ? *word | mask : *word & ~mask;
+}
+
+static inline bool is_done(const struct reach *r, const uint32_t *state, uint32_t event)
+{
+	return r->t->index->position[event] < state[r->t->events[event].thread];
+}
+
+/* The result of an operation in a state. */
+struct outcome {
+	enum answer answer;
+	/* For ANSWER_OTHER: the outcome (history_after_as). */
+	enum flip_kind kind;
+	enum op op;
+	uint64_t seen;
+	uint32_t other; /* as in struct flip */
+};
+
+static inline const uint32_t *reach_state(const struct reach *r, uint32_t state)
+{
+	return &g_array_index(r->states, uint32_t, state * r->size);
+}
+
+/* reach.c: begins with the initial state, number 0; reach_end. */
+void reach_begin(struct reach *r, struct search *x);
+void reach_end(struct reach *r);
+/* Can the thread's next event come as in the run? Another outcome is added as a candidate. */
+enum answer reach_look_at(struct reach *r, uint32_t state, uint32_t thread);
+/* Has the thread begun, and steps left? */
+bool reach_stands(const struct reach *r, uint32_t state, uint32_t thread);
+/* Can the thread's next event come as in the run? */
+bool reach_can_go(const struct reach *r, uint32_t state, uint32_t thread);
+/* May the thread continue by this answer, and among equivalent threads (symmetry.h)? */
+bool reach_may_go(const struct reach *r, uint32_t state, uint32_t thread, enum answer answer);
+bool reach_is_premature(const struct reach *r, uint32_t state, uint32_t thread);
+/* Add other outcomes of next events as candidates. Returns the number of threads whose next
+ * event may come as in the run, listed in `threads`. */
+uint32_t reach_look(struct reach *r, uint32_t state, uint32_t *threads);
+/* Waiters that the thread's next event, a signal, may wake; a single NONE: nothing to wake.
+ * Returns their number. */
+uint32_t reach_waiters(const struct reach *r, uint32_t state, uint32_t thread,
+                       uint32_t *waiters);
+/* The number of the state after the thread's next event. */
+uint32_t reach_add_next(struct reach *r, uint32_t state, uint32_t thread, uint32_t woken);
+/* Appends the events of a path, struct origin with the last first. */
+void reach_sequence(const struct reach *r, const GArray *way, GArray *sequence);
+/* Pass the reversal to the taker. */
+void reach_give(struct reach *r, const struct candidate *c);
+/* reach_bound.c: visit all states within the limits' bound on preemptions; false when these are
+ * more than `most`, or the search was stopped. */
+bool reach_bounded(struct reach *r, uint32_t most);
+/* reach.c: visits all states, without that bound; false as there. */
+bool reach_search(struct reach *r, uint32_t most);
+/* Is the search out of time, or cancelled? */
+bool reach_is_stopped(struct reach *r);
+
+/* Make the tables by event, message and object. */
+void sync_prepare(struct reach *r);
+void sync_release(struct reach *r);
+/* Can other threads observe when the event happens? */
+bool sync_is_visible(const struct reach *r, uint32_t event);
+/* Have all events required before it happened? */
+bool sync_must_hold(const struct reach *r, const uint32_t *state, uint32_t event);
+/* The event's outcome when its thread is before it; for accesses only by must-orders. */
+struct outcome sync_outcome(const struct reach *r, const uint32_t *state, uint32_t event);
+/* Change the state, except the thread's position. `woken`: the waiter woken by a signal, or
+ * NONE. */
+void sync_take(const struct reach *r, uint32_t *state, uint32_t event, uint32_t woken);
+/* Can a signal in this state wake `thread`? */
+bool sync_may_wake(const struct reach *r, const uint32_t *state, uint32_t signal,
+                   uint32_t thread);
+/* The wait or arrival that the thread is in, or NONE. */
+uint32_t sync_waits(const struct reach *r, const uint32_t *state, uint32_t thread);
+/* The number of the value seen by a read of a semaphore's count. */
+uint64_t sync_sees_count(const struct reach *r, const uint32_t *state, uint32_t event);
+/* Does the run have operations whose outcomes only the search over states considers? */
+bool sync_has_outcomes(const struct trace *t);
+
+#endif

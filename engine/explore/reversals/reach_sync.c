@@ -1,0 +1,441 @@
+/*
+ * reach_sync.c - semantics of synchronisation in the search over states: locks and tries,
+ * conditions, semaphores, barriers and once-functions. The run's pairing (thread woken by a
+ * signal, post of a take, last arrival) does not matter here.
+ */
+#include "engine/explore/reversals/reach_private.h"
+
+#include "engine/record/layout.h"
+#include "engine/trace/once.h"
+
+#include <string.h>
+
+static const struct outcome same = { .answer = ANSWER_SAME, .other = NONE };
+static const struct outcome waits = { .answer = ANSWER_WAITS, .other = NONE };
+
+/* An outcome, with `other` for ANSWER_OTHER. */
+static struct outcome answered(enum answer answer, struct outcome other)
+{
+	other.answer = ANSWER_OTHER;
+	return answer == ANSWER_SAME ? same : answer == ANSWER_WAITS ? waits : other;
+}
+
+static struct event_list events_of(const struct reach *r, uint32_t object)
+{
+	return event_list_at(&r->t->index->object_events, object);
+}
+
+/* -- locks -------------------------------------------------------------------------------- */
+
+/* The acquire that held the lock before `before` in the run and excluded others; else NONE. */
+static uint32_t holder_in_run(const struct reach *r, uint32_t before, bool shared, uint32_t but)
+{
+	const struct trace *t = r->t;
+	struct event_list list = events_of(r, t->events[before].target);
+	for (uint64_t i = 0; i < list.count; i++) {
+		uint32_t a = list.items[i], release;
+		if (!op_acquires(t->events[a].op) || t->events[a].thread == but ||
+		    (t->events[a].op == OP_RACQ && shared) || event_inert(&t->events[a]))
+			continue;
+		release = t->index->partner[a];
+		if (a < before && (release == NONE || release > before))
+			return a;
+	}
+	return NONE;
+}
+
+/* The holder in a state: of several, the first in the run. */
+static uint32_t holder(const struct reach *r, const uint32_t *state, uint32_t before,
+                       bool shared, uint32_t but)
+{
+	uint32_t count, found = NONE;
+	const struct lock_user *use =
+	        lock_uses(&r->sections, r->t->events[before].target, &count);
+	for (; count > 0; use++, count--) {
+		const struct lock_section *s = &r->sections.items[use->first];
+		uint32_t done = state[use->thread];
+		for (uint32_t i = use->thread == but ? use->count : 0;
+		     i < use->count && s[i].p < done; i++)
+			if (s[i].q >= done && (s[i].exclusive || !shared))
+				found = MIN(found, s[i].acquire);
+	}
+	return found;
+}
+
+static struct outcome acquire(const struct reach *r, const uint32_t *state, uint32_t e)
+{
+	const struct event *x = &r->t->events[e];
+	uint32_t held = holder(r, state, e, x->op == OP_RACQ, x->thread);
+	return answered(
+	        state_acquire(x, held == NONE),
+	        (struct outcome){ .kind = FLIP_FAILS, .op = OP_TRYFAIL, .other = held });
+}
+
+static struct outcome failed_try(const struct reach *r, const uint32_t *state, uint32_t e)
+{
+	bool shared = r->t->events[e].flags & EVENT_SHARED;
+	/* a free lock failed for another reason: it was destroyed */
+	if (holder(r, state, e, shared, NONE) != NONE ||
+	    holder_in_run(r, e, shared, NONE) == NONE)
+		return same;
+	return (struct outcome){ ANSWER_OTHER, FLIP_SUCCEEDS, shared ? OP_RACQ : OP_ACQ, 0,
+		                 NONE };
+}
+
+/* -- semaphores ---------------------------------------------------------------------------- */
+
+static int64_t count_in(const struct reach *r, const uint32_t *state, uint32_t object)
+{
+	struct event_list list = events_of(r, object);
+	int64_t count = r->t->objects[object].count;
+	for (uint64_t i = 0; i < list.count; i++) {
+		const struct event *x = &r->t->events[list.items[i]];
+		if (!event_inert(x) && is_done(r, state, list.items[i]))
+			count += op_count(x->op);
+	}
+	return count;
+}
+
+static struct outcome take(const struct reach *r, const uint32_t *state, uint32_t e)
+{
+	const struct event *x = &r->t->events[e];
+	bool empty = count_in(r, state, x->target) <= 0;
+	if (x->op == OP_TAKETRYFAIL)
+		return answered(empty ? ANSWER_SAME : ANSWER_OTHER,
+		                (struct outcome){
+		                        .kind = FLIP_SUCCEEDS, .op = OP_TAKE, .other = NONE });
+	return answered(
+	        state_acquire(x, !empty),
+	        (struct outcome){ .kind = FLIP_FAILS, .op = OP_TAKETRYFAIL, .other = NONE });
+}
+
+/* The number of sleepers on a futex, if the read's wake wakes all; else whether there is
+ * one. */
+static int64_t sleepers_in(const struct reach *r, const uint32_t *state, uint32_t read)
+{
+	uint32_t sleepers = r->counted[read], signal = trace_next(r->t, read);
+	int64_t count = 0;
+	for (uint32_t u = 0; u < r->threads; u++) {
+		uint32_t wait = sync_waits(r, state, u);
+		count += wait != NONE && r->t->events[wait].op == OP_WAIT &&
+		         r->t->events[wait].target == sleepers &&
+		         !bit_of(r, state, BIT_WOKEN, u);
+	}
+	return signal != NONE && r->t->events[signal].op == OP_SIGNAL ? MIN(count, 1) : count;
+}
+
+uint64_t sync_sees_count(const struct reach *r, const uint32_t *state, uint32_t event)
+{
+	uint32_t object = r->counted[event];
+	struct event_list list = events_of(r, object);
+	bool sleepers = op_table[r->t->events[list.items[0]].op].use != USE_SEMAPHORE;
+	int64_t count = sleepers ? sleepers_in(r, state, event) : count_in(r, state, object);
+	return history_would_hold(r->x->h, event, (uint64_t)count);
+}
+
+/* The semaphore at the variable's address at that time, or the sleepers on the futex there;
+ * or NONE. */
+static uint32_t counted_at(const struct trace *t, uint32_t event)
+{
+	struct wide run = event_variables(t, &t->events[event]);
+	uint64_t address = t->variables[run.first].address;
+	bool sleepers = address & LOG_FUTEX_BIT;
+	uint32_t best = NONE;
+	if (sleepers)
+		address += LOG_FUTEX_SLEEPERS - LOG_FUTEX_COUNT;
+	for (uint32_t o = 0; o < t->objects_count; o++) {
+		struct event_list list = event_list_at(&t->index->object_events, o);
+		if (list.count == 0 || t->objects[o].address == 0 ||
+		    t->objects[o].address != address)
+			continue;
+		enum op op = t->events[list.items[0]].op;
+		if (!sleepers && op_table[op].use != USE_SEMAPHORE)
+			continue;
+		if (best == NONE || list.items[0] < event)
+			best = o;
+	}
+	return best;
+}
+
+/* -- conditions ---------------------------------------------------------------------------- */
+
+uint32_t sync_waits(const struct reach *r, const uint32_t *state, uint32_t thread)
+{
+	uint32_t done = state[thread];
+	return done == 0 ? NONE : r->waits[trace_thread_events(r->t, thread).items[done - 1]];
+}
+
+bool sync_may_wake(const struct reach *r, const uint32_t *state, uint32_t signal,
+                   uint32_t thread)
+{
+	return state_may_wake(r->t, signal, sync_waits(r, state, thread),
+	                      bit_of(r, state, BIT_WOKEN, thread));
+}
+
+static struct outcome wake(const struct reach *r, const uint32_t *state, uint32_t e)
+{
+	const struct event *x = &r->t->events[e];
+	uint32_t wait = r->t->index->partner[e];
+	bool late = x->flags & EVENT_TRY, woken = bit_of(r, state, BIT_WOKEN, x->thread);
+	bool timed = wait != NONE && r->t->events[wait].flags & EVENT_TRY;
+	return answered(state_wake(late, timed, woken),
+	                (struct outcome){ .kind = late ? FLIP_SIGNALLED : FLIP_TIMEOUT,
+	                                  .op = OP_WAKE,
+	                                  .seen = !late,
+	                                  .other = NONE });
+}
+
+/* -- barriers ------------------------------------------------------------------------------ */
+
+static void arrive(const struct reach *r, uint32_t *state, uint32_t e)
+{
+	uint32_t object = r->t->events[e].target, arrived = 0;
+	struct event_list list = events_of(r, object);
+	int32_t count = r->t->objects[object].count;
+	for (uint64_t i = 0; i < list.count; i++)
+		arrived += r->t->events[list.items[i]].op == OP_ARRIVE &&
+		           is_done(r, state, list.items[i]);
+	if (count <= 0 || arrived % (uint32_t)count != 0)
+		return;
+	for (uint32_t u = 0; u < r->threads; u++) {
+		uint32_t wait = sync_waits(r, state, u);
+		if (wait != NONE && r->t->events[wait].op == OP_ARRIVE &&
+		    r->t->events[wait].target == object)
+			set_bit(r, state, BIT_RELEASED, u, true);
+	}
+	set_bit(r, state, BIT_SERIAL, r->t->events[e].thread, true);
+}
+
+static struct outcome depart(const struct reach *r, const uint32_t *state, uint32_t e)
+{
+	const struct event *x = &r->t->events[e];
+	if (r->t->objects[x->target].count <= 0)
+		return same; /* decided by its must-orders */
+	if (!bit_of(r, state, BIT_RELEASED, x->thread))
+		return waits;
+	bool serial = bit_of(r, state, BIT_SERIAL, x->thread);
+	bool was =
+	        history_last_unseen(r->x->h, e) ? serial : history_last_at_barrier(r->x->h, e);
+	return answered(state_depart(false, serial, was), (struct outcome){ .kind = FLIP_LAST,
+	                                                                    .op = OP_DEPART,
+	                                                                    .seen = serial,
+	                                                                    .other = NONE });
+}
+
+/* -- once-functions ------------------------------------------------------------------------ */
+
+static struct outcome receive(const struct reach *r, const uint32_t *state, uint32_t e)
+{
+	uint32_t message = r->t->events[e].target;
+	uint32_t begins = r->begins[message], ends = r->ends[message];
+	if (begins == NONE)
+		return same;
+	bool ended = ends != NONE && is_done(r, state, ends);
+	return answered(state_once(is_done(r, state, begins), ended),
+	                (struct outcome){ .kind = FLIP_ONCE, .op = OP_SND, .other = begins });
+}
+
+/* -- must-orders --------------------------------------------------------------------------- */
+
+bool sync_must_hold(const struct reach *r, const uint32_t *state, uint32_t e)
+{
+	for (uint32_t i = r->must[e]; i < r->must[e + 1]; i++) {
+		const struct must_edge *edge = g_ptr_array_index(r->edges, i);
+		bool once = edge->rule == MUST_MESSAGE && r->t->events[e].op == OP_RCV &&
+		            r->begins[r->t->events[e].target] != NONE;
+		if (!is_done(r, state, edge->before) && !state_decides(r->t, edge, true, once))
+			return false;
+	}
+	return true;
+}
+
+/* Have all threads of the kind ended? Equivalent threads are joined together. */
+static bool all_ended(const struct reach *r, const uint32_t *state, uint32_t thread)
+{
+	const uint32_t *kind = r->symmetry ? r->symmetry->kind : NULL;
+	for (uint32_t u = 0; kind && kind[thread] != NONE && u < r->threads; u++)
+		if (kind[u] == kind[thread] && state[u] < trace_thread_events(r->t, u).count)
+			return false;
+	return true;
+}
+
+/* -- all operations ------------------------------------------------------------------------ */
+
+struct outcome sync_outcome(const struct reach *r, const uint32_t *state, uint32_t event)
+{
+	if (!sync_must_hold(r, state, event))
+		return waits;
+	switch (r->t->events[event].op) {
+	case OP_ACQ:
+	case OP_RACQ:
+		return acquire(r, state, event);
+	case OP_TRYFAIL:
+		return failed_try(r, state, event);
+	case OP_TAKE:
+	case OP_TAKETRYFAIL:
+		return take(r, state, event);
+	case OP_WAKE:
+		return wake(r, state, event);
+	case OP_DEPART:
+		return depart(r, state, event);
+	case OP_RCV:
+		return receive(r, state, event);
+	case OP_JOIN:
+		return all_ended(r, state, r->t->events[event].target) ? same : waits;
+	default:
+		return same;
+	}
+}
+
+void sync_take(const struct reach *r, uint32_t *state, uint32_t event, uint32_t woken)
+{
+	const struct event *x = &r->t->events[event];
+	switch (x->op) {
+	case OP_SIGNAL:
+		if (woken != NONE)
+			set_bit(r, state, BIT_WOKEN, woken, true);
+		break;
+	case OP_BROADCAST:
+		for (uint32_t u = 0; u < r->threads; u++)
+			if (sync_may_wake(r, state, event, u))
+				set_bit(r, state, BIT_WOKEN, u, true);
+		break;
+	case OP_WAKE:
+		set_bit(r, state, BIT_WOKEN, x->thread, false);
+		break;
+	case OP_ARRIVE:
+		arrive(r, state, event);
+		break;
+	case OP_DEPART:
+		set_bit(r, state, BIT_RELEASED, x->thread, false);
+		set_bit(r, state, BIT_SERIAL, x->thread, false);
+		break;
+	default:
+		break;
+	}
+}
+
+static bool is_shared(const struct reach *r, uint32_t object)
+{
+	struct event_list list = events_of(r, object);
+	for (uint64_t i = 1; i < list.count; i++)
+		if (r->t->events[list.items[i]].thread != r->t->events[list.items[0]].thread)
+			return true;
+	return false;
+}
+
+bool sync_is_visible(const struct reach *r, uint32_t event)
+{
+	const struct event *x = &r->t->events[event];
+	switch (x->op) {
+	case OP_ACQ:
+	case OP_RACQ:
+		return is_shared(r, x->target) || r->t->index->partner[event] == NONE;
+	case OP_REL:
+	case OP_RREL:
+	case OP_POST:
+		return r->tried[x->target];
+	case OP_SND:
+	case OP_RCV:
+		return r->begins[x->target] != NONE || once_begins_at(r->t, event);
+	case OP_FREE:
+		return true;
+	case OP_ALLOC:
+	case OP_FORK:
+	case OP_JOIN:
+	case OP_FENCE:
+		return false;
+	default: /* destroy, conditions, barriers, takes, failed tries */
+		return op_table[x->op].operand == OPERAND_OBJECT;
+	}
+}
+
+static void find_waits(struct reach *r, uint32_t thread)
+{
+	struct event_list mine = trace_thread_events(r->t, thread);
+	uint32_t now = NONE;
+	for (uint64_t i = 0; i < mine.count; i++) {
+		const struct event *x = &r->t->events[mine.items[i]];
+		enum op_class class = op_table[x->op].class;
+		bool within = event_inert(x) || class == OP_CLASS_MARKER ||
+		              class == OP_CLASS_SCOPE || x->op == OP_REL;
+		if (x->op == OP_WAIT || x->op == OP_ARRIVE)
+			now = event_inert(x) ? now : mine.items[i];
+		else if (!within)
+			now = NONE;
+		r->waits[mine.items[i]] = now;
+	}
+}
+
+void sync_prepare(struct reach *r)
+{
+	const struct trace *t = r->t;
+	r->waits = g_new(uint32_t, t->events_count + 1);
+	r->counted = g_new(uint32_t, t->events_count + 1);
+	r->begins = once_begins(t);
+	r->ends = g_new(uint32_t, t->messages_count + 1);
+	r->tried = g_new0(uint8_t, t->objects_count + 1);
+	r->must = g_new(uint32_t, t->events_count + 1);
+	r->edges = g_ptr_array_new();
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		struct must_run run = trace_must_into(t, e);
+		r->must[e] = r->edges->len;
+		for (uint64_t i = 0; i < run.count; i++)
+			g_ptr_array_add(r->edges, (void *)&t->index->must[run.first + i]);
+	}
+	r->must[t->events_count] = r->edges->len;
+	memset(r->ends, 0xff, sizeof(uint32_t) * (t->messages_count + 1));
+	lock_sections_init(&r->sections, t);
+	for (uint32_t u = 0; u < r->threads; u++)
+		find_waits(r, u);
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		if (x->op == OP_SND)
+			r->ends[x->target] = e;
+		r->counted[e] = x->op == OP_AREAD ? counted_at(t, e) : NONE;
+		if (r->counted[e] != NONE)
+			r->tried[r->counted[e]] = true;
+		if (op_fails(x->op) ||
+		    ((op_acquires(x->op) || x->op == OP_TAKE) && x->flags & EVENT_TRY))
+			r->tried[x->target] = true;
+	}
+}
+
+void sync_release(struct reach *r)
+{
+	g_free(r->waits);
+	g_free(r->must);
+	g_ptr_array_unref(r->edges);
+	g_free(r->counted);
+	g_free(r->begins);
+	g_free(r->ends);
+	g_free(r->tried);
+	lock_sections_release(&r->sections);
+}
+
+bool sync_has_outcomes(const struct trace *t)
+{
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		switch (x->op) {
+		case OP_TRYFAIL:
+		case OP_TAKETRYFAIL:
+		case OP_TAKE:
+		case OP_WAIT:
+		case OP_ARRIVE:
+			return true;
+		case OP_ACQ:
+		case OP_RACQ:
+			if (x->flags & EVENT_TRY)
+				return true;
+			break;
+		case OP_SND:
+			if (once_begins_at(t, e))
+				return true;
+			break;
+		default:
+			break;
+		}
+	}
+	return false;
+}

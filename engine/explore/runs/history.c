@@ -1,0 +1,790 @@
+/*
+ * history.c - see history.h.
+ */
+#include "engine/explore/runs/history_private.h"
+
+#include "engine/base/numbers.h"
+#include "engine/base/search.h"
+#include "engine/explore/runs/run_list.h"
+#include "engine/explore/runs/unseen.h"
+#include "engine/order/past.h"
+
+#include <string.h>
+
+/* Is the event a step? Calls are only where they matter. */
+static bool is_step(const struct history *h, uint32_t event)
+{
+	const struct event *e = &h->trace->events[event];
+	return !event_inert(e) && op_table[e->op].class != OP_CLASS_MARKER &&
+	       op_table[e->op].class != OP_CLASS_SCOPE && view_planned(h->view, event) != NONE;
+}
+
+/* -- threads ---------------------------------------------------------------------------- */
+
+static void find_ancestry(struct history *h)
+{
+	const struct trace *t = h->trace;
+	uint32_t *children = g_new0(uint32_t, t->threads_count + 1);
+	for (uint32_t i = 0; i < t->threads_count; i++)
+		h->threads[i].who = i == 0 ? 1 : history_mix(2, i);
+	for (uint64_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		if (x->op == OP_FORK && x->target < t->threads_count)
+			h->threads[x->target].who =
+			        history_mix(h->threads[x->thread].who, ++children[x->thread]);
+	}
+	g_free(children);
+}
+
+/* -- values ------------------------------------------------------------------------------ */
+
+static uint64_t integer_number(const struct history *h, uint64_t integer, uint32_t event)
+{
+	uint64_t number = history_mix(4, integer);
+	history_pointer(h, integer, event, &number);
+	return number;
+}
+
+static uint64_t value_number(const struct history *h, uint32_t value, uint32_t event)
+{
+	const struct trace *t = h->trace;
+	if (trace_value(t, value).kind == V_INT)
+		return integer_number(h, (uint64_t)trace_value(t, value).integer, event);
+	if (trace_value(t, value).kind ==
+	    V_TOKEN) { /* pointer argument of an invocation: p7f0012 */
+		const char *token = trace_string(t, trace_value(t, value).string);
+		char *end;
+		uint64_t integer = g_ascii_strtoull(token + 1, &end, 16);
+		if (*token == 'p' && end > token + 1 && *end == 0)
+			return integer_number(h, integer, event);
+	}
+	GString *text = g_string_new(NULL);
+	trace_append_value(t, value, text);
+	uint64_t number = history_mix(5, g_str_hash(text->str));
+	g_string_free(text, TRUE);
+	return number;
+}
+
+/* -- histories --------------------------------------------------------------------------- */
+
+/* The outcome of a step of a specified object: its results, and the preceding steps that it
+ * does not commute with. */
+static uint64_t seen_by_call(const struct history *h, const struct view_call *call)
+{
+	const struct trace *t = h->view->recorded;
+	uint64_t number = 10, before = 0;
+	if (call->scope != NULL && call->scope->ret != NONE) {
+		struct invocation i = trace_invocation(t, call->scope->call);
+		for (uint32_t k = 0; k < i.result_count; k++)
+			number = history_mix(number, value_number(h, i.results[k], call->last));
+	}
+	for (guint i = 0; i < call->before->len; i++) {
+		const struct view_call *other =
+		        &g_array_index(h->view->calls, struct view_call,
+		                       g_array_index(call->before, uint32_t, i));
+		before += history_write_number(h, other->event);
+	}
+	return history_mix(number, before);
+}
+
+/* The number of a value of the evaluator. */
+static uint64_t val_number(const struct history *h, struct val v, uint32_t event)
+{
+	if (v.kind == V_INT)
+		return integer_number(h, (uint64_t)v.n, event);
+	for (uint32_t i = 1; i < h->trace->values_count; i++)
+		if (val_equal(trace_val(h->trace, i), v))
+			return value_number(h, i, event);
+	const char *word = v.kind == V_NIL     ? "nil"
+	                   : v.kind == V_TRUE  ? "true"
+	                   : v.kind == V_FALSE ? "false"
+	                                       : "?";
+	return history_mix(5, g_str_hash(word));
+}
+
+uint64_t history_would_return(const struct history *h, const struct view_call *call,
+                              const struct val *results, uint32_t count)
+{
+	uint64_t number = 10;
+	for (uint32_t k = 0; k < count; k++)
+		number = history_mix(number, val_number(h, results[k], call->last));
+	return history_mix(number, 0);
+}
+
+/* Was the thread's arrival the last, by must-orders, where the barrier's size is unknown? */
+static bool is_after_others(const struct trace *t, uint32_t arrive, uint32_t depart)
+{
+	struct must_run run = trace_must_into(t, depart);
+	uint32_t last = NONE;
+	for (uint64_t i = 0; i < run.count; i++)
+		if (t->index->must[run.first + i].rule == MUST_BARRIER)
+			last = t->index->must[run.first + i].before;
+	return last == NONE || arrive > last;
+}
+
+/* The thread's arrival for its departure; or NONE. */
+static uint32_t arrival_of(const struct trace *t, uint32_t depart)
+{
+	uint32_t own = depart;
+	while (own != NONE && t->events[own].op != OP_ARRIVE)
+		own = trace_previous(t, own);
+	return own;
+}
+
+bool history_last_unseen(const struct history *h, uint32_t depart)
+{
+	uint32_t own = arrival_of(h->trace, depart);
+	return own != NONE && unseen_at(h->initials->unseen, h->trace, own);
+}
+
+bool history_last_at_barrier(const struct history *h, uint32_t depart)
+{
+	const struct trace *t = h->trace;
+	uint32_t own = arrival_of(t, depart), object = t->events[depart].target, arrived = 0;
+	if (own == NONE || t->objects[object].count <= 0)
+		return own != NONE && is_after_others(t, own, depart);
+	struct event_list list = event_list_at(&t->index->object_events, object);
+	for (uint64_t i = 0; i < list.count && list.items[i] <= own; i++)
+		arrived += t->events[list.items[i]].op == OP_ARRIVE;
+	return arrived % (uint32_t)t->objects[object].count == 0;
+}
+
+/* The outcome of an event: its value read, or how its wait ended. */
+static uint64_t seen_by(const struct history *h, uint32_t event)
+{
+	const struct event *e = &h->trace->events[event];
+	const struct view_call *call = view_call_of(h->view, event);
+	if (call != NULL)
+		return seen_by_call(h, call);
+	if (lifetimes_ended(h->lifetimes, event) != NONE)
+		return SEEN_AFTER_END;
+	if (op_is_access(e->op) && op_reads(e->op))
+		return history_find_seen(h, event);
+	if (e->op == OP_DEPART)
+		return !history_last_unseen(h, event) && history_last_at_barrier(h, event);
+	return e->op == OP_WAKE && e->flags & EVENT_TRY; /* timed out */
+}
+
+static uint64_t step_number(const struct trace *t, uint32_t event, enum op op)
+{
+	const struct location *l = &t->locations[t->events[event].location];
+	if (op == OP_AREAD) /* a failed exchange counts as an exchange */
+		op = OP_RMW;
+	return history_mix(history_mix(op, l->module), l->address);
+}
+
+static void add_steps(struct history *h)
+{
+	const struct trace *t = h->trace;
+	h->step_of = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), (guint)t->events_count);
+	h->seen = g_new0(uint64_t, t->events_count + 1);
+	for (uint32_t i = 0; i < t->threads_count; i++) {
+		h->threads[i].prefixes = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+		h->threads[i].events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		g_array_append_val(h->threads[i].prefixes, h->threads[i].who);
+	}
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		struct thread_history *th = &h->threads[t->events[e].thread];
+		uint32_t step = is_step(h, e) ? th->events->len : NONE;
+		g_array_append_val(h->step_of, step);
+		if (step == NONE)
+			continue;
+		g_array_append_val(th->events, e);
+		h->seen[e] = seen_by(h, e);
+		uint64_t number = history_after(h, e, h->seen[e]);
+		g_array_append_val(th->prefixes, number);
+	}
+}
+
+struct history *history_new(const struct view *view, struct initials *initials)
+{
+	struct history *h = g_new0(struct history, 1);
+	struct trace *t = view->t;
+	trace_need(t,
+	           INDEX_THREADS | INDEX_MATCH | INDEX_VARIABLES | INDEX_OBJECTS |
+	                   INDEX_WRITERS,
+	           NULL);
+	h->view = view;
+	h->trace = t;
+	h->initials = initials;
+	h->threads_count = (uint32_t)t->threads_count;
+	h->threads = g_new0(struct thread_history, t->threads_count + 1);
+	h->lifetimes = lifetimes_new(t);
+	find_ancestry(h);
+	history_find_lives(h);
+	history_learn_initials(h);
+	add_steps(h);
+	h->finals = g_array_new(FALSE, FALSE, sizeof(struct part));
+	return h;
+}
+
+void history_free(struct history *h)
+{
+	if (h == NULL)
+		return;
+	for (uint32_t i = 0; i < h->threads_count; i++) {
+		g_array_unref(h->threads[i].prefixes);
+		g_array_unref(h->threads[i].events);
+	}
+	g_free(h->threads);
+	lifetimes_free(h->lifetimes);
+	g_free(h->lives);
+	g_array_unref(h->step_of);
+	g_free(h->seen);
+	g_array_unref(h->finals);
+	g_free(h);
+}
+
+uint64_t history_after(const struct history *h, uint32_t event, uint64_t seen)
+{
+	return history_after_as(h, event, h->trace->events[event].op, seen);
+}
+
+uint64_t history_after_prefix(const struct history *h, uint64_t prefix, uint32_t event,
+                              uint64_t seen)
+{
+	enum op op = h->trace->events[event].op;
+	return history_mix(history_mix(prefix, step_number(h->trace, event, op)), seen);
+}
+
+uint64_t history_after_as(const struct history *h, uint32_t event, enum op op, uint64_t seen)
+{
+	const struct thread_history *th = &h->threads[h->trace->events[event].thread];
+	uint32_t step = g_array_index(h->step_of, uint32_t, event);
+	uint64_t before = g_array_index(th->prefixes, uint64_t, step);
+	return history_mix(history_mix(before, step_number(h->trace, event, op)), seen);
+}
+
+uint64_t history_class(const struct history *h)
+{
+	uint64_t sum = 0; /* independent of the order of threads */
+	for (uint32_t i = 0; i < h->threads_count; i++) {
+		const GArray *p = h->threads[i].prefixes;
+		sum += g_array_index(p, uint64_t, p->len - 1);
+	}
+	for (guint i = 0; i < h->finals->len; i++)
+		sum += g_array_index(h->finals, struct part, i).prefix;
+	return sum;
+}
+
+void history_add_end(struct history *h, uint32_t thread, bool cut_off)
+{
+	h->cut_off = cut_off;
+	GArray *p = h->threads[thread].prefixes;
+	uint64_t number = history_mix(g_array_index(p, uint64_t, p->len - 1), 14);
+	g_array_append_val(p, number);
+}
+
+/* -- all runs ----------------------------------------------------------------------------- */
+
+/* Order information of a run beside the prefixes of its threads. */
+struct known_run {
+	GHashTable *calls; /* prefix before a call -> GArray of struct part: the last preceding
+	                    * steps that it does not commute with, by thread; NULL: no calls */
+	uint64_t ender;    /* the thread that ended the program; 0: none */
+	uint64_t *lasts;   /* by thread: the number of all its steps; owned; NULL: the end of
+	                    * the program cut off no thread */
+	uint64_t class_;
+	uint32_t count; /* of `lengths` */
+	struct length {
+		uint32_t who;   /* its place in histories.whos */
+		uint32_t steps; /* of that thread, + 1 */
+	} lengths[];
+};
+
+/* Histories of up to a million runs: without tables and lists for each run. */
+struct histories {
+	GPtrArray *known; /* struct known_run *, by run; NULL: not kept here */
+	struct numbers *classes;
+	struct numbers *whos; /* threads */
+	struct initials initials;
+	struct numbers *prefixes; /* of threads, */
+	GArray *having;           /* struct run_list: by prefix, the runs with it */
+	uint32_t runs;
+};
+
+static void free_list(gpointer list)
+{
+	g_array_unref(list);
+}
+
+static void free_known(gpointer data)
+{
+	struct known_run *k = data;
+	if (k != NULL && k->calls != NULL)
+		g_hash_table_unref(k->calls);
+	if (k != NULL)
+		g_free(k->lasts);
+	g_free(k);
+}
+
+static void free_runs(gpointer data)
+{
+	run_list_clear(data);
+}
+
+struct histories *histories_new(void)
+{
+	struct histories *all = g_new0(struct histories, 1);
+	all->known = g_ptr_array_new_with_free_func(free_known);
+	all->classes = numbers_new();
+	all->whos = numbers_new();
+	initials_begin(&all->initials);
+	all->prefixes = numbers_new();
+	all->having = g_array_new(FALSE, TRUE, sizeof(struct run_list));
+	g_array_set_clear_func(all->having, free_runs);
+	return all;
+}
+
+void histories_free(struct histories *all)
+{
+	if (all == NULL)
+		return;
+	g_ptr_array_unref(all->known);
+	numbers_free(all->classes);
+	numbers_free(all->whos);
+	numbers_free(all->prefixes);
+	g_array_unref(all->having);
+	initials_end(&all->initials);
+	g_free(all);
+}
+
+static uint64_t *copy_of(uint64_t number)
+{
+	uint64_t *copy = g_new(uint64_t, 1);
+	*copy = number;
+	return copy;
+}
+
+struct initials *histories_initials(struct histories *all)
+{
+	return &all->initials;
+}
+
+/* The steps required before a call: the last of each thread. */
+static GArray *steps_before(const struct history *h, const struct view_call *call)
+{
+	GArray *list = g_array_new(FALSE, FALSE, sizeof(struct part));
+	for (guint i = 0; i < call->before->len; i++) {
+		const struct view_call *other =
+		        &g_array_index(h->view->calls, struct view_call,
+		                       g_array_index(call->before, uint32_t, i));
+		struct part part = {
+			.who = h->threads[other->thread].who,
+			.steps = g_array_index(h->step_of, uint32_t, other->event) + 1
+		};
+		if (other->thread != call->thread)
+			g_array_append_val(list, part);
+	}
+	return list;
+}
+
+static struct known_run *known_run_empty(uint32_t count)
+{
+	struct known_run *k = g_malloc0(sizeof *k + count * sizeof *k->lengths);
+	k->count = count;
+	return k;
+}
+
+static GHashTable *calls_empty(void)
+{
+	return g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_list);
+}
+
+static struct known_run *known_run_new(struct histories *all, const struct history *h)
+{
+	struct known_run *k = known_run_empty(h->threads_count);
+	k->class_ = history_class(h);
+	k->lasts = h->cut_off ? g_new(uint64_t, h->threads_count) : NULL;
+	for (uint32_t i = 0; i < h->threads_count; i++) {
+		const struct thread_history *th = &h->threads[i];
+		if (k->lasts != NULL)
+			k->lasts[i] =
+			        g_array_index(th->prefixes, uint64_t, th->prefixes->len - 1);
+		numbers_add(all->whos, th->who);
+		k->lengths[i].who = numbers_place(all->whos, th->who);
+		k->lengths[i].steps = th->events->len + 1;
+		if (th->prefixes->len > th->events->len + 1)
+			k->ender = th->who;
+	}
+	for (guint i = 0; h->view->calls != NULL && i < h->view->calls->len; i++) {
+		const struct view_call *call =
+		        &g_array_index(h->view->calls, struct view_call, i);
+		uint32_t step = g_array_index(h->step_of, uint32_t, call->event);
+		uint64_t before =
+		        g_array_index(h->threads[call->thread].prefixes, uint64_t, step);
+		if (k->calls == NULL)
+			k->calls = calls_empty();
+		g_hash_table_insert(k->calls, copy_of(before), steps_before(h, call));
+	}
+	return k;
+}
+
+/* The number of the thread's steps in the run, + 1; 0: the run does not have the thread. */
+static uint32_t length_of(const struct histories *all, const struct known_run *k, uint64_t who)
+{
+	uint32_t place = numbers_place(all->whos, who), i = 0;
+	while (i < k->count && k->lengths[i].who != place)
+		i++;
+	return i < k->count ? k->lengths[i].steps : 0;
+}
+
+uint64_t histories_class(const struct histories *all, uint32_t run)
+{
+	const struct known_run *k = all->known->pdata[run];
+	return k->class_;
+}
+
+bool histories_have_class(const struct histories *all, uint64_t class_)
+{
+	return numbers_have(all->classes, class_);
+}
+
+/* The runs with a prefix, or NULL. */
+static struct run_list *runs_with(const struct histories *all, uint64_t prefix)
+{
+	uint32_t place = numbers_place(all->prefixes, prefix);
+	return place == NONE ? NULL : &g_array_index(all->having, struct run_list, place);
+}
+
+static void add_having(struct histories *all, uint64_t prefix, uint32_t run)
+{
+	if (numbers_add(all->prefixes, prefix))
+		g_array_set_size(all->having, all->having->len + 1);
+	run_list_add(runs_with(all, prefix), run);
+}
+
+bool histories_add(struct histories *all, const struct history *h)
+{
+	uint64_t class_ = history_class(h);
+	if (!numbers_add(all->classes, class_))
+		return false;
+	uint32_t run = all->runs++;
+	g_ptr_array_add(all->known, known_run_new(all, h));
+	for (uint32_t i = 0; i < h->threads_count; i++) {
+		const GArray *prefixes = h->threads[i].prefixes;
+		for (guint k = 0; k < prefixes->len; k++)
+			add_having(all, g_array_index(prefixes, uint64_t, k), run);
+	}
+	for (guint i = 0; i < h->finals->len; i++)
+		add_having(all, g_array_index(h->finals, struct part, i).prefix, run);
+	return true;
+}
+
+void histories_add_class(struct histories *all, uint64_t class_)
+{
+	numbers_add(all->classes, class_);
+}
+
+/* Are all steps before the next call, in this run, within the prefixes? */
+static bool call_fits(const struct histories *all, const struct known_run *k,
+                      const struct part *parts, uint32_t count)
+{
+	(void)all;
+	const GArray *before =
+	        k->calls ? g_hash_table_lookup(k->calls, &parts[0].prefix) : NULL;
+	for (guint i = 0; before != NULL && i < before->len; i++) {
+		const struct part *p = &g_array_index(before, struct part, i);
+		uint32_t at = 0;
+		while (at < count && parts[at].who != p->who)
+			at++;
+		if (at == count || parts[at].steps < p->steps)
+			return false;
+	}
+	return before != NULL;
+}
+
+static bool goes_further(const struct histories *all, const struct known_run *k,
+                         const struct part *parts, uint32_t count)
+{
+	(void)count;
+	return k->ender == parts[0].who || length_of(all, k, parts[0].who) > parts[0].steps + 1;
+}
+
+typedef bool run_test(const struct histories *all, const struct known_run *k,
+                      const struct part *parts, uint32_t count);
+
+/* Does a run, other than `but` (NONE: any), begin so, and fit? The runs of the shortest list
+ * are looked up in the others. */
+static bool have(const struct histories *all, const struct part *parts, uint32_t count,
+                 run_test *test, uint32_t but)
+{
+	const struct run_list **lists = g_newa(const struct run_list *, count + 1);
+	uint32_t shortest = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		lists[i] = runs_with(all, parts[i].prefix);
+		if (lists[i] == NULL)
+			return false;
+		if (lists[i]->count < lists[shortest]->count)
+			shortest = i;
+	}
+	struct run_at at = run_list_from(lists[shortest], 0);
+	for (; at.left > 0; run_at_next(&at)) {
+		uint32_t i = 0;
+		while (i < count && (i == shortest || run_list_has(lists[i], at.run)))
+			i++;
+		if (i == count && at.run != but &&
+		    (!test || test(all, all->known->pdata[at.run], parts, count)))
+			return true;
+	}
+	return false;
+}
+
+bool histories_have(const struct histories *all, const struct part *parts, uint32_t count)
+{
+	return have(all, parts, count, NULL, NONE);
+}
+
+void histories_mark(const struct histories *all, uint64_t prefix, bool *runs)
+{
+	const struct run_list *list = runs_with(all, prefix);
+	if (list == NULL)
+		return;
+	for (struct run_at at = run_list_from(list, 0); at.left > 0; run_at_next(&at))
+		runs[at.run] = true;
+}
+
+bool histories_have_call(const struct histories *all, const struct part *parts, uint32_t count)
+{
+	return have(all, parts, count, call_fits, NONE);
+}
+
+bool histories_have_further(const struct histories *all, const struct part *parts,
+                            uint32_t count)
+{
+	return have(all, parts, count, goes_further, NONE);
+}
+
+bool *histories_within_others(const struct histories *all)
+{
+	bool *within = g_new0(bool, all->runs + 1);
+	GArray *parts = g_array_new(FALSE, FALSE, sizeof(struct part));
+	for (uint32_t run = 0; run < all->runs; run++) {
+		const struct known_run *k = all->known->pdata[run];
+		if (k == NULL || k->lasts == NULL)
+			continue;
+		g_array_set_size(parts, 0);
+		for (uint32_t i = 0; i < k->count; i++) {
+			struct part part = { .prefix = k->lasts[i] };
+			g_array_append_val(parts, part);
+		}
+		within[run] = have(all, (const void *)parts->data, parts->len, NULL, run);
+	}
+	g_array_unref(parts);
+	return within;
+}
+
+bool histories_goes_on(const struct histories *all, const struct history *h, uint32_t thread,
+                       uint32_t steps, uint32_t run)
+{
+	return length_of(all, all->known->pdata[run], h->threads[thread].who) > steps + 1;
+}
+
+uint32_t histories_last(const struct histories *all)
+{
+	return all->runs - 1;
+}
+
+uint32_t histories_common(const struct histories *all, const struct history *h, uint32_t thread,
+                          uint32_t run)
+{
+	const GArray *prefixes = h->threads[thread].prefixes;
+	const struct run_list *list;
+	uint32_t common =
+	        search_end(/* the empty prefix is one */
+	                   i, 0u, prefixes->len,
+	                   (list = runs_with(all, g_array_index(prefixes, uint64_t, i)),
+	                    list != NULL && run_list_has(list, run)));
+	return common > 0 ? common - 1 : 0;
+}
+
+uint32_t histories_count(const struct histories *all)
+{
+	return all->runs;
+}
+
+/* The record here of a run of `other`, whose threads have other indices. */
+static struct known_run *adopted(struct histories *all, const struct histories *other,
+                                 struct known_run *k)
+{
+	for (uint32_t i = 0; k != NULL && i < k->count; i++) {
+		uint64_t who = numbers_at(other->whos, k->lengths[i].who);
+		numbers_add(all->whos, who);
+		k->lengths[i].who = numbers_place(all->whos, who);
+	}
+	return k;
+}
+
+void histories_adopt(struct histories *all, struct histories *other, uint32_t *map)
+{
+	uint32_t before = all->runs;
+	for (uint32_t i = 0; i < other->runs; i++) {
+		if (map[i] != NONE)
+			continue;
+		map[i] = all->runs++;
+		g_ptr_array_add(all->known,
+		                adopted(all, other, g_steal_pointer(&other->known->pdata[i])));
+	}
+	numbers_adopt(all->classes, other->classes);
+	for (guint p = 0; p < other->having->len; p++) {
+		const struct run_list *l = &g_array_index(other->having, struct run_list, p);
+		for (struct run_at at = run_list_from(l, 0); at.left > 0; run_at_next(&at))
+			if (map[at.run] >= before)
+				add_having(all, numbers_at(other->prefixes, p), map[at.run]);
+	}
+	initials_adopt(&all->initials, &other->initials);
+}
+
+/* -- checkpoints --------------------------------------------------------------------------- */
+
+/* Archives a table by 64-bit numbers: the keys in any order, each followed by its value. */
+typedef void archive_value(struct archive *a, void **value, const void *context);
+
+static void archive_table(struct archive *a, GHashTable *table, archive_value *archive,
+                          const void *context)
+{
+	GHashTableIter iter;
+	void *key, *value = NULL;
+	size_t count = archive_count(a, g_hash_table_size(table), sizeof(uint64_t));
+	g_hash_table_iter_init(&iter, table);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t number = 0;
+		if (!archive_reads(a) && g_hash_table_iter_next(&iter, &key, &value))
+			number = *(uint64_t *)key;
+		archive_raw(a, &number, sizeof number);
+		if (archive_reads(a))
+			value = NULL;
+		archive(a, &value, context);
+		if (archive_reads(a))
+			g_hash_table_insert(table, copy_of(number), value);
+	}
+}
+
+static void archive_before(struct archive *a, void **value, const void *context)
+{
+	(void)context;
+	if (archive_reads(a))
+		*value = g_array_new(FALSE, FALSE, sizeof(struct part));
+	GArray *list = *value;
+	size_t count = archive_count(a, list->len, 2);
+	for (size_t i = 0; i < count; i++) {
+		struct part part = { 0 };
+		if (!archive_reads(a))
+			part = g_array_index(list, struct part, i);
+		ARCHIVE(a, part.who);
+		ARCHIVE(a, part.steps);
+		if (archive_reads(a))
+			g_array_append_val(list, part);
+	}
+}
+
+/* The runs from `from` on that have a prefix. */
+static void write_having(const struct histories *all, uint32_t from, struct archive *a)
+{
+	const struct run_list *lists = (const void *)all->having->data;
+	guint prefixes = all->runs > from ? all->having->len : 0;
+	size_t count = 0;
+	for (guint p = 0; p < prefixes; p++)
+		count += run_list_from(&lists[p], from).left > 0;
+	archive_count(a, count, 1);
+	for (guint p = 0; p < prefixes; p++) {
+		struct run_at at = run_list_from(&lists[p], from);
+		uint64_t prefix = numbers_at(all->prefixes, p);
+		if (at.left == 0)
+			continue;
+		archive_raw(a, &prefix, sizeof prefix);
+		archive_count(a, at.left, 1);
+		for (uint32_t last = from; at.left > 0; last = at.run, run_at_next(&at))
+			archive_number(a, at.run - last);
+	}
+}
+
+static void read_having(struct histories *all, uint32_t from, struct archive *a)
+{
+	size_t prefixes = archive_count(a, 0, sizeof(uint64_t) + 1);
+	for (size_t i = 0; i < prefixes; i++) {
+		uint64_t prefix = 0, run = from;
+		archive_raw(a, &prefix, sizeof prefix);
+		const struct run_list *list = runs_with(all, prefix);
+		bool known = list != NULL && list->count > 0;
+		uint32_t last = known ? run_list_last(list) : 0;
+		size_t count = archive_count(a, 0, 1);
+		for (size_t k = 0; k < count; k++) {
+			run += archive_below(a, 0, all->runs);
+			if (run >= all->runs || ((known || k > 0) && run <= last)) {
+				archive_fail(a);
+				return;
+			}
+			last = (uint32_t)run;
+			add_having(all, prefix, last);
+		}
+	}
+}
+
+/* The threads of a run with their lengths, and its calls. */
+static struct known_run *archive_known(struct histories *all, struct known_run *k,
+                                       struct archive *a)
+{
+	bool reads = archive_reads(a);
+	size_t count = archive_count(a, reads ? 0 : k->count, sizeof(uint64_t));
+	if (reads)
+		k = known_run_empty((uint32_t)count);
+	for (size_t i = 0; i < count; i++) {
+		struct length *l = &k->lengths[i];
+		uint64_t who = reads ? 0 : numbers_at(all->whos, l->who);
+		archive_raw(a, &who, sizeof who);
+		l->steps = (uint32_t)archive_below(a, l->steps, (uint64_t)UINT32_MAX + 1);
+		if (reads) {
+			numbers_add(all->whos, who);
+			l->who = numbers_place(all->whos, who);
+		}
+	}
+	GHashTable *calls = k->calls ? k->calls : calls_empty();
+	archive_table(a, calls, archive_before, NULL);
+	k->calls = g_hash_table_size(calls) > 0 ? calls : NULL;
+	if (k->calls == NULL)
+		g_hash_table_unref(calls);
+	size_t lasts = archive_count(a, k->lasts != NULL, 1);
+	if (reads && lasts > 0)
+		k->lasts = g_new0(uint64_t, count + 1);
+	for (size_t i = 0; k->lasts != NULL && i < count; i++)
+		archive_raw(a, &k->lasts[i], sizeof k->lasts[i]);
+	ARCHIVE(a, k->ender);
+	ARCHIVE(a, k->class_);
+	return k;
+}
+
+struct histories_size histories_size(const struct histories *all)
+{
+	return (struct histories_size){ .runs = all->runs,
+		                        .classes = numbers_count(all->classes),
+		                        .initials = initials_count(&all->initials) };
+}
+
+struct histories *histories_beyond(uint32_t runs)
+{
+	struct histories *all = histories_new();
+	all->runs = runs;
+	g_ptr_array_set_size(all->known, (gint)runs);
+	return all;
+}
+
+void histories_archive(struct histories *all, struct histories_size from, struct archive *a)
+{
+	uint32_t first = archive_reads(a) ? all->runs : from.runs;
+	all->runs = first + (uint32_t)archive_count(a, all->runs - first, 1);
+	for (uint32_t i = first; i < all->runs; i++) {
+		if (archive_reads(a))
+			g_ptr_array_add(all->known, archive_known(all, NULL, a));
+		else
+			archive_known(all, all->known->pdata[i], a);
+	}
+	numbers_archive(all->classes, from.classes, a);
+	if (archive_reads(a))
+		read_having(all, first, a);
+	else
+		write_having(all, first, a);
+	bool learnt = !archive_reads(a) && initials_count(&all->initials) > from.initials;
+	if (archive_below(a, learnt, 2))
+		initials_archive(&all->initials, a);
+}

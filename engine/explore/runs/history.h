@@ -1,0 +1,153 @@
+/*
+ * history.h - identity of runs: for each thread its steps and values read, as a number for each
+ * prefix; and the runs that begin with given prefixes.
+ *
+ * Threads are identified by ancestry (the n-th child of the m-th child ...), allocated memory
+ * by its allocation, so numbers are equal in all runs.
+ */
+#ifndef HEDDLE_HISTORY_H
+#define HEDDLE_HISTORY_H
+
+#include "engine/base/archive.h"
+#include "engine/explore/runs/lifetimes.h"
+#include "engine/explore/objects/view.h"
+
+/* A prefix of a thread: the thread, the number of its history, its length in steps. */
+struct part {
+	uint64_t who, prefix;
+	uint32_t steps;
+};
+
+struct thread_history {
+	uint64_t who;     /* identity of the thread by ancestry */
+	GArray *prefixes; /* uint64_t: after 0, 1, 2, ... steps; ending the program is one more
+	                   */
+	GArray *events;   /* uint32_t: its steps, as events of the trace */
+};
+/* Initial values of static data, by address: from first reads of runs, else of the loaded
+ * program. */
+struct initials {
+	GHashTable *pages;  /* by the address of their first byte; see seen.c */
+	GHashTable *unseen; /* unseen.h */
+	/* False when unknown. May be NULL. */
+	bool (*read)(void *context, uint64_t address, void *bytes, size_t size);
+	void *context;
+};
+void initials_begin(struct initials *initials);
+void initials_end(struct initials *initials);
+/* Adds the other's entries. */
+void initials_adopt(struct initials *initials, const struct initials *other);
+/* The number of bytes whose values were learned from reads. */
+uint64_t initials_count(const struct initials *initials);
+/* Writes these values, or adds those that are read. */
+void initials_archive(struct initials *initials, struct archive *archive);
+
+/* The history of a run; owned by the caller. */
+struct history {
+	const struct view *view;        /* borrowed */
+	const struct trace *trace;      /* the view's trace */
+	struct thread_history *threads; /* by thread of the trace */
+	uint32_t threads_count;
+	GArray *step_of;    /* uint32_t by event: index of its thread's step, or NONE */
+	uint64_t *seen;     /* by event: number of its outcome, if it is a step */
+	struct life *lives; /* blocks by address, to identify addresses */
+	uint32_t lives_count;
+	struct lifetimes *lifetimes; /* of the view's trace; owned */
+	struct initials *initials;   /* borrowed */
+	GArray *finals;              /* struct part: final values, as numbers */
+	bool cut_off;                /* see history_add_end */
+};
+/* Uses `initials` (from histories_initials) and adds values read first in this run. */
+struct history *history_new(const struct view *view, struct initials *initials);
+void history_free(struct history *h);
+
+/* Add the end of the program by `thread`, as a step without an event. `cut_off`: another thread
+ * had not come to its own end. */
+void history_add_end(struct history *h, uint32_t thread, bool cut_off);
+/* The class also depends on final values of these variables (char *). */
+void history_add_finals(struct history *h, const GPtrArray *names);
+/* The final value of a variable (final_range) with these last writes (NONE: none) of its parts,
+ * as a part. */
+struct part history_final(const struct history *h, struct wide range, const uint32_t *writers);
+
+/* The number of the value that the read saw. */
+static inline uint64_t history_seen(const struct history *h, uint32_t read)
+{
+	return h->seen[read];
+}
+/* The number for uses after the end of life. */
+enum { SEEN_AFTER_END = 13 };
+/* The number of the value that the read would see with these last writes (NONE: initial
+ * value) of each of event_variables. */
+uint64_t history_would_see(const struct history *h, uint32_t read, const uint32_t *writers);
+/* The same, of an integer. */
+uint64_t history_would_hold(const struct history *h, uint32_t read, uint64_t integer);
+/* The number of its thread's history including `event` with outcome `seen`. */
+uint64_t history_after(const struct history *h, uint32_t event, uint64_t seen);
+/* history_after where the history before it has this number. */
+uint64_t history_after_prefix(const struct history *h, uint64_t prefix, uint32_t event,
+                              uint64_t seen);
+/* history_after with another operation. */
+uint64_t history_after_as(const struct history *h, uint32_t event, enum op op, uint64_t seen);
+/* Was the departing thread the last to arrive? */
+bool history_last_at_barrier(const struct history *h, uint32_t depart);
+/* Does the code after the wait ignore whether it was the last? */
+bool history_last_unseen(const struct history *h, uint32_t depart);
+/* The number of an invocation's outcome with these results. */
+uint64_t history_would_return(const struct history *h, const struct view_call *call,
+                              const struct val *results, uint32_t count);
+/* The number of the class. */
+uint64_t history_class(const struct history *h);
+
+/* All runs so far. */
+struct histories;
+struct histories *histories_new(void);
+void histories_free(struct histories *all);
+struct initials *histories_initials(struct histories *all);
+/* How much is known. */
+struct histories_size {
+	uint32_t runs, classes;
+	uint64_t initials;
+};
+struct histories_size histories_size(const struct histories *all);
+/* Writes the entries beyond `from`, or adds those that are read. */
+void histories_archive(struct histories *all, struct histories_size from,
+                       struct archive *archive);
+/* New histories without their first `runs` ones, to which later ones are added. */
+struct histories *histories_beyond(uint32_t runs);
+/* Moves runs of `other` with map[run] NONE to `all`, and sets map[run] to their numbers here;
+ * takes over the other's initial values. */
+void histories_adopt(struct histories *all, struct histories *other, uint32_t *map);
+uint32_t histories_count(const struct histories *all);
+uint64_t histories_class(const struct histories *all, uint32_t run);
+/* False when the run's class was known. */
+bool histories_add(struct histories *all, const struct history *h);
+/* A further number of the class of a known run. */
+void histories_add_class(struct histories *all, uint64_t class_);
+/* By run: did the end of the program cut off threads that in another run continue, where the
+ * same thread ends the program after the same steps, and all threads have these and more? The
+ * other run covers such a run, and which of them are made depends on the order of the
+ * exploration. Owned by the caller. */
+bool *histories_within_others(const struct histories *all);
+/* The number of the last added run. */
+uint32_t histories_last(const struct histories *all);
+/* Number of steps of a thread of `h` shared with a run. */
+uint32_t histories_common(const struct histories *all, const struct history *h, uint32_t thread,
+                          uint32_t run);
+/* Does a run have all these prefixes? parts[0] is looked up first. */
+bool histories_have(const struct histories *all, const struct part *parts, uint32_t count);
+/* Mark the runs with a prefix. */
+void histories_mark(const struct histories *all, uint64_t prefix, bool *runs);
+/* As histories_have, and the next step of parts[0]'s thread is a step of a specified object
+ * whose preceding non-commuting steps are within the parts? */
+bool histories_have_call(const struct histories *all, const struct part *parts, uint32_t count);
+/* Is the class known? */
+bool histories_have_class(const struct histories *all, uint64_t class_);
+/* As histories_have, and parts[0]'s thread continues? */
+bool histories_have_further(const struct histories *all, const struct part *parts,
+                            uint32_t count);
+/* Does the run have more than `steps` steps in this thread of `h`? */
+bool histories_goes_on(const struct histories *all, const struct history *h, uint32_t thread,
+                       uint32_t steps, uint32_t run);
+
+#endif

@@ -1,0 +1,136 @@
+/*
+ * history_lives.c - memory by numbers that are equal in all runs: blocks, and pointers into
+ * them.
+ */
+#include "engine/explore/runs/history_private.h"
+
+#include "engine/base/search.h"
+
+#include <stdlib.h>
+
+/* A memory block, or a stack, from its allocation. */
+struct life {
+	uint64_t address, size;
+	uint32_t alloc; /* event; for a stack its thread's creation; 0: initially */
+	uint64_t id;    /* equal in all runs */
+};
+
+static int by_address(const void *a, const void *b)
+{
+	const struct life *x = a, *y = b;
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return x->alloc < y->alloc ? -1 : x->alloc > y->alloc;
+}
+
+void history_find_lives(struct history *h)
+{
+	const struct trace *t = h->view->recorded;
+	uint32_t *allocations = g_new0(uint32_t, t->threads_count + 1);
+	uint64_t *id = g_new0(uint64_t, t->blocks_count + 1);
+	/* a stack is reused after its thread was joined: it belongs to the latest thread */
+	uint32_t *born = g_new0(uint32_t, t->blocks_count + 1);
+	for (uint64_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		if (x->op == OP_ALLOC && x->target < t->blocks_count)
+			id[x->target] = history_mix(h->threads[x->thread].who,
+			                            ++allocations[x->thread]);
+	}
+	for (uint32_t i = 0; i < t->threads_count; i++)
+		if (t->threads[i].stack != NONE) {
+			id[t->threads[i].stack] = history_mix(h->threads[i].who, 0);
+			born[t->threads[i].stack] =
+			        t->threads[i].fork == NONE ? 0 : t->threads[i].fork;
+		}
+	h->lives = g_new(struct life, t->blocks_count + 1);
+	for (uint32_t b = 0; b < t->blocks_count; b++)
+		if (t->blocks[b].address != 0 && id[b] != 0)
+			h->lives[h->lives_count++] = (struct life){
+				.address = t->blocks[b].address,
+				.size = MAX(t->blocks[b].size, 1),
+				.alloc = t->blocks[b].alloc == NONE ? born[b]
+				                                    : t->blocks[b].alloc,
+				.id = id[b],
+			};
+	qsort(h->lives, h->lives_count, sizeof *h->lives, by_address);
+	g_free(allocations);
+	g_free(id);
+	g_free(born);
+}
+
+/* The block at `address` at `event`, or NULL. */
+static const struct life *life_at(const struct history *h, uint64_t address, uint32_t event)
+{
+	enum { BACK = 64 };
+	size_t low = search_end(i, 0, h->lives_count, h->lives[i].address <= address);
+	for (int i = 0; i < BACK && low > 0; i++, low--) {
+		const struct life *l = &h->lives[low - 1];
+		if (address - l->address < l->size && l->alloc <= event)
+			return l;
+	}
+	return NULL;
+}
+
+bool history_pointer(const struct history *h, uint64_t integer, uint32_t event,
+                     uint64_t *number)
+{
+	const struct life *l = life_at(h, integer, event);
+	if (l != NULL)
+		*number = history_mix(history_mix(3, l->id), integer - l->address);
+	return l != NULL;
+}
+
+/* -- addresses of several runs --------------------------------------------------------------- */
+
+struct addresses {
+	GTree *lives; /* struct life, disjoint, by address */
+};
+
+static gint compare_addresses(gconstpointer a, gconstpointer b, gpointer context)
+{
+	const struct life *x = a, *y = b;
+	(void)context;
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+struct addresses *addresses_new(void)
+{
+	struct addresses *a = g_new(struct addresses, 1);
+	a->lives = g_tree_new_full(compare_addresses, NULL, g_free, NULL);
+	return a;
+}
+
+void addresses_free(struct addresses *a)
+{
+	g_tree_unref(a->lives);
+	g_free(a);
+}
+
+static bool is_apart(const struct life *a, const struct life *b)
+{
+	return a->address + a->size <= b->address || b->address + b->size <= a->address;
+}
+
+/* False when another block occupies the addresses. */
+static bool add_life(struct addresses *a, const struct life *l)
+{
+	GTreeNode *after = g_tree_lower_bound(a->lives, l);
+	GTreeNode *before = after ? g_tree_node_previous(after) : g_tree_node_last(a->lives);
+	const struct life *next = after ? g_tree_node_key(after) : NULL;
+	const struct life *last = before ? g_tree_node_key(before) : NULL;
+	if (next != NULL && next->address == l->address)
+		return next->id == l->id && next->size == l->size;
+	if ((next != NULL && !is_apart(next, l)) || (last != NULL && !is_apart(last, l)))
+		return false;
+	g_tree_insert(a->lives, g_memdup2(l, sizeof *l), NULL);
+	return true;
+}
+
+uint32_t addresses_differ(struct addresses *a, const struct history *h)
+{
+	uint32_t first = NONE;
+	for (uint32_t i = 0; i < h->lives_count; i++)
+		if (!add_life(a, &h->lives[i]))
+			first = MIN(first, h->lives[i].alloc);
+	return first;
+}

@@ -1,0 +1,761 @@
+/*
+ * import_events.c - converts accesses, calls and blocks to events: addresses to places (a
+ * region for each life of a heap block, each module's data, each stack; a flat region for the
+ * rest), code addresses to locations and functions. Apart from addresses the result is
+ * independent of load addresses. Which record is converted how: import_records.c.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/record/codec.h"
+#include "engine/record/import/import_private.h"
+#include "engine/trace/roles.h"
+
+/* ---- code ---- */
+
+uint32_t import_location(struct import *im, uint64_t pc)
+{
+	if (pc == 0)
+		return 0;
+	gpointer found = g_hash_table_lookup(im->locations, GSIZE_TO_POINTER(pc));
+	if (found)
+		return GPOINTER_TO_UINT(found) - 1;
+	const struct record_module *m = record_module_of(im->facts->modules, pc - 1);
+	uint32_t location;
+	if (m && record_is_c_library(m)) {
+		GString *name = g_string_new(NULL);
+		record_append_offset(m, pc - 1, name);
+		location = builder_location(im->b, name->str, name->len);
+		g_string_free(name, TRUE);
+	} else if (m) {
+		location = builder_code(im->b, m->index, pc - 1 - m->bias);
+	} else {
+		char *name = g_strdup_printf("0x%" PRIx64, import_address(im, pc - 1));
+		location = builder_location(im->b, name, strlen(name));
+		g_free(name);
+	}
+	g_hash_table_insert(im->locations, GSIZE_TO_POINTER(pc),
+	                    GUINT_TO_POINTER(location + 1));
+	return location;
+}
+
+/* The location of a record, cached by its slot. */
+static uint32_t site_location(struct import *im, const struct log_record *r)
+{
+	if (im->sites[r->slot].pc != r->pc || r->pc == 0) {
+		im->sites[r->slot].location = import_location(im, r->pc);
+		im->sites[r->slot].pc = r->pc;
+	}
+	return im->sites[r->slot].location;
+}
+
+static uint32_t call_name(struct import *im, uint64_t call)
+{
+	static const char *const names[] = { "",
+#define C(name) #name "@libc",
+		                             LOG_CALLS(C)
+#undef C
+	};
+	return builder_string(im->b, names[call], strlen(names[call]));
+}
+
+/* The function with a pc, not one inlined into it. */
+static uint32_t function_of(struct import *im, uint64_t pc)
+{
+	if (pc < LOG_CALL_COUNT)
+		return call_name(im, pc);
+	gpointer found = g_hash_table_lookup(im->functions, GSIZE_TO_POINTER(pc));
+	if (found)
+		return GPOINTER_TO_UINT(found) - 1;
+	GString *name = g_string_new(NULL);
+	const struct record_module *m = record_module_of(im->facts->modules, pc - 1);
+	if (!m || !names_function(im->names, m->index, pc - 1 - m->bias, name))
+		record_append_offset(m, pc - 1, name);
+	uint32_t string = builder_string(im->b, name->str, name->len);
+	g_string_free(name, TRUE);
+	g_hash_table_insert(im->functions, GSIZE_TO_POINTER(pc), GUINT_TO_POINTER(string + 1));
+	return string;
+}
+
+/* ---- memory ---- */
+
+/* The offset of addresses in a new range. */
+static uint64_t shift_of(struct import *im, uint64_t low, uint64_t size)
+{
+	return im->rebase ? rebase_range(im->rebase, low, size, REBASE_PAGE) : 0;
+}
+
+/* Of those that live the one that begins at the address or nearest below it; NULL: none. */
+static struct block_life *life_below(struct import *im, uint64_t address)
+{
+	GTreeNode *node = g_tree_upper_bound(im->lives, &address);
+	node = node ? g_tree_node_previous(node) : g_tree_node_last(im->lives);
+	return node ? g_tree_node_value(node) : NULL;
+}
+
+static struct block_life *life_new(struct import *im, uint64_t low, uint64_t size,
+                                   uint64_t shift, uint32_t region, uint32_t block, bool heap)
+{
+	struct block_life *life = g_new0(struct block_life, 1);
+	*life = (struct block_life){ .low = low,
+		                     .high = low + (size ? size : 1),
+		                     .shift = shift,
+		                     .region = region,
+		                     .block = block,
+		                     .heap = heap };
+	g_ptr_array_add(im->all_lives, life);
+	/* Blocks freed without a record (by the C library) end when their memory is allocated
+	 * again. */
+	for (;;) {
+		struct block_life *old = life_below(im, life->high - 1);
+		if (!old || old->high <= low || !old->heap)
+			break;
+		old->dead = true;
+		g_tree_remove(im->lives, &old->low);
+	}
+	g_tree_insert(im->lives, &life->low, life);
+	return life;
+}
+
+struct block_life *import_life(struct import *im, uint64_t address)
+{
+	struct block_life **slot = &im->cache[(address >> 4) % CACHE];
+	struct block_life *life = *slot;
+	if (life && !life->dead && address >= life->low && address < life->high)
+		return life;
+	life = life_below(im, address);
+	if (!life || address >= life->high)
+		return NULL;
+	*slot = life;
+	return life;
+}
+
+uint64_t import_address(struct import *im, uint64_t address)
+{
+	if (!im->rebase)
+		return address;
+	if (address & LOG_FUTEX_BIT) /* beside its word */
+		return import_address(im, address ^ LOG_FUTEX_BIT) | LOG_FUTEX_BIT;
+	const struct block_life *life = import_life(im, address);
+	return address + (life ? life->shift : rebase_elsewhere(im->rebase, address));
+}
+
+/* A pointer may also point to the end of its object. */
+uint64_t import_value(struct import *im, uint64_t value)
+{
+	if (!im->rebase || value < 65536)
+		return value;
+	const struct block_life *life = import_life(im, value);
+	if (!life)
+		life = import_life(im, value - 1);
+	if (life)
+		return value + life->shift;
+	return rebase_likely(value) ? value + rebase_elsewhere(im->rebase, value) : value;
+}
+
+uint32_t import_flat_region(struct import *im)
+{
+	if (im->flat == NONE)
+		im->flat = builder_region(im->b, "memory", 0, LOG_ADDRESS_MASK, NONE);
+	return im->flat;
+}
+
+/* A range of the log; if damaged, it may be outside memory. */
+struct range {
+	uint64_t low, size;
+};
+
+static struct range range_of(uint64_t low, uint64_t size)
+{
+	low &= LOG_ADDRESS_MASK;
+	return (struct range){ low, MIN(size, LOG_ADDRESS_MASK - low) };
+}
+
+static inline uint64_t offset_of(struct import *im, const struct block_life *life,
+                                 uint64_t address)
+{
+	return life ? address - life->low : import_address(im, address) & LOG_ADDRESS_MASK;
+}
+
+static inline uint64_t where_of(struct import *im, const struct block_life *life, uint64_t size)
+{
+	return access_where(life ? life->region : import_flat_region(im),
+	                    (uint32_t)MIN(size, UINT32_MAX));
+}
+
+static uint32_t place_of(struct import *im, const struct block_life *life, uint64_t address,
+                         uint64_t size)
+{
+	return builder_place(im->b, life ? life->region : import_flat_region(im),
+	                     offset_of(im, life, address), (uint32_t)MIN(size, UINT32_MAX));
+}
+
+/* ---- threads ---- */
+
+struct lane *import_lane_new(struct import *im, uint32_t id)
+{
+	if (im->lanes->len <= id)
+		g_array_set_size(im->lanes, id + 1);
+	struct lane *lane = &g_array_index(im->lanes, struct lane, id);
+	GString *name = g_string_new(NULL);
+	record_append_thread(id, name);
+	*lane = (struct lane){ .known = true,
+		               .thread = builder_thread(im->b, name->str, name->len),
+		               .chunks = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
+		               .waits_for = NONE };
+	column_init(&lane->functions, sizeof(uint32_t), NULL, 0);
+	builder_recorded_thread(im->b, lane->thread, id);
+	g_string_free(name, TRUE);
+	return lane;
+}
+
+static struct block_life *add_stack(struct import *im, struct lane *lane, const char *name,
+                                    uint64_t low, uint64_t size)
+{
+	uint64_t at = low + lane->stack_shift;
+	uint32_t block = builder_block(im->b, name, strlen(name), size, at);
+	uint32_t region = builder_region(im->b, name, at, size, block);
+	builder_stack_block(im->b, lane->thread, block);
+	struct block_life *life =
+	        life_new(im, low, size, lane->stack_shift, region, block, true);
+	life->stack = true;
+	return life;
+}
+
+/* The main stack begins at a random distance below the strings of its arguments: in normalised
+ * addresses both are separate ranges. */
+static void add_main_stack(struct import *im, struct lane *lane, uint64_t low, uint64_t high)
+{
+	const uint64_t size = 8 << 20, above = 64 << 10, room = 128 << 10;
+	uint64_t begin = im->header->stack_begin, strings = im->header->arguments;
+	bool odd = begin <= low || strings <= begin || begin < size ||
+	           strings > LOG_ADDRESS_MASK - room;
+	if (!im->rebase || odd) {
+		lane->stack_shift = shift_of(im, low, high - low);
+		add_stack(im, lane, "stack@main", low, high - low);
+		return;
+	}
+	low = begin + above - size;
+	lane->stack_shift = rebase_range(im->rebase, low, size, LOG_FRAME_UNIT);
+	struct block_life *stack = add_stack(im, lane, "stack@main", low, size);
+	stack->high = MIN(stack->high, strings);
+	uint64_t shift = shift_of(im, strings, room);
+	uint32_t region = builder_region(im->b, "memory", strings + shift, room, NONE);
+	life_new(im, strings, room, shift, region, NONE, false);
+}
+
+void import_thread(struct import *im, uint32_t id, uint64_t low, uint64_t high,
+                   uint64_t argument)
+{
+	struct lane *lane = import_lane(im, id);
+	if (argument != 0) {
+		char *text = g_strdup_printf("%u %" PRIu64, id, import_value(im, argument));
+		builder_note(im->b, ROLE_ARGUMENT_NOTE, text);
+		g_free(text);
+	}
+	if (high <= low || high > LOG_ADDRESS_MASK)
+		return;
+	lane->stack_high = high;
+	if (id == 0) {
+		add_main_stack(im, lane, low, high);
+		return;
+	}
+	char name[48];
+	snprintf(name, sizeof(name), "stack@T%u", id);
+	lane->stack_shift = shift_of(im, low, high - low);
+	add_stack(im, lane, name, low, high - low);
+}
+
+void import_module(struct import *im, const uint64_t *w, const char *text, uint64_t length)
+{
+	size_t n = strnlen(text, length);
+	struct range r = range_of(w[1], w[2] > w[1] ? w[2] - w[1] : 0);
+	struct record_module m = { .path = g_strndup(text, n),
+		                   .build_id = n < length
+		                                       ? g_strndup(text + n + 1, length - n - 1)
+		                                       : g_strdup(""),
+		                   .bias = w[0],
+		                   .low = r.low,
+		                   .high = r.low + r.size };
+	uint64_t shift = shift_of(im, r.low, r.size);
+	m.index = builder_module(im->b, m.path, m.build_id, m.bias + shift);
+	names_module(im->names,
+	             &(struct name_of_module){ .path = m.path,
+	                                       .build_id = m.build_id,
+	                                       .base = m.bias + shift,
+	                                       .low = m.low + shift,
+	                                       .high = m.high + shift,
+	                                       .c_library = record_is_c_library(&m) });
+	g_array_append_val(im->facts->modules, m);
+	uint32_t region = builder_region(im->b, record_last_component(m.path), m.low + shift,
+	                                 r.size, NONE);
+	life_new(im, r.low, r.size, shift, region, NONE, false);
+}
+
+/* ---- records ---- */
+
+/* Records of events have the operations' names. */
+const uint8_t import_op[LOG_TAG_COUNT] = {
+#define EVENT_0(name)
+#define EVENT_1(name)             [LOG_##name] = OP_##name,
+#define TAG(name, words, visible) EVENT_##visible(name)
+	LOG_TAGS(TAG)
+#undef TAG
+};
+
+/* Replay counts recorded events that the trace does not have. */
+static void drop_event(struct import *im, const struct lane *lane, uint64_t ordinal)
+{
+	builder_drop(im->b, (struct recorded_drop){ .thread = lane->thread, .index = ordinal });
+}
+
+static void import_refused(struct import *im, struct lane *lane, uint64_t ordinal,
+                           const struct error *error)
+{
+	lane->right = ++im->rights; /* the builder has not noted it */
+	if (im->refused++ == 0)
+		im->first_refusal = *error;
+	drop_event(im, lane, ordinal);
+}
+
+bool import_event(struct import *im, struct lane *lane, struct event e)
+{
+	struct error error;
+	e.thread = lane->thread;
+	if (G_LIKELY(builder_add(im->b, e, 0, &error)))
+		return true;
+	import_refused(im, lane, lane->ordinal, &error);
+	return false;
+}
+
+/* Is it code of the program? Of the function `current` where that is known. */
+static bool is_code(struct import *im, uint64_t pc, uint32_t current)
+{
+	const struct record_module *m = record_module_of(im->facts->modules, pc - 1);
+	GString *name = g_string_new(NULL);
+	bool code = m != NULL && !record_is_c_library(m) &&
+	            names_function(im->names, m->index, pc - 1 - m->bias, name);
+
+	g_string_free(name, TRUE);
+	return code && (current == 0 || function_of(im, pc) == current);
+}
+
+/* Imports a crash. Its place is the first word of the stack that is code of the thread's
+ * function; the read that failed becomes an event. */
+void import_crash(struct import *im, const struct log_record *r)
+{
+	uint64_t count = r->words[1] / 8, place = 0;
+	const uint64_t *words = r->words + 2;
+
+	if (count < 2 || r->pc >= LOG_THREADS)
+		return;
+	uint64_t address = words[0];
+	uint32_t current = words[1] ? function_of(im, words[1]) : 0;
+	for (int strict = 1; strict >= 0 && place == 0; strict--)
+		for (uint64_t i = 2; i < count && place == 0; i++)
+			if (is_code(im, words[i], strict ? current : 0))
+				place = words[i];
+	struct lane *lane = import_lane(im, (uint32_t)r->pc);
+	im->crash.thread = lane->thread;
+	im->crash.address = import_address(im, address);
+	im->crash.location = place ? import_location(im, place) : NONE;
+	if (r->flags & LOG_FAILED_READ && place) {
+		uint32_t at = place_of(im, import_life(im, address), address, 1);
+
+		import_event(im, lane,
+		             (struct event){ .op = OP_READ,
+		                             .location = im->crash.location,
+		                             .target = at });
+	}
+}
+
+/* Accesses of a thread that are added at once: in the builder's room. */
+enum { BATCH = 256 };
+struct batch {
+	struct import *im;
+	struct lane *lane;
+	struct log_reader *reader; /* of shorts */
+	struct access_room room;
+	uint32_t count; /* of events that are filled in */
+	uint32_t look_count;
+	struct access_look looks[BATCH];
+};
+
+static void begin_batch(struct batch *batch)
+{
+	batch->room = builder_room(batch->im->b);
+	batch->room.count = MIN(batch->room.count, BATCH);
+	if (batch->im->rebase)
+		batch->room.plain = 0; /* they may be addresses */
+	batch->count = 0;
+	batch->look_count = 0;
+}
+
+/* The builder is to look at an event of the batch. */
+static inline void add_look(struct batch *batch, const struct event *e, bool noted, bool valued,
+                            uint64_t value)
+{
+	struct import *im = batch->im;
+	struct access_look *l = &batch->looks[batch->look_count++];
+	l->event = (uint32_t)(e - batch->room.events);
+	l->noted = noted;
+	l->valued = valued;
+	l->value = (int64_t)(im->rebase ? import_value(im, value) : value);
+	if ((uint64_t)l->value >= VALUE_SMALL_END)
+		l->slot = builder_fetch(im->b, l->value);
+}
+
+static inline void put_event(struct event *e, uint32_t place, uint32_t value, uint64_t head)
+{
+	e->target = place;
+	e->aux = value;
+	memcpy((char *)e + sizeof head, &head, sizeof head);
+}
+
+/* The next accesses of the thread. */
+static void end_batch(const struct batch *batch)
+{
+	struct import *im = batch->im;
+	struct error error;
+	if (batch->count == 0 ||
+	    builder_add_accesses(im->b, batch->count, batch->looks, batch->look_count))
+		return;
+	/* each becomes one at its place in the room or before it */
+	for (uint32_t i = 0; i < batch->count; i++)
+		if (!builder_add(im->b, batch->room.events[i], 0, &error))
+			import_refused(im, batch->lane, batch->lane->ordinal + i, &error);
+}
+
+/* The flags of a record that are part of its site's key. */
+enum { SITE_FLAGS = LOG_ORDER_MASK | LOG_VOLATILE };
+
+void import_access(struct import *im, struct lane *lane, const struct log_record *r)
+{
+	struct event e = { .op = import_op[r->tag],
+		           .flags = import_order(import_op[r->tag], r->flags) |
+		                    (r->flags & LOG_VOLATILE ? EVENT_VOLATILE : 0),
+		           .location = site_location(im, r),
+		           .thread = lane->thread };
+	struct block_life *life = import_life(im, r->address);
+	if (r->tag == LOG_RMW && r->valued) {
+		e.target = place_of(im, life, r->address, r->size);
+		e.aux = builder_pair(im->b, builder_integer(im->b, import_value(im, r->old)),
+		                     builder_integer(im->b, import_value(im, r->value)));
+		import_event(im, lane, e);
+		return;
+	}
+	struct import_site *site = &im->sites[r->slot];
+	uint64_t where = where_of(im, life, r->size);
+	struct batch batch;
+	batch.im = im;
+	batch.lane = lane;
+	begin_batch(&batch);
+	e.target = builder_access_place(im->b, where, offset_of(im, life, r->address),
+	                                &site->site);
+	batch.room.events[batch.count++] = e;
+	add_look(&batch, batch.room.events, false, r->valued, r->valued ? r->value : 0);
+	end_batch(&batch);
+	site->key = 0;
+	site->places = 0;
+	if (r->tag == LOG_RMW || r->code >= LOG_RANGE)
+		return;
+	site->key = log_site_key(log_word(r->tag, r->flags & SITE_FLAGS, r->pc), r->code);
+	site->head = event_head(&e);
+	site->life = life;
+	site->where = where;
+}
+
+/* Sites know lines for one thread, whose accesses to them the builder has noted, until memory
+ * becomes another block. */
+static void renew_right(struct import *im, struct lane *lane)
+{
+	if (lane->right == 0 || lane->lives != im->all_lives->len)
+		lane->right = ++im->rights;
+	lane->lives = im->all_lives->len;
+}
+
+/* Number of consecutive places from `low` on, 1 << step bytes apart, that lie in the life;
+ * without a life, all or none. */
+static uint8_t places_in_row(struct import *im, const struct block_life *life, uint64_t low,
+                             unsigned step)
+{
+	uint64_t end = low + ((uint64_t)LINE_PLACES << step);
+	if (life)
+		return (uint8_t)MIN(LINE_PLACES, ((life->high - low - 1) >> step) + 1);
+	life = life_below(im, end - 1);
+	return !life || life->high <= low ? LINE_PLACES : 0;
+}
+
+/* A place that is not in the line where the site was last, which becomes its line; NONE:
+ * import_record has to find it. */
+static __attribute__((noinline)) uint32_t move_site(struct import *im, struct import_site *site,
+                                                    const struct lane *lane, uint64_t address)
+{
+	struct block_life *life = site->life;
+	const struct near_line *near = &site->site.near[0];
+	if (site->key == 0)
+		return NONE;
+	if (life == NULL || life->dead || address - life->low >= life->high - life->low) {
+		life = import_life(im, address);
+		if (life == NULL && im->rebase)
+			return NONE;
+		site->life = life;
+		site->where = where_of(im, life, (uint32_t)site->where);
+	}
+	uint64_t low = life ? life->low : 0, offset = address - low;
+	uint32_t place = builder_access_place(im->b, site->where, offset, &site->site);
+	site->places = 0;
+	site->head = (site->head & ~(uint64_t)EVENT_THREADS) | lane->thread;
+	if (near->where == site->where && offset % (uint32_t)site->where == 0) {
+		site->low = low + near->low;
+		site->noted = builder_noted(im->b, near->first);
+		site->step = (uint8_t)near->step;
+		site->places = places_in_row(im, life, site->low, near->step);
+		site->right = lane->right;
+	}
+	return place;
+}
+
+/* Which of the places is at the address; not below site.places: none of them. */
+static inline uint64_t site_index(const struct import_site *site, uint64_t address)
+{
+	uint64_t i = address - site->low;
+	return i >> site->step | i << (-site->step & 63); /* large between two places */
+}
+
+/* An access of a thread without a value, at that distance from its site's last. False, and
+ * nothing done, where import_record has to. */
+static bool half_again(struct batch *batch, uint64_t half)
+{
+	struct import *im = batch->im;
+	struct log_reader *reader = batch->reader;
+	const struct lane *lane = batch->lane;
+	unsigned slot = log_half_slot(half);
+	struct import_site *site = &im->sites[slot];
+	struct log_site *last = &reader->sites.at[slot];
+	struct event *e = &batch->room.events[batch->count];
+	uint64_t address = (last->address + log_half_offset(half)) & LOG_ADDRESS_MASK;
+	uint64_t i = site_index(site, address);
+	bool near = i < site->places && site->right == lane->right;
+	uint32_t place = site->site.near[0].first + (uint32_t)i;
+	if (site->key != last->key ||
+	    (!near && (place = move_site(im, site, lane, address)) == NONE))
+		return false;
+	last->address = address;
+	put_event(e, place, 0, site->head);
+	if (!near || !(site->noted >> i & 1))
+		add_look(batch, e, false, false, 0);
+	batch->count++;
+	return true;
+}
+
+/* The records of the next word, which has two, or the second of the last one: the accesses, up
+ * to one that is none or whose site was not met before. */
+static void next_pair(struct batch *batch)
+{
+	struct log_reader *reader = batch->reader;
+	if (!reader->second) {
+		uint64_t second, first = log_pair_halves(*reader->at, &second);
+		if (!half_again(batch, first))
+			return;
+		reader->at++;
+		reader->second = second == LOG_HALF_NONE ? 0 : second | LOG_PAIR;
+	}
+	if (reader->second && batch->count < batch->room.count &&
+	    half_again(batch, reader->second))
+		reader->second = 0;
+}
+
+/* The value of the short record at *at, from its site's last; moves *at to its last word.
+ * False: the log may end before the value. `small`: as the event's; 0: not known. */
+static inline __attribute__((always_inline)) bool short_value(const uint64_t **at,
+                                                              const uint64_t *end,
+                                                              uint64_t word, uint64_t *value,
+                                                              uint32_t *small)
+{
+	uint64_t field = log_short_field(word);
+	*small = 0;
+	if (G_LIKELY(field > LOG_DELTA_FOLLOWS)) {
+		*value += log_short_difference(word);
+	} else if (field == LOG_DELTA_FOLLOWS) {
+		if (end - *at <= 2 || ((*at)[1] == 0 && (*at)[2] == 0))
+			return false;
+		*value = *++*at;
+	} else {
+		return true;
+	}
+	*small = VALUE_INTEGER | (uint32_t)*value;
+	return true;
+}
+
+/* The short record at `at` of a site that is not where it was last: its last word; NULL, and
+ * nothing done, where import_record has to. */
+static __attribute__((noinline)) const uint64_t *far_short(struct batch *batch,
+                                                           const uint64_t *at)
+{
+	struct import *im = batch->im;
+	struct log_reader *reader = batch->reader;
+	uint64_t word = *at;
+	unsigned slot = log_short_slot(word);
+	struct import_site *site = &im->sites[slot];
+	struct log_site *last = &reader->sites.at[slot];
+	struct event *e = &batch->room.events[batch->count];
+	uint64_t address = (last->address + log_short_offset(word)) & LOG_ADDRESS_MASK;
+	uint64_t value = last->value;
+	uint32_t small, place;
+	if (site->key != last->key || !short_value(&at, reader->end, word, &value, &small) ||
+	    (place = move_site(im, site, batch->lane, address)) == NONE)
+		return NULL;
+	last->address = address;
+	last->value = value;
+	put_event(e, place, small, site->head);
+	add_look(batch, e, false, small != 0, value);
+	batch->count++;
+	return at;
+}
+
+/* The next short records of a word of their own, or with a value's, as long as they are
+ * accesses whose sites were met before. (What only other functions need is in the batch, the
+ * loop's own in registers.) */
+static __attribute__((noinline)) void next_shorts(struct batch *batch)
+{
+	const uint64_t *at = batch->reader->at, *end = batch->reader->end;
+	const uint64_t *stop = at + MIN(end - at, batch->room.count - batch->count);
+	struct event *e = &batch->room.events[batch->count];
+	struct import_site *sites = batch->im->sites;
+	struct log_site *lasts = batch->reader->sites.at;
+	uint32_t right = batch->lane->right;
+	uint64_t plain = batch->room.plain;
+	for (; at < stop && log_is_short(*at); at++, e++) {
+		uint64_t word = *at;
+		struct import_site *site = &sites[log_short_slot(word)];
+		struct log_site *last = &lasts[log_short_slot(word)];
+		uint64_t address = last->address + log_short_offset(word), value = last->value;
+		uint64_t i = site_index(site, address);
+		uint32_t small;
+		if (G_UNLIKELY(site->key != last->key || i >= site->places ||
+		               site->right != right)) {
+			batch->count = (uint32_t)(e - batch->room.events);
+			const uint64_t *done = far_short(batch, at);
+			if (done == NULL)
+				break;
+			at = done;
+			continue;
+		}
+		if (G_UNLIKELY(!short_value(&at, batch->reader->end, word, &value, &small)))
+			break;
+		last->address = address; /* may be too large: masked where that counts */
+		last->value = value;
+		put_event(e, site->site.near[0].first + (uint32_t)i, small, site->head);
+		if (G_UNLIKELY(!(site->noted >> i & 1) || value >= plain))
+			add_look(batch, e, site->noted >> i & 1, small != 0, value);
+	}
+	batch->reader->at = at;
+	batch->count = (uint32_t)(e - batch->room.events);
+}
+
+void import_shorts(struct import *im, struct lane *lane, struct log_reader *reader)
+{
+	struct batch batch;
+	batch.im = im;
+	batch.lane = lane;
+	batch.reader = reader;
+	renew_right(im, lane);
+	do {
+		uint32_t before;
+		begin_batch(&batch);
+		do {
+			bool words = !reader->second && reader->at < reader->end;
+			before = batch.count;
+			if (reader->second ||
+			    (words && *reader->at & LOG_PAIR && *reader->at & LOG_SHORT))
+				next_pair(&batch);
+			else
+				next_shorts(&batch);
+		} while (batch.count > before && batch.count < batch.room.count);
+		end_batch(&batch);
+		lane->ordinal += batch.count;
+	} while (batch.count == batch.room.count);
+}
+
+/* The function of an ENTER, cached by its slot. */
+static uint32_t site_function(struct import *im, const struct log_record *r)
+{
+	struct import_site *site = &im->sites[r->slot];
+	if (site->function_pc != r->address || r->address == 0) {
+		site->function = function_of(im, r->address);
+		site->function_pc = r->address;
+	}
+	return site->function;
+}
+
+void import_enter(struct import *im, struct lane *lane, const struct log_record *r)
+{
+	uint32_t function = site_function(im, r);
+	uint64_t high = lane->stack_high & ~(uint64_t)(LOG_FRAME_UNIT - 1);
+	uint64_t shift = lane->stack_shift;
+	bool call = r->address < LOG_CALL_COUNT;
+	*(uint32_t *)column_push(&lane->functions) = function;
+	im->facts->instrumented += !call;
+	if (!import_event(im, lane,
+	                  (struct event){ .op = OP_ENTER,
+	                                  .target = function,
+	                                  .location = site_location(im, r) }))
+		return;
+	/* Frames of C library calls have no named variables. */
+	names_frame(im->names, call ? 0 : import_address(im, r->address - 1),
+	            call       ? FRAME_OF_NOBODY
+	            : r->value ? high - (r->value - 1) * LOG_FRAME_UNIT + shift
+	                       : 0);
+}
+
+void import_leave(struct import *im, struct lane *lane, uint64_t frames)
+{
+	for (; frames > 0 && lane->functions.count > 0; frames--) {
+		uint32_t function =
+		        *(uint32_t *)column_at(&lane->functions, --lane->functions.count);
+		import_event(im, lane, (struct event){ .op = OP_LEAVE, .target = function });
+	}
+}
+
+void import_alloc(struct import *im, struct lane *lane, uint64_t pc, const uint64_t *w)
+{
+	char name[32];
+	snprintf(name, sizeof(name), "b%" PRIu64, im->blocks++);
+	struct range r = range_of(w[1], w[2]);
+	uint64_t shift = shift_of(im, r.low, r.size), low = r.low + shift;
+	uint32_t block = builder_block(im->b, name, strlen(name), r.size, low);
+	uint32_t region = builder_region(im->b, name, low, r.size ? r.size : 1, block);
+	life_new(im, r.low, r.size, shift, region, block, true);
+	import_event(im, lane,
+	             (struct event){ .op = OP_ALLOC,
+	                             .target = block,
+	                             .location = import_location(im, pc) });
+}
+
+/* Handles an allocation by the C library: no event, but it ends earlier blocks there, as the
+ * program may receive the memory (getline) and free it. */
+void import_given(struct import *im, const uint64_t *w)
+{
+	struct range r = range_of(w[1], w[2]);
+	uint64_t shift = shift_of(im, r.low, r.size);
+	uint32_t region =
+	        builder_region(im->b, "memory", r.low + shift, r.size ? r.size : 1, NONE);
+	life_new(im, r.low, r.size, shift, region, NONE, true);
+}
+
+void import_free_block(struct import *im, struct lane *lane, uint64_t pc, const uint64_t *w)
+{
+	struct block_life *life = import_life(im, w[1]);
+	if (!life || life->low != w[1] || !life->heap || life->block == NONE) {
+		drop_event(im, lane, lane->ordinal); /* not allocated in the log */
+		return;
+	}
+	/* Later accesses, up to the next allocation, are uses after free: the block stays in
+	 * the tree. */
+	import_event(im, lane,
+	             (struct event){ .op = OP_FREE,
+	                             .target = life->block,
+	                             .location = import_location(im, pc) });
+}

@@ -1,0 +1,763 @@
+/*
+ * name_blocks.c - types and names of heap blocks.
+ *
+ * A block's type is the T of the first variable or member of type T * that is seen to
+ * receive its address: a recorded write of that value to a place whose declared type is a
+ * pointer.  A T that fits the block's size goes before one that does not (the head of a
+ * list is no element), and anything before char.  Where no place receives it (a pointer
+ * that lives in a register), it is the T that fits most of the block's first accesses among
+ * the pointers of the functions that made them: parameters and locals, then the pointers in
+ * what these point to.
+ *
+ * One linear pass over the events passed to the namer; per block a fixed number of accesses
+ * is kept.
+ */
+#include "engine/record/names/name_private.h"
+#include "engine/base/decimal.h"
+#include "engine/base/hash.h"
+#include "engine/base/search.h"
+
+#include <string.h>
+
+#define ROUNDS 8 /* rounds of finding types through blocks whose type was found before */
+
+enum fit { FIT_NONE, FIT_CHAR, FIT_LOOSE, FIT_EXACT };
+
+struct seen_access {
+	uint32_t location, offset, size;
+};
+
+struct block_facts {
+	uint32_t module, type; /* of an element; type NONE: unknown */
+	uint8_t fit;           /* enum fit, of the pointer that received its address */
+	uint8_t access_count;
+	uint32_t number;     /* number among the blocks of that name, from 1; 0: not yet
+	                      * named */
+	uint64_t each;       /* settled: bytes of an element, in a block of several; else 0 */
+	const char *pointer; /* P; interned */
+	struct seen_access accesses[TOLD_ACCESSES];
+};
+
+struct receiver { /* a place in a heap block that received a block's address */
+	uint32_t block, variable;
+};
+
+struct candidate { /* a pointer that an access may have gone through */
+	uint32_t module, type;
+	const char *name; /* interned */
+	bool direct;      /* a parameter or local itself, not a member */
+};
+
+/* Powers of two. */
+#define PARTS_KEPT   16384u
+#define GUESSES_KEPT 4096u
+
+/* Type guessed from a block's first accesses, kept since blocks of one kind have the same. */
+struct guess {
+	uint64_t size; /* of the block; 0: none kept */
+	uint32_t access_count;
+	struct seen_access accesses[TOLD_ACCESSES];
+	const struct candidate *best;
+};
+
+struct block_names {
+	struct block_facts *facts; /* by block */
+	GArray *receivers;         /* struct receiver */
+	GHashTable *candidates;    /* location + 1 -> GArray of struct candidate, owned */
+	GHashTable *counts;        /* P -> number of blocks that have it */
+	/* variable + 1 of a library's data -> the first variable + 1 of its first access */
+	GHashTable *in_libraries;
+	GStringChunk *strings;
+	struct kept_part *parts;
+	struct guess *guesses; /* by hash; NULL until the first */
+	GString *path;         /* for a moment */
+};
+
+/* --- types -------------------------------------------------------------------------- */
+
+static enum fit type_fit(struct names *n, uint32_t module, uint32_t type, uint64_t block_size)
+{
+	struct debuginfo *d = names_debuginfo(n, module);
+	uint64_t size = debuginfo_size(d, type);
+	const struct debug_type *t = debuginfo_type(d, debuginfo_strip(d, type));
+	if (type == NONE || t->kind == TYPE_FUNCTION || size == 0 || size > block_size)
+		return FIT_NONE;
+	if (size == 1 && t->kind == TYPE_BASE)
+		return FIT_CHAR;
+	return size == block_size || (t->kind == TYPE_BASE && block_size % size == 0)
+	               ? FIT_EXACT
+	               : FIT_LOOSE;
+}
+
+static void receive(struct names *n, uint32_t block, uint32_t module, uint32_t type,
+                    const char *pointer)
+{
+	struct block_facts *f = &n->blocks->facts[block];
+	enum fit fit = type_fit(n, module, type, n->trace->blocks[block].size);
+	if (fit <= f->fit)
+		return;
+	f->fit = (uint8_t)fit;
+	f->module = module;
+	f->type = type;
+	f->pointer = pointer ? g_string_chunk_insert_const(n->blocks->strings, pointer) : NULL;
+}
+
+/* Is it a struct whose last member is an array of no length? */
+static bool is_flexible(struct names *n, uint32_t module, uint32_t type)
+{
+	struct debuginfo *d = names_debuginfo(n, module);
+	const struct debug_type *t = debuginfo_type(d, debuginfo_strip(d, type));
+	if (t->kind != TYPE_STRUCT || t->member_count == 0)
+		return false;
+	const struct debug_member *last = debuginfo_member(d, t->members + t->member_count - 1);
+	const struct debug_type *l = debuginfo_type(d, debuginfo_strip(d, last->type));
+	return l->kind == TYPE_ARRAY && l->count == 0;
+}
+
+/* Number of elements: for a block of several, without a flexible array. */
+static bool is_array(struct names *n, uint32_t block)
+{
+	const struct block_facts *f = &n->blocks->facts[block];
+	uint64_t size = debuginfo_size(names_debuginfo(n, f->module), f->type);
+	return size != 0 && n->trace->blocks[block].size >= 2 * size &&
+	       !is_flexible(n, f->module, f->type);
+}
+
+static struct debug_part part_in_block(struct names *n, uint32_t block, uint64_t offset,
+                                       uint64_t size, GString *path)
+{
+	const struct block_facts *f = &n->blocks->facts[block];
+	struct debuginfo *d = names_debuginfo(n, f->module);
+	if (is_array(n, block)) {
+		uint64_t each = debuginfo_size(d, f->type);
+		g_string_append_printf(path, "[%" G_GUINT64_FORMAT "]", offset / each);
+		offset %= each;
+	}
+	return debuginfo_part(d, f->type, offset, size, path);
+}
+
+/* --- the pass ------------------------------------------------------------------------ */
+
+/* The values that are addresses of blocks: for interned ones a byte each, so that the pass
+ * needs no table look-up; for others only bounds, as few programs have their heap below
+ * VALUE_SMALL_END. */
+struct address_values {
+	uint8_t *interned; /* owned by the caller */
+	uint64_t low, high;
+};
+
+static struct address_values address_values(const struct trace *t)
+{
+	g_autoptr(GHashTable) addresses = g_hash_table_new(NULL, NULL);
+	struct address_values a = { g_new0(uint8_t, t->values_count + 1), UINT64_MAX, 0 };
+	for (uint64_t i = 0; i < t->blocks_count; i++) {
+		uint64_t address = t->blocks[i].address;
+		if (address == 0 || t->blocks[i].alloc == NONE)
+			continue;
+		g_hash_table_add(addresses, GSIZE_TO_POINTER(address));
+		a.low = MIN(a.low, address);
+		a.high = MAX(a.high, address);
+	}
+	for (uint64_t i = 0; i < t->values_count; i++) {
+		const struct value v = trace_value(t, i);
+		a.interned[i] = v.kind == V_INT &&
+		                g_hash_table_contains(addresses, GSIZE_TO_POINTER(v.integer));
+	}
+	return a;
+}
+
+static bool may_be_address(const struct address_values *a, uint32_t value)
+{
+	uint32_t integer = value & ~VALUE_INTEGER;
+	return value & VALUE_INTEGER ? integer >= a->low && integer <= a->high
+	                             : a->interned[value];
+}
+
+static uint32_t written_value(const struct trace *t, const struct event *e)
+{
+	if (e->op == OP_RMW && trace_value(t, e->aux).kind == V_PAIR)
+		return trace_value(t, e->aux).second;
+	return e->aux;
+}
+
+static void note_receiver(struct names *n, uint32_t block, uint32_t variable)
+{
+	const struct variable *v = &n->trace->variables[variable];
+	uint32_t module;
+	if (v->block != NONE) {
+		struct receiver r = { block, variable };
+		if (n->trace->blocks[v->block].alloc != NONE)
+			g_array_append_val(n->blocks->receivers, r);
+		return;
+	}
+	const struct debug_variable *global = names_data(n, v->address, &module);
+	if (global == NULL || global->type == NONE)
+		return;
+	struct debuginfo *d = names_debuginfo(n, module);
+	g_autoptr(GString) path = g_string_new(NULL);
+	uint64_t offset = v->address - names_base(n, module) - global->address;
+	struct debug_part part = debuginfo_part(d, global->type, offset, sizeof(void *), path);
+	g_string_truncate(path, 0);
+	names_append_data(n, v->address, sizeof(void *), path);
+	receive(n, block, module, debuginfo_pointee(d, part.type), path->str);
+}
+
+static void note_access(struct names *n, const struct event *e, const struct variable *v)
+{
+	struct block_facts *f = &n->blocks->facts[v->block];
+	if (f->access_count == TOLD_ACCESSES)
+		return;
+	f->accesses[f->access_count++] = (struct seen_access){
+		.location = e->location,
+		.offset = (uint32_t)(v->address - n->trace->blocks[v->block].address),
+		.size = v->size,
+	};
+}
+
+/* Notes an access in a stack, for all variables that it covers. */
+static void note_locals(struct names *n, const struct event *e)
+{
+	struct wide range = event_variables(n->trace, e);
+	for (uint32_t i = 0; i < range.count; i++)
+		names_frames_variable(n, range.first + i, e->thread);
+}
+
+/* Notes the first access of a whole object in a library's data. */
+static void note_library(struct names *n, const struct event *e)
+{
+	struct wide range = event_variables(n->trace, e);
+	const struct variable *v = &n->trace->variables[range.first];
+	uint32_t module = names_module_below(n, v->address);
+	if (module == NONE || module == 0)
+		return;
+	for (uint32_t i = 0; i < range.count; i++) {
+		gpointer key = GUINT_TO_POINTER(range.first + i + 1);
+		if (!g_hash_table_contains(n->blocks->in_libraries, key))
+			g_hash_table_insert(n->blocks->in_libraries, key,
+			                    GUINT_TO_POINTER(range.first + 1));
+		if (n->first_location[range.first + i] == NONE)
+			n->first_location[range.first + i] = e->location;
+	}
+}
+
+static void note_object(struct names *n, const struct told *told)
+{
+	const struct event *e = &told->event;
+	if (n->object_event[e->target] == NONE)
+		n->object_event[e->target] = (uint32_t)(told - n->told.at);
+	names_frames_object(n, e->target, e->thread);
+}
+
+static void pass(struct names *n)
+{
+	const struct trace *t = n->trace;
+	struct address_values addresses = address_values(t);
+	g_autoptr(GHashTable) live = g_hash_table_new(NULL, NULL); /* address -> block + 1 */
+	for (uint64_t i = 0; i < n->told.count; i++) {
+		const struct event *e = &n->told.at[i].event;
+		if (op_is_access(e->op)) {
+			uint32_t variable = event_variables(t, e).first;
+			const struct variable *v = &t->variables[variable];
+			if (n->first_location[variable] == NONE) {
+				n->first_location[variable] = e->location;
+				if (v->block == NONE)
+					note_library(n, e);
+			}
+			if (v->block != NONE && t->blocks[v->block].alloc != NONE)
+				note_access(n, e, v);
+			else if (v->block != NONE)
+				note_locals(n, e);
+			uint32_t value = written_value(t, e);
+			if (!op_writes(e->op) || !may_be_address(&addresses, value))
+				continue;
+			gpointer key = GSIZE_TO_POINTER(trace_value(t, value).integer);
+			uint32_t block = GPOINTER_TO_UINT(g_hash_table_lookup(live, key)) - 1;
+			if (block != NONE)
+				note_receiver(n, block, variable);
+		} else if (e->op == OP_ALLOC) {
+			g_hash_table_insert(live,
+			                    GSIZE_TO_POINTER(t->blocks[e->target].address),
+			                    GUINT_TO_POINTER(e->target + 1));
+		} else if (e->op == OP_FREE && e->target != NONE) {
+			g_hash_table_remove(live,
+			                    GSIZE_TO_POINTER(t->blocks[e->target].address));
+		} else if (e->op == OP_ENTER || e->op == OP_LEAVE) {
+			names_frames_event(n, &n->told.at[i]);
+		} else if (op_table[e->op].operand == OPERAND_OBJECT && e->target != NONE) {
+			note_object(n, &n->told.at[i]);
+		}
+	}
+	g_free(addresses.interned);
+}
+
+/* Receivers inside blocks count once the type of their own block is known. */
+static void resolve_receivers(struct names *n)
+{
+	const struct trace *t = n->trace;
+	bool changed = true;
+	for (int round = 0; changed && round < ROUNDS; round++) {
+		changed = false;
+		for (guint i = 0; i < n->blocks->receivers->len; i++) {
+			const struct receiver *r =
+			        &g_array_index(n->blocks->receivers, struct receiver, i);
+			const struct variable *v = &t->variables[r->variable];
+			const struct block_facts *holder = &n->blocks->facts[v->block];
+			struct block_facts *f = &n->blocks->facts[r->block];
+			if (holder->type == NONE || f->fit == FIT_EXACT)
+				continue;
+			g_autoptr(GString) path = g_string_new(NULL);
+			struct debug_part part = part_in_block(
+			        n, v->block, v->address - t->blocks[v->block].address,
+			        sizeof(void *), path);
+			struct debuginfo *d = names_debuginfo(n, holder->module);
+			uint8_t before = f->fit;
+			receive(n, r->block, holder->module, debuginfo_pointee(d, part.type),
+			        NULL);
+			changed |= f->fit != before;
+		}
+	}
+}
+
+/* --- the pointers at hand ------------------------------------------------------------ */
+
+static void add_candidate(struct names *n, GArray *list, uint32_t module, uint32_t type,
+                          const char *name, bool direct)
+{
+	struct candidate c = { module, type,
+		               g_string_chunk_insert_const(n->blocks->strings, name), direct };
+	if (type != NONE && debuginfo_size(names_debuginfo(n, module), type) > 0)
+		g_array_append_val(list, c);
+}
+
+/* Adds the pointers among the members of the struct that `local` points to. */
+static void add_members(struct names *n, GArray *list, uint32_t module, uint32_t type,
+                        const char *local)
+{
+	struct debuginfo *d = names_debuginfo(n, module);
+	const struct debug_type *t = debuginfo_type(d, debuginfo_strip(d, type));
+	if (t->kind != TYPE_STRUCT && t->kind != TYPE_UNION)
+		return;
+	for (uint32_t i = 0; i < t->member_count; i++) {
+		const struct debug_member *m = debuginfo_member(d, t->members + i);
+		g_autofree char *name = g_strdup_printf("%s->%s", local, m->name);
+		add_candidate(n, list, module, debuginfo_pointee(d, m->type), name, false);
+	}
+}
+
+static const GArray *candidates_at(struct names *n, uint32_t location)
+{
+	gpointer key = GUINT_TO_POINTER(location + 1);
+	GArray *list = g_hash_table_lookup(n->blocks->candidates, key);
+	if (list != NULL)
+		return list;
+	list = g_array_new(FALSE, FALSE, sizeof(struct candidate));
+	g_hash_table_insert(n->blocks->candidates, key, list);
+	const struct location *l = &n->trace->locations[location];
+	struct debug_place places[8];
+	size_t count =
+	        MIN(names_places(n, l, places, G_N_ELEMENTS(places)), G_N_ELEMENTS(places));
+	struct debuginfo *d = count ? names_debuginfo(n, l->module) : NULL;
+	for (size_t i = 0; i < count; i++) {
+		if (places[i].function_id == NONE)
+			continue;
+		const struct debug_function *f = debuginfo_function(d, places[i].function_id);
+		for (uint32_t k = 0; k < f->variable_count; k++) {
+			struct debug_local local = debuginfo_local(d, f->variables + k);
+			uint32_t to = debuginfo_pointee(d, local.type);
+			add_candidate(n, list, l->module, to, local.name, true);
+			if (to != NONE)
+				add_members(n, list, l->module, to, local.name);
+		}
+	}
+	return list;
+}
+
+static bool same_type(struct names *n, uint32_t module_a, uint32_t a, uint32_t module_b,
+                      uint32_t b)
+{
+	if (module_a != module_b || a == NONE || b == NONE)
+		return false;
+	struct debuginfo *d = names_debuginfo(n, module_a);
+	uint32_t x = debuginfo_strip(d, a), y = debuginfo_strip(d, b);
+	if (x == y)
+		return true;
+	/* one type may be described in two units of the program */
+	const struct debug_type *p = debuginfo_type(d, x), *q = debuginfo_type(d, y);
+	return p->kind == q->kind && p->size == q->size && p->name[0] != '\0' &&
+	       strcmp(p->name, q->name) == 0;
+}
+
+/* The part [offset, offset + size) of a type. */
+static struct kept_part *part_of(struct names *n, uint32_t module, uint32_t type,
+                                 uint64_t offset, uint64_t size)
+{
+	struct block_names *b = n->blocks;
+	uint64_t hash = hash_word(offset * 31 + size * 7 + type);
+	if (b->parts == NULL)
+		b->parts = g_new0(struct kept_part, PARTS_KEPT);
+	struct kept_part *kept = &b->parts[hash >> 50 & (PARTS_KEPT - 1)];
+	if (kept->path && kept->offset == offset && kept->size == size && kept->type == type &&
+	    kept->module == module)
+		return kept;
+	g_string_truncate(b->path, 0);
+	struct debug_part part =
+	        debuginfo_part(names_debuginfo(n, module), type, offset, size, b->path);
+	const char *path = g_string_chunk_insert_const(b->strings, b->path->str);
+	g_string_truncate(b->path, 0);
+	if (part.exact && size > 0)
+		debuginfo_form(names_debuginfo(n, module), part.type, b->path);
+	*kept = (struct kept_part){
+		.module = module,
+		.type = type,
+		.offset = offset,
+		.size = size,
+		.path = path,
+		.form = g_string_chunk_insert_const(b->strings, b->path->str),
+		.count = part.count,
+		.exact = part.exact,
+	};
+	return kept;
+}
+
+static bool access_fits(struct names *n, const struct candidate *c, const struct seen_access *a,
+                        uint64_t block_size)
+{
+	struct debuginfo *d = names_debuginfo(n, c->module);
+	uint64_t size = debuginfo_size(d, c->type);
+	if (size == 0 || size > block_size)
+		return false;
+	return part_of(n, c->module, c->type, a->offset % size, a->size)->exact;
+}
+
+/* A block that is no whole number of elements holds one, and perhaps a flexible array: an
+ * access behind the element contradicts a type without one. */
+static bool is_contradicted(struct names *n, const struct candidate *c,
+                            const struct block_facts *f, uint64_t block_size)
+{
+	uint64_t size = debuginfo_size(names_debuginfo(n, c->module), c->type);
+	if (size == 0 || size > block_size || block_size % size == 0 ||
+	    is_flexible(n, c->module, c->type))
+		return false;
+	for (unsigned i = 0; i < f->access_count; i++)
+		if (f->accesses[i].offset >= size)
+			return true;
+	return false;
+}
+
+/* The candidate whose type fits most accesses; more for structs and for direct pointers. */
+static const struct candidate *find_candidate(struct names *n, const struct block_facts *f,
+                                              uint64_t size)
+{
+	const struct candidate *best = NULL;
+	unsigned best_score = 0;
+	for (unsigned i = 0; i < f->access_count; i++) {
+		const GArray *list = candidates_at(n, f->accesses[i].location);
+		for (guint k = 0; k < list->len; k++) {
+			const struct candidate *c = &g_array_index(list, struct candidate, k);
+			unsigned fits = 0;
+			for (unsigned j = 0; j < f->access_count; j++)
+				fits += access_fits(n, c, &f->accesses[j], size);
+			if (!access_fits(n, c, &f->accesses[i], size) ||
+			    is_contradicted(n, c, f, size))
+				continue;
+			unsigned fit = type_fit(n, c->module, c->type, size);
+			bool whole =
+			        debuginfo_size(names_debuginfo(n, c->module), c->type) == size;
+			if (n->few && !whole)
+				continue;
+			unsigned score = whole * 1000 + fits * 8 + fit * 2 + c->direct;
+			if (score > best_score) {
+				best_score = score;
+				best = c;
+			}
+		}
+	}
+	return best;
+}
+
+static const struct candidate *best_candidate(struct names *n, uint32_t block)
+{
+	const struct block_facts *f = &n->blocks->facts[block];
+	uint64_t size = n->trace->blocks[block].size, hash = hash_word(size);
+	size_t bytes = f->access_count * sizeof *f->accesses;
+	for (unsigned i = 0; i < f->access_count; i++) {
+		const struct seen_access *a = &f->accesses[i];
+		hash = hash_join(hash, (uint64_t)a->location << 32 | a->offset);
+		hash = hash_join(hash, a->size);
+	}
+	if (n->blocks->guesses == NULL)
+		n->blocks->guesses = g_new0(struct guess, GUESSES_KEPT);
+	struct guess *g = &n->blocks->guesses[hash >> 52 & (GUESSES_KEPT - 1)];
+	if (size == 0 || g->size != size || g->access_count != f->access_count ||
+	    memcmp(g->accesses, f->accesses, bytes) != 0) {
+		*g = (struct guess){ size, f->access_count };
+		memcpy(g->accesses, f->accesses, bytes);
+		g->best = find_candidate(n, f, size);
+	}
+	return g->best;
+}
+
+/* "this" and its members carry no information: the type's name is better. */
+static bool is_this(const char *name)
+{
+	return strcmp(name, "this") == 0 || g_str_has_prefix(name, "this->") ||
+	       g_str_has_prefix(name, "__");
+}
+
+/* The one direct pointer to the block's type where it was first accessed, or NULL. */
+static const char *local_pointer(struct names *n, const struct block_facts *f)
+{
+	const char *found = NULL;
+	for (unsigned i = 0; i < f->access_count && found == NULL; i++) {
+		const GArray *list = candidates_at(n, f->accesses[i].location);
+		for (guint k = 0; k < list->len; k++) {
+			const struct candidate *c = &g_array_index(list, struct candidate, k);
+			if (!c->direct || is_this(c->name) ||
+			    !same_type(n, c->module, c->type, f->module, f->type))
+				continue;
+			if (found != NULL && strcmp(found, c->name) != 0)
+				return NULL;
+			found = c->name;
+		}
+	}
+	return found;
+}
+
+/* --- names ---------------------------------------------------------------------------- */
+
+static const char *type_pointer(struct names *n, const struct block_facts *f)
+{
+	static const char *const words[] = { "struct ", "union ", "class ", "enum " };
+	g_autoptr(GString) name = g_string_new(NULL);
+	debuginfo_type_name(names_debuginfo(n, f->module), f->type, name);
+	for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+		if (g_str_has_prefix(name->str, words[i]))
+			g_string_erase(name, 0, (gssize)strlen(words[i]));
+	g_autoptr(GString) plain = g_string_new(NULL);
+	names_append_function(name->str, plain);
+	for (char *c = plain->str; *c; c++) /* "unsigned int", "node *" */
+		if (strchr(" ,()[]*&|", *c))
+			*c = '_';
+	return g_string_chunk_insert_const(n->blocks->strings, plain->str);
+}
+
+/* The location of an event of struct told. */
+static uint32_t location_of(const struct names *n, uint32_t event)
+{
+	uint64_t at = search_end(i, 0, n->told.count, n->told.at[i].id < event);
+	return at < n->told.count && n->told.at[at].id == event ? n->told.at[at].event.location
+	                                                        : 0;
+}
+
+static const char *allocation_place(struct names *n, uint32_t block)
+{
+	const struct trace *t = n->trace;
+	g_autoptr(GString) name = g_string_new("block@");
+	uint32_t alloc = t->blocks[block].alloc;
+	if (alloc != NONE)
+		names_append_location(n, &t->locations[location_of(n, alloc)], name);
+	return g_string_chunk_insert_const(n->blocks->strings, name->str);
+}
+
+/* Settles a block's type and P when it is first asked for. */
+static const struct block_facts *settled(struct names *n, uint32_t block)
+{
+	struct block_facts *f = &n->blocks->facts[block];
+	if (f->number != 0)
+		return f;
+	if (f->type == NONE || f->fit == FIT_CHAR) {
+		const struct candidate *c = best_candidate(n, block);
+		if (c != NULL) {
+			f->module = c->module;
+			f->type = c->type;
+			f->pointer = is_this(c->name) ? NULL : c->name;
+		}
+	}
+	if (f->type == NONE)
+		f->pointer = allocation_place(n, block);
+	else if (f->pointer == NULL || strchr(f->pointer, '[') != NULL)
+		f->pointer = local_pointer(n, f);
+	if (f->pointer == NULL)
+		f->pointer = type_pointer(n, f);
+	uint32_t count =
+	        GPOINTER_TO_UINT(g_hash_table_lookup(n->blocks->counts, f->pointer)) + 1;
+	g_hash_table_insert(n->blocks->counts, (gpointer)f->pointer, GUINT_TO_POINTER(count));
+	f->number = count;
+	f->each = f->type != NONE && is_array(n, block)
+	                  ? debuginfo_size(names_debuginfo(n, f->module), f->type)
+	                  : 0;
+	return f;
+}
+
+static void append_pointer(const struct block_facts *f, GString *name)
+{
+	g_string_append(name, f->pointer);
+	if (f->number > 1) {
+		g_string_append_c(name, '#');
+		append_decimal(f->number, name);
+	}
+}
+
+const char *names_block_pointer(struct names *n, uint32_t block)
+{
+	return settled(n, block)->pointer;
+}
+
+void names_append_block(struct names *n, uint32_t block, GString *name)
+{
+	const struct block_facts *f = settled(n, block);
+	if (f->type != NONE)
+		g_string_append_c(name, '*');
+	append_pointer(f, name);
+}
+
+void names_append_block_type(struct names *n, uint32_t block, GString *name)
+{
+	const struct block_facts *f = settled(n, block);
+	if (f->type != NONE)
+		debuginfo_type_name(names_debuginfo(n, f->module), f->type, name);
+}
+
+struct place_in_block names_place_in_block(struct names *n, uint32_t block, uint64_t address)
+{
+	const struct block_facts *f = settled(n, block);
+	return (struct place_in_block){ .pointer = f->pointer,
+		                        .each = f->each,
+		                        .offset = address - n->trace->blocks[block].address,
+		                        .module = f->module,
+		                        .type = f->type };
+}
+
+struct kept_part *names_part(struct names *n, const struct place_in_block *p, uint64_t size)
+{
+	return part_of(n, p->module, p->type, names_within(p), size);
+}
+
+void names_append_in_block(struct names *n, uint32_t block, uint64_t address, uint64_t size,
+                           GString *name)
+{
+	struct place_in_block p = names_place_in_block(n, block, address);
+	const struct kept_part *part = p.type != NONE ? names_part(n, &p, size) : NULL;
+	const char *path = part ? part->path : "";
+	g_string_assign(n->form, part ? part->form : "");
+	if (part && !p.each && path[0] != '.' && path[0] != '[')
+		g_string_append_c(name, '*');
+	append_pointer(&n->blocks->facts[block], name);
+	if (part == NULL || p.each) {
+		g_string_append_c(name, part ? '[' : '+');
+		append_decimal(part ? p.offset / p.each : p.offset, name);
+		g_string_append(name, part ? "]" : "");
+	} else if (path[0] == '.') {
+		g_string_append(name, "->");
+		path++;
+	}
+	g_string_append(name, path);
+}
+
+/* --- what libraries keep for themselves ------------------------------------------------ */
+
+/* Size of the object's first access, if that took it whole. */
+static uint64_t first_size(const struct names *n, uint32_t first)
+{
+	const struct trace *t = n->trace;
+	uint64_t end = t->variables[first].address;
+	gpointer mine = GUINT_TO_POINTER(first + 1);
+	for (uint32_t v = first;
+	     v < t->variables_count && t->variables[v].address == end &&
+	     g_hash_table_lookup(n->blocks->in_libraries, GUINT_TO_POINTER(v + 1)) == mine;
+	     v++)
+		end += t->variables[v].size;
+	return end - t->variables[first].address;
+}
+
+/* A struct that one of these pointers points to, and that the first access took whole. */
+static const struct candidate *library_struct(struct names *n, uint32_t first)
+{
+	const struct candidate *found = NULL;
+	uint64_t size = first_size(n, first);
+	if (n->first_location[first] == NONE)
+		return NULL;
+	const GArray *list = candidates_at(n, n->first_location[first]);
+	for (guint i = 0; i < list->len; i++) {
+		const struct candidate *c = &g_array_index(list, struct candidate, i);
+		struct debuginfo *d = names_debuginfo(n, c->module);
+		const struct debug_type *t = debuginfo_type(d, debuginfo_strip(d, c->type));
+		if (!c->direct || t->size != size ||
+		    (t->kind != TYPE_STRUCT && t->kind != TYPE_UNION))
+			continue;
+		if (found != NULL &&
+		    !same_type(n, c->module, c->type, found->module, found->type))
+			return NULL; /* two would do */
+		found = c;
+	}
+	return found;
+}
+
+bool names_append_library(struct names *n, uint32_t variable, uint64_t address, uint64_t size,
+                          GString *name)
+{
+	uint32_t module = names_module_below(n, address);
+	const struct name_module *m =
+	        module == NONE ? NULL : &g_array_index(n->modules, struct name_module, module);
+	if (m == NULL || address < m->low || address >= m->high)
+		return false;
+	if (names_append_symbol(n, module, address, name))
+		return true;
+	const char *slash = strrchr(m->path, '/'), *file = slash ? slash + 1 : m->path;
+	uint32_t first = GPOINTER_TO_UINT(g_hash_table_lookup(n->blocks->in_libraries,
+	                                                      GUINT_TO_POINTER(variable + 1))) -
+	                 1;
+	const struct candidate *c = first == NONE ? NULL : library_struct(n, first);
+	if (c == NULL) {
+		g_string_append_printf(name, "%s+0x%" G_GINT64_MODIFIER "x", file,
+		                       address - names_base(n, module));
+		return true;
+	}
+	struct block_facts facts = { .module = c->module, .type = c->type };
+	const char *dot = strchr(file, '.');
+	g_string_append_printf(name, "%s@%.*s", type_pointer(n, &facts),
+	                       (int)(dot ? dot - file : (gssize)strlen(file)), file);
+	const struct kept_part *part = part_of(
+	        n, c->module, c->type, address - n->trace->variables[first].address, size);
+	g_string_assign(n->form, part->form);
+	g_string_append(name, part->path);
+	return true;
+}
+
+/* --- life ----------------------------------------------------------------------------- */
+
+void names_begin_blocks(struct names *n)
+{
+	const struct trace *t = n->trace;
+	struct block_names *b = g_new0(struct block_names, 1);
+	n->blocks = b;
+	b->facts = g_new0(struct block_facts, t->blocks_count + 1);
+	for (uint32_t i = 0; i < t->blocks_count; i++)
+		b->facts[i].type = NONE;
+	b->receivers = g_array_new(FALSE, FALSE, sizeof(struct receiver));
+	b->candidates = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref);
+	b->counts = g_hash_table_new(g_str_hash, g_str_equal);
+	b->in_libraries = g_hash_table_new(NULL, NULL);
+	b->strings = g_string_chunk_new(4096);
+	b->path = g_string_new(NULL);
+	names_begin_frames(n);
+	pass(n);
+	resolve_receivers(n);
+}
+
+void names_end_blocks(struct names *n)
+{
+	struct block_names *b = n->blocks;
+	if (b == NULL)
+		return;
+	g_free(b->facts);
+	g_array_unref(b->receivers);
+	g_hash_table_unref(b->candidates);
+	g_hash_table_unref(b->counts);
+	g_hash_table_unref(b->in_libraries);
+	g_string_chunk_free(b->strings);
+	g_free(b->parts);
+	g_free(b->guesses);
+	g_string_free(b->path, TRUE);
+	g_free(b);
+}

@@ -1,0 +1,192 @@
+/*
+ * check_text.c - see check_text.h.
+ */
+#include "tui/batch/check/check_text.h"
+#include "engine/harm/harm.h"
+#include "engine/trace/own_code.h"
+#include "tui/batch/print/finding_json.h"
+#include "tui/batch/print/names.h"
+#include "tui/batch/print/point_json.h"
+
+#include <string.h>
+
+static const json_t *finding_at(const struct report_file *r, guint i)
+{
+	return g_array_index(r->findings, struct filed_finding, i).fields;
+}
+
+/* -- one finding ---------------------------------------------------------------------------- */
+
+static bool has_harm(const json_t *f, enum harm harm)
+{
+	return strcmp(json_word(f, "harm"), harm_word(harm)) == 0;
+}
+
+static void print_difference(const json_t *f)
+{
+	static const char stuck[] = "stuck: ";
+	const char *difference = json_word(f, "difference"), *at = json_word(f, "at");
+
+	if (g_str_has_prefix(json_word(f, "text"), difference))
+		return; /* said already */
+	if (g_str_has_prefix(difference, stuck))
+		printf("    what it does: %s wait%s for ever", difference + strlen(stuck),
+		       strchr(difference, ',') ? "" : "s");
+	else
+		printf("    what it does: %s", difference);
+	if (*at)
+		printf(" (written last at %s)", at);
+	putchar('\n');
+}
+
+static void print_harm(const json_t *f)
+{
+	if (has_harm(f, HARM_DIFFERS))
+		print_difference(f);
+	else if (has_harm(f, HARM_SAME) && !json_is_true(json_object_get(f, "happened")))
+		printf("    what it does: nothing, as far as is seen, %s\n",
+		       json_word(f, "why"));
+	else if (has_harm(f, HARM_UNFOLLOWED))
+		printf("    what it does is not known: %s\n", json_word(f, "why"));
+}
+
+static void print_point(const json_t *f)
+{
+	const json_t *point = json_object_get(f, "point-of-no-return");
+	const char *trace = json_word(point, "trace");
+	g_autofree char *text = point_text(point);
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+
+	for (char **line = lines; *line; line++)
+		if (**line)
+			printf("    %s\n", *line);
+	if (*trace && strcmp(trace, json_word(f, "trace")) != 0)
+		printf("    heddle %s   (the run of that point: | goes there)\n", trace);
+}
+
+/* Prints the finding whose two orders were being run when this one was found. */
+static void print_cause(const struct report_file *r, guint i)
+{
+	const json_t *cause = json_object_get(finding_at(r, i), "cause");
+	json_int_t of = json_integer_value(cause);
+
+	if (cause != NULL && of != (json_int_t)i && of >= 0 &&
+	    of < (json_int_t)r->findings->len)
+		printf("    it was met when both orders of this were run: %s\n",
+		       json_word(finding_at(r, (guint)of), "text"));
+}
+
+static void print_seen(const json_t *f, const char *program)
+{
+	const char *trace = json_word(f, "trace"), *witness = json_word(f, "witness-file"),
+	           *again = json_word(f, "again");
+	size_t runs = json_array_size(json_object_get(f, "runs"));
+
+	if (*trace)
+		printf("    heddle %s   (%zu run%s show%s it)\n", trace, runs, plural(runs),
+		       runs == 1 ? "s" : "");
+	if (*witness && *program)
+		printf("    heddle replay --witness %s -- %s\n", witness, program);
+	else if (*witness)
+		printf("    the schedule: %s\n", witness);
+	if (*again && json_is_true(json_object_get(f, "happened")))
+		printf("    %s\n", again);
+}
+
+/* Names of the user's own code. */
+static json_t *own_names(const json_t *names)
+{
+	json_t *own = json_array();
+	size_t i;
+	json_t *name;
+
+	json_array_foreach((json_t *)names, i, name)
+	{
+		g_autoptr(GString) text = g_string_new(NULL);
+		own_code_append_name(json_string_value(name), text);
+		json_array_append_new(own, json_string(text->str));
+	}
+	return own;
+}
+
+/* The finding as finding_print is to print it: with places and names of the user's own code,
+ * without the members that the sentence ("text") is made of. */
+static json_t *heading_of(const json_t *f)
+{
+	json_t *heading = json_copy((json_t *)f), *places = json_object_get(f, "places");
+
+	if (json_is_true(json_object_get(f, "happened")))
+		json_object_set_new(heading, "verdict",
+		                    json_string(verdict_word(VERDICT_HAPPENED)));
+	if (places != NULL) {
+		json_object_set(heading, "sites", places);
+		json_object_del(heading, "stacks"); /* of the exact sites */
+	}
+	if (json_object_get(f, "variables") != NULL)
+		json_object_set_new(heading, "variables",
+		                    own_names(json_object_get(f, "variables")));
+	json_object_del(heading, "story");
+	json_object_del(heading, "waits");
+	return heading;
+}
+
+static void print_finding(const struct report_file *r, guint i)
+{
+	const json_t *f = finding_at(r, i);
+	json_auto_t *heading = heading_of(f);
+
+	finding_print(heading, stdout);
+	if (*json_word(f, "text"))
+		printf("    %s\n", json_word(f, "text"));
+	print_harm(f);
+	print_point(f);
+	print_cause(r, i);
+	print_seen(f, json_word(r->head, "program"));
+}
+
+/* -- the report ----------------------------------------------------------------------------- */
+
+static bool is_known(const struct changes *c, const json_t *f, guint i)
+{
+	return c != NULL && filed_is_found(f) && changes_state(c, i) != MATCH_NEW;
+}
+
+/* "./bank: 2 findings in 12 runs" */
+static void print_summary(const struct report_file *r, guint suppressed)
+{
+	const char *program = json_word(r->head, "program");
+	size_t runs = json_array_size(json_object_get(r->head, "runs"));
+
+	printf("%s%s%u finding%s in %zu run%s\n", program, *program ? ": " : "",
+	       r->findings->len, plural(r->findings->len), runs, plural(runs));
+	if (suppressed > 0)
+		printf("suppressed: %u finding%s (--format json lists them, each with its line)\n",
+		       suppressed, plural(suppressed));
+}
+
+void check_print(const struct report_file *r, const struct changes *changes)
+{
+	guint suppressed = 0;
+	size_t i;
+	json_t *sentence;
+
+	for (guint k = 0; k < r->findings->len; k++) {
+		const json_t *f = finding_at(r, k);
+
+		suppressed += filed_is_suppressed(f);
+		if (filed_is_suppressed(f) || is_known(changes, f, k))
+			continue;
+		fputs(changes != NULL ? "new: " : "", stdout);
+		print_finding(r, k);
+	}
+	if (changes != NULL)
+		changes_print_text(changes, MATCH_ABSENT, stdout);
+	print_summary(r, suppressed);
+	if (changes != NULL) {
+		fputs("against the baseline: ", stdout);
+		changes_print_counts(changes, stdout);
+		putchar('\n');
+	}
+	json_array_foreach(json_object_get(r->head, "coverage"), i, sentence)
+	        printf("note: %s\n", json_string_value(sentence));
+}

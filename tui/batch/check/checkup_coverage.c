@@ -1,0 +1,277 @@
+/*
+ * checkup_coverage.c - the coverage of the answer, in sentences.
+ */
+#include "tui/batch/check/checkup.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const struct {
+	enum finding_kind kind;
+	const char *nothing, *other;
+	bool predicted; /* claim for all reorderings; else only for the runs */
+} kinds[] = {
+	{ FINDING_DATA_RACE, "data race", "other data race", true },
+	{ FINDING_DEADLOCK, "cycle of locks that can deadlock",
+	  "other cycle of locks that can deadlock", true },
+	{ FINDING_STUCK, "wait for another thread that never ends",
+	  "other wait for another thread that never ends", true },
+	{ FINDING_USE_AFTER_FREE, "use of freed memory or of a destroyed object",
+	  "other use of freed memory or of a destroyed object", true },
+};
+
+/* Undecided pairs (struct undecided, borrowed) of the kind that no run has shown as a finding;
+ * the caller frees the list. */
+static GList *undecided_of(const struct checkup *c, enum finding_kind kind)
+{
+	GList *left = NULL;
+	GHashTableIter iter;
+	gpointer key, value;
+
+	g_hash_table_iter_init(&iter, c->undecided);
+	while (g_hash_table_iter_next(&iter, &key, &value))
+		if (((struct undecided *)value)->kind == kind &&
+		    !g_hash_table_contains(c->by_key, key))
+			left = g_list_prepend(left, value);
+	return left;
+}
+
+/* Does an open question of the kind remain, from any run? */
+static bool is_open(const struct checkup *c, enum finding_kind kind)
+{
+	GList *left = undecided_of(c, kind);
+	bool open = c->open[kind] || left != NULL;
+
+	g_list_free(left);
+	return open;
+}
+
+bool checkup_complete(const struct checkup *c, enum finding_kind kind)
+{
+	if (c->explored_all)
+		switch (kind) {
+		case FINDING_CRASH:
+		case FINDING_ASSERTION:
+		case FINDING_EXIT:
+		case FINDING_STUCK:
+		case FINDING_DEADLOCK:
+		case FINDING_DATA_RACE:
+			return true;
+		default:
+			break;
+		}
+	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+		if (kinds[i].kind == kind)
+			return c->analysed > 0 && !is_open(c, kind);
+	return false;
+}
+
+static bool found(const struct checkup *c, enum finding_kind kind)
+{
+	for (guint i = 0; i < c->list->len; i++)
+		if (((const struct checked *)c->list->pdata[i])->kind == kind)
+			return true;
+	return false;
+}
+
+static void add(GPtrArray *sentences, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
+static void add(GPtrArray *sentences, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	g_ptr_array_add(sentences, g_strdup_vprintf(format, ap));
+	va_end(ap);
+}
+
+/* "no data race, no other cycle of locks ...", for the complete kinds. */
+static char *nothing_of(const struct checkup *c)
+{
+	GString *text = g_string_new(NULL);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+		if (c->analysed > 0 && !is_open(c, kinds[i].kind))
+			g_string_append_printf(text, "%sno %s", text->len ? ", " : "",
+			                       found(c, kinds[i].kind) ? kinds[i].other
+			                                               : kinds[i].nothing);
+	return g_string_free(text, FALSE);
+}
+
+static char *open_of(const struct checkup *c)
+{
+	GString *text = g_string_new(NULL);
+
+	for (int k = 0; k < FINDING_KIND_COUNT; k++) {
+		/* atomicity has a sentence of its own */
+		if (k == FINDING_ATOMIC_SET_VIOLATION || !is_open(c, (enum finding_kind)k))
+			continue;
+		g_autofree char *title = checkup_kind_title((enum finding_kind)k);
+		g_string_append_printf(text, "%s%s", text->len ? ", " : "", title);
+	}
+	return g_string_free(text, FALSE);
+}
+
+static void tell_runs(const struct checkup *c, GPtrArray *s)
+{
+	g_autofree char *nothing = nothing_of(c), *open = open_of(c);
+	const char *runs = c->analysed == 1 ? "this run" : "these runs";
+
+	if (*nothing)
+		add(s,
+		    "In all reorderings of %s (%u analysed) in which every read sees what it "
+		    "saw: "
+		    "%s.",
+		    runs, c->analysed, nothing);
+	g_autoptr(GString) why = g_string_new(NULL);
+	for (guint i = 0; i < c->open_because->len; i++)
+		g_string_append_printf(why, "%s%s", i ? "; " : " (as ",
+		                       (char *)c->open_because->pdata[i]);
+	g_string_append(why, why->len ? ")" : "");
+	if (*open)
+		add(s, "Not everything was decided, even in these reorderings, of: %s%s.", open,
+		    why->str);
+}
+
+static gint by_text(gconstpointer a, gconstpointer b)
+{
+	return strcmp(((const struct undecided *)a)->text, ((const struct undecided *)b)->text);
+}
+
+/* Names pairs that neither an analysis nor a run aimed at them has decided. */
+static void tell_undecided(const struct checkup *c, GPtrArray *s)
+{
+	enum { NAMED = 3 };
+
+	for (int k = 0; k < FINDING_KIND_COUNT && !c->explored_all; k++) {
+		GList *left = g_list_sort(undecided_of(c, (enum finding_kind)k), by_text);
+		guint count = g_list_length(left), i = 0;
+		g_autoptr(GString) names = g_string_new(NULL);
+		uint32_t run = left ? ((struct undecided *)left->data)->run : 0;
+
+		for (GList *n = left; n != NULL && i < NAMED; n = n->next, i++)
+			g_string_append_printf(names, "%s%s", i ? "; " : "",
+			                       ((struct undecided *)n->data)->text);
+		if (count > NAMED)
+			g_string_append_printf(names, "; and %u more", count - NAMED);
+		if (count > 0)
+			add(s,
+			    "Not decided, neither by analysis nor by runs driven there: "
+			    "whether there is a %s between %s (heddle %s --budget 60,600 %s "
+			    "takes longer over a pair).",
+			    finding_kind_word((enum finding_kind)k), names->str,
+			    k == FINDING_DATA_RACE ? "races" : "commute",
+			    g_array_index(c->runs, struct checkup_run, run).trace);
+		g_list_free(left);
+	}
+}
+
+static void tell_exploration(const struct checkup *c, GPtrArray *s)
+{
+	if (c->explored_all)
+		add(s,
+		    "Every schedule of this input was run, but for those that make no difference "
+		    "(%" PRIu64 " different runs): the program behaves as in one of them%s.",
+		    c->classes,
+		    found(c, FINDING_DATA_RACE) ? ", except for what its data races allow"
+		                                : "");
+	else if (c->explored)
+		add(s,
+		    "Not covered: schedules that were not run. The exploration made %" PRIu64
+		    " runs (%" PRIu64 " different) and did not come to its end%s.",
+		    c->executions, c->classes,
+		    c->left ? "; schedules are left to run (--budget SECONDS gives it more time)"
+		            : "");
+	else if (c->argv != NULL)
+		add(s,
+		    "Not covered: schedules whose reads do not all see what they saw in one of these runs.");
+	else
+		add(s,
+		    "Not covered: schedules in which a read sees another value than in these "
+		    "traces (heddle check -- PROGRAM runs more).");
+	if (c->aimed_runs > 0)
+		add(s,
+		    "%u run%s driven to where a read sees something else than in the runs "
+		    "before, or to a pair that was not decided; %u more such place%s %s "
+		    "known.",
+		    c->aimed_runs, c->aimed_runs == 1 ? " was" : "s were",
+		    c->aims->len - c->next_aim, c->aims->len - c->next_aim == 1 ? "" : "s",
+		    c->aims->len - c->next_aim == 1 ? "is" : "are");
+}
+
+/* Names the kinds whose analysis was stopped early on some run. */
+static void tell_stopped(const struct checkup *c, GPtrArray *s)
+{
+	GList *names = g_list_sort(g_hash_table_get_keys(c->stopped), (GCompareFunc)strcmp);
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	for (GList *n = names; n != NULL; n = n->next)
+		g_string_append_printf(text, "%s%s", text->len ? ", " : "", (char *)n->data);
+	if (names != NULL)
+		add(s,
+		    "Not covered: the time ran out while a run was searched for %s (--budget "
+		    "gives more).",
+		    text->str);
+	g_list_free(names);
+}
+
+static void tell_rest(const struct checkup *c, GPtrArray *s)
+{
+	add(s,
+	    "Not covered: what weak memory allows beyond schedules of single steps, other inputs "
+	    "than this one, and code that is not instrumented%s.",
+	    c->missing_calls ? " (which the program calls)" : "");
+	add(s,
+	    "Not covered: loops that wait until a value changes, waits for a condition that end "
+	    "without a signal (spurious wake-ups), and waits for input from outside the program.");
+	add(s,
+	    "Not covered: atomicity in general. Units of work are inferred, so no finding is no "
+	    "proof.");
+	for (guint i = 0; i < c->own_specs->len; i++)
+		add(s, "The specification %s was used: its functions are in the program.",
+		    (const char *)c->own_specs->pdata[i]);
+	if (g_hash_table_size(c->outputs) > 1 && c->expected == NULL)
+		add(s,
+		    "Runs that ended well printed %u different outputs; --expect FILE says "
+		    "which "
+		    "is right.",
+		    g_hash_table_size(c->outputs));
+	if (c->harmless)
+		add(s,
+		    "%u signal%s can come before the wait that %s for; that was run, and made "
+		    "no "
+		    "difference.",
+		    c->harmless, plural(c->harmless), c->harmless == 1 ? "it is" : "they are");
+	if (c->serial)
+		add(s,
+		    "%u time%s another thread's work came between that of a unit of work; that was "
+		    "run, and made no difference (heddle atomic TRACE lists it).",
+		    c->serial, plural(c->serial));
+	if (c->always)
+		add(s, "%s in every run, so whatever the schedule: that is no finding.",
+		    c->always);
+	if (c->cut_runs > 0)
+		add(s,
+		    "%u run%s did not end in %.3g s and %s ended there (--timeout and --budget "
+		    "give more).",
+		    c->cut_runs, plural(c->cut_runs), c->cut_ms / 1000.0,
+		    c->cut_runs == 1 ? "was" : "were");
+	tell_stopped(c, s);
+	if (c->futexes && !c->explored_all)
+		add(s,
+		    "Not covered: waits for a futex, by system calls of the program's own, that "
+		    "no wake ends in another order: those that happened are listed.");
+	for (guint i = 0; i < c->gaps->len; i++)
+		add(s, "Not covered: %s.", (char *)c->gaps->pdata[i]);
+}
+
+GPtrArray *checkup_coverage(const struct checkup *c)
+{
+	GPtrArray *s = g_ptr_array_new_with_free_func(g_free);
+
+	tell_runs(c, s);
+	tell_undecided(c, s);
+	tell_exploration(c, s);
+	tell_rest(c, s);
+	return s;
+}

@@ -1,0 +1,114 @@
+/*
+ * checkup_kept.c - the list of runs of `heddle check`, what they found missing, and the time
+ * left.
+ */
+#include "tui/batch/check/checkup.h"
+
+#include "engine/predict/predict.h"
+#include "engine/trace/ending.h"
+#include "engine/trace/formats.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* -- limits --------------------------------------------------------------------------------- */
+
+bool checkup_over(const struct checkup *c)
+{
+	return (c->interrupted && *c->interrupted) ||
+	       (c->deadline != 0 && g_get_monotonic_time() > c->deadline);
+}
+
+double checkup_left(const struct checkup *c)
+{
+	if (c->deadline == 0)
+		return CHECKUP_LONGEST;
+	return MAX(0, (double)(c->deadline - g_get_monotonic_time()) / G_USEC_PER_SEC);
+}
+
+void checkup_gap(struct checkup *c, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	char *text = g_strdup_vprintf(format, ap);
+	va_end(ap);
+	for (guint i = 0; i < c->gaps->len; i++)
+		if (strcmp(c->gaps->pdata[i], text) == 0) {
+			g_free(text);
+			return;
+		}
+	g_ptr_array_add(c->gaps, text);
+}
+
+/* -- runs ----------------------------------------------------------------------------------- */
+
+enum { KEPT_EVENTS = 1000000 }; /* bound on an additional run whose trace is kept */
+
+static char *digest_of(const struct trace *t)
+{
+	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
+	struct ending end = trace_ending(t);
+	int numbers[2] = { (int)end.kind, end.number };
+
+	g_checksum_update(sum, (const guchar *)t->events,
+	                  (gssize)(t->events_count * sizeof(*t->events)));
+	g_checksum_update(sum, (const guchar *)numbers, sizeof(numbers));
+	return g_strdup(g_checksum_get_string(sum));
+}
+
+uint32_t checkup_add_run(struct checkup *c, const struct trace *t, const char *strategy,
+                         uint64_t seed, int exit, const char *path, struct outcome *outcome)
+{
+	struct checkup_run run = { .strategy = strategy,
+		                   .seed = seed,
+		                   .trace = g_strdup(path),
+		                   .exit = exit,
+		                   .events = t->events_count,
+		                   .same_as = NONE,
+		                   .digest = digest_of(t),
+		                   .outcome = outcome };
+	gpointer known = g_hash_table_lookup(c->digests, run.digest);
+
+	if (known != NULL)
+		run.same_as = GPOINTER_TO_UINT(known) - 1;
+	g_array_append_val(c->runs, run);
+	if (known == NULL)
+		g_hash_table_insert(c->digests, run.digest, GUINT_TO_POINTER(c->runs->len));
+	c->missing_calls += missing_code_was_called(t);
+	return c->runs->len - 1;
+}
+
+char *checkup_run_path(const struct checkup *c)
+{
+	return g_strdup_printf("%s.run%u.hdl", c->prefix, c->runs->len);
+}
+
+/* Any such run is a run of the program, even when its schedule was not followed. */
+void checkup_keep_run(struct checkup *c, struct plan_run *run, const char *output)
+{
+	struct outcome *outcome;
+	struct error error;
+	uint32_t number;
+
+	if (run->trace == NULL || run->trace->events_count > KEPT_EVENTS ||
+	    c->runs->len > c->runs_asked * 3 + 3)
+		return;
+	/* a run that left its schedule and could not continue was ended by our signal */
+	if (run->diverged && (run->result.signal == SIGABRT || run->result.signal == SIGKILL))
+		return;
+	record_note_ending(run->trace, &run->facts, &run->result);
+	g_autofree char *digest = digest_of(run->trace);
+	if (g_hash_table_contains(c->digests, digest))
+		return;
+	g_autofree char *path = checkup_run_path(c);
+	if (trace_write(run->trace, path, TRACE_BINARY, NULL, NULL, &error)) {
+		outcome = g_new0(struct outcome, 1);
+		outcome_take(outcome, run->trace, &run->facts, &run->result, output, NULL);
+		number = checkup_add_run(c, run->trace, c->making, 0, run->result.status, path,
+		                         outcome);
+		checkup_run_at(c, number)->tried = c->trying;
+		g_array_append_val(c->waiting, number);
+	}
+}

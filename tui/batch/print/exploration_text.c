@@ -1,0 +1,310 @@
+/*
+ * exploration_text.c - see exploration_text.h.
+ */
+#include "tui/batch/print/exploration_text.h"
+#include "engine/explore/explore.h"
+#include "engine/trace/own_code.h"
+#include "tui/batch/print/finding_json.h"
+#include "tui/batch/print/names.h"
+#include "tui/batch/print/point_json.h"
+#include "tui/batch/reports/report_file.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static json_int_t number_of(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+/* "note: " before each. */
+static void print_notes(const json_t *sentences)
+{
+	size_t i;
+	json_t *sentence;
+
+	json_array_foreach((json_t *)sentences, i, sentence)
+	        printf("note: %s\n", json_string_value(sentence));
+}
+
+/* -- findings ------------------------------------------------------------------------------- */
+
+/* The number of all executions, including those for a schedule of an error with fewer
+ * switches. */
+static json_int_t all_runs(const json_t *report)
+{
+	return number_of(report, "executions") + number_of(report, "shortening");
+}
+
+/* "exit status 1, in 2 of 4 runs, first in run 1" */
+static void print_ending(const json_t *report, const json_t *error)
+{
+	enum explore_end end = explore_end_of(json_word(error, "kind"));
+	int status = (int)number_of(error, "status");
+	json_int_t runs = all_runs(report);
+
+	fputs("    ", stdout);
+	if (end == EXPLORE_STATUS)
+		printf("exit status %d, ", status);
+	else if (end == EXPLORE_SIGNAL)
+		printf("signal %d (%s), ", status, strsignal(status));
+	printf("in %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT
+	       " run%s, first in run %" JSON_INTEGER_FORMAT "\n",
+	       number_of(error, "count"), runs, plural((uint64_t)runs),
+	       number_of(error, "run"));
+}
+
+static void print_way(const json_t *error)
+{
+	const json_t *way = json_object_get(error, "way");
+	size_t i;
+	json_t *step;
+
+	if (json_array_size(way) > 0)
+		puts("    differs from run 0 in this:");
+	json_array_foreach((json_t *)way, i, step)
+	        printf("      %s\n", json_string_value(step));
+}
+
+/* Prints the point after which the error can no longer be avoided. */
+static void print_point(const json_t *error)
+{
+	g_autofree char *text = point_text(json_object_get(error, "point-of-no-return"));
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+
+	for (char **line = lines; *line; line++)
+		if (**line)
+			printf("    %s\n", *line);
+}
+
+static void print_error(const json_t *report, const json_t *error)
+{
+	json_auto_t *finding = finding_of_explored(error);
+	const char *shortest = json_word(error, "shortest-trace"),
+	           *trace = *shortest ? shortest : json_word(error, "trace");
+
+	json_object_del(finding, "count"); /* print_ending prints the count of runs */
+	finding_print(finding, stdout);
+	print_ending(report, error);
+	print_way(error);
+	print_point(error);
+	if (*trace)
+		printf("    heddle %s\n", trace);
+}
+
+/* The variable, where the places in the user's own files are the exact ones: elsewhere a pair
+ * of lines includes all races inside of the library. */
+static const char *telling_variable(const json_t *race)
+{
+	return json_equal(json_object_get(race, "locations"), json_object_get(race, "sites"))
+	               ? json_word(race, "variable")
+	               : "";
+}
+
+/* Prints each pair of the user's lines once; returns their number. */
+static guint print_races(const json_t *races)
+{
+	g_autoptr(GHashTable) told =
+	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	size_t i;
+	json_t *race;
+
+	json_array_foreach((json_t *)races, i, race)
+	{
+		const json_t *places = json_object_get(race, "locations");
+		char *key = g_strjoin("\n", json_string_value(json_array_get(places, 0)),
+		                      json_string_value(json_array_get(places, 1)),
+		                      telling_variable(race), NULL);
+		if (!g_hash_table_add(told, key))
+			continue;
+		json_auto_t *finding = finding_of_explored(race);
+		g_autoptr(GString) name = g_string_new(NULL);
+		own_code_append_name(json_word(race, "variable"), name);
+		json_object_set_new(finding, "variables", json_pack("[s]", name->str));
+		finding_print(finding, stdout);
+		printf("    first in run %" JSON_INTEGER_FORMAT "\n", number_of(race, "run"));
+	}
+	return g_hash_table_size(told);
+}
+
+/* -- what is covered ------------------------------------------------------------------------ */
+
+/* A property of the program that no schedule explains and that voids the result; or NULL. */
+static const char *what_voids(const json_t *report)
+{
+	bool uses = false;
+	size_t i;
+	json_t *error;
+
+	json_array_foreach(json_object_get(report, "errors"), i, error) uses |=
+	        explore_end_of(json_word(error, "kind")) == EXPLORE_USE_AFTER_FREE;
+	if (json_array_size(json_object_get(report, "races")) > 0)
+		return uses ? "data races and uses after free" : "data races";
+	return uses ? "uses after free" : NULL;
+}
+
+static void print_completeness(const json_t *report)
+{
+	const char *but = what_voids(report), *shard = json_word(report, "shard");
+	const json_t *bound = json_object_get(report, "bound");
+	json_int_t most = number_of(bound, "preemptions");
+	bool complete = json_is_true(json_object_get(report, "complete"));
+
+	if (complete && *shard)
+		printf("complete for share %s of what follows from the first run%s%s%s\n",
+		       shard, but ? ", except for what its " : "", but ? but : "",
+		       but ? " allow" : "");
+	else if (complete && but)
+		printf("complete for this input, except for what its %s allow: with them a program "
+		       "may do more than any schedule shows\n",
+		       but);
+	else if (complete)
+		printf("complete for this input: whatever %s, the program behaves as in one of "
+		       "these runs\n",
+		       number_of(report, "graphs") > 0
+		               ? "its loads may read by this memory model"
+		               : "the schedule");
+	else if (json_is_true(json_object_get(bound, "complete")))
+		printf("complete for schedules with at most %" JSON_INTEGER_FORMAT
+		       " preemption%s%s%s%s\n",
+		       most, plural((uint64_t)most), but ? ", except for what its " : "",
+		       but ? but : "", but ? " allow" : "");
+	else
+		puts("not complete");
+}
+
+/* "./bank: 1 finding in 4 runs, all different, complete for this input: ..." */
+static void print_summary(const json_t *report, guint findings)
+{
+	json_int_t runs = number_of(report, "executions"),
+	           different = number_of(report, "states");
+
+	printf("%s: %u finding%s in %" JSON_INTEGER_FORMAT " run%s",
+	       json_word(report, "program"), findings, plural(findings), runs,
+	       plural((uint64_t)runs));
+	if (different != runs)
+		printf(", %" JSON_INTEGER_FORMAT " of them different", different);
+	else if (runs > 1)
+		printf(", all different");
+	fputs(", ", stdout);
+	print_completeness(report);
+}
+
+/* -- notes ---------------------------------------------------------------------------------- */
+
+static void print_graphs(const json_t *report)
+{
+	json_int_t graphs = number_of(report, "graphs"),
+	           blocked = number_of(report, "graphs-blocked");
+
+	if (graphs == 0)
+		return;
+	printf("note: %" JSON_INTEGER_FORMAT " execution graph%s under --memory %s", graphs,
+	       plural((uint64_t)graphs), json_word(report, "memory"));
+	if (blocked > 0)
+		printf(", %" JSON_INTEGER_FORMAT " of them with threads that wait for ever",
+		       blocked);
+	putchar('\n');
+}
+
+/* "with release at a.c:31 and acquire at a.c:40 in place of the program's own orders" */
+static void print_orders(const json_t *orders)
+{
+	size_t i, count = json_array_size(orders);
+	json_t *order;
+
+	json_array_foreach((json_t *)orders, i, order)
+	        printf("%s%s at %s",
+	               i == 0           ? "note: with "
+	               : i + 1 == count ? " and "
+	                                : ", ",
+	               json_word(order, "order"), json_word(order, "place"));
+	if (count > 0)
+		puts(" in place of the program's own orders");
+}
+
+static void print_estimate(const json_t *estimate)
+{
+	const json_t *spread = json_object_get(estimate, "spread");
+
+	if (estimate != NULL)
+		printf("note: about %" JSON_INTEGER_FORMAT
+		       " different runs in all, estimated from those that were made (%" JSON_INTEGER_FORMAT
+		       " to %" JSON_INTEGER_FORMAT " in eight of ten estimates)\n",
+		       number_of(estimate, "classes"),
+		       json_integer_value(json_array_get(spread, 0)),
+		       json_integer_value(json_array_get(spread, 1)));
+}
+
+/* Reorderings that the specifications made unnecessary, in the first run with some. */
+static void print_commuting(const json_t *commuting)
+{
+	const json_t *first = json_object_get(commuting, "first");
+	json_int_t pairs = number_of(commuting, "pairs");
+	size_t i;
+	json_t *pair;
+
+	if (commuting == NULL)
+		return;
+	printf("note: in run %" JSON_INTEGER_FORMAT ", %" JSON_INTEGER_FORMAT
+	       " pair%s of calls commute%s by the specification: the other order was not run\n",
+	       number_of(commuting, "run"), pairs, plural((uint64_t)pairs),
+	       pairs == 1 ? "s" : "");
+	json_array_foreach((json_t *)first, i, pair)
+	        printf("    %s\n", json_string_value(pair));
+	if (pairs > (json_int_t)json_array_size(first))
+		puts("    ...");
+}
+
+static void print_counts(const json_t *report)
+{
+	json_int_t pruned = number_of(report, "pruned"),
+	           abandoned = number_of(report, "abandoned"),
+	           shortening = number_of(report, "shortening");
+
+	if (pruned > 0)
+		printf("note: these runs cover %" JSON_INTEGER_FORMAT
+		       " more schedule%s, which %s not run\n",
+		       pruned, plural((uint64_t)pruned), pruned == 1 ? "was" : "were");
+	if (abandoned > 0)
+		printf("note: %" JSON_INTEGER_FORMAT " more run%s before that was known\n",
+		       abandoned, plural((uint64_t)abandoned));
+	if (shortening > 0)
+		printf("note: %" JSON_INTEGER_FORMAT
+		       " more run%s, for a schedule of the error with fewer switches\n",
+		       shortening, plural((uint64_t)shortening));
+}
+
+void exploration_print(const json_t *report)
+{
+	const json_t *errors = json_object_get(report, "errors");
+	size_t i;
+	json_t *error;
+
+	json_array_foreach((json_t *)errors, i, error) print_error(report, error);
+	guint races = print_races(json_object_get(report, "races"));
+	print_summary(report, (guint)json_array_size(errors) + races);
+	print_notes(json_object_get(report, "gaps"));
+	print_graphs(report);
+	print_orders(json_object_get(report, "orders"));
+	print_estimate(json_object_get(report, "estimate"));
+	print_notes(json_object_get(report, "notes"));
+	print_commuting(json_object_get(report, "commuting"));
+	print_counts(report);
+}
+
+/* By way of the findings that a report read from a file has. */
+void exploration_list(const json_t *report, enum output_format format)
+{
+	json_auto_t *found = json_pack(
+	        "{s:O, s:O, s:O, s:O}", "heddle", json_object_get(report, "heddle"),
+	        "executions", json_object_get(report, "executions"), "errors",
+	        json_object_get(report, "errors"), "races", json_object_get(report, "races"));
+	struct report_file *file = report_file_of_json("explore", found);
+	struct sarif *s = sarif_begin(stdout, format);
+	for (guint i = 0; i < file->findings->len; i++)
+		sarif_add(s, g_array_index(file->findings, struct filed_finding, i).fields,
+		          NULL);
+	sarif_end(s);
+	report_file_free(file);
+}

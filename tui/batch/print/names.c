@@ -1,0 +1,70 @@
+/*
+ * names.c - see names.h.
+ */
+#include "tui/batch/print/names.h"
+
+#include "engine/trace/own_code.h"
+
+#include <string.h>
+
+const char *printable(const char *name)
+{
+	const char *at = name;
+	while (*at >= 0x20 && *at < 0x7f)
+		at++;
+	if (*at == '\0')
+		return name;
+	g_autoptr(GString) s = g_string_new(NULL);
+	append_escaped(s, name, strlen(name));
+	return g_intern_string(s->str);
+}
+
+const char *printable_thread(const struct trace *t, uint32_t event)
+{
+	return printable(trace_thread_name(t, t->events[event].thread));
+}
+
+char *variable_name(const struct trace *t, uint32_t variable)
+{
+	const char *name = trace_variable_name(t, variable);
+	GString *s = g_string_new(NULL);
+	append_escaped(s, name, strlen(name));
+	return g_string_free(s, FALSE);
+}
+
+void append_frame(const struct trace *t, const struct frame *f, GString *out)
+{
+	const char *function = trace_string(t, f->function);
+	const char *place = trace_string(t, t->locations[f->location].name);
+	own_code_append_name(function, out);
+	if (*function && *place)
+		g_string_append_c(out, ' ');
+	append_escaped(out, place, strlen(place));
+}
+
+json_t *json_text(const char *text)
+{
+	g_autoptr(GString) s = g_string_new(NULL);
+	append_escaped(s, text, strlen(text));
+	return json_stringn(s->str, s->len);
+}
+
+void json_set_word(json_t *j, const char *key, const char *word)
+{
+	if (word)
+		json_object_set_new(j, key, json_string(word));
+}
+
+const char *json_word(const json_t *object, const char *key)
+{
+	const char *word = json_string_value(json_object_get(object, key));
+
+	return word != NULL ? word : "";
+}
+
+const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
