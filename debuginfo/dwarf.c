@@ -459,8 +459,8 @@ static void read_function(struct dwarf_reader *r, Dwarf_Die die, const struct di
 	g_array_unref(inner.locals);
 }
 
-/* gcc writes an inlined call of which nothing is left (its range is empty) without an origin,
- * so that whose it was is not known: what lies in it is the caller's. */
+/* gcc writes an inlined call without remaining code (its range is empty) without an origin,
+ * so its function is unknown: its contents count as the caller's. */
 static void read_inlined(struct dwarf_reader *r, Dwarf_Die die, const struct die_facts *f,
                          const struct die_level *outer)
 {

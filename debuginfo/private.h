@@ -143,8 +143,8 @@ struct stat;
 bool known_settled(const struct stat *st, struct timespec now);
 /* The key of a module in its present state; NULL: not to be kept. Owned by the caller. */
 char *known_key(const char *path, enum reading most);
-/* What was read under that key, for kept_release, at `base` where that is free; NULL: it is to
- * be read anew. `key` may be NULL. */
+/* Cached debug information under that key, for kept_release, at `base` where that is free;
+ * NULL: it must be read anew. `key` may be NULL. */
 void *known_take(const char *key, const char *path, void *base, size_t *length);
 /* Keep it, where the module is still the same. */
 void known_keep(const char *key, const char *path, enum reading most, const char *build_id,

@@ -507,7 +507,7 @@ void report_open(struct report *r, const char *format, ...)
 	va_end(ap);
 }
 
-/* A sample and a spent budget go first, as they say what to do. */
+/* A sample and a spent budget go first, as these sentences name a remedy. */
 char *report_why_open(const struct report *r)
 {
 	if (r->complete)

@@ -179,8 +179,8 @@ struct finding {
 	bool counted_all;       /* count is exact, not a lower bound */
 	GArray *variables;      /* uint32_t: racy variables, the first pair's first; or NULL */
 	GArray *witness;        /* uint32_t: the complete sequence, the pair last; or NULL */
-	/* The witness begins with so many recorded events, which are not in the array: between
-	 * rungs of the ladder (race_tools.leaves); 0 in reports. */
+	/* Number of recorded events that the witness begins with and the array leaves out:
+	 * between rungs of the ladder (race_tools.leaves); 0 in reports. */
 	uint32_t recorded;
 	struct proof *proof;   /* VERDICT_IMPOSSIBLE; or NULL */
 	GArray *behind;        /* struct racy_read, of the proof; or NULL */
@@ -213,7 +213,7 @@ void append_waited(const struct trace *t, const struct wait *wait, GString *out)
 void append_wait(const struct trace *t, const struct wait *wait, GString *out);
 /* A finding owned by the caller; finding_free. */
 struct finding *finding_new(enum finding_kind kind, uint32_t first, uint32_t second);
-/* Put the recorded events with which the witness begins into it. */
+/* Insert the recorded events that the witness begins with. */
 void finding_complete(struct finding *finding);
 void finding_free(struct finding *finding);
 /* Events that a witness must show: the pair, a deadlock's requests, the begins of a cycle's
@@ -239,11 +239,12 @@ struct report {
 struct report *report_new(const struct trace *trace, const char *analysis);
 void report_free(struct report *report);
 void report_add(struct report *report, struct finding *finding); /* takes ownership */
-/* The report is not complete: something of its kind may be missing. The last line of its text
- * says the reason of the first call. */
+/* Mark the report incomplete: findings may be missing. The last line of its text gives the
+ * reason of the first call. */
 void report_open(struct report *report, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
-/* The reason for the last line; owned, NULL where the report is complete or nobody said one. */
+/* The reason for the last line; owned, NULL if the report is complete or no reason was
+ * given. */
 char *report_why_open(const struct report *report);
 /* Withdraw claims that the trace does not justify (finding_limit), with a note. */
 void report_limit(struct report *report);

@@ -315,8 +315,8 @@ bool explore_note_end(struct exploration *x, const struct plan_run *run, struct 
 	bool diverged = r->strayed, fresh = count_uses(x, r);
 	fresh |= count_misuses(x, r);
 	fresh |= count_nonlinear(x, r);
-	/* that a run left its schedule is a gap of the exploration, and no error of the program
-	 */
+	/* a run that left its schedule makes the exploration incomplete, and is no error of
+	 * the program */
 	if (r->end != EXPLORE_FINE && r->end != EXPLORE_USE_AFTER_FREE &&
 	    r->end != EXPLORE_LOCK_MISUSE && r->end != EXPLORE_LINEARIZABILITY &&
 	    r->end != EXPLORE_DIVERGED)

@@ -461,7 +461,7 @@ static __attribute__((noinline)) const uint8_t *get_long_number(const uint8_t *a
 	return at;
 }
 
-/* Most numbers have one byte or two, which is not foreseen: so these have no branch. */
+/* Most numbers have one byte or two, unpredictably: so these take no branch. */
 static inline __attribute__((always_inline)) const uint8_t *get_number(const uint8_t *at,
                                                                        uint32_t *number)
 {

@@ -28,8 +28,8 @@ struct ladder {
 	struct checker *whole;         /* of that */
 	GPtrArray *unlifted; /* races of the projection that are not in the report yet; owned */
 	bool refused;        /* a lifted witness was not accepted */
-	GHashTable *told;    /* keys of units that options->found was called for; lives on when
-	                      * all is done again without the projection */
+	GHashTable *told;    /* keys of units that options->found was called for; lives on
+	                      * when everything is repeated without the projection */
 	const struct race_options *options;
 	const struct progress *progress; /* shows the rung, and the races so far */
 	const struct progress *outer;
@@ -250,9 +250,9 @@ static enum claim claim_of(const struct finding *f)
 	return f->note ? CLAIM_C11_RACE : CLAIM_RACE;
 }
 
-/* A checker of the trace whose projection there is, which knows its first `count` events: no
- * later one has a say in a witness. Grows by half at least, so that all of them cost at most
- * three times what the last one does. */
+/* A checker of the projection's trace that has its first `count` events: later ones do not
+ * matter to a witness. Grows by half at least, so that all of them cost at most three times
+ * as much as the last one. */
 static struct checker *checker_of_whole(struct ladder *l, uint64_t count)
 {
 	const struct check_options check = { 0 };
@@ -322,8 +322,8 @@ static int by_recorded(gconstpointer a, gconstpointer b)
 	return x->recorded < y->recorded ? -1 : x->recorded > y->recorded;
 }
 
-/* Its own checker must accept the witnesses of the trace: in the order of what they take over
- * from the recording, which it goes along once. */
+/* The trace's own checker must accept the lifted witnesses, in the order of their recorded
+ * prefixes, so that it runs along the recording once. */
 static bool check_lifted(struct ladder *l)
 {
 	g_autoptr(GPtrArray) order = g_ptr_array_copy(l->unlifted, NULL, NULL);

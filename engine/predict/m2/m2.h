@@ -50,10 +50,9 @@ enum open_reason m2_budget(const struct m2 *m);
  */
 enum m2_verdict m2_pair(struct m2 *m, uint32_t e1, uint32_t e2, GArray *witness,
                         struct proof **proof);
-/* From now on a witness may begin with the recording where this is longer than `least` (0: none
- * does), and lacks these events: m2_recorded of them, 0 after a witness that is whole. It
- * shares with others what the checker has been through, and what goes before it in the
- * recording. */
+/* Let later witnesses begin with a prefix of the recording longer than `least` (0: none
+ * does), and leave these events out: m2_recorded of them, 0 if the witness is complete. Such
+ * witnesses share the prefix that the checker has already run through. */
 void m2_tails(struct m2 *m, uint32_t least);
 uint32_t m2_recorded(const struct m2 *m);
 /* Is e1 in the causal past of e2 by program order, must-order and observation? Then this pair

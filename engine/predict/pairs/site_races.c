@@ -492,9 +492,9 @@ static int by_first(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* For pairs late in the trace the first try takes over all that the recording has before: what
- * other threads did there without need is mostly in nobody's way, and the checker has been
- * through it. The other findings remain. */
+/* For pairs late in the trace the first try takes over the whole recording before the pair:
+ * unneeded events of other threads rarely block it, and the checker has already run through
+ * them. The other findings remain. */
 static bool give_recorded(struct witnesses *w, const GPtrArray *all,
                           const struct progress *progress)
 {
@@ -557,8 +557,8 @@ static bool give_all(struct witnesses *w, struct report *report, struct site_rac
 	return done;
 }
 
-/* Of a trace of which few blocks are in memory: its events up to the last that a witness can
- * have, so that the checker knows no others. Else NULL. */
+/* If few blocks of the trace are in memory: its events up to the last that a witness can
+ * have, so that the checker reads no others. Else NULL. */
 static struct trace *beginning_of(const struct trace *t, const struct report *report,
                                   const struct site_races *sites)
 {

@@ -307,8 +307,8 @@ static void forget_shared(const void *p)
 			shared[i].low = shared[i].high = 0;
 }
 
-/* Anonymous mappings, which are blocks as those of the heap are: what is left of each. Of more
- * than these the oldest are not known any more, so their end is no event. */
+/* Anonymous mappings, which are blocks like those of the heap: the remaining part of each.
+ * Beyond MAX_MAPPED the oldest are forgotten, so their end is no event. */
 enum { MAX_MAPPED = 1024 };
 static struct mapping {
 	uintptr_t block, low, high; /* where the block began; the bytes that are left */
@@ -326,10 +326,10 @@ static void map_block(struct thread *t, void *p, size_t size, uintptr_t pc)
 	mapped[i] =
 	        (struct mapping){ (uintptr_t)p, (uintptr_t)p, page_up((uintptr_t)p + size) };
 	noted(p, size, pc);
-	log_afresh(t); /* what was unmapped there has left no record */
+	log_afresh(t); /* unmapping at this address has left no record */
 }
 
-/* Cut [low, high) off a mapping; is nothing left? One with a hole is given up. */
+/* Cut [low, high) off a mapping; true if it is empty then. One with a hole is given up. */
 static bool cut(struct mapping *m, uintptr_t low, uintptr_t high)
 {
 	if (low <= m->low)
@@ -341,8 +341,8 @@ static bool cut(struct mapping *m, uintptr_t low, uintptr_t high)
 	return m->block && m->low == m->high;
 }
 
-/* The program is about to unmap [p, p + size): the blocks of which nothing is left end. Says
- * whether all of it was known. */
+/* The program is about to unmap [p, p + size): blocks with no remaining part end. True if the
+ * table had all of the range. */
 static bool unmap_blocks(struct thread *t, const void *p, size_t size, uintptr_t pc)
 {
 	uintptr_t low = (uintptr_t)p, high = page_up(low + size), known = 0;

@@ -81,7 +81,7 @@ static bool posted_outside(const sem_t *s)
 	        (!memory_shared(s) && rt.header && rt.header->happened & LOG_FORKED));
 }
 
-/* The scheduler steps aside until somebody has posted it. */
+/* The scheduler steps aside until a thread of any process has posted it. */
 static int sem_await(struct thread *t, sem_t *s, bool timed, uint64_t deadline)
 {
 	struct timespec at = timed ? time_outside(deadline) : (struct timespec){ 0 };
