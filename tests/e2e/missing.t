@@ -15,6 +15,11 @@ races courier.hdl --analysis hb
 is "$(pairs)" "letter#2->text stamps" "happens-before: what the library hands over is a false race"
 races courier.hdl
 like "$out" "6 calls went into code that is not instrumented" "and that is said"
+is "$(json '$d->{uninstrumented} ? 1 : 0')" 1 "JSON says that accesses are missing"
+run "$HEDDLE" races courier.hdl
+like "$out" "complete: .* outside of code that is not instrumented$" "and the last line, of what it is complete"
+run "$HEDDLE" deadlocks courier.hdl
+like "$out" "complete: .* no deadlock or wait that never ends$" "which deadlocks are whole of"
 races courier.hdl --analysis rdit
 is "$(pairs)" "stamps" "rdit: the true race alone"
 is "$(json '$d->{findings}[0]{verdict} . " " . ($d->{complete} ? 1 : 0)')" "race 1" "with a witness"
@@ -67,6 +72,8 @@ is "$status" 0 "diff --missing: nothing new"
 for i in 1 2; do
 	"$HEDDLE" races courier.hdl --analysis rdit --shard $i/2 --format json >shard$i.json
 done
+run "$HEDDLE" merge shard1.json shard2.json
+like "$out" "outside of code that is not instrumented" "joined shards say so"
 run "$HEDDLE" merge shard1.json shard2.json --format json
 is "$(pairs)" "stamps" "merge: the shards together"
 

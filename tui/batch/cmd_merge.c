@@ -145,7 +145,9 @@ static void print_findings(const struct report_file *r, const struct changes *c)
 	const json_t *asked = json_object_get(r->head, "options");
 	struct promise promise = { .analysis = json_word(r->head, "analysis"),
 		                   .any = r->findings->len > 0,
-		                   .values = json_is_true(json_object_get(asked, "values")) };
+		                   .values = json_is_true(json_object_get(asked, "values")),
+		                   .uninstrumented = json_is_true(
+		                           json_object_get(r->head, "uninstrumented")) };
 	const char *why = json_word(r->head, "not-complete");
 	char *sentence = json_is_true(json_object_get(r->head, "complete"))
 	                         ? complete_sentence(&promise)

@@ -8,6 +8,7 @@
 
 #include "engine/order/order.h"
 #include "engine/partial/calls.h"
+#include "engine/predict/predict.h"
 #include "engine/predict/weak_races.h"
 #include "engine/trace/weak.h"
 #include "tui/batch/reports/changes.h"
@@ -113,9 +114,16 @@ char *complete_sentence(const struct promise *p)
 		        saw);
 	else
 		g_string_append(out, ": in this run, ");
-	g_string_append_printf(out, "no %s%s%s", p->any ? "other " : "", nothing,
-	                       p->shard ? " among these pairs" : "");
+	g_string_append_printf(out, "no %s%s%s%s", p->any ? "other " : "", nothing,
+	                       p->shard ? " among these pairs" : "",
+	                       p->uninstrumented ? " outside of code that is not instrumented"
+	                                         : "");
 	return g_string_free(out, FALSE);
+}
+
+bool report_lacks_calls(const struct report *r)
+{
+	return strcmp(r->analysis, "deadlocks") != 0 && missing_code_was_called(r->trace);
 }
 
 /* `more`: the report has further findings that are suppressed, and not counted. */
@@ -128,7 +136,8 @@ static void print_summary(const struct report *r, guint count, bool more,
 		                   .any = count > 0 || more,
 		                   .values =
 		                           json_is_true(json_object_get(o->options, "values")),
-		                   .predicted = o->predicted };
+		                   .predicted = o->predicted,
+		                   .uninstrumented = report_lacks_calls(r) };
 	g_autofree char *complete = complete_sentence(&promise);
 	g_autofree char *why = report_why_open(r);
 	printf("%s: %u finding%s by %s in %" G_GUINT64_FORMAT " event%s, %s%s%s\n",
