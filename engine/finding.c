@@ -437,10 +437,12 @@ void report_limit(struct report *r)
 	for (guint i = 0; doubtful && i < r->findings->len; i++)
 		finding_limit(t, r->findings->pdata[i]);
 	if (t->locks_taken) {
-		report_open(r, "--lenient took locks from their holders");
-		report_note(r, "--lenient took locks from their holders: their critical "
-		               "sections have no end here, so something may be missed, and "
-		               "what only locks would rule out is unknown");
+		report_open(r, "locks changed holders without a release");
+		report_note(r,
+		            "locks changed holders without a release (--lenient took them, or "
+		            "a thread ended with a robust mutex): their critical sections "
+		            "have no end here, so something may be missed, and what only "
+		            "locks would rule out is unknown");
 	}
 	const char *unseen = trace_note(t, TRACE_UNSEEN_NOTE);
 	if (unseen && strcmp(r->analysis, "deadlocks") != 0) {

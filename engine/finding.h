@@ -116,7 +116,7 @@ struct proof {
 	REASON(CANDIDATES, "candidates", "the time ran out (--budget)") \
 	REASON(INCOMPLETE, "incomplete", "the analysis found neither a witness nor a proof") \
 	REASON(LENIENT, "lenient", \
-	       "--lenient took locks from their holders, so no proof holds") \
+	       "locks changed holders without a release, so no proof holds") \
 	REASON(FILTERED, "filtered", "the trace was filtered, so no proof holds") \
 	REASON(INEXACT, "inexact", \
 	       "the order of the recorded accesses is approximate, so no proof holds")

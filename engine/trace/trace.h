@@ -234,17 +234,17 @@ struct trace {
 	uint64_t member##_count;
 	TRACE_TABLES(TABLE)
 #undef TABLE
-	char *path;         /* as opened; owned */
-	char *name;         /* base name, escaped; owned */
-	const char *digest; /* SHA-256 of a stream, which cannot be read twice; or NULL */
-	bool complete;      /* false: truncated, loaded up to the last complete event */
-	bool filtered;      /* TREE removed events: reads-from is inexact */
-	bool values_exact;  /* it has the accesses' values */
-	bool locks_taken; /* --lenient took locks from holders, whose critical sections have no
-	                   * release: no claims of completeness */
-	bool order_exact; /* controlled recordings and text: true; free mode: false */
-	uint64_t operations;           /* a bit for each operation of an event; 0: not known */
-	GPtrArray *warnings;           /* char *, owned: accepted defects, with counts */
+	char *path;          /* as opened; owned */
+	char *name;          /* base name, escaped; owned */
+	const char *digest;  /* SHA-256 of a stream, which cannot be read twice; or NULL */
+	bool complete;       /* false: truncated, loaded up to the last complete event */
+	bool filtered;       /* TREE removed events: reads-from is inexact */
+	bool values_exact;   /* it has the accesses' values */
+	bool locks_taken;    /* locks changed holders without a release (--lenient, robust
+	                      * mutexes): no claims of completeness */
+	bool order_exact;    /* controlled recordings and text: true; free mode: false */
+	uint64_t operations; /* a bit for each operation of an event; 0: not known */
+	GPtrArray *warnings; /* char *, owned: accepted defects, with counts */
 	struct trace_index *index;     /* index.h; built on demand */
 	struct trace *recorded;        /* trace of a chain view (chains.h); else NULL */
 	struct spelt_names *spelt;     /* spelt.c; a view borrows its trace's */
