@@ -12,6 +12,8 @@
 #include "engine/predict/deadlock/deadlock.h"
 #include "engine/predict/predict.h"
 
+#include <string.h>
+
 /* The sites (or events) of a finding, independent of their order. */
 static char *key_of(const struct trace *t, const struct finding *f, bool events)
 {
@@ -71,6 +73,11 @@ static char *calls_between(const struct trace *t, const struct order *order,
 bool missing_code_was_called(const struct trace *t)
 {
 	return trace_note(t, "recording-missing") != NULL;
+}
+
+bool report_lacks_calls(const struct report *r)
+{
+	return strcmp(r->analysis, "deadlocks") != 0 && missing_code_was_called(r->trace);
 }
 
 /* Findings that happened need no schedule, impossible ones have none. */

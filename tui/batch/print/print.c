@@ -121,11 +121,6 @@ char *complete_sentence(const struct promise *p)
 	return g_string_free(out, FALSE);
 }
 
-bool report_lacks_calls(const struct report *r)
-{
-	return strcmp(r->analysis, "deadlocks") != 0 && missing_code_was_called(r->trace);
-}
-
 /* `more`: the report has further findings that are suppressed, and not counted. */
 static void print_summary(const struct report *r, guint count, bool more,
                           const struct print_options *o)

@@ -71,9 +71,6 @@ struct promise {
 	                               * run */
 	bool uninstrumented;          /* accesses are missing: report_lacks_calls */
 };
-/* Does the analysis look at accesses, and has the run called code that is not instrumented,
- * whose accesses are not in the trace? */
-bool report_lacks_calls(const struct report *report);
 /* The promise of a complete analysis: "complete: in all reorderings of this run ..., no other
  * data race". Owned by the caller. */
 char *complete_sentence(const struct promise *promise);

@@ -1,6 +1,7 @@
 /*
  * print_json.c - reports as JSON (docs/reports.md, "JSON").
  */
+#include "engine/predict/predict.h"
 #include "tui/batch/print/finding_json.h"
 #include "tui/batch/print/places.h"
 #include "tui/batch/print/print.h"
