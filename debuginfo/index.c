@@ -164,7 +164,7 @@ static void index_functions(struct debuginfo *d)
 	debuginfo_begin_table(d->functions_by_name, d->functions->len);
 	for (guint i = 0; i < d->functions->len; i++) {
 		struct function_record *f = AT(d->functions, struct function_record, i);
-		f->public.address_taken = f->public.low != 0 &&
+		f->public.address_taken = f->public.low != 0 && d->taken->len > 0 &&
 		                          bsearch(&f->public.low, d->taken->data, d->taken->len,
 		                                  sizeof(uint64_t), compare_u64) != NULL;
 		if (f->public.name[0] == '\0')
