@@ -189,10 +189,10 @@ uint32_t import_object(struct import *im, struct lane *lane, enum log_tag tag, u
                        uint64_t address);
 /* The object of a misuse; `how`: enum log_misuse. */
 uint32_t import_misused(struct import *im, struct lane *lane, unsigned how, uint64_t address);
-/* The channel, or the once-function, that a thread waits for. */
 /* The name of a message outside of channels: of a once-function, a signal, a timer, a close.
  * Owned by the caller. */
 char *import_message_name(struct import *im, uint64_t number);
+/* The channel, or the once-function, that a thread waits for. */
 uint32_t import_awaited(struct import *im, bool channel, uint64_t number);
 /* Initialise the object at the address, if any. */
 void import_object_init(struct import *im, uint64_t address);

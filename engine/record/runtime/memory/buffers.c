@@ -93,8 +93,7 @@ void memory_view(struct thread *next)
 		lay(next);
 }
 
-/* Another thread's record may be written by the one that runs. */
-/* Writes the record. */
+/* Writes the record that a store has arrived; the running thread may write another thread's. */
 static void buffers_flushed(struct thread *t, uint64_t ordinal)
 {
 	if (!rt.on)
