@@ -729,10 +729,36 @@ struct switching {
 	const uint32_t *events;
 	uint32_t length;
 	struct checker *checker;
-	/* By thread: its last switch away without a known cause (index + 1), or 0. */
-	uint32_t *open;
-	GArray *all; /* struct context_switch */
+	GArray *all;     /* struct context_switch */
+	GArray *waiting; /* uint32_t: those of `all` whose old thread waits for a cause that is
+	                  * not known yet; at most one for each thread */
 };
+
+static uint32_t thread_at(const struct switching *s, uint32_t i)
+{
+	return s->t->events[s->events[i]].thread;
+}
+
+/* Adds all switches, each with the old thread's next event. */
+static void add_switches(struct switching *s)
+{
+	/* by thread: the number of its last switch away, plus one; 0: it runs, or never did */
+	g_autofree uint32_t *left = g_new0(uint32_t, s->t->threads_count + 1);
+
+	for (uint32_t i = 0; i < s->length; i++) {
+		uint32_t thread = thread_at(s, i);
+		struct context_switch x = { i, SWITCH_OPTIONAL, NONE, NONE };
+
+		if (left[thread] > 0)
+			g_array_index(s->all, struct context_switch, left[thread] - 1).waits =
+			        s->events[i];
+		left[thread] = 0;
+		if (i == 0 || thread_at(s, i - 1) == thread)
+			continue;
+		g_array_append_val(s->all, x);
+		left[thread_at(s, i - 1)] = s->all->len;
+	}
+}
 
 /* A read in the new thread's run whose value the old thread's next write would change. */
 static uint32_t overwritten_reader(const struct switching *s, uint32_t at, uint32_t next)
@@ -751,30 +777,20 @@ static uint32_t overwritten_reader(const struct switching *s, uint32_t at, uint3
 	return NONE;
 }
 
-static uint32_t next_of_thread(const struct switching *s, uint32_t at, uint32_t thread)
+static void explain_switch(struct switching *s, uint32_t number, GString *text)
 {
-	for (uint32_t i = at; i < s->length; i++) {
-		if (s->t->events[s->events[i]].thread == thread)
-			return s->events[i];
-	}
-	return NONE;
-}
-
-static void explain_switch(struct switching *s, struct context_switch *x, GString *text)
-{
-	uint32_t old = s->t->events[s->events[x->at - 1]].thread;
-	uint32_t next = next_of_thread(s, x->at, old);
+	struct context_switch *x = &g_array_index(s->all, struct context_switch, number);
+	uint32_t next = x->waits;
 	bool last = s->length >= 2 && x->at + 2 >= s->length;
 
 	g_string_truncate(text, 0);
-	x->waits = next;
 	x->reason = SWITCH_END;
 	if (next == NONE || last || next == s->events[s->length - 1] ||
 	    next == s->events[s->length - 2])
 		return;
 	if (!checker_enabled(s->checker, next, text)) {
 		x->reason = reason_of(text->str);
-		s->open[old] = s->all->len + 1;
+		g_array_append_val(s->waiting, number);
 		return;
 	}
 	x->because = overwritten_reader(s, x->at, next);
@@ -784,15 +800,15 @@ static void explain_switch(struct switching *s, struct context_switch *x, GStrin
 /* Notes `e` as the cause for waiting events that it enables. */
 static void note_cause(struct switching *s, uint32_t e)
 {
-	for (uint32_t u = 0; u < s->t->threads_count; u++) {
-		if (s->open[u] == 0)
-			continue;
+	for (guint i = s->waiting->len; i-- > 0;) {
+		uint32_t number = g_array_index(s->waiting, uint32_t, i);
 		struct context_switch *x =
-		        &g_array_index(s->all, struct context_switch, s->open[u] - 1);
+		        &g_array_index(s->all, struct context_switch, number);
+
 		if (!checker_enabled(s->checker, x->waits, NULL))
 			continue;
 		x->because = e;
-		s->open[u] = 0;
+		g_array_remove_index_fast(s->waiting, i);
 	}
 }
 
@@ -805,25 +821,24 @@ GArray *witness_switches(const struct trace *t, const struct witness *w)
 		.events = (const uint32_t *)w->events->data,
 		.length = w->events->len,
 		.checker = checker_new(t, &options),
-		.open = g_new0(uint32_t, t->threads_count + 1),
 		.all = g_array_new(FALSE, FALSE, sizeof(struct context_switch)),
+		.waiting = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 	};
 	g_autoptr(GString) text = g_string_new(NULL);
+	uint32_t number = 0;
 
+	add_switches(&s);
 	for (uint32_t i = 0; i < s.length; i++) {
-		if (i > 0 &&
-		    t->events[s.events[i]].thread != t->events[s.events[i - 1]].thread) {
-			struct context_switch x = { i, SWITCH_OPTIONAL, NONE, NONE };
-
-			explain_switch(&s, &x, text);
-			g_array_append_val(s.all, x);
-		}
+		if (number < s.all->len &&
+		    g_array_index(s.all, struct context_switch, number).at == i)
+			explain_switch(&s, number++, text);
 		if (!checker_step(s.checker, s.events[i], NULL))
 			break;
 		note_cause(&s, s.events[i]);
 	}
+	g_array_set_size(s.all, number);
 	checker_free(s.checker);
-	g_free(s.open);
+	g_array_unref(s.waiting);
 	return s.all;
 }
 
