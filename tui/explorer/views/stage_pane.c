@@ -44,7 +44,7 @@ int stage_pane_rows(const struct stage *stage, int rows)
 }
 
 /* Priority when threads do not fit: the pair's, the one that moved last, holders of locks,
- * others; shown in thread order. */
+ * others, those that moved later first; shown in thread order. */
 static int rank_of(const struct stage *stage, uint32_t thread, guint step,
                    const uint32_t pair[2], const GArray *locks)
 {
@@ -61,17 +61,38 @@ static int rank_of(const struct stage *stage, uint32_t thread, guint step,
 	return takes_part(stage, thread) ? 3 : UNSEEN;
 }
 
+/* A thread that may be shown. */
+struct seat {
+	uint32_t thread;
+	int rank;
+	guint moved; /* its last step, counted from 1; 0: none yet */
+};
+
+static int by_rank(gconstpointer a, gconstpointer b)
+{
+	const struct seat *x = a, *y = b;
+	if (x->rank != y->rank)
+		return x->rank - y->rank;
+	if (x->moved != y->moved)
+		return x->moved > y->moved ? -1 : 1;
+	return x->thread < y->thread ? -1 : 1;
+}
+
 static void choose(const struct stage *stage, guint step, const uint32_t pair[2],
                    const GArray *locks, uint32_t room, uint8_t *shown)
 {
 	uint32_t threads = stage->session->trace->threads_count;
-	for (int rank = 0; rank < UNSEEN; rank++)
-		for (uint32_t i = 0; i < threads && room > 0; i++) {
-			if (rank_of(stage, i, step, pair, locks) != rank)
-				continue;
-			shown[i] = 1;
-			room--;
-		}
+	g_autoptr(GArray) seats = g_array_new(FALSE, FALSE, sizeof(struct seat));
+	for (uint32_t i = 0; i < threads; i++) {
+		uint32_t last = stage_last(stage, i, step);
+		struct seat seat = { i, rank_of(stage, i, step, pair, locks),
+			             last == NONE ? 0 : stage_position(stage, last) + 1 };
+		if (seat.rank < UNSEEN)
+			g_array_append_val(seats, seat);
+	}
+	g_array_sort(seats, by_rank);
+	for (guint i = 0; i < MIN(room, seats->len); i++)
+		shown[g_array_index(seats, struct seat, i).thread] = 1;
 }
 
 /* -- a thread's line ------------------------------------------------------------------ */
