@@ -243,5 +243,5 @@ void jobs_describe(struct jobs *jobs, GString *out)
 		g_string_append_printf(out, " (step %d)", step + 1);
 	g_string_append_printf(out, " %d %%", g_atomic_int_get(&job->percent));
 	if (jobs->waiting->len)
-		g_string_append_printf(out, ", then %u more", jobs->waiting->len);
+		g_string_append_printf(out, ", %u more to follow", jobs->waiting->len);
 }

@@ -244,6 +244,14 @@ static bool may_replace(const struct finding *old, const struct finding *found, 
 	       (found->verdict != VERDICT_CANDIDATE && found->verdict != VERDICT_UNKNOWN);
 }
 
+/* A report may leave a witness out that was made when the user asked for the pair. */
+static void keep_witness(const struct finding *old, struct finding *found)
+{
+	if (found->verdict == VERDICT_RACE && found->witness == NULL && old->witness != NULL &&
+	    found->first == old->first && found->second == old->second)
+		found->witness = g_array_ref(old->witness);
+}
+
 /* Does the candidate get its own line? Those of other analyses include pairs ordered by forks
  * and joins, and only mark existing lines. */
 static bool is_candidate_enough(const struct finding *f, enum analysis analysis)
@@ -290,6 +298,7 @@ void session_add_report(struct session *s, struct report *report, enum analysis 
 		g_free(key);
 		if (may_replace(entry->finding, f, settles)) {
 			uint64_t count = entry->finding->count;
+			keep_witness(entry->finding, f);
 			if (entry == selected)
 				follow(s, entry->finding, f);
 			entry->finding = f;

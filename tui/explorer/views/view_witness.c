@@ -316,6 +316,10 @@ static void witness_view_show(struct app *app, struct witness_view *v)
 	}
 	if (reached && reached == v->reached)
 		return;
+	if (same_pair && f && f->witness && f->witness == v->source) {
+		v->finding = f; /* of another report, with the same witness */
+		return;
+	}
 	forget(v);
 	v->pair[0] = s->pair[0];
 	v->pair[1] = s->pair[1];
@@ -552,6 +556,12 @@ static void draw_waiting(const struct app *app, const struct witness_view *v, st
 		pane_format(p, 2, 1, STYLE_OPEN,
 		            "? undecided, no witness and no proof: %s. w asks again.",
 		            open_reason_text(f->open));
+	else if (f && f->witness && f->witness->len)
+		pane_text(p, 2, 1, STYLE_OPEN,
+		          "the orders are not compared: it was stopped. w asks again.");
+	else if (f && f->verdict == VERDICT_RACE)
+		pane_text(p, 2, 1, STYLE_RACE,
+		          "a race; its witness was too long to be kept. w makes it.");
 	else
 		pane_text(p, 2, 1, STYLE_OPEN,
 		          "not decided: the search was stopped. w asks again.");
