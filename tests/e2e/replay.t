@@ -43,6 +43,18 @@ run $HEDDLE replay --witness race.wit --first 2 -- ./race
 unlike "$err" "$writer first:" "--first 2 is one run"
 like "$err" "$reader first:" "of the second first"
 
+# the first run leaves a file that the second finds
+$HEDDLE cc -O1 "$programs/leaves_file.c" -o leaves_file -pthread
+$HEDDLE record -q -o file.hdl -- ./leaves_file
+$HEDDLE witness file.hdl -o file.wit >/dev/null
+rm left
+run $HEDDLE replay --witness file.wit -- ./leaves_file
+is "$status" 125 "a program that finds what the first run left leaves the witness"
+like "$err" "the first run may have left files that this one finds: --first 2" "with the remedy"
+rm left
+run $HEDDLE replay --witness file.wit --first 2 -- ./leaves_file
+is "$status" 0 "alone the second way is followed"
+
 # a way that ends in a failed assertion
 $HEDDLE record -q --strategy rr -o assert.hdl -- ./assert >/dev/null 2>&1
 $HEDDLE convert assert.hdl assert.txt --to text

@@ -284,6 +284,10 @@ static int follow(const struct trace *t, const struct plan *p, char **argv, unsi
 			status = ours(&error);
 		if (!print_run(t, p, &runs[i], way)) {
 			status = EXIT_OURS;
+			if (i == 1 && runs[1].diverged)
+				fprintf(stderr,
+				        "heddle:   the first run may have left files that this "
+				        "one finds: --first 2 makes this one alone\n");
 			for (unsigned k = 0; k <= i; k++)
 				plan_run_release(&runs[k]);
 			return status;
