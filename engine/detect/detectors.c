@@ -10,6 +10,7 @@
 #include "engine/predict/deadlock/deadlock.h"
 #include "engine/predict/misuse.h"
 #include "engine/predict/deadlock/stuck.h"
+#include "engine/witness/minimise.h"
 #include "engine/witness/witness.h"
 
 static struct report *find_deadlocks(struct detection *on, const struct progress *progress,

@@ -2,7 +2,7 @@
 #include "engine/predict/reachable.h"
 
 #include "engine/predict/smt/smt.h"
-#include "engine/witness/witness.h"
+#include "engine/witness/minimise.h"
 
 struct search {
 	struct trace *t;

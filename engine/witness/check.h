@@ -22,6 +22,7 @@ enum claim {
 	CLAIM_PREFIX,   /* is a correct reordering */
 	CLAIM_REACH,    /* its last event is that of `pair`, and next at the end; the condition:
 	                   check_reach.h */
+	CLAIM_COUNT,
 };
 
 /* Rule 5 by the evaluator of specifications. NULL functions: the rule's fallback without

@@ -1,5 +1,6 @@
 /*
- * witness.h - witness files; reduction of their context switches, and the reason for each.
+ * witness.h - a witness, and its file. Fewer context switches: minimise.h; the reason for each:
+ * switches.h.
  */
 #ifndef HEDDLE_WITNESS_H
 #define HEDDLE_WITNESS_H
@@ -45,38 +46,5 @@ bool witness_write(const struct trace *t, const struct witness *w, const char *p
                    struct error *error);
 /* SHA-256 of the trace's file in hex, owned by the caller; "" for a trace in memory. */
 char *trace_digest(const struct trace *t);
-
-/* Reduce context switches: reorder all events (regroup.h), then local search by single moves,
- * where the claim does not rest on the order of conflicting events (ATOMIC, PREFIX, REACH).
- * Every intermediate sequence is checked. `events` is changed in place. */
-void witness_minimise(const struct trace *t, enum claim claim, const uint32_t *pair,
-                      size_t pair_count, const struct check_options *options, GArray *events);
-/* witness_minimise with an existing checker, within the work that a report has for each of
- * its witnesses (2^17 events checked): a new array, owned by the caller; of a longer witness
- * a copy. */
-GArray *witness_polished(struct checker *checker, const struct trace *t, enum claim claim,
-                         const uint32_t *pair, size_t pair_count, const GArray *events);
-
-enum switch_reason {
-	SWITCH_OPTIONAL,
-	SWITCH_READS, /* a read of the old thread must see another thread's write first */
-	SWITCH_WRITE, /* a write must wait until a read has seen the old value */
-	SWITCH_LOCK,  /* a lock must become free */
-	SWITCH_MUST,  /* a must-order */
-	SWITCH_END,   /* the old thread has reached its event of the pair, or its end */
-};
-struct context_switch {
-	uint32_t at; /* index: events[at - 1] and events[at] are of two threads */
-	enum switch_reason reason;
-	uint32_t waits;   /* the old thread's next event, which is not enabled; or NONE */
-	uint32_t because; /* the other thread's event that it waits for; or NONE */
-};
-/* "optional", "read", "write", "lock", "must-order", "end" */
-const char *switch_word(enum switch_reason reason);
-/* GArray of struct context_switch, owned by the caller. */
-GArray *witness_switches(const struct trace *t, const struct witness *w);
-/* Append the reason in the user's names: which read must see which write, which lock, which
- * order. */
-void witness_append_reason(const struct trace *t, const struct context_switch *s, GString *out);
 
 #endif

@@ -1,6 +1,7 @@
 /* mutate.c - see mutate.h. */
 #include "tests/property/mutate.h"
 #include "engine/witness/regroup.h"
+#include "engine/witness/minimise.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,8 @@
  * test_witness.c - witness files there and back, fewer context switches, and the reasons
  * for those that stay.
  */
-#include "engine/witness/witness.h"
+#include "engine/witness/minimise.h"
+#include "engine/witness/switches.h"
 #include "tests/support/suite.h"
 
 #include <check.h>

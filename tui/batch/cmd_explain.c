@@ -7,6 +7,7 @@
 #include "engine/commute/edc.h"
 #include "engine/order/order.h"
 #include "tui/batch/race_options.h"
+#include "engine/witness/minimise.h"
 #include "engine/witness/witness.h"
 #include "tui/batch/spec_rules.h"
 #include "tui/explorer/story.h"

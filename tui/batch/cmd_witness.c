@@ -6,7 +6,8 @@
 #include "engine/predict/deadlock/deadlock.h"
 #include "engine/predict/weak_races.h"
 #include "engine/witness/check_weak.h"
-#include "engine/witness/witness.h"
+#include "engine/witness/minimise.h"
+#include "engine/witness/switches.h"
 #include "tui/batch/race_options.h"
 #include "tui/batch/spec_rules.h"
 

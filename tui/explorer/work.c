@@ -10,6 +10,7 @@
 #include "engine/detect/detectors.h"
 #include "engine/partial/rdit.h"
 #include "engine/predict/weak_races.h"
+#include "engine/witness/minimise.h"
 #include "engine/witness/witness.h"
 
 static void start_analysis(struct app *app, enum analysis analysis);

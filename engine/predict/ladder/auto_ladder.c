@@ -16,7 +16,7 @@
 #include "engine/predict/m2/m2.h"
 #include "engine/predict/smt/smt.h"
 #include "engine/trace/reel.h"
-#include "engine/witness/witness.h"
+#include "engine/witness/minimise.h"
 
 #include <string.h>
 

@@ -10,6 +10,7 @@
 
 #include "engine/detect/failure.h"
 #include "engine/trace/own_code.h"
+#include "engine/witness/minimise.h"
 #include "engine/witness/witness.h"
 #include "tui/batch/spec_rules.h"
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "engine/debug/gdb_server.h"
+#include "engine/witness/switches.h"
 #include "engine/record/interpose.h"
 #include "tui/batch/print/print.h"
 #include "tui/batch/replay/replay_server.h"

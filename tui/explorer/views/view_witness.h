@@ -7,6 +7,7 @@
 #define HEDDLE_VIEW_WITNESS_H
 
 #include "tui/explorer/app.h"
+#include "engine/witness/switches.h"
 #include "tui/explorer/prose.h"
 #include "tui/explorer/schedule.h"
 
