@@ -15,7 +15,8 @@ bool misuse_of_ended(const struct trace *t, uint32_t misuse);
 
 /* Add findings of kind lock-misuse, verdict happened, one for each rule, object and place with
  * a count (with `each`, one per event). `second` is the misuse, `first` its cause (the holder's
- * acquire, the destruction, the free), or the misuse itself if unknown; `note` is the explanation. */
+ * acquire, the destruction, the free), or the misuse itself if unknown; `note` is the
+ * explanation. */
 void misuse_add(const struct trace *t, bool each, struct report *report);
 
 #endif

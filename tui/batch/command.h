@@ -108,7 +108,8 @@ void progress_done(void);
  * interrupted command can report its results so far. */
 const volatile int *catch_interruption(void);
 
-/* Open the trace named by an operand, obeying --lenient; prints warnings. NULL: `error` is set. */
+/* Open the trace named by an operand, obeying --lenient; prints warnings. NULL: `error` is
+ * set. */
 struct trace *read_trace(const struct arguments *a, const char *path, struct error *error);
 /* The same; on failure prints the error. */
 struct trace *open_trace(const struct arguments *a, const char *path);
