@@ -355,8 +355,9 @@ static int read_in_child(struct debuginfo *d, enum reading most, const char *key
 			if (!m->good)
 				munmap(bytes, size);
 		} else {
-			g_snprintf(how, room, "had a result of %zu bytes, which has no place: %s",
-			           size, g_strerror(errno));
+			g_snprintf(how, room,
+			           "had a result of %zu bytes, which has no place: %s", size,
+			           g_strerror(errno));
 		}
 	}
 	if (fd >= 0)
