@@ -231,7 +231,10 @@ static _Noreturn void child_main(struct debuginfo *d, enum reading most, void *b
 	if (m.good)
 		debuginfo_index(d);
 	FILE *out = fdopen(fd, "wb");
-	_exit(out && child_send(d, &m, out) ? 0 : 1);
+	errno = 0;
+	if (out && child_send(d, &m, out))
+		_exit(0);
+	_exit(errno > 0 && errno < 256 ? errno : EIO); /* the parent says which */
 }
 
 /* -- the parent ---------------------------------------------------------------------------- */
@@ -329,10 +332,12 @@ static int read_in_child(struct debuginfo *d, enum reading most, const char *key
 	else if (status != -1 && WIFSIGNALED(status))
 		g_snprintf(how, room, "was ended by signal %d (%s)", WTERMSIG(status),
 		           strsignal(WTERMSIG(status)));
-	else
-		g_snprintf(how, room, "ended with status %d", WEXITSTATUS(status));
-	if (status == 0 && fstat(fd, &st) == 0 &&
-	    st.st_size >= (off_t)sizeof(struct child_message)) {
+	else if (status != 0)
+		g_snprintf(how, room, "could not write what it had read: %s",
+		           status == -1 ? "it was lost" : g_strerror(WEXITSTATUS(status)));
+	else if (fstat(fd, &st) != 0 || st.st_size < (off_t)sizeof(struct child_message))
+		g_snprintf(how, room, "wrote nothing");
+	else {
 		size_t size = (size_t)st.st_size;
 		void *bytes = kept_map(fd, size, base);
 
@@ -349,6 +354,10 @@ static int read_in_child(struct debuginfo *d, enum reading most, const char *key
 				*error = m->error;
 			if (!m->good)
 				munmap(bytes, size);
+		} else {
+			g_snprintf(how, room,
+			           "had a result of %zu bytes, which has no place: %s", size,
+			           g_strerror(errno));
 		}
 	}
 	if (fd >= 0)

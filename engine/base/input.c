@@ -133,6 +133,19 @@ char *input_text(const char *path, const char *kind, size_t *length, struct erro
 	return text;
 }
 
+json_t *input_json(const char *path, const char *kind, struct error *error)
+{
+	size_t length;
+	json_error_t fault;
+	g_autofree char *text = input_text(path, kind, &length, error);
+	json_t *root = text ? json_loadb(text, length, 0, &fault) : NULL;
+
+	if (text != NULL && root == NULL)
+		error_set(error, place_line(path, (uint64_t)MAX(fault.line, 0)).text, NULL,
+		          "cannot read the %s: %s", kind, fault.text);
+	return root;
+}
+
 const char *input_skip_mark(const char *text, size_t *length)
 {
 	bool marked = *length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0;

@@ -7,6 +7,7 @@
 
 #include "engine/base/base.h"
 
+#include <jansson.h>
 #include <sys/stat.h>
 
 struct input {
@@ -21,6 +22,8 @@ bool input_open(const char *path, const char *kind, struct input *in, struct err
 void input_close(struct input *in);
 /* The same as a NUL-terminated string, owned by the caller. NULL on failure. */
 char *input_text(const char *path, const char *kind, size_t *length, struct error *error);
+/* The same as JSON, owned by the caller. NULL on failure. */
+json_t *input_json(const char *path, const char *kind, struct error *error);
 /* Skip a UTF-8 byte order mark; reduces *length. */
 const char *input_skip_mark(const char *text, size_t *length);
 

@@ -101,14 +101,6 @@ GPtrArray *explore_find_uses(const struct exploration *x, const struct explore_r
 	return uses;
 }
 
-/* Was the block of the event's object freed before? Then the operation is a use after free, as
- * the object's bytes may hold any value. */
-static bool is_freed(const struct trace *t, uint32_t e)
-{
-	uint32_t block = t->objects[t->events[e].target].block;
-	return block != NONE && t->blocks[block].free < e;
-}
-
 GPtrArray *explore_find_misuses(const struct exploration *x)
 {
 	GPtrArray *misuses = g_ptr_array_new_with_free_func(explore_use_free);
@@ -119,7 +111,7 @@ GPtrArray *explore_find_misuses(const struct exploration *x)
 		const struct event *e = &x->trace->events[f->second];
 		const char *object = trace_string(x->trace, x->trace->objects[e->target].name);
 		const char *place = trace_location_name(x->trace, f->second);
-		if (misuse_of_destroyed(x->trace, f->second) || is_freed(x->trace, f->second))
+		if (misuse_of_ended(x->trace, f->second))
 			continue;
 		struct explore_use *u = g_new(struct explore_use, 1);
 		*u = (struct explore_use){

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum cause { CAUSE_NONE, CAUSE_HOLDER, CAUSE_OWN, CAUSE_DESTRUCTION };
+enum cause { CAUSE_NONE, CAUSE_HOLDER, CAUSE_OWN, CAUSE_DESTRUCTION, CAUSE_FREE };
 
 static const struct rule {
 	const char *word; /* in the trace; the recorder's are in layout.h */
@@ -21,6 +21,9 @@ static const struct rule {
 	{ "never-initialised", CAUSE_NONE, "uses what was never initialised" },
 };
 static const struct rule other_rule = { "", CAUSE_NONE, "misuses it" };
+/* The recorder judges by the object's bytes. After the free of its block they may hold any
+ * value, so that the recorded rule says nothing. */
+static const struct rule freed_rule = { "", CAUSE_FREE, "uses what was freed" };
 
 static const struct rule *rule_named(const char *word)
 {
@@ -31,9 +34,18 @@ static const struct rule *rule_named(const char *word)
 	return &other_rule;
 }
 
-static const struct rule *rule_of(const struct trace *t, const struct event *misuse)
+/* The free of the block of the event's object, if it comes before the event, or NONE. */
+static uint32_t free_before(const struct trace *t, uint32_t e)
 {
-	const struct value v = trace_value(t, misuse->aux);
+	uint32_t block = t->objects[t->events[e].target].block;
+	return block != NONE && t->blocks[block].free < e ? t->blocks[block].free : NONE;
+}
+
+static const struct rule *rule_of(const struct trace *t, uint32_t misuse)
+{
+	const struct value v = trace_value(t, t->events[misuse].aux);
+	if (free_before(t, misuse) != NONE)
+		return &freed_rule;
 	return rule_named(v.kind == V_TOKEN ? trace_string(t, v.string) : "");
 }
 
@@ -42,9 +54,10 @@ const char *misuse_text(const char *rule)
 	return rule_named(rule)->text;
 }
 
-bool misuse_of_destroyed(const struct trace *t, uint32_t misuse)
+bool misuse_of_ended(const struct trace *t, uint32_t misuse)
 {
-	return rule_of(t, &t->events[misuse])->cause == CAUSE_DESTRUCTION;
+	enum cause cause = rule_of(t, misuse)->cause;
+	return cause == CAUSE_DESTRUCTION || cause == CAUSE_FREE;
 }
 
 /* The earlier event that makes it a misuse, or the misuse. */
@@ -57,6 +70,8 @@ static uint32_t cause_of(const struct trace *t, uint32_t misuse, enum cause caus
 
 	if (cause == CAUSE_NONE)
 		return misuse;
+	if (cause == CAUSE_FREE)
+		return free_before(t, misuse);
 	released = g_new0(int, t->threads_count + 1);
 	for (uint32_t e = misuse; e-- > 0 && found == misuse;) {
 		const struct event *x = &t->events[e];
@@ -87,7 +102,8 @@ void misuse_add(const struct trace *t, bool each, struct report *report)
 
 		if (G_LIKELY(x->op != OP_MISUSE))
 			continue;
-		char *key = g_strdup_printf("%u %u %u", x->aux, x->target,
+		const struct rule *rule = rule_of(t, e);
+		char *key = g_strdup_printf("%s %u %u", rule->text, x->target,
 		                            t->locations[x->location].site);
 		struct finding *f = each ? NULL : g_hash_table_lookup(known, key);
 		if (f != NULL) {
@@ -95,7 +111,6 @@ void misuse_add(const struct trace *t, bool each, struct report *report)
 			g_free(key);
 			continue;
 		}
-		const struct rule *rule = rule_of(t, x);
 		f = finding_new(FINDING_LOCK_MISUSE, cause_of(t, e, rule->cause), e);
 		f->verdict = VERDICT_HAPPENED;
 		f->counted_all = true;

@@ -10,12 +10,13 @@
 /* Text for a rule of the trace ("unlock-by-other"). */
 const char *misuse_text(const char *rule);
 
-/* Is this misuse, an event of `t`, a use of a destroyed object? */
-bool misuse_of_destroyed(const struct trace *t, uint32_t misuse);
+/* Is this misuse, an event of `t`, a use of an object that was destroyed or freed? */
+bool misuse_of_ended(const struct trace *t, uint32_t misuse);
 
 /* Add findings of kind lock-misuse, verdict happened, one for each rule, object and place with
  * a count (with `each`, one per event). `second` is the misuse, `first` its cause (the holder's
- * acquire, the destruction), or the misuse itself if unknown; `note` is the explanation. */
+ * acquire, the destruction, the free), or the misuse itself if unknown; `note` is the
+ * explanation. */
 void misuse_add(const struct trace *t, bool each, struct report *report);
 
 #endif

@@ -101,7 +101,7 @@ run bash -c "'$HEDDLE' witness - 0 1 -q <'$scratch/pair.txt' | sed -n 's/^#! tra
 is "$out" "$(sha256sum "$scratch/pair.txt" | cut -d' ' -f1)" "and its sum is in the witness"
 mkfifo "$scratch/pipe"
 for c in "info $scratch/pipe" "verify $scratch/pair.txt $scratch/pipe" "merge $scratch/pipe" \
-	"races $scratch/pair.txt --spec $scratch/pipe" "convert $scratch/pair.txt $scratch/pipe"; do
+	"lesson --class $scratch/pipe" "races $scratch/pair.txt --spec $scratch/pipe" "convert $scratch/pair.txt $scratch/pipe"; do
 	run timeout 20 "$HEDDLE" $c
 	is "$status" 2 "a pipe without another end: ${c%% *}"
 	like "$err" '^heddle: pipe: ' "is named"
@@ -118,6 +118,9 @@ cc "$scratch/bank.c" -o "$scratch/bank"
 run "$HEDDLE" races "$scratch/bank"
 is "$status" 2 "a program is no trace"
 like "$err" "^heddle: bank: is a program, not a trace.*heddle record" "and how one gets a trace"
+run "$HEDDLE" check "$scratch/bank"
+is "$status" 2 "nor for check"
+like "$err" "^heddle: bank: is a program, not a trace.*'heddle check -- $scratch/bank'" "which runs it"
 run "$HEDDLE" "$scratch/bank.c"
 is "$status" 2 "nor is a source file"
 like "$err" "^heddle: bank.c: is source code, not a trace.*heddle cc" "and how one gets a trace"

@@ -112,6 +112,13 @@ run "$HEDDLE" check "bank.run0.hdl" --format json
 is "$status $(list)" "1 data-race unfollowed" "a trace: no program to run"
 run "$HEDDLE" check bank.run0.hdl fixed.run0.hdl
 is "$status" 1 "several traces"
+printf 'T1|w(x)|a.c:1\nT2|w(x)|a.c:2\n' >alike1.txt
+printf 'T1|w(y)|b.c:1\nT2|w(y)|b.c:2\nT1|w(' >alike2.txt
+run "$HEDDLE" check alike1.txt alike2.txt
+like "$(tr "\n" " " <<<"$out")" "data-race  on y .*heddle alike2.txt  *.1 run shows it" "traces that differ in their names alone are two"
+like "$err" "alike2.txt: line 3 is cut off" "a trace that is cut off: it is said"
+run "$HEDDLE" check alike1.txt alike2.txt --format json
+is "$(json 'join ",", map { $_->{"same-as"} // scalar @{$_->{warnings} // []} } @{$d->{runs}}')" "0,1" "and in JSON"
 run "$HEDDLE" check --format sarif -o bank3 -- ./bank
 is "$(json '$d->{runs}[0]{results}[0]{ruleId}')" data-race "SARIF"
 

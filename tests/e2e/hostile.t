@@ -96,6 +96,12 @@ printf 'bookmark b\n' >script
 run timeout 20 "$HEDDLE" open t.txt --notes pipe --script script -q
 is "$status" 2 "notes that are a pipe"
 like "$err" "pipe.*expected notes of heddle" "are refused"
+# the tree of an exploration beside a run's trace: a pipe
+mkfifo tree
+cp t.txt tree.run1.hdl
+echo wait >waits
+run timeout 20 "$HEDDLE" open tree.run1.hdl --script waits -q
+is "$status" 0 "a run whose tree is a pipe opens"
 echo "my list" >list
 run timeout 20 "$HEDDLE" open t.txt --notes list --script script -q
 is "$status" 2 "notes that are another file"

@@ -108,6 +108,9 @@ is "$(json 'join " ", map { "$_->{kind}:$_->{run}:$_->{count}" } @{$d->{errors}}
 is "$(json 'join " ", map { $_->{parent} // "-" } @{$d->{runs}}')" "- 0 - 2 3" "and know their parents"
 run "$HEDDLE" merge e1.json e2.json
 like "$out" "5 runs" "as text"
+run "$HEDDLE" merge e1.json e2.json --baseline e1.json
+is "$status" 2 "a baseline for explorations"
+like "$err" "'heddle diff OLD NEW' compares explorations" "and what compares them"
 
 # What is known or suppressed counts as little in a divided or kept run as in one piece.
 printf '#! heddle 1\nT1|w(x)|a.c:1\nT2|w(x)|b.c:1\nT1|w(y)|c.c:1\nT2|w(y)|d.c:1\n' >both.txt

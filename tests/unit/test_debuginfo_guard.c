@@ -118,6 +118,23 @@ START_TEST(damaged_range_lists)
 }
 END_TEST
 
+/* The reader cannot hand over what it has read: the reason is said. */
+START_TEST(reader_without_room)
+{
+	char *path = program();
+	struct rlimit small = { 1000, 1000 };
+	struct error error = { .what = "" };
+
+	signal(SIGXFSZ, SIG_IGN);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+	ck_assert(debuginfo_open(path, NULL, &error) == NULL);
+	ck_assert_msg(strstr(error.what, "could not write what it had read: File too large"),
+	              "%s", error.what);
+	ck_assert(*error.remedy);
+	g_free(path);
+}
+END_TEST
+
 /* The reader dies (here: of a limit on files' sizes), with the DWARF and without. */
 START_TEST(reader_that_dies)
 {
@@ -155,6 +172,7 @@ int main(void)
 	g_setenv("XDG_CACHE_HOME", "/dev/null", TRUE); /* each is read */
 	tcase_add_test(c, damaged_range_lists);
 	tcase_add_test(c, reader_that_dies);
+	tcase_add_test(c, reader_without_room);
 	tcase_add_test(c, no_module);
 	suite_add_tcase(s, c);
 	int status = suite_run(s);

@@ -213,7 +213,7 @@ enum output_format argument_format(const struct arguments *a, bool sarif)
 /* -- traces ------------------------------------------------------------------------- */
 
 /* Is the operand a program or its source instead of a trace, a mistake of beginners? */
-static bool is_no_trace(const char *path, struct error *error)
+static bool is_no_trace(const struct arguments *a, const char *path, struct error *error)
 {
 	static const char *const sources[] = { ".c", ".cc", ".cpp", ".cxx", ".C", ".h" };
 	char first[4] = "";
@@ -225,6 +225,11 @@ static bool is_no_trace(const char *path, struct error *error)
 	               memcmp(first, "\177ELF", sizeof first) == 0;
 	if (fd >= 0)
 		close(fd);
+	if (program && a->command->takes_program) {
+		g_autofree char *remedy =
+		        g_strdup_printf("'heddle %s -- %s' runs it", a->command->name, path);
+		return !error_set(error, name, remedy, "is a program, not a trace of it");
+	}
 	if (program)
 		return !error_set(error, name, "'heddle record -- PROGRAM' makes the trace",
 		                  "is a program, not a trace of it");
@@ -237,33 +242,32 @@ static bool is_no_trace(const char *path, struct error *error)
 	return false;
 }
 
-struct trace *open_trace(const struct arguments *a, const char *path)
+struct trace *read_trace(const struct arguments *a, const char *path, struct error *e)
 {
-	struct error e;
-	if (is_no_trace(path, &e)) {
-		say_error(&e);
-		return NULL;
-	}
 	struct trace_options options = { .lenient = argument_flag(a, "lenient") };
-	/* The log of a killed `heddle record` is imported. */
-	struct trace *t = record_is_log(path)
-	                          ? record_import(path, path, NULL, progress_on_stderr(), &e)
-	                          : trace_open(path, &options, progress_on_stderr(), &e);
-	progress_done();
-	if (t == NULL) {
-		say_error(&e);
+	struct trace *t = NULL;
+	if (is_no_trace(a, path, e))
 		return NULL;
-	}
+	/* The log of a killed `heddle record` is imported. */
+	t = record_is_log(path) ? record_import(path, path, NULL, progress_on_stderr(), e)
+	                        : trace_open(path, &options, progress_on_stderr(), e);
+	progress_done();
 	g_autofree char *who = g_strdup_printf("'heddle %s'", a->command->name);
-	if (!a->command->reads_weak && !trace_weak_allows(t, who, &e)) {
-		say_error(&e);
+	if (t != NULL && !a->command->reads_weak && !trace_weak_allows(t, who, e)) {
 		trace_close(t);
 		t = NULL;
 	}
-	if (t == NULL)
-		return NULL;
-	for (guint i = 0; !quiet && t->warnings && i < t->warnings->len; i++)
+	for (guint i = 0; t != NULL && !quiet && t->warnings && i < t->warnings->len; i++)
 		say(trace_name(t), t->warnings->pdata[i], "");
+	return t;
+}
+
+struct trace *open_trace(const struct arguments *a, const char *path)
+{
+	struct error e;
+	struct trace *t = read_trace(a, path, &e);
+	if (t == NULL)
+		say_error(&e);
 	return t;
 }
 

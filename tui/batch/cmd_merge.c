@@ -225,7 +225,8 @@ static int print_merged(const struct arguments *a, const struct report_file *r)
 	if (baseline == NULL)
 		return print_as_asked(a, r, NULL);
 	if (report_file_is_exploration(r))
-		return usage_error(a, "--baseline: expected findings, found an exploration");
+		return usage_error(a, "--baseline: expected findings, found an exploration: "
+		                      "'heddle diff OLD NEW' compares explorations");
 	struct report_file *old = report_file_open(baseline, &error);
 	const struct changes_sides sides = { .old = old, .new = r };
 	struct changes *c =

@@ -108,8 +108,10 @@ void progress_done(void);
  * interrupted command can report its results so far. */
 const volatile int *catch_interruption(void);
 
-/* Open the trace named by an operand, obeying --lenient; prints warnings. On failure prints the
- * error and returns NULL. */
+/* Open the trace named by an operand, obeying --lenient; prints warnings. NULL: `error` is
+ * set. */
+struct trace *read_trace(const struct arguments *a, const char *path, struct error *error);
+/* The same; on failure prints the error. */
 struct trace *open_trace(const struct arguments *a, const char *path);
 
 int command_main(int argc, char **argv);

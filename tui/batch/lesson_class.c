@@ -3,6 +3,7 @@
  */
 #include "tui/batch/lesson_class.h"
 
+#include "engine/base/input.h"
 #include "tui/drawing/columns.h"
 
 #include <jansson.h>
@@ -23,8 +24,7 @@ static char *student_of(const char *path)
 /* The list of lessons in a student's file; NULL and `error`: the file has none. */
 static json_t *read_lessons(const char *path, struct error *error)
 {
-	json_error_t fault;
-	json_auto_t *root = json_load_file(path, 0, &fault);
+	json_auto_t *root = input_json(path, "file", error);
 	json_t *lessons = json_object_get(root, "lessons"), *item;
 	bool good = json_is_array(lessons);
 	size_t i;
@@ -32,11 +32,10 @@ static json_t *read_lessons(const char *path, struct error *error)
 	        json_is_string(json_object_get(item, "name"));
 	if (good)
 		json_incref(lessons);
-	else
+	else if (root != NULL)
 		error_set(error, path,
 		          "a student makes it with heddle lesson --format json > NAME.json",
-		          "is no progress in lessons%s%s", root ? "" : ": ",
-		          root ? "" : fault.text);
+		          "is no progress in lessons");
 	return good ? lessons : NULL;
 }
 

@@ -209,6 +209,7 @@ bool read_source(struct session *s, const json_t *args, json_t *body, GString *w
 	if (!path)
 		return false;
 	if (!g_hash_table_contains(s->files, path) ||
+	    !g_file_test(path, G_FILE_TEST_IS_REGULAR) ||
 	    !g_file_get_contents(path, &text, &length, NULL)) {
 		g_string_printf(why, "%s: no frame that was shown is of this file", path);
 		return false;

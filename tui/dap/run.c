@@ -214,7 +214,7 @@ static void take_stop(struct session *s, const json_t *record)
 	if (s->interrupted && sigint && !s->paused)
 		return; /* set breakpoints, and continue */
 	s->interrupted = false;
-	GString *why = g_string_new(NULL);
+	g_autoptr(GString) why = g_string_new(NULL);
 	json_decref(target_command(&s->target, "-gdb-set scheduler-locking off", why));
 	drop_objects(s);
 	renew_threads(s);

@@ -3,6 +3,7 @@
  */
 #include "tui/explorer/return_point.h"
 
+#include "engine/base/input.h"
 #include "engine/trace/own_code.h"
 #include "tui/explorer/schedule.h"
 #include "tui/explorer/tree.h"
@@ -121,7 +122,7 @@ static struct trace *trace_of(const char *file, const json_t *error)
 /* `run`: the trace is this run of the exploration; NONE: it may begin as one. */
 static struct return_point *find_in(const struct trace *t, const char *file, uint32_t run)
 {
-	json_auto_t *root = json_load_file(file, 0, NULL);
+	json_auto_t *root = input_json(file, "tree", NULL);
 	const json_t *errors = json_object_get(root, "errors");
 	struct return_point *p = NULL;
 

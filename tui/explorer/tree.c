@@ -3,6 +3,8 @@
  */
 #include "tui/explorer/tree.h"
 
+#include "engine/base/input.h"
+
 #include <jansson.h>
 #include <string.h>
 
@@ -268,15 +270,9 @@ static void read_points(struct tree *tree, const json_t *errors)
 
 struct tree *tree_open(const char *path, struct error *error)
 {
-	json_error_t fault;
-	json_auto_t *root = json_load_file(path, 0, &fault);
-	if (root == NULL) {
-		error_set(error,
-		          place_line(path, fault.line > 0 ? (uint64_t)fault.line : 0).text,
-		          "make it with heddle explore -o FILE", "cannot read the tree: %s",
-		          fault.text);
+	json_auto_t *root = input_json(path, "tree", error);
+	if (root == NULL)
 		return NULL;
-	}
 	struct tree *tree = g_new0(struct tree, 1);
 	tree->path = g_strdup(path);
 	tree->program = text_of(root, "program");

@@ -38,6 +38,7 @@ static void run_clear(void *data)
 
 	g_free(r->trace);
 	g_free(r->digest);
+	g_ptr_array_unref(r->warnings);
 	if (r->outcome)
 		outcome_release(r->outcome);
 	g_free(r->outcome);
@@ -264,7 +265,9 @@ static bool parse(const struct arguments *a, struct checkup *c)
 
 bool checkup_open(struct checkup *c, const struct arguments *a)
 {
-	*c = (struct checkup){ .argv = a->rest, .specs = argument_values(a, "spec") };
+	*c = (struct checkup){ .arguments = a,
+		               .argv = a->rest,
+		               .specs = argument_values(a, "spec") };
 	checkup_init(c);
 	if (!parse(a, c))
 		return false;

@@ -46,6 +46,7 @@ struct checkup_run {
 	bool recorded;           /* made by its strategy alone, so that it can be recorded
 	                          * again */
 	char *digest;            /* owned: digest of events and ending */
+	GPtrArray *warnings;     /* char *, owned: of its trace */
 	struct outcome *outcome; /* owned, or NULL */
 	struct checked *tried;   /* the finding whose orders were run, or NULL; borrowed */
 };
@@ -91,6 +92,7 @@ struct mined_trials {
 
 struct checkup {
 	/* -- options; borrowed */
+	const struct arguments *arguments;
 	char **argv;          /* NULL: traces were given */
 	GPtrArray *specs;     /* char * */
 	GPtrArray *binds;     /* owned: specifications with bind lines, used for recording */

@@ -46,6 +46,28 @@ void checkup_gap(struct checkup *c, const char *format, ...)
 
 enum { KEPT_EVENTS = 1000000 }; /* bound on an additional run whose trace is kept */
 
+static void add_name(GChecksum *sum, const struct trace *t, uint32_t name)
+{
+	const char *text = trace_string(t, name);
+
+	g_checksum_update(sum, (const guchar *)text, (gssize)strlen(text) + 1);
+}
+
+/* Events name threads, variables, locks and places by number: what these numbers mean in two
+ * traces of the command line differs. */
+static void add_names(GChecksum *sum, const struct trace *t)
+{
+	for (uint64_t i = 0; i < t->threads_count; i++)
+		add_name(sum, t, t->threads[i].name);
+	for (uint64_t i = 0; i < t->variables_count; i++)
+		if (!(t->variables[i].spelling & NAME_BY_RULE))
+			add_name(sum, t, t->variables[i].spelling);
+	for (uint64_t i = 0; i < t->objects_count; i++)
+		add_name(sum, t, t->objects[i].name);
+	for (uint64_t i = 0; i < t->locations_count; i++)
+		add_name(sum, t, t->locations[i].name);
+}
+
 static char *digest_of(const struct trace *t)
 {
 	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
@@ -55,6 +77,7 @@ static char *digest_of(const struct trace *t)
 	g_checksum_update(sum, (const guchar *)t->events,
 	                  (gssize)(t->events_count * sizeof(*t->events)));
 	g_checksum_update(sum, (const guchar *)numbers, sizeof(numbers));
+	add_names(sum, t);
 	return g_strdup(g_checksum_get_string(sum));
 }
 
@@ -68,8 +91,11 @@ uint32_t checkup_add_run(struct checkup *c, const struct trace *t, const char *s
 		                   .events = t->events_count,
 		                   .same_as = NONE,
 		                   .digest = digest_of(t),
+		                   .warnings = g_ptr_array_new_with_free_func(g_free),
 		                   .outcome = outcome };
 	gpointer known = g_hash_table_lookup(c->digests, run.digest);
+	for (guint i = 0; t->warnings != NULL && i < t->warnings->len; i++)
+		g_ptr_array_add(run.warnings, g_strdup(t->warnings->pdata[i]));
 
 	if (known != NULL)
 		run.same_as = GPOINTER_TO_UINT(known) - 1;

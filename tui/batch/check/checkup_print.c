@@ -101,6 +101,7 @@ static json_t *runs_json(const struct checkup *c)
 
 		if (r->same_as != NONE)
 			json_object_set_new(j, "same-as", json_integer(r->same_as));
+		json_set_sentences(j, "warnings", r->warnings);
 		json_array_append_new(list, j);
 	}
 	return list;

@@ -813,7 +813,7 @@ bool checkup_traces(struct checkup *c, const GPtrArray *paths)
 {
 	guint ours = (paths->len + c->shards - 1 - c->shard) / c->shards;
 	for (guint i = c->shard; i < paths->len && !checkup_over(c); i += c->shards) {
-		struct trace *t = open_run(c, paths->pdata[i]);
+		struct trace *t = read_trace(c->arguments, paths->pdata[i], &c->error);
 
 		if (t == NULL)
 			return !(c->failed = true);

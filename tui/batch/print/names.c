@@ -55,6 +55,16 @@ void json_set_word(json_t *j, const char *key, const char *word)
 		json_object_set_new(j, key, json_string(word));
 }
 
+void json_set_sentences(json_t *object, const char *key, const GPtrArray *sentences)
+{
+	json_t *array = sentences && sentences->len ? json_array() : NULL;
+
+	for (guint i = 0; array && i < sentences->len; i++)
+		json_array_append_new(array, json_text(sentences->pdata[i]));
+	if (array)
+		json_object_set_new(object, key, array);
+}
+
 const char *json_word(const json_t *object, const char *key)
 {
 	const char *word = json_string_value(json_object_get(object, key));

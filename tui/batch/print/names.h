@@ -21,6 +21,8 @@ const char *printable_thread(const struct trace *t, uint32_t event);
 json_t *json_text(const char *text);
 /* Nothing for NULL. */
 void json_set_word(json_t *object, const char *key, const char *word);
+/* An array of them (char *); nothing for NULL or none. */
+void json_set_sentences(json_t *object, const char *key, const GPtrArray *sentences);
 /* A string member, or "". */
 const char *json_word(const json_t *object, const char *key);
 /* The last component of a path. */

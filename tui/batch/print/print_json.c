@@ -54,16 +54,6 @@ static void write_open(json_t *object, FILE *out)
 }
 
 /* Sets no member when the list is empty. */
-static void set_sentences(json_t *j, const char *key, const GPtrArray *sentences)
-{
-	json_t *array = sentences && sentences->len ? json_array() : NULL;
-
-	for (guint i = 0; array && i < sentences->len; i++)
-		json_array_append_new(array, json_text(sentences->pdata[i]));
-	if (array)
-		json_object_set_new(j, key, array);
-}
-
 static json_t *json_head(const struct report *r, const struct print_options *o)
 {
 	json_t *j =
@@ -90,8 +80,8 @@ static json_t *json_head(const struct report *r, const struct print_options *o)
 	json_object_set_new(j, "candidates", json_integer((json_int_t)r->candidates));
 	if (r->budget_spent)
 		json_object_set_new(j, "budget-spent", json_true());
-	set_sentences(j, "notes", r->notes);
-	set_sentences(j, "warnings", r->trace->warnings);
+	json_set_sentences(j, "notes", r->notes);
+	json_set_sentences(j, "warnings", r->trace->warnings);
 	return j;
 }
 
