@@ -30,6 +30,7 @@ struct thread_signals {
 	bool interrupted;   /* a handler has run since this was last cleared, */
 	bool must_end;      /* and one that ends calls which other handlers let continue (no
 	                     * SA_RESTART) */
+	int raised;         /* the signal that the thread is sending itself; 0: none */
 	bool reminded;
 	int reminder; /* the kernel's id of the timer, while `reminded` */
 };

@@ -33,33 +33,42 @@ uint64_t signal_message(int number)
 	return __atomic_exchange_n(&pending[number], 0, __ATOMIC_ACQ_REL);
 }
 
-/* Calls that send a signal; `here`: to a thread of the process. */
-#define SENDS(name, parameters, call, number, here) \
+/* Calls that send a signal; `here`: to a thread of the process; `own`: to the calling one,
+ * whose handler, where the signal is not blocked, runs within the call. */
+#define SENDS(name, parameters, call, number, here, own) \
 	INTERPOSED(name); \
 	int interposed_##name parameters \
 	{ \
+		struct thread *t_ = me; \
+		int raised = t_->signals.raised; \
 		unsigned before = signals_arrived(); \
-		bool here_ = here; \
+		bool here_ = here, own_ = own; \
 		if (here_) \
 			sending(number, CALLER()); \
-		if (here_ && strcmp(#name, "raise") != 0) \
+		if (here_ && !own_) \
 			order_matters("a signal to another thread, or to the process"); \
+		if (own_ && t_ != &nobody) \
+			t_->signals.raised = number; \
 		int result = REAL(name) call; \
 		int error = errno; \
+		if (own_ && t_ != &nobody) \
+			t_->signals.raised = raised; \
 		if (here_ && result == 0) \
 			signal_settle(number, before); \
 		errno = error; \
 		return result; \
 	}
-SENDS(pthread_kill, (pthread_t t, int number), (t, number), number, true)
+SENDS(pthread_kill, (pthread_t t, int number), (t, number), number, true,
+      pthread_equal(t, pthread_self()))
 SENDS(pthread_sigqueue, (pthread_t t, int number, const union sigval v), (t, number, v), number,
-      true)
-SENDS(kill, (pid_t pid, int number), (pid, number), number, pid == getpid() || pid == 0)
-SENDS(killpg, (pid_t group, int number), (group, number), number, group == getpgrp())
+      true, pthread_equal(t, pthread_self()))
+SENDS(kill, (pid_t pid, int number), (pid, number), number, pid == getpid() || pid == 0, false)
+SENDS(killpg, (pid_t group, int number), (group, number), number, group == getpgrp(), false)
 SENDS(sigqueue, (pid_t pid, int number, const union sigval v), (pid, number, v), number,
-      pid == getpid())
-SENDS(tgkill, (pid_t pid, pid_t tid, int number), (pid, tid, number), number, pid == getpid())
-SENDS(raise, (int number), (number), number, true)
+      pid == getpid(), false)
+SENDS(tgkill, (pid_t pid, pid_t tid, int number), (pid, tid, number), number, pid == getpid(),
+      tid == gettid())
+SENDS(raise, (int number), (number), number, true, true)
 int interposed_gsignal(int number)
 {
 	return raise(number);
