@@ -1,6 +1,7 @@
 /*
- * signals.c - signals that one thread sends and another waits for (sigwait and its kind):
- * messages, so that events after the wait are ordered after the sending.
+ * signals.c - signals that one thread sends and another waits for (sigwait and its kind), or
+ * reads from a signalfd (descriptors.c): messages, so that events after the wait are ordered
+ * after the sending.
  *
  * Signals of a kind merge while they are pending: the first of them is the message.  Those that
  * a handler takes are messages to it (handlers.c).  Those from outside order nothing, are
@@ -105,6 +106,18 @@ static void kept(struct thread *t, int number)
 		input_keep(t, LOG_INPUT_sigwait, -1, number, NULL, 0, 0);
 }
 
+void signal_received(int number, uintptr_t pc)
+{
+	struct thread *t = recording();
+	if (!t || number < 1 || number > 64)
+		return;
+	uint64_t message = signal_message(number);
+	if (message == 0)
+		return;
+	plan_point(t);
+	log_event(t, LOG_RCV, 0, pc, message, 0, 1);
+}
+
 /* The scheduler steps aside; then the signal's message is received. */
 #define WAITING(name, parameters, call, came, n_, info_) \
 	INTERPOSED(name); \
@@ -125,22 +138,10 @@ static void kept(struct thread *t, int number)
 		sched_rejoin(t); \
 		frame_leave(t); \
 		kept(t, number); \
-		received(number, CALLER()); \
+		signal_received(number, CALLER()); \
 		errno = error; \
 		return result; \
 	}
-
-static void received(int number, uintptr_t pc)
-{
-	struct thread *t = recording();
-	if (!t || number < 1 || number > 64)
-		return;
-	uint64_t message = signal_message(number);
-	if (message == 0)
-		return;
-	plan_point(t);
-	log_event(t, LOG_RCV, 0, pc, message, 0, 1);
-}
 
 WAITING(sigwait, (const sigset_t *restrict s, int *restrict n), (s, n), result == 0 ? *n : 0, n,
         NULL)
