@@ -54,6 +54,11 @@ uint64_t debuginfo_atomic_instruction(const struct debuginfo *d);
  * for comparisons with constants that have one outcome for both? False when that is not
  * certain. */
 bool debuginfo_result_unseen(const char *path, uint64_t address, const int32_t results[2]);
+/* Which of the stores that follow these calls of a hook (x86-64, addresses of the file's that
+ * the calls return to) read the memory that they write? Those of gcc's bit-fields do, of the
+ * bits beside, and no hook tells. Sets `reads[i]`; false where the code is not known. */
+void debuginfo_stores_that_read(const char *path, const uint64_t *addresses, size_t count,
+                                bool *reads);
 /* Hex; "" when absent. */
 const char *debuginfo_build_id(const struct debuginfo *d);
 /* The first error in the DWARF; NULL: none. */

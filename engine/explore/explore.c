@@ -7,6 +7,7 @@
 #include "engine/explore/checkpoint.h"
 #include "engine/explore/estimate.h"
 #include "engine/explore/graphs/graphs.h"
+#include "engine/explore/runs/hidden_reads.h"
 
 #include "engine/base/file.h"
 #include "engine/base/numbers.h"
@@ -419,6 +420,7 @@ void exploration_begin(struct exploration *x, const struct explore_options *opti
 		.races = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.finals_seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.gaps = g_hash_table_new(g_str_hash, g_str_equal),
+		.hidden_reads = hidden_reads_new(),
 		.plain = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.ordered = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.origin.errors = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
@@ -457,6 +459,7 @@ void exploration_end(struct exploration *x)
 	g_hash_table_unref(x->races);
 	g_hash_table_unref(x->finals_seen);
 	g_hash_table_unref(x->gaps);
+	g_clear_pointer(&x->hidden_reads, g_hash_table_unref);
 }
 
 /* Open the state to resume from, if any, and run in its environment. */

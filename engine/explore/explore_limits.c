@@ -3,6 +3,7 @@
  * once.
  */
 #include "engine/explore/explore_private.h"
+#include "engine/explore/runs/hidden_reads.h"
 #include "engine/trace/ending.h"
 #include "engine/trace/once.h"
 
@@ -54,6 +55,22 @@ static void note_missing(struct exploration *x, const struct plan_run *run)
 	}
 }
 
+/* Reads that are no events: a store that makes of the bits beside what another thread wrote. */
+static void note_hidden_reads(struct exploration *x)
+{
+	const char *place =
+	        x->hidden_reads ? hidden_read_find(x->hidden_reads, x->trace) : NULL;
+	if (place == NULL)
+		return;
+	g_autofree char *text = g_strdup_printf(
+	        "%s: the store of a bit-field reads the bits beside it, which gcc tells no hook: "
+	        "orders in which it finds others there are not looked for (clang tells them: "
+	        "CC=clang heddle cc)",
+	        place);
+	explore_gap(x, text);
+	g_clear_pointer(&x->hidden_reads, g_hash_table_unref);
+}
+
 /* A once-function left by an exception, so that others run it again. */
 static bool has_failed_once(const struct trace *t)
 {
@@ -85,6 +102,7 @@ static void note_spurious(struct exploration *x)
 void explore_note_limits(struct exploration *x, const struct plan_run *run)
 {
 	note_missing(x, run);
+	note_hidden_reads(x);
 	note_spurious(x);
 	if (has_failed_once(x->trace))
 		explore_gap(x, "a once-function was left by an exception: not every order in "

@@ -118,11 +118,12 @@ struct exploration {
 		const struct trace *trace;
 		uint32_t run;
 		bool any;
-	} suspects;       /* may any variable race in the last run examined? */
-	bool beyond;      /* a schedule needs more preemptions than the bound permits */
-	bool races_left;  /* in some run these were not all searched */
-	GHashTable *gaps; /* char *, also in report->gaps: a set */
-	char *output;     /* file for the program's output, see file.h; owned */
+	} suspects;               /* may any variable race in the last run examined? */
+	bool beyond;              /* a schedule needs more preemptions than the bound permits */
+	bool races_left;          /* in some run these were not all searched */
+	GHashTable *gaps;         /* char *, also in report->gaps: a set */
+	GHashTable *hidden_reads; /* hidden_reads_new; NULL: one is a gap */
+	char *output;             /* file for the program's output, see file.h; owned */
 	int output_file;
 	gint64 deadline; /* 0: none */
 	bool cancelled, interrupted;

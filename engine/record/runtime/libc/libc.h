@@ -43,6 +43,9 @@ uint64_t deadline_of(clockid_t clock, const struct timespec *at);
 /* Note an operation whose result may depend on an order that exploration does not vary;
  * `operation` is a constant.  No note while the program has had one thread only. */
 void order_matters(const char *operation);
+/* The same for an operation with an effect that comes later, when there may be threads: a
+ * timer. */
+void order_matters_later(const char *operation);
 #define ROBUST_LEFT "a thread's end with a robust mutex in its hands"
 /* The same for the contents of a descriptor's file; `at_offset`: at a place that the call
  * gives. */

@@ -15,12 +15,18 @@
 
 void order_matters(const char *operation)
 {
+	if (rt.thread_count >= 2)
+		order_matters_later(operation);
+}
+
+void order_matters_later(const char *operation)
+{
 	enum { MOST = 64 };
 	static const char *known[MOST];
 	static unsigned count;
 	const struct thread *t = me;
 	unsigned i = 0;
-	if (!(rt.config.flags & LOG_EXPLORE) || rt.thread_count < 2 || !rt.on || t->gate)
+	if (!(rt.config.flags & LOG_EXPLORE) || !rt.on || t->gate)
 		return;
 	while (i < count && strcmp(known[i], operation) != 0)
 		i++;

@@ -11,7 +11,7 @@ void timer_signal(int number, bool armed, uintptr_t pc)
 	struct thread *t = recording();
 	rt.timers |= armed;
 	if (armed)
-		order_matters("a timer's signal");
+		order_matters_later("a timer's signal");
 	if (!t || !armed || number < 1 || number >= SIGNALS || !signal_has_handler(number))
 		return;
 	sched_point(t);

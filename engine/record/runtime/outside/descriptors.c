@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/sendfile.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -208,11 +209,22 @@ static void arrived(struct thread *t, int fd, int64_t bytes, size_t room, int wa
 		} \
 	} while (0)
 
+/* A signalfd has brought these. */
+static void signals_read(const struct signalfd_siginfo *signals, ssize_t bytes, uintptr_t pc)
+{
+	int error = errno;
+	for (; bytes >= (ssize_t)sizeof(*signals); bytes -= sizeof(*signals))
+		signal_received((int)(signals++)->ssi_signo, pc);
+	errno = error;
+}
+
 ssize_t descriptor_read(struct thread *t, int fd, void *p, size_t size, uintptr_t pc)
 {
 	struct iovec v = { p, size };
 	ssize_t n;
 	READ_OR_GIVEN(n, t, read, fd, &v, 1, fd, LOG_CALL_read, pc, REAL(read)(fd, p, size));
+	if (outside_has_signals(fd))
+		signals_read(p, n, pc);
 	return n;
 }
 

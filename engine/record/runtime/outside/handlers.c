@@ -18,8 +18,9 @@
  * (tests/e2e/record_abi.t).
  *
  * In free mode handlers run at once, recorded unless they interrupt the runtime.
- * Exploration does not record them (their place among the events is not the schedule's).
- * On replay each runs where it ran in the recording: inputs.c says when.
+ * Exploration records those of a signal that a thread sends itself, which run within the call.
+ * Others it does not record, as their place among the events is not the schedule's, and says
+ * so. On replay each runs where it ran in the recording: inputs.c says when.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -112,23 +113,24 @@ static void run_recorded(struct thread *t, struct arrival *a, void *context)
 	uintptr_t at = !ours || t->depth == 0 || t->depth > MAX_FRAMES
 	                       ? a->at
 	                       : t->frames[t->depth - 1].call; /* the call in which it waits */
-	bool hidden = rt.config.flags & LOG_EXPLORE;
+	bool hidden = rt.config.flags & LOG_EXPLORE && t->signals.raised != a->number;
 	uint32_t outer = t->depth;
 	bool woken = t->sync.woken;
 	uintptr_t pc = t->sched.pc;
 	log_value(t);
 	input_keep_signal(t, a->number, from_within(&a->info));
-	if (hidden)
+	if (hidden) {
+		order_matters("a signal's handler");
 		t->gate |= GATE_INSIDE;
-	else
+	} else {
 		frame_enter(t, LOG_CALL_signal, at, false);
-	if (!hidden)
 		signal_log_message(
 		        t, LOG_RCV,
 		        a->message                        ? a->message
 		        : from_timer(a->number, &a->info) ? signal_timer_message[a->number]
 		                                          : 0,
 		        (uintptr_t)a->action.sa_handler + 1); /* replay finds it there */
+	}
 	call_handler(a, context);
 	if (hidden) {
 		t->gate &= ~GATE_INSIDE;

@@ -27,6 +27,7 @@ enum { DESCRIPTORS = 1 << 16 }; /* those above are taken for the process's own *
 
 static struct descriptor {
 	uint8_t origin;         /* enum origin */
+	bool signals;           /* a signalfd */
 	int32_t recorded;       /* replay: its number in the recording + 1, if different */
 	uint16_t reads, writes; /* channels of the process, channels.c */
 	uint32_t members;       /* for an epoll instance: number of members from outside */
@@ -396,6 +397,20 @@ void outside_copied(int from, int to)
 		return;
 	outside_fresh(to, d->origin);
 	outside_leads(to, d->reads, d->writes);
+	entry(to)->signals = d->signals;
+}
+
+void outside_brings_signals(int fd)
+{
+	struct descriptor *d = entry(fd);
+	if (d)
+		d->signals = true;
+}
+
+bool outside_has_signals(int fd)
+{
+	const struct descriptor *d = entry(fd);
+	return d && d->signals;
 }
 
 void outside_leads(int fd, unsigned reads, unsigned writes)

@@ -30,6 +30,7 @@ struct thread_signals {
 	bool interrupted;   /* a handler has run since this was last cleared, */
 	bool must_end;      /* and one that ends calls which other handlers let continue (no
 	                     * SA_RESTART) */
+	int raised;         /* the signal that the thread is sending itself; 0: none */
 	bool reminded;
 	int reminder; /* the kernel's id of the timer, while `reminded` */
 };
@@ -107,6 +108,9 @@ bool outside_both_ends(int fd); /* does the process have both ends of the pipe? 
 unsigned outside_reads(int fd);
 unsigned outside_writes(int fd);
 void outside_leads(int fd, unsigned reads, unsigned writes);
+/* A signalfd: what is read from it are signals. */
+void outside_brings_signals(int fd);
+bool outside_has_signals(int fd);
 /* A socket has turned out to be one end of a connection of the process to itself. Replay: the
  * descriptor is then another file than the one in epoll instances, which are updated. */
 void outside_link(int fd, unsigned reads, unsigned writes);
@@ -292,5 +296,7 @@ bool handler_syscall(struct thread *t, long number, const long a[6], long *resul
 
 /* ---- signals.c ---- */
 uint64_t signal_message(int number); /* message of its sender, returned once; or 0 */
+/* The thread has received the signal, at a place of the program: after its sending. */
+void signal_received(int number, uintptr_t pc);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * signals.c - signals that one thread sends and another waits for (sigwait and its kind):
- * messages, so that events after the wait are ordered after the sending.
+ * signals.c - signals that one thread sends and another waits for (sigwait and its kind), or
+ * reads from a signalfd (descriptors.c): messages, so that events after the wait are ordered
+ * after the sending.
  *
  * Signals of a kind merge while they are pending: the first of them is the message.  Those that
  * a handler takes are messages to it (handlers.c).  Those from outside order nothing, are
@@ -33,33 +34,42 @@ uint64_t signal_message(int number)
 	return __atomic_exchange_n(&pending[number], 0, __ATOMIC_ACQ_REL);
 }
 
-/* Calls that send a signal; `here`: to a thread of the process. */
-#define SENDS(name, parameters, call, number, here) \
+/* Calls that send a signal; `here`: to a thread of the process; `own`: to the calling one,
+ * whose handler, where the signal is not blocked, runs within the call. */
+#define SENDS(name, parameters, call, number, here, own) \
 	INTERPOSED(name); \
 	int interposed_##name parameters \
 	{ \
+		struct thread *t_ = me; \
+		int raised = t_->signals.raised; \
 		unsigned before = signals_arrived(); \
-		bool here_ = here; \
+		bool here_ = here, own_ = own; \
 		if (here_) \
 			sending(number, CALLER()); \
-		if (here_ && strcmp(#name, "raise") != 0) \
+		if (here_ && !own_) \
 			order_matters("a signal to another thread, or to the process"); \
+		if (own_ && t_ != &nobody) \
+			t_->signals.raised = number; \
 		int result = REAL(name) call; \
 		int error = errno; \
+		if (own_ && t_ != &nobody) \
+			t_->signals.raised = raised; \
 		if (here_ && result == 0) \
 			signal_settle(number, before); \
 		errno = error; \
 		return result; \
 	}
-SENDS(pthread_kill, (pthread_t t, int number), (t, number), number, true)
+SENDS(pthread_kill, (pthread_t t, int number), (t, number), number, true,
+      pthread_equal(t, pthread_self()))
 SENDS(pthread_sigqueue, (pthread_t t, int number, const union sigval v), (t, number, v), number,
-      true)
-SENDS(kill, (pid_t pid, int number), (pid, number), number, pid == getpid() || pid == 0)
-SENDS(killpg, (pid_t group, int number), (group, number), number, group == getpgrp())
+      true, pthread_equal(t, pthread_self()))
+SENDS(kill, (pid_t pid, int number), (pid, number), number, pid == getpid() || pid == 0, false)
+SENDS(killpg, (pid_t group, int number), (group, number), number, group == getpgrp(), false)
 SENDS(sigqueue, (pid_t pid, int number, const union sigval v), (pid, number, v), number,
-      pid == getpid())
-SENDS(tgkill, (pid_t pid, pid_t tid, int number), (pid, tid, number), number, pid == getpid())
-SENDS(raise, (int number), (number), number, true)
+      pid == getpid(), false)
+SENDS(tgkill, (pid_t pid, pid_t tid, int number), (pid, tid, number), number, pid == getpid(),
+      tid == gettid())
+SENDS(raise, (int number), (number), number, true, true)
 int interposed_gsignal(int number)
 {
 	return raise(number);
@@ -96,6 +106,18 @@ static void kept(struct thread *t, int number)
 		input_keep(t, LOG_INPUT_sigwait, -1, number, NULL, 0, 0);
 }
 
+void signal_received(int number, uintptr_t pc)
+{
+	struct thread *t = recording();
+	if (!t || number < 1 || number > 64)
+		return;
+	uint64_t message = signal_message(number);
+	if (message == 0)
+		return;
+	plan_point(t);
+	log_event(t, LOG_RCV, 0, pc, message, 0, 1);
+}
+
 /* The scheduler steps aside; then the signal's message is received. */
 #define WAITING(name, parameters, call, came, n_, info_) \
 	INTERPOSED(name); \
@@ -116,22 +138,10 @@ static void kept(struct thread *t, int number)
 		sched_rejoin(t); \
 		frame_leave(t); \
 		kept(t, number); \
-		received(number, CALLER()); \
+		signal_received(number, CALLER()); \
 		errno = error; \
 		return result; \
 	}
-
-static void received(int number, uintptr_t pc)
-{
-	struct thread *t = recording();
-	if (!t || number < 1 || number > 64)
-		return;
-	uint64_t message = signal_message(number);
-	if (message == 0)
-		return;
-	plan_point(t);
-	log_event(t, LOG_RCV, 0, pc, message, 0, 1);
-}
 
 WAITING(sigwait, (const sigset_t *restrict s, int *restrict n), (s, n), result == 0 ? *n : 0, n,
         NULL)

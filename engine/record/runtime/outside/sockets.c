@@ -201,8 +201,10 @@ int interposed_signalfd(int fd, const sigset_t *mask, int flags)
 {
 	struct thread *t = recording();
 	int made = REAL(signalfd)(fd, mask, flags);
-	return fd >= 0 ? made
-	               : outside_made(t, LOG_INPUT_signalfd, made, ORIGIN_OUTSIDE, CALLER());
+	if (fd < 0)
+		made = outside_made(t, LOG_INPUT_signalfd, made, ORIGIN_OUTSIDE, CALLER());
+	outside_brings_signals(made);
+	return made;
 }
 
 /* Does a read take all available bytes, and wait while it is empty? */

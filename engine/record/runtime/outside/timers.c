@@ -108,7 +108,7 @@ int interposed_timer_settime(timer_t id, int flags, const struct itimerspec *res
 	struct thread *t = recording();
 	struct alarm *a = t ? alarm_of(id) : NULL;
 	if (a) {
-		order_matters("a timer");
+		order_matters_later("a timer");
 		sched_point(t);
 		a->message = __atomic_add_fetch(&rt.messages, 1, __ATOMIC_RELAXED);
 		log_event(t, LOG_SND, 0, CALLER(), a->message, 0, 1);
