@@ -129,6 +129,10 @@ static int compile(struct arguments *a, const char *variable, const char *otherw
 		 * merged functions share a name. */
 		g_ptr_array_add(words, g_strdup("-fno-ipa-ra"));
 		g_ptr_array_add(words, g_strdup("-fno-ipa-icf"));
+		/* gcc would leave out reads whose values are not used, and writes that no
+		 * read of the same thread sees */
+		g_ptr_array_add(words, g_strdup("-fno-tree-dce"));
+		g_ptr_array_add(words, g_strdup("-fno-tree-dse"));
 		/* gcc warns so of fences; the recorder handles them */
 		g_ptr_array_add(words, g_strdup("-Wno-tsan"));
 	}
