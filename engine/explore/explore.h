@@ -108,6 +108,10 @@ enum explore_end explore_end_of(const char *word);
  * FINDING_KIND_COUNT: none. */
 enum finding_kind explore_finding_kind(enum explore_end end, const char *story);
 
+/* The kinds of error that each exploration looks for (options add theirs), and those that none
+ * does, so that a complete one without findings does not rule them out. End with NULL. */
+extern const char *const explore_sought[], *const explore_unsought[];
+
 /* One execution: a node of the tree. */
 struct explore_run {
 	uint32_t parent; /* the run it was derived from; NONE: the first */

@@ -15,6 +15,23 @@ static const struct {
 	        { "", FINDING_KIND_COUNT },
 };
 
+const char *const explore_sought[] = { "failed assertions",
+	                               "crashes",
+	                               "exit statuses",
+	                               "deadlocks",
+	                               "waits that never end",
+	                               "data races",
+	                               "uses after free or destruction",
+	                               "misuse of locks",
+	                               NULL };
+
+const char *const explore_unsought[] = { "reads of memory that nothing was written to",
+	                                 "uses of a block before its allocation",
+	                                 "uses of variables of functions that have returned",
+	                                 "arguments that library functions refuse",
+	                                 "accesses that the compiler left out",
+	                                 NULL };
+
 const char *explore_end_word(enum explore_end end)
 {
 	return ends[end].word;

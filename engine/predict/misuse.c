@@ -19,6 +19,7 @@ static const struct rule {
 	{ "destroy-waited", CAUSE_NONE, "destroys what another thread waits for" },
 	{ "use-destroyed", CAUSE_DESTRUCTION, "uses what was destroyed" },
 	{ "never-initialised", CAUSE_NONE, "uses what was never initialised" },
+	{ "init-twice", CAUSE_NONE, "initialises what is initialised already" },
 };
 static const struct rule other_rule = { "", CAUSE_NONE, "misuses it" };
 /* The recorder judges by the object's bytes. After the free of its block they may hold any

@@ -227,7 +227,8 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	TAG(TICKET, 0, 0)    /* pc: free mode, the next record's place in the order */ \
 	TAG(THREAD, 4, 0)    /* pc: thread; parent, low and high end of its stack, argument */ \
 	TAG(SEMAPHORE, 2, 0) /* or a barrier: address, count; flags: LOG_MADE */ \
-	TAG(INIT, 1, 0)      /* address: begin of a new object */ \
+	TAG(INIT, 1, 0)      /* address: begin of a new object; pc: of an initialisation \
+	                      * that is allowed only before others and after a destruction, or 0 */ \
 	TAG(MODULE, 0, 0)    /* load bias, low and high address; length; path NUL build-id */ \
 	TAG(NOTE, 0, 0)      /* length; key NUL value */ \
 	TAG(CLOCK, 2, 0)     /* flags: which clock; seconds, nanoseconds */ \
@@ -327,7 +328,8 @@ struct log_stopped {
 	M(DESTROY_LOCKED, "destroy-locked") \
 	M(DESTROY_WAITED, "destroy-waited") \
 	M(USE_DESTROYED, "use-destroyed") \
-	M(NEVER_INITIALISED, "never-initialised")
+	M(NEVER_INITIALISED, "never-initialised") \
+	M(INIT_TWICE, "init-twice") /* found on import */
 enum log_misuse {
 #define M(name, word) MISUSE_##name,
 	LOG_MISUSES(M)

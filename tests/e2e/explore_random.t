@@ -9,6 +9,7 @@ cd "$scratch" || exit 1
 
 ${CC:-cc} -O2 "$programs/random_oracle.c" -o oracle
 $HEDDLE cc -g -O1 "$programs/random_sync.c" -o sync -pthread
+$HEDDLE cc -g -O1 -DPLAIN_LOOKS "$programs/random_sync.c" -o plain -pthread
 first=${HEDDLE_SYNC_FIRST:-1}
 every=${HEDDLE_SYNC_EVERY:-1}
 seeds=" $(seq -s ' ' "$first" "$every" $((first + every * (${HEDDLE_SYNC_PROGRAMS:-30} - 1)))) "
@@ -21,11 +22,11 @@ seeds=" $(seq -s ' ' "$first" "$every" $((first + every * (${HEDDLE_SYNC_PROGRAM
 chosen=${HEDDLE_SYNC_FIRST:-}${HEDDLE_SYNC_PROGRAMS:-}
 [ -n "$chosen" ] || seeds="${seeds/ 16 / } 160 208 224 256 304 464 700012 1100234 3100085 21002103 107 135 267 435 36 44 308 60 92 796 5236 200292"
 
-compare() { # SEED MODE
+compare() { # SEED MODE [PROGRAM]
 	rm -f log
 	# looks under locks that are tried may have no end
 	budget=$((($1 % 16) ? 1200 : 20))
-	run timeout 1300 "$HEDDLE" explore --budget "$budget" --format json --seed $(($1 % 3)) $2 -- ./sync log "${arguments[@]}"
+	run timeout 1300 "$HEDDLE" explore --budget "$budget" --format json --seed $(($1 % 3)) $2 -- "./${3:-sync}" log "${arguments[@]}"
 	uses=$(json 'scalar grep { $_->{kind} eq "use-after-free" } @{$d->{errors}}')
 	compared=$(perl "$programs/random_compare.pl" expected log "$uses")
 	gaps=$(json '$d->{complete} ? "complete" : join "; ", @{$d->{gaps}}')
@@ -35,7 +36,7 @@ compare() { # SEED MODE
 		skip "random program $1" "not complete: $gaps"
 		return
 	fi
-	is "$gaps $compared" "complete " "random program $1${2:+, ${2##*[/ ]}}: ${arguments[*]}"
+	is "$gaps $compared" "complete " "random program $1${2:+, ${2##*[/ ]}}${3:+, volatile looks}: ${arguments[*]}"
 }
 
 for seed in $seeds; do
@@ -46,5 +47,6 @@ for seed in $seeds; do
 	for mode in "" "--spec $programs/random_sync.spec" "--spec $programs/random_sync.spec --results"; do
 		[[ -n $mode && "${arguments[*]}" != *[mGADK][01]* ]] || compare "$seed" "$mode"
 	done
+	[[ "${arguments[*]}" != *[LHX][0-9]* ]] || compare "$seed" "" plain
 done
 done_testing

@@ -35,6 +35,10 @@ broken spin-twice "locks what it has locked already" acq
 broken sem-destroyed "uses what was destroyed" destroy
 broken sem-garbage "uses what was never initialised"
 broken barrier-destroyed "uses what was destroyed" destroy
+for object in again sem-again barrier-again; do
+	broken $object "initialises what is initialised already"
+done
+broken again "initialises what is initialised already" misuse "--mode free"
 broken rw-garbage "uses what was never initialised"
 for object in cond sem barrier; do
 	broken $object-waited "destroys what another thread waits for"

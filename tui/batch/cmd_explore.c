@@ -191,6 +191,14 @@ static json_t *commuting_json(const struct explore_report *r)
 	                 (json_int_t)run->commuting_count, "first", pairs);
 }
 
+static json_t *words_json(const char *const *words)
+{
+	json_t *list = json_array();
+	for (; *words != NULL; words++)
+		json_array_append_new(list, json_string(*words));
+	return list;
+}
+
 /* The report without "runs", the largest part of a long one. */
 static json_t *summary_json(const struct explore_report *r, const struct explore_asked *asked)
 {
@@ -205,6 +213,8 @@ static json_t *summary_json(const struct explore_report *r, const struct explore
 	        "notes", texts_json(r->notes), "errors", errors_json(r), "races",
 	        races_json(r));
 	json_object_set_new(root, "threads", texts_json(r->threads));
+	json_object_set_new(root, "looked-for", words_json(explore_sought));
+	json_object_set_new(root, "not-looked-for", words_json(explore_unsought));
 	json_t *commuting = commuting_json(r);
 	if (commuting != NULL)
 		json_object_set_new(root, "commuting", commuting);

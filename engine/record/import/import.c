@@ -55,6 +55,9 @@ static GArray *find_chunks(struct import *im)
 		g_array_append_val(chunks, c);
 	}
 	g_array_sort(chunks, compare_chunks);
+	for (guint i = 1; i < chunks->len; i++)
+		im->lacks_chunks |= g_array_index(chunks, struct chunk, i).sequence >
+		                    g_array_index(chunks, struct chunk, i - 1).sequence + 1;
 	return chunks;
 }
 

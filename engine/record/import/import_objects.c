@@ -15,10 +15,11 @@
 struct site {
 	uint32_t region;
 	uint64_t offset;
-	uint32_t object; /* in the builder; NONE: current object not used yet */
-	uint32_t count;  /* number of objects so far */
-	bool marked;     /* destroyed, with the mark */
-	bool counted;    /* a semaphore with known count */
+	uint32_t object;  /* in the builder; NONE: current object not used yet */
+	uint32_t count;   /* number of objects so far */
+	bool marked;      /* destroyed, with the mark */
+	bool counted;     /* a semaphore with known count */
+	bool initialised; /* by a call, and not destroyed */
 };
 
 static guint site_hash(gconstpointer key)
@@ -89,11 +90,51 @@ static void begin_object(struct import *im, struct site *site, uint64_t address)
 		builder_object_block(im->b, site->object, life->block);
 }
 
-void import_object_init(struct import *im, uint64_t address)
+/* The runtime does not count it as an event. Uses of destroyed objects refer to the destroyed
+ * one, other misuse to the current one. */
+void import_misuse(struct import *im, struct lane *lane, unsigned how, uint64_t pc,
+                   uint64_t address)
 {
-	struct site *site = site_of(im, address, false);
-	if (site)
-		site->object = NONE;
+	static const char *const words[] = {
+#define M(name, word) word,
+		LOG_MISUSES(M)
+#undef M
+	};
+	if (how >= LOG_MISUSE_COUNT)
+		return;
+	uint32_t object = import_object(im, lane, LOG_ACQ,
+	                                how == MISUSE_USE_DESTROYED ? LOG_DEAD : 0, address);
+	import_event(im, lane,
+	             (struct event){ .op = OP_MISUSE,
+	                             .target = object,
+	                             .location = import_location(im, pc),
+	                             .aux = builder_value(im->b, V_TOKEN, words[how],
+	                                                  strlen(words[how])) });
+}
+
+/* An initialisation of an object that was not destroyed is misuse, where its memory is the same
+ * as at the initialisation before: static data, or one life of a heap block. (A stack's frames
+ * are not known.) Where chunks are missing the destruction may have been in one. */
+static void initialise(struct import *im, struct lane *lane, uint64_t pc, uint64_t address,
+                       struct site *site)
+{
+	const struct block_life *life = import_life(im, address);
+	bool known = life && !life->stack && !im->lacks_chunks;
+	if (site->initialised && known)
+		import_misuse(im, lane, MISUSE_INIT_TWICE, pc, address);
+	site->initialised = true;
+}
+
+void import_object_init(struct import *im, struct lane *lane, uint64_t pc, uint64_t address)
+{
+	struct site *site = site_of(im, address, pc != 0);
+	if (!site)
+		return;
+	if (pc != 0)
+		initialise(im, lane, pc, address, site);
+	else
+		site->initialised = false;
+	site->object = NONE;
 }
 
 uint32_t import_object(struct import *im, struct lane *lane, enum log_tag tag, unsigned flags,
@@ -108,8 +149,10 @@ uint32_t import_object(struct import *im, struct lane *lane, enum log_tag tag, u
 		site->object = NONE;
 	if (site->object == NONE)
 		begin_object(im, site, address);
-	if (tag == LOG_DESTROY && flags & LOG_MARKED)
-		site->marked = true;
+	if (tag == LOG_DESTROY) {
+		site->marked |= (flags & LOG_MARKED) != 0;
+		site->initialised = false;
+	}
 	if (tag == LOG_WAIT || tag == LOG_ARRIVE) {
 		lane->waits_at = address;
 		lane->waits_for = site->object;
@@ -131,19 +174,15 @@ uint32_t import_awaited(struct import *im, bool channel, uint64_t number)
 }
 
 /* A named semaphore may be opened while in use: its first count is kept. */
-void import_semaphore(struct import *im, unsigned flags, uint64_t address, uint64_t count)
+void import_semaphore(struct import *im, struct lane *lane, unsigned flags, uint64_t pc,
+                      uint64_t address, uint64_t count)
 {
 	struct site *site = site_of(im, address, true);
+	if (flags & LOG_MADE)
+		initialise(im, lane, pc, address, site);
 	if (site->object == NONE || flags & LOG_MADE)
 		begin_object(im, site, address);
 	if (!site->counted)
 		builder_semaphore(im->b, site->object, (int32_t)count);
 	site->counted = true;
-}
-
-/* Uses of destroyed objects refer to the destroyed one, other misuse to the current one. */
-uint32_t import_misused(struct import *im, struct lane *lane, unsigned how, uint64_t address)
-{
-	return import_object(im, lane, LOG_ACQ, how == MISUSE_USE_DESTROYED ? LOG_DEAD : 0,
-	                     address);
 }

@@ -84,7 +84,8 @@ struct import {
 	uint64_t size;
 	bool lent; /* the log's memory is the caller's */
 	const struct log_header *header;
-	uint64_t damaged; /* chunks that could not be expanded */
+	uint64_t damaged;  /* chunks that could not be expanded */
+	bool lacks_chunks; /* between those that there are (--last) */
 	/* controlled mode: the present records, their thread, the number of chunks read */
 	struct log_reader *reader; /* owned, or NULL */
 	uint32_t thread;
@@ -187,16 +188,19 @@ GHashTable *import_objects_new(void);
 /* The object of an operation at an address; `tag` and `flags` are its record's. */
 uint32_t import_object(struct import *im, struct lane *lane, enum log_tag tag, unsigned flags,
                        uint64_t address);
-/* The object of a misuse; `how`: enum log_misuse. */
-uint32_t import_misused(struct import *im, struct lane *lane, unsigned how, uint64_t address);
+/* Adds a misuse; `how`: enum log_misuse, invalid in a damaged log. */
+void import_misuse(struct import *im, struct lane *lane, unsigned how, uint64_t pc,
+                   uint64_t address);
 /* The name of a message outside of channels: of a once-function, a signal, a timer, a close.
  * Owned by the caller. */
 char *import_message_name(struct import *im, uint64_t number);
 /* The channel, or the once-function, that a thread waits for. */
 uint32_t import_awaited(struct import *im, bool channel, uint64_t number);
-/* Initialise the object at the address, if any. */
-void import_object_init(struct import *im, uint64_t address);
-void import_semaphore(struct import *im, unsigned flags, uint64_t address, uint64_t count);
+/* Begins another object at the address; `pc`: of a call that is misuse of one that was not
+ * destroyed, which is added; 0: none. */
+void import_object_init(struct import *im, struct lane *lane, uint64_t pc, uint64_t address);
+void import_semaphore(struct import *im, struct lane *lane, unsigned flags, uint64_t pc,
+                      uint64_t address, uint64_t count);
 
 /* import_calls.c */
 GHashTable *import_instances_new(void);

@@ -84,26 +84,6 @@ static void add_sync(struct import *im, uint32_t id, enum log_tag tag, unsigned 
 	import_weak_state(im, lane, event);
 }
 
-/* Adds a misuse, which the runtime does not count as an event. (A damaged log may have an
- * invalid rule.) */
-static void add_misuse(struct import *im, struct lane *lane, unsigned how, uint64_t pc,
-                       const uint64_t *w)
-{
-	static const char *const words[] = {
-#define M(name, word) word,
-		LOG_MISUSES(M)
-#undef M
-	};
-	if (how >= LOG_MISUSE_COUNT)
-		return;
-	import_event(im, lane,
-	             (struct event){ .op = OP_MISUSE,
-	                             .target = import_misused(im, lane, how, w[1]),
-	                             .location = import_location(im, pc),
-	                             .aux = builder_value(im->b, V_TOKEN, words[how],
-	                                                  strlen(words[how])) });
-}
-
 /* Adds a part of an input; useless without its beginning (--last). */
 static void import_input(struct import *im, unsigned flags, const uint8_t *bytes,
                          uint64_t length)
@@ -218,10 +198,10 @@ static void import_state(struct import *im, struct lane *lane, const struct log_
 			import_thread(im, r->pc, w[2], w[3], w[4]);
 		break;
 	case LOG_SEMAPHORE:
-		import_semaphore(im, r->flags, w[1], w[2]);
+		import_semaphore(im, lane, r->flags, r->pc, w[1], w[2]);
 		break;
 	case LOG_INIT:
-		import_object_init(im, w[1]);
+		import_object_init(im, lane, r->pc, w[1]);
 		break;
 	case LOG_MODULE:
 		import_module(im, w + 1, (const char *)(w + 5), w[4]);
@@ -299,7 +279,7 @@ void import_record(struct import *im, uint32_t id, const struct log_record *r)
 		import_back(im, lane, pc);
 		break;
 	case LOG_MISUSE:
-		add_misuse(im, lane, r->flags, pc, w);
+		import_misuse(im, lane, r->flags, pc, w[1]);
 		break;
 	default:
 		if (!is_event[tag])

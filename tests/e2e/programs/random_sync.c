@@ -28,6 +28,12 @@ static volatile union {
 } memory;
 #define cell memory.cells
 static _Atomic int atom[2];
+/* Loops that wait look by atomic loads, or by volatile reads, for a build of its own. */
+#ifdef PLAIN_LOOKS
+#define LOOK(n) (*(volatile int *)&atom[n])
+#else
+#define LOOK(n) atom[n]
+#endif
 static pthread_mutex_t mutex[2] = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER };
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_spinlock_t spin;
@@ -305,16 +311,16 @@ static int operate(char operation, int n, int value)
 	case 'a':
 		return atomic_fetch_add(&atom[n], 1);
 	case 'L': /* loops that wait */
-		while (atom[n] != value)
+		while (LOOK(n) != value)
 			;
 		return value;
 	case 'H':
-		while (atom[0] != value || atom[1] != value)
+		while (LOOK(0) != value || LOOK(1) != value)
 			;
 		return value;
 	case 'X':
 		do
-			while (atom[n])
+			while (LOOK(n))
 				;
 		while (atomic_exchange(&atom[n], 1));
 		return 0;

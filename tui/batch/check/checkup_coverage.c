@@ -224,6 +224,8 @@ static void tell_rest(const struct checkup *c, GPtrArray *s)
 	add(s,
 	    "Not covered: loops that wait until a value changes, waits for a condition that end "
 	    "without a signal (spurious wake-ups), and waits for input from outside the program.");
+	g_autofree char *unsought = g_strjoinv(", ", (char **)explore_unsought);
+	add(s, "Not looked for: %s.", unsought);
 	add(s,
 	    "Not covered: atomicity in general. Units of work are inferred, so no finding is no "
 	    "proof.");

@@ -190,6 +190,33 @@ static void print_summary(const json_t *report, guint findings)
 	print_completeness(report);
 }
 
+/* "failed assertions, crashes, deadlocks" */
+static void print_list(const json_t *words)
+{
+	size_t i;
+	json_t *word;
+
+	json_array_foreach((json_t *)words, i, word)
+	        printf("%s%s", i ? ", " : "", json_string_value(word));
+}
+
+/* A promise of completeness is of the kinds of error that were looked for. */
+static void print_sought(const json_t *report)
+{
+	const json_t *bound = json_object_get(report, "bound");
+	bool promised = json_is_true(json_object_get(report, "complete")) ||
+	                json_is_true(json_object_get(bound, "complete"));
+
+	/* a report by an earlier version has no lists */
+	if (!promised || json_array_size(json_object_get(report, "looked-for")) == 0)
+		return;
+	fputs("note: looked for ", stdout);
+	print_list(json_object_get(report, "looked-for"));
+	fputs("; not for ", stdout);
+	print_list(json_object_get(report, "not-looked-for"));
+	putchar('\n');
+}
+
 /* -- notes ---------------------------------------------------------------------------------- */
 
 static void print_graphs(const json_t *report)
@@ -284,6 +311,7 @@ void exploration_print(const json_t *report)
 	json_array_foreach((json_t *)errors, i, error) print_error(report, error);
 	guint races = print_races(json_object_get(report, "races"));
 	print_summary(report, (guint)json_array_size(errors) + races);
+	print_sought(report);
 	print_notes(json_object_get(report, "gaps"));
 	print_graphs(report);
 	print_orders(json_object_get(report, "orders"));

@@ -5,6 +5,7 @@
  * The hot path of the whole recorder.  A hook is called before its access, so a read's
  * value is peeked at here and a write's is filled in at the thread's next hook.
  */
+#include "engine/record/runtime/core/entry.h"
 #include "hooks.h"
 
 /* Replay: a read that the plan may repeat at once, or has. */
@@ -30,7 +31,8 @@ static __attribute__((noinline, cold)) void access_rest(const void *p, unsigned 
 		handlers_run(t);
 	if (unlikely(rt.replay) && tag == LOG_READ && code < 4 && read_again(t, p, code, pc))
 		return;
-	bool due = t->budget <= 0;
+	bool looks = memory_states && !rt.memory && tag == LOG_READ && what >> 8 & LOG_VOLATILE;
+	bool due = looks || t->budget <= 0;
 	t->budget = due ? -1 : t->budget - 1;
 	if (unlikely(due)) {
 		sched_about(&t->sched, p, 1u << code, tag == LOG_WRITE);
@@ -38,6 +40,8 @@ static __attribute__((noinline, cold)) void access_rest(const void *p, unsigned 
 	}
 	if (unlikely(rt.memory))
 		memory_before(t, tag, p, (size_t)1 << code);
+	if (unlikely(looks))
+		memory_state(t, p, 0, 0, 0);
 	log_access(t, tag, what >> 8 & 255, pc, p, code, false, 0);
 	t->unusual = t->signals.arrived || rt.waiting || rt.replay || rt.clocked || rt.memory ||
 	             (rt.controlled && !rt.values) ||
@@ -210,7 +214,18 @@ static __attribute__((noinline)) void range_hook(const void *p, size_t size, enu
 		access_hook(p, code, LOG_READ, 0, HOOK_CALLER()); \
 		access_hook(p, code, LOG_WRITE, 0, HOOK_CALLER()); \
 	}
-ACCESS_HOOKS(ACCESS, ACCESS_PC, BOTH)
+/* An exploration gets the thread's state before it, as before an atomic load. */
+#define LOOK(name, code, tag, flags) \
+	ENTRY(__tsan_##name) \
+	void __tsan_##name(void *p) BEHIND(__tsan_##name); \
+	void __tsan_##name(void *p) \
+	{ \
+		if (unlikely(memory_states)) \
+			access_rest(p, tag | flags << 8 | code << 16, HOOK_CALLER()); \
+		else \
+			access_hook(p, code, tag, flags, HOOK_CALLER()); \
+	}
+ACCESS_HOOKS(ACCESS, ACCESS_PC, BOTH, LOOK)
 
 #define RANGE(name, tag) \
 	EXPORT void __tsan_##name(void *p, size_t size); \

@@ -15,28 +15,28 @@ void hook_unwritten(struct thread *t, const void *p, unsigned what, uintptr_t pc
 
 /*
  * The compiler's hooks of accesses, all but vptr_read: HOOK(name, size code, tag, flags),
- * PC(name, size code, tag), which is given its place, and BOTH(name, size code), a read and
- * then a write.
+ * PC(name, size code, tag), which is given its place, BOTH(name, size code), a read and then a
+ * write, and LOOK(name, size code, tag, flags), by which loops may wait.
  */
-#define ACCESS_HOOKS_OF(HOOK, PC, BOTH, bytes, code) \
+#define ACCESS_HOOKS_OF(HOOK, PC, BOTH, LOOK, bytes, code) \
 	HOOK(read##bytes, code, LOG_READ, 0) \
 	HOOK(write##bytes, code, LOG_WRITE, 0) \
 	PC(read##bytes, code, LOG_READ) \
 	PC(write##bytes, code, LOG_WRITE) \
 	HOOK(unaligned_read##bytes, code, LOG_READ, 0) \
 	HOOK(unaligned_write##bytes, code, LOG_WRITE, 0) \
-	HOOK(volatile_read##bytes, code, LOG_READ, LOG_VOLATILE) \
+	LOOK(volatile_read##bytes, code, LOG_READ, LOG_VOLATILE) \
 	HOOK(volatile_write##bytes, code, LOG_WRITE, LOG_VOLATILE) \
-	HOOK(unaligned_volatile_read##bytes, code, LOG_READ, LOG_VOLATILE) \
+	LOOK(unaligned_volatile_read##bytes, code, LOG_READ, LOG_VOLATILE) \
 	HOOK(unaligned_volatile_write##bytes, code, LOG_WRITE, LOG_VOLATILE) \
 	BOTH(read_write##bytes, code) \
 	BOTH(unaligned_read_write##bytes, code)
-#define ACCESS_HOOKS(HOOK, PC, BOTH) \
-	ACCESS_HOOKS_OF(HOOK, PC, BOTH, 1, 0) \
-	ACCESS_HOOKS_OF(HOOK, PC, BOTH, 2, 1) \
-	ACCESS_HOOKS_OF(HOOK, PC, BOTH, 4, 2) \
-	ACCESS_HOOKS_OF(HOOK, PC, BOTH, 8, 3) \
-	ACCESS_HOOKS_OF(HOOK, PC, BOTH, 16, 4)
+#define ACCESS_HOOKS(HOOK, PC, BOTH, LOOK) \
+	ACCESS_HOOKS_OF(HOOK, PC, BOTH, LOOK, 1, 0) \
+	ACCESS_HOOKS_OF(HOOK, PC, BOTH, LOOK, 2, 1) \
+	ACCESS_HOOKS_OF(HOOK, PC, BOTH, LOOK, 4, 2) \
+	ACCESS_HOOKS_OF(HOOK, PC, BOTH, LOOK, 8, 3) \
+	ACCESS_HOOKS_OF(HOOK, PC, BOTH, LOOK, 16, 4)
 
 /* Entry of a call by a thread with a value still to be written, or whose calls are watched. */
 void hook_entry(struct thread *t, uintptr_t call, uintptr_t function, uintptr_t sp);

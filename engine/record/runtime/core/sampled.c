@@ -123,7 +123,7 @@ static __attribute__((noinline)) void sampled_access(void *p, unsigned what, uin
 		if (unlikely(--sample_quiet < 0)) \
 			sampled_access(p, (unsigned)LOG_WRITE | (code) << 16, HOOK_CALLER()); \
 	}
-ACCESS_HOOKS(SAMPLED, SAMPLED_PC, SAMPLED_BOTH)
+ACCESS_HOOKS(SAMPLED, SAMPLED_PC, SAMPLED_BOTH, SAMPLED)
 
 EXPORT void __tsan_vptr_update(void **vptr, void *new_value);
 static void sampled_vptr_update(void **vptr, void *new_value)
@@ -173,7 +173,7 @@ static void sampled_func_exit(void *unused)
 
 static const struct {
 	uint8_t *hook, *sampled;
-} pairs[] = { ACCESS_HOOKS(PAIR_OF, PAIR_PC, PAIR_OF) PAIR(vptr_read) PAIR(vptr_update)
+} pairs[] = { ACCESS_HOOKS(PAIR_OF, PAIR_PC, PAIR_OF, PAIR_OF) PAIR(vptr_read) PAIR(vptr_update)
 	              PAIR(func_entry) PAIR(func_exit) };
 enum { PAIR_COUNT = sizeof(pairs) / sizeof(pairs[0]), JUMP = 5 /* bytes */ };
 

@@ -89,7 +89,7 @@ void log_fact(enum log_tag tag, unsigned flags, uint64_t pc, const uint64_t *wor
               unsigned count);
 void log_thread(struct thread *t);
 /* An object has been initialised: the object that was at its address is another one. */
-void log_init(struct thread *t, const volatile void *object);
+void log_init(struct thread *t, const volatile void *object, uintptr_t pc);
 void log_modules(void);
 void log_clock(struct thread *t, clockid_t clock, const struct timespec *time);
 

@@ -117,11 +117,11 @@ void log_clock(struct thread *t, clockid_t clock, const struct timespec *time)
 }
 
 /* No event: nothing of the call stack is written for it. */
-void log_init(struct thread *t, const volatile void *object)
+void log_init(struct thread *t, const volatile void *object, uintptr_t pc)
 {
 	log_turn(t);
 	log_ticket(t);
-	log_put(t->stream, log_word(LOG_INIT, 0, 0), (uint64_t[]){ (uintptr_t)object }, 1);
+	log_put(t->stream, log_word(LOG_INIT, 0, pc), (uint64_t[]){ (uintptr_t)object }, 1);
 }
 
 void log_thread(struct thread *t)

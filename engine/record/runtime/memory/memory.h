@@ -106,6 +106,9 @@ void memory_tries(struct thread *t, const volatile void *lock, bool exclusive, u
  * changed. */
 void memory_wrote(struct thread *t);
 void memory_program(uintptr_t bias); /* of the program's own file */
+/* A module of the process, but for the runtime. */
+struct dl_phdr_info;
+void memory_module(const struct dl_phdr_info *info, const char *path);
 
 /* `next` gets the token (NULL: no thread does): makes memory as that thread sees it. Under
  * lock. */

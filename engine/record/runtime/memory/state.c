@@ -1,16 +1,20 @@
 /*
  * state.c - the state of a thread at an atomic access, on which its next steps depend.
  *
- * A thread's code depends on the registers that a call keeps, its stack, memory, and the
- * access's result. Where an access begins in the same state as an earlier one of its thread,
- * and the thread has changed no memory between the two, its steps between them are without
- * effect: a round of a loop that waits. Exploration leaves such rounds out (memory/rounds.h).
+ * A thread's code depends on the registers that a call keeps, its stack, its thread-local
+ * memory, other memory, and the access's result. Where an access begins in the same state as an
+ * earlier one of its thread, and the thread has changed no memory between the two, its steps
+ * between them are without effect: a round of a loop that waits. Exploration leaves such rounds
+ * out (memory/rounds.h).
  *
  * The registers are those of the caller of the hook, which core/atomics.c's entries leave in
  * memory_registers before any code of the runtime has changed them. Registers and stack slots
  * that are dead after the call (rt.config.dead) are no part of the state: they may hold the
  * value of a failed round.
  */
+#include <link.h>
+#include <string.h>
+
 #include "engine/record/runtime/core/rt.h"
 
 enum { REGISTERS = 7, MOST = 1 << 20 }; /* bytes of the stack */
@@ -31,6 +35,60 @@ static uintptr_t program;
 void memory_program(uintptr_t bias)
 {
 	program = bias;
+}
+
+/*
+ * The thread-local memory of modules lies at the top of a thread's stack, above its frames, so
+ * that a write there is one to the own stack. Its distance from the thread pointer is the same
+ * in all threads.
+ */
+enum { MOST_MODULES = 16, MOST_LOCAL = 1 << 16 /* bytes */ };
+static struct {
+	uintptr_t below; /* distance of its begin */
+	size_t bytes;
+} locals[MOST_MODULES];
+static unsigned locals_count;
+static size_t locals_bytes;
+
+static uintptr_t thread_pointer(void)
+{
+	uintptr_t fs;
+	__asm__("movq %%fs:0, %0" : "=r"(fs));
+	return fs;
+}
+
+void memory_module(const struct dl_phdr_info *info, const char *path)
+{
+	uintptr_t begin = (uintptr_t)info->dlpi_tls_data, top = thread_pointer();
+	/* the C library is not instrumented, and its own memory is no thread's state */
+	if (strstr(path, "/libc.so") || begin == 0 || begin >= top || top - begin > 1 << 20)
+		return;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		if (info->dlpi_phdr[i].p_type != PT_TLS)
+			continue;
+		locals_bytes += info->dlpi_phdr[i].p_memsz;
+		if (locals_count == MOST_MODULES)
+			locals_bytes = MOST_LOCAL + 1;
+		else
+			locals[locals_count++] =
+			        (typeof(locals[0])){ top - begin, info->dlpi_phdr[i].p_memsz };
+	}
+}
+
+static uint64_t mix_locals(uint64_t h)
+{
+	uintptr_t top = thread_pointer();
+	for (unsigned i = 0; i < locals_count; i++) {
+		const char *p = (const char *)(top - locals[i].below);
+		for (size_t at = 0; at < locals[i].bytes; at += sizeof(uint64_t)) {
+			uint64_t word = 0;
+			size_t left = locals[i].bytes - at;
+			__builtin_memcpy(&word, p + at,
+			                 left < sizeof(word) ? left : sizeof(word));
+			h = mix(h, word);
+		}
+	}
+	return h;
 }
 
 /* Dead registers and bytes at the call that returns to `pc`; NULL: unknown. */
@@ -116,7 +174,7 @@ static void state(struct thread *t, const volatile void *p, unsigned order, uint
 {
 	uintptr_t from = memory_registers[REGISTERS - 1];
 	uintptr_t to = t->memory.stack ? t->memory.stack : t->life.stack_high;
-	if (from >= to || to - from > MOST)
+	if (from >= to || to - from > MOST || locals_bytes > MOST_LOCAL)
 		return;
 	uint64_t state = mix(mix(mix((uintptr_t)p, order), operand), expected);
 	uintptr_t pc = *(const uintptr_t *)from; /* return address of the hook */
@@ -134,6 +192,8 @@ static void state(struct thread *t, const volatile void *p, unsigned order, uint
 	}
 	for (; (uintptr_t)(w + 1) <= to; w++)
 		state = mix(state, *w);
+	if (t->memory.stack != 0)
+		state = mix_locals(state);
 	count_looks(&t->memory, state);
 	t->memory.looked = (uintptr_t)p;
 	t->memory.pc = pc;

@@ -188,7 +188,7 @@ static void word_init(volatile int *word)
 	*word = 0;
 	sync_set_mark(word, 0);
 	if (t && shown(word))
-		log_init(t, word);
+		log_init(t, word, 0);
 }
 
 /* ---- conditions ---- */

@@ -94,7 +94,7 @@ SECTION(GOMP_atomic_start, GOMP_atomic_end, (void), (), (void *)LOG_OMP_ATOMIC)
 		struct thread *t = recording(); \
 		REAL(omp_init_##kind)(l); \
 		if (t) \
-			log_init(t, l); \
+			log_init(t, l, 0); \
 	} \
 	void omp_destroy_##kind(void *l) \
 	{ \

@@ -77,7 +77,7 @@ void __tsan_mutex_create(void *p, unsigned flags)
 	if (!(flags & OWN_LINKER)) /* else it may be in use already */
 		sync_set_mark(p, 0);
 	sync_set_mark(lasting_of(p), flags & OWN_LASTING);
-	log_init(t, p);
+	log_init(t, p, 0);
 }
 
 static void own_destroyed(void *p, unsigned flags, uintptr_t pc)

@@ -45,7 +45,7 @@ int interposed_pthread_barrier_init(pthread_barrier_t *b,
 {
 	struct thread *t = recording();
 	sync_set_mark(b, 0);
-	return initialised(b, REAL(pthread_barrier_init)(b, attributes, count), t);
+	return initialised(b, REAL(pthread_barrier_init)(b, attributes, count), t, CALLER());
 }
 int interposed_pthread_barrier_destroy(pthread_barrier_t *b)
 {

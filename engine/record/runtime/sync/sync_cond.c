@@ -201,7 +201,7 @@ int interposed_pthread_cond_broadcast(pthread_cond_t *c)
 int interposed_pthread_cond_init(pthread_cond_t *c, const pthread_condattr_t *attributes)
 {
 	struct thread *t = recording();
-	return initialised(c, REAL_CONDITION(pthread_cond_init)(c, attributes), t);
+	return initialised(c, REAL_CONDITION(pthread_cond_init)(c, attributes), t, CALLER());
 }
 static int cond_destroy(pthread_cond_t *c, uintptr_t pc)
 {
@@ -249,6 +249,6 @@ int interposed_cnd_init(cnd_t *c)
 {
 	struct thread *t = recording();
 	int status = REAL(cnd_init)(c);
-	initialised(c, status == thrd_success ? 0 : EINVAL, t);
+	initialised(c, status == thrd_success ? 0 : EINVAL, t, CALLER());
 	return status;
 }

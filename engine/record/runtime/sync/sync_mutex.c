@@ -245,7 +245,7 @@ static int mutex_destroy(pthread_mutex_t *m, uintptr_t pc)
 int interposed_pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attributes)
 {
 	struct thread *t = recording();
-	return initialised(m, REAL(pthread_mutex_init)(m, attributes), t);
+	return initialised(m, REAL(pthread_mutex_init)(m, attributes), t, CALLER());
 }
 EXPORT int __pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attributes);
 int __pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attributes)
@@ -326,6 +326,6 @@ int interposed_mtx_init(mtx_t *m, int kind)
 {
 	struct thread *t = recording();
 	int status = REAL(mtx_init)(m, kind);
-	initialised(m, status == thrd_success ? 0 : EINVAL, t);
+	initialised(m, status == thrd_success ? 0 : EINVAL, t, CALLER());
 	return status;
 }

@@ -33,10 +33,10 @@ static inline bool valid_time(const struct timespec *at)
 
 /* Notes an initialisation. `t` may be NULL: not recorded. Returns `status`, of the C
  * library's call. */
-static inline int initialised(void *object, int status, struct thread *t)
+static inline int initialised(void *object, int status, struct thread *t, uintptr_t pc)
 {
 	if (t && status == 0)
-		log_init(t, object);
+		log_init(t, object, pc);
 	return status;
 }
 

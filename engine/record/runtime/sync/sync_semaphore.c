@@ -68,7 +68,7 @@ int interposed_sem_close(sem_t *s)
 	int status = t ? INSIDE(t, REAL(sem_close)(s)) : REAL(sem_close)(s);
 	if (t && status == 0 &&
 	    raw_syscall(SYS_mincore, (long)page, 1, (long)&present, 0, 0, 0) == -ENOMEM)
-		log_init(t, s);
+		log_init(t, s, 0);
 	return status;
 }
 /* Can a process beside this one post it?  A named one (sem_open) lies in a mapping of the C

@@ -49,6 +49,19 @@ static void *other(void *unused)
 	return unused;
 }
 
+/* A stack's and a block's memory has another mutex each time. */
+static void undestroyed(void)
+{
+	pthread_mutex_t local, *block = malloc(sizeof *block);
+	pthread_mutex_init(&local, NULL);
+	pthread_mutex_lock(&local);
+	pthread_mutex_unlock(&local);
+	pthread_mutex_init(block, NULL);
+	pthread_mutex_lock(block);
+	pthread_mutex_unlock(block);
+	free(block);
+}
+
 /* Recursive, static, made again after its destruction, robust, posted by another: all allowed. */
 static void legal(void)
 {
@@ -66,6 +79,8 @@ static void legal(void)
 		pthread_mutex_unlock(&r);
 		pthread_mutex_destroy(&r);
 	}
+	undestroyed();
+	undestroyed();
 	pthread_mutex_lock(&zero);
 	if (pthread_mutex_trylock(&zero) == 0)
 		abort();
@@ -148,6 +163,10 @@ static void mute(void)
 		pthread_barrier_destroy(&b);
 		pthread_barrier_wait(&b);
 	}
+	if (is("sem-again"))
+		sem_init(&s, 0, 1);
+	if (is("barrier-again"))
+		pthread_barrier_init(&b, NULL, 1);
 	if (is("rw-garbage")) {
 		memset(&rw, 0x5c, sizeof rw);
 		pthread_rwlock_tryrdlock(&rw);
@@ -193,6 +212,12 @@ int main(int argc, char **argv)
 		pthread_mutex_lock(&m);
 		if (pthread_mutex_lock(&m) == EDEADLK)
 			pthread_mutex_unlock(&m);
+	}
+	if (is("again")) {
+		pthread_mutex_t *g = malloc(2 * sizeof *g);
+		for (int i = 0; i < 3; i++)
+			pthread_mutex_init(&g[i % 2], NULL);
+		free(g);
 	}
 	if (is("locked")) {
 		pthread_mutex_lock(&m);
