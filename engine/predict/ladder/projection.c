@@ -513,6 +513,12 @@ struct projection *projection_new(struct trace *t, const uint64_t *suspects, uin
 	return p;
 }
 
+void projection_decided(struct projection *p)
+{
+	trace_close(p->trace);
+	p->trace = NULL;
+}
+
 void projection_free(struct projection *p)
 {
 	if (p == NULL)

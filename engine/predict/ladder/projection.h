@@ -42,6 +42,8 @@ enum { PROJECTION_OPENED = 1 << 26 };
 struct projection *projection_new(struct trace *t, const uint64_t *suspects, uint64_t least,
                                   const struct progress *progress, bool *cancelled);
 void projection_free(struct projection *p); /* NULL is allowed */
+/* Closes its trace: from now on the projection only lifts. */
+void projection_decided(struct projection *p);
 /* A sequence of the trace for one of the projection (a correct reordering, the last `pair`
  * events last): with the dropped events of each thread before its next kept one. Both begin
  * with the first *recorded events of their traces, which are not in them. Owned by the caller.
