@@ -36,13 +36,13 @@ struct thread_facts {
 };
 
 struct facts {
-	uint32_t *place;   /* by event: index in its thread */
+	uint32_t *place;              /* by event: index in its thread */
 	struct thread_facts *threads; /* by thread */
-	uint32_t *own;     /* events, thread by thread; NULL until facts_own */
-	GArray *needs;     /* struct must_need, by `after` */
-	GArray *wakes;     /* struct condition_wake, by `waker` */
-	GHashTable *woken; /* wake -> index in wakes + 1 */
-	uint64_t *blocked; /* bit set of the events with an entry in needs */
+	uint32_t *own;                /* events, thread by thread; NULL until facts_own */
+	GArray *needs;                /* struct must_need, by `after` */
+	GArray *wakes;                /* struct condition_wake, by `waker` */
+	GHashTable *woken;            /* wake -> index in wakes + 1 */
+	uint64_t *blocked;            /* bit set of the events with an entry in needs */
 	uint32_t *
 	        writer; /* by read of one variable: its writer; by wide read: index of `wide` */
 	GArray *wide;   /* uint32_t: writers of the variables of wide reads */
@@ -157,8 +157,8 @@ void facts_make(struct checker *c);
 void facts_sort(struct checker *c);
 void facts_release(struct facts *f);
 void facts_need(struct facts *f, uint32_t after, uint32_t before);
-/* The events of a thread, facts.threads[thread].count of them. (The first call takes a pass over
- * the trace, and 4 bytes an event.) */
+/* The events of a thread, facts.threads[thread].count of them. (The first call takes a pass
+ * over the trace, and 4 bytes an event.) */
 const uint32_t *facts_own(const struct checker *c, uint32_t thread);
 /* First entry with this key in a table sorted by its first member. */
 guint facts_first(const GArray *table, uint32_t key);

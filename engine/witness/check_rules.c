@@ -283,10 +283,9 @@ bool rules_allow(const struct checker *c, uint32_t e, struct requirements asked,
 	if (c->f.place[e] != c->taken[x->thread])
 		return taken(c, e)
 		               ? check_refuse(c, reason, "rule 1 (prefixes)", e, "comes twice")
-		               : check_refuse(
-		                         c, reason, "rule 1 (prefixes)", e,
-		                         "comes before event %u of its thread",
-		                         facts_own(c, x->thread)[c->taken[x->thread]]);
+		               : check_refuse(c, reason, "rule 1 (prefixes)", e,
+		                              "comes before event %u of its thread",
+		                              facts_own(c, x->thread)[c->taken[x->thread]]);
 	if (!rule_must(c, e, reason))
 		return false;
 	if (event_inert(x)) /* inert: uses no block, although its object is in one */

@@ -296,11 +296,9 @@ static void leave_recorded(struct finding *f)
 
 static void lift_witness(struct projection *p, struct finding *f)
 {
-	bool next = claim_of(f) == CLAIM_RACE;
+	guint pair = claim_of(f) == CLAIM_RACE ? 2 : 0;
+	GArray *lifted = projection_lift(p, f->witness, pair, &f->recorded);
 
-	if (next)
-		leave_recorded(f);
-	GArray *lifted = projection_lift(p, f->witness, next ? 2 : 0, &f->recorded);
 	g_array_unref(f->witness);
 	f->witness = lifted;
 }
@@ -324,17 +322,15 @@ static int by_recorded(gconstpointer a, gconstpointer b)
 	return x->recorded < y->recorded ? -1 : x->recorded > y->recorded;
 }
 
-/* The trace's own checker must accept the lifted witnesses, in the order of their recorded
- * prefixes, so that it runs along the recording once. */
-static bool check_lifted(struct ladder *l)
+/* The trace's own checker must accept the lifted witnesses: findings in the order of their
+ * recorded prefixes, so that it runs along the recording once. */
+static bool check_lifted(struct ladder *l, const GPtrArray *order)
 {
-	g_autoptr(GPtrArray) order = g_ptr_array_copy(l->unlifted, NULL, NULL);
 	uint64_t count = 0;
 	bool good = true;
 
 	for (guint i = 0; i < order->len; i++)
 		count = MAX(count, first_without(order->pdata[i]));
-	g_ptr_array_sort(order, by_recorded);
 	struct checker *whole = checker_of_whole(l, count);
 	for (guint i = 0; i < order->len && good; i++)
 		good = accepts(whole, order->pdata[i]);
@@ -366,16 +362,20 @@ static void lift_races(struct ladder *l)
 		return;
 	if (lifts_by_rung(l))
 		trace_keep_events(l->projection->whole);
+	g_autoptr(GPtrArray) order = g_ptr_array_copy(l->unlifted, NULL, NULL);
 	for (guint i = 0; i < count; i++) {
-		struct finding *f = l->unlifted->pdata[i];
+		struct finding *f = order->pdata[i];
 
 		lift_events(l->projection, f);
-		if (f->witness != NULL)
-			lift_witness(l->projection, f);
-		else /* not kept, so not checked on the trace: search it as a whole */
+		if (f->witness == NULL) /* not checked on the trace: search it as a whole */
 			l->refused = true;
+		else if (claim_of(f) == CLAIM_RACE)
+			leave_recorded(f);
 	}
-	l->refused = l->refused || !check_lifted(l);
+	g_ptr_array_sort(order, by_recorded);
+	for (guint i = 0; i < count && !l->refused; i++)
+		lift_witness(l->projection, order->pdata[i]);
+	l->refused = l->refused || !check_lifted(l, order);
 	l->cancelled |= l->refused;
 	for (guint i = 0; i < count; i++) {
 		if (l->refused)

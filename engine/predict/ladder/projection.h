@@ -25,9 +25,10 @@ struct projection {
 	struct trace *trace; /* owned */
 	struct trace *whole; /* borrowed */
 	uint32_t *event;     /* by event of `trace`: its event in `whole`, ascending */
-	/* private: by thread, its events among the first `turned` of `whole`, consecutively */
+	/* private: by thread, its events in `whole`, consecutively: all from `turned_from` to
+	 * `turned` and some before */
 	GArray **turns; /* or NULL */
-	uint32_t turned;
+	uint32_t turned_from, turned;
 };
 
 /* Number of events from which a projection pays for its passes over the trace. */
