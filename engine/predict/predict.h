@@ -59,6 +59,8 @@ struct race_options {
 	                         * the way taken where the suspects keep too much */
 	bool shares_always;     /* auto: a witness of any length shares its beginning with the
 	                         * recording where it can (race_tools.tails), for the same tests */
+	bool lifts_last;        /* auto: takes the races of a projection over to the trace after
+	                         * all rungs, as of a long trace, for the same tests */
 	bool locks_alone;       /* deadlocks: cycles of requests for locks, no other wait */
 	bool no_free_steps;     /* no free steps for enumerating pairs (effort.h): for tests on
 	                         * small traces */

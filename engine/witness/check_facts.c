@@ -96,32 +96,90 @@ static void facts_locks(const struct trace *t, struct other_events *others)
 	}
 }
 
-static void facts_threads(struct checker *c, struct other_events *others)
+/* Reads-from of an event that is no plain access of one variable, or with --values. `last`: by
+ * variable, its last write. */
+static void observe_any(struct checker *c, uint32_t e, uint32_t *last)
+{
+	const struct trace *t = c->t;
+	const struct event *x = &t->events[e];
+	struct facts *f = &c->f;
+
+	f->writer[e] = NONE;
+	if (!op_is_access(x->op) || event_inert(x))
+		return;
+	struct wide run = event_variables(t, x);
+	if (op_reads(x->op)) {
+		f->writer[e] = run.count == 1 ? last[run.first] : f->wide->len;
+		if (run.count != 1)
+			g_array_append_vals(f->wide, last + run.first, run.count);
+		if (f->initial != NULL && run.count == 1 && last[run.first] == NONE &&
+		    f->initial[run.first] == 0)
+			f->initial[run.first] = x->op == OP_RMW && x->aux != 0
+			                                ? trace_value(t, x->aux).first
+			                                : x->aux;
+	}
+	for (uint32_t v = run.first; op_writes(x->op) && v < run.first + run.count; v++)
+		last[v] = e;
+}
+
+/* Program order, reads-from, and the list of other events, in one pass: blocks of a long trace
+ * are decoded for each. */
+static void facts_events(struct checker *c, struct other_events *others)
 {
 	const struct trace *t = c->t;
 	struct facts *f = &c->f;
-	g_autofree uint32_t *fill = g_new0(uint32_t, t->threads_count + 1);
+	uint32_t *last = g_new(uint32_t, t->variables_count + 1);
 
+	memset(last, 0xff, sizeof(uint32_t) * (t->variables_count + 1));
 	f->place = g_new(uint32_t, t->events_count + 1);
-	f->own = g_new(uint32_t, t->events_count + 1);
-	f->start = g_new0(uint32_t, t->threads_count + 2);
+	f->writer = g_new(uint32_t, t->events_count + 1);
+	f->wide = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	if (c->options.use_values)
+		f->initial = g_new0(uint32_t, t->variables_count + 1);
+	f->threads = g_new0(struct thread_facts, t->threads_count + 1);
 	*others = (struct other_events){ g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
+		struct thread_facts *own = &f->threads[x->thread];
 
-		f->place[e] = f->start[x->thread + 1]++;
+		own->first = own->count == 0 ? e : own->first;
+		own->last = e;
+		f->place[e] = own->count++;
 		others->seen |= (uint64_t)1 << x->op;
-		if (G_UNLIKELY(!(op_is_access(x->op) | is_lock(x->op) | event_inert(x))))
+		if (G_LIKELY(event_simple(x) && f->initial == NULL)) {
+			uint32_t *place = &last[x->target];
+
+			/* no branch: it could not be predicted */
+			f->writer[e] = x->op == OP_READ ? *place : NONE;
+			*place = x->op == OP_READ ? *place : e;
+			continue;
+		}
+		observe_any(c, e, last);
+		if (!(op_is_access(x->op) | is_lock(x->op) | event_inert(x)))
 			g_array_append_val(others->events, e);
 	}
 	facts_locks(t, others);
-	for (uint32_t u = 0; u < t->threads_count; u++)
-		f->start[u + 1] += f->start[u];
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		uint32_t u = t->events[e].thread;
+	g_free(last);
+}
 
-		f->own[f->start[u] + fill[u]++] = e;
+const uint32_t *facts_own(const struct checker *c, uint32_t thread)
+{
+	struct facts *f = (struct facts *)&c->f; /* made on demand */
+	const struct trace *t = c->t;
+
+	if (f->own == NULL) {
+		g_autofree uint32_t *next = g_new0(uint32_t, t->threads_count + 1);
+		uint32_t sum = 0;
+
+		for (uint32_t u = 0; u < t->threads_count; u++) {
+			next[u] = f->threads[u].start = sum;
+			sum += f->threads[u].count;
+		}
+		f->own = g_new(uint32_t, t->events_count + 1);
+		for (uint32_t e = 0; e < t->events_count; e++)
+			f->own[next[t->events[e].thread]++] = e;
 	}
+	return f->own + f->threads[thread].start;
 }
 
 /* State of the single pass over synchronisation events. */
@@ -453,47 +511,6 @@ static void facts_destroyed(struct checker *c, const struct other_events *others
 	g_free(next);
 }
 
-static void facts_observation(struct checker *c)
-{
-	const struct trace *t = c->t;
-	struct facts *f = &c->f;
-	g_autofree uint32_t *last = g_new(uint32_t, t->variables_count + 1);
-
-	memset(last, 0xff, sizeof(uint32_t) * (t->variables_count + 1));
-	f->writer = g_new(uint32_t, t->events_count + 1);
-	f->wide = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	if (c->options.use_values)
-		f->initial = g_new0(uint32_t, t->variables_count + 1);
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		const struct event *x = &t->events[e];
-
-		/* no branch: it could not be predicted */
-		if (G_LIKELY(event_simple(x) && f->initial == NULL)) {
-			uint32_t *place = &last[x->target];
-
-			f->writer[e] = x->op == OP_READ ? *place : NONE;
-			*place = x->op == OP_READ ? *place : e;
-			continue;
-		}
-		f->writer[e] = NONE;
-		if (!op_is_access(x->op) || event_inert(x))
-			continue;
-		struct wide run = event_variables(t, x);
-		if (op_reads(x->op)) {
-			f->writer[e] = run.count == 1 ? last[run.first] : f->wide->len;
-			if (run.count != 1)
-				g_array_append_vals(f->wide, last + run.first, run.count);
-			if (f->initial != NULL && run.count == 1 && last[run.first] == NONE &&
-			    f->initial[run.first] == 0)
-				f->initial[run.first] = x->op == OP_RMW && x->aux != 0
-				                                ? trace_value(t, x->aux).first
-				                                : x->aux;
-		}
-		for (uint32_t v = run.first; op_writes(x->op) && v < run.first + run.count; v++)
-			last[v] = e;
-	}
-}
-
 void facts_make(struct checker *c)
 {
 	const struct trace *t = c->t;
@@ -504,13 +521,12 @@ void facts_make(struct checker *c)
 	c->f.blocked = g_new0(uint64_t, t->events_count / 64 + 1);
 	c->f.tried = g_hash_table_new(hash_pointer, NULL);
 	c->f.empty = g_hash_table_new(hash_pointer, NULL);
-	facts_threads(c, &others);
+	facts_events(c, &others);
 	facts_must(c, &others);
 	facts_blocks(c, &others);
 	facts_stacks(c);
 	facts_destroyed(c, &others);
 	g_array_free(others.events, TRUE);
-	facts_observation(c);
 }
 
 void facts_sort(struct checker *c)
@@ -528,7 +544,7 @@ void facts_sort(struct checker *c)
 
 void facts_release(struct facts *f)
 {
-	void *arrays[] = { f->place,      f->start,      f->own,     f->blocked,
+	void *arrays[] = { f->place,      f->threads,    f->own,     f->blocked,
 		           f->writer,     f->initial,    f->destroy, f->scope,
 		           f->lock_owner, f->unreliable, f->stack_of };
 

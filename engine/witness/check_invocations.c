@@ -80,7 +80,7 @@ uint32_t invocation_of(const struct checker *c, uint32_t e)
 	if (at(c, e)->op == OP_ACT)
 		return e;
 	for (uint32_t i = c->f.place[e]; i-- > 0;) {
-		uint32_t f = c->f.own[c->f.start[u] + i];
+		uint32_t f = facts_own(c, u)[i];
 
 		if (event_inert(at(c, f)))
 			continue;

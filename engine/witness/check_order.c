@@ -126,10 +126,10 @@ static enum relation relation_of(const struct checker *c, uint32_t a, uint32_t b
 /* Does the invocation of this CALL have a RET? */
 static bool comes_back(const struct checker *c, uint32_t call)
 {
-	uint32_t u = at(c, call)->thread, depth = 0, end = c->f.start[u + 1];
+	uint32_t u = at(c, call)->thread, depth = 0, end = c->f.threads[u].count;
 
-	for (uint32_t i = c->f.start[u] + c->f.place[call] + 1; i < end; i++) {
-		const struct event *x = at(c, c->f.own[i]);
+	for (uint32_t i = c->f.place[call] + 1; i < end; i++) {
+		const struct event *x = at(c, facts_own(c, u)[i]);
 
 		if (event_inert(x))
 			continue;
@@ -148,7 +148,7 @@ static GArray *scopes_around(const struct checker *c, uint32_t e)
 	uint32_t u = at(c, e)->thread, depth = 0;
 
 	for (uint32_t i = c->f.place[e]; i-- > 0;) {
-		const struct event *x = at(c, c->f.own[c->f.start[u] + i]);
+		const struct event *x = at(c, facts_own(c, u)[i]);
 
 		if (event_inert(x) || (x->op != OP_CALL && x->op != OP_RET))
 			continue;

@@ -30,14 +30,19 @@ struct condition_wake {
  * destroyed. */
 enum tried { TRIED_EXCLUSIVE = 1, TRIED_ANY, TRIED_DESTROYED };
 
+struct thread_facts {
+	uint32_t count, first, last; /* events; undefined ends without any */
+	uint32_t start;              /* begin of its events in facts.own */
+};
+
 struct facts {
-	uint32_t *place;   /* by event: index in its thread */
-	uint32_t *start;   /* by thread: begin of its events in `own`, and one more */
-	uint32_t *own;     /* events, thread by thread */
-	GArray *needs;     /* struct must_need, by `after` */
-	GArray *wakes;     /* struct condition_wake, by `waker` */
-	GHashTable *woken; /* wake -> index in wakes + 1 */
-	uint64_t *blocked; /* bit set of the events with an entry in needs */
+	uint32_t *place;              /* by event: index in its thread */
+	struct thread_facts *threads; /* by thread */
+	uint32_t *own;                /* events, thread by thread; NULL until facts_own */
+	GArray *needs;                /* struct must_need, by `after` */
+	GArray *wakes;                /* struct condition_wake, by `waker` */
+	GHashTable *woken;            /* wake -> index in wakes + 1 */
+	uint64_t *blocked;            /* bit set of the events with an entry in needs */
 	uint32_t *
 	        writer; /* by read of one variable: its writer; by wide read: index of `wide` */
 	GArray *wide;   /* uint32_t: writers of the variables of wide reads */
@@ -116,12 +121,12 @@ static inline bool taken(const struct checker *c, uint32_t e)
 
 static inline uint32_t thread_first(const struct checker *c, uint32_t u)
 {
-	return c->f.start[u] < c->f.start[u + 1] ? c->f.own[c->f.start[u]] : NONE;
+	return c->f.threads[u].count > 0 ? c->f.threads[u].first : NONE;
 }
 
 static inline uint32_t thread_last(const struct checker *c, uint32_t u)
 {
-	return c->f.start[u] < c->f.start[u + 1] ? c->f.own[c->f.start[u + 1] - 1] : NONE;
+	return c->f.threads[u].count > 0 ? c->f.threads[u].last : NONE;
 }
 
 static inline bool specified(const struct checker *c, uint32_t instance)
@@ -152,6 +157,9 @@ void facts_make(struct checker *c);
 void facts_sort(struct checker *c);
 void facts_release(struct facts *f);
 void facts_need(struct facts *f, uint32_t after, uint32_t before);
+/* The events of a thread, facts.threads[thread].count of them. (The first call takes a pass
+ * over the trace, and 4 bytes an event.) */
+const uint32_t *facts_own(const struct checker *c, uint32_t thread);
 /* First entry with this key in a table sorted by its first member. */
 guint facts_first(const GArray *table, uint32_t key);
 /* Map from index to growing lists of events; facts_list creates on demand. */

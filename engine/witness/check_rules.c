@@ -283,10 +283,9 @@ bool rules_allow(const struct checker *c, uint32_t e, struct requirements asked,
 	if (c->f.place[e] != c->taken[x->thread])
 		return taken(c, e)
 		               ? check_refuse(c, reason, "rule 1 (prefixes)", e, "comes twice")
-		               : check_refuse(
-		                         c, reason, "rule 1 (prefixes)", e,
-		                         "comes before event %u of its thread",
-		                         c->f.own[c->f.start[x->thread] + c->taken[x->thread]]);
+		               : check_refuse(c, reason, "rule 1 (prefixes)", e,
+		                              "comes before event %u of its thread",
+		                              facts_own(c, x->thread)[c->taken[x->thread]]);
 	if (!rule_must(c, e, reason))
 		return false;
 	if (event_inert(x)) /* inert: uses no block, although its object is in one */
@@ -382,7 +381,7 @@ bool holds_shared(const struct checker *c, uint32_t thread, uint32_t object)
 	bool holds = false;
 
 	for (uint32_t i = 0; i < c->taken[thread]; i++) {
-		const struct event *x = at(c, c->f.own[c->f.start[thread] + i]);
+		const struct event *x = at(c, facts_own(c, thread)[i]);
 
 		if (!event_inert(x) && (x->op == OP_RACQ || x->op == OP_RREL) &&
 		    x->target == object)

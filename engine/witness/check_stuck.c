@@ -133,8 +133,8 @@ static enum stay stay_of(const struct checker *c, uint32_t wait, size_t *until)
 	uint32_t u = at(c, wait)->thread;
 
 	*until = SIZE_MAX;
-	for (uint32_t i = c->f.place[wait] + 1 + c->f.start[u]; i < c->f.start[u + 1]; i++) {
-		uint32_t e = c->f.own[i];
+	for (uint32_t i = c->f.place[wait] + 1; i < c->f.threads[u].count; i++) {
+		uint32_t e = facts_own(c, u)[i];
 		size_t place = place_of(c, e);
 		bool wants = at(c, e)->op == OP_WANT, ends = wants || at(c, e)->op == OP_WAKE;
 
@@ -429,14 +429,14 @@ static bool is_recording(const struct trace *t)
 /* Is the thread's last event the return from the function that it began with? */
 static bool leaves_first(const struct checker *c, uint32_t u)
 {
-	uint32_t i = c->f.start[u], depth = 0;
+	uint32_t i = 0, depth = 0, end = c->f.threads[u].count;
 
-	for (; i < c->f.start[u + 1]; i++) {
-		enum op op = at(c, c->f.own[i])->op;
+	for (; i < end; i++) {
+		enum op op = at(c, facts_own(c, u)[i])->op;
 
 		depth += (op == OP_ENTER) - (op == OP_LEAVE);
 		if (depth == 0)
-			return op == OP_LEAVE && i + 1 == c->f.start[u + 1];
+			return op == OP_LEAVE && i + 1 == end;
 	}
 	return false;
 }
@@ -622,9 +622,9 @@ enum stand { STANDS_ENDED, STANDS_ABSENT, STANDS_WAITING, STANDS_OTHERWISE };
 
 static uint32_t next_of(const struct checker *c, uint32_t u)
 {
-	uint32_t i = c->f.start[u] + c->taken[u];
+	uint32_t i = c->taken[u];
 
-	return i < c->f.start[u + 1] ? c->f.own[i] : NONE;
+	return i < c->f.threads[u].count ? facts_own(c, u)[i] : NONE;
 }
 
 static bool is_blocked(const struct checker *c, uint32_t e)

@@ -130,6 +130,7 @@ static bool analyse(struct trace *t, const struct way *way)
 	options.all_verdicts = way->all;
 	options.no_free_steps = way->paid || way->cut;
 	options.projects_always = way->projects;
+	options.lifts_last = way->events;
 	options.budget_pair = options.budget_total = way->cut ? 0 : MIX_SECONDS;
 	for (size_t i = 0; i < G_N_ELEMENTS(analyses) && good; i++) {
 		struct error error = { .where = "" };

@@ -28,6 +28,7 @@ static bool same(struct trace *t, bool events, bool by_order, uint64_t witness_e
 	g_autofree char *whole = says(t, &o, false, true, &complete);
 	o.projects_always = true;
 	o.projects_by_order = by_order;
+	o.lifts_last = events != by_order;
 	o.shares_always = !o.shares_always || witness_events % 2;
 	g_autofree char *projected = says(t, &o, false, true, &projected_complete);
 	bool good = whole && projected && strcmp(whole, projected) == 0 &&

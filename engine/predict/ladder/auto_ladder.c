@@ -58,6 +58,7 @@ struct ladder {
 	uint64_t witness_events, left_out; /* events in kept witnesses; witnesses not kept */
 	uint32_t tries_left;               /* see try_variable */
 	bool weak_atomics;                 /* pairs refuted by causal past may be C11 races */
+	bool tries_matter; /* failed tries, where reads or invocations may differ */
 	bool doubt; /* with weak atomics and --values: not searched, so only locks prove */
 	bool cancelled;
 };
@@ -72,8 +73,9 @@ static bool tell_rung(void *context, double fraction, const char *what)
 	const struct ladder *l = context;
 	char text[160];
 
-	g_snprintf(text, sizeof(text), "%s (%u race%s so far): %s", l->rung,
-	           l->report->findings->len, plural(l->report->findings->len), what);
+	guint races = l->report->findings->len + (l->unlifted == NULL ? 0 : l->unlifted->len);
+	g_snprintf(text, sizeof(text), "%s (%u race%s so far): %s", l->rung, races,
+	           plural(races), what);
 	return progress_tick(l->outer, fraction, text);
 }
 
@@ -294,11 +296,9 @@ static void leave_recorded(struct finding *f)
 
 static void lift_witness(struct projection *p, struct finding *f)
 {
-	bool next = claim_of(f) == CLAIM_RACE;
+	guint pair = claim_of(f) == CLAIM_RACE ? 2 : 0;
+	GArray *lifted = projection_lift(p, f->witness, pair, &f->recorded);
 
-	if (next)
-		leave_recorded(f);
-	GArray *lifted = projection_lift(p, f->witness, next ? 2 : 0, &f->recorded);
 	g_array_unref(f->witness);
 	f->witness = lifted;
 }
@@ -322,17 +322,15 @@ static int by_recorded(gconstpointer a, gconstpointer b)
 	return x->recorded < y->recorded ? -1 : x->recorded > y->recorded;
 }
 
-/* The trace's own checker must accept the lifted witnesses, in the order of their recorded
- * prefixes, so that it runs along the recording once. */
-static bool check_lifted(struct ladder *l)
+/* The trace's own checker must accept the lifted witnesses: findings in the order of their
+ * recorded prefixes, so that it runs along the recording once. */
+static bool check_lifted(struct ladder *l, const GPtrArray *order)
 {
-	g_autoptr(GPtrArray) order = g_ptr_array_copy(l->unlifted, NULL, NULL);
 	uint64_t count = 0;
 	bool good = true;
 
 	for (guint i = 0; i < order->len; i++)
 		count = MAX(count, first_without(order->pdata[i]));
-	g_ptr_array_sort(order, by_recorded);
 	struct checker *whole = checker_of_whole(l, count);
 	for (guint i = 0; i < order->len && good; i++)
 		good = accepts(whole, order->pdata[i]);
@@ -345,11 +343,14 @@ static void lift_events(const struct projection *p, struct finding *f)
 	f->second = p->event[f->second];
 }
 
-/* Events that are looked at for witnesses stay in memory, if they are not too many. */
-static void look_at_whole(const struct projection *p)
+/* Do the events that are looked at for witnesses stay in memory? Of a longer trace each lifting
+ * takes two passes, and its checker as much memory as what decides pairs: so the races of all
+ * rungs are lifted in the end. */
+static bool lifts_by_rung(const struct ladder *l)
 {
-	if (p->whole->events_count <= PROJECTION_OPENED)
-		trace_keep_events(p->whole);
+	return l->projection == NULL ||
+	       (l->projection->whole->events_count <= PROJECTION_OPENED &&
+	        !l->options->lifts_last);
 }
 
 /* The races since the last time: to the trace, and to the report. */
@@ -359,17 +360,22 @@ static void lift_races(struct ladder *l)
 
 	if (count == 0)
 		return;
-	look_at_whole(l->projection);
+	if (lifts_by_rung(l))
+		trace_keep_events(l->projection->whole);
+	g_autoptr(GPtrArray) order = g_ptr_array_copy(l->unlifted, NULL, NULL);
 	for (guint i = 0; i < count; i++) {
-		struct finding *f = l->unlifted->pdata[i];
+		struct finding *f = order->pdata[i];
 
 		lift_events(l->projection, f);
-		if (f->witness != NULL)
-			lift_witness(l->projection, f);
-		else /* not kept, so not checked on the trace: search it as a whole */
+		if (f->witness == NULL) /* not checked on the trace: search it as a whole */
 			l->refused = true;
+		else if (claim_of(f) == CLAIM_RACE)
+			leave_recorded(f);
 	}
-	l->refused = l->refused || !check_lifted(l);
+	g_ptr_array_sort(order, by_recorded);
+	for (guint i = 0; i < count && !l->refused; i++)
+		lift_witness(l->projection, order->pdata[i]);
+	l->refused = l->refused || !check_lifted(l, order);
 	l->cancelled |= l->refused;
 	for (guint i = 0; i < count; i++) {
 		if (l->refused)
@@ -413,7 +419,8 @@ static bool take_report(struct ladder *l, const struct rung *rung, struct error 
 		add_race(l, unit, take_finding(l, f, rung->by));
 	}
 	report_free(r);
-	lift_races(l);
+	if (lifts_by_rung(l))
+		lift_races(l);
 	return true;
 }
 
@@ -875,6 +882,45 @@ static void look_at_all(struct ladder *l)
 		                   "candidates"))
 			l->cancelled = true;
 	}
+}
+
+/* Frees what decides pairs. */
+static void release_deciders(struct ladder *l)
+{
+	locksets_free(l->locksets);
+	smt_free(l->smt);
+	race_tools_end(&l->tools);
+	order_free(l->order);
+	order_free(l->lasting);
+	ladder_proofs_free(l->proofs);
+	classes_release(&l->classes);
+	g_free(l->suspects);
+	l->locksets = NULL;
+	l->smt = NULL;
+	l->m2 = NULL;
+	l->tools = (struct race_tools){ 0 };
+	l->order = l->lasting = NULL;
+	l->proofs = NULL;
+	l->classes = (struct classes){ 0 };
+	l->suspects = NULL;
+}
+
+/* May reads or invocations differ from the trace? */
+static bool extended(const struct race_options *options)
+{
+	return options->use_values || options->rules != NULL;
+}
+
+/* The last rung. */
+static void decide_rest(struct ladder *l)
+{
+	look_at_all(l);
+	l->tries_matter = smt_has_tries(l->smt) && extended(l->options);
+	if (!lifts_by_rung(l)) {
+		release_deciders(l);
+		projection_decided(l->projection);
+		l->t = l->projection->whole;
+	}
 	lift_races(l);
 }
 
@@ -925,14 +971,7 @@ static void ladder_release(struct ladder *l)
 	for (guint i = 0; i < l->others->len; i++)
 		finding_free(l->others->pdata[i]);
 	g_ptr_array_free(l->others, TRUE);
-	locksets_free(l->locksets);
-	smt_free(l->smt);
-	race_tools_end(&l->tools);
-	order_free(l->order);
-	order_free(l->lasting);
-	ladder_proofs_free(l->proofs);
-	classes_release(&l->classes);
-	g_free(l->suspects);
+	release_deciders(l);
 	checker_free(l->whole);
 	trace_close(l->beginning);
 	if (l->unlifted != NULL) {
@@ -955,17 +994,11 @@ static void leave_open(struct ladder *l)
 	}
 }
 
-/* May reads or invocations differ from the trace? */
-static bool extended(const struct race_options *options)
-{
-	return options->use_values || options->rules != NULL;
-}
-
 /* Finish the report; findings that are no races are included on request. */
 static void finish(struct ladder *l)
 {
 	l->report->complete = l->options->candidates < 0 && !l->doubt;
-	if (l->doubt || (l->smt != NULL && smt_has_tries(l->smt) && extended(l->options)))
+	if (l->doubt || l->tries_matter)
 		report_note(l->report,
 		            "with %s, races that only C11's relaxed atomics%s allow are "
 		            "not searched for",
@@ -1056,7 +1089,7 @@ static bool climb(struct ladder *l, const struct rung *rungs, size_t count, bool
 	for (size_t i = 0; good && any && i < count && !l->refused; i++)
 		good = take_report(l, &rungs[i], error);
 	l->rung = "the rest";
-	if (good && any && !l->refused && (!ladder_init(l) || (look_at_all(l), l->cancelled)))
+	if (good && any && !l->refused && (!ladder_init(l) || (decide_rest(l), l->cancelled)))
 		good = l->refused || error_cancelled(error);
 	if (good && !l->refused)
 		finish(l);

@@ -26,7 +26,7 @@ enum { TICK = 1 << 20, AHEAD = 16 };
 /* The events of the projection, one after the other. */
 struct picked {
 	const struct trace *t;
-	const uint64_t *kept; /* variables */
+	const uint64_t *kept; /* variables; a pass may add some on its way */
 	uint64_t *ends;       /* bit set: events at ends of must-order edges; owned */
 	struct event *events; /* owned */
 	uint32_t *event;      /* by event: its event in the trace; owned */
@@ -50,6 +50,7 @@ struct pass {
 	epoch *observed;          /* by variable: its last write, if its reads order */
 	const uint64_t *observes; /* variables whose reads order; NULL: all */
 	uint64_t *kept;           /* the result */
+	uint32_t grown;           /* the events at which it has grown lie before this one */
 	uint64_t *shared;         /* variables with reads that are not ordered */
 	const struct members *members;
 	uint32_t *last; /* by thread: its last event */
@@ -69,6 +70,14 @@ static inline bool is_after(const struct pass *p, uint32_t thread, epoch x)
 {
 	return epoch_thread(x) == thread ||
 	       epoch_within(x, clocks_now_time(&p->c->clocks, thread, epoch_thread(x)));
+}
+
+static void keep(struct pass *p, uint32_t v, uint32_t event)
+{
+	if (has(p->kept, v))
+		return;
+	add(p->kept, v);
+	p->grown = MAX(p->grown, event + 1);
 }
 
 /* Is the current event of the thread ordered after all events up to `event`? */
@@ -102,14 +111,15 @@ look(struct pass *p, uint32_t v, uint32_t event, uint32_t thread, bool writes)
 		h->read = epoch_of(event, thread);
 	}
 	if (G_UNLIKELY(!ordered))
-		add(p->kept, v);
+		keep(p, v, event);
 }
 
 /* All accesses of a block's life come between its allocation and its free. (Those of other
  * threads come after the allocation by must-order: keep_first.) */
-static void look_at_block(struct pass *p, const struct event *x)
+static void look_at_block(struct pass *p, uint32_t event)
 {
 	const struct members *m = p->members;
+	const struct event *x = &p->t->events[event];
 
 	for (uint32_t i = m->start[x->target]; i < m->start[x->target + 1]; i++) {
 		uint32_t v = m->variables[i];
@@ -121,7 +131,7 @@ static void look_at_block(struct pass *p, const struct event *x)
 		                           : is_after(p, x->thread, h->read));
 
 		if (!none && !ordered)
-			add(p->kept, v);
+			keep(p, v, event);
 	}
 }
 
@@ -132,13 +142,13 @@ static __attribute__((noinline)) void look_at_any(struct pass *p, uint32_t event
 
 	causality_step(p->c, event);
 	if ((x->op == OP_ALLOC || x->op == OP_FREE) && !event_inert(x))
-		look_at_block(p, x);
+		look_at_block(p, event);
 	if (!op_is_access(x->op) || event_inert(x))
 		return;
 	run = event_variables(p->t, x);
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
 		if (op_is_atomic(x->op))
-			add(p->kept, v);
+			keep(p, v, event);
 		else if (p->observes == NULL || !has(p->kept, v))
 			look(p, v, event, x->thread, op_writes(x->op));
 		if (op_writes(x->op) && (p->observes == NULL || has(p->observes, v)))
@@ -169,7 +179,7 @@ static void look_at(struct pass *p, uint32_t event)
 }
 
 /* Keep variables that are accessed after the free of their block. */
-static void keep_freed(const struct pass *p)
+static void keep_freed(struct pass *p)
 {
 	for (uint32_t v = 0; v < p->t->variables_count; v++) {
 		uint32_t block = p->t->variables[v].block;
@@ -177,7 +187,7 @@ static void keep_freed(const struct pass *p)
 		epoch last = MAX(p->of[v].write, p->of[v].read);
 
 		if (end != NONE && last != 0 && epoch_event(last) > end)
-			add(p->kept, v);
+			keep(p, v, epoch_event(last));
 	}
 }
 
@@ -212,16 +222,20 @@ static void picked_release(struct picked *p)
 	g_free(p->event);
 }
 
+static void picked_reserve(struct picked *p, uint64_t room)
+{
+	p->room = room;
+	p->events = g_renew(struct event, p->events, room);
+	p->event = g_renew(uint32_t, p->event, room);
+}
+
 static void picked_add(struct picked *p, uint32_t e, const struct event *x, bool inert)
 {
 	p->over |= p->count == p->most;
 	if (p->over)
 		return;
-	if (p->count + 1 >= p->room) {
-		p->room = MAX(1 << 12, 2 * p->room);
-		p->events = g_renew(struct event, p->events, p->room);
-		p->event = g_renew(uint32_t, p->event, p->room);
-	}
+	if (p->count + 1 >= p->room)
+		picked_reserve(p, MAX(1 << 12, 2 * p->room));
 	p->events[p->count] = *x;
 	if (inert)
 		p->events[p->count].flags |= EVENT_INERT;
@@ -237,10 +251,38 @@ static inline void pick(struct picked *p, uint32_t e)
 		picked_add(p, e, x, !is);
 }
 
+/* Picks the events before `end` again: more variables are kept than when they were picked. */
+static void pick_again(struct picked *p, uint32_t end)
+{
+	struct picked first = { .t = p->t, .kept = p->kept, .ends = p->ends, .most = p->most };
+	uint64_t had = search_end(i, 0, p->count, p->event[i] < end);
+
+	for (uint32_t e = 0; e < end && !p->over; e++) {
+		pick(&first, e);
+		p->over =
+		        first.over || first.count - MIN(had, first.count) + p->count > p->most;
+	}
+	if (!p->over) { /* also where as many: an inert one may have become an access */
+		uint64_t count = p->count + first.count - had;
+
+		picked_reserve(p, count + 1);
+		memmove(p->events + first.count, p->events + had,
+		        (p->count - had) * sizeof *p->events);
+		memmove(p->event + first.count, p->event + had,
+		        (p->count - had) * sizeof *p->event);
+		memcpy(p->events, first.events, first.count * sizeof *p->events);
+		memcpy(p->event, first.event, first.count * sizeof *p->event);
+		p->count = count;
+	}
+	g_free(first.events);
+	g_free(first.event);
+}
+
 /* -- the passes ---------------------------------------------------------------------------- */
 
-/* Variables with unordered pairs become kept; the events of variables kept from the beginning
- * are picked on the way (`picked` may be NULL). False when cancelled. */
+/* Variables with unordered pairs become kept; the events of kept variables are picked on the
+ * way (`picked` may be NULL). Most become kept near the beginning, so that few events have to
+ * be picked again. False when cancelled. */
 static bool walk(struct trace *t, const struct members *members, const uint64_t *observes,
                  uint64_t *kept, struct picked *picked, const struct progress *progress)
 {
@@ -270,6 +312,8 @@ static bool walk(struct trace *t, const struct members *members, const uint64_t 
 			causality_sweep(p.c, NULL, NULL);
 	}
 	keep_freed(&p);
+	if (picked != NULL && good)
+		pick_again(picked, p.grown);
 	causality_free(p.c);
 	g_free(p.of);
 	g_free(p.observed);
@@ -370,12 +414,13 @@ static uint64_t *keep_more(struct trace *t, const struct members *m, const uint6
 {
 	size_t bytes = (t->variables_count / 64 + 1) * sizeof *some;
 	uint64_t most = least == 0 ? t->events_count : t->events_count / 2;
-	g_autofree uint64_t *kept = g_memdup2(some, bytes);
+	g_autofree uint64_t *kept = g_memdup2(some, bytes), *seen = NULL;
 
-	picked_init(picked, t, some, most);
+	picked_init(picked, t, kept, most);
 	*cancelled = !walk(t, m, some, kept, picked, progress);
+	seen = g_memdup2(kept, bytes);
 	keep_runs(t, kept);
-	picked->over |= memcmp(kept, some, bytes) != 0;
+	picked->over |= memcmp(kept, seen, bytes) != 0;
 	if (*cancelled || (picked->over && !is_small(t, kept, least)))
 		return NULL;
 	return g_steal_pointer(&kept);
@@ -513,6 +558,12 @@ struct projection *projection_new(struct trace *t, const uint64_t *suspects, uin
 	return p;
 }
 
+void projection_decided(struct projection *p)
+{
+	trace_close(p->trace);
+	p->trace = NULL;
+}
+
 void projection_free(struct projection *p)
 {
 	if (p == NULL)
@@ -531,23 +582,30 @@ struct turn {
 	uint32_t first, end;
 };
 
-/* The threads' turns in the trace's first `count` events. */
-static void need_turns(struct projection *p, uint32_t count)
+/* The threads' turns in the trace's events from one to another. */
+static void need_turns(struct projection *p, uint32_t from, uint32_t end)
 {
 	const struct trace *t = p->whole;
 
 	if (p->turns == NULL)
 		p->turns = arrays_new(t->threads_count, sizeof(struct turn));
-	for (uint32_t e = p->turned; e < count;) {
+	if (from < p->turned_from) {
+		for (uint64_t u = 0; u < t->threads_count; u++)
+			g_array_set_size(p->turns[u], 0);
+		p->turned = 0;
+	}
+	if (from < p->turned_from || from > p->turned)
+		p->turned_from = p->turned = from;
+	for (uint32_t e = p->turned; e < end;) {
 		struct turn turn = { e, e };
 		uint32_t thread = t->events[e].thread;
 
-		while (e < count && t->events[e].thread == thread)
+		while (e < end && t->events[e].thread == thread)
 			e++;
 		turn.end = e;
 		g_array_append_val(p->turns[thread], turn);
 	}
-	p->turned = MAX(p->turned, count);
+	p->turned = MAX(p->turned, end);
 }
 
 /* A thread's next event. */
@@ -589,7 +647,7 @@ GArray *projection_lift(struct projection *p, const GArray *sequence, guint pair
 	for (guint i = 0; i < sequence->len; i++)
 		last = MAX(last, g_array_index(sequence, uint32_t, i));
 	if (sequence->len > 0)
-		need_turns(p, p->event[last] + 1);
+		need_turns(p, from, p->event[last] + 1);
 	/* the pair is next at the same time: dropped events before either come before both */
 	for (guint i = 0; i < sequence->len; i++) {
 		uint32_t event = p->event[g_array_index(sequence, uint32_t, i)];

@@ -25,9 +25,10 @@ struct projection {
 	struct trace *trace; /* owned */
 	struct trace *whole; /* borrowed */
 	uint32_t *event;     /* by event of `trace`: its event in `whole`, ascending */
-	/* private: by thread, its events among the first `turned` of `whole`, consecutively */
+	/* private: by thread, its events in `whole`, consecutively: all from `turned_from` to
+	 * `turned` and some before */
 	GArray **turns; /* or NULL */
-	uint32_t turned;
+	uint32_t turned_from, turned;
 };
 
 /* Number of events from which a projection pays for its passes over the trace. */
@@ -42,6 +43,8 @@ enum { PROJECTION_OPENED = 1 << 26 };
 struct projection *projection_new(struct trace *t, const uint64_t *suspects, uint64_t least,
                                   const struct progress *progress, bool *cancelled);
 void projection_free(struct projection *p); /* NULL is allowed */
+/* Closes its trace: from now on the projection only lifts. */
+void projection_decided(struct projection *p);
 /* A sequence of the trace for one of the projection (a correct reordering, the last `pair`
  * events last): with the dropped events of each thread before its next kept one. Both begin
  * with the first *recorded events of their traces, which are not in them. Owned by the caller.

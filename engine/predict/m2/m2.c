@@ -286,14 +286,34 @@ static bool accepted_whole(struct m2 *m, uint32_t cut, GArray *witness)
 	return good;
 }
 
+/* Prepend the cone's events from one event up to another to the tail, as recorded. */
+static void prepend_cone(struct m2 *m, uint32_t from, uint32_t end)
+{
+	g_autoptr(GArray) before = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	append_cone(m, before, from, end);
+	m->work += (end - from) / 4;
+	g_array_prepend_vals(m->tail, before->data, before->len);
+}
+
 /* The recording up to the cut may be used instead of the cone: the checker has mostly accepted
- * it before. */
+ * it before. Where other threads stand in critical sections there that the tail needs, the
+ * recording up to an event before those sections may still do. */
 static bool accepted(struct m2 *m, uint32_t cut, GArray *witness)
 {
+	enum { NEAR = 64, WIDER = 8, FAR = 1 << 18 }; /* events before the first cut */
 	g_autoptr(GArray) scratch = NULL;
 
-	if (begins_recorded(m, cut, witness) && accepted_after(m, cut, witness))
-		return true;
+	for (uint32_t width = NEAR; begins_recorded(m, cut, witness); width *= WIDER) {
+		uint32_t from = cut > width ? cut - width : 0;
+
+		if (accepted_after(m, cut, witness))
+			return true;
+		if (width > FAR || from == 0)
+			break;
+		prepend_cone(m, from, cut);
+		cut = from;
+	}
 	if (witness == NULL)
 		witness = scratch = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	return accepted_whole(m, cut, witness);
