@@ -484,7 +484,7 @@ static void keep_heap(void)
 
 static bool start_server(struct exploration *x, bool kernel_threads, struct error *error)
 {
-	x->server = record_server_new(x->options->argv, x->interposer, x->output, error);
+	x->server = record_server_new(x->options->argv, x->interposer, x->output, true, error);
 	if (x->server != NULL && kernel_threads)
 		record_server_use_kernel_threads(x->server);
 	return x->server != NULL;

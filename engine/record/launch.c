@@ -343,7 +343,7 @@ static char **environment(const struct record_options *o, struct log_config *con
 	}
 	/* The C library's cache of freed blocks stores a random number in each. */
 	env = g_environ_setenv(env, "GLIBC_TUNABLES", "glibc.malloc.tcache_count=0", FALSE);
-	if (config->flags & LOG_SERVE || config->hold == LOG_HOLD_CLOCK)
+	if (o->bind_now || config->hold == LOG_HOLD_CLOCK)
 		env = g_environ_setenv(env, "LD_BIND_NOW", LOG_BIND_NOW, FALSE);
 	value = g_strdup_printf("%d", fd);
 	env = g_environ_setenv(env, LOG_ENVIRONMENT, value, TRUE);

@@ -156,6 +156,8 @@ struct record_options {
 	char **argv;              /* NULL-terminated; argv[0] is looked up in PATH */
 	struct log_config config; /* log, mode, strategy, seed, limits; the rest is filled in */
 	const char *preload;      /* a library to be loaded before the runtime, or NULL */
+	bool bind_now;            /* all symbols are looked up at its start, which moves its
+	                           * stack */
 	const void *plan;         /* replay: the plan, in the file after the config; or NULL */
 	size_t plan_bytes;
 	const char *stdout_path;      /* shake: file for its output, or NULL */
@@ -212,7 +214,7 @@ char *record_build_id(const char *program);
  * loaded) or the server was ended from outside, record_run starts it anew each time.
  */
 struct record_server *record_server_new(char **argv, const char *preload, const char *output,
-                                        struct error *error);
+                                        bool explores, struct error *error);
 void record_server_free(struct record_server *server); /* NULL is allowed */
 /* Reads the program's memory as it was before any of its own code ran. False where unknown:
  * the server has ended, or nothing is mapped there yet. */

@@ -70,9 +70,11 @@ static void find_dead(const char *path, struct log_config *config)
 }
 
 struct record_server *record_server_new(char **argv, const char *preload, const char *output,
-                                        struct error *error)
+                                        bool explores, struct error *error)
 {
-	struct record_options o = { .argv = argv, .preload = preload, .stdout_path = output };
+	struct record_options o = {
+		.argv = argv, .preload = preload, .bind_now = explores, .stdout_path = output
+	};
 	struct record_server *s = g_new0(struct record_server, 1);
 	char *path = NULL;
 	bool clang_name;
@@ -91,7 +93,7 @@ struct record_server *record_server_new(char **argv, const char *preload, const 
 	s->may_refuse = g_strcmp0(g_getenv("HEDDLE_KERNEL_THREADS"), "0") != 0;
 	s->first = s->room = s->output = s->log = -1;
 	s->config = o.config;
-	if (good)
+	if (good && explores)
 		find_dead(path, &s->config);
 	g_free(path);
 	if (good) {

@@ -37,6 +37,13 @@ for strategy in random pct noise rr; do
 	is "$bad" "" "$n outcomes of $strategy come again"
 done
 
+# runs are forked, and have the addresses of a recording: a target of surw is an address
+$HEDDLE cc -O1 "$programs/addresses.c" -o addresses -pthread
+run $HEDDLE shake -n 3 --strategy pos --format json -- ./addresses
+line=$(json '$d->{outcomes}[0]{line}')
+run $HEDDLE record -q --strategy pos --seed 1 -o again.hdl -- ./addresses
+is "$line" "$out" "addresses are those of a recording"
+
 # lines that differ in nearly every run make no outcomes of their own
 $HEDDLE cc -g -O1 "$programs/progress.c" -o progress -pthread
 run $HEDDLE shake -n 60 --format json -- ./progress
@@ -117,13 +124,15 @@ done
 
 # A signal to the group, at any moment of the runs: once so many of them have been seen to begin.
 interrupted() { # RUNS COMMAND...
-	local runs=$1 last= child shake
+	local runs=$1 last= server child shake
 	shift
 	setsid "$@" >.out 2>.err </dev/null &
 	shake=$!
 	[ -r /proc/$shake/task/$shake/children ] || runs=0
 	while [ "$runs" -gt 0 ] && [ -e /proc/$shake ]; do
-		read -r child </proc/$shake/task/$shake/children
+		read -r server </proc/$shake/task/$shake/children
+		child= # the runs are the children of the program that they are forked from
+		[ -z "$server" ] || read -r child 2>/dev/null <"/proc/$server/task/$server/children"
 		[ -z "$child" ] || [ "$child" = "$last" ] || runs=$((runs - 1))
 		last=${child:-$last}
 	done

@@ -115,6 +115,35 @@ for how in pos surw periods pairs "pause --seed 10"; do
 	run "$HEDDLE" shake --runs 40 --tries 0 --strategy $how --format json -- ./deep
 	is "$(failing)" often "$how meets windows late in a long run"
 done
+# a pair without a data race is turned, too, as soon as the first four seeds of pause have been run; each run prints its number,
+# and so is an outcome of its own
+cat >numbered.c <<'C'
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+static atomic_int a;
+static void *add(void *unused)
+{
+	a++;
+	return unused;
+}
+int main(void)
+{
+	pthread_t s, t;
+	pthread_create(&s, NULL, add, NULL);
+	pthread_create(&t, NULL, add, NULL);
+	pthread_join(s, NULL);
+	pthread_join(t, NULL);
+	printf("%d\n", (int)getpid());
+	return 0;
+}
+C
+"$HEDDLE" cc -g -O1 numbered.c -o numbered -pthread
+run "$HEDDLE" shake --runs 5 --tries 0 --format json -- ./numbered
+is "$(json 'join " ", map { $_->{strategy} } sort { $a->{run} <=> $b->{run} } @{$d->{outcomes}}')" \
+	"pause pause pause pause turns" "a pair of atomic accesses is turned in the fifth run"
+
 # each strategy that learns, alone
 for how in pairs periods feedback surw; do
 	run "$HEDDLE" shake --runs 60 --until-error --tries 0 --strategy $how --format json -- ./windows

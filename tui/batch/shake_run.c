@@ -17,9 +17,11 @@ bool shaken_open(struct shaken *s, struct error *error)
 	s->log = file_open_nameless(g_get_tmp_dir());
 	s->output = file_open_nameless(g_get_tmp_dir());
 	s->debug = debug_store_new();
-	return (s->log >= 0 && s->output >= 0) ||
-	       error_set(error, g_get_tmp_dir(), "set TMPDIR to a folder with room",
-	                 "cannot keep what a run leaves: %s", g_strerror(errno));
+	if (s->log < 0 || s->output < 0)
+		return error_set(error, g_get_tmp_dir(), "set TMPDIR to a folder with room",
+		                 "cannot keep what a run leaves: %s", g_strerror(errno));
+	s->server = record_server_new(s->argv, NULL, NULL, false, error);
+	return s->server != NULL;
 }
 
 void shaken_close(struct shaken *s)
@@ -29,6 +31,7 @@ void shaken_close(struct shaken *s)
 	if (s->output >= 0)
 		close(s->output);
 	debug_store_free(s->debug);
+	record_server_free(s->server);
 }
 
 void shaken_run_release(struct shaken_run *run)
@@ -85,7 +88,9 @@ struct outcome *shaken_make(struct shaken *s, const struct strategy *how, uint64
 	}; /* bounds in chunks; for the outcome alone the
 	    * header suffices */
 	struct record_result result = { 0 };
-	struct record_options o = { .argv = s->argv, .timeout_ms = s->timeout_ms };
+	struct record_options o = { .argv = s->argv,
+		                    .server = s->server,
+		                    .timeout_ms = s->timeout_ms };
 	char *log = file_descriptor_path(s->log), *output = file_descriptor_path(s->output);
 	GString *again = g_string_new(NULL);
 	o.config.flags = LOG_CONTROLLED | LOG_VALUES;

@@ -17,6 +17,7 @@ struct shaken {
 	enum weak_model memory;
 	int log, output; /* nameless files */
 	struct debug_store *debug;
+	struct record_server *server; /* forks the runs */
 	bool interrupted;
 	uint64_t steps; /* of the last run */
 };

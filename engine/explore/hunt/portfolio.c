@@ -37,7 +37,7 @@ const char *const portfolio_words[] = { "auto", "pairs", "surw", "feedback", "pe
 static const enum arm only[] = { ARMS, ARM_PAIR, ARM_SURW, ARM_FEEDBACK, ARM_PERIODS };
 
 enum {
-	FIRST = 4, /* seeds of pause that have a meaning; an exploration makes all of these */
+	FIRST = 4,      /* seeds of pause that come before anything else */
 	MOST_KEPT = 64, /* schedules that feedback varies */
 	MOST_PAIRS = 4000,
 	MOST_WAITING = 3, /* of pairs of the same two places */
@@ -210,22 +210,23 @@ static bool has_race(struct portfolio *p)
 }
 
 /* The next strategy: first the seeds of pause that have a meaning, the later ones as every
- * second run; then every second run turns a race, or without one is a walk that is uniform
- * over some place's events; the others are chance, and any, in turn. It was chosen among
- * cycles with more pairs on half of RaceBench (docs/exploration.md). An exploration turns
- * pairs by its plans. */
+ * second run; every second run turns a pair, or without one is a walk that is uniform over
+ * some place's events; the others are chance, and any, in turn. The order was measured
+ * (docs/exploration.md, "Schedules to the first bug"). An exploration makes all seeds of pause
+ * first, and turns pairs by its plans. */
 static enum arm next_arm(struct portfolio *p)
 {
-	static const enum arm turns[] = { ARM_SURW, ARM_POS, ARM_SURW, ARMS };
+	static const enum arm turns[] = { ARM_PAIR, ARM_POS, ARM_PAIR, ARMS };
 	enum arm arm = turns[p->runs % G_N_ELEMENTS(turns)];
 	if (p->only != ARMS)
 		return has(p, p->only) ? p->only : ARM_POS;
-	if (p->pauses < (p->explores ? LOG_PAUSES : FIRST) ||
-	    (p->pauses < LOG_PAUSES && arm != ARM_SURW))
+	if (p->explores)
+		return p->pauses < LOG_PAUSES ? ARM_PAUSE : draw_arm(p);
+	if (p->pauses < FIRST || (p->pauses < LOG_PAUSES && arm != ARM_PAIR))
 		return ARM_PAUSE;
-	if (arm == ARM_SURW && !p->explores && has_race(p))
-		return ARM_PAIR;
-	return arm == ARMS || p->explores || !has(p, arm) ? draw_arm(p) : arm;
+	if (arm == ARM_PAIR && !has(p, arm))
+		arm = ARM_SURW;
+	return arm == ARMS || !has(p, arm) ? draw_arm(p) : arm;
 }
 
 static void take_pair(struct portfolio *p, struct strategy *s)
