@@ -17,6 +17,7 @@
  */
 #include "engine/predict/pairs/pairs.h"
 
+#include "engine/base/hash.h"
 #include "engine/base/scattered.h"
 #include "engine/order/causality.h"
 #include "engine/predict/pairs/candidates.h"
@@ -62,15 +63,30 @@ struct now {
 	uint32_t end;      /* its last event plus one; 0: none */
 };
 
+/* A thread's last sections on a lock; a cell of a direct-mapped table. */
+enum { SECTIONS_KEPT = 4, CELL_BITS = 12 };
+struct section {
+	uint32_t acquire, release; /* release: NONE as long as it is open */
+	bool shared;
+};
+struct lock_cell {
+	uint32_t thread, lock, count; /* count: so far, the last ones are kept */
+	struct section last[SECTIONS_KEPT];
+};
+/* With more threads sections are not looked at, as each acquire asks for all threads' last
+ * ones. */
+enum { SECTION_THREADS = 64 };
+
 struct pass {
 	struct trace *t;
 	struct causality *c;
 	struct locksets *locksets;
 	struct accessed *variables;
-	struct now *now;           /* by thread */
-	const uint32_t *cells;     /* memory of the vector clocks */
-	struct last_access *pool;  /* from 1 on */
-	uint32_t used, room, free; /* of the pool; free: the first unused one, a list */
+	struct now *now;            /* by thread */
+	const uint32_t *cells;      /* memory of the vector clocks */
+	struct lock_cell *sections; /* by hash of thread and lock; NULL: not known */
+	struct last_access *pool;   /* from 1 on */
+	uint32_t used, room, free;  /* of the pool; free: the first unused one, a list */
 };
 
 /* The current access. */
@@ -273,19 +289,113 @@ static void sweep(struct pass *p)
 		causality_sweep(p->c, NULL, NULL);
 }
 
-/* A step of causality, which alone changes vector clocks. */
-static void step_causality(struct pass *p, uint32_t e)
+/* The thread's clock has changed. */
+static void view_clocks(struct pass *p, uint32_t thread)
 {
-	struct causality *c = p->c;
-	uint32_t thread = p->t->events[e].thread;
+	const struct causality *c = p->c;
 
-	causality_step(c, e);
 	p->now[thread].clock = clocks_view(&c->clocks, c->clocks.now[thread]);
 	if (G_UNLIKELY(p->cells != c->clocks.cells && !c->clocks.wide)) {
 		p->cells = c->clocks.cells;
 		for (uint32_t u = 0; u < p->t->threads_count; u++)
 			p->now[u].clock = clocks_view(&c->clocks, c->clocks.now[u]);
 	}
+}
+
+/* A step of causality. */
+static void step_causality(struct pass *p, uint32_t e)
+{
+	causality_step(p->c, e);
+	view_clocks(p, p->t->events[e].thread);
+}
+
+/* -- sections that come before ------------------------------------------------------------- */
+
+static struct lock_cell *cell_at(const struct pass *p, uint32_t thread, uint32_t lock)
+{
+	uint64_t key = (uint64_t)thread << 32 | lock;
+
+	return &p->sections[hash_word(key) >> (64 - CELL_BITS)];
+}
+
+static void note_section(struct pass *p, const struct event *x, uint32_t e)
+{
+	struct lock_cell *of = cell_at(p, x->thread, x->target);
+	bool same = of->thread == x->thread && of->lock == x->target;
+
+	if (op_acquires(x->op)) {
+		if (!same)
+			*of = (struct lock_cell){ .thread = x->thread, .lock = x->target };
+		of->last[of->count++ % SECTIONS_KEPT] =
+		        (struct section){ e, NONE, x->op == OP_RACQ };
+	} else if (same && of->count > 0) {
+		of->last[(of->count - 1) % SECTIONS_KEPT].release = e;
+	}
+}
+
+/* The last section with its acquire before `time`, if it is known; else NULL. */
+static const struct section *section_before(const struct lock_cell *of, uint32_t time)
+{
+	uint32_t kept = MIN(of->count, SECTIONS_KEPT);
+
+	for (uint32_t i = 1; i <= kept; i++) {
+		const struct section *s = &of->last[(of->count - i) % SECTIONS_KEPT];
+
+		if (s->acquire < time)
+			return s;
+	}
+	return NULL;
+}
+
+/* Where the thread holds the lock: it is ordered after the releases of the sections of which it
+ * is ordered after the acquire. */
+static void follow_sections(struct pass *p, uint32_t e, uint32_t lock, bool shared)
+{
+	uint32_t thread = p->t->events[e].thread;
+
+	for (uint32_t u = 0; u < p->t->threads_count; u++) {
+		const struct lock_cell *of = cell_at(p, u, lock);
+		uint32_t time = view_time(p->now[thread].clock, u);
+
+		if (u == thread || of->thread != u || of->lock != lock)
+			continue;
+		const struct section *s = section_before(of, time);
+		if (s == NULL || s->release == NONE || time > s->release ||
+		    (s->shared && shared))
+			continue;
+		causality_edge_after(p->c, e, s->release, u, STEP_OBSERVATION, lock);
+		view_clocks(p, thread);
+	}
+}
+
+struct held {
+	struct pass *p;
+	uint32_t event;
+	bool shared;
+};
+
+static bool follow_held(void *context, uint32_t item)
+{
+	const struct held *held = context;
+
+	follow_sections(held->p, held->event, item / 2, held->shared);
+	return false;
+}
+
+/* The step of a plain read; what it sees may put sections on the locks held before it. */
+static void step_read(struct pass *p, uint32_t e)
+{
+	const struct now *now = &p->now[p->t->events[e].thread];
+	uint32_t before = p->c->clocks.now[p->t->events[e].thread];
+	struct held held = { p, e, true };
+
+	step_causality(p, e);
+	if (p->sections == NULL || p->c->clocks.now[p->t->events[e].thread] == before)
+		return;
+	lockset_any(p->locksets, now->guard[0], follow_held, &held);
+	held.shared = false;
+	if (now->guard[1] != 0)
+		lockset_any(p->locksets, now->guard[1], follow_held, &held);
 }
 
 /* An access that does not continue a run. */
@@ -302,7 +412,10 @@ static __attribute__((noinline)) void step_access(struct pass *p, uint32_t e)
 
 	if (e >= c->next_must || !event_simple(x) ||
 	    (x->op == OP_READ && !observations_known(c, x->target, x->thread))) {
-		step_causality(p, e);
+		if (x->op == OP_READ)
+			step_read(p, e);
+		else
+			step_causality(p, e);
 		looked.clock = clocks_view(&c->clocks, c->unobserved);
 	}
 	if (event_inert(x))
@@ -336,8 +449,14 @@ static void step_other(struct pass *p, const struct event *x, uint32_t e)
 	if (e >= p->c->next_must || !of_lock)
 		step_causality(p, e);
 	sweep(p);
-	if (of_lock && !event_inert(x))
-		move_guards(p, &p->now[x->thread], x);
+	if (!of_lock || event_inert(x))
+		return;
+	move_guards(p, &p->now[x->thread], x);
+	if (p->sections == NULL)
+		return;
+	note_section(p, x, e);
+	if (op_acquires(x->op))
+		follow_sections(p, e, x->target, x->op == OP_RACQ);
 }
 
 static inline __attribute__((always_inline)) void step(struct pass *p, const struct event *x,
@@ -398,6 +517,9 @@ bool race_suspects(struct trace *t, uint64_t **suspects, uint64_t *count,
 	p.variables = scattered_new0(struct accessed, t->variables_count + 1);
 	p.pool = g_new(struct last_access, p.room);
 	p.now = g_new0(struct now, t->threads_count + 1);
+	/* (With locks that were taken over sections overlap.) */
+	if (!t->locks_taken && t->threads_count <= SECTION_THREADS)
+		p.sections = g_new0(struct lock_cell, 1 << CELL_BITS);
 	for (uint32_t u = 0; u < t->threads_count; u++)
 		p.now[u].clock = clocks_view(&p.c->clocks, 0);
 	p.cells = p.c->clocks.cells;
@@ -414,6 +536,7 @@ bool race_suspects(struct trace *t, uint64_t **suspects, uint64_t *count,
 	locksets_free(p.locksets);
 	g_free(p.variables);
 	g_free(p.pool);
+	g_free(p.sections);
 	g_free(p.now);
 	return done;
 }
