@@ -182,6 +182,22 @@ void causality_step(struct causality *c, uint32_t event)
 		keep_region(c, event, x->thread, before);
 }
 
+void causality_edge_after(struct causality *c, uint32_t to, uint32_t from, uint32_t from_thread,
+                          enum step_rule rule, uint32_t detail)
+{
+	uint32_t thread = c->t->events[to].thread, before = clocks_hold(&c->clocks, thread);
+	struct sync_regions *list = &c->regions[thread];
+
+	causality_edge(c, to, from_thread, causality_past_point(c, from, from_thread), rule,
+	               detail, false);
+	if (c->clocks.now[thread] == before)
+		return;
+	if (list->count > 0 && list->of[list->count - 1].start == to)
+		list->of[list->count - 1].clock = c->clocks.now[thread];
+	else
+		keep_region(c, to, thread, before);
+}
+
 struct causality *causality_walk(struct trace *t, enum order_kind kind, enum keep keep,
                                  const GArray *forced, const struct progress *progress)
 {

@@ -148,6 +148,10 @@ void causality_lock(struct causality *c, uint32_t event, const struct event *x);
 /* Edge into `to`, which must be the current event. */
 void causality_edge(struct causality *c, uint32_t to, uint32_t from_thread,
                     struct edge_source from, enum step_rule rule, uint32_t detail, bool base);
+/* One more edge into `to`, after its step, from an event of another thread, in a walk that
+ * keeps regions. Not in `unobserved`. */
+void causality_edge_after(struct causality *c, uint32_t to, uint32_t from, uint32_t from_thread,
+                          enum step_rule rule, uint32_t detail);
 /* With sections: record that edges may start at an event inside a critical section. */
 void sections_origin(struct causality *c, uint32_t event);
 /* The current event as the source of later edges. */

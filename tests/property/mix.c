@@ -3,6 +3,7 @@
  */
 #include "tests/property/mix.h"
 #include "engine/order/wide_clocks.h"
+#include "engine/predict/pairs/pairs.h"
 #include "engine/predict/smt/smt.h"
 
 #include <stdio.h>
@@ -52,11 +53,14 @@ bool mix_hides_c11(const struct trace *t)
 
 void mix_clocks(uint64_t seed)
 {
-	static uint32_t usual;
+	static uint32_t usual, classes;
 
-	if (usual == 0)
+	if (usual == 0) {
 		usual = clocks_wide;
+		classes = suspects_classes;
+	}
 	clocks_wide = seed / 2 % 2 == 0 ? usual : 2;
+	suspects_classes = seed / 4 % 2 == 0 ? classes : 2;
 }
 
 int mix_main(int argc, char **argv, const char *name, uint64_t count,

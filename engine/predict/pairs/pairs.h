@@ -59,13 +59,17 @@ bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *race
 
 /*
  * The variables that may have a race, as a bit set (for g_free) with their number, by one
- * linear pass (syncp.c): of all others each conflicting pair is ordered by program order,
+ * linear pass (suspects.c): of all others each conflicting pair is ordered by program order,
  * must-order and observation, which every correct reordering keeps, or excluded by a common
  * lock. So no suspects are a proof that the trace has no predictable race, and no C11 race.
- * Needs no index but the must-order. False when cancelled.
+ * Needs no index but the must-order, and memory for variables and their classes of accesses
+ * alone. False when cancelled.
  */
 bool race_suspects(struct trace *t, uint64_t **suspects, uint64_t *count,
                    const struct progress *progress);
+/* A variable with more classes of accesses (thread, lock set, kind) than this has them merged,
+ * and may become a suspect by that. A variable for the tests. */
+extern uint32_t suspects_classes;
 /* stream_sites for sync-preserving races (syncp.c). */
 bool syncp_sites(struct trace *t, struct site_races *races, const struct progress *progress);
 

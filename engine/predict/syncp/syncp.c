@@ -462,27 +462,6 @@ static bool syncp_init(struct syncp *s, struct trace *t, struct effort *effort,
 	return syncp_collect(s, progress);
 }
 
-bool race_suspects(struct trace *t, uint64_t **suspects, uint64_t *count,
-                   const struct progress *progress)
-{
-	struct syncp s = { .t = t, .threads = (uint32_t)t->threads_count };
-	g_autofree struct variable_use *uses = NULL;
-	g_autoptr(GArray) strays = NULL;
-
-	bool done = syncp_walk(&s, causality_lasting_kind(t), WALKED_SUSPECTS, &uses, &strays,
-	                       progress);
-	*suspects = g_new0(uint64_t, t->variables_count / 64 + 1);
-	*count = 0;
-	for (uint32_t v = 0; done && v < t->variables_count; v++) {
-		if (!variable_suspect(&uses[v]))
-			continue;
-		(*suspects)[v / 64] |= (uint64_t)1 << (v % 64);
-		++*count;
-	}
-	syncp_release(&s);
-	return done;
-}
-
 bool syncp_sites(struct trace *t, struct site_races *races, const struct progress *progress)
 {
 	struct effort unbounded = { .free_work = UINT64_MAX, .next_look = UINT64_MAX };

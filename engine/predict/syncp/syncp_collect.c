@@ -10,6 +10,7 @@
 #include "engine/predict/syncp/syncp_private.h"
 
 #include "engine/base/scattered.h"
+#include "engine/predict/pairs/pairs.h"
 #include "engine/trace/reel.h"
 
 #include <string.h>
@@ -317,26 +318,16 @@ static void place_found(struct collecting *c)
 	g_free(c->moments);
 }
 
-/* One walk, or two where the lists would take more memory than the events that stay. False
- * when cancelled. */
-static bool walk(struct syncp *s, struct variable_use **uses, GArray **strays,
-                 const struct progress *progress)
+/* May some variable race? Not asked where the lists take less memory than the events that stay.
+ * False when cancelled. */
+static bool look_for_any(const struct syncp *s, bool *any, const struct progress *progress)
 {
-	bool any = trace_stays(s->t);
+	g_autofree uint64_t *suspects = NULL;
+	uint64_t count = 1;
+	bool done = trace_stays(s->t) || race_suspects(s->t, &suspects, &count, progress);
 
-	if (!any) {
-		if (!syncp_walk(s, ORDER_KIND_OBSERVED, WALKED_SUSPECTS, uses, strays,
-		                progress))
-			return false;
-		for (uint64_t v = 0; v < s->t->variables_count && !any; v++)
-			any = variable_suspect(&(*uses)[v]);
-		if (!any)
-			return true;
-		syncp_walk_release(s);
-		g_clear_pointer(uses, g_free);
-		g_array_free(g_steal_pointer(strays), TRUE);
-	}
-	return syncp_walk(s, ORDER_KIND_OBSERVED, WALKED_LISTS, uses, strays, progress);
+	*any = count > 0;
+	return done;
 }
 
 bool syncp_collect(struct syncp *s, const struct progress *progress)
@@ -344,8 +335,11 @@ bool syncp_collect(struct syncp *s, const struct progress *progress)
 	struct collecting c = { s };
 	struct variable_use *uses = NULL;
 	GArray *strays = NULL;
-	bool done = walk(s, &uses, &strays, progress);
+	bool any, done = look_for_any(s, &any, progress);
 
+	if (!done || !any)
+		return done;
+	done = syncp_walk(s, &uses, &strays, progress);
 	if (done) {
 		choose(&c, uses);
 		sort_strays(&c, strays);

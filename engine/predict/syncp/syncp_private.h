@@ -9,8 +9,7 @@
  * syncp.c compares classes of two threads, growing one closure for two lists of accesses.
  *
  * Clocks and sections take some three bytes an event.  Of a trace of which few blocks are in
- * memory at a time the first walk keeps none of them, and a second one, which does, follows
- * where a variable can race.
+ * memory at a time they are made where a variable can race (race_suspects).
  *
  * The passes may rely on events coming in the order of the trace and on closures only growing
  * along a thread; everybody else on each race that is reported having a witness that the
@@ -53,7 +52,6 @@ struct section_list {
 struct lock_table {
 	struct section_list *of; /* by thread */
 	uint64_t threads, objects;
-	bool listed; /* sections are kept; else lock sets alone */
 	bool shared; /* there was a shared acquire */
 	/* -- after the walk */
 	struct acquires *acquires;
@@ -61,7 +59,7 @@ struct lock_table {
 	uint32_t *
 	        first; /* by lock (object * 2 + exclusive): index of its first acquires, NONE */
 };
-void lock_table_init(struct lock_table *l, const struct trace *t, bool listed);
+void lock_table_init(struct lock_table *l, const struct trace *t);
 void lock_table_release(struct lock_table *l);
 /* Add a lock operation that is not inert, in order; returns its thread's lock set
  * afterwards. */
@@ -140,15 +138,11 @@ struct syncp {
 	uint32_t threads;
 	struct effort *effort; /* for comparing classes and making witnesses; borrowed */
 };
-/* Which parts of the walk remain: SUSPECTS are `uses` alone, in memory that does not grow with
- * the trace. */
-enum syncp_walked { WALKED_SUSPECTS, WALKED_LISTS };
-/* Sets `uses` by variable, `strays` (struct stray; of WALKED_SUSPECTS none) in recorded order,
- * for g_free and g_array_free by the caller; sets observed, locksets and locks, which after
- * WALKED_SUSPECTS serve for nothing, and which syncp_walk_release empties. `kind`:
- * ORDER_KIND_OBSERVED, or _LASTING for suspects alone. False when cancelled. */
-bool syncp_walk(struct syncp *s, enum order_kind kind, enum syncp_walked what,
-                struct variable_use **uses, GArray **strays, const struct progress *progress);
+/* Sets `uses` by variable, `strays` (struct stray) in recorded order, for g_free and
+ * g_array_free by the caller; sets observed, locksets and locks, which syncp_walk_release
+ * empties. False when cancelled. */
+bool syncp_walk(struct syncp *s, struct variable_use **uses, GArray **strays,
+                const struct progress *progress);
 void syncp_walk_release(struct syncp *s);
 /* May a race be on the variable? Else all its conflicting pairs are ordered by program order,
  * must-order and observation, or exclude each other by a lock. */

@@ -6,11 +6,9 @@
 
 #include <string.h>
 
-void lock_table_init(struct lock_table *l, const struct trace *t, bool listed)
+void lock_table_init(struct lock_table *l, const struct trace *t)
 {
-	*l = (struct lock_table){ .threads = t->threads_count,
-		                  .objects = t->objects_count,
-		                  .listed = listed };
+	*l = (struct lock_table){ .threads = t->threads_count, .objects = t->objects_count };
 	l->of = g_new0(struct section_list, l->threads + 1);
 	for (uint64_t u = 0; u < l->threads; u++)
 		l->of[u].held = NONE;
@@ -114,8 +112,6 @@ uint32_t lock_table_event(struct lock_table *l, struct locksets *locksets,
 
 	list->lockset = lockset_moved(locksets, list->lockset, x);
 	l->shared |= x->op == OP_RACQ;
-	if (!l->listed)
-		return list->lockset;
 	if (op_acquires(x->op))
 		begin_section(l, x, event);
 	else

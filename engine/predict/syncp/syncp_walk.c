@@ -28,7 +28,6 @@ struct overall {
 enum written { ONE_THREAD, WRITTEN_FROM, WRITTEN_LATER = NONE };
 struct walk {
 	struct syncp *s;
-	enum syncp_walked what;
 	struct variable_use *uses;
 	struct overall *overall; /* by variable */
 	struct now *now;         /* by thread */
@@ -122,8 +121,7 @@ static void stray(struct walk *w, struct variable_use *use, const struct looked 
 
 	if (variable_strays(use) < w->most_strays) {
 		use->what += VARIABLE_STRAY;
-		if (w->what == WALKED_LISTS)
-			g_array_append_val(w->strays, fresh);
+		g_array_append_val(w->strays, fresh);
 	} else if (!x->writes && !(use->what & VARIABLE_WRITTEN)) {
 		use->what |= VARIABLE_BARE;
 		use->guard = 0;
@@ -260,13 +258,6 @@ static inline __attribute__((always_inline)) bool quiet_access(struct variable_u
 	return true;
 }
 
-/* Between events: drop the clocks that no later event asks for. */
-static void sweep(struct walk *w)
-{
-	if (w->what == WALKED_SUSPECTS && clocks_sweep_due(&w->s->observed->clocks))
-		causality_sweep(w->s->observed, NULL, NULL);
-}
-
 /* A step of causality, which alone changes vector clocks. */
 static void step_causality(struct walk *w, uint32_t e)
 {
@@ -303,7 +294,6 @@ static __attribute__((noinline)) void step_access(struct walk *w, uint32_t e)
 	looked.plain = !op_is_atomic(x->op);
 	for (uint32_t v = run.first; v < run.first + run.count; v++)
 		note(w, &w->uses[v], &looked);
-	sweep(w);
 }
 
 /* With shared sections: a thread's guards after a lock operation. */
@@ -327,7 +317,6 @@ static void step_other(struct walk *w, const struct event *x, uint32_t e)
 	/* without lock edges, only a must-order makes an acquire or release matter */
 	if (e >= c->next_must || !of_lock)
 		step_causality(w, e);
-	sweep(w);
 	if (!of_lock || event_inert(x))
 		return;
 	uint32_t set = lock_table_event(&s->locks, s->locksets, x, e);
@@ -394,15 +383,15 @@ void syncp_walk_release(struct syncp *s)
 	s->observed = NULL;
 }
 
-bool syncp_walk(struct syncp *s, enum order_kind kind, enum syncp_walked what,
-                struct variable_use **uses, GArray **strays, const struct progress *progress)
+bool syncp_walk(struct syncp *s, struct variable_use **uses, GArray **strays,
+                const struct progress *progress)
 {
 	size_t count = s->t->variables_count + 1;
-	struct walk w = { s, what };
+	struct walk w = { s };
 
 	s->locksets = locksets_empty();
-	lock_table_init(&s->locks, s->t, what == WALKED_LISTS);
-	s->observed = causality_new(s->t, kind, KEEP_REGIONS, progress);
+	lock_table_init(&s->locks, s->t);
+	s->observed = causality_new(s->t, ORDER_KIND_OBSERVED, KEEP_REGIONS, progress);
 	if (s->observed == NULL)
 		return false;
 	w.uses = scattered_new0(struct variable_use, count);
