@@ -195,19 +195,33 @@ void builder_warn(struct builder *b, const char *format, ...)
 struct told {
 	struct event event;
 	uint32_t id;
-	uint32_t enter; /* of an ENTER: the number of earlier ENTERs */
 };
-/* Names depend on few accesses, and the namer receives only these: the first TOLD_ACCESSES of
- * each heap block; the first of each other place, in stacks again after each ENTER or LEAVE;
- * and writes of values that may be addresses of blocks. It receives all other operations,
- * except calls that contain none of these. */
+/* Names depend on few events, and the namer receives only these at the end: of accesses
+ * outside of stacks the first TOLD_ACCESSES of each heap block, the first of each other place,
+ * and writes of values that may be addresses of blocks; allocations and frees. */
 enum { TOLD_ACCESSES = 6 };
 struct telling_of { /* borrowed */
 	const struct told *at;
 	uint64_t count;
+	const uint32_t *places; /* for builder_place_variables */
+};
+/* The variables of a place, at the end. */
+struct wide builder_place_variables(struct telling_of told, const struct trace *partial,
+                                    uint32_t place);
+/* An access in a stack. */
+struct local_access {
+	const struct event *event; /* its target is its place */
+	uint32_t number, stack;    /* the event's number; the stack's block */
+	uint64_t address;
 };
 struct namer {
 	void *context;
+	/* While events are added, for names that depend on the frames that are open: the first
+	 * access of each place in a stack, and the first after each ENTER or LEAVE; each
+	 * operation of an object, and its address (0: none). May be NULL. */
+	void (*local)(void *context, const struct local_access *access);
+	void (*used)(void *context, const struct event *event, uint32_t number,
+	             uint64_t address);
 	void (*begin)(void *context, const struct trace *partial, struct telling_of told);
 	/* Give `partial`'s variables a spelling, by builder_spelling and builder_name_rule;
 	 * those that keep NONE get a plain one. After locations, objects and blocks. */

@@ -154,11 +154,11 @@ static void finish(void)
 	const struct namer *namer = names_namer(made.names);
 	made.told = g_array_new(FALSE, TRUE, sizeof(struct told));
 	for (uint32_t i = 0; i < made.events->len; i++) {
-		struct told told = { g_array_index(made.events, struct event, i), i, 0 };
+		struct told told = { g_array_index(made.events, struct event, i), i };
 		g_array_append_val(made.told, told);
 	}
 	namer->begin(namer->context, &made.trace,
-	             (struct telling_of){ (void *)made.told->data, made.told->len });
+	             (struct telling_of){ (void *)made.told->data, made.told->len, NULL });
 	struct builder *b = builder_new("names", NULL);
 	struct error error;
 	for (uint32_t i = 0; i < made.blocks->len; i++) {
@@ -290,6 +290,59 @@ START_TEST(lives)
 }
 END_TEST
 
+/* What a call does in its frame is passed on at once and not kept, so that a recording's memory
+ * does not grow with its calls. */
+static struct {
+	uint64_t kept;
+	uint32_t locals, stack;
+	uint64_t address;
+} passed;
+
+static void count_kept(void *context, const struct trace *partial, struct telling_of told)
+{
+	(void)context;
+	(void)partial;
+	passed.kept = told.count;
+}
+
+static void count_local(void *context, const struct local_access *access)
+{
+	(void)context;
+	passed.locals++;
+	passed.stack = access->stack;
+	passed.address = access->address;
+}
+
+START_TEST(calls_leave_nothing)
+{
+	enum { CALLS = 1000, ODD = 3 }; /* sizes with a line of their own, and without */
+	static const struct namer namer = { .begin = count_kept, .local = count_local };
+	struct builder *b = builder_new("calls", NULL);
+	struct error error;
+	builder_namer(b, &namer);
+	uint32_t thread = builder_thread(b, "T0", 2), function = builder_string(b, "f", 1);
+	uint32_t stack = builder_block(b, "stack@main", 10, 4096, 0x10000);
+	uint32_t region = builder_region(b, "stack@main", 0x10000, 4096, stack);
+	for (uint32_t i = 0; i < CALLS; i++) {
+		struct event enter = { .op = OP_ENTER, .thread = thread, .target = function },
+		             leave = { .op = OP_LEAVE, .thread = thread, .target = function };
+		ck_assert(builder_add(b, enter, 0, &error));
+		for (int k = 0; k < 4; k++) {
+			struct event e = { .op = OP_WRITE, .thread = thread };
+			e.target = builder_place(b, region, 64, k % 2 ? ODD : 4);
+			ck_assert(builder_add(b, e, 0, &error));
+		}
+		ck_assert(builder_add(b, leave, 0, &error));
+	}
+	struct trace *t = builder_finish(b, true, &error);
+	ck_assert_uint_eq(passed.kept, 0);
+	ck_assert_uint_eq(passed.locals, 2 * CALLS);
+	ck_assert_uint_eq(passed.stack, stack);
+	ck_assert_uint_eq(passed.address, 0x10000 + 64);
+	trace_close(t);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("name");
@@ -300,6 +353,7 @@ int main(void)
 	tcase_add_test(cases, named_by_the_accessing_function);
 	tcase_add_test(cases, unknown_blocks);
 	tcase_add_test(cases, lives);
+	tcase_add_test(cases, calls_leave_nothing);
 	suite_add_tcase(suite, cases);
 	return suite_run(suite);
 }

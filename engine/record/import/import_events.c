@@ -220,6 +220,7 @@ static struct block_life *add_stack(struct import *im, struct lane *lane, const 
 	struct block_life *life =
 	        life_new(im, low, size, lane->stack_shift, region, block, true);
 	life->stack = true;
+	names_stack(im->names, lane->thread, block, at, size);
 	return life;
 }
 
@@ -704,7 +705,7 @@ void import_enter(struct import *im, struct lane *lane, const struct log_record 
 	                                  .location = site_location(im, r) }))
 		return;
 	/* Frames of C library calls have no named variables. */
-	names_frame(im->names, call ? 0 : import_address(im, r->address - 1),
+	names_enter(im->names, lane->thread, call ? 0 : import_address(im, r->address - 1),
 	            call       ? FRAME_OF_NOBODY
 	            : r->value ? high - (r->value - 1) * LOG_FRAME_UNIT + shift
 	                       : 0);
@@ -715,7 +716,9 @@ void import_leave(struct import *im, struct lane *lane, uint64_t frames)
 	for (; frames > 0 && lane->functions.count > 0; frames--) {
 		uint32_t function =
 		        *(uint32_t *)column_at(&lane->functions, --lane->functions.count);
-		import_event(im, lane, (struct event){ .op = OP_LEAVE, .target = function });
+		if (import_event(im, lane,
+		                 (struct event){ .op = OP_LEAVE, .target = function }))
+			names_leave(im->names, lane->thread);
 	}
 }
 
