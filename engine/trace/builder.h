@@ -117,9 +117,9 @@ uint32_t builder_access_place(struct builder *b, uint64_t where, uint64_t offset
 /* Begins the look-up of an integer of VALUE_SMALL_END or more, for struct access: prefetches
  * its entry. */
 uint64_t builder_fetch(const struct builder *b, int64_t integer);
-/* Bit set of the LINE_PLACES places from `first` on (struct near_line) whose accesses the
- * builder need not note any more. */
-uint64_t builder_noted(const struct builder *b, uint32_t first);
+/* Bit set of the LINE_PLACES places from `first` on (struct near_line) whose accesses by the
+ * thread the builder need not note any more. */
+uint64_t builder_noted(const struct builder *b, uint32_t first, uint32_t thread);
 struct access_room builder_room(const struct builder *b);
 /* Add the first events of the room; `looks` ascending by event. False: they are to be checked,
  * and nothing was added, but they have their values: builder_add takes them one by one. */
@@ -218,8 +218,9 @@ struct namer {
 	void *context;
 	/* While events are added, for names that depend on the frames that are open: the first
 	 * access of each place in a stack, and the first after each ENTER or LEAVE; each
-	 * operation of an object, and its address (0: none). May be NULL. */
-	void (*local)(void *context, const struct local_access *access);
+	 * operation of an object, and its address (0: none). May be NULL. `local` returns
+	 * whether further accesses of the place by the stack's thread make no difference. */
+	bool (*local)(void *context, const struct local_access *access);
 	void (*used)(void *context, const struct event *event, uint32_t number,
 	             uint64_t address);
 	void (*begin)(void *context, const struct trace *partial, struct telling_of told);

@@ -42,14 +42,16 @@ static void tell(struct builder *b, const struct event *e)
 /* Of the names of locals it matters in which frame they are. */
 static void tell_local(struct builder *b, struct line *l, const struct event *e)
 {
-	uint64_t told = l->frames == b->telling.frames ? l->told : 0;
+	uint64_t told = l->frames == b->telling.frames ? l->told : 0, bit = line_bit(e->target);
 	l->frames = b->telling.frames;
-	l->told = told | line_bit(e->target);
-	if (told & line_bit(e->target) || b->namer == NULL || b->namer->local == NULL)
+	l->told = told | bit;
+	if (told & bit || b->namer == NULL || b->namer->local == NULL ||
+	    (l->settled & bit && builder_is_own(b, l, e->thread)))
 		return;
 	struct local_access access = { e, (uint32_t)b->events.count, l->block,
 		                       builder_local_address(b, e->target) };
-	b->namer->local(b->namer->context, &access);
+	if (b->namer->local(b->namer->context, &access))
+		l->settled |= bit;
 }
 
 static void tell_object(struct builder *b, const struct event *e)

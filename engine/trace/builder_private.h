@@ -101,6 +101,8 @@ struct line {
 	                  `frames` is the same */
 	uint64_t low;  /* offset in the region; of ODD_SIZE in a stack: the first of LINE
 	                * numbers of its spots, in b->odd_spots */
+	/* In a stack: places whose accesses by its thread the namer needs no more. */
+	uint64_t settled;
 	uint32_t region, block;
 	uint32_t frames; /* b->telling.frames */
 	uint8_t code, step;
@@ -303,6 +305,13 @@ void builder_append_plain_name(const struct builder *b, const struct variable *v
 
 void builder_free_lines(struct builder *b); /* memory.c: the regions' tables */
 uint64_t builder_local_address(const struct builder *b, uint32_t place); /* in a stack */
+
+/* Is the line in the thread's own stack? */
+static inline bool builder_is_own(const struct builder *b, const struct line *l,
+                                  uint32_t thread)
+{
+	return l->stack && AT(b->threads, struct thread, thread)->stack == l->block;
+}
 
 /* builder_names.c: note an event that is about to be added, if names may depend on it. */
 void builder_tell(struct builder *b, const struct event *e);

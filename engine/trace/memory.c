@@ -271,10 +271,12 @@ uint32_t builder_access_place(struct builder *b, uint64_t where, uint64_t offset
 	                                        : place_far(b, where, offset, near);
 }
 
-uint64_t builder_noted(const struct builder *b, uint32_t first)
+uint64_t builder_noted(const struct builder *b, uint32_t first, uint32_t thread)
 {
 	const struct line *l = builder_line(b, first);
-	return l->stack ? 0 : l->met & l->told;
+	if (!l->stack)
+		return l->met & l->told;
+	return builder_is_own(b, l, thread) ? l->met & l->settled : 0;
 }
 
 uint64_t builder_local_address(const struct builder *b, uint32_t place)

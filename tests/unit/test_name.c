@@ -296,6 +296,7 @@ static struct {
 	uint64_t kept;
 	uint32_t locals, stack;
 	uint64_t address;
+	bool enough; /* what count_local returns */
 } passed;
 
 static void count_kept(void *context, const struct trace *partial, struct telling_of told)
@@ -305,41 +306,66 @@ static void count_kept(void *context, const struct trace *partial, struct tellin
 	passed.kept = told.count;
 }
 
-static void count_local(void *context, const struct local_access *access)
+static bool count_local(void *context, const struct local_access *access)
 {
 	(void)context;
 	passed.locals++;
 	passed.stack = access->stack;
 	passed.address = access->address;
+	return passed.enough;
+}
+
+enum { CALLS = 1000, ODD = 3 }; /* a size without a line of its own */
+
+/* Calls of T0, each with two accesses of each of two places in its stack; then one access of
+ * T1 there. */
+static void make_calls(bool enough)
+{
+	static const struct namer namer = { .begin = count_kept, .local = count_local };
+	struct builder *b = builder_new("calls", NULL);
+	struct error error;
+	memset(&passed, 0, sizeof passed);
+	passed.enough = enough;
+	builder_namer(b, &namer);
+	uint32_t threads[] = { builder_thread(b, "T0", 2), builder_thread(b, "T1", 2) };
+	uint32_t function = builder_string(b, "f", 1);
+	uint32_t stack = builder_block(b, "stack@main", 10, 4096, 0x10000);
+	uint32_t region = builder_region(b, "stack@main", 0x10000, 4096, stack);
+	builder_stack_block(b, threads[0], stack);
+	for (uint32_t i = 0; i < CALLS; i++) {
+		struct event call = { .op = OP_ENTER,
+			              .thread = threads[0],
+			              .target = function };
+		ck_assert(builder_add(b, call, 0, &error));
+		for (int k = 0; k < 4; k++) {
+			struct event e = { .op = OP_WRITE, .thread = threads[0] };
+			e.target = builder_place(b, region, 64, k % 2 ? ODD : 4);
+			ck_assert(builder_add(b, e, 0, &error));
+		}
+		call.op = OP_LEAVE;
+		ck_assert(builder_add(b, call, 0, &error));
+	}
+	struct event other = { .op = OP_READ, .thread = threads[1] };
+	other.target = builder_place(b, region, 64, 4);
+	ck_assert(builder_add(b, other, 0, &error));
+	trace_close(builder_finish(b, true, &error));
+	ck_assert_uint_eq(passed.kept, 0);
+	ck_assert_uint_eq(passed.stack, stack);
+	ck_assert_uint_eq(passed.address, 0x10000 + 64);
 }
 
 START_TEST(calls_leave_nothing)
 {
-	enum { CALLS = 1000, ODD = 3 }; /* sizes with a line of their own, and without */
-	static const struct namer namer = { .begin = count_kept, .local = count_local };
-	struct builder *b = builder_new("calls", NULL);
-	struct error error;
-	builder_namer(b, &namer);
-	uint32_t thread = builder_thread(b, "T0", 2), function = builder_string(b, "f", 1);
-	uint32_t stack = builder_block(b, "stack@main", 10, 4096, 0x10000);
-	uint32_t region = builder_region(b, "stack@main", 0x10000, 4096, stack);
-	for (uint32_t i = 0; i < CALLS; i++) {
-		struct event enter = { .op = OP_ENTER, .thread = thread, .target = function },
-		             leave = { .op = OP_LEAVE, .thread = thread, .target = function };
-		ck_assert(builder_add(b, enter, 0, &error));
-		for (int k = 0; k < 4; k++) {
-			struct event e = { .op = OP_WRITE, .thread = thread };
-			e.target = builder_place(b, region, 64, k % 2 ? ODD : 4);
-			ck_assert(builder_add(b, e, 0, &error));
-		}
-		ck_assert(builder_add(b, leave, 0, &error));
-	}
-	struct trace *t = builder_finish(b, true, &error);
-	ck_assert_uint_eq(passed.kept, 0);
-	ck_assert_uint_eq(passed.locals, 2 * CALLS);
-	ck_assert_uint_eq(passed.stack, stack);
-	ck_assert_uint_eq(passed.address, 0x10000 + 64);
-	trace_close(t);
+	make_calls(false);
+	ck_assert_uint_eq(passed.locals, 2 * CALLS + 1);
+}
+END_TEST
+
+/* Where its thread's accesses make no difference any more, those of others still do. */
+START_TEST(settled_places)
+{
+	make_calls(true);
+	ck_assert_uint_eq(passed.locals, 2 + 1);
 }
 END_TEST
 
@@ -354,6 +380,7 @@ int main(void)
 	tcase_add_test(cases, unknown_blocks);
 	tcase_add_test(cases, lives);
 	tcase_add_test(cases, calls_leave_nothing);
+	tcase_add_test(cases, settled_places);
 	suite_add_tcase(suite, cases);
 	return suite_run(suite);
 }

@@ -198,11 +198,12 @@ static struct local_place *place_of(struct frame_names *f, const struct event *e
 	return column_at(&f->places, *slot - 1);
 }
 
-void names_local(void *context, const struct local_access *access)
+bool names_local(void *context, const struct local_access *access)
 {
 	struct frame_names *f = frames_of(context);
-	note(f, &place_of(f, access->event)->held, access->stack, access->address,
-	     access->event->thread, access->number);
+	struct held *held = &place_of(f, access->event)->held;
+	note(f, held, access->stack, access->address, access->event->thread, access->number);
+	return held->cfa == 0;
 }
 
 /* The stack that was last made at an address, or NONE. */

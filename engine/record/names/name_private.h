@@ -89,7 +89,7 @@ uint32_t names_block_at(const struct names *n, uint64_t address, uint32_t event)
 void names_begin_frames(struct names *n); /* when the variables are known */
 void names_end_frames(struct names *n);
 /* The namer's callbacks while events are added. */
-void names_local(void *context, const struct local_access *access);
+bool names_local(void *context, const struct local_access *access);
 void names_used(void *context, const struct event *event, uint32_t number, uint64_t address);
 /* The first event of an object, and where it was; both NONE where there was none. */
 struct first_use {
