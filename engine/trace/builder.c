@@ -372,6 +372,7 @@ struct builder *builder_new(const char *name, const struct trace_options *option
 	NEW(weak, struct weak_source);
 	NEW(regions, struct region);
 	NEW(locks, struct lock);
+	NEW(odd_spots, uint32_t);
 	NEW(states, struct thread_state);
 	b->telling.live = g_hash_table_new(NULL, NULL);
 	NEW(telling.accesses, uint8_t);
@@ -406,7 +407,7 @@ void builder_free(struct builder *b)
 		             b->contexts,     b->modules,        b->atomic_sets, b->notes,
 		             b->regions,      b->locks,          b->states,      b->clocks,
 		             b->repeats,      b->drops,          b->weak,        b->sent,
-		             b->name_rules };
+		             b->name_rules,   b->odd_spots };
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		free_array(arrays[i]);
 	struct table *tables[] = { &b->values,        &b->lists_table,    &b->spots_table,

@@ -117,9 +117,9 @@ uint32_t builder_access_place(struct builder *b, uint64_t where, uint64_t offset
 /* Begins the look-up of an integer of VALUE_SMALL_END or more, for struct access: prefetches
  * its entry. */
 uint64_t builder_fetch(const struct builder *b, int64_t integer);
-/* Bit set of the LINE_PLACES places from `first` on (struct near_line) whose accesses the
- * builder need not note any more. */
-uint64_t builder_noted(const struct builder *b, uint32_t first);
+/* Bit set of the LINE_PLACES places from `first` on (struct near_line) whose accesses by the
+ * thread the builder need not note any more. */
+uint64_t builder_noted(const struct builder *b, uint32_t first, uint32_t thread);
 struct access_room builder_room(const struct builder *b);
 /* Add the first events of the room; `looks` ascending by event. False: they are to be checked,
  * and nothing was added, but they have their values: builder_add takes them one by one. */
@@ -195,19 +195,34 @@ void builder_warn(struct builder *b, const char *format, ...)
 struct told {
 	struct event event;
 	uint32_t id;
-	uint32_t enter; /* of an ENTER: the number of earlier ENTERs */
 };
-/* Names depend on few accesses, and the namer receives only these: the first TOLD_ACCESSES of
- * each heap block; the first of each other place, in stacks again after each ENTER or LEAVE;
- * and writes of values that may be addresses of blocks. It receives all other operations,
- * except calls that contain none of these. */
+/* Names depend on few events, and the namer receives only these at the end: of accesses
+ * outside of stacks the first TOLD_ACCESSES of each heap block, the first of each other place,
+ * and writes of values that may be addresses of blocks; allocations and frees. */
 enum { TOLD_ACCESSES = 6 };
 struct telling_of { /* borrowed */
 	const struct told *at;
 	uint64_t count;
+	const uint32_t *places; /* for builder_place_variables */
+};
+/* The variables of a place, at the end. */
+struct wide builder_place_variables(struct telling_of told, const struct trace *partial,
+                                    uint32_t place);
+/* An access in a stack. */
+struct local_access {
+	const struct event *event; /* its target is its place */
+	uint32_t number, stack;    /* the event's number; the stack's block */
+	uint64_t address;
 };
 struct namer {
 	void *context;
+	/* While events are added, for names that depend on the frames that are open: the first
+	 * access of each place in a stack, and the first after each ENTER or LEAVE; each
+	 * operation of an object, and its address (0: none). May be NULL. `local` returns
+	 * whether further accesses of the place by the stack's thread make no difference. */
+	bool (*local)(void *context, const struct local_access *access);
+	void (*used)(void *context, const struct event *event, uint32_t number,
+	             uint64_t address);
 	void (*begin)(void *context, const struct trace *partial, struct telling_of told);
 	/* Give `partial`'s variables a spelling, by builder_spelling and builder_name_rule;
 	 * those that keep NONE get a plain one. After locations, objects and blocks. */

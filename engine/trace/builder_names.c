@@ -4,6 +4,7 @@
  * names already.
  */
 #include "engine/trace/builder_private.h"
+#include "engine/trace/tape.h"
 
 /* The current tables, borrowed: strings and locations may still move. */
 static struct trace trace_view(struct builder *b, struct cut *c)
@@ -34,22 +35,30 @@ static struct trace trace_view(struct builder *b, struct cut *c)
 
 static void tell(struct builder *b, const struct event *e)
 {
-	*(struct told *)column_push(&b->telling.told) = (struct told){
-		.event = *e, .id = (uint32_t)b->events.count, .enter = b->telling.enters
-	};
+	*(struct told *)column_push(&b->telling.told) =
+	        (struct told){ .event = *e, .id = (uint32_t)b->events.count };
 }
 
-static void tell_call(struct builder *b, const struct event *e)
+/* Of the names of locals it matters in which frame they are. */
+static void tell_local(struct builder *b, struct line *l, const struct event *e)
 {
-	struct telling *g = &b->telling;
-	g->frames++;
-	const struct told *last = g->told.count ? column_at(&g->told, g->told.count - 1) : NULL;
-	if (e->op == OP_LEAVE && last && last->event.op == OP_ENTER &&
-	    last->event.thread == e->thread)
-		g->told.count--; /* nothing came of the call */
-	else
-		tell(b, e);
-	g->enters += e->op == OP_ENTER;
+	uint64_t told = l->frames == b->telling.frames ? l->told : 0, bit = line_bit(e->target);
+	l->frames = b->telling.frames;
+	l->told = told | bit;
+	if (told & bit || b->namer == NULL || b->namer->local == NULL ||
+	    (l->settled & bit && builder_is_own(b, l, e->thread)))
+		return;
+	struct local_access access = { e, (uint32_t)b->events.count, l->block,
+		                       builder_local_address(b, e->target) };
+	if (b->namer->local(b->namer->context, &access))
+		l->settled |= bit;
+}
+
+static void tell_object(struct builder *b, const struct event *e)
+{
+	if (e->target != NONE && b->namer && b->namer->used)
+		b->namer->used(b->namer->context, e, (uint32_t)b->events.count,
+		               AT(b->objects, struct object, e->target)->address);
 }
 
 static void tell_block(struct builder *b, const struct event *e)
@@ -97,10 +106,11 @@ static void tell_access(struct builder *b, const struct event *e)
 {
 	struct telling *g = &b->telling;
 	struct line *l = builder_line(b, e->target);
-	bool heap = l->block != NONE && !l->stack, news;
-	if (l->stack && l->frames != g->frames)
-		l->told = 0;
-	l->frames = g->frames;
+	bool heap = l->block != NONE, news;
+	if (l->stack) {
+		tell_local(b, l, e);
+		return;
+	}
 	if (heap)
 		news = first_of_block(g, l->block);
 	else
@@ -115,11 +125,19 @@ void builder_tell(struct builder *b, const struct event *e)
 	if (op_is_access(e->op))
 		tell_access(b, e);
 	else if (e->op == OP_ENTER || e->op == OP_LEAVE)
-		tell_call(b, e);
+		b->telling.frames++;
 	else if (e->op == OP_ALLOC || e->op == OP_FREE)
 		tell_block(b, e);
-	else
-		tell(b, e);
+	else if (op_table[e->op].operand == OPERAND_OBJECT)
+		tell_object(b, e);
+}
+
+struct wide builder_place_variables(struct telling_of told, const struct trace *partial,
+                                    uint32_t place)
+{
+	uint32_t variable = told.places[place];
+	return variable & PLACE_WIDE ? partial->wides[variable & ~PLACE_WIDE]
+	                             : (struct wide){ variable, 1 };
 }
 
 /* -- names --------------------------------------------------------------------------------- */
@@ -201,7 +219,7 @@ void builder_ask_names(struct builder *b, struct cut *c)
 	if (n && n->begin)
 		n->begin(n->context, &view,
 		         (struct telling_of){ (void *)b->telling.told.data,
-		                              b->telling.told.count });
+		                              b->telling.told.count, c->places });
 	if (n) {
 		name_blocks(b, n, name);
 		name_objects(b, n, name);

@@ -96,10 +96,13 @@ struct spot {
 enum { LINE = LINE_PLACES, ODD_SIZE = 7 };
 struct line {
 	uint64_t met;  /* bit set of the existing places */
-	uint64_t told; /* places whose next accesses the namer does not need (struct told),
+	uint64_t told; /* places whose next accesses the namer does not need (struct namer),
 	                  except writes of possible block addresses; in a stack only while
 	                  `frames` is the same */
-	uint64_t low;  /* offset in the region */
+	uint64_t low;  /* offset in the region; of ODD_SIZE in a stack: the first of LINE
+	                * numbers of its spots, in b->odd_spots */
+	/* In a stack: places whose accesses by its thread the namer needs no more. */
+	uint64_t settled;
 	uint32_t region, block;
 	uint32_t frames; /* b->telling.frames */
 	uint8_t code, step;
@@ -178,7 +181,6 @@ struct recent_line {
 struct telling {
 	struct column told; /* struct told */
 	GArray *accesses;   /* uint8_t by block: accesses told, up to TOLD_ACCESSES */
-	uint32_t enters;    /* ENTERs so far */
 	uint32_t frames;    /* changes with each ENTER and LEAVE */
 	/* addresses of blocks: the lowest (more than the highest: none), the highest, the bits
 	 * that any has */
@@ -199,6 +201,7 @@ struct builder {
 	struct column lines;          /* struct line: places of recordings */
 	struct column values_array;   /* struct value */
 	struct column spots;          /* struct spot: other places */
+	GArray *odd_spots;            /* uint32_t: spots of the lines of ODD_SIZE in stacks */
 	GArray *value_lists, *threads, *objects, *messages, *blocks, *instances, *invocations,
 	        *locations, *sites, *contexts, *modules, *atomic_sets, *notes, *clocks,
 	        *name_rules, *repeats, *drops, *weak;
@@ -301,6 +304,14 @@ void builder_append_plain_name(const struct builder *b, const struct variable *v
                                GString *name);
 
 void builder_free_lines(struct builder *b); /* memory.c: the regions' tables */
+uint64_t builder_local_address(const struct builder *b, uint32_t place); /* in a stack */
+
+/* Is the line in the thread's own stack? */
+static inline bool builder_is_own(const struct builder *b, const struct line *l,
+                                  uint32_t thread)
+{
+	return l->stack && AT(b->threads, struct thread, thread)->stack == l->block;
+}
 
 /* builder_names.c: note an event that is about to be added, if names may depend on it. */
 void builder_tell(struct builder *b, const struct event *e);

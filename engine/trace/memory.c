@@ -206,6 +206,17 @@ static uint32_t line_of(struct builder *b, uint32_t region, uint64_t low, unsign
 	return l->line - 1;
 }
 
+static uint32_t odd_line(struct builder *b, uint32_t region)
+{
+	uint32_t line = line_new(b, region, 0, ODD_SIZE, 0);
+	struct line *l = AT(&b->lines, struct line, line);
+	if (l->stack) {
+		l->low = b->odd_spots->len;
+		g_array_set_size(b->odd_spots, b->odd_spots->len + LINE);
+	}
+	return line;
+}
+
 /* A place of another size: a struct spot, in a line of its region. */
 static uint32_t odd_place(struct builder *b, uint32_t region, uint64_t offset, uint32_t size)
 {
@@ -217,10 +228,13 @@ static uint32_t odd_place(struct builder *b, uint32_t region, uint64_t offset, u
 		return s->place;
 	struct region *r = AT(b->regions, struct region, region);
 	if (r->odd == 0 || ~AT(&b->lines, struct line, r->odd - 1)->met == 0)
-		r->odd = line_new(b, region, 0, ODD_SIZE, 0) + 1;
+		r->odd = odd_line(b, region) + 1;
 	struct line *l = AT(&b->lines, struct line, r->odd - 1);
-	s->place = (r->odd - 1) * LINE + (uint32_t)__builtin_popcountll(l->met);
+	uint32_t i = (uint32_t)__builtin_popcountll(l->met);
+	s->place = (r->odd - 1) * LINE + i;
 	l->met = l->met << 1 | 1;
+	if (l->stack)
+		*AT(b->odd_spots, uint32_t, l->low + i) = spot;
 	return s->place;
 }
 
@@ -257,10 +271,24 @@ uint32_t builder_access_place(struct builder *b, uint64_t where, uint64_t offset
 	                                        : place_far(b, where, offset, near);
 }
 
-uint64_t builder_noted(const struct builder *b, uint32_t first)
+uint64_t builder_noted(const struct builder *b, uint32_t first, uint32_t thread)
 {
 	const struct line *l = builder_line(b, first);
-	return l->stack ? 0 : l->met & l->told;
+	if (!l->stack)
+		return l->met & l->told;
+	return builder_is_own(b, l, thread) ? l->met & l->settled : 0;
+}
+
+uint64_t builder_local_address(const struct builder *b, uint32_t place)
+{
+	const struct line *l = builder_line(b, place);
+	uint32_t i = place % LINE;
+	uint64_t offset = l->low + ((uint64_t)i << l->step);
+	if (l->code == ODD_SIZE) {
+		uint32_t spot = *AT(b->odd_spots, uint32_t, l->low + i);
+		offset = AT(&b->spots, struct spot, spot)->offset;
+	}
+	return AT(b->regions, struct region, l->region)->address + offset;
 }
 
 uint32_t builder_place(struct builder *b, uint32_t region, uint64_t offset, uint32_t size)

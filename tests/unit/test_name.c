@@ -154,11 +154,11 @@ static void finish(void)
 	const struct namer *namer = names_namer(made.names);
 	made.told = g_array_new(FALSE, TRUE, sizeof(struct told));
 	for (uint32_t i = 0; i < made.events->len; i++) {
-		struct told told = { g_array_index(made.events, struct event, i), i, 0 };
+		struct told told = { g_array_index(made.events, struct event, i), i };
 		g_array_append_val(made.told, told);
 	}
 	namer->begin(namer->context, &made.trace,
-	             (struct telling_of){ (void *)made.told->data, made.told->len });
+	             (struct telling_of){ (void *)made.told->data, made.told->len, NULL });
 	struct builder *b = builder_new("names", NULL);
 	struct error error;
 	for (uint32_t i = 0; i < made.blocks->len; i++) {
@@ -290,6 +290,85 @@ START_TEST(lives)
 }
 END_TEST
 
+/* What a call does in its frame is passed on at once and not kept, so that a recording's memory
+ * does not grow with its calls. */
+static struct {
+	uint64_t kept;
+	uint32_t locals, stack;
+	uint64_t address;
+	bool enough; /* what count_local returns */
+} passed;
+
+static void count_kept(void *context, const struct trace *partial, struct telling_of told)
+{
+	(void)context;
+	(void)partial;
+	passed.kept = told.count;
+}
+
+static bool count_local(void *context, const struct local_access *access)
+{
+	(void)context;
+	passed.locals++;
+	passed.stack = access->stack;
+	passed.address = access->address;
+	return passed.enough;
+}
+
+enum { CALLS = 1000, ODD = 3 }; /* a size without a line of its own */
+
+/* Calls of T0, each with two accesses of each of two places in its stack; then one access of
+ * T1 there. */
+static void make_calls(bool enough)
+{
+	static const struct namer namer = { .begin = count_kept, .local = count_local };
+	struct builder *b = builder_new("calls", NULL);
+	struct error error;
+	memset(&passed, 0, sizeof passed);
+	passed.enough = enough;
+	builder_namer(b, &namer);
+	uint32_t threads[] = { builder_thread(b, "T0", 2), builder_thread(b, "T1", 2) };
+	uint32_t function = builder_string(b, "f", 1);
+	uint32_t stack = builder_block(b, "stack@main", 10, 4096, 0x10000);
+	uint32_t region = builder_region(b, "stack@main", 0x10000, 4096, stack);
+	builder_stack_block(b, threads[0], stack);
+	for (uint32_t i = 0; i < CALLS; i++) {
+		struct event call = { .op = OP_ENTER,
+			              .thread = threads[0],
+			              .target = function };
+		ck_assert(builder_add(b, call, 0, &error));
+		for (int k = 0; k < 4; k++) {
+			struct event e = { .op = OP_WRITE, .thread = threads[0] };
+			e.target = builder_place(b, region, 64, k % 2 ? ODD : 4);
+			ck_assert(builder_add(b, e, 0, &error));
+		}
+		call.op = OP_LEAVE;
+		ck_assert(builder_add(b, call, 0, &error));
+	}
+	struct event other = { .op = OP_READ, .thread = threads[1] };
+	other.target = builder_place(b, region, 64, 4);
+	ck_assert(builder_add(b, other, 0, &error));
+	trace_close(builder_finish(b, true, &error));
+	ck_assert_uint_eq(passed.kept, 0);
+	ck_assert_uint_eq(passed.stack, stack);
+	ck_assert_uint_eq(passed.address, 0x10000 + 64);
+}
+
+START_TEST(calls_leave_nothing)
+{
+	make_calls(false);
+	ck_assert_uint_eq(passed.locals, 2 * CALLS + 1);
+}
+END_TEST
+
+/* Where its thread's accesses make no difference any more, those of others still do. */
+START_TEST(settled_places)
+{
+	make_calls(true);
+	ck_assert_uint_eq(passed.locals, 2 + 1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("name");
@@ -300,6 +379,8 @@ int main(void)
 	tcase_add_test(cases, named_by_the_accessing_function);
 	tcase_add_test(cases, unknown_blocks);
 	tcase_add_test(cases, lives);
+	tcase_add_test(cases, calls_leave_nothing);
+	tcase_add_test(cases, settled_places);
 	suite_add_tcase(suite, cases);
 	return suite_run(suite);
 }

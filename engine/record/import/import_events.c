@@ -220,6 +220,7 @@ static struct block_life *add_stack(struct import *im, struct lane *lane, const 
 	struct block_life *life =
 	        life_new(im, low, size, lane->stack_shift, region, block, true);
 	life->stack = true;
+	names_stack(im->names, lane->thread, block, at, size);
 	return life;
 }
 
@@ -509,12 +510,26 @@ static __attribute__((noinline)) uint32_t move_site(struct import *im, struct im
 	site->head = (site->head & ~(uint64_t)EVENT_THREADS) | lane->thread;
 	if (near->where == site->where && offset % (uint32_t)site->where == 0) {
 		site->low = low + near->low;
-		site->noted = builder_noted(im->b, near->first);
+		site->noted = builder_noted(im->b, near->first, lane->thread);
 		site->step = (uint8_t)near->step;
 		site->places = places_in_row(im, life, site->low, near->step);
 		site->right = lane->right;
 	}
 	return place;
+}
+
+/* The builder is to look at an access of the i-th place of its site's, unless it has noted the
+ * place meanwhile and the value is plain. */
+static __attribute__((noinline)) void look_near(struct batch *batch, struct import_site *site,
+                                                uint64_t i, const struct event *e, bool valued,
+                                                uint64_t value)
+{
+	if (!(site->noted >> i & 1))
+		site->noted = builder_noted(batch->im->b, site->site.near[0].first,
+		                            batch->lane->thread);
+	bool noted = site->noted >> i & 1;
+	if (!noted || value >= batch->room.plain)
+		add_look(batch, e, noted, valued, value);
 }
 
 /* Which of the places is at the address; not below site.places: none of them. */
@@ -544,8 +559,10 @@ static bool half_again(struct batch *batch, uint64_t half)
 		return false;
 	last->address = address;
 	put_event(e, place, 0, site->head);
-	if (!near || !(site->noted >> i & 1))
+	if (!near)
 		add_look(batch, e, false, false, 0);
+	else if (!(site->noted >> i & 1))
+		look_near(batch, site, i, e, false, 0);
 	batch->count++;
 	return true;
 }
@@ -649,7 +666,7 @@ static __attribute__((noinline)) void next_shorts(struct batch *batch)
 		last->value = value;
 		put_event(e, site->site.near[0].first + (uint32_t)i, small, site->head);
 		if (G_UNLIKELY(!(site->noted >> i & 1) || value >= plain))
-			add_look(batch, e, site->noted >> i & 1, small != 0, value);
+			look_near(batch, site, i, e, small != 0, value);
 	}
 	batch->reader->at = at;
 	batch->count = (uint32_t)(e - batch->room.events);
@@ -704,7 +721,7 @@ void import_enter(struct import *im, struct lane *lane, const struct log_record 
 	                                  .location = site_location(im, r) }))
 		return;
 	/* Frames of C library calls have no named variables. */
-	names_frame(im->names, call ? 0 : import_address(im, r->address - 1),
+	names_enter(im->names, lane->thread, call ? 0 : import_address(im, r->address - 1),
 	            call       ? FRAME_OF_NOBODY
 	            : r->value ? high - (r->value - 1) * LOG_FRAME_UNIT + shift
 	                       : 0);
@@ -715,7 +732,9 @@ void import_leave(struct import *im, struct lane *lane, uint64_t frames)
 	for (; frames > 0 && lane->functions.count > 0; frames--) {
 		uint32_t function =
 		        *(uint32_t *)column_at(&lane->functions, --lane->functions.count);
-		import_event(im, lane, (struct event){ .op = OP_LEAVE, .target = function });
+		if (import_event(im, lane,
+		                 (struct event){ .op = OP_LEAVE, .target = function }))
+			names_leave(im->names, lane->thread);
 	}
 }
 

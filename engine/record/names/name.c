@@ -146,8 +146,6 @@ void names_begin(struct names *n, const struct trace *partial)
 	}
 	n->first_location = g_new(uint32_t, partial->variables_count + 1);
 	memset(n->first_location, 0xff, sizeof(uint32_t) * (partial->variables_count + 1));
-	n->object_event = g_new(uint32_t, partial->objects_count + 1);
-	memset(n->object_event, 0xff, sizeof(uint32_t) * (partial->objects_count + 1));
 	names_begin_lives(n);
 	names_begin_blocks(n);
 	find_stack_tops(n, partial);
@@ -297,17 +295,14 @@ void names_object(void *context, const struct object *o, GString *out)
 		return;
 	GString *name = g_string_new(NULL);
 	size_t index = n->trace ? (size_t)(o - n->trace->objects) : SIZE_MAX;
-	uint32_t first =
-	        n->trace && index < n->trace->objects_count ? n->object_event[index] : NONE;
-	uint32_t location = first == NONE ? NONE : n->told.at[first].event.location;
-	uint32_t event = first == NONE ? NONE : n->told.at[first].id;
-	uint32_t block = n->trace ? names_block_at(n, o->address, event) : NONE;
-	if (append_futex(n, o->address, location, name)) {
+	struct first_use first = names_first_use(n, index);
+	uint32_t block = n->trace ? names_block_at(n, o->address, first.number) : NONE;
+	if (append_futex(n, o->address, first.location, name)) {
 		/* else it has no address of its own */
 	} else if (block != NONE && names_is_stack(n->trace, block)) {
 		if (index >= n->trace->objects_count ||
 		    !names_append_local_object(n, (uint32_t)index, name))
-			append_stack(n, NONE, block, o->address, location, name);
+			append_stack(n, NONE, block, o->address, first.location, name);
 		cut_library_members(name);
 	} else if (block != NONE) {
 		names_append_in_block(n, block, o->address, 0, name);
@@ -316,7 +311,7 @@ void names_object(void *context, const struct object *o, GString *out)
 		cut_library_members(name);
 	} else if (n->trace == NULL || !names_append_library(n, NONE, o->address, 0, name)) {
 		g_string_append(name, "sync@");
-		append_first_function(n, location, name);
+		append_first_function(n, first.location, name);
 		g_string_append_printf(name, "+0x%" G_GINT64_MODIFIER "x", o->address);
 	}
 	make_unique(&n->objects_taken, name);

@@ -37,10 +37,14 @@ void names_free(struct names *names);
  * only if they have the block's size. */
 void names_of_few(struct names *names);
 
-/* Adds the trace's next ENTER: an address in the function, and its frame's CFA, 0 when
- * unknown, or FRAME_OF_NOBODY when no variable lies in the frame. */
+/* A thread's stack: its block, and where that lies. */
+void names_stack(struct names *names, uint32_t thread, uint32_t block, uint64_t address,
+                 uint64_t size);
+/* A thread has entered a function: an address in that, and its frame's CFA, 0 when unknown, or
+ * FRAME_OF_NOBODY when no variable lies in the frame. It has left its last one. */
 #define FRAME_OF_NOBODY 1
-void names_frame(struct names *names, uint64_t address, uint64_t cfa);
+void names_enter(struct names *names, uint32_t thread, uint64_t address, uint64_t cfa);
+void names_leave(struct names *names, uint32_t thread);
 /* Modules in the order of builder_module; the first is the program itself. */
 struct name_of_module {
 	const char *path, *build_id; /* build_id: NULL or "": unknown */

@@ -214,14 +214,6 @@ static void note_access(struct names *n, const struct event *e, const struct var
 	};
 }
 
-/* Notes an access in a stack, for all variables that it covers. */
-static void note_locals(struct names *n, const struct event *e)
-{
-	struct wide range = event_variables(n->trace, e);
-	for (uint32_t i = 0; i < range.count; i++)
-		names_frames_variable(n, range.first + i, e->thread);
-}
-
 /* Notes the first access of a whole object in a library's data. */
 static void note_library(struct names *n, const struct event *e)
 {
@@ -238,14 +230,6 @@ static void note_library(struct names *n, const struct event *e)
 		if (n->first_location[range.first + i] == NONE)
 			n->first_location[range.first + i] = e->location;
 	}
-}
-
-static void note_object(struct names *n, const struct told *told)
-{
-	const struct event *e = &told->event;
-	if (n->object_event[e->target] == NONE)
-		n->object_event[e->target] = (uint32_t)(told - n->told.at);
-	names_frames_object(n, e->target, e->thread);
 }
 
 static void pass(struct names *n)
@@ -265,8 +249,6 @@ static void pass(struct names *n)
 			}
 			if (v->block != NONE && t->blocks[v->block].alloc != NONE)
 				note_access(n, e, v);
-			else if (v->block != NONE)
-				note_locals(n, e);
 			uint32_t value = written_value(t, e);
 			if (!op_writes(e->op) || !may_be_address(&addresses, value))
 				continue;
@@ -281,10 +263,6 @@ static void pass(struct names *n)
 		} else if (e->op == OP_FREE && e->target != NONE) {
 			g_hash_table_remove(live,
 			                    GSIZE_TO_POINTER(t->blocks[e->target].address));
-		} else if (e->op == OP_ENTER || e->op == OP_LEAVE) {
-			names_frames_event(n, &n->told.at[i]);
-		} else if (op_table[e->op].operand == OPERAND_OBJECT && e->target != NONE) {
-			note_object(n, &n->told.at[i]);
 		}
 	}
 	g_free(addresses.interned);

@@ -5,115 +5,141 @@
  * of that stack that begins above it, whoever touches it.  A stack's bytes belong to many
  * frames in turn: a name is given only where every access of them was to the same place of
  * the same function's frame.
+ *
+ * While events are added only the frames that are open are kept, and a few facts of each place
+ * that was accessed, not the accesses; at the end the places become variables.
  */
 #include "engine/base/column.h"
+#include "engine/base/hash.h"
+#include "engine/base/search.h"
 #include "engine/record/names/name_private.h"
 
 #include <string.h>
 
-struct entered { /* an ENTER of the log */
-	uint64_t address, cfa;
+struct frame {
+	uint64_t address, cfa; /* in the function */
 };
 
-struct frame_place { /* of a variable or an object: a function's frame, bytes from its CFA */
-	/* in the function, of the frame that held it when another thread first touched it, else
-	 * when anybody did; 0: not touched yet */
+/* The frames that held bytes of a stack. A function is an address in it: 0: none yet; 1: not
+ * known. */
+struct held {
+	uint64_t function; /* at the first access */
+	uint64_t cfa;      /* of the frame; 0: not always the same, or not known */
+	uint64_t sharer;   /* the function when another thread first touched it */
+	uint32_t shared;   /* the number of that event, or NONE */
+};
+
+struct local_place {
+	struct held held;
+	uint32_t place, location; /* location: of the first access */
+};
+
+struct object_use {
+	struct held held;
+	struct first_use first; /* number NONE: not used yet */
+	uint32_t stack;         /* the block of the stack that it lies in, or NONE */
 	uint64_t address;
-	int32_t offset; /* 0: not always the same, or unknown */
+};
+
+struct stack {
+	uint64_t low, high;
+	uint32_t block;
+};
+
+/* A variable in a stack. */
+struct local {
+	uint64_t function; /* of the frame; where it is shared, of `sharer` of its places */
+	uint32_t variable;
+	int32_t offset; /* from the CFA; 0: not always the same, or not known */
 	bool shared;    /* another thread than the stack's has touched it */
 };
 
-enum { LARGE = 256 << 20 };
-
 struct frame_names {
-	struct column entered; /* struct entered: the ENTERs of the trace, in its order */
-	/* during the pass and after it */
-	GPtrArray *open;     /* by thread: GArray of struct entered, the frames open now */
-	uint32_t *thread_of; /* by block: the thread whose stack it is, or NONE */
-	struct frame_place *variable; /* by variable */
-	struct frame_place *object;   /* by object */
-	uint32_t *object_stack;       /* by object: the stack that it lies in, or NONE */
+	GPtrArray *open;      /* by thread: GArray of struct frame, or NULL */
+	GTree *stacks;        /* low -> struct stack, owned: the last of each address */
+	GArray *thread_of;    /* uint32_t, by block: the thread whose stack it is, or NONE */
+	struct column places; /* struct local_place, by their first accesses */
+	uint32_t *place_at;   /* hash table of places, open addressing: index + 1; owned */
+	uint32_t place_mask;
+	GArray *objects; /* struct object_use, by object */
+	GArray *locals;  /* struct local, by variable; NULL: not yet known */
 };
+
+/* --- while events are added ------------------------------------------------------------ */
+
+static gint by_low(gconstpointer a, gconstpointer b, gpointer unused)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	(void)unused;
+	return x < y ? -1 : x > y;
+}
+
+static void free_open(gpointer open)
+{
+	if (open)
+		g_array_unref(open);
+}
 
 static struct frame_names *frames_of(struct names *n)
 {
-	if (n->frames == NULL) {
-		n->frames = g_new0(struct frame_names, 1);
-		column_init(&n->frames->entered, sizeof(struct entered), n->folder, LARGE);
-	}
-	return n->frames;
+	struct frame_names *f = n->frames;
+	if (f != NULL)
+		return f;
+	f = n->frames = g_new0(struct frame_names, 1);
+	f->open = g_ptr_array_new_with_free_func(free_open);
+	f->stacks = g_tree_new_full(by_low, NULL, NULL, g_free);
+	f->thread_of = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	column_init(&f->places, sizeof(struct local_place), NULL, 0);
+	f->objects = g_array_new(FALSE, FALSE, sizeof(struct object_use));
+	return f;
 }
 
-void names_frame(struct names *n, uint64_t address, uint64_t cfa)
+void names_stack(struct names *n, uint32_t thread, uint32_t block, uint64_t address,
+                 uint64_t size)
 {
-	struct entered *entered = column_push(&frames_of(n)->entered);
-	if (entered)
-		*entered = (struct entered){ address, cfa };
-}
-
-void names_begin_frames(struct names *n)
-{
-	const struct trace *t = n->trace;
 	struct frame_names *f = frames_of(n);
-	f->open = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
-	f->thread_of = g_new(uint32_t, t->blocks_count + 1);
-	memset(f->thread_of, 0xff, sizeof(uint32_t) * (t->blocks_count + 1));
-	f->variable = g_new0(struct frame_place, t->variables_count + 1);
-	f->object = g_new0(struct frame_place, t->objects_count + 1);
-	for (uint32_t i = 0; i < t->threads_count; i++) {
-		g_ptr_array_add(f->open, g_array_new(FALSE, FALSE, sizeof(struct entered)));
-		if (t->threads[i].stack != NONE)
-			f->thread_of[t->threads[i].stack] = i;
-	}
-	f->object_stack = g_new(uint32_t, t->objects_count + 1);
-	for (uint32_t i = 0; i < t->objects_count; i++) {
-		uint64_t address = t->objects[i].address;
-		uint32_t block = address ? names_block_at(n, address, NONE) : NONE;
-		bool stack = block != NONE && f->thread_of[block] != NONE;
-		f->object_stack[i] = stack ? block : NONE;
-	}
+	const uint32_t none = NONE;
+	struct stack *stack = g_new(struct stack, 1);
+	*stack = (struct stack){ address, address + size, block };
+	g_tree_replace(f->stacks, &stack->low, stack);
+	while (f->thread_of->len <= block)
+		g_array_append_val(f->thread_of, none);
+	g_array_index(f->thread_of, uint32_t, block) = thread;
 }
 
-void names_end_frames(struct names *n)
+void names_enter(struct names *n, uint32_t thread, uint64_t address, uint64_t cfa)
 {
-	struct frame_names *f = n->frames;
-	if (f == NULL)
-		return;
-	column_free(&f->entered);
-	if (f->open != NULL)
-		g_ptr_array_unref(f->open);
-	g_free(f->thread_of);
-	g_free(f->variable);
-	g_free(f->object);
-	g_free(f->object_stack);
-	g_free(f);
+	struct frame_names *f = frames_of(n);
+	struct frame frame = { address, cfa };
+	if (f->open->len <= thread)
+		g_ptr_array_set_size(f->open, (gint)thread + 1);
+	if (f->open->pdata[thread] == NULL)
+		f->open->pdata[thread] = g_array_new(FALSE, FALSE, sizeof frame);
+	g_array_append_val((GArray *)f->open->pdata[thread], frame);
 }
 
-void names_frames_event(struct names *n, const struct told *told)
+/* (A thread that has left all of its functions has mostly ended.) */
+void names_leave(struct names *n, uint32_t thread)
 {
-	struct frame_names *f = n->frames;
-	const struct event *e = &told->event;
-	GArray *open = f->open->pdata[e->thread];
-	if (e->op == OP_LEAVE) {
-		if (open->len > 0)
-			g_array_set_size(open, open->len - 1);
-		return;
-	}
-	struct entered entered = { 0 };
-	if (told->enter < f->entered.count)
-		entered = *(const struct entered *)column_at(&f->entered, told->enter);
-	g_array_append_val(open, entered);
+	GArray *open = n->frames->open->pdata[thread];
+	if (open->len > 1)
+		g_array_set_size(open, open->len - 1);
+	else
+		free_open(g_steal_pointer(&n->frames->open->pdata[thread]));
 }
 
-/* The innermost open frame of the stack that begins above the address. */
-static const struct entered *holder(const struct frame_names *f, uint32_t stack,
-                                    uint64_t address)
+static uint32_t thread_of(const struct frame_names *f, uint32_t stack)
 {
-	if (f->thread_of[stack] == NONE)
-		return NULL;
-	const GArray *open = f->open->pdata[f->thread_of[stack]];
-	for (guint i = open->len; i-- > 0;) {
-		const struct entered *frame = &g_array_index(open, struct entered, i);
+	return stack < f->thread_of->len ? g_array_index(f->thread_of, uint32_t, stack) : NONE;
+}
+
+/* The innermost open frame of the thread that begins above the address. */
+static const struct frame *holder(const struct frame_names *f, uint32_t thread,
+                                  uint64_t address)
+{
+	const GArray *open = thread < f->open->len ? f->open->pdata[thread] : NULL;
+	for (guint i = open ? open->len : 0; i-- > 0;) {
+		const struct frame *frame = &g_array_index(open, struct frame, i);
 		if (frame->cfa == 0)
 			return NULL; /* it may be this one's */
 		if (frame->cfa > address)
@@ -122,58 +148,219 @@ static const struct entered *holder(const struct frame_names *f, uint32_t stack,
 	return NULL;
 }
 
-static void note(struct frame_names *f, struct frame_place *place, uint32_t stack,
-                 uint64_t address, uint32_t thread)
+static void note(const struct frame_names *f, struct held *held, uint32_t stack,
+                 uint64_t address, uint32_t thread, uint32_t number)
 {
-	bool foreign = f->thread_of[stack] != thread;
-	const struct entered *frame = holder(f, stack, address);
-	int64_t offset = frame ? (int64_t)(address - frame->cfa) : 0;
-	if (offset < INT32_MIN)
-		offset = 0;
-	uint64_t function = frame ? frame->address : 1;
-	if (place->address == 0)
-		*place = (struct frame_place){ function, (int32_t)offset, foreign };
-	else if (place->address != function || place->offset != offset)
-		place->offset = 0;
-	if (foreign && !place->shared) {
-		place->address = function;
-		place->shared = true;
+	uint32_t owner = thread_of(f, stack);
+	const struct frame *frame = holder(f, owner, address);
+	uint64_t function = frame ? frame->address : 1, cfa = frame ? frame->cfa : 0;
+	if (held->function == 0)
+		*held = (struct held){ .function = function, .cfa = cfa, .shared = NONE };
+	else if (held->function != function || held->cfa != cfa)
+		held->cfa = 0;
+	if (owner != thread && held->shared == NONE) {
+		held->sharer = function;
+		held->shared = number;
 	}
 }
 
-void names_frames_variable(struct names *n, uint32_t variable, uint32_t thread)
+static uint32_t *place_slot(const struct frame_names *f, uint32_t place)
 {
-	const struct variable *v = &n->trace->variables[variable];
-	note(n->frames, &n->frames->variable[variable], v->block, v->address, thread);
+	uint32_t at = hash_top(hash_word(place)) & f->place_mask;
+	while (f->place_at[at] != 0 &&
+	       ((struct local_place *)column_at(&f->places, f->place_at[at] - 1))->place !=
+	               place)
+		at = (at + 1) & f->place_mask;
+	return &f->place_at[at];
 }
 
-void names_frames_object(struct names *n, uint32_t object, uint32_t thread)
+static void more_places(struct frame_names *f)
+{
+	enum { FIRST = 256 };
+	uint32_t slots = f->place_at ? 2 * (f->place_mask + 1) : FIRST;
+	g_free(f->place_at);
+	f->place_at = g_new0(uint32_t, slots);
+	f->place_mask = slots - 1;
+	for (uint32_t i = 0; i < f->places.count; i++)
+		*place_slot(f, ((struct local_place *)column_at(&f->places, i))->place) = i + 1;
+}
+
+static struct local_place *place_of(struct frame_names *f, const struct event *e)
+{
+	if (2 * f->places.count >= f->place_mask)
+		more_places(f);
+	uint32_t *slot = place_slot(f, e->target);
+	if (*slot == 0) {
+		*(struct local_place *)column_push(&f->places) =
+		        (struct local_place){ .place = e->target, .location = e->location };
+		*slot = (uint32_t)f->places.count;
+	}
+	return column_at(&f->places, *slot - 1);
+}
+
+bool names_local(void *context, const struct local_access *access)
+{
+	struct frame_names *f = frames_of(context);
+	struct held *held = &place_of(f, access->event)->held;
+	note(f, held, access->stack, access->address, access->event->thread, access->number);
+	return held->cfa == 0;
+}
+
+/* The stack that was last made at an address, or NONE. */
+static uint32_t stack_at(const struct frame_names *f, uint64_t address)
+{
+	GTreeNode *node = g_tree_upper_bound(f->stacks, &address);
+	node = node ? g_tree_node_previous(node) : g_tree_node_last(f->stacks);
+	const struct stack *stack = node ? g_tree_node_value(node) : NULL;
+	return stack && address < stack->high ? stack->block : NONE;
+}
+
+void names_used(void *context, const struct event *e, uint32_t number, uint64_t address)
+{
+	struct frame_names *f = frames_of(context);
+	const struct object_use unused = { .first = { NONE, NONE } };
+	while (f->objects->len <= e->target)
+		g_array_append_val(f->objects, unused);
+	struct object_use *use = &g_array_index(f->objects, struct object_use, e->target);
+	if (use->first.number == NONE)
+		*use = (struct object_use){ .first = { number, e->location },
+			                    .stack = address ? stack_at(f, address) : NONE,
+			                    .address = address };
+	if (use->stack != NONE)
+		note(f, &use->held, use->stack, address, e->thread, number);
+}
+
+/* --- at the end ------------------------------------------------------------------------ */
+
+static int32_t offset_of(const struct held *held, uint64_t address)
+{
+	int64_t offset = held->cfa ? (int64_t)(address - held->cfa) : 0;
+	return offset < INT32_MIN ? 0 : (int32_t)offset;
+}
+
+struct covered { /* a variable, and one of its places */
+	uint32_t variable, place;
+};
+
+static gint by_variable(gconstpointer a, gconstpointer b)
+{
+	const struct covered *x = a, *y = b;
+	if (x->variable != y->variable)
+		return x->variable < y->variable ? -1 : 1;
+	return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/* The variable of the places in [at, end), the first accessed of which is the first. */
+static struct local local_of(const struct names *n, const struct covered *at,
+                             const struct covered *end)
+{
+	const struct column *places = &n->frames->places;
+	uint64_t address = n->trace->variables[at->variable].address;
+	struct local local = { .variable = at->variable };
+	uint32_t shared = NONE;
+	for (const struct covered *c = at; c < end; c++) {
+		const struct local_place *p = column_at(places, c->place);
+		int32_t offset = offset_of(&p->held, address);
+		if (c == at) {
+			local.function = p->held.function;
+			local.offset = offset;
+		} else if (local.offset != offset || local.function != p->held.function) {
+			local.offset = 0;
+		}
+	}
+	for (const struct covered *c = at; c < end; c++) {
+		const struct local_place *p = column_at(places, c->place);
+		if (p->held.shared < shared) {
+			shared = p->held.shared;
+			local.function = p->held.sharer;
+			local.shared = true;
+		}
+	}
+	return local;
+}
+
+void names_begin_frames(struct names *n)
+{
+	struct frame_names *f = frames_of(n);
+	g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(struct covered));
+	f->locals = g_array_new(FALSE, FALSE, sizeof(struct local));
+	for (uint32_t i = 0; i < f->places.count; i++) {
+		const struct local_place *p = column_at(&f->places, i);
+		struct wide range = builder_place_variables(n->told, n->trace, p->place);
+		for (uint32_t k = 0; k < range.count; k++) {
+			struct covered c = { range.first + k, i };
+			g_array_append_val(all, c);
+		}
+		if (range.count > 0 && n->first_location[range.first] == NONE)
+			n->first_location[range.first] = p->location;
+	}
+	g_array_sort(all, by_variable);
+	const struct covered *at = (const void *)all->data, *end = at + all->len;
+	while (at < end) {
+		const struct covered *next = at;
+		while (next < end && next->variable == at->variable)
+			next++;
+		struct local local = local_of(n, at, next);
+		g_array_append_val(f->locals, local);
+		at = next;
+	}
+	g_clear_pointer(&f->place_at, g_free);
+	column_free(&f->places);
+}
+
+void names_end_frames(struct names *n)
 {
 	struct frame_names *f = n->frames;
-	if (f->object_stack[object] != NONE)
-		note(f, &f->object[object], f->object_stack[object],
-		     n->trace->objects[object].address, thread);
+	if (f == NULL)
+		return;
+	g_ptr_array_unref(f->open);
+	g_tree_unref(f->stacks);
+	g_array_unref(f->thread_of);
+	column_free(&f->places);
+	g_free(f->place_at);
+	g_array_unref(f->objects);
+	if (f->locals)
+		g_array_unref(f->locals);
+	g_free(f);
+}
+
+struct first_use names_first_use(const struct names *n, size_t object)
+{
+	const GArray *objects = n->trace && n->frames ? n->frames->objects : NULL;
+	return objects && object < objects->len
+	               ? g_array_index(objects, struct object_use, object).first
+	               : (struct first_use){ NONE, NONE };
+}
+
+/* NULL: no variable in a stack, or never touched. */
+static const struct local *local_at(const struct names *n, uint32_t variable)
+{
+	const GArray *locals = n->frames->locals;
+	guint at = search_end(i, 0u, locals->len,
+	                      g_array_index(locals, struct local, i).variable < variable);
+	const struct local *l = &g_array_index(locals, struct local, at);
+	return at < locals->len && l->variable == variable ? l : NULL;
 }
 
 bool names_append_sharer(struct names *n, uint32_t variable, GString *name)
 {
-	const struct frame_place *place = &n->frames->variable[variable];
-	uint32_t module = names_module_below(n, place->address);
-	return place->shared && module != NONE &&
-	       names_function(n, module, place->address - names_base(n, module), name);
+	const struct local *l = local_at(n, variable);
+	uint32_t module = l && l->shared ? names_module_below(n, l->function) : NONE;
+	return module != NONE &&
+	       names_function(n, module, l->function - names_base(n, module), name);
 }
 
-static bool append(struct names *n, const struct frame_place *place, uint64_t size,
+static bool append(struct names *n, uint64_t function, int32_t offset, uint64_t size,
                    GString *name)
 {
-	if (place->offset == 0)
+	if (offset == 0)
 		return false;
-	uint32_t module = names_module_below(n, place->address);
+	uint32_t module = names_module_below(n, function);
 	struct debuginfo *d = names_debuginfo(n, module);
 	g_autoptr(GString) local = g_string_new(NULL);
 	struct debug_part part = { .exact = false };
-	bool known = d && debuginfo_frame_name(d, place->address - names_base(n, module),
-	                                       place->offset, size, local, &part);
+	bool known = d && debuginfo_frame_name(d, function - names_base(n, module), offset,
+	                                       size, local, &part);
 	if (known && part.exact && size > 0)
 		debuginfo_form(d, part.type, n->form);
 	if (known)
@@ -183,10 +370,15 @@ static bool append(struct names *n, const struct frame_place *place, uint64_t si
 
 bool names_append_local(struct names *n, uint32_t variable, uint64_t size, GString *name)
 {
-	return append(n, &n->frames->variable[variable], size, name);
+	const struct local *l = local_at(n, variable);
+	return l && append(n, l->function, l->offset, size, name);
 }
 
 bool names_append_local_object(struct names *n, uint32_t object, GString *name)
 {
-	return append(n, &n->frames->object[object], 0, name);
+	const GArray *objects = n->frames->objects;
+	if (object >= objects->len)
+		return false;
+	const struct object_use *use = &g_array_index(objects, struct object_use, object);
+	return append(n, use->held.function, offset_of(&use->held, use->address), 0, name);
 }

@@ -44,7 +44,6 @@ struct names {
 	uint64_t *stack_tops;       /* by block: the end of its highest variable */
 	uint32_t *first_location;   /* by variable: of its first access */
 	struct telling_of told;     /* borrowed: the events that names may depend on */
-	uint32_t *object_event;     /* by object: its first event, in `told`; NONE */
 	struct block_names *blocks; /* owned */
 	struct frame_names *frames; /* owned */
 	struct late_names *late;    /* owned; NULL until asked */
@@ -87,13 +86,16 @@ void names_begin_lives(struct names *n); /* before names_block_at */
 uint32_t names_block_at(const struct names *n, uint64_t address, uint32_t event);
 
 /* name_frames.c */
-void names_begin_frames(struct names *n); /* before the pass over the events */
+void names_begin_frames(struct names *n); /* when the variables are known */
 void names_end_frames(struct names *n);
-/* During the pass: a function is entered or left; a variable in a stack is accessed; any
- * object is used. */
-void names_frames_event(struct names *n, const struct told *told);
-void names_frames_variable(struct names *n, uint32_t variable, uint32_t thread);
-void names_frames_object(struct names *n, uint32_t object, uint32_t thread);
+/* The namer's callbacks while events are added. */
+bool names_local(void *context, const struct local_access *access);
+void names_used(void *context, const struct event *event, uint32_t number, uint64_t address);
+/* The first event of an object, and where it was; both NONE where there was none. */
+struct first_use {
+	uint32_t number, location;
+};
+struct first_use names_first_use(const struct names *n, size_t object);
 /* The function in whose frame a variable lay when another thread first touched it; false where
  * none did, or that is not known. */
 bool names_append_sharer(struct names *n, uint32_t variable, GString *name);

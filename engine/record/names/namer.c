@@ -58,6 +58,8 @@ struct names *names_new(const char *folder, struct debug_store *store)
 	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	n->objects_taken.numbers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	n->namer = (struct namer){ .context = n,
+		                   .local = names_local,
+		                   .used = names_used,
 		                   .begin = name_begin,
 		                   .variables = names_variables,
 		                   .location = names_locate,
@@ -93,7 +95,6 @@ void names_free(struct names *n)
 	g_free(n->first_location);
 	g_free(n->by_address);
 	g_free(n->stack_tops);
-	g_free(n->object_event);
 	g_free(n->folder);
 	g_free(n);
 }
