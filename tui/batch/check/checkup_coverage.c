@@ -227,8 +227,8 @@ static void tell_rest(const struct checkup *c, GPtrArray *s)
 	g_autofree char *unsought = g_strjoinv(", ", (char **)explore_unsought);
 	add(s, "Not looked for: %s.", unsought);
 	add(s,
-	    "Not covered: atomicity in general. Units of work are inferred, so no finding is no "
-	    "proof.");
+	    "Not covered: atomicity in general. Units of work are inferred, so that none is found "
+	    "proves nothing.");
 	for (guint i = 0; i < c->own_specs->len; i++)
 		add(s, "The specification %s was used: its functions are in the program.",
 		    (const char *)c->own_specs->pdata[i]);
