@@ -15,7 +15,7 @@ static const struct command_option options[] = {
 	  0 },
 	{ "output", "FILE", "where to: FILE.svg is SVG, anything else DOT (default: print DOT)",
 	  'o' },
-	{ "order", "ORDER", "po hb shb cp wcp dc wdc edc, for --kind order (default: hb)", 0 },
+	{ "order", "po|hb|shb|cp|wcp|dc|wdc|edc", "for --kind order (default: hb)", 0 },
 	{ "spec", "FILE", "a specification with atomic sets and units; may be repeated", 0 },
 	{ "cycles", NULL, "only the units that are on a cycle", 0 },
 	OPTION_LENIENT,
