@@ -18,6 +18,7 @@ _heddle() {
 	"filter --format") words="text json" files= ;;
 	"deadlocks --pairs") words="sites events" files= ;;
 	"deadlocks --format") words="text json sarif quickfix" files= ;;
+	"races --analysis") words="auto lockset hb shb cp wcp dc wdc syncp m2 smt rdit" files= ;;
 	"races --pairs") words="sites events" files= ;;
 	"races --verdicts") words="races all" files= ;;
 	"races --format") words="text json sarif quickfix" files= ;;
@@ -29,14 +30,18 @@ _heddle() {
 	"record --memory") words="sc tso rc11" files= ;;
 	"record --filter") words="hb wcp commute" files= ;;
 	"graph --kind") words="conflict order" files= ;;
+	"graph --order") words="po hb shb cp wcp dc wdc edc" files= ;;
 	"replay --first") words="1 2" files= ;;
+	"explain --order") words="po hb shb cp wcp dc wdc edc" files= ;;
 	"explain --format") words="text json" files= ;;
 	"compare --format") words="text json" files= ;;
+	"diff --analysis") words="auto lockset hb shb cp wcp dc wdc syncp m2 smt rdit" files= ;;
 	"diff --format") words="text json sarif quickfix" files= ;;
 	"merge --format") words="text json sarif quickfix" files= ;;
 	"shake --strategy") words="auto pairs feedback periods pause random pct noise rr pos surw turns" files= ;;
 	"shake --memory") words="sc tso rc11" files= ;;
 	"shake --format") words="text json" files= ;;
+	"explore --memory") words="sc tso rc11" files= ;;
 	"explore --format") words="text json sarif quickfix" files= ;;
 	"orders --format") words="text json" files= ;;
 	"doctor --format") words="text json" files= ;;
@@ -72,6 +77,8 @@ _heddle() {
 	esac
 	elif [ "${COMP_WORDS[1]}" = lesson ]; then
 		words=$(heddle lesson --format json 2>/dev/null | sed -n 's/^ *"name": "\(.*\)",$/\1/p')
+	elif [ "${COMP_WORDS[1]} $COMP_CWORD" = "spec 2" ]; then
+		words="check points" files=
 	fi ;;
 	esac; fi
 	COMPREPLY=($(compgen -W "$words" $files -- "$current"))

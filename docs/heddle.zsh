@@ -131,6 +131,7 @@ spec) _arguments \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
 	'*--version[print the version]' \
+	'1:word:(check points)' \
 	'*:file:_files' ;;
 cc) _arguments \
 	'*:file:_files' ;;
@@ -176,7 +177,7 @@ deadlocks) _arguments \
 	'*--version[print the version]' \
 	'*:file:_files' ;;
 races) _arguments \
-	'*--analysis[auto (default), lockset, hb, shb, cp, wcp, dc, wdc, syncp, m2, smt or rdit]:A:_files' \
+	'*--analysis[which analysis looks for them (default\: auto)]:word:(auto lockset hb shb cp wcp dc wdc syncp m2 smt rdit)' \
 	'*--pairs[one finding a pair of source lines (default), or every pair]:word:(sites events)' \
 	'*--candidates[look only at pairs that this order leaves unordered]:all|ORDER:_files' \
 	'*--verdicts[list pairs that are impossible or unknown, too]:word:(races all)' \
@@ -247,7 +248,7 @@ record) _arguments \
 graph) _arguments \
 	'*--kind[units of work and their conflicts (default), or an order]:word:(conflict order)' \
 	'*--output[where to\: FILE.svg is SVG, anything else DOT (default\: print DOT)]:FILE:_files' \
-	'*--order[po hb shb cp wcp dc wdc edc, for --kind order (default\: hb)]:ORDER:_files' \
+	'*--order[for --kind order (default\: hb)]:word:(po hb shb cp wcp dc wdc edc)' \
 	'*--spec[a specification with atomic sets and units; may be repeated]:FILE:_files' \
 	'*--cycles[only the units that are on a cycle]' \
 	'*--lenient[turn refusals that have a safe reading into warnings]' \
@@ -272,7 +273,7 @@ replay) _arguments \
 	'*--version[print the version]' \
 	'*:file:_files' ;;
 explain) _arguments \
-	'*--order[po, hb, shb, cp, wcp, dc, wdc or edc (default\: the weakest that orders them)]:ORDER:_files' \
+	'*--order[which order is asked (default\: the weakest that orders them)]:word:(po hb shb cp wcp dc wdc edc)' \
 	'*--spec[edc\: a specification, besides those that ship; may be repeated]:FILE:_files' \
 	'*--story[two accesses that conflict\: all of it in words, on one page]' \
 	'*--missing[take code that was not recorded into account (barrier pairs)]' \
@@ -291,7 +292,7 @@ compare) _arguments \
 	'*--version[print the version]' \
 	'*:file:_files' ;;
 diff) _arguments \
-	'*--analysis[which analysis looks at traces (default\: auto)]:A:_files' \
+	'*--analysis[which analysis looks at traces (default\: auto)]:word:(auto lockset hb shb cp wcp dc wdc syncp m2 smt rdit)' \
 	'*--spec[a specification, besides those that ship; may be repeated]:FILE:_files' \
 	'*--values[a read may read any write of the same value]' \
 	'*--missing[take code that was not recorded into account (barrier pairs)]' \
@@ -347,7 +348,7 @@ explore) _arguments \
 	'*--resume[keep the exploration'\''s state in FILE, and go on from there next time]:FILE:_files' \
 	'*--shard[the I-th of N shares of what follows from the first run; join the reports with '\''heddle merge'\'']:I/N:_files' \
 	'*--jobs[divide the work over N processes at the same time (default 1\: with more, things are found in another order)]:N:_files' \
-	'*--memory[sc, tso or rc11\: what loads may read beyond sequential consistency (default sc)]:MODEL:_files' \
+	'*--memory[what loads may read beyond sequential consistency (default sc)]:word:(sc tso rc11)' \
 	'*--order[--memory rc11\: as if the atomics on that line had this order; may be repeated]:FILE\:LINE=ORDER:_files' \
 	'*--bound[only schedules with at most N preemptions\: switches away from a thread that could go on]:preemptions=N:_files' \
 	'*--until-error[end at the first run that fails]' \

@@ -36,6 +36,8 @@ bash)
 		print "\tesac"
 		print "\telif [ \"${COMP_WORDS[1]}\" = lesson ]; then"
 		print "\t\twords=$(heddle lesson --format json 2>/dev/null | sed -n \047s/^ *\"name\": \"\\(.*\\)\",$/\\1/p\047)"
+		print "\telif [ \"${COMP_WORDS[1]} $COMP_CWORD\" = \"spec 2\" ]; then"
+		print "\t\twords=\"check points\" files="
 		print "\tfi ;;"
 		print "\tesac; fi"
 		print "\tCOMPREPLY=($(compgen -W \"$words\" $files -- \"$current\"))"
@@ -76,6 +78,8 @@ zsh)
 				printf " \\\n\t\047*%s[%s]%s\047", option, quote(help[order[i], option]), \
 					v == "" ? "" : is_words(v) ? ":" "word:(" words(v) ")" : ":" quote(v) ":_files"
 			}
+			if (order[i] == "spec")
+				printf " \\\n\t\0471:word:(check points)\047"
 			printf " \\\n\t\047*:%s\047 ;;\n", order[i] == "lesson" ? "lesson:_heddle_lessons" : "file:_files"
 		}
 		print "*) _files ;;"
@@ -99,6 +103,7 @@ fish)
 					v == "" ? "" : is_words(v) ? " -x -a \047" words(v) "\047" : " -r", \
 					quote(help[order[i], option])
 			}
+		print "complete -c heddle -n \047__fish_seen_subcommand_from spec\047 -a \047check points\047"
 		print "complete -c heddle -n \047__fish_seen_subcommand_from lesson\047 -a \047(heddle lesson --format json 2>/dev/null | sed -n \"s/^ *\\\"name\\\": \\\"\\(.*\\)\\\",\\$/\\1/p\")\047"
 	}'
 	exit

@@ -16,7 +16,8 @@ enum { CHUNK = 1 << 16 };
 static bool input_refuse(const char *path, const char *kind, const char *why,
                          struct error *error)
 {
-	g_autofree char *remedy = g_strdup_printf("name a %s that you can read", kind);
+	g_autofree char *remedy = g_strdup_printf("name a%s %s that you can read",
+	                                          strchr("aeiou", *kind) ? "n" : "", kind);
 
 	error_set(error, strcmp(path, "-") ? place_line(path, 0).text : "standard input",
 	          remedy, "cannot open the %s: %s", kind, why);

@@ -169,9 +169,9 @@ bool harm_find(const struct trace *t, const struct finding *f,
 		                ? "its schedule is too long to be kept beside the others, "
 		                  "and was not found again in the time for one pair "
 		                  "(--budget 60,10 gives ten seconds)"
-		                : "only relaxed atomics keep the two apart: a processor "
-		                  "or compiler may reorder these, but in a run here, "
-		                  "one thread at a time, nothing does");
+		                : "only relaxed atomics, or a lock that was tried in vain, "
+		                  "keep the two apart: these order nothing by the rules of "
+		                  "C11, but a run here has one thread at a time");
 		return true;
 	}
 	if (!trial_open(&x))

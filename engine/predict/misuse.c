@@ -45,9 +45,11 @@ static uint32_t free_before(const struct trace *t, uint32_t e)
 static const struct rule *rule_of(const struct trace *t, uint32_t misuse)
 {
 	const struct value v = trace_value(t, t->events[misuse].aux);
-	if (free_before(t, misuse) != NONE)
-		return &freed_rule;
-	return rule_named(v.kind == V_TOKEN ? trace_string(t, v.string) : "");
+	const struct rule *rule =
+	        rule_named(v.kind == V_TOKEN ? trace_string(t, v.string) : "");
+	bool freed = rule->cause != CAUSE_DESTRUCTION && free_before(t, misuse) != NONE;
+
+	return freed ? &freed_rule : rule;
 }
 
 const char *misuse_text(const char *rule)

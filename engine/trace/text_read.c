@@ -126,6 +126,8 @@ struct trace *text_read(const char *name, const char *text, size_t length,
 	                            read_lines(&r, text, length, progress, &complete));
 	struct trace *t = NULL;
 	if (good) {
+		if (length == 0) /* where a trace was to be written and was not */
+			builder_warn(r.b, "the file is empty");
 		warn_of_directives(&r);
 		warn_of_scopes(&r, &complete);
 		if (r.truncated && complete)

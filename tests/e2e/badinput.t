@@ -99,6 +99,10 @@ run bash -c "'$HEDDLE' info <(cat '$scratch/a.txt') --format json"
 is "$(json '$d->{events}')" 15 "a binary trace from a pipe of the shell"
 run bash -c "'$HEDDLE' witness - 0 1 -q <'$scratch/pair.txt' | sed -n 's/^#! trace - //p'"
 is "$out" "$(sha256sum "$scratch/pair.txt" | cut -d' ' -f1)" "and its sum is in the witness"
+run "$HEDDLE" races - --format json
+is "$status" 0 "an empty file is a trace without events"
+like "$err" "the file is empty" "which is said"
+is "$(json '$d->{warnings}[0]')" "the file is empty" "and in JSON"
 mkfifo "$scratch/pipe"
 for c in "info $scratch/pipe" "verify $scratch/pair.txt $scratch/pipe" "merge $scratch/pipe" \
 	"lesson --class $scratch/pipe" "races $scratch/pair.txt --spec $scratch/pipe" "convert $scratch/pair.txt $scratch/pipe"; do

@@ -110,6 +110,8 @@ is $? 0 "a pipe on standard input is read again by every run"
 
 run "$HEDDLE" check "bank.run0.hdl" --format json
 is "$status $(list)" "1 data-race unfollowed" "a trace: no program to run"
+run "$HEDDLE" check --runs 4 --no-harm -o nosuch --check 'nosuch == 3' --format json -- ./bank
+is "$(json 'scalar grep { /not decided in a run that ends with nosuch = \?/ } @{$d->{coverage}}')" 1 "an unknown variable of --check: said once"
 run "$HEDDLE" check bank.run0.hdl fixed.run0.hdl
 is "$status" 1 "several traces"
 printf 'T1|w(x)|a.c:1\nT2|w(x)|a.c:2\n' >alike1.txt

@@ -21,6 +21,7 @@ ok "$(json '-e $d->{findings}[0]{now}{"witness-file"} ? 0 : 1')" "with a new wit
 run "$HEDDLE" fix-check bank.run0.hdl -o f -- ./bank-fixed
 is "$status" 0 "OLD is a trace"
 like "$out" "1 fixed, 0 present, 0 hidden, 0 undecided, 0 new" "as text"
+like "$out" " bank.c:[0-9]+  in deposit, from worker bank.c:[0-9]+" "the old finding has its old places"
 "$HEDDLE" races bank.run0.hdl --format json >races.json
 run "$HEDDLE" fix-check races.json -o f --format json -- ./bank-fixed
 is "$status $(fates)" "0 fixed new " "OLD is a report of races"

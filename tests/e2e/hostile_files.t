@@ -38,8 +38,15 @@ for f in pipe /dev/zero folder; do
 	refused "suppressions: $f" "${f##*/}: cannot open the suppression file: " \
 		"$HEDDLE" races t.txt --suppressions $f
 done
-refused "a specification without a name" "cannot open the specification: No such file" \
-	"$HEDDLE" races t.txt --spec ""
+refused "a specification without a name" "races: --spec needs FILE, found ''" "$HEDDLE" races t.txt --spec ""
+cp t.txt ./-odd.txt
+run "$HEDDLE" races --resume=-kept.json -- -odd.txt
+is "$status" 1 "names that begin with '-'"
+run "$HEDDLE" races -j 2 -- -odd.txt
+is "$status" 1 "also of shares"
+refused "no analyses" "compare: --analyses needs A,B" "$HEDDLE" compare t.txt --analyses=
+run "$HEDDLE" record -o "" -- true
+is "$status" 125 "a recording without a name: nothing is run"
 printf 'next\0next\n' >nul
 refused "a script with a NUL byte" "nul: expected text, found a NUL byte" \
 	"$HEDDLE" open t.txt --script nul

@@ -15,6 +15,14 @@ is "$(completed heddle rec)" record "a command"
 is "$(completed heddle races --an)" --analysis "an option of that command"
 is "$(completed heddle record --strategy p)" "pct pos pause" "one of an option's words"
 is "$(completed heddle races READM)" README.md "a file"
+is "$(completed heddle spec "")" "check points" "what spec does"
+for c in races diff; do
+	is "$(completed heddle $c --analysis "")" "$(sed -n 's/^ANALYSIS([A-Z0-9]*, *"\([a-z0-9]*\)".*/\1/p' engine/predict/analyses.def | paste -sd ' ')" \
+		"$c: every analysis of the table"
+done
+for c in explain graph; do
+	is "$(completed heddle $c --order "")" "$(sed -n 's/^\tO([A-Z]*, "\([a-z]*\)".*/\1/p' engine/order/order.h | paste -sd ' ')" "$c: every order of the table"
+done
 mkdir -p "$scratch/bin" && ln -sf "$HEDDLE" "$scratch/bin/heddle"
 like "$(PATH=$scratch/bin:$PATH completed heddle lesson lost-u)" "^lost-update" "a lesson"
 for shell in zsh fish; do

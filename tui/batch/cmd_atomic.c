@@ -135,6 +135,7 @@ static int run(struct arguments *a)
 {
 	argument_words(a, 1, 1);
 	argument_format(a, true);
+	argument_output(a, false, FILE_WITNESS); /* refused before the search */
 	struct atomic_options o = { .limit = argument_number(a, "cycles", 0),
 		                    .all = argument_flag(a, "all"),
 		                    .post_mortem = argument_flag(a, "post-mortem"),

@@ -12,7 +12,8 @@
 #include <string.h>
 
 static const struct command_option options[] = {
-	{ "analysis", "A", "which analysis looks at traces (default: auto)", 0 },
+	{ "analysis", "auto|lockset|hb|shb|cp|wcp|dc|wdc|syncp|m2|smt|rdit",
+	  "which analysis looks at traces (default: auto)", 0 },
 	{ "spec", "FILE", "a specification, besides those that ship; may be repeated", 0 },
 	{ "values", NULL, "a read may read any write of the same value", 0 },
 	{ "missing", NULL, "take code that was not recorded into account (barrier pairs)", 0 },

@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 static const struct command_option options[] = {
-	{ "order", "ORDER",
-	  "po, hb, shb, cp, wcp, dc, wdc or edc (default: the weakest that orders them)", 0 },
+	{ "order", "po|hb|shb|cp|wcp|dc|wdc|edc",
+	  "which order is asked (default: the weakest that orders them)", 0 },
 	{ "spec", "FILE", "edc: a specification, besides those that ship; may be repeated", 0 },
 	{ "story", NULL, "two accesses that conflict: all of it in words, on one page", 0 },
 	{ "missing", NULL, "take code that was not recorded into account (barrier pairs)", 0 },

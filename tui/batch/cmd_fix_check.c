@@ -364,6 +364,32 @@ static struct report_file *open_old(const struct arguments *a, const char *path)
 	return r;
 }
 
+static struct filed_finding *old_finding(struct report_file *old, guint i)
+{
+	return &g_array_index(old->findings, struct filed_finding, i);
+}
+
+/* The old findings as they were reported: judged by the new program's names, they are printed
+ * by their own. */
+static GPtrArray *copy_fields(struct report_file *old)
+{
+	GPtrArray *copies = g_ptr_array_new();
+
+	for (guint i = 0; i < old->findings->len; i++)
+		g_ptr_array_add(copies, json_deep_copy(old_finding(old, i)->fields));
+	return copies;
+}
+
+/* Consumes the copies. */
+static void restore_fields(struct report_file *old, GPtrArray *copies)
+{
+	for (guint i = 0; i < copies->len; i++) {
+		json_decref(old_finding(old, i)->fields);
+		old_finding(old, i)->fields = copies->pdata[i];
+	}
+	g_ptr_array_unref(copies);
+}
+
 /* A fix may have renamed its file: the old places in the names of the new program. */
 static bool rename_places(struct checkup *c, struct report_file *old)
 {
@@ -388,13 +414,19 @@ static int compare(const struct arguments *a, struct checkup *c, struct report_f
 
 	if (!checkup_run(c, NULL))
 		return EXIT_BAD;
-	if (!rename_places(c, old))
+	GPtrArray *reported = copy_fields(old);
+	if (!rename_places(c, old)) {
+		restore_fields(old, reported);
 		return fail(&c->error);
+	}
 	x.new = checkup_report(c);
 	match_reports(old, x.new, &x.match);
 	x.judged = g_new0(struct judged, old->findings->len + 1);
-	if (ask_runs(&x)) {
+	bool asked = ask_runs(&x);
+	if (asked)
 		judge(&x);
+	restore_fields(old, reported);
+	if (asked) {
 		new = new_findings(&x);
 		if (format == FORMAT_JSON)
 			print_json(&x, new);

@@ -15,7 +15,7 @@ static const struct command_option options[] = {
 	  0 },
 	{ "output", "FILE", "where to: FILE.svg is SVG, anything else DOT (default: print DOT)",
 	  'o' },
-	{ "order", "ORDER", "po hb shb cp wcp dc wdc edc, for --kind order (default: hb)", 0 },
+	{ "order", "po|hb|shb|cp|wcp|dc|wdc|edc", "for --kind order (default: hb)", 0 },
 	{ "spec", "FILE", "a specification with atomic sets and units; may be repeated", 0 },
 	{ "cycles", NULL, "only the units that are on a cycle", 0 },
 	OPTION_LENIENT,
@@ -189,6 +189,7 @@ static int run(struct arguments *a)
 		return usage_error(
 		        a, "--order wants one of po hb shb cp wcp dc wdc edc, found '%s'",
 		        word);
+	const char *output = argument_output(a, true, FILE_GRAPH);
 	struct trace *t = open_trace(a, a->words->pdata[0]);
 	if (t == NULL)
 		return EXIT_BAD;
@@ -200,7 +201,7 @@ static int run(struct arguments *a)
 	add_lanes(&d, t);
 	bool good =
 	        order ? draw_order(t, kind, &d, &error) : draw_conflict_graph(a, t, &d, &error);
-	good = good && hand_out(&d, argument_output(a, true, FILE_GRAPH), &error);
+	good = good && hand_out(&d, output, &error);
 	drawing_release(&d);
 	trace_close(t);
 	return good ? EXIT_NOTHING : fail(&error);

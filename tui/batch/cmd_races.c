@@ -8,8 +8,8 @@
 #include "engine/trace/weak.h"
 
 static const struct command_option options[] = {
-	{ "analysis", "A",
-	  "auto (default), lockset, hb, shb, cp, wcp, dc, wdc, syncp, m2, smt or rdit", 0 },
+	{ "analysis", "auto|lockset|hb|shb|cp|wcp|dc|wdc|syncp|m2|smt|rdit",
+	  "which analysis looks for them (default: auto)", 0 },
 	{ "pairs", "sites|events",
 	  "one finding a pair of source lines (default), or every pair", 0 },
 	{ "candidates", "all|ORDER", "look only at pairs that this order leaves unordered", 0 },

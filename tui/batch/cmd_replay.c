@@ -355,8 +355,8 @@ static size_t before_requests(const struct trace *t, const struct witness *w, ui
 static void explain_c11(const struct trace *t, const struct witness *w)
 {
 	fprintf(stderr,
-	        "heddle: a race by the rules of C11 alone: only relaxed atomics order the "
-	        "two,\n"
+	        "heddle: a race by the rules of C11 alone: only relaxed atomics, or a lock that "
+	        "was tried in vain, order the two,\n"
 	        "heddle: so where one thread runs at a time they come one after the other\n");
 	for (guint i = 0; w->pair && i < w->pair->len; i++) {
 		uint32_t e = g_array_index(w->pair, uint32_t, i);

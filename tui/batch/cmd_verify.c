@@ -236,6 +236,7 @@ static int run(struct arguments *a)
 
 	argument_words(a, 2, 2);
 	enum output_format format = argument_format(a, false);
+	argument_choice(a, "memory", weak_model_words, WEAK_SC);
 	if (!witness_read(a->words->pdata[1], &w, &error))
 		return fail(&error);
 	struct trace *t = open_trace(a, a->words->pdata[0]);

@@ -553,6 +553,8 @@ static int run(struct arguments *a)
 	int status;
 
 	argument_words(a, 1, 1 + MOST_REQUESTS);
+	/* the search is long: bad usage is refused before it */
+	argument_output(a, argument_format(a, false) != FORMAT_JSON, FILE_WITNESS);
 	if (!race_options_parse(a, &race))
 		return EXIT_BAD;
 	for (guint i = 1; i < a->words->len; i++) {

@@ -166,7 +166,12 @@ static int parse_option(struct arguments *a, int argc, char **argv, int i)
 		usage_error(a, "--%s needs %s", o->name, o->argument);
 		return -1;
 	}
-	add_option(a, o, value ? value : argv[i]);
+	value = value ? value : argv[i];
+	if (*value == '\0') {
+		usage_error(a, "--%s needs %s, found ''", o->name, o->argument);
+		return -1;
+	}
+	add_option(a, o, value);
 	return i;
 }
 

@@ -170,6 +170,8 @@ static void command_add(GPtrArray *words, const char *format, ...)
 
 static void command_end(const struct arguments *a, GPtrArray *words)
 {
+	if (!a->command->takes_program) /* operands may begin with '-' */
+		g_ptr_array_add(words, g_strdup("--"));
 	for (guint i = 0; i < a->words->len; i++)
 		g_ptr_array_add(words, g_strdup(a->words->pdata[i]));
 	if (a->rest)
@@ -276,6 +278,7 @@ static int merged(const GPtrArray *files, const char *format, const char *baseli
 	if (baseline)
 		command_add(words, "--baseline=%s", baseline);
 	g_ptr_array_add(words, g_strdup("--lenient"));
+	g_ptr_array_add(words, g_strdup("--"));
 	for (guint i = 0; i < files->len; i++)
 		g_ptr_array_add(words, g_strdup(files->pdata[i]));
 	g_ptr_array_add(words, NULL);

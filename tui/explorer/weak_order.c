@@ -106,9 +106,8 @@ void describe_weak_order(const struct session *s, const struct finding *f, GStri
 {
 	const struct trace *t = s->trace;
 	if (!session_has(s, INDEX_WRITERS | INDEX_THREADS)) {
-		g_string_append(out,
-		                "A race by C11's memory order: relaxed atomics alone order "
-		                "the two accesses.");
+		g_string_append(out, "A race by C11's memory order: only relaxed atomics, or a "
+		                     "lock that was tried in vain, order the two accesses.");
 		return;
 	}
 	struct weak_order w = weak_order_of(s, f);
