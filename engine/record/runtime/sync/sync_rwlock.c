@@ -119,6 +119,8 @@ static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct 
 		           rw_dead(l) | (try_only || at ? LOG_TRY : 0), pc, l);
 	else if (status == EBUSY || status == ETIMEDOUT)
 		log_object(t, LOG_TRYFAIL, rw_dead(l) | (write ? 0 : LOG_SHARED), pc, l);
+	if (status == 0)
+		child_brought(t, l, pc);
 	return status;
 }
 
