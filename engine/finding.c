@@ -454,6 +454,14 @@ void report_limit(struct report *r)
 		        "them alone is taken for unordered",
 		        unseen);
 	}
+	if (trace_note(t, TRACE_WRITER_FIRST_NOTE) && strcmp(r->analysis, "deadlocks") == 0) {
+		report_open(r, "a lock lets a waiting writer go first");
+		report_note(
+		        r,
+		        "a reader-writer lock lets a waiting writer go before readers: waits of "
+		        "a reader for a writer that only waits are found where they happened, "
+		        "and not predicted");
+	}
 	/* lockset and lock order use synchronisation only, which is exact */
 	if (!t->order_exact && strcmp(r->analysis, "lockset") != 0) {
 		report_open(r, "the order of accesses is approximate");

@@ -148,7 +148,13 @@ static bool has_more(const struct exploration *x)
 
 static void note_unplanned(struct exploration *x)
 {
-	if (x->races_left)
+	if (x->races_left & RACES_PAIRED)
+		g_ptr_array_add(
+		        x->report->notes,
+		        g_strdup("data races: which post, signal or arrival ends a wait is "
+		                 "taken from each run; one that needs another, with the same "
+		                 "values everywhere, may be missed"));
+	if (x->races_left & RACES_SLOW)
 		g_ptr_array_add(x->report->notes,
 		                g_strdup("data races: of some runs only those that their own "
 		                         "happens-before leaves open were looked for, since "

@@ -2,6 +2,7 @@
  * explore_found.c - deadlocks predicted from a run, and its data races.
  */
 #include "engine/explore/explore_private.h"
+#include "engine/explore/objects/scopes.h"
 #include "engine/trace/formats.h"
 #include "engine/trace/own_code.h"
 
@@ -141,13 +142,19 @@ static bool is_wanted(const void *context, uint32_t site_a, uint32_t site_b)
 	return !known;
 }
 
+static bool comes_before_by_forks(const void *order, uint32_t e, uint32_t f)
+{
+	return fork_ordered(order, e, f);
+}
+
 static bool comes_before(const void *order, uint32_t e, uint32_t f)
 {
 	return order_ordered_unobserved(order, e, f);
 }
 
 /* Has the variable conflicting accesses that neither a lock nor the order keeps apart? */
-static bool is_free_to_race(struct classes *c, const struct order *order, uint32_t variable)
+static bool is_free_to_race(struct classes *c, class_order *before, const void *order,
+                            uint32_t variable)
 {
 	classes_clear(c);
 	classes_add(c, variable);
@@ -159,8 +166,7 @@ static bool is_free_to_race(struct classes *c, const struct order *order, uint32
 			    lockset_exclusive(c->locksets, a->lockset, b->lockset) != 0)
 				continue;
 			for (uint32_t m = 0; m < a->count; m++) {
-				class_span(c, b, class_member(c, a, m), comes_before, order,
-				           &span);
+				class_span(c, b, class_member(c, a, m), before, order, &span);
 				if (span.end > span.first)
 					return true;
 			}
@@ -168,12 +174,14 @@ static bool is_free_to_race(struct classes *c, const struct order *order, uint32
 	return false;
 }
 
-/* May any variable race, by its accesses, locks, and the order that every reordering keeps? */
-static bool find_suspects(struct exploration *x)
+/* May any variable race, by its accesses, locks, and the order that every reordering keeps? Or,
+ * `forks_alone`, by no other order than that of forks and joins? */
+static bool find_suspects(struct exploration *x, bool forks_alone)
 {
 	struct locksets *locksets = locksets_new(x->trace);
 	uint64_t *suspects = classes_suspects(x->trace, locksets, false, x->progress);
 	struct order *order = NULL;
+	struct fork_order *forks = forks_alone ? fork_order_new(x->trace) : NULL;
 	struct classes classes;
 	bool any = false;
 	classes_init(&classes, x->trace, locksets);
@@ -181,12 +189,16 @@ static bool find_suspects(struct exploration *x)
 	for (uint32_t v = 0; suspects && v < x->trace->variables_count && !any; v++) {
 		if (!(suspects[v / 64] >> v % 64 & 1))
 			continue;
-		if (order == NULL)
+		if (order == NULL && forks == NULL)
 			order = order_new_fixed(x->trace, x->progress);
-		any = order == NULL || is_free_to_race(&classes, order, v);
+		any = forks != NULL ? is_free_to_race(&classes, comes_before_by_forks, forks, v)
+		                    : order == NULL ||
+		                              is_free_to_race(&classes, comes_before, order, v);
 	}
 	if (order != NULL)
 		order_free(order);
+	if (forks != NULL)
+		fork_order_free(forks);
 	classes_release(&classes);
 	g_free(suspects);
 	locksets_free(locksets);
@@ -197,7 +209,7 @@ static bool find_suspects(struct exploration *x)
 static bool has_suspects(struct exploration *x)
 {
 	if (x->suspects.trace != x->trace || x->suspects.run != x->run) {
-		x->suspects.any = find_suspects(x);
+		x->suspects.any = find_suspects(x, false);
 		x->suspects.trace = x->trace;
 		x->suspects.run = x->run;
 	}
@@ -231,7 +243,7 @@ static void find_races_by(struct exploration *x, enum analysis analysis)
 		if (analysis == ANALYSIS_HB || f->verdict == VERDICT_RACE)
 			take_race(x, f);
 		else if (f->verdict == VERDICT_UNKNOWN)
-			x->races_left = true;
+			x->races_left |= RACES_SLOW;
 	}
 	report_free(report);
 }
@@ -242,15 +254,53 @@ void explore_find_races(struct exploration *x)
 	find_races_by(x, ANALYSIS_HB);
 }
 
+/* Could another post, signal or arrival end a wait on the object than does in this run? */
+static bool has_pairings(const struct trace *t, uint32_t object)
+{
+	struct event_list list = event_list_at(&t->index->object_events, object);
+	uint32_t poster = NONE, signals = 0, round = 0, arrived = 0;
+	uint64_t arrivals = 0; /* a bit for each thread, the last one for all further ones */
+	bool posters = false, waits = false;
+	for (uint64_t i = 0; i < list.count; i++) {
+		const struct event *e = &t->events[list.items[i]];
+		if (e->op == OP_POST) {
+			posters |= poster != NONE && poster != e->thread;
+			poster = e->thread;
+		}
+		signals += op_wakes(e->op);
+		arrived += e->op == OP_ARRIVE;
+		if (e->op == OP_ARRIVE)
+			arrivals |= 1ull << MIN(e->thread, 63);
+		if (e->op == OP_DEPART && round == 0)
+			round = arrived;
+		waits |= e->op == OP_TAKE || e->op == OP_WAKE || e->op == OP_DEPART;
+	}
+	bool rounds = arrivals >> 63 || (uint32_t)__builtin_popcountll(arrivals) > round;
+	return waits && (posters || signals > 1 || rounds);
+}
+
+static void note_pairings(struct exploration *x)
+{
+	enum { NEEDED = INDEX_THREADS | INDEX_OBJECTS };
+	bool any = false;
+	if (x->races_left & RACES_PAIRED || !trace_need(x->trace, NEEDED, x->progress))
+		return;
+	for (uint32_t o = 0; o < x->trace->objects_count && !any; o++)
+		any = has_pairings(x->trace, o);
+	if (any && find_suspects(x, true))
+		x->races_left |= RACES_PAIRED;
+}
+
 /* One run represents its class: all reorderings have the same values read. */
 void explore_find_reordered_races(struct exploration *x)
 {
 	const gint64 free_share = G_USEC_PER_SEC / 2;
 	gint64 began = effort_microseconds();
 	if (x->races_effort > free_share + (began - x->effort_began) / 3) {
-		x->races_left = true;
+		x->races_left |= RACES_SLOW;
 		return;
 	}
 	find_races_by(x, ANALYSIS_AUTO);
+	note_pairings(x);
 	x->races_effort += effort_microseconds() - began;
 }

@@ -73,6 +73,10 @@ struct task_origin {
 	GArray *replanned; /* uint32_t: runs of the base that were executed again */
 };
 
+/* Why: it would take too long; another post, signal or arrival may end a wait and leave all
+ * values as they are, which trace analyses do not vary. */
+enum { RACES_SLOW = 1, RACES_PAIRED = 2 };
+
 struct exploration {
 	const struct explore_options *options;
 	const struct progress *progress;
@@ -120,7 +124,7 @@ struct exploration {
 		bool any;
 	} suspects;               /* may any variable race in the last run examined? */
 	bool beyond;              /* a schedule needs more preemptions than the bound permits */
-	bool races_left;          /* in some run these were not all searched */
+	uint8_t races_left;       /* RACES_...: in some run these were not all searched */
 	GHashTable *gaps;         /* char *, also in report->gaps: a set */
 	GHashTable *hidden_reads; /* hidden_reads_new; NULL: one is a gap */
 	char *output;             /* file for the program's output, see file.h; owned */

@@ -36,15 +36,18 @@ void trace_writer_abandon(struct trace_writer *writer); /* NULL is allowed */
 
 /* Note with all input of a recorded program: such a trace is readable by the user only (mode
  * 0600). */
-#define TRACE_INPUT_NOTE     "recording-input-bytes"
+#define TRACE_INPUT_NOTE        "recording-input-bytes"
 /* Note of a recording made with --filter: the analyses that it serves, "hb" or "wcp". */
-#define TRACE_FILTER_NOTE    "recording-filter"
-#define TRACE_FILTER_COMMUTE "commute" /* its value when all plain accesses are left out */
+#define TRACE_FILTER_NOTE       "recording-filter"
+#define TRACE_FILTER_COMMUTE    "commute" /* its value when all plain accesses are left out */
 /* Note of a recording made with --sample N: the number N. */
-#define TRACE_SAMPLE_NOTE    "recording-sample"
+#define TRACE_SAMPLE_NOTE       "recording-sample"
 /* Note of a recording whose program has atomic instructions that the compiler's hooks do not
  * report (inline assembly): the place of a module's first, as FILE:LINE (FUNCTION). */
-#define TRACE_UNSEEN_NOTE    "recording-unseen-atomic"
+#define TRACE_UNSEEN_NOTE       "recording-unseen-atomic"
+/* A lock was read-locked whose readers wait for a writer that waits
+ * (PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP). */
+#define TRACE_WRITER_FIRST_NOTE "recording-writer-first"
 /* Prints the trace to memory, for TRACE_TEXT and TRACE_STD. */
 void trace_print(const struct trace *t, enum trace_format format, const uint64_t *keep,
                  GString *out, uint64_t *left_out);

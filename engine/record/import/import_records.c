@@ -10,6 +10,7 @@
 #include "engine/record/import/import_private.h"
 #include "engine/trace/channel.h"
 #include "engine/trace/ending.h"
+#include "engine/trace/formats.h"
 #include "engine/trace/weak.h"
 
 /* Text for people. */
@@ -22,6 +23,8 @@ static void note(struct import *im, const char *text, uint64_t length)
 		g_ptr_array_add(im->facts->unordered, g_strdup(value));
 	else if (strcmp(key, "assertion") == 0)
 		builder_note(im->b, ASSERTION_NOTE, value);
+	else if (strcmp(key, "writer-first") == 0)
+		builder_note(im->b, TRACE_WRITER_FIRST_NOTE, value);
 	else if (strcmp(key, "futexes") == 0)
 		builder_note(im->b, FUTEX_STEPS_NOTE, value);
 	else if (strcmp(key, "memory") == 0)

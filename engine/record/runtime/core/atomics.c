@@ -51,6 +51,8 @@ static void atomic_point(struct thread *t, const volatile void *p, unsigned code
 static void changed(struct thread *t, const volatile void *p, bool news, uint64_t value,
                     uintptr_t pc)
 {
+	if (unlikely(t->forks != rt.forks))
+		child_brought(t, p, pc);
 	if (news) {
 		t->poll.spins = 0;
 		poll_wrote(p);
@@ -65,6 +67,8 @@ static void looked(struct thread *t, unsigned order, const volatile void *p, uns
 {
 	if (!poll_again(t, p, value, pc))
 		log_access(t, LOG_AREAD, order, pc, (const void *)p, code, true, value);
+	if (unlikely(t->forks != rt.forks))
+		child_brought(t, p, pc);
 	poll_look(t, p, value, pc);
 }
 

@@ -62,10 +62,34 @@ static void happened(enum log_happened fact)
 		__atomic_fetch_or(&rt.header->happened, fact, __ATOMIC_RELAXED);
 }
 
+static uint64_t forked; /* message of the forks */
+
+static void log_forks(struct thread *t, enum log_tag tag, uintptr_t pc)
+{
+	plan_point(t);
+	log_event(t, tag, 0, pc, forked, 0, 1);
+}
+
+void child_brought(struct thread *t, const volatile void *at, uintptr_t pc)
+{
+	if (likely(rt.forks == t->forks) || (at && !memory_outside((const void *)at)))
+		return;
+	int error = errno;
+	t->forks = rt.forks;
+	log_forks(t, LOG_RCV, pc);
+	errno = error;
+}
+
 /* Called before a call that makes a child with memory of its own. */
 static void before_child(struct thread *t, uintptr_t pc)
 {
 	channels_forked(t, pc);
+	if (rt.thread_count >= 2) {
+		if (!forked)
+			forked = __atomic_add_fetch(&rt.messages, 1, __ATOMIC_RELAXED);
+		log_forks(t, LOG_SND, pc);
+		t->forks = ++rt.forks;
+	}
 	log_value(t);
 	happened(LOG_FORKED);
 	unpin();

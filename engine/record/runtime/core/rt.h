@@ -118,6 +118,7 @@ struct thread {
 	struct thread_signals signals;
 	struct thread_input input;
 	struct thread_calls calls;
+	unsigned forks;     /* that child_brought has told of */
 	int ignoring;       /* nested __tsan_ignore_thread_begin: GATE_IGNORE */
 	int own_depth;      /* nested insides of locks of the program's making: GATE_OWN */
 	unsigned own_steps; /* in the outermost of these */
@@ -162,6 +163,7 @@ struct runtime {
 	bool watched; /* calls are watched: `waiting`, or bind lines exist */
 	uintptr_t start_low, start_high;
 	uint32_t thread_count;
+	unsigned forks;    /* made while there were several threads: child_brought */
 	uint64_t repeated; /* of retired threads */
 	struct log_header *header;
 	uint64_t random;
@@ -224,6 +226,11 @@ bool entry_jump(uint8_t *entry, const void *target);
 
 /* ---- processes.c ---- */
 void processes_init(void);
+/* What a process that the program has forked brings (it posts a semaphore, writes to a pipe,
+ * ends) comes after the forks so far: the thread receives their message.  Once after each fork,
+ * so that this may be too much order, and never too little. `at`: an object in memory that such
+ * a process may share; NULL: it is known to come from there. */
+void child_brought(struct thread *t, const volatile void *at, uintptr_t pc);
 bool rt_other_process(void); /* Is this a process that only shares our memory? */
 /* The program's syscall() makes a process: true, and the kernel's answer, in both processes. */
 bool process_syscall(struct thread *t, long number, long a[6], long *result);

@@ -22,7 +22,7 @@ INTERPOSED(flock, system, sleep, usleep, nanosleep, clock_nanosleep, thrd_sleep,
 
 /* ---- calls that the scheduler only steps aside for ---- */
 
-#define ASIDE_IN(type, name, parameters, call, frame) \
+#define ASIDE_IN(type, name, parameters, call, frame, child) \
 	INTERPOSED(name); \
 	type interposed_##name parameters \
 	{ \
@@ -38,16 +38,21 @@ INTERPOSED(flock, system, sleep, usleep, nanosleep, clock_nanosleep, thrd_sleep,
 		sched_rejoin(t); \
 		if (frame) \
 			frame_leave(t); \
+		if (child && result >= 0) \
+			child_brought(t, NULL, CALLER()); \
 		errno = error; \
 		return result; \
 	}
 #define ASIDE(type, name, parameters, call) \
-	ASIDE_IN(type, name, parameters, call, LOG_CALL_none)
-ASIDE(pid_t, waitpid, (pid_t p, int *s, int o), (p, s, o))
-ASIDE(pid_t, wait, (int *s), (s))
-ASIDE(pid_t, wait3, (int *s, int o, struct rusage *r), (s, o, r))
-ASIDE(pid_t, wait4, (pid_t p, int *s, int o, struct rusage *r), (p, s, o, r))
-ASIDE(int, waitid, (idtype_t k, id_t i, siginfo_t *s, int o), (k, i, s, o))
+	ASIDE_IN(type, name, parameters, call, LOG_CALL_none, false)
+/* Waits for the end of a process. */
+#define ASIDE_CHILD(type, name, parameters, call) \
+	ASIDE_IN(type, name, parameters, call, LOG_CALL_none, true)
+ASIDE_CHILD(pid_t, waitpid, (pid_t p, int *s, int o), (p, s, o))
+ASIDE_CHILD(pid_t, wait, (int *s), (s))
+ASIDE_CHILD(pid_t, wait3, (int *s, int o, struct rusage *r), (s, o, r))
+ASIDE_CHILD(pid_t, wait4, (pid_t p, int *s, int o, struct rusage *r), (p, s, o, r))
+ASIDE_CHILD(int, waitid, (idtype_t k, id_t i, siginfo_t *s, int o), (k, i, s, o))
 int interposed_system(const char *command)
 {
 	struct thread *t = recording();

@@ -283,7 +283,7 @@ static void remember_shared(const void *p, size_t size, bool file)
 
 static const struct shared_mapping *shared_at(const void *p)
 {
-	for (unsigned i = 0; i < MAX_SHARED; i++)
+	for (unsigned i = 0; i < MAX_SHARED && i < shared_count; i++)
 		if ((uintptr_t)p >= shared[i].low && (uintptr_t)p < shared[i].high)
 			return &shared[i];
 	return NULL;

@@ -244,6 +244,8 @@ void channel_read(struct thread *t, unsigned channel, int64_t bytes, bool waits,
 		input_is_own();
 	if (c->count == 0)
 		is_not_modelled(t, c, pc);
+	if (!c->own)
+		child_brought(t, NULL, pc);
 	uint64_t left = c->counter     ? UINT64_MAX
 	                : c->datagrams ? c->queue[c->from].bytes
 	                               : (uint64_t)bytes;

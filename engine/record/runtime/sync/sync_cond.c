@@ -93,6 +93,7 @@ static int cond_await(struct thread *t, pthread_cond_t *c, pthread_mutex_t *m, b
 	plan_point(t);
 	if (status == 0 || status == ETIMEDOUT || status == EOWNERDEAD)
 		log_sync(t, LOG_ACQ, pc, m);
+	child_brought(t, c, pc);
 	return status;
 }
 

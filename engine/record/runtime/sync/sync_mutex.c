@@ -157,9 +157,10 @@ static int mutex_outcome(struct thread *t, pthread_mutex_t *m, int status, bool 
 		memory_acquires(t, m, true);
 	if (status == EOWNERDEAD)
 		order_matters(ROBUST_LEFT);
-	if (status == 0 || status == EOWNERDEAD)
+	if (status == 0 || status == EOWNERDEAD) {
 		(may_fail ? log_try : log_sync)(t, LOG_ACQ, pc, m);
-	else if (status == EBUSY || status == ETIMEDOUT)
+		child_brought(t, m, pc);
+	} else if (status == EBUSY || status == ETIMEDOUT)
 		log_sync(t, LOG_TRYFAIL, pc, m);
 	else
 		log_refused(t, m, pc);

@@ -64,12 +64,26 @@ static void check_unlock(struct thread *t, const pthread_rwlock_t *l, uintptr_t 
 		misused(t, writer ? MISUSE_UNLOCK_BY_OTHER : MISUSE_UNLOCK_NOT_HELD, pc, l);
 }
 
+/* Readers of some locks wait for a writer that waits; reorderings have it that readers share.
+ */
+static void note_kind(const pthread_rwlock_t *l, bool write)
+{
+	static bool noted;
+	if (write || l->__data.__flags != PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP)
+		return;
+	order_matters("a reader-writer lock that lets a waiting writer go first");
+	if (!__atomic_exchange_n(&noted, true, __ATOMIC_RELAXED))
+		log_note("writer-first", "yes");
+}
+
 static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct timespec *at,
                    clockid_t clock, uintptr_t pc)
 {
 	struct thread *t = recording();
-	if (t && !rt.controlled)
+	if (t && !rt.controlled) {
 		check_lock(t, l, try_only || at, pc);
+		note_kind(l, write);
+	}
 	if (!t || !rt.controlled) {
 		int status;
 		if (try_only)
@@ -91,8 +105,7 @@ static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct 
 	}
 	sched_point_at(t, l);
 	check_lock(t, l, try_only || at, pc);
-	if (!write && l->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP)
-		order_matters("a reader-writer lock that lets a waiting writer go first");
+	note_kind(l, write);
 	int status = try_only ? EBUSY : ETIMEDOUT;
 	while (!(try_only || at) || !told_to_fail(t, LOG_TRYFAIL)) {
 		status = write ? REAL(pthread_rwlock_trywrlock)(l)
@@ -119,6 +132,8 @@ static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct 
 		           rw_dead(l) | (try_only || at ? LOG_TRY : 0), pc, l);
 	else if (status == EBUSY || status == ETIMEDOUT)
 		log_object(t, LOG_TRYFAIL, rw_dead(l) | (write ? 0 : LOG_SHARED), pc, l);
+	if (status == 0)
+		child_brought(t, l, pc);
 	return status;
 }
 

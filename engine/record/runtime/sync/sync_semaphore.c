@@ -156,6 +156,8 @@ static int sem_take(sem_t *s, bool try_only, const struct timespec *at, clockid_
 		log_sync(t, LOG_TAKETRYFAIL, pc, s);
 		errno = error;
 	}
+	if (t && status == 0 && posted_outside(s))
+		child_brought(t, NULL, pc);
 	return status;
 }
 int interposed_sem_wait(sem_t *s)

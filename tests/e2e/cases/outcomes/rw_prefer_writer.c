@@ -26,3 +26,8 @@ int main(void)
 //= complete no
 //~ said a waiting writer go first
 //~ outcomes ^(0|deadlock|blocked)( (0|deadlock|blocked))*$
+//: record -q -o t.hdl
+//= exit 0
+//: deadlocks t.hdl
+//= complete no
+//~ said a waiting writer go before readers
