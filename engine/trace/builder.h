@@ -99,6 +99,9 @@ struct access_look {
 	uint32_t event; /* among those that are added at once */
 	bool valued;    /* the value becomes the event's; else the event has 0 */
 	bool noted;     /* builder_noted has the place */
+	/* The same instruction and thread have accessed a place of its line before, in the same
+	 * life of the block: the must-order need not see it. */
+	bool again;
 };
 /* Key of region and size (in bytes). */
 static inline uint64_t access_where(uint32_t region, uint32_t size)

@@ -541,7 +541,7 @@ static inline void look_at(struct builder *b, struct event *events, const struct
 	line->met |= line_bit(e->target);
 	if (!plain)
 		return;
-	if (l->event > 0 && !l->noted)
+	if (l->event > 0 && !l->noted && !l->again)
 		builder_mark(b, l->event);
 	if (pointer || !builder_told(b, line, e->target)) {
 		b->events.count = number + l->event;

@@ -394,17 +394,19 @@ static void begin_batch(struct batch *batch)
 }
 
 /* The builder is to look at an event of the batch. */
-static inline void add_look(struct batch *batch, const struct event *e, bool noted, bool valued,
-                            uint64_t value)
+static inline struct access_look *add_look(struct batch *batch, const struct event *e,
+                                           bool noted, bool valued, uint64_t value)
 {
 	struct import *im = batch->im;
 	struct access_look *l = &batch->looks[batch->look_count++];
 	l->event = (uint32_t)(e - batch->room.events);
 	l->noted = noted;
+	l->again = false;
 	l->valued = valued;
 	l->value = (int64_t)(im->rebase ? import_value(im, value) : value);
 	if ((uint64_t)l->value >= VALUE_SMALL_END)
 		l->slot = builder_fetch(im->b, l->value);
+	return l;
 }
 
 static inline void put_event(struct event *e, uint32_t place, uint32_t value, uint64_t head)
@@ -529,7 +531,7 @@ static __attribute__((noinline)) void look_near(struct batch *batch, struct impo
 		                            batch->lane->thread);
 	bool noted = site->noted >> i & 1;
 	if (!noted || value >= batch->room.plain)
-		add_look(batch, e, noted, valued, value);
+		add_look(batch, e, noted, valued, value)->again = true;
 }
 
 /* Which of the places is at the address; not below site.places: none of them. */
