@@ -21,27 +21,16 @@
 
 #include <string.h>
 
-enum {
-	TICK = 1 << 20,
-	AHEAD = 16,
-	/* First accesses of each variable that are picked before it is known whether they are
-	 * kept: most variables that are become so within these. At most an eighth of the
-	 * events. (One where projections are of any size, for tests.) */
-	EARLY = 48,
-	EARLY_SHARE = 8,
-};
+enum { TICK = 1 << 20, AHEAD = 16 };
 
 /* The events of the projection, one after the other. */
 struct picked {
 	const struct trace *t;
 	const uint64_t *kept; /* variables; a pass may add some on its way */
 	uint64_t *ends;       /* bit set: events at ends of must-order edges; owned */
-	uint8_t *passed; /* by variable: accesses before it was kept; above `early`: some were
-	                  * not picked; owned */
 	struct event *events; /* owned */
 	uint32_t *event;      /* by event: its event in the trace; owned */
 	uint64_t count, room, most;
-	uint8_t early; /* EARLY */
 	bool over; /* the projection has more than `most` events, and is not complete here */
 };
 
@@ -61,10 +50,8 @@ struct pass {
 	epoch *observed;          /* by variable: its last write, if its reads order */
 	const uint64_t *observes; /* variables whose reads order; NULL: all */
 	uint64_t *kept;           /* the result */
-	struct picked *picked;    /* or NULL */
-	uint32_t
-	        grown; /* accesses of kept variables that were not picked lie before this one */
-	uint64_t *shared; /* variables with reads that are not ordered */
+	uint32_t grown;           /* the events at which it has grown lie before this one */
+	uint64_t *shared;         /* variables with reads that are not ordered */
 	const struct members *members;
 	uint32_t *last; /* by thread: its last event */
 };
@@ -90,8 +77,7 @@ static void keep(struct pass *p, uint32_t v, uint32_t event)
 	if (has(p->kept, v))
 		return;
 	add(p->kept, v);
-	if (p->picked != NULL && p->picked->passed[v] > p->picked->early)
-		p->grown = MAX(p->grown, event + 1);
+	p->grown = MAX(p->grown, event + 1);
 }
 
 /* Is the current event of the thread ordered after all events up to `event`? */
@@ -222,7 +208,6 @@ static void picked_init(struct picked *p, const struct trace *t, const uint64_t 
 	*p = (struct picked){ .t = t,
 		              .kept = kept,
 		              .ends = g_new0(uint64_t, t->events_count / 64 + 1),
-		              .passed = g_new0(uint8_t, t->variables_count + 1),
 		              .most = most };
 	for (uint64_t i = 0; i < ix->must_count; i++) {
 		add(p->ends, ix->must[i].before);
@@ -233,7 +218,6 @@ static void picked_init(struct picked *p, const struct trace *t, const uint64_t 
 static void picked_release(struct picked *p)
 {
 	g_free(p->ends);
-	g_free(p->passed);
 	g_free(p->events);
 	g_free(p->event);
 }
@@ -245,7 +229,7 @@ static void picked_reserve(struct picked *p, uint64_t room)
 	p->event = g_renew(uint32_t, p->event, room);
 }
 
-static void picked_add(struct picked *p, uint32_t e, const struct event *x)
+static void picked_add(struct picked *p, uint32_t e, const struct event *x, bool inert)
 {
 	p->over |= p->count == p->most;
 	if (p->over)
@@ -253,67 +237,45 @@ static void picked_add(struct picked *p, uint32_t e, const struct event *x)
 	if (p->count + 1 >= p->room)
 		picked_reserve(p, MAX(1 << 12, 2 * p->room));
 	p->events[p->count] = *x;
+	if (inert)
+		p->events[p->count].flags |= EVENT_INERT;
 	p->event[p->count++] = e;
-}
-
-/* Is the event among the first accesses of a variable that is not kept so far? */
-static bool is_early(struct picked *p, const struct event *x)
-{
-	if (!op_is_access(x->op) || event_inert(x))
-		return false;
-	uint8_t *passed = &p->passed[event_variables(p->t, x).first];
-	*passed = MIN(*passed + 1, p->early + 1);
-	return *passed <= p->early;
 }
 
 static inline void pick(struct picked *p, uint32_t e)
 {
 	const struct event *x = &p->t->events[e];
+	bool is = is_kept(p->t, p->kept, x);
 
-	if (G_UNLIKELY(is_kept(p->t, p->kept, x) || has(p->ends, e)) || is_early(p, x))
-		picked_add(p, e, x);
+	if (G_UNLIKELY(is || has(p->ends, e)))
+		picked_add(p, e, x, !is);
 }
 
-/* Picks the events before `end` again, where accesses of variables that are kept were passed
- * over, and drops those of variables that are not kept. */
-static void picked_finish(struct picked *p, uint32_t end)
+/* Picks the events before `end` again: more variables are kept than when they were picked. */
+static void pick_again(struct picked *p, uint32_t end)
 {
 	struct picked first = { .t = p->t, .kept = p->kept, .ends = p->ends, .most = p->most };
-	uint64_t later = search_end(i, 0, p->count, p->event[i] < end), count = 0;
+	uint64_t had = search_end(i, 0, p->count, p->event[i] < end);
 
 	for (uint32_t e = 0; e < end && !p->over; e++) {
-		const struct event *x = &p->t->events[e];
-
-		if (is_kept(p->t, p->kept, x) || has(p->ends, e))
-			picked_add(&first, e, x);
-		p->over = first.over || first.count + p->count - later > p->most;
+		pick(&first, e);
+		p->over =
+		        first.over || first.count - MIN(had, first.count) + p->count > p->most;
 	}
-	if (!p->over && end > 0) {
-		uint64_t all = first.count + p->count - later;
+	if (!p->over) { /* also where as many: an inert one may have become an access */
+		uint64_t count = p->count + first.count - had;
 
-		picked_reserve(p, MAX(all, p->count) + 1);
-		memmove(p->events + first.count, p->events + later,
-		        (p->count - later) * sizeof *p->events);
-		memmove(p->event + first.count, p->event + later,
-		        (p->count - later) * sizeof *p->event);
+		picked_reserve(p, count + 1);
+		memmove(p->events + first.count, p->events + had,
+		        (p->count - had) * sizeof *p->events);
+		memmove(p->event + first.count, p->event + had,
+		        (p->count - had) * sizeof *p->event);
 		memcpy(p->events, first.events, first.count * sizeof *p->events);
 		memcpy(p->event, first.event, first.count * sizeof *p->event);
-		p->count = all;
+		p->count = count;
 	}
 	g_free(first.events);
 	g_free(first.event);
-	for (uint64_t i = 0; i < p->count && !p->over; i++) {
-		struct event x = p->events[i];
-		uint32_t e = p->event[i];
-		bool is = is_kept(p->t, p->kept, &x);
-
-		if (!is && !has(p->ends, e))
-			continue;
-		x.flags |= is ? 0 : EVENT_INERT;
-		p->events[count] = x;
-		p->event[count++] = e;
-	}
-	p->count = p->over ? p->count : count;
 }
 
 /* -- the passes ---------------------------------------------------------------------------- */
@@ -324,9 +286,7 @@ static void picked_finish(struct picked *p, uint32_t end)
 static bool walk(struct trace *t, const struct members *members, const uint64_t *observes,
                  uint64_t *kept, struct picked *picked, const struct progress *progress)
 {
-	struct pass p = {
-		.t = t, .members = members, .observes = observes, .kept = kept, .picked = picked
-	};
+	struct pass p = { .t = t, .members = members, .observes = observes, .kept = kept };
 	bool good = true;
 
 	p.c = causality_new(t, causality_lasting_kind(t), KEEP_REGIONS, progress);
@@ -353,7 +313,7 @@ static bool walk(struct trace *t, const struct members *members, const uint64_t 
 	}
 	keep_freed(&p);
 	if (picked != NULL && good)
-		picked_finish(picked, p.grown);
+		pick_again(picked, p.grown);
 	causality_free(p.c);
 	g_free(p.of);
 	g_free(p.observed);
@@ -457,10 +417,6 @@ static uint64_t *keep_more(struct trace *t, const struct members *m, const uint6
 	g_autofree uint64_t *kept = g_memdup2(some, bytes), *seen = NULL;
 
 	picked_init(picked, t, kept, most);
-	picked->early =
-	        least == 0
-	                ? 1
-	                : MIN(EARLY, t->events_count / EARLY_SHARE / (t->variables_count + 1));
 	*cancelled = !walk(t, m, some, kept, picked, progress);
 	seen = g_memdup2(kept, bytes);
 	keep_runs(t, kept);
@@ -522,7 +478,8 @@ static void make_events(struct projection *p, const uint64_t *kept, struct picke
 		look_again(t);
 		picked_release(picked);
 		picked_init(picked, t, kept, t->events_count);
-		picked_finish(picked, (uint32_t)t->events_count);
+		for (uint32_t e = 0; e < t->events_count; e++)
+			pick(picked, e);
 	}
 	p->trace = trace_reading(t);
 	p->event = g_renew(uint32_t, g_steal_pointer(&picked->event), picked->count + 1);
