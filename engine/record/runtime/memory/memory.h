@@ -34,6 +34,7 @@ struct thread_memory {
 	struct views *views;   /* RC11 */
 	bool buffers;          /* the next record is of a store that waits */
 	uintptr_t stack;       /* the end of its frames on its stack; 0: not known */
+	uint64_t specific;     /* digest of its thread-specific data */
 	uint64_t states[STATES];
 	/* consecutive atomic accesses in one of the last states, since other threads changed
 	 * memory */
@@ -108,7 +109,7 @@ void memory_wrote(struct thread *t);
 void memory_program(uintptr_t bias); /* of the program's own file */
 /* A module of the process, but for the runtime. */
 struct dl_phdr_info;
-void memory_module(const struct dl_phdr_info *info, const char *path);
+void memory_module(const struct dl_phdr_info *info);
 
 /* `next` gets the token (NULL: no thread does): makes memory as that thread sees it. Under
  * lock. */

@@ -13,7 +13,7 @@
  * value of a failed round.
  */
 #include <link.h>
-#include <string.h>
+#include <threads.h>
 
 #include "engine/record/runtime/core/rt.h"
 
@@ -57,11 +57,10 @@ static uintptr_t thread_pointer(void)
 	return fs;
 }
 
-void memory_module(const struct dl_phdr_info *info, const char *path)
+void memory_module(const struct dl_phdr_info *info)
 {
 	uintptr_t begin = (uintptr_t)info->dlpi_tls_data, top = thread_pointer();
-	/* the C library is not instrumented, and its own memory is no thread's state */
-	if (strstr(path, "/libc.so") || begin == 0 || begin >= top || top - begin > 1 << 20)
+	if (begin == 0 || begin >= top || top - begin > 1 << 20)
 		return;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		if (info->dlpi_phdr[i].p_type != PT_TLS)
@@ -194,10 +193,36 @@ static void state(struct thread *t, const volatile void *p, unsigned order, uint
 		state = mix(state, *w);
 	if (t->memory.stack != 0)
 		state = mix_locals(state);
+	state = mix(state, t->memory.specific);
 	count_looks(&t->memory, state);
 	t->memory.looked = (uintptr_t)p;
 	t->memory.pc = pc;
 	tell(t, state);
+}
+
+/* Thread-specific data, which the C library keeps, is part of the state. */
+static void note_specific(unsigned key, uintptr_t value)
+{
+	struct thread_memory *m = &me->memory;
+	uint64_t about = mix(1, key);
+	m->specific ^= mix(about, (uintptr_t)pthread_getspecific(key));
+	m->specific ^= mix(about, value);
+}
+
+INTERPOSED(pthread_setspecific, tss_set);
+
+int interposed_pthread_setspecific(pthread_key_t key, const void *value)
+{
+	if (memory_states)
+		note_specific(key, (uintptr_t)value);
+	return REAL(pthread_setspecific)(key, value);
+}
+
+int interposed_tss_set(tss_t key, void *value)
+{
+	if (memory_states)
+		note_specific(key, (uintptr_t)value);
+	return REAL(tss_set)(key, value);
 }
 
 void memory_state(struct thread *t, const volatile void *p, unsigned order, uint64_t operand,
