@@ -162,7 +162,7 @@ static int one_module(struct dl_phdr_info *info, size_t size, void *context)
 	}
 	if (module_count == 0)
 		memory_program(info->dlpi_addr);
-	memory_module(info);
+	memory_module(info, path);
 	missing_module(info, path, low, high);
 	modules[module_count].bias = info->dlpi_addr;
 	modules[module_count++].low = low;

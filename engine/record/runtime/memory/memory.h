@@ -109,7 +109,7 @@ void memory_wrote(struct thread *t);
 void memory_program(uintptr_t bias); /* of the program's own file */
 /* A module of the process, but for the runtime. */
 struct dl_phdr_info;
-void memory_module(const struct dl_phdr_info *info);
+void memory_module(const struct dl_phdr_info *info, const char *path);
 
 /* `next` gets the token (NULL: no thread does): makes memory as that thread sees it. Under
  * lock. */

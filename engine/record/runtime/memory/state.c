@@ -12,7 +12,9 @@
  * that are dead after the call (rt.config.dead) are no part of the state: they may hold the
  * value of a failed round.
  */
+#include <errno.h>
 #include <link.h>
+#include <string.h>
 #include <threads.h>
 
 #include "engine/record/runtime/core/rt.h"
@@ -57,10 +59,11 @@ static uintptr_t thread_pointer(void)
 	return fs;
 }
 
-void memory_module(const struct dl_phdr_info *info)
+void memory_module(const struct dl_phdr_info *info, const char *path)
 {
 	uintptr_t begin = (uintptr_t)info->dlpi_tls_data, top = thread_pointer();
-	if (begin == 0 || begin >= top || top - begin > 1 << 20)
+	/* the C library's is not all the program's: it has errno, which state() takes */
+	if (strstr(path, "/libc.so") || begin == 0 || begin >= top || top - begin > 1 << 20)
 		return;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		if (info->dlpi_phdr[i].p_type != PT_TLS)
@@ -193,7 +196,7 @@ static void state(struct thread *t, const volatile void *p, unsigned order, uint
 		state = mix(state, *w);
 	if (t->memory.stack != 0)
 		state = mix_locals(state);
-	state = mix(state, t->memory.specific);
+	state = mix(mix(state, t->memory.specific), (uint64_t)errno);
 	count_looks(&t->memory, state);
 	t->memory.looked = (uintptr_t)p;
 	t->memory.pc = pc;
