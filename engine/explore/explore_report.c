@@ -29,7 +29,7 @@ const char *const explore_unsought[] = { "reads of memory that nothing was writt
 	                                 "uses of a block before its allocation",
 	                                 "uses of variables of functions that have returned",
 	                                 "arguments that library functions refuse",
-	                                 "accesses that the compiler left out",
+	                                 "accesses that the compiler removed",
 	                                 NULL };
 
 const char *explore_end_word(enum explore_end end)

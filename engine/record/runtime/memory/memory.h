@@ -34,6 +34,7 @@ struct thread_memory {
 	struct views *views;   /* RC11 */
 	bool buffers;          /* the next record is of a store that waits */
 	uintptr_t stack;       /* the end of its frames on its stack; 0: not known */
+	uint64_t specific;     /* digest of its thread-specific data */
 	uint64_t states[STATES];
 	/* consecutive atomic accesses in one of the last states, since other threads changed
 	 * memory */

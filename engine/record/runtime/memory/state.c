@@ -12,8 +12,10 @@
  * that are dead after the call (rt.config.dead) are no part of the state: they may hold the
  * value of a failed round.
  */
+#include <errno.h>
 #include <link.h>
 #include <string.h>
+#include <threads.h>
 
 #include "engine/record/runtime/core/rt.h"
 
@@ -60,7 +62,7 @@ static uintptr_t thread_pointer(void)
 void memory_module(const struct dl_phdr_info *info, const char *path)
 {
 	uintptr_t begin = (uintptr_t)info->dlpi_tls_data, top = thread_pointer();
-	/* the C library is not instrumented, and its own memory is no thread's state */
+	/* the C library's is not all the program's: it has errno, which state() takes */
 	if (strstr(path, "/libc.so") || begin == 0 || begin >= top || top - begin > 1 << 20)
 		return;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -194,10 +196,36 @@ static void state(struct thread *t, const volatile void *p, unsigned order, uint
 		state = mix(state, *w);
 	if (t->memory.stack != 0)
 		state = mix_locals(state);
+	state = mix(mix(state, t->memory.specific), (uint64_t)errno);
 	count_looks(&t->memory, state);
 	t->memory.looked = (uintptr_t)p;
 	t->memory.pc = pc;
 	tell(t, state);
+}
+
+/* Thread-specific data, which the C library keeps, is part of the state. */
+static void note_specific(unsigned key, uintptr_t value)
+{
+	struct thread_memory *m = &me->memory;
+	uint64_t about = mix(1, key);
+	m->specific ^= mix(about, (uintptr_t)pthread_getspecific(key));
+	m->specific ^= mix(about, value);
+}
+
+INTERPOSED(pthread_setspecific, tss_set);
+
+int interposed_pthread_setspecific(pthread_key_t key, const void *value)
+{
+	if (memory_states)
+		note_specific(key, (uintptr_t)value);
+	return REAL(pthread_setspecific)(key, value);
+}
+
+int interposed_tss_set(tss_t key, void *value)
+{
+	if (memory_states)
+		note_specific(key, (uintptr_t)value);
+	return REAL(tss_set)(key, value);
 }
 
 void memory_state(struct thread *t, const volatile void *p, unsigned order, uint64_t operand,
