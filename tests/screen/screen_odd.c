@@ -209,6 +209,24 @@ START_TEST(a_witness_that_was_not_kept)
 }
 END_TEST
 
+/* What a thread is about to do at the end of a witness is a sentence, for each kind of
+ * operation. */
+START_TEST(a_witness_that_waits)
+{
+	static const char text[] = "main|fork(T1)|a.c:1\nT1|acq(m)|b.c:1\nmain|fork(T2)|a.c:2\n"
+	                           "T1|wait(c)|b.c:2\nT1|rel(m)|b.c:2\nT2|acq(m)|c.c:1\n"
+	                           "T2|signal(c)|c.c:2\nT2|rel(m)|c.c:3\nT1|wake(c)|b.c:2\n"
+	                           "T1|acq(m)|b.c:2\nT1|rel(m)|b.c:3\nmain|join(T1)|a.c:3\n";
+	struct tui_options options = { .analyse = true };
+	struct app *app = tui_open(text, &options);
+	tui_wait(app);
+	tui_keys(app, "w");
+	tui_wait(app);
+	ck_assert(tui_shows(app, "T1 is about to be woken on c at b.c:2: it waits for ever"));
+	tui_close(app);
+}
+END_TEST
+
 /* -- what is handed over on the way ------------------------------------------------------ */
 
 static void note_race(void *context, const struct finding *race)
@@ -295,6 +313,7 @@ int main(void)
 	tcase_add_test(c, stopping);
 	tcase_add_test(c, a_long_witness);
 	tcase_add_test(c, a_witness_that_was_not_kept);
+	tcase_add_test(c, a_witness_that_waits);
 	tcase_add_test(c, races_are_told_as_they_are_found);
 	tcase_add_test(c, news_of_a_job);
 	suite_add_tcase(suite, c);

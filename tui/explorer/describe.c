@@ -230,25 +230,41 @@ void describe_line(const struct trace *t, uint32_t event, GString *out)
 		g_string_append_printf(out, ":%u", l->line);
 }
 
+/* The infinitive before the operand, with a blank; NULL: the event has to be told as a whole.
+ */
+static const char *infinitive(enum op op)
+{
+	const struct op_info *info = &op_table[op];
+	switch (op) {
+	case OP_RMW:
+		return "update ";
+	case OP_WAKE:
+		return "be woken on ";
+	case OP_TRYFAIL:
+	case OP_TAKETRYFAIL:
+		return NULL;
+	default:
+		break;
+	}
+	if (op_wants(op) || op_acquires(op))
+		return "take ";
+	if (op_is_access(op))
+		return op_writes(op) ? "write " : "read ";
+	bool known = info->class == OP_CLASS_SYNC || info->class == OP_CLASS_MEMORY;
+	return known && info->operand != OPERAND_NOTHING ? info->verb : NULL;
+}
+
 void describe_about_to(const struct session *s, uint32_t event, bool same, GString *out)
 {
 	const struct trace *t = s->trace;
-	enum op op = (enum op)t->events[event].op;
-	const char *verb = op == OP_FREE      ? "free"
-	                   : op == OP_RMW     ? "update"
-	                   : op == OP_DESTROY ? "destroy"
-	                   : op_wants(op)     ? "take"
-	                   : op_acquires(op)  ? "take"
-	                   : op_writes(op)    ? "write"
-	                   : op_reads(op)     ? "read"
-	                                      : NULL;
+	const char *verb = infinitive((enum op)t->events[event].op);
 	append_thread(s, event, out);
 	g_string_append(out, " is about to ");
 	if (verb == NULL) {
 		g_string_append(out, "do ");
 		describe_event(s, event, out);
 	} else {
-		g_string_append_printf(out, "%s ", verb);
+		g_string_append(out, verb);
 		if (same)
 			g_string_append(out, "it");
 		else
