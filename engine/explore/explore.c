@@ -150,12 +150,12 @@ static void note_unplanned(struct exploration *x)
 {
 	if (x->races_left & RACES_PAIRED)
 		g_ptr_array_add(
-		        x->report->notes,
+		        x->report->races_open,
 		        g_strdup("data races: which post, signal or arrival ends a wait is "
 		                 "taken from each run; one that needs another, with the same "
 		                 "values everywhere, may be missed"));
 	if (x->races_left & RACES_SLOW)
-		g_ptr_array_add(x->report->notes,
+		g_ptr_array_add(x->report->races_open,
 		                g_strdup("data races: of some runs only those that their own "
 		                         "happens-before leaves open were looked for, since "
 		                         "more would take too long"));

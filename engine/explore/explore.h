@@ -193,8 +193,10 @@ struct explore_report {
 	bool complete;                    /* every class was run */
 	bool complete_within;             /* every class that the bound permits was run */
 	struct explore_estimate estimate; /* while schedules are left; else classes 0 */
-	GPtrArray *gaps;    /* char *: reasons for incompleteness, and exceptions */
-	GPtrArray *notes;   /* char *: notes on specified objects */
+	GPtrArray *gaps;  /* char *: reasons for incompleteness, and exceptions */
+	GPtrArray *notes; /* char *: notes on specified objects */
+	/* char *: why data races may be missed, though every class was run; else empty */
+	GPtrArray *races_open;
 	GPtrArray *threads; /* char *: of the first run, "T1 worker(&q)" (roles.h) */
 	/* Under another memory model than SC: number of execution graphs that the model
 	 * permits, and of those that end with threads that wait for ever. */

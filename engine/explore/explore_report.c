@@ -148,6 +148,7 @@ struct explore_report *explore_report_new(void)
 	g_array_set_clear_func(r->atomics, atomic_clear);
 	r->gaps = g_ptr_array_new_with_free_func(g_free);
 	r->notes = g_ptr_array_new_with_free_func(g_free);
+	r->races_open = g_ptr_array_new_with_free_func(g_free);
 	r->threads = g_ptr_array_new_with_free_func(g_free);
 	g_array_set_clear_func(r->runs, run_clear);
 	g_array_set_clear_func(r->errors, error_clear);
@@ -166,6 +167,7 @@ void explore_report_free(struct explore_report *r)
 	g_array_unref(r->atomics);
 	g_ptr_array_unref(r->gaps);
 	g_ptr_array_unref(r->notes);
+	g_ptr_array_unref(r->races_open);
 	g_ptr_array_unref(r->threads);
 	g_free(r);
 }

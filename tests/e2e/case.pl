@@ -28,7 +28,7 @@ sub list { join ' ', sort @_ }
 my %facts = (
 	# of an exploration
 	errors => sub { list map { $_->{kind} . ($_->{kind} eq 'exit-status' ? "=$_->{status}" : '@' . places($_)) } @{ $d->{errors} } },
-	said => sub { join ' | ', @{ $d->{gaps} // [] }, @{ $d->{notes} // [] } },
+	said => sub { join ' | ', @{ $d->{gaps} // [] }, @{ $d->{'races-open'} // [] }, @{ $d->{notes} // [] } },
 	statuses => sub { join ' ', sort { $a <=> $b } map { $_->{status} } grep { !$_->{redundant} } @{ $d->{runs} } },
 	ends => sub { my %seen; list grep { !$seen{$_}++ } map { $_->{end} } grep { !$_->{redundant} } @{ $d->{runs} } },
 	outcomes => sub { my %seen; list grep { !$seen{$_}++ } map { $_->{end} =~ /^exit/ ? $_->{status} // 0 : $_->{end} } @{ $d->{runs} } },

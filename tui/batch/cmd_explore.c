@@ -212,6 +212,8 @@ static json_t *summary_json(const struct explore_report *r, const struct explore
 	        (json_int_t)r->abandoned, "complete", r->complete, "gaps", texts_json(r->gaps),
 	        "notes", texts_json(r->notes), "errors", errors_json(r), "races",
 	        races_json(r));
+	if (r->races_open->len > 0)
+		json_object_set_new(root, "races-open", texts_json(r->races_open));
 	json_object_set_new(root, "threads", texts_json(r->threads));
 	json_object_set_new(root, "looked-for", words_json(explore_sought));
 	json_object_set_new(root, "not-looked-for", words_json(explore_unsought));

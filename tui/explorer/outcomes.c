@@ -295,7 +295,8 @@ void tree_append_scope(const struct tree *t, GString *out)
 		else
 			g_string_append(out, "Every schedule of this input");
 		g_string_append_printf(
-		        out, "%s behaves as one of these runs%s%s%s%s%s.", within,
+		        out, "%s behaves as one of these runs%s%s%s%s%s%s.", within,
+		        t->races_open ? " (but data races may be missed)" : "",
 		        t->races || t->uses ? ", except for what its " : "",
 		        t->races ? "data races" : "", t->races && t->uses ? " and " : "",
 		        t->uses ? "uses after free" : "", t->races || t->uses ? " allow" : "");

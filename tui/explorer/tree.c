@@ -288,6 +288,7 @@ struct tree *tree_open(const char *path, struct error *error)
 	                      ? json_integer_value(json_object_get(bound, "preemptions"))
 	                      : -1;
 	tree->races = json_array_size(json_object_get(root, "races")) > 0;
+	tree->races_open = json_array_size(json_object_get(root, "races-open")) > 0;
 	tree->gaps = g_ptr_array_new_with_free_func(g_free);
 	tree->threads = texts_of(json_object_get(root, "threads"));
 	const json_t *gaps = json_object_get(root, "gaps");

@@ -48,6 +48,7 @@ struct tree {
 	int64_t bound;      /* all schedules with at most this number of preemptions were run;
 	                     * -1: no such bound */
 	bool races, uses;   /* uses of freed memory; either weakens `complete` */
+	bool races_open;    /* data races may be missed, though every class was run */
 	GPtrArray *gaps;    /* char *, owned */
 	GPtrArray *threads; /* char *, owned: "T1 worker(&q)", those of the first run */
 };

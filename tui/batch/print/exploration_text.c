@@ -149,25 +149,30 @@ static void print_completeness(const json_t *report)
 	const json_t *bound = json_object_get(report, "bound");
 	json_int_t most = number_of(bound, "preemptions");
 	bool complete = json_is_true(json_object_get(report, "complete"));
+	/* what may be missed is named by a note */
+	const char *open = json_array_size(json_object_get(report, "races-open")) > 0
+	                           ? " (but data races may be missed)"
+	                           : "";
 
 	if (complete && *shard)
-		printf("complete for share %s of what follows from the first run%s%s%s\n",
-		       shard, but ? ", except for what its " : "", but ? but : "",
+		printf("complete for share %s of what follows from the first run%s%s%s%s\n",
+		       shard, open, but ? ", except for what its " : "", but ? but : "",
 		       but ? " allow" : "");
 	else if (complete && but)
-		printf("complete for this input, except for what its %s allow: with them a program "
-		       "may do more than any schedule shows\n",
-		       but);
+		printf("complete for this input%s, except for what its %s allow: with them a "
+		       "program may do more than any schedule shows\n",
+		       open, but);
 	else if (complete)
-		printf("complete for this input: whatever %s, the program behaves as in one of "
+		printf("complete for this input%s: whatever %s, the program behaves as in one of "
 		       "these runs\n",
+		       open,
 		       number_of(report, "graphs") > 0
 		               ? "its loads may read by this memory model"
 		               : "the schedule");
 	else if (json_is_true(json_object_get(bound, "complete")))
 		printf("complete for schedules with at most %" JSON_INTEGER_FORMAT
-		       " preemption%s%s%s%s\n",
-		       most, plural((uint64_t)most), but ? ", except for what its " : "",
+		       " preemption%s%s%s%s%s\n",
+		       most, plural((uint64_t)most), open, but ? ", except for what its " : "",
 		       but ? but : "", but ? " allow" : "");
 	else
 		puts("not complete");
@@ -313,6 +318,7 @@ void exploration_print(const json_t *report)
 	print_summary(report, (guint)json_array_size(errors) + races);
 	print_sought(report);
 	print_notes(json_object_get(report, "gaps"));
+	print_notes(json_object_get(report, "races-open"));
 	print_graphs(report);
 	print_orders(json_object_get(report, "orders"));
 	print_estimate(json_object_get(report, "estimate"));
