@@ -210,7 +210,7 @@ done
 for bad in 0 1000001 x -1 ''; do
 	run $HEDDLE record -q --sample "$bad" -o bad.hdl -- ./many
 	is "$status" 125 "--sample '$bad'"
-	like "$err" "^heddle: record: --sample: expected .*'$bad'" "is said"
+	like "$err" "^heddle: record: --sample.* '$bad'" "is said"
 done
 for other in "--filter" "--last 100" "--memory tso" "--live"; do
 	run $HEDDLE record -q $other --sample 10 -o bad.hdl -- ./many
