@@ -270,8 +270,10 @@ static void pick_again(struct picked *p, uint32_t end)
 		        (p->count - had) * sizeof *p->events);
 		memmove(p->event + first.count, p->event + had,
 		        (p->count - had) * sizeof *p->event);
-		memcpy(p->events, first.events, first.count * sizeof *p->events);
-		memcpy(p->event, first.event, first.count * sizeof *p->event);
+		if (first.count > 0) { /* else it has no arrays */
+			memcpy(p->events, first.events, first.count * sizeof *p->events);
+			memcpy(p->event, first.event, first.count * sizeof *p->event);
+		}
 		p->count = count;
 	}
 	g_free(first.events);
