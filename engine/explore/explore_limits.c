@@ -55,7 +55,8 @@ static void note_missing(struct exploration *x, const struct plan_run *run)
 	}
 }
 
-/* Reads that are no events: a store that makes of the bits beside what another thread wrote. */
+/* Names the first store of a bit-field by gcc that writes back neighbouring bits of another
+ * thread's: it has read them without a hook, so no event has that read. */
 static void note_hidden_reads(struct exploration *x)
 {
 	const char *place =

@@ -96,9 +96,9 @@ struct spot {
 enum { LINE = LINE_PLACES, ODD_SIZE = 7 };
 struct line {
 	uint64_t met;  /* bit set of the existing places */
-	uint64_t told; /* places whose next accesses the namer does not need (struct namer),
-	                  except writes of possible block addresses; in a stack only while
-	                  `frames` is the same */
+	uint64_t told; /* bit set of places whose next accesses the namer does not need
+	                  (struct namer), except writes of possible block addresses; in a stack
+	                  only while `frames` is the same */
 	uint64_t low;  /* offset in the region; of ODD_SIZE in a stack: the first of LINE
 	                * numbers of its spots, in b->odd_spots */
 	/* In a stack: places whose accesses by its thread the namer needs no more. */

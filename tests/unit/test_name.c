@@ -296,7 +296,7 @@ static struct {
 	uint64_t kept;
 	uint32_t locals, stack;
 	uint64_t address;
-	bool enough; /* what count_local returns */
+	bool enough; /* the value that count_local returns */
 } passed;
 
 static void count_kept(void *context, const struct trace *partial, struct telling_of told)

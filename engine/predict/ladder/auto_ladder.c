@@ -884,7 +884,7 @@ static void look_at_all(struct ladder *l)
 	}
 }
 
-/* Frees what decides pairs. */
+/* Frees the solver and the other tables by which pairs are decided. */
 static void release_deciders(struct ladder *l)
 {
 	locksets_free(l->locksets);

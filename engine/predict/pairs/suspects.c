@@ -382,7 +382,8 @@ static bool follow_held(void *context, uint32_t item)
 	return false;
 }
 
-/* The step of a plain read; what it sees may put sections on the locks held before it. */
+/* The step of a plain read. The write that it sees may lie in, or behind, other sections on
+ * the locks that its thread holds: those then come before. */
 static void step_read(struct pass *p, uint32_t e)
 {
 	const struct now *now = &p->now[p->t->events[e].thread];

@@ -118,7 +118,7 @@ struct thread {
 	struct thread_signals signals;
 	struct thread_input input;
 	struct thread_calls calls;
-	unsigned forks;     /* that child_brought has told of */
+	unsigned forks;     /* forks whose messages it has received (child_brought) */
 	int ignoring;       /* nested __tsan_ignore_thread_begin: GATE_IGNORE */
 	int own_depth;      /* nested insides of locks of the program's making: GATE_OWN */
 	unsigned own_steps; /* in the outermost of these */
@@ -226,10 +226,10 @@ bool entry_jump(uint8_t *entry, const void *target);
 
 /* ---- processes.c ---- */
 void processes_init(void);
-/* What a process that the program has forked brings (it posts a semaphore, writes to a pipe,
- * ends) comes after the forks so far: the thread receives their message.  Once after each fork,
- * so that this may be too much order, and never too little. `at`: an object in memory that such
- * a process may share; NULL: it is known to come from there. */
+/* The effects of a forked process (it posts a semaphore, writes to a pipe, ends) come after
+ * the fork: the thread receives a message from each fork so far, once. That may order more than
+ * the program does, never less. `at`: an object in memory that such a process may share; NULL:
+ * the effect is known to be such a process's. */
 void child_brought(struct thread *t, const volatile void *at, uintptr_t pc);
 bool rt_other_process(void); /* Is this a process that only shares our memory? */
 /* The program's syscall() makes a process: true, and the kernel's answer, in both processes. */

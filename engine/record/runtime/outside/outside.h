@@ -108,7 +108,7 @@ bool outside_both_ends(int fd); /* does the process have both ends of the pipe? 
 unsigned outside_reads(int fd);
 unsigned outside_writes(int fd);
 void outside_leads(int fd, unsigned reads, unsigned writes);
-/* A signalfd: what is read from it are signals. */
+/* A signalfd: reading from it receives signals. */
 void outside_brings_signals(int fd);
 bool outside_has_signals(int fd);
 /* A socket has turned out to be one end of a connection of the process to itself. Replay: the
