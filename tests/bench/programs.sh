@@ -38,8 +38,10 @@ fetch() { # NAME
 	local package folder
 	package=$(package_of "$1")
 	[ -e "$work/src/$1" ] && return
-	(mkdir -p "$work/download/$1" && cd "$work/download/$1" &&
-		apt-get ${APT_OPTIONS-} -q source "$package") >"$work/logs/$1.fetch" 2>&1
+	(mkdir -p "$work/download/$1" && cd "$work/download/$1" && case $package in
+	*@*) git clone -q --depth 1 -b "${package#*@}" "${package%@*}" ;;
+	*) apt-get ${APT_OPTIONS-} -q source "$package" ;;
+	esac) >"$work/logs/$1.fetch" 2>&1
 	folder=$(find "$work/download/$1" -mindepth 1 -maxdepth 1 -type d | head -1)
 	[ "$folder" ] && ln -sfn "$folder" "$work/src/$1" || echo "$1: not fetched (logs/$1.fetch)"
 }

@@ -4,7 +4,7 @@
 # run under (measure, or measure and heddle record), $source is the built tree and $data a
 # folder with input files.  What it prints is compared between the variants.
 #
-# PACKAGES: name, source package
+# PACKAGES: name, source package, or a repository and a tag of it
 
 PACKAGES='
 memcached  memcached
@@ -23,6 +23,10 @@ squashfs   squashfs-tools
 tinyproxy  tinyproxy
 dav1d      dav1d
 mimalloc   mimalloc
+zpaq       zpaq
+unzpaq     zpaq
+lrzip      lrzip
+taskflow   https://github.com/taskflow/taskflow@v3.9.0
 '
 
 make_() { make -j"${JOBS:-2}" "$@"; }
@@ -202,3 +206,30 @@ run_dav1d() {
 # The allocator and its test in one program: threads, load, rounds. Its statistics differ from run to run.
 build_mimalloc() { $CC $CFLAGS -DNDEBUG -Iinclude src/static.c test/test-stress.c -o test-stress -pthread; }
 run_mimalloc() { "$@" "$source/test-stress" 4 2 4 | head -n 1; }
+
+# Without its machine code made at run time, which no hook sees.
+build_zpaq() { $CXX $CXXFLAGS -Dunix -DNOJIT zpaq.cpp libzpaq.cpp -o zpaq -pthread; }
+run_zpaq() {
+	head -c 500000 "$data/text" >in
+	"$@" "$source/zpaq" add out.zpaq in -m1 -t4 >out && grep -o 'all OK' out
+	"$source/zpaq" extract out.zpaq -to back >out && cmp in back/in && echo same
+}
+build_unzpaq() { build_zpaq; }
+run_unzpaq() {
+	head -c 500000 "$data/text" >in
+	"$source/zpaq" add in.zpaq in -m1 -t4 >out
+	"$@" "$source/zpaq" extract in.zpaq -to back -t4 >out && cmp in back/in && echo same
+}
+
+# Needs liblzo2-dev, liblz4-dev and libbz2-dev, which are not instrumented.
+build_lrzip() { ./autogen.sh && ./configure --disable-asm && make_; }
+run_lrzip() {
+	cat "$data/text" "$data/text" >in
+	"$@" "$source/lrzip" -q -l -p 4 -f -o out.lrz in && "$source/lrzip" -q -d -f -o back out.lrz &&
+		cmp in back && echo same
+}
+
+# Two cases of its tests (C++17); their order is not that of the run.
+build_taskflow() { $CXX $CXXFLAGS -std=c++17 -I. -I3rd-party/doctest unittests/test_basics.cpp \
+	-o test_basics -pthread; }
+run_taskflow() { "$@" "$source/test_basics" -tc=Builder,Hash | grep -o 'Status: [A-Z]*'; }
