@@ -440,7 +440,7 @@ void report_limit(struct report *r)
 		report_open(r, "locks changed holders without a release");
 		report_note(r,
 		            "locks changed holders without a release (--lenient took them, or "
-		            "a thread ended with a robust mutex): their critical sections "
+		            "a thread unlocked what it did not hold): their critical sections "
 		            "have no end here, so something may be missed, and what only "
 		            "locks would rule out is unknown");
 	}

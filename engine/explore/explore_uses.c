@@ -117,9 +117,7 @@ GPtrArray *explore_find_misuses(const struct exploration *x)
 		*u = (struct explore_use){
 			.key = g_strdup_printf("%s misuse %s", place, f->note),
 			.place = g_strdup(own_code_place_name(x->trace, f->second)),
-			.unlocks = strcmp(f->note, misuse_text("unlock-by-other")) == 0 ||
-			           strcmp(f->note, misuse_text("unlock-not-held")) == 0 ||
-			           strcmp(f->note, misuse_text("read-unlock")) == 0
+			.unlocks = misuse_unlocks(x->trace, f->second)
 		};
 		GString *story = g_string_new(trace_thread_name(x->trace, e->thread));
 		g_string_append_printf(story, " %s: ", f->note);

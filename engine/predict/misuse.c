@@ -9,22 +9,23 @@ static const struct rule {
 	const char *word; /* in the trace; the recorder's are in layout.h */
 	enum cause cause;
 	const char *text;
+	bool unlocks;
 } rules[] = {
-	{ "unlock-by-other", CAUSE_HOLDER, "unlocks what another thread has locked" },
-	{ "unlock-not-held", CAUSE_NONE, "unlocks what nobody has locked" },
-	{ "read-unlock", CAUSE_HOLDER, "unlocks for reading what is locked for writing" },
-	{ "double-lock", CAUSE_OWN, "locks what it has locked already" },
-	{ "lock-held", CAUSE_HOLDER, "locks what another thread has locked" },
-	{ "destroy-locked", CAUSE_HOLDER, "destroys what is locked" },
-	{ "destroy-waited", CAUSE_NONE, "destroys what another thread waits for" },
-	{ "use-destroyed", CAUSE_DESTRUCTION, "uses what was destroyed" },
-	{ "never-initialised", CAUSE_NONE, "uses what was never initialised" },
-	{ "init-twice", CAUSE_NONE, "initialises what is initialised already" },
+	{ "unlock-by-other", CAUSE_HOLDER, "unlocks what another thread has locked", true },
+	{ "unlock-not-held", CAUSE_NONE, "unlocks what nobody has locked", true },
+	{ "read-unlock", CAUSE_HOLDER, "unlocks for reading what is locked for writing", true },
+	{ "double-lock", CAUSE_OWN, "locks what it has locked already", false },
+	{ "lock-held", CAUSE_HOLDER, "locks what another thread has locked", false },
+	{ "destroy-locked", CAUSE_HOLDER, "destroys what is locked", false },
+	{ "destroy-waited", CAUSE_NONE, "destroys what another thread waits for", false },
+	{ "use-destroyed", CAUSE_DESTRUCTION, "uses what was destroyed", false },
+	{ "never-initialised", CAUSE_NONE, "uses what was never initialised", false },
+	{ "init-twice", CAUSE_NONE, "initialises what is initialised already", false },
 };
-static const struct rule other_rule = { "", CAUSE_NONE, "misuses it" };
+static const struct rule other_rule = { "", CAUSE_NONE, "misuses it", false };
 /* The recorder judges by the object's bytes. After the free of its block they may hold any
  * value, so that the recorded rule says nothing. */
-static const struct rule freed_rule = { "", CAUSE_FREE, "uses what was freed" };
+static const struct rule freed_rule = { "", CAUSE_FREE, "uses what was freed", false };
 
 static const struct rule *rule_named(const char *word)
 {
@@ -61,6 +62,21 @@ bool misuse_of_ended(const struct trace *t, uint32_t misuse)
 {
 	enum cause cause = rule_of(t, misuse)->cause;
 	return cause == CAUSE_DESTRUCTION || cause == CAUSE_FREE;
+}
+
+/* An unlock that takes effect is a release behind its mark, or behind the wait for a condition
+ * that it is a part of; one that the C library refuses is no event. */
+bool misuse_unlocks(const struct trace *t, uint32_t misuse)
+{
+	const struct event *m = &t->events[misuse];
+	if (!rule_of(t, misuse)->unlocks)
+		return false;
+	for (uint32_t e = misuse + 1; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		if (x->thread == m->thread && x->op != OP_WAIT)
+			return op_releases(x->op) && x->target == m->target;
+	}
+	return false;
 }
 
 /* The earlier event that makes it a misuse, or the misuse. */

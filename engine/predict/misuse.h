@@ -13,6 +13,10 @@ const char *misuse_text(const char *rule);
 /* Is this misuse, an event of `t`, a use of an object that was destroyed or freed? */
 bool misuse_of_ended(const struct trace *t, uint32_t misuse);
 
+/* Does this misuse, an event of `t`, release a lock that its thread does not hold? False where
+ * the C library refused. */
+bool misuse_unlocks(const struct trace *t, uint32_t misuse);
+
 /* Add findings of kind lock-misuse, verdict happened, one for each rule, object and place with
  * a count (with `each`, one per event). `second` is the misuse, `first` its cause (the holder's
  * acquire, the destruction, the free), or the misuse itself if unknown; `note` is the

@@ -240,8 +240,8 @@ struct trace {
 	bool complete;       /* false: truncated, loaded up to the last complete event */
 	bool filtered;       /* TREE removed events: reads-from is inexact */
 	bool values_exact;   /* it has the accesses' values */
-	bool locks_taken;    /* locks changed holders without a release (--lenient, robust
-	                      * mutexes): no claims of completeness */
+	bool locks_taken;    /* locks changed holders without a release (--lenient, unlocked
+	                      * by another thread): no claims of completeness */
 	bool order_exact;    /* controlled recordings and text: true; free mode: false */
 	uint64_t operations; /* a bit for each operation of an event; 0: not known */
 	GPtrArray *warnings; /* char *, owned: accepted defects, with counts */

@@ -264,6 +264,20 @@ static bool awaits_arrival(const struct thread *t)
  * continue when the stores have arrived that the plan lets arrive before its next event. */
 enum stand { BEFORE_EVENT, BEFORE_CALL, BEFORE_ARRIVALS };
 
+/* Who has to run for the next step of `t`: where it joins a thread without a step left, that
+ * thread, as its end is no step. */
+static struct thread *before_step(struct thread *t)
+{
+	while (t->sched.state == STATE_BLOCKED && t->sched.reason == FOR_THREAD) {
+		const struct thread *joined = t->sched.object;
+		if (joined->sched.state == STATE_DONE ||
+		    replay_turn(joined->id) < rt.config.plan_length)
+			break;
+		t = rt.threads[joined->id];
+	}
+	return t;
+}
+
 /* Whose turn is it? */
 static void take_turns(struct thread *t, enum stand stand)
 {
@@ -301,6 +315,10 @@ static void take_turns(struct thread *t, enum stand stand)
 			diverged(t, DIVERGED_UNBORN, 0);
 			return;
 		}
+		if (phase == FOLLOWING)
+			next = before_step(next);
+		if (next == t)
+			return;
 		if (!sched_force(t, next, true)) {
 			if (phase == FIRST || phase == SECOND) {
 				phase = OVER;

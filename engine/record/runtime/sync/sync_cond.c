@@ -38,14 +38,20 @@ static void log_cond(struct thread *t, enum log_tag tag, unsigned flags, uintptr
 static int free_wait(struct thread *t, pthread_cond_t *c, pthread_mutex_t *m,
                      const struct timespec *at, clockid_t clock, uintptr_t pc)
 {
+	bool refused = (at && !valid_time(at)) || mutex_refuses_unlock(t, m);
 	mutex_check_unlock(t, m, pc);
-	log_cond(t, LOG_WAIT, 0, pc, c);
-	log_sync(t, LOG_REL, pc, m);
+	if (!refused) {
+		log_cond(t, LOG_WAIT, 0, pc, c);
+		log_sync(t, LOG_REL, pc, m);
+	}
 	int status = !at          ? REAL_CONDITION(pthread_cond_wait)(c, m)
 	             : clock >= 0 ? REAL(pthread_cond_clockwait)(c, m, clock, at)
 	                          : REAL_CONDITION(pthread_cond_timedwait)(c, m, at);
+	if (refused)
+		return status;
 	log_object(t, LOG_WAKE, status == ETIMEDOUT ? LOG_TRY : 0, pc, c);
-	log_sync(t, LOG_ACQ, pc, m);
+	if (status == 0 || status == ETIMEDOUT || status == EOWNERDEAD)
+		log_sync(t, LOG_ACQ, pc, m);
 	return status;
 }
 
@@ -110,6 +116,10 @@ static int cond_wait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespe
 		return free_wait(t, c, m, at, clock, pc);
 	if (at && !valid_time(at))
 		return EINVAL;
+	if (mutex_refuses_unlock(t, m)) { /* no wait, and no event */
+		mutex_check_unlock(t, m, pc);
+		return REAL(pthread_mutex_unlock)(m);
+	}
 	sched_point_at(t, c);
 	if (t->sched.cancelled)
 		pthread_testcancel();

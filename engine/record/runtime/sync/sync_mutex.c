@@ -1,4 +1,5 @@
 /* sync_mutex.c - mutexes, of POSIX and C11; see sync_private.h. */
+#include <linux/futex.h>
 #include <sys/syscall.h>
 #include <threads.h>
 
@@ -129,6 +130,18 @@ void mutex_check_unlock(struct thread *t, const pthread_mutex_t *m, uintptr_t pc
 		        pc, m);
 }
 
+bool mutex_refuses_unlock(const struct thread *t, const pthread_mutex_t *m)
+{
+	enum { TYPE = 3, ROBUST = 16, INHERITS = 32 }; /* in glibc's kinds */
+	int kind = m->__data.__kind, type = kind & TYPE;
+	if (mutex_dead(m))
+		return true;
+	if (kind & (ROBUST | INHERITS)) /* whatever its type; the kernel has the owner, too */
+		return (m->__data.__lock & FUTEX_TID_MASK) != t->life.tid;
+	return (type == PTHREAD_MUTEX_RECURSIVE || type == PTHREAD_MUTEX_ERRORCHECK) &&
+	       m->__data.__owner != t->life.tid;
+}
+
 static void check_destroy(struct thread *t, const pthread_mutex_t *m, uintptr_t pc)
 {
 	if (is_garbage(m))
@@ -215,10 +228,13 @@ static int mutex_unlock(pthread_mutex_t *m, uintptr_t pc)
 		rt.poke = 1;
 		return status;
 	}
-	plan_point(t);
+	bool refused = mutex_refuses_unlock(t, m);
+	if (!refused) /* which is no event that a plan could have */
+		plan_point(t);
 	mutex_check_unlock(t, m, pc);
 	if (!rt.controlled) {
-		log_sync(t, LOG_REL, pc, m);
+		if (!refused)
+			log_sync(t, LOG_REL, pc, m);
 		return REAL(pthread_mutex_unlock)(m);
 	}
 	log_value(t);

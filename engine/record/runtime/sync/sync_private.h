@@ -77,6 +77,10 @@ void sync_check_destroy(struct thread *t, const volatile void *object, bool wait
 
 /* sync_mutex.c: the caller releases it; reported, when it may not. */
 void mutex_check_unlock(struct thread *t, const pthread_mutex_t *m, uintptr_t pc);
+/* sync_mutex.c: will the C library refuse to release it, since its kind has an owner, which is
+ * another thread or none? Exact in free mode, too: only the thread itself makes itself the
+ * owner. */
+bool mutex_refuses_unlock(const struct thread *t, const pthread_mutex_t *m);
 
 /* sync_mutex.c: take it, after the scheduling point; 0, EOWNERDEAD or an error. */
 /* The end of virtual time's wait by the real CLOCK_MONOTONIC, for calls that step aside. */

@@ -36,28 +36,40 @@ static const struct robust_list_head *held_robust(void)
 	return head != NULL && head->list.next != &head->list ? head : NULL;
 }
 
-/* The kernel releases them when the thread is gone (the next thread waits for that), and
- * threads that wait for them get them. */
-static void leave_robust(const struct robust_list_head *head)
+/* Next entry of the list. An entry's lowest bit says that its mutex inherits priorities. */
+static const struct robust_list *robust_next(const struct robust_list *l)
 {
-	const uintptr_t priority = 1; /* a bit of the pointer: inherits priority */
+	return (const struct robust_list *)((uintptr_t)l->next & ~(uintptr_t)1);
+}
+
+/* Releases the robust mutexes that the thread holds at its end. The kernel does it when the
+ * thread is gone (the next thread waits for that), and threads that wait for them get them. */
+static void leave_robust(struct thread *t, const struct robust_list_head *head)
+{
 	const size_t at = offsetof(pthread_mutex_t, __data.__list.__next);
-	const struct robust_list *l = head->list.next;
+	bool logged = rt.on && !(t->gate & GATE_OFF);
 	if (rt.one_thread) /* the kernel marks them */
 		one_thread_refuse();
 	order_matters(ROBUST_LEFT);
-	while (rt.controlled && l != &head->list) {
-		uintptr_t entry = (uintptr_t)l & ~priority;
-		l = ((const struct robust_list *)entry)->next;
-		sched_wake((const void *)(entry - at), FOR_MUTEX, UINT_MAX);
+	/* a place for the releases: the thread's function */
+	uintptr_t start = (uintptr_t)t->life.start, pc = start ? start + 1 : 0;
+	const struct robust_list *l = robust_next(&head->list);
+	for (; l != &head->list; l = robust_next(l)) {
+		const pthread_mutex_t *m = (const void *)((uintptr_t)l - at);
+		bool recursive = (m->__data.__kind & 3) == PTHREAD_MUTEX_RECURSIVE;
+		unsigned count = recursive ? m->__data.__count : 1;
+		for (unsigned i = 0; logged && i < count; i++) {
+			plan_point(t);
+			log_sync(t, LOG_REL, pc, m);
+		}
+		if (rt.controlled)
+			sched_wake(m, FOR_MUTEX, UINT_MAX);
 	}
 }
 
 static void finish_thread(struct thread *t)
 {
 	const struct robust_list_head *robust = held_robust();
-	if (robust)
-		leave_robust(robust);
 	/* Cancelled inside a blocking call, it ends without having come back from it. */
 	if (t->openmp.parked)
 		sched_leave_park(t);
@@ -72,6 +84,8 @@ static void finish_thread(struct thread *t)
 			log_switch(t);
 		log_frames(t);
 	}
+	if (robust)
+		leave_robust(t, robust);
 	t->gate |= GATE_OFF;
 	if (!rt.controlled && rt.on)
 		log_stream_end(&t->own);
