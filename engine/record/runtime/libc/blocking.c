@@ -59,6 +59,7 @@ int interposed_system(const char *command)
 	if (!t)
 		return REAL(system)(command);
 	outside_spawns(t, false, CALLER());
+	child_starts(t, CALLER());
 	sched_point(t);
 	sched_leave(t);
 	int result = REAL(system)(command);
