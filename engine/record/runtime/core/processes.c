@@ -85,7 +85,7 @@ void child_starts(struct thread *t, uintptr_t pc)
 	if (rt.thread_count < 2)
 		return;
 	if (!forked)
-		forked = __atomic_add_fetch(&rt.messages, 1, __ATOMIC_RELAXED);
+		forked = message_new(t);
 	log_forks(t, LOG_SND, pc);
 	t->forks = ++rt.forks;
 }

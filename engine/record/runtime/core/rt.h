@@ -192,6 +192,13 @@ ALWAYS_INLINE bool messages_real(void)
 	return rt.inputs != INPUTS_NONE && rt.inputs != INPUTS_GIVEN;
 }
 
+/* A message that the thread is about to send. */
+static inline uint64_t message_new(const struct thread *t)
+{
+	uint64_t planned = unlikely(rt.replay) ? replay_message(t, LOG_SND) : 0;
+	return planned ? planned : __atomic_add_fetch(&rt.messages, 1, __ATOMIC_RELAXED);
+}
+
 static inline uint64_t next_random(void) /* xorshift64* */
 {
 	rt.random ^= rt.random >> 12;

@@ -176,8 +176,9 @@ static bool as_planned(struct thread *t, enum log_tag tag, uintptr_t pc)
 	if (!rt.replay || rt.config.flags & LOG_EXPLORE)
 		return false;
 	while (rt.replay && replay_expects(t, tag, pc)) {
+		uint64_t message = replay_message(t, tag);
 		plan_point(t);
-		log_event(t, tag, 0, pc, ++rt.messages, 0, 1);
+		log_event(t, tag, 0, pc, message ? message : ++rt.messages, 0, 1);
 		if (tag == LOG_SND)
 			break;
 	}
