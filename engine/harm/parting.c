@@ -1,6 +1,7 @@
 /* parting.c - see parting.h. */
 #include "engine/harm/parting.h"
 
+#include "engine/trace/channel.h"
 #include "engine/trace/own_code.h"
 #include "engine/trace/shown.h"
 
@@ -9,11 +10,14 @@
 /* Larger numbers are addresses mostly, which mean nothing in another run. */
 static const int64_t LARGEST = (int64_t)1 << 40;
 
-/* Does the event depend on the schedule alone: a wait of a thread, or the arrival of its
- * stores? */
-static bool is_of_the_schedule(const struct event *e)
+/* Does the event depend on the schedule alone: a wait of a thread, which may be a call of the C
+ * library that shows as a frame ("read@libc"; input that is given again is not waited for), or
+ * the arrival of its stores? */
+static bool is_of_the_schedule(const struct trace *t, const struct event *e)
 {
-	return op_wants(e->op) || e->op == OP_FLUSH;
+	return op_wants(e->op) || e->op == OP_FLUSH ||
+	       ((e->op == OP_ENTER || e->op == OP_LEAVE) &&
+	        g_str_has_suffix(trace_string(t, e->target), "@libc"));
 }
 
 /* -- are two events the same? --------------------------------------------------------------- */
@@ -65,6 +69,19 @@ static bool same_name(const char *x, const char *y)
 	return numbered && g_string_equal(p, q);
 }
 
+/* Messages, and channels, are numbered in the order of their run. */
+static bool same_message(const char *x, const char *y)
+{
+	struct channel_message m, n;
+	uint32_t number;
+
+	channel_message_read(x, &m, &number);
+	channel_message_read(y, &n, &number);
+	size_t word = strcspn(x, "0123456789");
+	return m.what == n.what && m.bytes == n.bytes && m.room == n.room &&
+	       word == strcspn(y, "0123456789") && strncmp(x, y, word) == 0;
+}
+
 static bool same_operand(const struct trace *a, uint32_t x, const struct trace *b, uint32_t y)
 {
 	const struct event *e = &a->events[x], *f = &b->events[y];
@@ -75,6 +92,9 @@ static bool same_operand(const struct trace *a, uint32_t x, const struct trace *
 	if (op_is_access(e->op))
 		return true; /* accesses of a part: the split of names depends on the run's
 		              * other accesses */
+	if (e->op == OP_SND || e->op == OP_RCV)
+		return same_message(trace_string(a, a->messages[e->target]),
+		                    trace_string(b, b->messages[f->target]));
 	g_autoptr(GString) p = g_string_new(NULL), q = g_string_new(NULL);
 	trace_append_operand(a, x, p);
 	trace_append_operand(b, y, q);
@@ -105,7 +125,7 @@ static GPtrArray *by_thread(const struct trace *t)
 	for (uint32_t u = 0; u < t->threads_count; u++)
 		g_ptr_array_add(all, g_array_new(FALSE, FALSE, sizeof(uint32_t)));
 	for (uint32_t e = 0; e < t->events_count; e++)
-		if (!is_of_the_schedule(&t->events[e]))
+		if (!is_of_the_schedule(t, &t->events[e]))
 			g_array_append_val((GArray *)all->pdata[t->events[e].thread], e);
 	return all;
 }

@@ -709,7 +709,9 @@ struct log_step {
 	uint64_t repeats; /* number of repetitions before another thread continues */
 	/* RC11: an atomic read of this step reads this store, an atomic store is inserted
 	 * right after this one in modification order (an rmw after the store that it reads).
-	 * SIGNAL: STEP_STORE + the number of the thread that it wakes. */
+	 * SIGNAL: STEP_STORE + the number of the thread that it wakes.
+	 * SND, RCV: the recording's message (log_message), its low and high half; 0: not known.
+	 */
 	uint32_t reads, after;
 };
 /* Values of log_step.reads, .after: the last store in modification order, the initial value,

@@ -11,9 +11,11 @@
 
 #include "engine/base/file.h"
 #include "engine/record/import/inputs.h"
+#include "engine/record/codec.h"
 #include "engine/record/interpose.h"
 #include "engine/record/plan.h"
 #include "engine/record/session.h"
+#include "engine/trace/channel.h"
 #include "engine/trace/ending.h"
 #include "engine/trace/formats.h"
 
@@ -138,6 +140,27 @@ static uint64_t repeats_of(struct thread_events *mine, uint32_t index)
 	return count;
 }
 
+/* The log's word for the message, as import_records.c reads it. */
+static uint64_t message_word(const char *name)
+{
+	enum { PAGE = 4096 };
+	struct channel_message m;
+	uint32_t number = 0;
+
+	channel_message_read(name, &m, &number);
+	switch (m.what) {
+	case CHANNEL_DATA:
+		return log_message(number, m.channel, m.room / PAGE, m.bytes);
+	case CHANNEL_CLOSED:
+		return log_message(number, m.channel, 0, LOG_CHANNEL_CLOSED);
+	case CHANNEL_SHARED:
+		return log_message(number, m.channel, 0, LOG_CHANNEL_SHARED);
+	default:
+		return log_message(strtoul(name + strcspn(name, "0123456789"), NULL, 10), 0, 0,
+		                   0);
+	}
+}
+
 static void add_step(const struct trace *t, struct plan *p, uint32_t thread, uint32_t e,
                      bool exact, uint64_t repeats)
 {
@@ -149,6 +172,12 @@ static void add_step(const struct trace *t, struct plan *p, uint32_t thread, uin
 		step.late = event->op == OP_WAKE && event->flags & EVENT_TRY;
 		if (exact && l->module != NONE && l->module < t->modules_count)
 			step.pc = t->modules[l->module].base + l->address + 1;
+		if (event->op == OP_SND || event->op == OP_RCV) {
+			uint64_t word =
+			        message_word(trace_string(t, t->messages[event->target]));
+			step.reads = (uint32_t)word;
+			step.after = (uint32_t)(word >> 32);
+		}
 	}
 	g_array_append_val(p->steps, step);
 	g_array_append_val(p->events, e);

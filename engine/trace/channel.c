@@ -52,16 +52,13 @@ unsigned channel_of_name(const char *name)
 	return read_channel(&name, &channel) && *name == '\0' ? channel : 0;
 }
 
-/* Parses the name of a channel's message; `reads` is filled in later, and the channel is as
- * numbered in the name. */
-static void parse(const char *name, struct channel_message *m)
+void channel_message_read(const char *name, struct channel_message *m, uint32_t *number)
 {
-	uint32_t number;
 	struct channel_message read = { .what = CHANNEL_NONE };
 
-	m->what = CHANNEL_NONE;
+	*m = read;
 	if (!read_channel(&name, &read.channel) || *name++ != '.' ||
-	    !read_number(&name, &number))
+	    !read_number(&name, number))
 		return;
 	if (strcmp(name, CLOSE) == 0)
 		read.what = CHANNEL_CLOSED;
@@ -82,8 +79,9 @@ void channels_init(struct channels *c, const struct trace *t)
 		                .of_object = g_new(uint32_t, t->objects_count + 1) };
 	for (uint32_t m = 0; m < t->messages_count; m++) {
 		struct channel_message *x = &c->messages[m];
+		uint32_t number;
 
-		parse(trace_string(t, t->messages[m]), x);
+		channel_message_read(trace_string(t, t->messages[m]), x, &number);
 		if (x->what == CHANNEL_NONE)
 			continue;
 		gpointer key = GUINT_TO_POINTER(x->channel), known;

@@ -30,6 +30,9 @@ struct channel_message {
 	uint32_t room;  /* 0: not known */
 	uint32_t reads; /* DATA: number of events that receive a part of it, and wait for it */
 };
+/* Reads the name of a message; `what` is NONE when it is of no channel.  The channel is as
+ * numbered in the name, and `reads` 0. */
+void channel_message_read(const char *name, struct channel_message *m, uint32_t *number);
 /* Facts about channels that are fixed by the trace. */
 struct channels {
 	struct channel_message *messages; /* by message */

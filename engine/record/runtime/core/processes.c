@@ -80,16 +80,21 @@ void child_brought(struct thread *t, const volatile void *at, uintptr_t pc)
 	errno = error;
 }
 
+void child_starts(struct thread *t, uintptr_t pc)
+{
+	if (rt.thread_count < 2)
+		return;
+	if (!forked)
+		forked = message_new(t);
+	log_forks(t, LOG_SND, pc);
+	t->forks = ++rt.forks;
+}
+
 /* Called before a call that makes a child with memory of its own. */
 static void before_child(struct thread *t, uintptr_t pc)
 {
 	channels_forked(t, pc);
-	if (rt.thread_count >= 2) {
-		if (!forked)
-			forked = __atomic_add_fetch(&rt.messages, 1, __ATOMIC_RELAXED);
-		log_forks(t, LOG_SND, pc);
-		t->forks = ++rt.forks;
-	}
+	child_starts(t, pc);
 	log_value(t);
 	happened(LOG_FORKED);
 	unpin();
@@ -197,6 +202,7 @@ int interposed_clone(int (*function)(void *), void *stack, int flags, void *argu
 		return REAL(clone)(function, stack, flags, argument, more[0], more[1], more[2]);
 	if (flags & CLONE_VM) {
 		channels_forked(t, CALLER());
+		child_starts(t, CALLER());
 		return clone_sharing(t, function, stack, flags, argument, more);
 	}
 	struct clone_start start = { function, argument };
@@ -299,12 +305,22 @@ bool process_syscall(struct thread *t, long number, long a[6], long *result)
 		errno = error_; \
 		result_; \
 	})
+/* `all`: descriptors that are closed by exec may be kept open for it. */
+static void before_program(bool all, uintptr_t pc)
+{
+	struct thread *t = recording();
+	if (!t)
+		return;
+	outside_spawns(t, all, pc);
+	child_starts(t, pc);
+}
+
 int interposed_posix_spawn(pid_t *restrict pid, const char *restrict path,
                            const posix_spawn_file_actions_t *actions,
                            const posix_spawnattr_t *restrict attributes,
                            char *const argv[restrict], char *const envp[restrict])
 {
-	outside_spawns(recording(), actions != NULL, CALLER());
+	before_program(actions != NULL, CALLER());
 	return UNPINNED(REAL(posix_spawn)(pid, path, actions, attributes, argv, envp));
 }
 int interposed_posix_spawnp(pid_t *restrict pid, const char *restrict path,
@@ -312,13 +328,13 @@ int interposed_posix_spawnp(pid_t *restrict pid, const char *restrict path,
                             const posix_spawnattr_t *restrict attributes,
                             char *const argv[restrict], char *const envp[restrict])
 {
-	outside_spawns(recording(), actions != NULL, CALLER());
+	before_program(actions != NULL, CALLER());
 	return UNPINNED(REAL(posix_spawnp)(pid, path, actions, attributes, argv, envp));
 }
 
 FILE *interposed_popen(const char *command, const char *mode)
 {
-	outside_spawns(recording(), false, CALLER());
+	before_program(false, CALLER());
 	unpin();
 	FILE *f = REAL(popen)(command, mode);
 	int error = errno;

@@ -192,6 +192,13 @@ ALWAYS_INLINE bool messages_real(void)
 	return rt.inputs != INPUTS_NONE && rt.inputs != INPUTS_GIVEN;
 }
 
+/* A message that the thread is about to send. */
+static inline uint64_t message_new(const struct thread *t)
+{
+	uint64_t planned = unlikely(rt.replay) ? replay_message(t, LOG_SND) : 0;
+	return planned ? planned : __atomic_add_fetch(&rt.messages, 1, __ATOMIC_RELAXED);
+}
+
 static inline uint64_t next_random(void) /* xorshift64* */
 {
 	rt.random ^= rt.random >> 12;
@@ -226,6 +233,9 @@ bool entry_jump(uint8_t *entry, const void *target);
 
 /* ---- processes.c ---- */
 void processes_init(void);
+/* Before a call that starts another process, by whatever way: what it brings to other threads
+ * comes after this. */
+void child_starts(struct thread *t, uintptr_t pc);
 /* The effects of a forked process (it posts a semaphore, writes to a pipe, ends) come after
  * the fork: the thread receives a message from each fork so far, once. That may order more than
  * the program does, never less. `at`: an object in memory that such a process may share; NULL:

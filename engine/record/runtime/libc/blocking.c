@@ -58,8 +58,9 @@ int interposed_system(const char *command)
 	struct thread *t = recording();
 	if (!t)
 		return REAL(system)(command);
-	outside_spawns(t, false, CALLER());
 	sched_point(t);
+	outside_spawns(t, false, CALLER()); /* on replay the program starts in this turn */
+	child_starts(t, CALLER());
 	sched_leave(t);
 	int result = REAL(system)(command);
 	int error = errno;

@@ -15,7 +15,7 @@ void timer_signal(int number, bool armed, uintptr_t pc)
 	if (!t || !armed || number < 1 || number >= SIGNALS || !signal_has_handler(number))
 		return;
 	sched_point(t);
-	signal_timer_message[number] = __atomic_add_fetch(&rt.messages, 1, __ATOMIC_RELAXED);
+	signal_timer_message[number] = message_new(t);
 	signal_log_message(t, LOG_SND, signal_timer_message[number], pc);
 }
 

@@ -1,6 +1,7 @@
 /*
  * channels.c - pipes, sockets that lead to the process itself, and eventfds: a read comes after
  * the write of its bytes, or after the close that ends them.
+ * What moves no bytes (a member of an epoll instance, a timer) is a hand-over: struct handover.
  *
  * Each write is a message, received by the thread that reads its bytes, and by one to which
  * poll reports them. On replay the calls are made for real, in the turn of these events. Of a
@@ -175,8 +176,9 @@ static bool as_planned(struct thread *t, enum log_tag tag, uintptr_t pc)
 	if (!rt.replay || rt.config.flags & LOG_EXPLORE)
 		return false;
 	while (rt.replay && replay_expects(t, tag, pc)) {
+		uint64_t message = replay_message(t, tag);
 		plan_point(t);
-		log_event(t, tag, 0, pc, ++rt.messages, 0, 1);
+		log_event(t, tag, 0, pc, message ? message : ++rt.messages, 0, 1);
 		if (tag == LOG_SND)
 			break;
 	}
@@ -326,6 +328,38 @@ void channel_shut(struct thread *t, unsigned channel, uintptr_t pc)
 	uint64_t message = new_message(&channels[channel], LOG_CHANNEL_CLOSED);
 	tell(t, LOG_SND, 0, pc, message);
 	closes(&channels[channel], message);
+}
+
+void handover_turn(struct thread *t, uintptr_t pc)
+{
+	if (rt.replay && (replay_expects(t, LOG_SND, pc) || replay_expects(t, LOG_RCV, pc)))
+		replay_call(t);
+}
+
+/* Threads that are created later come after it anyway. */
+void handover_sent(struct thread *t, struct handover *h, uintptr_t pc)
+{
+	int error = errno;
+	if (!h || as_planned(t, LOG_SND, pc) || !messages_real())
+		return;
+	*h = (struct handover){ 0 };
+	if (rt.thread_count >= 2) {
+		*h = (struct handover){ ++rt.messages, t->id, t->id };
+		tell(t, LOG_SND, 0, pc, h->message);
+	}
+	errno = error;
+}
+
+void handover_received(struct thread *t, struct handover *h, uintptr_t pc)
+{
+	int error = errno;
+	if (as_planned(t, LOG_RCV, pc) || !messages_real())
+		return;
+	if (h && h->message && h->from != t->id && h->to != t->id) {
+		h->to = t->id;
+		tell(t, LOG_RCV, LOG_TRY, pc, h->message);
+	}
+	errno = error;
 }
 
 enum { NUMBERS = 1 << 16 };

@@ -188,6 +188,8 @@ static void arrived(struct thread *t, int fd, int64_t bytes, size_t room, int wa
 		channel_ended(t, channel, blocks, pc);
 	else
 		channel_read(t, channel, bytes, blocks, pc);
+	if (bytes > 0)
+		handover_received(t, outside_timer_set(fd), pc);
 }
 
 /* The result in `n`: replayed, or from the real call, which is then recorded. */

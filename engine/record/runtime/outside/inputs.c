@@ -356,7 +356,9 @@ static void give_next(struct thread *t, enum log_input_call call, int descriptor
                       struct given *g)
 {
 	int fd = outside_recorded(descriptor);
-	if (rt.replay)
+	/* a thread without a further step, whose last input brought nothing, waits for no turn
+	 */
+	if (rt.replay && replay_turn(t->id) != UINT32_MAX)
 		replay_call(t);
 	input_signals(t);
 	const struct log_input *in = peek(t);

@@ -32,12 +32,14 @@ static struct descriptor {
 	uint16_t reads, writes; /* channels of the process, channels.c */
 	uint32_t members;       /* for an epoll instance: number of members from outside */
 	uint32_t first;         /* as a member: its first entry in `memberships`; 0: none */
+	struct handover timer;  /* by timerfd_settime */
 } table[DESCRIPTORS];
 static struct membership { /* membership of a descriptor in an epoll instance */
 	int32_t set;
 	uint32_t next;
 	uint64_t data;            /* of the member, as epoll_ctl gave it */
 	uint32_t events;          /* events that the instance reports of it */
+	struct handover given;    /* by epoll_ctl */
 } memberships[DESCRIPTORS];       /* the first is not used */
 static uint32_t used = 1, unused; /* first place never used; list of free ones */
 static int highest;               /* of the members */
@@ -398,6 +400,7 @@ void outside_copied(int from, int to)
 	outside_fresh(to, d->origin);
 	outside_leads(to, d->reads, d->writes);
 	entry(to)->signals = d->signals;
+	entry(to)->timer = d->timer;
 }
 
 void outside_brings_signals(int fd)
@@ -620,6 +623,25 @@ void outside_member(int set, int fd, int operation, uint32_t events, uint64_t da
 	}
 	if (fd > highest)
 		highest = fd;
+}
+
+struct handover *outside_member_set(int set, int fd)
+{
+	struct descriptor *d = entry(fd);
+	uint32_t place = d ? *membership_in(d, set) : 0;
+	return place ? &memberships[place].given : NULL;
+}
+
+struct handover *outside_timer_set(int fd)
+{
+	struct descriptor *d = entry(fd);
+	return d ? &d->timer : NULL;
+}
+
+void outside_ready(struct thread *t, int fd, uintptr_t pc)
+{
+	channel_ready(t, outside_reads(fd), pc);
+	handover_received(t, outside_timer_set(fd), pc);
 }
 
 static bool says(int fd, int set, uint64_t data)

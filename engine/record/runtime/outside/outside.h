@@ -213,6 +213,21 @@ void channel_await(unsigned channel); /* waits until the bytes written, or the e
 /* poll, or its kin, has reported to the thread that bytes are ready. */
 void channel_ready(struct thread *t, unsigned channel, uintptr_t pc);
 
+/*
+ * A hand-over through the kernel that moves no bytes: what a thread set (a member of an epoll
+ * instance, a timer) comes before what other threads are told of it.  All zero: nothing is set.
+ */
+struct handover {
+	uint64_t message;
+	uint32_t from, to; /* threads: the sender, the last that received it */
+};
+/* Replay: waits for the thread's turn, before the call that sets it. */
+void handover_turn(struct thread *t, uintptr_t pc);
+/* After the call; errno stays. */
+void handover_sent(struct thread *t, struct handover *h, uintptr_t pc);
+/* The thread has been told of it; errno stays. `h` may be NULL: of nothing. */
+void handover_received(struct thread *t, struct handover *h, uintptr_t pc);
+
 /* Before a descriptor is closed, and after one was created; `told`: it is an event which
  * thread gets the number next. */
 void channel_closing(struct thread *t, int fd, bool told, unsigned writes, uintptr_t pc);
@@ -225,6 +240,12 @@ int outside_member_of(int set, uint64_t data);
  * it has none. */
 bool outside_data(int set, int recorded, uint64_t *data);
 bool outside_members(int set);
+/* What epoll_ctl last gave for the member; NULL: it is none. */
+struct handover *outside_member_set(int set, int fd);
+/* What timerfd_settime last set; NULL: the descriptor has no entry here. */
+struct handover *outside_timer_set(int fd);
+/* The descriptor was reported to the thread as ready to be read. */
+void outside_ready(struct thread *t, int fd, uintptr_t pc);
 
 /* ---- recording and giving: inputs.c ---- */
 

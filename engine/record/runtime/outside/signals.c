@@ -24,7 +24,7 @@ static void sending(int number, uintptr_t pc)
 	sched_point(t);
 	if (__atomic_load_n(&pending[number], __ATOMIC_ACQUIRE) != 0)
 		return;
-	uint64_t message = __atomic_add_fetch(&rt.messages, 1, __ATOMIC_RELAXED);
+	uint64_t message = message_new(t);
 	log_event(t, LOG_SND, 0, pc, message, 0, 1);
 	__atomic_store_n(&pending[number], message, __ATOMIC_RELEASE);
 }

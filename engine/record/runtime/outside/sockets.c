@@ -23,8 +23,8 @@
 
 #include "engine/record/runtime/core/rt.h"
 
-INTERPOSED(listen, shutdown, connect, ioctl, socket, eventfd, signalfd, dup, dup2, dup3, close,
-           fclose);
+INTERPOSED(listen, shutdown, connect, ioctl, socket, eventfd, signalfd, timerfd_settime, dup,
+           dup2, dup3, close, fclose);
 
 /* ---- addresses and options ---- */
 
@@ -179,6 +179,19 @@ MAKES(epoll_create, (int size), (size), epoll_create, ORIGIN_SET)
 MAKES(epoll_create1, (int flags), (flags), epoll_create, ORIGIN_SET)
 MAKES(timerfd_create, (clockid_t clock, int flags), (clock, flags), timerfd_create,
       ORIGIN_OUTSIDE)
+/* What waits for the timer hears of it only once it is set. */
+int interposed_timerfd_settime(int fd, int flags, const struct itimerspec *new,
+                               struct itimerspec *old)
+{
+	struct thread *t = recording();
+	if (!t || !rt.inputs)
+		return REAL(timerfd_settime)(fd, flags, new, old);
+	handover_turn(t, CALLER());
+	int result = REAL(timerfd_settime)(fd, flags, new, old);
+	if (result == 0)
+		handover_sent(t, outside_timer_set(fd), CALLER());
+	return result;
+}
 MAKES(inotify_init, (void), (), inotify_init, ORIGIN_OUTSIDE)
 MAKES(inotify_init1, (int flags), (flags), inotify_init, ORIGIN_OUTSIDE)
 MAKES(memfd_create, (const char *name, unsigned flags), (name, flags), memfd_create,

@@ -110,7 +110,7 @@ int interposed_timer_settime(timer_t id, int flags, const struct itimerspec *res
 	if (a) {
 		order_matters_later("a timer");
 		sched_point(t);
-		a->message = __atomic_add_fetch(&rt.messages, 1, __ATOMIC_RELAXED);
+		a->message = message_new(t);
 		log_event(t, LOG_SND, 0, CALLER(), a->message, 0, 1);
 		arm(a, new->it_value.tv_sec || new->it_value.tv_nsec);
 	} else if (t && new) {

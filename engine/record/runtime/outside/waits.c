@@ -136,7 +136,7 @@ static void told(struct thread *t, const struct pollfd *fds, unsigned n, int res
 {
 	for (unsigned i = 0; result > 0 && i < n; i++)
 		if (fds[i].revents & (POLLIN | POLLHUP))
-			channel_ready(t, outside_reads(fds[i].fd), pc);
+			outside_ready(t, fds[i].fd, pc);
 }
 
 static int poll_given(struct thread *t, enum log_input_call call, enum log_call frame,
@@ -427,15 +427,21 @@ int interposed_epoll_ctl(int set, int operation, int fd, struct epoll_event *eve
 	if (!t || !rt.inputs)
 		return REAL(epoll_ctl)(set, operation, fd, event);
 	bool out = outside(t, fd);
+	handover_turn(t, CALLER());
 	int result = out && input_given(t, LOG_INPUT_epoll_ctl, fd, 0, &g)
 	                     ? (int)g.result
 	                     : REAL(epoll_ctl)(set, operation, fd, event);
 	if (out)
 		input_keep(t, LOG_INPUT_epoll_ctl, fd, result, NULL, 0, 0);
-	if (result == 0)
-		outside_member(set, fd, operation, event ? event->events : 0,
-		               event ? event->data.u64 : 0);
-	return result;
+	if (result != 0)
+		return result;
+	if (operation != EPOLL_CTL_ADD) /* which it was before */
+		handover_received(t, outside_member_set(set, fd), CALLER());
+	outside_member(set, fd, operation, event ? event->events : 0,
+	               event ? event->data.u64 : 0);
+	if (operation != EPOLL_CTL_DEL)
+		handover_sent(t, outside_member_set(set, fd), CALLER());
+	return 0;
 }
 
 /*
@@ -584,11 +590,12 @@ static int epoll_here(struct thread *t, int set, struct epoll_event *events, int
 		}
 		epoll_kept(t, set, events, n, call, out);
 	}
-	for (int i = 0; rt.inputs && i < n; i++)
+	for (int i = 0; rt.inputs && i < n; i++) {
+		int fd = outside_member_of(set, events[i].data.u64);
+		handover_received(t, outside_member_set(set, fd), pc);
 		if (events[i].events & EPOLLIN)
-			channel_ready(t,
-			              outside_reads(outside_member_of(set, events[i].data.u64)),
-			              pc);
+			outside_ready(t, fd, pc);
+	}
 	touched(t, events, n, pc);
 	return n;
 }

@@ -110,6 +110,12 @@ void replay_inputs(uint32_t id, const struct log_input **from, const struct log_
 	*end = r.from ? r.end : input_at(inputs);
 }
 
+/* 0: the step is no message, or it is not known which. */
+static uint64_t step_message(const struct log_step *s)
+{
+	return s->tag == LOG_SND || s->tag == LOG_RCV ? s->reads | (uint64_t)s->after << 32 : 0;
+}
+
 bool replay_load(int fd, uint64_t offset)
 {
 	struct log_config *c = &rt.config;
@@ -128,6 +134,10 @@ bool replay_load(int fd, uint64_t offset)
 	for (uint32_t i = c->plan_length; i-- > 0;) {
 		next_of[i] = first_of[steps[i].thread];
 		first_of[steps[i].thread] = i;
+		/* messages that the plan does not name are numbered after its own */
+		uint32_t number = (uint32_t)step_message(&steps[i]);
+		if (!(c->flags & LOG_EXPLORE) && number > rt.messages)
+			rt.messages = number;
 	}
 	/* answers are sorted by thread */
 	uint32_t k = 0;
@@ -358,6 +368,14 @@ bool replay_expects(const struct thread *t, enum log_tag tag, uintptr_t pc)
 	uint64_t next = replay_turn(t->id);
 	return next < rt.config.plan_length && steps[next].tag == tag &&
 	       (steps[next].pc == 0 || steps[next].pc == pc);
+}
+
+uint64_t replay_message(const struct thread *t, enum log_tag tag)
+{
+	uint64_t next = replay_turn(t->id);
+	bool known = next < rt.config.plan_length && steps[next].tag == tag &&
+	             !(rt.config.flags & LOG_EXPLORE);
+	return known ? step_message(&steps[next]) : 0;
 }
 
 const struct log_step *replay_step(const struct thread *t)

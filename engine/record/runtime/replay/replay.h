@@ -39,6 +39,8 @@ void replay_call(struct thread *t);
 void replay_arrivals(struct thread *t);
 /* Is this the thread's next event in the plan? */
 bool replay_expects(const struct thread *t, enum log_tag tag, uintptr_t pc);
+/* The message of the thread's next step, if that has this tag, SND or RCV; 0: not known. */
+uint64_t replay_message(const struct thread *t, enum log_tag tag);
 /* The step of the thread's next event, or NULL when it has none now; its number. */
 const struct log_step *replay_step(const struct thread *t);
 uint32_t replay_step_number(const struct log_step *step);

@@ -74,7 +74,7 @@ static void releases(struct thread *t, volatile int *m, uintptr_t pc)
 	plan_point(t);
 	if (!o || !o->inside)
 		return;
-	o->message = __atomic_add_fetch(&rt.messages, 1, __ATOMIC_RELAXED);
+	o->message = message_new(t);
 	log_event(t, LOG_SND, 0, pc, o->message, 0, 1);
 	plan_point(t);
 }

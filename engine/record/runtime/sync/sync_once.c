@@ -76,7 +76,7 @@ static bool once_enter(struct thread *t, struct once *o, uintptr_t pc)
 	o->running = true;
 	o->runner = t->id;
 	plan_point(t);
-	o->next = __atomic_add_fetch(&rt.messages, 1, __ATOMIC_RELAXED);
+	o->next = message_new(t);
 	memory_tell(t, (uintptr_t)o->key);
 	log_event(t, LOG_SND, LOG_BEGINS, pc, o->next, 0, 1);
 	return true;
@@ -85,7 +85,7 @@ static bool once_enter(struct thread *t, struct once *o, uintptr_t pc)
 static void once_leave(struct thread *t, struct once *o, bool done, uintptr_t pc)
 {
 	plan_point(t);
-	o->message = o->next ? o->next : __atomic_add_fetch(&rt.messages, 1, __ATOMIC_RELAXED);
+	o->message = o->next ? o->next : message_new(t);
 	o->next = 0;
 	memory_tell(t, (uintptr_t)o->key);
 	log_event(t, LOG_SND, done ? 0 : LOG_TRY, pc, o->message, 0, 1);
