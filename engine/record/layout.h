@@ -36,7 +36,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     26
+#define LOG_VERSION     27
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_BUFFERS     1024
@@ -448,6 +448,8 @@ enum log_record_flag {
 	LOG_VOLATILE = 32, /* EVENT_VOLATILE */
 	LOG_SHARED = 32,   /* of TRYFAIL: EVENT_SHARED */
 	LOG_TRY = 64,      /* of ACQ .. TAKE: EVENT_TRY */
+	LOG_SECOND = 128, /* of WRITE: by a call that may have made a READ before it, as memcpy */
+	LOG_SITE_FLAGS = LOG_ORDER_MASK | LOG_VOLATILE | LOG_SECOND, /* of a site's accesses */
 	LOG_BEGINS = 32, /* of SND: begin of the operation that ends with this message number */
 };
 
@@ -532,7 +534,7 @@ struct log_sites {
 	struct log_site at[LOG_SITES];
 };
 
-/* A long record's first word without the flags of its value; their bits and an unused flag
+/* A long record's first word without the flags of its value; their bits and that of LOG_TRY
  * hold the size code. */
 static inline uint64_t log_site_key(uint64_t first, unsigned code)
 {
@@ -544,14 +546,15 @@ static inline unsigned log_site_code(uint64_t key)
 	return (key >> 11 & 3) | (key >> 12 & 4);
 }
 /* Neighbours in the program are neighbours in the table, as return addresses of hooks are at
- * least 8 bytes apart; and few pages of it are used by a small program. */
-static inline unsigned log_pc_slot(uint64_t pc)
+ * least 8 bytes apart; and few pages of it are used by a small program. A call that makes
+ * two records has two slots, or each record would evict the other. */
+static inline unsigned log_pc_slot(uint64_t pc, unsigned flags)
 {
-	return pc >> 3 & (LOG_SITES - 1);
+	return ((pc >> 3) + (flags & LOG_SECOND ? 1 : 0)) & (LOG_SITES - 1);
 }
 static inline unsigned log_site_slot(uint64_t key)
 {
-	return log_pc_slot(key >> LOG_PC_SHIFT);
+	return log_pc_slot(key >> LOG_PC_SHIFT, key >> 8 & LOG_SECOND);
 }
 
 /* The runtime's configuration: a struct log_config in a memory file whose descriptor number is

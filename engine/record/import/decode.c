@@ -22,7 +22,7 @@ static void set_site(struct log_reader *reader, unsigned slot, uint64_t key)
 static void set_key(struct log_record *r, uint64_t key)
 {
 	r->tag = log_word_tag(key);
-	r->flags = log_word_flags(key) & (LOG_ORDER_MASK | LOG_VOLATILE);
+	r->flags = log_word_flags(key) & LOG_SITE_FLAGS;
 	r->code = log_site_code(key);
 	r->pc = log_word_pc(key);
 }

@@ -430,9 +430,6 @@ static void end_batch(const struct batch *batch)
 			import_refused(im, batch->lane, batch->lane->ordinal + i, &error);
 }
 
-/* The flags of a record that are part of its site's key. */
-enum { SITE_FLAGS = LOG_ORDER_MASK | LOG_VOLATILE };
-
 void import_access(struct import *im, struct lane *lane, const struct log_record *r)
 {
 	struct event e = { .op = import_op[r->tag],
@@ -463,7 +460,7 @@ void import_access(struct import *im, struct lane *lane, const struct log_record
 	site->places = 0;
 	if (r->tag == LOG_RMW || r->code >= LOG_RANGE)
 		return;
-	site->key = log_site_key(log_word(r->tag, r->flags & SITE_FLAGS, r->pc), r->code);
+	site->key = log_site_key(log_word(r->tag, r->flags & LOG_SITE_FLAGS, r->pc), r->code);
 	site->head = event_head(&e);
 	site->life = life;
 	site->where = where;

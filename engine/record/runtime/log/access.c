@@ -159,7 +159,8 @@ void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, 
 	struct stream *s = t->stream;
 	log_before(t);
 	uint64_t *w = log_room(s, 3), address = (uintptr_t)p & LOG_ADDRESS_MASK;
-	uint64_t first = log_word(tag, 0, pc), key = log_site_key(first, LOG_RANGE);
+	uint64_t first = log_word(tag, log_range_flags(tag), pc);
+	uint64_t key = log_site_key(first, LOG_RANGE);
 	unsigned slot = log_site_slot(key);
 	struct log_site *site = &s->sites->at[slot];
 	uint64_t offset = address - site->address, half = log_half_field(offset);
