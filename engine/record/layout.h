@@ -21,7 +21,8 @@
  *     1 << 63 | slot << 49 | value difference << 25 (24 bits) | address difference (25 bits)
  * both with the lowest difference as the lowest field (LOG_OFFSET_BIAS, LOG_DELTA_BIAS). Below
  * the values' are LOG_DELTA_UNKNOWN: the value is unknown, LOG_DELTA_FOLLOWS: it is the next
- * word. A write's value is added after its record was written. ENTER has the number of frames
+ * word. A record FAR before it replaces the entry's address.
+ * A write's value is added after its record was written. ENTER has the number of frames
  * left before (LEAVE) instead of the address difference.
  *
  * Free mode and LOG_FILTER, where plain accesses have no values, put two records into one word,
@@ -36,7 +37,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     27
+#define LOG_VERSION     28
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_BUFFERS     1024
@@ -235,6 +236,8 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	TAG(RANDOM, 0, 0)    /* length; bytes */ \
 	TAG(INPUT, 0, 0)     /* pc: length of the bytes that follow: see struct log_input */ \
 	TAG(DROP, 0, 0)      /* --last: state left by earlier chunks follows */ \
+	TAG(FAR, 0, 0)    /* pc: an address; the next record, a short one, differs from it and \
+	                   * not from the last address of its site */ \
 	TAG(REPEAT, 0, 0) /* pc: number of immediate repetitions of its thread's last event */ \
 	/* flags: LOG_MADE, LOG_LEFT */ \
 	TAG(CALL, 0, 1)  /* object; length; type NUL method NUL arguments as text NUL */ \

@@ -643,8 +643,13 @@ static __attribute__((noinline)) void next_shorts(struct batch *batch)
 	struct log_site *lasts = batch->reader->sites.at;
 	uint32_t right = batch->lane->right;
 	uint64_t plain = batch->room.plain;
-	for (; at < stop && log_is_short(*at); at++, e++) {
+	for (; at < stop; at++, e++) {
 		uint64_t word = *at;
+		if (G_UNLIKELY(!log_is_short(word))) {
+			if (!log_reader_far(batch->reader, at))
+				break;
+			word = *++at;
+		}
 		struct import_site *site = &sites[log_short_slot(word)];
 		struct log_site *last = &lasts[log_short_slot(word)];
 		uint64_t address = last->address + log_short_offset(word), value = last->value;

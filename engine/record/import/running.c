@@ -514,6 +514,7 @@ static void take_record(struct running *r, const struct log_record *record)
 	case LOG_CLOCK:
 	case LOG_RANDOM:
 	case LOG_INPUT:
+	case LOG_FAR:
 	case LOG_REPEAT:
 	case LOG_BLOCKED:
 	case LOG_CRASH:
