@@ -21,7 +21,8 @@
  *     1 << 63 | slot << 49 | value difference << 25 (24 bits) | address difference (25 bits)
  * both with the lowest difference as the lowest field (LOG_OFFSET_BIAS, LOG_DELTA_BIAS). Below
  * the values' are LOG_DELTA_UNKNOWN: the value is unknown, LOG_DELTA_FOLLOWS: it is the next
- * word. A write's value is added after its record was written. ENTER has the number of frames
+ * word. A record FAR before it replaces the entry's address.
+ * A write's value is added after its record was written. ENTER has the number of frames
  * left before (LEAVE) instead of the address difference.
  *
  * Free mode and LOG_FILTER, where plain accesses have no values, put two records into one word,
@@ -36,7 +37,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     26
+#define LOG_VERSION     28
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_BUFFERS     1024
@@ -235,6 +236,8 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	TAG(RANDOM, 0, 0)    /* length; bytes */ \
 	TAG(INPUT, 0, 0)     /* pc: length of the bytes that follow: see struct log_input */ \
 	TAG(DROP, 0, 0)      /* --last: state left by earlier chunks follows */ \
+	TAG(FAR, 0, 0)    /* pc: an address; the next record, a short one, differs from it and \
+	                   * not from the last address of its site */ \
 	TAG(REPEAT, 0, 0) /* pc: number of immediate repetitions of its thread's last event */ \
 	/* flags: LOG_MADE, LOG_LEFT */ \
 	TAG(CALL, 0, 1)  /* object; length; type NUL method NUL arguments as text NUL */ \
@@ -448,6 +451,8 @@ enum log_record_flag {
 	LOG_VOLATILE = 32, /* EVENT_VOLATILE */
 	LOG_SHARED = 32,   /* of TRYFAIL: EVENT_SHARED */
 	LOG_TRY = 64,      /* of ACQ .. TAKE: EVENT_TRY */
+	LOG_SECOND = 128, /* of WRITE: by a call that may have made a READ before it, as memcpy */
+	LOG_SITE_FLAGS = LOG_ORDER_MASK | LOG_VOLATILE | LOG_SECOND, /* of a site's accesses */
 	LOG_BEGINS = 32, /* of SND: begin of the operation that ends with this message number */
 };
 
@@ -532,7 +537,7 @@ struct log_sites {
 	struct log_site at[LOG_SITES];
 };
 
-/* A long record's first word without the flags of its value; their bits and an unused flag
+/* A long record's first word without the flags of its value; their bits and that of LOG_TRY
  * hold the size code. */
 static inline uint64_t log_site_key(uint64_t first, unsigned code)
 {
@@ -544,14 +549,15 @@ static inline unsigned log_site_code(uint64_t key)
 	return (key >> 11 & 3) | (key >> 12 & 4);
 }
 /* Neighbours in the program are neighbours in the table, as return addresses of hooks are at
- * least 8 bytes apart; and few pages of it are used by a small program. */
-static inline unsigned log_pc_slot(uint64_t pc)
+ * least 8 bytes apart; and few pages of it are used by a small program. A call that makes
+ * two records has two slots, or each record would evict the other. */
+static inline unsigned log_pc_slot(uint64_t pc, unsigned flags)
 {
-	return pc >> 3 & (LOG_SITES - 1);
+	return ((pc >> 3) + (flags & LOG_SECOND ? 1 : 0)) & (LOG_SITES - 1);
 }
 static inline unsigned log_site_slot(uint64_t key)
 {
-	return log_pc_slot(key >> LOG_PC_SHIFT);
+	return log_pc_slot(key >> LOG_PC_SHIFT, key >> 8 & LOG_SECOND);
 }
 
 /* The runtime's configuration: a struct log_config in a memory file whose descriptor number is

@@ -211,7 +211,7 @@ static void other_record(uint64_t pc)
 	e->address = (uintptr_t)p;
 }
 
-static void record(bool controlled)
+static void begin(bool controlled)
 {
 	memset(chunk, 0, sizeof(chunk));
 	memset(&sites, 0, sizeof(sites));
@@ -232,6 +232,11 @@ static void record(bool controlled)
 		                     .sites = &sites,
 		                     .hints = hints };
 	count = 0;
+}
+
+static void record(bool controlled)
+{
+	begin(controlled);
 	while (count < STEPS) {
 		uint64_t pc = 0x400000 + 5 * (below(3) ? below(20) : below(SITES));
 		if (below(5) == 0)
@@ -303,7 +308,7 @@ static int read_again(unsigned round)
 		if (r.tag == LOG_ENTER || r.tag == LOG_LEAVE) {
 			if (!frame_record(&r, stack, &depth))
 				return differs(round, i, &r);
-		} else if (r.tag != LOG_SWITCH && r.tag != LOG_TICKET) {
+		} else if (r.tag != LOG_SWITCH && r.tag != LOG_TICKET && r.tag != LOG_FAR) {
 			if (i == count || !same(&wanted[i], &r) ||
 			    !same_stack(&wanted[i], stack, depth))
 				return differs(round, i < count ? i : count - 1, &r);
@@ -334,6 +339,30 @@ static int messages(void)
 	return !good;
 }
 
+/* Copies by one call, between blocks that are far from each other: the words of each copy but
+ * the first, which fills two sites. */
+static int copies(void)
+{
+	enum { COPIES = 50, FIRST = 6 };
+	begin(true);
+	for (unsigned i = 0; i < COPIES; i++) {
+		uint64_t *from = i % 2 ? cells : far_cells;
+		struct wanted *e = add(LOG_READ, 0, 0x400000);
+		e->address = (uintptr_t)from;
+		e->size = 24;
+		log_range(&thread, LOG_READ, e->pc, from, e->size);
+		e = add(LOG_WRITE, 0, 0x400000);
+		e->address = (uintptr_t)(cells + i);
+		e->size = 24;
+		log_range(&thread, LOG_WRITE, e->pc, cells + i, e->size);
+	}
+	uint64_t words = (uint64_t)(rt.stream.next - chunk);
+	bool good = words == FIRST + 3 * (COPIES - 1) && read_again(0) == 0;
+	printf("%sok - a copy has two records, of one word each and one for a distant address\n",
+	       good ? "" : "not ");
+	return !good;
+}
+
 int main(void)
 {
 	const char *seed = getenv("HEDDLE_SEED");
@@ -349,5 +378,5 @@ int main(void)
 			return 1;
 	}
 	printf("ok - %d events are decoded as they were encoded\n", ROUNDS * STEPS);
-	return messages();
+	return messages() | copies();
 }

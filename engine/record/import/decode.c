@@ -1,5 +1,4 @@
 /* decode.c - see decode.h. */
-#include "engine/record/codec.h"
 #include "engine/record/import/decode.h"
 
 void log_reader_chunk(struct log_reader *reader, const uint64_t *at, const uint64_t *end)
@@ -22,7 +21,7 @@ static void set_site(struct log_reader *reader, unsigned slot, uint64_t key)
 static void set_key(struct log_record *r, uint64_t key)
 {
 	r->tag = log_word_tag(key);
-	r->flags = log_word_flags(key) & (LOG_ORDER_MASK | LOG_VOLATILE);
+	r->flags = log_word_flags(key) & LOG_SITE_FLAGS;
 	r->code = log_site_code(key);
 	r->pc = log_word_pc(key);
 }
@@ -195,6 +194,9 @@ bool log_reader_next(struct log_reader *reader, struct log_record *r)
 	case LOG_AWRITE:
 	case LOG_RMW:
 		set_access(reader, r, w);
+		break;
+	case LOG_FAR:
+		log_reader_far(reader, w);
 		break;
 	case LOG_LEAVE:
 		set_site(reader, log_site_slot(LOG_LEAVE), LOG_LEAVE);

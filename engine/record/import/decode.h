@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "engine/record/layout.h"
+#include "engine/record/codec.h"
 
 /* A record. For accesses the fields address to old are set; for others `words` is the
  * record. */
@@ -33,6 +33,16 @@ struct log_reader { /* zero to init */
 
 /* Start a chunk: its records are words of 8 bytes from `at` to `end`. */
 void log_reader_chunk(struct log_reader *reader, const uint64_t *at, const uint64_t *end);
+
+/* A record FAR at `at`: takes its address for the site of the short record behind it; false
+ * when it is another record, or none is behind it. */
+static inline bool log_reader_far(struct log_reader *reader, const uint64_t *at)
+{
+	if (log_word_tag(at[0]) != LOG_FAR || at + 1 >= reader->end || !log_is_short(at[1]))
+		return false;
+	reader->sites.at[log_short_slot(at[1])].address = log_word_pc(at[0]);
+	return true;
+}
 
 /* The next record; false at the chunk's end or an incomplete or invalid record. */
 bool log_reader_next(struct log_reader *reader, struct log_record *record);

@@ -430,9 +430,6 @@ static void end_batch(const struct batch *batch)
 			import_refused(im, batch->lane, batch->lane->ordinal + i, &error);
 }
 
-/* The flags of a record that are part of its site's key. */
-enum { SITE_FLAGS = LOG_ORDER_MASK | LOG_VOLATILE };
-
 void import_access(struct import *im, struct lane *lane, const struct log_record *r)
 {
 	struct event e = { .op = import_op[r->tag],
@@ -463,7 +460,7 @@ void import_access(struct import *im, struct lane *lane, const struct log_record
 	site->places = 0;
 	if (r->tag == LOG_RMW || r->code >= LOG_RANGE)
 		return;
-	site->key = log_site_key(log_word(r->tag, r->flags & SITE_FLAGS, r->pc), r->code);
+	site->key = log_site_key(log_word(r->tag, r->flags & LOG_SITE_FLAGS, r->pc), r->code);
 	site->head = event_head(&e);
 	site->life = life;
 	site->where = where;
@@ -646,8 +643,13 @@ static __attribute__((noinline)) void next_shorts(struct batch *batch)
 	struct log_site *lasts = batch->reader->sites.at;
 	uint32_t right = batch->lane->right;
 	uint64_t plain = batch->room.plain;
-	for (; at < stop && log_is_short(*at); at++, e++) {
+	for (; at < stop; at++, e++) {
 		uint64_t word = *at;
+		if (G_UNLIKELY(!log_is_short(word))) {
+			if (!log_reader_far(batch->reader, at))
+				break;
+			word = *++at;
+		}
 		struct import_site *site = &sites[log_short_slot(word)];
 		struct log_site *last = &lasts[log_short_slot(word)];
 		uint64_t address = last->address + log_short_offset(word), value = last->value;

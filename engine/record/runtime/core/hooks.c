@@ -67,7 +67,7 @@ static __attribute__((noinline)) void access_framed(struct thread *t, const void
 	 * fetching it. A thread that records nothing has no table of sites: only an address
 	 * is computed. */
 	__builtin_prefetch((const char *)((uintptr_t)t->stream->sites +
-	                                  log_pc_slot(pc) * sizeof(t->stream->sites->at[0])),
+	                                  log_pc_slot(pc, flags) * sizeof(t->stream->sites->at[0])),
 	                   1);
 	if (t->attention == 0 && t->budget > 0) {
 		log_value(t);
@@ -165,7 +165,8 @@ static __attribute__((noinline)) void range_hook(const void *p, size_t size, enu
 	case 2:
 	case 4:
 	case 8:
-		log_access(t, tag, 0, pc, p, __builtin_ctzl(size), false, 0);
+		log_access(t, tag, log_range_flags(tag), pc, p, __builtin_ctzl(size), false,
+		           0);
 		return;
 	default:
 		log_range(t, tag, pc, p, size);
@@ -212,7 +213,7 @@ static __attribute__((noinline)) void range_hook(const void *p, size_t size, enu
 	void __tsan_##name(void *p) \
 	{ \
 		access_hook(p, code, LOG_READ, 0, HOOK_CALLER()); \
-		access_hook(p, code, LOG_WRITE, 0, HOOK_CALLER()); \
+		access_hook(p, code, LOG_WRITE, LOG_SECOND, HOOK_CALLER()); \
 	}
 /* An exploration gets the thread's state before it, as before an atomic load. */
 #define LOOK(name, code, tag, flags) \

@@ -97,9 +97,10 @@ void range_touched(enum log_tag tag, const void *p, size_t n, uintptr_t pc)
 	        one && t->epoch && !t->unwritten && !t->attention && !(t->todo & TODO_FRAMES);
 	if (!one) {
 		log_range(t, tag, pc, p, n);
-	} else if (!quick || !log_free_here(t, tag, 0, pc, (uintptr_t)p, code)) {
+	} else if (!quick ||
+	           !log_free_here(t, tag, log_range_flags(tag), pc, (uintptr_t)p, code)) {
 		plan_point(t);
-		log_access(t, tag, 0, pc, p, code, false, 0);
+		log_access(t, tag, log_range_flags(tag), pc, p, code, false, 0);
 	}
 	if (t->epoch && !rt.waiting && !(rt.sample && t->unwritten))
 		*seen_entry(t, key) = key;

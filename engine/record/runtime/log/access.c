@@ -34,6 +34,13 @@ static void log_long(struct thread *t, uint64_t first, uintptr_t address, unsign
 	s->next = w + 2 + (known && value >= LOG_SMALL_LIMIT);
 }
 
+/* Writes the address of the record at `w` before it; after it, as the log may end between. */
+static void log_far(uint64_t *w, uint64_t address)
+{
+	BARRIER();
+	w[-1] = log_word(LOG_FAR, 0, address);
+}
+
 /* The write's record is the last in the stream; after a fault it is not, and nothing is done.
  * Room for the addition was made with the record. */
 void log_fill(struct thread *t)
@@ -97,7 +104,11 @@ void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc
 	}
 	known = known && valued;
 	uint64_t delta = log_delta_field(value - site->value);
-	bool is_long = site->key != key || offset > LOG_OFFSET_MOST;
+	bool is_long = site->key != key, is_far = !is_long && offset > LOG_OFFSET_MOST;
+	if (is_far) {
+		offset = log_offset_field(0);
+		w++;
+	}
 	if (is_long) {
 		log_long(t, first, address, code, known, value);
 	} else {
@@ -115,6 +126,8 @@ void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc
 		                 offset);
 		s->next = w + 1 + follows;
 	}
+	if (is_far)
+		log_far(w, address);
 	if (tag == LOG_WRITE && valued && !known) {
 		t->pending = s->next;
 		t->pending_site = site;
@@ -159,13 +172,13 @@ void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, 
 	struct stream *s = t->stream;
 	log_before(t);
 	uint64_t *w = log_room(s, 3), address = (uintptr_t)p & LOG_ADDRESS_MASK;
-	uint64_t first = log_word(tag, 0, pc), key = log_site_key(first, LOG_RANGE);
+	uint64_t first = log_word(tag, log_range_flags(tag), pc);
+	uint64_t key = log_site_key(first, LOG_RANGE);
 	unsigned slot = log_site_slot(key);
 	struct log_site *site = &s->sites->at[slot];
 	uint64_t offset = address - site->address, half = log_half_field(offset);
 	uint64_t delta = log_delta_field(size - site->value);
-	if (site->key != key || log_offset_field(offset) > LOG_OFFSET_MOST ||
-	    delta > LOG_DELTA_MOST) {
+	if (site->key != key || delta > LOG_DELTA_MOST) {
 		w[1] = log_place(address, LOG_RANGE);
 		w[2] = size;
 		BARRIER();
@@ -174,8 +187,13 @@ void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, 
 	} else if (t->epoch && size == site->value && half <= LOG_HALF_MOST) {
 		log_half(s, slot, half);
 	} else {
-		w[0] = log_short(slot, LOG_DELTA_LOWEST + delta, log_offset_field(offset));
+		bool is_far = log_offset_field(offset) > LOG_OFFSET_MOST;
+		w += is_far;
+		w[0] = log_short(slot, LOG_DELTA_LOWEST + delta,
+		                 log_offset_field(is_far ? 0 : offset));
 		s->next = w + 1;
+		if (is_far)
+			log_far(w, address);
 	}
 	site->key = key;
 	site->address = address;

@@ -31,6 +31,12 @@ ALWAYS_INLINE uint64_t peek(uintptr_t address, unsigned code)
 	}
 }
 
+/* Flags of an access to as many bytes as its call says. */
+ALWAYS_INLINE unsigned log_range_flags(enum log_tag tag)
+{
+	return tag == LOG_WRITE ? LOG_SECOND : 0;
+}
+
 /* Writes an access without a value that differs from its site's last only in the address, by
  * a little. */
 ALWAYS_INLINE void log_half(struct stream *s, unsigned slot, uint64_t offset_field)
@@ -98,7 +104,7 @@ ALWAYS_INLINE bool log_access_here(struct thread *t, enum log_tag tag, unsigned 
                                    uintptr_t pc, uintptr_t address, unsigned code)
 {
 	struct stream *s = &rt.stream;
-	struct log_site *site = &s->sites->at[log_pc_slot(pc)];
+	struct log_site *site = &s->sites->at[log_pc_slot(pc, flags)];
 	uint64_t offset = log_offset_field(address - site->address), *w = s->next, delta = 0;
 	if (unlikely(site->key != log_site_key(log_word(tag, flags, pc), code) ||
 	             offset > LOG_OFFSET_MOST || w >= s->end))
@@ -175,7 +181,7 @@ ALWAYS_INLINE bool log_free_here(struct thread *t, enum log_tag tag, unsigned fl
 	struct stream *s = t->stream;
 	uint64_t *w = s->next;
 	uint64_t first = log_word(tag, flags, pc), key = log_site_key(first, code);
-	unsigned slot = log_pc_slot(pc);
+	unsigned slot = log_pc_slot(pc, flags);
 	struct log_site *site = &s->sites->at[slot];
 	address &= LOG_ADDRESS_MASK;
 	uint64_t offset = log_half_field(address - site->address);

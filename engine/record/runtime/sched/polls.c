@@ -239,6 +239,10 @@ void poll_remember(struct thread *t, const volatile void *p, uint64_t value, uin
 {
 	struct poll *l = &t->poll;
 	struct stream *s = t->stream;
+	bool again = l->repeats > 0 && l->place == p && l->value == value && l->pc == pc &&
+	             l->end == s->next && l->chunk == chunk_of(s);
+	if (again && !rt.replay)
+		return; /* the look was a repetition: the next one is counted with it */
 	l->place = p;
 	l->value = value;
 	l->pc = pc;
