@@ -336,6 +336,8 @@ bool events_conflict(const struct trace *t, uint32_t a, uint32_t b);
  * events where the trace does not know. */
 bool trace_has(const struct trace *t, uint64_t operations);
 #define OPERATION(op) (UINT64_C(1) << (op))
+/* Tries of locks and semaphores that failed. */
+#define OPERATIONS_FAILED (OPERATION(OP_TRYFAIL) | OPERATION(OP_TAKETRYFAIL))
 
 /* The value of the first note with this key, or NULL. */
 const char *trace_note(const struct trace *t, const char *key);

@@ -933,6 +933,7 @@ static bool ladder_init(struct ladder *l)
 
 	if (!trace_need(l->t, INDEX_VARIABLES, l->progress))
 		return false;
+	options.past = l->tools.m2 == NULL ? NULL : m2_past(l->tools.m2);
 	l->locksets = locksets_new(l->t);
 	l->smt = smt_new(l->t, &options, l->progress);
 	if (l->locksets == NULL || l->smt == NULL)
