@@ -887,7 +887,6 @@ static void look_at_all(struct ladder *l)
 /* Frees the solver and the other tables by which pairs are decided. */
 static void release_deciders(struct ladder *l)
 {
-	locksets_free(l->locksets);
 	smt_free(l->smt);
 	race_tools_end(&l->tools);
 	order_free(l->order);
@@ -934,7 +933,7 @@ static bool ladder_init(struct ladder *l)
 	if (!trace_need(l->t, INDEX_VARIABLES, l->progress))
 		return false;
 	options.past = l->tools.m2 == NULL ? NULL : m2_past(l->tools.m2);
-	l->locksets = locksets_new(l->t);
+	l->locksets = race_tools_locksets(&l->tools, l->t);
 	l->smt = smt_new(l->t, &options, l->progress);
 	if (l->locksets == NULL || l->smt == NULL)
 		return false;
