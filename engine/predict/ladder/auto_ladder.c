@@ -343,14 +343,15 @@ static void lift_events(const struct projection *p, struct finding *f)
 	f->second = p->event[f->second];
 }
 
-/* Do the events that are looked at for witnesses stay in memory? Of a longer trace each lifting
- * takes two passes, and its checker as much memory as what decides pairs: so the races of all
- * rungs are lifted in the end. */
+/* Are a rung's races taken over to the trace at once? Of a long trace the events and its
+ * checker need as much memory as what decides pairs: so the races of all rungs are lifted in
+ * the end. */
 static bool lifts_by_rung(const struct ladder *l)
 {
+	enum { LONG = 1 << 26 }; /* one GB of events */
+
 	return l->projection == NULL ||
-	       (l->projection->whole->events_count <= PROJECTION_OPENED &&
-	        !l->options->lifts_last);
+	       (l->projection->whole->events_count <= LONG && !l->options->lifts_last);
 }
 
 /* The races since the last time: to the trace, and to the report. */
@@ -360,8 +361,7 @@ static void lift_races(struct ladder *l)
 
 	if (count == 0)
 		return;
-	if (lifts_by_rung(l))
-		trace_keep_events(l->projection->whole);
+	trace_keep_events_shortly(l->projection->whole);
 	g_autoptr(GPtrArray) order = g_ptr_array_copy(l->unlifted, NULL, NULL);
 	for (guint i = 0; i < count; i++) {
 		struct finding *f = order->pdata[i];
@@ -1047,7 +1047,7 @@ static bool look_for_suspects(struct ladder *l, bool *any)
 
 	if (l->with_m2 && !extended(l->options) && !l->options->all_verdicts &&
 	    l->options->candidates < 0)
-		good = race_suspects(l->t, &l->suspects, &count, l->progress);
+		good = race_suspects(l->t, true, &l->suspects, &count, l->progress);
 	l->tools.suspects = l->suspects;
 	*any = count > 0;
 	return good;
@@ -1070,6 +1070,8 @@ static bool project(struct ladder *l, bool projects)
 	if (l->projection != NULL) {
 		l->t = l->projection->trace;
 		l->unlifted = g_ptr_array_new();
+		if (!lifts_by_rung(l))
+			trace_leave_events(whole);
 	} else {
 		trace_keep_events(whole);
 	}
