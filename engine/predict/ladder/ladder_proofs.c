@@ -78,7 +78,8 @@ static void make_regions(struct ladder_proofs *l)
 		l->region[e] = now[u];
 		/* with --values another thread may read any write */
 		if (ends_region(t, needed, tried, e) ||
-		    (l->use_values && op_is_access(t->events[e].op) && op_writes(t->events[e].op)))
+		    (l->use_values && op_is_access(t->events[e].op) &&
+		     op_writes(t->events[e].op)))
 			now[u] = next++;
 	}
 	g_free(now);

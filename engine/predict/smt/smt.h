@@ -41,7 +41,7 @@ struct smt_options {
 	 * acquires and releases without exclusion. Borrowed, or NULL. */
 	const uint64_t *exempt;
 	const struct race_rules *rules; /* of smt_decide; borrowed, or NULL */
-	const struct past *past;        /* of the trace, used where it serves; borrowed, or NULL */
+	const struct past *past; /* of the trace, used where it serves; borrowed, or NULL */
 	/* Total seconds (smt_solver_seconds) after which queries without time make no tries,
 	 * once the free ones are used. */
 	double budget_total;

@@ -54,12 +54,12 @@ struct smt {
 	/* -- made by smt_need_tables */
 	uint8_t *needs;                    /* by event; NULL: not made yet */
 	struct event_lists block_accesses; /* by block, where any block is freed */
-	uint32_t *initial_value;           /* by variable: 0 unknown; --values alone, else NULL */
-	GArray **outermost;                /* by thread: struct outermost, where it changes */
-	bool late_access;                  /* some access follows its block's free */
-	bool has_empty; /* any NEED_EMPTY: counting is not difference logic */
-	bool has_tries; /* some failed try needs a holder: it orders nothing in C11 */
-	void *encoder;  /* the solver's context, smt_encode.c */
+	uint32_t *initial_value; /* by variable: 0 unknown; --values alone, else NULL */
+	GArray **outermost;      /* by thread: struct outermost, where it changes */
+	bool late_access;        /* some access follows its block's free */
+	bool has_empty;          /* any NEED_EMPTY: counting is not difference logic */
+	bool has_tries;          /* some failed try needs a holder: it orders nothing in C11 */
+	void *encoder;           /* the solver's context, smt_encode.c */
 	/* The scheduler's state; valid for one run. */
 	struct scheduler *scheduler;
 	/* -- */
