@@ -306,6 +306,15 @@ void past_free(struct past *p)
 	g_free(p);
 }
 
+bool past_serves(const struct past *p, const struct past_options *options)
+{
+	const struct past_options *own = &p->options;
+
+	return own->values == options->values && own->pairing == options->pairing &&
+	       own->invocations == options->invocations && own->exempt == options->exempt &&
+	       (own->tries == options->tries || !trace_has(p->t, OPERATIONS_FAILED));
+}
+
 /* -- questions ----------------------------------------------------------------------------- */
 
 bool past_has(const struct past *p, uint32_t f, uint32_t e)

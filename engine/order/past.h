@@ -35,6 +35,8 @@ struct past;
 struct past *past_new(struct trace *t, const struct past_options *options,
                       const struct progress *progress);
 void past_free(struct past *p);
+/* Are these pasts also those of the options? */
+bool past_serves(const struct past *p, const struct past_options *options);
 
 static inline bool past_exempt(const uint64_t *exempt, uint32_t event)
 {

@@ -61,6 +61,8 @@ struct race_options {
 	                         * recording where it can (race_tools.tails), for the same tests */
 	bool lifts_last;        /* auto: takes the races of a projection over to the trace after
 	                         * all rungs, as of a long trace, for the same tests */
+	bool lift_refused;      /* auto: the checker refuses the first witness that is taken
+	                         * over from a projection, for the same tests */
 	bool locks_alone;       /* deadlocks: cycles of requests for locks, no other wait */
 	bool no_free_steps;     /* no free steps for enumerating pairs (effort.h): for tests on
 	                         * small traces */

@@ -5,6 +5,7 @@
 #include "engine/predict/race.h"
 
 #include "engine/predict/m2/m2.h"
+#include "engine/predict/pairs/candidates.h"
 
 void report_note_left_out(struct report *report, uint64_t witnesses)
 {
@@ -71,6 +72,7 @@ void race_tools_end(struct race_tools *own)
 {
 	m2_free(own->m2);
 	checker_free(own->checker);
+	locksets_free(own->locksets);
 }
 
 uint32_t race_tools_tails(const struct race_tools *tools)
@@ -86,6 +88,13 @@ struct checker *race_tools_checker(struct race_tools *tools, const struct trace 
 	if (tools->checker == NULL)
 		tools->checker = checker_new(t, &check);
 	return tools->checker;
+}
+
+struct locksets *race_tools_locksets(struct race_tools *tools, struct trace *t)
+{
+	if (tools->locksets == NULL)
+		tools->locksets = locksets_new(t);
+	return tools->locksets;
 }
 
 struct m2 *race_tools_m2(struct race_tools *tools, struct trace *t,

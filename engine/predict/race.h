@@ -12,6 +12,7 @@
 #include "engine/predict/predict.h"
 
 struct checker;
+struct locksets;
 struct m2;
 
 /* Knowledge of the sites of two accesses before an analysis begins. */
@@ -25,6 +26,7 @@ enum race_known {
 struct race_tools {
 	struct checker *checker; /* for plain reorderings: no --values, no specifications */
 	struct m2 *m2;           /* uses that checker */
+	struct locksets *locksets;
 	/* The only variables that can have a race (race_suspects, pairs.h); or NULL. */
 	const uint64_t *suspects;
 	/* Verdicts of other analyses, by sites; NULL: none. */
@@ -43,6 +45,7 @@ void race_tools_end(struct race_tools *own);
 uint32_t race_tools_tails(const struct race_tools *tools);
 struct checker *race_tools_checker(struct race_tools *tools, const struct trace *t,
                                    const struct race_options *options);
+struct locksets *race_tools_locksets(struct race_tools *tools, struct trace *t);
 /* NULL when cancelled. */
 struct m2 *race_tools_m2(struct race_tools *tools, struct trace *t,
                          const struct race_options *options, const struct progress *progress);

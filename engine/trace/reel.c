@@ -626,6 +626,55 @@ void trace_keep_events(const struct trace *t)
 	give(r);
 }
 
+bool trace_keep_events_shortly(const struct trace *t)
+{
+	if (t->events_count > EVENTS_KEPT)
+		return false;
+	trace_keep_events(t);
+	return true;
+}
+
+/* With `taken`: does a thread decode a block? */
+static bool in_work(const struct reel *r)
+{
+	bool some = false;
+	for (uint32_t i = 0; i < r->used; i++)
+		some |= r->slots[i].state == SLOT_IN_WORK;
+	return some;
+}
+
+/* With `taken`, and no block in work: gives back the slots' memory. */
+static void slots_clear(struct reel *r)
+{
+	for (uint32_t i = 0; i < r->used; i++)
+		slot_hide(r, i);
+	for (unsigned kind = 0; kind < TWINS; kind++) {
+		const struct twin *w = &r->twins[kind];
+		if (w->written && (ftruncate(w->file, 0) != 0 ||
+		                   ftruncate(w->file, (off_t)(most_slots(r) * w->block)) != 0))
+			BUG("the events' memory cannot be given back");
+	}
+	r->used = r->hand = 0;
+	r->stream = r->random = no_slot;
+	r->decoded = 0;
+}
+
+void trace_leave_events(const struct trace *t)
+{
+	struct reel *r = reel_of(t);
+	if (r == NULL || r->way != REEL_IN_PASSES)
+		return;
+	take(r);
+	r->room = MIN(most_slots(r), usual_room);
+	while (in_work(r)) {
+		give(r);
+		pause_shortly();
+		take(r);
+	}
+	slots_clear(r);
+	give(r);
+}
+
 static struct reel *reel_take(const struct reel_source *source)
 {
 	g_mutex_lock(&reels_lock);

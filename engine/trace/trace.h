@@ -335,7 +335,9 @@ bool events_conflict(const struct trace *t, uint32_t a, uint32_t b);
 /* Is there an event of one of these operations (a bit for each), effective or not? Looks at all
  * events where the trace does not know. */
 bool trace_has(const struct trace *t, uint64_t operations);
-#define OPERATION(op) (UINT64_C(1) << (op))
+#define OPERATION(op)     (UINT64_C(1) << (op))
+/* Tries of locks and semaphores that failed. */
+#define OPERATIONS_FAILED (OPERATION(OP_TRYFAIL) | OPERATION(OP_TAKETRYFAIL))
 
 /* The value of the first note with this key, or NULL. */
 const char *trace_note(const struct trace *t, const char *key);

@@ -39,6 +39,8 @@ struct checker *checker_new(const struct trace *t, const struct check_options *o
 	c->last = new_cells(c->t->variables_count, NONE);
 	c->owner = new_cells(c->t->objects_count, NONE);
 	c->readers = new_cells(c->t->objects_count, 0);
+	c->life = new_cells(c->t->blocks_count, 0);
+	c->taken_before = new_cells(c->t->threads_count, 0);
 	c->count = new_cells(c->t->objects_count, 0);
 	c->waker_too_early = new_cells(c->f.wakes->len, 0);
 	c->busy = new_cells(c->t->instances_count, NONE);
@@ -53,7 +55,8 @@ void checker_free(struct checker *c)
 	if (c == NULL)
 		return;
 	void *arrays[] = { c->taken,           c->last, c->owner,    c->readers, c->count,
-		           c->waker_too_early, c->busy, c->abstract, c->invoked };
+		           c->waker_too_early, c->busy, c->abstract, c->invoked, c->life,
+		           c->taken_before };
 
 	checker_clear(c);
 	for (uint32_t i = 0; i < c->t->instances_count; i++) {
@@ -223,24 +226,26 @@ static bool cheaper_anew(const struct checker *c, uint32_t prefix, size_t length
 bool checker_race_after(struct checker *c, uint32_t prefix, const uint32_t *tail, size_t length,
                         const uint32_t *pair, GString *reason)
 {
-	g_autoptr(GString) scratch = g_string_new(NULL);
+	uint64_t threads = c->t->threads_count;
 
 	BUG_ON(c->options.semantics != NULL);
 	if (c->prefix != NONE && c->prefix > prefix)
 		checker_rewind(c, prefix);
 	if (c->prefix == NONE || c->prefix > prefix)
 		checker_clear(c);
-	bool good = checker_take_recorded(c, prefix, scratch);
+	bool good = checker_take_recorded(c, prefix, reason);
 	c->undoing = !cheaper_anew(c, prefix, length);
+	c->by_event = c->undoing && length < threads;
 	uint32_t before = c->changes.count;
+	memcpy(c->taken_before, c->taken, (c->by_event ? 0 : threads) * sizeof *c->taken);
 	if (good)
-		good = claim_race(c, tail, length, pair, scratch);
+		good = claim_race(c, tail, length, pair, reason);
 	if (c->undoing)
 		checker_undo(c, before);
 	else
 		checker_clear(c);
-	if (reason != NULL)
-		g_string_append(reason, scratch->str);
+	if (c->undoing && !c->by_event)
+		memcpy(c->taken, c->taken_before, threads * sizeof *c->taken);
 	return good;
 }
 

@@ -499,12 +499,11 @@ static void facts_destroyed(struct checker *c, const struct other_events *others
 		if (x->op == OP_DESTROY && next == NULL) {
 			next = g_new(uint32_t, t->objects_count + 1);
 			memset(next, 0xff, sizeof(uint32_t) * (t->objects_count + 1));
-			c->f.destroy = g_new(uint32_t, t->events_count + 1);
-			memset(c->f.destroy, 0xff, sizeof(uint32_t) * (t->events_count + 1));
+			c->f.destroy = g_new0(uint32_t, t->events_count + 1);
 		}
 		if (next == NULL)
 			continue;
-		c->f.destroy[e] = next[x->target];
+		c->f.destroy[e] = next[x->target] + 1;
 		if (x->op == OP_DESTROY)
 			next[x->target] = e;
 	}

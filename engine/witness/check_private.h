@@ -30,6 +30,13 @@ struct condition_wake {
  * destroyed. */
 enum tried { TRIED_EXCLUSIVE = 1, TRIED_ANY, TRIED_DESTROYED };
 
+/* May an access to a block come now, by rules 4 and 6? */
+enum life {
+	LIFE_OPEN,  /* yes */
+	LIFE_STACK, /* where it is of the thread whose stack it is */
+	LIFE_ASKED, /* the rules say: it is not allocated yet, or is freed */
+};
+
 struct thread_facts {
 	uint32_t count, first, last; /* events; undefined ends without any */
 	uint32_t start;              /* begin of its events in facts.own */
@@ -46,11 +53,12 @@ struct facts {
 	uint32_t *
 	        writer; /* by read of one variable: its writer; by wide read: index of `wide` */
 	GArray *wide;   /* uint32_t: writers of the variables of wide reads */
-	uint32_t *initial;  /* by variable: initial value, where a read shows it */
-	GHashTable *tried;  /* tryfail -> enum tried; for a destroyed lock TRIED_DESTROYED + the
-	                       destroy */
-	GHashTable *empty;  /* taketryfails that found no count in the trace */
-	uint32_t *destroy;  /* by event: the next destroy of its object; or NULL */
+	uint32_t *initial; /* by variable: initial value, where a read shows it */
+	GHashTable *tried; /* tryfail -> enum tried; for a destroyed lock TRIED_DESTROYED + the
+	                      destroy */
+	GHashTable *empty; /* taketryfails that found no count in the trace */
+	uint32_t
+	        *destroy; /* by event: the next destroy of its object plus one, or 0; or NULL */
 	uint32_t *stack_of; /* by block: thread whose stack it is, or NONE */
 	/* -- specified objects (rule 5) */
 	uint32_t *scope;      /* by event: CALL of its outermost specified scope */
@@ -73,21 +81,28 @@ struct checker {
 	struct facts f;
 	/* -- the state */
 	uint32_t *taken;           /* by thread: number of its events applied */
-	uint32_t *last;            /* by variable: last writer, or NONE */
+	uint32_t *last;            /* by variable: last writer; NONE: as the first `recorded`
+	                            * events leave it */
 	uint32_t *owner;           /* by object: exclusive holder, or NONE */
 	uint32_t *readers;         /* by object: number of shared holders */
 	uint32_t *count;           /* by object: count of a semaphore */
+	uint32_t *life;            /* by block: enum life */
 	uint32_t *waker_too_early; /* by wake (index of f.wakes): its waker came before its wait
 	                            */
 	uint32_t *busy;            /* by instance: thread in a scope on it, or NONE */
 	void **abstract;           /* by instance: the specification's state */
 	GArray **invoked;          /* by instance: invocations applied, in order */
-	uint32_t prefix;           /* recorded events 0 .. prefix-1 are applied, in order */
+	uint32_t prefix;           /* recorded events 0 .. prefix-1 are applied, in order; NONE:
+	                            * and others after them */
+	uint32_t recorded;         /* as many events were applied as recorded, before others */
+	uint32_t verified;         /* the rules allow as many recorded events, in order */
+	uint32_t *taken_before;    /* scratch: `taken`, to be put back */
 	struct waits *waits;       /* check_stuck.c; NULL until the first such claim */
 	bool *lacking; /* by object: the trace lacks operations on it, so that the recorded
 	                * pairing counts */
 	bool decides;  /* the state decides pairings: a claim of check_stuck.c */
 	bool undoing;  /* changes are logged */
+	bool by_event; /* also those of `taken`, with which each event's changes begin */
 	bool rewinds;  /* a shorter prefix was requested, so its changes are logged */
 	struct change_log changes;
 };
@@ -112,6 +127,31 @@ static inline void cell_set(struct checker *c, uint32_t *cell, uint32_t value)
 		c->changes.of[c->changes.count++] = (struct undo_change){ cell, *cell };
 	}
 	*cell = value;
+}
+
+/* Another event of the thread is applied. */
+static inline void take_place(struct checker *c, uint32_t thread)
+{
+	if (c->by_event)
+		cell_set(c, &c->taken[thread], c->taken[thread] + 1);
+	else
+		c->taken[thread]++;
+}
+
+/* Is `writer` (NONE: none) the variable's last one, for a read that is not recorded before it?
+ * Of the recorded events the read's own last writer is always the last one, if it is among
+ * them: no write lies between the two. */
+static inline bool last_is(const struct checker *c, uint32_t variable, uint32_t writer)
+{
+	uint32_t last = c->last[variable];
+
+	return last == writer || (last == NONE && writer < c->recorded);
+}
+
+/* With --values a read looks at the last write itself: all are followed. */
+static inline bool follows_writes(const struct checker *c)
+{
+	return c->options.use_values;
 }
 
 static inline bool taken(const struct checker *c, uint32_t e)

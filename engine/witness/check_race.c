@@ -6,7 +6,8 @@
 bool claim_conflicts(const struct checker *c, const uint32_t *pair, GString *reason)
 {
 	if (pair[0] >= c->t->events_count || pair[1] >= c->t->events_count) {
-		g_string_append(reason, "the pair: no such event");
+		if (reason != NULL)
+			g_string_append(reason, "the pair: no such event");
 		return false;
 	}
 	const struct event *x = at(c, pair[0]);
@@ -15,8 +16,9 @@ bool claim_conflicts(const struct checker *c, const uint32_t *pair, GString *rea
 	    x->thread != y->thread && (op_writes(x->op) || op_writes(y->op)) &&
 	    !(op_is_atomic(x->op) && op_is_atomic(y->op)) && events_overlap(c->t, x, y))
 		return true;
-	g_string_append_printf(reason, "the pair: events %u and %u do not conflict", pair[0],
-	                       pair[1]);
+	if (reason != NULL)
+		g_string_append_printf(reason, "the pair: events %u and %u do not conflict",
+		                       pair[0], pair[1]);
 	return false;
 }
 
@@ -38,9 +40,10 @@ bool claim_race(struct checker *c, const uint32_t *sequence, size_t length,
 	if (!claim_conflicts(c, pair, reason))
 		return false;
 	if (length < 2 || !claim_ends_with(sequence + length - 2, pair)) {
-		g_string_append_printf(reason,
-		                       "the pair: the last two events are not %u and %u",
-		                       pair[0], pair[1]);
+		if (reason != NULL)
+			g_string_append_printf(
+			        reason, "the pair: the last two events are not %u and %u",
+			        pair[0], pair[1]);
 		return false;
 	}
 	return checker_take_all(c, sequence, length - 2, reason) &&

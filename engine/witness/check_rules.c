@@ -134,6 +134,22 @@ static void append_writer(GString *out, uint32_t w)
 		g_string_append_printf(out, "event %u", w);
 }
 
+/* The last writer of a variable so far, or NONE. */
+static uint32_t last_write(const struct checker *c, uint32_t variable)
+{
+	uint32_t last = c->last[variable];
+
+	for (uint32_t e = c->recorded; last == NONE && e-- > 0;) {
+		const struct event *x = at(c, e);
+		struct wide run = event_variables(c->t, x);
+
+		if (op_is_access(x->op) && op_writes(x->op) && !event_inert(x) &&
+		    variable >= run.first && variable < run.first + run.count)
+			last = e;
+	}
+	return last;
+}
+
 static bool rule_observation(const struct checker *c, uint32_t e, GString *reason)
 {
 	const struct event *x = at(c, e);
@@ -143,13 +159,13 @@ static bool rule_observation(const struct checker *c, uint32_t e, GString *reaso
 	                       : &g_array_index(c->f.wide, uint32_t, c->f.writer[e]);
 
 	for (uint32_t i = 0; i < run.count; i++) {
-		if (c->last[run.first + i] == observed[i])
+		if (last_is(c, run.first + i, observed[i]))
 			continue;
 		if (c->options.use_values && same_value(c, x, run))
 			return true;
 		check_refuse(c, reason, "rule 2 (observation)", e, "reads from ");
 		if (reason != NULL) {
-			append_writer(reason, c->last[run.first + i]);
+			append_writer(reason, last_write(c, run.first + i));
 			g_string_append(reason, ", in the trace from ");
 			append_writer(reason, observed[i]);
 		}
@@ -218,12 +234,12 @@ static bool rule_object_block(const struct checker *c, uint32_t e, bool pair, GS
 /* An object's later destruction must not have come before. */
 static bool rule_destroyed(const struct checker *c, uint32_t e, GString *reason)
 {
-	uint32_t d = c->f.destroy == NULL ? NONE : c->f.destroy[e];
+	uint32_t d = c->f.destroy == NULL ? 0 : c->f.destroy[e];
 
-	while (d != NONE && !taken(c, d))
-		d = c->f.destroy[d];
-	return d == NONE || check_refuse(c, reason, "rule 6 (freed blocks)", e,
-	                                 "comes after event %u, which destroys its object", d);
+	while (d != 0 && !taken(c, d - 1))
+		d = c->f.destroy[d - 1];
+	return d == 0 || check_refuse(c, reason, "rule 6 (freed blocks)", e,
+	                              "comes after event %u, which destroys its object", d - 1);
 }
 
 bool rule_alive(const struct checker *c, uint32_t e)
@@ -332,12 +348,25 @@ static void take_waker(struct checker *c, uint32_t e)
 	}
 }
 
+static void take_life(struct checker *c, uint32_t e)
+{
+	const struct event *x = at(c, e);
+	const struct block *b = x->target == NONE ? NULL : &c->t->blocks[x->target];
+
+	if (b != NULL && b->alloc == e)
+		cell_set(c, &c->life[x->target], LIFE_OPEN);
+	if (b != NULL && b->free == e)
+		cell_set(c, &c->life[x->target], LIFE_ASKED);
+}
+
 void rules_take(struct checker *c, uint32_t e)
 {
 	const struct event *x = at(c, e);
 	struct wide run;
 
-	cell_set(c, &c->taken[x->thread], c->taken[x->thread] + 1);
+	take_place(c, x->thread);
+	if (x->op == OP_ALLOC || x->op == OP_FREE)
+		take_life(c, e);
 	if (event_inert(x))
 		return;
 	switch (x->op) {

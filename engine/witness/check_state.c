@@ -42,8 +42,12 @@ void checker_clear(struct checker *c)
 		if (c->invoked[i] != NULL)
 			g_array_set_size(c->invoked[i], 0);
 	}
-	c->prefix = 0;
-	c->undoing = c->decides = false;
+	for (uint64_t b = 0; b < t->blocks_count; b++)
+		c->life[b] = t->blocks[b].alloc != NONE ? LIFE_ASKED
+		             : c->f.stack_of[b] != NONE ? LIFE_STACK
+		                                        : LIFE_OPEN;
+	c->prefix = c->recorded = 0;
+	c->undoing = c->by_event = c->decides = false;
 	c->changes.count = 0;
 }
 

@@ -5,18 +5,28 @@
 
 #include <string.h>
 
-/* Fast path for the most frequent events: plain accesses of one variable outside of blocks.
- * True: allowed and applied; false: use checker_step_asked. */
+/* Is the event a plain access of one variable, which neither its block nor a must-order keeps
+ * from coming now? */
+static inline bool is_plain(const struct checker *c, uint32_t e, const struct event *x)
+{
+	if (!event_simple(x) || (c->f.blocked[e / 64] >> (e % 64) & 1))
+		return false;
+	uint32_t block = c->t->variables[x->target].block;
+	if (block == NONE || c->life[block] == LIFE_OPEN)
+		return true;
+	return c->life[block] == LIFE_STACK && c->f.stack_of[block] == x->thread;
+}
+
+/* Fast path for the most frequent events. True: allowed and applied; false: use
+ * checker_step_asked. */
 static inline bool step_plain(struct checker *c, uint32_t e)
 {
 	const struct event *x = at(c, e);
-	uint32_t *own = &c->taken[x->thread];
 
-	if (!event_simple(x) || c->t->variables[x->target].block != NONE ||
-	    (c->f.blocked[e / 64] >> (e % 64) & 1) || c->f.place[e] != *own ||
-	    (x->op == OP_READ && c->last[x->target] != c->f.writer[e]))
+	if (!is_plain(c, e, x) || c->f.place[e] != c->taken[x->thread] ||
+	    (x->op == OP_READ && !last_is(c, x->target, c->f.writer[e])))
 		return false;
-	cell_set(c, own, *own + 1);
+	take_place(c, x->thread);
 	if (x->op == OP_WRITE)
 		cell_set(c, &c->last[x->target], e);
 	return true;
@@ -86,19 +96,34 @@ bool claim_prefix(struct checker *c, const uint32_t *sequence, size_t length, GS
 	       invocations_closed(c, NONE, reason);
 }
 
-void checker_rewind(struct checker *c, uint32_t prefix)
+/* Undoes the last event of the log; false, with a state that is none, when the log has not all
+ * of it. */
+static bool undo_event(struct checker *c)
 {
 	const uint32_t *first = c->taken, *end = c->taken + c->t->threads_count;
 
-	c->rewinds = true;
-	while (c->prefix > prefix && c->changes.count > 0) {
+	while (c->changes.count > 0) {
 		uint32_t last = c->changes.count - 1;
 		const uint32_t *cell = c->changes.of[last].cell;
 
-		/* each event begins with the change of this cell */
-		if (cell >= first && cell < end)
-			c->prefix--;
 		checker_undo(c, last);
+		if (cell >= first && cell < end)
+			return true;
+	}
+	return false;
+}
+
+void checker_rewind(struct checker *c, uint32_t prefix)
+{
+	c->rewinds = true;
+	while (c->prefix > prefix) {
+		const struct event *x = at(c, c->prefix - 1);
+
+		if (op_is_access(x->op) && !follows_writes(c))
+			c->taken[x->thread]--;
+		else if (!undo_event(c))
+			break;
+		c->recorded = --c->prefix;
 	}
 }
 
@@ -116,18 +141,42 @@ static void trim_log(struct checker *c)
 	}
 }
 
+/* The next recorded event. Which writes the accesses see is not asked: what was recorded. */
+static inline bool take_next(struct checker *c, GString *reason)
+{
+	uint32_t e = c->prefix;
+	const struct event *x = at(c, e);
+
+	if (!op_is_access(x->op) && e < c->verified) {
+		rules_take(c, e);
+		return true;
+	}
+	if (!op_is_access(x->op))
+		return checker_step_asked(c, e, ALL_REQUIREMENTS, reason);
+	if (e >= c->verified && !is_plain(c, e, x) &&
+	    !rules_allow(c, e, ALL_REQUIREMENTS, reason))
+		return false;
+	c->taken[x->thread]++;
+	return true;
+}
+
 bool checker_take_recorded(struct checker *c, uint32_t prefix, GString *reason)
 {
-	c->undoing = c->rewinds;
+	c->undoing = c->by_event = c->rewinds;
 	if (prefix > c->t->events_count)
 		return rules_allow(c, prefix - 1, ALL_REQUIREMENTS,
 		                   reason); /* fails, with the reason */
 	while (c->prefix < prefix) {
-		prefetch_event(c, MIN(c->prefix + AHEAD, prefix - 1));
-		if (!check_step(c, c->prefix, ALL_REQUIREMENTS, reason))
+		if (c->prefix >= c->verified)
+			prefetch_event(c, MIN(c->prefix + AHEAD, prefix - 1));
+		if (follows_writes(c) ? !check_step(c, c->prefix, ALL_REQUIREMENTS, reason)
+		                      : !take_next(c, reason))
 			return false;
-		if ((++c->prefix & 0xffff) == 0)
+		c->prefix++;
+		c->recorded = follows_writes(c) ? 0 : c->prefix;
+		if ((c->prefix & 0xffff) == 0)
 			trim_log(c);
 	}
+	c->verified = MAX(c->verified, prefix);
 	return true;
 }

@@ -17,7 +17,7 @@ static uint64_t suspects_of(const char *text)
 	uint64_t *suspects, count;
 
 	ck_assert_msg(t != NULL, "%s", error.what);
-	ck_assert(race_suspects(t, &suspects, &count, NULL));
+	ck_assert(race_suspects(t, false, &suspects, &count, NULL));
 	g_free(suspects);
 	trace_close(t);
 	return count;

@@ -27,7 +27,9 @@ struct ladder {
 	                                * demand */
 	struct checker *whole;         /* of that */
 	GPtrArray *unlifted; /* races of the projection that are not in the report yet; owned */
-	bool refused;        /* a lifted witness was not accepted */
+	bool refused;        /* a lifted witness was not accepted: all is repeated without the
+	                      * projection */
+	uint64_t unproved;   /* races of the projection that were not accepted on its trace */
 	GHashTable *told;    /* keys of units that options->found was called for; lives on
 	                      * when everything is repeated without the projection */
 	const struct race_options *options;
@@ -64,6 +66,8 @@ struct ladder {
 };
 
 enum { VARIABLE_TRIES = 4 };
+/* Bound on the events of witnesses of the projection, of each rung: half a GB. */
+enum { LIFTED_EVENTS = 1 << 27 };
 /* Bound on try_variable: a try may visit all events before its pair. */
 enum { NAMING_EVENTS = 1 << 28, NAMING_SHARE = 64 };
 
@@ -286,7 +290,7 @@ static void leave_recorded(struct finding *f)
 {
 	uint32_t same = 0;
 
-	if (f->recorded > 0)
+	if (f->recorded > 0 || f->witness == NULL || claim_of(f) != CLAIM_RACE)
 		return;
 	while (same + 2 < f->witness->len && g_array_index(f->witness, uint32_t, same) == same)
 		same++;
@@ -294,11 +298,21 @@ static void leave_recorded(struct finding *f)
 	f->recorded = same;
 }
 
-static void lift_witness(struct projection *p, struct finding *f)
+static void lift_events(const struct projection *p, struct finding *f)
 {
-	guint pair = claim_of(f) == CLAIM_RACE ? 2 : 0;
-	GArray *lifted = projection_lift(p, f->witness, pair, &f->recorded);
+	f->first = p->event[f->first];
+	f->second = p->event[f->second];
+}
 
+/* The race's events, and its witness, if there is one. */
+static void lift_race(struct projection *p, struct finding *f)
+{
+	bool pair = claim_of(f) == CLAIM_RACE;
+
+	lift_events(p, f);
+	if (f->witness == NULL)
+		return;
+	GArray *lifted = projection_lift(p, f->witness, pair ? 2 : 0, &f->recorded);
 	g_array_unref(f->witness);
 	f->witness = lifted;
 }
@@ -322,35 +336,55 @@ static int by_recorded(gconstpointer a, gconstpointer b)
 	return x->recorded < y->recorded ? -1 : x->recorded > y->recorded;
 }
 
-/* The trace's own checker must accept the lifted witnesses: findings in the order of their
- * recorded prefixes, so that it runs along the recording once. */
-static bool check_lifted(struct ladder *l, const GPtrArray *order)
+/* Which lifted witnesses does the trace's own checker accept? The others are dropped. `order`:
+ * findings in the order of their recorded prefixes, so that it runs along the recording once.
+ */
+static void check_lifted(struct ladder *l, const GPtrArray *order)
 {
 	uint64_t count = 0;
-	bool good = true;
 
-	for (guint i = 0; i < order->len; i++)
-		count = MAX(count, first_without(order->pdata[i]));
+	for (guint i = 0; i < order->len; i++) {
+		const struct finding *f = order->pdata[i];
+
+		count = MAX(count, f->witness == NULL ? 0 : first_without(f));
+	}
 	struct checker *whole = checker_of_whole(l, count);
-	for (guint i = 0; i < order->len && good; i++)
-		good = accepts(whole, order->pdata[i]);
-	return good;
+	for (guint i = 0; i < order->len; i++) {
+		struct finding *f = order->pdata[i];
+
+		if (f->witness != NULL &&
+		    ((i == 0 && l->options->lift_refused) || !accepts(whole, f)))
+			g_clear_pointer(&f->witness, g_array_unref);
+	}
 }
 
-static void lift_events(const struct projection *p, struct finding *f)
-{
-	f->first = p->event[f->first];
-	f->second = p->event[f->second];
-}
-
-/* Do the events that are looked at for witnesses stay in memory? Of a longer trace each lifting
- * takes two passes, and its checker as much memory as what decides pairs: so the races of all
- * rungs are lifted in the end. */
+/* Are a rung's races taken over to the trace at once? Of a long trace the events and its
+ * checker need as much memory as what decides pairs: so the races of all rungs are lifted in
+ * the end. */
 static bool lifts_by_rung(const struct ladder *l)
 {
+	enum { LONG = 1 << 26 }; /* one GB of events */
+
 	return l->projection == NULL ||
-	       (l->projection->whole->events_count <= PROJECTION_OPENED &&
-	        !l->options->lifts_last);
+	       (l->projection->whole->events_count <= LONG && !l->options->lifts_last);
+}
+
+/* A race of the projection without an accepted witness on the trace is none. Deciding
+ * everything anew without the projection is for traces that are not long; of a long one the
+ * pair stays open. */
+static void not_lifted(struct ladder *l, struct finding *f)
+{
+	if (lifts_by_rung(l)) {
+		l->refused = l->cancelled = true;
+		finding_free(f);
+		return;
+	}
+	f->verdict = VERDICT_UNKNOWN;
+	f->open = OPEN_INCOMPLETE;
+	f->by = NULL;
+	f->recorded = 0;
+	l->unproved++;
+	g_ptr_array_add(l->others, f);
 }
 
 /* The races since the last time: to the trace, and to the report. */
@@ -360,28 +394,23 @@ static void lift_races(struct ladder *l)
 
 	if (count == 0)
 		return;
-	if (lifts_by_rung(l))
-		trace_keep_events(l->projection->whole);
+	trace_keep_events_shortly(l->projection->whole);
 	g_autoptr(GPtrArray) order = g_ptr_array_copy(l->unlifted, NULL, NULL);
-	for (guint i = 0; i < count; i++) {
-		struct finding *f = order->pdata[i];
-
-		lift_events(l->projection, f);
-		if (f->witness == NULL) /* not checked on the trace: search it as a whole */
-			l->refused = true;
-		else if (claim_of(f) == CLAIM_RACE)
-			leave_recorded(f);
-	}
+	for (guint i = 0; i < count; i++)
+		leave_recorded(order->pdata[i]);
 	g_ptr_array_sort(order, by_recorded);
-	for (guint i = 0; i < count && !l->refused; i++)
-		lift_witness(l->projection, order->pdata[i]);
-	l->refused = l->refused || !check_lifted(l, order);
-	l->cancelled |= l->refused;
+	for (guint i = 0; i < count; i++)
+		lift_race(l->projection, order->pdata[i]);
+	check_lifted(l, order);
 	for (guint i = 0; i < count; i++) {
-		if (l->refused)
-			finding_free(l->unlifted->pdata[i]);
+		struct finding *f = l->unlifted->pdata[i];
+
+		if (f->witness == NULL)
+			not_lifted(l, f);
+		else if (l->refused)
+			finding_free(f);
 		else
-			publish(l, l->unlifted->pdata[i]);
+			publish(l, f);
 	}
 	g_ptr_array_set_size(l->unlifted, 0);
 }
@@ -396,8 +425,10 @@ static bool take_report(struct ladder *l, const struct rung *rung, struct error 
 	l->tools.known = options.pairs_events ? NULL : known_so_far;
 	l->tools.known_context = l;
 	options.tools = &l->tools;
-	if (l->projection == NULL) /* else the witness is needed, to be lifted */
+	if (l->projection == NULL)
 		options.witness_events -= MIN(l->witness_events, options.witness_events);
+	else /* all are needed, to be lifted; they begin with the recording */
+		options.witness_events = LIFTED_EVENTS;
 	l->rung = rung->by;
 	struct report *r = rung->run(l->t, &options, l->progress, error);
 	if (r == NULL)
@@ -887,7 +918,6 @@ static void look_at_all(struct ladder *l)
 /* Frees the solver and the other tables by which pairs are decided. */
 static void release_deciders(struct ladder *l)
 {
-	locksets_free(l->locksets);
 	smt_free(l->smt);
 	race_tools_end(&l->tools);
 	order_free(l->order);
@@ -915,6 +945,8 @@ static bool extended(const struct race_options *options)
 static void decide_rest(struct ladder *l)
 {
 	look_at_all(l);
+	for (guint i = 0; l->projection != NULL && i < l->others->len; i++)
+		lift_events(l->projection, l->others->pdata[i]);
 	l->tries_matter = smt_has_tries(l->smt) && extended(l->options);
 	if (!lifts_by_rung(l)) {
 		release_deciders(l);
@@ -933,7 +965,8 @@ static bool ladder_init(struct ladder *l)
 
 	if (!trace_need(l->t, INDEX_VARIABLES, l->progress))
 		return false;
-	l->locksets = locksets_new(l->t);
+	options.past = l->tools.m2 == NULL ? NULL : m2_past(l->tools.m2);
+	l->locksets = race_tools_locksets(&l->tools, l->t);
 	l->smt = smt_new(l->t, &options, l->progress);
 	if (l->locksets == NULL || l->smt == NULL)
 		return false;
@@ -1005,6 +1038,12 @@ static void finish(struct ladder *l)
 		            l->options->use_values ? "--values" : "--spec",
 		            smt_has_tries(l->smt) ? " or failed tries" : "");
 	report_note_left_out(l->report, l->left_out);
+	if (l->unproved > 0)
+		report_note(l->report,
+		            "pairs that race without the accesses that no reordering can turn, "
+		            "and whose witness was not accepted with these: %" G_GUINT64_FORMAT
+		            "; 'heddle witness' looks for one of the whole trace",
+		            l->unproved);
 	if (l->unnamed > 0)
 		report_note(
 		        l->report,
@@ -1028,11 +1067,8 @@ static void finish(struct ladder *l)
 		const struct finding *f = l->others->pdata[i];
 
 		if (l->options->all_verdicts ||
-		    (l->options->list_unknown && f->verdict == VERDICT_UNKNOWN)) {
-			if (l->projection != NULL)
-				lift_events(l->projection, l->others->pdata[i]);
+		    (l->options->list_unknown && f->verdict == VERDICT_UNKNOWN))
 			report_add(l->report, g_ptr_array_remove_index_fast(l->others, i));
-		}
 	}
 	report_finish(l->report);
 }
@@ -1047,7 +1083,7 @@ static bool look_for_suspects(struct ladder *l, bool *any)
 
 	if (l->with_m2 && !extended(l->options) && !l->options->all_verdicts &&
 	    l->options->candidates < 0)
-		good = race_suspects(l->t, &l->suspects, &count, l->progress);
+		good = race_suspects(l->t, true, &l->suspects, &count, l->progress);
 	l->tools.suspects = l->suspects;
 	*any = count > 0;
 	return good;
@@ -1070,6 +1106,8 @@ static bool project(struct ladder *l, bool projects)
 	if (l->projection != NULL) {
 		l->t = l->projection->trace;
 		l->unlifted = g_ptr_array_new();
+		if (!lifts_by_rung(l))
+			trace_leave_events(whole);
 	} else {
 		trace_keep_events(whole);
 	}

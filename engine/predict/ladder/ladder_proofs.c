@@ -14,7 +14,8 @@ struct point {
 
 struct ladder_proofs {
 	const struct trace *t;
-	uint32_t *region;   /* by event: its region */
+	bool use_values;
+	uint32_t *region;   /* by event: its region; NULL until a proof is kept */
 	GHashTable *points; /* pair of regions -> GArray of struct point */
 };
 
@@ -41,7 +42,7 @@ static bool ends_region(const struct trace *t, const uint64_t *needed, const boo
 /* Number the synchronisation-free regions: consecutive events of a thread of which only the
  * last may matter to other threads. If two places in two regions can be reached together, so
  * can all earlier places, since the rest can be dropped. */
-static void make_regions(struct ladder_proofs *l, bool use_values)
+static void make_regions(struct ladder_proofs *l)
 {
 	const struct trace *t = l->t;
 	g_autofree uint64_t *needed = g_new0(uint64_t, t->events_count / 64 + 1);
@@ -77,7 +78,8 @@ static void make_regions(struct ladder_proofs *l, bool use_values)
 		l->region[e] = now[u];
 		/* with --values another thread may read any write */
 		if (ends_region(t, needed, tried, e) ||
-		    (use_values && op_is_access(t->events[e].op) && op_writes(t->events[e].op)))
+		    (l->use_values && op_is_access(t->events[e].op) &&
+		     op_writes(t->events[e].op)))
 			now[u] = next++;
 	}
 	g_free(now);
@@ -105,6 +107,8 @@ static uint64_t regions_of(const struct ladder_proofs *l, uint32_t *e1, uint32_t
 
 const struct proof *ladder_proofs_find(const struct ladder_proofs *l, uint32_t e1, uint32_t e2)
 {
+	if (l->region == NULL)
+		return NULL;
 	uint64_t key = regions_of(l, &e1, &e2);
 	GArray *points = g_hash_table_lookup(l->points, &key);
 
@@ -133,6 +137,8 @@ struct proof *ladder_proof_copy(const struct proof *p)
 void ladder_proofs_keep(struct ladder_proofs *l, uint32_t e1, uint32_t e2,
                         const struct proof *proof)
 {
+	if (l->region == NULL)
+		make_regions(l);
 	uint64_t key = regions_of(l, &e1, &e2);
 	GArray *points = g_hash_table_lookup(l->points, &key);
 	struct point p = { e1, e2, ladder_proof_copy(proof) };
@@ -185,7 +191,7 @@ struct ladder_proofs *ladder_proofs_new(const struct trace *t, bool use_values)
 
 	l->t = t;
 	l->points = g_hash_table_new_full(ladder_key_hash, g_int64_equal, g_free, free_points);
-	make_regions(l, use_values);
+	l->use_values = use_values;
 	return l;
 }
 

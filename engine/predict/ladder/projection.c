@@ -399,14 +399,6 @@ static struct members members_of(const struct trace *t)
 	return m;
 }
 
-/* For a trace that is not long, another pass, and passes for the witnesses, cost more than
- * keeping its events in memory. */
-static void look_again(const struct trace *t)
-{
-	if (t->events_count <= PROJECTION_OPENED)
-		trace_keep_events(t);
-}
-
 /* The pass with the observations of `some` alone: all variables that are kept, as a bit set;
  * NULL when they are too many, or when cancelled. Their events are in `picked`, unless `over`.
  */
@@ -444,7 +436,7 @@ static uint64_t *variables_kept(struct trace *t, const uint64_t *suspects, uint6
 	keep_first(t, some);
 	for (bool all = suspects == NULL; kept == NULL && !*cancelled; all = true) {
 		if (all) {
-			look_again(t);
+			trace_keep_events_shortly(t);
 			memset(some, 0, words * sizeof *some);
 			keep_first(t, some);
 			*cancelled = !walk(t, &m, NULL, some, NULL, progress);
@@ -477,7 +469,7 @@ static void make_events(struct projection *p, const uint64_t *kept, struct picke
 	const struct trace *t = p->whole;
 
 	if (picked->over) {
-		look_again(t);
+		trace_keep_events_shortly(t);
 		picked_release(picked);
 		picked_init(picked, t, kept, t->events_count);
 		for (uint32_t e = 0; e < t->events_count; e++)

@@ -33,9 +33,6 @@ struct projection {
 
 /* Number of events from which a projection pays for its passes over the trace. */
 enum { PROJECTION_LEAST = 1 << 18 };
-/* Up to this number of events (one GB) the blocks of a trace that are read again and again
- * stay decoded. */
-enum { PROJECTION_OPENED = 1 << 26 };
 /* `suspects`: the variables that can have a race (bit set), or NULL: not known. NULL for a
  * trace of fewer than `least` events, of which more than half would be kept (`least` 0: of
  * any size, however many), or not of a sequentially consistent run; *cancelled then is true

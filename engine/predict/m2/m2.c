@@ -62,6 +62,11 @@ void m2_free(struct m2 *m)
 	g_free(m);
 }
 
+const struct past *m2_past(const struct m2 *m)
+{
+	return m->past;
+}
+
 uint32_t m2_refused(const struct m2 *m)
 {
 	return m->refused;

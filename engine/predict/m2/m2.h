@@ -29,6 +29,8 @@ struct m2;
 /* `checker` is borrowed; NULL: M2 makes its own. NULL when cancelled. */
 struct m2 *m2_new(struct trace *t, struct checker *checker, const struct progress *progress);
 void m2_free(struct m2 *m);
+/* The causal pasts that its cones begin with: with the observations of failed tries. */
+const struct past *m2_past(const struct m2 *m);
 /*
  * Bounds the work for pairs that end undecided, in processor seconds of this thread: `pair`
  * for one pair, `all` for long pairs (over a million steps) and as much for short ones, of

@@ -25,13 +25,13 @@ struct hunt {
 	struct trace *t;
 	const struct race_options *options;
 	const struct progress *progress;
-	const struct race_tools *tools;
+	struct race_tools *tools;
 	struct report *report;
 	struct m2 *m2;
 	/* When M2 is incomplete (--values, relaxed atomics) only a common lock proves an
 	 * impossibility. Else NULL. */
 	struct locksets *locksets;
-	uint32_t *region;        /* by event: its region */
+	uint32_t *region;        /* by event: its region; NULL until a pair is impossible */
 	uint32_t *region_first;  /* by region: its first event */
 	GHashTable *impossible;  /* set of pairs of regions, as two halves of a pointer */
 	GArray *witness;         /* scratch */
@@ -132,11 +132,14 @@ static enum m2_verdict decide(struct hunt *h, uint32_t e1, uint32_t e2, bool kee
 {
 	h->report->candidates++;
 	effort_more(&h->effort, 4);
-	if (proof == NULL && g_hash_table_contains(h->impossible, regions(h, e1, e2)))
+	if (proof == NULL && h->region != NULL &&
+	    g_hash_table_contains(h->impossible, regions(h, e1, e2)))
 		return M2_IMPOSSIBLE;
 	enum m2_verdict verdict = ask(h, e1, e2, keep ? h->witness : NULL, proof);
 	if (verdict != M2_IMPOSSIBLE || proof != NULL)
 		return verdict;
+	if (h->region == NULL)
+		make_regions(h);
 	uint32_t f1 = h->region_first[h->region[e1]];
 	uint32_t f2 = h->region_first[h->region[e2]];
 	if ((f1 == e1 && f2 == e2) ||
@@ -415,6 +418,7 @@ static bool hunt(struct hunt *h)
 		.order = order_new(h->t, kind, h->progress),
 		.keep_locked = h->options->all_verdicts,
 		.suspects = h->tools->suspects,
+		.locksets = race_tools_locksets(h->tools, h->t),
 		.most_class_pairs = h->options->all_verdicts ? 0 : MOST_TRIED,
 		.race = h->options,
 		/* rejected at once: listed only with all verdicts, and counted as undecided
@@ -482,7 +486,8 @@ struct report *races_m2(struct trace *t, const struct race_options *options,
 	}
 	m2_bound(h.m2, options->budget_pair, options->budget_total);
 	h.report = report_new(t, "m2");
-	h.locksets = options->use_values || c11_matters(t) ? locksets_new(t) : NULL;
+	if (options->use_values || c11_matters(t))
+		h.locksets = race_tools_locksets(tools, t);
 	/* restricted to another order's candidates, which are fewer */
 	h.report->complete = h.locksets == NULL && options->candidates < 0;
 	if (h.locksets != NULL)
@@ -497,7 +502,6 @@ struct report *races_m2(struct trace *t, const struct race_options *options,
 	effort_init(&h.effort, t->events_count, options);
 	h.impossible = g_hash_table_new(hash_pointer, NULL);
 	h.witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	make_regions(&h);
 	going = hunt(&h);
 	conclude(&h);
 	if (m2_refused(h.m2) > 0)
@@ -505,7 +509,6 @@ struct report *races_m2(struct trace *t, const struct race_options *options,
 		            "sequences that the checker refused, which are not reported: %u",
 		            m2_refused(h.m2));
 	race_tools_end(&own);
-	locksets_free(h.locksets);
 	g_hash_table_destroy(h.impossible);
 	g_array_unref(h.witness);
 	g_free(h.region);

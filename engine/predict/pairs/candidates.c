@@ -39,7 +39,7 @@ static bool is_transitive(const struct candidate_options *o)
 struct search {
 	struct trace *t;
 	const struct candidate_options *options;
-	struct locksets *locksets;
+	struct locksets *locksets, *own_locksets;
 	uint64_t *suspects;
 };
 
@@ -50,7 +50,9 @@ static bool search_begin(struct search *s, struct trace *t,
 	*s = (struct search){ .t = t, .options = options };
 	if (!trace_need(t, INDEX_VARIABLES, progress))
 		return false;
-	s->locksets = locksets_new(t);
+	s->locksets = options->locksets;
+	if (s->locksets == NULL)
+		s->locksets = s->own_locksets = locksets_new(t);
 	s->suspects = options->suspects == NULL
 	                      ? classes_suspects(t, s->locksets, options->keep_locked, progress)
 	                      : g_memdup2(options->suspects,
@@ -60,7 +62,7 @@ static bool search_begin(struct search *s, struct trace *t,
 
 static void search_release(struct search *s)
 {
-	locksets_free(s->locksets);
+	locksets_free(s->own_locksets);
 	g_free(s->suspects);
 }
 

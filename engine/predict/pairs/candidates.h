@@ -48,7 +48,8 @@ struct candidate_options {
 	const void *context;
 	/* Include pairs under a common lock (no races, but listed among verdicts). */
 	bool keep_locked;
-	const uint64_t *suspects; /* bit set of the only variables to examine; or NULL: all */
+	const uint64_t *suspects;  /* bit set of the only variables to examine; or NULL: all */
+	struct locksets *locksets; /* of the trace; borrowed, or NULL */
 	/* For site_pairs_new and variables of very many classes of accesses: the number of
 	 * pairs kept for two sites, for callers that give up after fewer. 0: all. */
 	uint32_t most_class_pairs;

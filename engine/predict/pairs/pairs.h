@@ -63,9 +63,10 @@ bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *race
  * must-order and observation, which every correct reordering keeps, or excluded by a common
  * lock. So no suspects are a proof that the trace has no predictable race, and no C11 race.
  * Needs no index but the must-order, and memory for variables and their classes of accesses
- * alone. False when cancelled.
+ * alone. With `keeps` the events stay in memory (trace_keep_events_shortly) from where many
+ * variables may race. False when cancelled.
  */
-bool race_suspects(struct trace *t, uint64_t **suspects, uint64_t *count,
+bool race_suspects(struct trace *t, bool keeps, uint64_t **suspects, uint64_t *count,
                    const struct progress *progress);
 /* A variable with more classes of accesses (thread, lock set, kind) than this has them merged,
  * and may become a suspect by that. A variable for the tests. */

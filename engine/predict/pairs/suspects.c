@@ -21,8 +21,9 @@
 #include "engine/base/scattered.h"
 #include "engine/order/causality.h"
 #include "engine/predict/pairs/candidates.h"
+#include "engine/trace/reel.h"
 
-enum { AHEAD = 24, TICK = 1 << 20 };
+enum { AHEAD = 24, TICK = 1 << 20, MANY_SUSPECTS = 64 };
 _Static_assert(OP_READ == 0 && OP_WRITE == 1, "kinds of plain accesses, as bits of a run");
 
 /* Kinds of accesses: bits. */
@@ -87,6 +88,8 @@ struct pass {
 	struct lock_cell *sections; /* by hash of thread and lock; NULL: not known */
 	struct last_access *pool;   /* from 1 on */
 	uint32_t used, room, free;  /* of the pool; free: the first unused one, a list */
+	uint64_t count;             /* suspects so far */
+	bool keeps;                 /* events are to stay where there are many */
 };
 
 /* The current access. */
@@ -269,6 +272,8 @@ static void note_access(struct pass *p, struct accessed *v, const struct looked 
 	} else if (!compare(p, v, x)) {
 		classes_drop(p, v);
 		v->what = IS_SUSPECT;
+		if (++p->count == MANY_SUSPECTS && p->keeps)
+			trace_keep_events_shortly(p->t);
 	} else if (atomic) {
 		add_access(
 		        p, v,
@@ -504,10 +509,10 @@ static bool walk(struct pass *p, const struct progress *progress)
 	return true;
 }
 
-bool race_suspects(struct trace *t, uint64_t **suspects, uint64_t *count,
+bool race_suspects(struct trace *t, bool keeps, uint64_t **suspects, uint64_t *count,
                    const struct progress *progress)
 {
-	struct pass p = { .t = t, .used = 1, .room = 1 << 8 };
+	struct pass p = { .t = t, .used = 1, .room = 1 << 8, .keeps = keeps };
 
 	*suspects = g_new0(uint64_t, t->variables_count / 64 + 1);
 	*count = 0;
@@ -531,8 +536,8 @@ bool race_suspects(struct trace *t, uint64_t **suspects, uint64_t *count,
 		if (!(p.variables[v].what & IS_SUSPECT))
 			continue;
 		(*suspects)[v / 64] |= (uint64_t)1 << (v % 64);
-		++*count;
 	}
+	*count = p.count;
 	causality_free(p.c);
 	locksets_free(p.locksets);
 	g_free(p.variables);

@@ -71,8 +71,10 @@ static struct proof *solver_proof(struct smt_query *q, struct encoding *x)
 	return p;
 }
 
-bool smt_has_tries(const struct smt *s)
+bool smt_has_tries(struct smt *s)
 {
+	if (trace_has(s->t, OPERATIONS_FAILED))
+		smt_need_tables(s);
 	return s->has_tries;
 }
 
@@ -95,6 +97,7 @@ enum smt_answer smt_query_solve(struct smt_query *q, double seconds, GArray *seq
 	query_make_base(q);
 	if (refuted_by_past(q, proof))
 		return SMT_IMPOSSIBLE;
+	smt_need_tables(q->s);
 	memcpy(q->cut, q->base, sizeof(uint32_t) * q->s->threads);
 	g_array_set_size(q->chosen, 0);
 	g_array_append_vals(q->chosen, q->edges->data, q->edges->len);

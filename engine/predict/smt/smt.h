@@ -41,6 +41,7 @@ struct smt_options {
 	 * acquires and releases without exclusion. Borrowed, or NULL. */
 	const uint64_t *exempt;
 	const struct race_rules *rules; /* of smt_decide; borrowed, or NULL */
+	const struct past *past; /* of the trace, used where it serves; borrowed, or NULL */
 	/* Total seconds (smt_solver_seconds) after which queries without time make no tries,
 	 * once the free ones are used. */
 	double budget_total;
@@ -112,7 +113,7 @@ bool c11_matters(const struct trace *t);
 /* Does the trace have failed tries that need a reason (tries_need)? They order in time, but
  * not in C11: a pair that only the solver keeps apart, and no causal past, may be such a
  * race. */
-bool smt_has_tries(const struct smt *s);
+bool smt_has_tries(struct smt *s);
 struct finding *smt_decide(struct smt *s, uint32_t e1, uint32_t e2,
                            const struct race_options *options, double seconds,
                            const struct progress *progress);

@@ -46,25 +46,31 @@ struct outermost {
 struct smt {
 	struct trace *t;
 	struct smt_options options;
-	struct past *past;
+	const struct past *past;
+	struct past *own_past; /* that, unless it was lent */
 	const struct tries *tries;
 	uint32_t threads;
-	uint8_t *needs;                    /* by event */
+	bool weak_atomics; /* c11_matters */
+	/* -- made by smt_need_tables */
+	uint8_t *needs;                    /* by event; NULL: not made yet */
 	struct event_lists block_accesses; /* by block, where any block is freed */
-	uint32_t *initial_value;           /* by variable: 0 unknown (--values) */
-	GArray **outermost;                /* by thread: struct outermost, where it changes */
-	bool late_access;                  /* some access follows its block's free */
-	bool weak_atomics;                 /* c11_matters */
-	bool has_empty;       /* any NEED_EMPTY: counting is not difference logic */
-	bool has_tries;       /* some failed try needs a holder: it orders nothing in C11 */
-	void *encoder;        /* the solver's context, smt_encode.c */
+	uint32_t *initial_value; /* by variable: 0 unknown; --values alone, else NULL */
+	GArray **outermost;      /* by thread: struct outermost, where it changes */
+	bool late_access;        /* some access follows its block's free */
+	bool has_empty;          /* any NEED_EMPTY: counting is not difference logic */
+	bool has_tries;          /* some failed try needs a holder: it orders nothing in C11 */
+	void *encoder;           /* the solver's context, smt_encode.c */
+	/* The scheduler's state; valid for one run. */
+	struct scheduler *scheduler;
+	/* -- */
 	struct smt *unpaired; /* a solver for the trace without pairings; made when needed */
 	struct checker *checker, *own_checker; /* for races; made when needed, or lent */
 	double solver_seconds; /* in queries that needed the solver, or came after FREE_TRIES */
 	uint64_t work;         /* work of all tries so far: events run, list entries examined */
-	/* The scheduler's state; valid for one run. */
-	struct scheduler *scheduler;
 };
+
+/* Makes the tables that searches need, once: most pairs are decided without one. */
+void smt_need_tables(struct smt *s);
 
 /* The oldest acquire of the thread not released before `e` (NONE: at its end). */
 uint32_t outermost_before(const struct smt *s, uint32_t thread, uint32_t e);

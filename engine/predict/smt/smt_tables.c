@@ -94,11 +94,12 @@ static const uint8_t need_of_try[] = {
 static void make_needs(struct smt *s)
 {
 	const struct trace *t = s->t;
+	uint64_t tried = trace_has(t, OPERATIONS_FAILED) ? t->events_count : 0;
 
 	s->needs = g_new0(uint8_t, t->events_count + 1);
 	for (uint64_t i = 0; i < t->index->must_count; i++)
 		s->needs[t->index->must[i].after] |= NEED_MUST;
-	for (uint32_t e = 0; e < t->events_count; e++) {
+	for (uint32_t e = 0; e < tried; e++) {
 		const struct event *x = &t->events[e];
 
 		if (event_inert(x))
@@ -182,7 +183,9 @@ static void make_initial_values(struct smt *s)
 
 bool c11_matters(const struct trace *t)
 {
-	for (uint32_t e = 0; e < t->events_count; e++) {
+	bool any = trace_has(t, OPERATION(OP_AREAD) | OPERATION(OP_RMW));
+
+	for (uint32_t e = 0; any && e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 
 		if ((x->op != OP_AREAD && x->op != OP_RMW) || event_inert(x))
@@ -216,20 +219,29 @@ struct smt *smt_make(struct trace *t, const struct smt_options *options, bool pa
 	s->t = t;
 	s->options = *options;
 	s->threads = (uint32_t)t->threads_count;
-	s->past = past_new(t, &past, progress);
+	s->past = options->past;
+	if (s->past == NULL || !past_serves(s->past, &past))
+		s->past = s->own_past = past_new(t, &past, progress);
 	if (s->past == NULL) {
 		g_free(s);
 		return NULL;
 	}
-	s->tries = trace_tries(t);
+	s->weak_atomics = c11_matters(t);
+	return s;
+}
+
+void smt_need_tables(struct smt *s)
+{
+	if (s->needs != NULL)
+		return;
+	s->tries = trace_tries(s->t);
 	make_block_accesses(s);
 	make_needs(s);
 	make_outermost(s);
-	make_initial_values(s);
-	s->weak_atomics = c11_matters(t);
+	if (s->options.use_values)
+		make_initial_values(s);
 	s->scheduler = scheduler_new(s);
 	s->encoder = encoder_new(s);
-	return s;
 }
 
 struct smt *smt_new(struct trace *t, const struct smt_options *options,
@@ -250,12 +262,14 @@ void smt_free(struct smt *s)
 		return;
 	smt_free(s->unpaired);
 	checker_free(s->own_checker);
-	past_free(s->past);
-	lists_free(&s->block_accesses);
-	g_free(s->needs);
-	arrays_free(s->outermost, s->threads);
-	g_free(s->initial_value);
-	scheduler_free(s->scheduler);
-	encoder_free(s->encoder);
+	past_free(s->own_past);
+	if (s->needs != NULL) {
+		lists_free(&s->block_accesses);
+		g_free(s->needs);
+		arrays_free(s->outermost, s->threads);
+		g_free(s->initial_value);
+		scheduler_free(s->scheduler);
+		encoder_free(s->encoder);
+	}
 	g_free(s);
 }

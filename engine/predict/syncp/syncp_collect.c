@@ -324,7 +324,8 @@ static bool look_for_any(const struct syncp *s, bool *any, const struct progress
 {
 	g_autofree uint64_t *suspects = NULL;
 	uint64_t count = 1;
-	bool done = trace_stays(s->t) || race_suspects(s->t, &suspects, &count, progress);
+	bool done =
+	        trace_stays(s->t) || race_suspects(s->t, false, &suspects, &count, progress);
 
 	*any = count > 0;
 	return done;
