@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "debuginfo/debuginfo.h"
@@ -43,24 +44,37 @@ void shaken_run_release(struct shaken_run *run)
 	*run = (struct shaken_run){ 0 };
 }
 
+/* The run's output, of *length bytes; owned by the caller. The file is not opened for it: when
+ * one that was emptied is closed, ext4 writes it to the disk. */
+static char *read_output(const struct shaken *s, gsize *length)
+{
+	struct stat status = { 0 };
+	char *text = fstat(s->output, &status) == 0 ? g_try_malloc((gsize)status.st_size + 1)
+	                                            : NULL;
+	ssize_t n = 1;
+	*length = 0;
+	while (text && n > 0 && *length < (gsize)status.st_size) {
+		n = pread(s->output, text + *length, (gsize)status.st_size - *length,
+		          (off_t)*length);
+		*length += n > 0 ? (gsize)n : 0;
+	}
+	return text ? text : g_strdup("");
+}
+
 /* The outcome of a run, from the header of its log and its output. */
 static struct outcome *outcome_of(const struct record_result *result,
-                                  const struct log_header *header, const char *output,
-                                  struct shaken *s)
+                                  const struct log_header *header, struct shaken *s)
 {
 	struct outcome *out = g_new0(struct outcome, 1);
-	gchar *text = NULL;
-	gsize length = 0;
+	gsize length;
+	g_autofree char *text = read_output(s, &length);
 	out->deadlock = header->outcome == LOG_DEADLOCK;
 	out->misuses = header->misuses;
 	s->steps = header->steps;
 	out->status = result->status;
 	out->signal = result->signal;
 	out->timed_out = result->timed_out;
-	if (output == NULL || !g_file_get_contents(output, &text, &length, NULL))
-		text = g_strdup("");
 	outcome_set_output(out, text, length);
-	g_free(text);
 	return out;
 }
 
@@ -132,7 +146,7 @@ struct outcome *shaken_make(struct shaken *s, const struct strategy *how, uint64
 	s->interrupted |= result.interrupted != 0;
 	if (ran && !s->interrupted) {
 		struct log_header header = header_of(log);
-		out = outcome_of(&result, &header, output, s);
+		out = outcome_of(&result, &header, s);
 		note_how(out, how, number);
 		if (look)
 			look_at(s, log, look, out);
@@ -169,8 +183,7 @@ struct outcome *shaken_try(struct shaken *s, const struct strategy *how, uint64_
 	}
 	s->interrupted |= result.interrupted != 0;
 	if (end == RECORD_ENDED && !s->interrupted) {
-		out = outcome_of(&result, record_server_header(s->settled),
-		                 record_server_printed(s->settled) ? output : NULL, s);
+		out = outcome_of(&result, record_server_header(s->settled), s);
 		note_how(out, how, number);
 		if (look)
 			look_at(s, NULL, look, out);
