@@ -129,7 +129,7 @@ enum log_flag {
 	LOG_KEEP_INPUTS = 64, /* record input */
 	LOG_MISSING = 128,    /* record calls of uninstrumented code */
 	LOG_SERVE = 256,      /* fork server: runs are forked from this process */
-	LOG_SETTLE = 512,     /* a run that becomes a fork server at the beginning of main */
+	LOG_SETTLE = 512,     /* a run that becomes a fork server, at the beginning of main */
 	LOG_FUTEXES = 1024, /* a replay: waits for futexes are modelled, as with LOG_EXPLORE */
 	/* Accesses that are redundant for the analysis are left out (runtime/log/access.h),
 	 * and plain ones have no values: for happens-before, for WCP and its kin, or for RD2,
@@ -143,6 +143,9 @@ enum log_flag {
 	/* As LOG_FILTER_HB, and plain accesses outside of the sample are left out
 	 * (runtime/core/sampled.c). */
 	LOG_SAMPLE = 32768,
+	/* With LOG_SETTLE: the run stops when the runtime has begun, before the program's
+	 * constructors, in place of the beginning of main. */
+	LOG_SETTLE_EARLY = 65536,
 	LOG_FILTER = LOG_FILTER_HB | LOG_FILTER_WCP | LOG_FILTER_COMMUTE | LOG_SAMPLE,
 };
 
@@ -679,7 +682,8 @@ struct log_config {
  * server.
  *
  * A child with LOG_SETTLE has a socket in the place of the output, then a room (below), and a
- * file for the output of all runs. It serves there from the beginning of main: it first
+ * file for the output of all runs. It serves there from the beginning of main (with
+ * LOG_SETTLE_EARLY from before the program's constructors): it first
  * answers with its own pid, and in the status field with the number of bytes filled in the
  * room's chunk; or with a negative number, and ends, if its runs could differ from runs that
  * begin earlier. Then a request is one byte alone, and it answers at the child's end alone.

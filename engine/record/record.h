@@ -247,6 +247,8 @@ bool record_server_has_kernel_threads(const struct record_server *server);
 bool record_server_outgrown(const struct record_server *server);
 struct trace *record_server_trace(struct record_server *server, struct record_facts *facts,
                                   struct error *error);
+/* The header of the last run's log, until the next begins. */
+const struct log_header *record_server_header(const struct record_server *server);
 /* Did the last run print anything? */
 bool record_server_printed(const struct record_server *server);
 void record_server_cancel(struct record_server *server);

@@ -23,7 +23,7 @@ struct record_server {
 	int socket;    /* to the process that forks: the loaded or the settled one */
 	int first;     /* to the loaded process, when another has settled; else -1 */
 	pid_t pid;     /* the process as it was loaded */
-	pid_t settled; /* the process stopped at the beginning of main; 0: none */
+	pid_t settled; /* the process stopped before the program's code; 0: none */
 	bool tried;    /* settling was tried */
 	/* kernel_threads: runs have them, not LOG_ONE_THREAD. may_refuse: a run may need them
 	 * (false in some tests). outgrown: earlier runs had none, so addresses differ. */
@@ -221,14 +221,16 @@ static void take_room(struct record_server *s, size_t filled)
 	s->header.pid = 0;
 }
 
-/* Settles: one child runs to the beginning of main, and later runs are forked there. If that
- * is not possible, the loaded process continues to fork. */
-static bool settle(struct record_server *s, const struct record_options *o)
+/* Settles: one child runs to the beginning of main, or to that of the program's constructors
+ * (`early`), and later runs are forked there. If that is not possible, the loaded process
+ * continues to fork. */
+static bool settle(struct record_server *s, const struct record_options *o, bool early)
 {
 	struct record_options first = { .config = o->config };
 	struct log_served child, ready = { 0 };
 	int pair[2] = { -1, -1 };
 	first.config.flags = (first.config.flags & ~(uint32_t)LOG_REPLAY) | LOG_SETTLE |
+	                     (early ? LOG_SETTLE_EARLY : 0) |
 	                     (s->kernel_threads ? 0 : LOG_ONE_THREAD);
 	first.config.plan_length = first.config.thread_count = 0;
 	first.config.answer_count = first.config.input_count = 0;
@@ -288,17 +290,18 @@ bool record_server_fork(struct record_server *s, struct record_options *o, int b
 
 bool record_server_settles(struct record_server *s, const struct record_options *o)
 {
-	if (!s->lost && !s->tried && o->config.flags & LOG_EXPLORE) {
-		struct record_options first = *o;
-		s->tried = true;
-		inherit(s, &first.config);
-		s->lost = !settle(s, &first);
-		if (!s->lost && !s->settled && !s->kernel_threads) {
-			s->kernel_threads = true;
-			s->lost = !settle(s, &first);
-		}
+	struct record_options first = *o;
+	if (s->lost || s->settled > 0 || s->tried)
+		return !s->lost && s->settled > 0;
+	s->tried = true;
+	inherit(s, &first.config);
+	for (;;) {
+		for (int early = 0; early < 2 && !s->lost && !s->settled; early++)
+			s->lost = !settle(s, &first, early);
+		if (s->lost || s->settled || s->kernel_threads)
+			return !s->lost && s->settled > 0;
+		s->kernel_threads = true;
 	}
-	return !s->lost && s->settled > 0;
 }
 
 /* The next run settles another process, whose copies have kernel threads. */
@@ -483,6 +486,11 @@ enum record_end record_server_end(struct record_server *s, unsigned timeout_ms,
 	if (has_more_chunks(s))
 		result->log_error = complete_log(s);
 	return header_of(s)->pid != 0 && !is_refused(s) ? RECORD_ENDED : RECORD_NOT_BEGUN;
+}
+
+const struct log_header *record_server_header(const struct record_server *s)
+{
+	return header_of(s);
 }
 
 bool record_server_printed(const struct record_server *s)

@@ -44,6 +44,40 @@ line=$(json '$d->{outcomes}[0]{line}')
 run $HEDDLE record -q --strategy pos --seed 1 -o again.hdl -- ./addresses
 is "$line" "$out" "addresses are those of a recording"
 
+# an outcome that a recording does not have, as its addresses are others, says so; one by the schedule comes again by its turns
+cat >elusive.c <<'C'
+#include <assert.h>
+#include <pthread.h>
+#include <inttypes.h>
+#include <stdio.h>
+static uintptr_t at;
+static void *thread(void *p)
+{
+	int local;
+	at = (uintptr_t)&local;
+	return p;
+}
+int main(int argc, char **argv)
+{
+	pthread_t t;
+	pthread_create(&t, 0, thread, 0);
+	pthread_join(t, 0);
+	if (argc < 2)
+		printf("%ju\n", (uintmax_t)at);
+	else
+		assert(at == strtoumax(argv[1], 0, 10));
+	return 0;
+}
+C
+$HEDDLE cc -O1 elusive.c -o elusive -pthread
+address=$($HEDDLE record -q --no-inputs -o elusive.hdl -- ./elusive) # as shake has threads' stacks
+run $HEDDLE shake -n 3 --format json -- ./elusive "$address"
+is "$status $(json 'join " ", map { "$_->{status} " . ($_->{elusive} // "") } @{$d->{outcomes}}')" "1 134 1" "an outcome that depends on addresses"
+run $HEDDLE shake -n 3 -- ./elusive "$address"
+like "$out" "signal 6 .*, in 3 runs: not under record, where the addresses" "is said to"
+HEDDLE_KERNEL_THREADS=1 run $HEDDLE shake -n 3 --format json -- ./elusive "$address"
+is "$status" 0 "with kernel threads the addresses are those of a recording"
+
 # lines that differ in nearly every run make no outcomes of their own
 $HEDDLE cc -g -O1 "$programs/progress.c" -o progress -pthread
 run $HEDDLE shake -n 60 --format json -- ./progress
@@ -122,32 +156,39 @@ for seed in 1 2 3 4; do
 	is "$status $out" "0 63, 1" "a program at its limit of descriptors: seed $seed"
 done
 
-# A signal to the group, at any moment of the runs: once so many of them have been seen to begin.
-interrupted() { # RUNS COMMAND...
-	local runs=$1 last= server child shake
+# A signal to the group, at any moment of the runs: once so many processes have been seen to begin below the command.
+# Runs with kernel threads are such processes; without, one process makes many runs.
+children() { # PID...: their children
+	local pid
+	for pid; do
+		[ ! -r "/proc/$pid/task/$pid/children" ] || printf '%s' "$(<"/proc/$pid/task/$pid/children")"
+	done 2>/dev/null
+}
+interrupted() { # PROCESSES COMMAND...
+	local left=$1 last= below shake
 	shift
 	setsid "$@" >.out 2>.err </dev/null &
 	shake=$!
-	[ -r /proc/$shake/task/$shake/children ] || runs=0
-	while [ "$runs" -gt 0 ] && [ -e /proc/$shake ]; do
-		read -r server </proc/$shake/task/$shake/children
-		child= # the runs are the children of the program that they are forked from
-		[ -z "$server" ] || read -r child 2>/dev/null <"/proc/$server/task/$server/children"
-		[ -z "$child" ] || [ "$child" = "$last" ] || runs=$((runs - 1))
-		last=${child:-$last}
+	[ -r /proc/$shake/task/$shake/children ] || left=0
+	while [ "$left" -gt 0 ] && [ -e /proc/$shake ]; do
+		below=$(children $(children $(children $shake))) # of servers, of settled processes: runs
+		[ -z "$below" ] || [ "$below" = "$last" ] || left=$((left - 1))
+		last=${below:-$last}
 	done
 	kill -TERM -- -$shake
 	wait $shake
 	out=$(cat .out) err=$(cat .err)
 }
 mkdir left
-interrupted 40 env TMPDIR="$PWD/left" $HEDDLE shake --runs 1000000 -- ./race
+interrupted 40 env HEDDLE_KERNEL_THREADS=1 TMPDIR="$PWD/left" $HEDDLE shake --runs 1000000 -- ./race
 like "$out" "[0-9] runs, [0-9]+ outcomes?" "interrupted: a table of the runs until then"
 is "$(ls left)" "" "and nothing is left behind"
 bad=
 for i in 1 1 1 2 2 3 4 5 6 7 8 9; do
-	interrupted $i $HEDDLE shake --runs 1000000 -- ./race
+	interrupted $i env HEDDLE_KERNEL_THREADS=1 $HEDDLE shake --runs 1000000 -- ./race
 	printf '%s' "$out" | grep -q "[0-9] runs, " || bad="$bad $i: $err;"
+	interrupted 1 $HEDDLE shake --runs 1000000 -- ./race
+	printf '%s' "$out" | grep -q "[0-9] runs, " || bad="$bad $i, one kernel thread: $err;"
 done
 is "$bad" "" "whenever it comes"
 run $HEDDLE shake -- ./missing

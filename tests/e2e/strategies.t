@@ -22,6 +22,42 @@ is "$([ "$(chi)" -gt 44 ]; echo $?)" 0 "which chance alone does not give ($(chi)
 run "$HEDDLE" shake --runs 300 --tries 0 --strategy pos --format json -- ./order
 is "$(json '$d->{outcomes}[10] ? "yes" : "no"')" yes "pos meets more than half of them"
 
+# surw: a thread that looks in vain, and reads the target each time, does not keep another from the target
+cat >looks.c <<'C'
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+int target;
+static atomic_int ready;
+static volatile int sum;
+static void *looks(void *p)
+{
+	while (!ready)
+		sum += target;
+	return p;
+}
+static void *sets(void *p)
+{
+	sum += target;
+	ready = 1;
+	return p;
+}
+int main(void)
+{
+	pthread_t t[3];
+	pthread_create(&t[0], 0, looks, 0);
+	pthread_create(&t[1], 0, looks, 0);
+	pthread_create(&t[2], 0, sets, 0);
+	for (int i = 0; i < 3; i++)
+		pthread_join(t[i], 0);
+	return 0;
+}
+C
+"$HEDDLE" cc -g -O1 -no-pie looks.c -o looks -pthread
+target=0x$(nm looks | sed -n 's/ [bB] target$//p')
+run "$HEDDLE" shake --runs 40 --timeout 5 --tries 0 --target "$target+4=90,40,40,1" --format json -- ./looks
+is "$(json 'join " ", map { "$_->{end}: $_->{count}" } @{$d->{outcomes}}')" "exit status 0: 40" "surw: a thread that looks in vain waits"
+
 # turns: two events of the second thread, one of the first, the rest
 run "$HEDDLE" record -q --turns 0:2,2:2,1:2 --seed 0 -o turns.hdl -- ./order
 is "$out" "2 3 4" "turns: the second thread's events first, then the first one's"

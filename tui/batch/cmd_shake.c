@@ -93,6 +93,8 @@ static void print_json(const struct outcomes *x, const struct shake *shake)
 		json_object_set_new(item, "options", json_text(o->again));
 		if (o->use)
 			json_object_set_new(item, "use", json_text(o->use));
+		if (o->elusive)
+			json_object_set_new(item, "elusive", json_true());
 		if (o->fewest)
 			json_object_set_new(item, "fewest",
 			                    json_pack("{ss sI sI}", "options", o->fewest,
@@ -205,6 +207,10 @@ static void print_fewest(const struct outcomes *x)
 		if (o->use)
 			printf("use after free, in %" PRIu64 " runs (%s): %s\n", o->count,
 			       ended, o->use);
+		if (o->elusive)
+			printf("%s, in %" PRIu64 " runs: not under record, where the "
+			       "addresses of the heap or of stacks are others\n",
+			       ended, o->count);
 		if (o->fewest)
 			printf("%s with %u switch%s of threads, no fewer found in %u runs: %s\n",
 			       ended, o->switches, o->switches == 1 ? "" : "es", o->tries,
@@ -408,9 +414,13 @@ static bool run_one(struct shake *shake, struct outcomes *x, struct portfolio *p
 {
 	struct shaken_run look = { 0 };
 	bool looks = portfolio && portfolio_looks(portfolio);
-	struct outcome *o = shaken_make(&shake->runs, how, n, looks ? &look : NULL, error);
-	if (o == NULL)
+	struct outcome *o = shaken_try(&shake->runs, how, n, looks ? &look : NULL, error);
+	if (o && !outcomes_know(x, o))
+		o = shaken_confirm(&shake->runs, how, o, looks ? &look : NULL, error);
+	if (o == NULL) {
+		shaken_run_release(&look);
 		return false;
+	}
 	if (!shake->measured && shake->runs.steps > 0) { /* one run gives the length */
 		shake->measured = true;
 		shake->steps = shake->runs.steps;
@@ -507,6 +517,8 @@ static int run_shake(struct arguments *a)
 		.program = argv[0],
 		.runs = { .argv = argv,
 		          .timeout_ms = timeout,
+		          /* the addresses of a target are those of a recording */
+		          .never_settles = argument_value(a, "target") != NULL,
 		          .memory = argument_choice(a, "memory", weak_model_words, WEAK_SC) },
 		.depth = argument_number(a, "depth", 3),
 		.steps = steps ? steps : GUESS,

@@ -107,6 +107,8 @@ json_t *outcome_json(const struct outcome *o)
 		json_object_set_new(made, "fewest", json_text(o->fewest));
 	if (o->use)
 		json_object_set_new(made, "use", json_text(o->use));
+	if (o->elusive)
+		json_object_set_new(made, "elusive", json_true());
 	return json_pack("{si si sb sb sI ss so sI sI si sI so}", "status", o->status, "signal",
 	                 o->signal, "deadlock", o->deadlock, "timed-out", o->timed_out,
 	                 "misuses", (json_int_t)o->misuses, "hash", o->hash, "lines", lines,
@@ -141,16 +143,17 @@ static bool is_strategy(int strategy)
 struct outcome *outcome_of_json(const json_t *value)
 {
 	json_int_t misuses, count, seed, steps, run, switches, tries;
-	int status, signal, deadlock, timed_out, strategy;
+	int status, signal, deadlock, timed_out, strategy, elusive = 0;
 	const char *hash, *again, *fewest = NULL, *use = NULL;
 	json_t *lines;
 	if (json_unpack((json_t *)value,
-	                "{si si sb sb sI ss so sI sI si sI s{sI ss sI sI s?s s?s}}", "status",
+	                "{si si sb sb sI ss so sI sI si sI s{sI ss sI sI s?s s?s s?b}}", "status",
 	                &status, "signal", &signal, "deadlock", &deadlock, "timed-out",
 	                &timed_out, "misuses", &misuses, "hash", &hash, "lines", &lines,
 	                "count", &count, "seed", &seed, "strategy", &strategy, "steps", &steps,
 	                "made", "run", &run, "options", &again, "switches", &switches, "tries",
-	                &tries, "fewest", &fewest, "use", &use) != 0 ||
+	                &tries, "fewest", &fewest, "use", &use, "elusive",
+	                &elusive) != 0 ||
 	    !is_lines(lines) || !is_strategy(strategy) || count < 1)
 		return NULL;
 	struct outcome *o = g_new0(struct outcome, 1);
@@ -178,13 +181,27 @@ struct outcome *outcome_of_json(const json_t *value)
 	o->again = escaped(again);
 	o->fewest = fewest ? escaped(fewest) : NULL;
 	o->use = use ? escaped(use) : NULL;
+	o->elusive = elusive;
 	return o;
 }
 
-static bool same_end(const struct outcome *a, const struct outcome *b)
+bool outcome_same_end(const struct outcome *a, const struct outcome *b)
 {
 	return a->status == b->status && a->deadlock == b->deadlock &&
 	       a->timed_out == b->timed_out && a->misuses == b->misuses && !a->use == !b->use;
+}
+
+static bool same(const struct outcome *a, const struct outcome *b)
+{
+	return outcome_same_end(a, b) && strcmp(a->hash, b->hash) == 0;
+}
+
+bool outcomes_know(const struct outcomes *x, const struct outcome *o)
+{
+	for (guint i = 0; i < x->list->len; i++)
+		if (same(x->list->pdata[i], o))
+			return true;
+	return false;
 }
 
 void outcomes_add(struct outcomes *x, struct outcome *o)
@@ -193,7 +210,7 @@ void outcomes_add(struct outcomes *x, struct outcome *o)
 	o->outputs = 1;
 	for (guint i = 0; i < x->list->len; i++) {
 		struct outcome *old = x->list->pdata[i];
-		if (!same_end(old, o) || strcmp(old->hash, o->hash) != 0)
+		if (!same(old, o))
 			continue;
 		old->count += o->count;
 		if (o->run < old->run) { /* the first run with it */
@@ -491,7 +508,7 @@ void outcomes_group(struct outcomes *x)
 	g.group = g_new(uint32_t, x->list->len);
 	for (guint i = 0; i < x->list->len; i++) {
 		guint k = 0;
-		while (!same_end(x->list->pdata[k], x->list->pdata[i]))
+		while (!outcome_same_end(x->list->pdata[k], x->list->pdata[i]))
 			k++;
 		ends += k == i;
 		g.group[i] = k;

@@ -26,6 +26,8 @@ struct outcome {
 	unsigned strategy; /* enum log_strategy */
 	uint64_t steps;    /* pct: assumed length of a run */
 	char *again;
+	/* `again` does not lead there: addresses in a recording are others than in the run */
+	bool elusive;
 	char *use; /* owned: a use of freed memory in it, if it was searched for one; or NULL */
 	/* a schedule with this outcome and the fewest switches found: its options, or NULL;
 	 * owned */
@@ -50,6 +52,10 @@ struct outcomes *outcomes_new(void);
 void outcomes_free(struct outcomes *outcomes);
 /* Set hash, line and lines of `o` from the run's output. */
 void outcome_set_output(struct outcome *o, const char *text, gsize length);
+/* Is there one that the outcome would be counted with? */
+bool outcomes_know(const struct outcomes *outcomes, const struct outcome *o);
+/* Do both runs end in the same way, whatever they print? */
+bool outcome_same_end(const struct outcome *a, const struct outcome *b);
 /* Adds the outcome of one run, or a counted one; takes ownership. */
 void outcomes_add(struct outcomes *outcomes, struct outcome *o);
 /* An outcome of a share, with all data that another process needs to compare it with its own;

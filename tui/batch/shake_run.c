@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "debuginfo/debuginfo.h"
@@ -32,6 +33,7 @@ void shaken_close(struct shaken *s)
 		close(s->output);
 	debug_store_free(s->debug);
 	record_server_free(s->server);
+	record_server_free(s->settled);
 }
 
 void shaken_run_release(struct shaken_run *run)
@@ -42,83 +44,183 @@ void shaken_run_release(struct shaken_run *run)
 	*run = (struct shaken_run){ 0 };
 }
 
+/* The run's output, of *length bytes; owned by the caller. The file is not opened for it: when
+ * one that was emptied is closed, ext4 writes it to the disk. */
+static char *read_output(const struct shaken *s, gsize *length)
+{
+	struct stat status = { 0 };
+	char *text = fstat(s->output, &status) == 0 ? g_try_malloc((gsize)status.st_size + 1)
+	                                            : NULL;
+	ssize_t n = 1;
+	*length = 0;
+	while (text && n > 0 && *length < (gsize)status.st_size) {
+		n = pread(s->output, text + *length, (gsize)status.st_size - *length,
+		          (off_t)*length);
+		*length += n > 0 ? (gsize)n : 0;
+	}
+	return text ? text : g_strdup("");
+}
+
 /* The outcome of a run, from the header of its log and its output. */
-static struct outcome *outcome_of(const struct record_result *result, const char *log,
-                                  const char *output, struct shaken *s)
+static struct outcome *outcome_of(const struct record_result *result,
+                                  const struct log_header *header, struct shaken *s)
 {
 	struct outcome *out = g_new0(struct outcome, 1);
-	struct log_header header = { 0 };
-	gchar *text = NULL;
-	gsize length = 0;
-	FILE *file = fopen(log, "rb");
-	if (file) {
-		if (fread(&header, sizeof(header), 1, file) == 1) {
-			out->deadlock = header.outcome == LOG_DEADLOCK;
-			out->misuses = header.misuses;
-		}
-		s->steps = header.steps;
-		fclose(file);
-	}
+	gsize length;
+	g_autofree char *text = read_output(s, &length);
+	out->deadlock = header->outcome == LOG_DEADLOCK;
+	out->misuses = header->misuses;
+	s->steps = header->steps;
 	out->status = result->status;
 	out->signal = result->signal;
 	out->timed_out = result->timed_out;
-	if (!g_file_get_contents(output, &text, &length, NULL))
-		text = g_strdup("");
 	outcome_set_output(out, text, length);
-	g_free(text);
 	return out;
 }
 
-/* Passes the log's trace to `look`, if it can be made. */
-static void look_at(struct shaken *s, const char *log, struct shaken_run *run)
+/* The header of a log; zero for none. */
+static struct log_header header_of(const char *log)
 {
-	struct record_facts facts = { .debug = s->debug };
-	struct error none;
-	run->trace = record_import(log, "a run", &facts, NULL, &none);
-	run->turns = g_steal_pointer(&facts.turns);
-	record_facts_release(&facts);
+	struct log_header header = { 0 };
+	FILE *file = fopen(log, "rb");
+	if (file && fread(&header, sizeof(header), 1, file) != 1)
+		memset(&header, 0, sizeof(header));
+	if (file)
+		fclose(file);
+	return header;
 }
 
-struct outcome *shaken_make(struct shaken *s, const struct strategy *how, uint64_t number,
-                            struct shaken_run *look, struct error *error)
+/* Notes in the outcome how its run was made. */
+static void note_how(struct outcome *o, const struct strategy *how, uint64_t number)
+{
+	GString *again = g_string_new(NULL);
+	strategy_append(how, again);
+	o->run = number;
+	o->seed = how->seed;
+	o->strategy = how->kind;
+	o->steps = how->steps;
+	o->again = g_string_free(again, FALSE);
+}
+
+static struct record_options options_of(const struct shaken *s, const struct strategy *how,
+                                        const struct shaken_run *look)
 {
 	enum {
 		LOOKED_AT = 16,
 		ENOUGH = 4
 	}; /* bounds in chunks; for the outcome alone the
 	    * header suffices */
-	struct record_result result = { 0 };
-	struct record_options o = { .argv = s->argv,
-		                    .server = s->server,
-		                    .timeout_ms = s->timeout_ms };
-	char *log = file_descriptor_path(s->log), *output = file_descriptor_path(s->output);
-	GString *again = g_string_new(NULL);
+	struct record_options o = { .argv = s->argv, .timeout_ms = s->timeout_ms };
 	o.config.flags = LOG_CONTROLLED | LOG_VALUES;
 	strategy_configure(how, &o.config);
 	o.config.memory = s->memory;
 	o.config.max_bytes = (look ? LOOKED_AT : ENOUGH) * (uint64_t)LOG_CHUNK;
+	return o;
+}
+
+/* Passes the trace of the last run to `look`, if it can be made, from the log or from the
+ * settled server's memory (`log` NULL). */
+static void look_at(struct shaken *s, const char *log, struct shaken_run *run,
+                    struct outcome *out)
+{
+	struct record_facts facts = { .debug = s->debug };
+	struct error none;
+	run->trace = log ? record_import(log, "a run", &facts, NULL, &none)
+	                 : record_server_trace(s->settled, &facts, &none);
+	run->turns = g_steal_pointer(&facts.turns);
+	out->use = run->trace ? explore_first_use(run->trace) : NULL;
+	record_facts_release(&facts);
+}
+
+struct outcome *shaken_make(struct shaken *s, const struct strategy *how, uint64_t number,
+                            struct shaken_run *look, struct error *error)
+{
+	struct record_result result = { 0 };
+	struct record_options o = options_of(s, how, look);
+	char *log = file_descriptor_path(s->log), *output = file_descriptor_path(s->output);
+	o.server = s->server;
 	g_strlcpy(o.config.log, log, sizeof(o.config.log));
 	o.stdout_path = output;
 	struct outcome *out = NULL;
 	bool ran = record_run(&o, &result, error);
 	s->interrupted |= result.interrupted != 0;
 	if (ran && !s->interrupted) {
-		out = outcome_of(&result, log, output, s);
-		if (look) {
-			look_at(s, log, look);
-			out->use = look->trace ? explore_first_use(look->trace) : NULL;
-		}
-		strategy_append(how, again);
-		out->run = number;
-		out->seed = how->seed;
-		out->strategy = how->kind;
-		out->steps = how->steps;
-		out->again = g_strdup(again->str);
+		struct log_header header = header_of(log);
+		out = outcome_of(&result, &header, s);
+		note_how(out, how, number);
+		if (look)
+			look_at(s, log, look, out);
 	}
-	g_string_free(again, TRUE);
 	g_free(log);
 	g_free(output);
 	return out;
+}
+
+/* -- cheaper runs -------------------------------------------------------------------------- */
+
+static bool begin_settled(struct shaken *s, struct record_options *o)
+{
+	struct error none;
+	if (s->settled == NULL && !s->never_settles)
+		s->settled = record_server_new(s->argv, NULL, NULL, true, &none);
+	s->never_settles |= s->settled == NULL || !record_server_settles(s->settled, o) ||
+	                    !record_server_begin(s->settled, o);
+	return !s->never_settles;
+}
+
+struct outcome *shaken_try(struct shaken *s, const struct strategy *how, uint64_t number,
+                           struct shaken_run *look, struct error *error)
+{
+	struct record_result result = { 0 };
+	struct record_options o = options_of(s, how, look);
+	enum record_end end = RECORD_REFUSED;
+	char *output = file_descriptor_path(s->output);
+	struct outcome *out = NULL;
+	o.stdout_path = output;
+	while (end == RECORD_REFUSED && begin_settled(s, &o)) {
+		memset(&result, 0, sizeof(result));
+		end = record_server_end(s->settled, s->timeout_ms, &result);
+	}
+	s->interrupted |= result.interrupted != 0;
+	if (end == RECORD_ENDED && !s->interrupted) {
+		out = outcome_of(&result, record_server_header(s->settled), s);
+		note_how(out, how, number);
+		if (look)
+			look_at(s, NULL, look, out);
+	}
+	g_free(output);
+	s->never_settles |= end != RECORD_ENDED;
+	return out || s->interrupted ? out : shaken_make(s, how, number, look, error);
+}
+
+struct outcome *shaken_confirm(struct shaken *s, const struct strategy *how, struct outcome *o,
+                               const struct shaken_run *look, struct error *error)
+{
+	struct shaken_run again = { 0 };
+	struct outcome *recorded =
+	        s->never_settles ? o
+	                         : shaken_make(s, how, o->run, look ? &again : NULL, error);
+	bool ends_so = recorded && outcome_same_end(recorded, o);
+	const GArray *turns = look ? look->turns : NULL;
+	if (recorded && !ends_so && (outcome_fails(o) || o->status != 0) && turns &&
+	    turns->len <= LOG_TURNS) {
+		struct strategy by_turns = { .kind = STRATEGY_TURNS,
+			                     .turns = (GArray *)turns };
+		shaken_run_release(&again);
+		outcome_free(recorded);
+		recorded = shaken_make(s, &by_turns, o->run, &again, error);
+		ends_so = recorded && outcome_same_end(recorded, o);
+	}
+	shaken_run_release(&again);
+	if (recorded == o)
+		return o;
+	if (recorded && !ends_so && (outcome_fails(o) || o->status != 0)) {
+		outcome_free(recorded);
+		o->elusive = true;
+		return o;
+	}
+	outcome_free(o);
+	return recorded;
 }
 
 bool outcome_fails(const struct outcome *o)

@@ -17,7 +17,11 @@ struct shaken {
 	enum weak_model memory;
 	int log, output; /* nameless files */
 	struct debug_store *debug;
-	struct record_server *server; /* forks the runs */
+	struct record_server *server; /* forks runs as `heddle record` makes them */
+	/* Forks runs at the beginning of main, which cost a fraction; NULL: not made yet.
+	 * Addresses of the heap and of stacks may be others than in a recording. */
+	struct record_server *settled;
+	bool never_settles; /* all runs are as `heddle record` makes them */
 	bool interrupted;
 	uint64_t steps; /* of the last run */
 };
@@ -36,6 +40,19 @@ void shaken_run_release(struct shaken_run *run);
  * outcome. NULL: s->interrupted, or `error`: it cannot be started. */
 struct outcome *shaken_make(struct shaken *s, const struct strategy *how, uint64_t number,
                             struct shaken_run *look, struct error *error);
+
+/* The same, by a cheaper run where one is possible: in a copy of the process that stands at
+ * main. Whether `heddle record` gives the same outcome by these options is not known yet. */
+struct outcome *shaken_try(struct shaken *s, const struct strategy *how, uint64_t number,
+                           struct shaken_run *look, struct error *error);
+/*
+ * The outcome of `heddle record` with the options of `o`, a run by shaken_try; takes ownership
+ * of `o`. Where it ends otherwise (addresses decide what the program does, or the schedule) and
+ * `o` is a failure, the schedule is given by its turns; where this does not lead there either,
+ * it is `o` itself, with o->elusive. NULL as for shaken_make.
+ */
+struct outcome *shaken_confirm(struct shaken *s, const struct strategy *how, struct outcome *o,
+                               const struct shaken_run *look, struct error *error);
 
 /* Did the run fail by itself, whatever other runs do? */
 bool outcome_fails(const struct outcome *o);

@@ -172,6 +172,12 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 	t->gate = 0;
 }
 
+/* The last constructor of this library, and so before the first of the program's. */
+__attribute__((constructor)) static void begun(void)
+{
+	serve_early();
+}
+
 /* The stub of `heddle cc` looks for this name. */
 EXPORT extern const char heddle_runtime[];
 const char heddle_runtime[] = "heddle record";

@@ -254,6 +254,9 @@ void forwards_init(void);
 /* serve.c: wait for requests of exploration; returns in each child, with the config of its run
  * in `rt`.  `fd`: where the config was. */
 void serve(int fd);
+/* The runtime has begun, and code of the program may follow: returns in each copy of a process
+ * that settles here (LOG_SETTLE_EARLY), and at once in any other. */
+void serve_early(void);
 /* init.c: in a copy of a settled process (serve.c): initialises the parts that depend on the
  * run, from its config in the room. */
 bool begin_again(int room);

@@ -9,7 +9,8 @@
  * all further runs, so that the beginnings of the runtime and of the libraries are paid for
  * once, too.  Not where its children would differ from runs of their own: if the program has
  * recorded an event by then, has threads or timers, or has opened files or memory that its
- * copies would share.
+ * copies would share.  Then it stops before the program's constructors (LOG_SETTLE_EARLY), and
+ * these are a part of each run.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -63,6 +64,7 @@ static int next_request(int control, int received[LOG_PASSED])
 
 enum { LOWEST_SETTLED = 700, WATCHED = 256 };
 static int settled_control = -1, settled_room = -1;
+static bool has_settled; /* this process, or the one that it is a copy of */
 static bool was_open[WATCHED]; /* descriptors that were open when the run began */
 
 static bool is_open(int fd)
@@ -195,7 +197,7 @@ void serve(int fd)
 
 static int (*program_main)(int, char **, char **);
 
-static int settled_main(int argc, char **argv, char **environment)
+static void settle(void)
 {
 	int received[LOG_PASSED];
 	long filled = may_settle() ? log_settle(settled_room) : -1;
@@ -205,10 +207,22 @@ static int settled_main(int argc, char **argv, char **environment)
 	answer(settled_control, filled >= 0 ? (int)syscall(SYS_getpid) : -EBUSY, (int)filled);
 	if (filled < 0)
 		syscall(SYS_exit_group, 0);
+	has_settled = true;
 	rt_look_up();
 	rt_reserve();
 	serve_runs(settled_control, true, received);
 	become_later_run(one_thread);
+}
+
+void serve_early(void)
+{
+	if (settled_control >= 0 && rt.config.flags & LOG_SETTLE_EARLY)
+		settle();
+}
+
+static int settled_main(int argc, char **argv, char **environment)
+{
+	settle();
 	return program_main(argc, argv, environment); /* with no frame of ours */
 }
 
@@ -222,8 +236,9 @@ int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv,
                       void *stack_end)
 {
 	start_main *real = (start_main *)rt_next("__libc_start_main");
+	bool settles = settled_control >= 0 && !has_settled;
 	program_main = main;
 	clock_hold((const void *)main);
-	return real(settled_control >= 0 ? settled_main : main, argc, argv, init, fini,
+	return real(settles ? settled_main : main, argc, argv, init, fini,
 	            loader_fini, stack_end);
 }

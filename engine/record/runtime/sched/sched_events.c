@@ -122,17 +122,24 @@ static void made_target_event(struct thread *t)
 		sched.live[i]->sched.held = false;
 }
 
-/* Draws the thread of the target's next event. */
-static struct thread *draw_intended(void)
+/* May the target's next event be the thread's? One that looks in vain has to wait for
+ * another's event, and where it looks often its accesses are no points to switch at. */
+static bool may_be_intended(const struct thread *t, const struct thread *next)
+{
+	return t == next || (t->sched.state == STATE_READY && !poll_waits(t));
+}
+
+/* Draws the thread of the target's next event, at which `next` stands. */
+static struct thread *draw_intended(const struct thread *next)
 {
 	uint32_t all = 0;
 	for (unsigned i = 0; i < sched.live_count; i++)
-		if (sched.live[i]->sched.state == STATE_READY)
+		if (may_be_intended(sched.live[i], next))
 			all += sched.live[i]->sched.left;
 	uint32_t n = sched_draw(all);
 	for (unsigned i = 0; i < sched.live_count; i++) {
 		struct thread *t = sched.live[i];
-		if (t->sched.state != STATE_READY)
+		if (!may_be_intended(t, next))
 			continue;
 		if (n < t->sched.left)
 			return t;
@@ -145,7 +152,7 @@ static struct thread *surw_choose(void)
 {
 	for (;;) {
 		struct thread *next = highest();
-		if (next == NULL) {
+		if (next == NULL || (sched.intended && poll_waits(next))) {
 			/* the intended thread waits: for a held one, or for another's event */
 			sched.intended = 0;
 			for (unsigned i = 0; i < sched.live_count; i++)
@@ -159,7 +166,7 @@ static struct thread *surw_choose(void)
 		if (next->sched.left == 0)
 			next->sched.left = 1;
 		if (sched.intended == 0)
-			sched.intended = draw_intended()->id + 1;
+			sched.intended = draw_intended(next)->id + 1;
 		if (sched.intended == next->id + 1) {
 			made_target_event(next);
 			sched_draw_priority(next);
