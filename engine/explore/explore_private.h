@@ -257,6 +257,8 @@ void explore_note_cut_off(struct exploration *x, const struct plan_run *run,
 /* Executions so far, of all parts. */
 uint64_t explore_executions(const struct exploration *x);
 bool explore_out_of_time(const struct exploration *x);
+/* Until the deadline, where it is set. */
+double explore_seconds_left(const struct exploration *x);
 bool explore_is_interrupted(struct exploration *x);
 /* Reasons for incompleteness, and notes, on the current run. */
 void explore_note_limits(struct exploration *x, const struct plan_run *run);
@@ -308,9 +310,9 @@ void explore_see_parts(struct exploration *x, struct execution *ex);
 GPtrArray *explore_find_nonlinear(struct exploration *x);
 /* Schedules the first such history of another schedule of the run's class. */
 void explore_find_histories(struct exploration *x, struct execution *p);
-/* explore_found.c */
+/* explore_deadlocks.c */
 void explore_find_deadlocks(struct exploration *x);
-/* Add races by the run's own happens-before. */
+/* explore_races.c. Add races by the run's own happens-before. */
 void explore_find_races(struct exploration *x);
 /* Add races of all reorderings with the same values read, within their share of the time. */
 void explore_find_reordered_races(struct exploration *x);

@@ -101,7 +101,7 @@ static struct pending *pending_of(struct exploration *x, const struct flip *f)
 	s->kind = f->kind;
 	s->after_use = has_use(x, f->sequence);
 	if (f->kind == FLIP_USE)
-		s->use = explore_use_key(x->trace, f->event, f->other);
+		s->key = explore_use_key(x->trace, f->event, f->other);
 	s->thread = g_strdup(trace_thread_name(x->trace, f->thread));
 	explore_describe(x, f, s);
 	return s;

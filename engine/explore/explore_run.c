@@ -189,7 +189,7 @@ static bool enter(struct exploration *x, const struct pending *s, struct executi
 {
 	x->run = run;
 	x->after_use = s->after_use;
-	x->use = ex->run.facts.replayed + 1 >= s->plan.steps->len ? s->use : NULL;
+	x->use = ex->run.facts.replayed + 1 >= s->plan.steps->len ? s->key : NULL;
 	x->trace = ex->run.trace;
 	if (!see(x, ex, NULL) || !leave_out_looks(x, ex))
 		return false;

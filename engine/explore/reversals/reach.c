@@ -874,27 +874,6 @@ bool reach_is_stopped(struct reach *r)
 	return r->x->stopped;
 }
 
-/* Explores all successors of all states; a signal wakes any of the waiting threads. */
-bool reach_search(struct reach *r, uint32_t most)
-{
-	uint32_t *threads = g_new(uint32_t, r->threads + 1);
-	uint32_t *waiters = g_new(uint32_t, r->threads + 1);
-	uint32_t s = 0;
-	for (; s < r->count && r->count <= most; s++) {
-		uint32_t count = reach_look(r, s, threads);
-		for (uint32_t i = 0; i < count; i++) {
-			uint32_t ways = reach_waiters(r, s, threads[i], waiters);
-			for (uint32_t w = 0; w < ways; w++)
-				reach_add_next(r, s, threads[i], waiters[w]);
-		}
-		if (s % 256 == 0 && reach_is_stopped(r))
-			break;
-	}
-	g_free(threads);
-	g_free(waiters);
-	return s == r->count && !r->x->stopped;
-}
-
 static uint64_t prefix_of(const struct reach *r, const struct candidate *c)
 {
 	const struct history *h = r->x->h;

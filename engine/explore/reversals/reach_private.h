@@ -138,8 +138,6 @@ void reach_give(struct reach *r, const struct candidate *c);
 /* reach_bound.c: visit all states within the limits' bound on preemptions; false when these are
  * more than `most`, or the search was stopped. */
 bool reach_bounded(struct reach *r, uint32_t most);
-/* reach.c: visits all states, without that bound; false as there. */
-bool reach_search(struct reach *r, uint32_t most);
 /* Is the search out of time, or cancelled? */
 bool reach_is_stopped(struct reach *r);
 
