@@ -98,7 +98,7 @@ struct reversals *reversals_new(const struct history *h, const struct flip_limit
                                 flip_taker *take, void *context);
 void reversals_free(struct reversals *r);
 /* By search over states. True: all reversals were passed, late ones first; else none, since the
- * run has more than `most` states or the search was stopped. */
+ * run has more than `most` states, or some, since the search was stopped. */
 bool reversals_by_states(struct reversals *r, uint32_t most);
 /* By random walks through the states: some reversals, each after the maximal prefix found.
  * The walks examine a thread's next step `looks` times (0.1 microseconds each). Deterministic

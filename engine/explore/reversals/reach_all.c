@@ -60,5 +60,5 @@ bool reach_by_states(struct search *x, uint32_t most)
 	if (candidates)
 		g_array_unref(candidates);
 	reach_end(&r);
-	return done;
+	return done && !x->stopped;
 }
