@@ -162,7 +162,7 @@ void pending_archive(struct pending *p, const struct pending_limits *limits, str
 	ARCHIVE(a, p->library);
 	ARCHIVE(a, p->after_use);
 	ARCHIVE(a, p->by_chance);
-	if ((p->kind == FLIP_USE) != (p->key != NULL))
+	if ((p->kind == FLIP_USE || p->kind == FLIP_RACE) != (p->key != NULL))
 		archive_fail(a);
 }
 

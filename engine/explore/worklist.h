@@ -21,7 +21,8 @@ struct pending {
 	char *flip, *thread, *place, *variable; /* owned: as in struct explore_run */
 	bool library;                           /* struct explore_run */
 	enum flip_kind kind;
-	char *key;      /* owned: FLIP_USE: the use's key (struct explore_use), else NULL */
+	char *key;      /* owned: FLIP_USE: the use's (struct explore_use), FLIP_RACE: the
+	                 * race's (explore_race_key); else NULL */
 	bool after_use; /* contains a use after free, so the rest is arbitrary */
 	bool by_chance; /* empty, under a random strategy */
 };

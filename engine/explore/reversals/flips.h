@@ -38,6 +38,8 @@ enum flip_kind {
 	FLIP_FINAL,   /* the end; other: the last write of a differing variable */
 	FLIP_HISTORY, /* calls and returns in an order that makes a history that is not
 	               * linearizable; known by its schedule alone */
+	FLIP_RACE, /* an access of one thread, and at once a conflicting one of another; other:
+	            * the first of the two */
 	FLIP_KINDS
 };
 
@@ -75,6 +77,9 @@ struct flip_limits {
 	                          * ended; or NULL */
 	uint32_t preemptions;    /* bound on preemptions before a reversal; NONE: none. Only the
 	                          * search over states obeys it */
+	/* Look for states in which two threads stand before conflicting accesses (FLIP_RACE)?
+	 * Only the search over all states does. */
+	bool races;
 	/* By thread: a look that does not occur as in the run, since it ends a round in vain
 	 * (awaits.h); NONE: none. Or NULL. Only the search over states obeys it. */
 	const uint32_t *stops;
@@ -113,6 +118,15 @@ bool reversals_by_solver(struct reversals *r, struct smt *smt);
  * early as possible. */
 enum linear_answer reversals_linear(struct reversals *r, const struct linear_part *part,
                                     uint32_t most, const GArray **sequence);
+/* What the search over states says of data races in the schedules of the run's class, whatever
+ * ends their waits (docs/exploration.md, "Data races"). */
+enum reversals_races {
+	RACES_UNKNOWN, /* it does not know all of them */
+	RACES_PASSED,  /* where there is one, a pair of sites that races was passed (FLIP_RACE)
+	                */
+	RACES_NONE,
+};
+enum reversals_races reversals_races(const struct reversals *r);
 /* Was the search stopped by `take`, cancellation or time? */
 bool reversals_stopped(const struct reversals *r);
 /* Were queries undecided, or maximal prefixes dropped beyond a bound? */
