@@ -15,6 +15,11 @@ bool explore_out_of_time(const struct exploration *x)
 	return x->deadline != 0 && g_get_monotonic_time() > x->deadline;
 }
 
+double explore_seconds_left(const struct exploration *x)
+{
+	return (double)(x->deadline - g_get_monotonic_time()) / G_USEC_PER_SEC;
+}
+
 bool explore_is_interrupted(struct exploration *x)
 {
 	const volatile int *told = x->options->interrupted;

@@ -82,6 +82,7 @@ struct pending *explore_take_pending(struct exploration *x, struct pending *chan
 	bool known =
 	        p->parts != NULL && (explore_is_known(x, p->parts, p->parts_count, p->kind) ||
 	                             pasts_have_longer(x->pasts, p->parts, p->parts_count));
+	known |= p->kind == FLIP_RACE && explore_has_race(x, p->key);
 	x->taken += !p->by_chance;
 	x->run_of_taken += !p->by_chance && !known;
 	if (!known)

@@ -74,6 +74,7 @@ static void find_limits(const struct exploration *x, struct execution *p, bool w
 		                           x->options->bounded ? x->options->preemptions : NONE,
 		                   .deadline = x->deadline,
 		                   .progress = x->progress };
+	l->races = !x->options->bounded && x->options->specs == NULL;
 	l->awaits = x->awaits;
 	l->pasts = x->pasts;
 	l->states = x->rounds->states;
@@ -187,10 +188,11 @@ static bool plan_further(struct exploration *x, struct execution *p)
 {
 	if (p->smt != NULL)
 		return plan_by_solver(x, p);
-	if (!p->races_found)
-		explore_find_reordered_races(x);
+	bool all = reversals_by_states(p->search, MOST_STATES);
+	if (!p->races_found && !x->cancelled)
+		explore_find_reordered_races(x, reversals_races(p->search));
 	p->races_found = true;
-	if (x->cancelled || reversals_by_states(p->search, MOST_STATES) || !goes_on(x, p))
+	if (all || !goes_on(x, p))
 		return true;
 	return plan_by_solver(x, p);
 }
@@ -297,7 +299,7 @@ void explore_plan(struct exploration *x, struct execution *p, struct pending *s,
 	p->search = reversals_new(p->history, &p->limits, explore_take_reversal, x);
 	explore_find_histories(x, p);
 	if (reversals_by_states(p->search, hunts ? FEW_STATES_HUNTING : FEW_STATES)) {
-		explore_find_reordered_races(x);
+		explore_find_reordered_races(x, reversals_races(p->search));
 		note_planned(x, p);
 		execution_free(p);
 		return;

@@ -115,7 +115,8 @@ struct exploration {
 	GHashTable *errors; /* char *: cycles of lock requests and uses after free that were
 	                     * scheduled */
 	GHashTable *finals_seen; /* char *: names of --final that some run has */
-	GHashTable *races;       /* char *: pairs of places, and "sites " with pairs of sites */
+	GHashTable *races; /* char *: pairs of places; and pairs of sites, after "sites " those
+	                    * of found races, after "asked " those scheduled */
 	int64_t races_effort, effort_began; /* processor time, microseconds, spent on races
 	                                     * beyond happens-before; at the beginning */
 	struct {
@@ -257,6 +258,8 @@ void explore_note_cut_off(struct exploration *x, const struct plan_run *run,
 /* Executions so far, of all parts. */
 uint64_t explore_executions(const struct exploration *x);
 bool explore_out_of_time(const struct exploration *x);
+/* Until the deadline, where it is set. */
+double explore_seconds_left(const struct exploration *x);
 bool explore_is_interrupted(struct exploration *x);
 /* Reasons for incompleteness, and notes, on the current run. */
 void explore_note_limits(struct exploration *x, const struct plan_run *run);
@@ -308,11 +311,20 @@ void explore_see_parts(struct exploration *x, struct execution *ex);
 GPtrArray *explore_find_nonlinear(struct exploration *x);
 /* Schedules the first such history of another schedule of the run's class. */
 void explore_find_histories(struct exploration *x, struct execution *p);
-/* explore_found.c */
+/* explore_deadlocks.c */
 void explore_find_deadlocks(struct exploration *x);
+/* explore_races.c. The identity of a race: its two sites; owned by the caller. */
+char *explore_race_key(const struct trace *t, uint32_t a, uint32_t b);
+/* Has a run this race? */
+bool explore_has_race(const struct exploration *x, const char *key);
+/* False when a run has the race, or it was asked for before. */
+bool explore_ask_race(struct exploration *x, const char *key);
+/* Find the current run's races, among them the one that its schedule is for. */
+void explore_see_race(struct exploration *x, const struct pending *s);
 /* Add races by the run's own happens-before. */
 void explore_find_races(struct exploration *x);
-/* Add races of all reorderings with the same values read, within their share of the time. */
-void explore_find_reordered_races(struct exploration *x);
+/* Add races of all reorderings with the same values read, within their share of the time.
+ * `known`: of the current run. */
+void explore_find_reordered_races(struct exploration *x, enum reversals_races known);
 
 #endif

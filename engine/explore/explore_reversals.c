@@ -3,6 +3,7 @@
  * after a feasible prefix of a run), unless a known run begins so.
  */
 #include "engine/explore/explore_private.h"
+#include "engine/base/hash.h"
 #include "engine/explore/awaits/looks.h"
 #include "engine/trace/own_code.h"
 
@@ -64,7 +65,8 @@ bool explore_is_known(const struct exploration *x, const struct part *parts, uin
 static bool is_exchange(const struct exploration *x, const struct flip *f)
 {
 	enum op op = f->event == NONE ? OP_COUNT : x->trace->events[f->event].op;
-	return f->kind == FLIP_READ && (op == OP_RMW || op == OP_AREAD);
+	return (f->kind == FLIP_READ || f->kind == FLIP_RACE) &&
+	       (op == OP_RMW || op == OP_AREAD);
 }
 
 /* Does the sequence use freed or destroyed objects? */
@@ -81,15 +83,17 @@ static bool has_use(const struct exploration *x, const GArray *sequence)
 static struct pending *pending_of(struct exploration *x, const struct flip *f)
 {
 	uint32_t place = f->event != NONE ? f->event : f->other;
+	guint length = f->sequence->len;
+	if (f->kind == FLIP_RACE)
+		g_array_append_val(f->sequence, f->other);
 	if (f->event != NONE)
 		g_array_append_val(f->sequence, f->event);
 	if (place == NONE && f->sequence->len > 0)
 		place = g_array_index(f->sequence, uint32_t, f->sequence->len - 1);
 	struct pending *s = pending_new(x, (const uint32_t *)(void *)f->sequence->data,
 	                                f->sequence->len, place == NONE ? 0 : place);
-	if (f->event != NONE)
-		g_array_set_size(f->sequence, f->sequence->len - 1);
-	else if (f->kind == FLIP_GOES_ON || f->kind == FLIP_WOKEN)
+	g_array_set_size(f->sequence, length);
+	if (f->event == NONE && (f->kind == FLIP_GOES_ON || f->kind == FLIP_WOKEN))
 		plan_go_on(&s->plan, x->trace, f->thread);
 	bool use_of_object = (f->kind == FLIP_USE || f->kind == FLIP_ALIVE) &&
 	                     !op_is_access(x->trace->events[f->event].op);
@@ -101,7 +105,9 @@ static struct pending *pending_of(struct exploration *x, const struct flip *f)
 	s->kind = f->kind;
 	s->after_use = has_use(x, f->sequence);
 	if (f->kind == FLIP_USE)
-		s->use = explore_use_key(x->trace, f->event, f->other);
+		s->key = explore_use_key(x->trace, f->event, f->other);
+	else if (f->kind == FLIP_RACE)
+		s->key = explore_race_key(x->trace, f->event, f->other);
 	s->thread = g_strdup(trace_thread_name(x->trace, f->thread));
 	explore_describe(x, f, s);
 	return s;
@@ -115,6 +121,15 @@ static bool is_ours(const struct exploration *x, uint64_t key)
 	return shards == 0 || x->run != x->first ||
 	       (key ^ key >> 29) * 0xbf58476d1ce4e5b9u / 4294967296u % shards ==
 	               x->options->shard;
+}
+
+/* A race is scheduled once for each pair of sites, if no run has it. */
+static bool take_race(struct exploration *x, const struct flip *f)
+{
+	g_autofree char *key = explore_race_key(x->trace, f->event, f->other);
+	if (explore_ask_race(x, key) && is_ours(x, hash_word(g_str_hash(key))))
+		worklist_add(x->worklist, pending_of(x, f));
+	return !explore_out_of_time(x);
 }
 
 /* Note a polling thread: more than some unsuccessful rounds are not tried. */
@@ -133,6 +148,8 @@ bool explore_take_reversal(void *context, const struct flip *f)
 {
 	struct exploration *x = context;
 	bool use = f->kind == FLIP_USE;
+	if (f->kind == FLIP_RACE)
+		return take_race(x, f);
 	if (f->kind == FLIP_READ &&
 	    (awaits_in_vain(x->awaits, x->rounds->states, x->history, f->event, f->seen) ||
 	     pasts_is_longer(x->pasts, history_after(x->history, f->event, f->seen))))

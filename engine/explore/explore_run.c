@@ -149,8 +149,8 @@ static bool take_run(struct exploration *x, struct pending *s, struct execution 
 	if (s->kind == FLIP_HISTORY && !x->nonlinear)
 		explore_gap(x, "a schedule with a history that is not linearizable was not "
 		               "followed: an error may be missing");
-	*follow = !(s->kind == FLIP_HISTORY && !fresh) && good && !x->again && !r.strayed &&
-	          !endless && !idle && s->kind != FLIP_USE;
+	*follow = !((s->kind == FLIP_HISTORY || s->kind == FLIP_RACE) && !fresh) && good &&
+	          !x->again && !r.strayed && !endless && !idle && s->kind != FLIP_USE;
 	return good;
 }
 
@@ -189,7 +189,9 @@ static bool enter(struct exploration *x, const struct pending *s, struct executi
 {
 	x->run = run;
 	x->after_use = s->after_use;
-	x->use = ex->run.facts.replayed + 1 >= s->plan.steps->len ? s->use : NULL;
+	x->use = s->kind == FLIP_USE && ex->run.facts.replayed + 1 >= s->plan.steps->len
+	                 ? s->key
+	                 : NULL;
 	x->trace = ex->run.trace;
 	if (!see(x, ex, NULL) || !leave_out_looks(x, ex))
 		return false;
@@ -211,6 +213,8 @@ static bool follow_run(struct exploration *x, struct pending *s, struct executio
 		good = take_run(x, s, ex, &follow, &whole, error);
 	if (follow)
 		explore_plan_begun(x, ex, s);
+	if (good && s->kind == FLIP_RACE && !x->again)
+		explore_see_race(x, s);
 	explore_choose_next(x);
 	if (follow && !x->cancelled) {
 		explore_plan(x, ex, s, whole);

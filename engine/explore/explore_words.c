@@ -234,6 +234,17 @@ static void describe_final(const struct exploration *x, const struct flip *f, st
 	g_free(value);
 }
 
+static void describe_race(const struct exploration *x, const struct flip *f, struct pending *s)
+{
+	const struct trace *t = x->trace;
+	const struct event *a = &t->events[f->other];
+	s->variable = explore_used_name(t, f->event);
+	s->flip = g_strdup_printf("%s %s %s just before %s %s it",
+	                          trace_thread_name(t, a->thread),
+	                          op_writes(a->op) ? "writes" : "reads", s->variable, s->thread,
+	                          op_writes(t->events[f->event].op) ? "writes" : "reads");
+}
+
 typedef void flip_words(const struct exploration *x, const struct flip *f, struct pending *s);
 static flip_words *const words_of[FLIP_KINDS] = {
 	[FLIP_READ] = describe_read,       [FLIP_WAIT] = describe_wait,
@@ -244,7 +255,7 @@ static flip_words *const words_of[FLIP_KINDS] = {
 	[FLIP_ONCE] = describe_once,       [FLIP_STUCK] = describe_stuck,
 	[FLIP_IDLE] = describe_stuck,      [FLIP_LAST] = describe_barrier,
 	[FLIP_GOES_ON] = describe_going,   [FLIP_FINAL] = describe_final,
-	[FLIP_RETURNS] = describe_return,
+	[FLIP_RETURNS] = describe_return,  [FLIP_RACE] = describe_race,
 };
 
 void explore_describe(const struct exploration *x, const struct flip *f, struct pending *s)

@@ -23,7 +23,7 @@ void pending_free(struct pending *p)
 		return;
 	plan_release(&p->plan);
 	g_free(p->parts);
-	g_free(p->use);
+	g_free(p->key);
 	g_free(p->flip);
 	g_free(p->thread);
 	g_free(p->place);
@@ -90,8 +90,8 @@ GPtrArray *worklist_steal(struct worklist *w)
 
 uint64_t pending_key(const struct pending *p)
 {
-	if (p->use != NULL)
-		return hash_word(g_str_hash(p->use));
+	if (p->key != NULL)
+		return hash_word(g_str_hash(p->key));
 	return p->parts != NULL ? worklist_key(p->parts, p->parts_count, p->kind) : 0;
 }
 
@@ -158,11 +158,11 @@ void pending_archive(struct pending *p, const struct pending_limits *limits, str
 	archive_text(a, &p->thread);
 	archive_text(a, &p->place);
 	archive_text(a, &p->variable);
-	archive_text(a, &p->use);
+	archive_text(a, &p->key);
 	ARCHIVE(a, p->library);
 	ARCHIVE(a, p->after_use);
 	ARCHIVE(a, p->by_chance);
-	if ((p->kind == FLIP_USE) != (p->use != NULL))
+	if ((p->kind == FLIP_USE || p->kind == FLIP_RACE) != (p->key != NULL))
 		archive_fail(a);
 }
 

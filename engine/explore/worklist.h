@@ -21,7 +21,8 @@ struct pending {
 	char *flip, *thread, *place, *variable; /* owned: as in struct explore_run */
 	bool library;                           /* struct explore_run */
 	enum flip_kind kind;
-	char *use;      /* owned: FLIP_USE: the use's key (struct explore_use), else NULL */
+	char *key;      /* owned: FLIP_USE: the use's (struct explore_use), FLIP_RACE: the
+	                 * race's (explore_race_key); else NULL */
 	bool after_use; /* contains a use after free, so the rest is arbitrary */
 	bool by_chance; /* empty, under a random strategy */
 };
@@ -51,7 +52,7 @@ void worklist_add(struct worklist *w, struct pending *p);
 struct pending *worklist_take(struct worklist *w, bool by_chance);
 /* All pending schedules, which the caller then owns; the keys stay. */
 GPtrArray *worklist_steal(struct worklist *w);
-/* The identity of a pending schedule among others: its key's, or its use's. */
+/* The identity of a pending schedule among others: its parts', or its key's. */
 uint64_t pending_key(const struct pending *p);
 /* Enter the other's keys as well. */
 void worklist_adopt_keys(struct worklist *w, const struct worklist *other);

@@ -449,6 +449,11 @@ bool reversals_by_solver(struct reversals *r, struct smt *smt)
 	return false;
 }
 
+enum reversals_races reversals_races(const struct reversals *r)
+{
+	return r->search.races;
+}
+
 bool reversals_stopped(const struct reversals *r)
 {
 	return r->search.stopped;

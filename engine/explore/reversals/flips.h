@@ -38,6 +38,8 @@ enum flip_kind {
 	FLIP_FINAL,   /* the end; other: the last write of a differing variable */
 	FLIP_HISTORY, /* calls and returns in an order that makes a history that is not
 	               * linearizable; known by its schedule alone */
+	FLIP_RACE, /* an access of one thread, and at once a conflicting one of another; other:
+	            * the first of the two */
 	FLIP_KINDS
 };
 
@@ -75,6 +77,9 @@ struct flip_limits {
 	                          * ended; or NULL */
 	uint32_t preemptions;    /* bound on preemptions before a reversal; NONE: none. Only the
 	                          * search over states obeys it */
+	/* Look for states in which two threads stand before conflicting accesses (FLIP_RACE)?
+	 * Only the search over all states does. */
+	bool races;
 	/* By thread: a look that does not occur as in the run, since it ends a round in vain
 	 * (awaits.h); NONE: none. Or NULL. Only the search over states obeys it. */
 	const uint32_t *stops;
@@ -98,7 +103,7 @@ struct reversals *reversals_new(const struct history *h, const struct flip_limit
                                 flip_taker *take, void *context);
 void reversals_free(struct reversals *r);
 /* By search over states. True: all reversals were passed, late ones first; else none, since the
- * run has more than `most` states or the search was stopped. */
+ * run has more than `most` states, or some, since the search was stopped. */
 bool reversals_by_states(struct reversals *r, uint32_t most);
 /* By random walks through the states: some reversals, each after the maximal prefix found.
  * The walks examine a thread's next step `looks` times (0.1 microseconds each). Deterministic
@@ -113,6 +118,15 @@ bool reversals_by_solver(struct reversals *r, struct smt *smt);
  * early as possible. */
 enum linear_answer reversals_linear(struct reversals *r, const struct linear_part *part,
                                     uint32_t most, const GArray **sequence);
+/* What the search over states says of data races in the schedules of the run's class, whatever
+ * ends their waits (docs/exploration.md, "Data races"). */
+enum reversals_races {
+	RACES_UNKNOWN, /* it does not know all of them */
+	RACES_PASSED,  /* where there is one, a pair of sites that races was passed (FLIP_RACE)
+	                */
+	RACES_NONE,
+};
+enum reversals_races reversals_races(const struct reversals *r);
 /* Was the search stopped by `take`, cancellation or time? */
 bool reversals_stopped(const struct reversals *r);
 /* Were queries undecided, or maximal prefixes dropped beyond a bound? */

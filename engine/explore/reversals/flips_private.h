@@ -45,6 +45,7 @@ struct search {
 	flip_taker *take;
 	void *context;
 	bool unanswered, stopped;
+	enum reversals_races races;
 	bool bounded;   /* a reversal needs more preemptions than limits->preemptions */
 	uint32_t given; /* reversals so far */
 	struct asked ask;

@@ -279,7 +279,7 @@ static void take_event(const struct reach *r, uint32_t *state, uint32_t e, uint3
 	}
 }
 
-static uint32_t next_of(const struct reach *r, const uint32_t *state, uint32_t u)
+uint32_t reach_next(const struct reach *r, const uint32_t *state, uint32_t u)
 {
 	struct event_list mine = trace_thread_events(r->t, u);
 	return state[u] < mine.count ? mine.items[state[u]] : NONE;
@@ -291,13 +291,13 @@ static void take_all(const struct reach *r, uint32_t *state, GArray *sequence)
 	for (bool more = true; more;) {
 		more = false;
 		for (uint32_t u = 0; u < r->threads; u++) {
-			uint32_t e = next_of(r, state, u);
+			uint32_t e = reach_next(r, state, u);
 			while (e != NONE && !r->visible[e] && may_come(r, state, e)) {
 				take_event(r, state, e, NONE);
 				if (sequence)
 					g_array_append_val(sequence, e);
 				more = true;
-				e = next_of(r, state, u);
+				e = reach_next(r, state, u);
 			}
 		}
 	}
@@ -361,7 +361,7 @@ void reach_sequence(const struct reach *r, const GArray *way, GArray *sequence)
 	take_all(r, at, sequence);
 	for (guint i = way->len; i-- > 0;) {
 		struct origin origin = g_array_index(way, struct origin, i);
-		uint32_t e = next_of(r, at, origin.thread);
+		uint32_t e = reach_next(r, at, origin.thread);
 		take_event(r, at, e, origin.woken);
 		g_array_append_val(sequence, e);
 		take_all(r, at, sequence);
@@ -369,8 +369,7 @@ void reach_sequence(const struct reach *r, const GArray *way, GArray *sequence)
 	g_free(at);
 }
 
-/* The events that lead to a state. */
-static void sequence_to(const struct reach *r, uint32_t state, GArray *sequence)
+void reach_sequence_to(const struct reach *r, uint32_t state, GArray *sequence)
 {
 	GArray *way = g_array_new(FALSE, FALSE, sizeof(struct origin));
 	while (state != 0) {
@@ -727,14 +726,14 @@ static bool is_behind(const struct reach *r, const uint32_t *state, uint32_t thr
 uint32_t reach_add_next(struct reach *r, uint32_t s, uint32_t u, uint32_t woken)
 {
 	memcpy(r->scratch, state_at(r, s), r->size * sizeof(uint32_t));
-	take_event(r, r->scratch, next_of(r, r->scratch, u), woken);
+	take_event(r, r->scratch, reach_next(r, r->scratch, u), woken);
 	take_all(r, r->scratch, NULL);
 	return add_state(r, r->scratch, (struct origin){ s, u, woken });
 }
 
 uint32_t reach_waiters(const struct reach *r, uint32_t s, uint32_t u, uint32_t *waiters)
 {
-	uint32_t e = next_of(r, state_at(r, s), u), count = 0;
+	uint32_t e = reach_next(r, state_at(r, s), u), count = 0;
 	for (uint32_t w = 0; w < r->threads && r->t->events[e].op == OP_SIGNAL; w++)
 		if (sync_may_wake(r, state_at(r, s), e, w))
 			waiters[count++] = w;
@@ -745,7 +744,7 @@ uint32_t reach_waiters(const struct reach *r, uint32_t s, uint32_t u, uint32_t *
 
 enum answer reach_look_at(struct reach *r, uint32_t s, uint32_t u)
 {
-	uint32_t e = next_of(r, state_at(r, s), u);
+	uint32_t e = reach_next(r, state_at(r, s), u);
 	const bool *goes_on = r->x->limits->goes_on;
 	if (e == NONE) {
 		uint32_t fork = r->t->threads[u].fork;
@@ -761,20 +760,20 @@ enum answer reach_look_at(struct reach *r, uint32_t s, uint32_t u)
 
 bool reach_stands(const struct reach *r, uint32_t s, uint32_t u)
 {
-	uint32_t e = next_of(r, state_at(r, s), u);
+	uint32_t e = reach_next(r, state_at(r, s), u);
 	return e != NONE && stands(r, state_at(r, s), e);
 }
 
 bool reach_can_go(const struct reach *r, uint32_t s, uint32_t u)
 {
 	const uint32_t *state = state_at(r, s);
-	uint32_t e = next_of(r, state, u);
+	uint32_t e = reach_next(r, state, u);
 	return e != NONE && stands(r, state, e) && may_come(r, state, e);
 }
 
 bool reach_may_go(const struct reach *r, uint32_t s, uint32_t u, enum answer answer)
 {
-	return answer == ANSWER_SAME && next_of(r, state_at(r, s), u) != NONE &&
+	return answer == ANSWER_SAME && reach_next(r, state_at(r, s), u) != NONE &&
 	       !is_behind(r, state_at(r, s), u);
 }
 
@@ -785,7 +784,7 @@ bool reach_is_premature(const struct reach *r, uint32_t s, uint32_t u)
 	enum { MOST_AHEAD = 64 };
 	const uint32_t *state = state_at(r, s);
 	struct event_list mine = trace_thread_events(r->t, u);
-	uint32_t e = next_of(r, state, u), release = NONE;
+	uint32_t e = reach_next(r, state, u), release = NONE;
 	if (e == NONE || !op_acquires(r->t->events[e].op))
 		return false;
 	release = r->t->index->partner[e];
@@ -846,7 +845,7 @@ uint32_t reach_look(struct reach *r, uint32_t s, uint32_t *threads)
 	bool ends = true, waits = false, looks = false;
 	uint32_t count = 0;
 	for (uint32_t u = 0; u < r->threads; u++) {
-		uint32_t e = next_of(r, state_at(r, s), u);
+		uint32_t e = reach_next(r, state_at(r, s), u);
 		bool stood = e != NONE && stands(r, state_at(r, s), e);
 		enum answer answer = reach_look_at(r, s, u);
 		bool look = e != NONE &&
@@ -872,27 +871,6 @@ bool reach_is_stopped(struct reach *r)
 	r->x->stopped |= !progress_tick(r->x->limits->progress, 0, "states") ||
 	                 flips_out_of_time(r->x->limits);
 	return r->x->stopped;
-}
-
-/* Explores all successors of all states; a signal wakes any of the waiting threads. */
-bool reach_search(struct reach *r, uint32_t most)
-{
-	uint32_t *threads = g_new(uint32_t, r->threads + 1);
-	uint32_t *waiters = g_new(uint32_t, r->threads + 1);
-	uint32_t s = 0;
-	for (; s < r->count && r->count <= most; s++) {
-		uint32_t count = reach_look(r, s, threads);
-		for (uint32_t i = 0; i < count; i++) {
-			uint32_t ways = reach_waiters(r, s, threads[i], waiters);
-			for (uint32_t w = 0; w < ways; w++)
-				reach_add_next(r, s, threads[i], waiters[w]);
-		}
-		if (s % 256 == 0 && reach_is_stopped(r))
-			break;
-	}
-	g_free(threads);
-	g_free(waiters);
-	return s == r->count && !r->x->stopped;
 }
 
 static uint64_t prefix_of(const struct reach *r, const struct candidate *c)
@@ -928,7 +906,7 @@ void reach_give(struct reach *r, const struct candidate *c)
 	struct asked *a = ask_new(x, c->kind, c->event);
 	const struct flip_limits *l = x->limits;
 	bool fresh = l->common == NULL || c->event == NONE || l->ended[c->thread];
-	sequence_to(r, c->state, x->sequence);
+	reach_sequence_to(r, c->state, x->sequence);
 	memset(x->cut, 0, sizeof *x->cut * r->threads);
 	for (guint i = 0; i < x->sequence->len; i++) {
 		uint32_t e = g_array_index(x->sequence, uint32_t, i);
@@ -965,6 +943,9 @@ void reach_end(struct reach *r)
 	g_free(r->slot_of);
 	sync_release(r);
 	g_array_unref(r->keepers);
+	g_array_unref(r->races);
+	g_hash_table_unref(r->raced);
+	g_free(r->accesses);
 	g_free(r->scratch);
 	g_free(r->barred);
 	g_free(r->writers);
@@ -989,6 +970,9 @@ void reach_begin(struct reach *r, struct search *x)
 		.origins = g_array_new(FALSE, FALSE, sizeof(struct origin)),
 		.candidates =
 		        g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_list),
+		.races = g_array_new(FALSE, FALSE, sizeof(struct reach_race)),
+		.raced = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
+		.accesses = g_new(uint32_t, x->h->threads_count + 1),
 		.known = g_new0(uint32_t, 1024),
 		.known_mask = 1023,
 		.rivals = g_new0(GArray *, x->h->view->calls ? x->h->view->calls->len + 1 : 1),

@@ -32,6 +32,11 @@ struct candidate {
 	enum op op; /* the operation if it differs, else OP_COUNT */
 };
 
+/* Two threads stand before conflicting accesses in a state. */
+struct reach_race {
+	uint32_t first, second, state;
+};
+
 struct reach {
 	struct search *x;
 	const struct trace *t;
@@ -60,6 +65,9 @@ struct reach {
 	uint32_t known_mask;
 	GHashTable *candidates; /* key of equal candidates -> GArray of struct candidate */
 	GArray **rivals;        /* by call: events, or NULL: not computed yet */
+	GArray *races;          /* struct reach_race: of each pair of sites the first found */
+	GHashTable *raced;      /* uint64_t: these pairs of sites */
+	uint32_t *accesses;     /* scratch, by thread */
 	uint32_t *scratch;
 	uint32_t *writers; /* for the present read: the writer of each of its variables */
 	uint32_t count;
@@ -115,6 +123,8 @@ void reach_begin(struct reach *r, struct search *x);
 void reach_end(struct reach *r);
 /* Can the thread's next event come as in the run? Another outcome is added as a candidate. */
 enum answer reach_look_at(struct reach *r, uint32_t state, uint32_t thread);
+/* The thread's next event in a state, or NONE. */
+uint32_t reach_next(const struct reach *r, const uint32_t *state, uint32_t thread);
 /* Has the thread begun, and steps left? */
 bool reach_stands(const struct reach *r, uint32_t state, uint32_t thread);
 /* Can the thread's next event come as in the run? */
@@ -133,13 +143,20 @@ uint32_t reach_waiters(const struct reach *r, uint32_t state, uint32_t thread,
 uint32_t reach_add_next(struct reach *r, uint32_t state, uint32_t thread, uint32_t woken);
 /* Appends the events of a path, struct origin with the last first. */
 void reach_sequence(const struct reach *r, const GArray *way, GArray *sequence);
+/* Sets `sequence` to the events that lead to a state. */
+void reach_sequence_to(const struct reach *r, uint32_t state, GArray *sequence);
+/* reach_races.c: notes the pairs of threads that stand before conflicting accesses. */
+void reach_look_at_races(struct reach *r, uint32_t state);
+/* Pass these to the taker. */
+void reach_give_races(struct reach *r);
+/* reach_observed.c: does every observation of another thread, in each schedule of the run's
+ * class, order by happens-before what it depends on? */
+bool reach_is_synchronised(const struct reach *r);
 /* Pass the reversal to the taker. */
 void reach_give(struct reach *r, const struct candidate *c);
 /* reach_bound.c: visit all states within the limits' bound on preemptions; false when these are
  * more than `most`, or the search was stopped. */
 bool reach_bounded(struct reach *r, uint32_t most);
-/* reach.c: visits all states, without that bound; false as there. */
-bool reach_search(struct reach *r, uint32_t most);
 /* Is the search out of time, or cancelled? */
 bool reach_is_stopped(struct reach *r);
 
@@ -160,6 +177,8 @@ bool sync_may_wake(const struct reach *r, const uint32_t *state, uint32_t signal
                    uint32_t thread);
 /* The wait or arrival that the thread is in, or NONE. */
 uint32_t sync_waits(const struct reach *r, const uint32_t *state, uint32_t thread);
+/* Is the event a look at a semaphore's count? */
+bool sync_is_count(const struct reach *r, uint32_t event);
 /* The number of the value seen by a read of a semaphore's count. */
 uint64_t sync_sees_count(const struct reach *r, const uint32_t *state, uint32_t event);
 /* Does the run have operations whose outcomes only the search over states considers? */

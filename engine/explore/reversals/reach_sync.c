@@ -124,12 +124,18 @@ static int64_t sleepers_in(const struct reach *r, const uint32_t *state, uint32_
 	return signal != NONE && r->t->events[signal].op == OP_SIGNAL ? MIN(count, 1) : count;
 }
 
+bool sync_is_count(const struct reach *r, uint32_t event)
+{
+	uint32_t object = r->counted[event];
+	return object != NONE &&
+	       op_table[r->t->events[events_of(r, object).items[0]].op].use == USE_SEMAPHORE;
+}
+
 uint64_t sync_sees_count(const struct reach *r, const uint32_t *state, uint32_t event)
 {
 	uint32_t object = r->counted[event];
-	struct event_list list = events_of(r, object);
-	bool sleepers = op_table[r->t->events[list.items[0]].op].use != USE_SEMAPHORE;
-	int64_t count = sleepers ? sleepers_in(r, state, event) : count_in(r, state, object);
+	int64_t count = sync_is_count(r, event) ? count_in(r, state, object)
+	                                        : sleepers_in(r, state, event);
 	return history_would_hold(r->x->h, event, (uint64_t)count);
 }
 

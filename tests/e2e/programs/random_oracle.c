@@ -6,8 +6,11 @@
  * came.  Of a run in which a thread aborts that is this thread's alone.  Where main returns
  * without joining, the program ends there and cuts the others off: of these outcomes those that
  * are not the beginning of another.  With BOUND only what interleavings reach in which a thread
- * that could take a step stops at most so often for another's step.  Exit status 3: too many
- * states, nothing said.
+ * that could take a step stops at most so often for another's step.  With `races` in its place
+ * the program has accesses that write what was there, and synchronisation; and not the outcomes
+ * are printed but each pair of sites that two threads may stand before at once, one of them a
+ * write: "race SITE SITE", 2 T for the reads of thread T, 2 T + 1 for its writes. Exit status
+ * 3: too many states, nothing said.
  *
  * An operation is three characters:
  *
@@ -21,7 +24,8 @@
  * 3: as 1, and it gives up, '7', when it failed and the other atomic is 1) UNV        the futex
  * of atomic N % 2; by N / 2: sleep while it is V ('1': it was not), the same with a time limit
  * ('2': the time was up), wake V (9: all; how many slept), sleep in a loop until it is not V
- * rNV wNV    read, write of a plain cell N, of the value V       RNV WNV  the same, atomic P..
+ * rNV wNV    read, write of a plain cell N, of the value V       RNV WNV  the same, atomic
+ * <NV >NV    as rNV wNV, at places of each thread's own P..
  * Q.V BNV  read both of cells 0 and 1 at once, write V to both at once, write the low byte of
  * cell N mN. GN. K..  an object's counter: add 1, its value (by its own lock, or N: mutex 1); a
  * look at its memory A.V D.V    an object's set: add V ('1': it was not there), is V there? aN.
@@ -610,9 +614,11 @@ static void step_memory(const struct state *s, int t, const char *op)
 	int n = op[1] - '0', value = op[2] - '0';
 	switch (op[0]) {
 	case 'r':
+	case '<':
 		end(s, t, s->cell[n]);
 		return;
 	case 'w':
+	case '>':
 		after.cell[n] = (uint8_t)value;
 		end(&after, t, 0);
 		return;
@@ -841,6 +847,27 @@ static bool is_at_rest(const struct state *s)
 	return !escaped;
 }
 
+static bool races[2 * THREADS][2 * THREADS];
+
+/* The cell that the thread accesses next, or -1. */
+static int accesses(const struct state *s, int t)
+{
+	const char *op = &program[t][s->at[t] * 3];
+	return s->phase[t] == RUNS && (op[0] == '<' || op[0] == '>') ? op[1] - '0' : -1;
+}
+
+static void note_races(const struct state *s)
+{
+	for (int t = 0; t < threads; t++)
+		for (int u = t + 1; u < threads; u++) {
+			int a = 2 * t + (program[t][s->at[t] * 3] == '>');
+			int b = 2 * u + (program[u][s->at[u] * 3] == '>');
+			int cell = accesses(s, t);
+			if (cell >= 0 && cell == accesses(s, u) && (a & 1 || b & 1))
+				races[a][b] = true;
+		}
+}
+
 static void search(void)
 {
 	struct state s;
@@ -856,6 +883,7 @@ static void search(void)
 	add_state(&s);
 	for (uint32_t i = 0; i < states_count; i++) {
 		s = states[i];
+		note_races(&s);
 		bool could = bound >= 0 && can_step(&s, s.mover);
 		moved = false;
 		for (int t = 0; t < threads; t++) {
@@ -1175,6 +1203,57 @@ static void make(void)
 		op(0, 'r', i, 0);
 }
 
+/* Accesses whose values are all the same, and what may order them. */
+static void race_block(int t)
+{
+	switch (below(12)) {
+	case 0:
+	case 1:
+		op(t, 'p', 0, 0);
+		break;
+	case 2:
+	case 3:
+		op(t, 'z', 0, 0);
+		break;
+	case 4:
+		if (has[BARRIER])
+			op(t, 'b', 1, 0);
+		else
+			op(t, below(2) ? 'W' : 'L', below(2), 1);
+		break;
+	case 5:
+		op(t, 'l', 0, 0);
+		op(t, has[CONDITION] ? 'c' : below(2) ? '<' : '>', 0, 0);
+		op(t, 'u', 0, 0);
+		break;
+	case 6:
+		if (has[CONDITION])
+			op(t, below(3) ? 'n' : 'N', 0, 0);
+		else
+			op(t, 'p', 0, 0);
+		break;
+	default:
+		op(t, below(3) ? '>' : '<', below(3) == 0, 0);
+		break;
+	}
+}
+
+static void make_races(void)
+{
+	int workers = 2 + (int)below(3);
+	has[CONDITION] = below(2);
+	has[BARRIER] = below(2);
+	initial_count = below(3) == 0;
+	threads = workers + 1;
+	for (int t = 1; t < threads; t++)
+		for (unsigned i = 0; i < (workers == 2 ? 4u : 3u) + below(2); i++)
+			race_block(t);
+	for (int t = 1; t < threads; t++)
+		op(0, 'k', (unsigned)t, 0);
+	for (int t = 1; t < threads; t++)
+		op(0, 'h', (unsigned)t, 0);
+}
+
 /* Of some programs: plain accesses of other widths in the place of some of a cell's. */
 static void widen(void)
 {
@@ -1236,9 +1315,10 @@ static bool is_cut(const char *outcome)
 int main(int argc, char **argv)
 {
 	uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
-	bound = argc > 2 ? atoi(argv[2]) : -1;
+	bool for_races = argc > 2 && strcmp(argv[2], "races") == 0;
+	bound = argc > 2 && !for_races ? atoi(argv[2]) : -1;
 	random_state = seed * 0x9e3779b97f4a7c15u + 1;
-	leaves = seed % 8 == 7;
+	leaves = !for_races && seed % 8 == 7;
 	for (int i = 0; i < 8; i++)
 		below(2);
 	loops = bound < 0 && seed % 8 == 4;
@@ -1246,17 +1326,24 @@ int main(int argc, char **argv)
 	futexes = seed % 16 == 2 || seed % 16 == 13 || seed % 16 == 15;
 	locked_looks = bound < 0 && seed % 8 == 0;
 	trying = !locked_looks || seed % 16 == 0;
-	make();
-	if (seed % 4 == 3)
+	if (for_races)
+		make_races();
+	else
+		make();
+	if (seed % 4 == 3 && !for_races)
 		widen();
-	if (seed % 8 == 1 || seed % 8 == 6)
+	if ((seed % 8 == 1 || seed % 8 == 6) && !for_races)
 		invoke();
 	search();
 	printf("%d%s", initial_count, program[0]);
 	for (int t = 1; t < threads; t++)
 		printf(" %s", program[t]);
 	printf("\n");
-	for (int i = 0; i < outcomes_count; i++)
+	for (int a = 0; a < 2 * threads; a++)
+		for (int b = 0; b < 2 * threads && for_races; b++)
+			if (races[a][b])
+				printf("race %d %d\n", a, b);
+	for (int i = 0; i < outcomes_count && !for_races; i++)
 		if (!leaves || !is_cut(outcomes[i]))
 			printf("%s\n", outcomes[i]);
 	return 0;

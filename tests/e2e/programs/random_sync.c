@@ -284,6 +284,21 @@ static int look(char operation, int n, int value)
 	}
 }
 
+/* Accesses of which each thread's have lines of their own. */
+static __attribute__((noipa)) int touch(int site, volatile int *p, int value)
+{
+	switch (site) {
+	case 2: return *p; /* site 2 */
+	case 3: *p = value; return 0; /* site 3 */
+	case 4: return *p; /* site 4 */
+	case 5: *p = value; return 0; /* site 5 */
+	case 6: return *p; /* site 6 */
+	case 7: *p = value; return 0; /* site 7 */
+	case 8: return *p; /* site 8 */
+	default: *p = value; return 0; /* site 9 */
+	}
+}
+
 static int operate(char operation, int n, int value)
 {
 	int result = 0;
@@ -451,6 +466,10 @@ static void *run(void *argument)
 				tell(thread, '0');
 				pthread_cond_wait(&condition, &mutex[0]);
 			}
+			break;
+		case '<':
+		case '>':
+			last = touch(2 * thread + (*p == '>'), &cell[n], value);
 			break;
 		default:
 			last = operate(*p, n, value);

@@ -35,9 +35,10 @@ int main(int argc, char **argv)
 }
 
 //: explore --format json @ both
-//~ said which post, signal or arrival ends a wait
-//: explore @ both
-//~ out complete for this input .but data races may be missed.:
+//= racy paired_post.c:16+paired_post.c:9
+//- said may be missed
+//= complete yes
 //: explore --format json
-//- said which post
+//= racy
+//- said may be missed
 //= complete yes

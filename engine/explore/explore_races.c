@@ -1,5 +1,6 @@
 /*
- * explore_found.c - deadlocks predicted from a run, and its data races.
+ * explore_races.c - data races: those of runs by their happens-before, those that `races`
+ * predicts of them, and schedules for those that only the states of a run have (reach_races.c).
  */
 #include "engine/explore/explore_private.h"
 #include "engine/explore/objects/scopes.h"
@@ -7,84 +8,40 @@
 #include "engine/trace/own_code.h"
 
 #include "engine/order/order.h"
-#include "engine/predict/deadlock/deadlock.h"
 #include "engine/predict/effort.h"
 #include "engine/predict/pairs/candidates.h"
 #include "engine/predict/pairs/classes.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* A cycle of requests that can be reached together: schedules it, once for each cycle of
- * places. */
-static void take_deadlock(struct exploration *x, const struct finding *f)
-{
-	uint32_t request = NONE;
-	GString *threads = g_string_new(NULL);
-	char **places = g_new0(char *, f->requests->len + 1);
-	for (guint i = 0; i < f->requests->len; i++) {
-		uint32_t e = g_array_index(f->requests, uint32_t, i);
-		if (request == NONE && !op_wants(x->trace->events[e].op))
-			request = e; /* wants are no steps of a run */
-		places[i] = g_strdup(trace_location_name(x->trace, e));
-		g_string_append_printf(threads, "%s%s", i ? " and " : "",
-		                       trace_thread_name(x->trace, x->trace->events[e].thread));
-	}
-	qsort(places, f->requests->len, sizeof *places, by_name);
-	char *key = g_strjoinv(" ", places);
-	g_strfreev(places);
-	if (!g_hash_table_add(x->errors, key) || request == NONE) {
-		g_string_free(threads, TRUE);
-		return;
-	}
-	struct pending *s = pending_new(x, (const uint32_t *)f->witness->data,
-	                                f->witness->len - f->requests->len, request);
-	s->flip = g_strdup_printf("%s each want a lock that the next one holds", threads->str);
-	s->thread = g_string_free(threads, FALSE);
-	s->variable = g_strdup("");
-	worklist_add(x->worklist, s);
-}
-
-static double seconds_left(const struct exploration *x)
-{
-	return (double)(x->deadline - g_get_monotonic_time()) / G_USEC_PER_SEC;
-}
-
-void explore_find_deadlocks(struct exploration *x)
-{
-	struct race_options options;
-	struct error error = { 0 };
-	race_options_init(&options);
-	options.all_verdicts = true;
-	options.use_values = true;
-	options.locks_alone = true; /* other waits are outcomes of the search over states */
-	if (x->deadline != 0)
-		options.budget_total = CLAMP(seconds_left(x), 0.01, options.budget_total);
-	struct report *report = deadlocks_find(x->view->t, &options, x->progress, &error);
-	if (report == NULL) {
-		x->cancelled = true;
-		return;
-	}
-	for (guint i = 0; i < report->findings->len; i++) {
-		const struct finding *f = report->findings->pdata[i];
-		if (f->verdict == VERDICT_RACE && f->witness && f->requests)
-			take_deadlock(x, f);
-		else if (f->verdict == VERDICT_UNKNOWN)
-			explore_gap(x, "for a cycle of locks the budget ran out");
-	}
-	report_free(report);
-}
 
 /* A pair of places in either order; owned by the caller. */
 static char *race_key(const char *a, const char *b)
 {
 	bool turn = strcmp(a, b) > 0;
 	return g_strdup_printf("%s %s", turn ? b : a, turn ? a : b);
+}
+
+/* The key of a race that a run has, for x->races. */
+static char *key_of_known(const char *sites)
+{
+	return g_strdup_printf("sites %s", sites);
+}
+
+char *explore_race_key(const struct trace *t, uint32_t a, uint32_t b)
+{
+	return race_key(trace_site_name(t, a), trace_site_name(t, b));
+}
+
+bool explore_has_race(const struct exploration *x, const char *key)
+{
+	g_autofree char *known = key_of_known(key);
+	return g_hash_table_contains(x->races, known);
+}
+
+bool explore_ask_race(struct exploration *x, const char *key)
+{
+	return !explore_has_race(x, key) &&
+	       g_hash_table_add(x->races, g_strdup_printf("asked %s", key));
 }
 
 /* Saves the run's trace, in its present state: an ending was noted where the run is kept
@@ -107,10 +64,8 @@ static void take_race(struct exploration *x, const struct finding *f)
 	const char *a = trace_location_name(x->trace, f->first);
 	const char *b = trace_location_name(x->trace, f->second);
 	bool turn = strcmp(a, b) > 0;
-	char *sites = race_key(trace_site_name(x->trace, f->first),
-	                       trace_site_name(x->trace, f->second));
-	g_hash_table_add(x->races, g_strdup_printf("sites %s", sites));
-	g_free(sites);
+	g_autofree char *sites = explore_race_key(x->trace, f->first, f->second);
+	g_hash_table_add(x->races, key_of_known(sites));
 	if (!g_hash_table_add(x->races, race_key(a, b)))
 		return;
 	GString *variable = g_string_new(NULL);
@@ -133,13 +88,9 @@ static bool is_wanted(const void *context, uint32_t site_a, uint32_t site_b)
 {
 	const struct exploration *x = context;
 	const struct trace *t = x->trace;
-	char *key =
+	g_autofree char *key =
 	        race_key(trace_string(t, t->sites[site_a]), trace_string(t, t->sites[site_b]));
-	char *site_key = g_strdup_printf("sites %s", key);
-	bool known = g_hash_table_contains(x->races, site_key);
-	g_free(key);
-	g_free(site_key);
-	return !known;
+	return !explore_has_race(x, key);
 }
 
 static bool comes_before_by_forks(const void *order, uint32_t e, uint32_t f)
@@ -216,12 +167,14 @@ static bool has_suspects(struct exploration *x)
 	return x->suspects.any;
 }
 
-static void find_races_by(struct exploration *x, enum analysis analysis)
+/* False when some are undecided. */
+static bool find_races_by(struct exploration *x, enum analysis analysis)
 {
+	bool decided = true;
 	struct race_options options;
 	struct error error = { 0 };
 	if (!has_suspects(x))
-		return;
+		return true;
 	race_options_init(&options);
 	options.analysis = analysis;
 	if (analysis == ANALYSIS_AUTO) {
@@ -231,27 +184,36 @@ static void find_races_by(struct exploration *x, enum analysis analysis)
 		options.budget_pair = 0.2;
 		options.budget_total = 1;
 		if (x->deadline != 0)
-			options.budget_total = CLAMP(seconds_left(x), 0.01, 1);
+			options.budget_total = CLAMP(explore_seconds_left(x), 0.01, 1);
 	}
 	struct report *report = races_find(x->trace, &options, x->progress, &error);
 	if (report == NULL) {
 		x->cancelled = true;
-		return;
+		return false;
 	}
 	for (guint i = 0; i < report->findings->len; i++) {
 		const struct finding *f = report->findings->pdata[i];
 		if (analysis == ANALYSIS_HB || f->verdict == VERDICT_RACE)
 			take_race(x, f);
-		else if (f->verdict == VERDICT_UNKNOWN)
-			x->races_left |= RACES_SLOW;
+		else
+			decided &= f->verdict != VERDICT_UNKNOWN;
 	}
 	report_free(report);
+	return decided;
 }
 
 void explore_find_races(struct exploration *x)
 {
 	x->suspects.trace = NULL;
 	find_races_by(x, ANALYSIS_HB);
+}
+
+void explore_see_race(struct exploration *x, const struct pending *s)
+{
+	explore_find_races(x);
+	if (!x->cancelled && !explore_has_race(x, s->key))
+		explore_gap(x, "a schedule with a data race was not followed: a data race may "
+		               "be missing");
 }
 
 /* Could another post, signal or arrival end a wait on the object than does in this run? */
@@ -291,16 +253,43 @@ static void note_pairings(struct exploration *x)
 		x->races_left |= RACES_PAIRED;
 }
 
+/* Has a round that was left out of the run a plain access after the first one? (The first comes
+ * as well where the round was taken away, since the thread is in the same state.) */
+static bool leaves_out_accesses(const struct exploration *x)
+{
+	const struct trace *t = x->trace;
+	for (guint i = 0; i < x->rounds->list->len; i++) {
+		struct await_round round =
+		        g_array_index(x->rounds->list, struct await_round, i);
+		bool first = true;
+		for (uint32_t e = round.first; e != NONE && e < round.next;
+		     e = trace_next(t, e)) {
+			const struct event *a = &t->events[e];
+			if (!op_is_access(a->op) || event_inert(a))
+				continue;
+			if (!first && !op_is_atomic(a->op) &&
+			    x->rounds->several[event_variables(t, a).first])
+				return true;
+			first = false;
+		}
+	}
+	return false;
+}
+
 /* One run represents its class: all reorderings have the same values read. */
-void explore_find_reordered_races(struct exploration *x)
+void explore_find_reordered_races(struct exploration *x, enum reversals_races known)
 {
 	const gint64 free_share = G_USEC_PER_SEC / 2;
 	gint64 began = effort_microseconds();
-	if (x->races_effort > free_share + (began - x->effort_began) / 3) {
-		x->races_left |= RACES_SLOW;
+	if (leaves_out_accesses(x))
+		known = RACES_UNKNOWN;
+	if (known == RACES_NONE)
 		return;
+	bool in_time = x->races_effort <= free_share + (began - x->effort_began) / 3;
+	bool decided = in_time && find_races_by(x, ANALYSIS_AUTO);
+	if (known == RACES_UNKNOWN) {
+		x->races_left |= decided ? 0 : RACES_SLOW;
+		note_pairings(x);
 	}
-	find_races_by(x, ANALYSIS_AUTO);
-	note_pairings(x);
 	x->races_effort += effort_microseconds() - began;
 }
