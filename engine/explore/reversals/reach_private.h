@@ -61,7 +61,8 @@ struct reach {
 	GHashTable *candidates; /* key of equal candidates -> GArray of struct candidate */
 	GArray **rivals;        /* by call: events, or NULL: not computed yet */
 	uint32_t *scratch;
-	uint32_t *writers; /* for the present read: the writer of each of its variables */
+	struct part *looks; /* of a state in which no thread continues but by looks */
+	uint32_t *writers;  /* for the present read: the writer of each of its variables */
 	uint32_t count;
 	bool *barred; /* by thread: running it now would exceed the bound on preemptions
 	               * (reach_bound.c) */
