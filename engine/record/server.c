@@ -357,11 +357,15 @@ static size_t written(const struct record_server *s)
 	return at + PAGE < LOG_CHUNK ? at : LOG_CHUNK;
 }
 
-/* Restores header and chunk as the settled process left them. */
+/* Restores header and chunk as the settled process left them, and empties the file of a log
+ * with more chunks. */
 static void clear_room(struct record_server *s)
 {
 	char *chunk = s->shared + LOG_HEADER;
 	size_t end = written(s);
+	if (has_more_chunks(s) &&
+	    (ftruncate(s->log, 0) != 0 || ftruncate(s->log, LOG_HEADER) != 0))
+		s->lost = true;
 	if (end < LOG_CHUNK)
 		memset(chunk + s->filled, 0, end - s->filled);
 	else if (fallocate(s->room, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, LOG_HEADER,
@@ -397,7 +401,7 @@ bool record_server_begin(struct record_server *s, struct record_options *o)
 	                   LOG_ROOM_CONFIG + turns) &&
 	               put(s->room, o->plan, o->plan_bytes, LOG_ROOM_CONFIG + sizeof(*c));
 	s->killed = false;
-	s->lost = !put_all || !clear_output(s) || send(s->socket, "", 1, MSG_NOSIGNAL) != 1;
+	s->lost |= !put_all || !clear_output(s) || send(s->socket, "", 1, MSG_NOSIGNAL) != 1;
 	s->runs = !s->lost;
 	return s->runs;
 }
@@ -515,10 +519,7 @@ struct trace *record_server_trace(struct record_server *s, struct record_facts *
 	if (!has_more_chunks(s))
 		return record_import_memory(s->shared, LOG_ROOM_CONFIG, s->log_path,
 		                            "the replay", facts, error);
-	struct trace *t = record_import(s->log_path, "the replay", facts, NULL, error);
-	if (ftruncate(s->log, 0) != 0 || ftruncate(s->log, LOG_HEADER) != 0)
-		s->lost = true;
-	return t;
+	return record_import(s->log_path, "the replay", facts, NULL, error);
 }
 
 int record_server_socket(const struct record_server *s)

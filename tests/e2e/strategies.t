@@ -188,6 +188,43 @@ for how in pairs periods feedback surw; do
 	run "$HEDDLE" record -q $again -o one.hdl -- ./windows
 	like "$err" Assertion "$how: its options make it again"
 done
+# pairs: after a check was turned to before the other thread's update, the next to be turned is that update and its use:
+# an object that each thread makes if there is none, among many races of other variables
+cat >lazy.c <<'C'
+#include <assert.h>
+#include <pthread.h>
+static int *volatile object, made[4];
+static volatile int noise[24];
+static void *user(void *p)
+{
+	int id = (int)(long)p;
+	for (int i = 0; i < 12; i++)
+		noise[i]++;
+	if (object == 0)
+		object = &made[id];
+	int *first = object;
+	for (int i = 12; i < 24; i++)
+		noise[i]++;
+	assert(object == first);
+	return 0;
+}
+int main(void)
+{
+	pthread_t t[2];
+	for (long i = 0; i < 2; i++)
+		pthread_create(&t[i], 0, user, (void *)i);
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], 0);
+	return 0;
+}
+C
+"$HEDDLE" cc -g -O1 lazy.c -o lazy -pthread
+made=0
+for seed in 1 2 3 4 5 6 7 8 9 10; do
+	run "$HEDDLE" shake --strategy pairs --tries 0 --until-error --seed $seed --runs 100 --format json -- ./lazy
+	made=$((made + $(json '$d->{runs}')))
+done
+is "$([ "$made" -lt 300 ]; echo $?)" 0 "pairs: two turns at one variable come early ($made executions, ten seeds)"
 run "$HEDDLE" record --strategy periods -- ./windows
 like "$status $err" "^(2|125) .*periods" "one recording learns nothing"
 cat >counted.c <<'C'

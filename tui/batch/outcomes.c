@@ -147,12 +147,12 @@ struct outcome *outcome_of_json(const json_t *value)
 	const char *hash, *again, *fewest = NULL, *use = NULL;
 	json_t *lines;
 	if (json_unpack((json_t *)value,
-	                "{si si sb sb sI ss so sI sI si sI s{sI ss sI sI s?s s?s s?b}}", "status",
-	                &status, "signal", &signal, "deadlock", &deadlock, "timed-out",
-	                &timed_out, "misuses", &misuses, "hash", &hash, "lines", &lines,
-	                "count", &count, "seed", &seed, "strategy", &strategy, "steps", &steps,
-	                "made", "run", &run, "options", &again, "switches", &switches, "tries",
-	                &tries, "fewest", &fewest, "use", &use, "elusive",
+	                "{si si sb sb sI ss so sI sI si sI s{sI ss sI sI s?s s?s s?b}}",
+	                "status", &status, "signal", &signal, "deadlock", &deadlock,
+	                "timed-out", &timed_out, "misuses", &misuses, "hash", &hash, "lines",
+	                &lines, "count", &count, "seed", &seed, "strategy", &strategy, "steps",
+	                &steps, "made", "run", &run, "options", &again, "switches", &switches,
+	                "tries", &tries, "fewest", &fewest, "use", &use, "elusive",
 	                &elusive) != 0 ||
 	    !is_lines(lines) || !is_strategy(strategy) || count < 1)
 		return NULL;

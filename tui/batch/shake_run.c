@@ -49,8 +49,8 @@ void shaken_run_release(struct shaken_run *run)
 static char *read_output(const struct shaken *s, gsize *length)
 {
 	struct stat status = { 0 };
-	char *text = fstat(s->output, &status) == 0 ? g_try_malloc((gsize)status.st_size + 1)
-	                                            : NULL;
+	char *text =
+	        fstat(s->output, &status) == 0 ? g_try_malloc((gsize)status.st_size + 1) : NULL;
 	ssize_t n = 1;
 	*length = 0;
 	while (text && n > 0 && *length < (gsize)status.st_size) {
@@ -132,8 +132,9 @@ static void look_at(struct shaken *s, const char *log, struct shaken_run *run,
 	record_facts_release(&facts);
 }
 
-struct outcome *shaken_make(struct shaken *s, const struct strategy *how, uint64_t number,
-                            struct shaken_run *look, struct error *error)
+/* Makes a run as `heddle record` does, in a process of its own; as shaken_try. */
+static struct outcome *make_run(struct shaken *s, const struct strategy *how, uint64_t number,
+                                struct shaken_run *look, struct error *error)
 {
 	struct record_result result = { 0 };
 	struct record_options o = options_of(s, how, look);
@@ -190,7 +191,7 @@ struct outcome *shaken_try(struct shaken *s, const struct strategy *how, uint64_
 	}
 	g_free(output);
 	s->never_settles |= end != RECORD_ENDED;
-	return out || s->interrupted ? out : shaken_make(s, how, number, look, error);
+	return out || s->interrupted ? out : make_run(s, how, number, look, error);
 }
 
 struct outcome *shaken_confirm(struct shaken *s, const struct strategy *how, struct outcome *o,
@@ -198,17 +199,15 @@ struct outcome *shaken_confirm(struct shaken *s, const struct strategy *how, str
 {
 	struct shaken_run again = { 0 };
 	struct outcome *recorded =
-	        s->never_settles ? o
-	                         : shaken_make(s, how, o->run, look ? &again : NULL, error);
+	        s->never_settles ? o : make_run(s, how, o->run, look ? &again : NULL, error);
 	bool ends_so = recorded && outcome_same_end(recorded, o);
 	const GArray *turns = look ? look->turns : NULL;
 	if (recorded && !ends_so && (outcome_fails(o) || o->status != 0) && turns &&
 	    turns->len <= LOG_TURNS) {
-		struct strategy by_turns = { .kind = STRATEGY_TURNS,
-			                     .turns = (GArray *)turns };
+		struct strategy by_turns = { .kind = STRATEGY_TURNS, .turns = (GArray *)turns };
 		shaken_run_release(&again);
 		outcome_free(recorded);
-		recorded = shaken_make(s, &by_turns, o->run, &again, error);
+		recorded = make_run(s, &by_turns, o->run, &again, error);
 		ends_so = recorded && outcome_same_end(recorded, o);
 	}
 	shaken_run_release(&again);
@@ -255,7 +254,7 @@ static bool try_turns(struct fewest *f, GArray *turns)
 	struct shaken_run run = { 0 };
 	struct error none;
 	f->tries++;
-	struct outcome *o = shaken_make(f->s, &how, 0, &run, &none);
+	struct outcome *o = make_run(f->s, &how, 0, &run, &none);
 	f->over |= o == NULL;
 	bool good = o && run.turns && run.turns->len > 0 && run.turns->len <= LOG_TURNS &&
 	            is_wanted(f, o) && (f->turns == NULL || run.turns->len - 1 <= f->switches);
@@ -293,7 +292,7 @@ void shaken_fewest(struct shaken *s, const struct strategy *how, struct outcome 
 	struct error none;
 	if (most == 0 || s->memory != WEAK_SC)
 		return;
-	struct outcome *again = shaken_make(s, how, 0, &run, &none);
+	struct outcome *again = make_run(s, how, 0, &run, &none);
 	if (again && run.turns && run.turns->len <= LOG_TURNS && is_wanted(&f, again) &&
 	    try_turns(&f, g_array_copy(run.turns))) {
 		for (guint before = 0; before != f.turns->len && may_try(&f);) {

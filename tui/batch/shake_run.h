@@ -36,20 +36,17 @@ struct shaken_run {
 };
 void shaken_run_release(struct shaken_run *run);
 
-/* Makes one run; `look` (or NULL) gets its trace, and then its uses after free belong to the
- * outcome. NULL: s->interrupted, or `error`: it cannot be started. */
-struct outcome *shaken_make(struct shaken *s, const struct strategy *how, uint64_t number,
-                            struct shaken_run *look, struct error *error);
-
-/* The same, by a cheaper run where one is possible: in a copy of the process that stands at
- * main. Whether `heddle record` gives the same outcome by these options is not known yet. */
+/* Makes one run, by a copy of the process that stands at main where one is possible; `look` (or
+ * NULL) gets its trace, and then its uses after free belong to the outcome. Whether `heddle
+ * record` gives the same outcome by these options is not known yet. NULL: s->interrupted, or
+ * `error`: it cannot be started. */
 struct outcome *shaken_try(struct shaken *s, const struct strategy *how, uint64_t number,
                            struct shaken_run *look, struct error *error);
 /*
  * The outcome of `heddle record` with the options of `o`, a run by shaken_try; takes ownership
  * of `o`. Where it ends otherwise (addresses decide what the program does, or the schedule) and
  * `o` is a failure, the schedule is given by its turns; where this does not lead there either,
- * it is `o` itself, with o->elusive. NULL as for shaken_make.
+ * it is `o` itself, with o->elusive. NULL as for shaken_try.
  */
 struct outcome *shaken_confirm(struct shaken *s, const struct strategy *how, struct outcome *o,
                                const struct shaken_run *look, struct error *error);

@@ -57,6 +57,7 @@ enum {
 struct turned {
 	GArray *turns;
 	uint64_t places; /* places of the two events: pairs of equal places are alike */
+	uint64_t object; /* address of the variable or object of both events */
 	int suspicion;   /* the higher the earlier */
 	int depth;       /* number of turned pairs in it */
 };
@@ -71,7 +72,8 @@ struct portfolio {
 	uint64_t runs, pauses, seed;
 	enum arm only; /* ARMS: all */
 	enum arm arm;  /* of the last run */
-	int turned;    /* pairs that it has turned */
+	int turned;    /* pairs that it has turned, the last one at this address */
+	uint64_t turned_at;
 	double tried[ARMS], gained[ARMS];
 	GArray *pairs;         /* struct turned, to be run */
 	GHashTable *alike;     /* places -> struct alike */
@@ -248,6 +250,7 @@ static void take_pair(struct portfolio *p, struct strategy *s)
 	/* then chance; or the other thread continues; or the stopped one, as soon as it can */
 	unsigned how = draw(p, 4) < chances ? 0 : 1 + (unsigned)draw(p, 3);
 	p->turned = pair->depth;
+	p->turned_at = pair->object;
 	s->seed = how ? 0 : s->seed;
 	if (how > 1) {
 		uint32_t stopped =
@@ -286,6 +289,7 @@ struct strategy portfolio_next(struct portfolio *p)
 		              .seed = p->runs == 0 ? p->seed : draw(p, 1u << 31) + 1 };
 	p->arm = next_arm(p);
 	p->turned = 0;
+	p->turned_at = 0;
 	switch (p->arm) {
 	case ARM_PAIR:
 		take_pair(p, &s);
@@ -487,6 +491,12 @@ static int suspicion_of(const struct looked_at *l, uint32_t first, uint32_t seco
 	return (race ? RACE : mine & other ? 0 : 4) + (inside ? 2 : 0);
 }
 
+static uint64_t address_of(const struct trace *t, const struct event *e)
+{
+	return op_is_access(e->op) ? t->variables[e->target].address
+	                           : t->objects[e->target].address;
+}
+
 /* Adds the pair to those to be turned, if few of the same places wait; for races the variable
  * counts, too. Every second one, and the first, is in the run as it went there. */
 static void turn_pair(struct portfolio *p, const struct looked_at *l, uint32_t first,
@@ -509,9 +519,12 @@ static void turn_pair(struct portfolio *p, const struct looked_at *l, uint32_t f
 		alike = g_new0(struct alike, 1);
 		g_hash_table_replace(p->alike, g_memdup2(&places, sizeof places), alike);
 	}
-	/* pairs of runs made by a reversal rank behind those of other runs */
-	struct turned pair = { turns_before(t, l->turns, number, first, whole), places,
-		               suspicion - p->turned * TURNED, p->turned + 1 };
+	/* pairs of runs made by a reversal rank behind those of other runs, unless they are of
+	 * the same variable: an update between a check and its use takes two */
+	uint64_t object = address_of(t, &t->events[first]);
+	bool chained = inside && p->turned == 1 && object == p->turned_at;
+	struct turned pair = { turns_before(t, l->turns, number, first, whole), places, object,
+		               suspicion - (chained ? 0 : p->turned * TURNED), p->turned + 1 };
 	for (guint taken = alike->taken; taken > 0; taken /= 2)
 		pair.suspicion--;
 	struct log_turn goes = { other, number[second] + 1 };

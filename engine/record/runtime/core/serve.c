@@ -64,7 +64,7 @@ static int next_request(int control, int received[LOG_PASSED])
 
 enum { LOWEST_SETTLED = 700, WATCHED = 256 };
 static int settled_control = -1, settled_room = -1;
-static bool has_settled; /* this process, or the one that it is a copy of */
+static bool has_settled;       /* this process, or the one that it is a copy of */
 static bool was_open[WATCHED]; /* descriptors that were open when the run began */
 
 static bool is_open(int fd)
@@ -239,6 +239,6 @@ int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv,
 	bool settles = settled_control >= 0 && !has_settled;
 	program_main = main;
 	clock_hold((const void *)main);
-	return real(settles ? settled_main : main, argc, argv, init, fini,
-	            loader_fini, stack_end);
+	return real(settles ? settled_main : main, argc, argv, init, fini, loader_fini,
+	            stack_end);
 }
