@@ -703,15 +703,14 @@ static guint cut_keys(struct cutter *c, uint64_t limit)
 	for (guint i = 0; i < c->keys->len; i++) {
 		if (!keys[i].goes_on)
 			continue;
-		uint32_t wide = keys[i].spot == REST
-		                        ? keys[i].place
-		                        : c->places[keys[i].place] & ~PLACE_WIDE;
-		keys[rests] = (struct order_key){ .region = keys[i].region,
-			                          .place = wide,
-			                          .spot = REST,
-			                          .offset = limit,
-			                          .end = g_array_index(c->reaches, uint64_t,
-			                                               rests) };
+		uint32_t wide = keys[i].spot == REST ? keys[i].place
+		                                     : c->places[keys[i].place] & ~PLACE_WIDE;
+		keys[rests] =
+		        (struct order_key){ .region = keys[i].region,
+			                    .place = wide,
+			                    .spot = REST,
+			                    .offset = limit,
+			                    .end = g_array_index(c->reaches, uint64_t, rests) };
 		rests++;
 	}
 	g_array_set_size(c->keys, rests);
