@@ -408,9 +408,12 @@ uint32_t builder_block_find(struct builder *b, const char *name, size_t length)
 
 /* -- variables from places ----------------------------------------------------------------- */
 
+/* Spot of a rest, of a place that an earlier batch has begun; `place` is its range. */
+#define REST (NONE - 1)
 /* A place and its position. `spot`: of a recording NONE in a line of its size. */
 struct order_key {
 	uint32_t region, place, spot;
+	bool goes_on; /* a part, and the next batch of places has the rest */
 	uint64_t offset;
 	uint64_t end;
 };
@@ -444,6 +447,7 @@ struct cutter {
 	 */
 	GArray *cuts, *ends, *first; /* uint64_t, uint64_t, uint32_t */
 	GArray *keys;                /* struct order_key */
+	GArray *reaches;             /* uint64_t: ends of those that go on in the next batch */
 };
 
 /* Set missing sizes of places, where others of the region have one. */
@@ -581,7 +585,21 @@ static void sweep(struct cutter *c, const struct order_key *keys, size_t count)
 	}
 }
 
-/* Places of one region, in order: all, or those before a place that none of them covers. */
+/* Gives a place its variable, or its variables; those of its rest come later. */
+static void take_variables(struct cutter *c, const struct order_key *key, struct wide range)
+{
+	if (key->spot == REST) {
+		AT(c->wides, struct wide, key->place)->count += range.count;
+		return;
+	}
+	c->places[key->place] = range.first;
+	if (range.count == 1 && !key->goes_on)
+		return;
+	c->places[key->place] = c->wides->len | PLACE_WIDE;
+	g_array_append_val(c->wides, range);
+}
+
+/* Places of one region, in order: all, or those that begin before a place, up to there. */
 static void cut_places(struct cutter *c, struct order_key *keys, size_t count)
 {
 	settle_sizes(c, keys, count);
@@ -594,11 +612,7 @@ static void cut_places(struct cutter *c, struct order_key *keys, size_t count)
 		struct wide range = { g_array_index(c->first, uint32_t, from), 1 };
 		if (to > from)
 			range.count = g_array_index(c->first, uint32_t, to) - range.first;
-		c->places[keys[i].place] = range.first;
-		if (range.count == 1)
-			continue;
-		c->places[keys[i].place] = c->wides->len | PLACE_WIDE;
-		g_array_append_val(c->wides, range);
+		take_variables(c, &keys[i], range);
 	}
 }
 
@@ -659,27 +673,60 @@ static bool stream_next(const struct builder *b, struct stream *s)
 	const struct line *l = AT(&b->lines, struct line, line);
 	uint64_t offset = l->low + ((uint64_t)i << l->step);
 	s->rest &= s->rest - 1;
-	s->key = (struct order_key){ l->region, line * LINE + i, NONE, offset,
-		                     offset + (UINT64_C(1) << l->code) };
+	s->key = (struct order_key){ .region = l->region,
+		                     .place = line * LINE + i,
+		                     .spot = NONE,
+		                     .offset = offset,
+		                     .end = offset + (UINT64_C(1) << l->code) };
 	return true;
 }
 
 enum { STREAMS = 10 }; /* five sizes at two steps each, except one byte; and spots */
 
-static void cut_keys(struct cutter *c)
+/* Cuts the batch of places, up to the offset at which the next one begins. What reaches
+ * beyond it is the first of the next batch, as rests: their number. */
+static guint cut_keys(struct cutter *c, uint64_t limit)
 {
+	struct order_key *keys = (struct order_key *)(void *)c->keys->data;
+	guint rests = 0;
+	g_array_set_size(c->reaches, 0);
+	settle_sizes(c, keys, c->keys->len);
+	for (guint i = 0; i < c->keys->len; i++) {
+		keys[i].goes_on = keys[i].end > limit;
+		if (!keys[i].goes_on)
+			continue;
+		g_array_append_val(c->reaches, keys[i].end);
+		keys[i].end = limit;
+	}
 	if (c->keys->len)
-		cut_places(c, (struct order_key *)(void *)c->keys->data, c->keys->len);
-	g_array_set_size(c->keys, 0);
+		cut_places(c, keys, c->keys->len);
+	for (guint i = 0; i < c->keys->len; i++) {
+		if (!keys[i].goes_on)
+			continue;
+		uint32_t wide = keys[i].spot == REST ? keys[i].place
+		                                     : c->places[keys[i].place] & ~PLACE_WIDE;
+		keys[rests] =
+		        (struct order_key){ .region = keys[i].region,
+			                    .place = wide,
+			                    .spot = REST,
+			                    .offset = limit,
+			                    .end = g_array_index(c->reaches, uint64_t, rests) };
+		rests++;
+	}
+	g_array_set_size(c->keys, rests);
+	return rests;
 }
 
 /* Cuts all places of the streams, sorted; in batches, since the keys of large regions would
- * take more memory than the variables. */
+ * take more memory than the variables. A batch ends where no place of it covers the next one,
+ * and a long one anywhere. */
 static void cut_streams(struct cutter *c, struct stream *streams, unsigned count)
 {
-	enum { PART = 64 };
+	enum { PART = 64, MOST = 4096 };
 	uint64_t reach = 0; /* end of the present batch's places: none covers this place */
-	bool sized = false; /* the same: one has a size */
+	uint64_t last = 0;  /* offset of the last place */
+	guint rests = 0;    /* of earlier batches' places in this one */
+	bool sized = false; /* one of the present batch's places has a size */
 	for (unsigned i = 0; i < count;)
 		if (stream_next(c->b, &streams[i]))
 			i++;
@@ -691,15 +738,18 @@ static void cut_streams(struct cutter *c, struct stream *streams, unsigned count
 			if (by_place(&streams[i].key, &first->key) < 0)
 				first = &streams[i];
 		const struct order_key *key = &first->key;
-		if (c->keys->len >= PART && sized && key->offset >= reach)
-			cut_keys(c);
+		bool apart = c->keys->len >= PART && key->offset >= reach;
+		bool most = c->keys->len >= MOST + 2 * rests && key->offset > last;
+		if (sized && (apart || most))
+			rests = cut_keys(c, key->offset);
+		last = key->offset;
 		reach = MAX(reach, MAX(key->end, key->offset + 1));
 		sized |= key->end > key->offset;
 		g_array_append_val(c->keys, *key);
 		if (!stream_next(c->b, first))
 			*first = streams[--count];
 	}
-	cut_keys(c);
+	cut_keys(c, UINT64_MAX);
 }
 
 static gint by_line(gconstpointer x, gconstpointer y, gpointer builder)
@@ -732,8 +782,11 @@ static struct order_key *sorted_spots(struct builder *b)
 	struct order_key *keys = g_new(struct order_key, b->spots.count + 1);
 	for (uint32_t i = 0; i < b->spots.count; i++) {
 		const struct spot *s = AT(&b->spots, struct spot, i);
-		keys[i] = (struct order_key){ s->region, s->place, i, s->offset,
-			                      s->offset + directive_size(b, s) };
+		keys[i] = (struct order_key){ .region = s->region,
+			                      .place = s->place,
+			                      .spot = i,
+			                      .offset = s->offset,
+			                      .end = s->offset + directive_size(b, s) };
 	}
 	qsort(keys, b->spots.count, sizeof *keys, by_place);
 	return keys;
@@ -824,7 +877,8 @@ struct cut builder_cut_memory(struct builder *b)
 		            .cuts = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
 		            .ends = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
 		            .first = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-		            .keys = g_array_new(FALSE, FALSE, sizeof(struct order_key)) };
+		            .keys = g_array_new(FALSE, FALSE, sizeof(struct order_key)),
+		            .reaches = g_array_new(FALSE, FALSE, sizeof(uint64_t)) };
 	if (b->blocks->len)
 		adopt_early_places(b);
 	cut_regions(&c);
@@ -834,5 +888,6 @@ struct cut builder_cut_memory(struct builder *b)
 	g_array_free(c.ends, TRUE);
 	g_array_free(c.first, TRUE);
 	g_array_free(c.keys, TRUE);
+	g_array_free(c.reaches, TRUE);
 	return (struct cut){ c.variables, c.wides, c.places, places };
 }

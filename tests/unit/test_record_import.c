@@ -277,6 +277,90 @@ START_TEST(short_places)
 }
 END_TEST
 
+/* The variables of an access are the bytes from `address` on, without a gap. */
+static void check_bytes(const struct trace *t, const struct event *e, uint64_t address,
+                        uint64_t size)
+{
+	struct wide range = event_variables(t, e);
+	for (uint32_t i = 0; i < range.count; i++) {
+		const struct variable *v = &t->variables[range.first + i];
+		ck_assert_uint_eq(v->address, address);
+		address += v->size;
+		size -= v->size;
+	}
+	ck_assert_uint_eq(size, 0);
+}
+
+/* Accesses that overlap throughout are more than one batch of places (memory.c). */
+START_TEST(overlapping)
+{
+	enum { COUNT = 20000, LONG = 3000, FIRST = 3 };
+	const uint64_t low = 0x10000;
+	struct log l = log_new(LOG_CONTROLLED | LOG_VALUES | LOG_ASLR_OFF);
+	begin_chunk(&l, LOG_ALL_THREADS, 0);
+	record(&l, LOG_THREAD, 0, 0);
+	word(&l, UINT32_MAX), word(&l, 0x7000), word(&l, 0x8000), word(&l, 0);
+	record(&l, LOG_SWITCH, 0, 0);
+	record(&l, LOG_ALLOC, 0, 0x101);
+	word(&l, low), word(&l, COUNT + 8);
+	for (uint64_t i = 0; i < FIRST - 1; i++) { /* all of it, and a part */
+		record(&l, LOG_WRITE, 0, 0x109);
+		word(&l, place(low + i * LONG, LOG_RANGE, 0));
+		word(&l, i ? LONG : COUNT + 8);
+	}
+	record(&l, LOG_READ, LOG_SMALL, 0x110);
+	word(&l, place(low, 3, 0));
+	for (unsigned i = 1; i < COUNT; i++)
+		short_record(&l, LOG_READ, 0x110, 3, 1, 0);
+	struct error error = { 0 };
+	struct record_facts facts = { 0 };
+	struct trace *t = import(&l, l.bytes->len, &facts, &error);
+	ck_assert_msg(t != NULL, "%s", error.what);
+	ck_assert_uint_eq(t->events_count, FIRST + COUNT);
+	ck_assert_uint_eq(t->variables_count, COUNT + 8);
+	check_bytes(t, &t->events[1], low, COUNT + 8);
+	check_bytes(t, &t->events[2], low + LONG, LONG);
+	for (unsigned i = 0; i < COUNT; i++)
+		check_bytes(t, &t->events[FIRST + i], low + i, 8);
+	trace_close(t);
+	record_facts_release(&facts);
+	g_byte_array_free(l.bytes, TRUE);
+}
+END_TEST
+
+/* A record FAR has the address of the short record behind it. */
+START_TEST(far_records)
+{
+	const uint64_t stack = 0x7fff00001000, heap = 0x10000;
+	struct log l = log_new(LOG_CONTROLLED | LOG_VALUES | LOG_ASLR_OFF);
+	begin_chunk(&l, LOG_ALL_THREADS, 0);
+	record(&l, LOG_THREAD, 0, 0);
+	word(&l, UINT32_MAX), word(&l, 0x7000), word(&l, 0x8000), word(&l, 0);
+	record(&l, LOG_SWITCH, 0, 0);
+	record(&l, LOG_READ, LOG_SMALL, 0x110);
+	word(&l, place(heap, 3, 5));
+	record(&l, LOG_FAR, 0, stack);
+	short_record(&l, LOG_READ, 0x110, 3, 0, 1);
+	short_record(&l, LOG_READ, 0x110, 3, 8, 1);
+	record(&l, LOG_FAR, 0, heap);
+	short_record(&l, LOG_READ, 0x110, 3, 16, 1);
+	record(&l, LOG_FAR, 0, stack); /* the log ends before its record */
+	struct error error = { 0 };
+	struct record_facts facts = { 0 };
+	struct trace *t = import(&l, l.bytes->len, &facts, &error);
+	ck_assert_msg(t != NULL, "%s", error.what);
+	static const uint64_t offsets[] = { 0, 0, 8, 16 };
+	ck_assert_uint_eq(t->events_count, 4);
+	for (unsigned i = 0; i < 4; i++) {
+		check_bytes(t, &t->events[i], (i % 3 ? stack : heap) + offsets[i], 8);
+		ck_assert_int_eq(trace_value(t, t->events[i].aux).integer, 5 + i);
+	}
+	trace_close(t);
+	record_facts_release(&facts);
+	g_byte_array_free(l.bytes, TRUE);
+}
+END_TEST
+
 static uint64_t half(enum log_tag tag, uint64_t pc, unsigned code, int64_t offset)
 {
 	unsigned slot = log_site_slot(log_site_key(tag | pc << LOG_PC_SHIFT, code));
@@ -566,6 +650,8 @@ int main(void)
 	tcase_add_test(tests, records);
 	tcase_add_test(tests, short_records);
 	tcase_add_test(tests, short_places);
+	tcase_add_test(tests, far_records);
+	tcase_add_test(tests, overlapping);
 	tcase_add_test(tests, pairs);
 	tcase_add_test(tests, cut);
 	tcase_add_loop_test(tests, damaged, 0, 3);

@@ -676,6 +676,13 @@ static __attribute__((noinline)) void next_shorts(struct batch *batch)
 	batch->count = (uint32_t)(e - batch->room.events);
 }
 
+/* Are the next records, or is the next one, in a word of two? */
+static bool at_pair(const struct log_reader *reader)
+{
+	return reader->second ||
+	       (reader->at < reader->end && *reader->at >= (LOG_SHORT | LOG_PAIR));
+}
+
 void import_shorts(struct import *im, struct lane *lane, struct log_reader *reader)
 {
 	struct batch batch;
@@ -684,17 +691,18 @@ void import_shorts(struct import *im, struct lane *lane, struct log_reader *read
 	batch.reader = reader;
 	renew_right(im, lane);
 	do {
-		uint32_t before;
+		bool more;
 		begin_batch(&batch);
 		do {
-			bool words = !reader->second && reader->at < reader->end;
-			before = batch.count;
-			if (reader->second ||
-			    (words && *reader->at & LOG_PAIR && *reader->at & LOG_SHORT))
+			uint32_t before = batch.count;
+			bool pair = at_pair(reader);
+			if (pair)
 				next_pair(&batch);
 			else
 				next_shorts(&batch);
-		} while (batch.count > before && batch.count < batch.room.count);
+			/* next_shorts has gone on as far as it can */
+			more = batch.count > before && (pair || at_pair(reader));
+		} while (more && batch.count < batch.room.count);
 		end_batch(&batch);
 		lane->ordinal += batch.count;
 	} while (batch.count == batch.room.count);

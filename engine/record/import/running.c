@@ -309,7 +309,8 @@ static void take_access(struct running *r, const struct log_record *record)
 	x->block = life ? life->block : NONE;
 	x->point = (uint64_t)calling_at(r, r->thread)->context << 32 | place;
 	if (record->tag != LOG_RMW && record->code < LOG_RANGE) {
-		uint64_t first = log_word(record->tag, record->flags & LOG_SITE_FLAGS, record->pc);
+		uint64_t first =
+		        log_word(record->tag, record->flags & LOG_SITE_FLAGS, record->pc);
 		r->sites[record->slot] = (struct recent_access){
 			.key = log_site_key(first, record->code),
 			.life = life,

@@ -66,9 +66,10 @@ static __attribute__((noinline)) void access_framed(struct thread *t, const void
 	/* The site is not in the cache, and the work until it is used takes as long as
 	 * fetching it. A thread that records nothing has no table of sites: only an address
 	 * is computed. */
-	__builtin_prefetch((const char *)((uintptr_t)t->stream->sites +
-	                                  log_pc_slot(pc, flags) * sizeof(t->stream->sites->at[0])),
-	                   1);
+	__builtin_prefetch(
+	        (const char *)((uintptr_t)t->stream->sites +
+	                       log_pc_slot(pc, flags) * sizeof(t->stream->sites->at[0])),
+	        1);
 	if (t->attention == 0 && t->budget > 0) {
 		log_value(t);
 		log_frames(t);
@@ -165,8 +166,7 @@ static __attribute__((noinline)) void range_hook(const void *p, size_t size, enu
 	case 2:
 	case 4:
 	case 8:
-		log_access(t, tag, log_range_flags(tag), pc, p, __builtin_ctzl(size), false,
-		           0);
+		log_access(t, tag, log_range_flags(tag), pc, p, __builtin_ctzl(size), false, 0);
 		return;
 	default:
 		log_range(t, tag, pc, p, size);
