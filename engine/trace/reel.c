@@ -350,7 +350,7 @@ static void slot_fill(struct reel *r, struct tape *tape, uint32_t slot)
 		g_atomic_int_set(&r->bad, (gint)block + 1);
 	}
 	g_atomic_int_inc(&r->counts->all);
-	if (r->room == usual_room)
+	if (r->way == REEL_IN_PASSES)
 		forget_bytes(r, block);
 	/* A page that is mapped twice counts twice in the resident size. */
 	for (unsigned kind = 0; kind < TWINS && r->room > usual_room; kind++) {

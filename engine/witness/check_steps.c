@@ -11,6 +11,8 @@ static inline bool is_plain(const struct checker *c, uint32_t e, const struct ev
 {
 	if (!event_simple(x) || (c->f.blocked[e / 64] >> (e % 64) & 1))
 		return false;
+	if (c->t->blocks_count == 0)
+		return true;
 	uint32_t block = c->t->variables[x->target].block;
 	if (block == NONE || c->life[block] == LIFE_OPEN)
 		return true;
