@@ -37,4 +37,18 @@ struct flow_event {
 	const uint32_t *items;
 };
 
+/* Accesses of one thread, neither atomic nor inert, of one variable each, in the order of their
+ * numbers, without another event of the trace between them but calls and returns. */
+struct flow_access {
+	uint64_t point;
+	uint32_t number, variable; /* these and the block as in flow_event */
+	struct flow_kind {
+		uint32_t block, op; /* OP_READ or OP_WRITE */
+	} of;
+};
+struct flow_run {
+	uint32_t thread, count;
+	const struct flow_access *at; /* borrowed */
+};
+
 #endif

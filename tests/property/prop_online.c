@@ -17,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t reused; /* memory was, by another life of a block */
+static uint64_t reused;           /* memory was, by another life of a block */
+static uint64_t accesses_in_runs; /* of more than one */
 
 /* A run of the trace's variables that no access has divided so far. */
 struct part {
@@ -25,10 +26,14 @@ struct part {
 };
 struct feeder {
 	const struct trace *t;
-	struct online *online;
-	GHashTable *pairs;  /* of sites */
-	GHashTable *freed;  /* of events: an access and a free, or two frees */
-	GHashTable *turned; /* of events: where calls begin */
+	struct online *online; /* the one under test */
+	struct online *hb;     /* for EDC: happens-before, which goes first; or NULL */
+	struct flow_access run[8];
+	uint32_t run_count, thread; /* accesses not passed on yet, and their thread */
+	bool singly;                /* each access is an event of its own */
+	GHashTable *pairs;          /* of sites */
+	GHashTable *freed;          /* of events: an access and a free, or two frees */
+	GHashTable *turned;         /* of events: where calls begin */
 	const struct model *m;
 	struct live_calls *calls;
 	bool inside;       /* the variables of these are known */
@@ -77,6 +82,51 @@ static bool asks(void *context, const struct online_call *first,
 	return live_calls_ask(f->calls, first, second);
 }
 
+static void on_ignored_race(void *context, const struct online_access *first,
+                            const struct flow_event *x, uint32_t variable)
+{
+}
+
+static void on_ignored_use(void *context, const struct online_access *first,
+                           const struct online_access *second, uint32_t block,
+                           uint32_t variable)
+{
+}
+
+static void end_run(struct feeder *f)
+{
+	struct flow_run run = { f->thread, f->run_count, f->run };
+	if (run.count > 0 && f->hb)
+		online_run(f->hb, f->online, &run);
+	else if (run.count > 0)
+		online_run(f->online, NULL, &run);
+	accesses_in_runs += run.count > 1 ? run.count : 0;
+	f->run_count = 0;
+}
+
+static void pass(struct feeder *f, const struct flow_event *x)
+{
+	end_run(f);
+	if (f->hb)
+		online_event(f->hb, x);
+	online_event(f->online, x);
+}
+
+static void pass_access(struct feeder *f, const struct flow_event *x)
+{
+	bool plain = x->op <= OP_WRITE && !(x->flags & EVENT_INERT) && x->variables_count == 1;
+	if (!plain || f->singly) {
+		pass(f, x);
+		return;
+	}
+	if (f->thread != x->thread || f->run_count == G_N_ELEMENTS(f->run))
+		end_run(f);
+	f->thread = x->thread;
+	f->run[f->run_count++] = (struct flow_access){
+		x->point, x->number, x->variables[0], { x->block, x->op }
+	};
+}
+
 /* Is the part of a block that has been freed, and never accessed again? */
 static bool is_past(const struct trace *t, struct part p, uint32_t now)
 {
@@ -106,7 +156,10 @@ static uint32_t new_part(struct feeder *f, uint32_t first, uint32_t count, uint3
 		struct part *p = &g_array_index(f->parts, struct part, i);
 		if (p->count != count || !is_past(f->t, *p, now))
 			continue;
+		end_run(f);
 		online_renew(f->online, i);
+		if (f->hb)
+			online_renew(f->hb, i);
 		reused++;
 		*p = (struct part){ first, count };
 		for (uint32_t v = first; v < first + count; v++)
@@ -122,7 +175,10 @@ static uint32_t split(struct feeder *f, uint32_t part, uint32_t at)
 	uint32_t end = p->first + p->count;
 	p->count = at - p->first;
 	uint32_t rest = add_part(f, at, end - at);
+	end_run(f);
 	online_split(f->online, part, rest);
+	if (f->hb)
+		online_split(f->hb, part, rest);
 	return rest;
 }
 
@@ -175,9 +231,10 @@ static void feed_call(struct feeder *f, struct flow_event *x)
 		values[i] = trace_value(t, t->value_lists[part->values + i]);
 	x->point = x->number;
 	x->call = &call;
+	end_run(f);
 	if (f->calls)
 		live_calls_event(f->calls, x);
-	online_event(f->online, x);
+	pass(f, x);
 }
 
 static void feed(struct feeder *f, uint32_t e)
@@ -197,6 +254,8 @@ static void feed(struct feeder *f, uint32_t e)
 		cover(f, run, e);
 		x.variables = (const uint32_t *)(void *)f->covered->data;
 		x.variables_count = f->covered->len;
+		pass_access(f, &x);
+		return;
 	} else if (op_table[x.op].operand == OPERAND_OBJECT) {
 		x.count = t->objects[x.target].count;
 		x.block = event_inert(event) ? t->objects[x.target].block
@@ -210,7 +269,7 @@ static void feed(struct feeder *f, uint32_t e)
 	/* Each call has a place of its own, as of the calls at one place the last is kept. */
 	if (op_table[x.op].operand == OPERAND_OBJECT)
 		x.point = e;
-	online_event(f->online, &x);
+	pass(f, &x);
 }
 
 static GHashTable *expected(struct trace *t)
@@ -351,6 +410,10 @@ static void run_through(struct feeder *f, struct online *online)
 {
 	const struct trace *t = f->t;
 	f->online = online;
+	f->hb = online_items(online)
+	                ? online_new(&(struct online_sink){ .race = on_ignored_race,
+	                                                    .use_after_free = on_ignored_use })
+	                : NULL;
 	f->calls = f->m && online_items(online) ? live_calls_new(f->m->specs, online, find_text,
 	                                                         (void *)(uintptr_t)t)
 	                                        : NULL;
@@ -359,8 +422,10 @@ static void run_through(struct feeder *f, struct online *online)
 	f->part_of = g_new0(uint32_t, t->variables_count + 1);
 	for (uint32_t e = 0; e < t->events_count; e++)
 		feed(f, e);
+	end_run(f);
 	online_end(online);
 	online_free(online);
+	online_free(f->hb);
 	live_calls_free(f->calls);
 	g_array_free(f->parts, TRUE);
 	g_array_free(f->covered, TRUE);
@@ -429,6 +494,7 @@ static bool same(uint64_t seed, struct model *m)
 {
 	struct trace *t = m->t;
 	struct feeder f = { .t = t,
+		            .singly = seed % 4 == 0,
 		            .pairs = g_hash_table_new(NULL, NULL),
 		            .freed = g_hash_table_new(NULL, NULL),
 		            .inside = true };
@@ -562,10 +628,11 @@ int main(int argc, char **argv)
 	int status = mix_main(argc, argv, "online", 2000, one);
 	printf("online: %lu pairs, %lu accesses unordered with a free, "
 	       "by edc %lu (%lu not by hb), bounded %lu, %lu pairs of calls, memory used "
-	       "again %lu times\n",
+	       "again %lu times, %lu accesses in runs\n",
 	       (unsigned long)pairs_seen, (unsigned long)frees_seen, (unsigned long)edc_seen,
 	       (unsigned long)edc_alone, (unsigned long)bounded_seen,
-	       (unsigned long)turned_seen, (unsigned long)reused);
+	       (unsigned long)turned_seen, (unsigned long)reused,
+	       (unsigned long)accesses_in_runs);
 	specs_free(specs);
 	return status;
 }

@@ -232,6 +232,12 @@ static void on_event(void *context, const struct flow_event *x)
 	online_event(l->edc, &invocation);
 }
 
+static void on_run(void *context, const struct flow_run *run)
+{
+	const struct record_live *l = context;
+	online_run(l->online, l->edc, run);
+}
+
 static void on_split(void *context, uint32_t from, uint32_t to)
 {
 	struct record_live *l = context;
@@ -308,7 +314,7 @@ static void begin_edc(struct record_live *l)
 static void begin(void *context, const char *log, int buffer)
 {
 	struct record_live *l = context;
-	struct running_sink sink = { l, on_event, on_split, on_renew };
+	struct running_sink sink = { l, on_run, on_event, on_split, on_renew };
 	g_hash_table_remove_all(l->sites); /* their numbers are the recording's own */
 	g_hash_table_remove_all(l->freed);
 	g_hash_table_remove_all(l->predicted);

@@ -32,7 +32,12 @@ struct listed {
  * (struct listed): of plain reads (thread READS), or of all accesses (thread ALL). */
 enum { READS = NONE - 1, ALL = NONE };
 struct memory {
-	struct online_access read, write;
+	union {
+		struct {
+			struct online_access read, write;
+		};
+		struct online_access last[2]; /* by operation, from OP_READ on */
+	};
 };
 _Static_assert(sizeof(struct memory) == 32, "two share a cache line");
 
@@ -53,8 +58,14 @@ static inline void set_list(struct memory *m, uint32_t kind, const GArray *list)
 	m->read = (struct online_access){ .thread = kind, .point = (uintptr_t)list };
 }
 /* Variables in chunks: they never move as the number grows, and chunks that are not used are
- * not touched. */
+ * not touched. The owner of a variable is the thread that accessed it last, + 1, if the access
+ * was plain, nothing raced with it, and the variable has no list: then further plain accesses
+ * by the owner race with nothing, as its clock only grows. 0: none. */
 enum { CHUNK_BITS = 16, CHUNK = 1 << CHUNK_BITS };
+struct memory_chunk {
+	struct memory at[CHUNK];
+	uint32_t owners[CHUNK];
+};
 
 struct thread_past {
 	bool begun, joined;
@@ -93,8 +104,8 @@ struct online {
 	struct online_items *items;    /* of EDC, as are these */
 	struct online_turns *turns;
 	struct online_calls *calls;
-	struct memory **memory; /* chunks */
-	uint32_t memory_count;  /* of variables */
+	struct memory_chunk **memory;
+	uint32_t memory_count; /* of variables */
 	GHashTable
 	        *heads; /* variable + 1 -> GArray of struct sync_point: its release sequences */
 	uint32_t latest; /* number of the last event */
@@ -136,9 +147,9 @@ static struct lock_points *lock_at(struct online *o, uint32_t object)
 static __attribute__((noinline)) void more_memory(struct online *o, uint32_t variable)
 {
 	uint32_t chunks = (variable >> CHUNK_BITS) + 1;
-	o->memory = g_renew(struct memory *, o->memory, chunks);
+	o->memory = g_renew(struct memory_chunk *, o->memory, chunks);
 	for (uint32_t i = o->memory_count >> CHUNK_BITS; i < chunks; i++)
-		o->memory[i] = scattered_new0(struct memory, CHUNK);
+		o->memory[i] = scattered_new0(struct memory_chunk, 1);
 	o->memory_count = chunks << CHUNK_BITS;
 }
 
@@ -146,7 +157,12 @@ static inline struct memory *memory_at(struct online *o, uint32_t variable)
 {
 	if (G_UNLIKELY(variable >= o->memory_count))
 		more_memory(o, variable);
-	return &o->memory[variable >> CHUNK_BITS][variable & (CHUNK - 1)];
+	return &o->memory[variable >> CHUNK_BITS]->at[variable & (CHUNK - 1)];
+}
+
+static inline uint32_t *owner_at(struct online *o, uint32_t variable)
+{
+	return &o->memory[variable >> CHUNK_BITS]->owners[variable & (CHUNK - 1)];
 }
 
 static void free_list(GArray *list)
@@ -515,14 +531,15 @@ static inline void access_one(struct online *o, const struct flow_event *x, uint
 {
 	struct memory *m = memory_at(o, variable);
 	struct online_access now = { x->number + 1, x->thread, x->point };
-	if (G_UNLIKELY(has_list(m)) || G_UNLIKELY(x->op > OP_WRITE) ||
-	    G_UNLIKELY(!covered(o, x->thread, &m->read)) ||
-	    G_UNLIKELY(!covered(o, x->thread, &m->write)))
+	bool alone = !has_list(m) && x->op <= OP_WRITE && covered(o, x->thread, &m->read) &&
+	             covered(o, x->thread, &m->write);
+	if (!alone)
 		access_listed(o, m, x, now, variable);
 	else if (x->op == OP_READ)
 		m->read = now;
 	if (op_writes(x->op))
 		m->write = now;
+	*owner_at(o, variable) = alone ? x->thread + 1 : 0;
 }
 
 /* EDC: renews the items of a variable; one that no section touched has none. */
@@ -559,6 +576,7 @@ void online_split(struct online *o, uint32_t from, uint32_t to)
 	if (o->sections)
 		split_items(o, from, to);
 	*memory_at(o, to) = *memory_at(o, from);
+	*owner_at(o, to) = *owner_at(o, from);
 	if (has_list(memory_at(o, from)))
 		memory_at(o, to)->read.point =
 		        (uintptr_t)g_array_copy(list_of(memory_at(o, from)));
@@ -572,6 +590,7 @@ void online_renew(struct online *o, uint32_t variable)
 	struct memory *m = memory_at(o, variable);
 	free_list(list_of(m));
 	*m = (struct memory){ 0 };
+	*owner_at(o, variable) = 0;
 	if (o->sections)
 		renew_items(o, variable);
 	g_hash_table_remove(o->heads, head_key(variable));
@@ -736,7 +755,7 @@ static inline void hb_access(struct online *o, const struct flow_event *x,
 		access_one(o, x, x->variables[i]);
 }
 
-static __attribute__((noinline)) void take_event(struct online *o, const struct flow_event *x)
+void online_event(struct online *o, const struct flow_event *x)
 {
 	bool inert = x->flags & EVENT_INERT, access = op_is_access(x->op);
 	struct thread_past *t = thread_at(o, x->thread);
@@ -757,49 +776,127 @@ static __attribute__((noinline)) void take_event(struct online *o, const struct 
 		sweep(o);
 }
 
-/* The fast path of most events: an access, outside of EDC's sections, by the thread that used
- * the block (and, for happens-before, the variable) last. */
-static inline bool quick(struct online *o, const struct flow_event *x)
+/* -- runs of accesses ---------------------------------------------------------------------- */
+
+/* The blocks that a run has used, with their last uses in it, which are written down at its
+ * end: in few places, by number. `by_edc` is `last` without EDC. */
+enum { RUN_BLOCKS = 4 };
+struct run_blocks {
+	const struct flow_run *run;
+	struct online *o, *edc;
+	uint32_t scope;
+	struct run_block {
+		uint32_t block, access; /* block: NONE: none */
+		struct use *last, *by_edc;
+	} at[RUN_BLOCKS];
+};
+
+/* The last use of the block, if it was by the same thread and outside of sections. */
+static struct use *last_use(const struct online *o, uint32_t thread, uint32_t block)
 {
-	struct memory *m = NULL;
-	struct block_past *b = NULL;
-	if (x->op > OP_WRITE || x->flags & EVENT_INERT || o->any_heads ||
-	    x->thread >= o->threads->len)
+	if (block >= o->blocks->len)
+		return NULL;
+	struct use *last = &g_array_index(o->blocks, struct block_past, block).last;
+	return last->at.thread == thread && last->held == NULL ? last : NULL;
+}
+
+static void note_use(const struct run_blocks *b, const struct run_block *at)
+{
+	const struct flow_access *a = &b->run->at[at->access];
+	struct use use = {
+		{ a->number + 1, b->run->thread, a->point }, a->variable, NONE, NULL
+	};
+	if (at->block == NONE)
+		return;
+	*at->last = use;
+	use.scope = b->scope;
+	if (b->edc)
+		*at->by_edc = use;
+}
+
+/* Begins to note the uses of another block; false: its last use was another thread's. */
+static __attribute__((noinline)) bool use_next(struct run_blocks *b, struct run_block *at,
+                                               uint32_t block)
+{
+	struct use *last = last_use(b->o, b->run->thread, block);
+	struct use *by_edc = b->edc ? last_use(b->edc, b->run->thread, block) : last;
+	if (last == NULL || by_edc == NULL)
 		return false;
-	struct thread_past *t = &g_array_index(o->threads, struct thread_past, x->thread);
-	if (!t->begun || t->inside)
-		return false;
-	if (o->sections == NULL) {
-		if (x->variables_count != 1 || x->variables[0] >= o->memory_count)
-			return false;
-		m = memory_at(o, x->variables[0]);
-		if ((m->read.thread != x->thread && (m->read.time != 0 || has_list(m))) ||
-		    (m->write.thread != x->thread && m->write.time != 0))
-			return false;
-	}
-	if (x->block != NONE) {
-		if (x->block >= o->blocks->len)
-			return false;
-		b = &g_array_index(o->blocks, struct block_past, x->block);
-		if (b->last.at.thread != x->thread || b->last.held)
-			return false;
-	}
-	t->last = o->latest = x->number;
-	struct online_access now = { x->number + 1, x->thread, x->point };
-	if (m != NULL)
-		*(x->op == OP_READ ? &m->read : &m->write) = now;
-	if (b != NULL) {
-		b->last.at = now;
-		b->last.variable = x->variables[0];
-		b->last.scope = t->scope;
-	}
+	note_use(b, at);
+	at->block = block;
+	at->last = last;
+	at->by_edc = by_edc;
 	return true;
 }
 
-void online_event(struct online *o, const struct flow_event *x)
+/* EDC: does an access touch nothing but its block? */
+static bool is_outside(const struct online *o, uint32_t thread)
 {
-	if (!quick(o, x))
-		take_event(o, x);
+	const struct thread_past *t = &g_array_index(o->threads, struct thread_past, thread);
+	return thread < o->threads->len && t->begun && !t->inside;
+}
+
+/* Accesses from the i-th on of variables that the thread owns, in blocks that it used last: the
+ * number of the first that is none. */
+static uint32_t owned(struct online *o, struct online *edc, const struct flow_run *run,
+                      uint32_t i)
+{
+	const uint32_t owner = run->thread + 1, known = o->memory_count, first = i;
+	struct memory_chunk **const memory = o->memory;
+	struct run_blocks blocks = { .run = run, .o = o, .edc = edc, .scope = NONE };
+	if (edc && !is_outside(edc, run->thread))
+		return i;
+	if (edc)
+		blocks.scope = thread_at(edc, run->thread)->scope;
+	for (int k = 0; k < RUN_BLOCKS; k++)
+		blocks.at[k].block = NONE;
+	for (; i < run->count; i++) {
+		const struct flow_access *a = &run->at[i];
+		const uint32_t variable = a->variable, at = variable % CHUNK,
+		               block = a->of.block;
+		if (G_UNLIKELY(variable >= known))
+			break;
+		struct memory_chunk *chunk = memory[variable >> CHUNK_BITS];
+		if (G_UNLIKELY(chunk->owners[at] != owner))
+			break;
+		if (block != NONE) {
+			struct run_block *use = &blocks.at[block % RUN_BLOCKS];
+			if (G_UNLIKELY(use->block != block) && !use_next(&blocks, use, block))
+				break;
+			use->access = i;
+		}
+		struct online_access *last = &chunk->at[at].last[a->of.op - OP_READ];
+		last->time = a->number + 1;
+		last->thread = owner - 1;
+		last->point = a->point;
+	}
+	for (int k = 0; k < RUN_BLOCKS; k++)
+		note_use(&blocks, &blocks.at[k]);
+	if (i > first) {
+		thread_at(o, run->thread)->last = o->latest = run->at[i - 1].number;
+		if (edc)
+			thread_at(edc, run->thread)->last = edc->latest = o->latest;
+	}
+	return i;
+}
+
+void online_run(struct online *o, struct online *edc, const struct flow_run *run)
+{
+	for (uint32_t i = owned(o, edc, run, 0); i < run->count;
+	     i = owned(o, edc, run, i + 1)) {
+		const struct flow_access *a = &run->at[i];
+		struct flow_event x = { .op = (enum op)a->of.op,
+			                .thread = run->thread,
+			                .number = a->number,
+			                .target = NONE,
+			                .block = a->of.block,
+			                .point = a->point,
+			                .variables = &a->variable,
+			                .variables_count = 1 };
+		online_event(o, &x);
+		if (edc)
+			online_event(edc, &x);
+	}
 }
 
 /* -- making and ending ---------------------------------------------------------------------- */

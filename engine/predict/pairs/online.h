@@ -66,6 +66,9 @@ struct online_items *online_items(struct online *o);
 void online_end(struct online *o);
 void online_free(struct online *o); /* NULL is allowed */
 void online_event(struct online *o, const struct flow_event *x);
+/* The run's accesses, each by `o` (happens-before) and by `edc` (NULL: not), before the next.
+ */
+void online_run(struct online *o, struct online *edc, const struct flow_run *run);
 /* An access has covered a part of variable `from`: from now on the rest is variable `to`, with
  * the same past. */
 void online_split(struct online *o, uint32_t from, uint32_t to);

@@ -25,13 +25,15 @@ struct access_place {
 	unsigned flags;
 	uint64_t pc;
 };
-/* The last access of a slot of the log's sites. */
+/* The last access of a slot of the log's sites; `life` is no_life where it is not known. */
 struct recent_access {
-	uint64_t key; /* the site's; 0: none */
+	uint64_t key; /* the site's */
 	const struct block_life *life;
-	uint32_t place, size;
-	uint8_t op, flags;
+	uint32_t place, size, plain; /* plain: the size of a plain access, or 0 */
+	struct flow_kind of;
+	uint8_t flags;
 };
+static const struct block_life no_life = { .dead = true, .block = NONE };
 struct recent_place {
 	uint64_t key;
 	uint32_t place; /* + 1 */
@@ -58,10 +60,12 @@ struct variable_range {
 	const struct block_life *life;
 };
 enum { PAGE_BITS = 12, PAGE_BYTES = 1 << PAGE_BITS, PAGES = 1024, RECENT = 1024 };
+enum { RUN = 256 };            /* accesses that are passed on at once */
+#define NO_PAGE UINT64_MAX     /* a page's number that no address has */
 enum { MOST_BYTES = 1 << 30 }; /* bound on one access; a damaged log may have any number */
 struct memory_page {
 	uint64_t number;
-	uint32_t at[PAGE_BYTES]; /* by byte: variable + 1, or 0 */
+	uint32_t at[PAGE_BYTES]; /* by byte: variable, or 0 */
 };
 
 struct running {
@@ -84,9 +88,10 @@ struct running {
 	struct recent_access sites[LOG_SITES];
 	struct flow_event access; /* the last access; fields that stay are not set again */
 	GHashTable *pages;        /* number -> struct memory_page, owned */
-	struct memory_page *page[PAGES];
-	GArray *variables;     /* struct variable_range */
-	uint32_t one;          /* the variable of an access that covers one */
+	struct memory_page *page[PAGES]; /* by number; at first that of NO_PAGE */
+	struct flow_access run[RUN];     /* accesses of the lane that are not passed on yet */
+	uint32_t run_count;
+	GArray *variables;     /* struct variable_range; 0 is none */
 	GArray *covered;       /* uint32_t: the variables of an access that covers several */
 	GHashTable *allocated; /* life -> struct allocated, owned */
 	GPtrArray *kept;       /* struct log_record, with words: of modules and threads */
@@ -175,7 +180,7 @@ static inline uint32_t *byte_at(struct running *r, uint64_t address)
 {
 	uint64_t number = address >> PAGE_BITS;
 	struct memory_page **page = &r->page[number % PAGES];
-	if (G_UNLIKELY(*page == NULL) || G_UNLIKELY((*page)->number != number))
+	if (G_UNLIKELY((*page)->number != number))
 		*page = page_new(r, number);
 	return &(*page)->at[address % PAGE_BYTES];
 }
@@ -185,29 +190,27 @@ static inline struct variable_range *range_at(struct running *r, uint32_t variab
 	return &g_array_index(r->variables, struct variable_range, variable);
 }
 
-/* The variable at a byte; NONE: none yet in this life of the memory. */
+/* The variable at a byte; 0: none yet in this life of the memory. */
 static uint32_t variable_at(struct running *r, uint64_t address, const struct block_life *life)
 {
-	uint32_t variable = *byte_at(r, address) - 1;
-	if (variable == NONE)
-		return NONE;
+	uint32_t variable = *byte_at(r, address);
 	const struct variable_range *v = range_at(r, variable);
 	bool is = v->life == life && address >= v->address && address - v->address < v->size;
-	return is ? variable : NONE;
+	return is ? variable : 0;
 }
 
 static void set_bytes(struct running *r, uint32_t variable)
 {
 	const struct variable_range v = *range_at(r, variable);
 	for (uint32_t i = 0; i < v.size; i++)
-		*byte_at(r, v.address + i) = variable + 1;
+		*byte_at(r, v.address + i) = variable;
 }
 
 /* A variable for new memory: one from an earlier life is reused if it has the same bytes. */
 static uint32_t new_variable(struct running *r, struct variable_range range)
 {
-	uint32_t variable = *byte_at(r, range.address) - 1;
-	if (variable != NONE && range_at(r, variable)->address == range.address &&
+	uint32_t variable = *byte_at(r, range.address);
+	if (variable != 0 && range_at(r, variable)->address == range.address &&
 	    range_at(r, variable)->size == range.size) {
 		*range_at(r, variable) = range;
 		r->sink.renew(r->sink.context, variable);
@@ -233,15 +236,14 @@ static uint32_t split(struct running *r, uint32_t variable, uint64_t address)
 	return made;
 }
 
-static __attribute__((noinline)) void cover_slowly(struct running *r,
-                                                   struct variable_range access)
+static void cover_slowly(struct running *r, struct variable_range access)
 {
 	uint64_t end = access.address + access.size;
 	for (uint64_t at = access.address; at < end;) {
 		uint32_t variable = variable_at(r, at, access.life);
-		if (variable == NONE) {
+		if (variable == 0) {
 			uint64_t to = at + 1;
-			while (to < end && variable_at(r, to, access.life) == NONE)
+			while (to < end && variable_at(r, to, access.life) == 0)
 				to++;
 			struct variable_range fresh = { at, (uint32_t)(to - at), access.life };
 			variable = new_variable(r, fresh);
@@ -256,19 +258,16 @@ static __attribute__((noinline)) void cover_slowly(struct running *r,
 	}
 }
 
-/* The variables of an access. */
-static inline const uint32_t *cover(struct running *r, struct variable_range access,
-                                    uint32_t *count)
+/* Is it just this memory? */
+static inline bool is_range(const struct variable_range *v, uint64_t address, uint32_t size,
+                            const struct block_life *life)
 {
-	uint32_t variable = *byte_at(r, access.address) - 1;
-	*count = 1;
-	if (G_LIKELY(variable != NONE)) {
-		const struct variable_range *v = range_at(r, variable);
-		r->one = variable;
-		if (v->address == access.address && v->size == access.size &&
-		    v->life == access.life)
-			return &r->one;
-	}
+	return v->address == address && v->size == size && v->life == life;
+}
+
+/* The variables of an access. */
+static const uint32_t *cover(struct running *r, struct variable_range access, uint32_t *count)
+{
 	g_array_set_size(r->covered, 0);
 	cover_slowly(r, access);
 	*count = r->covered->len;
@@ -284,12 +283,39 @@ static inline struct calling *calling_at(struct running *r, uint32_t thread)
 	return &g_array_index(r->threads, struct calling, thread);
 }
 
-/* Completes and passes an access whose op, flags, point, block and number are set. */
-static inline void pass_access(struct running *r, struct variable_range range)
+/* Passes the run on; before any other event, and before memory is divided. */
+static void end_run(struct running *r)
+{
+	struct flow_run run = { r->lane, r->run_count, r->run };
+	if (run.count > 0)
+		r->sink.run(r->sink.context, &run);
+	r->run_count = 0;
+}
+
+/* Completes and passes an access whose op, flags, point, and block are set. */
+static void pass_access(struct running *r, struct variable_range range)
 {
 	struct flow_event *x = &r->access;
+	uint32_t one = *byte_at(r, range.address);
+	if (x->op <= OP_WRITE &&
+	    is_range(range_at(r, one), range.address, range.size, range.life)) {
+		r->run[r->run_count++] =
+		        (struct flow_access){ x->point, r->events++, one, { x->block, x->op } };
+		if (r->run_count == RUN)
+			end_run(r);
+		return;
+	}
+	end_run(r);
+	x->thread = r->lane;
+	x->number = r->events++;
 	x->variables = cover(r, range, &x->variables_count);
 	r->sink.event(r->sink.context, x);
+}
+
+/* The heap block of a life: others are never freed. */
+static uint32_t block_of(const struct block_life *life)
+{
+	return life && life->heap ? life->block : NONE;
 }
 
 static void take_access(struct running *r, const struct log_record *record)
@@ -304,53 +330,98 @@ static void take_access(struct running *r, const struct log_record *record)
 	const struct block_life *life = import_life(r->im, address);
 	x->op = (enum op)(OP_READ + (record->tag - LOG_READ));
 	x->flags = (uint8_t)MIN(order, (unsigned)ORDER_SEQ_CST);
-	x->thread = r->lane;
-	x->number = r->events++;
-	x->block = life ? life->block : NONE;
+	x->block = block_of(life);
 	x->point = (uint64_t)calling_at(r, r->thread)->context << 32 | place;
 	if (record->tag != LOG_RMW && record->code < LOG_RANGE) {
 		uint64_t first =
 		        log_word(record->tag, record->flags & LOG_SITE_FLAGS, record->pc);
 		r->sites[record->slot] = (struct recent_access){
 			.key = log_site_key(first, record->code),
-			.life = life,
+			.life = life ? life : &no_life,
+			.of = { x->block, x->op },
 			.place = place,
 			.size = (uint32_t)record->size,
-			.op = (uint8_t)x->op,
+			.plain = x->op <= OP_WRITE ? (uint32_t)record->size : 0,
 			.flags = x->flags,
 		};
 	}
 	pass_access(r, (struct variable_range){ address, (uint32_t)record->size, life });
 }
 
-/* Takes the next records as long as they have one word, are of known instructions and blocks,
- * and another record follows: most are. */
-static void take_shorts(struct running *r)
+/* Takes the next records as long as they have one word, are plain accesses of one variable by
+ * known instructions, and another record follows: most are. (The loop's own is in registers.)
+ */
+static __attribute__((noinline)) void take_plain_shorts(struct running *r)
 {
 	struct log_reader *reader = so_far_reader(r->log);
-	struct flow_event *x = &r->access;
-	uint64_t context = (uint64_t)calling_at(r, r->thread)->context << 32;
-	x->thread = r->lane;
-	for (; reader->at + 1 < reader->end && !reader->second; reader->at++) {
-		uint64_t word = *reader->at;
-		unsigned slot = log_short_slot(word);
+	struct log_site *const lasts = reader->sites.at;
+	const struct variable_range *const ranges = range_at(r, 0);
+	const uint64_t context = (uint64_t)calling_at(r, r->thread)->context << 32;
+	const uint64_t *at = reader->at;
+	const uint64_t *end = at + MIN(reader->end - at - 1, (ptrdiff_t)(RUN - r->run_count));
+	struct flow_access *to = r->run + r->run_count;
+	uint32_t number = r->events;
+	for (; at < end; at++, to++) {
+		const uint64_t word = *at;
+		const unsigned slot = log_short_slot(word);
+		const uint64_t address = lasts[slot].address + log_short_offset(word);
+		const uint64_t page = address >> PAGE_BITS;
+		const struct memory_page *known = r->page[page % PAGES];
+		if (G_UNLIKELY(!log_is_short(word) || at[1] == 0 || known->number != page))
+			break;
+		const uint32_t one = known->at[address % PAGE_BYTES];
 		const struct recent_access *site = &r->sites[slot];
 		const struct block_life *life = site->life;
-		uint64_t *last = &reader->sites.at[slot].address;
-		uint64_t address = (*last + log_short_offset(word)) & LOG_ADDRESS_MASK;
-		if (!(word & LOG_SHORT) || word & LOG_PAIR || reader->at[1] == 0 ||
-		    log_short_field(word) == LOG_DELTA_FOLLOWS || site->key == 0 ||
-		    site->key != reader->sites.at[slot].key || life == NULL || life->dead ||
-		    address - life->low >= life->high - life->low)
-			return;
-		*last = address;
-		x->op = (enum op)site->op;
-		x->flags = site->flags;
-		x->number = r->events++;
-		x->block = life->block;
-		x->point = context | site->place;
-		pass_access(r, (struct variable_range){ address, site->size, life });
+		if (G_UNLIKELY(site->key != lasts[slot].key || life->dead ||
+		               log_short_field(word) == LOG_DELTA_FOLLOWS ||
+		               !is_range(&ranges[one], address, site->plain, life)))
+			break;
+		lasts[slot].address = address;
+		to->point = context | site->place;
+		to->number = number++;
+		to->variable = one;
+		to->of = site->of;
 	}
+	r->events = number;
+	r->run_count = (uint32_t)(to - r->run);
+	reader->at = at;
+}
+
+/* The next record, if it has one word, is of a known instruction and block, and another record
+ * follows. */
+static bool take_short(struct running *r)
+{
+	struct log_reader *reader = so_far_reader(r->log);
+	if (reader->second || reader->at + 1 >= reader->end || !log_is_short(reader->at[0]) ||
+	    reader->at[1] == 0)
+		return false;
+	const uint64_t word = reader->at[0];
+	const struct recent_access *site = &r->sites[log_short_slot(word)];
+	struct log_site *last = &reader->sites.at[log_short_slot(word)];
+	const struct block_life *life = site->life;
+	uint64_t address = (last->address + log_short_offset(word)) & LOG_ADDRESS_MASK;
+	if (log_short_field(word) == LOG_DELTA_FOLLOWS || site->key != last->key ||
+	    life->dead || address - life->low >= life->high - life->low)
+		return false;
+	last->address = address;
+	reader->at++;
+	struct flow_event *x = &r->access;
+	x->op = (enum op)site->of.op;
+	x->flags = site->flags;
+	x->block = site->of.block;
+	x->point = (uint64_t)calling_at(r, r->thread)->context << 32 | site->place;
+	pass_access(r, (struct variable_range){ address, site->size, life });
+	return true;
+}
+
+static void take_shorts(struct running *r)
+{
+	do {
+		if (so_far_reader(r->log)->second == 0)
+			take_plain_shorts(r);
+		if (r->run_count == RUN)
+			end_run(r);
+	} while (take_short(r));
 }
 
 static void leave(struct running *r, struct calling *c, uint64_t frames)
@@ -413,6 +484,8 @@ static bool has_point(enum op op)
 static void pass_on(struct running *r, uint32_t from, const struct log_record *record)
 {
 	struct builder *b = r->im->b;
+	if (from < builder_event_count(b))
+		end_run(r);
 	for (uint32_t i = from; i < builder_event_count(b); i++) {
 		const struct event *e = builder_event(b, i);
 		struct flow_event x = { .op = (enum op)e->op,
@@ -494,6 +567,7 @@ static void take_record(struct running *r, const struct log_record *record)
 		take_access(r, record);
 		break;
 	case LOG_SWITCH:
+		end_run(r);
 		r->thread = record->pc < LOG_THREADS ? (uint32_t)record->pc : r->thread;
 		r->lane = import_lane(r->im, r->thread)->thread;
 		break;
@@ -547,6 +621,7 @@ bool running_look(struct running *r)
 		take_record(r, &record);
 		take_shorts(r);
 	}
+	end_run(r);
 	return any;
 }
 
@@ -752,7 +827,13 @@ struct running *running_new(const char *path, int buffer, const struct running_s
 	r->places = g_array_new(FALSE, FALSE, sizeof(struct access_place));
 	r->place_of = g_hash_table_new(hash_pointer, NULL);
 	r->pages = g_hash_table_new_full(hash_pointer, NULL, NULL, g_free);
-	r->variables = g_array_new(FALSE, FALSE, sizeof(struct variable_range));
+	struct memory_page *page = page_new(r, NO_PAGE);
+	for (int i = 0; i < PAGES; i++)
+		r->page[i] = page;
+	for (int i = 0; i < LOG_SITES; i++)
+		r->sites[i].life = &no_life;
+	r->variables = g_array_new(FALSE, TRUE, sizeof(struct variable_range));
+	g_array_set_size(r->variables, 1);
 	r->covered = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	r->allocated = g_hash_table_new_full(hash_pointer, NULL, NULL, g_free);
 	r->kept = g_ptr_array_new_with_free_func(g_free);

@@ -13,6 +13,9 @@
 
 struct running_sink {
 	void *context;
+	/* Most accesses come in runs, all other events one by one, in the order of the trace.
+	 */
+	void (*run)(void *context, const struct flow_run *run);
 	void (*event)(void *context, const struct flow_event *x);
 	void (*split)(void *context, uint32_t from, uint32_t to);
 	void (*renew)(void *context, uint32_t variable);
