@@ -6,9 +6,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 enum { CHUNK = 1 << 16 };
@@ -69,12 +71,17 @@ static int input_mappable(int fd, struct stat *st)
 	return memory;
 }
 
-static const char *not_readable(const char *path, const struct stat *st)
+static const char *not_readable(const char *path, int fd, const struct stat *st)
 {
+	struct statfs system;
 	if (S_ISDIR(st->st_mode))
 		return "it is a folder";
 	if (strcmp(path, "-") != 0 && !S_ISREG(st->st_mode) && !S_ISFIFO(st->st_mode))
 		return "it is a device";
+	if (S_ISREG(st->st_mode) && fstatfs(fd, &system) == 0 &&
+	    system.f_type ==
+	            PROC_SUPER_MAGIC) /* reading some, as /proc/kmsg, waits or takes away */
+		return "it is a file of /proc";
 	return NULL;
 }
 
@@ -86,7 +93,8 @@ bool input_open(const char *path, const char *kind, struct input *in, struct err
 	*in = (struct input){ 0 };
 	if (fd < 0)
 		return input_refuse(path, kind, g_strerror(errno), error);
-	const char *wrong = fstat(fd, &st) != 0 ? g_strerror(errno) : not_readable(path, &st);
+	const char *wrong =
+	        fstat(fd, &st) != 0 ? g_strerror(errno) : not_readable(path, fd, &st);
 	if (wrong != NULL) {
 		close(fd);
 		return input_refuse(path, kind, wrong, error);

@@ -112,6 +112,10 @@ for c in "info $scratch/pipe" "verify $scratch/pair.txt $scratch/pipe" "merge $s
 done
 run "$HEDDLE" info /dev/zero
 is "$status" 2 "a device"
+run "$HEDDLE" info /proc/version
+is "$status: $err" "2: heddle: version: cannot open the trace: it is a file of /proc; name a trace that you can read" "a file of /proc"
+run "$HEDDLE" open "$scratch/pair.txt" --at 99999999999999999999999 --script /dev/null
+is "$status: $err" "2: heddle: there is no event 99999999999999999999999: the trace has 0 to 1" "an event beyond all"
 run bash -c "'$HEDDLE' convert '$scratch/pair.txt' '$scratch/closed.hdl' >&- 2>&- <&-"
 run "$HEDDLE" info "$scratch/closed.hdl"
 is "$status" 0 "a file written while the standard streams are closed holds no messages"

@@ -258,10 +258,9 @@
 	        "the terminal type '%s' cannot show a screen"
 #define NO_TERMINFO \
 	"set TERM to one that terminfo knows", "terminfo does not know the terminal type '%s'"
-#define NO_TERMINAL_HERE NULL, "the terminal '%s' cannot be used"
-#define NO_EVENT_NAMED   "give a number, or $ for the event here", "expected an event, found '%s'"
-#define NO_EVENT_NUMBERED \
-	NULL, "there is no event %" G_GUINT64_FORMAT ": the trace has 0 to %" G_GUINT64_FORMAT
+#define NO_TERMINAL_HERE       NULL, "the terminal '%s' cannot be used"
+#define NO_EVENT_NAMED         "give a number, or $ for the event here", "expected an event, found '%s'"
+#define NO_EVENT_NUMBERED      NULL, "there is no event %s: the trace has 0 to %" G_GUINT64_FORMAT
 #define NO_SUCH_VALUE          NULL, "%s: expected %s"
 #define NO_SETTING             ":set? lists them", "there is no setting '%s'"
 #define WANTS_ON_OR_OFF        NULL, "expected on or off"

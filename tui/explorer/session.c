@@ -263,7 +263,7 @@ uint32_t session_parse_event(const struct session *s, const char *text, struct e
 		return NONE;
 	}
 	if (number >= s->trace->events_count) {
-		refuse(error, NO_EVENT_NUMBERED, number, (guint64)s->trace->events_count - 1);
+		refuse(error, NO_EVENT_NUMBERED, digits, (guint64)s->trace->events_count - 1);
 		return NONE;
 	}
 	return (uint32_t)number;
