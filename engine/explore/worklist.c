@@ -75,6 +75,10 @@ uint64_t worklist_key(const struct part *parts, uint32_t count, enum flip_kind k
 {
 	bool next = kind == FLIP_CALL || kind == FLIP_WOKEN || kind == FLIP_GOES_ON;
 	uint64_t key = next ? parts[0].prefix * 31 + 2 : 1; /* the next step's thread */
+	/* a run that ends in a state is not one that only comes to it: a class is the sum of
+	 * its threads' prefixes, as this key is */
+	if (kind == FLIP_STUCK || kind == FLIP_IDLE)
+		key = kind == FLIP_STUCK ? 3 : 4;
 	for (uint32_t i = 0; i < count; i++)
 		key += hash_word(parts[i].prefix);
 	return key;
