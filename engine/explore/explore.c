@@ -7,7 +7,7 @@
 #include "engine/explore/checkpoint.h"
 #include "engine/explore/estimate.h"
 #include "engine/explore/graphs/graphs.h"
-#include "engine/explore/runs/hidden_reads.h"
+#include "engine/predict/hidden_reads.h"
 
 #include "engine/base/file.h"
 #include "engine/base/numbers.h"

@@ -3,7 +3,7 @@
  * once.
  */
 #include "engine/explore/explore_private.h"
-#include "engine/explore/runs/hidden_reads.h"
+#include "engine/predict/hidden_reads.h"
 #include "engine/trace/ending.h"
 #include "engine/trace/once.h"
 

@@ -121,6 +121,7 @@ struct report *races_find(struct trace *t, const struct race_options *options,
 	if (r != NULL) {
 		report_look_behind(r);
 		races_mark_unseen(t, r);
+		findings_mark_hidden(t, r);
 	}
 	return r;
 }

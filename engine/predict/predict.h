@@ -105,6 +105,9 @@ void missing_code_note(const struct trace *t, struct report *report);
 /* Turns races between threads that share an atomic written by unrecorded code into
  * candidates, with a note (unseen_writes.c). */
 void races_mark_unseen(const struct trace *t, struct report *report);
+/* Turns findings whose witness depends on what a store of a bit-field reads unseen into
+ * candidates, with a note (hidden_marks.c). */
+void findings_mark_hidden(const struct trace *t, struct report *report);
 
 /* Decide one conflicting pair: witness, proof of impossibility, or unknown. */
 struct finding *race_decide(struct trace *t, uint32_t e1, uint32_t e2,

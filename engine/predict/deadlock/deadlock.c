@@ -802,5 +802,8 @@ struct report *deadlocks_find(struct trace *t, const struct race_options *option
 		return NULL;
 	if (options->use_missing)
 		return with_missing(t, options, progress, error);
-	return by_chains(t, options, find_deadlocks, progress, error);
+	struct report *r = by_chains(t, options, find_deadlocks, progress, error);
+	if (r != NULL)
+		findings_mark_hidden(t, r);
+	return r;
 }

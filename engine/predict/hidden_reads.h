@@ -2,13 +2,16 @@
  * hidden_reads.h - stores that read what they write, and tell no hook: gcc's, of bit-fields.
  * The bits beside come from another write, so in another order the store writes another value.
  */
-#ifndef HEDDLE_EXPLORE_HIDDEN_READS_H
-#define HEDDLE_EXPLORE_HIDDEN_READS_H
+#ifndef HEDDLE_PREDICT_HIDDEN_READS_H
+#define HEDDLE_PREDICT_HIDDEN_READS_H
 
 #include "engine/trace/trace.h"
 
 /* A cache by place of the code: g_hash_table_unref. */
 GHashTable *hidden_reads_new(void);
+/* By location, of those with `asked`: is it such a store? Owned by the caller; NULL: none is.
+ */
+bool *hidden_reads_at(GHashTable *known, const struct trace *t, const bool *asked);
 /* The first such store of bytes that another thread of the trace writes, too, as FILE:LINE (a
  * string of the trace); NULL: none. (debuginfo_stores_that_read.) */
 const char *hidden_read_find(GHashTable *known, const struct trace *t);

@@ -1,5 +1,5 @@
 /* hidden_reads.c - see hidden_reads.h. */
-#include "engine/explore/runs/hidden_reads.h"
+#include "engine/predict/hidden_reads.h"
 
 #include "debuginfo/debuginfo.h"
 
@@ -39,14 +39,10 @@ static void look(GHashTable *known, const struct trace *t, const bool *asked, ui
 	}
 }
 
-/* Of each location with plain writes: is it such a store?  NULL: none is. */
-static bool *stores_that_read(GHashTable *known, const struct trace *t)
+bool *hidden_reads_at(GHashTable *known, const struct trace *t, const bool *asked)
 {
-	g_autofree bool *asked = g_new0(bool, t->locations_count);
 	g_autofree bool *found = g_new0(bool, t->locations_count);
 	bool any = false;
-	for (uint32_t e = 0; e < t->events_count; e++)
-		asked[t->events[e].location] |= t->events[e].op == OP_WRITE;
 	for (uint32_t l = 0; l < t->locations_count; l++) {
 		if (!asked[l] || t->locations[l].module == NONE)
 			continue;
@@ -62,7 +58,10 @@ static bool *stores_that_read(GHashTable *known, const struct trace *t)
 const char *hidden_read_find(GHashTable *known, const struct trace *t)
 {
 	enum { NOBODY = 0, SEVERAL = UINT32_MAX };
-	g_autofree bool *stores = stores_that_read(known, t);
+	g_autofree bool *asked = g_new0(bool, t->locations_count);
+	for (uint32_t e = 0; e < t->events_count; e++)
+		asked[t->events[e].location] |= t->events[e].op == OP_WRITE;
+	g_autofree bool *stores = hidden_reads_at(known, t, asked);
 	if (stores == NULL)
 		return NULL;
 	g_autofree uint32_t *writer = g_new0(uint32_t, t->variables_count);
