@@ -713,7 +713,8 @@ static void make_domain(struct oracle *o)
 	add_value(o, LITMUS_LOCATIONS - 1, WRITER);
 	for (uint32_t t = 0; t < o->l->threads; t++)
 		for (uint32_t i = 0; i < o->l->length[t]; i++)
-			waiting |= (uint64_t)(o->l->ops[t][i].kind == LITMUS_WAIT) << t;
+			if (o->l->ops[t][i].kind == LITMUS_WAIT)
+				waiting |= UINT64_C(1) << t;
 	for (uint64_t some = waiting; some != 0; some = (some - 1) & waiting)
 		add_value(o, CONDITION, some);
 	for (int round = 0; round == 0 || now > before; round++) {
