@@ -215,6 +215,34 @@ START_TEST(held_events_and_blocks_stay)
 }
 END_TEST
 
+/* Blocks that stay for a while are decoded once, and give back their memory; held events stay.
+ */
+START_TEST(blocks_stay_for_a_while)
+{
+	const uint32_t held = 9 * TAPE_BLOCK + 7;
+	struct trace *whole = open_as(REEL_WHOLE), *t = open_in_passes();
+	trace_hold_events(t, &held, 1);
+	ck_assert(trace_keep_events_shortly(t));
+	ck_assert(same(whole, t, 0, whole->events_count));
+	gint before = t->storage->decoded.all;
+	ck_assert(same(whole, t, 0, whole->events_count));
+	ck_assert_int_eq(t->storage->decoded.all, before);
+	trace_leave_events(t);
+	ck_assert(!trace_at_hand(t, 0));
+	gint needed = t->storage->decoded.needed;
+	ck_assert_mem_eq(&t->events[held], &whole->events[held], sizeof *t->events);
+	ck_assert_int_eq(t->storage->decoded.needed, needed);
+	for (unsigned round = 0; round < 2; round++)
+		ck_assert(same(whole, t, 0, whole->events_count));
+	ck_assert_int_ge(t->storage->decoded.all - before,
+	                 (gint)(whole->events_count / TAPE_BLOCK));
+	trace_keep_events(t);
+	ck_assert(same(whole, t, 0, whole->events_count));
+	trace_close(t);
+	trace_close(whole);
+}
+END_TEST
+
 static gpointer open_and_close(gpointer context)
 {
 	struct error e;
@@ -352,6 +380,7 @@ int main(void)
 	tcase_add_test(c, a_screen_needs_few_blocks);
 	tcase_add_test(c, readers_share_a_few_blocks);
 	tcase_add_test(c, held_events_and_blocks_stay);
+	tcase_add_test(c, blocks_stay_for_a_while);
 	tcase_add_test(c, a_trace_without_an_index_is_checked_in_passes);
 	suite_add_tcase(s, c);
 	int failed = suite_run(s);
