@@ -837,15 +837,13 @@ static bool is_outside(const struct online *o, uint32_t thread)
 }
 
 /* Accesses from the i-th on of variables that the thread owns, in blocks that it used last: the
- * number of the first that is none. */
+ * number of the first that is none. No analysis has anything to report of them. */
 static uint32_t owned(struct online *o, struct online *edc, const struct flow_run *run,
                       uint32_t i)
 {
 	const uint32_t owner = run->thread + 1, known = o->memory_count, first = i;
 	struct memory_chunk **const memory = o->memory;
 	struct run_blocks blocks = { .run = run, .o = o, .edc = edc, .scope = NONE };
-	if (edc && !is_outside(edc, run->thread))
-		return i;
 	if (edc)
 		blocks.scope = thread_at(edc, run->thread)->scope;
 	for (int k = 0; k < RUN_BLOCKS; k++)
@@ -880,22 +878,32 @@ static uint32_t owned(struct online *o, struct online *edc, const struct flow_ru
 	return i;
 }
 
+static void access_event(struct online *o, const struct flow_run *run, uint32_t i)
+{
+	const struct flow_access *a = &run->at[i];
+	online_event(o, &(struct flow_event){ .op = (enum op)a->of.op,
+	                                      .thread = run->thread,
+	                                      .number = a->number,
+	                                      .target = NONE,
+	                                      .block = a->of.block,
+	                                      .point = a->point,
+	                                      .variables = &a->variable,
+	                                      .variables_count = 1 });
+}
+
 void online_run(struct online *o, struct online *edc, const struct flow_run *run)
 {
-	for (uint32_t i = owned(o, edc, run, 0); i < run->count;
-	     i = owned(o, edc, run, i + 1)) {
-		const struct flow_access *a = &run->at[i];
-		struct flow_event x = { .op = (enum op)a->of.op,
-			                .thread = run->thread,
-			                .number = a->number,
-			                .target = NONE,
-			                .block = a->of.block,
-			                .point = a->point,
-			                .variables = &a->variable,
-			                .variables_count = 1 };
-		online_event(o, &x);
+	const bool outside = edc && is_outside(edc, run->thread);
+	for (uint32_t i = 0; i < run->count; i++) {
+		uint32_t to = owned(o, outside ? edc : NULL, run, i);
+		for (; edc && !outside && i < to; i++)
+			access_event(edc, run, i);
+		i = to;
+		if (i == run->count)
+			break;
+		access_event(o, run, i);
 		if (edc)
-			online_event(edc, &x);
+			access_event(edc, run, i);
 	}
 }
 
