@@ -37,7 +37,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     28
+#define LOG_VERSION     29
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_BUFFERS     1024
@@ -553,11 +553,12 @@ static inline unsigned log_site_code(uint64_t key)
 	return (key >> 11 & 3) | (key >> 12 & 4);
 }
 /* Neighbours in the program are neighbours in the table, as return addresses of hooks are at
- * least 8 bytes apart; and few pages of it are used by a small program. A call that makes
- * two records has two slots, or each record would evict the other. */
+ * least 8 bytes apart; and few pages of it are used by a small program. Of a call that makes
+ * two records each has a slot, or it would evict the other's; the second one's is far away, as
+ * the next slot is often that of the next instruction. */
 static inline unsigned log_pc_slot(uint64_t pc, unsigned flags)
 {
-	return ((pc >> 3) + (flags & LOG_SECOND ? 1 : 0)) & (LOG_SITES - 1);
+	return ((pc >> 3) + (flags & LOG_SECOND ? LOG_SITES / 2 : 0)) & (LOG_SITES - 1);
 }
 static inline unsigned log_site_slot(uint64_t key)
 {
