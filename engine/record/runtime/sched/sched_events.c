@@ -187,12 +187,14 @@ void sched_event_alone(struct thread *t)
 /* ---- turns ---- */
 
 /* Has it run for longer than its events take, or (to its end) for very long, while others
- * could run? Then it spins. */
+ * could run? Or has it looked in vain as often, with others that spin in between? Then it
+ * spins. */
 static bool is_stalled(const struct thread *t, uint32_t until)
 {
 	enum { SPINNING = 20000 };
 	uint64_t most = SPINNING + (until == UINT32_MAX ? 0 : 4ull * until);
-	return sched.holder == t && sched.steps - sched.turn_start > most;
+	return t->poll.spins > SPINNING ||
+	       (sched.holder == t && sched.steps - sched.turn_start > most);
 }
 
 /* The thread whose turn it is; NULL: none, or it cannot continue now. */
