@@ -120,19 +120,13 @@ uint32_t worklist_entered(const struct worklist *w)
 	return numbers_count(w->entered);
 }
 
-static void count(const GPtrArray *pending, uint32_t *counts)
+void worklist_count(const struct worklist *w, uint32_t *counts)
 {
-	for (guint i = 0; i < pending->len; i++) {
-		const struct pending *p = pending->pdata[i];
+	for (guint i = 0; i < w->pending->len; i++) {
+		const struct pending *p = w->pending->pdata[i];
 		if (p->parent != NONE)
 			counts[p->parent]++;
 	}
-}
-
-void worklist_count(const struct worklist *w, uint32_t *counts)
-{
-	count(w->pending, counts);
-	count(w->idle, counts);
 }
 
 uint64_t worklist_random(struct worklist *w)

@@ -60,7 +60,8 @@ GPtrArray *worklist_steal(struct worklist *w);
 uint64_t pending_key(const struct pending *p);
 /* Enter the other's keys as well. */
 void worklist_adopt_keys(struct worklist *w, const struct worklist *other);
-/* By run: adds to counts[run] the number of its pending schedules. */
+/* By run: adds to counts[run] the number of its pending schedules without FLIP_IDLE, few of
+ * which make a run of another class. */
 void worklist_count(const struct worklist *w, uint32_t *counts);
 /* The number of keys. */
 uint32_t worklist_entered(const struct worklist *w);

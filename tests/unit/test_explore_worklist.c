@@ -99,7 +99,8 @@ START_TEST(an_end_is_not_the_way_to_it)
 }
 END_TEST
 
-/* Whether all look for ever is asked when no other schedule is left. */
+/* Whether all look for ever is asked when no other schedule is left, and is no estimate of
+ * classes to come. */
 START_TEST(idle_ones_are_last)
 {
 	struct worklist *w = worklist_new(0);
@@ -111,6 +112,9 @@ START_TEST(idle_ones_are_last)
 	}
 	ck_assert_uint_eq(worklist_length(w), 4);
 	ck_assert_uint_eq(worklist_ready(w), 2);
+	uint32_t counts[4] = { 0 };
+	worklist_count(w, counts);
+	ck_assert_mem_eq(counts, ((const uint32_t[]){ 1, 0, 1, 0 }), sizeof counts);
 	take_all(w, false, 4, order);
 	ck_assert_mem_eq(order, ((const uint32_t[]){ 2, 0, 3, 1 }), sizeof order);
 	worklist_free(w);
