@@ -23,7 +23,7 @@
 #include <zstd.h>
 
 static const char magic[] = "heddle exploration\n";
-enum { VERSION = 9, SUM = 32, PACKED_MOST = 5000 /* times its size, unpacked */ };
+enum { VERSION = 10, SUM = 32, PACKED_MOST = 5000 /* times its size, unpacked */ };
 static const uint32_t byte_order = 0x01020304;
 
 /* -- identity ------------------------------------------------------------------------------ */
@@ -236,7 +236,7 @@ static struct extent extent_of(const struct exploration *x)
 		            .entered = worklist_entered(x->worklist),
 		            .histories = histories_size(x->histories),
 		            .awaits = awaits_size(x->awaits),
-		            .pasts = pasts_count(x->pasts) };
+		            .pasts = pasts_size(x->pasts) };
 	GHashTable *sets[G_N_ELEMENTS(e.sets)];
 	explore_sets(x, sets);
 	for (size_t i = 0; i < G_N_ELEMENTS(e.sets); i++)

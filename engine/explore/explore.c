@@ -123,7 +123,7 @@ static bool run_next(struct exploration *x, struct error *error)
 	struct pending *p = g_steal_pointer(&x->next);
 	if (p != NULL)
 		return explore_run_pending(x, p, error);
-	bool idle = worklist_length(x->worklist) == 0;
+	bool idle = worklist_ready(x->worklist) == 0;
 	struct pending *chance = explore_by_chance(x);
 	x->idle_chances = idle && chance != NULL ? x->idle_chances + 1 : 0;
 	if (x->idle_chances > 0 && x->kept->len > 0)
@@ -131,8 +131,8 @@ static bool run_next(struct exploration *x, struct error *error)
 	if (chance == NULL && x->repeats->len > 0)
 		return explore_run_again(
 		        x, g_ptr_array_steal_index(x->repeats, x->repeats->len - 1), error);
-	if (chance == NULL &&
-	    (worklist_length(x->worklist) == 0 || explore_keeps_too_much(x))) {
+	if (chance == NULL && x->kept->len > 0 &&
+	    (worklist_ready(x->worklist) == 0 || explore_keeps_too_much(x))) {
 		explore_plan_further(x);
 		return true;
 	}
@@ -318,7 +318,7 @@ static void forget_classes(struct exploration *x, const bool *forgotten)
  * left out. */
 static void forget_longer(struct exploration *x)
 {
-	if (pasts_count(x->pasts) == 0)
+	if (pasts_size(x->pasts).longer == 0)
 		return;
 	g_autofree bool *longer = pasts_runs(x->pasts, x->histories);
 	forget_classes(x, longer);

@@ -64,7 +64,7 @@ static bool is_chance(const struct exploration *x)
 		return false;
 	/* planning a run to its end may take long: others, by chance, may have few states, or
 	 * more reversals that a walk finds */
-	bool idle = worklist_length(x->worklist) == 0 && !explore_keeps_too_much(x);
+	bool idle = worklist_ready(x->worklist) == 0 && !explore_keeps_too_much(x);
 	return x->chances < FIRST_OF_HUNT || x->chances < made / 2 ||
 	       (idle && x->idle_chances < MOST_IDLE);
 }
@@ -74,15 +74,41 @@ struct pending *explore_by_chance(struct exploration *x)
 	return is_chance(x) ? by_chance(x) : NULL;
 }
 
+/* Of a FLIP_IDLE, when no other schedule is left: does one of its threads leave its look? A
+ * round without effect that begins with the look would have been run by then, in this
+ * exploration (docs/exploration.md, "Whether all look for ever"). */
+static bool leaves_a_look(const struct exploration *x, const struct pending *p)
+{
+	if (!explore_knows_rounds(x))
+		return false;
+	for (uint32_t i = 1; i < p->parts_count; i++) {
+		uint64_t prefix = p->parts[i].prefix;
+		if (prefix != 0 && !awaits_within(x->awaits, prefix) &&
+		    !pasts_lead_to_longer(x->pasts, prefix))
+			return true;
+	}
+	return false;
+}
+
+/* Is what the schedule asks for known by now? */
+static bool is_answered(const struct exploration *x, const struct pending *p)
+{
+	if (p->kind == FLIP_RACE)
+		return explore_has_race(x, p->key);
+	if (p->parts == NULL)
+		return false;
+	if (explore_is_known(x, p->parts, p->parts_count, p->kind))
+		return true;
+	return p->kind == FLIP_IDLE ? leaves_a_look(x, p)
+	                            : pasts_have_longer(x->pasts, p->parts, p->parts_count);
+}
+
 struct pending *explore_take_pending(struct exploration *x, struct pending *chance)
 {
 	uint32_t made = x->report->runs->len - x->first;
 	bool any = x->options->until_error || made < FIRST_BY_CHANCE;
 	struct pending *p = chance ? chance : worklist_take(x->worklist, any);
-	bool known =
-	        p->parts != NULL && (explore_is_known(x, p->parts, p->parts_count, p->kind) ||
-	                             pasts_have_longer(x->pasts, p->parts, p->parts_count));
-	known |= p->kind == FLIP_RACE && explore_has_race(x, p->key);
+	bool known = is_answered(x, p);
 	x->taken += !p->by_chance;
 	x->run_of_taken += !p->by_chance && !known;
 	if (!known)
@@ -98,7 +124,7 @@ void explore_choose_next(struct exploration *x)
 		return;
 	while (x->next == NULL && !x->again && !x->cancelled && !x->interrupted &&
 	       explore_limit(x) == NULL && x->repeats->len == 0 &&
-	       worklist_length(x->worklist) > 0 && !explore_keeps_too_much(x))
+	       worklist_ready(x->worklist) > 0 && !explore_keeps_too_much(x))
 		x->next = explore_take_pending(x, explore_by_chance(x));
 	if (x->next != NULL && x->running == NULL) {
 		x->idle_chances = 0;

@@ -54,7 +54,7 @@ struct extent {
 	uint32_t runs, errors, races, notes, threads, gaps, entered;
 	struct histories_size histories;
 	struct awaits_size awaits;
-	uint32_t pasts;
+	struct pasts_size pasts;
 	uint32_t sets[5]; /* explore_sets */
 };
 
@@ -184,6 +184,10 @@ bool explore_take_reversal(void *context, const struct flip *f);
 /* Does a known run begin with the schedule? */
 bool explore_is_known(const struct exploration *x, const struct part *parts, uint32_t count,
                       enum flip_kind kind);
+
+/* When no schedule is left but those of FLIP_IDLE, was each round without effect run that may
+ * begin in a state of theirs? */
+bool explore_knows_rounds(const struct exploration *x);
 
 /* explore_next.c: a schedule from the beginning; `flip`, taken over: its description in the
  * report. */

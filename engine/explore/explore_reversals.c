@@ -61,6 +61,13 @@ bool explore_is_known(const struct exploration *x, const struct part *parts, uin
 	}
 }
 
+bool explore_knows_rounds(const struct exploration *x)
+{
+	bool steps = x->options->specs != NULL && !x->options->linearizable;
+	return !steps && !x->options->bounded && x->options->shards <= 1 &&
+	       x->origin.base == NULL;
+}
+
 /* Is it a compare-and-exchange, which may or may not write if it reads another value? */
 static bool is_exchange(const struct exploration *x, const struct flip *f)
 {
@@ -161,7 +168,8 @@ bool explore_take_reversal(void *context, const struct flip *f)
 	}
 	if (use && explore_know_use(x, f->event, f->other))
 		return !explore_out_of_time(x);
-	uint64_t key = worklist_key(f->parts, f->parts_count, f->kind);
+	bool class_alone = f->kind == FLIP_IDLE && !explore_knows_rounds(x);
+	uint64_t key = worklist_key(f->parts, class_alone ? 1 : f->parts_count, f->kind);
 	if (!use && (explore_is_known(x, f->parts, f->parts_count, f->kind) ||
 	             !worklist_enter(x->worklist, key))) {
 		x->report->pruned++;

@@ -7,7 +7,8 @@
 #include "engine/base/random.h"
 
 struct worklist {
-	GPtrArray *pending;      /* struct pending * */
+	GPtrArray *pending;      /* struct pending *, */
+	GPtrArray *idle;         /* and those of FLIP_IDLE */
 	struct numbers *entered; /* keys */
 	uint64_t random;         /* state of xorshift64; not 0 */
 };
@@ -35,6 +36,7 @@ struct worklist *worklist_new(uint64_t seed)
 {
 	struct worklist *w = g_new0(struct worklist, 1);
 	w->pending = g_ptr_array_new_with_free_func(free_pending);
+	w->idle = g_ptr_array_new_with_free_func(free_pending);
 	w->entered = numbers_new();
 	w->random = hash_word(seed + 1);
 	if (w->random == 0)
@@ -47,6 +49,7 @@ void worklist_free(struct worklist *w)
 	if (w == NULL)
 		return;
 	g_ptr_array_unref(w->pending);
+	g_ptr_array_unref(w->idle);
 	numbers_free(w->entered);
 	g_free(w);
 }
@@ -54,10 +57,16 @@ void worklist_free(struct worklist *w)
 void worklist_clear(struct worklist *w)
 {
 	g_ptr_array_set_size(w->pending, 0);
+	g_ptr_array_set_size(w->idle, 0);
 	numbers_clear(w->entered);
 }
 
 uint32_t worklist_length(const struct worklist *w)
+{
+	return w->pending->len + w->idle->len;
+}
+
+uint32_t worklist_ready(const struct worklist *w)
 {
 	return w->pending->len;
 }
@@ -66,6 +75,10 @@ uint64_t worklist_key(const struct part *parts, uint32_t count, enum flip_kind k
 {
 	bool next = kind == FLIP_CALL || kind == FLIP_WOKEN || kind == FLIP_GOES_ON;
 	uint64_t key = next ? parts[0].prefix * 31 + 2 : 1; /* the next step's thread */
+	/* a run that ends in a state is not one that only comes to it: a class is the sum of
+	 * its threads' prefixes, as this key is */
+	if (kind == FLIP_STUCK || kind == FLIP_IDLE)
+		key = kind == FLIP_STUCK ? 3 : 4;
 	for (uint32_t i = 0; i < count; i++)
 		key += hash_word(parts[i].prefix);
 	return key;
@@ -78,13 +91,15 @@ bool worklist_enter(struct worklist *w, uint64_t key)
 
 void worklist_add(struct worklist *w, struct pending *p)
 {
-	g_ptr_array_add(w->pending, p);
+	g_ptr_array_add(p->kind == FLIP_IDLE ? w->idle : w->pending, p);
 }
 
 GPtrArray *worklist_steal(struct worklist *w)
 {
 	GPtrArray *all = w->pending;
 	w->pending = g_ptr_array_new_with_free_func(free_pending);
+	g_ptr_array_extend_and_steal(all, w->idle);
+	w->idle = g_ptr_array_new_with_free_func(free_pending);
 	return all;
 }
 
@@ -105,13 +120,19 @@ uint32_t worklist_entered(const struct worklist *w)
 	return numbers_count(w->entered);
 }
 
-void worklist_count(const struct worklist *w, uint32_t *counts)
+static void count(const GPtrArray *pending, uint32_t *counts)
 {
-	for (guint i = 0; i < w->pending->len; i++) {
-		const struct pending *p = w->pending->pdata[i];
+	for (guint i = 0; i < pending->len; i++) {
+		const struct pending *p = pending->pdata[i];
 		if (p->parent != NONE)
 			counts[p->parent]++;
 	}
+}
+
+void worklist_count(const struct worklist *w, uint32_t *counts)
+{
+	count(w->pending, counts);
+	count(w->idle, counts);
 }
 
 uint64_t worklist_random(struct worklist *w)
@@ -121,14 +142,15 @@ uint64_t worklist_random(struct worklist *w)
 
 struct pending *worklist_take(struct worklist *w, bool by_chance)
 {
-	if (w->pending->len == 0)
+	GPtrArray *from = w->pending->len > 0 ? w->pending : w->idle;
+	if (from->len == 0)
 		return NULL;
-	guint last = w->pending->len - 1;
-	guint at = by_chance ? (guint)(worklist_random(w) % w->pending->len) : last;
-	struct pending *taken = w->pending->pdata[at];
-	w->pending->pdata[at] = w->pending->pdata[last];
-	w->pending->pdata[last] = NULL;
-	g_ptr_array_set_size(w->pending, (gint)last);
+	guint last = from->len - 1;
+	guint at = by_chance ? (guint)(worklist_random(w) % from->len) : last;
+	struct pending *taken = from->pdata[at];
+	from->pdata[at] = from->pdata[last];
+	from->pdata[last] = NULL;
+	g_ptr_array_set_size(from, (gint)last);
 	return taken;
 }
 
@@ -170,10 +192,12 @@ void worklist_archive(struct worklist *w, uint32_t from, const struct pending_li
                       struct archive *a)
 {
 	numbers_archive(w->entered, from, a);
-	size_t count = archive_count(a, w->pending->len, 1);
-	for (size_t i = 0; i < count; i++) {
-		struct pending *p =
-		        archive_reads(a) ? g_new0(struct pending, 1) : w->pending->pdata[i];
+	size_t waiting = archive_count(a, worklist_length(w), 1);
+	for (size_t i = 0; i < waiting; i++) {
+		bool late = i >= w->pending->len;
+		struct pending *p = archive_reads(a) ? g_new0(struct pending, 1)
+		                    : late           ? w->idle->pdata[i - w->pending->len]
+		                                     : w->pending->pdata[i];
 		pending_archive(p, limits, a);
 		if (archive_reads(a))
 			worklist_add(w, p);

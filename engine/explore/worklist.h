@@ -3,7 +3,9 @@
  *
  * A schedule is added once (by key), and taken last in, first out, so that few are pending; or
  * at random, to spread the search for an error. The order is reproducible from the seed; the
- * set of executed schedules does not depend on it.
+ * set of executed schedules does not depend on it, but for those that ask whether all threads
+ * wait for ever (FLIP_IDLE): they are taken when no others are left, since most are answered
+ * by other runs.
  */
 #ifndef HEDDLE_WORKLIST_H
 #define HEDDLE_WORKLIST_H
@@ -41,6 +43,8 @@ void worklist_free(struct worklist *w);
 /* Remove all schedules and keys. */
 void worklist_clear(struct worklist *w);
 uint32_t worklist_length(const struct worklist *w);
+/* The number of schedules without FLIP_IDLE. */
+uint32_t worklist_ready(const struct worklist *w);
 /* The key of a schedule that begins with `parts`; independent of the order of all but the
  * first. */
 uint64_t worklist_key(const struct part *parts, uint32_t count, enum flip_kind kind);

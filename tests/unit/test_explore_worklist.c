@@ -84,6 +84,39 @@ START_TEST(a_schedule_is_entered_once)
 }
 END_TEST
 
+/* A schedule that comes to a state and one that ends there are two, although the number of the
+ * class is the sum of the prefixes. */
+START_TEST(an_end_is_not_the_way_to_it)
+{
+	struct worklist *w = worklist_new(0);
+	struct part way[] = { { 1, 10, 1 }, { 2, 20, 2 } };
+	struct part end[] = { { 0, 30, 0 } };
+	ck_assert(worklist_enter(w, worklist_key(way, 2, FLIP_READ)));
+	ck_assert(worklist_enter(w, worklist_key(end, 1, FLIP_STUCK)));
+	ck_assert(worklist_enter(w, worklist_key(end, 1, FLIP_IDLE)));
+	ck_assert(!worklist_enter(w, worklist_key(end, 1, FLIP_IDLE)));
+	worklist_free(w);
+}
+END_TEST
+
+/* Whether all look for ever is asked when no other schedule is left. */
+START_TEST(idle_ones_are_last)
+{
+	struct worklist *w = worklist_new(0);
+	uint32_t order[4];
+	for (uint32_t i = 0; i < 4; i++) {
+		struct pending *p = pending_of(i);
+		p->kind = i % 2 == 1 ? FLIP_IDLE : FLIP_READ;
+		worklist_add(w, p);
+	}
+	ck_assert_uint_eq(worklist_length(w), 4);
+	ck_assert_uint_eq(worklist_ready(w), 2);
+	take_all(w, false, 4, order);
+	ck_assert_mem_eq(order, ((const uint32_t[]){ 2, 0, 3, 1 }), sizeof order);
+	worklist_free(w);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("pending schedules");
@@ -92,6 +125,8 @@ int main(void)
 	tcase_add_test(c, the_last_is_first);
 	tcase_add_test(c, chance_is_reproducible_and_loses_none);
 	tcase_add_test(c, a_schedule_is_entered_once);
+	tcase_add_test(c, an_end_is_not_the_way_to_it);
+	tcase_add_test(c, idle_ones_are_last);
 	suite_add_tcase(s, c);
 	return suite_run(s);
 }

@@ -11,6 +11,7 @@
 
 struct awaits {
 	struct numbers *prefixes; /* histories of threads that have just looked in vain */
+	struct numbers *within;   /* the same after any step of a round without effect */
 	struct numbers *looks;    /* pairs of a state and the value seen in it */
 	struct numbers *begins;   /* the state of an acquire with which such a round begins */
 	struct numbers *sections; /* locks that such a round takes */
@@ -309,6 +310,7 @@ struct awaits *awaits_new(void)
 {
 	struct awaits *a = g_new0(struct awaits, 1);
 	a->prefixes = numbers_new();
+	a->within = numbers_new();
 	a->looks = numbers_new();
 	a->begins = numbers_new();
 	a->sections = numbers_new();
@@ -319,6 +321,7 @@ struct awaits *awaits_new(void)
 void awaits_free(struct awaits *a)
 {
 	numbers_free(a->prefixes);
+	numbers_free(a->within);
 	numbers_free(a->looks);
 	numbers_free(a->begins);
 	numbers_free(a->sections);
@@ -328,14 +331,15 @@ void awaits_free(struct awaits *a)
 
 struct awaits_size awaits_size(const struct awaits *a)
 {
-	return (struct awaits_size){ numbers_count(a->prefixes), numbers_count(a->looks),
-		                     numbers_count(a->begins), numbers_count(a->sections),
-		                     numbers_count(a->tried) };
+	return (struct awaits_size){ numbers_count(a->prefixes), numbers_count(a->within),
+		                     numbers_count(a->looks),    numbers_count(a->begins),
+		                     numbers_count(a->sections), numbers_count(a->tried) };
 }
 
 void awaits_archive(struct awaits *a, struct awaits_size from, struct archive *archive)
 {
 	numbers_archive(a->prefixes, from.prefixes, archive);
+	numbers_archive(a->within, from.within, archive);
 	numbers_archive(a->looks, from.looks, archive);
 	numbers_archive(a->begins, from.begins, archive);
 	numbers_archive(a->sections, from.sections, archive);
@@ -345,6 +349,7 @@ void awaits_archive(struct awaits *a, struct awaits_size from, struct archive *a
 void awaits_adopt(struct awaits *a, const struct awaits *other)
 {
 	numbers_adopt(a->prefixes, other->prefixes);
+	numbers_adopt(a->within, other->within);
 	numbers_adopt(a->looks, other->looks);
 	numbers_adopt(a->begins, other->begins);
 	numbers_adopt(a->sections, other->sections);
@@ -457,12 +462,18 @@ void awaits_learn(struct awaits *a, const struct await_rounds *rounds,
 			if (op_acquires(t->events[e].op))
 				numbers_add(a->sections, awaits_lock(raw, t->events[e].target));
 			prefix = history_after_prefix(raw, prefix, e, raw->seen[e]);
+			numbers_add(a->within, prefix);
 			if (i >= t->index->position[r->last])
 				numbers_add(a->prefixes, prefix);
 		}
 		leave_out(inside, t, r);
 	}
 	g_free(inside);
+}
+
+bool awaits_within(const struct awaits *a, uint64_t prefix)
+{
+	return numbers_have(a->within, prefix);
 }
 
 bool awaits_in_vain(const struct awaits *a, const uint64_t *states, const struct history *h,

@@ -64,7 +64,7 @@ struct awaits *awaits_new(void);
 void awaits_free(struct awaits *a);
 /* How much is known. */
 struct awaits_size {
-	uint32_t prefixes, looks, begins, sections, tried;
+	uint32_t prefixes, within, looks, begins, sections, tried;
 };
 struct awaits_size awaits_size(const struct awaits *a);
 /* Writes the entries beyond `from`, or adds those that are read. */
@@ -75,6 +75,9 @@ void awaits_adopt(struct awaits *a, const struct awaits *other);
  * `raw`. */
 void awaits_learn(struct awaits *a, const struct await_rounds *rounds,
                   const struct history *reduced, const struct history *raw);
+/* Does a thread whose history has this number stand within a round without effect, after a
+ * step of it, in a known run? */
+bool awaits_within(const struct awaits *a, uint64_t prefix);
 /* If the event sees that value, does its thread end a round without effect? `states`: of the
  * run, see above. */
 bool awaits_in_vain(const struct awaits *a, const uint64_t *states, const struct history *h,

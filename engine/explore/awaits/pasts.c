@@ -12,7 +12,8 @@ struct look {
 	uint64_t place; /* the memory, as a number equal in all runs; for a plain read
 	                 * including the code */
 	uint64_t seen;
-	bool needed; /* may not be left out */
+	uint64_t prefix; /* number of the thread's history with it */
+	bool needed;     /* may not be left out */
 };
 
 /* A past for which no shorter one was seen. */
@@ -27,6 +28,7 @@ struct pasts {
 	GHashTable *by_state;   /* the number up to the last change, and the state -> GPtrArray
 	                         * of struct past */
 	struct numbers *longer; /* numbers of longer pasts, after the last look */
+	struct numbers *before; /* and after each of their looks */
 	struct addresses *addresses;
 };
 
@@ -40,6 +42,7 @@ struct pasts *pasts_new(void)
 	struct pasts *p = g_new(struct pasts, 1);
 	p->by_state = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_list);
 	p->longer = numbers_new();
+	p->before = numbers_new();
 	p->addresses = addresses_new();
 	return p;
 }
@@ -48,6 +51,7 @@ void pasts_free(struct pasts *p)
 {
 	g_hash_table_unref(p->by_state);
 	numbers_free(p->longer);
+	numbers_free(p->before);
 	addresses_free(p->addresses);
 	g_free(p);
 }
@@ -78,6 +82,13 @@ static bool is_shorter(const struct past *a, const struct past *b)
 	return true;
 }
 
+static void add_longer(struct pasts *p, const struct past *longer)
+{
+	numbers_add(p->longer, longer->last);
+	for (uint32_t i = 0; i < longer->count; i++)
+		numbers_add(p->before, longer->looks[i].prefix);
+}
+
 /* Takes ownership. */
 static void note(struct pasts *p, uint64_t key, struct past *own)
 {
@@ -88,9 +99,9 @@ static void note(struct pasts *p, uint64_t key, struct past *own)
 		bool longer = is_shorter(other, own);
 		stays = !longer && other->prefix != own->prefix;
 		if (longer) {
-			numbers_add(p->longer, own->last);
+			add_longer(p, own);
 		} else if (stays && is_shorter(own, other)) {
-			numbers_add(p->longer, other->last);
+			add_longer(p, other);
 			g_ptr_array_remove_index_fast(list, i--);
 		}
 	}
@@ -123,7 +134,7 @@ static void begin_at(struct walk *w, uint64_t prefix)
 	w->too_many = false;
 }
 
-static struct look look_of(const struct history *h, uint32_t event)
+static struct look look_of(const struct history *h, uint32_t event, uint64_t prefix)
 {
 	const struct trace *t = h->trace;
 	const struct event *x = &t->events[event];
@@ -139,7 +150,7 @@ static struct look look_of(const struct history *h, uint32_t event)
 		const struct location *l = &t->locations[x->location];
 		place = history_mix(history_mix(place, l->module), l->address);
 	}
-	return (struct look){ place, seen, !atomic || seen == SEEN_AFTER_END };
+	return (struct look){ place, seen, prefix, !atomic || seen == SEEN_AFTER_END };
 }
 
 static void look(struct walk *w, const struct history *h, uint32_t event, uint64_t prefix)
@@ -147,7 +158,7 @@ static void look(struct walk *w, const struct history *h, uint32_t event, uint64
 	w->last = prefix;
 	w->too_many |= w->count == MOST_LOOKS;
 	if (!w->too_many)
-		w->looks[w->count++] = look_of(h, event);
+		w->looks[w->count++] = look_of(h, event, prefix);
 }
 
 static void note_state(struct pasts *p, const struct walk *w, uint64_t prefix, uint64_t state)
@@ -200,6 +211,11 @@ bool pasts_is_longer(const struct pasts *p, uint64_t prefix)
 	return numbers_have(p->longer, prefix);
 }
 
+bool pasts_lead_to_longer(const struct pasts *p, uint64_t prefix)
+{
+	return numbers_have(p->before, prefix);
+}
+
 bool pasts_have_longer(const struct pasts *p, const struct part *parts, uint32_t count)
 {
 	uint32_t i = 0;
@@ -226,19 +242,21 @@ bool *pasts_runs(const struct pasts *p, const struct histories *all)
 	return runs;
 }
 
-uint32_t pasts_count(const struct pasts *p)
+struct pasts_size pasts_size(const struct pasts *p)
 {
-	return numbers_count(p->longer);
+	return (struct pasts_size){ numbers_count(p->longer), numbers_count(p->before) };
 }
 
 /* -- checkpoints --------------------------------------------------------------------------- */
 
-void pasts_archive(struct pasts *p, uint32_t from, struct archive *archive)
+void pasts_archive(struct pasts *p, struct pasts_size from, struct archive *archive)
 {
-	numbers_archive(p->longer, from, archive);
+	numbers_archive(p->longer, from.longer, archive);
+	numbers_archive(p->before, from.before, archive);
 }
 
 void pasts_adopt(struct pasts *p, const struct pasts *other)
 {
 	numbers_adopt(p->longer, other->longer);
+	numbers_adopt(p->before, other->before);
 }

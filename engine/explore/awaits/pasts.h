@@ -32,6 +32,8 @@ void pasts_learn(struct pasts *p, const struct await_rounds *rounds, const struc
                  const struct scopes *scopes);
 /* Does a shorter past have the continuations of the one with this number? */
 bool pasts_is_longer(const struct pasts *p, uint64_t prefix);
+/* Does a known longer past begin with this one, with no more than looks after it? */
+bool pasts_lead_to_longer(const struct pasts *p, uint64_t prefix);
 /* pasts_is_longer for a thread's prefix in a schedule. */
 bool pasts_have_longer(const struct pasts *p, const struct part *parts, uint32_t count);
 /* The same of a run. */
@@ -39,11 +41,14 @@ bool pasts_longer_in(const struct pasts *p, const struct history *h);
 /* By run, does a known run have a longer past? Owned by the caller. */
 bool *pasts_runs(const struct pasts *p, const struct histories *all);
 
-/* The number of longer pasts. */
-uint32_t pasts_count(const struct pasts *p);
-/* Writes the pasts beyond the first `from`, or adds those that are read. The states belong to
+/* How much is known. */
+struct pasts_size {
+	uint32_t longer, before;
+};
+struct pasts_size pasts_size(const struct pasts *p);
+/* Writes the pasts beyond `from`, or adds those that are read. The states belong to
  * this process: addresses are compared in runs of one. */
-void pasts_archive(struct pasts *p, uint32_t from, struct archive *archive);
+void pasts_archive(struct pasts *p, struct pasts_size from, struct archive *archive);
 /* Adds the longer pasts of the other. */
 void pasts_adopt(struct pasts *p, const struct pasts *other);
 

@@ -32,7 +32,8 @@ enum flip_kind {
 	               * run */
 	FLIP_STUCK,   /* no thread can continue; event: NONE */
 	FLIP_IDLE,    /* no thread but by looking once more, which may be without effect;
-	               * event: NONE */
+	               * event: NONE; parts: the class, then the prefix of each thread that
+	               * looks, with this look (0: not known) */
 	FLIP_GOES_ON, /* the thread continues beyond the run; event: NONE; other: an event
 	               * excluded, or NONE */
 	FLIP_FINAL,   /* the end; other: the last write of a differing variable */

@@ -177,6 +177,7 @@ static void prepare(struct reach *r)
 	r->bits = r->threads + r->slots + r->objects;
 	r->size = r->bits + BIT_KINDS * ((r->threads + 31) / 32);
 	r->scratch = g_new0(uint32_t, r->size);
+	r->looks = g_new0(struct part, r->threads + 1);
 	r->writers = g_new(uint32_t, t->variables_count + 1);
 	if (r->x->limits->finals)
 		r->end = end_in(r, NULL);
@@ -818,51 +819,95 @@ static bool is_of_several(const struct reach *r, const struct event *x)
 	return false;
 }
 
+/* The number of the thread's history with the outcome that its next event, a look, has in the
+ * state; 0: not known. */
+static uint64_t prefix_after_look(const struct reach *r, const uint32_t *state, uint32_t e)
+{
+	uint32_t other;
+	if (turned_end(r, state, e) != NONE || view_call_of(r->x->h->view, e) != NULL)
+		return 0;
+	if (op_is_access(r->t->events[e].op))
+		return history_after(r->x->h, e, sees_in(r, state, e, &other));
+	struct outcome o = sync_outcome(r, state, e);
+	return o.answer == ANSWER_OTHER ? history_after_as(r->x->h, e, o.op, o.seen) : 0;
+}
+
 /* may_be_in_vain for an acquire that may begin a round in vain: would one of the thread's
- * reads, up to its next change of memory, have another outcome than in the run? */
-static bool may_begin_in_vain(const struct reach *r, uint32_t s, uint32_t e)
+ * reads, up to its next change of memory, have another outcome than in the run? *prefix: the
+ * number of the thread's history with the first of them; 0: not known. */
+static bool may_begin_in_vain(const struct reach *r, const uint32_t *state, uint32_t e,
+                              uint64_t *prefix)
 {
 	enum { MOST_AHEAD = 64 };
-	const uint32_t *state = state_at(r, s);
 	struct event_list mine = trace_thread_events(r->t, r->t->events[e].thread);
 	uint64_t from = r->t->index->position[e];
+	*prefix = 0;
 	if (!awaits_begins(r->x->limits->awaits, r->x->limits->states, r->x->h, e))
 		return false;
 	for (uint64_t i = from + 1; i < mine.count && i < from + MOST_AHEAD; i++) {
 		const struct event *x = &r->t->events[mine.items[i]];
 		if (event_inert(x) || memory_is_section(x) || !op_is_access(x->op))
 			continue;
-		if (op_reads(x->op) && !sees_the_same(r, state, mine.items[i]))
+		if (op_reads(x->op) && !sees_the_same(r, state, mine.items[i])) {
+			*prefix = prefix_after_look(r, state, mine.items[i]);
 			return true;
+		}
 		if (x->op != OP_RMW && op_writes(x->op) && is_of_several(r, x))
 			return false;
 	}
 	return from + MOST_AHEAD <= mine.count;
 }
 
+/* Does the thread stand before a look that may be without effect, by the answer of
+ * reach_look_at? *prefix: as above. */
+static bool stands_before_look(const struct reach *r, uint32_t s, uint32_t thread,
+                               enum answer answer, uint64_t *prefix)
+{
+	const uint32_t *state = state_at(r, s);
+	uint32_t e = reach_next(r, state, thread);
+	*prefix = 0;
+	if (e == NONE)
+		return false;
+	if (answer == ANSWER_SAME)
+		return stands(r, state, e) && may_begin_in_vain(r, state, e, prefix);
+	if (answer != ANSWER_OTHER || !may_be_in_vain(r, e))
+		return false;
+	*prefix = prefix_after_look(r, state, e);
+	return true;
+}
+
+/* The identity of a state in which no thread continues but by looks: the class of a run that
+ * ends there, and what the looks see, which the class does not say. */
+static uint64_t idle_key(const struct reach *r, uint32_t s, const struct part *looks,
+                         uint32_t count)
+{
+	uint64_t key = class_in(r, state_at(r, s));
+	for (uint32_t i = 0; i < count; i++)
+		key += hash_word(looks[i].prefix);
+	return key;
+}
+
 uint32_t reach_look(struct reach *r, uint32_t s, uint32_t *threads)
 {
-	bool ends = true, waits = false, looks = false;
-	uint32_t count = 0;
+	bool ends = true, waits = false;
+	uint32_t count = 0, looks = 0;
 	for (uint32_t u = 0; u < r->threads; u++) {
-		uint32_t e = reach_next(r, state_at(r, s), u);
-		bool stood = e != NONE && stands(r, state_at(r, s), e);
+		bool stood = reach_stands(r, s, u);
 		enum answer answer = reach_look_at(r, s, u);
-		bool look = e != NONE &&
-		            (answer == ANSWER_OTHER ? may_be_in_vain(r, e)
-		                                    : answer == ANSWER_SAME && stood &&
-		                                              may_begin_in_vain(r, s, e));
+		bool look =
+		        ends && stands_before_look(r, s, u, answer, &r->looks[looks].prefix);
 		ends &= answer == ANSWER_WAITS || look;
-		looks |= look;
+		looks += look;
 		waits |= answer == ANSWER_WAITS && stood;
 		if (reach_may_go(r, s, u, answer))
 			threads[count++] = u;
 	}
 	if (r->x->limits->finals)
 		look_at_final(r, s);
-	if (ends && (looks || waits))
-		add_end(r, s, 0, NONE, looks ? FLIP_IDLE : FLIP_STUCK,
-		        class_in(r, state_at(r, s)));
+	if (ends && looks > 0)
+		add_end(r, s, 0, NONE, FLIP_IDLE, idle_key(r, s, r->looks, looks));
+	else if (ends && waits)
+		add_end(r, s, 0, NONE, FLIP_STUCK, class_in(r, state_at(r, s)));
 	return count;
 }
 
@@ -886,17 +931,23 @@ static uint64_t prefix_of(const struct reach *r, const struct candidate *c)
 	                         : history_after_as(h, c->event, c->op, c->key);
 }
 
-/* Identified by the class that it would have. */
-static void give_stuck(struct search *x, const struct candidate *c)
+/* Identified by the class that it would have; with the looks of FLIP_IDLE. (Their threads are
+ * looked at again, which adds no candidate that is not there.) */
+static void give_stuck(struct reach *r, const struct candidate *c)
 {
-	struct part part = { .prefix = c->key };
+	struct search *x = r->x;
+	uint32_t looks = 0;
+	r->looks[looks++] = (struct part){ .prefix = class_in(r, state_at(r, c->state)) };
+	for (uint32_t u = 0; u < r->threads && c->kind == FLIP_IDLE; u++)
+		looks += stands_before_look(r, c->state, u, reach_look_at(r, c->state, u),
+		                            &r->looks[looks].prefix);
 	struct flip flip = { .kind = c->kind,
 		             .event = NONE,
 		             .other = NONE,
 		             .thread = c->thread,
 		             .sequence = x->sequence,
-		             .parts = &part,
-		             .parts_count = 1 };
+		             .parts = r->looks,
+		             .parts_count = looks };
 	x->stopped |= !x->take(x->context, &flip);
 }
 
@@ -924,7 +975,7 @@ void reach_give(struct reach *r, const struct candidate *c)
 	if (c->kind == FLIP_FINAL)
 		final_values(x, (const uint32_t *)(void *)x->sequence->data, x->sequence->len);
 	if (is_end(c->kind))
-		give_stuck(x, c);
+		give_stuck(r, c);
 	else if (fresh)
 		give_part(x);
 }
@@ -947,6 +998,7 @@ void reach_end(struct reach *r)
 	g_hash_table_unref(r->raced);
 	g_free(r->accesses);
 	g_free(r->scratch);
+	g_free(r->looks);
 	g_free(r->barred);
 	g_free(r->writers);
 	g_array_unref(r->states);

@@ -69,7 +69,8 @@ struct reach {
 	GHashTable *raced;      /* uint64_t: these pairs of sites */
 	uint32_t *accesses;     /* scratch, by thread */
 	uint32_t *scratch;
-	uint32_t *writers; /* for the present read: the writer of each of its variables */
+	struct part *looks; /* of a state in which no thread continues but by looks */
+	uint32_t *writers;  /* for the present read: the writer of each of its variables */
 	uint32_t count;
 	bool *barred; /* by thread: running it now would exceed the bound on preemptions
 	               * (reach_bound.c) */
