@@ -27,5 +27,5 @@ for seed in $(seq "$first" $((first + ${HEDDLE_SYNC_PROGRAMS:-40} - 1))); do
 	is "missing: $missing wrong: $wrong" "missing:  wrong: " "random program $seed: ${arguments[*]}"
 	searched=$((searched + 1))
 done
-is $((10 * open < searched)) 1 "$open of $searched programs are left open"
+[ -n "$HEDDLE_SYNC_PROGRAMS" ] || is $((10 * open < searched)) 1 "$open of $searched programs are left open"
 done_testing
