@@ -93,8 +93,8 @@ static bool leaves_a_look(const struct exploration *x, const struct pending *p)
 /* Is what the schedule asks for known by now? */
 static bool is_answered(const struct exploration *x, const struct pending *p)
 {
-	if (p->kind == FLIP_RACE && explore_has_race(x, p->key))
-		return true;
+	if (p->kind == FLIP_RACE)
+		return explore_has_race(x, p->key);
 	if (p->parts == NULL)
 		return false;
 	if (explore_is_known(x, p->parts, p->parts_count, p->kind))

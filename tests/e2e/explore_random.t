@@ -9,7 +9,7 @@ cd "$scratch" || exit 1
 
 ${CC:-cc} -O2 "$programs/random_oracle.c" -o oracle
 $HEDDLE cc -g -O1 "$programs/random_sync.c" -o sync -pthread
-$HEDDLE cc -g -O1 --param=tsan-distinguish-volatile=1 -DPLAIN_LOOKS "$programs/random_sync.c" -o plain -pthread
+$HEDDLE cc -g -O1 -DPLAIN_LOOKS "$programs/random_sync.c" -o plain -pthread
 first=${HEDDLE_SYNC_FIRST:-1}
 every=${HEDDLE_SYNC_EVERY:-1}
 seeds=" $(seq -s ' ' "$first" "$every" $((first + every * (${HEDDLE_SYNC_PROGRAMS:-30} - 1)))) "

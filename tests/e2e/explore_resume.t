@@ -138,8 +138,9 @@ is "$out" 600 "the state is for its user alone"
 again() { json '"$d->{states} ".($d->{complete} ? "complete" : "open")." ".($d->{abandoned} > 0 ? "again" : "once")'; }
 run "$HEDDLE" explore --resume late.state --runs 3 --format json -- ./late
 is "$(again)" "3 open once" "runs of one kernel thread"
-for part in 1 2 3; do
+for part in 1 2 3 4 5 6 7 8; do # how many it takes is no matter
 	run "$HEDDLE" explore --resume late.state --runs 12 --format json -- ./late
+	[ $status = 3 ] || break
 done
 is "$(again)" "24 complete again" "a later part has a run that needs kernel threads: all are made again with them"
 like "$out" "a run needs kernel threads" "... and the report says so"

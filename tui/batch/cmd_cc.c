@@ -133,6 +133,8 @@ static int compile(struct arguments *a, const char *variable, const char *otherw
 		 * read of the same thread sees */
 		g_ptr_array_add(words, g_strdup("-fno-tree-dce"));
 		g_ptr_array_add(words, g_strdup("-fno-tree-dse"));
+		/* volatile accesses have hooks of their own */
+		g_ptr_array_add(words, g_strdup("--param=tsan-distinguish-volatile=1"));
 		/* gcc warns so of fences; the recorder handles them */
 		g_ptr_array_add(words, g_strdup("-Wno-tsan"));
 	}
@@ -151,6 +153,8 @@ static int compile(struct arguments *a, const char *variable, const char *otherw
 	if (clang) {
 		g_ptr_array_add(words, g_strdup("-mllvm"));
 		g_ptr_array_add(words, g_strdup("-tsan-instrument-read-before-write=1"));
+		g_ptr_array_add(words, g_strdup("-mllvm"));
+		g_ptr_array_add(words, g_strdup("-tsan-distinguish-volatile=1"));
 		/* shows recordings that no read was left out (debuginfo.h) */
 		g_ptr_array_add(words, g_strdup("-grecord-command-line"));
 		if (linking)

@@ -31,7 +31,7 @@ int main(void)
 	return pthread_join(u, NULL);
 }
 
-//: build {-O0,-O1,-O2} --param=tsan-distinguish-volatile=1
+//: build {-O0,-O1,-O2}
 //: explore
 //= exit 1
 //= errors blocked@await_volatile.c:18
