@@ -338,7 +338,7 @@ struct builder *builder_new(const char *name, const struct trace_options *option
 	b->t = trace_new(name);
 	b->warnings = g_ptr_array_new_with_free_func(g_free);
 	builder_begin_integers(b);
-	b->telling.low = 1;
+	b->clues.low = 1;
 	b->recent_lines = g_new0(struct recent_line, RECENT_LINES);
 	const char *folder = options ? options->folder : NULL;
 	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -347,7 +347,7 @@ struct builder *builder_new(const char *name, const struct trace_options *option
 	column_init(&b->values_array, sizeof(struct value), NULL, 0);
 	column_init(&b->spots, sizeof(struct spot), NULL, 0);
 	column_init(&b->lines, sizeof(struct line), NULL, 0);
-	column_init(&b->telling.told, sizeof(struct told), NULL, 0);
+	column_init(&b->clues.list, sizeof(struct clue), NULL, 0);
 #define NEW(member, type) b->member = g_array_new(FALSE, TRUE, sizeof(type))
 	NEW(string_bytes, char);
 	NEW(string_offsets, uint32_t);
@@ -374,8 +374,8 @@ struct builder *builder_new(const char *name, const struct trace_options *option
 	NEW(locks, struct lock);
 	NEW(odd_spots, uint32_t);
 	NEW(states, struct thread_state);
-	b->telling.live = g_hash_table_new(NULL, NULL);
-	NEW(telling.accesses, uint8_t);
+	b->clues.live = g_hash_table_new(NULL, NULL);
+	NEW(clues.accesses, uint8_t);
 #undef NEW
 	uint32_t zero = 0;
 	g_array_append_val(b->string_offsets, zero);
@@ -423,9 +423,9 @@ void builder_free(struct builder *b)
 	g_free(b->recent_lines);
 	g_free(b->marks);
 	g_free(b->room);
-	column_free(&b->telling.told);
-	g_hash_table_unref(b->telling.live);
-	g_array_free(b->telling.accesses, TRUE);
+	column_free(&b->clues.list);
+	g_hash_table_unref(b->clues.live);
+	g_array_free(b->clues.accesses, TRUE);
 	g_free(b->failure);
 	column_free(&b->events);
 	column_free(&b->stacks);

@@ -188,28 +188,28 @@ void builder_warn(struct builder *b, const char *format, ...)
  * end; each may be NULL. Implemented by engine/record/names/name.c from debug information.
  *
  * `begin` comes first, when all but the names is complete: variables, wides, values, blocks,
- * threads, locations (address, module), modules; and the events that names may depend on.
- * Names of blocks depend on the
+ * threads, locations (address, module), modules; and the clues. Names of blocks depend on the
  * events that store a block's address. `location` gets a copy, stored afterwards: the callback
  * may add strings and locations. Names are unique: equal names are one variable. A block's name
  * is "*job", its variables' "job->arg", "a[3]", "*n": the text writer must write a variable
  * with another name as BLOCK+OFFSET.
  */
-struct told {
+/* A clue: an event that names may depend on. They are few, and the namer receives only these at
+ * the end: of accesses outside of stacks the first CLUE_ACCESSES of each heap block, the first
+ * of each other place, and writes of values that may be addresses of blocks; allocations and
+ * frees. */
+struct clue {
 	struct event event;
 	uint32_t id;
 };
-/* Names depend on few events, and the namer receives only these at the end: of accesses
- * outside of stacks the first TOLD_ACCESSES of each heap block, the first of each other place,
- * and writes of values that may be addresses of blocks; allocations and frees. */
-enum { TOLD_ACCESSES = 6 };
-struct telling_of { /* borrowed */
-	const struct told *at;
+enum { CLUE_ACCESSES = 6 };
+struct clue_list { /* borrowed */
+	const struct clue *at;
 	uint64_t count;
 	const uint32_t *places; /* for builder_place_variables */
 };
 /* The variables of a place, at the end. */
-struct wide builder_place_variables(struct telling_of told, const struct trace *partial,
+struct wide builder_place_variables(struct clue_list clues, const struct trace *partial,
                                     uint32_t place);
 /* An access in a stack. */
 struct local_access {
@@ -226,7 +226,7 @@ struct namer {
 	bool (*local)(void *context, const struct local_access *access);
 	void (*used)(void *context, const struct event *event, uint32_t number,
 	             uint64_t address);
-	void (*begin)(void *context, const struct trace *partial, struct telling_of told);
+	void (*begin)(void *context, const struct trace *partial, struct clue_list clues);
 	/* Give `partial`'s variables a spelling, by builder_spelling and builder_name_rule;
 	 * those that keep NONE get a plain one. After locations, objects and blocks. */
 	void (*variables)(void *context, struct builder *b, const struct trace *partial,

@@ -31,21 +31,21 @@ static struct trace trace_view(struct builder *b, struct cut *c)
 	return t;
 }
 
-/* -- the events that names may depend on ------------------------------------------------- */
+/* -- clues: the events that names may depend on ----------------------------------------- */
 
-static void tell(struct builder *b, const struct event *e)
+static void keep_clue(struct builder *b, const struct event *e)
 {
-	*(struct told *)column_push(&b->telling.told) =
-	        (struct told){ .event = *e, .id = (uint32_t)b->events.count };
+	*(struct clue *)column_push(&b->clues.list) =
+	        (struct clue){ .event = *e, .id = (uint32_t)b->events.count };
 }
 
 /* Of the names of locals it matters in which frame they are. */
-static void tell_local(struct builder *b, struct line *l, const struct event *e)
+static void take_local(struct builder *b, struct line *l, const struct event *e)
 {
-	uint64_t told = l->frames == b->telling.frames ? l->told : 0, bit = line_bit(e->target);
-	l->frames = b->telling.frames;
-	l->told = told | bit;
-	if (told & bit || b->namer == NULL || b->namer->local == NULL ||
+	uint64_t spent = l->frames == b->clues.frames ? l->spent : 0, bit = line_bit(e->target);
+	l->frames = b->clues.frames;
+	l->spent = spent | bit;
+	if (spent & bit || b->namer == NULL || b->namer->local == NULL ||
 	    (l->settled & bit && builder_is_own(b, l, e->thread)))
 		return;
 	struct local_access access = { e, (uint32_t)b->events.count, l->block,
@@ -54,16 +54,16 @@ static void tell_local(struct builder *b, struct line *l, const struct event *e)
 		l->settled |= bit;
 }
 
-static void tell_object(struct builder *b, const struct event *e)
+static void take_object(struct builder *b, const struct event *e)
 {
 	if (e->target != NONE && b->namer && b->namer->used)
 		b->namer->used(b->namer->context, e, (uint32_t)b->events.count,
 		               AT(b->objects, struct object, e->target)->address);
 }
 
-static void tell_block(struct builder *b, const struct event *e)
+static void take_block(struct builder *b, const struct event *e)
 {
-	struct telling *g = &b->telling;
+	struct clues *g = &b->clues;
 	uint64_t address =
 	        e->target == NONE ? 0 : AT(b->blocks, struct block, e->target)->address;
 	if (e->op == OP_ALLOC && address) {
@@ -74,15 +74,15 @@ static void tell_block(struct builder *b, const struct event *e)
 	} else if (e->op == OP_FREE) {
 		g_hash_table_remove(g->live, GSIZE_TO_POINTER(address));
 	}
-	tell(b, e);
+	keep_clue(b, e);
 }
 
-static bool first_of_block(struct telling *g, uint32_t block)
+static bool first_of_block(struct clues *g, uint32_t block)
 {
 	if (g->accesses->len <= block)
 		g_array_set_size(g->accesses, MAX(block + 1, 2 * g->accesses->len));
 	uint8_t *count = AT(g->accesses, uint8_t, block);
-	return *count < TOLD_ACCESSES && ++*count;
+	return *count < CLUE_ACCESSES && ++*count;
 }
 
 /* The integer that the event writes, or 0. */
@@ -99,43 +99,43 @@ static uint64_t written_integer(const struct builder *b, const struct event *e)
 static bool is_block(const struct builder *b, uint64_t address)
 {
 	return builder_may_be_block(b, address) &&
-	       g_hash_table_contains(b->telling.live, GSIZE_TO_POINTER(address));
+	       g_hash_table_contains(b->clues.live, GSIZE_TO_POINTER(address));
 }
 
-static void tell_access(struct builder *b, const struct event *e)
+static void take_access(struct builder *b, const struct event *e)
 {
-	struct telling *g = &b->telling;
+	struct clues *g = &b->clues;
 	struct line *l = builder_line(b, e->target);
 	bool heap = l->block != NONE, news;
 	if (l->stack) {
-		tell_local(b, l, e);
+		take_local(b, l, e);
 		return;
 	}
 	if (heap)
 		news = first_of_block(g, l->block);
 	else
-		news = !(l->told & line_bit(e->target));
+		news = !(l->spent & line_bit(e->target));
 	if (news || is_block(b, written_integer(b, e)))
-		tell(b, e);
-	l->told |= !heap ? line_bit(e->target) : news ? 0 : UINT64_MAX;
+		keep_clue(b, e);
+	l->spent |= !heap ? line_bit(e->target) : news ? 0 : UINT64_MAX;
 }
 
-void builder_tell(struct builder *b, const struct event *e)
+void builder_take_clue(struct builder *b, const struct event *e)
 {
 	if (op_is_access(e->op))
-		tell_access(b, e);
+		take_access(b, e);
 	else if (e->op == OP_ENTER || e->op == OP_LEAVE)
-		b->telling.frames++;
+		b->clues.frames++;
 	else if (e->op == OP_ALLOC || e->op == OP_FREE)
-		tell_block(b, e);
+		take_block(b, e);
 	else if (op_table[e->op].operand == OPERAND_OBJECT)
-		tell_object(b, e);
+		take_object(b, e);
 }
 
-struct wide builder_place_variables(struct telling_of told, const struct trace *partial,
+struct wide builder_place_variables(struct clue_list clues, const struct trace *partial,
                                     uint32_t place)
 {
-	uint32_t variable = told.places[place];
+	uint32_t variable = clues.places[place];
 	return variable & PLACE_WIDE ? partial->wides[variable & ~PLACE_WIDE]
 	                             : (struct wide){ variable, 1 };
 }
@@ -218,8 +218,8 @@ void builder_ask_names(struct builder *b, struct cut *c)
 	struct trace view = trace_view(b, c);
 	if (n && n->begin)
 		n->begin(n->context, &view,
-		         (struct telling_of){ (void *)b->telling.told.data,
-		                              b->telling.told.count, c->places });
+		         (struct clue_list){ (void *)b->clues.list.data, b->clues.list.count,
+		                             c->places });
 	if (n) {
 		name_blocks(b, n, name);
 		name_objects(b, n, name);

@@ -95,16 +95,16 @@ struct spot {
  * struct spot. */
 enum { LINE = LINE_PLACES, ODD_SIZE = 7 };
 struct line {
-	uint64_t met;  /* bit set of the existing places */
-	uint64_t told; /* bit set of places whose next accesses the namer does not need
+	uint64_t met;   /* bit set of the existing places */
+	uint64_t spent; /* bit set of places whose next accesses the namer does not need
 	                  (struct namer), except writes of possible block addresses; in a stack
 	                  only while `frames` is the same */
-	uint64_t low;  /* offset in the region; of ODD_SIZE in a stack: the first of LINE
-	                * numbers of its spots, in b->odd_spots */
+	uint64_t low;   /* offset in the region; of ODD_SIZE in a stack: the first of LINE
+	                 * numbers of its spots, in b->odd_spots */
 	/* In a stack: places whose accesses by its thread the namer needs no more. */
 	uint64_t settled;
 	uint32_t region, block;
-	uint32_t frames; /* b->telling.frames */
+	uint32_t frames; /* b->clues.frames */
 	uint8_t code, step;
 	bool stack; /* in a stack */
 };
@@ -177,10 +177,10 @@ struct recent_line {
 	uint8_t code, step;
 };
 
-/* The events that names may depend on (struct told), passed to the namer at the end. */
-struct telling {
-	struct column told; /* struct told */
-	GArray *accesses;   /* uint8_t by block: accesses told, up to TOLD_ACCESSES */
+/* The clues (builder.h), passed to the namer at the end. */
+struct clues {
+	struct column list; /* struct clue */
+	GArray *accesses;   /* uint8_t by block: accesses that are clues, up to CLUE_ACCESSES */
 	uint32_t frames;    /* changes with each ENTER and LEAVE */
 	/* addresses of blocks: the lowest (more than the highest: none), the highest, the bits
 	 * that any has */
@@ -228,9 +228,9 @@ struct builder {
 	 * accesses have come; NONE. */
 	uint32_t plain;
 	const struct thread_state *plain_state;
-	struct telling telling; /* for the namer */
-	GArray *lates;          /* struct late, or NULL */
-	GHashTable *late_keys;  /* value -> index of lates + 1, or NULL */
+	struct clues clues;    /* for the namer */
+	GArray *lates;         /* struct late, or NULL */
+	GHashTable *late_keys; /* value -> index of lates + 1, or NULL */
 	GPtrArray *warnings;
 };
 
@@ -314,17 +314,18 @@ static inline bool builder_is_own(const struct builder *b, const struct line *l,
 }
 
 /* builder_names.c: note an event that is about to be added, if names may depend on it. */
-void builder_tell(struct builder *b, const struct event *e);
+void builder_take_clue(struct builder *b, const struct event *e);
 /* May a block begin at an address? */
 static inline bool builder_may_be_block(const struct builder *b, uint64_t address)
 {
-	return address >= b->telling.low && address <= b->telling.high &&
-	       (address & ~b->telling.bits) == 0;
+	return address >= b->clues.low && address <= b->clues.high &&
+	       (address & ~b->clues.bits) == 0;
 }
 /* Is the access irrelevant to the namer, unless it writes the address of a block? */
-static inline bool builder_told(const struct builder *b, const struct line *l, uint32_t place)
+static inline bool builder_place_spent(const struct builder *b, const struct line *l,
+                                       uint32_t place)
 {
-	return l->told & line_bit(place) && (!l->stack || l->frames == b->telling.frames);
+	return l->spent & line_bit(place) && (!l->stack || l->frames == b->clues.frames);
 }
 
 /* Hands pending events to the writer, which reports a full disk itself, and to the

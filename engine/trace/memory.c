@@ -125,7 +125,7 @@ static uint32_t line_new(struct builder *b, uint32_t region, uint64_t low, unsig
 		.low = low,
 		.region = region,
 		.block = block,
-		.frames = b->telling.frames,
+		.frames = b->clues.frames,
 		.code = (uint8_t)code,
 		.step = (uint8_t)step,
 		.stack = block != NONE && AT(b->blocks, struct block, block)->alloc == NONE,
@@ -275,7 +275,7 @@ uint64_t builder_noted(const struct builder *b, uint32_t first, uint32_t thread)
 {
 	const struct line *l = builder_line(b, first);
 	if (!l->stack)
-		return l->met & l->told;
+		return l->met & l->spent;
 	return builder_is_own(b, l, thread) ? l->met & l->settled : 0;
 }
 
@@ -850,8 +850,8 @@ static void resolve_targets(struct builder *b, const uint32_t *places)
 	struct event *events = (struct event *)(void *)b->events.data;
 	for (uint64_t i = 0; b->writer == NULL && i < b->events.count; i++)
 		resolve_target(places, &events[i]);
-	for (uint64_t i = 0; i < b->telling.told.count; i++)
-		resolve_target(places, &AT(&b->telling.told, struct told, i)->event);
+	for (uint64_t i = 0; i < b->clues.list.count; i++)
+		resolve_target(places, &AT(&b->clues.list, struct clue, i)->event);
 }
 
 /* A place without accesses gets the value of the place before it, so that the table's

@@ -426,7 +426,7 @@ static bool keep(struct builder *b, const struct event *e, uint32_t context)
 static bool push(struct builder *b, struct thread_state *s, const struct event *e)
 {
 	if (b->namer)
-		builder_tell(b, e);
+		builder_take_clue(b, e);
 	if (e->op == OP_ENTER) {
 		if (b->writer == NULL && !b->any_scope && !begin_stacks(b))
 			return false;
@@ -517,7 +517,7 @@ bool builder_add(struct builder *b, struct event e, uint64_t line, struct error 
 
 struct access_room builder_room(const struct builder *b)
 {
-	const struct telling *g = &b->telling;
+	const struct clues *g = &b->clues;
 	const struct pending *p = b->pending;
 	bool low = g->high > 0 && g->low < VALUE_SMALL_END;
 	return (struct access_room){ .events = p ? p->events + p->count : b->room,
@@ -543,9 +543,9 @@ static inline void look_at(struct builder *b, struct event *events, const struct
 		return;
 	if (l->event > 0 && !l->noted && !l->again)
 		builder_mark(b, l->event);
-	if (pointer || !builder_told(b, line, e->target)) {
+	if (pointer || !builder_place_spent(b, line, e->target)) {
 		b->events.count = number + l->event;
-		builder_tell(b, e);
+		builder_take_clue(b, e);
 	}
 }
 

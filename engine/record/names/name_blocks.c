@@ -35,7 +35,7 @@ struct block_facts {
 	                      * named */
 	uint64_t each;       /* settled: bytes of an element, in a block of several; else 0 */
 	const char *pointer; /* P; interned */
-	struct seen_access accesses[TOLD_ACCESSES];
+	struct seen_access accesses[CLUE_ACCESSES];
 };
 
 struct receiver { /* a place in a heap block that received a block's address */
@@ -56,7 +56,7 @@ struct candidate { /* a pointer that an access may have gone through */
 struct guess {
 	uint64_t size; /* of the block; 0: none kept */
 	uint32_t access_count;
-	struct seen_access accesses[TOLD_ACCESSES];
+	struct seen_access accesses[CLUE_ACCESSES];
 	const struct candidate *best;
 };
 
@@ -205,7 +205,7 @@ static void note_receiver(struct names *n, uint32_t block, uint32_t variable)
 static void note_access(struct names *n, const struct event *e, const struct variable *v)
 {
 	struct block_facts *f = &n->blocks->facts[v->block];
-	if (f->access_count == TOLD_ACCESSES)
+	if (f->access_count == CLUE_ACCESSES)
 		return;
 	f->accesses[f->access_count++] = (struct seen_access){
 		.location = e->location,
@@ -237,8 +237,8 @@ static void pass(struct names *n)
 	const struct trace *t = n->trace;
 	struct address_values addresses = address_values(t);
 	g_autoptr(GHashTable) live = g_hash_table_new(NULL, NULL); /* address -> block + 1 */
-	for (uint64_t i = 0; i < n->told.count; i++) {
-		const struct event *e = &n->told.at[i].event;
+	for (uint64_t i = 0; i < n->clues.count; i++) {
+		const struct event *e = &n->clues.at[i].event;
 		if (op_is_access(e->op)) {
 			uint32_t variable = event_variables(t, e).first;
 			const struct variable *v = &t->variables[variable];
@@ -519,12 +519,13 @@ static const char *type_pointer(struct names *n, const struct block_facts *f)
 	return g_string_chunk_insert_const(n->blocks->strings, plain->str);
 }
 
-/* The location of an event of struct told. */
+/* The location of an event that is a clue. */
 static uint32_t location_of(const struct names *n, uint32_t event)
 {
-	uint64_t at = search_end(i, 0, n->told.count, n->told.at[i].id < event);
-	return at < n->told.count && n->told.at[at].id == event ? n->told.at[at].event.location
-	                                                        : 0;
+	uint64_t at = search_end(i, 0, n->clues.count, n->clues.at[i].id < event);
+	return at < n->clues.count && n->clues.at[at].id == event
+	               ? n->clues.at[at].event.location
+	               : 0;
 }
 
 static const char *allocation_place(struct names *n, uint32_t block)

@@ -286,7 +286,7 @@ void names_begin_frames(struct names *n)
 	f->locals = g_array_new(FALSE, FALSE, sizeof(struct local));
 	for (uint32_t i = 0; i < f->places.count; i++) {
 		const struct local_place *p = column_at(&f->places, i);
-		struct wide range = builder_place_variables(n->told, n->trace, p->place);
+		struct wide range = builder_place_variables(n->clues, n->trace, p->place);
 		for (uint32_t k = 0; k < range.count; k++) {
 			struct covered c = { range.first + k, i };
 			g_array_append_val(all, c);

@@ -43,7 +43,7 @@ struct names {
 	uint32_t *by_address;       /* blocks, by address, then by life */
 	uint64_t *stack_tops;       /* by block: the end of its highest variable */
 	uint32_t *first_location;   /* by variable: of its first access */
-	struct telling_of told;     /* borrowed: the events that names may depend on */
+	struct clue_list clues;     /* borrowed */
 	struct block_names *blocks; /* owned */
 	struct frame_names *frames; /* owned */
 	struct late_names *late;    /* owned; NULL until asked */

@@ -8,12 +8,12 @@
 
 /* --- the namer ---------------------------------------------------------------------- */
 
-static void name_begin(void *context, const struct trace *partial, struct telling_of told)
+static void name_begin(void *context, const struct trace *partial, struct clue_list clues)
 {
 	struct names *n = context;
 	if (n->trace != NULL)
 		return;
-	n->told = told;
+	n->clues = clues;
 	names_begin(n, partial);
 }
 
