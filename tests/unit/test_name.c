@@ -52,7 +52,7 @@ static void teardown(void)
 
 /* A trace in the making: arrays that grow, then a struct trace over them. */
 static struct {
-	GArray *events, *variables, *values, *blocks, *locations, *objects, *told;
+	GArray *events, *variables, *values, *blocks, *locations, *objects, *clues;
 	struct debuginfo *program;
 	struct names *names;
 	struct trace trace, *strings; /* strings: has those of `trace` */
@@ -152,13 +152,13 @@ static void finish(void)
 	GIVE(locations, locations);
 	GIVE(objects, objects);
 	const struct namer *namer = names_namer(made.names);
-	made.told = g_array_new(FALSE, TRUE, sizeof(struct told));
+	made.clues = g_array_new(FALSE, TRUE, sizeof(struct clue));
 	for (uint32_t i = 0; i < made.events->len; i++) {
-		struct told told = { g_array_index(made.events, struct event, i), i };
-		g_array_append_val(made.told, told);
+		struct clue clues = { g_array_index(made.events, struct event, i), i };
+		g_array_append_val(made.clues, clues);
 	}
 	namer->begin(namer->context, &made.trace,
-	             (struct telling_of){ (void *)made.told->data, made.told->len, NULL });
+	             (struct clue_list){ (void *)made.clues->data, made.clues->len, NULL });
 	struct builder *b = builder_new("names", NULL);
 	struct error error;
 	for (uint32_t i = 0; i < made.blocks->len; i++) {
@@ -196,7 +196,7 @@ static void end(void)
 	trace_close(made.strings);
 	names_free(made.names);
 	debuginfo_close(made.program);
-	GArray *arrays[] = { made.events, made.told,      made.variables, made.values,
+	GArray *arrays[] = { made.events, made.clues,      made.variables, made.values,
 		             made.blocks, made.locations, made.objects };
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		g_array_unref(arrays[i]);
@@ -299,11 +299,11 @@ static struct {
 	bool enough; /* the value that count_local returns */
 } passed;
 
-static void count_kept(void *context, const struct trace *partial, struct telling_of told)
+static void count_kept(void *context, const struct trace *partial, struct clue_list clues)
 {
 	(void)context;
 	(void)partial;
-	passed.kept = told.count;
+	passed.kept = clues.count;
 }
 
 static bool count_local(void *context, const struct local_access *access)

@@ -325,7 +325,7 @@ static void take_turns(struct thread *t, enum stand stand)
 			diverged(t, DIVERGED_UNBORN, 0);
 			return;
 		}
-		if (phase == FOLLOWING)
+		if (phase == FOLLOWING && !is_optional())
 			next = before_step(next);
 		if (next == t)
 			return;
