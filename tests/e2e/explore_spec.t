@@ -17,7 +17,7 @@ cat >hand.c <<'C'
 #include "counter.h"
 static struct counter c = { PTHREAD_MUTEX_INITIALIZER, 0 };
 static struct set s = { PTHREAD_MUTEX_INITIALIZER, NULL };
-static volatile int x;
+static int x;
 #if defined ADDS
 static void *one(void *p) { set_add(&s, 1); return p; }
 static void *two(void *p) { set_add(&s, 2); return p; }

@@ -63,7 +63,7 @@ look() { # look HOW COMPILER FLAGS...
 	for name in 'w8(acct.balance)=5|names.c:24' 'w4(gs\[1\].i\[2\].x)=7|names.c:25' \
 		'w4(matrix\[2\]\[3\])=8|names.c:26' 'w8(table\[4\])' 'w4(runs)=1|names.c:23' \
 		'acq(box->lock)|names.c:22' 'w4(item->key)=1|names.c:14' 'w4(item#2->key)=2' \
-		'w4(box->used)=2|names.c:17' 'w2(block@names.c:36+4)=3|names.c:42' \
+		'w4(box->used)=2|names.c:17' 'w2(block@names.c:36+4)=3;volatile|names.c:42' \
 		'alloc(block@names.c:36,33)' 'free(\*table)|names.c:45'; do
 		is "$(grep -c -- "$name" names.txt)" 1 "$how: $name"
 	done

@@ -76,7 +76,7 @@ for p in signal_sleep signal_long_sleep signal_poll; do
 	run $HEDDLE info $p.hdl --format json
 	is "$(json '"$d->{ended}{how} $d->{ended}{status}"')" "exit 0" "$p: info says how it ended"
 	ok $([ "$(wc -l <text)" -lt 5000 ]; echo $?) "it sleeps in real time, and few events are recorded"
-	like "$(cat text)" 'main\|w4\(quit\)=15\|' "what the handler writes is in the trace"
+	like "$(cat text)" 'main\|w4\(quit\)=15;volatile\|' "what the handler writes is in the trace"
 	like "$(cat text)" 'main\|enter\(signal@libc\)\|'"$p.c" "as called from where the signal came"
 	run $HEDDLE races $p.hdl --format json
 	is "$(json 'join " ", map { $_->{variable} } @{$d->{findings}}')" stop_flag "$p: the race at the shutdown"
