@@ -188,7 +188,7 @@ static void arrived(struct thread *t, int fd, int64_t bytes, size_t room, int wa
 		channel_ended(t, channel, blocks, pc);
 	else
 		channel_read(t, channel, bytes, blocks, pc);
-	if (bytes > 0)
+	if (bytes > 0 && !outside_has_signals(fd)) /* signals_read has these */
 		handover_received(t, outside_timer_set(fd), pc);
 }
 
