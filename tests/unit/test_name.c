@@ -196,7 +196,7 @@ static void end(void)
 	trace_close(made.strings);
 	names_free(made.names);
 	debuginfo_close(made.program);
-	GArray *arrays[] = { made.events, made.clues,      made.variables, made.values,
+	GArray *arrays[] = { made.events, made.clues,     made.variables, made.values,
 		             made.blocks, made.locations, made.objects };
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		g_array_unref(arrays[i]);
