@@ -132,7 +132,8 @@ has_a_program() # PID: the recorder has started a program that has not ended
 	done
 	return 1
 }
-for times in 400000 1600000 6400000 25600000; do
+# On a busy machine the trace may be whole before the recorder is stopped: longer runs, and several tries.
+for times in 400000 1600000 6400000 25600000{,,,,,}; do
 	"$HEDDLE" record -q --mode free -o cut.hdl -- ./busy $times >/dev/null 2>cut.err &
 	pid=$!
 	until has_a_program $pid || ! kill -0 $pid 2>/dev/null; do
