@@ -32,11 +32,12 @@ struct record_live {
 	                        * frees */
 	GHashTable *predicted; /* the same of those by EDC */
 	GHashTable *turned; /* pairs of sites of calls in the wrong order in another schedule */
-	GHashTable *printed;             /* keys of findings */
-	guint races, by_edc, violations; /* of these */
-	const GPtrArray *spec_files;     /* or NULL */
-	struct specs *specs;             /* specifications, with the shipped ones; NULL: not
-	                                  * needed so far */
+	GHashTable
+	        *printed; /* keys of findings: those printed, and those known from elsewhere */
+	guint races, uses, by_edc, violations; /* printed; uses after free: by happens-before */
+	const GPtrArray *spec_files;           /* or NULL */
+	struct specs *specs; /* specifications, with the shipped ones; NULL: not
+	                      * needed so far */
 	struct debug_store *debug;
 	struct running *running;
 	struct online *online, *edc;
@@ -66,9 +67,17 @@ static void print_new(struct record_live *l, const struct trace *t, struct findi
 		g_hash_table_add(l->printed, key);
 		l->races += f->kind == FINDING_DATA_RACE;
 		l->violations += f->kind == FINDING_ORDER_VIOLATION;
-		l->by_edc += f->kind == FINDING_USE_AFTER_FREE && strcmp(f->by, "edc") == 0;
+		bool predicted = f->kind == FINDING_USE_AFTER_FREE && strcmp(f->by, "edc") == 0;
+		l->by_edc += predicted;
+		l->uses += f->kind == FINDING_USE_AFTER_FREE && !predicted;
 	}
 	suppressions_free(suppressions);
+}
+
+void record_live_known(struct record_live *l, const struct trace *t, const struct finding *f)
+{
+	if (f->first != NONE && f->second != NONE)
+		g_hash_table_add(l->printed, finding_key(t, f));
 }
 
 static const struct specs *specs_of(struct record_live *l, struct error *error)
@@ -360,10 +369,9 @@ struct session_watch record_live_watch(struct record_live *l, const char *headin
 void record_live_end(struct record_live *l, const char *trace)
 {
 	g_autofree char *name = g_path_get_basename(trace);
-	guint uses = g_hash_table_size(l->printed) - l->races - l->by_edc - l->violations;
-	g_autofree char *freed =
-	        uses == 0 ? g_strdup("")
-	                  : g_strdup_printf(" and %u use%s after free", uses, plural(uses));
+	g_autofree char *freed = l->uses == 0 ? g_strdup("")
+	                                      : g_strdup_printf(" and %u use%s after free",
+	                                                        l->uses, plural(l->uses));
 	g_autoptr(GString) more = g_string_new(NULL);
 	if (l->by_edc)
 		g_string_append_printf(more, ", %u use%s after free", l->by_edc,

@@ -6,6 +6,7 @@
 #ifndef HEDDLE_RECORD_LIVE_H
 #define HEDDLE_RECORD_LIVE_H
 
+#include "engine/finding.h"
 #include "engine/record/session.h"
 
 struct record_live;
@@ -20,6 +21,9 @@ void record_live_filtered(struct record_live *live);
 /* The watch for session_options, for one recording after another; no finding is printed
  * twice. `heading`: a line before the recording's first finding, or NULL; borrowed. */
 struct session_watch record_live_watch(struct record_live *live, const char *heading);
+/* The finding is known from elsewhere, and is not printed. Call between two recordings. */
+void record_live_known(struct record_live *live, const struct trace *t,
+                       const struct finding *f);
 /* The program has ended, and its trace is written: prints the number of findings. */
 void record_live_end(struct record_live *live, const char *trace);
 void record_live_free(struct record_live *live); /* NULL is allowed */

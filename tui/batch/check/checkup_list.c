@@ -6,6 +6,7 @@
  */
 #include "engine/base/compare.h"
 #include "tui/batch/check/checkup.h"
+#include "tui/batch/record_live.h"
 #include "tui/batch/suppressions.h"
 
 #include "engine/detect/failure.h"
@@ -264,6 +265,8 @@ struct checked *checkup_add(struct checkup *c, struct trace *t, const struct pla
 	bool happened = f->verdict == VERDICT_HAPPENED;
 
 	*fresh = known == NULL || (happened && !known->happened);
+	if (c->watcher != NULL && verdict_is_found(f->verdict))
+		record_live_known(c->watcher, t, f);
 	if (known == NULL) {
 		known = enter(c, f->kind, key, fields, finding_sentence(t, f), run, happened);
 		known->signals = is_of_signals(t, f);
