@@ -12,7 +12,10 @@ struct guarded_stream {
 	int fd;
 	char part[LONGEST]; /* an incomplete character */
 	size_t held;
-	GString *out; /* reused by each write */
+	GString *out;           /* reused by each write */
+	stream_layout *lay_out; /* of whole lines, or NULL */
+	GString *line;          /* with a layout: the line that has no end yet */
+	GString *laid;          /* and the lines laid out, reused by each write */
 };
 
 static struct guarded_stream standard[] = { { .fd = STDOUT_FILENO }, { .fd = STDERR_FILENO } };
@@ -77,6 +80,28 @@ static size_t append_guarded(GString *out, const char *bytes, size_t length, boo
 	return (size_t)(at - bytes);
 }
 
+static void lay_out_line(struct guarded_stream *g)
+{
+	g->lay_out(g->laid, g->line->str, g->line->len);
+	g_string_truncate(g->line, 0);
+}
+
+/* Writes g->out, with a layout its whole lines; the last line waits for its end. */
+static bool write_out(struct guarded_stream *g)
+{
+	const char *at = g->out->str, *end = at + g->out->len, *newline;
+	if (g->lay_out == NULL)
+		return file_write_all(g->fd, at, g->out->len, -1);
+	g_string_truncate(g->laid, 0);
+	for (; (newline = memchr(at, '\n', (size_t)(end - at))) != NULL; at = newline + 1) {
+		g_string_append_len(g->line, at, newline - at);
+		lay_out_line(g);
+		g_string_append_c(g->laid, '\n');
+	}
+	g_string_append_len(g->line, at, end - at);
+	return file_write_all(g->fd, g->laid->str, g->laid->len, -1);
+}
+
 static ssize_t write_guarded(void *cookie, const char *bytes, size_t length)
 {
 	struct guarded_stream *g = cookie;
@@ -93,7 +118,7 @@ static ssize_t write_guarded(void *cookie, const char *bytes, size_t length)
 	size_t done = append_guarded(g->out, from, all, false);
 	g->held = all - done;
 	memcpy(g->part, from + done, g->held);
-	return file_write_all(g->fd, g->out->str, g->out->len, -1) ? (ssize_t)length : 0;
+	return write_out(g) ? (ssize_t)length : 0;
 }
 
 static FILE *open_guarded(struct guarded_stream *g)
@@ -115,14 +140,29 @@ void streams_guard(void)
 	stderr = err;
 }
 
+void streams_lay_out(int fd, stream_layout *lay_out)
+{
+	struct guarded_stream *g = &standard[fd == STDERR_FILENO];
+	BUG_ON(g->out == NULL || g->lay_out != NULL);
+	fflush(fd == STDERR_FILENO ? stderr : stdout);
+	g->lay_out = lay_out;
+	g->line = g_string_new(NULL);
+	g->laid = g_string_new(NULL);
+}
+
 static bool guarded_finish(struct guarded_stream *g)
 {
-	if (g->out == NULL || g->held == 0)
+	if (g->out == NULL || (g->held == 0 && (g->line == NULL || g->line->len == 0)))
 		return true;
 	g_string_truncate(g->out, 0);
 	append_guarded(g->out, g->part, g->held, true);
 	g->held = 0;
-	return file_write_all(g->fd, g->out->str, g->out->len, -1);
+	bool good = write_out(g);
+	if (!good || g->lay_out == NULL || g->line->len == 0)
+		return good;
+	g_string_truncate(g->laid, 0);
+	lay_out_line(g); /* the last line has no end */
+	return file_write_all(g->fd, g->laid->str, g->laid->len, -1);
 }
 
 bool streams_finish(void)

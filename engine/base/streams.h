@@ -15,6 +15,10 @@
 void streams_guard(void);
 /* The same for a text that goes to a file; owned by the caller. */
 char *streams_guarded(const char *text);
+/* From now on each whole line of stdout (or stderr), escaped and without its end, is written as
+ * `lay_out` appends it: a terminal's layout. Call after streams_guard. */
+typedef void stream_layout(GString *out, const char *line, size_t length);
+void streams_lay_out(int fd, stream_layout *lay_out);
 /* Write incomplete characters and flush both streams. False and errno when standard output
  * failed. */
 bool streams_finish(void);

@@ -106,6 +106,47 @@ START_TEST(finds_the_race_and_shows_its_witness)
 }
 END_TEST
 
+/* Runs `heddle races` on a trace with a race in the source of the screen tests. */
+static struct pty *start_report(const struct pty_options *options)
+{
+	g_autofree char *path = write_file(
+	        "lines.txt", "T1|w(acct.balance)=150|tests/screen/source/bank.c:16\n"
+	                     "T2|r(acct.balance)=150|tests/screen/source/bank.c:26\n");
+	const char *arguments[] = { "races", path, NULL };
+	return pty_start(options, arguments);
+}
+
+START_TEST(reports_are_laid_out)
+{
+	struct pty *p = start_report(&(struct pty_options){ .columns = 60 });
+	ck_assert_int_eq(pty_finish(p), 1);
+	const char *screen = pty_screen(p);
+	ck_assert(pty_has_colour(p));
+	ck_assert(strstr(screen, "           | acct.balance += n;\n") != NULL);
+	ck_assert(strstr(screen, "           | return acct.balance; /* ... and reads a") !=
+	          NULL);
+	ck_assert(strstr(screen, "    T1 writes acct.balance") != NULL);
+	ck_assert(strstr(screen, "\n      nothing keeps the two apart\n") != NULL);
+	pty_end(p);
+}
+END_TEST
+
+START_TEST(reports_without_colours)
+{
+	static const char *const plain[] = { "NO_COLOR=1", "TERM=dumb" };
+	for (size_t i = 0; i < G_N_ELEMENTS(plain); i++) {
+		size_t length;
+		struct pty *p =
+		        start_report(&(struct pty_options){ .environment = { plain[i] } });
+		ck_assert_int_eq(pty_finish(p), 1);
+		ck_assert(strstr(pty_screen(p), "           | acct.balance += n;") != NULL);
+		const char *bytes = pty_output(p, &length);
+		ck_assert(memchr(bytes, '\033', length) == NULL);
+		pty_end(p);
+	}
+}
+END_TEST
+
 START_TEST(escape_goes_back_at_once)
 {
 	struct pty *p = open_trace(NULL);
@@ -522,6 +563,8 @@ int main(void)
 	tcase_add_checked_fixture(c, set_up, tear_down);
 	tcase_add_test(c, starts_and_leaves);
 	tcase_add_test(c, finds_the_race_and_shows_its_witness);
+	tcase_add_test(c, reports_are_laid_out);
+	tcase_add_test(c, reports_without_colours);
 	tcase_add_test(c, escape_goes_back_at_once);
 	tcase_add_test(c, arrows_and_pages);
 	tcase_add_test(c, resizes);

@@ -7,6 +7,7 @@
 #include "engine/trace/own_code.h"
 #include "tui/batch/command.h"
 #include "tui/batch/print/exploration_text.h"
+#include "tui/batch/print/terminal.h"
 #include "tui/batch/print/explore_tree.h"
 #include "tui/batch/print/linear_json.h"
 #include "tui/batch/print/point_json.h"
@@ -341,7 +342,9 @@ int explore_print(const struct explore_report *r, const struct explore_asked *as
 		print_list(r, format);
 	} else {
 		json_auto_t *summary = summary_json(r, asked);
+		excerpts_begin(NULL);
 		exploration_print(summary);
+		excerpts_end();
 	}
 	return r->errors->len || r->races->len ? EXIT_FOUND
 	       : r->complete                   ? EXIT_NOTHING

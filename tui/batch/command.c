@@ -6,6 +6,7 @@
 #include "engine/record/record.h"
 #include "tui/explorer/settings.h"
 #include "tui/batch/command.h"
+#include "tui/batch/print/terminal.h"
 #include "engine/trace/weak.h"
 
 #include <errno.h>
@@ -270,6 +271,17 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
+/* Is the output a report for people, in place of data or another program's words? */
+static bool reports_text(const struct arguments *a)
+{
+	const struct command_option *o = a->command->options;
+	const char *format = argument_value(a, "format");
+
+	while (o != NULL && o->name && strcmp(o->name, "format") != 0)
+		o++;
+	return o != NULL && o->name && (format == NULL || strcmp(format, "text") == 0);
+}
+
 static int run(const struct command *c, int argc, char **argv)
 {
 	struct arguments a = { .command = c,
@@ -288,6 +300,8 @@ static int run(const struct command *c, int argc, char **argv)
 		status = print_version();
 	} else {
 		messages_quiet(argument_flag(&a, "quiet"));
+		if (reports_text(&a))
+			terminal_begin();
 		status = c->run(&a);
 		progress_done();
 	}

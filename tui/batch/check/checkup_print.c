@@ -3,6 +3,7 @@
  */
 #include "tui/batch/check/check_text.h"
 #include "tui/batch/check/checkup.h"
+#include "tui/batch/print/terminal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -155,7 +156,9 @@ static void print_text(const struct checkup *c, const struct changes *changes)
 {
 	struct report_file *report = checkup_report(c);
 
+	excerpts_begin(c->argv == NULL && c->runs->len > 0 ? trace_of(c, 0) : NULL);
 	check_print(report, changes);
+	excerpts_end();
 	report_file_free(report);
 }
 

@@ -396,15 +396,20 @@ json_t *finding_json_for_text(const struct trace *t, const struct finding *f,
                               const uint32_t *numbers)
 {
 	g_autoptr(GArray) events = telling_events(f);
-	json_t *j = new_finding(f), *lines = json_array();
+	json_t *j = new_finding(f), *lines = json_array(), *sites = json_array();
 
 	set_claim(t, f, false, j);
 	for (guint i = 0; i < events->len; i++) {
 		uint32_t event = g_array_index(events, uint32_t, i);
+		const struct location *own = &t->locations[own_code_place(t, event).location];
 
 		json_array_append_new(lines, line_json(t, event, numbers ? numbers[i] : event));
+		json_array_append_new(sites, json_pack("{sosI}", "file",
+		                                       json_text(trace_string(t, own->file)),
+		                                       "line", (json_int_t)own->line));
 	}
 	json_object_set_new(j, "lines", lines);
+	json_object_set_new(j, "sites", sites);
 	json_set_word(j, "needs", needs_sentence(t, f));
 	if (f->witness)
 		json_object_set_new(j, "witness", json_integer(f->witness->len));

@@ -4,6 +4,7 @@
  */
 #include "tui/batch/print/finding_json.h"
 #include "tui/batch/print/names.h"
+#include "tui/batch/print/terminal.h"
 
 #include <string.h>
 
@@ -97,12 +98,14 @@ static void print_site(const json_t *site, const char *thread, const json_t *sta
 static void print_event(const json_t *f, size_t i, const char *thread, const json_t *stack,
                         FILE *out)
 {
-	const json_t *lines = json_object_get(f, "lines");
+	const json_t *lines = json_object_get(f, "lines"),
+	             *site = json_array_get(json_object_get(f, "sites"), i);
 
 	if (lines != NULL)
 		fprintf(out, "    %s\n", element_word(lines, i));
 	else
-		print_site(json_array_get(json_object_get(f, "sites"), i), thread, stack, out);
+		print_site(site, thread, stack, out);
+	excerpt_print(json_word(site, "file"), (uint32_t)number_of(site, "line"), out);
 }
 
 static void print_events(const json_t *f, FILE *out)
@@ -245,6 +248,8 @@ void finding_print(const json_t *f, FILE *out)
 		return;
 	}
 	print_events(f, out);
+	if (*json_word(f, "sentence"))
+		fprintf(out, "    %s\n", json_word(f, "sentence"));
 	print_waits(f, out);
 	print_story(f, out);
 	if (*json_word(f, "missing"))

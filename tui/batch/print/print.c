@@ -13,6 +13,7 @@
 #include "engine/trace/weak.h"
 #include "tui/batch/reports/changes.h"
 #include "tui/batch/print/places.h"
+#include "tui/batch/print/terminal.h"
 #include "tui/batch/suppressions.h"
 
 #include <jansson.h>
@@ -63,19 +64,35 @@ void print_behind(const struct trace *t, const struct finding *f, const char *in
 		printf("%s%s\n", indent, text->str);
 }
 
-void report_print_pair(FILE *out, const struct trace *t, const struct finding *f,
-                       const uint32_t numbers[2])
+/* Does the text of the finding's kind lack the sentence about the program? Others have it as
+ * their waits, their cycle or their story. */
+static bool needs_sentence(const struct finding *f)
+{
+	return f->story == NULL && f->waits == NULL && f->requests == NULL &&
+	       (f->units == NULL || f->units->len == 0) && verdict_is_found(f->verdict);
+}
+
+static void print_with_sentence(const struct trace *t, const struct finding *f,
+                                const uint32_t *numbers, FILE *out)
 {
 	json_auto_t *j = finding_json_for_text(t, f, numbers);
 
+	if (needs_sentence(f)) {
+		g_autofree char *sentence = finding_sentence(t, f);
+		json_object_set_new(j, "sentence", json_text(sentence));
+	}
 	finding_print(j, out);
+}
+
+void report_print_pair(FILE *out, const struct trace *t, const struct finding *f,
+                       const uint32_t numbers[2])
+{
+	print_with_sentence(t, f, numbers, out);
 }
 
 static void print_finding(const struct trace *t, const struct finding *f)
 {
-	json_auto_t *j = finding_json_for_text(t, f, NULL);
-
-	finding_print(j, stdout);
+	print_with_sentence(t, f, NULL, stdout);
 }
 
 /* The claim of a complete analysis, after "no" or "no other"; data races: not listed. */
@@ -181,6 +198,7 @@ static void print_text(const struct report *r, const struct print_options *o)
 {
 	guint count = 0;
 
+	excerpts_begin(r->trace->path);
 	for (guint i = 0; i < r->findings->len; i++) {
 		const struct finding *f = r->findings->pdata[i];
 
@@ -193,6 +211,7 @@ static void print_text(const struct report *r, const struct print_options *o)
 		}
 		count++;
 	}
+	excerpts_end();
 	if (o->changes)
 		changes_print_text(o->changes, MATCH_ABSENT, stdout);
 	guint suppressed = print_suppressed(r, o);

@@ -1,0 +1,36 @@
+/*
+ * terminal.h - reports on a terminal: lines are broken between words, headings are coloured by
+ * their verdict, and places are followed by their line of source. Into a pipe or a file a
+ * report goes as it is, so that each sentence stays on one line for grep.
+ */
+#ifndef HEDDLE_TERMINAL_H
+#define HEDDLE_TERMINAL_H
+
+#include <glib.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct terminal_style {
+	unsigned columns; /* longer lines are broken; 0: none is */
+	bool colour;
+};
+/* Appends a line, which has no end, as the style wants it. */
+void terminal_lay_out(const struct terminal_style *style, GString *out, const char *line,
+                      size_t length);
+
+/* From now on lines of standard output, and of standard error, are laid out, each where it is a
+ * terminal. NO_COLOR and TERM=dumb are honoured. */
+void terminal_begin(void);
+
+/* From now on findings on standard output have lines of source, if it is a terminal: of files
+ * that are no newer than the trace. `trace`: its path, or NULL for a program that has just run.
+ */
+void excerpts_begin(const char *trace);
+void excerpts_end(void);
+/* Prints the line of source of a place, below it; nothing without excerpts_begin, or when it is
+ * not known. */
+void excerpt_print(const char *file, uint32_t line, FILE *out);
+
+#endif
