@@ -16,9 +16,9 @@
 #include <string.h>
 
 enum {
-	MOST_STEPS = 1500, /* of one witness; earlier ones are summed up in a line */
-	MOST_TOLD = 200,   /* findings described one by one */
-	AROUND = 4,        /* source lines before and after */
+	MOST_STEPS = 1500,   /* of one witness; earlier ones are summed up in a line */
+	MOST_FINDINGS = 200, /* findings described one by one */
+	AROUND = 4,          /* source lines before and after */
 };
 
 /* Without < and &, so that it needs no escaping in either language. */
@@ -556,9 +556,9 @@ char *page_of_findings(const struct app *app, const struct entry *only)
 	begin_page(out, title);
 	if (only == NULL)
 		page_table(app, out);
-	for (guint i = 0, told = 0; i < entries->len; i++) {
+	for (guint i = 0, written = 0; i < entries->len; i++) {
 		const struct entry *entry = entries->pdata[i];
-		if ((only && entry != only) || ++told > MOST_TOLD)
+		if ((only && entry != only) || ++written > MOST_FINDINGS)
 			continue;
 		page_finding(app, entry, only ? 1 : i + 1, out);
 	}

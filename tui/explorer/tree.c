@@ -217,7 +217,7 @@ static void read_found(struct tree *tree, const json_t *root)
 		e.story[strcspn(e.story, "\n")] = '\0';
 		g_array_append_val(tree->errors, e);
 	}
-	g_autoptr(GHashTable) told =
+	g_autoptr(GHashTable) known =
 	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	const json_t *races = json_object_get(root, "races");
 	for (size_t i = 0; i < json_array_size(races); i++) {
@@ -225,7 +225,7 @@ static void read_found(struct tree *tree, const json_t *root)
 		struct tree_race r = { .where = places_of(json_object_get(item, "locations")),
 			               .variable = text_of(item, "variable"),
 			               .run = run_number(tree, item, "run", 0) };
-		if (g_hash_table_add(told, g_strdup(r.where)))
+		if (g_hash_table_add(known, g_strdup(r.where)))
 			g_array_append_val(tree->pairs, r);
 		else
 			race_clear(&r);
