@@ -571,7 +571,7 @@ char *page_of_findings(const struct app *app, const struct entry *only)
 static void run_row(const struct tree *tree, guint i, GString *out)
 {
 	const struct tree_run *r = &g_array_index(tree->runs, struct tree_run, i);
-	const char *other = r->parent == NONE ? "the first run" : r->flip;
+	const char *other = r->parent == NONE ? "the first run" : r->reversal;
 	g_autoptr(GString) end = g_string_new(NULL), words = g_string_new(NULL);
 	explore_append_end(r, end);
 	g_string_append_printf(out, "<tr class=\"step%s\" data-event=\"%u\"",
@@ -617,7 +617,7 @@ static void append_way(const struct app *app, const struct tree *tree, const GAr
 	for (guint i = 0; i < way->len; i++) {
 		const struct tree_run *r = tree_run_of(tree, g_array_index(way, uint32_t, i));
 		const char *line = sources_place((struct sources *)&app->sources, r->place);
-		g_string_append_printf(out, "\n  %s", r->flip);
+		g_string_append_printf(out, "\n  %s", r->reversal);
 		if (*r->place)
 			g_string_append_printf(out, "\n    %s%s%s", r->place, line ? "   " : "",
 			                       line ? line : "");

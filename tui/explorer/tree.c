@@ -11,8 +11,8 @@
 static void run_clear(void *data)
 {
 	struct tree_run *r = data;
-	char *owned[] = { r->flip,  r->thread, r->place,   r->variable, r->end,
-		          r->story, r->trace,  r->printed, r->output,   r->no_return };
+	char *owned[] = { r->reversal, r->thread, r->place,   r->variable, r->end,
+		          r->story,    r->trace,  r->printed, r->output,   r->no_return };
 	for (size_t i = 0; i < G_N_ELEMENTS(owned); i++)
 		g_free(owned[i]);
 	g_ptr_array_unref(r->pairs);
@@ -93,7 +93,7 @@ static struct tree_run read_run(const json_t *item)
 		.run = (uint32_t)number_of(item, "run"),
 		.parent = json_is_integer(parent) ? (uint32_t)json_integer_value(parent) : NONE,
 		.redundant = json_is_true(json_object_get(item, "redundant")),
-		.flip = text_of(item, "flip"),
+		.reversal = text_of(item, "flip"),
 		.thread = text_of(item, "thread"),
 		.place = text_of(item, "place"),
 		.variable = text_of(item, "variable"),
