@@ -12,7 +12,7 @@
 /* Configurations of a check, and of all checks that make a history smaller. */
 enum { MOST_CONFIGURATIONS = 1000000, MOST_SHOWN = 24, WIDEST = 100 };
 
-struct telling {
+struct linear_drawing {
 	const struct linear_part *part;
 	struct model *m;
 	const struct linear_history *h; /* the whole one */
@@ -23,12 +23,12 @@ struct telling {
 	GString *text;
 };
 
-static const struct linear_call *original(const struct telling *g, uint32_t small)
+static const struct linear_call *original(const struct linear_drawing *g, uint32_t small)
 {
 	return &g->part->calls[g_array_index(g->kept, struct linear_kept, small).of];
 }
 
-static char *call_text(const struct telling *g, uint32_t small)
+static char *call_text(const struct linear_drawing *g, uint32_t small)
 {
 	const struct linear_call *c = original(g, small);
 	struct call call = { .event = c->call, .object = g->part->object };
@@ -38,12 +38,12 @@ static char *call_text(const struct telling *g, uint32_t small)
 	return text;
 }
 
-static const char *thread_name(const struct telling *g, uint32_t small)
+static const char *thread_name(const struct linear_drawing *g, uint32_t small)
 {
 	return trace_thread_name(g->m->t, g->part->threads[g->small.calls[small].thread]);
 }
 
-static const char *place_of(const struct telling *g, uint32_t small)
+static const char *place_of(const struct linear_drawing *g, uint32_t small)
 {
 	return own_code_place_name(g->m->t, original(g, small)->call);
 }
@@ -104,7 +104,7 @@ static uint32_t place_columns(const struct linear_history *h, const GArray *mark
 	return x;
 }
 
-static void draw_lane(const struct telling *g, uint32_t thread, char **labels,
+static void draw_lane(const struct linear_drawing *g, uint32_t thread, char **labels,
                       const uint32_t *from, const uint32_t *to, uint32_t width)
 {
 	uint32_t x = 0;
@@ -123,7 +123,7 @@ static void draw_lane(const struct telling *g, uint32_t thread, char **labels,
 	g_string_append_c(g->text, '\n');
 }
 
-static void draw(const struct telling *g)
+static void draw(const struct linear_drawing *g)
 {
 	uint32_t count = g->small.count, widest = 0;
 	uint32_t *from = g_new(uint32_t, count + 1), *to = g_new(uint32_t, count + 1);
@@ -162,7 +162,7 @@ static void draw(const struct telling *g)
 
 /* -- the reason ---------------------------------------------------------------------------- */
 
-static bool is_in_order(const struct telling *g, uint32_t call)
+static bool is_in_order(const struct linear_drawing *g, uint32_t call)
 {
 	for (guint i = 0; i < g->why.order->len; i++)
 		if (g_array_index(g->why.order, uint32_t, i) == call)
@@ -171,7 +171,7 @@ static bool is_in_order(const struct telling *g, uint32_t call)
 }
 
 /* May the invocation come next after the order? */
-static bool may_be_next(const struct telling *g, uint32_t call)
+static bool may_be_next(const struct linear_drawing *g, uint32_t call)
 {
 	const struct linear_call *calls = g->small.calls;
 	if (is_in_order(g, call) || calls[call].call > calls[g->why.failed].ret)
@@ -182,7 +182,7 @@ static bool may_be_next(const struct telling *g, uint32_t call)
 	return true;
 }
 
-static void append_results(const struct telling *g, const struct spec_method *m,
+static void append_results(const struct linear_drawing *g, const struct spec_method *m,
                            const struct val *names)
 {
 	for (uint32_t i = 0; i < m->results; i++) {
@@ -191,7 +191,8 @@ static void append_results(const struct telling *g, const struct spec_method *m,
 	}
 }
 
-static void tell_next(const struct telling *g, struct linear *l, uint32_t state, uint32_t call)
+static void tell_next(const struct linear_drawing *g, struct linear *l, uint32_t state,
+                      uint32_t call)
 {
 	const struct linear_call *c = &g->small.calls[call];
 	const struct spec_method *m = spec_method_at(g->part->h.o, c->method);
@@ -221,7 +222,7 @@ static void tell_next(const struct telling *g, struct linear *l, uint32_t state,
 	g_free(text);
 }
 
-static void tell_reason(const struct telling *g)
+static void tell_reason(const struct linear_drawing *g)
 {
 	struct linear *l = linear_new(&g->small, MOST_CONFIGURATIONS);
 	const GArray *order = g->why.order;
@@ -245,7 +246,7 @@ static void tell_reason(const struct telling *g)
 
 /* ------------------------------------------------------------------------------------------ */
 
-static void note_shown(const struct telling *g)
+static void note_shown(const struct linear_drawing *g)
 {
 	for (uint32_t i = 0; i < g->small.count; i++) {
 		struct linear_shown s = { .thread = g_strdup(thread_name(g, i)),
@@ -271,7 +272,7 @@ void linear_shown_clear(void *data)
 	g_free(s->place);
 }
 
-static void tell(struct telling *g)
+static void tell(struct linear_drawing *g)
 {
 	uint32_t failed = g->why.failed, left = g->h->count - g->small.count;
 	char *object = model_object_name(g->m, g->part->object);
@@ -301,7 +302,7 @@ static struct linear_story *story_of(const struct linear_part *part, struct mode
                                      const struct linear_result *r, const uint32_t *of)
 {
 	uint64_t used = 0;
-	struct telling g = {
+	struct linear_drawing g = {
 		.part = part, .m = m, .h = h, .story = g_new0(struct linear_story, 1)
 	};
 	g.kept = linear_shrink(h, r, 4 * (uint64_t)MOST_CONFIGURATIONS);

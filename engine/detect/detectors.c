@@ -200,7 +200,8 @@ bool detector_applies(enum detector d, const struct detection *on)
 
 /* Reduces the context switches of each witness; a finding that happened keeps the recorded
  * order. */
-static void polish(enum detector d, const struct detection *on, const struct report *r)
+static void minimise_witnesses(enum detector d, const struct detection *on,
+                               const struct report *r)
 {
 	struct semantics semantics;
 	struct check_options options = { 0 };
@@ -218,9 +219,9 @@ static void polish(enum detector d, const struct detection *on, const struct rep
 		if (checker == NULL)
 			checker = checker_new(on->trace, &options);
 		GArray *claimed = finding_claimed(f), *old = f->witness;
-		f->witness = witness_polished(checker, on->trace, finding_claim(f),
-		                              (const uint32_t *)(void *)claimed->data,
-		                              claimed->len, old);
+		f->witness = witness_minimised(checker, on->trace, finding_claim(f),
+		                               (const uint32_t *)(void *)claimed->data,
+		                               claimed->len, old);
 		g_array_unref(old);
 		g_array_unref(claimed);
 	}
@@ -236,6 +237,6 @@ struct report *detector_run(enum detector d, struct detection *on,
 		return NULL;
 	struct report *r = detectors[d].find(on, progress, error);
 	if (r != NULL)
-		polish(d, on, r);
+		minimise_witnesses(d, on, r);
 	return r;
 }

@@ -76,7 +76,7 @@ struct pending *explore_by_chance(struct exploration *x)
 
 /* Of a FLIP_IDLE, when no other schedule is left: does one of its threads leave its look? A
  * round without effect that begins with the look would have been run by then, in this
- * exploration (docs/exploration.md, "Whether all look for ever"). */
+ * exploration (docs/waiting-loops.md, "Whether all look for ever"). */
 static bool leaves_a_look(const struct exploration *x, const struct pending *p)
 {
 	if (!explore_knows_rounds(x))

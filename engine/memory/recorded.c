@@ -1011,9 +1011,9 @@ static void add_barrier(struct conversion *c, uint32_t event)
  * none. */
 static uint32_t woken_by(const struct conversion *c, uint32_t event)
 {
-	uint64_t told = c->choice->states != NULL ? c->choice->states[event] : 0;
-	for (uint32_t i = 0; told != 0 && i < c->t->threads_count; i++)
-		if (c->t->threads[i].recorded + 1ull == told)
+	uint64_t woken = c->choice->states != NULL ? c->choice->states[event] : 0;
+	for (uint32_t i = 0; woken != 0 && i < c->t->threads_count; i++)
+		if (c->t->threads[i].recorded + 1ull == woken)
 			return MIN(c->r->thread[i], MEMORY_CHOICES);
 	return MEMORY_CHOICES;
 }

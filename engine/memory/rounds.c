@@ -104,7 +104,7 @@ static void take(struct walk *w, uint32_t event)
 	bool access = op_table[x->op].class ==
 	              OP_CLASS_ACCESS; /* only accesses and acquires have a recorded state */
 	/* acquires without a state are of futexes, which are no locks of the program
-	 * (docs/exploration.md) */
+	 * (docs/waiting-loops.md) */
 	bool section = w->sections != NULL && memory_is_section(x) && w->sections[x->target] &&
 	               (op_releases(x->op) || w->states[event] != 0);
 	bool tries = w->sections != NULL && (op_fails(x->op) || event_is_try(x));

@@ -111,7 +111,7 @@ static void polish(const struct search *s, GArray *sequence)
 
 	g_array_append_val(sequence, s->target);
 	g_autoptr(GArray) better =
-	        witness_polished(checker, s->t, CLAIM_REACH, &s->target, 1, sequence);
+	        witness_minimised(checker, s->t, CLAIM_REACH, &s->target, 1, sequence);
 	g_array_set_size(sequence, 0);
 	g_array_append_vals(sequence, better->data, better->len - 1);
 	checker_free(checker);

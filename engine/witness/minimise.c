@@ -161,8 +161,8 @@ static void minimise_within(struct checker *checker, uint64_t limit, const struc
 	g_array_unref(z.trial);
 }
 
-GArray *witness_polished(struct checker *checker, const struct trace *t, enum claim claim,
-                         const uint32_t *pair, size_t pair_count, const GArray *events)
+GArray *witness_minimised(struct checker *checker, const struct trace *t, enum claim claim,
+                          const uint32_t *pair, size_t pair_count, const GArray *events)
 {
 	enum { STEPS = 1 << 17, LONGEST = 1 << 17 };
 	GArray *better = g_array_copy((GArray *)events);

@@ -14,7 +14,7 @@ void witness_minimise(const struct trace *t, enum claim claim, const uint32_t *p
 /* witness_minimise with an existing checker, within the work that a report has for each of
  * its witnesses (2^17 events checked): a new array, owned by the caller; of a longer witness
  * a copy. */
-GArray *witness_polished(struct checker *checker, const struct trace *t, enum claim claim,
-                         const uint32_t *pair, size_t pair_count, const GArray *events);
+GArray *witness_minimised(struct checker *checker, const struct trace *t, enum claim claim,
+                          const uint32_t *pair, size_t pair_count, const GArray *events);
 
 #endif

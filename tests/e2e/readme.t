@@ -15,8 +15,8 @@ is "$status$err" 0 "the picture is made"
 [ -n "$UPDATE" ] && cp docs/explorer.svg "$root/docs/explorer.svg"
 cmp -s docs/explorer.svg "$root/docs/explorer.svg"
 is "$?" 0 "docs/explorer.svg is what the program makes (UPDATE=1 $0 takes it anew)"
-like "$(head -3 README.md)$(sed -n 1,15p README.md)" "docs/explorer.svg" "the README begins with it"
-mapfile -t steps < <(sed -n '/^## From a check to the fix/,/^## Two/s/^    \.\/heddle/.\/heddle/p' README.md)
+like "$(sed -n 1,15p README.md)" "docs/explorer.svg" "the README begins with it"
+mapfile -t steps < <(sed -n '/^## From a check to the fix/,/single steps/s/^    \.\/heddle/.\/heddle/p' README.md)
 is "${#steps[@]}" 10 "ten lines"
 echo "save-screen first.screen" >look.script
 for step in "${steps[@]}"; do

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-uint64_t polished;
+uint64_t minimised;
 
 static uint32_t switches_in(const struct trace *t, const GArray *events)
 {
@@ -21,19 +21,19 @@ GArray *polish_witness(const struct trace *t, const struct finding *f,
 	const uint32_t *claimed = (const uint32_t *)(void *)pair->data;
 	enum claim claim = finding_claim(f);
 	GString *reason = g_string_new(NULL);
-	GArray *better = witness_polished(checker, t, claim, claimed, pair->len, f->witness);
+	GArray *better = witness_minimised(checker, t, claim, claimed, pair->len, f->witness);
 
 	bool good = witness_check(t, (const uint32_t *)(void *)better->data, better->len, claim,
 	                          claimed, pair->len, options, reason);
 
 	if (!good || switches_in(t, better) > switches_in(t, f->witness) ||
 	    better->len > f->witness->len) {
-		fprintf(stderr, "polished: %u events, %u switches, before %u, %u %s\n",
+		fprintf(stderr, "minimised: %u events, %u switches, before %u, %u %s\n",
 		        better->len, switches_in(t, better), f->witness->len,
 		        switches_in(t, f->witness), reason->str);
 		g_clear_pointer(&better, g_array_unref);
 	}
-	polished += better != NULL && switches_in(t, better) < switches_in(t, f->witness);
+	minimised += better != NULL && switches_in(t, better) < switches_in(t, f->witness);
 	g_string_free(reason, TRUE);
 	g_array_unref(pair);
 	checker_free(checker);

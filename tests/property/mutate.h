@@ -17,6 +17,6 @@ void mutate_pair(GRand *random, uint32_t pair[2], uint32_t events);
 GArray *polish_witness(const struct trace *t, const struct finding *f,
                        const struct check_options *options);
 /* How many of these had fewer switches than before. */
-extern uint64_t polished;
+extern uint64_t minimised;
 
 #endif

@@ -193,7 +193,7 @@ static void check_witnesses(struct trace *t, const struct atomic_model *m,
 		if (f->verdict != VERDICT_RACE)
 			continue;
 		GArray *better = polish_witness(t, f, NULL);
-		ck_assert_msg(better != NULL, "polished:\n%s", text);
+		ck_assert_msg(better != NULL, "minimised:\n%s", text);
 		const GArray *both[] = { f->witness, better };
 		(*predicted)++;
 		for (size_t k = 0; k < G_N_ELEMENTS(both); k++) {

@@ -147,7 +147,7 @@ START_TEST(only_what_the_definition_accepts)
 	if (!mix_default())
 		return;
 	ck_assert_uint_gt(tally.whole, count);
-	ck_assert_uint_gt(polished, count / 8);
+	ck_assert_uint_gt(minimised, count / 8);
 	ck_assert_uint_gt(tally.refused, 4 * count);
 	ck_assert_uint_gt(tally.truths_of_mutants, count / 4);
 }

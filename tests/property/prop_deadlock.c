@@ -328,7 +328,7 @@ static bool judge_polished(const struct trace *t, const struct finding *f)
 	bool good = better != NULL && claim_true(t, better, f->requests);
 
 	g_clear_pointer(&better, g_array_unref);
-	return good || complain(t, "a polished witness is false", 0);
+	return good || complain(t, "a minimised witness is false", 0);
 }
 
 /* Of a search that prop_stuck.c judges. */

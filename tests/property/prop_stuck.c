@@ -510,7 +510,7 @@ static bool judge_polished(const struct trace *t, const struct finding *f)
 	                                            f->requests->len));
 
 	g_clear_pointer(&better, g_array_unref);
-	return good || complain(t, "a polished witness is false", 0);
+	return good || complain(t, "a minimised witness is false", 0);
 }
 
 static bool judge_mutants(const struct trace *t, const struct report *r, uint64_t seed)

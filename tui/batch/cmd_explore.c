@@ -304,19 +304,19 @@ static double seconds_of(struct arguments *a, const char *name, double otherwise
 
 static char *options_text(const struct arguments *a)
 {
-	static const char *const telling[] = { "final", "check",  "steps",
-		                               "seed",  "memory", "bound" };
+	static const char *const compared[] = { "final", "check",  "steps",
+		                                "seed",  "memory", "bound" };
 	GString *text = g_string_new(NULL);
 	GPtrArray *files = argument_values(a, "spec");
 	for (guint i = 0; i < files->len; i++)
 		g_string_append_printf(text, "%s--spec %s", text->len ? " " : "",
 		                       (char *)files->pdata[i]);
 	g_ptr_array_unref(files);
-	for (size_t i = 0; i < G_N_ELEMENTS(telling); i++) {
-		const char *value = argument_value(a, telling[i]);
+	for (size_t i = 0; i < G_N_ELEMENTS(compared); i++) {
+		const char *value = argument_value(a, compared[i]);
 		if (value)
 			g_string_append_printf(text, "%s--%s %s", text->len ? " " : "",
-			                       telling[i], value);
+			                       compared[i], value);
 	}
 	return g_string_free(text, FALSE);
 }
@@ -361,9 +361,9 @@ static int explore_with(struct arguments *a, struct explore_options *o)
 		                       .preemptions = o->preemptions,
 		                       .orders = o->orders };
 	enum output_format format = argument_format(a, true);
-	char *told = options_text(a);
+	char *text = options_text(a);
 	o->interrupted = catch_interruption();
-	o->told = asked.options = told;
+	o->told = asked.options = text;
 	struct explore_report *r = explore(o, progress_on_stderr(), &error);
 	int status;
 	progress_done();
@@ -371,7 +371,7 @@ static int explore_with(struct arguments *a, struct explore_options *o)
 		status = fail(&error);
 	else
 		status = explore_print(r, &asked, format);
-	g_free(told);
+	g_free(text);
 	explore_report_free(r);
 	return status;
 }

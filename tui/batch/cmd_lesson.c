@@ -329,7 +329,7 @@ static int open_lesson(struct arguments *a, const struct lesson *l, bool play, c
 	if (!workshop_open(&w, l, argument_value(a, "directory"), &error))
 		return fail(&error);
 	guide_init(&g, l, w.folder);
-	g.unkept = play;
+	g.unsaved = play;
 	if (anew)
 		guide_restart(&g);
 	if (!play && isatty(STDERR_FILENO))

@@ -334,14 +334,14 @@ int shake_merge(const GPtrArray *reports, enum output_format format)
 /* Options that all shares must have in common. */
 static char *options_text(const struct arguments *a)
 {
-	static const char *const telling[] = { "runs",   "seed",  "strategy", "depth", "steps",
-		                               "target", "turns", "memory",   "tries" };
+	static const char *const compared[] = { "runs",   "seed",  "strategy", "depth", "steps",
+		                                "target", "turns", "memory",   "tries" };
 	GString *text = g_string_new(NULL);
-	for (size_t i = 0; i < G_N_ELEMENTS(telling); i++) {
-		const char *value = argument_value(a, telling[i]);
+	for (size_t i = 0; i < G_N_ELEMENTS(compared); i++) {
+		const char *value = argument_value(a, compared[i]);
 		if (value)
 			g_string_append_printf(text, "%s--%s %s", text->len ? " " : "",
-			                       telling[i], value);
+			                       compared[i], value);
 	}
 	for (char **word = a->rest + 1; *word; word++)
 		g_string_append_printf(text, " %s", *word);

@@ -61,7 +61,8 @@ static void print_proof(const struct trace *t, const struct finding *f)
 }
 
 /* Reduce context switches, within a bound. */
-static void polish(const struct trace *t, const struct check_options *check, struct finding *f)
+static void minimise_witness(const struct trace *t, const struct check_options *check,
+                             struct finding *f)
 {
 	g_autoptr(GArray) pair = finding_claimed(f);
 
@@ -205,7 +206,7 @@ static int print_answer(const struct arguments *a, struct trace *t,
 
 	if (f->verdict == VERDICT_RACE ||
 	    (f->verdict == VERDICT_HAPPENED && f->witness != NULL)) {
-		polish(t, check, f);
+		minimise_witness(t, check, f);
 		make_witness(t, race, specs, f, &w);
 		status = EXIT_FOUND;
 		if (!json)

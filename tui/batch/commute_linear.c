@@ -10,31 +10,31 @@
 #include <string.h>
 
 /* The verdict on an object, or on the first of its keys that is not linearizable. */
-struct told {
+struct object_verdict {
 	uint32_t object, invocations;
 	enum linear_answer answer;
 	struct linear_story *story; /* LINEAR_NO; owned */
 	char *why;                  /* LINEAR_UNDECIDED; owned */
 };
 
-static void told_clear(void *data)
+static void object_verdict_clear(void *data)
 {
-	struct told *t = data;
+	struct object_verdict *t = data;
 	linear_story_free(t->story);
 	g_free(t->why);
 }
 
-static struct told *told_of(GArray *all, uint32_t object)
+static struct object_verdict *object_verdict_of(GArray *all, uint32_t object)
 {
 	for (guint i = 0; i < all->len; i++)
-		if (g_array_index(all, struct told, i).object == object)
-			return &g_array_index(all, struct told, i);
-	struct told fresh = { .object = object, .answer = LINEAR_YES };
+		if (g_array_index(all, struct object_verdict, i).object == object)
+			return &g_array_index(all, struct object_verdict, i);
+	struct object_verdict fresh = { .object = object, .answer = LINEAR_YES };
 	g_array_append_val(all, fresh);
-	return &g_array_index(all, struct told, all->len - 1);
+	return &g_array_index(all, struct object_verdict, all->len - 1);
 }
 
-static void judge(struct model *m, const struct linear_part *part, struct told *t)
+static void judge(struct model *m, const struct linear_part *part, struct object_verdict *t)
 {
 	t->invocations += part->h.count;
 	if (t->answer != LINEAR_YES)
@@ -49,7 +49,7 @@ static void judge(struct model *m, const struct linear_part *part, struct told *
 static void print_text(struct model *m, const GArray *all, const GPtrArray *notes)
 {
 	for (guint i = 0; i < all->len; i++) {
-		const struct told *t = &g_array_index(all, struct told, i);
+		const struct object_verdict *t = &g_array_index(all, struct object_verdict, i);
 		char *name = model_object_name(m, t->object);
 		if (t->answer == LINEAR_NO)
 			printf("%s\n", t->story->text);
@@ -66,7 +66,7 @@ static void print_text(struct model *m, const GArray *all, const GPtrArray *note
 		printf("%s\n", (char *)notes->pdata[i]);
 }
 
-static json_t *object_json(struct model *m, const struct told *t)
+static json_t *object_json(struct model *m, const struct object_verdict *t)
 {
 	char *name = model_object_name(m, t->object);
 	json_t *j = json_pack("{s:o, s:s, s:i, s:o}", "object", json_text(name), "type",
@@ -90,8 +90,8 @@ static void print_json(struct model *m, const GArray *all, const GPtrArray *note
 {
 	json_t *objects = json_array(), *said = json_array();
 	for (guint i = 0; i < all->len; i++)
-		json_array_append_new(objects,
-		                      object_json(m, &g_array_index(all, struct told, i)));
+		json_array_append_new(
+		        objects, object_json(m, &g_array_index(all, struct object_verdict, i)));
 	for (guint i = 0; i < notes->len; i++)
 		json_array_append_new(said, json_text(notes->pdata[i]));
 	json_t *root = json_pack("{s:s, s:s, s:o, s:o}", "heddle", HEDDLE_VERSION, "analysis",
@@ -103,17 +103,17 @@ static void print_json(struct model *m, const GArray *all, const GPtrArray *note
 
 int commute_linear(struct model *m, const GPtrArray *notes, enum output_format format)
 {
-	GArray *all = g_array_new(FALSE, FALSE, sizeof(struct told));
+	GArray *all = g_array_new(FALSE, FALSE, sizeof(struct object_verdict));
 	GPtrArray *parts = linear_parts(m);
 	bool wrong = false, open = false;
-	g_array_set_clear_func(all, told_clear);
+	g_array_set_clear_func(all, object_verdict_clear);
 	for (guint i = 0; i < parts->len; i++) {
 		const struct linear_part *part = parts->pdata[i];
-		judge(m, part, told_of(all, part->object));
+		judge(m, part, object_verdict_of(all, part->object));
 	}
 	for (guint i = 0; i < all->len; i++) {
-		wrong |= g_array_index(all, struct told, i).answer == LINEAR_NO;
-		open |= g_array_index(all, struct told, i).answer == LINEAR_UNDECIDED;
+		wrong |= g_array_index(all, struct object_verdict, i).answer == LINEAR_NO;
+		open |= g_array_index(all, struct object_verdict, i).answer == LINEAR_UNDECIDED;
 	}
 	if (format == FORMAT_JSON)
 		print_json(m, all, notes);

@@ -61,10 +61,10 @@ static void append_state(const json_t *lesson, GString *out)
 		g_string_append(out, "finished");
 	else
 		g_string_append_printf(out, "step %d of %d", step, number_of(lesson, "steps"));
-	for (size_t i = 0, told = 0; i < G_N_ELEMENTS(counts); i++) {
+	for (size_t i = 0, listed = 0; i < G_N_ELEMENTS(counts); i++) {
 		int n = number_of(lesson, counts[i].key);
 		if (n > 0)
-			g_string_append_printf(out, "%s%d %s", told++ ? ", " : ": ", n,
+			g_string_append_printf(out, "%s%d %s", listed++ ? ", " : ": ", n,
 			                       n == 1 ? counts[i].one : counts[i].many);
 	}
 }

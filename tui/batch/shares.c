@@ -107,7 +107,7 @@ struct jobs {
 	unsigned count;
 	char *folder; /* of the reports; owned */
 	pid_t *pids;  /* 0: not running; owned */
-	bool until_error, told;
+	bool until_error, signalled;
 	bool balances;   /* when one has ended, the others are stopped */
 	gint64 earliest; /* but not before this time */
 	int worst;       /* exit status of a job that could not do its share, or 0 */
@@ -202,10 +202,10 @@ static pid_t start(GPtrArray *words, const char *output, bool quiet)
 
 static void tell_all(struct jobs *j)
 {
-	for (unsigned i = 0; i < j->count && !j->told; i++)
+	for (unsigned i = 0; i < j->count && !j->signalled; i++)
 		if (j->pids[i] > 0)
 			kill(j->pids[i], SIGINT);
-	j->told = true;
+	j->signalled = true;
 }
 
 static int status_of(int status)
@@ -230,7 +230,7 @@ static void note_ended(struct jobs *j, unsigned job, int status)
 {
 	int code = status_of(status);
 	j->pids[job] = 0;
-	j->lost[job] = j->told && WIFSIGNALED(status);
+	j->lost[job] = j->signalled && WIFSIGNALED(status);
 	if (!is_result(code) && !j->lost[job] && !j->worst)
 		j->worst = code;
 	if (j->until_error && code == EXIT_FOUND)

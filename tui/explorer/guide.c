@@ -57,7 +57,7 @@ static void save(struct app *app)
 	const struct guide *g = app->guide;
 	struct lesson_progress old = lesson_progress_load(g->lesson->name);
 	struct error error;
-	if (g->unkept)
+	if (g->unsaved)
 		return;
 	struct lesson_progress now = g->counts;
 	now.step = g->step;

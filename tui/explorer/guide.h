@@ -33,7 +33,7 @@ struct guide {
 	enum guide_wish wish;
 	unsigned edit_line; /* line in the lesson's first source, at the selected finding; 0:
 	                     * none */
-	bool unkept;        /* do not save the progress */
+	bool unsaved;       /* do not save the progress */
 };
 
 void guide_init(struct guide *g, const struct lesson *lesson, const char *folder);

@@ -16,9 +16,9 @@
 #include <string.h>
 
 enum {
-	MOST_STEPS = 1500, /* of one witness; earlier ones are summed up in a line */
-	MOST_TOLD = 200,   /* findings described one by one */
-	AROUND = 4,        /* source lines before and after */
+	MOST_STEPS = 1500,   /* of one witness; earlier ones are summed up in a line */
+	MOST_FINDINGS = 200, /* findings described one by one */
+	AROUND = 4,          /* source lines before and after */
 };
 
 /* Without < and &, so that it needs no escaping in either language. */
@@ -556,9 +556,9 @@ char *page_of_findings(const struct app *app, const struct entry *only)
 	begin_page(out, title);
 	if (only == NULL)
 		page_table(app, out);
-	for (guint i = 0, told = 0; i < entries->len; i++) {
+	for (guint i = 0, written = 0; i < entries->len; i++) {
 		const struct entry *entry = entries->pdata[i];
-		if ((only && entry != only) || ++told > MOST_TOLD)
+		if ((only && entry != only) || ++written > MOST_FINDINGS)
 			continue;
 		page_finding(app, entry, only ? 1 : i + 1, out);
 	}
@@ -571,7 +571,7 @@ char *page_of_findings(const struct app *app, const struct entry *only)
 static void run_row(const struct tree *tree, guint i, GString *out)
 {
 	const struct tree_run *r = &g_array_index(tree->runs, struct tree_run, i);
-	const char *other = r->parent == NONE ? "the first run" : r->flip;
+	const char *other = r->parent == NONE ? "the first run" : r->reversal;
 	g_autoptr(GString) end = g_string_new(NULL), words = g_string_new(NULL);
 	explore_append_end(r, end);
 	g_string_append_printf(out, "<tr class=\"step%s\" data-event=\"%u\"",
@@ -617,7 +617,7 @@ static void append_way(const struct app *app, const struct tree *tree, const GAr
 	for (guint i = 0; i < way->len; i++) {
 		const struct tree_run *r = tree_run_of(tree, g_array_index(way, uint32_t, i));
 		const char *line = sources_place((struct sources *)&app->sources, r->place);
-		g_string_append_printf(out, "\n  %s", r->flip);
+		g_string_append_printf(out, "\n  %s", r->reversal);
 		if (*r->place)
 			g_string_append_printf(out, "\n    %s%s%s", r->place, line ? "   " : "",
 			                       line ? line : "");

@@ -144,7 +144,7 @@ static void append_places(const struct reach *r, const GArray *events, guint beg
 static void tell_turn(GArray *prose, const struct reach *r, const struct stage *stage,
                       guint begin, guint end, guint number)
 {
-	enum { TOLD = 5 };
+	enum { LISTED = 5 };
 	g_autoptr(GString) text = g_string_new(NULL);
 	uint32_t first = g_array_index(stage->events, uint32_t, begin);
 	g_string_append_printf(text, "%u. ", number);
@@ -152,8 +152,8 @@ static void tell_turn(GArray *prose, const struct reach *r, const struct stage *
 	g_string_append(text, ", ");
 	append_places(r, stage->events, begin, end, text);
 	g_string_append(text, ": ");
-	for (guint i = MAX(begin + TOLD, end) - TOLD, told = 0; i < end; i++, told++) {
-		g_string_append(text, told ? ", " : end - begin > TOLD ? "…, " : "");
+	for (guint i = MAX(begin + LISTED, end) - LISTED, listed = 0; i < end; i++, listed++) {
+		g_string_append(text, listed ? ", " : end - begin > LISTED ? "…, " : "");
 		stage_describe(stage, g_array_index(stage->events, uint32_t, i), i, text);
 	}
 	prose_add(prose, style_of_thread(r->s->trace->events[first].thread), first, "  %s",

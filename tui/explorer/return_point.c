@@ -164,7 +164,7 @@ struct return_point *return_point_find(const struct trace *t, const char *file)
 	return p;
 }
 
-/* -- telling ------------------------------------------------------------------------------- */
+/* -- in words --------------------------------------------------------------------------------- */
 
 const char *return_point_claim(const struct return_point *p)
 {
@@ -241,13 +241,13 @@ static void tell_threads(const struct stage *stage, guint step, uint32_t only, G
 	enum { MOST = 12 };
 	const struct trace *t = stage->session->trace;
 	g_autoptr(GArray) locks = stage_locks(stage, step);
-	uint32_t told = 0;
+	uint32_t listed = 0;
 
-	for (uint32_t u = 0; u < t->threads_count && told < MOST; u++) {
+	for (uint32_t u = 0; u < t->threads_count && listed < MOST; u++) {
 		if (only != NONE && only != u)
 			continue;
 		tell_thread(stage, step, locks, u, prose);
-		told++;
+		listed++;
 	}
 }
 

@@ -11,8 +11,8 @@
 static void run_clear(void *data)
 {
 	struct tree_run *r = data;
-	char *owned[] = { r->flip,  r->thread, r->place,   r->variable, r->end,
-		          r->story, r->trace,  r->printed, r->output,   r->no_return };
+	char *owned[] = { r->reversal, r->thread, r->place,   r->variable, r->end,
+		          r->story,    r->trace,  r->printed, r->output,   r->no_return };
 	for (size_t i = 0; i < G_N_ELEMENTS(owned); i++)
 		g_free(owned[i]);
 	g_ptr_array_unref(r->pairs);
@@ -93,7 +93,7 @@ static struct tree_run read_run(const json_t *item)
 		.run = (uint32_t)number_of(item, "run"),
 		.parent = json_is_integer(parent) ? (uint32_t)json_integer_value(parent) : NONE,
 		.redundant = json_is_true(json_object_get(item, "redundant")),
-		.flip = text_of(item, "flip"),
+		.reversal = text_of(item, "flip"),
 		.thread = text_of(item, "thread"),
 		.place = text_of(item, "place"),
 		.variable = text_of(item, "variable"),
@@ -217,7 +217,7 @@ static void read_found(struct tree *tree, const json_t *root)
 		e.story[strcspn(e.story, "\n")] = '\0';
 		g_array_append_val(tree->errors, e);
 	}
-	g_autoptr(GHashTable) told =
+	g_autoptr(GHashTable) known =
 	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	const json_t *races = json_object_get(root, "races");
 	for (size_t i = 0; i < json_array_size(races); i++) {
@@ -225,7 +225,7 @@ static void read_found(struct tree *tree, const json_t *root)
 		struct tree_race r = { .where = places_of(json_object_get(item, "locations")),
 			               .variable = text_of(item, "variable"),
 			               .run = run_number(tree, item, "run", 0) };
-		if (g_hash_table_add(told, g_strdup(r.where)))
+		if (g_hash_table_add(known, g_strdup(r.where)))
 			g_array_append_val(tree->pairs, r);
 		else
 			race_clear(&r);

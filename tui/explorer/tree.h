@@ -12,7 +12,7 @@ struct tree_run {
 	bool last;      /* of its parent's children */
 	bool redundant; /* equivalent to an earlier run */
 	/* owned; "" for none */
-	char *flip, *thread, *place, *variable, *end, *story, *trace, *printed;
+	char *reversal, *thread, *place, *variable, *end, *story, *trace, *printed;
 	char *no_return; /* owned: lines about its point of no return; "" without one */
 	char *output;    /* owned: digest of its output; "" unknown */
 	int64_t status;

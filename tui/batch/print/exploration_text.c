@@ -94,7 +94,7 @@ static void print_error(const json_t *report, const json_t *error)
 
 /* The variable, where the places in the user's own files are the exact ones: elsewhere a pair
  * of lines includes all races inside of the library. */
-static const char *telling_variable(const json_t *race)
+static const char *distinct_variable(const json_t *race)
 {
 	return json_equal(json_object_get(race, "locations"), json_object_get(race, "sites"))
 	               ? json_word(race, "variable")
@@ -104,7 +104,7 @@ static const char *telling_variable(const json_t *race)
 /* Prints each pair of the user's lines once; returns their number. */
 static guint print_races(const json_t *races)
 {
-	g_autoptr(GHashTable) told =
+	g_autoptr(GHashTable) printed =
 	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	size_t i;
 	json_t *race;
@@ -114,8 +114,8 @@ static guint print_races(const json_t *races)
 		const json_t *places = json_object_get(race, "locations");
 		char *key = g_strjoin("\n", json_string_value(json_array_get(places, 0)),
 		                      json_string_value(json_array_get(places, 1)),
-		                      telling_variable(race), NULL);
-		if (!g_hash_table_add(told, key))
+		                      distinct_variable(race), NULL);
+		if (!g_hash_table_add(printed, key))
 			continue;
 		json_auto_t *finding = finding_of_explored(race);
 		g_autoptr(GString) name = g_string_new(NULL);
@@ -124,7 +124,7 @@ static guint print_races(const json_t *races)
 		finding_print(finding, stdout);
 		printf("    first in run %" JSON_INTEGER_FORMAT "\n", number_of(race, "run"));
 	}
-	return g_hash_table_size(told);
+	return g_hash_table_size(printed);
 }
 
 /* -- what is covered ------------------------------------------------------------------------ */

@@ -130,7 +130,7 @@ static void json_cycle(const struct trace *t, const struct finding *f, json_t *j
 }
 
 /* The events whose places identify the finding. */
-static GArray *telling_events(const struct finding *f)
+static GArray *identifying_events(const struct finding *f)
 {
 	GArray *events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
@@ -247,7 +247,7 @@ void json_set_reads(const struct trace *t, const struct finding *f, json_t *j)
 
 static json_t *json_sites(const struct places *places, const struct finding *f)
 {
-	g_autoptr(GArray) events = telling_events(f);
+	g_autoptr(GArray) events = identifying_events(f);
 	json_t *sites = json_array();
 
 	for (guint i = 0; i < events->len; i++)
@@ -260,7 +260,7 @@ static json_t *json_sites(const struct places *places, const struct finding *f)
 static void json_set_places(const struct places *places, const struct trace *t,
                             const struct finding *f, json_t *j)
 {
-	g_autoptr(GArray) events = telling_events(f);
+	g_autoptr(GArray) events = identifying_events(f);
 	json_auto_t *list = json_array();
 	bool differs = false;
 
@@ -395,7 +395,7 @@ json_t *finding_json(const struct places *places, const struct trace *t,
 json_t *finding_json_for_text(const struct trace *t, const struct finding *f,
                               const uint32_t *numbers)
 {
-	g_autoptr(GArray) events = telling_events(f);
+	g_autoptr(GArray) events = identifying_events(f);
 	json_t *j = new_finding(f), *lines = json_array(), *sites = json_array();
 
 	set_claim(t, f, false, j);

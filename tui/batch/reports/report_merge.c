@@ -210,11 +210,11 @@ static json_t *renumbered(const json_t *item, json_int_t runs)
 /* Are two errors or races equal except for the run? */
 static bool same_error(const json_t *a, const json_t *b)
 {
-	static const char *const telling[] = { "kind", "status", "story", "locations",
-		                               "variable" };
+	static const char *const identity[] = { "kind", "status", "story", "locations",
+		                                "variable" };
 
-	for (size_t i = 0; i < G_N_ELEMENTS(telling); i++) {
-		if (!same_member(a, b, telling[i]))
+	for (size_t i = 0; i < G_N_ELEMENTS(identity); i++) {
+		if (!same_member(a, b, identity[i]))
 			return false;
 	}
 	return true;

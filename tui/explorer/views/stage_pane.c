@@ -217,13 +217,13 @@ void stage_pane_draw(const struct app *app, const struct stage *stage, guint ste
 	const struct trace *t = app_trace(app);
 	g_autoptr(GArray) locks = stage_locks(stage, step);
 	g_autofree uint8_t *shown = g_new0(uint8_t, t->threads_count + 1);
-	int told = stage_sentence_rows(sentence, p.columns);
-	int room = p.rows - OTHER_ROWS - told, row = 1 + told;
+	int sentence_rows = stage_sentence_rows(sentence, p.columns);
+	int room = p.rows - OTHER_ROWS - sentence_rows, row = 1 + sentence_rows;
 	choose(stage, step, pair, locks, (uint32_t)MAX(room, 0), shown);
 	pane_rule(p, 0, title);
 	if (sentence)
-		pane_paragraph(pane_part(p, 1, 1, told, p.columns - 2), 0, 0, STYLE_RACE,
-		               sentence);
+		pane_paragraph(pane_part(p, 1, 1, sentence_rows, p.columns - 2), 0, 0,
+		               STYLE_RACE, sentence);
 	for (uint32_t i = 0; i < t->threads_count; i++)
 		if (shown[i])
 			draw_thread(app, stage, step, pair, locks, i, p, row++);

@@ -211,9 +211,9 @@ void explore_append_end(const struct tree_run *r, GString *out)
 	g_string_append(out, text ? text : r->redundant ? "known" : r->end);
 }
 
-static enum style style_of_flip(const struct tree *t, const char *flip)
+static enum style style_of_reversal(const struct tree *t, const char *reversal)
 {
-	uint32_t thread = tree_thread_of(t, flip);
+	uint32_t thread = tree_thread_of(t, reversal);
 	return thread == NONE ? STYLE_TEXT : style_of_thread(thread);
 }
 
@@ -248,8 +248,8 @@ static void draw_run(const struct explore_view *v, struct pane p, int row, uint6
 	g_string_truncate(text, 0);
 	explore_append_end(r, text);
 	pane_field(p, row, at, end_width, end_style(r), text->str);
-	pane_text(p, row, at + end_width, style_of_flip(v->tree, r->flip),
-	          r->parent == NONE ? "the first run" : r->flip);
+	pane_text(p, row, at + end_width, style_of_reversal(v->tree, r->reversal),
+	          r->parent == NONE ? "the first run" : r->reversal);
 	if (i == v->list.cursor)
 		pane_highlight(p, row, ATTR_REVERSE);
 }
@@ -327,11 +327,11 @@ static int draw_way(const struct app *app, const struct explore_view *v, const G
 		        i + 1 < way->len
 		                ? tree_run_of(v->tree, g_array_index(way, uint32_t, i + 1))
 		                : NULL;
-		if (next && strcmp(r->flip, next->flip) == 0 &&
+		if (next && strcmp(r->reversal, next->reversal) == 0 &&
 		    strcmp(r->place, next->place) == 0)
 			continue; /* once for several visits */
 		row += pane_paragraph(pane_part(p, row, 3, -1, p.columns - 4), 0, 0,
-		                      style_of_flip(v->tree, r->flip), r->flip);
+		                      style_of_reversal(v->tree, r->reversal), r->reversal);
 		const char *line = sources_place((struct sources *)&app->sources, r->place);
 		if (row < p.rows)
 			pane_format(p, row, 5, STYLE_DIM, "%s%s%s", r->place, line ? "   " : "",
@@ -621,7 +621,7 @@ bool explore_view_draw(const struct app *app, struct drawing *d)
 		node[r->run] = drawing_node(d, r->depth, i, i, g_string_free(label, FALSE),
 		                            tree_run_failed(r));
 		if (r->parent != NONE)
-			drawing_edge(d, node[r->parent], node[r->run], g_strdup(r->flip),
+			drawing_edge(d, node[r->parent], node[r->run], g_strdup(r->reversal),
 			             tree_run_failed(r), false);
 	}
 	for (uint32_t i = 0; i <= deepest; i++)
