@@ -164,12 +164,13 @@ $(B)/stub/libheddle-stub.a: $(wildcard engine/record/stub/*.[ch]* engine/record/
 	ln -sf ../libheddle-record.so $(@D)/libclang_rt.tsan-x86_64.so
 	ar rcs $@ $(@D)/stub.o $(@D)/interceptors.o
 
+# What Check does at every assertion that passes: tests/support/suite.c.
+TEST_LIBS = -Wl,--wrap=_mark_point $$(pkg-config --libs check vterm) $(LIBS)
 $(B)/tests/%: $(B)/tests/%.o $(call obj,$(SUPPORT_SRC)) $(B)/libtui.a $(B)/libheddle.a
-	$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $< $(call obj,$(SUPPORT_SRC)) $(B)/libtui.a $(B)/libheddle.a \
-		$$(pkg-config --libs check vterm) $(LIBS)
+	$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $< $(call obj,$(SUPPORT_SRC)) $(B)/libtui.a $(B)/libheddle.a $(TEST_LIBS)
 
 $(B)/tests/fuzz/fuzz: $(call obj,$(FUZZ_SRC) $(SUPPORT_SRC)) $(B)/libtui.a $(B)/libheddle.a
-	$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $$(pkg-config --libs check vterm) $(LIBS)
+	$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(TEST_LIBS)
 
 tests: all $(call bin,$(UNIT_SRC) $(PROPERTY_SRC) $(SCREEN_SRC) $(BENCH_SRC)) $(B)/tests/fuzz/fuzz
 .PHONY: tests

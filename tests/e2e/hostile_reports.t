@@ -43,16 +43,22 @@ damaged() {
 		}
 		walk(\$d, "");' "$1"
 }
-# wrong COMMAND...: says what is wrong with how it ends, on one line
+# wrong GOOD COMMAND FILE...: COMMAND with each FILE in the place of BAD; what is wrong with how it ends, a
+# line each
 wrong() {
-	timeout 60 "$HEDDLE" "$@" >said 2>refused </dev/null
-	status=$?
-	case $status in
-	0 | 1 | 3) ;;
-	2) [ "$(wc -l <refused)" = 1 ] && grep -q '^heddle: ' refused || echo "$*: not one line: $(head -c 200 refused)" ;;
-	*) echo "$*: status $status: $(head -c 200 refused)" ;;
-	esac
-	cat said refused | perl -CSD -0777 -ne 'exit !/[\x00-\x08\x0b-\x1f\x7f-\x9f\p{Cf}]/' && echo "$*: control characters"
+	perl -CSD -e '
+		my ($good, $command, @files) = @ARGV;
+		sub content { local $/; open my $in, "<", $_[0] or die; <$in> // "" }
+		for my $file (@files) {
+			my $line = $command =~ s/BAD/$file/r =~ s/GOOD/$good/r;
+			my $status = system "exec timeout 60 \"\$HEDDLE\" $line >said 2>refused </dev/null";
+			$status = $status & 127 ? 128 + ($status & 127) : $status >> 8;
+			my ($said, $refused) = (content("said"), content("refused"));
+			my $start = substr $refused, 0, 200;
+			print "$line: status $status: $start\n" unless $status =~ /^[0123]$/;
+			print "$line: not one line: $start\n" if $status == 2 && $refused !~ /^heddle: .*\n\z/;
+			print "$line: control characters\n" if "$said$refused" =~ /[\x00-\x08\x0b-\x1f\x7f-\x9f\p{Cf}]/;
+		}' "$@"
 }
 for name in check races explore; do
 	damaged $name
@@ -63,10 +69,7 @@ for name in check races explore; do
 		"check bank.run0.hdl --no-harm --baseline BAD"; do
 		[[ $name != check && $how != merge* && $how != diff* ]] && continue
 		[[ $name = explore && $how = "merge GOOD BAD" ]] && continue # shards, which explore_shares.t has
-		for file in "$name"/*.json; do
-			line=${how/BAD/$file}
-			wrong ${line/GOOD/$name.json}
-		done >all.txt
+		wrong "$name.json" "$how" "$name"/*.json >all.txt
 		is "$(head -n 3 all.txt)" "" "$how, $name"
 	done
 done

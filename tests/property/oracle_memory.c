@@ -653,9 +653,10 @@ static bool run_plain(struct oracle *o, uint32_t t, uint32_t i)
 static void run_thread(struct oracle *o, uint32_t t, uint32_t i)
 {
 	if (t == o->l->threads) {
-		rel before = plus(o->n, o->po);
-		if (have_sources(o))
+		if (have_sources(o)) {
+			rel before = plus(o->n, o->po);
 			choose_sources(o, 0, &before);
+		}
 		return;
 	}
 	if (i == o->l->length[t]) {
