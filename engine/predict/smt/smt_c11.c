@@ -8,10 +8,7 @@
  * sequence. Everything else on the chain is in every reordering. Observations with a plain
  * access on either side count as order: these race themselves.
  */
-#include "engine/base/arrays.h"
 #include "engine/predict/smt/smt_private.h"
-
-#include <string.h>
 
 /*
  * A read sees the release sequence of `head`. Its writes are, consecutively: the head, stores
@@ -26,15 +23,21 @@ struct link {
 };
 static const struct link NO_LINK = { NONE, NONE, NONE };
 
-/* The events that happen after the first of the pair, in one reordering. */
+/*
+ * The events that happen after the first of the pair, in one reordering. The tables serve all
+ * queries of a trace: after each reordering the entries that it has set are cleared, so that
+ * one costs what comes after its recorded beginning.
+ */
 struct chase {
 	const struct smt *s;
 	uint32_t e1, e2;
-	uint32_t *cause;            /* by event: its immediate predecessor, or NONE */
-	uint32_t *place;            /* by event: position in the reordering, or NONE */
-	uint32_t *thread;           /* by thread: its last such event, or NONE */
-	uint32_t *release, *shared; /* by object: last release ordered after the first,
-	                             * exclusive and shared */
+	uint32_t recorded; /* the reordering begins with the events below, as recorded */
+	uint32_t *cause;   /* by event: its immediate predecessor plus one, or 0 */
+	uint32_t *place;   /* by event from `recorded` on: position in the reordering
+	                    * plus one, or 0 */
+	uint32_t *thread;  /* by thread: its last such event, or NONE */
+	uint32_t *release, *shared; /* by object: last release ordered after the first plus one,
+	                             * exclusive and shared, or 0 */
 	GArray **sequences;         /* by variable: heads ordered after the first, one for each
 	                             * thread (struct link) */
 	uint32_t *fence;            /* by thread: its last release fence, if ordered after the
@@ -45,45 +48,84 @@ struct chase {
 	uint32_t length;            /* length of the accepted reordering */
 };
 
-static uint32_t *cells(uint64_t count)
+static struct chase *chase_new(const struct smt *s)
 {
-	uint32_t *array = g_new(uint32_t, count + 1);
+	const struct trace *t = s->t;
+	struct chase *c = g_new0(struct chase, 1);
 
-	memset(array, 0xff, sizeof(uint32_t) * (count + 1));
-	return array;
+	c->s = s;
+	c->cause = g_new0(uint32_t, t->events_count + 1);
+	c->place = g_new0(uint32_t, t->events_count + 1);
+	c->thread = g_new(uint32_t, t->threads_count + 1);
+	c->release = g_new0(uint32_t, t->objects_count + 1);
+	c->shared = g_new0(uint32_t, t->objects_count + 1);
+	c->fence = g_new(uint32_t, t->threads_count + 1);
+	c->sequences = g_new0(GArray *, t->variables_count + 1);
+	c->pending = g_new(struct link, t->threads_count + 1);
+	c->links = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+	return c;
 }
 
-static void chase_start(struct chase *c)
+void chase_free(struct chase *c)
+{
+	if (c == NULL)
+		return;
+	void *all[] = { c->cause, c->place,   c->thread,    c->release, c->shared,
+		        c->fence, c->pending, c->sequences, c };
+
+	g_hash_table_destroy(c->links);
+	for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+		g_free(all[i]);
+}
+
+/* Before the first of the pair nothing happens after it: neither releases nor release sequences
+ * have to be known from there. */
+static void chase_start(struct chase *c, const uint32_t *sequence, uint32_t length)
+{
+	uint32_t same = 0;
+
+	while (same < length && sequence[same] == same && same != c->e1 && same != c->e2)
+		same++;
+	c->recorded = same;
+	for (uint32_t u = 0; u < c->s->t->threads_count; u++) {
+		c->thread[u] = c->fence[u] = NONE;
+		c->pending[u] = NO_LINK;
+	}
+}
+
+/* Clears what the reordering has set. */
+static void chase_end(struct chase *c, const uint32_t *sequence, uint32_t length)
 {
 	const struct trace *t = c->s->t;
 
-	c->cause = cells(t->events_count);
-	c->place = cells(t->events_count);
-	c->thread = cells(t->threads_count);
-	c->release = cells(t->objects_count);
-	c->shared = cells(t->objects_count);
-	c->fence = cells(t->threads_count);
-	c->sequences = g_new0(GArray *, t->variables_count + 1);
-	c->pending = g_new(struct link, t->threads_count + 1);
-	for (uint32_t u = 0; u < t->threads_count; u++)
-		c->pending[u] = NO_LINK;
-	c->links = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+	for (uint32_t i = c->recorded; i < length; i++) {
+		const struct event *x = &t->events[sequence[i]];
+		bool writes = op_is_access(x->op) && op_writes(x->op);
+		struct wide run = writes ? event_variables(t, x) : (struct wide){ 0 };
+
+		c->cause[sequence[i]] = c->place[sequence[i]] = 0;
+		if (op_releases(x->op))
+			c->release[x->target] = c->shared[x->target] = 0;
+		for (uint32_t v = run.first; v < run.first + run.count; v++)
+			g_clear_pointer(&c->sequences[v], g_array_unref);
+	}
+	g_hash_table_remove_all(c->links);
 }
 
-static void chase_end(struct chase *c)
+static uint32_t cause_of(const struct chase *c, uint32_t e)
 {
-	void *all[] = { c->cause,  c->place, c->thread, c->release,
-		        c->shared, c->fence, c->pending };
+	return c->cause[e] - 1;
+}
 
-	arrays_free(c->sequences, c->s->t->variables_count);
-	for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
-		g_free(all[i]);
-	g_hash_table_destroy(c->links);
+/* The position in the reordering, or NONE. */
+static uint32_t place_of(const struct chase *c, uint32_t e)
+{
+	return e < c->recorded ? e : c->place[e] - 1;
 }
 
 static bool after(const struct chase *c, uint32_t e)
 {
-	return e != NONE && c->cause[e] != NONE;
+	return e != NONE && c->cause[e] != 0;
 }
 
 /* The unbreakable link of two. */
@@ -159,9 +201,9 @@ static uint32_t find_order(struct chase *c, uint32_t e)
 		return link_cause(c, e, seen_link(c, e));
 	if (x->op == OP_FENCE && order_acquires(event_order(x)))
 		return link_cause(c, e, c->pending[x->thread]);
-	if (op_acquires(x->op) && c->release[x->target] != NONE)
-		return c->release[x->target];
-	return x->op == OP_ACQ ? c->shared[x->target] : NONE;
+	if (op_acquires(x->op) && c->release[x->target] != 0)
+		return c->release[x->target] - 1;
+	return x->op == OP_ACQ ? c->shared[x->target] - 1 : NONE;
 }
 
 /* The event that orders `e` after the first of the pair, or NONE. */
@@ -237,9 +279,9 @@ static void pass_on(struct chase *c, uint32_t e)
 	if (x->op == OP_FENCE && order_releases(event_order(x)))
 		c->fence[x->thread] = after(c, e) ? e : NONE;
 	if (x->op == OP_REL && after(c, e))
-		c->release[x->target] = e;
+		c->release[x->target] = e + 1;
 	if (x->op == OP_RREL && after(c, e))
-		c->shared[x->target] = e;
+		c->shared[x->target] = e + 1;
 }
 
 /* Alternatives without the link: a store of another thread, or a plain write, between head and
@@ -259,7 +301,7 @@ static void add_breakers(const struct chase *c, const struct link *link, GArray 
 			continue;
 		/* the write is not in between now: require the one of the two orders that fails
 		 */
-		if (c->place[w] != NONE && c->place[w] < c->place[link->head])
+		if (place_of(c, w) != NONE && place_of(c, w) < place_of(c, link->head))
 			atom = (struct smt_atom){ ATOM_BEFORE, link->head, w };
 		g_array_append_val(atoms, atom);
 	}
@@ -271,9 +313,9 @@ static bool refuse_chain(struct chase *c, struct smt_query *q, uint32_t last)
 	const struct trace *t = c->s->t;
 	g_autoptr(GArray) atoms = g_array_new(FALSE, FALSE, sizeof(struct smt_atom));
 
-	for (uint32_t e = last; c->cause[e] != e; e = c->cause[e]) {
+	for (uint32_t e = last; cause_of(c, e) != e; e = cause_of(c, e)) {
 		const struct link *link = g_hash_table_lookup(c->links, GUINT_TO_POINTER(e));
-		uint32_t r = c->cause[e];
+		uint32_t r = cause_of(c, e);
 
 		if (link != NULL)
 			add_breakers(c, link, atoms);
@@ -289,13 +331,13 @@ static bool refuse_chain(struct chase *c, struct smt_query *q, uint32_t last)
 	return false;
 }
 
-static bool judge(void *context, struct smt_query *q, const uint32_t *sequence, uint32_t length)
+/* Goes along the reordering, to the second of the pair. */
+static bool chase(struct chase *c, struct smt_query *q, const uint32_t *sequence,
+                  uint32_t length)
 {
-	struct chase *c = context;
-	bool good = true, started = false;
+	bool started = false;
 
-	chase_start(c);
-	for (uint32_t i = 0; i < length; i++) {
+	for (uint32_t i = c->recorded; i < length; i++) {
 		uint32_t e = sequence[i], cause = started ? find_cause(c, e) : NONE;
 		bool of_pair = e == c->e1 || e == c->e2;
 
@@ -305,17 +347,26 @@ static bool judge(void *context, struct smt_query *q, const uint32_t *sequence, 
 		} else if (of_pair) {
 			c->length = i + 1;
 			/* its own plain observation is the race */
-			c->cause[e] = cause = find_order(c, e);
-			good = cause == NONE || refuse_chain(c, q, e);
-			break;
+			cause = find_order(c, e);
+			c->cause[e] = cause + 1;
+			return cause == NONE || refuse_chain(c, q, e);
 		}
-		c->cause[e] = cause;
-		c->place[e] = i;
+		c->cause[e] = cause + 1;
+		c->place[e] = i + 1;
 		if (cause != NONE)
 			c->thread[c->s->t->events[e].thread] = e;
 		pass_on(c, e);
 	}
-	chase_end(c);
+	return true;
+}
+
+static bool judge(void *context, struct smt_query *q, const uint32_t *sequence, uint32_t length)
+{
+	struct chase *c = context;
+
+	chase_start(c, sequence, length);
+	bool good = chase(c, q, sequence, length);
+	chase_end(c, sequence, length);
 	return good;
 }
 
@@ -323,17 +374,23 @@ enum smt_answer c11_query(struct smt *s, uint32_t e1, uint32_t e2, double second
                           GArray *sequence, const struct progress *progress)
 {
 	struct smt_query *q = smt_query_new(s);
-	struct chase c = { .s = s, .e1 = e1, .e2 = e2 };
 	gint64 start = effort_microseconds();
 	double before = s->solver_seconds;
 
+	if (s->chase == NULL)
+		s->chase = chase_new(s);
+	struct chase *c = s->chase;
+	c->e1 = e1;
+	c->e2 = e2;
+	c->stuck = false;
 	smt_query_in(q, e1);
 	smt_query_in(q, e2);
-	smt_query_judge(q, judge, &c);
+	smt_query_judge(q, judge, c);
+	q->judged_from = MIN(e1, e2);
 	enum smt_answer answer = smt_query_solve(q, seconds, sequence, NULL, progress);
 	if (answer == SMT_WITNESS)
-		g_array_set_size(sequence, c.length);
-	else if (c.stuck) /* the chain is in every reordering */
+		g_array_set_size(sequence, c->length);
+	else if (c->stuck) /* the chain is in every reordering */
 		answer = SMT_IMPOSSIBLE;
 	smt_query_free(q);
 	s->solver_seconds = before + (double)(effort_microseconds() - start) / 1e6;

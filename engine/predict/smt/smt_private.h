@@ -65,6 +65,7 @@ struct smt {
 	/* -- */
 	struct smt *unpaired; /* a solver for the trace without pairings; made when needed */
 	struct checker *checker, *own_checker; /* for races; made when needed, or lent */
+	struct chase *chase;                   /* for C11 races; made when needed */
 	double solver_seconds; /* in queries that needed the solver, or came after FREE_TRIES */
 	uint64_t work;         /* work of all tries so far: events run, list entries examined */
 };
@@ -94,6 +95,9 @@ struct smt_query {
 	GHashTable *known; /* of them */
 	smt_judge *judge;
 	void *judge_context;
+	/* Whether the judge accepts depends on what comes after this event, one of those
+	 * required: what was recorded before it may come first, as recorded. NONE: on all. */
+	uint32_t judged_from;
 	/* the least cut, contained in every answer */
 	uint32_t *base;
 	/* The scheduler's task: the region, and orders beside program order, must-order and
@@ -143,6 +147,8 @@ struct smt *smt_make(struct trace *t, const struct smt_options *options, bool pa
 /* Are tries without the solver out of budget, too? */
 bool smt_tries_spent(const struct smt *s);
 
+struct chase;
+void chase_free(struct chase *c);
 /* A reordering with both and no happens-before between them, ending with one of them. */
 enum smt_answer c11_query(struct smt *s, uint32_t e1, uint32_t e2, double seconds,
                           GArray *sequence, const struct progress *progress);
