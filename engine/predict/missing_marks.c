@@ -1,7 +1,8 @@
 /*
- * missing_marks.c - marks findings that calls into uninstrumented code may order: the analysis
- * runs again with the calls as barrier pairs, and a finding that is gone then becomes a
- * candidate that names the calls.
+ * missing_marks.c - marks findings that calls into uninstrumented code may order. A finding
+ * whose witness is one with the calls as barrier pairs, too, stands. For the others the
+ * analysis runs again with these, and a finding that is gone then becomes a candidate that
+ * names the calls.
  */
 
 #include "engine/base/compare.h"
@@ -11,6 +12,8 @@
 #include "engine/partial/rdit.h"
 #include "engine/predict/deadlock/deadlock.h"
 #include "engine/predict/predict.h"
+#include "engine/trace/reel.h"
+#include "engine/witness/witness.h"
 
 #include <string.h>
 
@@ -29,20 +32,6 @@ static char *key_of(const struct trace *t, const struct finding *f, bool events)
 	for (guint i = 0; i < claimed->len; i++)
 		g_string_append_printf(key, " %u", g_array_index(claimed, uint32_t, i));
 	return g_string_free(key, FALSE);
-}
-
-/* Keys of findings that remain possible with missing code. */
-static GHashTable *findings_left(const struct trace *t, const struct report *with, bool events)
-{
-	GHashTable *left = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-
-	for (guint i = 0; i < with->findings->len; i++) {
-		const struct finding *f = with->findings->pdata[i];
-
-		if (f->verdict != VERDICT_IMPOSSIBLE)
-			g_hash_table_add(left, key_of(t, f, events));
-	}
-	return left;
 }
 
 /* The first edge by missing code on the chain between the two sides. */
@@ -92,57 +81,182 @@ static bool may_be_ordered(const struct finding *f)
 	       f->verdict != VERDICT_HAPPENED;
 }
 
-/* Mark findings not in `left`; returns their number. */
-static unsigned mark(struct trace *t, GHashTable *left, bool events, struct report *report,
-                     const struct progress *progress)
+/* -- marking ------------------------------------------------------------------------------- */
+
+struct marking {
+	struct trace *t;
+	struct report *report;
+	bool events;             /* findings are by events, not by sites */
+	GHashTable *left;        /* keys of findings that remain possible */
+	struct race_again again; /* for the repeated analysis; its view and checker are owned */
+	struct trace *beginning; /* of the checker */
+};
+
+static void marking_init(struct marking *m, struct trace *t, struct report *report, bool events)
 {
-	struct trace *view = trace_view_missing(t, progress);
-	struct order *order = view ? order_new(view, ORDER_KIND_HB, progress) : NULL;
-	struct missing_calls *calls = order ? missing_calls_new(t) : NULL;
+	*m = (struct marking){ .t = t, .report = report, .events = events };
+	m->left = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+}
+
+static void marking_release(struct marking *m)
+{
+	g_hash_table_destroy(m->left);
+	trace_view_free(m->again.view);
+	checker_free(m->again.checker);
+	trace_close(m->beginning);
+}
+
+static bool is_in_question(const struct marking *m, const struct finding *f)
+{
+	g_autofree char *key = may_be_ordered(f) ? key_of(m->t, f, m->events) : NULL;
+
+	return key != NULL && !g_hash_table_contains(m->left, key);
+}
+
+static bool any_in_question(const struct marking *m)
+{
+	for (guint i = 0; i < m->report->findings->len; i++) {
+		if (is_in_question(m, m->report->findings->pdata[i]))
+			return true;
+	}
+	return false;
+}
+
+/* A finding whose witness is to be checked. */
+struct shown {
+	uint32_t recorded; /* number of recorded events it begins with */
+	const struct finding *finding;
+};
+
+static gint by_recorded(gconstpointer a, gconstpointer b)
+{
+	const struct shown *x = a, *y = b;
+
+	return x->recorded < y->recorded ? -1 : x->recorded > y->recorded;
+}
+
+/* The findings with a witness, in the order in which a checker goes along the recording once;
+ * *last: their last event. */
+static GArray *findings_shown(const struct marking *m, uint32_t *last)
+{
+	GArray *shown = g_array_new(FALSE, FALSE, sizeof(struct shown));
+
+	*last = 0;
+	for (guint i = 0; i < m->report->findings->len; i++) {
+		const struct finding *f = m->report->findings->pdata[i];
+
+		if (!may_be_ordered(f) || f->witness == NULL)
+			continue;
+		struct shown one = { finding_recorded(f), f };
+		g_array_append_val(shown, one);
+		for (guint k = 0; k < f->witness->len; k++)
+			*last = MAX(*last, g_array_index(f->witness, uint32_t, k));
+	}
+	g_array_sort(shown, by_recorded);
+	return shown;
+}
+
+/* A finding with a witness that the barrier pairs allow, too, is left: the repeated analysis
+ * need not look for another one. */
+static void keep_standing(struct marking *m, bool values)
+{
+	const struct check_options check = { .use_values = values, .use_missing = true };
+	uint32_t last;
+	g_autoptr(GArray) shown = findings_shown(m, &last);
+
+	if (shown->len == 0)
+		return;
+	trace_keep_events_shortly(m->t);
+	m->again.checked = (uint64_t)last + 1;
+	m->beginning = trace_beginning(m->t, m->again.checked);
+	m->again.checker = checker_new(m->beginning, &check);
+	for (guint i = 0; i < shown->len; i++) {
+		const struct finding *f = g_array_index(shown, struct shown, i).finding;
+
+		if (finding_accepted(m->again.checker, f))
+			g_hash_table_add(m->left, key_of(m->t, f, m->events));
+	}
+}
+
+/* The findings of the repeated analysis remain possible. */
+static void add_left(struct marking *m, const struct report *with)
+{
+	for (guint i = 0; i < with->findings->len; i++) {
+		const struct finding *f = with->findings->pdata[i];
+
+		if (f->verdict != VERDICT_IMPOSSIBLE)
+			g_hash_table_add(m->left, key_of(m->t, f, m->events));
+	}
+}
+
+/* Marks the findings that are not left; returns their number. */
+static unsigned mark(struct marking *m, const struct progress *progress)
+{
+	struct order *order = order_new(m->again.view, ORDER_KIND_HB, progress);
+	struct missing_calls *calls = order ? missing_calls_new(m->t) : NULL;
 	unsigned marked = 0;
 
-	for (guint i = 0; calls != NULL && i < report->findings->len; i++) {
-		struct finding *f = report->findings->pdata[i];
-		g_autofree char *key = may_be_ordered(f) ? key_of(t, f, events) : NULL;
+	for (guint i = 0; calls != NULL && i < m->report->findings->len; i++) {
+		struct finding *f = m->report->findings->pdata[i];
 
-		if (key != NULL && !g_hash_table_contains(left, key)) {
-			g_free(f->missing);
-			f->missing = calls_between(t, order, calls, f);
-			if (f->verdict == VERDICT_RACE)
-				f->verdict = VERDICT_CANDIDATE;
-			marked++;
-		}
+		if (!is_in_question(m, f))
+			continue;
+		g_free(f->missing);
+		f->missing = calls_between(m->t, order, calls, f);
+		if (f->verdict == VERDICT_RACE)
+			f->verdict = VERDICT_CANDIDATE;
+		marked++;
 	}
 	missing_calls_free(calls);
 	order_free(order);
-	trace_view_free(view);
 	return marked;
+}
+
+/* Has the trace's view, where something is in question; false when cancelled. */
+static bool have_view(struct marking *m, const struct progress *progress)
+{
+	if (m->again.view == NULL && any_in_question(m))
+		m->again.view = trace_view_missing(m->t, progress);
+	return m->again.view != NULL || !any_in_question(m);
+}
+
+static bool mark_others(struct marking *m, missing_again *again, void *context,
+                        const char *gone, const struct progress *progress, struct error *error)
+{
+	if (!have_view(m, progress))
+		return error_cancelled(error);
+	if (m->again.view == NULL)
+		return true;
+	struct report *with = again(m->t, context, progress, error);
+	if (with == NULL)
+		return false;
+	add_left(m, with);
+	report_free(with);
+	unsigned marked = any_in_question(m) ? mark(m, progress) : 0;
+	if (marked > 0)
+		report_note(m->report,
+		            "%u of these are candidates: with what calls into code that is not "
+		            "instrumented may have synchronised %s",
+		            marked, gone);
+	return true;
 }
 
 bool findings_mark_missing(struct trace *t, bool pairs_events, missing_again *again,
                            void *context, const char *gone, struct report *report,
                            const struct progress *progress, struct error *error)
 {
-	bool any = false;
+	struct marking m;
+	bool good;
 
-	for (guint i = 0; i < report->findings->len; i++)
-		any |= may_be_ordered(report->findings->pdata[i]);
-	if (!any || !missing_code_was_called(t))
+	if (!missing_code_was_called(t))
 		return true;
-	struct report *with = again(t, context, progress, error);
-	if (with == NULL)
-		return false;
-	GHashTable *left = findings_left(t, with, pairs_events);
-	unsigned marked = mark(t, left, pairs_events, report, progress);
-	g_hash_table_destroy(left);
-	report_free(with);
-	if (marked > 0)
-		report_note(report,
-		            "%u of these are candidates: with what calls into code that is not "
-		            "instrumented may have synchronised %s",
-		            marked, gone);
-	return true;
+	marking_init(&m, t, report, pairs_events);
+	good = mark_others(&m, again, context, gone, progress, error);
+	marking_release(&m);
+	return good;
 }
+
+/* -- data races and deadlocks ----------------------------------------------------------------- */
 
 static struct report *races_again(struct trace *t, void *options,
                                   const struct progress *progress, struct error *error)
@@ -156,21 +270,18 @@ static struct report *deadlocks_again(struct trace *t, void *options,
 	return deadlocks_find(t, options, progress, error);
 }
 
-static bool mark_missing(struct trace *t, const struct race_options *options,
-                         missing_again *again, const char *gone, struct report *report,
-                         const struct progress *progress, struct error *error)
+static struct race_options repeated(const struct race_options *options, const struct marking *m)
 {
 	struct race_options with = *options;
 
 	with.use_missing = true;
 	with.all_verdicts = with.list_unknown = false;
 	with.found = NULL;
-	return options->use_missing ||
-	       findings_mark_missing(t, options->pairs_events, again, &with, gone, report,
-	                             progress, error);
+	with.again = &m->again;
+	return with;
 }
 
-/* Pairs of sites that have a race, and what the caller wants of them. */
+/* Pairs of sites that are in question, and what the caller wants of them. */
 struct racing_sites {
 	GHashTable *pairs; /* set: low << 32 | high */
 	const struct race_options *options;
@@ -190,45 +301,76 @@ static bool sites_race(const void *context, uint32_t low, uint32_t high)
 	        s->options->wanted(s->options->wanted_context, low, high));
 }
 
-static GHashTable *sites_of(const struct trace *t, const struct report *report)
+/* The pairs of sites of the findings in question; `sites`: bit set of all of them. */
+static GHashTable *sites_of(const struct marking *m, uint64_t *sites)
 {
 	GHashTable *pairs = g_hash_table_new(hash_pointer, NULL);
+	const struct trace *t = m->t;
 
-	for (guint i = 0; i < report->findings->len; i++) {
-		const struct finding *f = report->findings->pdata[i];
+	for (guint i = 0; i < m->report->findings->len; i++) {
+		const struct finding *f = m->report->findings->pdata[i];
 		uint32_t a = t->locations[t->events[f->first].location].site,
 		         b = t->locations[t->events[f->second].location].site;
 
+		if (!is_in_question(m, f))
+			continue;
 		g_hash_table_add(pairs, sites_key(MIN(a, b), MAX(a, b)));
+		sites[a / 64] |= (uint64_t)1 << (a % 64);
+		sites[b / 64] |= (uint64_t)1 << (b % 64);
 	}
 	return pairs;
 }
 
-/* The races that were found are looked for again, and no others. */
+static bool mark_races(struct marking *m, const struct race_options *options,
+                       const struct progress *progress, struct error *error)
+{
+	struct race_options found = repeated(options, m);
+
+	keep_standing(m, options->use_values);
+	if (!have_view(m, progress))
+		return error_cancelled(error);
+	g_autofree uint64_t *sites = g_new0(uint64_t, m->t->sites_count / 64 + 1);
+	g_autoptr(GHashTable) pairs = sites_of(m, sites);
+	struct racing_sites s = { pairs, options };
+	m->again.sites = sites;
+	found.wanted = sites_race;
+	found.wanted_context = &s;
+	return mark_others(m, races_again, &found,
+	                   "(--missing) no witness of the race is found", progress, error);
+}
+
 bool races_mark_missing(struct trace *t, const struct race_options *options,
                         struct report *report, const struct progress *progress,
                         struct error *error)
 {
-	struct race_options found = *options;
+	struct marking m;
+	bool good;
 
-	if (options->analysis == ANALYSIS_RDIT || options->rules != NULL)
+	if (options->analysis == ANALYSIS_RDIT || options->rules != NULL ||
+	    options->use_missing || !missing_code_was_called(t))
 		return true;
-	g_autoptr(GHashTable) pairs = sites_of(t, report);
-	struct racing_sites s = { pairs, options };
-	found.wanted = sites_race;
-	found.wanted_context = &s;
-	return mark_missing(t, &found, races_again,
-	                    "(--missing) no witness of the race is found", report, progress,
-	                    error);
+	marking_init(&m, t, report, options->pairs_events);
+	good = mark_races(&m, options, progress, error);
+	marking_release(&m);
+	return good;
 }
 
 bool deadlocks_mark_missing(struct trace *t, const struct race_options *options,
                             struct report *report, const struct progress *progress,
                             struct error *error)
 {
-	return mark_missing(t, options, deadlocks_again,
-	                    "(--missing) no witness of the deadlock is found", report, progress,
-	                    error);
+	struct marking m;
+	bool good;
+
+	if (options->use_missing || !missing_code_was_called(t))
+		return true;
+	marking_init(&m, t, report, options->pairs_events);
+	struct race_options with = repeated(options, &m);
+	keep_standing(&m, options->use_values);
+	good = mark_others(&m, deadlocks_again, &with,
+	                   "(--missing) no witness of the deadlock is found", progress, error);
+	marking_release(&m);
+	return good;
 }
 
 void missing_code_note(const struct trace *t, struct report *report)

@@ -59,7 +59,8 @@ void race_options_init(struct race_options *options)
 static struct report *with_missing(struct trace *t, const struct race_options *options,
                                    const struct progress *progress, struct error *error)
 {
-	struct trace *view = trace_view_missing(t, progress);
+	struct trace *lent = options->again != NULL ? options->again->view : NULL;
+	struct trace *view = lent != NULL ? lent : trace_view_missing(t, progress);
 	struct race_options with = *options;
 
 	if (view == NULL) {
@@ -70,7 +71,8 @@ static struct report *with_missing(struct trace *t, const struct race_options *o
 	struct report *report = analyses[options->analysis].run(view, &with, progress, error);
 	if (report != NULL)
 		report->trace = t;
-	trace_view_free(view);
+	if (lent == NULL)
+		trace_view_free(view);
 	return report;
 }
 

@@ -29,6 +29,15 @@ bool analysis_is_sound(enum analysis analysis);
 
 struct race_rules; /* smt.h */
 struct race_tools;
+struct checker;
+/* What is known when an analysis is made again with --missing, for some pairs of sites. */
+struct race_again {
+	const uint64_t *sites; /* bit set: the sites of the wanted pairs; NULL: not known */
+	struct trace *view;    /* trace_view_missing of the trace */
+	/* A checker of the first events of the trace, by the rules of the view. */
+	struct checker *checker;
+	uint64_t checked;
+};
 struct race_options {
 	enum analysis analysis;
 	bool pairs_events; /* every pair; else one finding per pair of sites */
@@ -47,6 +56,9 @@ struct race_options {
 	/* Restricts the site pairs; NULL: all. Both borrowed. */
 	bool (*wanted)(const void *context, uint32_t site_a, uint32_t site_b);
 	const void *wanted_context;
+	/* Bit set by site: all sites of the pairs that `wanted` accepts; NULL: not known. So
+	 * that variables without an access at one of them are not looked at. Borrowed. */
+	const uint64_t *wanted_sites;
 	/* Bound on the events of kept witnesses (32 million: 128 MB); further ones are checked
 	 * only, and counted in a note. */
 	uint64_t witness_events;
@@ -66,6 +78,7 @@ struct race_options {
 	bool locks_alone;       /* deadlocks: cycles of requests for locks, no other wait */
 	bool no_free_steps;     /* no free steps for enumerating pairs (effort.h): for tests on
 	                         * small traces */
+	const struct race_again *again; /* of an analysis that is made once more; or NULL */
 	/* Data that the rungs of a ladder share (race.h); or NULL. */
 	struct race_tools *tools;
 	/* Called by `auto` for each race when found, in the searching thread; the finding is

@@ -2,6 +2,7 @@
  * check_missing.c - must-orders of barrier pairs (RDIT; semantics.md, "Barrier pairs"),
  * computed again from the events.
  */
+#include "engine/base/arrays.h"
 #include "engine/witness/check_private.h"
 
 #include <string.h>
@@ -14,36 +15,59 @@ struct missing_place {
 };
 
 struct missing {
-	GArray *places;      /* struct missing_place */
-	GHashTable *of_name; /* name's code + 1 -> GArray of indices of places */
-	GArray **open;       /* by thread: uint32_t, open calls */
+	GArray *places;       /* struct missing_place */
+	GHashTable *of_text;  /* a place's name -> its index plus one */
+	size_t longest;       /* of these names */
+	GHashTable *of_name;  /* string -> GArray of indices of the places that contain it */
+	GArray **of_variable; /* the same by variable; made when it is first accessed */
+	GArray **open;        /* by thread: uint32_t, open calls */
 };
 
-/* `p` covers p itself, p.f, p[i] and p+N; `*p` also p->f and p[i]. */
-static bool reaches(const char *address, const char *name)
+static void add_place(const struct missing *m, const char *text, GArray *list)
 {
-	size_t length = strlen(address);
+	uint32_t number = GPOINTER_TO_UINT(g_hash_table_lookup(m->of_text, text));
 
-	if (address[0] == '*' && strncmp(address + 1, name, length - 1) == 0 &&
-	    (name[length - 1] == '[' || strncmp(name + length - 1, "->", 2) == 0))
-		return true;
-	return strncmp(address, name, length) == 0 &&
-	       (name[length] == '\0' || strchr(".[+", name[length]) != NULL);
+	if (number == 0)
+		return;
+	number--;
+	g_array_append_val(list, number);
 }
 
-/* `code`: its string, or trace_variable_code. */
-static GArray *places_of(struct missing *m, const char *name, uint32_t code)
+/* The places that contain a name: `p` contains p itself, p.f, p[i] and p+N; `*p` also p->f and
+ * p[i]. So those that the name is, or continues. */
+static void add_places(const struct missing *m, const char *name, GArray *list)
 {
-	GArray *list = g_hash_table_lookup(m->of_name, GUINT_TO_POINTER(code + 1));
+	size_t length = strlen(name), end = MIN(length, m->longest);
+	g_autofree char *starred = g_strconcat("*", name, NULL);
 
-	if (list != NULL)
-		return list;
-	list = facts_list(m->of_name, code);
-	for (guint i = 0; i < m->places->len; i++) {
-		if (reaches(g_array_index(m->places, struct missing_place, i).name, name))
-			g_array_append_val(list, i);
+	for (; end > 0; end--) {
+		char next = name[end];
+		bool index = next == '[', field = next == '-' && name[end + 1] == '>';
+
+		starred[1 + end] = '\0';
+		if (index || next == '.' || next == '+' || next == '\0')
+			add_place(m, starred + 1, list);
+		if (index || field)
+			add_place(m, starred, list);
 	}
+}
+
+static GArray *places_of(struct missing *m, const char *name, uint32_t string)
+{
+	GArray *list = g_hash_table_lookup(m->of_name, GUINT_TO_POINTER(string + 1));
+
+	if (list == NULL)
+		add_places(m, name, list = facts_list(m->of_name, string));
 	return list;
+}
+
+static GArray *places_of_variable(struct missing *m, const struct trace *t, uint32_t v)
+{
+	if (m->of_variable[v] == NULL) {
+		m->of_variable[v] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		add_places(m, trace_variable_name(t, v), m->of_variable[v]);
+	}
+	return m->of_variable[v];
 }
 
 static void missing_member(struct checker *c, struct missing_place *p, uint32_t e)
@@ -73,18 +97,17 @@ static void missing_access(struct checker *c, struct missing_place *p, uint32_t 
 	g_array_append_val(p->since, e);
 }
 
-/* An access to `name`, or an event of a barrier pair that reaches it. `members`: only
- * addresses equal to it; otherwise those that contain it. */
-static void missing_touch(struct checker *c, struct missing *m, const char *name, uint32_t code,
-                          uint32_t e, bool inside, bool members)
+/* An access to the name whose places are listed, or (`inside`: the name) an event of a barrier
+ * pair that reaches it. `members`: only the place of that name; otherwise those that contain
+ * it. */
+static void missing_touch(struct checker *c, struct missing *m, const GArray *list, uint32_t e,
+                          const char *inside, bool members)
 {
-	GArray *list = places_of(m, name, code);
-
 	for (guint i = 0; i < list->len; i++) {
 		struct missing_place *p = &g_array_index(m->places, struct missing_place,
 		                                         g_array_index(list, uint32_t, i));
 
-		if (inside && strcmp(p->name, name) == 0) {
+		if (inside != NULL && strcmp(p->name, inside) == 0) {
 			if (members)
 				missing_member(c, p, e);
 			continue;
@@ -127,9 +150,10 @@ static void missing_inside(struct checker *c, struct missing *m, uint32_t e, boo
 		for (uint32_t k = reach.first; k < reach.first + reach.count; k++) {
 			uint32_t token = missing_token(t, t->value_lists[k]);
 
-			if (token != NONE)
-				missing_touch(c, m, trace_string(c->t, token), token, e, true,
-				              members);
+			if (token == NONE)
+				continue;
+			const char *name = trace_string(c->t, token);
+			missing_touch(c, m, places_of(m, name, token), e, name, members);
 		}
 	}
 }
@@ -137,7 +161,7 @@ static void missing_inside(struct checker *c, struct missing *m, uint32_t e, boo
 static void missing_touch_string(struct checker *c, struct missing *m, uint32_t string,
                                  uint32_t e)
 {
-	missing_touch(c, m, trace_string(c->t, string), string, e, false, false);
+	missing_touch(c, m, places_of(m, trace_string(c->t, string), string), e, NULL, false);
 }
 
 static void missing_event(struct checker *c, struct missing *m, uint32_t e)
@@ -162,8 +186,7 @@ static void missing_event(struct checker *c, struct missing *m, uint32_t e)
 		return;
 	struct wide run = event_variables(t, x);
 	for (uint32_t v = run.first; v < run.first + run.count; v++)
-		missing_touch(c, m, trace_variable_name(t, v), trace_variable_code(t, v), e,
-		              false, false);
+		missing_touch(c, m, places_of_variable(m, t, v), e, NULL, false);
 }
 
 static void missing_places(const struct checker *c, struct missing *m)
@@ -185,6 +208,9 @@ static void missing_places(const struct checker *c, struct missing *m)
 			p.name = trace_string(c->t, token);
 			p.since = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 			g_array_append_val(m->places, p);
+			m->longest = MAX(m->longest, strlen(p.name));
+			g_hash_table_insert(m->of_text, (gpointer)p.name,
+			                    GUINT_TO_POINTER(m->places->len));
 		}
 	}
 }
@@ -196,7 +222,9 @@ void facts_missing(struct checker *c)
 {
 	struct missing m = {
 		.places = g_array_new(FALSE, FALSE, sizeof(struct missing_place)),
+		.of_text = g_hash_table_new(g_str_hash, g_str_equal),
 		.of_name = facts_lists(),
+		.of_variable = g_new0(GArray *, c->t->variables_count + 1),
 		.open = g_new0(GArray *, c->t->threads_count + 1),
 	};
 
@@ -210,6 +238,8 @@ void facts_missing(struct checker *c)
 	for (guint i = 0; i < m.places->len; i++)
 		g_array_unref(g_array_index(m.places, struct missing_place, i).since);
 	g_array_unref(m.places);
+	g_hash_table_destroy(m.of_text);
 	g_hash_table_destroy(m.of_name);
+	arrays_free(m.of_variable, c->t->variables_count);
 	g_free(m.open);
 }

@@ -67,6 +67,33 @@ enum claim finding_claim(const struct finding *f)
 	}
 }
 
+uint32_t finding_recorded(const struct finding *f)
+{
+	const uint32_t *events = (const uint32_t *)(const void *)f->witness->data;
+	uint32_t same = 0;
+
+	if (finding_claim(f) != CLAIM_RACE)
+		return 0;
+	while (same + 2 < f->witness->len && events[same] == f->recorded + same)
+		same++;
+	return f->recorded + same;
+}
+
+bool finding_accepted(struct checker *c, const struct finding *f)
+{
+	g_autoptr(GArray) claimed = finding_claimed(f);
+	const uint32_t *of = (const uint32_t *)(void *)claimed->data;
+	const uint32_t *events = (const uint32_t *)(const void *)f->witness->data;
+	uint32_t recorded = finding_recorded(f), same = recorded - f->recorded;
+
+	if (finding_claim(f) == CLAIM_RACE)
+		return checker_race_after(c, recorded, events + same, f->witness->len - same,
+		                          of, NULL);
+	BUG_ON(f->recorded > 0);
+	return checker_claim(c, events, f->witness->len, finding_claim(f), of, claimed->len,
+	                     NULL);
+}
+
 void witness_release(struct witness *w)
 {
 	g_free(w->trace_name);

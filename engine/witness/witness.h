@@ -31,6 +31,12 @@ const char *claim_word(enum claim claim);
 bool claim_waits(enum claim claim);
 /* The claim of a finding's witness. */
 enum claim finding_claim(const struct finding *f);
+/* Does the checker accept the finding's witness? With one that begins as the trace does the
+ * checker goes along the recording: with growing beginnings, once for many findings. */
+bool finding_accepted(struct checker *c, const struct finding *f);
+/* Number of recorded events that the witness of a race begins with, those that it lacks
+ * (finding.recorded) included; 0 for other claims. */
+uint32_t finding_recorded(const struct finding *f);
 /* A witness of the recorded run itself, under its memory model; `path`: the trace's file,
  * beside which the witness will be. witness_release. */
 void witness_of_run(const struct trace *t, const char *path, struct witness *w);

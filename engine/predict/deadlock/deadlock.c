@@ -782,7 +782,8 @@ static struct report *find_deadlocks(struct trace *t, const struct race_options 
 static struct report *with_missing(struct trace *t, const struct race_options *options,
                                    const struct progress *progress, struct error *error)
 {
-	struct trace *view = trace_view_missing(t, progress);
+	struct trace *lent = options->again != NULL ? options->again->view : NULL;
+	struct trace *view = lent != NULL ? lent : trace_view_missing(t, progress);
 
 	if (view == NULL) {
 		error_cancelled(error);
@@ -791,7 +792,8 @@ static struct report *with_missing(struct trace *t, const struct race_options *o
 	struct report *r = find_deadlocks(view, options, progress, error);
 	if (r != NULL)
 		r->trace = t;
-	trace_view_free(view);
+	if (lent == NULL)
+		trace_view_free(view);
 	return r;
 }
 

@@ -17,6 +17,7 @@
 #include "engine/predict/smt/smt.h"
 #include "engine/trace/reel.h"
 #include "engine/witness/minimise.h"
+#include "engine/witness/witness.h"
 
 #include <string.h>
 
@@ -251,19 +252,17 @@ static void add_race(struct ladder *l, uint64_t unit, struct finding *f)
 
 /* -- from the projection to its trace ------------------------------------------------------ */
 
-static enum claim claim_of(const struct finding *f)
-{
-	return f->note ? CLAIM_C11_RACE : CLAIM_RACE;
-}
-
 /* A checker of the projection's trace that has its first `count` events: later ones do not
  * matter to a witness. Grows by half at least, so that all of them cost at most three times
  * as much as the last one. */
 static struct checker *checker_of_whole(struct ladder *l, uint64_t count)
 {
-	const struct check_options check = { 0 };
+	const struct check_options check = { .use_missing = l->options->use_missing };
 	const struct trace *whole = l->projection->whole;
+	const struct race_again *again = l->options->again;
 
+	if (again != NULL && again->checker != NULL && count <= again->checked)
+		return again->checker;
 	if (l->beginning == NULL || l->beginning->events_count < count) {
 		uint64_t known = l->beginning == NULL ? 0 : l->beginning->events_count;
 
@@ -290,7 +289,7 @@ static void leave_recorded(struct finding *f)
 {
 	uint32_t same = 0;
 
-	if (f->recorded > 0 || f->witness == NULL || claim_of(f) != CLAIM_RACE)
+	if (f->recorded > 0 || f->witness == NULL || finding_claim(f) != CLAIM_RACE)
 		return;
 	while (same + 2 < f->witness->len && g_array_index(f->witness, uint32_t, same) == same)
 		same++;
@@ -307,7 +306,7 @@ static void lift_events(const struct projection *p, struct finding *f)
 /* The race's events, and its witness, if there is one. */
 static void lift_race(struct projection *p, struct finding *f)
 {
-	bool pair = claim_of(f) == CLAIM_RACE;
+	bool pair = finding_claim(f) == CLAIM_RACE;
 
 	lift_events(p, f);
 	if (f->witness == NULL)
@@ -315,17 +314,6 @@ static void lift_race(struct projection *p, struct finding *f)
 	GArray *lifted = projection_lift(p, f->witness, pair ? 2 : 0, &f->recorded);
 	g_array_unref(f->witness);
 	f->witness = lifted;
-}
-
-static bool accepts(struct checker *whole, const struct finding *f)
-{
-	const uint32_t pair[] = { f->first, f->second };
-	const uint32_t *events = (const uint32_t *)(void *)f->witness->data;
-
-	return claim_of(f) == CLAIM_RACE ? checker_race_after(whole, f->recorded, events,
-	                                                      f->witness->len, pair, NULL)
-	                                 : checker_claim(whole, events, f->witness->len,
-	                                                 CLAIM_C11_RACE, pair, 2, NULL);
 }
 
 static int by_recorded(gconstpointer a, gconstpointer b)
@@ -353,7 +341,7 @@ static void check_lifted(struct ladder *l, const GPtrArray *order)
 		struct finding *f = order->pdata[i];
 
 		if (f->witness != NULL &&
-		    ((i == 0 && l->options->lift_refused) || !accepts(whole, f)))
+		    ((i == 0 && l->options->lift_refused) || !finding_accepted(whole, f)))
 			g_clear_pointer(&f->witness, g_array_unref);
 	}
 }
@@ -1073,17 +1061,46 @@ static void finish(struct ladder *l)
 	report_finish(l->report);
 }
 
+/* Drops the suspects without an access at a site of a pair that is wanted; returns the number
+ * of those that are left. */
+static uint64_t suspects_wanted(struct ladder *l, const uint64_t *sites)
+{
+	const struct trace *t = l->t;
+	size_t words = t->variables_count / 64 + 1;
+	g_autofree uint64_t *there = g_new0(uint64_t, words);
+	uint64_t count = 0;
+
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		uint32_t site = t->locations[x->location].site;
+
+		if (!op_is_access(x->op) || !(sites[site / 64] >> (site % 64) & 1))
+			continue;
+		struct wide run = event_variables(t, x);
+		for (uint32_t v = run.first; v < run.first + run.count; v++)
+			there[v / 64] |= (uint64_t)1 << (v % 64);
+	}
+	for (size_t i = 0; i < words; i++) {
+		l->suspects[i] &= there[i];
+		count += (uint64_t)__builtin_popcountll(l->suspects[i]);
+	}
+	return count;
+}
+
 /* The first rung: finds the variables that can race at all, in one linear pass. Without any,
  * no other rung is needed. Reads of other values, invocations in another order and lists of
  * impossible pairs need the other rungs. False when cancelled. */
 static bool look_for_suspects(struct ladder *l, bool *any)
 {
+	const struct race_again *again = l->options->again;
 	uint64_t count = 1;
 	bool good = true;
 
 	if (l->with_m2 && !extended(l->options) && !l->options->all_verdicts &&
 	    l->options->candidates < 0)
 		good = race_suspects(l->t, true, &l->suspects, &count, l->progress);
+	if (good && l->suspects != NULL && count > 0 && again != NULL && again->sites != NULL)
+		count = suspects_wanted(l, again->sites);
 	l->tools.suspects = l->suspects;
 	*any = count > 0;
 	return good;
@@ -1105,6 +1122,7 @@ static bool project(struct ladder *l, bool projects)
 	                               l->progress, &cancelled);
 	if (l->projection != NULL) {
 		l->t = l->projection->trace;
+		l->tools.lifts = true;
 		l->unlifted = g_ptr_array_new();
 		if (!lifts_by_rung(l))
 			trace_leave_events(whole);

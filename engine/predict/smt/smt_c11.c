@@ -3,337 +3,50 @@
  * observation orders them in time, but not by C11.
  *
  * The query is a correct reordering that includes both without C11 happens-before between them.
- * A reordering with such an order is rejected with alternatives on its chain: a pair of
- * critical sections must be reversed, or a store must come in between and end a release
- * sequence. Everything else on the chain is in every reordering. Observations with a plain
- * access on either side count as order: these race themselves.
+ * A reordering with such an order is rejected with the alternatives on its chain
+ * (smt_chase.c), one of which every acceptable reordering has.
  */
-#include "engine/base/arrays.h"
 #include "engine/predict/smt/smt_private.h"
 
-#include <string.h>
-
-/*
- * A read sees the release sequence of `head`. Its writes are, consecutively: the head, stores
- * of the head's thread up to `store`, and rmws. Nothing can come between an rmw and the write
- * it reads, so only between head and store may another store end the sequence. A fence's
- * sequence may begin at the last store after it, which is in every reordering.
- */
-struct link {
-	uint32_t head;     /* a release write, or a release fence */
-	uint32_t store;    /* == head: unbreakable */
-	uint32_t variable; /* variable in which it is seen */
+struct pair_apart {
+	struct chase *chase;
+	uint32_t pair[2];
+	bool stuck;      /* the last rejection had no alternative */
+	uint32_t length; /* of the accepted reordering */
 };
-static const struct link NO_LINK = { NONE, NONE, NONE };
-
-/* The events that happen after the first of the pair, in one reordering. */
-struct chase {
-	const struct smt *s;
-	uint32_t e1, e2;
-	uint32_t *cause;            /* by event: its immediate predecessor, or NONE */
-	uint32_t *place;            /* by event: position in the reordering, or NONE */
-	uint32_t *thread;           /* by thread: its last such event, or NONE */
-	uint32_t *release, *shared; /* by object: last release ordered after the first,
-	                             * exclusive and shared */
-	GArray **sequences;         /* by variable: heads ordered after the first, one for each
-	                             * thread (struct link) */
-	uint32_t *fence;            /* by thread: its last release fence, if ordered after the
-	                             * first */
-	struct link *pending;       /* by thread: a head read without acquire */
-	GHashTable *links;          /* event -> struct link by which it is ordered; owned */
-	bool stuck;                 /* the last rejection had no alternative */
-	uint32_t length;            /* length of the accepted reordering */
-};
-
-static uint32_t *cells(uint64_t count)
-{
-	uint32_t *array = g_new(uint32_t, count + 1);
-
-	memset(array, 0xff, sizeof(uint32_t) * (count + 1));
-	return array;
-}
-
-static void chase_start(struct chase *c)
-{
-	const struct trace *t = c->s->t;
-
-	c->cause = cells(t->events_count);
-	c->place = cells(t->events_count);
-	c->thread = cells(t->threads_count);
-	c->release = cells(t->objects_count);
-	c->shared = cells(t->objects_count);
-	c->fence = cells(t->threads_count);
-	c->sequences = g_new0(GArray *, t->variables_count + 1);
-	c->pending = g_new(struct link, t->threads_count + 1);
-	for (uint32_t u = 0; u < t->threads_count; u++)
-		c->pending[u] = NO_LINK;
-	c->links = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-}
-
-static void chase_end(struct chase *c)
-{
-	void *all[] = { c->cause,  c->place, c->thread, c->release,
-		        c->shared, c->fence, c->pending };
-
-	arrays_free(c->sequences, c->s->t->variables_count);
-	for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
-		g_free(all[i]);
-	g_hash_table_destroy(c->links);
-}
-
-static bool after(const struct chase *c, uint32_t e)
-{
-	return e != NONE && c->cause[e] != NONE;
-}
-
-/* The unbreakable link of two. */
-static struct link better_link(struct link a, struct link b)
-{
-	return a.head == NONE || (a.head != a.store && b.head == b.store && b.head != NONE) ? b
-	                                                                                    : a;
-}
-
-/* The release sequence seen by an atomic read, with a head that happens after. */
-static struct link seen_link(const struct chase *c, uint32_t e)
-{
-	struct wide run = event_variables(c->s->t, &c->s->t->events[e]);
-	struct link best = NO_LINK;
-
-	for (uint32_t v = run.first; v < run.first + run.count; v++) {
-		const GArray *list = c->sequences[v];
-
-		for (guint i = 0; list != NULL && i < list->len; i++)
-			best = better_link(best, g_array_index(list, struct link, i));
-	}
-	return best;
-}
-
-/* A plain write that `e` reads from, or with `any` any write. */
-static uint32_t written_before(const struct chase *c, uint32_t e, bool any)
-{
-	struct event_list writers = trace_writers(c->s->t, e);
-
-	for (uint64_t i = 0; i < writers.count; i++) {
-		uint32_t w = writers.items[i];
-
-		if (after(c, w) && (any || c->s->t->events[w].op == OP_WRITE))
-			return w;
-	}
-	return NONE;
-}
-
-static uint32_t must_cause(const struct chase *c, uint32_t e)
-{
-	const struct trace *t = c->s->t;
-	struct must_run run = trace_must_into(t, e);
-
-	for (uint64_t i = 0; i < run.count; i++) {
-		const struct must_edge *edge = &t->index->must[run.first + i];
-
-		if (past_edge_counts(c->s->past, edge) && after(c, edge->before))
-			return edge->before;
-	}
-	return NONE;
-}
-
-static uint32_t link_cause(struct chase *c, uint32_t e, struct link link)
-{
-	if (link.head != NONE && link.head != link.store)
-		g_hash_table_insert(c->links, GUINT_TO_POINTER(e),
-		                    g_memdup2(&link, sizeof(link)));
-	return link.head;
-}
-
-/* The event by which `e` happens after the first of the pair in C11, or NONE. */
-static uint32_t find_order(struct chase *c, uint32_t e)
-{
-	const struct event *x = &c->s->t->events[e];
-	uint32_t cause = c->thread[x->thread];
-
-	if (cause == NONE)
-		cause = must_cause(c, e);
-	if (cause != NONE || event_inert(x))
-		return cause;
-	if (op_is_access(x->op) && op_is_atomic(x->op) && op_reads(x->op) &&
-	    order_acquires(event_order(x)))
-		return link_cause(c, e, seen_link(c, e));
-	if (x->op == OP_FENCE && order_acquires(event_order(x)))
-		return link_cause(c, e, c->pending[x->thread]);
-	if (op_acquires(x->op) && c->release[x->target] != NONE)
-		return c->release[x->target];
-	return x->op == OP_ACQ ? c->shared[x->target] : NONE;
-}
-
-/* The event that orders `e` after the first of the pair, or NONE. */
-static uint32_t find_cause(struct chase *c, uint32_t e)
-{
-	const struct event *x = &c->s->t->events[e];
-	uint32_t cause = find_order(c, e);
-
-	if (cause == NONE && op_is_access(x->op) && op_reads(x->op) && !event_inert(x))
-		return written_before(c, e, !op_is_atomic(x->op));
-	return cause;
-}
-
-/* The effect of an atomic write on one variable's sequences. */
-static void pass_sequences(struct chase *c, uint32_t e, uint32_t v)
-{
-	const struct trace *t = c->s->t;
-	const struct event *x = &t->events[e];
-	bool releases = order_releases(event_order(x)) && after(c, e);
-	uint32_t fence = c->fence[x->thread];
-	GArray *list = c->sequences[v];
-
-	for (guint i = list != NULL ? list->len : 0; i-- > 0;) {
-		struct link *l = &g_array_index(list, struct link, i);
-
-		if (t->events[l->head].thread == x->thread) {
-			if (releases || fence != NONE)
-				g_array_remove_index_fast(list, i);
-			else if (x->op == OP_AWRITE)
-				l->store = e;
-		} else if (x->op == OP_AWRITE) {
-			g_array_remove_index_fast(list, i);
-		}
-	}
-	if (releases || fence != NONE) {
-		uint32_t head = releases ? e : fence;
-		struct link l = { head, head, v };
-
-		if (list == NULL)
-			list = c->sequences[v] = g_array_new(FALSE, FALSE, sizeof(l));
-		g_array_append_val(list, l);
-	}
-}
-
-static void pass_atomic(struct chase *c, uint32_t e)
-{
-	const struct event *x = &c->s->t->events[e];
-	struct wide run = event_variables(c->s->t, x);
-
-	if (op_reads(x->op))
-		c->pending[x->thread] = better_link(c->pending[x->thread], seen_link(c, e));
-	for (uint32_t v = run.first; op_writes(x->op) && v < run.first + run.count; v++)
-		pass_sequences(c, e, v);
-}
-
-/* The effect of an event on later ones. */
-static void pass_on(struct chase *c, uint32_t e)
-{
-	const struct event *x = &c->s->t->events[e];
-	struct wide run;
-
-	if (event_inert(x))
-		return;
-	if (op_is_access(x->op) && op_is_atomic(x->op))
-		pass_atomic(c, e);
-	if (x->op == OP_WRITE) {
-		run = event_variables(c->s->t, x);
-		for (uint32_t v = run.first; v < run.first + run.count; v++) {
-			if (c->sequences[v] != NULL)
-				g_array_set_size(c->sequences[v], 0);
-		}
-	}
-	if (x->op == OP_FENCE && order_releases(event_order(x)))
-		c->fence[x->thread] = after(c, e) ? e : NONE;
-	if (x->op == OP_REL && after(c, e))
-		c->release[x->target] = e;
-	if (x->op == OP_RREL && after(c, e))
-		c->shared[x->target] = e;
-}
-
-/* Alternatives without the link: a store of another thread, or a plain write, between head and
- * store. */
-static void add_breakers(const struct chase *c, const struct link *link, GArray *atoms)
-{
-	const struct trace *t = c->s->t;
-	struct event_list list = event_list_at(&t->index->variable_events, link->variable);
-	uint32_t thread = t->events[link->head].thread;
-
-	for (uint64_t i = 0; i < list.count; i++) {
-		uint32_t w = list.items[i];
-		const struct event *x = &t->events[w];
-		struct smt_atom atom = { ATOM_BEFORE, w, link->store };
-
-		if (!op_writes(x->op) || x->op == OP_RMW || x->thread == thread)
-			continue;
-		/* the write is not in between now: require the one of the two orders that fails
-		 */
-		if (c->place[w] != NONE && c->place[w] < c->place[link->head])
-			atom = (struct smt_atom){ ATOM_BEFORE, link->head, w };
-		g_array_append_val(atoms, atom);
-	}
-}
-
-/* Reject the chain to `last`, with its alternatives. */
-static bool refuse_chain(struct chase *c, struct smt_query *q, uint32_t last)
-{
-	const struct trace *t = c->s->t;
-	g_autoptr(GArray) atoms = g_array_new(FALSE, FALSE, sizeof(struct smt_atom));
-
-	for (uint32_t e = last; c->cause[e] != e; e = c->cause[e]) {
-		const struct link *link = g_hash_table_lookup(c->links, GUINT_TO_POINTER(e));
-		uint32_t r = c->cause[e];
-
-		if (link != NULL)
-			add_breakers(c, link, atoms);
-		if (!op_acquires(t->events[e].op) || !op_releases(t->events[r].op) ||
-		    t->events[r].thread == t->events[e].thread)
-			continue;
-		struct smt_atom other[] = { { ATOM_BEFORE, e, r }, { ATOM_OUT, r, NONE } };
-		g_array_append_vals(atoms, other, 2);
-	}
-	if (atoms->len > 0)
-		smt_query_require(q, (const struct smt_atom *)(void *)atoms->data, atoms->len);
-	c->stuck = atoms->len == 0;
-	return false;
-}
 
 static bool judge(void *context, struct smt_query *q, const uint32_t *sequence, uint32_t length)
 {
-	struct chase *c = context;
-	bool good = true, started = false;
+	struct pair_apart *p = context;
+	g_autoptr(GArray) atoms = g_array_new(FALSE, FALSE, sizeof(struct smt_atom));
 
-	chase_start(c);
-	for (uint32_t i = 0; i < length; i++) {
-		uint32_t e = sequence[i], cause = started ? find_cause(c, e) : NONE;
-		bool of_pair = e == c->e1 || e == c->e2;
-
-		if (of_pair && !started) {
-			started = true;
-			cause = e;
-		} else if (of_pair) {
-			c->length = i + 1;
-			/* its own plain observation is the race */
-			c->cause[e] = cause = find_order(c, e);
-			good = cause == NONE || refuse_chain(c, q, e);
-			break;
-		}
-		c->cause[e] = cause;
-		c->place[e] = i;
-		if (cause != NONE)
-			c->thread[c->s->t->events[e].thread] = e;
-		pass_on(c, e);
-	}
-	chase_end(c);
-	return good;
+	if (chase_apart(p->chase, p->pair, sequence, length, atoms, &p->length))
+		return true;
+	if (atoms->len > 0)
+		smt_query_require(q, (const struct smt_atom *)(void *)atoms->data, atoms->len);
+	p->stuck = atoms->len == 0;
+	return false;
 }
 
 enum smt_answer c11_query(struct smt *s, uint32_t e1, uint32_t e2, double seconds,
                           GArray *sequence, const struct progress *progress)
 {
 	struct smt_query *q = smt_query_new(s);
-	struct chase c = { .s = s, .e1 = e1, .e2 = e2 };
 	gint64 start = effort_microseconds();
 	double before = s->solver_seconds;
 
+	if (s->chase == NULL)
+		s->chase = chase_new(s->t, s->past);
+	struct pair_apart p = { .chase = s->chase, .pair = { e1, e2 } };
 	smt_query_in(q, e1);
 	smt_query_in(q, e2);
-	smt_query_judge(q, judge, &c);
+	smt_query_judge(q, judge, &p);
+	/* nothing before the first of the two happens after it */
+	q->judged_from = MIN(e1, e2);
 	enum smt_answer answer = smt_query_solve(q, seconds, sequence, NULL, progress);
 	if (answer == SMT_WITNESS)
-		g_array_set_size(sequence, c.length);
-	else if (c.stuck) /* the chain is in every reordering */
+		g_array_set_size(sequence, p.length);
+	else if (p.stuck) /* the chain is in every reordering */
 		answer = SMT_IMPOSSIBLE;
 	smt_query_free(q);
 	s->solver_seconds = before + (double)(effort_microseconds() - start) / 1e6;

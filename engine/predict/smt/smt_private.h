@@ -1,7 +1,8 @@
 /*
  * smt_private.h - shared by the files of the solver's analysis: the query as data
  * (smt_query.c), the loop that answers it (smt.c), the search (smt_search.c), the scheduler
- * that tries a region (smt_run.c), the encoding (smt_encode.c), races by C11 (smt_c11.c).
+ * that tries a region (smt_run.c), the encoding (smt_encode.c), races by C11 (smt_c11.c,
+ * smt_chase.c).
  */
 #ifndef HEDDLE_SMT_PRIVATE_H
 #define HEDDLE_SMT_PRIVATE_H
@@ -65,6 +66,7 @@ struct smt {
 	/* -- */
 	struct smt *unpaired; /* a solver for the trace without pairings; made when needed */
 	struct checker *checker, *own_checker; /* for races; made when needed, or lent */
+	struct chase *chase;                   /* for C11 races; made when needed */
 	double solver_seconds; /* in queries that needed the solver, or came after FREE_TRIES */
 	uint64_t work;         /* work of all tries so far: events run, list entries examined */
 };
@@ -94,6 +96,9 @@ struct smt_query {
 	GHashTable *known; /* of them */
 	smt_judge *judge;
 	void *judge_context;
+	/* Whether the judge accepts depends on what comes after this event, one of those
+	 * required: what was recorded before it may come first, as recorded. NONE: on all. */
+	uint32_t judged_from;
 	/* the least cut, contained in every answer */
 	uint32_t *base;
 	/* The scheduler's task: the region, and orders beside program order, must-order and
@@ -143,6 +148,16 @@ struct smt *smt_make(struct trace *t, const struct smt_options *options, bool pa
 /* Are tries without the solver out of budget, too? */
 bool smt_tries_spent(const struct smt *s);
 
+/* The tables serve any number of reorderings. */
+struct chase;
+struct chase *chase_new(const struct trace *t, const struct past *past);
+void chase_free(struct chase *c);
+/* Does nothing of the reordering's happens-before lie between the two? Otherwise `atoms`
+ * receives alternatives to the chain between them (struct smt_atom): a reordering without it
+ * has one of them; no atom: the chain is in every reordering. *end: the length of the
+ * reordering up to the second of the two. */
+bool chase_apart(struct chase *c, const uint32_t pair[2], const uint32_t *sequence,
+                 uint32_t length, GArray *atoms, uint32_t *end);
 /* A reordering with both and no happens-before between them, ending with one of them. */
 enum smt_answer c11_query(struct smt *s, uint32_t e1, uint32_t e2, double seconds,
                           GArray *sequence, const struct progress *progress);

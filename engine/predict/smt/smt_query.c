@@ -57,6 +57,7 @@ struct smt_query *smt_query_new(struct smt *s)
 	struct smt_query *q = g_new0(struct smt_query, 1);
 
 	q->s = s;
+	q->judged_from = NONE;
 	q->required = g_array_new(FALSE, FALSE, sizeof(struct requirement));
 	q->out = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	q->edges = g_array_new(FALSE, FALSE, sizeof(struct order_edge));

@@ -156,15 +156,15 @@ static bool goes_by_windows(const struct smt_query *q)
 {
 	uint64_t from = q->s->options.window_from;
 
-	return q->judge == NULL && !q->s->late_access &&
+	return (q->judge == NULL || q->judged_from != NONE) && !q->s->late_access &&
 	       query_region_size(q) >= (from > 0 ? from : LONG_REGION);
 }
 
-/* The latest position up to which the recording can be kept: before excluded events and before
- * reversals chosen by the model. */
+/* The latest position up to which the recording can be kept: before excluded events, before
+ * reversals chosen by the model, and before all that the judge looks at. */
 static uint32_t latest_window(const struct smt_query *q, const struct encoding *x)
 {
-	uint32_t place = x != NULL ? encoding_first_out(x) : NONE;
+	uint32_t place = MIN(x != NULL ? encoding_first_out(x) : NONE, q->judged_from);
 
 	for (guint i = 0; i < q->out->len; i++)
 		place = MIN(place, g_array_index(q->out, uint32_t, i));

@@ -263,6 +263,7 @@ void smt_free(struct smt *s)
 	smt_free(s->unpaired);
 	checker_free(s->own_checker);
 	past_free(s->own_past);
+	chase_free(s->chase);
 	if (s->needs != NULL) {
 		lists_free(&s->block_accesses);
 		g_free(s->needs);
