@@ -114,8 +114,7 @@ static int by_number(const void *a, const void *b)
 
 static uint64_t whole(double number)
 {
-	const double most = 1e15;
-	return (uint64_t)(MIN(number, most) + 0.5);
+	return (uint64_t)(MIN(number, (double)ESTIMATE_MOST) + 0.5);
 }
 
 struct explore_estimate explore_estimate(const struct estimate_node *nodes, uint32_t count,

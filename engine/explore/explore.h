@@ -176,7 +176,8 @@ struct explore_point {
 /* End of a reason for incompleteness: the operation before it is run in one order only. */
 #define EXPLORE_ORDER_OPEN ": what comes of it may depend on the order, which is not explored"
 
-/* The estimated number of all classes, from those seen. */
+/* The estimated number of all classes, from those seen; ESTIMATE_MOST: that or more. */
+#define ESTIMATE_MOST UINT64_C(1000000000000000)
 struct explore_estimate {
 	uint64_t classes; /* 0: unknown */
 	uint64_t low, high;

@@ -14,12 +14,30 @@
 
 enum { SAVED_ERRORS = 16 };
 
-/* Identity of an error: ending and place. The place of a run that was cut is arbitrary. */
+/* Appends the text with "#" in place of each number. */
+static void append_without_numbers(GString *out, const char *text)
+{
+	for (; *text; text++) {
+		if (!g_ascii_isdigit(*text))
+			g_string_append_c(out, *text);
+		else if (!g_ascii_isdigit(text[1]))
+			g_string_append_c(out, '#');
+	}
+}
+
+/* Identity of an error: ending, place and story. The place of a run that was cut is arbitrary.
+ * The story of an exit status or a signal is the last line that the program printed, whose
+ * numbers are results: one wrong sum and another are one error. */
 static char *key_of(const struct explore_run *r)
 {
 	bool placed = r->end != EXPLORE_CUT && r->end != EXPLORE_DIVERGED;
+	bool printed = r->end == EXPLORE_STATUS || r->end == EXPLORE_SIGNAL;
 	GString *key = g_string_new(NULL);
-	g_string_printf(key, "%d %d %s", r->end, r->status, r->story);
+	g_string_printf(key, "%d %d ", r->end, r->status);
+	if (printed)
+		append_without_numbers(key, r->story);
+	else
+		g_string_append(key, r->story);
 	for (guint i = 0; placed && r->places && i < r->places->len; i++)
 		g_string_append_printf(key, "\n%s", (char *)r->places->pdata[i]);
 	return g_string_free(key, FALSE);

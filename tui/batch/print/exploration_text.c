@@ -255,17 +255,35 @@ static void print_orders(const json_t *orders)
 		puts(" in place of the program's own orders");
 }
 
+/* An estimated number: "5040", "3.2 x 10^9"; owned by the caller. */
+static char *estimated(json_int_t number)
+{
+	enum { EXACT = 1000000 };
+	double rest = (double)number;
+	int power = 0;
+
+	if (number < EXACT)
+		return g_strdup_printf("%" JSON_INTEGER_FORMAT, number);
+	for (; rest >= 9.95; rest /= 10)
+		power++;
+	return g_strdup_printf("%.1f x 10^%d", rest, power);
+}
+
 static void print_estimate(const json_t *estimate)
 {
 	const json_t *spread = json_object_get(estimate, "spread");
+	json_int_t classes = number_of(estimate, "classes");
+	g_autofree char *low = estimated(json_integer_value(json_array_get(spread, 0))),
+	                *high = estimated(json_integer_value(json_array_get(spread, 1))),
+	                *mean = estimated(classes);
 
-	if (estimate != NULL)
-		printf("note: about %" JSON_INTEGER_FORMAT
-		       " different runs in all, estimated from those that were made (%" JSON_INTEGER_FORMAT
-		       " to %" JSON_INTEGER_FORMAT " in eight of ten estimates)\n",
-		       number_of(estimate, "classes"),
-		       json_integer_value(json_array_get(spread, 0)),
-		       json_integer_value(json_array_get(spread, 1)));
+	if (classes >= (json_int_t)ESTIMATE_MOST)
+		puts("note: more than 10^15 different runs in all, estimated from those that "
+		     "were made");
+	else if (estimate != NULL)
+		printf("note: about %s different runs in all, estimated from those that were "
+		       "made (%s to %s in eight of ten estimates)\n",
+		       mean, low, high);
 }
 
 /* Reorderings that the specifications made unnecessary, in the first run with some. */
