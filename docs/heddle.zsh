@@ -7,32 +7,32 @@ _heddle_lessons() {
 local -a commands
 if (( CURRENT == 2 )); then
 	commands=(
-		'open:explore a trace on the full screen'
-		'check:is this program sound? one list of all that is wrong, and what was covered'
+		'check:is this program sound? one list of all findings, and what was covered'
 		'fix-check:is what an earlier report found fixed in this program, and is anything new?'
-		'atomic:atomic-set serializability violations'
-		'commute:commutativity races, order violations, uses after free'
-		'spec:check a specification; print its access points'
 		'cc:compile and link C with recording built in ($CC, else cc)'
 		'c++:compile and link C++ with recording built in ($CXX, else c++)'
-		'info:what is in a trace\: events, threads, locks, variables, by kind'
-		'convert:convert a trace between formats'
-		'filter:leave out redundant accesses (TREE), with a count'
-		'deadlocks:deadlocks and other waits that never end\: happened, or with a witness'
+		'record:run a program and record the events of its threads'
+		'open:explore a trace on the full screen'
+		'info:the contents of a trace\: events, threads, locks, variables, by kind'
+		'doctor:what this machine lacks for recording, and how to get it'
 		'races:data races, each with a verdict'
+		'deadlocks:deadlocks and other waits that never end\: happened, or with a witness'
+		'commute:commutativity races, order violations, uses after free'
+		'atomic:atomic-set serializability violations'
+		'compare:a table of findings by analysis'
 		'witness:the witness for one pair, or the proof that there is none'
 		'verify:check a witness against its trace, by the rules alone'
-		'record:run a program and record what its threads do'
+		'explain:why two events are ordered (the chain of events) or not'
 		'graph:the conflict graph, or an order of the events, as DOT or SVG'
 		'replay:make a witness happen on the real program'
-		'explain:why two events are ordered (the chain of events) or not'
-		'compare:which analysis reports what\: a table of findings by analysis'
-		'diff:what is new in the second of two traces or reports, what is gone, what is left'
-		'merge:join reports of shards (--shard I/N), or the tasks of an exploration'
-		'shake:run a program under many schedules; a table of outcomes'
 		'explore:run a program along every schedule that makes a difference'
+		'shake:run a program under many schedules; a table of outcomes'
 		'orders:which memory orders a program'\''s atomics need'
-		'doctor:what this machine lacks for recording, and how to get it'
+		'convert:convert a trace between formats'
+		'filter:leave out redundant accesses (TREE), with a count'
+		'diff:findings that are new, gone or left in the second of two traces or reports'
+		'merge:join reports of shards (--shard I/N), or the tasks of an exploration'
+		'spec:check a specification; print its access points'
 		'lesson:guided lessons for the class\: without a name, their list'
 	)
 	_describe -t commands command commands
@@ -43,6 +43,71 @@ local name=$words[2]
 shift words
 (( CURRENT-- ))
 case $name in
+check) _arguments \
+	'*--budget[seconds for everything (default 60; 0\: no limit), or with T,PAIR also for deciding one pair (default 1)]:TIME:_files' \
+	'*--runs[number of recordings (default 12)]:N:_files' \
+	'*--check[must hold at the end\: '\''x == 3 && s.count >= 0'\'']:CONDITION:_files' \
+	'*--expect[a file with the output of a correct run]:FILE:_files' \
+	'*--spec[specification of objects; may be repeated]:FILE:_files' \
+	'*--no-harm[do not run both orders of a finding to compare the outcomes]' \
+	'*--timeout[end a run after this time (default 10)]:SECONDS:_files' \
+	'*--output[of the files that are written\: PREFIX.runN.hdl, PREFIX.N.wit (default\: check)]:PREFIX:_files' \
+	'*--shard[the I-th of N shares of the recordings (or the traces); join the reports with '\''heddle merge'\'']:I/N:_files' \
+	'*--jobs[divide the work over N processes at the same time (default 1\: with more, findings come in another order)]:N:_files' \
+	'*--resume[keep the report in FILE; when it is there already, print it and run nothing]:FILE:_files' \
+	'*--baseline[an earlier report (JSON)\: only new findings count for the exit status]:REPORT:_files' \
+	'*--suppressions[ThreadSanitizer'\''s suppressions, or TRACE.notes\: findings that do not count; may be repeated]:FILE:_files' \
+	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--format[how to print (default\: text); quickfix\: FILE\:LINE\:COLUMN\: TEXT for editors]:word:(text json sarif quickfix)' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
+fix-check) _arguments \
+	'*--budget[seconds for everything (default 60; 0\: no limit), or with T,PAIR also for deciding one pair (default 1)]:TIME:_files' \
+	'*--runs[number of recordings (default 12)]:N:_files' \
+	'*--check[must hold at the end\: '\''x == 3 && s.count >= 0'\'']:CONDITION:_files' \
+	'*--expect[a file with the output of a correct run]:FILE:_files' \
+	'*--spec[specification of objects; may be repeated]:FILE:_files' \
+	'*--no-harm[do not run both orders of a finding to compare the outcomes]' \
+	'*--timeout[end a run after this time (default 10)]:SECONDS:_files' \
+	'*--output[of the files that are written\: PREFIX.runN.hdl, PREFIX.N.wit (default\: check)]:PREFIX:_files' \
+	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--format[how to print (default\: text)]:word:(text json)' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
+cc) _arguments \
+	'*:file:_files' ;;
+c++) _arguments \
+	'*:file:_files' ;;
+record) _arguments \
+	'*--output[where the trace goes (default\: PROG.hdl)]:TRACE:_files' \
+	'*--mode[one thread at a time and exact, or free]:word:(controlled free)' \
+	'*--strategy[which thread runs next, in controlled mode]:word:(random pct noise rr pos surw turns pause)' \
+	'*--depth[pct\: the depth of bugs looked for (default 3)]:D:_files' \
+	'*--steps[pct\: about how many steps the run has (default 1000)]:N:_files' \
+	'*--target[surw\: the events that are to come in each order equally often (from shake)]:PLACE+SIZE=N,...:_files' \
+	'*--turns[turns\: each THREAD runs in turn, until it has made EVENTS events]:THREAD\:EVENTS,...:_files' \
+	'*--seed[another seed is another schedule (default 1)]:N:_files' \
+	'*--memory[the memory model that the run is under (default sc)]:word:(sc tso rc11)' \
+	'*--spec[its bind lines become invocations, its missing blocks missing code]:FILE:_files' \
+	'*--max-size[stop recording when the log has this size (default 4096; 0\: never)]:MB:_files' \
+	'*--compress[compress the log beside the trace while it is written]' \
+	'*--last[keep about the last N events]:N:_files' \
+	'*--live[print on standard error, while the program runs, the races, uses after free and order violations that happens-before and EDC find]' \
+	'*--suppressions[ThreadSanitizer'\''s suppressions\: findings of this trace that do not count; may be repeated]:FILE:_files' \
+	'*--start-at[record accesses from the first call of FUNCTION on]:FUNCTION:_files' \
+	'*--filter[leave out, while the program runs, all values, and accesses that are redundant for happens-before (the default) or also for WCP, CP, DC and WDC\: quicker and smaller, for these analyses and lockset alone; commute\: all plain accesses, and calls into code that is not instrumented]:word:(hb wcp commute)' \
+	'*--sample[record one window in N of the plain accesses, and the first ones of each function, with all synchronisation\: for --mode free, where a program is to be slowed down little; races found are of the whole run, others are missed]:N:_files' \
+	'*--no-values[leave values out]' \
+	'*--no-missing[leave out calls into code that is not instrumented]' \
+	'*--no-inputs[leave out input from outside (sockets, pipes, terminals)\: replay needs it again]' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
 open) _arguments \
 	'*--exe[the program that was recorded, for replay]:PROG:_files' \
 	'*--spec[a specification, besides those that ship; may be repeated]:FILE:_files' \
@@ -55,18 +120,33 @@ open) _arguments \
 	'*--quiet[no warnings and no progress]' \
 	'*--version[print the version]' \
 	'*:file:_files' ;;
-check) _arguments \
-	'*--budget[seconds for everything (default 60; 0\: no limit), or with T,PAIR also for deciding one pair (default 1)]:TIME:_files' \
-	'*--runs[how many recordings (default 12)]:N:_files' \
-	'*--check[must hold at the end\: '\''x == 3 && s.count >= 0'\'']:CONDITION:_files' \
-	'*--expect[what the program prints when it is right]:FILE:_files' \
-	'*--spec[specification of objects; may be repeated]:FILE:_files' \
-	'*--no-harm[do not run both orders of a finding to compare the outcomes]' \
-	'*--timeout[end a run after this time (default 10)]:SECONDS:_files' \
-	'*--output[of the files that are written\: PREFIX.runN.hdl, PREFIX.N.wit (default\: check)]:PREFIX:_files' \
-	'*--shard[the I-th of N shares of the recordings (or the traces); join the reports with '\''heddle merge'\'']:I/N:_files' \
-	'*--jobs[divide the work over N processes at the same time (default 1\: with more, things are found in another order)]:N:_files' \
+info) _arguments \
+	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--format[how to print (default\: text)]:word:(text json)' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
+doctor) _arguments \
+	'*--format[how to print (default\: text)]:word:(text json)' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
+races) _arguments \
+	'*--analysis[which analysis looks for them (default\: auto)]:word:(auto lockset hb shb cp wcp dc wdc syncp m2 smt rdit)' \
+	'*--pairs[one finding a pair of source lines (default), or every pair]:word:(sites events)' \
+	'*--candidates[look only at pairs that this order leaves unordered]:all|ORDER:_files' \
+	'*--verdicts[list pairs that are impossible or unknown, too]:word:(races all)' \
+	'*--witness[find a witness for candidates, too]' \
+	'*--values[a read may read any write of the same value]' \
+	'*--missing[take code that was not recorded into account (barrier pairs)]' \
+	'*--budget[seconds for a pair and in all, each rung of the ladder (default\: 1,5)]:PAIR,ALL:_files' \
+	'*--spec[invocations may be reversed where FILE says so (auto, smt)]:FILE:_files' \
+	'*--shard[the I-th of N shares of the pairs; join the reports with '\''heddle merge'\'']:I/N:_files' \
+	'*--jobs[divide the work over N processes at the same time (default 1\: with more, findings come in another order)]:N:_files' \
 	'*--resume[keep the report in FILE; when it is there already, print it and run nothing]:FILE:_files' \
+	'*--witness-events[keep witnesses of at most N events in all in the report (default\: 32 million)]:N:_files' \
 	'*--baseline[an earlier report (JSON)\: only new findings count for the exit status]:REPORT:_files' \
 	'*--suppressions[ThreadSanitizer'\''s suppressions, or TRACE.notes\: findings that do not count; may be repeated]:FILE:_files' \
 	'*--lenient[turn refusals that have a safe reading into warnings]' \
@@ -75,32 +155,12 @@ check) _arguments \
 	'*--quiet[no warnings and no progress]' \
 	'*--version[print the version]' \
 	'*:file:_files' ;;
-fix-check) _arguments \
-	'*--budget[seconds for everything (default 60; 0\: no limit), or with T,PAIR also for deciding one pair (default 1)]:TIME:_files' \
-	'*--runs[how many recordings (default 12)]:N:_files' \
-	'*--check[must hold at the end\: '\''x == 3 && s.count >= 0'\'']:CONDITION:_files' \
-	'*--expect[what the program prints when it is right]:FILE:_files' \
-	'*--spec[specification of objects; may be repeated]:FILE:_files' \
-	'*--no-harm[do not run both orders of a finding to compare the outcomes]' \
-	'*--timeout[end a run after this time (default 10)]:SECONDS:_files' \
-	'*--output[of the files that are written\: PREFIX.runN.hdl, PREFIX.N.wit (default\: check)]:PREFIX:_files' \
-	'*--lenient[turn refusals that have a safe reading into warnings]' \
-	'*--format[how to print (default\: text)]:word:(text json)' \
-	'*--help[show this help]' \
-	'*--quiet[no warnings and no progress]' \
-	'*--version[print the version]' \
-	'*:file:_files' ;;
-atomic) _arguments \
-	'*--spec[a specification with atomic sets and units; may be repeated]:FILE:_files' \
-	'*--cycles[list at most N cycles, shortest first]:N:_files' \
-	'*--predict[also cycles that did not happen and can, each with a witness]' \
-	'*--output[write the witness of the first predicted cycle to FILE]:FILE:_files' \
-	'*--budget[seconds for --predict, a pair and in all (default\: 1,5); ALL bounds the search for what happened, too (default\: 60)]:PAIR,ALL:_files' \
-	'*--sets[print the sets and units that were inferred, as an atomics block]' \
-	'*--post-mortem[keep the whole conflict graph, and find its cycles afterwards]' \
-	'*--split[cut inferred units at these beside waits, of join,fork,barrier,take,sleep,poll (default\: all), or none]:LIST:_files' \
-	'*--heap[infer one set of all shared memory\: atomicity without atomic sets]' \
-	'*--all[also cycles of grade C\: over inferred sets alone]' \
+deadlocks) _arguments \
+	'*--pairs[one finding for each cycle of source locations, or for each set of requests]:word:(sites events)' \
+	'*--verdicts[list cycles that are impossible or unknown, too]:all:_files' \
+	'*--missing[take code that was not recorded into account (barrier pairs)]' \
+	'*--values[a read may see any write of the same value]' \
+	'*--budget[seconds of the solver for a cycle, in all (default\: 1,5)]:PAIR,ALL:_files' \
 	'*--baseline[an earlier report (JSON)\: only new findings count for the exit status]:REPORT:_files' \
 	'*--suppressions[ThreadSanitizer'\''s suppressions, or TRACE.notes\: findings that do not count; may be repeated]:FILE:_files' \
 	'*--lenient[turn refusals that have a safe reading into warnings]' \
@@ -126,48 +186,17 @@ commute) _arguments \
 	'*--quiet[no warnings and no progress]' \
 	'*--version[print the version]' \
 	'*:file:_files' ;;
-spec) _arguments \
-	'*--format[how to print (default\: text)]:word:(text json)' \
-	'*--help[show this help]' \
-	'*--quiet[no warnings and no progress]' \
-	'*--version[print the version]' \
-	'1:word:(check points)' \
-	'*:file:_files' ;;
-cc) _arguments \
-	'*:file:_files' ;;
-c++) _arguments \
-	'*:file:_files' ;;
-info) _arguments \
-	'*--lenient[turn refusals that have a safe reading into warnings]' \
-	'*--format[how to print (default\: text)]:word:(text json)' \
-	'*--help[show this help]' \
-	'*--quiet[no warnings and no progress]' \
-	'*--version[print the version]' \
-	'*:file:_files' ;;
-convert) _arguments \
-	'*--to[the format to write (default\: by OUT'\''s suffix, else text)]:word:(std text binary perfetto csv)' \
-	'*--lenient[turn refusals that have a safe reading into warnings]' \
-	'*--help[show this help]' \
-	'*--quiet[no warnings and no progress]' \
-	'*--version[print the version]' \
-	'*:file:_files' ;;
-filter) _arguments \
-	'*--output[the trace to write; - is standard output]:FILE:_files' \
-	'*--to[the format to write (default\: by FILE'\''s suffix, else text)]:word:(std text binary)' \
-	'*--for[lose no pair of sites of these analyses (default\: the paper'\''s rule, exact for the lockset)]:word:(hb wcp)' \
-	'*--check[ask the analyses that a filtered trace is for before and after\: how many pairs of locations each loses (costs what listing all pairs of events costs)]' \
-	'*--lenient[turn refusals that have a safe reading into warnings]' \
-	'*--format[how to print (default\: text)]:word:(text json)' \
-	'*--help[show this help]' \
-	'*--quiet[no warnings and no progress]' \
-	'*--version[print the version]' \
-	'*:file:_files' ;;
-deadlocks) _arguments \
-	'*--pairs[one finding for each cycle of source locations, or for each set of requests]:word:(sites events)' \
-	'*--verdicts[list cycles that are impossible or unknown, too]:all:_files' \
-	'*--missing[take code that was not recorded into account (barrier pairs)]' \
-	'*--values[a read may see any write of the same value]' \
-	'*--budget[seconds of the solver for a cycle, in all (default\: 1,5)]:PAIR,ALL:_files' \
+atomic) _arguments \
+	'*--spec[a specification with atomic sets and units; may be repeated]:FILE:_files' \
+	'*--cycles[list at most N cycles, shortest first]:N:_files' \
+	'*--predict[also cycles that did not happen and can, each with a witness]' \
+	'*--output[write the witness of the first predicted cycle to FILE]:FILE:_files' \
+	'*--budget[seconds for --predict, a pair and in all (default\: 1,5); ALL bounds the search for what happened, too (default\: 60)]:PAIR,ALL:_files' \
+	'*--sets[print the sets and units that were inferred, as an atomics block]' \
+	'*--post-mortem[keep the whole conflict graph, and find its cycles afterwards]' \
+	'*--split[cut inferred units at these beside waits, of join,fork,barrier,take,sleep,poll (default\: all), or none]:LIST:_files' \
+	'*--heap[infer one set of all shared memory\: atomicity without atomic sets]' \
+	'*--all[also cycles of grade C\: over inferred sets alone]' \
 	'*--baseline[an earlier report (JSON)\: only new findings count for the exit status]:REPORT:_files' \
 	'*--suppressions[ThreadSanitizer'\''s suppressions, or TRACE.notes\: findings that do not count; may be repeated]:FILE:_files' \
 	'*--lenient[turn refusals that have a safe reading into warnings]' \
@@ -176,24 +205,10 @@ deadlocks) _arguments \
 	'*--quiet[no warnings and no progress]' \
 	'*--version[print the version]' \
 	'*:file:_files' ;;
-races) _arguments \
-	'*--analysis[which analysis looks for them (default\: auto)]:word:(auto lockset hb shb cp wcp dc wdc syncp m2 smt rdit)' \
-	'*--pairs[one finding a pair of source lines (default), or every pair]:word:(sites events)' \
-	'*--candidates[look only at pairs that this order leaves unordered]:all|ORDER:_files' \
-	'*--verdicts[list pairs that are impossible or unknown, too]:word:(races all)' \
-	'*--witness[find a witness for candidates, too]' \
-	'*--values[a read may read any write of the same value]' \
-	'*--missing[take code that was not recorded into account (barrier pairs)]' \
-	'*--budget[seconds for a pair and in all, each rung of the ladder (default\: 1,5)]:PAIR,ALL:_files' \
-	'*--spec[invocations may be reversed where FILE says so (auto, smt)]:FILE:_files' \
-	'*--shard[the I-th of N shares of the pairs; join the reports with '\''heddle merge'\'']:I/N:_files' \
-	'*--jobs[divide the work over N processes at the same time (default 1\: with more, things are found in another order)]:N:_files' \
-	'*--resume[keep the report in FILE; when it is there already, print it and run nothing]:FILE:_files' \
-	'*--witness-events[keep witnesses of at most N events in all in the report (default\: 32 million)]:N:_files' \
-	'*--baseline[an earlier report (JSON)\: only new findings count for the exit status]:REPORT:_files' \
-	'*--suppressions[ThreadSanitizer'\''s suppressions, or TRACE.notes\: findings that do not count; may be repeated]:FILE:_files' \
+compare) _arguments \
+	'*--analyses[which (default\: lockset,hb,shb,wcp,dc,wdc,syncp,m2)]:A,B,...:_files' \
 	'*--lenient[turn refusals that have a safe reading into warnings]' \
-	'*--format[how to print (default\: text); quickfix\: FILE\:LINE\:COLUMN\: TEXT for editors]:word:(text json sarif quickfix)' \
+	'*--format[how to print (default\: text)]:word:(text json)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
 	'*--version[print the version]' \
@@ -219,28 +234,13 @@ verify) _arguments \
 	'*--quiet[no warnings and no progress]' \
 	'*--version[print the version]' \
 	'*:file:_files' ;;
-record) _arguments \
-	'*--output[where the trace goes (default\: PROG.hdl)]:TRACE:_files' \
-	'*--mode[one thread at a time and exact, or free]:word:(controlled free)' \
-	'*--strategy[which thread runs next, in controlled mode]:word:(random pct noise rr pos surw turns pause)' \
-	'*--depth[pct\: the depth of bugs looked for (default 3)]:D:_files' \
-	'*--steps[pct\: about how many steps the run has (default 1000)]:N:_files' \
-	'*--target[surw\: the events that are to come in each order equally often (from shake)]:PLACE+SIZE=N,...:_files' \
-	'*--turns[turns\: each THREAD runs in turn, until it has made EVENTS events]:THREAD\:EVENTS,...:_files' \
-	'*--seed[another seed is another schedule (default 1)]:N:_files' \
-	'*--memory[the memory model that the run is under (default sc)]:word:(sc tso rc11)' \
-	'*--spec[its bind lines become invocations, its missing blocks missing code]:FILE:_files' \
-	'*--max-size[stop recording when the log has this size (default 4096; 0\: never)]:MB:_files' \
-	'*--compress[compress the log beside the trace while it is written]' \
-	'*--last[keep about the last N events]:N:_files' \
-	'*--live[print on standard error, while the program runs, the races, uses after free and order violations that happens-before and EDC find]' \
-	'*--suppressions[ThreadSanitizer'\''s suppressions\: findings of this trace that do not count; may be repeated]:FILE:_files' \
-	'*--start-at[record accesses from the first call of FUNCTION on]:FUNCTION:_files' \
-	'*--filter[leave out, while the program runs, accesses that tell happens-before (the default) or also WCP and its kin nothing new, and all values\: quicker, smaller, and for these analyses and lockset alone; commute\: all plain accesses, and calls into code that is not instrumented]:word:(hb wcp commute)' \
-	'*--sample[record one window in N of the plain accesses, and the first ones of each function, with all synchronisation\: for --mode free, where a program is to be slowed down little; races found are of the whole run, others are missed]:N:_files' \
-	'*--no-values[leave values out]' \
-	'*--no-missing[leave out calls into code that is not instrumented]' \
-	'*--no-inputs[leave out input from outside (sockets, pipes, terminals)\: replay needs it again]' \
+explain) _arguments \
+	'*--order[which order is asked (default\: the weakest that orders them)]:word:(po hb shb cp wcp dc wdc edc)' \
+	'*--spec[edc\: a specification, besides those that ship; may be repeated]:FILE:_files' \
+	'*--story[two accesses that conflict\: all of it in words, on one page]' \
+	'*--missing[take code that was not recorded into account (barrier pairs)]' \
+	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--format[how to print (default\: text)]:word:(text json)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
 	'*--version[print the version]' \
@@ -272,19 +272,72 @@ replay) _arguments \
 	'*--quiet[no warnings and no progress]' \
 	'*--version[print the version]' \
 	'*:file:_files' ;;
-explain) _arguments \
-	'*--order[which order is asked (default\: the weakest that orders them)]:word:(po hb shb cp wcp dc wdc edc)' \
-	'*--spec[edc\: a specification, besides those that ship; may be repeated]:FILE:_files' \
-	'*--story[two accesses that conflict\: all of it in words, on one page]' \
-	'*--missing[take code that was not recorded into account (barrier pairs)]' \
-	'*--lenient[turn refusals that have a safe reading into warnings]' \
+explore) _arguments \
+	'*--output[keep the tree in FILE, and traces of failing runs as FILE.runN.hdl]:FILE:_files' \
+	'*--spec[invocations of its objects are single steps, and may commute]:FILE:_files' \
+	'*--results[orders of invocations with the same results are one, where the effects determine the results]' \
+	'*--linearizable[with --spec\: no invocation is taken to be one step; does each schedule'\''s history have an order that explains it by the effects?]' \
+	'*--runs[at most N runs (default 10000)]:N:_files' \
+	'*--budget[for everything (default 60; 0\: no limit)]:SECONDS:_files' \
+	'*--seed[choose the first run'\''s schedule at random, by this seed (default\: the lowest thread first; with --until-error by pause)]:N:_files' \
+	'*--final[runs also differ by the values of these variables at the end]:X,...:_files' \
+	'*--check[must hold at the end\: '\''x == 3 && s.count >= 0'\'']:CONDITION:_files' \
+	'*--steps[cut a run after N steps (default\: no limit)]:N:_files' \
+	'*--resume[keep the exploration'\''s state in FILE, and go on from there next time]:FILE:_files' \
+	'*--shard[the I-th of N shares of what follows from the first run; join the reports with '\''heddle merge'\'']:I/N:_files' \
+	'*--jobs[divide the work over N processes at the same time (default 1\: with more, findings come in another order)]:N:_files' \
+	'*--memory[the memory model, by which loads may read older values (default sc)]:word:(sc tso rc11)' \
+	'*--order[--memory rc11\: as if the atomics on that line had this order; may be repeated]:FILE\:LINE=ORDER:_files' \
+	'*--bound[only schedules with at most N preemptions\: switches away from a thread that could go on]:preemptions=N:_files' \
+	'*--until-error[end at the first run that fails]' \
+	'*--timeout[end a run after this time (default 10)]:SECONDS:_files' \
+	'*--format[how to print (default\: text); quickfix\: FILE\:LINE\:COLUMN\: TEXT for editors]:word:(text json sarif quickfix)' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
+shake) _arguments \
+	'*--runs[number of runs (default 100)]:N:_files' \
+	'*--seed[the first seed (default 1)]:N:_files' \
+	'*--strategy[one strategy, or auto\: several, which learn from each other'\''s runs (default\: auto; under --memory random, pct and noise)]:word:(auto pairs feedback periods pause random pct noise rr pos surw turns)' \
+	'*--target[surw\: as of record]:PLACE+SIZE=N,...:_files' \
+	'*--turns[turns\: as of record]:THREAD\:EVENTS,...:_files' \
+	'*--until-error[no more runs after the first that fails]' \
+	'*--tries[make at most N more runs to find the fewest switches of threads that a failure needs (default 40; 0\: none)]:N:_files' \
+	'*--depth[pct\: the depth of bugs looked for (default 3)]:D:_files' \
+	'*--steps[pct\: about how many steps a run has (default\: measured)]:N:_files' \
+	'*--memory[the memory model that the runs are under (default sc)]:word:(sc tso rc11)' \
+	'*--timeout[end a run after this time (default 10)]:SECONDS:_files' \
+	'*--budget[make no more runs after this time (default 0\: no limit)]:SECONDS:_files' \
+	'*--shard[the I-th of N shares of the runs; join the reports with '\''heddle merge'\'']:I/N:_files' \
+	'*--jobs[divide the work over N processes at the same time (default 1\: with more, findings come in another order)]:N:_files' \
+	'*--resume[keep the report in FILE; when it is there already, print it and run nothing]:FILE:_files' \
 	'*--format[how to print (default\: text)]:word:(text json)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
 	'*--version[print the version]' \
 	'*:file:_files' ;;
-compare) _arguments \
-	'*--analyses[which (default\: lockset,hb,shb,wcp,dc,wdc,syncp,m2)]:A,B,...:_files' \
+orders) _arguments \
+	'*--runs[at most N runs of an exploration (default 10000)]:N:_files' \
+	'*--budget[for each exploration (default 60; 0\: no limit)]:SECONDS:_files' \
+	'*--pairs[try at most N pairs of changes (default 100)]:N:_files' \
+	'*--format[how to print (default\: text)]:word:(text json)' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
+convert) _arguments \
+	'*--to[the format to write (default\: by OUT'\''s suffix, else text)]:word:(std text binary perfetto csv)' \
+	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
+filter) _arguments \
+	'*--output[the trace to write; - is standard output]:FILE:_files' \
+	'*--to[the format to write (default\: by FILE'\''s suffix, else text)]:word:(std text binary)' \
+	'*--for[lose no pair of sites of these analyses (default\: the paper'\''s rule, exact for the lockset)]:word:(hb wcp)' \
+	'*--check[run the analyses that a filtered trace is meant for on both traces, and count the pairs of locations that each loses (as costly as listing all pairs of events)]' \
 	'*--lenient[turn refusals that have a safe reading into warnings]' \
 	'*--format[how to print (default\: text)]:word:(text json)' \
 	'*--help[show this help]' \
@@ -313,65 +366,12 @@ merge) _arguments \
 	'*--quiet[no warnings and no progress]' \
 	'*--version[print the version]' \
 	'*:file:_files' ;;
-shake) _arguments \
-	'*--runs[how many runs (default 100)]:N:_files' \
-	'*--seed[the first seed (default 1)]:N:_files' \
-	'*--strategy[one strategy, or auto\: several, which learn from each other'\''s runs (default\: auto; under --memory random, pct and noise)]:word:(auto pairs feedback periods pause random pct noise rr pos surw turns)' \
-	'*--target[surw\: as of record]:PLACE+SIZE=N,...:_files' \
-	'*--turns[turns\: as of record]:THREAD\:EVENTS,...:_files' \
-	'*--until-error[no more runs after the first that fails]' \
-	'*--tries[make at most N more runs to find the fewest switches of threads that a failure needs (default 40; 0\: none)]:N:_files' \
-	'*--depth[pct\: the depth of bugs looked for (default 3)]:D:_files' \
-	'*--steps[pct\: about how many steps a run has (default\: measured)]:N:_files' \
-	'*--memory[the memory model that the runs are under (default sc)]:word:(sc tso rc11)' \
-	'*--timeout[end a run after this time (default 10)]:SECONDS:_files' \
-	'*--budget[make no more runs after this time (default 0\: no limit)]:SECONDS:_files' \
-	'*--shard[the I-th of N shares of the runs; join the reports with '\''heddle merge'\'']:I/N:_files' \
-	'*--jobs[divide the work over N processes at the same time (default 1\: with more, things are found in another order)]:N:_files' \
-	'*--resume[keep the report in FILE; when it is there already, print it and run nothing]:FILE:_files' \
+spec) _arguments \
 	'*--format[how to print (default\: text)]:word:(text json)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
 	'*--version[print the version]' \
-	'*:file:_files' ;;
-explore) _arguments \
-	'*--output[keep the tree in FILE, and traces of failing runs as FILE.runN.hdl]:FILE:_files' \
-	'*--spec[invocations of its objects are single steps, and may commute]:FILE:_files' \
-	'*--results[invocations that return the same are the same, in whatever order, where the effects say what they return]' \
-	'*--linearizable[with --spec\: no invocation is taken to be one step; does each schedule'\''s history have an order that explains it by the effects?]' \
-	'*--runs[at most N runs (default 10000)]:N:_files' \
-	'*--budget[for everything (default 60; 0\: no limit)]:SECONDS:_files' \
-	'*--seed[choose the first run'\''s schedule at random, by this seed (default\: the lowest thread first; with --until-error by pause)]:N:_files' \
-	'*--final[the values of these variables at the end tell runs apart, too]:X,...:_files' \
-	'*--check[must hold at the end\: '\''x == 3 && s.count >= 0'\'']:CONDITION:_files' \
-	'*--steps[cut a run after N steps (default\: no limit)]:N:_files' \
-	'*--resume[keep the exploration'\''s state in FILE, and go on from there next time]:FILE:_files' \
-	'*--shard[the I-th of N shares of what follows from the first run; join the reports with '\''heddle merge'\'']:I/N:_files' \
-	'*--jobs[divide the work over N processes at the same time (default 1\: with more, things are found in another order)]:N:_files' \
-	'*--memory[what loads may read beyond sequential consistency (default sc)]:word:(sc tso rc11)' \
-	'*--order[--memory rc11\: as if the atomics on that line had this order; may be repeated]:FILE\:LINE=ORDER:_files' \
-	'*--bound[only schedules with at most N preemptions\: switches away from a thread that could go on]:preemptions=N:_files' \
-	'*--until-error[end at the first run that fails]' \
-	'*--timeout[end a run after this time (default 10)]:SECONDS:_files' \
-	'*--format[how to print (default\: text); quickfix\: FILE\:LINE\:COLUMN\: TEXT for editors]:word:(text json sarif quickfix)' \
-	'*--help[show this help]' \
-	'*--quiet[no warnings and no progress]' \
-	'*--version[print the version]' \
-	'*:file:_files' ;;
-orders) _arguments \
-	'*--runs[at most N runs of an exploration (default 10000)]:N:_files' \
-	'*--budget[for each exploration (default 60; 0\: no limit)]:SECONDS:_files' \
-	'*--pairs[try at most N pairs of changes (default 100)]:N:_files' \
-	'*--format[how to print (default\: text)]:word:(text json)' \
-	'*--help[show this help]' \
-	'*--quiet[no warnings and no progress]' \
-	'*--version[print the version]' \
-	'*:file:_files' ;;
-doctor) _arguments \
-	'*--format[how to print (default\: text)]:word:(text json)' \
-	'*--help[show this help]' \
-	'*--quiet[no warnings and no progress]' \
-	'*--version[print the version]' \
+	'1:word:(check points)' \
 	'*:file:_files' ;;
 lesson) _arguments \
 	'*--directory[work in this folder and leave the program there (default\: a temporary one)]:DIR:_files' \

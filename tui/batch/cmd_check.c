@@ -58,7 +58,7 @@ const struct command command_check = {
 	.name = "check",
 	.usage = "[--budget SECONDS] [--check CONDITION] [--expect FILE] -- PROG ARGS | "
 	         "TRACE...",
-	.summary = "is this program sound? one list of all that is wrong, and what was covered",
+	.summary = "is this program sound? one list of all findings, and what was covered",
 	.details =
 	        "Records the program under several strategies and seeds, analyses each run with every\n"
 	        "analysis that applies, explores the program where it is small, and runs both orders of\n"

@@ -246,7 +246,7 @@ static int run(struct arguments *a)
 const struct command command_compare = {
 	.name = "compare",
 	.usage = "TRACE [--analyses A,B,...]",
-	.summary = "which analysis reports what: a table of findings by analysis",
+	.summary = "a table of findings by analysis",
 	.details = "A row is a pair of sites; 'race' has a witness that the checker accepted, "
 	           "'cand.' is what the\nanalysis claims without one.  Exit status: 0 nothing "
 	           "found, 1 something found, 2 bad input.",

@@ -125,8 +125,8 @@ const struct command command_convert = {
 	.summary = "convert a trace between formats",
 	.details =
 	        "OUT may be - for standard output (not with binary).  perfetto (OUT.pftrace) is for\n"
-	        "ui.perfetto.dev and trace_processor: threads, critical sections, who reads whose\n"
-	        "write, data races; csv is a table.  Heddle reads neither.",
+	        "ui.perfetto.dev and trace_processor: threads, critical sections, the\n"
+	        "write that each read sees, data races; csv is a table.  Heddle reads neither.",
 	.options = options,
 	.run = run,
 	.reads_weak = true,

@@ -445,8 +445,7 @@ static int run(struct arguments *a)
 const struct command command_diff = {
 	.name = "diff",
 	.usage = "OLD NEW",
-	.summary = "what is new in the second of two traces or reports, what is gone, what is "
-	           "left",
+	.summary = "findings that are new, gone or left in the second of two traces or reports",
 	.details =
 	        "OLD and NEW are traces, which are searched for findings of every kind, or JSON reports\n"
 	        "of one command; where one is a report, the trace is searched by the same analysis.\n"

@@ -503,8 +503,7 @@ static const struct command_option options[] = {
 	  "keep the tree in FILE, and traces of failing runs as FILE.runN.hdl", 'o' },
 	{ "spec", "FILE", "invocations of its objects are single steps, and may commute", 0 },
 	{ "results", NULL,
-	  "invocations that return the same are the same, in whatever order, where the effects "
-	  "say what they return",
+	  "orders of invocations with the same results are one, where the effects determine the results",
 	  0 },
 	{ "linearizable", NULL,
 	  "with --spec: no invocation is taken to be one step; does each schedule's history have "
@@ -515,8 +514,7 @@ static const struct command_option options[] = {
 	{ "seed", "N",
 	  "choose the first run's schedule at random, by this seed (default: the lowest thread first; with --until-error by pause)",
 	  0 },
-	{ "final", "X,...", "the values of these variables at the end tell runs apart, too",
-	  0 },
+	{ "final", "X,...", "runs also differ by the values of these variables at the end", 0 },
 	{ "check", "CONDITION", "must hold at the end: 'x == 3 && s.count >= 0'", 0 },
 	{ "steps", "N", "cut a run after N steps (default: no limit)", 0 },
 	{ "resume", "FILE",
@@ -524,7 +522,7 @@ static const struct command_option options[] = {
 	OPTION_SHARD("what follows from the first run"),
 	OPTION_JOBS,
 	{ "memory", "sc|tso|rc11",
-	  "what loads may read beyond sequential consistency (default sc)", 0 },
+	  "the memory model, by which loads may read older values (default sc)", 0 },
 	{ "order", "FILE:LINE=ORDER",
 	  "--memory rc11: as if the atomics on that line had this order; may be repeated", 0 },
 	{ "bound", "preemptions=N",

@@ -19,8 +19,7 @@ static const struct command_option options[] = {
 	  "lockset)",
 	  0 },
 	{ "check", NULL,
-	  "ask the analyses that a filtered trace is for before and after: how many pairs of "
-	  "locations each loses (costs what listing all pairs of events costs)",
+	  "run the analyses that a filtered trace is meant for on both traces, and count the pairs of locations that each loses (as costly as listing all pairs of events)",
 	  0 },
 	OPTION_LENIENT,
 	OPTION_FORMAT,
@@ -195,10 +194,10 @@ const struct command command_filter = {
 	.usage = "TRACE -o OUT [--to std|text|binary] [--for hb|wcp] [--check]",
 	.summary = "leave out redundant accesses (TREE), with a count",
 	.details =
-	        "An access is dropped when kept ones of its location, variable, kind, locks\n"
-	        "and messages have said it.  Synchronisation is never dropped.  Analyses that\n"
-	        "need to know what each read sees (shb, syncp, m2, smt, auto) refuse the\n"
-	        "result unless --lenient is given.",
+	        "An access is dropped when accesses that stay have its location, variable, kind,\n"
+	        "locks and messages.  Synchronisation is never dropped.  Analyses that need the\n"
+	        "write that each read sees (shb, syncp, m2, smt, auto) refuse the result unless\n"
+	        "--lenient is given.",
 	.options = options,
 	.run = run,
 };

@@ -369,7 +369,7 @@ static int run(struct arguments *a)
 const struct command command_info = {
 	.name = "info",
 	.usage = "TRACE",
-	.summary = "what is in a trace: events, threads, locks, variables, by kind",
+	.summary = "the contents of a trace: events, threads, locks, variables, by kind",
 	.options = options,
 	.run = run,
 	.reads_weak = true,

@@ -51,7 +51,7 @@ const struct command command_open = {
 	.usage = "TRACE [--exe PROG] [--spec F] [--report F] [--at EVENT] [--notes F] "
 	         "[--script F]",
 	.summary = "explore a trace on the full screen",
-	.details = "Keys: ? lists those that work where one is, q leaves, : opens the command "
+	.details = "Keys: ? lists the keys of the view, q leaves, : opens the command "
 	           "line.\n"
 	           "NO_COLOR is honoured; a configuration is read from "
 	           "$XDG_CONFIG_HOME/heddle/config.",

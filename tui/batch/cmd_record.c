@@ -323,9 +323,7 @@ static const struct command_option options[] = {
 	  0 },
 	{ "start-at", "FUNCTION", "record accesses from the first call of FUNCTION on", 0 },
 	{ "filter", "[hb|wcp|commute]",
-	  "leave out, while the program runs, accesses that tell happens-before (the default) "
-	  "or also WCP and its kin nothing new, and all values: quicker, smaller, and for these "
-	  "analyses and lockset alone; commute: all plain accesses, and calls into code that is not "
+	  "leave out, while the program runs, all values, and accesses that are redundant for happens-before (the default) or also for WCP, CP, DC and WDC: quicker and smaller, for these analyses and lockset alone; commute: all plain accesses, and calls into code that is not "
 	  "instrumented",
 	  0 },
 	{ "sample", "N",
@@ -344,7 +342,7 @@ static const struct command_option options[] = {
 const struct command command_record = {
 	.name = "record",
 	.usage = "[-o TRACE] [--mode M] [--strategy S] [--seed N] -- PROG ARGS",
-	.summary = "run a program and record what its threads do",
+	.summary = "run a program and record the events of its threads",
 	.details =
 	        "Exits as the program does (128 + the number of its signal); 125 when Heddle "
 	        "itself fails.\nThe program's input and output are its own.",

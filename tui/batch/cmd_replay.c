@@ -580,8 +580,8 @@ const struct command command_replay = {
 	.summary = "make a witness happen on the real program",
 	.details =
 	        "Stops both threads before the pair, prints their stacks, lets either go first, and says\n"
-	        "how each order ends and where the two part: at the first event of a thread that is\n"
-	        "another one or sees another value.  Without a witness the recorded order is run.  Exits\n"
+	        "how each order ends and where the two differ: at the first event of a thread that is\n"
+	        "another event or sees another value.  Without a witness the recorded order is run.  Exits\n"
 	        "as the program does (the worse of two runs); 125 when the program leaves the witness or\n"
 	        "Heddle itself fails.",
 	.options = options,

@@ -544,7 +544,7 @@ static int run_shake(struct arguments *a)
 }
 
 static const struct command_option options[] = {
-	{ "runs", "N", "how many runs (default 100)", 'n' },
+	{ "runs", "N", "number of runs (default 100)", 'n' },
 	{ "seed", "N", "the first seed (default 1)", 0 },
 	{ "strategy", "auto|pairs|feedback|periods|pause|random|pct|noise|rr|pos|surw|turns",
 	  "one strategy, or auto: several, which learn from each other's runs (default: auto; under --memory random, pct and noise)",

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define GROUP(title)
 #define COMMAND(suffix) extern const struct command command_##suffix;
 #include "tui/batch/commands.def"
 #undef COMMAND
@@ -26,7 +27,20 @@ const struct command *const commands[] = {
 #define COMMAND(suffix) &command_##suffix,
 #include "tui/batch/commands.def"
 #undef COMMAND
+#undef GROUP
 	NULL,
+};
+
+/* The overview: titles of groups, and commands. */
+static const struct {
+	const char *title; /* NULL: a command */
+	const struct command *command;
+} overview[] = {
+#define GROUP(title)    { title, NULL },
+#define COMMAND(suffix) { NULL, &command_##suffix },
+#include "tui/batch/commands.def"
+#undef COMMAND
+#undef GROUP
 };
 
 /* options of every command */
@@ -236,10 +250,14 @@ static int print_overview(void)
 {
 	puts("heddle: an explorer of races and schedules of multithreaded programs\n\n"
 	     "usage: heddle TRACE                  explore a trace\n"
-	     "       heddle COMMAND [ARGUMENTS]\n\n"
-	     "commands:");
-	for (const struct command *const *c = commands; *c; c++)
-		printf("  %-10s %s\n", (*c)->name, (*c)->summary);
+	     "       heddle COMMAND [ARGUMENTS]");
+	for (size_t i = 0; i < G_N_ELEMENTS(overview); i++) {
+		if (overview[i].title)
+			printf("\n%s:\n", overview[i].title);
+		else
+			printf("  %-10s %s\n", overview[i].command->name,
+			       overview[i].command->summary);
+	}
 	puts("\n'heddle COMMAND --help' says more.  A TRACE of - is standard input.\n"
 	     "Exit status: 0 nothing found, 1 something found, 2 bad usage or input, 3 a "
 	     "budget\n"

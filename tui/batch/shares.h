@@ -22,7 +22,7 @@ enum { EXPLORE_RUNS = 10000, EXPLORE_SECONDS = 60 };
 	{ \
 		"jobs", "N", \
 		        "divide the work over N processes at the same time (default 1: with more, " \
-		        "things are found in another order)", \
+		        "findings come in another order)", \
 		        'j' \
 	}
 #define OPTION_KEPT \

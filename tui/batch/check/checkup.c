@@ -79,7 +79,7 @@ static void checkup_init(struct checkup *c)
 	c->outputs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	c->ends = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	c->stopped = g_hash_table_new(g_str_hash, g_str_equal);
-	c->gaps = g_ptr_array_new_with_free_func(g_free);
+	c->uncovered = g_ptr_array_new_with_free_func(g_free);
 	c->open_because = g_ptr_array_new_with_free_func(g_free);
 	c->progress = (struct progress){ .tick = tick, .context = c };
 	c->began = g_get_monotonic_time();
@@ -109,7 +109,7 @@ void checkup_close(struct checkup *c)
 	g_hash_table_destroy(c->undecided);
 	g_ptr_array_unref(c->list);
 	g_array_unref(c->runs);
-	g_ptr_array_unref(c->gaps);
+	g_ptr_array_unref(c->uncovered);
 	g_ptr_array_unref(c->open_because);
 	g_free(c->expected);
 	g_free(c->always);

@@ -21,9 +21,9 @@
 	  "seconds for everything (default 60; 0: no limit), or with T,PAIR also for deciding " \
 	  "one pair (default 1)", \
 	  0 }, \
-	        { "runs", "N", "how many recordings (default 12)", 'n' }, \
+	        { "runs", "N", "number of recordings (default 12)", 'n' }, \
 	        { "check", "CONDITION", "must hold at the end: 'x == 3 && s.count >= 0'", 0 }, \
-	        { "expect", "FILE", "what the program prints when it is right", 0 }, \
+	        { "expect", "FILE", "a file with the output of a correct run", 0 }, \
 	        { "spec", "FILE", "specification of objects; may be repeated", 0 }, \
 	        { "no-harm", NULL, \
 		  "do not run both orders of a finding to compare the outcomes", 0 }, \
@@ -134,13 +134,14 @@ struct checkup {
 	uint32_t serial;        /* cycles of units that make no difference, not listed */
 	uint32_t harmless; /* orders of a signal and a wait that make no difference, not listed
 	                    */
-	GHashTable *stopped; /* kinds of findings whose analysis ran out of time (const char
-	                      * *) */
-	GPtrArray *gaps;     /* char *, owned: sentences about what was not covered */
-	uint32_t analysed;   /* traces that all analyses looked at */
-	uint32_t aimed_runs; /* runs that reached their aim */
-	unsigned cut_ms;     /* the longest time that a run had which was ended */
-	uint32_t cut_runs;   /* that did not end in time */
+	GHashTable *stopped;  /* kinds of findings whose analysis ran out of time (const char
+	                       * *) */
+	GPtrArray *uncovered; /* char *, owned: sentences about orders and kinds that were not
+	                         covered */
+	uint32_t analysed;    /* traces that all analyses looked at */
+	uint32_t aimed_runs;  /* runs that reached their aim */
+	unsigned cut_ms;      /* the longest time that a run had which was ended */
+	uint32_t cut_runs;    /* that did not end in time */
 	char *always; /* owned, or NULL: the way every run ends, which does not depend on the
 	               * order */
 	uint64_t missing_calls;        /* calls into uninstrumented code, in the runs */
@@ -180,7 +181,7 @@ bool checkup_over(const struct checkup *c);
 /* Seconds left; a large number without a budget. */
 double checkup_left(const struct checkup *c);
 /* Add a sentence on incomplete coverage, unless it is there. */
-void checkup_gap(struct checkup *c, const char *format, ...)
+void checkup_uncovered(struct checkup *c, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
 static inline struct checkup_run *checkup_run_at(const struct checkup *c, uint32_t i)
 {
@@ -227,7 +228,8 @@ void checkup_stream(const struct checkup *c, const struct checked *f);
 void checkup_settle(struct checkup *c);
 void checked_free(void *data);
 
-/* checkup_coverage.c: sentences (char *, owned by the caller), coverage before gaps. */
+/* checkup_coverage.c: sentences (char *, owned by the caller), coverage first, then the
+ * uncovered. */
 GPtrArray *checkup_coverage(const struct checkup *c);
 /* Is the answer complete for the kind, in the sense of these sentences? */
 bool checkup_complete(const struct checkup *c, enum finding_kind kind);

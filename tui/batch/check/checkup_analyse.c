@@ -269,8 +269,8 @@ static void check_values(struct analysis_of *x, struct report *r)
 		report_add(r, failed(x->t, story));
 		break;
 	case TRUTH_UNKNOWN:
-		checkup_gap(x->c, "--check was not decided in a run that ends with %s",
-		            values->str);
+		checkup_uncovered(x->c, "--check was not decided in a run that ends with %s",
+		                  values->str);
 		break;
 	case TRUTH_YES:
 		break;
@@ -495,10 +495,11 @@ static bool find_mined(struct analysis_of *x)
 	if (x->c->argv == NULL || !x->c->harm || checkup_left(x->c) < 10 * x->c->run_seconds)
 		return true;
 	if (x->t->events_count > MOST_EVENTS) {
-		checkup_gap(x->c,
-		            "critical sections that seem meant as one, in runs of more than %u "
-		            "events",
-		            MOST_EVENTS);
+		checkup_uncovered(
+		        x->c,
+		        "critical sections that seem meant as one, in runs of more than %u "
+		        "events",
+		        MOST_EVENTS);
 		return true;
 	}
 	if (!trace_need(x->t, INDEX_VARIABLES, NULL))
@@ -511,9 +512,9 @@ static bool find_mined(struct analysis_of *x)
 			cut = true;
 	}
 	if (cut)
-		checkup_gap(x->c,
-		            "all pairs of critical sections that seem meant as one: only the "
-		            "first were run");
+		checkup_uncovered(
+		        x->c, "all pairs of critical sections that seem meant as one: only the "
+		              "first were run");
 	return good;
 }
 

@@ -263,8 +263,8 @@ static void tell_rest(const struct checkup *c, GPtrArray *s)
 		add(s,
 		    "Not covered: waits for a futex, by system calls of the program's own, that "
 		    "no wake ends in another order: those that happened are listed.");
-	for (guint i = 0; i < c->gaps->len; i++)
-		add(s, "Not covered: %s.", (char *)c->gaps->pdata[i]);
+	for (guint i = 0; i < c->uncovered->len; i++)
+		add(s, "Not covered: %s.", (char *)c->uncovered->pdata[i]);
 }
 
 GPtrArray *checkup_coverage(const struct checkup *c)

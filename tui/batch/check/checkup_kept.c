@@ -27,19 +27,19 @@ double checkup_left(const struct checkup *c)
 	return MAX(0, (double)(c->deadline - g_get_monotonic_time()) / G_USEC_PER_SEC);
 }
 
-void checkup_gap(struct checkup *c, const char *format, ...)
+void checkup_uncovered(struct checkup *c, const char *format, ...)
 {
 	va_list ap;
 
 	va_start(ap, format);
 	char *text = g_strdup_vprintf(format, ap);
 	va_end(ap);
-	for (guint i = 0; i < c->gaps->len; i++)
-		if (strcmp(c->gaps->pdata[i], text) == 0) {
+	for (guint i = 0; i < c->uncovered->len; i++)
+		if (strcmp(c->uncovered->pdata[i], text) == 0) {
 			g_free(text);
 			return;
 		}
-	g_ptr_array_add(c->gaps, text);
+	g_ptr_array_add(c->uncovered, text);
 }
 
 /* -- runs ----------------------------------------------------------------------------------- */

@@ -207,8 +207,8 @@ static void write_witness(struct checkup *c, struct trace *t, const struct place
 		into->witness_length = w.events->len;
 	} else {
 		g_clear_pointer(&into->witness_file, g_free);
-		checkup_gap(c, "a witness could not be written: %s: %s", error.where,
-		            error.what);
+		checkup_uncovered(c, "a witness could not be written: %s: %s", error.where,
+		                  error.what);
 	}
 	witness_release(&w);
 }

@@ -117,7 +117,7 @@ static bool is_explored(struct checkup *c, const struct outcome *o)
 
 	if (!known) {
 		c->explored_all = false;
-		checkup_gap(
+		checkup_uncovered(
 		        c,
 		        "every schedule: a recording ended as no run of the exploration did "
 		        "(%s), although the exploration says that it is complete",
@@ -130,14 +130,15 @@ static bool is_explored(struct checkup *c, const struct outcome *o)
 static void note_outcome(struct checkup *c, const struct outcome *o)
 {
 	if (o->memory.cut)
-		checkup_gap(
+		checkup_uncovered(
 		        c,
 		        "in comparisons of what runs do, memory of the heap beyond the first "
 		        "%u parts of blocks",
 		        (unsigned)MEMORY_MOST);
 	if (o->forked)
-		checkup_gap(c, "processes that the program makes: of them only what they print "
-		               "is compared, and how they end as far as the program looks");
+		checkup_uncovered(
+		        c, "processes that the program makes: of them only what they print "
+		           "is compared, and how they end as far as the program looks");
 }
 
 /*
@@ -202,11 +203,11 @@ static bool record(struct checkup *c, uint64_t number)
 			c->cut_ms = MAX(c->cut_ms, o.timeout_ms);
 		note_outcome(c, outcome);
 		if (s.facts.status == LOG_LIMIT || s.facts.status == LOG_FULL)
-			checkup_gap(
+			checkup_uncovered(
 			        c, "what runs do behind the part of them that was recorded: it "
 			           "was too long for the time (--budget gives more)");
 		if (number == 0 && s.facts.instrumented == 0)
-			checkup_gap(
+			checkup_uncovered(
 			        c, "accesses to memory: the program is not instrumented (build "
 			           "it with 'heddle cc'), only its synchronisation was seen");
 	} else {
@@ -505,7 +506,7 @@ static void free_string(void *data)
 
 /* Operations whose order is not explored share one sentence, as do the functions of a library
  * that is not instrumented; other reasons have one each. */
-static void add_exploration_gaps(struct checkup *c, const struct explore_report *r)
+static void add_uncovered_by_exploration(struct checkup *c, const struct explore_report *r)
 {
 	g_autoptr(GHashTable) libraries =
 	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_string);
@@ -520,14 +521,14 @@ static void add_exploration_gaps(struct checkup *c, const struct explore_report 
 		if (end != NULL)
 			append_word(operations, gap, (gsize)(end - gap));
 		else if (!add_missing(libraries, gap))
-			checkup_gap(c, "in the exploration, %s", gap);
+			checkup_uncovered(c, "in the exploration, %s", gap);
 	}
 	if (operations->len > 0)
-		checkup_gap(c, "in the exploration, other orders of these operations: %s",
-		            operations->str);
+		checkup_uncovered(c, "in the exploration, other orders of these operations: %s",
+		                  operations->str);
 	g_hash_table_iter_init(&iter, libraries);
 	while (g_hash_table_iter_next(&iter, (gpointer *)&library, (gpointer *)&names))
-		checkup_gap(
+		checkup_uncovered(
 		        c,
 		        "in the exploration, what functions of %s do, which is not "
 		        "instrumented and is called while other threads run: %s (instrument "
@@ -562,9 +563,10 @@ static bool take_exploration(struct checkup *c, const struct explore_report *r)
 		take_race(c, first, race);
 	}
 	if (r->races->len > 0 && is_ordered_outside(r))
-		checkup_gap(c, "data races that only the exploration saw: it does not see what "
-		               "a signal's handler orders");
-	add_exploration_gaps(c, r);
+		checkup_uncovered(
+		        c, "data races that only the exploration saw: it does not see what "
+		           "a signal's handler orders");
+	add_uncovered_by_exploration(c, r);
 	c->failed |= first == NULL;
 	trace_close(first);
 	return good;
@@ -627,7 +629,8 @@ static struct explore_report *explore_for(struct checkup *c, double seconds, con
 	if (c->binds->len == 0 || specs != NULL)
 		r = explore(&o, &c->progress, &error);
 	if (r == NULL && !checkup_over(c) && !until_error)
-		checkup_gap(c, "every schedule: the exploration could not run: %s", error.what);
+		checkup_uncovered(c, "every schedule: the exploration could not run: %s",
+		                  error.what);
 	if (specs)
 		specs_free(specs);
 	return r;
@@ -741,10 +744,11 @@ static bool is_small(struct checkup *c)
 	uint64_t events = c->runs->len ? checkup_run_at(c, 0)->events : 0;
 
 	if (events > EXPLORED_EVENTS)
-		checkup_gap(c,
-		            "every schedule: a run has %" G_GUINT64_FORMAT
-		            " events, too many to explore beside the rest (heddle explore)",
-		            events);
+		checkup_uncovered(
+		        c,
+		        "every schedule: a run has %" G_GUINT64_FORMAT
+		        " events, too many to explore beside the rest (heddle explore)",
+		        events);
 	return events > 0 && events <= EXPLORED_EVENTS && checkup_left(c) > 1;
 }
 
@@ -782,14 +786,15 @@ bool checkup_program(struct checkup *c)
 		return false;
 	if (c->postponed->len > 0) {
 		c->budget_spent = true;
-		checkup_gap(c,
-		            "%u long recordings that did not end: the time ran out before they "
-		            "were looked at (--budget gives more)",
-		            c->postponed->len);
+		checkup_uncovered(
+		        c,
+		        "%u long recordings that did not end: the time ran out before they "
+		        "were looked at (--budget gives more)",
+		        c->postponed->len);
 	}
 	if (number < c->runs_asked && !c->explored_all) {
 		c->budget_spent = true;
-		checkup_gap(
+		checkup_uncovered(
 		        c,
 		        "%u of the %u recordings to begin with, which were not made: the time "
 		        "ran out (--budget gives more)",
@@ -826,8 +831,8 @@ bool checkup_traces(struct checkup *c, const GPtrArray *paths)
 	}
 	if (c->runs->len < ours) {
 		c->budget_spent = true;
-		checkup_gap(c, "%u of %u traces: the time ran out (--budget gives more)",
-		            ours - c->runs->len, ours);
+		checkup_uncovered(c, "%u of %u traces: the time ran out (--budget gives more)",
+		                  ours - c->runs->len, ours);
 	}
 	return true;
 }
