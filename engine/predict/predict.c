@@ -94,6 +94,15 @@ struct report *by_chains(struct trace *t, const struct race_options *options, ra
 	return report;
 }
 
+/* Does the report lack the impossible pairs, which say themselves what racy reads they depend
+ * on, and is it of every reordering in which each read sees what it saw? */
+static bool lists_races_alone(const struct race_options *options)
+{
+	return options->analysis == ANALYSIS_AUTO && !options->all_verdicts &&
+	       !options->pairs_events && !options->use_values && !options->use_missing &&
+	       options->rules == NULL && options->candidates < 0;
+}
+
 struct report *races_find(struct trace *t, const struct race_options *options,
                           const struct progress *progress, struct error *error)
 {
@@ -120,6 +129,11 @@ struct report *races_find(struct trace *t, const struct race_options *options,
 		r = races_lockset(t, options, progress, error);
 	else
 		r = by_chains(t, options, analyses[options->analysis].run, progress, error);
+	if (r != NULL && lists_races_alone(options) &&
+	    !report_note_behind(t, options, r, progress, error)) {
+		report_free(r);
+		return NULL;
+	}
 	if (r != NULL) {
 		report_look_behind(r);
 		races_mark_unseen(t, r);

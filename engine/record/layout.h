@@ -37,7 +37,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     29
+#define LOG_VERSION     30
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_BUFFERS     1024
@@ -427,7 +427,8 @@ enum log_input_call {
 	        LOG_INPUT_COUNT
 };
 enum { LOG_MORE = 1 }; /* of LOG_INPUT */
-enum { LOG_FIFO = 1 }; /* `extra` of open: the other end is outside */
+/* `extra` of open: a FIFO whose other end is outside; a file that the kernel makes up. */
+enum { LOG_FIFO = 1, LOG_KERNEL_FILE };
 enum { LOG_PARTS = 3 };
 enum log_input_flag {
 	LOG_BECAME = 1, /* a wait that began with internal descriptors only */

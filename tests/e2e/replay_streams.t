@@ -1,6 +1,6 @@
 #!/bin/bash
 # Replay of programs that read from outside through the C library's streams, and from FIFOs that
-# they open by name: what they read is in the recording.
+# files of procfs that they open by name: what they read is in the recording.
 . tests/e2e/lib.sh
 export TMPDIR=$scratch
 cd "$scratch" || exit 1
@@ -202,4 +202,66 @@ for how in poll epoll select; do
 	again wait.hdl ./wait $how
 	is "$status $out" "3 1 15" "and does so on replay"
 done
+
+# ---- files that the kernel makes up ----
+
+# /proc/self/stat begins with the process's number, which is another one in each run
+cat >kernel.cc <<'C'
+#include <cstdio>
+#include <cstdlib>
+#include <fcntl.h>
+#include <fstream>
+#include <pthread.h>
+#include <string>
+#include <unistd.h>
+static long sum;
+static void *add(void *p) { sum += *(long *)p; return NULL; }
+int main(int, char **argv)
+{
+	char text[100] = "";
+	std::string word;
+	long own = 7;
+	pthread_t t;
+	pthread_create(&t, NULL, add, &own);
+	int folder = open("/proc/self", O_RDONLY | O_DIRECTORY);
+	int fd = argv[1][0] == 'a' ? openat(folder, "stat", O_RDONLY) : open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+	switch (argv[1][0]) {
+	case 'a':
+	case 'r': if (read(fd, text, 50) < 0) return 1; break;
+	case 'p': if (pread(fd, text, 50, 0) < 0) return 1; break;
+	case 'l': if (read(fd, text, 50) < 0 || lseek(fd, 0, SEEK_SET) != 0 || read(fd, text, 60) != 60) return 1; break;
+	case 's': {
+		FILE *f = fopen("/proc/self/stat", "r");
+		if (!fgets(text, sizeof(text), f)) return 1;
+		rewind(f);
+		if (fscanf(f, "%99s", text) != 1) return 1;
+		fclose(f);
+		break;
+	}
+	case 'i': {
+		std::ifstream in("/proc/self/stat");
+		in >> word;
+		snprintf(text, sizeof(text), "%s", word.c_str());
+		break;
+	}
+	}
+	sum += atol(text);
+	pthread_join(t, NULL);
+	printf("%ld %d\n", sum - 7, atoi(text) == getpid());
+	return 0;
+}
+C
+$HEDDLE c++ -g -O1 kernel.cc -o kernel -pthread
+for how in read:r openat:a pread:p seek:l stream:s ifstream:i; do
+	$HEDDLE record -q -o kernel.hdl -- ./kernel ${how#*:} >out
+	like "$(cat out)" "^[0-9]+ 1$" "a file of procfs by ${how%:*} has the process's number"
+	again kernel.hdl ./kernel ${how#*:}
+	is "$status $out" "0 $(sed 's/1$/0/' out)" "on replay it has that of the recording"
+	unlike "$err" "left the witness" "all of it is followed"
+done
+follow kernel.hdl ./kernel i
+is "$status" 0 "and the race of that program happens after it"
+$HEDDLE record -q --no-inputs -o kernel.hdl -- ./kernel s >out
+like "$(cat out)" " 1$" "--no-inputs reads it"
+unlike "$($HEDDLE info -q kernel.hdl)" "recording-input" "and keeps nothing of it"
 done_testing

@@ -6,6 +6,9 @@
 #include "engine/trace/shown.h"
 #include "engine/predict/ladder/behind.h"
 
+#include "engine/predict/ladder/ladder_proofs.h"
+#include "engine/predict/predict_private.h"
+
 /* The read of a step (or NONE) and its write. */
 static struct racy_read read_of_step(const struct trace *t, const struct step *s)
 {
@@ -118,4 +121,83 @@ void report_look_behind(struct report *r)
 			}
 		}
 	}
+}
+
+/* -- pairs that happens-before alone finds -------------------------------------------------- */
+
+/* The unordered pair of places, as a key. */
+static gint64 places_key(const struct report *r, const struct finding *f)
+{
+	uint32_t a = r->trace->locations[r->trace->events[f->first].location].site,
+	         b = r->trace->locations[r->trace->events[f->second].location].site;
+
+	return (gint64)((uint64_t)MIN(a, b) << 32 | MAX(a, b));
+}
+
+/* The places of all races of the report. */
+static GHashTable *race_places(const struct report *r)
+{
+	GHashTable *places = g_hash_table_new_full(ladder_key_hash, g_int64_equal, g_free, NULL);
+
+	for (guint i = 0; i < r->findings->len; i++) {
+		const struct finding *f = r->findings->pdata[i];
+
+		if (f->verdict == VERDICT_RACE) {
+			gint64 key = places_key(r, f);
+			g_hash_table_add(places, g_memdup2(&key, sizeof(key)));
+		}
+	}
+	return places;
+}
+
+/* "a, b, c and 2 more variables", of the pairs' first variables, each once. */
+static void append_variables(const struct trace *t, const GPtrArray *pairs, GString *out)
+{
+	enum { NAMED = 3 };
+	g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	uint32_t more = 0;
+
+	for (guint i = 0; i < pairs->len; i++) {
+		const struct finding *f = pairs->pdata[i];
+		g_autoptr(GString) name = g_string_new(NULL);
+
+		trace_append_variable(t, &t->events[f->first], name);
+		if (!g_hash_table_add(seen, g_strdup(name->str)))
+			continue;
+		if (g_hash_table_size(seen) > NAMED)
+			more++;
+		else
+			g_string_append_printf(out, "%s%s", out->len > 0 ? ", " : "", name->str);
+	}
+	if (more > 0)
+		g_string_append_printf(out, " and %u more variable%s", more, more == 1 ? "" : "s");
+}
+
+bool report_note_behind(struct trace *t, const struct race_options *options, struct report *r,
+                        const struct progress *progress, struct error *error)
+{
+	g_autoptr(GHashTable) places = race_places(r);
+	g_autoptr(GPtrArray) hidden = g_ptr_array_new();
+	g_autoptr(GString) variables = g_string_new(NULL);
+
+	if (!r->complete || g_hash_table_size(places) == 0)
+		return true;
+	struct report *hb = by_chains(t, options, races_hb, progress, error);
+	if (hb == NULL)
+		return false;
+	for (guint i = 0; i < hb->findings->len; i++) {
+		gint64 key = places_key(hb, hb->findings->pdata[i]);
+
+		if (!g_hash_table_contains(places, &key))
+			g_ptr_array_add(hidden, hb->findings->pdata[i]);
+	}
+	append_variables(t, hidden, variables);
+	if (hidden->len > 0)
+		report_note(r,
+		            "pairs of places that no synchronisation orders, and that only the "
+		            "values which racy reads saw in this run keep apart: %u, on %s; "
+		            "repair the races first and record again, or see --verdicts all",
+		            hidden->len, variables->str);
+	report_free(hb);
+	return true;
 }

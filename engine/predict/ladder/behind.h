@@ -5,9 +5,16 @@
 #define HEDDLE_BEHIND_H
 
 #include "engine/finding.h"
+#include "engine/predict/predict.h"
 
 /* Set `behind` of impossible findings, from the races of the report. */
 void report_look_behind(struct report *report);
+/* Adds a note on the pairs of places that happens-before leaves unordered and that a complete
+ * report of races excludes, as racy reads see what they saw. Costs a pass over the trace where
+ * there are races, else nothing. False and `error` when cancelled. */
+bool report_note_behind(struct trace *trace, const struct race_options *options,
+                        struct report *report, const struct progress *progress,
+                        struct error *error);
 /* Reads of a finding's proof that may be racy (struct racy_read, owned by the caller): those
  * from another thread's write, not both atomic. */
 GArray *finding_reads(const struct trace *trace, const struct finding *finding);

@@ -7,8 +7,10 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/times.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <threads.h>
@@ -18,7 +20,7 @@
 #include "ranges.h"
 
 INTERPOSED(flock, system, sleep, usleep, nanosleep, clock_nanosleep, thrd_sleep, sched_yield,
-           thrd_yield, clock_gettime, gettimeofday, time, timespec_get, clock);
+           thrd_yield, clock_gettime, gettimeofday, time, timespec_get, clock, times, getrusage);
 
 /* ---- calls that the scheduler only steps aside for ---- */
 
@@ -245,7 +247,8 @@ void interposed_thrd_yield(void)
 
 /* ---- clocks ---- */
 
-static struct timespec started[2]; /* real time and monotonic time at the start */
+/* Real time, monotonic time and processor time at the start. */
+static struct timespec started[3];
 
 void clocks_init(void)
 {
@@ -263,6 +266,8 @@ static void clock_now(clockid_t clock, struct timespec *now)
 	else if (clock == CLOCK_MONOTONIC || clock == CLOCK_MONOTONIC_RAW ||
 	         clock == CLOCK_MONOTONIC_COARSE || clock == CLOCK_BOOTTIME)
 		base = &started[1];
+	else if (clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID)
+		base = &started[2];
 	if (!rt.controlled || !base) {
 		syscall(SYS_clock_gettime, clock, now);
 		return;
@@ -363,12 +368,47 @@ int interposed_timespec_get(struct timespec *time, int base)
 clock_t interposed_clock(void)
 {
 	struct thread *t = recording();
-	if (!asked_here(t, CLOCK_MONOTONIC, CALLER()))
+	if (!asked_here(t, CLOCK_PROCESS_CPUTIME_ID, CALLER()))
 		return REAL(clock)();
 	struct timespec now;
-	ask(t, CLOCK_MONOTONIC, &now);
-	return (now.tv_sec - started[1].tv_sec) * 1000000 +
-	       (now.tv_nsec - started[1].tv_nsec) / 1000;
+	ask(t, CLOCK_PROCESS_CPUTIME_ID, &now);
+	return now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+clock_t interposed_times(struct tms *spent)
+{
+	struct thread *t = recording();
+	long ticks = sysconf(_SC_CLK_TCK);
+	struct timespec now;
+	if (asked_here(t, CLOCK_PROCESS_CPUTIME_ID, CALLER())) {
+		ask(t, CLOCK_PROCESS_CPUTIME_ID, &now);
+	} else {
+		clock_t result = REAL(times)(spent);
+		if (spent)
+			WRITES(spent, sizeof(*spent));
+		return result;
+	}
+	clock_t user = now.tv_sec * ticks + now.tv_nsec / (1000000000 / ticks);
+	if (spent) {
+		*spent = (struct tms){ .tms_utime = user };
+		WRITES(spent, sizeof(*spent));
+	}
+	return started[1].tv_sec * ticks + user;
+}
+/* What the process has used is another figure in each run; virtual time stands for it. */
+int interposed_getrusage(__rusage_who_t who, struct rusage *usage)
+{
+	struct thread *t = recording();
+	int clock = who == RUSAGE_THREAD ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID;
+	int result = REAL(getrusage)(who, usage);
+	if (result != 0)
+		return result;
+	if (who != RUSAGE_CHILDREN && asked_here(t, clock, CALLER())) {
+		struct timespec now;
+		ask(t, clock, &now);
+		*usage = (struct rusage){ .ru_utime = { now.tv_sec, now.tv_nsec / 1000 } };
+	}
+	WRITES(usage, sizeof(*usage));
+	return 0;
 }
 
 /* ---- the same by their numbers ---- */

@@ -127,7 +127,7 @@ FILE *interposed_fopen(const char *restrict path, const char *restrict mode)
 		order_of_name(path, mode[0] != 'r');
 	FILE *f = random_stream(path, CALLER());
 	if (!f)
-		f = fifo_stream(path, mode, CALLER());
+		f = input_stream(path, mode, CALLER());
 	return f ? f : REAL(fopen)(path, mode);
 }
 FILE *interposed_fopen64(const char *restrict path, const char *restrict mode)
@@ -136,6 +136,6 @@ FILE *interposed_fopen64(const char *restrict path, const char *restrict mode)
 		order_of_name(path, mode[0] != 'r');
 	FILE *f = random_stream(path, CALLER());
 	if (!f)
-		f = fifo_stream(path, mode, CALLER());
+		f = input_stream(path, mode, CALLER());
 	return f ? f : REAL(fopen64)(path, mode);
 }

@@ -482,15 +482,24 @@ int interposed_recvmmsg(int fd, struct mmsghdr *m, unsigned count, int flags,
 	return (int)count;
 }
 
-/* Of regular files: a repeated read gives the same. */
+/* Of regular files a repeated read gives the same, but for those of the kernel's. */
 static ssize_t pread_here(int fd, void *p, size_t size, off_t offset, uintptr_t pc)
 {
 	struct thread *t = recording();
 	if (!t || in_libc(pc))
 		return REAL(pread64)(fd, p, size, offset);
+	struct iovec v = { p, size };
+	struct given g;
+	ssize_t n;
 	order_of_descriptor(fd, false, true);
-	await_input(t, fd, LOG_CALL_read, pc);
-	ssize_t n = REAL(pread64)(fd, p, size, offset);
+	if (input_given(t, LOG_INPUT_read, fd, size, &g)) {
+		n = fill(t, &v, 1, &g);
+	} else {
+		await_input(t, fd, LOG_CALL_read, pc);
+		n = REAL(pread64)(fd, p, size, offset);
+		if (outside(t, fd))
+			input_keep_scattered(t, LOG_INPUT_read, fd, n, &v, 1, NULL, 0, 0);
+	}
 	touched(t, LOG_WRITE, p, n, pc);
 	return n;
 }

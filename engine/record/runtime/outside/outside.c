@@ -15,6 +15,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <termios.h>
@@ -200,7 +201,8 @@ bool outside(struct thread *t, int fd)
 		return false;
 	if (unlikely(d->origin == ORIGIN_UNKNOWN))
 		find_origin(t, fd, d);
-	return d->origin == ORIGIN_OUTSIDE || (d->origin == ORIGIN_SET && d->members > 0);
+	return d->origin == ORIGIN_OUTSIDE || d->origin == ORIGIN_KERNEL ||
+	       (d->origin == ORIGIN_SET && d->members > 0);
 }
 
 bool outside_asked(struct thread *t, int fd)
@@ -516,7 +518,8 @@ int outside_made(struct thread *t, enum log_input_call call, int fd, enum origin
 			input_keep(t, call, -1, fd, NULL, 0, 0);
 	} else if (rt.inputs == INPUTS_GIVEN) {
 		const struct log_input *next = input_next(t, call);
-		if (next) {
+		/* a FIFO's or the kernel's is that of a later call (input_opened) */
+		if (next && (call != LOG_INPUT_open || next->extra == 0)) {
 			wanted = (int)next->result;
 			input_taken(t);
 			if (fd >= 0 && wanted >= 0)
@@ -544,6 +547,16 @@ int outside_stand_in(struct thread *t, int wanted, int flags)
 		return -1;
 	}
 	return outside_renumbered(t, fd, wanted, ORIGIN_OUTSIDE);
+}
+
+int outside_stand_in_file(struct thread *t, int wanted, bool close_on_exec)
+{
+	int fd = syscall(SYS_memfd_create, "kernel-file", close_on_exec ? MFD_CLOEXEC : 0);
+	if (fd < 0) {
+		errno = -fd;
+		return -1;
+	}
+	return outside_renumbered(t, fd, wanted, ORIGIN_KERNEL);
 }
 
 /* ---- descriptors in messages of the process to itself ---- */

@@ -52,6 +52,7 @@ enum origin {
 	ORIGIN_SET,     /* an epoll instance: from outside as long as a member is */
 	ORIGIN_LINKED,  /* a socket whose other end is the process's own, too: its data is
 	                 * real, its options and state are recorded and replayed */
+	ORIGIN_KERNEL,   /* a file that the kernel makes up when it is read (procfs, sysfs) */
 	ORIGIN_OUTSIDE,
 };
 
@@ -100,6 +101,8 @@ int outside_made(struct thread *t, enum log_input_call call, int fd, enum origin
 /* Replay: a placeholder descriptor, with the number `wanted` if that is free; -1 and errno when
  * none can be made. */
 int outside_stand_in(struct thread *t, int wanted, int flags);
+/* The same in the place of a file (ORIGIN_KERNEL): empty, and it can be sought in. */
+int outside_stand_in_file(struct thread *t, int wanted, bool close_on_exec);
 /* Replay: gives a new descriptor the number `wanted`, if it is free; returns the number. */
 int outside_renumbered(struct thread *t, int fd, int wanted, enum origin origin);
 bool outside_both_ends(int fd); /* does the process have both ends of the pipe? */
@@ -125,9 +128,10 @@ int outside_got(struct thread *t, unsigned channel, int fd, uintptr_t pc);
 /* Does the C library read streams through descriptor_read()? */
 bool streams_read_here(void);
 
-/* True: it is a FIFO that was opened by name, and *fd is the result of open(). */
-bool fifo_opened(struct thread *t, int folder, const char *path, int flags, uintptr_t pc,
-                 int *fd);
+/* True: it is a FIFO that was opened by name, or a file that the kernel makes up, and *fd is the
+ * result of open(). */
+bool input_opened(struct thread *t, int folder, const char *path, int flags, uintptr_t pc,
+                  int *fd);
 /* As read(), without an event for the bytes. */
 ssize_t descriptor_read(struct thread *t, int fd, void *p, size_t size, uintptr_t pc);
 
@@ -285,8 +289,8 @@ bool input_starve(struct thread *t, struct pollfd *fds, unsigned count, bool tim
 
 /* ---- stream_input.c ---- */
 void streams_init(void);
-/* fopen of a FIFO to read from; NULL: it is not a FIFO. */
-FILE *fifo_stream(const char *path, const char *mode, uintptr_t pc);
+/* fopen of what input_opened() opens, to read from it; NULL: it is another file. */
+FILE *input_stream(const char *path, const char *mode, uintptr_t pc);
 
 /* ---- inputs.c ---- */
 /* A handler is about to run; `within`: the process sent the signal itself. */

@@ -284,7 +284,7 @@ PAIRS(socketpair, (int domain, int type, int protocol, int ends[2]),
 			order_matters("making a file that must not be there yet"); \
 		if (t) \
 			order_of_name(path, flags &(O_CREAT | O_TRUNC)); \
-		if (fifo_opened(t, folder, path, flags, CALLER(), &fd)) \
+		if (input_opened(t, folder, path, flags, CALLER(), &fd)) \
 			return fd; \
 		return outside_made(t, LOG_INPUT_open, REAL(name) arguments, ORIGIN_UNKNOWN, \
 		                    CALLER()); \

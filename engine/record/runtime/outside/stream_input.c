@@ -1,16 +1,19 @@
 /*
  * stream_input.c - input of the C library's streams (stdin, fopen, fdopen) from outside, and
- * FIFOs that are opened by name.
+ * FIFOs and files of the kernel's (procfs, sysfs) that are opened by name.
  *
  * The library's own calls cannot be interposed.  All its streams of descriptors read through
  * one small function, which it exports: its beginning becomes a jump here.
  */
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "engine/record/runtime/core/rt.h"
@@ -116,38 +119,87 @@ static int open_fifo(struct thread *t, int folder, const char *path, int flags,
 	return fd;
 }
 
-bool fifo_opened(struct thread *t, int folder, const char *path, int flags, uintptr_t pc,
-                 int *fd)
+/* ---- files of the kernel's ---- */
+
+/* Does the kernel make up the content of this file, so that another run reads other bytes? It is
+ * only read. */
+static bool is_kernels(int folder, const char *path, int flags, const struct stat *status)
+{
+	struct statfs system;
+	if ((flags & (O_ACCMODE | O_CREAT | O_TRUNC)) != O_RDONLY || !S_ISREG(status->st_mode) ||
+	    major(status->st_dev) != 0) /* on a device: a file as others */
+		return false;
+	long result = path[0] == '/' || folder == AT_FDCWD ? syscall(SYS_statfs, path, &system)
+	                                                   : syscall(SYS_fstatfs, folder, &system);
+	return result == 0 &&
+	       (system.f_type == PROC_SUPER_MAGIC || system.f_type == SYSFS_MAGIC ||
+	        system.f_type == CGROUP_SUPER_MAGIC || system.f_type == CGROUP2_SUPER_MAGIC);
+}
+
+static int open_kernels(struct thread *t, int folder, const char *path, int flags,
+                        uintptr_t pc)
+{
+	int fd = REAL(openat)(folder, path, flags);
+	int error = errno;
+	if (fd < 0)
+		return outside_made(t, LOG_INPUT_open, fd, ORIGIN_INSIDE, pc);
+	outside_fresh(fd, ORIGIN_KERNEL);
+	input_keep(t, LOG_INPUT_open, -1, fd, NULL, 0, LOG_KERNEL_FILE);
+	channel_numbered(t, fd, pc);
+	errno = error;
+	return fd;
+}
+
+/* Replay: a placeholder for such a file, which the thread opened here in the recording. */
+static int open_given(struct thread *t, int flags, bool fifo, uintptr_t pc)
+{
+	int wanted = (int)input_next(t, LOG_INPUT_open)->result;
+	bool close_on_exec = flags & O_CLOEXEC;
+	input_taken(t);
+	int fd = fifo ? outside_stand_in(t, wanted,
+	                                 (close_on_exec ? SOCK_CLOEXEC : 0) |
+	                                         (flags & O_NONBLOCK ? SOCK_NONBLOCK : 0))
+	              : outside_stand_in_file(t, wanted, close_on_exec);
+	channel_numbered(t, fd, pc);
+	return fd;
+}
+
+bool input_opened(struct thread *t, int folder, const char *path, int flags, uintptr_t pc,
+                  int *fd)
 {
 	struct stat status;
 	int error = errno;
 	if (!t || rt.inputs <= INPUTS_ORDERED || !path || flags & (O_PATH | O_DIRECTORY))
 		return false;
-	const struct log_input *next =
-	        rt.inputs == INPUTS_GIVEN ? input_next(t, LOG_INPUT_open) : NULL;
-	if (next && next->extra == LOG_FIFO) {
-		input_taken(t);
-		*fd = outside_stand_in(t, (int)next->result,
-		                       (flags & O_CLOEXEC ? SOCK_CLOEXEC : 0) |
-		                               (flags & O_NONBLOCK ? SOCK_NONBLOCK : 0));
-		channel_numbered(t, *fd, pc);
-		return true;
-	}
-	bool is = syscall(SYS_newfstatat, folder, path, &status, 0) == 0 &&
-	          S_ISFIFO(status.st_mode);
+	bool given = rt.inputs == INPUTS_GIVEN,
+	     is = syscall(SYS_newfstatat, folder, path, &status, 0) == 0;
+	const struct log_input *next = given ? input_next(t, LOG_INPUT_open) : NULL;
+	/* on replay the file may be missing; a file that was opened for real has no input */
+	bool fifo = is ? S_ISFIFO(status.st_mode) : next && next->extra == LOG_FIFO,
+	     kernels = is ? is_kernels(folder, path, flags, &status)
+	                  : next && next->extra == LOG_KERNEL_FILE &&
+	                            (strncmp(path, "/proc/", 6) == 0 ||
+	                             strncmp(path, "/sys/", 5) == 0);
 	errno = error;
-	if (is)
+	if (next && ((fifo && next->extra == LOG_FIFO) ||
+	             (kernels && next->extra == LOG_KERNEL_FILE)))
+		*fd = open_given(t, flags, fifo, pc);
+	else if (fifo)
 		*fd = open_fifo(t, folder, path, flags, &status, pc);
-	return is;
+	else if (kernels && !given)
+		*fd = open_kernels(t, folder, path, flags, pc);
+	else
+		return false;
+	return true;
 }
 
 /* A stream that is only read; NULL: another, which the library opens itself. */
-FILE *fifo_stream(const char *path, const char *mode, uintptr_t pc)
+FILE *input_stream(const char *path, const char *mode, uintptr_t pc)
 {
 	struct thread *t = recording();
 	int fd, flags = O_RDONLY | (mode && strchr(mode, 'e') ? O_CLOEXEC : 0);
 	if (!t || in_libc(pc) || !mode || mode[0] != 'r' || strchr(mode, '+') ||
-	    !fifo_opened(t, AT_FDCWD, path, flags, pc, &fd) || fd < 0)
+	    !input_opened(t, AT_FDCWD, path, flags, pc, &fd) || fd < 0)
 		return NULL;
 	return INSIDE(t, fdopen(fd, mode));
 }
