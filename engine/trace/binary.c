@@ -240,6 +240,14 @@ static bool check_values(struct in *in, uint64_t strings)
 	return true;
 }
 
+/* In static data a rule counts elements. */
+static bool has_rule(const struct trace *t, const struct variable *v)
+{
+	uint32_t rule = v->spelling & ~NAME_BY_RULE;
+	return rule < t->name_rules_count &&
+	       (v->block != NONE || t->name_rules[rule].step != 0);
+}
+
 static bool check_memory(struct in *in, uint64_t strings)
 {
 	const struct trace *t = in->t;
@@ -248,9 +256,7 @@ static bool check_memory(struct in *in, uint64_t strings)
 		CHECK(v->spelling < strings || v->spelling & NAME_BY_RULE, "variables", i);
 		CHECK(below_or_none(v->block, t->blocks_count), "variables", i);
 		if (v->spelling & NAME_BY_RULE)
-			CHECK((v->spelling & ~NAME_BY_RULE) < t->name_rules_count &&
-			              v->block != NONE,
-			      "variables", i);
+			CHECK(has_rule(t, v), "variables", i);
 	}
 	for (uint64_t i = 0; i < t->name_rules_count; i++) {
 		CHECK(t->name_rules[i].path < strings, "name_rules", i);

@@ -13,8 +13,8 @@
  * objects (new size), 4 changed events (wider thread indices), 5 blocks of events, 6 numbers
  * of recorded threads and tables for replay, 7 flush and the table `weak`, which version 6
  * lacks, 8 sections packed as differences, 9 names by rules (`name_rules`), 10 values that
- * are small integers. */
-enum { TRACE_VERSION = 10, TRACE_OLDEST = 6, SMALL_VALUES_FROM = 10 };
+ * are small integers, 11 rules of names in static data. */
+enum { TRACE_VERSION = 11, TRACE_OLDEST = 6, SMALL_VALUES_FROM = 10 };
 
 enum trace_format { TRACE_TEXT, TRACE_STD, TRACE_BINARY };
 

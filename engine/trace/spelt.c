@@ -30,6 +30,12 @@ void spelt_names_free(struct spelt_names *s)
 static void append_by_rule(const struct trace *t, const struct variable *v, GString *name)
 {
 	const struct name_rule *r = &t->name_rules[v->spelling & ~NAME_BY_RULE];
+	if (v->block == NONE) {
+		g_string_append(name, trace_string(t, r->path));
+		append_decimal(((uint32_t)v->address - r->base) / r->step, name);
+		g_string_append(name, trace_string(t, r->rest));
+		return;
+	}
 	const struct block *block = &t->blocks[v->block];
 	const char *pointer = trace_string(t, block->name);
 	uint64_t offset = v->address - block->address;

@@ -66,11 +66,14 @@ struct variable {
 	                * text traces, number of the region in recordings */
 };
 
-/* The name of a recorded variable in a heap block is spelt from its place when it is asked for:
- * recordings have millions of variables, most of them elements of a few arrays. With OFFSET its
- * distance in the block, and P the block's name without a '*' before it, the name is
+/* The name of a recorded variable in a heap block, or in a larger array of static data, is
+ * spelt from its place when it is asked for: recordings have millions of variables, most of
+ * them elements of a few arrays. With OFFSET its distance in the block, and P the block's name
+ * without a '*' before it, the name is
  *     P "[" OFFSET / each "]" path (OFFSET % each - base) / step rest
- * without the brackets where `each` is 0, and without the second number where `step` is 0. */
+ * without the brackets where `each` is 0, and without the second number where `step` is 0.
+ * In static data, where `block` is NONE, it is, by the lowest 32 bits of the address,
+ *     path (address - base) / step rest */
 #define NAME_BY_RULE UINT32_C(0x80000000)
 struct name_rule {
 	uint32_t path, rest; /* strings: "->items[", "].next" */

@@ -277,6 +277,33 @@ START_TEST(unchanged_events_come_back)
 }
 END_TEST
 
+/* Outside of blocks a rule of names counts elements of some bytes. */
+START_TEST(rules_of_static_data_count)
+{
+	struct changeable c = changeable_sample();
+	struct name_rule *rule = g_new0(struct name_rule, 1);
+	struct variable *variables =
+	        g_memdup2(c.t->variables, c.t->variables_count * sizeof *variables);
+	struct error e;
+	uint32_t global = 0;
+	while (variables[global].block != NONE)
+		ck_assert_uint_lt(++global, c.t->variables_count);
+	variables[global].spelling = NAME_BY_RULE;
+	variables[global].address = UINT64_C(0x7f0100000004);
+	*rule = (struct name_rule){ .path = c.t->threads[0].name, .base = 0xfffffffc };
+	c.t->variables = trace_own(c.t, variables);
+	c.t->name_rules = trace_own(c.t, rule);
+	c.t->name_rules_count = 1;
+	ck_assert_ptr_null(open_changed(&c, &e));
+	rule->step = 4;
+	struct trace *t = open_changed(&c, &e);
+	ck_assert_msg(t != NULL, "%s", e.what);
+	ck_assert_str_eq(trace_variable_name(t, global), "U2");
+	trace_close(t);
+	release_changeable(&c);
+}
+END_TEST
+
 /* Every field of every event, and its stack. */
 START_TEST(events_out_of_range_are_refused)
 {
@@ -484,6 +511,7 @@ int main(void)
 	tcase_add_loop_test(c, values_out_of_range_are_refused, 0, G_N_ELEMENTS(fields));
 	tcase_add_test(c, small_integers_of_older_files_are_refused);
 	tcase_add_test(c, unchanged_events_come_back);
+	tcase_add_test(c, rules_of_static_data_count);
 	tcase_add_test(c, events_out_of_range_are_refused);
 	tcase_add_test(c, bytes_of_events_lead_nowhere);
 	tcase_add_test(c, lists_of_names_have_names);

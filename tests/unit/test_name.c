@@ -27,8 +27,12 @@ static const char program_text[] =
         "__attribute__((noinline)) void *raw(void *p) { return p; }\n"
         "__attribute__((noinline)) int both(struct job *a, struct job *b) { return a->done + "
         "b->done; }\n"
+        "long grid[3][32];\n"
+        "int row[40];\n"
+        "struct { short low; short high; int parts[2]; } pairs[64];\n"
+        "__attribute__((noinline)) int walk(int *row) { return row[3]; }\n"
         "int main(void) { ring.used = work(0, 1); pthread_mutex_lock(&pool->lock);\n"
-        "  return table[0] + both(raw(0), raw(0)); }\n";
+        "  return table[0] + both(raw(0), raw(0)) + walk(row) + grid[0][0] + pairs[0].low; }\n";
 
 static void setup(void)
 {
@@ -274,6 +278,65 @@ START_TEST(unknown_blocks)
 }
 END_TEST
 
+static bool by_rule(uint32_t variable)
+{
+	return made.trace.variables[variable].spelling & NAME_BY_RULE;
+}
+
+/* Parts of larger arrays of static data have rules, whatever their sizes; others have names. */
+START_TEST(arrays_of_static_data)
+{
+	begin();
+	uint64_t grid = global_address("grid"), pairs = global_address("pairs");
+	uint32_t across = access_in("main", grid + 8, 16, NONE);
+	uint32_t third = access_in("main", grid + 24, 8, NONE);
+	uint32_t upper = access_in("main", grid + 32 + 4, 4, NONE);
+	uint32_t last = access_in("main", grid + 95 * 8, 8, NONE);
+	uint32_t low[3], high[3], part[3];
+	for (uint32_t i = 0; i < 3; i++) {
+		low[i] = access_in("main", pairs + 12 * (20 * i), 2, NONE);
+		high[i] = access_in("main", pairs + 12 * (20 * i) + 2, 2, NONE);
+		part[i] = access_in("main", pairs + 12 * (20 * i) + 8, 4, NONE);
+	}
+	uint32_t slot = access_in("main", global_address("ring") + 16, 8, NONE);
+	finish();
+	named(across, "grid[0]+8");
+	named(third, "grid[0][3]");
+	named(upper, "grid[0][4]+4");
+	named(last, "grid[2][31]");
+	named(low[1], "pairs[20].low");
+	named(high[1], "pairs[20].high");
+	named(high[2], "pairs[40].high");
+	named(part[2], "pairs[40].parts[1]");
+	named(slot, "ring.slots[2]");
+	ck_assert(by_rule(across) && by_rule(third) && by_rule(upper) && by_rule(last));
+	for (uint32_t i = 0; i < 3; i++)
+		ck_assert(by_rule(low[i]) && by_rule(high[i]) && !by_rule(part[i]));
+	ck_assert(!by_rule(slot));
+	end();
+}
+END_TEST
+
+/* A block's parts whose names those of an array have are told apart from these alone. */
+START_TEST(array_of_a_blocks_name)
+{
+	begin();
+	uint64_t row = global_address("row");
+	uint32_t second = access_in("main", row + 8, 4, NONE);
+	uint32_t third = access_in("main", row + 12, 4, NONE);
+	uint32_t block = alloc_block(HEAP, 160, "main");
+	uint32_t same = access_in("walk", HEAP + 12, 4, block);
+	uint32_t other = access_in("walk", HEAP + 16, 4, block);
+	finish();
+	named(second, "row[2]");
+	named(third, "row[3]");
+	named(same, "row[3]#2");
+	named(other, "row[4]");
+	ck_assert(by_rule(second) && by_rule(third) && !by_rule(same) && by_rule(other));
+	end();
+}
+END_TEST
+
 /* A block that is freed receives nothing more; its address may be another's by then. */
 START_TEST(lives)
 {
@@ -378,6 +441,8 @@ int main(void)
 	tcase_add_test(cases, received_by_a_member);
 	tcase_add_test(cases, named_by_the_accessing_function);
 	tcase_add_test(cases, unknown_blocks);
+	tcase_add_test(cases, arrays_of_static_data);
+	tcase_add_test(cases, array_of_a_blocks_name);
 	tcase_add_test(cases, lives);
 	tcase_add_test(cases, calls_leave_nothing);
 	tcase_add_test(cases, settled_places);

@@ -223,6 +223,12 @@ static bool outside_of_modules(const struct names *n, uint64_t address)
 	return high != 0 && address >= high;
 }
 
+const struct debug_variable *names_loaded_data(struct names *n, uint64_t address,
+                                               uint32_t *module)
+{
+	return outside_of_modules(n, address) ? NULL : names_data(n, address, module);
+}
+
 bool names_append_elsewhere(struct names *n, uint32_t variable, GString *name)
 {
 	const struct variable *v = &n->trace->variables[variable];

@@ -273,6 +273,20 @@ const char *names_variable(struct names *n, uint32_t module, const struct debug_
 	return name;
 }
 
+struct debug_part names_append_part(struct names *n, uint32_t module,
+                                    const struct debug_variable *v, uint64_t address,
+                                    uint64_t size, GString *name)
+{
+	struct debuginfo *d = names_debuginfo(n, module);
+	g_string_append(name, names_variable(n, module, v));
+	struct debug_part part = debuginfo_part(
+	        d, v->type, address - names_base(n, module) - v->address, size, name);
+	g_string_truncate(n->form, 0);
+	if (part.exact && size > 0)
+		debuginfo_form(d, part.type, n->form);
+	return part;
+}
+
 bool names_append_data(struct names *n, uint64_t address, uint64_t size, GString *name)
 {
 	uint32_t module;
@@ -281,11 +295,6 @@ bool names_append_data(struct names *n, uint64_t address, uint64_t size, GString
 	if (v == NULL)
 		return d != NULL &&
 		       debuginfo_data_name(d, address - names_base(n, module), size, name);
-	g_string_append(name, names_variable(n, module, v));
-	struct debug_part part = debuginfo_part(
-	        d, v->type, address - names_base(n, module) - v->address, size, name);
-	g_string_truncate(n->form, 0);
-	if (part.exact && size > 0)
-		debuginfo_form(d, part.type, n->form);
+	names_append_part(n, module, v, address, size, name);
 	return true;
 }

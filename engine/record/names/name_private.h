@@ -67,6 +67,10 @@ uint32_t names_module_below(const struct names *n, uint64_t address);
 /* The static variable at a run-time address, and the module that may hold it. */
 const struct debug_variable *names_data(struct names *n, uint64_t address, uint32_t *module);
 bool names_append_data(struct names *n, uint64_t address, uint64_t size, GString *name);
+/* The same of a static variable of that module, and the part that the name is of. */
+struct debug_part names_append_part(struct names *n, uint32_t module,
+                                    const struct debug_variable *v, uint64_t address,
+                                    uint64_t size, GString *name);
 /* Places of a location, innermost first, as debuginfo_code. */
 size_t names_places(struct names *n, const struct location *l, struct debug_place *places,
                     size_t room);
@@ -156,6 +160,10 @@ void names_object(void *context, const struct object *o, GString *out);
 void names_forms(void *context, struct builder *b);
 /* Before the address, in hexadecimal digits, of a variable of which no more is known. */
 #define NAMES_MEMORY "memory@0x"
+/* name.c, for name_rules.c: the static variable at an address of loaded data, and its module,
+ * or NULL. */
+const struct debug_variable *names_loaded_data(struct names *n, uint64_t address,
+                                               uint32_t *module);
 /* name.c, for name_rules.c: the name of a variable that is in no block of the heap (false: it
  * is its address, which tells it from all others of such names, and has no form); a name that
  * no other variable has; the value form of the variable that was just named. */

@@ -1,14 +1,15 @@
 /*
- * name_rules.c - the spellings of variables. Those in blocks of the heap are spelt by a rule
- * (struct name_rule), when they are asked for; the others, and those whose name another
- * variable might have, have their name.
+ * name_rules.c - the spellings of variables. Those in blocks of the heap, and in arrays of
+ * static data, are spelt by a rule (struct name_rule), when they are asked for; the others, and
+ * those whose name another variable might have, have their name.
  *
  * Two variables may not share a name: the text format would make them one. A name without the
  * digits behind '[', '+' and '#' is its class; names that are an address have one class. The
  * names of one rule in the blocks of one pointer have one class, and are distinct: their digits
  * are the block's number and the place in it. So are those of rules that differ in a constant
- * distance alone (a family). So only names of a class with more than one such origin are
- * compared with each other.
+ * distance alone (a family). The names of rules of one static variable are distinct where these
+ * count by the same of a name's numbers, and differ in others (a family, too). So only names of
+ * a class with more than one such origin are compared with each other.
  */
 #include "engine/record/names/name_private.h"
 
@@ -34,19 +35,41 @@ struct run {
 };
 enum { RUNS = 8 };
 
+/* Consecutive parts of an array in static data, by their addresses: all have one rule. */
+struct data_run {
+	uint64_t first, end, stride;
+	uint32_t size, rule;
+};
+/* An array of so few parts has no rule: it would be no shorter than their names. */
+enum { DATA_RUNS = 32, DATA_PARTS = 16 };
+/* The runs of the static variable in [low, high), whose variables are met in order. */
+struct data_runs {
+	uint64_t low, high;
+	uint32_t module;
+	const struct debug_variable *of; /* NULL: none */
+	unsigned count, last;            /* last: the one that was last met, or was added */
+	struct data_run at[DATA_RUNS];
+};
+
+struct rule_origin {
+	uint32_t family;
+	const char *pointer; /* of a rule of static data: its variable; else NULL */
+};
+
 struct spelling_names {
 	struct names *n;
 	struct builder *b;
 	struct variable *variables;
 	/* Text of a rule -> its index + 1; and text of a family of rules; owned. */
 	GHashTable *rules, *families;
-	GArray *family_of_rule; /* uint32_t */
-	GHashTable *uses;       /* struct rule_use, owned -> struct name_class, borrowed */
-	GHashTable *classes;    /* text -> struct name_class; owned */
+	GArray *origins;     /* struct rule_origin, by rule */
+	GHashTable *uses;    /* struct rule_use, owned -> struct name_class, borrowed */
+	GHashTable *classes; /* text -> struct name_class; owned */
 	bool any_shared;
 	struct run runs[RUNS][RUNS]; /* by size and offset */
 	struct run untyped;
 	struct rule_of_part of_untyped;
+	struct data_runs data;
 	GString *name, *text; /* for a moment */
 	GString *last_text;   /* the class of the last name outside of the heap */
 	const struct name_class *last_class;
@@ -174,8 +197,8 @@ static uint32_t rule_for(struct spelling_names *s, const struct place_in_block *
 	if (fresh) {
 		BUG_ON(builder_name_rule(s->b, rule, path->str, rest->str) !=
 		       (NAME_BY_RULE | index));
-		uint32_t family = family_of(s, &rule, place, path, rest);
-		g_array_append_val(s->family_of_rule, family);
+		struct rule_origin origin = { family_of(s, &rule, place, path, rest), NULL };
+		g_array_append_val(s->origins, origin);
 	}
 	return NAME_BY_RULE | index;
 }
@@ -197,21 +220,31 @@ static struct name_class *class_of(struct spelling_names *s, const char *pointer
 	return class;
 }
 
-static void note_use(struct spelling_names *s, uint32_t variable, const char *pointer,
-                     uint32_t rule)
+static const struct rule_origin *origin_of(const struct spelling_names *s, uint32_t rule)
 {
-	const struct variable *v = &s->variables[variable];
+	return &g_array_index(s->origins, struct rule_origin, rule & ~NAME_BY_RULE);
+}
+
+/* The rule makes names like the present one. */
+static void note_use(struct spelling_names *s, const char *pointer, uint32_t rule)
+{
 	struct rule_use use = { pointer, rule };
-	g_string_truncate(s->name, 0);
-	names_append_in_block(s->n, v->block, v->address, v->size, s->name);
-	names_keep_form(s->n, s->name);
 	if (g_hash_table_contains(s->uses, &use))
 		return;
 	g_string_truncate(s->text, 0);
 	append_class(s->name->str, s->text);
-	uint32_t family = g_array_index(s->family_of_rule, uint32_t, rule & ~NAME_BY_RULE);
-	struct name_class *class = class_of(s, pointer, family);
+	struct name_class *class = class_of(s, pointer, origin_of(s, rule)->family);
 	g_hash_table_insert(s->uses, g_memdup2(&use, sizeof use), class);
+}
+
+static void note_use_in_block(struct spelling_names *s, uint32_t variable, const char *pointer,
+                              uint32_t rule)
+{
+	const struct variable *v = &s->variables[variable];
+	g_string_truncate(s->name, 0);
+	names_append_in_block(s->n, v->block, v->address, v->size, s->name);
+	names_keep_form(s->n, s->name);
+	note_use(s, pointer, rule);
 }
 
 /* --- variables ------------------------------------------------------------------------ */
@@ -252,7 +285,7 @@ static uint32_t find_rule(struct spelling_names *s, uint32_t variable)
 	if (of->rule == 0)
 		of->rule = rule_for(s, &p, part);
 	if (of->noted != p.pointer)
-		note_use(s, variable, p.pointer, of->rule);
+		note_use_in_block(s, variable, p.pointer, of->rule);
 	of->noted = p.pointer;
 	run->pointer = p.pointer;
 	if (part && part->count.stride == 0)
@@ -265,12 +298,130 @@ static uint32_t find_rule(struct spelling_names *s, uint32_t variable)
 	return of->rule;
 }
 
-static void spell_in_heap(struct spelling_names *s, uint64_t count)
+/* --- variables in static data ------------------------------------------------------------ */
+
+/* Which of a name's numbers the rule with this path counts by; of two rules with equal texts,
+ * whose names may be equal, the second is a family of its own. */
+static uint32_t family_of_data(struct spelling_names *s, const char *path, const char *rest)
+{
+	bool fresh;
+	unsigned numbers = 0;
+	g_string_printf(s->text, "%s\n%s", path, rest);
+	uint32_t own = index_of(s, s->families, &fresh);
+	for (const char *c = path; *c != '\0'; c++)
+		numbers += *c == '[' || *c == '+' || *c == '#';
+	if (!fresh) {
+		own = g_hash_table_size(s->families);
+		g_string_append_printf(s->text, "\n%u", own);
+	} else {
+		g_string_printf(s->text, "%u", numbers);
+	}
+	return index_of(s, s->families, &fresh);
+}
+
+/* The rule of the present name and its like, a part of the data's static variable. */
+static uint32_t rule_for_data(struct spelling_names *s, const struct debug_count *count,
+                              uint64_t address)
+{
+	g_autoptr(GString) path = g_string_new_len(s->name->str, (gssize)count->from);
+	const char *rest = s->name->str + count->to;
+	struct name_rule rule = { .base = (uint32_t)(address + count->offset),
+		                  .step = (uint32_t)count->each };
+	bool fresh;
+	g_string_printf(s->text, "%u %u %s\n%s", rule.base, rule.step, path->str, rest);
+	uint32_t index = index_of(s, s->rules, &fresh);
+	if (fresh) {
+		BUG_ON(builder_name_rule(s->b, rule, path->str, rest) !=
+		       (NAME_BY_RULE | index));
+		struct rule_origin origin = { family_of_data(s, path->str, rest),
+			                      names_variable(s->n, s->data.module,
+			                                     s->data.of) };
+		g_array_append_val(s->origins, origin);
+		note_use(s, origin.pointer, NAME_BY_RULE | index);
+	}
+	return NAME_BY_RULE | index;
+}
+
+/* Do the parts like this one get a rule? (Its numbers have 32 bits.) */
+static bool data_has_rule(const struct spelling_names *s, const struct debug_count *count)
+{
+	return count->stride > 0 && count->end - count->first <= UINT32_MAX &&
+	       count->each <= UINT32_MAX && count->each > 0 &&
+	       (count->end - count->first) / count->stride >= DATA_PARTS &&
+	       g_utf8_validate(s->name->str, (gssize)s->name->len, NULL);
+}
+
+static inline bool run_has(const struct data_run *r, const struct variable *v)
+{
+	return v->size == r->size && v->address >= r->first && v->address + v->size <= r->end &&
+	       (v->address - r->first) % r->stride == 0;
+}
+
+/* The rule of a run that has the variable, or 0. The members of an array of structs come in
+ * turn, so the next run is looked at first. */
+static uint32_t known_data_rule(struct data_runs *d, const struct variable *v)
+{
+	for (unsigned i = 0; i < d->count; i++) {
+		unsigned at = (d->last + 1 + i) % d->count;
+		if (run_has(&d->at[at], v)) {
+			d->last = at;
+			return d->at[at].rule;
+		}
+	}
+	return 0;
+}
+
+static void add_data_run(struct data_runs *d, const struct debug_count *count,
+                         const struct variable *v, uint64_t address, uint32_t rule)
+{
+	struct data_run run = { .end = address + count->end,
+		                .stride = count->stride,
+		                .size = v->size,
+		                .rule = rule };
+	/* the lowest part at a distance of a multiple of the stride from this one */
+	run.first =
+	        v->address - (v->address - (address + count->first)) / run.stride * run.stride;
+	d->last = d->count < DATA_RUNS ? d->count++ : (d->last + 1) % DATA_RUNS;
+	d->at[d->last] = run;
+}
+
+/* The rule of a variable in static data, or 0. */
+static uint32_t find_data_rule(struct spelling_names *s, const struct variable *v)
+{
+	struct data_runs *d = &s->data;
+	if (d->of == NULL || v->address < d->low || v->address >= d->high) {
+		d->of = names_loaded_data(s->n, v->address, &d->module);
+		if (d->of == NULL)
+			return 0;
+		d->low = names_base(s->n, d->module) + d->of->address;
+		d->high = d->low + MAX(d->of->size, 1);
+		d->count = d->last = 0;
+	}
+	uint32_t rule = known_data_rule(d, v);
+	if (rule != 0 || d->high - d->low < DATA_PARTS)
+		return rule;
+	g_string_truncate(s->name, 0);
+	struct debug_count count =
+	        names_append_part(s->n, d->module, d->of, v->address, v->size, s->name).count;
+	if (!data_has_rule(s, &count))
+		return 0;
+	names_keep_form(s->n, s->name);
+	rule = rule_for_data(s, &count, d->low);
+	add_data_run(d, &count, v, d->low, rule);
+	return rule;
+}
+
+/* --- all variables ----------------------------------------------------------------------- */
+
+static void spell_by_rules(struct spelling_names *s, uint64_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t rule = in_heap(s, i) ? find_rule(s, i) : 0;
+		struct variable *v = &s->variables[i];
+		uint32_t rule = v->block == NONE ? find_data_rule(s, v)
+		                : in_heap(s, i)  ? find_rule(s, i)
+		                                 : 0;
 		if (rule != 0)
-			s->variables[i].spelling = rule;
+			v->spelling = rule;
 	}
 }
 
@@ -321,7 +472,9 @@ static bool is_doubtful(const struct spelling_names *s, const struct variable *v
 		return true;
 	if (!(v->spelling & NAME_BY_RULE))
 		return false;
-	struct rule_use use = { names_block_pointer(s->n, v->block), v->spelling };
+	const char *pointer = v->block == NONE ? origin_of(s, v->spelling)->pointer
+	                                       : names_block_pointer(s->n, v->block);
+	struct rule_use use = { pointer, v->spelling };
 	const struct name_class *class = g_hash_table_lookup(s->uses, &use);
 	return class->shared;
 }
@@ -350,19 +503,19 @@ void names_variables(void *context, struct builder *b, const struct trace *parti
 		.variables = variables,
 		.rules = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.families = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
-		.family_of_rule = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		.origins = g_array_new(FALSE, FALSE, sizeof(struct rule_origin)),
 		.uses = g_hash_table_new_full(hash_use, same_use, g_free, NULL),
 		.classes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
 		.name = g_string_new(NULL),
 		.text = g_string_new(NULL),
 		.last_text = g_string_new(NULL),
 	};
-	spell_in_heap(&s, partial->variables_count);
+	spell_by_rules(&s, partial->variables_count);
 	spell_others(&s, partial->variables_count);
 	spell_doubtful(&s, partial->variables_count);
 	g_hash_table_unref(s.rules);
 	g_hash_table_unref(s.families);
-	g_array_unref(s.family_of_rule);
+	g_array_unref(s.origins);
 	g_hash_table_unref(s.uses);
 	g_hash_table_unref(s.classes);
 	g_string_free(s.name, TRUE);

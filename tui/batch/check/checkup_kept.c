@@ -59,9 +59,14 @@ static void add_names(GChecksum *sum, const struct trace *t)
 {
 	for (uint64_t i = 0; i < t->threads_count; i++)
 		add_name(sum, t, t->threads[i].name);
-	for (uint64_t i = 0; i < t->variables_count; i++)
-		if (!(t->variables[i].spelling & NAME_BY_RULE))
-			add_name(sum, t, t->variables[i].spelling);
+	for (uint64_t i = 0; i < t->variables_count; i++) {
+		const struct variable *v = &t->variables[i];
+
+		if (v->block == NONE && v->spelling & NAME_BY_RULE)
+			g_checksum_update(sum, (const guchar *)&v->address, sizeof(v->address));
+		else if (!(v->spelling & NAME_BY_RULE))
+			add_name(sum, t, v->spelling);
+	}
 	for (uint64_t i = 0; i < t->objects_count; i++)
 		add_name(sum, t, t->objects[i].name);
 	for (uint64_t i = 0; i < t->locations_count; i++)
