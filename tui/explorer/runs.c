@@ -113,9 +113,8 @@ static void compare_orders(struct output_task *task, GString *out)
 		parting_release(&p);
 		tell_memory(t[0], t[1], task->names[1], out);
 	} else {
-		g_string_append(out,
-		                "One of the orders was not run to its end: what it says is "
-		                "below.\n");
+		g_string_append(out, "One of the orders was not run to its end: its output is "
+		                     "below.\n");
 	}
 	for (int i = 0; i < 2; i++)
 		if (t[i])
@@ -133,10 +132,10 @@ static void compare_recorded(struct output_task *task, GString *out)
 	struct parting p;
 	const struct output_step *step = task->steps->pdata[0];
 	if (step->ran && WIFEXITED(step->status) && WEXITSTATUS(step->status) == STATUS_LEFT)
-		g_string_append(out, "The program did not go along this schedule: what it says "
+		g_string_append(out, "The program did not go along this schedule: its output "
 		                     "below tells where it left it, and why.\n");
 	if (run == NULL) {
-		g_string_append(out, "It was not run to its end: what it says is below.\n");
+		g_string_append(out, "It was not run to its end: its output is below.\n");
 	} else if (parting_find(run, recorded,
 	                        (const bool[]){ is_whole(run), is_whole(recorded) }, &p)) {
 		g_string_append(out, "Here this run and the recording part:\n");

@@ -301,8 +301,8 @@ static void graph_draw(const struct app *app, const void *state, struct pane p)
 			pane_highlight(p, p.rows - edges - 2 + i, ATTR_REVERSE);
 	}
 	pane_text(p, p.rows - 1, 1, STYLE_DIM,
-	          happened ? "No serial order of these units gives what was read and written "
-	                     "here."
+	          happened ? "No serial order of these units gives the values read and "
+	                     "written here."
 	                   : "This run had them in another order; in the witness (w) no serial "
 	                     "order is left.");
 }

@@ -84,11 +84,11 @@ static void add_meaning(const struct session *s, struct order_view *v, const GAr
 	else if (across == locks + sections)
 		prose_add(v->rows, STYLE_TEXT, NONE,
 		          "The critical sections conflict, which this order takes as "
-		          "fixed; a witness may still turn them round (m asks).");
+		          "fixed; a witness may still reverse them (m asks).");
 	else
 		prose_add(v->rows, STYLE_TEXT, NONE,
-		          "Not only locks join the threads: what is no lock edge holds in "
-		          "every reordering.");
+		          "Not only locks order the two: the other edges hold in every "
+		          "reordering.");
 }
 
 static void add_ordered(const struct app *app, struct order_view *v, const struct order *order,
