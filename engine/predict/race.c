@@ -83,8 +83,7 @@ uint32_t race_tools_tails(const struct race_tools *tools)
 struct checker *race_tools_checker(struct race_tools *tools, const struct trace *t,
                                    const struct race_options *options)
 {
-	const struct check_options check = { .use_missing =
-		                                     options->use_missing && !tools->lifts };
+	const struct check_options check = { .use_missing = options->use_missing };
 
 	if (tools->checker == NULL)
 		tools->checker = checker_new(t, &check);

@@ -36,8 +36,6 @@ struct race_tools {
 	/* A witness that can begin with more than this number of recorded events does so (0:
 	 * TAILS_LEAST); shorter ones are reordered for fewer context switches. */
 	uint32_t tails;
-	bool lifts;  /* the trace is a projection: witnesses are checked again on its whole
-	              * trace, and the rules of missing code there alone */
 	bool leaves; /* such a witness lacks these events (finding.recorded) */
 };
 enum { TAILS_LEAST = 1 << 17 };

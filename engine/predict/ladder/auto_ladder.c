@@ -1122,7 +1122,6 @@ static bool project(struct ladder *l, bool projects)
 	                               l->progress, &cancelled);
 	if (l->projection != NULL) {
 		l->t = l->projection->trace;
-		l->tools.lifts = true;
 		l->unlifted = g_ptr_array_new();
 		if (!lifts_by_rung(l))
 			trace_leave_events(whole);
