@@ -259,21 +259,22 @@ static void open_scope(struct builder *b, const struct event *e)
 
 static bool check_thread(const struct refusal *r, const struct event *e)
 {
-	struct thread_state *s = builder_state(r->b, e->thread);
-	const char *name = thread_name(r->b, e->thread);
+	const struct builder *b = r->b;
+	const struct thread_state *s = builder_state(r->b, e->thread);
 	if (s->ended || s->joined)
 		return refuse(r, "a thread's events end with its end and its join",
-		              "expected no event of %s after its %s, found %s", name,
-		              s->ended ? "end" : "join", event_word(e));
+		              "expected no event of %s after its %s, found %s",
+		              thread_name(b, e->thread), s->ended ? "end" : "join",
+		              event_word(e));
 	if (s->wants)
 		return refuse(r, want_remedy,
-		              "expected no event of %s after its want, found %s", name,
-		              event_word(e));
+		              "expected no event of %s after its want, found %s",
+		              thread_name(b, e->thread), event_word(e));
 	if (e->op == OP_BEGIN && s->started)
 		return refuse(r, "begin is a thread's first event",
 		              "expected begin as the first event of %s, found one at line "
 		              "%" G_GUINT64_FORMAT,
-		              name, s->first_line);
+		              thread_name(b, e->thread), s->first_line);
 	return true;
 }
 

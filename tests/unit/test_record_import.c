@@ -466,6 +466,78 @@ START_TEST(damaged)
 }
 END_TEST
 
+/* One instruction goes to and fro between two blocks at 0x1000 and 0x9000,
+ * allocated in that order or the other; then the first is another block, and a second thread
+ * does the same. */
+static struct log turning_log(bool other_order)
+{
+	struct log l = log_new(LOG_CONTROLLED | LOG_VALUES | LOG_ASLR_OFF);
+	begin_chunk(&l, LOG_ALL_THREADS, 0);
+	record(&l, LOG_THREAD, 0, 0);
+	word(&l, UINT32_MAX), word(&l, 0x700000), word(&l, 0x800000), word(&l, 0);
+	record(&l, LOG_SWITCH, 0, 0);
+	for (int i = 0; i < 2; i++) {
+		record(&l, LOG_ALLOC, 0, 0x101);
+		word(&l, (i == 0) == other_order ? 0x9000 : 0x1000), word(&l, 64);
+	}
+	record(&l, LOG_FORK, 0, 0x118);
+	word(&l, 1);
+	record(&l, LOG_WRITE, LOG_SMALL, 0x110);
+	word(&l, place(0x1000, 3, 7));
+	for (int i = 0; i < 3; i++) {
+		short_record(&l, LOG_WRITE, 0x110, 3, 0x8000, 1);
+		short_record(&l, LOG_WRITE, 0x110, 3, -0x7ff8, 0);
+	}
+	record(&l, LOG_FREE, 0, 0x107);
+	word(&l, 0x1000);
+	record(&l, LOG_ALLOC, 0, 0x101);
+	word(&l, 0x1000), word(&l, 64);
+	short_record(&l, LOG_WRITE, 0x110, 3, 0x8000, 0);
+	short_record(&l, LOG_WRITE, 0x110, 3, -0x8010, 0);
+	record(&l, LOG_SWITCH, 0, 1);
+	short_record(&l, LOG_WRITE, 0x110, 3, 0x8000, 0);
+	short_record(&l, LOG_WRITE, 0x110, 3, -0x8008, 0);
+	return l;
+}
+
+/* Lines of places that a thread has accessed are kept from site to site; none of them is of
+ * another life, or of the import before. */
+START_TEST(kept_lines)
+{
+	enum { FIRST = 3, FREED = 10, COUNT = 16 };
+	static const uint64_t places[COUNT] = { [3] = 0x1000, 0x9000, 0x1008, 0x9008,
+		                                0x1010,       0x9010, 0x1018, [12] = 0x9018,
+		                                0x1008,       0x9008, 0x1000 };
+	for (int round = 0; round < 3; round++) {
+		bool other_order = round == 1;
+		struct log l = turning_log(other_order);
+		struct error error = { 0 };
+		struct record_facts facts = { 0 };
+		struct trace *t = record_import_memory(l.bytes->data, l.bytes->len, path,
+		                                       "made by hand", &facts, &error);
+		ck_assert_msg(t != NULL, "%s", error.what);
+		ck_assert_uint_eq(t->events_count, COUNT);
+		for (uint32_t e = FIRST; e < COUNT; e++) {
+			if (places[e] == 0)
+				continue;
+			struct wide run = event_variables(t, &t->events[e]);
+			const struct variable *v = &t->variables[run.first];
+			/* the first block is the stack */
+			uint32_t block = 1 + (places[e] >= 0x9000 ? !other_order : other_order);
+			if (places[e] < 0x9000 && e > FREED)
+				block = 3;
+			ck_assert_uint_eq(t->events[e].op, OP_WRITE);
+			ck_assert_uint_eq(t->events[e].thread, e >= 14);
+			ck_assert_uint_eq(v->address, places[e]);
+			ck_assert_uint_eq(v->block, block);
+		}
+		trace_close(t);
+		record_facts_release(&facts);
+		g_byte_array_free(l.bytes, TRUE);
+	}
+}
+END_TEST
+
 /* Objects, in turn at one address: which records begin a new one, and which do not. */
 START_TEST(lives)
 {
@@ -656,6 +728,7 @@ int main(void)
 	tcase_add_test(tests, cut);
 	tcase_add_loop_test(tests, damaged, 0, 3);
 	tcase_add_test(tests, tickets);
+	tcase_add_test(tests, kept_lines);
 	tcase_add_test(tests, lives);
 	tcase_add_test(tests, facts_are_typed);
 	suite_add_tcase(suite, tests);

@@ -567,8 +567,10 @@ static void put_away(struct import *im)
 		memset(&im->sites[0], 0, sizeof(im->sites[0])); /* for records without a slot */
 		for (uint32_t i = 0; i < reader->used_count; i++)
 			memset(&im->sites[reader->used[i]], 0, sizeof(im->sites[0]));
+		uint32_t rights = im->rights;
 		memset(im, 0, offsetof(struct import, sites));
 		im->reader = reader;
+		im->rights = rights;
 		im = g_atomic_pointer_exchange(&spare, im);
 	}
 	if (im != NULL)

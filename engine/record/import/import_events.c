@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/base/hash.h"
 #include "engine/record/codec.h"
 #include "engine/record/import/import_private.h"
 #include "engine/trace/roles.h"
@@ -487,6 +488,25 @@ static uint8_t places_in_row(struct import *im, const struct block_life *life, u
 	return !life || life->high <= low ? LINE_PLACES : 0;
 }
 
+/* The kept line of accesses of the site at an address; a line has at most two. */
+static struct import_line *kept_line(struct import *im, const struct import_site *site,
+                                     uint64_t address)
+{
+	unsigned code = log_site_code(site->key);
+	uint64_t hash = hash_word(address >> (LINE_BITS + code) << 3 | code);
+	return &im->lines[hash >> 53 & (LINES_KEPT - 1)];
+}
+
+static void keep_line(struct import *im, const struct import_site *site, uint64_t address)
+{
+	*kept_line(im, site, address) = (struct import_line){ .low = site->low,
+		                                              .noted = site->noted,
+		                                              .life = site->life,
+		                                              .near = site->site.near[0],
+		                                              .right = site->right,
+		                                              .places = site->places };
+}
+
 /* A place that is not in the line where the site was last, which becomes its line; NONE:
  * import_record has to find it. */
 static __attribute__((noinline)) uint32_t move_site(struct import *im, struct import_site *site,
@@ -513,6 +533,7 @@ static __attribute__((noinline)) uint32_t move_site(struct import *im, struct im
 		site->step = (uint8_t)near->step;
 		site->places = places_in_row(im, life, site->low, near->step);
 		site->right = lane->right;
+		keep_line(im, site, address);
 	}
 	return place;
 }
@@ -536,6 +557,31 @@ static inline uint64_t site_index(const struct import_site *site, uint64_t addre
 {
 	uint64_t i = address - site->low;
 	return i >> site->step | i << (-site->step & 63); /* large between two places */
+}
+
+/* The same where the thread has accessed the line by another instruction, or by this one before
+ * the last time: false where none is kept. */
+static bool move_back(struct import *im, struct import_site *site, const struct lane *lane,
+                      uint64_t address)
+{
+	struct import_line *line = kept_line(im, site, address);
+	uint64_t distance = address - line->low, i = distance >> line->near.step;
+	if (line->right != lane->right || i >= line->places || site->key == 0 ||
+	    distance != i << line->near.step ||
+	    (uint32_t)line->near.where != (uint32_t)site->where)
+		return false;
+	if (!(line->noted >> i & 1))
+		line->noted = builder_noted(im->b, line->near.first, lane->thread);
+	site->low = line->low;
+	site->noted = line->noted;
+	site->life = line->life;
+	site->where = line->near.where;
+	site->site.near[0] = line->near;
+	site->step = (uint8_t)line->near.step;
+	site->places = line->places;
+	site->right = line->right;
+	site->head = (site->head & ~(uint64_t)EVENT_THREADS) | lane->thread;
+	return true;
 }
 
 /* An access of a thread without a value, at that distance from its site's last. False, and
@@ -620,13 +666,22 @@ static __attribute__((noinline)) const uint64_t *far_short(struct batch *batch,
 	uint64_t address = (last->address + log_short_offset(word)) & LOG_ADDRESS_MASK;
 	uint64_t value = last->value;
 	uint32_t small, place;
-	if (site->key != last->key || !short_value(&at, reader->end, word, &value, &small) ||
-	    (place = move_site(im, site, batch->lane, address)) == NONE)
+	if (site->key != last->key || !short_value(&at, reader->end, word, &value, &small))
 		return NULL;
+	if (move_back(im, site, batch->lane, address)) {
+		uint64_t i = site_index(site, address);
+		put_event(e, site->site.near[0].first + (uint32_t)i, small, site->head);
+		if (!(site->noted >> i & 1) || value >= batch->room.plain)
+			look_near(batch, site, i, e, small != 0, value);
+	} else {
+		place = move_site(im, site, batch->lane, address);
+		if (place == NONE)
+			return NULL;
+		put_event(e, place, small, site->head);
+		add_look(batch, e, false, small != 0, value);
+	}
 	last->address = address;
 	last->value = value;
-	put_event(e, place, small, site->head);
-	add_look(batch, e, false, small != 0, value);
 	batch->count++;
 	return at;
 }

@@ -78,6 +78,17 @@ struct import_site {
 _Static_assert(sizeof(struct import_site) == 128,
                "a power of two, as one is looked up for each access");
 
+/* A line of places that a thread has accessed, for other sites that come to it: as struct
+ * import_site has it. */
+struct import_line {
+	uint64_t low, noted;
+	struct block_life *life;
+	struct near_line near;
+	uint32_t right;
+	uint8_t places;
+};
+enum { LINES_KEPT = 2048 };
+
 struct import {
 	struct builder *b;
 	const char *base;
@@ -94,7 +105,7 @@ struct import {
 	GArray *lanes;        /* struct lane */
 	GTree *lives;         /* low -> struct block_life */
 	GPtrArray *all_lives; /* owned */
-	uint32_t rights;      /* the last one that a lane got */
+	uint32_t rights;      /* the last one that a lane got, here or in an earlier import */
 	struct block_life *cache[CACHE];
 	GHashTable *locations; /* pc -> location + 1 */
 	GHashTable *functions; /* pc -> string + 1 */
@@ -120,8 +131,10 @@ struct import {
 	} crash;
 	uint64_t refused;
 	struct error first_refusal;
-	/* last: for a further import only the slots that were used are cleared */
+	/* last: for a further import only the slots of sites that were used are cleared, and
+	 * the lines have rights that no thread of it gets */
 	struct import_site sites[LOG_SITES];
+	struct import_line lines[LINES_KEPT];
 };
 
 /* import.c */

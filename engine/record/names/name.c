@@ -38,7 +38,8 @@ static void append_stack(struct names *n, uint32_t variable, uint32_t stack, uin
 	g_string_append(name, "local@");
 	if (variable == NONE || !names_append_sharer(n, variable, name))
 		append_first_function(n, location, name);
-	g_string_append_printf(name, "+%" G_GUINT64_FORMAT, n->stack_tops[stack] - address);
+	g_string_append_c(name, '+');
+	append_decimal(n->stack_tops[stack] - address, name);
 }
 
 bool names_is_stack(const struct trace *t, uint32_t block)

@@ -114,13 +114,17 @@ const struct debug_variable *names_data(struct names *n, uint64_t address, uint3
 	return d ? debuginfo_data(d, address - names_base(n, *module)) : NULL;
 }
 
+static bool is_operator(const char *function, const char *end)
+{
+	return end - function >= 8 && strncmp(end - 8, "operator", 8) == 0;
+}
+
 /* Template arguments are left out; in operators < and > are kept. */
 void names_append_function(const char *function, GString *name)
 {
 	int depth = 0;
 	for (const char *c = function; *c; c++) {
-		bool operator= c - function >= 8 && strncmp(c - 8, "operator", 8) == 0;
-		if (*c == '<' && !operator&& c> function && c[-1] != '<')
+		if (*c == '<' && c > function && c[-1] != '<' && !is_operator(function, c))
 			depth++;
 		if (depth == 0)
 			g_string_append_c(name, *c);

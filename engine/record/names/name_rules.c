@@ -466,7 +466,14 @@ static void spell_others(struct spelling_names *s, uint64_t count)
 	}
 }
 
-static bool is_doubtful(const struct spelling_names *s, const struct variable *v)
+struct last_use {
+	struct rule_use use;
+	const struct name_class *class;
+};
+
+/* `last`: of the last variable with a rule, zero before; mostly this one's, too. */
+static bool is_doubtful(const struct spelling_names *s, const struct variable *v,
+                        struct last_use *last)
 {
 	if (v->spelling == NONE)
 		return true;
@@ -475,16 +482,18 @@ static bool is_doubtful(const struct spelling_names *s, const struct variable *v
 	const char *pointer = v->block == NONE ? origin_of(s, v->spelling)->pointer
 	                                       : names_block_pointer(s->n, v->block);
 	struct rule_use use = { pointer, v->spelling };
-	const struct name_class *class = g_hash_table_lookup(s->uses, &use);
-	return class->shared;
+	if (!same_use(&use, &last->use))
+		*last = (struct last_use){ use, g_hash_table_lookup(s->uses, &use) };
+	return last->class->shared;
 }
 
 /* Compares the names of classes with several origins. */
 static void spell_doubtful(struct spelling_names *s, uint64_t count)
 {
+	struct last_use last = { { NULL, 0 }, NULL };
 	for (uint32_t i = 0; i < count && s->any_shared; i++) {
 		struct variable *v = &s->variables[i];
-		if (!is_doubtful(s, v))
+		if (!is_doubtful(s, v, &last))
 			continue;
 		append_name(s, i);
 		gsize length = s->name->len;
