@@ -47,13 +47,13 @@ done
 [ ${#tests[@]} != 0 ] || { echo "no test is named $*" >&2; exit 2; }
 [ $# = 0 ] || export SAYS=1 # what a chosen program prints is wanted
 export COUNTS=$TMPDIR/counts TESTS=${0%/*}
-# As prove -j does, which does not say how many tests were skipped.  One more than the processors, as
-# the scripts wait for programs that sleep.
+# As prove -j does, which does not say how many tests were skipped; what a failed test says is shown.  One more
+# than the processors, as the scripts wait for programs that sleep.
 perl -MTAP::Harness -e '
 	my $jobs = 1 + (`nproc` || 2);
 	my $program = "$ENV{TESTS}/program.pl";
 	my $run = sub { [$_[1] =~ /\.t$/ ? "bash" : $_[1] =~ m{^tests/} ? "tests/e2e/case.pl" : $program, $_[1]] };
-	my $h = TAP::Harness->new({ jobs => $jobs, exec => $run, verbosity => 0 });
+	my $h = TAP::Harness->new({ jobs => $jobs, exec => $run, verbosity => 0, failures => 1, comments => 1 });
 	my $all = $h->runtests(@ARGV);
 	open my $out, ">", $ENV{COUNTS} or die;
 	# a script that ends wrongly with no failed test counts as one

@@ -120,7 +120,7 @@ like "$t" "main\|w4\(x\)=2" "the log of a killed recorder is a trace"
 rm -f killed.hdl.log-*
 
 # deadlock
-run timeout 20 $HEDDLE record -- ./deadlock
+run timeout 120 $HEDDLE record -- ./deadlock
 is "$status" 134 "a deadlock ends the program"
 like "$err" "main waits for mutex right, held by T1" "who waits for what"
 like "$err" "T1 waits for mutex left, held by main \(deadlock.c:9\)" "and where"

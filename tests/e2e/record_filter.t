@@ -30,6 +30,9 @@ for seed in $(seq "$seeds"); do
 	how="-q --seed $seed --strategy $strategy"
 	$HEDDLE record $how -o whole.hdl -- ./filtered "$seed" || bad=$((bad + 1))
 	others whole.hdl >whole.others
+	for analysis in lockset hb cp wcp dc wdc; do
+		pairs whole.hdl $analysis >"whole.$analysis"
+	done
 	for filter in hb wcp; do
 		$HEDDLE record $how --filter $filter -o less.hdl -- ./filtered "$seed" || bad=$((bad + 1))
 		others less.hdl | cmp -s - whole.others || other_runs=$((other_runs + 1))
@@ -38,13 +41,12 @@ for seed in $(seq "$seeds"); do
 		analyses="lockset hb"
 		[ $filter = wcp ] && analyses="$analyses cp wcp dc wdc"
 		for analysis in $analyses; do
-			pairs whole.hdl $analysis >whole.pairs
 			pairs less.hdl $analysis >less.pairs
-			found=$((found + $(wc -l <whole.pairs)))
-			cmp -s whole.pairs less.pairs && continue
+			found=$((found + $(wc -l <"whole.$analysis")))
+			cmp -s "whole.$analysis" less.pairs && continue
 			bad=$((bad + 1))
 			echo "# seed $seed, $strategy, --filter $filter, $analysis:"
-			diff whole.pairs less.pairs | head -3 | sed 's/^/# /'
+			diff "whole.$analysis" less.pairs | head -3 | sed 's/^/# /'
 		done
 	done
 done

@@ -27,7 +27,7 @@ done
 $HEDDLE cc -w -O1 "$programs/waits.c" -o waits -pthread -lrt
 for seed in 1 2; do
 	while read -r name expected; do
-		run timeout 30 $HEDDLE record --seed $seed -o waits.hdl -- ./waits $name
+		run timeout 120 $HEDDLE record --seed $seed -o waits.hdl -- ./waits $name
 		is "$status $out" "0 $expected" "$name, seed $seed"
 		[ $name = unseen ] || unlike "$err" "not modelled" "is modelled"
 		run $HEDDLE races waits.hdl
@@ -67,7 +67,7 @@ int main()
 C
 $HEDDLE c++ -O1 once.cc -o once -pthread
 for seed in 1 2 3 4 5 6; do
-	run timeout 30 $HEDDLE record -q --seed $seed -o once.hdl -- ./once
+	run timeout 120 $HEDDLE record -q --seed $seed -o once.hdl -- ./once
 	is "$status $out" "0 2 1" "a once routine that throws, seed $seed"
 done
 run $HEDDLE races once.hdl

@@ -143,7 +143,7 @@ C
 $HEDDLE cc -O1 unknown.c -o unknown -pthread
 stolen=0
 for seed in 1 2 3 4; do
-	run timeout 30 $HEDDLE record --seed $seed -o unknown.hdl -- ./unknown
+	run timeout 120 $HEDDLE record --seed $seed -o unknown.hdl -- ./unknown
 	is "$status" 6 "a call that is not modelled: seed $seed"
 	printf '%s' "$err" | grep -q "may not come again" && stolen=$((stolen + 1))
 done

@@ -601,7 +601,9 @@ static bool one(uint64_t seed)
 	struct random_options options =
 	        mix_options(seed, 2 + seed % 5, seed % 4 == 0 ? 60 : 20 + seed % 20);
 	struct error error;
-	mix_clocks(seed);
+	/* Trees are made for the most threads there may be, 12 MB each: a sixth of the seeds
+	 * has them. */
+	mix_clocks(seed % 3 == 0 ? seed : seed & ~(uint64_t)2);
 	if (seed % 5 == 4)
 		return one_of_calls(seed);
 	options.blocks |= seed % 2;
