@@ -353,8 +353,7 @@ bool explore_has_failed(const struct exploration *x)
 	for (guint i = 0; i < x->report->errors->len; i++) {
 		const struct explore_error *e =
 		        &g_array_index(x->report->errors, struct explore_error, i);
-		/* that a run was cut says nothing of the program */
-		if (e->end != EXPLORE_SPECIFICATION && e->end != EXPLORE_CUT && !is_usual(x, e))
+		if (e->end != EXPLORE_SPECIFICATION && !is_usual(x, e))
 			return true;
 	}
 	return false;

@@ -1,6 +1,6 @@
 #!/bin/bash
 # heddle explore: memory of the program that functions of the C library read and write is recorded, or the report says that it
-# is not; and a file's memory at two addresses, child processes, runs that were cut.
+# is not; and a file's memory at two addresses, formats with numbered arguments.
 . tests/e2e/lib.sh
 cd "$scratch" || exit 1
 
@@ -87,5 +87,27 @@ program twice 'static atomic_int *x, *y; __attribute__((constructor)) static voi
 	x = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, f, 0); y = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, f, 0); }' \
 	'*x = 1' 'got = *y' unlocked
 like "$(complete) $(said)" "^open memory of a file that is mapped at two addresses: " "a file's memory at two addresses"
+# The number of a child process is another one in each run.
+cat >child.c <<'C'
+#include <pthread.h>
+#include <spawn.h>
+#include <sys/wait.h>
+extern char **environ;
+static void *run(void *p) { return p; }
+int main(void)
+{
+	pthread_t t;
+	pid_t p;
+	char *words[] = { "true", 0 };
+	pthread_create(&t, 0, run, 0);
+	posix_spawn(&p, "/bin/true", 0, 0, words, environ);
+	waitpid(p, 0, 0);
+	pthread_join(t, 0);
+	return 0;
+}
+C
+$HEDDLE cc -g -O1 child.c -o child -pthread
+run timeout 120 "$HEDDLE" explore --runs 2 --format json -- ./child
+like "$(complete) $(said)" "^open .*a child process, and its number: " "a child process by posix_spawn"
 
 done_testing
