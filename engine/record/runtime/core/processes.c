@@ -311,6 +311,7 @@ static void before_program(bool all, uintptr_t pc)
 	struct thread *t = recording();
 	if (!t)
 		return;
+	order_matters("a child process, and its number");
 	outside_spawns(t, all, pc);
 	child_starts(t, pc);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "engine/record/runtime/libc/libc.h"
 #include "ranges.h"
 
 enum width { PLAIN, CHAR, SHORT, LONG, LONG_LONG, MAX, SIZE, DIFFERENCE, LONG_DOUBLE };
@@ -189,11 +190,19 @@ static bool heard(uintptr_t pc)
 	return (!t->gate || t->gate == GATE_STOLEN) && !in_libc(pc);
 }
 
+/* The walk stops at an argument with a number: what it leads to is not recorded. */
+static void note_numbered(const char *format)
+{
+	if (REAL(strchr)(format, '$'))
+		order_matters("a format with numbered arguments");
+}
+
 void format_reads(const char *format, va_list arguments, uintptr_t pc)
 {
 	if (!heard(pc))
 		return;
 	READS_STRING(format, pc);
+	note_numbered(format);
 	walk(format, arguments, false, pc);
 }
 
@@ -227,6 +236,7 @@ void format_writes(const char *format, va_list given, int converted, uintptr_t p
 	if (!heard(pc))
 		return;
 	READS_STRING(format, pc);
+	note_numbered(format);
 	va_list arguments;
 	va_copy(arguments, given);
 	for (struct directive d = directive(format, true); d.conversion && converted >= 0;

@@ -57,13 +57,16 @@ enum order_kind {
 	ORDER_OBJECT,   /* the object is its first argument */
 	ORDER_LOOKS,    /* it looks up a file by its name, the first argument */
 	ORDER_LOOKS_IN, /* the same, the second */
+	ORDER_MEMORY,   /* it reads or writes memory of the caller's, which nobody sees */
 };
 struct ordered {
 	const char *pattern;
 	enum order_kind kind;
 	const char *operation; /* its name in reports; NULL: the function's */
+	unsigned arguments;    /* those that lead to memory that it uses unseen, a bit each */
 };
-const struct ordered *order_named(const char *name); /* NULL: none of them */
+/* NULL: none of them. `own`: the runtime stands before the function. */
+const struct ordered *order_named(const char *name, bool own);
 /* Such a function is called: it is reported if other threads run and the object may be
  * theirs. */
 void order_call(const struct thread *t, const struct ordered *f, const char *name,

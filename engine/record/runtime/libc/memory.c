@@ -11,9 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "engine/record/runtime/core/rt.h"
 #include "engine/record/runtime/libc/libc.h"
+#include "engine/record/runtime/libc/ranges.h"
 
 INTERPOSED(malloc, calloc, free, realloc, reallocarray, memalign, aligned_alloc, posix_memalign,
            valloc, pvalloc, mmap, munmap, mremap, mprotect, madvise);
@@ -180,6 +182,7 @@ int interposed_posix_memalign(void **out, size_t alignment, size_t size)
 	if (!p)
 		return ENOMEM;
 	*out = allocated(p, size, CALLER());
+	WRITES(out, sizeof *out);
 	return 0;
 }
 void *interposed_valloc(size_t size)
@@ -300,6 +303,32 @@ bool memory_outside(const void *p)
 	return m && (m->file || (rt.header && rt.header->happened & LOG_FORKED));
 }
 
+/* A file's memory at a second address: accesses by the two addresses look like accesses of two
+ * variables. */
+static void note_file(int fd)
+{
+	enum { MOST_FILES = 64 };
+	static struct {
+		dev_t device;
+		ino_t file;
+	} known[MOST_FILES];
+	static unsigned count;
+	struct stat s;
+	int error = errno;
+	if (!(rt.config.flags & LOG_EXPLORE) || fstat(fd, &s) != 0) {
+		errno = error;
+		return;
+	}
+	errno = error;
+	for (unsigned i = 0; i < count; i++)
+		if (known[i].device == s.st_dev && known[i].file == s.st_ino)
+			order_matters_later("memory of a file that is mapped at two addresses");
+	if (count < MOST_FILES) {
+		known[count].device = s.st_dev;
+		known[count++].file = s.st_ino;
+	}
+}
+
 static void forget_shared(const void *p)
 {
 	for (unsigned i = 0; i < MAX_SHARED; i++)
@@ -374,8 +403,11 @@ void *interposed_mmap(void *hint, size_t size, int protection, int flags, int fd
 {
 	struct thread *t = recording();
 	void *p = REAL(mmap)(hint, size, protection, flags, fd, offset);
-	if (p != MAP_FAILED && flags & MAP_SHARED && protection & PROT_WRITE)
+	if (p != MAP_FAILED && flags & MAP_SHARED && protection & PROT_WRITE) {
+		if (!(flags & MAP_ANONYMOUS))
+			note_file(fd);
 		remember_shared(p, size, !(flags & MAP_ANONYMOUS));
+	}
 	if (t && p != MAP_FAILED && flags & MAP_ANONYMOUS && protection & PROT_WRITE &&
 	    !(flags & MAP_FIXED) && !in_libc(CALLER()))
 		map_block(t, p, size, CALLER());

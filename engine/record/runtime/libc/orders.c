@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "engine/record/runtime/libc/ranges.h"
 #include "engine/record/runtime/sched/sched_private.h"
 
 void order_matters(const char *operation)
@@ -76,75 +77,237 @@ void order_of_descriptor(int fd, bool writes, bool at_offset)
  * Functions whose object (the first argument) counts when it is on no stack of the caller's.
  * Constructors run before there are other threads.
  */
+#define COUNT(rows) (sizeof(rows) / sizeof(*(rows)))
+#define MEMORY(name, arguments) \
+	{ \
+		name, ORDER_MEMORY, NULL, arguments \
+	}
 static const struct ordered named[] = {
-	{ "rand", ORDER_ALWAYS, NULL },
-	{ "random", ORDER_ALWAYS, NULL },
-	{ "srand", ORDER_ALWAYS, NULL },
-	{ "srandom", ORDER_ALWAYS, NULL },
-	{ "[dlm]rand48", ORDER_ALWAYS, NULL },
-	{ "srand48", ORDER_ALWAYS, NULL },
-	{ "setenv", ORDER_ALWAYS, NULL },
-	{ "putenv", ORDER_ALWAYS, NULL },
-	{ "unsetenv", ORDER_ALWAYS, NULL },
-	{ "clearenv", ORDER_ALWAYS, NULL },
-	{ "setlocale", ORDER_ALWAYS, NULL },
-	{ "lockf*", ORDER_ALWAYS, NULL },
-	{ "mkdir*", ORDER_ALWAYS, NULL },
-	{ "rename*", ORDER_ALWAYS, NULL },
-	{ "link", ORDER_ALWAYS, NULL },
-	{ "symlink", ORDER_ALWAYS, NULL },
-	{ "remove", ORDER_ALWAYS, NULL },
-	{ "unlink*", ORDER_ALWAYS, NULL },
-	{ "rmdir", ORDER_ALWAYS, NULL },
-	{ "mknod*", ORDER_ALWAYS, NULL },
-	{ "mkfifo*", ORDER_ALWAYS, NULL },
-	{ "chdir", ORDER_ALWAYS, NULL },
-	{ "fchdir", ORDER_ALWAYS, NULL },
-	{ "umask", ORDER_ALWAYS, NULL },
-	{ "truncate*", ORDER_ALWAYS, NULL },
-	{ "fallocate*", ORDER_ALWAYS, NULL },
-	{ "posix_fallocate*", ORDER_ALWAYS, NULL },
-	{ "setrlimit*", ORDER_ALWAYS, NULL },
-	{ "opendir", ORDER_ALWAYS, NULL },
-	{ "scandir*", ORDER_ALWAYS, NULL },
-	{ "glob*", ORDER_ALWAYS, NULL },
-	{ "access", ORDER_LOOKS, NULL },
-	{ "euidaccess", ORDER_LOOKS, NULL },
-	{ "faccessat", ORDER_LOOKS_IN, NULL },
-	{ "stat", ORDER_LOOKS, NULL },
-	{ "stat64", ORDER_LOOKS, NULL },
-	{ "lstat*", ORDER_LOOKS, NULL },
-	{ "fstatat*", ORDER_LOOKS_IN, NULL },
-	{ "statx", ORDER_LOOKS_IN, NULL },
-	{ "__xstat*", ORDER_LOOKS_IN, NULL },
-	{ "__lxstat*", ORDER_LOOKS_IN, NULL },
-	{ "readlink", ORDER_LOOKS, NULL },
-	{ "realpath", ORDER_LOOKS, NULL },
-	{ "lseek*", ORDER_ALWAYS, NULL },
-	{ "ftruncate*", ORDER_ALWAYS, NULL },
-	{ "semctl", ORDER_ALWAYS, NULL },
-	{ "msgctl", ORDER_ALWAYS, NULL },
-	{ "mq_getattr", ORDER_ALWAYS, NULL },
-	{ "mq_notify", ORDER_ALWAYS, NULL },
-	{ "sigpending", ORDER_ALWAYS, NULL },
-	{ "_ZNSt7__cxx1112basic_stringI*[CD][12]E*", ORDER_NEVER, NULL },
-	{ "_ZNSt7__cxx1112basic_stringI*_M_create*", ORDER_NEVER, NULL },
-	{ "_ZNSt7__cxx1112basic_stringI*_M_construct*", ORDER_NEVER, NULL },
-	{ "_ZNSt7__cxx1112basic_stringI*_M_dispose*", ORDER_NEVER, NULL },
-	{ "_ZNSt7__cxx1112basic_stringI*", ORDER_OBJECT, "changing a std::string" },
-	{ "_ZNSo*", ORDER_OBJECT, "a std::ostream" },
-	{ "_ZNSi*", ORDER_OBJECT, "a std::istream" },
-	{ "_ZStlsI*", ORDER_OBJECT, "a std::ostream" },
-	{ "_ZStrsI*", ORDER_OBJECT, "a std::istream" },
-	{ "_ZSt16__ostream_insertI*", ORDER_OBJECT, "a std::ostream" },
+	{ "rand", ORDER_ALWAYS, NULL, 0 },
+	{ "random", ORDER_ALWAYS, NULL, 0 },
+	{ "srand", ORDER_ALWAYS, NULL, 0 },
+	{ "srandom", ORDER_ALWAYS, NULL, 0 },
+	{ "[dlm]rand48", ORDER_ALWAYS, NULL, 0 },
+	{ "srand48", ORDER_ALWAYS, NULL, 0 },
+	{ "setenv", ORDER_ALWAYS, NULL, 0 },
+	{ "putenv", ORDER_ALWAYS, NULL, 0 },
+	{ "unsetenv", ORDER_ALWAYS, NULL, 0 },
+	{ "clearenv", ORDER_ALWAYS, NULL, 0 },
+	{ "setlocale", ORDER_ALWAYS, NULL, 0 },
+	{ "lockf*", ORDER_ALWAYS, NULL, 0 },
+	{ "mkdir*", ORDER_ALWAYS, NULL, 0 },
+	{ "rename*", ORDER_ALWAYS, NULL, 0 },
+	{ "link", ORDER_ALWAYS, NULL, 0 },
+	{ "symlink", ORDER_ALWAYS, NULL, 0 },
+	{ "remove", ORDER_ALWAYS, NULL, 0 },
+	{ "unlink*", ORDER_ALWAYS, NULL, 0 },
+	{ "rmdir", ORDER_ALWAYS, NULL, 0 },
+	{ "mknod*", ORDER_ALWAYS, NULL, 0 },
+	{ "mkfifo*", ORDER_ALWAYS, NULL, 0 },
+	{ "chdir", ORDER_ALWAYS, NULL, 0 },
+	{ "fchdir", ORDER_ALWAYS, NULL, 0 },
+	{ "umask", ORDER_ALWAYS, NULL, 0 },
+	{ "truncate*", ORDER_ALWAYS, NULL, 0 },
+	{ "fallocate*", ORDER_ALWAYS, NULL, 0 },
+	{ "posix_fallocate*", ORDER_ALWAYS, NULL, 0 },
+	{ "setrlimit*", ORDER_ALWAYS, NULL, 0 },
+	{ "opendir", ORDER_ALWAYS, NULL, 0 },
+	{ "scandir*", ORDER_ALWAYS, NULL, 0 },
+	{ "glob*", ORDER_ALWAYS, NULL, 0 },
+	{ "access", ORDER_LOOKS, NULL, 0x1 },
+	{ "euidaccess", ORDER_LOOKS, NULL, 0x1 },
+	{ "faccessat", ORDER_LOOKS_IN, NULL, 0x2 },
+	{ "stat", ORDER_LOOKS, NULL, 0 },
+	{ "stat64", ORDER_LOOKS, NULL, 0 },
+	{ "lstat*", ORDER_LOOKS, NULL, 0 },
+	{ "fstatat*", ORDER_LOOKS_IN, NULL, 0x6 },
+	{ "statx", ORDER_LOOKS_IN, NULL, 0x12 },
+	{ "__xstat*", ORDER_LOOKS_IN, NULL, 0 },
+	{ "__lxstat*", ORDER_LOOKS_IN, NULL, 0 },
+	{ "readlink", ORDER_LOOKS, NULL, 0 },
+	{ "realpath", ORDER_LOOKS, NULL, 0 },
+	{ "lseek*", ORDER_ALWAYS, NULL, 0 },
+	{ "ftruncate*", ORDER_ALWAYS, NULL, 0 },
+	{ "semctl", ORDER_ALWAYS, NULL, 0 },
+	{ "msgctl", ORDER_ALWAYS, NULL, 0 },
+	{ "mq_getattr", ORDER_ALWAYS, NULL, 0 },
+	{ "mq_notify", ORDER_ALWAYS, NULL, 0 },
+	{ "sigpending", ORDER_ALWAYS, NULL, 0 },
+	/* the caller's memory is found by a pointer to a pointer */
+	{ "iconv", ORDER_ALWAYS, NULL, 0 },
+	{ "mbs*rtowcs", ORDER_ALWAYS, NULL, 0 },
+	{ "wcs*rtombs", ORDER_ALWAYS, NULL, 0 },
+	{ "getsubopt", ORDER_ALWAYS, NULL, 0 },
+	{ "_ZNSt7__cxx1112basic_stringI*[CD][12]E*", ORDER_NEVER, NULL, 0 },
+	{ "_ZNSt7__cxx1112basic_stringI*_M_create*", ORDER_NEVER, NULL, 0 },
+	{ "_ZNSt7__cxx1112basic_stringI*_M_construct*", ORDER_NEVER, NULL, 0 },
+	{ "_ZNSt7__cxx1112basic_stringI*_M_dispose*", ORDER_NEVER, NULL, 0 },
+	{ "_ZNSt7__cxx1112basic_stringI*", ORDER_OBJECT, "changing a std::string", 0 },
+	{ "_ZNSo*", ORDER_OBJECT, "a std::ostream", 0 },
+	{ "_ZNSi*", ORDER_OBJECT, "a std::istream", 0 },
+	{ "_ZStlsI*", ORDER_OBJECT, "a std::ostream", 0 },
+	{ "_ZStrsI*", ORDER_OBJECT, "a std::istream", 0 },
+	{ "_ZSt16__ostream_insertI*", ORDER_OBJECT, "a std::ostream", 0 },
 };
 
-const struct ordered *order_named(const char *name)
+/*
+ * Functions that read or write memory of the caller's by these arguments, which nothing
+ * records; results.c, texts.c, wide.c, search.c and strings.c have the others.
+ */
+#define COUNT(rows) (sizeof(rows) / sizeof(*(rows)))
+#define MEMORY(name, arguments) \
+	{ \
+		name, ORDER_MEMORY, NULL, arguments \
+	}
+static const struct ordered unseen[] = {
+	MEMORY("*sw*printf", 0x3f),
+	MEMORY("*sw*scanf", 0x3f),
+	MEMORY("*wprintf", 0x3e),
+	MEMORY("*dprintf", 0x3e),
+	MEMORY("__isoc99_*sw*scanf", 0x3f),
+	MEMORY("wcs*_l", 0x3),
+	MEMORY("str*_l", 0x3),
+	MEMORY("wcsncasecmp", 0x3),
+	MEMORY("wcspbrk", 0x3),
+	MEMORY("wcstok", 0x7),
+	MEMORY("wcstold", 0x3),
+	MEMORY("wcsftime", 0xd),
+	MEMORY("wmemchr", 0x1),
+	MEMORY("wmempcpy", 0x3),
+	MEMORY("mbrlen", 0x5),
+	MEMORY("mbsinit", 0x1),
+	MEMORY("regerror", 0x6),
+	MEMORY("regfree", 0x1),
+	MEMORY("argz_*", 0x7),
+	MEMORY("envz_*", 0x7),
+	MEMORY("getopt*", 0x3e),
+	MEMORY("wordexp", 0x3),
+	MEMORY("memfrob", 0x1),
+	MEMORY("strfry", 0x1),
+	MEMORY("dirname", 0x1),
+	MEMORY("*basename", 0x1),
+	MEMORY("str*cpy", 0x3),
+	MEMORY("strlcat", 0x3),
+	MEMORY("getaddrinfo", 0xf),
+	MEMORY("getnameinfo", 0x15),
+	MEMORY("gethostby*", 0x3f),
+	MEMORY("getservby*", 0x3f),
+	MEMORY("getprotoby*", 0x3f),
+	MEMORY("inet_n*", 0x7),
+	MEMORY("if_*", 0x3),
+	MEMORY("ether_*", 0x3),
+	MEMORY("getpw*_r", 0x1f),
+	MEMORY("getgr*_r", 0x1f),
+	MEMORY("getlogin_r", 0x1),
+	MEMORY("ttyname_r", 0x2),
+	MEMORY("ptsname_r", 0x2),
+	MEMORY("getgrouplist", 0xc),
+	MEMORY("getgroups", 0x2),
+	MEMORY("getres[ug]id", 0x7),
+	MEMORY("getloadavg", 0x1),
+	MEMORY("confstr", 0x2),
+	MEMORY("ctermid", 0x1),
+	MEMORY("tmpnam*", 0x1),
+	MEMORY("*lgamma*_r", 0x3),
+	MEMORY("sincos*", 0x7),
+	MEMORY("remquo[fl]", 0x1),
+	MEMORY("frexpl", 0x1),
+	MEMORY("modfl", 0x1),
+	MEMORY("[fq]?cvt_r", 0xf),
+	MEMORY("[jlmn]rand48*", 0x7),
+	MEMORY("*rand48_r", 0x7),
+	MEMORY("seed48*", 0x7),
+	MEMORY("lcong48*", 0x3),
+	MEMORY("*state_r", 0x6),
+	MEMORY("srandom_r", 0x2),
+	MEMORY("[ltfi]*search", 0x3),
+	MEMORY("tdelete", 0x3),
+	MEMORY("tfind", 0x3),
+	MEMORY("twalk*", 0x5),
+	MEMORY("tdestroy", 0x1),
+	MEMORY("hsearch", 0x3),
+	MEMORY("h*search_r", 0x15),
+	MEMORY("h*create_r", 0x2),
+	MEMORY("hdestroy_r", 0x1),
+	MEMORY("insque", 0x3),
+	MEMORY("remque", 0x1),
+	MEMORY("times", 0x1),
+	MEMORY("*statfs*", 0x2),
+	MEMORY("getitimer", 0x2),
+	MEMORY("timer_gettime", 0x2),
+	MEMORY("ftime", 0x1),
+	MEMORY("adjtimex", 0x1),
+	MEMORY("sig*set", 0x1),
+	MEMORY("sigismember", 0x1),
+	MEMORY("sigaltstack", 0x3),
+	MEMORY("sigprocmask", 0x6),
+	MEMORY("pthread_attr_*", 0x7),
+	MEMORY("pthread_*attr_*", 0x3),
+	MEMORY("pthread_get*_np", 0x6),
+	MEMORY("pthread_getschedparam", 0x6),
+	MEMORY("pthread_setcancel*", 0x2),
+	MEMORY("pthread_key_create", 0x1),
+	MEMORY("tss_create", 0x1),
+	MEMORY("pthread_getcpuclockid", 0x2),
+	MEMORY("sched_getparam", 0x2),
+	MEMORY("fgetpos*", 0x2),
+	MEMORY("fsetpos*", 0x2),
+	MEMORY("open_*memstream", 0x3),
+	MEMORY("setvbuf", 0x2),
+	MEMORY("setbuf*", 0x2),
+	MEMORY("backtrace", 0x1),
+	MEMORY("process_vm_*", 0x3e),
+	MEMORY("*xattr*", 0x7),
+	MEMORY("scandir*", 0x2),
+	MEMORY("readdir*_r", 0x6),
+	MEMORY("mkstemp*", 0x1),
+	MEMORY("mk*temp*", 0x1),
+	MEMORY("dlsym", 0x2),
+	MEMORY("psignal", 0x2),
+	MEMORY("__xpg_strerror_r", 0x2),
+};
+/* The same of functions that the runtime stands before for another reason. */
+static const struct ordered unseen_own[] = {
+	MEMORY("nanosleep", 0x3),
+	MEMORY("clock_nanosleep", 0xc),
+	MEMORY("sigaction", 0x6),
+	MEMORY("pthread_attr_*", 0x7),
+	MEMORY("pthread_*attr_*", 0x3),
+	MEMORY("pthread_get*_np", 0x6),
+	MEMORY("pthread_getcpuclockid", 0x2),
+	MEMORY("getsockname", 0x6),
+	MEMORY("getpeername", 0x6),
+	MEMORY("getsockopt", 0x18),
+	MEMORY("ioctl", 0x4),
+	MEMORY("fmemopen", 0x1),
+	MEMORY("sem_unlink", 0x1),
+	MEMORY("timer_create", 0x6),
+	MEMORY("sem_open", 0x1),
+	MEMORY("epoll_ctl", 0x8),
+	MEMORY("wait", 0x1),
+	MEMORY("waitpid", 0x2),
+	MEMORY("wait3", 0x5),
+	MEMORY("wait4", 0xa),
+	MEMORY("waitid", 0x4),
+	MEMORY("setitimer", 0x6),
+};
+#undef MEMORY
+
+static const struct ordered *find(const struct ordered *rows, size_t count, const char *name)
 {
-	for (unsigned i = 0; i < sizeof(named) / sizeof(*named); i++)
-		if (fnmatch(named[i].pattern, name, 0) == 0)
-			return &named[i];
+	for (size_t i = 0; i < count; i++)
+		if (fnmatch(rows[i].pattern, name, 0) == 0)
+			return &rows[i];
 	return NULL;
+}
+
+const struct ordered *order_named(const char *name, bool own)
+{
+	const struct ordered *found = find(named, COUNT(named), name);
+	if (found)
+		return found;
+	return own ? find(unseen_own, COUNT(unseen_own), name)
+	           : find(unseen, COUNT(unseen), name);
 }
 
 /* Is the object a stream for output, which is no outcome? */
@@ -163,15 +326,28 @@ static bool is_printed(uintptr_t object)
 	return is;
 }
 
+/* Does an argument lead to memory that other threads may use? */
+static bool may_be_shared(const struct thread *t, unsigned which, const uint64_t *arguments)
+{
+	for (unsigned i = 0; i < 6; i++) {
+		uintptr_t p = arguments[i];
+		bool own = p - t->life.stack_low < t->life.stack_high - t->life.stack_low;
+		if (which >> i & 1 && p >= 4096 && !own && !range_constant((const void *)p))
+			return true;
+	}
+	return false;
+}
+
 void order_call(const struct thread *t, const struct ordered *f, const char *name,
                 const uint64_t *arguments)
 {
 	uintptr_t object = arguments[0];
-	if (f->kind == ORDER_LOOKS || f->kind == ORDER_LOOKS_IN) {
+	bool looks = f->kind == ORDER_LOOKS || f->kind == ORDER_LOOKS_IN;
+	if (looks)
 		order_of_name((const char *)arguments[f->kind == ORDER_LOOKS_IN], false);
-		return;
-	}
 	if (sched_alone())
+		return;
+	if ((looks || f->kind == ORDER_MEMORY) && !may_be_shared(t, f->arguments, arguments))
 		return;
 	if (f->kind == ORDER_OBJECT &&
 	    ((object >= t->life.stack_low && object < t->life.stack_high) ||

@@ -13,6 +13,7 @@
 #include <sys/sysmacros.h>
 
 #include "engine/record/runtime/core/rt.h"
+#include "engine/record/runtime/libc/ranges.h"
 
 INTERPOSED(getrandom, getentropy, fopen, fopen64);
 
@@ -37,7 +38,10 @@ static bool random_bytes(void *p, size_t n)
 }
 ssize_t interposed_getrandom(void *p, size_t n, unsigned flags)
 {
-	return random_bytes(p, n) ? (ssize_t)n : REAL(getrandom)(p, n, flags);
+	ssize_t got = random_bytes(p, n) ? (ssize_t)n : REAL(getrandom)(p, n, flags);
+	if (got > 0)
+		WRITES(p, (size_t)got);
+	return got;
 }
 bool random_syscall(long number, const long a[6], long *result)
 {
@@ -48,9 +52,10 @@ bool random_syscall(long number, const long a[6], long *result)
 }
 int interposed_getentropy(void *p, size_t n)
 {
-	if (n > 256)
-		return REAL(getentropy)(p, n);
-	return random_bytes(p, n) ? 0 : REAL(getentropy)(p, n);
+	int status = n <= 256 && random_bytes(p, n) ? 0 : REAL(getentropy)(p, n);
+	if (status == 0)
+		WRITES(p, n);
+	return status;
 }
 EXPORT uint32_t arc4random(void);
 uint32_t arc4random(void)
@@ -121,10 +126,17 @@ static FILE *random_stream(const char *path, uintptr_t pc)
 	return INSIDE(t,
 	              fopencookie(NULL, "r", (cookie_io_functions_t){ .read = stream_read }));
 }
+static void note_opening(const char *path, const char *mode, uintptr_t pc)
+{
+	if (in_libc(pc) || !recording())
+		return;
+	READS_STRING(path, pc);
+	READS_STRING(mode, pc);
+	order_of_name(path, mode[0] != 'r');
+}
 FILE *interposed_fopen(const char *restrict path, const char *restrict mode)
 {
-	if (!in_libc(CALLER()) && recording())
-		order_of_name(path, mode[0] != 'r');
+	note_opening(path, mode, CALLER());
 	FILE *f = random_stream(path, CALLER());
 	if (!f)
 		f = input_stream(path, mode, CALLER());
@@ -132,8 +144,7 @@ FILE *interposed_fopen(const char *restrict path, const char *restrict mode)
 }
 FILE *interposed_fopen64(const char *restrict path, const char *restrict mode)
 {
-	if (!in_libc(CALLER()) && recording())
-		order_of_name(path, mode[0] != 'r');
+	note_opening(path, mode, CALLER());
 	FILE *f = random_stream(path, CALLER());
 	if (!f)
 		f = input_stream(path, mode, CALLER());

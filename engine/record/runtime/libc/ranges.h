@@ -1,7 +1,7 @@
 /*
  * ranges.h - the memory that a function of the C library reads and writes, recorded as accesses
  * of the caller.  For the functions that the runtime stands before: strings.c, search.c,
- * wide.c, formats.c, streams.c, results.c.
+ * wide.c, formats.c, streams.c, results.c, texts.c.
  *
  * Reads are recorded before the real function runs; writes too where their extent is known by
  * then, else right after it, in the same turn.

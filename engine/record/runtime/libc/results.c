@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <math.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -23,32 +24,9 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#include "ranges.h"
+#include "touches.h"
 
 INTERPOSED(qsort, qsort_r);
-
-/* `before` and `after`: the memory read, and the memory written when the result is `r`. */
-#define TOUCHES(type, name, parameters, call, before, after) \
-	INTERPOSED(name); \
-	type interposed_##name parameters \
-	{ \
-		uintptr_t pc = CALLER(); \
-		(void)pc; \
-		before; \
-		type r = REAL(name) call; \
-		after; \
-		return r; \
-	}
-#define NOTHING (void)0
-#define IN(p)   READS_AT(p, sizeof(*(p)), pc)
-#define TEXT(s) READS_STRING(s, pc)
-#define OUT_IF(condition, p, n) \
-	do { \
-		if (condition) \
-			WRITES_AT(p, n, pc); \
-	} while (0)
-#define OUT(p)      OUT_IF(r == 0, p, sizeof(*(p)))
-#define OUT_TEXT(p) OUT_IF(r != NULL, p, REAL(strlen)(p) + 1)
 
 /* ---- files ---- */
 #define PATH const char *restrict path
@@ -62,6 +40,7 @@ TOUCHES(int, statvfs, (PATH, struct statvfs *restrict s), (path, s), TEXT(path),
 TOUCHES(int, fstatvfs, (int fd, struct statvfs *s), (fd, s), NOTHING, OUT(s))
 TOUCHES(ssize_t, readlink, (PATH, char *restrict p, size_t n), (path, p, n), TEXT(path),
         OUT_IF(r > 0, p, (size_t)r))
+TOUCHES(char *, realpath, (PATH, char *restrict p), (path, p), TEXT(path), if (p) OUT_TEXT(p))
 TOUCHES(char *, getcwd, (char *p, size_t n), (p, n), NOTHING, if (p) OUT_TEXT(p))
 TOUCHES(int, unlink, (const char *path), (path), TEXT(path), NOTHING)
 TOUCHES(int, rmdir, (const char *path), (path), TEXT(path), NOTHING)
@@ -74,6 +53,11 @@ TOUCHES(int, gethostname, (char *p, size_t n), (p, n), NOTHING,
 TOUCHES(struct passwd *, getpwnam, (const char *name), (name), TEXT(name),
         OUT_IF(r, r, sizeof(*r)))
 TOUCHES(struct passwd *, getpwuid, (uid_t u), (u), NOTHING, OUT_IF(r, r, sizeof(*r)))
+TOUCHES(char *, getenv, (const char *name), (name), TEXT(name), NOTHING)
+TOUCHES(int, getrusage, (__rusage_who_t of, struct rusage *u), (of, u), NOTHING, OUT(u))
+TOUCHES(int, getrlimit, (__rlimit_resource_t of, struct rlimit *l), (of, l), NOTHING, OUT(l))
+TOUCHES(int, pthread_sigmask, (int how, const sigset_t *restrict s, sigset_t *restrict old),
+        (how, s, old), if (s) IN(s), OUT_IF(r == 0 && old, old, sizeof(*old)))
 /* ---- time; the results of those without _r are one place for all threads ---- */
 TOUCHES(struct tm *, localtime_r, (const time_t *restrict t, struct tm *restrict tm), (t, tm),
         IN(t), OUT_IF(r, tm, sizeof(*tm)))
@@ -88,6 +72,9 @@ TOUCHES(char *, asctime, (const struct tm *tm), (tm), IN(tm), OUT_TEXT(r))
 TOUCHES(char *, asctime_r, (const struct tm *restrict tm, char *restrict p), (tm, p), IN(tm),
         OUT_TEXT(p))
 TOUCHES(time_t, mktime, (struct tm * tm), (tm), IN(tm), OUT_IF(r != -1, tm, sizeof(*tm)))
+TOUCHES(time_t, timegm, (struct tm * tm), (tm), IN(tm), OUT_IF(r != -1, tm, sizeof(*tm)))
+TOUCHES(int, clock_getres, (clockid_t clock, struct timespec *p), (clock, p), NOTHING,
+        OUT_IF(r == 0 && p, p, sizeof(*p)))
 TOUCHES(size_t, strftime,
         (char *restrict p, size_t n, const char *restrict f, const struct tm *restrict tm),
         (p, n, f, tm), TEXT(f);
@@ -99,6 +86,9 @@ TOUCHES(char *, strptime,
 /* ---- addresses ---- */
 TOUCHES(int, inet_pton, (int family, const char *restrict s, void *restrict p), (family, s, p),
         TEXT(s), OUT_IF(r == 1, p, family == AF_INET ? 4 : 16))
+TOUCHES(int, inet_aton, (const char *s, struct in_addr *p), (s, p), TEXT(s),
+        OUT_IF(r != 0, p, sizeof(*p)))
+TOUCHES(in_addr_t, inet_addr, (const char *s), (s), TEXT(s), NOTHING)
 TOUCHES(const char *, inet_ntop,
         (int family, const void *restrict a, char *restrict p, socklen_t n), (family, a, p, n),
         READS_AT(a, family == AF_INET ? 4 : 16, pc), OUT_TEXT(p))
@@ -108,6 +98,15 @@ TOUCHES(double, frexp, (double x, int *e), (x, e), NOTHING, WRITES_AT(e, sizeof(
 TOUCHES(float, frexpf, (float x, int *e), (x, e), NOTHING, WRITES_AT(e, sizeof(*e), pc))
 TOUCHES(double, modf, (double x, double *i), (x, i), NOTHING, WRITES_AT(i, sizeof(*i), pc))
 TOUCHES(float, modff, (float x, float *i), (x, i), NOTHING, WRITES_AT(i, sizeof(*i), pc))
+TOUCHES(double, remquo, (double x, double y, int *q), (x, y, q), NOTHING,
+        WRITES_AT(q, sizeof(*q), pc))
+TOUCHES(int, random_r, (struct random_data *restrict d, int32_t *restrict p), (d, p), IN(d),
+        WRITES_AT(d, sizeof(*d), pc);
+        OUT(p))
+TOUCHES(int, drand48_r, (struct drand48_data *restrict d, double *restrict p), (d, p), IN(d),
+        WRITES_AT(d, sizeof(*d), pc);
+        OUT(p))
+TOUCHES(double, erand48, (unsigned short s[3]), (s), READS_AT(s, 6, pc), WRITES_AT(s, 6, pc))
 TOUCHES(char *, strerror_r, (int number, char *p, size_t n), (number, p, n), NOTHING,
         OUT_IF(r == p, p, REAL(strlen)(p) + 1))
 typedef int comparison(const void *, const void *);

@@ -126,13 +126,14 @@ static void take_over_slot(const struct module *m, const char *name, uintptr_t *
 	}
 	const struct module *of = missing_module_of(real);
 	unsigned mask = ALL_ARGUMENTS;
-	bool named = missing_named(name, &mask);
-	if (!of || !in_code(of, real) || of->kind == INSTRUMENTED)
+	bool own = real >= rt.own_low && real < rt.own_high; /* the runtime stands before it */
+	bool named = !own && missing_named(name, &mask);
+	if (!own && (!of || !in_code(of, real) || of->kind == INSTRUMENTED))
 		return;
 	const struct ordered *order = NULL;
-	if (of->kind == MODELLED && !named && !beyond_openmp(real, name)) {
+	if (own || (of->kind == MODELLED && !named && !beyond_openmp(real, name))) {
 		if (rt.config.flags & LOG_EXPLORE)
-			order = order_named(name);
+			order = order_named(name, own);
 		if (order == NULL || order->kind == ORDER_NEVER)
 			return;
 	}

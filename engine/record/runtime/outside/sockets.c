@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "engine/record/runtime/core/rt.h"
+#include "engine/record/runtime/libc/ranges.h"
 
 INTERPOSED(listen, shutdown, connect, ioctl, socket, eventfd, signalfd, timerfd_settime, dup,
            dup2, dup3, close, fclose);
@@ -257,8 +258,10 @@ static void both_made(struct thread *t, enum log_input_call call, int ends[2], u
 	{ \
 		struct thread *t = recording(); \
 		int result = REAL(name) arguments; \
-		if (result == 0) \
+		if (result == 0) { \
 			both_made(t, LOG_INPUT_##call, ends, CALLER()); \
+			WRITES(ends, 2 * sizeof *ends); \
+		} \
 		return result; \
 	}
 PAIRS(pipe, (int ends[2]), (ends), pipe)
@@ -282,8 +285,10 @@ PAIRS(socketpair, (int domain, int type, int protocol, int ends[2]),
 		int fd; \
 		if (t && flags & O_EXCL) \
 			order_matters("making a file that must not be there yet"); \
-		if (t) \
+		if (t) { \
+			READS_STRING(path, CALLER()); \
 			order_of_name(path, flags &(O_CREAT | O_TRUNC)); \
+		} \
 		if (input_opened(t, folder, path, flags, CALLER(), &fd)) \
 			return fd; \
 		return outside_made(t, LOG_INPUT_open, REAL(name) arguments, ORIGIN_UNKNOWN, \

@@ -5,6 +5,7 @@
 
 #include "engine/record/runtime/core/entry.h"
 #include "sync_private.h"
+#include "engine/record/runtime/libc/ranges.h"
 
 INTERPOSED(sem_init, sem_open, sem_close, sem_wait, sem_timedwait, sem_clockwait, sem_post,
            sem_getvalue, sem_destroy);
@@ -203,6 +204,8 @@ int interposed_sem_getvalue(sem_t *s, int *value)
 	int status = REAL(sem_getvalue)(s, value);
 	if (status == 0)
 		log_access(t, LOG_AREAD, 1, CALLER(), s, 2, true, (unsigned)*value);
+	if (status == 0)
+		WRITES(value, sizeof *value);
 	return status;
 }
 int interposed_sem_destroy(sem_t *s)

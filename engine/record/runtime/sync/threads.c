@@ -16,6 +16,7 @@
 #include "engine/record/runtime/core/one_thread.h"
 #include "engine/record/runtime/core/rt.h"
 #include "engine/record/runtime/core/contexts.h"
+#include "engine/record/runtime/libc/ranges.h"
 
 INTERPOSED(pthread_create, pthread_join, pthread_tryjoin_np, pthread_timedjoin_np,
            pthread_clockjoin_np, pthread_detach, pthread_cancel, pthread_setname_np,
@@ -214,6 +215,16 @@ static uint64_t hold_signals(struct thread *child, const pthread_attr_t *attribu
 	return child->life.mask;
 }
 
+/* May other threads read the new thread's handle, where its creator wrote it? Not on the
+ * creator's stack; and of std::thread the library alone reads it, whose accesses are not seen.
+ */
+static bool is_shown(const struct thread *t, const void *handle, uintptr_t pc)
+{
+	bool own =
+	        (uintptr_t)handle - t->life.stack_low < t->life.stack_high - t->life.stack_low;
+	return !own && !(pc >= rt.cxx_low && pc < rt.cxx_high);
+}
+
 static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*start)(void *),
                   void *argument, bool c11, uintptr_t pc)
 {
@@ -251,8 +262,11 @@ static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*s
 	}
 	if (!rt.one_thread)
 		child->life.handle = made;
-	if (handle)
+	if (handle) {
 		*handle = child->life.handle;
+		if (is_shown(t, handle, pc))
+			WRITES_AT(handle, sizeof *handle, pc);
+	}
 	if (rt.controlled) { /* it waits for its first turn */
 		if (child->life.stack_high == 0)
 			INSIDE(t, (find_stack(child), 0));
@@ -340,23 +354,33 @@ static int join(pthread_t handle, void **result, bool try_only, const struct tim
 	return status;
 }
 
+/* Records that a join that ended well has written what the thread returned. */
+static int returned(int status, void **result, uintptr_t pc)
+{
+	if (status == 0 && result)
+		WRITES_AT(result, sizeof *result, pc);
+	return status;
+}
+
 int interposed_pthread_join(pthread_t handle, void **result)
 {
-	return join(handle, result, false, NULL, 0, CALLER());
+	return returned(join(handle, result, false, NULL, 0, CALLER()), result, CALLER());
 }
 int interposed_pthread_tryjoin_np(pthread_t handle, void **result)
 {
-	return join(handle, result, true, NULL, 0, CALLER());
+	return returned(join(handle, result, true, NULL, 0, CALLER()), result, CALLER());
 }
 int interposed_pthread_timedjoin_np(pthread_t handle, void **result,
                                     const struct timespec *deadline)
 {
-	return join(handle, result, false, deadline, CLOCK_REALTIME, CALLER());
+	return returned(join(handle, result, false, deadline, CLOCK_REALTIME, CALLER()), result,
+	                CALLER());
 }
 int interposed_pthread_clockjoin_np(pthread_t handle, void **result, clockid_t clock,
                                     const struct timespec *deadline)
 {
-	return join(handle, result, false, deadline, clock, CALLER());
+	return returned(join(handle, result, false, deadline, clock, CALLER()), result,
+	                CALLER());
 }
 
 int interposed_pthread_detach(pthread_t handle)
@@ -405,8 +429,10 @@ int interposed_thrd_join(thrd_t thread, int *result)
 	int status = join((pthread_t)thread, &value, false, NULL, 0, CALLER());
 	if (status)
 		return thrd_error;
-	if (result)
+	if (result) {
 		*result = (int)(intptr_t)value;
+		WRITES(result, sizeof *result);
+	}
 	return thrd_success;
 }
 int interposed_thrd_detach(thrd_t thread)
