@@ -186,7 +186,7 @@ bool report_note_behind(struct trace *t, const struct race_options *options, str
 
 	if (!r->complete || g_hash_table_size(places) == 0)
 		return true;
-	struct report *hb = by_chains(t, options, races_hb, progress, error);
+	struct report *hb = races_hb(t, options, progress, error);
 	if (hb == NULL)
 		return false;
 	for (guint i = 0; i < hb->findings->len; i++) {
