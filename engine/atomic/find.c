@@ -43,9 +43,12 @@ static void hide_inferred(struct report *r)
 		g_ptr_array_remove_index(r->findings, i); /* frees it */
 		hidden++;
 	}
-	if (hidden)
-		report_note(r, "%u more cycle%s of grade C (inferred only): --all lists them",
-		            hidden, plural(hidden));
+	if (hidden == 0)
+		return;
+	r->scope = "violation of grade A or B by these units of work";
+	report_note(r, "%u cycle%s of grade C (inferred only) %s not listed: --all lists %s",
+	            hidden, plural(hidden), hidden == 1 ? "is" : "are",
+	            hidden == 1 ? "it" : "them");
 }
 
 /* Free mode records immediate repetitions of an access once, so accesses between two of them

@@ -271,6 +271,9 @@ printf '%s\n' "$out" >inferred.spec
 run "$HEDDLE" atomic hits.hdl --all --predict --format json
 is "$status" 1 "the lost update is found"
 is "$(json '(grep { join("", map { $_->{unit} } @{$_->{cycle}}) =~ /^(hit)+$/ } @{$d->{findings}}) > 0 ? 1 : 0')" 1 "between the units hit"
+run "$HEDDLE" atomic hits.hdl --predict
+like "$out" "cycles? of grade C [(]inferred only[)] (is|are) not listed: --all lists" "what is left out is counted"
+unlike "$out" "no violation by these units" "and not called nothing"
 run "$HEDDLE" atomic hits.hdl --spec inferred.spec --predict
 is "$status" 1 "what was inferred can be saved and used"
 

@@ -223,6 +223,31 @@ START_TEST(what_is_impossible_is_not_listed)
 }
 END_TEST
 
+/* Pairs that only racy reads keep apart may race once these are repaired: the line counts them.
+ */
+START_TEST(what_racy_reads_exclude_is_counted)
+{
+	static const char text[] = "T1|w(x)|a.c:1\nT1|w(y)|a.c:2\nT1|w(f)|a.c:3\n"
+	                           "T2|r(f)|a.c:4\nT2|r(x)|a.c:5\n%s";
+	static const struct {
+		const char *rest, *line;
+	} traces[] = {
+		{ "", "✗ 1 pair proved impossible by a racy read is not listed: v lists it" },
+		{ "T2|r(y)|a.c:6\n",
+		  "✗ 2 pairs proved impossible, 2 by racy reads, not listed: v lists them" },
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(traces); i++) {
+		g_autofree char *trace = g_strdup_printf(text, traces[i].rest);
+		struct app *app = tui_open(trace, &(struct tui_options){ .analyse = true });
+		ck_assert_msg(tui_shows(app, traces[i].line), "%s", traces[i].line);
+		tui_keys(app, "v j");
+		ck_assert(tui_shows(app, "itself racing"));
+		tui_close(app);
+	}
+}
+END_TEST
+
 START_TEST(races_of_a_report)
 {
 	struct app *app = open_shared(true);
@@ -560,6 +585,7 @@ int main(void)
 	tcase_add_test(tc, ended_from_outside);
 	tcase_add_test(tc, races_of_a_report);
 	tcase_add_test(tc, what_is_impossible_is_not_listed);
+	tcase_add_test(tc, what_racy_reads_exclude_is_counted);
 	tcase_add_test(tc, folders_of_findings);
 	tcase_add_test(tc, a_folder_is_picked_as_a_whole);
 	tcase_add_test(tc, reported_places_follow_the_verdict);

@@ -137,7 +137,8 @@ static gint64 places_key(const struct report *r, const struct finding *f)
 /* The places of all races of the report. */
 static GHashTable *race_places(const struct report *r)
 {
-	GHashTable *places = g_hash_table_new_full(ladder_key_hash, g_int64_equal, g_free, NULL);
+	GHashTable *places =
+	        g_hash_table_new_full(ladder_key_hash, g_int64_equal, g_free, NULL);
 
 	for (guint i = 0; i < r->findings->len; i++) {
 		const struct finding *f = r->findings->pdata[i];
@@ -154,7 +155,8 @@ static GHashTable *race_places(const struct report *r)
 static void append_variables(const struct trace *t, const GPtrArray *pairs, GString *out)
 {
 	enum { NAMED = 3 };
-	g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	g_autoptr(GHashTable) seen =
+	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	uint32_t more = 0;
 
 	for (guint i = 0; i < pairs->len; i++) {
@@ -167,10 +169,12 @@ static void append_variables(const struct trace *t, const GPtrArray *pairs, GStr
 		if (g_hash_table_size(seen) > NAMED)
 			more++;
 		else
-			g_string_append_printf(out, "%s%s", out->len > 0 ? ", " : "", name->str);
+			g_string_append_printf(out, "%s%s", out->len > 0 ? ", " : "",
+			                       name->str);
 	}
 	if (more > 0)
-		g_string_append_printf(out, " and %u more variable%s", more, more == 1 ? "" : "s");
+		g_string_append_printf(out, " and %u more variable%s", more,
+		                       more == 1 ? "" : "s");
 }
 
 bool report_note_behind(struct trace *t, const struct race_options *options, struct report *r,
@@ -182,7 +186,7 @@ bool report_note_behind(struct trace *t, const struct race_options *options, str
 
 	if (!r->complete || g_hash_table_size(places) == 0)
 		return true;
-	struct report *hb = by_chains(t, options, races_hb, progress, error);
+	struct report *hb = races_hb(t, options, progress, error);
 	if (hb == NULL)
 		return false;
 	for (guint i = 0; i < hb->findings->len; i++) {

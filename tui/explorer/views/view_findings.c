@@ -31,6 +31,7 @@ struct findings {
 	enum listed listed;
 	bool chosen;    /* by the user */
 	guint left_out; /* number of findings proved impossible, and not shown */
+	guint behind;   /* those of them whose proof depends on racy reads (finding.behind) */
 	bool hide_marked, reverse;
 	GHashTable *picked;       /* const struct entry *: selected to be marked together */
 	const struct entry *held; /* kept for a comparison with another; or NULL */
@@ -211,13 +212,16 @@ static void findings_show(struct app *app, void *state)
 	g_array_set_size(f->shown, 0);
 	if (!f->chosen) /* lessons discuss proofs */
 		f->listed = app->guide ? LISTED_ALL : LISTED_POSSIBLE;
-	f->left_out = 0;
+	f->left_out = f->behind = 0;
 	for (int i = 0; i < (int)s->entries->len; i++) {
 		const struct entry *entry = s->entries->pdata[i];
-		if (passes(s, f, entry))
+		bool left_out = f->listed == LISTED_POSSIBLE && !is_listed(s, f, entry);
+		if (passes(s, f, entry)) {
 			g_array_append_val(f->shown, i);
-		else
-			f->left_out += f->listed == LISTED_POSSIBLE && !is_listed(s, f, entry);
+		} else {
+			f->left_out += left_out;
+			f->behind += left_out && entry->finding->behind != NULL;
+		}
 	}
 	void *context[] = { app, f };
 	g_array_sort_with_data(f->shown, compare, context);
@@ -403,16 +407,20 @@ static void draw_folder(const struct session *s, const struct findings *f, struc
 		pane_highlight(p, row, ATTR_REVERSE);
 }
 
-/* "185 pairs proved impossible are not listed: v lists them" */
+/* "185 pairs proved impossible are not listed: v lists them", or "185 pairs proved impossible,
+ * 2 by racy reads, not listed: v lists them" */
 static void draw_left_out(const struct app *app, const struct findings *f, struct pane p,
                           int column)
 {
 	char number[32], key[16];
 	key_word(bindings_key(&app->bindings, VIEW_FINDINGS, REQUEST_SHOW_ALL), key);
 	bool one = f->left_out == 1;
+	g_autofree char *behind = f->behind == 0 ? g_strdup(one ? " is" : " are")
+	                          : one          ? g_strdup(" by a racy read is")
+	                                : g_strdup_printf(", %u by racy reads,", f->behind);
 	pane_format(p, 0, column, STYLE_DIM,
-	            "✗ %s pair%s proved impossible %s not listed: %s lists %s",
-	            grouped(f->left_out, number), one ? "" : "s", one ? "is" : "are", key,
+	            "✗ %s pair%s proved impossible%s not listed: %s lists %s",
+	            grouped(f->left_out, number), one ? "" : "s", behind, key,
 	            one ? "it" : "them");
 }
 

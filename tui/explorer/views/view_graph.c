@@ -251,12 +251,13 @@ static void append_nothing(const struct session *s, GString *out)
 		g_string_append(
 		        out, "No unit of work was looked at: one thread alone has no cycles, "
 		             "or the work was stopped.");
-	else if (report->complete)
+	else if (report->complete && report->scope == NULL)
 		g_string_append(out,
 		                "No cycle of units was found: in this run, whatever belongs "
 		                "together could have been done one unit after the other.");
 	else
-		g_string_append(out, "No cycle of units was found, which is no promise:");
+		g_string_append_printf(out, "No cycle of units %s, which is no promise:",
+		                       report->scope ? "is listed" : "was found");
 	for (guint i = 0; report && i < report->notes->len; i++)
 		g_string_append_printf(out, " %c%s.",
 		                       g_ascii_toupper(*(char *)report->notes->pdata[i]),

@@ -20,7 +20,8 @@
 #include "ranges.h"
 
 INTERPOSED(flock, system, sleep, usleep, nanosleep, clock_nanosleep, thrd_sleep, sched_yield,
-           thrd_yield, clock_gettime, gettimeofday, time, timespec_get, clock, times, getrusage);
+           thrd_yield, clock_gettime, gettimeofday, time, timespec_get, clock, times,
+           getrusage);
 
 /* ---- calls that the scheduler only steps aside for ---- */
 

@@ -52,7 +52,7 @@ enum origin {
 	ORIGIN_SET,     /* an epoll instance: from outside as long as a member is */
 	ORIGIN_LINKED,  /* a socket whose other end is the process's own, too: its data is
 	                 * real, its options and state are recorded and replayed */
-	ORIGIN_KERNEL,   /* a file that the kernel makes up when it is read (procfs, sysfs) */
+	ORIGIN_KERNEL,  /* a file that the kernel makes up when it is read (procfs, sysfs) */
 	ORIGIN_OUTSIDE,
 };
 
@@ -128,8 +128,8 @@ int outside_got(struct thread *t, unsigned channel, int fd, uintptr_t pc);
 /* Does the C library read streams through descriptor_read()? */
 bool streams_read_here(void);
 
-/* True: it is a FIFO that was opened by name, or a file that the kernel makes up, and *fd is the
- * result of open(). */
+/* True: it is a FIFO that was opened by name, or a file that the kernel makes up, and *fd is
+ * the result of open(). */
 bool input_opened(struct thread *t, int folder, const char *path, int flags, uintptr_t pc,
                   int *fd);
 /* As read(), without an event for the bytes. */

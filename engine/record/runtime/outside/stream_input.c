@@ -121,23 +121,24 @@ static int open_fifo(struct thread *t, int folder, const char *path, int flags,
 
 /* ---- files of the kernel's ---- */
 
-/* Does the kernel make up the content of this file, so that another run reads other bytes? It is
- * only read. */
+/* Does the kernel make up the content of this file, so that another run reads other bytes? It
+ * is only read. */
 static bool is_kernels(int folder, const char *path, int flags, const struct stat *status)
 {
 	struct statfs system;
-	if ((flags & (O_ACCMODE | O_CREAT | O_TRUNC)) != O_RDONLY || !S_ISREG(status->st_mode) ||
+	if ((flags & (O_ACCMODE | O_CREAT | O_TRUNC)) != O_RDONLY ||
+	    !S_ISREG(status->st_mode) ||
 	    major(status->st_dev) != 0) /* on a device: a file as others */
 		return false;
-	long result = path[0] == '/' || folder == AT_FDCWD ? syscall(SYS_statfs, path, &system)
-	                                                   : syscall(SYS_fstatfs, folder, &system);
+	long result = path[0] == '/' || folder == AT_FDCWD
+	                      ? syscall(SYS_statfs, path, &system)
+	                      : syscall(SYS_fstatfs, folder, &system);
 	return result == 0 &&
 	       (system.f_type == PROC_SUPER_MAGIC || system.f_type == SYSFS_MAGIC ||
 	        system.f_type == CGROUP_SUPER_MAGIC || system.f_type == CGROUP2_SUPER_MAGIC);
 }
 
-static int open_kernels(struct thread *t, int folder, const char *path, int flags,
-                        uintptr_t pc)
+static int open_kernels(struct thread *t, int folder, const char *path, int flags, uintptr_t pc)
 {
 	int fd = REAL(openat)(folder, path, flags);
 	int error = errno;
@@ -178,11 +179,11 @@ bool input_opened(struct thread *t, int folder, const char *path, int flags, uin
 	bool fifo = is ? S_ISFIFO(status.st_mode) : next && next->extra == LOG_FIFO,
 	     kernels = is ? is_kernels(folder, path, flags, &status)
 	                  : next && next->extra == LOG_KERNEL_FILE &&
-	                            (strncmp(path, "/proc/", 6) == 0 ||
-	                             strncmp(path, "/sys/", 5) == 0);
+	                               (strncmp(path, "/proc/", 6) == 0 ||
+	                                strncmp(path, "/sys/", 5) == 0);
 	errno = error;
-	if (next && ((fifo && next->extra == LOG_FIFO) ||
-	             (kernels && next->extra == LOG_KERNEL_FILE)))
+	if (next &&
+	    ((fifo && next->extra == LOG_FIFO) || (kernels && next->extra == LOG_KERNEL_FILE)))
 		*fd = open_given(t, flags, fifo, pc);
 	else if (fifo)
 		*fd = open_fifo(t, folder, path, flags, &status, pc);
