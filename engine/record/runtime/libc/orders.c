@@ -231,7 +231,6 @@ static const struct ordered unseen[] = {
 	MEMORY("hdestroy_r", 0x1),
 	MEMORY("insque", 0x3),
 	MEMORY("remque", 0x1),
-	MEMORY("times", 0x1),
 	MEMORY("*statfs*", 0x2),
 	MEMORY("getitimer", 0x2),
 	MEMORY("timer_gettime", 0x2),
