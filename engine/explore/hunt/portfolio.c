@@ -16,6 +16,7 @@
 #include "engine/atomic/held.h"
 #include "engine/base/hash.h"
 #include "engine/base/random.h"
+#include "engine/explore/hunt/effects.h"
 #include "engine/explore/hunt/periods.h"
 #include "engine/order/order.h"
 #include "engine/record/plan.h"
@@ -38,6 +39,7 @@ static const enum arm only[] = { ARMS, ARM_PAIR, ARM_SURW, ARM_FEEDBACK, ARM_PER
 
 enum {
 	FIRST = 4,      /* seeds of pause that come before anything else */
+	SECOND = 6,     /* seeds of pause of which the others are every second run */
 	MOST_KEPT = 64, /* schedules that feedback varies */
 	MOST_PAIRS = 4000,
 	MOST_WAITING = 3, /* of pairs of the same two places */
@@ -45,6 +47,7 @@ enum {
 	MOST_ENDS = 2,    /* last uses of a variable before its block's end */
 	LOOKED_AT = 64,   /* of at most this many */
 	TURNED = 3,       /* less suspicion for each pair that a run has turned */
+	SAME = 4,         /* and for a pair whose reads would see what they saw */
 	RACE = 8,         /* at least the suspicion of a pair that races by happens-before */
 	FEW_EVENTS = 20000,
 	MOST_EVENTS = 200000,    /* of a run from which pairs are learned, */
@@ -56,10 +59,16 @@ enum {
  * made its own. */
 struct turned {
 	GArray *turns;
-	uint64_t places; /* places of the two events: pairs of equal places are alike */
-	uint64_t object; /* address of the variable or object of both events */
-	int suspicion;   /* the higher the earlier */
-	int depth;       /* number of turned pairs in it */
+	uint64_t places;    /* places of the two events: pairs of equal places are alike */
+	uint64_t object;    /* address of the variable or object of both events */
+	int suspicion;      /* the higher the earlier */
+	int depth;          /* number of turned pairs in it */
+	bool end;           /* of a use and the end of its block */
+	bool chained;       /* of the variable of the pair that its run has turned */
+	bool news;          /* would a read see a write that it saw in no run? Then it comes
+	                     * before pairs of the same suspicion */
+	unsigned sources;   /* number of reads that would see another write: */
+	uint64_t source[2]; /* effect_places */
 };
 
 /* Counts of the pairs of two places. */
@@ -195,7 +204,8 @@ static guint most_suspicious(struct portfolio *p)
 	guint at = 0, alike = 0;
 	int most = INT_MIN;
 	for (guint i = 0; i < p->pairs->len; i++) {
-		int suspicion = g_array_index(p->pairs, struct turned, i).suspicion;
+		const struct turned *pair = &g_array_index(p->pairs, struct turned, i);
+		int suspicion = 2 * pair->suspicion + pair->news;
 		alike = suspicion > most ? 1 : alike + (suspicion == most);
 		if (suspicion > most || (suspicion == most && draw(p, alike) == 0))
 			at = i;
@@ -224,7 +234,8 @@ static enum arm next_arm(struct portfolio *p)
 		return has(p, p->only) ? p->only : ARM_POS;
 	if (p->explores)
 		return p->pauses < LOG_PAUSES ? ARM_PAUSE : draw_arm(p);
-	if (p->pauses < FIRST || (p->pauses < LOG_PAUSES && arm != ARM_PAIR))
+	if (p->pauses < FIRST || (p->pauses < SECOND && arm != ARM_PAIR) ||
+	    (p->pauses < LOG_PAUSES && arm == ARMS))
 		return ARM_PAUSE;
 	if (arm == ARM_PAIR && !has(p, arm))
 		arm = ARM_SURW;
@@ -329,14 +340,6 @@ struct strategy portfolio_next(struct portfolio *p)
 
 /* -- what a run teaches ------------------------------------------------------------------- */
 
-static uint64_t place_of(const struct trace *t, uint32_t event)
-{
-	if (event == NONE)
-		return 1;
-	const struct location *l = &t->locations[t->events[event].location];
-	return hash_word(l->address * 64 + l->module % 64);
-}
-
 static bool remember(GHashTable *set, uint64_t key)
 {
 	return g_hash_table_add(set, g_memdup2(&key, sizeof key));
@@ -350,8 +353,8 @@ static unsigned new_sources(struct portfolio *p, const struct trace *t)
 		const struct event *r = &t->events[e];
 		if (!op_is_access(r->op) || !op_reads(r->op) || r->flags & EVENT_WIDE)
 			continue;
-		count += remember(p->seen,
-		                  place_of(t, e) * 31 + place_of(t, t->index->writer[e]));
+		count += remember(p->seen, effect_places(t, (struct effect_source){
+		                                                    e, t->index->writer[e] }));
 	}
 	return count;
 }
@@ -477,8 +480,9 @@ static uint64_t *locks_held(const struct trace *t)
 
 /* The likelihood of a bug when these come in the other order, by: a data race by the run's
  * happens-before, a thread within the window between two events (`inside`), an access without
- * a common lock, two locks held together. */
-static int suspicion_of(const struct looked_at *l, uint32_t first, uint32_t second, bool inside)
+ * a common lock, two locks held together, and whether a read would see another value. */
+static int suspicion_of(const struct looked_at *l, uint32_t first, uint32_t second, bool inside,
+                        const struct effect *effect)
 {
 	const struct event *a = &l->t->events[first], *b = &l->t->events[second];
 	uint64_t mine = l->held[first], other = l->held[second];
@@ -488,46 +492,86 @@ static int suspicion_of(const struct looked_at *l, uint32_t first, uint32_t seco
 	            !(op_is_atomic(a->op) && op_is_atomic(b->op));
 	if (!op_is_access(b->op)) /* a use, and the end of its block */
 		return race ? RACE : 6;
-	return (race ? RACE : mine & other ? 0 : 4) + (inside ? 2 : 0);
+	int suspicion = race ? RACE : mine & other ? 2 : 4;
+	return suspicion + (inside ? 2 : 0) - (effect->same ? SAME : 0);
 }
 
 static uint64_t address_of(const struct trace *t, const struct event *e)
 {
-	return op_is_access(e->op) ? t->variables[e->target].address
+	return op_is_access(e->op) ? t->variables[event_variables(t, e).first].address
 	                           : t->objects[e->target].address;
+}
+
+/* Where the first event's thread is stopped: before its event, or before the section of a lock
+ * in which both make theirs, as the other could not come there otherwise. */
+static uint32_t stop_before(const struct looked_at *l, uint32_t first, uint32_t second)
+{
+	uint64_t common = l->held[first] & l->held[second];
+	bool accesses =
+	        op_is_access(l->t->events[first].op) && op_is_access(l->t->events[second].op);
+	return accesses && common ? effect_section(l->t, first, common) : first;
+}
+
+/* Would the pair make a read see a write that it saw in no run? (Lock operations have no
+ * sources, and come behind the others.) */
+static bool is_news(const struct portfolio *p, const struct turned *pair)
+{
+	bool news = pair->end || pair->chained;
+	for (unsigned i = 0; i < pair->sources; i++)
+		news |= !g_hash_table_contains(p->seen, &pair->source[i]);
+	return news;
+}
+
+/* The entry for the pairs of these places, if few of them wait, and one more may; or NULL. */
+static struct alike *room_for(struct portfolio *p, uint64_t places)
+{
+	struct alike *alike = g_hash_table_lookup(p->alike, &places);
+	if (p->pairs->len >= MOST_PAIRS || (alike && alike->waiting >= MOST_WAITING))
+		return NULL;
+	if (alike == NULL) {
+		alike = g_new0(struct alike, 1);
+		g_hash_table_replace(p->alike, g_memdup2(&places, sizeof places), alike);
+	}
+	return alike;
 }
 
 /* Adds the pair to those to be turned, if few of the same places wait; for races the variable
  * counts, too. Every second one, and the first, is in the run as it went there. */
 static void turn_pair(struct portfolio *p, const struct looked_at *l, uint32_t first,
-                      uint32_t second, bool inside)
+                      uint32_t second, bool inside, struct effect effect)
 {
 	const struct trace *t = l->t;
-	const uint32_t *number = l->number;
-	int suspicion = suspicion_of(l, first, second, inside);
-	uint64_t places = place_of(t, first) * 31 + place_of(t, second);
+	const struct event *a = &t->events[first], *b = &t->events[second];
+	int suspicion = suspicion_of(l, first, second, inside, &effect);
+	uint32_t stop = stop_before(l, first, second);
+	uint64_t places = effect_place(t, first) * 31 + effect_place(t, second);
+	uint64_t object = address_of(t, a);
+	struct log_turn goes = { t->threads[b->thread].recorded, l->number[second] + 1 };
 	if (suspicion >= RACE)
-		places = hash_join(places, t->variables[t->events[first].target].address);
-	struct alike *alike = g_hash_table_lookup(p->alike, &places);
-	uint32_t other = t->threads[t->events[second].thread].recorded;
-	if ((alike && alike->waiting >= MOST_WAITING) || p->pairs->len >= MOST_PAIRS ||
-	    number[first] == NONE || number[second] == NONE || other == NONE ||
-	    t->threads[t->events[first].thread].recorded == NONE)
+		places = hash_join(places, object);
+	if (l->number[stop] == NONE || l->number[second] == NONE || goes.thread == NONE ||
+	    t->threads[a->thread].recorded == NONE)
 		return;
-	bool whole = alike == NULL || draw(p, 2);
-	if (alike == NULL) {
-		alike = g_new0(struct alike, 1);
-		g_hash_table_replace(p->alike, g_memdup2(&places, sizeof places), alike);
-	}
+	struct alike *alike = room_for(p, places);
+	if (alike == NULL)
+		return;
+	bool whole = alike->waiting + alike->taken == 0 || draw(p, 2);
 	/* pairs of runs made by a reversal rank behind those of other runs, unless they are of
 	 * the same variable: an update between a check and its use takes two */
-	uint64_t object = address_of(t, &t->events[first]);
 	bool chained = inside && p->turned == 1 && object == p->turned_at;
-	struct turned pair = { turns_before(t, l->turns, number, first, whole), places, object,
-		               suspicion - (chained ? 0 : p->turned * TURNED), p->turned + 1 };
+	struct turned pair = { .turns = turns_before(t, l->turns, l->number, stop, whole),
+		               .places = places,
+		               .object = object,
+		               .suspicion = suspicion - (chained ? 0 : p->turned * TURNED),
+		               .depth = p->turned + 1,
+		               .end = op_is_access(a->op) && !op_is_access(b->op),
+		               .chained = chained,
+		               .sources = effect.count };
+	for (unsigned i = 0; i < effect.count; i++)
+		pair.source[i] = effect_places(t, effect.source[i]);
 	for (guint taken = alike->taken; taken > 0; taken /= 2)
 		pair.suspicion--;
-	struct log_turn goes = { other, number[second] + 1 };
+	pair.news = is_news(p, &pair);
 	g_array_append_val(pair.turns, goes);
 	if (pair.turns->len >= LOG_TURNS) {
 		g_array_unref(pair.turns);
@@ -567,7 +611,7 @@ static void turn_pairs_of(struct portfolio *p, const struct looked_at *l,
 			for (uint64_t m = k; m-- > 0 && k - m < LOOKED_AT && !inside;)
 				inside = t->events[list.items[m]].thread ==
 				         t->events[first].thread;
-			turn_pair(p, l, first, second, inside);
+			turn_pair(p, l, first, second, inside, effect_of_turn(t, list, k, i));
 		}
 	}
 }
@@ -588,7 +632,7 @@ static void turn_ends_of(struct portfolio *p, const struct looked_at *l, uint32_
 		    is_ordered(t, use, end))
 			continue;
 		tried++;
-		turn_pair(p, l, use, end, false);
+		turn_pair(p, l, use, end, false, (struct effect){ 0 });
 	}
 }
 
@@ -628,6 +672,10 @@ void portfolio_learn(struct portfolio *p, struct trace *t, const GArray *turns, 
 		return;
 	}
 	unsigned sources = new_sources(p, t);
+	for (guint i = 0; sources > 0 && i < p->pairs->len; i++) {
+		struct turned *pair = &g_array_index(p->pairs, struct turned, i);
+		pair->news = is_news(p, pair);
+	}
 	p->gained[p->arm] += sources > 0;
 	if (p->targets->len == 0 || sources > 0) {
 		p->steps = t->events_count;
