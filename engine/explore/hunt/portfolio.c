@@ -431,18 +431,24 @@ static bool is_ordered(const struct trace *t, uint32_t first, uint32_t second)
 	return false; /* of two that wait for each other the run shows the only order */
 }
 
-/* The turns of the run up to its event, which its thread has not made. */
+/* The turns of the run up to its event, which its thread has not made; or, where these are more
+ * than a run can be given, or not `whole`, that thread's alone. */
 static GArray *turns_before(const struct trace *t, const GArray *turns, const uint32_t *number,
                             uint32_t event, bool whole)
 {
+	enum {
+		MOST = LOG_TURNS - 3
+	}; /* its own, the other thread's, and the rest (take_pair) */
 	GArray *out = g_array_new(FALSE, FALSE, sizeof(struct log_turn));
 	struct log_turn last = { t->threads[t->events[event].thread].recorded, number[event] };
-	for (guint i = 0; whole && i < turns->len; i++) {
-		const struct log_turn *turn = &g_array_index(turns, struct log_turn, i);
+	guint n = 0;
+	for (; whole && n < turns->len && n <= MOST; n++) {
+		const struct log_turn *turn = &g_array_index(turns, struct log_turn, n);
 		if (turn->thread == last.thread && turn->until > last.until)
 			break;
-		g_array_append_val(out, *turn);
 	}
+	if (n > 0 && n <= MOST)
+		g_array_append_vals(out, turns->data, n);
 	g_array_append_val(out, last);
 	return out;
 }
@@ -478,22 +484,29 @@ static uint64_t *locks_held(const struct trace *t)
 	return held;
 }
 
+/* Two events that may be turned. */
+struct candidate {
+	uint32_t first, second;       /* events, */
+	uint64_t first_at, second_at; /* and their indexes in their variable's list */
+	bool inside; /* the second one comes between two of the first one's thread */
+};
+
 /* The likelihood of a bug when these come in the other order, by: a data race by the run's
- * happens-before, a thread within the window between two events (`inside`), an access without
- * a common lock, two locks held together, and whether a read would see another value. */
-static int suspicion_of(const struct looked_at *l, uint32_t first, uint32_t second, bool inside,
+ * happens-before, a thread within the window between two events, an access without a common
+ * lock, two locks held together, and whether a read would see another value. */
+static int suspicion_of(const struct looked_at *l, const struct candidate *c,
                         const struct effect *effect)
 {
-	const struct event *a = &l->t->events[first], *b = &l->t->events[second];
-	uint64_t mine = l->held[first], other = l->held[second];
+	const struct event *a = &l->t->events[c->first], *b = &l->t->events[c->second];
+	uint64_t mine = l->held[c->first], other = l->held[c->second];
 	if (!op_is_access(a->op))
-		return (mine && other && mine != other ? 4 : 0) + (inside ? 2 : 0);
-	bool race = !order_ordered_unobserved(l->hb, first, second) &&
+		return (mine && other && mine != other ? 4 : 0) + (c->inside ? 2 : 0);
+	bool race = !order_ordered_unobserved(l->hb, c->first, c->second) &&
 	            !(op_is_atomic(a->op) && op_is_atomic(b->op));
 	if (!op_is_access(b->op)) /* a use, and the end of its block */
 		return race ? RACE : 6;
 	int suspicion = race ? RACE : mine & other ? 2 : 4;
-	return suspicion + (inside ? 2 : 0) - (effect->same ? SAME : 0);
+	return suspicion + (c->inside ? 2 : 0) - (effect->same ? SAME : 0);
 }
 
 static uint64_t address_of(const struct trace *t, const struct event *e)
@@ -537,46 +550,45 @@ static struct alike *room_for(struct portfolio *p, uint64_t places)
 
 /* Adds the pair to those to be turned, if few of the same places wait; for races the variable
  * counts, too. Every second one, and the first, is in the run as it went there. */
-static void turn_pair(struct portfolio *p, const struct looked_at *l, uint32_t first,
-                      uint32_t second, bool inside, struct effect effect)
+static void turn_pair(struct portfolio *p, const struct looked_at *l, struct event_list list,
+                      const struct candidate *c)
 {
 	const struct trace *t = l->t;
-	const struct event *a = &t->events[first], *b = &t->events[second];
-	int suspicion = suspicion_of(l, first, second, inside, &effect);
-	uint32_t stop = stop_before(l, first, second);
-	uint64_t places = effect_place(t, first) * 31 + effect_place(t, second);
-	uint64_t object = address_of(t, a);
-	struct log_turn goes = { t->threads[b->thread].recorded, l->number[second] + 1 };
-	if (suspicion >= RACE)
-		places = hash_join(places, object);
-	if (l->number[stop] == NONE || l->number[second] == NONE || goes.thread == NONE ||
+	const struct event *a = &t->events[c->first], *b = &t->events[c->second];
+	struct log_turn goes = { t->threads[b->thread].recorded, l->number[c->second] + 1 };
+	uint32_t stop = stop_before(l, c->first, c->second);
+	if (l->number[stop] == NONE || l->number[c->second] == NONE || goes.thread == NONE ||
 	    t->threads[a->thread].recorded == NONE)
 		return;
-	struct alike *alike = room_for(p, places);
-	if (alike == NULL)
-		return;
-	bool whole = alike->waiting + alike->taken == 0 || draw(p, 2);
+	struct effect effect = { 0 };
+	if (op_is_access(b->op))
+		effect = effect_of_turn(t, list, c->first_at, c->second_at);
+	uint64_t object = address_of(t, a);
 	/* pairs of runs made by a reversal rank behind those of other runs, unless they are of
 	 * the same variable: an update between a check and its use takes two */
-	bool chained = inside && p->turned == 1 && object == p->turned_at;
-	struct turned pair = { .turns = turns_before(t, l->turns, l->number, stop, whole),
-		               .places = places,
+	bool chained = c->inside && p->turned == 1 && object == p->turned_at;
+	struct turned pair = { .places = effect_place(t, c->first) * 31 +
+		                         effect_place(t, c->second),
 		               .object = object,
-		               .suspicion = suspicion - (chained ? 0 : p->turned * TURNED),
+		               .suspicion = suspicion_of(l, c, &effect),
 		               .depth = p->turned + 1,
 		               .end = op_is_access(a->op) && !op_is_access(b->op),
 		               .chained = chained,
 		               .sources = effect.count };
-	for (unsigned i = 0; i < effect.count; i++)
-		pair.source[i] = effect_places(t, effect.source[i]);
+	if (pair.suspicion >= RACE)
+		pair.places = hash_join(pair.places, object);
+	struct alike *alike = room_for(p, pair.places);
+	if (alike == NULL)
+		return;
+	pair.suspicion -= chained ? 0 : p->turned * TURNED;
 	for (guint taken = alike->taken; taken > 0; taken /= 2)
 		pair.suspicion--;
+	for (unsigned i = 0; i < effect.count; i++)
+		pair.source[i] = effect_places(t, effect.source[i]);
 	pair.news = is_news(p, &pair);
+	bool whole = alike->waiting + alike->taken == 0 || draw(p, 2);
+	pair.turns = turns_before(t, l->turns, l->number, stop, whole);
 	g_array_append_val(pair.turns, goes);
-	if (pair.turns->len >= LOG_TURNS) {
-		g_array_unref(pair.turns);
-		return;
-	}
 	alike->waiting++;
 	g_array_append_val(p->pairs, pair);
 }
@@ -611,7 +623,8 @@ static void turn_pairs_of(struct portfolio *p, const struct looked_at *l,
 			for (uint64_t m = k; m-- > 0 && k - m < LOOKED_AT && !inside;)
 				inside = t->events[list.items[m]].thread ==
 				         t->events[first].thread;
-			turn_pair(p, l, first, second, inside, effect_of_turn(t, list, k, i));
+			turn_pair(p, l, list,
+			          &(struct candidate){ first, second, k, i, inside });
 		}
 	}
 }
@@ -632,7 +645,7 @@ static void turn_ends_of(struct portfolio *p, const struct looked_at *l, uint32_
 		    is_ordered(t, use, end))
 			continue;
 		tried++;
-		turn_pair(p, l, use, end, false, (struct effect){ 0 });
+		turn_pair(p, l, list, &(struct candidate){ use, end, i, i, false });
 	}
 }
 
