@@ -16,6 +16,7 @@
 #include "engine/atomic/held.h"
 #include "engine/base/hash.h"
 #include "engine/base/random.h"
+#include "engine/explore/hunt/effects.h"
 #include "engine/explore/hunt/periods.h"
 #include "engine/order/order.h"
 #include "engine/record/plan.h"
@@ -38,6 +39,7 @@ static const enum arm only[] = { ARMS, ARM_PAIR, ARM_SURW, ARM_FEEDBACK, ARM_PER
 
 enum {
 	FIRST = 4,      /* seeds of pause that come before anything else */
+	SECOND = 6,     /* seeds of pause of which the others are every second run */
 	MOST_KEPT = 64, /* schedules that feedback varies */
 	MOST_PAIRS = 4000,
 	MOST_WAITING = 3, /* of pairs of the same two places */
@@ -45,6 +47,7 @@ enum {
 	MOST_ENDS = 2,    /* last uses of a variable before its block's end */
 	LOOKED_AT = 64,   /* of at most this many */
 	TURNED = 3,       /* less suspicion for each pair that a run has turned */
+	SAME = 4,         /* and for a pair whose reads would see what they saw */
 	RACE = 8,         /* at least the suspicion of a pair that races by happens-before */
 	FEW_EVENTS = 20000,
 	MOST_EVENTS = 200000,    /* of a run from which pairs are learned, */
@@ -56,10 +59,16 @@ enum {
  * made its own. */
 struct turned {
 	GArray *turns;
-	uint64_t places; /* places of the two events: pairs of equal places are alike */
-	uint64_t object; /* address of the variable or object of both events */
-	int suspicion;   /* the higher the earlier */
-	int depth;       /* number of turned pairs in it */
+	uint64_t places;    /* places of the two events: pairs of equal places are alike */
+	uint64_t object;    /* address of the variable or object of both events */
+	int suspicion;      /* the higher the earlier */
+	int depth;          /* number of turned pairs in it */
+	bool end;           /* of a use and the end of its block */
+	bool chained;       /* of the variable of the pair that its run has turned */
+	bool news;          /* would a read see a write that it saw in no run? Then it comes
+	                     * before pairs of the same suspicion */
+	unsigned sources;   /* number of reads that would see another write: */
+	uint64_t source[2]; /* effect_places */
 };
 
 /* Counts of the pairs of two places. */
@@ -195,7 +204,8 @@ static guint most_suspicious(struct portfolio *p)
 	guint at = 0, alike = 0;
 	int most = INT_MIN;
 	for (guint i = 0; i < p->pairs->len; i++) {
-		int suspicion = g_array_index(p->pairs, struct turned, i).suspicion;
+		const struct turned *pair = &g_array_index(p->pairs, struct turned, i);
+		int suspicion = 2 * pair->suspicion + pair->news;
 		alike = suspicion > most ? 1 : alike + (suspicion == most);
 		if (suspicion > most || (suspicion == most && draw(p, alike) == 0))
 			at = i;
@@ -212,10 +222,10 @@ static bool has_race(struct portfolio *p)
 }
 
 /* The next strategy: first the seeds of pause that have a meaning, the later ones as every
- * second run; every second run turns a pair, or without one is a walk that is uniform over
- * some place's events; the others are chance, and any, in turn. The order was measured
- * (docs/hunting.md, "Schedules to the first bug"). An exploration makes all seeds of pause
- * first, and turns pairs by its plans. */
+ * second run, then every fourth; every second run turns a pair, or without one is a walk that
+ * is uniform over some place's events; the others are chance, and any, in turn. The order was
+ * measured (docs/hunting.md, "Schedules to the first bug"). An exploration makes all seeds
+ * of pause first, and turns pairs by its plans. */
 static enum arm next_arm(struct portfolio *p)
 {
 	static const enum arm turns[] = { ARM_PAIR, ARM_POS, ARM_PAIR, ARMS };
@@ -224,7 +234,8 @@ static enum arm next_arm(struct portfolio *p)
 		return has(p, p->only) ? p->only : ARM_POS;
 	if (p->explores)
 		return p->pauses < LOG_PAUSES ? ARM_PAUSE : draw_arm(p);
-	if (p->pauses < FIRST || (p->pauses < LOG_PAUSES && arm != ARM_PAIR))
+	if (p->pauses < FIRST || (p->pauses < SECOND && arm != ARM_PAIR) ||
+	    (p->pauses < LOG_PAUSES && arm == ARMS))
 		return ARM_PAUSE;
 	if (arm == ARM_PAIR && !has(p, arm))
 		arm = ARM_SURW;
@@ -329,14 +340,6 @@ struct strategy portfolio_next(struct portfolio *p)
 
 /* -- what a run teaches ------------------------------------------------------------------- */
 
-static uint64_t place_of(const struct trace *t, uint32_t event)
-{
-	if (event == NONE)
-		return 1;
-	const struct location *l = &t->locations[t->events[event].location];
-	return hash_word(l->address * 64 + l->module % 64);
-}
-
 static bool remember(GHashTable *set, uint64_t key)
 {
 	return g_hash_table_add(set, g_memdup2(&key, sizeof key));
@@ -350,8 +353,8 @@ static unsigned new_sources(struct portfolio *p, const struct trace *t)
 		const struct event *r = &t->events[e];
 		if (!op_is_access(r->op) || !op_reads(r->op) || r->flags & EVENT_WIDE)
 			continue;
-		count += remember(p->seen,
-		                  place_of(t, e) * 31 + place_of(t, t->index->writer[e]));
+		count += remember(p->seen, effect_places(t, (struct effect_source){
+		                                                    e, t->index->writer[e] }));
 	}
 	return count;
 }
@@ -428,18 +431,24 @@ static bool is_ordered(const struct trace *t, uint32_t first, uint32_t second)
 	return false; /* of two that wait for each other the run shows the only order */
 }
 
-/* The turns of the run up to its event, which its thread has not made. */
+/* The turns of the run up to its event, which its thread has not made; or, where these are more
+ * than a run can be given, or not `whole`, that thread's alone. */
 static GArray *turns_before(const struct trace *t, const GArray *turns, const uint32_t *number,
                             uint32_t event, bool whole)
 {
+	enum {
+		MOST = LOG_TURNS - 3
+	}; /* its own, the other thread's, and the rest (take_pair) */
 	GArray *out = g_array_new(FALSE, FALSE, sizeof(struct log_turn));
 	struct log_turn last = { t->threads[t->events[event].thread].recorded, number[event] };
-	for (guint i = 0; whole && i < turns->len; i++) {
-		const struct log_turn *turn = &g_array_index(turns, struct log_turn, i);
+	guint n = 0;
+	for (; whole && n < turns->len && n <= MOST; n++) {
+		const struct log_turn *turn = &g_array_index(turns, struct log_turn, n);
 		if (turn->thread == last.thread && turn->until > last.until)
 			break;
-		g_array_append_val(out, *turn);
 	}
+	if (n > 0 && n <= MOST)
+		g_array_append_vals(out, turns->data, n);
 	g_array_append_val(out, last);
 	return out;
 }
@@ -475,64 +484,111 @@ static uint64_t *locks_held(const struct trace *t)
 	return held;
 }
 
+/* Two events that may be turned. */
+struct candidate {
+	uint32_t first, second;       /* events, */
+	uint64_t first_at, second_at; /* and their indexes in their variable's list */
+	bool inside; /* the second one comes between two of the first one's thread */
+};
+
 /* The likelihood of a bug when these come in the other order, by: a data race by the run's
- * happens-before, a thread within the window between two events (`inside`), an access without
- * a common lock, two locks held together. */
-static int suspicion_of(const struct looked_at *l, uint32_t first, uint32_t second, bool inside)
+ * happens-before, a thread within the window between two events, an access without a common
+ * lock, two locks held together, and whether a read would see another value. */
+static int suspicion_of(const struct looked_at *l, const struct candidate *c,
+                        const struct effect *effect)
 {
-	const struct event *a = &l->t->events[first], *b = &l->t->events[second];
-	uint64_t mine = l->held[first], other = l->held[second];
+	const struct event *a = &l->t->events[c->first], *b = &l->t->events[c->second];
+	uint64_t mine = l->held[c->first], other = l->held[c->second];
 	if (!op_is_access(a->op))
-		return (mine && other && mine != other ? 4 : 0) + (inside ? 2 : 0);
-	bool race = !order_ordered_unobserved(l->hb, first, second) &&
+		return (mine && other && mine != other ? 4 : 0) + (c->inside ? 2 : 0);
+	bool race = !order_ordered_unobserved(l->hb, c->first, c->second) &&
 	            !(op_is_atomic(a->op) && op_is_atomic(b->op));
 	if (!op_is_access(b->op)) /* a use, and the end of its block */
 		return race ? RACE : 6;
-	return (race ? RACE : mine & other ? 0 : 4) + (inside ? 2 : 0);
+	int suspicion = race ? RACE : mine & other ? 2 : 4;
+	return suspicion + (c->inside ? 2 : 0) - (effect->same ? SAME : 0);
 }
 
 static uint64_t address_of(const struct trace *t, const struct event *e)
 {
-	return op_is_access(e->op) ? t->variables[e->target].address
+	return op_is_access(e->op) ? t->variables[event_variables(t, e).first].address
 	                           : t->objects[e->target].address;
 }
 
-/* Adds the pair to those to be turned, if few of the same places wait; for races the variable
- * counts, too. Every second one, and the first, is in the run as it went there. */
-static void turn_pair(struct portfolio *p, const struct looked_at *l, uint32_t first,
-                      uint32_t second, bool inside)
+/* Where the first event's thread is stopped: before its event, or before the section of a lock
+ * in which both make theirs, as the other could not come there otherwise. */
+static uint32_t stop_before(const struct looked_at *l, uint32_t first, uint32_t second)
 {
-	const struct trace *t = l->t;
-	const uint32_t *number = l->number;
-	int suspicion = suspicion_of(l, first, second, inside);
-	uint64_t places = place_of(t, first) * 31 + place_of(t, second);
-	if (suspicion >= RACE)
-		places = hash_join(places, t->variables[t->events[first].target].address);
+	uint64_t common = l->held[first] & l->held[second];
+	bool accesses =
+	        op_is_access(l->t->events[first].op) && op_is_access(l->t->events[second].op);
+	return accesses && common ? effect_section(l->t, first, common) : first;
+}
+
+/* Would the pair make a read see a write that it saw in no run? (Lock operations have no
+ * sources, and come behind the others.) */
+static bool is_news(const struct portfolio *p, const struct turned *pair)
+{
+	bool news = pair->end || pair->chained;
+	for (unsigned i = 0; i < pair->sources; i++)
+		news |= !g_hash_table_contains(p->seen, &pair->source[i]);
+	return news;
+}
+
+/* The entry for the pairs of these places, if few of them wait, and one more may; or NULL. */
+static struct alike *room_for(struct portfolio *p, uint64_t places)
+{
 	struct alike *alike = g_hash_table_lookup(p->alike, &places);
-	uint32_t other = t->threads[t->events[second].thread].recorded;
-	if ((alike && alike->waiting >= MOST_WAITING) || p->pairs->len >= MOST_PAIRS ||
-	    number[first] == NONE || number[second] == NONE || other == NONE ||
-	    t->threads[t->events[first].thread].recorded == NONE)
-		return;
-	bool whole = alike == NULL || draw(p, 2);
+	if (p->pairs->len >= MOST_PAIRS || (alike && alike->waiting >= MOST_WAITING))
+		return NULL;
 	if (alike == NULL) {
 		alike = g_new0(struct alike, 1);
 		g_hash_table_replace(p->alike, g_memdup2(&places, sizeof places), alike);
 	}
+	return alike;
+}
+
+/* Adds the pair to those to be turned, if few of the same places wait; for races the variable
+ * counts, too. Every second one, and the first, is in the run as it went there. */
+static void turn_pair(struct portfolio *p, const struct looked_at *l, struct event_list list,
+                      const struct candidate *c)
+{
+	const struct trace *t = l->t;
+	const struct event *a = &t->events[c->first], *b = &t->events[c->second];
+	struct log_turn goes = { t->threads[b->thread].recorded, l->number[c->second] + 1 };
+	uint32_t stop = stop_before(l, c->first, c->second);
+	if (l->number[stop] == NONE || l->number[c->second] == NONE || goes.thread == NONE ||
+	    t->threads[a->thread].recorded == NONE)
+		return;
+	struct effect effect = { 0 };
+	if (op_is_access(b->op))
+		effect = effect_of_turn(t, list, c->first_at, c->second_at);
+	uint64_t object = address_of(t, a);
 	/* pairs of runs made by a reversal rank behind those of other runs, unless they are of
 	 * the same variable: an update between a check and its use takes two */
-	uint64_t object = address_of(t, &t->events[first]);
-	bool chained = inside && p->turned == 1 && object == p->turned_at;
-	struct turned pair = { turns_before(t, l->turns, number, first, whole), places, object,
-		               suspicion - (chained ? 0 : p->turned * TURNED), p->turned + 1 };
+	bool chained = c->inside && p->turned == 1 && object == p->turned_at;
+	struct turned pair = { .places = effect_place(t, c->first) * 31 +
+		                         effect_place(t, c->second),
+		               .object = object,
+		               .suspicion = suspicion_of(l, c, &effect),
+		               .depth = p->turned + 1,
+		               .end = op_is_access(a->op) && !op_is_access(b->op),
+		               .chained = chained,
+		               .sources = effect.count };
+	if (pair.suspicion >= RACE)
+		pair.places = hash_join(pair.places, object);
+	struct alike *alike = room_for(p, pair.places);
+	if (alike == NULL)
+		return;
+	pair.suspicion -= chained ? 0 : p->turned * TURNED;
 	for (guint taken = alike->taken; taken > 0; taken /= 2)
 		pair.suspicion--;
-	struct log_turn goes = { other, number[second] + 1 };
+	for (unsigned i = 0; i < effect.count; i++)
+		pair.source[i] = effect_places(t, effect.source[i]);
+	pair.news = is_news(p, &pair);
+	bool whole = alike->waiting + alike->taken == 0 || draw(p, 2);
+	pair.turns = turns_before(t, l->turns, l->number, stop, whole);
 	g_array_append_val(pair.turns, goes);
-	if (pair.turns->len >= LOG_TURNS) {
-		g_array_unref(pair.turns);
-		return;
-	}
 	alike->waiting++;
 	g_array_append_val(p->pairs, pair);
 }
@@ -567,7 +623,8 @@ static void turn_pairs_of(struct portfolio *p, const struct looked_at *l,
 			for (uint64_t m = k; m-- > 0 && k - m < LOOKED_AT && !inside;)
 				inside = t->events[list.items[m]].thread ==
 				         t->events[first].thread;
-			turn_pair(p, l, first, second, inside);
+			turn_pair(p, l, list,
+			          &(struct candidate){ first, second, k, i, inside });
 		}
 	}
 }
@@ -588,7 +645,7 @@ static void turn_ends_of(struct portfolio *p, const struct looked_at *l, uint32_
 		    is_ordered(t, use, end))
 			continue;
 		tried++;
-		turn_pair(p, l, use, end, false);
+		turn_pair(p, l, list, &(struct candidate){ use, end, i, i, false });
 	}
 }
 
@@ -628,6 +685,10 @@ void portfolio_learn(struct portfolio *p, struct trace *t, const GArray *turns, 
 		return;
 	}
 	unsigned sources = new_sources(p, t);
+	for (guint i = 0; sources > 0 && i < p->pairs->len; i++) {
+		struct turned *pair = &g_array_index(p->pairs, struct turned, i);
+		pair->news = is_news(p, pair);
+	}
 	p->gained[p->arm] += sources > 0;
 	if (p->targets->len == 0 || sources > 0) {
 		p->steps = t->events_count;
