@@ -53,6 +53,8 @@ struct explore_options {
 	                     * effects determine results */
 	bool linearizable;  /* invocations are not taken as single steps; instead histories
 	                     * of objects whose methods have effects are checked */
+	bool symmetry;      /* runs that differ only in which of threads that are alike does what
+	                     * are equal; without specs, a bound, shards */
 	const char *resume; /* file of the exploration's state, to resume from and to write
 	                     * to; or NULL */
 	const char *told;   /* the options as text, for reports on that file; or NULL */
@@ -136,6 +138,8 @@ struct explore_run {
 	                       * they commute; owned, or NULL; the first ones */
 	uint64_t commuting_count;
 	uint64_t class_;  /* number of its equivalence class */
+	uint64_t stands_for; /* number of classes that differ from it only in which of threads
+	                      * that are alike does what, with its own */
 	char *trace;      /* owned: path if saved, or NULL */
 	GBytes *schedule; /* owned: its plan, to execute it again (plan_archive); NULL: not
 	                   * kept */
@@ -189,6 +193,7 @@ struct explore_report {
 	GArray *points;  /* struct explore_point, by error */
 	uint64_t pruned; /* schedules covered by a known run */
 	uint64_t classes;
+	uint64_t stand_for; /* number of classes that these stand for: more with symmetry */
 	uint64_t waiting;                 /* schedules left when a limit was reached */
 	bool complete;                    /* every class was run */
 	bool complete_within;             /* every class that the bound permits was run */
