@@ -1,0 +1,46 @@
+#!/bin/bash
+# heddle explore --symmetry: random programs, some of whose threads run the same, against all their interleavings
+# (programs/random_oracle.c), up to which of these threads does what; and the number of classes that those that were run
+# stand for, against those of an exploration that tells all threads apart.  HEDDLE_SYNC_PROGRAMS=N: so many
+# programs, HEDDLE_SYNC_FIRST=N: the first seed, HEDDLE_SYNC_EVERY=N: each Nth seed.
+. tests/e2e/lib.sh
+programs=$PWD/tests/e2e/programs
+cd "$scratch" || exit 1
+
+${CC:-cc} -O2 "$programs/random_oracle.c" -o oracle
+$HEDDLE cc -g -O1 "$programs/random_sync.c" -o sync -pthread
+first=${HEDDLE_SYNC_FIRST:-1}
+every=${HEDDLE_SYNC_EVERY:-1}
+chosen=${HEDDLE_SYNC_FIRST:-}${HEDDLE_SYNC_PROGRAMS:-}
+
+explored() { # SEED OPTION...: sets `gaps`, and `classes`, those that its classes stand for
+	rm -f log
+	run timeout 1300 "$HEDDLE" explore --budget $((($1 % 16) ? 1200 : 20)) --format json --seed $(($1 % 3)) "${@:2}" -- ./sync log "${arguments[@]}"
+	gaps=$(json '$d->{complete} ? "complete" : join "; ", @{$d->{gaps}}')
+	classes=$(json '$d->{"stand-for"} // $d->{states}')
+	states=$(json '$d->{states}')
+}
+
+saved=0
+for seed in $(seq "$first" "$every" $((first + every * (${HEDDLE_SYNC_PROGRAMS:-40} - 1)))); do
+	if ! ./oracle "$seed" alike >expected || [ "$(wc -l <expected)" -gt 200 ]; then
+		continue # too large to be searched here
+	fi
+	read -ra arguments <expected
+	explored "$seed" --symmetry
+	uses=$(json 'scalar grep { $_->{kind} eq "use-after-free" } @{$d->{errors}}')
+	compared=$(perl "$programs/random_compare.pl" expected log "$uses")
+	if [ -n "$chosen" ] && [ "$gaps" != complete ] && ! grep -qv '^missed' <<<"${compared:-missed}"; then
+		skip "random program $seed" "not complete: $gaps"
+		continue
+	fi
+	is "$gaps $compared" "complete " "random program $seed: ${arguments[*]}"
+	fewer="$states for $classes"
+	saved=$((saved + classes - states))
+	all=$classes
+	explored "$seed"
+	# exchanges that keep what they read: which of their runs count depends on the order
+	((seed % 32 == 28)) || is "$all" "$classes" "random program $seed: as many classes as without symmetry ($fewer)"
+done
+[ -n "$chosen" ] || is "$((saved > 0))" 1 "some classes stand for others"
+done_testing
