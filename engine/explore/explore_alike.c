@@ -74,14 +74,21 @@ static void judged_end(struct judged *j)
 
 /* -- what the creator does between creations, and between joins ----------------------------- */
 
-/* Can no step of `other` be next to this event of the creator, since it is not created yet or was
- * joined? */
+/* Does the event's thread create the other one later? */
+static bool is_unborn(const struct judged *j, uint32_t other, uint32_t event)
+{
+	uint32_t fork = j->t->threads[other].fork;
+	return fork != NONE && fork > event &&
+	       j->t->events[fork].thread == j->t->events[event].thread;
+}
+
+/* Can no step of `other` be next to this event, whose thread creates it later, or has joined it? */
 static bool is_apart(const struct judged *j, uint32_t other, uint32_t event)
 {
-	uint32_t creator = j->t->events[event].thread, fork = j->t->threads[other].fork;
 	uint32_t join = j->joined[other];
-	return (fork != NONE && fork > event && j->t->events[fork].thread == creator) ||
-	       (join != NONE && join < event && j->t->events[join].thread == creator);
+	return is_unborn(j, other, event) ||
+	       (join != NONE && join < event &&
+	        j->t->events[join].thread == j->t->events[event].thread);
 }
 
 /* Does the access conflict with one of another thread, which may be next to it? */
@@ -203,23 +210,29 @@ static char *judge_results(const struct judged *j, uint64_t kind)
 
 /* -- what they do -------------------------------------------------------------------------- */
 
-/* Has a value that the read sees been written by a thread that is a member, and not its own? */
-static bool is_by_member(const struct judged *j, uint32_t read)
-{
-	struct event_list writers = trace_writers(j->t, read);
-	for (uint64_t i = 0; i < writers.count; i++) {
-		uint32_t w = writers.items[i];
-		uint32_t by = w == NONE ? NONE : j->t->events[w].thread;
-		if (by != NONE && by != j->t->events[read].thread && j->member[by])
-			return true;
-	}
-	return false;
-}
-
 static bool is_of_member(const struct judged *j, uint64_t address, uint32_t event)
 {
 	uint32_t owner = history_owner(j->h, address, event);
-	return owner != NONE && j->member[owner] && owner != j->t->events[event].thread;
+	return owner != NONE && j->member[owner] && owner != j->t->events[event].thread &&
+	       !is_unborn(j, owner, event);
+}
+
+/* Why what the read sees of a write by a member, which is another thread, tells threads apart. */
+static const char *value_tells_apart(const struct judged *j, uint32_t read)
+{
+	struct event_list writers = trace_writers(j->t, read);
+	struct access_value v = access_value(j->t, read, false);
+	for (uint64_t i = 0; i < writers.count; i++) {
+		uint32_t w = writers.items[i];
+		uint32_t by = w == NONE ? NONE : j->t->events[w].thread;
+		if (by == NONE || by == j->t->events[read].thread || !j->member[by])
+			continue;
+		if (!v.known || !access_value(j->t, w, true).known)
+			return "reads a value of one of them whose contents are not known";
+		if (v.size == sizeof(uint64_t) && is_of_member(j, v.integer, read))
+			return "reads an address of memory of one of them";
+	}
+	return NULL;
 }
 
 /* Why the access, or the operation on an object or a block, tells threads apart; or NULL. */
@@ -240,14 +253,7 @@ static const char *tells_apart(const struct judged *j, uint32_t event)
 		address = j->t->blocks[x->target].address;
 	if (address != 0 && is_of_member(j, address, event))
 		return "uses memory of one of them";
-	if (!access || !op_reads(x->op) || !is_by_member(j, event))
-		return NULL;
-	struct access_value v = access_value(j->t, event, false);
-	if (!v.known)
-		return "reads a value of one of them whose contents are not known";
-	return v.size == sizeof(uint64_t) && is_of_member(j, v.integer, event)
-	               ? "reads an address of memory of one of them"
-	               : NULL;
+	return access && op_reads(x->op) ? value_tells_apart(j, event) : NULL;
 }
 
 static char *judge_events(const struct judged *j)

@@ -1,5 +1,6 @@
 /* alike.c - see alike.h. */
 #include "engine/explore/runs/alike.h"
+#include "engine/explore/runs/final.h"
 #include "engine/explore/runs/history_private.h"
 #include "engine/record/layout.h"
 
@@ -30,6 +31,39 @@ bool alike_note(const struct trace *t, const char *key, uint32_t thread, uint64_
 
 /* -- kinds --------------------------------------------------------------------------------- */
 
+/* Whatever the creator has written into the block that is the new thread's own. */
+static uint64_t contents(const struct history *h, uint32_t thread, uint64_t block)
+{
+	const struct trace *t = h->trace;
+	uint32_t fork = t->threads[thread].fork;
+	uint64_t number = 1;
+	for (uint32_t e = trace_previous(t, fork); e != NONE; e = trace_previous(t, e)) {
+		const struct event *x = &t->events[e];
+		if (x->op == OP_ALLOC && t->blocks[x->target].address == block)
+			break;
+		if (!op_is_access(x->op) || !op_writes(x->op))
+			continue;
+		struct access_value v = access_value(t, e, true);
+		if (history_owner(h, v.address, e) != thread)
+			continue;
+		uint64_t value = history_mix(4, v.integer);
+		history_pointer(h, v.integer, e, thread, &value);
+		number = history_mix(history_mix(number, v.address - block),
+		                     v.known ? value : 0);
+	}
+	return number;
+}
+
+/* Whatever its creator had joined by then is part of a thread's kind: threads that are created
+ * after that are others. */
+static uint64_t joins_before(const struct trace *t, uint32_t event)
+{
+	uint64_t joins = 0;
+	for (uint32_t e = trace_previous(t, event); e != NONE; e = trace_previous(t, e))
+		joins += t->events[e].op == OP_JOIN;
+	return joins;
+}
+
 static uint64_t kind_of(const struct history *h, uint32_t thread)
 {
 	const struct thread *x = &h->trace->threads[thread];
@@ -38,7 +72,11 @@ static uint64_t kind_of(const struct history *h, uint32_t thread)
 		return 0;
 	uint32_t parent = h->trace->events[x->fork].thread;
 	uint64_t kind = history_mix(19, h->threads[parent].who);
-	kind = history_mix(history_mix(kind, start[0]), start[1]) | 1;
+	uint64_t argument = history_owner(h, start[1], x->fork) == thread
+	                            ? contents(h, thread, start[1])
+	                            : start[1];
+	kind = history_mix(history_mix(kind, start[0]), argument);
+	kind = history_mix(kind, joins_before(h->trace, x->fork)) | 1;
 	g_autofree char *key = alike_key(kind);
 	return g_hash_table_contains((GHashTable *)h->apart, key) ? 0 : kind;
 }

@@ -5,8 +5,11 @@
 #include "engine/explore/runs/history_private.h"
 
 #include "engine/base/search.h"
+#include "engine/explore/runs/alike.h"
+#include "engine/record/layout.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* A memory block, or a stack, from its allocation. */
 struct life {
@@ -33,6 +36,36 @@ static struct life life_of(const struct history *h, uint32_t thread, uint32_t n)
 		              .owner = thread };
 }
 
+/* Is it std::thread's constructor that creates a thread here? What it gives it is the thread's own
+ * from then on. */
+static bool is_std_thread(const struct trace *t, uint32_t fork)
+{
+	uint32_t module = t->locations[t->events[fork].location].module;
+	return module < t->modules_count &&
+	       strstr(trace_string(t, t->modules[module].path), "libstdc++") != NULL;
+}
+
+/* With --symmetry: blocks that std::thread gives to threads are theirs. */
+static void give_arguments(const struct history *h, struct life *made)
+{
+	const struct trace *t = h->view->recorded;
+	for (uint32_t u = 0; h->apart != NULL && u < h->threads_count; u++) {
+		uint32_t fork = t->threads[u].fork;
+		uint64_t start[2];
+		if (fork == NONE || !is_std_thread(t, fork) ||
+		    !alike_note(t, LOG_START_NOTE, u, start))
+			continue;
+		for (uint32_t b = 0; b < t->blocks_count; b++) {
+			const struct block *k = &t->blocks[b];
+			if (k->address != start[1] || k->alloc == NONE || k->alloc > fork ||
+			    (k->free != NONE && k->free < fork))
+				continue;
+			made[b].owner = u;
+			made[b].own = history_mix(WHO_SELF, UINT64_MAX);
+		}
+	}
+}
+
 void history_find_lives(struct history *h)
 {
 	const struct trace *t = h->view->recorded;
@@ -52,6 +85,7 @@ void history_find_lives(struct history *h)
 			born[t->threads[i].stack] =
 			        t->threads[i].fork == NONE ? 0 : t->threads[i].fork;
 		}
+	give_arguments(h, made);
 	h->lives = g_new(struct life, t->blocks_count + 1);
 	for (uint32_t b = 0; b < t->blocks_count; b++)
 		if (t->blocks[b].address != 0 && made[b].id != 0)

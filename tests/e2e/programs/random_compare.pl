@@ -1,9 +1,9 @@
 #!/usr/bin/perl
-# random_compare.pl ORACLE-OUTPUT LOG [USES]: the outcomes that random_oracle.c says (but for its first line)
+# random_compare.pl ORACLE-OUTPUT LOG [USES [alike]]: the outcomes that random_oracle.c says (but for its first line)
 # against those of the runs that random_sync.c logged.  Prints what is missing ("missed") and what
 # cannot be ("impossible"); nothing when they are the same.  USES: that many uses after free were
 # reported: of each pair of places one, which may be in a run that aborts before its thread can log it.
-# Where the program begins with a letter, which of the threads with one program does what makes no difference.
+# With `alike`, which of the threads with one program does what makes no difference.
 use strict;
 use warnings;
 
@@ -16,7 +16,7 @@ chomp @lines;
 # By thread, the first one that is not told apart from it.
 my @words = split ' ', $program;
 my @kind = 0 .. 9;
-for my $t ($words[0] =~ /^[A-J]/ ? 1 .. $#words : ()) {
+for my $t ($ARGV[3] ? 1 .. $#words : ()) {
 	($kind[$t]) = grep { $words[$_] eq $words[$t] } 1 .. $t;
 }
 # The same outcome, whichever of threads that are not told apart did what.

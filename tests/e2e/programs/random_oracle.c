@@ -7,7 +7,7 @@
  * without joining, the program ends there and cuts the others off: of these outcomes those that
  * are not the beginning of another.  With BOUND only what interleavings reach in which a thread
  * that could take a step stops at most so often for another's step.  With `alike` in its place
- * several threads have one program, and it begins with a letter (random_sync.c). With `races`
+ * several threads have one program, and may ask who they are (random_sync.c). With `races`
  * the program has accesses that write what was there, and synchronisation; and not the outcomes
  * are printed but each pair of sites that two threads may stand before at once, one of them a
  * write: "race SITE SITE", 2 T for the reads of thread T, 2 T + 1 for its writes. Exit status
@@ -1221,8 +1221,9 @@ static void make_alike(void)
 	for (unsigned i = 0; i < (workers == 2 ? 2u : 1u) + below(2); i++) {
 		block(1);
 		if (below(6) == 0) {
-			op(1, '?', 1 + below((unsigned)workers), 0);
+			op(1, '?', 1, 0); /* later handles may not be there yet */
 			op(1, below(2) ? '!' : 'J', 1, 0);
+			memory(1); /* what may be left out */
 		}
 	}
 	for (int t = 2; t <= workers; t++)
@@ -1379,7 +1380,7 @@ int main(int argc, char **argv)
 	if ((seed % 8 == 1 || seed % 8 == 6) && !for_races && !alike)
 		invoke();
 	search();
-	printf("%c%s", (alike ? 'A' : '0') + initial_count, program[0]);
+	printf("%d%s", initial_count, program[0]);
 	for (int t = 1; t < threads; t++)
 		printf(" %s", program[t]);
 	printf("\n");

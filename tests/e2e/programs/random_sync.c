@@ -6,8 +6,9 @@
  *
  * The lines are written by bare system calls, so that a recording sees nothing of them.
  *
- * Where the number before main's program is a letter (A: 0), threads with the same program have the
- * same argument, too, and nothing of theirs tells them apart: they are numbered as they come.
+ * With ALIKE threads that have the same program have the same argument, too, and what is written of
+ * them is not seen by instrumented code, either: nothing tells them apart. They are numbered as they
+ * come, from the first that has the program.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -48,7 +49,6 @@ static const struct timespec far = { 4000000000, 0 };
 static __thread int ran;
 static volatile int *block;
 static int freed; /* not by instrumented code */
-static pthread_t handles[9];
 
 /* Objects of random_sync.spec: their invocations are found by their functions. */
 struct counter {
@@ -127,39 +127,53 @@ static inline __attribute__((always_inline)) long system_call(long number, long 
 	return result;
 }
 
-/* By thread: the first that has its argument, and the thread itself once it has come. Neither is
- * seen by instrumented code. */
-static int kinds[9];
-static uintptr_t comers[9];
+#ifdef ALIKE
+#define UNSEEN __attribute__((noipa, no_sanitize("thread")))
+static int first_with[9];   /* by thread: the first with its program */
+static uintptr_t comers[9]; /* by number: the thread that has it */
+static pthread_t handles[9];
 
-static __attribute__((noipa, no_sanitize("thread"))) int kind_of(int thread)
+static UNSEEN int argument_of(int thread)
 {
-	return kinds[thread];
+	return first_with[thread];
 }
 
-static __attribute__((noipa, no_sanitize("thread"))) void find_kinds(char **programs, int count)
+static UNSEEN void find_arguments(char **programs, int count)
 {
 	for (int i = 0; i < 9; i++) {
-		kinds[i] = i;
-		for (int k = 1; k < i && i < count && programs[0][0] >= 'A'; k++) {
+		first_with[i] = i;
+		for (int k = 1; k < i && i < count && first_with[i] == i; k++) {
 			const char *a = programs[i], *b = programs[k];
 			while (*a && *a == *b)
 				a++, b++;
-			if (*a == *b && kinds[i] == i)
-				kinds[i] = k;
+			if (*a == *b)
+				first_with[i] = k;
 		}
 	}
 }
 
-static __attribute__((noipa, no_sanitize("thread"))) void tell(int thread, int result)
+static UNSEEN int number_of(int thread)
 {
 	uintptr_t self;
-	int own = thread;
 	__asm__("mov %%fs:0, %0" : "=r"(self));
-	while (kinds[own] != thread || (comers[own] != 0 && comers[own] != self))
+	int own = thread;
+	while (first_with[own] != thread || (comers[own] != 0 && comers[own] != self))
 		own++;
 	comers[own] = self;
-	char line[3] = { (char)('0' + own), (char)result, '\n' };
+	return own;
+}
+#define TELL static UNSEEN
+#else
+#define argument_of(thread)       (thread)
+#define find_arguments(all, many) ((void)(many))
+#define number_of(thread)         (thread)
+#define TELL                      static inline __attribute__((always_inline))
+#endif
+
+TELL void tell(int thread, int result)
+{
+	thread = number_of(thread);
+	char line[3] = { (char)('0' + thread), (char)result, '\n' };
 	system_call(SYS_write, LOG, (long)line, sizeof line);
 }
 
@@ -391,8 +405,10 @@ static int operate(char operation, int n, int value)
 		return look(operation, n, value);
 	case 'U':
 		return use_futex(n / 2, &atom[n % 2], value);
+#ifdef ALIKE
 	case '?':
 		return pthread_equal(pthread_self(), handles[n]) != 0;
+#endif
 	case 'v':
 		return use(n);
 	case 'V':
@@ -471,6 +487,11 @@ static void *run(void *argument)
 	static struct start child[8];
 	struct start *start = argument;
 	const char *p = start->programs[start->thread];
+#ifdef ALIKE
+	pthread_t *threads = handles;
+#else
+	pthread_t threads[8];
+#endif
 	int thread = start->thread, last = 0;
 	for (; *p; p += OPERATION) {
 		int n = p[1] - '0', value = p[2] - '0';
@@ -490,12 +511,12 @@ static void *run(void *argument)
 			}
 			continue;
 		case 'k':
-			if (kind_of(n) == n)
+			if (argument_of(n) == n)
 				child[n] = (struct start){ start->programs, n };
-			pthread_create(&handles[n], 0, run, &child[kind_of(n)]);
+			pthread_create(&threads[n], 0, run, &child[argument_of(n)]);
 			continue;
 		case 'h':
-			pthread_join(handles[n], 0);
+			pthread_join(threads[n], 0);
 			continue;
 		case 'q': /* the usual loop around a wait */
 			while ((last = cell[n]) == 0) {
@@ -524,8 +545,8 @@ int main(int argc, char **argv)
 	block = calloc(1, sizeof *block);
 	pthread_spin_init(&spin, 0);
 	pthread_barrier_init(&barrier, 0, 2);
-	sem_init(&semaphore, 0, (unsigned)(argv[2][0] - (argv[2][0] < 'A' ? '0' : 'A')));
-	find_kinds(start.programs, argc - 2);
+	sem_init(&semaphore, 0, (unsigned)(argv[2][0] - '0'));
+	find_arguments(start.programs, argc - 2);
 	start.programs[0]++;
 	run(&start);
 	tell(0, '$');
