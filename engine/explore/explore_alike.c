@@ -368,11 +368,9 @@ static uint64_t role_of(const struct judged *j, uint32_t thread)
 		uint32_t e = g_array_index(th->events, uint32_t, i);
 		role = history_mix(history_mix(role, doing(h, e)), h->seen[e]);
 	}
-	if (steps < whole)
-		return role;
-	/* what it waits for at the end */
+	/* what it waits for at the end, if that is no join of a part of the threads */
 	struct event_list mine = trace_thread_events(j->t, thread);
-	uint32_t last = mine.count > 0 ? mine.items[mine.count - 1] : NONE;
+	uint32_t last = steps == whole && mine.count > 0 ? mine.items[mine.count - 1] : NONE;
 	enum op op = last == NONE ? OP_COUNT : j->t->events[last].op;
 	if (op == OP_END)
 		role = history_mix(role, op);

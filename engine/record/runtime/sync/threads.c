@@ -123,6 +123,13 @@ static void find_stack(struct thread *t)
 	pthread_attr_destroy(&attributes);
 }
 
+/* In an exploration a thread's stack is known from its creation on: whether the thread has had a turn
+ * before the program ends would tell runs apart otherwise, as its handle points there. */
+static bool is_told_at_creation(void)
+{
+	return rt.controlled && rt.config.flags & LOG_EXPLORE;
+}
+
 /* The calling thread, with the token, becomes `t`. */
 void thread_begin(struct thread *t)
 {
@@ -145,8 +152,8 @@ void thread_begin(struct thread *t)
 		have_key = pthread_key_create(&end_key, at_end) == 0;
 	if (have_key)
 		pthread_setspecific(end_key, t);
-	if (t->id)
-		log_thread(t);
+	if (t->id && !is_told_at_creation())
+		log_thread(t, t);
 	t->gate &= ~GATE_INSIDE;
 }
 
@@ -276,6 +283,8 @@ static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*s
 		if (child->life.stack_high == 0)
 			INSIDE(t, (find_stack(child), 0));
 		log_event(t, LOG_FORK, 0, pc, child->id, 0, 1);
+		if (is_told_at_creation())
+			log_thread(t, child);
 		note_numbers(LOG_START_NOTE,
 		             (uint64_t[]){ child->id, (uintptr_t)start, (uintptr_t)argument },
 		             3);
