@@ -331,8 +331,8 @@ static void forget_cut_off(struct exploration *x)
 	forget_classes(x, within);
 }
 
-/* Counts the classes that those that were run stand for. With more than these, continuations that
- * end well are known up to a permutation of threads. */
+/* Counts the classes that those that were run stand for. With more than these, continuations
+ * that end well are known up to a permutation of threads. */
 static void count_permuted(struct exploration *x)
 {
 	x->report->stand_for = 0;

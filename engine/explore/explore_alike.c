@@ -1,7 +1,7 @@
 /*
- * explore_alike.c - with --symmetry: are threads of one kind (runs/alike.h) in fact alike? What a
- * run shows of them is judged, and runs are made in which each of them does what another did. A
- * kind that is told apart is none from then on, and the exploration begins again.
+ * explore_alike.c - with --symmetry: are threads of one kind (runs/alike.h) in fact alike? What
+ * a run shows of them is judged, and runs are made in which each of them does what another did.
+ * A kind that is told apart is none from then on, and the exploration begins again.
  * docs/exploration.md, "Threads that are alike", has the argument.
  */
 #include "engine/explore/explore_private.h"
@@ -82,7 +82,8 @@ static bool is_unborn(const struct judged *j, uint32_t other, uint32_t event)
 	       j->t->events[fork].thread == j->t->events[event].thread;
 }
 
-/* Can no step of `other` be next to this event, whose thread creates it later, or has joined it? */
+/* Can no step of `other` be next to this event, whose thread creates it later, or has joined
+ * it? */
 static bool is_apart(const struct judged *j, uint32_t other, uint32_t event)
 {
 	uint32_t join = j->joined[other];
@@ -132,7 +133,8 @@ static uint32_t disturbing(const struct judged *j, uint32_t first, uint32_t last
 	return NONE;
 }
 
-/* The first and the last of the creations, or of the joins, of a kind's threads, and how many. */
+/* The first and the last of the creations, or of the joins, of a kind's threads, and how many.
+ */
 struct span {
 	uint32_t first, last, count;
 };
@@ -162,9 +164,9 @@ static char *judge_creations(const struct judged *j, uint64_t kind)
 {
 	struct span s = span_of(j, kind, OP_FORK);
 	uint32_t e = disturbing(j, s.first, s.last, OP_FORK);
-	return e == NONE ? NULL
-	                 : at_event(j, "does what others may notice between their creations",
-	                            e);
+	return e == NONE
+	               ? NULL
+	               : at_event(j, "does what others may notice between their creations", e);
 }
 
 static char *judge_joins(const struct judged *j, uint64_t kind)
@@ -184,8 +186,7 @@ static char *judge_joins(const struct judged *j, uint64_t kind)
 	if (e != NONE)
 		return at_event(j, "does what others may notice between their joins", e);
 	struct event_list mine = trace_thread_events(j->t, creator);
-	bool ended = mine.count > 0 &&
-	             j->t->events[mine.items[mine.count - 1]].op == OP_END;
+	bool ended = mine.count > 0 && j->t->events[mine.items[mine.count - 1]].op == OP_END;
 	return !all && (ended || j->ender == creator)
 	               ? at_event(j, "joins some of them alone", s.first)
 	               : NULL;
@@ -197,8 +198,7 @@ static char *judge_results(const struct judged *j, uint64_t kind)
 	uint64_t value = 0, own[2];
 	bool any = false;
 	for (uint32_t u = 0; u < j->h->threads_count; u++) {
-		if (j->h->threads[u].kind != kind ||
-		    !alike_note(j->t, LOG_RESULT_NOTE, u, own))
+		if (j->h->threads[u].kind != kind || !alike_note(j->t, LOG_RESULT_NOTE, u, own))
 			continue;
 		if (any && own[0] != value)
 			return g_strdup("their functions return different values");
@@ -217,7 +217,8 @@ static bool is_of_member(const struct judged *j, uint64_t address, uint32_t even
 	       !is_unborn(j, owner, event);
 }
 
-/* Why what the read sees of a write by a member, which is another thread, tells threads apart. */
+/* Why what the read sees of a write by a member, which is another thread, tells threads apart.
+ */
 static const char *value_tells_apart(const struct judged *j, uint32_t read)
 {
 	struct event_list writers = trace_writers(j->t, read);
@@ -313,8 +314,8 @@ static void give_up(struct exploration *x, const struct judged *j, const char *w
 
 /* -- roles --------------------------------------------------------------------------------- */
 
-/* The value that the event writes: into the thread's own memory as the thread sees it, elsewhere
- * as others do. */
+/* The value that the event writes: into the thread's own memory as the thread sees it,
+ * elsewhere as others do. */
 static uint64_t written(const struct history *h, uint32_t event, uint64_t address)
 {
 	uint32_t thread = h->trace->events[event].thread;
@@ -480,10 +481,10 @@ static void plan_permute(struct plan *p, const struct trace *t, const uint32_t *
 {
 	for (guint i = 0; i < p->steps->len + p->answers->len; i++) {
 		bool step = i < p->steps->len;
-		uint32_t *of = step ? &g_array_index(p->steps, struct log_step, i).thread
-		                    : &g_array_index(p->answers, struct log_answer,
-		                                     i - p->steps->len)
-		                               .thread;
+		uint32_t *of =
+		        step ? &g_array_index(p->steps, struct log_step, i).thread
+		             : &g_array_index(p->answers, struct log_answer, i - p->steps->len)
+		                        .thread;
 		uint32_t u = 0;
 		while (u < t->threads_count && t->threads[u].recorded != *of)
 			u++;
@@ -521,7 +522,8 @@ static void add_permuted(struct exploration *x, const struct judged *j, const ui
 	g_array_unref(sequence);
 }
 
-/* Notes that the thread has the role, in this run or in one that is made. False: that was known. */
+/* Notes that the thread has the role, in this run or in one that is made. False: that was
+ * known. */
 static bool takes_role(struct exploration *x, const struct history *h, uint32_t thread,
                        uint64_t role)
 {

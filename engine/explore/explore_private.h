@@ -197,9 +197,9 @@ struct pending *explore_by_strategy(struct exploration *x, const struct strategy
 /* explore_shorten.c: runs of the errors with fewer switches. False and `problem` as
  * explore_run_pending. */
 bool explore_shorten(struct exploration *x, struct error *problem);
-/* explore_alike.c: with --symmetry: whether the run shows that threads of a kind are told apart (then
- * the exploration begins again without the kind), and the runs that it takes to see that they are
- * not. */
+/* explore_alike.c: with --symmetry: whether the run shows that threads of a kind are told apart
+ * (then the exploration begins again without the kind), and the runs that it takes to see that
+ * they are not. */
 void explore_judge_alike(struct exploration *x, const struct pending *s, struct execution *ex);
 /* history.apart */
 static inline const GHashTable *explore_apart(const struct exploration *x)

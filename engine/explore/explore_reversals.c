@@ -66,8 +66,8 @@ bool explore_is_known(const struct exploration *x, const struct part *parts, uin
 bool explore_knows_rounds(const struct exploration *x)
 {
 	bool steps = x->options->specs != NULL && !x->options->linearizable;
-	return !steps && !x->options->bounded && !x->options->symmetry && x->options->shards <= 1 &&
-	       x->origin.base == NULL;
+	return !steps && !x->options->bounded && !x->options->symmetry &&
+	       x->options->shards <= 1 && x->origin.base == NULL;
 }
 
 /* Is it a compare-and-exchange, which may or may not write if it reads another value? */

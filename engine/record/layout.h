@@ -152,8 +152,8 @@ enum log_flag {
 	LOG_FILTER = LOG_FILTER_HB | LOG_FILTER_WCP | LOG_FILTER_COMMUTE | LOG_SAMPLE,
 };
 
-/* Notes of LOG_ALIKE, decimal: "THREAD FUNCTION ARGUMENT" at each creation, "THREAD VALUE" where
- * a join takes the thread's value. */
+/* Notes of LOG_ALIKE, decimal: "THREAD FUNCTION ARGUMENT" at each creation, "THREAD VALUE"
+ * where a join takes the thread's value. */
 #define LOG_START_NOTE  "thread-start"
 #define LOG_RESULT_NOTE "thread-result"
 

@@ -174,9 +174,9 @@ struct past {
 
 static uint64_t past_at(const struct past *p, uint32_t length)
 {
-	return length == p->length ? p->last
-	                           : g_array_index(p->of->prefixes, uint64_t, length) -
-	                                     p->of->who;
+	return length == p->length
+	               ? p->last
+	               : g_array_index(p->of->prefixes, uint64_t, length) - p->of->who;
 }
 
 static struct past past_of(const struct thread_history *th, uint32_t length)
@@ -194,8 +194,7 @@ static uint64_t number_for(const struct past *p, uint32_t count, bool further)
 static bool is_past_of(const struct past *p, const struct past *other, bool further)
 {
 	return other->of != NULL && other->of->kind == p->of->kind &&
-	       other->length >= p->length + further &&
-	       past_at(other, p->length) == p->last;
+	       other->length >= p->length + further && past_at(other, p->length) == p->last;
 }
 
 uint64_t alike_number(const struct history *h, uint32_t thread, uint32_t steps, bool further)
@@ -238,8 +237,8 @@ void alike_fill(const struct history *h, struct part *parts, uint32_t count, boo
 			continue;
 		if (own->of->kind == 0) {
 			uint32_t thread = (uint32_t)(own->of - h->threads);
-			uint32_t steps = next ? own->length
-			                      : alike_before_joins(h, thread, own->length);
+			uint32_t steps =
+			        next ? own->length : alike_before_joins(h, thread, own->length);
 			if (steps < own->length)
 				parts[i].alike =
 				        g_array_index(own->of->prefixes, uint64_t, steps);
@@ -261,9 +260,8 @@ uint64_t *alike_lasts(const struct history *h)
 	for (uint32_t i = 0; i < h->threads_count; i++) {
 		const struct thread_history *th = &h->threads[i];
 		uint32_t steps = th->prefixes->len - 1;
-		parts[i] = (struct part){ th->who,
-			                  g_array_index(th->prefixes, uint64_t, steps), steps,
-			                  0 };
+		parts[i] = (struct part){ th->who, g_array_index(th->prefixes, uint64_t, steps),
+			                  steps, 0 };
 	}
 	alike_fill(h, parts, h->threads_count, false);
 	for (uint32_t i = 0; i < h->threads_count; i++)

@@ -241,8 +241,8 @@ void history_free(struct history *h)
 	g_free(h);
 }
 
-/* The number of a history with a step more. Without the thread's identity, which is added to it,
- * it depends on the steps alone: alike.h. */
+/* The number of a history with a step more. Without the thread's identity, which is added to
+ * it, it depends on the steps alone: alike.h. */
 static uint64_t longer(uint64_t who, uint64_t prefix, uint64_t step, uint64_t seen)
 {
 	return history_mix(history_mix(prefix - who, step), seen) + who;
@@ -283,9 +283,9 @@ uint64_t history_class_number(const struct history *h, uint32_t thread, uint64_t
 uint64_t history_class_part(const struct history *h, uint32_t thread, uint32_t steps)
 {
 	const GArray *prefixes = h->threads[thread].prefixes;
-	return history_class_number(h, thread,
-	                            g_array_index(prefixes, uint64_t,
-	                                          alike_before_joins(h, thread, steps)));
+	return history_class_number(
+	        h, thread,
+	        g_array_index(prefixes, uint64_t, alike_before_joins(h, thread, steps)));
 }
 
 uint64_t history_class(const struct history *h)

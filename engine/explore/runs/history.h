@@ -60,8 +60,8 @@ struct history {
 	struct initials *initials;   /* borrowed */
 	GArray *finals;              /* struct part: final values, as numbers */
 	bool cut_off;                /* see history_add_end */
-	const GHashTable *apart; /* with --symmetry: see alike.h; else NULL. Each thread then sees
-	                          * its own memory by numbers that do not depend on its
+	const GHashTable *apart; /* with --symmetry: see alike.h; else NULL. Each thread then
+	                          * sees its own memory by numbers that do not depend on its
 	                          * identity */
 };
 /* Uses `initials` (from histories_initials) and adds values read first in this run. `apart`: as
@@ -105,11 +105,11 @@ bool history_last_unseen(const struct history *h, uint32_t depart);
 /* The number of an invocation's outcome with these results. */
 uint64_t history_would_return(const struct history *h, const struct view_call *call,
                               const struct val *results, uint32_t count);
-/* Numbers of histories are added as these: the thread's identity is a summand of them (alike.h), so
- * that their own sum would be the same whichever thread does what. */
+/* Numbers of histories are added as these: the thread's identity is a summand of them
+ * (alike.h), so that their own sum would be the same whichever thread does what. */
 uint64_t history_summand(uint64_t prefix);
-/* The number of the class, a sum; what a thread with this number of its history, or of this many
- * steps, adds to it. */
+/* The number of the class, a sum; what a thread with this number of its history, or of this
+ * many steps, adds to it. */
 uint64_t history_class(const struct history *h);
 uint64_t history_class_number(const struct history *h, uint32_t thread, uint64_t prefix);
 uint64_t history_class_part(const struct history *h, uint32_t thread, uint32_t steps);

@@ -36,8 +36,8 @@ static struct life life_of(const struct history *h, uint32_t thread, uint32_t n)
 		              .owner = thread };
 }
 
-/* Is it std::thread's constructor that creates a thread here? What it gives it is the thread's own
- * from then on. */
+/* Is it std::thread's constructor that creates a thread here? What it gives it is the thread's
+ * own from then on. */
 static bool is_std_thread(const struct trace *t, uint32_t fork)
 {
 	uint32_t module = t->locations[t->events[fork].location].module;
@@ -76,8 +76,7 @@ void history_find_lives(struct history *h)
 	for (uint64_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 		if (x->op == OP_ALLOC && x->target < t->blocks_count)
-			made[x->target] =
-			        life_of(h, x->thread, ++allocations[x->thread]);
+			made[x->target] = life_of(h, x->thread, ++allocations[x->thread]);
 	}
 	for (uint32_t i = 0; i < t->threads_count; i++)
 		if (t->threads[i].stack != NONE) {
@@ -123,8 +122,8 @@ bool history_pointer(const struct history *h, uint64_t integer, uint32_t event, 
 	const struct life *l = life_at(h, integer, event);
 	bool own = l != NULL && h->apart != NULL && l->owner == viewer;
 	if (l != NULL)
-		*number = history_mix(history_mix(3, own ? l->own : l->id),
-		                      integer - l->address);
+		*number =
+		        history_mix(history_mix(3, own ? l->own : l->id), integer - l->address);
 	return l != NULL;
 }
 

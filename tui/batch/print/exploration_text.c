@@ -143,8 +143,8 @@ static const char *what_voids(const json_t *report)
 	return uses ? "uses after free" : NULL;
 }
 
-/* How far a promise goes: ", but for which of the threads that are alike does what (1 class stands for
- * 6)", " (but data races may be missed)". Owned by the caller. */
+/* How far a promise goes: ", but for which of the threads that are alike does what (1 class
+ * stands for 6)", " (but data races may be missed)". Owned by the caller. */
 static char *limits_of(const json_t *report)
 {
 	json_int_t of = number_of(report, "stand-for"), states = number_of(report, "states");
@@ -153,8 +153,8 @@ static char *limits_of(const json_t *report)
 	if (of > 0)
 		g_string_append_printf(text,
 		                       " but for which of the threads that are alike does what "
-		                       "(%" JSON_INTEGER_FORMAT " class%s for %" JSON_INTEGER_FORMAT
-		                       ")",
+		                       "(%" JSON_INTEGER_FORMAT
+		                       " class%s for %" JSON_INTEGER_FORMAT ")",
 		                       states, states == 1 ? "" : "es", of);
 	/* what may be missed is named by a note */
 	if (json_array_size(json_object_get(report, "races-open")) > 0)

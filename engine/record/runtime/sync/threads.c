@@ -123,8 +123,9 @@ static void find_stack(struct thread *t)
 	pthread_attr_destroy(&attributes);
 }
 
-/* In an exploration a thread's stack is known from its creation on: whether the thread has had a turn
- * before the program ends would tell runs apart otherwise, as its handle points there. */
+/* In an exploration a thread's stack is known from its creation on: whether the thread has had
+ * a turn before the program ends would tell runs apart otherwise, as its handle points there.
+ */
 static bool is_told_at_creation(void)
 {
 	return rt.controlled && rt.config.flags & LOG_EXPLORE;
@@ -349,8 +350,7 @@ static int join(pthread_t handle, void **result, bool try_only, const struct tim
 			if (status == 0 && result)
 				note_numbers(LOG_RESULT_NOTE,
 				             (uint64_t[]){ target->id, (uintptr_t)*result }, 2);
-		}
-		else if (try_only)
+		} else if (try_only)
 			status = REAL(pthread_tryjoin_np)(handle, result);
 		else if (deadline)
 			status = REAL(pthread_clockjoin_np)(handle, result, clock, deadline);
