@@ -70,7 +70,7 @@ _heddle() {
 	diff) words="--analysis --spec --values --missing --budget --lenient --format --help --quiet --version" ;;
 	merge) words="--lenient --tasks --output --baseline --format --help --quiet --version" ;;
 	shake) words="--runs --seed --strategy --target --turns --until-error --tries --depth --steps --memory --timeout --budget --shard --jobs --resume --format --help --quiet --version" ;;
-	explore) words="--output --spec --results --linearizable --runs --budget --seed --final --check --steps --resume --shard --jobs --memory --order --bound --until-error --timeout --format --help --quiet --version" ;;
+	explore) words="--output --spec --results --linearizable --symmetry --runs --budget --seed --final --check --steps --resume --shard --jobs --memory --order --bound --until-error --timeout --format --help --quiet --version" ;;
 	orders) words="--runs --budget --pairs --format --help --quiet --version" ;;
 	doctor) words="--format --help --quiet --version" ;;
 	lesson) words="--directory --text --worksheet --restart --new --check --play --class --format --help --quiet --version" ;;

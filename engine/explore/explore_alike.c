@@ -10,6 +10,7 @@
 #include "engine/explore/runs/history_private.h"
 #include "engine/record/layout.h"
 #include "engine/trace/own_code.h"
+#include "engine/trace/roles.h"
 
 #include <stdlib.h>
 
@@ -198,7 +199,7 @@ static char *judge_results(const struct judged *j, uint64_t kind)
 	uint64_t value = 0, own[2];
 	bool any = false;
 	for (uint32_t u = 0; u < j->h->threads_count; u++) {
-		if (j->h->threads[u].kind != kind || !alike_note(j->t, LOG_RESULT_NOTE, u, own))
+		if (j->h->threads[u].kind != kind || !role_note(j->t, LOG_RESULT_NOTE, u, own))
 			continue;
 		if (any && own[0] != value)
 			return g_strdup("their functions return different values");

@@ -3,30 +3,13 @@
 #include "engine/explore/runs/final.h"
 #include "engine/explore/runs/history_private.h"
 #include "engine/record/layout.h"
+#include "engine/trace/roles.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 char *alike_key(uint64_t kind)
 {
 	return g_strdup_printf("(threads %016" PRIx64 ")", kind);
-}
-
-bool alike_note(const struct trace *t, const char *key, uint32_t thread, uint64_t numbers[2])
-{
-	uint32_t recorded = t->threads[thread].recorded;
-	for (uint64_t i = 0; recorded != NONE && i < t->notes_count; i++) {
-		if (strcmp(trace_string(t, t->notes[i].key), key) != 0)
-			continue;
-		char *at;
-		if (strtoull(trace_string(t, t->notes[i].value), &at, 10) != recorded)
-			continue;
-		numbers[0] = strtoull(at, &at, 10);
-		numbers[1] = strtoull(at, NULL, 10);
-		return true;
-	}
-	return false;
 }
 
 /* -- kinds --------------------------------------------------------------------------------- */
@@ -68,7 +51,7 @@ static uint64_t kind_of(const struct history *h, uint32_t thread)
 {
 	const struct thread *x = &h->trace->threads[thread];
 	uint64_t start[2];
-	if (x->fork == NONE || !alike_note(h->trace, LOG_START_NOTE, thread, start))
+	if (x->fork == NONE || !role_note(h->trace, LOG_START_NOTE, thread, start))
 		return 0;
 	uint32_t parent = h->trace->events[x->fork].thread;
 	uint64_t kind = history_mix(19, h->threads[parent].who);

@@ -27,9 +27,6 @@ char *alike_key(uint64_t kind);
 
 /* Sets thread_history.kind and .joins, after the steps. */
 void alike_find(struct history *h);
-/* The runtime's notes of the thread (LOG_START_NOTE, LOG_RESULT_NOTE): *numbers after the
- * thread's. False: none. */
-bool alike_note(const struct trace *t, const char *key, uint32_t thread, uint64_t numbers[2]);
 /* The number of threads of this kind in the run. */
 uint32_t alike_count(const struct history *h, uint64_t kind);
 

@@ -5,8 +5,8 @@
 #include "engine/explore/runs/history_private.h"
 
 #include "engine/base/search.h"
-#include "engine/explore/runs/alike.h"
 #include "engine/record/layout.h"
+#include "engine/trace/roles.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +53,7 @@ static void give_arguments(const struct history *h, struct life *made)
 		uint32_t fork = t->threads[u].fork;
 		uint64_t start[2];
 		if (fork == NONE || !is_std_thread(t, fork) ||
-		    !alike_note(t, LOG_START_NOTE, u, start))
+		    !role_note(t, LOG_START_NOTE, u, start))
 			continue;
 		for (uint32_t b = 0; b < t->blocks_count; b++) {
 			const struct block *k = &t->blocks[b];

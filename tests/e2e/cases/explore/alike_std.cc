@@ -26,5 +26,5 @@ int main(int argc, char **)
 //= $d->{"stand-for"} 6
 //: explore --symmetry --format json @ different
 //= complete yes
-//= states 5
+//= states 6
 //= said
