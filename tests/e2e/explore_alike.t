@@ -22,25 +22,22 @@ explored() { # SEED OPTION...: sets `gaps`, and `classes`, those that its classe
 }
 
 saved=0
-for seed in $(seq "$first" "$every" $((first + every * (${HEDDLE_SYNC_PROGRAMS:-40} - 1)))); do
+for seed in $(seq "$first" "$every" $((first + every * (${HEDDLE_SYNC_PROGRAMS:-24} - 1)))); do
 	if ! ./oracle "$seed" alike >expected || [ "$(wc -l <expected)" -gt 200 ]; then
 		continue # too large to be searched here
 	fi
 	read -ra arguments <expected
+	explored "$seed"
+	# where an exploration without symmetry has no end, or does not see one, neither has this one
+	[ "$gaps" = complete ] || continue
+	all=$classes
 	explored "$seed" --symmetry
 	uses=$(json 'scalar grep { $_->{kind} eq "use-after-free" } @{$d->{errors}}')
 	compared=$(perl "$programs/random_compare.pl" expected log "$uses" alike)
-	if [ -n "$chosen" ] && [ "$gaps" != complete ] && ! grep -qv '^missed' <<<"${compared:-missed}"; then
-		skip "random program $seed" "not complete: $gaps"
-		continue
-	fi
 	is "$gaps $compared" "complete " "random program $seed: ${arguments[*]}"
-	fewer="$states for $classes"
 	saved=$((saved + classes - states))
-	all=$classes
-	explored "$seed"
 	# exchanges that keep what they read, uses after free, aborts: which of their runs count depends on the order
-	[[ "${arguments[*]}" == *[MV!]* ]] || is "$all" "$classes" "random program $seed: as many classes as without symmetry ($fewer)"
+	[[ "${arguments[*]}" == *[MV!]* ]] || is "$classes" "$all" "random program $seed: $states for as many classes as without symmetry"
 done
 [ -n "$chosen" ] || is "$((saved > 0))" 1 "some classes stand for others"
 done_testing
