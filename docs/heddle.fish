@@ -223,6 +223,7 @@ complete -c heddle -n '__fish_seen_subcommand_from explore' -l output -r -d 'kee
 complete -c heddle -n '__fish_seen_subcommand_from explore' -l spec -r -d 'invocations of its objects are single steps, and may commute'
 complete -c heddle -n '__fish_seen_subcommand_from explore' -l results -d 'orders of invocations with the same results are one, where the effects determine the results'
 complete -c heddle -n '__fish_seen_subcommand_from explore' -l linearizable -d 'with --spec: no invocation is taken to be one step; does each schedule\'s history have an order that explains it by the effects?'
+complete -c heddle -n '__fish_seen_subcommand_from explore' -l symmetry -d 'runs that differ only in which of threads that are alike (the same function and argument) does what are the same'
 complete -c heddle -n '__fish_seen_subcommand_from explore' -l runs -r -d 'at most N runs (default 10000)'
 complete -c heddle -n '__fish_seen_subcommand_from explore' -l budget -r -d 'for everything (default 60; 0: no limit)'
 complete -c heddle -n '__fish_seen_subcommand_from explore' -l seed -r -d 'choose the first run\'s schedule at random, by this seed (default: the lowest thread first; with --until-error by pause)'

@@ -277,6 +277,7 @@ explore) _arguments \
 	'*--spec[invocations of its objects are single steps, and may commute]:FILE:_files' \
 	'*--results[orders of invocations with the same results are one, where the effects determine the results]' \
 	'*--linearizable[with --spec\: no invocation is taken to be one step; does each schedule'\''s history have an order that explains it by the effects?]' \
+	'*--symmetry[runs that differ only in which of threads that are alike (the same function and argument) does what are the same]' \
 	'*--runs[at most N runs (default 10000)]:N:_files' \
 	'*--budget[for everything (default 60; 0\: no limit)]:SECONDS:_files' \
 	'*--seed[choose the first run'\''s schedule at random, by this seed (default\: the lowest thread first; with --until-error by pause)]:N:_files' \

@@ -23,7 +23,7 @@
 #include <zstd.h>
 
 static const char magic[] = "heddle exploration\n";
-enum { VERSION = 10, SUM = 32, PACKED_MOST = 5000 /* times its size, unpacked */ };
+enum { VERSION = 11, SUM = 32, PACKED_MOST = 5000 /* times its size, unpacked */ };
 static const uint32_t byte_order = 0x01020304;
 
 /* -- identity ------------------------------------------------------------------------------ */
@@ -60,6 +60,8 @@ char *checkpoint_identity(const struct explore_options *o, struct error *error)
 	                       o->by_results, o->max_steps, o->shard, o->shards);
 	if (o->linearizable)
 		g_string_append(text, "linearizable\n");
+	if (o->symmetry)
+		g_string_append(text, "symmetry\n");
 	g_string_append_printf(text, "preemptions %" G_GINT64_FORMAT "\n",
 	                       o->bounded ? (gint64)o->preemptions : -1);
 	const char *check = o->finals ? finals_check(o->finals) : NULL;
@@ -111,6 +113,7 @@ static void archive_run(struct explore_run *r, uint32_t number, struct archive *
 	archive_texts(a, &r->commuting);
 	ARCHIVE(a, r->commuting_count);
 	ARCHIVE(a, r->class_);
+	ARCHIVE(a, r->stands_for);
 	archive_bytes_of(a, &r->schedule);
 }
 

@@ -331,10 +331,26 @@ static void forget_cut_off(struct exploration *x)
 	forget_classes(x, within);
 }
 
+/* Counts the classes that those that were run stand for. With more than these, continuations
+ * that end well are known up to a permutation of threads. */
+static void count_permuted(struct exploration *x)
+{
+	x->report->stand_for = 0;
+	for (guint i = x->first; i < x->report->runs->len; i++) {
+		const struct explore_run *r =
+		        &g_array_index(x->report->runs, struct explore_run, i);
+		uint64_t most = UINT64_MAX - x->report->stand_for;
+		x->report->stand_for += r->redundant ? 0 : MIN(r->stands_for, most);
+	}
+	if (x->report->stand_for > x->report->classes)
+		no_return_leave_out(x->no_return);
+}
+
 void explore_conclude(struct exploration *x)
 {
 	forget_longer(x);
 	forget_cut_off(x);
+	count_permuted(x);
 	note_unplanned(x);
 	if (awaits_any_seen(x->awaits)) /* of tasks that were joined */
 		explore_gap(x,

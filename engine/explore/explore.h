@@ -49,10 +49,12 @@ struct explore_options {
 	char **argv;                 /* the program; borrowed */
 	const GPtrArray *spec_files; /* char *: files of specifications to use; or NULL */
 	const struct specs *specs;   /* their contents, or NULL */
-	bool by_results;    /* invocations with equal results are equivalent in any order, where
-	                     * effects determine results */
-	bool linearizable;  /* invocations are not taken as single steps; instead histories
-	                     * of objects whose methods have effects are checked */
+	bool by_results;   /* invocations with equal results are equivalent in any order, where
+	                    * effects determine results */
+	bool linearizable; /* invocations are not taken as single steps; instead histories
+	                    * of objects whose methods have effects are checked */
+	bool symmetry;     /* runs that differ only in which of threads that are alike does what
+	                    * are equal; without specs, a bound, shards */
 	const char *resume; /* file of the exploration's state, to resume from and to write
 	                     * to; or NULL */
 	const char *told;   /* the options as text, for reports on that file; or NULL */
@@ -135,10 +137,12 @@ struct explore_run {
 	GPtrArray *commuting; /* char *: pairs of invocations whose reversal was not run, since
 	                       * they commute; owned, or NULL; the first ones */
 	uint64_t commuting_count;
-	uint64_t class_;  /* number of its equivalence class */
-	char *trace;      /* owned: path if saved, or NULL */
-	GBytes *schedule; /* owned: its plan, to execute it again (plan_archive); NULL: not
-	                   * kept */
+	uint64_t class_;     /* number of its equivalence class */
+	uint64_t stands_for; /* number of classes that differ from it only in which of threads
+	                      * that are alike does what, with its own */
+	char *trace;         /* owned: path if saved, or NULL */
+	GBytes *schedule;    /* owned: its plan, to execute it again (plan_archive); NULL: not
+	                      * kept */
 };
 
 /* An error: runs with the same ending at the same place. */
@@ -190,9 +194,10 @@ struct explore_report {
 	GArray *points;  /* struct explore_point, by error */
 	uint64_t pruned; /* schedules covered by a known run */
 	uint64_t classes;
-	uint64_t waiting;                 /* schedules left when a limit was reached */
-	bool complete;                    /* every class was run */
-	bool complete_within;             /* every class that the bound permits was run */
+	uint64_t stand_for;   /* number of classes that these stand for: more with symmetry */
+	uint64_t waiting;     /* schedules left when a limit was reached */
+	bool complete;        /* every class was run */
+	bool complete_within; /* every class that the bound permits was run */
 	struct explore_estimate estimate; /* while schedules are left; else classes 0 */
 	GPtrArray *gaps;  /* char *: reasons for incompleteness, and exceptions */
 	GPtrArray *notes; /* char *: notes on specified objects */

@@ -267,7 +267,8 @@ void explore_plan_begun(struct exploration *x, struct execution *ex, const struc
 	if (left_out != NULL)
 		begun->view = view_new(x->trace, &rules, x->progress);
 	if (begun->view != NULL) {
-		begun->history = history_new(begun->view, histories_initials(x->histories));
+		begun->history = history_new(begun->view, histories_initials(x->histories),
+		                             explore_apart(x));
 		begun->run = ex->run;
 		plan_up_to(x, begun, stops);
 		begun->run = (struct plan_run){ 0 };

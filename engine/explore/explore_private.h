@@ -197,6 +197,15 @@ struct pending *explore_by_strategy(struct exploration *x, const struct strategy
 /* explore_shorten.c: runs of the errors with fewer switches. False and `problem` as
  * explore_run_pending. */
 bool explore_shorten(struct exploration *x, struct error *problem);
+/* explore_alike.c: with --symmetry: whether the run shows that threads of a kind are told apart
+ * (then the exploration begins again without the kind), and the runs that it takes to see that
+ * they are not. */
+void explore_judge_alike(struct exploration *x, const struct pending *s, struct execution *ex);
+/* history.apart */
+static inline const GHashTable *explore_apart(const struct exploration *x)
+{
+	return x->options->symmetry ? x->plain : NULL;
+}
 /* explore_run.c: execute; takes ownership. False and `error` when the program cannot be run. */
 bool explore_run_pending(struct exploration *x, struct pending *p, struct error *error);
 /* Execute a run of an earlier process again, and plan it; takes ownership. */

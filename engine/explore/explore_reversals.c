@@ -5,6 +5,7 @@
 #include "engine/explore/explore_private.h"
 #include "engine/base/hash.h"
 #include "engine/explore/awaits/looks.h"
+#include "engine/explore/runs/alike.h"
 #include "engine/trace/own_code.h"
 
 #include <string.h>
@@ -47,6 +48,7 @@ bool explore_is_known(const struct exploration *x, const struct part *parts, uin
 {
 	switch (kind) {
 	case FLIP_USE:
+	case FLIP_PERMUTED:
 		return false;
 	case FLIP_CALL:
 		return histories_have_call(x->histories, parts, count);
@@ -64,8 +66,8 @@ bool explore_is_known(const struct exploration *x, const struct part *parts, uin
 bool explore_knows_rounds(const struct exploration *x)
 {
 	bool steps = x->options->specs != NULL && !x->options->linearizable;
-	return !steps && !x->options->bounded && x->options->shards <= 1 &&
-	       x->origin.base == NULL;
+	return !steps && !x->options->bounded && !x->options->symmetry &&
+	       x->options->shards <= 1 && x->origin.base == NULL;
 }
 
 /* Is it a compare-and-exchange, which may or may not write if it reads another value? */
@@ -168,6 +170,8 @@ bool explore_take_reversal(void *context, const struct flip *f)
 	}
 	if (use && explore_know_use(x, f->event, f->other))
 		return !explore_out_of_time(x);
+	bool next = f->kind == FLIP_WOKEN || f->kind == FLIP_GOES_ON;
+	alike_fill(x->history, f->parts, f->parts_count, next);
 	bool class_alone = f->kind == FLIP_IDLE && !explore_knows_rounds(x);
 	uint64_t key = worklist_key(f->parts, class_alone ? 1 : f->parts_count, f->kind);
 	if (!use && (explore_is_known(x, f->parts, f->parts_count, f->kind) ||

@@ -2,6 +2,7 @@
  * explore_run.c - one execution: run along its schedule, judged, and added to the known runs.
  */
 #include "engine/explore/explore_private.h"
+#include "engine/explore/runs/alike.h"
 
 #include <string.h>
 
@@ -120,6 +121,7 @@ static bool take_run(struct exploration *x, struct pending *s, struct execution 
 	if (ender != NONE && !r.strayed)
 		history_add_end(h, ender, cuts_off(x, run));
 	r.class_ = history_class(h);
+	r.stands_for = alike_classes(h);
 	r.commuting = g_ptr_array_new_with_free_func(g_free);
 	r.commuting_count = view_commuting_pairs(x->view, r.commuting, TOLD_PAIRS);
 	if (r.commuting_count == 0)
@@ -150,7 +152,8 @@ static bool take_run(struct exploration *x, struct pending *s, struct execution 
 		explore_gap(x, "a schedule with a history that is not linearizable was not "
 		               "followed: an error may be missing");
 	*follow = !((s->kind == FLIP_HISTORY || s->kind == FLIP_RACE) && !fresh) && good &&
-	          !x->again && !r.strayed && !endless && !idle && s->kind != FLIP_USE;
+	          !x->again && !r.strayed && !endless && !idle && s->kind != FLIP_USE &&
+	          s->kind != FLIP_PERMUTED;
 	return good;
 }
 
@@ -161,7 +164,8 @@ static bool see(struct exploration *x, struct execution *ex, const bool *left_ou
 	ex->view = view_new(ex->run.trace, &rules, x->progress);
 	x->cancelled |= ex->view == NULL;
 	if (ex->view != NULL)
-		ex->history = history_new(ex->view, histories_initials(x->histories));
+		ex->history = history_new(ex->view, histories_initials(x->histories),
+		                          explore_apart(x));
 	return ex->view != NULL;
 }
 
@@ -209,13 +213,19 @@ static bool follow_run(struct exploration *x, struct pending *s, struct executio
                        struct error *error)
 {
 	bool good = true, follow = false, whole = false;
-	if (enter(x, s, ex, x->report->runs->len))
+	bool entered = enter(x, s, ex, x->report->runs->len);
+	if (entered)
+		explore_judge_alike(x, s, ex);
+	if (entered && x->again) /* for nothing */
+		x->report->abandoned++;
+	else if (entered)
 		good = take_run(x, s, ex, &follow, &whole, error);
 	if (follow)
 		explore_plan_begun(x, ex, s);
 	if (good && s->kind == FLIP_RACE && !x->again)
 		explore_see_race(x, s);
-	explore_choose_next(x);
+	if (!x->again)
+		explore_choose_next(x);
 	if (follow && !x->cancelled) {
 		explore_plan(x, ex, s, whole);
 	} else {

@@ -17,6 +17,7 @@ static void complete_plan(struct exploration *x, struct pending *s)
 	s->plan.interposer = x->interposer;
 	s->plan.server = x->server;
 	s->plan.explore = true;
+	s->plan.alike = o->symmetry;
 	s->plan.max_steps = o->max_steps;
 	if (o->spec_files && s->plan.specs == NULL)
 		s->plan.specs = g_ptr_array_ref((GPtrArray *)o->spec_files);

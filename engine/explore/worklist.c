@@ -74,13 +74,12 @@ uint32_t worklist_ready(const struct worklist *w)
 uint64_t worklist_key(const struct part *parts, uint32_t count, enum flip_kind kind)
 {
 	bool next = kind == FLIP_CALL || kind == FLIP_WOKEN || kind == FLIP_GOES_ON;
-	uint64_t key = next ? parts[0].prefix * 31 + 2 : 1; /* the next step's thread */
-	/* a run that ends in a state is not one that only comes to it: a class is the sum of
-	 * its threads' prefixes, as this key is */
+	uint64_t key = next ? parts[0].alike * 31 + 2 : 1; /* the next step's thread */
+	/* a run that ends in a state is not one that only comes to it */
 	if (kind == FLIP_STUCK || kind == FLIP_IDLE)
 		key = kind == FLIP_STUCK ? 3 : 4;
 	for (uint32_t i = 0; i < count; i++)
-		key += hash_word(parts[i].prefix);
+		key += history_summand(parts[i].alike);
 	return key;
 }
 
@@ -152,7 +151,7 @@ struct pending *worklist_take(struct worklist *w, bool by_chance)
 
 static void archive_parts(struct pending *p, struct archive *a)
 {
-	size_t count = archive_count(a, p->parts_count, 3);
+	size_t count = archive_count(a, p->parts_count, 4);
 	if (archive_reads(a) && count > 0)
 		p->parts = g_new0(struct part, count);
 	p->parts_count = (uint32_t)count;
@@ -160,6 +159,7 @@ static void archive_parts(struct pending *p, struct archive *a)
 		ARCHIVE(a, p->parts[i].who);
 		ARCHIVE(a, p->parts[i].prefix);
 		ARCHIVE(a, p->parts[i].steps);
+		ARCHIVE(a, p->parts[i].alike);
 	}
 }
 

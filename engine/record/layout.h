@@ -146,8 +146,16 @@ enum log_flag {
 	/* With LOG_SETTLE: the run stops when the runtime has begun, before the program's
 	 * constructors, in place of the beginning of main. */
 	LOG_SETTLE_EARLY = 65536,
+	/* Notes with what threads are given and what comes of them (LOG_START_NOTE), to find
+	 * those that are interchangeable. */
+	LOG_ALIKE = 131072,
 	LOG_FILTER = LOG_FILTER_HB | LOG_FILTER_WCP | LOG_FILTER_COMMUTE | LOG_SAMPLE,
 };
+
+/* Notes of LOG_ALIKE, decimal: "THREAD FUNCTION ARGUMENT" at each creation, "THREAD VALUE"
+ * where a join takes the thread's value. */
+#define LOG_START_NOTE  "thread-start"
+#define LOG_RESULT_NOTE "thread-result"
 
 enum log_status {
 	LOG_RUNNING, /* no regular exit so far (killed, or _exit) */

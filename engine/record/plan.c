@@ -711,6 +711,7 @@ static void configure(const struct plan *p, unsigned first, struct record_option
 			        p->max_steps > p->steps->len ? p->max_steps - p->steps->len : 1;
 	}
 	c->flags |= p->futexes ? LOG_FUTEXES : 0;
+	c->flags |= p->alike ? LOG_ALIKE : 0;
 	c->seed = p->seed;
 	c->strategy = p->strategy;
 	c->target = p->target;

@@ -33,6 +33,7 @@ struct plan {               /* zero to init; plan_release */
 	uint64_t max_steps;       /* with `explore`: bound on a run; 0: unlimited */
 	bool other_build; /* the program is not the recorded one: a divergence says so */
 	bool futexes;     /* waits for futexes are steps */
+	bool alike;       /* with `explore`: notes of threads, LOG_ALIKE */
 	bool explore;     /* chance does not switch inside of invocations; ends are noted */
 	bool open_end;    /* the last step need not come: plan_go_on */
 	uint32_t held;    /* plan_hold: the runtime's number + 1; 0: no thread */

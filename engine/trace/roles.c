@@ -44,19 +44,28 @@ static uint32_t start_function(const struct trace *t, uint32_t thread, bool *sta
 	return function;
 }
 
+bool role_note(const struct trace *t, const char *key, uint32_t thread, uint64_t numbers[2])
+{
+	uint32_t recorded = t->threads[thread].recorded;
+	for (uint64_t i = 0; recorded != NONE && i < t->notes_count; i++) {
+		char *end;
+		if (strcmp(trace_string(t, t->notes[i].key), key) != 0)
+			continue;
+		const char *text = trace_string(t, t->notes[i].value);
+		if (strtoull(text, &end, 10) != recorded || *end != ' ')
+			continue;
+		numbers[0] = strtoull(end, &end, 10);
+		numbers[1] = strtoull(end, NULL, 10);
+		return true;
+	}
+	return false;
+}
+
 /* The value of the thread's note; 0: none. */
 static uint64_t argument_of(const struct trace *t, uint32_t thread)
 {
-	uint32_t number = t->threads[thread].recorded;
-	for (uint64_t i = 0; number != NONE && i < t->notes_count; i++) {
-		char *end;
-		if (strcmp(trace_string(t, t->notes[i].key), ROLE_ARGUMENT_NOTE) != 0)
-			continue;
-		const char *text = trace_string(t, t->notes[i].value);
-		if (strtoull(text, &end, 10) == number && *end == ' ')
-			return strtoull(end + 1, NULL, 10);
-	}
-	return 0;
+	uint64_t numbers[2];
+	return role_note(t, ROLE_ARGUMENT_NOTE, thread, numbers) ? numbers[0] : 0;
 }
 
 /* The end of an object's name in the name of one of its parts, where a member begins. */

@@ -71,9 +71,9 @@ END_TEST
 START_TEST(a_schedule_is_entered_once)
 {
 	struct worklist *w = worklist_new(0);
-	struct part parts[] = { { 1, 10, 1 }, { 2, 20, 2 }, { 3, 30, 3 } };
-	struct part turned[] = { { 1, 10, 1 }, { 3, 30, 3 }, { 2, 20, 2 } };
-	struct part another[] = { { 2, 20, 2 }, { 1, 10, 1 }, { 3, 30, 3 } };
+	struct part parts[] = { { 1, 0, 1, 10 }, { 2, 0, 2, 20 }, { 3, 0, 3, 30 } };
+	struct part turned[] = { { 1, 0, 1, 10 }, { 3, 0, 3, 30 }, { 2, 0, 2, 20 } };
+	struct part another[] = { { 2, 0, 2, 20 }, { 1, 0, 1, 10 }, { 3, 0, 3, 30 } };
 	ck_assert(worklist_enter(w, worklist_key(parts, 3, FLIP_GOES_ON)));
 	ck_assert(!worklist_enter(w, worklist_key(turned, 3, FLIP_GOES_ON)));
 	ck_assert(worklist_enter(w, worklist_key(another, 3, FLIP_GOES_ON)));

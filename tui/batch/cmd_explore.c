@@ -200,6 +200,12 @@ static json_t *words_json(const char *const *words)
 	return list;
 }
 
+/* Do the classes stand for others, too (--symmetry)? */
+static bool stand_for_more(const struct explore_report *r)
+{
+	return r->stand_for > r->classes;
+}
+
 /* The report without "runs", the largest part of a long one. */
 static json_t *summary_json(const struct explore_report *r, const struct explore_asked *asked)
 {
@@ -218,6 +224,8 @@ static json_t *summary_json(const struct explore_report *r, const struct explore
 	json_object_set_new(root, "threads", texts_json(r->threads));
 	json_object_set_new(root, "looked-for", words_json(explore_sought));
 	json_object_set_new(root, "not-looked-for", words_json(explore_unsought));
+	if (stand_for_more(r))
+		json_object_set_new(root, "stand-for", json_integer((json_int_t)r->stand_for));
 	json_t *commuting = commuting_json(r);
 	if (commuting != NULL)
 		json_object_set_new(root, "commuting", commuting);
@@ -436,6 +444,15 @@ static void read_bound(struct arguments *a, struct explore_options *o)
 	o->preemptions = (uint32_t)n;
 }
 
+/* A usage error with an exit, for options that --symmetry goes without. */
+static void check_symmetry(struct arguments *a)
+{
+	static const char *const others[] = { "spec", "memory", "bound", "shard" };
+	for (size_t i = 0; argument_flag(a, "symmetry") && i < G_N_ELEMENTS(others); i++)
+		if (argument_value(a, others[i]) != NULL)
+			exit(usage_error(a, "--symmetry goes without --%s", others[i]));
+}
+
 static int run(struct arguments *a)
 {
 	struct error error = { 0 };
@@ -452,6 +469,7 @@ static int run(struct arguments *a)
 		.seconds = seconds_of(a, "budget", EXPLORE_SECONDS),
 		.by_results = argument_flag(a, "results"),
 		.linearizable = argument_flag(a, "linearizable"),
+		.symmetry = argument_flag(a, "symmetry"),
 		.until_error = argument_flag(a, "until-error"),
 		.memory = model_of(a),
 		.query_seconds = 1,
@@ -464,6 +482,7 @@ static int run(struct arguments *a)
 		return usage_error(a, "--linearizable goes without --results: no invocation is "
 		                      "taken to be one step");
 	read_bound(a, &o);
+	check_symmetry(a);
 	recorded_remember(argv);
 	argument_format(a, true);
 	argument_shard(a, &o.shard, &o.shards);
@@ -508,6 +527,9 @@ static const struct command_option options[] = {
 	{ "linearizable", NULL,
 	  "with --spec: no invocation is taken to be one step; does each schedule's history have "
 	  "an order that explains it by the effects?",
+	  0 },
+	{ "symmetry", NULL,
+	  "runs that differ only in which of threads that are alike (the same function and argument) does what are the same",
 	  0 },
 	{ "runs", "N", "at most N runs (default 10000)", 'n' },
 	{ "budget", "SECONDS", "for everything (default 60; 0: no limit)", 0 },

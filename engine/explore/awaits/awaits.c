@@ -289,8 +289,8 @@ uint64_t await_rounds_class(const struct await_rounds *rounds, const struct plan
 		if (r == NULL)
 			continue;
 		const GArray *p = h->threads[thread].prefixes;
-		number -= g_array_index(p, uint64_t, p->len - 1);
-		number += prefix_before(h, r->first);
+		number -= history_class_part(h, thread, p->len - 1);
+		number += history_class_number(h, thread, prefix_before(h, r->first));
 	}
 	return number;
 }
@@ -361,7 +361,7 @@ uint64_t awaits_lock(const struct history *h, uint32_t object)
 	struct event_list list = event_list_at(&h->trace->index->object_events, object);
 	uint64_t address = h->trace->objects[object].address, number = history_mix(4, address);
 	if (list.count > 0)
-		history_pointer(h, address, list.items[0], &number);
+		history_pointer(h, address, list.items[0], NONE, &number);
 	return number;
 }
 

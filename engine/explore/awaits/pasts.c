@@ -142,7 +142,7 @@ static struct look look_of(const struct history *h, uint32_t event, uint64_t pre
 	uint64_t address = t->variables[run.first].address, size = 0;
 	uint64_t place = history_mix(4, address), seen = history_seen(h, event);
 	bool atomic = op_is_atomic(x->op);
-	history_pointer(h, address, event, &place);
+	history_pointer(h, address, event, NONE, &place);
 	for (uint32_t i = 0; i < run.count; i++)
 		size += t->variables[run.first + i].size;
 	place = history_mix(place, size);

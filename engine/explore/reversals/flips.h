@@ -41,6 +41,8 @@ enum flip_kind {
 	               * linearizable; known by its schedule alone */
 	FLIP_RACE, /* an access of one thread, and at once a conflicting one of another; other:
 	            * the first of the two */
+	FLIP_PERMUTED, /* no reversal: a run with threads that are alike in each other's place;
+	                * parts: the number of what each does then (explore_alike.c) */
 	FLIP_KINDS
 };
 

@@ -699,7 +699,7 @@ static uint64_t class_in(const struct reach *r, const uint32_t *state)
 			steps = step == NONE ? 0 : step + 1;
 		}
 		if (fork == NONE || is_done(r, state, fork))
-			class_ += g_array_index(h->threads[u].prefixes, uint64_t, steps);
+			class_ += history_class_part(h, u, steps);
 	}
 	return class_;
 }
@@ -883,7 +883,7 @@ static uint64_t idle_key(const struct reach *r, uint32_t s, const struct part *l
 {
 	uint64_t key = class_in(r, state_at(r, s));
 	for (uint32_t i = 0; i < count; i++)
-		key += hash_word(looks[i].prefix);
+		key += history_summand(looks[i].prefix);
 	return key;
 }
 

@@ -5,6 +5,7 @@
 
 #include "engine/base/numbers.h"
 #include "engine/base/search.h"
+#include "engine/explore/runs/alike.h"
 #include "engine/explore/runs/run_list.h"
 #include "engine/explore/runs/unseen.h"
 #include "engine/order/past.h"
@@ -41,7 +42,7 @@ static void find_ancestry(struct history *h)
 static uint64_t integer_number(const struct history *h, uint64_t integer, uint32_t event)
 {
 	uint64_t number = history_mix(4, integer);
-	history_pointer(h, integer, event, &number);
+	history_pointer(h, integer, event, h->trace->events[event].thread, &number);
 	return number;
 }
 
@@ -82,7 +83,7 @@ static uint64_t seen_by_call(const struct history *h, const struct view_call *ca
 		const struct view_call *other =
 		        &g_array_index(h->view->calls, struct view_call,
 		                       g_array_index(call->before, uint32_t, i));
-		before += history_write_number(h, other->event);
+		before += history_write_number(h, other->event, NONE);
 	}
 	return history_mix(number, before);
 }
@@ -196,7 +197,8 @@ static void add_steps(struct history *h)
 	}
 }
 
-struct history *history_new(const struct view *view, struct initials *initials)
+struct history *history_new(const struct view *view, struct initials *initials,
+                            const GHashTable *apart)
 {
 	struct history *h = g_new0(struct history, 1);
 	struct trace *t = view->t;
@@ -207,6 +209,7 @@ struct history *history_new(const struct view *view, struct initials *initials)
 	h->view = view;
 	h->trace = t;
 	h->initials = initials;
+	h->apart = apart;
 	h->threads_count = (uint32_t)t->threads_count;
 	h->threads = g_new0(struct thread_history, t->threads_count + 1);
 	h->lifetimes = lifetimes_new(t);
@@ -214,6 +217,7 @@ struct history *history_new(const struct view *view, struct initials *initials)
 	history_find_lives(h);
 	history_learn_initials(h);
 	add_steps(h);
+	alike_find(h);
 	h->finals = g_array_new(FALSE, FALSE, sizeof(struct part));
 	return h;
 }
@@ -225,6 +229,8 @@ void history_free(struct history *h)
 	for (uint32_t i = 0; i < h->threads_count; i++) {
 		g_array_unref(h->threads[i].prefixes);
 		g_array_unref(h->threads[i].events);
+		if (h->threads[i].joins)
+			g_array_unref(h->threads[i].joins);
 	}
 	g_free(h->threads);
 	lifetimes_free(h->lifetimes);
@@ -233,6 +239,13 @@ void history_free(struct history *h)
 	g_free(h->seen);
 	g_array_unref(h->finals);
 	g_free(h);
+}
+
+/* The number of a history with a step more. Without the thread's identity, which is added to
+ * it, it depends on the steps alone: alike.h. */
+static uint64_t longer(uint64_t who, uint64_t prefix, uint64_t step, uint64_t seen)
+{
+	return history_mix(history_mix(prefix - who, step), seen) + who;
 }
 
 uint64_t history_after(const struct history *h, uint32_t event, uint64_t seen)
@@ -244,7 +257,8 @@ uint64_t history_after_prefix(const struct history *h, uint64_t prefix, uint32_t
                               uint64_t seen)
 {
 	enum op op = h->trace->events[event].op;
-	return history_mix(history_mix(prefix, step_number(h->trace, event, op)), seen);
+	uint64_t who = h->threads[h->trace->events[event].thread].who;
+	return longer(who, prefix, step_number(h->trace, event, op), seen);
 }
 
 uint64_t history_after_as(const struct history *h, uint32_t event, enum op op, uint64_t seen)
@@ -252,16 +266,33 @@ uint64_t history_after_as(const struct history *h, uint32_t event, enum op op, u
 	const struct thread_history *th = &h->threads[h->trace->events[event].thread];
 	uint32_t step = g_array_index(h->step_of, uint32_t, event);
 	uint64_t before = g_array_index(th->prefixes, uint64_t, step);
-	return history_mix(history_mix(before, step_number(h->trace, event, op)), seen);
+	return longer(th->who, before, step_number(h->trace, event, op), seen);
+}
+
+uint64_t history_summand(uint64_t prefix)
+{
+	return history_mix(15, prefix);
+}
+
+uint64_t history_class_number(const struct history *h, uint32_t thread, uint64_t prefix)
+{
+	const struct thread_history *th = &h->threads[thread];
+	return history_summand(th->kind ? prefix - th->who + th->kind : prefix);
+}
+
+uint64_t history_class_part(const struct history *h, uint32_t thread, uint32_t steps)
+{
+	const GArray *prefixes = h->threads[thread].prefixes;
+	return history_class_number(
+	        h, thread,
+	        g_array_index(prefixes, uint64_t, alike_before_joins(h, thread, steps)));
 }
 
 uint64_t history_class(const struct history *h)
 {
 	uint64_t sum = 0; /* independent of the order of threads */
-	for (uint32_t i = 0; i < h->threads_count; i++) {
-		const GArray *p = h->threads[i].prefixes;
-		sum += g_array_index(p, uint64_t, p->len - 1);
-	}
+	for (uint32_t i = 0; i < h->threads_count; i++)
+		sum += history_class_part(h, i, h->threads[i].prefixes->len - 1);
 	for (guint i = 0; i < h->finals->len; i++)
 		sum += g_array_index(h->finals, struct part, i).prefix;
 	return sum;
@@ -271,7 +302,8 @@ void history_add_end(struct history *h, uint32_t thread, bool cut_off)
 {
 	h->cut_off = cut_off;
 	GArray *p = h->threads[thread].prefixes;
-	uint64_t number = history_mix(g_array_index(p, uint64_t, p->len - 1), 14);
+	uint64_t who = h->threads[thread].who;
+	uint64_t number = history_mix(g_array_index(p, uint64_t, p->len - 1) - who, 14) + who;
 	g_array_append_val(p, number);
 }
 
@@ -282,8 +314,8 @@ struct known_run {
 	GHashTable *calls; /* prefix before a call -> GArray of struct part: the last preceding
 	                    * steps that it does not commute with, by thread; NULL: no calls */
 	uint64_t ender;    /* the thread that ended the program; 0: none */
-	uint64_t *lasts;   /* by thread: the number of all its steps; owned; NULL: the end of
-	                    * the program cut off no thread */
+	uint64_t *lasts;   /* by thread: the number of all its steps (part.alike); owned; NULL:
+	                    * the end of the program cut off no thread */
 	uint64_t class_;
 	uint32_t count; /* of `lengths` */
 	struct length {
@@ -395,12 +427,9 @@ static struct known_run *known_run_new(struct histories *all, const struct histo
 {
 	struct known_run *k = known_run_empty(h->threads_count);
 	k->class_ = history_class(h);
-	k->lasts = h->cut_off ? g_new(uint64_t, h->threads_count) : NULL;
+	k->lasts = h->cut_off ? alike_lasts(h) : NULL;
 	for (uint32_t i = 0; i < h->threads_count; i++) {
 		const struct thread_history *th = &h->threads[i];
-		if (k->lasts != NULL)
-			k->lasts[i] =
-			        g_array_index(th->prefixes, uint64_t, th->prefixes->len - 1);
 		numbers_add(all->whos, th->who);
 		k->lengths[i].who = numbers_place(all->whos, th->who);
 		k->lengths[i].steps = th->events->len + 1;
@@ -465,6 +494,11 @@ bool histories_add(struct histories *all, const struct history *h)
 		const GArray *prefixes = h->threads[i].prefixes;
 		for (guint k = 0; k < prefixes->len; k++)
 			add_having(all, g_array_index(prefixes, uint64_t, k), run);
+		for (guint k = 0; h->threads[i].kind && k < prefixes->len; k++) {
+			add_having(all, alike_number(h, i, k, false), run);
+			if (k + 1 < prefixes->len)
+				add_having(all, alike_number(h, i, k, true), run);
+		}
 	}
 	for (guint i = 0; i < h->finals->len; i++)
 		add_having(all, g_array_index(h->finals, struct part, i).prefix, run);
@@ -512,7 +546,7 @@ static bool have(const struct histories *all, const struct part *parts, uint32_t
 	const struct run_list **lists = g_newa(const struct run_list *, count + 1);
 	uint32_t shortest = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		lists[i] = runs_with(all, parts[i].prefix);
+		lists[i] = runs_with(all, parts[i].alike);
 		if (lists[i] == NULL)
 			return false;
 		if (lists[i]->count < lists[shortest]->count)
@@ -552,7 +586,9 @@ bool histories_have_call(const struct histories *all, const struct part *parts, 
 bool histories_have_further(const struct histories *all, const struct part *parts,
                             uint32_t count)
 {
-	return have(all, parts, count, goes_further, NONE);
+	/* a thread that may be alike: its number says that it goes further */
+	bool said = parts[0].alike != parts[0].prefix;
+	return have(all, parts, count, said ? NULL : goes_further, NONE);
 }
 
 bool *histories_within_others(const struct histories *all)
@@ -565,7 +601,7 @@ bool *histories_within_others(const struct histories *all)
 			continue;
 		g_array_set_size(parts, 0);
 		for (uint32_t i = 0; i < k->count; i++) {
-			struct part part = { .prefix = k->lasts[i] };
+			struct part part = { .alike = k->lasts[i] };
 			g_array_append_val(parts, part);
 		}
 		within[run] = have(all, (const void *)parts->data, parts->len, NULL, run);

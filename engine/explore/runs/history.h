@@ -16,10 +16,14 @@
 struct part {
 	uint64_t who, prefix;
 	uint32_t steps;
+	uint64_t alike; /* the number by which known runs are looked up: that of the history, or
+	                 * one that is the same for threads that are alike (alike.h) */
 };
 
 struct thread_history {
 	uint64_t who;     /* identity of the thread by ancestry */
+	uint64_t kind;    /* equal for threads that may be alike (alike.h); 0: with none */
+	GArray *joins;    /* struct joining: its joins of threads that are alike; or NULL */
 	GArray *prefixes; /* uint64_t: after 0, 1, 2, ... steps; ending the program is one more
 	                   */
 	GArray *events;   /* uint32_t: its steps, as events of the trace */
@@ -56,9 +60,14 @@ struct history {
 	struct initials *initials;   /* borrowed */
 	GArray *finals;              /* struct part: final values, as numbers */
 	bool cut_off;                /* see history_add_end */
+	const GHashTable *apart; /* with --symmetry: see alike.h; else NULL. Each thread then
+	                          * sees its own memory by numbers that do not depend on its
+	                          * identity */
 };
-/* Uses `initials` (from histories_initials) and adds values read first in this run. */
-struct history *history_new(const struct view *view, struct initials *initials);
+/* Uses `initials` (from histories_initials) and adds values read first in this run. `apart`: as
+ * in the history, borrowed. */
+struct history *history_new(const struct view *view, struct initials *initials,
+                            const GHashTable *apart);
 void history_free(struct history *h);
 
 /* Add the end of the program by `thread`, as a step without an event. `cut_off`: another thread
@@ -96,8 +105,16 @@ bool history_last_unseen(const struct history *h, uint32_t depart);
 /* The number of an invocation's outcome with these results. */
 uint64_t history_would_return(const struct history *h, const struct view_call *call,
                               const struct val *results, uint32_t count);
-/* The number of the class. */
+/* Numbers of histories are added as these: the thread's identity is a summand of them
+ * (alike.h), so that their own sum would be the same whichever thread does what. */
+uint64_t history_summand(uint64_t prefix);
+/* The number of the class, a sum; what a thread with this number of its history, or of this
+ * many steps, adds to it. */
 uint64_t history_class(const struct history *h);
+uint64_t history_class_number(const struct history *h, uint32_t thread, uint64_t prefix);
+uint64_t history_class_part(const struct history *h, uint32_t thread, uint32_t steps);
+/* The number of an object's address, or a variable's, as the thread sees it at the event. */
+uint64_t history_place(const struct history *h, uint64_t address, uint32_t event);
 
 /* All runs so far. */
 struct histories;

@@ -5,14 +5,19 @@
 #include "engine/explore/runs/history_private.h"
 
 #include "engine/base/search.h"
+#include "engine/record/layout.h"
+#include "engine/trace/roles.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* A memory block, or a stack, from its allocation. */
 struct life {
 	uint64_t address, size;
 	uint32_t alloc; /* event; for a stack its thread's creation; 0: initially */
 	uint64_t id;    /* equal in all runs */
+	uint64_t own;   /* the same, for its thread alone: without the thread's identity */
+	uint32_t owner; /* the thread that allocated it, or whose stack it is */
 };
 
 static int by_address(const void *a, const void *b)
@@ -23,38 +28,78 @@ static int by_address(const void *a, const void *b)
 	return x->alloc < y->alloc ? -1 : x->alloc > y->alloc;
 }
 
+/* Of a thread's block: its n-th allocation; 0: its stack. */
+static struct life life_of(const struct history *h, uint32_t thread, uint32_t n)
+{
+	return (struct life){ .id = history_mix(h->threads[thread].who, n),
+		              .own = history_mix(WHO_SELF, n),
+		              .owner = thread };
+}
+
+/* Is it std::thread's constructor that creates a thread here? What it gives it is the thread's
+ * own from then on. */
+static bool is_std_thread(const struct trace *t, uint32_t fork)
+{
+	uint32_t module = t->locations[t->events[fork].location].module;
+	return module < t->modules_count &&
+	       strstr(trace_string(t, t->modules[module].path), "libstdc++") != NULL;
+}
+
+/* With --symmetry: blocks that std::thread gives to threads are theirs. */
+static void give_arguments(const struct history *h, struct life *made)
+{
+	const struct trace *t = h->view->recorded;
+	for (uint32_t u = 0; h->apart != NULL && u < h->threads_count; u++) {
+		uint32_t fork = t->threads[u].fork;
+		uint64_t start[2];
+		if (fork == NONE || !is_std_thread(t, fork) ||
+		    !role_note(t, LOG_START_NOTE, u, start))
+			continue;
+		for (uint32_t b = 0; b < t->blocks_count; b++) {
+			const struct block *k = &t->blocks[b];
+			if (k->address != start[1] || k->alloc == NONE || k->alloc > fork ||
+			    (k->free != NONE && k->free < fork))
+				continue;
+			made[b].owner = u;
+			made[b].own = history_mix(WHO_SELF, UINT64_MAX);
+		}
+	}
+}
+
 void history_find_lives(struct history *h)
 {
 	const struct trace *t = h->view->recorded;
 	uint32_t *allocations = g_new0(uint32_t, t->threads_count + 1);
-	uint64_t *id = g_new0(uint64_t, t->blocks_count + 1);
+	struct life *made = g_new0(struct life, t->blocks_count + 1);
 	/* a stack is reused after its thread was joined: it belongs to the latest thread */
 	uint32_t *born = g_new0(uint32_t, t->blocks_count + 1);
 	for (uint64_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 		if (x->op == OP_ALLOC && x->target < t->blocks_count)
-			id[x->target] = history_mix(h->threads[x->thread].who,
-			                            ++allocations[x->thread]);
+			made[x->target] = life_of(h, x->thread, ++allocations[x->thread]);
 	}
 	for (uint32_t i = 0; i < t->threads_count; i++)
 		if (t->threads[i].stack != NONE) {
-			id[t->threads[i].stack] = history_mix(h->threads[i].who, 0);
+			made[t->threads[i].stack] = life_of(h, i, 0);
 			born[t->threads[i].stack] =
 			        t->threads[i].fork == NONE ? 0 : t->threads[i].fork;
 		}
+	give_arguments(h, made);
 	h->lives = g_new(struct life, t->blocks_count + 1);
 	for (uint32_t b = 0; b < t->blocks_count; b++)
-		if (t->blocks[b].address != 0 && id[b] != 0)
+		if (t->blocks[b].address != 0 && made[b].id != 0)
 			h->lives[h->lives_count++] = (struct life){
 				.address = t->blocks[b].address,
 				.size = MAX(t->blocks[b].size, 1),
 				.alloc = t->blocks[b].alloc == NONE ? born[b]
 				                                    : t->blocks[b].alloc,
-				.id = id[b],
+				.id = made[b].id,
+				.own = made[b].own,
+				.owner = made[b].owner,
 			};
 	qsort(h->lives, h->lives_count, sizeof *h->lives, by_address);
 	g_free(allocations);
-	g_free(id);
+	g_free(made);
 	g_free(born);
 }
 
@@ -71,13 +116,28 @@ static const struct life *life_at(const struct history *h, uint64_t address, uin
 	return NULL;
 }
 
-bool history_pointer(const struct history *h, uint64_t integer, uint32_t event,
+bool history_pointer(const struct history *h, uint64_t integer, uint32_t event, uint32_t viewer,
                      uint64_t *number)
 {
 	const struct life *l = life_at(h, integer, event);
+	bool own = l != NULL && h->apart != NULL && l->owner == viewer;
 	if (l != NULL)
-		*number = history_mix(history_mix(3, l->id), integer - l->address);
+		*number =
+		        history_mix(history_mix(3, own ? l->own : l->id), integer - l->address);
 	return l != NULL;
+}
+
+uint32_t history_owner(const struct history *h, uint64_t address, uint32_t event)
+{
+	const struct life *l = life_at(h, address, event);
+	return l != NULL ? l->owner : NONE;
+}
+
+uint64_t history_place(const struct history *h, uint64_t address, uint32_t event)
+{
+	uint64_t number = history_mix(4, address);
+	history_pointer(h, address, event, h->trace->events[event].thread, &number);
+	return number;
 }
 
 /* -- addresses of several runs --------------------------------------------------------------- */

@@ -18,9 +18,13 @@ static inline uint64_t history_mix(uint64_t h, uint64_t x)
 
 /* history_lives.c: find h->lives, after the threads. */
 void history_find_lives(struct history *h);
-/* Does the integer point into an allocated block? Then *number is the block and place in it. */
-bool history_pointer(const struct history *h, uint64_t integer, uint32_t event,
+/* Does the integer point into an allocated block? Then *number is the block and place in it, as
+ * `viewer`, a thread, sees it: its own blocks by how they became its own alone, if the history
+ * has threads that are alike. NONE: the same for all. */
+bool history_pointer(const struct history *h, uint64_t integer, uint32_t event, uint32_t viewer,
                      uint64_t *number);
+/* The thread that the block with this address belongs to at the event, or NONE. */
+uint32_t history_owner(const struct history *h, uint64_t address, uint32_t event);
 /* Addresses of the blocks of runs. */
 struct addresses;
 struct addresses *addresses_new(void);
@@ -28,13 +32,17 @@ void addresses_free(struct addresses *a);
 /* Adds a run's addresses. Returns the first event of its trace that allocates a block where
  * this or an earlier run has another one; NONE: each address belongs to one block. */
 uint32_t addresses_differ(struct addresses *a, const struct history *h);
-/* The number of a write, by thread and position. */
-static inline uint64_t history_write_number(const struct history *h, uint32_t write)
+/* Stands for the identity of the thread that sees its own. */
+enum { WHO_SELF = 3 };
+/* The number of a write, by thread and position; `viewer` as above. */
+static inline uint64_t history_write_number(const struct history *h, uint32_t write,
+                                            uint32_t viewer)
 {
 	if (write == NONE)
 		return 6;
 	uint32_t thread = h->trace->events[write].thread;
-	return history_mix(history_mix(7, h->threads[thread].who),
+	bool own = h->apart != NULL && thread == viewer;
+	return history_mix(history_mix(7, own ? WHO_SELF : h->threads[thread].who),
 	                   g_array_index(h->step_of, uint32_t, write));
 }
 

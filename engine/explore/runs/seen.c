@@ -125,12 +125,14 @@ struct held {
 };
 static const struct held nothing;
 
-static struct held held_by(const struct history *h, uint32_t event, bool written)
+/* `viewer`: as in history_pointer. */
+static struct held held_by(const struct history *h, uint32_t event, bool written,
+                           uint32_t viewer)
 {
 	struct held held = { .value = access_value(h->trace, event, written) };
 	const struct access_value *v = &held.value;
 	if (v->known && v->size == sizeof(uint64_t))
-		history_pointer(h, v->integer, event, &held.pointer);
+		history_pointer(h, v->integer, event, viewer, &held.pointer);
 	return held;
 }
 
@@ -184,7 +186,7 @@ void history_learn_initials(struct history *h)
 			if (writers.items[i] != NONE || v->block != NONE)
 				continue;
 			if (!own.value.known)
-				own = held_by(h, e, false);
+				own = held_by(h, e, false, x->thread);
 			for (uint32_t k = 0; k < v->size && holds(&own, v->address + k); k++)
 				learn_byte(h->initials, v->address + k,
 				           byte_number(&own, v->address + k));
@@ -197,6 +199,7 @@ void history_learn_initials(struct history *h)
 /* Bytes of a value. Unknown bytes are joined if one write made them. */
 struct bytes {
 	const struct history *h;
+	uint32_t viewer; /* history_pointer */
 	uint64_t number;
 	uint64_t from, length; /* for the unknown bytes at the end: offset in their write */
 	uint32_t write;        /* theirs; NONE: initially */
@@ -206,7 +209,7 @@ static void end_unknown(struct bytes *b)
 {
 	if (b->length == 0)
 		return;
-	b->number = history_mix(b->number, history_write_number(b->h, b->write));
+	b->number = history_mix(b->number, history_write_number(b->h, b->write, b->viewer));
 	b->number = history_mix(history_mix(b->number, b->from), b->length);
 	b->length = 0;
 }
@@ -242,9 +245,9 @@ static uint64_t known_byte(const struct history *h, const struct variable *v, ui
 	return write == NONE ? initial_byte(h, v, address) : 0;
 }
 
-static struct held written_by(const struct history *h, uint32_t write)
+static struct held written_by(const struct history *h, uint32_t write, uint32_t viewer)
 {
-	return write == NONE ? nothing : held_by(h, write, true);
+	return write == NONE ? nothing : held_by(h, write, true, viewer);
 }
 
 /* The offset of a byte in its write; of initial ones in their variable's memory. */
@@ -257,7 +260,7 @@ static void add_variable(struct bytes *b, uint32_t variable, uint32_t write,
                          const struct held *own)
 {
 	const struct variable *v = &b->h->trace->variables[variable];
-	struct held wrote = written_by(b->h, write);
+	struct held wrote = written_by(b->h, write, b->viewer);
 	for (uint64_t a = v->address; a < v->address + MAX(v->size, 1); a++) {
 		uint64_t number = known_byte(b->h, v, a, write, &wrote, own);
 		if (number != 0)
@@ -273,8 +276,8 @@ static uint64_t number_of(const struct history *h, uint32_t read, const uint32_t
 	const struct trace *t = h->trace;
 	struct wide run = event_variables(t, &t->events[read]);
 	struct event_list recorded = trace_writers(t, read);
-	struct held own = ended ? nothing : held_by(h, read, false);
-	struct bytes b = { .h = h, .number = 8 };
+	struct held own = ended ? nothing : held_by(h, read, false, t->events[read].thread);
+	struct bytes b = { .h = h, .viewer = h->trace->events[read].thread, .number = 8 };
 	for (uint32_t i = 0; i < run.count; i++)
 		add_variable(&b, run.first + i, writers[i],
 		             writers[i] == recorded.items[i] ? &own : &nothing);
@@ -302,7 +305,7 @@ uint64_t history_would_see(const struct history *h, uint32_t read, const uint32_
 uint64_t history_would_hold(const struct history *h, uint32_t read, uint64_t integer)
 {
 	struct access_value v = access_value(h->trace, read, false);
-	struct bytes b = { .h = h, .number = 8 };
+	struct bytes b = { .h = h, .viewer = h->trace->events[read].thread, .number = 8 };
 	for (uint32_t i = 0; i < v.size; i++)
 		add_known(&b, plain_byte(i < sizeof integer ? integer : 0, i % 8));
 	return b.number;
@@ -320,11 +323,11 @@ struct part history_final(const struct history *h, struct wide range, const uint
 	uint64_t sum = name;
 	for (uint32_t i = 0; i < range.count; i++) {
 		const struct variable *v = &t->variables[range.first + i];
-		struct held wrote = written_by(h, writers[i]);
+		struct held wrote = written_by(h, writers[i], NONE);
 		for (uint64_t a = v->address; a < v->address + MAX(v->size, 1); a++) {
 			uint64_t now = known_byte(h, v, a, writers[i], &wrote, &nothing);
 			if (now == 0)
-				now = history_mix(history_write_number(h, writers[i]),
+				now = history_mix(history_write_number(h, writers[i], NONE),
 				                  place_in(&wrote, a));
 			if (now != initial_byte(h, v, a))
 				sum += history_mix(now, a - first->address);
@@ -332,7 +335,8 @@ struct part history_final(const struct history *h, struct wide range, const uint
 	}
 	/* the number joins name and value, since callers add the numbers of several
 	 * variables */
-	return (struct part){ .who = name, .prefix = history_mix(name, sum) };
+	uint64_t number = history_mix(name, sum);
+	return (struct part){ .who = name, .prefix = number, .alike = number };
 }
 
 void history_add_finals(struct history *h, const GPtrArray *names)

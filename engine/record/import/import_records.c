@@ -4,6 +4,7 @@
  * facts of the run beside its events are taken here.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/record/codec.h"
@@ -14,6 +15,17 @@
 #include "engine/trace/weak.h"
 
 /* Text for people. */
+/* The last of its numbers may be an address. */
+static void note_of_thread(struct import *im, const char *key, char *value)
+{
+	char *last = strrchr(value, ' ');
+	uint64_t number = last ? strtoull(last + 1, NULL, 10) : 0;
+	int before = last ? (int)(last - value) : 0;
+	char *text = g_strdup_printf("%.*s %" PRIu64, before, value, import_value(im, number));
+	builder_note(im->b, key, text);
+	g_free(text);
+}
+
 static void note(struct import *im, const char *text, uint64_t length)
 {
 	size_t n = strnlen(text, length);
@@ -23,6 +35,8 @@ static void note(struct import *im, const char *text, uint64_t length)
 		g_ptr_array_add(im->facts->unordered, g_strdup(value));
 	else if (strcmp(key, "assertion") == 0)
 		builder_note(im->b, ASSERTION_NOTE, value);
+	else if (strcmp(key, LOG_START_NOTE) == 0 || strcmp(key, LOG_RESULT_NOTE) == 0)
+		note_of_thread(im, key, value);
 	else if (strcmp(key, "writer-first") == 0)
 		builder_note(im->b, TRACE_WRITER_FIRST_NOTE, value);
 	else if (strcmp(key, "futexes") == 0)

@@ -1,8 +1,9 @@
 #!/usr/bin/perl
-# random_compare.pl ORACLE-OUTPUT LOG [USES]: the outcomes that random_oracle.c says (but for its first line)
+# random_compare.pl ORACLE-OUTPUT LOG [USES [alike]]: the outcomes that random_oracle.c says (but for its first line)
 # against those of the runs that random_sync.c logged.  Prints what is missing ("missed") and what
 # cannot be ("impossible"); nothing when they are the same.  USES: that many uses after free were
 # reported: of each pair of places one, which may be in a run that aborts before its thread can log it.
+# With `alike`, which of the threads with one program does what makes no difference.
 use strict;
 use warnings;
 
@@ -12,7 +13,23 @@ my ($program, @lines) = <$oracle>;
 # Main joins nobody: where the others were cut off is no outcome of its own.
 my $leaves = $program =~ /^\S*k/ && $program !~ /^\S*h/;
 chomp @lines;
-$expected{$_} = 1 for @lines;
+# By thread, the first one that is not told apart from it.
+my @words = split ' ', $program;
+my @kind = 0 .. 9;
+for my $t ($ARGV[3] ? 1 .. $#words : ()) {
+	($kind[$t]) = grep { $words[$_] eq $words[$t] } 1 .. $t;
+}
+# The same outcome, whichever of threads that are not told apart did what.
+sub permuted {
+	my $outcome = shift;
+	return $outcome if $outcome =~ s/^(\d)!/$kind[$1]!/;
+	my @parts = split / /, $outcome;
+	my %of;
+	push @{$of{$kind[$_]}}, $parts[$_] =~ s/^\d://r for 0 .. $#parts;
+	@$_ = sort @$_ for values %of;
+	return join ' ', map { "$_:" . shift @{$of{$kind[$_]}} } 0 .. $#parts;
+}
+$expected{permuted($_)} = 1 for @lines;
 my $threads = 0;
 for (@lines) {
 	my @parts = split / /;
@@ -26,8 +43,8 @@ my (@history, @aborts, $returns);
 sub finish {
 	return if !@history;
 	my $all = join ' ', map { "$_:$history[$_]" } 0 .. $threads - 1;
-	$got{"$_!$history[$_]"} = 1 for @aborts;
-	$got{$all} = 1 if !@aborts || $leaves && $returns;
+	$got{permuted("$_!$history[$_]")} = 1 for @aborts;
+	$got{permuted($all)} = 1 if !@aborts || $leaves && $returns;
 }
 while (<$log>) {
 	my ($thread, $result) = /^(\d)(.)$/ or die "no line of a run: $_";

@@ -6,7 +6,8 @@
  * came.  Of a run in which a thread aborts that is this thread's alone.  Where main returns
  * without joining, the program ends there and cuts the others off: of these outcomes those that
  * are not the beginning of another.  With BOUND only what interleavings reach in which a thread
- * that could take a step stops at most so often for another's step.  With `races` in its place
+ * that could take a step stops at most so often for another's step.  With `alike` in its place
+ * several threads have one program, and may ask who they are (random_sync.c). With `races`
  * the program has accesses that write what was there, and synchronisation; and not the outcomes
  * are printed but each pair of sites that two threads may stand before at once, one of them a
  * write: "race SITE SITE", 2 T for the reads of thread T, 2 T + 1 for its writes. Exit status
@@ -39,6 +40,7 @@
  * was run here) kN. hN.             create, join thread N vN. V..             use (N: 0 read, 1
  * write), free the block ('f': it was freed before) jN. JN.             where the last result
  * was 0 (not 0): leave out the next N !N.                 abort when the last result was N
+ * ?N.                 is this thread N ('1')?
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -649,6 +651,9 @@ static void step_memory(const struct state *s, int t, const char *op)
 			after.atom[n] = (uint8_t)(1 - value);
 		end(&after, t, s->atom[n] == value ? '+' - '0' : s->atom[n]);
 		return;
+	case '?':
+		end(s, t, t == n);
+		return;
 	case 'v':
 		end(s, t, s->freed ? 'f' - '0' : 0);
 		return;
@@ -1203,6 +1208,43 @@ static void make(void)
 		op(0, 'r', i, 0);
 }
 
+/* Threads with the same program and, some, one with its own; and what tells them apart, or may. */
+static void make_alike(void)
+{
+	int workers = 2 + (below(3) > 0);
+	bool other = below(3) == 0;
+	for (unsigned i = 0; i < 1 + below(3); i++)
+		has[below(FEATURES)] = true;
+	has[NESTED] = false;
+	initial_count = (int)below(3);
+	threads = workers + 1;
+	for (unsigned i = 0; i < (workers == 2 ? 2u : 1u) + below(2); i++) {
+		block(1);
+		if (below(6) == 0) {
+			op(1, '?', 1, 0); /* later handles may not be there yet */
+			op(1, below(2) ? '!' : 'J', 1, 0);
+			memory(1); /* what may be left out */
+		}
+	}
+	for (int t = 2; t <= workers; t++)
+		strcpy(program[t], program[1]);
+	if (other) {
+		program[workers][0] = 0;
+		for (unsigned i = 0; i < 1 + below(2); i++)
+			block(workers);
+		if (has[FREE])
+			op(workers, 'V', 0, 0);
+	}
+	for (int join = 0; join < 2; join++)
+		for (int t = 1; t <= workers; t++) {
+			op(0, join ? 'h' : 'k', (unsigned)t, 0);
+			if (below(8) == 0)
+				memory(0);
+		}
+	for (unsigned i = 0; i < 2 && below(2); i++)
+		op(0, 'r', i, 0);
+}
+
 /* Accesses whose values are all the same, and what may order them. */
 static void race_block(int t)
 {
@@ -1316,9 +1358,10 @@ int main(int argc, char **argv)
 {
 	uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
 	bool for_races = argc > 2 && strcmp(argv[2], "races") == 0;
-	bound = argc > 2 && !for_races ? atoi(argv[2]) : -1;
+	bool alike = argc > 2 && strcmp(argv[2], "alike") == 0;
+	bound = argc > 2 && !for_races && !alike ? atoi(argv[2]) : -1;
 	random_state = seed * 0x9e3779b97f4a7c15u + 1;
-	leaves = !for_races && seed % 8 == 7;
+	leaves = !for_races && !alike && seed % 8 == 7;
 	for (int i = 0; i < 8; i++)
 		below(2);
 	loops = bound < 0 && seed % 8 == 4;
@@ -1328,11 +1371,13 @@ int main(int argc, char **argv)
 	trying = !locked_looks || seed % 16 == 0;
 	if (for_races)
 		make_races();
+	else if (alike)
+		make_alike();
 	else
 		make();
-	if (seed % 4 == 3 && !for_races)
+	if (seed % 4 == 3 && !for_races && !alike)
 		widen();
-	if ((seed % 8 == 1 || seed % 8 == 6) && !for_races)
+	if ((seed % 8 == 1 || seed % 8 == 6) && !for_races && !alike)
 		invoke();
 	search();
 	printf("%d%s", initial_count, program[0]);

@@ -5,6 +5,10 @@
  * main returns.  random_oracle.c has the operations' meaning and makes the programs.
  *
  * The lines are written by bare system calls, so that a recording sees nothing of them.
+ *
+ * With ALIKE threads that have the same program have the same argument, too, and what is written of
+ * them is not seen by instrumented code, either: nothing tells them apart. They are numbered as they
+ * come, from the first that has the program.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -123,8 +127,52 @@ static inline __attribute__((always_inline)) long system_call(long number, long 
 	return result;
 }
 
-static inline __attribute__((always_inline)) void tell(int thread, int result)
+#ifdef ALIKE
+#define UNSEEN __attribute__((noipa, no_sanitize("thread")))
+static int first_with[9];   /* by thread: the first with its program */
+static uintptr_t comers[9]; /* by number: the thread that has it */
+static pthread_t handles[9];
+
+static UNSEEN int argument_of(int thread)
 {
+	return first_with[thread];
+}
+
+static UNSEEN void find_arguments(char **programs, int count)
+{
+	for (int i = 0; i < 9; i++) {
+		first_with[i] = i;
+		for (int k = 1; k < i && i < count && first_with[i] == i; k++) {
+			const char *a = programs[i], *b = programs[k];
+			while (*a && *a == *b)
+				a++, b++;
+			if (*a == *b)
+				first_with[i] = k;
+		}
+	}
+}
+
+static UNSEEN int number_of(int thread)
+{
+	uintptr_t self;
+	__asm__("mov %%fs:0, %0" : "=r"(self));
+	int own = thread;
+	while (first_with[own] != thread || (comers[own] != 0 && comers[own] != self))
+		own++;
+	comers[own] = self;
+	return own;
+}
+#define TELL static UNSEEN
+#else
+#define argument_of(thread)       (thread)
+#define find_arguments(all, many) ((void)(many))
+#define number_of(thread)         (thread)
+#define TELL                      static inline __attribute__((always_inline))
+#endif
+
+TELL void tell(int thread, int result)
+{
+	thread = number_of(thread);
 	char line[3] = { (char)('0' + thread), (char)result, '\n' };
 	system_call(SYS_write, LOG, (long)line, sizeof line);
 }
@@ -357,6 +405,10 @@ static int operate(char operation, int n, int value)
 		return look(operation, n, value);
 	case 'U':
 		return use_futex(n / 2, &atom[n % 2], value);
+#ifdef ALIKE
+	case '?':
+		return pthread_equal(pthread_self(), handles[n]) != 0;
+#endif
 	case 'v':
 		return use(n);
 	case 'V':
@@ -435,7 +487,11 @@ static void *run(void *argument)
 	static struct start child[8];
 	struct start *start = argument;
 	const char *p = start->programs[start->thread];
+#ifdef ALIKE
+	pthread_t *threads = handles;
+#else
 	pthread_t threads[8];
+#endif
 	int thread = start->thread, last = 0;
 	for (; *p; p += OPERATION) {
 		int n = p[1] - '0', value = p[2] - '0';
@@ -455,8 +511,9 @@ static void *run(void *argument)
 			}
 			continue;
 		case 'k':
-			child[n] = (struct start){ start->programs, n };
-			pthread_create(&threads[n], 0, run, &child[n]);
+			if (argument_of(n) == n)
+				child[n] = (struct start){ start->programs, n };
+			pthread_create(&threads[n], 0, run, &child[argument_of(n)]);
 			continue;
 		case 'h':
 			pthread_join(threads[n], 0);
@@ -489,8 +546,8 @@ int main(int argc, char **argv)
 	pthread_spin_init(&spin, 0);
 	pthread_barrier_init(&barrier, 0, 2);
 	sem_init(&semaphore, 0, (unsigned)(argv[2][0] - '0'));
+	find_arguments(start.programs, argc - 2);
 	start.programs[0]++;
-	(void)argc;
 	run(&start);
 	tell(0, '$');
 	return 0;

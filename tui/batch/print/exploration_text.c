@@ -143,16 +143,32 @@ static const char *what_voids(const json_t *report)
 	return uses ? "uses after free" : NULL;
 }
 
+/* How far a promise goes: ", but for which of the threads that are alike does what (1 class
+ * stands for 6)", " (but data races may be missed)". Owned by the caller. */
+static char *limits_of(const json_t *report)
+{
+	json_int_t of = number_of(report, "stand-for"), states = number_of(report, "states");
+	GString *text = g_string_new(NULL);
+
+	if (of > 0)
+		g_string_append_printf(text,
+		                       " but for which of the threads that are alike does what "
+		                       "(%" JSON_INTEGER_FORMAT
+		                       " class%s for %" JSON_INTEGER_FORMAT ")",
+		                       states, states == 1 ? "" : "es", of);
+	/* what may be missed is named by a note */
+	if (json_array_size(json_object_get(report, "races-open")) > 0)
+		g_string_append(text, " (but data races may be missed)");
+	return g_string_free(text, FALSE);
+}
+
 static void print_completeness(const json_t *report)
 {
 	const char *but = what_voids(report), *shard = json_word(report, "shard");
 	const json_t *bound = json_object_get(report, "bound");
 	json_int_t most = number_of(bound, "preemptions");
 	bool complete = json_is_true(json_object_get(report, "complete"));
-	/* what may be missed is named by a note */
-	const char *open = json_array_size(json_object_get(report, "races-open")) > 0
-	                           ? " (but data races may be missed)"
-	                           : "";
+	g_autofree char *open = limits_of(report);
 
 	if (complete && *shard)
 		printf("complete for share %s of what follows from the first run%s%s%s%s\n",

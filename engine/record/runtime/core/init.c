@@ -156,12 +156,12 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 	rt.on = true;
 	t->gate = GATE_INSIDE;
 	me = t;
-	log_thread(t);
+	log_thread(t, t);
 	log_modules();
 	glib_take_over();
 	streams_init();
 	thread_begin(t);
-	log_thread(t); /* again, with its stack */
+	log_thread(t, t); /* again, with its stack */
 	missing_take_over();
 	processes_init();
 	faults_init();

@@ -87,7 +87,8 @@ void log_note(const char *key, const char *value);
 /* A fact beside the events, with `count` words; lost when the caller is not recorded. */
 void log_fact(enum log_tag tag, unsigned flags, uint64_t pc, const uint64_t *words,
               unsigned count);
-void log_thread(struct thread *t);
+/* The facts of `of`, by `t`. */
+void log_thread(struct thread *t, const struct thread *of);
 /* An object has been initialised: the object that was at its address is another one. */
 void log_init(struct thread *t, const volatile void *object, uintptr_t pc);
 void log_modules(void);

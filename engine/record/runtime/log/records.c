@@ -124,12 +124,12 @@ void log_init(struct thread *t, const volatile void *object, uintptr_t pc)
 	log_put(t->stream, log_word(LOG_INIT, 0, pc), (uint64_t[]){ (uintptr_t)object }, 1);
 }
 
-void log_thread(struct thread *t)
+void log_thread(struct thread *t, const struct thread *of)
 {
 	if (!t->stream->next)
 		log_more(t->stream, 5);
-	log_put(t->stream, log_word(LOG_THREAD, 0, t->id),
-	        (uint64_t[]){ t->life.parent, t->life.stack_low, t->life.stack_high,
-	                      (uintptr_t)t->life.argument },
+	log_put(t->stream, log_word(LOG_THREAD, 0, of->id),
+	        (uint64_t[]){ of->life.parent, of->life.stack_low, of->life.stack_high,
+	                      (uintptr_t)of->life.argument },
 	        4);
 }

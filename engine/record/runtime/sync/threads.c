@@ -124,6 +124,14 @@ static void find_stack(struct thread *t)
 	pthread_attr_destroy(&attributes);
 }
 
+/* In an exploration a thread's stack is known from its creation on: whether the thread has had
+ * a turn before the program ends would tell runs apart otherwise, as its handle points there.
+ */
+static bool is_told_at_creation(void)
+{
+	return rt.controlled && rt.config.flags & LOG_EXPLORE;
+}
+
 /* The calling thread, with the token, becomes `t`. */
 void thread_begin(struct thread *t)
 {
@@ -146,8 +154,8 @@ void thread_begin(struct thread *t)
 		have_key = pthread_key_create(&end_key, at_end) == 0;
 	if (have_key)
 		pthread_setspecific(end_key, t);
-	if (t->id)
-		log_thread(t);
+	if (t->id && !is_told_at_creation())
+		log_thread(t, t);
 	t->gate &= ~GATE_INSIDE;
 }
 
@@ -225,6 +233,25 @@ static bool is_shown(const struct thread *t, const void *handle, uintptr_t pc)
 	return !own && !(pc >= rt.cxx_low && pc < rt.cxx_high);
 }
 
+/* Notes numbers of a thread, decimal: LOG_ALIKE. */
+static void note_numbers(const char *key, const uint64_t *numbers, unsigned count)
+{
+	char text[3 * 21];
+	unsigned at = sizeof text;
+	if (!(rt.config.flags & LOG_ALIKE) || !rt.on)
+		return;
+	text[--at] = 0;
+	while (count-- > 0) {
+		uint64_t n = numbers[count];
+		do
+			text[--at] = (char)('0' + n % 10);
+		while ((n /= 10) > 0);
+		if (count > 0)
+			text[--at] = ' ';
+	}
+	log_note(key, text + at);
+}
+
 static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*start)(void *),
                   void *argument, bool c11, uintptr_t pc)
 {
@@ -271,6 +298,11 @@ static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*s
 		if (child->life.stack_high == 0)
 			INSIDE(t, (find_stack(child), 0));
 		log_event(t, LOG_FORK, 0, pc, child->id, 0, 1);
+		if (is_told_at_creation())
+			log_thread(t, child);
+		note_numbers(LOG_START_NOTE,
+		             (uint64_t[]){ child->id, (uintptr_t)start, (uintptr_t)argument },
+		             3);
 		if (of_openmp(start))
 			sched_force(t, child, false); /* until it is parked */
 		else
@@ -327,9 +359,12 @@ static int join(pthread_t handle, void **result, bool try_only, const struct tim
 		                       deadline ? deadline_of(clock, deadline) : 0, pc);
 		if (status)
 			return status;
-		if (rt.controlled)
+		if (rt.controlled) {
 			status = INSIDE(t, REAL(pthread_join)(handle, result));
-		else if (try_only)
+			if (status == 0 && result)
+				note_numbers(LOG_RESULT_NOTE,
+				             (uint64_t[]){ target->id, (uintptr_t)*result }, 2);
+		} else if (try_only)
 			status = REAL(pthread_tryjoin_np)(handle, result);
 		else if (deadline)
 			status = REAL(pthread_clockjoin_np)(handle, result, clock, deadline);
@@ -426,7 +461,7 @@ int interposed_thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
 int interposed_thrd_join(thrd_t thread, int *result)
 {
 	void *value;
-	int status = join((pthread_t)thread, &value, false, NULL, 0, CALLER());
+	int status = join((pthread_t)thread, result ? &value : NULL, false, NULL, 0, CALLER());
 	if (status)
 		return thrd_error;
 	if (result) {
