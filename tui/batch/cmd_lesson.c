@@ -495,4 +495,5 @@ const struct command command_lesson = {
 	        "terminal it is printed.  docs/lessons.md says how to write one.",
 	.options = options,
 	.run = run_lesson,
+	.converses = true,
 };

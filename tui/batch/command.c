@@ -297,7 +297,8 @@ static bool reports_text(const struct arguments *a)
 
 	while (o != NULL && o->name && strcmp(o->name, "format") != 0)
 		o++;
-	return o != NULL && o->name && (format == NULL || strcmp(format, "text") == 0);
+	return o != NULL && o->name && !a->command->converses &&
+	       (format == NULL || strcmp(format, "text") == 0);
 }
 
 static int run(const struct command *c, int argc, char **argv)

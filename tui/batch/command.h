@@ -45,6 +45,7 @@ struct command {
 	int (*run)(struct arguments *a);      /* the exit status */
 	bool takes_program;                   /* "--" is followed by a program */
 	bool ends_as_program; /* the exit status is the program's; 125: heddle's own errors */
+	bool converses;       /* asks questions: its output is not laid out by lines */
 	bool passes_through;  /* argv is passed unparsed in `rest` (cc, c++) */
 	bool reads_weak;      /* accepts traces that are not sequentially consistent */
 };

@@ -184,7 +184,8 @@ bool report_note_behind(struct trace *t, const struct race_options *options, str
 	g_autoptr(GPtrArray) hidden = g_ptr_array_new();
 	g_autoptr(GString) variables = g_string_new(NULL);
 
-	if (!r->complete || g_hash_table_size(places) == 0)
+	/* a share does not have all races, behind any of which its pairs may be */
+	if (!r->complete || options->shards > 1 || g_hash_table_size(places) == 0)
 		return true;
 	struct report *hb = races_hb(t, options, progress, error);
 	if (hb == NULL)

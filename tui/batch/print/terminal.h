@@ -6,19 +6,8 @@
 #ifndef HEDDLE_TERMINAL_H
 #define HEDDLE_TERMINAL_H
 
-#include <glib.h>
-
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-
-struct terminal_style {
-	unsigned columns; /* longer lines are broken; 0: none is */
-	bool colour;
-};
-/* Appends a line, which has no end, as the style wants it. */
-void terminal_lay_out(const struct terminal_style *style, GString *out, const char *line,
-                      size_t length);
 
 /* From now on lines of standard output, and of standard error, are laid out, each where it is a
  * terminal. NO_COLOR and TERM=dumb are honoured. */

@@ -53,7 +53,6 @@ TOUCHES(int, gethostname, (char *p, size_t n), (p, n), NOTHING,
 TOUCHES(struct passwd *, getpwnam, (const char *name), (name), TEXT(name),
         OUT_IF(r, r, sizeof(*r)))
 TOUCHES(struct passwd *, getpwuid, (uid_t u), (u), NOTHING, OUT_IF(r, r, sizeof(*r)))
-TOUCHES(char *, getenv, (const char *name), (name), TEXT(name), NOTHING)
 TOUCHES(int, getrlimit, (__rlimit_resource_t of, struct rlimit *l), (of, l), NOTHING, OUT(l))
 TOUCHES(int, pthread_sigmask, (int how, const sigset_t *restrict s, sigset_t *restrict old),
         (how, s, old), if (s) IN(s), OUT_IF(r == 0 && old, old, sizeof(*old)))

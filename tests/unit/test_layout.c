@@ -1,6 +1,6 @@
-/* test_terminal.c - the layout of reports on a terminal (tui/batch/print/terminal.h). */
+/* test_layout.c - the layout of reports on a terminal (tui/batch/print/layout.h). */
 #include "tests/support/suite.h"
-#include "tui/batch/print/terminal.h"
+#include "tui/batch/print/layout.h"
 
 #include <check.h>
 #include <string.h>
@@ -101,8 +101,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("terminal");
-	TCase *c = tcase_create("terminal");
+	Suite *s = suite_create("layout");
+	TCase *c = tcase_create("layout");
 	tcase_add_checked_fixture(c, set_up, tear_down);
 	tcase_add_test(c, short_lines_stay);
 	tcase_add_test(c, lines_are_broken_between_words);

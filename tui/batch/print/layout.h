@@ -1,0 +1,24 @@
+/*
+ * layout.h - the layout of one line of a report on a terminal: broken between words, with the
+ * verdict of a heading in colour.
+ */
+#ifndef HEDDLE_LAYOUT_H
+#define HEDDLE_LAYOUT_H
+
+#include <glib.h>
+
+#include <stdbool.h>
+
+struct terminal_style {
+	unsigned columns; /* longer lines are broken; 0: none is */
+	bool colour;
+};
+/* Appends a line, which has no end, as the style wants it. A command stays whole, to be copied;
+ * a line that begins with EXCERPT_MARK is cut at the last column. */
+void terminal_lay_out(const struct terminal_style *style, GString *out, const char *line,
+                      size_t length);
+
+/* Before a line of source. */
+#define EXCERPT_MARK "           | "
+
+#endif
