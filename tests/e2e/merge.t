@@ -21,6 +21,8 @@ for case in "account 2 --analysis m2" "ftpserver 3 --analysis auto" "bubblesort 
 	set -- $case
 	shards "$traces/$1.std" "${@:2}"
 	is "$status" 1 "$case: found"
+	# (but for the note on pairs behind racy reads, which no shard makes)
+	perl -i -pe 's/ ?"notes": \["pairs of places that no synchronisation[^"]*"\],?//' whole.json
 	cmp -s merged.json whole.json
 	ok $? "$case: to the byte the report of the whole"
 done

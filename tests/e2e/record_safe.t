@@ -121,29 +121,41 @@ for mode in free controlled; do
 done
 
 # Signals while the trace is made: the log stays, and the message says how to open it (in free mode,
-# where the trace is made after the run). The recorder is stopped and looked at, so that the signals
-# come after the program's end and before the trace is whole, whatever else the machine does. The
+# where the trace is made after the run). A process waits for the program's end and stops the recorder
+# at once, so that the signals come before the trace is whole, whatever else the machine does. The
 # first signal may be meant for the program, the second is not.
-has_a_program() # PID: the recorder has started a program that has not ended
+cat >stop_at_end.c <<'C'
+#define _GNU_SOURCE
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int argc, char **argv) /* PROGRAM RECORDER */
+{
+	struct pollfd end = { (int)syscall(SYS_pidfd_open, atoi(argv[1]), 0), POLLIN, 0 };
+	if (end.fd >= 0)
+		poll(&end, 1, -1);
+	return kill(atoi(argv[2]), SIGSTOP);
+}
+C
+gcc stop_at_end.c -o stop_at_end
+program_of() # PID: the program that the recorder has started and that has not ended
 {
 	local child # others of its processes read debug information
 	for child in $(cat /proc/$1/task/$1/children 2>/dev/null); do
-		[[ $(readlink /proc/$child/exe) != */busy ]] || return 0
+		[[ $(readlink /proc/$child/exe) != */busy ]] || { echo "$child" && return 0; }
 	done
 	return 1
 }
-# On a busy machine the trace may be whole before the recorder is stopped: longer runs, and several tries.
-for times in 400000 1600000 6400000 25600000{,,,,,}; do
+for times in 1600000 6400000 25600000 25600000 25600000; do
 	"$HEDDLE" record -q --mode free -o cut.hdl -- ./busy $times >/dev/null 2>cut.err &
 	pid=$!
-	until has_a_program $pid || ! kill -0 $pid 2>/dev/null; do
+	until program=$(program_of $pid) || ! kill -0 $pid 2>/dev/null; do
 		:
 	done
-	renice -n 19 -p $pid >/dev/null 2>&1 # on a busy machine it waits for this script
-	while has_a_program $pid; do
-		sleep 0.002
-	done
-	kill -STOP $pid 2>/dev/null && [ ! -e cut.hdl ] && kill -TERM $pid && kill -HUP $pid
+	./stop_at_end "${program:-0}" $pid
+	[ ! -e cut.hdl ] && kill -TERM $pid && kill -HUP $pid
 	kill -CONT $pid 2>/dev/null
 	wait $pid
 	status=$?
