@@ -176,6 +176,7 @@ interrupted() { # PROCESSES COMMAND...
 		last=${below:-$last}
 	done
 	kill -TERM -- -$shake
+	(sleep 20; kill -TERM -- -$shake) >/dev/null 2>&1 & # once in a while the first one is lost
 	wait $shake
 	out=$(cat .out) err=$(cat .err)
 }
