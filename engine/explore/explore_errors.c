@@ -25,12 +25,11 @@ static void append_without_numbers(GString *out, const char *text)
 	}
 }
 
-/* Identity of an error: ending, place and story. The place of a run that was cut is arbitrary.
- * The story of an exit status or a signal is the last line that the program printed, whose
- * numbers are results: one wrong sum and another are one error. */
+/* Identity of an error: ending, place and story. The story of an exit status or a signal is the
+ * last line that the program printed, whose numbers are results: one wrong sum and another are
+ * one error. */
 static char *key_of(const struct explore_run *r)
 {
-	bool placed = r->end != EXPLORE_CUT && r->end != EXPLORE_DIVERGED;
 	bool printed = r->end == EXPLORE_STATUS || r->end == EXPLORE_SIGNAL;
 	GString *key = g_string_new(NULL);
 	g_string_printf(key, "%d %d ", r->end, r->status);
@@ -38,7 +37,7 @@ static char *key_of(const struct explore_run *r)
 		append_without_numbers(key, r->story);
 	else
 		g_string_append(key, r->story);
-	for (guint i = 0; placed && r->places && i < r->places->len; i++)
+	for (guint i = 0; r->places && i < r->places->len; i++)
 		g_string_append_printf(key, "\n%s", (char *)r->places->pdata[i]);
 	return g_string_free(key, FALSE);
 }
@@ -89,8 +88,8 @@ static bool is_other_error(struct exploration *x, const struct explore_run *r,
 	switch (r->end) {
 	case EXPLORE_FINE:
 	case EXPLORE_DIVERGED: /* caused by the use */
-		return false;
 	case EXPLORE_CUT:
+		return false;
 	case EXPLORE_SPECIFICATION:
 	case EXPLORE_CHECK:
 		return true;
@@ -326,18 +325,52 @@ static bool count_nonlinear(struct exploration *x, struct explore_run *r)
 	return fresh;
 }
 
-/* Keeps the first run, and for each error the first and the shortest. */
+/* Did the run end by itself, in an error that no other function counts? A run that left its
+ * schedule, or was cut, makes the exploration incomplete: its program might have gone on. */
+static bool has_failed(const struct explore_run *r)
+{
+	switch (r->end) {
+	case EXPLORE_FINE:
+	case EXPLORE_USE_AFTER_FREE:
+	case EXPLORE_LOCK_MISUSE:
+	case EXPLORE_LINEARIZABILITY:
+	case EXPLORE_DIVERGED:
+	case EXPLORE_CUT:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* Notes that a run was cut, and why. True for the first one. */
+static bool note_cut(struct exploration *x, const struct plan_run *run,
+                     const struct explore_run *r)
+{
+	static const char key[] = "a run that was cut";
+	if (r->end != EXPLORE_CUT || !g_hash_table_add(x->errors, g_strdup(key)))
+		return false;
+	bool looks = run->facts.status == LOG_DEADLOCK; /* the story: a line for each thread */
+	g_auto(GStrv) waits = g_strsplit(r->story, "\n", -1);
+	g_autofree char *who = g_strjoinv(", ", waits);
+	g_autofree char *why =
+	        looks ? g_strdup_printf("a run was cut: threads waited for each other by looking, and "
+	                                "changed memory or locks meanwhile (%s)",
+	                                who)
+	              : g_strdup_printf("a run was cut: %s", who);
+	explore_gap(x, why);
+	return true;
+}
+
+/* Keeps the first run, the first that was cut, and for each error the first and the shortest.
+ */
 bool explore_note_end(struct exploration *x, const struct plan_run *run, struct explore_run *r,
                       struct error *error)
 {
 	bool diverged = r->strayed, fresh = count_uses(x, r);
 	fresh |= count_misuses(x, r);
 	fresh |= count_nonlinear(x, r);
-	/* a run that left its schedule makes the exploration incomplete, and is no error of
-	 * the program */
-	if (r->end != EXPLORE_FINE && r->end != EXPLORE_USE_AFTER_FREE &&
-	    r->end != EXPLORE_LOCK_MISUSE && r->end != EXPLORE_LINEARIZABILITY &&
-	    r->end != EXPLORE_DIVERGED)
+	fresh |= note_cut(x, run, r);
+	if (has_failed(r))
 		fresh |= count_error(x, r, key_of(r), true);
 	if (r->end != EXPLORE_LINEARIZABILITY)
 		fresh |= note_shortest(x, r, r->error, NULL);
@@ -348,8 +381,6 @@ bool explore_note_end(struct exploration *x, const struct plan_run *run, struct 
 		               "freed or destroyed");
 	else if (diverged)
 		note_strayed(x, run);
-	if (r->end == EXPLORE_CUT)
-		explore_gap(x, "a run was cut: it took too long, or too many steps");
 	return !keep || save(x, r, error);
 }
 

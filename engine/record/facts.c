@@ -231,7 +231,7 @@ static void explain_wait(const struct trace *t, const struct record_facts *facts
 	record_append_thread(w->thread, out);
 	g_string_append_printf(out, " waits for %s", channel ? "channel" : words[w->reason]);
 	if (name)
-		g_string_append_printf(out, " %s", name);
+		g_string_append_printf(out, "%s %s", w->reason == FOR_LOOK ? " of" : "", name);
 	g_free(pipe);
 	if (w->holder != NONE) {
 		g_string_append(out, join ? " " : ", held by ");

@@ -304,8 +304,8 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	W(SLEEP, "sleep") \
 	W(FILE, "file") /* descriptors */ \
 	W(SPIN, "spin lock") \
-	W(FUTEX, "futex")        /* a word; may end at any time */ \
-	W(LOOK, "another value") /* memory at which it looks again and again */
+	W(FUTEX, "futex")   /* a word; may end at any time */ \
+	W(LOOK, "a change") /* of memory or a lock at which it looks again and again */
 enum log_wait {
 #define W(name, word) FOR_##name,
 	LOG_WAITS(W)

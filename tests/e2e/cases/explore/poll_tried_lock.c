@@ -11,5 +11,7 @@ int main() { pthread_t x; pthread_create(&x, 0, t, 0); int r = 0; do { if (pthre
 //= errors
 //~ said waits by looking, at poll_tried_lock\.c:[0-9]+: .*is not tried
 //: explore --steps 60
-//~ errors ^cut@
+//= exit 3
+//= errors
+//~ said a run was cut
 //~ $d->{executions}>4 1
