@@ -31,6 +31,32 @@ run "$HEDDLE" check -o bank2 -- ./bank
 like "$out" "^race: data-race  on acct.balance" "as text"
 like "$out" "what it does: it prints" "with what it does"
 
+
+cat >args.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+static int x;
+static void *work(void *p) { x = 1; return p; }
+int main(int argc, char **argv)
+{
+	pthread_t t;
+	pthread_create(&t, NULL, work, NULL);
+	if (x == 0)
+		printf("%d %s\n", argc, argv[1]);
+	pthread_join(t, NULL);
+	return x == 0;
+}
+C
+cc args.c args
+run "$HEDDLE" check -o args -- ./args 'a "b;' ''
+line=$(printf '%s\n' "$out" | grep -m1 '^ *heddle replay --witness ')
+like "$line" "-- ./args 'a \"b;' ''\$" "a command has the program's arguments"
+run bash -c "\"$HEDDLE\" ${line#*heddle}"
+like "$err" "T[12] first" "and runs as it is printed"
+like "$out" '^3 a "b;$' "with these"
+run "$HEDDLE" shake -n 5 -- ./args 'a b'
+like "$out" "-- ./args 'a b''" "so has shake's"
+
 sample bank fixed
 is "$status $(list)" "0 " "its fix: nothing found"
 

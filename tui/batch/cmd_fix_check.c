@@ -290,6 +290,9 @@ static void print_json(const struct fix *x, const GArray *new)
 
 static void print_text(const struct fix *x, const GArray *new)
 {
+	json_auto_t *words = json_object();
+	json_set_command(words, x->c->argv);
+	g_autofree char *command = json_command(words);
 	guint counts[FIX_FATE_COUNT] = { 0 };
 
 	for (guint i = 0; i < x->old->findings->len; i++) {
@@ -305,7 +308,7 @@ static void print_text(const struct fix *x, const GArray *new)
 		    ((struct checked *)x->c->list->pdata[j->now])->witness_file != NULL)
 			printf("    heddle replay --witness %s -- %s\n",
 			       ((struct checked *)x->c->list->pdata[j->now])->witness_file,
-			       printable(x->c->argv[0]));
+			       command);
 	}
 	for (guint i = 0; i < new->len; i++) {
 		const struct checked *f = x->c->list->pdata[g_array_index(new, uint32_t, i)];

@@ -21,7 +21,7 @@
 
 struct shake {
 	struct shaken runs;
-	const char *program;
+	json_t *command; /* as json_set_command; owned */
 	unsigned depth;
 	uint64_t steps; /* pct: length of a run; a guess until measured */
 	bool measured;
@@ -109,10 +109,10 @@ static void print_json(const struct outcomes *x, const struct shake *shake)
 		json_array_append_new(list, item);
 		g_free(ended);
 	}
-	json_t *report =
-	        json_pack("{s:s, s:o, s:I, s:o, s:o}", "heddle", HEDDLE_VERSION, "program",
-	                  json_text(shake->program), "runs", (json_int_t)shake->made,
-	                  "outcomes", list, "lines-left-out", left_out_json(x));
+	json_t *report = json_pack("{s:s, s:I, s:o, s:o}", "heddle", HEDDLE_VERSION, "runs",
+	                           (json_int_t)shake->made, "outcomes", list, "lines-left-out",
+	                           left_out_json(x));
+	json_object_update(report, shake->command);
 	if (shake->runs.memory != WEAK_SC)
 		json_object_set_new(report, "memory",
 		                    json_string(weak_model_words[shake->runs.memory]));
@@ -132,10 +132,10 @@ static void print_share(const struct outcomes *x, const struct shake *shake)
 	json_t *list = json_array();
 	for (guint i = 0; i < x->list->len; i++)
 		json_array_append_new(list, outcome_json(x->list->pdata[i]));
-	json_t *report =
-	        json_pack("{ss ss so ss so so}", "heddle", HEDDLE_VERSION, "command", "shake",
-	                  "program", json_text(shake->program), "shard", shake->share,
-	                  "options", json_text(shake->options), "outcomes", list);
+	json_t *report = json_pack("{ss ss ss so so}", "heddle", HEDDLE_VERSION, "command",
+	                           "shake", "shard", shake->share, "options",
+	                           json_text(shake->options), "outcomes", list);
+	json_object_update(report, shake->command);
 	json_object_set_new(report, "runs", json_integer((json_int_t)shake->made));
 	json_object_set_new(report, "left", json_integer((json_int_t)shake->left));
 	json_object_set_new(report, "memory", json_integer(shake->runs.memory));
@@ -249,9 +249,10 @@ static void print_table(const struct outcomes *x, const struct shake *shake)
 	}
 	for (int c = 0; c < COLUMNS; c++)
 		widths[c] = widest(texts[c], headings[c], LONGEST);
+	g_autofree char *command = json_command(shake->command);
 	printf("%" PRIu64 " runs, %u %s; 'heddle record OPTIONS -- %s' records one again\n",
 	       shake->made, outcomes->len, outcomes->len == 1 ? "outcome" : "outcomes",
-	       shake->program);
+	       command);
 	printf("  runs  %-*s  %-*s  options\n", widths[ENDS], headings[ENDS], widths[SAYS],
 	       headings[SAYS]);
 	for (guint i = 0; i < outcomes->len; i++) {
@@ -296,7 +297,11 @@ int shake_merge(const GPtrArray *reports, enum output_format format)
 	struct error error;
 	const struct report_file *first = reports->pdata[0];
 	struct outcomes *all = outcomes_new();
-	struct shake shake = { .program = json_word(first->head, "program") };
+	struct shake shake = { .command = json_object() };
+	static const char *const of_command[] = { "program", "arguments" };
+	for (size_t i = 0; i < G_N_ELEMENTS(of_command); i++)
+		json_object_set(shake.command, of_command[i],
+		                json_object_get(first->head, of_command[i]));
 	json_int_t memory = json_integer_value(json_object_get(first->head, "memory"));
 	shake.runs.memory =
 	        memory > 0 && memory <= WEAK_RC11 ? (enum weak_model)memory : WEAK_SC;
@@ -310,6 +315,7 @@ int shake_merge(const GPtrArray *reports, enum output_format format)
 			struct outcome *o = outcome_of_json(value);
 			if (o == NULL) {
 				outcomes_free(all);
+				json_decref(shake.command);
 				error_set(&error, r->name, "make it again with --shard I/N",
 				          "\"outcomes\": expected those of a share of shake");
 				return fail(&error);
@@ -326,6 +332,7 @@ int shake_merge(const GPtrArray *reports, enum output_format format)
 	outcomes_sort(all);
 	int status = report_as(all, &shake, format);
 	outcomes_free(all);
+	json_decref(shake.command);
 	return status;
 }
 
@@ -514,7 +521,7 @@ static int run_shake(struct arguments *a)
 	uint64_t steps = argument_number(a, "steps", 0);
 	struct strategy named = { .turns = g_array_new(FALSE, FALSE, sizeof(struct log_turn)) };
 	struct shake shake = {
-		.program = argv[0],
+		.command = json_object(),
 		.runs = { .argv = argv,
 		          .timeout_ms = timeout,
 		          /* the addresses of a target are those of a recording */
@@ -528,6 +535,7 @@ static int run_shake(struct arguments *a)
 		.share = g_strdup(argument_value(a, "shard")),
 		.options = options_text(a)
 	};
+	json_set_command(shake.command, argv);
 	argument_shard(a, &shake.shard, &shake.shards);
 	struct outcomes *outcomes = outcomes_new();
 	bool ok = shaken_open(&shake.runs, &error) &&
@@ -539,6 +547,7 @@ static int run_shake(struct arguments *a)
 	strategy_release(&named);
 	g_free(shake.share);
 	g_free(shake.options);
+	json_decref(shake.command);
 	outcomes_free(outcomes);
 	return status;
 }

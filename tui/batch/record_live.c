@@ -26,7 +26,8 @@ enum { LOOK_US = 20000, SECTIONS = 4 /* as in the thesis */ };
 struct record_live {
 	const char *suppressions; /* borrowed, as are these */
 	const struct suppressions *also;
-	const char *heading;   /* NULL: none, or printed */
+	const char *heading;   /* or NULL: findings are printed whole, not in a line each */
+	bool headed;           /* the heading is printed */
 	GHashTable *sites;     /* pairs of sites that have raced, as pointers */
 	GHashTable *freed;     /* such pairs of an access and a free of its block, or of two
 	                        * frees */
@@ -59,10 +60,15 @@ static void print_new(struct record_live *l, const struct trace *t, struct findi
 		g_free(key);
 	} else {
 		progress_done();
-		if (l->heading)
+		if (l->heading && !l->headed)
 			fprintf(stderr, "%s\n", l->heading);
-		l->heading = NULL;
-		report_print_pair(stderr, t, f, numbers);
+		l->headed = true;
+		if (l->heading) {
+			g_autofree char *sentence = finding_sentence(t, f);
+			fprintf(stderr, "    %s: %s\n", finding_kind_word(f->kind), sentence);
+		} else {
+			report_print_pair(stderr, t, f, numbers);
+		}
 		fflush(stderr);
 		g_hash_table_add(l->printed, key);
 		l->races += f->kind == FINDING_DATA_RACE;

@@ -19,7 +19,8 @@ struct record_live *record_live_new(const char *suppressions, const struct suppr
 /* Disables EDC: the recording omits accesses that the comparison of critical sections needs. */
 void record_live_filtered(struct record_live *live);
 /* The watch for session_options, for one recording after another; no finding is printed
- * twice. `heading`: a line before the recording's first finding, or NULL; borrowed. */
+ * twice. `heading`: a line before the recording's first finding, and each finding is one line
+ * under it; NULL: each finding whole, as `races` prints it. Borrowed. */
 struct session_watch record_live_watch(struct record_live *live, const char *heading);
 /* The finding is known from elsewhere, and is not printed. Call between two recordings. */
 void record_live_known(struct record_live *live, const struct trace *t,

@@ -76,7 +76,8 @@ static void print_cause(const struct report_file *r, guint i)
 		       json_word(finding_at(r, (guint)of), "text"));
 }
 
-static void print_seen(const json_t *f, const char *program)
+/* `command`: of the program, or "". */
+static void print_seen(const json_t *f, const char *command)
 {
 	const char *trace = json_word(f, "trace"), *witness = json_word(f, "witness-file"),
 	           *again = json_word(f, "again");
@@ -85,8 +86,8 @@ static void print_seen(const json_t *f, const char *program)
 	if (*trace)
 		printf("    heddle %s   (%zu run%s show%s it)\n", trace, runs, plural(runs),
 		       runs == 1 ? "s" : "");
-	if (*witness && *program)
-		printf("    heddle replay --witness %s -- %s\n", witness, program);
+	if (*witness && *command)
+		printf("    heddle replay --witness %s -- %s\n", witness, command);
 	else if (*witness)
 		printf("    the schedule: %s\n", witness);
 	if (*again && json_is_true(json_object_get(f, "happened")))
@@ -142,7 +143,8 @@ static void print_finding(const struct report_file *r, guint i)
 	print_harm(f);
 	print_point(f);
 	print_cause(r, i);
-	print_seen(f, json_word(r->head, "program"));
+	g_autofree char *command = json_command(r->head);
+	print_seen(f, command);
 }
 
 /* -- the report ----------------------------------------------------------------------------- */

@@ -26,13 +26,15 @@ static char *checkup_again(const struct checkup *c, uint32_t run)
 
 	if (r == NULL || !r->recorded)
 		return NULL;
+	json_auto_t *words = json_object();
+	json_set_command(words, c->argv);
+	g_autofree char *command = json_command(words);
 	if (strcmp(r->strategy, record_strategies[STRATEGY_PCT]) == 0)
 		return g_strdup_printf("heddle record --strategy pct --steps %" PRIu64
 		                       " --seed %" PRIu64 " -- %s",
-		                       MAX(checkup_run_at(c, 0)->events, 1), r->seed,
-		                       printable(c->argv[0]));
+		                       MAX(checkup_run_at(c, 0)->events, 1), r->seed, command);
 	return g_strdup_printf("heddle record --strategy %s --seed %" PRIu64 " -- %s",
-	                       r->strategy, r->seed, printable(c->argv[0]));
+	                       r->strategy, r->seed, command);
 }
 
 /* Place of an entry in the list, from 0. */
@@ -124,7 +126,7 @@ json_t *checkup_json(const struct checkup *c)
 	                      "runs", runs_json(c), "findings", findings, "coverage", coverage,
 	                      "complete", complete);
 	if (c->argv != NULL)
-		json_object_set_new(j, "program", json_text(c->argv[0]));
+		json_set_command(j, c->argv);
 	if (c->explored)
 		json_object_set_new(
 		        j, "exploration",

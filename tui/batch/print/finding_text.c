@@ -40,8 +40,11 @@ static void print_names(const json_t *f, FILE *out)
 
 static void print_heading(const json_t *f, FILE *out)
 {
-	const json_t *methods = json_object_get(f, "methods"),
-	             *points = json_object_get(f, "points");
+	/* of a use after free, the events and the sentence say as much */
+	bool freed = finding_kind_of(f) == FINDING_USE_AFTER_FREE;
+	const json_t *methods = freed ? NULL : json_object_get(f, "methods"),
+	             *points = freed ? NULL : json_object_get(f, "points");
+	const char *condition = freed ? "" : json_word(f, "condition");
 	long long count = number_of(f, "count");
 
 	fprintf(out, "%s: %s",
@@ -65,8 +68,10 @@ static void print_heading(const json_t *f, FILE *out)
 	if (methods != NULL)
 		fprintf(out, "    %s  with  %s\n", element_word(methods, 0),
 		        element_word(methods, 1));
-	if (*json_word(f, "condition"))
-		fprintf(out, "    commute only if %s\n", json_word(f, "condition"));
+	if (strcmp(condition, "false") == 0)
+		fputs("    never commute\n", out);
+	else if (*condition)
+		fprintf(out, "    commute only if %s\n", condition);
 	if (points != NULL)
 		fprintf(out, "    access points %s and %s clash\n", element_word(points, 0),
 		        element_word(points, 1));

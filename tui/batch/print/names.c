@@ -3,6 +3,7 @@
  */
 #include "tui/batch/print/names.h"
 
+#include "engine/base/child.h"
 #include "engine/trace/own_code.h"
 
 #include <string.h>
@@ -70,6 +71,34 @@ const char *json_word(const json_t *object, const char *key)
 	const char *word = json_string_value(json_object_get(object, key));
 
 	return word != NULL ? word : "";
+}
+
+void json_set_command(json_t *object, char *const *argv)
+{
+	json_t *arguments = json_array();
+
+	for (char *const *word = argv + 1; *word; word++)
+		json_array_append_new(arguments, json_text(*word));
+	json_object_set_new(object, "program", json_text(argv[0]));
+	if (json_array_size(arguments) > 0)
+		json_object_set(object, "arguments", arguments);
+	json_decref(arguments);
+}
+
+char *json_command(const json_t *object)
+{
+	g_autoptr(GPtrArray) words = g_ptr_array_new();
+	const json_t *arguments = json_object_get(object, "arguments");
+	size_t i;
+	json_t *word;
+
+	if (!*json_word(object, "program"))
+		return g_strdup("");
+	g_ptr_array_add(words, (char *)json_word(object, "program"));
+	json_array_foreach((json_t *)arguments, i, word)
+	        g_ptr_array_add(words, (char *)(json_string_value(word) ?: ""));
+	g_ptr_array_add(words, NULL);
+	return child_spelt((char *const *)words->pdata);
 }
 
 const char *base_name(const char *path)

@@ -25,6 +25,11 @@ void json_set_word(json_t *object, const char *key, const char *word);
 void json_set_sentences(json_t *object, const char *key, const GPtrArray *sentences);
 /* A string member, or "". */
 const char *json_word(const json_t *object, const char *key);
+/* Set "program", and "arguments" where it has some. */
+void json_set_command(json_t *object, char *const *argv);
+/* That command as a shell accepts it, with control bytes escaped; "": there is none. Owned by
+ * the caller. */
+char *json_command(const json_t *object);
 /* The last component of a path. */
 const char *base_name(const char *path);
 

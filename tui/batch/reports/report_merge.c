@@ -27,7 +27,8 @@ bool report_file_is_shake(const struct report_file *r)
 /* -- do they belong together? -------------------------------------------------------------- */
 
 static const char *const asked[] = {
-	"heddle", "command", "program", "trace", "sha256", "analysis", "events", "options",
+	"heddle", "command",  "program", "arguments", "trace",
+	"sha256", "analysis", "events",  "options",
 };
 
 static char *value_text(const json_t *head, const char *key)
