@@ -18,19 +18,20 @@ static bool is_atomic(const cs_insn *i)
 	       (i->id == X86_INS_XCHG && strchr(i->op_str, '[') != NULL);
 }
 
-/* May an instruction with a lock prefix go on with these bytes: one that reads memory and writes
- * it? Before its opcode may be further prefixes. */
+/* May an instruction with a lock prefix go on with these bytes: one that reads memory and
+ * writes it? Before its opcode may be further prefixes. */
 static bool is_lockable(const uint8_t *bytes, size_t count)
 {
 	static const uint8_t prefixes[] = { 0x26, 0x2e, 0x36, 0x3e, 0x64,
 		                            0x65, 0x66, 0x67, 0xf2, 0xf3 };
-	static const uint8_t opcodes[] = { 0x80, 0x81, 0x83, 0x86, 0x87,
-		                           0xf6, 0xf7, 0xfe, 0xff };
+	static const uint8_t opcodes[] = {
+		0x80, 0x81, 0x83, 0x86, 0x87, 0xf6, 0xf7, 0xfe, 0xff
+	};
 	static const uint8_t two_bytes[] = { 0xab, 0xb0, 0xb1, 0xb3, 0xba,
 		                             0xbb, 0xc0, 0xc1, 0xc7 };
 	size_t i = 0;
-	while (i < count && (memchr(prefixes, bytes[i], sizeof prefixes) ||
-	                     (bytes[i] & 0xf0) == 0x40))
+	while (i < count &&
+	       (memchr(prefixes, bytes[i], sizeof prefixes) || (bytes[i] & 0xf0) == 0x40))
 		i++;
 	if (i == count)
 		return false;
