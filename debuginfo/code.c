@@ -18,13 +18,52 @@ static bool is_atomic(const cs_insn *i)
 	       (i->id == X86_INS_XCHG && strchr(i->op_str, '[') != NULL);
 }
 
+/* May an instruction with a lock prefix go on with these bytes: one that reads memory and
+ * writes it? Before its opcode may be further prefixes. */
+static bool is_lockable(const uint8_t *bytes, size_t count)
+{
+	static const uint8_t prefixes[] = { 0x26, 0x2e, 0x36, 0x3e, 0x64,
+		                            0x65, 0x66, 0x67, 0xf2, 0xf3 };
+	static const uint8_t opcodes[] = {
+		0x80, 0x81, 0x83, 0x86, 0x87, 0xf6, 0xf7, 0xfe, 0xff
+	};
+	static const uint8_t two_bytes[] = { 0xab, 0xb0, 0xb1, 0xb3, 0xba,
+		                             0xbb, 0xc0, 0xc1, 0xc7 };
+	size_t i = 0;
+	while (i < count &&
+	       (memchr(prefixes, bytes[i], sizeof prefixes) || (bytes[i] & 0xf0) == 0x40))
+		i++;
+	if (i == count)
+		return false;
+	uint8_t opcode = bytes[i];
+	if (opcode == 0x0f)
+		return i + 1 < count && memchr(two_bytes, bytes[i + 1], sizeof two_bytes);
+	/* add, or, adc, sbb, and, sub, xor to memory, but not cmp */
+	return (opcode < 0x38 && (opcode & 6) == 0) ||
+	       memchr(opcodes, opcode, sizeof opcodes) != NULL;
+}
+
+/* The end of the last bytes that look like the beginning of an atomic instruction: 0 for most
+ * functions, which need not be decoded. */
+static size_t last_candidate(const uint8_t *bytes, size_t count)
+{
+	size_t last = 0;
+	for (size_t i = 0; i + 1 < count; i++) {
+		bool locked = bytes[i] == 0xf0 && is_lockable(bytes + i + 1, count - i - 1);
+		bool exchange = (bytes[i] & 0xfe) == 0x86 && bytes[i + 1] < 0xc0; /* memory */
+		if (locked || exchange)
+			last = i + 1;
+	}
+	return last;
+}
+
 /* Address of the first atomic instruction of the symbol; 0: none before its end, or before
  * bytes that are no instruction. */
 static uint64_t scan_symbol(csh decoder, cs_insn *i, const struct elf_symbol *s,
                             const uint8_t *bytes, size_t count)
 {
-	uint64_t address = s->address;
-	while (cs_disasm_iter(decoder, &bytes, &count, &address, i))
+	uint64_t address = s->address, end = address + last_candidate(bytes, count);
+	while (address < end && cs_disasm_iter(decoder, &bytes, &count, &address, i))
 		if (is_atomic(i))
 			return i->address;
 	return 0;

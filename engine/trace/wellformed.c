@@ -516,6 +516,40 @@ bool builder_add(struct builder *b, struct event e, uint64_t line, struct error 
 	return add(&r, &e);
 }
 
+bool builder_enter(struct builder *b, uint32_t thread, uint32_t function, uint32_t location)
+{
+	const struct event e = {
+		.op = OP_ENTER, .thread = thread, .target = function, .location = location
+	};
+	if (thread != b->plain && !becomes_plain(b, thread))
+		return false;
+	struct thread_state *s = AT(b->states, struct thread_state, thread);
+	open_scope(b, &e);
+	b->clues.frames++;
+	s->context = builder_context(b, (struct context){ s->context, function, location });
+	binary_has_stacks(b->writer);
+	builder_hand_over(b, &e, s->context);
+	return true;
+}
+
+bool builder_leave(struct builder *b, uint32_t thread, uint32_t function)
+{
+	const struct event e = { .op = OP_LEAVE, .thread = thread, .target = function };
+	if (thread != b->plain && !becomes_plain(b, thread))
+		return false;
+	struct thread_state *s = AT(b->states, struct thread_state, thread);
+	const struct scope *last =
+	        s->scopes.count ? AT(&s->scopes, struct scope, s->scopes.count - 1) : NULL;
+	if (last == NULL || last->op != OP_ENTER || last->target != function)
+		return false;
+	s->scopes.count--;
+	b->clues.frames++;
+	uint32_t context = s->context;
+	s->context = AT(b->contexts, struct context, context)->parent;
+	builder_hand_over(b, &e, context);
+	return true;
+}
+
 struct access_room builder_room(const struct builder *b)
 {
 	const struct clues *g = &b->clues;

@@ -459,7 +459,7 @@ void import_access(struct import *im, struct lane *lane, const struct log_record
 	end_batch(&batch);
 	site->key = 0;
 	site->places = 0;
-	if (r->tag == LOG_RMW || r->code >= LOG_RANGE)
+	if (r->tag == LOG_RMW || r->code > LOG_RANGE)
 		return;
 	site->key = log_site_key(log_word(r->tag, r->flags & LOG_SITE_FLAGS, r->pc), r->code);
 	site->head = event_head(&e);
@@ -514,7 +514,7 @@ static __attribute__((noinline)) uint32_t move_site(struct import *im, struct im
 {
 	struct block_life *life = site->life;
 	const struct near_line *near = &site->site.near[0];
-	if (site->key == 0)
+	if (site->key == 0 || log_site_code(site->key) == LOG_RANGE)
 		return NONE;
 	if (life == NULL || life->dead || address - life->low >= life->high - life->low) {
 		life = import_life(im, address);
@@ -651,6 +651,21 @@ static inline __attribute__((always_inline)) bool short_value(const uint64_t **a
 	return true;
 }
 
+/* An access of a site whose sizes differ, as of memcpy: its place; NONE: import_record has to.
+ */
+static uint32_t range_place(struct import *im, struct import_site *site,
+                            const struct lane *lane, uint64_t address, uint64_t size)
+{
+	struct block_life *life = site->life;
+	if (life == NULL || life->dead || address - life->low >= life->high - life->low)
+		site->life = life = import_life(im, address);
+	if (life == NULL && im->rebase)
+		return NONE;
+	site->head = (site->head & ~(uint64_t)EVENT_THREADS) | lane->thread;
+	return builder_access_place(im->b, where_of(im, life, size),
+	                            address - (life ? life->low : 0), &site->site);
+}
+
 /* The short record at `at` of a site that is not where it was last: its last word; NULL, and
  * nothing done, where import_record has to. */
 static __attribute__((noinline)) const uint64_t *far_short(struct batch *batch,
@@ -668,7 +683,13 @@ static __attribute__((noinline)) const uint64_t *far_short(struct batch *batch,
 	uint32_t small, place;
 	if (site->key != last->key || !short_value(&at, reader->end, word, &value, &small))
 		return NULL;
-	if (move_back(im, site, batch->lane, address)) {
+	if (log_site_code(site->key) == LOG_RANGE) { /* its value is its size */
+		place = range_place(im, site, batch->lane, address, value);
+		if (place == NONE)
+			return NULL;
+		put_event(e, place, 0, site->head);
+		add_look(batch, e, false, false, 0);
+	} else if (move_back(im, site, batch->lane, address)) {
 		uint64_t i = site_index(site, address);
 		put_event(e, site->site.near[0].first + (uint32_t)i, small, site->head);
 		if (!(site->noted >> i & 1) || value >= batch->room.plain)
@@ -780,12 +801,13 @@ void import_enter(struct import *im, struct lane *lane, const struct log_record 
 	uint64_t high = lane->stack_high & ~(uint64_t)(LOG_FRAME_UNIT - 1);
 	uint64_t shift = lane->stack_shift;
 	bool call = r->address < LOG_CALL_COUNT;
+	uint32_t location = site_location(im, r);
 	*(uint32_t *)column_push(&lane->functions) = function;
 	im->facts->instrumented += !call;
-	if (!import_event(im, lane,
-	                  (struct event){ .op = OP_ENTER,
-	                                  .target = function,
-	                                  .location = site_location(im, r) }))
+	if (!builder_enter(im->b, lane->thread, function, location) &&
+	    !import_event(
+	            im, lane,
+	            (struct event){ .op = OP_ENTER, .target = function, .location = location }))
 		return;
 	/* Frames of C library calls have no named variables. */
 	names_enter(im->names, lane->thread, call ? 0 : import_address(im, r->address - 1),
@@ -799,7 +821,8 @@ void import_leave(struct import *im, struct lane *lane, uint64_t frames)
 	for (; frames > 0 && lane->functions.count > 0; frames--) {
 		uint32_t function =
 		        *(uint32_t *)column_at(&lane->functions, --lane->functions.count);
-		if (import_event(im, lane,
+		if (builder_leave(im->b, lane->thread, function) ||
+		    import_event(im, lane,
 		                 (struct event){ .op = OP_LEAVE, .target = function }))
 			names_leave(im->names, lane->thread);
 	}

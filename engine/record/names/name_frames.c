@@ -20,6 +20,11 @@ struct frame {
 	uint64_t address, cfa; /* in the function */
 };
 
+struct open_frames { /* of a thread, the innermost one last */
+	struct frame *at;
+	uint32_t count, room;
+};
+
 /* The frames that held bytes of a stack. A function is an address in it: 0: none yet; 1: not
  * known. */
 struct held {
@@ -55,7 +60,7 @@ struct local {
 };
 
 struct frame_names {
-	GPtrArray *open;      /* by thread: GArray of struct frame, or NULL */
+	GArray *open;         /* struct open_frames, by thread */
 	GTree *stacks;        /* low -> struct stack, owned: the last of each address */
 	GArray *thread_of;    /* uint32_t, by block: the thread whose stack it is, or NONE */
 	struct column places; /* struct local_place, by their first accesses */
@@ -74,19 +79,13 @@ static gint by_low(gconstpointer a, gconstpointer b, gpointer unused)
 	return x < y ? -1 : x > y;
 }
 
-static void free_open(gpointer open)
-{
-	if (open)
-		g_array_unref(open);
-}
-
 static struct frame_names *frames_of(struct names *n)
 {
 	struct frame_names *f = n->frames;
 	if (f != NULL)
 		return f;
 	f = n->frames = g_new0(struct frame_names, 1);
-	f->open = g_ptr_array_new_with_free_func(free_open);
+	f->open = g_array_new(FALSE, TRUE, sizeof(struct open_frames));
 	f->stacks = g_tree_new_full(by_low, NULL, NULL, g_free);
 	f->thread_of = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	column_init(&f->places, sizeof(struct local_place), NULL, 0);
@@ -109,23 +108,26 @@ void names_stack(struct names *n, uint32_t thread, uint32_t block, uint64_t addr
 
 void names_enter(struct names *n, uint32_t thread, uint64_t address, uint64_t cfa)
 {
+	enum { FIRST = 16 };
 	struct frame_names *f = frames_of(n);
-	struct frame frame = { address, cfa };
 	if (f->open->len <= thread)
-		g_ptr_array_set_size(f->open, (gint)thread + 1);
-	if (f->open->pdata[thread] == NULL)
-		f->open->pdata[thread] = g_array_new(FALSE, FALSE, sizeof frame);
-	g_array_append_val((GArray *)f->open->pdata[thread], frame);
+		g_array_set_size(f->open, thread + 1);
+	struct open_frames *open = &g_array_index(f->open, struct open_frames, thread);
+	if (open->count == open->room) {
+		open->room = MAX(FIRST, 2 * open->room);
+		open->at = g_renew(struct frame, open->at, open->room);
+	}
+	open->at[open->count++] = (struct frame){ address, cfa };
 }
 
 /* (A thread that has left all of its functions has mostly ended.) */
 void names_leave(struct names *n, uint32_t thread)
 {
-	GArray *open = n->frames->open->pdata[thread];
-	if (open->len > 1)
-		g_array_set_size(open, open->len - 1);
-	else
-		free_open(g_steal_pointer(&n->frames->open->pdata[thread]));
+	struct open_frames *open = &g_array_index(n->frames->open, struct open_frames, thread);
+	if (--open->count > 0)
+		return;
+	g_clear_pointer(&open->at, g_free);
+	open->room = 0;
 }
 
 static uint32_t thread_of(const struct frame_names *f, uint32_t stack)
@@ -137,9 +139,11 @@ static uint32_t thread_of(const struct frame_names *f, uint32_t stack)
 static const struct frame *holder(const struct frame_names *f, uint32_t thread,
                                   uint64_t address)
 {
-	const GArray *open = thread < f->open->len ? f->open->pdata[thread] : NULL;
-	for (guint i = open ? open->len : 0; i-- > 0;) {
-		const struct frame *frame = &g_array_index(open, struct frame, i);
+	if (thread >= f->open->len)
+		return NULL;
+	const struct open_frames *open = &g_array_index(f->open, struct open_frames, thread);
+	for (uint32_t i = open->count; i-- > 0;) {
+		const struct frame *frame = &open->at[i];
 		if (frame->cfa == 0)
 			return NULL; /* it may be this one's */
 		if (frame->cfa > address)
@@ -313,7 +317,9 @@ void names_end_frames(struct names *n)
 	struct frame_names *f = n->frames;
 	if (f == NULL)
 		return;
-	g_ptr_array_unref(f->open);
+	for (guint i = 0; i < f->open->len; i++)
+		g_free(g_array_index(f->open, struct open_frames, i).at);
+	g_array_unref(f->open);
 	g_tree_unref(f->stacks);
 	g_array_unref(f->thread_of);
 	column_free(&f->places);

@@ -1,0 +1,176 @@
+/* running_pair.c - two events of a program that is running as a trace (running_pair). */
+#include "engine/base/search.h"
+#include "engine/record/import/running_private.h"
+
+/* The runtime's number of a thread of the events. */
+static uint32_t number_of(const struct running *r, uint32_t thread)
+{
+	for (guint i = 0; i < r->im->lanes->len; i++) {
+		const struct lane *lane = &g_array_index(r->im->lanes, struct lane, i);
+		if (lane->known && lane->thread == thread)
+			return i;
+	}
+	return 0;
+}
+
+static uint32_t call_into(const struct running *r, struct import *im, uint32_t thread,
+                          uint32_t context)
+{
+	if (context == 0)
+		return 0;
+	const struct call *c = running_points_call_at(r->points, context);
+	uint32_t depth = call_into(r, im, thread, c->parent);
+	struct log_record enter = {
+		.tag = LOG_ENTER, .pc = c->pc, .address = c->function, .value = c->frame
+	};
+	import_record(im, thread, &enter);
+	return depth + 1;
+}
+
+static void call_and_leave(const struct running *r, struct import *im, uint32_t thread,
+                           uint32_t context, const struct log_record *inside)
+{
+	uint32_t depth = call_into(r, im, thread, context);
+	struct log_record leave = { .tag = LOG_LEAVE, .pc = depth };
+	import_record(im, thread, inside);
+	import_record(im, thread, &leave);
+}
+
+static const struct event *event_of(const struct running *r, uint32_t number)
+{
+	const struct invoked *all = (const struct invoked *)(void *)r->invoked->data;
+	uint64_t after = search_end(i, 0, r->invoked->len, all[i].number <= number);
+	return builder_event(r->im->b, all[after - 1].event);
+}
+
+static uint32_t copy_string(const struct running *r, const struct import *im, uint32_t string)
+{
+	size_t length;
+	const char *text = builder_string_at(r->im->b, string, &length);
+	return builder_string(im->b, text, length);
+}
+
+static uint32_t copy_value(const struct running *r, const struct import *im, uint32_t value)
+{
+	struct value v = builder_value_at(r->im->b, value);
+	const char *text = "";
+	size_t length = 0;
+	if (v.kind == V_INT)
+		return builder_integer(im->b, v.integer);
+	if (v.kind == V_STRING || v.kind == V_TOKEN)
+		text = builder_string_at(r->im->b, v.string, &length);
+	return builder_value(im->b, (enum value_kind)v.kind, text, length);
+}
+
+/* Copies the event of an invocation, with its object under its name. */
+static void copy_invocation(const struct running *r, struct import *im, uint32_t thread,
+                            uint32_t number, uint32_t location)
+{
+	const struct event *e = event_of(r, number);
+	const struct instance *i = builder_instance_at(r->im->b, e->target);
+	const uint32_t *values;
+	const struct invocation_part *part = builder_invocation_at(r->im->b, e->aux, &values);
+	g_autofree uint32_t *copies = g_new(uint32_t, part->arguments + part->results + 1u);
+	size_t length;
+	const char *name = builder_string_at(r->im->b, i->name, &length);
+	uint32_t instance = builder_instance(im->b, name, length);
+	builder_instance_type(im->b, instance, copy_string(r, im, i->type));
+	builder_instance_address(im->b, instance, i->address);
+	for (uint32_t k = 0; k < part->arguments + (uint32_t)part->results; k++)
+		copies[k] = copy_value(r, im, values[k]);
+	struct event copy = {
+		.op = e->op, .flags = e->flags, .target = instance, .location = location
+	};
+	copy.aux = builder_invocation(im->b, copy_string(r, im, part->method), copies,
+	                              part->arguments, copies + part->arguments, part->results);
+	import_event(im, import_lane(im, thread), copy);
+}
+
+static uint32_t add_invocation(const struct running *r, struct import *im,
+                               const struct running_access *a, uint64_t pc)
+{
+	uint32_t thread = number_of(r, a->thread), location = import_location(im, pc);
+	uint32_t depth = call_into(r, im, thread, point_call(a->point));
+	uint32_t event = builder_event_count(im->b);
+	struct log_record leave = { .tag = LOG_LEAVE, .pc = depth };
+	copy_invocation(r, im, thread, a->number, location);
+	if (a->end != a->number)
+		copy_invocation(r, im, thread, a->end, location);
+	import_record(im, thread, &leave);
+	return event;
+}
+
+/* Adds an access of `v`, a free of its block, or an operation on the object there. */
+static uint32_t add_access(const struct running *r, struct import *im,
+                           const struct running_access *a, const struct variable_range *v)
+{
+	const struct access_place *place =
+	        running_points_place_at(r->points, running_site(a->point));
+	struct log_record access = { .tag = place->tag,
+		                     .flags = place->flags,
+		                     .pc = place->pc,
+		                     .code = LOG_RANGE,
+		                     .address = v->address,
+		                     .size = v->size };
+	const uint64_t words[] = { 0, place->tag != LOG_FREE ? v->address
+		                      : v->life              ? v->life->low
+		                                             : 0 };
+	if (place->tag == LOG_CALL)
+		return add_invocation(r, im, a, place->pc);
+	if (place->tag > LOG_RMW)
+		access = (struct log_record){ .tag = place->tag,
+			                      .pc = place->pc,
+			                      .words = words };
+	uint32_t thread = number_of(r, a->thread);
+	uint32_t depth = call_into(r, im, thread, point_call(a->point));
+	uint32_t event = builder_event_count(im->b);
+	struct log_record leave = { .tag = LOG_LEAVE, .pc = depth };
+	import_record(im, thread, &access);
+	import_record(im, thread, &leave);
+	return event;
+}
+
+/* The life of a block, one of the lives in the log so far. */
+static const struct block_life *life_of(const struct running *r, uint32_t block)
+{
+	for (guint i = r->im->all_lives->len; i-- > 0;) {
+		const struct block_life *life = r->im->all_lives->pdata[i];
+		if (life->block == block)
+			return life;
+	}
+	return NULL;
+}
+
+struct trace *running_pair(struct running *r, struct running_memory memory,
+                           const struct running_access pair[2], struct record_facts *facts,
+                           uint32_t events[2], struct error *error)
+{
+	struct import *im = import_new(facts);
+	struct variable_range v = { .life = NULL };
+	if (memory.variable != NONE)
+		v = *range_at(&r->ranges, memory.variable);
+	else if (memory.object != NONE)
+		v = (struct variable_range){
+			.address = g_array_index(r->addresses, uint64_t, memory.object),
+			.life = life_of(r, builder_object_at(r->im->b, memory.object)->block)
+		};
+	else if (memory.block != NONE)
+		v.life = life_of(r, memory.block);
+	im->header = &r->header;
+	import_init(im, r->path, "the recording so far");
+	names_of_few(im->names);
+	for (guint i = 0; i < r->kept->len; i++)
+		import_record(im, 0, r->kept->pdata[i]);
+	const struct allocated *a = g_hash_table_lookup(r->allocated, v.life);
+	if (v.life != NULL && a != NULL) {
+		struct log_record alloc = { .tag = LOG_ALLOC, .pc = a->pc, .words = a->words };
+		call_and_leave(r, im, a->thread, a->context, &alloc);
+	}
+	for (int i = 0; i < 2; i++)
+		events[i] = add_access(r, im, &pair[i], &v);
+	if (facts->suppressions)
+		builder_note(im->b, SUPPRESSIONS_NOTE, facts->suppressions);
+	struct trace *t = builder_finish(g_steal_pointer(&im->b), true, error);
+	import_free(im);
+	return t;
+}

@@ -1,0 +1,108 @@
+/* running_ranges.c - see running_ranges.h. */
+#include "engine/base/hash.h"
+#include "engine/record/import/running_ranges.h"
+#include "engine/record/import/running.h"
+
+#define NO_PAGE UINT64_MAX /* a page's number that no address has */
+
+__attribute__((noinline)) struct memory_page *ranges_page(struct ranges *r, uint64_t number)
+{
+	gpointer key = GSIZE_TO_POINTER(number);
+	struct memory_page *page = g_hash_table_lookup(r->pages, key);
+	if (page == NULL) {
+		page = g_new0(struct memory_page, 1);
+		page->number = number;
+		g_hash_table_insert(r->pages, key, page);
+	}
+	return r->page[number % PAGES] = page;
+}
+
+/* The variable at a byte; 0: none yet in this life of the memory. */
+static uint32_t variable_at(struct ranges *r, uint64_t address, const struct block_life *life)
+{
+	uint32_t variable = *range_byte(r, address);
+	const struct variable_range *v = range_at(r, variable);
+	bool is = v->life == life && address >= v->address && address - v->address < v->size;
+	return is ? variable : 0;
+}
+
+static void set_bytes(struct ranges *r, uint32_t variable)
+{
+	const struct variable_range v = *range_at(r, variable);
+	for (uint32_t i = 0; i < v.size; i++)
+		*range_byte(r, v.address + i) = variable;
+}
+
+/* A variable for new memory: one from an earlier life is reused if it has the same bytes. */
+static uint32_t new_variable(struct ranges *r, struct variable_range range)
+{
+	uint32_t variable = *range_byte(r, range.address);
+	if (variable != 0 && range_at(r, variable)->address == range.address &&
+	    range_at(r, variable)->size == range.size) {
+		*range_at(r, variable) = range;
+		r->sink->renew(r->sink->context, variable);
+	} else {
+		variable = r->variables->len;
+		g_array_append_val(r->variables, range);
+	}
+	set_bytes(r, variable);
+	return variable;
+}
+
+/* Splits a variable: its bytes from `address` on become another. */
+static uint32_t split(struct ranges *r, uint32_t variable, uint64_t address)
+{
+	struct variable_range *v = range_at(r, variable), rest = *v;
+	uint32_t made = r->variables->len;
+	v->size = (uint32_t)(address - v->address);
+	rest.address = address;
+	rest.size -= v->size;
+	g_array_append_val(r->variables, rest);
+	set_bytes(r, made);
+	r->sink->split(r->sink->context, variable, made);
+	return made;
+}
+
+const uint32_t *ranges_cover(struct ranges *r, struct variable_range access, uint32_t *count)
+{
+	uint64_t end = access.address + access.size;
+	g_array_set_size(r->covered, 0);
+	for (uint64_t at = access.address; at < end;) {
+		uint32_t variable = variable_at(r, at, access.life);
+		if (variable == 0) {
+			uint64_t to = at + 1;
+			while (to < end && variable_at(r, to, access.life) == 0)
+				to++;
+			struct variable_range fresh = { at, (uint32_t)(to - at), access.life };
+			variable = new_variable(r, fresh);
+		} else if (range_at(r, variable)->address < at) {
+			variable = split(r, variable, at);
+		}
+		const struct variable_range *v = range_at(r, variable);
+		if (v->address + v->size > end)
+			split(r, variable, end);
+		g_array_append_val(r->covered, variable);
+		at += range_at(r, variable)->size;
+	}
+	*count = r->covered->len;
+	return (const uint32_t *)(void *)r->covered->data;
+}
+
+void ranges_init(struct ranges *r, const struct running_sink *sink)
+{
+	r->sink = sink;
+	r->pages = g_hash_table_new_full(hash_pointer, NULL, NULL, g_free);
+	struct memory_page *page = ranges_page(r, NO_PAGE);
+	for (int i = 0; i < PAGES; i++)
+		r->page[i] = page;
+	r->variables = g_array_new(FALSE, TRUE, sizeof(struct variable_range));
+	g_array_set_size(r->variables, 1);
+	r->covered = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+}
+
+void ranges_release(struct ranges *r)
+{
+	g_hash_table_destroy(r->pages);
+	g_array_free(r->variables, TRUE);
+	g_array_free(r->covered, TRUE);
+}

@@ -1,0 +1,63 @@
+/*
+ * running_ranges.h - the variables of a program that is running: runs of bytes, divided as they
+ * are accessed. A variable is split when an access covers a part of it, and is other memory
+ * when its bytes are another block's.
+ */
+#ifndef HEDDLE_RUNNING_RANGES_H
+#define HEDDLE_RUNNING_RANGES_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct block_life;
+struct running_sink;
+
+struct variable_range {
+	uint64_t address;
+	uint32_t size;                 /* 0: it is no longer a variable */
+	const struct block_life *life; /* compared, not looked at */
+};
+
+enum { PAGE_BITS = 12, PAGE_BYTES = 1 << PAGE_BITS, PAGES = 1024 };
+struct memory_page {
+	uint64_t number;
+	uint32_t at[PAGE_BYTES]; /* by byte: variable, or 0 */
+};
+
+/* (Its fields are read by loops over accesses.) */
+struct ranges {
+	const struct running_sink *sink; /* borrowed: its split and renew */
+	GHashTable *pages;               /* number -> struct memory_page, owned */
+	struct memory_page *page[PAGES]; /* by number; at first one that no address has */
+	GArray *variables;               /* struct variable_range; 0 is none */
+	GArray *covered; /* uint32_t: the variables of an access that covers several */
+};
+
+void ranges_init(struct ranges *r, const struct running_sink *sink);
+void ranges_release(struct ranges *r);
+/* The page, which becomes the one that r->page has. */
+struct memory_page *ranges_page(struct ranges *r, uint64_t number);
+/* The variables of an access; borrowed until the next one. */
+const uint32_t *ranges_cover(struct ranges *r, struct variable_range access, uint32_t *count);
+
+static inline uint32_t *range_byte(struct ranges *r, uint64_t address)
+{
+	uint64_t number = address >> PAGE_BITS;
+	struct memory_page *page = r->page[number % PAGES];
+	if (G_UNLIKELY(page->number != number))
+		page = ranges_page(r, number);
+	return &page->at[address % PAGE_BYTES];
+}
+static inline struct variable_range *range_at(const struct ranges *r, uint32_t variable)
+{
+	return &g_array_index(r->variables, struct variable_range, variable);
+}
+/* Is the variable just this memory? */
+static inline bool is_range(const struct variable_range *v, uint64_t address, uint32_t size,
+                            const struct block_life *life)
+{
+	return v->address == address && v->size == size && v->life == life;
+}
+
+#endif
