@@ -151,7 +151,7 @@ $(B)/gdb/libheddle-record.so: $(B)/libheddle-record.so
 
 # What `heddle cc` links programs with, and stand-ins for what gcc would add: an empty
 # libtsan.  The link lets programs run that were built for clang's shared runtime.
-$(B)/stub/libheddle-stub.a: $(wildcard engine/record/stub/*.[ch]* engine/record/stub/*.ld engine/record/abi.h \
+$(B)/stub/libheddle-stub.a: $(wildcard engine/record/stub/*.[ch]* engine/record/stub/include/*/* engine/record/stub/*.ld engine/record/abi.h \
 		engine/record/interceptors.def)
 	@mkdir -p $(@D)
 	rm -f $(@D)/*.a
@@ -160,7 +160,7 @@ $(B)/stub/libheddle-stub.a: $(wildcard engine/record/stub/*.[ch]* engine/record/
 	$(CC) -I. -DHEDDLE_STUB -fPIC -c engine/record/stub/interceptors.c -o $(@D)/interceptors.o
 	$(CC) -O2 -fPIC -c engine/record/stub/preinit.c -o $(@D)/libtsan_preinit.o
 	ar rcs $(@D)/libtsan.a
-	cp engine/record/stub/discard.ld engine/record/stub/looks.hh $(@D)/
+	cp -r engine/record/stub/discard.ld engine/record/stub/looks.hh engine/record/stub/include $(@D)/
 	ln -sf ../libheddle-record.so $(@D)/libclang_rt.tsan-x86_64.so
 	ar rcs $@ $(@D)/stub.o $(@D)/interceptors.o
 
@@ -236,6 +236,7 @@ install: all
 	install -d $(INSTALL_ROOT)/lib/heddle/gdb/stub
 	ln -sf ../libheddle-record.so $(INSTALL_ROOT)/lib/heddle/gdb/stub/libclang_rt.tsan-x86_64.so
 	install -d $(INSTALL_ROOT)/lib/heddle/stub
+	install -D -m 644 -t $(INSTALL_ROOT)/lib/heddle/stub/include/bits $(B)/stub/include/bits/c++config.h
 	install -m 644 $(B)/stub/*.a $(B)/stub/libtsan_preinit.o $(B)/stub/discard.ld $(B)/stub/looks.hh $(INSTALL_ROOT)/lib/heddle/stub/
 	ln -sf ../libheddle-record.so $(INSTALL_ROOT)/lib/heddle/stub/libclang_rt.tsan-x86_64.so
 	for f in specs/*.spec specs/bind/*.spec specs/missing/*.spec; do install -D -m 644 $$f $(INSTALL_ROOT)/share/heddle/$$f; done

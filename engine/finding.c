@@ -454,6 +454,12 @@ void report_limit(struct report *r)
 		        "them alone is taken for unordered",
 		        unseen);
 	}
+	unseen = trace_note(t, TRACE_UNSEEN_CALLS_NOTE);
+	if (unseen && strcmp(r->analysis, "deadlocks") != 0)
+		report_note(r,
+		            "called while other threads ran, and not instrumented: %s; what "
+		            "conflicts with the accesses that these make is not found",
+		            unseen);
 	if (trace_note(t, TRACE_WRITER_FIRST_NOTE) && strcmp(r->analysis, "deadlocks") == 0) {
 		report_open(r, "a lock lets a waiting writer go first");
 		report_note(

@@ -12,6 +12,7 @@
 #include "engine/partial/rdit.h"
 #include "engine/predict/deadlock/deadlock.h"
 #include "engine/predict/predict.h"
+#include "engine/trace/formats.h"
 #include "engine/trace/reel.h"
 #include "engine/witness/witness.h"
 
@@ -64,9 +65,14 @@ bool missing_code_was_called(const struct trace *t)
 	return trace_note(t, "recording-missing") != NULL;
 }
 
+bool accesses_are_missing(const struct trace *t)
+{
+	return missing_code_was_called(t) || trace_note(t, TRACE_UNSEEN_CALLS_NOTE) != NULL;
+}
+
 bool report_lacks_calls(const struct report *r)
 {
-	return strcmp(r->analysis, "deadlocks") != 0 && missing_code_was_called(r->trace);
+	return strcmp(r->analysis, "deadlocks") != 0 && accesses_are_missing(r->trace);
 }
 
 /* Findings that happened need no schedule, impossible ones have none. */

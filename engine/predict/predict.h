@@ -109,8 +109,10 @@ bool findings_mark_missing(struct trace *t, bool pairs_events, missing_again *ag
                            const struct progress *progress, struct error *error);
 /* Has the program called code that is not instrumented, as its recording says? */
 bool missing_code_was_called(const struct trace *t);
-/* Does the analysis look at accesses, and has the run called code that is not instrumented,
- * whose accesses are not in the trace? */
+/* Has it called such code, or functions of the C and C++ libraries, whose accesses are not in
+ * the trace? */
+bool accesses_are_missing(const struct trace *t);
+/* The same, for an analysis that looks at accesses. */
 bool report_lacks_calls(const struct report *report);
 /* For analyses that ignore such calls: adds a note if the report has findings. */
 void missing_code_note(const struct trace *t, struct report *report);

@@ -156,6 +156,8 @@ enum log_flag {
  * where a join takes the thread's value. */
 #define LOG_START_NOTE  "thread-start"
 #define LOG_RESULT_NOTE "thread-result"
+/* Note with an operation that used memory of the program's unseen: TRACE_UNSEEN_CALLS_NOTE. */
+#define LOG_UNSEEN_NOTE "unseen-call"
 
 enum log_status {
 	LOG_RUNNING, /* no regular exit so far (killed, or _exit) */

@@ -191,7 +191,7 @@ static bool is_plain_value(const struct in *in, uint32_t value)
 }
 
 /* Sets and reach lists must be lists of names. */
-static bool is_list_of_names(const struct trace *t, uint32_t value)
+bool binary_is_list_of_names(const struct trace *t, uint32_t value)
 {
 	const struct value list = trace_value(t, value);
 	if (list.kind != V_LIST)
@@ -234,7 +234,7 @@ static bool check_values(struct in *in, uint64_t strings)
 	for (uint64_t i = 0; i < t->atomic_sets_count; i++) {
 		CHECK(t->atomic_sets[i].name < strings, "atomic_sets", i);
 		CHECK(t->atomic_sets[i].members < t->values_count &&
-		              is_list_of_names(t, t->atomic_sets[i].members),
+		              binary_is_list_of_names(t, t->atomic_sets[i].members),
 		      "atomic_sets", i);
 	}
 	return true;
@@ -358,101 +358,6 @@ static bool check_places(struct in *in, uint64_t strings)
 	return check_inlining(in);
 }
 
-/* Bounds of an event's target and aux, by operation. */
-struct limits {
-	uint64_t target[2][OP_COUNT]; /* [1]: with EVENT_WIDE */
-	uint64_t aux[OP_COUNT];
-	uint32_t small[OP_COUNT]; /* VALUE_INTEGER: aux may be a small integer; or 0 */
-};
-
-static struct limits limits_of(const struct in *in, uint64_t strings)
-{
-	const struct trace *t = in->t;
-	const uint64_t counts[] = {
-		[OPERAND_NOTHING] = UINT64_MAX,
-		[OPERAND_VARIABLE] = t->variables_count,
-		[OPERAND_OBJECT] = t->objects_count,
-		[OPERAND_THREAD] = t->threads_count,
-		[OPERAND_MESSAGE] = t->messages_count,
-		[OPERAND_BLOCK] = t->blocks_count,
-		[OPERAND_INSTANCE] = t->instances_count,
-		[OPERAND_NAME] = strings,
-	};
-	struct limits l;
-	for (int op = 0; op < OP_COUNT; op++) {
-		l.target[0][op] = counts[op_table[op].operand];
-		l.target[1][op] = op_is_access(op) ? t->wides_count : 0;
-		l.aux[op] =
-		        op_table[op].operand == OPERAND_INSTANCE ? t->invocations_count
-		        : op_is_access(op) || op == OP_UBEG || op == OP_MISS || op == OP_MISUSE
-		                ? t->values_count
-		                : UINT64_MAX;
-		l.small[op] = op_is_access(op) && in->version >= SMALL_VALUES_FROM
-		                      ? VALUE_INTEGER
-		                      : 0;
-	}
-	return l;
-}
-
-static bool check_lists(struct in *in, uint64_t from, uint64_t to)
-{
-	const struct trace *t = in->t;
-	for (uint64_t i = from; i < to; i++) {
-		const struct event *e = &t->events[i];
-		if (e->op == OP_UBEG || e->op == OP_MISS)
-			CHECK(is_list_of_names(t, e->aux), "events", i);
-		else if (e->op == OP_MISUSE)
-			CHECK(trace_value(t, e->aux).kind == V_TOKEN, "events", i);
-		else if (e->op == OP_RMW && e->aux)
-			CHECK(trace_value(t, e->aux).kind == V_PAIR, "events", i);
-	}
-	return true;
-}
-
-/* Limits that events are checked against, and facts gathered from them on the way. */
-struct events_check {
-	struct limits limits;
-	uint64_t covered; /* variables of wide accesses: 32 bits */
-	uint64_t operations;
-	struct form *form;
-	struct must_maker *must; /* or NULL */
-};
-
-static bool check_block(struct in *in, struct events_check *c, uint64_t from, uint64_t to)
-{
-	const uint64_t lists = OPERATION(OP_UBEG) | OPERATION(OP_MISS) | OPERATION(OP_RMW) |
-	                       OPERATION(OP_MISUSE);
-	const struct trace *t = in->t;
-	const struct limits *l = &c->limits;
-	uint64_t operations = 0, covered = 0;
-	for (uint64_t i = from; i < to; i++) {
-		const struct event *e = &t->events[i];
-		CHECK(e->op < OP_COUNT, "events", i);
-		bool wide = e->flags & EVENT_WIDE;
-		CHECK(e->target < l->target[wide][e->op], "events", i);
-		CHECK(e->aux < l->aux[e->op] || (e->aux & l->small[e->op] && e->aux != NONE),
-		      "events", i);
-		CHECK(e->location < t->locations_count, "events", i);
-		CHECK(e->thread < t->threads_count, "events", i);
-		CHECK((e->flags & EVENT_ORDER_MASK) <= ORDER_SEQ_CST, "events", i);
-		CHECK(!op_tells(e->op) || event_inert(e), "events", i);
-		operations |= OPERATION(e->op);
-		covered += G_UNLIKELY(wide) ? t->wides[e->target].count : 1;
-	}
-	c->operations |= operations;
-	c->covered += covered;
-	CHECK(c->covered < NONE, "wides", 0);
-	for (uint64_t i = from; t->stacks_count && i < to; i++)
-		CHECK(t->stacks[i] < t->contexts_count, "stacks", i);
-	uint32_t event;
-	const char *wrong = (operations & lists) && !check_lists(in, from, to)
-	                            ? ""
-	                            : binary_form_events(c->form, from, to, &event);
-	if (wrong != NULL)
-		return *wrong && broken(in, 0, "event %u: %s", event, wrong);
-	return true;
-}
-
 static bool damaged(struct in *in, uint32_t block)
 {
 	const struct section *s = find_section(in, "event_bytes");
@@ -469,7 +374,6 @@ static bool check_blocks_of_events(struct in *in, struct events_check *c)
 	uint64_t count = t->events_count;
 	uint32_t bad;
 	for (uint64_t e = 0; e < count; e += TAPE_BLOCK) {
-		uint64_t to = MIN(e + TAPE_BLOCK, count);
 		if (e / TAPE_BLOCK % BLOCKS_A_TICK == 0 &&
 		    !progress_tick(in->progress, (double)e / (double)count,
 		                   "checking the events"))
@@ -477,38 +381,28 @@ static bool check_blocks_of_events(struct in *in, struct events_check *c)
 		(void)*(volatile const uint32_t *)&t->events[e].target;
 		if (reel_damaged(t->storage->reel, &bad))
 			return damaged(in, bad);
-		if (!check_block(in, c, e, to))
-			return false;
-		if (c->must)
-			must_maker_events(c->must, t, t->events + e, e, to - e);
+		g_autofree char *wrong = binary_events_check(c, e, MIN(TAPE_BLOCK, count - e));
+		if (wrong != NULL)
+			return broken(in, 0, "%s", wrong);
 	}
 	return true;
 }
 
 /* Checks the events. Where blocks are decoded on demand, also makes the must-order, which
  * nearly all readers need: it would decode them once more. */
-static bool check_events(struct in *in, uint64_t strings)
+static bool check_events(struct in *in)
 {
 	struct trace *t = in->t;
+	const char *wrong;
 	if (in->vouched)
 		return true;
-	struct events_check c = { .limits = limits_of(in, strings),
-		                  .form = binary_form_new(t) };
-	if (t->storage->reel != NULL)
-		c.must = must_maker_new();
-	bool good = check_blocks_of_events(in, &c);
-	const char *wrong = good ? binary_form_end(c.form) : NULL;
+	bool must = t->storage->reel != NULL;
+	struct events_check *c = binary_events_new(t, in->version, must);
+	bool good = binary_events_end(c, check_blocks_of_events(in, c), t, &wrong);
 	if (wrong != NULL)
-		good = broken(in, 0, "%s", wrong);
-	else if (!good)
-		binary_form_free(c.form);
-	t->operations = c.operations;
-	if (c.must && good) {
-		index_take_must(t, c.must);
+		broken(in, 0, "%s", wrong);
+	if (good && must)
 		cache_store(t, t->index, 0);
-	} else if (c.must) {
-		must_maker_end(c.must, t, NULL);
-	}
 	reel_checked(t->storage->reel);
 	return good;
 }
@@ -519,8 +413,7 @@ static bool check_tables(struct in *in)
 		return false;
 	uint64_t strings = in->t->string_offsets_count - 1;
 	return check_values(in, strings) && check_memory(in, strings) &&
-	       check_actors(in, strings) && check_places(in, strings) &&
-	       check_events(in, strings);
+	       check_actors(in, strings) && check_places(in, strings) && check_events(in);
 }
 
 /* -- events -------------------------------------------------------------------------------- */

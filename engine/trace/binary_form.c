@@ -5,8 +5,8 @@
  *
  * Locks are not checked: overlapping holders are wrong, but harmless.
  */
+#include "engine/trace/binary_private.h"
 #include "engine/trace/weak.h"
-#include "engine/trace/storage.h"
 
 struct life {
 	bool forked, started, over;
@@ -107,30 +107,20 @@ struct form *binary_form_new(const struct trace *t)
 	return f;
 }
 
-const char *binary_form_events(struct form *f, uint64_t from, uint64_t to, uint32_t *event)
+const char *binary_form_event(struct form *f, uint32_t e)
 {
-	const char *wrong = NULL;
+	const struct event *x = &f->t->events[e];
+	struct life *own = &f->lives[x->thread];
 
-	for (uint64_t e = from; e < to && wrong == NULL; e++) {
-		const struct event *x = &f->t->events[e];
-		struct life *own = &f->lives[x->thread];
-
-		*event = (uint32_t)e;
-		if (G_UNLIKELY(own->over))
-			wrong = "a thread has an event after its end or join";
-		own->started = true;
-		if (G_UNLIKELY(!op_is_access(x->op)) && wrong == NULL)
-			wrong = check_event(f, (uint32_t)e);
-	}
-	return wrong;
+	own->started = true;
+	if (own->over)
+		return "a thread has an event after its end or join";
+	return op_is_access(x->op) ? NULL : check_event(f, e);
 }
 
-const char *binary_form_end(struct form *f)
+const char *binary_form_end(const struct form *f)
 {
-	const char *wrong = check_named(f);
-
-	binary_form_free(f);
-	return wrong;
+	return check_named(f);
 }
 
 void binary_form_free(struct form *f)

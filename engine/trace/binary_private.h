@@ -56,6 +56,27 @@ static inline uint32_t packed_bytes(const struct section *s)
 	return s->packed & ~PACKED_DIFFERENCES;
 }
 
+/* A set or a reach list: is the value a list of names? */
+bool binary_is_list_of_names(const struct trace *t, uint32_t value);
+
+/* binary_form.c: do the events, whose values are in range, make a trace? For each event in
+ * order, but for accesses that follow an access of the same thread, form_event returns the
+ * malformation; the end that of the tables that name events. NULL: well-formed. */
+struct form;
+struct form *binary_form_new(const struct trace *t);
+const char *binary_form_event(struct form *form, uint32_t event);
+const char *binary_form_end(const struct form *form);
+void binary_form_free(struct form *form);
+
+/* binary_events.c: checks the events, block by block in order: what is wrong with a block,
+ * owned by the caller, or NULL. `must`: makes the must-order, too. The end takes what was found
+ * to the trace, frees the check, and returns `good`, or false with *wrong, of the whole. */
+struct events_check;
+struct events_check *binary_events_new(const struct trace *t, uint32_t version, bool must);
+char *binary_events_check(struct events_check *check, uint64_t from, uint64_t count);
+bool binary_events_end(struct events_check *check, bool good, struct trace *t,
+                       const char **wrong);
+
 uint64_t binary_header_sum(const struct header *h, const struct section *sections);
 
 #endif

@@ -72,15 +72,6 @@ void binary_has_stacks(struct trace_writer *writer);
 void binary_places(struct trace_writer *writer, uint32_t *places, uint64_t count);
 /* text_write.c: does the trace contain input, such as typed passwords or received data? */
 bool trace_has_input(const struct trace *t);
-/* binary_form.c: do the events, whose values are in range, make a trace? form_events, for
- * each batch in order, returns its first malformation, at *event; the end, which frees, that
- * of the tables that name events. NULL: well-formed. */
-struct form;
-struct form *binary_form_new(const struct trace *t);
-const char *binary_form_events(struct form *form, uint64_t from, uint64_t to, uint32_t *event);
-const char *binary_form_end(struct form *form);
-void binary_form_free(struct form *form);
-
 /* cache.c: does an index of exactly this file exist? Sets the trace's operations. */
 bool cache_vouches(const struct trace *t, uint64_t *operations);
 /* Stores the index of a trace that was just written to its path: `file` with the header's

@@ -141,6 +141,8 @@ static int compile(struct arguments *a, const char *variable, const char *otherw
 	if (strcmp(variable, "CXX") == 0) { /* instead of a long spin before a sleep */
 		g_ptr_array_add(words, g_strdup("-include"));
 		g_ptr_array_add(words, g_build_filename(stub, "looks.hh", NULL));
+		g_ptr_array_add(words, g_strdup("-isystem"));
+		g_ptr_array_add(words, g_build_filename(stub, "include", NULL));
 	}
 	for (char **w = a->rest; *w; w++)
 		if (!is_sanitizer_runtime(*w))

@@ -334,6 +334,7 @@ static void import_release(struct import *im)
 	g_array_free(im->lanes, TRUE);
 	g_tree_destroy(im->lives);
 	g_ptr_array_free(im->all_lives, TRUE);
+	g_string_free(im->unseen_calls, TRUE);
 	g_hash_table_destroy(im->locations);
 	g_hash_table_destroy(im->functions);
 	g_hash_table_destroy(im->once);
@@ -444,6 +445,7 @@ void import_init(struct import *im, const char *path, const char *name)
 	im->once = g_hash_table_new(NULL, NULL);
 	im->objects = import_objects_new();
 	im->inputs = g_byte_array_new();
+	im->unseen_calls = g_string_new(NULL);
 	im->instances = import_instances_new();
 	im->instance_counts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	im->values = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -520,6 +522,8 @@ static void note_recording(struct import *im)
 		im->futexes += w->reason == FOR_FUTEX && !(w->object & LOG_FUTEX_BIT);
 	}
 	note_count(im, FUTEX_NOTE, im->futexes);
+	if (im->unseen_calls->len > 0)
+		builder_note(im->b, TRACE_UNSEEN_CALLS_NOTE, im->unseen_calls->str);
 	note_inputs(im);
 	note_repeats(im);
 }

@@ -111,6 +111,7 @@ struct import {
 	GHashTable *functions; /* pc -> string + 1 */
 	GHashTable *once;      /* set: the messages of once-functions that have begun */
 	GByteArray *inputs;    /* for replay: struct log_input, see inputs.h */
+	GString *unseen_calls; /* TRACE_UNSEEN_CALLS_NOTE */
 	uint64_t clocks, repeated, futexes; /* answers, repetitions, waits for a futex */
 	GHashTable *objects;                /* set of struct site: import_objects.c */
 	/* import_calls.c: set of struct specified; a type, or one with a small number ->

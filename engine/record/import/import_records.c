@@ -33,6 +33,9 @@ static void note(struct import *im, const char *text, uint64_t length)
 	char *value = n < length ? g_strndup(text + n + 1, length - n - 1) : g_strdup("");
 	if (strcmp(key, "unordered") == 0)
 		g_ptr_array_add(im->facts->unordered, g_strdup(value));
+	else if (strcmp(key, LOG_UNSEEN_NOTE) == 0)
+		g_string_append_printf(im->unseen_calls, "%s%s",
+		                       im->unseen_calls->len ? ", " : "", value);
 	else if (strcmp(key, "assertion") == 0)
 		builder_note(im->b, ASSERTION_NOTE, value);
 	else if (strcmp(key, LOG_START_NOTE) == 0 || strcmp(key, LOG_RESULT_NOTE) == 0)

@@ -144,7 +144,8 @@ struct checkup {
 	uint32_t cut_runs;    /* that did not end in time */
 	char *always; /* owned, or NULL: the way every run ends, which does not depend on the
 	               * order */
-	uint64_t missing_calls;        /* calls into uninstrumented code, in the runs */
+	uint64_t missing_calls;        /* runs with calls of uninstrumented code */
+	bool lacks_accesses;           /* some run: accesses_are_missing */
 	bool open[FINDING_KIND_COUNT]; /* the kind's analysis was incomplete in some run,
 	                                * beside `undecided` */
 	GPtrArray *open_because;       /* char *, owned: the reasons for that, each once */

@@ -9,13 +9,13 @@
 static const struct {
 	enum finding_kind kind;
 	const char *nothing, *other;
-	bool predicted; /* claim for all reorderings; else only for the runs */
+	bool of_accesses; /* those that are not in the trace count */
 } kinds[] = {
 	{ FINDING_DATA_RACE, "data race", "other data race", true },
 	{ FINDING_DEADLOCK, "cycle of locks that can deadlock",
-	  "other cycle of locks that can deadlock", true },
+	  "other cycle of locks that can deadlock", false },
 	{ FINDING_STUCK, "wait for another thread that never ends",
-	  "other wait for another thread that never ends", true },
+	  "other wait for another thread that never ends", false },
 	{ FINDING_USE_AFTER_FREE, "use of freed memory or of a destroyed object",
 	  "other use of freed memory or of a destroyed object", true },
 };
@@ -92,9 +92,13 @@ static char *nothing_of(const struct checkup *c)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
 		if (c->analysed > 0 && !is_open(c, kinds[i].kind))
-			g_string_append_printf(text, "%sno %s", text->len ? ", " : "",
+			g_string_append_printf(text, "%sno %s%s", text->len ? ", " : "",
 			                       found(c, kinds[i].kind) ? kinds[i].other
-			                                               : kinds[i].nothing);
+			                                               : kinds[i].nothing,
+			                       kinds[i].of_accesses && c->lacks_accesses
+			                               ? " outside of code that is not "
+			                                 "instrumented"
+			                               : "");
 	return g_string_free(text, FALSE);
 }
 

@@ -108,6 +108,13 @@ uint32_t checkup_add_run(struct checkup *c, const struct trace *t, const char *s
 	if (known == NULL)
 		g_hash_table_insert(c->digests, run.digest, GUINT_TO_POINTER(c->runs->len));
 	c->missing_calls += missing_code_was_called(t);
+	c->lacks_accesses |= accesses_are_missing(t);
+	const char *unseen = trace_note(t, TRACE_UNSEEN_CALLS_NOTE);
+	if (unseen != NULL)
+		checkup_uncovered(c,
+		                  "accesses of functions that are not instrumented, called "
+		                  "while other threads ran: %s",
+		                  unseen);
 	return c->runs->len - 1;
 }
 

@@ -563,11 +563,15 @@ static int draw_no_race(const struct app *app, struct pane p)
 	const struct report *races = report_by(app->session, analysis_word(ANALYSIS_AUTO));
 	g_autoptr(GString) text = g_string_new(NULL);
 	if (races == NULL || races->complete)
-		g_string_assign(
-		        text, "No data race: not in this run, nor in any reordering of it in "
-		              "which every read sees what it saw. Other inputs, and schedules "
-		              "in which a read sees something else, are not covered (heddle "
-		              "explore).");
+		g_string_printf(
+		        text,
+		        "No data race%s: not in this run, nor in any reordering of it in "
+		        "which every read sees what it saw. Other inputs, and schedules "
+		        "in which a read sees something else, are not covered (heddle "
+		        "explore).",
+		        accesses_are_missing(app->session->trace)
+		                ? " outside of code that is not instrumented"
+		                : "");
 	else if (races->notes->len == 0)
 		g_string_assign(text, "No data race was found, but not every pair was decided: "
 		                      "`:analyse 60` gives more time.");

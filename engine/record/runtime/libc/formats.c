@@ -194,7 +194,7 @@ static bool heard(uintptr_t pc)
 static void note_numbered(const char *format)
 {
 	if (REAL(strchr)(format, '$'))
-		order_matters("a format with numbered arguments");
+		accesses_unseen("a format with numbered arguments");
 }
 
 void format_reads(const char *format, va_list arguments, uintptr_t pc)

@@ -46,6 +46,10 @@ void order_matters(const char *operation);
 /* The same for an operation with an effect that comes later, when there may be threads: a
  * timer. */
 void order_matters_later(const char *operation);
+/* Note an operation that reads or writes memory of the program's which no event shows: an
+ * analysis of the recording misses these accesses, and an exploration their other orders. */
+void accesses_unseen(const char *operation);
+void accesses_unseen_later(const char *operation);
 #define ROBUST_LEFT "a thread's end with a robust mutex in its hands"
 /* The same for the contents of a descriptor's file; `at_offset`: at a place that the call
  * gives. */
@@ -65,7 +69,8 @@ struct ordered {
 	const char *operation; /* its name in reports; NULL: the function's */
 	unsigned arguments;    /* those that lead to memory that it uses unseen, a bit each */
 };
-/* NULL: none of them. `own`: the runtime stands before the function. */
+/* NULL: none of them, or none that matters in this run. `own`: the runtime stands before the
+ * function. */
 const struct ordered *order_named(const char *name, bool own);
 /* Such a function is called: it is reported if other threads run and the object may be
  * theirs. */

@@ -315,17 +315,19 @@ static void note_file(int fd)
 	static unsigned count;
 	struct stat s;
 	int error = errno;
-	if (!(rt.config.flags & LOG_EXPLORE) || fstat(fd, &s) != 0) {
+	if (fstat(fd, &s) != 0) {
 		errno = error;
 		return;
 	}
 	errno = error;
-	for (unsigned i = 0; i < count; i++)
+	for (unsigned i = 0; i < count && i < MOST_FILES; i++)
 		if (known[i].device == s.st_dev && known[i].file == s.st_ino)
-			order_matters_later("memory of a file that is mapped at two addresses");
-	if (count < MOST_FILES) {
-		known[count].device = s.st_dev;
-		known[count++].file = s.st_ino;
+			accesses_unseen_later(
+			        "memory of a file that is mapped at two addresses");
+	unsigned own = __atomic_fetch_add(&count, count < MOST_FILES, __ATOMIC_RELAXED);
+	if (own < MOST_FILES) {
+		known[own].device = s.st_dev;
+		known[own].file = s.st_ino;
 	}
 }
 

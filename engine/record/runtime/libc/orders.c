@@ -1,10 +1,12 @@
 /*
  * orders.c - operations whose outcome may depend on the order of the threads, and whose other
- * outcomes exploration does not try: that the program came to one is noted, each once.
+ * outcomes exploration does not try; and those that use memory of the program which no event
+ * shows. That the program came to one is noted, each once: the former in an exploration, the
+ * latter in every recording, too, whose analyses do not see these accesses.
  *
- * Those that the runtime stands before call order_matters; those of the C library and of
- * libstdc++ with a state of their own that it does not are named here, and met at the import
- * tables (missing/imports.c).
+ * Those that the runtime stands before call order_matters or accesses_unseen; those of the C
+ * library and of libstdc++ with a state of their own that it does not are named here, and met
+ * at the import tables (missing/imports.c).
  */
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -14,6 +16,30 @@
 #include "engine/record/runtime/libc/ranges.h"
 #include "engine/record/runtime/sched/sched_private.h"
 
+/* Notes the operation, unless it is known or there are too many. In free mode threads come
+ * here at once. */
+static void note_once(const char *key, const char *operation)
+{
+	enum { MOST = 64 };
+	static const char *known[MOST];
+	const struct thread *t = me;
+	unsigned i = 0;
+	if (!rt.on || t->gate)
+		return;
+	for (const char *there = NULL; i < MOST; i++, there = NULL) {
+		if (__atomic_compare_exchange_n(&known[i], &there, operation, false,
+		                                __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			break;
+		if (strcmp(there, operation) == 0)
+			return;
+	}
+	if (i == MOST)
+		return;
+	int error = errno;
+	log_note(key, operation);
+	errno = error;
+}
+
 void order_matters(const char *operation)
 {
 	if (rt.thread_count >= 2)
@@ -22,21 +48,19 @@ void order_matters(const char *operation)
 
 void order_matters_later(const char *operation)
 {
-	enum { MOST = 64 };
-	static const char *known[MOST];
-	static unsigned count;
-	const struct thread *t = me;
-	unsigned i = 0;
-	if (!(rt.config.flags & LOG_EXPLORE) || !rt.on || t->gate)
-		return;
-	while (i < count && strcmp(known[i], operation) != 0)
-		i++;
-	if (i < count || count == MOST)
-		return;
-	known[count++] = operation;
-	int error = errno;
-	log_note("unordered", operation);
-	errno = error;
+	if (rt.config.flags & LOG_EXPLORE)
+		note_once("unordered", operation);
+}
+
+void accesses_unseen(const char *operation)
+{
+	if (rt.thread_count >= 2)
+		accesses_unseen_later(operation);
+}
+
+void accesses_unseen_later(const char *operation)
+{
+	note_once(rt.config.flags & LOG_EXPLORE ? "unordered" : LOG_UNSEEN_NOTE, operation);
 }
 
 void order_of_descriptor(int fd, bool writes, bool at_offset)
@@ -78,10 +102,6 @@ void order_of_descriptor(int fd, bool writes, bool at_offset)
  * Constructors run before there are other threads.
  */
 #define COUNT(rows) (sizeof(rows) / sizeof(*(rows)))
-#define MEMORY(name, arguments) \
-	{ \
-		name, ORDER_MEMORY, NULL, arguments \
-	}
 static const struct ordered named[] = {
 	{ "rand", ORDER_ALWAYS, NULL, 0 },
 	{ "random", ORDER_ALWAYS, NULL, 0 },
@@ -154,7 +174,6 @@ static const struct ordered named[] = {
  * Functions that read or write memory of the caller's by these arguments, which nothing
  * records; results.c, texts.c, wide.c, search.c and strings.c have the others.
  */
-#define COUNT(rows) (sizeof(rows) / sizeof(*(rows)))
 #define MEMORY(name, arguments) \
 	{ \
 		name, ORDER_MEMORY, NULL, arguments \
@@ -300,13 +319,27 @@ static const struct ordered *find(const struct ordered *rows, size_t count, cons
 	return NULL;
 }
 
+/* Does it use memory of the program that no event shows? */
+static bool is_unseen(enum order_kind kind)
+{
+	return kind == ORDER_OBJECT || kind == ORDER_MEMORY;
+}
+
 const struct ordered *order_named(const char *name, bool own)
 {
 	const struct ordered *found = find(named, COUNT(named), name);
-	if (found)
-		return found;
-	return own ? find(unseen_own, COUNT(unseen_own), name)
-	           : find(unseen, COUNT(unseen), name);
+	if (!found)
+		found = own ? find(unseen_own, COUNT(unseen_own), name)
+		            : find(unseen, COUNT(unseen), name);
+	bool matters = found && found->kind != ORDER_NEVER &&
+	               (rt.config.flags & LOG_EXPLORE || is_unseen(found->kind));
+	return matters ? found : NULL;
+}
+
+/* Is the calling thread the only one alive? */
+static bool alone(void)
+{
+	return rt.controlled ? sched_alone() : rt.thread_count < 2;
 }
 
 /* Is the object a stream for output, which is no outcome? */
@@ -344,7 +377,7 @@ void order_call(const struct thread *t, const struct ordered *f, const char *nam
 	bool looks = f->kind == ORDER_LOOKS || f->kind == ORDER_LOOKS_IN;
 	if (looks)
 		order_of_name((const char *)arguments[f->kind == ORDER_LOOKS_IN], false);
-	if (sched_alone())
+	if (alone())
 		return;
 	if ((looks || f->kind == ORDER_MEMORY) && !may_be_shared(t, f->arguments, arguments))
 		return;
@@ -352,5 +385,8 @@ void order_call(const struct thread *t, const struct ordered *f, const char *nam
 	    ((object >= t->life.stack_low && object < t->life.stack_high) ||
 	     is_printed(object)))
 		return;
-	order_matters(f->operation ? f->operation : name);
+	if (is_unseen(f->kind))
+		accesses_unseen(f->operation ? f->operation : name);
+	else
+		order_matters(f->operation ? f->operation : name);
 }

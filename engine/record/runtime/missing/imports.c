@@ -1,6 +1,7 @@
 /*
  * imports.c - the import tables (PLT, GOT) of instrumented modules: functions of missing code
- * get trampolines in their place, and with exploration those whose outcome depends on an order.
+ * get trampolines in their place, and so do those that use memory unseen, and with exploration
+ * those whose outcome depends on an order (libc/orders.c).
  *
  * Not seen: calls by addresses that no import table holds (virtual functions, results of
  * dlsym), and calls from one library that is not instrumented into another (they are inside).
@@ -132,9 +133,8 @@ static void take_over_slot(const struct module *m, const char *name, uintptr_t *
 		return;
 	const struct ordered *order = NULL;
 	if (own || (of->kind == MODELLED && !named && !beyond_openmp(real, name))) {
-		if (rt.config.flags & LOG_EXPLORE)
-			order = order_named(name, own);
-		if (order == NULL || order->kind == ORDER_NEVER)
+		order = order_named(name, own);
+		if (order == NULL)
 			return;
 	}
 	void *stub = trampoline_for(real, mask, order, name);

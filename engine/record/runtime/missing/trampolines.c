@@ -22,7 +22,7 @@ enum {
 static struct target {
 	uintptr_t real;
 	unsigned mask;
-	const struct ordered *order; /* a modelled library's function, exploration; or NULL */
+	const struct ordered *order; /* a modelled library's function; or NULL */
 	const char *name;
 } targets[MAX_TARGETS];
 static unsigned target_count;
