@@ -353,9 +353,10 @@ static bool note_cut(struct exploration *x, const struct plan_run *run,
 	g_auto(GStrv) waits = g_strsplit(r->story, "\n", -1);
 	g_autofree char *who = g_strjoinv(", ", waits);
 	g_autofree char *why =
-	        looks ? g_strdup_printf("a run was cut: threads waited for each other by looking, and "
-	                                "changed memory or locks meanwhile (%s)",
-	                                who)
+	        looks ? g_strdup_printf(
+	                        "a run was cut: threads waited for each other by looking, and "
+	                        "changed memory or locks meanwhile (%s)",
+	                        who)
 	              : g_strdup_printf("a run was cut: %s", who);
 	explore_gap(x, why);
 	return true;

@@ -82,7 +82,7 @@ void child_brought(struct thread *t, const volatile void *at, uintptr_t pc)
 
 void child_starts(struct thread *t, uintptr_t pc)
 {
-	if (rt.thread_count < 2)
+	if (!rt.several)
 		return;
 	if (!forked)
 		forked = message_new(t);

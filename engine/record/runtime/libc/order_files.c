@@ -67,7 +67,7 @@ static struct meetings names, places, contents, streams, descriptors;
 
 static bool explored(void)
 {
-	return rt.config.flags & LOG_EXPLORE && rt.thread_count >= 2 && rt.on && !me->gate;
+	return rt.config.flags & LOG_EXPLORE && rt.several && rt.on && !me->gate;
 }
 
 void order_of_name(const char *path, bool makes)

@@ -16,7 +16,7 @@
 
 void order_matters(const char *operation)
 {
-	if (rt.thread_count >= 2)
+	if (rt.several)
 		order_matters_later(operation);
 }
 
@@ -42,7 +42,7 @@ void order_matters_later(const char *operation)
 void order_of_descriptor(int fd, bool writes, bool at_offset)
 {
 	struct stat s;
-	if (!(rt.config.flags & LOG_EXPLORE) || rt.thread_count < 2 || fd <= 2)
+	if (!(rt.config.flags & LOG_EXPLORE) || !rt.several || fd <= 2)
 		return;
 	int error = errno, flags = fcntl(fd, F_GETFL);
 	bool known = fstat(fd, &s) == 0 && flags != -1;
