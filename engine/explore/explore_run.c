@@ -69,6 +69,32 @@ static bool is_promised(const struct pending *s, uint32_t ender)
 	}
 }
 
+/* Has a thread with the part's identity another history than the part's? */
+static bool lacks_part(const struct history *h, const struct part *part)
+{
+	for (uint32_t k = 0; k < h->threads_count; k++) {
+		const GArray *p = h->threads[k].prefixes;
+		bool has = h->threads[k].who != part->who;
+		for (guint n = 0; !has && n < p->len; n++)
+			has = g_array_index(p, uint64_t, n) == part->prefix;
+		if (!has)
+			return true;
+	}
+	return false;
+}
+
+/* Did the run make the schedule's steps, but see other values in them? These then came from
+ * outside. (The first part ends with the step whose outcome is new, which may depend on initial
+ * memory that is not known.) */
+static bool saw_otherwise(const struct execution *ex, const struct pending *s)
+{
+	for (uint32_t i = 1; i < s->parts_count; i++)
+		if (lacks_part(ex->history, &s->parts[i]) &&
+		    (ex->raw == NULL || lacks_part(ex->raw, &s->parts[i])))
+			return true;
+	return false;
+}
+
 /* Keeps the schedule, for later parts of the exploration, which lack this one's traces. */
 static void keep_schedule(struct exploration *x, struct explore_run *r, struct pending *s)
 {
@@ -136,6 +162,10 @@ static bool take_run(struct exploration *x, struct pending *s, struct execution 
 	    ex->raw == NULL && !explore_is_known(x, s->parts, s->parts_count, s->kind))
 		explore_gap(x, "a run followed its schedule and did not do what was to come of "
 		               "it: an outcome may be missing");
+	if (!r.strayed && !x->after_use && saw_otherwise(ex, s))
+		explore_gap(x,
+		            "a run followed its schedule and read other values: what it reads "
+		            "from outside is not the same each time, and runs differ by it");
 	bool good = explore_note_end(x, run, &r, error);
 	x->report->classes += !r.redundant;
 	keep_trace(x, &r, s, ex, fresh);

@@ -5,6 +5,7 @@
 #include "engine/explore/runs/history_private.h"
 
 #include "engine/base/search.h"
+#include "engine/explore/runs/final.h"
 #include "engine/record/layout.h"
 #include "engine/trace/roles.h"
 
@@ -66,6 +67,22 @@ static void give_arguments(const struct history *h, struct life *made)
 	}
 }
 
+/* The event from which on pointers into a thread's stack are the thread's: its creation, or the
+ * write of its pthread_t, which comes just before. */
+static uint32_t birth_of(const struct trace *t, uint32_t thread)
+{
+	const struct thread *info = &t->threads[thread];
+	const struct block *stack = &t->blocks[info->stack];
+	if (info->fork == NONE)
+		return 0;
+	uint32_t before = trace_previous(t, info->fork);
+	if (before == NONE || !op_is_access(t->events[before].op) ||
+	    !op_writes(t->events[before].op))
+		return info->fork;
+	struct access_value v = access_value(t, before, true);
+	return v.known && v.integer - stack->address < stack->size ? before : info->fork;
+}
+
 void history_find_lives(struct history *h)
 {
 	const struct trace *t = h->view->recorded;
@@ -81,8 +98,7 @@ void history_find_lives(struct history *h)
 	for (uint32_t i = 0; i < t->threads_count; i++)
 		if (t->threads[i].stack != NONE) {
 			made[t->threads[i].stack] = life_of(h, i, 0);
-			born[t->threads[i].stack] =
-			        t->threads[i].fork == NONE ? 0 : t->threads[i].fork;
+			born[t->threads[i].stack] = birth_of(t, i);
 		}
 	give_arguments(h, made);
 	h->lives = g_new(struct life, t->blocks_count + 1);

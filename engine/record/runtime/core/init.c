@@ -111,6 +111,7 @@ bool begin_again(int room)
 	begin_random();
 	memory_init();
 	rt.thread_count = c->thread_count > 1 ? c->thread_count : 1;
+	rt.several = false;
 	me->life.tid = (pid_t)syscall(SYS_gettid);
 	sched_begin_again();
 	return true;

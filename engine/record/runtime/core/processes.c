@@ -82,7 +82,7 @@ void child_brought(struct thread *t, const volatile void *at, uintptr_t pc)
 
 void child_starts(struct thread *t, uintptr_t pc)
 {
-	if (rt.thread_count < 2)
+	if (!rt.several)
 		return;
 	if (!forked)
 		forked = message_new(t);
@@ -239,8 +239,14 @@ int interposed_prctl(int option, ...)
 	for (unsigned i = 0; i < 4; i++)
 		a[i] = va_arg(list, unsigned long);
 	va_end(list);
-	struct thread *t = option == PR_SET_SECCOMP ? recording() : NULL;
-	if (t)
+	struct thread *t = recording();
+	if (t && option != PR_SET_NAME && option != PR_GET_NAME)
+		order_of_state("prctl",
+		               !(option == PR_GET_DUMPABLE || option == PR_GET_SECCOMP ||
+		                 option == PR_GET_CHILD_SUBREAPER ||
+		                 option == PR_GET_NO_NEW_PRIVS ||
+		                 option == PR_GET_THP_DISABLE));
+	if (t && option == PR_SET_SECCOMP)
 		restricts(t, a[0] == SECCOMP_MODE_STRICT);
 	return REAL(prctl)(option, a[0], a[1], a[2], a[3]);
 }

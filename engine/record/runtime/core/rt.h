@@ -162,9 +162,11 @@ struct runtime {
 	bool waiting; /* for --start-at's function: no accesses yet */
 	bool watched; /* calls are watched: `waiting`, or bind lines exist */
 	uintptr_t start_low, start_high;
-	uint32_t thread_count;
-	unsigned forks;    /* made while there were several threads: child_brought */
-	uint64_t repeated; /* of retired threads */
+	uint32_t thread_count; /* numbers in use, those of the plan's threads from the start on
+	                        */
+	bool several;          /* a second thread has been created */
+	unsigned forks;        /* made since then: child_brought */
+	uint64_t repeated;     /* of retired threads */
 	struct log_header *header;
 	uint64_t random;
 	uintptr_t bind_low, bind_size; /* the library of the bind lines */

@@ -62,12 +62,18 @@ enum order_kind {
 	ORDER_LOOKS,    /* it looks up a file by its name, the first argument */
 	ORDER_LOOKS_IN, /* the same, the second */
 	ORDER_MEMORY,   /* it reads or writes memory of the caller's, which nobody sees */
+	ORDER_LATER,    /* threads of the C library's own do it, beside the caller */
+	ORDER_WRITES,   /* it writes to the descriptor that is this argument, */
+	ORDER_STATUS,   /* or asks about the first one */
+	ORDER_SETS,     /* it sets a state of the process, `operation`, */
+	ORDER_GETS,     /* or asks for it */
 };
 struct ordered {
 	const char *pattern;
 	enum order_kind kind;
 	const char *operation; /* its name in reports; NULL: the function's */
-	unsigned arguments;    /* those that lead to memory that it uses unseen, a bit each */
+	unsigned arguments;    /* those that lead to memory that it uses unseen, a bit each; of
+	                        * ORDER_WRITES the number of one */
 };
 /* NULL: none of them, or none that matters in this run. `own`: the runtime stands before the
  * function. */
@@ -86,5 +92,11 @@ void order_of_stream(const void *stream, bool may_read);
 void order_of_stream_end(const void *stream);
 void order_of_use(int fd, bool closed);
 void order_of_close(int fd);
+/* A pipe or socket is closed or shut down, or written to. */
+void order_of_channel(const struct stat *s, bool ends);
+/* Whether calls on it wait is set, or makes a difference. */
+void order_of_mode(int fd, bool sets);
+/* A state of the process, a constant, is set or asked for. */
+void order_of_state(const char *state, bool sets);
 
 #endif

@@ -401,9 +401,17 @@ static void unmap(void *p, size_t size, uintptr_t pc)
 		order_matters("unmapping memory of another kind than anonymous");
 }
 
+/* What was at the place is gone, as with unmap, and what comes there is not in the trace. */
+static void map_over(int flags, uintptr_t pc)
+{
+	if (flags & MAP_FIXED && recording() && !in_libc(pc))
+		order_matters("mapping memory over other memory");
+}
+
 void *interposed_mmap(void *hint, size_t size, int protection, int flags, int fd, off_t offset)
 {
 	struct thread *t = recording();
+	map_over(flags, CALLER());
 	void *p = REAL(mmap)(hint, size, protection, flags, fd, offset);
 	if (p != MAP_FAILED && flags & MAP_SHARED && protection & PROT_WRITE) {
 		if (!(flags & MAP_ANONYMOUS))

@@ -1,8 +1,8 @@
 /*
- * order_files.c - data that threads share through the file system: names, contents, the place
- * in an open file, a descriptor that is closed. Exploration tries no other order of these;
- * where two threads meet in one, with a change among the two, order_matters names it
- * (orders.c).
+ * order_files.c - what threads share through the system: names, contents, the place in an open
+ * file, a descriptor that is closed, the ends of pipes and sockets, the process's own state.
+ * Exploration tries no other order of these; where two threads meet in one, with a change among
+ * the two, order_matters names it (orders.c).
  *
  * Descriptors' numbers are names, as addresses are, and no outcome.
  */
@@ -63,11 +63,11 @@ static void forget(struct meetings *m, unsigned part, uint64_t key)
 			m->list[i] = m->list[--m->count];
 }
 
-static struct meetings names, places, contents, streams, descriptors;
+static struct meetings names, places, contents, streams, descriptors, channels, modes, states;
 
 static bool explored(void)
 {
-	return rt.config.flags & LOG_EXPLORE && rt.thread_count >= 2 && rt.on && !me->gate;
+	return rt.config.flags & LOG_EXPLORE && rt.several && rt.on && !me->gate;
 }
 
 void order_of_name(const char *path, bool makes)
@@ -123,10 +123,42 @@ void order_of_use(int fd, bool closed)
 		meet(&descriptors, (uint64_t)fd, 0, false);
 }
 
+void order_of_channel(const struct stat *s, bool ends)
+{
+	/* the two ends of a pipe are one file, those of a connection are not */
+	uint64_t file = S_ISFIFO(s->st_mode) ? s->st_ino : 0;
+	if (explored() && meet(&channels, s->st_dev, file, ends))
+		order_matters("closing a pipe or socket that another thread writes to");
+}
+
+void order_of_mode(int fd, bool sets)
+{
+	if (explored() && meet(&modes, (uint64_t)fd, 0, sets))
+		order_matters("setting whether calls on a descriptor wait that another thread "
+		              "uses");
+}
+
+void order_of_state(const char *state, bool sets)
+{
+	if (explored() && meet(&states, (uintptr_t)state, 0, sets))
+		order_matters(state);
+}
+
+static void channel_closes(int fd)
+{
+	struct stat s;
+	int error = errno;
+	if (explored() && fstat(fd, &s) == 0 && (S_ISFIFO(s.st_mode) || S_ISSOCK(s.st_mode)))
+		order_of_channel(&s, true);
+	errno = error;
+}
+
 void order_of_close(int fd)
 {
+	channel_closes(fd);
 	if (fd > 2 && explored() && meet(&descriptors, (uint64_t)fd, 0, true))
 		order_matters("closing a descriptor that another thread uses");
 	forget(&descriptors, 0, (uint64_t)fd);
 	forget(&places, 1, (uint64_t)fd);
+	forget(&modes, 0, (uint64_t)fd);
 }

@@ -42,7 +42,7 @@ static void note_once(const char *key, const char *operation)
 
 void order_matters(const char *operation)
 {
-	if (rt.thread_count >= 2)
+	if (rt.several)
 		order_matters_later(operation);
 }
 
@@ -66,7 +66,7 @@ void accesses_unseen_later(const char *operation)
 void order_of_descriptor(int fd, bool writes, bool at_offset)
 {
 	struct stat s;
-	if (!(rt.config.flags & LOG_EXPLORE) || rt.thread_count < 2 || fd <= 2)
+	if (!(rt.config.flags & LOG_EXPLORE) || !rt.several || fd <= 2)
 		return;
 	int error = errno, flags = fcntl(fd, F_GETFL);
 	bool known = fstat(fd, &s) == 0 && flags != -1;
@@ -74,6 +74,10 @@ void order_of_descriptor(int fd, bool writes, bool at_offset)
 	order_of_use(fd, !known);
 	if (!known)
 		return;
+	if (!S_ISREG(s.st_mode))
+		order_of_mode(fd, false);
+	if (writes && (S_ISFIFO(s.st_mode) || S_ISSOCK(s.st_mode)))
+		order_of_channel(&s, false);
 	switch (s.st_mode & S_IFMT) {
 	case S_IFCHR:
 		return;
@@ -97,11 +101,26 @@ void order_of_descriptor(int fd, bool writes, bool at_offset)
 	}
 }
 
+/* A question about a descriptor's file: its kind, and the size of a regular one. */
+static void order_of_status(int fd)
+{
+	struct stat s;
+	int error = errno;
+	bool known = fstat(fd, &s) == 0;
+	errno = error;
+	order_of_use(fd, !known);
+	if (known && S_ISREG(s.st_mode))
+		order_of_content(&s, fd, false, true);
+}
+
 /*
  * Functions whose object (the first argument) counts when it is on no stack of the caller's.
  * Constructors run before there are other threads.
  */
 #define COUNT(rows) (sizeof(rows) / sizeof(*(rows)))
+static const char thread_names[] = "the name of a thread",
+                  priorities[] = "priorities and processors of threads",
+                  libraries[] = "which libraries are loaded";
 static const struct ordered named[] = {
 	{ "rand", ORDER_ALWAYS, NULL, 0 },
 	{ "random", ORDER_ALWAYS, NULL, 0 },
@@ -146,6 +165,47 @@ static const struct ordered named[] = {
 	{ "__lxstat*", ORDER_LOOKS_IN, NULL, 0 },
 	{ "readlink", ORDER_LOOKS, NULL, 0 },
 	{ "realpath", ORDER_LOOKS, NULL, 0 },
+	{ "fstat", ORDER_STATUS, NULL, 0 },
+	{ "fstat64", ORDER_STATUS, NULL, 0 },
+	{ "__fxstat*", ORDER_STATUS, NULL, 1 },
+	{ "writev", ORDER_WRITES, NULL, 0 },
+	{ "pwritev*", ORDER_WRITES, NULL, 0 },
+	{ "send*", ORDER_WRITES, NULL, 0 },
+	{ "splice", ORDER_WRITES, NULL, 2 },
+	{ "tee", ORDER_WRITES, NULL, 1 },
+	{ "vmsplice", ORDER_WRITES, NULL, 0 },
+	{ "copy_file_range", ORDER_WRITES, NULL, 2 },
+	{ "connect", ORDER_ALWAYS, "connecting a socket", 0 },
+	{ "accept*", ORDER_ALWAYS, "accepting a connection", 0 },
+	{ "shm_*", ORDER_ALWAYS, NULL, 0 },
+	{ "sem_open", ORDER_ALWAYS, NULL, 0 },
+	{ "sem_unlink", ORDER_ALWAYS, NULL, 0 },
+	{ "mq_open", ORDER_ALWAYS, NULL, 0 },
+	{ "mq_unlink", ORDER_ALWAYS, NULL, 0 },
+	{ "aio_*", ORDER_LATER, "asynchronous input and output", 0 },
+	{ "lio_listio*", ORDER_LATER, "asynchronous input and output", 0 },
+	{ "getaddrinfo_a", ORDER_LATER, NULL, 0 },
+	{ "pthread_setname_np", ORDER_SETS, thread_names, 0 },
+	{ "pthread_getname_np", ORDER_GETS, thread_names, 0 },
+	{ "setpriority", ORDER_SETS, priorities, 0 },
+	{ "nice", ORDER_SETS, priorities, 0 },
+	{ "sched_set*", ORDER_SETS, priorities, 0 },
+	{ "pthread_setsched*", ORDER_SETS, priorities, 0 },
+	{ "pthread_setaffinity_np", ORDER_SETS, priorities, 0 },
+	{ "getpriority", ORDER_GETS, priorities, 0 },
+	{ "sched_get[aps]*", ORDER_GETS, priorities, 0 },
+	{ "pthread_getsched*", ORDER_GETS, priorities, 0 },
+	{ "pthread_getaffinity_np", ORDER_GETS, priorities, 0 },
+	{ "dlopen", ORDER_SETS, libraries, 0 },
+	{ "dlmopen", ORDER_SETS, libraries, 0 },
+	{ "dlclose", ORDER_SETS, libraries, 0 },
+	{ "dlv?sym", ORDER_GETS, libraries, 0 },
+	{ "dlsym", ORDER_GETS, libraries, 0 },
+	{ "dladdr*", ORDER_GETS, libraries, 0 },
+	{ "dl_iterate_phdr", ORDER_GETS, libraries, 0 },
+	{ "sete[ug]id", ORDER_ALWAYS, NULL, 0 },
+	{ "setre*[ug]id", ORDER_ALWAYS, NULL, 0 },
+	{ "set[ug]id", ORDER_ALWAYS, NULL, 0 },
 	{ "lseek*", ORDER_ALWAYS, NULL, 0 },
 	{ "ftruncate*", ORDER_ALWAYS, NULL, 0 },
 	{ "semctl", ORDER_ALWAYS, NULL, 0 },
@@ -377,6 +437,23 @@ void order_call(const struct thread *t, const struct ordered *f, const char *nam
 	bool looks = f->kind == ORDER_LOOKS || f->kind == ORDER_LOOKS_IN;
 	if (looks)
 		order_of_name((const char *)arguments[f->kind == ORDER_LOOKS_IN], false);
+	switch (f->kind) {
+	case ORDER_LATER:
+		order_matters_later(f->operation ? f->operation : name);
+		return;
+	case ORDER_WRITES:
+		order_of_descriptor((int)arguments[f->arguments], true, false);
+		return;
+	case ORDER_STATUS:
+		order_of_status((int)arguments[f->arguments]);
+		return;
+	case ORDER_SETS:
+	case ORDER_GETS:
+		order_of_state(f->operation, f->kind == ORDER_SETS);
+		return;
+	default:
+		break;
+	}
 	if (alone())
 		return;
 	if ((looks || f->kind == ORDER_MEMORY) && !may_be_shared(t, f->arguments, arguments))

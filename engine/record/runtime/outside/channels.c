@@ -343,7 +343,7 @@ void handover_sent(struct thread *t, struct handover *h, uintptr_t pc)
 	if (!h || as_planned(t, LOG_SND, pc) || !messages_real())
 		return;
 	*h = (struct handover){ 0 };
-	if (rt.thread_count >= 2) {
+	if (rt.several) {
 		*h = (struct handover){ ++rt.messages, t->id, t->id };
 		tell(t, LOG_SND, 0, pc, h->message);
 	}

@@ -65,6 +65,8 @@ int interposed_shutdown(int fd, int how)
 {
 	struct thread *t = recording();
 	struct given g;
+	if (t)
+		order_matters("shutting down a socket");
 	if (!t || !rt.inputs)
 		return REAL(shutdown)(fd, how);
 	if (how != SHUT_RD) {
@@ -146,6 +148,8 @@ int interposed_ioctl(int fd, unsigned long request, ...)
 	va_end(list);
 	struct thread *t = recording();
 	struct given g;
+	if (t && request == FIONBIO)
+		order_of_mode(fd, true);
 	if (!t || (request != FIONREAD && request != TIOCOUTQ) || !outside(t, fd))
 		return REAL(ioctl)(fd, request, p);
 	if (input_given(t, LOG_INPUT_ioctl, fd, 0, &g)) {
@@ -321,6 +325,8 @@ int interposed_dup(int fd)
 int interposed_dup2(int fd, int to)
 {
 	struct thread *t = recording();
+	if (t && fd != to)
+		order_of_close(to);
 	int result = REAL(dup2)(fd, to);
 	if (t && rt.inputs)
 		outside_copied(fd, result);
@@ -329,6 +335,8 @@ int interposed_dup2(int fd, int to)
 int interposed_dup3(int fd, int to, int flags)
 {
 	struct thread *t = recording();
+	if (t && fd != to)
+		order_of_close(to);
 	int result = REAL(dup3)(fd, to, flags);
 	if (t && rt.inputs)
 		outside_copied(fd, result);
@@ -346,6 +354,8 @@ int interposed_dup3(int fd, int to, int flags)
 		int result = REAL(name)(fd, command, argument); \
 		if (t && !in_libc(CALLER())) \
 			order_of_use(fd, result == -1 && errno == EBADF); \
+		if (t && (command == F_SETFL || command == F_GETFL)) \
+			order_of_mode(fd, command == F_SETFL); \
 		return command == F_DUPFD || command == F_DUPFD_CLOEXEC \
 		               ? copied(t, fd, result, CALLER()) \
 		               : result; \

@@ -19,6 +19,7 @@ static uint32_t number_of(const struct thread *parent)
 		rt.thread_count = rt.config.thread_count > 1 ? rt.config.thread_count : 1;
 		return 0;
 	}
+	rt.several = true;
 	uint32_t planned =
 	        parent ? replay_child(parent->id, parent->life.children) : UINT32_MAX;
 	if (planned == UINT32_MAX)

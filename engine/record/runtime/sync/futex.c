@@ -342,6 +342,25 @@ static long futex_call(struct thread *t, const long a[6], uintptr_t pc)
 	}
 }
 
+/* Does the call concern its thread alone, whatever other threads do? */
+static bool is_own_affair(long number)
+{
+	static const long own[] = {
+		SYS_gettid,          SYS_getpid,         SYS_getppid,
+		SYS_getuid,          SYS_geteuid,        SYS_getgid,
+		SYS_getegid,         SYS_getcpu,         SYS_membarrier,
+		SYS_set_robust_list, SYS_sched_yield,    SYS_getrandom,
+		SYS_set_tid_address, SYS_rt_sigprocmask, SYS_sigaltstack,
+		SYS_arch_prctl,      SYS_exit,           SYS_exit_group,
+		SYS_futex,           SYS_mbind,          SYS_set_mempolicy,
+		SYS_get_mempolicy,
+	};
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+		if (own[i] == number)
+			return true;
+	return false;
+}
+
 #undef syscall
 long interposed_syscall(long number, ...)
 {
@@ -356,6 +375,8 @@ long interposed_syscall(long number, ...)
 	if (t &&
 	    (clock_syscall(number, a, CALLER(), &result) || random_syscall(number, a, &result)))
 		return result;
+	if (t && !is_own_affair(number))
+		order_matters("a system call by its number");
 	if (number == SYS_futex)
 		rt.poke = 1; /* a call that wakes, outside of the scheduler */
 	return answered(number, a[0], a[1], a[2], a[3], a[4], a[5]);

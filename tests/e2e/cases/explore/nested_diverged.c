@@ -10,3 +10,4 @@ int main(void) { pthread_t t[2]; pthread_create(t, 0, a, 0); int r = atomic_fetc
 //: explore
 //= exit 0
 //= complete yes
+//= states 2
