@@ -244,8 +244,8 @@ int interposed_prctl(int option, ...)
 		order_of_state("prctl",
 		               !(option == PR_GET_DUMPABLE || option == PR_GET_SECCOMP ||
 		                 option == PR_GET_CHILD_SUBREAPER ||
-		                 option == PR_GET_NO_NEW_PRIVS ||
-		                 option == PR_GET_THP_DISABLE));
+		                 option == PR_GET_NO_NEW_PRIVS || option == PR_GET_THP_DISABLE),
+		               "prctl");
 	if (t && option == PR_SET_SECCOMP)
 		restricts(t, a[0] == SECCOMP_MODE_STRICT);
 	return REAL(prctl)(option, a[0], a[1], a[2], a[3]);

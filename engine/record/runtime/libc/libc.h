@@ -64,16 +64,20 @@ enum order_kind {
 	ORDER_MEMORY,   /* it reads or writes memory of the caller's, which nobody sees */
 	ORDER_LATER,    /* threads of the C library's own do it, beside the caller */
 	ORDER_WRITES,   /* it writes to the descriptor that is this argument, */
-	ORDER_STATUS,   /* or asks about the first one */
-	ORDER_SETS,     /* it sets a state of the process, `operation`, */
-	ORDER_GETS,     /* or asks for it */
+	ORDER_STATUS,   /* or asks about the first one, */
+	ORDER_USES,     /* or uses that otherwise */
+	ORDER_STREAM, /* it moves the stream, or folder, that is this argument, or asks for its
+	               * place */
+	ORDER_SETS,   /* it sets a state of the process, `operation`, */
+	ORDER_GETS,   /* or asks for it, */
+	ORDER_SWAPS,  /* or both */
 };
 struct ordered {
 	const char *pattern;
 	enum order_kind kind;
 	const char *operation; /* its name in reports; NULL: the function's */
 	unsigned arguments;    /* those that lead to memory that it uses unseen, a bit each; of
-	                        * ORDER_WRITES the number of one */
+	                        * ORDER_WRITES and ORDER_STREAM the number of one */
 };
 /* NULL: none of them, or none that matters in this run. `own`: the runtime stands before the
  * function. */
@@ -96,7 +100,7 @@ void order_of_close(int fd);
 void order_of_channel(const struct stat *s, bool ends);
 /* Whether calls on it wait is set, or makes a difference. */
 void order_of_mode(int fd, bool sets);
-/* A state of the process, a constant, is set or asked for. */
-void order_of_state(const char *state, bool sets);
+/* A state of the process, by a constant, is set or asked for; `operation`: as it is named. */
+void order_of_state(const char *state, bool sets, const char *operation);
 
 #endif

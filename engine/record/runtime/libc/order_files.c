@@ -138,10 +138,10 @@ void order_of_mode(int fd, bool sets)
 		              "uses");
 }
 
-void order_of_state(const char *state, bool sets)
+void order_of_state(const char *state, bool sets, const char *operation)
 {
 	if (explored() && meet(&states, (uintptr_t)state, 0, sets))
-		order_matters(state);
+		order_matters(operation);
 }
 
 static void channel_closes(int fd)

@@ -54,7 +54,7 @@ void order_matters_later(const char *operation)
 
 void accesses_unseen(const char *operation)
 {
-	if (rt.thread_count >= 2)
+	if (rt.several)
 		accesses_unseen_later(operation);
 }
 
@@ -120,7 +120,8 @@ static void order_of_status(int fd)
 #define COUNT(rows) (sizeof(rows) / sizeof(*(rows)))
 static const char thread_names[] = "the name of a thread",
                   priorities[] = "priorities and processors of threads",
-                  libraries[] = "which libraries are loaded";
+                  libraries[] = "which libraries are loaded", handlers[] = "what a signal does",
+                  ends[] = "functions for the program's end", domains[] = "the text domain";
 static const struct ordered named[] = {
 	{ "rand", ORDER_ALWAYS, NULL, 0 },
 	{ "random", ORDER_ALWAYS, NULL, 0 },
@@ -168,6 +169,30 @@ static const struct ordered named[] = {
 	{ "fstat", ORDER_STATUS, NULL, 0 },
 	{ "fstat64", ORDER_STATUS, NULL, 0 },
 	{ "__fxstat*", ORDER_STATUS, NULL, 1 },
+	{ "dup", ORDER_USES, NULL, 0 },
+	{ "dup[23]", ORDER_USES, NULL, 0 },
+	{ "isatty", ORDER_USES, NULL, 0 },
+	{ "f*sync", ORDER_USES, NULL, 0 },
+	{ "fchmod", ORDER_USES, NULL, 0 },
+	{ "fchown", ORDER_USES, NULL, 0 },
+	{ "fdopen*", ORDER_USES, NULL, 0 },
+	{ "bind", ORDER_USES, NULL, 0 },
+	{ "listen", ORDER_USES, NULL, 0 },
+	{ "setsockopt", ORDER_USES, NULL, 0 },
+	{ "getsockname", ORDER_USES, NULL, 0x6 },
+	{ "getpeername", ORDER_USES, NULL, 0x6 },
+	{ "getsockopt", ORDER_USES, NULL, 0x18 },
+	{ "ioctl", ORDER_USES, NULL, 0x4 },
+	{ "epoll_ctl", ORDER_USES, NULL, 0x8 },
+	{ "readdir*", ORDER_STREAM, NULL, 0 },
+	{ "rewinddir", ORDER_STREAM, NULL, 0 },
+	{ "seekdir", ORDER_STREAM, NULL, 0 },
+	{ "telldir", ORDER_STREAM, NULL, 0 },
+	{ "ungetc", ORDER_STREAM, NULL, 1 },
+	{ "ungetwc", ORDER_STREAM, NULL, 1 },
+	{ "fseek*", ORDER_STREAM, NULL, 0 },
+	{ "ftell*", ORDER_STREAM, NULL, 0 },
+	{ "rewind", ORDER_STREAM, NULL, 0 },
 	{ "writev", ORDER_WRITES, NULL, 0 },
 	{ "pwritev*", ORDER_WRITES, NULL, 0 },
 	{ "send*", ORDER_WRITES, NULL, 0 },
@@ -196,6 +221,39 @@ static const struct ordered named[] = {
 	{ "sched_get[aps]*", ORDER_GETS, priorities, 0 },
 	{ "pthread_getsched*", ORDER_GETS, priorities, 0 },
 	{ "pthread_getaffinity_np", ORDER_GETS, priorities, 0 },
+	{ "signal", ORDER_SWAPS, handlers, 0 },
+	{ "*sysv_signal", ORDER_SWAPS, handlers, 0 },
+	{ "bsd_signal", ORDER_SWAPS, handlers, 0 },
+	{ "sigset", ORDER_SWAPS, handlers, 0 },
+	{ "sigaction", ORDER_SWAPS, handlers, 0x6 },
+	{ "siginterrupt", ORDER_SETS, handlers, 0 },
+	{ "raise", ORDER_GETS, handlers, 0 },
+	{ "__cxa_atexit", ORDER_SWAPS, ends, 0 },
+	{ "on_exit", ORDER_SWAPS, ends, 0 },
+	{ "__cxa_at_quick_exit", ORDER_SWAPS, ends, 0 },
+	{ "pthread_key_delete", ORDER_ALWAYS, NULL, 0 },
+	{ "tss_delete", ORDER_ALWAYS, NULL, 0 },
+	{ "textdomain", ORDER_SWAPS, domains, 0 },
+	{ "bind*textdomain*", ORDER_SWAPS, domains, 0 },
+	{ "*gettext", ORDER_GETS, domains, 0 },
+	{ "sbrk", ORDER_ALWAYS, NULL, 0 },
+	{ "brk", ORDER_ALWAYS, NULL, 0 },
+	{ "hsearch", ORDER_SWAPS, "the table of hsearch", 0x3 },
+	/* their results lie in one place for all threads */
+	{ "[ef]cvt", ORDER_SWAPS, NULL, 0 },
+	{ "q[ef]cvt", ORDER_SWAPS, NULL, 0 },
+	{ "l64a", ORDER_SWAPS, NULL, 0 },
+	{ "crypt", ORDER_SWAPS, NULL, 0 },
+	{ "getlogin", ORDER_SWAPS, NULL, 0 },
+	{ "ttyname", ORDER_SWAPS, NULL, 0 },
+	{ "ptsname", ORDER_SWAPS, NULL, 0 },
+	{ "getgr*ent", ORDER_SWAPS, NULL, 0 },
+	{ "getpwent", ORDER_SWAPS, NULL, 0 },
+	{ "getgr[gn]*m", ORDER_SWAPS, NULL, 0 },
+	{ "getgrgid", ORDER_SWAPS, NULL, 0 },
+	{ "gethostent", ORDER_SWAPS, NULL, 0 },
+	{ "getmntent", ORDER_SWAPS, NULL, 0 },
+	{ "localeconv", ORDER_SWAPS, NULL, 0 },
 	{ "dlopen", ORDER_SETS, libraries, 0 },
 	{ "dlmopen", ORDER_SETS, libraries, 0 },
 	{ "dlclose", ORDER_SETS, libraries, 0 },
@@ -304,7 +362,6 @@ static const struct ordered unseen[] = {
 	MEMORY("tfind", 0x3),
 	MEMORY("twalk*", 0x5),
 	MEMORY("tdestroy", 0x1),
-	MEMORY("hsearch", 0x3),
 	MEMORY("h*search_r", 0x15),
 	MEMORY("h*create_r", 0x2),
 	MEMORY("hdestroy_r", 0x1),
@@ -348,20 +405,14 @@ static const struct ordered unseen[] = {
 static const struct ordered unseen_own[] = {
 	MEMORY("nanosleep", 0x3),
 	MEMORY("clock_nanosleep", 0xc),
-	MEMORY("sigaction", 0x6),
 	MEMORY("pthread_attr_*", 0x7),
 	MEMORY("pthread_*attr_*", 0x3),
 	MEMORY("pthread_get*_np", 0x6),
 	MEMORY("pthread_getcpuclockid", 0x2),
-	MEMORY("getsockname", 0x6),
-	MEMORY("getpeername", 0x6),
-	MEMORY("getsockopt", 0x18),
-	MEMORY("ioctl", 0x4),
 	MEMORY("fmemopen", 0x1),
 	MEMORY("sem_unlink", 0x1),
 	MEMORY("timer_create", 0x6),
 	MEMORY("sem_open", 0x1),
-	MEMORY("epoll_ctl", 0x8),
 	MEMORY("wait", 0x1),
 	MEMORY("waitpid", 0x2),
 	MEMORY("wait3", 0x5),
@@ -430,6 +481,24 @@ static bool may_be_shared(const struct thread *t, unsigned which, const uint64_t
 	return false;
 }
 
+static bool is_open(int fd)
+{
+	int error = errno;
+	bool open = fcntl(fd, F_GETFD) != -1;
+	errno = error;
+	return open;
+}
+
+static void call_of_state(const struct ordered *f, const char *name)
+{
+	const char *state = f->operation ? f->operation : f->pattern;
+	const char *operation = f->operation ? f->operation : name;
+	if (f->kind != ORDER_GETS)
+		order_of_state(state, true, operation);
+	if (f->kind != ORDER_SETS)
+		order_of_state(state, false, operation);
+}
+
 void order_call(const struct thread *t, const struct ordered *f, const char *name,
                 const uint64_t *arguments)
 {
@@ -447,16 +516,24 @@ void order_call(const struct thread *t, const struct ordered *f, const char *nam
 	case ORDER_STATUS:
 		order_of_status((int)arguments[f->arguments]);
 		return;
+	case ORDER_STREAM:
+		order_of_stream((const void *)arguments[f->arguments], true);
+		return;
+	case ORDER_USES:
+		order_of_use((int)arguments[0], !is_open((int)arguments[0]));
+		break;
 	case ORDER_SETS:
 	case ORDER_GETS:
-		order_of_state(f->operation, f->kind == ORDER_SETS);
-		return;
+	case ORDER_SWAPS:
+		call_of_state(f, name);
+		break;
 	default:
 		break;
 	}
-	if (alone())
+	bool other = f->kind != ORDER_ALWAYS && f->kind != ORDER_OBJECT;
+	if (alone() || (other && !f->arguments))
 		return;
-	if ((looks || f->kind == ORDER_MEMORY) && !may_be_shared(t, f->arguments, arguments))
+	if (other && !may_be_shared(t, f->arguments, arguments))
 		return;
 	if (f->kind == ORDER_OBJECT &&
 	    ((object >= t->life.stack_low && object < t->life.stack_high) ||

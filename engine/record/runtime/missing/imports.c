@@ -32,6 +32,8 @@ static bool left_alone(const char *name)
 		                             "getcontext",     "swapcontext", "setcontext",
 		                             "_Unwind_*",      "__cxa_*",     "__gxx_*",
 		                             "__tls_get_addr", "_init",       "_fini" };
+	if (fnmatch("__cxa_at*exit", name, 0) == 0) /* the C library's, ordinary functions */
+		return false;
 	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (fnmatch(names[i], name, 0) == 0)
 			return true;

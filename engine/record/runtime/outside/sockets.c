@@ -354,6 +354,8 @@ int interposed_dup3(int fd, int to, int flags)
 		int result = REAL(name)(fd, command, argument); \
 		if (t && !in_libc(CALLER())) \
 			order_of_use(fd, result == -1 && errno == EBADF); \
+		if (t && command >= F_OFD_GETLK && command <= F_OFD_SETLKW) \
+			order_matters("a lock of a file"); \
 		if (t && (command == F_SETFL || command == F_GETFL)) \
 			order_of_mode(fd, command == F_SETFL); \
 		return command == F_DUPFD || command == F_DUPFD_CLOEXEC \

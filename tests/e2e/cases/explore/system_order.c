@@ -26,6 +26,12 @@ static int ends[2], file, from, seen;
 static pthread_t threads[2];
 static struct sockaddr_in address = { .sin_family = AF_INET };
 static void *mapped;
+static FILE *stream;
+
+static void first_end(void) { seen = seen * 2 + 1; }
+static void second_end(void) { seen = seen * 3; }
+static void handler(int number) { seen = number; }
+static void other_handler(int number) { seen = -number; }
 
 static int is(const char *name) { return strcmp(which, name) == 0; }
 
@@ -60,6 +66,20 @@ static void *one(void *p)
 		prctl(PR_SET_DUMPABLE, 0);
 	if (is("semaphore"))
 		sem_unlink("/heddle-case");
+	if (is("ends"))
+		atexit(first_end);
+	if (is("handler"))
+		signal(SIGUSR1, handler);
+	if (is("place"))
+		ungetc('x', stream);
+	if (is("dup"))
+		close(file);
+	if (is("static"))
+		l64a(5);
+	if (is("lock")) {
+		struct flock all = { .l_type = F_WRLCK };
+		fcntl(from, F_OFD_SETLK, &all);
+	}
 	if (is("aio")) {
 		int bytes = 0;
 		struct aiocb b = { .aio_fildes = from, .aio_buf = &bytes, .aio_nbytes = 4 };
@@ -100,6 +120,20 @@ static void *two(void *p)
 		seen = (int)syscall(SYS_lseek, file, 0, SEEK_CUR);
 	if (is("prctl"))
 		seen = prctl(PR_GET_DUMPABLE);
+	if (is("ends"))
+		atexit(second_end);
+	if (is("handler"))
+		seen = signal(SIGUSR1, other_handler) == handler;
+	if (is("place"))
+		seen = (int)ftell(stream);
+	if (is("dup"))
+		seen = dup(file);
+	if (is("static"))
+		seen = l64a(70)[0];
+	if (is("lock")) {
+		struct flock all = { .l_type = F_RDLCK };
+		seen = fcntl(file, F_OFD_SETLK, &all);
+	}
 	if (is("semaphore"))
 		seen = sem_open("/heddle-case", 0) != SEM_FAILED;
 	return p;
@@ -112,6 +146,7 @@ int main(int count, char **arguments)
 	signal(SIGPIPE, SIG_IGN);
 	if (pipe(ends) != 0 || (file = fileno(tmpfile())) < 0 || (from = open("/proc/self/exe", O_RDONLY)) < 0)
 		abort();
+	stream = fopen("/proc/self/exe", "r");
 	if (is("socket") || is("shutdown"))
 		socketpair(AF_UNIX, SOCK_STREAM, 0, ends);
 	if (is("connect")) {
@@ -130,7 +165,7 @@ int main(int count, char **arguments)
 
 //: explore --format json @ none
 //= complete yes
-//: explore --format json @ {pipe,socket,shutdown,writev,copy,connect,dup2,mode,name,priority,library,map,number,prctl,semaphore,aio}
+//: explore --format json @ {pipe,socket,shutdown,writev,copy,connect,dup2,mode,name,priority,library,map,number,prctl,semaphore,aio,ends,handler,place,dup,static,lock}
 //= complete no
 //= exit 3
 //~ said what comes of it may depend on the order
