@@ -128,34 +128,32 @@ void box_move(struct box *b)
 	latch_lock(&b->latch);
 	latch_unlock(&b->latch);
 }
-int box_owner(struct box *b) { return b->latch.owner + b->left; }
+void box_note(struct box *b) { b->left += b->latch.owner; }
 void *worker(void *x)
 {
 	for (int i = 0; i < 4; i++) {
 		box_move(x);
-		box_owner(&seen);
+		box_note(&seen);
 	}
 	return x;
 }
 int main(void)
 {
 	struct box here = { { 0, 0 }, 3, 4 };
-	struct box *boxes[] = { &kept, &here };
-	for (int i = 0; i < 2; i++) {
-		pthread_t t;
-		pthread_create(&t, NULL, worker, boxes[i]);
-		seen.latch.owner = seen.left = 2;
-		worker(boxes[i]);
-		pthread_join(t, NULL);
-	}
+	pthread_t t;
+	box_move(&kept); /* the one whose latch is seen to be one belongs to one thread */
+	pthread_create(&t, NULL, worker, &here);
+	seen.latch.owner = seen.left = 2;
+	worker(&here);
+	pthread_join(t, NULL);
 }
 C
 record latch 3
 sets latch
-like "$out" 'set box : struct box [{] left(, right)? [}]' "the memory of a lock of the program's own is in no set"
+like "$out" 'set box : struct box [{] left [}]' "the memory of a lock of the program's own is in no set"
 run "$HEDDLE" atomic "$scratch/latch.hdl" --format json
 like "$(json 'join " ", "none", map { map { $_->{variable} } @{$_->{edges}} } grep { $_->{verdict} eq "happened" } @{$d->{findings}}')" \
-	'^none( (kept|seen)[.](left|right))*$' "nor in a cycle, nor is what lies on a stack"
+	'^none( seen[.]left)*$' "nor in a cycle, nor is what lies on a stack"
 
 # -- owned, unitfor, sets by lock, globals
 build shapes <<'C'
