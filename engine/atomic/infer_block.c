@@ -80,9 +80,19 @@ static void free_structure(gpointer data)
 	g_free(s);
 }
 
+static char *structure_key(const struct atomic_place *p)
+{
+	return g_strdup_printf("%s %s", p->type, p->type[0] ? "" : p->instance);
+}
+
+static const char *member_name(const struct atomic_place *p)
+{
+	return p->member ? p->member : p->instance;
+}
+
 static struct structure *structure_of(struct shapes *s, const struct atomic_place *p)
 {
-	char *key = g_strdup_printf("%s %s", p->type, p->type[0] ? "" : p->instance);
+	char *key = structure_key(p);
 	struct structure *x = g_hash_table_lookup(s->structures, key);
 	if (x) {
 		g_free(key);
@@ -112,7 +122,7 @@ static const char *spell(struct shapes *s, uint32_t v)
 static struct member *member_of(struct shapes *s, struct structure *x, uint32_t v)
 {
 	const struct atomic_place *p = &s->k->places->at[v];
-	const char *name = p->member ? p->member : p->instance;
+	const char *name = member_name(p);
 	struct member *m = g_hash_table_lookup(x->members, name);
 	if (m)
 		return m;
@@ -131,7 +141,6 @@ static void note_member(struct shapes *s, uint32_t v)
 	struct structure *x = structure_of(s, p);
 	struct member *m = member_of(s, x, v);
 	uint32_t lock = k->locks[v].lock;
-	m->exempt |= p->exempt;
 	if (!infer_counts(k, v) || lock == NONE)
 		return;
 	const char *role = role_of(s, lock, p->instance);
@@ -143,6 +152,18 @@ static void note_member(struct shapes *s, uint32_t v)
 		                    GUINT_TO_POINTER(lock + 1));
 	else if (first != lock + 1)
 		x->split = true;
+}
+
+/* A member is exempt in all instances when it is in one, be that on a stack or in the hands of
+ * one thread. */
+static void note_exempt(struct shapes *s, uint32_t v)
+{
+	const struct atomic_place *p = &s->k->places->at[v];
+	g_autofree char *key = structure_key(p);
+	const struct structure *x = g_hash_table_lookup(s->structures, key);
+	struct member *m = x ? g_hash_table_lookup(x->members, member_name(p)) : NULL;
+	if (m)
+		m->exempt = true;
 }
 
 /* The lock held at most accesses of the member; NULL: never any. */
@@ -339,6 +360,9 @@ void infer_sets(struct inference *k)
 		if (!infer_is_scalar_global(k, v) && !k->places->at[v].local &&
 		    g_array_index(k->since, uint32_t, v) != NONE)
 			note_member(&s, v);
+	for (uint32_t v = 0; v < k->t->variables_count; v++)
+		if (k->places->at[v].exempt)
+			note_exempt(&s, v);
 	for (guint i = 0; i < s.order->len; i++)
 		add_structure(&s, s.order->pdata[i]);
 	add_globals(&s);

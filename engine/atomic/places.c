@@ -296,6 +296,38 @@ static void exempt_by_access(struct atomic_places *p, const struct trace *t)
 	}
 }
 
+/* Is a word of the lock, condition or the like of that name: the name itself or a part of it.
+ */
+static bool is_part_of_any(GHashTable *objects, const char *name)
+{
+	g_autofree char *start = g_strdup(name);
+	for (size_t end = strlen(start); end > 0; end--) {
+		if (name[end] != '\0' && strchr(".[+", name[end]) == NULL)
+			continue;
+		start[end] = '\0';
+		if (g_hash_table_contains(objects, start))
+			return true;
+	}
+	return false;
+}
+
+/* Exempt the memory of locks and of other objects that threads synchronise by, which the
+ * program may have made itself (annotated, or known by its functions): its words say who holds
+ * it, and are no data. */
+static void exempt_synchronisation(struct atomic_places *p, const struct trace *t)
+{
+	g_autoptr(GHashTable) objects = g_hash_table_new(g_str_hash, g_str_equal);
+	for (uint64_t i = 0; i < t->events_count; i++) {
+		const struct event *e = &t->events[i];
+		const struct op_info *info = &op_table[e->op];
+		if (info->class == OP_CLASS_SYNC && info->operand == OPERAND_OBJECT)
+			g_hash_table_add(objects,
+			                 (char *)trace_string(t, t->objects[e->target].name));
+	}
+	for (uint64_t v = 0; g_hash_table_size(objects) > 0 && v < t->variables_count; v++)
+		p->at[v].exempt |= is_part_of_any(objects, trace_variable_name(t, v));
+}
+
 struct atomic_places *atomic_places_new(const struct trace *t, bool debug)
 {
 	struct atomic_places *p = g_new0(struct atomic_places, 1);
@@ -316,6 +348,7 @@ struct atomic_places *atomic_places_new(const struct trace *t, bool debug)
 			describe_global(p, t, x, &p->at[v]);
 	}
 	exempt_by_access(p, t);
+	exempt_synchronisation(p, t);
 	return p;
 }
 

@@ -18,8 +18,8 @@ struct atomic_place {
 	const char *type;     /* without "struct"; "" unknown; interned */
 	const char *file;     /* of a global; "" unknown; interned */
 	bool local;           /* on a stack or unknown: in no set */
-	bool exempt; /* const, volatile, _Atomic, a lock or condition, or accessed atomically:
-	                in a set only by declaration */
+	bool exempt; /* const, volatile, _Atomic, memory of a lock or condition, or accessed
+	                atomically: in a set only by declaration */
 };
 
 struct atomic_places {

@@ -272,6 +272,7 @@ struct placing {
 	struct candidates candidates;
 	GArray *memberships; /* struct membership */
 	GArray *owners;      /* uint32_t: sets of the current variable's owner */
+	bool only_shared;    /* stacks are in no set */
 };
 
 static void place_among(struct placing *p, uint32_t v, const GArray *kinds)
@@ -295,6 +296,8 @@ static void place_among(struct placing *p, uint32_t v, const GArray *kinds)
 static void place_variable(struct placing *p, uint32_t v)
 {
 	const struct atomic_place *place = &p->l->places->at[v];
+	if (p->only_shared && place->local)
+		return;
 	uint32_t owner = outermost_owner(p->l, v);
 	g_array_set_size(p->owners, 0);
 	if (owner != NONE)
@@ -352,14 +355,12 @@ void atomic_sharing(const struct trace *t, GArray *since)
 	}
 }
 
-static void note_sharing(struct layout *l)
+static bool counts_only_shared(const struct layout *l)
 {
 	bool shared = false;
 	for (guint b = 0; b < l->blocks->len; b++)
 		shared |= ((const struct spec_atomics *)l->blocks->pdata[b])->only_shared;
-	g_array_set_size(l->m->since, 0);
-	if (shared)
-		atomic_sharing(l->t, l->m->since);
+	return shared;
 }
 
 static void collect_kinds(struct layout *l)
@@ -374,7 +375,7 @@ static void collect_kinds(struct layout *l)
 
 void layout_sets(struct layout *l)
 {
-	struct placing p = { .l = l };
+	struct placing p = { .l = l, .only_shared = counts_only_shared(l) };
 	p.memberships = atomic_model_memberships(l->m, l->t);
 	p.owners = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	collect_kinds(l);
@@ -385,7 +386,9 @@ void layout_sets(struct layout *l)
 		place_variable(&p, v);
 	g_array_set_size(l->sets, l->m->sets->len);
 	shorten_names(l);
-	note_sharing(l);
+	g_array_set_size(l->m->since, 0);
+	if (p.only_shared)
+		atomic_sharing(l->t, l->m->since);
 	atomic_model_members(l->m, l->t, p.memberships);
 	release_candidates(&p.candidates);
 	g_array_free(p.memberships, TRUE);

@@ -369,8 +369,9 @@ static bool decide_all(struct cov *c)
 /* Mark the candidates that EDC orders: they are tried last. */
 static void cov_rank(struct cov *c)
 {
+	struct error ignored; /* without the order the rank is by place alone */
 	struct edc *edc = c->candidates->len > 1 && !c->options.pairs_events
-	                          ? edc_new(c->m, false, c->progress)
+	                          ? edc_new(c->m, false, c->progress, &ignored)
 	                          : NULL;
 	for (guint i = 0; edc != NULL && i < c->candidates->len; i++) {
 		struct candidate *k = &g_array_index(c->candidates, struct candidate, i);
@@ -416,6 +417,8 @@ struct finding *cov_decide(struct model *m, uint32_t e1, uint32_t e2,
 		          e1, e2, what);
 		return NULL;
 	}
+	if (!model_pair_known(m, events[0], events[1], error))
+		return NULL;
 	struct cov c = { .m = m,
 		         .t = m->t,
 		         .options = *options,

@@ -28,6 +28,7 @@ struct edc_items {
 	GHashTable *singles; /* end event of an invocation -> its own item */
 	uint32_t *inside;    /* model_scopes */
 	bool overflow;
+	uint32_t overflow_at; /* event */
 };
 
 static uint32_t item_of(struct edc_items *s, struct point_item key)
@@ -183,8 +184,10 @@ static void collect_items(struct edc_items *s)
 			add_access(s, e);
 		uint32_t count = model_calls(s->m, e, calls, &scratch);
 		for (uint32_t i = 0; i < count; i++)
-			if (!s->m->objects[calls[i].object].pairwise)
+			if (!s->m->objects[calls[i].object].pairwise && !s->overflow) {
 				add_points(s, &calls[i]);
+				s->overflow_at = calls[i].event;
+			}
 	}
 }
 
@@ -228,10 +231,10 @@ static const struct edc_section *section_of(const struct edc *e, uint32_t acquir
 	return g_hash_table_lookup(e->sections, GUINT_TO_POINTER(acquire));
 }
 
-struct edc *edc_new(struct model *m, bool bounded, const struct progress *progress)
+struct edc *edc_new(struct model *m, bool bounded, const struct progress *progress,
+                    struct error *error)
 {
 	struct edc_items s = { .m = m, .t = m->t };
-	struct error error;
 	bool whole = true;
 	s.numbers = point_items_new();
 	s.singles = g_hash_table_new(hash_pointer, NULL);
@@ -242,8 +245,10 @@ struct edc *edc_new(struct model *m, bool bounded, const struct progress *progre
 	s.first_point = s.count = 2 * (uint32_t)m->t->variables_count + 1;
 	collect_items(&s);
 	point_clashes(&s);
-	if (any_not_ecl(m))
-		whole = commute_pairs(m, visit_not_ecl, &s, progress, &error);
+	if (s.overflow)
+		whole = model_overflow(m, s.overflow_at, error);
+	else if (any_not_ecl(m))
+		whole = commute_pairs(m, visit_not_ecl, &s, progress, error);
 	struct edc *e = g_new0(struct edc, 1);
 	e->t = m->t;
 	e->touches =
@@ -258,6 +263,8 @@ struct edc *edc_new(struct model *m, bool bounded, const struct progress *progre
 		e->order = order_new_edc(m->t, &e->touches, e->sections, progress);
 	if (e->order != NULL)
 		return e;
+	if (whole)
+		error_cancelled(error);
 	edc_free(e);
 	return NULL;
 }
@@ -281,9 +288,10 @@ const struct order *edc_order(const struct edc *e)
 	return e->order;
 }
 
-struct order *edc_order_new(struct model *m, const struct progress *progress)
+struct order *edc_order_new(struct model *m, const struct progress *progress,
+                            struct error *error)
 {
-	struct edc *e = edc_new(m, false, progress);
+	struct edc *e = edc_new(m, false, progress, error);
 	struct order *order = e ? e->order : NULL;
 	if (e != NULL)
 		e->order = NULL;
@@ -393,11 +401,9 @@ static bool edc_visit(void *context, const struct call *earlier, const struct ca
 struct report *edc_find(struct model *m, const struct edc_options *options,
                         const struct progress *progress, struct error *error)
 {
-	struct edc *edc = edc_new(m, options->bounded, progress);
-	if (edc == NULL) {
-		error_cancelled(error);
+	struct edc *edc = edc_new(m, options->bounded, progress, error);
+	if (edc == NULL)
 		return NULL;
-	}
 	struct edc_gathering g = { .m = m,
 		                   .edc = edc,
 		                   .report = report_new(m->t, "edc"),

@@ -8,15 +8,17 @@
 #include "engine/commute/model.h"
 #include "engine/order/order.h"
 
-/* EDC of the model's trace; NULL when cancelled. Accesses inside the scope of an invocation on
- * a specified object are no items. Where a pair of methods is not ECL, each invocation is an
- * item of its own, which clashes with those that it does not commute with. */
+/* EDC of the model's trace; NULL and `error` on failure. Accesses inside the scope of an
+ * invocation on a specified object are no items. Where a pair of methods is not ECL, each
+ * invocation is an item of its own, which clashes with those that it does not commute with. */
 struct edc;
-struct edc *edc_new(struct model *m, bool bounded, const struct progress *progress);
+struct edc *edc_new(struct model *m, bool bounded, const struct progress *progress,
+                    struct error *error);
 void edc_free(struct edc *e);
 const struct order *edc_order(const struct edc *e); /* borrowed */
 /* The order alone; owned by the caller. */
-struct order *edc_order_new(struct model *m, const struct progress *progress);
+struct order *edc_order_new(struct model *m, const struct progress *progress,
+                            struct error *error);
 
 struct edc_options {
 	bool pairs_events;

@@ -465,6 +465,15 @@ void model_free(struct model *m)
 	g_free(m);
 }
 
+bool model_overflow(const struct model *m, uint32_t event, struct error *error)
+{
+	return error_set(
+	        error, trace_name(m->t), "write the condition so that it cannot overflow",
+	        "event %u: expected arithmetic within 64 bits in the conditions of its "
+	        "method, found an overflow",
+	        event);
+}
+
 bool model_commute(struct model *m, const struct call *a, const struct call *b, bool *overflow)
 {
 	if (a->method == NONE || b->method == NONE)
@@ -589,13 +598,14 @@ char *model_point_text(const struct model *m, const struct call *c, struct touch
 
 /* -- rule 5 -------------------------------------------------------------------------------- */
 
-bool model_common_calls(struct model *m, uint32_t e1, uint32_t e2, struct call pair[2],
-                        struct call_scratch scratch[2], bool *commute)
+/* model_common_calls; `*overflow` is set where a condition's numbers left 64 bits. */
+static bool common_calls(struct model *m, const uint32_t events[2], struct call pair[2],
+                         struct call_scratch scratch[2], bool *commute, bool *overflow)
 {
 	const struct trace *t = m->t;
-	uint32_t events[2] = { e1, e2 }, counts[2];
+	uint32_t counts[2];
 	struct call calls[2][MOST_CALLS];
-	bool found = false, overflow = false;
+	bool found = false;
 	*commute = true;
 	for (int side = 0; side < 2; side++) {
 		uint32_t end = events[side];
@@ -611,9 +621,25 @@ bool model_common_calls(struct model *m, uint32_t e1, uint32_t e2, struct call p
 			found = true;
 			pair[0] = calls[0][i];
 			pair[1] = calls[1][k];
-			*commute = model_commute(m, &pair[0], &pair[1], &overflow) && !overflow;
+			*commute = model_commute(m, &pair[0], &pair[1], overflow) && !*overflow;
 		}
 	return found;
+}
+
+bool model_common_calls(struct model *m, uint32_t e1, uint32_t e2, struct call pair[2],
+                        struct call_scratch scratch[2], bool *commute)
+{
+	bool overflow = false;
+	return common_calls(m, (uint32_t[]){ e1, e2 }, pair, scratch, commute, &overflow);
+}
+
+bool model_pair_known(struct model *m, uint32_t e1, uint32_t e2, struct error *error)
+{
+	struct call_scratch scratch[2];
+	struct call pair[2];
+	bool commute, overflow = false;
+	common_calls(m, (uint32_t[]){ e1, e2 }, pair, scratch, &commute, &overflow);
+	return !overflow || model_overflow(m, MAX(e1, e2), error);
 }
 
 static bool semantics_commutes(void *context, uint32_t a, uint32_t b)

@@ -84,6 +84,9 @@ static inline bool model_specified(const struct model *m, uint32_t instance)
  * The CALL is outside of its own scope, the RET inside. The caller frees it. */
 uint32_t *model_scopes(const struct model *m);
 
+/* Set the error of a condition, evaluated for the invocation that ends at `event`, whose
+ * numbers left 64 bits; false. */
+bool model_overflow(const struct model *m, uint32_t event, struct error *error);
 /* Do two invocations of one object commute by its specification? An unknown condition means no.
  * Sets *overflow as eval_commute. */
 bool model_commute(struct model *m, const struct call *a, const struct call *b, bool *overflow);
@@ -92,6 +95,9 @@ bool model_commute(struct model *m, const struct call *a, const struct call *b, 
  * where they do not commute. False when the events have no common object. */
 bool model_common_calls(struct model *m, uint32_t e1, uint32_t e2, struct call pair[2],
                         struct call_scratch scratch[2], bool *commute);
+/* False and `error` where the condition of the two events' invocations has numbers that leave
+ * 64 bits. */
+bool model_pair_known(struct model *m, uint32_t e1, uint32_t e2, struct error *error);
 
 /* A value of the trace, for the evaluator. */
 struct val trace_val(const struct trace *t, uint32_t value);

@@ -571,13 +571,8 @@ static void rd2_release(struct rd2 *r)
 
 static bool rd2_set_error(const struct rd2 *r, struct error *error)
 {
-	if (!r->overflow)
-		return error_cancelled(error);
-	return error_set(
-	        error, trace_name(r->t), "write the condition so that it cannot overflow",
-	        "event %u: expected arithmetic within 64 bits in the conditions of its "
-	        "method, found an overflow",
-	        r->overflow_at);
+	return r->overflow ? model_overflow(r->m, r->overflow_at, error)
+	                   : error_cancelled(error);
 }
 
 struct report *rd2_find(struct model *m, const struct rd2_options *options,

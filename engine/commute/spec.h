@@ -194,7 +194,7 @@ struct spec_atomics {
 	 * empty for `split none`. */
 	GPtrArray *splits;
 	/* `only shared`: accesses of a variable count from the first access by a second
-	 * thread on. */
+	 * thread on; variables on stacks are in no set. */
 	bool only_shared;
 };
 struct spec_atomics *spec_atomics_new(const char *name, const char *file, uint32_t line);

@@ -22,6 +22,7 @@ struct switching {
 	const struct trace *t;
 	const uint32_t *events;
 	uint32_t length;
+	uint32_t end; /* where the pair, or the requests, begin */
 	struct checker *checker;
 	GArray *all;     /* struct context_switch */
 	GArray *waiting; /* uint32_t: those of `all` whose old thread waits for a cause that is
@@ -75,12 +76,13 @@ static void explain_switch(struct switching *s, uint32_t number, GString *text)
 {
 	struct context_switch *x = &g_array_index(s->all, struct context_switch, number);
 	uint32_t next = x->waits;
-	bool last = s->length >= 2 && x->at + 2 >= s->length;
+	bool ends = next == NONE || x->at >= s->end;
 
+	for (uint32_t i = s->end; i < s->length; i++)
+		ends |= next == s->events[i];
 	g_string_truncate(text, 0);
 	x->reason = SWITCH_END;
-	if (next == NONE || last || next == s->events[s->length - 1] ||
-	    next == s->events[s->length - 2])
+	if (ends)
 		return;
 	if (!checker_enabled(s->checker, next, text)) {
 		x->reason = reason_of(text->str);
@@ -114,6 +116,7 @@ GArray *witness_switches(const struct trace *t, const struct witness *w)
 		.t = t,
 		.events = (const uint32_t *)w->events->data,
 		.length = w->events->len,
+		.end = w->events->len - MIN(w->events->len, MAX(w->pair->len, 2)),
 		.checker = checker_new(t, &options),
 		.all = g_array_new(FALSE, FALSE, sizeof(struct context_switch)),
 		.waiting = g_array_new(FALSE, FALSE, sizeof(uint32_t)),

@@ -111,7 +111,7 @@ int main(void)
 				                       .bounded = bounded };
 			long before = memory_begin();
 			int64_t start = processor_time();
-			struct edc *e = edc_new(m, bounded, NULL);
+			struct edc *e = edc_new(m, bounded, NULL, NULL);
 			times[bounded] = (double)(processor_time() - start) * 1000 /
 			                 (double)t->events_count;
 			megabytes[bounded] = (double)(memory("VmHWM:") - before) / 1024;

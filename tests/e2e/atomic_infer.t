@@ -96,6 +96,65 @@ like "$out" 'split none$' "or nowhere beside waits"
 run "$HEDDLE" atomic "$scratch/roles.hdl" --split often
 is "$status" 2 "an unknown split is bad usage"
 
+# -- the memory of a lock is no data, nor a set: one of the program's own, which it annotates; its other words
+# are no set in an instance that is never locked, and an instance on a stack is in none
+build latch <<'C'
+#include <pthread.h>
+#include <sched.h>
+void AnnotateRWLockAcquired(const char *, int, const volatile void *, long) __attribute__((weak));
+void AnnotateRWLockReleased(const char *, int, const volatile void *, long) __attribute__((weak));
+struct latch { unsigned word; int owner; };
+struct box { struct latch latch; int left, right; };
+static struct box kept, seen;
+void latch_lock(struct latch *l)
+{
+	while (__atomic_exchange_n(&l->word, 1, __ATOMIC_ACQUIRE))
+		sched_yield();
+	AnnotateRWLockAcquired("", 0, &l->word, 1);
+	l->owner = 1;
+}
+void latch_unlock(struct latch *l)
+{
+	l->owner = 0;
+	AnnotateRWLockReleased("", 0, &l->word, 1);
+	__atomic_store_n(&l->word, 0, __ATOMIC_RELEASE);
+}
+void box_move(struct box *b)
+{
+	latch_lock(&b->latch);
+	b->left--;
+	b->right++;
+	latch_unlock(&b->latch);
+	latch_lock(&b->latch);
+	latch_unlock(&b->latch);
+}
+void box_note(struct box *b) { b->left += b->latch.owner; }
+void *worker(void *x)
+{
+	for (int i = 0; i < 4; i++) {
+		box_move(x);
+		box_note(&seen);
+	}
+	return x;
+}
+int main(void)
+{
+	struct box here = { { 0, 0 }, 3, 4 };
+	pthread_t t;
+	box_move(&kept); /* the one whose latch is seen to be one belongs to one thread */
+	pthread_create(&t, NULL, worker, &here);
+	seen.latch.owner = seen.left = 2;
+	worker(&here);
+	pthread_join(t, NULL);
+}
+C
+record latch 3
+sets latch
+like "$out" 'set box : struct box [{] left [}]' "the memory of a lock of the program's own is in no set"
+run "$HEDDLE" atomic "$scratch/latch.hdl" --format json
+like "$(json 'join " ", "none", map { map { $_->{variable} } @{$_->{edges}} } grep { $_->{verdict} eq "happened" } @{$d->{findings}}')" \
+	'^none( seen[.]left)*$' "nor in a cycle, nor is what lies on a stack"
+
 # -- owned, unitfor, sets by lock, globals
 build shapes <<'C'
 #include <pthread.h>

@@ -98,6 +98,17 @@ printf '#! object o near\nT1|act(o.touch,9223372036854775807)|1\nT2|act(o.touch,
 rd2 over.txt --spec near.spec
 is "$status" 2 "an overflow in a formula is an error"
 like "$err" 'over.txt: event 1: expected arithmetic within 64 bits' "that names the event"
+printf '#! heddle-witness 1\n#! kind cov\n#! pair 0 1\n1\n0\n' >over.wit
+# ECL conditions are evaluated for each side alone, the others for pairs
+printf 'object near {\n  method touch(a)\n  commute touch(a), touch(b) : a + 1 == 7 || b + 1 == 7\n}\n' >points.spec
+for spec in near.spec points.spec; do
+	for command in 'commute over.txt' 'commute over.txt --analysis cov' 'commute over.txt --analysis edc' \
+		'explain over.txt 0 1 --order edc' 'witness over.txt 0 1' 'verify over.txt over.wit'; do
+		run "$HEDDLE" $command --spec $spec
+		is "$status$(grep -c 'over.txt: event [01]: expected arithmetic within 64 bits' <<<"$err")" 21 \
+			"$command, $spec: the same error"
+	done
+done
 rd2 near.txt
 is "$status" 0 "without the declaration the object is left out"
 like "$(json 'join " ", @{$d->{notes}}')" 'no declaration of object type near' "and the report says so"

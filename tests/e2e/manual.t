@@ -38,10 +38,18 @@ run "$HEDDLE" --version
 is "$status" 0 "--version"
 like "$out" '^heddle [0-9.]+$' "--version prints the version"
 for c in $("$HEDDLE" --table | awk -F'\t' '$1 == "command" { print $2 }'); do
-	case $c in cc | c++) continue ;; esac
 	run "$HEDDLE" "$c" --help
 	is "$status" 0 "$c --help"
-	like "$out" "^usage: heddle $c" "$c --help names its usage"
+	like "$out" "^usage: heddle ${c//+/\\+}" "$c --help names its usage"
+	case $c in cc | c++)
+		like "$(sed -n '/^The compiler.s own options:$/,$p' <<<"$out")" "^Usage: .*options" \
+			"$c: then comes the compiler's own help"
+		like "$("$HEDDLE" help "$c")" "heddle record -- ./bank" "help $c says what follows"
+		run "$HEDDLE" "$c" --help=warnings
+		unlike "$out" "usage: heddle" "$c passes other questions to the compiler"
+		continue
+		;;
+	esac
 	is "$(sed -n 's/^  -\(.\), --.*/\1/p' <<<"$out" | sort | uniq -d)" "" "$c: each letter is one option"
 	run "$HEDDLE" "$c" --no-such-option
 	case $c in record | replay) want=125 ;; *) want=2 ;; esac

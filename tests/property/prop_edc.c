@@ -89,7 +89,8 @@ static uint64_t compare(uint64_t seed, bool ecl)
 	mix_clocks(seed);
 	random_case_make(&c, seed, ecl);
 	struct trace *t = c.t;
-	struct edc *edc = edc_new(c.m, false, NULL), *bounded = edc_new(c.m, true, NULL);
+	struct edc *edc = edc_new(c.m, false, NULL, NULL),
+	           *bounded = edc_new(c.m, true, NULL, NULL);
 	static struct literal l;
 	uint64_t ordered = 0;
 	memset(&l, 0, sizeof(l));

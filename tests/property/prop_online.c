@@ -465,7 +465,7 @@ static bool is_found(const char *kind, GHashTable *wanted, GHashTable *found,
 static bool same_edc(struct model *m, GHashTable *by_hb)
 {
 	struct trace *t = m->t;
-	struct edc *edc = edc_new(m, false, NULL);
+	struct edc *edc = edc_new(m, false, NULL, NULL);
 	g_autoptr(GHashTable) wanted = expected_edc(t, edc), calls = expected_calls(m, edc);
 	g_autoptr(GHashTable) found = g_hash_table_new(NULL, NULL);
 	g_autoptr(GHashTable) bounded = g_hash_table_new(NULL, NULL);

@@ -209,21 +209,41 @@ START_TEST(a_witness_that_was_not_kept)
 }
 END_TEST
 
-/* What a thread is about to do at the end of a witness is a sentence, for each kind of
- * operation. */
+/* A wait at the end of a witness is told as the place, the object, and the reason why it never
+ * ends; the switch before it by the line that its thread waits at. */
 START_TEST(a_witness_that_waits)
 {
-	static const char text[] = "main|fork(T1)|a.c:1\nT1|acq(m)|b.c:1\nmain|fork(T2)|a.c:2\n"
-	                           "T1|wait(c)|b.c:2\nT1|rel(m)|b.c:2\nT2|acq(m)|c.c:1\n"
-	                           "T2|signal(c)|c.c:2\nT2|rel(m)|c.c:3\nT1|wake(c)|b.c:2\n"
-	                           "T1|acq(m)|b.c:2\nT1|rel(m)|b.c:3\nmain|join(T1)|a.c:3\n";
+	static const struct {
+		const char *trace, *words[3];
+	} waits[] = {
+		{ "main|fork(T1)|a.c:1\nT1|acq(m)|b.c:1\nmain|fork(T2)|a.c:2\n"
+		  "T1|wait(c)|b.c:2\nT1|rel(m)|b.c:2\nT2|acq(m)|c.c:1\n"
+		  "T2|signal(c)|c.c:2\nT2|rel(m)|c.c:3\nT1|wake(c)|b.c:2\n"
+		  "T1|acq(m)|b.c:2\nT1|rel(m)|b.c:3\nmain|join(T1)|a.c:3\n",
+		  { "T1 waits at b.c:2 for a signal of c: no thread will ever",
+		    "needed: main has no more steps", "here it waits, for ever" } },
+		{ "T1|acq(a)|a.c:1\nT1|acq(b)|a.c:2\nT1|rel(b)|a.c:3\nT1|rel(a)|a.c:4\n"
+		  "T2|acq(b)|b.c:5\nT2|acq(c)|b.c:6\nT2|rel(c)|b.c:7\nT2|rel(b)|b.c:8\n"
+		  "T3|acq(c)|c.c:9\nT3|acq(a)|c.c:10\nT3|rel(a)|c.c:11\nT3|rel(c)|c.c:12\n",
+		  { "T1 waits at a.c:2 for lock b, which T2 holds; T2 waits at b.c:6",
+		    "needed: T3 waits at line 10",
+		    "here they wait for each other, for ever" } },
+		{ "main|fork(T1)|a.c:1\nT1|acq(m)|b.c:1\nT1|rel(m)|b.c:2\nmain|acq(m)|a.c:2\n"
+		  "main|join(T1)|a.c:3\nmain|rel(m)|a.c:4\n",
+		  { "main waits at a.c:3 for the", "T1 waits at b.c:1 for lock m",
+		    "of T1: neither can go on" } },
+	};
 	struct tui_options options = { .analyse = true };
-	struct app *app = tui_open(text, &options);
-	tui_wait(app);
-	tui_keys(app, "w");
-	tui_wait(app);
-	ck_assert(tui_shows(app, "T1 is about to be woken on c at b.c:2: it waits for ever"));
-	tui_close(app);
+	for (size_t i = 0; i < G_N_ELEMENTS(waits); i++) {
+		struct app *app = tui_open(waits[i].trace, &options);
+		tui_wait(app);
+		tui_keys(app, "w");
+		tui_wait(app);
+		for (size_t k = 0; k < G_N_ELEMENTS(waits[i].words); k++)
+			ck_assert_msg(tui_shows(app, waits[i].words[k]), "%s",
+			              waits[i].words[k]);
+		tui_close(app);
+	}
 }
 END_TEST
 

@@ -380,6 +380,29 @@ START_TEST(only_shared_accesses_count_where_a_block_says_so)
 	        "atomics a { set s : global n\n unit f on s\n only shared }\n";
 	ck_assert_uint_gt(violations(trace, all, "s"), 0);
 	ck_assert_uint_eq(violations(trace, shared, "s"), 0);
+	/* nor do stacks, with that line */
+	static const char stack[] = "#! stack T1 p\nT1|w(p.n)|\nT2|r(p.n)|\n"
+	                            "T1|enter(f)|\nT1|w(p.n)|\nT2|enter(f)|\nT2|w(p.n)|\n"
+	                            "T2|leave(f)|\nT1|w(p.n)|\nT1|leave(f)|\n";
+	ck_assert_uint_gt(
+	        violations(stack, "atomics a { set s : struct t { n }\n unit f on s }\n", "s"),
+	        0);
+	ck_assert_uint_eq(violations(stack,
+	                             "atomics a { set s : struct t { n }\n unit f on s\n"
+	                             " only shared }\n",
+	                             ""),
+	                  0);
+}
+END_TEST
+
+START_TEST(memory_of_locks_is_in_no_set)
+{
+	static const char trace[] =
+	        "T1|acq(a.lock)|\nT1|w(a.lock.owner)|\nT1|w(a.x)|\nT1|w(m)|\nT1|rel(a.lock)|\n"
+	        "T2|acq(a.lock)|\nT2|w(a.lock.owner)|\nT2|w(a.x)|\nT2|rel(a.lock)|\n"
+	        "T2|acq(m)|\nT2|w(m)|\nT2|rel(m)|\n";
+	inferred_sets(trace, "a");
+	ck_assert(is_unit(trace, "set a : global \"a.x\"\n"));
 }
 END_TEST
 
@@ -486,6 +509,7 @@ int main(void)
 	tcase_add_test(cases, a_parameter_by_its_name);
 	tcase_add_test(cases, owned_members_join_the_set_of_their_pointer);
 	tcase_add_test(cases, only_shared_accesses_count_where_a_block_says_so);
+	tcase_add_test(cases, memory_of_locks_is_in_no_set);
 	tcase_add_test(cases, units_that_are_inferred);
 	tcase_add_test(cases, initialisation_does_not_count);
 	tcase_add_test(cases, grades);

@@ -120,12 +120,14 @@ START_TEST(fewer_switches)
 }
 END_TEST
 
-static enum switch_reason only_reason(const char *text, const uint32_t *sequence, guint count,
-                                      guint which, uint32_t *because)
+/* The reason of one switch of a witness that ends with `requests` events that do not come. */
+static enum switch_reason reason_before(const char *text, enum claim claim,
+                                        const uint32_t *sequence, guint count, guint requests,
+                                        guint which, uint32_t *because)
 {
 	struct trace *t = open_text(text);
-	struct witness w = { .claim = CLAIM_RACE,
-		             .pair = events(sequence + count - 2, 2),
+	struct witness w = { .claim = claim,
+		             .pair = events(sequence + count - requests, requests),
 		             .events = events(sequence, count) };
 	GArray *all = witness_switches(t, &w);
 
@@ -137,6 +139,26 @@ static enum switch_reason only_reason(const char *text, const uint32_t *sequence
 	trace_close(t);
 	return s.reason;
 }
+
+static enum switch_reason only_reason(const char *text, const uint32_t *sequence, guint count,
+                                      guint which, uint32_t *because)
+{
+	return reason_before(text, CLAIM_RACE, sequence, count, 2, which, because);
+}
+
+/* A thread is at its request, which is none of the last two events. */
+START_TEST(a_switch_from_one_of_three_requests)
+{
+	static const uint32_t circle[] = { 0, 4, 8, 1, 5, 9 };
+	uint32_t because;
+
+	ck_assert_int_eq(reason_before("T1|acq(a)|\nT1|acq(b)|\nT1|rel(b)|\nT1|rel(a)|\n"
+	                               "T2|acq(b)|\nT2|acq(c)|\nT2|rel(c)|\nT2|rel(b)|\n"
+	                               "T3|acq(c)|\nT3|acq(a)|\nT3|rel(a)|\nT3|rel(c)|\n",
+	                               CLAIM_DEADLOCK, circle, 6, 3, 0, &because),
+	                 SWITCH_END);
+}
+END_TEST
 
 START_TEST(why_a_switch_is_needed)
 {
@@ -192,6 +214,7 @@ int main(void)
 	tcase_add_test(tests, the_text_is_for_people_too);
 	tcase_add_test(tests, fewer_switches);
 	tcase_add_test(tests, why_a_switch_is_needed);
+	tcase_add_test(tests, a_switch_from_one_of_three_requests);
 	suite_add_tcase(suite, tests);
 	return suite_run(suite);
 }

@@ -195,10 +195,24 @@ static int run_cxx(struct arguments *a)
 	return compile(a, "CXX", "c++");
 }
 
+/* Help that comes before the compiler's own. */
+#define DETAILS(variable, otherwise, example) \
+	"Runs the compiler that $" variable " names, else '" otherwise \
+	"', with these arguments and options of Heddle's\n" \
+	"own: debug information, ThreadSanitizer's hook at each access, and, when it links, a\n" \
+	"small library in place of the sanitizer's. The exit status is the compiler's.\n\n" \
+	"    " example "\n" \
+	"    heddle record -- ./bank\n" \
+	"    make CC=\"heddle cc\" CXX=\"heddle c++\"\n\n" \
+	"The program runs alone as ever; under 'heddle record', 'check', 'explore' and the\n" \
+	"others, which need no other build, its accesses are seen. -fsanitize=address cannot be\n" \
+	"used with it. 'heddle doctor' looks whether a compiler is there and fit."
+
 const struct command command_cc = {
 	.name = "cc",
 	.usage = "ARGUMENTS OF THE COMPILER",
 	.summary = "compile and link C with recording built in ($CC, else cc)",
+	.details = DETAILS("CC", "cc", "heddle cc -g -O1 bank.c -o bank -pthread"),
 	.run = run_cc,
 	.passes_through = true,
 };
@@ -207,6 +221,7 @@ const struct command command_cxx = {
 	.name = "c++",
 	.usage = "ARGUMENTS OF THE COMPILER",
 	.summary = "compile and link C++ with recording built in ($CXX, else c++)",
+	.details = DETAILS("CXX", "c++", "heddle c++ -g -O1 bank.cc -o bank -pthread"),
 	.run = run_cxx,
 	.passes_through = true,
 };

@@ -77,10 +77,10 @@ static struct order *by_specification(const struct question *q)
 	struct spec_rules *rules = spec_rules_new(q->t, paths, &error);
 	struct order *order = NULL;
 
-	if (rules == NULL)
+	if (rules != NULL)
+		order = edc_order_new(spec_rules_model(rules), progress_on_stderr(), &error);
+	if (order == NULL)
 		say_error(&error);
-	else
-		order = edc_order_new(spec_rules_model(rules), progress_on_stderr());
 	spec_rules_free(rules);
 	return order;
 }

@@ -234,6 +234,8 @@ static int print_help(const struct command *c)
 	       c->summary, g_str_has_suffix(c->summary, "?") ? "" : ".");
 	if (c->details)
 		printf("\n%s\n", c->details);
+	if (c->passes_through)
+		return 0;
 	puts("\noptions:");
 	print_options(c->options);
 	print_options(common_options);
@@ -301,6 +303,19 @@ static bool reports_text(const struct arguments *a)
 	       (format == NULL || strcmp(format, "text") == 0);
 }
 
+/* A compiler's command. Its --help is Heddle's first, written before the compiler writes its
+ * own to the same descriptor. */
+static int pass_through(struct arguments *a, int argc)
+{
+	if (argc == 1 && strcmp(a->rest[0], "--help") == 0) {
+		print_help(a->command);
+		puts("\nThe compiler's own options:");
+		if (!streams_finish())
+			return EXIT_BAD;
+	}
+	return a->command->run(a);
+}
+
 static int run(const struct command *c, int argc, char **argv)
 {
 	struct arguments a = { .command = c,
@@ -310,7 +325,7 @@ static int run(const struct command *c, int argc, char **argv)
 	int status;
 	if (c->passes_through) {
 		a.rest = argv;
-		status = c->run(&a);
+		status = pass_through(&a, argc);
 	} else if (!parse(&a, argc, argv)) {
 		status = usage_status(c);
 	} else if (argument_flag(&a, "help")) {

@@ -274,6 +274,21 @@ void describe_about_to(const struct session *s, uint32_t event, bool same, GStri
 	describe_line(t, event, out);
 }
 
+void describe_wait(const struct session *s, const struct wait *w, GString *out)
+{
+	append_thread(s, w->event, out);
+	g_string_append(out, " waits at ");
+	describe_line(s->trace, w->event, out);
+	g_string_append(out, " for ");
+	g_string_append(out, w->what == WAIT_JOIN        ? "the end of"
+	                     : w->what == WAIT_CONDITION ? "a signal of"
+	                                                 : wait_for_word(w->what));
+	g_string_append_c(out, ' ');
+	append_waited(s->trace, w, out);
+	if (w->holder != NONE)
+		g_string_append_printf(out, ", which %s holds", session_thread(s, w->holder));
+}
+
 void describe_locks(const struct session *s, uint32_t event, GString *out)
 {
 	append_held(s, event, out);

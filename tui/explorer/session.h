@@ -328,6 +328,8 @@ void describe_locks(const struct session *s, uint32_t event, GString *out);
 void describe_line(const struct trace *t, uint32_t event, GString *out);
 /* "T1 is about to write q.head at q.c:12"; `same`: calls the operand "it". */
 void describe_about_to(const struct session *s, uint32_t event, bool same, GString *out);
+/* "T1 waits at q.c:12 for lock m, which T2 holds" */
+void describe_wait(const struct session *s, const struct wait *wait, GString *out);
 /* Append a lock held by both threads at these events, by one for writing; false: none. */
 bool describe_common_lock(const struct session *s, uint32_t first, uint32_t second,
                           GString *out);

@@ -404,32 +404,39 @@ static uint64_t recorded_position(const struct witness_view *v, uint32_t event)
 	return row ? row - 1 : 0;
 }
 
-/* "T1 is about to write x at q.c:12; T2 is about to read it at q.c:30: nothing orders the
- * two", when the cursor is at that point. */
-static void tell_claim(const struct app *app, struct witness_view *v)
+/* The reason for which a wait never ends, by its kind. */
+static const char *const never_ends[] = {
+	[WAIT_LOCK] = "it is never free again",
+	[WAIT_CONDITION] = "no thread will ever signal it",
+	[WAIT_SEMAPHORE] = "no thread will ever post it",
+	[WAIT_JOIN] = "that thread never ends",
+	[WAIT_BARRIER] = "the threads that it needs never come",
+	[WAIT_CHANNEL] = "no thread will ever use it",
+	[WAIT_FUTEX] = "no thread will ever wake it",
+};
+
+/* "T1 waits at b.c:2 for a signal of condition c: no thread will ever signal it" */
+static void tell_waits(const struct session *s, const struct finding *f, GString *text)
 {
-	const struct session *s = app->session;
+	guint count = f->requests->len;
+	for (guint i = 0; i < count; i++) {
+		const struct wait *w = &g_array_index(f->waits, struct wait, i);
+		g_string_append(text, i ? "; " : "");
+		describe_wait(s, w, text);
+		if (count == 1)
+			g_string_append_printf(text, ": %s", never_ends[w->what]);
+	}
+	g_string_append(text, count > 2    ? ": none of them can go on"
+	                      : count == 2 ? ": neither can go on"
+	                                   : "");
+}
+
+/* "T1 is about to write x at q.c:12; T2 is about to read it at q.c:30: nothing orders the
+ * two" */
+static void tell_next(const struct session *s, const struct witness_view *v, GString *text)
+{
 	const uint32_t *pair = (const uint32_t *)(void *)v->w.pair->data;
-	g_free(v->sentence);
-	v->sentence = NULL;
-	GString *turn = g_string_new(NULL);
-	if (turns_tell(app, v, turn)) {
-		v->sentence = g_string_free(turn, FALSE);
-		return;
-	}
-	g_string_free(turn, TRUE);
-	if (g_array_index(v->rows, struct row, v->list.cursor).kind != ROW_BOTH ||
-	    v->w.pair->len == 0)
-		return;
-	GString *text = g_string_new(NULL), *first = g_string_new(NULL),
-	        *operand = g_string_new(NULL);
-	if (v->w.claim == CLAIM_C11_RACE && v->finding) { /* the first event has occurred */
-		describe_weak_order(s, v->finding, text);
-		v->sentence = g_string_free(text, FALSE);
-		g_string_free(first, TRUE);
-		g_string_free(operand, TRUE);
-		return;
-	}
+	g_autoptr(GString) first = g_string_new(NULL), operand = g_string_new(NULL);
 	describe_operand(s->trace, pair[0], first);
 	for (guint i = 0; i < v->w.pair->len; i++) {
 		g_string_truncate(operand, 0);
@@ -444,8 +451,8 @@ static void tell_claim(const struct app *app, struct witness_view *v)
 		                              : ": and it is never free again");
 		break;
 	case CLAIM_STUCK:
-		g_string_append(text, v->w.pair->len > 1 ? ": they wait for ever"
-		                                         : ": it waits for ever");
+		g_string_append(text, v->w.pair->len > 1 ? ": these never come"
+		                                         : ": this never comes");
 		break;
 	case CLAIM_REACH:
 		g_string_append(text, ", and there this holds: ");
@@ -456,9 +463,29 @@ static void tell_claim(const struct app *app, struct witness_view *v)
 		                              ? ": nothing that was recorded orders the two"
 		                              : ": nothing orders the two");
 	}
-	v->sentence = g_string_free(text, FALSE);
-	g_string_free(first, TRUE);
-	g_string_free(operand, TRUE);
+}
+
+/* The claim in a sentence, when the cursor is at that point. */
+static void tell_claim(const struct app *app, struct witness_view *v)
+{
+	const struct session *s = app->session;
+	g_autoptr(GString) text = g_string_new(NULL);
+	g_free(v->sentence);
+	v->sentence = NULL;
+	if (!turns_tell(app, v, text)) {
+		const struct finding *f = v->finding;
+		if (g_array_index(v->rows, struct row, v->list.cursor).kind != ROW_BOTH ||
+		    v->w.pair->len == 0)
+			return;
+		if (v->w.claim == CLAIM_C11_RACE && f) /* the first event has occurred */
+			describe_weak_order(s, f, text);
+		else if (claim_waits(v->w.claim) && f && f->waits &&
+		         f->waits->len >= f->requests->len)
+			tell_waits(s, f, text);
+		else
+			tell_next(s, v, text);
+	}
+	v->sentence = g_strdup(text->str);
 }
 
 static void draw_recorded(const struct app *app, const struct witness_view *v, struct pane p)

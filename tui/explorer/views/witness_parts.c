@@ -94,16 +94,17 @@ static void append_step(const struct session *s, uint32_t event, GString *out)
 }
 
 /* The old thread goes no further: it is before its event of the pair, or no longer needed. */
-static void append_end(const struct session *s, uint32_t thread, uint32_t event, GString *out)
+static void append_end(const struct session *s, const struct witness_view *v, uint32_t thread,
+                       uint32_t event, GString *out)
 {
 	const char *name = trace_thread_name(s->trace, thread);
 	append_escaped(out, name, strlen(name));
 	if (event == NONE) {
-		g_string_append(out, "'s part ends here");
+		g_string_append(out, " has no more steps");
 		return;
 	}
 	const struct location *l = own_code_location(s->trace, event);
-	g_string_append(out, " stops before ");
+	g_string_append(out, claim_waits(v->w.claim) ? " waits at " : " stops before ");
 	if (l->line)
 		g_string_append_printf(out, "line %u", l->line);
 	else
@@ -125,7 +126,7 @@ void append_switch_reason(const struct session *session, const struct witness_vi
 		if (s->because != NONE)
 			g_string_append_printf(out, " (%u)", s->because);
 	} else if (s->reason == SWITCH_END) {
-		append_end(session, t->events[witness_event(v, s->at - 1)].thread, s->waits,
+		append_end(session, v, t->events[witness_event(v, s->at - 1)].thread, s->waits,
 		           out);
 	} else if (s->because == NONE) {
 		append_step(session, s->waits, out);
@@ -141,9 +142,11 @@ const char *witness_claim_words(const struct witness_view *v)
 {
 	switch (v->w.claim) {
 	case CLAIM_DEADLOCK:
-		return " each is about to take what another holds ";
+		return v->w.pair->len > 1 ? " here they wait for each other, for ever "
+		                          : " here it waits, for ever ";
 	case CLAIM_STUCK:
-		return " here it waits, for ever ";
+		return v->w.pair->len > 1 ? " here they wait, for ever "
+		                          : " here it waits, for ever ";
 	case CLAIM_REACH:
 		return " here the condition holds ";
 	case CLAIM_C11_RACE:
