@@ -152,11 +152,15 @@ static void append_pointer(const struct trace *t, int64_t value, uint32_t event,
 	if (value > UINT16_MAX)
 		at = trace_object_at(t, (uint64_t)value, event);
 	const char *block = at.block != NONE ? trace_string(t, t->blocks[at.block].name) : "";
-	if (at.variable != NONE || *block == '*') {
-		const char *name =
-		        at.variable != NONE ? trace_variable_name(t, at.variable) : block + 1;
-		g_string_append(out, at.variable != NONE ? "&" : "");
-		append_escaped(out, name, strlen(name));
+	const char *variable = at.variable != NONE ? trace_variable_name(t, at.variable) : "";
+	if (*block ==
+	    '*') { /* "*job": the pointer is job, not the address of its first member */
+		append_escaped(out, block + 1, strlen(block + 1));
+		return;
+	}
+	if (*variable) {
+		g_string_append_c(out, '&');
+		append_escaped(out, variable, strlen(variable));
 		return;
 	}
 	g_string_append_printf(out, "0x%" G_GINT64_MODIFIER "x", value);

@@ -19,8 +19,9 @@
 void shown_pattern(const char *name, GString *pattern);
 
 /* Append a value of the variable (NONE: of no variable): -2, true, 'x', BUSY, 0.5, &cells[3],
- * NULL.  Of an unknown type: the number, beyond 32 bits in hexadecimal, since it is probably an
- * address. A pointer's object is the one that had the address at the event (NONE: at the end).
+ * job (a block's beginning), NULL.  Of an unknown type: the number, beyond 32 bits in
+ * hexadecimal, since it is probably an address. A pointer's object is the one that had the
+ * address at the event (NONE: at the end).
  */
 void shown_append(const struct trace *t, uint32_t variable, uint32_t value, uint32_t event,
                   GString *out);

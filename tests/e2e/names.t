@@ -432,7 +432,7 @@ like "$out" 'data-race  on title(#2)?\[2\]' "a block of characters, too"
 printf '%s\n' wait "view trace" "save-screen screen.txt" >script
 COLUMNS=250 LINES=30 "$HEDDLE" open table.hdl --script script
 like "$(cat screen.txt)" 'T1 work\(crew\)' "a thread's argument is not named after a freed block at its address"
-like "$(cat screen.txt)" 't#2->title reads &title#2\[0\]' "nor is a pointer's value"
+like "$(cat screen.txt)" 't#2->title reads title#2 ' "nor is a pointer's value"
 like "$(cat screen.txt)" 't#2->slots reads slots#2 ' "where nothing has touched the block's first bytes, by the block"
 "$HEDDLE" convert -q --to text table.hdl table.txt
 like "$(grep signal table.txt)" 'signal\(crew->done\)' "nor is a condition in a block that begins before the freed one"
