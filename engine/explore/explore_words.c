@@ -7,13 +7,13 @@
 
 #include <string.h>
 
-static char *value_text(const struct trace *t, const struct event *access, uint32_t value)
+static char *value_text(const struct trace *t, uint32_t access, uint32_t value)
 {
 	GString *text = g_string_new(NULL);
 	if (value == 0)
 		g_string_append(text, "another value");
 	else
-		shown_append(t, shown_variable(access), value, text);
+		shown_append(t, shown_variable(&t->events[access]), value, access, text);
 	return g_string_free(text, FALSE);
 }
 
@@ -36,12 +36,12 @@ static void describe_read(const struct exploration *x, const struct flip *f, str
 	trace_append_variable(t, &t->events[f->event], variable);
 	s->variable = g_string_free(variable, FALSE);
 	own_code_append_name(s->variable, name);
-	char *old = value_text(t, &t->events[f->event], past_value_read(t, f->event));
+	char *old = value_text(t, f->event, past_value_read(t, f->event));
 	char *now = f->other == NONE && trace_writers(x->view->t, f->event).items[0] == NONE
 	                    ? g_strdup("another value")
-	            : f->other == NONE ? NULL
-	                               : value_text(t, &t->events[f->other],
-	                                            past_value_written(t, f->other));
+	            : f->other == NONE
+	                    ? NULL
+	                    : value_text(t, f->other, past_value_written(t, f->other));
 	if (now == NULL)
 		s->flip = g_strdup_printf("%s reads the initial value of %s, not %s", s->thread,
 		                          name->str, old);
@@ -227,7 +227,7 @@ static void describe_final(const struct exploration *x, const struct flip *f, st
 	const struct trace *t = x->trace;
 	GString *variable = g_string_new(NULL);
 	trace_append_variable(t, &t->events[f->other], variable);
-	char *value = value_text(t, &t->events[f->other], past_value_written(t, f->other));
+	char *value = value_text(t, f->other, past_value_written(t, f->other));
 	s->variable = g_string_free(variable, FALSE);
 	s->flip = g_strdup_printf("%s = %s at the end, by %s", s->variable, value,
 	                          trace_thread_name(t, t->events[f->other].thread));

@@ -195,8 +195,9 @@ static void append_place(const struct trace *t, uint32_t e, GString *out)
 	append_escaped(out, place, strlen(place));
 }
 
-static void append_access(const struct trace *t, const struct event *e, GString *out)
+static void append_access(const struct trace *t, uint32_t event, GString *out)
 {
+	const struct event *e = &t->events[event];
 	bool pair = e->aux != 0 && trace_value(t, e->aux).kind == V_PAIR;
 	g_string_append(out, pair ? "changes " : op_reads(e->op) ? "reads " : "writes ");
 	own_code_append_name(trace_variable_name(t, e->target), out);
@@ -204,13 +205,13 @@ static void append_access(const struct trace *t, const struct event *e, GString 
 		return;
 	if (pair) {
 		g_string_append(out, " from ");
-		shown_append(t, e->target, trace_value(t, e->aux).first, out);
+		shown_append(t, e->target, trace_value(t, e->aux).first, event, out);
 		g_string_append(out, " to ");
-		shown_append(t, e->target, trace_value(t, e->aux).second, out);
+		shown_append(t, e->target, trace_value(t, e->aux).second, event, out);
 		return;
 	}
 	g_string_append(out, op_reads(e->op) ? " as " : " := ");
-	shown_append(t, e->target, e->aux, out);
+	shown_append(t, e->target, e->aux, event, out);
 }
 
 /* The object that the thread waits for at its end, or NONE. */
@@ -236,7 +237,7 @@ void parting_append(const struct trace *t, const struct parting *parting, int si
 	const struct event *e = &t->events[event];
 	g_string_append_c(out, ' ');
 	if (op_is_access(e->op) && !(e->flags & EVENT_WIDE)) {
-		append_access(t, e, out);
+		append_access(t, event, out);
 	} else {
 		g_autoptr(GString) operand = g_string_new(NULL);
 		trace_append_operand(t, event, operand);

@@ -90,15 +90,13 @@ static bool is_before(const struct trace *t, uint32_t variable, const char *obje
 	       (name[length] == '.' || strncmp(name + length, "->", 2) == 0);
 }
 
-/* Appends the object that begins at the address: "&jobs[1]", "job#3"; the variable at the
- * address, if other members are before it. False: no variable is there. */
-static bool append_object(const struct trace *t, uint64_t address, GString *out)
+/* Appends the object that begins at the address of a thread's argument: "&jobs[1]", "job#3";
+ * the variable at the address, if other members are before it. False: no variable is there. */
+static bool append_object(const struct trace *t, uint64_t address, uint32_t thread,
+                          GString *out)
 {
-	uint64_t at = 0;
-	while (at < t->variables_count &&
-	       (t->variables[at].address != address || t->variables[at].size == 0))
-		at++;
-	if (at == t->variables_count)
+	uint32_t at = trace_object_at(t, address, t->threads[thread].fork).variable;
+	if (at == NONE)
 		return false;
 	const char *name = trace_variable_name(t, at);
 	size_t length = object_length(name);
@@ -115,15 +113,16 @@ static bool append_object(const struct trace *t, uint64_t address, GString *out)
 	return true;
 }
 
-static void append_argument(const struct trace *t, uint64_t value, GString *out)
+static void append_argument(const struct trace *t, uint32_t thread, GString *out)
 {
+	uint64_t value = argument_of(t, thread);
 	enum { MOST = 65536 }; /* beyond, a number is the address of an object without a name */
 	int64_t number = (int64_t)value;
 	size_t before = out->len;
 	g_string_append_c(out, '(');
 	if (value != 0 && number < MOST && number > -MOST)
 		g_string_append_printf(out, "%" G_GINT64_FORMAT, number);
-	else if (value == 0 || !append_object(t, value, out)) {
+	else if (value == 0 || !append_object(t, value, thread, out)) {
 		g_string_truncate(out, before);
 		return;
 	}
@@ -142,7 +141,7 @@ static void role_append(const struct trace *t, uint32_t thread, GString *out)
 		return;
 	own_code_append_name(trace_string(t, function), out);
 	if (started)
-		append_argument(t, argument_of(t, thread), out);
+		append_argument(t, thread, out);
 }
 
 void role_append_thread(const struct trace *t, uint32_t thread, GString *out)

@@ -115,41 +115,52 @@ static void append_character(int64_t value, GString *out)
 		g_string_append_printf(out, "%" G_GINT64_FORMAT, value);
 }
 
+/* With as few digits as give the same number again: 0.1f is 0.1, not 0.100000001. */
 static bool append_float(int64_t value, uint32_t size, GString *out)
 {
-	char text[G_ASCII_DTOSTR_BUF_SIZE];
-	float single;
+	char text[G_ASCII_DTOSTR_BUF_SIZE], format[8];
+	float single = 0;
 	double number;
 	if (size == sizeof single) {
 		uint32_t bits = (uint32_t)value;
 		memcpy(&single, &bits, sizeof single);
-		g_ascii_formatd(text, sizeof text, "%.9g", (double)single);
+		number = (double)single;
 	} else if (size == sizeof number) {
 		memcpy(&number, &value, sizeof number);
-		g_ascii_formatd(text, sizeof text, "%.17g", number);
-		char shorter[G_ASCII_DTOSTR_BUF_SIZE];
-		g_ascii_formatd(shorter, sizeof shorter, "%.15g", number);
-		if (g_ascii_strtod(shorter, NULL) == number)
-			memcpy(text, shorter, sizeof text);
 	} else {
 		return false;
+	}
+	bool is_single = size == sizeof single;
+	int digits = is_single ? 6 : 15, most = is_single ? 9 : 17;
+	for (bool same = false; !same; digits++) {
+		g_snprintf(format, sizeof format, "%%.%dg", digits);
+		g_ascii_formatd(text, sizeof text, format, number);
+		double back = g_ascii_strtod(text, NULL);
+		same = digits == most || (is_single ? (float)back == single : back == number);
 	}
 	g_string_append(out, text);
 	return true;
 }
 
-static void append_pointer(const struct trace *t, int64_t value, GString *out)
+static void append_pointer(const struct trace *t, int64_t value, uint32_t event, GString *out)
 {
 	if (value == 0) {
 		g_string_append(out, "NULL");
 		return;
 	}
-	for (uint64_t i = 0; value > UINT16_MAX && i < t->variables_count; i++) {
-		if (t->variables[i].address != (uint64_t)value || t->variables[i].size == 0)
-			continue;
-		const char *name = trace_variable_name(t, i);
+	struct object_at at = { NONE, NONE };
+	if (value > UINT16_MAX)
+		at = trace_object_at(t, (uint64_t)value, event);
+	const char *block = at.block != NONE ? trace_string(t, t->blocks[at.block].name) : "";
+	const char *variable = at.variable != NONE ? trace_variable_name(t, at.variable) : "";
+	if (*block ==
+	    '*') { /* "*job": the pointer is job, not the address of its first member */
+		append_escaped(out, block + 1, strlen(block + 1));
+		return;
+	}
+	if (*variable) {
 		g_string_append_c(out, '&');
-		append_escaped(out, name, strlen(name));
+		append_escaped(out, variable, strlen(variable));
 		return;
 	}
 	g_string_append_printf(out, "0x%" G_GINT64_MODIFIER "x", value);
@@ -162,7 +173,7 @@ static bool is_form(const char *form, const char *word)
 }
 
 static void append_integer(const struct trace *t, uint32_t variable, int64_t value,
-                           GString *out)
+                           uint32_t event, GString *out)
 {
 	const char *form = variable != NONE ? form_of(t, variable) : "";
 	uint32_t size = variable != NONE ? t->variables[variable].size : 0;
@@ -177,7 +188,7 @@ static void append_integer(const struct trace *t, uint32_t variable, int64_t val
 	else if (is_form(form, "char"))
 		append_character(as_signed, out);
 	else if (is_form(form, "pointer"))
-		append_pointer(t, value, out);
+		append_pointer(t, value, event, out);
 	else if (is_form(form, "float") && append_float(value, size, out))
 		return;
 	else if (is_form(form, "enum") && append_enumerator(form, value, as_signed, out))
@@ -188,15 +199,16 @@ static void append_integer(const struct trace *t, uint32_t variable, int64_t val
 		g_string_append_printf(out, "%" G_GINT64_FORMAT, value);
 }
 
-void shown_append(const struct trace *t, uint32_t variable, uint32_t value, GString *out)
+void shown_append(const struct trace *t, uint32_t variable, uint32_t value, uint32_t event,
+                  GString *out)
 {
 	const struct value v = trace_value(t, value);
 	if (v.kind == V_PAIR) {
-		shown_append(t, variable, v.first, out);
+		shown_append(t, variable, v.first, event, out);
 		g_string_append_c(out, '>');
-		shown_append(t, variable, v.second, out);
+		shown_append(t, variable, v.second, event, out);
 	} else if (v.kind == V_INT) {
-		append_integer(t, variable, v.integer, out);
+		append_integer(t, variable, v.integer, event, out);
 	} else {
 		trace_append_value(t, value, out);
 	}

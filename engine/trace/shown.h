@@ -19,9 +19,12 @@
 void shown_pattern(const char *name, GString *pattern);
 
 /* Append a value of the variable (NONE: of no variable): -2, true, 'x', BUSY, 0.5, &cells[3],
- * NULL.  Of an unknown type: the number, beyond 32 bits in hexadecimal, since it is probably an
- * address. */
-void shown_append(const struct trace *t, uint32_t variable, uint32_t value, GString *out);
+ * job (a block's beginning), NULL.  Of an unknown type: the number, beyond 32 bits in
+ * hexadecimal, since it is probably an address. A pointer's object is the one that had the
+ * address at the event (NONE: at the end).
+ */
+void shown_append(const struct trace *t, uint32_t variable, uint32_t value, uint32_t event,
+                  GString *out);
 
 /* The number of an enumerator of that name, in any enumeration of the trace's variables. */
 bool shown_enumerator(const struct trace *t, const char *name, size_t length, int64_t *value);

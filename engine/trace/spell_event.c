@@ -52,7 +52,8 @@ static void spell_access(const struct spelling *s, const struct event *e, GStrin
 	if (e->aux) {
 		g_string_append_c(out, '=');
 		if (s->shown)
-			shown_append(s->t, shown_variable(e), e->aux, out);
+			shown_append(s->t, shown_variable(e), e->aux,
+			             (uint32_t)(e - s->t->events), out);
 		else
 			spell_value(s, e->aux, out);
 	}

@@ -178,6 +178,40 @@ const char *trace_site_name(const struct trace *t, uint32_t event)
 	return trace_string(t, t->sites[t->locations[t->events[event].location].site]);
 }
 
+/* The heap block at a recording's address that was allocated, and not freed, at the event; or
+ * NONE. */
+static uint32_t live_block_at(const struct trace *t, uint64_t address, uint32_t event)
+{
+	for (uint32_t i = 0; i < t->blocks_count; i++) {
+		const struct block *b = &t->blocks[i];
+		if (b->address != 0 && address >= b->address &&
+		    address - b->address < b->size && b->alloc != NONE && b->alloc <= event &&
+		    (b->free == NONE || b->free > event))
+			return i;
+	}
+	return NONE;
+}
+
+struct object_at trace_object_at(const struct trace *t, uint64_t address, uint32_t event)
+{
+	struct object_at found = { NONE, live_block_at(t, address, event) };
+	uint32_t found_alloc = 0;
+	for (uint32_t v = 0; v < t->variables_count; v++) {
+		uint32_t block = t->variables[v].block;
+		if (t->variables[v].address != address || t->variables[v].size == 0 ||
+		    (found.block != NONE && block != found.block))
+			continue;
+		uint32_t alloc = block != NONE ? t->blocks[block].alloc + 1 : 0;
+		if (alloc > event || (found.variable != NONE && alloc <= found_alloc))
+			continue;
+		found.variable = v;
+		found_alloc = alloc;
+	}
+	if (found.block != NONE && t->blocks[found.block].address != address)
+		found.block = NONE;
+	return found;
+}
+
 struct condition_value trace_condition_value(const struct trace *t, uint32_t variable,
                                              uint32_t value)
 {

@@ -62,6 +62,12 @@ like "$err" '13 acquire' "and of acquires of held locks"
 run "$HEDDLE" races --lenient --analysis m2 --format json tests/traces/boundedbuffer-small.std
 is "$(json '$d->{complete} ? 1 : 0')" 0 "no analysis of it claims to be complete"
 
+# the numbers of calls stand below each other, however long a library's name is
+printf 'T1|miss(f@libz.so.1)|1\nT1|back(f@libz.so.1)|1\nT1|miss(g@libcrypto-long.so.3)|2\nT1|back(g@libcrypto-long.so.3)|2\n' >"$scratch/calls.txt"
+run "$HEDDLE" info "$scratch/calls.txt"
+is "$(grep -E '^  lib' <<<"$out" | grep -ob 'call' | wc -l)" 2 "uninstrumented calls by library"
+is "$(grep -E '^  lib' <<<"$out" | sed 's/ call.*//' | awk '{ print length }' | sort -u | wc -l)" 1 "in columns"
+
 printf 'T\033[31m|w(x)|1\n' >"$scratch/esc.txt"
 run "$HEDDLE" info "$scratch/esc.txt"
 like "$out" 'T\\x1B\[31m' "control bytes are escaped"

@@ -364,4 +364,76 @@ C
 "$HEDDLE" cc -g -O1 slot.c -o slot -pthread && "$HEDDLE" record -q -o slot.hdl -- ./slot
 run "$HEDDLE" races slot.hdl
 like "$out" 'data-race  on (local@later\+[0-9]+|later::ours\[1\])$' "a slot of two functions is named after the one that shares it"
+
+# a table that no global points to: it is known by the pointers of its functions, and what it holds by
+# its members; a thread's argument is the block at that address when the thread began
+cat >table.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+typedef struct node { char *key; struct node *next; } node;
+struct table { int size, entries; node **slots; char *title; void (*release)(void *); };
+struct crew { struct table *table; char room[624]; pthread_cond_t done; };
+static struct table *table_new(void)
+{
+	struct table *t = calloc(1, sizeof *t);
+	t->size = 100;
+	t->slots = calloc((size_t)t->size, sizeof *t->slots);
+	t->title = malloc(20);
+	memset(t->title, 0, 20);
+	t->release = free;
+	return t;
+}
+static void table_free(struct table *t)
+{
+	for (int i = 0; i < t->size; i++) {
+		node *n = t->slots[i];
+		while (n) {
+			node *next = n->next;
+			free(n);
+			n = next;
+		}
+	}
+	free(t->title);
+	free(t->slots);
+	free(t);
+}
+static void *work(void *p)
+{
+	struct crew *crew = p;
+	crew->table->slots[3] = NULL;
+	crew->table->title[2]++;
+	pthread_cond_signal(&crew->done);
+	return NULL;
+}
+int main(void)
+{
+	pthread_t a, b;
+	table_free(table_new());
+	struct table *table = table_new();
+	node *list = malloc(sizeof(struct crew) / 2), *other = malloc(sizeof(struct crew) / 2);
+	list->key = other->key = NULL;
+	free(list);
+	free(other);
+	struct crew *crew = calloc(1, sizeof *crew);
+	crew->room[0] = 1;
+	crew->table = table;
+	pthread_create(&a, NULL, work, crew);
+	pthread_create(&b, NULL, work, crew);
+	pthread_join(a, NULL);
+	pthread_join(b, NULL);
+	return 0;
+}
+C
+"$HEDDLE" cc -g -O1 table.c -o table -pthread && "$HEDDLE" record -q -o table.hdl -- ./table
+run "$HEDDLE" races table.hdl
+like "$out" 'data-race  on slots(#2)?\[3\]' "a block of pointers has the name of the member that holds it"
+like "$out" 'data-race  on title(#2)?\[2\]' "a block of characters, too"
+printf '%s\n' wait "view trace" "save-screen screen.txt" >script
+COLUMNS=250 LINES=30 "$HEDDLE" open table.hdl --script script
+like "$(cat screen.txt)" 'T1 work\(crew\)' "a thread's argument is not named after a freed block at its address"
+like "$(cat screen.txt)" 't#2->title reads title#2 ' "nor is a pointer's value"
+like "$(cat screen.txt)" 't#2->slots reads slots#2 ' "where nothing has touched the block's first bytes, by the block"
+"$HEDDLE" convert -q --to text table.hdl table.txt
+like "$(grep signal table.txt)" 'signal\(crew->done\)' "nor is a condition in a block that begins before the freed one"
 done_testing

@@ -24,7 +24,7 @@ want="(cells[2])=-4
 (number)=-2
 (plain)=4294967295
 (pointer)=&cells[2]
-(single)=0.5
+(single)=0.1
 (state)=BROKEN
 (wide)=-1e+300"
 is "$(values t.hdl)" "$want" "signed, bool, char, enum, pointers, floating point"

@@ -94,21 +94,86 @@ static bool wants_script(char **argv, const char *option)
 	return true;
 }
 
-static int compile(struct arguments *a, const char *variable, const char *otherwise)
+static const char *const every_compiler[] = {
+	"-g",
+	/* Space at the entry of each function, for bind lines (engine/record/interpose.h). */
+	"-fpatchable-function-entry=5",
+	NULL,
+};
+static const char *const gcc_before[] = {
+	/* A patched function may change registers that gcc knows it preserves, and merged
+	 * functions share a name. */
+	"-fno-ipa-ra",
+	"-fno-ipa-icf",
+	/* gcc would leave out reads whose values are not used, and writes that no read of the
+	 * same thread sees */
+	"-fno-tree-dce",
+	"-fno-tree-dse",
+	/* volatile accesses have hooks of their own */
+	"--param=tsan-distinguish-volatile=1",
+	/* gcc warns so of fences; the recorder handles them */
+	"-Wno-tsan",
+	NULL,
+};
+/* After the user's own arguments, which these overrule. */
+static const char *const hooks_in[] = {
+	"-fsanitize=thread",
+	"-fno-builtin",
+	/* Fortified headers call builtins by name, and inlined copies would be missed. */
+	"-U_FORTIFY_SOURCE",
+	NULL,
+};
+static const char *const clang_after[] = {
+	"-mllvm",
+	"-tsan-instrument-read-before-write=1",
+	"-mllvm",
+	"-tsan-distinguish-volatile=1",
+	/* shows recordings that no read was left out (debuginfo.h) */
+	"-grecord-command-line",
+	NULL,
+};
+
+static void add(GPtrArray *words, const char *const *list)
 {
-	struct error error;
+	for (; *list; list++)
+		g_ptr_array_add(words, g_strdup(*list));
+}
+
+/* Owned words of the compiler to run: the variable's, unless it names Heddle or runs inside of
+ * it: CC="heddle cc", or a script that calls it, must not recurse. */
+static char **compiler_words(const char *variable, const char *otherwise)
+{
 	char **compiler = NULL;
 	const char *text = g_getenv(variable);
 	if (!text || !*text || !g_shell_parse_argv(text, NULL, &compiler, NULL))
-		compiler = g_strsplit(otherwise, " ", -1);
-	/* CC="heddle cc", or a script that calls it, must not recurse. */
+		return g_strsplit(otherwise, " ", -1);
 	g_autofree char *base = g_path_get_basename(compiler[0]);
 	if (strcmp(base, "heddle") == 0 || g_getenv(INSIDE)) {
 		g_strfreev(compiler);
-		compiler = g_strsplit(otherwise, " ", -1);
+		return g_strsplit(otherwise, " ", -1);
 	}
+	return compiler;
+}
+
+/* The runtime's stub, instead of the sanitizer's runtime. */
+static void add_stub(GPtrArray *words, char **arguments, const char *stub, bool clang)
+{
+	if (clang)
+		g_ptr_array_add(words, g_strdup("-fno-sanitize-link-runtime"));
+	/* A preceding -x would make it a source file. */
+	add(words, (const char *const[]){ "-x", "none", NULL });
+	g_ptr_array_add(words, g_build_filename(stub, "libheddle-stub.a", NULL));
+	g_autofree char *script = g_strconcat("-Wl,-T,", stub, "/discard.ld", NULL);
+	if (wants_script(arguments, script))
+		g_ptr_array_add(words, g_steal_pointer(&script));
+}
+
+static int compile(struct arguments *a, const char *variable, const char *otherwise)
+{
+	struct error error;
+	g_auto(GStrv) compiler = compiler_words(variable, otherwise);
 	g_setenv(INSIDE, "1", TRUE);
-	char *stub = record_stub_folder(&error);
+	g_autofree char *stub = record_stub_folder(&error);
 	if (!stub)
 		return fail(&error);
 	if (instruments_otherwise(a->rest)) {
@@ -119,25 +184,10 @@ static int compile(struct arguments *a, const char *variable, const char *otherw
 	}
 	bool clang = is_clang(compiler);
 	g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
-	for (char **w = compiler; *w; w++)
-		g_ptr_array_add(words, g_strdup(*w));
-	g_ptr_array_add(words, g_strdup("-g"));
-	/* Space at the entry of each function, for bind lines (engine/record/interpose.h). */
-	g_ptr_array_add(words, g_strdup("-fpatchable-function-entry=5"));
-	if (!clang) {
-		/* A patched function may change registers that gcc knows it preserves, and
-		 * merged functions share a name. */
-		g_ptr_array_add(words, g_strdup("-fno-ipa-ra"));
-		g_ptr_array_add(words, g_strdup("-fno-ipa-icf"));
-		/* gcc would leave out reads whose values are not used, and writes that no
-		 * read of the same thread sees */
-		g_ptr_array_add(words, g_strdup("-fno-tree-dce"));
-		g_ptr_array_add(words, g_strdup("-fno-tree-dse"));
-		/* volatile accesses have hooks of their own */
-		g_ptr_array_add(words, g_strdup("--param=tsan-distinguish-volatile=1"));
-		/* gcc warns so of fences; the recorder handles them */
-		g_ptr_array_add(words, g_strdup("-Wno-tsan"));
-	}
+	add(words, (const char *const *)compiler);
+	add(words, every_compiler);
+	if (!clang)
+		add(words, gcc_before);
 	if (strcmp(variable, "CXX") == 0) { /* instead of a long spin before a sleep */
 		g_ptr_array_add(words, g_strdup("-include"));
 		g_ptr_array_add(words, g_build_filename(stub, "looks.hh", NULL));
@@ -147,41 +197,18 @@ static int compile(struct arguments *a, const char *variable, const char *otherw
 	for (char **w = a->rest; *w; w++)
 		if (!is_sanitizer_runtime(*w))
 			g_ptr_array_add(words, g_strdup(*w));
-	g_ptr_array_add(words, g_strdup("-fsanitize=thread"));
-	g_ptr_array_add(words, g_strdup("-fno-builtin"));
-	/* Fortified headers call builtins by name, and inlined copies would be missed. */
-	g_ptr_array_add(words, g_strdup("-U_FORTIFY_SOURCE"));
-	bool linking = links(a->rest);
-	if (clang) {
-		g_ptr_array_add(words, g_strdup("-mllvm"));
-		g_ptr_array_add(words, g_strdup("-tsan-instrument-read-before-write=1"));
-		g_ptr_array_add(words, g_strdup("-mllvm"));
-		g_ptr_array_add(words, g_strdup("-tsan-distinguish-volatile=1"));
-		/* shows recordings that no read was left out (debuginfo.h) */
-		g_ptr_array_add(words, g_strdup("-grecord-command-line"));
-		if (linking)
-			g_ptr_array_add(words, g_strdup("-fno-sanitize-link-runtime"));
-	} else {
+	add(words, hooks_in);
+	if (clang)
+		add(words, clang_after);
+	else
 		g_ptr_array_add(words, g_strconcat("-B", stub, NULL));
-	}
-	if (linking) {
-		/* A preceding -x would make it a source file. */
-		g_ptr_array_add(words, g_strdup("-x"));
-		g_ptr_array_add(words, g_strdup("none"));
-		g_ptr_array_add(words, g_build_filename(stub, "libheddle-stub.a", NULL));
-		char *script = g_strconcat("-Wl,-T,", stub, "/discard.ld", NULL);
-		if (wants_script(a->rest, script))
-			g_ptr_array_add(words, script);
-		else
-			g_free(script);
-	}
+	if (links(a->rest))
+		add_stub(words, a->rest, stub, clang);
 	g_ptr_array_add(words, NULL);
 	execvp(words->pdata[0], (char **)words->pdata);
 	error_set(&error, words->pdata[0],
 	          "install it, or name another compiler in $CC or $CXX ('heddle doctor' looks)",
 	          "cannot run the compiler: %s", g_strerror(errno));
-	g_strfreev(compiler);
-	g_free(stub);
 	return fail(&error);
 }
 

@@ -287,11 +287,15 @@ static char *specification_for(const struct trace *t, const char *library)
 static void print_missing(const struct trace *t, const struct counts *c)
 {
 	g_autoptr(GArray) missing = missing_calls(t, c);
+	size_t longest = 12;
+	for (guint i = 0; i < missing->len; i++)
+		longest =
+		        MAX(longest, strlen(g_array_index(missing, struct missing, i).library));
 	if (missing->len)
 		puts("missing code (races --missing, --analysis rdit)");
 	for (guint i = 0; i < missing->len; i++) {
 		const struct missing *m = &g_array_index(missing, struct missing, i);
-		print_name(m->library, 12);
+		print_name(m->library, (int)MIN(longest, 40));
 		g_autofree char *file = specification_for(t, m->library);
 		printf(" %12" G_GUINT64_FORMAT "  call%s of %" G_GUINT64_FORMAT
 		       " function%s%s%s%s\n",

@@ -361,6 +361,19 @@ static void toggle_missing(struct app *app)
 	app_refresh(app);
 }
 
+/* Ctrl-C: the work that the user asked for; where none is under way, the analyses. */
+static void stop_work(struct app *app)
+{
+	if (jobs_idle(&app->jobs)) {
+		app_say(app, SAYS_IDLE);
+	} else if (jobs_stop_urgent(&app->jobs)) {
+		app_say(app, SAYS_STOPPED_ASKED);
+	} else {
+		jobs_stop(&app->jobs);
+		app_say(app, SAYS_STOPPED_ANALYSES);
+	}
+}
+
 static void common_request(struct app *app, enum request request, uint64_t count)
 {
 	if (shared_request(app, request, count))
@@ -414,14 +427,7 @@ static void common_request(struct app *app, enum request request, uint64_t count
 		place_back(app);
 		break;
 	case REQUEST_STOP:
-		if (jobs_idle(&app->jobs)) {
-			app_say(app, SAYS_IDLE);
-		} else if (jobs_stop_urgent(&app->jobs)) {
-			app_say(app, SAYS_STOPPED_ASKED);
-		} else {
-			jobs_stop(&app->jobs);
-			app_say(app, SAYS_STOPPED_ANALYSES);
-		}
+		stop_work(app);
 		break;
 	case REQUEST_SUSPEND:
 		app->suspend = true;

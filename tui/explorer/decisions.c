@@ -101,7 +101,7 @@ static char *what_was_old(const struct decision_search *d, const struct knowledg
 		return NULL;
 	GString *out = g_string_new("it had read ");
 	if (x->aux != 0)
-		shown_append(d->s->trace, shown_variable(x), x->aux, out);
+		shown_append(d->s->trace, shown_variable(x), x->aux, k->seen, out);
 	else
 		g_string_append(out, "it");
 	g_string_append(out, ", which is old");

@@ -47,11 +47,11 @@ static uint32_t recorded_before(const struct session *s, uint32_t event)
 	return known ? session_value(s, e->target, event - 1).value : 0;
 }
 
-/* A value; one that points to a named object is named as people write it. */
-static void append_value(const struct trace *t, uint32_t variable, uint32_t value, GString *out)
+/* A value of an access; one that points to a named object is named as people write it. */
+static void append_value(const struct trace *t, uint32_t event, uint32_t value, GString *out)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
-	shown_append(t, variable, value, text);
+	shown_append(t, shown_variable(&t->events[event]), value, event, text);
 	if (*text->str == '&')
 		own_code_append_name(text->str, out);
 	else
@@ -61,19 +61,19 @@ static void append_value(const struct trace *t, uint32_t variable, uint32_t valu
 static void append_change(const struct trace *t, uint32_t event, uint32_t old, GString *out)
 {
 	const struct value value = trace_value(t, t->events[event].aux);
-	uint32_t new = t->events[event].aux, variable = shown_variable(&t->events[event]);
+	uint32_t new = t->events[event].aux;
 	if (value.kind == V_PAIR) {
 		old = value.first;
 		new = value.second;
 	}
 	if (old) {
 		g_string_append_c(out, ' ');
-		append_value(t, variable, old, out);
+		append_value(t, event, old, out);
 		g_string_append(out, " → ");
 	} else {
 		g_string_append(out, " ← ");
 	}
-	append_value(t, variable, new, out);
+	append_value(t, event, new, out);
 }
 
 static void describe_access(const struct trace *t, uint32_t event, uint32_t old, GString *out)
@@ -88,7 +88,7 @@ static void describe_access(const struct trace *t, uint32_t event, uint32_t old,
 			append_change(t, event, old, out);
 		} else {
 			g_string_append(out, " reads ");
-			append_value(t, shown_variable(e), e->aux, out);
+			append_value(t, event, e->aux, out);
 		}
 	}
 	g_string_append(out, order_words[event_order(e)]);

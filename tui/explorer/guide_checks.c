@@ -230,11 +230,11 @@ static bool is_value(const struct app *app, char *const *operands)
 	uint32_t variable = session_find_variable(s, operands[0]);
 	if (variable == NONE)
 		return false;
-	struct known_value known =
-	        session_value(s, variable, (uint32_t)s->trace->events_count - 1);
+	uint32_t last = (uint32_t)s->trace->events_count - 1;
+	struct known_value known = session_value(s, variable, last);
 	g_autoptr(GString) text = g_string_new(NULL);
 	if (known.value)
-		shown_append(s->trace, NONE, known.value, text);
+		shown_append(s->trace, NONE, known.value, last, text);
 	return strcmp(text->str, operands[1]) == 0;
 }
 

@@ -327,10 +327,10 @@ static bool describe_racing_read(const struct walk *w, uint32_t event, guint ste
 		return false;
 	own_code_append_name(trace_variable_name(t, e->target), out);
 	g_string_append(out, " reads ");
-	shown_append(t, e->target, now, out);
+	shown_append(t, e->target, now, event, out);
 	if (now != then) {
 		g_string_append(out, " or ");
-		shown_append(t, e->target, then, out);
+		shown_append(t, e->target, then, other, out);
 	}
 	return true;
 }

@@ -206,7 +206,7 @@ static void tell_yes(GArray *prose, const struct reach *r)
 		g_string_append(text, v ? ", " : "");
 		own_code_append_name(trace_variable_name(s->trace, variable), text);
 		g_string_append(text, " is ");
-		shown_append(s->trace, variable, value, text);
+		shown_append(s->trace, variable, value, writer, text);
 		if (writer != NONE) {
 			g_string_append(text, " (written by ");
 			append_thread(s, writer, text);

@@ -144,7 +144,7 @@ static void append_read(const struct refusal *r, uint32_t variable, uint32_t val
 		g_string_append(r->out, "'s ");
 	}
 	if (value)
-		shown_append(r->t, variable, value, r->out);
+		shown_append(r->t, variable, value, r->event, r->out);
 	else
 		g_string_append(r->out,
 		                writer == NONE ? REFUSED_VALUE_INITIAL : REFUSED_VALUE_OTHER);

@@ -201,7 +201,7 @@ static void show_value(const struct stage *stage, guint step, uint32_t variable,
 	shown->variables[shown->count++] = variable;
 	own_code_append_name(trace_variable_name(t, variable), out);
 	g_string_append_c(out, ' ');
-	shown_append(t, variable, value, out);
+	shown_append(t, variable, value, writer, out);
 }
 
 /* The pair's variables first, then those accessed last. */

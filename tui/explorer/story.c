@@ -324,7 +324,7 @@ static void append_value_at(const struct story *story, const struct stage *stage
 	const struct event *e = &story->t->events[event];
 	uint32_t writer, value = stage_value(stage, step, e->target, &writer);
 	if (value)
-		shown_append(story->t, e->target, value, out);
+		shown_append(story->t, e->target, value, event, out);
 	else
 		g_string_append(out, "what was there before");
 }
@@ -344,7 +344,7 @@ static void tell_read(struct story *story, const struct stage *stage, uint32_t r
 	g_string_append_printf(text, ". %s first: %s reads ", thread_of(story, write),
 	                       thread_of(story, read));
 	if (written)
-		shown_append(t, shown_variable(&t->events[write]), written, text);
+		shown_append(t, shown_variable(&t->events[write]), written, write, text);
 	else
 		g_string_append(text, "what was written");
 	g_string_append_c(text, '.');

@@ -48,7 +48,7 @@ static void append_written(const struct trace *t, uint32_t store, GString *out)
 	const struct event *x = &t->events[store];
 	uint32_t value = schedule_written_value(t, x);
 	if (value)
-		shown_append(t, shown_variable(x), value, out);
+		shown_append(t, shown_variable(x), value, store, out);
 	else
 		g_string_append(out, "a value");
 }

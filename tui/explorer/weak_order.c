@@ -92,7 +92,8 @@ static void append_harm(const struct trace *t, const struct finding *f,
 	append_variable(t, f->second, out);
 	if (w->stale) {
 		g_string_append(out, " (");
-		shown_append(t, shown_variable(&t->events[f->second]), w->stale, out);
+		shown_append(t, shown_variable(&t->events[f->second]), w->stale, f->second,
+		             out);
 		g_string_append_c(out, ')');
 	}
 	if (reads)

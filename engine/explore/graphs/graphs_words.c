@@ -68,7 +68,7 @@ static void tell(void *context, uint32_t read, uint32_t variable, uint32_t write
 	}
 	trace_append_variable(t, &t->events[read], s);
 	g_string_append(s, " = ");
-	shown_append(t, shown_variable(&t->events[read]), value_of(t, read, false), s);
+	shown_append(t, shown_variable(&t->events[read]), value_of(t, read, false), read, s);
 	bool late = writer != NONE && w->newest[variable] == writer + 1;
 	g_string_append_printf(s, " (%s), %s, though %s has stored ",
 	                       own_code_place_name(t, read),
@@ -76,7 +76,8 @@ static void tell(void *context, uint32_t read, uint32_t variable, uint32_t write
 	                       : late         ? "the last store in modification order"
 	                                      : "an older store",
 	                       trace_thread_name(t, t->events[newest].thread));
-	shown_append(t, shown_variable(&t->events[newest]), value_of(t, newest, true), s);
+	shown_append(t, shown_variable(&t->events[newest]), value_of(t, newest, true), newest,
+	             s);
 	g_string_append_printf(s, " (%s)%s", own_code_place_name(t, newest),
 	                       late ? ", which comes before it there" : "");
 	w->last = read;

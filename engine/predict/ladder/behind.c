@@ -67,7 +67,7 @@ void finding_append_behind(const struct trace *t, const struct finding *f, GStri
 		g_string_append(out, " (itself racing) is read ");
 		if (x->aux != 0 && x->op != OP_RMW) {
 			g_string_append(out, "as ");
-			shown_append(t, shown_variable(x), x->aux, out);
+			shown_append(t, shown_variable(x), x->aux, read, out);
 		} else {
 			g_string_append_printf(
 			        out, "from event %u",

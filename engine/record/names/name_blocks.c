@@ -35,6 +35,8 @@ struct block_facts {
 	                      * named */
 	uint64_t each;       /* settled: bytes of an element, in a block of several; else 0 */
 	const char *pointer; /* P; interned */
+	const char *member;  /* the member that received its address, without its struct; or
+	                      * NULL; interned */
 	struct seen_access accesses[CLUE_ACCESSES];
 };
 
@@ -89,17 +91,42 @@ static enum fit type_fit(struct names *n, uint32_t module, uint32_t type, uint64
 	               : FIT_LOOSE;
 }
 
+static bool same_type(struct names *n, uint32_t module_a, uint32_t a, uint32_t module_b,
+                      uint32_t b)
+{
+	if (module_a != module_b || a == NONE || b == NONE)
+		return false;
+	struct debuginfo *d = names_debuginfo(n, module_a);
+	uint32_t x = debuginfo_strip(d, a), y = debuginfo_strip(d, b);
+	if (x == y)
+		return true;
+	/* one type may be described in two units of the program */
+	const struct debug_type *p = debuginfo_type(d, x), *q = debuginfo_type(d, y);
+	return p->kind == q->kind && p->size == q->size && p->name[0] != '\0' &&
+	       strcmp(p->name, q->name) == 0;
+}
+
+/* The address of a block was stored where the debug information declares a T *: in a global of
+ * the name `pointer`, or in a member at the end of the path `member`. */
 static void receive(struct names *n, uint32_t block, uint32_t module, uint32_t type,
-                    const char *pointer)
+                    const char *pointer, const char *member)
 {
 	struct block_facts *f = &n->blocks->facts[block];
 	enum fit fit = type_fit(n, module, type, n->trace->blocks[block].size);
 	if (fit <= f->fit)
 		return;
+	bool guessed =
+	        same_type(n, module, type, f->module, f->type); /* by a pointer with a name */
 	f->fit = (uint8_t)fit;
 	f->module = module;
 	f->type = type;
-	f->pointer = pointer ? g_string_chunk_insert_const(n->blocks->strings, pointer) : NULL;
+	f->pointer = pointer   ? g_string_chunk_insert_const(n->blocks->strings, pointer)
+	             : guessed ? f->pointer
+	                       : NULL;
+	f->member = NULL;
+	const char *dot = member ? strrchr(member, '.') : NULL;
+	if (dot != NULL && strchr(dot, '[') == NULL)
+		f->member = g_string_chunk_insert_const(n->blocks->strings, dot + 1);
 }
 
 /* Is it a struct whose last member is an array of no length? */
@@ -199,7 +226,7 @@ static void note_receiver(struct names *n, uint32_t block, uint32_t variable)
 	struct debug_part part = debuginfo_part(d, global->type, offset, sizeof(void *), path);
 	g_string_truncate(path, 0);
 	names_append_data(n, v->address, sizeof(void *), path);
-	receive(n, block, module, debuginfo_pointee(d, part.type), path->str);
+	receive(n, block, module, debuginfo_pointee(d, part.type), path->str, NULL);
 }
 
 static void note_access(struct names *n, const struct event *e, const struct variable *v)
@@ -268,34 +295,6 @@ static void pass(struct names *n)
 	g_free(addresses.interned);
 }
 
-/* Receivers inside blocks count once the type of their own block is known. */
-static void resolve_receivers(struct names *n)
-{
-	const struct trace *t = n->trace;
-	bool changed = true;
-	for (int round = 0; changed && round < ROUNDS; round++) {
-		changed = false;
-		for (guint i = 0; i < n->blocks->receivers->len; i++) {
-			const struct receiver *r =
-			        &g_array_index(n->blocks->receivers, struct receiver, i);
-			const struct variable *v = &t->variables[r->variable];
-			const struct block_facts *holder = &n->blocks->facts[v->block];
-			struct block_facts *f = &n->blocks->facts[r->block];
-			if (holder->type == NONE || f->fit == FIT_EXACT)
-				continue;
-			g_autoptr(GString) path = g_string_new(NULL);
-			struct debug_part part = part_in_block(
-			        n, v->block, v->address - t->blocks[v->block].address,
-			        sizeof(void *), path);
-			struct debuginfo *d = names_debuginfo(n, holder->module);
-			uint8_t before = f->fit;
-			receive(n, r->block, holder->module, debuginfo_pointee(d, part.type),
-			        NULL);
-			changed |= f->fit != before;
-		}
-	}
-}
-
 /* --- the pointers at hand ------------------------------------------------------------ */
 
 static void add_candidate(struct names *n, GArray *list, uint32_t module, uint32_t type,
@@ -348,21 +347,6 @@ static const GArray *candidates_at(struct names *n, uint32_t location)
 		}
 	}
 	return list;
-}
-
-static bool same_type(struct names *n, uint32_t module_a, uint32_t a, uint32_t module_b,
-                      uint32_t b)
-{
-	if (module_a != module_b || a == NONE || b == NONE)
-		return false;
-	struct debuginfo *d = names_debuginfo(n, module_a);
-	uint32_t x = debuginfo_strip(d, a), y = debuginfo_strip(d, b);
-	if (x == y)
-		return true;
-	/* one type may be described in two units of the program */
-	const struct debug_type *p = debuginfo_type(d, x), *q = debuginfo_type(d, y);
-	return p->kind == q->kind && p->size == q->size && p->name[0] != '\0' &&
-	       strcmp(p->name, q->name) == 0;
 }
 
 /* The part [offset, offset + size) of a type. */
@@ -482,6 +466,66 @@ static bool is_this(const char *name)
 	       g_str_has_prefix(name, "__");
 }
 
+/* The type of a block that no pointer of its type has received: by its first accesses. */
+static void guess_type(struct names *n, uint32_t block)
+{
+	struct block_facts *f = &n->blocks->facts[block];
+	if (f->type != NONE && f->fit != FIT_CHAR)
+		return;
+	const struct candidate *c = best_candidate(n, block);
+	if (c != NULL) {
+		f->module = c->module;
+		f->type = c->type;
+		const char *arrow = strstr(c->name, "->");
+		f->pointer = is_this(c->name) ? NULL : c->name;
+		f->member = arrow ? arrow + 2 : NULL;
+	}
+}
+
+/* Passes the type of a member that received a block's address on to the block, where the type
+ * of the holder, the block that the member is in, is known. True: the block's type changed. */
+static bool resolve_receiver(struct names *n, const struct receiver *r)
+{
+	const struct trace *t = n->trace;
+	const struct variable *v = &t->variables[r->variable];
+	const struct block_facts *holder = &n->blocks->facts[v->block];
+	struct block_facts *f = &n->blocks->facts[r->block];
+	if (holder->type == NONE || f->fit == FIT_EXACT)
+		return false;
+	g_autoptr(GString) path = g_string_new(NULL);
+	struct debug_part part = part_in_block(
+	        n, v->block, v->address - t->blocks[v->block].address, sizeof(void *), path);
+	uint8_t before = f->fit;
+	receive(n, r->block, holder->module,
+	        debuginfo_pointee(names_debuginfo(n, holder->module), part.type), NULL,
+	        path->str);
+	return f->fit != before;
+}
+
+static void resolve_receivers(struct names *n)
+{
+	const struct receiver *all =
+	        (const struct receiver *)(void *)n->blocks->receivers->data;
+	bool changed = true;
+	for (int round = 0; changed && round < ROUNDS; round++) {
+		changed = false;
+		for (guint i = 0; i < n->blocks->receivers->len; i++)
+			changed |= resolve_receiver(n, &all[i]);
+	}
+}
+
+/* Guesses the types of holders that only registers point to, such as a table made and passed on
+ * by its functions, where no other pointer gave the type of the block that they hold. */
+static void guess_holders(struct names *n)
+{
+	for (guint i = 0; i < n->blocks->receivers->len; i++) {
+		const struct receiver *r =
+		        &g_array_index(n->blocks->receivers, struct receiver, i);
+		if (n->blocks->facts[r->block].fit <= FIT_CHAR)
+			guess_type(n, n->trace->variables[r->variable].block);
+	}
+}
+
 /* The one direct pointer to the block's type where it was first accessed, or NULL. */
 static const char *local_pointer(struct names *n, const struct block_facts *f)
 {
@@ -499,6 +543,14 @@ static const char *local_pointer(struct names *n, const struct block_facts *f)
 		}
 	}
 	return found;
+}
+
+/* Does the type's name say what an element is? The name of a number or a pointer does not. */
+static bool is_record(struct names *n, const struct block_facts *f)
+{
+	const struct debuginfo *d = names_debuginfo(n, f->module);
+	enum debug_type_kind kind = debuginfo_type(d, debuginfo_strip(d, f->type))->kind;
+	return kind == TYPE_STRUCT || kind == TYPE_UNION;
 }
 
 /* --- names ---------------------------------------------------------------------------- */
@@ -544,18 +596,13 @@ static const struct block_facts *settled(struct names *n, uint32_t block)
 	struct block_facts *f = &n->blocks->facts[block];
 	if (f->number != 0)
 		return f;
-	if (f->type == NONE || f->fit == FIT_CHAR) {
-		const struct candidate *c = best_candidate(n, block);
-		if (c != NULL) {
-			f->module = c->module;
-			f->type = c->type;
-			f->pointer = is_this(c->name) ? NULL : c->name;
-		}
-	}
+	guess_type(n, block);
 	if (f->type == NONE)
 		f->pointer = allocation_place(n, block);
 	else if (f->pointer == NULL || strchr(f->pointer, '[') != NULL)
 		f->pointer = local_pointer(n, f);
+	if (f->pointer == NULL && !is_record(n, f))
+		f->pointer = f->member;
 	if (f->pointer == NULL)
 		f->pointer = type_pointer(n, f);
 	uint32_t count =
@@ -721,6 +768,8 @@ void names_begin_blocks(struct names *n)
 	b->path = g_string_new(NULL);
 	names_begin_frames(n);
 	pass(n);
+	resolve_receivers(n);
+	guess_holders(n);
 	resolve_receivers(n);
 }
 

@@ -33,22 +33,34 @@ static size_t first_from(const struct names *n, uint64_t address)
 	                  n->trace->blocks[n->by_address[i]].address < address);
 }
 
+static bool is_later(const struct trace *t, uint32_t block, uint32_t than)
+{
+	return than == NONE || t->blocks[block].alloc + 1 > t->blocks[than].alloc + 1;
+}
+
 uint32_t names_block_at(const struct names *n, uint64_t address, uint32_t event)
 {
+	enum {
+		MOST = 4096
+	}; /* blocks of other lives that begin before the address, within the block */
 	const struct trace *t = n->trace;
+	uint32_t last = NONE; /* allocated last, of the freed ones */
 	size_t at = address == UINT64_MAX ? t->blocks_count : first_from(n, address + 1);
-	/* blocks of other lives may begin in between: search a few back */
-	for (int hops = 0; at > 0 && hops < 64; hops++) {
+	for (int hops = 0; at > 0 && hops < MOST; hops++) {
 		uint32_t block = n->by_address[at - 1];
 		const struct block *b = &t->blocks[block];
-		if (b->address == 0 || address - b->address >= MAX(b->size, 1))
+		if (b->address == 0 || address - b->address >= MAX(b->size, 1)) {
 			at--;
-		else if (begun(b, event))
-			return block;
-		else
+		} else if (!begun(b, event)) {
 			at = first_later(n, first_from(n, b->address), at, event);
+		} else if (b->free == NONE || b->free > event) {
+			return block;
+		} else {
+			last = is_later(t, block, last) ? block : last;
+			at = first_from(n, b->address);
+		}
 	}
-	return NONE;
+	return last;
 }
 
 void names_begin_lives(struct names *n)

@@ -30,7 +30,7 @@ static void *work(void *p)
 	flag = true;
 	letter = 'x';
 	state = BROKEN;
-	single = 0.5f;
+	single = 0.1f;
 	wide = -1e300;
 	plain = 4294967295u;
 	large = 1ull << 40;

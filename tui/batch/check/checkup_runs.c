@@ -163,17 +163,30 @@ static bool look_at_postponed(struct checkup *c, bool all)
 
 static bool hunt(struct checkup *c);
 
-static bool record(struct checkup *c, uint64_t number)
+/* What one recorded run adds to the report's list of uncovered behaviour. */
+static void note_uncovered(struct checkup *c, const struct session *s, uint64_t number)
 {
-	struct outcome *outcome = g_new0(struct outcome, 1);
+	if (s->facts.status == LOG_LIMIT || s->facts.status == LOG_FULL)
+		checkup_uncovered(c,
+		                  "what runs do behind the part of them that was recorded: it "
+		                  "was too long for the time (--budget gives more)");
+	if (number == 0 && s->facts.instrumented == 0)
+		checkup_uncovered(c,
+		                  "accesses to memory: the program is not instrumented (build "
+		                  "it with 'heddle cc'), only its synchronisation was seen");
+}
+
+/* Records the run of a number and adds it to the list: its index, or NONE where it could not be
+ * recorded (c->failed: by a fault, not for the time). `cut`: the recording ends before the run.
+ */
+static uint32_t add_recorded(struct checkup *c, uint64_t number, bool *cut)
+{
 	g_autofree char *output = file_descriptor_path(c->output),
 	                *errors = file_descriptor_path(c->errors);
 	g_autofree char *path = checkup_run_path(c);
 	struct session_options o;
 	struct session s;
 	uint32_t run = NONE;
-	gint64 began;
-	bool good, cut = false;
 
 	session_of(c, &o, number);
 	o.output = path;
@@ -189,37 +202,37 @@ static bool record(struct checkup *c, uint64_t number)
 		c->watcher = record_live_new(NULL, c->suppressions, c->specs);
 	if (c->live)
 		o.watch = record_live_watch(c->watcher, heading);
-	began = g_get_monotonic_time();
-	good = session_record(&o, &s, &c->progress, &c->error);
+	gint64 began = g_get_monotonic_time();
+	bool good = session_record(&o, &s, &c->progress, &c->error);
 	c->run_seconds = (double)(g_get_monotonic_time() - began) / G_USEC_PER_SEC;
 	if (good) {
+		struct outcome *outcome = g_new0(struct outcome, 1);
 		outcome_take(outcome, s.trace, &s.facts, &s.result, output, errors);
 		run = checkup_add_run(c, s.trace, record_strategies[o.strategy.kind],
 		                      o.strategy.seed, s.result.status, path, outcome);
 		checkup_run_at(c, run)->recorded = true;
+		*cut = s.result.timed_out || s.facts.status == LOG_LIMIT;
 		c->cut_runs += s.result.timed_out;
-		cut = s.result.timed_out || s.facts.status == LOG_LIMIT;
 		if (s.result.timed_out)
 			c->cut_ms = MAX(c->cut_ms, o.timeout_ms);
 		note_outcome(c, outcome);
-		if (s.facts.status == LOG_LIMIT || s.facts.status == LOG_FULL)
-			checkup_uncovered(
-			        c, "what runs do behind the part of them that was recorded: it "
-			           "was too long for the time (--budget gives more)");
-		if (number == 0 && s.facts.instrumented == 0)
-			checkup_uncovered(
-			        c, "accesses to memory: the program is not instrumented (build "
-			           "it with 'heddle cc'), only its synchronisation was seen");
+		note_uncovered(c, &s, number);
 	} else {
 		c->failed = !checkup_over(c);
-		g_free(outcome);
 	}
 	session_release(&s);
-	if (!good || checkup_run_at(c, run)->same_as != NONE) {
-		if (good) { /* one trace of equal runs is enough */
-			unlink(checkup_run_at(c, run)->trace);
-			checkup_seen_again(c, run, checkup_run_at(c, run)->same_as);
-		}
+	return run;
+}
+
+static bool record(struct checkup *c, uint64_t number)
+{
+	bool cut = false;
+	uint32_t run = add_recorded(c, number, &cut);
+	if (run == NONE)
+		return !c->failed;
+	if (checkup_run_at(c, run)->same_as != NONE) { /* one trace of equal runs is enough */
+		unlink(checkup_run_at(c, run)->trace);
+		checkup_seen_again(c, run, checkup_run_at(c, run)->same_as);
 		return !c->failed;
 	}
 	if (number == 0 && !cut && !hunt(c))

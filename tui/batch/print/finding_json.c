@@ -204,7 +204,7 @@ static json_t *json_read(const struct trace *t, const struct racy_read *r)
 	json_object_set_new(j, "thread", json_text(trace_thread_name(t, x->thread)));
 	g_string_truncate(text, 0);
 	if (x->aux != 0 && x->op != OP_RMW) {
-		shown_append(t, shown_variable(x), x->aux, text);
+		shown_append(t, shown_variable(x), x->aux, r->read, text);
 		json_object_set_new(j, "value", json_text(text->str));
 	}
 	return j;

@@ -31,7 +31,7 @@ static void append_print(const struct app *app, uint32_t v, GString *out)
 	append_name(t, v, out);
 	g_string_append(out, " = ");
 	if (known.value)
-		shown_append(t, v, known.value, out);
+		shown_append(t, v, known.value, s->event, out);
 	else
 		g_string_append(out, known.event == NONE ? "its initial value" : "unknown");
 	if (known.event != NONE)

@@ -74,7 +74,7 @@ static void info_variables(const struct app *app, const char *rest, GString *out
 		                number),
 		        10);
 		shown_append(t, (uint32_t)v, session_value(s, (uint32_t)v, s->event).value,
-		             out);
+		             s->event, out);
 		g_string_append_c(out, '\n');
 	}
 	if (t->variables_count > 5000)

@@ -221,7 +221,7 @@ static void add_values(const struct app *app, GArray *rows)
 		append_escaped(text, name, strlen(name));
 		g_string_append(text, "  ");
 		if (now.value)
-			shown_append(t, v, now.value, text);
+			shown_append(t, v, now.value, s->event, text);
 		else if (now.event == NONE)
 			g_string_append(text, "initial");
 		else
@@ -233,7 +233,7 @@ static void add_values(const struct app *app, GArray *rows)
 			        s->event ? session_value(s, v, s->event - 1) : now;
 			tail = g_string_new(" (was ");
 			if (old.value && s->event)
-				shown_append(t, v, old.value, tail);
+				shown_append(t, v, old.value, s->event, tail);
 			else
 				g_string_append(tail, "initial");
 			g_string_append_c(tail, ')');

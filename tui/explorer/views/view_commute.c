@@ -43,9 +43,9 @@ static void commute_draw(const struct app *app, const void *state, struct pane p
 	if (f == NULL) {
 		pane_paragraph(
 		        pane_part(p, 2, 1, -1, p.columns - 2), 0, 0, STYLE_TEXT,
-		        "The selected finding is not about invocations. Those come from act, "
-		        "call "
-		        "and ret events on objects that a specification knows (--spec).");
+		        "The selected finding is not about two calls on an object. Those are found "
+		        "where the recording has the calls, and a specification (--spec FILE) says "
+		        "which of them commute.");
 		return;
 	}
 	int row = draw_invocation(app, p, 2, f, 0);

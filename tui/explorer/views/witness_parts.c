@@ -49,10 +49,10 @@ void append_witness_event(const struct app *app, const struct witness_view *v, g
 	uint32_t other = stage_value(&v->stage, v->w.events->len, e->target, &writer);
 	describe_operand(t, event, out);
 	g_string_append(out, " reads ");
-	shown_append(t, e->target, value, out);
+	shown_append(t, e->target, value, event, out);
 	if (other && other != value) {
 		g_string_append(out, " or ");
-		shown_append(t, e->target, other, out);
+		shown_append(t, e->target, other, event, out);
 	}
 }
 

@@ -260,6 +260,49 @@ static long close_file(const struct call *c)
 	return make(c);
 }
 
+/* The calls on files that a run in one thread may make. */
+static long call_on_file(const struct call *c)
+{
+	switch (c->number) {
+	case SYS_open:
+		return open_file(c, (const char *)c->a[0], c->a[1]);
+	case SYS_openat:
+		if ((int)c->a[0] == AT_FDCWD)
+			return open_file(c, (const char *)c->a[1], c->a[2]);
+		break;
+	case SYS_dup2:
+		return duplicate_file(c);
+	case SYS_close:
+		return close_file(c);
+	case SYS_read:
+	case SYS_pread64:
+	case SYS_pwrite64:
+	case SYS_ftruncate:
+	case SYS_lseek:
+		return use_file(c);
+	case SYS_fstat:
+	case SYS_stat:
+	case SYS_lstat:
+		return make_into(c, c->a[1], sizeof(struct stat));
+	case SYS_newfstatat:
+		return make_into(c, c->a[2], sizeof(struct stat));
+	case SYS_access:
+	case SYS_unlink:
+	case SYS_rename:
+	case SYS_mkdir:
+	case SYS_rmdir:
+		return make(c);
+	case SYS_fcntl:
+		if (c->a[1] == F_GETFD || c->a[1] == F_GETFL ||
+		    (c->a[1] == F_SETFD && is_opened(c->a[0])))
+			return make(c);
+		break;
+	default:
+		break;
+	}
+	one_thread_refuse();
+}
+
 /* ---- memory ---- */
 
 static bool is_made(uintptr_t low, size_t bytes)
@@ -382,48 +425,15 @@ static long make_call(const struct call *c)
 		return change_memory(c);
 	case SYS_brk:
 		return move_end_of_heap(c);
-	case SYS_open:
-		return open_file(c, (const char *)c->a[0], c->a[1]);
-	case SYS_openat:
-		if ((int)c->a[0] == AT_FDCWD)
-			return open_file(c, (const char *)c->a[1], c->a[2]);
-		break;
-	case SYS_dup2:
-		return duplicate_file(c);
-	case SYS_close:
-		return close_file(c);
-	case SYS_read:
-	case SYS_pread64:
-	case SYS_pwrite64:
-	case SYS_ftruncate:
-	case SYS_lseek:
-		return use_file(c);
-	case SYS_fstat:
-	case SYS_stat:
-	case SYS_lstat:
-		return make_into(c, c->a[1], sizeof(struct stat));
-	case SYS_newfstatat:
-		return make_into(c, c->a[2], sizeof(struct stat));
 	case SYS_getrandom:
 		return make_into(c, c->a[0], (size_t)c->a[1]);
-	case SYS_access:
-	case SYS_unlink:
-	case SYS_rename:
-	case SYS_mkdir:
-	case SYS_rmdir:
-		return make(c);
-	case SYS_fcntl:
-		if (c->a[1] == F_GETFD || c->a[1] == F_GETFL ||
-		    (c->a[1] == F_SETFD && is_opened(c->a[0])))
-			return make(c);
-		break;
 	case SYS_clock_gettime:
 	case SYS_clock_getres:
 		return make_into(c, c->a[1], sizeof(struct timespec));
 	case SYS_sysinfo:
 		return make_into(c, c->a[0], sizeof(struct sysinfo));
 	default:
-		break;
+		return call_on_file(c);
 	}
 	one_thread_refuse();
 }
