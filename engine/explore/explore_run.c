@@ -134,8 +134,8 @@ static bool take_run(struct exploration *x, struct pending *s, struct execution 
 	s->known_as = fresh ? s->known_as : NONE;
 	if (!r.strayed && x->options->specs == NULL && is_promised(s, ender) &&
 	    ex->raw == NULL && !explore_is_known(x, s->parts, s->parts_count, s->kind))
-		explore_gap(x, "a run followed its schedule and did not do what was to come of "
-		               "it: an outcome may be missing");
+		explore_gap(x, "the last step of a schedule had another outcome in its run "
+		               "than the schedule was made for: an outcome may be missing");
 	bool good = explore_note_end(x, run, &r, error);
 	x->report->classes += !r.redundant;
 	keep_trace(x, &r, s, ex, fresh);
