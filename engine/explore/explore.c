@@ -370,6 +370,10 @@ static bool run_all(struct exploration *x, struct error *error)
 	if (!begin(x, error) || !explore_on(x, error) || !explore_shorten(x, error))
 		return false;
 	trace_earlier(x);
+	if (x->again) /* by a run with fewer switches */
+		explore_gap(x, "a run that was made to shorten an error showed that what the "
+		               "exploration assumed does not hold (see the notes): it would "
+		               "have to begin again");
 	if (x->stop)
 		explore_gap(x, x->stop);
 	const GPtrArray *names = x->options->finals ? finals_names(x->options->finals) : NULL;

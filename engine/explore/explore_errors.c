@@ -25,14 +25,40 @@ static void append_without_numbers(GString *out, const char *text)
 	}
 }
 
+static int by_text(gconstpointer a, gconstpointer b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Threads that are alike differ by their numbers alone, and lines about them by their order. */
+static void append_without_threads(GString *key, const struct explore_run *r)
+{
+	g_autoptr(GRegex) thread = g_regex_new("\\bT[0-9]+", 0, 0, NULL);
+	g_autofree char *story =
+	        g_regex_replace_literal(thread, r->story, -1, 0, "T#", 0, NULL);
+	g_auto(GStrv) lines = g_strsplit(story, "\n", -1);
+	g_autoptr(GPtrArray) all = g_ptr_array_new();
+	for (char **line = lines; *line; line++)
+		g_ptr_array_add(all, *line);
+	for (guint i = 0; r->places && i < r->places->len; i++)
+		g_ptr_array_add(all, r->places->pdata[i]);
+	g_ptr_array_sort(all, by_text);
+	for (guint i = 0; i < all->len; i++)
+		g_string_append_printf(key, "\n%s", (char *)all->pdata[i]);
+}
+
 /* Identity of an error: ending, place and story. The story of an exit status or a signal is the
  * last line that the program printed, whose numbers are results: one wrong sum and another are
  * one error. */
-static char *key_of(const struct explore_run *r)
+static char *key_of(const struct exploration *x, const struct explore_run *r)
 {
 	bool printed = r->end == EXPLORE_STATUS || r->end == EXPLORE_SIGNAL;
 	GString *key = g_string_new(NULL);
 	g_string_printf(key, "%d %d ", r->end, r->status);
+	if (!printed && x->options->symmetry) {
+		append_without_threads(key, r);
+		return g_string_free(key, FALSE);
+	}
 	if (printed)
 		append_without_numbers(key, r->story);
 	else
@@ -82,7 +108,7 @@ static bool count_error(struct exploration *x, struct explore_run *r, char *key,
 static bool is_other_error(struct exploration *x, const struct explore_run *r,
                            const struct explore_use *use, bool fresh)
 {
-	char *own = key_of(r), *told = g_strdup_printf("%s then %s", use->key, own);
+	char *own = key_of(x, r), *told = g_strdup_printf("%s then %s", use->key, own);
 	bool known = !g_hash_table_add(x->errors, told);
 	g_free(own);
 	switch (r->end) {
@@ -372,7 +398,7 @@ bool explore_note_end(struct exploration *x, const struct plan_run *run, struct 
 	fresh |= count_nonlinear(x, r);
 	fresh |= note_cut(x, run, r);
 	if (has_failed(r))
-		fresh |= count_error(x, r, key_of(r), true);
+		fresh |= count_error(x, r, key_of(x, r), true);
 	if (r->end != EXPLORE_LINEARIZABILITY)
 		fresh |= note_shortest(x, r, r->error, NULL);
 	keep_turns(x, run->facts.turns);

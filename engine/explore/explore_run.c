@@ -160,8 +160,8 @@ static bool take_run(struct exploration *x, struct pending *s, struct execution 
 	s->known_as = fresh ? s->known_as : NONE;
 	if (!r.strayed && x->options->specs == NULL && is_promised(s, ender) &&
 	    ex->raw == NULL && !explore_is_known(x, s->parts, s->parts_count, s->kind))
-		explore_gap(x, "a run followed its schedule and did not do what was to come of "
-		               "it: an outcome may be missing");
+		explore_gap(x, "the last step of a schedule had another outcome in its run "
+		               "than the schedule was made for: an outcome may be missing");
 	if (!r.strayed && !x->after_use && saw_otherwise(ex, s))
 		explore_gap(x,
 		            "a run followed its schedule and read other values: what it reads "

@@ -8,11 +8,19 @@
 /* Signals to this process are passed to the program and reported to the caller. A terminal's
  * Ctrl-C reaches both. */
 static volatile sig_atomic_t child_to_tell, told;
+static volatile int *noted_in;
 static void pass_on(int number)
 {
 	told = number;
+	if (noted_in)
+		*noted_in = number;
 	if (child_to_tell && number != SIGINT)
 		kill(child_to_tell, number);
+}
+
+void record_note_signals(volatile int *flag)
+{
+	noted_in = flag;
 }
 
 void run_begin_passing(struct passing *p)

@@ -829,7 +829,8 @@ bool plan_end(const struct plan *p, char **argv, struct plan_run *run, struct er
 	memset(run, 0, sizeof(*run));
 	note_plan(p, argv, run);
 	enum record_end end = record_server_end(p->server, p->timeout_ms, &run->result);
-	if (end == RECORD_REFUSED && !record_server_outgrown(p->server) && plan_begin(p, argv))
+	if (end == RECORD_REFUSED && !run->result.interrupted &&
+	    !record_server_outgrown(p->server) && plan_begin(p, argv))
 		end = record_server_end(p->server, p->timeout_ms, &run->result);
 	if (end == RECORD_ENDED)
 		run->trace = record_server_trace(p->server, &run->facts, error);

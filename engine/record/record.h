@@ -186,6 +186,11 @@ struct record_result {
 	int log_error; /* errno when the end of the log could not be written, or 0 */
 };
 
+/* A signal that comes while a recorded program runs is passed to it, and is stored in `*flag`,
+ * too, whatever becomes of the run's result: a command that ends when it is interrupted may
+ * make many runs, and not look at each result. NULL: in `interrupted` above alone. */
+void record_note_signals(volatile int *flag);
+
 /* Adds the ending of the run as a note to its trace (ending.h). */
 void record_note_ending(struct trace *t, const struct record_facts *facts,
                         const struct record_result *result);

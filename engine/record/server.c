@@ -419,10 +419,30 @@ static int complete_log(struct record_server *s)
 
 /* A copy may have reached its run's end, and answered, before it is killed: then the valid
  * answer is the settled process's, at the copy's own end. */
-static void kill_run(struct record_server *s, int signal)
+static bool kill_run(struct record_server *s, int signal)
 {
 	pid_t pid = (pid_t)header_of(s)->pid;
-	s->killed |= pid > 0 && kill(pid, signal) == 0 && signal == SIGKILL;
+	bool sent = pid > 0 && kill(pid, signal) == 0;
+	s->killed |= sent && signal == SIGKILL;
+	return sent;
+}
+
+/* The longest wait for the run's end until the next look at its progress, at signals to this
+ * process and at the deadline (0: none), in milliseconds. */
+static int patience(gint64 deadline, gint64 now, bool signal_is_due)
+{
+	if (signal_is_due) /* the copy has not begun */
+		return 1;
+	return deadline ? (int)CLAMP((deadline - now) / 1000 + 1, 1, 1000) : 1000;
+}
+
+/* Is it known from the way in which a run without kernel threads ended that it cannot be made
+ * so? It ended before it began, or by a trap that was not handled. (A signal to this process
+ * may have ended it as well, where it went to the process group.) */
+static bool ended_by_refusal(const struct record_server *s, int status)
+{
+	return !s->kernel_threads && !s->killed && !run_told() &&
+	       (header_of(s)->pid == 0 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS));
 }
 
 /* Progress of a run. If threads are contexts of one kernel thread, no other thread can take
@@ -464,16 +484,15 @@ enum record_end record_server_end(struct record_server *s, unsigned timeout_ms,
 			result->timed_out = true;
 			kill_run(s, SIGKILL);
 		}
-		if (run_told() != told)
-			kill_run(s, told = run_told());
-		poll(&end, 1,
-		     deadline ? (int)CLAMP((deadline - now) / 1000 + 1, 1, 1000) : 1000);
+		int number = run_told();
+		if (number != told && kill_run(s, number))
+			told = number;
+		poll(&end, 1, patience(deadline, now, run_told() != told));
 	}
 	run_end_passing(&passing);
+	result->interrupted = run_told();
 	s->runs = false;
-	/* killed before it began, or by a trap that was not handled: refused, too */
-	if (!s->kernel_threads && !s->killed &&
-	    (header_of(s)->pid == 0 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)))
+	if (ended_by_refusal(s, status))
 		header_of(s)->happened |= LOG_REFUSED;
 	if (is_refused(s) && s->may_refuse) {
 		s->outgrown = s->kept > 0;
@@ -482,7 +501,6 @@ enum record_end record_server_end(struct record_server *s, unsigned timeout_ms,
 	}
 	s->kept++;
 	result->ended_us = g_get_monotonic_time();
-	result->interrupted = run_told();
 	result->started = true;
 	result->instrumented = s->instrumented;
 	result->aslr_off = s->config.flags & LOG_ASLR_OFF;

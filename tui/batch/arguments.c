@@ -283,5 +283,6 @@ const volatile int *catch_interruption(void)
 	const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 	for (size_t i = 0; i < G_N_ELEMENTS(signals); i++)
 		sigaction(signals[i], &action, NULL);
+	record_note_signals(&interrupted);
 	return &interrupted;
 }

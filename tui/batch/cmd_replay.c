@@ -297,6 +297,10 @@ static int follow(const struct trace *t, const struct plan *p, char **argv, unsi
 		/* The failing run of the two determines the exit status. */
 		if (runs[i].result.status > status)
 			status = runs[i].result.status;
+		if (two && i == 0 && runs[0].result.interrupted && runs[0].result.signal) {
+			fprintf(stderr, "heddle: interrupted: run 2 of 2 was not made\n");
+			two = false;
+		}
 	}
 	if (two && same_outcome(&runs[0], &runs[1]))
 		fprintf(stderr, "heddle: no difference between the two ways was seen\n");

@@ -181,8 +181,10 @@ struct outcome *shaken_try(struct shaken *s, const struct strategy *how, uint64_
 	while (end == RECORD_REFUSED && begin_settled(s, &o)) {
 		memset(&result, 0, sizeof(result));
 		end = record_server_end(s->settled, s->timeout_ms, &result);
+		s->interrupted |= result.interrupted != 0;
+		if (s->interrupted)
+			break;
 	}
-	s->interrupted |= result.interrupted != 0;
 	if (end == RECORD_ENDED && !s->interrupted) {
 		out = outcome_of(&result, record_server_header(s->settled), s);
 		note_how(out, how, number);

@@ -42,16 +42,6 @@ void poll_wrote(const volatile void *p)
 	poll_changed();
 }
 
-/* A number that grows with every write to a location that the thread polls. */
-uint64_t poll_news(const struct thread *t)
-{
-	uint64_t sum = 0;
-	for (unsigned i = 0; i < POLL_PLACES; i++)
-		if (t->poll.seen[i].place)
-			sum += written[hash(t->poll.seen[i].place)];
-	return sum;
-}
-
 static uint64_t worked(const struct thread *t)
 {
 	return t->counted + (uint64_t)(t->drawn - t->budget);
@@ -174,9 +164,24 @@ bool poll_cycles(struct thread *t)
 	return false;
 }
 
+/* A write between two looks, or between a look and the moment at which the thread gives way,
+ * is news: it would wait for a thread that has already written otherwise. */
 bool poll_waits(const struct thread *t)
 {
-	return t->poll.spins >= SPIN_LIMIT && t->poll.news == poll_news(t);
+	const struct poll *l = &t->poll;
+	for (unsigned i = 0; l->spins >= SPIN_LIMIT && i < POLL_PLACES; i++)
+		if (l->seen[i].place && l->seen[i].written != written[hash(l->seen[i].place)])
+			return false;
+	return l->spins >= SPIN_LIMIT;
+}
+
+/* Forgets places at which the thread has not looked for a while: they are not the loop's. */
+static void forget_old_places(struct poll *l)
+{
+	enum { WHILE = 4 * POLL_PLACES };
+	for (unsigned i = 0; i < POLL_PLACES; i++)
+		if (l->looks - l->seen[i].look > WHILE)
+			l->seen[i].place = NULL;
 }
 
 /* Is the thread, perhaps after returns and calls, in the frames of the last look? */
@@ -270,6 +275,10 @@ void poll_look(struct thread *t, const volatile void *p, uint64_t value, uintptr
 		l->patience = 1;
 	l->seen[i].place = p;
 	l->seen[i].value = value;
+	l->seen[i].written = written[hash(p)];
+	l->seen[i].look = ++l->looks;
+	if (l->spins >= SPIN_LIMIT)
+		forget_old_places(l);
 	if (l->spins >= SPIN_LIMIT || rt.replay)
 		poll_remember(t, p, value, pc);
 	/* gives way when it begins to spin; later the scheduler's patience decides */

@@ -67,15 +67,17 @@ struct poll {
 	uint32_t patience; /* looks until it gives way again */
 	uint32_t left;     /* looks left, for a thread that yields itself */
 	uint64_t worked;   /* its count of accesses at the last look */
-	uint64_t news;     /* polls_news, when it last gave way */
+	uint32_t looks;    /* all of them */
 	/* --filter: the end of the log at a scheduling point, and its accesses when that was
 	 * first seen. */
 	const uint64_t *filtered_at;
 	uint64_t filtered;
 	uint64_t unwritten; /* --filter commute: new accesses since then */
+	/* the last look at each place: how often the place had been written, and its number */
 	struct {
 		const volatile void *place;
 		uint64_t value;
+		uint32_t written, look;
 	} seen[POLL_PLACES];
 	/* the last look's record: its end and chunk; its place, value, instruction, and the
 	 * innermost frames, by index % POLL_FRAMES */
@@ -182,10 +184,10 @@ void poll_remember(struct thread *t, const volatile void *p, uint64_t value, uin
 void poll_settle(struct thread *t);
 /* Exploration: has the thread only repeated its last steps several times? */
 bool poll_cycles(struct thread *t);
-bool poll_spins(struct thread *t);       /* has it seen nothing new, and done no work of its
-                                          * own? */
-bool poll_waits(const struct thread *t); /* it spins, and nothing new has been written since */
-uint64_t poll_news(const struct thread *t);
+bool poll_spins(struct thread *t); /* has it seen nothing new, and done no work of its
+                                    * own? */
+/* Does it spin, and has no place been written to since it looked there? */
+bool poll_waits(const struct thread *t);
 void poll_wrote(const volatile void *p); /* an atomic write there */
 /* Number of writes to atomics, synchronisations, and changes of state by any thread
  * (memory.h). */

@@ -148,12 +148,20 @@ static struct thread *draw_intended(const struct thread *next)
 	return NULL;
 }
 
+/* Does the intended thread wait: for a held one, or for another's event? It may do so in a way
+ * that is not recognised as looking in vain, such as tries of a lock that a held one has. */
+static bool intended_waits(const struct thread *next)
+{
+	return next == NULL ||
+	       (sched.intended &&
+	        (poll_waits(next) || sched.steps - sched.intended_start > SPINNING));
+}
+
 static struct thread *surw_choose(void)
 {
 	for (;;) {
 		struct thread *next = highest();
-		if (next == NULL || (sched.intended && poll_waits(next))) {
-			/* the intended thread waits: for a held one, or for another's event */
+		if (intended_waits(next)) {
 			sched.intended = 0;
 			for (unsigned i = 0; i < sched.live_count; i++)
 				sched.live[i]->sched.held = false;
@@ -165,8 +173,10 @@ static struct thread *surw_choose(void)
 		}
 		if (next->sched.left == 0)
 			next->sched.left = 1;
-		if (sched.intended == 0)
+		if (sched.intended == 0) {
 			sched.intended = draw_intended(next)->id + 1;
+			sched.intended_start = sched.steps;
+		}
 		if (sched.intended == next->id + 1) {
 			made_target_event(next);
 			sched_draw_priority(next);
@@ -191,7 +201,6 @@ void sched_event_alone(struct thread *t)
  * spins. */
 static bool is_stalled(const struct thread *t, uint32_t until)
 {
-	enum { SPINNING = 20000 };
 	uint64_t most = SPINNING + (until == UINT32_MAX ? 0 : 4ull * until);
 	return t->poll.spins > SPINNING ||
 	       (sched.holder == t && sched.steps - sched.turn_start > most);
@@ -201,7 +210,8 @@ static bool is_stalled(const struct thread *t, uint32_t until)
 static struct thread *turn(void)
 {
 	const struct log_config *c = &rt.config;
-	for (; sched.turn < c->turn_count && sched.turn < LOG_TURNS; sched.turn++) {
+	for (; sched.turn < c->turn_count && sched.turn < LOG_TURNS;
+	     sched.turn++, sched.turn_over = sched.steps) {
 		const struct log_turn *l = &c->turns[sched.turn];
 		struct thread *t = l->thread < MAX_THREADS ? rt.threads[l->thread] : NULL;
 		bool over = t ? t->sched.state == STATE_DONE || t->ordinal >= l->until ||
@@ -213,18 +223,37 @@ static struct thread *turn(void)
 	return NULL;
 }
 
-/* Has the thread just had its turn? Then it waits as long as another thread can run. */
+/* Has the thread just had its turn? Then it waits as long as another thread can run, but not
+ * for very long: while the thread whose turn it is is blocked, the others may wait for the
+ * stopped one in a way that is not recognised as looking in vain. */
 static bool has_stopped(const struct thread *t)
 {
-	return sched.turn > 0 && sched.turn < rt.config.turn_count &&
+	enum { LONG = 200000 };
+	return sched.turn > 0 && sched.steps - sched.turn_over < LONG &&
+	       sched.turn < rt.config.turn_count &&
 	       rt.config.turns[sched.turn - 1].thread == t->id;
 }
 
+/* Has the current thread gone on alone for long? A thread in between that blocked at once has
+ * not gone on: the lock that it wants may be held at each moment at which the other gives way,
+ * so that it has to come again soon, when the lock is free. */
+static bool goes_on_alone(const struct thread *current)
+{
+	bool goes_on =
+	        current->sched.state == STATE_READY || current->sched.state == STATE_RUNNING;
+	if (goes_on && sched.runner != current->id + 1) {
+		sched.runner = current->id + 1;
+		sched.runner_start = sched.steps;
+	}
+	return goes_on && sched.steps - sched.runner_start > SPINNING;
+}
+
 /* The current thread continues, or the lowest runs; a thread that spins gives way to the
- * next. */
+ * next, and one that looks in vain to each that does not: also to a stopped one, without which
+ * it might look for ever. */
 static struct thread *turns_choose(const struct thread *current)
 {
-	enum { SPINNING = 20000 };
+	bool spins = goes_on_alone(current);
 	struct thread *best = turn();
 	if (best)
 		return best;
@@ -232,13 +261,13 @@ static struct thread *turns_choose(const struct thread *current)
 		rt.config.strategy = STRATEGY_POS; /* from here on */
 		return pos_choose();
 	}
-	bool spins = sched.steps - sched.turn_start > SPINNING;
+	spins |= current->sched.state == STATE_RUNNING; /* it yields */
 	unsigned best_rank = 0;
 	for (unsigned i = 0; i < sched.live_count; i++) {
 		struct thread *t = sched.live[i];
 		if (t->sched.state != STATE_READY)
 			continue;
-		unsigned rank = (has_stopped(t) ? 0 : 4) + (poll_waits(t) ? 0 : 2) +
+		unsigned rank = (poll_waits(t) ? 0 : 4) + (has_stopped(t) ? 0 : 2) +
 		                (spins ? t->id > current->id : t == current);
 		if (!best || rank > best_rank || (rank == best_rank && t->id < best->id)) {
 			best = t;

@@ -185,7 +185,6 @@ static void stop(struct thread *t)
 
 void sched_pause_event(struct thread *t)
 {
-	enum { SPINNING = 20000 };
 	bool window = is_window(t);
 	if (sched.holder == t && sched.steps - sched.turn_start > SPINNING && !sched_alone())
 		sched_lower(t);

@@ -8,6 +8,9 @@
 #include "engine/record/runtime/core/one_thread.h"
 #include "engine/record/runtime/core/rt.h"
 
+/* Steps without another thread's after which a thread is assumed to wait by spinning. */
+enum { SPINNING = 20000 };
+
 struct scheduler {
 	volatile int lock;
 	struct thread *volatile holder; /* NULL: all threads are outside */
@@ -33,7 +36,11 @@ struct scheduler {
 	unsigned changes;
 	int64_t lowest;
 	uint32_t intended; /* surw: the thread of the target's next event, + 1; 0: not drawn */
-	uint32_t turn;     /* turns: number of turns that are over */
+	uint64_t intended_start; /* and steps when it was drawn */
+	/* turns: the number of turns that are over, and the steps when the last one was; the
+	 * thread that went on last, + 1, and the steps when it began to */
+	uint32_t turn, runner;
+	uint64_t turn_over, runner_start;
 	struct thread *live[MAX_THREADS];
 };
 extern struct scheduler sched __attribute__((visibility("hidden")));

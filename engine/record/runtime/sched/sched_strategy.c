@@ -6,9 +6,6 @@
 
 /* ---- how long ---- */
 
-/* Accesses without synchronisation after which a thread is assumed to wait by spinning. */
-enum { SPINNING = 20000 };
-
 int32_t sched_first_budget(void)
 {
 	/* a thread that spins gives way before the run is cut */
@@ -173,7 +170,6 @@ int32_t sched_spin_budget(struct thread *t)
 {
 	enum { LOOK = 16, MOST = 4096 };
 	struct poll *l = &t->poll;
-	l->news = poll_news(t);
 	l->patience = !sched_all_wait(t) ? 1 : l->patience < MOST ? 2 * l->patience : MOST;
 	return LOOK * (int32_t)l->patience - 1;
 }
