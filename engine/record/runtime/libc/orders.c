@@ -506,5 +506,5 @@ void order_call(const struct thread *t, const struct ordered *f, const char *nam
 	    ((object >= t->life.stack_low && object < t->life.stack_high) ||
 	     is_printed(object)))
 		return;
-	order_matters(f->operation ? f->operation : name);
+	order_matters(f->operation && !other ? f->operation : name);
 }
