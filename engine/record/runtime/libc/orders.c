@@ -539,8 +539,9 @@ void order_call(const struct thread *t, const struct ordered *f, const char *nam
 	    ((object >= t->life.stack_low && object < t->life.stack_high) ||
 	     is_printed(object)))
 		return;
-	if (is_unseen(f->kind))
-		accesses_unseen(f->operation ? f->operation : name);
+	const char *operation = f->operation && !other ? f->operation : name;
+	if (other || is_unseen(f->kind))
+		accesses_unseen(operation);
 	else
-		order_matters(f->operation ? f->operation : name);
+		order_matters(operation);
 }
