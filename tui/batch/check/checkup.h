@@ -1,8 +1,8 @@
 /*
  * checkup.h - state of `heddle check`: its runs, one list of findings of all kinds, and
- * coverage. cmd_check.c is the command; checkup_runs.c makes runs, checkup_kept.c keeps
- * them, checkup_analyse.c analyses their traces, checkup_list.c keeps the list,
- * checkup_coverage.c has the coverage sentences, checkup_words.c those of findings,
+ * coverage. cmd_check.c is the command; checkup_runs.c makes runs, checkup_explore.c explores,
+ * checkup_kept.c keeps runs, checkup_analyse.c analyses their traces, checkup_list.c keeps the
+ * list, checkup_coverage.c has the coverage sentences, checkup_words.c those of findings,
  * checkup_print.c prints.
  */
 #ifndef HEDDLE_CHECKUP_H
@@ -196,6 +196,24 @@ uint32_t checkup_add_run(struct checkup *c, const struct trace *t, const char *s
 char *checkup_run_path(const struct checkup *c);
 /* Keep the trace of an additional run for analysis. */
 void checkup_keep_run(struct checkup *c, struct plan_run *run, const char *output);
+/* The trace of a run; owned by the caller. NULL: c->error. */
+struct trace *checkup_open_run(struct checkup *c, const char *path);
+/* The next run of the program reads the input from its beginning. */
+void checkup_rewind_input(const struct checkup *c);
+
+/* checkup_explore.c */
+/* Before the first run is analysed, which may take all the time: schedules that differ much
+ * from each other, until the first error. If this search completes, it is the exploration;
+ * otherwise the exploration begins anew, as this one's runs would help it little. False:
+ * c->error. */
+bool checkup_hunt(struct checkup *c);
+/* Do the first runs indicate a program small enough for exploration? */
+bool checkup_is_small(struct checkup *c);
+/* Explores the program, and adds what was found to the list. False: c->error. */
+bool checkup_explore(struct checkup *c);
+/* A complete exploration has a run with this end; otherwise its claim is wrong, and withdrawn.
+ */
+bool checkup_is_explored(struct checkup *c, const struct outcome *o);
 
 /* checkup_specs.c: add the specifications that fit the program, where none was named. */
 void checkup_find_specs(struct checkup *c);

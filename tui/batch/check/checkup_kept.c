@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
 
 /* -- limits --------------------------------------------------------------------------------- */
 
@@ -149,4 +150,17 @@ void checkup_keep_run(struct checkup *c, struct plan_run *run, const char *outpu
 		checkup_run_at(c, number)->tried = c->trying;
 		g_array_append_val(c->waiting, number);
 	}
+}
+
+void checkup_rewind_input(const struct checkup *c)
+{
+	if (c->input >= 0)
+		lseek(STDIN_FILENO, c->input, SEEK_SET);
+}
+
+struct trace *checkup_open_run(struct checkup *c, const char *path)
+{
+	struct trace_options options = { .lenient = c->lenient };
+
+	return trace_open(path, &options, NULL, &c->error);
 }
