@@ -65,6 +65,7 @@ enum { CHUNK_BITS = 16, CHUNK = 1 << CHUNK_BITS };
 struct memory_chunk {
 	struct memory at[CHUNK];
 	uint32_t owners[CHUNK];
+	uint64_t heads[CHUNK / 64]; /* bit set of those that have an entry in online.heads */
 };
 
 struct thread_past {
@@ -109,7 +110,7 @@ struct online {
 	GHashTable
 	        *heads; /* variable + 1 -> GArray of struct sync_point: its release sequences */
 	uint32_t latest; /* number of the last event */
-	bool any_heads;  /* there has been one */
+	bool any_heads;  /* a variable has had a release sequence */
 	bool atomics;    /* an atomic access has come */
 };
 
@@ -279,10 +280,39 @@ static gpointer head_key(uint32_t variable)
 	return GSIZE_TO_POINTER((gsize)variable + 1);
 }
 
+/* The release sequences of a variable, or NULL: most have none, and need no look-up. */
+static GArray *heads_of(const struct online *o, uint32_t variable)
+{
+	const struct memory_chunk *chunk =
+	        variable < o->memory_count ? o->memory[variable >> CHUNK_BITS] : NULL;
+	uint32_t at = variable % CHUNK;
+	return chunk && chunk->heads[at / 64] >> at % 64 & 1
+	               ? g_hash_table_lookup(o->heads, head_key(variable))
+	               : NULL;
+}
+
+static void set_heads(struct online *o, uint32_t variable, GArray *heads)
+{
+	memory_at(o, variable);
+	uint32_t at = variable % CHUNK;
+	o->memory[variable >> CHUNK_BITS]->heads[at / 64] |= UINT64_C(1) << at % 64;
+	o->any_heads = true;
+	g_hash_table_insert(o->heads, head_key(variable), heads);
+}
+
+static void forget_heads(struct online *o, uint32_t variable)
+{
+	if (heads_of(o, variable) == NULL)
+		return;
+	uint32_t at = variable % CHUNK;
+	o->memory[variable >> CHUNK_BITS]->heads[at / 64] &= ~(UINT64_C(1) << at % 64);
+	g_hash_table_remove(o->heads, head_key(variable));
+}
+
 static void write_heads(struct online *o, const struct flow_event *x,
                         const struct thread_past *t, uint32_t variable)
 {
-	GArray *heads = g_hash_table_lookup(o->heads, head_key(variable)), *old = heads;
+	GArray *heads = heads_of(o, variable), *old = heads;
 	struct sync_point head = t->fence;
 	if (x->op != OP_RMW)
 		heads_keep(heads, x->thread);
@@ -292,20 +322,19 @@ static void write_heads(struct online *o, const struct flow_event *x,
 		return;
 	sync_points_add(&heads, head);
 	if (old == NULL)
-		g_hash_table_insert(o->heads, head_key(variable), heads);
-	o->any_heads = true;
+		set_heads(o, variable, heads);
 }
 
 static void synchronise(struct online *o, const struct flow_event *x, struct thread_past *t)
 {
-	bool atomic = op_is_atomic(x->op), any = o->any_heads;
-	for (uint32_t i = 0; i < x->variables_count && any && atomic && op_reads(x->op); i++)
-		heads_read(g_hash_table_lookup(o->heads, head_key(x->variables[i])), x->thread,
-		           order_of(x), &t->pending, join, o);
+	bool atomic = op_is_atomic(x->op);
+	for (uint32_t i = 0; i < x->variables_count && atomic && op_reads(x->op); i++)
+		heads_read(heads_of(o, x->variables[i]), x->thread, order_of(x), &t->pending,
+		           join, o);
 	for (uint32_t i = 0; i < x->variables_count && atomic && op_writes(x->op); i++)
 		write_heads(o, x, t, x->variables[i]);
-	for (uint32_t i = 0; i < x->variables_count && any && x->op == OP_WRITE; i++)
-		g_hash_table_remove(o->heads, head_key(x->variables[i]));
+	for (uint32_t i = 0; i < x->variables_count && x->op == OP_WRITE; i++)
+		forget_heads(o, x->variables[i]);
 }
 
 /* -- races --------------------------------------------------------------------------------- */
@@ -580,9 +609,9 @@ void online_split(struct online *o, uint32_t from, uint32_t to)
 	if (has_list(memory_at(o, from)))
 		memory_at(o, to)->read.point =
 		        (uintptr_t)g_array_copy(list_of(memory_at(o, from)));
-	GArray *heads = g_hash_table_lookup(o->heads, head_key(from));
+	GArray *heads = heads_of(o, from);
 	if (heads != NULL)
-		g_hash_table_insert(o->heads, head_key(to), g_array_copy(heads));
+		set_heads(o, to, g_array_copy(heads));
 }
 
 void online_renew(struct online *o, uint32_t variable)
@@ -593,7 +622,7 @@ void online_renew(struct online *o, uint32_t variable)
 	*owner_at(o, variable) = 0;
 	if (o->sections)
 		renew_items(o, variable);
-	g_hash_table_remove(o->heads, head_key(variable));
+	forget_heads(o, variable);
 }
 
 /* -- clocks without a use any more ----------------------------------------------------------- */
@@ -738,7 +767,7 @@ static inline void edc_access(struct online *o, const struct flow_event *x,
 		use_block_edc(o, x);
 	if (G_UNLIKELY(t->inside))
 		touch_access(o, x, t);
-	if (G_UNLIKELY(op_is_atomic(x->op)) || G_UNLIKELY(o->any_heads))
+	if (G_UNLIKELY(op_is_atomic(x->op)) || (x->op == OP_WRITE && o->any_heads))
 		synchronise(o, x, t);
 }
 
@@ -747,7 +776,7 @@ static inline void hb_access(struct online *o, const struct flow_event *x,
 {
 	if (op_is_atomic(x->op) && x->block != NONE)
 		join_alloc(o, x->block); /* before the access publishes its clock */
-	if (op_is_atomic(x->op) || o->any_heads)
+	if (op_is_atomic(x->op) || (x->op == OP_WRITE && o->any_heads))
 		synchronise(o, x, t);
 	if (x->block != NONE)
 		use_block(o, x);
@@ -836,11 +865,24 @@ static bool is_outside(const struct online *o, uint32_t thread)
 	return thread < o->threads->len && t->begun && !t->inside;
 }
 
+/* Fetches the state of the variable of the i-th access, or the last one's: tables by variable
+ * do not fit the cache. */
+static inline void fetch_access(const struct online *o, const struct flow_run *run, uint32_t i)
+{
+	uint32_t variable = run->at[MIN(i, run->count - 1)].variable;
+	if (G_UNLIKELY(variable >= o->memory_count))
+		return;
+	const struct memory_chunk *chunk = o->memory[variable >> CHUNK_BITS];
+	__builtin_prefetch(&chunk->owners[variable % CHUNK]);
+	__builtin_prefetch(&chunk->at[variable % CHUNK], 1);
+}
+
 /* Accesses from the i-th on of variables that the thread owns, in blocks that it used last: the
  * number of the first that is none. No analysis has anything to report of them. */
 static uint32_t owned(struct online *o, struct online *edc, const struct flow_run *run,
                       uint32_t i)
 {
+	enum { FETCH_AHEAD = 16 };
 	const uint32_t owner = run->thread + 1, known = o->memory_count, first = i;
 	struct memory_chunk **const memory = o->memory;
 	struct run_blocks blocks = { .run = run, .o = o, .edc = edc, .scope = NONE };
@@ -852,6 +894,7 @@ static uint32_t owned(struct online *o, struct online *edc, const struct flow_ru
 		const struct flow_access *a = &run->at[i];
 		const uint32_t variable = a->variable, at = variable % CHUNK,
 		               block = a->of.block;
+		fetch_access(o, run, i + FETCH_AHEAD);
 		if (G_UNLIKELY(variable >= known))
 			break;
 		struct memory_chunk *chunk = memory[variable >> CHUNK_BITS];

@@ -102,7 +102,7 @@ static __attribute__((noinline)) void take_plain_shorts(struct running *r)
 		const unsigned slot = log_short_slot(word);
 		const uint64_t address = lasts[slot].address + log_short_offset(word);
 		const uint64_t page = address >> PAGE_BITS;
-		const struct memory_page *known = r->ranges.page[page % PAGES];
+		const struct recent_page *known = &r->ranges.page[page % PAGES];
 		if (G_UNLIKELY(!log_is_short(word) || at[1] == 0 || known->number != page))
 			break;
 		const uint32_t one = known->at[address % PAGE_BYTES];

@@ -5,16 +5,16 @@
 
 #define NO_PAGE UINT64_MAX /* a page's number that no address has */
 
-__attribute__((noinline)) struct memory_page *ranges_page(struct ranges *r, uint64_t number)
+__attribute__((noinline)) uint32_t *ranges_page(struct ranges *r, uint64_t number)
 {
 	gpointer key = GSIZE_TO_POINTER(number);
-	struct memory_page *page = g_hash_table_lookup(r->pages, key);
-	if (page == NULL) {
-		page = g_new0(struct memory_page, 1);
-		page->number = number;
-		g_hash_table_insert(r->pages, key, page);
+	uint32_t *at = g_hash_table_lookup(r->pages, key);
+	if (at == NULL) {
+		at = g_new0(uint32_t, PAGE_BYTES);
+		g_hash_table_insert(r->pages, key, at);
 	}
-	return r->page[number % PAGES] = page;
+	r->page[number % PAGES] = (struct recent_page){ number, at };
+	return at;
 }
 
 /* The variable at a byte; 0: none yet in this life of the memory. */
@@ -29,6 +29,7 @@ static uint32_t variable_at(struct ranges *r, uint64_t address, const struct blo
 static void set_bytes(struct ranges *r, uint32_t variable)
 {
 	const struct variable_range v = *range_at(r, variable);
+	r->renumbered += v.size;
 	for (uint32_t i = 0; i < v.size; i++)
 		*range_byte(r, v.address + i) = variable;
 }
@@ -49,18 +50,27 @@ static uint32_t new_variable(struct ranges *r, struct variable_range range)
 	return variable;
 }
 
-/* Splits a variable: its bytes from `address` on become another. */
-static uint32_t split(struct ranges *r, uint32_t variable, uint64_t address)
+/* Splits a variable at an address; returns the numbers of both parts. The smaller one gets a
+ * new number: so a byte changes its variable at most log2(size) times, however a large block
+ * that was filled at once is accessed afterwards. */
+struct parts {
+	uint32_t lower, upper;
+};
+static struct parts split(struct ranges *r, uint32_t variable, uint64_t address)
 {
-	struct variable_range *v = range_at(r, variable), rest = *v;
+	struct variable_range lower = *range_at(r, variable), upper = lower;
 	uint32_t made = r->variables->len;
-	v->size = (uint32_t)(address - v->address);
-	rest.address = address;
-	rest.size -= v->size;
-	g_array_append_val(r->variables, rest);
+	lower.size = (uint32_t)(address - lower.address);
+	upper.address = address;
+	upper.size -= lower.size;
+	bool lower_is_new = lower.size < upper.size;
+	g_array_append_val(r->variables, upper);
+	*range_at(r, made) = lower_is_new ? lower : upper;
+	*range_at(r, variable) = lower_is_new ? upper : lower;
 	set_bytes(r, made);
 	r->sink->split(r->sink->context, variable, made);
-	return made;
+	return lower_is_new ? (struct parts){ made, variable }
+	                    : (struct parts){ variable, made };
 }
 
 const uint32_t *ranges_cover(struct ranges *r, struct variable_range access, uint32_t *count)
@@ -76,11 +86,11 @@ const uint32_t *ranges_cover(struct ranges *r, struct variable_range access, uin
 			struct variable_range fresh = { at, (uint32_t)(to - at), access.life };
 			variable = new_variable(r, fresh);
 		} else if (range_at(r, variable)->address < at) {
-			variable = split(r, variable, at);
+			variable = split(r, variable, at).upper;
 		}
 		const struct variable_range *v = range_at(r, variable);
 		if (v->address + v->size > end)
-			split(r, variable, end);
+			variable = split(r, variable, end).lower;
 		g_array_append_val(r->covered, variable);
 		at += range_at(r, variable)->size;
 	}
@@ -92,9 +102,8 @@ void ranges_init(struct ranges *r, const struct running_sink *sink)
 {
 	r->sink = sink;
 	r->pages = g_hash_table_new_full(hash_pointer, NULL, NULL, g_free);
-	struct memory_page *page = ranges_page(r, NO_PAGE);
 	for (int i = 0; i < PAGES; i++)
-		r->page[i] = page;
+		r->page[i].number = NO_PAGE;
 	r->variables = g_array_new(FALSE, TRUE, sizeof(struct variable_range));
 	g_array_set_size(r->variables, 1);
 	r->covered = g_array_new(FALSE, FALSE, sizeof(uint32_t));

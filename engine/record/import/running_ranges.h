@@ -20,34 +20,35 @@ struct variable_range {
 };
 
 enum { PAGE_BITS = 12, PAGE_BYTES = 1 << PAGE_BITS, PAGES = 1024 };
-struct memory_page {
+/* Of a page by byte its variable, or 0. */
+struct recent_page {
 	uint64_t number;
-	uint32_t at[PAGE_BYTES]; /* by byte: variable, or 0 */
+	uint32_t *at; /* borrowed */
 };
 
 /* (Its fields are read by loops over accesses.) */
 struct ranges {
 	const struct running_sink *sink; /* borrowed: its split and renew */
-	GHashTable *pages;               /* number -> struct memory_page, owned */
-	struct memory_page *page[PAGES]; /* by number; at first one that no address has */
+	GHashTable *pages;               /* number -> uint32_t[PAGE_BYTES], owned */
+	struct recent_page page[PAGES];  /* by number; at first one that no address has */
 	GArray *variables;               /* struct variable_range; 0 is none */
+	uint64_t renumbered;             /* bytes that got a variable, or another one, in all */
 	GArray *covered; /* uint32_t: the variables of an access that covers several */
 };
 
 void ranges_init(struct ranges *r, const struct running_sink *sink);
 void ranges_release(struct ranges *r);
-/* The page, which becomes the one that r->page has. */
-struct memory_page *ranges_page(struct ranges *r, uint64_t number);
+/* The bytes of a page, which becomes the one that r->page has. */
+uint32_t *ranges_page(struct ranges *r, uint64_t number);
 /* The variables of an access; borrowed until the next one. */
 const uint32_t *ranges_cover(struct ranges *r, struct variable_range access, uint32_t *count);
 
 static inline uint32_t *range_byte(struct ranges *r, uint64_t address)
 {
 	uint64_t number = address >> PAGE_BITS;
-	struct memory_page *page = r->page[number % PAGES];
-	if (G_UNLIKELY(page->number != number))
-		page = ranges_page(r, number);
-	return &page->at[address % PAGE_BYTES];
+	const struct recent_page *page = &r->page[number % PAGES];
+	uint32_t *at = G_LIKELY(page->number == number) ? page->at : ranges_page(r, number);
+	return &at[address % PAGE_BYTES];
 }
 static inline struct variable_range *range_at(const struct ranges *r, uint32_t variable)
 {
