@@ -13,6 +13,21 @@ enum order_kind causality_lasting_kind(const struct trace *t)
 	return trace_has(t, turning) ? ORDER_KIND_LASTING : ORDER_KIND_OBSERVED;
 }
 
+struct causality *causality_new_live(struct trace *t)
+{
+	struct causality *c = g_new0(struct causality, 1);
+
+	c->t = t;
+	c->kind = ORDER_KIND_LASTING;
+	clocks_init(&c->clocks, (uint32_t)t->threads_count, 1);
+	c->observations = observations_new(t);
+	c->observations->plain_only = true;
+	causality_keep_regions(c);
+	must_live_new(c);
+	c->atomics = atomics_new(t, true);
+	return c;
+}
+
 struct causality *causality_new(struct trace *t, enum order_kind kind, enum keep keep,
                                 const struct progress *progress)
 {
@@ -63,6 +78,7 @@ void causality_free(struct causality *c)
 	}
 	clocks_release(&c->clocks);
 	must_walk_free(c->must);
+	must_live_free(c->live);
 	atomics_free(c->atomics);
 	locks_free(c->locks);
 	observations_free(c->observations);

@@ -79,6 +79,7 @@ static inline bool epoch_within(epoch s, uint32_t clock)
 }
 
 struct must_walk;
+struct must_live;
 struct atomics;
 struct locks;
 struct sections;
@@ -103,7 +104,8 @@ struct causality {
 	/* By thread. With borrowed arrays too; events that a sweep passes may leave it. */
 	struct sync_regions *regions;
 
-	struct must_walk *must;
+	struct must_walk *must; /* NULL: live */
+	struct must_live *live;
 	struct atomics *atomics;
 	struct locks *locks;               /* HB, SHB, CP, WCP; else NULL */
 	struct observations *observations; /* SHB; else NULL */
@@ -117,6 +119,13 @@ enum keep { KEEP_NOTHING, KEEP_REGIONS, KEEP_EDGES /* and regions */ };
  * cancelled. Freed by causality_free. */
 struct causality *causality_new(struct trace *t, enum order_kind kind, enum keep keep,
                                 const struct progress *progress);
+/* The same, of a trace without an index, which is walked block by block as it is checked:
+ * causality_live_block before each. Of a sequentially consistent run, in ORDER_KIND_LASTING,
+ * with regions. */
+struct causality *causality_new_live(struct trace *t);
+/* `marks`: the events of the block that may have must-order edges (trace_watch). */
+void causality_live_block(struct causality *c, uint64_t first, uint64_t count,
+                          const uint16_t *marks, uint32_t marked);
 /* Walk the whole trace. `forced` is an array of struct forced_edge by `to`, or NULL. NULL when
  * cancelled. */
 struct causality *causality_walk(struct trace *t, enum order_kind kind, enum keep keep,
@@ -175,6 +184,13 @@ void must_walk_free(struct must_walk *m);
 void must_walk_into(struct causality *c, uint32_t event);
 void must_walk_from(struct causality *c, uint32_t event);
 void must_walk_mark(struct causality *c);
+
+/* Sets c->live. */
+void must_live_new(struct causality *c);
+void must_live_free(struct must_live *m);
+void must_live_into(struct causality *c, uint32_t event);
+void must_live_from(struct causality *c, uint32_t event);
+void must_live_mark(struct causality *c);
 
 /* `fixed`: only edges that every correct reordering has. */
 struct atomics *atomics_new(const struct trace *t, bool fixed);

@@ -37,6 +37,8 @@ struct must_walk *must_walk_new(struct causality *c)
 
 void must_walk_free(struct must_walk *m)
 {
+	if (m == NULL)
+		return;
 	g_free(m->clocks);
 	g_free(m->threads);
 	g_free(m);
@@ -51,6 +53,10 @@ static bool is_hidden(const struct causality *c, uint32_t rule)
 
 void must_walk_into(struct causality *c, uint32_t event)
 {
+	if (c->live != NULL) {
+		must_live_into(c, event);
+		return;
+	}
 	struct must_walk *m = c->must;
 	const struct trace_index *ix = c->t->index;
 
@@ -70,6 +76,10 @@ void must_walk_into(struct causality *c, uint32_t event)
 
 void must_walk_from(struct causality *c, uint32_t event)
 {
+	if (c->live != NULL) {
+		must_live_from(c, event);
+		return;
+	}
 	struct must_walk *m = c->must;
 	const struct trace_index *ix = c->t->index;
 
@@ -88,6 +98,10 @@ void must_walk_from(struct causality *c, uint32_t event)
 
 void must_walk_mark(struct causality *c)
 {
+	if (c->live != NULL) {
+		must_live_mark(c);
+		return;
+	}
 	const struct must_walk *m = c->must;
 
 	for (uint64_t i = m->into; i < c->t->index->must_count; i++) {

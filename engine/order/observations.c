@@ -137,6 +137,8 @@ static void region_use(struct causality *c, uint32_t event, uint32_t thread)
 /* Marks the regions of events that later tries have observed. */
 static uint64_t regions_use_tried(struct causality *c)
 {
+	if (c->observations->plain_only)
+		return 0;
 	const struct tries *tries = trace_tries(c->t);
 	uint64_t first = tries->observed.start[c->observations->next_try];
 	uint64_t end = tries->observed.start[tries->count];

@@ -79,6 +79,8 @@ struct race_options {
 	bool no_free_steps;     /* no free steps for enumerating pairs (effort.h): for tests on
 	                         * small traces */
 	const struct race_again *again; /* of an analysis that is made once more; or NULL */
+	/* auto: its first rung, made while the trace was opened (pairs.h); or NULL. */
+	struct first_suspects *first;
 	/* Data that the rungs of a ladder share (race.h); or NULL. */
 	struct race_tools *tools;
 	/* Called by `auto` for each race when found, in the searching thread; the finding is

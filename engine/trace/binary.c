@@ -23,6 +23,7 @@ struct in {
 	size_t length;
 	const struct section *sections;
 	uint32_t count, version;
+	const struct trace_watch *watch; /* or NULL */
 	const struct progress *progress;
 	bool vouched; /* an index of exactly this file exists, so its contents were checked
 	               * before */
@@ -188,20 +189,6 @@ static inline bool is_value(const struct in *in, uint32_t value)
 static bool is_plain_value(const struct in *in, uint32_t value)
 {
 	return is_value(in, value) && trace_value(in->t, value).kind < V_PAIR;
-}
-
-/* Sets and reach lists must be lists of names. */
-bool binary_is_list_of_names(const struct trace *t, uint32_t value)
-{
-	const struct value list = trace_value(t, value);
-	if (list.kind != V_LIST)
-		return false;
-	for (uint32_t i = 0; i < list.count; i++) {
-		uint32_t kind = trace_value(t, t->value_lists[list.first + i]).kind;
-		if (kind != V_TOKEN && kind != V_STRING)
-			return false;
-	}
-	return true;
 }
 
 /* Pairs and lists must consist of plain values, so that no value contains itself. */
@@ -398,6 +385,8 @@ static bool check_events(struct in *in)
 		return true;
 	bool must = t->storage->reel != NULL;
 	struct events_check *c = binary_events_new(t, in->version, must);
+	if (must && in->watch != NULL)
+		binary_events_watch(c, t, in->watch);
 	bool good = binary_events_end(c, check_blocks_of_events(in, c), t, &wrong);
 	if (wrong != NULL)
 		broken(in, 0, "%s", wrong);
@@ -504,13 +493,15 @@ static bool read_tables(struct in *in)
 }
 
 struct trace *binary_read(const char *path, void *bytes, size_t length, const struct stat *file,
-                          const struct progress *progress, struct error *error)
+                          const struct trace_watch *watch, const struct progress *progress,
+                          struct error *error)
 {
 	struct trace *t = trace_new(path);
 	struct in in = { .path = path,
 		         .t = t,
 		         .bytes = bytes,
 		         .length = length,
+		         .watch = watch,
 		         .progress = progress,
 		         .error = error };
 	t->storage->map = bytes;

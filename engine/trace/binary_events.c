@@ -26,7 +26,8 @@ struct events_check {
 	uint64_t covered; /* variables of wide accesses: 32 bits */
 	uint64_t operations;
 	struct form *form;
-	struct must_maker *must; /* or NULL */
+	struct must_maker *must;         /* or NULL */
+	const struct trace_watch *watch; /* or NULL */
 	/* by variable: the thread whose use of its block the must-order has, or NONE; NULL:
 	 * there are no blocks, or no must-order is made */
 	uint32_t *user;
@@ -174,6 +175,13 @@ struct events_check *binary_events_new(const struct trace *t, uint32_t version, 
 	return c;
 }
 
+void binary_events_watch(struct events_check *c, struct trace *t,
+                         const struct trace_watch *watch)
+{
+	c->watch = watch;
+	watch->begin(watch->context, t);
+}
+
 char *binary_events_check(struct events_check *c, uint64_t from, uint64_t count)
 {
 	const struct trace *t = c->t;
@@ -197,6 +205,9 @@ char *binary_events_check(struct events_check *c, uint64_t from, uint64_t count)
 	if (c->must != NULL)
 		must_maker_marked(c->must, t, NULL, t->events + from, from, count,
 		                  &c->to_look_at);
+	if (c->watch != NULL)
+		c->watch->block(c->watch->context, from, count, c->to_look_at.at,
+		                c->to_look_at.count);
 	return NULL;
 }
 

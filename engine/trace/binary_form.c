@@ -118,6 +118,20 @@ const char *binary_form_event(struct form *f, uint32_t e)
 	return op_is_access(x->op) ? NULL : check_event(f, e);
 }
 
+/* Sets and reach lists must be lists of names. */
+bool binary_is_list_of_names(const struct trace *t, uint32_t value)
+{
+	const struct value list = trace_value(t, value);
+	if (list.kind != V_LIST)
+		return false;
+	for (uint32_t i = 0; i < list.count; i++) {
+		uint32_t kind = trace_value(t, t->value_lists[list.first + i]).kind;
+		if (kind != V_TOKEN && kind != V_STRING)
+			return false;
+	}
+	return true;
+}
+
 const char *binary_form_end(const struct form *f)
 {
 	return check_named(f);

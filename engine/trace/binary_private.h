@@ -73,6 +73,8 @@ void binary_form_free(struct form *form);
  * to the trace, frees the check, and returns `good`, or false with *wrong, of the whole. */
 struct events_check;
 struct events_check *binary_events_new(const struct trace *t, uint32_t version, bool must);
+void binary_events_watch(struct events_check *check, struct trace *t,
+                         const struct trace_watch *watch);
 char *binary_events_check(struct events_check *check, uint64_t from, uint64_t count);
 bool binary_events_end(struct events_check *check, bool good, struct trace *t,
                        const char **wrong);

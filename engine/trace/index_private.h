@@ -26,8 +26,6 @@ struct must_marks {
 	uint32_t count;
 };
 struct must_maker *must_maker_new(void);
-void must_maker_events(struct must_maker *m, const struct trace *t, const struct event *events,
-                       uint64_t first, uint64_t count);
 void must_maker_marked(struct must_maker *m, const struct trace *t,
                        const struct must_places *places, const struct event *events,
                        uint64_t first, uint64_t count, const struct must_marks *marks);

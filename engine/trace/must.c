@@ -114,9 +114,9 @@ static void note_life(struct must_maker *m, uint32_t e, const struct event *x)
 	g_array_append_val(m->lives, life);
 }
 
-/* The block used by an event that is no access. An inert event uses none, but a thread can
- * wait for a lock, or misuse it, only after the allocation of its block. */
-static uint32_t block_named(const struct trace *t, const struct event *x)
+/* An inert event uses none, but a thread can wait for a lock, or misuse it, only after the
+ * allocation of its block. */
+uint32_t must_block_used(const struct trace *t, const struct event *x)
 {
 	if (!event_inert(x))
 		return event_block_used(t, x);
@@ -137,7 +137,7 @@ static void visit_places(struct must_maker *m, uint32_t e, const struct event *x
 static void other_event(struct must_maker *m, uint32_t e, const struct event *x)
 {
 	const struct trace *t = m->t;
-	uint32_t block = block_named(t, x);
+	uint32_t block = must_block_used(t, x);
 
 	if (op_table[x->op].operand == OPERAND_BLOCK && !event_inert(x)) {
 		note_life(m, e, x);
@@ -233,21 +233,6 @@ static uint32_t *begin_row(struct must_maker *m, const struct trace *t)
 	return (uint32_t *)(void *)m->latest->data;
 }
 
-void must_maker_events(struct must_maker *m, const struct trace *t, const struct event *events,
-                       uint64_t first, uint64_t count)
-{
-	uint32_t *last = begin_row(m, t);
-	uint64_t operations = m->operations;
-
-	for (uint64_t i = 0; i < count; i++) {
-		operations |= OPERATION(events[i].op);
-		take_event(m, NULL, events, i, (uint32_t)(first + i), last);
-	}
-	if (count > 0)
-		last[events[count - 1].thread] = (uint32_t)(first + count - 1);
-	m->operations = operations;
-}
-
 void must_maker_marked(struct must_maker *m, const struct trace *t,
                        const struct must_places *places, const struct event *events,
                        uint64_t first, uint64_t count, const struct must_marks *marks)
@@ -266,14 +251,14 @@ void must_maker_marked(struct must_maker *m, const struct trace *t,
 
 /* Between the allocation of a block and its free, and the free of one life and the next
  * allocation of the block: of the same name and address. */
-static guint block_hash(gconstpointer p)
+guint must_life_hash(gconstpointer p)
 {
 	const struct block *b = p;
 
 	return b->name * 2654435761u ^ (guint)(b->address >> 4);
 }
 
-static gboolean block_equal(gconstpointer p, gconstpointer q)
+gboolean must_life_equal(gconstpointer p, gconstpointer q)
 {
 	const struct block *a = p, *b = q;
 
@@ -282,7 +267,7 @@ static gboolean block_equal(gconstpointer p, gconstpointer q)
 
 static void end_lives(struct must_maker *m)
 {
-	g_autoptr(GHashTable) freed = g_hash_table_new(block_hash, block_equal);
+	g_autoptr(GHashTable) freed = g_hash_table_new(must_life_hash, must_life_equal);
 
 	for (guint i = 0; i < m->lives->len; i++) {
 		uint32_t life = g_array_index(m->lives, uint32_t, i) / 2;
@@ -362,6 +347,21 @@ uint64_t must_maker_end(struct must_maker *m, const struct trace *t, struct trac
 	return operations;
 }
 
+static void take_events(struct must_maker *m, const struct trace *t, const struct event *events,
+                        uint64_t first, uint64_t count)
+{
+	uint32_t *last = begin_row(m, t);
+	uint64_t operations = m->operations;
+
+	for (uint64_t i = 0; i < count; i++) {
+		operations |= OPERATION(events[i].op);
+		take_event(m, NULL, events, i, (uint32_t)(first + i), last);
+	}
+	if (count > 0)
+		last[events[count - 1].thread] = (uint32_t)(first + count - 1);
+	m->operations = operations;
+}
+
 bool index_build_must(struct trace *t, struct trace_index *ix, const struct progress *progress)
 {
 	enum { TICK = 1 << 20 };
@@ -372,7 +372,7 @@ bool index_build_must(struct trace *t, struct trace_index *ix, const struct prog
 	for (uint64_t e = 0; e < count && goes_on; e += TICK) {
 		goes_on = progress_tick(progress, (double)e / (double)count, "must-order");
 		if (goes_on)
-			must_maker_events(m, t, t->events + e, e, MIN(TICK, count - e));
+			take_events(m, t, t->events + e, e, MIN(TICK, count - e));
 	}
 	must_maker_end(m, t, goes_on ? ix : NULL);
 	return goes_on;

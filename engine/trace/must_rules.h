@@ -47,6 +47,12 @@ void must_rules_begin(struct must_rules *r, const struct flow_event *x);
 /* An event that has effect. The `block` of an ALLOC is the block's last life, or NONE. */
 void must_rules_event(struct must_rules *r, const struct flow_event *x);
 
+/* The block used by an event of a trace that is no access, or NONE. */
+uint32_t must_block_used(const struct trace *t, const struct event *x);
+/* Of struct block: two lives of one block of memory, by its name and address, are equal. */
+guint must_life_hash(gconstpointer block);
+gboolean must_life_equal(gconstpointer one, gconstpointer other);
+
 /* The allocation of a block; NO_SYNC_POINT when unknown, or dropped. */
 struct sync_point must_rules_alloc(const struct must_rules *r, uint32_t block);
 /* Drop the allocation and the free of each block whose free happens before every thread's

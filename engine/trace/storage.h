@@ -52,7 +52,8 @@ struct trace *text_read(const char *name, const char *text, size_t length,
  * its file, or NULL); write one. */
 bool binary_recognise(const void *bytes, size_t length);
 struct trace *binary_read(const char *path, void *bytes, size_t length, const struct stat *file,
-                          const struct progress *progress, struct error *error);
+                          const struct trace_watch *watch, const struct progress *progress,
+                          struct error *error);
 void binary_write(const struct trace *t, const uint64_t *keep, struct file_writer *file);
 /* binary_write.c: the events of a recording and their call stacks on their way to its file.
  * The caller that fills the last place, and at the end, calls binary_put_pending, with the

@@ -254,6 +254,18 @@ struct trace {
 	struct trace_storage *storage; /* private */
 };
 
+/* Sees the events of a binary trace that is checked while it is opened, each block after its
+ * check, when the tables are there and the index is not. Not of a trace that was checked
+ * before, nor of one that is not opened in passes (reel.h). */
+struct trace_watch {
+	void *context;
+	void (*begin)(void *context, struct trace *t);
+	/* `marks`, `marked`: of these events those that may make a difference to the
+	 * must-order: each of the others is a plain access by the thread of the event before
+	 * it, to no block or to one that the thread has used. */
+	void (*block)(void *context, uint64_t first, uint64_t count, const uint16_t *marks,
+	              uint32_t marked);
+};
 struct trace_options {
 	bool lenient; /* turn refusals with a safe reading into warnings */
 	/* Folder for events during construction, when they exceed memory; NULL: none. */
@@ -261,6 +273,7 @@ struct trace_options {
 	/* Where the events go in place of the trace (formats.h), borrowed; NULL: into the
 	 * trace. */
 	struct trace_writer *writer;
+	const struct trace_watch *watch; /* of a binary trace; or NULL */
 };
 
 /* Open a trace of any format, recognised by content. NULL and `error` on failure; owned by the

@@ -30,7 +30,7 @@ struct trace *trace_open(const char *path, const struct trace_options *options,
 	                  : NULL;
 	if (binary_recognise(in.bytes, in.length)) {
 		t = binary_read(path, in.bytes, in.length, in.stream ? NULL : &in.file,
-		                progress, error);
+		                options != NULL ? options->watch : NULL, progress, error);
 	} else {
 		t = text_read(path, in.bytes, in.length, options, progress, error);
 		input_close(&in);

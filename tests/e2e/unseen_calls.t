@@ -54,6 +54,39 @@ run "$HEDDLE" record -- ./before
 races before.hdl
 is "$(found) $(lacks)" " complete" "memory that no other thread can use"
 
+# Attributes on the caller's own stack: a size is no pointer, nor is an argument that the function does not have.
+cat >attributes.c <<'C'
+#include <pthread.h>
+static void *run(void *p)
+{
+	pthread_attr_t a;
+	pthread_condattr_t c;
+	pthread_t t;
+	pthread_attr_init(&a);
+	pthread_attr_setstacksize(&a, 1 << 20);
+	pthread_condattr_init(&c);
+	pthread_condattr_destroy(&c);
+	if (p == 0)
+		return p;
+	pthread_create(&t, &a, run, 0);
+	pthread_join(t, 0);
+	pthread_attr_destroy(&a);
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, run, &t);
+	run(&t);
+	pthread_join(t, 0);
+	return 0;
+}
+C
+$HEDDLE cc -g -O1 attributes.c -o attributes -pthread
+run "$HEDDLE" record -- ./attributes
+races attributes.hdl
+is "$(found) $(lacks)" " complete" "attributes on the own stack"
+
 # std::string: its functions are compiled with the program in each standard; a stream is not.
 cat >string.cc <<'C'
 #include <string>

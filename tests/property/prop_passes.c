@@ -3,6 +3,7 @@
  * against the same analyses of the opened trace: random traces with every feature, whose events
  * lie far apart, as many accesses of another thread are between them.
  */
+#include "engine/predict/pairs/pairs.h"
 #include "engine/predict/predict.h"
 #include "engine/trace/formats.h"
 #include "engine/trace/reel.h"
@@ -52,16 +53,23 @@ static char *apart(const char *text, uint64_t seed)
 	return g_string_free(out, FALSE);
 }
 
-static struct trace *open_as(const char *path, enum reel_way way)
+static struct trace *open_watched(const char *path, enum reel_way way,
+                                  const struct trace_watch *watch)
 {
+	const struct trace_options options = { .watch = watch };
 	struct error e;
 
 	reel_set_way(way, ROOM);
-	struct trace *t = trace_open(path, NULL, NULL, &e);
+	struct trace *t = trace_open(path, &options, NULL, &e);
 	reel_set_way(REEL_WHOLE, 0);
 	if (t == NULL)
 		printf("%s: %s\n", e.where, e.what);
 	return t;
+}
+
+static struct trace *open_as(const char *path, enum reel_way way)
+{
+	return open_watched(path, way, NULL);
 }
 
 static void append_numbers(GString *out, const GArray *numbers)
@@ -128,6 +136,30 @@ static bool same(const char *path, enum analysis analysis, uint64_t seed)
 	return good;
 }
 
+/* Are the suspects that are found while the trace is checked those of the opened trace? */
+static bool same_suspects(const char *path)
+{
+	struct first_suspects *first = first_suspects_new();
+	struct trace *whole = open_as(path, REEL_WHOLE);
+	struct trace *t = open_watched(path, REEL_IN_PASSES, first_suspects_watch(first));
+	g_autofree uint64_t *watched = NULL, *expected = NULL;
+	uint64_t count = 0, expected_count = 0;
+	bool good =
+	        whole != NULL && t != NULL &&
+	        first_suspects_take(first, t, false, &watched, &count) &&
+	        race_suspects(whole, false, &expected, &expected_count, NULL) &&
+	        count == expected_count &&
+	        memcmp(watched, expected, (t->variables_count / 64 + 1) * sizeof *watched) == 0;
+
+	if (!good)
+		printf("%lu suspects while it is checked, %lu of the opened trace\n",
+		       (unsigned long)count, (unsigned long)expected_count);
+	first_suspects_free(first);
+	trace_close(t);
+	trace_close(whole);
+	return good;
+}
+
 static bool one(uint64_t seed)
 {
 	static const enum analysis analyses[] = { ANALYSIS_HB, ANALYSIS_SHB, ANALYSIS_LOCKSET,
@@ -145,6 +177,29 @@ static bool one(uint64_t seed)
 	trace_close(t);
 	for (size_t i = 0; good && i < G_N_ELEMENTS(analyses); i++)
 		good = same(path, analyses[i], seed);
+	return good && same_suspects(path);
+}
+
+/* Without a race a trace without an index is checked and has its verdicts in one decoding. */
+static bool opens_in_one(const char *path, uint64_t blocks)
+{
+	struct first_suspects *first = first_suspects_new();
+	struct trace *t = open_watched(path, REEL_IN_PASSES, first_suspects_watch(first));
+	struct race_options options;
+	struct error error;
+
+	race_options_init(&options);
+	options.first = first;
+	struct report *r = t == NULL ? NULL : races_find(t, &options, NULL, &error);
+	bool good = r != NULL && r->complete && r->findings->len == 0 &&
+	            (uint64_t)t->storage->decoded.all <= blocks * 5 / 4;
+	if (!good)
+		printf("auto while the trace is checked: %lu blocks decoded of %lu\n",
+		       t == NULL ? 0 : (unsigned long)t->storage->decoded.all,
+		       (unsigned long)blocks);
+	report_free(r);
+	first_suspects_free(first);
+	trace_close(t);
 	return good;
 }
 
@@ -167,6 +222,7 @@ static bool decodes_once(void)
 	bool good = true;
 
 	generate_file(shape, path);
+	good = opens_in_one(path, EVENTS / TAPE_BLOCK);
 	struct trace *t = open_as(path, REEL_IN_PASSES);
 	for (size_t i = 0; t != NULL && i < G_N_ELEMENTS(rows); i++) {
 		uint64_t before = (uint64_t)t->storage->decoded.all;

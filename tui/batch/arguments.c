@@ -242,9 +242,11 @@ static bool is_no_trace(const struct arguments *a, const char *path, struct erro
 	return false;
 }
 
-struct trace *read_trace(const struct arguments *a, const char *path, struct error *e)
+static struct trace *read_watched(const struct arguments *a, const char *path,
+                                  const struct trace_watch *watch, struct error *e)
 {
-	struct trace_options options = { .lenient = argument_flag(a, "lenient") };
+	struct trace_options options = { .lenient = argument_flag(a, "lenient"),
+		                         .watch = watch };
 	struct trace *t = NULL;
 	if (is_no_trace(a, path, e))
 		return NULL;
@@ -262,10 +264,21 @@ struct trace *read_trace(const struct arguments *a, const char *path, struct err
 	return t;
 }
 
+struct trace *read_trace(const struct arguments *a, const char *path, struct error *e)
+{
+	return read_watched(a, path, NULL, e);
+}
+
 struct trace *open_trace(const struct arguments *a, const char *path)
 {
+	return open_trace_watched(a, path, NULL);
+}
+
+struct trace *open_trace_watched(const struct arguments *a, const char *path,
+                                 const struct trace_watch *watch)
+{
 	struct error e;
-	struct trace *t = read_trace(a, path, &e);
+	struct trace *t = read_watched(a, path, watch, &e);
 	if (t == NULL)
 		say_error(&e);
 	return t;

@@ -1,5 +1,6 @@
 /* cmd_races.c - `heddle races`: data races by any of the analyses. */
 #include "engine/predict/misuse.h"
+#include "engine/predict/pairs/pairs.h"
 #include "engine/predict/weak_races.h"
 #include "engine/trace/reel.h"
 #include "tui/batch/race_options.h"
@@ -151,6 +152,13 @@ static bool goes_in_passes(const struct race_options *race)
 	       !race->pairs_events && !race->use_missing;
 }
 
+/* Does it make the first rung of `auto` (race_suspects)? */
+static bool begins_with_suspects(const struct arguments *a, const struct race_options *race)
+{
+	return race->analysis == ANALYSIS_AUTO && goes_in_passes(race) && !race->use_values &&
+	       !race->all_verdicts && race->candidates < 0 && argument_value(a, "spec") == NULL;
+}
+
 static int run(struct arguments *a)
 {
 	struct print_options print = { 0 };
@@ -162,7 +170,14 @@ static int run(struct arguments *a)
 	bool good = parse(a, &race, &print);
 	if (good && goes_in_passes(&race))
 		reel_set_way(REEL_IN_PASSES, 0);
-	struct trace *t = good ? open_trace(a, a->words->pdata[0]) : NULL;
+	/* checks a trace without an index and makes the first rung in one pass */
+	struct first_suspects *first =
+	        good && begins_with_suspects(a, &race) ? first_suspects_new() : NULL;
+	race.first = first;
+	struct trace *t =
+	        good ? open_trace_watched(a, a->words->pdata[0],
+	                                  first != NULL ? first_suspects_watch(first) : NULL)
+	             : NULL;
 	if (t != NULL && !argument_value(a, "analysis") && trace_weak_first(t) != NONE) {
 		race.analysis = ANALYSIS_HB;
 		fprintf(stderr,
@@ -173,6 +188,7 @@ static int run(struct arguments *a)
 	int status = t != NULL ? run_on(a, t, &race, &print) : EXIT_BAD;
 
 	print_options_release(&print);
+	first_suspects_free(first);
 	trace_close(t);
 	return status;
 }

@@ -114,6 +114,8 @@ const volatile int *catch_interruption(void);
 struct trace *read_trace(const struct arguments *a, const char *path, struct error *error);
 /* The same; on failure prints the error. */
 struct trace *open_trace(const struct arguments *a, const char *path);
+struct trace *open_trace_watched(const struct arguments *a, const char *path,
+                                 const struct trace_watch *watch); /* NULL: the same */
 
 int command_main(int argc, char **argv);
 

@@ -1098,7 +1098,9 @@ static bool look_for_suspects(struct ladder *l, bool *any)
 
 	if (l->with_m2 && !extended(l->options) && !l->options->all_verdicts &&
 	    l->options->candidates < 0)
-		good = race_suspects(l->t, true, &l->suspects, &count, l->progress);
+		good = first_suspects_take(l->options->first, l->t, true, &l->suspects,
+		                           &count) ||
+		       race_suspects(l->t, true, &l->suspects, &count, l->progress);
 	if (good && l->suspects != NULL && count > 0 && again != NULL && again->sites != NULL)
 		count = suspects_wanted(l, again->sites);
 	l->tools.suspects = l->suspects;

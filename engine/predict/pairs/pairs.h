@@ -68,6 +68,15 @@ bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *race
  */
 bool race_suspects(struct trace *t, bool keeps, uint64_t **suspects, uint64_t *count,
                    const struct progress *progress);
+/* The same of a trace without an index, while it is checked (trace_options.watch): the events
+ * are decoded once for both. Take, once: false when the trace was not watched, or is of a kind
+ * that is left to race_suspects; the same suspects otherwise. */
+struct first_suspects;
+struct first_suspects *first_suspects_new(void);
+const struct trace_watch *first_suspects_watch(const struct first_suspects *first);
+bool first_suspects_take(struct first_suspects *first, const struct trace *t, bool keeps,
+                         uint64_t **suspects, uint64_t *count);
+void first_suspects_free(struct first_suspects *first); /* NULL is allowed */
 /* A variable with more classes of accesses (thread, lock set, kind) than this has them merged,
  * and may become a suspect by that. A variable for the tests. */
 extern uint32_t suspects_classes;

@@ -21,7 +21,9 @@
 #include "engine/base/scattered.h"
 #include "engine/order/causality.h"
 #include "engine/predict/pairs/candidates.h"
+#include "engine/trace/chains.h"
 #include "engine/trace/reel.h"
+#include "engine/trace/weak.h"
 
 enum { AHEAD = 24, TICK = 1 << 20, MANY_SUSPECTS = 64 };
 _Static_assert(OP_READ == 0 && OP_WRITE == 1, "kinds of plain accesses, as bits of a run");
@@ -492,57 +494,145 @@ static inline __attribute__((always_inline)) void step(struct pass *p, const str
 	}
 }
 
-static bool walk(struct pass *p, const struct progress *progress)
+static void walk(struct pass *p, uint32_t from, uint32_t to)
 {
 	const struct event *events = p->t->events;
-	uint32_t count = (uint32_t)p->t->events_count;
 
-	for (uint32_t e = 0; e < count; e++) {
-		if (e % TICK == 0 &&
-		    !progress_tick(progress, (double)e / count, "observations and locks"))
-			return false;
+	for (uint32_t e = from; e < to; e++) {
 		/* (For non-accesses the address is wrong, but harmless.) */
-		if (G_LIKELY(e + AHEAD < count))
+		if (G_LIKELY(e + AHEAD < to))
 			__builtin_prefetch(&p->variables[events[e + AHEAD].target], 1);
 		step(p, &events[e], e);
 	}
-	return true;
+}
+
+/* Takes ownership of the causality. */
+static struct pass *pass_new(struct trace *t, struct causality *c, bool keeps)
+{
+	struct pass *p = g_new0(struct pass, 1);
+
+	*p = (struct pass){ .t = t, .c = c, .used = 1, .room = 1 << 8, .keeps = keeps };
+	p->locksets = locksets_empty();
+	p->variables = scattered_new0(struct accessed, t->variables_count + 1);
+	p->pool = g_new(struct last_access, p->room);
+	p->now = g_new0(struct now, t->threads_count + 1);
+	/* (With locks that were taken over sections overlap.) */
+	if (!t->locks_taken && t->threads_count <= SECTION_THREADS)
+		p->sections = g_new0(struct lock_cell, 1 << CELL_BITS);
+	for (uint32_t u = 0; u < t->threads_count; u++)
+		p->now[u].clock = clocks_view(&c->clocks, 0);
+	p->cells = c->clocks.cells;
+	observations_borrow(c->observations, &p->variables->last,
+	                    sizeof(struct accessed) / sizeof(epoch));
+	return p;
+}
+
+static void pass_free(struct pass *p)
+{
+	if (p == NULL)
+		return;
+	causality_free(p->c);
+	locksets_free(p->locksets);
+	g_free(p->variables);
+	g_free(p->pool);
+	g_free(p->sections);
+	g_free(p->now);
+	g_free(p);
+}
+
+static uint64_t *suspects_of(const struct pass *p)
+{
+	uint64_t *suspects = g_new0(uint64_t, p->t->variables_count / 64 + 1);
+
+	for (uint32_t v = 0; v < p->t->variables_count; v++) {
+		if (p->variables[v].what & IS_SUSPECT)
+			suspects[v / 64] |= (uint64_t)1 << (v % 64);
+	}
+	return suspects;
 }
 
 bool race_suspects(struct trace *t, bool keeps, uint64_t **suspects, uint64_t *count,
                    const struct progress *progress)
 {
-	struct pass p = { .t = t, .used = 1, .room = 1 << 8, .keeps = keeps };
+	struct causality *c =
+	        causality_new(t, causality_lasting_kind(t), KEEP_REGIONS, progress);
+	uint32_t events = (uint32_t)t->events_count;
 
-	*suspects = g_new0(uint64_t, t->variables_count / 64 + 1);
+	*suspects = NULL;
 	*count = 0;
-	p.c = causality_new(t, causality_lasting_kind(t), KEEP_REGIONS, progress);
-	if (p.c == NULL)
+	if (c == NULL)
 		return false;
-	p.locksets = locksets_empty();
-	p.variables = scattered_new0(struct accessed, t->variables_count + 1);
-	p.pool = g_new(struct last_access, p.room);
-	p.now = g_new0(struct now, t->threads_count + 1);
-	/* (With locks that were taken over sections overlap.) */
-	if (!t->locks_taken && t->threads_count <= SECTION_THREADS)
-		p.sections = g_new0(struct lock_cell, 1 << CELL_BITS);
-	for (uint32_t u = 0; u < t->threads_count; u++)
-		p.now[u].clock = clocks_view(&p.c->clocks, 0);
-	p.cells = p.c->clocks.cells;
-	observations_borrow(p.c->observations, &p.variables->last,
-	                    sizeof(struct accessed) / sizeof(epoch));
-	bool done = walk(&p, progress);
-	for (uint32_t v = 0; done && v < t->variables_count; v++) {
-		if (!(p.variables[v].what & IS_SUSPECT))
-			continue;
-		(*suspects)[v / 64] |= (uint64_t)1 << (v % 64);
+	struct pass *p = pass_new(t, c, keeps);
+	bool goes_on = true;
+	for (uint32_t e = 0; e < events && goes_on; e += MIN(TICK, events - e)) {
+		goes_on = progress_tick(progress, (double)e / events, "observations and locks");
+		if (goes_on)
+			walk(p, e, e + MIN(TICK, events - e));
 	}
-	*count = p.count;
-	causality_free(p.c);
-	locksets_free(p.locksets);
-	g_free(p.variables);
-	g_free(p.pool);
-	g_free(p.sections);
-	g_free(p.now);
-	return done;
+	*suspects = suspects_of(p);
+	*count = p->count;
+	pass_free(p);
+	return goes_on;
+}
+
+/* -- while the trace is opened ------------------------------------------------------------- */
+
+struct first_suspects {
+	struct trace_watch watch;
+	struct pass
+	        *pass; /* NULL: no trace was checked, or of one that is left to race_suspects */
+	uint64_t walked;
+};
+
+static void first_begin(void *context, struct trace *t)
+{
+	struct first_suspects *f = context;
+
+	if (trace_model(t) == WEAK_SC && t->weak_count == 0 && t->threads_count < CHAINS_LEAST)
+		f->pass = pass_new(t, causality_new_live(t), false);
+}
+
+static void first_block(void *context, uint64_t first, uint64_t count, const uint16_t *marks,
+                        uint32_t marked)
+{
+	struct first_suspects *f = context;
+
+	if (f->pass == NULL)
+		return;
+	causality_live_block(f->pass->c, first, count, marks, marked);
+	walk(f->pass, (uint32_t)first, (uint32_t)(first + count));
+	f->walked += count;
+}
+
+struct first_suspects *first_suspects_new(void)
+{
+	struct first_suspects *f = g_new0(struct first_suspects, 1);
+
+	f->watch = (struct trace_watch){ f, first_begin, first_block };
+	return f;
+}
+
+const struct trace_watch *first_suspects_watch(const struct first_suspects *f)
+{
+	return &f->watch;
+}
+
+void first_suspects_free(struct first_suspects *f)
+{
+	if (f != NULL)
+		pass_free(f->pass);
+	g_free(f);
+}
+
+bool first_suspects_take(struct first_suspects *f, const struct trace *t, bool keeps,
+                         uint64_t **suspects, uint64_t *count)
+{
+	if (f == NULL || f->pass == NULL || f->pass->t != t || f->walked != t->events_count)
+		return false;
+	*suspects = suspects_of(f->pass);
+	*count = f->pass->count;
+	g_clear_pointer(&f->pass, pass_free);
+	if (keeps && *count >= MANY_SUSPECTS)
+		trace_keep_events_shortly(t);
+	return true;
 }

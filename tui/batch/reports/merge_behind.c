@@ -139,3 +139,47 @@ void merge_behind(struct report_file *all)
 		f->length = strlen(text);
 	}
 }
+
+/* -- the note that shares lack ------------------------------------------------------------- */
+
+static bool has_race(const struct report_file *all)
+{
+	for (guint i = 0; i < all->findings->len; i++) {
+		const json_t *f = g_array_index(all->findings, struct filed_finding, i).fields;
+
+		if (strcmp(json_word(f, "verdict"), "race") == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Would the report of the whole say it? As lists_races_alone of predict.c has it. */
+static bool is_noted(const struct report_file *all)
+{
+	const json_t *asked = json_object_get(all->head, "options");
+
+	return strcmp(json_word(all->head, "analysis"), "auto") == 0 &&
+	       json_is_true(json_object_get(all->head, "complete")) &&
+	       strcmp(json_word(asked, "pairs"), "sites") == 0 &&
+	       strcmp(json_word(asked, "candidates"), "all") == 0 &&
+	       strcmp(json_word(asked, "verdicts"), "races") == 0 &&
+	       !json_is_true(json_object_get(asked, "values")) &&
+	       !json_is_true(json_object_get(asked, "missing")) &&
+	       json_array_size(json_object_get(asked, "spec")) == 0;
+}
+
+void merge_note_behind(struct report_file *all)
+{
+	json_t *notes = json_object_get(all->head, "notes");
+
+	if (!is_noted(all) || !has_race(all))
+		return;
+	if (notes == NULL) {
+		notes = json_array();
+		json_object_set_new(all->head, "notes", notes);
+	}
+	json_array_append_new(
+	        notes, json_string("pairs of places that only the values of racy reads keep "
+	                           "apart are not counted in shares; 'heddle races' without "
+	                           "--shard and --jobs counts them"));
+}

@@ -414,6 +414,7 @@ static struct report_file *join(const GPtrArray *parts, const uint32_t *of, uint
 	}
 	g_array_sort(all->findings, by_events);
 	merge_behind(all);
+	merge_note_behind(all);
 	if (report_file_is_exploration(all))
 		join_estimates(all->head, parts);
 	if (report_file_is_exploration(all))

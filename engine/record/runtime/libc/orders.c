@@ -122,6 +122,10 @@ static const char thread_names[] = "the name of a thread",
                   priorities[] = "priorities and processors of threads",
                   libraries[] = "which libraries are loaded", handlers[] = "what a signal does",
                   ends[] = "functions for the program's end", domains[] = "the text domain";
+#define MEMORY(name, arguments) \
+	{ \
+		name, ORDER_MEMORY, NULL, arguments \
+	}
 static const struct ordered named[] = {
 	{ "rand", ORDER_ALWAYS, NULL, 0 },
 	{ "random", ORDER_ALWAYS, NULL, 0 },
@@ -276,6 +280,15 @@ static const struct ordered named[] = {
 	{ "mbs*rtowcs", ORDER_ALWAYS, NULL, 0 },
 	{ "wcs*rtombs", ORDER_ALWAYS, NULL, 0 },
 	{ "getsubopt", ORDER_ALWAYS, NULL, 0 },
+	/* attributes: an argument that the function does not have is no pointer */
+	MEMORY("pthread_*attr_init", 0x1),
+	MEMORY("pthread_*attr_destroy", 0x1),
+	MEMORY("pthread_attr_[gs]etaffinity_np", 0x5),
+	MEMORY("pthread_attr_setschedparam", 0x3),
+	MEMORY("pthread_attr_setsigmask_np", 0x3),
+	MEMORY("pthread_*attr_set*", 0x1),
+	MEMORY("pthread_attr_getstack", 0x7),
+	MEMORY("pthread_*attr_*", 0x3),
 	{ "_ZNSt7__cxx1112basic_stringI*[CD][12]E*", ORDER_NEVER, NULL, 0 },
 	{ "_ZNSt7__cxx1112basic_stringI*_M_create*", ORDER_NEVER, NULL, 0 },
 	{ "_ZNSt7__cxx1112basic_stringI*_M_construct*", ORDER_NEVER, NULL, 0 },
@@ -292,10 +305,6 @@ static const struct ordered named[] = {
  * Functions that read or write memory of the caller's by these arguments, which nothing
  * records; results.c, texts.c, wide.c, search.c and strings.c have the others.
  */
-#define MEMORY(name, arguments) \
-	{ \
-		name, ORDER_MEMORY, NULL, arguments \
-	}
 static const struct ordered unseen[] = {
 	MEMORY("*sw*printf", 0x3f),
 	MEMORY("*sw*scanf", 0x3f),
@@ -376,8 +385,6 @@ static const struct ordered unseen[] = {
 	MEMORY("sigismember", 0x1),
 	MEMORY("sigaltstack", 0x3),
 	MEMORY("sigprocmask", 0x6),
-	MEMORY("pthread_attr_*", 0x7),
-	MEMORY("pthread_*attr_*", 0x3),
 	MEMORY("pthread_get*_np", 0x6),
 	MEMORY("pthread_getschedparam", 0x6),
 	MEMORY("pthread_setcancel*", 0x2),
@@ -405,8 +412,6 @@ static const struct ordered unseen[] = {
 static const struct ordered unseen_own[] = {
 	MEMORY("nanosleep", 0x3),
 	MEMORY("clock_nanosleep", 0xc),
-	MEMORY("pthread_attr_*", 0x7),
-	MEMORY("pthread_*attr_*", 0x3),
 	MEMORY("pthread_get*_np", 0x6),
 	MEMORY("pthread_getcpuclockid", 0x2),
 	MEMORY("fmemopen", 0x1),
