@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void heddle_bug(const char *file, int line, const char *format, ...)
 {
@@ -52,6 +53,48 @@ bool error_cancelled(struct error *error)
 	if (error != NULL)
 		error->cancelled = true;
 	return false;
+}
+
+/* -- memory that runs out ------------------------------------------------------------------- */
+
+static int memory_end_status;
+static void (*memory_end_restore)(void);
+
+/* GLib's allocations fail by a fatal message, "...: failed to allocate N bytes", in whichever
+ * thread. Nothing is freed or flushed: the state of the others is not known. */
+static void memory_end(const char *domain, GLogLevelFlags level, const char *text, void *data)
+{
+	static const char asked[] = "failed to allocate ";
+	const char *bytes = strstr(text, asked);
+	char message[256];
+
+	if (bytes == NULL) {
+		g_log_default_handler(domain, level, text, data);
+		return;
+	}
+	if (memory_end_restore != NULL)
+		memory_end_restore();
+	int length = g_snprintf(message, sizeof message,
+	                        "heddle: out of memory: %s more are needed; raise the limit "
+	                        "(ulimit -v), end other programs, or give it a shorter trace\n",
+	                        bytes + sizeof asked - 1);
+	(void)!write(STDERR_FILENO, message, MIN((size_t)length, sizeof message - 1));
+	_exit(memory_end_status);
+}
+
+void memory_end_with(int status)
+{
+	memory_end_status = status;
+	g_log_set_handler("GLib",
+	                  (GLogLevelFlags)((unsigned)G_LOG_LEVEL_ERROR |
+	                                   (unsigned)G_LOG_FLAG_FATAL |
+	                                   (unsigned)G_LOG_FLAG_RECURSION),
+	                  memory_end, NULL);
+}
+
+void memory_end_first(void (*restore)(void))
+{
+	memory_end_restore = restore;
 }
 
 /* The last component of a path; of a very long one its end. */

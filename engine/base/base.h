@@ -43,6 +43,10 @@ bool error_set(struct error *error, const char *where, const char *remedy, const
                ...) __attribute__((format(printf, 4, 5)));
 /* Marks the error of work that its progress callback stopped; returns false. */
 bool error_cancelled(struct error *error);
+/* From now on memory that runs out ends the process with this status, after one message. */
+void memory_end_with(int status);
+/* Called before that message, from any thread: restores the terminal. NULL: nothing. */
+void memory_end_first(void (*restore)(void));
 /* "FILE:LINE" as the `where` of an error (line 0: the file alone). */
 struct place {
 	char text[256];

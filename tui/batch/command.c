@@ -323,6 +323,7 @@ static int run(const struct command *c, int argc, char **argv)
 		               .option_names = g_ptr_array_new(),
 		               .option_values = g_ptr_array_new() };
 	int status;
+	memory_end_with(usage_status(c));
 	if (c->passes_through) {
 		a.rest = argv;
 		status = pass_through(&a, argc);

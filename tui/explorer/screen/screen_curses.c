@@ -8,6 +8,7 @@
 #define NCURSES_WIDECHAR 1
 #include "tui/explorer/screen/screen.h"
 
+#include "engine/base/base.h"
 #include "engine/base/streams.h"
 #include "engine/trace/reel.h"
 
@@ -49,6 +50,14 @@ static const int fatal_signals[] = { SIGSEGV, SIGBUS,  SIGILL, SIGFPE,
 static const char cut_off[] =
         "heddle: the trace cannot be read any more: was it cut off while it was open?\r\n";
 
+static void restore_terminal(void)
+{
+	ssize_t ignored = write(STDOUT_FILENO, term.leave, term.leave_length);
+	if (term.have_before)
+		tcsetattr(STDIN_FILENO, TCSANOW, &term.before);
+	(void)ignored;
+}
+
 /* Several threads may crash at once (e.g. all that read a truncated mapping): the first
  * restores the terminal, the others wait. */
 static void restore_and_die(int number)
@@ -60,12 +69,9 @@ static void restore_and_die(int number)
 	while (!alone && none != own) /* not for itself: a fault in here is final */
 		pause();
 	if (alone && term.screen) {
-		ssize_t ignored = write(STDOUT_FILENO, term.leave, term.leave_length);
-		if (term.have_before)
-			tcsetattr(STDIN_FILENO, TCSANOW, &term.before);
+		restore_terminal();
 		if (number == SIGBUS)
-			ignored = write(STDERR_FILENO, cut_off, sizeof cut_off - 1);
-		(void)ignored;
+			(void)!write(STDERR_FILENO, cut_off, sizeof cut_off - 1);
 	}
 	signal(number, SIG_DFL);
 	raise(number);
@@ -81,6 +87,7 @@ static void catch_signals(bool on)
 		else
 			sigaction(fatal_signals[i], &action, NULL);
 	}
+	memory_end_first(on ? restore_terminal : NULL);
 	signal(SIGINT, on ? SIG_IGN : SIG_DFL);
 	signal(SIGPIPE, SIG_IGN);
 }
