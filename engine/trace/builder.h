@@ -67,8 +67,8 @@ uint32_t builder_block_find(struct builder *b, const char *name, size_t length);
 /* Add an event of source line `line` (for messages; 0: none). Call stacks are tracked by ENTER
  * and LEAVE. False and `error` when the event is rejected. */
 bool builder_add(struct builder *b, struct event event, uint64_t line, struct error *error);
-/* Adds an ENTER, or a LEAVE, which are many, by a thread of a recording of which no more is to be
- * checked. False: nothing was added, and builder_add does it. */
+/* Adds an ENTER, or a LEAVE, which are many, by a thread of a recording of which no more is to
+ * be checked. False: nothing was added, and builder_add does it. */
 bool builder_enter(struct builder *b, uint32_t thread, uint32_t function, uint32_t location);
 bool builder_leave(struct builder *b, uint32_t thread, uint32_t function);
 /*
