@@ -46,7 +46,7 @@ void trace_writer_abandon(struct trace_writer *writer); /* NULL is allowed */
  * report (inline assembly): the place of a module's first, as FILE:LINE (FUNCTION). */
 #define TRACE_UNSEEN_NOTE       "recording-unseen-atomic"
 /* Note of a recording whose program called functions that use its memory, and whose accesses
- * are not in the trace, while other threads ran: their names, "swprintf, sigaction". */
+ * are not in the trace, while other threads ran: their names, "swprintf, getaddrinfo". */
 #define TRACE_UNSEEN_CALLS_NOTE "recording-unseen-calls"
 /* A lock was read-locked whose readers wait for a writer that waits
  * (PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP). */

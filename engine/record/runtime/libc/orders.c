@@ -436,9 +436,22 @@ static const struct ordered *find(const struct ordered *rows, size_t count, cons
 }
 
 /* Does it use memory of the program that no event shows? */
-static bool is_unseen(enum order_kind kind)
+static bool is_unseen(const struct ordered *f)
 {
-	return kind == ORDER_OBJECT || kind == ORDER_MEMORY;
+	switch (f->kind) {
+	case ORDER_OBJECT:
+		return true;
+	case ORDER_MEMORY:
+	case ORDER_LOOKS:
+	case ORDER_LOOKS_IN:
+	case ORDER_USES:
+	case ORDER_SETS:
+	case ORDER_GETS:
+	case ORDER_SWAPS:
+		return f->arguments != 0;
+	default: /* its argument is a descriptor or a stream, or it has none */
+		return false;
+	}
 }
 
 const struct ordered *order_named(const char *name, bool own)
@@ -448,7 +461,7 @@ const struct ordered *order_named(const char *name, bool own)
 		found = own ? find(unseen_own, COUNT(unseen_own), name)
 		            : find(unseen, COUNT(unseen), name);
 	bool matters = found && found->kind != ORDER_NEVER &&
-	               (rt.config.flags & LOG_EXPLORE || is_unseen(found->kind));
+	               (rt.config.flags & LOG_EXPLORE || is_unseen(found));
 	return matters ? found : NULL;
 }
 
@@ -544,9 +557,10 @@ void order_call(const struct thread *t, const struct ordered *f, const char *nam
 	    ((object >= t->life.stack_low && object < t->life.stack_high) ||
 	     is_printed(object)))
 		return;
-	const char *operation = f->operation && !other ? f->operation : name;
-	if (other || is_unseen(f->kind))
-		accesses_unseen(operation);
+	if (other)
+		accesses_unseen(name);
+	else if (f->kind == ORDER_OBJECT)
+		accesses_unseen(f->operation);
 	else
-		order_matters(operation);
+		order_matters(f->operation ? f->operation : name);
 }
