@@ -156,6 +156,8 @@ enum log_flag {
  * where a join takes the thread's value. */
 #define LOG_START_NOTE  "thread-start"
 #define LOG_RESULT_NOTE "thread-result"
+/* In an exploration: a child process, "thread number": another number in each run. */
+#define LOG_CHILD_NOTE  "child"
 
 enum log_status {
 	LOG_RUNNING, /* no regular exit so far (killed, or _exit) */
