@@ -158,6 +158,8 @@ enum log_flag {
 #define LOG_RESULT_NOTE "thread-result"
 /* Note with an operation that used memory of the program's unseen: TRACE_UNSEEN_CALLS_NOTE. */
 #define LOG_UNSEEN_NOTE "unseen-call"
+/* In an exploration: a child process, "thread number": another number in each run. */
+#define LOG_CHILD_NOTE  "child"
 
 enum log_status {
 	LOG_RUNNING, /* no regular exit so far (killed, or _exit) */

@@ -215,6 +215,7 @@ struct history *history_new(const struct view *view, struct initials *initials,
 	h->lifetimes = lifetimes_new(t);
 	find_ancestry(h);
 	history_find_lives(h);
+	history_find_children(h);
 	history_learn_initials(h);
 	add_steps(h);
 	alike_find(h);
@@ -235,6 +236,8 @@ void history_free(struct history *h)
 	g_free(h->threads);
 	lifetimes_free(h->lifetimes);
 	g_free(h->lives);
+	if (h->children)
+		g_hash_table_unref(h->children);
 	g_array_unref(h->step_of);
 	g_free(h->seen);
 	g_array_unref(h->finals);

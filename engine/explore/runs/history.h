@@ -56,6 +56,8 @@ struct history {
 	uint64_t *seen;     /* by event: number of its outcome, if it is a step */
 	struct life *lives; /* blocks by address, to identify addresses */
 	uint32_t lives_count;
+	GHashTable *children;        /* number of a child process -> uint64_t *: equal in all
+	                              * runs; NULL: none */
 	struct lifetimes *lifetimes; /* of the view's trace; owned */
 	struct initials *initials;   /* borrowed */
 	GArray *finals;              /* struct part: final values, as numbers */

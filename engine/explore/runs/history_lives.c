@@ -156,6 +156,42 @@ uint64_t history_place(const struct history *h, uint64_t address, uint32_t event
 	return number;
 }
 
+/* -- child processes ------------------------------------------------------------------------- */
+
+void history_find_children(struct history *h)
+{
+	enum { CHILD = 19 };
+	const struct trace *t = h->view->recorded;
+	g_autofree uint64_t *counts = g_new0(uint64_t, t->threads_count + 1);
+	for (uint64_t i = 0; i < t->notes_count; i++) {
+		if (strcmp(trace_string(t, t->notes[i].key), LOG_CHILD_NOTE) != 0)
+			continue;
+		char *end;
+		uint64_t recorded = strtoull(trace_string(t, t->notes[i].value), &end, 10),
+		         child;
+		uint32_t u = 0;
+		while (u < t->threads_count && t->threads[u].recorded != recorded)
+			u++;
+		if (u == t->threads_count)
+			continue;
+		child = strtoull(end, NULL, 10);
+		uint64_t id = history_mix(history_mix(CHILD, h->threads[u].who), ++counts[u]);
+		if (h->children == NULL)
+			h->children = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
+			                                    g_free);
+		g_hash_table_insert(h->children, g_memdup2(&child, sizeof child),
+		                    g_memdup2(&id, sizeof id));
+	}
+}
+
+bool history_child(const struct history *h, uint64_t integer, uint64_t *number)
+{
+	const uint64_t *id = h->children ? g_hash_table_lookup(h->children, &integer) : NULL;
+	if (id != NULL)
+		*number = *id;
+	return id != NULL;
+}
+
 /* -- addresses of several runs --------------------------------------------------------------- */
 
 struct addresses {

@@ -121,7 +121,8 @@ static uint64_t plain_byte(uint64_t integer, uint64_t at)
 /* Value that the bytes of an access hold. */
 struct held {
 	struct access_value value;
-	uint64_t pointer; /* number of the whole value as a pointer, if it is one; else 0 */
+	uint64_t pointer; /* number of the whole value as a pointer, or as that of a child
+	                   * process, if it is one; else 0 */
 };
 static const struct held nothing;
 
@@ -131,7 +132,9 @@ static struct held held_by(const struct history *h, uint32_t event, bool written
 {
 	struct held held = { .value = access_value(h->trace, event, written) };
 	const struct access_value *v = &held.value;
-	if (v->known && v->size == sizeof(uint64_t))
+	bool child = v->known && v->size >= sizeof(pid_t) &&
+	             history_child(h, v->integer, &held.pointer);
+	if (v->known && !child && v->size == sizeof(uint64_t))
 		history_pointer(h, v->integer, event, viewer, &held.pointer);
 	return held;
 }

@@ -100,14 +100,27 @@ static void before_child(struct thread *t, uintptr_t pc)
 	unpin();
 }
 
+/* Tells the explorer the child's number. */
+static void note_child(long pid)
+{
+	struct thread *t = rt.config.flags & LOG_EXPLORE && pid > 0 ? recording() : NULL;
+	char text[48];
+	if (t == NULL)
+		return;
+	snprintf(text, sizeof text, "%u %ld", t->id, pid);
+	log_note(LOG_CHILD_NOTE, text);
+}
+
 /* Called after it, in both processes; errno stays. */
 static long after_child(long pid)
 {
 	int error = errno;
-	if (pid == 0)
+	if (pid == 0) {
 		rt_child();
-	else
+	} else {
 		pin_again();
+		note_child(pid);
+	}
 	errno = error;
 	return pid;
 }
@@ -322,21 +335,36 @@ static void before_program(bool all, uintptr_t pc)
 	child_starts(t, pc);
 }
 
+/* Stores the child's number, if one was made. */
+static int spawned(pid_t *pid, pid_t made, int result)
+{
+	if (result != 0)
+		return result;
+	note_child(made);
+	if (pid)
+		*pid = made;
+	return 0;
+}
+
 int interposed_posix_spawn(pid_t *restrict pid, const char *restrict path,
                            const posix_spawn_file_actions_t *actions,
                            const posix_spawnattr_t *restrict attributes,
                            char *const argv[restrict], char *const envp[restrict])
 {
+	pid_t made = 0;
 	before_program(actions != NULL, CALLER());
-	return UNPINNED(REAL(posix_spawn)(pid, path, actions, attributes, argv, envp));
+	int result = UNPINNED(REAL(posix_spawn)(&made, path, actions, attributes, argv, envp));
+	return spawned(pid, made, result);
 }
 int interposed_posix_spawnp(pid_t *restrict pid, const char *restrict path,
                             const posix_spawn_file_actions_t *actions,
                             const posix_spawnattr_t *restrict attributes,
                             char *const argv[restrict], char *const envp[restrict])
 {
+	pid_t made = 0;
 	before_program(actions != NULL, CALLER());
-	return UNPINNED(REAL(posix_spawnp)(pid, path, actions, attributes, argv, envp));
+	int result = UNPINNED(REAL(posix_spawnp)(&made, path, actions, attributes, argv, envp));
+	return spawned(pid, made, result);
 }
 
 FILE *interposed_popen(const char *command, const char *mode)
