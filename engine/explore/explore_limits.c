@@ -88,21 +88,33 @@ static bool has_failed_once(const struct trace *t)
 	return false;
 }
 
+/* A restriction of a complete report; each is stated once. */
+static void note_restriction(struct exploration *x, const char *note)
+{
+	if (g_hash_table_add(x->errors, g_strdup(note)))
+		g_ptr_array_add(x->report->notes, g_strdup(note));
+}
+
 /* A wait that is in no loop goes on after a spurious wake-up, for example. */
 static void note_spurious(struct exploration *x)
 {
-	static const char note[] =
-	        "no wait for a condition ends without a signal here: spurious "
-	        "wake-ups, which POSIX allows, are not explored";
-	if (g_hash_table_contains(x->errors, note))
-		return;
 	uint32_t e = 0;
 	while (e < x->trace->events_count && x->trace->events[e].op != OP_WAIT)
 		e++;
-	if (e == x->trace->events_count)
-		return;
-	g_hash_table_add(x->errors, g_strdup(note));
-	g_ptr_array_add(x->report->notes, g_strdup(note));
+	if (e < x->trace->events_count)
+		note_restriction(x, "no wait for a condition ends without a signal here: spurious "
+		                    "wake-ups, which POSIX allows, are not explored");
+}
+
+/* Time is virtual in runs: a step takes about the same in all of them. */
+static void note_clocks(struct exploration *x)
+{
+	uint64_t i = 0;
+	while (i < x->trace->clocks_count && x->trace->clocks[i].clock == LOG_FUTEX_CLOCK)
+		i++;
+	if (i < x->trace->clocks_count)
+		note_restriction(x, "the program reads a clock, which shows virtual time: what it "
+		                    "does when steps take longer or shorter is not explored");
 }
 
 void explore_note_limits(struct exploration *x, const struct plan_run *run)
@@ -110,6 +122,7 @@ void explore_note_limits(struct exploration *x, const struct plan_run *run)
 	note_missing(x, run);
 	note_hidden_reads(x);
 	note_spurious(x);
+	note_clocks(x);
 	if (has_failed_once(x->trace))
 		explore_gap(x, "a once-function was left by an exception: not every order in "
 		               "which others run it again is looked for");

@@ -277,5 +277,6 @@ unlike "$(json 'join " ", @{$d->{coverage}}')" 'no (other )?data race' "nothing 
 mkdir courier && cp "$root"/samples/courier/* courier && make -s -C courier HEDDLE="$HEDDLE" || exit 1
 run "$HEDDLE" check -o courier/c --budget 15 --format json -- courier/courier
 is "$(json 'join "; ", sort map { my $v = $_->{variable}; $v =~ s,#[0-9]*,,; "$_->{verdict} $v" } @{$d->{findings}}')" "candidate letter->text; race stamps" "the race, and a candidate"
+is "$(json '$d->{findings}[-1]{verdict}')" candidate "which comes last: no witness shows it"
 like "$(json '(grep { $_->{verdict} eq "candidate" } @{$d->{findings}})[0]{missing}')" "box_put" "that names the calls"
 done_testing

@@ -187,7 +187,8 @@ if (ulimit -v 250000; "$HEDDLE" --version) >/dev/null 2>&1; then
 	for op in 'arrive(b)' 'depart(b)' 'w(x)'; do
 		seq -f "T%.0f|$op|1" 8000
 	done >"$scratch/threads.txt"
-	for command in 'races --analysis hb' 'open --script /dev/null'; do
+	: >empty.script
+	for command in 'races --analysis hb' 'open --script empty.script'; do
 		run bash -c 'ulimit -v 250000; exec timeout 120 "$0" "$@"' "$HEDDLE" $command "$scratch/threads.txt"
 		is "$status$out" 2 "$command: out of memory"
 		like "$err" '^heddle: out of memory: [0-9]+ bytes more are needed; raise the limit' "$command says so"

@@ -126,7 +126,8 @@ static json_t *heading_of(const json_t *f)
 	if (json_object_get(f, "variables") != NULL)
 		json_object_set_new(heading, "variables",
 		                    own_names(json_object_get(f, "variables")));
-	static const char *const elsewhere[] = { "story", "waits", "condition", "points" };
+	static const char *const elsewhere[] = { "story", "waits", "condition", "points",
+		                                 "missing" };
 	for (size_t i = 0; i < G_N_ELEMENTS(elsewhere); i++)
 		json_object_del(heading, elsewhere[i]);
 	return heading;

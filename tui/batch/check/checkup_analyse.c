@@ -105,9 +105,8 @@ static void doubt(const struct analysis_of *x, struct finding *f)
 	     f->kind != FINDING_USE_AFTER_FREE))
 		return;
 	f->verdict = VERDICT_CANDIDATE;
-	f->missing = g_strdup("may be ordered by calls of code that is not instrumented, which "
-	                      "the recordings have and this run, made along a schedule, has "
-	                      "not");
+	f->missing = g_strdup("may be ordered by calls of code that is not instrumented: a run "
+	                      "along a given schedule does not record them");
 }
 
 static void take(struct analysis_of *x, struct report *r)

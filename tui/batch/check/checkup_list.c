@@ -220,15 +220,18 @@ static uint32_t length_of(const struct trace *t, const struct finding *f)
 
 /* -- adding -------------------------------------------------------------------------------- */
 
+static bool is_candidate(const struct checked *f)
+{
+	return strcmp(json_word(f->fields, "verdict"), verdict_word(VERDICT_CANDIDATE)) == 0;
+}
+
 /* Is the new finding a better example: did it happen, or with fewer events? */
 static bool is_better(const struct trace *t, const struct finding *f, const struct checked *old,
                       bool writes)
 {
 	bool happened = f->verdict == VERDICT_HAPPENED;
 
-	bool candidate = f->verdict == VERDICT_CANDIDATE,
-	     was = strcmp(json_word(old->fields, "verdict"), verdict_word(VERDICT_CANDIDATE)) ==
-	           0;
+	bool candidate = f->verdict == VERDICT_CANDIDATE, was = is_candidate(old);
 
 	if (happened != old->happened)
 		return happened;
@@ -323,9 +326,12 @@ void checkup_stream(const struct checkup *c, const struct checked *f)
 
 /* -- order of display ---------------------------------------------------------------------- */
 
-static int rank_of_harm(enum harm harm)
+/* What makes a difference comes first, and what no witness shows comes last. */
+static int rank_of_harm(const struct checked *f)
 {
-	return harm == HARM_DIFFERS ? 0 : harm == HARM_SAME ? 2 : 1;
+	if (f->harm == HARM_DIFFERS)
+		return 0;
+	return is_candidate(f) ? 3 : f->harm == HARM_SAME ? 2 : 1;
 }
 
 static gint by_rank(gconstpointer a, gconstpointer b)
@@ -336,8 +342,8 @@ static gint by_rank(gconstpointer a, gconstpointer b)
 		return x->happened ? -1 : 1;
 	if (failure_rank(x->kind) != failure_rank(y->kind))
 		return failure_rank(x->kind) - failure_rank(y->kind);
-	if (rank_of_harm(x->harm) != rank_of_harm(y->harm))
-		return rank_of_harm(x->harm) - rank_of_harm(y->harm);
+	if (rank_of_harm(x) != rank_of_harm(y))
+		return rank_of_harm(x) - rank_of_harm(y);
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 

@@ -181,5 +181,5 @@ void merge_note_behind(struct report_file *all)
 	json_array_append_new(
 	        notes, json_string("pairs of places that only the values of racy reads keep "
 	                           "apart are not counted in shares; 'heddle races' without "
-	                           "--shard and --jobs counts them"));
+	                           "--shard, --jobs and --resume counts them"));
 }
