@@ -43,6 +43,12 @@ for name in publish seqlock treiber chaselev; do
 	is "$(failures $name-weak sc 25 1)" 0 "$name: the weak order does not fail under sc"
 done
 
+# a thread of the highest priority that reads an odd sequence again and again gives way to the writer
+for seed in 55 56 57 58 59 60; do
+	run timeout 120 $HEDDLE record -q -o "$scratch/pct.hdl" --memory rc11 --strategy pct --depth 3 --steps 188 --seed $seed -- "$scratch/seqlock"
+	is "$status" 0 "pct, seed $seed: a reader that looks in vain gives way"
+done
+
 # ---- what is not taken apart is sequentially consistent, and the trace says so ----
 $HEDDLE cc -g -O1 -pthread -o "$scratch/mixed" tests/e2e/programs/weak/mixed.c || exit 1
 is "$(failures mixed rc11 60 1)" 0 'mixed sizes and plain writes under rc11'

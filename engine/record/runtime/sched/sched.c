@@ -164,7 +164,8 @@ void sched_lowest(struct thread *t)
 static void count_steps(struct thread *t)
 {
 	int32_t used = t->drawn - (t->budget > 0 ? t->budget : 0);
-	if (used == 0 && (rt.config.flags & LOG_EXPLORE || sched_each_event()))
+	if (used == 0 &&
+	    (rt.config.flags & LOG_EXPLORE || sched_each_event() || rt.memory != LOG_SC))
 		used = 1; /* after a look, or by the strategy, the thread came here at once */
 	t->drawn = t->budget > 0 ? t->budget : 0;
 	t->counted += used;
@@ -285,6 +286,9 @@ void sched_access(struct thread *t)
 		}
 		if (sched.timed)
 			sched_wake_sleepers(t);
+	} else if (rt.memory != LOG_SC && !(rt.config.flags & LOG_EXPLORE) && poll_spins(t)) {
+		/* its next look may see another value without a write, but need not */
+		sched_lower(t);
 	}
 	preempt = waits_by_looking(t) || (preempt && !stays_whole(t));
 	if (sched_each_event() && !sched_is_chance(t))
