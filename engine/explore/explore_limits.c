@@ -102,8 +102,9 @@ static void note_spurious(struct exploration *x)
 	while (e < x->trace->events_count && x->trace->events[e].op != OP_WAIT)
 		e++;
 	if (e < x->trace->events_count)
-		note_restriction(x, "no wait for a condition ends without a signal here: spurious "
-		                    "wake-ups, which POSIX allows, are not explored");
+		note_restriction(x,
+		                 "no wait for a condition ends without a signal here: spurious "
+		                 "wake-ups, which POSIX allows, are not explored");
 }
 
 /* Time is virtual in runs: a step takes about the same in all of them. */
@@ -113,8 +114,9 @@ static void note_clocks(struct exploration *x)
 	while (i < x->trace->clocks_count && x->trace->clocks[i].clock == LOG_FUTEX_CLOCK)
 		i++;
 	if (i < x->trace->clocks_count)
-		note_restriction(x, "the program reads a clock, which shows virtual time: what it "
-		                    "does when steps take longer or shorter is not explored");
+		note_restriction(x,
+		                 "the program reads a clock, which shows virtual time: what it "
+		                 "does when steps take longer or shorter is not explored");
 }
 
 void explore_note_limits(struct exploration *x, const struct plan_run *run)
