@@ -30,6 +30,8 @@ const char *const explore_unsought[] = { "reads of memory that nothing was writt
 	                                 "uses of variables of functions that have returned",
 	                                 "arguments that library functions refuse",
 	                                 "accesses that the compiler removed",
+	                                 "decisions by which of two addresses is lower",
+	                                 "what an executed program does (exec)",
 	                                 NULL };
 
 const char *explore_end_word(enum explore_end end)

@@ -164,8 +164,9 @@ void sched_lowest(struct thread *t)
 static void count_steps(struct thread *t)
 {
 	int32_t used = t->drawn - (t->budget > 0 ? t->budget : 0);
-	if (used == 0 &&
-	    (rt.config.flags & LOG_EXPLORE || sched_each_event() || rt.memory != LOG_SC))
+	/* under weak memory long looks take time, or a wait with a limit would never end */
+	bool long_looked = rt.memory != LOG_SC && t->poll.spins > 64;
+	if (used == 0 && (rt.config.flags & LOG_EXPLORE || sched_each_event() || long_looked))
 		used = 1; /* after a look, or by the strategy, the thread came here at once */
 	t->drawn = t->budget > 0 ? t->budget : 0;
 	t->counted += used;
