@@ -72,7 +72,7 @@ void causality_free(struct causality *c)
 	if (c->edges != NULL)
 		g_array_free(c->edges, TRUE);
 	if (c->regions != NULL) {
-		for (uint64_t i = 0; i < c->t->threads_count; i++)
+		for (uint64_t i = 0; i < c->regions_count; i++)
 			g_free(c->regions[i].of);
 		g_free(c->regions);
 	}

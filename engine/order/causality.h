@@ -103,6 +103,8 @@ struct causality {
 	GArray *edges; /* struct edge, by `to` */
 	/* By thread. With borrowed arrays too; events that a sweep passes may leave it. */
 	struct sync_regions *regions;
+	uint64_t regions_count; /* threads of the trace, which may be closed before this is
+	                           freed */
 
 	struct must_walk *must; /* NULL: live */
 	struct must_live *live;

@@ -59,4 +59,5 @@ void causality_keep_regions(struct causality *c)
 	if (c->regions != NULL)
 		return;
 	c->regions = g_new0(struct sync_regions, c->t->threads_count + 1);
+	c->regions_count = c->t->threads_count;
 }

@@ -256,7 +256,8 @@ struct trace {
 
 /* Sees the events of a binary trace that is checked while it is opened, each block after its
  * check, when the tables are there and the index is not. Not of a trace that was checked
- * before, nor of one that is not opened in passes (reel.h). */
+ * before, nor of one that is not opened in passes (reel.h). A trace that is then refused is
+ * closed: what the watcher keeps is freed without it. */
 struct trace_watch {
 	void *context;
 	void (*begin)(void *context, struct trace *t);
