@@ -221,7 +221,7 @@ START_TEST(a_witness_that_waits)
 		  "T2|signal(c)|c.c:2\nT2|rel(m)|c.c:3\nT1|wake(c)|b.c:2\n"
 		  "T1|acq(m)|b.c:2\nT1|rel(m)|b.c:3\nmain|join(T1)|a.c:3\n",
 		  { "T1 waits at b.c:2 for a signal of c: no thread will ever",
-		    "needed: main has no more steps", "here it waits, for ever" } },
+		    "needed: main takes no more steps", "here it waits, for ever" } },
 		{ "T1|acq(a)|a.c:1\nT1|acq(b)|a.c:2\nT1|rel(b)|a.c:3\nT1|rel(a)|a.c:4\n"
 		  "T2|acq(b)|b.c:5\nT2|acq(c)|b.c:6\nT2|rel(c)|b.c:7\nT2|rel(b)|b.c:8\n"
 		  "T3|acq(c)|c.c:9\nT3|acq(a)|c.c:10\nT3|rel(a)|c.c:11\nT3|rel(c)|c.c:12\n",

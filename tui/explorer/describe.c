@@ -490,6 +490,45 @@ static void append_event(const struct session *s, uint32_t event, GString *out)
 	g_string_append_printf(out, " (%u)", event);
 }
 
+bool describe_action(const struct trace *t, uint32_t event, GString *out)
+{
+	enum op op = (enum op)t->events[event].op;
+	const char *verb = op == OP_RMW      ? "updates"
+	                   : op == OP_FREE   ? "frees"
+	                   : op_acquires(op) ? "wants"
+	                   : op_writes(op)   ? "writes"
+	                   : op_reads(op)    ? "reads"
+	                                     : NULL;
+	if (verb == NULL)
+		return false;
+	g_string_append_printf(out, "%s ", verb);
+	describe_operand(t, event, out);
+	return true;
+}
+
+/* "T1 reads x (5)", or "T1's signal c (5)". */
+static void append_acting(const struct session *s, uint32_t event, GString *out)
+{
+	g_autoptr(GString) action = g_string_new(NULL);
+	if (!describe_action(s->trace, event, action)) {
+		append_event(s, event, out);
+		return;
+	}
+	append_thread(s, event, out);
+	g_string_append_printf(out, " %s (%u)", action->str, event);
+}
+
+/* A use after free: the access comes, or can come, after the free. */
+static void explain_use(const struct session *s, const struct finding *f, GString *out)
+{
+	bool happened = f->verdict == VERDICT_HAPPENED;
+	append_acting(s, f->second, out);
+	g_string_append(out, happened ? " after " : ", and can do so before ");
+	append_acting(s, f->first, out);
+	g_string_append(out, happened ? ": memory was used after it was freed."
+	                              : ": memory would be used after it was freed (w).");
+}
+
 /* A thread waits for an object after the object's end of life. */
 static void explain_ended_wait(const struct session *s, const struct finding *f, GString *out)
 {
@@ -511,17 +550,15 @@ static void explain_violation(const struct session *s, const struct finding *f, 
 		explain_ended_wait(s, f, out);
 		return;
 	}
+	if (f->kind == FINDING_USE_AFTER_FREE) {
+		explain_use(s, f, out);
+		return;
+	}
 	append_event(s, f->second, out);
 	g_string_append(out, happened ? " came after " : " can come before ");
 	append_event(s, f->first, out);
-	if (f->kind == FINDING_USE_AFTER_FREE)
-		g_string_append(out,
-		                happened ? ": memory was used after it was freed."
-		                         : ": memory would be used after it was freed (w).");
-	else
-		g_string_append(
-		        out, happened ? " in this very run: the wrong order."
-		                      : ": nothing that the run shows keeps this order (w).");
+	g_string_append(out, happened ? " in this very run: the wrong order."
+	                              : ": nothing that the run shows keeps this order (w).");
 }
 
 static void explain_methods(const struct session *s, const struct finding *f, GString *out)

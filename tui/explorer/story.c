@@ -37,32 +37,16 @@ static const char *thread_of(const struct story *story, uint32_t event)
 
 /* -- the two sides ------------------------------------------------------------------- */
 
-static const char *does(const struct trace *t, uint32_t event)
-{
-	enum op op = (enum op)t->events[event].op;
-	return op == OP_RMW      ? "updates"
-	       : op == OP_FREE   ? "frees"
-	       : op_acquires(op) ? "wants"
-	       : op_writes(op)   ? "writes"
-	       : op_reads(op)    ? "reads"
-	                         : NULL;
-}
-
 /* "T1 writes acct.balance in deposit bank.c:31, holding m:" and the source line */
 static void tell_side(struct story *story, uint32_t event)
 {
 	const struct session *s = story->s;
 	const struct trace *t = story->t;
 	g_autoptr(GString) text = g_string_new(NULL), held = g_string_new(NULL);
-	const char *verb = does(t, event);
 	session_append_role(s, t->events[event].thread, text);
 	g_string_append_c(text, ' ');
-	if (verb) {
-		g_string_append_printf(text, "%s ", verb);
-		describe_operand(t, event, text);
-	} else {
+	if (!describe_action(t, event, text))
 		describe_event(s, event, text);
-	}
 	g_string_append(text, " in ");
 	describe_place(s, event, text);
 	describe_locks(s, event, held);

@@ -100,7 +100,7 @@ static void append_end(const struct session *s, const struct witness_view *v, ui
 	const char *name = trace_thread_name(s->trace, thread);
 	append_escaped(out, name, strlen(name));
 	if (event == NONE) {
-		g_string_append(out, " has no more steps");
+		g_string_append(out, " takes no more steps");
 		return;
 	}
 	const struct location *l = own_code_location(s->trace, event);

@@ -97,6 +97,19 @@ static bool end_opening(struct opening *o, bool writer)
 	return o->met;
 }
 
+/* The descriptor's content comes from outside of the process, and its opening is recorded.
+ * Keeps errno. */
+static int keep_opened(struct thread *t, int fd, enum origin origin, uint32_t kind,
+                       uintptr_t pc)
+{
+	int error = errno;
+	outside_fresh(fd, origin);
+	input_keep(t, LOG_INPUT_open, -1, fd, NULL, 0, kind);
+	channel_numbered(t, fd, pc);
+	errno = error;
+	return fd;
+}
+
 /* Opens a FIFO: waits until a thread of this or another process opens the other end. */
 static int open_fifo(struct thread *t, int folder, const char *path, int flags,
                      const struct stat *status, uintptr_t pc)
@@ -112,11 +125,7 @@ static int open_fifo(struct thread *t, int folder, const char *path, int flags,
 	errno = error;
 	if (fd < 0 || ours)
 		return outside_made(t, LOG_INPUT_open, fd, ORIGIN_INSIDE, pc);
-	outside_fresh(fd, ORIGIN_OUTSIDE);
-	input_keep(t, LOG_INPUT_open, -1, fd, NULL, 0, LOG_FIFO);
-	channel_numbered(t, fd, pc);
-	errno = error;
-	return fd;
+	return keep_opened(t, fd, ORIGIN_OUTSIDE, LOG_FIFO, pc);
 }
 
 /* ---- files of the kernel's ---- */
@@ -141,14 +150,9 @@ static bool is_kernels(int folder, const char *path, int flags, const struct sta
 static int open_kernels(struct thread *t, int folder, const char *path, int flags, uintptr_t pc)
 {
 	int fd = REAL(openat)(folder, path, flags);
-	int error = errno;
 	if (fd < 0)
 		return outside_made(t, LOG_INPUT_open, fd, ORIGIN_INSIDE, pc);
-	outside_fresh(fd, ORIGIN_KERNEL);
-	input_keep(t, LOG_INPUT_open, -1, fd, NULL, 0, LOG_KERNEL_FILE);
-	channel_numbered(t, fd, pc);
-	errno = error;
-	return fd;
+	return keep_opened(t, fd, ORIGIN_KERNEL, LOG_KERNEL_FILE, pc);
 }
 
 /* Replay: a placeholder for such a file, which the thread opened here in the recording. */
