@@ -16,6 +16,9 @@ one="complete use-after-free race"
 is "$(found uaf_mutex -DK=1)" "$one" "a mutex in a block that is freed"
 is "$(found uaf_mutex -DK=2)" "$one use-after-free race" "that is destroyed before, too"
 is "$(found uaf_mutex -DK=3)" "$one" "an access"
+printf '%s\n' wait "view findings" "save-screen f.txt" >f.script
+run "$HEDDLE" open prog.hdl --script f.script
+like "$(tr '\n' ' ' <f.txt)" '[a-zT0-9]+ frees [^ ]+ \([0-9]+\), and can do so before [a-zT0-9]+ (reads|writes) [^ ]+ \([0-9]+\)' "the explorer says what the two threads do"
 is "$(found uaf_signal)" "$one" "a signal after the unlock"
 for k in 1 2 3 4 5; do
 	is "$(found uaf_sync -DK=$k)" "$one" "post, broadcast, read lock, spin lock, trywait: $k"
