@@ -7,6 +7,7 @@
  * (became.h, which knows renamed files and moved functions); a finding whose places no run
  * reaches is hidden, not fixed.
  */
+#include "engine/base/child.h"
 #include "tui/batch/reports/became.h"
 #include "tui/batch/check/checkup.h"
 #include "tui/batch/fix_locks.h"
@@ -290,9 +291,8 @@ static void print_json(const struct fix *x, const GArray *new)
 
 static void print_text(const struct fix *x, const GArray *new)
 {
-	json_auto_t *words = json_object();
-	json_set_command(words, x->c->argv);
-	g_autofree char *command = json_command(words);
+	g_autofree char *spelt = child_spelt(x->c->argv);
+	const char *command = printable(spelt);
 	guint counts[FIX_FATE_COUNT] = { 0 };
 
 	for (guint i = 0; i < x->old->findings->len; i++) {

@@ -1,6 +1,7 @@
 /*
  * checkup_print.c - the answer of `heddle check` as text, JSON and SARIF.
  */
+#include "engine/base/child.h"
 #include "tui/batch/check/check_text.h"
 #include "tui/batch/check/checkup.h"
 #include "tui/batch/print/terminal.h"
@@ -26,9 +27,8 @@ static char *checkup_again(const struct checkup *c, uint32_t run)
 
 	if (r == NULL || !r->recorded)
 		return NULL;
-	json_auto_t *words = json_object();
-	json_set_command(words, c->argv);
-	g_autofree char *command = json_command(words);
+	g_autofree char *spelt = child_spelt(c->argv);
+	const char *command = printable(spelt);
 	if (strcmp(r->strategy, record_strategies[STRATEGY_PCT]) == 0)
 		return g_strdup_printf("heddle record --strategy pct --steps %" PRIu64
 		                       " --seed %" PRIu64 " -- %s",
