@@ -33,6 +33,10 @@ run timeout 120 "$HEDDLE" check --no-harm guards.hdl
 like "$out" "T1 waits for lock right, held by T2 \(two_guards.cpp:14, inside of [a-z-]*\.h:[0-9]+\)" "check says: the user's line, then the one of the library"
 like "$out" "list \(two_guards.cpp:12, inside of .* it \(two_guards.cpp:19, inside of" "so for races, and the variable is the user's"
 unlike "$out" "_M_|\([a-z_]+\.(h|tcc):[0-9]+\)" "no name or place of the library stands alone"
+unlike "$out" "from std::" "callers of the library are left out"
+run timeout 120 "$HEDDLE" check --no-harm guards.hdl --format json
+like "$(json 'join " ", map { @{$_->[0]} } map { $_->{stacks} || () } @{$d->{findings}}')" "std::" "JSON has the stacks whole"
+unlike "$(json 'join " ", map { @{$_->[0]} } map { $_->{callers} || () } @{$d->{findings}}')" "std::" "and the callers in the user's code"
 run timeout 120 "$HEDDLE" explore --budget 5 -- ./guards
 words=$(tr -s '\n ' ' ' <<<"$out")
 like "$words" "race: data-race on \*?list two_guards.cpp:[0-9]+ two_guards.cpp:[0-9]+ first in run" "explore, too"
@@ -48,6 +52,38 @@ printf '[my-code]\nelse = on\n' >config/heddle/config
 run "$HEDDLE" open lazy.hdl --script look.script
 is "$status" 2 "an unknown setting is refused by the explorer"
 like "$err" "\[my-code\] else: expected just-my-code, mine or theirs" "with its remedy"
+
+# each event of a deadlock has its callers, too: here both are in one line of a wrapper
+rm config/heddle/config
+cat >wrapped.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+static void lock(pthread_mutex_t *m)
+{
+	pthread_mutex_lock(m);
+}
+static void both(pthread_mutex_t *first, pthread_mutex_t *second)
+{
+	lock(first), lock(second);
+	pthread_mutex_unlock(second), pthread_mutex_unlock(first);
+}
+static void *one(void *unused)
+{
+	return both(&a, &b), unused;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, NULL, one, NULL);
+	both(&b, &a);
+	return pthread_join(t, NULL);
+}
+C
+"$HEDDLE" cc -g -O1 -fno-inline wrapped.c -o wrapped -pthread || exit 1
+run timeout 120 "$HEDDLE" record -q --seed 1 -o wrapped.hdl -- ./wrapped
+run timeout 120 "$HEDDLE" check --no-harm wrapped.hdl
+like "$out" "T1 +wrapped.c:5  in lock, from both wrapped.c:9, from one wrapped.c:14" "check: the callers at a lock"
+like "$out" "main +wrapped.c:5  in lock, from both wrapped.c:9, from main wrapped.c:20" "of both threads"
 
 # a race that the exploration and an analysis name, each by its own places, is listed once
 cat >late.cc <<'C'

@@ -119,10 +119,8 @@ static json_t *heading_of(const json_t *f)
 	if (json_is_true(json_object_get(f, "happened")))
 		json_object_set_new(heading, "verdict",
 		                    json_string(verdict_word(VERDICT_HAPPENED)));
-	if (places != NULL) {
+	if (places != NULL)
 		json_object_set(heading, "sites", places);
-		json_object_del(heading, "stacks"); /* of the exact sites */
-	}
 	if (json_object_get(f, "variables") != NULL)
 		json_object_set_new(heading, "variables",
 		                    own_names(json_object_get(f, "variables")));

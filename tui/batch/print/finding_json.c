@@ -91,6 +91,36 @@ static json_t *json_stack(const struct trace *t, uint32_t event)
 	return stack;
 }
 
+/* Is frame i, behind the place (`first`), one of the callers that people are shown? */
+static bool is_shown_caller(const struct trace *t, const GArray *frames, guint i)
+{
+	return !own_code_is_on() || own_code_has(t, &g_array_index(frames, struct frame, i));
+}
+
+/* The callers of the event's place, in the user's own files. */
+static json_t *json_callers(const struct trace *t, uint32_t event)
+{
+	g_autoptr(GArray) frames =
+	        trace_frames(t, event, t->stacks_count ? trace_stack(t, event) : 0);
+	json_t *callers = json_array();
+	for (guint i = own_code_frame(t, frames) + 1; i < trace_frames_shown(t, frames); i++) {
+		g_autoptr(GString) text = g_string_new(NULL);
+		if (!is_shown_caller(t, frames, i))
+			continue;
+		append_frame(t, &g_array_index(frames, struct frame, i), text);
+		json_array_append_new(callers, json_string(text->str));
+	}
+	return callers;
+}
+
+/* The stacks of two events, whole. */
+static void json_set_stacks(const struct trace *t, uint32_t a, uint32_t b, json_t *j)
+{
+	if (t->stacks_count)
+		json_object_set_new(j, "stacks",
+		                    json_pack("[oo]", json_stack(t, a), json_stack(t, b)));
+}
+
 static void json_cycle(const struct trace *t, const struct finding *f, json_t *j)
 {
 	json_t *sets = json_array(), *units = json_array(), *edges = json_array();
@@ -113,11 +143,8 @@ static void json_cycle(const struct trace *t, const struct finding *f, json_t *j
 		                                f->sets && e->set < f->sets->len
 		                                        ? (char *)f->sets->pdata[e->set]
 		                                        : ""));
-		if (t->stacks_count)
-			json_object_set_new(json_array_get(edges, json_array_size(edges) - 1),
-			                    "stacks",
-			                    json_pack("[oo]", json_stack(t, e->events[0]),
-			                              json_stack(t, e->events[1])));
+		json_set_stacks(t, e->events[0], e->events[1],
+		                json_array_get(edges, json_array_size(edges) - 1));
 	}
 	json_object_set_new(j, "sets", sets);
 	json_object_set_new(j, "mixed", json_boolean(f->mixed));
@@ -155,7 +182,7 @@ static void append_callers(const struct trace *t, uint32_t event, GString *s)
 	for (guint i = first; i < trace_frames_shown(t, frames); i++) {
 		const struct frame *f = &g_array_index(frames, struct frame, i);
 		const char *function = trace_string(t, f->function);
-		if (i > first && own_code_is_on() && !own_code_has(t, f))
+		if (i > first && !is_shown_caller(t, frames, i))
 			continue;
 		g_string_append(s, i > first ? ", from " : *function ? "  in " : "");
 		if (i > first)
@@ -256,6 +283,20 @@ static json_t *json_sites(const struct places *places, const struct finding *f)
 	return sites;
 }
 
+/* The callers at each of the sites. */
+static void json_set_callers(const struct trace *t, const struct finding *f, json_t *j)
+{
+	g_autoptr(GArray) events = identifying_events(f);
+	json_t *list = json_array();
+
+	for (guint i = 0; i < events->len && t->stacks_count; i++)
+		json_array_append_new(list,
+		                      json_callers(t, g_array_index(events, uint32_t, i)));
+	if (t->stacks_count)
+		json_object_set(j, "callers", list);
+	json_decref(list);
+}
+
 /* The places in the user's own files (own_code.h); absent where they are the exact sites. */
 static void json_set_places(const struct places *places, const struct trace *t,
                             const struct finding *f, json_t *j)
@@ -286,9 +327,7 @@ static void json_pair(const struct trace *t, const struct finding *f, json_t *j)
 	json_object_set_new(j, "locations",
 	                    json_pack("[oo]", json_text(own_code_place_name(t, a)),
 	                              json_text(own_code_place_name(t, b))));
-	if (t->stacks_count)
-		json_object_set_new(j, "stacks",
-		                    json_pack("[oo]", json_stack(t, a), json_stack(t, b)));
+	json_set_stacks(t, a, b, j);
 	json_object_set_new(j, "threads",
 	                    json_pack("[oo]",
 	                              json_text(trace_thread_name(t, t->events[a].thread)),
@@ -388,6 +427,7 @@ json_t *finding_json(const struct places *places, const struct trace *t,
 		json_pair(t, f, j);
 	json_object_set_new(j, "sites", json_sites(places, f));
 	json_set_places(places, t, f, j);
+	json_set_callers(t, f, j);
 	set_claim(t, f, true, j);
 	return j;
 }

@@ -80,7 +80,7 @@ static void print_heading(const json_t *f, FILE *out)
 /* -- the events ------------------------------------------------------------------------------ */
 
 /* Without a trace: "    T1     bank.c:31  in report, from worker bank.c:38". */
-static void print_site(const json_t *site, const char *thread, const json_t *stack, FILE *out)
+static void print_site(const json_t *site, const char *thread, const json_t *callers, FILE *out)
 {
 	const char *file = json_word(site, "file");
 
@@ -94,22 +94,22 @@ static void print_site(const json_t *site, const char *thread, const json_t *sta
 		fputs(json_word(site, "name"), out);
 	if (*json_word(site, "function"))
 		fprintf(out, "  in %s", json_word(site, "function"));
-	for (size_t k = 1; k < json_array_size(stack); k++)
-		fprintf(out, ", from %s", element_word(stack, k));
+	for (size_t k = 0; k < json_array_size(callers); k++)
+		fprintf(out, ", from %s", element_word(callers, k));
 	fputc('\n', out);
 }
 
 /* Prints the i-th of the events that make the finding. */
-static void print_event(const json_t *f, size_t i, const char *thread, const json_t *stack,
-                        FILE *out)
+static void print_event(const json_t *f, size_t i, const char *thread, FILE *out)
 {
 	const json_t *lines = json_object_get(f, "lines"),
-	             *site = json_array_get(json_object_get(f, "sites"), i);
+	             *site = json_array_get(json_object_get(f, "sites"), i),
+	             *callers = json_array_get(json_object_get(f, "callers"), i);
 
 	if (lines != NULL)
 		fprintf(out, "    %s\n", element_word(lines, i));
 	else
-		print_site(site, thread, stack, out);
+		print_site(site, thread, callers, out);
 	excerpt_print(json_word(site, "file"), (uint32_t)number_of(site, "line"), out);
 }
 
@@ -122,8 +122,7 @@ static void print_events(const json_t *f, FILE *out)
 	                                                : json_object_get(f, "sites"));
 
 	for (size_t i = 0; i < count; i++)
-		print_event(f, i, element_word(json_object_get(f, "threads"), i),
-		            json_array_get(json_object_get(f, "stacks"), i), out);
+		print_event(f, i, element_word(json_object_get(f, "threads"), i), out);
 }
 
 /* The sets, and the grade (engine/atomic/grade.c). */
@@ -169,8 +168,7 @@ static void print_cycle(const json_t *f, FILE *out)
 		print_unit(ends[1], ": ", out);
 		fprintf(out, "%s\n", json_word(edge, "variable"));
 		for (size_t k = 0; k < 2; k++)
-			print_event(f, 2 * i + k, json_word(ends[k], "thread"),
-			            json_array_get(json_object_get(edge, "stacks"), k), out);
+			print_event(f, 2 * i + k, json_word(ends[k], "thread"), out);
 	}
 	fputs(has_verdict(f, VERDICT_CANDIDATE)
 	              ? "    whether the outcome is one of no serial order is not known\n"
