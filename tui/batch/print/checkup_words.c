@@ -98,7 +98,7 @@ static void tell_order(const struct trace *t, const struct finding *f, GString *
 {
 	append_deed(t, f->second, out);
 	g_string_append(out,
-	                f->verdict == VERDICT_HAPPENED ? " comes after " : " can come before ");
+	                f->verdict == VERDICT_HAPPENED ? " after " : ", and can do so before ");
 	append_deed(t, f->first, out);
 }
 
