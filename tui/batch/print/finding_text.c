@@ -2,6 +2,7 @@
  * finding_text.c - a finding as text, from the shape of finding_json.h: one of this run and one
  * of a report file look alike.
  */
+#include "engine/trace/own_code.h"
 #include "tui/batch/print/finding_json.h"
 #include "tui/batch/print/names.h"
 #include "tui/batch/print/terminal.h"
@@ -79,6 +80,18 @@ static void print_heading(const json_t *f, FILE *out)
 
 /* -- the events ------------------------------------------------------------------------------ */
 
+/* Is the caller, "FUNCTION FILE:LINE", the user's own? */
+static bool is_own_caller(const char *caller)
+{
+	const char *place = strrchr(caller, ' ');
+
+	if (place == NULL || !own_code_is_on())
+		return true;
+	g_autofree char *function = g_strndup(caller, (gsize)(place - caller));
+	g_autofree char *file = g_strndup(place + 1, strcspn(place + 1, ":"));
+	return own_code_has_file(file, function);
+}
+
 /* Without a trace: "    T1     bank.c:31  in report, from worker bank.c:38". */
 static void print_site(const json_t *site, const char *thread, const json_t *stack, FILE *out)
 {
@@ -95,7 +108,8 @@ static void print_site(const json_t *site, const char *thread, const json_t *sta
 	if (*json_word(site, "function"))
 		fprintf(out, "  in %s", json_word(site, "function"));
 	for (size_t k = 1; k < json_array_size(stack); k++)
-		fprintf(out, ", from %s", element_word(stack, k));
+		if (is_own_caller(element_word(stack, k)))
+			fprintf(out, ", from %s", element_word(stack, k));
 	fputc('\n', out);
 }
 
