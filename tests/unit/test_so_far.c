@@ -27,6 +27,7 @@ struct program {
 	char path[64];
 	int log, buffer;
 	uint64_t *chunk; /* its memory, shared with the reader */
+	struct log_reader *words;
 	struct so_far *reader;
 	GArray *got; /* struct seen */
 	uint64_t looks;
@@ -60,7 +61,8 @@ static struct program program_new(void)
 	ck_assert_int_eq(ftruncate(p.buffer, LOG_CHUNK), 0);
 	p.chunk = mmap(NULL, LOG_CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED, p.buffer, 0);
 	ck_assert_ptr_ne(p.chunk, MAP_FAILED);
-	p.reader = so_far_new(p.path, p.buffer);
+	p.words = g_new0(struct log_reader, 1);
+	p.reader = so_far_new(p.path, p.buffer, p.words, true);
 	ck_assert_ptr_nonnull(p.reader);
 	look(&p);
 	ck_assert_int_eq(pwrite(p.log, &header, sizeof header, 0), sizeof header);
@@ -71,6 +73,7 @@ static struct program program_new(void)
 static void program_end(struct program *p)
 {
 	so_far_free(p->reader);
+	g_free(p->words);
 	munmap(p->chunk, LOG_CHUNK);
 	close(p->buffer);
 	close(p->log);
