@@ -202,18 +202,6 @@ bool so_far_whole(struct so_far *s)
 	return true;
 }
 
-/* Copies more of the chunk: false when no more has been written. */
-static bool copy_more(struct so_far *s)
-{
-	uint64_t sequence;
-	if (!at_chunk(s, &sequence))
-		return false;
-	if (sequence == s->sequence && copy_memory(s))
-		return true;
-	forget_copied(s);
-	return so_far_whole(s);
-}
-
 /* Number of words of a record that may change as long as no other follows, as it is now: a write
  * without its value, or whose value is being written; one record of two. 0: it is final. */
 static size_t changing_words(uint64_t word)
@@ -221,9 +209,10 @@ static size_t changing_words(uint64_t word)
 	uint64_t second;
 	unsigned flags = log_word_flags(word);
 	if (!(word & LOG_SHORT))
-		return log_word_tag(word) != LOG_WRITE || flags & LOG_SMALL ? 0
-		       : flags & LOG_VALUE                                  ? 3
-		                                                            : 2;
+		return log_word_tag(word) != LOG_WRITE ? 0
+		       : flags & LOG_VALUE             ? 3
+		       : flags & LOG_SMALL             ? 0
+		                                       : 2;
 	if (word & LOG_PAIR)
 		return log_pair_halves(word, &second), second == LOG_HALF_NONE;
 	return log_short_field(word) == LOG_DELTA_FOLLOWS   ? 2
@@ -243,9 +232,23 @@ static bool is_final(const struct so_far *s)
 	return words == 0 || s->seen[at + words] != 0;
 }
 
+/* Copies more of the log: false when no other record is final. */
+static bool copy_more(struct so_far *s)
+{
+	uint64_t sequence;
+	if (!at_chunk(s, &sequence))
+		return false;
+	if (sequence == s->sequence && copy_memory(s))
+		return is_final(s);
+	forget_copied(s);
+	return so_far_whole(s);
+}
+
 bool so_far_next(struct so_far *s, struct log_record *record)
 {
-	if (s->begun && is_final(s) && log_reader_next(s->reader, record))
-		return true;
-	return copy_more(s) && is_final(s) && log_reader_next(s->reader, record);
+	do {
+		if (s->begun && is_final(s) && log_reader_next(s->reader, record))
+			return true;
+	} while (copy_more(s));
+	return false;
 }
