@@ -91,38 +91,29 @@ static void keep_log(const char *log, const struct record_facts *facts, struct e
 struct followed {
 	struct session *s;
 	const char *log;
-	const struct session_watch *watch;
-	bool watched;      /* it has begun */
+	const struct session_options *options;
 	struct live *live; /* NULL: the trace is made afterwards */
 };
 
-/* Can the log be followed? Chunks must be whole and stay in place, and another processor must
- * be free to read them. */
+/* Can the log be followed? Chunks must be whole and stay in place, and unless analyses wait for
+ * them another processor must be free to read them. */
 static bool can_follow(const struct session_options *o)
 {
-	return !o->free_mode && !o->compress && !o->keep_events && g_get_num_processors() > 1;
-}
-
-static void watch(void *context, int buffer)
-{
-	struct followed *f = context;
-	f->watch->begin(f->watch->context, f->log, buffer);
-	f->watched = true;
-}
-
-static void unwatch(struct followed *f)
-{
-	if (f->watched)
-		f->watch->end(f->watch->context);
+	return o->watch.begin ||
+	       (o->disk_alone && !o->free_mode && !o->compress && !o->keep_events &&
+	        g_get_num_processors() > 1);
 }
 
 static void follow(void *context, int buffer)
 {
 	struct followed *f = context;
+	const struct session_options *o = f->options;
 	struct error error; /* appears again when the trace is made */
-	f->s->facts.writer = trace_writer_open(f->s->output, &error);
-	if (f->s->facts.writer)
-		f->live = live_start(f->log, f->s->output, &f->s->facts);
+	if (o->disk_alone)
+		f->s->facts.writer = trace_writer_open(f->s->output, &error);
+	if (f->s->facts.writer || !o->disk_alone)
+		f->live = live_start(f->log, buffer, f->s->output, &f->s->facts,
+		                     o->watch.begin ? &o->watch : NULL);
 }
 
 /* Writes the log's trace to its file; opens it, too, unless only the file is wanted. */
@@ -233,14 +224,11 @@ bool session_record(const struct session_options *options, struct session *s,
 	s->facts.specs = options->specs;
 	s->facts.start_at = options->start_at;
 	s->facts.suppressions = options->suppressions;
-	struct followed followed = { .s = s, .log = o.config.log, .watch = &options->watch };
+	struct followed followed = { .s = s, .log = o.config.log, .options = options };
 	o.context = &followed;
-	if (options->watch.begin)
-		o.running = watch;
-	else if (options->disk_alone && can_follow(options))
+	if (can_follow(options))
 		o.running = follow;
 	bool ran = record_run(&o, &s->result, error);
-	unwatch(&followed);
 	interposer_remove(library);
 	if (!ran) {
 		unfollow(&followed);

@@ -5,6 +5,7 @@
 #ifndef HEDDLE_SESSION_H
 #define HEDDLE_SESSION_H
 
+#include "engine/record/import/running.h"
 #include "engine/record/record.h"
 #include "engine/record/strategy.h"
 #include "engine/trace/weak.h"
@@ -13,14 +14,6 @@
 enum session_filter { FILTER_NOTHING, FILTER_HB, FILTER_WCP, FILTER_COMMUTE };
 /* Their words, from FILTER_HB on; ends with NULL. */
 extern const char *const session_filters[];
-
-/* Looks at the recording while it is made (so_far.h): controlled mode, not with compress and
- * keep_events. `end` is called once the program has ended, if `begin` was. */
-struct session_watch {
-	void (*begin)(void *context, const char *log, int buffer); /* or NULL: no watch */
-	void (*end)(void *context);
-	void *context;
-};
 
 /* Options in the user's terms; zero to init, argv is required. */
 struct session_options {
@@ -35,7 +28,9 @@ struct session_options {
 	bool compress;   /* the log, while recording; not with keep_events */
 	/* The events go to the file alone: the session's trace has only its other tables. */
 	bool disk_alone;
-	struct session_watch watch;
+	/* Takes the events while they are recorded: controlled mode, not with compress and
+	 * keep_events. Without `begin`: none. */
+	struct running_watch watch;
 	struct strategy strategy; /* its turns are borrowed */
 	enum weak_model memory;   /* not WEAK_SC: controlled mode only */
 	uint64_t max_bytes, keep_events;

@@ -167,6 +167,16 @@ builder_invocation_at(const struct builder *b, uint32_t invocation, const uint32
 	return part;
 }
 
+uint32_t builder_stack(const struct builder *b, uint32_t thread)
+{
+	return thread < b->states->len ? AT(b->states, struct thread_state, thread)->context : 0;
+}
+
+uint32_t builder_caller(const struct builder *b, uint32_t stack)
+{
+	return AT(b->contexts, struct context, stack)->parent;
+}
+
 struct value builder_value_at(const struct builder *b, uint32_t value)
 {
 	return value_at(b, value);
@@ -282,6 +292,8 @@ struct trace *builder_finish(struct builder *b, bool complete, struct error *err
 {
 	if (b->writer)
 		builder_put_pending(b);
+	else
+		builder_show(b);
 	release_look_ups(b);
 	struct cut c = builder_cut_memory(b);
 	column_free(&b->lines);

@@ -148,6 +148,29 @@ const char *builder_text(const struct builder *b, uint32_t string);
  * forever. */
 uint32_t builder_open_scopes(const struct builder *b);
 
+/*
+ * Analyses that take the events while the trace is made. `events` gets each once, in order and
+ * in parts, before it leaves the memory: their targets are places where they are accesses, their
+ * values numbers of the builder. `stacks`: the calling context of each; NULL: none has one.
+ */
+struct builder_watch {
+	void *context;
+	void (*events)(void *context, const struct event *events, const uint32_t *stacks,
+	               uint32_t first, uint32_t count);
+};
+void builder_watch(struct builder *b, const struct builder_watch *watch); /* copied */
+/* Passes those on that have not been. */
+void builder_show(struct builder *b);
+/* The memory of a place of a recording. */
+struct place_memory {
+	uint64_t address; /* in the trace */
+	uint32_t size, region, block;
+};
+struct place_memory builder_place_memory(const struct builder *b, uint32_t place);
+/* The calling context of a thread's next event; 0: no function is open. And its caller's. */
+uint32_t builder_stack(const struct builder *b, uint32_t thread);
+uint32_t builder_caller(const struct builder *b, uint32_t stack);
+
 /* Facts beside the events. */
 void builder_size_directive(struct builder *b, const char *name, size_t length, uint32_t size);
 void builder_semaphore(struct builder *b, uint32_t object, int32_t count);

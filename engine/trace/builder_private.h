@@ -99,8 +99,8 @@ struct line {
 	uint64_t spent; /* bit set of places whose next accesses the namer does not need
 	                  (struct namer), except writes of possible block addresses; in a stack
 	                  only while `frames` is the same */
-	uint64_t low;   /* offset in the region; of ODD_SIZE in a stack: the first of LINE
-	                 * numbers of its spots, in b->odd_spots */
+	uint64_t low;   /* offset in the region; of ODD_SIZE: the first of LINE numbers of
+	                 * its spots, in b->odd_spots */
 	/* In a stack: places whose accesses by its thread the namer needs no more. */
 	uint64_t settled;
 	uint32_t region, block;
@@ -201,7 +201,7 @@ struct builder {
 	struct column lines;          /* struct line: places of recordings */
 	struct column values_array;   /* struct value */
 	struct column spots;          /* struct spot: other places */
-	GArray *odd_spots;            /* uint32_t: spots of the lines of ODD_SIZE in stacks */
+	GArray *odd_spots;            /* uint32_t: spots of the lines of ODD_SIZE */
 	GArray *value_lists, *threads, *objects, *messages, *blocks, *instances, *invocations,
 	        *locations, *sites, *contexts, *modules, *atomic_sets, *notes, *clocks,
 	        *name_rules, *repeats, *drops, *weak;
@@ -228,6 +228,8 @@ struct builder {
 	 * accesses have come; NONE. */
 	uint32_t plain;
 	const struct thread_state *plain_state;
+	struct builder_watch watch; /* without a function: none */
+	uint64_t shown;             /* number of the events that it has got */
 	struct clues clues;    /* for the namer */
 	GArray *lates;         /* struct late, or NULL */
 	GHashTable *late_keys; /* value -> index of lates + 1, or NULL */

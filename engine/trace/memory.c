@@ -209,11 +209,8 @@ static uint32_t line_of(struct builder *b, uint32_t region, uint64_t low, unsign
 static uint32_t odd_line(struct builder *b, uint32_t region)
 {
 	uint32_t line = line_new(b, region, 0, ODD_SIZE, 0);
-	struct line *l = AT(&b->lines, struct line, line);
-	if (l->stack) {
-		l->low = b->odd_spots->len;
-		g_array_set_size(b->odd_spots, b->odd_spots->len + LINE);
-	}
+	AT(&b->lines, struct line, line)->low = b->odd_spots->len;
+	g_array_set_size(b->odd_spots, b->odd_spots->len + LINE);
 	return line;
 }
 
@@ -233,8 +230,7 @@ static uint32_t odd_place(struct builder *b, uint32_t region, uint64_t offset, u
 	uint32_t i = (uint32_t)__builtin_popcountll(l->met);
 	s->place = (r->odd - 1) * LINE + i;
 	l->met = l->met << 1 | 1;
-	if (l->stack)
-		*AT(b->odd_spots, uint32_t, l->low + i) = spot;
+	*AT(b->odd_spots, uint32_t, l->low + i) = spot;
 	return s->place;
 }
 
@@ -279,16 +275,24 @@ uint64_t builder_noted(const struct builder *b, uint32_t first, uint32_t thread)
 	return builder_is_own(b, l, thread) ? l->met & l->settled : 0;
 }
 
-uint64_t builder_local_address(const struct builder *b, uint32_t place)
+struct place_memory builder_place_memory(const struct builder *b, uint32_t place)
 {
 	const struct line *l = builder_line(b, place);
 	uint32_t i = place % LINE;
-	uint64_t offset = l->low + ((uint64_t)i << l->step);
+	struct place_memory m = { l->low + ((uint64_t)i << l->step), 1u << l->code, l->region,
+		                  l->block };
 	if (l->code == ODD_SIZE) {
 		uint32_t spot = *AT(b->odd_spots, uint32_t, l->low + i);
-		offset = AT(&b->spots, struct spot, spot)->offset;
+		m.address = AT(&b->spots, struct spot, spot)->offset;
+		m.size = AT(&b->spots, struct spot, spot)->size;
 	}
-	return AT(b->regions, struct region, l->region)->address + offset;
+	m.address += AT(b->regions, struct region, l->region)->address;
+	return m;
+}
+
+uint64_t builder_local_address(const struct builder *b, uint32_t place)
+{
+	return builder_place_memory(b, place).address;
 }
 
 uint32_t builder_place(struct builder *b, uint32_t region, uint64_t offset, uint32_t size)

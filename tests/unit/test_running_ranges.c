@@ -47,7 +47,7 @@ static void access_both(struct ranges *r, struct model *m, uint32_t from, uint32
 		while (!m->cut[end])
 			end++;
 		ck_assert_uint_lt(k, count);
-		ck_assert(is_range(range_at(r, variables[k]), BASE + i, end - i, NULL));
+		ck_assert(is_range(range_at(r, variables[k]), BASE + i, end - i, 0));
 		for (; i < end; i++)
 			ck_assert_uint_eq(*range_byte(r, BASE + i), variables[k]);
 	}

@@ -1,5 +1,5 @@
 /*
- * record_live.c - see record_live.h. A thread takes each event once, as soon as it is recorded
+ * record_live.c - see record_live.h. Each event goes once, soon after it is recorded
  * (running.h), through happens-before and EDC (online.h), and prints a race, a use after free
  * or an order violation when its second event has come, or has left the locks that it has in
  * common with the first: a race of a part of a run is one of the run.
@@ -21,7 +21,7 @@
 #include "tui/batch/print/print.h"
 #include "tui/batch/suppressions.h"
 
-enum { LOOK_US = 20000, SECTIONS = 4 /* as in the thesis */ };
+enum { SECTIONS = 4 /* as in the thesis */ };
 
 struct record_live {
 	const char *suppressions; /* borrowed, as are these */
@@ -40,12 +40,10 @@ struct record_live {
 	struct specs *specs; /* specifications, with the shipped ones; NULL: not
 	                      * needed so far */
 	struct debug_store *debug;
-	struct running *running;
+	struct running *running; /* borrowed, while a program runs */
 	struct online *online, *edc;
 	struct live_calls *calls;
-	GThread *thread;
 	bool filtered;
-	gint stop; /* atomic */
 };
 
 static void print_new(struct record_live *l, const struct trace *t, struct finding *f,
@@ -300,16 +298,6 @@ void record_live_free(struct record_live *l)
 	g_free(l);
 }
 
-static gpointer follow(gpointer context)
-{
-	struct record_live *l = context;
-	while (!g_atomic_int_get(&l->stop)) {
-		if (!running_look(l->running))
-			g_usleep(LOOK_US);
-	}
-	return NULL;
-}
-
 static void begin_edc(struct record_live *l)
 {
 	struct error error;
@@ -320,45 +308,36 @@ static void begin_edc(struct record_live *l)
 	                                               .asks = asks,
 	                                               .known = is_known },
 	                        SECTIONS);
-	if (specs != NULL && l->running)
+	if (specs != NULL)
 		l->calls = live_calls_new(specs, l->edc, running_text, l->running);
 	if (specs == NULL)
 		say_error(&error);
 }
 
-static void begin(void *context, const char *log, int buffer)
+static void end(void *context)
 {
 	struct record_live *l = context;
-	struct running_sink sink = { l, on_run, on_event, on_split, on_renew };
+	if (l->edc)
+		online_end(l->edc);
+	g_clear_pointer(&l->calls, live_calls_free);
+	g_clear_pointer(&l->online, online_free);
+	g_clear_pointer(&l->edc, online_free);
+	l->running = NULL;
+}
+
+static void begin(void *context, struct running *running, struct running_sink *sink)
+{
+	struct record_live *l = context;
+	*sink = (struct running_sink){ l, on_run, on_event, on_split, on_renew, end };
 	g_hash_table_remove_all(l->sites); /* their numbers are the recording's own */
 	g_hash_table_remove_all(l->freed);
 	g_hash_table_remove_all(l->predicted);
 	g_hash_table_remove_all(l->turned);
-	l->stop = 0;
-	l->running = running_new(log, buffer, &sink);
+	l->running = running;
 	l->online = online_new(&(struct online_sink){
 	        .context = l, .race = on_race, .use_after_free = on_use_after_free });
 	if (!l->filtered)
 		begin_edc(l);
-	if (l->running)
-		l->thread = g_thread_try_new("live", follow, l, NULL);
-}
-
-static void end(void *context)
-{
-	struct record_live *l = context;
-	g_atomic_int_set(&l->stop, 1);
-	if (l->thread)
-		g_thread_join(l->thread);
-	l->thread = NULL;
-	if (l->running)
-		running_look(l->running); /* the rest */
-	if (l->edc)
-		online_end(l->edc);
-	g_clear_pointer(&l->calls, live_calls_free);
-	g_clear_pointer(&l->running, running_free);
-	g_clear_pointer(&l->online, online_free);
-	g_clear_pointer(&l->edc, online_free);
 }
 
 void record_live_filtered(struct record_live *l)
@@ -366,10 +345,10 @@ void record_live_filtered(struct record_live *l)
 	l->filtered = true;
 }
 
-struct session_watch record_live_watch(struct record_live *l, const char *heading)
+struct running_watch record_live_watch(struct record_live *l, const char *heading)
 {
 	l->heading = heading;
-	return (struct session_watch){ begin, end, l };
+	return (struct running_watch){ l, begin };
 }
 
 void record_live_end(struct record_live *l, const char *trace)

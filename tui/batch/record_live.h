@@ -21,7 +21,7 @@ void record_live_filtered(struct record_live *live);
 /* The watch for session_options, for one recording after another; no finding is printed
  * twice. `heading`: a line before the recording's first finding, and each finding is one line
  * under it; NULL: each finding whole, as `races` prints it. Borrowed. */
-struct session_watch record_live_watch(struct record_live *live, const char *heading);
+struct running_watch record_live_watch(struct record_live *live, const char *heading);
 /* The finding is known from elsewhere, and is not printed. Call between two recordings. */
 void record_live_known(struct record_live *live, const struct trace *t,
                        const struct finding *f);

@@ -17,6 +17,7 @@
 #include "engine/record/import/import_private.h"
 #include "engine/trace/weak.h"
 #include "engine/record/import/inputs.h"
+#include "engine/record/import/running.h"
 #include "engine/record/surroundings.h"
 #include "engine/trace/ending.h"
 #include "engine/trace/formats.h"
@@ -88,6 +89,15 @@ static void begin_chunk(struct import *im, struct log_reader *reader, uint64_t o
 	                 (const uint64_t *)(chunk + bytes));
 }
 
+/* The chunk at `offset`, of which a part was read from its memory. */
+static void go_on_in_chunk(struct import *im, uint64_t offset)
+{
+	uint64_t bytes = MIN(LOG_CHUNK, im->size - offset) & ~7ull;
+	const char *chunk = im->base + offset;
+	im->reader->end = (const uint64_t *)(chunk + bytes);
+	im->reader->at = (const uint64_t *)chunk + MIN(im->words_read, bytes / 8);
+}
+
 /* Notes that another thread continues, or (`last`) none. */
 static void note_turn(struct import *im, bool last)
 {
@@ -98,7 +108,17 @@ static void note_turn(struct import *im, bool last)
 		g_array_append_val(im->facts->turns, turn);
 }
 
-static void read_records(struct import *im)
+void import_next(struct import *im, const struct log_record *r)
+{
+	if (r->tag != LOG_SWITCH) {
+		import_record(im, im->thread, r);
+		return;
+	}
+	note_turn(im, false);
+	im->thread = r->pc < LOG_THREADS ? r->pc : im->thread;
+}
+
+void import_chunk(struct import *im)
 {
 	struct log_record record = { .slot = 0 };
 	bool more, weak = im->header->memory != LOG_SC; /* then each access is examined */
@@ -107,23 +127,11 @@ static void read_records(struct import *im)
 		if (!weak && lane->state == 0)
 			import_shorts(im, lane, im->reader);
 		more = log_reader_next(im->reader, &record);
-		if (more && record.tag == LOG_SWITCH) {
-			note_turn(im, false);
-			im->thread = record.pc < LOG_THREADS ? record.pc : im->thread;
-		}
-		if (more && record.tag != LOG_SWITCH)
-			import_record(im, im->thread, &record);
+		if (more)
+			import_next(im, &record);
 	} while (more);
 	im->chunks_read++;
-}
-
-void import_chunk(struct import *im, const char *chunk, uint64_t bytes)
-{
-	bytes = MAX(bytes & ~7ull, sizeof(struct log_chunk));
-	log_reader_chunk(im->reader,
-	                 (const uint64_t *)(const void *)(chunk + sizeof(struct log_chunk)),
-	                 (const uint64_t *)(const void *)(chunk + bytes));
-	read_records(im);
+	im->words_read = 0;
 }
 
 /* Reads the chunks that were not read while the program ran. */
@@ -136,8 +144,11 @@ static bool read_controlled(struct import *im, GArray *chunks, const struct prog
 		const struct chunk *c = &g_array_index(chunks, struct chunk, i);
 		whole = progress_tick(progress, (double)i / chunks->len,
 		                      "reading the recording");
-		begin_chunk(im, im->reader, c->offset, &expanded);
-		read_records(im);
+		if (im->words_read == 0)
+			begin_chunk(im, im->reader, c->offset, &expanded);
+		else
+			go_on_in_chunk(im, c->offset);
+		import_chunk(im);
 		end_chunk(im, c->offset);
 	}
 	g_free(expanded);
@@ -316,6 +327,12 @@ static void note_repeats(struct import *im)
 	note_count(im, "recording-left-out", im->header->repeated);
 }
 
+/* The analyses take the last events, and end. */
+static void end_running(struct import *im)
+{
+	running_free(g_steal_pointer(&im->running));
+}
+
 static void import_release(struct import *im)
 {
 	for (guint i = 0; i < im->lanes->len; i++) {
@@ -336,6 +353,9 @@ static void import_release(struct import *im)
 	g_ptr_array_free(im->all_lives, TRUE);
 	g_string_free(im->unseen_calls, TRUE);
 	g_hash_table_destroy(im->locations);
+	g_array_free(im->pcs, TRUE);
+	g_array_free(im->object_addresses, TRUE);
+	g_array_free(im->shifts, TRUE);
 	g_hash_table_destroy(im->functions);
 	g_hash_table_destroy(im->once);
 	g_hash_table_destroy(im->objects);
@@ -441,6 +461,9 @@ void import_init(struct import *im, const char *path, const char *name)
 	im->lives = g_tree_new_full(compare_addresses, NULL, NULL, NULL);
 	im->all_lives = g_ptr_array_new_with_free_func(g_free);
 	im->locations = g_hash_table_new(NULL, NULL);
+	im->pcs = g_array_new(FALSE, TRUE, sizeof(uint64_t));
+	im->object_addresses = g_array_new(FALSE, TRUE, sizeof(uint64_t));
+	im->shifts = g_array_new(FALSE, TRUE, sizeof(uint64_t));
 	im->functions = g_hash_table_new(NULL, NULL);
 	im->once = g_hash_table_new(NULL, NULL);
 	im->objects = import_objects_new();
@@ -453,6 +476,8 @@ void import_init(struct import *im, const char *path, const char *name)
 		im->rebase = rebase_new();
 	im->names = names_new(im->folder, im->facts->debug);
 	builder_namer(im->b, names_namer(im->names));
+	if (im->running)
+		running_begin(im->running);
 	im->facts->blocked = g_array_new(FALSE, FALSE, sizeof(struct record_wait));
 	im->facts->turns = g_array_new(FALSE, FALSE, sizeof(struct log_turn));
 	im->facts->ended = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -604,6 +629,7 @@ static struct trace *import_all(struct import *im, const char *name,
 	bool whole = controlled ? read_controlled(im, chunks, progress)
 	                        : read_free(im, chunks, progress);
 	g_array_free(chunks, TRUE);
+	end_running(im);
 	if (controlled)
 		note_turn(im, true);
 	for (guint i = 0; i < im->facts->blocked->len; i++)
@@ -637,6 +663,7 @@ static struct trace *import_all(struct import *im, const char *name,
 
 void import_free(struct import *im)
 {
+	end_running(im);
 	builder_free(im->b);
 	im->base = NULL;
 	import_release(im);
@@ -654,10 +681,12 @@ struct trace *import_finish(struct import *im, const char *path, const char *nam
 		t = import_all(im, name, progress, error);
 		import_release(im);
 	} else if (begun) {
+		end_running(im);
 		builder_free(im->b);
 		im->base = NULL;
 		import_release(im);
 	}
+	end_running(im);
 	put_away(im);
 	return t;
 }

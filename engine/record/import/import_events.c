@@ -38,6 +38,7 @@ uint32_t import_location(struct import *im, uint64_t pc)
 	}
 	g_hash_table_insert(im->locations, GSIZE_TO_POINTER(pc),
 	                    GUINT_TO_POINTER(location + 1));
+	*import_number(im->pcs, location) = pc;
 	return location;
 }
 
@@ -106,6 +107,8 @@ static struct block_life *life_new(struct import *im, uint64_t low, uint64_t siz
 		                     .block = block,
 		                     .heap = heap };
 	g_ptr_array_add(im->all_lives, life);
+	if (im->rebase)
+		*import_number(im->shifts, region) = shift;
 	/* Blocks freed without a record (by the C library) end when their memory is allocated
 	 * again. */
 	for (;;) {
@@ -153,6 +156,15 @@ uint64_t import_value(struct import *im, uint64_t value)
 	if (life)
 		return value + life->shift;
 	return rebase_likely(value) ? value + rebase_elsewhere(im->rebase, value) : value;
+}
+
+uint64_t import_original(const struct import *im, uint64_t address, uint32_t region)
+{
+	if (!im->rebase)
+		return address;
+	if (region == im->flat)
+		return rebase_original(im->rebase, address);
+	return address - *import_number(im->shifts, region);
 }
 
 uint32_t import_flat_region(struct import *im)

@@ -84,6 +84,7 @@ static void begin_object(struct import *im, struct site *site, uint64_t address)
 		g_string_append_printf(name, "#%u", site->count);
 	site->object = builder_object(im->b, name->str, name->len);
 	site->marked = site->counted = false;
+	*import_number(im->object_addresses, site->object) = address;
 	if (address >= LOG_OMP_END)
 		builder_object_address(im->b, site->object, import_address(im, address));
 	if (life && life->heap)

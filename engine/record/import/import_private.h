@@ -101,13 +101,18 @@ struct import {
 	struct log_reader *reader; /* owned, or NULL */
 	uint32_t thread;
 	uint64_t chunks_read;
+	uint64_t words_read; /* of the next chunk, which had not been filled */
 	struct record_facts *facts;
+	struct running *running; /* owned: analyses while it runs; or NULL */
 	GArray *lanes;        /* struct lane */
 	GTree *lives;         /* low -> struct block_life */
 	GPtrArray *all_lives; /* owned */
 	uint32_t rights;      /* the last one that a lane got, here or in an earlier import */
 	struct block_life *cache[CACHE];
 	GHashTable *locations; /* pc -> location + 1 */
+	/* uint64_t: of each location a pc, or 0; of each object its address in the log; of each
+	 * region its shift, where there is a rebase */
+	GArray *pcs, *object_addresses, *shifts;
 	GHashTable *functions; /* pc -> string + 1 */
 	GHashTable *once;      /* set: the messages of once-functions that have begun */
 	GByteArray *inputs;    /* for replay: struct log_input, see inputs.h */
@@ -147,8 +152,10 @@ struct trace *import_finish(struct import *im, const char *path, const char *nam
 void import_free(struct import *im);
 /* Prepares it for records; its header is in memory. */
 void import_init(struct import *im, const char *path, const char *name);
-/* Controlled mode: all records of the next chunk, which begins at `chunk`. */
-void import_chunk(struct import *im, const char *chunk, uint64_t bytes);
+/* Controlled mode: the rest of the next chunk, which im->reader is at; and a record of a chunk
+ * that is not whole. */
+void import_chunk(struct import *im);
+void import_next(struct import *im, const struct log_record *r);
 
 /* import_events.c */
 extern const uint8_t import_op[LOG_TAG_COUNT]; /* enum op, by enum log_tag */
@@ -158,6 +165,13 @@ static inline unsigned import_order(enum op op, unsigned flags)
 	unsigned order = flags & LOG_ORDER_MASK;
 	return order > ORDER_SEQ_CST || (op == OP_FENCE && order == ORDER_PLAIN) ? ORDER_SEQ_CST
 	                                                                         : order;
+}
+/* An element of im->pcs, object_addresses or shifts; 0 at first. */
+static inline uint64_t *import_number(GArray *numbers, uint32_t i)
+{
+	if (i >= numbers->len)
+		g_array_set_size(numbers, i + 1);
+	return &g_array_index(numbers, uint64_t, i);
 }
 /* State of a thread; invalidates earlier pointers. */
 struct lane *import_lane_new(struct import *im, uint32_t id);
@@ -175,6 +189,8 @@ uint32_t import_flat_region(struct import *im);
 /* The trace's address, or value, which may be an address. */
 uint64_t import_address(struct import *im, uint64_t address);
 uint64_t import_value(struct import *im, uint64_t value);
+/* The log's address of the trace's, which lies in the region. */
+uint64_t import_original(const struct import *im, uint64_t address, uint32_t region);
 uint32_t import_location(struct import *im, uint64_t pc);
 /* Add an event; false when it is rejected as malformed. */
 bool import_event(struct import *im, struct lane *lane, struct event e);

@@ -10,6 +10,7 @@
 #include "engine/record/codec.h"
 #include "engine/record/import/import_private.h"
 #include "engine/trace/channel.h"
+#include "engine/record/import/running.h"
 #include "engine/trace/ending.h"
 #include "engine/trace/formats.h"
 #include "engine/trace/weak.h"
@@ -322,4 +323,6 @@ void import_record(struct import *im, uint32_t id, const struct log_record *r)
 	}
 	if (is_event[tag]) /* lanes may have moved */
 		g_array_index(im->lanes, struct lane, id).ordinal++;
+	if (G_UNLIKELY(im->running != NULL))
+		running_record(im->running, id, r);
 }

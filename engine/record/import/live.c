@@ -1,97 +1,101 @@
 /*
- * live.c - see live.h. The log's header says how many chunks have been begun; when another is
- * begun, all before it are whole in the file. The last one is read by the main thread when the
- * program has ended, and so is all of a log that never had two.
+ * live.c - see live.h. The import goes on in whole chunks. Where analyses wait for the events,
+ * and no chunk has become whole for a while, it takes the records of the chunk that is being
+ * filled, one by one: the program is slow then. The rest of the log is read by the main thread
+ * when the program has ended.
  */
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "engine/record/import/import_private.h"
 #include "engine/record/import/live.h"
+#include "engine/record/import/so_far.h"
 
-enum { PAUSE_US = 1000, LONGEST_PAUSE_US = 16000 };
+enum { PAUSE_US = 1000, LONGEST_PAUSE_US = 16000, PART_US = 50000, PART_RECORDS = 4096 };
 
 struct live {
 	char *path, *name; /* owned */
 	struct import *im;
 	GThread *thread;
 	gint stop; /* atomic */
-	int log;
-	struct log_header header; /* as last read */
-	char *chunk;
+	struct so_far *log;
+	struct log_header header; /* as it was when the import began */
 };
 
-static uint64_t whole_chunks(struct live *l)
+static bool begin(struct live *l)
 {
-	struct log_header *h = &l->header;
-	return pread(l->log, h, sizeof *h, 0) == sizeof *h &&
-	                       memcmp(h->magic, LOG_MAGIC, sizeof h->magic) == 0 &&
-	                       h->version == LOG_VERSION && h->flags & LOG_CONTROLLED &&
-	                       h->chunks > 1
-	               ? h->chunks - 1
-	               : 0;
+	if (!so_far_header(l->log, &l->header) || !(l->header.flags & LOG_CONTROLLED))
+		return false;
+	l->im->header = &l->header;
+	import_init(l->im, l->path, l->name);
+	return true;
 }
 
-/* False when the chunk contradicts the header: the main thread will report the error. */
-static bool read_chunk(struct live *l)
+/* Takes records of the chunk that is being filled, and passes all events on. False: all that
+ * there are. */
+static bool take_part(struct live *l)
 {
 	struct import *im = l->im;
-	uint64_t offset = log_chunk_offset(l->header.flags, im->chunks_read);
-	ssize_t bytes = pread(l->log, l->chunk, LOG_CHUNK, (off_t)offset);
-	const struct log_chunk *head = (const void *)l->chunk;
-	if (bytes < (ssize_t)sizeof *head || head->magic != LOG_CHUNK_MAGIC ||
-	    head->sequence != im->chunks_read)
-		return false;
-	if (im->b == NULL) {
-		im->header = &l->header;
-		import_init(im, l->path, l->name);
+	struct log_record record = { .slot = 0 };
+	uint32_t count = 0;
+	while (count < PART_RECORDS && so_far_next(l->log, &record)) {
+		import_next(im, &record);
+		count++;
 	}
-	import_chunk(im, l->chunk, (uint64_t)bytes);
-	return true;
+	if (count > 0)
+		im->chunks_read = so_far_chunk(l->log, &im->words_read);
+	builder_show(im->b);
+	return count == PART_RECORDS;
 }
 
 static gpointer follow(gpointer context)
 {
 	struct live *l = context;
-	gulong pause = PAUSE_US;
+	gulong pause = PAUSE_US, quiet = 0;
 	while (!g_atomic_int_get(&l->stop)) {
-		if (l->im->chunks_read < whole_chunks(l)) {
-			if (!read_chunk(l))
-				break;
+		if (l->im->b == NULL && !begin(l)) {
+			g_usleep(PAUSE_US);
+		} else if (so_far_whole(l->log)) {
+			import_chunk(l->im);
 			pause = PAUSE_US;
-			continue;
+			quiet = 0;
+		} else if (l->im->running == NULL || quiet < PART_US || !take_part(l)) {
+			quiet = quiet < PART_US ? quiet + pause : 0;
+			g_usleep(pause);
+			pause = MIN(pause * 2, LONGEST_PAUSE_US);
 		}
-		g_usleep(pause);
-		pause = MIN(pause * 2, LONGEST_PAUSE_US);
 	}
 	return NULL;
 }
 
 static void release(struct live *l)
 {
-	if (l->log >= 0)
-		close(l->log);
-	g_free(l->chunk);
+	so_far_free(l->log);
 	g_free(l->path);
 	g_free(l->name);
 	g_free(l);
 }
 
-struct live *live_start(const char *path, const char *name, struct record_facts *facts)
+struct live *live_start(const char *path, int buffer, const char *name,
+                        struct record_facts *facts, const struct running_watch *watch)
 {
+	struct import *im = import_new(facts);
+	if (im->reader == NULL)
+		im->reader = g_new0(struct log_reader, 1);
 	struct live *l = g_new0(struct live, 1);
 	l->path = g_strdup(path);
 	l->name = g_strdup(name);
-	l->log = open(path, O_RDONLY | O_CLOEXEC);
-	if (l->log >= 0) {
-		l->chunk = g_malloc(LOG_CHUNK);
-		l->im = import_new(facts);
+	l->im = im;
+	l->log = so_far_new(path, buffer, im->reader, watch != NULL);
+	if (watch)
+		im->running = running_new(im, watch);
+	if (l->log)
 		l->thread = g_thread_try_new("import", follow, l, NULL);
-	}
 	if (l->thread)
 		return l;
-	g_free(l->im);
+	running_free(g_steal_pointer(&im->running));
+	g_free(im->reader);
+	g_free(im);
 	release(l);
 	return NULL;
 }

@@ -64,6 +64,17 @@ uint64_t rebase_elsewhere(struct rebase *r, uint64_t address)
 	return n.shift;
 }
 
+uint64_t rebase_original(const struct rebase *r, uint64_t address)
+{
+	for (guint i = 0; i < r->neighbourhoods->len; i++) {
+		const struct neighbourhood *n =
+		        &g_array_index(r->neighbourhoods, struct neighbourhood, i);
+		if (address - n->shift >= n->low && address - n->shift < n->high)
+			return address - n->shift;
+	}
+	return address;
+}
+
 bool rebase_likely(uint64_t value)
 {
 	return (value >= 0x550000000000u && value < 0x570000000000u) ||

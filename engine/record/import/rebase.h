@@ -24,6 +24,8 @@ void rebase_free(struct rebase *r);
 uint64_t rebase_range(struct rebase *r, uint64_t low, uint64_t size, uint64_t unit);
 /* The offset for an address outside of all ranges. */
 uint64_t rebase_elsewhere(struct rebase *r, uint64_t address);
+/* The address that rebase_elsewhere has moved there. */
+uint64_t rebase_original(const struct rebase *r, uint64_t address);
 /* May the number be an address of a program loaded at a random one? */
 bool rebase_likely(uint64_t value);
 

@@ -1,6 +1,7 @@
 /*
- * running.h - the events of a program that is running, as its trace will have them, each once
- * and as soon as it is recorded: for analyses that keep no trace (flow.h). Controlled mode.
+ * running.h - the events of a program that is running, as its trace has them, each once and
+ * soon after it is recorded: for analyses that keep no trace (flow.h). They come from the
+ * import (live.c), which makes the trace meanwhile.
  *
  * Memory is divided as it is accessed: a variable of the sink may be split later, when an
  * access covers a part of it, and be other memory when its block is allocated again.
@@ -11,6 +12,9 @@
 #include "engine/record/record.h"
 #include "engine/trace/flow.h"
 
+struct import;
+struct running;
+
 struct running_sink {
 	void *context;
 	/* Most accesses come in runs, all other events one by one, in the order of the trace.
@@ -19,14 +23,25 @@ struct running_sink {
 	void (*event)(void *context, const struct flow_event *x);
 	void (*split)(void *context, uint32_t from, uint32_t to);
 	void (*renew)(void *context, uint32_t variable);
+	/* After the last event, or when none have come. */
+	void (*end)(void *context);
+};
+/* Who takes the events: `begin` gets what running_pair and running_text need, until the sink's
+ * end, and fills in the sink. */
+struct running_watch {
+	void *context;
+	void (*begin)(void *context, struct running *running, struct running_sink *sink);
 };
 
-struct running;
-/* Follows the log at `path` (so_far_new); the sink is copied. NULL: not possible here. */
-struct running *running_new(const char *path, int buffer, const struct running_sink *sink);
-void running_free(struct running *r); /* NULL is allowed */
-/* Takes the records since the last call; false: none have come. */
-bool running_look(struct running *r);
+/* For the import; the watch is begun. */
+struct running *running_new(struct import *im, const struct running_watch *watch);
+/* Its builder is there, and no event yet. */
+void running_begin(struct running *r);
+/* A record that was imported, other than those of import_shorts. */
+struct log_record;
+void running_record(struct running *r, uint32_t thread, const struct log_record *record);
+/* Passes the last events on, and ends; NULL is allowed. */
+void running_free(struct running *r);
 /* The place of an access or free (flow_event.point) without its callers: equal for one
  * instruction. */
 static inline uint32_t running_site(uint64_t point)

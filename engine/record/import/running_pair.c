@@ -14,12 +14,12 @@ static uint32_t number_of(const struct running *r, uint32_t thread)
 }
 
 static uint32_t call_into(const struct running *r, struct import *im, uint32_t thread,
-                          uint32_t context)
+                          uint32_t stack)
 {
-	if (context == 0)
+	if (stack == 0 || stack >= r->calls->len)
 		return 0;
-	const struct call *c = running_points_call_at(r->points, context);
-	uint32_t depth = call_into(r, im, thread, c->parent);
+	const struct call *c = &g_array_index(r->calls, struct call, stack);
+	uint32_t depth = call_into(r, im, thread, builder_caller(r->im->b, stack));
 	struct log_record enter = {
 		.tag = LOG_ENTER, .pc = c->pc, .address = c->function, .value = c->frame
 	};
@@ -28,9 +28,9 @@ static uint32_t call_into(const struct running *r, struct import *im, uint32_t t
 }
 
 static void call_and_leave(const struct running *r, struct import *im, uint32_t thread,
-                           uint32_t context, const struct log_record *inside)
+                           uint32_t stack, const struct log_record *inside)
 {
-	uint32_t depth = call_into(r, im, thread, context);
+	uint32_t depth = call_into(r, im, thread, stack);
 	struct log_record leave = { .tag = LOG_LEAVE, .pc = depth };
 	import_record(im, thread, inside);
 	import_record(im, thread, &leave);
@@ -40,7 +40,7 @@ static const struct event *event_of(const struct running *r, uint32_t number)
 {
 	const struct invoked *all = (const struct invoked *)(void *)r->invoked->data;
 	uint64_t after = search_end(i, 0, r->invoked->len, all[i].number <= number);
-	return builder_event(r->im->b, all[after - 1].event);
+	return &all[after - 1].event;
 }
 
 static uint32_t copy_string(const struct running *r, const struct import *im, uint32_t string)
@@ -90,7 +90,7 @@ static uint32_t add_invocation(const struct running *r, struct import *im,
                                const struct running_access *a, uint64_t pc)
 {
 	uint32_t thread = number_of(r, a->thread), location = import_location(im, pc);
-	uint32_t depth = call_into(r, im, thread, point_call(a->point));
+	uint32_t depth = call_into(r, im, thread, point_stack(a->point));
 	uint32_t event = builder_event_count(im->b);
 	struct log_record leave = { .tag = LOG_LEAVE, .pc = depth };
 	copy_invocation(r, im, thread, a->number, location);
@@ -100,29 +100,38 @@ static uint32_t add_invocation(const struct running *r, struct import *im,
 	return event;
 }
 
-/* Adds an access of `v`, a free of its block, or an operation on the object there. */
+/* The tag of the records of an operation that has a point. */
+static enum log_tag tag_of(enum op op)
+{
+	unsigned tag = LOG_READ;
+	while (tag < LOG_TAG_COUNT && import_op[tag] != op)
+		tag++;
+	return (enum log_tag)tag;
+}
+
+/* Adds an access of `v`, a free of the block at `v`, or an operation on the object there. */
 static uint32_t add_access(const struct running *r, struct import *im,
                            const struct running_access *a, const struct variable_range *v)
 {
-	const struct access_place *place =
-	        running_points_place_at(r->points, running_site(a->point));
-	struct log_record access = { .tag = place->tag,
-		                     .flags = place->flags,
-		                     .pc = place->pc,
+	const struct event e = running_event_at(r, running_site(a->point));
+	uint64_t pc = *import_number(r->im->pcs, e.location), block = 0;
+	unsigned flags = (e.flags & EVENT_ORDER_MASK) |
+	                 (e.flags & EVENT_VOLATILE ? LOG_VOLATILE : 0);
+	struct log_record access = { .tag = tag_of((enum op)e.op),
+		                     .flags = flags,
+		                     .pc = pc,
 		                     .code = LOG_RANGE,
 		                     .address = v->address,
 		                     .size = v->size };
-	const uint64_t words[] = { 0, place->tag != LOG_FREE ? v->address
-		                      : v->life              ? v->life->low
-		                                             : 0 };
-	if (place->tag == LOG_CALL)
-		return add_invocation(r, im, a, place->pc);
-	if (place->tag > LOG_RMW)
-		access = (struct log_record){ .tag = place->tag,
-			                      .pc = place->pc,
-			                      .words = words };
+	if (v->block != NONE && v->block < r->allocated->len)
+		block = g_array_index(r->allocated, struct allocated, v->block).address;
+	const uint64_t words[] = { 0, access.tag == LOG_FREE ? block : v->address };
+	if (access.tag == LOG_CALL)
+		return add_invocation(r, im, a, pc);
+	if (access.tag > LOG_RMW)
+		access = (struct log_record){ .tag = access.tag, .pc = pc, .words = words };
 	uint32_t thread = number_of(r, a->thread);
-	uint32_t depth = call_into(r, im, thread, point_call(a->point));
+	uint32_t depth = call_into(r, im, thread, point_stack(a->point));
 	uint32_t event = builder_event_count(im->b);
 	struct log_record leave = { .tag = LOG_LEAVE, .pc = depth };
 	import_record(im, thread, &access);
@@ -130,15 +139,29 @@ static uint32_t add_access(const struct running *r, struct import *im,
 	return event;
 }
 
-/* The life of a block, one of the lives in the log so far. */
-static const struct block_life *life_of(const struct running *r, uint32_t block)
+/* The object of the two events, in the log's addresses. */
+static struct variable_range range_of(const struct running *r, struct running_memory memory)
 {
-	for (guint i = r->im->all_lives->len; i-- > 0;) {
-		const struct block_life *life = r->im->all_lives->pdata[i];
-		if (life->block == block)
-			return life;
+	struct variable_range v = { .block = memory.block };
+	if (memory.variable != NONE) {
+		v = *range_at(&r->ranges, memory.variable);
+	} else if (memory.object != NONE) {
+		v.address = *import_number(r->im->object_addresses, memory.object);
+		v.block = builder_object_at(r->im->b, memory.object)->block;
 	}
-	return NULL;
+	return v;
+}
+
+/* Adds the allocation of a block, where it was recorded. */
+static void add_allocation(const struct running *r, struct import *im, uint32_t block)
+{
+	if (block == NONE || block >= r->allocated->len)
+		return;
+	const struct allocated *a = &g_array_index(r->allocated, struct allocated, block);
+	const uint64_t words[] = { 0, a->address, a->size };
+	struct log_record alloc = { .tag = LOG_ALLOC, .pc = a->pc, .words = words };
+	if (a->pc != 0)
+		call_and_leave(r, im, number_of(r, a->thread), a->stack, &alloc);
 }
 
 struct trace *running_pair(struct running *r, struct running_memory memory,
@@ -146,26 +169,14 @@ struct trace *running_pair(struct running *r, struct running_memory memory,
                            uint32_t events[2], struct error *error)
 {
 	struct import *im = import_new(facts);
-	struct variable_range v = { .life = NULL };
-	if (memory.variable != NONE)
-		v = *range_at(&r->ranges, memory.variable);
-	else if (memory.object != NONE)
-		v = (struct variable_range){
-			.address = g_array_index(r->addresses, uint64_t, memory.object),
-			.life = life_of(r, builder_object_at(r->im->b, memory.object)->block)
-		};
-	else if (memory.block != NONE)
-		v.life = life_of(r, memory.block);
-	im->header = &r->header;
-	import_init(im, r->path, "the recording so far");
+	struct variable_range v = range_of(r, memory);
+	im->header = r->im->header;
+	g_autofree char *beside = g_build_filename(r->im->folder, "log", NULL);
+	import_init(im, beside, "the recording so far");
 	names_of_few(im->names);
 	for (guint i = 0; i < r->kept->len; i++)
 		import_record(im, 0, r->kept->pdata[i]);
-	const struct allocated *a = g_hash_table_lookup(r->allocated, v.life);
-	if (v.life != NULL && a != NULL) {
-		struct log_record alloc = { .tag = LOG_ALLOC, .pc = a->pc, .words = a->words };
-		call_and_leave(r, im, a->thread, a->context, &alloc);
-	}
+	add_allocation(r, im, v.block);
 	for (int i = 0; i < 2; i++)
 		events[i] = add_access(r, im, &pair[i], &v);
 	if (facts->suppressions)

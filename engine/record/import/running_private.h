@@ -1,62 +1,68 @@
-/* running_private.h - shared by running.c, which takes the records, and running_pair.c. */
+/* running_private.h - shared by running.c, which takes the events, and running_pair.c. */
 #ifndef HEDDLE_RUNNING_PRIVATE_H
 #define HEDDLE_RUNNING_PRIVATE_H
 
 #include "engine/record/import/import_private.h"
-#include "engine/record/import/running_points.h"
 #include "engine/record/import/running_ranges.h"
 #include "engine/record/import/running.h"
-#include "engine/record/import/so_far.h"
 
-/* The last access of a slot of the log's sites; the life is a dead one where it is not known.
- */
-struct recent_access {
-	uint64_t key; /* the site's */
-	const struct block_life *life;
-	uint32_t place, size, plain; /* plain: the size of a plain access, or 0 */
-	struct flow_kind of;
-	uint8_t flags;
+/* An instruction that accesses or frees memory, or that synchronises. */
+struct running_place {
+	uint64_t head; /* of its events, without the thread: event_head */
+	uint32_t site; /* its number */
 };
 
-struct calling { /* a thread */
-	uint32_t context, depth, missing;
+/* A call, by its calling context in the builder: as in LOG_ENTER. */
+struct call {
+	uint64_t function, pc, frame; /* frame: of the first such call */
 };
 
-/* The place where a block was allocated. */
+/* The place where a block was allocated; `pc` 0: not known. */
 struct allocated {
-	uint32_t thread, context; /* the runtime's number */
-	uint64_t pc, words[3];
+	uint64_t pc, address, size;
+	uint32_t thread, stack; /* the builder's */
 };
 
 /* An event of an invocation. */
 struct invoked {
-	uint32_t number, event; /* event: in the importer's builder */
+	uint32_t number;
+	struct event event;
 };
 
 enum { RUN = 256 }; /* accesses that are passed on at once */
 
 struct running {
 	struct running_sink sink;
-	struct so_far *log;
-	char *path;
-	struct record_facts facts;
-	struct log_header header;
-	struct import *im; /* NULL: the log has no header yet */
-	uint32_t thread;   /* thread of the next record, the runtime's number */
-	uint32_t lane;     /* the number of that thread in the events */
-	uint32_t events;   /* so far */
-	GArray *threads;   /* struct calling, by the runtime's number */
-	struct running_points *points;
+	struct import *im;
+	uint32_t lane; /* thread of the run */
 	struct ranges ranges;
-	struct recent_access sites[LOG_SITES];
-	struct flow_event access;    /* the last access; fields that stay are not set again */
+	GArray *latest;              /* struct running_place, by site_slot: the last one there */
+	GArray *sites;               /* uint64_t: heads, by number */
+	GHashTable *site_of;         /* head -> number */
 	struct flow_access run[RUN]; /* accesses of the lane that are not passed on yet */
 	uint32_t run_count;
-	GHashTable *allocated; /* life -> struct allocated, owned */
-	GPtrArray *kept;       /* struct log_record, with words: of modules and threads */
-	GArray *invoked;       /* struct invoked, ascending */
-	GArray *values;        /* struct value: of the present invocation */
-	GArray *addresses;     /* uint64_t: address of an object, by its number */
+	GArray *calls;     /* struct call, by calling context */
+	GArray *allocated; /* struct allocated, by block */
+	GPtrArray *kept;   /* struct log_record, with words: of modules and threads */
+	GArray *invoked;   /* struct invoked, ascending */
+	GArray *values;    /* struct value: of the present invocation */
 };
+
+static inline uint64_t point_of(uint32_t stack, uint32_t site)
+{
+	return (uint64_t)stack << 32 | site;
+}
+static inline uint32_t point_stack(uint64_t point)
+{
+	return (uint32_t)(point >> 32);
+}
+/* The site's event, without thread, target and value. */
+static inline struct event running_event_at(const struct running *r, uint32_t site)
+{
+	struct event e = { .target = 0 };
+	memcpy((char *)&e + sizeof(uint64_t), &g_array_index(r->sites, uint64_t, site),
+	       sizeof(uint64_t));
+	return e;
+}
 
 #endif

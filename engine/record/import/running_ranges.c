@@ -18,11 +18,11 @@ __attribute__((noinline)) uint32_t *ranges_page(struct ranges *r, uint64_t numbe
 }
 
 /* The variable at a byte; 0: none yet in this life of the memory. */
-static uint32_t variable_at(struct ranges *r, uint64_t address, const struct block_life *life)
+static uint32_t variable_at(struct ranges *r, uint64_t address, uint32_t region)
 {
 	uint32_t variable = *range_byte(r, address);
 	const struct variable_range *v = range_at(r, variable);
-	bool is = v->life == life && address >= v->address && address - v->address < v->size;
+	bool is = v->region == region && address >= v->address && address - v->address < v->size;
 	return is ? variable : 0;
 }
 
@@ -34,12 +34,22 @@ static void set_bytes(struct ranges *r, uint32_t variable)
 		*range_byte(r, v.address + i) = variable;
 }
 
+/* The variable is no longer just a place. */
+static void forget_place(const struct ranges *r, struct variable_range *v)
+{
+	struct known_place *known = range_known(r, v->place - 1);
+	if (v->place && known->place == v->place)
+		known->place = 0;
+	v->place = 0;
+}
+
 /* A variable for new memory: one from an earlier life is reused if it has the same bytes. */
 static uint32_t new_variable(struct ranges *r, struct variable_range range)
 {
 	uint32_t variable = *range_byte(r, range.address);
 	if (variable != 0 && range_at(r, variable)->address == range.address &&
 	    range_at(r, variable)->size == range.size) {
+		forget_place(r, range_at(r, variable));
 		*range_at(r, variable) = range;
 		r->sink->renew(r->sink->context, variable);
 	} else {
@@ -58,6 +68,7 @@ struct parts {
 };
 static struct parts split(struct ranges *r, uint32_t variable, uint64_t address)
 {
+	forget_place(r, range_at(r, variable));
 	struct variable_range lower = *range_at(r, variable), upper = lower;
 	uint32_t made = r->variables->len;
 	lower.size = (uint32_t)(address - lower.address);
@@ -78,12 +89,13 @@ const uint32_t *ranges_cover(struct ranges *r, struct variable_range access, uin
 	uint64_t end = access.address + access.size;
 	g_array_set_size(r->covered, 0);
 	for (uint64_t at = access.address; at < end;) {
-		uint32_t variable = variable_at(r, at, access.life);
+		uint32_t variable = variable_at(r, at, access.region);
 		if (variable == 0) {
 			uint64_t to = at + 1;
-			while (to < end && variable_at(r, to, access.life) == 0)
+			while (to < end && variable_at(r, to, access.region) == 0)
 				to++;
-			struct variable_range fresh = { at, (uint32_t)(to - at), access.life };
+			struct variable_range fresh = { at, (uint32_t)(to - at), access.region,
+				                        access.block, 0 };
 			variable = new_variable(r, fresh);
 		} else if (range_at(r, variable)->address < at) {
 			variable = split(r, variable, at).upper;
@@ -95,6 +107,12 @@ const uint32_t *ranges_cover(struct ranges *r, struct variable_range access, uin
 		at += range_at(r, variable)->size;
 	}
 	*count = r->covered->len;
+	if (*count == 1 && access.place) {
+		uint32_t variable = g_array_index(r->covered, uint32_t, 0);
+		range_at(r, variable)->place = access.place;
+		*range_known(r, access.place - 1) =
+		        (struct known_place){ access.place, variable, access.block };
+	}
 	return (const uint32_t *)(void *)r->covered->data;
 }
 
@@ -106,6 +124,7 @@ void ranges_init(struct ranges *r, const struct running_sink *sink)
 		r->page[i].number = NO_PAGE;
 	r->variables = g_array_new(FALSE, TRUE, sizeof(struct variable_range));
 	g_array_set_size(r->variables, 1);
+	r->known = g_new0(struct known_place, KNOWN_PLACES);
 	r->covered = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 }
 
@@ -113,5 +132,6 @@ void ranges_release(struct ranges *r)
 {
 	g_hash_table_destroy(r->pages);
 	g_array_free(r->variables, TRUE);
+	g_free(r->known);
 	g_array_free(r->covered, TRUE);
 }

@@ -10,13 +10,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct block_life;
 struct running_sink;
 
 struct variable_range {
-	uint64_t address;
-	uint32_t size;                 /* 0: it is no longer a variable */
-	const struct block_life *life; /* compared, not looked at */
+	uint64_t address;       /* in the log */
+	uint32_t size;          /* 0: it is no longer a variable */
+	uint32_t region, block; /* of the builder */
+	uint32_t place;         /* the place that is just this memory, + 1; 0: not known */
 };
 
 enum { PAGE_BITS = 12, PAGE_BYTES = 1 << PAGE_BITS, PAGES = 1024 };
@@ -26,6 +26,13 @@ struct recent_page {
 	uint32_t *at; /* borrowed */
 };
 
+/* A place that is a variable. */
+struct known_place {
+	uint32_t place; /* + 1; 0: none */
+	uint32_t variable, block;
+};
+enum { KNOWN_PLACES = 1 << 19 };
+
 /* (Its fields are read by loops over accesses.) */
 struct ranges {
 	const struct running_sink *sink; /* borrowed: its split and renew */
@@ -33,6 +40,7 @@ struct ranges {
 	struct recent_page page[PAGES];  /* by number; at first one that no address has */
 	GArray *variables;               /* struct variable_range; 0 is none */
 	uint64_t renumbered;             /* bytes that got a variable, or another one, in all */
+	struct known_place *known; /* by place, of KNOWN_PLACES; owned */
 	GArray *covered; /* uint32_t: the variables of an access that covers several */
 };
 
@@ -40,9 +48,15 @@ void ranges_init(struct ranges *r, const struct running_sink *sink);
 void ranges_release(struct ranges *r);
 /* The bytes of a page, which becomes the one that r->page has. */
 uint32_t *ranges_page(struct ranges *r, uint64_t number);
-/* The variables of an access; borrowed until the next one. */
+/* The variables of an access; borrowed until the next one. `access.place` is its place, + 1:
+ * where it is one variable, it is that until range_known says something else. */
 const uint32_t *ranges_cover(struct ranges *r, struct variable_range access, uint32_t *count);
 
+/* What is known of a place, or of another. */
+static inline struct known_place *range_known(const struct ranges *r, uint32_t place)
+{
+	return &r->known[place % KNOWN_PLACES];
+}
 static inline uint32_t *range_byte(struct ranges *r, uint64_t address)
 {
 	uint64_t number = address >> PAGE_BITS;
@@ -56,9 +70,9 @@ static inline struct variable_range *range_at(const struct ranges *r, uint32_t v
 }
 /* Is the variable just this memory? */
 static inline bool is_range(const struct variable_range *v, uint64_t address, uint32_t size,
-                            const struct block_life *life)
+                            uint32_t region)
 {
-	return v->address == address && v->size == size && v->life == life;
+	return v->address == address && v->size == size && v->region == region;
 }
 
 #endif

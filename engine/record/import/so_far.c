@@ -5,8 +5,7 @@
  * magic goes before the chunk is cleared for the next: as long as it stands the words do.
  *
  * Only the last record of a chunk may still change: the value of a write is added to it, and
- * in free mode and with a filter a second record goes into its word. So that record and the
- * words after it, which are few, are copied again.
+ * with a filter a second record goes into its word. It is not taken before another follows.
  *
  * The program waits when it is some chunks ahead (log_header.taken), so that its trace is
  * never far behind.
@@ -28,16 +27,17 @@ struct so_far {
 	int log;
 	struct log_header *header;      /* mapped; NULL: not yet, or not possible */
 	const volatile uint64_t *chunk; /* the same */
-	uint64_t *copy;                 /* copy of the chunk that is read, as far as it is
-	                                 * known */
+	uint64_t *copy;                 /* the chunk that is read, as far as it is known */
+	uint64_t *seen;                 /* the same a moment before: copy_memory */
 	uint64_t sequence;              /* that chunk's */
 	bool begun, whole;              /* `copy` has a part of it; all of it */
-	struct log_reader reader;
-	uint64_t *last, was; /* the last record read, if it may change, and its first word */
+	bool paced;                     /* the program waits for the reader */
+	struct log_reader *reader;      /* borrowed */
 	uint64_t words;
 };
 
-struct so_far *so_far_new(const char *path, int buffer)
+struct so_far *so_far_new(const char *path, int buffer, struct log_reader *reader,
+                          bool paced)
 {
 	void *chunk = mmap(NULL, LOG_CHUNK, PROT_READ, MAP_SHARED, buffer, 0);
 	int log = open(path, O_RDWR | O_CLOEXEC);
@@ -51,7 +51,10 @@ struct so_far *so_far_new(const char *path, int buffer)
 	struct so_far *s = g_new0(struct so_far, 1);
 	s->log = log;
 	s->chunk = chunk;
+	s->reader = reader;
+	s->paced = paced;
 	s->copy = g_malloc0(LOG_CHUNK);
+	s->seen = g_malloc0(LOG_CHUNK);
 	return s;
 }
 
@@ -64,6 +67,7 @@ void so_far_free(struct so_far *s)
 		munmap(s->header, LOG_HEADER);
 	close(s->log);
 	g_free(s->copy);
+	g_free(s->seen);
 	g_free(s);
 }
 
@@ -74,9 +78,10 @@ bool so_far_header(const struct so_far *s, struct log_header *header)
 	       header->version == LOG_VERSION;
 }
 
-struct log_reader *so_far_reader(struct so_far *s)
+uint64_t so_far_chunk(const struct so_far *s, uint64_t *words)
 {
-	return &s->reader;
+	*words = s->begun ? (uint64_t)(s->reader->at - s->copy) : 0;
+	return s->sequence;
 }
 
 uint64_t so_far_words(const struct so_far *s)
@@ -105,30 +110,29 @@ static bool filled(const struct so_far *s, uint64_t *sequence)
 	return true;
 }
 
-/* Number of words from the one at which the last record began, or the next begins. */
-static size_t known_words(const struct so_far *s)
+/* Number of words that have been taken. */
+static size_t taken_words(const struct so_far *s)
 {
-	return (size_t)((s->last ? s->last : s->reader.at) - s->copy);
+	return (size_t)(s->reader->at - s->copy);
 }
 
 /* Words of the chunk that is being filled, up to a block without any; false when it is not
- * that chunk any more. Read twice, as a write's record changes before its value is written
- * behind it: where the first reading has a value, the second also has the record that
- * announces it. */
+ * that chunk any more. Read twice, as the program writes meanwhile: where the first reading has
+ * a record's first word, the second has all of the record, and of those before it their values.
+ */
 static bool copy_memory(struct so_far *s)
 {
 	uint64_t sequence, any = 1;
-	size_t first = known_words(s), to = first;
+	size_t first = taken_words(s), to = first;
 	for (size_t from = first; from < WORDS && any; from = to) {
 		to = MIN(from + BLOCK, WORDS);
 		any = 0;
 		for (size_t i = from; i < to; i++)
-			any |= s->copy[i] = s->chunk[i];
+			any |= s->seen[i] = s->chunk[i];
 	}
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	for (size_t i = first; i < to; i++)
-		if (s->copy[i])
-			s->copy[i] = s->chunk[i];
+		s->copy[i] = s->chunk[i];
 	s->words += to - first;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return filled(s, &sequence) && sequence == s->sequence;
@@ -136,28 +140,13 @@ static bool copy_memory(struct so_far *s)
 
 static bool copy_file(struct so_far *s)
 {
-	size_t from = known_words(s);
+	size_t from = taken_words(s);
 	uint64_t offset = log_chunk_offset(0, s->sequence) + from * WORD;
 	ssize_t got = pread(s->log, s->copy + from, (WORDS - from) * WORD, (off_t)offset);
 	size_t end = from + (size_t)MAX(got, 0) / WORD;
 	memset(s->copy + end, 0, (WORDS - end) * WORD);
 	s->words += end - from;
 	return got > 0;
-}
-
-/* Bytes added to the last record since it was read. */
-static void read_last_again(struct so_far *s)
-{
-	uint64_t word = s->last ? *s->last : 0, second;
-	if (s->last == NULL || word == s->was)
-		return;
-	if (!(word & LOG_SHORT)) /* of two words: a value was added, small or as a third word */
-		s->reader.at += (log_word_flags(word) & LOG_VALUE) != 0;
-	else if (!(word & LOG_PAIR))
-		s->reader.at += log_short_field(word) == LOG_DELTA_FOLLOWS;
-	else if (log_pair_halves(word, &second), second != LOG_HALF_NONE)
-		s->reader.second = second | LOG_PAIR;
-	s->last = NULL;
 }
 
 static void say_taken(struct so_far *s)
@@ -173,75 +162,93 @@ static void say_taken(struct so_far *s)
 
 static void begin_chunk(struct so_far *s)
 {
-	say_taken(s);
-	memset(s->copy, 0, LOG_CHUNK);
-	log_reader_chunk(&s->reader, s->copy + HEAD, s->copy + WORDS);
-	s->last = NULL;
+	if (s->paced)
+		say_taken(s);
+	memset(s->seen, 0, LOG_CHUNK);
+	log_reader_chunk(s->reader, s->copy + HEAD, s->copy + WORDS);
 	s->begun = true;
-	s->whole = false;
+}
+
+/* Begins the next chunk if one was whole, and the first; false: it is not there yet. */
+static bool at_chunk(struct so_far *s, uint64_t *filling)
+{
+	if (s->begun && s->whole) {
+		s->sequence++;
+		s->begun = s->whole = false;
+	}
+	if (!filled(s, filling) || *filling < s->sequence)
+		return false;
+	if (!s->begun)
+		begin_chunk(s);
+	return true;
 }
 
 /* Drops a copy made while the memory was cleared. */
 static void forget_copied(struct so_far *s)
 {
-	size_t at = (size_t)(s->reader.at - s->copy);
-	if (s->last)
-		*s->last = s->was;
+	size_t at = taken_words(s);
 	if (at < WORDS)
-		s->copy[at] = 0;
+		s->copy[at] = s->seen[at] = 0;
 }
 
-/* Copies more of the log: false when no more has been written. */
+bool so_far_whole(struct so_far *s)
+{
+	uint64_t sequence;
+	if (!at_chunk(s, &sequence) || sequence == s->sequence)
+		return false;
+	s->whole = true;
+	if (!copy_file(s))
+		forget_copied(s);
+	return true;
+}
+
+/* Number of words of a record that may change as long as no other follows, as it is now: a write
+ * without its value, or whose value is being written; one record of two. 0: it is final. */
+static size_t changing_words(uint64_t word)
+{
+	uint64_t second;
+	unsigned flags = log_word_flags(word);
+	if (!(word & LOG_SHORT))
+		return log_word_tag(word) != LOG_WRITE ? 0
+		       : flags & LOG_VALUE             ? 3
+		       : flags & LOG_SMALL             ? 0
+		                                       : 2;
+	if (word & LOG_PAIR)
+		return log_pair_halves(word, &second), second == LOG_HALF_NONE;
+	return log_short_field(word) == LOG_DELTA_FOLLOWS   ? 2
+	       : log_short_field(word) == LOG_DELTA_UNKNOWN ? 1
+	                                                    : 0;
+}
+
+/* Is the next record there, and final? (The last words of a chunk are free: chunks.c.) */
+static bool is_final(const struct so_far *s)
+{
+	size_t at = taken_words(s), words;
+	if (s->whole || s->reader->second)
+		return true;
+	if (at + 4 >= WORDS || s->seen[at] == 0)
+		return false;
+	words = changing_words(s->copy[at]);
+	return words == 0 || s->seen[at + words] != 0;
+}
+
+/* Copies more of the log: false when no other record is final. */
 static bool copy_more(struct so_far *s)
 {
 	uint64_t sequence;
-	const uint64_t *at = s->reader.at;
-	if (s->begun && s->whole) {
-		s->sequence++;
-		s->begun = false;
-	}
-	if (!filled(s, &sequence) || sequence < s->sequence)
+	if (!at_chunk(s, &sequence))
 		return false;
-	if (!s->begun)
-		begin_chunk(s);
-	bool here = sequence == s->sequence && copy_memory(s);
-	if (!here && !(filled(s, &sequence) && sequence > s->sequence)) {
-		forget_copied(s);
-		return false;
-	}
-	s->whole = !here;
-	if (!here && !copy_file(s))
-		forget_copied(s);
-	read_last_again(s);
-	return !here || s->reader.second || s->reader.at != at || *s->reader.at != 0;
-}
-
-/* May the record still change: a write without its value, one record of two? */
-static bool may_change(const struct log_record *r, uint64_t word)
-{
-	uint64_t second;
-	if (!(word & LOG_SHORT))
-		return r->tag == LOG_WRITE && !(log_word_flags(word) & (LOG_VALUE | LOG_SMALL));
-	if (!(word & LOG_PAIR))
-		return log_short_field(word) == LOG_DELTA_UNKNOWN;
-	log_pair_halves(word, &second);
-	return second == LOG_HALF_NONE;
+	if (sequence == s->sequence && copy_memory(s))
+		return is_final(s);
+	forget_copied(s);
+	return so_far_whole(s);
 }
 
 bool so_far_next(struct so_far *s, struct log_record *record)
 {
 	do {
-		const uint64_t *at = s->reader.at;
-		bool half = s->reader.second != 0;
-		if (!s->begun || !log_reader_next(&s->reader, record))
-			continue;
-		/* a record that others follow is final, unless the next word is its value */
-		s->last = NULL;
-		if (*s->reader.at == 0 && !half && may_change(record, *at)) {
-			s->last = s->copy + (at - s->copy);
-			s->was = *at;
-		}
-		return true;
+		if (s->begun && is_final(s) && log_reader_next(s->reader, record))
+			return true;
 	} while (copy_more(s));
 	return false;
 }
