@@ -199,7 +199,7 @@ complete -c heddle -n '__fish_seen_subcommand_from explain' -l version -d 'print
 complete -c heddle -n '__fish_seen_subcommand_from graph' -l kind -x -a 'conflict order' -d 'units of work and their conflicts (default), or an order'
 complete -c heddle -n '__fish_seen_subcommand_from graph' -l output -r -d 'where to: FILE.svg is SVG, anything else DOT (default: print DOT)'
 complete -c heddle -n '__fish_seen_subcommand_from graph' -l order -x -a 'po hb shb cp wcp dc wdc edc' -d 'for --kind order (default: hb)'
-complete -c heddle -n '__fish_seen_subcommand_from graph' -l spec -r -d 'a specification with atomic sets and units; may be repeated'
+complete -c heddle -n '__fish_seen_subcommand_from graph' -l spec -r -d 'a specification: atomic sets and units; for edc, objects; may be repeated'
 complete -c heddle -n '__fish_seen_subcommand_from graph' -l cycles -d 'only the units that are on a cycle'
 complete -c heddle -n '__fish_seen_subcommand_from graph' -l lenient -d 'turn refusals that have a safe reading into warnings'
 complete -c heddle -n '__fish_seen_subcommand_from graph' -l help -d 'show this help'

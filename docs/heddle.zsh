@@ -249,7 +249,7 @@ graph) _arguments \
 	'*--kind[units of work and their conflicts (default), or an order]:word:(conflict order)' \
 	'*--output[where to\: FILE.svg is SVG, anything else DOT (default\: print DOT)]:FILE:_files' \
 	'*--order[for --kind order (default\: hb)]:word:(po hb shb cp wcp dc wdc edc)' \
-	'*--spec[a specification with atomic sets and units; may be repeated]:FILE:_files' \
+	'*--spec[a specification\: atomic sets and units; for edc, objects; may be repeated]:FILE:_files' \
 	'*--cycles[only the units that are on a cycle]' \
 	'*--lenient[turn refusals that have a safe reading into warnings]' \
 	'*--help[show this help]' \

@@ -57,12 +57,10 @@ static struct order *order_of(enum order_kind kind, struct causality *c)
 
 struct order *order_new(struct trace *t, enum order_kind kind, const struct progress *progress)
 {
-	/* Without specifications only accesses conflict. */
-	enum order_kind walk = kind == ORDER_KIND_EDC ? ORDER_KIND_WDC : kind;
-
+	BUG_ON(kind == ORDER_KIND_EDC); /* edc_order_new: it needs the specifications */
 	return order_of(kind, kind == ORDER_KIND_CP
 	                              ? cp_walk(t, progress)
-	                              : causality_walk(t, walk, KEEP_EDGES, NULL, progress));
+	                              : causality_walk(t, kind, KEEP_EDGES, NULL, progress));
 }
 
 struct order *order_new_fixed(struct trace *t, const struct progress *progress)

@@ -34,7 +34,8 @@ const char *order_kind_word(enum order_kind kind);
 const char *order_kind_title(enum order_kind kind);
 
 struct order;
-/* Builds the index that it needs. NULL when cancelled. Freed by order_free. */
+/* Any kind but EDC, which needs specifications (edc_order_new). Builds the index that it needs.
+ * NULL when cancelled. Freed by order_free. */
 struct order *order_new(struct trace *t, enum order_kind kind, const struct progress *progress);
 /*
  * Program order, must-order, and those synchronises-with edges that every correct reordering

@@ -68,7 +68,8 @@ static const char *const must_reason[] = {
 	[MUST_BARRIER] = "all arrive at a barrier before any leaves it",
 	[MUST_WAKER] = "a waiting thread is woken by this",
 	[MUST_WAIT] = "the wait came before what woke it",
-	[MUST_INVOCATION] = "invocations of one object that do not commute",
+	[MUST_INVOCATION] =
+	        "invocations of one object, which no specification lets change places here",
 	[MUST_MISSING] = "code that was not recorded may touch the same",
 };
 

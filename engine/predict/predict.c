@@ -7,6 +7,7 @@
 #include "engine/partial/rdit.h"
 #include "engine/predict/ladder/behind.h"
 #include "engine/predict/predict_private.h"
+#include "engine/predict/race.h"
 #include "engine/trace/chains.h"
 #include "engine/trace/weak.h"
 
@@ -134,6 +135,9 @@ struct report *races_find(struct trace *t, const struct race_options *options,
 		report_free(r);
 		return NULL;
 	}
+	if (r != NULL && r->complete && options->rules == NULL && !any)
+		report_note_invocations(r, t,
+		                        " (--spec FILE lets those that commute change places)");
 	if (r != NULL) {
 		report_look_behind(r);
 		races_mark_unseen(t, r);

@@ -26,6 +26,20 @@ void report_note_effort(struct report *report, const struct race_options *option
 	            options->budget_pair, options->budget_total);
 }
 
+void report_note_invocations(struct report *report, const struct trace *t, const char *remedy)
+{
+	const struct trace_index *ix = t->index;
+	bool kept = false;
+
+	for (uint64_t i = 0; ix != NULL && i < ix->must_count && !kept; i++)
+		kept = ix->must[i].rule == MUST_INVOCATION;
+	if (kept)
+		report_note(report,
+		            "calls on one object keep the order of this run here, as if none "
+		            "commuted%s",
+		            remedy);
+}
+
 uint32_t race_variable(const struct trace *t, uint32_t e1, uint32_t e2)
 {
 	struct wide x = event_variables(t, &t->events[e1]);

@@ -57,6 +57,10 @@ void report_note_left_out(struct report *report, uint64_t witnesses);
  * complete. */
 void report_note_effort(struct report *report, const struct race_options *options);
 
+/* Adds the note that invocations of one object kept the order of the trace, where several
+ * threads have some: none are taken to commute. `remedy`: what to do about it. */
+void report_note_invocations(struct report *report, const struct trace *t, const char *remedy);
+
 /* A finding of kind data race for (e1, e2) with its variable filled in. */
 struct finding *race_finding(const struct trace *t, uint32_t e1, uint32_t e2,
                              enum verdict verdict, const char *by);

@@ -260,6 +260,24 @@ run "$HEDDLE" explain depends.txt 3 8 --order edc
 like "$out" 'conflicting critical sections' "explain shows EDC's edge"
 run "$HEDDLE" explain hidden.txt 4 10 --order edc
 unlike "$out" 'conflicting critical sections' "which is missing where the two commute"
+# The drawing has the same order: two adds of one element clash, of two elements they do not.
+for value in 1 2; do
+	printf '%s\n' '#! heddle 1' '#! object s set' 'T1|acq(m)|1' 'T1|act(s.add,1)=true|2' 'T1|rel(m)|3' \
+		'T2|acq(m)|4' "T2|act(s.add,$value)=true|5" 'T2|rel(m)|6' >adds.txt
+	run "$HEDDLE" graph adds.txt --kind order --order edc
+	is "$(grep -c 'color=black' <<<"$out")" $((value == 1)) "EDC drawn: add 1, add $value"
+	like "$out" "$([ $value = 1 ] && echo 'n2 -> n4' || echo 'n5')" "and its edge"
+done
+# Races know no specification without --spec, and say so.
+sed 's/acq(m)/w(x)/; s/rel(m)/r(y)/; s/T1.r(y).3/T1|branch()|3/; s/T2.w(x).4/T2|branch()|4/; s/T2.r(y).6/T2|w(x)|6/' adds.txt >calls.txt
+run "$HEDDLE" races calls.txt
+is "$status" 0 "calls on one object keep their order"
+like "$out" 'note: calls on one object keep the order of this run here, .*--spec' "which a note says"
+run "$HEDDLE" races calls.txt --spec set.spec
+is "$status" 1 "a specification lets those that commute change places"
+unlike "$out" 'keep the order' "and then there is no note"
+run "$HEDDLE" races adds.txt --candidates edc
+is "$status" 2 "EDC chooses no candidates of data races, as these know no specification"
 run "$HEDDLE" commute joined.txt --analysis edc --format json
 is "$(json '$d->{complete} ? 1 : 0')" 0 "EDC does not claim to be complete"
 

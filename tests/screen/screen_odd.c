@@ -110,6 +110,26 @@ static void add_work(struct app *app, bool urgent, int *stopped)
 	jobs_add(&app->jobs, job);
 }
 
+/* EDC goes by the specifications: in one section each, two adds of one element are ordered, of
+ * two elements they are not, though both are calls on one object. */
+START_TEST(edc_goes_by_the_specifications)
+{
+	for (int value = 1; value <= 2; value++) {
+		g_autofree char *text = g_strdup_printf(
+		        "#! object s set\nT1|acq(m)|1\nT1|act(s.add,1)=true|2\nT1|rel(m)|3\n"
+		        "T2|acq(m)|4\nT2|act(s.add,%d)=true|5\nT2|rel(m)|6\n",
+		        value);
+		struct app *app = tui_open(text, NULL);
+		tui_command(app, "pair 1 4");
+		tui_keys(app, "o");
+		struct order *order = app->session->orders[0][ORDER_KIND_EDC];
+		ck_assert(order != NULL);
+		ck_assert_int_eq(order_ordered(order, 1, 4), value == 1);
+		tui_close(app);
+	}
+}
+END_TEST
+
 /* C-c stops first what the reader waits for, then the rest. */
 START_TEST(stopping)
 {
@@ -336,6 +356,7 @@ int main(void)
 	tcase_add_test(c, a_witness_that_waits);
 	tcase_add_test(c, races_are_told_as_they_are_found);
 	tcase_add_test(c, news_of_a_job);
+	tcase_add_test(c, edc_goes_by_the_specifications);
 	suite_add_tcase(suite, c);
 	return tui_run(suite);
 }

@@ -4,7 +4,6 @@
  */
 #include "engine/partial/calls.h"
 #include "engine/partial/rdit.h"
-#include "engine/commute/edc.h"
 #include "engine/order/order.h"
 #include "tui/batch/race_options.h"
 #include "engine/witness/minimise.h"
@@ -69,31 +68,16 @@ static bool event_number(const struct arguments *a, const struct trace *t, guint
 	return true;
 }
 
-/* EDC by the specifications. */
-static struct order *by_specification(const struct question *q)
-{
-	g_autoptr(GPtrArray) paths = spec_rules_choose(q->a, q->t, NULL);
-	struct error error;
-	struct spec_rules *rules = spec_rules_new(q->t, paths, &error);
-	struct order *order = NULL;
-
-	if (rules != NULL)
-		order = edc_order_new(spec_rules_model(rules), progress_on_stderr(), &error);
-	if (order == NULL)
-		say_error(&error);
-	spec_rules_free(rules);
-	return order;
-}
-
 static bool ask(struct question *q, enum order_kind kind, bool chosen)
 {
-	struct order *order = kind == ORDER_KIND_EDC
-	                              ? by_specification(q)
-	                              : order_new(q->view != NULL ? q->view : q->t, kind,
-	                                          progress_on_stderr());
+	struct error error;
+	struct order *order =
+	        spec_rules_order(q->a, q->view != NULL ? q->view : q->t, kind, &error);
 
-	if (order == NULL)
+	if (order == NULL) {
+		say_error(&error);
 		return false;
+	}
 	q->orders[q->count++] = order;
 	/* e2's own observation of e1 does not prevent a race */
 	if (!chosen && events_race_conflict(q->t, q->e, q->f) &&

@@ -3,6 +3,7 @@
 #include "engine/commute/spec.h"
 #include "engine/order/order.h"
 #include "tui/batch/command.h"
+#include "tui/batch/spec_rules.h"
 #include "tui/drawing/drawing.h"
 
 #include <stdio.h>
@@ -16,7 +17,8 @@ static const struct command_option options[] = {
 	{ "output", "FILE", "where to: FILE.svg is SVG, anything else DOT (default: print DOT)",
 	  'o' },
 	{ "order", "po|hb|shb|cp|wcp|dc|wdc|edc", "for --kind order (default: hb)", 0 },
-	{ "spec", "FILE", "a specification with atomic sets and units; may be repeated", 0 },
+	{ "spec", "FILE",
+	  "a specification: atomic sets and units; for edc, objects; may be repeated", 0 },
 	{ "cycles", NULL, "only the units that are on a cycle", 0 },
 	OPTION_LENIENT,
 	{ 0 },
@@ -125,8 +127,8 @@ static void draw_edges_into(struct trace *t, const struct order *order, uint32_t
 	}
 }
 
-static bool draw_order(struct trace *t, enum order_kind kind, struct drawing *d,
-                       struct error *error)
+static bool draw_order(const struct arguments *a, struct trace *t, enum order_kind kind,
+                       struct drawing *d, struct error *error)
 {
 	uint32_t threads = (uint32_t)t->threads_count;
 	if (t->events_count > MOST_NODES)
@@ -134,8 +136,10 @@ static bool draw_order(struct trace *t, enum order_kind kind, struct drawing *d,
 		                 "draw a filtered or shorter trace, or use heddle explain",
 		                 "%" G_GUINT64_FORMAT " events are no picture any more",
 		                 t->events_count);
-	struct order *order = order_new(t, kind, progress_on_stderr());
+	struct order *order = spec_rules_order(a, t, kind, error);
 	progress_done();
+	if (order == NULL)
+		return false;
 	trace_need(t, INDEX_THREADS, NULL);
 	g_autofree uint32_t *clocks = g_new0(uint32_t, (gsize)(threads + 1) * (threads + 2));
 	g_autofree uint32_t *now = g_new0(uint32_t, threads + 1),
@@ -199,8 +203,8 @@ static int run(struct arguments *a)
 	struct drawing d;
 	drawing_init(&d, title);
 	add_lanes(&d, t);
-	bool good =
-	        order ? draw_order(t, kind, &d, &error) : draw_conflict_graph(a, t, &d, &error);
+	bool good = order ? draw_order(a, t, kind, &d, &error)
+	                  : draw_conflict_graph(a, t, &d, &error);
 	good = good && hand_out(&d, output, &error);
 	drawing_release(&d);
 	trace_close(t);

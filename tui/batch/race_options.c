@@ -32,10 +32,10 @@ static bool parse_candidates(const struct arguments *a, struct race_options *o)
 
 	if (word == NULL || strcmp(word, "all") == 0)
 		return true;
-	if (!order_kind_from_word(word, &kind)) {
+	if (!order_kind_from_word(word, &kind) || kind == ORDER_KIND_EDC) {
 		usage_error(
 		        a,
-		        "--candidates: expected all or an order (hb, shb, cp, wcp, dc, wdc), "
+		        "--candidates: expected all or an order (po, hb, shb, cp, wcp, dc, wdc), "
 		        "found '%s'",
 		        word);
 		return false;

@@ -1,6 +1,7 @@
 /* spec_rules.c - specifications for the checker. */
 #include "tui/batch/spec_rules.h"
 #include "engine/base/input.h"
+#include "engine/commute/edc.h"
 
 #include <string.h>
 
@@ -44,6 +45,26 @@ void spec_rules_free(struct spec_rules *r)
 	if (r->specs != NULL)
 		specs_free(r->specs);
 	g_free(r);
+}
+
+struct order *spec_rules_order(const struct arguments *a, struct trace *t, enum order_kind kind,
+                               struct error *error)
+{
+	struct order *order = NULL;
+
+	if (kind != ORDER_KIND_EDC) {
+		order = order_new(t, kind, progress_on_stderr());
+		if (order == NULL)
+			error_cancelled(error);
+		return order;
+	}
+	g_autoptr(GPtrArray) paths = spec_rules_choose(a, t, NULL);
+	struct spec_rules *rules = spec_rules_new(t, paths, error);
+
+	if (rules != NULL)
+		order = edc_order_new(spec_rules_model(rules), progress_on_stderr(), error);
+	spec_rules_free(rules);
+	return order;
 }
 
 const struct semantics *spec_rules_semantics(const struct spec_rules *r)

@@ -5,12 +5,17 @@
 #define HEDDLE_SPEC_RULES_H
 
 #include "engine/commute/rule5.h"
+#include "engine/order/order.h"
 #include "engine/witness/witness.h"
 #include "tui/batch/command.h"
 
 /* --spec, else the specifications of the recording (specs_choose). */
 GPtrArray *spec_rules_choose(const struct arguments *a, const struct trace *t,
                              GPtrArray *notes);
+
+/* An order of the trace, EDC by the chosen specifications. NULL and `error` on failure. */
+struct order *spec_rules_order(const struct arguments *a, struct trace *t, enum order_kind kind,
+                               struct error *error);
 
 struct spec_rules; /* specifications and the trace's model under them */
 /* Load `paths` (char *) and the shipped specifications. NULL and `error` on failure; freed

@@ -129,6 +129,7 @@ struct session {
 	enum order_kind order; /* for clocks and "why" */
 	struct order
 	        *orders[2][ORDER_KIND_COUNT]; /* owned; made by jobs; [1]: with missing code */
+	bool no_edc;                          /* EDC was not to be had by the specifications */
 	/* -- uninstrumented code (missing_code.h) */
 	struct missing_calls *calls; /* owned; NULL: none, or not known yet */
 	struct trace *view;          /* owned: the trace with its must-orders, on demand */

@@ -7,6 +7,7 @@
 
 #include "tui/explorer/return_point.h"
 
+#include "engine/commute/edc.h"
 #include "engine/detect/detectors.h"
 #include "engine/partial/rdit.h"
 #include "engine/predict/weak_races.h"
@@ -339,12 +340,27 @@ void app_start_work(struct app *app)
 /* Flag in a job's detail: the order of the trace with missing code. */
 enum { WITH_MISSING = 0x100 };
 
+/* EDC, by a model of the job's own: another job may be at work on the session's. */
+static struct order *order_by_specification(struct trace *t, const struct specs *specs,
+                                            const struct progress *progress,
+                                            struct error *error)
+{
+	struct model *m = model_new(t, specs, progress, error);
+	struct order *order = m ? edc_order_new(m, progress, error) : NULL;
+	model_free(m);
+	return order;
+}
+
 static bool order_run(struct job *job, const struct progress *progress, struct error *error)
 {
 	struct app *app = job->context;
-	bool missing = job->detail & WITH_MISSING;
-	job->data = order_new(missing ? app->session->view : job_trace(job),
-	                      (enum order_kind)(job->detail & ~WITH_MISSING), progress);
+	struct trace *t = job->detail & WITH_MISSING ? app->session->view : job_trace(job);
+	enum order_kind kind = (enum order_kind)(job->detail & ~WITH_MISSING);
+	if (kind == ORDER_KIND_EDC) {
+		job->data = order_by_specification(t, app->session->specs, progress, error);
+		return job->data != NULL;
+	}
+	job->data = order_new(t, kind, progress);
 	return job->data || error_cancelled(error);
 }
 
@@ -354,6 +370,8 @@ static void order_done(struct job *job, bool good, const struct error *error)
 	struct order *order = job->data;
 	struct order **place = &app->session->orders[(job->detail & WITH_MISSING) != 0]
 	                                            [job->detail & ~WITH_MISSING];
+	if (!good && (job->detail & ~WITH_MISSING) == ORDER_KIND_EDC)
+		app->session->no_edc = true;
 	if (order && (app->jobs.closing || *place))
 		order_free(order);
 	else if (order)
@@ -413,6 +431,8 @@ bool app_need_order(struct app *app, enum order_kind kind)
 	int detail = (int)kind | (s->missing ? WITH_MISSING : 0);
 	if (session_order(s, kind))
 		return true;
+	if (kind == ORDER_KIND_EDC && s->no_edc)
+		return false;
 	if (s->missing && !need_view(app))
 		return false;
 	if (is_under_way(app, detail, order_run))

@@ -238,7 +238,9 @@ static void order_show(struct app *app, void *state)
 	if (v->kind == KIND_CLOSURE) {
 		add_closure(app, v);
 	} else if (!app_need_order(app, (enum order_kind)v->kind)) {
-		prose_add(v->rows, STYLE_BUSY, NONE, "building %s",
+		bool none = v->kind == ORDER_KIND_EDC && s->no_edc;
+		prose_add(v->rows, none ? STYLE_TEXT : STYLE_BUSY, NONE, "%s %s",
+		          none ? "not to be had by these specifications:" : "building",
 		          order_kind_title((enum order_kind)v->kind));
 		return;
 	} else if (order_ordered(session_order(s, v->kind), s->pair[0], s->pair[1])) {
