@@ -47,6 +47,61 @@ run timeout 120 "$HEDDLE" check --budget 5 --format json -- ./text
 like "$(json 'join " ", @{$d->{coverage}}')" "no data race outside of code that is not instrumented, no cycle" "check, of what"
 like "$(json 'join " ", @{$d->{coverage}}')" "Not covered: accesses of functions .* swprintf\." "and the function"
 
+# Without the calls into libraries the function is named all the same.
+for way in "" "--mode free" "--mode free --sample 2" "--filter hb"; do
+	# shellcheck disable=SC2086
+	run "$HEDDLE" record $way --no-missing -o calls.hdl -- ./text
+	run "$HEDDLE" races --analysis hb calls.hdl
+	like "$out" "^note: $note" "record $way --no-missing"
+done
+
+# A thread that has ended is not before the call until it is joined.
+sed -e 's/pthread_t t;/&wchar_t own[8];/' -e 's/s\[1\] = .x.;/sleep(1); swprintf(own, 8, L"%ls", s);/' \
+	-e 's/swprintf(out.*/s[1] = 65;/' -e 's/#include <wchar.h>/&\n#include <unistd.h>/' text.c >ended.c
+sed -e 's/sleep(1);/pthread_join(t, 0);/' -e 's/^\tpthread_join.*//' ended.c >joined.c
+for p in ended joined; do
+	$HEDDLE cc -g -O1 $p.c -o $p -pthread
+	run "$HEDDLE" record --strategy rr -- ./$p
+	races $p.hdl
+done
+run "$HEDDLE" races ended.hdl
+like "$out" "^note: $note" "a call by main after a thread that it has not joined"
+run "$HEDDLE" races joined.hdl
+unlike "$out" "swprintf" "and after one that it has joined"
+
+# Paths and names in the program's memory, by the kinds of rows that libc/orders.c has.
+for call in 'access(s, 0)' 'mkdir(s, 0)' 'rename("/a", s)' 'opendir(s)' 'setenv("A", s, 1)' 'connect(0, (void *)s, 16)' \
+	'bind(0, (void *)s, 16)' 'chmod(s, 0)' 'dlopen(s, 1)' 'getenv(s)'; do
+	cat >path.c <<C
+#include <dirent.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+static char s[64] = "/nonexistent/x";
+static void *run(void *p)
+{
+	(void)!$call;
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, run, 0);
+	s[3] = 'x';
+	pthread_join(t, 0);
+	return 0;
+}
+C
+	$HEDDLE cc -g -O1 -w path.c -o path -pthread
+	run "$HEDDLE" record -- ./path
+	run "$HEDDLE" races path.hdl
+	like "$out" "^note: ${note% *} ${call%%(*};" "memory that $call reads"
+done
+
 # The same before there are threads, and on the caller's own stack.
 sed -e 's/, s);/, L"1");/' -e 's/pthread_t t;/&wchar_t own[8]; swprintf(own, 8, L"%ls", s);/' text.c >before.c
 $HEDDLE cc -g -O1 before.c -o before -pthread

@@ -112,6 +112,7 @@ bool begin_again(int room)
 	memory_init();
 	rt.thread_count = c->thread_count > 1 ? c->thread_count : 1;
 	rt.several = false;
+	rt.unjoined = 0;
 	me->life.tid = (pid_t)syscall(SYS_gettid);
 	sched_begin_again();
 	return true;

@@ -165,6 +165,7 @@ struct runtime {
 	uint32_t thread_count; /* numbers in use, those of the plan's threads from the start on
 	                        */
 	bool several;          /* a second thread has been created */
+	unsigned unjoined;     /* threads beside the first one that no thread has joined */
 	unsigned forks;        /* made since then: child_brought */
 	uint64_t repeated;     /* of retired threads */
 	struct log_header *header;

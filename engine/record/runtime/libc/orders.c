@@ -133,31 +133,31 @@ static const struct ordered named[] = {
 	{ "srandom", ORDER_ALWAYS, NULL, 0 },
 	{ "[dlm]rand48", ORDER_ALWAYS, NULL, 0 },
 	{ "srand48", ORDER_ALWAYS, NULL, 0 },
-	{ "setenv", ORDER_ALWAYS, NULL, 0 },
-	{ "putenv", ORDER_ALWAYS, NULL, 0 },
-	{ "unsetenv", ORDER_ALWAYS, NULL, 0 },
+	{ "setenv", ORDER_ALWAYS, NULL, 0x3 },
+	{ "putenv", ORDER_ALWAYS, NULL, 0x1 },
+	{ "unsetenv", ORDER_ALWAYS, NULL, 0x1 },
 	{ "clearenv", ORDER_ALWAYS, NULL, 0 },
-	{ "setlocale", ORDER_ALWAYS, NULL, 0 },
+	{ "setlocale", ORDER_ALWAYS, NULL, 0x2 },
 	{ "lockf*", ORDER_ALWAYS, NULL, 0 },
-	{ "mkdir*", ORDER_ALWAYS, NULL, 0 },
-	{ "rename*", ORDER_ALWAYS, NULL, 0 },
-	{ "link", ORDER_ALWAYS, NULL, 0 },
-	{ "symlink", ORDER_ALWAYS, NULL, 0 },
-	{ "remove", ORDER_ALWAYS, NULL, 0 },
+	{ "mkdir*", ORDER_ALWAYS, NULL, 0x3 },
+	{ "rename*", ORDER_ALWAYS, NULL, 0xf },
+	{ "link", ORDER_ALWAYS, NULL, 0x3 },
+	{ "symlink", ORDER_ALWAYS, NULL, 0x3 },
+	{ "remove", ORDER_ALWAYS, NULL, 0x1 },
 	{ "unlink*", ORDER_ALWAYS, NULL, 0 },
 	{ "rmdir", ORDER_ALWAYS, NULL, 0 },
-	{ "mknod*", ORDER_ALWAYS, NULL, 0 },
-	{ "mkfifo*", ORDER_ALWAYS, NULL, 0 },
-	{ "chdir", ORDER_ALWAYS, NULL, 0 },
+	{ "mknod*", ORDER_ALWAYS, NULL, 0x3 },
+	{ "mkfifo*", ORDER_ALWAYS, NULL, 0x3 },
+	{ "chdir", ORDER_ALWAYS, NULL, 0x1 },
 	{ "fchdir", ORDER_ALWAYS, NULL, 0 },
 	{ "umask", ORDER_ALWAYS, NULL, 0 },
-	{ "truncate*", ORDER_ALWAYS, NULL, 0 },
+	{ "truncate*", ORDER_ALWAYS, NULL, 0x1 },
 	{ "fallocate*", ORDER_ALWAYS, NULL, 0 },
 	{ "posix_fallocate*", ORDER_ALWAYS, NULL, 0 },
 	{ "setrlimit*", ORDER_ALWAYS, NULL, 0 },
-	{ "opendir", ORDER_ALWAYS, NULL, 0 },
+	{ "opendir", ORDER_ALWAYS, NULL, 0x1 },
 	{ "scandir*", ORDER_ALWAYS, NULL, 0 },
-	{ "glob*", ORDER_ALWAYS, NULL, 0 },
+	{ "glob*", ORDER_ALWAYS, NULL, 0x1 },
 	{ "access", ORDER_LOOKS, NULL, 0x1 },
 	{ "euidaccess", ORDER_LOOKS, NULL, 0x1 },
 	{ "faccessat", ORDER_LOOKS_IN, NULL, 0x2 },
@@ -180,9 +180,9 @@ static const struct ordered named[] = {
 	{ "fchmod", ORDER_USES, NULL, 0 },
 	{ "fchown", ORDER_USES, NULL, 0 },
 	{ "fdopen*", ORDER_USES, NULL, 0 },
-	{ "bind", ORDER_USES, NULL, 0 },
+	{ "bind", ORDER_USES, NULL, 0x2 },
 	{ "listen", ORDER_USES, NULL, 0 },
-	{ "setsockopt", ORDER_USES, NULL, 0 },
+	{ "setsockopt", ORDER_USES, NULL, 0x8 },
 	{ "getsockname", ORDER_USES, NULL, 0x6 },
 	{ "getpeername", ORDER_USES, NULL, 0x6 },
 	{ "getsockopt", ORDER_USES, NULL, 0x18 },
@@ -204,13 +204,13 @@ static const struct ordered named[] = {
 	{ "tee", ORDER_WRITES, NULL, 1 },
 	{ "vmsplice", ORDER_WRITES, NULL, 0 },
 	{ "copy_file_range", ORDER_WRITES, NULL, 2 },
-	{ "connect", ORDER_ALWAYS, "connecting a socket", 0 },
+	{ "connect", ORDER_ALWAYS, "connecting a socket", 0x2 },
 	{ "accept*", ORDER_ALWAYS, "accepting a connection", 0 },
-	{ "shm_*", ORDER_ALWAYS, NULL, 0 },
-	{ "sem_open", ORDER_ALWAYS, NULL, 0 },
+	{ "shm_*", ORDER_ALWAYS, NULL, 0x1 },
+	{ "sem_open", ORDER_ALWAYS, NULL, 0x1 },
 	{ "sem_unlink", ORDER_ALWAYS, NULL, 0 },
-	{ "mq_open", ORDER_ALWAYS, NULL, 0 },
-	{ "mq_unlink", ORDER_ALWAYS, NULL, 0 },
+	{ "mq_open", ORDER_ALWAYS, NULL, 0x1 },
+	{ "mq_unlink", ORDER_ALWAYS, NULL, 0x1 },
 	{ "aio_*", ORDER_LATER, "asynchronous input and output", 0 },
 	{ "lio_listio*", ORDER_LATER, "asynchronous input and output", 0 },
 	{ "getaddrinfo_a", ORDER_LATER, NULL, 0 },
@@ -258,7 +258,7 @@ static const struct ordered named[] = {
 	{ "gethostent", ORDER_SWAPS, NULL, 0 },
 	{ "getmntent", ORDER_SWAPS, NULL, 0 },
 	{ "localeconv", ORDER_SWAPS, NULL, 0 },
-	{ "dlopen", ORDER_SETS, libraries, 0 },
+	{ "dlopen", ORDER_SETS, libraries, 0x1 },
 	{ "dlmopen", ORDER_SETS, libraries, 0 },
 	{ "dlclose", ORDER_SETS, libraries, 0 },
 	{ "dlv?sym", ORDER_GETS, libraries, 0 },
@@ -407,6 +407,17 @@ static const struct ordered unseen[] = {
 	MEMORY("dlsym", 0x2),
 	MEMORY("psignal", 0x2),
 	MEMORY("__xpg_strerror_r", 0x2),
+	MEMORY("*getenv", 0x1),
+	MEMORY("[fl]ch*at", 0x2),
+	MEMORY("*chmod", 0x1),
+	MEMORY("*chown", 0x1),
+	MEMORY("utim*", 0x3),
+	MEMORY("pathconf", 0x1),
+	MEMORY("*syslog", 0x3e),
+	MEMORY("system", 0x1),
+	MEMORY("popen", 0x3),
+	MEMORY("exec*", 0x3f),
+	MEMORY("freopen*", 0x3),
 };
 /* The same of functions that the runtime stands before for another reason. */
 static const struct ordered unseen_own[] = {
@@ -441,6 +452,7 @@ static bool is_unseen(const struct ordered *f)
 	switch (f->kind) {
 	case ORDER_OBJECT:
 		return true;
+	case ORDER_ALWAYS:
 	case ORDER_MEMORY:
 	case ORDER_LOOKS:
 	case ORDER_LOOKS_IN:
@@ -465,10 +477,11 @@ const struct ordered *order_named(const char *name, bool own)
 	return matters ? found : NULL;
 }
 
-/* Is the calling thread the only one alive? */
+/* Does every other thread's work come before this call in all schedules? A thread that has ended
+ * and was not joined may make the same call, or access the same memory, later in another one. */
 static bool alone(void)
 {
-	return rt.controlled ? sched_alone() : rt.thread_count < 2;
+	return __atomic_load_n(&rt.unjoined, __ATOMIC_RELAXED) == 0;
 }
 
 /* Is the object a stream for output, which is no outcome? */
@@ -548,7 +561,9 @@ void order_call(const struct thread *t, const struct ordered *f, const char *nam
 	default:
 		break;
 	}
-	bool other = f->kind != ORDER_ALWAYS && f->kind != ORDER_OBJECT;
+	/* a recording has no order to note, but memory that the function uses */
+	bool always = f->kind == ORDER_ALWAYS && rt.config.flags & LOG_EXPLORE;
+	bool other = !always && f->kind != ORDER_OBJECT;
 	if (alone() || (other && !f->arguments))
 		return;
 	if (other && !may_be_shared(t, f->arguments, arguments))

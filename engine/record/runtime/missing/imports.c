@@ -130,9 +130,11 @@ static void take_over_slot(const struct module *m, const char *name, uintptr_t *
 	const struct module *of = missing_module_of(real);
 	unsigned mask = ALL_ARGUMENTS;
 	bool own = real >= rt.own_low && real < rt.own_high; /* the runtime stands before it */
-	bool named = !own && missing_named(name, &mask);
+	bool named = !own && rt.missing && missing_named(name, &mask);
 	if (!own && (!of || !in_code(of, real) || of->kind == INSTRUMENTED))
 		return;
+	if (!own && !rt.missing && of->kind == MISSING)
+		return; /* --no-missing */
 	const struct ordered *order = NULL;
 	if (own || (of->kind == MODELLED && !named && !beyond_openmp(real, name))) {
 		order = order_named(name, own);
@@ -174,18 +176,19 @@ static void whole_program(struct thread *t)
 
 void missing_take_over(void)
 {
-	if (!rt.missing || missing_module_count == 0)
+	if (missing_module_count == 0)
 		return;
 	trampolines_init();
 	bool any = strstr(rt.config.missing, "F ") != NULL;
 	for (unsigned i = 0; i < missing_module_count; i++)
 		any |= missing_modules[i].kind == MISSING;
-	if (any)
+	if (any && rt.missing)
 		reach_init();
 	for (unsigned i = 0; i < missing_module_count; i++) {
 		if (missing_modules[i].kind == INSTRUMENTED && !missing_modules[i].done)
 			take_over(&missing_modules[i]);
 		missing_modules[i].done = true;
 	}
-	whole_program(me);
+	if (rt.missing)
+		whole_program(me);
 }

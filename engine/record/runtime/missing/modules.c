@@ -120,8 +120,8 @@ static void note_data(const struct module *m)
 void missing_module(const struct dl_phdr_info *info, const char *path, uintptr_t low,
                     uintptr_t high)
 {
-	if (!rt.missing || missing_module_count == MAX_MODULES)
-		return;
+	if (rt.filter_commute || missing_module_count == MAX_MODULES)
+		return; /* of no use where no access is recorded */
 	const char *name = strrchr(path, '/');
 	name = name ? name + 1 : path;
 	struct module *m = &missing_modules[missing_module_count++];
@@ -135,6 +135,6 @@ void missing_module(const struct dl_phdr_info *info, const char *path, uintptr_t
 	          : modelled(name)                        ? MODELLED
 	          : has_hooks(info)                       ? INSTRUMENTED
 	                                                  : MISSING;
-	if (m->kind != MODELLED)
+	if (m->kind != MODELLED && rt.missing)
 		note_data(m);
 }

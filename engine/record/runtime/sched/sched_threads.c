@@ -20,6 +20,7 @@ static uint32_t number_of(const struct thread *parent)
 		return 0;
 	}
 	rt.several = true;
+	__atomic_fetch_add(&rt.unjoined, 1, __ATOMIC_RELAXED);
 	uint32_t planned =
 	        parent ? replay_child(parent->id, parent->life.children) : UINT32_MAX;
 	if (planned == UINT32_MAX)

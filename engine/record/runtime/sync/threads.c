@@ -372,6 +372,7 @@ static int join(pthread_t handle, void **result, bool try_only, const struct tim
 			status = REAL(pthread_join)(handle, result);
 		if (status == 0) {
 			target->life.joined = true;
+			__atomic_fetch_sub(&rt.unjoined, 1, __ATOMIC_RELAXED);
 			log_event(t, LOG_JOIN, 0, pc, target->id, 0, 1);
 			thread_retire(target);
 		}
