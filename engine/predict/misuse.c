@@ -36,6 +36,12 @@ static const struct rule *rule_named(const char *word)
 	return &other_rule;
 }
 
+bool misuse_uses_ended(const char *text)
+{
+	return strcmp(text, freed_rule.text) == 0 ||
+	       strcmp(text, rule_named("use-destroyed")->text) == 0;
+}
+
 /* The free of the block of the event's object, if it comes before the event, or NONE. */
 static uint32_t free_before(const struct trace *t, uint32_t e)
 {

@@ -13,6 +13,9 @@ const char *misuse_text(const char *rule);
 /* Is this misuse, an event of `t`, a use of an object that was destroyed or freed? */
 bool misuse_of_ended(const struct trace *t, uint32_t misuse);
 
+/* The same by its text (misuse_text, or a finding's note). */
+bool misuse_uses_ended(const char *text);
+
 /* Does this misuse, an event of `t`, release a lock that its thread does not hold? False where
  * the C library refused. */
 bool misuse_unlocks(const struct trace *t, uint32_t misuse);

@@ -55,6 +55,14 @@ for way in "" "--mode free" "--mode free --sample 2" "--filter hb"; do
 	like "$out" "^note: $note" "record $way --no-missing"
 done
 
+# --last: the call is noted anew where the chunk of the log with its note is overwritten.
+sed -e 's/swprintf(out.*/for (int k = 0; k < 4; k++) { for (int i = 0; i < 300000; i++) n += i; swprintf(out, 8, L"%ls", s); }/' \
+	-e 's/^static wchar_t/static volatile int n;\n&/' text.c >long.c
+$HEDDLE cc -g -O1 long.c -o long -pthread
+run "$HEDDLE" record --last 1000 -o last.hdl -- ./long
+run "$HEDDLE" races last.hdl
+like "$out" "^note: $note what" "record --last, each function once"
+
 # A thread that has ended is not before the call until it is joined.
 sed -e 's/pthread_t t;/&wchar_t own[8];/' -e 's/s\[1\] = .x.;/sleep(1); swprintf(own, 8, L"%ls", s);/' \
 	-e 's/swprintf(out.*/s[1] = 65;/' -e 's/#include <wchar.h>/&\n#include <unistd.h>/' text.c >ended.c

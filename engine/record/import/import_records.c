@@ -26,6 +26,15 @@ static void note_of_thread(struct import *im, const char *key, char *value)
 	g_free(text);
 }
 
+/* Adds the function to the list, once: with --last a call may be noted again (libc/orders.c). */
+static void note_unseen(GString *list, const char *function)
+{
+	g_auto(GStrv) known = g_strsplit(list->str, ", ", -1);
+
+	if (!g_strv_contains((const char *const *)known, function))
+		g_string_append_printf(list, "%s%s", list->len ? ", " : "", function);
+}
+
 static void note(struct import *im, const char *text, uint64_t length)
 {
 	size_t n = strnlen(text, length);
@@ -34,8 +43,7 @@ static void note(struct import *im, const char *text, uint64_t length)
 	if (strcmp(key, "unordered") == 0)
 		g_ptr_array_add(im->facts->unordered, g_strdup(value));
 	else if (strcmp(key, LOG_UNSEEN_NOTE) == 0)
-		g_string_append_printf(im->unseen_calls, "%s%s",
-		                       im->unseen_calls->len ? ", " : "", value);
+		note_unseen(im->unseen_calls, value);
 	else if (strcmp(key, "assertion") == 0)
 		builder_note(im->b, ASSERTION_NOTE, value);
 	else if (strcmp(key, LOG_START_NOTE) == 0 || strcmp(key, LOG_RESULT_NOTE) == 0)

@@ -10,6 +10,7 @@
 #include "tui/batch/suppressions.h"
 
 #include "engine/detect/failure.h"
+#include "engine/predict/misuse.h"
 #include "engine/trace/own_code.h"
 #include "engine/witness/minimise.h"
 #include "engine/witness/witness.h"
@@ -420,7 +421,9 @@ static void settle_downstream(const struct checked *result)
 		return;
 	f->harm = HARM_DIFFERS;
 	g_free(f->difference);
-	f->difference = g_strdup_printf("it leads to: %s", result->text);
+	f->difference = result == f ? g_strdup("it happens in one order alone; both ended alike for "
+	                                       "this input")
+	                            : g_strdup_printf("it leads to: %s", result->text);
 }
 
 /* An exit status that every run has does not depend on the schedule. */
@@ -493,8 +496,56 @@ static void drop_serial(struct checkup *c)
 	}
 }
 
+/* The place of an event of the finding: FILE:LINE. */
+static const char *place_of(const struct checked *f, guint which)
+{
+	const char *place =
+	        json_string_value(json_array_get(json_object_get(f->fields, "locations"), which));
+
+	return place ? place : "";
+}
+
+/* The use after free or destruction that says the same as this misuse of a lock, or NULL. */
+static struct checked *same_use(const struct checkup *c, const struct checked *misuse)
+{
+	if (misuse->kind != FINDING_LOCK_MISUSE ||
+	    !misuse_uses_ended(json_word(misuse->fields, "note")))
+		return NULL;
+	for (guint i = 0; i < c->list->len; i++) {
+		struct checked *f = c->list->pdata[i];
+
+		if (f->kind == FINDING_USE_AFTER_FREE && f->happened >= misuse->happened &&
+		    strcmp(place_of(f, 0), place_of(misuse, 0)) == 0 &&
+		    strcmp(place_of(f, 1), place_of(misuse, 1)) == 0)
+			return f;
+	}
+	return NULL;
+}
+
+/* A lock, condition or semaphore that is used after its end is one fault, which the recorder
+ * reports as a misuse and the analyses as a use after free. The latter stays. */
+static void drop_told_twice(struct checkup *c)
+{
+	for (guint i = c->list->len; i-- > 0;) {
+		struct checked *misuse = c->list->pdata[i], *use = same_use(c, misuse);
+
+		if (use == NULL)
+			continue;
+		for (guint k = 0; k < c->list->len; k++) {
+			struct checked *f = c->list->pdata[k];
+
+			if (f->cause == misuse)
+				f->cause = use;
+		}
+		for (guint k = 0; k < misuse->runs->len; k++)
+			add_run(use, g_array_index(misuse->runs, uint32_t, k));
+		drop(c, i);
+	}
+}
+
 void checkup_settle(struct checkup *c)
 {
+	drop_told_twice(c);
 	drop_always(c);
 	if (c->harm && c->argv != NULL) {
 		drop_harmless(c);

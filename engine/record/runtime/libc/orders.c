@@ -16,24 +16,42 @@
 #include "engine/record/runtime/libc/ranges.h"
 #include "engine/record/runtime/sched/sched_private.h"
 
+/* Does a note stand in a chunk of the log that is kept at least as long as this thread's? With --last
+ * chunks are overwritten in their order, and with them what they note. Else `noted`, the number of
+ * the chunk of the last note, becomes this thread's. */
+static bool is_noted(uint64_t *noted)
+{
+	if (!rt.config.keep_bytes || !me->stream || !me->stream->chunk)
+		return true;
+	uint64_t own = ((const struct log_chunk *)(const void *)me->stream->chunk)->sequence;
+	uint64_t before = __atomic_load_n(noted, __ATOMIC_RELAXED);
+	if (before >= own)
+		return true;
+	__atomic_store_n(noted, own, __ATOMIC_RELAXED);
+	return false;
+}
+
 /* Notes the operation, unless it is known or there are too many. In free mode threads come
  * here at once. */
 static void note_once(const char *key, const char *operation)
 {
 	enum { MOST = 64 };
 	static const char *known[MOST];
+	static uint64_t noted[MOST];
 	const struct thread *t = me;
 	unsigned i = 0;
+	bool first = false;
 	if (!rt.on || t->gate)
 		return;
-	for (const char *there = NULL; i < MOST; i++, there = NULL) {
-		if (__atomic_compare_exchange_n(&known[i], &there, operation, false,
-		                                __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	for (; i < MOST; i++) {
+		const char *there = NULL;
+		first = __atomic_compare_exchange_n(&known[i], &there, operation, false,
+		                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+		if (first || strcmp(there, operation) == 0)
 			break;
-		if (strcmp(there, operation) == 0)
-			return;
 	}
-	if (i == MOST)
+	/* of the first note, too, is_noted keeps the chunk */
+	if (i == MOST || (is_noted(&noted[i]) && !first))
 		return;
 	int error = errno;
 	log_note(key, operation);
