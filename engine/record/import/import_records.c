@@ -26,7 +26,8 @@ static void note_of_thread(struct import *im, const char *key, char *value)
 	g_free(text);
 }
 
-/* Adds the function to the list, once: with --last a call may be noted again (libc/orders.c). */
+/* Adds the function to the list, once: with --last a call may be noted again (libc/orders.c).
+ */
 static void note_unseen(GString *list, const char *function)
 {
 	g_auto(GStrv) known = g_strsplit(list->str, ", ", -1);

@@ -153,14 +153,31 @@ static bool is_known(const struct changes *c, const json_t *f, guint i)
 	return c != NULL && filed_is_found(f) && changes_state(c, i) != MATCH_NEW;
 }
 
-/* "./bank: 2 findings in 12 runs" */
+/* Whether schedules are left that were not run, which no finding and no exit status says. */
+static const char *extent_of(const struct report_file *r)
+{
+	const json_t *exploration = json_object_get(r->head, "exploration");
+	bool all = json_is_true(json_object_get(exploration, "complete")), races = false;
+
+	for (guint i = 0; i < r->findings->len; i++)
+		races |= strcmp(json_word(finding_at(r, i), "kind"),
+		                finding_kind_word(FINDING_DATA_RACE)) == 0;
+	return !*json_word(r->head, "program") ? ""
+	       : all && races ? "; every schedule was run, except for what data races allow"
+	       : all          ? "; every schedule that makes a difference was run"
+	       : json_is_true(json_object_get(r->head, "budget-spent"))
+	               ? "; not every schedule was run, and the time ran out"
+	               : "; not every schedule was run";
+}
+
+/* "./bank: 2 findings in 12 runs; not every schedule was run" */
 static void print_summary(const struct report_file *r, guint suppressed)
 {
 	const char *program = json_word(r->head, "program");
 	size_t runs = json_array_size(json_object_get(r->head, "runs"));
 
-	printf("%s%s%u finding%s in %zu run%s\n", program, *program ? ": " : "",
-	       r->findings->len, plural(r->findings->len), runs, plural(runs));
+	printf("%s%s%u finding%s in %zu run%s%s\n", program, *program ? ": " : "",
+	       r->findings->len, plural(r->findings->len), runs, plural(runs), extent_of(r));
 	if (suppressed > 0)
 		printf("suppressed: %u finding%s (--format json lists them, each with its line)\n",
 		       suppressed, plural(suppressed));

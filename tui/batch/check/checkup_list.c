@@ -421,9 +421,10 @@ static void settle_downstream(const struct checked *result)
 		return;
 	f->harm = HARM_DIFFERS;
 	g_free(f->difference);
-	f->difference = result == f ? g_strdup("it happens in one order alone; both ended alike for "
-	                                       "this input")
-	                            : g_strdup_printf("it leads to: %s", result->text);
+	f->difference =
+	        result == f ? g_strdup("it happens in one order alone; both ended alike for "
+	                               "this input")
+	                    : g_strdup_printf("it leads to: %s", result->text);
 }
 
 /* An exit status that every run has does not depend on the schedule. */
@@ -499,8 +500,8 @@ static void drop_serial(struct checkup *c)
 /* The place of an event of the finding: FILE:LINE. */
 static const char *place_of(const struct checked *f, guint which)
 {
-	const char *place =
-	        json_string_value(json_array_get(json_object_get(f->fields, "locations"), which));
+	const char *place = json_string_value(
+	        json_array_get(json_object_get(f->fields, "locations"), which));
 
 	return place ? place : "";
 }

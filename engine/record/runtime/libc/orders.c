@@ -16,9 +16,9 @@
 #include "engine/record/runtime/libc/ranges.h"
 #include "engine/record/runtime/sched/sched_private.h"
 
-/* Does a note stand in a chunk of the log that is kept at least as long as this thread's? With --last
- * chunks are overwritten in their order, and with them what they note. Else `noted`, the number of
- * the chunk of the last note, becomes this thread's. */
+/* Does a note stand in a chunk of the log that is kept at least as long as this thread's? With
+ * --last chunks are overwritten in their order, and with them what they note. Else `noted`, the
+ * number of the chunk of the last note, becomes this thread's. */
 static bool is_noted(uint64_t *noted)
 {
 	if (!rt.config.keep_bytes || !me->stream || !me->stream->chunk)
@@ -495,8 +495,9 @@ const struct ordered *order_named(const char *name, bool own)
 	return matters ? found : NULL;
 }
 
-/* Does every other thread's work come before this call in all schedules? A thread that has ended
- * and was not joined may make the same call, or access the same memory, later in another one. */
+/* Does every other thread's work come before this call in all schedules? A thread that has
+ * ended and was not joined may make the same call, or access the same memory, later in another
+ * one. */
 static bool alone(void)
 {
 	return __atomic_load_n(&rt.unjoined, __ATOMIC_RELAXED) == 0;

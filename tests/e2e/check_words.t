@@ -1,0 +1,116 @@
+#!/bin/bash
+# What the report of heddle check says to somebody who reads it for the first time: one fault is one finding, the summary says
+# whether schedules are left, callers are the program's own.
+. tests/e2e/lib.sh
+cd "$scratch" || exit 1
+checked() { run timeout 120 "$HEDDLE" check -q "$@"; }
+
+# A condition that is destroyed before its signal: the recorder's misuse and the analyses' use after the end are one.
+cat >signal.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c;
+static int n;
+static void *run(void *p)
+{
+	pthread_mutex_lock(&m);
+	n++;
+	pthread_mutex_unlock(&m);
+	pthread_cond_signal(&c);
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_cond_init(&c, 0);
+	pthread_create(&t, 0, run, 0);
+	pthread_mutex_lock(&m);
+	while (n == 0)
+		pthread_cond_wait(&c, &m);
+	pthread_mutex_unlock(&m);
+	pthread_cond_destroy(&c);
+	pthread_join(t, 0);
+	return 0;
+}
+C
+$HEDDLE cc -g -O1 signal.c -o signal -pthread
+checked --format json -- ./signal
+is "$(json 'join " ", map { "$_->{kind} $_->{locations}[0] $_->{locations}[1]" } @{$d->{findings}}')" \
+	"use-after-free signal.c:22 signal.c:10" "a condition after its destruction: one finding"
+is "$(json 'scalar(@{$d->{findings}[0]{runs}}) > 1')" 1 "with the runs of both"
+checked -- ./signal
+like "$out" "^./signal: 1 finding in [0-9]+ runs; every schedule that makes a difference was run$" "all schedules were run"
+
+# A use after free that its own other order shows leads to nothing else.
+cat >used.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+struct conn { int fd; long bytes; };
+static struct conn *table;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static struct conn *look(int take)
+{
+	pthread_mutex_lock(&m);
+	struct conn *c = table;
+	if (take)
+		table = 0;
+	pthread_mutex_unlock(&m);
+	return c;
+}
+static void *run(void *p)
+{
+	struct conn *c = look(0);
+	if (c)
+		c->bytes += 10;
+	return p;
+}
+static void *end(void *p)
+{
+	free(look(1));
+	return p;
+}
+int main(void)
+{
+	pthread_t a, b;
+	table = calloc(1, sizeof *table);
+	pthread_create(&a, 0, run, 0);
+	pthread_create(&b, 0, end, 0);
+	pthread_join(a, 0);
+	pthread_join(b, 0);
+	return 0;
+}
+C
+$HEDDLE cc -g -O1 used.c -o used -pthread
+checked -- ./used
+like "$out" "after T2 has freed it" "a use after free"
+unlike "$out" "it leads to: " "which is not said to lead to itself"
+
+# Without a full exploration the summary says so, and with traces it says nothing of schedules.
+cat >long.cc <<'C'
+#include <mutex>
+#include <thread>
+static int total;
+static volatile int work;
+static std::mutex a, b;
+static void both(std::mutex &first, std::mutex &second)
+{
+	std::lock_guard<std::mutex> x(first);
+	std::lock_guard<std::mutex> y(second);
+	total++;
+}
+int main()
+{
+	std::thread one([] { both(a, b); }), other([] { both(b, a); });
+	for (int i = 0; i < 30000; i++)
+		work = work + 1;
+	one.join();
+	other.join();
+}
+C
+$HEDDLE c++ -g -O1 long.cc -o long -pthread
+checked --runs 4 --no-harm -o long -- ./long
+like "$out" "^./long: 1 finding in [0-9]+ runs; not every schedule was run$" "schedules are left"
+unlike "$out" "std::__invoke" "callers are the program's own"
+checked long.run0.hdl
+like "$out" "^[0-9]+ findings? in 1 run$" "traces"
+done_testing
