@@ -41,6 +41,9 @@ is "$(json 'scalar(@{$d->{findings}[0]{runs}}) > 1')" 1 "with the runs of both"
 checked -- ./signal
 like "$out" "^./signal: 1 finding in [0-9]+ runs; every schedule that makes a difference was run$" "all schedules were run"
 
+checked -j 2 -o shares -- ./signal
+like "$out" "^./signal: 1 finding in [0-9]+ runs; every schedule that makes a difference was run$" "by shares"
+
 # A use after free that its own other order shows leads to nothing else.
 cat >used.c <<'C'
 #include <pthread.h>

@@ -787,6 +787,22 @@ START_TEST(q_and_escape_never_trap)
 }
 END_TEST
 
+START_TEST(half_pages)
+{
+	struct app *app = open_bank(NULL);
+	tui_keys(app, "T g C-d");
+	uint32_t half = app->session->event;
+	ck_assert_uint_gt(half, 1);
+	tui_keys(app, "C-u");
+	ck_assert_uint_eq(app->session->event, 0);
+	tui_keys(app, "C-f");
+	ck_assert_uint_gt(app->session->event, half);
+	tui_keys(app, "? C-d C-u"); /* a list */
+	ck_assert_int_eq(app_view(app), VIEW_HELP);
+	tui_close(app);
+}
+END_TEST
+
 START_TEST(backspace_goes_back_through_places)
 {
 	struct app *app = open_bank(NULL);
@@ -1072,6 +1088,7 @@ Suite *views_suite(void)
 	tcase_add_test(keys, no_key_means_two_things);
 	tcase_add_test(keys, every_key_of_the_table_is_a_key);
 	tcase_add_test(keys, q_and_escape_never_trap);
+	tcase_add_test(keys, half_pages);
 	tcase_add_test(keys, backspace_goes_back_through_places);
 	tcase_add_test(keys, too_small_swallows_keys_and_growing_restores);
 	tcase_add_loop_test(keys, stepping, 0, G_N_ELEMENTS(moves));

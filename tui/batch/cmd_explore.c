@@ -548,7 +548,7 @@ static const struct command_option options[] = {
 	{ "order", "FILE:LINE=ORDER",
 	  "--memory rc11: as if the atomics on that line had this order; may be repeated", 0 },
 	{ "bound", "preemptions=N",
-	  "only schedules with at most N preemptions: switches away from a thread that could go on",
+	  "every schedule with at most N preemptions, switches away from a thread that could go on",
 	  0 },
 	{ "until-error", NULL, "end at the first run that fails", 0 },
 	{ "timeout", "SECONDS", "end a run after this time (default 10)", 0 },

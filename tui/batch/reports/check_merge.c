@@ -94,6 +94,34 @@ static void add_part(struct merging *m, const struct report_file *r)
 	m->spent |= json_is_true(json_object_get(r->head, "budget-spent"));
 }
 
+/* Where all parts are of one program, the whole is of it, too, with the exploration of a share
+ * that came to its end. */
+static void set_program(const GPtrArray *parts, json_t *whole)
+{
+	static const char *const keys[] = { "program", "arguments" };
+	const struct report_file *first = parts->pdata[0];
+
+	for (guint i = 1; i < parts->len; i++)
+		for (size_t k = 0; k < G_N_ELEMENTS(keys); k++) {
+			const struct report_file *r = parts->pdata[i];
+			json_t *a = json_object_get(first->head, keys[k]),
+			       *b = json_object_get(r->head, keys[k]);
+
+			if (a != b && !(a && b && json_equal(a, b)))
+				return;
+		}
+	for (size_t k = 0; k < G_N_ELEMENTS(keys); k++)
+		if (json_object_get(first->head, keys[k]) != NULL)
+			json_object_set(whole, keys[k], json_object_get(first->head, keys[k]));
+	for (guint i = 0; i < parts->len; i++) {
+		const struct report_file *r = parts->pdata[i];
+
+		if (is_share_of_all(r))
+			json_object_set(whole, "exploration",
+			                json_object_get(r->head, "exploration"));
+	}
+}
+
 struct report_file *checks_merge(const GPtrArray *parts)
 {
 	struct merging m = { .runs = json_array(),
@@ -108,6 +136,7 @@ struct report_file *checks_merge(const GPtrArray *parts)
 	json_auto_t *whole = json_pack("{sssssosososo}", "heddle", HEDDLE_VERSION, "command",
 	                               "check", "runs", m.runs, "findings", m.findings,
 	                               "coverage", m.coverage, "complete", m.complete);
+	set_program(parts, whole);
 	if (m.spent)
 		json_object_set_new(whole, "budget-spent", json_true());
 	struct report_file *all =

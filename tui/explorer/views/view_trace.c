@@ -587,6 +587,12 @@ static bool trace_request(struct app *app, void *state, enum request request, ui
 	case REQUEST_PAGE_UP:
 		move(app, -1, n * page);
 		return true;
+	case REQUEST_HALF_DOWN:
+		move(app, 1, n * MAX(page / 2, 1));
+		return true;
+	case REQUEST_HALF_UP:
+		move(app, -1, n * MAX(page / 2, 1));
+		return true;
 	case REQUEST_LEFT:
 	case REQUEST_RIGHT:
 		app_request(app,

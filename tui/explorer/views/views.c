@@ -179,6 +179,12 @@ bool list_request(struct list *l, enum request request, uint64_t count)
 	case REQUEST_PAGE_UP:
 		l->cursor -= MIN(n * page, l->cursor);
 		return true;
+	case REQUEST_HALF_DOWN:
+		l->cursor = MIN(l->cursor + n * MAX(page / 2, 1), last);
+		return true;
+	case REQUEST_HALF_UP:
+		l->cursor -= MIN(n * MAX(page / 2, 1), l->cursor);
+		return true;
 	case REQUEST_FIRST:
 		l->cursor = count ? MIN(count - 1, last) : 0;
 		return true;
