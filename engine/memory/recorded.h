@@ -4,14 +4,14 @@
  * Atomic accesses, fences, locks and the creation and end of threads are events of the graph;
  * under TSO plain accesses, too, as far as the caller wants. The store that a load read and
  * the modification order are taken from the trace. A thread's MEMORY_BEGIN and MEMORY_END
- * have no event of the trace, as recordings have none. Threads and locations have numbers
- * that are the same in all runs of a program: of a struct memory_world.
+ * have no event of the trace, as recordings have none. Threads and locations have the numbers
+ * of a struct memory_world (world.h).
  */
 #ifndef HEDDLE_MEMORY_RECORDED_H
 #define HEDDLE_MEMORY_RECORDED_H
 
 #include "engine/memory/models.h"
-#include "engine/trace/trace.h"
+#include "engine/memory/world.h"
 
 /* Operations that are not modelled; the sentence names the operation. */
 #define MEMORY_UNMODELLED(U) \
@@ -33,45 +33,6 @@ enum memory_unmodelled {
 	        MEMORY_UNMODELLED_COUNT
 };
 const char *memory_unmodelled_words(enum memory_unmodelled what);
-
-/* A byte range of memory or a lock, in terms that are the same in all runs: the allocation
- * (0: static data) and the offset in it. */
-struct memory_place {
-	uint64_t base, offset;
-	uint32_t size; /* 0: a lock */
-	uint32_t unused;
-};
-
-/* The threads and locations of all runs of a program. */
-struct memory_world {
-	GArray *threads;      /* struct memory_ancestry, by number */
-	GArray *places;       /* struct memory_place, by location */
-	GArray *addresses;    /* uint64_t, by location: its address in the first run that has
-	                       * it */
-	GArray *initials;     /* struct memory_initial, by location */
-	GHashTable *number;   /* of a place: location + 1 */
-	GHashTable *barriers; /* location + 1 to struct memory_barrier; owned */
-};
-struct memory_ancestry {
-	uint32_t parent, ordinal; /* the ordinal-th child (from 0); the main thread: NONE, 0 */
-};
-struct memory_initial {
-	uint64_t value;
-	bool known;
-	bool written; /* by plain writes whose value for the location is not known */
-	bool guessed; /* `value` is a guess, not the value that these writes left */
-};
-/* A barrier. If it is used by as many threads as it is for, each takes part in each round,
- * and arrivals are MEMORY_ARRIVE. Else it is an atomic, the number of threads that have
- * arrived, which the last one sets to 0. */
-struct memory_barrier {
-	GHashTable *threads; /* numbers of those that use it */
-	uint64_t count;      /* that it is for */
-	bool counted;        /* it is an atomic */
-};
-bool memory_barrier_counted(const struct memory_world *world, uint32_t location);
-void memory_world_init(struct memory_world *world);
-void memory_world_release(struct memory_world *world);
 
 /* An event in a round of a loop that waits (rounds.h): it is in no graph. */
 struct memory_look {
@@ -130,17 +91,5 @@ void memory_recorded_release(struct memory_recorded *r);
 /* The location of a lock (object of the trace). */
 uint32_t memory_lock_location(const struct trace *t, struct memory_world *world,
                               const struct memory_recorded *r, uint32_t object);
-
-/* The heap blocks and stacks of a trace, in terms that are the same in all runs; `thread` as
- * in struct memory_recorded. */
-struct memory_blocks;
-struct memory_blocks *memory_blocks_new(const struct trace *t, const uint32_t *thread);
-void memory_blocks_free(struct memory_blocks *blocks); /* NULL is allowed */
-/* The place of an access; false: it has more than 8 bytes, or their number is unknown. */
-bool memory_place_of(const struct trace *t, const struct memory_blocks *blocks, uint32_t event,
-                     struct memory_place *place);
-/* For hash tables of struct memory_place. */
-guint memory_place_hash(const void *place);
-gboolean memory_place_equal(const void *a, const void *b);
 
 #endif
