@@ -1,6 +1,6 @@
 /*
  * machine.h - the machine code of an ELF file of x86-64, private to this folder: code.c and
- * dead.c read it.
+ * dead_*.c read it.
  */
 #ifndef HEDDLE_DEBUGINFO_MACHINE_H
 #define HEDDLE_DEBUGINFO_MACHINE_H

@@ -11,6 +11,7 @@
 #ifndef HEDDLE_TRAVEL_H
 #define HEDDLE_TRAVEL_H
 
+#include "engine/debug/code_map.h"
 #include "engine/debug/inferior.h"
 
 /* In hex: rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, r8 to r15, rip. */
@@ -34,13 +35,12 @@ struct travel {
 	int end_tid;   /* gdbserver's thread that ends the program, where the present is the end
 	                */
 	uint64_t runs; /* number of times that the program was started */
-	GArray *code;  /* struct code_range */
+	struct code_map code;
 	GHashTable *ends; /* by clock: the last instruction of its region, if known */
 	GPtrArray *trail; /* struct footprint: the last instructions on the way to a place */
 	/* The present place is in the trail, and the program is behind it: see
 	 * travel_settle. */
 	bool ahead;
-	char *program; /* path of the executable, owned */
 	struct error
 	        lost; /* why the program could not be started again; lost.what "": it could */
 };
