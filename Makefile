@@ -299,7 +299,7 @@ format check-format:
 
 lint:
 	@tests/deps.sh $(PACKAGES) $(LINT_PACKAGES)
-	$(MAKE) compile_commands.json
+	$(MAKE) compile_commands.json $(B)/engine/export/perfetto.pb-c.h
 	tests/lint.sh $(T)
 
 # What each file is compiled with, for clangd, clang-tidy and the like; written anew each time, as

@@ -469,8 +469,8 @@ static bool passes(const char *packet)
 	static const char *const known[] = {
 		"g",
 		"p@{1,4}",
-		"qXfer:(auxv|features|libraries-svr4|siginfo|exec-file):read:"
-		"[A-Za-z0-9_.=;-]{0,200}:@{1,8},@{1,5}",
+		("qXfer:(auxv|features|libraries-svr4|siginfo|exec-file):read:"
+		 "[A-Za-z0-9_.=;-]{0,200}:@{1,8},@{1,5}"),
 		"qGetTLSAddr:@{1,8},@{1,16},@{1,16}",
 		"qOffsets",
 		"qSymbol:@{0,16}:@{0,2000}",

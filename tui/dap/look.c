@@ -234,7 +234,7 @@ static json_int_t add_set(struct session *s, enum scope scope, unsigned frame,
 		                 .children = g_hash_table_new_full(g_str_hash, g_str_equal,
 		                                                   g_free, g_free) };
 	g_ptr_array_add(s->sets, v);
-	return (json_int_t)(s->sets_before + s->sets->len);
+	return (json_int_t)s->sets_before + s->sets->len;
 }
 
 bool list_scopes(struct session *s, const json_t *args, json_t *body, GString *why)

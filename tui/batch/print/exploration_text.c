@@ -280,8 +280,10 @@ static char *estimated(json_int_t number)
 
 	if (number < EXACT)
 		return g_strdup_printf("%" JSON_INTEGER_FORMAT, number);
-	for (; rest >= 9.95; rest /= 10)
+	while (rest >= 9.95) {
+		rest /= 10;
 		power++;
+	}
 	return g_strdup_printf("%.1f x 10^%d", rest, power);
 }
 

@@ -203,9 +203,12 @@ void sample_hooks(void)
 		_exit(125);
 	}
 	for (size_t i = 0; i < PAIR_COUNT; i++) {
-		int32_t offset = (int32_t)(pairs[i].sampled - (pairs[i].hook + JUMP));
-		pairs[i].hook[0] = 0xe9; /* jmp */
-		__builtin_memcpy(pairs[i].hook + 1, &offset, sizeof(offset));
+		unsigned char *hook = pairs[i].hook;
+		int32_t offset = (int32_t)(pairs[i].sampled - (hook + JUMP));
+		/* Hidden from the compiler: code is constant to it, and a write undefined. */
+		__asm__("" : "+r"(hook));
+		hook[0] = 0xe9; /* jmp */
+		__builtin_memcpy(hook + 1, &offset, sizeof(offset));
 	}
 	protect(low, high, PROT_READ | PROT_EXEC);
 }
