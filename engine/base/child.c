@@ -88,10 +88,10 @@ static bool capture_read(int fd, struct capture *c, uint64_t *total)
 	if (length <= 0)
 		return length < 0 && (errno == EAGAIN || errno == EINTR);
 	size_t room = *total < CAPTURE_MOST ? CAPTURE_MOST - *total : 0;
-	size_t told = MIN((size_t)length, room);
-	if (told && c->said)
-		c->said(c->context, bytes, told);
-	c->unsaid += (uint64_t)length - told;
+	size_t passed = MIN((size_t)length, room);
+	if (passed && c->said)
+		c->said(c->context, bytes, passed);
+	c->unsaid += (uint64_t)length - passed;
 	*total += (uint64_t)length;
 	return true;
 }

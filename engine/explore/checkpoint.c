@@ -235,7 +235,7 @@ static struct extent extent_of(const struct exploration *x)
 		            .races = x->report->races->len,
 		            .notes = x->report->notes->len,
 		            .threads = x->report->threads->len,
-		            .gaps = x->report->gaps->len,
+		            .reasons = x->report->reasons->len,
 		            .entered = worklist_entered(x->worklist),
 		            .histories = histories_size(x->histories),
 		            .awaits = awaits_size(x->awaits),
@@ -267,12 +267,12 @@ static void note_origin(struct exploration *x)
 		        g_array_index(x->report->errors, struct explore_error, i).count);
 }
 
-static void archive_gaps(struct exploration *x, uint32_t from, struct archive *a)
+static void archive_reasons(struct exploration *x, uint32_t from, struct archive *a)
 {
 	GPtrArray *read = g_ptr_array_new_with_free_func(g_free);
-	archive_list(a, archive_reads(a) ? read : x->report->gaps, from);
+	archive_list(a, archive_reads(a) ? read : x->report->reasons, from);
 	for (guint i = 0; i < read->len; i++)
-		explore_gap(x, read->pdata[i]);
+		explore_note_incomplete(x, read->pdata[i]);
 	g_ptr_array_unref(read);
 }
 
@@ -340,7 +340,7 @@ static void archive_exploration(struct exploration *x, const struct extent *from
 	explore_sets(x, sets);
 	for (size_t i = 0; i < G_N_ELEMENTS(from->sets); i++)
 		archive_set(a, sets[i], from->sets[i]);
-	archive_gaps(x, from->gaps, a);
+	archive_reasons(x, from->reasons, a);
 }
 
 static const struct extent nothing;
@@ -350,7 +350,7 @@ static void archive_state(struct exploration *x, struct archive *a)
 	archive_text(a, &x->identity);
 	archive_texts(a, &x->environment);
 	archive_text(a, &x->program);
-	archive_text(a, &x->told);
+	archive_text(a, &x->options_text);
 	archive_exploration(x, &nothing, a);
 }
 
@@ -569,7 +569,7 @@ static bool read_state(const struct checkpoint *c, struct exploration *x, const 
 {
 	g_autofree char *own = g_steal_pointer(&x->identity), *was = NULL, *is = NULL;
 	g_clear_pointer(&x->program, g_free);
-	g_clear_pointer(&x->told, g_free);
+	g_clear_pointer(&x->options_text, g_free);
 	g_clear_pointer(&x->environment, g_ptr_array_unref);
 	struct archive *a = archive_reader(c->data + c->at, c->size - c->at);
 	archive_state(x, a);

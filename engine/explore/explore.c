@@ -217,7 +217,7 @@ static bool begin(struct exploration *x, struct error *error)
 	if (x->options->resume) {
 		x->identity = checkpoint_identity(x->options, error);
 		x->program = g_strdup(x->options->argv[0]);
-		x->told = g_strdup(x->options->told);
+		x->options_text = g_strdup(x->options->options_text);
 		x->environment = g_ptr_array_new_with_free_func(g_free);
 		for (char **variable = environ; variable != NULL && *variable; variable++)
 			g_ptr_array_add(x->environment, g_strdup(*variable));
@@ -353,15 +353,16 @@ void explore_conclude(struct exploration *x)
 	count_permuted(x);
 	note_unplanned(x);
 	if (awaits_any_seen(x->awaits)) /* of tasks that were joined */
-		explore_gap(x,
-		            "some tasks left out looks under locks that others saw tried: an "
-		            "outcome may be missing");
+		explore_note_incomplete(
+		        x, "some tasks left out looks under locks that others saw tried: an "
+		           "outcome may be missing");
 	x->report->waiting = worklist_length(x->worklist);
 	if (x->report->waiting > 0)
 		estimate(x);
-	x->report->complete_within = !has_more(x) && x->report->gaps->len == 0;
+	x->report->complete_within = !has_more(x) && x->report->reasons->len == 0;
 	if (x->beyond)
-		explore_gap(x, "schedules with more preemptions were left out (--bound)");
+		explore_note_incomplete(
+		        x, "schedules with more preemptions were left out (--bound)");
 	x->report->complete = x->report->complete_within && !x->beyond;
 }
 
@@ -371,11 +372,12 @@ static bool run_all(struct exploration *x, struct error *error)
 		return false;
 	trace_earlier(x);
 	if (x->again) /* by a run with fewer switches */
-		explore_gap(x, "a run that was made to shorten an error showed that what the "
-		               "exploration assumed does not hold (see the notes): it would "
-		               "have to begin again");
+		explore_note_incomplete(
+		        x, "a run that was made to shorten an error showed that what the "
+		           "exploration assumed does not hold (see the notes): it would "
+		           "have to begin again");
 	if (x->stop)
-		explore_gap(x, x->stop);
+		explore_note_incomplete(x, x->stop);
 	const GPtrArray *names = x->options->finals ? finals_names(x->options->finals) : NULL;
 	for (guint i = 0; names != NULL && i < names->len; i++)
 		explore_note_final(x, names->pdata[i]);
@@ -445,7 +447,7 @@ void exploration_begin(struct exploration *x, const struct explore_options *opti
 		.errors = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.races = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.finals_seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
-		.gaps = g_hash_table_new(g_str_hash, g_str_equal),
+		.reasons = g_hash_table_new(g_str_hash, g_str_equal),
 		.hidden_reads = hidden_reads_new(),
 		.plain = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.ordered = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
@@ -463,7 +465,7 @@ void exploration_end(struct exploration *x)
 	g_hash_table_unref(x->ordered);
 	if (x->output_file >= 0)
 		close(x->output_file);
-	char *owned[] = { x->output, x->identity, x->program, x->told, x->origin.base };
+	char *owned[] = { x->output, x->identity, x->program, x->options_text, x->origin.base };
 	for (size_t i = 0; i < G_N_ELEMENTS(owned); i++)
 		g_free(owned[i]);
 	if (x->environment)
@@ -484,7 +486,7 @@ void exploration_end(struct exploration *x)
 	g_hash_table_unref(x->errors);
 	g_hash_table_unref(x->races);
 	g_hash_table_unref(x->finals_seen);
-	g_hash_table_unref(x->gaps);
+	g_hash_table_unref(x->reasons);
 	g_clear_pointer(&x->hidden_reads, g_hash_table_unref);
 }
 

@@ -57,9 +57,9 @@ struct explore_options {
 	                    * are equal; without specs, a bound, shards */
 	const char *resume; /* file of the exploration's state, to resume from and to write
 	                     * to; or NULL */
-	const char *told;   /* the options as text, for reports on that file; or NULL */
-	const char *save;   /* prefix of traces of runs: SAVE.runN.hdl; NULL: none */
-	bool save_races;    /* also the first run of each race, as long as these are few */
+	const char *options_text; /* the options, for reports on that file; or NULL */
+	const char *save;         /* prefix of traces of runs: SAVE.runN.hdl; NULL: none */
+	bool save_races; /* also the first run of each race, as long as these are few */
 	const struct finals *finals; /* examined at the end of a run, or NULL */
 	uint32_t shard, shards;      /* explore only this share (from 0) of the schedules after
 	                              * the first run; shards 0: all */
@@ -199,8 +199,8 @@ struct explore_report {
 	bool complete;        /* every class was run */
 	bool complete_within; /* every class that the bound permits was run */
 	struct explore_estimate estimate; /* while schedules are left; else classes 0 */
-	GPtrArray *gaps;  /* char *: reasons for incompleteness, and exceptions */
-	GPtrArray *notes; /* char *: notes on specified objects */
+	GPtrArray *reasons; /* char *: reasons for incompleteness, and exceptions */
+	GPtrArray *notes;   /* char *: notes on specified objects */
 	/* char *: why data races may be missed, though every class was run; else empty */
 	GPtrArray *races_open;
 	GPtrArray *threads; /* char *: of the first run, "T1 worker(&q)" (roles.h) */

@@ -65,7 +65,7 @@ void explore_find_deadlocks(struct exploration *x)
 		if (f->verdict == VERDICT_RACE && f->witness && f->requests)
 			take_deadlock(x, f);
 		else if (f->verdict == VERDICT_UNKNOWN)
-			explore_gap(x, "for a cycle of locks the budget ran out");
+			explore_note_incomplete(x, "for a cycle of locks the budget ran out");
 	}
 	report_free(report);
 }

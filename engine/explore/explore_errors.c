@@ -108,8 +108,8 @@ static bool count_error(struct exploration *x, struct explore_run *r, char *key,
 static bool is_other_error(struct exploration *x, const struct explore_run *r,
                            const struct explore_use *use, bool fresh)
 {
-	char *own = key_of(x, r), *told = g_strdup_printf("%s then %s", use->key, own);
-	bool known = !g_hash_table_add(x->errors, told);
+	char *own = key_of(x, r), *both = g_strdup_printf("%s then %s", use->key, own);
+	bool known = !g_hash_table_add(x->errors, both);
 	g_free(own);
 	switch (r->end) {
 	case EXPLORE_FINE:
@@ -169,9 +169,9 @@ static bool count_misuses(struct exploration *x, struct explore_run *r)
 		fresh |= count_error(x, &as_misuse, g_strdup(u->key), i == 0);
 		g_ptr_array_unref(as_misuse.places);
 		if (u->unlocks)
-			explore_gap(x,
-			            "a thread unlocks what it does not hold: orders in which "
-			            "that lets another thread in are not explored");
+			explore_note_incomplete(
+			        x, "a thread unlocks what it does not hold: orders in which "
+			           "that lets another thread in are not explored");
 	}
 	if (misuses->len > 0 && r->end == EXPLORE_FINE) {
 		struct explore_use *first = misuses->pdata[0];
@@ -240,11 +240,11 @@ static void note_strayed(struct exploration *x, const struct plan_run *run)
 {
 	enum log_divergence why = run->facts.divergence.why;
 	if (run->facts.diverged && (why == DIVERGED_BLOCKED || why == DIVERGED_SPINS))
-		explore_gap(x,
-		            "a run did not follow its schedule: a thread waits for something "
-		            "that is not modelled (in a library, or inside an invocation)");
+		explore_note_incomplete(
+		        x, "a run did not follow its schedule: a thread waits for something "
+		           "that is not modelled (in a library, or inside an invocation)");
 	else
-		explore_gap(
+		explore_note_incomplete(
 		        x, "a run did not follow its schedule: what it reads from outside (a "
 		           "clock, a file, a socket) is not the same each time, or its threads "
 		           "share what is not seen (code that is not instrumented, inline "
@@ -384,7 +384,7 @@ static bool note_cut(struct exploration *x, const struct plan_run *run,
 	                        "changed memory or locks meanwhile (%s)",
 	                        who)
 	              : g_strdup_printf("a run was cut: %s", who);
-	explore_gap(x, why);
+	explore_note_incomplete(x, why);
 	return true;
 }
 
@@ -404,8 +404,9 @@ bool explore_note_end(struct exploration *x, const struct plan_run *run, struct 
 	keep_turns(x, run->facts.turns);
 	bool keep = x->run == 0 || (fresh && x->report->errors->len <= SAVED_ERRORS);
 	if (diverged && (r->end == EXPLORE_USE_AFTER_FREE || x->after_use))
-		explore_gap(x, "a run did not follow its schedule after it had used what was "
-		               "freed or destroyed");
+		explore_note_incomplete(
+		        x, "a run did not follow its schedule after it had used what was "
+		           "freed or destroyed");
 	else if (diverged)
 		note_strayed(x, run);
 	return !keep || save(x, r, error);

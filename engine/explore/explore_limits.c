@@ -22,8 +22,8 @@ double explore_seconds_left(const struct exploration *x)
 
 bool explore_is_interrupted(struct exploration *x)
 {
-	const volatile int *told = x->options->interrupted;
-	x->interrupted |= told != NULL && *told;
+	const volatile int *interrupted = x->options->interrupted;
+	x->interrupted |= interrupted != NULL && *interrupted;
 	if (x->interrupted)
 		explore_stop(x, "it was interrupted");
 	return x->interrupted;
@@ -33,16 +33,16 @@ bool explore_is_interrupted(struct exploration *x)
 static void note_missing(struct exploration *x, const struct plan_run *run)
 {
 	if (run->facts.instrumented == 0 && x->run == 0)
-		explore_gap(x,
-		            "the program is not instrumented: what it reads and writes is not "
-		            "seen (build it with heddle cc)");
+		explore_note_incomplete(
+		        x, "the program is not instrumented: what it reads and writes is not "
+		           "seen (build it with heddle cc)");
 	char *reads = x->run == 0 ? record_left_out_reads(&run->facts, x->trace) : NULL;
 	if (reads != NULL)
-		explore_gap(x, reads);
+		explore_note_incomplete(x, reads);
 	g_free(reads);
 	char *atomic = x->run == 0 ? record_atomic_instructions(&run->facts, x->trace) : NULL;
 	if (atomic != NULL)
-		explore_gap(x, atomic);
+		explore_note_incomplete(x, atomic);
 	g_free(atomic);
 	for (guint i = 0; i < run->facts.missing->len; i++) {
 		uint64_t at = g_array_index(run->facts.missing, uint64_t, i);
@@ -54,7 +54,7 @@ static void note_missing(struct exploration *x, const struct plan_run *run)
 		        "explored (instrument it, or bind the function: --spec)",
 		        function->str, function->len ? " " : "a function ",
 		        record_library(&run->facts, at));
-		explore_gap(x, why);
+		explore_note_incomplete(x, why);
 		g_free(why);
 		g_string_free(function, TRUE);
 	}
@@ -73,7 +73,7 @@ static void note_hidden_reads(struct exploration *x)
 	        "orders in which it finds others there are not looked for (clang tells them: "
 	        "CC=clang heddle cc)",
 	        place);
-	explore_gap(x, text);
+	explore_note_incomplete(x, text);
 	g_clear_pointer(&x->hidden_reads, g_hash_table_unref);
 }
 
@@ -126,29 +126,33 @@ void explore_note_limits(struct exploration *x, const struct plan_run *run)
 	note_spurious(x);
 	note_clocks(x);
 	if (has_failed_once(x->trace))
-		explore_gap(x, "a once-function was left by an exception: not every order in "
-		               "which others run it again is looked for");
+		explore_note_incomplete(
+		        x, "a once-function was left by an exception: not every order in "
+		           "which others run it again is looked for");
 	for (guint i = 0; i < run->facts.unordered->len; i++) {
 		char *why =
 		        g_strconcat(run->facts.unordered->pdata[i], EXPLORE_ORDER_OPEN, NULL);
-		explore_gap(x, why);
+		explore_note_incomplete(x, why);
 		g_free(why);
 	}
 	if (run->facts.stolen)
-		explore_gap(x, "a call that blocks is not modelled: schedules are not exact");
+		explore_note_incomplete(
+		        x, "a call that blocks is not modelled: schedules are not exact");
 	if (trace_note(run->trace, FUTEX_NOTE) != NULL)
-		explore_gap(x, "waits for a futex, by system calls of the program's own: that "
-		               "no wake ends one in another order is not looked for");
+		explore_note_incomplete(
+		        x, "waits for a futex, by system calls of the program's own: that "
+		           "no wake ends one in another order is not looked for");
 	if (run->facts.happened & LOG_FORKED)
-		explore_gap(x, "child processes are not explored");
+		explore_note_incomplete(x, "child processes are not explored");
 	if (run->facts.happened & LOG_REUSED)
-		explore_gap(x,
-		            "a run frees more than 64 MB, and memory is used again: a use of a "
-		            "freed block may be taken for one of the block that came after it");
+		explore_note_incomplete(
+		        x, "a run frees more than 64 MB, and memory is used again: a use of a "
+		           "freed block may be taken for one of the block that came after it");
 	if (run->facts.status == LOG_FULL)
-		explore_gap(x, "a run could not be recorded whole: no space was left for it");
+		explore_note_incomplete(
+		        x, "a run could not be recorded whole: no space was left for it");
 	if (run->facts.status == LOG_LIMIT)
-		explore_gap(
+		explore_note_incomplete(
 		        x,
 		        "a run was recorded up to the limit of a recording's size: its further "
 		        "steps are not explored (a smaller input makes shorter runs)");
@@ -179,7 +183,7 @@ void explore_note_final(struct exploration *x, const char *name)
 	if (g_hash_table_contains(x->finals_seen, name))
 		return;
 	char *why = g_strdup_printf("no run that ended reads or writes a variable '%s'", name);
-	explore_gap(x, why);
+	explore_note_incomplete(x, why);
 	g_free(why);
 }
 

@@ -26,7 +26,7 @@ static void note_refused(struct exploration *x, const struct linear_part *part)
 	char *name = model_object_name(x->model, part->object);
 	char *why = g_strdup_printf("whether %s is linearizable was not looked at: %s", name,
 	                            part->refused);
-	explore_gap(x, why);
+	explore_note_incomplete(x, why);
 	g_free(why);
 	g_free(name);
 }
@@ -43,7 +43,7 @@ GPtrArray *explore_find_nonlinear(struct exploration *x)
 		else if (linear_judge(part, x->model, NULL, &story, &why) == LINEAR_NO)
 			g_ptr_array_add(stories, story);
 		if (why != NULL)
-			explore_gap(x, why);
+			explore_note_incomplete(x, why);
 		g_free(why);
 	}
 	return stories;
@@ -82,8 +82,8 @@ static void schedule(struct exploration *x, const struct linear_part *part,
 	struct linear_story *story = NULL;
 	char *why = NULL;
 	if (linear_judge(part, x->model, at, &story, &why) != LINEAR_NO) {
-		explore_gap(x,
-		            why ? why : "a history was found not to be linearizable, and is");
+		explore_note_incomplete(
+		        x, why ? why : "a history was found not to be linearizable, and is");
 	} else if (!is_known(x, story)) {
 		struct pending *s = pending_new(x, (const uint32_t *)(void *)sequence->data,
 		                                sequence->len, story->call);
@@ -121,9 +121,9 @@ void explore_find_histories(struct exploration *x, struct execution *p)
 		if (answer == LINEAR_NO)
 			schedule(x, part, sequence);
 		else if (answer == LINEAR_UNDECIDED && !reversals_stopped(p->search))
-			explore_gap(x,
-			            "the schedules of a run with the same values are too many "
-			            "to look at the order of calls and returns in each: a "
-			            "history that is not linearizable may be missing");
+			explore_note_incomplete(
+			        x, "the schedules of a run with the same values are too many "
+			           "to look at the order of calls and returns in each: a "
+			           "history that is not linearizable may be missing");
 	}
 }

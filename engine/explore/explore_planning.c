@@ -117,13 +117,15 @@ static void note_beyond(struct exploration *x)
 {
 	explore_give_up_results(x);
 	if (has_wide_accesses(x->view->t))
-		explore_gap(x, "a run is too much for the search over its states: not every "
-		               "order of accesses that share only a part of their bytes was "
-		               "looked for");
+		explore_note_incomplete(
+		        x, "a run is too much for the search over its states: not every "
+		           "order of accesses that share only a part of their bytes was "
+		           "looked for");
 	if (sync_has_outcomes(x->view->t))
-		explore_gap(x, "a run is too much for the search over its states: not "
-		               "every outcome of its tries, conditions, semaphores, "
-		               "barriers and once-functions was looked for");
+		explore_note_incomplete(x,
+		                        "a run is too much for the search over its states: not "
+		                        "every outcome of its tries, conditions, semaphores, "
+		                        "barriers and once-functions was looked for");
 	explore_find_deadlocks(x);
 }
 
@@ -169,7 +171,7 @@ static void enter(struct exploration *x, const struct execution *p)
 static void note_planned(struct exploration *x, const struct execution *p)
 {
 	if (reversals_unanswered(p->search))
-		explore_gap(x, "the solver left a question without an answer");
+		explore_note_incomplete(x, "the solver left a question without an answer");
 	x->beyond |= reversals_bounded(p->search);
 }
 
@@ -250,8 +252,9 @@ static void plan_up_to(struct exploration *x, struct execution *p, const uint32_
 		return;
 	p->search = reversals_new(p->history, &p->limits, explore_take_reversal, x);
 	if (!reversals_by_states(p->search, MOST_STATES) && goes_on(x, p))
-		explore_gap(x, "a run is too much for the search over its states: what comes "
-		               "of a look that another thread ends was not looked for");
+		explore_note_incomplete(
+		        x, "a run is too much for the search over its states: what comes "
+		           "of a look that another thread ends was not looked for");
 	note_planned(x, p);
 }
 

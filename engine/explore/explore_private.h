@@ -51,7 +51,7 @@ void repeat_free(struct repeat *repeat);
 
 /* The lengths of an exploration's lists and sets, which only grow. */
 struct extent {
-	uint32_t runs, errors, races, notes, threads, gaps, entered;
+	uint32_t runs, errors, races, notes, threads, reasons, entered;
 	struct histories_size histories;
 	struct awaits_size awaits;
 	struct pasts_size pasts;
@@ -101,7 +101,7 @@ struct exploration {
 	                          * NULL */
 	char *identity;          /* with options->resume; owned */
 	struct task_origin origin;
-	char *program, *told;         /* from the state: its program and options, for reports;
+	char *program, *options_text; /* from the state: its program and options, for reports;
 	                               * owned */
 	GPtrArray *environment;       /* char *: environment in which all its parts run the
 	                               * program; or NULL */
@@ -126,7 +126,7 @@ struct exploration {
 	} suspects;               /* may any variable race in the last run examined? */
 	bool beyond;              /* a schedule needs more preemptions than the bound permits */
 	uint8_t races_left;       /* RACES_...: in some run these were not all searched */
-	GHashTable *gaps;         /* char *, also in report->gaps: a set */
+	GHashTable *reasons;      /* char *, also in report->reasons: a set */
 	GHashTable *hidden_reads; /* hidden_reads_new; NULL: one is a gap */
 	char *output;             /* file for the program's output, see file.h; owned */
 	int output_file;
@@ -171,7 +171,7 @@ struct explore_report *explore_report_new(void);
 /* For a run of the report: shares its texts among all runs. */
 void explore_share_texts(struct explore_run *r);
 /* Add a reason for incompleteness, once. */
-void explore_gap(struct exploration *x, const char *why);
+void explore_note_incomplete(struct exploration *x, const char *why);
 /* Ends the exploration before everything was done, with the reason, which is not carried over
  * when the exploration is resumed. */
 void explore_stop(struct exploration *x, const char *why);

@@ -212,8 +212,9 @@ void explore_see_race(struct exploration *x, const struct pending *s)
 {
 	explore_find_races(x);
 	if (!x->cancelled && !explore_has_race(x, s->key))
-		explore_gap(x, "a schedule with a data race was not followed: a data race may "
-		               "be missing");
+		explore_note_incomplete(
+		        x, "a schedule with a data race was not followed: a data race may "
+		           "be missing");
 }
 
 /* Could another post, signal or arrival end a wait on the object than does in this run? */

@@ -148,7 +148,7 @@ struct explore_report *explore_report_new(void)
 	g_array_set_clear_func(r->points, point_clear);
 	r->atomics = g_array_new(FALSE, FALSE, sizeof(struct explore_atomic));
 	g_array_set_clear_func(r->atomics, atomic_clear);
-	r->gaps = g_ptr_array_new_with_free_func(g_free);
+	r->reasons = g_ptr_array_new_with_free_func(g_free);
 	r->notes = g_ptr_array_new_with_free_func(g_free);
 	r->races_open = g_ptr_array_new_with_free_func(g_free);
 	r->threads = g_ptr_array_new_with_free_func(g_free);
@@ -167,7 +167,7 @@ void explore_report_free(struct explore_report *r)
 	g_array_unref(r->races);
 	g_array_unref(r->points);
 	g_array_unref(r->atomics);
-	g_ptr_array_unref(r->gaps);
+	g_ptr_array_unref(r->reasons);
 	g_ptr_array_unref(r->notes);
 	g_ptr_array_unref(r->races_open);
 	g_ptr_array_unref(r->threads);
@@ -175,13 +175,13 @@ void explore_report_free(struct explore_report *r)
 }
 
 /* Add a reason for incompleteness, once. */
-void explore_gap(struct exploration *x, const char *why)
+void explore_note_incomplete(struct exploration *x, const char *why)
 {
-	if (g_hash_table_contains(x->gaps, why))
+	if (g_hash_table_contains(x->reasons, why))
 		return;
 	char *own = g_strdup(why);
-	g_ptr_array_add(x->report->gaps, own);
-	g_hash_table_add(x->gaps, own);
+	g_ptr_array_add(x->report->reasons, own);
+	g_hash_table_add(x->reasons, own);
 }
 
 void explore_stop(struct exploration *x, const char *why)

@@ -149,7 +149,7 @@ static void note_looks(struct exploration *x, uint32_t look)
 	                        "%d times in a row is not tried (--steps: as often as fits)",
 	                        trace_thread_name(x->trace, x->trace->events[look].thread),
 	                        trace_location_name(x->trace, look), MOST_LOOKS);
-	explore_gap(x, why);
+	explore_note_incomplete(x, why);
 	g_free(why);
 }
 

@@ -39,8 +39,9 @@ static void check_finals(struct exploration *x, struct explore_run *r)
 	GString *story = g_string_new(NULL);
 	enum truth holds = finals_hold(f, x->trace, story);
 	if (holds == TRUTH_UNKNOWN)
-		explore_gap(x, "a variable of --check is not known at the end: nobody reads or "
-		               "writes it");
+		explore_note_incomplete(
+		        x, "a variable of --check is not known at the end: nobody reads or "
+		           "writes it");
 	if (holds == TRUTH_NO) {
 		r->end = EXPLORE_CHECK;
 		g_free(r->story);
@@ -160,12 +161,13 @@ static bool take_run(struct exploration *x, struct pending *s, struct execution 
 	s->known_as = fresh ? s->known_as : NONE;
 	if (!r.strayed && x->options->specs == NULL && is_promised(s, ender) &&
 	    ex->raw == NULL && !explore_is_known(x, s->parts, s->parts_count, s->kind))
-		explore_gap(x, "the last step of a schedule had another outcome in its run "
-		               "than the schedule was made for: an outcome may be missing");
+		explore_note_incomplete(
+		        x, "the last step of a schedule had another outcome in its run "
+		           "than the schedule was made for: an outcome may be missing");
 	if (!r.strayed && !x->after_use && saw_otherwise(ex, s))
-		explore_gap(x,
-		            "a run followed its schedule and read other values: what it reads "
-		            "from outside is not the same each time, and runs differ by it");
+		explore_note_incomplete(
+		        x, "a run followed its schedule and read other values: what it reads "
+		           "from outside is not the same each time, and runs differ by it");
 	bool good = explore_note_end(x, run, &r, error);
 	x->report->classes += !r.redundant;
 	keep_trace(x, &r, s, ex, fresh);
@@ -179,8 +181,9 @@ static bool take_run(struct exploration *x, struct pending *s, struct execution 
 	bool endless = r.end == EXPLORE_CUT && run->facts.status != LOG_CUT;
 	bool idle = s->by_chance && !fresh;
 	if (s->kind == FLIP_HISTORY && !x->nonlinear)
-		explore_gap(x, "a schedule with a history that is not linearizable was not "
-		               "followed: an error may be missing");
+		explore_note_incomplete(
+		        x, "a schedule with a history that is not linearizable was not "
+		           "followed: an error may be missing");
 	*follow = !((s->kind == FLIP_HISTORY || s->kind == FLIP_RACE) && !fresh) && good &&
 	          !x->again && !r.strayed && !endless && !idle && s->kind != FLIP_USE &&
 	          s->kind != FLIP_PERMUTED;
@@ -351,9 +354,9 @@ bool explore_run_again(struct exploration *x, struct repeat *r, struct error *er
 		ex->races_found = r->races_found;
 		explore_plan(x, ex, g_steal_pointer(&r->schedule), whole);
 	} else {
-		explore_gap(x,
-		            "a run of the resumed exploration does otherwise now: what follows "
-		            "from it is not explored");
+		explore_note_incomplete(
+		        x, "a run of the resumed exploration does otherwise now: what follows "
+		           "from it is not explored");
 		execution_free(ex);
 	}
 	explore_leave(x);

@@ -319,8 +319,8 @@ static void adopt_counts(struct exploration *x, const struct exploration *other)
 	x->beyond |= other->beyond;
 	x->races_left |= other->races_left;
 	adopt_texts(x->report->notes, other->report->notes);
-	for (guint i = 0; i < other->report->gaps->len; i++)
-		explore_gap(x, other->report->gaps->pdata[i]);
+	for (guint i = 0; i < other->report->reasons->len; i++)
+		explore_note_incomplete(x, other->report->reasons->pdata[i]);
 	GHashTable *own[5], *others[5];
 	explore_sets(x, own);
 	explore_sets(other, others);
@@ -588,7 +588,7 @@ static void note_missing(struct exploration *x, const char *missing, uint32_t co
 	char *why = g_strdup_printf("tasks %s of %u were left out when they were joined: what "
 	                            "they would have explored is missing",
 	                            missing, count);
-	explore_gap(x, why);
+	explore_note_incomplete(x, why);
 	g_free(why);
 }
 
@@ -785,7 +785,7 @@ const struct explore_report *tasks_report(struct tasks *t)
 	if (!t->concluded)
 		note_finals(&t->x);
 	if (!t->concluded && tasks_left(t) > 0)
-		explore_gap(&t->x, "schedules are left (--resume, --tasks)");
+		explore_note_incomplete(&t->x, "schedules are left (--resume, --tasks)");
 	if (!t->concluded)
 		explore_conclude(&t->x);
 	t->concluded = true;
@@ -799,7 +799,7 @@ const char *tasks_program(const struct tasks *t)
 
 const char *tasks_options(const struct tasks *t)
 {
-	return t->x.told ? t->x.told : "";
+	return t->x.options_text ? t->x.options_text : "";
 }
 
 bool tasks_bounded(const struct tasks *t, uint32_t *preemptions)

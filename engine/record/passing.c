@@ -7,11 +7,11 @@
 
 /* Signals to this process are passed to the program and reported to the caller. A terminal's
  * Ctrl-C reaches both. */
-static volatile sig_atomic_t child_to_tell, told;
+static volatile sig_atomic_t child_to_tell, received;
 static volatile int *noted_in;
 static void pass_on(int number)
 {
-	told = number;
+	received = number;
 	if (noted_in)
 		*noted_in = number;
 	if (child_to_tell && number != SIGINT)
@@ -27,7 +27,7 @@ void run_begin_passing(struct passing *p)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN },
 	                 forward = { .sa_handler = pass_on, .sa_flags = SA_RESTART };
-	child_to_tell = told = 0;
+	child_to_tell = received = 0;
 	sigaction(SIGINT, &forward, &p->old[0]);
 	sigaction(SIGQUIT, &ignore, &p->old[1]);
 	sigaction(SIGTERM, &forward, &p->old[2]);
@@ -37,8 +37,8 @@ void run_begin_passing(struct passing *p)
 void run_pass_to(pid_t pid)
 {
 	child_to_tell = pid;
-	if (pid && told)
-		kill(pid, told);
+	if (pid && received)
+		kill(pid, received);
 }
 
 void run_end_passing(const struct passing *p)
@@ -50,7 +50,7 @@ void run_end_passing(const struct passing *p)
 	sigaction(SIGHUP, &p->old[3], NULL);
 }
 
-int run_told(void)
+int run_signal(void)
 {
-	return told;
+	return received;
 }

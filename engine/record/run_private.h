@@ -45,7 +45,8 @@ void run_begin_passing(struct passing *p);
  * has ended. */
 void run_pass_to(pid_t pid);
 void run_end_passing(const struct passing *p);
-int run_told(void); /* the last one, or 0 */
+/* The last signal to pass on that this process got since run_begin_passing, or 0. */
+int run_signal(void);
 
 /* The program's end, as by waitpid. */
 static inline void run_take_status(struct record_result *result, int status)

@@ -441,7 +441,7 @@ static int patience(gint64 deadline, gint64 now, bool signal_is_due)
  * may have ended it as well, where it went to the process group.) */
 static bool ended_by_refusal(const struct record_server *s, int status)
 {
-	return !s->kernel_threads && !s->killed && !run_told() &&
+	return !s->kernel_threads && !s->killed && !run_signal() &&
 	       (header_of(s)->pid == 0 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS));
 }
 
@@ -469,7 +469,7 @@ enum record_end record_server_end(struct record_server *s, unsigned timeout_ms,
                                   struct record_result *result)
 {
 	gint64 deadline = timeout_ms ? g_get_monotonic_time() + timeout_ms * 1000ll : 0;
-	int status = 0, told = 0;
+	int status = 0, passed_on = 0;
 	struct standing standing = { 0 };
 	struct passing passing;
 	run_begin_passing(&passing);
@@ -484,13 +484,13 @@ enum record_end record_server_end(struct record_server *s, unsigned timeout_ms,
 			result->timed_out = true;
 			kill_run(s, SIGKILL);
 		}
-		int number = run_told();
-		if (number != told && kill_run(s, number))
-			told = number;
-		poll(&end, 1, patience(deadline, now, run_told() != told));
+		int number = run_signal();
+		if (number != passed_on && kill_run(s, number))
+			passed_on = number;
+		poll(&end, 1, patience(deadline, now, run_signal() != passed_on));
 	}
 	run_end_passing(&passing);
-	result->interrupted = run_told();
+	result->interrupted = run_signal();
 	s->runs = false;
 	if (ended_by_refusal(s, status))
 		header_of(s)->happened |= LOG_REFUSED;

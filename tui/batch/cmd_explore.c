@@ -216,9 +216,9 @@ static json_t *summary_json(const struct explore_report *r, const struct explore
 	        (json_int_t)r->pruned, "states",
 	        (json_int_t)(r->classes - r->shortening_classes), "redundant",
 	        (json_int_t)redundant(r), "waiting", (json_int_t)r->waiting, "abandoned",
-	        (json_int_t)r->abandoned, "complete", r->complete, "gaps", texts_json(r->gaps),
-	        "notes", texts_json(r->notes), "errors", errors_json(r), "races",
-	        races_json(r));
+	        (json_int_t)r->abandoned, "complete", r->complete, "gaps",
+	        texts_json(r->reasons), "notes", texts_json(r->notes), "errors", errors_json(r),
+	        "races", races_json(r));
 	if (r->races_open->len > 0)
 		json_object_set_new(root, "races-open", texts_json(r->races_open));
 	json_object_set_new(root, "threads", texts_json(r->threads));
@@ -371,7 +371,7 @@ static int explore_with(struct arguments *a, struct explore_options *o)
 	enum output_format format = argument_format(a, true);
 	char *text = options_text(a);
 	o->interrupted = catch_interruption();
-	o->told = asked.options = text;
+	o->options_text = asked.options = text;
 	struct explore_report *r = explore(o, progress_on_stderr(), &error);
 	int status;
 	progress_done();

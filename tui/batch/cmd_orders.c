@@ -372,8 +372,8 @@ static int run(struct arguments *a)
 		status = fail(&error);
 	} else if (now == OPEN) {
 		printf("the program was not explored completely:\n");
-		for (guint i = 0; i < base->gaps->len; i++)
-			printf("    %s\n", (char *)base->gaps->pdata[i]);
+		for (guint i = 0; i < base->reasons->len; i++)
+			printf("    %s\n", (char *)base->reasons->pdata[i]);
 		status = EXIT_BUDGET;
 	} else {
 		status = report(&s, base, now, &error);

@@ -303,7 +303,7 @@ void tree_append_scope(const struct tree *t, GString *out)
 	} else {
 		g_string_append_printf(
 		        out, "Not every %s was run (%s)", weak ? "execution" : "schedule",
-		        t->gaps->len ? (char *)t->gaps->pdata[0] : "it was ended");
+		        t->reasons->len ? (char *)t->reasons->pdata[0] : "it was ended");
 		append_left(t, out);
 		g_string_append_c(out, '.');
 	}

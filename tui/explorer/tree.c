@@ -44,7 +44,7 @@ void tree_free(struct tree *tree)
 	g_array_unref(tree->runs);
 	g_array_unref(tree->errors);
 	g_array_unref(tree->pairs);
-	g_ptr_array_unref(tree->gaps);
+	g_ptr_array_unref(tree->reasons);
 	g_ptr_array_unref(tree->threads);
 	g_free(tree);
 }
@@ -289,12 +289,12 @@ struct tree *tree_open(const char *path, struct error *error)
 	                      : -1;
 	tree->races = json_array_size(json_object_get(root, "races")) > 0;
 	tree->races_open = json_array_size(json_object_get(root, "races-open")) > 0;
-	tree->gaps = g_ptr_array_new_with_free_func(g_free);
+	tree->reasons = g_ptr_array_new_with_free_func(g_free);
 	tree->threads = texts_of(json_object_get(root, "threads"));
 	const json_t *gaps = json_object_get(root, "gaps");
 	for (size_t i = 0; i < json_array_size(gaps); i++) {
 		const char *gap = json_string_value(json_array_get(gaps, i));
-		g_ptr_array_add(tree->gaps, g_strdup(gap ? gap : ""));
+		g_ptr_array_add(tree->reasons, g_strdup(gap ? gap : ""));
 	}
 	const json_t *estimate = json_object_get(root, "estimate");
 	const json_t *spread = json_object_get(estimate, "spread");

@@ -49,7 +49,7 @@ struct tree {
 	                     * -1: no such bound */
 	bool races, uses;   /* uses of freed memory; either weakens `complete` */
 	bool races_open;    /* data races may be missed, though every class was run */
-	GPtrArray *gaps;    /* char *, owned */
+	GPtrArray *reasons; /* char *, owned */
 	GPtrArray *threads; /* char *, owned: "T1 worker(&q)", those of the first run */
 };
 /* NULL and `error` when unreadable; free with tree_free. */

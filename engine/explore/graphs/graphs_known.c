@@ -52,9 +52,9 @@ void graphs_note_looks(struct graphs *s, uint64_t site, unsigned times)
 	char *why = g_strdup_printf("a thread waits by looking, at %s: that it looks in vain "
 	                            "more than %u times in a row is not tried",
 	                            place != NULL ? place : "an unknown place", times);
-	guint before = s->x->report->gaps->len;
-	explore_gap(s->x, why);
-	s->looks += s->x->report->gaps->len - before;
+	guint before = s->x->report->reasons->len;
+	explore_note_incomplete(s->x, why);
+	s->looks += s->x->report->reasons->len - before;
 	g_free(why);
 }
 
@@ -124,7 +124,7 @@ static void note_unmodelled(struct graphs *s, enum memory_unmodelled what)
 	        g_strdup_printf("--memory does not model %s: what depends on their order is "
 	                        "not explored",
 	                        memory_unmodelled_words(what));
-	explore_gap(s->x, why);
+	explore_note_incomplete(s->x, why);
 	g_free(why);
 }
 
@@ -240,8 +240,9 @@ static void learn(struct learning *l, uint64_t mark, enum memory_step step,
 		l->s->restart = true;
 	} else if (step == MEMORY_STEP_EVENT && known->step == MEMORY_STEP_EVENT &&
 	           !same_event(&known->event, event)) {
-		explore_gap(l->s->x, "a thread did otherwise after it read the same values: it "
-		                     "depends on what is not modelled");
+		explore_note_incomplete(
+		        l->s->x, "a thread did otherwise after it read the same values: it "
+		                 "depends on what is not modelled");
 	}
 	if (step == MEMORY_STEP_EVENT)
 		learn_outcome(l->s, known, event);
@@ -556,7 +557,7 @@ void graphs_learn(struct graphs *s, const struct plan_run *run, struct memory_re
 	for (uint32_t e = 0; e < t->events_count; e++)
 		all[e] = e;
 	if (!plan_make(t, all, t->events_count, none, &l.plan, &error)) {
-		explore_gap(s->x, error.what);
+		explore_note_incomplete(s->x, error.what);
 		g_free(all);
 		return;
 	}

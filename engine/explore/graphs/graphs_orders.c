@@ -107,7 +107,7 @@ void graphs_note_orders(struct graphs *s)
 		        g_strdup_printf("--order %s=%s: no run has an atomic operation there "
 		                        "that can have this order",
 		                        o->place, explore_order_words[o->order]);
-		explore_gap(s->x, text);
+		explore_note_incomplete(s->x, text);
 		g_free(text);
 	}
 }

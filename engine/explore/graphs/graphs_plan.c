@@ -95,8 +95,9 @@ static void add_edges(const struct planning *p, struct sorting *s)
 		if (memory_writes(e))
 			edge(s, i, e->mo_next);
 		/* a try may fail because of an old store: then the plan says that it fails */
-		bool told = p->s->model == MEMORY_RC11 && !(e->flags & MEMORY_EXCLUSIVE);
-		if (e->kind == MEMORY_LOAD && !told)
+		bool planned_to_fail =
+		        p->s->model == MEMORY_RC11 && !(e->flags & MEMORY_EXCLUSIVE);
+		if (e->kind == MEMORY_LOAD && !planned_to_fail)
 			edge(s, i, g->events[e->rf].mo_next);
 	}
 }

@@ -21,11 +21,11 @@ static bool limit_reached(struct graphs *s)
 	         x->report->errors->len);
 	x->cancelled |= !progress_tick(x->progress, 0, what);
 	if (o->max_runs && x->report->runs->len >= o->max_runs)
-		explore_gap(x, "the limit of runs was reached (--runs)");
+		explore_note_incomplete(x, "the limit of runs was reached (--runs)");
 	else if (o->until_error && explore_has_failed(x))
-		explore_gap(x, "it ended at the first error (--until-error)");
+		explore_note_incomplete(x, "it ended at the first error (--until-error)");
 	else if (explore_out_of_time(x))
-		explore_gap(x, "the time was up (--budget)");
+		explore_note_incomplete(x, "the time was up (--budget)");
 	else if (!explore_is_interrupted(x) && !x->cancelled)
 		return false;
 	s->limited = true;
@@ -89,9 +89,10 @@ static void note_guesses(struct graphs *s, const struct memory_graph *g)
 		    g->events[e->rf].kind == MEMORY_INIT &&
 		    g_array_index(s->world.initials, struct memory_initial, e->location)
 		            .guessed)
-			explore_gap(s->x, "an atomic that is read before any atomic store was "
-			                  "written plainly, in several parts or by a value "
-			                  "that is not known: what it reads is not known");
+			explore_note_incomplete(
+			        s->x, "an atomic that is read before any atomic store was "
+			              "written plainly, in several parts or by a value "
+			              "that is not known: what it reads is not known");
 	}
 }
 
@@ -118,7 +119,7 @@ static bool run_graph(struct graphs *s, struct memory_graph *g, uint32_t thread,
 	if (limit_reached(s))
 		return false;
 	if (g->count > MOST_EVENTS) {
-		explore_gap(x, "a run was cut: it has too many steps");
+		explore_note_incomplete(x, "a run was cut: it has too many steps");
 		return false;
 	}
 	note_guesses(s, g);
@@ -285,8 +286,9 @@ static enum memory_step next(void *context, const struct memory_graph *graph, ui
 		return MEMORY_STEP_EVENT;
 	if (k == NULL) {
 		if (!graphs_note_mixed(s))
-			explore_gap(s->x, "a thread was cut off before its end: what it does "
-			                  "next is not known");
+			explore_note_incomplete(
+			        s->x, "a thread was cut off before its end: what it does "
+			              "next is not known");
 		struct known *none = g_new0(struct known, 1);
 		none->step = MEMORY_STEP_NONE;
 		none->steps = g_array_new(FALSE, FALSE, sizeof(struct log_step));
@@ -404,8 +406,9 @@ bool graphs_explore(struct exploration *x, enum memory_model model, struct error
 	graphs_note_orders(&s);
 	x->report->graphs = s.counts.complete + s.counts.blocked;
 	x->report->graphs_blocked = s.counts.blocked;
-	x->report->complete = good && x->report->gaps->len == 0;
-	x->report->only_looks = good && !x->report->complete && x->report->gaps->len == s.looks;
+	x->report->complete = good && x->report->reasons->len == 0;
+	x->report->only_looks =
+	        good && !x->report->complete && x->report->reasons->len == s.looks;
 	if (x->cancelled)
 		error_cancelled(error);
 	g_hash_table_unref(s.known);

@@ -12,9 +12,9 @@ struct telling {
 	const struct trace *t;
 	struct explore_run *run;
 	GString *text;
-	uint32_t told, last; /* the last read described */
-	uint32_t *written;   /* by variable: its last write before `at`, + 1 */
-	uint32_t *newest;    /* by variable: the last of these in modification order, + 1 */
+	uint32_t described, last; /* the last read described */
+	uint32_t *written;        /* by variable: its last write before `at`, + 1 */
+	uint32_t *newest; /* by variable: the last of these in modification order, + 1 */
 	uint32_t at;
 };
 
@@ -48,7 +48,7 @@ static void tell(void *context, uint32_t read, uint32_t variable, uint32_t write
 {
 	struct telling *w = context;
 	const struct trace *t = w->t;
-	if (w->told == MOST)
+	if (w->described == MOST)
 		return;
 	uint32_t newest = last_write(w, read, variable);
 	bool again = w->last != NONE &&
@@ -57,9 +57,9 @@ static void tell(void *context, uint32_t read, uint32_t variable, uint32_t write
 	if (newest == writer || newest == NONE || read == w->last || again)
 		return;
 	GString *s = w->text;
-	g_string_append_printf(s, "%s%s reads ", w->told > 0 ? "; " : "",
+	g_string_append_printf(s, "%s%s reads ", w->described > 0 ? "; " : "",
 	                       trace_thread_name(t, t->events[read].thread));
-	if (w->told == 0) {
+	if (w->described == 0) {
 		GString *name = g_string_new(NULL);
 		trace_append_variable(t, &t->events[read], name);
 		w->run->variable = g_string_free(name, FALSE);
@@ -81,7 +81,7 @@ static void tell(void *context, uint32_t read, uint32_t variable, uint32_t write
 	g_string_append_printf(s, " (%s)%s", own_code_place_name(t, newest),
 	                       late ? ", which comes before it there" : "");
 	w->last = read;
-	w->told++;
+	w->described++;
 }
 
 void graphs_describe(const struct trace *t, struct explore_run *r)
@@ -92,7 +92,7 @@ void graphs_describe(const struct trace *t, struct explore_run *r)
 	trace_weak_walk(t, tell, &w);
 	g_free(w.written);
 	g_free(w.newest);
-	if (w.told == 0) {
+	if (w.described == 0) {
 		g_string_append(w.text, "each load reads the last store, in this order");
 		r->thread = g_strdup("");
 		r->place = g_strdup("");

@@ -24,7 +24,7 @@ struct final_state {
 	int64_t *left;            /* by object: counts of a semaphore, posts less takes */
 	bool *over;               /* by thread: it has ended */
 	uint32_t *before, *queue; /* scratch for a walk along the waits, by thread */
-	bool *told;               /* by thread: reported */
+	bool *reported;           /* by thread: is in a finding */
 	GHashTable *running; /* name of a once-function's last message (char *) -> thread + 1
 	                      * that has begun it, where that message was not sent */
 };
@@ -278,7 +278,7 @@ static void add_wait(struct final_state *s, struct finding *f, uint32_t thread, 
 	}
 	if (w.what == WAIT_JOIN)
 		w.holder = NONE;
-	s->told[thread] = true;
+	s->reported[thread] = true;
 	g_array_append_val(f->waits, w);
 	if (request)
 		g_array_append_val(f->requests, want);
@@ -345,7 +345,7 @@ static void find_circles(struct final_state *s, GPtrArray *findings)
 	g_autoptr(GArray) circle = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
 	for (uint32_t u = 0; u < s->t->threads_count; u++) {
-		if (s->want[u] == NONE || s->told[u] || !find_circle(s, u, circle) ||
+		if (s->want[u] == NONE || s->reported[u] || !find_circle(s, u, circle) ||
 		    !has_lock(s, circle))
 			continue;
 		g_ptr_array_add(findings, deadlock_of(s, circle));
@@ -379,7 +379,7 @@ static void find_others(struct final_state *s, GPtrArray *findings)
 	struct finding *stuck = NULL;
 
 	for (uint32_t u = 0; u < s->t->threads_count; u++) {
-		if (s->want[u] == NONE || s->told[u])
+		if (s->want[u] == NONE || s->reported[u])
 			continue;
 		struct finding *f = cause_of(s, findings, u);
 		if (f == NULL && stuck == NULL)
@@ -405,7 +405,7 @@ GPtrArray *stuck_find(const struct trace *t, unsigned *dropped)
 		                 .over = g_new0(bool, t->threads_count + 1),
 		                 .before = g_new(uint32_t, t->threads_count + 1),
 		                 .queue = g_new(uint32_t, t->threads_count + 1),
-		                 .told = g_new0(bool, t->threads_count + 1),
+		                 .reported = g_new0(bool, t->threads_count + 1),
 		                 .running = g_hash_table_new_full(g_str_hash, g_str_equal,
 		                                                  g_free, NULL) };
 
@@ -428,7 +428,7 @@ GPtrArray *stuck_find(const struct trace *t, unsigned *dropped)
 	g_free(s.over);
 	g_free(s.before);
 	g_free(s.queue);
-	g_free(s.told);
+	g_free(s.reported);
 	g_hash_table_destroy(s.running);
 	return findings;
 }

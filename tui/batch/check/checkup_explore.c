@@ -166,8 +166,8 @@ static bool take_error(struct checkup *c, const struct trace *first,
  * The recordings see it, so a race that they do not have may be none. */
 static bool is_ordered_outside(const struct explore_report *r)
 {
-	for (guint i = 0; i < r->gaps->len; i++)
-		if (strncmp(r->gaps->pdata[i], "a signal to another thread", 26) == 0)
+	for (guint i = 0; i < r->reasons->len; i++)
+		if (strncmp(r->reasons->pdata[i], "a signal to another thread", 26) == 0)
 			return true;
 	return false;
 }
@@ -318,8 +318,8 @@ static void add_uncovered_by_exploration(struct checkup *c, const struct explore
 	GHashTableIter iter;
 	char *library;
 
-	for (guint i = 0; i < r->gaps->len; i++) {
-		const char *gap = r->gaps->pdata[i];
+	for (guint i = 0; i < r->reasons->len; i++) {
+		const char *gap = r->reasons->pdata[i];
 		const char *end = strstr(gap, EXPLORE_ORDER_OPEN);
 
 		if (end != NULL)
@@ -350,7 +350,7 @@ static bool take_exploration(struct checkup *c, const struct explore_report *r)
 	c->classes = r->classes;
 	c->executions = r->runs->len;
 	c->left = r->waiting;
-	c->explored_all = r->complete && r->gaps->len == 0;
+	c->explored_all = r->complete && r->reasons->len == 0;
 	for (guint i = 0; i < r->runs->len; i++)
 		note_end(c, &g_array_index(r->runs, struct explore_run, i));
 	for (guint i = 0; c->explored_all && i < c->runs->len; i++)

@@ -826,6 +826,33 @@ static bool clear_filter(struct app *app, struct findings *f)
 	return true;
 }
 
+static void open_note(struct app *app)
+{
+	const struct entry *entry = session_selected(app->session);
+	if (entry)
+		app_open_line(app, LINE_NOTE, entry->note ? entry->note : "");
+}
+
+/* Drops what was picked, else the filter; false: neither is there. */
+static bool go_back(struct app *app, struct findings *f)
+{
+	if (g_hash_table_size(f->picked) == 0 || f->filter != NULL)
+		return clear_filter(app, f);
+	g_hash_table_remove_all(f->picked);
+	app_say(app, SAYS_NONE_PICKED);
+	return true;
+}
+
+static void sort_otherwise(struct app *app, struct findings *f, enum request request)
+{
+	if (request == REQUEST_SORT)
+		f->sort = (enum column)((f->sort + 1) % COLUMNS);
+	else
+		f->reverse = !f->reverse;
+	app_say(app, SAYS_SORTED, sort_words[f->sort], f->reverse ? AND_LAST_FIRST : "");
+	findings_show(app, f);
+}
+
 static bool findings_request(struct app *app, void *state, enum request request, uint64_t count)
 {
 	struct findings *f = state;
@@ -853,12 +880,9 @@ static bool findings_request(struct app *app, void *state, enum request request,
 		triage(app);
 		findings_show(app, f);
 		return true;
-	case REQUEST_NOTE: {
-		const struct entry *entry = session_selected(app->session);
-		if (entry)
-			app_open_line(app, LINE_NOTE, entry->note ? entry->note : "");
+	case REQUEST_NOTE:
+		open_note(app);
 		return true;
-	}
 	case REQUEST_COMPARE:
 		compare_with_held(app, f);
 		return true;
@@ -869,21 +893,10 @@ static bool findings_request(struct app *app, void *state, enum request request,
 		pick_all(app, f);
 		return true;
 	case REQUEST_BACK:
-		if (g_hash_table_size(f->picked) && f->filter == NULL) {
-			g_hash_table_remove_all(f->picked);
-			app_say(app, SAYS_NONE_PICKED);
-			return true;
-		}
-		return clear_filter(app, f);
+		return go_back(app, f);
 	case REQUEST_SORT:
 	case REQUEST_SORT_REVERSE:
-		if (request == REQUEST_SORT)
-			f->sort = (enum column)((f->sort + 1) % COLUMNS);
-		else
-			f->reverse = !f->reverse;
-		app_say(app, SAYS_SORTED, sort_words[f->sort],
-		        f->reverse ? AND_LAST_FIRST : "");
-		findings_show(app, f);
+		sort_otherwise(app, f, request);
 		return true;
 	case REQUEST_SHOW_ALL:
 		f->chosen = true;

@@ -740,20 +740,34 @@ static bool without_witness(struct app *app, struct witness_view *v, enum reques
 	return v->prose->len > 0 && list_request(&v->list, request, count);
 }
 
+/* Opens the scheduler at the cursor, unless the memory model forbids other schedules. */
+static void open_scheduler(struct app *app, struct witness_view *v)
+{
+	struct error error;
+	if (!weak_memory_allows(app->session, "other schedules", &error)) {
+		app_complain(app, &error);
+		return;
+	}
+	guint before = v->w.events ? MAX(v->w.events->len, 2) - 2 : 0;
+	scheduler_start(app, v, v->w.events ? MIN(witness_cursor(v), before) : 0);
+}
+
+static void verify(struct app *app, struct witness_view *v)
+{
+	v->asked_to_verify = true;
+	if (v->reached)
+		take_reached(app, v, v->reached);
+	else
+		take_finding(app, v, v->finding);
+}
+
 static bool witness_request(struct app *app, void *state, enum request request, uint64_t count)
 {
 	struct witness_view *v = state;
 	if (v->choosing)
 		return scheduler_request(app, v, request);
-	struct error error;
-	if (request == REQUEST_SCHEDULE &&
-	    !weak_memory_allows(app->session, "other schedules", &error)) {
-		app_complain(app, &error);
-		return true;
-	}
 	if (request == REQUEST_SCHEDULE) {
-		guint before = v->w.events ? MAX(v->w.events->len, 2) - 2 : 0;
-		scheduler_start(app, v, v->w.events ? MIN(witness_cursor(v), before) : 0);
+		open_scheduler(app, v);
 		return true;
 	}
 	if (v->w.events == NULL)
@@ -787,11 +801,7 @@ static bool witness_request(struct app *app, void *state, enum request request, 
 	case REQUEST_NO_RETURN:
 		return go_no_return(app, v);
 	case REQUEST_VERIFY:
-		v->asked_to_verify = true;
-		if (v->reached)
-			take_reached(app, v, v->reached);
-		else
-			take_finding(app, v, v->finding);
+		verify(app, v);
 		break;
 	case REQUEST_EXPORT:
 		app_command(app, "export");

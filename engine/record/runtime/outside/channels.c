@@ -367,15 +367,15 @@ static uint64_t given_back[NUMBERS]; /* the message of the last close */
 
 /* One message for both receivers: the thread that gets the number next, and the thread that
  * reads the end of the bytes. */
-void channel_closing(struct thread *t, int fd, bool told, unsigned writes, uintptr_t pc)
+void channel_closing(struct thread *t, int fd, bool seen, unsigned writes, uintptr_t pc)
 {
 	if (fd < 0 || fd >= NUMBERS)
 		return;
-	if (!as_planned(t, LOG_SND, pc) && (told || writes) && messages_real()) {
+	if (!as_planned(t, LOG_SND, pc) && (seen || writes) && messages_real()) {
 		sched_point(t);
 		uint64_t message = writes ? new_message(&channels[writes], LOG_CHANNEL_CLOSED)
 		                          : ++rt.messages;
-		if (told)
+		if (seen)
 			given_back[fd] = message;
 		if (writes)
 			closes(&channels[writes], message);

@@ -232,9 +232,9 @@ void handover_sent(struct thread *t, struct handover *h, uintptr_t pc);
 /* The thread has been told of it; errno stays. `h` may be NULL: of nothing. */
 void handover_received(struct thread *t, struct handover *h, uintptr_t pc);
 
-/* Before a descriptor is closed, and after one was created; `told`: it is an event which
+/* Before a descriptor is closed, and after one was created; `seen`: it is an event which
  * thread gets the number next. */
-void channel_closing(struct thread *t, int fd, bool told, unsigned writes, uintptr_t pc);
+void channel_closing(struct thread *t, int fd, bool seen, unsigned writes, uintptr_t pc);
 void channel_numbered(struct thread *t, int fd, uintptr_t pc);
 
 /* Members of epoll instances. -1: none. */

@@ -131,8 +131,8 @@ static int poll_on(struct thread *t, struct pollfd *fds, unsigned n, int64_t mil
 }
 
 /* A thread to which poll reports bytes is ordered after the thread that wrote them. */
-static void told(struct thread *t, const struct pollfd *fds, unsigned n, int result,
-                 uintptr_t pc)
+static void order_after_writers(struct thread *t, const struct pollfd *fds, unsigned n,
+                                int result, uintptr_t pc)
 {
 	for (unsigned i = 0; result > 0 && i < n; i++)
 		if (fds[i].revents & (POLLIN | POLLHUP))
@@ -160,7 +160,7 @@ static int poll_given(struct thread *t, enum log_input_call call, enum log_call 
 	int error = errno;
 	frame_leave(t);
 	errno = error;
-	told(t, fds, n, result, pc);
+	order_after_writers(t, fds, n, result, pc);
 	return result;
 }
 
@@ -187,7 +187,7 @@ static int poll_here(struct pollfd *fds, nfds_t n, int timeout, uintptr_t pc)
 		return poll_given(t, LOG_INPUT_poll, LOG_CALL_poll, fds, n, timeout, pc);
 	wait_here(t, fds, n, timeout, LOG_CALL_poll, pc);
 	int result = or_interrupted(t, REAL(poll)(fds, n, 0));
-	told(t, fds, n, result, pc);
+	order_after_writers(t, fds, n, result, pc);
 	return out ? kept(t, LOG_INPUT_poll, fds, n, result) : result;
 }
 int interposed_poll(struct pollfd *fds, nfds_t n, int timeout)
@@ -259,7 +259,7 @@ static int ppoll_here(struct pollfd *fds, nfds_t n, const struct timespec *timeo
 		wait_here(t, fds, n, length_ms(timeout), LOG_CALL_ppoll, pc);
 		result = or_interrupted(t, REAL(ppoll)(fds, n, &zero, mask));
 	}
-	told(t, fds, n, result, pc);
+	order_after_writers(t, fds, n, result, pc);
 	return out ? kept(t, LOG_INPUT_ppoll, fds, n, result) : result;
 }
 int interposed_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
@@ -343,7 +343,7 @@ static void select_told(struct thread *t, struct sets *s, int result, uintptr_t 
 {
 	for (unsigned i = 0; i < s->count; i++)
 		s->fds[i].revents = result >= 0 ? in_sets(s, s->fds[i].fd) : 0;
-	told(t, s->fds, s->count, result, pc);
+	order_after_writers(t, s->fds, s->count, result, pc);
 }
 
 int interposed_select(int n, fd_set *restrict r, fd_set *restrict w, fd_set *restrict e,

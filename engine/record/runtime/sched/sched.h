@@ -128,9 +128,9 @@ unsigned sched_waiters(const void *object, enum log_wait reason);
 unsigned sched_at_barrier(const void *barrier); /* how many wait there */
 void sched_open_barrier(const void *barrier);
 void sched_signal(const void *condition, unsigned most);
-/* The thread that a signal wakes: `told`, the plan's (UINT32_MAX: none), if it waits, or
+/* The thread that a signal wakes: `planned`, the plan's (UINT32_MAX: none), if it waits, or
  * another; NULL: none waits. sched_wake_waiter wakes it. */
-struct thread *sched_waiter(const void *condition, uint32_t told);
+struct thread *sched_waiter(const void *condition, uint32_t planned);
 void sched_wake_waiter(struct thread *t);
 void sched_cancel(struct thread *t);
 bool sched_wait_files(struct thread *t, struct pollfd *fds, unsigned count, bool timed,

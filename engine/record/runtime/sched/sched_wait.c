@@ -171,13 +171,13 @@ static struct thread *waiter_of(const void *condition)
 	return best;
 }
 
-struct thread *sched_waiter(const void *condition, uint32_t told)
+struct thread *sched_waiter(const void *condition, uint32_t planned)
 {
 	sched_lock();
 	struct thread *best = waiter_of(condition);
 	for (unsigned i = 0; best && i < sched.live_count; i++) {
 		struct thread *t = sched.live[i];
-		if (t->id == told && t->sync.condition == condition && !t->sync.woken)
+		if (t->id == planned && t->sync.condition == condition && !t->sync.woken)
 			best = t;
 	}
 	sched_unlock();

@@ -159,8 +159,8 @@ void condition_signal(struct thread *t, const void *c, bool all, unsigned flags,
 	struct thread *woken = NULL;
 	if (memory_states && !all) {
 		const struct log_step *s = replay_step(t);
-		bool told = s && s->tag == LOG_SIGNAL && s->reads >= STEP_STORE;
-		woken = sched_waiter(c, told ? s->reads - STEP_STORE : UINT32_MAX);
+		bool planned = s && s->tag == LOG_SIGNAL && s->reads >= STEP_STORE;
+		woken = sched_waiter(c, planned ? s->reads - STEP_STORE : UINT32_MAX);
 		memory_tell(t, woken ? woken->id + 1 : 0);
 	}
 	log_object(t, all ? LOG_BROADCAST : LOG_SIGNAL, flags, pc, c);
