@@ -1,7 +1,8 @@
 /*
  * linear.h - linearizability of histories (Herlihy and Wing, 1990): can each invocation of an
- * object be given one moment between its call and its return, so that in the order of these
- * moments the specification's effects make every result what it was?
+ * object be given one moment between its call and its return, so that the
+ * specification's effects, applied in the order of these moments, give every result that was
+ * recorded?
  *
  * Just-in-time linearization with memoisation (Wing and Gong, 1993; Lowe, "Testing for
  * linearizability", 2017): the history is read in the order of time with the set of

@@ -16,6 +16,7 @@ struct point_item {
 GHashTable *point_items_new(void);
 /* NONE: it has none. */
 uint32_t point_items_find(GHashTable *items, struct point_item point);
+/* Gives the point its number; it has none yet. */
 void point_items_add(GHashTable *items, struct point_item point, uint32_t number);
 
 #endif

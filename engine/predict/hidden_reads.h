@@ -1,6 +1,7 @@
 /*
- * hidden_reads.h - stores that read what they write, and tell no hook: gcc's, of bit-fields.
- * The bits beside come from another write, so in another order the store writes another value.
+ * hidden_reads.h - stores of bit-fields, which read the word that they write, without a hook of
+ * gcc's for the read. The other bits of the word come from another write, so in another order
+ * the store writes another value.
  */
 #ifndef HEDDLE_PREDICT_HIDDEN_READS_H
 #define HEDDLE_PREDICT_HIDDEN_READS_H

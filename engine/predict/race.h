@@ -4,7 +4,7 @@
  *
  * An analysis begins with race_tools_begin, asks race_in_shard for each pair of sites before
  * any work on it, makes its findings with race_finding, and ends with race_tools_end. The
- * list of analyses is in predict.c, which calls them all.
+ * analyses are listed in analyses.def, and called by predict.c.
  */
 #ifndef HEDDLE_RACE_H
 #define HEDDLE_RACE_H
@@ -42,7 +42,9 @@ enum { TAILS_LEAST = 1 << 17 };
 /* The options' own tools, or `own`, which is emptied: race_tools_end is due. */
 struct race_tools *race_tools_begin(const struct race_options *options, struct race_tools *own);
 void race_tools_end(struct race_tools *own);
+/* `tails`, or its default. */
 uint32_t race_tools_tails(const struct race_tools *tools);
+/* Made when first asked for; owned by the tools. The locksets are NULL when cancelled. */
 struct checker *race_tools_checker(struct race_tools *tools, const struct trace *t,
                                    const struct race_options *options);
 struct locksets *race_tools_locksets(struct race_tools *tools, struct trace *t);

@@ -209,7 +209,7 @@ uint32_t trace_weak_first(const struct trace *t)
 	return t->weak_count ? MIN(w.first, t->weak[0].event) : w.first;
 }
 
-bool trace_weak_allows(const struct trace *t, const char *who, struct error *error)
+bool trace_weak_allows(const struct trace *t, const char *analysis, struct error *error)
 {
 	uint32_t e = trace_weak_first(t);
 
@@ -222,7 +222,7 @@ bool trace_weak_allows(const struct trace *t, const char *who, struct error *err
 	        "without --memory",
 	        "%s is about sequentially consistent runs, which this one (--memory %s) is not: "
 	        "at event %u%s%s %s",
-	        who, weak_model_words[trace_model(t)], e, *line ? " at " : "", line,
+	        analysis, weak_model_words[trace_model(t)], e, *line ? " at " : "", line,
 	        t->events[e].op == OP_FLUSH ? "stores arrive in another order"
 	        : op_reads(t->events[e].op) ? "a read does not see the last write"
 	                                    : "a store is not the last of its place");

@@ -42,8 +42,8 @@ void trace_weak_walk(const struct trace *t, weak_visit *visit, void *context);
  * in its own order. */
 uint32_t trace_weak_first(const struct trace *t);
 
-/* May the analysis named by `who` ("the analysis 'm2'") take the trace for sequentially
+/* May the analysis `analysis` ("the analysis 'm2'") take the trace for sequentially
  * consistent? If not, false and `error`, which names the first event that shows why. */
-bool trace_weak_allows(const struct trace *t, const char *who, struct error *error);
+bool trace_weak_allows(const struct trace *t, const char *analysis, struct error *error);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * symmetry.h - equivalent threads of a run: they perform the same on the same objects without
- * learning anything, so only the number of threads that have done it matters.
+ * symmetry.h - equivalent threads of a run: they do the same to the same objects and see no
+ * result, so only the number of threads that have done it matters.
  *
  * Such threads call objects viewed by results (view.h) with methods that return nothing, and
  * access nothing else that is visible. The search over states (reach.c) runs them in order of

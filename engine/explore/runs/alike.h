@@ -1,8 +1,9 @@
 /*
  * alike.h - threads that may be interchanged: those that one thread creates with the same
- * function and argument (of one kind). Numbers of histories that are the same whichever of them
- * does what, so that known runs are known up to a permutation (docs/exploration.md, "Threads
- * that are alike"; whether they are in fact alike is seen by explore_alike.c).
+ * function and argument (of one kind). Gives numbers of histories that do not depend on which
+ * of these threads took which part, so that known runs are known up to a permutation
+ * (docs/exploration.md, "Threads that are alike"; whether they are in fact alike is seen by
+ * explore_alike.c).
  *
  * A thread's number without its identity says what it does; the number by which prefixes of
  * several threads are looked up says in addition how many threads of the kind have the prefix.
@@ -15,7 +16,8 @@
 #include "engine/explore/runs/history.h"
 
 /* A thread's steps from its first join of threads of one kind on, up to the last of them (NONE:
- * not in this run). How many of them were joined by then tells them apart, and is left out. */
+ * not in this run). The number of those joined by then would tell them apart, and is left out.
+ */
 struct joining {
 	uint32_t first, after; /* numbers of steps before the first, with the last */
 };
@@ -40,7 +42,8 @@ uint64_t *alike_lasts(const struct history *h);
 /* The number for a thread of a kind that says: so many threads, this one and those before it,
  * have its prefix of this length (`further`: and continue). */
 uint64_t alike_number(const struct history *h, uint32_t thread, uint32_t steps, bool further);
-/* How many classes differ from that of the run only in which threads of a kind do what. */
+/* The number of classes that differ from that of the run only by a permutation of the threads
+ * of each kind, the run's included. */
 uint64_t alike_classes(const struct history *h);
 
 #endif

@@ -109,16 +109,16 @@ void wait_uses(const struct trace *t, enum wait_for *use)
 		find_futexes(t, use);
 }
 
-enum wait_for wait_told(const struct trace *t, uint32_t object, enum wait_for what)
+enum wait_for wait_shown(const struct trace *t, uint32_t object, enum wait_for kind)
 {
-	if (what != WAIT_CONDITION || trace_note(t, FUTEX_STEPS_NOTE) == NULL)
-		return what;
+	if (kind != WAIT_CONDITION || trace_note(t, FUTEX_STEPS_NOTE) == NULL)
+		return kind;
 	g_autofree char *lock =
 	        g_strconcat(trace_string(t, t->objects[object].name), FUTEX_LOCK_SUFFIX, NULL);
 	for (uint32_t o = 0; o < t->objects_count; o++)
 		if (strcmp(trace_string(t, t->objects[o].name), lock) == 0)
 			return WAIT_FUTEX;
-	return what;
+	return kind;
 }
 
 /* The wanted objects: their kinds, and their holders at the end. */
@@ -266,7 +266,7 @@ static void add_wait(struct final_state *s, struct finding *f, uint32_t thread, 
 {
 	uint32_t want = s->want[thread];
 	struct wait w = { .event = want,
-		          .what = wait_told(s->t, s->t->events[want].target, kind_of(s, want)),
+		          .what = wait_shown(s->t, s->t->events[want].target, kind_of(s, want)),
 		          .holder = waits_for(s, thread, 0) };
 
 	/* of several readers, prefer one that is blocked itself */

@@ -29,7 +29,7 @@ GPtrArray *stuck_find(const struct trace *t, unsigned *dropped);
 /* By object: the kind of wait that a want of it means, from the object's operations. `use`
  * has objects_count elements. */
 void wait_uses(const struct trace *t, enum wait_for *use);
-/* The kind of wait as shown to users: in explorations the word of a futex is a condition. */
-enum wait_for wait_told(const struct trace *t, uint32_t object, enum wait_for what);
+/* The kind of wait that users are shown: in explorations the word of a futex is a condition. */
+enum wait_for wait_shown(const struct trace *t, uint32_t object, enum wait_for kind);
 
 #endif

@@ -69,8 +69,8 @@ static struct wait wait_of(const struct trace *t, const struct stuck_set *set, u
 {
 	uint32_t event = run_state_event(set->s, thread);
 	struct wait wait = { .event = event,
-		             .what = wait_told(t, t->events[event].target,
-		                               run_state_waits_for(set->s, thread)),
+		             .what = wait_shown(t, t->events[event].target,
+		                                run_state_waits_for(set->s, thread)),
 		             .holder = NONE };
 
 	for (uint32_t i = 0, u;

@@ -31,7 +31,9 @@ struct last_lists {
 
 /* A new, empty list. */
 uint32_t lists_new(struct last_lists *l);
+/* Frees one list, whose index is then given to another. */
 void lists_drop(struct last_lists *l, uint32_t place);
+/* Frees all. */
 void lists_free(struct last_lists *l);
 /* Set the time of a key, which may be new. Returns the list's index, which may have changed. */
 uint32_t lists_put(struct last_lists *l, uint32_t place, uint32_t key, uint32_t time);

@@ -17,7 +17,7 @@
  * are grouped by lock set, and only pairs of sites without a common lock are expanded. */
 struct set {
 	uint32_t lockset, start; /* start: its first kind; with an end entry */
-	uint32_t who;            /* summary: KIND_WRITES when one does; the thread, or NONE */
+	uint32_t thread_kind;    /* summary: KIND_WRITES when one does; the thread, or NONE */
 };
 struct sets {
 	struct locksets *locksets;
@@ -49,11 +49,11 @@ static void put_together(struct sets *s, struct kind *kinds, uint32_t count)
 	for (uint32_t i = 0; i < count; i++) {
 		if (set == NULL || kinds[i].lockset != set->lockset) {
 			set = &s->of[s->count++];
-			*set = (struct set){ kinds[i].lockset, i, kinds[i].who };
+			*set = (struct set){ kinds[i].lockset, i, kinds[i].thread_kind };
 		}
-		if ((set->who ^ kinds[i].who) >= KIND_THREAD)
-			set->who = NONE;
-		set->who |= kinds[i].who & KIND_WRITES;
+		if ((set->thread_kind ^ kinds[i].thread_kind) >= KIND_THREAD)
+			set->thread_kind = NONE;
+		set->thread_kind |= kinds[i].thread_kind & KIND_WRITES;
 	}
 	s->of[s->count].start = count;
 }
@@ -66,8 +66,8 @@ static inline bool may_race(uint32_t a, uint32_t b)
 
 static bool sets_may_race(const struct sets *s, const struct set *a, const struct set *b)
 {
-	return ((a->who | b->who) & KIND_WRITES) &&
-	       (a->who == NONE || (a->who ^ b->who) >= KIND_THREAD) &&
+	return ((a->thread_kind | b->thread_kind) & KIND_WRITES) &&
+	       (a->thread_kind == NONE || (a->thread_kind ^ b->thread_kind) >= KIND_THREAD) &&
 	       lockset_common(s->locksets, a->lockset, b->lockset) == NONE;
 }
 
@@ -84,13 +84,13 @@ struct group {
 static int by_group(const void *a, const void *b)
 {
 	const struct kind *x = a, *y = b;
-	uint32_t how_x = x->who % KIND_THREAD, how_y = y->who % KIND_THREAD;
+	uint32_t how_x = x->thread_kind % KIND_THREAD, how_y = y->thread_kind % KIND_THREAD;
 
 	if (x->site != y->site)
 		return x->site < y->site ? -1 : 1;
 	if (how_x != how_y)
 		return how_x < how_y ? -1 : 1;
-	return x->who < y->who ? -1 : x->who > y->who;
+	return x->thread_kind < y->thread_kind ? -1 : x->thread_kind > y->thread_kind;
 }
 
 static struct group group_from(const struct kind *kinds, uint32_t start, uint32_t end)
@@ -98,16 +98,16 @@ static struct group group_from(const struct kind *kinds, uint32_t start, uint32_
 	struct group g = { start, start, 0, { NULL, NULL } };
 
 	for (; g.end < end && kinds[g.end].site == kinds[start].site &&
-	       kinds[g.end].who % KIND_THREAD == kinds[start].who % KIND_THREAD;
+	       kinds[g.end].thread_kind % KIND_THREAD == kinds[start].thread_kind % KIND_THREAD;
 	     g.end++) {
 		const struct kind *k = &kinds[g.end];
 
 		g.count += k->count;
 		if (g.early[0] == NULL || k->first < g.early[0]->first) {
-			if (g.early[0] != NULL && g.early[0]->who != k->who)
+			if (g.early[0] != NULL && g.early[0]->thread_kind != k->thread_kind)
 				g.early[1] = g.early[0];
 			g.early[0] = k;
-		} else if (k->who != g.early[0]->who &&
+		} else if (k->thread_kind != g.early[0]->thread_kind &&
 		           (g.early[1] == NULL || k->first < g.early[1]->first)) {
 			g.early[1] = k;
 		}
@@ -137,7 +137,8 @@ static uint64_t pairs_in_threads(const struct kind *kinds, const struct group *a
 	uint64_t pairs = 0;
 
 	for (uint32_t i = a->start, j = b->start; i < a->end && j < b->end;) {
-		uint32_t x = kinds[i].who / KIND_THREAD, y = kinds[j].who / KIND_THREAD;
+		uint32_t x = kinds[i].thread_kind / KIND_THREAD,
+		         y = kinds[j].thread_kind / KIND_THREAD;
 
 		if (x == y)
 			pairs += (uint64_t)kinds[i].count * kinds[j].count;
@@ -155,16 +156,16 @@ static void pair_groups(const struct kind *kinds, const struct group *a, const s
 	struct racing pairs = { .sites = { k->site, b->early[0]->site },
 		                .variable = k->variable,
 		                .count = a == b ? count / 2 : count };
-	uint32_t how = a->early[0]->who | b->early[0]->who;
+	uint32_t how = a->early[0]->thread_kind | b->early[0]->thread_kind;
 
 	if (pairs.count == 0 || !(how & KIND_WRITES) ||
-	    (a->early[0]->who & b->early[0]->who & KIND_ATOMIC))
+	    (a->early[0]->thread_kind & b->early[0]->thread_kind & KIND_ATOMIC))
 		return;
 	/* The first pair is one of these; the count goes with one of them. */
 	for (uint32_t i = 0; i < 4; i++) {
 		const struct kind *x = a->early[i & 1], *y = b->early[i >> 1];
 
-		if (x == NULL || y == NULL || (x->who ^ y->who) < KIND_THREAD)
+		if (x == NULL || y == NULL || (x->thread_kind ^ y->thread_kind) < KIND_THREAD)
 			continue;
 		pairs.events[0] = x->first;
 		pairs.events[1] = y->first;
@@ -214,7 +215,7 @@ static void pair_sets(const struct sets *s, uint32_t one, uint32_t other,
 				                .variable = a->variable,
 				                .count = (uint64_t)a->count * b->count };
 
-			if (may_race(a->who, b->who))
+			if (may_race(a->thread_kind, b->thread_kind))
 				site_races_add_many(sites, &pairs);
 		}
 	}

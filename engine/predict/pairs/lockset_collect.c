@@ -132,7 +132,7 @@ static inline uint32_t kind_hash(const struct kind *k)
 {
 	uint64_t hash = hash_pair(k->variable, k->site);
 
-	hash = (hash ^ ((uint64_t)k->lockset << 32 | k->who)) * 0xff51afd7ed558ccdu;
+	hash = (hash ^ ((uint64_t)k->lockset << 32 | k->thread_kind)) * 0xff51afd7ed558ccdu;
 	return hash_top(hash);
 }
 
@@ -145,7 +145,7 @@ static inline struct kind *kind_at(const struct table *table, const struct kind 
 		const struct kind *old = &table->of[at];
 
 		if (old->variable == k->variable && old->site == k->site &&
-		    old->lockset == k->lockset && old->who == k->who)
+		    old->lockset == k->lockset && old->thread_kind == k->thread_kind)
 			break;
 	}
 	return &table->of[at];
@@ -237,9 +237,9 @@ static void count(struct counting *c, const struct event *x, uint32_t variable)
 	struct kind k = { .variable = variable,
 		          .site = t->locations[x->location].site,
 		          .lockset = set_held(&c->holding, x->thread),
-		          .who = x->thread * KIND_THREAD +
-		                 (op_writes(x->op) ? KIND_WRITES : 0) +
-		                 (op_is_atomic(x->op) ? KIND_ATOMIC : 0),
+		          .thread_kind = x->thread * KIND_THREAD +
+		                         (op_writes(x->op) ? KIND_WRITES : 0) +
+		                         (op_is_atomic(x->op) ? KIND_ATOMIC : 0),
 		          .first = (uint32_t)(x - t->events),
 		          .count = 1 };
 

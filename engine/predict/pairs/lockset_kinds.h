@@ -15,9 +15,9 @@
 struct kind {
 	uint32_t variable;
 	uint32_t site, lockset;
-	uint32_t who;   /* thread, KIND_WRITES, KIND_ATOMIC */
-	uint32_t first; /* event */
-	uint32_t count; /* 0: none */
+	uint32_t thread_kind; /* thread, KIND_WRITES, KIND_ATOMIC */
+	uint32_t first;       /* event */
+	uint32_t count;       /* 0: none */
 };
 enum { KIND_WRITES = 1, KIND_ATOMIC = 2, KIND_THREAD = 4 /* times */ };
 struct kinds {

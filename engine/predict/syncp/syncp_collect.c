@@ -50,7 +50,7 @@ struct collecting {
 
 static bool is_open(const struct variable_use *use)
 {
-	return use->what & VARIABLE_OPEN;
+	return use->flags & VARIABLE_OPEN;
 }
 
 static void choose(struct collecting *c, const struct variable_use *uses)

@@ -102,7 +102,7 @@ struct variable_use {
 	uint32_t guard;  /* a lock set; NONE before the first access, and with VARIABLE_OPEN */
 	uint32_t opened; /* the base + 1; NONE while OWNED */
 	uint32_t recent; /* the last access (if needed) */
-	uint32_t what;   /* enum variable_flag */
+	uint32_t flags;  /* enum variable_flag */
 	uint32_t before; /* while OWNED: the base + 1; 0: none */
 	uint32_t base;   /* its thread, and of those with accesses since then thread_bit */
 };
@@ -114,11 +114,11 @@ static inline uint32_t thread_bit(uint32_t thread)
 }
 static inline uint32_t variable_owner(const struct variable_use *use)
 {
-	return use->what / VARIABLE_OWNER;
+	return use->flags / VARIABLE_OWNER;
 }
 static inline uint32_t variable_strays(const struct variable_use *use)
 {
-	return use->what / VARIABLE_STRAY & MOST_STRAYS;
+	return use->flags / VARIABLE_STRAY & MOST_STRAYS;
 }
 
 /* Bound on windows of strays of a variable; each stray has one per thread. */
@@ -148,10 +148,10 @@ void syncp_walk_release(struct syncp *s);
  * must-order and observation, or exclude each other by a lock. */
 static inline bool variable_suspect(const struct variable_use *use)
 {
-	bool strays = variable_strays(use) > 0 && (use->what & VARIABLE_WRITTEN) &&
-	              !(use->what & VARIABLE_BARE);
+	bool strays = variable_strays(use) > 0 && (use->flags & VARIABLE_WRITTEN) &&
+	              !(use->flags & VARIABLE_BARE);
 
-	return (use->what & VARIABLE_PLAIN) && ((use->what & VARIABLE_OPEN) || strays);
+	return (use->flags & VARIABLE_PLAIN) && ((use->flags & VARIABLE_OPEN) || strays);
 }
 /* The walk and the collection of accesses that may race. False when cancelled. */
 bool syncp_collect(struct syncp *s, const struct progress *progress);

@@ -48,7 +48,7 @@ struct looked {
 
 static void open_variable(struct variable_use *use)
 {
-	use->what |= VARIABLE_OPEN;
+	use->flags |= VARIABLE_OPEN;
 	use->guard = NONE;
 }
 
@@ -58,8 +58,8 @@ static void hand_over(struct variable_use *use, const struct looked *x)
 	use->before = use->recent + 1;
 	use->base = variable_owner(use) | thread_bit(x->thread);
 	use->guard = x->guard;
-	use->what &= VARIABLE_OWNER - 1 - VARIABLE_WRITTEN;
-	use->what |= x->thread * VARIABLE_OWNER;
+	use->flags &= VARIABLE_OWNER - 1 - VARIABLE_WRITTEN;
+	use->flags |= x->thread * VARIABLE_OWNER;
 }
 
 /* Restarts the history at an access that is ordered after all others (no strays are left). */
@@ -69,8 +69,8 @@ static void begin_anew(struct variable_use *use, const struct looked *x)
 	use->base = x->thread | thread_bit(x->thread);
 	use->guard = x->guard;
 	use->opened = NONE;
-	use->what &= VARIABLE_PLAIN;
-	use->what |= VARIABLE_OWNED | x->thread * VARIABLE_OWNER;
+	use->flags &= VARIABLE_PLAIN;
+	use->flags |= VARIABLE_OWNED | x->thread * VARIABLE_OWNER;
 }
 
 /* Is the access known to be ordered after all others? */
@@ -95,7 +95,7 @@ static void share(struct walk *w, struct variable_use *use, const struct looked 
                   struct clock_view clock)
 {
 	uint32_t owner = variable_owner(use), base = use->base & BASE_THREAD;
-	bool written = use->what & VARIABLE_WRITTEN;
+	bool written = use->flags & VARIABLE_WRITTEN;
 
 	use->opened = use->before;
 	if (written && !x->writes && epoch_within(use->last, view_time(clock, owner)) &&
@@ -103,14 +103,14 @@ static void share(struct walk *w, struct variable_use *use, const struct looked 
 		use->opened = epoch_event(use->last) + 1;
 		base = owner;
 		use->guard = 0;
-		use->what &= ~(uint32_t)VARIABLE_WRITTEN;
+		use->flags &= ~(uint32_t)VARIABLE_WRITTEN;
 		written = false;
 	}
-	use->what &= VARIABLE_OWNER - 1 - VARIABLE_OWNED;
-	use->what |= base * VARIABLE_OWNER;
+	use->flags &= VARIABLE_OWNER - 1 - VARIABLE_OWNED;
+	use->flags |= base * VARIABLE_OWNER;
 	use->base |= thread_bit(x->thread);
 	if (use->guard == 0 && !written && !x->writes)
-		use->what |= VARIABLE_BARE;
+		use->flags |= VARIABLE_BARE;
 	else if (use->guard == 0)
 		open_variable(use);
 }
@@ -120,10 +120,10 @@ static void stray(struct walk *w, struct variable_use *use, const struct looked 
 	struct stray fresh = { use - w->uses, x->event, x->clock, x->thread };
 
 	if (variable_strays(use) < w->most_strays) {
-		use->what += VARIABLE_STRAY;
+		use->flags += VARIABLE_STRAY;
 		g_array_append_val(w->strays, fresh);
-	} else if (!x->writes && !(use->what & VARIABLE_WRITTEN)) {
-		use->what |= VARIABLE_BARE;
+	} else if (!x->writes && !(use->flags & VARIABLE_WRITTEN)) {
+		use->flags |= VARIABLE_BARE;
 		use->guard = 0;
 	} else {
 		open_variable(use);
@@ -136,7 +136,7 @@ static void guard(struct walk *w, struct variable_use *use, const struct looked 
 {
 	uint32_t both = use->guard;
 
-	if (use->what & VARIABLE_BARE)
+	if (use->flags & VARIABLE_BARE)
 		both = x->writes ? 0 : NONE;
 	else if (use->guard != x->guard)
 		both = lockset_exclusive(w->s->locksets, use->guard, x->guard);
@@ -146,7 +146,7 @@ static void guard(struct walk *w, struct variable_use *use, const struct looked 
 		use->guard = both;
 	else if (follows_all(w, use, x, clock))
 		begin_anew(use, x);
-	else if (use->what & VARIABLE_BARE)
+	else if (use->flags & VARIABLE_BARE)
 		open_variable(use);
 	else
 		stray(w, use, x);
@@ -157,7 +157,7 @@ static void note_shared(struct walk *w, struct variable_use *use, const struct l
 {
 	struct clock_view clock = clocks_view(&w->s->observed->clocks, x->clock);
 
-	if (use->what & VARIABLE_OWNED) {
+	if (use->flags & VARIABLE_OWNED) {
 		if (view_time(clock, variable_owner(use)) > use->recent) {
 			hand_over(use, x);
 			return;
@@ -166,13 +166,13 @@ static void note_shared(struct walk *w, struct variable_use *use, const struct l
 	}
 	uint32_t base = variable_owner(use);
 	if (base != x->thread && view_time(clock, base) < use->opened) {
-		if (!(use->what & VARIABLE_OPEN) && follows_all(w, use, x, clock))
+		if (!(use->flags & VARIABLE_OPEN) && follows_all(w, use, x, clock))
 			begin_anew(use, x);
 		else
 			open_variable(use);
 	}
 	use->base |= thread_bit(x->thread);
-	if (!(use->what & (VARIABLE_OPEN | VARIABLE_OWNED)))
+	if (!(use->flags & (VARIABLE_OPEN | VARIABLE_OWNED)))
 		guard(w, use, x, clock);
 }
 
@@ -188,7 +188,7 @@ static void note_overall(struct walk *w, struct overall *o, const struct variabl
 		o->guard = x->guard;
 	else if (o->guard != 0 && o->guard != x->guard)
 		o->guard = lockset_exclusive(w->s->locksets, o->guard, x->guard);
-	if (use->what == 0 || (o->written == ONE_THREAD && variable_owner(use) == x->thread))
+	if (use->flags == 0 || (o->written == ONE_THREAD && variable_owner(use) == x->thread))
 		return;
 	if (o->written == ONE_THREAD)
 		o->written = WRITTEN_FROM + (uint32_t)(use->last >> 32);
@@ -207,20 +207,20 @@ static bool is_harmless(const struct overall *o, const struct variable_use *use)
 static void note(struct walk *w, struct variable_use *use, const struct looked *x)
 {
 	note_overall(w, &w->overall[use - w->uses], use, x);
-	if (use->guard == NONE && !(use->what & VARIABLE_OPEN)) { /* the first */
+	if (use->guard == NONE && !(use->flags & VARIABLE_OPEN)) { /* the first */
 		use->guard = x->guard;
 		use->opened = NONE;
-		use->what = VARIABLE_OWNED | (uint32_t)x->thread * VARIABLE_OWNER;
+		use->flags = VARIABLE_OWNED | (uint32_t)x->thread * VARIABLE_OWNER;
 		use->base = thread_bit(x->thread);
 	}
-	if ((use->what & VARIABLE_OWNED) && variable_owner(use) == x->thread) {
+	if ((use->flags & VARIABLE_OWNED) && variable_owner(use) == x->thread) {
 		if (use->guard != 0 && use->guard != x->guard)
 			use->guard = lockset_exclusive(w->s->locksets, use->guard, x->guard);
-	} else if (!(use->what & VARIABLE_OPEN)) {
+	} else if (!(use->flags & VARIABLE_OPEN)) {
 		note_shared(w, use, x);
 	}
 	use->recent = x->event;
-	use->what |= (x->writes ? VARIABLE_WRITTEN : 0) | (x->plain ? VARIABLE_PLAIN : 0);
+	use->flags |= (x->writes ? VARIABLE_WRITTEN : 0) | (x->plain ? VARIABLE_PLAIN : 0);
 	if (x->writes)
 		use->last = epoch_of(x->event, x->thread);
 }
@@ -241,18 +241,18 @@ static inline __attribute__((always_inline)) bool quiet_access(struct variable_u
                                                                uint32_t e, bool wide)
 {
 	struct clock_view clock = now[thread].clock;
-	uint32_t what = use->what, owner = what / VARIABLE_OWNER, guard = use->guard;
+	uint32_t flags = use->flags, owner = flags / VARIABLE_OWNER, guard = use->guard;
 	uint32_t writer = epoch_thread(use->last);
 	uint32_t ordered = (owner == thread) | (now_time(clock, owner, wide) >= use->opened);
 	uint32_t guarded = (guard == now[thread].guard[writes]) | (guard == 0);
-	uint32_t bare = writes & what / VARIABLE_BARE;
+	uint32_t bare = writes & flags / VARIABLE_BARE;
 	uint32_t known = writes | (writer == thread) |
 	                 epoch_within(use->last, now_time(clock, writer, wide));
 
 	if (G_UNLIKELY(!(ordered & guarded & known & ~bare)))
 		return false;
 	use->recent = e;
-	use->what = what | VARIABLE_PLAIN | writes; /* (written) */
+	use->flags = flags | VARIABLE_PLAIN | writes; /* (written) */
 	use->last = writes ? epoch_of(e, thread) : use->last;
 	use->base |= thread_bit(thread);
 	return true;
