@@ -145,6 +145,10 @@ void explore_note_limits(struct exploration *x, const struct plan_run *run)
 		explore_gap(x,
 		            "a run frees more than 64 MB, and memory is used again: a use of a "
 		            "freed block may be taken for one of the block that came after it");
+	if (run->facts.unread)
+		explore_gap(x,
+		            "a part of a run's recording could not be read: what its threads "
+		            "did then is not known");
 	if (run->facts.status == LOG_FULL)
 		explore_gap(x, "a run could not be recorded whole: no space was left for it");
 	if (run->facts.status == LOG_LIMIT)

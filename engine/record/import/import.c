@@ -114,6 +114,7 @@ static void read_records(struct import *im)
 		if (more && record.tag != LOG_SWITCH)
 			import_record(im, im->thread, &record);
 	} while (more);
+	im->unread += im->reader->damaged;
 	im->chunks_read++;
 }
 
@@ -156,6 +157,7 @@ static bool lane_record(struct import *im, struct lane *lane)
 	if (lane->state == 0)
 		import_shorts(im, lane, lane->reader);
 	while (!log_reader_next(lane->reader, &lane->record)) {
+		im->unread += lane->reader->damaged;
 		if (lane->chunk > 0)
 			end_chunk(im, g_array_index(lane->chunks, uint64_t, lane->chunk - 1));
 		if (lane->chunk == lane->chunks->len)
@@ -530,6 +532,7 @@ static void note_recording(struct import *im)
 
 static void warn(struct import *im)
 {
+	im->facts->unread = im->damaged + im->unread;
 	if (im->refused)
 		builder_warn(im->b,
 		             "%" PRIu64 " recorded events are not well-formed and were left "
@@ -540,6 +543,11 @@ static void warn(struct import *im)
 		             "%" PRIu64 " compressed chunks of the recording are damaged and "
 		             "were left out",
 		             im->damaged);
+	if (im->unread)
+		builder_warn(im->b,
+		             "%" PRIu64 " chunks of the recording have a record that cannot be "
+		             "read: it and those after it in the chunk were left out",
+		             im->unread);
 	if (im->facts->stolen)
 		builder_warn(im->b,
 		             "%u times a thread blocked or spun in what is not modelled: "
