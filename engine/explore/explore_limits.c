@@ -148,6 +148,10 @@ void explore_note_limits(struct exploration *x, const struct plan_run *run)
 		explore_note_incomplete(
 		        x, "a run frees more than 64 MB, and memory is used again: a use of a "
 		           "freed block may be taken for one of the block that came after it");
+	if (run->facts.unread)
+		explore_note_incomplete(
+		        x, "a part of a run's recording could not be read: what its threads "
+		           "did then is not known");
 	if (run->facts.status == LOG_FULL)
 		explore_note_incomplete(
 		        x, "a run could not be recorded whole: no space was left for it");

@@ -23,7 +23,7 @@ CODEC uint64_t log_field(uint64_t word, unsigned bits)
 	return word & ((1ull << bits) - 1);
 }
 
-/* ---- the first word of a long record ---- */
+/* ---- the first word of a long record: its pc has LOG_PC_BITS, as LOG_SHORT is above ---- */
 
 CODEC uint64_t log_word(enum log_tag tag, unsigned flags, uint64_t pc)
 {
@@ -40,6 +40,17 @@ CODEC unsigned log_word_flags(uint64_t word)
 CODEC uint64_t log_word_pc(uint64_t word)
 {
 	return word >> LOG_PC_SHIFT;
+}
+
+/* ---- FAR: an address, whose highest bit is among the flags, as a word's marks LOG_SHORT ---- */
+
+CODEC uint64_t log_far_word(uint64_t address)
+{
+	return log_word(LOG_FAR, address >> LOG_PC_BITS & 1, log_field(address, LOG_PC_BITS));
+}
+CODEC uint64_t log_far_address(uint64_t word)
+{
+	return log_word_pc(word) | (uint64_t)(log_word_flags(word) & 1) << LOG_PC_BITS;
 }
 
 /* ---- word 1 of a message ---- */

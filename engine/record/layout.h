@@ -37,7 +37,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     30
+#define LOG_VERSION     31
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_BUFFERS     1024
@@ -251,8 +251,8 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	TAG(RANDOM, 0, 0)    /* length; bytes */ \
 	TAG(INPUT, 0, 0)     /* pc: length of the bytes that follow: see struct log_input */ \
 	TAG(DROP, 0, 0)      /* --last: state left by earlier chunks follows */ \
-	TAG(FAR, 0, 0)    /* pc: an address; the next record, a short one, differs from it and \
-	                   * not from the last address of its site */ \
+	TAG(FAR, 0, 0)    /* pc: an address, flags: its bit 47; the next record, a short one, \
+	                   * differs from it and    not from the last address of its site */ \
 	TAG(REPEAT, 0, 0) /* pc: number of immediate repetitions of its thread's last event */ \
 	/* flags: LOG_MADE, LOG_LEFT */ \
 	TAG(CALL, 0, 1)  /* object; length; type NUL method NUL arguments as text NUL */ \
@@ -510,6 +510,7 @@ enum { LOG_OMP_SHARES = 1 << 20 };
 enum { LOG_FUTEX_LOCK, LOG_FUTEX_SLEEPERS, LOG_FUTEX_COUNT };
 
 #define LOG_PC_SHIFT     16
+#define LOG_PC_BITS      47
 #define LOG_ADDRESS_MASK ((1ull << 48) - 1)
 /* Of CALL, SEMAPHORE: the call made a new object at the address. */
 #define LOG_MADE         1

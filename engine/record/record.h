@@ -69,6 +69,7 @@ struct record_facts {
 	uint32_t stolen;  /* number of times that the watchdog had to intervene: the run is
 	                   * not reproducible */
 	uint32_t error;   /* errno of LOG_FULL */
+	uint64_t unread;  /* chunks of the log that could not be read, or not to their end */
 	uint64_t replayed;
 	uint32_t holder; /* controlled mode: the number of the thread that ran last */
 	uint64_t lost;

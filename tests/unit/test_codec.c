@@ -190,6 +190,8 @@ static void other_record(uint64_t pc)
 	case 1:
 		e = add(LOG_AREAD + below(2), order, pc);
 		value &= ~0ull >> (64 - (8u << code));
+		if (below(3) == 0) /* the word beside a futex */
+			p = (uint64_t *)((uintptr_t)p | LOG_FUTEX_BIT);
 		e->size = 1u << code;
 		e->valued = rt.values;
 		e->value = e->valued ? value : 0;
@@ -363,6 +365,29 @@ static int copies(void)
 	return !good;
 }
 
+/* A chunk whose words go on with no record is not one that ends. */
+static int damaged(void)
+{
+	static struct log_reader reader;
+	struct log_record r;
+	bool good = true;
+	for (unsigned bad = 0; bad < 2; bad++) {
+		begin(true);
+		log_sync(&thread, LOG_ACQ, 0x400000, cells);
+		*rt.stream.next = bad ? log_short(7, 0, 0) : 0; /* of a site that was not met */
+		log_reader_chunk(&reader, chunk, rt.stream.next + 1);
+		while (log_reader_next(&reader, &r))
+			;
+		good &= reader.damaged == bad;
+		log_reader_chunk(&reader, chunk, rt.stream.next);
+		while (log_reader_next(&reader, &r))
+			;
+		good &= !reader.damaged;
+	}
+	printf("%sok - words that are no record are told from the end\n", good ? "" : "not ");
+	return !good;
+}
+
 int main(void)
 {
 	const char *seed = getenv("HEDDLE_SEED");
@@ -378,5 +403,5 @@ int main(void)
 			return 1;
 	}
 	printf("ok - %d events are decoded as they were encoded\n", ROUNDS * STEPS);
-	return messages() | copies();
+	return messages() | copies() | damaged();
 }

@@ -6,6 +6,7 @@ void log_reader_chunk(struct log_reader *reader, const uint64_t *at, const uint6
 	reader->at = at;
 	reader->end = end;
 	reader->second = 0;
+	reader->damaged = false;
 	for (uint32_t i = 0; i < reader->used_count; i++)
 		reader->sites.at[reader->used[i]].key = 0;
 	reader->used_count = 0;
@@ -33,8 +34,10 @@ static bool repeat_site(struct log_reader *reader, struct log_record *r, unsigne
 {
 	struct log_site *site = &reader->sites.at[slot];
 	r->slot = slot;
-	if (!site->key)
-		return false; /* damaged log */
+	if (!site->key) {
+		reader->damaged = true;
+		return false;
+	}
 	set_key(r, site->key);
 	if (r->tag == LOG_ENTER)
 		r->left = field;
@@ -178,11 +181,12 @@ bool log_reader_next(struct log_reader *reader, struct log_record *r)
 	if (w[0] & LOG_SHORT)
 		return w[0] & LOG_PAIR ? next_pair(reader, r) : next_short(reader, r);
 	unsigned tag = log_word_tag(w[0]);
-	if (tag == LOG_NOTHING || tag >= LOG_TAG_COUNT)
+	bool known = tag != LOG_NOTHING && tag < LOG_TAG_COUNT;
+	unsigned words = known ? record_words(w, reader->end) : 0;
+	if (words == 0) {
+		reader->damaged = w[0] != 0;
 		return false;
-	unsigned words = record_words(w, reader->end);
-	if (words == 0)
-		return false;
+	}
 	reader->at += words;
 	r->tag = tag;
 	r->flags = log_word_flags(w[0]);

@@ -26,6 +26,9 @@ struct log_record {
 struct log_reader { /* zero to init */
 	const uint64_t *at, *end;
 	uint64_t second; /* pending second record of the last word, or 0 */
+	/* the chunk's words go on with no record (a record's first word is written last, so the
+	 * first of one that the program's end cut short is 0) */
+	bool damaged;
 	uint32_t used_count;
 	uint16_t used[LOG_SITES]; /* slots of the chunk's sites */
 	struct log_sites sites;
@@ -40,7 +43,7 @@ static inline bool log_reader_far(struct log_reader *reader, const uint64_t *at)
 {
 	if (log_word_tag(at[0]) != LOG_FAR || at + 1 >= reader->end || !log_is_short(at[1]))
 		return false;
-	reader->sites.at[log_short_slot(at[1])].address = log_word_pc(at[0]);
+	reader->sites.at[log_short_slot(at[1])].address = log_far_address(at[0]);
 	return true;
 }
 

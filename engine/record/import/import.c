@@ -130,6 +130,7 @@ void import_chunk(struct import *im)
 		if (more)
 			import_next(im, &record);
 	} while (more);
+	im->unread += im->reader->damaged;
 	im->chunks_read++;
 	im->words_read = 0;
 }
@@ -167,6 +168,7 @@ static bool lane_record(struct import *im, struct lane *lane)
 	if (lane->state == 0)
 		import_shorts(im, lane, lane->reader);
 	while (!log_reader_next(lane->reader, &lane->record)) {
+		im->unread += lane->reader->damaged;
 		if (lane->chunk > 0)
 			end_chunk(im, g_array_index(lane->chunks, uint64_t, lane->chunk - 1));
 		if (lane->chunk == lane->chunks->len)
@@ -555,6 +557,7 @@ static void note_recording(struct import *im)
 
 static void warn(struct import *im)
 {
+	im->facts->unread = im->damaged + im->unread;
 	if (im->refused)
 		builder_warn(im->b,
 		             "%" PRIu64 " recorded events are not well-formed and were left "
@@ -565,6 +568,11 @@ static void warn(struct import *im)
 		             "%" PRIu64 " compressed chunks of the recording are damaged and "
 		             "were left out",
 		             im->damaged);
+	if (im->unread)
+		builder_warn(im->b,
+		             "%" PRIu64 " chunks of the recording have a record that cannot be "
+		             "read: it and those after it in the chunk were left out",
+		             im->unread);
 	if (im->facts->stolen)
 		builder_warn(im->b,
 		             "%u times a thread blocked or spun in what is not modelled: "

@@ -96,6 +96,7 @@ struct import {
 	bool lent; /* the log's memory is the caller's */
 	const struct log_header *header;
 	uint64_t damaged;  /* chunks that could not be expanded */
+	uint64_t unread;   /* chunks with words that are no record: what follows is lost */
 	bool lacks_chunks; /* between those that there are (--last) */
 	/* controlled mode: the present records, their thread, the number of chunks read */
 	struct log_reader *reader; /* owned, or NULL */

@@ -38,7 +38,7 @@ static void log_long(struct thread *t, uint64_t first, uintptr_t address, unsign
 static void log_far(uint64_t *w, uint64_t address)
 {
 	BARRIER();
-	w[-1] = log_word(LOG_FAR, 0, address);
+	w[-1] = log_far_word(address);
 }
 
 /* The write's record is the last in the stream; after a fault it is not, and nothing is done.
