@@ -169,7 +169,8 @@ builder_invocation_at(const struct builder *b, uint32_t invocation, const uint32
 
 uint32_t builder_stack(const struct builder *b, uint32_t thread)
 {
-	return thread < b->states->len ? AT(b->states, struct thread_state, thread)->context : 0;
+	return thread < b->states->len ? AT(b->states, struct thread_state, thread)->context
+	                               : 0;
 }
 
 uint32_t builder_caller(const struct builder *b, uint32_t stack)

@@ -150,8 +150,9 @@ uint32_t builder_open_scopes(const struct builder *b);
 
 /*
  * Analyses that take the events while the trace is made. `events` gets each once, in order and
- * in parts, before it leaves the memory: their targets are places where they are accesses, their
- * values numbers of the builder. `stacks`: the calling context of each; NULL: none has one.
+ * in parts, before it leaves the memory: their targets are places where they are accesses,
+ * their values numbers of the builder. `stacks`: the calling context of each; NULL: none has
+ * one.
  */
 struct builder_watch {
 	void *context;

@@ -40,7 +40,7 @@ struct ranges {
 	struct recent_page page[PAGES];  /* by number; at first one that no address has */
 	GArray *variables;               /* struct variable_range; 0 is none */
 	uint64_t renumbered;             /* bytes that got a variable, or another one, in all */
-	struct known_place *known; /* by place, of KNOWN_PLACES; owned */
+	struct known_place *known;       /* by place, of KNOWN_PLACES; owned */
 	GArray *covered; /* uint32_t: the variables of an access that covers several */
 };
 
