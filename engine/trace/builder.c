@@ -143,11 +143,6 @@ uint32_t builder_event_count(const struct builder *b)
 	return (uint32_t)b->events.count;
 }
 
-const struct event *builder_event(const struct builder *b, uint32_t event)
-{
-	return column_at(&b->events, event);
-}
-
 const struct object *builder_object_at(const struct builder *b, uint32_t object)
 {
 	return AT(b->objects, struct object, object);

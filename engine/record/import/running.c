@@ -145,10 +145,13 @@ static const bool is_left_out[OP_COUNT] = {
 static void take_events(void *context, const struct event *events, const uint32_t *stacks,
                         uint32_t first, uint32_t count)
 {
+	enum { AHEAD = 16 };
 	struct running *r = context;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct event *e = &events[i];
 		uint32_t stack = stacks ? stacks[i] : 0;
+		__builtin_prefetch(
+		        range_known(&r->ranges, events[MIN(i + AHEAD, count - 1)].target));
 		if (G_UNLIKELY(is_left_out[e->op]))
 			continue;
 		if (G_UNLIKELY(!op_is_access(e->op))) {

@@ -19,7 +19,7 @@ struct variable_range {
 	uint32_t place;         /* the place that is just this memory, + 1; 0: not known */
 };
 
-enum { PAGE_BITS = 12, PAGE_BYTES = 1 << PAGE_BITS, PAGES = 1024 };
+enum { PAGE_BITS = 12, PAGE_BYTES = 1 << PAGE_BITS, PAGES = 8192 };
 /* Of a page by byte its variable, or 0. */
 struct recent_page {
 	uint64_t number;
