@@ -99,9 +99,8 @@ struct followed {
  * them another processor must be free to read them. */
 static bool can_follow(const struct session_options *o)
 {
-	return o->watch.begin ||
-	       (o->disk_alone && !o->free_mode && !o->compress && !o->keep_events &&
-	        g_get_num_processors() > 1);
+	return o->watch.begin || (o->disk_alone && !o->free_mode && !o->compress &&
+	                          !o->keep_events && g_get_num_processors() > 1);
 }
 
 static void follow(void *context, int buffer)

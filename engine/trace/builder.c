@@ -143,11 +143,6 @@ uint32_t builder_event_count(const struct builder *b)
 	return (uint32_t)b->events.count;
 }
 
-const struct event *builder_event(const struct builder *b, uint32_t event)
-{
-	return column_at(&b->events, event);
-}
-
 const struct object *builder_object_at(const struct builder *b, uint32_t object)
 {
 	return AT(b->objects, struct object, object);
@@ -169,7 +164,8 @@ builder_invocation_at(const struct builder *b, uint32_t invocation, const uint32
 
 uint32_t builder_stack(const struct builder *b, uint32_t thread)
 {
-	return thread < b->states->len ? AT(b->states, struct thread_state, thread)->context : 0;
+	return thread < b->states->len ? AT(b->states, struct thread_state, thread)->context
+	                               : 0;
 }
 
 uint32_t builder_caller(const struct builder *b, uint32_t stack)

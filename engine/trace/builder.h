@@ -133,8 +133,6 @@ struct access_room builder_room(const struct builder *b);
 bool builder_add_accesses(struct builder *b, uint32_t count, const struct access_look *looks,
                           uint32_t look_count);
 uint32_t builder_event_count(const struct builder *b);
-/* An event as it was added, without a writer; its place if it is an access. */
-const struct event *builder_event(const struct builder *b, uint32_t event);
 /* An object as known so far; `values`: the numbers of its values. */
 const struct object *builder_object_at(const struct builder *b, uint32_t object);
 const struct instance *builder_instance_at(const struct builder *b, uint32_t instance);
@@ -150,8 +148,9 @@ uint32_t builder_open_scopes(const struct builder *b);
 
 /*
  * Analyses that take the events while the trace is made. `events` gets each once, in order and
- * in parts, before it leaves the memory: their targets are places where they are accesses, their
- * values numbers of the builder. `stacks`: the calling context of each; NULL: none has one.
+ * in parts, before it leaves the memory: their targets are places where they are accesses,
+ * their values numbers of the builder. `stacks`: the calling context of each; NULL: none has
+ * one.
  */
 struct builder_watch {
 	void *context;

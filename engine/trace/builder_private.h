@@ -230,9 +230,9 @@ struct builder {
 	const struct thread_state *plain_state;
 	struct builder_watch watch; /* without a function: none */
 	uint64_t shown;             /* number of the events that it has got */
-	struct clues clues;    /* for the namer */
-	GArray *lates;         /* struct late, or NULL */
-	GHashTable *late_keys; /* value -> index of lates + 1, or NULL */
+	struct clues clues;         /* for the namer */
+	GArray *lates;              /* struct late, or NULL */
+	GHashTable *late_keys;      /* value -> index of lates + 1, or NULL */
 	GPtrArray *warnings;
 };
 

@@ -105,10 +105,10 @@ struct import {
 	uint64_t words_read; /* of the next chunk, which had not been filled */
 	struct record_facts *facts;
 	struct running *running; /* owned: analyses while it runs; or NULL */
-	GArray *lanes;        /* struct lane */
-	GTree *lives;         /* low -> struct block_life */
-	GPtrArray *all_lives; /* owned */
-	uint32_t rights;      /* the last one that a lane got, here or in an earlier import */
+	GArray *lanes;           /* struct lane */
+	GTree *lives;            /* low -> struct block_life */
+	GPtrArray *all_lives;    /* owned */
+	uint32_t rights; /* the last one that a lane got, here or in an earlier import */
 	struct block_life *cache[CACHE];
 	GHashTable *locations; /* pc -> location + 1 */
 	/* uint64_t: of each location a pc, or 0; of each object its address in the log; of each

@@ -11,7 +11,7 @@
 #include "engine/record/import/live.h"
 #include "engine/record/import/so_far.h"
 
-enum { PAUSE_US = 1000, LONGEST_PAUSE_US = 16000, PART_US = 50000, PART_RECORDS = 4096 };
+enum { PAUSE_US = 1000, LONGEST_PAUSE_US = 16000, PART_US = 500000, PART_RECORDS = 4096 };
 
 struct live {
 	char *path, *name; /* owned */

@@ -68,8 +68,8 @@ static __attribute__((noinline)) void take_access(struct running *r, const struc
 	struct variable_range range = { import_original(r->im, m.address, m.region), m.size,
 		                        m.region, m.block, e->target + 1 };
 	uint32_t one = *range_byte(&r->ranges, range.address);
-	if (x.op <= OP_WRITE && is_range(range_at(&r->ranges, one), range.address, range.size,
-	                                 range.region)) {
+	if (x.op <= OP_WRITE &&
+	    is_range(range_at(&r->ranges, one), range.address, range.size, range.region)) {
 		range_at(&r->ranges, one)->place = range.place;
 		*range_known(&r->ranges, e->target) =
 		        (struct known_place){ range.place, one, m.block };
@@ -145,10 +145,13 @@ static const bool is_left_out[OP_COUNT] = {
 static void take_events(void *context, const struct event *events, const uint32_t *stacks,
                         uint32_t first, uint32_t count)
 {
+	enum { AHEAD = 16 };
 	struct running *r = context;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct event *e = &events[i];
 		uint32_t stack = stacks ? stacks[i] : 0;
+		__builtin_prefetch(
+		        range_known(&r->ranges, events[MIN(i + AHEAD, count - 1)].target));
 		if (G_UNLIKELY(is_left_out[e->op]))
 			continue;
 		if (G_UNLIKELY(!op_is_access(e->op))) {
@@ -258,8 +261,9 @@ void running_free(struct running *r)
 	if (r->im->b)
 		builder_watch(r->im->b, &(struct builder_watch){ NULL, NULL });
 	ranges_release(&r->ranges);
-	GArray *arrays[] = { r->latest,    r->sites,   r->calls,
-		             r->allocated, r->invoked, r->values };
+	GArray *arrays[] = {
+		r->latest, r->sites, r->calls, r->allocated, r->invoked, r->values
+	};
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		g_array_free(arrays[i], TRUE);
 	g_hash_table_destroy(r->site_of);

@@ -115,8 +115,8 @@ static uint32_t add_access(const struct running *r, struct import *im,
 {
 	const struct event e = running_event_at(r, running_site(a->point));
 	uint64_t pc = *import_number(r->im->pcs, e.location), block = 0;
-	unsigned flags = (e.flags & EVENT_ORDER_MASK) |
-	                 (e.flags & EVENT_VOLATILE ? LOG_VOLATILE : 0);
+	unsigned flags =
+	        (e.flags & EVENT_ORDER_MASK) | (e.flags & EVENT_VOLATILE ? LOG_VOLATILE : 0);
 	struct log_record access = { .tag = tag_of((enum op)e.op),
 		                     .flags = flags,
 		                     .pc = pc,

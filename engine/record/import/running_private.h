@@ -36,9 +36,9 @@ struct running {
 	struct import *im;
 	uint32_t lane; /* thread of the run */
 	struct ranges ranges;
-	GArray *latest;              /* struct running_place, by site_slot: the last one there */
-	GArray *sites;               /* uint64_t: heads, by number */
-	GHashTable *site_of;         /* head -> number */
+	GArray *latest;      /* struct running_place, by site_slot: the last one there */
+	GArray *sites;       /* uint64_t: heads, by number */
+	GHashTable *site_of; /* head -> number */
 	struct flow_access run[RUN]; /* accesses of the lane that are not passed on yet */
 	uint32_t run_count;
 	GArray *calls;     /* struct call, by calling context */

@@ -22,7 +22,8 @@ static uint32_t variable_at(struct ranges *r, uint64_t address, uint32_t region)
 {
 	uint32_t variable = *range_byte(r, address);
 	const struct variable_range *v = range_at(r, variable);
-	bool is = v->region == region && address >= v->address && address - v->address < v->size;
+	bool is =
+	        v->region == region && address >= v->address && address - v->address < v->size;
 	return is ? variable : 0;
 }
 

@@ -19,7 +19,7 @@ struct variable_range {
 	uint32_t place;         /* the place that is just this memory, + 1; 0: not known */
 };
 
-enum { PAGE_BITS = 12, PAGE_BYTES = 1 << PAGE_BITS, PAGES = 1024 };
+enum { PAGE_BITS = 12, PAGE_BYTES = 1 << PAGE_BITS, PAGES = 8192 };
 /* Of a page by byte its variable, or 0. */
 struct recent_page {
 	uint64_t number;
@@ -40,7 +40,7 @@ struct ranges {
 	struct recent_page page[PAGES];  /* by number; at first one that no address has */
 	GArray *variables;               /* struct variable_range; 0 is none */
 	uint64_t renumbered;             /* bytes that got a variable, or another one, in all */
-	struct known_place *known; /* by place, of KNOWN_PLACES; owned */
+	struct known_place *known;       /* by place, of KNOWN_PLACES; owned */
 	GArray *covered; /* uint32_t: the variables of an access that covers several */
 };
 

@@ -36,8 +36,7 @@ struct so_far {
 	uint64_t words;
 };
 
-struct so_far *so_far_new(const char *path, int buffer, struct log_reader *reader,
-                          bool paced)
+struct so_far *so_far_new(const char *path, int buffer, struct log_reader *reader, bool paced)
 {
 	void *chunk = mmap(NULL, LOG_CHUNK, PROT_READ, MAP_SHARED, buffer, 0);
 	int log = open(path, O_RDWR | O_CLOEXEC);
@@ -202,8 +201,9 @@ bool so_far_whole(struct so_far *s)
 	return true;
 }
 
-/* Number of words of a record that may change as long as no other follows, as it is now: a write
- * without its value, or whose value is being written; one record of two. 0: it is final. */
+/* Number of words of a record that may change as long as no other follows, as it is now: a
+ * write without its value, or whose value is being written; one record of two. 0: it is final.
+ */
 static size_t changing_words(uint64_t word)
 {
 	uint64_t second;

@@ -11,8 +11,8 @@
 struct so_far;
 
 /* Reads the log at `path`, which exists, and whose last chunk is in `buffer` (a descriptor,
- * which may be closed afterwards), by `reader`, which is borrowed. `paced`: the program is to wait
- * when it is far ahead. NULL: not possible here. */
+ * which may be closed afterwards), by `reader`, which is borrowed. `paced`: the program is to
+ * wait when it is far ahead. NULL: not possible here. */
 struct so_far *so_far_new(const char *path, int buffer, struct log_reader *reader, bool paced);
 void so_far_free(struct so_far *s); /* NULL is allowed */
 /* The log's header as it is now; false: it has none yet. */
