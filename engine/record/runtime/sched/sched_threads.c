@@ -265,9 +265,9 @@ void sched_expect(int more)
 
 /*
  * In three of four schedules the thread sleeps, as its next step cuts the others off: with a
- * strategy that prefers it, or few steps left, they would hardly ever come to their end. It wakes
- * when all of them wait, or have gone on for long, as those of a server do. An exploration has no
- * sleep of its own: there the strategy alone decides.
+ * strategy that prefers it, or few steps left, they would hardly ever come to their end. It
+ * wakes when all of them wait, or have gone on for long, as those of a server do. An
+ * exploration has no sleep of its own: there the strategy alone decides.
  */
 void sched_linger(struct thread *t)
 {
