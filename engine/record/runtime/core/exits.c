@@ -26,8 +26,17 @@ static void end_point(void)
 	sched_point(t);
 }
 
+/* The program is about to end well, which cuts off the threads that nothing waits for. */
+static void let_others_go_on(void)
+{
+	struct thread *t = rt.on && rt.controlled && !rt.replay ? recording() : NULL;
+	if (t && rt.header && rt.header->status == LOG_RUNNING)
+		sched_linger(t);
+}
+
 __attribute__((destructor(101))) static void end(void)
 {
+	let_others_go_on();
 	end_point();
 	rt_finish(LOG_EXITED);
 	if (rt.clocked) { /* the clock's reader is to see the output so far */

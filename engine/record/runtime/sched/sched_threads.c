@@ -264,6 +264,27 @@ void sched_expect(int more)
 	sched_unlock();
 }
 
+/*
+ * In three of four schedules the thread sleeps, as its next step cuts the others off: with a
+ * strategy that prefers it, or few steps left, they would hardly ever come to their end. It
+ * wakes when all of them wait, or have gone on for long, as those of a server do. An
+ * exploration has no sleep of its own: there the strategy alone decides.
+ */
+void sched_linger(struct thread *t)
+{
+	enum { LONG = 1000000 }; /* virtual nanoseconds: ten thousand scheduling points */
+	const struct log_config *c = &rt.config;
+	if (sched_alone())
+		return;
+	bool always = c->strategy == STRATEGY_PAUSE && c->seed < LOG_PAUSES;
+	if (c->flags & LOG_EXPLORE) {
+		if (c->strategy == STRATEGY_PAUSE)
+			sched_lower(t);
+	} else if (always || sched_draw(4) != 0) {
+		sched_block(t, FOR_SLEEP, NULL, true, virtual_now() + LONG);
+	}
+}
+
 void sched_end(struct thread *t)
 {
 	if (unlikely(rt.memory))
