@@ -150,7 +150,7 @@ void thread_forget(struct thread *t);
 void thread_retire(struct thread *t);
 void sched_start(struct thread *t); /* a new thread waits for its first turn */
 void sched_end(struct thread *t);
-/* The program's last thread of control is about to end it: others may go on before. */
+/* The thread is about to end the program: others may go on before. */
 void sched_linger(struct thread *t);
 void sched_adopt(struct thread *t); /* a new thread that no thread created: waits for its
                                      * turn */
