@@ -93,8 +93,8 @@ static bool differ(const char *stored, const char *own, char **was, char **is)
 static void archive_run(struct explore_run *r, uint32_t number, struct archive *a)
 {
 	r->parent = archive_index(a, r->parent, number);
-	char **const texts[] = { &r->flip,  &r->thread, &r->place,  &r->variable,
-		                 &r->story, &r->trace,  &r->printed };
+	char **const texts[] = { &r->reversal, &r->thread, &r->place,  &r->variable,
+		                 &r->story,    &r->trace,  &r->printed };
 	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
 		archive_text(a, texts[i]);
 	if (archive_reads(a))

@@ -56,7 +56,7 @@ static void add_first(struct exploration *x)
 	x->first = x->report->runs->len;
 	if (x->first > 0) { /* a child of the run that caused the restart */
 		first->parent = 0;
-		first->flip = g_strdup("again, with events that were left out");
+		first->reversal = g_strdup("again, with events that were left out");
 		first->thread = g_strdup("");
 		first->place = g_strdup("");
 		first->variable = g_strdup("");

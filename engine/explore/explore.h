@@ -117,7 +117,8 @@ extern const char *const explore_sought[], *const explore_unsought[];
 /* One execution: a node of the tree. */
 struct explore_run {
 	uint32_t parent; /* the run it was derived from; NONE: the first */
-	char *flip; /* owned: the difference from the parent: "T2 reads x = 1 (a.c:7), not 0" */
+	char *reversal;  /* owned: the difference from the parent: "T2 reads x = 1 (a.c:7), not
+	                    0" */
 	char *thread, *place, *variable; /* owned: of the reversed operation, the place in
 	                                  * the user's own code; "" unknown */
 	bool library; /* the reversed operation is inside of code that is not the user's */

@@ -508,12 +508,12 @@ static void add_permuted(struct exploration *x, const struct judged *j, const ui
 		plan_permute(&s->plan, x->trace, to);
 		for (uint32_t u = 0; u < j->h->threads_count; u++)
 			given[to[u]] = roles[u];
-		s->kind = FLIP_PERMUTED;
+		s->kind = REVERSAL_PERMUTED;
 		s->known_as = NONE;
-		s->parts = g_new0(struct part, 1);
+		s->parts = g_new0(struct thread_prefix, 1);
 		s->parts[0].prefix = s->parts[0].alike = roles_number(j, given);
 		s->parts_count = 1;
-		s->flip = g_strdup_printf(
+		s->reversal = g_strdup_printf(
 		        "run %u with threads that are alike in each other's place", x->run);
 		s->thread = g_strdup("");
 		s->variable = g_strdup("");
@@ -594,7 +594,7 @@ void explore_judge_alike(struct exploration *x, const struct pending *s, struct 
 		return;
 	judged_begin(&j, ex->history, explore_ender(x, &ex->run));
 	judge_kinds(x, &j);
-	if (!x->again && s->kind == FLIP_PERMUTED)
+	if (!x->again && s->kind == REVERSAL_PERMUTED)
 		judge_permuted(x, &j, s, ex->run.diverged);
 	if (!x->again && !ex->run.diverged)
 		see_roles(x, &j);

@@ -38,7 +38,8 @@ static void take_deadlock(struct exploration *x, const struct finding *f)
 	}
 	struct pending *s = pending_new(x, (const uint32_t *)f->witness->data,
 	                                f->witness->len - f->requests->len, request);
-	s->flip = g_strdup_printf("%s each want a lock that the next one holds", threads->str);
+	s->reversal =
+	        g_strdup_printf("%s each want a lock that the next one holds", threads->str);
 	s->thread = g_string_free(threads, FALSE);
 	s->variable = g_strdup("");
 	worklist_add(x->worklist, s);

@@ -59,7 +59,7 @@ static bool has_no_effect(const struct trace *t, uint32_t e)
  * the thread reached a scheduling point there (exit, abort).
  */
 void explore_find_end(const struct exploration *x, const struct plan_run *run,
-                      struct flip_limits *limits)
+                      struct reversal_limits *limits)
 {
 	const struct trace *t = x->view->t;
 	uint32_t ender = explore_ender(x, run), open = 0, last = NONE;

@@ -88,8 +88,8 @@ static void schedule(struct exploration *x, const struct linear_part *part,
 		struct pending *s = pending_new(x, (const uint32_t *)(void *)sequence->data,
 		                                sequence->len, story->call);
 		char *name = model_object_name(x->model, part->object);
-		s->kind = FLIP_HISTORY;
-		s->flip = g_strdup_printf(
+		s->kind = REVERSAL_HISTORY;
+		s->reversal = g_strdup_printf(
 		        "calls and returns of %s come in the order that fewest orders explain",
 		        name);
 		s->thread = g_strdup(

@@ -23,7 +23,7 @@ const char *explore_limit(const struct exploration *x)
 }
 
 struct pending *explore_by_strategy(struct exploration *x, const struct strategy *how,
-                                    char *flip)
+                                    char *reversal)
 {
 	struct pending *p = g_new0(struct pending, 1);
 	plan_init(&p->plan);
@@ -34,7 +34,7 @@ struct pending *explore_by_strategy(struct exploration *x, const struct strategy
 	p->parent = x->first;
 	p->known_as = 0; /* the first run, known by this number */
 	p->by_chance = true;
-	p->flip = flip;
+	p->reversal = reversal;
 	p->thread = g_strdup("");
 	p->place = g_strdup("");
 	p->variable = g_strdup("");
@@ -74,7 +74,7 @@ struct pending *explore_by_chance(struct exploration *x)
 	return is_chance(x) ? by_chance(x) : NULL;
 }
 
-/* Of a FLIP_IDLE, when no other schedule is left: does one of its threads leave its look? A
+/* Of a REVERSAL_IDLE, when no other schedule is left: does one of its threads leave its look? A
  * round without effect that begins with the look would have been run by then, in this
  * exploration (docs/waiting-loops.md, "Whether all look for ever"). */
 static bool leaves_a_look(const struct exploration *x, const struct pending *p)
@@ -93,14 +93,14 @@ static bool leaves_a_look(const struct exploration *x, const struct pending *p)
 /* Is what the schedule asks for known by now? */
 static bool is_answered(const struct exploration *x, const struct pending *p)
 {
-	if (p->kind == FLIP_RACE)
+	if (p->kind == REVERSAL_RACE)
 		return explore_has_race(x, p->key);
 	if (p->parts == NULL)
 		return false;
 	if (explore_is_known(x, p->parts, p->parts_count, p->kind))
 		return true;
-	return p->kind == FLIP_IDLE ? leaves_a_look(x, p)
-	                            : pasts_have_longer(x->pasts, p->parts, p->parts_count);
+	return p->kind == REVERSAL_IDLE ? leaves_a_look(x, p)
+	                                : pasts_have_longer(x->pasts, p->parts, p->parts_count);
 }
 
 struct pending *explore_take_pending(struct exploration *x, struct pending *chance)

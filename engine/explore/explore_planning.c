@@ -66,14 +66,15 @@ static void find_common(const struct exploration *x, struct execution *p, uint32
 
 static void find_limits(const struct exploration *x, struct execution *p, bool whole)
 {
-	struct flip_limits *l = &p->limits;
-	*l = (struct flip_limits){ .seconds = x->options->query_seconds,
-		                   .end = NONE,
-		                   .tail = NONE,
-		                   .preemptions =
-		                           x->options->bounded ? x->options->preemptions : NONE,
-		                   .deadline = x->deadline,
-		                   .progress = x->progress };
+	struct reversal_limits *l = &p->limits;
+	*l = (struct reversal_limits){ .seconds = x->options->query_seconds,
+		                       .end = NONE,
+		                       .tail = NONE,
+		                       .preemptions = x->options->bounded
+		                                              ? x->options->preemptions
+		                                              : NONE,
+		                       .deadline = x->deadline,
+		                       .progress = x->progress };
 	l->races = !x->options->bounded && x->options->specs == NULL;
 	l->awaits = x->awaits;
 	l->pasts = x->pasts;

@@ -11,7 +11,7 @@
 #include "engine/explore/awaits/awaits.h"
 #include "engine/explore/awaits/pasts.h"
 #include "engine/explore/explore.h"
-#include "engine/explore/reversals/flips.h"
+#include "engine/explore/reversals/reversals.h"
 #include "engine/explore/no_return.h"
 #include "engine/explore/hunt/portfolio.h"
 #include "engine/explore/worklist.h"
@@ -26,8 +26,8 @@ struct execution {
 	struct history *raw;
 	struct model *model; /* with --linearizable: for its trace; or NULL */
 	GPtrArray *parts;    /* of the model: struct linear_part * */
-	struct flip_limits limits;
-	uint32_t *common; /* see flip_limits */
+	struct reversal_limits limits;
+	uint32_t *common; /* see reversal_limits */
 	bool *ended, *goes_on;
 	struct reversals *search;
 	struct smt *smt;    /* once needed */
@@ -179,20 +179,20 @@ void explore_stop(struct exploration *x, const char *why);
 struct pending *pending_new(struct exploration *x, const uint32_t *sequence, size_t length,
                             uint32_t place);
 
-/* A flip_taker with the exploration as `context`: makes a pending schedule. */
-bool explore_take_reversal(void *context, const struct flip *f);
+/* A reversal_taker with the exploration as `context`: makes a pending schedule. */
+bool explore_take_reversal(void *context, const struct reversal *f);
 /* Does a known run begin with the schedule? */
-bool explore_is_known(const struct exploration *x, const struct part *parts, uint32_t count,
-                      enum flip_kind kind);
+bool explore_is_known(const struct exploration *x, const struct thread_prefix *parts,
+                      uint32_t count, enum reversal_kind kind);
 
-/* When no schedule is left but those of FLIP_IDLE, was each round without effect run that may
- * begin in a state of theirs? */
+/* When no schedule is left but those of REVERSAL_IDLE, was each round without effect run that
+ * may begin in a state of theirs? */
 bool explore_knows_rounds(const struct exploration *x);
 
-/* explore_next.c: a schedule from the beginning; `flip`, taken over: its description in the
+/* explore_next.c: a schedule from the beginning; `reversal`, taken over: its description in the
  * report. */
 struct pending *explore_by_strategy(struct exploration *x, const struct strategy *how,
-                                    char *flip);
+                                    char *reversal);
 
 /* explore_shorten.c: runs of the errors with fewer switches. False and `problem` as
  * explore_run_pending. */
@@ -264,7 +264,7 @@ uint32_t explore_ender(const struct exploration *x, const struct plan_run *run);
 bool *explore_unfinished(const struct exploration *x, const struct plan_run *run);
 /* Set limits->end and limits->tail for the current run. */
 void explore_find_end(const struct exploration *x, const struct plan_run *run,
-                      struct flip_limits *limits);
+                      struct reversal_limits *limits);
 void explore_note_cut_off(struct exploration *x, const struct plan_run *run,
                           const struct explore_run *r);
 /* explore_limits.c: limits of time. */
@@ -293,7 +293,7 @@ bool *explore_leaves_sections(struct exploration *x, const struct history *h);
 /* View no object by results any more. */
 void explore_give_up_results(struct exploration *x);
 /* explore_words.c: the difference from the parent. */
-void explore_describe(const struct exploration *x, const struct flip *f, struct pending *s);
+void explore_describe(const struct exploration *x, const struct reversal *f, struct pending *s);
 /* explore_judge.c: the run's ending. */
 void explore_judge(struct exploration *x, const struct plan_run *run, struct explore_run *r);
 /* Set the place of failure. */

@@ -61,7 +61,7 @@ enum { SHARED_TEXTS = 6 };
 
 static void shared_texts(struct explore_run *r, char **texts[SHARED_TEXTS])
 {
-	char **const all[SHARED_TEXTS] = { &r->flip,     &r->thread, &r->place,
+	char **const all[SHARED_TEXTS] = { &r->reversal, &r->thread, &r->place,
 		                           &r->variable, &r->story,  &r->printed };
 	memcpy(texts, all, sizeof all);
 }

@@ -43,20 +43,20 @@ struct pending *pending_new(struct exploration *x, const uint32_t *sequence, siz
 	return s;
 }
 
-bool explore_is_known(const struct exploration *x, const struct part *parts, uint32_t count,
-                      enum flip_kind kind)
+bool explore_is_known(const struct exploration *x, const struct thread_prefix *parts,
+                      uint32_t count, enum reversal_kind kind)
 {
 	switch (kind) {
-	case FLIP_USE:
-	case FLIP_PERMUTED:
+	case REVERSAL_USE:
+	case REVERSAL_PERMUTED:
 		return false;
-	case FLIP_CALL:
+	case REVERSAL_CALL:
 		return histories_have_call(x->histories, parts, count);
-	case FLIP_STUCK:
-	case FLIP_IDLE:
+	case REVERSAL_STUCK:
+	case REVERSAL_IDLE:
 		return histories_have_class(x->histories, parts[0].prefix);
-	case FLIP_WOKEN:
-	case FLIP_GOES_ON:
+	case REVERSAL_WOKEN:
+	case REVERSAL_GOES_ON:
 		return histories_have_further(x->histories, parts, count);
 	default:
 		return histories_have(x->histories, parts, count);
@@ -71,10 +71,10 @@ bool explore_knows_rounds(const struct exploration *x)
 }
 
 /* Is it a compare-and-exchange, which may or may not write if it reads another value? */
-static bool is_exchange(const struct exploration *x, const struct flip *f)
+static bool is_exchange(const struct exploration *x, const struct reversal *f)
 {
 	enum op op = f->event == NONE ? OP_COUNT : x->trace->events[f->event].op;
-	return (f->kind == FLIP_READ || f->kind == FLIP_RACE) &&
+	return (f->kind == REVERSAL_READ || f->kind == REVERSAL_RACE) &&
 	       (op == OP_RMW || op == OP_AREAD);
 }
 
@@ -89,11 +89,11 @@ static bool has_use(const struct exploration *x, const GArray *sequence)
 }
 
 /* The schedule: the sequence, and the next operation. */
-static struct pending *pending_of(struct exploration *x, const struct flip *f)
+static struct pending *pending_of(struct exploration *x, const struct reversal *f)
 {
 	uint32_t place = f->event != NONE ? f->event : f->other;
 	guint length = f->sequence->len;
-	if (f->kind == FLIP_RACE)
+	if (f->kind == REVERSAL_RACE)
 		g_array_append_val(f->sequence, f->other);
 	if (f->event != NONE)
 		g_array_append_val(f->sequence, f->event);
@@ -102,20 +102,20 @@ static struct pending *pending_of(struct exploration *x, const struct flip *f)
 	struct pending *s = pending_new(x, (const uint32_t *)(void *)f->sequence->data,
 	                                f->sequence->len, place == NONE ? 0 : place);
 	g_array_set_size(f->sequence, length);
-	if (f->event == NONE && (f->kind == FLIP_GOES_ON || f->kind == FLIP_WOKEN))
+	if (f->event == NONE && (f->kind == REVERSAL_GOES_ON || f->kind == REVERSAL_WOKEN))
 		plan_go_on(&s->plan, x->trace, f->thread);
-	bool use_of_object = (f->kind == FLIP_USE || f->kind == FLIP_ALIVE) &&
+	bool use_of_object = (f->kind == REVERSAL_USE || f->kind == REVERSAL_ALIVE) &&
 	                     !op_is_access(x->trace->events[f->event].op);
-	if (f->kind == FLIP_FAILS || f->kind == FLIP_SUCCEEDS || f->kind == FLIP_ONCE ||
-	    use_of_object || is_exchange(x, f))
+	if (f->kind == REVERSAL_FAILS || f->kind == REVERSAL_SUCCEEDS ||
+	    f->kind == REVERSAL_ONCE || use_of_object || is_exchange(x, f))
 		plan_any_outcome(&s->plan);
-	if (f->kind == FLIP_TIMEOUT || f->kind == FLIP_SIGNALLED)
-		plan_wake(&s->plan, f->kind == FLIP_TIMEOUT);
+	if (f->kind == REVERSAL_TIMEOUT || f->kind == REVERSAL_SIGNALLED)
+		plan_wake(&s->plan, f->kind == REVERSAL_TIMEOUT);
 	s->kind = f->kind;
 	s->after_use = has_use(x, f->sequence);
-	if (f->kind == FLIP_USE)
+	if (f->kind == REVERSAL_USE)
 		s->key = explore_use_key(x->trace, f->event, f->other);
-	else if (f->kind == FLIP_RACE)
+	else if (f->kind == REVERSAL_RACE)
 		s->key = explore_race_key(x->trace, f->event, f->other);
 	s->thread = g_strdup(trace_thread_name(x->trace, f->thread));
 	explore_describe(x, f, s);
@@ -133,7 +133,7 @@ static bool is_ours(const struct exploration *x, uint64_t key)
 }
 
 /* A race is scheduled once for each pair of sites, if no run has it. */
-static bool take_race(struct exploration *x, const struct flip *f)
+static bool take_race(struct exploration *x, const struct reversal *f)
 {
 	g_autofree char *key = explore_race_key(x->trace, f->event, f->other);
 	if (explore_ask_race(x, key) && is_ours(x, hash_word(g_str_hash(key))))
@@ -153,26 +153,26 @@ static void note_looks(struct exploration *x, uint32_t look)
 	g_free(why);
 }
 
-bool explore_take_reversal(void *context, const struct flip *f)
+bool explore_take_reversal(void *context, const struct reversal *f)
 {
 	struct exploration *x = context;
-	bool use = f->kind == FLIP_USE;
-	if (f->kind == FLIP_RACE)
+	bool use = f->kind == REVERSAL_USE;
+	if (f->kind == REVERSAL_RACE)
 		return take_race(x, f);
-	if (f->kind == FLIP_READ &&
+	if (f->kind == REVERSAL_READ &&
 	    (awaits_in_vain(x->awaits, x->rounds->states, x->history, f->event, f->seen) ||
 	     pasts_is_longer(x->pasts, history_after(x->history, f->event, f->seen))))
 		return !explore_out_of_time(x);
-	if (f->kind == FLIP_READ && x->options->max_steps == 0 &&
+	if (f->kind == REVERSAL_READ && x->options->max_steps == 0 &&
 	    looks_in_vain(x->history, f->event, f->seen)) {
 		note_looks(x, f->event);
 		return !explore_out_of_time(x);
 	}
 	if (use && explore_know_use(x, f->event, f->other))
 		return !explore_out_of_time(x);
-	bool next = f->kind == FLIP_WOKEN || f->kind == FLIP_GOES_ON;
+	bool next = f->kind == REVERSAL_WOKEN || f->kind == REVERSAL_GOES_ON;
 	alike_fill(x->history, f->parts, f->parts_count, next);
-	bool class_alone = f->kind == FLIP_IDLE && !explore_knows_rounds(x);
+	bool class_alone = f->kind == REVERSAL_IDLE && !explore_knows_rounds(x);
 	uint64_t key = worklist_key(f->parts, class_alone ? 1 : f->parts_count, f->kind);
 	if (!use && (explore_is_known(x, f->parts, f->parts_count, f->kind) ||
 	             !worklist_enter(x->worklist, key))) {

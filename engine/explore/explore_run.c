@@ -11,7 +11,7 @@ enum { TOLD_PAIRS = 8 };
 static struct explore_run begin_run(struct pending *s)
 {
 	return (struct explore_run){ .parent = s->parent,
-		                     .flip = g_steal_pointer(&s->flip),
+		                     .reversal = g_steal_pointer(&s->reversal),
 		                     .thread = g_steal_pointer(&s->thread),
 		                     .place = g_steal_pointer(&s->place),
 		                     .variable = g_steal_pointer(&s->variable),
@@ -55,15 +55,15 @@ static void check_finals(struct exploration *x, struct explore_run *r)
 static bool is_promised(const struct pending *s, uint32_t ender)
 {
 	switch (s->kind) {
-	case FLIP_FAILS:
-	case FLIP_SUCCEEDS:
-	case FLIP_TIMEOUT:
-	case FLIP_SIGNALLED:
-	case FLIP_LAST:
-	case FLIP_ONCE:
+	case REVERSAL_FAILS:
+	case REVERSAL_SUCCEEDS:
+	case REVERSAL_TIMEOUT:
+	case REVERSAL_SIGNALLED:
+	case REVERSAL_LAST:
+	case REVERSAL_ONCE:
 		return s->parts != NULL && !s->after_use;
-	case FLIP_WOKEN: /* its thread's next step may come after the end of the program */
-	case FLIP_STUCK: /* a thread that was cut off might have ended the program */
+	case REVERSAL_WOKEN: /* its thread's next step may come after the end of the program */
+	case REVERSAL_STUCK: /* a thread that was cut off might have ended the program */
 		return s->parts != NULL && !s->after_use && ender == NONE;
 	default:
 		return false;
@@ -71,7 +71,7 @@ static bool is_promised(const struct pending *s, uint32_t ender)
 }
 
 /* Has a thread with the part's identity another history than the part's? */
-static bool lacks_part(const struct history *h, const struct part *part)
+static bool lacks_part(const struct history *h, const struct thread_prefix *part)
 {
 	for (uint32_t k = 0; k < h->threads_count; k++) {
 		const GArray *p = h->threads[k].prefixes;
@@ -180,13 +180,13 @@ static bool take_run(struct exploration *x, struct pending *s, struct execution 
 	explore_note_atomics(x);
 	bool endless = r.end == EXPLORE_CUT && run->facts.status != LOG_CUT;
 	bool idle = s->by_chance && !fresh;
-	if (s->kind == FLIP_HISTORY && !x->nonlinear)
+	if (s->kind == REVERSAL_HISTORY && !x->nonlinear)
 		explore_note_incomplete(
 		        x, "a schedule with a history that is not linearizable was not "
 		           "followed: an error may be missing");
-	*follow = !((s->kind == FLIP_HISTORY || s->kind == FLIP_RACE) && !fresh) && good &&
-	          !x->again && !r.strayed && !endless && !idle && s->kind != FLIP_USE &&
-	          s->kind != FLIP_PERMUTED;
+	*follow = !((s->kind == REVERSAL_HISTORY || s->kind == REVERSAL_RACE) && !fresh) &&
+	          good && !x->again && !r.strayed && !endless && !idle &&
+	          s->kind != REVERSAL_USE && s->kind != REVERSAL_PERMUTED;
 	return good;
 }
 
@@ -226,7 +226,7 @@ static bool enter(struct exploration *x, const struct pending *s, struct executi
 {
 	x->run = run;
 	x->after_use = s->after_use;
-	x->use = s->kind == FLIP_USE && ex->run.facts.replayed + 1 >= s->plan.steps->len
+	x->use = s->kind == REVERSAL_USE && ex->run.facts.replayed + 1 >= s->plan.steps->len
 	                 ? s->key
 	                 : NULL;
 	x->trace = ex->run.trace;
@@ -255,7 +255,7 @@ static bool follow_run(struct exploration *x, struct pending *s, struct executio
 		good = take_run(x, s, ex, &follow, &whole, error);
 	if (follow)
 		explore_plan_begun(x, ex, s);
-	if (good && s->kind == FLIP_RACE && !x->again)
+	if (good && s->kind == REVERSAL_RACE && !x->again)
 		explore_see_race(x, s);
 	if (!x->again)
 		explore_choose_next(x);

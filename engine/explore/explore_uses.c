@@ -93,7 +93,7 @@ GPtrArray *explore_find_uses(const struct exploration *x, const struct explore_r
 		struct explore_use *u = g_new(struct explore_use, 1);
 		*u = (struct explore_use){ .key = g_strdup(x->use),
 			                   .place = g_strdup(r->place),
-			                   .story = use_story(r, r->flip, uses->len == 0) };
+			                   .story = use_story(r, r->reversal, uses->len == 0) };
 		g_ptr_array_add(uses, u);
 	}
 	g_hash_table_unref(keys);

@@ -17,19 +17,21 @@ static char *value_text(const struct trace *t, uint32_t access, uint32_t value)
 	return g_string_free(text, FALSE);
 }
 
-static void describe_wait(const struct exploration *x, const struct flip *f, struct pending *s)
+static void describe_wait(const struct exploration *x, const struct reversal *f,
+                          struct pending *s)
 {
 	const struct trace *t = x->trace;
 	GString *condition = g_string_new(NULL);
 	const char *name = trace_string(t, t->objects[t->events[f->event].target].name);
 	append_escaped(condition, name, strlen(name));
-	s->flip = g_strdup_printf("%s waits for %s %s %s signals it", s->thread, condition->str,
-	                          f->other > f->event ? "after" : "before",
-	                          trace_thread_name(t, t->events[f->other].thread));
+	s->reversal = g_strdup_printf("%s waits for %s %s %s signals it", s->thread,
+	                              condition->str, f->other > f->event ? "after" : "before",
+	                              trace_thread_name(t, t->events[f->other].thread));
 	s->variable = g_string_free(condition, FALSE);
 }
 
-static void describe_read(const struct exploration *x, const struct flip *f, struct pending *s)
+static void describe_read(const struct exploration *x, const struct reversal *f,
+                          struct pending *s)
 {
 	const struct trace *t = x->trace;
 	GString *variable = g_string_new(NULL), *name = g_string_new(NULL);
@@ -43,35 +45,37 @@ static void describe_read(const struct exploration *x, const struct flip *f, str
 	                    ? NULL
 	                    : value_text(t, f->other, past_value_written(t, f->other));
 	if (now == NULL)
-		s->flip = g_strdup_printf("%s reads the initial value of %s, not %s", s->thread,
-		                          name->str, old);
+		s->reversal = g_strdup_printf("%s reads the initial value of %s, not %s",
+		                              s->thread, name->str, old);
 	else
-		s->flip = g_strdup_printf("%s reads %s = %s, not %s", s->thread, name->str, now,
-		                          old);
+		s->reversal = g_strdup_printf("%s reads %s = %s, not %s", s->thread, name->str,
+		                              now, old);
 	g_string_free(name, TRUE);
 	g_free(old);
 	g_free(now);
 }
 
-static void describe_call(const struct exploration *x, const struct flip *f, struct pending *s)
+static void describe_call(const struct exploration *x, const struct reversal *f,
+                          struct pending *s)
 {
 	const struct view_call *call = view_call_of(x->view, f->event);
 	const struct view_call *other = view_call_of(x->view, f->other);
 	char *one = view_call_text(x->view, call), *two = view_call_text(x->view, other);
 	s->variable = view_object_name(x->view, call->object);
-	s->flip = g_strdup_printf("%s, by %s, comes before %s, by %s", one, s->thread, two,
-	                          trace_thread_name(x->trace, other->thread));
+	s->reversal = g_strdup_printf("%s, by %s, comes before %s, by %s", one, s->thread, two,
+	                              trace_thread_name(x->trace, other->thread));
 	g_free(one);
 	g_free(two);
 }
 
-static void describe_return(const struct exploration *x, const struct flip *f,
+static void describe_return(const struct exploration *x, const struct reversal *f,
                             struct pending *s)
 {
 	const struct view_call *call = view_call_of(x->view, f->event);
 	char *text = view_call_text(x->view, call);
 	s->variable = view_object_name(x->view, call->object);
-	s->flip = g_strdup_printf("%s, by %s, returns %s instead", text, s->thread, f->text);
+	s->reversal =
+	        g_strdup_printf("%s, by %s, returns %s instead", text, s->thread, f->text);
 	g_free(text);
 }
 
@@ -128,137 +132,148 @@ char *explore_use_text(const struct trace *t, uint32_t use, uint32_t end)
 	return g_string_free(text, FALSE);
 }
 
-static void describe_use(const struct exploration *x, const struct flip *f, struct pending *s)
+static void describe_use(const struct exploration *x, const struct reversal *f,
+                         struct pending *s)
 {
 	s->variable = explore_used_name(x->trace, f->event);
-	s->flip = explore_use_text(x->trace, f->event, f->other);
+	s->reversal = explore_use_text(x->trace, f->event, f->other);
 }
 
-static void describe_alive(const struct exploration *x, const struct flip *f, struct pending *s)
+static void describe_alive(const struct exploration *x, const struct reversal *f,
+                           struct pending *s)
 {
 	const struct trace *t = x->trace;
 	enum op op = t->events[f->event].op, end = t->events[f->other].op;
 	s->variable = explore_used_name(t, f->event);
-	s->flip = g_strdup_printf("%s %s %s before %s %s it at %s", s->thread,
-	                          op == OP_FREE       ? "frees"
-	                          : !op_is_access(op) ? "uses"
-	                          : op_writes(op)     ? "writes"
-	                                              : "reads",
-	                          s->variable, trace_thread_name(t, t->events[f->other].thread),
-	                          end == OP_DESTROY ? "destroys" : "frees",
-	                          own_code_place_name(t, f->other));
+	s->reversal = g_strdup_printf(
+	        "%s %s %s before %s %s it at %s", s->thread,
+	        op == OP_FREE       ? "frees"
+	        : !op_is_access(op) ? "uses"
+	        : op_writes(op)     ? "writes"
+	                            : "reads",
+	        s->variable, trace_thread_name(t, t->events[f->other].thread),
+	        end == OP_DESTROY ? "destroys" : "frees", own_code_place_name(t, f->other));
 }
 
-static void describe_try(const struct exploration *x, const struct flip *f, struct pending *s)
+static void describe_try(const struct exploration *x, const struct reversal *f,
+                         struct pending *s)
 {
 	const struct trace *t = x->trace;
 	s->variable = explore_used_name(t, f->event);
 	if (f->other != NONE)
-		s->flip = g_strdup_printf("%s does not get %s, which %s has", s->thread,
-		                          s->variable,
-		                          trace_thread_name(t, t->events[f->other].thread));
+		s->reversal = g_strdup_printf("%s does not get %s, which %s has", s->thread,
+		                              s->variable,
+		                              trace_thread_name(t, t->events[f->other].thread));
 	else
-		s->flip = g_strdup_printf("%s %s %s", s->thread,
-		                          f->kind == FLIP_FAILS ? "does not get" : "gets",
-		                          s->variable);
+		s->reversal = g_strdup_printf(
+		        "%s %s %s", s->thread,
+		        f->kind == REVERSAL_FAILS ? "does not get" : "gets", s->variable);
 }
 
-static void describe_condition(const struct exploration *x, const struct flip *f,
+static void describe_condition(const struct exploration *x, const struct reversal *f,
                                struct pending *s)
 {
 	const struct trace *t = x->trace;
 	uint32_t on = f->event != NONE ? f->event : f->other;
 	s->variable = on == NONE ? g_strdup("") : explore_used_name(t, on);
-	if (f->kind == FLIP_TIMEOUT)
-		s->flip = g_strdup_printf("%s's wait for %s times out", s->thread, s->variable);
+	if (f->kind == REVERSAL_TIMEOUT)
+		s->reversal =
+		        g_strdup_printf("%s's wait for %s times out", s->thread, s->variable);
 	else if (f->other == NONE)
-		s->flip = g_strdup_printf("%s's wait for %s is signalled", s->thread,
-		                          s->variable);
+		s->reversal = g_strdup_printf("%s's wait for %s is signalled", s->thread,
+		                              s->variable);
 	else
-		s->flip = g_strdup_printf("%s is woken by %s's signal of %s at %s", s->thread,
-		                          trace_thread_name(t, t->events[f->other].thread),
-		                          s->variable, own_code_place_name(t, f->other));
+		s->reversal =
+		        g_strdup_printf("%s is woken by %s's signal of %s at %s", s->thread,
+		                        trace_thread_name(t, t->events[f->other].thread),
+		                        s->variable, own_code_place_name(t, f->other));
 }
 
-static void describe_barrier(const struct exploration *x, const struct flip *f,
+static void describe_barrier(const struct exploration *x, const struct reversal *f,
                              struct pending *s)
 {
 	bool last = x->trace->events[f->event].op == OP_DEPART &&
 	            history_last_at_barrier(x->history, f->event);
 	s->variable = explore_used_name(x->trace, f->event);
-	s->flip = g_strdup_printf(last ? "%s is not the last one to come to %s"
-	                               : "%s is the last one to come to %s",
-	                          s->thread, s->variable);
+	s->reversal = g_strdup_printf(last ? "%s is not the last one to come to %s"
+	                                   : "%s is the last one to come to %s",
+	                              s->thread, s->variable);
 }
 
-static void describe_once(const struct exploration *x, const struct flip *f, struct pending *s)
+static void describe_once(const struct exploration *x, const struct reversal *f,
+                          struct pending *s)
 {
 	s->variable = g_strdup("");
-	s->flip =
+	s->reversal =
 	        g_strdup_printf("%s runs the function that is run once, not %s", s->thread,
 	                        trace_thread_name(x->trace, x->trace->events[f->other].thread));
 }
 
-static void describe_stuck(const struct exploration *x, const struct flip *f, struct pending *s)
+static void describe_stuck(const struct exploration *x, const struct reversal *f,
+                           struct pending *s)
 {
 	(void)x;
 	(void)f;
 	s->variable = g_strdup("");
-	s->flip = g_strdup("all threads wait");
+	s->reversal = g_strdup("all threads wait");
 }
 
-static void describe_going(const struct exploration *x, const struct flip *f, struct pending *s)
+static void describe_going(const struct exploration *x, const struct reversal *f,
+                           struct pending *s)
 {
 	s->variable = g_strdup("");
 	if (f->other == NONE) {
-		s->flip = g_strdup_printf("%s goes on before the program ends", s->thread);
+		s->reversal = g_strdup_printf("%s goes on before the program ends", s->thread);
 		return;
 	}
 	GString *what = g_string_new(NULL);
 	trace_append_operation(x->trace, f->other, what);
-	s->flip = g_strdup_printf(
+	s->reversal = g_strdup_printf(
 	        "%s goes on before %s's %s", s->thread,
 	        trace_thread_name(x->trace, x->trace->events[f->other].thread), what->str);
 	g_string_free(what, TRUE);
 }
 
-static void describe_final(const struct exploration *x, const struct flip *f, struct pending *s)
+static void describe_final(const struct exploration *x, const struct reversal *f,
+                           struct pending *s)
 {
 	const struct trace *t = x->trace;
 	GString *variable = g_string_new(NULL);
 	trace_append_variable(t, &t->events[f->other], variable);
 	char *value = value_text(t, f->other, past_value_written(t, f->other));
 	s->variable = g_string_free(variable, FALSE);
-	s->flip = g_strdup_printf("%s = %s at the end, by %s", s->variable, value,
-	                          trace_thread_name(t, t->events[f->other].thread));
+	s->reversal = g_strdup_printf("%s = %s at the end, by %s", s->variable, value,
+	                              trace_thread_name(t, t->events[f->other].thread));
 	g_free(value);
 }
 
-static void describe_race(const struct exploration *x, const struct flip *f, struct pending *s)
+static void describe_race(const struct exploration *x, const struct reversal *f,
+                          struct pending *s)
 {
 	const struct trace *t = x->trace;
 	const struct event *a = &t->events[f->other];
 	s->variable = explore_used_name(t, f->event);
-	s->flip = g_strdup_printf("%s %s %s just before %s %s it",
-	                          trace_thread_name(t, a->thread),
-	                          op_writes(a->op) ? "writes" : "reads", s->variable, s->thread,
-	                          op_writes(t->events[f->event].op) ? "writes" : "reads");
+	s->reversal = g_strdup_printf(
+	        "%s %s %s just before %s %s it", trace_thread_name(t, a->thread),
+	        op_writes(a->op) ? "writes" : "reads", s->variable, s->thread,
+	        op_writes(t->events[f->event].op) ? "writes" : "reads");
 }
 
-typedef void flip_words(const struct exploration *x, const struct flip *f, struct pending *s);
-static flip_words *const words_of[FLIP_KINDS] = {
-	[FLIP_READ] = describe_read,       [FLIP_WAIT] = describe_wait,
-	[FLIP_USE] = describe_use,         [FLIP_ALIVE] = describe_alive,
-	[FLIP_CALL] = describe_call,       [FLIP_FAILS] = describe_try,
-	[FLIP_SUCCEEDS] = describe_try,    [FLIP_TIMEOUT] = describe_condition,
-	[FLIP_WOKEN] = describe_condition, [FLIP_SIGNALLED] = describe_condition,
-	[FLIP_ONCE] = describe_once,       [FLIP_STUCK] = describe_stuck,
-	[FLIP_IDLE] = describe_stuck,      [FLIP_LAST] = describe_barrier,
-	[FLIP_GOES_ON] = describe_going,   [FLIP_FINAL] = describe_final,
-	[FLIP_RETURNS] = describe_return,  [FLIP_RACE] = describe_race,
+typedef void reversal_words(const struct exploration *x, const struct reversal *f,
+                            struct pending *s);
+static reversal_words *const words_of[REVERSAL_KINDS] = {
+	[REVERSAL_READ] = describe_read,       [REVERSAL_WAIT] = describe_wait,
+	[REVERSAL_USE] = describe_use,         [REVERSAL_ALIVE] = describe_alive,
+	[REVERSAL_CALL] = describe_call,       [REVERSAL_FAILS] = describe_try,
+	[REVERSAL_SUCCEEDS] = describe_try,    [REVERSAL_TIMEOUT] = describe_condition,
+	[REVERSAL_WOKEN] = describe_condition, [REVERSAL_SIGNALLED] = describe_condition,
+	[REVERSAL_ONCE] = describe_once,       [REVERSAL_STUCK] = describe_stuck,
+	[REVERSAL_IDLE] = describe_stuck,      [REVERSAL_LAST] = describe_barrier,
+	[REVERSAL_GOES_ON] = describe_going,   [REVERSAL_FINAL] = describe_final,
+	[REVERSAL_RETURNS] = describe_return,  [REVERSAL_RACE] = describe_race,
 };
 
-void explore_describe(const struct exploration *x, const struct flip *f, struct pending *s)
+void explore_describe(const struct exploration *x, const struct reversal *f, struct pending *s)
 {
 	words_of[f->kind](x, f, s);
 }

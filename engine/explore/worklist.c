@@ -8,7 +8,7 @@
 
 struct worklist {
 	GPtrArray *pending;      /* struct pending *, */
-	GPtrArray *idle;         /* and those of FLIP_IDLE */
+	GPtrArray *idle;         /* and those of REVERSAL_IDLE */
 	struct numbers *entered; /* keys */
 	uint64_t random;         /* state of xorshift64; not 0 */
 };
@@ -25,7 +25,7 @@ void pending_free(struct pending *p)
 	plan_release(&p->plan);
 	g_free(p->parts);
 	g_free(p->key);
-	g_free(p->flip);
+	g_free(p->reversal);
 	g_free(p->thread);
 	g_free(p->place);
 	g_free(p->variable);
@@ -71,13 +71,14 @@ uint32_t worklist_ready(const struct worklist *w)
 	return w->pending->len;
 }
 
-uint64_t worklist_key(const struct part *parts, uint32_t count, enum flip_kind kind)
+uint64_t worklist_key(const struct thread_prefix *parts, uint32_t count,
+                      enum reversal_kind kind)
 {
-	bool next = kind == FLIP_CALL || kind == FLIP_WOKEN || kind == FLIP_GOES_ON;
+	bool next = kind == REVERSAL_CALL || kind == REVERSAL_WOKEN || kind == REVERSAL_GOES_ON;
 	uint64_t key = next ? parts[0].alike * 31 + 2 : 1; /* the next step's thread */
 	/* a run that ends in a state is not one that only comes to it */
-	if (kind == FLIP_STUCK || kind == FLIP_IDLE)
-		key = kind == FLIP_STUCK ? 3 : 4;
+	if (kind == REVERSAL_STUCK || kind == REVERSAL_IDLE)
+		key = kind == REVERSAL_STUCK ? 3 : 4;
 	for (uint32_t i = 0; i < count; i++)
 		key += history_summand(parts[i].alike);
 	return key;
@@ -90,7 +91,7 @@ bool worklist_enter(struct worklist *w, uint64_t key)
 
 void worklist_add(struct worklist *w, struct pending *p)
 {
-	g_ptr_array_add(p->kind == FLIP_IDLE ? w->idle : w->pending, p);
+	g_ptr_array_add(p->kind == REVERSAL_IDLE ? w->idle : w->pending, p);
 }
 
 GPtrArray *worklist_steal(struct worklist *w)
@@ -153,7 +154,7 @@ static void archive_parts(struct pending *p, struct archive *a)
 {
 	size_t count = archive_count(a, p->parts_count, 4);
 	if (archive_reads(a) && count > 0)
-		p->parts = g_new0(struct part, count);
+		p->parts = g_new0(struct thread_prefix, count);
 	p->parts_count = (uint32_t)count;
 	for (size_t i = 0; i < count; i++) {
 		ARCHIVE(a, p->parts[i].who);
@@ -169,8 +170,8 @@ void pending_archive(struct pending *p, const struct pending_limits *limits, str
 	archive_parts(p, a);
 	p->parent = archive_index(a, p->parent, limits->runs);
 	p->known_as = archive_index(a, p->known_as, limits->histories);
-	p->kind = (enum flip_kind)archive_below(a, p->kind, FLIP_KINDS);
-	archive_text(a, &p->flip);
+	p->kind = (enum reversal_kind)archive_below(a, p->kind, REVERSAL_KINDS);
+	archive_text(a, &p->reversal);
 	archive_text(a, &p->thread);
 	archive_text(a, &p->place);
 	archive_text(a, &p->variable);
@@ -178,7 +179,7 @@ void pending_archive(struct pending *p, const struct pending_limits *limits, str
 	ARCHIVE(a, p->library);
 	ARCHIVE(a, p->after_use);
 	ARCHIVE(a, p->by_chance);
-	if ((p->kind == FLIP_USE || p->kind == FLIP_RACE) != (p->key != NULL))
+	if ((p->kind == REVERSAL_USE || p->kind == REVERSAL_RACE) != (p->key != NULL))
 		archive_fail(a);
 }
 

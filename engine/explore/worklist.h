@@ -4,27 +4,28 @@
  * A schedule is added once (by key), and taken last in, first out, so that few are pending; or
  * at random, to spread the search for an error. The order is reproducible from the seed; the
  * set of executed schedules does not depend on it, but for those that ask whether all threads
- * wait for ever (FLIP_IDLE): they are taken when no others are left, since most are answered
- * by other runs.
+ * wait for ever (REVERSAL_IDLE): they are taken when no others are left, since most are
+ * answered by other runs.
  */
 #ifndef HEDDLE_WORKLIST_H
 #define HEDDLE_WORKLIST_H
 
-#include "engine/explore/reversals/flips.h"
+#include "engine/explore/reversals/reversals.h"
 #include "engine/record/plan.h"
 
 /* A schedule to execute; pending_free. */
 struct pending {
 	struct plan plan;
-	struct part *parts; /* owned: prefixes of a run that follows it; NULL: unknown */
+	struct thread_prefix
+	        *parts; /* owned: prefixes of a run that follows it; NULL: unknown */
 	uint32_t parts_count;
 	uint32_t parent;   /* the parent run; NONE: none */
 	uint32_t known_as; /* the parent's number among the histories; NONE: none */
-	char *flip, *thread, *place, *variable; /* owned: as in struct explore_run */
-	bool library;                           /* struct explore_run */
-	enum flip_kind kind;
-	char *key;      /* owned: FLIP_USE: the use's (struct explore_use), FLIP_RACE: the
-	                 * race's (explore_race_key); else NULL */
+	char *reversal, *thread, *place, *variable; /* owned: as in struct explore_run */
+	bool library;                               /* struct explore_run */
+	enum reversal_kind kind;
+	char *key; /* owned: REVERSAL_USE: the use's (struct explore_use), REVERSAL_RACE: the
+	            * race's (explore_race_key); else NULL */
 	bool after_use; /* contains a use after free, so the rest is arbitrary */
 	bool by_chance; /* empty, under a random strategy */
 };
@@ -43,11 +44,12 @@ void worklist_free(struct worklist *w);
 /* Remove all schedules and keys. */
 void worklist_clear(struct worklist *w);
 uint32_t worklist_length(const struct worklist *w);
-/* The number of schedules without FLIP_IDLE. */
+/* The number of schedules without REVERSAL_IDLE. */
 uint32_t worklist_ready(const struct worklist *w);
 /* The key of a schedule that begins with `parts`; independent of the order of all but the
  * first. */
-uint64_t worklist_key(const struct part *parts, uint32_t count, enum flip_kind kind);
+uint64_t worklist_key(const struct thread_prefix *parts, uint32_t count,
+                      enum reversal_kind kind);
 /* False when the key was entered before. */
 bool worklist_enter(struct worklist *w, uint64_t key);
 /* Takes ownership. */
@@ -60,7 +62,7 @@ GPtrArray *worklist_steal(struct worklist *w);
 uint64_t pending_key(const struct pending *p);
 /* Enter the other's keys as well. */
 void worklist_adopt_keys(struct worklist *w, const struct worklist *other);
-/* By run: adds to counts[run] the number of its pending schedules without FLIP_IDLE, few of
+/* By run: adds to counts[run] the number of its pending schedules without REVERSAL_IDLE, few of
  * which make a run of another class. */
 void worklist_count(const struct worklist *w, uint32_t *counts);
 /* The number of keys. */

@@ -71,15 +71,15 @@ END_TEST
 START_TEST(a_schedule_is_entered_once)
 {
 	struct worklist *w = worklist_new(0);
-	struct part parts[] = { { 1, 0, 1, 10 }, { 2, 0, 2, 20 }, { 3, 0, 3, 30 } };
-	struct part turned[] = { { 1, 0, 1, 10 }, { 3, 0, 3, 30 }, { 2, 0, 2, 20 } };
-	struct part another[] = { { 2, 0, 2, 20 }, { 1, 0, 1, 10 }, { 3, 0, 3, 30 } };
-	ck_assert(worklist_enter(w, worklist_key(parts, 3, FLIP_GOES_ON)));
-	ck_assert(!worklist_enter(w, worklist_key(turned, 3, FLIP_GOES_ON)));
-	ck_assert(worklist_enter(w, worklist_key(another, 3, FLIP_GOES_ON)));
-	ck_assert(worklist_enter(w, worklist_key(parts, 2, FLIP_GOES_ON)));
+	struct thread_prefix parts[] = { { 1, 0, 1, 10 }, { 2, 0, 2, 20 }, { 3, 0, 3, 30 } };
+	struct thread_prefix turned[] = { { 1, 0, 1, 10 }, { 3, 0, 3, 30 }, { 2, 0, 2, 20 } };
+	struct thread_prefix another[] = { { 2, 0, 2, 20 }, { 1, 0, 1, 10 }, { 3, 0, 3, 30 } };
+	ck_assert(worklist_enter(w, worklist_key(parts, 3, REVERSAL_GOES_ON)));
+	ck_assert(!worklist_enter(w, worklist_key(turned, 3, REVERSAL_GOES_ON)));
+	ck_assert(worklist_enter(w, worklist_key(another, 3, REVERSAL_GOES_ON)));
+	ck_assert(worklist_enter(w, worklist_key(parts, 2, REVERSAL_GOES_ON)));
 	worklist_clear(w);
-	ck_assert(worklist_enter(w, worklist_key(parts, 3, FLIP_GOES_ON)));
+	ck_assert(worklist_enter(w, worklist_key(parts, 3, REVERSAL_GOES_ON)));
 	worklist_free(w);
 }
 END_TEST
@@ -89,12 +89,12 @@ END_TEST
 START_TEST(an_end_is_not_the_way_to_it)
 {
 	struct worklist *w = worklist_new(0);
-	struct part way[] = { { 1, 10, 1 }, { 2, 20, 2 } };
-	struct part end[] = { { 0, 30, 0 } };
-	ck_assert(worklist_enter(w, worklist_key(way, 2, FLIP_READ)));
-	ck_assert(worklist_enter(w, worklist_key(end, 1, FLIP_STUCK)));
-	ck_assert(worklist_enter(w, worklist_key(end, 1, FLIP_IDLE)));
-	ck_assert(!worklist_enter(w, worklist_key(end, 1, FLIP_IDLE)));
+	struct thread_prefix way[] = { { 1, 10, 1 }, { 2, 20, 2 } };
+	struct thread_prefix end[] = { { 0, 30, 0 } };
+	ck_assert(worklist_enter(w, worklist_key(way, 2, REVERSAL_READ)));
+	ck_assert(worklist_enter(w, worklist_key(end, 1, REVERSAL_STUCK)));
+	ck_assert(worklist_enter(w, worklist_key(end, 1, REVERSAL_IDLE)));
+	ck_assert(!worklist_enter(w, worklist_key(end, 1, REVERSAL_IDLE)));
 	worklist_free(w);
 }
 END_TEST
@@ -107,7 +107,7 @@ START_TEST(idle_ones_are_last)
 	uint32_t order[4];
 	for (uint32_t i = 0; i < 4; i++) {
 		struct pending *p = pending_of(i);
-		p->kind = i % 2 == 1 ? FLIP_IDLE : FLIP_READ;
+		p->kind = i % 2 == 1 ? REVERSAL_IDLE : REVERSAL_READ;
 		worklist_add(w, p);
 	}
 	ck_assert_uint_eq(worklist_length(w), 4);

@@ -63,12 +63,12 @@ static json_t *runs_json(const struct explore_report *r)
 		        "s:o}",
 		        "run", (int)i, "parent",
 		        run->parent == NONE ? json_null() : json_integer(run->parent), "flip",
-		        text_or_null(run->flip), "thread", text_or_null(run->thread), "place",
-		        text_or_null(run->place), "variable", text_or_null(run->variable),
-		        "end", explore_end_word(run->end), "status", run->status, "story",
-		        story_json(run->story), "events", (json_int_t)run->events, "pruned",
-		        (json_int_t)run->pruned, "redundant", run->redundant, "trace",
-		        text_or_null(run->trace), "class",
+		        text_or_null(run->reversal), "thread", text_or_null(run->thread),
+		        "place", text_or_null(run->place), "variable",
+		        text_or_null(run->variable), "end", explore_end_word(run->end),
+		        "status", run->status, "story", story_json(run->story), "events",
+		        (json_int_t)run->events, "pruned", (json_int_t)run->pruned, "redundant",
+		        run->redundant, "trace", text_or_null(run->trace), "class",
 		        json_sprintf("%016" PRIx64, run->class_));
 		json_object_set_new(item, "inside-library", json_boolean(run->library));
 		json_object_set_new(item, "switches", json_integer(run->switches));
@@ -108,8 +108,9 @@ static json_t *way_json(const struct explore_report *r, uint32_t run)
 	const struct explore_run *at = run_at(r, run);
 	for (; at->parent != NONE && count < MOST; at = run_at(r, at->parent), count++)
 		json_array_insert_new(way, 0,
-		                      json_sprintf("%s%s%s%s", at->flip, *at->place ? " (" : "",
-		                                   at->place, *at->place ? ")" : ""));
+		                      json_sprintf("%s%s%s%s", at->reversal,
+		                                   *at->place ? " (" : "", at->place,
+		                                   *at->place ? ")" : ""));
 	if (at->parent != NONE)
 		json_array_insert_new(way, 0, json_string("..."));
 	return way;

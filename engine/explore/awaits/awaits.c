@@ -500,7 +500,7 @@ bool awaits_fails_in_vain(const struct awaits *a, const uint64_t *states,
 static uint32_t steps_in(const struct history *h, const struct pending *s, uint32_t thread)
 {
 	const GArray *prefixes = h->threads[thread].prefixes;
-	bool goes_on = s->kind == FLIP_GOES_ON || s->kind == FLIP_WOKEN;
+	bool goes_on = s->kind == REVERSAL_GOES_ON || s->kind == REVERSAL_WOKEN;
 	for (uint32_t i = 0; i < s->parts_count; i++)
 		for (guint k = 0;
 		     s->parts[i].who == h->threads[thread].who && k < prefixes->len; k++)

@@ -216,7 +216,7 @@ bool pasts_lead_to_longer(const struct pasts *p, uint64_t prefix)
 	return numbers_have(p->before, prefix);
 }
 
-bool pasts_have_longer(const struct pasts *p, const struct part *parts, uint32_t count)
+bool pasts_have_longer(const struct pasts *p, const struct thread_prefix *parts, uint32_t count)
 {
 	uint32_t i = 0;
 	while (i < count && !pasts_is_longer(p, parts[i].prefix))

@@ -35,7 +35,8 @@ bool pasts_is_longer(const struct pasts *p, uint64_t prefix);
 /* Does a known longer past begin with this one, with no more than looks after it? */
 bool pasts_lead_to_longer(const struct pasts *p, uint64_t prefix);
 /* pasts_is_longer for a thread's prefix in a schedule. */
-bool pasts_have_longer(const struct pasts *p, const struct part *parts, uint32_t count);
+bool pasts_have_longer(const struct pasts *p, const struct thread_prefix *parts,
+                       uint32_t count);
 /* The same of a run. */
 bool pasts_longer_in(const struct pasts *p, const struct history *h);
 /* By run, does a known run have a longer past? Owned by the caller. */

@@ -141,7 +141,7 @@ uint8_t *graphs_show_fences(const struct graphs *s, struct trace *t);
 void graphs_hide_fences(struct trace *t, uint8_t *before);
 
 /* ---- graphs_words.c ---- */
-/* Sets the run's flip, thread, place and variable, from the loads whose values no
+/* Sets the run's reversal, thread, place and variable, from the loads whose values no
  * sequentially consistent run in this order would read. */
 void graphs_describe(const struct trace *t, struct explore_run *r);
 

@@ -98,5 +98,5 @@ void graphs_describe(const struct trace *t, struct explore_run *r)
 		r->place = g_strdup("");
 		r->variable = g_strdup("");
 	}
-	r->flip = g_string_free(w.text, FALSE);
+	r->reversal = g_string_free(w.text, FALSE);
 }

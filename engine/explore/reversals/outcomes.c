@@ -2,7 +2,7 @@
  * outcomes.c - reversals of operations other than accesses: tries, timed operations, the waiter
  * woken by a signal, the last thread at a barrier; and threads cut off by the end of the run.
  */
-#include "engine/explore/reversals/flips_private.h"
+#include "engine/explore/reversals/reversals_private.h"
 
 #include "engine/explore/runs/final.h"
 
@@ -27,7 +27,7 @@ static void lock_fails(struct search *x, uint32_t event)
 		    t->events[b].thread == t->events[event].thread ||
 		    (t->events[b].op == OP_RACQ && t->events[event].op == OP_RACQ))
 			continue;
-		struct asked *a = ask_new(x, FLIP_FAILS, event);
+		struct asked *a = ask_new(x, REVERSAL_FAILS, event);
 		a->other = a->in[0] = b;
 		a->out[0] = t->index->partner[b];
 		a->stands = true;
@@ -61,7 +61,7 @@ static bool judge_free(struct search *x, struct smt_query *q, const uint32_t *se
 
 static void lock_succeeds(struct search *x, uint32_t event)
 {
-	struct asked *a = ask_new(x, FLIP_SUCCEEDS, event);
+	struct asked *a = ask_new(x, REVERSAL_SUCCEEDS, event);
 	a->stands = true;
 	a->judge = judge_free;
 	a->prefix = prefix_as(x, event, OP_ACQ, 0);
@@ -125,7 +125,7 @@ static bool judge_count(struct search *x, struct smt_query *q, const uint32_t *s
 static void take_differs(struct search *x, uint32_t event)
 {
 	bool failed = x->t->events[event].op == OP_TAKETRYFAIL;
-	struct asked *a = ask_new(x, failed ? FLIP_SUCCEEDS : FLIP_FAILS, event);
+	struct asked *a = ask_new(x, failed ? REVERSAL_SUCCEEDS : REVERSAL_FAILS, event);
 	a->stands = true;
 	a->judge = failed ? judge_count : judge_empty;
 	a->prefix = prefix_as(x, event, failed ? OP_TAKE : OP_TAKETRYFAIL, 0);
@@ -158,7 +158,7 @@ static uint32_t woken_by(const struct trace *t, uint32_t signal)
 }
 
 /* Another signal ends the thread's wait, whose wake was `wake` (NONE: never woken). (Broadcasts
- * wake all waiters: see flip_wait.) */
+ * wake all waiters: see reversal_wait.) */
 static void wake_differs(struct search *x, uint32_t wait, uint32_t wake, uint32_t waker)
 {
 	const struct trace *t = x->t;
@@ -172,7 +172,7 @@ static void wake_differs(struct search *x, uint32_t wait, uint32_t wake, uint32_
 		uint32_t woken = woken_by(t, s);
 		if (woken == NONE && s > wait)
 			continue; /* no other waiter exists: it would have woken this one */
-		struct asked *a = ask_new(x, FLIP_WOKEN, wake);
+		struct asked *a = ask_new(x, REVERSAL_WOKEN, wake);
 		a->thread = thread;
 		a->other = s;
 		a->stands = true;
@@ -186,7 +186,7 @@ static void wake_differs(struct search *x, uint32_t wait, uint32_t wake, uint32_
 	}
 }
 
-static void flip_wake(struct search *x, uint32_t wake)
+static void reversal_wake(struct search *x, uint32_t wake)
 {
 	const struct trace *t = x->t;
 	uint32_t wait = t->index->partner[wake], waker = waker_of(t, wake);
@@ -195,7 +195,7 @@ static void flip_wake(struct search *x, uint32_t wake)
 	wake_differs(x, wait, wake, waker);
 	if (!(t->events[wait].flags & EVENT_TRY) || waker == NONE)
 		return;
-	struct asked *a = ask_new(x, FLIP_TIMEOUT, wake);
+	struct asked *a = ask_new(x, REVERSAL_TIMEOUT, wake);
 	a->stands = true;
 	a->out[0] = waker;
 	a->prefix = prefix_as(x, wake, OP_WAKE, 1);
@@ -215,14 +215,14 @@ static uint32_t departure(const struct search *x, uint32_t arrive)
 }
 
 /* Reversal: this thread arrives last, after all others of its round. */
-static void flip_arrive(struct search *x, uint32_t arrive)
+static void reversal_arrive(struct search *x, uint32_t arrive)
 {
 	const struct trace *t = x->t;
 	uint32_t depart = departure(x, arrive);
 	if (depart == NONE || history_last_at_barrier(x->h, depart) ||
 	    history_last_unseen(x->h, depart))
 		return;
-	struct asked *a = ask_new(x, FLIP_LAST, arrive);
+	struct asked *a = ask_new(x, REVERSAL_LAST, arrive);
 	struct must_run run = trace_must_into(t, depart);
 	for (uint64_t i = 0; i < run.count; i++) {
 		const struct must_edge *e = &t->index->must[run.first + i];
@@ -234,7 +234,7 @@ static void flip_arrive(struct search *x, uint32_t arrive)
 	find_parts(x);
 }
 
-void flip_outcomes(struct search *x, uint32_t event)
+void reversal_outcomes(struct search *x, uint32_t event)
 {
 	const struct event *e = &x->t->events[event];
 	switch (e->op) {
@@ -254,10 +254,10 @@ void flip_outcomes(struct search *x, uint32_t event)
 		take_differs(x, event);
 		break;
 	case OP_WAKE:
-		flip_wake(x, event);
+		reversal_wake(x, event);
 		break;
 	case OP_ARRIVE:
-		flip_arrive(x, event);
+		reversal_arrive(x, event);
 		break;
 	default:
 		break;
@@ -269,7 +269,7 @@ void flip_outcomes(struct search *x, uint32_t event)
 static void goes_on(struct search *x, uint32_t thread, uint32_t without)
 {
 	const GArray *prefixes = x->h->threads[thread].prefixes;
-	struct asked *a = ask_new(x, FLIP_GOES_ON, NONE);
+	struct asked *a = ask_new(x, REVERSAL_GOES_ON, NONE);
 	a->thread = thread;
 	if (trace_thread_events(x->t, thread).count == 0) /* a thread without events requires
 	                                                   * nothing */
@@ -290,7 +290,7 @@ bool may_keep(const struct search *x, uint32_t e, uint32_t thread)
 	        lifetimes_ends_wait(x->h->lifetimes, e, thread));
 }
 
-void flip_ends(struct search *x)
+void reversal_ends(struct search *x)
 {
 	const struct trace *t = x->t;
 	for (uint32_t u = 0; u < x->h->threads_count && !x->stopped; u++) {
@@ -346,7 +346,7 @@ uint64_t final_values(struct search *x, const uint32_t *sequence, uint32_t lengt
 				x->ask.other = writers[k];
 		}
 		if (range.count > 0) {
-			struct part part = history_final(x->h, range, writers);
+			struct thread_prefix part = history_final(x->h, range, writers);
 			number += part.prefix;
 			g_array_append_val(x->extras, part);
 		}
@@ -396,16 +396,16 @@ static bool judge_end(struct search *x, struct smt_query *q, const uint32_t *seq
 }
 
 /* All events, with each other vector of final values. */
-void flip_finals(struct search *x)
+void reversal_finals(struct search *x)
 {
 	const GArray *prefixes = x->h->threads[0].prefixes;
 	uint64_t end = 0;
 	x->ends = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	for (guint i = 0; i < x->h->finals->len; i++)
-		end += g_array_index(x->h->finals, struct part, i).prefix;
+		end += g_array_index(x->h->finals, struct thread_prefix, i).prefix;
 	do {
 		g_hash_table_add(x->ends, g_memdup2(&end, sizeof end));
-		struct asked *a = ask_new(x, FLIP_FINAL, NONE);
+		struct asked *a = ask_new(x, REVERSAL_FINAL, NONE);
 		a->thread = 0;
 		a->judge = judge_end;
 		a->prefix = g_array_index(prefixes, uint64_t, prefixes->len - 1);

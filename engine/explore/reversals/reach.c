@@ -177,7 +177,7 @@ static void prepare(struct reach *r)
 	r->bits = r->threads + r->slots + r->objects;
 	r->size = r->bits + BIT_KINDS * ((r->threads + 31) / 32);
 	r->scratch = g_new0(uint32_t, r->size);
-	r->looks = g_new0(struct part, r->threads + 1);
+	r->looks = g_new0(struct thread_prefix, r->threads + 1);
 	r->writers = g_new(uint32_t, t->variables_count + 1);
 	if (r->x->limits->finals)
 		r->end = end_in(r, NULL);
@@ -407,9 +407,9 @@ static GArray *candidates_like(struct reach *r, const struct candidate *c)
 }
 
 /* Is it a reversal at the end of a run, where no thread continues? */
-static bool is_end(enum flip_kind kind)
+static bool is_end(enum reversal_kind kind)
 {
-	return kind == FLIP_STUCK || kind == FLIP_IDLE;
+	return kind == REVERSAL_STUCK || kind == REVERSAL_IDLE;
 }
 
 static void add_candidate(struct reach *r, struct candidate c)
@@ -417,7 +417,7 @@ static void add_candidate(struct reach *r, struct candidate c)
 	if (c.event != NONE)
 		c.thread = r->t->events[c.event].thread;
 	if (r->barred != NULL && r->barred[c.thread] && !is_end(c.kind) &&
-	    c.kind != FLIP_FINAL) {
+	    c.kind != REVERSAL_FINAL) {
 		r->x->bounded = true;
 		return;
 	}
@@ -435,7 +435,7 @@ static void add_candidate(struct reach *r, struct candidate c)
 static enum answer look_at_read(struct reach *r, const uint32_t *state, uint32_t state_id,
                                 uint32_t e)
 {
-	const struct flip_limits *l = r->x->limits;
+	const struct reversal_limits *l = r->x->limits;
 	uint32_t other;
 	uint64_t sees = sees_in(r, state, e, &other);
 	if ((r->left[e] && sees == history_seen(r->x->h, e)) ||
@@ -448,7 +448,7 @@ static enum answer look_at_read(struct reach *r, const uint32_t *state, uint32_t
 		                                     .state = state_id,
 		                                     .other = other,
 		                                     .key = sees,
-		                                     .kind = FLIP_READ,
+		                                     .kind = REVERSAL_READ,
 		                                     .op = OP_COUNT });
 	return ANSWER_OTHER;
 }
@@ -488,7 +488,7 @@ static void look_at_call(struct reach *r, const uint32_t *state, uint32_t state_
 		                                     .state = state_id,
 		                                     .other = turned,
 		                                     .key = key,
-		                                     .kind = FLIP_CALL,
+		                                     .kind = REVERSAL_CALL,
 		                                     .op = OP_COUNT });
 }
 
@@ -520,7 +520,7 @@ static void look_at_use(struct reach *r, uint32_t state_id, uint32_t e, uint32_t
 	                                  .state = state_id,
 	                                  .other = end,
 	                                  .key = seen_beside(r, state_at(r, state_id), e, end),
-	                                  .kind = end > e ? FLIP_USE : FLIP_ALIVE,
+	                                  .kind = end > e ? REVERSAL_USE : REVERSAL_ALIVE,
 	                                  .op = OP_COUNT });
 }
 
@@ -534,8 +534,8 @@ static bool waits_for_lock(const struct reach *r, uint32_t state_id, uint32_t e,
 /* A try that fails now, with which its thread ends a round that leads nowhere? */
 static bool fails_in_vain(const struct reach *r, uint32_t e, const struct outcome *o)
 {
-	const struct flip_limits *l = r->x->limits;
-	return o->answer == ANSWER_OTHER && o->kind == FLIP_FAILS &&
+	const struct reversal_limits *l = r->x->limits;
+	return o->answer == ANSWER_OTHER && o->kind == REVERSAL_FAILS &&
 	       awaits_fails_in_vain(l->awaits, l->states, r->x->h, e, o->op);
 }
 
@@ -589,7 +589,7 @@ static enum answer look_at(struct reach *r, uint32_t state_id, uint32_t e)
 		                                     .other = NONE,
 		                                     .key = step->number,
 		                                     .text = step->text,
-		                                     .kind = FLIP_RETURNS,
+		                                     .kind = REVERSAL_RETURNS,
 		                                     .op = OP_COUNT });
 	if (call) {
 		if (r->visible[e])
@@ -602,7 +602,7 @@ static enum answer look_at(struct reach *r, uint32_t state_id, uint32_t e)
 /* -- ends ---------------------------------------------------------------------------------- */
 
 static void add_end(struct reach *r, uint32_t state, uint32_t thread, uint32_t other,
-                    enum flip_kind kind, uint64_t key)
+                    enum reversal_kind kind, uint64_t key)
 {
 	add_candidate(r, (struct candidate){ .event = NONE,
 	                                     .thread = thread,
@@ -647,22 +647,22 @@ static enum answer look_at_going(struct reach *r, uint32_t state_id, uint32_t u)
 	if (wait != NONE && r->t->events[wait].op == OP_ARRIVE) {
 		if (!bit_of(r, state, BIT_RELEASED, u))
 			return ANSWER_WAITS;
-		add_end(r, state_id, u, NONE, FLIP_GOES_ON, 0);
+		add_end(r, state_id, u, NONE, REVERSAL_GOES_ON, 0);
 		return ANSWER_OTHER;
 	}
 	if (wait != NONE && bit_of(r, state, BIT_WOKEN, u)) {
-		add_end(r, state_id, u, waker_of(r, state, wait), FLIP_WOKEN, 0);
+		add_end(r, state_id, u, waker_of(r, state, wait), REVERSAL_WOKEN, 0);
 		return ANSWER_OTHER;
 	}
 	if (wait != NONE && !(r->t->events[wait].flags & EVENT_TRY) &&
 	    !keeps_mutex(r, state, u, wait))
 		return ANSWER_WAITS;
 	if (!stuck && (tail == NONE || !is_done(r, state, tail)))
-		add_end(r, state_id, u, tail, FLIP_GOES_ON, 1);
+		add_end(r, state_id, u, tail, REVERSAL_GOES_ON, 1);
 	for (guint i = 0; i < r->keepers->len; i++) {
 		uint32_t e = g_array_index(r->keepers, uint32_t, i);
 		if (r->t->events[e].thread != u && !is_done(r, state, e))
-			add_end(r, state_id, u, e, FLIP_GOES_ON, 2 + (uint64_t)e);
+			add_end(r, state_id, u, e, REVERSAL_GOES_ON, 2 + (uint64_t)e);
 	}
 	return ANSWER_WAITS; /* its wait is unknown */
 }
@@ -712,7 +712,7 @@ static void look_at_final(struct reach *r, uint32_t state_id)
 		if (state[u] < trace_thread_events(r->t, u).count)
 			return;
 	if (end_in(r, state) != r->end)
-		add_end(r, state_id, 0, NONE, FLIP_FINAL, end_in(r, state));
+		add_end(r, state_id, 0, NONE, REVERSAL_FINAL, end_in(r, state));
 }
 
 /* -- the search --------------------------------------------------------------------------- */
@@ -878,7 +878,7 @@ static bool stands_before_look(const struct reach *r, uint32_t s, uint32_t threa
 
 /* The identity of a state in which no thread continues but by looks: the class of a run that
  * ends there, and what the looks see, which the class does not say. */
-static uint64_t idle_key(const struct reach *r, uint32_t s, const struct part *looks,
+static uint64_t idle_key(const struct reach *r, uint32_t s, const struct thread_prefix *looks,
                          uint32_t count)
 {
 	uint64_t key = class_in(r, state_at(r, s));
@@ -905,16 +905,16 @@ uint32_t reach_look(struct reach *r, uint32_t s, uint32_t *threads)
 	if (r->x->limits->finals)
 		look_at_final(r, s);
 	if (ends && looks > 0)
-		add_end(r, s, 0, NONE, FLIP_IDLE, idle_key(r, s, r->looks, looks));
+		add_end(r, s, 0, NONE, REVERSAL_IDLE, idle_key(r, s, r->looks, looks));
 	else if (ends && waits)
-		add_end(r, s, 0, NONE, FLIP_STUCK, class_in(r, state_at(r, s)));
+		add_end(r, s, 0, NONE, REVERSAL_STUCK, class_in(r, state_at(r, s)));
 	return count;
 }
 
 bool reach_is_stopped(struct reach *r)
 {
 	r->x->stopped |= !progress_tick(r->x->limits->progress, 0, "states") ||
-	                 flips_out_of_time(r->x->limits);
+	                 reversals_out_of_time(r->x->limits);
 	return r->x->stopped;
 }
 
@@ -924,38 +924,39 @@ static uint64_t prefix_of(const struct reach *r, const struct candidate *c)
 	const GArray *prefixes = h->threads[c->thread].prefixes;
 	if (c->event == NONE)
 		return g_array_index(prefixes, uint64_t, h->threads[c->thread].events->len);
-	if (c->kind == FLIP_CALL)
+	if (c->kind == REVERSAL_CALL)
 		return g_array_index(prefixes, uint64_t,
 		                     g_array_index(h->step_of, uint32_t, c->event));
 	return c->op == OP_COUNT ? history_after(h, c->event, c->key)
 	                         : history_after_as(h, c->event, c->op, c->key);
 }
 
-/* Identified by the class that it would have; with the looks of FLIP_IDLE. (Their threads are
- * looked at again, which adds no candidate that is not there.) */
+/* Identified by the class that it would have; with the looks of REVERSAL_IDLE. (Their threads
+ * are looked at again, which adds no candidate that is not there.) */
 static void give_stuck(struct reach *r, const struct candidate *c)
 {
 	struct search *x = r->x;
 	uint32_t looks = 0;
-	r->looks[looks++] = (struct part){ .prefix = class_in(r, state_at(r, c->state)) };
-	for (uint32_t u = 0; u < r->threads && c->kind == FLIP_IDLE; u++)
+	r->looks[looks++] =
+	        (struct thread_prefix){ .prefix = class_in(r, state_at(r, c->state)) };
+	for (uint32_t u = 0; u < r->threads && c->kind == REVERSAL_IDLE; u++)
 		looks += stands_before_look(r, c->state, u, reach_look_at(r, c->state, u),
 		                            &r->looks[looks].prefix);
-	struct flip flip = { .kind = c->kind,
-		             .event = NONE,
-		             .other = NONE,
-		             .thread = c->thread,
-		             .sequence = x->sequence,
-		             .parts = r->looks,
-		             .parts_count = looks };
-	x->stopped |= !x->take(x->context, &flip);
+	struct reversal reversal = { .kind = c->kind,
+		                     .event = NONE,
+		                     .other = NONE,
+		                     .thread = c->thread,
+		                     .sequence = x->sequence,
+		                     .parts = r->looks,
+		                     .parts_count = looks };
+	x->stopped |= !x->take(x->context, &reversal);
 }
 
 void reach_give(struct reach *r, const struct candidate *c)
 {
 	struct search *x = r->x;
 	struct asked *a = ask_new(x, c->kind, c->event);
-	const struct flip_limits *l = x->limits;
+	const struct reversal_limits *l = x->limits;
 	bool fresh = l->common == NULL || c->event == NONE || l->ended[c->thread];
 	reach_sequence_to(r, c->state, x->sequence);
 	memset(x->cut, 0, sizeof *x->cut * r->threads);
@@ -971,8 +972,8 @@ void reach_give(struct reach *r, const struct candidate *c)
 	a->text = c->text;
 	a->thread = c->thread;
 	a->prefix = prefix_of(r, c);
-	a->seen = c->kind == FLIP_READ ? c->key : 0;
-	if (c->kind == FLIP_FINAL)
+	a->seen = c->kind == REVERSAL_READ ? c->key : 0;
+	if (c->kind == REVERSAL_FINAL)
 		final_values(x, (const uint32_t *)(void *)x->sequence->data, x->sequence->len);
 	if (is_end(c->kind))
 		give_stuck(r, c);

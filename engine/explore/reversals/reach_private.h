@@ -9,7 +9,7 @@
 #ifndef HEDDLE_REACH_PRIVATE_H
 #define HEDDLE_REACH_PRIVATE_H
 
-#include "engine/explore/reversals/flips_private.h"
+#include "engine/explore/reversals/reversals_private.h"
 #include "engine/explore/objects/symmetry.h"
 #include "engine/trace/lock_sections.h"
 #include "engine/trace/state_rules.h"
@@ -27,8 +27,8 @@ struct origin {
 struct candidate {
 	uint32_t event, thread, state, other;
 	uint64_t key;     /* identity of the outcome */
-	const char *text; /* as in struct flip */
-	enum flip_kind kind;
+	const char *text; /* as in struct reversal */
+	enum reversal_kind kind;
 	enum op op; /* the operation if it differs, else OP_COUNT */
 };
 
@@ -69,8 +69,8 @@ struct reach {
 	GHashTable *raced;      /* uint64_t: these pairs of sites */
 	uint32_t *accesses;     /* scratch, by thread */
 	uint32_t *scratch;
-	struct part *looks; /* of a state in which no thread continues but by looks */
-	uint32_t *writers;  /* for the present read: the writer of each of its variables */
+	struct thread_prefix *looks; /* of a state in which no thread continues but by looks */
+	uint32_t *writers; /* for the present read: the writer of each of its variables */
 	uint32_t count;
 	bool *barred; /* by thread: running it now would exceed the bound on preemptions
 	               * (reach_bound.c) */
@@ -108,10 +108,10 @@ static inline bool is_done(const struct reach *r, const uint32_t *state, uint32_
 struct outcome {
 	enum answer answer;
 	/* For ANSWER_OTHER: the outcome (history_after_as). */
-	enum flip_kind kind;
+	enum reversal_kind kind;
 	enum op op;
 	uint64_t seen;
-	uint32_t other; /* as in struct flip */
+	uint32_t other; /* as in struct reversal */
 };
 
 static inline const uint32_t *reach_state(const struct reach *r, uint32_t state)

@@ -61,11 +61,11 @@ void reach_give_races(struct reach *r)
 	for (guint i = 0; i < r->races->len && !x->stopped; i++) {
 		struct reach_race race = g_array_index(r->races, struct reach_race, i);
 		reach_sequence_to(r, race.state, x->sequence);
-		struct flip flip = { .kind = FLIP_RACE,
-			             .event = race.second,
-			             .other = race.first,
-			             .thread = r->t->events[race.second].thread,
-			             .sequence = x->sequence };
-		x->stopped |= !x->take(x->context, &flip);
+		struct reversal reversal = { .kind = REVERSAL_RACE,
+			                     .event = race.second,
+			                     .other = race.first,
+			                     .thread = r->t->events[race.second].thread,
+			                     .sequence = x->sequence };
+		x->stopped |= !x->take(x->context, &reversal);
 	}
 }

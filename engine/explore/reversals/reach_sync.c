@@ -68,7 +68,7 @@ static struct outcome acquire(const struct reach *r, const uint32_t *state, uint
 	uint32_t held = holder(r, state, e, x->op == OP_RACQ, x->thread);
 	return answered(
 	        state_acquire(x, held == NONE),
-	        (struct outcome){ .kind = FLIP_FAILS, .op = OP_TRYFAIL, .other = held });
+	        (struct outcome){ .kind = REVERSAL_FAILS, .op = OP_TRYFAIL, .other = held });
 }
 
 static struct outcome failed_try(const struct reach *r, const uint32_t *state, uint32_t e)
@@ -78,7 +78,7 @@ static struct outcome failed_try(const struct reach *r, const uint32_t *state, u
 	if (holder(r, state, e, shared, NONE) != NONE ||
 	    holder_in_run(r, e, shared, NONE) == NONE)
 		return same;
-	return (struct outcome){ ANSWER_OTHER, FLIP_SUCCEEDS, shared ? OP_RACQ : OP_ACQ, 0,
+	return (struct outcome){ ANSWER_OTHER, REVERSAL_SUCCEEDS, shared ? OP_RACQ : OP_ACQ, 0,
 		                 NONE };
 }
 
@@ -102,11 +102,12 @@ static struct outcome take(const struct reach *r, const uint32_t *state, uint32_
 	bool empty = count_in(r, state, x->target) <= 0;
 	if (x->op == OP_TAKETRYFAIL)
 		return answered(empty ? ANSWER_SAME : ANSWER_OTHER,
-		                (struct outcome){
-		                        .kind = FLIP_SUCCEEDS, .op = OP_TAKE, .other = NONE });
-	return answered(
-	        state_acquire(x, !empty),
-	        (struct outcome){ .kind = FLIP_FAILS, .op = OP_TAKETRYFAIL, .other = NONE });
+		                (struct outcome){ .kind = REVERSAL_SUCCEEDS,
+		                                  .op = OP_TAKE,
+		                                  .other = NONE });
+	return answered(state_acquire(x, !empty), (struct outcome){ .kind = REVERSAL_FAILS,
+	                                                            .op = OP_TAKETRYFAIL,
+	                                                            .other = NONE });
 }
 
 /* The number of sleepers on a futex, if the read's wake wakes all; else whether there is
@@ -185,7 +186,7 @@ static struct outcome wake(const struct reach *r, const uint32_t *state, uint32_
 	bool late = x->flags & EVENT_TRY, woken = bit_of(r, state, BIT_WOKEN, x->thread);
 	bool timed = wait != NONE && r->t->events[wait].flags & EVENT_TRY;
 	return answered(state_wake(late, timed, woken),
-	                (struct outcome){ .kind = late ? FLIP_SIGNALLED : FLIP_TIMEOUT,
+	                (struct outcome){ .kind = late ? REVERSAL_SIGNALLED : REVERSAL_TIMEOUT,
 	                                  .op = OP_WAKE,
 	                                  .seen = !late,
 	                                  .other = NONE });
@@ -222,10 +223,11 @@ static struct outcome depart(const struct reach *r, const uint32_t *state, uint3
 	bool serial = bit_of(r, state, BIT_SERIAL, x->thread);
 	bool was =
 	        history_last_unseen(r->x->h, e) ? serial : history_last_at_barrier(r->x->h, e);
-	return answered(state_depart(false, serial, was), (struct outcome){ .kind = FLIP_LAST,
-	                                                                    .op = OP_DEPART,
-	                                                                    .seen = serial,
-	                                                                    .other = NONE });
+	return answered(state_depart(false, serial, was),
+	                (struct outcome){ .kind = REVERSAL_LAST,
+	                                  .op = OP_DEPART,
+	                                  .seen = serial,
+	                                  .other = NONE });
 }
 
 /* -- once-functions ------------------------------------------------------------------------ */
@@ -237,8 +239,9 @@ static struct outcome receive(const struct reach *r, const uint32_t *state, uint
 	if (begins == NONE)
 		return same;
 	bool ended = ends != NONE && is_done(r, state, ends);
-	return answered(state_once(is_done(r, state, begins), ended),
-	                (struct outcome){ .kind = FLIP_ONCE, .op = OP_SND, .other = begins });
+	return answered(
+	        state_once(is_done(r, state, begins), ended),
+	        (struct outcome){ .kind = REVERSAL_ONCE, .op = OP_SND, .other = begins });
 }
 
 /* -- must-orders --------------------------------------------------------------------------- */

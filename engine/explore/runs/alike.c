@@ -192,7 +192,7 @@ uint64_t alike_number(const struct history *h, uint32_t thread, uint32_t steps, 
 	return number_for(&own, count, further);
 }
 
-static struct past past_of_part(const struct history *h, const struct part *part)
+static struct past past_of_part(const struct history *h, const struct thread_prefix *part)
 {
 	uint32_t i = 0;
 	while (i < h->threads_count && h->threads[i].who != part->who)
@@ -204,7 +204,8 @@ static struct past past_of_part(const struct history *h, const struct part *part
 	return (struct past){ th, part->steps + !ends, part->prefix - th->who };
 }
 
-void alike_fill(const struct history *h, struct part *parts, uint32_t count, bool further)
+void alike_fill(const struct history *h, struct thread_prefix *parts, uint32_t count,
+                bool further)
 {
 	struct past *pasts = g_new(struct past, count + 1);
 	for (uint32_t i = 0; i < count; i++) {
@@ -238,13 +239,14 @@ void alike_fill(const struct history *h, struct part *parts, uint32_t count, boo
 
 uint64_t *alike_lasts(const struct history *h)
 {
-	struct part *parts = g_new0(struct part, h->threads_count + 1);
+	struct thread_prefix *parts = g_new0(struct thread_prefix, h->threads_count + 1);
 	uint64_t *lasts = g_new(uint64_t, h->threads_count + 1);
 	for (uint32_t i = 0; i < h->threads_count; i++) {
 		const struct thread_history *th = &h->threads[i];
 		uint32_t steps = th->prefixes->len - 1;
-		parts[i] = (struct part){ th->who, g_array_index(th->prefixes, uint64_t, steps),
-			                  steps, 0 };
+		parts[i] = (struct thread_prefix){ th->who,
+			                           g_array_index(th->prefixes, uint64_t, steps),
+			                           steps, 0 };
 	}
 	alike_fill(h, parts, h->threads_count, false);
 	for (uint32_t i = 0; i < h->threads_count; i++)

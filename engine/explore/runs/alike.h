@@ -36,7 +36,8 @@ uint32_t alike_count(const struct history *h, uint64_t kind);
 uint32_t alike_before_joins(const struct history *h, uint32_t thread, uint32_t steps);
 /* Sets part.alike of parts of the history: of the first with its next operation, or if
  * `further` that its thread continues. */
-void alike_fill(const struct history *h, struct part *parts, uint32_t count, bool further);
+void alike_fill(const struct history *h, struct thread_prefix *parts, uint32_t count,
+                bool further);
 /* By thread: part.alike of all its steps; owned by the caller. */
 uint64_t *alike_lasts(const struct history *h);
 /* The number for a thread of a kind that says: so many threads, this one and those before it,

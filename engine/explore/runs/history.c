@@ -219,7 +219,7 @@ struct history *history_new(const struct view *view, struct initials *initials,
 	history_learn_initials(h);
 	add_steps(h);
 	alike_find(h);
-	h->finals = g_array_new(FALSE, FALSE, sizeof(struct part));
+	h->finals = g_array_new(FALSE, FALSE, sizeof(struct thread_prefix));
 	return h;
 }
 
@@ -297,7 +297,7 @@ uint64_t history_class(const struct history *h)
 	for (uint32_t i = 0; i < h->threads_count; i++)
 		sum += history_class_part(h, i, h->threads[i].prefixes->len - 1);
 	for (guint i = 0; i < h->finals->len; i++)
-		sum += g_array_index(h->finals, struct part, i).prefix;
+		sum += g_array_index(h->finals, struct thread_prefix, i).prefix;
 	return sum;
 }
 
@@ -314,8 +314,9 @@ void history_add_end(struct history *h, uint32_t thread, bool cut_off)
 
 /* Order information of a run beside the prefixes of its threads. */
 struct known_run {
-	GHashTable *calls; /* prefix before a call -> GArray of struct part: the last preceding
-	                    * steps that it does not commute with, by thread; NULL: no calls */
+	GHashTable *calls; /* prefix before a call -> GArray of struct thread_prefix: the last
+	                    * preceding steps that it does not commute with, by thread; NULL: no
+	                    * calls */
 	uint64_t ender;    /* the thread that ended the program; 0: none */
 	uint64_t *lasts;   /* by thread: the number of all its steps (part.alike); owned; NULL:
 	                    * the end of the program cut off no thread */
@@ -399,12 +400,12 @@ struct initials *histories_initials(struct histories *all)
 /* The steps required before a call: the last of each thread. */
 static GArray *steps_before(const struct history *h, const struct view_call *call)
 {
-	GArray *list = g_array_new(FALSE, FALSE, sizeof(struct part));
+	GArray *list = g_array_new(FALSE, FALSE, sizeof(struct thread_prefix));
 	for (guint i = 0; i < call->before->len; i++) {
 		const struct view_call *other =
 		        &g_array_index(h->view->calls, struct view_call,
 		                       g_array_index(call->before, uint32_t, i));
-		struct part part = {
+		struct thread_prefix part = {
 			.who = h->threads[other->thread].who,
 			.steps = g_array_index(h->step_of, uint32_t, other->event) + 1
 		};
@@ -504,7 +505,7 @@ bool histories_add(struct histories *all, const struct history *h)
 		}
 	}
 	for (guint i = 0; i < h->finals->len; i++)
-		add_having(all, g_array_index(h->finals, struct part, i).prefix, run);
+		add_having(all, g_array_index(h->finals, struct thread_prefix, i).prefix, run);
 	return true;
 }
 
@@ -515,13 +516,13 @@ void histories_add_class(struct histories *all, uint64_t class_)
 
 /* Are all steps before the next call, in this run, within the prefixes? */
 static bool call_fits(const struct histories *all, const struct known_run *k,
-                      const struct part *parts, uint32_t count)
+                      const struct thread_prefix *parts, uint32_t count)
 {
 	(void)all;
 	const GArray *before =
 	        k->calls ? g_hash_table_lookup(k->calls, &parts[0].prefix) : NULL;
 	for (guint i = 0; before != NULL && i < before->len; i++) {
-		const struct part *p = &g_array_index(before, struct part, i);
+		const struct thread_prefix *p = &g_array_index(before, struct thread_prefix, i);
 		uint32_t at = 0;
 		while (at < count && parts[at].who != p->who)
 			at++;
@@ -532,18 +533,18 @@ static bool call_fits(const struct histories *all, const struct known_run *k,
 }
 
 static bool goes_further(const struct histories *all, const struct known_run *k,
-                         const struct part *parts, uint32_t count)
+                         const struct thread_prefix *parts, uint32_t count)
 {
 	(void)count;
 	return k->ender == parts[0].who || length_of(all, k, parts[0].who) > parts[0].steps + 1;
 }
 
 typedef bool run_test(const struct histories *all, const struct known_run *k,
-                      const struct part *parts, uint32_t count);
+                      const struct thread_prefix *parts, uint32_t count);
 
 /* Does a run, other than `but` (NONE: any), begin so, and fit? The runs of the shortest list
  * are looked up in the others. */
-static bool have(const struct histories *all, const struct part *parts, uint32_t count,
+static bool have(const struct histories *all, const struct thread_prefix *parts, uint32_t count,
                  run_test *test, uint32_t but)
 {
 	const struct run_list **lists = g_newa(const struct run_list *, count + 1);
@@ -567,7 +568,8 @@ static bool have(const struct histories *all, const struct part *parts, uint32_t
 	return false;
 }
 
-bool histories_have(const struct histories *all, const struct part *parts, uint32_t count)
+bool histories_have(const struct histories *all, const struct thread_prefix *parts,
+                    uint32_t count)
 {
 	return have(all, parts, count, NULL, NONE);
 }
@@ -581,12 +583,13 @@ void histories_mark(const struct histories *all, uint64_t prefix, bool *runs)
 		runs[at.run] = true;
 }
 
-bool histories_have_call(const struct histories *all, const struct part *parts, uint32_t count)
+bool histories_have_call(const struct histories *all, const struct thread_prefix *parts,
+                         uint32_t count)
 {
 	return have(all, parts, count, call_fits, NONE);
 }
 
-bool histories_have_further(const struct histories *all, const struct part *parts,
+bool histories_have_further(const struct histories *all, const struct thread_prefix *parts,
                             uint32_t count)
 {
 	/* a thread that may be alike: its number says that it goes further */
@@ -597,14 +600,14 @@ bool histories_have_further(const struct histories *all, const struct part *part
 bool *histories_within_others(const struct histories *all)
 {
 	bool *within = g_new0(bool, all->runs + 1);
-	GArray *parts = g_array_new(FALSE, FALSE, sizeof(struct part));
+	GArray *parts = g_array_new(FALSE, FALSE, sizeof(struct thread_prefix));
 	for (uint32_t run = 0; run < all->runs; run++) {
 		const struct known_run *k = all->known->pdata[run];
 		if (k == NULL || k->lasts == NULL)
 			continue;
 		g_array_set_size(parts, 0);
 		for (uint32_t i = 0; i < k->count; i++) {
-			struct part part = { .alike = k->lasts[i] };
+			struct thread_prefix part = { .alike = k->lasts[i] };
 			g_array_append_val(parts, part);
 		}
 		within[run] = have(all, (const void *)parts->data, parts->len, NULL, run);
@@ -703,13 +706,13 @@ static void archive_before(struct archive *a, void **value, const void *context)
 {
 	(void)context;
 	if (archive_reads(a))
-		*value = g_array_new(FALSE, FALSE, sizeof(struct part));
+		*value = g_array_new(FALSE, FALSE, sizeof(struct thread_prefix));
 	GArray *list = *value;
 	size_t count = archive_count(a, list->len, 2);
 	for (size_t i = 0; i < count; i++) {
-		struct part part = { 0 };
+		struct thread_prefix part = { 0 };
 		if (!archive_reads(a))
-			part = g_array_index(list, struct part, i);
+			part = g_array_index(list, struct thread_prefix, i);
 		ARCHIVE(a, part.who);
 		ARCHIVE(a, part.steps);
 		if (archive_reads(a))

@@ -13,7 +13,7 @@
 #include "engine/explore/objects/view.h"
 
 /* A prefix of a thread: the thread, the number of its history, its length in steps. */
-struct part {
+struct thread_prefix {
 	uint64_t who, prefix;
 	uint32_t steps;
 	uint64_t alike; /* the number by which known runs are looked up: that of the history, or
@@ -60,7 +60,7 @@ struct history {
 	                              * runs; NULL: none */
 	struct lifetimes *lifetimes; /* of the view's trace; owned */
 	struct initials *initials;   /* borrowed */
-	GArray *finals;              /* struct part: final values, as numbers */
+	GArray *finals;              /* struct thread_prefix: final values, as numbers */
 	bool cut_off;                /* see history_add_end */
 	const GHashTable *apart; /* with --symmetry: see alike.h; else NULL. Each thread then
 	                          * sees its own memory by numbers that do not depend on its
@@ -79,7 +79,8 @@ void history_add_end(struct history *h, uint32_t thread, bool cut_off);
 void history_add_finals(struct history *h, const GPtrArray *names);
 /* The final value of a variable (final_range) with these last writes (NONE: none) of its parts,
  * as a part. */
-struct part history_final(const struct history *h, struct wide range, const uint32_t *writers);
+struct thread_prefix history_final(const struct history *h, struct wide range,
+                                   const uint32_t *writers);
 
 /* The number of the value that the read saw. */
 static inline uint64_t history_seen(const struct history *h, uint32_t read)
@@ -154,16 +155,18 @@ uint32_t histories_last(const struct histories *all);
 uint32_t histories_common(const struct histories *all, const struct history *h, uint32_t thread,
                           uint32_t run);
 /* Does a run have all these prefixes? parts[0] is looked up first. */
-bool histories_have(const struct histories *all, const struct part *parts, uint32_t count);
+bool histories_have(const struct histories *all, const struct thread_prefix *parts,
+                    uint32_t count);
 /* Mark the runs with a prefix. */
 void histories_mark(const struct histories *all, uint64_t prefix, bool *runs);
 /* As histories_have, and the next step of parts[0]'s thread is a step of a specified object
  * whose preceding non-commuting steps are within the parts? */
-bool histories_have_call(const struct histories *all, const struct part *parts, uint32_t count);
+bool histories_have_call(const struct histories *all, const struct thread_prefix *parts,
+                         uint32_t count);
 /* Is the class known? */
 bool histories_have_class(const struct histories *all, uint64_t class_);
 /* As histories_have, and parts[0]'s thread continues? */
-bool histories_have_further(const struct histories *all, const struct part *parts,
+bool histories_have_further(const struct histories *all, const struct thread_prefix *parts,
                             uint32_t count);
 /* Does the run have more than `steps` steps in this thread of `h`? */
 bool histories_goes_on(const struct histories *all, const struct history *h, uint32_t thread,

@@ -318,7 +318,8 @@ uint64_t history_would_hold(const struct history *h, uint32_t read, uint64_t int
 
 /* Bytes that hold their initial values count as untouched: which bytes belong to the variable
  * depends on the run's accesses. */
-struct part history_final(const struct history *h, struct wide range, const uint32_t *writers)
+struct thread_prefix history_final(const struct history *h, struct wide range,
+                                   const uint32_t *writers)
 {
 	const struct trace *t = h->trace;
 	const struct variable *first = &t->variables[range.first];
@@ -339,7 +340,7 @@ struct part history_final(const struct history *h, struct wide range, const uint
 	/* the number joins name and value, since callers add the numbers of several
 	 * variables */
 	uint64_t number = history_mix(name, sum);
-	return (struct part){ .who = name, .prefix = number, .alike = number };
+	return (struct thread_prefix){ .who = name, .prefix = number, .alike = number };
 }
 
 void history_add_finals(struct history *h, const GPtrArray *names)
@@ -349,7 +350,7 @@ void history_add_finals(struct history *h, const GPtrArray *names)
 		if (range.count == 0)
 			continue;
 		uint32_t *writers = final_writes(h->trace, range);
-		struct part part = history_final(h, range, writers);
+		struct thread_prefix part = history_final(h, range, writers);
 		g_array_append_val(h->finals, part);
 		g_free(writers);
 	}

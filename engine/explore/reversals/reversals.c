@@ -1,8 +1,8 @@
 /*
- * flips.c - reversals of reads, waits, uses of freed blocks, and steps of specified objects;
- * see flips.h.
+ * reversals.c - reversals of reads, waits, uses of freed blocks, and steps of specified
+ * objects; see reversals.h.
  */
-#include "engine/explore/reversals/flips_private.h"
+#include "engine/explore/reversals/reversals_private.h"
 
 #include <string.h>
 
@@ -55,10 +55,10 @@ static void expect(struct search *x, const uint32_t *writers)
 
 /* Let the read read from `write`: excludes every other write that is not ordered after the read
  * or before the write. */
-static void flip_read(struct search *x, uint32_t write, const GArray *writes)
+static void reversal_read(struct search *x, uint32_t write, const GArray *writes)
 {
 	const struct past *past = smt_past(x->smt);
-	struct asked *a = ask_new(x, FLIP_READ, x->ask.event);
+	struct asked *a = ask_new(x, REVERSAL_READ, x->ask.event);
 	a->other = a->in[0] = write;
 	a->judge = judge_read;
 	expect(x, &write);
@@ -98,10 +98,10 @@ static bool judge_wide_read(struct search *x, struct smt_query *q, const uint32_
 }
 
 /* Reversal to the given writers of the read's variables, by index in their lists (`at`). */
-static void flip_wide_read(struct search *x, const GArray *const *lists, const guint *at,
-                           uint32_t count)
+static void reversal_wide_read(struct search *x, const GArray *const *lists, const guint *at,
+                               uint32_t count)
 {
-	struct asked *a = ask_new(x, FLIP_READ, x->ask.event);
+	struct asked *a = ask_new(x, REVERSAL_READ, x->ask.event);
 	struct event_list now = trace_writers(x->t, a->event);
 	bool same = true;
 	a->judge = judge_wide_read;
@@ -148,7 +148,7 @@ static GArray *visible_writes(const struct search *x, uint32_t variable)
 }
 
 /* The outcome of a read of several variables is the combination of their writers. */
-static void flip_wide_reads(struct search *x, struct wide run)
+static void reversal_wide_reads(struct search *x, struct wide run)
 {
 	enum { MOST_TOGETHER = 256 };
 	GArray **lists = g_new0(GArray *, run.count);
@@ -159,7 +159,7 @@ static void flip_wide_reads(struct search *x, struct wide run)
 	}
 	x->unanswered |= together > MOST_TOGETHER;
 	for (guint i = 0; i < together && together <= MOST_TOGETHER && !x->stopped; i++) {
-		flip_wide_read(x, (const GArray *const *)lists, at, run.count);
+		reversal_wide_read(x, (const GArray *const *)lists, at, run.count);
 		for (uint32_t v = 0; v < run.count && ++at[v] == lists[v]->len; v++)
 			at[v] = 0;
 	}
@@ -169,12 +169,12 @@ static void flip_wide_reads(struct search *x, struct wide run)
 	g_free(at);
 }
 
-static void flip_reads(struct search *x)
+static void reversal_reads(struct search *x)
 {
 	const struct past *past = smt_past(x->smt);
 	struct wide run = event_variables(x->t, &x->t->events[x->ask.event]);
 	if (run.count > 1) {
-		flip_wide_reads(x, run);
+		reversal_wide_reads(x, run);
 		return;
 	}
 	GArray *writes = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -192,7 +192,7 @@ static void flip_reads(struct search *x)
 			         past_has_before(past, x->ask.event, other);
 		}
 		if (!hidden)
-			flip_read(x, w, writes);
+			reversal_read(x, w, writes);
 	}
 	g_array_unref(writes);
 }
@@ -216,7 +216,7 @@ static uint64_t prefix_of_wait(const struct search *x)
 
 /* A wait depends on the signals before it: later ones may be missed, missed ones may come
  * later. */
-static void flip_wait(struct search *x)
+static void reversal_wait(struct search *x)
 {
 	struct event_list list =
 	        event_list_at(&x->t->index->object_events, x->t->events[x->ask.event].target);
@@ -226,7 +226,7 @@ static void flip_wait(struct search *x)
 		if (!op_wakes(op) ||
 		    x->t->events[e].thread == x->t->events[x->ask.event].thread)
 			continue;
-		struct asked *a = ask_new(x, FLIP_WAIT, x->ask.event);
+		struct asked *a = ask_new(x, REVERSAL_WAIT, x->ask.event);
 		a->other = e;
 		*(e > a->event ? a->in : a->out) = e;
 		a->prefix_of = prefix_of_wait;
@@ -237,13 +237,13 @@ static void flip_wait(struct search *x)
 /* -- memory ------------------------------------------------------------------------------ */
 
 /* Reverse a use and the end of life of its object. */
-static void flip_use(struct search *x, uint32_t event, uint32_t end)
+static void reversal_use(struct search *x, uint32_t event, uint32_t end)
 {
 	bool after = end > event;
 	if (x->t->events[end].thread == x->t->events[event].thread ||
 	    past_has(smt_past(x->smt), after ? end : event, after ? event : end))
 		return;
-	struct asked *a = ask_new(x, after ? FLIP_USE : FLIP_ALIVE, event);
+	struct asked *a = ask_new(x, after ? REVERSAL_USE : REVERSAL_ALIVE, event);
 	a->other = end;
 	*(after ? a->in : a->out) = end;
 	a->stands = !after && !op_is_access(x->t->events[event].op);
@@ -251,12 +251,12 @@ static void flip_use(struct search *x, uint32_t event, uint32_t end)
 	find_parts(x);
 }
 
-static void flip_uses(struct search *x, uint32_t event)
+static void reversal_uses(struct search *x, uint32_t event)
 {
 	uint32_t ends[MOST_LIFETIME_ENDS];
 	unsigned count = lifetimes_ends(x->h->lifetimes, event, ends);
 	for (unsigned i = 0; i < count && !x->stopped; i++)
-		flip_use(x, event, ends[i]);
+		reversal_use(x, event, ends[i]);
 }
 
 /* -- specified objects --------------------------------------------------------------------- */
@@ -301,13 +301,13 @@ static uint32_t turned_call(const struct search *x)
 /* A call sees the effects of preceding non-commuting calls: each possible set of these,
  * except this run's. As its result is unknown then, every call that it may not commute with
  * counts. */
-static void flip_call(struct search *x, const struct view_call *call)
+static void reversal_call(struct search *x, const struct view_call *call)
 {
 	const struct view *v = x->h->view;
 	const struct past *past = smt_past(x->smt);
 	if (call->before->len == 0)
 		return;
-	struct asked *a = ask_new(x, FLIP_CALL, call->event);
+	struct asked *a = ask_new(x, REVERSAL_CALL, call->event);
 	uint32_t step = g_array_index(x->h->step_of, uint32_t, call->event);
 	a->call = call;
 	a->stands = true;
@@ -325,22 +325,22 @@ static void flip_call(struct search *x, const struct view_call *call)
 		find_parts(x);
 }
 
-static void flip_event(struct search *x, uint32_t e)
+static void reversal_event(struct search *x, uint32_t e)
 {
 	const struct event *event = &x->t->events[e];
 	const struct view_call *call = view_call_of(x->h->view, e);
 	x->ask.event = e;
 	if (!call)
-		flip_uses(x, e);
+		reversal_uses(x, e);
 	x->ask.event = e;
 	if (call) {
-		flip_call(x, call);
+		reversal_call(x, call);
 	} else if (event->op == OP_WAIT) {
-		flip_wait(x);
+		reversal_wait(x);
 	} else if (!op_is_access(event->op)) {
-		flip_outcomes(x, e);
+		reversal_outcomes(x, e);
 	} else if (op_reads(event->op)) {
-		flip_reads(x);
+		reversal_reads(x);
 	}
 }
 
@@ -360,8 +360,8 @@ struct reversals {
 	bool ends_left;
 };
 
-struct reversals *reversals_new(const struct history *h, const struct flip_limits *limits,
-                                flip_taker *take, void *context)
+struct reversals *reversals_new(const struct history *h, const struct reversal_limits *limits,
+                                reversal_taker *take, void *context)
 {
 	struct reversals *r = g_new(struct reversals, 1);
 	*r = (struct reversals){ .left = h->trace->events_count, .ends_left = true };
@@ -376,7 +376,8 @@ struct reversals *reversals_new(const struct history *h, const struct flip_limit
 		                     .judged = g_new0(uint32_t, h->threads_count + 1),
 		                     .found = g_array_new(FALSE, FALSE, sizeof(struct found)),
 		                     .watched = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-		                     .extras = g_array_new(FALSE, FALSE, sizeof(struct part)),
+		                     .extras = g_array_new(FALSE, FALSE,
+		                                           sizeof(struct thread_prefix)),
 		                     .required = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		                     .limit = g_new0(uint32_t, h->threads_count + 1),
 		                     .sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
@@ -423,12 +424,12 @@ void reversals_by_walks(struct reversals *r, uint64_t seed, uint64_t looks)
 }
 
 /* Finds reversals by ends of threads and of the program. */
-static void flip_rest(struct search *x)
+static void reversal_rest(struct search *x)
 {
 	if (x->limits->goes_on && !x->stopped)
-		flip_ends(x);
+		reversal_ends(x);
 	if (x->limits->finals && !x->stopped)
-		flip_finals(x);
+		reversal_finals(x);
 }
 
 bool reversals_by_solver(struct reversals *r, struct smt *smt)
@@ -440,11 +441,11 @@ bool reversals_by_solver(struct reversals *r, struct smt *smt)
 		return false; /* the solver ignores effects */
 	while (r->left > 0 && !x->stopped && x->given == given)
 		if (g_array_index(x->h->step_of, uint32_t, --r->left) != NONE)
-			flip_event(x, (uint32_t)r->left);
+			reversal_event(x, (uint32_t)r->left);
 	if (r->left > 0 || x->given != given || x->stopped)
 		return true;
 	if (r->ends_left)
-		flip_rest(x);
+		reversal_rest(x);
 	r->ends_left = false;
 	return false;
 }

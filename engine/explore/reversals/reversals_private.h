@@ -1,20 +1,20 @@
 /*
- * flips_private.h - interface between the kinds of reversals (flips.c, outcomes.c) and the
- * search for maximal prefixes (flips_search.c).
+ * reversals_private.h - interface between the kinds of reversals (reversals.c, outcomes.c) and
+ * the search for maximal prefixes (reversals_search.c).
  */
-#ifndef HEDDLE_FLIPS_PRIVATE_H
-#define HEDDLE_FLIPS_PRIVATE_H
+#ifndef HEDDLE_REVERSALS_PRIVATE_H
+#define HEDDLE_REVERSALS_PRIVATE_H
 
 #include "engine/explore/reversals/abstract.h"
-#include "engine/explore/reversals/flips.h"
+#include "engine/explore/reversals/reversals.h"
 #include "engine/order/past.h"
 
 struct search;
 
 /* The current query; ask_new initialises it. */
 struct asked {
-	enum flip_kind kind;
-	uint32_t event, thread, other; /* as in struct flip */
+	enum reversal_kind kind;
+	uint32_t event, thread, other; /* as in struct reversal */
 	bool stands;                   /* the event is only reached, not executed */
 	uint32_t in[2], out[2];        /* included and excluded events; NONE: unused */
 	uint32_t first, second;        /* both included, in this order; NONE */
@@ -24,10 +24,10 @@ struct asked {
 	/* The history number of its thread including the event; or a constant. */
 	uint64_t (*prefix_of)(const struct search *x);
 	uint64_t prefix;
-	uint64_t seen; /* as in struct flip */
+	uint64_t seen; /* as in struct reversal */
 	uint32_t (*other_of)(const struct search *x);
 	const struct view_call *call;
-	const char *text; /* as in struct flip */
+	const char *text; /* as in struct reversal */
 };
 
 /* Prefixes found: not searched again, except with other rivals. */
@@ -41,8 +41,8 @@ struct search {
 	const struct history *h;
 	struct trace *t;
 	struct smt *smt;
-	const struct flip_limits *limits;
-	flip_taker *take;
+	const struct reversal_limits *limits;
+	reversal_taker *take;
 	void *context;
 	bool unanswered, stopped;
 	enum reversals_races races;
@@ -52,8 +52,9 @@ struct search {
 	GArray *rivals;   /* uint32_t: a read's writes that must not come between */
 	GArray *watched;  /* uint32_t: rivals whose presence changes results */
 	GArray *required; /* uint32_t: included events */
-	GArray *extras;   /* struct part: requirements on a run beside its threads' steps */
-	GHashTable *ends; /* uint64_t: known values of finals */
+	GArray *extras; /* struct thread_prefix: requirements on a run beside its threads' steps
+	                 */
+	GHashTable *ends;           /* uint64_t: known values of finals */
 	struct abstract *abstract;  /* for objects viewed by results, else NULL */
 	struct calls_search *calls; /* of a search over the order of calls and returns; or NULL
 	                             */
@@ -74,7 +75,7 @@ bool within_cut(const struct search *x, const uint32_t *cut, uint32_t event);
 void clear_found(gpointer data);
 
 /* A new query on `event` (of the trace) or, NONE, on a thread. */
-struct asked *ask_new(struct search *x, enum flip_kind kind, uint32_t event);
+struct asked *ask_new(struct search *x, enum reversal_kind kind, uint32_t event);
 /* Pass on all maximal prefixes that permit the outcome. */
 void find_parts(struct search *x);
 /* Find one prefix, or false; give_part passes it on. */
@@ -90,10 +91,10 @@ void reach_by_walks(struct search *x, uint64_t seed, uint64_t looks);
  * else LINEAR_YES, or LINEAR_UNDECIDED beyond `most` states and sets of configurations. */
 enum linear_answer reach_linear(struct search *x, const struct linear_part *part,
                                 uint32_t most);
-/* outcomes.c: the kinds from FLIP_FAILS on. */
-void flip_outcomes(struct search *x, uint32_t event);
-void flip_ends(struct search *x);
-void flip_finals(struct search *x);
+/* outcomes.c: the kinds from REVERSAL_FAILS on. */
+void reversal_outcomes(struct search *x, uint32_t event);
+void reversal_ends(struct search *x);
+void reversal_finals(struct search *x);
 /* Values of the variables of --final after a complete sequence: as x->extras, and as one
  * number. x->ask.other: the last write of a variable that differs from the run. */
 uint64_t final_values(struct search *x, const uint32_t *sequence, uint32_t length);

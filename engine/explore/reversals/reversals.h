@@ -1,6 +1,6 @@
 /*
- * flips.h - from a run to the schedules of others: for each operation whose outcome depends on
- * the order, and each other outcome (a reversal, here "flip"), the maximal prefixes of the run
+ * reversals.h - from a run to the schedules of others: for each operation whose outcome depends
+ * on the order, and each other outcome (a reversal), the maximal prefixes of the run
  * that permit it.
  *
  * A read and each other write it may read from; a wait and each signal it may miss; an access
@@ -8,62 +8,63 @@
  * steps it may not commute with; a try or timed operation; the waiter woken by a signal; the
  * last thread at a barrier; and the continuation of threads cut off by the end of the run.
  */
-#ifndef HEDDLE_FLIPS_H
-#define HEDDLE_FLIPS_H
+#ifndef HEDDLE_REVERSALS_H
+#define HEDDLE_REVERSALS_H
 
 #include "engine/commute/linear_trace.h"
 #include "engine/explore/runs/history.h"
 #include "engine/predict/smt/smt.h"
 
-enum flip_kind {
-	FLIP_READ,      /* other: the write read from (NONE: initial value) */
-	FLIP_WAIT,      /* other: the signal missed, or not yet given */
-	FLIP_USE,       /* other: the free or destruction that was before */
-	FLIP_ALIVE,     /* other: the free or destruction that now comes after */
-	FLIP_CALL,      /* other: a call that it does not commute with and now comes before */
-	FLIP_RETURNS,   /* a call of an object viewed by results; text: the results */
-	FLIP_FAILS,     /* a try; other: the acquire of the holder (NONE: count 0) */
-	FLIP_SUCCEEDS,  /* a try that failed */
-	FLIP_TIMEOUT,   /* a wake: the time is up before a signal */
-	FLIP_SIGNALLED, /* a wake that had timed out is signalled */
-	FLIP_WOKEN,     /* a wake (event, or NONE: not in this run); other: its signal */
-	FLIP_LAST,      /* departure from a barrier, as last thread or not */
-	FLIP_ONCE,    /* the caller runs a once-function that was done; other: its begin in this
-	               * run */
-	FLIP_STUCK,   /* no thread can continue; event: NONE */
-	FLIP_IDLE,    /* no thread but by looking once more, which may be without effect;
-	               * event: NONE; parts: the class, then the prefix of each thread that
-	               * looks, with this look (0: not known) */
-	FLIP_GOES_ON, /* the thread continues beyond the run; event: NONE; other: an event
-	               * excluded, or NONE */
-	FLIP_FINAL,   /* the end; other: the last write of a differing variable */
-	FLIP_HISTORY, /* calls and returns in an order that makes a history that is not
-	               * linearizable; known by its schedule alone */
-	FLIP_RACE, /* an access of one thread, and at once a conflicting one of another; other:
-	            * the first of the two */
-	FLIP_PERMUTED, /* no reversal: a run with threads that are alike in each other's place;
-	                * parts: the number of what each does then (explore_alike.c) */
-	FLIP_KINDS
+enum reversal_kind {
+	REVERSAL_READ,    /* other: the write read from (NONE: initial value) */
+	REVERSAL_WAIT,    /* other: the signal missed, or not yet given */
+	REVERSAL_USE,     /* other: the free or destruction that was before */
+	REVERSAL_ALIVE,   /* other: the free or destruction that now comes after */
+	REVERSAL_CALL,    /* other: a call that it does not commute with and now comes before */
+	REVERSAL_RETURNS, /* a call of an object viewed by results; text: the results */
+	REVERSAL_FAILS,   /* a try; other: the acquire of the holder (NONE: count 0) */
+	REVERSAL_SUCCEEDS,  /* a try that failed */
+	REVERSAL_TIMEOUT,   /* a wake: the time is up before a signal */
+	REVERSAL_SIGNALLED, /* a wake that had timed out is signalled */
+	REVERSAL_WOKEN,     /* a wake (event, or NONE: not in this run); other: its signal */
+	REVERSAL_LAST,      /* departure from a barrier, as last thread or not */
+	REVERSAL_ONCE,     /* the caller runs a once-function that was done; other: its begin in
+	                    * this run */
+	REVERSAL_STUCK,    /* no thread can continue; event: NONE */
+	REVERSAL_IDLE,     /* no thread but by looking once more, which may be without effect;
+	                    * event: NONE; parts: the class, then the prefix of each thread that
+	                    * looks, with this look (0: not known) */
+	REVERSAL_GOES_ON,  /* the thread continues beyond the run; event: NONE; other: an event
+	                    * excluded, or NONE */
+	REVERSAL_FINAL,    /* the end; other: the last write of a differing variable */
+	REVERSAL_HISTORY,  /* calls and returns in an order that makes a history that is not
+	                    * linearizable; known by its schedule alone */
+	REVERSAL_RACE,     /* an access of one thread, and at once a conflicting one of another;
+	                    * other: the first of the two */
+	REVERSAL_PERMUTED, /* no reversal: a run with threads that are alike in each other's
+	                    * place; parts: the number of what each does then (explore_alike.c)
+	                    */
+	REVERSAL_KINDS
 };
 
-struct flip {
-	enum flip_kind kind;
-	uint32_t event;     /* the next event, its thread's last; NONE: not in this run */
-	uint32_t other;     /* see enum flip_kind */
-	uint32_t thread;    /* its thread */
-	uint64_t seen;      /* FLIP_READ: number of the value it will see (history.h) */
-	const char *text;   /* see enum flip_kind, or NULL */
-	GArray *sequence;   /* uint32_t: the reordering before it, without the event */
-	struct part *parts; /* required prefixes; the event's thread first */
+struct reversal {
+	enum reversal_kind kind;
+	uint32_t event;   /* the next event, its thread's last; NONE: not in this run */
+	uint32_t other;   /* see enum reversal_kind */
+	uint32_t thread;  /* its thread */
+	uint64_t seen;    /* REVERSAL_READ: number of the value it will see (history.h) */
+	const char *text; /* see enum reversal_kind, or NULL */
+	GArray *sequence; /* uint32_t: the reordering before it, without the event */
+	struct thread_prefix *parts; /* required prefixes; the event's thread first */
 	uint32_t parts_count;
 };
 
 /* Copies the parts of the reversal that it keeps; false ends the search. */
-typedef bool flip_taker(void *context, const struct flip *flip);
+typedef bool reversal_taker(void *context, const struct reversal *reversal);
 
 struct awaits;
 struct pasts;
-struct flip_limits {
+struct reversal_limits {
 	double seconds; /* for one query of the solver */
 	/* By thread: number of steps shared with the parent run, whose  reversals are known:
 	 * reversals within are skipped. NULL: none. */
@@ -80,8 +81,8 @@ struct flip_limits {
 	                          * ended; or NULL */
 	uint32_t preemptions;    /* bound on preemptions before a reversal; NONE: none. Only the
 	                          * search over states obeys it */
-	/* Look for states in which two threads stand before conflicting accesses (FLIP_RACE)?
-	 * Only the search over all states does. */
+	/* Look for states in which two threads stand before conflicting accesses
+	 * (REVERSAL_RACE)? Only the search over all states does. */
 	bool races;
 	/* By thread: a look that does not occur as in the run, since it ends a round in vain
 	 * (awaits.h); NONE: none. Or NULL. Only the search over states obeys it. */
@@ -94,7 +95,7 @@ struct flip_limits {
 	int64_t deadline; /* for the whole search (g_get_monotonic_time); 0: none */
 	const struct progress *progress;
 };
-static inline bool flips_out_of_time(const struct flip_limits *l)
+static inline bool reversals_out_of_time(const struct reversal_limits *l)
 {
 	return l->deadline != 0 && g_get_monotonic_time() > l->deadline;
 }
@@ -102,8 +103,8 @@ static inline bool flips_out_of_time(const struct flip_limits *l)
 /* The search for the reversals of a run; each is passed to `take`. */
 struct reversals;
 /* Borrows the history and `limits`. */
-struct reversals *reversals_new(const struct history *h, const struct flip_limits *limits,
-                                flip_taker *take, void *context);
+struct reversals *reversals_new(const struct history *h, const struct reversal_limits *limits,
+                                reversal_taker *take, void *context);
 void reversals_free(struct reversals *r);
 /* By search over states. True: all reversals were passed, late ones first; else none, since the
  * run has more than `most` states, or some, since the search was stopped. */
@@ -125,7 +126,8 @@ enum linear_answer reversals_linear(struct reversals *r, const struct linear_par
  * ends their waits (docs/completeness.md, "Data races"). */
 enum reversals_races {
 	RACES_UNKNOWN, /* it does not know all of them */
-	RACES_PASSED,  /* where there is one, a pair of sites that races was passed (FLIP_RACE)
+	RACES_PASSED,  /* where there is one, a pair of sites that races was passed
+	                * (REVERSAL_RACE)
 	                */
 	RACES_NONE,
 };

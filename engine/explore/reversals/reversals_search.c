@@ -1,11 +1,11 @@
 /*
- * flips_search.c - the maximal prefixes of a run that permit an outcome.
+ * reversals_search.c - the maximal prefixes of a run that permit an outcome.
  *
  * A query of the solver: is there a correct reordering with these events and without those,
  * after which the event is next? An answer is extended thread by thread (monotone, so by
  * bisection), then excluded with all its prefixes, until no answer is left.
  */
-#include "engine/explore/reversals/flips_private.h"
+#include "engine/explore/reversals/reversals_private.h"
 
 #include <string.h>
 
@@ -21,7 +21,7 @@ uint32_t steps_of(const struct search *x, uint32_t thread)
 	return x->h->threads[thread].events->len;
 }
 
-struct asked *ask_new(struct search *x, enum flip_kind kind, uint32_t event)
+struct asked *ask_new(struct search *x, enum reversal_kind kind, uint32_t event)
 {
 	x->ask = (struct asked){ .kind = kind,
 		                 .event = event,
@@ -239,7 +239,7 @@ static void put_question(const struct search *x, struct smt_query *q, bool same)
 /* Is there a solution with these numbers of steps (NULL: outside all prefixes found)? */
 static bool possible(struct search *x, const uint32_t *counts, GArray *sequence)
 {
-	x->stopped |= flips_out_of_time(x->limits);
+	x->stopped |= reversals_out_of_time(x->limits);
 	if (x->stopped)
 		return false;
 	struct smt_query *q = smt_query_new(x->smt);
@@ -327,29 +327,32 @@ void give_part(struct search *x)
 {
 	const struct history *h = x->h;
 	uint32_t own = x->ask.thread, count = 1;
-	struct part *parts = g_new(struct part, h->threads_count + x->extras->len + 1);
-	parts[0] = (struct part){ h->threads[own].who, x->ask.prefix, x->cut[own] };
+	struct thread_prefix *parts =
+	        g_new(struct thread_prefix, h->threads_count + x->extras->len + 1);
+	parts[0] = (struct thread_prefix){ h->threads[own].who, x->ask.prefix, x->cut[own] };
 	if (x->ask.prefix_of)
 		parts[0].prefix = x->ask.prefix_of(x);
 	for (uint32_t u = 0; u < h->threads_count; u++)
 		if (u != own && x->cut[u] > 0)
-			parts[count++] = (struct part){ h->threads[u].who,
+			parts[count++] =
+			        (struct thread_prefix){ h->threads[u].who,
 				                        g_array_index(h->threads[u].prefixes,
 				                                      uint64_t, x->cut[u]),
 				                        x->cut[u] };
 	for (guint i = 0; i < x->extras->len; i++)
-		parts[count++] = g_array_index(x->extras, struct part, i);
-	struct flip flip = { .kind = x->ask.kind,
-		             .event = x->ask.event,
-		             .other = x->ask.other_of ? x->ask.other_of(x) : x->ask.other,
-		             .thread = own,
-		             .seen = x->ask.seen,
-		             .text = x->ask.text,
-		             .sequence = x->sequence,
-		             .parts = parts,
-		             .parts_count = count };
+		parts[count++] = g_array_index(x->extras, struct thread_prefix, i);
+	struct reversal reversal = { .kind = x->ask.kind,
+		                     .event = x->ask.event,
+		                     .other = x->ask.other_of ? x->ask.other_of(x)
+		                                              : x->ask.other,
+		                     .thread = own,
+		                     .seen = x->ask.seen,
+		                     .text = x->ask.text,
+		                     .sequence = x->sequence,
+		                     .parts = parts,
+		                     .parts_count = count };
 	x->given++;
-	x->stopped |= !x->take(x->context, &flip);
+	x->stopped |= !x->take(x->context, &reversal);
 	g_free(parts);
 }
 
@@ -420,7 +423,7 @@ void find_parts(struct search *x)
 	find_bounds(x);
 	if (x->limits->common && x->ask.event != NONE && !x->limits->ended[x->ask.thread])
 		add_found(x, x->limits->common, true);
-	x->stopped |= flips_out_of_time(x->limits);
+	x->stopped |= reversals_out_of_time(x->limits);
 	while (!x->stopped && possible(x, NULL, x->sequence)) {
 		grow(x);
 		if (x->stopped)
