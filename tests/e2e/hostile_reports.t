@@ -24,8 +24,10 @@ damaged() {
 			(my $shape = $path) =~ s/\d+/N/g;
 			unless ($seen{$shape}++) {
 				my $right = $$place;
-				$$place = $wrong[$n % @wrong];
-				put;
+				for my $value ($wrong[$n % @wrong], JSON::PP::true) { # no code takes the latter for a word
+					$$place = $value;
+					put;
+				}
 				$$place = $right;
 			}
 			if (ref $$place eq "HASH") {

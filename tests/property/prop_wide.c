@@ -4,6 +4,7 @@
  * with both forms, finding by finding, by sites and by events, with the same witnesses; and
  * so do the orders of all pairs of events.
  */
+#include "engine/commute/edc.h"
 #include "engine/order/clocks.h"
 #include "engine/order/order.h"
 #include "engine/predict/deadlock/deadlock.h"
@@ -78,10 +79,26 @@ static char *says(struct trace *t, enum analysis analysis, bool deadlocks, bool 
 	return g_string_free(out, FALSE);
 }
 
+/* EDC is the one of a trace without specifications. */
+static struct order *order_by(struct trace *t, enum order_kind kind)
+{
+	struct error error;
+
+	if (kind != ORDER_KIND_EDC)
+		return order_new(t, kind, NULL);
+	struct specs *none = specs_new();
+	struct model *m = model_new(t, none, NULL, &error);
+	BUG_ON(m == NULL);
+	struct order *order = edc_order_new(m, NULL, &error);
+	model_free(m);
+	specs_free(none);
+	return order;
+}
+
 /* Which pairs of events an order has, and by which chains. */
 static char *orders(struct trace *t, enum order_kind kind)
 {
-	struct order *order = order_new(t, kind, NULL);
+	struct order *order = order_by(t, kind);
 	GString *out = g_string_new(NULL);
 
 	for (uint32_t f = 0; f < t->events_count; f++) {

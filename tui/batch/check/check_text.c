@@ -98,13 +98,10 @@ static void print_seen(const json_t *f, const char *command)
 static json_t *own_names(const json_t *names)
 {
 	json_t *own = json_array();
-	size_t i;
-	json_t *name;
 
-	json_array_foreach((json_t *)names, i, name)
-	{
+	for (size_t i = 0; i < json_array_size(names); i++) {
 		g_autoptr(GString) text = g_string_new(NULL);
-		own_code_append_name(json_string_value(name), text);
+		own_code_append_name(json_element(names, i), text);
 		json_array_append_new(own, json_string(text->str));
 	}
 	return own;

@@ -112,8 +112,7 @@ static guint print_races(const json_t *races)
 	json_array_foreach((json_t *)races, i, race)
 	{
 		const json_t *places = json_object_get(race, "locations");
-		char *key = g_strjoin("\n", json_string_value(json_array_get(places, 0)),
-		                      json_string_value(json_array_get(places, 1)),
+		char *key = g_strjoin("\n", json_element(places, 0), json_element(places, 1),
 		                      distinct_variable(race), NULL);
 		if (!g_hash_table_add(printed, key))
 			continue;

@@ -8,13 +8,6 @@
 
 #include <string.h>
 
-static const char *element_word(const json_t *array, size_t i)
-{
-	const char *word = json_string_value(json_array_get(array, i));
-
-	return word != NULL ? word : "";
-}
-
 static long long number_of(const json_t *object, const char *key)
 {
 	return json_integer_value(json_object_get(object, key));
@@ -33,7 +26,7 @@ static void print_names(const json_t *f, FILE *out)
 	size_t count = json_array_size(names);
 
 	for (size_t i = 0; i < count && i < 4; i++)
-		fprintf(out, "%s%s", i ? ", " : "  on ", element_word(names, i));
+		fprintf(out, "%s%s", i ? ", " : "  on ", json_element(names, i));
 	if (count > 4)
 		fprintf(out, " and %zu more", count - 4);
 }
@@ -66,15 +59,15 @@ static void print_heading(const json_t *f, FILE *out)
 		        json_word(f, "unseen"));
 	fputc('\n', out);
 	if (methods != NULL)
-		fprintf(out, "    %s  with  %s\n", element_word(methods, 0),
-		        element_word(methods, 1));
+		fprintf(out, "    %s  with  %s\n", json_element(methods, 0),
+		        json_element(methods, 1));
 	if (strcmp(condition, "false") == 0)
 		fputs("    never commute\n", out);
 	else if (*condition)
 		fprintf(out, "    commute only if %s\n", condition);
 	if (points != NULL)
-		fprintf(out, "    access points %s and %s clash\n", element_word(points, 0),
-		        element_word(points, 1));
+		fprintf(out, "    access points %s and %s clash\n", json_element(points, 0),
+		        json_element(points, 1));
 }
 
 /* -- the events ------------------------------------------------------------------------------ */
@@ -95,7 +88,7 @@ static void print_site(const json_t *site, const char *thread, const json_t *cal
 	if (*json_word(site, "function"))
 		fprintf(out, "  in %s", json_word(site, "function"));
 	for (size_t k = 0; k < json_array_size(callers); k++)
-		fprintf(out, ", from %s", element_word(callers, k));
+		fprintf(out, ", from %s", json_element(callers, k));
 	fputc('\n', out);
 }
 
@@ -107,7 +100,7 @@ static void print_event(const json_t *f, size_t i, const char *thread, FILE *out
 	             *callers = json_array_get(json_object_get(f, "callers"), i);
 
 	if (lines != NULL)
-		fprintf(out, "    %s\n", element_word(lines, i));
+		fprintf(out, "    %s\n", json_element(lines, i));
 	else
 		print_site(site, thread, callers, out);
 	excerpt_print(json_word(site, "file"), (uint32_t)number_of(site, "line"), out);
@@ -122,7 +115,7 @@ static void print_events(const json_t *f, FILE *out)
 	                                                : json_object_get(f, "sites"));
 
 	for (size_t i = 0; i < count; i++)
-		print_event(f, i, element_word(json_object_get(f, "threads"), i), out);
+		print_event(f, i, json_element(json_object_get(f, "threads"), i), out);
 }
 
 /* The sets, and the grade (engine/atomic/grade.c). */
@@ -134,7 +127,7 @@ static void print_sets(const json_t *f, FILE *out)
 	fprintf(out, "    %s",
 	        json_array_size(sets) == 1 ? "in atomic set " : "needs atomic sets ");
 	for (size_t i = 0; i < json_array_size(sets); i++)
-		fprintf(out, "%s%s", i ? ", " : "", element_word(sets, i));
+		fprintf(out, "%s%s", i ? ", " : "", json_element(sets, i));
 	fprintf(out, "%s\n",
 	        *grade == 'A'
 	                ? ": such units hold one lock for it, and one here did not (grade A)"

@@ -73,6 +73,13 @@ const char *json_word(const json_t *object, const char *key)
 	return word != NULL ? word : "";
 }
 
+const char *json_element(const json_t *array, size_t i)
+{
+	const char *word = json_string_value(json_array_get(array, i));
+
+	return word != NULL ? word : "";
+}
+
 void json_set_command(json_t *object, char *const *argv)
 {
 	json_t *arguments = json_array();
@@ -89,14 +96,12 @@ char *json_command(const json_t *object)
 {
 	g_autoptr(GPtrArray) words = g_ptr_array_new();
 	const json_t *arguments = json_object_get(object, "arguments");
-	size_t i;
-	json_t *word;
 
 	if (!*json_word(object, "program"))
 		return g_strdup("");
 	g_ptr_array_add(words, (char *)json_word(object, "program"));
-	json_array_foreach((json_t *)arguments, i, word)
-	        g_ptr_array_add(words, (char *)(json_string_value(word) ?: ""));
+	for (size_t i = 0; i < json_array_size(arguments); i++)
+		g_ptr_array_add(words, (char *)json_element(arguments, i));
 	g_ptr_array_add(words, NULL);
 	return child_spelt((char *const *)words->pdata);
 }

@@ -25,6 +25,8 @@ void json_set_word(json_t *object, const char *key, const char *word);
 void json_set_sentences(json_t *object, const char *key, const GPtrArray *sentences);
 /* A string member, or "". */
 const char *json_word(const json_t *object, const char *key);
+/* The i-th element of an array of strings, or "". */
+const char *json_element(const json_t *array, size_t i);
 /* Set "program", and "arguments" where it has some. */
 void json_set_command(json_t *object, char *const *argv);
 /* That command as a shell accepts it, with control bytes escaped; "": there is none. Owned by

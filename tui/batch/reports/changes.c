@@ -187,8 +187,8 @@ static void print_became(const struct became *b, const char *when, FILE *out)
 		print_place(b->place, out);
 	}
 	if (json_array_size(locations) == 2)
-		fprintf(out, " (%s, %s)", json_string_value(json_array_get(locations, 0)),
-		        json_string_value(json_array_get(locations, 1)));
+		fprintf(out, " (%s, %s)", json_element(locations, 0),
+		        json_element(locations, 1));
 	if (proof != NULL)
 		fprintf(out, ", by the %s", json_word(proof, "method"));
 	fputc('\n', out);

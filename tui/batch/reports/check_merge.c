@@ -79,8 +79,10 @@ static void add_part(struct merging *m, const struct report_file *r)
 			json_integer_set(same, json_integer_value(same) + (json_int_t)first);
 		json_array_append_new(m->runs, run);
 	}
-	json_array_foreach(json_object_get(r->head, "coverage"), i, item) json_array_append_new(
-	        m->coverage, json_sprintf("%s: %s", r->name, json_string_value(item)));
+	const json_t *coverage = json_object_get(r->head, "coverage");
+	for (i = 0; i < json_array_size(coverage); i++)
+		json_array_append_new(m->coverage, json_sprintf("%s: %s", r->name,
+		                                                json_element(coverage, i)));
 	bool all = is_share_of_all(r), whole = all || !m->whole;
 	json_object_foreach(json_object_get(r->head, "complete"), key, item)
 	{
