@@ -83,6 +83,15 @@ void builder_stack_block(struct builder *b, uint32_t thread, uint32_t block)
 	AT(b->threads, struct thread, thread)->stack = block;
 }
 
+uint32_t builder_stack_owner(const struct builder *b, uint32_t block)
+{
+	for (uint32_t u = 0; block != NONE && u < b->threads->len; u++) {
+		if (AT(b->threads, struct thread, u)->stack == block)
+			return u;
+	}
+	return NONE;
+}
+
 void builder_atomic_set(struct builder *b, uint32_t name, uint32_t members)
 {
 	struct atomic_set s = { name, members };

@@ -187,6 +187,8 @@ void builder_source(struct builder *b, uint32_t location, const char *file, uint
 uint32_t builder_call_site(struct builder *b, const char *name, uint32_t function,
                            uint32_t outer);
 void builder_stack_block(struct builder *b, uint32_t thread, uint32_t block);
+/* The thread whose stack the block is, or NONE. */
+uint32_t builder_stack_owner(const struct builder *b, uint32_t block);
 void builder_atomic_set(struct builder *b, uint32_t name, uint32_t members);
 void builder_note(struct builder *b, const char *key, const char *value);
 /* builder_note for a namer, when strings are no longer interned. */

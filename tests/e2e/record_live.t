@@ -48,6 +48,40 @@ says_while_it_waits "data-race  on early" live.hdl "a race is printed while the 
 is "$status" 3 "the program's exit status"
 like "$err" "^live.hdl: 2 races by hb, not complete" "how many there were"
 
+# Local variables are named by the frames of their thread, whoever else uses them.
+cat >locals.c <<'C'
+#include <pthread.h>
+struct job { int done, count; };
+static void *work(void *p)
+{
+	((struct job *)p)->count++;
+	return 0;
+}
+static void *look(void *p)
+{
+	*(int *)p = 1;
+	return 0;
+}
+int main(void)
+{
+	struct job job = { 0, 0 };
+	int flag = 0;
+	pthread_t t, u, v;
+	pthread_create(&t, 0, work, &job);
+	pthread_create(&u, 0, work, &job);
+	pthread_create(&v, 0, look, &flag);
+	int seen = flag;
+	pthread_join(t, 0);
+	pthread_join(u, 0);
+	pthread_join(v, 0);
+	return seen > 1;
+}
+C
+$HEDDLE cc -O1 -g locals.c -o locals -pthread
+run $HEDDLE record --live -q -o locals.hdl -- ./locals
+is "$(grep -o '^candidate: data-race  on .*' <<<"$err" | sort -u)" "candidate: data-race  on main::flag
+candidate: data-race  on main::job.count" "locals of main, of two other threads and of main and another one"
+
 # A program that does not pause: all in the end, each once, in the words of races.
 run $HEDDLE record --live -q -o live.hdl -- ./waits
 is "$status" 3 "a program that does not pause"

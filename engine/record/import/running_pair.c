@@ -27,13 +27,18 @@ static uint32_t call_into(const struct running *r, struct import *im, uint32_t t
 	return depth + 1;
 }
 
+static void leave(struct import *im, uint32_t thread, uint32_t depth)
+{
+	struct log_record leave = { .tag = LOG_LEAVE, .pc = depth };
+	import_record(im, thread, &leave);
+}
+
 static void call_and_leave(const struct running *r, struct import *im, uint32_t thread,
                            uint32_t stack, const struct log_record *inside)
 {
 	uint32_t depth = call_into(r, im, thread, stack);
-	struct log_record leave = { .tag = LOG_LEAVE, .pc = depth };
 	import_record(im, thread, inside);
-	import_record(im, thread, &leave);
+	leave(im, thread, depth);
 }
 
 static const struct event *event_of(const struct running *r, uint32_t number)
@@ -92,11 +97,10 @@ static uint32_t add_invocation(const struct running *r, struct import *im,
 	uint32_t thread = number_of(r, a->thread), location = import_location(im, pc);
 	uint32_t depth = call_into(r, im, thread, point_stack(a->point));
 	uint32_t event = builder_event_count(im->b);
-	struct log_record leave = { .tag = LOG_LEAVE, .pc = depth };
 	copy_invocation(r, im, thread, a->number, location);
 	if (a->end != a->number)
 		copy_invocation(r, im, thread, a->end, location);
-	import_record(im, thread, &leave);
+	leave(im, thread, depth);
 	return event;
 }
 
@@ -133,9 +137,26 @@ static uint32_t add_access(const struct running *r, struct import *im,
 	uint32_t thread = number_of(r, a->thread);
 	uint32_t depth = call_into(r, im, thread, point_stack(a->point));
 	uint32_t event = builder_event_count(im->b);
-	struct log_record leave = { .tag = LOG_LEAVE, .pc = depth };
 	import_record(im, thread, &access);
-	import_record(im, thread, &leave);
+	leave(im, thread, depth);
+	return event;
+}
+
+/* Adds the access while the functions are open whose frames the memory may lie in: a local
+ * variable of another thread is named by these. */
+static uint32_t add_below_owner(const struct running *r, struct import *im,
+                                const struct running_access pair[2], int i,
+                                const struct variable_range *v)
+{
+	uint32_t owner = builder_stack_owner(r->im->b, v->block);
+	if (owner == NONE || owner == pair[i].thread)
+		return add_access(r, im, &pair[i], v);
+	uint32_t thread = number_of(r, owner);
+	uint32_t stack = owner == pair[1 - i].thread ? point_stack(pair[1 - i].point)
+	                                             : builder_stack(r->im->b, owner);
+	uint32_t depth = call_into(r, im, thread, stack);
+	uint32_t event = add_access(r, im, &pair[i], v);
+	leave(im, thread, depth);
 	return event;
 }
 
@@ -178,7 +199,7 @@ struct trace *running_pair(struct running *r, struct running_memory memory,
 		import_record(im, 0, r->kept->pdata[i]);
 	add_allocation(r, im, v.block);
 	for (int i = 0; i < 2; i++)
-		events[i] = add_access(r, im, &pair[i], &v);
+		events[i] = add_below_owner(r, im, pair, i, &v);
 	if (facts->suppressions)
 		builder_note(im->b, SUPPRESSIONS_NOTE, facts->suppressions);
 	struct trace *t = builder_finish(g_steal_pointer(&im->b), true, error);
