@@ -46,18 +46,18 @@ case $name in
 check) _arguments \
 	'*--budget[seconds for everything (default 60; 0\: no limit), or with T,PAIR also for deciding one pair (default 1)]:TIME:_files' \
 	'*--runs[number of recordings (default 12)]:N:_files' \
-	'*--check[must hold at the end\: '\''x == 3 && s.count >= 0'\'']:CONDITION:_files' \
+	'*--check[must hold at the end of each run\: '\''x == 3 && s.count >= 0'\'']:CONDITION:_files' \
 	'*--expect[a file with the output of a correct run]:FILE:_files' \
 	'*--spec[specification of objects; may be repeated]:FILE:_files' \
 	'*--no-harm[do not run both orders of a finding to compare the outcomes]' \
 	'*--timeout[end a run after this time (default 10)]:SECONDS:_files' \
-	'*--output[of the files that are written\: PREFIX.runN.hdl, PREFIX.N.wit (default\: check)]:PREFIX:_files' \
+	'*--output[how names of written files begin\: PREFIX.runN.hdl, PREFIX.N.wit (default\: check)]:PREFIX:_files' \
 	'*--shard[the I-th of N shares of the recordings (or the traces); join the reports with '\''heddle merge'\'']:I/N:_files' \
 	'*--jobs[divide the work over N processes at the same time (default 1\: with more, findings come in another order)]:N:_files' \
 	'*--resume[keep the report in FILE; when it is there already, print it and run nothing]:FILE:_files' \
 	'*--baseline[an earlier report (JSON)\: only new findings count for the exit status]:REPORT:_files' \
 	'*--suppressions[ThreadSanitizer'\''s suppressions, or TRACE.notes\: findings that do not count; may be repeated]:FILE:_files' \
-	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--lenient[warn of a fault of the input that can be passed over safely, and go on]' \
 	'*--format[how to print (default\: text); quickfix\: FILE\:LINE\:COLUMN\: TEXT for editors]:word:(text json sarif quickfix)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
@@ -66,13 +66,13 @@ check) _arguments \
 fix-check) _arguments \
 	'*--budget[seconds for everything (default 60; 0\: no limit), or with T,PAIR also for deciding one pair (default 1)]:TIME:_files' \
 	'*--runs[number of recordings (default 12)]:N:_files' \
-	'*--check[must hold at the end\: '\''x == 3 && s.count >= 0'\'']:CONDITION:_files' \
+	'*--check[must hold at the end of each run\: '\''x == 3 && s.count >= 0'\'']:CONDITION:_files' \
 	'*--expect[a file with the output of a correct run]:FILE:_files' \
 	'*--spec[specification of objects; may be repeated]:FILE:_files' \
 	'*--no-harm[do not run both orders of a finding to compare the outcomes]' \
 	'*--timeout[end a run after this time (default 10)]:SECONDS:_files' \
-	'*--output[of the files that are written\: PREFIX.runN.hdl, PREFIX.N.wit (default\: check)]:PREFIX:_files' \
-	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--output[how names of written files begin\: PREFIX.runN.hdl, PREFIX.N.wit (default\: check)]:PREFIX:_files' \
+	'*--lenient[warn of a fault of the input that can be passed over safely, and go on]' \
 	'*--format[how to print (default\: text)]:word:(text json)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
@@ -84,15 +84,15 @@ c++) _arguments \
 	'*:file:_files' ;;
 record) _arguments \
 	'*--output[where the trace goes (default\: PROG.hdl)]:TRACE:_files' \
-	'*--mode[one thread at a time and exact, or free]:word:(controlled free)' \
+	'*--mode[controlled (default)\: one thread runs at a time, so order and values are exact; free\: they run at the same time, as without Heddle]:word:(controlled free)' \
 	'*--strategy[which thread runs next, in controlled mode]:word:(random pct noise rr pos surw turns pause)' \
-	'*--depth[pct\: the depth of bugs looked for (default 3)]:D:_files' \
+	'*--depth[pct\: how many pairs of events must come in a certain order for the bug (default 3)]:D:_files' \
 	'*--steps[pct\: about how many steps the run has (default 1000)]:N:_files' \
-	'*--target[surw\: the events that are to come in each order equally often (from shake)]:PLACE+SIZE=N,...:_files' \
+	'*--target[surw\: the place whose events come in each order equally often, as shake prints it]:PLACE+SIZE=N,...:_files' \
 	'*--turns[turns\: each THREAD runs in turn, until it has made EVENTS events]:THREAD\:EVENTS,...:_files' \
 	'*--seed[another seed is another schedule (default 1)]:N:_files' \
 	'*--memory[the memory model that the run is under (default sc)]:word:(sc tso rc11)' \
-	'*--spec[its bind lines become invocations, its missing blocks missing code]:FILE:_files' \
+	'*--spec[a specification\: calls of functions that it binds are recorded as invocations; its missing blocks say which memory calls into libraries synchronise by]:FILE:_files' \
 	'*--max-size[stop recording when the log has this size (default 4096; 0\: never)]:MB:_files' \
 	'*--compress[compress the log beside the trace while it is written]' \
 	'*--last[keep about the last N events]:N:_files' \
@@ -101,7 +101,7 @@ record) _arguments \
 	'*--start-at[record accesses from the first call of FUNCTION on]:FUNCTION:_files' \
 	'*--filter[leave out, while the program runs, all values, and accesses that are redundant for happens-before (the default) or also for WCP, CP, DC and WDC\: quicker and smaller, for these analyses and lockset alone; commute\: all plain accesses, and calls into code that is not instrumented]:word:(hb wcp commute)' \
 	'*--sample[record one window in N of the plain accesses, and the first ones of each function, with all synchronisation\: for --mode free, where a program is to be slowed down little; races found are of the whole run, others are missed]:N:_files' \
-	'*--no-values[leave values out]' \
+	'*--no-values[leave out the values that are read and written]' \
 	'*--no-missing[leave out calls into code that is not instrumented]' \
 	'*--no-inputs[leave out input from outside (sockets, pipes, terminals)\: replay needs it again]' \
 	'*--help[show this help]' \
@@ -115,13 +115,13 @@ open) _arguments \
 	'*--at[open at this event]:EVENT:_files' \
 	'*--notes[keep marks, notes and bookmarks there, not in TRACE.notes beside the trace]:FILE:_files' \
 	'*--script[run commands of the command line first; without a terminal, only them]:FILE:_files' \
-	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--lenient[warn of a fault of the input that can be passed over safely, and go on]' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
 	'*--version[print the version]' \
 	'*:file:_files' ;;
 info) _arguments \
-	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--lenient[warn of a fault of the input that can be passed over safely, and go on]' \
 	'*--format[how to print (default\: text)]:word:(text json)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
@@ -135,21 +135,21 @@ doctor) _arguments \
 	'*:file:_files' ;;
 races) _arguments \
 	'*--analysis[which analysis looks for them (default\: auto)]:word:(auto lockset hb shb cp wcp dc wdc syncp m2 smt rdit)' \
-	'*--pairs[one finding a pair of source lines (default), or every pair]:word:(sites events)' \
+	'*--pairs[one finding for each pair of source lines (default), or for each pair of events]:word:(sites events)' \
 	'*--candidates[look only at pairs that this order leaves unordered]:all|ORDER:_files' \
 	'*--verdicts[list pairs that are impossible or unknown, too]:word:(races all)' \
 	'*--witness[find a witness for candidates, too]' \
-	'*--values[a read may read any write of the same value]' \
-	'*--missing[take code that was not recorded into account (barrier pairs)]' \
-	'*--budget[seconds for a pair and in all, each rung of the ladder (default\: 1,5)]:PAIR,ALL:_files' \
-	'*--spec[invocations may be reversed where FILE says so (auto, smt)]:FILE:_files' \
+	'*--values[a read may see another write than it saw, of the same value]' \
+	'*--missing[a call into code that was not recorded keeps its order with all that touches memory which it can reach (barrier pairs)]' \
+	'*--budget[seconds for a pair and in all, for each step of auto (default\: 1,5)]:PAIR,ALL:_files' \
+	'*--spec[calls may change places where FILE says that they commute (auto, smt)]:FILE:_files' \
 	'*--shard[the I-th of N shares of the pairs; join the reports with '\''heddle merge'\'']:I/N:_files' \
 	'*--jobs[divide the work over N processes at the same time (default 1\: with more, findings come in another order)]:N:_files' \
 	'*--resume[keep the report in FILE; when it is there already, print it and run nothing]:FILE:_files' \
 	'*--witness-events[keep witnesses of at most N events in all in the report (default\: 32 million)]:N:_files' \
 	'*--baseline[an earlier report (JSON)\: only new findings count for the exit status]:REPORT:_files' \
 	'*--suppressions[ThreadSanitizer'\''s suppressions, or TRACE.notes\: findings that do not count; may be repeated]:FILE:_files' \
-	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--lenient[warn of a fault of the input that can be passed over safely, and go on]' \
 	'*--format[how to print (default\: text); quickfix\: FILE\:LINE\:COLUMN\: TEXT for editors]:word:(text json sarif quickfix)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
@@ -158,12 +158,12 @@ races) _arguments \
 deadlocks) _arguments \
 	'*--pairs[one finding for each cycle of source locations, or for each set of requests]:word:(sites events)' \
 	'*--verdicts[list cycles that are impossible or unknown, too]:all:_files' \
-	'*--missing[take code that was not recorded into account (barrier pairs)]' \
-	'*--values[a read may see any write of the same value]' \
-	'*--budget[seconds of the solver for a cycle, in all (default\: 1,5)]:PAIR,ALL:_files' \
+	'*--missing[a call into code that was not recorded keeps its order with all that touches memory which it can reach (barrier pairs)]' \
+	'*--values[a read may see another write than it saw, of the same value]' \
+	'*--budget[seconds of the solver for a cycle and in all (default\: 1,5)]:PAIR,ALL:_files' \
 	'*--baseline[an earlier report (JSON)\: only new findings count for the exit status]:REPORT:_files' \
 	'*--suppressions[ThreadSanitizer'\''s suppressions, or TRACE.notes\: findings that do not count; may be repeated]:FILE:_files' \
-	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--lenient[warn of a fault of the input that can be passed over safely, and go on]' \
 	'*--format[how to print (default\: text); quickfix\: FILE\:LINE\:COLUMN\: TEXT for editors]:word:(text json sarif quickfix)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
@@ -171,16 +171,16 @@ deadlocks) _arguments \
 	'*:file:_files' ;;
 commute) _arguments \
 	'*--spec[a specification, besides those that ship (default\: those it was recorded with); may be repeated]:FILE:_files' \
-	'*--analysis[commutativity races (default), order violations, or those that EDC leaves open]:word:(rd2 cov edc)' \
-	'*--linearizable[instead\: is there, for each object, an order of its invocations that explains what they returned, by the effects?]' \
-	'*--pairs[one finding a pair of source lines (default), or every pair]:word:(sites events)' \
+	'*--analysis[commutativity races (default), order violations, or candidates for these by the order EDC]:word:(rd2 cov edc)' \
+	'*--linearizable[instead\: can the calls on each object be put in an order, each between its beginning and its return, that explains what they returned?]' \
+	'*--pairs[one finding for each pair of source lines (default), or for each pair of events]:word:(sites events)' \
 	'*--direct[rd2 without access points\: compare each invocation with every other]' \
-	'*--bounded[edc\: track critical sections in bounded space; may lose edges]' \
+	'*--bounded[edc\: track critical sections in bounded space; candidates may be added, none lost]' \
 	'*--verdicts[cov\: list pairs that are impossible or unknown, too]:all:_files' \
-	'*--budget[cov\: seconds of the solver for a pair, in all (default\: 1,5)]:PAIR,ALL:_files' \
+	'*--budget[cov\: seconds of the solver for a pair and in all (default\: 1,5)]:PAIR,ALL:_files' \
 	'*--baseline[an earlier report (JSON)\: only new findings count for the exit status]:REPORT:_files' \
 	'*--suppressions[ThreadSanitizer'\''s suppressions, or TRACE.notes\: findings that do not count; may be repeated]:FILE:_files' \
-	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--lenient[warn of a fault of the input that can be passed over safely, and go on]' \
 	'*--format[how to print (default\: text); quickfix\: FILE\:LINE\:COLUMN\: TEXT for editors]:word:(text json sarif quickfix)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
@@ -199,7 +199,7 @@ atomic) _arguments \
 	'*--all[also cycles of grade C\: over inferred sets alone]' \
 	'*--baseline[an earlier report (JSON)\: only new findings count for the exit status]:REPORT:_files' \
 	'*--suppressions[ThreadSanitizer'\''s suppressions, or TRACE.notes\: findings that do not count; may be repeated]:FILE:_files' \
-	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--lenient[warn of a fault of the input that can be passed over safely, and go on]' \
 	'*--format[how to print (default\: text); quickfix\: FILE\:LINE\:COLUMN\: TEXT for editors]:word:(text json sarif quickfix)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
@@ -207,7 +207,7 @@ atomic) _arguments \
 	'*:file:_files' ;;
 compare) _arguments \
 	'*--analyses[which (default\: lockset,hb,shb,wcp,dc,wdc,syncp,m2)]:A,B,...:_files' \
-	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--lenient[warn of a fault of the input that can be passed over safely, and go on]' \
 	'*--format[how to print (default\: text)]:word:(text json)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
@@ -215,11 +215,11 @@ compare) _arguments \
 	'*:file:_files' ;;
 witness) _arguments \
 	'*--output[write the witness to FILE]:FILE:_files' \
-	'*--values[a read may read any write of the same value]' \
-	'*--missing[take code that was not recorded into account (barrier pairs)]' \
+	'*--values[a read may see another write than it saw, of the same value]' \
+	'*--missing[a call into code that was not recorded keeps its order with all that touches memory which it can reach (barrier pairs)]' \
 	'*--budget[seconds of the solver for the pair (default\: 1,5)]:PAIR,ALL:_files' \
 	'*--spec[specification of objects]:FILE:_files' \
-	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--lenient[warn of a fault of the input that can be passed over safely, and go on]' \
 	'*--format[how to print (default\: text)]:word:(text json)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
@@ -228,7 +228,7 @@ witness) _arguments \
 verify) _arguments \
 	'*--spec[specification of objects, in the place of those in the witness]:FILE:_files' \
 	'*--memory[is it a run of this memory model (default\: the witness'\''s)]:word:(sc tso rc11)' \
-	'*--lenient[turn refusals that have a safe reading into warnings; judge a witness of another content of the trace]' \
+	'*--lenient[warn of a fault of the input that can be passed over safely, and go on; judge a witness of another content of the trace]' \
 	'*--format[how to print (default\: text)]:word:(text json)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
@@ -238,8 +238,8 @@ explain) _arguments \
 	'*--order[which order is asked (default\: the weakest that orders them)]:word:(po hb shb cp wcp dc wdc edc)' \
 	'*--spec[edc\: a specification, besides those that ship; may be repeated]:FILE:_files' \
 	'*--story[two accesses that conflict\: all of it in words, on one page]' \
-	'*--missing[take code that was not recorded into account (barrier pairs)]' \
-	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--missing[a call into code that was not recorded keeps its order with all that touches memory which it can reach (barrier pairs)]' \
+	'*--lenient[warn of a fault of the input that can be passed over safely, and go on]' \
 	'*--format[how to print (default\: text)]:word:(text json)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
@@ -251,7 +251,7 @@ graph) _arguments \
 	'*--order[for --kind order (default\: hb)]:word:(po hb shb cp wcp dc wdc edc)' \
 	'*--spec[a specification\: atomic sets and units; for edc, objects; may be repeated]:FILE:_files' \
 	'*--cycles[only the units that are on a cycle]' \
-	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--lenient[warn of a fault of the input that can be passed over safely, and go on]' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
 	'*--version[print the version]' \
@@ -267,7 +267,7 @@ replay) _arguments \
 	'*--dap[serve an editor by the Debug Adapter Protocol; the same addresses; witness, trace and program may come from the editor]:PORT:_files' \
 	'*--spec[the bind lines that it was recorded with, when they lie elsewhere]:FILE:_files' \
 	'*--timeout[end a run that has not ended after this time (default 300; 0\: never; none with --gdb)]:SECONDS:_files' \
-	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--lenient[warn of a fault of the input that can be passed over safely, and go on]' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
 	'*--version[print the version]' \
@@ -276,20 +276,20 @@ explore) _arguments \
 	'*--output[keep the tree in FILE, and traces of failing runs as FILE.runN.hdl]:FILE:_files' \
 	'*--spec[invocations of its objects are single steps, and may commute]:FILE:_files' \
 	'*--results[orders of invocations with the same results are one, where the effects determine the results]' \
-	'*--linearizable[with --spec\: no invocation is taken to be one step; does each schedule'\''s history have an order that explains it by the effects?]' \
+	'*--linearizable[with --spec\: are the objects linearizable?  In each schedule, can the calls on each be put in an order, each between its beginning and its return, that explains what they returned?]' \
 	'*--symmetry[runs that differ only in which of threads that are alike (the same function and argument) does what are the same]' \
 	'*--runs[at most N runs (default 10000)]:N:_files' \
 	'*--budget[for everything (default 60; 0\: no limit)]:SECONDS:_files' \
 	'*--seed[choose the first run'\''s schedule at random, by this seed (default\: the lowest thread first; with --until-error by pause)]:N:_files' \
 	'*--final[runs also differ by the values of these variables at the end]:X,...:_files' \
-	'*--check[must hold at the end\: '\''x == 3 && s.count >= 0'\'']:CONDITION:_files' \
+	'*--check[must hold at the end of each run\: '\''x == 3 && s.count >= 0'\'']:CONDITION:_files' \
 	'*--steps[cut a run after N steps (default\: no limit)]:N:_files' \
 	'*--resume[keep the exploration'\''s state in FILE, and go on from there next time]:FILE:_files' \
 	'*--shard[the I-th of N shares of what follows from the first run; join the reports with '\''heddle merge'\'']:I/N:_files' \
 	'*--jobs[divide the work over N processes at the same time (default 1\: with more, findings come in another order)]:N:_files' \
 	'*--memory[the memory model, by which loads may read older values (default sc)]:word:(sc tso rc11)' \
 	'*--order[--memory rc11\: as if the atomics on that line had this order; may be repeated]:FILE\:LINE=ORDER:_files' \
-	'*--bound[every schedule with at most N preemptions, switches away from a thread that could go on]:preemptions=N:_files' \
+	'*--bound[only schedules with at most N preemptions (switches away from a thread that could go on)]:preemptions=N:_files' \
 	'*--until-error[end at the first run that fails]' \
 	'*--timeout[end a run after this time (default 10)]:SECONDS:_files' \
 	'*--format[how to print (default\: text); quickfix\: FILE\:LINE\:COLUMN\: TEXT for editors]:word:(text json sarif quickfix)' \
@@ -301,11 +301,11 @@ shake) _arguments \
 	'*--runs[number of runs (default 100)]:N:_files' \
 	'*--seed[the first seed (default 1)]:N:_files' \
 	'*--strategy[one strategy, or auto\: several, which learn from each other'\''s runs (default\: auto; under --memory random, pct and noise)]:word:(auto pairs feedback periods pause random pct noise rr pos surw turns)' \
-	'*--target[surw\: as of record]:PLACE+SIZE=N,...:_files' \
-	'*--turns[turns\: as of record]:THREAD\:EVENTS,...:_files' \
+	'*--target[surw\: the place whose events come in each order equally often, as shake prints it]:PLACE+SIZE=N,...:_files' \
+	'*--turns[turns\: each THREAD runs in turn, until it has made EVENTS events]:THREAD\:EVENTS,...:_files' \
 	'*--until-error[no more runs after the first that fails]' \
 	'*--tries[make at most N more runs to find the fewest switches of threads that a failure needs (default 40; 0\: none)]:N:_files' \
-	'*--depth[pct\: the depth of bugs looked for (default 3)]:D:_files' \
+	'*--depth[pct\: how many pairs of events must come in a certain order for the bug (default 3)]:D:_files' \
 	'*--steps[pct\: about how many steps a run has (default\: measured)]:N:_files' \
 	'*--memory[the memory model that the runs are under (default sc)]:word:(sc tso rc11)' \
 	'*--timeout[end a run after this time (default 10)]:SECONDS:_files' \
@@ -329,7 +329,7 @@ orders) _arguments \
 	'*:file:_files' ;;
 convert) _arguments \
 	'*--to[the format to write (default\: by OUT'\''s suffix, else text)]:word:(std text binary perfetto csv)' \
-	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--lenient[warn of a fault of the input that can be passed over safely, and go on]' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
 	'*--version[print the version]' \
@@ -337,9 +337,9 @@ convert) _arguments \
 filter) _arguments \
 	'*--output[the trace to write; - is standard output]:FILE:_files' \
 	'*--to[the format to write (default\: by FILE'\''s suffix, else text)]:word:(std text binary)' \
-	'*--for[lose no pair of sites of these analyses (default\: the paper'\''s rule, exact for the lockset)]:word:(hb wcp)' \
+	'*--for[lose no pair of source lines that these analyses find (default\: the paper'\''s rule, exact for the lockset)]:word:(hb wcp)' \
 	'*--check[run the analyses that a filtered trace is meant for on both traces, and count the pairs of locations that each loses (as costly as listing all pairs of events)]' \
-	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--lenient[warn of a fault of the input that can be passed over safely, and go on]' \
 	'*--format[how to print (default\: text)]:word:(text json)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
@@ -348,10 +348,10 @@ filter) _arguments \
 diff) _arguments \
 	'*--analysis[which analysis looks at traces (default\: auto)]:word:(auto lockset hb shb cp wcp dc wdc syncp m2 smt rdit)' \
 	'*--spec[a specification, besides those that ship; may be repeated]:FILE:_files' \
-	'*--values[a read may read any write of the same value]' \
-	'*--missing[take code that was not recorded into account (barrier pairs)]' \
+	'*--values[a read may see another write than it saw, of the same value]' \
+	'*--missing[a call into code that was not recorded keeps its order with all that touches memory which it can reach (barrier pairs)]' \
 	'*--budget[seconds of the solver for a pair and in all (default\: 1,5)]:PAIR,ALL:_files' \
-	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--lenient[warn of a fault of the input that can be passed over safely, and go on]' \
 	'*--format[how to print (default\: text); quickfix\: FILE\:LINE\:COLUMN\: TEXT for editors]:word:(text json sarif quickfix)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \

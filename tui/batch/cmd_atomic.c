@@ -183,6 +183,12 @@ const struct command command_atomic = {
 	.name = "atomic",
 	.usage = "TRACE [--spec FILE]... [--predict] [--all]",
 	.summary = "atomic-set serializability violations",
+	.details =
+	        "An atomic set is variables that belong together, as an array and its fill; a unit of\n"
+	        "work is code that keeps them right when it runs alone.  Reported are units of several\n"
+	        "threads whose accesses of one set came in no order of whole units (a cycle), also\n"
+	        "where each access was under a lock.  Sets and units come from a specification\n"
+	        "(--spec) or the trace; without either they are inferred.",
 	.options = options,
 	.run = run,
 };

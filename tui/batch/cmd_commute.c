@@ -14,19 +14,21 @@ static const struct command_option options[] = {
 	  "with); may be repeated",
 	  0 },
 	{ "analysis", "rd2|cov|edc",
-	  "commutativity races (default), order violations, or those that EDC leaves open", 0 },
-	{ "linearizable", NULL,
-	  "instead: is there, for each object, an order of its invocations that explains what they "
-	  "returned, by the effects?",
+	  "commutativity races (default), order violations, or candidates for these by the order EDC",
 	  0 },
-	{ "pairs", "sites|events",
-	  "one finding a pair of source lines (default), or every pair", 0 },
+	{ "linearizable", NULL,
+	  "instead: can the calls on each object be put in an order, each between its beginning and "
+	  "its return, that explains what they returned?",
+	  0 },
+	OPTION_PAIRS,
 	{ "direct", NULL, "rd2 without access points: compare each invocation with every other",
 	  0 },
-	{ "bounded", NULL, "edc: track critical sections in bounded space; may lose edges", 0 },
-	{ "verdicts", "all", "cov: list pairs that are impossible or unknown, too", 0 },
-	{ "budget", "PAIR,ALL", "cov: seconds of the solver for a pair, in all (default: 1,5)",
+	{ "bounded", NULL,
+	  "edc: track critical sections in bounded space; candidates may be added, none lost",
 	  0 },
+	{ "verdicts", "all", "cov: list pairs that are impossible or unknown, too", 0 },
+	{ "budget", "PAIR,ALL",
+	  "cov: seconds of the solver for a pair and in all (default: 1,5)", 0 },
 	OPTION_BASELINE,
 	OPTION_SUPPRESSIONS,
 	OPTION_LENIENT,
@@ -135,6 +137,12 @@ const struct command command_commute = {
 	.name = "commute",
 	.usage = "TRACE [--spec FILE]... [--analysis rd2|cov|edc]",
 	.summary = "commutativity races, order violations, uses after free",
+	.details =
+	        "Looks at calls on objects that a specification describes: a dictionary, a queue, a\n"
+	        "block of memory.  rd2: two calls that do not commute and that happens-before leaves\n"
+	        "unordered, as candidates.  cov: two calls that can come in the other order, with a\n"
+	        "witness; of a block of memory, a use after free.  edc: candidates for cov, by the\n"
+	        "order EDC.",
 	.options = options,
 	.run = run,
 };

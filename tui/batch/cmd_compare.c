@@ -247,9 +247,10 @@ const struct command command_compare = {
 	.name = "compare",
 	.usage = "TRACE [--analyses A,B,...]",
 	.summary = "a table of findings by analysis",
-	.details = "A row is a pair of sites; 'race' has a witness that the checker accepted, "
-	           "'cand.' is what the\nanalysis claims without one.  Exit status: 0 nothing "
-	           "found, 1 something found, 2 bad input.",
+	.details =
+	        "A row is a pair of source lines; 'race' has a witness that the checker accepted, "
+	        "'cand.' is what the\nanalysis claims without one.  Exit status: 0 nothing "
+	        "found, 1 something found, 2 bad input.",
 	.options = options,
 	.run = run,
 };

@@ -22,7 +22,7 @@ static const struct command_option options[] = {
 	  "which order is asked (default: the weakest that orders them)", 0 },
 	{ "spec", "FILE", "edc: a specification, besides those that ship; may be repeated", 0 },
 	{ "story", NULL, "two accesses that conflict: all of it in words, on one page", 0 },
-	{ "missing", NULL, "take code that was not recorded into account (barrier pairs)", 0 },
+	OPTION_MISSING,
 	OPTION_LENIENT,
 	OPTION_FORMAT,
 	{ 0 },

@@ -15,7 +15,7 @@ static const struct command_option options[] = {
 	{ "to", "std|text|binary", "the format to write (default: by FILE's suffix, else text)",
 	  0 },
 	{ "for", "hb|wcp",
-	  "lose no pair of sites of these analyses (default: the paper's rule, exact for the "
+	  "lose no pair of source lines that these analyses find (default: the paper's rule, exact for the "
 	  "lockset)",
 	  0 },
 	{ "check", NULL,

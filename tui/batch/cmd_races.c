@@ -11,16 +11,16 @@
 static const struct command_option options[] = {
 	{ "analysis", "auto|lockset|hb|shb|cp|wcp|dc|wdc|syncp|m2|smt|rdit",
 	  "which analysis looks for them (default: auto)", 0 },
-	{ "pairs", "sites|events",
-	  "one finding a pair of source lines (default), or every pair", 0 },
+	OPTION_PAIRS,
 	{ "candidates", "all|ORDER", "look only at pairs that this order leaves unordered", 0 },
 	{ "verdicts", "races|all", "list pairs that are impossible or unknown, too", 0 },
 	{ "witness", NULL, "find a witness for candidates, too", 0 },
-	{ "values", NULL, "a read may read any write of the same value", 0 },
-	{ "missing", NULL, "take code that was not recorded into account (barrier pairs)", 0 },
+	OPTION_VALUES,
+	OPTION_MISSING,
 	{ "budget", "PAIR,ALL",
-	  "seconds for a pair and in all, each rung of the ladder (default: 1,5)", 0 },
-	{ "spec", "FILE", "invocations may be reversed where FILE says so (auto, smt)", 0 },
+	  "seconds for a pair and in all, for each step of auto (default: 1,5)", 0 },
+	{ "spec", "FILE",
+	  "calls may change places where FILE says that they commute (auto, smt)", 0 },
 	OPTION_SHARD("the pairs"),
 	OPTION_JOBS,
 	OPTION_KEPT,
@@ -198,10 +198,10 @@ const struct command command_races = {
 	.usage = "TRACE [--analysis A] [--pairs sites|events] [--candidates all|ORDER]",
 	.summary = "data races, each with a verdict",
 	.details =
-	        "A race is reported with a witness that the independent checker has accepted; "
-	        "lockset, hb, cp,\nwcp, dc and wdc report candidates, for which "
-	        "--witness looks for one.  Exit status: 0 nothing\nfound, 1 something found, "
-	        "2 bad input, 3 a budget ran out.",
+	        "A race is reported with a witness, which the independent checker has accepted: a\n"
+	        "schedule of the recorded events after which both accesses are next.  lockset, hb,\n"
+	        "cp, wcp, dc and wdc report candidates, for which --witness looks for one.  Exit\n"
+	        "status: 0 nothing found, 1 something found, 2 bad input, 3 a budget ran out.",
 	.options = options,
 	.run = run,
 	.reads_weak = true,

@@ -18,7 +18,7 @@ static const struct command_option options[] = {
 	{ "memory", "sc|tso|rc11", "is it a run of this memory model (default: the witness's)",
 	  0 },
 	{ "lenient", NULL,
-	  "turn refusals that have a safe reading into warnings; judge a witness of another "
+	  "warn of a fault of the input that can be passed over safely, and go on; judge a witness of another "
 	  "content of the trace",
 	  0 },
 	OPTION_FORMAT,

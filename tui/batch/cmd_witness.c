@@ -19,8 +19,8 @@ enum { MOST_REQUESTS = 16 }; /* bound on the requests of one deadlock, on the co
 
 static const struct command_option options[] = {
 	{ "output", "FILE", "write the witness to FILE", 'o' },
-	{ "values", NULL, "a read may read any write of the same value", 0 },
-	{ "missing", NULL, "take code that was not recorded into account (barrier pairs)", 0 },
+	OPTION_VALUES,
+	OPTION_MISSING,
 	{ "budget", "PAIR,ALL", "seconds of the solver for the pair (default: 1,5)", 0 },
 	{ "spec", "FILE", "specification of objects", 0 },
 	OPTION_LENIENT,

@@ -88,7 +88,27 @@ enum output_format argument_format(const struct arguments *a, bool sarif);
 	}
 #define OPTION_LENIENT \
 	{ \
-		"lenient", NULL, "turn refusals that have a safe reading into warnings", 0 \
+		"lenient", NULL, \
+		        "warn of a fault of the input that can be passed over safely, and go on", \
+		        0 \
+	}
+
+#define OPTION_PAIRS \
+	{ \
+		"pairs", "sites|events", \
+		        "one finding for each pair of source lines (default), or for each pair of events", \
+		        0 \
+	}
+#define OPTION_VALUES \
+	{ \
+		"values", NULL, "a read may see another write than it saw, of the same value", \
+		        0 \
+	}
+#define OPTION_MISSING \
+	{ \
+		"missing", NULL, \
+		        "a call into code that was not recorded keeps its order with all that touches memory which it can reach (barrier pairs)", \
+		        0 \
 	}
 
 /* --quiet: no warnings and no progress from now on. */

@@ -22,7 +22,8 @@
 	  "one pair (default 1)", \
 	  0 }, \
 	        { "runs", "N", "number of recordings (default 12)", 'n' }, \
-	        { "check", "CONDITION", "must hold at the end: 'x == 3 && s.count >= 0'", 0 }, \
+	        { "check", "CONDITION", \
+		  "must hold at the end of each run: 'x == 3 && s.count >= 0'", 0 }, \
 	        { "expect", "FILE", "a file with the output of a correct run", 0 }, \
 	        { "spec", "FILE", "specification of objects; may be repeated", 0 }, \
 	        { "no-harm", NULL, \
@@ -30,7 +31,7 @@
 	        { "timeout", "SECONDS", "end a run after this time (default 10)", 0 }, \
 	{ \
 		"output", "PREFIX", \
-		        "of the files that are written: PREFIX.runN.hdl, PREFIX.N.wit " \
+		        "how names of written files begin: PREFIX.runN.hdl, PREFIX.N.wit " \
 		        "(default: check)", \
 		        'o' \
 	}
