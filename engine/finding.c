@@ -454,6 +454,14 @@ void report_limit(struct report *r)
 		        "them alone is taken for unordered",
 		        unseen);
 	}
+	const char *lacking = trace_note(t, TRACE_LACKING_NOTE);
+	if (lacking) {
+		report_open(r, "a part of the program was not recorded");
+		report_note(r,
+		            "not recorded, though they ran code of the program: %s; what they "
+		            "did is in no finding",
+		            lacking);
+	}
 	unseen = trace_note(t, TRACE_UNSEEN_CALLS_NOTE);
 	if (unseen && strcmp(r->analysis, "deadlocks") != 0)
 		report_note(r,

@@ -54,13 +54,28 @@ static bool file_error(const char *path, int why, struct error *error)
 	                 "cannot write the file: %s", g_strerror(why));
 }
 
-/* The target of a symbolic link, not the link, is replaced. */
+/* The target of a symbolic link, not the link, is replaced, or made where it does not exist. */
 static char *target_of(const char *path)
 {
-	char *resolved = realpath(path, NULL);
-	char *copy = g_strdup(resolved ? resolved : path);
-	free(resolved);
-	return copy;
+	enum { MOST_LINKS = 40 };
+	char *target = g_strdup(path);
+	for (int i = 0; i < MOST_LINKS; i++) {
+		char *resolved = realpath(target, NULL);
+		g_autofree char *next =
+		        resolved ? g_strdup(resolved) : g_file_read_link(target, NULL);
+		g_autofree char *folder = g_path_get_dirname(target);
+		bool ends = resolved != NULL || next == NULL;
+		free(resolved);
+		if (next != NULL) {
+			g_free(target);
+			target = g_path_is_absolute(next)
+			                 ? g_strdup(next)
+			                 : g_build_filename(folder, next, NULL);
+		}
+		if (ends)
+			return target;
+	}
+	return target;
 }
 
 /* The temporary file is nameless until complete, so that nothing is left behind when the

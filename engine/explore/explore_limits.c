@@ -119,6 +119,17 @@ static void note_clocks(struct exploration *x)
 		                 "does when steps take longer or shorter is not explored");
 }
 
+static void note_lacking(struct exploration *x, const struct plan_run *run)
+{
+	const char *lacking = record_lacking(run->facts.happened);
+	if (lacking == NULL)
+		return;
+	char *why = g_strconcat("not recorded, though they ran code of the program: ", lacking,
+	                        NULL);
+	explore_note_incomplete(x, why);
+	g_free(why);
+}
+
 void explore_note_limits(struct exploration *x, const struct plan_run *run)
 {
 	note_missing(x, run);
@@ -144,6 +155,7 @@ void explore_note_limits(struct exploration *x, const struct plan_run *run)
 		           "no wake ends one in another order is not looked for");
 	if (run->facts.happened & LOG_FORKED)
 		explore_note_incomplete(x, "child processes are not explored");
+	note_lacking(x, run);
 	if (run->facts.happened & LOG_REUSED)
 		explore_note_incomplete(
 		        x, "a run frees more than 64 MB, and memory is used again: a use of a "

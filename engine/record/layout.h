@@ -37,7 +37,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     31
+#define LOG_VERSION     32
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_BUFFERS     1024
@@ -53,7 +53,6 @@ struct log_header {
 	uint32_t status;     /* enum log_status */
 	uint64_t chunks;     /* number begun */
 	uint64_t first_kept; /* --last: the sequence number of the oldest chunk still there */
-	uint64_t lost;       /* events by signal handlers inside blocking calls */
 	uint64_t repeated;   /* free mode, LOG_FILTER: omitted accesses; set at the end */
 	uint32_t pid;
 	uint32_t stopped; /* replay: 1 when both threads stand before the pair */
@@ -116,6 +115,10 @@ enum log_happened {
 	                   * recording */
 	LOG_REUSED = 8,   /* LOG_EXPLORE: too much was freed to be kept from reuse */
 	LOG_REFUSED = 16, /* LOG_ONE_THREAD: the run needs kernel threads */
+	/* Accesses are missing: of threads that the runtime did not see start, or of signal
+	 * handlers inside blocking calls. */
+	LOG_UNKNOWN_THREAD = 32,
+	LOG_UNHELD = 64,
 };
 
 enum log_flag {

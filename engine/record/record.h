@@ -71,8 +71,7 @@ struct record_facts {
 	uint32_t error;   /* errno of LOG_FULL */
 	uint64_t unread;  /* chunks of the log that could not be read, or not to their end */
 	uint64_t replayed;
-	uint32_t holder; /* controlled mode: the number of the thread that ran last */
-	uint64_t lost;
+	uint32_t holder;       /* controlled mode: the number of the thread that ran last */
 	uint64_t instrumented; /* function entries: 0 without the compilers' hooks */
 	uint32_t happened;     /* bit set of enum log_happened */
 	GArray *blocked;       /* struct record_wait: a deadlock, see record_explain_deadlock */
@@ -99,6 +98,9 @@ struct record_facts {
  * "--mode controlled --strategy pct --depth 3 --seed 7". */
 #define RECORDED_HOW_NOTE "recording-options"
 void record_facts_release(struct record_facts *facts);
+/* Whose accesses the recording lacks, though the program's own code made them; by bits of enum
+ * log_happened. NULL: nobody's. */
+const char *record_lacking(uint32_t happened);
 
 struct debuginfo;
 /* Text saying that reads are left out, and which option keeps them; NULL when none are. Owned

@@ -20,6 +20,7 @@ void session_release(struct session *s)
 	record_facts_release(&s->facts);
 	trace_close(s->trace);
 	g_free(s->output);
+	g_free(s->log);
 	memset(s, 0, sizeof(*s));
 }
 
@@ -240,9 +241,11 @@ bool session_record(const struct session_options *options, struct session *s,
 	s->facts.surroundings = s->facts.how = NULL;
 	g_free(surroundings);
 	g_free(how);
-	if (ok)
+	if (ok) {
 		unlink(o.config.log); /* the trace is complete */
-	else
-		keep_log(o.config.log, &s->facts, error);
+	} else {
+		s->log = g_strdup(o.config.log);
+		keep_log(s->log, &s->facts, error);
+	}
 	return ok;
 }

@@ -47,6 +47,7 @@ struct session {
 	struct record_facts facts;
 	struct trace *trace; /* owned, or NULL */
 	char *output;        /* owned */
+	char *log; /* owned: the recording, kept as no trace was made of it; or NULL */
 };
 void session_release(struct session *s);
 

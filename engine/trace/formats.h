@@ -48,6 +48,8 @@ void trace_writer_abandon(struct trace_writer *writer); /* NULL is allowed */
 /* Note of a recording whose program called functions that use its memory, and whose accesses
  * are not in the trace, while other threads ran: their names, "swprintf, getaddrinfo". */
 #define TRACE_UNSEEN_CALLS_NOTE "recording-unseen-calls"
+/* Note of a recording that lacks accesses which the program's own code made: whose they are. */
+#define TRACE_LACKING_NOTE      "recording-lacks"
 /* A lock was read-locked whose readers wait for a writer that waits
  * (PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP). */
 #define TRACE_WRITER_FIRST_NOTE "recording-writer-first"

@@ -224,6 +224,30 @@ run timeout 240 "$HEDDLE" check --budget 60 --runs 2 --no-harm -o spins --format
 ok "$(json '$d->{runs}[0]{events} > $d->{runs}[1]{events} && $d->{runs}[1]{events} < 200000 ? 0 : 1')" "a run that does not end is followed by a short one"
 is "$(json 'join " ", @{$d->{findings}[0]{runs}}')" "0 1" "both are looked at"
 
+# the time runs out while a trace is made: its recording, of which nothing is told, is not left behind
+cat >longer.c <<'C'
+#include <pthread.h>
+static int x;
+static void *run(void *p)
+{
+	for (int i = 0; i < 300000; i++)
+		x++;
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, run, 0);
+	run(0);
+	return pthread_join(t, 0);
+}
+C
+"$HEDDLE" cc -g -O0 longer.c -o longer -pthread || exit 1
+for budget in 0.01 0.02 0.05; do
+	run "$HEDDLE" check --budget $budget -o longer -- ./longer
+	is "$(ls longer.*log-* 2>/dev/null)" "" "no recording is left behind, --budget $budget"
+done
+
 # specifications: those that lie beside the program, or ship and bind functions of it, are used without being asked for
 mkdir own && cp "$root"/samples/connections/*.c "$root/samples/connections/dict.spec" own
 for program in connections fixed; do

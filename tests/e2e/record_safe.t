@@ -20,6 +20,20 @@ run heddle convert "$log" again.hdl
 is "$status" 0 "and becomes the trace"
 rm -f taken.hdl.log-*
 
+# a symbolic link as output: its target is written, whether it exists or not, and the link stays
+mkdir elsewhere
+ln -s elsewhere/new.hdl to.hdl
+for how in new old; do
+	run heddle record -o to.hdl -- ./busy 10
+	is "$status $(readlink to.hdl)" "0 elsewhere/new.hdl" "a link to a trace stays a link, $how"
+	run heddle info elsewhere/new.hdl
+	is "$status" 0 "and the trace is where it leads, $how"
+done
+ln -s nowhere/new.hdl lost.hdl
+run heddle convert to.hdl lost.hdl --to text
+is "$status $(readlink lost.hdl)" "2 nowhere/new.hdl" "a link into no folder stays, too"
+like "$err" "cannot write the file: No such file or directory" "and that is an error"
+
 # neither a link nor a file that lies in the log's place is touched
 echo precious >victim
 run bash -c 'ln -s victim "link.hdl.log-$$"; exec "$0" record -o link.hdl -- ./busy 10' "$HEDDLE"

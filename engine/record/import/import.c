@@ -501,9 +501,22 @@ static void take_header(struct import *im)
 	im->facts->error = header->error;
 	im->facts->holder = header->holder;
 	im->facts->replayed = header->replayed;
-	im->facts->lost = header->lost;
 	im->facts->happened = header->happened;
 }
+
+#define THREADS \
+	"threads that neither pthread_create nor thrd_create started (the C library's own for " \
+	"aio_read and its kin, mq_notify and getaddrinfo_a, or those of clone)"
+#define HANDLERS "signal handlers inside blocking calls"
+const char *record_lacking(uint32_t happened)
+{
+	bool threads = happened & LOG_UNKNOWN_THREAD, handlers = happened & LOG_UNHELD;
+	if (threads && handlers)
+		return THREADS ", and " HANDLERS;
+	return threads ? THREADS : handlers ? HANDLERS : NULL;
+}
+#undef THREADS
+#undef HANDLERS
 
 static void note_inputs(struct import *im)
 {
@@ -553,6 +566,9 @@ static void note_recording(struct import *im)
 		builder_note(im->b, TRACE_UNSEEN_CALLS_NOTE, im->unseen_calls->str);
 	note_inputs(im);
 	note_repeats(im);
+	const char *lacking = record_lacking(im->header->happened);
+	if (lacking != NULL)
+		builder_note(im->b, TRACE_LACKING_NOTE, lacking);
 }
 
 static void warn(struct import *im)

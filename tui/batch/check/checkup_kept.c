@@ -116,6 +116,11 @@ uint32_t checkup_add_run(struct checkup *c, const struct trace *t, const char *s
 		                  "accesses of functions that are not instrumented, called "
 		                  "while other threads ran: %s",
 		                  unseen);
+	const char *lacking = trace_note(t, TRACE_LACKING_NOTE);
+	if (lacking != NULL)
+		checkup_uncovered(
+		        c, "what was not recorded, though it ran code of the program: %s",
+		        lacking);
 	return c->runs->len - 1;
 }
 

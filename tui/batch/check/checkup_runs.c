@@ -171,6 +171,8 @@ static uint32_t add_recorded(struct checkup *c, uint64_t number, bool *cut)
 		note_uncovered(c, &s, number);
 	} else {
 		c->failed = !checkup_over(c);
+		if (!c->failed && s.log != NULL) /* nobody is told of it */
+			unlink(s.log);
 	}
 	session_release(&s);
 	return run;

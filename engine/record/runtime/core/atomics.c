@@ -74,7 +74,7 @@ static void looked(struct thread *t, unsigned order, const volatile void *p, uns
 
 #define ENTER(code, changes, fallback) \
 	struct thread *t = me; \
-	if (unlikely(t->gate) && !hook_slow(t)) \
+	if (unlikely(t->gate) && !hook_slow_atomic(t)) \
 		return fallback; \
 	if (unlikely(rt.async_handlers)) \
 		handlers_run(t); \
@@ -191,7 +191,7 @@ static bool weak_compare(struct thread *t, volatile void *p, unsigned code, uint
 	void __tsan_atomic##bits##_store(volatile type *p, type v, int order) \
 	{ \
 		struct thread *t = me; \
-		if (unlikely(t->gate) && !hook_slow(t)) { \
+		if (unlikely(t->gate) && !hook_slow_atomic(t)) { \
 			__atomic_store_n(p, v, __ATOMIC_SEQ_CST); \
 			return; \
 		} \
@@ -224,7 +224,7 @@ static bool weak_compare(struct thread *t, volatile void *p, unsigned code, uint
 	{ \
 		struct thread *t = me; \
 		type old = expected; \
-		if (unlikely(t->gate) && !hook_slow(t)) { \
+		if (unlikely(t->gate) && !hook_slow_atomic(t)) { \
 			__atomic_compare_exchange_n(p, &old, v, false, __ATOMIC_SEQ_CST, \
 			                            __ATOMIC_SEQ_CST); \
 			return old; \
@@ -292,7 +292,7 @@ EXPORT void __tsan_atomic128_store(volatile a128 *p, a128 v, int order);
 void __tsan_atomic128_store(volatile a128 *p, a128 v, int order)
 {
 	struct thread *t = me;
-	if (unlikely(t->gate) && !hook_slow(t)) {
+	if (unlikely(t->gate) && !hook_slow_atomic(t)) {
 		wide_exchange128(p, v, order);
 		return;
 	}
@@ -353,7 +353,7 @@ void __tsan_atomic_thread_fence(int order)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	struct thread *t = me;
-	if (unlikely(t->gate) && !hook_slow(t))
+	if (unlikely(t->gate) && !hook_slow_atomic(t))
 		return;
 	if (unlikely(rt.async_handlers))
 		handlers_run(t);

@@ -56,9 +56,9 @@ static void pin_again(void)
 		rt_pin();
 }
 
-static void happened(enum log_happened fact)
+void rt_happened(enum log_happened fact)
 {
-	if (rt.header)
+	if (rt.header && !(rt.header->happened & fact))
 		__atomic_fetch_or(&rt.header->happened, fact, __ATOMIC_RELAXED);
 }
 
@@ -96,7 +96,7 @@ static void before_child(struct thread *t, uintptr_t pc)
 	channels_forked(t, pc);
 	child_starts(t, pc);
 	log_value(t);
-	happened(LOG_FORKED);
+	rt_happened(LOG_FORKED);
 	unpin();
 }
 
@@ -170,6 +170,15 @@ pid_t __vfork(void)
 
 /* ---- clone ---- */
 
+/* A thread by clone may even use our thread's account, when it has no thread-local storage of
+ * its own: so it is told here, and not by its accesses alone. */
+static void note_clone(uint64_t flags)
+{
+	enum { THREAD = CLONE_VM | CLONE_THREAD };
+	if (rt.on && (flags & THREAD) == THREAD)
+		rt_happened(LOG_UNKNOWN_THREAD);
+}
+
 struct clone_start {
 	int (*function)(void *);
 	void *argument;
@@ -189,7 +198,7 @@ static int clone_main(void *p)
 static int clone_sharing(struct thread *t, int (*function)(void *), void *stack, int flags,
                          void *argument, void *const more[3])
 {
-	happened(LOG_FORKED);
+	rt_happened(LOG_FORKED);
 	sched_point(t);
 	sched_leave(t);
 	uint32_t depth = t->depth;
@@ -211,6 +220,7 @@ int interposed_clone(int (*function)(void *), void *stack, int flags, void *argu
 		more[i] = va_arg(list, void *);
 	va_end(list);
 	struct thread *t = recording();
+	note_clone((unsigned)flags);
 	if (!t || flags & (CLONE_THREAD | CLONE_SETTLS) || !function || !stack)
 		return REAL(clone)(function, stack, flags, argument, more[0], more[1], more[2]);
 	if (flags & CLONE_VM) {
@@ -234,7 +244,7 @@ int interposed_clone(int (*function)(void *), void *stack, int flags, void *argu
 static void restricts(struct thread *t, bool strict)
 {
 	log_value(t);
-	happened(strict ? LOG_STRICT : LOG_FILTERED);
+	rt_happened(strict ? LOG_STRICT : LOG_FILTERED);
 	if (!strict)
 		return;
 	unpin();
@@ -279,6 +289,7 @@ static bool makes_child(long *number, long a[6], struct clone_args *changed)
 	case SYS_fork:
 		return true;
 	case SYS_clone:
+		note_clone((uint64_t)a[0]);
 		if (a[0] & (CLONE_THREAD | CLONE_SETTLS) || a[1])
 			return false;
 		a[0] &= ~(long)(CLONE_VM | CLONE_VFORK);
@@ -287,8 +298,10 @@ static bool makes_child(long *number, long a[6], struct clone_args *changed)
 		const struct clone_args *args = (const void *)a[0];
 		size_t size = (size_t)a[1];
 		if (!args || size > sizeof(*changed) || size < CLONE_ARGS_SIZE_VER0 ||
-		    args->flags & (CLONE_THREAD | CLONE_SETTLS) || args->stack)
+		    args->flags & (CLONE_THREAD | CLONE_SETTLS) || args->stack) {
+			note_clone(args && size >= CLONE_ARGS_SIZE_VER0 ? args->flags : 0);
 			return false;
+		}
 		memcpy(changed, args, size);
 		changed->flags &= ~(uint64_t)(CLONE_VM | CLONE_VFORK);
 		a[0] = (long)changed;

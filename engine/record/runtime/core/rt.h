@@ -239,6 +239,7 @@ void processes_init(void);
 /* Before a call that starts another process, by whatever way: what it brings to other threads
  * comes after this. */
 void child_starts(struct thread *t, uintptr_t pc);
+void rt_happened(enum log_happened fact); /* told in the log's header */
 /* The effects of a forked process (it posts a semaphore, writes to a pipe, ends) come after
  * the fork: the thread receives a message from each fork so far, once. That may order more than
  * the program does, never less. `at`: an object in memory that such a process may share; NULL:

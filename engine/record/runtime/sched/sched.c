@@ -454,14 +454,24 @@ bool hook_slow(struct thread *t)
 		return true;
 	if ((t->gate & ~GATE_QUIET) == 0)
 		quiet_step(t);
-	else if (t->gate & GATE_OUTSIDE && rt.header)
-		rt.header->lost++;
+	return false;
+}
+
+/* The program's own accesses that no record can hold are told in the header. */
+bool hook_slow_atomic(struct thread *t)
+{
+	if (hook_slow(t))
+		return true;
+	if (t == &nobody && rt.on)
+		rt_happened(LOG_UNKNOWN_THREAD);
+	else if (t->gate & GATE_OUTSIDE)
+		rt_happened(LOG_UNHELD);
 	return false;
 }
 
 bool hook_slow_access(struct thread *t)
 {
-	if (!hook_slow(t))
+	if (!hook_slow_atomic(t))
 		return false;
 	if (!(t->gate & GATE_IGNORE))
 		return true;

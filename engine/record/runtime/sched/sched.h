@@ -106,7 +106,10 @@ uint64_t sched_steps(void);
  * for accesses. Code between two events that is not recorded is a step all the same: a thread
  * that spins there gives way. */
 bool hook_slow(struct thread *t);
+/* The same for the program's accesses: such a one that is not recorded is told in the header.
+ */
 bool hook_slow_access(struct thread *t);
+bool hook_slow_atomic(struct thread *t);
 
 /* Describes the thread's next event, before a point. */
 static inline void sched_about(struct thread_sched *s, const volatile void *place,

@@ -1,0 +1,89 @@
+#!/bin/bash
+# Threads that run code of the program and that no call of pthread_create starts: they are not recorded, and every report
+# says so. In each program such a thread and main increment x at any time.
+. tests/e2e/lib.sh
+cd "$scratch" || exit 1
+note='not recorded, though they ran code of the program: threads that neither pthread_create nor thrd_create started'
+
+cat >unseen.c <<'C'
+#define _GNU_SOURCE
+#include <aio.h>
+#include <mqueue.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+static int x, done;
+static char stack[1 << 16];
+static void run(union sigval v)
+{
+	x++;
+	__atomic_store_n(&done, 1, __ATOMIC_SEQ_CST);
+}
+static int clone_run(void *p)
+{
+	run((union sigval){ 0 });
+	for (;;)
+		pause();
+}
+int main(int n, char **words)
+{
+	struct sigevent e = { .sigev_notify = SIGEV_THREAD, .sigev_notify_function = run };
+	struct mq_attr size = { .mq_maxmsg = 2, .mq_msgsize = 8 };
+	static char byte[4];
+	struct aiocb b = { .aio_fildes = open("/dev/zero", O_RDONLY), .aio_buf = byte, .aio_nbytes = 4,
+		           .aio_sigevent = e };
+	char name[32];
+	if (strcmp(words[1], "aio") == 0) {
+		if (aio_read(&b) != 0)
+			return 77;
+	} else if (strcmp(words[1], "queue") == 0) {
+		snprintf(name, sizeof name, "/unseen%d", (int)getpid());
+		mqd_t q = mq_open(name, O_CREAT | O_RDWR, 0600, &size);
+		mq_unlink(name);
+		if (q < 0 || mq_notify(q, &e) != 0 || mq_send(q, "a", 1, 0) != 0)
+			return 77;
+	} else if (strcmp(words[1], "clone") == 0) {
+		clone(clone_run, stack + sizeof stack,
+		      CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM, 0);
+	} else {
+		run((union sigval){ 0 });
+	}
+	x++;
+	while (!__atomic_load_n(&done, __ATOMIC_SEQ_CST))
+		usleep(100);
+	return 0;
+}
+C
+$HEDDLE cc -w -g -O1 unseen.c -o unseen -pthread -lrt
+for how in aio queue clone; do
+	timeout 20 ./unseen $how
+	if [ $? = 77 ]; then
+		ok 0 "no such thread here: $how # SKIP"
+		continue
+	fi
+	for mode in controlled free; do
+		run timeout 60 $HEDDLE record --mode $mode -o t.hdl -- ./unseen $how
+		is "$status" 0 "the program ends as alone: $how, $mode mode"
+		like "$err" "$note" "the recording says it: $how, $mode mode"
+		run $HEDDLE races t.hdl
+		like "$out" "0 findings .*not complete: a part of the program was not recorded" "and the races' last line"
+		like "$out" "^note: $note" "and a note"
+	done
+	run $HEDDLE deadlocks t.hdl
+	like "$out" "not complete" "and the deadlocks'"
+	run timeout 100 $HEDDLE explore -- ./unseen $how
+	like "$status $out" "^3 .*not complete" "an exploration is not complete: $how"
+	like "$out" "$note" "and says this reason"
+done
+run timeout 60 $HEDDLE check -- ./unseen queue
+like "$out" "Not covered: what was not recorded, though it ran code of the program: threads that neither" "a check says it"
+run timeout 60 $HEDDLE record -o t.hdl -- ./unseen none
+unlike "$err" "not recorded" "without such a thread nothing is said"
+run $HEDDLE races t.hdl
+like "$out" "complete: in all" "and the races are complete"
+run timeout 60 $HEDDLE explore -- ./unseen none
+like "$status $out" "^0 .*complete for this input" "and the exploration"
+done_testing
