@@ -347,7 +347,16 @@ struct log_stopped {
 	M(DESTROY_WAITED, "destroy-waited") \
 	M(USE_DESTROYED, "use-destroyed") \
 	M(NEVER_INITIALISED, "never-initialised") \
-	M(INIT_TWICE, "init-twice") /* found on import */
+	M(INIT_TWICE, "init-twice") /* found on import */ \
+	M(INVALID_VALUE, "invalid-value") \
+	M(INVALID_TIME, "invalid-time") \
+	M(POST_OVERFLOW, "post-overflow") \
+	M(JOIN_SELF, "join-self") \
+	M(JOIN_ENDED, "join-ended") \
+	M(DETACH_ENDED, "detach-ended") \
+	M(CANCEL_ENDED, "cancel-ended") \
+	M(IMPOSSIBLE_SIZE, "impossible-size") \
+	M(INVALID_ALIGNMENT, "invalid-alignment")
 enum log_misuse {
 #define M(name, word) MISUSE_##name,
 	LOG_MISUSES(M)
@@ -502,7 +511,10 @@ enum log_object_flag {
 enum { LOG_OMP_CRITICAL = 8, LOG_OMP_ATOMIC = 16, LOG_OMP_BARRIERS = 64, LOG_OMP_STEP = 8 };
 /* Variables of teams beside their barriers: distribution of work shares. */
 enum { LOG_OMP_SHARES = 1 << 20 };
-#define LOG_OMP_END   (1u << 20) /* of the objects; shares end at twice that */
+#define LOG_OMP_END (1u << 20) /* of the objects; shares end at twice that */
+/* Addresses of what misuse may refer to beside objects: the heap, and thread N at N more than
+ * LOG_THREAD_OBJECTS. */
+enum { LOG_HEAP_OBJECT = 24, LOG_THREAD_OBJECTS = 2 << 20, LOG_THREAD_OBJECTS_END = 3 << 20 };
 /* Addresses for a futex whose waits are modelled, which no memory has: from the futex word's
  * address with this bit set on: the lock under which the kernel compares and sleeps, the
  * condition that sleepers wait for, a variable with their number. */

@@ -1,0 +1,34 @@
+/* Two threads that find a third one not joined yet both join it, in some schedules; C and POSIX leave the second
+ * join undefined. */
+#include <pthread.h>
+#include <stdatomic.h>
+
+static pthread_t worker;
+static atomic_int joined;
+
+static void *work(void *unused)
+{
+	return unused;
+}
+
+static void *await(void *unused)
+{
+	if (!joined && pthread_join(worker, NULL) == 0)
+		joined = 1;
+	return unused;
+}
+
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&worker, NULL, work, NULL);
+	pthread_create(&t, NULL, await, NULL);
+	await(NULL);
+	return pthread_join(t, NULL);
+}
+
+//: explore
+//= exit 1
+//= statuses 0 0
+//= errors lock-misuse@join_twice.c:16
+//~ join(",",map{$_->{story}}@{$d->{errors}}) joins.a.thread.that.was.joined
