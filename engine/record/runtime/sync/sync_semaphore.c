@@ -195,8 +195,11 @@ int interposed_sem_post(sem_t *s)
 	}
 	sched_point_at(t, s);
 	check_use(t, s, CALLER());
-	int count;
-	if (REAL(sem_getvalue)(s, &count) == 0 && count == SEM_VALUE_MAX) {
+	int count = 0;
+	REAL(sem_getvalue)(s, &count);
+	if (count >= SEM_VALUE_MAX - (int)MAX_THREADS) /* a take may have to come first */
+		order_matters("a post of a semaphore near its greatest count");
+	if (count == SEM_VALUE_MAX) {
 		misused(t, MISUSE_POST_OVERFLOW, CALLER(), s);
 		return REAL(sem_post)(s);
 	}

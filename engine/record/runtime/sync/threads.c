@@ -150,6 +150,8 @@ static void mark_handle(pthread_t handle, const struct thread *gone)
 
 static void misused_thread(struct thread *t, enum log_misuse how, uintptr_t pc, uint32_t id)
 {
+	if (how == MISUSE_JOIN_ENDED || how == MISUSE_DETACH_ENDED) /* no event of the thread */
+		order_matters("a join or detachment of a thread that was joined or detached");
 	misused(t, how, pc, (const void *)(uintptr_t)(LOG_THREAD_OBJECTS + id));
 }
 

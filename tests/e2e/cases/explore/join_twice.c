@@ -1,5 +1,5 @@
 /* Two threads that find a third one not joined yet both join it, in some schedules; C and POSIX leave the second
- * join undefined. */
+ * join undefined. Which of the two comes first is not explored. */
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -30,5 +30,7 @@ int main(void)
 //: explore
 //= exit 1
 //= statuses 0 0
+//= complete no
+//~ said a.join.or.detachment.of.a.thread
 //= errors lock-misuse@join_twice.c:16
 //~ join(",",map{$_->{story}}@{$d->{errors}}) joins.a.thread.that.was.joined
