@@ -64,6 +64,11 @@ for mode in controlled free; do
 		broken $way "asks for an alignment that is no power of two or too small (undefined, or EINVAL)" misuse "--mode $mode"
 	done
 done
+broken join-self "joins itself (refused: EDEADLK)"
+run "$HEDDLE" convert m.hdl m-self.txt
+run "$HEDDLE" races m-self.txt --format json
+is "$(json '$d->{findings}[0]{note}')" "joins itself (refused: EDEADLK)" "the text form has it"
+like "$(cat m-self.txt)" "main\|misuse\(main,join-self\)" "with the thread as its object"
 for object in not-held spin-other sem-destroyed barrier-destroyed; do
 	note=$(case $object in *other) echo "unlocks what another thread has locked" ;; *held) echo "unlocks what nobody has locked" ;; *) echo "uses what was destroyed" ;; esac)
 	first=$(case $object in *other) echo acq ;; *held) echo misuse ;; *) echo destroy ;; esac)

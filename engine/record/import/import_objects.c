@@ -66,8 +66,7 @@ static bool is_placeless(uint64_t address)
 static void append_placeless(uint64_t address, GString *name)
 {
 	if (address >= LOG_THREAD_OBJECTS)
-		g_string_append_printf(name, "T%" G_GUINT64_FORMAT,
-		                       address - LOG_THREAD_OBJECTS);
+		record_append_thread((uint32_t)(address - LOG_THREAD_OBJECTS), name);
 	else if (address == LOG_HEAP_OBJECT)
 		g_string_append(name, "heap");
 	else if (address == LOG_OMP_CRITICAL)

@@ -27,6 +27,7 @@ int main(void)
 }
 
 //: explore
-//= exit 0
+//= exit 3
 //= statuses 0 0
 //= executions 2
+//= said child processes are not explored
