@@ -511,15 +511,16 @@ enum log_object_flag {
 enum { LOG_OMP_CRITICAL = 8, LOG_OMP_ATOMIC = 16, LOG_OMP_BARRIERS = 64, LOG_OMP_STEP = 8 };
 /* Variables of teams beside their barriers: distribution of work shares. */
 enum { LOG_OMP_SHARES = 1 << 20 };
-#define LOG_OMP_END (1u << 20) /* of the objects; shares end at twice that */
-/* Addresses of what misuse may refer to beside objects: the heap, and thread N at N more than
- * LOG_THREAD_OBJECTS. */
-enum { LOG_HEAP_OBJECT = 24, LOG_THREAD_OBJECTS = 2 << 20, LOG_THREAD_OBJECTS_END = 3 << 20 };
+#define LOG_OMP_END   (1u << 20) /* of the objects; shares end at twice that */
 /* Addresses for a futex whose waits are modelled, which no memory has: from the futex word's
  * address with this bit set on: the lock under which the kernel compares and sleeps, the
  * condition that sleepers wait for, a variable with their number. */
 #define LOG_FUTEX_BIT (1ull << 47)
 enum { LOG_FUTEX_LOCK, LOG_FUTEX_SLEEPERS, LOG_FUTEX_COUNT };
+/* Addresses of what misuse may refer to beside objects: the heap, and thread N at N more than
+ * LOG_THREAD_OBJECTS, where no memory is either: no futex lies below the first MB. */
+enum { LOG_HEAP_OBJECT = 24 };
+#define LOG_THREAD_OBJECTS LOG_FUTEX_BIT
 
 #define LOG_PC_SHIFT     16
 #define LOG_PC_BITS      47

@@ -60,7 +60,7 @@ static struct site *site_of(struct import *im, uint64_t address, bool make)
 static bool is_placeless(uint64_t address)
 {
 	return address < LOG_OMP_END ||
-	       (address >= LOG_THREAD_OBJECTS && address < LOG_THREAD_OBJECTS_END);
+	       (address >= LOG_THREAD_OBJECTS && address <= LOG_THREAD_OBJECTS + LOG_THREADS);
 }
 
 static void append_placeless(uint64_t address, GString *name)
