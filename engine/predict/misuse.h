@@ -1,6 +1,7 @@
 /*
- * misuse.h - calls that violate the rules of a lock, condition, semaphore or barrier, as
- * recorded (operation misuse). They happened; behaviour afterwards is undefined.
+ * misuse.h - calls that violate the rules of a lock, condition, semaphore, barrier or thread,
+ * or have arguments that are refused, as recorded (operation misuse). They happened; behaviour
+ * afterwards is undefined, but where the C library refuses the call.
  */
 #ifndef HEDDLE_MISUSE_H
 #define HEDDLE_MISUSE_H

@@ -350,7 +350,16 @@ struct log_stopped {
 	M(DESTROY_WAITED, "destroy-waited") \
 	M(USE_DESTROYED, "use-destroyed") \
 	M(NEVER_INITIALISED, "never-initialised") \
-	M(INIT_TWICE, "init-twice") /* found on import */
+	M(INIT_TWICE, "init-twice") /* found on import */ \
+	M(INVALID_VALUE, "invalid-value") \
+	M(INVALID_TIME, "invalid-time") \
+	M(POST_OVERFLOW, "post-overflow") \
+	M(JOIN_SELF, "join-self") \
+	M(JOIN_ENDED, "join-ended") \
+	M(DETACH_ENDED, "detach-ended") \
+	M(CANCEL_ENDED, "cancel-ended") \
+	M(IMPOSSIBLE_SIZE, "impossible-size") \
+	M(INVALID_ALIGNMENT, "invalid-alignment")
 enum log_misuse {
 #define M(name, word) MISUSE_##name,
 	LOG_MISUSES(M)
@@ -511,6 +520,10 @@ enum { LOG_OMP_SHARES = 1 << 20 };
  * condition that sleepers wait for, a variable with their number. */
 #define LOG_FUTEX_BIT (1ull << 47)
 enum { LOG_FUTEX_LOCK, LOG_FUTEX_SLEEPERS, LOG_FUTEX_COUNT };
+/* Addresses of what misuse may refer to beside objects: the heap, and thread N at N more than
+ * LOG_THREAD_OBJECTS, where no memory is either: no futex lies below the first MB. */
+enum { LOG_HEAP_OBJECT = 24 };
+#define LOG_THREAD_OBJECTS LOG_FUTEX_BIT
 
 #define LOG_PC_SHIFT     16
 #define LOG_PC_BITS      47

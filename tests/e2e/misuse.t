@@ -43,6 +43,32 @@ broken rw-garbage "uses what was never initialised"
 for object in cond sem barrier; do
 	broken $object-waited "destroys what another thread waits for"
 done
+for mode in controlled free; do
+	for way in join-twice thrd-join-twice join-detached; do
+		broken $way "joins a thread that was joined or detached already (undefined; EINVAL or ESRCH)" misuse "--mode $mode"
+	done
+	for way in detach-joined thrd-detach-joined; do
+		broken $way "detaches a thread that was joined or detached already (undefined; EINVAL or ESRCH)" misuse "--mode $mode"
+	done
+	broken join-self "joins itself (refused: EDEADLK)" misuse "--mode $mode"
+	broken cancel-joined "cancels a thread that was joined already (undefined, or ESRCH)" misuse "--mode $mode"
+	for way in barrier-of-none sem-large; do
+		broken $way "initialises it with a number or attributes that are refused (EINVAL)" misuse "--mode $mode"
+	done
+	broken sem-overflow "posts it beyond SEM_VALUE_MAX (refused: EOVERFLOW)" misuse "--mode $mode"
+	for way in sem cond mutex rw; do
+		broken time-$way "waits until a time whose nanoseconds are not below 1000000000 (refused: EINVAL)" misuse "--mode $mode"
+	done
+	broken size "asks for more bytes than an object may have (refused: ENOMEM)" misuse "--mode $mode"
+	for way in align posix-align; do
+		broken $way "asks for an alignment that is no power of two or too small (undefined, or EINVAL)" misuse "--mode $mode"
+	done
+done
+broken join-self "joins itself (refused: EDEADLK)"
+run "$HEDDLE" convert m.hdl m-self.txt
+run "$HEDDLE" races m-self.txt --format json
+is "$(json '$d->{findings}[0]{note}')" "joins itself (refused: EDEADLK)" "the text form has it"
+like "$(cat m-self.txt)" "main\|misuse\(main,join-self\)" "with the thread as its object"
 for object in not-held spin-other sem-destroyed barrier-destroyed; do
 	note=$(case $object in *other) echo "unlocks what another thread has locked" ;; *held) echo "unlocks what nobody has locked" ;; *) echo "uses what was destroyed" ;; esac)
 	first=$(case $object in *other) echo acq ;; *held) echo misuse ;; *) echo destroy ;; esac)

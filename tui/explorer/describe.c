@@ -464,7 +464,8 @@ static void explain_misuse(const struct session *s, const struct finding *f, GSt
 		describe_event(s, f->first, out);
 		g_string_append(out, " before. ");
 	}
-	g_string_append(out, "It happened in this very run; what follows is undefined.");
+	g_string_append(out, "It happened in this very run; what follows is undefined, but "
+	                     "where the C library refuses the call.");
 }
 
 static void explain_deadlock(const struct session *s, const struct finding *f, GString *out)

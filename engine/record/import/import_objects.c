@@ -56,9 +56,20 @@ static struct site *site_of(struct import *im, uint64_t address, bool make)
 	return site;
 }
 
-static void append_openmp(uint64_t address, GString *name)
+/* Has the address no memory of its own: layout.h? */
+static bool is_placeless(uint64_t address)
 {
-	if (address == LOG_OMP_CRITICAL)
+	return address < LOG_OMP_END ||
+	       (address >= LOG_THREAD_OBJECTS && address <= LOG_THREAD_OBJECTS + LOG_THREADS);
+}
+
+static void append_placeless(uint64_t address, GString *name)
+{
+	if (address >= LOG_THREAD_OBJECTS)
+		record_append_thread((uint32_t)(address - LOG_THREAD_OBJECTS), name);
+	else if (address == LOG_HEAP_OBJECT)
+		g_string_append(name, "heap");
+	else if (address == LOG_OMP_CRITICAL)
 		g_string_append(name, "omp_critical");
 	else if (address == LOG_OMP_ATOMIC)
 		g_string_append(name, "omp_atomic");
@@ -73,8 +84,8 @@ static void begin_object(struct import *im, struct site *site, uint64_t address)
 	g_autoptr(GString) name = g_string_new(NULL);
 	const struct block_life *life = import_life(im, address);
 	const struct record_module *m = record_module_of(im->facts->modules, address);
-	if (address < LOG_OMP_END)
-		append_openmp(address, name);
+	if (is_placeless(address))
+		append_placeless(address, name);
 	else if (m && !(life && life->heap))
 		record_append_offset(m, address, name);
 	else
@@ -85,7 +96,7 @@ static void begin_object(struct import *im, struct site *site, uint64_t address)
 	site->object = builder_object(im->b, name->str, name->len);
 	site->marked = site->counted = false;
 	*import_number(im->object_addresses, site->object) = address;
-	if (address >= LOG_OMP_END)
+	if (!is_placeless(address))
 		builder_object_address(im->b, site->object, import_address(im, address));
 	if (life && life->heap)
 		builder_object_block(im->b, site->object, life->block);

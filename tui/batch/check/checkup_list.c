@@ -399,7 +399,7 @@ static void settle_harm(const struct checkup *c, struct checked *f)
 		                ? "whether its two orders are both possible is not known"
 		        : f->kind == FINDING_LOCK_MISUSE
 		                ? "it is wrong in every order; what follows is undefined, but "
-		                  "where the lock checks for errors and the call fails"
+		                  "where the C library refuses the call"
 		        : f->happened
 		                ? "it happened in a recorded run; the other order was not "
 		                  "run from there"

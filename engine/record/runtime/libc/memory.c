@@ -64,6 +64,27 @@ static bool keeps_freed(void *p)
 	return keeps;
 }
 
+/* The alignment is a power of 2, at least `least`. */
+static bool valid_alignment(size_t alignment, size_t least)
+{
+	return alignment >= least && (alignment & (alignment - 1)) == 0;
+}
+
+/* Reports a request for memory that only a mistake of the program makes. The products of
+ * calloc and reallocarray are not judged: programs leave it to these to find them too large.
+ */
+static void check_request(size_t alignment, size_t least, size_t size, uintptr_t pc)
+{
+	struct thread *t = me;
+	bool good = valid_alignment(alignment, least);
+	if (likely(good && size <= PTRDIFF_MAX) || t->gate & ~GATE_IGNORE || in_libc(pc))
+		return;
+	int error = errno;
+	misused(t, good ? MISUSE_IMPOSSIBLE_SIZE : MISUSE_INVALID_ALIGNMENT, pc,
+	        (const void *)LOG_HEAP_OBJECT);
+	errno = error;
+}
+
 /* True: the memory must not be freed. */
 static bool freed(void *p, uintptr_t pc)
 {
@@ -103,6 +124,7 @@ static void settle(void)
 void *interposed_malloc(size_t size)
 {
 	settle();
+	check_request(1, 1, size, CALLER());
 	return allocated(__libc_malloc(size), size, CALLER());
 }
 void *interposed_calloc(size_t count, size_t size)
@@ -152,6 +174,7 @@ static void *reallocate(void *p, size_t size, uintptr_t pc)
 }
 void *interposed_realloc(void *p, size_t size)
 {
+	check_request(1, 1, size, CALLER());
 	return reallocate(p, size, CALLER());
 }
 void *interposed_reallocarray(void *p, size_t count, size_t size)
@@ -166,16 +189,19 @@ void *interposed_reallocarray(void *p, size_t count, size_t size)
 void *interposed_memalign(size_t alignment, size_t size)
 {
 	settle();
+	check_request(alignment, 1, size, CALLER());
 	return allocated(__libc_memalign(alignment, size), size, CALLER());
 }
 void *interposed_aligned_alloc(size_t alignment, size_t size)
 {
 	settle();
+	check_request(alignment, 1, size, CALLER());
 	return allocated(__libc_memalign(alignment, size), size, CALLER());
 }
 int interposed_posix_memalign(void **out, size_t alignment, size_t size)
 {
-	if (alignment % sizeof(void *) || alignment & (alignment - 1) || alignment == 0)
+	check_request(alignment, sizeof(void *), size, CALLER());
+	if (!valid_alignment(alignment, sizeof(void *)))
 		return EINVAL;
 	settle();
 	void *p = __libc_memalign(alignment, size);

@@ -161,4 +161,14 @@ static inline void log_try(struct thread *t, enum log_tag tag, uintptr_t pc, con
 	log_object(t, tag, LOG_TRY, pc, object);
 }
 
+/* Reports a misuse before the call, or of a call that was refused; no event of the thread, so
+ * that a replay's plan does not count it. */
+static inline void misused(struct thread *t, enum log_misuse how, uintptr_t pc,
+                           const void *object)
+{
+	if (rt.header)
+		__atomic_fetch_or(&rt.header->misuses, 1u << how, __ATOMIC_RELAXED);
+	log_event(t, LOG_MISUSE, how, pc, (uintptr_t)object, 0, 1);
+}
+
 #endif

@@ -412,6 +412,8 @@ void sched_rejoin(struct thread *t)
 		t->sched.state = STATE_RUNNING;
 		sched.ready--;
 		sched.holder = t;
+		if (rt.header)
+			rt.header->holder = t->id;
 		if (unlikely(rt.memory))
 			memory_view(t);
 		sched.turns++;

@@ -39,6 +39,8 @@ static int free_wait(struct thread *t, pthread_cond_t *c, pthread_mutex_t *m,
                      const struct timespec *at, clockid_t clock, uintptr_t pc)
 {
 	bool refused = (at && !valid_time(at)) || mutex_refuses_unlock(t, m);
+	if (at && !valid_time(at))
+		misused(t, MISUSE_INVALID_TIME, pc, c);
 	mutex_check_unlock(t, m, pc);
 	if (!refused) {
 		log_cond(t, LOG_WAIT, 0, pc, c);
@@ -114,8 +116,10 @@ static int cond_wait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespe
 		                    : REAL_CONDITION(pthread_cond_timedwait)(c, m, at);
 	if (!rt.controlled)
 		return free_wait(t, c, m, at, clock, pc);
-	if (at && !valid_time(at))
+	if (at && !valid_time(at)) {
+		misused(t, MISUSE_INVALID_TIME, pc, c);
 		return EINVAL;
+	}
 	if (mutex_refuses_unlock(t, m)) { /* no wait, and no event */
 		mutex_check_unlock(t, m, pc);
 		return REAL(pthread_mutex_unlock)(m);
@@ -260,6 +264,6 @@ int interposed_cnd_init(cnd_t *c)
 {
 	struct thread *t = recording();
 	int status = REAL(cnd_init)(c);
-	initialised(c, status == thrd_success ? 0 : EINVAL, t, CALLER());
+	initialised(c, status == thrd_success ? 0 : ENOMEM, t, CALLER());
 	return status;
 }

@@ -195,16 +195,20 @@ static int mutex_lock(pthread_mutex_t *m, const struct timespec *at, clockid_t c
 		            : REAL(pthread_mutex_lock)(m);
 	} else {
 		if (at && told_to_fail(t, LOG_TRYFAIL)) {
-			status = ETIMEDOUT;
+			status = valid_time(at) ? ETIMEDOUT : EINVAL;
 		} else if (at && !valid_time(at)) {
 			status = REAL(pthread_mutex_trylock)(m);
 			if (status == EBUSY)
-				return EINVAL;
+				status = EINVAL;
 		} else {
 			status = mutex_take(t, m, at != NULL, at ? deadline_of(clock, at) : 0,
 			                    pc);
 		}
 		plan_point(t);
+	}
+	if (status == EINVAL && at && !valid_time(at) && !mutex_dead(m)) {
+		misused(t, MISUSE_INVALID_TIME, pc, m);
+		log_sync(t, LOG_TRYFAIL, pc, m); /* a free mutex would have been locked */
 	}
 	return mutex_outcome(t, m, status, at != NULL, entered, pc);
 }
@@ -343,6 +347,6 @@ int interposed_mtx_init(mtx_t *m, int kind)
 {
 	struct thread *t = recording();
 	int status = REAL(mtx_init)(m, kind);
-	initialised(m, status == thrd_success ? 0 : EINVAL, t, CALLER());
+	initialised(m, status == thrd_success ? 0 : ENOMEM, t, CALLER());
 	return status;
 }

@@ -31,12 +31,14 @@ static inline bool valid_time(const struct timespec *at)
 	return at->tv_nsec >= 0 && at->tv_nsec < 1000000000;
 }
 
-/* Notes an initialisation. `t` may be NULL: not recorded. Returns `status`, of the C
- * library's call. */
+/* Notes an initialisation, or its refusal. `t` may be NULL: not recorded. Returns `status`, of
+ * the C library's call. */
 static inline int initialised(void *object, int status, struct thread *t, uintptr_t pc)
 {
 	if (t && status == 0)
 		log_init(t, object, pc);
+	else if (t && status == EINVAL)
+		misused(t, MISUSE_INVALID_VALUE, pc, object);
 	return status;
 }
 
@@ -48,16 +50,6 @@ static inline int destroyed(void *object, int status, unsigned flags, struct thr
 	if (t && (status == 0 || (rt.replay && status == EBUSY)))
 		log_object(t, LOG_DESTROY, flags, pc, object);
 	return status;
-}
-
-/* Reports a misuse before the call; no event of the thread, so that a replay's plan does not
- * count it. */
-static inline void misused(struct thread *t, enum log_misuse how, uintptr_t pc,
-                           const void *object)
-{
-	if (rt.header)
-		__atomic_fetch_or(&rt.header->misuses, 1u << how, __ATOMIC_RELAXED);
-	log_event(t, LOG_MISUSE, how, pc, (uintptr_t)object, 0, 1);
 }
 
 /* sync_marks.c: for an object without such fields: 0, one more than the number of the thread

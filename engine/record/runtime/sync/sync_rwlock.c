@@ -80,6 +80,10 @@ static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct 
                    clockid_t clock, uintptr_t pc)
 {
 	struct thread *t = recording();
+	if (t && at && !valid_time(at)) { /* refused even where the lock is free */
+		misused(t, MISUSE_INVALID_TIME, pc, l);
+		return EINVAL;
+	}
 	if (t && !rt.controlled) {
 		check_lock(t, l, try_only || at, pc);
 		note_kind(l, write);

@@ -37,9 +37,13 @@ int interposed_sem_init(sem_t *s, int shared, unsigned value)
 {
 	struct thread *t = recording();
 	int status = REAL(sem_init)(s, shared, value);
+	int error = errno;
 	sync_set_mark(s, 0);
 	if (t && status == 0)
 		log_event(t, LOG_SEMAPHORE, LOG_MADE, CALLER(), (uintptr_t)s, value, 2);
+	else if (t && error == EINVAL)
+		misused(t, MISUSE_INVALID_VALUE, CALLER(), s);
+	errno = error;
 	return status;
 }
 sem_t *interposed_sem_open(const char *name, int flags, ...)
@@ -114,7 +118,7 @@ static int sem_take(sem_t *s, bool try_only, const struct timespec *at, clockid_
 		t->signals.must_end = false;
 		if ((try_only || at) && told_to_fail(t, LOG_TAKETRYFAIL)) {
 			status = -1;
-			errno = try_only ? EAGAIN : ETIMEDOUT;
+			errno = try_only ? EAGAIN : valid_time(at) ? ETIMEDOUT : EINVAL;
 			try_only = true;
 		} else {
 			status = REAL(sem_trywait)(s);
@@ -150,10 +154,14 @@ static int sem_take(sem_t *s, bool try_only, const struct timespec *at, clockid_
 		memory_tries(t, s, true, (uint64_t)(unsigned)before, status == 0);
 		errno = error;
 	}
+	/* a count above 0 would have been taken */
+	bool bad_time = status != 0 && errno == EINVAL && at && !valid_time(at);
 	if (t && status == 0)
 		(try_only || at ? log_try : log_sync)(t, LOG_TAKE, pc, s);
-	else if (t && (errno == EAGAIN || errno == ETIMEDOUT)) {
+	else if (t && (errno == EAGAIN || errno == ETIMEDOUT || bad_time)) {
 		int error = errno;
+		if (bad_time)
+			misused(t, MISUSE_INVALID_TIME, pc, s);
 		log_sync(t, LOG_TAKETRYFAIL, pc, s);
 		errno = error;
 	}
@@ -187,6 +195,14 @@ int interposed_sem_post(sem_t *s)
 	}
 	sched_point_at(t, s);
 	check_use(t, s, CALLER());
+	int count = 0;
+	REAL(sem_getvalue)(s, &count);
+	if (count >= SEM_VALUE_MAX - (int)MAX_THREADS) /* a take may have to come first */
+		order_matters("a post of a semaphore near its greatest count");
+	if (count == SEM_VALUE_MAX) {
+		misused(t, MISUSE_POST_OVERFLOW, CALLER(), s);
+		return REAL(sem_post)(s);
+	}
 	log_sync(t, LOG_POST, CALLER(), s);
 	int status = REAL(sem_post)(s);
 	if (rt.controlled)

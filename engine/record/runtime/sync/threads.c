@@ -17,6 +17,7 @@
 #include "engine/record/runtime/core/rt.h"
 #include "engine/record/runtime/core/contexts.h"
 #include "engine/record/runtime/libc/ranges.h"
+#include "sync_private.h"
 
 INTERPOSED(pthread_create, pthread_join, pthread_tryjoin_np, pthread_timedjoin_np,
            pthread_clockjoin_np, pthread_detach, pthread_cancel, pthread_setname_np,
@@ -132,6 +133,39 @@ static bool is_told_at_creation(void)
 	return rt.controlled && rt.config.flags & LOG_EXPLORE;
 }
 
+/*
+ * Misuse of threads. The mark of a handle (sync_mark) is one more than the number of a thread
+ * that was joined or detached, and HANDLE_DETACHED; the next thread with that handle replaces
+ * it.
+ */
+enum { HANDLE_DETACHED = 0x8000 };
+
+static void mark_handle(pthread_t handle, const struct thread *gone)
+{
+	const unsigned mark = gone ? gone->id + 1 : 0;
+	if (mark < (MARK_DESTROYED & ~HANDLE_DETACHED))
+		sync_set_mark((const void *)handle,
+		              gone && gone->life.detached ? mark | HANDLE_DETACHED : mark);
+}
+
+static void misused_thread(struct thread *t, enum log_misuse how, uintptr_t pc, uint32_t id)
+{
+	if (how == MISUSE_JOIN_ENDED || how == MISUSE_DETACH_ENDED) /* no event of the thread */
+		order_matters("a join or detachment of a thread that was joined or detached");
+	misused(t, how, pc, (const void *)(uintptr_t)(LOG_THREAD_OBJECTS + id));
+}
+
+/* Before a call that needs a thread that can be joined, or, with `detached`, was detached and
+ * may still run. `target`: NULL where find_thread has none. */
+static void check_handle(struct thread *t, const struct thread *target, pthread_t handle,
+                         bool detached, enum log_misuse how, uintptr_t pc)
+{
+	const unsigned mark = sync_mark((const void *)handle);
+	if (target ? target->life.detached && !detached
+	           : mark != 0 && !(detached && mark & HANDLE_DETACHED))
+		misused_thread(t, how, pc, target ? target->id : (mark & ~HANDLE_DETACHED) - 1);
+}
+
 /* The calling thread, with the token, becomes `t`. */
 void thread_begin(struct thread *t)
 {
@@ -141,6 +175,7 @@ void thread_begin(struct thread *t)
 		t->life.tid = syscall(SYS_gettid);
 	clock_thread(t);
 	t->life.handle = pthread_self();
+	mark_handle(t->life.handle, t->life.detached ? t : NULL);
 	if (t->life.stack_high == 0)
 		find_stack(t);
 	if (t->id == 0) { /* the main thread's grows, up to a limit of the system */
@@ -258,8 +293,12 @@ static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*s
 	struct thread *t = recording();
 	int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
 	        REAL(pthread_create);
-	if (!t)
-		return real(handle, attributes, start, argument);
+	if (!t) {
+		int status = real(handle, attributes, start, argument);
+		if (status == 0 && handle)
+			mark_handle(*handle, NULL);
+		return status;
+	}
 	if (rt.one_thread && of_openmp(start))
 		one_thread_refuse();
 	sched_point(t);
@@ -328,23 +367,42 @@ static struct thread *find_thread(pthread_t handle)
 	return NULL;
 }
 
-/* 0, or ETIMEDOUT, EBUSY; after that the real join cannot block for long. */
-static int await_end(struct thread *t, struct thread *target, bool try_only, bool timed,
-                     uint64_t deadline, uintptr_t pc)
+/* 0, or ETIMEDOUT, EBUSY, EINVAL; after that the real join cannot block for long. */
+static int await_end(struct thread *t, struct thread *target, bool try_only,
+                     const struct timespec *at, uint64_t deadline, uintptr_t pc)
 {
+	uint32_t id = target->id;
+	bool timed = at != NULL;
 	sched_point(t);
 	if (!rt.controlled)
 		return 0;
 	t->sched.pc = pc;
-	while (target->sched.state != STATE_DONE) {
+	while (target->id == id && target->sched.state != STATE_DONE) {
 		if (try_only)
 			return EBUSY;
+		if (timed && !valid_time(at)) {
+			misused_thread(t, MISUSE_INVALID_TIME, pc, id);
+			return EINVAL;
+		}
 		if (!sched_block(t, FOR_THREAD, target, timed, deadline))
 			return ETIMEDOUT;
 		if (t->sched.cancelled)
 			pthread_testcancel();
 	}
-	return 0;
+	if (target->id == id && !target->life.joined)
+		return 0;
+	misused_thread(t, MISUSE_JOIN_ENDED, pc, id); /* another thread waited for it, too */
+	return EINVAL;
+}
+
+/* The outcome of a join that the C library made in free mode. */
+static void check_outcome(struct thread *t, uint32_t id, int status, const struct timespec *at,
+                          uintptr_t pc)
+{
+	if (status == EINVAL && at && !valid_time(at))
+		misused_thread(t, MISUSE_INVALID_TIME, pc, id);
+	else if (status == EINVAL || status == ESRCH)
+		misused_thread(t, MISUSE_JOIN_ENDED, pc, id);
 }
 
 static int join(pthread_t handle, void **result, bool try_only, const struct timespec *deadline,
@@ -354,8 +412,13 @@ static int join(pthread_t handle, void **result, bool try_only, const struct tim
 	struct thread *target = t ? find_thread(handle) : NULL;
 	if (try_only || deadline)
 		order_matters("a join that does not wait for as long as it takes");
+	if (t && target == t)
+		misused_thread(t, MISUSE_JOIN_SELF, pc, t->id);
+	else if (t)
+		check_handle(t, target, handle, false, MISUSE_JOIN_ENDED, pc);
 	if (t && target && target != t && !target->life.detached) {
-		int status = await_end(t, target, try_only, deadline != NULL,
+		const uint32_t id = target->id;
+		int status = await_end(t, target, try_only, deadline,
 		                       deadline ? deadline_of(clock, deadline) : 0, pc);
 		if (status)
 			return status;
@@ -372,9 +435,12 @@ static int join(pthread_t handle, void **result, bool try_only, const struct tim
 			status = REAL(pthread_join)(handle, result);
 		if (status == 0) {
 			target->life.joined = true;
+			mark_handle(handle, target);
 			__atomic_fetch_sub(&rt.unjoined, 1, __ATOMIC_RELAXED);
 			log_event(t, LOG_JOIN, 0, pc, target->id, 0, 1);
 			thread_retire(target);
+		} else {
+			check_outcome(t, id, status, deadline, pc);
 		}
 		return status;
 	}
@@ -419,17 +485,25 @@ int interposed_pthread_clockjoin_np(pthread_t handle, void **result, clockid_t c
 	                CALLER());
 }
 
-int interposed_pthread_detach(pthread_t handle)
+static int detach(pthread_t handle, uintptr_t pc)
 {
 	struct thread *t = recording();
 	struct thread *target = t ? find_thread(handle) : NULL;
+	if (t)
+		check_handle(t, target, handle, false, MISUSE_DETACH_ENDED, pc);
 	int status = REAL(pthread_detach)(handle);
 	if (target && status == 0) {
 		target->life.detached = true;
+		mark_handle(handle, target);
 		target->life.joined = true; /* its handle may be reused */
 		thread_retire(target);
 	}
 	return status;
+}
+
+int interposed_pthread_detach(pthread_t handle)
+{
+	return detach(handle, CALLER());
 }
 
 int interposed_pthread_cancel(pthread_t handle)
@@ -438,8 +512,10 @@ int interposed_pthread_cancel(pthread_t handle)
 	struct thread *target = t ? find_thread(handle) : NULL;
 	if (t && rt.one_thread)
 		one_thread_refuse();
-	if (t)
+	if (t) {
+		check_handle(t, target, handle, true, MISUSE_CANCEL_ENDED, CALLER());
 		order_matters("pthread_cancel");
+	}
 	int status = REAL(pthread_cancel)(handle);
 	if (target && status == 0)
 		sched_cancel(target);
@@ -473,5 +549,5 @@ int interposed_thrd_join(thrd_t thread, int *result)
 }
 int interposed_thrd_detach(thrd_t thread)
 {
-	return pthread_detach((pthread_t)thread) ? thrd_error : thrd_success;
+	return detach((pthread_t)thread, CALLER()) ? thrd_error : thrd_success;
 }

@@ -14,4 +14,4 @@ int main(void)
 //~ join(",",@{$d->{"not-looked-for"}}) nothing.was.written
 //: explore --format text @
 //= exit 0
-//~ out note: looked for .*misuse of locks; not for .*arguments that library functions refuse
+//~ out note: looked for .*misuse of threads.*; not for .*arguments that other library functions refuse

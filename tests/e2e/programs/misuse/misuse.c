@@ -1,16 +1,19 @@
-/* misuse.c - breaks the rule of locks that its argument names, or none. */
+/* misuse.c - breaks the rule of locks, threads or the heap that its argument names, or none. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
+#include <threads.h>
+#include <time.h>
 
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t rw = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
-static sem_t s, s2;
+static sem_t s, s2, never;
 static pthread_barrier_t b;
 static pthread_spinlock_t spin;
 static const char *way;
@@ -62,6 +65,44 @@ static void undestroyed(void)
 	free(block);
 }
 
+static void *nothing(void *unused)
+{
+	return unused;
+}
+
+static int run(void *unused)
+{
+	return unused != NULL;
+}
+
+/* A later thread may have the handle of one that was joined or detached; an overflow is left to
+ * calloc; a wait ends by its limit in time. */
+static void legal_calls(void)
+{
+	const struct timespec past = { 1, 999999999 };
+	volatile size_t many = (size_t)-1;
+	pthread_t t;
+	thrd_t u;
+	void *aligned = NULL;
+	for (int i = 0; i < 3; i++) {
+		pthread_create(&t, NULL, nothing, NULL);
+		if (i == 1)
+			pthread_detach(t);
+		else
+			pthread_join(t, NULL);
+		thrd_create(&u, run, NULL);
+		thrd_join(u, NULL);
+	}
+	pthread_mutex_lock(&m);
+	pthread_mutex_timedlock(&m, &past);
+	pthread_cond_timedwait(&c, &m, &past);
+	pthread_mutex_unlock(&m);
+	free(calloc(many, 2));
+	if (posix_memalign(&aligned, 64, 3) == 0)
+		free(aligned);
+	free(aligned_alloc(16, 32));
+}
+
 /* Recursive, static, made again after its destruction, robust, posted by another: all allowed. */
 static void legal(void)
 {
@@ -81,6 +122,7 @@ static void legal(void)
 	}
 	undestroyed();
 	undestroyed();
+	legal_calls();
 	pthread_mutex_lock(&zero);
 	if (pthread_mutex_trylock(&zero) == 0)
 		abort();
@@ -173,6 +215,61 @@ static void mute(void)
 	}
 }
 
+/* Threads that are gone; `t` was joined. */
+static void threads(pthread_t t)
+{
+	pthread_attr_t a;
+	pthread_attr_init(&a);
+	pthread_attr_setdetachstate(&a, PTHREAD_CREATE_DETACHED);
+	if (is("join-self"))
+		pthread_join(pthread_self(), NULL);
+	if (is("join-twice"))
+		pthread_join(t, NULL);
+	if (is("thrd-join-twice"))
+		thrd_join(t, NULL);
+	if (is("join-detached") && pthread_create(&t, &a, nothing, NULL) == 0)
+		pthread_join(t, NULL);
+	if (is("detach-joined"))
+		pthread_detach(t);
+	if (is("thrd-detach-joined"))
+		thrd_detach(t);
+	if (is("cancel-joined"))
+		pthread_cancel(t);
+}
+
+/* Arguments that are refused. */
+static void arguments(void)
+{
+	const struct timespec none = { 1, 1000000000 };
+	volatile size_t size = (size_t)-2, three = 3;
+	void *p = NULL;
+	if (is("barrier-of-none"))
+		pthread_barrier_init(&b, NULL, 0);
+	if (is("sem-large"))
+		sem_init(&s, 0, INT_MAX + 1u);
+	if (is("sem-overflow")) {
+		sem_init(&never, 0, INT_MAX);
+		sem_post(&never);
+	}
+	if (is("time-sem"))
+		sem_timedwait(&s, &none);
+	pthread_mutex_lock(&m);
+	if (is("time-cond"))
+		pthread_cond_timedwait(&c, &m, &none);
+	if (is("time-mutex"))
+		pthread_mutex_timedlock(&m, &none);
+	pthread_mutex_unlock(&m);
+	if (is("time-rw") && pthread_rwlock_timedrdlock(&rw, &none) == 0)
+		pthread_rwlock_unlock(&rw);
+	if (is("size"))
+		p = malloc(size);
+	if (is("align"))
+		p = aligned_alloc(three, 9);
+	if (is("posix-align") && posix_memalign(&p, three, 9) != 0)
+		p = NULL;
+	free(p);
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t t;
@@ -195,6 +292,8 @@ int main(int argc, char **argv)
 		waited();
 	pthread_join(t, NULL);
 	mute();
+	threads(t);
+	arguments();
 	if (is("not-held"))
 		pthread_mutex_unlock(&m);
 	if (is("wait")) {
