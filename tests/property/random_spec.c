@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const value_texts[VALUE_TEXTS] = { "nil", "true", "1", "2", "\"a\"", "b", "false" };
+const char *const value_texts[VALUE_TEXTS] = {
+	"nil", "true", "1", "2", "\"a\"", "b", "false", "0", "-1", "9223372036854775807", "-9223372036854775808"
+};
 
 uint32_t roll(struct dice *d, uint32_t sides)
 {
@@ -24,6 +26,7 @@ struct val value_at(uint32_t i)
 	static const struct val values[VALUE_TEXTS] = {
 		{ V_NIL, 0 },    { V_TRUE, 0 },  { V_INT, 1 },   { V_INT, 2 },
 		{ V_STRING, 4 }, { V_TOKEN, 5 }, { V_FALSE, 0 },
+		{ V_INT, 0 }, { V_INT, -1 }, { V_INT, INT64_MAX }, { V_INT, INT64_MIN },
 	};
 	return values[i];
 }
@@ -37,6 +40,7 @@ int64_t value_text_id(void *context, const char *text, size_t length)
 
 struct shape {
 	uint32_t methods, arguments[3], results[3];
+	bool plain; /* no arithmetic: values may be at the ends of 64 bits */
 };
 
 static void side_name(struct dice *d, const struct shape *s, uint32_t method, char side,
@@ -44,7 +48,7 @@ static void side_name(struct dice *d, const struct shape *s, uint32_t method, ch
 {
 	uint32_t n = s->arguments[method] + s->results[method];
 	if (n == 0)
-		g_string_append(out, value_texts[roll(d, VALUE_TEXTS - 2)]);
+		g_string_append(out, value_texts[roll(d, VALUE_TEXTS)]);
 	else
 		g_string_append_printf(out, "%c%u", side, roll(d, n));
 }
