@@ -135,7 +135,8 @@ struct report *races_find(struct trace *t, const struct race_options *options,
 		report_free(r);
 		return NULL;
 	}
-	if (r != NULL && r->complete && options->rules == NULL && !any)
+	/* a report that is not complete depends on it, too: pairs that it calls impossible */
+	if (r != NULL && analyses[options->analysis].sound && options->rules == NULL)
 		report_note_invocations(r, t,
 		                        " (--spec FILE lets those that commute change places)");
 	if (r != NULL) {

@@ -16,7 +16,7 @@ struct maker {
 	int lock_owner[2], block_owner; /* of the lock in the block */
 	uint32_t open[COV_THREADS];
 	struct val open_names[COV_THREADS][8];
-	char open_texts[COV_THREADS][8][8];
+	char open_texts[COV_THREADS][8][VALUE_LONGEST];
 	bool freed, memory, scopes, objects, destroyed[2];
 	bool wants, stands[COV_THREADS]; /* stands: at a wait that never ended, or joined */
 	bool shares, messages, reader[2][COV_THREADS];
@@ -26,13 +26,13 @@ struct maker {
 
 /* Results that the effects allow here, tried from a random one on; false: none. */
 static bool choose_results(struct maker *k, uint32_t method, struct val *names,
-                           char (*texts)[8])
+                           char (*texts)[VALUE_LONGEST])
 {
 	const struct spec_method *m = spec_method_at(k->o, method);
-	uint32_t from = roll(k->d, VALUE_TEXTS);
+	uint32_t from = some_value(k->d);
 	if (k->state == NULL || m->results == 0) {
 		for (uint32_t i = 0; i < m->results; i++) {
-			uint32_t v = roll(k->d, VALUE_TEXTS);
+			uint32_t v = some_value(k->d);
 			names[m->arguments + i] = value_at(v);
 			strcpy(texts[m->arguments + i], value_texts[v]);
 		}
@@ -54,24 +54,26 @@ static bool choose_results(struct maker *k, uint32_t method, struct val *names,
 	return false;
 }
 
-static void write_results(struct maker *k, const struct spec_method *m, char (*texts)[8])
+static void write_results(struct maker *k, const struct spec_method *m,
+                          char (*texts)[VALUE_LONGEST])
 {
 	for (uint32_t i = 0; i < m->results; i++)
 		g_string_append_printf(k->out, "%s%s", i ? "," : "=", texts[m->arguments + i]);
 }
 
 static void choose_arguments(struct maker *k, uint32_t method, struct val *names,
-                             char (*texts)[8])
+                             char (*texts)[VALUE_LONGEST])
 {
 	const struct spec_method *m = spec_method_at(k->o, method);
 	for (uint32_t i = 0; i < m->arguments; i++) {
-		uint32_t v = roll(k->d, VALUE_TEXTS);
+		uint32_t v = some_value(k->d);
 		names[i] = value_at(v);
 		strcpy(texts[i], value_texts[v]);
 	}
 }
 
-static void write_arguments(struct maker *k, const struct spec_method *m, char (*texts)[8])
+static void write_arguments(struct maker *k, const struct spec_method *m,
+                            char (*texts)[VALUE_LONGEST])
 {
 	for (uint32_t i = 0; i < m->arguments; i++)
 		g_string_append_printf(k->out, ",%s", texts[i]);
@@ -82,7 +84,7 @@ static void invocation(struct maker *k, uint32_t t)
 	uint32_t method = roll(k->d, k->o->methods->len);
 	const struct spec_method *m = spec_method_at(k->o, method);
 	struct val names[8];
-	char texts[8][8];
+	char texts[8][VALUE_LONGEST];
 	choose_arguments(k, method, names, texts);
 	if (!choose_results(k, method, names, texts))
 		return;

@@ -46,8 +46,10 @@ static void last_writes(const struct trace *t, const uint32_t *sequence, uint32_
 		writers[v] = NONE;
 		for (uint32_t i = 0; i < length; i++) {
 			const struct event *e = &t->events[sequence[i]];
-			if (op_is_access(e->op) && op_writes(e->op) && !event_inert(e) &&
-			    e->target == v)
+			if (!op_is_access(e->op) || !op_writes(e->op) || event_inert(e))
+				continue;
+			struct wide run = event_variables(t, e);
+			if (v >= run.first && v < run.first + run.count)
 				writers[v] = sequence[i];
 		}
 	}

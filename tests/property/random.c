@@ -12,7 +12,9 @@ enum { MAX_THREADS = 16, MAX_OBJECTS = 8 };
 
 struct runner { /* a thread of the generated program */
 	bool forked, ended, joined, waiting, timed, woken, arrived;
-	int round;       /* of the barrier, when arrived */
+	int barrier;     /* at which it arrived */
+	int round;       /* of that barrier */
+	int condition;   /* on which it waits */
 	int wait_lock;   /* to release after `wait`, to take after `wake`; -1 none */
 	bool wait_holds; /* the lock is still to be given up */
 	int scope;       /* object of the open call, or -1 */
@@ -21,20 +23,28 @@ struct runner { /* a thread of the generated program */
 	char frame[4];   /* their kinds */
 };
 
+struct meeting { /* a barrier */
+	int round, arrived, departed;
+};
+
 struct generator {
 	const struct random_options *options;
+	bool rare; /* the rarer forms of the operations that may occur, too */
 	GRand *random;
 	GString *text;
 	uint32_t count; /* events so far */
 	struct runner thread[MAX_THREADS];
-	int owner[MAX_OBJECTS];                         /* of each lock, -1 free */
-	bool destroyed[MAX_OBJECTS];                    /* and not taken since */
-	int depth[MAX_OBJECTS];                         /* re-entrant acquires of it */
-	bool reader[MAX_OBJECTS][MAX_THREADS];          /* threads that hold it shared */
-	int semaphore, messages, received, block_state; /* 0 none, 1 allocated, 2 freed */
-	int block_owner;                                /* of the lock in the block, -1 free */
-	int round, arrived, departed;                   /* of the barrier */
-	int value[32];                                  /* of each variable, with values */
+	int owner[MAX_OBJECTS];                            /* of each lock, -1 free */
+	bool destroyed[MAX_OBJECTS];                       /* and not taken since */
+	int depth[MAX_OBJECTS];                            /* re-entrant acquires of it */
+	bool reader[MAX_OBJECTS][MAX_THREADS];             /* threads that hold it shared */
+	int reads[MAX_OBJECTS][MAX_THREADS];               /* re-entrant ones among them */
+	int semaphore[2], messages, received, block_state; /* 0 none, 1 allocated, 2 freed */
+	int block_owner; /* of the lock in the block, -1 free */
+	struct meeting barrier[2];
+	int runner;    /* of the once-function: 1 + thread */
+	bool ran;      /* the once-function, to its end */
+	int value[32]; /* of each variable, with values */
 	int clock;
 };
 
@@ -47,6 +57,15 @@ static bool chance(struct generator *g, int percent)
 {
 	return below(g, 100) < percent;
 }
+
+/* One of the two conditions, semaphores or barriers; mostly the first. */
+static int which(struct generator *g)
+{
+	return g->rare && chance(g, 40);
+}
+
+/* What its name ends in. */
+static const char *const number[] = { "", "1" };
 
 static bool emit(struct generator *g, int t, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
@@ -126,11 +145,27 @@ static bool step_atomic_value(struct generator *g, int t, int kind, const char *
 	return emit(g, t, "rmw(a)=%s>%s;%s", values[old], values[*value], order);
 }
 
+/* Atomics of two bytes, and plain accesses of parts of them. */
+static bool step_atomic_sized(struct generator *g, int t, int kind, const char *order)
+{
+	int at = 2 * below(g, 2);
+
+	if (chance(g, 25))
+		return emit(g, t, "%s1(n+%d)", chance(g, 50) ? "w" : "r", at + below(g, 2));
+	if (kind == 0)
+		return emit(g, t, "ar2(n+%d);%s", at, chance(g, 50) ? "rlx" : "acq");
+	if (kind == 1)
+		return emit(g, t, "aw2(n+%d);%s", at, chance(g, 50) ? "rlx" : "rel");
+	return emit(g, t, "rmw2(n+%d);%s", at, order);
+}
+
 static bool step_atomic(struct generator *g, int t)
 {
 	int kind = below(g, 4);
 	const char *order = orders[below(g, 5)];
 
+	if (g->rare && kind < 3 && chance(g, 40))
+		return step_atomic_sized(g, t, kind, order);
 	if (chance(g, 15)) /* a data race with an atomic needs these */
 		return access_plain(g, t, "a", 30);
 	if (g->options->values && kind < 3)
@@ -166,7 +201,14 @@ static bool step_lock(struct generator *g, int t)
 		return emit(g, t, "rel(l%d)", l);
 	}
 	if (g->reader[l][t]) {
-		g->reader[l][t] = false;
+		if (g->rare && chance(g, 25)) {
+			g->reads[l][t]++;
+			return emit(g, t, "%sracq(l%d)", try_word(g), l);
+		}
+		if (g->reads[l][t] > 0)
+			g->reads[l][t]--;
+		else
+			g->reader[l][t] = false;
 		return emit(g, t, "rrel(l%d)", l);
 	}
 	if (g->options->rwlocks && chance(g, 50)) {
@@ -185,16 +227,20 @@ static bool step_lock(struct generator *g, int t)
 
 static bool step_try(struct generator *g, int t)
 {
-	int l = below(g, (int)g->options->locks);
+	int l = below(g, (int)g->options->locks), s;
 
-	if (g->options->semaphores && chance(g, 40))
-		return g->semaphore == 0 && emit(g, t, "taketryfail(s)");
+	if (g->options->semaphores && chance(g, 40)) {
+		s = which(g);
+		return g->semaphore[s] == 0 && emit(g, t, "taketryfail(s%s)", number[s]);
+	}
 	if (lock_free(g, l) && !g->destroyed[l] && chance(g, 20)) {
 		g->destroyed[l] = true;
 		return emit(g, t, "destroy(l%d)", l);
 	}
 	if (lock_free(g, l) ? !g->destroyed[l] : g->owner[l] == t || g->reader[l][t])
 		return false;
+	if (g->rare && g->owner[l] >= 0 && chance(g, 50))
+		return emit(g, t, "tryfail(l%d);shared", l);
 	return emit(g, t, "tryfail(l%d)", l);
 }
 
@@ -205,9 +251,9 @@ static bool step_destroy(struct generator *g, int t)
 	int l = o->locks > 0 ? below(g, (int)o->locks) : 0;
 
 	if (o->conditions && chance(g, 30))
-		return emit(g, t, "destroy(c)");
+		return emit(g, t, "destroy(c%s)", number[which(g)]);
 	if (o->semaphores && chance(g, 30))
-		return emit(g, t, "destroy(s)");
+		return emit(g, t, "destroy(s%s)", number[which(g)]);
 	if (o->blocks && g->block_state == 1 && chance(g, 30))
 		return emit(g, t, "destroy(p.%c)", "lcs"[below(g, 3)]);
 	if (o->barriers && chance(g, 30)) {
@@ -215,7 +261,7 @@ static bool step_destroy(struct generator *g, int t)
 			if (g->thread[u].arrived)
 				return false;
 		}
-		return emit(g, t, "destroy(b)");
+		return emit(g, t, "destroy(b%s)", number[which(g)]);
 	}
 	if (o->locks == 0 || !lock_free(g, l) || g->destroyed[l])
 		return false;
@@ -243,7 +289,7 @@ static bool step_join(struct generator *g, int t)
 	struct runner *r = &g->thread[u];
 
 	if (u == t || u == 0 || !r->forked || r->joined || r->waiting || r->arrived ||
-	    r->stands || r->scope >= 0)
+	    r->stands || r->scope >= 0 || g->runner == u + 1)
 		return false;
 	if (g->count + 1 < g->options->events && chance(g, 20))
 		emit(g, u, "end()");
@@ -255,9 +301,12 @@ static bool step_condition(struct generator *g, int t)
 {
 	struct runner *r = &g->thread[t];
 
+	int c = which(g);
+
 	if (chance(g, 50))
-		return emit(g, t, chance(g, 60) ? "signal(c)" : "broadcast(c)");
+		return emit(g, t, "%s(c%s)", chance(g, 60) ? "signal" : "broadcast", number[c]);
 	r->waiting = true;
+	r->condition = c;
 	r->wait_lock = -1;
 	for (uint32_t l = 0; l < g->options->locks; l++) {
 		if (g->owner[l] == t && g->depth[l] == 0) {
@@ -266,7 +315,7 @@ static bool step_condition(struct generator *g, int t)
 		}
 	}
 	r->timed = chance(g, 25);
-	return emit(g, t, r->timed ? "wait(c);timed" : "wait(c)");
+	return emit(g, t, "wait(c%s)%s", number[c], r->timed ? ";timed" : "");
 }
 
 /* A step of a thread in a wait: release the lock, be woken, take the lock again. */
@@ -283,7 +332,8 @@ static bool step_waiting(struct generator *g, int t)
 		r->woken = true;
 		if (r->wait_lock < 0)
 			r->waiting = r->woken = false;
-		return emit(g, t, r->timed && chance(g, 50) ? "wake(c);timeout" : "wake(c)");
+		return emit(g, t, "wake(c%s)%s", number[r->condition],
+		            r->timed && chance(g, 50) ? ";timeout" : "");
 	}
 	if (!lock_free(g, r->wait_lock))
 		return false;
@@ -295,39 +345,65 @@ static bool step_waiting(struct generator *g, int t)
 static bool step_barrier(struct generator *g, int t)
 {
 	struct runner *r = &g->thread[t];
+	int b = r->arrived ? r->barrier : which(g);
+	struct meeting *m = &g->barrier[b];
 
 	if (!r->arrived) {
-		if (g->departed > 0) {
-			g->round++;
-			g->arrived = g->departed = 0;
+		if (m->departed > 0) {
+			m->round++;
+			m->arrived = m->departed = 0;
 		}
 		r->arrived = true;
-		r->round = g->round;
-		g->arrived++;
-		return emit(g, t, "arrive(b)");
+		r->barrier = b;
+		r->round = m->round;
+		m->arrived++;
+		return emit(g, t, "arrive(b%s)", number[b]);
 	}
-	if (r->round == g->round && g->arrived < 2)
+	if (r->round == m->round && m->arrived < 2)
 		return false;
-	if (r->round == g->round)
-		g->departed++;
+	if (r->round == m->round)
+		m->departed++;
 	r->arrived = false;
-	return emit(g, t, "depart(b)");
+	return emit(g, t, "depart(b%s)", number[b]);
 }
 
 static bool step_semaphore(struct generator *g, int t)
 {
+	int s = which(g);
+
 	if (chance(g, 50)) {
-		g->semaphore++;
-		return emit(g, t, "post(s)");
+		g->semaphore[s]++;
+		return emit(g, t, "post(s%s)", number[s]);
 	}
-	if (g->semaphore == 0)
+	if (g->semaphore[s] == 0)
 		return false;
-	g->semaphore--;
-	return emit(g, t, "%stake(s)", try_word(g));
+	g->semaphore[s]--;
+	return emit(g, t, "%stake(s%s)", try_word(g), number[s]);
+}
+
+/* A once-function: one thread runs it, perhaps in vain and then another one; later callers
+ * receive its end. */
+static bool step_once(struct generator *g, int t)
+{
+	if (g->ran)
+		return emit(g, t, "rcv(once1)");
+	if (g->runner == 0) {
+		g->runner = t + 1;
+		return emit(g, t, "snd(once1.begins)");
+	}
+	if (g->runner != t + 1)
+		return false;
+	g->runner = 0;
+	g->ran = chance(g, 75);
+	return emit(g, t, g->ran ? "snd(once1)" : "snd(once1);failed");
 }
 
 static bool step_message(struct generator *g, int t)
 {
+	if (g->rare && chance(g, 50))
+		return step_once(g, t);
+	if (g->rare && g->messages > 0 && chance(g, 30)) /* by one who does not wait */
+		return emit(g, t, "tryrcv(g%d)", below(g, g->messages));
 	if (g->received < g->messages && chance(g, 60))
 		return emit(g, t, "rcv(g%d)", g->received++);
 	if (g->messages > 0 && chance(g, 40)) /* annotations: sent, and received, again */
@@ -500,8 +576,11 @@ static void prepare(struct generator *g)
 		g->owner[l] = -1;
 	g_string_append(g->text, "#! heddle 1\n");
 	if (g->options->semaphores) {
-		g->semaphore = below(g, 2);
-		g_string_append_printf(g->text, "#! semaphore s %d\n", g->semaphore);
+		for (int s = 0; s < 1 + g->rare; s++) {
+			g->semaphore[s] = below(g, 2);
+			g_string_append_printf(g->text, "#! semaphore s%s %d\n", number[s],
+			                       g->semaphore[s]);
+		}
 	}
 }
 
@@ -509,6 +588,7 @@ char *random_text(uint64_t seed, const struct random_options *options)
 {
 	struct generator g = {
 		.options = options,
+		.rare = seed / 11 % 2 == 1,
 		.random = g_rand_new_with_seed_array(
 		        (guint32[]){ (guint32)seed, (guint32)(seed >> 32), 77 }, 3),
 		.text = g_string_new(NULL),

@@ -8,7 +8,17 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const value_texts[VALUE_TEXTS] = { "nil", "true", "1", "2", "\"a\"", "b", "false" };
+const char *const value_texts[VALUE_TEXTS] = { "nil",
+	                                       "true",
+	                                       "1",
+	                                       "2",
+	                                       "\"a\"",
+	                                       "b",
+	                                       "false",
+	                                       "0",
+	                                       "-1",
+	                                       "9223372036854775807",
+	                                       "-9223372036854775808" };
 
 uint32_t roll(struct dice *d, uint32_t sides)
 {
@@ -19,11 +29,17 @@ uint32_t roll(struct dice *d, uint32_t sides)
 	return (uint32_t)((z ^ (z >> 31)) % sides);
 }
 
+uint32_t some_value(struct dice *d)
+{
+	return roll(d, d->ends ? VALUE_TEXTS : VALUE_TEXTS - 2);
+}
+
 struct val value_at(uint32_t i)
 {
 	static const struct val values[VALUE_TEXTS] = {
-		{ V_NIL, 0 },    { V_TRUE, 0 },  { V_INT, 1 },   { V_INT, 2 },
-		{ V_STRING, 4 }, { V_TOKEN, 5 }, { V_FALSE, 0 },
+		{ V_NIL, 0 },    { V_TRUE, 0 },        { V_INT, 1 },         { V_INT, 2 },
+		{ V_STRING, 4 }, { V_TOKEN, 5 },       { V_FALSE, 0 },       { V_INT, 0 },
+		{ V_INT, -1 },   { V_INT, INT64_MAX }, { V_INT, INT64_MIN },
 	};
 	return values[i];
 }
@@ -44,14 +60,15 @@ static void side_name(struct dice *d, const struct shape *s, uint32_t method, ch
 {
 	uint32_t n = s->arguments[method] + s->results[method];
 	if (n == 0)
-		g_string_append(out, value_texts[roll(d, VALUE_TEXTS - 2)]);
+		g_string_append(out, value_texts[roll(d, 5)]);
 	else
 		g_string_append_printf(out, "%c%u", side, roll(d, n));
 }
 
 static void constant_text(struct dice *d, GString *out)
 {
-	static const char *const constants[] = { "nil", "true", "1", "2", "\"a\"", "0" };
+	static const char *const constants[] = { "nil",   "true", "1",  "2",
+		                                 "\"a\"", "0",    "-1", "9223372036854775807" };
 	g_string_append(out, constants[roll(d, G_N_ELEMENTS(constants))]);
 }
 
@@ -63,7 +80,7 @@ static void one_sided_atom(struct dice *d, const struct shape *s, uint32_t metho
 		"==", "!=", "==", "!=", "<", "<=", ">", ">="
 	};
 	side_name(d, s, method, side, out);
-	if (roll(d, 5) == 0)
+	if (!d->ends && roll(d, 5) == 0)
 		g_string_append_printf(out, " %c %u", "+-*%"[roll(d, 4)], roll(d, 3));
 	g_string_append_printf(out, " %s ", comparisons[roll(d, G_N_ELEMENTS(comparisons))]);
 	if (roll(d, 2))
@@ -213,10 +230,11 @@ static void effect(struct dice *d, const struct shape *s, uint32_t m, GString *o
 char *random_spec(struct dice *d, bool ecl, bool effects)
 {
 	struct shape s = { .methods = 1 + roll(d, 3) };
+	d->ends = roll(d, 3) == 0;
 	GString *out = g_string_new("object thing {\n");
 	for (uint32_t m = 0; m < s.methods; m++) {
 		s.arguments[m] = roll(d, 3);
-		s.results[m] = roll(d, 2);
+		s.results[m] = roll(d, effects ? 2 : 3);
 		g_string_append(out, "  method ");
 		pattern(&s, m, 'a', out);
 		g_string_append(out, "\n");
@@ -269,21 +287,23 @@ struct maker { /* writes a random well-formed trace */
 	const struct spec_object *o;
 	GString *out;
 	int lock_owner[2];
-	uint32_t open[4]; /* by thread: method + 1 of its open scope */
+	/* Open scopes by thread, the outermost first: 2 * method, 1 more on the second object.
+	 */
+	uint32_t open[4][2], depth[4];
 	uint32_t sent, received;
 };
 
 static void arguments(struct maker *k, const struct spec_method *m)
 {
 	for (uint32_t i = 0; i < m->arguments; i++)
-		g_string_append_printf(k->out, ",%s", value_texts[roll(k->d, VALUE_TEXTS)]);
+		g_string_append_printf(k->out, ",%s", value_texts[some_value(k->d)]);
 }
 
 static void results(struct maker *k, const struct spec_method *m)
 {
 	for (uint32_t i = 0; i < m->results; i++)
 		g_string_append_printf(k->out, "%s%s", i ? "," : "=",
-		                       value_texts[roll(k->d, VALUE_TEXTS)]);
+		                       value_texts[some_value(k->d)]);
 }
 
 static void one_event(struct maker *k, uint32_t t)
@@ -312,17 +332,20 @@ static void one_event(struct maker *k, uint32_t t)
 		g_string_append_printf(k->out, "T%u|snd(g%u)|1\n", t, ++k->sent);
 	} else if (what == 4 && k->sent > k->received) {
 		g_string_append_printf(k->out, "T%u|rcv(g%u)|1\n", t, ++k->received);
-	} else if (k->open[t] && what < 7) {
-		m = spec_method_at(k->o, k->open[t] - 1);
-		g_string_append_printf(k->out, "T%u|ret(o.%s)", t, m->name);
+	} else if (k->depth[t] > 0 && what < 7) {
+		uint32_t scope = k->open[t][--k->depth[t]];
+
+		m = spec_method_at(k->o, scope / 2);
+		g_string_append_printf(k->out, "T%u|ret(%c.%s)", t, "oq"[scope % 2], m -> name);
 		results(k, m);
 		g_string_append_printf(k->out, "|1\n");
-		k->open[t] = 0;
-	} else if (!k->open[t] && what == 5) {
-		g_string_append_printf(k->out, "T%u|call(o.%s", t, m->name);
+	} else if (k->depth[t] < 2 && what == (k->depth[t] ? 7 : 5)) {
+		uint32_t second = roll(k->d, 3) == 0;
+
+		k->open[t][k->depth[t]++] = 2 * method + second;
+		g_string_append_printf(k->out, "T%u|call(%c.%s", t, "oq"[second], m -> name);
 		arguments(k, m);
 		g_string_append_printf(k->out, ")|1\n");
-		k->open[t] = method + 1;
 	} else {
 		g_string_append_printf(k->out, "T%u|act(%s.%s", t, roll(k->d, 4) ? "o" : "q",
 		                       m->name);
@@ -336,8 +359,9 @@ static void one_event(struct maker *k, uint32_t t)
 struct trace *random_invocations(struct dice *d, const struct spec_object *o)
 {
 	struct maker k = {
-		d, o, g_string_new("#! object o thing\n#! object q thing\n"), { -1, -1 }, { 0 },
-		0, 0
+		d,          o,         g_string_new("#! object o thing\n#! object q thing\n"),
+		{ -1, -1 }, { { 0 } }, { 0 },
+		0,          0
 	};
 	uint32_t threads = 2 + roll(d, 3), events = 8 + roll(d, 40);
 	bool forks = roll(d, 2);
@@ -345,7 +369,7 @@ struct trace *random_invocations(struct dice *d, const struct spec_object *o)
 		g_string_append_printf(k.out, "T0|fork(T%u)|1\n", t);
 	for (uint32_t i = 0; i < events; i++)
 		one_event(&k, roll(d, threads));
-	if (forks && threads > 1 && !k.open[1] && roll(d, 2)) {
+	if (forks && threads > 1 && k.depth[1] == 0 && roll(d, 2)) {
 		g_string_append(k.out, "T0|join(T1)|1\n");
 		one_event(&k, 0);
 	}

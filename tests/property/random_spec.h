@@ -11,6 +11,8 @@
 
 struct dice {
 	uint64_t state;
+	bool ends; /* values are at the ends of 64 bits, too; then formulas have no arithmetic
+	            */
 };
 uint32_t roll(struct dice *d, uint32_t sides); /* 0 .. sides - 1 */
 
@@ -52,10 +54,13 @@ struct definition_test {
 };
 int definition_main(const struct definition_test *test);
 
-/* A few values that the conditions' constants meet: nil, true, 1, 2, "a", b, ... */
-#define VALUE_TEXTS 7
+/* A few values that the conditions' constants meet: nil, true, 1, 2, "a", b, ...; the last two
+ * are the ends of 64 bits. */
+#define VALUE_TEXTS   11
+#define VALUE_LONGEST 24 /* a text and its end */
 extern const char *const value_texts[VALUE_TEXTS];
-struct val value_at(uint32_t i); /* the same as a value; strings and tokens by i */
+uint32_t some_value(struct dice *d); /* index of one, by `ends` */
+struct val value_at(uint32_t i);     /* the same as a value; strings and tokens by i */
 int64_t value_text_id(void *context, const char *text, size_t length); /* for struct texts */
 
 #endif

@@ -693,8 +693,7 @@ static void finish(struct search *s)
 		leave_open(s);
 	if (s->effort.over)
 		report_note_effort(s->report, s->options);
-	if (s->report->complete)
-		report_note_invocations(s->report, s->t, "");
+	report_note_invocations(s->report, s->t, "");
 	if (s->cut)
 		report_note(s->report,
 		            "more than %d cycles of lock orders, or one of more than %d "
