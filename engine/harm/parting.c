@@ -55,10 +55,18 @@ static void cut_distance(GString *name)
 		g_string_truncate(name, (gsize)(plus - name->str));
 }
 
+/* A place on a stack has the name of its variable only in a run in which all accesses of the
+ * place are to that variable. */
+static bool may_be_local(const char *unnamed, const char *name)
+{
+	return g_str_has_prefix(unnamed + (*unnamed == '"'), "local@") &&
+	       strstr(name, "::") != NULL;
+}
+
 /* Names of heap blocks are numbered in the order of their allocation. */
 static bool same_name(const char *x, const char *y)
 {
-	if (strcmp(x, y) == 0)
+	if (strcmp(x, y) == 0 || may_be_local(x, y) || may_be_local(y, x))
 		return true;
 	g_autoptr(GString) p = g_string_new(NULL), q = g_string_new(NULL);
 	bool numbered = strpbrk(x, "#@") != NULL && strpbrk(y, "#@") != NULL;

@@ -57,6 +57,12 @@ static const struct {
 	{ "T1|r(\"local@main+880\")=1|s.c:1\n", "T1|r(\"local@main+880\")=2|s.c:1\n",
 	  "T1 reads \"local@main+880\" as 1 at s.c:1",
 	  "T1 reads \"local@main+880\" as 2 at s.c:1", false },
+	/* nor whether the place has a variable's name in one of the runs alone */
+	{ "T1|r(\"local@main+880\")=1|s.c:1\n", "T1|r(main::i)=1|s.c:1\n", NULL, NULL, false },
+	{ "T1|r(main::i)=1|s.c:1\n", "T1|r(\"local@f+8\")=2|s.c:1\n",
+	  "T1 reads main::i as 1 at s.c:1", "T1 reads \"local@f+8\" as 2 at s.c:1", false },
+	{ "T1|r(\"local@main+880\")=1|s.c:1\n", "T1|r(x)=1|s.c:1\n",
+	  "T1 reads \"local@main+880\" as 1 at s.c:1", "T1 reads x as 1 at s.c:1", false },
 	/* addresses mean nothing in another run */
 	{ "T1|r(p)=140737326474944|s.c:1\n", "T1|r(p)=140737318082240|s.c:1\n", NULL, NULL,
 	  false },
