@@ -79,7 +79,7 @@ static char *says(struct trace *t, enum analysis analysis, bool deadlocks, bool 
 	return g_string_free(out, FALSE);
 }
 
-/* EDC is the one of a trace without specifications. */
+/* EDC is taken without specifications, so invocations have none of their rules. */
 static struct order *order_by(struct trace *t, enum order_kind kind)
 {
 	struct error error;
