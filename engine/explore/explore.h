@@ -44,6 +44,8 @@ struct explore_atomic {
 
 /* Upper limit of options.preemptions. */
 enum { MOST_PREEMPTIONS = 100 };
+/* Upper limit of options.spurious. */
+enum { MOST_SPURIOUS = 100 };
 
 struct explore_options {
 	char **argv;                 /* the program; borrowed */
@@ -65,6 +67,9 @@ struct explore_options {
 	                              * the first run; shards 0: all */
 	bool bounded;                /* only schedules with at most `preemptions` of them */
 	uint32_t preemptions;
+	uint32_t spurious;    /* also schedules with up to so many spurious wake-ups: waits for
+	                       * a condition, without a time limit, that end without a signal;
+	                       * without specs, symmetry and another model than MEMORY_SC */
 	uint64_t max_steps;   /* bound on a run, beyond its schedule; 0: unlimited */
 	uint64_t seed;        /* random seed of the first run; 0: lowest thread first */
 	uint64_t max_runs;    /* 0: no limit */

@@ -176,7 +176,11 @@ static void describe_condition(const struct exploration *x, const struct reversa
 	const struct trace *t = x->trace;
 	uint32_t on = f->event != NONE ? f->event : f->other;
 	s->variable = on == NONE ? g_strdup("") : explore_used_name(t, on);
-	if (f->kind == REVERSAL_TIMEOUT)
+	if (f->kind == REVERSAL_SPURIOUS)
+		s->reversal = g_strdup_printf(
+		        "%s's wait for %s ends without a signal (a spurious wake-up)",
+		        s->thread, s->variable);
+	else if (f->kind == REVERSAL_TIMEOUT)
 		s->reversal =
 		        g_strdup_printf("%s's wait for %s times out", s->thread, s->variable);
 	else if (f->other == NONE)
@@ -266,6 +270,7 @@ static reversal_words *const words_of[REVERSAL_KINDS] = {
 	[REVERSAL_USE] = describe_use,         [REVERSAL_ALIVE] = describe_alive,
 	[REVERSAL_CALL] = describe_call,       [REVERSAL_FAILS] = describe_try,
 	[REVERSAL_SUCCEEDS] = describe_try,    [REVERSAL_TIMEOUT] = describe_condition,
+	[REVERSAL_SPURIOUS] = describe_condition,
 	[REVERSAL_WOKEN] = describe_condition, [REVERSAL_SIGNALLED] = describe_condition,
 	[REVERSAL_ONCE] = describe_once,       [REVERSAL_STUCK] = describe_stuck,
 	[REVERSAL_IDLE] = describe_stuck,      [REVERSAL_LAST] = describe_barrier,

@@ -539,6 +539,21 @@ static bool fails_in_vain(const struct reach *r, uint32_t e, const struct outcom
 	       awaits_fails_in_vain(l->awaits, l->states, r->x->h, e, o->op);
 }
 
+/* Adds the end of a wait without a signal. Nothing may rely on it: the thread goes on waiting
+ * in the other schedules. `wake`: its end in the run, or NONE. */
+static void look_at_wait(struct reach *r, uint32_t state_id, uint32_t wait, uint32_t wake)
+{
+	if (wait == NONE || !sync_may_end_early(r, state_at(r, state_id), wait))
+		return;
+	add_candidate(r, (struct candidate){ .event = wake,
+	                                     .thread = r->t->events[wait].thread,
+	                                     .state = state_id,
+	                                     .other = wake == NONE ? wait : NONE,
+	                                     .key = true,
+	                                     .kind = REVERSAL_SPURIOUS,
+	                                     .op = OP_WAKE });
+}
+
 /* Other possible outcomes of an event that cannot come as in the run. */
 static enum answer look_at_other(struct reach *r, uint32_t state_id, uint32_t e)
 {
@@ -562,6 +577,8 @@ static enum answer look_at_other(struct reach *r, uint32_t state_id, uint32_t e)
 		return ANSWER_LEFT;
 	if (fails_in_vain(r, e, &o))
 		return ANSWER_WAITS;
+	if (x->op == OP_WAKE && o.answer == ANSWER_WAITS)
+		look_at_wait(r, state_id, r->t->index->partner[e], e);
 	if (o.answer == ANSWER_OTHER)
 		add_candidate(r, (struct candidate){ .event = e,
 		                                     .state = state_id,
@@ -655,8 +672,10 @@ static enum answer look_at_going(struct reach *r, uint32_t state_id, uint32_t u)
 		return ANSWER_OTHER;
 	}
 	if (wait != NONE && !(r->t->events[wait].flags & EVENT_TRY) &&
-	    !keeps_mutex(r, state, u, wait))
+	    !keeps_mutex(r, state, u, wait)) {
+		look_at_wait(r, state_id, wait, NONE);
 		return ANSWER_WAITS;
+	}
 	if (!stuck && (tail == NONE || !is_done(r, state, tail)))
 		add_end(r, state_id, u, tail, REVERSAL_GOES_ON, 1);
 	for (guint i = 0; i < r->keepers->len; i++) {
@@ -896,9 +915,12 @@ uint32_t reach_look(struct reach *r, uint32_t s, uint32_t *threads)
 		enum answer answer = reach_look_at(r, s, u);
 		bool look =
 		        ends && stands_before_look(r, s, u, answer, &r->looks[looks].prefix);
-		ends &= answer == ANSWER_WAITS || look;
+		bool blocked = answer == ANSWER_WAITS ||
+		               (answer == ANSWER_SAME &&
+		                sync_is_spurious(r, reach_next(r, state_at(r, s), u)));
+		ends &= blocked || look;
 		looks += look;
-		waits |= answer == ANSWER_WAITS && stood;
+		waits |= blocked && stood;
 		if (reach_may_go(r, s, u, answer))
 			threads[count++] = u;
 	}
@@ -922,6 +944,8 @@ static uint64_t prefix_of(const struct reach *r, const struct candidate *c)
 {
 	const struct history *h = r->x->h;
 	const GArray *prefixes = h->threads[c->thread].prefixes;
+	if (c->kind == REVERSAL_SPURIOUS && c->event == NONE)
+		return history_after_wait(h, c->other);
 	if (c->event == NONE)
 		return g_array_index(prefixes, uint64_t, h->threads[c->thread].events->len);
 	if (c->kind == REVERSAL_CALL)

@@ -49,6 +49,7 @@ struct reach {
 	uint32_t *object_slot;     /* by object of the model: its abstract state, or NONE */
 	struct symmetry *symmetry; /* if objects are viewed by results, else NULL */
 	uint32_t *waits;         /* by event: the wait or arrival in force after it, or NONE */
+	GArray *spurious;        /* uint32_t: the run's spurious wake-ups */
 	uint32_t *counted;       /* by event: the semaphore, or the futex's sleepers, whose
 	                          * number it reads; or NONE */
 	uint32_t *must;          /* by event: start of its must-edges in `edges` */
@@ -176,6 +177,11 @@ void sync_take(const struct reach *r, uint32_t *state, uint32_t event, uint32_t 
 /* Can a signal in this state wake `thread`? */
 bool sync_may_wake(const struct reach *r, const uint32_t *state, uint32_t signal,
                    uint32_t thread);
+/* May the wait end without a signal though it has no time limit, within the bound on spurious
+ * wake-ups? */
+bool sync_may_end_early(const struct reach *r, const uint32_t *state, uint32_t wait);
+/* Is the event a spurious wake-up of the run, which need not come in another one? */
+bool sync_is_spurious(const struct reach *r, uint32_t event);
 /* The wait or arrival that the thread is in, or NONE. */
 uint32_t sync_waits(const struct reach *r, const uint32_t *state, uint32_t thread);
 /* Is the event a look at a semaphore's count? */
