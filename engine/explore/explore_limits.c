@@ -103,6 +103,7 @@ static void note_spurious(struct exploration *x)
 		e++;
 	if (e == x->trace->events_count)
 		return;
+	x->report->waits = true;
 	if (x->options->spurious == 0) {
 		note_restriction(x,
 		                 "no wait for a condition ends without a signal here: spurious "

@@ -391,9 +391,10 @@ static int explore_with(struct arguments *a, struct explore_options *o)
 /* The memory model, or a usage error with an exit. */
 static enum memory_model model_of(struct arguments *a)
 {
-	static const char *const others[] = { "spec", "results", "final",  "check", "shard",
-		                              "jobs", "seed",    "resume", "bound",
-		                              "spurious" };
+	static const char *const others[] = {
+		"spec", "results", "final",  "check", "shard",
+		"jobs", "seed",    "resume", "bound", "spurious"
+	};
 	const char *word = argument_value(a, "memory");
 	enum memory_model model = MEMORY_SC;
 	if (word != NULL && !memory_model_parse(word, &model))

@@ -539,8 +539,8 @@ static bool fails_in_vain(const struct reach *r, uint32_t e, const struct outcom
 	       awaits_fails_in_vain(l->awaits, l->states, r->x->h, e, o->op);
 }
 
-/* Adds the end of a wait without a signal. Nothing may rely on it: the thread goes on waiting
- * in the other schedules. `wake`: its end in the run, or NONE. */
+/* Adds the spurious end of a wait; without it the thread goes on waiting. `wake`: the wait's
+ * end in the run, or NONE. */
 static void look_at_wait(struct reach *r, uint32_t state_id, uint32_t wait, uint32_t wake)
 {
 	if (wait == NONE || !sync_may_end_early(r, state_at(r, state_id), wait))
@@ -915,9 +915,10 @@ uint32_t reach_look(struct reach *r, uint32_t s, uint32_t *threads)
 		enum answer answer = reach_look_at(r, s, u);
 		bool look =
 		        ends && stands_before_look(r, s, u, answer, &r->looks[looks].prefix);
+		/* a spurious wake-up of the run need not come */
 		bool blocked = answer == ANSWER_WAITS ||
-		               (answer == ANSWER_SAME &&
-		                sync_is_spurious(r, reach_next(r, state_at(r, s), u)));
+		               (answer == ANSWER_SAME && r->spurious->len > 0 &&
+		                sync_is_spurious(r->t, reach_next(r, state_at(r, s), u)));
 		ends &= blocked || look;
 		looks += look;
 		waits |= blocked && stood;

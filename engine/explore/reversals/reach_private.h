@@ -180,8 +180,8 @@ bool sync_may_wake(const struct reach *r, const uint32_t *state, uint32_t signal
 /* May the wait end without a signal though it has no time limit, within the bound on spurious
  * wake-ups? */
 bool sync_may_end_early(const struct reach *r, const uint32_t *state, uint32_t wait);
-/* Is the event a spurious wake-up of the run, which need not come in another one? */
-bool sync_is_spurious(const struct reach *r, uint32_t event);
+/* Is the event a wake-up that no signal and no time limit caused? (Needs INDEX_MATCH.) */
+bool sync_is_spurious(const struct trace *t, uint32_t event);
 /* The wait or arrival that the thread is in, or NONE. */
 uint32_t sync_waits(const struct reach *r, const uint32_t *state, uint32_t thread);
 /* Is the event a look at a semaphore's count? */

@@ -187,12 +187,12 @@ static bool ends_by_signal_alone(const struct trace *t, uint32_t wait)
 	       (t->objects[x->target].address & LOG_FUTEX_BIT) == 0;
 }
 
-bool sync_is_spurious(const struct reach *r, uint32_t event)
+bool sync_is_spurious(const struct trace *t, uint32_t event)
 {
-	const struct event *x = &r->t->events[event];
-	uint32_t wait = x->op == OP_WAKE ? r->t->index->partner[event] : NONE;
+	const struct event *x = &t->events[event];
+	uint32_t wait = x->op == OP_WAKE ? t->index->partner[event] : NONE;
 	return wait != NONE && x->flags & EVENT_TRY && !event_inert(x) &&
-	       ends_by_signal_alone(r->t, wait);
+	       ends_by_signal_alone(t, wait);
 }
 
 bool sync_may_end_early(const struct reach *r, const uint32_t *state, uint32_t wait)
@@ -422,8 +422,8 @@ void sync_prepare(struct reach *r)
 	for (uint32_t u = 0; u < r->threads; u++)
 		find_waits(r, u);
 	r->spurious = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	for (uint32_t e = 0; e < t->events_count; e++)
-		if (sync_is_spurious(r, e))
+	for (uint32_t e = 0; r->x->limits->spurious > 0 && e < t->events_count; e++)
+		if (sync_is_spurious(t, e))
 			g_array_append_val(r->spurious, e);
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
