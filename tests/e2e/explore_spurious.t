@@ -36,4 +36,24 @@ while [ "$left" -gt 0 ]; do
 	! ./oracle "$seed" spurious=2 >expected || [ "$(wc -l <expected)" -gt 200 ] || compare "$seed" 2
 done
 is "$((more > 0))" 1 "some programs have outcomes that need a spurious wake-up"
+
+# Shares, and the state of an exploration.
+$HEDDLE cc -g -O1 "$OLDPWD/tests/e2e/cases/explore/spurious_wake.c" -o wake -pthread
+for share in 1 2; do
+	"$HEDDLE" explore --spurious 1 --format json --shard $share/2 -- ./wake >part$share 2>/dev/null
+done
+run "$HEDDLE" merge part1 part2
+like "$out" "complete for this input, with at most 1 spurious wake-up in a run" "shares are joined, and the promise names the bound"
+like "$out" "happened: assertion" "with what they found"
+run "$HEDDLE" explore --spurious 1 --resume state --runs 1 -- ./wake
+run "$HEDDLE" explore --spurious 1 --resume state -- ./wake
+like "$out" "complete for this input, with at most 1 spurious wake-up in a run" "an exploration goes on"
+run "$HEDDLE" explore --resume state -- ./wake
+is "$status" 2 "without spurious wake-ups it is another exploration"
+
+# The real program along such a run.
+run "$HEDDLE" explore --spurious 1 -o kept -- ./wake
+run "$HEDDLE" replay --trace kept.run3.hdl -- ./wake
+like "$status $out$err" "Assertion .d == 42. failed" "a spurious wake-up is replayed"
+like "$err$out" "each thread does and sees what it did in the recording" "as it was"
 done_testing
