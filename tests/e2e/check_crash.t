@@ -101,4 +101,5 @@ ok "$(json '@{$d->{findings}[0]{runs}} > 1 ? 0 : 1')" "with the runs that show i
 wit=$(json '$d->{findings}[0]{"witness-file"}')
 run "$HEDDLE" replay --witness "$wit" -- ./list
 like "$out$err" "signal 11" "its recorded order leads there again"
+like "$err" "each thread does and sees what it did in the recording" "as it did"
 done_testing
