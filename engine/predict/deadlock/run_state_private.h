@@ -1,6 +1,6 @@
 /*
  * run_state_private.h - shared by run_state.c (when an event can come, and what it changes),
- * run_state_messages.c (messages) and run_state_facts.c (a trace's facts).
+ * run_state_cells.c, run_state_messages.c and run_state_facts.c (a trace's facts).
  */
 #ifndef HEDDLE_RUN_STATE_PRIVATE_H
 #define HEDDLE_RUN_STATE_PRIVATE_H
