@@ -65,7 +65,7 @@ _heddle() {
 	explain) words="--order --spec --story --missing --lenient --format --help --quiet --version" ;;
 	graph) words="--kind --output --order --spec --cycles --lenient --help --quiet --version" ;;
 	replay) words="--witness --trace --first --until --output --gdb --gdb-server --dap --spec --timeout --lenient --help --quiet --version" ;;
-	explore) words="--output --spec --results --linearizable --symmetry --runs --budget --seed --final --check --steps --resume --shard --jobs --memory --order --bound --until-error --timeout --format --help --quiet --version" ;;
+	explore) words="--output --spec --results --linearizable --symmetry --runs --budget --seed --final --check --steps --resume --shard --jobs --memory --order --bound --spurious --until-error --timeout --format --help --quiet --version" ;;
 	shake) words="--runs --seed --strategy --target --turns --until-error --tries --depth --steps --memory --timeout --budget --shard --jobs --resume --format --help --quiet --version" ;;
 	orders) words="--runs --budget --pairs --format --help --quiet --version" ;;
 	convert) words="--to --lenient --help --quiet --version" ;;

@@ -64,6 +64,8 @@ char *checkpoint_identity(const struct explore_options *o, struct error *error)
 		g_string_append(text, "symmetry\n");
 	g_string_append_printf(text, "preemptions %" G_GINT64_FORMAT "\n",
 	                       o->bounded ? (gint64)o->preemptions : -1);
+	if (o->spurious > 0)
+		g_string_append_printf(text, "spurious %" G_GUINT32_FORMAT "\n", o->spurious);
 	const char *check = o->finals ? finals_check(o->finals) : NULL;
 	g_string_append_printf(text, "check %s\nfinal", check ? check : "");
 	const GPtrArray *names = o->finals ? finals_names(o->finals) : NULL;

@@ -44,6 +44,8 @@ struct explore_atomic {
 
 /* Upper limit of options.preemptions. */
 enum { MOST_PREEMPTIONS = 100 };
+/* Upper limit of options.spurious. */
+enum { MOST_SPURIOUS = 100 };
 
 struct explore_options {
 	char **argv;                 /* the program; borrowed */
@@ -65,6 +67,9 @@ struct explore_options {
 	                              * the first run; shards 0: all */
 	bool bounded;                /* only schedules with at most `preemptions` of them */
 	uint32_t preemptions;
+	uint32_t spurious;    /* also schedules with up to so many spurious wake-ups: waits for
+	                       * a condition, without a time limit, that end without a signal;
+	                       * without specs, symmetry and another model than MEMORY_SC */
 	uint64_t max_steps;   /* bound on a run, beyond its schedule; 0: unlimited */
 	uint64_t seed;        /* random seed of the first run; 0: lowest thread first */
 	uint64_t max_runs;    /* 0: no limit */
@@ -210,6 +215,7 @@ struct explore_report {
 	uint64_t graphs, graphs_blocked;
 	/* The only reason for incompleteness is loops that look in vain, and were cut. */
 	bool only_looks;
+	bool waits;          /* a run had a wait for a condition */
 	GArray *atomics;     /* struct explore_atomic, in the order in which runs met them */
 	uint64_t abandoned;  /* executions before a restart due to a non-atomic object, or
 	                      * because a run needs kernel threads */
@@ -230,6 +236,10 @@ void explore_report_free(struct explore_report *report);
 /* "T2 writes p[0] after T1 freed its block at a.c:5": the first such use in the trace (indexed
  * as needed), owned by the caller; or NULL. */
 char *explore_first_use(struct trace *t);
+
+/* "T2's wait for c (a.c:9) ends without a signal": the first spurious wake-up of the trace
+ * (indexed as needed), owned by the caller; or NULL. */
+char *explore_spurious_text(struct trace *t);
 
 /* NULL and `error` when the program cannot be run, or cancelled. */
 struct explore_report *explore(const struct explore_options *options,

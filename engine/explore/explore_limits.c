@@ -101,10 +101,23 @@ static void note_spurious(struct exploration *x)
 	uint32_t e = 0;
 	while (e < x->trace->events_count && x->trace->events[e].op != OP_WAIT)
 		e++;
-	if (e < x->trace->events_count)
+	if (e == x->trace->events_count)
+		return;
+	x->report->waits = true;
+	if (x->options->spurious == 0) {
 		note_restriction(x,
 		                 "no wait for a condition ends without a signal here: spurious "
-		                 "wake-ups, which POSIX allows, are not explored");
+		                 "wake-ups, which POSIX allows, are not explored (--spurious "
+		                 "1: one in a run)");
+		return;
+	}
+	char *most = g_strdup_printf("at most %" G_GUINT32_FORMAT
+	                             " waits for a condition in a run end without a signal, "
+	                             "and none that has a time limit: more such spurious "
+	                             "wake-ups, which POSIX allows, are not explored",
+	                             x->options->spurious);
+	note_restriction(x, most);
+	g_free(most);
 }
 
 /* Time is virtual in runs: a step takes about the same in all of them. */

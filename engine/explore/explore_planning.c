@@ -73,6 +73,7 @@ static void find_limits(const struct exploration *x, struct execution *p, bool w
 		                       .preemptions = x->options->bounded
 		                                              ? x->options->preemptions
 		                                              : NONE,
+		                       .spurious = x->options->spurious,
 		                       .deadline = x->deadline,
 		                       .progress = x->progress };
 	l->races = !x->options->bounded && x->options->specs == NULL;

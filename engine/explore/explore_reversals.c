@@ -109,8 +109,11 @@ static struct pending *pending_of(struct exploration *x, const struct reversal *
 	if (f->kind == REVERSAL_FAILS || f->kind == REVERSAL_SUCCEEDS ||
 	    f->kind == REVERSAL_ONCE || use_of_object || is_exchange(x, f))
 		plan_any_outcome(&s->plan);
-	if (f->kind == REVERSAL_TIMEOUT || f->kind == REVERSAL_SIGNALLED)
-		plan_wake(&s->plan, f->kind == REVERSAL_TIMEOUT);
+	if (f->kind == REVERSAL_SPURIOUS && f->event == NONE)
+		plan_end_wait(&s->plan, x->trace, f->thread);
+	else if (f->kind == REVERSAL_TIMEOUT || f->kind == REVERSAL_SIGNALLED ||
+	         f->kind == REVERSAL_SPURIOUS)
+		plan_wake(&s->plan, f->kind != REVERSAL_SIGNALLED);
 	s->kind = f->kind;
 	s->after_use = has_use(x, f->sequence);
 	if (f->kind == REVERSAL_USE)

@@ -58,6 +58,7 @@ static bool is_promised(const struct pending *s, uint32_t ender)
 	case REVERSAL_FAILS:
 	case REVERSAL_SUCCEEDS:
 	case REVERSAL_TIMEOUT:
+	case REVERSAL_SPURIOUS:
 	case REVERSAL_SIGNALLED:
 	case REVERSAL_LAST:
 	case REVERSAL_ONCE:

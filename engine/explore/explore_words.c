@@ -2,6 +2,7 @@
  * explore_words.c - describes the difference between a run and its parent.
  */
 #include "engine/explore/explore_private.h"
+#include "engine/explore/reversals/reach_private.h"
 #include "engine/trace/own_code.h"
 #include "engine/trace/shown.h"
 
@@ -139,6 +140,21 @@ static void describe_use(const struct exploration *x, const struct reversal *f,
 	s->reversal = explore_use_text(x->trace, f->event, f->other);
 }
 
+char *explore_spurious_text(struct trace *t)
+{
+	uint32_t e = 0;
+	if (!trace_need(t, INDEX_MATCH, NULL))
+		return NULL;
+	while (e < t->events_count && !sync_is_spurious(t, e))
+		e++;
+	if (e == t->events_count)
+		return NULL;
+	g_autofree char *name = explore_used_name(t, e);
+	return g_strdup_printf("%s's wait for %s (%s) ends without a signal",
+	                       trace_thread_name(t, t->events[e].thread), name,
+	                       own_code_place_name(t, e));
+}
+
 static void describe_alive(const struct exploration *x, const struct reversal *f,
                            struct pending *s)
 {
@@ -176,7 +192,11 @@ static void describe_condition(const struct exploration *x, const struct reversa
 	const struct trace *t = x->trace;
 	uint32_t on = f->event != NONE ? f->event : f->other;
 	s->variable = on == NONE ? g_strdup("") : explore_used_name(t, on);
-	if (f->kind == REVERSAL_TIMEOUT)
+	if (f->kind == REVERSAL_SPURIOUS)
+		s->reversal = g_strdup_printf(
+		        "%s's wait for %s ends without a signal (a spurious wake-up)",
+		        s->thread, s->variable);
+	else if (f->kind == REVERSAL_TIMEOUT)
 		s->reversal =
 		        g_strdup_printf("%s's wait for %s times out", s->thread, s->variable);
 	else if (f->other == NONE)
@@ -262,15 +282,25 @@ static void describe_race(const struct exploration *x, const struct reversal *f,
 typedef void reversal_words(const struct exploration *x, const struct reversal *f,
                             struct pending *s);
 static reversal_words *const words_of[REVERSAL_KINDS] = {
-	[REVERSAL_READ] = describe_read,       [REVERSAL_WAIT] = describe_wait,
-	[REVERSAL_USE] = describe_use,         [REVERSAL_ALIVE] = describe_alive,
-	[REVERSAL_CALL] = describe_call,       [REVERSAL_FAILS] = describe_try,
-	[REVERSAL_SUCCEEDS] = describe_try,    [REVERSAL_TIMEOUT] = describe_condition,
-	[REVERSAL_WOKEN] = describe_condition, [REVERSAL_SIGNALLED] = describe_condition,
-	[REVERSAL_ONCE] = describe_once,       [REVERSAL_STUCK] = describe_stuck,
-	[REVERSAL_IDLE] = describe_stuck,      [REVERSAL_LAST] = describe_barrier,
-	[REVERSAL_GOES_ON] = describe_going,   [REVERSAL_FINAL] = describe_final,
-	[REVERSAL_RETURNS] = describe_return,  [REVERSAL_RACE] = describe_race,
+	[REVERSAL_READ] = describe_read,
+	[REVERSAL_WAIT] = describe_wait,
+	[REVERSAL_USE] = describe_use,
+	[REVERSAL_ALIVE] = describe_alive,
+	[REVERSAL_CALL] = describe_call,
+	[REVERSAL_FAILS] = describe_try,
+	[REVERSAL_SUCCEEDS] = describe_try,
+	[REVERSAL_TIMEOUT] = describe_condition,
+	[REVERSAL_SPURIOUS] = describe_condition,
+	[REVERSAL_WOKEN] = describe_condition,
+	[REVERSAL_SIGNALLED] = describe_condition,
+	[REVERSAL_ONCE] = describe_once,
+	[REVERSAL_STUCK] = describe_stuck,
+	[REVERSAL_IDLE] = describe_stuck,
+	[REVERSAL_LAST] = describe_barrier,
+	[REVERSAL_GOES_ON] = describe_going,
+	[REVERSAL_FINAL] = describe_final,
+	[REVERSAL_RETURNS] = describe_return,
+	[REVERSAL_RACE] = describe_race,
 };
 
 void explore_describe(const struct exploration *x, const struct reversal *f, struct pending *s)

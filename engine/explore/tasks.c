@@ -477,3 +477,10 @@ bool tasks_bounded(const struct tasks *t, uint32_t *preemptions)
 	*preemptions = bound < 0 ? 0 : (uint32_t)bound;
 	return bound >= 0;
 }
+
+uint32_t tasks_spurious(const struct tasks *t)
+{
+	static const char key[] = "\nspurious ";
+	const char *at = strstr(t->x.identity, key);
+	return at ? (uint32_t)strtoul(at + strlen(key), NULL, 10) : 0;
+}

@@ -45,5 +45,7 @@ const char *tasks_program(const struct tasks *tasks);
 const char *tasks_options(const struct tasks *tasks);
 /* The bound on preemptions. False: none. */
 bool tasks_bounded(const struct tasks *tasks, uint32_t *preemptions);
+/* The bound on spurious wake-ups. */
+uint32_t tasks_spurious(const struct tasks *tasks);
 
 #endif

@@ -742,7 +742,8 @@ enum { LOG_PASSED = 5 };                           /* most descriptors of a requ
 struct log_step {
 	uint32_t thread;
 	uint16_t tag; /* enum log_tag */
-	/* For a WAKE: it times out instead of being signalled. */
+	/* For a WAKE: no signal ended the wait, but its limit in time, or nothing (a spurious
+	 * wake-up). */
 	uint8_t late;
 	/* The end of an uninterrupted invocation: its thread's events up to it may differ from
 	 * the recording. */

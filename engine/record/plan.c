@@ -552,6 +552,13 @@ void plan_wake(struct plan *p, bool late)
 		g_array_index(p->steps, struct log_step, p->steps->len - 1).late = late;
 }
 
+void plan_end_wait(struct plan *p, const struct trace *t, uint32_t thread)
+{
+	add_step(t, p, thread, NONE, false, 0);
+	g_array_index(p->steps, struct log_step, p->steps->len - 1).tag = LOG_WAKE;
+	plan_wake(p, true);
+}
+
 void plan_go_on(struct plan *p, const struct trace *t, uint32_t thread)
 {
 	add_step(t, p, thread, NONE, false, 0);

@@ -78,8 +78,11 @@ void plan_stops(const struct trace *t, const GArray *requests, uint32_t pair[2])
 void plan_leave_out(struct plan *plan, const bool *left_out);
 /* Any event at its place, with any outcome, may be the last step. */
 void plan_any_outcome(struct plan *plan);
-/* The last step is a wake; `late`: it times out instead of being signalled. */
+/* The last step is a wake; `late`: no signal causes it, but a time limit, or nothing. */
 void plan_wake(struct plan *plan, bool late);
+/* After the plan the wait of `thread` (of the trace that it was made from) ends without a
+ * signal. */
+void plan_end_wait(struct plan *plan, const struct trace *t, uint32_t thread);
 /* After the plan `thread` (of the trace that it was made from) continues, if it can. */
 void plan_go_on(struct plan *plan, const struct trace *t, uint32_t thread);
 

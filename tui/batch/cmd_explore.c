@@ -244,6 +244,8 @@ static json_t *summary_json(const struct explore_report *r, const struct explore
 		                    json_pack("{s:i, s:b}", "preemptions",
 		                              (int)asked->preemptions, "complete",
 		                              r->complete_within));
+	if (asked->spurious > 0)
+		json_object_set_new(root, "spurious", json_integer(asked->spurious));
 	/* for the first error that has a point */
 	for (guint i = 0; i < r->points->len && i < 1; i++)
 		json_object_set_new(
@@ -368,6 +370,7 @@ static int explore_with(struct arguments *a, struct explore_options *o)
 		                       .memory = memory_model_word(o->memory),
 		                       .bounded = o->bounded,
 		                       .preemptions = o->preemptions,
+		                       .spurious = o->spurious,
 		                       .orders = o->orders };
 	enum output_format format = argument_format(a, true);
 	char *text = options_text(a);
@@ -388,8 +391,10 @@ static int explore_with(struct arguments *a, struct explore_options *o)
 /* The memory model, or a usage error with an exit. */
 static enum memory_model model_of(struct arguments *a)
 {
-	static const char *const others[] = { "spec", "results", "final",  "check", "shard",
-		                              "jobs", "seed",    "resume", "bound" };
+	static const char *const others[] = {
+		"spec", "results", "final",  "check", "shard",
+		"jobs", "seed",    "resume", "bound", "spurious"
+	};
 	const char *word = argument_value(a, "memory");
 	enum memory_model model = MEMORY_SC;
 	if (word != NULL && !memory_model_parse(word, &model))
@@ -445,10 +450,22 @@ static void read_bound(struct arguments *a, struct explore_options *o)
 	o->preemptions = (uint32_t)n;
 }
 
+/* --spurious N, or a usage error with an exit. */
+static uint32_t read_spurious(struct arguments *a)
+{
+	uint64_t n = argument_number(a, "spurious", 0);
+	if (n > MOST_SPURIOUS)
+		exit(usage_error(a, "--spurious wants at most %d", MOST_SPURIOUS));
+	if (n > 0 && argument_value(a, "spec") != NULL)
+		exit(usage_error(a, "--spurious goes without --spec: the calls of specified "
+		                    "objects are single steps"));
+	return (uint32_t)n;
+}
+
 /* A usage error with an exit, for options that --symmetry goes without. */
 static void check_symmetry(struct arguments *a)
 {
-	static const char *const others[] = { "spec", "memory", "bound", "shard" };
+	static const char *const others[] = { "spec", "memory", "bound", "shard", "spurious" };
 	for (size_t i = 0; argument_flag(a, "symmetry") && i < G_N_ELEMENTS(others); i++)
 		if (argument_value(a, others[i]) != NULL)
 			exit(usage_error(a, "--symmetry goes without --%s", others[i]));
@@ -467,6 +484,7 @@ static int run(struct arguments *a)
 		.seed = argument_number(a, "seed", 0),
 		.max_runs = argument_number(a, "runs", EXPLORE_RUNS),
 		.max_steps = argument_number(a, "steps", 0),
+		.spurious = read_spurious(a),
 		.seconds = seconds_of(a, "budget", EXPLORE_SECONDS),
 		.by_results = argument_flag(a, "results"),
 		.linearizable = argument_flag(a, "linearizable"),
@@ -552,6 +570,8 @@ static const struct command_option options[] = {
 	{ "bound", "preemptions=N",
 	  "only schedules with at most N preemptions (switches away from a thread that could go on)",
 	  0 },
+	{ "spurious", "N",
+	  "also schedules with up to N waits for a condition that end without a signal", 0 },
 	{ "until-error", NULL, "end at the first run that fails", 0 },
 	{ "timeout", "SECONDS", "end a run after this time (default 10)", 0 },
 	OPTION_FORMAT_SARIF,

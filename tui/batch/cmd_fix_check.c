@@ -201,7 +201,8 @@ static void judge_gone(struct fix *x, guint i)
 		settle(j, FIX_UNDECIDED,
 		       g_strdup("neither a schedule of it was found nor a proof that there is "
 		                "none; --budget gives more"));
-	else if (!is_decided(x, kind))
+	else if (!is_decided(x, kind) ||
+	         (*json_word(old_fields(x, i), "spurious-wakeup") && !x->c->spurious_all))
 		settle(j, FIX_UNDECIDED,
 		       g_strdup("no run shows it, and not every schedule was looked at; "
 		                "--budget "

@@ -274,6 +274,7 @@ static int merge_states(struct arguments *a)
 		                       .memory = "sc",
 		                       .options = tasks_options(t) };
 	asked.bounded = tasks_bounded(t, &asked.preemptions);
+	asked.spurious = tasks_spurious(t);
 	int status = explore_print(tasks_report(t), &asked, format);
 	tasks_free(t);
 	return status;

@@ -469,7 +469,9 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 			pair[i] = g_array_index(w->pair, uint32_t, i);
 	} else if (claim_waits(w->claim)) {
 		length = before_requests(t, w, pair);
-	} else if (length > 0) { /* stop before the last event */
+	} else if (length > 0) { /* stop before the last event; frames end with the run, too */
+		while (length > 1 && t->events[events[length - 1]].op == OP_LEAVE)
+			length--;
 		pair[0] = events[length - 1];
 		length--;
 	}

@@ -140,6 +140,8 @@ static enum answer look_at_other(struct reach *r, uint32_t state_id, uint32_t e)
 		return ANSWER_LEFT;
 	if (fails_in_vain(r, e, &o))
 		return ANSWER_WAITS;
+	if (x->op == OP_WAKE && o.answer == ANSWER_WAITS)
+		reach_look_at_wait(r, state_id, r->t->index->partner[e], e);
 	if (o.answer == ANSWER_OTHER)
 		reach_add_candidate(r, (struct candidate){ .event = e,
 		                                           .state = state_id,
@@ -262,9 +264,13 @@ uint32_t reach_look(struct reach *r, uint32_t s, uint32_t *threads)
 		enum answer answer = reach_look_at(r, s, u);
 		bool look =
 		        ends && ends_is_before_look(r, s, u, answer, &r->looks[looks].prefix);
-		ends &= answer == ANSWER_WAITS || look;
+		/* a spurious wake-up of the run need not come */
+		bool blocked = answer == ANSWER_WAITS ||
+		               (answer == ANSWER_SAME && r->spurious->len > 0 &&
+		                sync_is_spurious(r->t, reach_next(r, reach_state(r, s), u)));
+		ends &= blocked || look;
 		looks += look;
-		waits |= answer == ANSWER_WAITS && stood;
+		waits |= blocked && stood;
 		if (reach_may_go(r, s, u, answer))
 			threads[count++] = u;
 	}
@@ -288,6 +294,8 @@ static uint64_t prefix_of(const struct reach *r, const struct candidate *c)
 {
 	const struct history *h = r->x->h;
 	const GArray *prefixes = h->threads[c->thread].prefixes;
+	if (c->kind == REVERSAL_SPURIOUS && c->event == NONE)
+		return history_after_wait(h, c->other);
 	if (c->event == NONE)
 		return g_array_index(prefixes, uint64_t, h->threads[c->thread].events->len);
 	if (c->kind == REVERSAL_CALL)

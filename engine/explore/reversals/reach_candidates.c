@@ -51,3 +51,16 @@ void reach_add_candidate(struct reach *r, struct candidate c)
 	}
 	g_array_append_val(list, c);
 }
+
+void reach_look_at_wait(struct reach *r, uint32_t state, uint32_t wait, uint32_t wake)
+{
+	if (wait == NONE || !sync_may_end_early(r, reach_state(r, state), wait))
+		return;
+	reach_add_candidate(r, (struct candidate){ .event = wake,
+	                                           .thread = r->t->events[wait].thread,
+	                                           .state = state,
+	                                           .other = wake == NONE ? wait : NONE,
+	                                           .key = true,
+	                                           .kind = REVERSAL_SPURIOUS,
+	                                           .op = OP_WAKE });
+}

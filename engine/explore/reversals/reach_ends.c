@@ -61,8 +61,10 @@ enum answer ends_look_at_going(struct reach *r, uint32_t state_id, uint32_t u)
 		return ANSWER_OTHER;
 	}
 	if (wait != NONE && !(r->t->events[wait].flags & EVENT_TRY) &&
-	    !keeps_mutex(r, state, u, wait))
+	    !keeps_mutex(r, state, u, wait)) {
+		reach_look_at_wait(r, state_id, wait, NONE);
 		return ANSWER_WAITS;
+	}
 	if (!stuck && (tail == NONE || !is_done(r, state, tail)))
 		ends_add(r, state_id, u, tail, REVERSAL_GOES_ON, 1);
 	for (guint i = 0; i < r->keepers->len; i++) {

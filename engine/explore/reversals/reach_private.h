@@ -49,6 +49,7 @@ struct reach {
 	uint32_t *object_slot;     /* by object of the model: its abstract state, or NONE */
 	struct symmetry *symmetry; /* if objects are viewed by results, else NULL */
 	uint32_t *waits;         /* by event: the wait or arrival in force after it, or NONE */
+	GArray *spurious;        /* uint32_t: the run's spurious wake-ups */
 	uint32_t *counted;       /* by event: the semaphore, or the futex's sleepers, whose
 	                          * number it reads; or NONE */
 	uint32_t *must;          /* by event: start of its must-edges in `edges` */
@@ -155,6 +156,9 @@ void reach_sequence_to(const struct reach *r, uint32_t state, GArray *sequence);
 /* Is it a reversal at the end of a run, where no thread continues? */
 bool reach_is_end(enum reversal_kind kind);
 void reach_add_candidate(struct reach *r, struct candidate candidate);
+/* Adds the spurious end of a wait; without it the thread goes on waiting. `wake`: the wait's
+ * end in the run, or NONE. */
+void reach_look_at_wait(struct reach *r, uint32_t state, uint32_t wait, uint32_t wake);
 
 /* -- ends of runs (reach_ends.c) ------------------------------------------------------------- */
 
@@ -238,6 +242,11 @@ void sync_take(const struct reach *r, uint32_t *state, uint32_t event, uint32_t 
 /* Can a signal in this state wake `thread`? */
 bool sync_may_wake(const struct reach *r, const uint32_t *state, uint32_t signal,
                    uint32_t thread);
+/* May the wait end without a signal though it has no time limit, within the bound on spurious
+ * wake-ups? */
+bool sync_may_end_early(const struct reach *r, const uint32_t *state, uint32_t wait);
+/* Is the event a wake-up that no signal and no time limit caused? (Needs INDEX_MATCH.) */
+bool sync_is_spurious(const struct trace *t, uint32_t event);
 /* The wait or arrival that the thread is in, or NONE. */
 uint32_t sync_waits(const struct reach *r, const uint32_t *state, uint32_t thread);
 /* Is the event a look at a semaphore's count? */

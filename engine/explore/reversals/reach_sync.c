@@ -179,6 +179,30 @@ bool sync_may_wake(const struct reach *r, const uint32_t *state, uint32_t signal
 	                      bit_of(r, state, BIT_WOKEN, thread));
 }
 
+/* Is it a wait without a time limit for a condition, not for a futex? */
+static bool ends_by_signal_alone(const struct trace *t, uint32_t wait)
+{
+	const struct event *x = &t->events[wait];
+	return x->op == OP_WAIT && !(x->flags & EVENT_TRY) &&
+	       (t->objects[x->target].address & LOG_FUTEX_BIT) == 0;
+}
+
+bool sync_is_spurious(const struct trace *t, uint32_t event)
+{
+	const struct event *x = &t->events[event];
+	uint32_t wait = x->op == OP_WAKE ? t->index->partner[event] : NONE;
+	return wait != NONE && x->flags & EVENT_TRY && !event_inert(x) &&
+	       ends_by_signal_alone(t, wait);
+}
+
+bool sync_may_end_early(const struct reach *r, const uint32_t *state, uint32_t wait)
+{
+	uint32_t count = 0;
+	for (guint i = 0; i < r->spurious->len; i++)
+		count += is_done(r, state, g_array_index(r->spurious, uint32_t, i));
+	return count < r->x->limits->spurious && ends_by_signal_alone(r->t, wait);
+}
+
 static struct outcome wake(const struct reach *r, const uint32_t *state, uint32_t e)
 {
 	const struct event *x = &r->t->events[e];
@@ -397,6 +421,10 @@ void sync_prepare(struct reach *r)
 	lock_sections_init(&r->sections, t);
 	for (uint32_t u = 0; u < r->threads; u++)
 		find_waits(r, u);
+	r->spurious = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	for (uint32_t e = 0; r->x->limits->spurious > 0 && e < t->events_count; e++)
+		if (sync_is_spurious(t, e))
+			g_array_append_val(r->spurious, e);
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 		if (x->op == OP_SND)
@@ -413,6 +441,7 @@ void sync_prepare(struct reach *r)
 void sync_release(struct reach *r)
 {
 	g_free(r->waits);
+	g_array_unref(r->spurious);
 	g_free(r->must);
 	g_ptr_array_unref(r->edges);
 	g_free(r->counted);

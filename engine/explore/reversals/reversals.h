@@ -25,6 +25,8 @@ enum reversal_kind {
 	REVERSAL_FAILS,   /* a try; other: the acquire of the holder (NONE: count 0) */
 	REVERSAL_SUCCEEDS,  /* a try that failed */
 	REVERSAL_TIMEOUT,   /* a wake: the time is up before a signal */
+	REVERSAL_SPURIOUS,  /* a wake (event, or NONE: not in this run; then other: the wait):
+	                     * it comes without a signal, though the wait has no time limit */
 	REVERSAL_SIGNALLED, /* a wake that had timed out is signalled */
 	REVERSAL_WOKEN,     /* a wake (event, or NONE: not in this run); other: its signal */
 	REVERSAL_LAST,      /* departure from a barrier, as last thread or not */
@@ -81,6 +83,8 @@ struct reversal_limits {
 	                          * ended; or NULL */
 	uint32_t preemptions;    /* bound on preemptions before a reversal; NONE: none. Only the
 	                          * search over states obeys it */
+	uint32_t spurious; /* bound on spurious wake-ups of a schedule. Only the search over
+	                    * states makes any */
 	/* Look for states in which two threads stand before conflicting accesses
 	 * (REVERSAL_RACE)? Only the search over all states does. */
 	bool races;

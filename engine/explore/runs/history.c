@@ -161,7 +161,7 @@ static uint64_t seen_by(const struct history *h, uint32_t event)
 		return history_find_seen(h, event);
 	if (e->op == OP_DEPART)
 		return !history_last_unseen(h, event) && history_last_at_barrier(h, event);
-	return e->op == OP_WAKE && e->flags & EVENT_TRY; /* timed out */
+	return e->op == OP_WAKE && e->flags & EVENT_TRY; /* timed out, or spurious */
 }
 
 static uint64_t step_number(const struct trace *t, uint32_t event, enum op op)
@@ -268,6 +268,13 @@ uint64_t history_after_as(const struct history *h, uint32_t event, enum op op, u
 	uint32_t step = g_array_index(h->step_of, uint32_t, event);
 	uint64_t before = g_array_index(th->prefixes, uint64_t, step);
 	return longer(th->who, before, step_number(h->trace, event, op), seen);
+}
+
+uint64_t history_after_wait(const struct history *h, uint32_t wait)
+{
+	const struct thread_history *th = &h->threads[h->trace->events[wait].thread];
+	uint64_t before = g_array_index(th->prefixes, uint64_t, th->events->len);
+	return longer(th->who, before, step_number(h->trace, wait, OP_WAKE), true);
 }
 
 uint64_t history_summand(uint64_t prefix)

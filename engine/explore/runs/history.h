@@ -101,6 +101,9 @@ uint64_t history_after_prefix(const struct history *h, uint64_t prefix, uint32_t
                               uint64_t seen);
 /* history_after with another operation. */
 uint64_t history_after_as(const struct history *h, uint32_t event, enum op op, uint64_t seen);
+/* The number of a thread's whole history, whose last wait is `wait`, when that ends without a
+ * signal. */
+uint64_t history_after_wait(const struct history *h, uint32_t wait);
 /* Was the departing thread the last to arrive? */
 bool history_last_at_barrier(const struct history *h, uint32_t depart);
 /* Does the code after the wait ignore whether it was the last? */

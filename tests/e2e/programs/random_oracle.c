@@ -6,7 +6,9 @@
  * came.  Of a run in which a thread aborts that is this thread's alone.  Where main returns
  * without joining, the program ends there and cuts the others off: of these outcomes those that
  * are not the beginning of another.  With BOUND only what interleavings reach in which a thread
- * that could take a step stops at most so often for another's step.  With `alike` in its place
+ * that could take a step stops at most so often for another's step.  With `spurious=N` in its
+ * place also what is reached when at most N waits for the condition, of those without a time
+ * limit, end without a signal.  With `alike` in its place
  * several threads have one program, and may ask who they are (random_sync.c). With `races`
  * the program has accesses that write what was there, and synchronisation; and not the outcomes
  * are printed but each pair of sites that two threads may stand before at once, one of them a
@@ -83,6 +85,7 @@ struct state {
 	        once; /* readers: a bit each; once: 0, 1 running, 2 done */
 	char history[THREADS][HISTORY];
 	uint8_t mover, preemptions; /* with a bound: the thread that moved last */
+	uint8_t spurious;           /* wake-ups without a signal */
 };
 
 static struct state *states;
@@ -97,6 +100,7 @@ static void too_many(void)
 }
 
 static int bound = -1;                     /* on preemptions; negative: none */
+static int most_spurious;                  /* wake-ups without a signal */
 static bool locked_looks;                  /* are there loops that look under a lock? */
 static uint8_t now_mover, now_preemptions; /* of the step that is tried */
 static bool dry;                           /* nothing is added */
@@ -558,6 +562,14 @@ static void step_within(const struct state *s, int t, const char *op)
 		return;
 	}
 	switch (s->phase[t]) {
+	case WAITS: { /* which nobody can rely on: threads that wait so wait for ever */
+		bool before = moved;
+		after.spurious++;
+		if (s->spurious < most_spurious)
+			go_to(&after, t, WOKEN);
+		moved = before;
+		return;
+	}
 	case WAITS_TIMED:
 		go_to(s, t, LATE);
 		return;
@@ -1208,7 +1220,8 @@ static void make(void)
 		op(0, 'r', i, 0);
 }
 
-/* Threads with the same program and, some, one with its own; and what tells them apart, or may. */
+/* Threads with the same program and, some, one with its own; and what tells them apart, or may.
+ */
 static void make_alike(void)
 {
 	int workers = 2 + (below(3) > 0);
@@ -1359,7 +1372,9 @@ int main(int argc, char **argv)
 	uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
 	bool for_races = argc > 2 && strcmp(argv[2], "races") == 0;
 	bool alike = argc > 2 && strcmp(argv[2], "alike") == 0;
-	bound = argc > 2 && !for_races && !alike ? atoi(argv[2]) : -1;
+	bool spurious = argc > 2 && strncmp(argv[2], "spurious=", 9) == 0;
+	most_spurious = spurious ? atoi(argv[2] + 9) : 0;
+	bound = argc > 2 && !for_races && !alike && !spurious ? atoi(argv[2]) : -1;
 	random_state = seed * 0x9e3779b97f4a7c15u + 1;
 	leaves = !for_races && !alike && seed % 8 == 7;
 	for (int i = 0; i < 8; i++)

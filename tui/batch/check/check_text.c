@@ -50,6 +50,16 @@ static void print_harm(const json_t *f)
 		printf("    what it does is not known: %s\n", json_word(f, "why"));
 }
 
+static void print_spurious(const json_t *f)
+{
+	const char *text = json_word(f, "spurious-wakeup");
+
+	if (*text)
+		printf("    in this run %s: a spurious wake-up, which POSIX and C++ allow at any "
+		       "time, so a wait belongs in a loop\n",
+		       text);
+}
+
 static void print_point(const json_t *f)
 {
 	const json_t *point = json_object_get(f, "point-of-no-return");
@@ -136,6 +146,7 @@ static void print_finding(const struct report_file *r, guint i)
 	finding_print(heading, stdout);
 	if (*json_word(f, "text"))
 		printf("    %s\n", json_word(f, "text"));
+	print_spurious(f);
 	print_harm(f);
 	print_point(f);
 	print_cause(r, i);

@@ -161,6 +161,9 @@ struct checkup {
 	/* -- exploration */
 	struct explore_report *hunted; /* until its first error, or complete; owned, or NULL */
 	bool explored, explored_all;
+	/* schedules with one spurious wake-up were explored, too, or need not be; to the end */
+	bool spurious, spurious_all;
+	bool waits;   /* a run waited for a condition */
 	bool futexes; /* a run waited for a futex; only an exploration tries other orders of
 	               * its wake-ups */
 	uint64_t classes, executions, left, fine_runs;

@@ -572,6 +572,8 @@ bool checkup_analyse(struct checkup *c, struct trace *t, uint32_t run, bool shal
 		collect_aims(&x);
 	if (trace_note(t, FUTEX_NOTE) != NULL)
 		c->open[FINDING_STUCK] = c->futexes = true;
+	else
+		c->waits |= trace_has(t, OPERATION(OP_WAIT));
 	c->analysed += good && !shallow;
 	g_array_unref(x.undecided);
 	g_ptr_array_unref(x.fresh);

@@ -219,15 +219,31 @@ static void tell_stopped(const struct checkup *c, GPtrArray *s)
 	g_list_free(names);
 }
 
+static void tell_waits(const struct checkup *c, GPtrArray *s)
+{
+	add(s, "Not covered: loops that wait until a value changes, and waits for input from "
+	       "outside the program.");
+	if (!c->waits)
+		return;
+	add(s,
+	    c->spurious_all
+	            ? "Schedules in which one wait for a condition ends without a signal (a "
+	              "spurious wake-up) were run, too; not covered are those with several, and "
+	              "waits with a time limit that end so."
+	    : c->spurious
+	            ? "Not covered: most schedules in which a wait for a condition ends without "
+	              "a signal (spurious wake-ups); some with one were run."
+	            : "Not covered: waits for a condition that end without a signal (spurious "
+	              "wake-ups; heddle explore --spurious 1).");
+}
+
 static void tell_rest(const struct checkup *c, GPtrArray *s)
 {
 	add(s,
 	    "Not covered: what weak memory allows beyond schedules of single steps, other inputs "
 	    "than this one, and code that is not instrumented%s.",
 	    c->missing_calls ? " (which the program calls)" : "");
-	add(s,
-	    "Not covered: loops that wait until a value changes, waits for a condition that end "
-	    "without a signal (spurious wake-ups), and waits for input from outside the program.");
+	tell_waits(c, s);
 	g_autofree char *unsought = g_strjoinv(", ", (char **)explore_unsought);
 	add(s, "Not looked for: %s.", unsought);
 	add(s,

@@ -15,6 +15,7 @@
 enum {
 	EXPLORED_EVENTS = 20000, /* bound on a run: longer programs are not explored */
 	HUNT_PARTS = 4,          /* part of the time left that the search for an error takes */
+	SPURIOUS_PARTS = 8,      /* the same, for one with a spurious wake-up */
 };
 
 /* -- ends ---------------------------------------------------------------------------------- */
@@ -425,7 +426,7 @@ static bool keep_tree(struct checkup *c, const struct explore_report *r, const c
 /* Explores for at most these seconds; `name` begins the names of its runs' files. NULL:
  * interrupted, or it could not run, which is reported. */
 static struct explore_report *explore_for(struct checkup *c, double seconds, const char *name,
-                                          bool until_error)
+                                          bool until_error, uint32_t spurious)
 {
 	g_autofree char *save = g_strdup_printf("%s.%s", c->prefix, name);
 	struct explore_options o = { .argv = c->argv,
@@ -438,6 +439,7 @@ static struct explore_report *explore_for(struct checkup *c, double seconds, con
 		                     .query_seconds = 1,
 		                     .timeout_ms = c->timeout_ms,
 		                     .until_error = until_error,
+		                     .spurious = spurious,
 		                     .interrupted = c->interrupted };
 	struct specs *specs = c->binds->len ? specs_open(c->binds, &c->error) : NULL;
 	struct explore_report *r = NULL;
@@ -447,7 +449,7 @@ static struct explore_report *explore_for(struct checkup *c, double seconds, con
 	checkup_rewind_input(c);
 	if (c->binds->len == 0 || specs != NULL)
 		r = explore(&o, &c->progress, &error);
-	if (r == NULL && !checkup_over(c) && !until_error)
+	if (r == NULL && !checkup_over(c) && !until_error && spurious == 0)
 		checkup_uncovered(c, "every schedule: the exploration could not run: %s",
 		                  error.what);
 	if (specs)
@@ -464,7 +466,7 @@ bool checkup_hunt(struct checkup *c)
 	    !outcome_good(first->outcome))
 		return true;
 	c->doing = "hunting for a schedule that fails";
-	c->hunted = explore_for(c, checkup_left(c) / HUNT_PARTS, "hunted", true);
+	c->hunted = explore_for(c, checkup_left(c) / HUNT_PARTS, "hunted", true, 0);
 	if (c->hunted == NULL || c->hunted->complete)
 		return true;
 	struct trace *t = checkup_open_run(c, first->trace);
@@ -480,6 +482,49 @@ bool checkup_hunt(struct checkup *c)
 	return good;
 }
 
+/* Notes the spurious wake-up of the run that shows the finding. */
+static void mark_spurious(struct checkup *c, struct checked *f)
+{
+	struct trace *t = f->shown != NONE
+	                          ? checkup_open_run(c, checkup_run_at(c, f->shown)->trace)
+	                          : NULL;
+	g_autofree char *text = t != NULL ? explore_spurious_text(t) : NULL;
+
+	if (text != NULL)
+		json_object_set_new(f->fields, "spurious-wakeup", json_text(text));
+	trace_close(t);
+}
+
+/* Explores schedules with one spurious wake-up, too. False: c->error. */
+static bool explore_spurious(struct checkup *c)
+{
+	double seconds = checkup_left(c) / (c->explored_all ? 2 : SPURIOUS_PARTS);
+	guint known = c->list->len;
+
+	if (c->binds->len > 0 || seconds < 1)
+		return true;
+	c->doing = "exploring spurious wake-ups";
+	struct explore_report *r = explore_for(c, seconds, "spurious", !c->explored_all, 1);
+	struct trace *first = checkup_open_run(c, checkup_run_at(c, 0)->trace);
+	bool good = first != NULL;
+
+	c->failed |= first == NULL;
+	c->spurious = r != NULL;
+	c->spurious_all = r != NULL && r->complete && r->reasons->len == 0;
+	for (guint i = 0; good && r != NULL && i < r->errors->len; i++)
+		good = take_error(c, first, r,
+		                  &g_array_index(r->errors, struct explore_error, i));
+	for (guint i = known; i < c->list->len; i++)
+		mark_spurious(c, c->list->pdata[i]);
+	if (r != NULL) {
+		remove_saved(c, r);
+		good = keep_tree(c, r, "spurious") && good;
+		explore_report_free(r);
+	}
+	trace_close(first);
+	return good;
+}
+
 bool checkup_explore(struct checkup *c)
 {
 	struct explore_report *r = g_steal_pointer(&c->hunted);
@@ -490,12 +535,18 @@ bool checkup_explore(struct checkup *c)
 	if (r == NULL && c->shard > 0)
 		return true; /* the first share does */
 	if (r == NULL)
-		r = explore_for(c, checkup_left(c) / 2, name, false);
+		r = explore_for(c, checkup_left(c) / 2, name, false, 0);
 	if (r != NULL) {
+		bool waits = r->waits;
+
+		c->waits |= waits;
 		good = take_exploration(c, r);
 		remove_saved(c, r);
 		good = keep_tree(c, r, name) && good;
 		explore_report_free(r);
+		c->spurious_all = c->explored_all && !waits;
+		if (good && waits && !checkup_over(c))
+			good = explore_spurious(c);
 	}
 	return good;
 }

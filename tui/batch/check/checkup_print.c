@@ -128,11 +128,12 @@ json_t *checkup_json(const struct checkup *c)
 	if (c->argv != NULL)
 		json_set_command(j, c->argv);
 	if (c->explored)
-		json_object_set_new(
-		        j, "exploration",
-		        json_pack("{sIsIsIsb}", "executions", (json_int_t)c->executions,
-		                  "classes", (json_int_t)c->classes, "waiting",
-		                  (json_int_t)c->left, "complete", c->explored_all));
+		json_object_set_new(j, "exploration",
+		                    json_pack("{sIsIsIsbsb}", "executions",
+		                              (json_int_t)c->executions, "classes",
+		                              (json_int_t)c->classes, "waiting",
+		                              (json_int_t)c->left, "complete", c->explored_all,
+		                              "spurious-wakeup", c->spurious_all));
 	if (c->budget_spent)
 		json_object_set_new(j, "budget-spent", json_true());
 	if (c->share)

@@ -148,7 +148,13 @@ static char *limits_of(const json_t *report)
 {
 	json_int_t of = number_of(report, "stand-for"), states = number_of(report, "states");
 	GString *text = g_string_new(NULL);
+	json_int_t spurious = number_of(report, "spurious");
 
+	if (spurious > 0)
+		g_string_append_printf(text,
+		                       ", with at most %" JSON_INTEGER_FORMAT
+		                       " spurious wake-up%s in a run",
+		                       spurious, plural((uint64_t)spurious));
 	if (of > 0)
 		g_string_append_printf(text,
 		                       " but for which of the threads that are alike does what "

@@ -15,6 +15,7 @@ struct explore_asked {
 	const char *options;
 	bool bounded;
 	uint32_t preemptions;
+	uint32_t spurious;    /* bound on spurious wake-ups */
 	const GArray *orders; /* struct explore_order; or NULL */
 };
 /* Print the report as `heddle explore` does; the exit status. */

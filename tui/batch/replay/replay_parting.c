@@ -16,17 +16,19 @@ static void tell_side(const struct trace *t, const struct parting *p, int side,
 	fprintf(stderr, "heddle:   %s: %s\n", before, text->str);
 }
 
-/* Does the run's trace have all its events? */
+/* Does the run's trace have all its events? A signal cuts its threads off anywhere. */
 static bool is_whole(const struct plan_run *run)
 {
-	return !run->diverged && !run->result.timed_out && run->facts.status != LOG_STARVED &&
-	       run->facts.status != LOG_LIMIT && run->facts.status != LOG_FULL;
+	return !run->diverged && !run->result.timed_out && !run->result.signal &&
+	       run->facts.status != LOG_STARVED && run->facts.status != LOG_LIMIT &&
+	       run->facts.status != LOG_FULL;
 }
 
 static void tell_of_recording(const struct trace *recorded, const struct plan_run *run)
 {
 	struct ending ending = trace_ending(recorded);
-	bool whole[2] = { is_whole(run), recorded->complete && ending.kind != ENDING_CUT };
+	bool whole[2] = { is_whole(run), recorded->complete && ending.kind != ENDING_CUT &&
+		                                 ending.kind != ENDING_SIGNAL };
 	struct parting p;
 	if (parting_find(run->trace, recorded, whole, &p)) {
 		fprintf(stderr, "heddle: here the run and the recording part:\n");

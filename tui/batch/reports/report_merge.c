@@ -28,7 +28,7 @@ bool report_file_is_shake(const struct report_file *r)
 
 static const char *const asked[] = {
 	"heddle", "command",  "program", "arguments", "trace",
-	"sha256", "analysis", "events",  "options",
+	"sha256", "analysis", "events",  "options",   "spurious",
 };
 
 static char *value_text(const json_t *head, const char *key)

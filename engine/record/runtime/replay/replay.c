@@ -173,6 +173,12 @@ uint64_t replay_wake_turn(uint32_t thread)
 	return i < rt.config.plan_length && steps[i].late ? (uint64_t)UINT32_MAX + 1 : i;
 }
 
+bool replay_ends_early(uint32_t thread)
+{
+	uint64_t i = replay_turn(thread);
+	return i < rt.config.plan_length && steps[i].tag == LOG_WAKE && steps[i].late;
+}
+
 bool replay_answer(struct thread *t, uint32_t clock, struct timespec *answer)
 {
 	if (t->id >= rt.config.thread_count)

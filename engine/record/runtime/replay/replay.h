@@ -56,6 +56,8 @@ void replay_left(struct thread *t, const char *text);
 bool replay_poisons(void);
 uint64_t replay_turn(uint32_t thread);
 uint64_t replay_wake_turn(uint32_t thread); /* when it comes next in the plan */
+/* Is the thread's next step the end of a wait that no signal ends? */
+bool replay_ends_early(uint32_t thread);
 uint32_t replay_next(void); /* the thread whose turn it is; UINT32_MAX: none's */
 
 /* ---- clock.c: rt.clocked; data for a debugger to go back (struct log_debug) ---- */

@@ -123,9 +123,8 @@ static void give_way(struct thread *t)
 bool sched_force(struct thread *t, struct thread *next, bool fire_timeout)
 {
 	sched_lock();
-	if (next->sched.state == STATE_BLOCKED && !sched_release_futex(next) &&
-	    next->sched.timed && fire_timeout)
-		sched_fire(next);
+	if (next->sched.state == STATE_BLOCKED && !sched_release_futex(next) && fire_timeout)
+		sched_end_wait(next);
 	if (next->sched.state == STATE_BLOCKED && next->sched.reason == FOR_FILE &&
 	    sched_files_ready(next))
 		sched_make_ready(next);

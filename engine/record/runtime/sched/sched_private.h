@@ -139,6 +139,9 @@ uint64_t sched_real_now(void); /* nanoseconds of the monotonic clock */
 void sched_catch_up(void);
 struct thread *sched_earliest(void); /* of waiting threads with a deadline, or NULL */
 void sched_fire(struct thread *t);   /* its deadline has come */
+/* Replay: ends the wait of a blocked thread whose turn it is, at its deadline or, where the
+ * plan has a spurious wake-up, without one. */
+void sched_end_wait(struct thread *t);
 void sched_fire_due(void); /* makes every thread ready whose deadline virtual time has passed */
 void sched_wake_sleepers(const struct thread *t);
 

@@ -396,14 +396,21 @@ bool sched_release_futex(struct thread *t)
 	return true;
 }
 
-/* Replay: the thread whose turn it is by the plan waits with a time limit, and in the
- * recording it timed out there. */
+void sched_end_wait(struct thread *t)
+{
+	if (t->sched.timed ||
+	    (t->sched.reason == FOR_CONDITION && rt.replay && replay_ends_early(t->id)))
+		sched_fire(t);
+}
+
+/* Replay: the thread whose turn it is by the plan waits, and in the recording no signal ended
+ * the wait. */
 static void wake_planned(void)
 {
 	uint32_t id = replay_next();
 	struct thread *t = id < MAX_THREADS ? rt.threads[id] : NULL;
-	if (t && t->sched.state == STATE_BLOCKED && !sched_release_futex(t) && t->sched.timed)
-		sched_fire(t);
+	if (t && t->sched.state == STATE_BLOCKED && !sched_release_futex(t))
+		sched_end_wait(t);
 }
 
 /* ---- all together ---- */

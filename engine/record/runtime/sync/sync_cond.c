@@ -155,7 +155,7 @@ static int cond_wait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespe
 		log_sync(t, LOG_ACQ, pc, m);
 	if (t->sched.cancelled)
 		pthread_testcancel();
-	return relock ? relock : signalled ? 0 : ETIMEDOUT;
+	return relock ? relock : signalled || !at ? 0 : ETIMEDOUT;
 }
 
 void condition_signal(struct thread *t, const void *c, bool all, unsigned flags, uintptr_t pc)
