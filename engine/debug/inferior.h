@@ -12,7 +12,7 @@
 
 #include "engine/debug/packet.h"
 #include "engine/record/layout.h"
-#include "engine/record/plan.h"
+#include "engine/record/plan_run.h"
 
 /* The program's output to one descriptor. */
 struct output {

@@ -12,9 +12,11 @@
 #include "engine/explore/awaits/pasts.h"
 #include "engine/explore/explore.h"
 #include "engine/explore/reversals/reversals.h"
+#include "engine/explore/runs/histories.h"
 #include "engine/explore/no_return.h"
 #include "engine/explore/hunt/portfolio.h"
 #include "engine/explore/worklist.h"
+#include "engine/record/plan_run.h"
 
 /* An execution and the state of its planning; execution_free. */
 struct execution {

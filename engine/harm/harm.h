@@ -7,7 +7,7 @@
 
 #include "engine/finding.h"
 #include "engine/harm/outcome.h"
-#include "engine/record/plan.h"
+#include "engine/record/plan_run.h"
 
 /* enumerator, word in JSON */
 #define HARMS(HARM) \

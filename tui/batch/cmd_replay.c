@@ -9,7 +9,7 @@
 
 #include "engine/record/interpose.h"
 #include "engine/predict/deadlock/stuck.h"
-#include "engine/record/plan.h"
+#include "engine/record/plan_run.h"
 #include "engine/witness/witness.h"
 #include "tui/batch/command.h"
 #include "tui/batch/print/print.h"

@@ -18,6 +18,7 @@
 #define HEDDLE_AWAITS_H
 
 #include "engine/explore/worklist.h"
+#include "engine/record/plan_run.h"
 
 /* A round: the steps of a thread from one event up to another. */
 struct await_round {

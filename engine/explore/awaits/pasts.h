@@ -22,6 +22,7 @@
 #define HEDDLE_PASTS_H
 
 #include "engine/explore/awaits/awaits.h"
+#include "engine/explore/runs/histories.h"
 
 struct pasts;
 struct pasts *pasts_new(void);

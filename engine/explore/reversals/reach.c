@@ -17,439 +17,24 @@
 
 #include <string.h>
 
-static const uint32_t *state_at(const struct reach *r, uint32_t state)
-{
-	return reach_state(r, state);
-}
-
-/* -- shared variables ---------------------------------------------------------------------- */
-
-/* Does the list have conflicting accesses that forks and joins leave unordered? If not, each
- * has the same outcome in every order. Long lists count as shared. */
-static bool is_shared(const struct trace *t, const struct fork_order *o, struct event_list list)
-{
-	enum { MOST_COMPARED = 256 };
-	bool others = false, wrote = false;
-	for (uint64_t i = 0; i < list.count; i++) {
-		others |= t->events[list.items[i]].thread != t->events[list.items[0]].thread;
-		wrote |= op_writes(t->events[list.items[i]].op);
-	}
-	if (!others || !wrote || list.count > MOST_COMPARED)
-		return others && wrote;
-	for (uint64_t i = 0; i < list.count; i++)
-		for (uint64_t k = i + 1; k < list.count; k++) {
-			uint32_t a = list.items[i], b = list.items[k];
-			bool writes = op_writes(t->events[a].op) || op_writes(t->events[b].op);
-			if (writes && t->events[a].thread != t->events[b].thread &&
-			    !fork_ordered(o, a, b))
-				return true;
-		}
-	return false;
-}
-
-/* Does another thread have a call that it may not commute with? */
-static bool is_contested(const struct reach *r, const struct view_call *call)
-{
-	const struct view *v = r->x->h->view;
-	for (guint i = 0; i < v->calls->len && call->object != NONE; i++) {
-		const struct view_call *w = &g_array_index(v->calls, struct view_call, i);
-		if (w->thread != call->thread && w->object == call->object &&
-		    !(view_commute(v, w, call, true) && view_commute(v, call, w, true)))
-			return true;
-	}
-	return false;
-}
-
-static bool is_visible(const struct reach *r, uint32_t e)
-{
-	const struct event *x = &r->t->events[e];
-	const struct view_call *call = view_call_of(r->x->h->view, e);
-	uint32_t ends[MOST_LIFETIME_ENDS];
-	if (lifetimes_ends_thread(r->x->h->lifetimes, e))
-		return true;
-	if (event_inert(x))
-		return false;
-	if (e == r->x->limits->end)
-		return true;
-	if (call)
-		return is_contested(r, call);
-	if (lifetimes_ends(r->x->h->lifetimes, e, ends) > 0)
-		return true;
-	if (op_is_access(x->op)) {
-		struct wide run = event_variables(r->t, x);
-		if (r->counted[e] != NONE)
-			return true;
-		for (uint32_t v = run.first; v < run.first + run.count; v++)
-			if (r->slot_of[v] != NONE)
-				return true;
-	}
-	return sync_is_visible(r, e);
-}
-
-/* Can the event block its thread, or let another continue? */
-static bool may_unblock(const struct reach *r, uint32_t e)
-{
-	const struct event *x = &r->t->events[e];
-	return !event_inert(x) && op_table[x->op].class == OP_CLASS_SYNC && x->op != OP_FENCE;
-}
-
-static void number_objects(struct reach *r)
-{
-	const struct view *v = r->x->h->view;
-	uint64_t count = r->x->h->view->recorded->instances_count;
-	r->object_slot = g_new(uint32_t, count + 1);
-	for (uint32_t i = 0; i < count; i++)
-		r->object_slot[i] = r->x->abstract != NULL && v->by_results[i]
-		                            ? r->threads + r->slots + r->objects++
-		                            : NONE;
-}
-
-/* Set the initial state of objects. */
-static void begin_objects(const struct reach *r, uint32_t *state)
-{
-	for (uint32_t i = 0; i < r->x->h->view->recorded->instances_count; i++)
-		if (r->object_slot[i] != NONE)
-			state[r->object_slot[i]] = abstract_first(r->x->abstract, i);
-}
-
-/* A call in a state, of an object viewed by results; else NULL. */
-static const struct abstract_step *step_in(const struct reach *r, const uint32_t *state,
-                                           const struct view_call *call)
-{
-	const struct view *v = r->x->h->view;
-	if (call == NULL || !view_by_results(v, call))
-		return NULL;
-	return abstract_after(r->x->abstract, state[r->object_slot[call->object]],
-	                      v->call_at[call->event]);
-}
-
-/* Find events that may block a thread cut off by the end of the run. */
-static void find_keepers(struct reach *r)
-{
-	const struct trace *t = r->t;
-	if (r->x->limits->tail != NONE)
-		r->visible[r->x->limits->tail] = true;
-	for (uint32_t e = 0; r->x->limits->goes_on && e < t->events_count; e++) {
-		const struct event *x = &t->events[e];
-		if (!once_begins_at(t, e) && !may_keep(r->x, e, NONE))
-			continue;
-		g_array_append_val(r->keepers, e);
-		r->visible[e] |= x->op == OP_FREE || x->op == OP_DESTROY;
-	}
-}
-
-/* (Schedules of a run's class, for reach_linear.c, have the run's own pasts.) */
-static void find_left(struct reach *r)
-{
-	const struct history *h = r->x->h;
-	const uint32_t *stops = r->x->limits->stops;
-	for (uint32_t u = 0; u < r->threads && r->x->show_calls == NULL; u++) {
-		const GArray *events = h->threads[u].events, *prefixes = h->threads[u].prefixes;
-		for (guint i = 0; i < events->len; i++)
-			r->left[g_array_index(events, uint32_t, i)] = pasts_is_longer(
-			        r->x->limits->pasts, g_array_index(prefixes, uint64_t, i + 1));
-		if (stops != NULL && stops[u] != NONE)
-			r->left[stops[u]] = true;
-	}
-}
-
-static uint64_t end_in(const struct reach *r, const uint32_t *state);
-
-static void prepare(struct reach *r)
-{
-	const struct trace *t = r->t;
-	struct fork_order *order = fork_order_new(t);
-	for (uint32_t v = 0; v < t->variables_count; v++) {
-		struct event_list list = event_list_at(&t->index->variable_events, v);
-		r->slot_of[v] = is_shared(t, order, list) ? r->slots++ : NONE;
-	}
-	fork_order_free(order);
-	sync_prepare(r);
-	for (uint32_t e = 0; e < t->events_count; e++)
-		r->visible[e] = is_visible(r, e) || (r->barred != NULL && may_unblock(r, e));
-	find_keepers(r);
-	find_left(r);
-	if (r->x->show_calls != NULL)
-		r->x->show_calls(r);
-	number_objects(r);
-	if (r->x->abstract)
-		r->symmetry = symmetry_new(r->x->h, r->visible);
-	r->bits = r->threads + r->slots + r->objects;
-	r->size = r->bits + BIT_KINDS * ((r->threads + 31) / 32);
-	r->scratch = g_new0(uint32_t, r->size);
-	r->looks = g_new0(struct thread_prefix, r->threads + 1);
-	r->writers = g_new(uint32_t, t->variables_count + 1);
-	if (r->x->limits->finals)
-		r->end = end_in(r, NULL);
-}
-
-/* -- enabled events ------------------------------------------------------------------------ */
-
-/* The event of a variable's last write in a state, or NONE. */
-static uint32_t last_of(const struct reach *r, const uint32_t *state, uint32_t variable)
-{
-	uint32_t slot = r->slot_of[variable];
-	return slot == NONE ? NONE : state[r->threads + slot] - 1;
-}
-
-/* The number of the value that a read sees in a state. *other: a write that it did not see in
- * the run, or NONE. */
-static uint64_t sees_in(const struct reach *r, const uint32_t *state, uint32_t e,
-                        uint32_t *other)
-{
-	struct wide run = event_variables(r->t, &r->t->events[e]);
-	struct event_list writers = trace_writers(r->t, e);
-	bool same = true;
-	*other = NONE;
-	if (r->counted[e] != NONE)
-		return sync_sees_count(r, state, e);
-	for (uint32_t i = 0; i < run.count; i++) {
-		uint32_t was = writers.items[i], v = run.first + i;
-		r->writers[i] = r->slot_of[v] == NONE ? was : last_of(r, state, v);
-		if (r->writers[i] != was && (same || *other == NONE))
-			*other = r->writers[i];
-		same &= r->writers[i] == was;
-	}
-	return same && lifetimes_ended(r->x->h->lifetimes, e) == NONE
-	               ? history_seen(r->x->h, e)
-	               : history_would_see(r->x->h, e, r->writers);
-}
-
-static bool sees_the_same(const struct reach *r, const uint32_t *state, uint32_t e)
-{
-	uint32_t other;
-	return sees_in(r, state, e, &other) == history_seen(r->x->h, e);
-}
-
-/* The end of life of the event's object, if their order differs from the run; else NONE. */
-static uint32_t turned_end(const struct reach *r, const uint32_t *state, uint32_t e)
-{
-	uint32_t ends[MOST_LIFETIME_ENDS], was = lifetimes_ended(r->x->h->lifetimes, e);
-	unsigned count = lifetimes_ends(r->x->h->lifetimes, e, ends);
-	for (unsigned i = 0; i < count; i++)
-		if (is_done(r, state, ends[i]))
-			return was == NONE ? ends[i] : NONE;
-	return was;
-}
-
-/* May the event come next with the outcome that it has in the run? */
-static bool comes_as_in_run(const struct reach *r, const uint32_t *state, uint32_t e)
-{
-	const struct event *x = &r->t->events[e];
-	const struct view_call *call = view_call_of(r->x->h->view, e);
-	if (event_inert(x))
-		return true;
-	if (r->left[e] || sync_outcome(r, state, e).answer != ANSWER_SAME ||
-	    (call && call->scope && call->scope->ret == NONE))
-		return false;
-	const struct abstract_step *step = step_in(r, state, call);
-	if (step != NULL && !step->same)
-		return false;
-	if (turned_end(r, state, e) != NONE)
-		return false;
-	return !op_is_access(x->op) || !op_reads(x->op) ||
-	       lifetimes_ended(r->x->h->lifetimes, e) != NONE || sees_the_same(r, state, e);
-}
-
-static bool may_come(const struct reach *r, const uint32_t *state, uint32_t e)
-{
-	return e != r->x->limits->end && comes_as_in_run(r, state, e);
-}
-
-static void take_event(const struct reach *r, uint32_t *state, uint32_t e, uint32_t woken)
-{
-	const struct event *x = &r->t->events[e];
-	if (event_inert(x)) {
-		state[x->thread]++;
-		return;
-	}
-	if (op_wakes(x->op))
-		sync_take(r, state, e, woken); /* it wakes the threads that wait before it */
-	state[x->thread]++;
-	if (!op_wakes(x->op))
-		sync_take(r, state, e, NONE);
-	const struct view_call *call = view_call_of(r->x->h->view, e);
-	const struct abstract_step *step = step_in(r, state, call);
-	if (step != NULL)
-		state[r->object_slot[call->object]] = step->next;
-	if (op_is_access(x->op) && op_writes(x->op)) {
-		struct wide run = event_variables(r->t, x);
-		for (uint32_t v = run.first; v < run.first + run.count; v++)
-			if (r->slot_of[v] != NONE)
-				state[r->threads + r->slot_of[v]] = e + 1;
-	}
-}
-
-uint32_t reach_next(const struct reach *r, const uint32_t *state, uint32_t u)
-{
-	struct event_list mine = trace_thread_events(r->t, u);
-	return state[u] < mine.count ? mine.items[state[u]] : NONE;
-}
-
-/* Take all events that only enable others. `sequence` may be NULL. */
-static void take_all(const struct reach *r, uint32_t *state, GArray *sequence)
-{
-	for (bool more = true; more;) {
-		more = false;
-		for (uint32_t u = 0; u < r->threads; u++) {
-			uint32_t e = reach_next(r, state, u);
-			while (e != NONE && !r->visible[e] && may_come(r, state, e)) {
-				take_event(r, state, e, NONE);
-				if (sequence)
-					g_array_append_val(sequence, e);
-				more = true;
-				e = reach_next(r, state, u);
-			}
-		}
-	}
-}
-
-/* -- states ------------------------------------------------------------------------------- */
-
-static uint64_t hash_of(const struct reach *r, const uint32_t *state)
-{
-	uint64_t h = 0;
-	for (size_t i = 0; i < r->size; i++) {
-		h = hash_join(h, state[i]);
-		h ^= h >> 29;
-	}
-	return h;
-}
-
-static void free_list(gpointer list)
-{
-	g_array_unref(list);
-}
-
-/* The state's entry in the table, or the free one for it. */
-static uint32_t *known_slot(const struct reach *r, const uint32_t *state)
-{
-	uint32_t at = (uint32_t)hash_of(r, state) & r->known_mask;
-	while (r->known[at] != 0 &&
-	       memcmp(state_at(r, r->known[at] - 1), state, r->size * sizeof *state) != 0)
-		at = (at + 1) & r->known_mask;
-	return &r->known[at];
-}
-
-static void grow_known(struct reach *r)
-{
-	g_free(r->known);
-	r->known_mask = r->known_mask * 2 + 1;
-	r->known = g_new0(uint32_t, r->known_mask + 1);
-	for (uint32_t s = 0; s < r->count; s++)
-		*known_slot(r, state_at(r, s)) = s + 1;
-}
-
-/* The state's number, whether new or known. */
-static uint32_t add_state(struct reach *r, const uint32_t *state, struct origin origin)
-{
-	if (2 * (r->count + 1) > r->known_mask)
-		grow_known(r);
-	uint32_t *slot = known_slot(r, state);
-	if (*slot != 0)
-		return *slot - 1;
-	g_array_append_vals(r->states, state, r->size);
-	g_array_append_val(r->origins, origin);
-	*slot = ++r->count;
-	return r->count - 1;
-}
-
-void reach_sequence(const struct reach *r, const GArray *way, GArray *sequence)
-{
-	uint32_t *at = g_new0(uint32_t, r->size);
-	g_array_set_size(sequence, 0);
-	begin_objects(r, at);
-	take_all(r, at, sequence);
-	for (guint i = way->len; i-- > 0;) {
-		struct origin origin = g_array_index(way, struct origin, i);
-		uint32_t e = reach_next(r, at, origin.thread);
-		take_event(r, at, e, origin.woken);
-		g_array_append_val(sequence, e);
-		take_all(r, at, sequence);
-	}
-	g_free(at);
-}
-
-void reach_sequence_to(const struct reach *r, uint32_t state, GArray *sequence)
-{
-	GArray *way = g_array_new(FALSE, FALSE, sizeof(struct origin));
-	while (state != 0) {
-		struct origin origin = g_array_index(r->origins, struct origin, state);
-		g_array_append_val(way, origin);
-		state = origin.state;
-	}
-	reach_sequence(r, way, sequence);
-	g_array_unref(way);
-}
-
-/* -- reversals ----------------------------------------------------------------------------- */
-
-static bool covers(const struct reach *r, uint32_t big, uint32_t small)
-{
-	const uint32_t *a = state_at(r, big), *b = state_at(r, small);
-	for (uint32_t u = 0; u < r->threads; u++)
-		if (a[u] < b[u])
-			return false;
-	return true;
-}
-
-/* The candidates with the same event and outcome. */
-static GArray *candidates_like(struct reach *r, const struct candidate *c)
-{
-	uint64_t key = (hash_word(c->key) + c->event) * 31 + c->kind;
-	key = key * 31 + c->thread;
-	GArray *list = g_hash_table_lookup(r->candidates, &key);
-	if (list == NULL) {
-		list = g_array_new(FALSE, FALSE, sizeof(struct candidate));
-		g_hash_table_insert(r->candidates, g_memdup2(&key, sizeof key), list);
-	}
-	return list;
-}
-
-/* Is it a reversal at the end of a run, where no thread continues? */
-static bool is_end(enum reversal_kind kind)
-{
-	return kind == REVERSAL_STUCK || kind == REVERSAL_IDLE;
-}
-
-static void add_candidate(struct reach *r, struct candidate c)
-{
-	if (c.event != NONE)
-		c.thread = r->t->events[c.event].thread;
-	if (r->barred != NULL && r->barred[c.thread] && !is_end(c.kind) &&
-	    c.kind != REVERSAL_FINAL) {
-		r->x->bounded = true;
-		return;
-	}
-	GArray *list = candidates_like(r, &c);
-	for (guint i = 0; i < list->len; i++) {
-		uint32_t known = g_array_index(list, struct candidate, i).state;
-		if (covers(r, known, c.state))
-			return;
-		if (covers(r, c.state, known))
-			g_array_remove_index_fast(list, i--);
-	}
-	g_array_append_val(list, c);
-}
-
 static enum answer look_at_read(struct reach *r, const uint32_t *state, uint32_t state_id,
                                 uint32_t e)
 {
 	const struct reversal_limits *l = r->x->limits;
 	uint32_t other;
-	uint64_t sees = sees_in(r, state, e, &other);
+	uint64_t sees = reach_sees(r, state, e, &other);
 	if ((r->left[e] && sees == history_seen(r->x->h, e)) ||
 	    pasts_is_longer(l->pasts, history_after(r->x->h, e, sees)))
 		return ANSWER_LEFT;
 	if (awaits_in_vain(l->awaits, l->states, r->x->h, e, sees))
 		return ANSWER_WAITS;
 	if (sees != history_seen(r->x->h, e))
-		add_candidate(r, (struct candidate){ .event = e,
-		                                     .state = state_id,
-		                                     .other = other,
-		                                     .key = sees,
-		                                     .kind = REVERSAL_READ,
-		                                     .op = OP_COUNT });
+		reach_add_candidate(r, (struct candidate){ .event = e,
+		                                           .state = state_id,
+		                                           .other = other,
+		                                           .key = sees,
+		                                           .kind = REVERSAL_READ,
+		                                           .op = OP_COUNT });
 	return ANSWER_OTHER;
 }
 
@@ -484,12 +69,12 @@ static void look_at_call(struct reach *r, const uint32_t *state, uint32_t state_
 	for (guint i = 0; i < rivals->len; i++)
 		key = hash_word(key) + is_done(r, state, g_array_index(rivals, uint32_t, i));
 	if (turned != NONE)
-		add_candidate(r, (struct candidate){ .event = call->event,
-		                                     .state = state_id,
-		                                     .other = turned,
-		                                     .key = key,
-		                                     .kind = REVERSAL_CALL,
-		                                     .op = OP_COUNT });
+		reach_add_candidate(r, (struct candidate){ .event = call->event,
+		                                           .state = state_id,
+		                                           .other = turned,
+		                                           .key = key,
+		                                           .kind = REVERSAL_CALL,
+		                                           .op = OP_COUNT });
 }
 
 /* The outcome of a use on the other side of its object's end of life. */
@@ -502,33 +87,26 @@ static uint64_t seen_beside(const struct reach *r, const uint32_t *state, uint32
 	if (!op_is_access(x->op) || !op_reads(x->op))
 		return 0;
 	uint32_t other;
-	return sees_in(r, state, e, &other);
-}
-
-/* Can the thread have started, to be before this event? */
-static bool stands(const struct reach *r, const uint32_t *state, uint32_t e)
-{
-	uint32_t thread = r->t->events[e].thread, fork = r->t->threads[thread].fork;
-	return state[thread] > 0 || fork == NONE || is_done(r, state, fork);
+	return reach_sees(r, state, e, &other);
 }
 
 /* Adds reversals of a use to the other side of its object's end of life. */
 static void look_at_use(struct reach *r, uint32_t state_id, uint32_t e, uint32_t end)
 {
-	add_candidate(r,
-	              (struct candidate){ .event = e,
-	                                  .state = state_id,
-	                                  .other = end,
-	                                  .key = seen_beside(r, state_at(r, state_id), e, end),
-	                                  .kind = end > e ? REVERSAL_USE : REVERSAL_ALIVE,
-	                                  .op = OP_COUNT });
+	reach_add_candidate(
+	        r, (struct candidate){ .event = e,
+	                               .state = state_id,
+	                               .other = end,
+	                               .key = seen_beside(r, reach_state(r, state_id), e, end),
+	                               .kind = end > e ? REVERSAL_USE : REVERSAL_ALIVE,
+	                               .op = OP_COUNT });
 }
 
 /* A lock in a freed block may still be held. */
 static bool waits_for_lock(const struct reach *r, uint32_t state_id, uint32_t e, uint32_t end)
 {
 	return op_acquires(r->t->events[e].op) && r->t->events[end].op != OP_DESTROY &&
-	       sync_outcome(r, state_at(r, state_id), e).answer == ANSWER_WAITS;
+	       sync_outcome(r, reach_state(r, state_id), e).answer == ANSWER_WAITS;
 }
 
 /* A try that fails now, with which its thread ends a round that leads nowhere? */
@@ -539,27 +117,12 @@ static bool fails_in_vain(const struct reach *r, uint32_t e, const struct outcom
 	       awaits_fails_in_vain(l->awaits, l->states, r->x->h, e, o->op);
 }
 
-/* Adds the spurious end of a wait; without it the thread goes on waiting. `wake`: the wait's
- * end in the run, or NONE. */
-static void look_at_wait(struct reach *r, uint32_t state_id, uint32_t wait, uint32_t wake)
-{
-	if (wait == NONE || !sync_may_end_early(r, state_at(r, state_id), wait))
-		return;
-	add_candidate(r, (struct candidate){ .event = wake,
-	                                     .thread = r->t->events[wait].thread,
-	                                     .state = state_id,
-	                                     .other = wake == NONE ? wait : NONE,
-	                                     .key = true,
-	                                     .kind = REVERSAL_SPURIOUS,
-	                                     .op = OP_WAKE });
-}
-
 /* Other possible outcomes of an event that cannot come as in the run. */
 static enum answer look_at_other(struct reach *r, uint32_t state_id, uint32_t e)
 {
-	const uint32_t *state = state_at(r, state_id);
+	const uint32_t *state = reach_state(r, state_id);
 	const struct event *x = &r->t->events[e];
-	uint32_t end = turned_end(r, state, e);
+	uint32_t end = reach_turned_end(r, state, e);
 	if (!sync_must_hold(r, state, e) ||
 	    (end != NONE && waits_for_lock(r, state_id, e, end)))
 		return ANSWER_WAITS;
@@ -578,36 +141,36 @@ static enum answer look_at_other(struct reach *r, uint32_t state_id, uint32_t e)
 	if (fails_in_vain(r, e, &o))
 		return ANSWER_WAITS;
 	if (x->op == OP_WAKE && o.answer == ANSWER_WAITS)
-		look_at_wait(r, state_id, r->t->index->partner[e], e);
+		reach_look_at_wait(r, state_id, r->t->index->partner[e], e);
 	if (o.answer == ANSWER_OTHER)
-		add_candidate(r, (struct candidate){ .event = e,
-		                                     .state = state_id,
-		                                     .other = o.other,
-		                                     .key = o.seen,
-		                                     .kind = o.kind,
-		                                     .op = o.op });
+		reach_add_candidate(r, (struct candidate){ .event = e,
+		                                           .state = state_id,
+		                                           .other = o.other,
+		                                           .key = o.seen,
+		                                           .kind = o.kind,
+		                                           .op = o.op });
 	return o.answer;
 }
 
 /* Examines the next event of a thread; adds a reversal if its outcome differs from the run. */
 static enum answer look_at(struct reach *r, uint32_t state_id, uint32_t e)
 {
-	const uint32_t *state = state_at(r, state_id);
+	const uint32_t *state = reach_state(r, state_id);
 	const struct view_call *call = view_call_of(r->x->h->view, e);
-	bool comes = comes_as_in_run(r, state, e);
+	bool comes = reach_comes_as_in_run(r, state, e);
 	if (e == r->x->limits->end && comes)
 		return ANSWER_OTHER; /* the program may end */
 	if (g_array_index(r->x->h->step_of, uint32_t, e) == NONE)
 		return comes ? ANSWER_SAME : ANSWER_WAITS;
-	const struct abstract_step *step = step_in(r, state, call);
+	const struct abstract_step *step = reach_call_step(r, state, call);
 	if (step != NULL && !step->same)
-		add_candidate(r, (struct candidate){ .event = e,
-		                                     .state = state_id,
-		                                     .other = NONE,
-		                                     .key = step->number,
-		                                     .text = step->text,
-		                                     .kind = REVERSAL_RETURNS,
-		                                     .op = OP_COUNT });
+		reach_add_candidate(r, (struct candidate){ .event = e,
+		                                           .state = state_id,
+		                                           .other = NONE,
+		                                           .key = step->number,
+		                                           .text = step->text,
+		                                           .kind = REVERSAL_RETURNS,
+		                                           .op = OP_COUNT });
 	if (call) {
 		if (r->visible[e])
 			look_at_call(r, state, state_id, call);
@@ -616,125 +179,7 @@ static enum answer look_at(struct reach *r, uint32_t state_id, uint32_t e)
 	return comes ? ANSWER_SAME : look_at_other(r, state_id, e);
 }
 
-/* -- ends ---------------------------------------------------------------------------------- */
-
-static void add_end(struct reach *r, uint32_t state, uint32_t thread, uint32_t other,
-                    enum reversal_kind kind, uint64_t key)
-{
-	add_candidate(r, (struct candidate){ .event = NONE,
-	                                     .thread = thread,
-	                                     .state = state,
-	                                     .other = other,
-	                                     .key = key,
-	                                     .kind = kind,
-	                                     .op = OP_COUNT });
-}
-
-/* A signal or broadcast that may have woken the thread. */
-static uint32_t waker_of(const struct reach *r, const uint32_t *state, uint32_t wait)
-{
-	struct event_list list =
-	        event_list_at(&r->t->index->object_events, r->t->events[wait].target);
-	uint32_t waker = NONE;
-	for (uint64_t i = 0; i < list.count; i++) {
-		enum op op = r->t->events[list.items[i]].op;
-		if (op_wakes(op) && is_done(r, state, list.items[i]))
-			waker = list.items[i];
-	}
-	return waker;
-}
-
-/* Was the thread, whose last step is this wait, cut off before it released the mutex? */
-static bool keeps_mutex(const struct reach *r, const uint32_t *state, uint32_t u, uint32_t wait)
-{
-	struct event_list mine = trace_thread_events(r->t, u);
-	uint32_t i = state[u];
-	while (mine.items[--i] != wait)
-		if (r->t->events[mine.items[i]].op == OP_REL)
-			return false;
-	return r->t->events[wait].op == OP_WAIT;
-}
-
-/* May a thread that has done all its recorded steps without ending continue here? */
-static enum answer look_at_going(struct reach *r, uint32_t state_id, uint32_t u)
-{
-	const uint32_t *state = state_at(r, state_id);
-	uint32_t wait = sync_waits(r, state, u), tail = r->x->limits->tail;
-	bool stuck = r->x->limits->stuck;
-	if (wait != NONE && r->t->events[wait].op == OP_ARRIVE) {
-		if (!bit_of(r, state, BIT_RELEASED, u))
-			return ANSWER_WAITS;
-		add_end(r, state_id, u, NONE, REVERSAL_GOES_ON, 0);
-		return ANSWER_OTHER;
-	}
-	if (wait != NONE && bit_of(r, state, BIT_WOKEN, u)) {
-		add_end(r, state_id, u, waker_of(r, state, wait), REVERSAL_WOKEN, 0);
-		return ANSWER_OTHER;
-	}
-	if (wait != NONE && !(r->t->events[wait].flags & EVENT_TRY) &&
-	    !keeps_mutex(r, state, u, wait)) {
-		look_at_wait(r, state_id, wait, NONE);
-		return ANSWER_WAITS;
-	}
-	if (!stuck && (tail == NONE || !is_done(r, state, tail)))
-		add_end(r, state_id, u, tail, REVERSAL_GOES_ON, 1);
-	for (guint i = 0; i < r->keepers->len; i++) {
-		uint32_t e = g_array_index(r->keepers, uint32_t, i);
-		if (r->t->events[e].thread != u && !is_done(r, state, e))
-			add_end(r, state_id, u, e, REVERSAL_GOES_ON, 2 + (uint64_t)e);
-	}
-	return ANSWER_WAITS; /* its wait is unknown */
-}
-
-/* Values of the variables of --final in a state (NULL: at the end of the run), as a number. */
-static uint64_t end_in(const struct reach *r, const uint32_t *state)
-{
-	const GPtrArray *names = r->x->limits->finals;
-	uint64_t number = 0;
-	for (guint i = 0; i < names->len; i++) {
-		struct wide range = final_range(r->t, names->pdata[i]);
-		if (range.count == 0)
-			continue;
-		for (uint32_t k = 0; k < range.count; k++) {
-			uint32_t v = range.first + k;
-			bool shared = state != NULL && r->slot_of[v] != NONE;
-			r->writers[k] = shared ? last_of(r, state, v) : final_write(r->t, v);
-		}
-		number += history_final(r->x->h, range, r->writers).prefix;
-	}
-	return number;
-}
-
-/* The number of the class of a run that ends here. */
-static uint64_t class_in(const struct reach *r, const uint32_t *state)
-{
-	const struct history *h = r->x->h;
-	uint64_t class_ = 0;
-	for (uint32_t u = 0; u < r->threads; u++) {
-		struct event_list mine = trace_thread_events(r->t, u);
-		uint32_t steps = 0, fork = r->t->threads[u].fork;
-		for (uint64_t i = state[u]; i-- > 0 && steps == 0;) {
-			uint32_t step = g_array_index(h->step_of, uint32_t, mine.items[i]);
-			steps = step == NONE ? 0 : step + 1;
-		}
-		if (fork == NONE || is_done(r, state, fork))
-			class_ += history_class_part(h, u, steps);
-	}
-	return class_;
-}
-
-/* Adds other values of --final, when all threads have ended. */
-static void look_at_final(struct reach *r, uint32_t state_id)
-{
-	const uint32_t *state = state_at(r, state_id);
-	for (uint32_t u = 0; u < r->threads; u++)
-		if (state[u] < trace_thread_events(r->t, u).count)
-			return;
-	if (end_in(r, state) != r->end)
-		add_end(r, state_id, 0, NONE, REVERSAL_FINAL, end_in(r, state));
-}
-
-/* -- the search --------------------------------------------------------------------------- */
+/* -- threads that can continue ------------------------------------------------------------- */
 
 /* Must an equivalent thread go first? */
 static bool is_behind(const struct reach *r, const uint32_t *state, uint32_t thread)
@@ -743,19 +188,11 @@ static bool is_behind(const struct reach *r, const uint32_t *state, uint32_t thr
 	return ahead != NONE && state[ahead] <= state[thread];
 }
 
-uint32_t reach_add_next(struct reach *r, uint32_t s, uint32_t u, uint32_t woken)
-{
-	memcpy(r->scratch, state_at(r, s), r->size * sizeof(uint32_t));
-	take_event(r, r->scratch, reach_next(r, r->scratch, u), woken);
-	take_all(r, r->scratch, NULL);
-	return add_state(r, r->scratch, (struct origin){ s, u, woken });
-}
-
 uint32_t reach_waiters(const struct reach *r, uint32_t s, uint32_t u, uint32_t *waiters)
 {
-	uint32_t e = reach_next(r, state_at(r, s), u), count = 0;
+	uint32_t e = reach_next(r, reach_state(r, s), u), count = 0;
 	for (uint32_t w = 0; w < r->threads && r->t->events[e].op == OP_SIGNAL; w++)
-		if (sync_may_wake(r, state_at(r, s), e, w))
+		if (sync_may_wake(r, reach_state(r, s), e, w))
 			waiters[count++] = w;
 	if (count == 0)
 		waiters[count++] = NONE;
@@ -764,45 +201,44 @@ uint32_t reach_waiters(const struct reach *r, uint32_t s, uint32_t u, uint32_t *
 
 enum answer reach_look_at(struct reach *r, uint32_t s, uint32_t u)
 {
-	uint32_t e = reach_next(r, state_at(r, s), u);
+	uint32_t e = reach_next(r, reach_state(r, s), u);
 	const bool *goes_on = r->x->limits->goes_on;
 	if (e == NONE) {
 		uint32_t fork = r->t->threads[u].fork;
 		if (u == r->x->limits->ender)
 			return ANSWER_OTHER; /* the program may end */
-		if (fork != NONE && !is_done(r, state_at(r, s), fork))
+		if (fork != NONE && !is_done(r, reach_state(r, s), fork))
 			return ANSWER_WAITS; /* it did nothing in the run, and has not begun
 			                      * yet */
-		return goes_on != NULL && goes_on[u] ? look_at_going(r, s, u) : ANSWER_WAITS;
+		return goes_on != NULL && goes_on[u] ? ends_look_at_going(r, s, u)
+		                                     : ANSWER_WAITS;
 	}
-	return stands(r, state_at(r, s), e) ? look_at(r, s, e) : ANSWER_WAITS;
+	return reach_has_begun(r, reach_state(r, s), e) ? look_at(r, s, e) : ANSWER_WAITS;
 }
 
 bool reach_stands(const struct reach *r, uint32_t s, uint32_t u)
 {
-	uint32_t e = reach_next(r, state_at(r, s), u);
-	return e != NONE && stands(r, state_at(r, s), e);
+	uint32_t e = reach_next(r, reach_state(r, s), u);
+	return e != NONE && reach_has_begun(r, reach_state(r, s), e);
 }
 
 bool reach_can_go(const struct reach *r, uint32_t s, uint32_t u)
 {
-	const uint32_t *state = state_at(r, s);
+	const uint32_t *state = reach_state(r, s);
 	uint32_t e = reach_next(r, state, u);
-	return e != NONE && stands(r, state, e) && may_come(r, state, e);
+	return e != NONE && reach_has_begun(r, state, e) && reach_may_come(r, state, e);
 }
 
 bool reach_may_go(const struct reach *r, uint32_t s, uint32_t u, enum answer answer)
 {
-	return answer == ANSWER_SAME && reach_next(r, state_at(r, s), u) != NONE &&
-	       !is_behind(r, state_at(r, s), u);
+	return answer == ANSWER_SAME && reach_next(r, reach_state(r, s), u) != NONE &&
+	       !is_behind(r, reach_state(r, s), u);
 }
 
-/* Does the thread's next acquire begin a section in which a read has another outcome than in
- * the run? Checks the first read of each variable in the section. */
 bool reach_is_premature(const struct reach *r, uint32_t s, uint32_t u)
 {
 	enum { MOST_AHEAD = 64 };
-	const uint32_t *state = state_at(r, s);
+	const uint32_t *state = reach_state(r, s);
 	struct event_list mine = trace_thread_events(r->t, u);
 	uint32_t e = reach_next(r, state, u), release = NONE;
 	if (e == NONE || !op_acquires(r->t->events[e].op))
@@ -813,97 +249,10 @@ bool reach_is_premature(const struct reach *r, uint32_t s, uint32_t u)
 		if (mine.items[i] == release || (op_is_access(x->op) && op_writes(x->op)))
 			return false;
 		if (op_is_access(x->op) && op_reads(x->op) && !event_inert(x) &&
-		    !sees_the_same(r, state, mine.items[i]))
+		    !reach_sees_the_same(r, state, mine.items[i]))
 			return true;
 	}
 	return false;
-}
-
-/* May the event be a look without effect? If it is, and no other thread can continue, the
- * threads wait for ever. */
-static bool may_be_in_vain(const struct reach *r, uint32_t e)
-{
-	const struct event *x = &r->t->events[e];
-	bool reads = op_is_access(x->op) && op_reads(x->op);
-	bool tries = (op_acquires(x->op) && event_is_try(x)) || x->op == OP_TAKE;
-	return r->x->limits->states[e] != 0 && (reads || tries);
-}
-
-static bool is_of_several(const struct reach *r, const struct event *x)
-{
-	struct wide run = event_variables(r->t, x);
-	for (uint32_t v = run.first; v < run.first + run.count; v++)
-		if (r->slot_of[v] != NONE)
-			return true;
-	return false;
-}
-
-/* The number of the thread's history with the outcome that its next event, a look, has in the
- * state; 0: not known. */
-static uint64_t prefix_after_look(const struct reach *r, const uint32_t *state, uint32_t e)
-{
-	uint32_t other;
-	if (turned_end(r, state, e) != NONE || view_call_of(r->x->h->view, e) != NULL)
-		return 0;
-	if (op_is_access(r->t->events[e].op))
-		return history_after(r->x->h, e, sees_in(r, state, e, &other));
-	struct outcome o = sync_outcome(r, state, e);
-	return o.answer == ANSWER_OTHER ? history_after_as(r->x->h, e, o.op, o.seen) : 0;
-}
-
-/* may_be_in_vain for an acquire that may begin a round in vain: would one of the thread's
- * reads, up to its next change of memory, have another outcome than in the run? *prefix: the
- * number of the thread's history with the first of them; 0: not known. */
-static bool may_begin_in_vain(const struct reach *r, const uint32_t *state, uint32_t e,
-                              uint64_t *prefix)
-{
-	enum { MOST_AHEAD = 64 };
-	struct event_list mine = trace_thread_events(r->t, r->t->events[e].thread);
-	uint64_t from = r->t->index->position[e];
-	*prefix = 0;
-	if (!awaits_begins(r->x->limits->awaits, r->x->limits->states, r->x->h, e))
-		return false;
-	for (uint64_t i = from + 1; i < mine.count && i < from + MOST_AHEAD; i++) {
-		const struct event *x = &r->t->events[mine.items[i]];
-		if (event_inert(x) || memory_is_section(x) || !op_is_access(x->op))
-			continue;
-		if (op_reads(x->op) && !sees_the_same(r, state, mine.items[i])) {
-			*prefix = prefix_after_look(r, state, mine.items[i]);
-			return true;
-		}
-		if (x->op != OP_RMW && op_writes(x->op) && is_of_several(r, x))
-			return false;
-	}
-	return from + MOST_AHEAD <= mine.count;
-}
-
-/* Does the thread stand before a look that may be without effect, by the answer of
- * reach_look_at? *prefix: as above. */
-static bool stands_before_look(const struct reach *r, uint32_t s, uint32_t thread,
-                               enum answer answer, uint64_t *prefix)
-{
-	const uint32_t *state = state_at(r, s);
-	uint32_t e = reach_next(r, state, thread);
-	*prefix = 0;
-	if (e == NONE)
-		return false;
-	if (answer == ANSWER_SAME)
-		return stands(r, state, e) && may_begin_in_vain(r, state, e, prefix);
-	if (answer != ANSWER_OTHER || !may_be_in_vain(r, e))
-		return false;
-	*prefix = prefix_after_look(r, state, e);
-	return true;
-}
-
-/* The identity of a state in which no thread continues but by looks: the class of a run that
- * ends there, and what the looks see, which the class does not say. */
-static uint64_t idle_key(const struct reach *r, uint32_t s, const struct thread_prefix *looks,
-                         uint32_t count)
-{
-	uint64_t key = class_in(r, state_at(r, s));
-	for (uint32_t i = 0; i < count; i++)
-		key += history_summand(looks[i].prefix);
-	return key;
 }
 
 uint32_t reach_look(struct reach *r, uint32_t s, uint32_t *threads)
@@ -914,11 +263,11 @@ uint32_t reach_look(struct reach *r, uint32_t s, uint32_t *threads)
 		bool stood = reach_stands(r, s, u);
 		enum answer answer = reach_look_at(r, s, u);
 		bool look =
-		        ends && stands_before_look(r, s, u, answer, &r->looks[looks].prefix);
+		        ends && ends_is_before_look(r, s, u, answer, &r->looks[looks].prefix);
 		/* a spurious wake-up of the run need not come */
 		bool blocked = answer == ANSWER_WAITS ||
 		               (answer == ANSWER_SAME && r->spurious->len > 0 &&
-		                sync_is_spurious(r->t, reach_next(r, state_at(r, s), u)));
+		                sync_is_spurious(r->t, reach_next(r, reach_state(r, s), u)));
 		ends &= blocked || look;
 		looks += look;
 		waits |= blocked && stood;
@@ -926,11 +275,11 @@ uint32_t reach_look(struct reach *r, uint32_t s, uint32_t *threads)
 			threads[count++] = u;
 	}
 	if (r->x->limits->finals)
-		look_at_final(r, s);
+		ends_look_at_values(r, s);
 	if (ends && looks > 0)
-		add_end(r, s, 0, NONE, REVERSAL_IDLE, idle_key(r, s, r->looks, looks));
+		ends_add(r, s, 0, NONE, REVERSAL_IDLE, ends_idle_key(r, s, r->looks, looks));
 	else if (ends && waits)
-		add_end(r, s, 0, NONE, REVERSAL_STUCK, class_in(r, state_at(r, s)));
+		ends_add(r, s, 0, NONE, REVERSAL_STUCK, ends_class(r, reach_state(r, s)));
 	return count;
 }
 
@@ -963,10 +312,10 @@ static void give_stuck(struct reach *r, const struct candidate *c)
 	struct search *x = r->x;
 	uint32_t looks = 0;
 	r->looks[looks++] =
-	        (struct thread_prefix){ .prefix = class_in(r, state_at(r, c->state)) };
+	        (struct thread_prefix){ .prefix = ends_class(r, reach_state(r, c->state)) };
 	for (uint32_t u = 0; u < r->threads && c->kind == REVERSAL_IDLE; u++)
-		looks += stands_before_look(r, c->state, u, reach_look_at(r, c->state, u),
-		                            &r->looks[looks].prefix);
+		looks += ends_is_before_look(r, c->state, u, reach_look_at(r, c->state, u),
+		                             &r->looks[looks].prefix);
 	struct reversal reversal = { .kind = c->kind,
 		                     .event = NONE,
 		                     .other = NONE,
@@ -1000,10 +349,15 @@ void reach_give(struct reach *r, const struct candidate *c)
 	a->seen = c->kind == REVERSAL_READ ? c->key : 0;
 	if (c->kind == REVERSAL_FINAL)
 		final_values(x, (const uint32_t *)(void *)x->sequence->data, x->sequence->len);
-	if (is_end(c->kind))
+	if (reach_is_end(c->kind))
 		give_stuck(r, c);
 	else if (fresh)
 		give_part(x);
+}
+
+static void free_list(gpointer list)
+{
+	g_array_unref(list);
 }
 
 void reach_end(struct reach *r)
@@ -1057,8 +411,7 @@ void reach_begin(struct reach *r, struct search *x)
 	};
 	if (x->limits->preemptions != NONE)
 		r->barred = g_new0(bool, r->threads + 1);
-	prepare(r);
-	begin_objects(r, r->scratch);
-	take_all(r, r->scratch, NULL);
-	add_state(r, r->scratch, (struct origin){ NONE, NONE, NONE });
+	states_begin(r);
+	if (x->limits->finals)
+		r->end = ends_values(r, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * reach_private.h - states of the search (reach.c), and the semantics of synchronisation in
- * them (reach_sync.c).
+ * reach_private.h - the search over states: the states (reach_states.c), synchronisation
+ * in them (reach_sync.c), and the reversals found in them (reach.c and others).
  *
  * A state is an array of words: the number of done events of each thread; the last write + 1 of
  * each shared variable; the abstract state of each object viewed by results; and a bit for each
@@ -120,19 +120,85 @@ static inline const uint32_t *reach_state(const struct reach *r, uint32_t state)
 	return &g_array_index(r->states, uint32_t, state * r->size);
 }
 
-/* reach.c: begins with the initial state, number 0; reach_end. */
+/* -- states (reach_states.c) --------------------------------------------------------------- */
+
+/* Lays out the states, finds the visible events, and adds the initial state, number 0. */
+void states_begin(struct reach *r);
+/* The thread's next event in a state, or NONE. */
+uint32_t reach_next(const struct reach *r, const uint32_t *state, uint32_t thread);
+/* Can the event's thread have begun, so that it may stand before the event? */
+bool reach_has_begun(const struct reach *r, const uint32_t *state, uint32_t event);
+/* The event of a variable's last write in a state, or NONE. */
+uint32_t reach_last_write(const struct reach *r, const uint32_t *state, uint32_t variable);
+/* The number of the value that a read sees in a state. *other: a write that it did not see in
+ * the run, or NONE. */
+uint64_t reach_sees(const struct reach *r, const uint32_t *state, uint32_t read,
+                    uint32_t *other);
+bool reach_sees_the_same(const struct reach *r, const uint32_t *state, uint32_t read);
+/* The end of life of the event's object, if their order differs from the run; else NONE. */
+uint32_t reach_turned_end(const struct reach *r, const uint32_t *state, uint32_t event);
+/* A call in a state, of an object viewed by results; else NULL. */
+const struct abstract_step *reach_call_step(const struct reach *r, const uint32_t *state,
+                                            const struct view_call *call);
+/* Has the event, as its thread's next, the outcome that it has in the run? */
+bool reach_comes_as_in_run(const struct reach *r, const uint32_t *state, uint32_t event);
+/* And is it not the end of the program? */
+bool reach_may_come(const struct reach *r, const uint32_t *state, uint32_t event);
+/* The number of the state after the thread's next event. */
+uint32_t reach_add_next(struct reach *r, uint32_t state, uint32_t thread, uint32_t woken);
+/* Appends the events of a path, struct origin with the last first. */
+void reach_sequence(const struct reach *r, const GArray *way, GArray *sequence);
+/* Sets `sequence` to the events that lead to a state. */
+void reach_sequence_to(const struct reach *r, uint32_t state, GArray *sequence);
+
+/* -- candidates (reach_candidates.c) --------------------------------------------------------- */
+
+/* Is it a reversal at the end of a run, where no thread continues? */
+bool reach_is_end(enum reversal_kind kind);
+void reach_add_candidate(struct reach *r, struct candidate candidate);
+/* Adds the spurious end of a wait; without it the thread goes on waiting. `wake`: the wait's
+ * end in the run, or NONE. */
+void reach_look_at_wait(struct reach *r, uint32_t state, uint32_t wait, uint32_t wake);
+
+/* -- ends of runs (reach_ends.c) ------------------------------------------------------------- */
+
+/* Adds a candidate that is no other outcome of an event; `other`, `key`: as in the candidate.
+ */
+void ends_add(struct reach *r, uint32_t state, uint32_t thread, uint32_t other,
+              enum reversal_kind kind, uint64_t key);
+/* May a thread that has done all its recorded steps without ending continue here? */
+enum answer ends_look_at_going(struct reach *r, uint32_t state, uint32_t thread);
+/* Values of the variables of --final in a state (NULL: at the end of the run), as a number. */
+uint64_t ends_values(const struct reach *r, const uint32_t *state);
+/* Adds other values of --final, when all threads have ended. */
+void ends_look_at_values(struct reach *r, uint32_t state);
+/* The number of the class of a run that ends here. */
+uint64_t ends_class(const struct reach *r, const uint32_t *state);
+/* Does the thread stand before a look that may be without effect, by the answer of
+ * reach_look_at? *prefix: the number of its history with the look's outcome here; 0: not
+ * known. */
+bool ends_is_before_look(const struct reach *r, uint32_t state, uint32_t thread,
+                         enum answer answer, uint64_t *prefix);
+/* The identity of a state in which no thread continues but by looks: the class of a run that
+ * ends there, and what the looks see, which the class does not say. */
+uint64_t ends_idle_key(const struct reach *r, uint32_t state, const struct thread_prefix *looks,
+                       uint32_t count);
+
+/* -- reversals in states (reach.c) ----------------------------------------------------------- */
+
+/* Begins with the initial state; reach_end. */
 void reach_begin(struct reach *r, struct search *x);
 void reach_end(struct reach *r);
 /* Can the thread's next event come as in the run? Another outcome is added as a candidate. */
 enum answer reach_look_at(struct reach *r, uint32_t state, uint32_t thread);
-/* The thread's next event in a state, or NONE. */
-uint32_t reach_next(const struct reach *r, const uint32_t *state, uint32_t thread);
 /* Has the thread begun, and steps left? */
 bool reach_stands(const struct reach *r, uint32_t state, uint32_t thread);
 /* Can the thread's next event come as in the run? */
 bool reach_can_go(const struct reach *r, uint32_t state, uint32_t thread);
 /* May the thread continue by this answer, and among equivalent threads (symmetry.h)? */
 bool reach_may_go(const struct reach *r, uint32_t state, uint32_t thread, enum answer answer);
+/* Does the thread's next acquire begin a section in which a read has another outcome than in
+ * the run? Checks the first read of each variable in the section. */
 bool reach_is_premature(const struct reach *r, uint32_t state, uint32_t thread);
 /* Add other outcomes of next events as candidates. Returns the number of threads whose next
  * event may come as in the run, listed in `threads`. */
@@ -141,12 +207,13 @@ uint32_t reach_look(struct reach *r, uint32_t state, uint32_t *threads);
  * Returns their number. */
 uint32_t reach_waiters(const struct reach *r, uint32_t state, uint32_t thread,
                        uint32_t *waiters);
-/* The number of the state after the thread's next event. */
-uint32_t reach_add_next(struct reach *r, uint32_t state, uint32_t thread, uint32_t woken);
-/* Appends the events of a path, struct origin with the last first. */
-void reach_sequence(const struct reach *r, const GArray *way, GArray *sequence);
-/* Sets `sequence` to the events that lead to a state. */
-void reach_sequence_to(const struct reach *r, uint32_t state, GArray *sequence);
+/* Passes the reversal to the taker. */
+void reach_give(struct reach *r, const struct candidate *c);
+/* Is the search out of time, or cancelled? */
+bool reach_is_stopped(struct reach *r);
+
+/* -- other looks at states -------------------------------------------------------------------- */
+
 /* reach_races.c: notes the pairs of threads that stand before conflicting accesses. */
 void reach_look_at_races(struct reach *r, uint32_t state);
 /* Pass these to the taker. */
@@ -154,13 +221,11 @@ void reach_give_races(struct reach *r);
 /* reach_observed.c: does every observation of another thread, in each schedule of the run's
  * class, order by happens-before what it depends on? */
 bool reach_is_synchronised(const struct reach *r);
-/* Pass the reversal to the taker. */
-void reach_give(struct reach *r, const struct candidate *c);
 /* reach_bound.c: visit all states within the limits' bound on preemptions; false when these are
  * more than `most`, or the search was stopped. */
 bool reach_bounded(struct reach *r, uint32_t most);
-/* Is the search out of time, or cancelled? */
-bool reach_is_stopped(struct reach *r);
+
+/* -- synchronisation (reach_sync.c) ----------------------------------------------------------- */
 
 /* Make the tables by event, message and object. */
 void sync_prepare(struct reach *r);

@@ -110,6 +110,10 @@ static inline uint32_t run_state_mark(const struct run_state *s)
 	return s->log->len;
 }
 void run_state_undo(struct run_state *s, uint32_t mark);
-bool run_state_has(const struct run_state *s, uint32_t event);
+/* Has the event come? */
+static inline bool run_state_has(const struct run_state *s, uint32_t event)
+{
+	return s->t->index->position[event] < s->done[s->t->events[event].thread];
+}
 
 #endif

@@ -11,6 +11,7 @@
 #include "engine/explore/explore.h"
 #include "engine/harm/aim.h"
 #include "engine/harm/harm.h"
+#include "engine/record/plan_run.h"
 #include "engine/record/session.h"
 #include "tui/batch/print/places.h"
 #include "tui/batch/reports/report_file.h"

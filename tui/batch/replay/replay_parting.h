@@ -5,7 +5,7 @@
 #ifndef HEDDLE_REPLAY_PARTING_H
 #define HEDDLE_REPLAY_PARTING_H
 
-#include "engine/record/plan.h"
+#include "engine/record/plan_run.h"
 
 /* Print where the run and the recording part, or where two runs (both orders of a pair) do,
  * and how their ends differ. `count` 1 or 2. */

@@ -1,0 +1,66 @@
+/*
+ * reach_candidates.c - reversals found in states: of equal ones those whose states have done
+ * most.
+ */
+#include "engine/base/hash.h"
+#include "engine/explore/reversals/reach_private.h"
+
+static bool covers(const struct reach *r, uint32_t big, uint32_t small)
+{
+	const uint32_t *a = reach_state(r, big), *b = reach_state(r, small);
+	for (uint32_t u = 0; u < r->threads; u++)
+		if (a[u] < b[u])
+			return false;
+	return true;
+}
+
+/* The candidates with the same event and outcome. */
+static GArray *candidates_like(struct reach *r, const struct candidate *c)
+{
+	uint64_t key = (hash_word(c->key) + c->event) * 31 + c->kind;
+	key = key * 31 + c->thread;
+	GArray *list = g_hash_table_lookup(r->candidates, &key);
+	if (list == NULL) {
+		list = g_array_new(FALSE, FALSE, sizeof(struct candidate));
+		g_hash_table_insert(r->candidates, g_memdup2(&key, sizeof key), list);
+	}
+	return list;
+}
+
+bool reach_is_end(enum reversal_kind kind)
+{
+	return kind == REVERSAL_STUCK || kind == REVERSAL_IDLE;
+}
+
+void reach_add_candidate(struct reach *r, struct candidate c)
+{
+	if (c.event != NONE)
+		c.thread = r->t->events[c.event].thread;
+	if (r->barred != NULL && r->barred[c.thread] && !reach_is_end(c.kind) &&
+	    c.kind != REVERSAL_FINAL) {
+		r->x->bounded = true;
+		return;
+	}
+	GArray *list = candidates_like(r, &c);
+	for (guint i = 0; i < list->len; i++) {
+		uint32_t known = g_array_index(list, struct candidate, i).state;
+		if (covers(r, known, c.state))
+			return;
+		if (covers(r, c.state, known))
+			g_array_remove_index_fast(list, i--);
+	}
+	g_array_append_val(list, c);
+}
+
+void reach_look_at_wait(struct reach *r, uint32_t state, uint32_t wait, uint32_t wake)
+{
+	if (wait == NONE || !sync_may_end_early(r, reach_state(r, state), wait))
+		return;
+	reach_add_candidate(r, (struct candidate){ .event = wake,
+	                                           .thread = r->t->events[wait].thread,
+	                                           .state = state,
+	                                           .other = wake == NONE ? wait : NONE,
+	                                           .key = true,
+	                                           .kind = REVERSAL_SPURIOUS,
+	                                           .op = OP_WAKE });
+}
