@@ -180,9 +180,9 @@ static char *options_words(const struct session_options *o)
 	return g_string_free(out, FALSE);
 }
 
-/* The tables of a trace that is made grow to megabytes. By default malloc puts them into its heap
- * after the first of them has been freed, where each growth copies them and leaves a hole: so
- * they have mappings of their own. */
+/* The tables of a trace that is made grow to megabytes. By default malloc puts them into its
+ * heap after the first of them has been freed, where each growth copies them and leaves a hole:
+ * so they have mappings of their own. */
 static void map_tables(void)
 {
 	enum { TABLE = 1 << 20 };

@@ -21,10 +21,10 @@ struct trace_writer {
 	/* the current block: its bytes, their end, its events */
 	uint8_t *bytes, *at;
 	uint32_t count;
-	uint64_t begin;   /* of the tape, in the file */
-	uint64_t sum;     /* of the header, in the end */
-	bool any_stacks;  /* if false, blocks are encoded without stacks */
-	bool ended;       /* the events and the places are complete */
+	uint64_t begin;  /* of the tape, in the file */
+	uint64_t sum;    /* of the header, in the end */
+	bool any_stacks; /* if false, blocks are encoded without stacks */
+	bool ended;      /* the events and the places are complete */
 };
 
 static void pad(struct file_writer *file)
