@@ -49,7 +49,8 @@ SANFLAGS := $(if $(SAN),$(if $(filter thread,$(SAN)),-fsanitize=thread,-fsanitiz
 # Asked once, by the inner make of a target that calls deps first.
 ifneq (,$(filter-out deps clean check check-asan check-tsan check-exercises fuzz soak demo bench dist format check-format tags lint coverage deb container,$(or $(MAKECMDGOALS),all)))
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKG))
-PKG_LIBS := $(shell pkg-config --libs $(PKG))
+# (capstone is loaded when it is needed: debuginfo/capstone.c)
+PKG_LIBS := $(shell pkg-config --libs $(filter-out capstone,$(PKG)))
 endif
 
 CPPFLAGS += -I. -I$(B) -I/usr/include/libdwarf -D_GNU_SOURCE -DHEDDLE_VERSION='"$(VERSION)"'

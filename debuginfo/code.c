@@ -63,7 +63,7 @@ static uint64_t scan_symbol(csh decoder, cs_insn *i, const struct elf_symbol *s,
                             const uint8_t *bytes, size_t count)
 {
 	uint64_t address = s->address, end = address + last_candidate(bytes, count);
-	while (address < end && cs_disasm_iter(decoder, &bytes, &count, &address, i))
+	while (address < end && capstone.disasm_iter(decoder, &bytes, &count, &address, i))
 		if (is_atomic(i))
 			return i->address;
 	return 0;
@@ -107,8 +107,8 @@ static uint64_t scan_file(const struct debuginfo *d, Elf *elf, csh decoder, cs_i
 void machine_close(struct machine *m)
 {
 	if (m->i != NULL) {
-		cs_free(m->i, 1);
-		cs_close(&m->decoder);
+		capstone.free(m->i, 1);
+		capstone.close(&m->decoder);
 	}
 	elf_end(m->elf);
 	if (m->file >= 0)
@@ -123,12 +123,14 @@ bool machine_open(struct machine *m, const char *path, bool details)
 	m->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	m->elf = m->file < 0 ? NULL : elf_begin(m->file, ELF_C_READ_MMAP, NULL);
 	if (m->elf == NULL || gelf_getehdr(m->elf, &header) == NULL ||
-	    header.e_machine != EM_X86_64 ||
-	    cs_open(CS_ARCH_X86, CS_MODE_64, &m->decoder) != CS_ERR_OK)
+	    header.e_machine != EM_X86_64)
+		return false;
+	capstone_load();
+	if (capstone.open(CS_ARCH_X86, CS_MODE_64, &m->decoder) != CS_ERR_OK)
 		return false;
 	if (details) /* set before cs_malloc, which then allocates details, too */
-		cs_option(m->decoder, CS_OPT_DETAIL, CS_OPT_ON);
-	m->i = cs_malloc(m->decoder);
+		capstone.option(m->decoder, CS_OPT_DETAIL, CS_OPT_ON);
+	m->i = capstone.malloc(m->decoder);
 	return m->i != NULL;
 }
 
@@ -296,9 +298,9 @@ static enum next follow(struct following *f, const cs_insn *i)
 	uint8_t reads, writes;
 	csh decoder = f->code->decoder;
 	f->target = 0;
-	if (cs_regs_access(decoder, i, read, &reads, written, &writes) != CS_ERR_OK)
+	if (capstone.regs_access(decoder, i, read, &reads, written, &writes) != CS_ERR_OK)
 		return NEXT_READS;
-	if (computes(f, i) || (cs_insn_group(decoder, i, X86_GRP_JUMP) && decides(f, i)))
+	if (computes(f, i) || (capstone.insn_group(decoder, i, X86_GRP_JUMP) && decides(f, i)))
 		return NEXT_GOES_ON;
 	f->target = 0;
 	for (int k = 0; k < reads; k++)
@@ -312,11 +314,12 @@ static enum next follow(struct following *f, const cs_insn *i)
 		if (is_of_result(read[k]) && !is_zeroing(i) &&
 		    !(f->low && read[k] == X86_REG_AL))
 			return NEXT_READS;
-	if (cs_insn_group(decoder, i, X86_GRP_RET) || cs_insn_group(decoder, i, X86_GRP_INT))
+	if (capstone.insn_group(decoder, i, X86_GRP_RET) ||
+	    capstone.insn_group(decoder, i, X86_GRP_INT))
 		return NEXT_READS;
-	if (cs_insn_group(decoder, i, X86_GRP_CALL))
+	if (capstone.insn_group(decoder, i, X86_GRP_CALL))
 		return follow_branch(f, i, true);
-	if (cs_insn_group(decoder, i, X86_GRP_JUMP))
+	if (capstone.insn_group(decoder, i, X86_GRP_JUMP))
 		return follow_branch(f, i, false);
 	for (int k = 0; k < writes; k++)
 		if (written[k] == X86_REG_RAX || written[k] == X86_REG_EAX)
@@ -340,7 +343,7 @@ static bool follow_way(struct following *f, uint64_t address)
 		if (!g_hash_table_add(f->been, (gpointer)(uintptr_t)(address << 1 | f->low)))
 			return !f->known;
 		if (bytes == NULL || g_hash_table_size(f->been) > MOST_INSTRUCTIONS ||
-		    !cs_disasm_iter(f->code->decoder, &bytes, &count, &address, i))
+		    !capstone.disasm_iter(f->code->decoder, &bytes, &count, &address, i))
 			return false;
 		enum next next = follow(f, i);
 		if (next != NEXT_GOES_ON)
@@ -408,12 +411,12 @@ static bool store_reads(const struct machine *m, uint64_t address)
 	const uint8_t *bytes = machine_at(m, address, &count, &linkage);
 	if (bytes == NULL)
 		return false;
-	for (int n = 0; n < FAR && cs_disasm_iter(m->decoder, &bytes, &count, &address, m->i);
-	     n++) {
+	for (int n = 0;
+	     n < FAR && capstone.disasm_iter(m->decoder, &bytes, &count, &address, m->i); n++) {
 		const cs_x86 *x = &m->i->detail->x86;
-		if (cs_insn_group(m->decoder, m->i, X86_GRP_CALL) ||
-		    cs_insn_group(m->decoder, m->i, X86_GRP_JUMP) ||
-		    cs_insn_group(m->decoder, m->i, X86_GRP_RET))
+		if (capstone.insn_group(m->decoder, m->i, X86_GRP_CALL) ||
+		    capstone.insn_group(m->decoder, m->i, X86_GRP_JUMP) ||
+		    capstone.insn_group(m->decoder, m->i, X86_GRP_RET))
 			return false;
 		for (uint8_t k = 0; m->i->id != X86_INS_LEA && k < x->op_count; k++) {
 			const cs_x86_op *o = &x->operands[k];

@@ -103,7 +103,7 @@ static void take_function(struct code *c, const struct extent *e, GArray *sites)
 	if (!f.unknown)
 		find_sites(&f, sites);
 	for (uint32_t k = 0; k < f.count; k++)
-		cs_free(f.nodes[k].i, 1);
+		capstone.free(f.nodes[k].i, 1);
 	g_free(f.nodes);
 	g_hash_table_unref(f.by_address);
 	g_array_free(f.open, TRUE);

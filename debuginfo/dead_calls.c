@@ -73,7 +73,7 @@ const char *dead_linkage_at(struct code *c, uint64_t address)
 	const uint8_t *bytes = machine_at(&c->m, address, &count, &linkage);
 	known = "";
 	for (int k = 0; k < 2 && bytes != NULL && linkage; k++) {
-		if (!cs_disasm_iter(c->m.decoder, &bytes, &count, &at, c->m.i))
+		if (!capstone.disasm_iter(c->m.decoder, &bytes, &count, &at, c->m.i))
 			break;
 		const char *name = c->m.i->id == X86_INS_JMP ? by_slot(c, c->m.i) : NULL;
 		known = name != NULL ? name : known;

@@ -60,11 +60,11 @@ static uint32_t node_at(struct function *f, uint64_t address)
 	const struct extent *e = dead_extent_at(f->code, address);
 	f->unknown |= e == NULL || (e->excepted && !f->extent->excepted);
 	const uint8_t *bytes = machine_at(&f->code->m, address, &count, &linkage);
-	cs_insn *i = bytes == NULL ? NULL : cs_malloc(f->code->m.decoder);
+	cs_insn *i = bytes == NULL ? NULL : capstone.malloc(f->code->m.decoder);
 	if (i == NULL || f->count == MOST_INSTRUCTIONS ||
-	    !cs_disasm_iter(f->code->m.decoder, &bytes, &count, &at, i)) {
+	    !capstone.disasm_iter(f->code->m.decoder, &bytes, &count, &at, i)) {
 		if (i != NULL)
-			cs_free(i, 1);
+			capstone.free(i, 1);
 		f->unknown |= f->count == MOST_INSTRUCTIONS;
 		return NONE;
 	}
@@ -129,9 +129,9 @@ enum does {
 
 static enum does does_of(const struct code *c, const cs_insn *i)
 {
-	if (cs_insn_group(c->m.decoder, i, X86_GRP_CALL))
+	if (capstone.insn_group(c->m.decoder, i, X86_GRP_CALL))
 		return i->id == X86_INS_CALL ? DOES_CALL : DOES_OTHER;
-	if (cs_insn_group(c->m.decoder, i, X86_GRP_JUMP))
+	if (capstone.insn_group(c->m.decoder, i, X86_GRP_JUMP))
 		return DOES_JUMP;
 	if (i->id >= X86_INS_SETAE && i->id <= X86_INS_SETS)
 		return DOES_SET;
@@ -255,7 +255,7 @@ static void do_other(struct function *f, struct node *n, int32_t *after)
 	const cs_x86 *x = &n->i->detail->x86;
 	cs_regs read, written;
 	uint8_t reads = 0, writes = 0;
-	if (cs_regs_access(f->code->m.decoder, n->i, read, &reads, written, &writes) !=
+	if (capstone.regs_access(f->code->m.decoder, n->i, read, &reads, written, &writes) !=
 	    CS_ERR_OK)
 		n->anything = true;
 	for (int k = 0; k < x->op_count; k++) {
@@ -489,7 +489,7 @@ static void follow(struct function *f, uint32_t at)
 	if ((does == DOES_CALL || does == DOES_JUMP) && n->callee == NULL)
 		n->callee = dead_callee(f->code, n->i);
 	step(f, n, after);
-	bool stops = cs_insn_group(f->code->m.decoder, n->i, X86_GRP_INT) ||
+	bool stops = capstone.insn_group(f->code->m.decoder, n->i, X86_GRP_INT) ||
 	             n->i->id == X86_INS_UD2 || n->i->id == X86_INS_HLT;
 	n->anything |= stops;
 	bool ends = n->anything || does == DOES_RETURN || n->i->id == X86_INS_JMP ||

@@ -9,6 +9,20 @@
 #include <gelf.h>
 #include <stdbool.h>
 
+/* The functions of libcapstone. The library is loaded by the first machine_open, not with the
+ * program: its tables hold addresses, which the loader sets one by one, in 5 MB of memory, and
+ * most commands never decode code. */
+#define CAPSTONE_CALLS(C) \
+	C(open) C(close) C(option) C(malloc) C(free) C(disasm_iter) C(insn_group) C(regs_access)
+struct capstone {
+#define C(name) typeof(cs_##name) *name;
+	CAPSTONE_CALLS(C)
+#undef C
+};
+extern struct capstone capstone;
+/* Ends the process with a message where the library is missing. */
+void capstone_load(void);
+
 struct machine {
 	int file;
 	Elf *elf;

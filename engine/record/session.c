@@ -1,6 +1,7 @@
 /* session.c - see session.h. */
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -179,9 +180,19 @@ static char *options_words(const struct session_options *o)
 	return g_string_free(out, FALSE);
 }
 
+/* The tables of a trace that is made grow to megabytes. By default malloc puts them into its
+ * heap after the first of them has been freed, where each growth copies them and leaves a hole:
+ * so they have mappings of their own. */
+static void map_tables(void)
+{
+	enum { TABLE = 1 << 20 };
+	mallopt(M_MMAP_THRESHOLD, TABLE);
+}
+
 bool session_record(const struct session_options *options, struct session *s,
                     const struct progress *progress, struct error *error)
 {
+	map_tables();
 	struct record_options o = { .argv = options->argv,
 		                    .stdout_path = options->stdout_path,
 		                    .stderr_path = options->stderr_path,

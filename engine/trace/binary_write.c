@@ -21,11 +21,10 @@ struct trace_writer {
 	/* the current block: its bytes, their end, its events */
 	uint8_t *bytes, *at;
 	uint32_t count;
-	uint64_t begin;   /* of the tape, in the file */
-	uint64_t sum;     /* of the header, in the end */
-	bool any_stacks;  /* if false, blocks are encoded without stacks */
-	uint32_t *places; /* owned, or NULL */
-	uint64_t places_count;
+	uint64_t begin;  /* of the tape, in the file */
+	uint64_t sum;    /* of the header, in the end */
+	bool any_stacks; /* if false, blocks are encoded without stacks */
+	bool ended;      /* the events and the places are complete */
 };
 
 static void pad(struct file_writer *file)
@@ -172,7 +171,6 @@ static void writer_release(struct trace_writer *w)
 	g_free(w->bytes);
 	g_free(w->pending.events);
 	g_free(w->pending.stacks);
-	g_free(w->places);
 }
 
 static void end_block(struct trace_writer *w)
@@ -198,7 +196,7 @@ static void put_part(struct trace_writer *w, const struct event *events, uint32_
 }
 
 /* Ends the section of the blocks' bytes; the sums are in the table of blocks. */
-static void end_blocks(struct trace_writer *w)
+static void end_blocks(struct trace_writer *w, const uint32_t *places, uint64_t places_count)
 {
 	if (w->count)
 		end_block(w);
@@ -209,7 +207,8 @@ static void end_blocks(struct trace_writer *w)
 	g_array_append_val(w->sections, bytes);
 	put_section(w, "event_blocks", w->blocks->data, sizeof(struct tape_block),
 	            w->blocks->len);
-	put_section(w, "places", w->places, sizeof(uint32_t), w->places_count);
+	put_section(w, "places", places, sizeof(uint32_t), places_count);
+	w->ended = true;
 }
 
 static void put_events(struct trace_writer *w, const struct trace *t)
@@ -257,7 +256,8 @@ static void writer_end(struct trace_writer *w, const struct trace *t, bool filte
 		            .flags = flags_of(t) | (filtered ? FLAG_FILTERED : 0) |
 		                     (w->any_stacks ? FLAG_STACKS : 0) };
 	memcpy(h.magic, binary_magic, sizeof binary_magic);
-	end_blocks(w);
+	if (!w->ended)
+		end_blocks(w, NULL, 0);
 	put_tables(w, t);
 	pad(w->file);
 	h.sections = w->sections->len;
@@ -397,10 +397,9 @@ void binary_has_stacks(struct trace_writer *w)
 	w->any_stacks = true;
 }
 
-void binary_places(struct trace_writer *w, uint32_t *places, uint64_t count)
+void binary_places(struct trace_writer *w, const uint32_t *places, uint64_t count)
 {
-	w->places = places;
-	w->places_count = count;
+	end_blocks(w, places, count);
 }
 
 bool trace_writer_end(struct trace_writer *w, const struct trace *t, struct error *error)

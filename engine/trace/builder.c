@@ -308,14 +308,9 @@ struct trace *builder_finish(struct builder *b, bool complete, struct error *err
 		          "%s", b->failure);
 		g_array_free(c.variables, TRUE);
 		g_array_free(c.wides, TRUE);
-		g_free(c.places);
 		builder_free(b);
 		return NULL;
 	}
-	if (b->writer)
-		binary_places(b->writer, c.places, c.places_count);
-	else
-		g_free(c.places);
 	warn_of_leniency(b);
 	warn_of_messages(b);
 	struct trace *t = b->t;

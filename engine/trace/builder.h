@@ -234,7 +234,7 @@ enum { CLUE_ACCESSES = 6 };
 struct clue_list { /* borrowed */
 	const struct clue *at;
 	uint64_t count;
-	const uint32_t *places; /* for builder_place_variables */
+	const uint32_t *places; /* for builder_place_variables, in `begin` alone */
 };
 /* The variables of a place, at the end. */
 struct wide builder_place_variables(struct clue_list clues, const struct trace *partial,

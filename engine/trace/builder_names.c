@@ -210,6 +210,15 @@ static void name_variables(struct builder *b, const struct trace *view, struct c
 	}
 }
 
+/* The table of places, which may be as large as that of the variables, goes to the file before
+ * memory for names is needed. */
+static void release_places(struct builder *b, struct cut *c)
+{
+	if (b->writer)
+		binary_places(b->writer, c->places, c->places_count);
+	g_clear_pointer(&c->places, g_free);
+}
+
 /* Request all names. */
 void builder_ask_names(struct builder *b, struct cut *c)
 {
@@ -220,6 +229,7 @@ void builder_ask_names(struct builder *b, struct cut *c)
 		n->begin(n->context, &view,
 		         (struct clue_list){ (void *)b->clues.list.data, b->clues.list.count,
 		                             c->places });
+	release_places(b, c);
 	if (n) {
 		name_blocks(b, n, name);
 		name_objects(b, n, name);

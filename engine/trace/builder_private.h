@@ -356,7 +356,7 @@ static inline void builder_hand_over(struct builder *b, const struct event *e, u
 	builder_pending(b);
 }
 
-/* Request names for everything in the tables and `c`. */
+/* Request names for everything in the tables and `c`; ends its places. */
 void builder_ask_names(struct builder *b, struct cut *c);
 
 #endif

@@ -441,6 +441,7 @@ static uint32_t directive_size(struct builder *b, const struct spot *s)
 	return s->size ? s->size : s->name ? builder_meaning(b, s->name)->size : 0;
 }
 
+enum { MADE = 64 };
 struct cutter {
 	struct builder *b;
 	GArray *variables; /* struct variable */
@@ -450,9 +451,25 @@ struct cutter {
 	/* of a part of the region: begins and ends of places; their ends; variable of each cut
 	 */
 	GArray *cuts, *ends, *first; /* uint64_t, uint64_t, uint32_t */
-	GArray *keys;                /* struct order_key */
 	GArray *reaches;             /* uint64_t: ends of those that go on in the next batch */
+	struct order_key *keys;      /* the batch; owned */
+	size_t key_count, key_room;
+	/* variables that are still to be added to `variables` */
+	struct variable made[MADE];
+	uint32_t made_count;
 };
+
+/* Number of the next variable. */
+static inline uint32_t next_variable(const struct cutter *c)
+{
+	return c->variables->len + c->made_count;
+}
+
+static void flush_made(struct cutter *c)
+{
+	g_array_append_vals(c->variables, c->made, c->made_count);
+	c->made_count = 0;
+}
 
 /* Set missing sizes of places, where others of the region have one. */
 static void settle_sizes(struct cutter *c, struct order_key *keys, size_t count)
@@ -504,7 +521,9 @@ static void add_variable(struct cutter *c, const struct order_key *key, uint64_t
 		              .base = recorded ? key->region : r->name };
 	/* recordings' names are requested at the end */
 	v.spelling = recorded ? NONE : variable_name_at(c, key, offset);
-	g_array_append_val(c->variables, v);
+	c->made[c->made_count++] = v;
+	if (c->made_count == MADE)
+		flush_made(c);
 }
 
 /* First cut at or after an offset, from cut `from` on. */
@@ -579,7 +598,7 @@ static void sweep(struct cutter *c, const struct order_key *keys, size_t count)
 				widest = next;
 				any = true;
 			}
-		g_array_index(c->first, uint32_t, i) = c->variables->len;
+		g_array_index(c->first, uint32_t, i) = next_variable(c);
 		/* named by a place that begins here, if any */
 		size_t key = next && keys[next - 1].offset == at ? next - 1 : widest;
 		uint64_t size = i + 1 < n ? g_array_index(c->cuts, uint64_t, i + 1) - at : 0;
@@ -691,20 +710,20 @@ enum { STREAMS = 10 }; /* five sizes at two steps each, except one byte; and spo
  * beyond it is the first of the next batch, as rests: their number. */
 static guint cut_keys(struct cutter *c, uint64_t limit)
 {
-	struct order_key *keys = (struct order_key *)(void *)c->keys->data;
+	struct order_key *keys = c->keys;
 	guint rests = 0;
 	g_array_set_size(c->reaches, 0);
-	settle_sizes(c, keys, c->keys->len);
-	for (guint i = 0; i < c->keys->len; i++) {
+	settle_sizes(c, keys, c->key_count);
+	for (size_t i = 0; i < c->key_count; i++) {
 		keys[i].goes_on = keys[i].end > limit;
 		if (!keys[i].goes_on)
 			continue;
 		g_array_append_val(c->reaches, keys[i].end);
 		keys[i].end = limit;
 	}
-	if (c->keys->len)
-		cut_places(c, keys, c->keys->len);
-	for (guint i = 0; i < c->keys->len; i++) {
+	if (c->key_count)
+		cut_places(c, keys, c->key_count);
+	for (size_t i = 0; i < c->key_count; i++) {
 		if (!keys[i].goes_on)
 			continue;
 		uint32_t wide = keys[i].spot == REST ? keys[i].place
@@ -717,8 +736,38 @@ static guint cut_keys(struct cutter *c, uint64_t limit)
 			                    .end = g_array_index(c->reaches, uint64_t, rests) };
 		rests++;
 	}
-	g_array_set_size(c->keys, rests);
+	c->key_count = rests;
 	return rests;
+}
+
+/* The batch is one place, which is one variable: as most are. */
+static inline void cut_one(struct cutter *c)
+{
+	const struct order_key *key = c->keys;
+	c->sized = true;
+	c->places[key->place] = next_variable(c);
+	add_variable(c, key, key->offset, key->end - key->offset);
+	c->key_count = 0;
+}
+
+static inline void add_key(struct cutter *c, const struct order_key *key)
+{
+	if (G_UNLIKELY(c->key_count == c->key_room)) {
+		c->key_room = MAX(2 * c->key_room, 64);
+		c->keys = g_renew(struct order_key, c->keys, c->key_room);
+	}
+	c->keys[c->key_count++] = *key;
+}
+
+/* The stream whose next place is the first one. */
+static inline struct stream *first_stream(struct stream *streams, unsigned count)
+{
+	struct stream *first = streams;
+	for (struct stream *s = streams + 1; s < streams + count; s++)
+		if (s->key.offset < first->key.offset ||
+		    (s->key.offset == first->key.offset && by_place(&s->key, &first->key) < 0))
+			first = s;
+	return first;
 }
 
 /* Cuts all places of the streams, sorted; in batches, since the keys of large regions would
@@ -726,7 +775,7 @@ static guint cut_keys(struct cutter *c, uint64_t limit)
  * and a long one anywhere. */
 static void cut_streams(struct cutter *c, struct stream *streams, unsigned count)
 {
-	enum { PART = 64, MOST = 4096 };
+	enum { MOST = 4096 };
 	uint64_t reach = 0; /* end of the present batch's places: none covers this place */
 	uint64_t last = 0;  /* offset of the last place */
 	guint rests = 0;    /* of earlier batches' places in this one */
@@ -737,19 +786,19 @@ static void cut_streams(struct cutter *c, struct stream *streams, unsigned count
 		else
 			streams[i] = streams[--count];
 	while (count > 0) {
-		struct stream *first = &streams[0];
-		for (unsigned i = 1; i < count; i++)
-			if (by_place(&streams[i].key, &first->key) < 0)
-				first = &streams[i];
+		struct stream *first = first_stream(streams, count);
 		const struct order_key *key = &first->key;
-		bool apart = c->keys->len >= PART && key->offset >= reach;
-		bool most = c->keys->len >= MOST + 2 * rests && key->offset > last;
-		if (sized && (apart || most))
+		bool apart = c->key_count > 0 && key->offset >= reach;
+		bool most = c->key_count >= MOST + 2 * rests && key->offset > last;
+		if (sized && apart && c->key_count == 1 && rests == 0 &&
+		    c->keys[0].end > c->keys[0].offset)
+			cut_one(c);
+		else if (sized && (apart || most))
 			rests = cut_keys(c, key->offset);
 		last = key->offset;
 		reach = MAX(reach, MAX(key->end, key->offset + 1));
 		sized |= key->end > key->offset;
-		g_array_append_val(c->keys, *key);
+		add_key(c, key);
 		if (!stream_next(c->b, first))
 			*first = streams[--count];
 	}
@@ -881,17 +930,17 @@ struct cut builder_cut_memory(struct builder *b)
 		            .cuts = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
 		            .ends = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
 		            .first = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-		            .keys = g_array_new(FALSE, FALSE, sizeof(struct order_key)),
 		            .reaches = g_array_new(FALSE, FALSE, sizeof(uint64_t)) };
 	if (b->blocks->len)
 		adopt_early_places(b);
 	cut_regions(&c);
+	flush_made(&c);
 	fill_places(b, c.places);
 	resolve_targets(b, c.places);
 	g_array_free(c.cuts, TRUE);
 	g_array_free(c.ends, TRUE);
 	g_array_free(c.first, TRUE);
-	g_array_free(c.keys, TRUE);
+	g_free(c.keys);
 	g_array_free(c.reaches, TRUE);
 	return (struct cut){ c.variables, c.wides, c.places, places };
 }

@@ -69,8 +69,9 @@ void binary_put_pending(struct trace_writer *writer, const struct context *conte
                         uint64_t contexts_count);
 /* Called when the events include calls. */
 void binary_has_stacks(struct trace_writer *writer);
-/* The variables that accesses name by their targets (tape.h; ownership taken). */
-void binary_places(struct trace_writer *writer, uint32_t *places, uint64_t count);
+/* Ends the events, with the variables that accesses name by their targets (tape.h; borrowed):
+ * both are written at once. */
+void binary_places(struct trace_writer *writer, const uint32_t *places, uint64_t count);
 /* text_write.c: does the trace contain input, such as typed passwords or received data? */
 bool trace_has_input(const struct trace *t);
 /* cache.c: does an index of exactly this file exist? Sets the trace's operations. */
