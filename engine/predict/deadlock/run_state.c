@@ -124,12 +124,12 @@ static uint32_t missing(const struct run_state *s, uint32_t e)
 {
 	if (!(s->facts[e] & FACT_MUST))
 		return NONE;
-	struct must_run run = trace_must_into(s->t, e);
-	for (uint64_t i = run.first; i < run.first + run.count; i++) {
-		const struct must_edge *edge = &s->t->index->must[i];
+	struct must_sources sources = must_sources(s->t, e);
+	struct must_edge edge;
 
-		if (!run_state_has(s, edge->before) && !is_decided(s, edge))
-			return edge->before;
+	while (must_sources_next(&sources, &edge)) {
+		if (!run_state_has(s, edge.before) && !is_decided(s, &edge))
+			return edge.before;
 	}
 	return NONE;
 }
@@ -330,13 +330,12 @@ static enum next next_want(const struct run_state *s, const struct event *x)
 /* A message that must be sent before the receive, and was not; or NONE. */
 static uint32_t unsent(const struct run_state *s, uint32_t receive)
 {
-	struct must_run run = trace_must_into(s->t, receive);
+	struct must_sources sources = must_sources(s->t, receive);
+	struct must_edge edge;
 
-	for (uint64_t i = run.first; i < run.first + run.count; i++) {
-		const struct must_edge *edge = &s->t->index->must[i];
-
-		if (edge->rule == MUST_MESSAGE && !run_state_has(s, edge->before))
-			return edge->before;
+	while (must_sources_next(&sources, &edge)) {
+		if (edge.rule == MUST_MESSAGE && !run_state_has(s, edge.before))
+			return edge.before;
 	}
 	return NONE;
 }
