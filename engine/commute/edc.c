@@ -306,11 +306,11 @@ static bool ordered_before(const struct edc *e, uint32_t e1, uint32_t e2)
 	uint32_t previous = trace_previous(e->t, e2);
 	if (previous != NONE && order_ordered(e->order, e1, previous))
 		return true;
-	struct must_run run = trace_must_into(e->t, e2);
-	for (uint64_t i = run.first; i < run.first + run.count; i++) {
-		const struct must_edge *edge = &e->t->index->must[i];
-		if (edge->rule != MUST_WAIT && edge->rule != MUST_INVOCATION &&
-		    (edge->before == e1 || order_ordered(e->order, e1, edge->before)))
+	struct must_sources sources = must_sources(e->t, e2);
+	struct must_edge edge;
+	while (must_sources_next(&sources, &edge)) {
+		if (edge.rule != MUST_WAIT && edge.rule != MUST_INVOCATION &&
+		    (edge.before == e1 || order_ordered(e->order, e1, edge.before)))
 			return true;
 	}
 	return false;

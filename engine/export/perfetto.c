@@ -147,11 +147,17 @@ static void collect_flows(struct writer *w)
 	const struct trace *t = w->t;
 
 	for (uint64_t i = 0; i < t->index->must_count; i++) {
-		const struct must_edge *e = &t->index->must[i];
+		uint32_t after = t->index->must[i].after;
+		struct must_sources sources = must_sources(t, after);
+		struct must_edge e;
 
-		if (t->events[e->before].thread != t->events[e->after].thread &&
-		    e->before < e->after)
-			add_flow(w, e->before, e->after);
+		if (i > 0 && t->index->must[i - 1].after == after)
+			continue;
+		while (must_sources_next(&sources, &e)) {
+			if (t->events[e.before].thread != t->events[after].thread &&
+			    e.before < after)
+				add_flow(w, e.before, after);
+		}
 	}
 	for (uint64_t i = 0; i < t->events_count; i++) {
 		const struct event *x = &t->events[i];

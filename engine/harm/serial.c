@@ -45,6 +45,15 @@ static bool is_in(const struct serial *s, uint32_t event)
 	return position(s, event) < s->cut[s->t->events[event].thread];
 }
 
+static void include_sources(struct serial *s, uint32_t event, bool *more)
+{
+	struct must_sources sources = must_sources(s->t, event);
+	struct must_edge edge;
+
+	while (must_sources_next(&sources, &edge))
+		include(s, edge.before, more);
+}
+
 /* Close the cut under must-order, and where `seen` is set, under the writes that were read. */
 static void close_cut(struct serial *s)
 {
@@ -54,8 +63,11 @@ static void close_cut(struct serial *s)
 	while (more) {
 		more = false;
 		for (uint64_t i = 0; i < t->index->must_count; i++)
-			if (is_in(s, t->index->must[i].after))
+			if (is_in(s, t->index->must[i].after) &&
+			    t->index->must[i].rule != MUST_SHARED)
 				include(s, t->index->must[i].before, &more);
+			else if (is_in(s, t->index->must[i].after))
+				include_sources(s, t->index->must[i].after, &more);
 		for (uint32_t e = 0; s->seen && e < t->events_count; e++)
 			if (op_is_access(t->events[e].op) && op_reads(t->events[e].op) &&
 			    !(t->events[e].flags & EVENT_WIDE) && is_in(s, e) &&

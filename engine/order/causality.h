@@ -100,7 +100,7 @@ struct causality {
 	uint32_t next_must; /* no event before this one has a must-order edge */
 
 	/* Kept for questions; else NULL. */
-	GArray *edges; /* struct edge, by `to` */
+	GArray *edges; /* struct edge, by `to`; none for MUST_SHARED (must_walk.c) */
 	/* By thread. With borrowed arrays too; events that a sweep passes may leave it. */
 	struct sync_regions *regions;
 	uint64_t regions_count; /* threads of the trace, which may be closed before this is

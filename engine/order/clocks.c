@@ -151,6 +151,61 @@ bool clocks_join(struct clocks *c, uint32_t to, uint32_t at, uint32_t from_threa
 	return true;
 }
 
+uint32_t clocks_joined(struct clocks *c, const struct sync_point *points, uint32_t count)
+{
+	uint32_t made = clocks_new(c), root = 0;
+	uint32_t *clock = c->cells + (size_t)made * c->width;
+
+	BUG_ON(c->planes != 1);
+	for (uint32_t i = 0; i < count && c->wide; i++)
+		root = wide_set(&c->nodes,
+		                wide_join(&c->nodes, root, clocks_at(c, points[i].clock)[0]),
+		                points[i].thread, points[i].event + 1);
+	if (c->wide) {
+		clock[0] = root;
+		return made;
+	}
+	memset(clock, 0, c->width * sizeof *clock);
+	for (uint32_t i = 0; i < count; i++) {
+		join_plane(clock, clock, clocks_at(c, points[i].clock), c->threads);
+		clock[points[i].thread] = MAX(clock[points[i].thread], points[i].event + 1);
+	}
+	return made;
+}
+
+/* Has the first clock all that the second has? */
+static bool covers(const struct clocks *c, const uint32_t *known, const uint32_t *other)
+{
+	bool all = true;
+
+	for (uint32_t u = 0; u < c->threads && all; u++)
+		all = known[u] >= other[u];
+	return all;
+}
+
+bool clocks_join_joined(struct clocks *c, uint32_t to, uint32_t at, uint32_t clock)
+{
+	uint32_t old = c->now[to], root = 0;
+
+	BUG_ON(c->planes != 1);
+	if (c->wide) {
+		root = wide_join(&c->nodes, clocks_at(c, old)[0], clocks_at(c, clock)[0]);
+		if (root == clocks_at(c, old)[0])
+			return false;
+	} else if (covers(c, clocks_at(c, old), clocks_at(c, clock))) {
+		return false;
+	}
+	if (c->in_place ? c->made_at[to] == NONE : c->made_at[to] != at)
+		c->now[to] = clocks_new(c);
+	c->made_at[to] = c->joined_at[to] = at;
+	uint32_t *made = c->cells + (size_t)c->now[to] * c->width;
+	if (c->wide)
+		made[0] = root;
+	else
+		join_plane(made, clocks_at(c, old), clocks_at(c, clock), c->threads);
+	return true;
+}
+
 void clocks_join_into(const struct clocks *c, uint32_t clock, uint32_t *to)
 {
 	struct clock_view v = clocks_view(c, clock);

@@ -21,6 +21,7 @@
 #define HEDDLE_CLOCKS_H
 
 #include "engine/order/wide_clocks.h"
+#include "engine/trace/sync_point.h"
 
 struct clocks {
 	uint32_t threads, planes;
@@ -101,6 +102,10 @@ static inline uint32_t clocks_new(struct clocks *c)
  * joins plane 1 with plane 1. True when the clock changed. */
 bool clocks_join(struct clocks *c, uint32_t to, uint32_t at, uint32_t from_thread,
                  struct edge_source from, bool base);
+/* A clock of one plane of what happens before an event that comes after all points. */
+uint32_t clocks_joined(struct clocks *c, const struct sync_point *points, uint32_t count);
+/* Join with that clock. */
+bool clocks_join_joined(struct clocks *c, uint32_t to, uint32_t at, uint32_t clock);
 /* clocks_join for one plane, not in place, where the caller knows that the clock changes. */
 static inline void clocks_join_new(struct clocks *c, uint32_t to, uint32_t at,
                                    uint32_t from_thread, struct edge_source from)

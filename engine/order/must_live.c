@@ -41,10 +41,21 @@ static void found(void *context, const struct sync_point *before, uint32_t after
 		               rule, true);
 }
 
+static void found_all(void *context, struct sync_set *set, uint32_t after, enum must_rule rule)
+{
+	struct causality *c = context;
+
+	if (set->clock == 0)
+		set->clock = clocks_joined(&c->clocks,
+		                           (const struct sync_point *)(void *)set->points->data,
+		                           set->points->len);
+	clocks_join_joined(&c->clocks, c->t->events[after].thread, after, set->clock);
+}
+
 void must_live_new(struct causality *c)
 {
 	struct must_live *m = c->live = g_new0(struct must_live, 1);
-	struct must_sink sink = { c, latest, found };
+	struct must_sink sink = { c, latest, found, found_all };
 
 	m->rules = must_rules_new(&sink);
 	m->last = g_new(uint32_t, c->t->threads_count + 1);
@@ -149,8 +160,10 @@ void must_live_into(struct causality *c, uint32_t event)
 		step_other(c, &flow, x);
 		return;
 	}
+	if (t->blocks_count == 0 || event_inert(x))
+		return;
 	struct wide run = event_variables(t, x);
-	for (uint32_t v = run.first; !event_inert(x) && v < run.first + run.count; v++)
+	for (uint32_t v = run.first; v < run.first + run.count; v++)
 		if (t->variables[v].block != NONE)
 			visit(c, t->variables[v].block, event, x->thread);
 }

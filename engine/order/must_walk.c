@@ -8,7 +8,9 @@
 
 struct must_walk {
 	uint64_t into, from; /* next edge by `after`; next index of must_by_before */
-	uint32_t *clocks;    /* by edge: clock of its `before`, once passed; NONE: hidden */
+	uint32_t passed;     /* the events before this one have been passed */
+	uint32_t *clocks;    /* by edge: clock of its `before`, once passed; NONE: hidden; of a
+	                      * MUST_SHARED one the clock that its sources have together, or 0 */
 	uint32_t *threads;   /* by edge: thread of its `before`: that event may be far back in
 	                      * a trace that is decoded in passes */
 };
@@ -51,6 +53,58 @@ static bool is_hidden(const struct causality *c, uint32_t rule)
 	       rule != MUST_FREE;
 }
 
+/* The sources of a MUST_SHARED edge: a range of edges. */
+static struct must_run sources_of(const struct causality *c, uint64_t edge)
+{
+	return trace_must_into(c->t, c->t->index->must[edge].before);
+}
+
+static bool is_source(const struct causality *c, uint64_t edge)
+{
+	return must_is_shared(c->t->index->must[edge].rule) && c->must->clocks[edge] != NONE;
+}
+
+/* Joins all sources of the edge at once, without a struct edge for each (order_path finds
+ * them), or, where the order is not composed with program order, one by one. */
+static void join_shared(struct causality *c, uint32_t event, uint64_t edge)
+{
+	const struct must_walk *m = c->must;
+	struct must_run run = sources_of(c, edge);
+	uint32_t own = c->t->events[event].thread;
+
+	if (m->clocks[edge] != 0) {
+		clocks_join_joined(&c->clocks, own, event, m->clocks[edge]);
+		return;
+	}
+	for (uint64_t i = run.first; i < run.first + run.count; i++) {
+		const struct must_edge *e = &c->t->index->must[i];
+
+		if (is_source(c, i) && m->threads[i] != own)
+			causality_edge(c, event, m->threads[i],
+			               (struct edge_source){ e->before, m->clocks[i] },
+			               STEP_MUST, e->rule, true);
+	}
+}
+
+static uint32_t joined_clock(struct causality *c, uint64_t edge)
+{
+	const struct must_walk *m = c->must;
+	struct must_run run = sources_of(c, edge);
+	g_autoptr(GArray) points = g_array_new(FALSE, FALSE, sizeof(struct sync_point));
+
+	if (c->clocks.planes > 1)
+		return 0;
+	for (uint64_t i = run.first; i < run.first + run.count; i++) {
+		struct sync_point point = { c->t->index->must[i].before, m->threads[i],
+			                    m->clocks[i] };
+
+		if (is_source(c, i))
+			g_array_append_val(points, point);
+	}
+	return clocks_joined(&c->clocks, (const struct sync_point *)(const void *)points->data,
+	                     points->len);
+}
+
 void must_walk_into(struct causality *c, uint32_t event)
 {
 	if (c->live != NULL) {
@@ -64,13 +118,16 @@ void must_walk_into(struct causality *c, uint32_t event)
 		const struct must_edge *e = &ix->must[m->into];
 
 		/* EDC has the order of invocations from specifications. */
-		if (e->rule != MUST_WAIT && m->clocks[m->into] != NONE &&
-		    !is_hidden(c, e->rule) &&
-		    !(e->rule == MUST_INVOCATION && (c->scoped || c->kind == ORDER_KIND_EDC)))
+		if (e->rule == MUST_SHARED) {
+			if (!is_hidden(c, e->rule))
+				join_shared(c, event, m->into);
+		} else if (e->rule != MUST_WAIT && m->clocks[m->into] != NONE &&
+		           !is_hidden(c, e->rule) &&
+		           !(e->rule == MUST_INVOCATION &&
+		             (c->scoped || c->kind == ORDER_KIND_EDC)))
 			causality_edge(c, event, m->threads[m->into],
 			               (struct edge_source){ e->before, m->clocks[m->into] },
 			               STEP_MUST, e->rule, true);
-		m->clocks[m->into] = 0;
 	}
 }
 
@@ -82,13 +139,20 @@ void must_walk_from(struct causality *c, uint32_t event)
 	}
 	struct must_walk *m = c->must;
 	const struct trace_index *ix = c->t->index;
+	uint32_t joined = NONE;
 
+	m->passed = event + 1;
 	for (; m->from < ix->must_count; m->from++) {
 		uint32_t edge = ix->must_by_before[m->from];
 
 		if (ix->must[edge].before != event)
 			break;
 		m->threads[edge] = c->t->events[event].thread;
+		if (ix->must[edge].rule == MUST_SHARED) {
+			joined = joined == NONE ? joined_clock(c, edge) : joined;
+			m->clocks[edge] = joined;
+			continue;
+		}
 		m->clocks[edge] = is_hidden(c, ix->must[edge].rule)
 		                          ? NONE
 		                          : causality_point(c, event).clock;
@@ -105,7 +169,16 @@ void must_walk_mark(struct causality *c)
 	const struct must_walk *m = c->must;
 
 	for (uint64_t i = m->into; i < c->t->index->must_count; i++) {
+		const struct must_edge *e = &c->t->index->must[i];
+
 		if (m->clocks[i] != NONE)
 			clocks_mark(&c->clocks, m->clocks[i]);
+		if (e->rule != MUST_SHARED || m->clocks[i] != 0 || e->before >= m->passed)
+			continue;
+		struct must_run run = sources_of(c, i);
+		for (uint64_t k = run.first; k < run.first + run.count; k++) {
+			if (m->clocks[k] != NONE)
+				clocks_mark(&c->clocks, m->clocks[k]);
+		}
 	}
 }

@@ -276,8 +276,22 @@ static uint32_t first_edge_into(const GArray *edges, uint32_t event)
 	return search_end(i, 0, edges->len, g_array_index(edges, struct edge, i).to < event);
 }
 
+/* The same among must-orders that the walk joined together, without an edge each. */
+static struct edge shared_from_past(const struct path_search *s, uint32_t at)
+{
+	struct must_sources sources = must_sources(s->c->t, at);
+	struct must_edge must;
+
+	while (must_sources_next(&sources, &must)) {
+		if (must_is_shared(must.rule) &&
+		    (must.before == s->e || is_after(s->c, must.before, s->e, false)))
+			return (struct edge){ must.before, at, must.rule, STEP_MUST, true };
+	}
+	BUG("no edge orders event %u after event %u", at, s->e);
+}
+
 /* The edge into `at` whose source is ordered after e (or is e); updates s->strong. */
-static const struct edge *edge_from_past(struct path_search *s, uint32_t at)
+static struct edge edge_from_past(struct path_search *s, uint32_t at)
 {
 	const GArray *edges = s->c->edges;
 	bool two_planes = s->c->clocks.planes == 2;
@@ -290,10 +304,10 @@ static const struct edge *edge_from_past(struct path_search *s, uint32_t at)
 			break;
 		if (edge->from == s->e ? !strong : is_after(s->c, edge->from, s->e, strong)) {
 			s->strong = strong;
-			return edge;
+			return *edge;
 		}
 	}
-	BUG("no edge orders event %u after event %u", at, s->e);
+	return shared_from_past(s, at);
 }
 
 static void steps_reverse(GArray *steps)
@@ -323,11 +337,11 @@ bool order_path(const struct order *order, uint32_t e, uint32_t f, struct path *
 			break;
 		}
 		uint32_t place = first_after(&s);
-		const struct edge *edge = edge_from_past(&s, place);
+		struct edge edge = edge_from_past(&s, place);
 		if (place != s.at)
 			path_add(path, place, s.at, STEP_PROGRAM, NONE);
-		path_add(path, edge->from, place, edge->rule, edge->detail);
-		s.at = edge->from;
+		path_add(path, edge.from, place, edge.rule, edge.detail);
+		s.at = edge.from;
 	}
 	steps_reverse(path->steps);
 	return true;

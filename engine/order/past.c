@@ -24,13 +24,16 @@ struct past {
 	size_t clocks_used, clocks_allocated;
 	bool wide; /* clocks are trees (wide_clocks.h) */
 	struct wide_nodes nodes;
+	/* while it is made: the event whose sources were shared last, and what they need, a
+	 * row */
+	uint32_t shared, shared_row;
 };
 
 static const bool is_pairing[] = {
 	[MUST_SEMAPHORE] = true,
 	[MUST_BARRIER] = true,
 	[MUST_WAKER] = true,
-	[MUST_MISSING] = false, /* last: fixes the table's length */
+	[MUST_SHARED] = false, /* last: fixes the table's length */
 };
 
 bool past_edge_counts(const struct past *p, const struct must_edge *edge)
@@ -123,15 +126,14 @@ static bool visit_needs(const struct past *p, uint32_t event, bool observed, nee
 {
 	const struct trace *t = p->t;
 	const struct event *e = &t->events[event];
-	struct must_run run = trace_must_into(t, event);
+	struct must_sources sources = must_sources(t, event);
 	struct event_list seen = { NULL, 0 };
+	struct must_edge edge;
 
 	/* Inert events, too, come after their thread's creation, as do those after them. */
-	for (uint64_t i = 0; i < run.count; i++) {
-		const struct must_edge *edge = &t->index->must[run.first + i];
-
-		if (past_edge_counts(p, edge) &&
-		    each(context, edge->before, STEP_MUST, edge->rule))
+	while (must_sources_next(&sources, &edge)) {
+		if (past_edge_counts(p, &edge) &&
+		    each(context, edge.before, STEP_MUST, edge.rule))
 			return true;
 	}
 	if (!observed || event_inert(e))
@@ -232,13 +234,54 @@ static bool brings_nothing(const struct trace *t, uint32_t e, struct clock_view 
 	       t->index->position[w] < view_time(clock, t->events[w].thread);
 }
 
+/* Joins the sources of a MUST_SHARED edge at once: visit_needs then finds nothing new among
+ * them. Events that share sources mostly come in a row. */
+static void join_shared(struct walk *w, const struct must_edge *shared)
+{
+	struct past *p = w->p;
+	const struct must_edge *must = p->t->index->must;
+
+	if (p->shared != shared->before) {
+		struct must_run run = trace_must_into(p->t, shared->before);
+		g_autofree uint32_t *clock = g_new0(uint32_t, p->threads + 1);
+		struct walk all = { p, NONE, clock, 0, false };
+
+		for (uint64_t i = run.first; i < run.first + run.count; i++) {
+			if (must_is_shared(must[i].rule) && past_edge_counts(p, &must[i]))
+				join_need(&all, must[i].before, STEP_MUST, must[i].rule);
+		}
+		p->shared = shared->before;
+		p->shared_row = p->wide ? all.root : add_row(p, clock);
+	}
+	if (p->wide) {
+		uint32_t root = wide_join(&p->nodes, w->root, p->shared_row);
+
+		w->changed |= root != w->root;
+		w->root = root;
+		return;
+	}
+	const uint32_t *row = row_at(p, p->shared_row).times;
+	for (uint32_t u = 0; u < p->threads; u++) {
+		if (u == w->thread || row[u] <= w->clock[u])
+			continue;
+		w->changed = true;
+		w->clock[u] = row[u];
+	}
+}
+
 /* The clock of event `e`; `last`: of its thread so far. */
 static uint32_t clock_of(struct past *p, uint32_t e, uint32_t last, uint32_t *scratch)
 {
 	struct walk w = { p, p->t->events[e].thread, scratch, last, false };
+	const struct must_edge *must = p->t->index->must;
+	struct must_run run = trace_must_into(p->t, e);
 
 	if (!p->wide)
 		memcpy(scratch, row_at(p, last).times, sizeof(uint32_t) * p->threads);
+	for (uint64_t i = run.first; i < run.first + run.count; i++) {
+		if (must[i].rule == MUST_SHARED)
+			join_shared(&w, &must[i]);
+	}
 	visit_needs(p, e, true, join_need, &w);
 	if (!w.changed)
 		return last;
@@ -284,6 +327,7 @@ struct past *past_new(struct trace *t, const struct past_options *options,
 	p->options = *options;
 	p->tries = options->tries ? trace_tries(t) : NULL;
 	p->threads = (uint32_t)t->threads_count;
+	p->shared = NONE;
 	p->clock_at = g_new(uint32_t, t->events_count + 1);
 	p->changes = arrays_new(p->threads, sizeof(uint32_t));
 	p->wide = p->threads >= clocks_wide;

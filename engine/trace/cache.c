@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 /* Increase with every change of an index's arrays or their meaning. */
-#define INDEX_VERSION 4
+#define INDEX_VERSION 5
 
 enum {
 	WORTHWHILE = 1 << 20, /* events: smaller traces are indexed quickly */

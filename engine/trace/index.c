@@ -600,6 +600,38 @@ struct must_run trace_must_into(const struct trace *t, uint32_t event)
 	return find_run(t->index, event, must_after_at);
 }
 
+struct must_sources must_sources(const struct trace *t, uint32_t event)
+{
+	struct must_run run = trace_must_into(t, event);
+
+	return (struct must_sources){ t, event, run.first, run.first + run.count, 0, 0 };
+}
+
+bool must_sources_next(struct must_sources *s, struct must_edge *edge)
+{
+	const struct trace_index *ix = s->t->index;
+
+	for (;;) {
+		if (s->shared < s->shared_end) {
+			*edge = ix->must[s->shared++];
+			edge->after = s->event;
+			if (must_is_shared(edge->rule) &&
+			    s->t->events[edge->before].thread != s->t->events[s->event].thread)
+				return true;
+		} else if (s->at == s->end) {
+			return false;
+		} else if (ix->must[s->at].rule != MUST_SHARED) {
+			*edge = ix->must[s->at++];
+			return true;
+		} else {
+			struct must_run run = trace_must_into(s->t, ix->must[s->at++].before);
+
+			s->shared = run.first;
+			s->shared_end = run.first + run.count;
+		}
+	}
+}
+
 struct must_run trace_must_from(const struct trace *t, uint32_t event)
 {
 	return find_run(t->index, event, must_before_at);

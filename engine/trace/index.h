@@ -56,6 +56,7 @@ enum must_rule {
 	MUST_WAIT,       /* wait before its waker: conditional, only if the wake is included */
 	MUST_INVOCATION, /* non-commuting invocations of an object (rule 5's fallback) */
 	MUST_MISSING,    /* barrier pairs (RDIT); only with `missing` */
+	MUST_SHARED,     /* see struct must_edge; must_sources_next has none */
 };
 
 /*
@@ -63,6 +64,12 @@ enum must_rule {
  * wake event that activates it (the edge is from the wait to the waker); else NONE. MUST_ALLOC
  * edges go to the first access of the block in each other thread only. MUST_FREE and
  * MUST_INVOCATION edges are likewise reduced modulo program order.
+ *
+ * All that leave one round of a barrier, or receive one message, come after the same events.
+ * Only the first of them has an edge from each; each other one has an edge from the first one's
+ * thread, and MUST_SHARED: after all sources of the MUST_BARRIER or MUST_MESSAGE edges into
+ * `before`, not after `before` itself. So a round of n threads has some 3n edges. must_sources
+ * goes over the edges that are meant.
  */
 struct must_edge {
 	uint32_t before, after, condition;
@@ -134,6 +141,20 @@ struct must_run {
 };
 struct must_run trace_must_into(const struct trace *t, uint32_t event);
 struct must_run trace_must_from(const struct trace *t, uint32_t event);
+/* The edges into an event (MUST_SHARED ones as the edges that they stand for), one by one:
+ * those from events of its own thread left out, which may be among shared ones. */
+struct must_sources {
+	const struct trace *t;
+	uint32_t event;
+	uint64_t at, end;            /* own edges that are left */
+	uint64_t shared, shared_end; /* another event's that are left */
+};
+static inline bool must_is_shared(uint32_t rule)
+{
+	return rule == MUST_BARRIER || rule == MUST_MESSAGE;
+}
+struct must_sources must_sources(const struct trace *t, uint32_t event);
+bool must_sources_next(struct must_sources *s, struct must_edge *edge);
 /* The writes that a read reads from, one for each variable (NONE: initial value). For any
  * other event a single NONE. */
 struct event_list trace_writers(const struct trace *t, uint32_t event);

@@ -56,6 +56,15 @@ static void found(void *context, const struct sync_point *before, uint32_t after
 		add_edge(context, before->event, after, rule, condition);
 }
 
+/* As struct must_edge says: the first one, which has all edges, shares them. */
+static void found_shared(void *context, struct sync_set *set, uint32_t after,
+                         enum must_rule rule)
+{
+	found(context, &g_array_index(set->points, struct sync_point, set->own), after, rule,
+	      NONE);
+	found(context, &set->first, after, MUST_SHARED, NONE);
+}
+
 static struct flow_event as_flow(const struct event *x, uint32_t e)
 {
 	return (struct flow_event){ .op = (enum op)x->op,
@@ -157,7 +166,7 @@ static void other_event(struct must_maker *m, uint32_t e, const struct event *x)
 struct must_maker *must_maker_new(void)
 {
 	struct must_maker *m = g_new0(struct must_maker, 1);
-	struct must_sink sink = { m, latest, found };
+	struct must_sink sink = { m, latest, found, found_shared };
 
 	m->edges = g_array_new(FALSE, FALSE, sizeof(struct must_edge));
 	m->latest = g_array_new(FALSE, FALSE, sizeof(uint32_t));

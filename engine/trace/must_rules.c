@@ -17,7 +17,7 @@ struct sync_object {
 /* Rounds of a barrier. A thread departs from the round of its arrival, which need not be the
  * latest: others may have arrived again. */
 struct barrier {
-	GPtrArray *rounds;    /* GArray of struct sync_point: arrivals; NULL: dropped */
+	GArray *rounds;       /* struct sync_set: arrivals; dropped ones are empty */
 	uint32_t first;       /* the first round that is kept */
 	uint32_t forget_at;   /* number of rounds from `first` on at which dropping is tried */
 	GHashTable *round_of; /* thread -> round of its last arrival */
@@ -45,7 +45,7 @@ struct must_rules {
 	struct must_sink sink;
 	GArray *forks;     /* struct sync_point, by thread, until its first event */
 	GArray *objects;   /* struct sync_object */
-	GPtrArray *sends;  /* by message: GArray of struct sync_point, or NULL */
+	GArray *sends;     /* by message: struct sync_set */
 	GArray *last_call; /* struct sync_point, by instance: the last ACT or RET */
 	GArray *blocks;    /* struct must_block */
 	GArray *living;    /* uint32_t: blocks that are kept */
@@ -85,11 +85,54 @@ static void after(const struct must_rules *r, const struct flow_event *x,
 		r->sink.edge(r->sink.context, before, x->number, rule, NONE);
 }
 
+/* The event comes after all points of the set. Of a set of few all are told each time. */
 static void after_all(const struct must_rules *r, const struct flow_event *x,
-                      const GArray *before, enum must_rule rule)
+                      struct sync_set *before, enum must_rule rule)
 {
-	for (guint i = 0; before != NULL && i < before->len; i++)
-		after(r, x, &g_array_index(before, struct sync_point, i), rule);
+	enum { FEW = 2 };
+	guint count = before->points == NULL ? 0 : before->points->len;
+	if (count > FEW && before->first.event != NONE && before->own != NONE) {
+		if (before->first.thread != x->thread)
+			r->sink.edges(r->sink.context, before, x->number, rule);
+		return;
+	}
+	bool first = before->first.event == NONE;
+	if (first && count > FEW)
+		before->first = (struct sync_point){ x->number, x->thread, 0 };
+	for (guint i = 0; i < count; i++) {
+		const struct sync_point *point =
+		        &g_array_index(before->points, struct sync_point, i);
+		if (first && point->thread == x->thread)
+			before->own = i;
+		after(r, x, point, rule);
+	}
+}
+
+static void set_add(struct sync_set *set, struct sync_point point)
+{
+	sync_points_add(&set->points, point);
+	set->first = NO_SYNC_POINT;
+	set->own = NONE;
+	set->clock = 0;
+}
+
+static struct sync_set *set_at(GArray *sets, uint32_t i)
+{
+	for (uint32_t old = sets->len; old <= i; old++)
+		g_array_append_val(sets, NO_SYNC_SET);
+	return &g_array_index(sets, struct sync_set, i);
+}
+
+static GArray *sets_new(void)
+{
+	return g_array_new(FALSE, FALSE, sizeof(struct sync_set));
+}
+
+static void sets_free(GArray *sets)
+{
+	for (guint i = 0; i < sets->len; i++)
+		sync_points_free(set_at(sets, i)->points);
+	g_array_free(sets, TRUE);
 }
 
 /* -- threads ------------------------------------------------------------------------------- */
@@ -127,7 +170,7 @@ static void forget_rounds(struct barrier *b)
 	while (g_hash_table_iter_next(&threads, NULL, &round))
 		first = MIN(first, GPOINTER_TO_UINT(round));
 	for (; b->first < first; b->first++)
-		sync_points_free(g_steal_pointer(&b->rounds->pdata[b->first]));
+		sync_points_free(g_steal_pointer(&set_at(b->rounds, b->first)->points));
 	b->forget_at = MAX(FEW, 2 * (b->rounds->len - b->first));
 }
 
@@ -135,9 +178,9 @@ static struct barrier *barrier_of(struct sync_object *object)
 {
 	if (object->barrier == NULL) {
 		struct barrier *b = object->barrier = g_new0(struct barrier, 1);
-		b->rounds = g_ptr_array_new();
+		b->rounds = sets_new();
 		b->round_of = g_hash_table_new(NULL, NULL);
-		g_ptr_array_add(b->rounds, points_new());
+		set_at(b->rounds, 0);
 	}
 	return object->barrier;
 }
@@ -148,17 +191,19 @@ static void arrive(struct must_rules *r, const struct flow_event *x, struct barr
 	struct sync_point point = here(r, x);
 	if (b->departed) {
 		forget_rounds(b);
-		g_ptr_array_add(b->rounds, points_new());
+		set_at(b->rounds, b->rounds->len);
 		b->departed = false;
 	}
 	uint32_t round = b->rounds->len - 1;
-	GArray *arrivals = b->rounds->pdata[round];
+	struct sync_set *arrivals = set_at(b->rounds, round);
 	if (g_hash_table_lookup_extended(b->round_of, thread, NULL, &known) &&
 	    GPOINTER_TO_UINT(known) == round) {
-		sync_points_add(&arrivals, point);
+		set_add(arrivals, point);
 		return;
 	}
-	g_array_append_val(arrivals, point);
+	if (arrivals->points == NULL)
+		arrivals->points = points_new();
+	g_array_append_val(arrivals->points, point);
 	g_hash_table_insert(b->round_of, thread, GUINT_TO_POINTER(round));
 }
 
@@ -170,7 +215,7 @@ static void depart(struct must_rules *r, const struct flow_event *x, struct barr
 	if (g_hash_table_lookup_extended(b->round_of, thread, NULL, &known))
 		round = GPOINTER_TO_UINT(known);
 	b->departed |= round == last;
-	after_all(r, x, b->rounds->pdata[round], MUST_BARRIER);
+	after_all(r, x, set_at(b->rounds, round), MUST_BARRIER);
 }
 
 /* -- conditions ---------------------------------------------------------------------------- */
@@ -312,14 +357,11 @@ static void object_event(struct must_rules *r, const struct flow_event *x)
 
 static void message_event(struct must_rules *r, const struct flow_event *x)
 {
-	if (x->target >= r->sends->len)
-		g_ptr_array_set_size(r->sends, (gint)x->target + 1);
-	GArray **sends = (GArray **)&r->sends->pdata[x->target];
-	if (x->op == OP_RCV) {
-		after_all(r, x, *sends, MUST_MESSAGE);
-		return;
-	}
-	sync_points_add(sends, here(r, x));
+	struct sync_set *sends = set_at(r->sends, x->target);
+	if (x->op == OP_RCV)
+		after_all(r, x, sends, MUST_MESSAGE);
+	else
+		set_add(sends, here(r, x));
 }
 
 /* Without a specification no invocations commute; edges between neighbours imply the rest. */
@@ -405,12 +447,20 @@ static void visit_all(const GArray *points, visit_point *visit, void *context)
 	}
 }
 
+static void visit_set(const struct sync_set *set, visit_point *visit, void *context)
+{
+	struct sync_point all = { set->first.event, set->first.thread, set->clock };
+	visit_all(set->points, visit, context);
+	if (set->clock != 0)
+		visit(context, &all);
+}
+
 static void visit_object(const struct sync_object *o, visit_point *visit, void *context)
 {
 	visit_all(o->posts, visit, context);
 	for (guint i = o->barrier ? o->barrier->first : 0;
 	     o->barrier != NULL && i < o->barrier->rounds->len; i++)
-		visit_all(o->barrier->rounds->pdata[i], visit, context);
+		visit_set(set_at(o->barrier->rounds, i), visit, context);
 	for (guint i = 0; o->condition != NULL && i < o->condition->wakers->len; i++)
 		visit(context, &g_array_index(o->condition->wakers, struct waker, i).at);
 }
@@ -420,7 +470,7 @@ void must_rules_visit(const struct must_rules *r, visit_point *visit, void *cont
 	visit_all(r->forks, visit, context);
 	visit_all(r->last_call, visit, context);
 	for (guint i = 0; i < r->sends->len; i++)
-		visit_all(r->sends->pdata[i], visit, context);
+		visit_set(set_at(r->sends, i), visit, context);
 	for (guint i = 0; i < r->objects->len; i++)
 		visit_object(&g_array_index(r->objects, struct sync_object, i), visit, context);
 	for (guint i = 0; i < r->living->len; i++) {
@@ -441,7 +491,7 @@ struct must_rules *must_rules_new(const struct must_sink *sink)
 	r->sink = *sink;
 	r->forks = points_new();
 	r->objects = g_array_new(FALSE, TRUE, sizeof(struct sync_object));
-	r->sends = g_ptr_array_new();
+	r->sends = sets_new();
 	r->last_call = points_new();
 	r->blocks = g_array_new(FALSE, FALSE, sizeof(struct must_block));
 	r->living = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -452,9 +502,7 @@ static void release_object(struct sync_object *o)
 {
 	sync_points_free(o->posts);
 	if (o->barrier != NULL) {
-		for (guint i = 0; i < o->barrier->rounds->len; i++)
-			sync_points_free(o->barrier->rounds->pdata[i]);
-		g_ptr_array_free(o->barrier->rounds, TRUE);
+		sets_free(o->barrier->rounds);
 		g_hash_table_destroy(o->barrier->round_of);
 		g_free(o->barrier);
 	}
@@ -469,11 +517,9 @@ void must_rules_free(struct must_rules *r)
 {
 	for (guint i = 0; i < r->objects->len; i++)
 		release_object(&g_array_index(r->objects, struct sync_object, i));
-	for (guint i = 0; i < r->sends->len; i++)
-		sync_points_free(r->sends->pdata[i]);
+	sets_free(r->sends);
 	GArray *arrays[] = { r->forks, r->objects, r->last_call, r->blocks, r->living };
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		g_array_free(arrays[i], TRUE);
-	g_ptr_array_free(r->sends, TRUE);
 	g_free(r);
 }

@@ -23,6 +23,9 @@ struct must_sink {
 	 * has another `after`, a waker, and `condition`, the current event. */
 	void (*edge)(void *context, const struct sync_point *before, uint32_t after,
 	             enum must_rule rule, uint32_t condition);
+	/* All points of the set come before `after`, the current event, and `set->first` was
+	 * told so point by point. */
+	void (*edges)(void *context, struct sync_set *set, uint32_t after, enum must_rule rule);
 };
 
 struct must_rules;

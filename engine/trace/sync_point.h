@@ -30,6 +30,15 @@ static inline void sync_points_add(GArray **points, struct sync_point point)
 	g_array_append_val(*points, point);
 }
 
+/* Points that several events come after. */
+struct sync_set {
+	GArray *points;          /* struct sync_point; or NULL */
+	struct sync_point first; /* the first event that came after all of them, or none */
+	uint32_t own;            /* the index of the point of its thread; NONE: there is none */
+	uint32_t clock;          /* for the user of the set, as in sync_point; 0 at first */
+};
+#define NO_SYNC_SET ((struct sync_set){ .first = NO_SYNC_POINT, .own = NONE })
+
 static inline void sync_points_free(GArray *points)
 {
 	if (points != NULL)

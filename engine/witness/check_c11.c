@@ -82,9 +82,14 @@ static void after_needs(const struct checker *c, struct after *a, uint32_t e)
 	const GArray *needs = c->f.needs;
 
 	for (guint i = facts_first(needs, e);
-	     i < needs->len && g_array_index(needs, struct must_need, i).after == e; i++)
-		a->thread[at(c, e)->thread] |=
-		        a->event[g_array_index(needs, struct must_need, i).before];
+	     i < needs->len && g_array_index(needs, struct must_need, i).after == e; i++) {
+		uint32_t count;
+		const uint32_t *before =
+		        need_events(&c->f, &g_array_index(needs, struct must_need, i), &count);
+
+		for (uint32_t k = 0; k < count; k++)
+			a->thread[at(c, e)->thread] |= a->event[before[k]];
+	}
 }
 
 /* The begin of a block's life precedes its uses: its alloc; for a stack, the thread's first

@@ -15,8 +15,27 @@
  */
 static void facts_pair(struct facts *f, uint32_t after, uint32_t before, uint32_t object)
 {
-	struct must_need n = { after, before, object };
+	struct must_need n = { after, before, false, object };
 
+	g_array_append_val(f->needs, n);
+	f->blocked[after / 64] |= (uint64_t)1 << (after % 64);
+}
+
+/* All events of a list (copied into f->lists, where *number is NONE) come before `after`. */
+static void facts_pairs(struct facts *f, uint32_t after, const GArray *list, uint32_t *number,
+                        uint32_t object)
+{
+	enum { FEW = 2 };
+	struct must_need n = { after, *number, true, object };
+
+	for (guint i = 0; i < list->len && list->len <= FEW; i++)
+		facts_pair(f, after, g_array_index(list, uint32_t, i), object);
+	if (list->len <= FEW)
+		return;
+	if (*number == NONE) {
+		n.before = *number = f->lists->len;
+		g_ptr_array_add(f->lists, g_array_copy((GArray *)list));
+	}
 	g_array_append_val(f->needs, n);
 	f->blocked[after / 64] |= (uint64_t)1 << (after % 64);
 }
@@ -182,18 +201,48 @@ const uint32_t *facts_own(const struct checker *c, uint32_t thread)
 	return f->own + f->threads[thread].start;
 }
 
+/* Events that several come after. */
+struct before {
+	GArray *events;  /* uint32_t */
+	uint32_t number; /* of the list in facts.lists, or NONE: none yet */
+};
+
+static void before_free(gpointer before)
+{
+	g_array_unref(((struct before *)before)->events);
+	g_free(before);
+}
+
+static GHashTable *befores_new(void)
+{
+	return g_hash_table_new_full(hash_pointer, NULL, NULL, before_free);
+}
+
+/* Created on demand. */
+static struct before *before_at(GHashTable *befores, gpointer key)
+{
+	struct before *b = g_hash_table_lookup(befores, key);
+
+	if (b == NULL) {
+		b = g_new(struct before, 1);
+		*b = (struct before){ g_array_new(FALSE, FALSE, sizeof(uint32_t)), NONE };
+		g_hash_table_insert(befores, key, b);
+	}
+	return b;
+}
+
 /* State of the single pass over synchronisation events. */
 struct facts_pass {
 	GHashTable *posts;   /* by object: number of takes so far */
 	uint32_t *takes;     /* by object: number of takes so far */
-	GHashTable *arrived; /* (object, round + 1) -> arrives */
+	GHashTable *arrived; /* (object, round + 1) -> struct before */
 	uint32_t *round;     /* by object: number of the open round */
 	bool *departed;      /* by object: the open round has a depart */
 	GHashTable *arrival; /* (object, thread) -> round + 1 of the thread's last arrive */
 	GHashTable *waiting; /* (object, thread) -> wait event + 1 */
 	GHashTable *wakers;  /* by object: signals and broadcasts so far */
 	GHashTable *used;    /* set of signals that woke a thread */
-	GHashTable *sent;    /* by message: last send of each thread */
+	GHashTable *sent;    /* by message: struct before, last send of each thread */
 	GHashTable *held;    /* by object that is tried: open acquires */
 	uint32_t *destroyed; /* by object: last destruction, unless acquired since */
 	uint32_t *effect;    /* by instance: last invocation that took effect */
@@ -214,8 +263,11 @@ static void semaphore_take(struct checker *c, struct facts_pass *p, uint32_t e, 
 }
 
 /* A message may be sent more than once (annotations): keep each thread's last send. */
-static void send_message(struct checker *c, GArray *sent, uint32_t e)
+static void send_message(struct checker *c, struct before *before, uint32_t e)
 {
+	GArray *sent = before->events;
+
+	before->number = NONE;
 	for (guint i = 0; i < sent->len; i++) {
 		uint32_t *earlier = &g_array_index(sent, uint32_t, i);
 
@@ -231,7 +283,7 @@ static void barrier_event(struct checker *c, struct facts_pass *p, uint32_t e, u
 {
 	gpointer own = pair_key(o, at(c, e)->thread);
 	uint32_t round;
-	GArray *arrived;
+	struct before *arrived;
 
 	if (at(c, e)->op == OP_ARRIVE) {
 		if (p->departed[o]) {
@@ -239,21 +291,17 @@ static void barrier_event(struct checker *c, struct facts_pass *p, uint32_t e, u
 			p->departed[o] = false;
 		}
 		g_hash_table_insert(p->arrival, own, GUINT_TO_POINTER(p->round[o] + 1));
-		arrived = g_hash_table_lookup(p->arrived, pair_key(o, p->round[o] + 1));
-		if (arrived == NULL) {
-			arrived = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-			g_hash_table_insert(p->arrived, pair_key(o, p->round[o] + 1), arrived);
-		}
-		g_array_append_val(arrived, e);
+		arrived = before_at(p->arrived, pair_key(o, p->round[o] + 1));
+		arrived->number = NONE;
+		g_array_append_val(arrived->events, e);
 		return;
 	}
 	round = GPOINTER_TO_UINT(g_hash_table_lookup(p->arrival, own));
 	round = round == 0 ? p->round[o] : round - 1;
 	if (round == p->round[o])
 		p->departed[o] = true;
-	arrived = g_hash_table_lookup(p->arrived, pair_key(o, round + 1));
-	for (guint i = 0; arrived != NULL && i < arrived->len; i++)
-		facts_pair(&c->f, e, g_array_index(arrived, uint32_t, i), o);
+	arrived = before_at(p->arrived, pair_key(o, round + 1));
+	facts_pairs(&c->f, e, arrived->events, &arrived->number, o);
 }
 
 static void condition_wake(struct checker *c, struct facts_pass *p, uint32_t e, uint32_t o)
@@ -350,13 +398,12 @@ static void sync_event(struct checker *c, struct facts_pass *p, uint32_t e)
 			facts_need(&c->f, e, thread_last(c, o));
 		break;
 	case OP_SND:
-		send_message(c, facts_list(p->sent, o), e);
+		send_message(c, before_at(p->sent, GUINT_TO_POINTER(o + 1)), e);
 		break;
 	case OP_RCV: {
-		const GArray *sent = facts_list(p->sent, o);
+		struct before *sent = before_at(p->sent, GUINT_TO_POINTER(o + 1));
 
-		for (guint i = 0; i < sent->len; i++)
-			facts_need(&c->f, e, g_array_index(sent, uint32_t, i));
+		facts_pairs(&c->f, e, sent->events, &sent->number, NONE);
 		break;
 	}
 	case OP_POST:
@@ -404,15 +451,14 @@ static void facts_must(struct checker *c, const struct other_events *others)
 	struct facts_pass p = {
 		.posts = facts_lists(),
 		.takes = g_new0(uint32_t, t->objects_count + 1),
-		.arrived = g_hash_table_new_full(hash_pointer, NULL, NULL,
-		                                 (GDestroyNotify)g_array_unref),
+		.arrived = befores_new(),
 		.round = g_new0(uint32_t, t->objects_count + 1),
 		.departed = g_new0(bool, t->objects_count + 1),
 		.arrival = g_hash_table_new(hash_pointer, NULL),
 		.waiting = g_hash_table_new(hash_pointer, NULL),
 		.wakers = facts_lists(),
 		.used = g_hash_table_new(hash_pointer, NULL),
-		.sent = facts_lists(),
+		.sent = befores_new(),
 		.held = facts_lists(),
 		.destroyed = g_new(uint32_t, t->objects_count + 1),
 		.effect = g_new(uint32_t, t->instances_count + 1),
@@ -516,6 +562,7 @@ void facts_make(struct checker *c)
 	struct other_events others;
 
 	c->f.needs = g_array_new(FALSE, FALSE, sizeof(struct must_need));
+	c->f.lists = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
 	c->f.wakes = g_array_new(FALSE, FALSE, sizeof(struct condition_wake));
 	c->f.blocked = g_new0(uint64_t, t->events_count / 64 + 1);
 	c->f.tried = g_hash_table_new(hash_pointer, NULL);
@@ -548,6 +595,7 @@ void facts_release(struct facts *f)
 		           f->lock_owner, f->unreliable, f->stack_of };
 
 	g_array_unref(f->needs);
+	g_ptr_array_unref(f->lists);
 	g_array_unref(f->wakes);
 	g_array_unref(f->wide);
 	g_hash_table_destroy(f->woken);

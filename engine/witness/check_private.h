@@ -13,9 +13,11 @@
 
 #include "engine/witness/check.h"
 
-/* A must-order: `before` precedes `after`. */
+/* A must-order: `before` precedes `after`; or, with `many`, all events of list `before` of
+ * facts.lists do: those that leave one round of a barrier share a list. */
 struct must_need {
 	uint32_t after, before;
+	bool many;
 	uint32_t object; /* an object whose state may pair these operations differently; or
 	                  * NONE */
 };
@@ -47,6 +49,7 @@ struct facts {
 	struct thread_facts *threads; /* by thread */
 	uint32_t *own;                /* events, thread by thread; NULL until facts_own */
 	GArray *needs;                /* struct must_need, by `after` */
+	GPtrArray *lists;             /* GArray of uint32_t */
 	GArray *wakes;                /* struct condition_wake, by `waker` */
 	GHashTable *woken;            /* wake -> index in wakes + 1 */
 	uint64_t *blocked;            /* bit set of the events with an entry in needs */
@@ -208,6 +211,16 @@ GArray *facts_list(GHashTable *lists, uint32_t key);
 
 /* check_missing.c: must-orders of barrier pairs */
 void facts_missing(struct checker *c);
+
+/* The events before, of a need. */
+static inline const uint32_t *need_events(const struct facts *f, const struct must_need *n,
+                                          uint32_t *count)
+{
+	const GArray *list = n->many ? f->lists->pdata[n->before] : NULL;
+
+	*count = n->many ? list->len : 1;
+	return n->many ? (const uint32_t *)(const void *)list->data : &n->before;
+}
 
 /* check_rules.c */
 /* Must-order alone. */

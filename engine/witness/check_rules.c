@@ -7,6 +7,7 @@
 bool rule_must(const struct checker *c, uint32_t e, GString *reason)
 {
 	const GArray *needs = c->f.needs;
+	uint32_t count;
 
 	if (!(c->f.blocked[e / 64] >> (e % 64) & 1))
 		return true;
@@ -17,11 +18,14 @@ bool rule_must(const struct checker *c, uint32_t e, GString *reason)
 			break;
 		if (n->object != NONE && waits_decide(c, n->object))
 			continue;
-		if (!taken(c, n->before)) {
+		const uint32_t *before = need_events(&c->f, n, &count);
+		for (uint32_t k = 0; k < count; k++) {
+			if (taken(c, before[k]))
+				continue;
 			check_refuse(c, reason, "rule 4 (must-order)", e,
-			             "comes before event %u ", n->before);
+			             "comes before event %u ", before[k]);
 			if (reason != NULL)
-				trace_append_operation(c->t, n->before, reason);
+				trace_append_operation(c->t, before[k], reason);
 			return false;
 		}
 	}

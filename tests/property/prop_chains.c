@@ -99,19 +99,18 @@ static bool places_are_chains(const struct trace *t, const struct trace *view)
 
 	memset(last, 0xff, sizeof last);
 	for (uint32_t f = 0; f < n; f++) {
-		struct must_run run = trace_must_into(t, f);
-		uint32_t own = last[t->events[f].thread];
+		struct must_sources sources = must_sources(t, f);
+		struct must_edge own = { last[t->events[f].thread], f, NONE, 0 }, edge = own;
 
-		for (uint64_t i = 0; i <= run.count; i++) {
-			uint32_t e = i < run.count ? t->index->must[run.first + i].before : own;
+		do {
+			uint32_t e = edge.before;
 
-			if (e == NONE ||
-			    (i < run.count && t->index->must[run.first + i].condition != NONE))
+			if (e == NONE || edge.condition != NONE)
 				continue;
 			before[(size_t)e * n + f] = true;
 			for (uint32_t d = 0; d < e; d++)
 				before[(size_t)d * n + f] |= before[(size_t)d * n + e];
-		}
+		} while (must_sources_next(&sources, &edge));
 		last[t->events[f].thread] = f;
 	}
 	for (uint32_t f = 0; f < n; f++) {

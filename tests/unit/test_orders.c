@@ -45,6 +45,16 @@ static const struct {
 	  NONE, MUST_SEMAPHORE, 1 },
 	{ "T1|arrive(b)|1\nT2|arrive(b)|2\nT1|depart(b)|3\nT1|arrive(b)|4\nT2|depart(b)|5\n", 0,
 	  4, NONE, MUST_BARRIER, 2 },
+	/* T2 and T3 leave the round as T1 does: an edge each from T1, and what T1 comes after
+	 */
+	{ "T1|arrive(b)|1\nT2|arrive(b)|2\nT3|arrive(b)|3\nT1|depart(b)|4\nT2|depart(b)|5\n"
+	  "T3|depart(b)|6\n",
+	  3, 5, NONE, MUST_SHARED, 6 },
+	{ "T1|snd(g)|1\nT2|snd(g)|2\nT3|snd(g)|3\nT1|rcv(g)|4\nT2|rcv(g)|5\nT4|rcv(g)|6\n", 3,
+	  5, NONE, MUST_SHARED, 6 },
+	/* T4, which has sent nothing, receives first: no edge would stand for its own */
+	{ "T1|snd(g)|1\nT2|snd(g)|2\nT3|snd(g)|3\nT4|rcv(g)|4\nT5|rcv(g)|5\n", 2, 4, NONE,
+	  MUST_MESSAGE, 6 },
 	{ "T1|wait(c)|1\nT2|signal(c)|2\nT1|wake(c)|3\n", 1, 2, NONE, MUST_WAKER, 2 },
 	{ "T1|wait(c)|1\nT2|signal(c)|2\nT1|wake(c)|3\n", 0, 1, 2, MUST_WAIT, 2 },
 	/* the first signal has woken T1, so T3 is woken by the second */
@@ -74,6 +84,51 @@ START_TEST(must_order)
 	}
 	ck_assert_msg(found, "no such edge in:\n%s", musts[_i].text);
 	ck_assert_uint_eq(t->index->must_count, musts[_i].count);
+	trace_close(t);
+}
+END_TEST
+
+static guint sources_of(const struct trace *t, uint32_t event, uint32_t *before)
+{
+	struct must_sources sources = must_sources(t, event);
+	struct must_edge edge;
+	guint count = 0;
+
+	while (must_sources_next(&sources, &edge)) {
+		ck_assert_uint_eq(edge.after, event);
+		ck_assert_uint_eq(edge.rule, MUST_BARRIER);
+		before[count++] = edge.before;
+	}
+	return count;
+}
+
+START_TEST(all_that_leave_a_barrier_come_after_all_that_reached_it)
+{
+	struct trace *t = read_text("T1|arrive(b)|1\nT2|arrive(b)|2\nT3|arrive(b)|3\n"
+	                            "T2|depart(b)|4\nT3|depart(b)|5\nT1|depart(b)|6\n");
+	uint32_t before[8];
+	struct path path = { 0 };
+
+	trace_need(t, INDEX_MUST, NULL);
+	ck_assert_uint_eq(sources_of(t, 3, before), 2);
+	ck_assert_uint_eq(before[0], 0);
+	ck_assert_uint_eq(before[1], 2);
+	ck_assert_uint_eq(sources_of(t, 4, before), 2); /* 0 and 1 */
+	ck_assert_uint_eq(before[0] + before[1], 1);
+	ck_assert_uint_eq(sources_of(t, 5, before), 2); /* 1 and 2 */
+	ck_assert_uint_eq(before[0] + before[1], 3);
+	for (int kind = 0; kind < ORDER_KIND_EDC; kind++) {
+		for (uint32_t arrive = 0; arrive < 3; arrive++)
+			ck_assert(ordered(t, (enum order_kind)kind, arrive, 4));
+		ck_assert(!ordered(t, (enum order_kind)kind, 3, 4));
+		ck_assert(!ordered(t, (enum order_kind)kind, 3, 5));
+	}
+	struct order *order = order_new(t, ORDER_KIND_PO, NULL);
+	ck_assert(order_path(order, 0, 4, &path));
+	ck_assert_uint_eq(path.steps->len, 1);
+	ck_assert_uint_eq(g_array_index(path.steps, struct step, 0).detail, MUST_BARRIER);
+	path_release(&path);
+	order_free(order);
 	trace_close(t);
 }
 END_TEST
@@ -323,6 +378,7 @@ int main(void)
 
 	tcase_add_loop_test(c, must_order, 0, G_N_ELEMENTS(musts));
 	tcase_add_test(c, the_edge_from_a_wait_is_no_edge_of_an_order);
+	tcase_add_test(c, all_that_leave_a_barrier_come_after_all_that_reached_it);
 	tcase_add_test(c, figure_1a);
 	tcase_add_test(c, sections_without_conflict);
 	tcase_add_test(c, sections_that_overlap);

@@ -57,35 +57,34 @@ static const char *const must_sentences[] = {
 	[MUST_MISSING] = REFUSED_NOT_RETURNED,
 };
 
-/* The edge into the event from another that has not come yet, or NULL. */
-static const struct must_edge *missing_edge(const struct refusal *r)
+/* The edge into the event from another that has not come yet, if there is one. */
+static bool missing_edge(const struct refusal *r, struct must_edge *edge)
 {
-	struct must_run run = trace_must_into(r->t, r->event);
-	for (uint64_t i = run.first; i < run.first + run.count; i++) {
-		const struct must_edge *edge = &r->t->index->must[i];
+	struct must_sources sources = must_sources(r->t, r->event);
+	while (must_sources_next(&sources, edge)) {
 		bool holds = edge->condition == NONE || is_done(r, edge->condition);
 		if (holds && !is_done(r, edge->before))
-			return edge;
+			return true;
 	}
-	return NULL;
+	return false;
 }
 
 static bool refuse_must(const struct refusal *r)
 {
-	const struct must_edge *edge = missing_edge(r);
-	if (edge == NULL)
+	struct must_edge edge;
+	if (!missing_edge(r, &edge))
 		return false;
 	append_thread(r, thread_of(r, r->event));
-	if (edge->rule == MUST_JOIN) {
+	if (edge.rule == MUST_JOIN) {
 		g_string_append(r->out, REFUSED_NOT_ENDED_OF);
-		append_thread(r, thread_of(r, edge->before));
+		append_thread(r, thread_of(r, edge.before));
 		g_string_append_c(r->out, '.');
 	} else {
-		g_string_append(r->out, edge->rule < G_N_ELEMENTS(must_sentences)
-		                                ? must_sentences[edge->rule]
+		g_string_append(r->out, edge.rule < G_N_ELEMENTS(must_sentences)
+		                                ? must_sentences[edge.rule]
 		                                : REFUSED_NOT_FIRST);
 	}
-	append_first(r, edge->before);
+	append_first(r, edge.before);
 	return true;
 }
 

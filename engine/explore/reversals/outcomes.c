@@ -223,11 +223,11 @@ static void reversal_arrive(struct search *x, uint32_t arrive)
 	    history_last_unseen(x->h, depart))
 		return;
 	struct asked *a = ask_new(x, REVERSAL_LAST, arrive);
-	struct must_run run = trace_must_into(t, depart);
-	for (uint64_t i = 0; i < run.count; i++) {
-		const struct must_edge *e = &t->index->must[run.first + i];
-		if (e->rule == MUST_BARRIER && e->before != arrive)
-			g_array_append_val(x->required, e->before);
+	struct must_sources sources = must_sources(t, depart);
+	struct must_edge e;
+	while (must_sources_next(&sources, &e)) {
+		if (e.rule == MUST_BARRIER && e.before != arrive)
+			g_array_append_val(x->required, e.before);
 	}
 	a->stands = true;
 	a->prefix = prefix_as(x, depart, OP_DEPART, 1);

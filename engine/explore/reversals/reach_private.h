@@ -53,7 +53,7 @@ struct reach {
 	uint32_t *counted;       /* by event: the semaphore, or the futex's sleepers, whose
 	                          * number it reads; or NONE */
 	uint32_t *must;          /* by event: start of its must-edges in `edges` */
-	GPtrArray *edges;        /* const struct must_edge *, of the trace */
+	GArray *edges;           /* struct must_edge */
 	uint32_t *begins, *ends; /* by message of a once-function: its events, or NONE */
 	uint8_t *tried;          /* by object: its state is observed by tries, or by reads of
 	                          * its count */

@@ -273,7 +273,7 @@ static struct outcome receive(const struct reach *r, const uint32_t *state, uint
 bool sync_must_hold(const struct reach *r, const uint32_t *state, uint32_t e)
 {
 	for (uint32_t i = r->must[e]; i < r->must[e + 1]; i++) {
-		const struct must_edge *edge = g_ptr_array_index(r->edges, i);
+		const struct must_edge *edge = &g_array_index(r->edges, struct must_edge, i);
 		bool once = edge->rule == MUST_MESSAGE && r->t->events[e].op == OP_RCV &&
 		            r->begins[r->t->events[e].target] != NONE;
 		if (!is_done(r, state, edge->before) && !state_decides(r->t, edge, true, once))
@@ -409,12 +409,13 @@ void sync_prepare(struct reach *r)
 	r->ends = g_new(uint32_t, t->messages_count + 1);
 	r->tried = g_new0(uint8_t, t->objects_count + 1);
 	r->must = g_new(uint32_t, t->events_count + 1);
-	r->edges = g_ptr_array_new();
+	r->edges = g_array_new(FALSE, FALSE, sizeof(struct must_edge));
 	for (uint32_t e = 0; e < t->events_count; e++) {
-		struct must_run run = trace_must_into(t, e);
+		struct must_sources sources = must_sources(t, e);
+		struct must_edge edge;
 		r->must[e] = r->edges->len;
-		for (uint64_t i = 0; i < run.count; i++)
-			g_ptr_array_add(r->edges, (void *)&t->index->must[run.first + i]);
+		while (must_sources_next(&sources, &edge))
+			g_array_append_val(r->edges, edge);
 	}
 	r->must[t->events_count] = r->edges->len;
 	memset(r->ends, 0xff, sizeof(uint32_t) * (t->messages_count + 1));
@@ -443,7 +444,7 @@ void sync_release(struct reach *r)
 	g_free(r->waits);
 	g_array_unref(r->spurious);
 	g_free(r->must);
-	g_ptr_array_unref(r->edges);
+	g_array_unref(r->edges);
 	g_free(r->counted);
 	g_free(r->begins);
 	g_free(r->ends);

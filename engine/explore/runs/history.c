@@ -113,12 +113,12 @@ uint64_t history_would_return(const struct history *h, const struct view_call *c
 /* Was the thread's arrival the last, by must-orders, where the barrier's size is unknown? */
 static bool is_after_others(const struct trace *t, uint32_t arrive, uint32_t depart)
 {
-	struct must_run run = trace_must_into(t, depart);
-	uint32_t last = NONE;
-	for (uint64_t i = 0; i < run.count; i++)
-		if (t->index->must[run.first + i].rule == MUST_BARRIER)
-			last = t->index->must[run.first + i].before;
-	return last == NONE || arrive > last;
+	struct must_sources sources = must_sources(t, depart);
+	struct must_edge edge;
+	bool after = true;
+	while (must_sources_next(&sources, &edge))
+		after = after && (edge.rule != MUST_BARRIER || arrive > edge.before);
+	return after;
 }
 
 /* The thread's arrival for its departure; or NONE. */

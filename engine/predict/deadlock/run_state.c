@@ -29,12 +29,12 @@ static uint32_t missing(const struct run_state *s, uint32_t e)
 {
 	if (!(s->facts[e] & FACT_MUST))
 		return NONE;
-	struct must_run run = trace_must_into(s->t, e);
-	for (uint64_t i = run.first; i < run.first + run.count; i++) {
-		const struct must_edge *edge = &s->t->index->must[i];
+	struct must_sources sources = must_sources(s->t, e);
+	struct must_edge edge;
 
-		if (!run_state_has(s, edge->before) && !is_decided(s, edge))
-			return edge->before;
+	while (must_sources_next(&sources, &edge)) {
+		if (!run_state_has(s, edge.before) && !is_decided(s, &edge))
+			return edge.before;
 	}
 	return NONE;
 }

@@ -7,13 +7,12 @@
 /* A message that must be sent before the receive, and was not; or NONE. */
 static uint32_t unsent(const struct run_state *s, uint32_t receive)
 {
-	struct must_run run = trace_must_into(s->t, receive);
+	struct must_sources sources = must_sources(s->t, receive);
+	struct must_edge edge;
 
-	for (uint64_t i = run.first; i < run.first + run.count; i++) {
-		const struct must_edge *edge = &s->t->index->must[i];
-
-		if (edge->rule == MUST_MESSAGE && !run_state_has(s, edge->before))
-			return edge->before;
+	while (must_sources_next(&sources, &edge)) {
+		if (edge.rule == MUST_MESSAGE && !run_state_has(s, edge.before))
+			return edge.before;
 	}
 	return NONE;
 }

@@ -196,14 +196,13 @@ static uint32_t missing(const struct linear *l, uint32_t e)
 {
 	const struct trace *t = l->m->t;
 	const struct event *x = &t->events[e];
-	struct must_run must = trace_must_into(t, e);
+	struct must_sources must = must_sources(t, e);
+	struct must_edge edge;
 	struct event_list tried;
 
-	for (uint64_t i = must.first; i < must.first + must.count; i++) {
-		const struct must_edge *edge = &t->index->must[i];
-
-		if (edge->condition == NONE && !done(l, edge->before))
-			return edge->before;
+	while (must_sources_next(&must, &edge)) {
+		if (edge.condition == NONE && !done(l, edge.before))
+			return edge.before;
 	}
 	if (event_inert(x))
 		return missing_edge(l, e);

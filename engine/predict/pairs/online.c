@@ -211,6 +211,16 @@ static void on_must(void *context, const struct sync_point *before, uint32_t aft
 		join(context, before);
 }
 
+static void on_musts(void *context, struct sync_set *set, uint32_t after, enum must_rule rule)
+{
+	struct online *o = context;
+	if (set->clock == 0)
+		set->clock = clocks_joined(&o->clocks,
+		                           (const struct sync_point *)(void *)set->points->data,
+		                           set->points->len);
+	clocks_join_joined(&o->clocks, o->event->thread, after, set->clock);
+}
+
 /* An event in a block comes after the block's allocation. */
 static void join_alloc(struct online *o, uint32_t block)
 {
@@ -963,7 +973,7 @@ struct online *online_new(const struct online_sink *sink)
 	o->sink = *sink;
 	clocks_init(&o->clocks, 0, 1);
 	o->clocks.in_place = true;
-	o->must = must_rules_new(&(struct must_sink){ o, latest, on_must });
+	o->must = must_rules_new(&(struct must_sink){ o, latest, on_must, on_musts });
 	o->threads = g_array_new(FALSE, TRUE, sizeof(struct thread_past));
 	o->locks = g_array_new(FALSE, FALSE, sizeof(struct lock_points));
 	o->blocks = g_array_new(FALSE, FALSE, sizeof(struct block_past));

@@ -589,7 +589,7 @@ static void first_begin(void *context, struct trace *t)
 	struct first_suspects *f = context;
 
 	if (trace_model(t) == WEAK_SC && t->weak_count == 0 && t->threads_count < CHAINS_LEAST)
-		f->pass = pass_new(t, causality_new_live(t), false);
+		f->pass = pass_new(t, causality_new_live(t), true);
 }
 
 static void first_block(void *context, uint64_t first, uint64_t count, const uint16_t *marks,

@@ -163,14 +163,12 @@ static uint32_t written_before(const struct chase *c, uint32_t e, bool any)
 
 static uint32_t must_cause(const struct chase *c, uint32_t e)
 {
-	const struct trace *t = c->t;
-	struct must_run run = trace_must_into(t, e);
+	struct must_sources sources = must_sources(c->t, e);
+	struct must_edge edge;
 
-	for (uint64_t i = 0; i < run.count; i++) {
-		const struct must_edge *edge = &t->index->must[run.first + i];
-
-		if (past_edge_counts(c->past, edge) && after(c, edge->before))
-			return edge->before;
+	while (must_sources_next(&sources, &edge)) {
+		if (past_edge_counts(c->past, &edge) && after(c, edge.before))
+			return edge.before;
 	}
 	return NONE;
 }

@@ -182,19 +182,18 @@ static bool wait_because(struct obstacle *o, uint32_t until, enum clause_kind ki
 static bool blocked_by_must(const struct smt_query *q, uint32_t e, struct obstacle *o)
 {
 	const struct trace *t = q->s->t;
-	struct must_run run = trace_must_into(t, e);
+	struct must_sources sources = must_sources(t, e);
+	struct must_edge edge;
 
-	for (uint64_t i = 0; i < run.count; i++) {
-		const struct must_edge *edge = &t->index->must[run.first + i];
-
-		if (executed(q->s, edge->before))
+	while (must_sources_next(&sources, &edge)) {
+		if (executed(q->s, edge.before))
 			continue;
-		if (edge->condition != NONE) {
-			if (cut_has(t, q->cut, edge->condition))
-				return wait_because(o, edge->before, CLAUSE_CONDITION,
-				                    edge->before, e, edge->condition);
-		} else if (past_edge_counts(q->s->past, edge)) {
-			return wait_for(o, edge->before);
+		if (edge.condition != NONE) {
+			if (cut_has(t, q->cut, edge.condition))
+				return wait_because(o, edge.before, CLAUSE_CONDITION,
+				                    edge.before, e, edge.condition);
+		} else if (past_edge_counts(q->s->past, &edge)) {
+			return wait_for(o, edge.before);
 		}
 	}
 	return false;
