@@ -82,6 +82,9 @@ bool memory_drains(const struct memory_event *e)
 {
 	const unsigned flags =
 	        MEMORY_EXCLUSIVE | MEMORY_COMPARES | MEMORY_LIBRARY | MEMORY_LOCKED;
+	bool looks = e->flags & MEMORY_UNORDERED && !(e->flags & MEMORY_UPDATES);
+	if (e->kind == MEMORY_LOAD && looks) /* sem_getvalue */
+		return false;
 	if (e->kind == MEMORY_LOAD || e->kind == MEMORY_STORE)
 		return (e->flags & flags) ||
 		       (e->kind == MEMORY_STORE && e->order == ORDER_SEQ_CST);

@@ -240,6 +240,109 @@ for model in tso rc11; do
 	check count "" $model "11 12 13 22 23 32 33 10"
 done
 
+# Calls that synchronise nothing between the two accesses of a thread: under TSO the store may wait for
+# as long as without them, in memory that is freed or unmapped then, too.
+cat >calls.c <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static atomic_int x, y;
+static sem_t s;
+static pthread_mutex_t again = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static char from[2][64], to[2][64];
+static void between(int me)
+{
+	int count;
+	char *volatile p;
+	CALLS;
+}
+static void *other(void *unused)
+{
+	atomic_store_explicit(&x, 1, memory_order_relaxed);
+	between(1);
+	return (void *)(long)atomic_load_explicit(&y, memory_order_relaxed);
+}
+int main(void)
+{
+	pthread_t t;
+	void *a;
+	sem_init(&s, 0, 0);
+	pthread_create(&t, 0, other, 0);
+	atomic_store_explicit(&y, 1, memory_order_relaxed);
+	between(0);
+	int b = atomic_load_explicit(&x, memory_order_relaxed);
+	pthread_join(t, &a);
+	return (a ? 2 : 0) + b;
+}
+C
+calls() { # CALLS MODEL STATUSES, as check
+	run "$HEDDLE" cc -w -g -O1 -DCALLS="$1" calls.c -o calls -pthread
+	run "$HEDDLE" explore --budget 100 --memory "$2" --format json -- ./calls
+	is "$(json '$d->{complete} ? "complete" : join "; ", @{$d->{gaps}}') $(json 'join " ", sort keys %{{ map { $_->{status} => 1 } @{$d->{runs}} }}')" \
+		"complete $3" "store buffering with: $1, $2"
+}
+for between in "p = malloc(8), p[0] = 1, free(p)" "p = malloc(8), p[0] = 1, p = realloc(p, 64), free(p)" \
+	"p = mmap(0, 9999, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), p[0] = 1, munmap(p, 9999)" \
+	"memcpy(to[me], from[me], 40)" "usleep(0), fflush(stderr)" "sem_getvalue(&s, &count)" \
+	"pthread_mutex_t m; pthread_mutex_init(&m, 0), pthread_mutex_destroy(&m)"; do
+	for model in tso rc11; do
+		calls "$between" $model "0 1 2 3"
+	done
+done
+for between in "sem_trywait(&s)" "pthread_mutex_lock(&again), pthread_mutex_unlock(&again)"; do
+	calls "$between" tso "1 2 3"
+done
+
+# A recursive mutex that the thread has anyway synchronises nothing, either.
+cat >again.c <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int x, y;
+static pthread_mutex_t m[2] = { PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP,
+	                        PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP };
+static int run(int me)
+{
+	pthread_mutex_lock(&m[me]);
+	atomic_store_explicit(me ? &x : &y, 1, memory_order_relaxed);
+	pthread_mutex_lock(&m[me]);
+	pthread_mutex_unlock(&m[me]);
+	int seen = atomic_load_explicit(me ? &y : &x, memory_order_relaxed);
+	pthread_mutex_unlock(&m[me]);
+	return seen;
+}
+static void *other(void *unused)
+{
+	return (void *)(long)run(1);
+}
+int main(void)
+{
+	pthread_t t;
+	void *a;
+	pthread_create(&t, 0, other, 0);
+	int b = run(0);
+	pthread_join(t, &a);
+	return (a ? 2 : 0) + b;
+}
+C
+for model in tso rc11; do
+	check again "" $model "0 1 2 3 4"
+done
+
+# What a recording says of the stores' arrivals fits, with stores of many bytes, too.
+run "$HEDDLE" cc -w -g -O1 -DCALLS="memcpy(to[me], from[me], 40)" calls.c -o calls -pthread
+for seed in 1 2 3 4; do
+	"$HEDDLE" record --memory tso --seed $seed -o calls.hdl -- ./calls >/dev/null 2>&1
+	run "$HEDDLE" races calls.hdl
+	is "$status" 0 "a recording under TSO with a copy of 40 bytes, seed $seed"
+done
+
 # Each thread can run the once-function; the others see what it did.
 cat >once.c <<'C'
 #include <pthread.h>

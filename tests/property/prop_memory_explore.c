@@ -163,11 +163,12 @@ static void allow(void *context, const struct memory_graph *g, const struct litm
 }
 
 static char *explore(const char *heddle, const char *program, const struct litmus *l,
-                     const char *model, const char *ops)
+                     const char *model, const char *ops, uint32_t calls)
 {
-	char threads[16], *out = NULL, *errors = NULL;
+	char threads[16], before[16], *out = NULL, *errors = NULL;
 	int status;
 	g_snprintf(threads, sizeof threads, "%u", l->threads);
+	g_snprintf(before, sizeof before, "%u", calls);
 	char *argv[] = { (char *)heddle,
 		         "explore",
 		         "--memory",
@@ -184,6 +185,7 @@ static char *explore(const char *heddle, const char *program, const struct litmu
 		         threads,
 		         (char *)ops,
 		         "number",
+		         before,
 		         NULL };
 	if (!g_spawn_sync(NULL, argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &out, &errors,
 	                  &status, NULL))
@@ -260,6 +262,9 @@ int main(void)
 				break;
 			litmus_random(r, LITMUS_STRAIGHT, &l);
 		}
+		/* before one operation in four, in two programs of three */
+		uint32_t calls = g_rand_int(r) & g_rand_int(r);
+		calls = (first + i) % 3 ? calls : 0;
 		g_rand_free(r);
 		waits += wait != NULL;
 		of_library += has_library(&l);
@@ -273,10 +278,10 @@ int main(void)
 			const char *word = memory_model_word((enum memory_model)m);
 			litmus_enumerate(&l, (enum memory_model)m, allow, &e, &counts);
 			graphs += counts.complete;
-			char *out = explore(heddle, program, &l, word, ops);
+			char *out = explore(heddle, program, &l, word, ops, calls);
 			if (!is_right(&e, out, counts.blocked > 0 && wait == NULL, &runs)) {
-				printf("%s: %s (HEDDLE_SEED=%u HEDDLE_TRACES=1)\n  %s\n", word,
-				       text, first + i, ops);
+				printf("%s: %s (HEDDLE_SEED=%u HEDDLE_TRACES=1)\n  %s number %u\n",
+				       word, text, first + i, ops, calls);
 				failed++;
 			}
 			g_free(out);

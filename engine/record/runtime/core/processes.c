@@ -96,6 +96,8 @@ static void before_child(struct thread *t, uintptr_t pc)
 	channels_forked(t, pc);
 	child_starts(t, pc);
 	log_value(t);
+	if (unlikely(rt.memory))
+		memory_call(t);
 	rt_happened(LOG_FORKED);
 	unpin();
 }

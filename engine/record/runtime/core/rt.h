@@ -280,8 +280,6 @@ ALWAYS_INLINE struct thread *recording(void)
 	if (unlikely(rt.async_handlers))
 		handlers_run(t);
 	log_value(t);
-	if (unlikely(rt.memory))
-		memory_call(t);
 	return t;
 }
 /* Brackets a call into code that may come back through interposed functions. */

@@ -94,6 +94,8 @@ static bool freed(void *p, uintptr_t pc)
 	if (p && (!t->gate || ((t->gate & ~GATE_IGNORE & ~GATE_STOLEN) == 0 && hook_slow(t))) &&
 	    !in_libc(pc)) {
 		plan_point(t);
+		if (unlikely(rt.memory))
+			memory_gone(t, (uintptr_t)p, malloc_usable_size(p));
 		log_event(t, LOG_FREE, 0, pc, (uintptr_t)p, 0, 1);
 		if (unlikely(rt.config.poison) && replay_poisons()) {
 			memset(p, LOG_POISON, malloc_usable_size(p));
@@ -423,21 +425,26 @@ static bool unmap_blocks(struct thread *t, const void *p, size_t size, uintptr_t
 static void unmap(void *p, size_t size, uintptr_t pc)
 {
 	struct thread *t = recording(); /* a last write there has its value */
+	if (t && unlikely(rt.memory))
+		memory_gone(t, (uintptr_t)p, size);
 	if (t && !in_libc(pc) && !unmap_blocks(t, p, size, pc))
 		order_matters("unmapping memory of another kind than anonymous");
 }
 
 /* What was at the place is gone, as with unmap, and what comes there is not in the trace. */
-static void map_over(int flags, uintptr_t pc)
+static void map_over(const void *p, size_t size, int flags, uintptr_t pc)
 {
-	if (flags & MAP_FIXED && recording() && !in_libc(pc))
+	struct thread *t = flags & MAP_FIXED ? recording() : NULL;
+	if (t && unlikely(rt.memory))
+		memory_gone(t, (uintptr_t)p, size);
+	if (t && !in_libc(pc))
 		order_matters("mapping memory over other memory");
 }
 
 void *interposed_mmap(void *hint, size_t size, int protection, int flags, int fd, off_t offset)
 {
 	struct thread *t = recording();
-	map_over(flags, CALLER());
+	map_over(hint, size, flags, CALLER());
 	void *p = REAL(mmap)(hint, size, protection, flags, fd, offset);
 	if (p != MAP_FAILED && flags & MAP_SHARED && protection & PROT_WRITE) {
 		if (!(flags & MAP_ANONYMOUS))
@@ -489,7 +496,10 @@ void *interposed_mremap(void *p, size_t size, size_t wanted, int flags, ...)
 }
 int interposed_madvise(void *p, size_t size, int advice)
 {
-	if (recording() && !in_libc(CALLER()) && advice == MADV_DONTNEED)
+	struct thread *t = recording();
+	if (t && unlikely(rt.memory) && advice == MADV_DONTNEED)
+		memory_gone(t, (uintptr_t)p, size);
+	if (t && !in_libc(CALLER()) && advice == MADV_DONTNEED)
 		order_matters("madvise(MADV_DONTNEED)");
 	return REAL(madvise)(p, size, advice);
 }

@@ -83,6 +83,8 @@ ALWAYS_INLINE void sched_point_at(struct thread *t, const volatile void *object)
 	log_value(t);
 	if (!rt.controlled)
 		return;
+	if (unlikely(rt.memory))
+		memory_point(t);
 	sched_about(&t->sched, object, 1, true);
 	t->sched.synchronises = true;
 	sched_point_slow(t);

@@ -6,8 +6,9 @@
  * it comes back.  So loads need nothing, and code that is not instrumented sees its thread's
  * stores. A store is complete at its thread's next hook.
  *
- * A store to the thread's own stack stays in memory, for frames come and go there; it waits in
- * its place all the same, and arrives, with those before it, when another thread comes there.
+ * A store to the thread's own stack stays in memory, for frames come and go there, and so does
+ * one of more than WIDEST bytes; it waits in its place all the same, and arrives, with those
+ * before it, when another thread comes there.
  */
 #include <string.h>
 
@@ -19,8 +20,9 @@ enum { MOST = 512, WIDEST = 16 };
 struct waiting {
 	uintptr_t address;
 	uint64_t ordinal; /* number of its event in its thread */
-	uint8_t size;
+	size_t size;
 	bool there; /* it stays in memory */
+	bool gone;  /* its memory has ended since: it arrives nowhere */
 	unsigned char before[WIDEST], after[WIDEST];
 };
 
@@ -46,7 +48,8 @@ static void settle(struct thread *t)
 	if (!b || !b->open)
 		return;
 	struct waiting *w = nth(b, b->count - 1);
-	memcpy(w->after, (const void *)w->address, w->size);
+	if (w->size <= WIDEST)
+		memcpy(w->after, (const void *)w->address, w->size);
 	b->open = false;
 }
 
@@ -58,7 +61,7 @@ static void take_away(struct thread *t)
 	settle(t);
 	for (uint32_t i = b->count; i-- > 0;) {
 		struct waiting *w = nth(b, i);
-		if (w->there)
+		if (w->there || w->gone)
 			continue;
 		if (memcmp((const void *)w->address, w->after, w->size) == 0) {
 			memcpy((void *)w->address, w->before, w->size);
@@ -75,7 +78,7 @@ static void lay(struct thread *t)
 	struct buffer *b = t->memory.buffer;
 	for (uint32_t i = 0; b && i < b->count; i++) {
 		struct waiting *w = nth(b, i);
-		if (w->there)
+		if (w->there || w->gone)
 			continue;
 		memcpy(w->before, (const void *)w->address, w->size);
 		memcpy((void *)w->address, w->after, w->size);
@@ -124,7 +127,7 @@ bool memory_arrive(struct thread *t)
 	if (laid == t) {
 		if (b->count == 1)
 			settle(t);
-	} else if (!w->there) {
+	} else if (!w->there && !w->gone) {
 		struct thread *over = laid;
 		memory_view(NULL);
 		memcpy((void *)w->address, w->after, w->size);
@@ -197,14 +200,31 @@ void buffers_touched(const struct thread *t, uintptr_t address, size_t size)
 	}
 }
 
-void buffers_freed(uintptr_t address, size_t size)
+/* The thread's own stores to these bytes keep their places in the buffer, as its other stores
+ * must not come earlier for it, but arrive nowhere. Of another thread they arrive now. */
+void buffers_freed(struct thread *t, uintptr_t address, size_t size)
 {
+	struct buffer *own = t->memory.buffer;
+	if (own && own->open)
+		settle(t);
+	for (uint32_t i = 0; own && i < own->count; i++) {
+		struct waiting *w = nth(own, i);
+		if (w->gone || !overlaps(w, address, size))
+			continue;
+		w->gone = true;
+		there_count -= w->there;
+		w->there = false;
+	}
 	for (unsigned k = 0; k < holder_count;) {
 		struct thread *other = holders[k];
+		if (other == t) {
+			k++;
+			continue;
+		}
 		struct buffer *b = other->memory.buffer;
 		uint32_t upto = 0;
 		for (uint32_t i = 0; i < b->count; i++)
-			if (overlaps(nth(b, i), address, size))
+			if (!nth(b, i)->gone && overlaps(nth(b, i), address, size))
 				upto = i + 1;
 		bool gone = upto == b->count;
 		while (upto-- > 0)
@@ -230,10 +250,6 @@ void buffers_room(struct thread *t)
 /* Adds the store whose record was just written; `there`: it is made in memory at once. */
 void buffers_add(struct thread *t, uintptr_t address, size_t size, bool there)
 {
-	if (size > WIDEST) {
-		buffers_flushed(t, t->ordinal - 1);
-		return;
-	}
 	buffers_room(t);
 	struct buffer *b = t->memory.buffer;
 	if (b->count == 0)
@@ -242,8 +258,8 @@ void buffers_add(struct thread *t, uintptr_t address, size_t size, bool there)
 	*w = (struct waiting){
 		.address = address,
 		.ordinal = t->ordinal - 1,
-		.size = (uint8_t)size,
-		.there = there ||
+		.size = size,
+		.there = there || size > WIDEST ||
 		         address - t->life.stack_low < t->life.stack_high - t->life.stack_low,
 	};
 	there_count += w->there;

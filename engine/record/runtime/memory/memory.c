@@ -93,6 +93,12 @@ void memory_call(struct thread *t)
 		buffers_leave(t);
 }
 
+void memory_point(struct thread *t)
+{
+	if (rt.memory == LOG_TSO && memory_chooses())
+		buffers_leave(t);
+}
+
 void memory_end(struct thread *t)
 {
 	if (rt.memory == LOG_TSO && rt.on)
@@ -105,16 +111,33 @@ void memory_left(struct thread *t)
 		;
 }
 
+/* The operations that synchronise memory (POSIX, "Memory Synchronization"). Under TSO no other
+ * call empties the buffer: what a function of the C library does within is no event that
+ * exploration or a checker could know of. */
+#define BIT(tag) (1ull << LOG_##tag)
+#define SYNCHRONISES \
+	(BIT(ACQ) | BIT(REL) | BIT(RACQ) | BIT(RREL) | BIT(TRYFAIL) | BIT(TAKETRYFAIL) | \
+	 BIT(WAIT) | BIT(WAKE) | BIT(SIGNAL) | BIT(BROADCAST) | BIT(ARRIVE) | BIT(DEPART) | \
+	 BIT(POST) | BIT(TAKE) | BIT(FORK) | BIT(JOIN) | BIT(SND) | BIT(RCV))
+
+void memory_gone(struct thread *t, uintptr_t address, size_t size)
+{
+	if (rt.memory == LOG_TSO)
+		buffers_freed(t, address, size);
+	else
+		stores_forget(address, size);
+}
+
+void memory_again(struct thread *t)
+{
+	t->memory.again = true;
+}
+
 void memory_event(struct thread *t, enum log_tag tag, uintptr_t object)
 {
-	if (tag == LOG_FREE) {
-		size_t size = malloc_usable_size((void *)object);
-		if (rt.memory == LOG_TSO)
-			buffers_freed(object, size);
-		else
-			stores_forget(object, size);
-	}
-	if (tag == LOG_ALLOC || tag == LOG_GIVEN || tag == LOG_FENCE)
+	bool again = t->memory.again;
+	t->memory.again = false;
+	if (again || !(SYNCHRONISES >> tag & 1))
 		return;
 	if (rt.memory == LOG_TSO)
 		buffers_drain(t);

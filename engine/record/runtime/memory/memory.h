@@ -33,6 +33,7 @@ struct thread_memory {
 	struct buffer *buffer; /* TSO: its stores that have not arrived, or NULL: none so far */
 	struct views *views;   /* RC11 */
 	bool buffers;          /* the next record is of a store that waits */
+	bool again;            /* the next event synchronises nothing */
 	uintptr_t stack;       /* the end of its frames on its stack; 0: not known */
 	uint64_t specific;     /* digest of its thread-specific data */
 	uint64_t states[STATES];
@@ -65,8 +66,17 @@ void memory_before(struct thread *t, enum log_tag tag, const void *p, size_t siz
 /* The record of a write or read was written, its event counted. */
 void memory_logged(struct thread *t, enum log_tag tag, unsigned order, const void *p,
                    size_t size);
+/* An event of another kind than an access comes. */
 void memory_event(struct thread *t, enum log_tag tag, uintptr_t object);
+/* The next event, of a recursive mutex that `t` has anyway, synchronises nothing. */
+void memory_again(struct thread *t);
+/* A block ends, or memory is unmapped: `size` bytes. */
+void memory_gone(struct thread *t, uintptr_t address, size_t size);
+/* `t` enters a call in which others cannot see the stores that wait: they arrive. */
 void memory_call(struct thread *t);
+/* `t` may be about to synchronise. Where the arrivals are chosen at random, its stores
+ * arrive, and other threads may run between two of them. */
+void memory_point(struct thread *t);
 void memory_end(struct thread *t);
 void memory_left(struct thread *t); /* it runs on without the token: its stores arrive */
 void memory_fence(struct thread *t, unsigned order);
@@ -130,7 +140,7 @@ void buffers_drain(struct thread *t);
 void buffers_leave(struct thread *t);
 void buffers_tick(struct thread *t);
 void buffers_touched(const struct thread *t, uintptr_t address, size_t size);
-void buffers_freed(uintptr_t address, size_t size);
+void buffers_freed(struct thread *t, uintptr_t address, size_t size);
 void buffers_room(struct thread *t); /* for one more */
 void buffers_add(struct thread *t, uintptr_t address, size_t size, bool there);
 

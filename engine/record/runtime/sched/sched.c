@@ -361,6 +361,8 @@ static void leave(struct thread *t)
 void sched_leave(struct thread *t)
 {
 	log_value(t);
+	if (unlikely(rt.memory))
+		memory_call(t);
 	leave(t);
 	/* a signal from now on ends the call, or runs its handler there */
 	while (rt.controlled && t->signals.arrived && !replay_strict()) {

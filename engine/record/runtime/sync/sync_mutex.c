@@ -161,6 +161,16 @@ static void log_refused(struct thread *t, pthread_mutex_t *m, uintptr_t pc)
 
 /* The outcome of a lock or a try; `may_fail`: with a time limit, or without waiting;
  * `entered`: by an ENTRY. */
+/* Does the thread have a recursive mutex, taken so many times or more? Then that it is taken
+ * or released synchronises nothing (POSIX, "Memory Synchronization"). */
+static void tell_again(struct thread *t, const pthread_mutex_t *m, unsigned times)
+{
+	enum { TYPE = 3 };
+	if (unlikely(rt.memory) && (m->__data.__kind & TYPE) == PTHREAD_MUTEX_RECURSIVE &&
+	    m->__data.__owner == t->life.tid && m->__data.__count >= times)
+		memory_again(t);
+}
+
 static int mutex_outcome(struct thread *t, pthread_mutex_t *m, int status, bool may_fail,
                          bool entered, uintptr_t pc)
 {
@@ -171,6 +181,7 @@ static int mutex_outcome(struct thread *t, pthread_mutex_t *m, int status, bool 
 	if (status == EOWNERDEAD)
 		order_matters(ROBUST_LEFT);
 	if (status == 0 || status == EOWNERDEAD) {
+		tell_again(t, m, 2);
 		(may_fail ? log_try : log_sync)(t, LOG_ACQ, pc, m);
 		child_brought(t, m, pc);
 	} else if (status == EBUSY || status == ETIMEDOUT)
@@ -245,6 +256,7 @@ static int mutex_unlock(pthread_mutex_t *m, uintptr_t pc)
 	int status = REAL(pthread_mutex_unlock)(m);
 	if (status == 0) {
 		memory_releases(t);
+		tell_again(t, m, 1);
 		log_sync(t, LOG_REL, pc, m);
 		sched_wake(m, FOR_MUTEX, one_or_all());
 	}

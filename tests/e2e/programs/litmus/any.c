@@ -5,19 +5,24 @@
  * With "number" at the end, one round without a barrier, whose outcome is told by the exit
  * status.
  *
- *     any ROUNDS THREADS OPS [number]     OPS, each thread's together:
+ *     any ROUNDS THREADS OPS [number [CALLS]]     OPS, each thread's together:
  * thread,kind,location,order,failure,value,expected,register[,when,is];...
  *
  * `when`: register + 1 that has to be `is`, or 0. Operations of the thread library are for one
- * round.
+ * round. CALLS: a bit for each operation, before which a function is called that synchronises
+ * nothing, and so changes no outcome.
  */
+#define _GNU_SOURCE
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { ROUNDS = 1000, THREADS = 6, LOCATIONS = 4, REGISTERS = 8, OPS = 64 };
 /* LOOK: a load, until it reads `expected`; TRY_ON: a compare-and-exchange, until it is done. */
@@ -303,15 +308,91 @@ static void make_library(void)
 	sem_init(&semaphore, 0, 0);
 }
 
+/* ---- calls that synchronise nothing ---- */
+
+enum { CALLS = 8 };
+static unsigned long calls; /* a bit for each operation */
+static sem_t unused;
+static pthread_mutex_t recursive[THREADS]; /* each thread's own */
+
+/* The contents that a block, or the thread's stack, had before may be lost with them. */
+static void use_memory(int way, int me)
+{
+	enum { SMALL = 8, LARGE = 40, PAGES = 1 << 16 };
+	static const char text[LARGE] = "longer than a store is";
+	char own[LARGE], *volatile p;
+	switch (way) {
+	case 0:
+		p = malloc(SMALL);
+		p[me] = 1;
+		free(p);
+		break;
+	case 1:
+		p = calloc(1, SMALL);
+		p[me] = 1;
+		p = realloc(p, LARGE);
+		p[LARGE - 1] = 1;
+		free(p);
+		break;
+	case 2:
+		p = mmap(NULL, PAGES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		p[me] = 1;
+		munmap(p, PAGES);
+		break;
+	default:
+		p = own;
+		memcpy(p, text, LARGE);
+		break;
+	}
+}
+
+static void call(int way, int me)
+{
+	int count;
+	switch (way) {
+	case 4:
+		usleep(0);
+		break;
+	case 5:
+		sem_getvalue(&unused, &count);
+		break;
+	case 6:
+		pthread_mutex_lock(&recursive[me]);
+		pthread_mutex_unlock(&recursive[me]);
+		break;
+	case 7:
+		fflush(stderr);
+		break;
+	default:
+		use_memory(way, me);
+		break;
+	}
+}
+
+static void make_calls(const char *given)
+{
+	pthread_mutexattr_t is_recursive;
+	pthread_mutexattr_init(&is_recursive);
+	pthread_mutexattr_settype(&is_recursive, PTHREAD_MUTEX_RECURSIVE);
+	calls = strtoul(given, NULL, 10);
+	sem_init(&unused, 0, 0);
+	for (int i = 0; i < THREADS; i++)
+		pthread_mutex_init(&recursive[i], &is_recursive);
+}
+
 static void *thread(void *arg)
 {
 	int me = (int)(long)arg;
+	if (calls)
+		pthread_mutex_lock(&recursive[me]);
 	for (int r = 0; r < rounds; r++) {
 		if (rounds > 1)
 			pthread_barrier_wait(&barrier);
 		for (const struct op *o = ops; o < ops + op_count; o++) {
 			if (o->thread != me || (o->when && seen[r][me][o->when - 1] != o->is))
 				continue;
+			if (calls >> (o - ops) & 1)
+				call((int)(calls + (unsigned long)(o - ops)) % CALLS, me);
 			if (o->kind >= LOCK && o->kind <= ONCE_END)
 				o = run_library(o);
 			else if (o->kind == SNAPSHOT)
@@ -349,6 +430,8 @@ int main(int argc, char **argv)
 			fields[i] = (int)strtol(at, &at, 10);
 	}
 	pthread_t t[THREADS];
+	if (argc > 5)
+		make_calls(argv[5]);
 	make_library();
 	pthread_barrier_init(&barrier, NULL, (unsigned)threads);
 	for (long i = 0; i < threads; i++)
