@@ -1,8 +1,8 @@
 /*
- * code.c - the machine code of a program (x86-64, by capstone): atomic instructions, and results
- * of calls that no code looks at. Code that gcc and clang compile for ThreadSanitizer calls a
- * function for each atomic operation, so an atomic instruction is inline assembly, or code that
- * was compiled otherwise.
+ * code.c - the machine code of a program (x86-64, by capstone): atomic instructions, and
+ * results of calls that no code looks at. Code that gcc and clang compile for ThreadSanitizer
+ * calls a function for each atomic operation, so an atomic instruction is inline assembly, or
+ * code that was compiled otherwise.
  */
 #include "debuginfo/machine.h"
 #include "debuginfo/private.h"
