@@ -63,10 +63,19 @@ static bool may_be_local(const char *unnamed, const char *name)
 	       strstr(name, "::") != NULL;
 }
 
+/* A heap block has a type's or pointer's name only in a run in which some access tells it. */
+static bool may_be_block(const char *unnamed, const char *name)
+{
+	return g_str_has_prefix(unnamed + (*unnamed == '"'), "block@") &&
+	       strstr(name, "block@") == NULL && strstr(name, "::") == NULL &&
+	       (strpbrk(name, "*[") != NULL || strstr(name, "->") != NULL);
+}
+
 /* Names of heap blocks are numbered in the order of their allocation. */
 static bool same_name(const char *x, const char *y)
 {
-	if (strcmp(x, y) == 0 || may_be_local(x, y) || may_be_local(y, x))
+	if (strcmp(x, y) == 0 || may_be_local(x, y) || may_be_local(y, x) ||
+	    may_be_block(x, y) || may_be_block(y, x))
 		return true;
 	g_autoptr(GString) p = g_string_new(NULL), q = g_string_new(NULL);
 	bool numbered = strpbrk(x, "#@") != NULL && strpbrk(y, "#@") != NULL;

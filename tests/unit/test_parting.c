@@ -74,6 +74,11 @@ static const struct {
 	  "T2 reads x as 0 at s.c:3", false, true },
 	{ "T1|w(id)=7|s.c:1\nT1|w(x)=1|s.c:2\n", "T1|w(id)=8|s.c:1\nT1|w(x)=1|s.c:2\n",
 	  "T1 writes id := 7 at s.c:1", "T1 writes id := 8 at s.c:1", false, true },
+	/* nor whether a heap block's type was seen in one of the runs alone */
+	{ "T1|alloc(\"block@b.c:3\",8)|s.c:1\nT1|w(\"block@b.c:3+4\")=1|s.c:2\n",
+	  "T1|alloc(*buffer,8)|s.c:1\nT1|w(buffer->n)=1|s.c:2\n", NULL, NULL, false },
+	{ "T1|w(\"block@b.c:3+4\")=1|s.c:2\n", "T1|w(n)=1|s.c:2\n",
+	  "T1 writes \"block@b.c:3+4\" := 1 at s.c:2", "T1 writes n := 1 at s.c:2", false },
 	/* addresses mean nothing in another run */
 	{ "T1|r(p)=140737326474944|s.c:1\n", "T1|r(p)=140737318082240|s.c:1\n", NULL, NULL,
 	  false },
