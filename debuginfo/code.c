@@ -1,8 +1,8 @@
 /*
- * code.c - the machine code of a program (x86-64, by capstone): atomic instructions, results
- * of calls that no code looks at, and stores that read what they write. Code that gcc and clang
- * compile for ThreadSanitizer calls a function for each atomic operation, so an atomic
- * instruction is inline assembly, or code that was compiled otherwise.
+ * code.c - the machine code of a program (x86-64, by capstone): atomic instructions, and
+ * results of calls that no code looks at. Code that gcc and clang compile for ThreadSanitizer
+ * calls a function for each atomic operation, so an atomic instruction is inline assembly, or
+ * code that was compiled otherwise.
  */
 #include "debuginfo/machine.h"
 #include "debuginfo/private.h"
@@ -373,72 +373,4 @@ bool debuginfo_result_unseen(const char *path, uint64_t address, const int32_t r
 	g_hash_table_unref(f.been);
 	machine_close(&m);
 	return unseen;
-}
-
-/* ---- stores ---- */
-
-static bool same_place(const x86_op_mem *a, const x86_op_mem *b)
-{
-	return a->segment == b->segment && a->base == b->base && a->index == b->index &&
-	       a->scale == b->scale && a->disp == b->disp;
-}
-
-/* An operand in memory that is none of the compiler's own places on the stack. */
-static bool in_memory(const cs_x86_op *o)
-{
-	return o->type == X86_OP_MEM && o->mem.base != X86_REG_RSP &&
-	       !(o->mem.base == X86_REG_RBP && o->mem.disp < 0);
-}
-
-/* The address of an operand relative to the instruction pointer is that of the file. */
-static x86_op_mem place_of(const cs_insn *i, const cs_x86_op *o)
-{
-	x86_op_mem place = o->mem;
-	if (place.base == X86_REG_RIP) {
-		place.base = X86_REG_INVALID;
-		place.disp += (int64_t)(i->address + i->size);
-	}
-	return place;
-}
-
-/* Up to the next call or jump: is a place read and then written, or both at once? */
-static bool store_reads(const struct machine *m, uint64_t address)
-{
-	enum { MOST_LOADS = 8, FAR = 24 };
-	x86_op_mem loads[MOST_LOADS];
-	size_t known = 0, count = 0;
-	bool linkage;
-	const uint8_t *bytes = machine_at(m, address, &count, &linkage);
-	if (bytes == NULL)
-		return false;
-	for (int n = 0;
-	     n < FAR && capstone.disasm_iter(m->decoder, &bytes, &count, &address, m->i); n++) {
-		const cs_x86 *x = &m->i->detail->x86;
-		if (capstone.insn_group(m->decoder, m->i, X86_GRP_CALL) ||
-		    capstone.insn_group(m->decoder, m->i, X86_GRP_JUMP) ||
-		    capstone.insn_group(m->decoder, m->i, X86_GRP_RET))
-			return false;
-		for (uint8_t k = 0; m->i->id != X86_INS_LEA && k < x->op_count; k++) {
-			const cs_x86_op *o = &x->operands[k];
-			if (!in_memory(o))
-				continue;
-			x86_op_mem place = place_of(m->i, o);
-			if (o->access & CS_AC_READ && known < MOST_LOADS)
-				loads[known++] = place;
-			for (size_t l = 0; o->access & CS_AC_WRITE && l < known; l++)
-				if (same_place(&loads[l], &place))
-					return true;
-		}
-	}
-	return false;
-}
-
-void debuginfo_stores_that_read(const char *path, const uint64_t *addresses, size_t count,
-                                bool *reads)
-{
-	struct machine m;
-	bool good = machine_open(&m, path, true);
-	for (size_t i = 0; i < count; i++)
-		reads[i] = good && store_reads(&m, addresses[i]);
-	machine_close(&m);
 }

@@ -91,6 +91,31 @@ const char *dead_callee(struct code *c, const cs_insn *i)
 	return name[0] != '\0' ? name : NULL;
 }
 
+const char *dead_called_before(struct code *c, uint64_t address)
+{
+	static const struct {
+		size_t size;
+		uint8_t begin[2];
+		size_t begin_size;
+	} forms[] = { { 5, { 0xe8 }, 1 },
+		      { 6, { 0xff, 0x15 }, 2 } }; /* call, call *SLOT(%rip) */
+	for (size_t k = 0; k < G_N_ELEMENTS(forms); k++) {
+		size_t count;
+		bool linkage;
+		uint64_t at = address - forms[k].size;
+		const uint8_t *bytes = machine_at(&c->m, at, &count, &linkage);
+		if (bytes == NULL || count < forms[k].size ||
+		    memcmp(bytes, forms[k].begin, forms[k].begin_size) != 0)
+			continue;
+		const char *name = cs_disasm_iter(c->m.decoder, &bytes, &count, &at, c->m.i)
+		                           ? dead_callee(c, c->m.i)
+		                           : NULL;
+		if (name != NULL)
+			return name;
+	}
+	return NULL;
+}
+
 static bool begins_with_any(const char *name, const char *const *beginnings)
 {
 	for (; name != NULL && *beginnings != NULL; beginnings++)

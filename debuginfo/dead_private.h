@@ -97,6 +97,8 @@ void dead_read_linkage(struct code *c);
 const char *dead_linkage_at(struct code *c, uint64_t address);
 /* The function of another module, or hook, that a call or jump leads to, or NULL. */
 const char *dead_callee(struct code *c, const cs_insn *i);
+/* The function that the call before this return address leads to, where its name is known. */
+const char *dead_called_before(struct code *c, uint64_t address);
 /* Kinds of functions by name, which may be NULL: a hook of an atomic operation; */
 bool dead_is_atomic_hook(const char *callee);
 /* a function of the runtime that reads nothing of the frame for the program; */

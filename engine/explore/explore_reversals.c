@@ -151,7 +151,7 @@ static void note_looks(struct exploration *x, uint32_t look)
 	        g_strdup_printf("%s waits by looking, at %s: that it looks in vain more than "
 	                        "%d times in a row is not tried (--steps: as often as fits)",
 	                        trace_thread_name(x->trace, x->trace->events[look].thread),
-	                        trace_location_name(x->trace, look), MOST_LOOKS);
+	                        own_code_place_name(x->trace, look), MOST_LOOKS);
 	explore_note_incomplete(x, why);
 	g_free(why);
 }

@@ -63,10 +63,19 @@ static bool may_be_local(const char *unnamed, const char *name)
 	       strstr(name, "::") != NULL;
 }
 
+/* A heap block has a type's or pointer's name only in a run in which some access tells it. */
+static bool may_be_block(const char *unnamed, const char *name)
+{
+	return g_str_has_prefix(unnamed + (*unnamed == '"'), "block@") &&
+	       strstr(name, "block@") == NULL && strstr(name, "::") == NULL &&
+	       (strpbrk(name, "*[") != NULL || strstr(name, "->") != NULL);
+}
+
 /* Names of heap blocks are numbered in the order of their allocation. */
 static bool same_name(const char *x, const char *y)
 {
-	if (strcmp(x, y) == 0 || may_be_local(x, y) || may_be_local(y, x))
+	if (strcmp(x, y) == 0 || may_be_local(x, y) || may_be_local(y, x) ||
+	    may_be_block(x, y) || may_be_block(y, x))
 		return true;
 	g_autoptr(GString) p = g_string_new(NULL), q = g_string_new(NULL);
 	bool numbered = strpbrk(x, "#@") != NULL && strpbrk(y, "#@") != NULL;
@@ -146,12 +155,29 @@ static uint32_t thread_named(const struct trace *t, const char *name)
 	return NONE;
 }
 
-/* The first index where they differ; the shorter length if one ends, NONE if they agree. */
-static guint first_difference(const struct trace *a, const GArray *x, const struct trace *b,
-                              const GArray *y, const bool complete[2])
+/* The event of `a` before which the same threads have taken turns in both runs; 0: they have
+ * done so to the end of one run. A difference before that is none of the order: the run differs
+ * by something else, such as the process's number. */
+static uint32_t turns_part(const struct trace *a, const struct trace *b)
 {
-	guint both = MIN(x->len, y->len);
-	for (guint i = 0; i < both; i++)
+	uint32_t both = MIN(a->events_count, b->events_count), e = 0;
+	g_autofree uint32_t *in_b = g_new(uint32_t, a->threads_count);
+	for (uint32_t u = 0; u < a->threads_count; u++)
+		in_b[u] = thread_named(b, trace_thread_name(a, u));
+	while (e < both && in_b[a->events[e].thread] == b->events[e].thread)
+		e++;
+	return e < both ? e : 0;
+}
+
+/* The first index where they differ, of the events of `a` from `from` on; the shorter length if
+ * one ends, NONE if they agree. */
+static guint first_difference(const struct trace *a, const GArray *x, uint32_t from,
+                              const struct trace *b, const GArray *y, const bool complete[2])
+{
+	guint both = MIN(x->len, y->len), i = 0;
+	while (i < both && g_array_index(x, uint32_t, i) < from)
+		i++;
+	for (; i < both; i++)
 		if (!same_event(a, g_array_index(x, uint32_t, i), b,
 		                g_array_index(y, uint32_t, i)))
 			return i;
@@ -160,17 +186,18 @@ static guint first_difference(const struct trace *a, const GArray *x, const stru
 }
 
 bool parting_find(const struct trace *a, const struct trace *b, const bool complete[2],
-                  struct parting *parting)
+                  bool one_plan, struct parting *parting)
 {
 	g_autoptr(GPtrArray) of_a = by_thread(a), of_b = by_thread(b);
 	g_autoptr(GArray) none = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	uint64_t best = UINT64_MAX;
+	const uint32_t from = one_plan ? turns_part(a, b) : 0;
 	*parting = (struct parting){ { NONE, NONE }, NULL };
 	for (uint32_t u = 0; u < a->threads_count; u++) {
 		const char *name = trace_thread_name(a, u);
 		uint32_t v = thread_named(b, name);
 		const GArray *x = of_a->pdata[u], *y = v == NONE ? none : of_b->pdata[v];
-		guint i = first_difference(a, x, b, y, complete);
+		guint i = first_difference(a, x, from, b, y, complete);
 		uint32_t e = i < x->len ? g_array_index(x, uint32_t, i) : NONE;
 		if (i == NONE || (e == NONE ? (uint64_t)NONE + i : e) >= best)
 			continue;

@@ -17,9 +17,11 @@ struct parting {
 };
 /* Finds the difference that comes first in `a`; false: each thread does and sees the same.
  * Addresses are not compared, nor the index of a heap block. `complete`: false where a run
- * was cut off, whose missing events are then no difference. Release with parting_release. */
+ * was cut off, whose missing events are then no difference. `one_plan`: both followed one plan
+ * until the threads take turns in another order: what differs before that, such as the
+ * process's number, is not looked at, as no order causes it. Release with parting_release. */
 bool parting_find(const struct trace *a, const struct trace *b, const bool complete[2],
-                  struct parting *parting);
+                  bool one_plan, struct parting *parting);
 void parting_release(struct parting *parting);
 /* Append "T2 reads acct.balance as 100 at report bank.c:33", or "T2 has ended", of side 0 or 1.
  */

@@ -302,7 +302,13 @@ static void append_doer(const struct trace *t, uint32_t call, uint32_t event, GS
 		trace_append_operand(t, call, out);
 		g_string_append_printf(out, " (%u)", call);
 	} else {
-		g_string_append_printf(out, "%u", event);
+		const char *thread = trace_thread_name(t, t->events[event].thread);
+		const char *place = trace_location_name(t, event);
+
+		append_escaped(out, thread, strlen(thread));
+		g_string_append(out, " at ");
+		append_escaped(out, place, strlen(place));
+		g_string_append_printf(out, " (%u)", event);
 	}
 }
 

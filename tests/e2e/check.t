@@ -143,7 +143,7 @@ is "$status" 1 "several traces"
 printf 'T1|w(x)|a.c:1\nT2|w(x)|a.c:2\n' >alike1.txt
 printf 'T1|w(y)|b.c:1\nT2|w(y)|b.c:2\nT1|w(' >alike2.txt
 run "$HEDDLE" check alike1.txt alike2.txt
-like "$(tr "\n" " " <<<"$out")" "data-race  on y .*heddle alike2.txt  *.1 run shows it" "traces that differ in their names alone are two"
+like "$(tr "\n" " " <<<"$out")" "data-race  on y .*heddle alike2.txt  *\\(opens it in the explorer; 1 run shows it" "traces that differ in their names alone are two"
 like "$err" "alike2.txt: line 3 is cut off" "a trace that is cut off: it is said"
 run "$HEDDLE" check alike1.txt alike2.txt --format json
 is "$(json 'join ",", map { $_->{"same-as"} // scalar @{$_->{warnings} // []} } @{$d->{runs}}')" "0,1" "and in JSON"
@@ -266,7 +266,7 @@ run "$HEDDLE" check -o bare --format json -- ./bare
 is "$(json 'scalar grep { /specification .*one.spec was used/ } @{$d->{coverage}}')$(json 'scalar grep { /other.spec/ } @{$d->{coverage}}')" 10 "of two that bind one function the first"
 echo 'object' >one.spec && rm other.spec
 run "$HEDDLE" check -o bare --format json -- ./bare
-like "$status $(json 'join " ", @{$d->{coverage}}')" "^0 .*Not covered: operations that .*one.spec" "one that cannot be read is said, and no error"
+like "$status $(json 'join " ", @{$d->{coverage}}')" "^0 .*Not covered: what .*one.spec may say" "one that cannot be read is said, and no error"
 run "$HEDDLE" check -o bare --spec own/dict.spec --format json -- ./bare
 like "$(list)" "commutativity-race" "--spec in place of that"
 

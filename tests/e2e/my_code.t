@@ -99,4 +99,27 @@ C
 "$HEDDLE" c++ -g -O1 late.cc -o late -pthread
 run "$HEDDLE" check -o late --format json -- ./late
 is "$(json 'my @f = @{$d->{findings}}; @f > 0 && !grep { !$_->{places} } @f')" 1 "none is listed by its places in headers alone"
+
+# the C++ library creates and joins threads for std::thread: the place is the line that asked it
+cat >joined.cpp <<'C'
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+std::mutex m;
+std::condition_variable cv;
+int main()
+{
+	std::thread worker([] { std::unique_lock<std::mutex> l(m); cv.wait(l, [] { return false; }); });
+	std::thread tries([] { try { std::thread().join(); } catch (...) { } });
+	tries.join();
+	worker.join();
+}
+C
+"$HEDDLE" c++ -g -O1 joined.cpp -o joined -pthread || exit 1
+run timeout 60 "$HEDDLE" record -q -o joined.hdl -- ./joined
+like "$err" "main .*joined.cpp:11" "the recorder names the line of std::thread::join"
+run "$HEDDLE" deadlocks joined.hdl
+like "$(tr -s '\n ' ' ' <<<"$out")" "main want\\(T1\\) joined.cpp:11 in main " "and so does the report"
+run "$HEDDLE" convert --to text joined.hdl -
+is "$(grep -c '|join(T2)|joined.cpp:10' <<<"$out")" 1 "one that ends; a join that throws in between changes nothing"
 done_testing

@@ -103,7 +103,7 @@ static void compare_orders(struct output_task *task, GString *out)
 	if (t[0] && t[1]) {
 		struct parting p;
 		bool whole[2] = { is_whole(t[0]), is_whole(t[1]) };
-		bool part = parting_find(t[0], t[1], whole, &p);
+		bool part = parting_find(t[0], t[1], whole, true, &p);
 		g_string_append(out, part ? "Here the two orders part:\n"
 		                          : "Each thread does and sees the same in both "
 		                            "orders.\n");
@@ -137,7 +137,8 @@ static void compare_recorded(struct output_task *task, GString *out)
 	if (run == NULL) {
 		g_string_append(out, "It was not run to its end: its output is below.\n");
 	} else if (parting_find(run, recorded,
-	                        (const bool[]){ is_whole(run), is_whole(recorded) }, &p)) {
+	                        (const bool[]){ is_whole(run), is_whole(recorded) }, false,
+	                        &p)) {
 		g_string_append(out, "Here this run and the recording part:\n");
 		tell_sides(t, &p, names, out);
 		parting_release(&p);

@@ -71,7 +71,8 @@ static void print_point(const json_t *f)
 		if (**line)
 			printf("    %s\n", *line);
 	if (*trace && strcmp(trace, json_word(f, "trace")) != 0)
-		printf("    heddle %s   (the run of that point: | goes there)\n", trace);
+		printf("    heddle %s   (opens the run of that point in the explorer: | goes there)\n",
+		       trace);
 }
 
 /* Prints the finding whose two orders were being run when this one was found. */
@@ -94,8 +95,8 @@ static void print_seen(const json_t *f, const char *command)
 	size_t runs = json_array_size(json_object_get(f, "runs"));
 
 	if (*trace)
-		printf("    heddle %s   (%zu run%s show%s it)\n", trace, runs, plural(runs),
-		       runs == 1 ? "s" : "");
+		printf("    heddle %s   (opens it in the explorer; %zu run%s show%s it)\n",
+		       trace, runs, plural(runs), runs == 1 ? "s" : "");
 	if (*witness && *command)
 		printf("    heddle replay --witness %s -- %s\n", witness, command);
 	else if (*witness)

@@ -47,8 +47,11 @@ static void take_fitting(struct checkup *c, const char *folder, const char *prog
 			g_ptr_array_add(c->own_specs, g_strdup(file));
 			break;
 		case TRUTH_UNKNOWN:
-			checkup_uncovered(c, "operations that %s says how to order: %s", file,
-			                  error.what);
+			checkup_uncovered(
+			        c,
+			        "what %s may say of the program's operations: it is no "
+			        "specification that heddle can read (%s: %s)",
+			        file, error.where, error.what);
 			break;
 		case TRUTH_NO:
 			break;

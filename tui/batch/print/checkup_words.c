@@ -77,7 +77,7 @@ static void tell_race(const struct trace *t, const struct finding *f, GString *o
 	if (f->note)
 		g_string_append_printf(out, ", by the rules of C11 (%s)", f->note);
 	if (f->missing)
-		g_string_append_printf(out, "; it %s", printable(f->missing));
+		g_string_append_printf(out, "; it is a race %s", printable(f->missing));
 }
 
 /* A use of a block or object after its end. */

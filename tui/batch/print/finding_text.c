@@ -248,7 +248,8 @@ void finding_print(const json_t *f, FILE *out)
 		fprintf(out, "    %s\n", json_word(f, "sentence"));
 	print_waits(f, out);
 	print_story(f, out);
-	if (*json_word(f, "missing"))
+	if (*json_word(f, "missing") &&
+	    strstr(json_word(f, "sentence"), json_word(f, "missing")) == NULL)
 		fprintf(out, "    a %s %s\n", finding_kind_noun(finding_kind_of(f)),
 		        json_word(f, "missing"));
 	print_evidence(f, out);

@@ -30,7 +30,7 @@ static void tell_of_recording(const struct trace *recorded, const struct plan_ru
 	bool whole[2] = { is_whole(run), recorded->complete && ending.kind != ENDING_CUT &&
 		                                 ending.kind != ENDING_SIGNAL };
 	struct parting p;
-	if (parting_find(run->trace, recorded, whole, &p)) {
+	if (parting_find(run->trace, recorded, whole, false, &p)) {
 		fprintf(stderr, "heddle: here the run and the recording part:\n");
 		tell_side(run->trace, &p, 0, "the run");
 		tell_side(recorded, &p, 1, "the recording");
@@ -61,7 +61,7 @@ static void tell_of_two(const struct plan_run *runs)
 {
 	bool whole[2] = { is_whole(&runs[0]), is_whole(&runs[1]) };
 	struct parting p;
-	if (parting_find(runs[0].trace, runs[1].trace, whole, &p)) {
+	if (parting_find(runs[0].trace, runs[1].trace, whole, true, &p)) {
 		fprintf(stderr, "heddle: here the two orders part:\n");
 		tell_side(runs[0].trace, &p, 0, "run 1");
 		tell_side(runs[1].trace, &p, 1, "run 2");

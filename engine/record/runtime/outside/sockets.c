@@ -29,12 +29,21 @@ INTERPOSED(listen, shutdown, connect, ioctl, socket, eventfd, signalfd, timerfd_
 
 /* ---- addresses and options ---- */
 
-#define STATES(type, name, parameters, arguments, fd) \
+/* The call reads an address or an option; a size that no such thing has is refused unread. */
+static void given_read(const void *p, socklen_t size, uintptr_t pc)
+{
+	if (p && size <= sizeof(struct sockaddr_storage))
+		READS_AT(p, size, pc);
+}
+
+#define STATES(type, name, parameters, arguments, fd, p, size) \
 	INTERPOSED(name); \
 	type interposed_##name parameters \
 	{ \
 		struct thread *t = recording(); \
 		struct given g; \
+		if (t) \
+			given_read(p, size, CALLER()); \
 		if (!t || !outside_asked(t, fd)) \
 			return REAL(name) arguments; \
 		if (input_state_given(t, LOG_INPUT_##name, fd, &g)) \
@@ -43,9 +52,9 @@ INTERPOSED(listen, shutdown, connect, ioctl, socket, eventfd, signalfd, timerfd_
 		input_keep(t, LOG_INPUT_##name, fd, result, NULL, 0, 0); \
 		return result; \
 	}
-STATES(int, bind, (int fd, const struct sockaddr *a, socklen_t n), (fd, a, n), fd)
+STATES(int, bind, (int fd, const struct sockaddr *a, socklen_t n), (fd, a, n), fd, a, n)
 STATES(int, setsockopt, (int fd, int level, int option, const void *p, socklen_t n),
-       (fd, level, option, p, n), fd)
+       (fd, level, option, p, n), fd, p, n)
 
 int interposed_listen(int fd, int most)
 {
@@ -120,6 +129,7 @@ int interposed_connect(int fd, const struct sockaddr *a, socklen_t length)
 	struct given g;
 	if (!t)
 		return REAL(connect)(fd, a, length);
+	given_read(a, length, CALLER());
 	if (input_given(t, LOG_INPUT_connect, fd, 0, &g)) {
 		if (g.recorded && g.length[0])
 			connection_given(t, fd, (int)g.result, g.part[0], g.length[0],

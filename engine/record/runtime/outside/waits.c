@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "engine/record/runtime/core/rt.h"
+#include "engine/record/runtime/libc/ranges.h"
 
 INTERPOSED(poll, ppoll, select, pselect, epoll_ctl, epoll_wait, epoll_pwait, epoll_pwait2);
 
@@ -424,6 +425,8 @@ int interposed_epoll_ctl(int set, int operation, int fd, struct epoll_event *eve
 {
 	struct thread *t = recording();
 	struct given g;
+	if (t && event && operation != EPOLL_CTL_DEL)
+		READS_AT(event, sizeof *event, CALLER());
 	if (!t || !rt.inputs)
 		return REAL(epoll_ctl)(set, operation, fd, event);
 	bool out = outside(t, fd);

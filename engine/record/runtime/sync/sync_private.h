@@ -89,4 +89,8 @@ bool condition_wake(struct thread *t, const void *c, uintptr_t pc);
 /* Writes the signal, and wakes. `flags`: enum log_object_flag. */
 void condition_signal(struct thread *t, const void *c, bool all, unsigned flags, uintptr_t pc);
 
+/* cxx_threads.c: the caller of a function of POSIX threads that returns to `pc`: where that is
+ * in std::thread, std::thread's. */
+uintptr_t cxx_caller(uintptr_t pc);
+
 #endif

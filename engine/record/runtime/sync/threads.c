@@ -353,7 +353,7 @@ static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*s
 int interposed_pthread_create(pthread_t *handle, const pthread_attr_t *attributes,
                               void *(*start)(void *), void *argument)
 {
-	return create(handle, attributes, start, argument, false, CALLER());
+	return create(handle, attributes, start, argument, false, cxx_caller(CALLER()));
 }
 
 static struct thread *find_thread(pthread_t handle)
@@ -466,7 +466,8 @@ static int returned(int status, void **result, uintptr_t pc)
 
 int interposed_pthread_join(pthread_t handle, void **result)
 {
-	return returned(join(handle, result, false, NULL, 0, CALLER()), result, CALLER());
+	uintptr_t pc = cxx_caller(CALLER());
+	return returned(join(handle, result, false, NULL, 0, pc), result, pc);
 }
 int interposed_pthread_tryjoin_np(pthread_t handle, void **result)
 {
@@ -503,7 +504,7 @@ static int detach(pthread_t handle, uintptr_t pc)
 
 int interposed_pthread_detach(pthread_t handle)
 {
-	return detach(handle, CALLER());
+	return detach(handle, cxx_caller(CALLER()));
 }
 
 int interposed_pthread_cancel(pthread_t handle)
