@@ -30,7 +30,8 @@ bool analysis_is_sound(enum analysis analysis);
 struct race_rules; /* smt.h */
 struct race_tools;
 struct checker;
-/* What is known when an analysis is made again with --missing, for some pairs of sites. */
+/* Results of the first pass, for an analysis made again with --missing of some pairs of sites.
+ */
 struct race_again {
 	const uint64_t *sites; /* bit set: the sites of the wanted pairs; NULL: not known */
 	struct trace *view;    /* trace_view_missing of the trace */

@@ -351,12 +351,19 @@ static char **environment(const struct record_options *o, struct log_config *con
 	return env;
 }
 
+/* Descriptors that a child begins with. */
+struct child_descriptors {
+	int config, buffer; /* the runtime's, given as `target` and the number before it */
+	int target;
+	int report; /* an error number is written here when the program cannot be started */
+};
+
 static _Noreturn void become(const struct record_options *o, const char *path, char **env,
-                             int config, int target, int buffer, int report)
+                             const struct child_descriptors *h)
 {
 	signal(SIGINT, SIG_DFL);
 	signal(SIGQUIT, SIG_DFL);
-	if (dup2(config, target) < 0 || dup2(buffer, target - 1) < 0)
+	if (dup2(h->config, h->target) < 0 || dup2(h->buffer, h->target - 1) < 0)
 		goto failed;
 	if (o->stdout_path) {
 		int out = open(o->stdout_path, O_WRONLY | O_TRUNC);
@@ -373,19 +380,18 @@ static _Noreturn void become(const struct record_options *o, const char *path, c
 	execve(path, o->argv, env);
 failed:;
 	int code = errno;
-	if (write(report, &code, sizeof(code)) < 0)
+	if (write(h->report, &code, sizeof(code)) < 0)
 		_exit(126);
 	_exit(125);
 }
 
 /* Exploration starts thousands of runs, and must not copy its large tables each time. */
 static __attribute__((noinline)) pid_t start(const struct record_options *o, const char *path,
-                                             char **env, int config, int target, int buffer,
-                                             int report)
+                                             char **env, const struct child_descriptors *h)
 {
 	pid_t pid = vfork();
 	if (pid == 0)
-		become(o, path, env, config, target, buffer, report);
+		become(o, path, env, h);
 	return pid;
 }
 
@@ -408,7 +414,8 @@ bool run_launch(struct record_options *o, const char *path, bool clang_name, int
 	*pid = -1;
 	if (config >= 0 && pipe2(report, O_CLOEXEC) == 0) {
 		/* The descriptor must differ from the one that it is copied to. */
-		*pid = start(o, path, env, config, target, buffer, report[1]);
+		*pid = start(o, path, env,
+		             &(struct child_descriptors){ config, buffer, target, report[1] });
 	}
 	bool good = *pid >= 0;
 	if (!good && config >= 0)

@@ -303,8 +303,8 @@ static inline const char *trace_string(const struct trace *t, uint32_t string)
 }
 /* The name of a variable; valid as long as the trace. */
 const char *trace_variable_name(const struct trace *t, uint32_t variable);
-/* What begins at an address of a recording at an event (NONE: at its end): a variable and a
- * heap block, each NONE where none does. Blocks may have had the address one after the other:
+/* The variable and the heap block that begin at an address of a recording at an event (NONE: at
+ * its end); each NONE where none does. Blocks may have had the address one after the other:
  * the one that is allocated then; else, for a pointer that dangles, the variable of the last
  * one. */
 struct object_at {

@@ -47,7 +47,8 @@ static void draw_foot(const struct app *app, const struct witness_view *v, struc
 {
 	const struct chooser *c = &v->chooser;
 	bool there = chooser_is_at_pair(c, v->pair);
-	stage_pane_draw(app, &c->stage, c->events->len, v->pair, NULL, NULL, p);
+	stage_pane_draw(app, &(struct stage_shown){ &c->stage, c->events->len, v->pair }, NULL,
+	                NULL, p);
 	pane_text(p, 0, 2, there ? STYLE_RACE : STYLE_NONE,
 	          there ? " both are about to happen: your schedule is a witness (e writes it) "
 	                : " ✓ so far a correct reordering ");

@@ -323,7 +323,7 @@ void describe_event_after(const struct session *s, uint32_t event, uint32_t old,
  * consistent. */
 void explain_memory(const struct session *s, const struct finding *f, GString *out);
 void describe_operand(const struct trace *t, uint32_t event, GString *out);
-/* What a thread does in the present tense, "reads x", "frees *p"; false, and nothing, for
+/* An event as an action in the present tense, "reads x", "frees *p"; false, and nothing, for
  * operations that are neither accesses, nor frees, nor acquisitions. */
 bool describe_action(const struct trace *t, uint32_t event, GString *out);
 /* "m, l": the locks held by the event's thread; empty when none. */

@@ -126,8 +126,8 @@ bool reversals_by_solver(struct reversals *r, struct smt *smt);
  * early as possible. */
 enum linear_answer reversals_linear(struct reversals *r, const struct linear_part *part,
                                     uint32_t most, const GArray **sequence);
-/* What the search over states says of data races in the schedules of the run's class, whatever
- * ends their waits (docs/completeness.md, "Data races"). */
+/* Data races in the schedules of the run's class, by the search over states, whatever ends
+ * their waits (docs/completeness.md, "Data races"). */
 enum reversals_races {
 	RACES_UNKNOWN, /* it does not know all of them */
 	RACES_PASSED,  /* where there is one, a pair of sites that races was passed

@@ -26,8 +26,8 @@ struct running_sink {
 	/* After the last event, or when none have come. */
 	void (*end)(void *context);
 };
-/* Who takes the events: `begin` gets what running_pair and running_text need, until the sink's
- * end, and fills in the sink. */
+/* The receiver of the events: `begin` fills in the sink. `running` is for running_pair and
+ * running_text, until the sink's end. */
 struct running_watch {
 	void *context;
 	void (*begin)(void *context, struct running *running, struct running_sink *sink);

@@ -52,7 +52,7 @@ uint32_t *ranges_page(struct ranges *r, uint64_t number);
  * where it is one variable, it is that until range_known says something else. */
 const uint32_t *ranges_cover(struct ranges *r, struct variable_range access, uint32_t *count);
 
-/* What is known of a place, or of another. */
+/* Cache entry of a place; it may hold another place. */
 static inline struct known_place *range_known(const struct ranges *r, uint32_t place)
 {
 	return &r->known[place % KNOWN_PLACES];

@@ -526,7 +526,8 @@ static void guess_holders(struct names *n)
 	}
 }
 
-/* The one direct pointer to the block's type where it was first accessed, or NULL. */
+/* The local or parameter that alone points to the block's type where the block was first
+ * accessed, or NULL. */
 static const char *local_pointer(struct names *n, const struct block_facts *f)
 {
 	const char *found = NULL;

@@ -327,7 +327,7 @@ void checkup_stream(const struct checkup *c, const struct checked *f)
 
 /* -- order of display ---------------------------------------------------------------------- */
 
-/* What makes a difference comes first, and what no witness shows comes last. */
+/* Rank: findings that change the program's result come first, those without a witness last. */
 static int rank_of_harm(const struct checked *f)
 {
 	if (f->harm == HARM_DIFFERS)

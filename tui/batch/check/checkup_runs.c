@@ -115,7 +115,7 @@ static bool look_at_postponed(struct checkup *c, bool all)
 	return true;
 }
 
-/* What one recorded run adds to the report's list of uncovered behaviour. */
+/* Adds the parts of a recorded run that the report does not cover to its list of them. */
 static void note_uncovered(struct checkup *c, const struct session *s, uint64_t number)
 {
 	if (s->facts.status == LOG_LIMIT || s->facts.status == LOG_FULL)

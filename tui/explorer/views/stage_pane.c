@@ -169,13 +169,14 @@ static void draw_next(const struct app *app, struct pane p, int row, uint32_t ne
 	pane_text(p, row, place + 1, style, text->str);
 }
 
-static void draw_thread(const struct app *app, const struct stage *stage, guint step,
-                        const uint32_t pair[2], const GArray *locks, uint32_t thread,
-                        struct pane p, int row)
+static void draw_thread(const struct app *app, const struct stage_shown *s, const GArray *locks,
+                        uint32_t thread, struct pane p, int row)
 {
 	const struct trace *t = app_trace(app);
+	const struct stage *stage = s->stage;
+	guint step = s->step;
 	uint32_t next = stage_next(stage, thread, step);
-	bool of_pair = next != NONE && (next == pair[0] || next == pair[1]);
+	bool of_pair = next != NONE && (next == s->pair[0] || next == s->pair[1]);
 	bool begun = stage_last(stage, thread, step) != NONE;
 	enum style style = of_pair ? STYLE_RACE : begun ? style_of_thread(thread) : STYLE_DIM;
 	g_autoptr(GString) status = g_string_new(NULL);
@@ -210,23 +211,24 @@ int stage_sentence_rows(const char *sentence, int columns)
 	return sentence ? CLAMP((text_columns(sentence) + 8) / width + 1, 1, MOST) : 0;
 }
 
-void stage_pane_draw(const struct app *app, const struct stage *stage, guint step,
-                     const uint32_t pair[2], const char *title, const char *sentence,
-                     struct pane p)
+void stage_pane_draw(const struct app *app, const struct stage_shown *s, const char *title,
+                     const char *sentence, struct pane p)
 {
 	const struct trace *t = app_trace(app);
+	const struct stage *stage = s->stage;
+	guint step = s->step;
 	g_autoptr(GArray) locks = stage_locks(stage, step);
 	g_autofree uint8_t *shown = g_new0(uint8_t, t->threads_count + 1);
 	int sentence_rows = stage_sentence_rows(sentence, p.columns);
 	int room = p.rows - OTHER_ROWS - sentence_rows, row = 1 + sentence_rows;
-	choose(stage, step, pair, locks, (uint32_t)MAX(room, 0), shown);
+	choose(stage, step, s->pair, locks, (uint32_t)MAX(room, 0), shown);
 	pane_rule(p, 0, title);
 	if (sentence)
 		pane_paragraph(pane_part(p, 1, 1, sentence_rows, p.columns - 2), 0, 0,
 		               STYLE_RACE, sentence);
 	for (uint32_t i = 0; i < t->threads_count; i++)
 		if (shown[i])
-			draw_thread(app, stage, step, pair, locks, i, p, row++);
+			draw_thread(app, s, locks, i, p, row++);
 	/* memory has no single value at a step of such a run */
 	g_autoptr(GString) text =
 	        g_string_new(app->session->weak ? "last stored  " : "values  ");

@@ -341,12 +341,12 @@ static struct columns columns_of(int width, int widest)
 	return c;
 }
 
-static void draw_entry(const struct session *s, struct pane p, int row,
-                       const struct columns *columns, const struct entry *entry, bool held,
-                       bool picked, bool selected)
+static void draw_entry(const struct session *s, const struct findings *v, struct pane p,
+                       int row, const struct entry *entry, bool selected)
 {
 	const struct finding *f = entry->finding;
-	struct columns c = *columns;
+	struct columns c = columns_of(p.columns, v->widest);
+	bool held = entry == v->held, picked = g_hash_table_contains(v->picked, entry);
 	char number[32];
 	enum verdict verdict = missing_code_verdict(s, entry);
 	enum style style = verdict_style(verdict);
@@ -458,8 +458,7 @@ static void draw_list(const struct app *app, const struct findings *f, struct pa
 		}
 		const struct entry *entry =
 		        app->session->entries->pdata[folders_entry(&f->folders, i)];
-		draw_entry(app->session, p, r + 1, &c, entry, entry == f->held,
-		           g_hash_table_contains(f->picked, entry), i == f->list.cursor);
+		draw_entry(app->session, f, p, r + 1, entry, i == f->list.cursor);
 	}
 	if (f->left_out && f->shown->len)
 		draw_left_out(app, f,

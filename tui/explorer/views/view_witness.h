@@ -146,13 +146,18 @@ void scheduler_draw(const struct app *app, const struct witness_view *v, struct 
 
 /* Number of rows it uses in a body of `rows`. */
 int stage_pane_rows(const struct stage *stage, int rows);
+/* The threads after `step` steps of a schedule. All borrowed. */
+struct stage_shown {
+	const struct stage *stage;
+	guint step;
+	const uint32_t *pair; /* two events (or NONE): marked where they are next */
+};
 /* For each participating thread: its next source line, the locks it holds, the lock or event it
- * waits for; then values. `title` (or NULL) is in the rule above; at most two of `pair` (NONE)
- * are marked; threads of the pair and of the step have priority. `sentence` (or NULL) stands
- * below the rule, in stage_sentence_rows more rows. */
-void stage_pane_draw(const struct app *app, const struct stage *stage, guint step,
-                     const uint32_t pair[2], const char *title, const char *sentence,
-                     struct pane p);
+ * waits for; then values. `title` (or NULL) is in the rule above; threads of the pair and of
+ * the step have priority. `sentence` (or NULL) stands below the rule, in stage_sentence_rows
+ * more rows. */
+void stage_pane_draw(const struct app *app, const struct stage_shown *s, const char *title,
+                     const char *sentence, struct pane p);
 int stage_sentence_rows(const char *sentence, int columns);
 
 #endif

@@ -194,7 +194,8 @@ void draw_witness_foot(const struct app *app, const struct witness_view *v, stru
 	guint step = step_shown(v);
 	g_autoptr(GString) text = g_string_new(NULL);
 	g_string_append_printf(text, "after step %u of %u", step, v->w.events->len);
-	stage_pane_draw(app, &v->stage, step, v->pair, text->str, v->sentence, p);
+	stage_pane_draw(app, &(struct stage_shown){ &v->stage, step, v->pair }, text->str,
+	                v->sentence, p);
 	int title = text_columns(text->str) + 5; /* the rule is visible on both sides */
 	g_string_assign(text, " cut off: ");
 	stage_append_cut(&v->stage, text);

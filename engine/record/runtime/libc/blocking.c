@@ -395,7 +395,7 @@ clock_t interposed_times(struct tms *spent)
 	}
 	return started[1].tv_sec * ticks + user;
 }
-/* What the process has used is another figure in each run; virtual time stands for it. */
+/* Resources used differ from run to run, so virtual time stands for processor time. */
 int interposed_getrusage(__rusage_who_t who, struct rusage *usage)
 {
 	struct thread *t = recording();

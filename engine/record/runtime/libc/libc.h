@@ -61,7 +61,7 @@ enum order_kind {
 	ORDER_OBJECT,   /* the object is its first argument */
 	ORDER_LOOKS,    /* it looks up a file by its name, the first argument */
 	ORDER_LOOKS_IN, /* the same, the second */
-	ORDER_MEMORY,   /* it reads or writes memory of the caller's, which nobody sees */
+	ORDER_MEMORY,   /* it reads or writes memory of the caller's, unseen by hooks */
 	ORDER_LATER,    /* threads of the C library's own do it, beside the caller */
 	ORDER_WRITES,   /* it writes to the descriptor that is this argument, */
 	ORDER_STATUS,   /* or asks about the first one, */

@@ -421,7 +421,8 @@ static bool unmap_blocks(struct thread *t, const void *p, size_t size, uintptr_t
 	return known == high - low;
 }
 
-/* What other threads' accesses come to where memory goes away that is no block. */
+/* Unmapping, in an exploration: of memory that is no block, other threads' accesses may fault
+ * in another order, which is not explored. */
 static void unmap(void *p, size_t size, uintptr_t pc)
 {
 	struct thread *t = recording(); /* a last write there has its value */
@@ -431,7 +432,7 @@ static void unmap(void *p, size_t size, uintptr_t pc)
 		order_matters("unmapping memory of another kind than anonymous");
 }
 
-/* What was at the place is gone, as with unmap, and what comes there is not in the trace. */
+/* MAP_FIXED: the old mapping is gone, as with unmap, and the new one is not in the trace. */
 static void map_over(const void *p, size_t size, int flags, uintptr_t pc)
 {
 	struct thread *t = flags & MAP_FIXED ? recording() : NULL;

@@ -33,7 +33,7 @@ static inline uint64_t signal_kernel_mask(const sigset_t *set)
 	return mask;
 }
 
-/* The one handler installed in the kernel, for all of the program's. */
+/* Signal handler that the kernel has in the place of all handlers of the program. */
 void signal_comes(int number, siginfo_t *info, void *context);
 /* The handler of REMINDER: a thread has come to no hook for long. */
 void signal_reminder(int number, siginfo_t *info, void *context);

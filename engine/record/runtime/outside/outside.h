@@ -244,9 +244,9 @@ int outside_member_of(int set, uint64_t data);
  * it has none. */
 bool outside_data(int set, int recorded, uint64_t *data);
 bool outside_members(int set);
-/* What epoll_ctl last gave for the member; NULL: it is none. */
+/* The message of the last epoll_ctl for the member; NULL: it is no member. */
 struct handover *outside_member_set(int set, int fd);
-/* What timerfd_settime last set; NULL: the descriptor has no entry here. */
+/* The message of the last timerfd_settime; NULL: the descriptor has no entry here. */
 struct handover *outside_timer_set(int fd);
 /* The descriptor was reported to the thread as ready to be read. */
 void outside_ready(struct thread *t, int fd, uintptr_t pc);

@@ -194,7 +194,8 @@ MAKES(epoll_create, (int size), (size), epoll_create, ORIGIN_SET)
 MAKES(epoll_create1, (int flags), (flags), epoll_create, ORIGIN_SET)
 MAKES(timerfd_create, (clockid_t clock, int flags), (clock, flags), timerfd_create,
       ORIGIN_OUTSIDE)
-/* What waits for the timer hears of it only once it is set. */
+/* The message is sent after the call: a thread that waits for the timer wakes only once it is
+ * set. */
 int interposed_timerfd_settime(int fd, int flags, const struct itimerspec *new,
                                struct itimerspec *old)
 {

@@ -280,8 +280,8 @@ static bool awaits_arrival(const struct thread *t)
  * continue when the stores have arrived that the plan lets arrive before its next event. */
 enum stand { BEFORE_EVENT, BEFORE_CALL, BEFORE_ARRIVALS };
 
-/* Who has to run for the next step of `t`: where it joins a thread without a step left, that
- * thread, as its end is no step. */
+/* The thread to run for the next step of `t`: where `t` joins a thread without a step left,
+ * that thread, as its end is no step. */
 static struct thread *before_step(struct thread *t)
 {
 	while (t->sched.state == STATE_BLOCKED && t->sched.reason == FOR_THREAD) {
