@@ -235,6 +235,9 @@ struct report {
 	/* The kind of findings that `complete` excludes beyond these, where the analysis's
 	 * name does not say: a noun, static; or NULL. */
 	const char *scope;
+	/* It is only about reorderings in which each wait ends by the post, signal or arrivals
+	 * that end it in the trace, though others could. */
+	bool same_pairing;
 };
 struct report *report_new(const struct trace *trace, const char *analysis);
 void report_free(struct report *report);

@@ -8,6 +8,7 @@
 #include "engine/trace/own_code.h"
 
 #include "engine/order/order.h"
+#include "engine/order/past.h"
 #include "engine/predict/effort.h"
 #include "engine/predict/pairs/candidates.h"
 #include "engine/predict/pairs/classes.h"
@@ -217,40 +218,12 @@ void explore_see_race(struct exploration *x, const struct pending *s)
 		           "be missing");
 }
 
-/* Could another post, signal or arrival end a wait on the object than does in this run? */
-static bool has_pairings(const struct trace *t, uint32_t object)
-{
-	struct event_list list = event_list_at(&t->index->object_events, object);
-	uint32_t poster = NONE, signals = 0, round = 0, arrived = 0;
-	uint64_t arrivals = 0; /* a bit for each thread, the last one for all further ones */
-	bool posters = false, waits = false;
-	for (uint64_t i = 0; i < list.count; i++) {
-		const struct event *e = &t->events[list.items[i]];
-		if (e->op == OP_POST) {
-			posters |= poster != NONE && poster != e->thread;
-			poster = e->thread;
-		}
-		signals += op_wakes(e->op);
-		arrived += e->op == OP_ARRIVE;
-		if (e->op == OP_ARRIVE)
-			arrivals |= 1ull << MIN(e->thread, 63);
-		if (e->op == OP_DEPART && round == 0)
-			round = arrived;
-		waits |= e->op == OP_TAKE || e->op == OP_WAKE || e->op == OP_DEPART;
-	}
-	bool rounds = arrivals >> 63 || (uint32_t)__builtin_popcountll(arrivals) > round;
-	return waits && (posters || signals > 1 || rounds);
-}
-
 static void note_pairings(struct exploration *x)
 {
 	enum { NEEDED = INDEX_THREADS | INDEX_OBJECTS };
-	bool any = false;
 	if (x->races_left & RACES_PAIRED || !trace_need(x->trace, NEEDED, x->progress))
 		return;
-	for (uint32_t o = 0; o < x->trace->objects_count && !any; o++)
-		any = has_pairings(x->trace, o);
-	if (any && find_suspects(x, true))
+	if (past_pairings_vary(x->trace) && find_suspects(x, true))
 		x->races_left |= RACES_PAIRED;
 }
 

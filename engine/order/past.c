@@ -72,6 +72,55 @@ bool past_has_pairings(const struct trace *t)
 	return false;
 }
 
+/* The operations on a semaphore, condition or barrier so far. */
+struct paired {
+	uint32_t poster, taker, signals, round, arrived;
+	uint64_t arrivals; /* a bit for each thread, the last one for all further ones */
+	bool several, waits;
+};
+
+static bool takes_again(uint32_t *last, uint32_t thread)
+{
+	bool another = *last != 0 && *last != thread + 1;
+	*last = thread + 1;
+	return another;
+}
+
+static void pair(struct paired *p, const struct event *e)
+{
+	if (e->op == OP_POST)
+		p->several |= takes_again(&p->poster, e->thread);
+	if (e->op == OP_TAKE)
+		p->several |= takes_again(&p->taker, e->thread);
+	p->signals += op_wakes(e->op);
+	p->arrived += e->op == OP_ARRIVE;
+	if (e->op == OP_ARRIVE)
+		p->arrivals |= 1ull << MIN(e->thread, 63);
+	if (e->op == OP_DEPART && p->round == 0)
+		p->round = p->arrived;
+	p->waits |= e->op == OP_TAKE || e->op == OP_WAKE || e->op == OP_DEPART;
+}
+
+bool past_pairings_vary(const struct trace *t)
+{
+	g_autofree struct paired *all = g_new0(struct paired, t->objects_count + 1);
+	bool vary = false;
+
+	for (uint64_t i = 0; i < t->events_count; i++) {
+		const struct event *e = &t->events[i];
+		if (e->op == OP_POST || e->op == OP_TAKE || e->op == OP_WAKE ||
+		    e->op == OP_ARRIVE || e->op == OP_DEPART || op_wakes(e->op))
+			pair(&all[e->target], e);
+	}
+	for (uint64_t i = 0; i < t->objects_count && !vary; i++) {
+		const struct paired *p = &all[i];
+		bool rounds = p->arrivals >> 63 ||
+		              (uint32_t)__builtin_popcountll(p->arrivals) > p->round;
+		vary = p->waits && (p->several || p->signals > 1 || rounds);
+	}
+	return vary;
+}
+
 /* The clock with an index, or with the root of its tree. */
 static struct clock_view row_at(const struct past *p, uint32_t row)
 {

@@ -67,5 +67,8 @@ uint32_t past_value_read(const struct trace *t, uint32_t event);
 uint32_t past_value_written(const struct trace *t, uint32_t event);
 /* Does the trace have pairings (semaphores, wakers, barriers)? */
 bool past_has_pairings(const struct trace *t);
+/* Could a wait of the trace end by another post, signal or arrival, if the operations came in
+ * another order? Without that the pairings are those of every reordering. */
+bool past_pairings_vary(const struct trace *t);
 
 #endif

@@ -4,6 +4,7 @@
  * Knows which function runs which analysis and nothing of how any of them works.
  */
 #include "engine/base/hash.h"
+#include "engine/order/past.h"
 #include "engine/partial/rdit.h"
 #include "engine/predict/ladder/behind.h"
 #include "engine/predict/predict_private.h"
@@ -136,6 +137,8 @@ struct report *races_find(struct trace *t, const struct race_options *options,
 		return NULL;
 	}
 	/* a report that is not complete depends on it, too: pairs that it calls impossible */
+	if (r != NULL && analyses[options->analysis].sound)
+		r->same_pairing = past_pairings_vary(t);
 	if (r != NULL && analyses[options->analysis].sound && options->rules == NULL)
 		report_note_invocations(r, t,
 		                        " (--spec FILE lets those that commute change places)");

@@ -146,6 +146,7 @@ static void print_findings(const struct report_file *r, const struct changes *c)
 	struct promise promise = { .analysis = json_word(r->head, "analysis"),
 		                   .any = r->findings->len > 0,
 		                   .values = json_is_true(json_object_get(asked, "values")),
+		                   .same_pairing = *json_word(r->head, "given") != 0,
 		                   .uninstrumented = json_is_true(
 		                           json_object_get(r->head, "uninstrumented")) };
 	const char *why = json_word(r->head, "not-complete");

@@ -147,6 +147,7 @@ struct checkup {
 	char *always; /* owned, or NULL: the way every run ends, which does not depend on the
 	               * order */
 	uint64_t missing_calls;        /* runs with calls of uninstrumented code */
+	bool same_pairing;             /* some run: struct report has it, of data races */
 	bool lacks_accesses;           /* some run: accesses_are_missing */
 	bool open[FINDING_KIND_COUNT]; /* the kind's analysis was incomplete in some run,
 	                                * beside `undecided` */

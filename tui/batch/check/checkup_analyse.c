@@ -131,6 +131,7 @@ static void take(struct analysis_of *x, struct report *r)
 		if (fresh)
 			checkup_stream(x->c, entry);
 	}
+	x->c->same_pairing |= r->same_pairing;
 	if (!r->complete && !listed) {
 		note_open(x->c, r->analysis);
 		note_reason(x->c, r);

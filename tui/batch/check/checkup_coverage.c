@@ -124,9 +124,13 @@ static void tell_runs(const struct checkup *c, GPtrArray *s)
 	if (*nothing)
 		add(s,
 		    "In all reorderings of %s (%u analysed) in which every read sees what it "
-		    "saw: "
+		    "saw%s: "
 		    "%s.",
-		    runs, c->analysed, nothing);
+		    runs, c->analysed,
+		    c->same_pairing ? " (and, of data races, each wait ends by the post, "
+		                      "signal or arrivals that ended it)"
+		                    : "",
+		    nothing);
 	g_autoptr(GString) why = g_string_new(NULL);
 	for (guint i = 0; i < c->open_because->len; i++)
 		g_string_append_printf(why, "%s%s", i ? "; " : " (as ",

@@ -127,8 +127,11 @@ char *complete_sentence(const struct promise *p)
 		g_string_append_printf(out, " for share %s of the pairs", p->shard);
 	if (reordered)
 		g_string_append_printf(
-		        out, ": in all reorderings of this run in which every read sees %s, ",
-		        saw);
+		        out, ": in all reorderings of this run in which every read sees %s%s, ",
+		        saw,
+		        p->same_pairing ? ", and each wait ends by the post, signal or "
+		                          "arrivals that ended it"
+		                        : "");
 	else
 		g_string_append(out, ": in this run, ");
 	g_string_append_printf(out, "no %s%s%s%s", p->any ? "other " : "", nothing,
@@ -149,6 +152,7 @@ static void print_summary(const struct report *r, guint count, bool more,
 		                   .values =
 		                           json_is_true(json_object_get(o->options, "values")),
 		                   .predicted = o->predicted,
+		                   .same_pairing = r->same_pairing,
 		                   .uninstrumented = report_lacks_calls(r) };
 	g_autofree char *complete = complete_sentence(&promise);
 	g_autofree char *why = report_why_open(r);

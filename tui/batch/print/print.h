@@ -69,6 +69,7 @@ struct promise {
 	bool values;                  /* --values: reads see the same value, from any write */
 	bool predicted;               /* atomic --predict: the claim is not only about the
 	                               * run */
+	bool same_pairing;            /* struct report has it */
 	bool uninstrumented;          /* accesses are missing: report_lacks_calls */
 };
 /* The promise of a complete analysis: "complete: in all reorderings of this run ..., no other

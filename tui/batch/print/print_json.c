@@ -71,6 +71,7 @@ static json_t *json_head(const struct report *r, const struct print_options *o)
 	g_autofree char *why = report_why_open(r);
 	json_set_word(j, "not-complete", why);
 	json_set_word(j, "scope", r->scope);
+	json_set_word(j, "given", r->same_pairing ? "same pairing" : NULL);
 	if (report_lacks_calls(r))
 		json_object_set_new(j, "uninstrumented", json_true());
 	json_set_word(j, "shard", o->shard);

@@ -565,11 +565,15 @@ static int draw_no_race(const struct app *app, struct pane p)
 		g_string_printf(
 		        text,
 		        "No data race%s: not in this run, nor in any reordering of it in "
-		        "which every read sees what it saw. Other inputs, and schedules "
+		        "which every read sees what it saw%s. Other inputs, and schedules "
 		        "in which a read sees something else, are not covered (heddle "
 		        "explore).",
 		        accesses_are_missing(app->session->trace)
 		                ? " outside of code that is not instrumented"
+		                : "",
+		        races && races->same_pairing
+		                ? ", and each wait ends by the post, signal or arrivals that "
+		                  "ended it"
 		                : "");
 	else if (races->notes->len == 0)
 		g_string_assign(text, "No data race was found, but not every pair was decided: "
