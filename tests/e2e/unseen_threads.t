@@ -86,4 +86,35 @@ run $HEDDLE races t.hdl
 like "$out" "complete: in all" "and the races are complete"
 run timeout 60 $HEDDLE explore -- ./unseen none
 like "$status $out" "^0 .*complete for this input" "and the exploration"
+
+# A witness may want a timer's thread before the recorded place: the replay waits for it.
+cat >tick.c <<'C'
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+static int ticks;
+static void tick(union sigval v) { ticks++; }
+int main(void)
+{
+	timer_t t;
+	struct sigevent e = { .sigev_notify = SIGEV_THREAD, .sigev_notify_function = tick };
+	struct itimerspec s = { { 0, 0 }, { 0, 50000000 } };
+	timer_create(CLOCK_MONOTONIC, &e, &t);
+	timer_settime(t, 0, &s, NULL);
+	printf("%d\n", ticks);
+	sleep(1);
+	printf("%d\n", ticks);
+	timer_delete(t);
+	return 0;
+}
+C
+"$HEDDLE" cc -g -O1 tick.c -o tick -pthread || exit 1
+run "$HEDDLE" record -q --seed 1 -o tick.hdl -- ./tick
+run "$HEDDLE" races tick.hdl --format json
+read -r first second <<<"$(json 'join " ", map { ($_->{first}, $_->{second}) } @{$d->{findings}}[0]')"
+run "$HEDDLE" witness tick.hdl "$first" "$second" -o tick.wit
+run timeout 60 "$HEDDLE" replay --witness tick.wit -- ./tick
+is "$status" 0 "a race with a timer's thread is replayed"
+like "$err" "T1 first:" "both ways"
 done_testing

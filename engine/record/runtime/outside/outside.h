@@ -316,6 +316,9 @@ bool handler_given(struct thread *t, int number, bool within);
 void signal_settle(int number, unsigned before);
 unsigned signals_arrived(void);
 void timer_signal(int number, bool armed, uintptr_t pc); /* a timer that sends it was set */
+/* Nanoseconds, at least one, until the last of the timers that are set for a thread expires; 0:
+ * none is set. */
+uint64_t timers_remaining(void);
 /* The program's syscall() installs a handler: true, and the kernel's answer. */
 bool handler_syscall(struct thread *t, long number, const long a[6], long *result);
 

@@ -95,6 +95,21 @@ int interposed_timer_create(clockid_t clock, struct sigevent *restrict e, timer_
 	return result;
 }
 
+uint64_t timers_remaining(void)
+{
+	uint64_t most = 0;
+	for (unsigned i = 0; i < MAX_TIMERS; i++) {
+		struct itimerspec left = { 0 };
+		if (!alarms[i].used || !alarms[i].armed)
+			continue;
+		REAL(timer_gettime)(alarms[i].id, &left); /* 0: it has expired */
+		uint64_t ns = (uint64_t)left.it_value.tv_sec * 1000000000u +
+		              (uint64_t)left.it_value.tv_nsec + 1;
+		most = ns > most ? ns : most;
+	}
+	return most;
+}
+
 static void arm(struct alarm *a, bool armed)
 {
 	if (a->armed != armed)

@@ -327,6 +327,8 @@ static void take_turns(struct thread *t, enum stand stand)
 		if (id == t->id)
 			return;
 		struct thread *next = id < MAX_THREADS ? rt.threads[id] : NULL;
+		if (!next && sched_await_birth(id))
+			next = rt.threads[id];
 		if (!next) {
 			diverged(t, DIVERGED_UNBORN, 0);
 			return;

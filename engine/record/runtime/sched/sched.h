@@ -155,6 +155,9 @@ void sched_start(struct thread *t); /* a new thread waits for its first turn */
 void sched_end(struct thread *t);
 /* The thread is about to end the program: others may go on before. */
 void sched_linger(struct thread *t);
+/* Replay: waits, in real time, for the thread of a timer to come; false: no timer is set, or
+ * the thread has not come two seconds after it was to. */
+bool sched_await_birth(uint32_t id);
 void sched_adopt(struct thread *t); /* a new thread that no thread created: waits for its
                                      * turn */
 void sched_expect(int more);        /* changes the number of such threads that may come */

@@ -217,6 +217,19 @@ void sched_adopt(struct thread *t)
 		sched_rejoin(t);
 }
 
+bool sched_await_birth(uint32_t id)
+{
+	static const uint64_t starting = 2000000000; /* ns: the C library creates it */
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	const uint64_t remaining = id < MAX_THREADS ? timers_remaining() : 0;
+	const uint64_t until = sched_real_now() + remaining + starting;
+	if (!remaining)
+		return false;
+	while (!__atomic_load_n(&rt.threads[id], __ATOMIC_ACQUIRE) && sched_real_now() < until)
+		raw_syscall(SYS_nanosleep, (long)&pause, 0, 0, 0, 0, 0);
+	return __atomic_load_n(&rt.threads[id], __ATOMIC_ACQUIRE) != NULL;
+}
+
 void sched_park(struct thread *t, struct thread *next)
 {
 	if (rt.one_thread)
