@@ -107,9 +107,10 @@ const char *dead_called_before(struct code *c, uint64_t address)
 		if (bytes == NULL || count < forms[k].size ||
 		    memcmp(bytes, forms[k].begin, forms[k].begin_size) != 0)
 			continue;
-		const char *name = cs_disasm_iter(c->m.decoder, &bytes, &count, &at, c->m.i)
-		                           ? dead_callee(c, c->m.i)
-		                           : NULL;
+		const char *name =
+		        capstone.disasm_iter(c->m.decoder, &bytes, &count, &at, c->m.i)
+		                ? dead_callee(c, c->m.i)
+		                : NULL;
 		if (name != NULL)
 			return name;
 	}
