@@ -8,11 +8,17 @@
 
 #include <string.h>
 
-/* After the event at `position`, these sections are open. */
+/* Open sections: an innermost one, and those around it. Lists share what they have in common,
+ * so that nested sections need no memory of the square of their depth. */
+struct open_list {
+	uint32_t section;
+	uint32_t around;  /* index of opens; 0: none */
+	uint32_t count;   /* sections in the list */
+	uint32_t settled; /* the position of the last of their releases, or 0 */
+};
+/* After the event at `position`, the sections of this list are open. */
 struct lock_change {
-	uint32_t position;
-	uint32_t first, count; /* a range of opens */
-	uint32_t settled;      /* the position of the last of their releases, or 0 */
+	uint32_t position, open; /* open: index of opens */
 };
 
 struct cones {
@@ -22,7 +28,7 @@ struct cones {
 	struct lock_sections sections;
 	struct lock_change **changes; /* by thread */
 	uint32_t *change_count;
-	GArray *opens; /* uint32_t: indexes of sections */
+	GArray *opens; /* struct open_list; the first is the empty list */
 	const struct tries *tries;
 	uint32_t *inexact; /* by thread: position of the first event that is approximated */
 	GArray *late;      /* struct late_access */
@@ -35,23 +41,48 @@ static uint32_t position_of(const struct cones *c, uint32_t e)
 
 /* -- critical sections --------------------------------------------------------------------- */
 
-static void open_remove(GArray *open, uint32_t index)
+static const struct open_list *open_at(const struct cones *c, uint32_t list)
 {
-	for (guint i = 0; i < open->len; i++) {
-		if (g_array_index(open, uint32_t, i) == index) {
-			g_array_remove_index(open, i);
-			return;
-		}
-	}
+	return &g_array_index(c->opens, struct open_list, list);
+}
+
+/* The list with one more section inside of it. */
+static uint32_t open_add(struct cones *c, uint32_t list, uint32_t section)
+{
+	const struct open_list *around = open_at(c, list);
+	uint32_t q = cones_section(c, section)->q;
+	struct open_list fresh = { section, list, around->count + 1,
+		                   q == NONE ? around->settled : MAX(around->settled, q) };
+
+	g_array_append_val(c->opens, fresh);
+	return c->opens->len - 1;
+}
+
+/* The list without a section, which mostly is the innermost one. `inner`: scratch. */
+static uint32_t open_remove(struct cones *c, uint32_t list, uint32_t section, GArray *inner)
+{
+	uint32_t at = list;
+
+	g_array_set_size(inner, 0);
+	for (; at != 0 && open_at(c, at)->section != section; at = open_at(c, at)->around)
+		g_array_append_val(inner, open_at(c, at)->section);
+	if (at == 0)
+		return list;
+	at = open_at(c, at)->around;
+	for (guint i = inner->len; i-- > 0;)
+		at = open_add(c, at, g_array_index(inner, uint32_t, i));
+	return at;
 }
 
 /* For each thread, the open sections after each lock event. */
 static void make_changes(struct cones *c)
 {
 	const struct trace *t = c->t;
+	const struct open_list none = { NONE, 0, 0, 0 };
 	g_autofree uint32_t *by_event = NULL; /* acquire or release -> section */
-	GArray **open = arrays_new(c->threads, sizeof(uint32_t));
+	g_autofree uint32_t *open = g_new0(uint32_t, c->threads + 1); /* by thread */
 	g_autofree GArray **changes = arrays_new(c->threads, sizeof(struct lock_change));
+	g_autoptr(GArray) inner = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
 	by_event = g_new(uint32_t, t->events_count + 1);
 	for (uint32_t i = 0; i < c->sections.count; i++) {
@@ -61,28 +92,18 @@ static void make_changes(struct cones *c)
 		if (s->release != NONE)
 			by_event[s->release] = i;
 	}
-	c->opens = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	c->opens = g_array_new(FALSE, FALSE, sizeof(struct open_list));
+	g_array_append_val(c->opens, none);
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
-		GArray *o = open[x->thread];
-		struct lock_change change = { position_of(c, e), c->opens->len, 0, 0 };
+		uint32_t *list = &open[x->thread];
 
 		if (event_inert(x) || !(op_acquires(x->op) || op_releases(x->op)) ||
 		    (op_releases(x->op) && t->index->partner[e] == NONE))
 			continue;
-		if (op_acquires(x->op))
-			g_array_append_val(o, by_event[e]);
-		else
-			open_remove(o, by_event[e]);
-		for (guint i = 0; i < o->len; i++) {
-			const struct lock_section *s =
-			        cones_section(c, g_array_index(o, uint32_t, i));
-
-			if (s->q != NONE)
-				change.settled = MAX(change.settled, s->q);
-		}
-		change.count = o->len;
-		g_array_append_vals(c->opens, o->data, o->len);
+		*list = op_acquires(x->op) ? open_add(c, *list, by_event[e])
+		                           : open_remove(c, *list, by_event[e], inner);
+		struct lock_change change = { position_of(c, e), *list };
 		g_array_append_val(changes[x->thread], change);
 	}
 	c->changes = g_new0(struct lock_change *, c->threads + 1);
@@ -91,7 +112,6 @@ static void make_changes(struct cones *c)
 		c->change_count[u] = changes[u]->len;
 		c->changes[u] = (struct lock_change *)g_array_free(changes[u], FALSE);
 	}
-	arrays_free(open, c->threads);
 }
 
 const struct lock_user *cones_lock(const struct cones *c, uint32_t object, uint32_t *count)
@@ -104,21 +124,25 @@ const struct lock_section *cones_section(const struct cones *c, uint32_t index)
 	return &c->sections.items[index];
 }
 
-static const struct lock_change *change_before(const struct cones *c, uint32_t thread,
-                                               uint32_t prefix)
+/* The sections that are open where the first `prefix` events of the thread have come. */
+static const struct open_list *open_before(const struct cones *c, uint32_t thread,
+                                           uint32_t prefix)
 {
 	uint32_t low = search_end(i, 0, c->change_count[thread],
 	                          c->changes[thread][i].position < prefix);
-	return low == 0 ? NULL : &c->changes[thread][low - 1];
+
+	return open_at(c, low == 0 ? 0 : c->changes[thread][low - 1].open);
 }
 
 const uint32_t *cones_open(const struct cones *c, uint32_t thread, uint32_t prefix,
-                           uint32_t *count)
+                           GArray *into)
 {
-	const struct lock_change *change = change_before(c, thread, prefix);
+	const struct open_list *list = open_before(c, thread, prefix);
 
-	*count = change == NULL ? 0 : change->count;
-	return change == NULL ? NULL : &g_array_index(c->opens, uint32_t, change->first);
+	g_array_set_size(into, list->count);
+	for (; list->count > 0; list = open_at(c, list->around))
+		g_array_index(into, uint32_t, list->count - 1) = list->section;
+	return (const uint32_t *)(const void *)into->data;
 }
 
 /* -- failed tries -------------------------------------------------------------------------- */
@@ -255,9 +279,9 @@ void cone_close(const struct cones *c, uint32_t p1, uint32_t p2, struct cone *co
 		for (uint32_t u = 0; u < c->threads; u++) {
 			if (u == p1 || u == p2)
 				continue;
-			const struct lock_change *change = change_before(c, u, cone->prefix[u]);
-			if (change != NULL && change->settled >= cone->prefix[u] &&
-			    include(c, cone, u, change->settled + 1))
+			uint32_t settled = open_before(c, u, cone->prefix[u])->settled;
+			if (settled > 0 && settled >= cone->prefix[u] &&
+			    include(c, cone, u, settled + 1))
 				more = cone->extended = true;
 		}
 	}

@@ -29,9 +29,10 @@ const struct past *cones_past(const struct cones *c);
 /* The critical sections of a lock, by thread. */
 const struct lock_user *cones_lock(const struct cones *c, uint32_t object, uint32_t *count);
 const struct lock_section *cones_section(const struct cones *c, uint32_t index);
-/* Sections (indices) left open by a prefix of a thread. */
+/* Sections (indices) left open by a prefix of a thread, outermost first: in `into` (uint32_t),
+ * whose contents are replaced. Returns its elements. */
 const uint32_t *cones_open(const struct cones *c, uint32_t thread, uint32_t prefix,
-                           uint32_t *count);
+                           GArray *into);
 
 /* Events that a failed try observed (trace/tries.h), which must come before it in addition to
  * rule 4's. */

@@ -161,12 +161,12 @@ struct opened {
 static GArray *open_sections(const struct m2 *m)
 {
 	GArray *all = g_array_new(FALSE, FALSE, sizeof(struct opened));
+	g_autoptr(GArray) here = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
 	for (uint32_t u = 0; u < m->threads; u++) {
-		uint32_t count;
-		const uint32_t *open = cones_open(m->cones, u, m->cone.prefix[u], &count);
+		const uint32_t *open = cones_open(m->cones, u, m->cone.prefix[u], here);
 
-		for (uint32_t i = 0; i < count; i++) {
+		for (uint32_t i = 0; i < here->len; i++) {
 			const struct lock_section *s = cones_section(m->cones, open[i]);
 			struct opened o = { s, m->t->events[s->acquire].target, u };
 

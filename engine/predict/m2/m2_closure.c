@@ -80,13 +80,13 @@ static enum outcome open_section(struct m2 *m, uint32_t thread, const struct loc
 
 static enum outcome open_sections(struct m2 *m)
 {
+	g_autoptr(GArray) here = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	enum outcome o = DONE;
 
 	for (uint32_t u = 0; u < m->threads && o == DONE; u++) {
-		uint32_t count;
-		const uint32_t *open = cones_open(m->cones, u, m->cone.prefix[u], &count);
+		const uint32_t *open = cones_open(m->cones, u, m->cone.prefix[u], here);
 
-		for (uint32_t i = 0; i < count && o == DONE; i++)
+		for (uint32_t i = 0; i < here->len && o == DONE; i++)
 			o = open_section(m, u, cones_section(m->cones, open[i]));
 	}
 	return o;

@@ -59,11 +59,12 @@ static void expect_readings(struct linear *l)
 /* Set or clear locks held by sections that the head leaves open. */
 static void hold_locks_of_head(struct m2 *m, bool hold)
 {
-	for (uint32_t u = 0; u < m->threads; u++) {
-		uint32_t count;
-		const uint32_t *open = cones_open(m->cones, u, m->w.base[u], &count);
+	g_autoptr(GArray) here = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
-		for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t u = 0; u < m->threads; u++) {
+		const uint32_t *open = cones_open(m->cones, u, m->w.base[u], here);
+
+		for (uint32_t i = 0; i < here->len; i++) {
 			const struct lock_section *s = cones_section(m->cones, open[i]);
 			uint32_t object = m->t->events[s->acquire].target;
 
