@@ -198,7 +198,7 @@ static bool see(struct exploration *x, struct execution *ex, const bool *left_ou
 	x->cancelled |= ex->view == NULL;
 	if (ex->view != NULL)
 		ex->history = history_new(ex->view, histories_initials(x->histories),
-		                          explore_apart(x));
+		                          explore_apart(x), explore_unseen_sums(x, &ex->run));
 	return ex->view != NULL;
 }
 

@@ -15,6 +15,7 @@
 #include "engine/memory/rounds.h"
 #include "engine/trace/once.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static const uint32_t *state_at(const struct reach *r, uint32_t state)
@@ -138,6 +139,150 @@ static void find_keepers(struct reach *r)
 	}
 }
 
+/* -- counters ------------------------------------------------------------------------------ */
+
+/* The value that an access of a counter reads, or writes. */
+static uint64_t counted_at(const struct reach *r, uint32_t e, bool written)
+{
+	struct access_value v = access_value(r->t, e, written);
+	return v.size >= sizeof v.integer ? v.integer
+	                                  : v.integer & ((UINT64_C(1) << 8 * v.size) - 1);
+}
+
+/* Are all accesses of the variable of it alone, and their values known? Then its value is known
+ * in each state. */
+static bool has_values(const struct reach *r, struct event_list list)
+{
+	for (uint64_t i = 0; i < list.count; i++) {
+		const struct event *x = &r->t->events[list.items[i]];
+		if (event_inert(x))
+			continue;
+		if (event_variables(r->t, x).count != 1 ||
+		    (op_reads(x->op) && !access_value(r->t, list.items[i], false).known) ||
+		    (op_writes(x->op) && !access_value(r->t, list.items[i], true).known))
+			return false;
+	}
+	return true;
+}
+
+/* Its value at the beginning, if that of static data is known, or it was read before it was
+ * written. */
+static void find_first_value(const struct reach *r, uint32_t v, struct event_list list)
+{
+	struct counter *c = &r->counters[v];
+	c->begins_known = history_begins_with(r->x->h, v, &c->begins);
+	for (uint64_t i = 0; i < list.count && !c->begins_known; i++) {
+		uint32_t e = list.items[i];
+		const struct event *x = &r->t->events[e];
+		if (event_inert(x) || !op_reads(x->op) ||
+		    trace_writers(r->t, e).items[0] != NONE)
+			continue;
+		c->begins = counted_at(r, e, false);
+		c->begins_known = true;
+	}
+}
+
+static void find_counters(struct reach *r)
+{
+	const struct trace *t = r->t;
+	for (uint32_t e = 0; r->x->h->unseen != NULL && e < t->events_count; e++) {
+		uint32_t v = event_variables(t, &t->events[e]).first;
+		if (!history_is_unseen(r->x->h, e) || r->slot_of[v] == NONE)
+			continue;
+		if (r->counters == NULL)
+			r->counters = g_new0(struct counter, t->variables_count + 1);
+		if (r->counters[v].is)
+			continue;
+		struct event_list list = event_list_at(&t->index->variable_events, v);
+		r->counters[v].is = has_values(r, list);
+		r->x->uncounted |= !r->counters[v].is;
+		find_first_value(r, v, list);
+	}
+	if (r->counters == NULL)
+		return;
+	r->values = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	r->valued = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	r->texts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+}
+
+/* The counter that the event accesses, as its variable; NONE: it accesses none. */
+static uint32_t counter_of(const struct reach *r, uint32_t e)
+{
+	const struct event *x = &r->t->events[e];
+	uint32_t v = r->counters == NULL || !op_is_access(x->op)
+	                     ? NONE
+	                     : event_variables(r->t, x).first;
+	return v != NONE && r->counters[v].is ? v : NONE;
+}
+
+/* A counter's value in a state; false: it is not known. */
+static bool counts_in(const struct reach *r, const uint32_t *state, uint32_t counter,
+                      uint64_t *value)
+{
+	uint32_t place = state[r->threads + r->slot_of[counter]];
+	*value = place == 0 ? r->counters[counter].begins
+	                    : g_array_index(r->values, uint64_t, place - 1);
+	bool known = place != 0 || r->counters[counter].begins_known;
+	r->x->uncounted |= !known;
+	return known;
+}
+
+static uint32_t place_of_value(const struct reach *r, uint64_t value)
+{
+	uint32_t place = GPOINTER_TO_UINT(g_hash_table_lookup(r->valued, &value));
+	if (place != 0)
+		return place;
+	g_array_append_val(r->values, value);
+	g_hash_table_insert(r->valued, g_memdup2(&value, sizeof value),
+	                    GUINT_TO_POINTER(r->values->len));
+	return r->values->len;
+}
+
+/* An event writes a counter. */
+static void count(const struct reach *r, uint32_t *state, uint32_t e, uint32_t counter)
+{
+	uint64_t value = counted_at(r, e, true), now;
+	uint64_t size = access_value(r->t, e, true).size;
+	if (history_is_unseen(r->x->h, e) && counts_in(r, state, counter, &now))
+		value = now + value - counted_at(r, e, false);
+	if (size < sizeof value)
+		value &= (UINT64_C(1) << 8 * size) - 1;
+	state[r->threads + r->slot_of[counter]] = place_of_value(r, value);
+}
+
+/* The number of the value that the read of a counter sees in a state; `counts`: it is known. */
+static uint64_t sees_counter(const struct reach *r, const uint32_t *state, uint32_t e,
+                             uint32_t counter)
+{
+	uint32_t initial = NONE;
+	uint64_t value;
+	if (!counts_in(r, state, counter, &value))
+		return history_would_see(r->x->h, e, &initial);
+	return history_would_read(r->x->h, e, value);
+}
+
+/* The value that a read of a counter sees, in words; NULL: it reads none. */
+static const char *counted_text(struct reach *r, const uint32_t *state, uint32_t e)
+{
+	uint32_t counter = counter_of(r, e);
+	uint64_t value;
+	if (counter == NONE || !counts_in(r, state, counter, &value))
+		return NULL;
+	uint64_t size = access_value(r->t, e, false).size;
+	bool negative = size < sizeof value && value >> (8 * size - 1) & 1;
+	int64_t number = (int64_t)(negative ? value - (UINT64_C(1) << 8 * size) : value);
+	char *text = g_strdup_printf("%" PRId64, number);
+	gpointer known;
+	if (g_hash_table_lookup_extended(r->texts, text, &known, NULL)) {
+		g_free(text);
+		return known;
+	}
+	g_hash_table_add(r->texts, text);
+	return text;
+}
+
+/* -- the run ------------------------------------------------------------------------------- */
+
 /* (Schedules of a run's class, for reach_linear.c, have the run's own pasts.) */
 static void find_left(struct reach *r)
 {
@@ -164,6 +309,7 @@ static void prepare(struct reach *r)
 		r->slot_of[v] = is_shared(t, order, list) ? r->slots++ : NONE;
 	}
 	fork_order_free(order);
+	find_counters(r);
 	sync_prepare(r);
 	for (uint32_t e = 0; e < t->events_count; e++)
 		r->visible[e] = is_visible(r, e) || (r->barred != NULL && may_unblock(r, e));
@@ -203,6 +349,8 @@ static uint64_t sees_in(const struct reach *r, const uint32_t *state, uint32_t e
 	*other = NONE;
 	if (r->counted[e] != NONE)
 		return sync_sees_count(r, state, e);
+	if (counter_of(r, e) != NONE)
+		return sees_counter(r, state, e, counter_of(r, e));
 	for (uint32_t i = 0; i < run.count; i++) {
 		uint32_t was = writers.items[i], v = run.first + i;
 		r->writers[i] = r->slot_of[v] == NONE ? was : last_of(r, state, v);
@@ -232,6 +380,17 @@ static uint32_t turned_end(const struct reach *r, const uint32_t *state, uint32_
 	return was;
 }
 
+/* Does the event read what it sees in the run, or nothing that the code uses? */
+static bool reads_the_same(const struct reach *r, const uint32_t *state, uint32_t e)
+{
+	uint64_t value;
+	if (!op_reads(r->t->events[e].op) || lifetimes_ended(r->x->h->lifetimes, e) != NONE)
+		return true;
+	if (history_is_unseen(r->x->h, e) && counter_of(r, e) != NONE)
+		return counts_in(r, state, counter_of(r, e), &value);
+	return sees_the_same(r, state, e);
+}
+
 /* May the event come next with the outcome that it has in the run? */
 static bool comes_as_in_run(const struct reach *r, const uint32_t *state, uint32_t e)
 {
@@ -247,8 +406,7 @@ static bool comes_as_in_run(const struct reach *r, const uint32_t *state, uint32
 		return false;
 	if (turned_end(r, state, e) != NONE)
 		return false;
-	return !op_is_access(x->op) || !op_reads(x->op) ||
-	       lifetimes_ended(r->x->h->lifetimes, e) != NONE || sees_the_same(r, state, e);
+	return !op_is_access(x->op) || reads_the_same(r, state, e);
 }
 
 static bool may_come(const struct reach *r, const uint32_t *state, uint32_t e)
@@ -272,7 +430,9 @@ static void take_event(const struct reach *r, uint32_t *state, uint32_t e, uint3
 	const struct abstract_step *step = step_in(r, state, call);
 	if (step != NULL)
 		state[r->object_slot[call->object]] = step->next;
-	if (op_is_access(x->op) && op_writes(x->op)) {
+	if (op_is_access(x->op) && op_writes(x->op) && counter_of(r, e) != NONE) {
+		count(r, state, e, counter_of(r, e));
+	} else if (op_is_access(x->op) && op_writes(x->op)) {
 		struct wide run = event_variables(r->t, x);
 		for (uint32_t v = run.first; v < run.first + run.count; v++)
 			if (r->slot_of[v] != NONE)
@@ -437,6 +597,8 @@ static enum answer look_at_read(struct reach *r, const uint32_t *state, uint32_t
 {
 	const struct reversal_limits *l = r->x->limits;
 	uint32_t other;
+	if (history_is_unseen(r->x->h, e))
+		return ANSWER_WAITS; /* of a variable whose values are not known */
 	uint64_t sees = sees_in(r, state, e, &other);
 	if ((r->left[e] && sees == history_seen(r->x->h, e)) ||
 	    pasts_is_longer(l->pasts, history_after(r->x->h, e, sees)))
@@ -448,6 +610,7 @@ static enum answer look_at_read(struct reach *r, const uint32_t *state, uint32_t
 		                                     .state = state_id,
 		                                     .other = other,
 		                                     .key = sees,
+		                                     .text = counted_text(r, state, e),
 		                                     .kind = REVERSAL_READ,
 		                                     .op = OP_COUNT });
 	return ANSWER_OTHER;
@@ -993,6 +1156,10 @@ void reach_end(struct reach *r)
 	g_free(r->visible);
 	g_free(r->left);
 	g_free(r->slot_of);
+	g_free(r->counters);
+	g_clear_pointer(&r->values, g_array_unref);
+	g_clear_pointer(&r->valued, g_hash_table_unref);
+	g_clear_pointer(&r->texts, g_hash_table_unref);
 	sync_release(r);
 	g_array_unref(r->keepers);
 	g_array_unref(r->races);

@@ -2,9 +2,10 @@
  * reach_private.h - states of the search (reach.c), and the semantics of synchronisation in
  * them (reach_sync.c).
  *
- * A state is an array of words: the number of done events of each thread; the last write + 1 of
- * each shared variable; the abstract state of each object viewed by results; and a bit for each
- * thread for each enum thread_bit.
+ * A state is an array of words: the number of done events of each thread; of each shared
+ * variable the last write + 1, or the place of its value + 1 where it is a counter
+ * (`counters`), 0: initial; the abstract state of each object viewed by results; and a bit for
+ * each thread for each enum thread_bit.
  */
 #ifndef HEDDLE_REACH_PRIVATE_H
 #define HEDDLE_REACH_PRIVATE_H
@@ -37,6 +38,11 @@ struct reach_race {
 	uint32_t first, second, state;
 };
 
+struct counter {
+	bool is, begins_known;
+	uint64_t begins; /* its value at the beginning of the run */
+};
+
 struct reach {
 	struct search *x;
 	const struct trace *t;
@@ -45,7 +51,14 @@ struct reach {
 	size_t size;      /* of a state, in words */
 	uint8_t *visible; /* by event */
 	bool *left; /* by event: its outcome in the run ends a round in vain or a longer past */
-	uint32_t *slot_of;         /* by variable: NONE where threads do not share it */
+	uint32_t *slot_of; /* by variable: NONE where threads do not share it */
+	/* By variable: a counter, to which additions are made whose result the code does not
+	 * use. Its value depends on which were made, not on the last one. NULL: there are none.
+	 */
+	struct counter *counters;
+	GArray *values;            /* uint64_t: of counters, in states */
+	GHashTable *valued;        /* uint64_t -> its place in `values` + 1 */
+	GHashTable *texts;         /* char *: values in words */
 	uint32_t *object_slot;     /* by object of the model: its abstract state, or NONE */
 	struct symmetry *symmetry; /* if objects are viewed by results, else NULL */
 	uint32_t *waits;         /* by event: the wait or arrival in force after it, or NONE */

@@ -276,6 +276,8 @@ void import_record(struct import *im, uint32_t id, const struct log_record *r)
 		uint32_t next = builder_event_count(im->b);
 		import_access(im, lane, r);
 		bool added = builder_event_count(im->b) > next;
+		if (added && tag == LOG_RMW && r->flags & LOG_SUM && im->facts->sums != NULL)
+			g_array_append_val(im->facts->sums, next);
 		if (im->header->memory || import_lane(im, id)->state != 0)
 			import_weak_access(im, id, added ? next : NONE,
 			                   tag != LOG_READ && tag != LOG_AREAD);

@@ -372,7 +372,13 @@ static int operate(char operation, int n, int value)
 		atom[n] = value;
 		return 0;
 	case 'a':
-		return atomic_fetch_add(&atom[n], 1);
+		if (value == 0)
+			return atomic_fetch_add(&atom[n], 1);
+		if (value == 9)
+			atomic_fetch_sub(&atom[n], 1);
+		else
+			atomic_fetch_add(&atom[n], 1);
+		return 0;
 	case 'L': /* loops that wait */
 		while (LOOK(n) != value)
 			;
