@@ -217,11 +217,20 @@ void sched_adopt(struct thread *t)
 		sched_rejoin(t);
 }
 
+/* In an exploration a thread of a pool that has no work is at its end, unless it is given some.
+ */
+static void note_rest(const struct thread *t, bool goes_on)
+{
+	if (rt.config.flags & LOG_EXPLORE && rt.on)
+		log_fact(LOG_ENDED, goes_on, t->id, NULL, 0);
+}
+
 void sched_park(struct thread *t, struct thread *next)
 {
 	if (rt.one_thread)
 		one_thread_refuse();
 	log_value(t);
+	note_rest(t, false);
 	t->gate |= GATE_INSIDE;
 	sched_lock();
 	t->sched.state = STATE_OUTSIDE; /* but not counted: no thread waits for it */
@@ -245,6 +254,7 @@ void sched_await_unpark(struct thread *t)
 	sched_wait_turn(t);
 	t->gate &= ~GATE_INSIDE;
 	t->unusual = 1;
+	note_rest(t, true);
 }
 
 void sched_leave_park(struct thread *t)
@@ -255,6 +265,7 @@ void sched_leave_park(struct thread *t)
 	sched_unlock();
 	sched_rejoin(t);
 	t->gate &= ~GATE_INSIDE;
+	note_rest(t, true);
 }
 
 void sched_expect(int more)
