@@ -113,11 +113,11 @@ struct view_rules explore_view_rules(const struct exploration *x, const bool *le
 		                    .left_out = left_out };
 }
 
-bool *explore_unseen_sums(const struct exploration *x, const struct plan_run *run)
+uint8_t *explore_sums(const struct exploration *x, const struct plan_run *run)
 {
 	const struct explore_options *o = x->options;
 	if (o->specs != NULL || o->symmetry || o->memory != MEMORY_SC)
 		return NULL;
-	return unseen_sums(histories_initials(x->histories)->unseen, run->trace,
-	                   run->facts.sums, o->finals ? finals_names(o->finals) : NULL);
+	return sums_find(histories_initials(x->histories)->unseen, run->trace, run->facts.sums,
+	                 o->finals ? finals_names(o->finals) : NULL);
 }

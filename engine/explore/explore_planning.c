@@ -127,7 +127,7 @@ static void note_beyond(struct exploration *x)
 		                        "a run is too much for the search over its states: not "
 		                        "every outcome of its tries, conditions, semaphores, "
 		                        "barriers and once-functions was looked for");
-	if (x->history->unseen != NULL)
+	if (x->history->unseen)
 		explore_note_incomplete(
 		        x, "a run is too much for the search over its states: not every order "
 		           "of atomic additions whose result is not used was looked for");
@@ -280,9 +280,8 @@ void explore_plan_begun(struct exploration *x, struct execution *ex, const struc
 	if (left_out != NULL)
 		begun->view = view_new(x->trace, &rules, x->progress);
 	if (begun->view != NULL) {
-		begun->history =
-		        history_new(begun->view, histories_initials(x->histories),
-		                    explore_apart(x), explore_unseen_sums(x, &ex->run));
+		begun->history = history_new(begun->view, histories_initials(x->histories),
+		                             explore_apart(x), explore_sums(x, &ex->run));
 		begun->run = ex->run;
 		plan_up_to(x, begun, stops);
 		begun->run = (struct plan_run){ 0 };
@@ -312,7 +311,7 @@ void explore_plan(struct exploration *x, struct execution *p, struct pending *s,
 	}
 	bool hunts = x->options->until_error;
 	p->search = reversals_new(p->history, &p->limits, explore_take_reversal, x);
-	if (p->history->unseen != NULL) /* their values tell runs apart there */
+	if (p->history->unseen) /* their values tell runs apart there */
 		no_return_leave_out(x->no_return);
 	explore_find_histories(x, p);
 	if (reversals_by_states(p->search, hunts ? FEW_STATES_HUNTING : FEW_STATES)) {

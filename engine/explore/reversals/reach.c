@@ -185,7 +185,7 @@ static void find_first_value(const struct reach *r, uint32_t v, struct event_lis
 static void find_counters(struct reach *r)
 {
 	const struct trace *t = r->t;
-	for (uint32_t e = 0; r->x->h->unseen != NULL && e < t->events_count; e++) {
+	for (uint32_t e = 0; r->x->h->unseen && e < t->events_count; e++) {
 		uint32_t v = event_variables(t, &t->events[e]).first;
 		if (!history_is_unseen(r->x->h, e) || r->slot_of[v] == NONE)
 			continue;
@@ -321,7 +321,9 @@ static void prepare(struct reach *r)
 	if (r->x->abstract)
 		r->symmetry = symmetry_new(r->x->h, r->visible);
 	r->bits = r->threads + r->slots + r->objects;
-	r->size = r->bits + BIT_KINDS * ((r->threads + 31) / 32);
+	r->looked = r->bits + BIT_KINDS * ((r->threads + 31) / 32);
+	detours_find(r);
+	r->size = r->looked + (r->detours->len + 31) / 32;
 	r->scratch = g_new0(uint32_t, r->size);
 	r->looks = g_new0(struct thread_prefix, r->threads + 1);
 	r->writers = g_new(uint32_t, t->variables_count + 1);
@@ -391,6 +393,15 @@ static bool reads_the_same(const struct reach *r, const uint32_t *state, uint32_
 	return sees_the_same(r, state, e);
 }
 
+/* Would the event, with its outcome in the run, end a detour that nobody has seen? */
+static bool leaves_as_in_run(const struct reach *r, const uint32_t *state, uint32_t e)
+{
+	uint32_t step = g_array_index(r->x->h->step_of, uint32_t, e);
+	const struct thread_history *th = &r->x->h->threads[r->t->events[e].thread];
+	return r->detours->len > 0 && step != NONE &&
+	       detours_end(r, state, e, g_array_index(th->prefixes, uint64_t, step + 1));
+}
+
 /* May the event come next with the outcome that it has in the run? */
 static bool comes_as_in_run(const struct reach *r, const uint32_t *state, uint32_t e)
 {
@@ -398,7 +409,8 @@ static bool comes_as_in_run(const struct reach *r, const uint32_t *state, uint32
 	const struct view_call *call = view_call_of(r->x->h->view, e);
 	if (event_inert(x))
 		return true;
-	if (r->left[e] || sync_outcome(r, state, e).answer != ANSWER_SAME ||
+	if (r->left[e] || leaves_as_in_run(r, state, e) ||
+	    sync_outcome(r, state, e).answer != ANSWER_SAME ||
 	    (call && call->scope && call->scope->ret == NONE))
 		return false;
 	const struct abstract_step *step = step_in(r, state, call);
@@ -421,6 +433,7 @@ static void take_event(const struct reach *r, uint32_t *state, uint32_t e, uint3
 		state[x->thread]++;
 		return;
 	}
+	detours_take(r, state, e);
 	if (op_wakes(x->op))
 		sync_take(r, state, e, woken); /* it wakes the threads that wait before it */
 	state[x->thread]++;
@@ -597,11 +610,12 @@ static enum answer look_at_read(struct reach *r, const uint32_t *state, uint32_t
 {
 	const struct reversal_limits *l = r->x->limits;
 	uint32_t other;
-	if (history_is_unseen(r->x->h, e))
-		return ANSWER_WAITS; /* of a variable whose values are not known */
+	if (history_is_unseen(r->x->h, e)) /* else its variable's values are not known */
+		return leaves_as_in_run(r, state, e) ? ANSWER_LEFT : ANSWER_OTHER;
 	uint64_t sees = sees_in(r, state, e, &other);
 	if ((r->left[e] && sees == history_seen(r->x->h, e)) ||
-	    pasts_is_longer(l->pasts, history_after(r->x->h, e, sees)))
+	    pasts_is_longer(l->pasts, history_after(r->x->h, e, sees)) ||
+	    detours_end(r, state, e, history_after(r->x->h, e, sees)))
 		return ANSWER_LEFT;
 	if (awaits_in_vain(l->awaits, l->states, r->x->h, e, sees))
 		return ANSWER_WAITS;
@@ -1161,6 +1175,7 @@ void reach_end(struct reach *r)
 	g_clear_pointer(&r->valued, g_hash_table_unref);
 	g_clear_pointer(&r->texts, g_hash_table_unref);
 	sync_release(r);
+	g_array_unref(r->detours);
 	g_array_unref(r->keepers);
 	g_array_unref(r->races);
 	g_hash_table_unref(r->raced);

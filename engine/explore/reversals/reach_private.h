@@ -10,6 +10,7 @@
 #ifndef HEDDLE_REACH_PRIVATE_H
 #define HEDDLE_REACH_PRIVATE_H
 
+#include "engine/explore/awaits/pasts.h"
 #include "engine/explore/reversals/reversals_private.h"
 #include "engine/explore/objects/symmetry.h"
 #include "engine/trace/lock_sections.h"
@@ -43,11 +44,19 @@ struct counter {
 	uint64_t begins; /* its value at the beginning of the run */
 };
 
+/* A detour of a thread, by its first and last addition. */
+struct reach_detour {
+	struct detour detour;
+	uint32_t thread, first, last;
+};
+
 struct reach {
 	struct search *x;
 	const struct trace *t;
 	uint32_t threads, slots, objects;
 	uint32_t bits;    /* first word of the bits */
+	uint32_t looked;  /* first word of those of detours (reach_detours.c) */
+	GArray *detours;  /* struct reach_detour */
 	size_t size;      /* of a state, in words */
 	uint8_t *visible; /* by event */
 	bool *left; /* by event: its outcome in the run ends a round in vain or a longer past */
@@ -173,6 +182,14 @@ void reach_give(struct reach *r, const struct candidate *c);
 bool reach_bounded(struct reach *r, uint32_t most);
 /* Is the search out of time, or cancelled? */
 bool reach_is_stopped(struct reach *r);
+
+/* reach_detours.c: find those of the run. */
+void detours_find(struct reach *r);
+/* The state changes by an event, whose thread has not moved on yet. */
+void detours_take(const struct reach *r, uint32_t *state, uint32_t event);
+/* Would the thread, with this outcome of its next event (the number of its history), have made
+ * a detour at which no other thread looked? */
+bool detours_end(const struct reach *r, const uint32_t *state, uint32_t event, uint64_t prefix);
 
 /* Make the tables by event, message and object. */
 void sync_prepare(struct reach *r);

@@ -203,10 +203,12 @@ static void add_steps(struct history *h)
 }
 
 struct history *history_new(const struct view *view, struct initials *initials,
-                            const GHashTable *apart, bool *unseen)
+                            const GHashTable *apart, uint8_t *sums)
 {
 	struct history *h = g_new0(struct history, 1);
-	h->unseen = unseen;
+	h->sums = sums;
+	for (uint32_t e = 0; sums != NULL && e < view->t->events_count; e++)
+		h->unseen |= sums[e] == SUM_UNSEEN;
 	struct trace *t = view->t;
 	trace_need(t,
 	           INDEX_THREADS | INDEX_MATCH | INDEX_VARIABLES | INDEX_OBJECTS |
@@ -246,7 +248,7 @@ void history_free(struct history *h)
 		g_hash_table_unref(h->children);
 	g_array_unref(h->step_of);
 	g_free(h->seen);
-	g_free(h->unseen);
+	g_free(h->sums);
 	g_array_unref(h->finals);
 	g_free(h);
 }

@@ -11,6 +11,7 @@
 #include "engine/base/archive.h"
 #include "engine/explore/runs/lifetimes.h"
 #include "engine/explore/objects/view.h"
+#include "engine/explore/runs/unseen.h"
 
 /* A prefix of a thread: the thread, the number of its history, its length in steps. */
 struct thread_prefix {
@@ -54,7 +55,8 @@ struct history {
 	uint32_t threads_count;
 	GArray *step_of;    /* uint32_t by event: index of its thread's step, or NONE */
 	uint64_t *seen;     /* by event: number of its outcome, if it is a step */
-	bool *unseen;       /* by event: unseen_sums; or NULL */
+	uint8_t *sums;      /* by event: enum sum; or NULL */
+	bool unseen;        /* is one of them SUM_UNSEEN? */
 	struct life *lives; /* blocks by address, to identify addresses */
 	uint32_t lives_count;
 	GHashTable *children;        /* number of a child process -> uint64_t *: equal in all
@@ -68,9 +70,9 @@ struct history {
 	                          * identity */
 };
 /* Uses `initials` (from histories_initials) and adds values read first in this run. `apart`: as
- * in the history, borrowed. `unseen`: as in the history; it takes ownership. */
+ * in the history, borrowed. `sums`: as in the history; it takes ownership. */
 struct history *history_new(const struct view *view, struct initials *initials,
-                            const GHashTable *apart, bool *unseen);
+                            const GHashTable *apart, uint8_t *sums);
 void history_free(struct history *h);
 
 /* Add the end of the program by `thread`, as a step without an event. `cut_off`: another thread
@@ -104,7 +106,7 @@ bool history_begins_with(const struct history *h, uint32_t variable, uint64_t *i
  * it adds to. */
 static inline bool history_is_unseen(const struct history *h, uint32_t event)
 {
-	return h->unseen != NULL && h->unseen[event];
+	return h->sums != NULL && h->sums[event] == SUM_UNSEEN;
 }
 /* The number of its thread's history including `event` with outcome `seen`. */
 uint64_t history_after(const struct history *h, uint32_t event, uint64_t seen);

@@ -13,10 +13,14 @@ GHashTable *unseen_new(void);
 /* Is the code after the wait (its arrival or its end) the same for every last thread?
  * (debuginfo_result_unseen.) */
 bool unseen_at(GHashTable *known, const struct trace *t, uint32_t event);
-/* By event, is it one of these updates (`sums`: uint32_t, each adds a number to an integer or
- * takes one away), with a result that the code does not use? Not of the variables `finals`
- * (char *; NULL: none). Owned by the caller; NULL: none is. */
-bool *unseen_sums(GHashTable *known, const struct trace *t, const GArray *sums,
-                  const GPtrArray *finals);
+enum sum {
+	SUM_NONE,
+	SUM_SEEN,   /* an update that adds a number to an integer or takes one away */
+	SUM_UNSEEN, /* the same, with a result that the code does not use */
+};
+/* By event, enum sum; `sums`: uint32_t, those that may be. None is SUM_UNSEEN of the variables
+ * `finals` (char *; NULL: none). Owned by the caller; NULL: there are none. */
+uint8_t *sums_find(GHashTable *known, const struct trace *t, const GArray *sums,
+                   const GPtrArray *finals);
 
 #endif
