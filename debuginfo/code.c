@@ -355,7 +355,7 @@ static bool follow_way(struct following *f, uint64_t address)
 	}
 }
 
-bool debuginfo_result_unseen(const char *path, uint64_t address, const int32_t results[2])
+bool debuginfo_result_unseen(const char *path, uint64_t address, const int32_t *results)
 {
 	struct machine m;
 	bool unseen = machine_open(&m, path, true);
@@ -364,9 +364,9 @@ bool debuginfo_result_unseen(const char *path, uint64_t address, const int32_t r
 		               .been = g_hash_table_new(NULL, NULL) };
 	g_array_append_val(f.ways, address);
 	for (guint i = 0; unseen && i < f.ways->len; i++) {
-		f.known = i == 0;
-		f.values[0] = (uint32_t)results[0];
-		f.values[1] = (uint32_t)results[1];
+		f.known = i == 0 && results != NULL;
+		f.values[0] = f.known ? (uint32_t)results[0] : 0;
+		f.values[1] = f.known ? (uint32_t)results[1] : 0;
 		unseen = follow_way(&f, g_array_index(f.ways, uint64_t, i));
 	}
 	g_array_free(f.ways, TRUE);

@@ -51,9 +51,9 @@ enum debug_reads debuginfo_reads(const struct debuginfo *d);
 uint64_t debuginfo_atomic_instruction(const struct debuginfo *d);
 /* Does the code that a call returns to (x86-64, an address of the file's) behave the same for
  * both of these results: is the result overwritten, on every path, before it is read, except
- * for comparisons with constants that have one outcome for both? False when that is not
- * certain. */
-bool debuginfo_result_unseen(const char *path, uint64_t address, const int32_t results[2]);
+ * for comparisons with constants that have one outcome for both? `results` NULL: for any
+ * result. False when that is not certain. */
+bool debuginfo_result_unseen(const char *path, uint64_t address, const int32_t *results);
 /* Which of the stores that follow these calls of a hook (x86-64, addresses of the file's that
  * the calls return to) read the memory that they write? Those of gcc's bit-fields do, of the
  * bits beside, and no hook tells. Sets `reads[i]`; false where the code is not known. */

@@ -50,7 +50,7 @@ bool file_write_all(int fd, const void *bytes, size_t length, int64_t offset)
 static bool file_error(const char *path, int why, struct error *error)
 {
 	return error_set(error, place_line(path, 0).text,
-	                 "make room or choose another place; nothing was left behind",
+	                 "make room or choose another place; no part of this file is left",
 	                 "cannot write the file: %s", g_strerror(why));
 }
 

@@ -318,7 +318,7 @@ static void forget_classes(struct exploration *x, const bool *forgotten)
  * left out. */
 static void forget_longer(struct exploration *x)
 {
-	if (pasts_size(x->pasts).longer == 0)
+	if (pasts_size(x->pasts).longer == 0 && !pasts_know_detours(x->pasts))
 		return;
 	g_autofree bool *longer = pasts_runs(x->pasts, x->histories);
 	forget_classes(x, longer);

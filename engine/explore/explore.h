@@ -232,6 +232,9 @@ struct explore_race {
 	uint32_t run;                    /* the first with it */
 };
 void explore_report_free(struct explore_report *report);
+/* A file of the exploration could not be written: adds to the remedy which traces of its runs
+ * were. */
+void explore_name_kept(const struct explore_report *r, struct error *error);
 
 /* "T2 writes p[0] after T1 freed its block at a.c:5": the first such use in the trace (indexed
  * as needed), owned by the caller; or NULL. */

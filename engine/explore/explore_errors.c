@@ -225,14 +225,35 @@ static bool save_witness(struct exploration *x, const struct explore_run *r,
 	return good;
 }
 
+void explore_name_kept(const struct explore_report *r, struct error *error)
+{
+	const char *first = NULL;
+	unsigned traces = 0;
+	for (guint i = 0; i < r->runs->len; i++) {
+		const struct explore_run *run = &g_array_index(r->runs, struct explore_run, i);
+		if (run->trace != NULL && traces++ == 0)
+			first = run->trace;
+	}
+	size_t length = strlen(error->remedy);
+	if (traces == 1)
+		snprintf(error->remedy + length, sizeof error->remedy - length,
+		         "; the trace %s is kept", first);
+	else if (traces > 1)
+		snprintf(error->remedy + length, sizeof error->remedy - length,
+		         "; the traces of %u runs are kept, %s the first", traces, first);
+}
+
 static bool save(struct exploration *x, struct explore_run *r, struct error *error)
 {
 	if (x->options->save == NULL)
 		return true;
 	r->trace = g_strdup_printf("%s.run%u.hdl", x->options->save, x->run);
 	note_ending(x->trace, r);
-	return trace_write(x->trace, r->trace, TRACE_BINARY, NULL, NULL, error) &&
-	       save_witness(x, r, error);
+	if (trace_write(x->trace, r->trace, TRACE_BINARY, NULL, NULL, error) &&
+	    save_witness(x, r, error))
+		return true;
+	explore_name_kept(x->report, error);
+	return false;
 }
 
 /* Note why a run did not follow its schedule, if known. */

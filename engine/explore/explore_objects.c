@@ -3,6 +3,7 @@
  * ordinary code, and the exploration restarts.
  */
 #include "engine/explore/explore_private.h"
+#include "engine/explore/runs/unseen.h"
 
 #include <inttypes.h>
 
@@ -110,4 +111,13 @@ struct view_rules explore_view_rules(const struct exploration *x, const bool *le
 		                    .by_results = x->options->by_results,
 		                    .ordered = x->ordered,
 		                    .left_out = left_out };
+}
+
+uint8_t *explore_sums(const struct exploration *x, const struct plan_run *run)
+{
+	const struct explore_options *o = x->options;
+	if (o->specs != NULL || o->symmetry || o->memory != MEMORY_SC)
+		return NULL;
+	return sums_find(histories_initials(x->histories)->unseen, run->trace, run->facts.sums,
+	                 o->finals ? finals_names(o->finals) : NULL);
 }

@@ -128,6 +128,10 @@ static void note_beyond(struct exploration *x)
 		                        "a run is too much for the search over its states: not "
 		                        "every outcome of its tries, conditions, semaphores, "
 		                        "barriers and once-functions was looked for");
+	if (x->history->unseen)
+		explore_note_incomplete(
+		        x, "a run is too much for the search over its states: not every order "
+		           "of atomic additions whose result is not used was looked for");
 	explore_find_deadlocks(x);
 }
 
@@ -174,6 +178,11 @@ static void note_planned(struct exploration *x, const struct execution *p)
 {
 	if (reversals_unanswered(p->search))
 		explore_note_incomplete(x, "the solver left a question without an answer");
+	if (reversals_uncounted(p->search))
+		explore_note_incomplete(
+		        x,
+		        "memory with atomic additions whose result is not used has values "
+		        "that are not known, so that not every order of them was looked for");
 	x->beyond |= reversals_bounded(p->search);
 }
 
@@ -273,7 +282,7 @@ void explore_plan_begun(struct exploration *x, struct execution *ex, const struc
 		begun->view = view_new(x->trace, &rules, x->progress);
 	if (begun->view != NULL) {
 		begun->history = history_new(begun->view, histories_initials(x->histories),
-		                             explore_apart(x));
+		                             explore_apart(x), explore_sums(x, &ex->run));
 		begun->run = ex->run;
 		plan_up_to(x, begun, stops);
 		begun->run = (struct plan_run){ 0 };
@@ -303,6 +312,8 @@ void explore_plan(struct exploration *x, struct execution *p, struct pending *s,
 	}
 	bool hunts = x->options->until_error;
 	p->search = reversals_new(p->history, &p->limits, explore_take_reversal, x);
+	if (p->history->unseen) /* their values tell runs apart there */
+		no_return_leave_out(x->no_return);
 	explore_find_histories(x, p);
 	if (reversals_by_states(p->search, hunts ? FEW_STATES_HUNTING : FEW_STATES)) {
 		explore_find_reordered_races(x, reversals_races(p->search));

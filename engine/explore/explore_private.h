@@ -223,6 +223,8 @@ void explore_plan(struct exploration *x, struct execution *ex, struct pending *s
 void explore_plan_begun(struct exploration *x, struct execution *ex, const struct pending *s);
 /* explore_objects.c: how runs are viewed. */
 struct view_rules explore_view_rules(const struct exploration *x, const bool *left_out);
+/* history.sums of a run; owned by the caller. */
+uint8_t *explore_sums(const struct exploration *x, const struct plan_run *run);
 /* explore_planning.c: continue planning the first kept execution. */
 void explore_plan_further(struct exploration *x);
 /* Further walks through the states of a kept run. */

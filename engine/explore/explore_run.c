@@ -155,10 +155,13 @@ static bool take_run(struct exploration *x, struct pending *s, struct execution 
 	if (r.commuting_count == 0)
 		g_clear_pointer(&r.commuting, g_ptr_array_unref);
 	bool fresh = !r.strayed && histories_add(x->histories, h);
-	r.redundant = !fresh || pasts_longer_in(x->pasts, h);
+	r.redundant = !fresh || pasts_longer_in(x->pasts, h) ||
+	              (!x->options->bounded && pasts_detour_in(x->pasts, h));
 	if (ex->rounds.idle)
 		histories_add_class(x->histories, await_rounds_class(&ex->rounds, run, h));
 	x->known_run = fresh ? histories_last(x->histories) : NONE;
+	if (fresh && !x->options->bounded)
+		pasts_see_run(x->pasts, h, x->known_run);
 	s->known_as = fresh ? s->known_as : NONE;
 	if (!r.strayed && x->options->specs == NULL && is_promised(s, ender) &&
 	    ex->raw == NULL && !explore_is_known(x, s->parts, s->parts_count, s->kind))
@@ -199,7 +202,7 @@ static bool see(struct exploration *x, struct execution *ex, const bool *left_ou
 	x->cancelled |= ex->view == NULL;
 	if (ex->view != NULL)
 		ex->history = history_new(ex->view, histories_initials(x->histories),
-		                          explore_apart(x));
+		                          explore_apart(x), explore_sums(x, &ex->run));
 	return ex->view != NULL;
 }
 

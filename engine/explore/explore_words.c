@@ -40,7 +40,8 @@ static void describe_read(const struct exploration *x, const struct reversal *f,
 	s->variable = g_string_free(variable, FALSE);
 	own_code_append_name(s->variable, name);
 	char *old = value_text(t, f->event, past_value_read(t, f->event));
-	char *now = f->other == NONE && trace_writers(x->view->t, f->event).items[0] == NONE
+	char *now = f->text != NULL ? g_strdup(f->text)
+	            : f->other == NONE && trace_writers(x->view->t, f->event).items[0] == NONE
 	                    ? g_strdup("another value")
 	            : f->other == NONE
 	                    ? NULL

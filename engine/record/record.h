@@ -79,7 +79,8 @@ struct record_facts {
 	                * LOG_TURNS + 1 */
 	GArray *stopped[2]; /* struct log_stopped: replay, the stacks at the pair; or NULL */
 	GArray *states;     /* struct record_state: exploration beyond sequential consistency */
-	GArray *ended;      /* uint32_t: exploration, threads that came to an end */
+	GArray *sums;  /* uint32_t: exploration, updates that add a number or take one away */
+	GArray *ended; /* uint32_t: exploration, threads that came to an end */
 	/* uint32_t: exploration, threads that stood before the end of the program (exit,
 	 * abort), where others could still go on */
 	GArray *ends;

@@ -19,9 +19,11 @@ seeds=" $(seq -s ' ' "$first" "$every" $((first + every * (${HEDDLE_SYNC_PROGRAM
 # accesses of parts of a variable; those that leave 4 by 8: loops that wait by looking; 28 by 32: exchanges that keep
 # what they were told; 2, 13 or 15 by 16: futexes; 0 by 8: looks under a lock, 0 by 16 with tries, too; and in 107, 135, 267, 435 reads that not every run's accesses divide alike; 5236, 200292: a wait with a time limit beside threads that look for ever
 # 50000124: all wait for ever in the state that a schedule of a read leads to
+# from 60000000 on: additions whose result nobody looks at; from 61000000 on: locks that are counters, 61030053: a failed
+# try that another thread sees, after which outcomes differ
 # 160 to 464: tries that are made until they succeed; of other multiples of 16 some take a lock by such tries and look under it, which has no end
 chosen=${HEDDLE_SYNC_FIRST:-}${HEDDLE_SYNC_PROGRAMS:-}
-[ -n "$chosen" ] || seeds="${seeds/ 16 / } 160 208 224 256 304 464 700012 1100234 3100085 21002103 107 135 267 435 36 44 308 60 92 796 5236 200292 50000124"
+[ -n "$chosen" ] || seeds="${seeds/ 16 / } 160 208 224 256 304 464 700012 1100234 3100085 21002103 107 135 267 435 36 44 308 60 92 796 5236 200292 50000124 $(seq -s " " 60000001 60000012) $(seq -s " " 61000001 61000008) 61030053"
 
 compare() { # SEED MODE [PROGRAM]
 	rm -f log

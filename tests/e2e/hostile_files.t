@@ -85,6 +85,21 @@ for name in 'a,b.spec' $'a\nb.spec' 'a b\x41.spec' 'a:b.spec' 'values'; do
 	is "$out" "accepted: a correct reordering of 2 events" "and finds the file again"
 done
 
+# an exploration whose tree cannot be written: its report is printed, and its traces are named
+"$HEDDLE" cc -g -O1 "$root/samples/last-seat/last_seat.c" -o last_seat -pthread
+ln -s /dev/full tree
+run "$HEDDLE" explore -o tree -- ./last_seat
+is "$status" 2 "an exploration on a full disk"
+like "$out" "last_seat: 1 finding in 4 runs" "its report is printed"
+like "$err" "^heddle: full: cannot write the file: No space left on device; make room or choose another place; no part of this file is left; the traces of 2 runs are kept, tree.run0.hdl the first$" \
+	"and what is kept is said"
+is "$(ls tree.run*)" "$(printf 'tree.run0.hdl\ntree.run1.hdl')" "it is"
+ln -s /dev/full full.run1.hdl
+run "$HEDDLE" explore -o full -- ./last_seat
+is "$status" 2 "a trace of it that cannot be written"
+like "$err" "^heddle: full: cannot write the file: No space left on device; .*; the trace full.run0.hdl is kept$" \
+	"what is kept is said, too"
+
 # the longest name that a file can have
 long=$(printf 'n%.0s' $(seq 250)).txt
 run "$HEDDLE" convert t.txt "$long"

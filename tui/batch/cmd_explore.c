@@ -377,12 +377,13 @@ static int explore_with(struct arguments *a, struct explore_options *o)
 	o->interrupted = catch_interruption();
 	o->options_text = asked.options = text;
 	struct explore_report *r = explore(o, progress_on_stderr(), &error);
-	int status;
 	progress_done();
-	if (r == NULL || (o->save && !write_tree(r, &asked, o->save, &error)))
+	int status = r == NULL ? fail(&error) : explore_print(r, &asked, format);
+	if (r != NULL && o->save && !write_tree(r, &asked, o->save, &error)) {
+		/* the report is not lost with its file */
+		explore_name_kept(r, &error);
 		status = fail(&error);
-	else
-		status = explore_print(r, &asked, format);
+	}
 	g_free(text);
 	explore_report_free(r);
 	return status;

@@ -2,6 +2,7 @@
 #include "engine/explore/awaits/pasts.h"
 
 #include "engine/base/numbers.h"
+#include "engine/explore/runs/final.h"
 #include "engine/explore/runs/history_private.h"
 
 #include <string.h>
@@ -12,8 +13,10 @@ struct look {
 	uint64_t place; /* the memory, as a number equal in all runs; for a plain read
 	                 * including the code */
 	uint64_t seen;
-	uint64_t prefix; /* number of the thread's history with it */
-	bool needed;     /* may not be left out */
+	uint64_t prefix;     /* number of the thread's history with it */
+	bool needed;         /* may not be left out */
+	bool sum;            /* an addition, of this number: */
+	uint64_t adds, mask; /* modulo mask + 1 */
 };
 
 /* A past for which no shorter one was seen. */
@@ -29,6 +32,10 @@ struct pasts {
 	                         * of struct past */
 	struct numbers *longer; /* numbers of longer pasts, after the last look */
 	struct numbers *before; /* and after each of their looks */
+	GHashTable *detours;    /* number of a past -> GArray of struct detour */
+	GHashTable *detours_from; /* the same by the first addition's number */
+	GHashTable *alone; /* number of a detour, known or not -> GArray of uint32_t, runs where
+	                    * no other thread looks at it */
 	struct addresses *addresses;
 };
 
@@ -37,12 +44,21 @@ static void free_list(gpointer list)
 	g_ptr_array_unref(list);
 }
 
+static void free_detours(gpointer list)
+{
+	g_array_unref(list);
+}
+
 struct pasts *pasts_new(void)
 {
 	struct pasts *p = g_new(struct pasts, 1);
 	p->by_state = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_list);
 	p->longer = numbers_new();
 	p->before = numbers_new();
+	p->detours = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_detours);
+	p->detours_from =
+	        g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_detours);
+	p->alone = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_detours);
 	p->addresses = addresses_new();
 	return p;
 }
@@ -50,6 +66,9 @@ struct pasts *pasts_new(void)
 void pasts_free(struct pasts *p)
 {
 	g_hash_table_unref(p->by_state);
+	g_hash_table_unref(p->detours);
+	g_hash_table_unref(p->detours_from);
+	g_hash_table_unref(p->alone);
 	numbers_free(p->longer);
 	numbers_free(p->before);
 	addresses_free(p->addresses);
@@ -60,7 +79,8 @@ void pasts_free(struct pasts *p)
 
 static bool are_equal(const struct look *a, const struct look *b)
 {
-	return a->place == b->place && a->seen == b->seen;
+	return a->place == b->place && a->seen == b->seen && a->sum == b->sum &&
+	       a->adds == b->adds;
 }
 
 /* Is `a` obtained from `b` by replacing a later look of `b` with a's last look, which `b`
@@ -77,9 +97,63 @@ static bool is_shorter(const struct past *a, const struct past *b)
 	if (same < last || later == NONE)
 		return false;
 	for (uint32_t i = last; i < b->count; i++)
-		if (i != later && b->looks[i].needed)
+		if (i != later && (b->looks[i].needed || b->looks[i].sum))
 			return false;
 	return true;
+}
+
+/* Do the additions to the place of look `at` have the sum 0? */
+static bool add_up_to_nothing(const struct past *p, uint32_t from, uint32_t to, uint32_t at)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = from; i < to; i++)
+		sum += p->looks[i].place == p->looks[at].place ? p->looks[i].adds : 0;
+	return (sum & p->looks[at].mask) == 0;
+}
+
+/* Is `b` a detour, of which `a` leaves out some looks and additions that come together? */
+static bool is_detour(const struct past *a, const struct past *b, struct detour *d)
+{
+	uint32_t same = 0, left = b->count - a->count;
+	bool sums = false;
+	if (a->count == 0 || a->count >= b->count)
+		return false;
+	while (same < a->count && are_equal(&a->looks[same], &b->looks[same]))
+		same++;
+	for (uint32_t i = same; i < a->count; i++)
+		if (!are_equal(&a->looks[i], &b->looks[i + left]))
+			return false;
+	for (uint32_t i = same; i < same + left; i++) {
+		const struct look *l = &b->looks[i];
+		if (l->needed || (l->sum && !add_up_to_nothing(b, same, same + left, i)))
+			return false;
+		if (l->sum && !sums)
+			d->first = l->prefix;
+		if (l->sum)
+			d->last = l->prefix;
+		sums |= l->sum;
+	}
+	return sums;
+}
+
+static void enter_detour(GHashTable *table, uint64_t key, const struct detour *d)
+{
+	GArray *list = g_hash_table_lookup(table, &key);
+	if (list == NULL) {
+		list = g_array_new(FALSE, FALSE, sizeof(struct detour));
+		g_hash_table_insert(table, g_memdup2(&key, sizeof key), list);
+	}
+	for (guint i = 0; i < list->len; i++)
+		if (g_array_index(list, struct detour, i).first == d->first &&
+		    g_array_index(list, struct detour, i).last == d->last)
+			return;
+	g_array_append_val(list, *d);
+}
+
+static void add_detour(struct pasts *p, const struct past *longer, const struct detour *d)
+{
+	enter_detour(p->detours, longer->last, d);
+	enter_detour(p->detours_from, d->first, d);
 }
 
 static void add_longer(struct pasts *p, const struct past *longer)
@@ -96,6 +170,11 @@ static void note(struct pasts *p, uint64_t key, struct past *own)
 	bool stays = true;
 	for (guint i = 0; list != NULL && stays && i < list->len; i++) {
 		const struct past *other = list->pdata[i];
+		struct detour d;
+		if (is_detour(other, own, &d))
+			add_detour(p, own, &d);
+		else if (is_detour(own, other, &d))
+			add_detour(p, other, &d);
 		bool longer = is_shorter(other, own);
 		stays = !longer && other->prefix != own->prefix;
 		if (longer) {
@@ -150,7 +229,24 @@ static struct look look_of(const struct history *h, uint32_t event, uint64_t pre
 		const struct location *l = &t->locations[x->location];
 		place = history_mix(history_mix(place, l->module), l->address);
 	}
-	return (struct look){ place, seen, prefix, !atomic || seen == SEEN_AFTER_END };
+	struct look look = { .place = place,
+		             .seen = seen,
+		             .prefix = prefix,
+		             .needed = !atomic || seen == SEEN_AFTER_END };
+	if (op_writes(x->op) && !op_reads(x->op)) { /* is never left out */
+		uint64_t value = access_value(t, event, true).integer;
+		look.seen = history_mix(x->op, history_place(h, value, event));
+		look.needed = true;
+	}
+	if (h->sums != NULL && h->sums[event] != SUM_NONE) {
+		uint64_t bits = 8 * access_value(t, event, true).size;
+		look.sum = true;
+		look.adds = access_value(t, event, true).integer -
+		            access_value(t, event, false).integer;
+		look.mask = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX;
+		look.adds &= look.mask;
+	}
+	return look;
 }
 
 static void look(struct walk *w, const struct history *h, uint32_t event, uint64_t prefix)
@@ -173,26 +269,51 @@ static void note_state(struct pasts *p, const struct walk *w, uint64_t prefix, u
 	note(p, history_mix(w->base, state), own);
 }
 
+/* Is it a write of one value that is known? Detours that come before it leave it as it is. */
+static bool is_known_write(const struct history *h, uint32_t event)
+{
+	const struct event *x = &h->trace->events[event];
+	return op_is_access(x->op) && op_writes(x->op) && !op_reads(x->op) &&
+	       event_variables(h->trace, x).count == 1 &&
+	       access_value(h->trace, event, true).known;
+}
+
 static void learn_thread(struct pasts *p, const struct await_rounds *rounds,
                          const struct history *h, const struct scopes *scopes, uint32_t thread,
                          uint32_t end)
 {
+	enum { WITH_SUMS = 23 };
 	const struct thread_history *th = &h->threads[thread];
-	struct walk w;
+	struct walk w, sums; /* since the last change; the same with additions and writes */
+	bool adds = false;
 	begin_at(&w, th->who);
+	begin_at(&sums, th->who);
 	for (guint i = 0; i < th->events->len; i++) {
 		uint32_t e = g_array_index(th->events, uint32_t, i);
 		uint64_t before = g_array_index(th->prefixes, uint64_t, i);
 		uint64_t after = g_array_index(th->prefixes, uint64_t, i + 1);
+		bool sum = h->sums != NULL && h->sums[e] != SUM_NONE;
 		if (e >= end)
 			break;
-		if (op_is_access(h->trace->events[e].op))
+		if (op_is_access(h->trace->events[e].op)) {
 			note_state(p, &w, before, rounds->states[e]);
-		if ((scopes != NULL && scopes->of[e] != NONE) ||
-		    !await_rounds_unchanging(rounds, h->trace, e))
+			if (adds && rounds->states[e] != 0)
+				note_state(p, &sums, before,
+				           history_mix(rounds->states[e], WITH_SUMS));
+		}
+		bool changes = (scopes != NULL && scopes->of[e] != NONE) ||
+		               !await_rounds_unchanging(rounds, h->trace, e);
+		bool looks = !changes && await_rounds_looks(rounds, h->trace, e);
+		if (changes)
 			begin_at(&w, after);
-		else if (await_rounds_looks(rounds, h->trace, e))
+		else if (looks)
 			look(&w, h, e, after);
+		bool step = sum || looks || is_known_write(h, e);
+		if (step && sums.count < MOST_LOOKS)
+			look(&sums, h, e, after);
+		else if (step || changes)
+			begin_at(&sums, after);
+		adds = (adds && sums.count > 0) || sum;
 	}
 }
 
@@ -202,6 +323,139 @@ void pasts_learn(struct pasts *p, const struct await_rounds *rounds, const struc
 	uint32_t end = addresses_differ(p->addresses, h);
 	for (uint32_t u = 0; u < h->threads_count; u++)
 		learn_thread(p, rounds, h, scopes, u, end);
+}
+
+/* -- detours ------------------------------------------------------------------------------ */
+
+const GArray *pasts_detours(const struct pasts *p, uint64_t prefix)
+{
+	return g_hash_table_lookup(p->detours, &prefix);
+}
+
+const GArray *pasts_detours_from(const struct pasts *p, uint64_t prefix)
+{
+	return g_hash_table_lookup(p->detours_from, &prefix);
+}
+
+bool pasts_know_detours(const struct pasts *p)
+{
+	return g_hash_table_size(p->detours) > 0;
+}
+
+bool pasts_looks_at(const struct history *h, uint32_t first, uint32_t last, uint32_t event)
+{
+	const struct trace *t = h->trace;
+	const struct event *x = &t->events[event];
+	struct event_list mine = trace_thread_events(t, t->events[first].thread);
+	if (x->thread == t->events[first].thread || !op_is_access(x->op) || event_inert(x) ||
+	    history_is_unseen(h, event))
+		return false;
+	struct wide run = event_variables(t, x);
+	for (uint32_t i = t->index->position[first]; i <= t->index->position[last]; i++) {
+		uint32_t e = mine.items[i];
+		if (h->sums != NULL && h->sums[e] != SUM_NONE &&
+		    event_variables(t, &t->events[e]).first - run.first < run.count)
+			return true;
+	}
+	return false;
+}
+
+/* The event of the thread with which its history has this number; NONE: none before `end`. */
+static uint32_t event_with(const struct thread_history *th, guint end, uint64_t prefix)
+{
+	for (guint i = end; i-- > 0;)
+		if (g_array_index(th->prefixes, uint64_t, i + 1) == prefix)
+			return g_array_index(th->events, uint32_t, i);
+	return NONE;
+}
+
+static bool is_alone(const struct history *h, uint32_t first, uint32_t last)
+{
+	enum { FAR = 1000 };
+	if (last - first > FAR)
+		return false; /* counts as one that was seen */
+	for (uint32_t e = first + 1; e < last; e++)
+		if (pasts_looks_at(h, first, last, e))
+			return false;
+	return true;
+}
+
+bool pasts_detour_in(const struct pasts *p, const struct history *h)
+{
+	for (uint32_t u = 0; u < h->threads_count && pasts_know_detours(p); u++) {
+		const struct thread_history *th = &h->threads[u];
+		for (guint i = 0; i < th->events->len; i++) {
+			const GArray *list =
+			        pasts_detours(p, g_array_index(th->prefixes, uint64_t, i + 1));
+			for (guint k = 0; list != NULL && k < list->len; k++) {
+				const struct detour *d = &g_array_index(list, struct detour, k);
+				uint32_t first = event_with(th, i + 1, d->first);
+				uint32_t last = event_with(th, i + 1, d->last);
+				if (first != NONE && last != NONE && is_alone(h, first, last))
+					return true;
+			}
+		}
+	}
+	return false;
+}
+
+static uint64_t detour_number(uint64_t first, uint64_t last)
+{
+	return history_mix(history_mix(24, first), last);
+}
+
+static void note_alone(struct pasts *p, uint64_t number, uint32_t run)
+{
+	GArray *runs = g_hash_table_lookup(p->alone, &number);
+	if (runs == NULL) {
+		runs = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		g_hash_table_insert(p->alone, g_memdup2(&number, sizeof number), runs);
+	}
+	g_array_append_val(runs, run);
+}
+
+void pasts_see_run(struct pasts *p, const struct history *h, uint32_t run)
+{
+	for (uint32_t u = 0; u < h->threads_count && h->sums != NULL; u++) {
+		const struct thread_history *th = &h->threads[u];
+		for (guint i = 0; i < th->events->len; i++) {
+			uint32_t first = g_array_index(th->events, uint32_t, i);
+			guint end = MIN(i + MOST_LOOKS, th->events->len);
+			for (guint k = i + 1; k < end && h->sums[first] != SUM_NONE; k++) {
+				uint32_t last = g_array_index(th->events, uint32_t, k);
+				if (h->sums[last] == SUM_NONE || !is_alone(h, first, last))
+					continue;
+				note_alone(
+				        p,
+				        detour_number(
+				                g_array_index(th->prefixes, uint64_t, i + 1),
+				                g_array_index(th->prefixes, uint64_t, k + 1)),
+				        run);
+			}
+		}
+	}
+}
+
+static void mark_detours(const struct pasts *p, const struct histories *all, bool *runs)
+{
+	GHashTableIter iter;
+	gpointer prefix, value;
+	g_autofree bool *with = g_new(bool, histories_count(all) + 1);
+	g_hash_table_iter_init(&iter, p->detours);
+	while (g_hash_table_iter_next(&iter, &prefix, &value)) {
+		const GArray *list = value;
+		memset(with, 0, sizeof *with * histories_count(all));
+		histories_mark(all, *(uint64_t *)prefix, with);
+		for (guint k = 0; k < list->len; k++) {
+			const struct detour *d = &g_array_index(list, struct detour, k);
+			uint64_t number = detour_number(d->first, d->last);
+			const GArray *alone = g_hash_table_lookup(p->alone, &number);
+			for (guint i = 0; alone != NULL && i < alone->len; i++) {
+				uint32_t run = g_array_index(alone, uint32_t, i);
+				runs[run] |= with[run];
+			}
+		}
+	}
 }
 
 /* -- known pasts --------------------------------------------------------------------------- */
@@ -239,6 +493,7 @@ bool *pasts_runs(const struct pasts *p, const struct histories *all)
 	bool *runs = g_new0(bool, histories_count(all) + 1);
 	for (uint32_t i = 0; i < numbers_count(p->longer); i++)
 		histories_mark(all, numbers_at(p->longer, i), runs);
+	mark_detours(p, all, runs);
 	return runs;
 }
 

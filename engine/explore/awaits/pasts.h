@@ -14,6 +14,10 @@
  * place, with the same values everywhere else. Each replacement takes steps away, so each
  * outcome has a schedule without longer pasts, and the exploration does not go on after one.
  *
+ * A detour is a longer past that changes memory meanwhile, and puts it back: additions whose
+ * sum is 0 (a failed try of a lock that is a counter). One replaces it where no other thread
+ * has looked at this memory from the first of them to the last. So it depends on the schedule.
+ *
  * Events that are left out must be atomic reads, or updates that write the value read, of live
  * memory: a plain read may be half of a data race. States hold addresses; those of two runs are
  * compared as long as the runs have the same blocks at the same addresses.
@@ -40,7 +44,25 @@ bool pasts_have_longer(const struct pasts *p, const struct thread_prefix *parts,
                        uint32_t count);
 /* The same of a run. */
 bool pasts_longer_in(const struct pasts *p, const struct history *h);
-/* By run, does a known run have a longer past? Owned by the caller. */
+/* Of a detour: the numbers of its thread's history with the first and with the last addition
+ * that is left out. */
+struct detour {
+	uint64_t first, last;
+};
+/* The detours that a past with this number makes: struct detour; NULL: none. */
+const GArray *pasts_detours(const struct pasts *p, uint64_t prefix);
+/* Those that begin with a past of this number. */
+const GArray *pasts_detours_from(const struct pasts *p, uint64_t prefix);
+bool pasts_know_detours(const struct pasts *p);
+/* Does a thread of the run make a detour at whose memory no other thread looks meanwhile? */
+bool pasts_detour_in(const struct pasts *p, const struct history *h);
+/* Remembers for pasts_runs at which memory of a known run no other thread looks. */
+void pasts_see_run(struct pasts *p, const struct history *h, uint32_t run);
+/* By event of the run: is it an access by another thread that looks at memory of the detour,
+ * which the events `first` to `last` of one thread make? */
+bool pasts_looks_at(const struct history *h, uint32_t first, uint32_t last, uint32_t event);
+/* By run, does a known run have a longer past, or a detour that nobody has seen? Owned by the
+ * caller. */
 bool *pasts_runs(const struct pasts *p, const struct histories *all);
 
 /* How much is known. */

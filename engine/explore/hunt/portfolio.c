@@ -242,6 +242,16 @@ static enum arm next_arm(struct portfolio *p)
 	return arm == ARMS || !has(p, arm) ? draw_arm(p) : arm;
 }
 
+/* How much less suspicious a pair is whose places were turned so often: pairs of places that
+ * were not turned at all come before it, if it races or not. */
+static int less_by(guint taken)
+{
+	int less = taken > 0 ? TURNED : 0;
+	for (; taken > 0; taken /= 2)
+		less++;
+	return less;
+}
+
 static void take_pair(struct portfolio *p, struct strategy *s)
 {
 	guint at =
@@ -251,10 +261,10 @@ static void take_pair(struct portfolio *p, struct strategy *s)
 	struct alike *alike = g_hash_table_lookup(p->alike, &pair->places);
 	alike->waiting--;
 	alike->taken++;
-	bool less = (alike->taken & (alike->taken - 1)) == 0; /* 1, 2, 4, 8, ... */
-	for (guint i = 0; less && i < p->pairs->len; i++) {
+	int less = less_by(alike->taken) - less_by(alike->taken - 1);
+	for (guint i = 0; less > 0 && i < p->pairs->len; i++) {
 		struct turned *other = &g_array_index(p->pairs, struct turned, i);
-		other->suspicion -= other->places == pair->places;
+		other->suspicion -= other->places == pair->places && !other->chained ? less : 0;
 	}
 	s->kind = STRATEGY_TURNS;
 	s->turns = g_array_copy(pair->turns);
@@ -580,9 +590,7 @@ static void turn_pair(struct portfolio *p, const struct looked_at *l, struct eve
 	struct alike *alike = room_for(p, pair.places);
 	if (alike == NULL)
 		return;
-	pair.suspicion -= chained ? 0 : p->turned * TURNED;
-	for (guint taken = alike->taken; taken > 0; taken /= 2)
-		pair.suspicion--;
+	pair.suspicion -= chained ? 0 : p->turned * TURNED + less_by(alike->taken);
 	for (unsigned i = 0; i < effect.count; i++)
 		pair.source[i] = effect_places(t, effect.source[i]);
 	pair.news = is_news(p, &pair);

@@ -22,9 +22,12 @@ static enum answer look_at_read(struct reach *r, const uint32_t *state, uint32_t
 {
 	const struct reversal_limits *l = r->x->limits;
 	uint32_t other;
+	if (history_is_unseen(r->x->h, e)) /* else its variable's values are not known */
+		return reach_leaves_as_in_run(r, state, e) ? ANSWER_LEFT : ANSWER_OTHER;
 	uint64_t sees = reach_sees(r, state, e, &other);
 	if ((r->left[e] && sees == history_seen(r->x->h, e)) ||
-	    pasts_is_longer(l->pasts, history_after(r->x->h, e, sees)))
+	    pasts_is_longer(l->pasts, history_after(r->x->h, e, sees)) ||
+	    detours_end(r, state, e, history_after(r->x->h, e, sees)))
 		return ANSWER_LEFT;
 	if (awaits_in_vain(l->awaits, l->states, r->x->h, e, sees))
 		return ANSWER_WAITS;
@@ -33,6 +36,7 @@ static enum answer look_at_read(struct reach *r, const uint32_t *state, uint32_t
 		                                           .state = state_id,
 		                                           .other = other,
 		                                           .key = sees,
+		                                           .text = counters_text(r, state, e),
 		                                           .kind = REVERSAL_READ,
 		                                           .op = OP_COUNT });
 	return ANSWER_OTHER;
@@ -372,7 +376,9 @@ void reach_end(struct reach *r)
 	g_free(r->visible);
 	g_free(r->left);
 	g_free(r->slot_of);
+	counters_release(r);
 	sync_release(r);
+	g_array_unref(r->detours);
 	g_array_unref(r->keepers);
 	g_array_unref(r->races);
 	g_hash_table_unref(r->raced);

@@ -20,7 +20,9 @@ static bool is_loose(const struct reach *r, const struct fork_order *forks, uint
 	if (a->thread == b->thread || ordered || fork_ordered(forks, write, read) ||
 	    fork_ordered(forks, read, write))
 		return false;
+	/* what it saw of a counter may be another sum with this addition in it */
 	return event_variables(r->t, b).count > 1 ||
+	       (r->counters != NULL && r->counters[event_variables(r->t, b).first].is) ||
 	       history_would_see(r->x->h, read, &write) == history_seen(r->x->h, read);
 }
 
@@ -31,8 +33,9 @@ static bool orders_atomics(const struct reach *r, const struct fork_order *forks
 	struct event_list list = event_list_at(&r->t->index->variable_events, variable);
 	for (uint64_t i = 0; i < list.count; i++) {
 		const struct event *x = &r->t->events[list.items[i]];
-		for (uint64_t k = 0; op_is_atomic(x->op) && op_reads(x->op) && k < list.count;
-		     k++) {
+		bool reads = op_is_atomic(x->op) && op_reads(x->op) &&
+		             !history_is_unseen(r->x->h, list.items[i]);
+		for (uint64_t k = 0; reads && k < list.count; k++) {
 			const struct event *y = &r->t->events[list.items[k]];
 			if (op_is_atomic(y->op) && op_writes(y->op) &&
 			    is_loose(r, forks, list.items[i], list.items[k]))

@@ -2,13 +2,15 @@
  * reach_private.h - the search over states: the states (reach_states.c), synchronisation
  * in them (reach_sync.c), and the reversals found in them (reach.c and others).
  *
- * A state is an array of words: the number of done events of each thread; the last write + 1 of
- * each shared variable; the abstract state of each object viewed by results; and a bit for each
- * thread for each enum thread_bit.
+ * A state is an array of words: the number of done events of each thread; of each shared
+ * variable the last write + 1, or the place of its value + 1 where it is a counter
+ * (`counters`), 0: initial; the abstract state of each object viewed by results; and a bit for
+ * each thread for each enum thread_bit.
  */
 #ifndef HEDDLE_REACH_PRIVATE_H
 #define HEDDLE_REACH_PRIVATE_H
 
+#include "engine/explore/awaits/pasts.h"
 #include "engine/explore/reversals/reversals_private.h"
 #include "engine/explore/objects/symmetry.h"
 #include "engine/trace/lock_sections.h"
@@ -37,15 +39,35 @@ struct reach_race {
 	uint32_t first, second, state;
 };
 
+struct counter {
+	bool is, begins_known;
+	uint64_t begins; /* its value at the beginning of the run */
+};
+
+/* A detour of a thread, by its first and last addition. */
+struct reach_detour {
+	struct detour detour;
+	uint32_t thread, first, last;
+};
+
 struct reach {
 	struct search *x;
 	const struct trace *t;
 	uint32_t threads, slots, objects;
 	uint32_t bits;    /* first word of the bits */
+	uint32_t looked;  /* first word of those of detours (reach_detours.c) */
+	GArray *detours;  /* struct reach_detour */
 	size_t size;      /* of a state, in words */
 	uint8_t *visible; /* by event */
 	bool *left; /* by event: its outcome in the run ends a round in vain or a longer past */
-	uint32_t *slot_of;         /* by variable: NONE where threads do not share it */
+	uint32_t *slot_of; /* by variable: NONE where threads do not share it */
+	/* By variable: a counter, to which additions are made whose result the code does not
+	 * use. Its value depends on which were made, not on the last one. NULL: there are none.
+	 */
+	struct counter *counters;
+	GArray *values;            /* uint64_t: of counters, in states */
+	GHashTable *valued;        /* uint64_t -> its place in `values` + 1 */
+	GHashTable *texts;         /* char *: values in words */
 	uint32_t *object_slot;     /* by object of the model: its abstract state, or NONE */
 	struct symmetry *symmetry; /* if objects are viewed by results, else NULL */
 	uint32_t *waits;         /* by event: the wait or arrival in force after it, or NONE */
@@ -140,6 +162,8 @@ uint32_t reach_turned_end(const struct reach *r, const uint32_t *state, uint32_t
 /* A call in a state, of an object viewed by results; else NULL. */
 const struct abstract_step *reach_call_step(const struct reach *r, const uint32_t *state,
                                             const struct view_call *call);
+/* Would the event, with its outcome in the run, end a detour that nobody has seen? */
+bool reach_leaves_as_in_run(const struct reach *r, const uint32_t *state, uint32_t event);
 /* Has the event, as its thread's next, the outcome that it has in the run? */
 bool reach_comes_as_in_run(const struct reach *r, const uint32_t *state, uint32_t event);
 /* And is it not the end of the program? */
@@ -226,6 +250,30 @@ bool reach_is_synchronised(const struct reach *r);
 bool reach_bounded(struct reach *r, uint32_t most);
 
 /* -- synchronisation (reach_sync.c) ----------------------------------------------------------- */
+
+/* reach_counters.c: find those of the run. */
+void counters_find(struct reach *r);
+void counters_release(struct reach *r);
+/* The counter that the event accesses, as its variable; NONE: it accesses none. */
+uint32_t counters_of(const struct reach *r, uint32_t event);
+/* A counter's value in a state; false: it is not known. */
+bool counters_value(const struct reach *r, const uint32_t *state, uint32_t counter,
+                    uint64_t *value);
+/* The event writes a counter. */
+void counters_take(const struct reach *r, uint32_t *state, uint32_t event, uint32_t counter);
+/* The number of the value that the read of a counter sees in a state. */
+uint64_t counters_see(const struct reach *r, const uint32_t *state, uint32_t event,
+                      uint32_t counter);
+/* The value that a read of a counter sees, in words, owned by `r`; NULL: it reads none. */
+const char *counters_text(struct reach *r, const uint32_t *state, uint32_t event);
+
+/* reach_detours.c: find those of the run. */
+void detours_find(struct reach *r);
+/* The state changes by an event, whose thread has not moved on yet. */
+void detours_take(const struct reach *r, uint32_t *state, uint32_t event);
+/* Would the thread, with this outcome of its next event (the number of its history), have made
+ * a detour at which no other thread looked? */
+bool detours_end(const struct reach *r, const uint32_t *state, uint32_t event, uint64_t prefix);
 
 /* Make the tables by event, message and object. */
 void sync_prepare(struct reach *r);

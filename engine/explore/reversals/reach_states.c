@@ -151,6 +151,7 @@ static void prepare(struct reach *r)
 		r->slot_of[v] = is_shared(t, order, list) ? r->slots++ : NONE;
 	}
 	fork_order_free(order);
+	counters_find(r);
 	sync_prepare(r);
 	for (uint32_t e = 0; e < t->events_count; e++)
 		r->visible[e] = is_visible(r, e) || (r->barred != NULL && may_unblock(r, e));
@@ -162,7 +163,9 @@ static void prepare(struct reach *r)
 	if (r->x->abstract)
 		r->symmetry = symmetry_new(r->x->h, r->visible);
 	r->bits = r->threads + r->slots + r->objects;
-	r->size = r->bits + BIT_KINDS * ((r->threads + 31) / 32);
+	r->looked = r->bits + BIT_KINDS * ((r->threads + 31) / 32);
+	detours_find(r);
+	r->size = r->looked + (r->detours->len + 31) / 32;
 	r->scratch = g_new0(uint32_t, r->size);
 	r->looks = g_new0(struct thread_prefix, r->threads + 1);
 	r->writers = g_new(uint32_t, t->variables_count + 1);
@@ -184,6 +187,8 @@ uint64_t reach_sees(const struct reach *r, const uint32_t *state, uint32_t e, ui
 	*other = NONE;
 	if (r->counted[e] != NONE)
 		return sync_sees_count(r, state, e);
+	if (counters_of(r, e) != NONE)
+		return counters_see(r, state, e, counters_of(r, e));
 	for (uint32_t i = 0; i < run.count; i++) {
 		uint32_t was = writers.items[i], v = run.first + i;
 		r->writers[i] = r->slot_of[v] == NONE ? was : reach_last_write(r, state, v);
@@ -212,13 +217,33 @@ uint32_t reach_turned_end(const struct reach *r, const uint32_t *state, uint32_t
 	return was;
 }
 
+/* Does the event read what it sees in the run, or nothing that the code uses? */
+static bool reads_the_same(const struct reach *r, const uint32_t *state, uint32_t e)
+{
+	uint64_t value;
+	if (!op_reads(r->t->events[e].op) || lifetimes_ended(r->x->h->lifetimes, e) != NONE)
+		return true;
+	if (history_is_unseen(r->x->h, e) && counters_of(r, e) != NONE)
+		return counters_value(r, state, counters_of(r, e), &value);
+	return reach_sees_the_same(r, state, e);
+}
+
+bool reach_leaves_as_in_run(const struct reach *r, const uint32_t *state, uint32_t e)
+{
+	uint32_t step = g_array_index(r->x->h->step_of, uint32_t, e);
+	const struct thread_history *th = &r->x->h->threads[r->t->events[e].thread];
+	return r->detours->len > 0 && step != NONE &&
+	       detours_end(r, state, e, g_array_index(th->prefixes, uint64_t, step + 1));
+}
+
 bool reach_comes_as_in_run(const struct reach *r, const uint32_t *state, uint32_t e)
 {
 	const struct event *x = &r->t->events[e];
 	const struct view_call *call = view_call_of(r->x->h->view, e);
 	if (event_inert(x))
 		return true;
-	if (r->left[e] || sync_outcome(r, state, e).answer != ANSWER_SAME ||
+	if (r->left[e] || reach_leaves_as_in_run(r, state, e) ||
+	    sync_outcome(r, state, e).answer != ANSWER_SAME ||
 	    (call && call->scope && call->scope->ret == NONE))
 		return false;
 	const struct abstract_step *step = reach_call_step(r, state, call);
@@ -226,9 +251,7 @@ bool reach_comes_as_in_run(const struct reach *r, const uint32_t *state, uint32_
 		return false;
 	if (reach_turned_end(r, state, e) != NONE)
 		return false;
-	return !op_is_access(x->op) || !op_reads(x->op) ||
-	       lifetimes_ended(r->x->h->lifetimes, e) != NONE ||
-	       reach_sees_the_same(r, state, e);
+	return !op_is_access(x->op) || reads_the_same(r, state, e);
 }
 
 bool reach_may_come(const struct reach *r, const uint32_t *state, uint32_t e)
@@ -243,6 +266,7 @@ static void take_event(const struct reach *r, uint32_t *state, uint32_t e, uint3
 		state[x->thread]++;
 		return;
 	}
+	detours_take(r, state, e);
 	if (op_wakes(x->op))
 		sync_take(r, state, e, woken); /* it wakes the threads that wait before it */
 	state[x->thread]++;
@@ -252,7 +276,9 @@ static void take_event(const struct reach *r, uint32_t *state, uint32_t e, uint3
 	const struct abstract_step *step = reach_call_step(r, state, call);
 	if (step != NULL)
 		state[r->object_slot[call->object]] = step->next;
-	if (op_is_access(x->op) && op_writes(x->op)) {
+	if (op_is_access(x->op) && op_writes(x->op) && counters_of(r, e) != NONE) {
+		counters_take(r, state, e, counters_of(r, e));
+	} else if (op_is_access(x->op) && op_writes(x->op)) {
 		struct wide run = event_variables(r->t, x);
 		for (uint32_t v = run.first; v < run.first + run.count; v++)
 			if (r->slot_of[v] != NONE)

@@ -339,7 +339,7 @@ static void reversal_event(struct search *x, uint32_t e)
 		reversal_wait(x);
 	} else if (!op_is_access(event->op)) {
 		reversal_outcomes(x, e);
-	} else if (op_reads(event->op)) {
+	} else if (op_reads(event->op) && !history_is_unseen(x->h, e)) {
 		reversal_reads(x);
 	}
 }
@@ -468,4 +468,9 @@ bool reversals_unanswered(const struct reversals *r)
 bool reversals_bounded(const struct reversals *r)
 {
 	return r->search.bounded;
+}
+
+bool reversals_uncounted(const struct reversals *r)
+{
+	return r->search.uncounted;
 }

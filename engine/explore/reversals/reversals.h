@@ -55,7 +55,8 @@ struct reversal {
 	uint32_t other;   /* see enum reversal_kind */
 	uint32_t thread;  /* its thread */
 	uint64_t seen;    /* REVERSAL_READ: number of the value it will see (history.h) */
-	const char *text; /* see enum reversal_kind, or NULL */
+	const char *text; /* see enum reversal_kind; of a read of a counter (reach_private.h):
+	                   * the value; or NULL */
 	GArray *sequence; /* uint32_t: the reordering before it, without the event */
 	struct thread_prefix *parts; /* required prefixes; the event's thread first */
 	uint32_t parts_count;
@@ -140,6 +141,9 @@ enum reversals_races reversals_races(const struct reversals *r);
 bool reversals_stopped(const struct reversals *r);
 /* Were queries undecided, or maximal prefixes dropped beyond a bound? */
 bool reversals_unanswered(const struct reversals *r);
+/* Were there additions whose result the code does not use to memory whose value is not known in
+ * every order? */
+bool reversals_uncounted(const struct reversals *r);
 /* Was a reversal left out because it needs more preemptions than the bound? */
 bool reversals_bounded(const struct reversals *r);
 

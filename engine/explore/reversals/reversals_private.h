@@ -45,6 +45,7 @@ struct search {
 	reversal_taker *take;
 	void *context;
 	bool unanswered, stopped;
+	bool uncounted; /* see reversals_uncounted */
 	enum reversals_races races;
 	bool bounded;   /* a reversal needs more preemptions than limits->preemptions */
 	uint32_t given; /* reversals so far */

@@ -18,6 +18,9 @@ static bool is_step(const struct history *h, uint32_t event)
 	       op_table[e->op].class != OP_CLASS_SCOPE && view_planned(h->view, event) != NONE;
 }
 
+/* The number for additions whose result the code does not use. */
+enum { SEEN_BY_NOBODY = 22 };
+
 /* -- threads ---------------------------------------------------------------------------- */
 
 static void find_ancestry(struct history *h)
@@ -157,6 +160,8 @@ static uint64_t seen_by(const struct history *h, uint32_t event)
 		return seen_by_call(h, call);
 	if (lifetimes_ended(h->lifetimes, event) != NONE)
 		return SEEN_AFTER_END;
+	if (history_is_unseen(h, event))
+		return SEEN_BY_NOBODY;
 	if (op_is_access(e->op) && op_reads(e->op))
 		return history_find_seen(h, event);
 	if (e->op == OP_DEPART)
@@ -196,9 +201,12 @@ static void add_steps(struct history *h)
 }
 
 struct history *history_new(const struct view *view, struct initials *initials,
-                            const GHashTable *apart)
+                            const GHashTable *apart, uint8_t *sums)
 {
 	struct history *h = g_new0(struct history, 1);
+	h->sums = sums;
+	for (uint32_t e = 0; sums != NULL && e < view->t->events_count; e++)
+		h->unseen |= sums[e] == SUM_UNSEEN;
 	struct trace *t = view->t;
 	trace_need(t,
 	           INDEX_THREADS | INDEX_MATCH | INDEX_VARIABLES | INDEX_OBJECTS |
@@ -238,6 +246,7 @@ void history_free(struct history *h)
 		g_hash_table_unref(h->children);
 	g_array_unref(h->step_of);
 	g_free(h->seen);
+	g_free(h->sums);
 	g_array_unref(h->finals);
 	g_free(h);
 }

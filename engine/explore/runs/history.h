@@ -11,6 +11,7 @@
 #include "engine/base/archive.h"
 #include "engine/explore/runs/lifetimes.h"
 #include "engine/explore/objects/view.h"
+#include "engine/explore/runs/unseen.h"
 
 /* A prefix of a thread: the thread, the number of its history, its length in steps. */
 struct thread_prefix {
@@ -54,6 +55,8 @@ struct history {
 	uint32_t threads_count;
 	GArray *step_of;    /* uint32_t by event: index of its thread's step, or NONE */
 	uint64_t *seen;     /* by event: number of its outcome, if it is a step */
+	uint8_t *sums;      /* by event: enum sum; or NULL */
+	bool unseen;        /* is one of them SUM_UNSEEN? */
 	struct life *lives; /* blocks by address, to identify addresses */
 	uint32_t lives_count;
 	GHashTable *children;        /* number of a child process -> uint64_t *: equal in all
@@ -67,9 +70,9 @@ struct history {
 	                          * identity */
 };
 /* Uses `initials` (from histories_initials) and adds values read first in this run. `apart`: as
- * in the history, borrowed. */
+ * in the history, borrowed. `sums`: as in the history; it takes ownership. */
 struct history *history_new(const struct view *view, struct initials *initials,
-                            const GHashTable *apart);
+                            const GHashTable *apart, uint8_t *sums);
 void history_free(struct history *h);
 
 /* Add the end of the program by `thread`, as a step without an event. `cut_off`: another thread
@@ -92,8 +95,19 @@ enum { SEEN_AFTER_END = 13 };
 /* The number of the value that the read would see with these last writes (NONE: initial
  * value) of each of event_variables. */
 uint64_t history_would_see(const struct history *h, uint32_t read, const uint32_t *writers);
-/* The same, of an integer. */
+/* The same, of an integer that is no address. */
 uint64_t history_would_hold(const struct history *h, uint32_t read, uint64_t integer);
+/* The same, of an integer that a read of at most eight bytes would see. */
+uint64_t history_would_read(const struct history *h, uint32_t read, uint64_t integer);
+/* The initial value of a variable, as an integer of at most eight bytes; false: it is not
+ * known. */
+bool history_begins_with(const struct history *h, uint32_t variable, uint64_t *integer);
+/* Is the event an addition whose result the code does not use? Its outcome is the same whatever
+ * it adds to. */
+static inline bool history_is_unseen(const struct history *h, uint32_t event)
+{
+	return h->sums != NULL && h->sums[event] == SUM_UNSEEN;
+}
 /* The number of its thread's history including `event` with outcome `seen`. */
 uint64_t history_after(const struct history *h, uint32_t event, uint64_t seen);
 /* history_after where the history before it has this number. */

@@ -127,15 +127,21 @@ struct held {
 static const struct held nothing;
 
 /* `viewer`: as in history_pointer. */
+static void find_pointer(const struct history *h, struct held *held, uint32_t event,
+                         uint32_t viewer)
+{
+	const struct access_value *v = &held->value;
+	bool child = v->known && v->size >= sizeof(pid_t) &&
+	             history_child(h, v->integer, &held->pointer);
+	if (v->known && !child && v->size == sizeof(uint64_t))
+		history_pointer(h, v->integer, event, viewer, &held->pointer);
+}
+
 static struct held held_by(const struct history *h, uint32_t event, bool written,
                            uint32_t viewer)
 {
 	struct held held = { .value = access_value(h->trace, event, written) };
-	const struct access_value *v = &held.value;
-	bool child = v->known && v->size >= sizeof(pid_t) &&
-	             history_child(h, v->integer, &held.pointer);
-	if (v->known && !child && v->size == sizeof(uint64_t))
-		history_pointer(h, v->integer, event, viewer, &held.pointer);
+	find_pointer(h, &held, event, viewer);
 	return held;
 }
 
@@ -172,6 +178,22 @@ static uint64_t initial_byte(const struct history *h, const struct variable *v,
 	return learned        ? learned
 	       : page->loaded ? plain_byte(page->bytes[address % PAGE], 0)
 	                      : 0;
+}
+
+bool history_begins_with(const struct history *h, uint32_t variable, uint64_t *integer)
+{
+	const struct variable *v = &h->trace->variables[variable];
+	uint64_t value = 0;
+	for (uint32_t i = 0; i < v->size; i++) {
+		uint64_t number = initial_byte(h, v, v->address + i), byte = 0;
+		while (byte < 256 && plain_byte(byte, 0) != number)
+			byte++;
+		if (byte == 256 || i == sizeof value)
+			return false;
+		value |= byte << 8 * i;
+	}
+	*integer = value;
+	return v->size > 0;
 }
 
 void history_learn_initials(struct history *h)
@@ -303,6 +325,19 @@ uint64_t history_would_see(const struct history *h, uint32_t read, const uint32_
 	    memcmp(writers, trace_writers(h->trace, read).items, sizeof *writers * count) == 0)
 		return history_seen(h, read); /* as recorded */
 	return number_of(h, read, writers, ended);
+}
+
+uint64_t history_would_read(const struct history *h, uint32_t read, uint64_t integer)
+{
+	uint32_t viewer = h->trace->events[read].thread;
+	struct held held = { .value = access_value(h->trace, read, false) };
+	struct bytes b = { .h = h, .viewer = viewer, .number = 8 };
+	held.value.known = true;
+	held.value.integer = integer;
+	find_pointer(h, &held, read, viewer);
+	for (uint64_t a = held.value.address; holds(&held, a); a++)
+		add_known(&b, byte_number(&held, a));
+	return b.number;
 }
 
 uint64_t history_would_hold(const struct history *h, uint32_t read, uint64_t integer)

@@ -186,6 +186,19 @@ static void add_stack_at_pair(struct import *im, const struct log_record *r)
 	im->facts->stopped[r->pc] = frames;
 }
 
+/* A thread has come to its end, or one of a pool without work, which came to it before, goes
+ * on. */
+static void import_end_of_thread(GArray *ended, uint32_t thread, bool goes_on)
+{
+	guint at = 0;
+	while (at < ended->len && g_array_index(ended, uint32_t, at) != thread)
+		at++;
+	if (goes_on && at < ended->len)
+		g_array_remove_index(ended, at);
+	else if (!goes_on && at == ended->len)
+		g_array_append_val(ended, thread);
+}
+
 /* Facts of the run, beside the trace. */
 static void import_fact(struct import *im, const struct log_record *r)
 {
@@ -201,7 +214,7 @@ static void import_fact(struct import *im, const struct log_record *r)
 		add_stack_at_pair(im, r);
 		break;
 	case LOG_ENDED:
-		g_array_append_val(im->facts->ended, number);
+		import_end_of_thread(im->facts->ended, number, r->flags);
 		break;
 	case LOG_ENDS:
 		g_array_append_val(im->facts->ends, number);
@@ -276,6 +289,8 @@ void import_record(struct import *im, uint32_t id, const struct log_record *r)
 		uint32_t next = builder_event_count(im->b);
 		import_access(im, lane, r);
 		bool added = builder_event_count(im->b) > next;
+		if (added && tag == LOG_RMW && r->flags & LOG_SUM && im->facts->sums != NULL)
+			g_array_append_val(im->facts->sums, next);
 		if (im->header->memory || import_lane(im, id)->state != 0)
 			import_weak_access(im, id, added ? next : NONE,
 			                   tag != LOG_READ && tag != LOG_AREAD);

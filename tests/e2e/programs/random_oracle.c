@@ -32,12 +32,14 @@
  * Q.V BNV  read both of cells 0 and 1 at once, write V to both at once, write the low byte of
  * cell N mN. GN. K..  an object's counter: add 1, its value (by its own lock, or N: mutex 1); a
  * look at its memory A.V D.V    an object's set: add V ('1': it was not there), is V there? aN.
- * xNV   add 1 to atomic N; compare and exchange V for 1 - V ('+': done) lN. uN. tN. TN. lock,
- * unlock, try, try with a time limit, of mutex N i.. o.. I.. e.. f.. E.. F.. reader-writer
- * lock: read, write, unlock; tries of both; timed s.. S.. d..         spin lock: lock, unlock,
- * try p.. z.. y.. Y.. g.. semaphore: post, wait, try, timed wait, its count c.. C.. n.. N.. qN.
- * condition: wait, timed wait ('1': the time was up), signal, broadcast; wait while cell N is 0
- * b.. barrier of two
+ * ^NV    lock atomic N, a counter: add 1, and where it was not 0 take it away again; then wait
+ * until it is 0 and try again (V 0), or give up, '0' (V 1); aN9 unlocks
+ * xNV   add 1 to atomic N (aN1, aN9: add 1, take 1 away, and nobody looks at the result);
+ * compare and exchange V for 1 - V ('+': done) lN. uN. tN. TN. lock, unlock, try, try with a
+ * time limit, of mutex N i.. o.. I.. e.. f.. E.. F.. reader-writer lock: read, write, unlock;
+ * tries of both; timed s.. S.. d..         spin lock: lock, unlock, try p.. z.. y.. Y.. g..
+ * semaphore: post, wait, try, timed wait, its count c.. C.. n.. N.. qN. condition: wait, timed
+ * wait ('1': the time was up), signal, broadcast; wait while cell N is 0 b.. barrier of two
  * ('1': the serial thread; N 1: nobody looks) ON.                 once, by routine N ('1': it
  * was run here) kN. hN.             create, join thread N vN. V..             use (N: 0 read, 1
  * write), free the block ('f': it was freed before) jN. JN.             where the last result
@@ -426,6 +428,39 @@ static void step_exchange(const struct state *s, int t, int n, int value)
 	}
 }
 
+/* A failed try puts back what it has changed, and looks. */
+static void put_back(const struct state *s, int t, const char *op)
+{
+	enum { FAILED_TRY = 1, LOOKS };
+	struct state after = *s;
+	int n = op[1] - '0', value = op[2] - '0';
+	after.phase[t] = RUNS;
+	after.seen[t] = 0;
+	if (s->seen[t] == FAILED_TRY) {
+		after.atom[n]--;
+		if (value == 1) {
+			end(&after, t, 0);
+			return;
+		}
+		after.phase[t] = HALF;
+		after.seen[t] = LOOKS;
+		add_state(&after);
+	} else if (s->atom[n] == 0) {
+		add_state(&after);
+	}
+}
+
+static void try_counter(const struct state *s, int t, int n, int value)
+{
+	struct state after = *s;
+	after.atom[n]++;
+	after.seen[t] = s->atom[n] != 0; /* FAILED_TRY */
+	if (s->atom[n] == 0)
+		end(&after, t, value);
+	else
+		go_to(&after, t, HALF);
+}
+
 /* One round of a loop that waits has two looks in H, X and M. */
 static void step_half(const struct state *s, int t, const char *op)
 {
@@ -437,6 +472,9 @@ static void step_half(const struct state *s, int t, const char *op)
 	switch (op[0]) {
 	case 'U':
 		sleep_while(s, t, op, SLEEPS);
+		return;
+	case '^':
+		put_back(s, t, op);
 		return;
 	case 'H':
 		if (s->atom[1] == value) {
@@ -655,8 +693,8 @@ static void step_memory(const struct state *s, int t, const char *op)
 		end(&after, t, 0);
 		return;
 	case 'a':
-		after.atom[n]++;
-		end(&after, t, s->atom[n]);
+		after.atom[n] = (uint8_t)(s->atom[n] + (value == 9 ? -1 : 1));
+		end(&after, t, value == 0 ? s->atom[n] : 0);
 		return;
 	case 'x':
 		if (s->atom[n] == value)
@@ -808,6 +846,9 @@ static void step(const struct state *s, int t)
 	case '=':
 	case ':':
 		begin_look(s, t, op);
+		return;
+	case '^':
+		try_counter(s, t, op[1] - '0', op[2] - '0');
 		return;
 	case 'L':
 	case 'H':
@@ -1342,6 +1383,74 @@ static void invoke(void)
 	}
 }
 
+/* Of programs from FIRST_OF_SUMS on: additions whose result nobody looks at, and looks at
+ * atomics, in the place of some accesses. */
+enum { FIRST_OF_SUMS = 60000000 };
+static void add_up(void)
+{
+	for (int t = 0; t < threads; t++)
+		for (char *p = program[t]; *p; p += 3) {
+			bool reads = *p == 'r' || *p == 'R';
+			if (!strchr("rRwWa", *p) || p[1] > '1' || below(4) == 0)
+				continue;
+			*p = reads ? 'R' : 'a';
+			p[2] = reads ? '0' : below(3) ? '1' : '9';
+		}
+}
+
+/* What comes within such a section, or beside it. */
+static void make_step(int t)
+{
+	switch (below(6)) {
+	case 0:
+	case 1:
+		op(t, 'w', below(2), any_value());
+		return;
+	case 2:
+	case 3:
+		op(t, 'r', below(2), 0);
+		return;
+	case 4:
+		op(t, 'R', below(2), 0);
+		return;
+	default:
+		op(t, 'a', 1, below(2));
+	}
+}
+
+/* Programs from FIRST_OF_TRIES on: locks that are counters, whose failed tries other threads may
+ * see. */
+enum { FIRST_OF_TRIES = 61000000 };
+static void make_tries(void)
+{
+	int workers = 2 + (below(4) == 0);
+	threads = workers + 1;
+	for (int t = 1; t <= workers; t++)
+		for (unsigned i = 0; i < (workers == 2 ? 1u : 0u) + 1 + (below(3) == 0); i++) {
+			unsigned n = below(4) == 0, kind = below(6);
+			bool unlocks = below(12), twice = below(2);
+			if (kind == 0) {
+				make_step(t);
+				continue;
+			}
+			op(t, '^', n, kind == 1);
+			if (kind == 1)
+				op(t, 'j', 1 + unlocks + twice, 0);
+			make_step(t);
+			if (twice)
+				make_step(t);
+			if (unlocks)
+				op(t, 'a', n, 9);
+		}
+	for (int t = 1; t <= workers; t++)
+		op(0, 'k', (unsigned)t, 0);
+	for (unsigned i = below(3); i > 0; i--)
+		op(0, 'w', below(2), i);
+	for (int t = 1; t <= workers; t++)
+		op(0, 'h', (unsigned)t, 0);
+	op(0, 'r', below(2), 0);
+}
+
 /* Is it the beginning, thread by thread, of another outcome with the same history of main? */
 static bool is_within(const char *small, const char *big)
 {
@@ -1376,7 +1485,7 @@ int main(int argc, char **argv)
 	most_spurious = spurious ? atoi(argv[2] + 9) : 0;
 	bound = argc > 2 && !for_races && !alike && !spurious ? atoi(argv[2]) : -1;
 	random_state = seed * 0x9e3779b97f4a7c15u + 1;
-	leaves = !for_races && !alike && seed % 8 == 7;
+	leaves = !for_races && !alike && seed % 8 == 7 && seed < FIRST_OF_TRIES;
 	for (int i = 0; i < 8; i++)
 		below(2);
 	loops = bound < 0 && seed % 8 == 4;
@@ -1388,12 +1497,17 @@ int main(int argc, char **argv)
 		make_races();
 	else if (alike)
 		make_alike();
+	else if (seed >= FIRST_OF_TRIES)
+		make_tries();
 	else
 		make();
-	if (seed % 4 == 3 && !for_races && !alike)
+	bool plain = for_races || alike || seed >= FIRST_OF_TRIES;
+	if (seed % 4 == 3 && !plain)
 		widen();
-	if ((seed % 8 == 1 || seed % 8 == 6) && !for_races && !alike)
+	if ((seed % 8 == 1 || seed % 8 == 6) && !plain)
 		invoke();
+	if (seed >= FIRST_OF_SUMS && !plain)
+		add_up();
 	search();
 	printf("%d%s", initial_count, program[0]);
 	for (int t = 1; t < threads; t++)

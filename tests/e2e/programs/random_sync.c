@@ -281,6 +281,19 @@ static int change(int n, int value)
 	return was;
 }
 
+/* A lock that is a counter: a failed try puts back what it has changed. */
+static int lock_counter(_Atomic int *word, int gives_up)
+{
+	while (atomic_fetch_add(word, 1) != 0) {
+		atomic_fetch_sub(word, 1);
+		if (gives_up)
+			return 0;
+		while (*word != 0)
+			;
+	}
+	return gives_up;
+}
+
 /* Loops that wait by looking under a lock. */
 static int look(char operation, int n, int value)
 {
@@ -372,7 +385,15 @@ static int operate(char operation, int n, int value)
 		atom[n] = value;
 		return 0;
 	case 'a':
-		return atomic_fetch_add(&atom[n], 1);
+		if (value == 0)
+			return atomic_fetch_add(&atom[n], 1);
+		if (value == 9)
+			atomic_fetch_sub(&atom[n], 1);
+		else
+			atomic_fetch_add(&atom[n], 1);
+		return 0;
+	case '^':
+		return lock_counter(&atom[n], value);
 	case 'L': /* loops that wait */
 		while (LOOK(n) != value)
 			;

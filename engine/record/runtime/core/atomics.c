@@ -119,6 +119,8 @@ static bool weak_compare(struct thread *t, volatile void *p, unsigned code, uint
 	return done;
 }
 
+#define SUM(how) ((how) == UPDATE_ADD || (how) == UPDATE_SUB ? LOG_SUM : 0)
+
 #define FETCH(bits, type, code, name, how, function, expression) \
 	ENTRY(__tsan_atomic##bits##_##name) \
 	type __tsan_atomic##bits##_##name(volatile type *p, type v, int order) \
@@ -134,8 +136,8 @@ static bool weak_compare(struct thread *t, volatile void *p, unsigned code, uint
 		else if (code < 4) \
 			STATE(p, order, (uint64_t)v, how); \
 		type old = function(p, v, __ATOMIC_SEQ_CST); \
-		log_rmw(t, ORDER(order), HOOK_CALLER(), (const void *)p, code, (uint64_t)old, \
-		        (uint64_t)(type)(expression)); \
+		log_rmw(t, ORDER(order) | SUM(how), HOOK_CALLER(), (const void *)p, code, \
+		        (uint64_t)old, (uint64_t)(type)(expression)); \
 		changed(t, p, old != (type)(expression), (uint64_t)old, HOOK_CALLER()); \
 		return old; \
 	}

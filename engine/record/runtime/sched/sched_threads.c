@@ -230,11 +230,20 @@ bool sched_await_birth(uint32_t id)
 	return __atomic_load_n(&rt.threads[id], __ATOMIC_ACQUIRE) != NULL;
 }
 
+/* In an exploration a thread of a pool that has no work is at its end, unless it is given some.
+ */
+static void note_rest(const struct thread *t, bool goes_on)
+{
+	if (rt.config.flags & LOG_EXPLORE && rt.on)
+		log_fact(LOG_ENDED, goes_on, t->id, NULL, 0);
+}
+
 void sched_park(struct thread *t, struct thread *next)
 {
 	if (rt.one_thread)
 		one_thread_refuse();
 	log_value(t);
+	note_rest(t, false);
 	t->gate |= GATE_INSIDE;
 	sched_lock();
 	t->sched.state = STATE_OUTSIDE; /* but not counted: no thread waits for it */
@@ -258,6 +267,7 @@ void sched_await_unpark(struct thread *t)
 	sched_wait_turn(t);
 	t->gate &= ~GATE_INSIDE;
 	t->unusual = 1;
+	note_rest(t, true);
 }
 
 void sched_leave_park(struct thread *t)
@@ -268,6 +278,7 @@ void sched_leave_park(struct thread *t)
 	sched_unlock();
 	sched_rejoin(t);
 	t->gate &= ~GATE_INSIDE;
+	note_rest(t, true);
 }
 
 void sched_expect(int more)
