@@ -67,6 +67,8 @@ is "$(json 'join " ", sort map { $_->{for} } @{$d->{findings}[0]{waits}}')" "joi
 
 sample lost-wakeup lost_wakeup
 is "$(json '$d->{findings}[0]{kind}')" stuck "what happened comes first: a lost wake-up"
+is "$(json 'scalar grep { $_->{kind} eq "order-violation" } @{$d->{findings}}')" 0 "the order of the signal and the wait is not listed beside it"
+like "$(json 'join " ", @{$d->{coverage}}')" "order.* of a signal and a wait leads? to a wait without end that is listed" "but counted"
 sample use-after-free use_after_free
 is "$(json '$d->{findings}[0]{kind}')" use-after-free "a use after free"
 

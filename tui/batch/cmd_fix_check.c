@@ -416,6 +416,7 @@ static int compare(const struct arguments *a, struct checkup *c, struct report_f
 	int status = EXIT_BAD;
 	GArray *new;
 
+	c->keeps_orders = true; /* an old report may have them */
 	if (!checkup_run(c, NULL))
 		return EXIT_BAD;
 	GPtrArray *reported = copy_fields(old);

@@ -136,6 +136,9 @@ struct checkup {
 	uint32_t serial;        /* cycles of units that make no difference, not listed */
 	uint32_t harmless; /* orders of a signal and a wait that make no difference, not listed
 	                    */
+	uint32_t leading_to_wait; /* orders of a signal and a wait, not listed, as the wait
+	                           * without end that they lead to is */
+	bool keeps_orders;        /* these are listed all the same */
 	GHashTable *stopped;  /* kinds of findings whose analysis ran out of time (const char
 	                       * *) */
 	GPtrArray *uncovered; /* char *, owned: sentences about orders and kinds that were not

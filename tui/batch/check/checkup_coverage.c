@@ -268,6 +268,13 @@ static void tell_rest(const struct checkup *c, GPtrArray *s)
 		    "no "
 		    "difference.",
 		    c->harmless, plural(c->harmless), c->harmless == 1 ? "it is" : "they are");
+	if (c->leading_to_wait)
+		add(s,
+		    "%u order%s of a signal and a wait lead%s to a wait without end that is listed "
+		    "(heddle commute TRACE lists %s).",
+		    c->leading_to_wait, plural(c->leading_to_wait),
+		    c->leading_to_wait == 1 ? "s" : "",
+		    c->leading_to_wait == 1 ? "it" : "them");
 	if (c->serial)
 		add(s,
 		    "%u time%s another thread's work came between that of a unit of work; that was "

@@ -482,6 +482,43 @@ static void drop_harmless(struct checkup *c)
 	}
 }
 
+/* Is it a wait without end at the condition of an order of signals and waits? */
+static bool is_wait_of(const struct checked *stuck, const struct checked *order)
+{
+	const json_t *waits = json_object_get(stuck->fields, "waits");
+
+	for (size_t i = 0; stuck->kind == FINDING_STUCK && i < json_array_size(waits); i++) {
+		g_autofree char *point =
+		        g_strdup_printf("%s:", json_word(json_array_get(waits, i), "object"));
+		const char *of = json_string_value(
+		        json_array_get(json_object_get(order->fields, "points"), 0));
+
+		if (of != NULL && g_str_has_prefix(of, point))
+			return true;
+	}
+	return false;
+}
+
+/* Drops orders of a signal and a wait that lead to a wait without end which is listed: that
+ * says what became of them. */
+static void drop_leading_to_wait(struct checkup *c)
+{
+	for (guint i = c->list->len; i-- > 0;) {
+		struct checked *f = c->list->pdata[i], *wait = NULL;
+
+		if (!f->signals || f->difference == NULL ||
+		    !g_str_has_prefix(f->difference, "stuck:"))
+			continue;
+		for (guint k = 0; k < c->list->len && wait == NULL; k++)
+			if (is_wait_of(c->list->pdata[k], f))
+				wait = c->list->pdata[k];
+		if (wait == NULL)
+			continue;
+		c->leading_to_wait++;
+		drop(c, i);
+	}
+}
+
 /* Drops units of work whose interruption made no difference, unless the user has declared the
  * units. */
 static void drop_serial(struct checkup *c)
@@ -550,6 +587,8 @@ void checkup_settle(struct checkup *c)
 	drop_always(c);
 	if (c->harm && c->argv != NULL) {
 		drop_harmless(c);
+		if (!c->keeps_orders)
+			drop_leading_to_wait(c);
 		drop_serial(c);
 	}
 	for (guint i = 0; c->harm && i < c->list->len; i++)
