@@ -198,13 +198,34 @@ static const char *arguments_end(const char *name, const char *at)
 	return NULL;
 }
 
-/* Is it an internal member of the standard library? The rest of a variable's name is then of
- * no use to others. */
+/* Is it an internal member of the standard library? */
 static bool is_library_member(const char *at)
 {
 	const char *member = *at == '.' ? at + 1 : strncmp(at, "->", 2) == 0 ? at + 2 : "";
-	return strncmp(member, "_M_", 3) == 0 ||
+	bool reserved = member[0] == '_' && g_ascii_isupper(member[1]);
+	return reserved || strncmp(member, "_vptr._", 7) == 0 ||
 	       (strncmp(member, "__", 2) == 0 && strncmp(member, "__data", 6) != 0);
+}
+
+/* The end of the standard library's members and of elements between them, from such a member
+ * on: what follows is the user's own, as "->size" in "instance._M_b._M_p->size", or nothing.
+ * *element: an element is among them. */
+static const char *members_end(const char *at, bool *element)
+{
+	*element = false;
+	for (;;) {
+		const char *close = *at == '[' ? strchr(at, ']') : NULL;
+		if (close) {
+			*element = true;
+			at = close + 1;
+		} else if (is_library_member(at)) {
+			at += *at == '.' ? 1 : 2;
+			while (g_ascii_isalnum(*at) || *at == '_')
+				at++;
+		} else {
+			return at;
+		}
+	}
 }
 
 void own_code_append_name(const char *name, GString *out)
@@ -222,8 +243,12 @@ void own_code_append_name(const char *name, GString *out)
 			at = end;
 			continue;
 		}
-		if (is_library_member(at))
-			break;
+		if (is_library_member(at)) {
+			bool element;
+			at = members_end(at, &element);
+			g_string_append(text, element && *at ? "[…]" : "");
+			continue;
+		}
 		for (size_t i = 0; i < G_N_ELEMENTS(spellings) && !known; i++) {
 			known = g_str_has_prefix(at, spellings[i].from);
 			if (known) {

@@ -39,7 +39,8 @@ char *own_code_place_text(const struct trace *t, uint32_t event);
 bool own_code_has_file(const char *path, const char *function);
 
 /* Append a C++ name as people write it: "std::string" for the library's name of it, template
- * arguments as <…>, members of the library left out. Escapes as append_escaped. With the
+ * arguments as <…>, members of the library left out ("config->size" for
+ * "config._M_ptr->size"), elements among them as […]. Escapes as append_escaped. With the
  * setting off, the name is unchanged. */
 void own_code_append_name(const char *name, GString *out);
 

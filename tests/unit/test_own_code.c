@@ -1,0 +1,52 @@
+/*
+ * test_own_code.c - names of C++ variables as people write them.
+ */
+#include "engine/trace/own_code.h"
+#include "tests/support/suite.h"
+
+#include <check.h>
+
+static const struct {
+	const char *name, *shown;
+} names[] = {
+	{ "counter", "counter" },
+	{ "main::c._M_value", "main::c" },
+	{ "list._M_impl._M_start", "list" },
+	/* the user's own member behind those of the library */
+	{ "instance._M_b._M_p->size", "instance->size" },
+	{ "current._M_ptr->next->size", "current->next->size" },
+	{ "v._M_impl._M_start[3].x", "v[…].x" },
+	{ "v._M_impl._M_start[3]", "v" },
+	{ "current->_vptr._Sp_counted_base", "current" },
+	{ "shape->_vptr.Shape", "shape->_vptr.Shape" },
+	{ "my_M_own.x", "my_M_own.x" },
+	{ "std::vector<int, std::allocator<int> >::x", "std::vector<…>::x" },
+};
+
+START_TEST(names_are_the_users)
+{
+	g_autoptr(GString) out = g_string_new(NULL);
+	own_code_append_name(names[_i].name, out);
+	ck_assert_str_eq(out->str, names[_i].shown);
+}
+END_TEST
+
+START_TEST(with_the_setting_off_they_are_whole)
+{
+	g_autoptr(GString) out = g_string_new(NULL);
+	own_code_set(false);
+	own_code_append_name("instance._M_b._M_p->size", out);
+	ck_assert_str_eq(out->str, "instance._M_b._M_p->size");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("own_code");
+	TCase *c = tcase_create("own_code");
+
+	tcase_add_loop_test(c, names_are_the_users, 0, G_N_ELEMENTS(names));
+	tcase_add_test(c, with_the_setting_off_they_are_whole);
+	suite_add_tcase(s, c);
+	return suite_run(s);
+}
