@@ -103,6 +103,10 @@ static void pair(struct paired *p, const struct event *e)
 
 bool past_pairings_vary(const struct trace *t)
 {
+	const uint64_t ends = OPERATION(OP_TAKE) | OPERATION(OP_WAKE) | OPERATION(OP_DEPART);
+
+	if (!trace_has(t, ends)) /* spares a pass over the events */
+		return false;
 	g_autofree struct paired *all = g_new0(struct paired, t->objects_count + 1);
 	bool vary = false;
 
