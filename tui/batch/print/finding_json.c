@@ -328,10 +328,14 @@ static void json_pair(const struct trace *t, const struct finding *f, json_t *j)
 	                    json_pack("[oo]", json_text(own_code_place_name(t, a)),
 	                              json_text(own_code_place_name(t, b))));
 	json_set_stacks(t, a, b, j);
-	json_object_set_new(j, "threads",
-	                    json_pack("[oo]",
-	                              json_text(trace_thread_name(t, t->events[a].thread)),
-	                              json_text(trace_thread_name(t, t->events[b].thread))));
+	json_t *threads = json_array();
+	g_autoptr(GArray) events = identifying_events(f);
+
+	for (guint i = 0; i < events->len; i++) {
+		const struct event *e = &t->events[g_array_index(events, uint32_t, i)];
+		json_array_append_new(threads, json_text(trace_thread_name(t, e->thread)));
+	}
+	json_object_set_new(j, "threads", threads);
 }
 
 static void json_set_words(json_t *j, const char *key, char *const words[2])
