@@ -137,7 +137,7 @@ static const void *place_of(const struct futex_call *c, unsigned part)
 bool futexes_are_steps(void)
 {
 	static bool said;
-	bool explored = rt.config.flags & (LOG_EXPLORE | LOG_FUTEXES) && !rt.memory;
+	bool explored = rt.config.flags & LOG_FUTEXES && !rt.memory;
 	if (explored && !said)
 		log_note("futexes", "");
 	said |= explored;
