@@ -37,6 +37,11 @@ struct mined {
 	 * this thread had acted; the action between check and section is therefore not
 	 * recorded. */
 	bool unrecorded;
+	/* B finds what it came for done by the other section, which lies between the two, so it
+	 * reads the variable (events[3]) and does not write it, as in a map that has the key by
+	 * then. Many such are harmless: one is a violation where running the same code shows a
+	 * difference. */
+	bool done;
 };
 
 /* GArray of struct mined, the caller's, in the order of the trace: a few of each code (the
