@@ -7,7 +7,8 @@
  * split by a wait for a condition, not the same code, and without another section of the thread
  * between them that touches the variable.  R is a section of another thread.  The rules:
  *
- * - check then act: A reads a variable that B writes; R writes it.
+ * - check then act: A reads a variable that B writes; R writes it.  In a run with R between the
+ *   two B may find it done: it reads the variable, and writes only others.
  * - read back: A writes a variable that B reads; R writes it.
  * - halves: A writes one variable, B another; R reads both.
  *
