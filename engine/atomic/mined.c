@@ -2,6 +2,7 @@
 #include "engine/base/arrays.h"
 #include "engine/base/search.h"
 #include "engine/atomic/mined.h"
+#include "engine/trace/own_code.h"
 
 enum { NEIGHBOURS = 6, TRIED = 64, MOST_SECTIONS = 200000, INSTANCES = 4 };
 
@@ -157,6 +158,16 @@ static uint64_t distance(const struct mined *x)
 	return high - low;
 }
 
+/* The outermost frame of the program's own files: libraries may have started the thread;
+ * without one the outermost frame. */
+static guint outermost_own(const struct trace *t, const GArray *frames)
+{
+	for (guint i = frames->len; i-- > 0;)
+		if (own_code_has(t, &g_array_index(frames, struct frame, i)))
+			return i;
+	return frames->len - 1;
+}
+
 /* The function of a unit of work, as far as the stack shows: the one called by the thread's
  * outermost function, inlined or not. */
 static uint32_t unit_function(const struct mining *m, uint32_t event)
@@ -164,13 +175,12 @@ static uint32_t unit_function(const struct mining *m, uint32_t event)
 	const struct trace *t = m->t;
 	g_autoptr(GArray) frames =
 	        trace_frames(t, event, t->stacks_count ? trace_stack(t, event) : 0);
-	uint32_t function = 0;
+	guint i;
 
-	if (frames->len > 0)
-		function = g_array_index(frames, struct frame,
-		                         frames->len > 1 ? frames->len - 2 : 0)
-		                   .function;
-	return function;
+	if (frames->len == 0)
+		return 0;
+	i = outermost_own(t, frames);
+	return g_array_index(frames, struct frame, i > 0 ? i - 1 : 0).function;
 }
 
 static uint64_t code_of(const struct mining *m, uint32_t event)
@@ -216,8 +226,8 @@ static struct mined_section unit_around(const struct mining *m, const struct min
 static void keep(struct mining *m, struct mined *x)
 {
 	const struct event *e = m->t->events;
-	char *code = g_strdup_printf("%s %u %u %u", x->rule, x->a.begin, e[x->b.begin].location,
-	                             e[x->other.begin].location);
+	char *code = g_strdup_printf("%s %d %u %u %u", x->rule, x->done, x->a.begin,
+	                             e[x->b.begin].location, e[x->other.begin].location);
 	guint known = GPOINTER_TO_UINT(g_hash_table_lookup(m->best, code));
 
 	x->happened = x->other.begin > x->a.end && x->other.end < x->b.begin;
@@ -269,7 +279,8 @@ static void try_one(struct mining *m, struct mined *like, const struct section *
 	x.b = b->at;
 	x.other = r->at;
 	x.events[1] = x.events[2] = t->write;
-	keep(m, &x);
+	if (!x.done || (r->at.begin > a->at.end && r->at.end < b->at.begin))
+		keep(m, &x);
 }
 
 static void try_both(struct mining *m, struct mined *like, const struct section *a,
@@ -308,6 +319,14 @@ static void try_check(struct mining *m, struct mined *like, const struct section
 	keep(m, &x);
 }
 
+static bool writes_any(const struct mining *m, const struct section *s)
+{
+	for (uint32_t i = s->first; i < s->first + s->count; i++)
+		if (g_array_index(m->touches, struct touch, i).write != NONE)
+			return true;
+	return false;
+}
+
 /* Two sections of one thread, and the variables that both touch. */
 static void pair_common(struct mining *m, uint32_t i, const struct section *a,
                         const struct section *b)
@@ -331,6 +350,11 @@ static void pair_common(struct mining *m, uint32_t i, const struct section *a,
 		} else if (x->write != NONE && y->read != NONE && y->write == NONE) {
 			like.rule = "read back";
 			like.events[0] = x->write;
+			like.events[3] = y->read;
+		} else if (x->read != NONE && x->write == NONE && writes_any(m, b)) {
+			like.rule = "check then act";
+			like.done = true;
+			like.events[0] = x->read;
 			like.events[3] = y->read;
 		} else {
 			continue;
@@ -412,7 +436,7 @@ static gint by_begin(gconstpointer a, gconstpointer b)
 static uint64_t code_hash(const struct mining *m, const struct mined *x)
 {
 	const struct event *e = m->t->events;
-	uint64_t hash = g_str_hash(x->rule);
+	uint64_t hash = g_str_hash(x->rule) + x->done;
 
 	hash = hash * 1000003 + e[x->a.begin].location;
 	hash = hash * 1000003 + e[x->b.begin].location;
@@ -646,7 +670,7 @@ void mined_report(struct trace *t, struct report *r)
 	for (guint i = 0; i < found->len; i++) {
 		const struct mined *m = &g_array_index(found, struct mined, i);
 
-		if (is_reported(r, m))
+		if (m->done || is_reported(r, m))
 			continue;
 		char *code = g_strdup_printf("%s %s %s", m->rule,
 		                             trace_location_name(t, m->events[0]),

@@ -7,7 +7,8 @@
  * split by a wait for a condition, not the same code, and without another section of the thread
  * between them that touches the variable.  R is a section of another thread.  The rules:
  *
- * - check then act: A reads a variable that B writes; R writes it.
+ * - check then act: A reads a variable that B writes; R writes it.  In a run with R between the
+ *   two B may find it done: it reads the variable, and writes only others.
  * - read back: A writes a variable that B reads; R writes it.
  * - halves: A writes one variable, B another; R reads both.
  *
@@ -37,6 +38,11 @@ struct mined {
 	 * this thread had acted; the action between check and section is therefore not
 	 * recorded. */
 	bool unrecorded;
+	/* B finds what it came for done by the other section, which lies between the two, so it
+	 * reads the variable (events[3]) and does not write it, as in a map that has the key by
+	 * then. Many such are harmless: one is a violation where running the same code shows a
+	 * difference. */
+	bool done;
 };
 
 /* GArray of struct mined, the caller's, in the order of the trace: a few of each code (the

@@ -16,7 +16,7 @@ static void complete_plan(struct exploration *x, struct pending *s)
 	}
 	s->plan.interposer = x->interposer;
 	s->plan.server = x->server;
-	s->plan.explore = true;
+	s->plan.explore = s->plan.futexes = true;
 	s->plan.alike = o->symmetry;
 	s->plan.max_steps = o->max_steps;
 	if (o->spec_files && s->plan.specs == NULL)

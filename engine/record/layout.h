@@ -133,7 +133,9 @@ enum log_flag {
 	LOG_MISSING = 128,    /* record calls of uninstrumented code */
 	LOG_SERVE = 256,      /* fork server: runs are forked from this process */
 	LOG_SETTLE = 512,     /* a run that becomes a fork server, at the beginning of main */
-	LOG_FUTEXES = 1024, /* a replay: waits for futexes are modelled, as with LOG_EXPLORE */
+	/* Waits for futexes are events (sync/futex.c): in explorations, and where one of their
+	 * runs is replayed.  A run along a recording without such events has none either. */
+	LOG_FUTEXES = 1024,
 	/* Accesses that are redundant for the analysis are left out (runtime/log/access.h),
 	 * and plain ones have no values: for happens-before, for WCP and its kin, or for RD2,
 	 * which needs no plain access. */

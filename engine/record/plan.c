@@ -432,7 +432,7 @@ void plan_archive(struct plan *p, struct archive *a)
 		static const uint32_t none = NONE;
 		g_array_append_val(p->events, none);
 	}
-	p->explore = true;
+	p->explore = p->futexes = true;
 	if (archive_reads(a) && !is_sound(p))
 		archive_fail(a);
 }

@@ -32,7 +32,7 @@ struct plan {               /* zero to init; plan_release */
 	GArray *turns;            /* struct log_turn, for the strategy turns, or NULL; owned */
 	uint64_t max_steps;       /* with `explore`: bound on a run; 0: unlimited */
 	bool other_build; /* the program is not the recorded one: a divergence says so */
-	bool futexes;     /* waits for futexes are steps */
+	bool futexes;     /* waits for futexes are steps: as in the trace; of explorations */
 	bool alike;       /* with `explore`: notes of threads, LOG_ALIKE */
 	bool explore;     /* chance does not switch inside of invocations; ends are noted */
 	bool open_end;    /* the last step need not come: plan_go_on */

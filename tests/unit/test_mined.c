@@ -63,6 +63,24 @@ START_TEST(rules)
 }
 END_TEST
 
+/* B only reads what A checked, as the other section, between the two, has done it. */
+START_TEST(found_done)
+{
+	static const char act[] = SECTION("T1", "5", "T1|r(x)|a.c:6\nT1|w(y)|a.c:6\n");
+	g_autofree char *between = g_strconcat(CHECK OTHER, act, NULL);
+	g_autofree char *before = g_strconcat(OTHER CHECK, act, NULL);
+	struct trace *t;
+
+	expect(between, "check then act", true);
+	GArray *list = found(between, &t);
+	ck_assert(g_array_index(list, struct mined, 0).done);
+	g_array_unref(list);
+	trace_close(t);
+	expect(before, "", false);
+	expect(CHECK OTHER SECTION("T1", "5", "T1|r(x)|a.c:6\n"), "", false);
+}
+END_TEST
+
 START_TEST(what_is_no_pair)
 {
 	/* one section; another thread that only reads; two variables that no thread reads
@@ -133,6 +151,7 @@ int main(void)
 	TCase *cases = tcase_create("mined");
 
 	tcase_add_test(cases, rules);
+	tcase_add_test(cases, found_done);
 	tcase_add_test(cases, what_is_no_pair);
 	tcase_add_test(cases, atomics);
 	tcase_add_test(cases, instances);

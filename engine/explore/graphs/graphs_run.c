@@ -42,7 +42,7 @@ static void set_plan(struct graphs *s, struct plan *plan)
 	plan->output = s->x->output;
 	plan->timeout_ms = o->timeout_ms ? o->timeout_ms : 10000;
 	plan->server = s->x->server;
-	plan->explore = true;
+	plan->explore = plan->futexes = true;
 	plan->max_steps = o->max_steps;
 	plan->memory = weak_models[s->model];
 }

@@ -458,11 +458,14 @@ static bool try_mined(struct analysis_of *x, const struct mined *m)
 	struct harm_verdict v = { 0 };
 	bool good = true;
 
+	if (known == NULL && m->done)
+		return true;
 	if (known == NULL) {
 		known = g_new0(struct mined_trials, 1);
 		g_hash_table_insert(x->c->mined, g_strdup(key), known);
 	}
-	if (known->difference == NULL && known->trials < MOST_TRIALS && !checkup_over(x->c)) {
+	if (known->difference == NULL && !m->done && known->trials < MOST_TRIALS &&
+	    !checkup_over(x->c)) {
 		x->c->doing = "running critical sections in between";
 		progress_tick(&x->c->progress, 0, x->c->doing);
 		options.timeout_ms = trial_time(x->c);

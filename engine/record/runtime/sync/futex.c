@@ -9,10 +9,11 @@
  * nothing: it may wake at any time, and a thread that comes late does not wait.  The atomics
  * around it order, and are recorded where they are instrumented.
  *
- * In an exploration, and where one of its runs is replayed, it is as the kernel has it, in
- * events: a wait locks, reads the word, sleeps at a condition where the word has the value, and
- * unlocks; a wake locks, reads how many sleep, signals, and unlocks.  Other operations are told
- * as what exploration does not try, as are waits and wakes for some of the sleepers by a mask.
+ * In an exploration, and where one of its runs is replayed (LOG_FUTEXES; not where a recording
+ * is, or a part of one with a free run behind it), it is as the kernel has it, in events: a
+ * wait locks, reads the word, sleeps at a condition where the word has the value, and unlocks;
+ * a wake locks, reads how many sleep, signals, and unlocks.  Other operations are told as what
+ * exploration does not try, as are waits and wakes for some of the sleepers by a mask.
  *
  * A wake also goes to the kernel, for waiters there: threads that the runtime does not
  * schedule, and other processes.
@@ -137,7 +138,7 @@ static const void *place_of(const struct futex_call *c, unsigned part)
 bool futexes_are_steps(void)
 {
 	static bool said;
-	bool explored = rt.config.flags & (LOG_EXPLORE | LOG_FUTEXES) && !rt.memory;
+	bool explored = rt.config.flags & LOG_FUTEXES && !rt.memory;
 	if (explored && !said)
 		log_note("futexes", "");
 	said |= explored;
