@@ -211,7 +211,7 @@ static uint32_t woken_after(const struct trace *t, uint32_t signal)
 		const struct event *x = &t->events[e];
 
 		if (x->op != OP_WAKE || x->flags & EVENT_TRY ||
-		    x->target != t->events[signal].target) /* EVENT_TRY: by time */
+		    x->target != t->events[signal].target) /* EVENT_TRY: by no signal */
 			continue;
 		woken = x->thread;
 		count++;

@@ -111,10 +111,10 @@ static void note_spurious(struct exploration *x)
 		                 "1: one in a run)");
 		return;
 	}
-	char *most = g_strdup_printf("at most %" G_GUINT32_FORMAT
-	                             " waits for a condition in a run end without a signal, "
-	                             "and none that has a time limit: more such spurious "
-	                             "wake-ups, which POSIX allows, are not explored",
+	char *most = g_strdup_printf("waits for a condition that end without a signal: at most "
+	                             "%" G_GUINT32_FORMAT
+	                             " in a run, and none with a time limit; more such "
+	                             "spurious wake-ups, which POSIX allows, are not explored",
 	                             x->options->spurious);
 	note_restriction(x, most);
 	g_free(most);

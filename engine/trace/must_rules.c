@@ -281,7 +281,7 @@ static void wake(struct must_rules *r, const struct flow_event *x, struct condit
 	uint32_t wait = GPOINTER_TO_UINT(known);
 	g_hash_table_remove(c->waiting, thread);
 	if (x->flags & EVENT_TRY)
-		return; /* timed out */
+		return; /* by no signal */
 	uint32_t i = unused_waker(
 	        c->wakers,
 	        search_end(k, 0, c->wakers->len,

@@ -311,7 +311,7 @@ static void condition_wake(struct checker *c, struct facts_pass *p, uint32_t e, 
 	GArray *wakers = facts_list(p->wakers, o);
 
 	if (wait == 0 || at(c, e)->flags & EVENT_TRY)
-		return; /* recorded as timed out */
+		return; /* recorded as ended by no signal */
 	for (guint k = search_end(i, 0u, wakers->len,
 	                          g_array_index(wakers, uint32_t, i) <= wait - 1);
 	     k < wakers->len; k++) {

@@ -121,6 +121,14 @@ static size_t place_of(const struct checker *c, uint32_t e)
 	return GPOINTER_TO_UINT(g_hash_table_lookup(c->waits->when, GUINT_TO_POINTER(e + 1)));
 }
 
+/* Did the time limit of the wait (+ 1, or 0) end it? Without one, its end was spurious, and the
+ * thread would go on in the same way after a signal. */
+static bool timed_out(const struct checker *c, uint32_t wake, uint32_t wait)
+{
+	return at(c, wake)->flags & EVENT_TRY && wait != 0 &&
+	       at(c, wait - 1)->flags & EVENT_TRY;
+}
+
 static bool by_signal_alone(const struct checker *c, uint32_t e)
 {
 	return at(c, e)->op == OP_WANT || in_set(c->waits->depends, e);
@@ -147,9 +155,9 @@ static enum stay stay_of(const struct checker *c, uint32_t wait, size_t *until)
 			               ? STAY_SPARED
 			               : STAY_MAY;
 		*until = place;
-		return at(c, e)->flags & EVENT_TRY ? STAY_TIMED_OUT
-		       : by_signal_alone(c, e)     ? STAY_NEEDS
-		                                   : STAY_MAY;
+		return timed_out(c, e, wait + 1) ? STAY_TIMED_OUT
+		       : by_signal_alone(c, e)   ? STAY_NEEDS
+		                                 : STAY_MAY;
 	}
 	return STAY_MAY;
 }
@@ -365,7 +373,7 @@ static bool decide(const struct checker *c, uint32_t e, GString *reason)
 		return true;
 	if (x->op == OP_TAKE && c->count[o] == 0)
 		return check_refuse(c, reason, "rule W2 (semaphores)", e, "finds no count");
-	if (x->op == OP_WAKE && x->flags & EVENT_TRY && w->woken[x->thread])
+	if (x->op == OP_WAKE && timed_out(c, e, wait) && w->woken[x->thread])
 		return check_refuse(c, reason, "rule W2 (conditions)", e,
 		                    "timed out in the trace, and here was signalled");
 	if (x->op == OP_WAKE && !(x->flags & EVENT_TRY) && in_set(w->depends, e) && wait != 0 &&

@@ -224,7 +224,8 @@ static bool does_the_same(const struct world *w, const struct wait_state *s, uin
 		return w->lacking[o] || count_of(w, s, o) > 0;
 	if (is(r, e, OP_WAKE))
 		return w->lacking[o] ||
-		       (event(r, e)->flags & EVENT_TRY
+		       (event(r, e)->flags & EVENT_TRY && wait != NONE &&
+		                        event(r, wait)->flags & EVENT_TRY
 		                ? !s->woken[u] /* its time was up */
 		                : r->waker[e] == NONE || wait == NONE || s->woken[u]);
 	if (is(r, e, OP_DEPART) && size_of(w, o) > 0 && !w->lacking[o] && wait != NONE)

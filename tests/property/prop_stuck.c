@@ -22,7 +22,7 @@ enum { THREADS = 4, LOCKS = 3, LENGTH = 12 };
 struct runner {
 	char ops[LENGTH]; /* of the program, see step */
 	int at, length;
-	bool begun, ended, joined, in_wait, woken, relock, in_round;
+	bool begun, ended, joined, in_wait, timed, woken, relock, in_round;
 	int round;
 	bool held[LOCKS]; /* exclusively */
 	bool shared[LOCKS];
@@ -107,7 +107,8 @@ static bool step_wait(struct program *p, int u)
 			r->awaits = r->held[l] ? l : r->awaits;
 		r->in_wait = true;
 		r->woken = r->relock = false;
-		return emit(p, u, "wait(c)", 0);
+		r->timed = below(p, 5) == 0;
+		return emit(p, u, r->timed ? "wait(c);timed" : "wait(c)", 0);
 	}
 	if (r->awaits >= 0 && r->held[r->awaits]) {
 		r->held[r->awaits] = false;
@@ -120,11 +121,12 @@ static bool step_wait(struct program *p, int u)
 		r->in_wait = false;
 		return emit(p, u, "acq(l%d)", r->awaits) && go_on(r);
 	}
-	if (!r->woken)
+	bool alone = !r->woken; /* its time is up, or it is spurious */
+	if (alone && below(p, r->timed ? 3 : 12) > 0)
 		return false;
 	r->relock = r->awaits >= 0;
 	r->in_wait = r->relock;
-	return emit(p, u, "wake(c)", 0) && (r->relock || go_on(r));
+	return emit(p, u, alone ? "wake(c);timeout" : "wake(c)", 0) && (r->relock || go_on(r));
 }
 
 static void wake(struct program *p, bool all)

@@ -333,7 +333,7 @@ static bool step_waiting(struct generator *g, int t)
 		if (r->wait_lock < 0)
 			r->waiting = r->woken = false;
 		return emit(g, t, "wake(c%s)%s", number[r->condition],
-		            r->timed && chance(g, 50) ? ";timeout" : "");
+		            chance(g, r->timed ? 50 : 15) ? ";timeout" : "");
 	}
 	if (!lock_free(g, r->wait_lock))
 		return false;

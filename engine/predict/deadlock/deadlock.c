@@ -9,6 +9,7 @@
 #include "engine/base/compare.h"
 #include "engine/base/arrays.h"
 #include "engine/trace/ending.h"
+#include "engine/order/past.h"
 #include "engine/predict/deadlock/deadlock.h"
 #include "engine/trace/weak.h"
 
@@ -636,6 +637,8 @@ static void find_waits(struct search *s, const struct progress *progress)
 
 	stuck_search(t, s->options, &search, progress);
 	s->cancelled |= search.cancelled;
+	bool by_states = search.complete && s->refused == 0;
+	s->report->same_pairing = (!by_states || search.as_recorded) && past_pairings_vary(t);
 	const char *futexes = trace_note(t, FUTEX_NOTE);
 
 	if (futexes != NULL)
@@ -645,7 +648,7 @@ static void find_waits(struct search *s, const struct progress *progress)
 		            "and not predicted: in which orders they would be woken is not "
 		            "modelled",
 		            futexes);
-	else if (search.complete && s->refused == 0)
+	else if (by_states)
 		s->report->scope = "deadlock or wait that never ends";
 	else if (search.left_out)
 		report_note(

@@ -139,14 +139,14 @@ static enum next next_tryfail(const struct run_state *s, uint32_t e)
 enum next state_next_wake(const struct run_state *s, uint32_t e)
 {
 	const struct event *x = state_event(s, e);
-	bool woken = s->woken[x->thread], late = x->flags & EVENT_TRY;
 	uint32_t wait = s->waiting[x->thread];
+	bool timed = wait != 0 && state_event(s, wait - 1)->flags & EVENT_TRY;
+	bool late = x->flags & EVENT_TRY && timed;
 	bool known = s->facts[e] & FACT_WAKER && wait != 0 && !s->foreign[x->target];
 
 	if (!late && !known)
-		return NEXT_RUNS; /* woken by an operation that the trace lacks */
-	return state_next_by(
-	        state_wake(late, !late && state_event(s, wait - 1)->flags & EVENT_TRY, woken));
+		return NEXT_RUNS; /* spurious, or by an operation that the trace lacks */
+	return state_next_by(state_wake(late, timed, s->woken[x->thread]));
 }
 
 static bool round_is_open(const struct run_state *s, uint32_t thread, uint32_t barrier)

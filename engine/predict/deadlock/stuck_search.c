@@ -390,6 +390,11 @@ void stuck_search(struct trace *t, const struct race_options *options,
 	if (search->left_out)
 		return;
 	w.s = run_state_new(t, options->use_values, progress);
+	for (uint32_t o = 0; w.s != NULL && o < t->objects_count; o++) {
+		bool unsized = w.s->use[o] == WAIT_BARRIER && t->objects[o].count <= 0;
+
+		search->as_recorded |= w.s->foreign[o] || unsized;
+	}
 	search->cancelled = w.s == NULL;
 	if (w.s == NULL)
 		return;

@@ -23,6 +23,8 @@ struct stuck_search {
 	/* -- results */
 	uint64_t states;
 	bool complete, cancelled;
+	bool as_recorded; /* the waits for some object end as in the trace, which lacks
+	                   * operations on it or its size */
 	bool left_out; /* not searched: too long, filtered, or with locks whose ends are unknown
 	                */
 };

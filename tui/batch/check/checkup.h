@@ -151,6 +151,7 @@ struct checkup {
 	               * order */
 	uint64_t missing_calls;        /* runs with calls of uninstrumented code */
 	bool same_pairing;             /* some run: struct report has it, of data races */
+	bool waits_paired;             /* the same, of deadlocks and other waits */
 	bool lacks_accesses;           /* some run: accesses_are_missing */
 	bool open[FINDING_KIND_COUNT]; /* the kind's analysis was incomplete in some run,
 	                                * beside `undecided` */

@@ -131,7 +131,10 @@ static void take(struct analysis_of *x, struct report *r)
 		if (fresh)
 			checkup_stream(x->c, entry);
 	}
-	x->c->same_pairing |= r->same_pairing;
+	if (r->same_pairing && strcmp(r->analysis, "deadlocks") == 0)
+		x->c->waits_paired = true;
+	else
+		x->c->same_pairing |= r->same_pairing;
 	if (!r->complete && !listed) {
 		note_open(x->c, r->analysis);
 		note_reason(x->c, r);

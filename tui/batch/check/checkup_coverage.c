@@ -127,9 +127,11 @@ static void tell_runs(const struct checkup *c, GPtrArray *s)
 		    "saw%s: "
 		    "%s.",
 		    runs, c->analysed,
-		    c->same_pairing ? " (and, of data races, each wait ends by the post, "
-		                      "signal or arrivals that ended it)"
-		                    : "",
+		    c->waits_paired   ? " (and each wait ends by the post, signal or "
+		                        "arrivals that ended it)"
+		    : c->same_pairing ? " (and, of data races, each wait ends by the post, "
+		                        "signal or arrivals that ended it)"
+		                      : "",
 		    nothing);
 	g_autoptr(GString) why = g_string_new(NULL);
 	for (guint i = 0; i < c->open_because->len; i++)
