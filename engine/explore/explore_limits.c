@@ -70,7 +70,7 @@ static void note_hidden_reads(struct exploration *x)
 		return;
 	g_autofree char *text = g_strdup_printf(
 	        "%s: the store of a bit-field reads the bits beside it, which gcc tells no hook: "
-	        "orders in which it finds others there are not looked for (clang tells them: "
+	        "orders in which it finds others there are not looked for (clang tells the read: "
 	        "CC=clang heddle cc)",
 	        place);
 	explore_note_incomplete(x, text);
@@ -105,17 +105,17 @@ static void note_spurious(struct exploration *x)
 		return;
 	x->report->waits = true;
 	if (x->options->spurious == 0) {
-		note_restriction(x,
-		                 "no wait for a condition ends without a signal here: spurious "
-		                 "wake-ups, which POSIX allows, are not explored (--spurious "
-		                 "1: one in a run)");
+		note_restriction(
+		        x, "spurious wake-ups, which POSIX allows, are not explored "
+		           "(--spurious 1: one in a run): here every wait for a condition "
+		           "ends by a signal or its time limit");
 		return;
 	}
-	char *most = g_strdup_printf("waits for a condition that end without a signal: at most "
-	                             "%" G_GUINT32_FORMAT
-	                             " in a run, and none with a time limit; more such "
-	                             "spurious wake-ups, which POSIX allows, are not explored",
-	                             x->options->spurious);
+	char *most = g_strdup_printf("at most %" G_GUINT32_FORMAT
+	                             " spurious wake-up%s in a run %s explored, and none "
+	                             "of a wait with a time limit; POSIX allows more",
+	                             x->options->spurious, plural(x->options->spurious),
+	                             x->options->spurious == 1 ? "is" : "are");
 	note_restriction(x, most);
 	g_free(most);
 }
@@ -164,8 +164,8 @@ void explore_note_limits(struct exploration *x, const struct plan_run *run)
 		        x, "a call that blocks is not modelled: schedules are not exact");
 	if (trace_note(run->trace, FUTEX_NOTE) != NULL)
 		explore_note_incomplete(
-		        x, "waits for a futex, by system calls of the program's own: that "
-		           "no wake ends one in another order is not looked for");
+		        x, "waits for a futex, by system calls of the program's own: not "
+		           "looked for is one that never ends in another order");
 	if (run->facts.happened & LOG_FORKED)
 		explore_note_incomplete(x, "child processes are not explored");
 	note_lacking(x, run);

@@ -27,14 +27,16 @@ const char *const explore_sought[] = { "failed assertions",
 	                               "invalid times, sizes and alignments",
 	                               NULL };
 
-const char *const explore_unsought[] = { "reads of memory that nothing was written to",
-	                                 "uses of a block before its allocation",
-	                                 "uses of variables of functions that have returned",
-	                                 "arguments that other library functions refuse",
-	                                 "accesses that the compiler removed",
-	                                 "decisions by which of two addresses is lower",
-	                                 "what an executed program does (exec)",
-	                                 NULL };
+const char *const explore_unsought[] = {
+	"reads of uninitialised memory",
+	"uses of a block before its allocation",
+	"uses of local variables after their function returned",
+	"arguments that other library functions refuse",
+	"accesses that the compiler removed",
+	"what depends on which of two addresses is lower",
+	"what the program does after exec",
+	NULL
+};
 
 const char *explore_end_word(enum explore_end end)
 {

@@ -292,7 +292,11 @@ static inline uint32_t builder_integer_near(struct builder *b, int64_t integer, 
 	                                                   : builder_integer_far(b, integer);
 }
 
-/* memory.c: the variables and wide accesses made from places; every access is changed from
+/* A block that is never allocated in the trace (a stack; freed only) existed from the
+ * beginning: earlier accesses lie in it, too. */
+void builder_adopt_early_places(struct builder *b);
+
+/* memory_cut.c: the variables and wide accesses made from places; every access is changed from
  * place to variables. */
 struct cut {
 	GArray *variables; /* struct variable; names of recordings are NONE yet */

@@ -18,11 +18,11 @@ is "$(json '$d->{runs}[0]{strategy} . $d->{runs}[0]{seed} . " " . $d->{runs}[0]{
 wit=$(json '$d->{findings}[0]{"witness-file"}')
 trace=$(json '$d->{findings}[0]{trace}')
 like "$(json 'join " ", @{$d->{coverage}}')" "In all reorderings of .* no other data race" "what was covered"
-like "$(json 'join " ", @{$d->{coverage}}')" "Not covered: what weak memory" "and what was not"
+like "$(json 'join " ", @{$d->{coverage}}')" "Not covered: other inputs than this one, what weak memory" "and what was not"
 ok "$(json '$d->{complete}{"data-race"} ? 0 : 1')" "complete, of data races"
 ok "$(json '$d->{complete}{"atomic-set-violation"} ? 1 : 0')" "not complete, of atomicity"
 ok "$(json '$d->{complete}{stuck} ? 0 : 1')" "complete, of waits that never end"
-like "$(json 'join " ", @{$d->{coverage}}')" "no wait for another thread that never ends.*Not covered: loops that wait until a value changes" "as sentences: which waits, and which not"
+like "$(json 'join " ", @{$d->{coverage}}')" "no wait for another thread that never ends.*Not covered, of waits that never end: loops that wait until a value changes" "as sentences: which waits, and which not"
 run "$HEDDLE" verify "$trace" "$wit"
 is "$status" 0 "its witness is one"
 run "$HEDDLE" replay --witness "$wit" -- ./bank

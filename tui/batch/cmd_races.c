@@ -106,9 +106,10 @@ static void note_missing(const struct trace *t, const struct race_options *race,
 	const char *calls = trace_note(t, "recording-missing");
 	if (calls != NULL)
 		report_note(r,
-		            "%s calls went into code that is not instrumented: --missing "
-		            "takes into account what they may have synchronised",
-		            calls);
+		            "%s call%s went into code that is not instrumented: --missing "
+		            "takes into account what %s may have synchronised",
+		            calls, strcmp(calls, "1") == 0 ? "" : "s",
+		            strcmp(calls, "1") == 0 ? "it" : "they");
 }
 
 /* A trace without accesses must not look like a clean program. */

@@ -3,28 +3,23 @@
  *
  * Each share is this command with --shard I/N and the same options, in a process of its own,
  * whose report goes to a file; `heddle merge` joins them. An exploration is divided into tasks
- * instead (tasks.h), but for one that looks for an error: when one has no more work while
- * others have, all are ended, joined and divided again.
+ * instead (shares_rounds.c), but for one that looks for an error.
  */
-#include "tui/batch/shares.h"
+#include "tui/batch/shares_private.h"
 #include "tui/batch/reports/report_file.h"
 
 #include "engine/base/file.h"
-#include "engine/explore/tasks.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <inttypes.h>
 #include <jansson.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_JOBS = 256, MOST_SHARDS = 1000000 };
+enum { MOST_SHARDS = 1000000 };
 
 /* -- options ------------------------------------------------------------------------------- */
 
@@ -49,7 +44,7 @@ void argument_shard(const struct arguments *a, uint32_t *shard, uint32_t *shards
 	*shards = (uint32_t)n;
 }
 
-static unsigned jobs_of(const struct arguments *a)
+unsigned shares_jobs_of(const struct arguments *a)
 {
 	uint64_t jobs = argument_number(a, "jobs", 1);
 	if (jobs < 1 || jobs > MOST_JOBS)
@@ -60,35 +55,15 @@ static unsigned jobs_of(const struct arguments *a)
 	return (unsigned)jobs;
 }
 
-static bool is_exploration(const struct arguments *a)
+bool shares_is_exploration(const struct arguments *a)
 {
 	return strcmp(a->command->name, "explore") == 0;
-}
-
-/* STATE.task.I, the task of one of several processes that explore STATE. */
-static char *task_of(const char *state, unsigned job)
-{
-	return g_strdup_printf("%s.task.%u", state, job + 1);
-}
-
-static char *base_of(const char *state)
-{
-	return g_strdup_printf("%s.task.base", state);
-}
-
-/* Were processes that explored parts of this state killed? */
-static bool has_tasks(const char *state)
-{
-	char *base = state ? base_of(state) : NULL;
-	bool there = base && g_file_test(state, G_FILE_TEST_EXISTS) && tasks_are(base);
-	g_free(base);
-	return there;
 }
 
 /* Shares of a search for an error are by strategies of their own, so that each finds others. */
 static bool shares_are_tasks(const struct arguments *a)
 {
-	return is_exploration(a) &&
+	return shares_is_exploration(a) &&
 	       (argument_value(a, "resume") || !argument_flag(a, "until-error"));
 }
 
@@ -97,195 +72,8 @@ bool shares_asked(const struct arguments *a, bool keeps)
 	const char *resume = argument_value(a, "resume");
 	uint32_t shard, shards;
 	argument_shard(a, &shard, &shards);
-	return jobs_of(a) > 1 || (keeps && resume) || (!keeps && has_tasks(resume));
-}
-
-/* -- processes ----------------------------------------------------------------------------- */
-
-struct jobs {
-	const struct arguments *a;
-	unsigned count;
-	char *folder; /* of the reports; owned */
-	pid_t *pids;  /* 0: not running; owned */
-	bool until_error, signalled;
-	bool balances;   /* when one has ended, the others are stopped */
-	gint64 earliest; /* but not before this time */
-	int worst;       /* exit status of a job that could not do its share, or 0 */
-	bool *lost;      /* by job: it had no report when it was stopped; owned */
-	const volatile int *interrupted;
-};
-
-static void jobs_begin(struct jobs *j, const struct arguments *a, unsigned count)
-{
-	*j = (struct jobs){ .a = a,
-		            .count = count,
-		            .pids = g_new0(pid_t, count),
-		            .lost = g_new0(bool, count),
-		            .until_error = argument_flag(a, "until-error"),
-		            .interrupted = catch_interruption() };
-}
-
-static void jobs_end(struct jobs *j)
-{
-	g_free(j->pids);
-	g_free(j->lost);
-	g_free(j->folder);
-}
-
-static bool is_flag(const struct arguments *a, const char *name)
-{
-	const struct command_option *o = a->command->options;
-	while (o->name && strcmp(o->name, name) != 0)
-		o++;
-	return o->argument == NULL;
-}
-
-/* Begins the command with the options that are not `replaced` (NULL-terminated); command_end
- * adds the program. */
-static GPtrArray *command_begin(const struct arguments *a, const char *const *replaced)
-{
-	GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
-	g_ptr_array_add(words, g_strdup("heddle"));
-	g_ptr_array_add(words, g_strdup(a->command->name));
-	for (guint i = 0; i < a->option_names->len; i++) {
-		const char *name = a->option_names->pdata[i],
-		           *value = a->option_values->pdata[i];
-		if (!g_strv_contains(replaced, name))
-			g_ptr_array_add(words, !is_flag(a, name)
-			                               ? g_strdup_printf("--%s=%s", name, value)
-			                               : g_strdup_printf("--%s", name));
-	}
-	return words;
-}
-
-static void command_add(GPtrArray *words, const char *format, ...)
-        __attribute__((format(printf, 2, 3)));
-static void command_add(GPtrArray *words, const char *format, ...)
-{
-	va_list values;
-	va_start(values, format);
-	g_ptr_array_add(words, g_strdup_vprintf(format, values));
-	va_end(values);
-}
-
-static void command_end(const struct arguments *a, GPtrArray *words)
-{
-	if (!a->command->takes_program) /* operands may begin with '-' */
-		g_ptr_array_add(words, g_strdup("--"));
-	for (guint i = 0; i < a->words->len; i++)
-		g_ptr_array_add(words, g_strdup(a->words->pdata[i]));
-	if (a->rest)
-		g_ptr_array_add(words, g_strdup("--"));
-	for (char **word = a->rest; word && *word; word++)
-		g_ptr_array_add(words, g_strdup(*word));
-	g_ptr_array_add(words, NULL);
-}
-
-/* Runs heddle with its standard output in a new file (NULL: ours); a negative number: errno. */
-static pid_t start(GPtrArray *words, const char *output, bool quiet)
-{
-	pid_t pid = fork();
-	if (pid != 0)
-		return pid < 0 ? -errno : pid;
-	int out = output ? open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : 1;
-	int nowhere = quiet ? open("/dev/null", O_WRONLY | O_CLOEXEC) : 2;
-	if (out < 0) {
-		struct error error;
-		error_set(&error, place_line(output, 0).text, "choose another place",
-		          "cannot write the file: %s", g_strerror(errno));
-		_exit(fail(&error));
-	}
-	if (out >= 0 && nowhere >= 0 && dup2(out, 1) == 1 && dup2(nowhere, 2) == 2)
-		execv("/proc/self/exe", (char **)words->pdata);
-	_exit(EXIT_OURS);
-}
-
-static void tell_all(struct jobs *j)
-{
-	for (unsigned i = 0; i < j->count && !j->signalled; i++)
-		if (j->pids[i] > 0)
-			kill(j->pids[i], SIGINT);
-	j->signalled = true;
-}
-
-static int status_of(int status)
-{
-	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_OURS;
-}
-
-static int wait_for(pid_t pid)
-{
-	int status = 0;
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return pid > 0 ? status_of(status) : EXIT_OURS;
-}
-
-static bool is_result(int code)
-{
-	return code == EXIT_NOTHING || code == EXIT_FOUND || code == EXIT_BUDGET;
-}
-
-static void note_ended(struct jobs *j, unsigned job, int status)
-{
-	int code = status_of(status);
-	j->pids[job] = 0;
-	j->lost[job] = j->signalled && WIFSIGNALED(status);
-	if (!is_result(code) && !j->lost[job] && !j->worst)
-		j->worst = code;
-	if (j->until_error && code == EXIT_FOUND)
-		tell_all(j);
-}
-
-/* Waits until all have ended; after an error, or an interruption, they are stopped. */
-static void wait_for_all(struct jobs *j)
-{
-	const struct timespec pause = { 0, 5000000 };
-	for (unsigned left = j->count; left > 0;) {
-		left = 0;
-		for (unsigned i = 0; i < j->count; i++) {
-			int status = 0;
-			pid_t ended =
-			        j->pids[i] > 0 ? waitpid(j->pids[i], &status, WNOHANG) : 0;
-			left += j->pids[i] > 0 && ended == 0;
-			if (ended != 0 && j->pids[i] > 0)
-				note_ended(j, i, status);
-		}
-		if (*j->interrupted || (j->balances && left > 0 && left < j->count &&
-		                        g_get_monotonic_time() >= j->earliest))
-			tell_all(j);
-		if (left > 0)
-			nanosleep(&pause, NULL);
-	}
-}
-
-static void start_job(struct jobs *j, unsigned job, GPtrArray *words, const char *report)
-{
-	j->pids[job] = start(words, report, job > 0);
-	if (j->pids[job] < 0)
-		j->worst = EXIT_OURS;
-	g_ptr_array_unref(words);
-}
-
-/* Runs heddle on files, in the format asked for; returns the exit status. */
-static int merged(const GPtrArray *files, const char *format, const char *baseline,
-                  const char *output)
-{
-	GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
-	g_ptr_array_add(words, g_strdup("heddle"));
-	g_ptr_array_add(words, g_strdup("merge"));
-	command_add(words, "--format=%s", format ? format : "text");
-	if (baseline)
-		command_add(words, "--baseline=%s", baseline);
-	g_ptr_array_add(words, g_strdup("--lenient"));
-	g_ptr_array_add(words, g_strdup("--"));
-	for (guint i = 0; i < files->len; i++)
-		g_ptr_array_add(words, g_strdup(files->pdata[i]));
-	g_ptr_array_add(words, NULL);
-	fflush(stdout);
-	int status = wait_for(start(words, output, false));
-	g_ptr_array_unref(words);
-	return status;
+	return shares_jobs_of(a) > 1 || (keeps && resume) ||
+	       (!keeps && shares_has_tasks(resume));
 }
 
 /* -- shares -------------------------------------------------------------------------------- */
@@ -303,33 +91,34 @@ static GPtrArray *share_of(const struct jobs *j, unsigned job)
 	const struct arguments *a = j->a;
 	bool checks = strcmp(a->command->name, "check") == 0;
 	const char *output = argument_value(a, "output"), *runs = argument_value(a, "runs");
-	GPtrArray *words = command_begin(a, replaced);
+	GPtrArray *words = shares_command_begin(a, replaced);
 	uint64_t most = argument_number(a, "runs", EXPLORE_RUNS);
-	if (is_exploration(a))
-		command_add(words, "--runs=%" PRIu64, (most + j->count - 1) / j->count);
+	if (shares_is_exploration(a))
+		shares_command_add(words, "--runs=%" PRIu64, (most + j->count - 1) / j->count);
 	else if (runs)
-		command_add(words, "--runs=%s", runs);
-	command_add(words, "--shard=%u/%u", job + 1, j->count);
-	command_add(words, "--format=json");
+		shares_command_add(words, "--runs=%s", runs);
+	shares_command_add(words, "--shard=%u/%u", job + 1, j->count);
+	shares_command_add(words, "--format=json");
 	if (output || checks)
-		command_add(words, "--output=%s.%u", output ? output : "check", job + 1);
+		shares_command_add(words, "--output=%s.%u", output ? output : "check", job + 1);
 	if (argument_value(a, "resume"))
-		command_add(words, "--resume=%s.%u", argument_value(a, "resume"), job + 1);
-	command_end(a, words);
+		shares_command_add(words, "--resume=%s.%u", argument_value(a, "resume"),
+		                   job + 1);
+	shares_command_end(a, words);
 	return words;
 }
 
 static int merge_shares(const struct jobs *j)
 {
 	GPtrArray *files = g_ptr_array_new_with_free_func(g_free);
-	const char *tree = is_exploration(j->a) ? argument_value(j->a, "output") : NULL;
+	const char *tree = shares_is_exploration(j->a) ? argument_value(j->a, "output") : NULL;
 	for (unsigned i = 0; i < j->count; i++)
 		if (!j->lost[i])
 			g_ptr_array_add(files, report_of(j, i));
 	if (tree)
-		merged(files, "json", NULL, tree);
-	int status = merged(files, argument_value(j->a, "format"),
-	                    argument_value(j->a, "baseline"), NULL);
+		shares_merged(files, "json", NULL, tree);
+	int status = shares_merged(files, argument_value(j->a, "format"),
+	                           argument_value(j->a, "baseline"), NULL);
 	g_ptr_array_unref(files);
 	return status;
 }
@@ -344,33 +133,25 @@ static void remove_reports(const struct jobs *j)
 	rmdir(j->folder);
 }
 
-/* Prints that the reports cannot be kept while the command runs; the exit status. */
-static int has_no_room(struct error *error)
-{
-	error_set(error, g_get_tmp_dir(), "set TMPDIR to a folder with room",
-	          "cannot keep the reports: %s", g_strerror(errno));
-	return fail(error);
-}
-
 static int run_shares(const struct arguments *a)
 {
 	struct error error = { 0 };
 	struct jobs j;
-	jobs_begin(&j, a, jobs_of(a));
+	shares_jobs_begin(&j, a, shares_jobs_of(a));
 	j.folder = g_dir_make_tmp("heddle-XXXXXX", NULL);
 	if (j.folder == NULL) {
-		jobs_end(&j);
-		return has_no_room(&error);
+		shares_jobs_end(&j);
+		return shares_no_room(&error);
 	}
 	for (unsigned i = 0; i < j.count; i++) {
 		char *report = report_of(&j, i);
-		start_job(&j, i, share_of(&j, i), report);
+		shares_start_job(&j, i, share_of(&j, i), report);
 		g_free(report);
 	}
-	wait_for_all(&j);
+	shares_wait_for_all(&j);
 	int status = j.worst ? j.worst : merge_shares(&j);
 	remove_reports(&j);
-	jobs_end(&j);
+	shares_jobs_end(&j);
 	return status;
 }
 
@@ -399,7 +180,7 @@ static char *identity_of(const struct arguments *a)
 		                                "output", "baseline", NULL };
 	static const char *const files[] = { "spec", "expect", "suppressions", NULL };
 	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
-	GPtrArray *words = command_begin(a, left_out);
+	GPtrArray *words = shares_command_begin(a, left_out);
 	for (guint i = 0; i < words->len; i++)
 		digest_text(sum, words->pdata[i]);
 	for (guint i = 0; i < a->option_names->len; i++)
@@ -471,14 +252,14 @@ static int make_share(const struct arguments *a, const char *path, const char *i
 	static const char *const replaced[] = { "jobs", "format", "resume", "baseline", NULL };
 	struct jobs j;
 	char *made = g_strdup_printf("%s.part%d", path, (int)getpid());
-	GPtrArray *words = command_begin(a, replaced);
+	GPtrArray *words = shares_command_begin(a, replaced);
 	if (argument_value(a, "shard") == NULL)
-		command_add(words, "--shard=1/1");
-	command_add(words, "--format=json");
-	command_end(a, words);
-	jobs_begin(&j, a, 1);
-	start_job(&j, 0, words, made);
-	wait_for_all(&j);
+		shares_command_add(words, "--shard=1/1");
+	shares_command_add(words, "--format=json");
+	shares_command_end(a, words);
+	shares_jobs_begin(&j, a, 1);
+	shares_start_job(&j, 0, words, made);
+	shares_wait_for_all(&j);
 	int status = j.worst ? j.worst : EXIT_NOTHING;
 	bool whole = status == EXIT_NOTHING && !*j.interrupted;
 	if (status == EXIT_NOTHING && *j.interrupted)
@@ -487,7 +268,7 @@ static int make_share(const struct arguments *a, const char *path, const char *i
 		status = status ? status : EXIT_BAD;
 	unlink(made);
 	g_free(made);
-	jobs_end(&j);
+	shares_jobs_end(&j);
 	return status;
 }
 
@@ -505,255 +286,9 @@ static int run_kept(const struct arguments *a)
 		return *error.what ? fail(&error) : status;
 	GPtrArray *files = g_ptr_array_new();
 	g_ptr_array_add(files, (char *)path);
-	status =
-	        merged(files, argument_value(a, "format"), argument_value(a, "baseline"), NULL);
+	status = shares_merged(files, argument_value(a, "format"),
+	                       argument_value(a, "baseline"), NULL);
 	g_ptr_array_unref(files);
-	return status;
-}
-
-/* -- an exploration with a state ----------------------------------------------------------- */
-
-struct rounds {
-	const struct arguments *a;
-	const char *state;
-	unsigned count;
-	double seconds; /* in all; 0: no limit */
-	gint64 began;
-	uint64_t most, before; /* number of runs that may be made, and of the state's runs
-	                        * before */
-	const volatile int *interrupted;
-};
-
-static double seconds_left(const struct rounds *r)
-{
-	double used = (double)(g_get_monotonic_time() - r->began) / G_USEC_PER_SEC;
-	return r->seconds > 0 ? MAX(r->seconds - used, 0.001) : 0;
-}
-
-/* The command of one job that explores a state, with `runs` runs. */
-static GPtrArray *explorer_of(const struct rounds *r, const char *state, uint64_t runs,
-                              unsigned job)
-{
-	static const char *const replaced[] = { "jobs",   "output", "format", "runs",
-		                                "resume", "budget", NULL };
-	const char *output = argument_value(r->a, "output");
-	char budget[G_ASCII_DTOSTR_BUF_SIZE];
-	GPtrArray *words = command_begin(r->a, replaced);
-	command_add(words, "--runs=%" PRIu64, MAX(runs, 1));
-	command_add(words, "--budget=%s",
-	            g_ascii_dtostr(budget, sizeof budget, seconds_left(r)));
-	command_add(words, "--resume=%s", state);
-	command_add(words, "--format=json");
-	if (output)
-		command_add(words, "--output=%s.%u", output, job);
-	command_end(r->a, words);
-	return words;
-}
-
-static GPtrArray *task_files(const struct rounds *r)
-{
-	GPtrArray *files = g_ptr_array_new_with_free_func(g_free);
-	for (unsigned i = 0; i < r->count; i++)
-		g_ptr_array_add(files, task_of(r->state, i));
-	return files;
-}
-
-/* Removes the tasks' files, the base last: while it exists, tasks may be left. */
-static void remove_tasks(const struct rounds *r)
-{
-	for (unsigned i = 0; i < MOST_JOBS; i++) {
-		char *path = task_of(r->state, i);
-		unlink(path);
-		g_free(path);
-	}
-	char *base = base_of(r->state);
-	unlink(base);
-	g_free(base);
-}
-
-/* Adds the tasks' results to the state; the tasks' files are removed when it is written. */
-static bool take_in(const struct rounds *r, const GPtrArray *files, struct error *error)
-{
-	struct tasks *all = tasks_join(files, false, error);
-	bool good = all != NULL && tasks_keep(all, r->state, error);
-	tasks_free(all);
-	if (good)
-		remove_tasks(r);
-	return good;
-}
-
-/* Does a division lack some of its tasks, since a process that made or removed them was
- * killed? Then they have no results, or the state has them. */
-static bool are_incomplete(const GPtrArray *files)
-{
-	struct error none;
-	struct tasks *some = files->len > 0 ? tasks_join(files, true, &none) : NULL;
-	tasks_free(some);
-	return some != NULL || files->len == 0;
-}
-
-/* Takes in tasks that a killed process has left. */
-static bool recover(const struct rounds *r, struct error *error)
-{
-	GPtrArray *files = g_ptr_array_new_with_free_func(g_free);
-	struct error why = { 0 };
-	for (unsigned i = 0; i < MOST_JOBS; i++) {
-		char *path = task_of(r->state, i);
-		if (g_file_test(path, G_FILE_TEST_EXISTS))
-			g_ptr_array_add(files, path);
-		else
-			g_free(path);
-	}
-	bool good = files->len > 0 && take_in(r, files, &why);
-	if (!good && are_incomplete(files)) {
-		remove_tasks(r);
-		good = true;
-	}
-	if (!good)
-		*error = why;
-	g_ptr_array_unref(files);
-	return good;
-}
-
-/* Runs one round; returns EXIT_NOTHING, or the status of a job that failed. */
-static int run_round(const struct rounds *r, uint64_t runs, gint64 least, struct error *error)
-{
-	struct jobs j;
-	GPtrArray *files = task_files(r);
-	jobs_begin(&j, r->a, r->count);
-	j.balances = true;
-	j.earliest = g_get_monotonic_time() + least;
-	for (unsigned i = 0; i < r->count; i++)
-		start_job(&j, i, explorer_of(r, files->pdata[i], runs / r->count + 1, i + 1),
-		          "/dev/null");
-	wait_for_all(&j);
-	int status = j.worst;
-	if (!take_in(r, files, error) && status == 0)
-		status = EXIT_BAD;
-	g_ptr_array_unref(files);
-	jobs_end(&j);
-	return status;
-}
-
-/* The first step: one job makes or checks the state. */
-static int run_first(const struct rounds *r)
-{
-	struct jobs j;
-	jobs_begin(&j, r->a, 1);
-	start_job(&j, 0, explorer_of(r, r->state, 1, 0), "/dev/null");
-	wait_for_all(&j);
-	int status = j.worst;
-	jobs_end(&j);
-	return status;
-}
-
-static bool is_over(const struct rounds *r, const struct tasks *t, uint64_t *left)
-{
-	uint64_t made = tasks_runs(t) - MIN(r->before, tasks_runs(t));
-	*left = r->most - MIN(made, r->most);
-	return tasks_left(t) == 0 || *left == 0 || *r->interrupted ||
-	       (r->seconds > 0 && seconds_left(r) <= 0.001) ||
-	       (argument_flag(r->a, "until-error") && tasks_failed(t));
-}
-
-/* Reads the state; NULL and `error`. */
-static struct tasks *open_state(const struct rounds *r, struct error *error)
-{
-	GPtrArray *files = g_ptr_array_new();
-	g_ptr_array_add(files, (char *)r->state);
-	struct tasks *t = tasks_join(files, false, error);
-	g_ptr_array_unref(files);
-	return t;
-}
-
-/* One round, or *over; *ended: all is explored, with findings. The exit status of a
- * job that failed, else EXIT_NOTHING. */
-static int run_next(const struct rounds *r, bool *over, bool *ended, struct error *error)
-{
-	gint64 from = g_get_monotonic_time();
-	struct tasks *t = open_state(r, error);
-	uint64_t left = 0;
-	*over = t == NULL || is_over(r, t, &left);
-	*ended = t != NULL && tasks_left(t) == 0 && tasks_failed(t);
-	char *prefix = g_strdup_printf("%s.task", r->state);
-	bool good = t != NULL && (*over || tasks_divide(t, prefix, r->count, error));
-	g_free(prefix);
-	tasks_free(t);
-	if (!good || *over)
-		return good ? EXIT_NOTHING : EXIT_BAD;
-	/* joining may take a tenth of the time, not more */
-	gint64 least = MAX(10 * (g_get_monotonic_time() - from), G_USEC_PER_SEC / 2);
-	return run_round(r, left, least, error);
-}
-
-/* When all is explored, with findings: runs one more command on the state, which searches the
- * points of no return with the program, and reports. */
-static int report_end(const struct rounds *r)
-{
-	static const char *const replaced[] = { "jobs", "runs", "budget", "resume", NULL };
-	char budget[G_ASCII_DTOSTR_BUF_SIZE];
-	GPtrArray *words = command_begin(r->a, replaced);
-	command_add(words, "--budget=%s",
-	            g_ascii_dtostr(budget, sizeof budget, seconds_left(r)));
-	command_add(words, "--resume=%s", r->state);
-	command_end(r->a, words);
-	fflush(stdout);
-	int status = wait_for(start(words, NULL, false));
-	g_ptr_array_unref(words);
-	return status;
-}
-
-static int print_state(const struct rounds *r)
-{
-	const char *tree = argument_value(r->a, "output");
-	GPtrArray *files = g_ptr_array_new();
-	g_ptr_array_add(files, (char *)r->state);
-	if (tree)
-		merged(files, "json", NULL, tree);
-	int status = merged(files, argument_value(r->a, "format"), NULL, NULL);
-	g_ptr_array_unref(files);
-	return status;
-}
-
-static int run_rounds(const struct arguments *a, const char *state)
-{
-	const char *budget = argument_value(a, "budget");
-	struct error error = { 0 };
-	struct rounds r = { .a = a,
-		            .state = state,
-		            .count = jobs_of(a),
-		            .seconds = budget ? g_ascii_strtod(budget, NULL) : EXPLORE_SECONDS,
-		            .began = g_get_monotonic_time(),
-		            .most = argument_number(a, "runs", EXPLORE_RUNS),
-		            .interrupted = catch_interruption() };
-	bool over = false, ended = false;
-	bool clear = !has_tasks(r.state) || recover(&r, &error);
-	int status = clear ? run_first(&r) : EXIT_BAD;
-	struct tasks *t = status == EXIT_NOTHING ? open_state(&r, &error) : NULL;
-	if (t == NULL)
-		return *error.what ? fail(&error) : status;
-	r.most = r.most ? r.most : UINT32_MAX;
-	r.before = tasks_runs(t) - 1; /* run_first made one of these */
-	tasks_free(t);
-	while (status == EXIT_NOTHING && !over)
-		status = run_next(&r, &over, &ended, &error);
-	if (status != EXIT_NOTHING)
-		return *error.what ? fail(&error) : status;
-	return ended && !*r.interrupted ? report_end(&r) : print_state(&r);
-}
-
-/* The same with a state that is not kept. */
-static int run_rounds_once(const struct arguments *a)
-{
-	struct error error = { 0 };
-	g_autofree char *folder = g_dir_make_tmp("heddle-XXXXXX", NULL);
-	if (folder == NULL)
-		return has_no_room(&error);
-	g_autofree char *state = g_strdup_printf("%s/state", folder);
-	int status = run_rounds(a, state);
-	remove_tasks(&(struct rounds){ .state = state });
-	unlink(state);
-	rmdir(folder);
 	return status;
 }
 
@@ -795,9 +330,9 @@ int shares_run(const struct arguments *a)
 
 	if (!traces_are_files(a, &error) || !baseline_is_good(a, &error))
 		return fail(&error);
-	if (is_exploration(a) && argument_value(a, "resume"))
-		return run_rounds(a, argument_value(a, "resume"));
+	if (shares_is_exploration(a) && argument_value(a, "resume"))
+		return shares_run_rounds(a, argument_value(a, "resume"));
 	if (shares_are_tasks(a))
-		return run_rounds_once(a);
-	return jobs_of(a) > 1 ? run_shares(a) : run_kept(a);
+		return shares_run_rounds_once(a);
+	return shares_jobs_of(a) > 1 ? run_shares(a) : run_kept(a);
 }

@@ -663,11 +663,12 @@ static void find_waits(struct search *s, const struct progress *progress)
 		            "holding back one thread at a time, as far as the budget went "
 		            "(--budget PAIR,ALL gives more)");
 	else
-		report_note(s->report,
-		            "of all other waits that may never end (through joins, conditions, "
-		            "semaphores, barriers, pipes, once-functions) %" G_GUINT64_FORMAT
-		            " states were searched, and not all",
-		            search.states);
+		report_note(
+		        s->report,
+		        "not all other waits that may never end (through joins, conditions, "
+		        "semaphores, barriers, pipes, once-functions) are decided: %" G_GUINT64_FORMAT
+		        " states were searched",
+		        search.states);
 }
 
 /* -- the analysis -------------------------------------------------------------------------- */

@@ -181,15 +181,15 @@ static void tell_exploration(const struct checkup *c, GPtrArray *s)
 	if (c->explored_all)
 		add(s,
 		    "Every schedule of this input was run, but for those that make no difference "
-		    "(%" PRIu64 " different runs): the program behaves as in one of them%s.",
-		    c->classes,
+		    "(%" PRIu64 " different run%s): the program behaves as in %s%s.",
+		    c->classes, plural(c->classes), c->classes == 1 ? "it" : "one of them",
 		    found(c, FINDING_DATA_RACE) ? ", except for what its data races allow"
 		                                : "");
 	else if (c->explored)
 		add(s,
 		    "Not covered: schedules that were not run. The exploration made %" PRIu64
-		    " runs (%" PRIu64 " different) and did not come to its end%s.",
-		    c->executions, c->classes,
+		    " run%s (%" PRIu64 " different) and did not come to its end%s.",
+		    c->executions, plural(c->executions), c->classes,
 		    c->left ? "; schedules are left to run (--budget SECONDS gives it more time)"
 		            : "");
 	else if (c->argv != NULL)
@@ -227,34 +227,37 @@ static void tell_stopped(const struct checkup *c, GPtrArray *s)
 
 static void tell_waits(const struct checkup *c, GPtrArray *s)
 {
-	add(s, "Not covered: loops that wait until a value changes, and waits for input from "
-	       "outside the program.");
+	add(s,
+	    "Not covered, of waits that never end: loops that wait until a value changes, and "
+	    "waits for input from outside the program.");
 	if (!c->waits)
 		return;
 	add(s,
 	    c->spurious_all
-	            ? "Schedules in which one wait for a condition ends without a signal (a "
-	              "spurious wake-up) were run, too; not covered are those with several, and "
-	              "waits with a time limit that end so."
+	            ? "Schedules with one spurious wake-up (a wait for a condition that ends "
+	              "without a signal) were run, too; not covered: several in one run, and "
+	              "those of waits with a time limit."
 	    : c->spurious
-	            ? "Not covered: most schedules in which a wait for a condition ends without "
-	              "a signal (spurious wake-ups); some with one were run."
-	            : "Not covered: waits for a condition that end without a signal (spurious "
-	              "wake-ups; heddle explore --spurious 1).");
+	            ? "Not covered: most schedules with spurious wake-ups (waits for a condition "
+	              "that end without a signal); some with one were run."
+	            : "Not covered: spurious wake-ups (waits for a condition that end without a "
+	              "signal; heddle explore --spurious 1).");
 }
 
+/* The limits of this program's runs, then those of every check. */
 static void tell_rest(const struct checkup *c, GPtrArray *s)
 {
+	for (guint i = 0; i < c->uncovered->len; i++)
+		add(s, "Not covered: %s.", (char *)c->uncovered->pdata[i]);
 	add(s,
-	    "Not covered: what weak memory allows beyond schedules of single steps, other inputs "
-	    "than this one, and code that is not instrumented%s.",
+	    "Not covered: other inputs than this one, what weak memory allows beyond schedules of "
+	    "single steps, and code that is not instrumented%s.",
 	    c->missing_calls ? " (which the program calls)" : "");
 	tell_waits(c, s);
 	g_autofree char *unsought = g_strjoinv(", ", (char **)explore_unsought);
-	add(s, "Not looked for: %s.", unsought);
 	add(s,
-	    "Not covered: atomicity in general. Units of work are inferred, so that none is found "
-	    "proves nothing.");
+	    "Not covered: atomicity in general. Units of work are inferred: that no violation is "
+	    "found proves nothing.");
 	for (guint i = 0; i < c->own_specs->len; i++)
 		add(s, "The specification %s was used: its functions are in the program.",
 		    (const char *)c->own_specs->pdata[i]);
@@ -279,8 +282,8 @@ static void tell_rest(const struct checkup *c, GPtrArray *s)
 		    c->leading_to_wait == 1 ? "it" : "them");
 	if (c->serial)
 		add(s,
-		    "%u time%s another thread's work came between that of a unit of work; that was "
-		    "run, and made no difference (heddle atomic TRACE lists it).",
+		    "Another thread's work can come between that of a unit of work, %u time%s; that "
+		    "was run, and made no difference (heddle atomic TRACE lists it).",
 		    c->serial, plural(c->serial));
 	if (c->always)
 		add(s, "%s in every run, so whatever the schedule: that is no finding.",
@@ -295,18 +298,20 @@ static void tell_rest(const struct checkup *c, GPtrArray *s)
 	if (c->futexes && !c->explored_all)
 		add(s,
 		    "Not covered: waits for a futex, by system calls of the program's own, that "
-		    "no wake ends in another order: those that happened are listed.");
-	for (guint i = 0; i < c->uncovered->len; i++)
-		add(s, "Not covered: %s.", (char *)c->uncovered->pdata[i]);
+		    "never end in another order (those that happened are listed).");
+	add(s, "Not looked for: %s.", unsought);
 }
 
 GPtrArray *checkup_coverage(const struct checkup *c)
 {
 	GPtrArray *s = g_ptr_array_new_with_free_func(g_free);
 
+	if (c->explored_all) /* all schedules, of which the reorderings of runs are some */
+		tell_exploration(c, s);
 	tell_runs(c, s);
 	tell_undecided(c, s);
-	tell_exploration(c, s);
+	if (!c->explored_all)
+		tell_exploration(c, s);
 	tell_rest(c, s);
 	return s;
 }

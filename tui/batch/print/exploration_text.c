@@ -236,9 +236,9 @@ static void print_sought(const json_t *report)
 	/* a report by an earlier version has no lists */
 	if (!promised || json_array_size(json_object_get(report, "looked-for")) == 0)
 		return;
-	fputs("note: looked for ", stdout);
+	fputs("note: looked for: ", stdout);
 	print_list(json_object_get(report, "looked-for"));
-	fputs("; not for ", stdout);
+	fputs("\nnote: not looked for: ", stdout);
 	print_list(json_object_get(report, "not-looked-for"));
 	putchar('\n');
 }
@@ -357,13 +357,14 @@ void exploration_print(const json_t *report)
 	json_array_foreach((json_t *)errors, i, error) print_error(report, error);
 	guint races = print_races(json_object_get(report, "races"));
 	print_summary(report, (guint)json_array_size(errors) + races);
-	print_sought(report);
+	/* what the last line rests on first, figures last */
+	print_orders(json_object_get(report, "orders"));
 	print_notes(json_object_get(report, "gaps"));
 	print_notes(json_object_get(report, "races-open"));
-	print_graphs(report);
-	print_orders(json_object_get(report, "orders"));
-	print_estimate(json_object_get(report, "estimate"));
 	print_notes(json_object_get(report, "notes"));
+	print_sought(report);
+	print_graphs(report);
+	print_estimate(json_object_get(report, "estimate"));
 	print_commuting(json_object_get(report, "commuting"));
 	print_counts(report);
 }

@@ -1,7 +1,7 @@
 /*
- * view_witness.h - shared parts of the witness view: both orders side by side (view_witness.c),
- * their comparison (both_orders.c), a line per turn (turns.c), manual scheduling (scheduler.c),
- * and the threads' state at a step (stage_pane.c).
+ * view_witness.h - shared parts of the witness view: the rows of both orders (view_witness.c),
+ * side by side (witness_draw.c), their comparison (both_orders.c), a line per turn (turns.c),
+ * manual scheduling (scheduler.c), and the threads' state at a step (stage_pane.c).
  */
 #ifndef HEDDLE_VIEW_WITNESS_H
 #define HEDDLE_VIEW_WITNESS_H
@@ -97,6 +97,12 @@ void append_switch_reason(const struct session *session, const struct witness_vi
                           const struct context_switch *s, GString *out);
 /* Draw the rule with the step's number, the threads' state, values. */
 void draw_witness_foot(const struct app *app, const struct witness_view *v, struct pane p);
+
+/* -- both orders on the screen (witness_draw.c) ------------------------------------------------ */
+
+/* Of the view; `state` is a struct witness_view. */
+void witness_fit(struct app *app, void *state, int rows, int columns);
+void witness_draw(const struct app *app, const void *state, struct pane p);
 
 /* -- both orders, compared (both_orders.c) ------------------------------------------------- */
 

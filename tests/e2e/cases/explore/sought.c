@@ -11,7 +11,8 @@ int main(void)
 //= exit 0
 //= complete yes
 //~ join(",",@{$d->{"looked-for"}}) data.races
-//~ join(",",@{$d->{"not-looked-for"}}) nothing.was.written
+//~ join(",",@{$d->{"not-looked-for"}}) reads.of.uninitialised.memory
 //: explore --format text @
 //= exit 0
-//~ out note: looked for .*misuse of threads.*; not for .*arguments that other library functions refuse
+//~ out note: looked for: .*misuse of threads.*
+//~ out note: not looked for: .*arguments that other library functions refuse
