@@ -81,8 +81,9 @@ struct reel {
 	uint32_t *slot_of; /* by block, or no_slot */
 	struct slot *slots;
 	uint32_t used, room; /* slots; a slot is used again when there are `room` */
-	uint32_t hand;       /* the slot to use again */
-	uint32_t *page_of;   /* by block: the first page that is held, or no_page; or NULL */
+	uint32_t usual_room;
+	uint32_t hand;     /* the slot to use again */
+	uint32_t *page_of; /* by block: the first page that is held, or no_page; or NULL */
 	struct page *pages;
 	uint32_t page_count;
 	int pages_file;
@@ -352,8 +353,11 @@ static void slot_fill(struct reel *r, struct tape *tape, uint32_t slot)
 	g_atomic_int_inc(&r->counts->all);
 	if (r->way == REEL_IN_PASSES)
 		forget_bytes(r, block);
+	take(r);
+	bool stays = r->room > r->usual_room;
+	give(r);
 	/* A page that is mapped twice counts twice in the resident size. */
-	for (unsigned kind = 0; kind < TWINS && r->room > usual_room; kind++) {
+	for (unsigned kind = 0; kind < TWINS && stays; kind++) {
 		const struct twin *w = &r->twins[kind];
 		if (w->written)
 			(void)madvise(w->written + slot * w->block, w->block, MADV_DONTNEED);
@@ -505,6 +509,7 @@ static bool read_by_need(struct trace *t, struct reel *r)
 	r->stream = r->random = no_slot;
 	r->way = way;
 	r->vouched = r->from.vouched;
+	r->usual_room = usual_room;
 	r->room = MIN(slots, usual_room);
 	if (r->vouched && way != REEL_IN_PASSES)
 		r->room = slots;
@@ -665,7 +670,7 @@ void trace_leave_events(const struct trace *t)
 	if (r == NULL || r->way != REEL_IN_PASSES)
 		return;
 	take(r);
-	r->room = MIN(most_slots(r), usual_room);
+	r->room = MIN(most_slots(r), r->usual_room);
 	while (in_work(r)) {
 		give(r);
 		pause_shortly();

@@ -89,7 +89,7 @@ static struct found order(struct trace *t, const struct row *row)
 
 	race_options_init(&options);
 	struct site_races *races = site_races_new(t, &options);
-	stream_sites(t, (enum order_kind)row->which, races, NULL);
+	stream_sites(t, (enum order_kind)row->which, races, NULL, NULL);
 	return found_sites(t, races);
 }
 

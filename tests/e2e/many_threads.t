@@ -34,6 +34,19 @@ printf 'wait\nquit\n' >"$scratch/script"
 run timeout 200 "$HEDDLE" open --script "$scratch/script" "$scratch/t.hdl"
 is "$status" 0 "the explorer's first screen"
 
+# Many threads at one variable: the pairs are more than can be counted, so the budget ends the pass.
+perl -e '
+	my $n = 20000;
+	print "main|fork(T$_)|1\n" for 1 .. $n;
+	print "T$_|w(x)|2\n" for 1 .. $n;' >"$scratch/crowd.txt"
+run "$HEDDLE" convert "$scratch/crowd.txt" "$scratch/crowd.hdl"
+for a in hb shb wcp dc wdc; do
+	run timeout 200 "$HEDDLE" races --analysis $a --budget 0.001,0.001 --format json "$scratch/crowd.hdl"
+	is "$status:$(json 'scalar(@{$d->{findings}}) . " " . ($d->{complete} ? 1 : 0)')" "1:1 0" \
+		"$a ends at its budget, with the race and not complete"
+	is "$(json 'scalar grep { /--budget .* was gone/ } @{$d->{notes}}')" 1 "$a says so"
+done
+
 # One thread more than there may be.
 perl -e 'print "T$_|begin()|1\n" for 1 .. 1048576' >"$scratch/many.txt"
 run "$HEDDLE" info "$scratch/many.txt"

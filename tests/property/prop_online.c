@@ -279,7 +279,7 @@ static GHashTable *expected(struct trace *t)
 	struct race_options options;
 	race_options_init(&options);
 	struct site_races *races = site_races_new(t, &options);
-	stream_sites(t, ORDER_KIND_HB, races, NULL);
+	stream_sites(t, ORDER_KIND_HB, races, NULL, NULL);
 	site_races_report(races, report, "");
 	for (guint i = 0; i < report->findings->len; i++) {
 		const struct finding *f = report->findings->pdata[i];

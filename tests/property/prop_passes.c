@@ -72,6 +72,12 @@ static struct trace *open_as(const char *path, enum reel_way way)
 	return open_watched(path, way, NULL);
 }
 
+/* Blocks that were decoded; helpers may still be at work. */
+static uint64_t decoded(const struct trace *t)
+{
+	return (uint64_t)g_atomic_int_get(&t->storage->decoded.all);
+}
+
 static void append_numbers(GString *out, const GArray *numbers)
 {
 	for (guint i = 0; numbers != NULL && i < numbers->len; i++)
@@ -129,7 +135,7 @@ static bool same(const char *path, enum analysis analysis, uint64_t seed)
 	if (!good)
 		printf("%s, opened:\n%.3000s\nin passes:\n%.3000s\n", analysis_word(analysis),
 		       expected, found);
-	most_decoded = MAX(most_decoded, (uint64_t)t->storage->decoded.all);
+	most_decoded = MAX(most_decoded, decoded(t));
 	trace_close(t);
 	trace_close(whole);
 	compared++;
@@ -192,11 +198,10 @@ static bool opens_in_one(const char *path, uint64_t blocks)
 	options.first = first;
 	struct report *r = t == NULL ? NULL : races_find(t, &options, NULL, &error);
 	bool good = r != NULL && r->complete && r->findings->len == 0 &&
-	            (uint64_t)t->storage->decoded.all <= blocks * 5 / 4;
+	            decoded(t) <= blocks * 5 / 4;
 	if (!good)
 		printf("auto while the trace is checked: %lu blocks decoded of %lu\n",
-		       t == NULL ? 0 : (unsigned long)t->storage->decoded.all,
-		       (unsigned long)blocks);
+		       t == NULL ? 0 : (unsigned long)decoded(t), (unsigned long)blocks);
 	report_free(r);
 	first_suspects_free(first);
 	trace_close(t);
@@ -204,8 +209,8 @@ static bool opens_in_one(const char *path, uint64_t blocks)
 }
 
 /* Without a race each analysis decodes each block once, though the write that a read sees lies
- * far back; lockset, which is no proof of that, twice at most. (Helpers may decode some blocks
- * that have to go again.) */
+ * far back; lockset, which is no proof of that, twice at most. (Helpers may decode some
+ * blocks that have to go again.) */
 static bool decodes_once(void)
 {
 	static const struct {
@@ -225,9 +230,9 @@ static bool decodes_once(void)
 	good = opens_in_one(path, EVENTS / TAPE_BLOCK);
 	struct trace *t = open_as(path, REEL_IN_PASSES);
 	for (size_t i = 0; t != NULL && i < G_N_ELEMENTS(rows); i++) {
-		uint64_t before = (uint64_t)t->storage->decoded.all;
+		uint64_t before = decoded(t);
 		g_autofree char *text = report_of(t, rows[i].analysis, 1);
-		uint64_t blocks = (uint64_t)t->storage->decoded.all - before;
+		uint64_t blocks = decoded(t) - before;
 
 		if (blocks <= rows[i].passes * (EVENTS / TAPE_BLOCK) * 5 / 4)
 			continue;

@@ -161,7 +161,7 @@ static struct report *streamed(struct trace *t, enum order_kind kind)
 
 	race_options_init(&options);
 	struct site_races *races = site_races_new(t, &options);
-	stream_sites(t, kind, races, NULL);
+	stream_sites(t, kind, races, NULL, NULL);
 	site_races_report(races, report, "");
 	site_races_free(races);
 	return report;

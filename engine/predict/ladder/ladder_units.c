@@ -113,13 +113,23 @@ struct finding *ladder_take_finding(const struct ladder *l, struct finding *f, c
 	return g;
 }
 
+/* Is there room for the witness in the report? */
+static bool has_room(const struct ladder *l, const struct finding *f)
+{
+	uint64_t length = f->witness == NULL ? 0 : (uint64_t)f->recorded + f->witness->len;
+
+	return l->witness_events + length <= l->options->witness_events;
+}
+
 /* Reduce context switches if cheap; 'heddle witness' does it for longer witnesses. Independent
- * of other races, so that shards give the same results. */
+ * of other races, so that shards give the same results; but of a witness that will not be kept
+ * it is left out, as it costs many times its length. */
 static void polish(struct ladder *l, struct finding *f)
 {
 	const uint32_t pair[] = { f->first, f->second };
 
-	if (f->witness == NULL || f->recorded > 0 || l->options->pairs_events)
+	if (f->witness == NULL || f->recorded > 0 || l->options->pairs_events ||
+	    !has_room(l, f))
 		return;
 	GArray *shorter =
 	        witness_minimised(race_tools_checker(&l->tools, l->t, l->options), l->t,
@@ -142,7 +152,7 @@ void ladder_publish(struct ladder *l, struct finding *f)
 {
 	uint64_t length = f->witness == NULL ? 0 : (uint64_t)f->recorded + f->witness->len;
 
-	if (l->witness_events + length > l->options->witness_events)
+	if (!has_room(l, f))
 		g_clear_pointer(&f->witness, g_array_unref);
 	if (f->witness == NULL) {
 		f->recorded = 0;

@@ -89,7 +89,15 @@ struct stream {
 	/* With many threads (clocks.h) a clock is WIDE_CLOCK numbers instead: see time_in. */
 	const struct clocks *wide;
 	struct site_races *races;
+	/* For comparing with lists, which grow with the threads; the pass ends when it is over.
+	 * Or NULL. */
+	struct effort *effort;
 };
+
+static bool over(const struct stream *s)
+{
+	return s->effort != NULL && s->effort->over;
+}
 
 static void race(struct stream *s, uint32_t e1, uint32_t e2, uint32_t variable)
 {
@@ -524,6 +532,8 @@ static bool compare_list(struct stream *s, const struct last_list *list, const u
 {
 	bool known = true;
 
+	if (s->effort != NULL && !effort_more(s->effort, list->count))
+		return false;
 	for (uint32_t i = 0; i < list->count; i++) {
 		struct last_entry x = list->of[i];
 
@@ -832,7 +842,7 @@ static __attribute__((noinline)) void pass_cells(struct stream *s, uint32_t from
 /* The passes with many threads. */
 static void pass_wide(struct stream *s, uint32_t from, uint32_t to)
 {
-	for (uint32_t e = from; e < to; e++) {
+	for (uint32_t e = from; e < to && !over(s); e++) {
 		const struct event *x = &s->t->events[e];
 		const uint32_t *clock = clock_of(s, x->thread, x->op == OP_WRITE);
 
@@ -863,14 +873,14 @@ static bool pass(struct stream *s, const struct progress *progress)
 	uint64_t count = s->t->events_count;
 	uint32_t last = count > AHEAD ? (uint32_t)count - AHEAD : 0;
 
-	for (uint32_t e = 0; e < count;) {
+	for (uint32_t e = 0; e < count && !over(s);) {
 		uint32_t to = (uint32_t)MIN((uint64_t)e + TICK, count);
 
 		if (!progress_tick(progress, (double)e / count, "races by site"))
 			return false;
 		if (e < last)
 			to = MIN(to, last);
-		while (e < to) {
+		while (e < to && !over(s)) {
 			uint32_t quiet = CLAMP(s->c->next_must, e, to);
 
 			pass_to(s, e, quiet, e < last ? AHEAD : 0);
@@ -885,7 +895,7 @@ static bool pass(struct stream *s, const struct progress *progress)
 /* For CP, which needs several passes: queries the finished order. */
 static bool pass_finished(struct stream *s, const struct progress *progress)
 {
-	for (uint32_t e = 0; e < s->t->events_count; e++) {
+	for (uint32_t e = 0; e < s->t->events_count && !over(s); e++) {
 		const struct event *x = &s->t->events[e];
 
 		if (e % TICK == 0 &&
@@ -912,9 +922,9 @@ static uint32_t **dense_clocks_new(uint32_t count, uint32_t width)
 }
 
 bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *races,
-                  const struct progress *progress)
+                  struct effort *effort, const struct progress *progress)
 {
-	struct stream s = { .t = t, .kind = kind, .races = races };
+	struct stream s = { .t = t, .kind = kind, .races = races, .effort = effort };
 	struct order *order = NULL;
 
 	if (kind == ORDER_KIND_CP)

@@ -14,7 +14,8 @@ enum { LISTED_PAIR = 4 }; /* steps (effort.h) for a listed pair */
 
 struct listing {
 	struct report *report;
-	struct effort *effort; /* NULL: the list is output, and unbounded */
+	struct effort *effort;
+	bool bounded; /* else the list is output, and its length is not charged */
 };
 
 static bool add_pair(void *context, uint32_t e1, uint32_t e2)
@@ -25,7 +26,7 @@ static bool add_pair(void *context, uint32_t e1, uint32_t e2)
 
 	f->counted_all = true;
 	report_add(l->report, f);
-	return l->effort == NULL || effort_more(l->effort, LISTED_PAIR);
+	return !l->bounded || effort_more(l->effort, LISTED_PAIR);
 }
 
 struct shb {
@@ -56,8 +57,8 @@ static bool find_pairs(struct trace *t, enum order_kind kind, const struct order
 	if (sites == NULL)
 		return pairs_unordered(t, order, kind == ORDER_KIND_SHB, add_pair,
 		                       (void *)listing, progress) ||
-		       (listing->effort != NULL && listing->effort->over);
-	if (!stream_sites(t, kind, sites, progress))
+		       listing->effort->over;
+	if (!stream_sites(t, kind, sites, listing->effort, progress))
 		return false;
 	site_races_report(sites, report, report->analysis);
 	return true;
@@ -86,10 +87,12 @@ static struct report *races_of_order(struct trace *t, const struct race_options 
 	struct site_races *sites = options->pairs_events ? NULL : site_races_new(t, options);
 	bool sound = kind == ORDER_KIND_SHB, done = true;
 	struct order *order = NULL;
-	struct effort effort;
-	struct listing listing = { report, sound ? &effort : NULL };
+	struct effort effort, finding; /* witnesses have a budget of their own */
+	struct listing listing = { report, sites == NULL ? &effort : &finding,
+		                   .bounded = sound };
 
 	effort_init(&effort, t->events_count, options);
+	effort_init(&finding, t->events_count, options);
 	if (sites == NULL) {
 		order = order_new(t, kind, progress);
 		done = order != NULL;
@@ -99,7 +102,7 @@ static struct report *races_of_order(struct trace *t, const struct race_options 
 	report->candidates = report->findings->len;
 	if (done && sound && report->findings->len > 0)
 		done = give_witnesses(t, options, report, sites, &effort, progress);
-	if (effort.over)
+	if (effort.over || finding.over)
 		report_note_effort(report, options);
 	site_races_free(sites);
 	order_free(order);

@@ -52,10 +52,11 @@ void site_races_report(struct site_races *s, struct report *report, const char *
  * The pairs that one pass for an order sees: for each variable the last read and last write of
  * each thread, without those that a later, ordered access replaces (also of a later thread in
  * the same place, engine/trace/chains.h). Every e2 that races with an earlier access is seen
- * with one. False when cancelled.
+ * with one. Comparing an access of a variable with those of many threads is charged to the
+ * effort (NULL: unbounded); when it is over, the pass ends early. False when cancelled.
  */
 bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *races,
-                  const struct progress *progress);
+                  struct effort *effort, const struct progress *progress);
 
 /*
  * The variables that may have a race, as a bit set (for g_free) with their number, by one

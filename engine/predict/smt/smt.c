@@ -14,10 +14,6 @@ enum {
 	/* From this number of events on a try alone takes as long as the solver, and counts as
 	 * its time. */
 	LARGE_REGION = 200000,
-	/* This amount of work (struct smt) of tries without the solver is free, about a
-	 * second of it; their work after that counts as the solver's time. Otherwise many
-	 * pairs of a long trace, each with a cheap try, would take unbounded time. */
-	FREE_TRIES = 1 << 26,
 	QUERY_WORK = 1 << 22, /* and this much work for one query, whatever the clock says */
 };
 

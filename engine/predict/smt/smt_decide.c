@@ -171,9 +171,9 @@ static void note_pairing(struct smt *s, struct finding *f, double seconds,
 		f->proof->same_pairing = false;
 }
 
-struct finding *smt_decide(struct smt *s, uint32_t e1, uint32_t e2,
-                           const struct race_options *options, double seconds,
-                           const struct progress *progress)
+static struct finding *decide(struct smt *s, uint32_t e1, uint32_t e2,
+                              const struct race_options *options, double seconds,
+                              const struct progress *progress)
 {
 	g_autoptr(GArray) witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	struct finding *f = race_finding(s->t, e1, e2, VERDICT_UNKNOWN, "smt");
@@ -201,5 +201,21 @@ struct finding *smt_decide(struct smt *s, uint32_t e1, uint32_t e2,
 		finding_free(f);
 		return NULL;
 	}
+	return f;
+}
+
+/* Once the free tries are used the whole of a decision counts, with putting a witness in order
+ * and checking it, which costs the length of the witness. */
+struct finding *smt_decide(struct smt *s, uint32_t e1, uint32_t e2,
+                           const struct race_options *options, double seconds,
+                           const struct progress *progress)
+{
+	bool counts = s->work >= FREE_TRIES;
+	double before = s->solver_seconds;
+	gint64 start = counts ? effort_microseconds() : 0;
+	struct finding *f = decide(s, e1, e2, options, seconds, progress);
+
+	if (counts)
+		s->solver_seconds = before + (double)(effort_microseconds() - start) / 1e6;
 	return f;
 }

@@ -71,6 +71,11 @@ struct smt {
 	uint64_t work;         /* work of all tries so far: events run, list entries examined */
 };
 
+/* This amount of work (struct smt) of tries without the solver is free, about a second of it;
+ * the time of those after that counts as the solver's. Otherwise many pairs of a long trace,
+ * each with a cheap try, would take unbounded time. */
+enum { FREE_TRIES = 1 << 26 };
+
 /* Makes the tables that searches need, once: most pairs are decided without one. */
 void smt_need_tables(struct smt *s);
 
