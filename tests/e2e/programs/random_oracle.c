@@ -85,8 +85,8 @@ enum phase {
 	SLEEPS_TIMED,
 };
 struct state {
-	uint8_t phase[THREADS], at[THREADS], last[THREADS], length[THREADS];
-	uint32_t atom[2], seen[THREADS];
+	uint8_t phase[THREADS], at[THREADS], length[THREADS];
+	uint32_t atom[2], seen[THREADS], last[THREADS];
 	uint8_t cell[3], counter, set;
 	int8_t mutex[2], writer, spin; /* the holder + 1, 0: none */
 	bool freed;
@@ -182,7 +182,7 @@ static void tell(struct state *s, int t, int result)
 static void end(const struct state *from, int t, int result)
 {
 	struct state s = *from;
-	s.last[t] = (uint8_t)result;
+	s.last[t] = (uint32_t)result;
 	s.phase[t] = RUNS;
 	s.at[t]++;
 	tell(&s, t, result);
@@ -864,7 +864,7 @@ static void step_threads(const struct state *s, int t, const char *op)
 		after.at[t] += zero ? 0 : n;
 		break;
 	default: /* ! */
-		if (s->last[t] == n) {
+		if (s->last[t] == (uint32_t)n) {
 			char text[HISTORY + 16];
 			snprintf(text, sizeof text, "%d!%.*s", t, s->length[t], s->history[t]);
 			add_outcome(text);
