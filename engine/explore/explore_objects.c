@@ -132,9 +132,9 @@ uint8_t *explore_sums(struct exploration *x, const struct plan_run *run)
 	    g_hash_table_contains(x->plain, SUMS_ALL))
 		return NULL;
 	bool divided;
-	uint8_t *sums = sums_find(histories_initials(x->histories)->unseen, run->trace,
-	                          run->facts.sums,
-	                          o->finals ? finals_names(o->finals) : NULL, &divided);
+	uint8_t *sums =
+	        sums_find(histories_initials(x->histories)->unseen, run->trace, run->facts.sums,
+	                  o->finals ? finals_names(o->finals) : NULL, &divided);
 	if (divided)
 		explore_give_up_sums(x);
 	return sums;

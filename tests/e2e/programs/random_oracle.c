@@ -35,17 +35,17 @@
  * ^NV    lock atomic N, a counter: add 1, and where it was not 0 take it away again; then wait
  * until it is 0 and try again (V 0), or give up, '0' (V 1); aN9 unlocks
  * (NV    the same of both atomics, N first: what was added is taken away where the second fails
- * &NV |NV    update atomic N and look at no result, or at it: by V add 1 to its low byte, take 1
- * from it, add 255 to its low two; or 2, and 1, xor 1; exchange for 1; add 1 to both atomics at
- * once, as a number of eight bytes; add 0; take 1 away
- * ,NV ;NV    read, write of its low byte (V 0), its low two (1), both atomics (2), it, volatile (3)
- * xNV   add 1 to atomic N (aN1, aN9: add 1, take 1 away, and nobody looks at the result);
- * compare and exchange V for 1 - V ('+': done) lN. uN. tN. TN. lock, unlock, try, try with a
- * time limit, of mutex N i.. o.. I.. e.. f.. E.. F.. reader-writer lock: read, write, unlock;
- * tries of both; timed s.. S.. d..         spin lock: lock, unlock, try p.. z.. y.. Y.. g..
- * semaphore: post, wait, try, timed wait, its count cN. CN. nN. NN. qN. condition: wait, timed
- * wait ('1': the time was up), signal, broadcast (N 0: the first, with mutex 0; 1: the second,
- * with mutex 1; 2: the second, with mutex 0); wait while cell N is 0 b.. barrier of two
+ * &NV |NV    update atomic N and look at no result, or at it: by V add 1 to its low byte, take
+ * 1 from it, add 255 to its low two; or 2, and 1, xor 1; exchange for 1; add 1 to both atomics
+ * at once, as a number of eight bytes; add 0; take 1 away ,NV ;NV    read, write of its low
+ * byte (V 0), its low two (1), both atomics (2), it, volatile (3) xNV   add 1 to atomic N (aN1,
+ * aN9: add 1, take 1 away, and nobody looks at the result); compare and exchange V for 1 - V
+ * ('+': done) lN. uN. tN. TN. lock, unlock, try, try with a time limit, of mutex N i.. o.. I..
+ * e.. f.. E.. F.. reader-writer lock: read, write, unlock; tries of both; timed s.. S.. d..
+ * spin lock: lock, unlock, try p.. z.. y.. Y.. g.. semaphore: post, wait, try, timed wait, its
+ * count cN. CN. nN. NN. qN. condition: wait, timed wait ('1': the time was up), signal,
+ * broadcast (N 0: the first, with mutex 0; 1: the second, with mutex 1; 2: the second, with
+ * mutex 0); wait while cell N is 0 b.. barrier of two
  * ('1': the serial thread; N 1: nobody looks) ON.                 once, by routine N ('1': it
  * was run here) kN. hN.             create, join thread N vN. V..             use (N: 0 read, 1
  * write), free the block ('f': it was freed before) jN. JN.             where the last result
@@ -748,7 +748,9 @@ static uint64_t part_mask(char operation, int kind)
 	bool updates = operation == '&' || operation == '|';
 	if (kind == (updates ? 7 : 2))
 		return UINT64_MAX;
-	return updates ? kind < 2 ? 0xff : kind == 2 ? 0xffff : UINT32_MAX
+	return updates     ? kind < 2    ? 0xff
+	                     : kind == 2 ? 0xffff
+	                                 : UINT32_MAX
 	       : kind == 0 ? 0xff
 	       : kind == 1 ? 0xffff
 	                   : UINT32_MAX;
@@ -762,8 +764,9 @@ static void step_part(const struct state *s, int t, const char *op)
 	unsigned shift = mask == UINT64_MAX ? 0 : 32 * (unsigned)n;
 	uint64_t old = both >> shift & mask, now = old;
 	const uint64_t written[] = { 1, 257, UINT64_C(0x100000001), 1 };
-	const uint64_t updated[] = { old + 1, old - 1, old + 255, old | 2, old & 1,
-		                     old ^ 1, 1, old + UINT64_C(0x100000001), old, old - 1 };
+	const uint64_t updated[] = { old + 1, old - 1, old + 255, old | 2,
+		                     old & 1, old ^ 1, 1,         old + UINT64_C(0x100000001),
+		                     old,     old - 1 };
 	if (op[0] == ';')
 		now = written[kind];
 	else if (op[0] != ',')
@@ -1181,7 +1184,8 @@ static void section(int t, char lock, unsigned n, bool try, char unlock)
 	op(t, unlock, n, 0);
 }
 
-static unsigned second_condition; /* 0: there is none; with the second mutex, or with the first */
+static unsigned
+        second_condition; /* 0: there is none; with the second mutex, or with the first */
 
 static void condition_block(int t)
 {
@@ -1576,8 +1580,8 @@ static void make_step(int t)
 	}
 }
 
-/* Programs from FIRST_OF_TRIES on: locks that are counters, whose failed tries other threads may
- * see. */
+/* Programs from FIRST_OF_TRIES on: locks that are counters, whose failed tries other threads
+ * may see. */
 enum { FIRST_OF_TRIES = 61000000, FIRST_OF_NESTED = 61800000, FIRST_OF_PARTS = 62000000 };
 static void make_tries(bool nested)
 {
