@@ -109,6 +109,8 @@ static void begin_again(struct exploration *x)
 	worklist_clear(x->worklist);
 	awaits_free(x->awaits);
 	x->awaits = awaits_new();
+	pasts_free(x->pasts); /* it names runs by their numbers */
+	x->pasts = pasts_new();
 	x->kept_events = 0;
 	x->origin.anew = true;
 	g_array_set_size(x->origin.replanned, 0);

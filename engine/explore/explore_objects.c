@@ -7,6 +7,8 @@
 
 #include <inttypes.h>
 
+#define SUMS_ALL "(additions)" /* of x->plain: they tell runs apart */
+
 /* The object's results do not determine its behaviour: the order of invocations matters. */
 static void give_up_results(struct exploration *x, uint32_t object, const char *why)
 {
@@ -26,6 +28,16 @@ void explore_give_up_results(struct exploration *x)
 		if (v->by_results[i])
 			give_up_results(x, i,
 			                "a run is too much for the search over its states");
+}
+
+void explore_give_up_sums(struct exploration *x)
+{
+	if (!g_hash_table_add(x->plain, g_strdup(SUMS_ALL)))
+		return;
+	g_ptr_array_add(x->report->notes,
+	                g_strdup("additions whose result is not used tell runs apart: the "
+	                         "values of their memory are not known in each state"));
+	x->again = true;
 }
 
 /* The object's invocations violate the specification: ignore it. */
@@ -113,11 +125,17 @@ struct view_rules explore_view_rules(const struct exploration *x, const bool *le
 		                    .left_out = left_out };
 }
 
-uint8_t *explore_sums(const struct exploration *x, const struct plan_run *run)
+uint8_t *explore_sums(struct exploration *x, const struct plan_run *run)
 {
 	const struct explore_options *o = x->options;
-	if (o->specs != NULL || o->symmetry || o->memory != MEMORY_SC)
+	if (o->specs != NULL || o->symmetry || o->memory != MEMORY_SC ||
+	    g_hash_table_contains(x->plain, SUMS_ALL))
 		return NULL;
-	return sums_find(histories_initials(x->histories)->unseen, run->trace, run->facts.sums,
-	                 o->finals ? finals_names(o->finals) : NULL);
+	bool divided;
+	uint8_t *sums =
+	        sums_find(histories_initials(x->histories)->unseen, run->trace, run->facts.sums,
+	                  o->finals ? finals_names(o->finals) : NULL, &divided);
+	if (divided)
+		explore_give_up_sums(x);
+	return sums;
 }

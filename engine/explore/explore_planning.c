@@ -179,10 +179,7 @@ static void note_planned(struct exploration *x, const struct execution *p)
 	if (reversals_unanswered(p->search))
 		explore_note_incomplete(x, "the solver left a question without an answer");
 	if (reversals_uncounted(p->search))
-		explore_note_incomplete(
-		        x,
-		        "memory with atomic additions whose result is not used has values "
-		        "that are not known, so that not every order of them was looked for");
+		explore_give_up_sums(x);
 	x->beyond |= reversals_bounded(p->search);
 }
 

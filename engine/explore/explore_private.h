@@ -224,7 +224,7 @@ void explore_plan_begun(struct exploration *x, struct execution *ex, const struc
 /* explore_objects.c: how runs are viewed. */
 struct view_rules explore_view_rules(const struct exploration *x, const bool *left_out);
 /* history.sums of a run; owned by the caller. */
-uint8_t *explore_sums(const struct exploration *x, const struct plan_run *run);
+uint8_t *explore_sums(struct exploration *x, const struct plan_run *run);
 /* explore_planning.c: continue planning the first kept execution. */
 void explore_plan_further(struct exploration *x);
 /* Further walks through the states of a kept run. */
@@ -296,6 +296,8 @@ void explore_judge_objects(struct exploration *x, struct explore_run *r);
 bool *explore_leaves_sections(struct exploration *x, const struct history *h);
 /* View no object by results any more. */
 void explore_give_up_results(struct exploration *x);
+/* From now on additions whose result is not used tell runs apart (x->again). */
+void explore_give_up_sums(struct exploration *x);
 /* explore_words.c: the difference from the parent. */
 void explore_describe(const struct exploration *x, const struct reversal *f, struct pending *s);
 /* explore_judge.c: the run's ending. */

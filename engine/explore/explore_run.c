@@ -163,12 +163,12 @@ static bool take_run(struct exploration *x, struct pending *s, struct execution 
 	if (fresh && !x->options->bounded)
 		pasts_see_run(x->pasts, h, x->known_run);
 	s->known_as = fresh ? s->known_as : NONE;
-	if (!r.strayed && x->options->specs == NULL && is_promised(s, ender) &&
+	if (!r.strayed && !x->again && x->options->specs == NULL && is_promised(s, ender) &&
 	    ex->raw == NULL && !explore_is_known(x, s->parts, s->parts_count, s->kind))
 		explore_note_incomplete(
 		        x, "the last step of a schedule had another outcome in its run "
 		           "than the schedule was made for: an outcome may be missing");
-	if (!r.strayed && !x->after_use && saw_otherwise(ex, s))
+	if (!r.strayed && !x->again && !x->after_use && saw_otherwise(ex, s))
 		explore_note_incomplete(
 		        x, "a run followed its schedule and read other values: what it reads "
 		           "from outside is not the same each time, and runs differ by it");

@@ -1,7 +1,7 @@
 #!/bin/bash
 # heddle explore --spurious N: waits for a condition that end without a signal.  Random programs
 # (programs/random_oracle.c) with at most 1 and 2 of these, against all their interleavings.
-# HEDDLE_SYNC_PROGRAMS=N: so many programs, HEDDLE_SYNC_FIRST=N: the first seed.
+# HEDDLE_SYNC_PROGRAMS=N: so many programs, HEDDLE_SYNC_FIRST=N: the first seed; from 63000000 on: two conditions.
 . tests/e2e/lib.sh
 programs=$PWD/tests/e2e/programs
 cd "$scratch" || exit 1
@@ -15,6 +15,11 @@ compare() { # SEED SPURIOUS
 	uses=$(json 'scalar grep { $_->{kind} eq "use-after-free" } @{$d->{errors}}')
 	compared=$(perl "$programs/random_compare.pl" expected log "$uses")
 	gaps=$(json '$d->{complete} ? "complete" : join "; ", @{$d->{gaps}}')
+	# as in explore_random.t
+	if [ -n "${HEDDLE_SYNC_FIRST:-}" ] && [ "$gaps" != complete ] && ! grep -qv '^missed' <<<"${compared:-missed}"; then
+		skip "random program $1" "not complete: $gaps"
+		return
+	fi
 	is "$gaps $compared" "complete " "random program $1 with at most $2 spurious wake-ups: ${arguments[*]}"
 }
 

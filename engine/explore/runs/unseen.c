@@ -47,20 +47,25 @@ static bool is_final(const struct trace *t, uint32_t variable, const GPtrArray *
 }
 
 uint8_t *sums_find(GHashTable *known, const struct trace *t, const GArray *sums,
-                   const GPtrArray *finals)
+                   const GPtrArray *finals, bool *divided)
 {
 	uint8_t *found = NULL;
+	*divided = false;
 	for (guint i = 0; sums != NULL && i < sums->len; i++) {
 		uint32_t e = g_array_index(sums, uint32_t, i);
 		struct wide run = event_variables(t, &t->events[e]);
 		struct access_value old = access_value(t, e, false);
 		/* one that adds 0 is a look */
-		if (t->events[e].op != OP_RMW || run.count != 1 || !old.known ||
-		    old.integer == access_value(t, e, true).integer)
+		if (t->events[e].op != OP_RMW ||
+		    (old.known && old.integer == access_value(t, e, true).integer))
 			continue;
+		bool unseen = !is_final(t, run.first, finals) && is_unseen(known, t, e, NULL);
+		if (run.count != 1 || !old.known) {
+			*divided |= unseen;
+			continue;
+		}
 		if (found == NULL)
 			found = g_new0(uint8_t, t->events_count + 1);
-		bool unseen = !is_final(t, run.first, finals) && is_unseen(known, t, e, NULL);
 		found[e] = unseen ? SUM_UNSEEN : SUM_SEEN;
 	}
 	return found;

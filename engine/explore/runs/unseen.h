@@ -19,8 +19,11 @@ enum sum {
 	SUM_UNSEEN, /* the same, with a result that the code does not use */
 };
 /* By event, enum sum; `sums`: uint32_t, those that may be. None is SUM_UNSEEN of the variables
- * `finals` (char *; NULL: none). Owned by the caller; NULL: there are none. */
+ * `finals` (char *; NULL: none). Owned by the caller; NULL: there are none. *divided: other
+ * accesses of the run have parts of the memory of one whose result the code does not use, or
+ * its value is not known. It would be SUM_UNSEEN in a run without these accesses, so that two
+ * runs that begin alike would differ. */
 uint8_t *sums_find(GHashTable *known, const struct trace *t, const GArray *sums,
-                   const GPtrArray *finals);
+                   const GPtrArray *finals, bool *divided);
 
 #endif

@@ -34,12 +34,18 @@
  * look at its memory A.V D.V    an object's set: add V ('1': it was not there), is V there? aN.
  * ^NV    lock atomic N, a counter: add 1, and where it was not 0 take it away again; then wait
  * until it is 0 and try again (V 0), or give up, '0' (V 1); aN9 unlocks
- * xNV   add 1 to atomic N (aN1, aN9: add 1, take 1 away, and nobody looks at the result);
- * compare and exchange V for 1 - V ('+': done) lN. uN. tN. TN. lock, unlock, try, try with a
- * time limit, of mutex N i.. o.. I.. e.. f.. E.. F.. reader-writer lock: read, write, unlock;
- * tries of both; timed s.. S.. d..         spin lock: lock, unlock, try p.. z.. y.. Y.. g..
- * semaphore: post, wait, try, timed wait, its count c.. C.. n.. N.. qN. condition: wait, timed
- * wait ('1': the time was up), signal, broadcast; wait while cell N is 0 b.. barrier of two
+ * (NV    the same of both atomics, N first: what was added is taken away where the second fails
+ * &NV |NV    update atomic N and look at no result, or at it: by V add 1 to its low byte, take
+ * 1 from it, add 255 to its low two; or 2, and 1, xor 1; exchange for 1; add 1 to both atomics
+ * at once, as a number of eight bytes; add 0; take 1 away ,NV ;NV    read, write of its low
+ * byte (V 0), its low two (1), both atomics (2), it, volatile (3) xNV   add 1 to atomic N (aN1,
+ * aN9: add 1, take 1 away, and nobody looks at the result); compare and exchange V for 1 - V
+ * ('+': done) lN. uN. tN. TN. lock, unlock, try, try with a time limit, of mutex N i.. o.. I..
+ * e.. f.. E.. F.. reader-writer lock: read, write, unlock; tries of both; timed s.. S.. d..
+ * spin lock: lock, unlock, try p.. z.. y.. Y.. g.. semaphore: post, wait, try, timed wait, its
+ * count cN. CN. nN. NN. qN. condition: wait, timed wait ('1': the time was up), signal,
+ * broadcast (N 0: the first, with mutex 0; 1: the second, with mutex 1; 2: the second, with
+ * mutex 0); wait while cell N is 0 b.. barrier of two
  * ('1': the serial thread; N 1: nobody looks) ON.                 once, by routine N ('1': it
  * was run here) kN. hN.             create, join thread N vN. V..             use (N: 0 read, 1
  * write), free the block ('f': it was freed before) jN. JN.             where the last result
@@ -79,8 +85,9 @@ enum phase {
 	SLEEPS_TIMED,
 };
 struct state {
-	uint8_t phase[THREADS], at[THREADS], last[THREADS], length[THREADS];
-	uint8_t cell[3], atom[2], seen[THREADS], counter, set;
+	uint8_t phase[THREADS], at[THREADS], length[THREADS];
+	uint32_t atom[2], seen[THREADS], last[THREADS];
+	uint8_t cell[3], counter, set;
 	int8_t mutex[2], writer, spin; /* the holder + 1, 0: none */
 	bool freed;
 	uint8_t readers, count, arrived,
@@ -175,7 +182,7 @@ static void tell(struct state *s, int t, int result)
 static void end(const struct state *from, int t, int result)
 {
 	struct state s = *from;
-	s.last[t] = (uint8_t)result;
+	s.last[t] = (uint32_t)result;
 	s.phase[t] = RUNS;
 	s.at[t]++;
 	tell(&s, t, result);
@@ -243,17 +250,26 @@ static void take(const struct state *s, int t, bool try)
 
 /* -- conditions and barriers --------------------------------------------------------------- */
 
+/* Which has its mutex, or, if it is the second condition's alone, the second. */
+static int mutex_of(const char *op)
+{
+	return op[0] != 'q' && op[1] == '1';
+}
+
 static void wait_for(const struct state *s, int t, enum phase phase)
 {
 	struct state after = *s;
-	after.mutex[0] = 0;
+	after.mutex[mutex_of(&program[t][s->at[t] * 3])] = 0;
 	after.phase[t] = (uint8_t)phase;
 	add_state(&after);
 }
 
-static bool is_waiting(const struct state *s, int t)
+/* Does thread u wait for the condition that t signals? */
+static bool is_waiting(const struct state *s, int u, int t)
 {
-	return s->phase[t] == WAITS || s->phase[t] == WAITS_TIMED;
+	const char *wait = &program[u][s->at[u] * 3], *signal = &program[t][s->at[t] * 3];
+	return (s->phase[u] == WAITS || s->phase[u] == WAITS_TIMED) &&
+	       (wait[0] != 'q' && wait[1] > '0') == (signal[1] > '0');
 }
 
 /* A signal wakes one of those that wait, whichever. */
@@ -262,7 +278,7 @@ static void signal_one(const struct state *s, int t)
 	bool any = false;
 	for (int u = 0; u < threads; u++) {
 		struct state after = *s;
-		if (!is_waiting(s, u))
+		if (!is_waiting(s, u, t))
 			continue;
 		any = true;
 		after.phase[u] = WOKEN;
@@ -276,7 +292,7 @@ static void signal_all(const struct state *s, int t)
 {
 	struct state after = *s;
 	for (int u = 0; u < threads; u++)
-		if (is_waiting(s, u))
+		if (is_waiting(s, u, t))
 			after.phase[u] = WOKEN;
 	end(&after, t, 0);
 }
@@ -420,8 +436,8 @@ static void step_exchange(const struct state *s, int t, int n, int value)
 	} else if (s->phase[t] == FAILED) {
 		go_to(s, t, HALF);
 	} else if (s->atom[n] == s->seen[t]) {
-		after.atom[n] = (uint8_t)(value == 2 ? !s->seen[t] : s->seen[t] + 1);
-		end(&after, t, s->seen[t]);
+		after.atom[n] = value == 2 ? !s->seen[t] : s->seen[t] + 1;
+		end(&after, t, (int)s->seen[t]);
 	} else {
 		after.seen[t] = value == 0 ? 0 : s->atom[n];
 		go_to(&after, t, value == 0 ? RUNS : value == 3 ? FAILED : HALF);
@@ -461,6 +477,64 @@ static void try_counter(const struct state *s, int t, int n, int value)
 		go_to(&after, t, HALF);
 }
 
+/* The same of two counters: what a thread does next is in `seen`. */
+enum { ADDS_SECOND = 1, TAKES_SECOND, TAKES_FIRST, LOOKS_FIRST, LOOKS_SECOND };
+
+static void step_counters(const struct state *s, int t, const char *op)
+{
+	struct state after = *s;
+	int n = op[1] - '0', gives_up = op[2] - '0';
+	after.phase[t] = RUNS;
+	after.seen[t] = 0;
+	switch (s->seen[t]) {
+	case ADDS_SECOND:
+		if (after.atom[1 - n]++ == 0) {
+			end(&after, t, gives_up);
+			return;
+		}
+		after.seen[t] = TAKES_SECOND;
+		break;
+	case TAKES_SECOND:
+		after.atom[1 - n]--;
+		after.seen[t] = TAKES_FIRST;
+		break;
+	case TAKES_FIRST:
+		after.atom[n]--;
+		if (gives_up) {
+			end(&after, t, 0);
+			return;
+		}
+		after.seen[t] = LOOKS_FIRST;
+		break;
+	case LOOKS_FIRST:
+		if (s->atom[n] != 0)
+			return;
+		after.seen[t] = LOOKS_SECOND;
+		break;
+	default: { /* it may look again, which is nothing new */
+		bool before = moved;
+		if (s->atom[1 - n] == 0) {
+			add_state(&after);
+			return;
+		}
+		after.phase[t] = HALF;
+		after.seen[t] = LOOKS_FIRST;
+		add_state(&after);
+		moved = before;
+		return;
+	}
+	}
+	after.phase[t] = HALF;
+	add_state(&after);
+}
+
+static void try_counters(const struct state *s, int t, int n)
+{
+	struct state after = *s;
+	after.seen[t] = after.atom[n]++ == 0 ? ADDS_SECOND : TAKES_FIRST;
+	go_to(&after, t, HALF);
+}
+
 /* One round of a loop that waits has two looks in H, X and M. */
 static void step_half(const struct state *s, int t, const char *op)
 {
@@ -475,6 +549,9 @@ static void step_half(const struct state *s, int t, const char *op)
 		return;
 	case '^':
 		put_back(s, t, op);
+		return;
+	case '(':
+		step_counters(s, t, op);
 		return;
 	case 'H':
 		if (s->atom[1] == value) {
@@ -616,9 +693,9 @@ static void step_within(const struct state *s, int t, const char *op)
 		return;
 	case WOKEN:
 	case LATE:
-		if (s->mutex[0])
+		if (s->mutex[mutex_of(op)])
 			return;
-		after.mutex[0] = (int8_t)(t + 1);
+		after.mutex[mutex_of(op)] = (int8_t)(t + 1);
 		if (op[0] == 'q')
 			go_to(&after, t, RUNS);
 		else
@@ -660,6 +737,46 @@ static void step_within(const struct state *s, int t, const char *op)
 	}
 }
 
+static int part_of(uint64_t value)
+{
+	return (int)(value & 3) + 4 * (int)(value >> 8 & 1) + 8 * (int)(value >> 32 & 1);
+}
+
+/* The bytes of one atomic, or of both, that an operation on parts has. */
+static uint64_t part_mask(char operation, int kind)
+{
+	bool updates = operation == '&' || operation == '|';
+	if (kind == (updates ? 7 : 2))
+		return UINT64_MAX;
+	return updates     ? kind < 2    ? 0xff
+	                     : kind == 2 ? 0xffff
+	                                 : UINT32_MAX
+	       : kind == 0 ? 0xff
+	       : kind == 1 ? 0xffff
+	                   : UINT32_MAX;
+}
+
+static void step_part(const struct state *s, int t, const char *op)
+{
+	struct state after = *s;
+	int n = op[1] - '0', kind = op[2] - '0';
+	uint64_t mask = part_mask(op[0], kind), both = s->atom[0] | (uint64_t)s->atom[1] << 32;
+	unsigned shift = mask == UINT64_MAX ? 0 : 32 * (unsigned)n;
+	uint64_t old = both >> shift & mask, now = old;
+	const uint64_t written[] = { 1, 257, UINT64_C(0x100000001), 1 };
+	const uint64_t updated[] = { old + 1, old - 1, old + 255, old | 2,
+		                     old & 1, old ^ 1, 1,         old + UINT64_C(0x100000001),
+		                     old,     old - 1 };
+	if (op[0] == ';')
+		now = written[kind];
+	else if (op[0] != ',')
+		now = updated[kind];
+	both = (both & ~(mask << shift)) | (now & mask) << shift;
+	after.atom[0] = (uint32_t)both;
+	after.atom[1] = (uint32_t)(both >> 32);
+	end(&after, t, op[0] == '|' || op[0] == ',' ? part_of(old) : 0);
+}
+
 static void step_memory(const struct state *s, int t, const char *op)
 {
 	struct state after = *s;
@@ -689,17 +806,23 @@ static void step_memory(const struct state *s, int t, const char *op)
 		end(s, t, s->atom[n]);
 		return;
 	case 'W':
-		after.atom[n] = (uint8_t)value;
+		after.atom[n] = (uint32_t)value;
 		end(&after, t, 0);
 		return;
 	case 'a':
-		after.atom[n] = (uint8_t)(s->atom[n] + (value == 9 ? -1 : 1));
-		end(&after, t, value == 0 ? s->atom[n] : 0);
+		after.atom[n] = s->atom[n] + (value == 9 ? -1u : 1u);
+		end(&after, t, value == 0 ? (int)s->atom[n] : 0);
 		return;
 	case 'x':
 		if (s->atom[n] == value)
-			after.atom[n] = (uint8_t)(1 - value);
+			after.atom[n] = (uint32_t)(1 - value);
 		end(&after, t, s->atom[n] == value ? '+' - '0' : s->atom[n]);
+		return;
+	case '&':
+	case '|':
+	case ',':
+	case ';':
+		step_part(s, t, op);
 		return;
 	case '?':
 		end(s, t, t == n);
@@ -744,7 +867,7 @@ static void step_threads(const struct state *s, int t, const char *op)
 		after.at[t] += zero ? 0 : n;
 		break;
 	default: /* ! */
-		if (s->last[t] == n) {
+		if (s->last[t] == (uint32_t)n) {
 			char text[HISTORY + 16];
 			snprintf(text, sizeof text, "%d!%.*s", t, s->length[t], s->history[t]);
 			add_outcome(text);
@@ -849,6 +972,9 @@ static void step(const struct state *s, int t)
 		return;
 	case '^':
 		try_counter(s, t, op[1] - '0', op[2] - '0');
+		return;
+	case '(':
+		try_counters(s, t, op[1] - '0');
 		return;
 	case 'L':
 	case 'H':
@@ -1000,8 +1126,29 @@ static unsigned any_value(void)
 	return below(8) ? below(2) : 2;
 }
 
+static bool parts; /* of atomics: updates, whose result is used or not, reads, writes */
+
+static void access_part(int t)
+{
+	unsigned kind = below(8), n = below(3) == 0;
+	if (kind < 4)
+		op(t, '&', n, below(10));
+	else if (kind == 4)
+		op(t, '|', n, below(10));
+	else if (kind < 7)
+		op(t, ',', n, below(4));
+	else
+		op(t, ';', n, below(4));
+}
+
 static void memory(int t)
 {
+	if (parts && below(4)) {
+		access_part(t);
+		if (has[ABORT] && below(3) == 0)
+			op(t, '!', below(3), 0);
+		return;
+	}
 	switch (below(8)) {
 	case 0:
 	case 1:
@@ -1037,29 +1184,34 @@ static void section(int t, char lock, unsigned n, bool try, char unlock)
 	op(t, unlock, n, 0);
 }
 
+static unsigned
+        second_condition; /* 0: there is none; with the second mutex, or with the first */
+
 static void condition_block(int t)
 {
 	unsigned kind = below(6);
+	unsigned which = second_condition && kind != 2 && below(2) ? second_condition : 0;
+	unsigned lock = which == 1;
 	bool locked = kind < 4 || below(3);
 	if (locked)
-		op(t, 'l', 0, 0);
+		op(t, 'l', lock, 0);
 	if (kind == 0) {
-		op(t, 'c', 0, 0);
+		op(t, 'c', which, 0);
 	} else if (kind == 1) {
-		op(t, 'C', 0, 0);
+		op(t, 'C', which, 0);
 	} else if (kind == 2) {
 		op(t, 'q', below(2), 0);
 	} else if (kind == 3) {
 		op(t, 'r', below(2), 0);
 		op(t, 'J', 1, 0);
-		op(t, below(2) ? 'c' : 'C', 0, 0);
+		op(t, below(2) ? 'c' : 'C', which, 0);
 	} else {
 		if (below(2))
 			op(t, 'w', below(2), 1 + below(2));
-		op(t, below(3) ? 'n' : 'N', 0, 0);
+		op(t, below(3) ? 'n' : 'N', which, 0);
 	}
 	if (locked)
-		op(t, 'u', 0, 0);
+		op(t, 'u', lock, 0);
 }
 
 /* A loop that waits, and what others' loops wait for. */
@@ -1300,8 +1452,15 @@ static void make_alike(void)
 }
 
 /* Accesses whose values are all the same, and what may order them. */
+static bool sums; /* additions whose result nobody looks at, and looks at their sum */
+
 static void race_block(int t)
 {
+	if (sums && below(3) == 0) {
+		bool looks = below(3) == 0;
+		op(t, looks ? 'R' : 'a', below(3) == 0, !looks);
+		return;
+	}
 	switch (below(12)) {
 	case 0:
 	case 1:
@@ -1385,6 +1544,9 @@ static void invoke(void)
 
 /* Of programs from FIRST_OF_SUMS on: additions whose result nobody looks at, and looks at
  * atomics, in the place of some accesses. */
+/* From FIRST_OF_PARTS on: accesses of parts of atomics; from FIRST_OF_CONDITIONS on: two
+ * conditions. */
+enum { FIRST_OF_CONDITIONS = 63000000 };
 enum { FIRST_OF_SUMS = 60000000 };
 static void add_up(void)
 {
@@ -1418,10 +1580,10 @@ static void make_step(int t)
 	}
 }
 
-/* Programs from FIRST_OF_TRIES on: locks that are counters, whose failed tries other threads may
- * see. */
-enum { FIRST_OF_TRIES = 61000000 };
-static void make_tries(void)
+/* Programs from FIRST_OF_TRIES on: locks that are counters, whose failed tries other threads
+ * may see. */
+enum { FIRST_OF_TRIES = 61000000, FIRST_OF_NESTED = 61800000, FIRST_OF_PARTS = 62000000 };
+static void make_tries(bool nested)
 {
 	int workers = 2 + (below(4) == 0);
 	threads = workers + 1;
@@ -1433,12 +1595,15 @@ static void make_tries(void)
 				make_step(t);
 				continue;
 			}
-			op(t, '^', n, kind == 1);
+			bool two = nested && below(2);
+			op(t, two ? '(' : '^', n, kind == 1);
 			if (kind == 1)
-				op(t, 'j', 1 + unlocks + twice, 0);
+				op(t, 'j', 1 + (two ? 2 * unlocks : unlocks) + twice, 0);
 			make_step(t);
 			if (twice)
 				make_step(t);
+			if (unlocks && two)
+				op(t, 'a', 1 - n, 9);
 			if (unlocks)
 				op(t, 'a', n, 9);
 		}
@@ -1485,9 +1650,16 @@ int main(int argc, char **argv)
 	most_spurious = spurious ? atoi(argv[2] + 9) : 0;
 	bound = argc > 2 && !for_races && !alike && !spurious ? atoi(argv[2]) : -1;
 	random_state = seed * 0x9e3779b97f4a7c15u + 1;
-	leaves = !for_races && !alike && seed % 8 == 7 && seed < FIRST_OF_TRIES;
+	bool tries = !alike && !for_races && seed >= FIRST_OF_TRIES && seed < FIRST_OF_PARTS;
+	sums = seed >= FIRST_OF_SUMS;
+	parts = seed >= FIRST_OF_PARTS && (seed < FIRST_OF_CONDITIONS || seed % 2);
+	leaves = !for_races && !alike && seed % 8 == 7 && !tries;
 	for (int i = 0; i < 8; i++)
 		below(2);
+	if (seed >= FIRST_OF_CONDITIONS) {
+		second_condition = 1 + below(2);
+		has[CONDITION] = true;
+	}
 	loops = bound < 0 && seed % 8 == 4;
 	kept = loops && seed % 32 == 28;
 	futexes = seed % 16 == 2 || seed % 16 == 13 || seed % 16 == 15;
@@ -1497,16 +1669,16 @@ int main(int argc, char **argv)
 		make_races();
 	else if (alike)
 		make_alike();
-	else if (seed >= FIRST_OF_TRIES)
-		make_tries();
+	else if (tries)
+		make_tries(seed >= FIRST_OF_NESTED);
 	else
 		make();
-	bool plain = for_races || alike || seed >= FIRST_OF_TRIES;
+	bool plain = for_races || alike || tries;
 	if (seed % 4 == 3 && !plain)
 		widen();
 	if ((seed % 8 == 1 || seed % 8 == 6) && !plain)
 		invoke();
-	if (seed >= FIRST_OF_SUMS && !plain)
+	if (seed >= FIRST_OF_SUMS && seed < FIRST_OF_TRIES && !plain)
 		add_up();
 	search();
 	printf("%d%s", initial_count, program[0]);

@@ -31,7 +31,7 @@ static volatile union {
 	uint8_t bytes[16];
 } memory;
 #define cell memory.cells
-static _Atomic int atom[2];
+static _Alignas(8) _Atomic int atom[2];
 /* Loops that wait look by atomic loads, or by volatile reads, for a build of its own. */
 #ifdef PLAIN_LOOKS
 #define LOOK(n) (*(volatile int *)&atom[n])
@@ -41,7 +41,7 @@ static _Atomic int atom[2];
 static pthread_mutex_t mutex[2] = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER };
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_spinlock_t spin;
-static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t condition[2] = { PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER };
 static pthread_barrier_t barrier;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static sem_t semaphore;
@@ -294,6 +294,88 @@ static int lock_counter(_Atomic int *word, int gives_up)
 	return gives_up;
 }
 
+/* The same of two counters: what was taken is put back where the second fails. */
+static int lock_counters(_Atomic int *first, _Atomic int *second, int gives_up)
+{
+	for (;;) {
+		if (atomic_fetch_add(first, 1) == 0) {
+			if (atomic_fetch_add(second, 1) == 0)
+				return gives_up;
+			atomic_fetch_sub(second, 1);
+		}
+		atomic_fetch_sub(first, 1);
+		if (gives_up)
+			return 0;
+		while (*first != 0 || *second != 0)
+			;
+	}
+}
+
+static int part_of(uint64_t value)
+{
+	return (int)(value & 3) + 4 * (int)(value >> 8 & 1) + 8 * (int)(value >> 32 & 1);
+}
+
+/* Updates of parts of an atomic, of one, and of both at once. */
+static inline __attribute__((always_inline)) uint64_t update(int n, int kind)
+{
+	_Atomic int *word = &atom[n];
+	switch (kind) {
+	case 0:
+		return __atomic_fetch_add((uint8_t *)word, 1, __ATOMIC_SEQ_CST);
+	case 1:
+		return __atomic_fetch_sub((uint8_t *)word, 1, __ATOMIC_SEQ_CST);
+	case 2:
+		return __atomic_fetch_add((uint16_t *)word, 255, __ATOMIC_SEQ_CST);
+	case 3:
+		return (unsigned)atomic_fetch_or(word, 2);
+	case 4:
+		return (unsigned)atomic_fetch_and(word, 1);
+	case 5:
+		return (unsigned)atomic_fetch_xor(word, 1);
+	case 6:
+		return (unsigned)atomic_exchange(word, 1);
+	case 7:
+		return __atomic_fetch_add((uint64_t *)atom, UINT64_C(0x100000001),
+		                          __ATOMIC_SEQ_CST);
+	case 8:
+		return (unsigned)atomic_fetch_add(word, 0);
+	default:
+		return (unsigned)atomic_fetch_sub(word, 1);
+	}
+}
+
+static uint64_t read_part(int n, int kind)
+{
+	switch (kind) {
+	case 0:
+		return __atomic_load_n((uint8_t *)&atom[n], __ATOMIC_SEQ_CST);
+	case 1:
+		return __atomic_load_n((uint16_t *)&atom[n], __ATOMIC_SEQ_CST);
+	case 2:
+		return __atomic_load_n((uint64_t *)atom, __ATOMIC_SEQ_CST);
+	default:
+		return *(volatile unsigned *)&atom[n];
+	}
+}
+
+static void write_part(int n, int kind)
+{
+	switch (kind) {
+	case 0:
+		__atomic_store_n((uint8_t *)&atom[n], 1, __ATOMIC_SEQ_CST);
+		return;
+	case 1:
+		__atomic_store_n((uint16_t *)&atom[n], 257, __ATOMIC_SEQ_CST);
+		return;
+	case 2:
+		__atomic_store_n((uint64_t *)atom, UINT64_C(0x100000001), __ATOMIC_SEQ_CST);
+		return;
+	default:
+		*(volatile int *)&atom[n] = 1;
+	}
+}
+
 /* Loops that wait by looking under a lock. */
 static int look(char operation, int n, int value)
 {
@@ -394,6 +476,18 @@ static int operate(char operation, int n, int value)
 		return 0;
 	case '^':
 		return lock_counter(&atom[n], value);
+	case '(':
+		return lock_counters(&atom[n], &atom[1 - n], value);
+	case '&': /* the result is not used */
+		update(n, value);
+		return 0;
+	case '|':
+		return part_of(update(n, value));
+	case ',':
+		return part_of(read_part(n, value));
+	case ';':
+		write_part(n, value);
+		return 0;
 	case 'L': /* loops that wait */
 		while (LOOK(n) != value)
 			;
@@ -478,15 +572,15 @@ static int operate(char operation, int n, int value)
 		sem_getvalue(&semaphore, &result);
 		return result;
 	case 'c':
-		pthread_cond_wait(&condition, &mutex[0]);
+		pthread_cond_wait(&condition[n > 0], &mutex[n == 1]);
 		return 0;
 	case 'C':
-		return pthread_cond_timedwait(&condition, &mutex[0], &far) != 0;
+		return pthread_cond_timedwait(&condition[n > 0], &mutex[n == 1], &far) != 0;
 	case 'n':
-		pthread_cond_signal(&condition);
+		pthread_cond_signal(&condition[n > 0]);
 		return 0;
 	case 'N':
-		pthread_cond_broadcast(&condition);
+		pthread_cond_broadcast(&condition[n > 0]);
 		return 0;
 	case 'b':
 		if (n == 0)
@@ -542,7 +636,7 @@ static void *run(void *argument)
 		case 'q': /* the usual loop around a wait */
 			while ((last = cell[n]) == 0) {
 				tell(thread, '0');
-				pthread_cond_wait(&condition, &mutex[0]);
+				pthread_cond_wait(&condition[0], &mutex[0]);
 			}
 			break;
 		case '<':
