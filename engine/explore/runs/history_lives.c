@@ -37,12 +37,16 @@ static struct life life_of(const struct history *h, uint32_t thread, uint32_t n)
 		              .owner = thread };
 }
 
-/* Is it std::thread's constructor that creates a thread here? What it gives it is the thread's
- * own from then on. */
-static bool is_std_thread(const struct trace *t, uint32_t fork)
+/* Is the start routine std::thread's, of libstdc++? What its constructor gives a thread is the
+ * thread's own from then on. */
+static bool is_std_thread(const struct trace *t, uint64_t start)
 {
-	uint32_t module = t->locations[t->events[fork].location].module;
-	return module < t->modules_count &&
+	uint32_t module = NONE; /* that of the address */
+	for (uint32_t m = 0; m < t->modules_count; m++)
+		if (t->modules[m].base <= start &&
+		    (module == NONE || t->modules[m].base > t->modules[module].base))
+			module = m;
+	return module != NONE &&
 	       strstr(trace_string(t, t->modules[module].path), "libstdc++") != NULL;
 }
 
@@ -53,8 +57,8 @@ static void give_arguments(const struct history *h, struct life *made)
 	for (uint32_t u = 0; h->apart != NULL && u < h->threads_count; u++) {
 		uint32_t fork = t->threads[u].fork;
 		uint64_t start[2];
-		if (fork == NONE || !is_std_thread(t, fork) ||
-		    !role_note(t, LOG_START_NOTE, u, start))
+		if (fork == NONE || !role_note(t, LOG_START_NOTE, u, start) ||
+		    !is_std_thread(t, start[0]))
 			continue;
 		for (uint32_t b = 0; b < t->blocks_count; b++) {
 			const struct block *k = &t->blocks[b];

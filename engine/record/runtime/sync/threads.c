@@ -288,9 +288,10 @@ static void note_numbers(const char *key, const uint64_t *numbers, unsigned coun
 }
 
 static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*start)(void *),
-                  void *argument, bool c11, uintptr_t pc)
+                  void *argument, bool c11, uintptr_t called)
 {
 	struct thread *t = recording();
+	const uintptr_t pc = cxx_caller(called);
 	int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
 	        REAL(pthread_create);
 	if (!t) {
@@ -330,7 +331,7 @@ static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*s
 		child->life.handle = made;
 	if (handle) {
 		*handle = child->life.handle;
-		if (is_shown(t, handle, pc))
+		if (is_shown(t, handle, called))
 			WRITES_AT(handle, sizeof *handle, pc);
 	}
 	if (rt.controlled) { /* it waits for its first turn */
@@ -353,7 +354,7 @@ static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*s
 int interposed_pthread_create(pthread_t *handle, const pthread_attr_t *attributes,
                               void *(*start)(void *), void *argument)
 {
-	return create(handle, attributes, start, argument, false, cxx_caller(CALLER()));
+	return create(handle, attributes, start, argument, false, CALLER());
 }
 
 static struct thread *find_thread(pthread_t handle)
