@@ -1,6 +1,6 @@
 /*
  * shares_private.h - what the files of shares.h share: processes of heddle and their results
- * (shares_jobs.c), an exploration in rounds (shares_rounds.c), options (shares.c).
+ * (shares_jobs.c), an exploration in rounds (shares_rounds.c), options (shares_options.c).
  */
 #ifndef HEDDLE_SHARES_PRIVATE_H
 #define HEDDLE_SHARES_PRIVATE_H
@@ -11,7 +11,7 @@
 
 enum { MOST_JOBS = 256 };
 
-/* -- options (shares.c) -------------------------------------------------------------------- */
+/* -- options (shares_options.c) ------------------------------------------------------------ */
 
 /* -j; prints bad usage and exits with 2. */
 unsigned shares_jobs_of(const struct arguments *a);

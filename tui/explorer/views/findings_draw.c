@@ -56,7 +56,7 @@ const char *findings_verdict_word(const struct finding *f, enum verdict verdict)
 	return other ? "checked" : verdicts[verdict].word;
 }
 
-enum style findings_verdict_style(enum verdict verdict)
+static enum style verdict_style(enum verdict verdict)
 {
 	return verdicts[verdict].style;
 }
@@ -156,7 +156,7 @@ static void draw_entry(const struct session *s, const struct findings *v, struct
 	bool held = entry == v->held, picked = g_hash_table_contains(v->picked, entry);
 	char number[32];
 	enum verdict verdict = missing_code_verdict(s, entry);
-	enum style style = findings_verdict_style(verdict);
+	enum style style = verdict_style(verdict);
 	enum style text =
 	        verdict == VERDICT_IMPOSSIBLE || entry->triage ? STYLE_DIM : STYLE_TEXT;
 	if (selected || held || picked)

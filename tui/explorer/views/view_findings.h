@@ -37,7 +37,6 @@ const char *findings_kind_word(enum finding_kind kind);
 /* In the column of the list: only races are called "race"; a schedule of another kind is
  * "checked". */
 const char *findings_verdict_word(const struct finding *f, enum verdict verdict);
-enum style findings_verdict_style(enum verdict verdict);
 /* From 0, the worst. */
 int findings_verdict_rank(enum verdict verdict);
 
