@@ -183,7 +183,7 @@ else
 	skip "marks of traces in read-only folders" "another user cannot reach this folder"
 fi
 # -- memory that runs out is one message, and no crash. A sanitizer's own memory is above any such limit.
-if (ulimit -v 250000; "$HEDDLE" --version) >/dev/null 2>&1; then
+if (ulimit -v 250000; ASAN_OPTIONS= "$HEDDLE" --version) >/dev/null 2>&1; then
 	seq -f "T%.0f|w(x)|1" 1500000 >"$scratch/threads.txt"
 	: >empty.script
 	for command in 'races --analysis hb' 'open --script empty.script'; do
