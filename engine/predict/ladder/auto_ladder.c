@@ -158,7 +158,6 @@ static void ladder_release(struct ladder *l)
 		finding_free(l->others->pdata[i]);
 	g_ptr_array_free(l->others, TRUE);
 	release_deciders(l);
-	ladder_lift_prepared(l);
 	checker_free(l->whole);
 	trace_close(l->beginning);
 	if (l->unlifted != NULL) {
@@ -293,8 +292,6 @@ static bool project(struct ladder *l, bool projects)
 		l->unlifted = g_ptr_array_new();
 		if (!ladder_lifts_by_rung(l))
 			trace_leave_events(whole);
-		if (!cancelled)
-			ladder_lift_prepare(l);
 	} else {
 		trace_keep_events(whole);
 	}

@@ -13,7 +13,6 @@ static struct checker *checker_of_whole(struct ladder *l, uint64_t count)
 	const struct trace *whole = l->projection->whole;
 	const struct race_again *again = l->options->again;
 
-	ladder_lift_prepared(l);
 	if (again != NULL && again->checker != NULL && count <= again->checked)
 		return again->checker;
 	if (l->beginning == NULL || l->beginning->events_count < count) {
@@ -105,31 +104,6 @@ bool ladder_lifts_by_rung(const struct ladder *l)
 
 	return l->projection == NULL ||
 	       (l->projection->whole->events_count <= LONG && !l->options->lifts_last);
-}
-
-static gpointer make_whole(gpointer context)
-{
-	const struct ladder *l = context;
-	const struct check_options check = { .use_missing = l->options->use_missing };
-
-	return checker_new(l->beginning, &check);
-}
-
-void ladder_lift_prepare(struct ladder *l)
-{
-	const struct race_again *again = l->options->again;
-
-	if (ladder_lifts_by_rung(l) || (again != NULL && again->checker != NULL))
-		return;
-	l->beginning =
-	        trace_beginning(l->projection->whole, l->projection->whole->events_count);
-	l->making = g_thread_new("checker", make_whole, l);
-}
-
-void ladder_lift_prepared(struct ladder *l)
-{
-	if (l->making != NULL)
-		l->whole = g_thread_join(g_steal_pointer(&l->making));
 }
 
 /* A race of the projection without an accepted witness on the trace is none. Deciding

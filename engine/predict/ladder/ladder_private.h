@@ -22,7 +22,6 @@ struct ladder {
 	struct trace *beginning;       /* of its trace, as far as witnesses reach; made on
 	                                * demand */
 	struct checker *whole;         /* of that */
-	GThread *making;               /* makes it; NULL: none does */
 	GPtrArray *unlifted; /* races of the projection that are not in the report yet; owned */
 	bool refused;        /* a lifted witness was not accepted: all is repeated without the
 	                      * projection */
@@ -103,11 +102,6 @@ void ladder_note_race(struct ladder *l, uint64_t unit, struct finding *race);
 bool ladder_lifts_by_rung(const struct ladder *l);
 /* The events of a finding of the projection become those of its trace. */
 void ladder_lift_events(const struct projection *p, struct finding *f);
-/* Where the races are lifted in the end: begins to make the trace's own checker in a thread,
- * from the whole trace, as it takes a pass and asks nothing of the rungs. */
-void ladder_lift_prepare(struct ladder *l);
-/* Waits until it is made. */
-void ladder_lift_prepared(struct ladder *l);
 /* Publishes the races of `unlifted` that the trace's own checker accepts. Another one sets
  * `refused`, or on a long trace becomes unknown. */
 void ladder_lift_races(struct ladder *l);
