@@ -196,17 +196,19 @@ static bool just_decided(const struct thread *t)
 	return t->calls.open_count && t->calls.begun == t->ordinal && t->drawn == t->budget;
 }
 
-/* Does the thread wait in a loop? In an exploration the lowest thread would otherwise run on,
+/* Does the thread wait in a loop? By strategy first the lowest thread would otherwise run on,
  * within an invocation, too, where it would look for ever. A thread that is alone waits for
  * no other: its repetition is a loop of another kind. */
 static bool waits_by_looking(struct thread *t)
 {
+	bool explores = rt.config.flags & LOG_EXPLORE;
 	if (memory_states && memory_waits(t))
 		sched_end_if_idle(t);
-	bool waits = rt.config.flags & LOG_EXPLORE && !sched_alone() &&
+	bool waits = !sched_alone() &&
 	             (rt.config.strategy == STRATEGY_FIRST ||
-	              rt.config.strategy == STRATEGY_PAUSE) &&
-	             (memory_waits(t) || poll_cycles(t));
+	              (explores && rt.config.strategy == STRATEGY_PAUSE)) &&
+	             ((explores ? memory_waits(t) : poll_spins(t) || sched.steps - sched.turn_start > SPINNING) ||
+	              poll_cycles(t));
 	if (waits && rt.config.strategy == STRATEGY_PAUSE)
 		sched_lower(t);
 	return waits;
@@ -268,7 +270,8 @@ void sched_access(struct thread *t)
 			return;
 		}
 	}
-	/* strategy first preempts only spinning threads, and none that just followed a plan */
+	/* strategy first preempts only threads that wait or run very long, and none that just
+	 * followed a plan */
 	bool preempt = rt.config.strategy != STRATEGY_FIRST || t->drawn == sched_first_budget();
 	t->budget = 0;
 	count_steps(t);
