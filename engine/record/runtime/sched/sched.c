@@ -207,7 +207,8 @@ static bool waits_by_looking(struct thread *t)
 	bool waits = !sched_alone() &&
 	             (rt.config.strategy == STRATEGY_FIRST ||
 	              (explores && rt.config.strategy == STRATEGY_PAUSE)) &&
-	             ((explores ? memory_waits(t) : poll_spins(t) || sched.steps - sched.turn_start > SPINNING) ||
+	             ((explores ? memory_waits(t)
+	                        : poll_spins(t) || sched.steps - sched.turn_start > SPINNING) ||
 	              poll_cycles(t));
 	if (waits && rt.config.strategy == STRATEGY_PAUSE)
 		sched_lower(t);
