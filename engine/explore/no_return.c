@@ -429,7 +429,7 @@ static struct explore_event event_of(const struct trace *t, uint32_t e)
 	if (e == NONE)
 		return event;
 	/* "lock m", "read x" */
-	GString *text = g_string_new(event_verb(&t->events[e]));
+	GString *text = g_string_new(trace_verb(t, e));
 	trace_append_operand(t, e, text);
 	event.thread = g_strdup(trace_thread_name(t, t->events[e].thread));
 	event.text = g_string_free(text, FALSE);

@@ -277,7 +277,7 @@ void parting_append(const struct trace *t, const struct parting *parting, int si
 		g_autoptr(GString) operand = g_string_new(NULL);
 		trace_append_operand(t, event, operand);
 		g_string_append(out, waits ? "" : "comes to: ");
-		g_string_append(out, event_verb(e));
+		g_string_append(out, trace_verb(t, event));
 		own_code_append_name(operand->str, out);
 	}
 	append_place(t, event, out);

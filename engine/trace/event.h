@@ -222,12 +222,6 @@ static inline bool event_is_request(const struct event *e)
 	return e->op == OP_WANT ||
 	       (op_acquires(e->op) && !(e->flags & (EVENT_INERT | EVENT_TRY)));
 }
-/* The verb of a sentence, with a blank behind it: "lock ", "woken on ". */
-static inline const char *event_verb(const struct event *e)
-{
-	return e->op == OP_WAKE && e->flags & EVENT_TRY ? "woken without a signal on "
-	                                                : op_table[e->op].verb;
-}
 /* The operation's word in the text format. */
 static inline const char *event_word(const struct event *e)
 {

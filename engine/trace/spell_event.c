@@ -1,6 +1,7 @@
 /*
  * spell_event.c - events and their operands as text; see spell.h.
  */
+#include "engine/trace/index.h"
 #include "engine/trace/shown.h"
 #include "engine/trace/spell.h"
 
@@ -143,6 +144,19 @@ void spell_line(const struct spelling *s, const struct event *e, GString *out)
 	spell_operation(s, e, out);
 	g_string_append_c(out, '|');
 	spell(s, SPELT_LOCATION, e->location, out);
+}
+
+const char *trace_verb(const struct trace *t, uint32_t event)
+{
+	const struct event *e = &t->events[event];
+	const struct trace_index *index = t->index;
+
+	if (e->op != OP_WAKE || !(e->flags & EVENT_TRY))
+		return op_table[e->op].verb;
+	if (index != NULL && index->parts & INDEX_MATCH && index->partner[event] != NONE &&
+	    t->events[index->partner[event]].flags & EVENT_TRY)
+		return "timed out on ";
+	return "woken without a signal on ";
 }
 
 void trace_append_operand(const struct trace *t, uint32_t event, GString *out)

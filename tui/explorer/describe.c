@@ -80,7 +80,7 @@ static void describe_access(const struct trace *t, uint32_t event, uint32_t old,
 {
 	const struct event *e = &t->events[event];
 	if (e->aux == 0) {
-		g_string_append(out, event_verb(e));
+		g_string_append(out, trace_verb(t, event));
 		describe_operand(t, event, out);
 	} else {
 		describe_operand(t, event, out);
@@ -130,7 +130,7 @@ void describe_event_after(const struct session *s, uint32_t event, uint32_t old,
 		g_string_append(out, " arrives");
 		return;
 	}
-	g_string_append(out, event_verb(e));
+	g_string_append(out, trace_verb(t, event));
 	if (e->op == OP_FENCE)
 		g_string_append(out, order_words[event_order(e)] + 1);
 	describe_operand(t, event, out);

@@ -28,7 +28,7 @@ void return_point_free(struct return_point *p)
 
 static char *operation_at(const struct trace *t, uint32_t event)
 {
-	GString *text = g_string_new(event_verb(&t->events[event]));
+	GString *text = g_string_new(trace_verb(t, event));
 
 	trace_append_operand(t, event, text);
 	return g_string_free(text, FALSE);

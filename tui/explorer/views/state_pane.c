@@ -60,7 +60,7 @@ static void append_waiting(const struct session *s, uint32_t event, uint32_t now
 	const struct trace *t = s->trace;
 	uint32_t next = session_has(s, INDEX_THREADS) ? trace_next(t, event) : NONE;
 	if (op_wants(t->events[event].op)) {
-		g_string_append(out, event_verb(&t->events[event]));
+		g_string_append(out, trace_verb(t, event));
 		describe_operand(t, event, out);
 	} else if (t->events[event].op == OP_END || (next == NONE && event < now)) {
 		g_string_append(out, "has ended");
