@@ -381,8 +381,8 @@ void trace_append_string(const char *text, GString *out);
 void trace_append_operation(const struct trace *t, uint32_t event, GString *out);
 /* The whole line: "T1|w(x)=5|bank.c:31". */
 void trace_append_line(const struct trace *t, uint32_t event, GString *out);
-/* The verb of a sentence, with a blank behind it: "lock ", "woken on ". That a wait ended at its
- * time limit is known where the index has INDEX_MATCH. */
+/* The verb of a sentence, with a blank behind it: "lock ", "woken on ". That a wait ended at
+ * its time limit is known where the index has INDEX_MATCH. */
 const char *trace_verb(const struct trace *t, uint32_t event);
 /* The operand's name, "x", "m", "T2"; "" if none. */
 void trace_append_operand(const struct trace *t, uint32_t event, GString *out);
