@@ -75,6 +75,8 @@ int main(void)
 }
 C
 run "$HEDDLE" cc -g -O1 abort.c -o abort -pthread
-run "$HEDDLE" explore --format json -- ./abort
+run "$HEDDLE" explore -o abort.tree --format json -- ./abort
 is "$(json 'join " ", map { "$_->{kind}" } @{$d->{errors}}')" signal "a run that aborts does not end the process that all are forked from"
+run "$HEDDLE" convert -q "$(echo abort.tree.run*.hdl)" abort.txt
+like "$(grep 'T1|enter(one)' abort.txt)" '\|libc\.so\.6\+0x' "a thread's function is called by the C library, as in a recording"
 done_testing

@@ -70,10 +70,10 @@ static unsigned taken;
 static size_t tid_at, robust_at;
 static size_t usual_stack; /* size that new threads get without attributes */
 
-static void *wait_for_thread(void *argument)
+/* Returns in copies of the settled process alone. */
+static __attribute__((noinline)) void settle_thread(struct waiting *w)
 {
 	static volatile int never;
-	struct waiting *w = argument;
 	if (context_save(&w->context) == 0) {
 		w->tid = (pid_t)syscall(SYS_gettid);
 		w->ready = 1;
@@ -82,6 +82,14 @@ static void *wait_for_thread(void *argument)
 		          * copies */
 			futex_wait(&never, 0, 0);
 	}
+}
+
+static void *wait_for_thread(void *argument)
+{
+	struct waiting *w = argument;
+	settle_thread(w);
+	/* in the last place, so that the thread's function has the caller in the C library that
+	 * it has elsewhere */
 	return thread_main(w->thread);
 }
 
