@@ -38,6 +38,7 @@ static void run_clear(void *data)
 
 	g_free(r->trace);
 	g_free(r->digest);
+	g_free(r->options);
 	g_ptr_array_unref(r->warnings);
 	if (r->outcome)
 		outcome_release(r->outcome);

@@ -45,8 +45,8 @@ struct checkup_run {
 	uint32_t same_as; /* an earlier run with the same events, or NONE */
 	int exit;         /* exit status, or 128 + signal */
 	uint64_t events;
-	bool recorded;           /* made by its strategy alone, so that it can be recorded
-	                          * again */
+	char *options;           /* owned: of `heddle record`, which makes the run again; or
+	                          * NULL */
 	char *digest;            /* owned: digest of events and ending */
 	GPtrArray *warnings;     /* char *, owned: of its trace */
 	struct outcome *outcome; /* owned, or NULL */
@@ -173,6 +173,7 @@ struct checkup {
 	               * its wake-ups */
 	uint64_t classes, executions, left, fine_runs;
 	GHashTable *ends; /* how its runs ended (char *): a set */
+	uint32_t shaken;  /* runs by chance beside recordings and exploration */
 	struct progress progress;
 	const char *doing; /* static */
 };
@@ -225,10 +226,19 @@ bool checkup_explore(struct checkup *c);
  */
 bool checkup_is_explored(struct checkup *c, const struct outcome *o);
 
+/* An outcome's end, in the words of c->ends; owned by the caller. */
+char *checkup_end_of(const struct outcome *o);
+
+/* checkup_shake.c: runs by chance, of which those that end in a new way are recorded and
+ * analysed. False: c->error. */
+bool checkup_shake(struct checkup *c);
+
 /* checkup_specs.c: add the specifications that fit the program, where none was named. */
 void checkup_find_specs(struct checkup *c);
 
-/* checkup_runs.c: check a program, or traces. False: c->error. */
+/* checkup_runs.c: record and analyse one more run. False: c->error. */
+bool checkup_record(struct checkup *c, const struct strategy *how);
+/* Check a program, or traces. False: c->error. */
 bool checkup_program(struct checkup *c);
 bool checkup_traces(struct checkup *c, const GPtrArray *paths);
 /* checkup_analyse.c: add the findings of a run's trace; `shallow`: only those that happened.

@@ -199,6 +199,11 @@ static void tell_exploration(const struct checkup *c, GPtrArray *s)
 		add(s,
 		    "Not covered: schedules in which a read sees another value than in these "
 		    "traces (heddle check -- PROGRAM runs more).");
+	if (c->shaken > 0)
+		add(s,
+		    "%u schedule%s run by chance, and analysed where a run ended in a new way (heddle "
+		    "shake runs more).",
+		    c->shaken, c->shaken == 1 ? " was" : "s were");
 	if (c->aimed_runs > 0)
 		add(s,
 		    "%u run%s driven to where a read sees something else than in the runs "

@@ -20,8 +20,7 @@ enum {
 
 /* -- ends ---------------------------------------------------------------------------------- */
 
-/* The end of a run, in the words kept for ends of explored runs. */
-static char *end_of(const struct outcome *o)
+char *checkup_end_of(const struct outcome *o)
 {
 	return o->stuck    ? g_strdup("stuck")
 	       : o->signal ? g_strdup_printf("signal %d", o->signal)
@@ -30,7 +29,7 @@ static char *end_of(const struct outcome *o)
 
 bool checkup_is_explored(struct checkup *c, const struct outcome *o)
 {
-	g_autofree char *end = end_of(o);
+	g_autofree char *end = checkup_end_of(o);
 	bool known = o->cut || g_hash_table_contains(c->ends, "any") ||
 	             g_hash_table_contains(c->ends, end);
 
@@ -173,20 +172,21 @@ static bool is_ordered_outside(const struct explore_report *r)
 	return false;
 }
 
-/* Analyses the kept run of a race like any other, so that the race gets a witness, and its
- * two orders are run. */
-static bool look_at_race(struct checkup *c, const struct explore_run *from)
+/* Analyses the kept run of a race like any other, so that the race gets a witness, and its two
+ * orders are run. `at`: the run's index, or NONE where it was not kept. */
+static bool look_at_race(struct checkup *c, const struct explore_run *from, uint32_t *at)
 {
 	struct trace *t = from->trace ? checkup_open_run(c, from->trace) : NULL;
-	bool known = t == NULL, good = true;
+	bool good = true;
 
-	for (guint i = 0; !known && i < c->runs->len; i++)
-		known = strcmp(checkup_run_at(c, i)->trace, from->trace) == 0;
-	if (!known && !checkup_over(c)) {
-		uint32_t run =
-		        checkup_add_run(c, t, "explored", 0, exit_of(from), from->trace, NULL);
-		good = checkup_run_at(c, run)->same_as != NONE ||
-		       checkup_analyse(c, t, run, false, NULL);
+	*at = NONE;
+	for (guint i = 0; from->trace && i < c->runs->len; i++)
+		if (strcmp(checkup_run_at(c, i)->trace, from->trace) == 0)
+			*at = i;
+	if (t != NULL && *at == NONE && !checkup_over(c)) {
+		*at = checkup_add_run(c, t, "explored", 0, exit_of(from), from->trace, NULL);
+		good = checkup_run_at(c, *at)->same_as != NONE ||
+		       checkup_analyse(c, t, *at, false, NULL);
 	}
 	trace_close(t);
 	return good;
@@ -227,8 +227,9 @@ static bool is_analysed(const struct checkup *c, const struct explore_race *race
 	return same;
 }
 
+/* Adds a race that no analysis has; `run` shows it, or NONE. */
 static void take_race(struct checkup *c, const struct trace *first,
-                      const struct explore_race *race)
+                      const struct explore_race *race, uint32_t run)
 {
 	if (is_analysed(c, race))
 		return;
@@ -253,7 +254,7 @@ static void take_race(struct checkup *c, const struct trace *first,
 		                       printable(race->second));
 	g_string_append(text, ", and nothing keeps the two apart");
 	struct checked *f = checkup_add_fields(c, FINDING_DATA_RACE, fields,
-	                                       g_string_free(text, FALSE), NONE, false);
+	                                       g_string_free(text, FALSE), run, false);
 	if (c->list->len > known)
 		checkup_stream(c, f);
 }
@@ -364,8 +365,11 @@ static bool take_exploration(struct checkup *c, const struct explore_report *r)
 		const struct explore_race *race =
 		        &g_array_index(r->races, struct explore_race, i);
 
-		good = look_at_race(c, &g_array_index(r->runs, struct explore_run, race->run));
-		take_race(c, first, race);
+		uint32_t run;
+
+		good = look_at_race(c, &g_array_index(r->runs, struct explore_run, race->run),
+		                    &run);
+		take_race(c, first, race, run);
 	}
 	if (r->races->len > 0 && is_ordered_outside(r))
 		checkup_uncovered(

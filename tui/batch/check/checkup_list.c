@@ -382,6 +382,11 @@ static void settle_harm(const struct checkup *c, struct checked *f)
 	        f->shown == NONE ? NULL : &g_array_index(c->runs, struct checkup_run, f->shown);
 	bool ends = failure_rank(f->kind) < 3 && f->kind != FINDING_USE_AFTER_FREE;
 
+	if (f->happened && ends &&
+	    f->harm == HARM_UNFOLLOWED) { /* its run shows what it does */
+		g_clear_pointer(&f->difference, g_free);
+		f->harm = HARM_UNASKED;
+	}
 	if (f->harm != HARM_UNASKED)
 		return;
 	if (f->happened && ends && some_run_ended_well(c, f)) {
@@ -403,6 +408,9 @@ static void settle_harm(const struct checkup *c, struct checked *f)
 		        : f->happened
 		                ? "it happened in a recorded run; the other order was not "
 		                  "run from there"
+		        : f->witness_file == NULL && f->shown != NONE
+		                ? "its order cannot be turned while the reads before it, of "
+		                  "other data races, see what they saw"
 		        : f->witness_file == NULL
 		                ? "it was seen while exploring, and no schedule of it was kept"
 		                : "its two orders are no two orders of the program's steps");

@@ -25,16 +25,10 @@ static char *checkup_again(const struct checkup *c, uint32_t run)
 {
 	const struct checkup_run *r = run == NONE ? NULL : checkup_run_at(c, run);
 
-	if (r == NULL || !r->recorded)
+	if (r == NULL || r->options == NULL)
 		return NULL;
 	g_autofree char *spelt = child_spelt(c->argv);
-	const char *command = printable(spelt);
-	if (strcmp(r->strategy, record_strategies[STRATEGY_PCT]) == 0)
-		return g_strdup_printf("heddle record --strategy pct --steps %" PRIu64
-		                       " --seed %" PRIu64 " -- %s",
-		                       MAX(checkup_run_at(c, 0)->events, 1), r->seed, command);
-	return g_strdup_printf("heddle record --strategy %s --seed %" PRIu64 " -- %s",
-	                       r->strategy, r->seed, command);
+	return g_strdup_printf("heddle record %s -- %s", r->options, printable(spelt));
 }
 
 /* Place of an entry in the list, from 0. */

@@ -57,24 +57,30 @@ static bool look_at_waiting(struct checkup *c, uint32_t most)
 
 /* -- recording ---------------------------------------------------------------------------- */
 
-/* Streams of a run: input from its beginning, output to files. */
-static void session_of(const struct checkup *c, struct session_options *o, uint64_t number)
+static struct strategy strategy_of(const struct checkup *c, uint64_t number)
 {
 	static const unsigned strategies[] = { STRATEGY_RANDOM, STRATEGY_PCT, STRATEGY_RANDOM,
 		                               STRATEGY_NOISE };
 
 	number = number * c->shards + c->shard;
-	*o = (struct session_options){
-		.argv = c->argv,
-		.strategy = { .kind = strategies[number % 4], .seed = number + 1 },
-		.max_bytes = (uint64_t)CLAMP(checkup_left(c) * BYTES_A_SECOND, LEAST_BYTES,
-		                             MOST_BYTES),
-		.specs = c->binds
-	};
+	struct strategy how = { .kind = strategies[number % 4], .seed = number + 1 };
+	if (how.kind == STRATEGY_PCT && c->runs->len > 0)
+		how.steps = MAX(checkup_run_at(c, 0)->events, 1);
+	return how;
+}
+
+/* Streams of a run: input from its beginning, output to files. */
+static void session_of(const struct checkup *c, struct session_options *o,
+                       const struct strategy *how)
+{
+	*o = (struct session_options){ .argv = c->argv,
+		                       .strategy = *how,
+		                       .max_bytes =
+		                               (uint64_t)CLAMP(checkup_left(c) * BYTES_A_SECOND,
+		                                               LEAST_BYTES, MOST_BYTES),
+		                       .specs = c->binds };
 	if (c->shorter)
 		o->max_bytes = MIN(o->max_bytes, SHORT_BYTES);
-	if (c->runs->len > 0)
-		o->strategy.steps = MAX(checkup_run_at(c, 0)->events, 1);
 	double most = MAX(checkup_left(c) * 1000 / TIME_PARTS, 2000);
 	o->timeout_ms =
 	        (unsigned)MIN(MAX(MIN(most, checkup_left(c) * 1000), 500), c->timeout_ms);
@@ -116,22 +122,21 @@ static bool look_at_postponed(struct checkup *c, bool all)
 }
 
 /* Adds the parts of a recorded run that the report does not cover to its list of them. */
-static void note_uncovered(struct checkup *c, const struct session *s, uint64_t number)
+static void note_uncovered(struct checkup *c, const struct session *s)
 {
 	if (s->facts.status == LOG_LIMIT || s->facts.status == LOG_FULL)
 		checkup_uncovered(c,
 		                  "what runs do behind the part of them that was recorded: it "
 		                  "was too long for the time (--budget gives more)");
-	if (number == 0 && s->facts.instrumented == 0)
+	if (c->runs->len == 1 && s->facts.instrumented == 0)
 		checkup_uncovered(c,
 		                  "accesses to memory: the program is not instrumented (build "
 		                  "it with 'heddle cc'), only its synchronisation was seen");
 }
 
-/* Records the run of a number and adds it to the list: its index, or NONE where it could not be
- * recorded (c->failed: by a fault, not for the time). `cut`: the recording ends before the run.
- */
-static uint32_t add_recorded(struct checkup *c, uint64_t number, bool *cut)
+/* Records a run and adds it to the list: its index, or NONE where it could not be recorded
+ * (c->failed: by a fault, not for the time). `cut`: the recording ends before the run. */
+static uint32_t add_recorded(struct checkup *c, const struct strategy *how, bool *cut)
 {
 	g_autofree char *output = file_descriptor_path(c->output),
 	                *errors = file_descriptor_path(c->errors);
@@ -140,7 +145,7 @@ static uint32_t add_recorded(struct checkup *c, uint64_t number, bool *cut)
 	struct session s;
 	uint32_t run = NONE;
 
-	session_of(c, &o, number);
+	session_of(c, &o, how);
 	o.output = path;
 	o.stdout_path = output;
 	o.stderr_path = errors;
@@ -162,13 +167,15 @@ static uint32_t add_recorded(struct checkup *c, uint64_t number, bool *cut)
 		outcome_take(outcome, s.trace, &s.facts, &s.result, output, errors);
 		run = checkup_add_run(c, s.trace, record_strategies[o.strategy.kind],
 		                      o.strategy.seed, s.result.status, path, outcome);
-		checkup_run_at(c, run)->recorded = true;
+		GString *options = g_string_new(NULL);
+		strategy_append(how, options);
+		checkup_run_at(c, run)->options = g_string_free(options, FALSE);
 		*cut = s.result.timed_out || s.facts.status == LOG_LIMIT;
 		c->cut_runs += s.result.timed_out;
 		if (s.result.timed_out)
 			c->cut_ms = MAX(c->cut_ms, o.timeout_ms);
 		note_outcome(c, outcome);
-		note_uncovered(c, &s, number);
+		note_uncovered(c, &s);
 	} else {
 		c->failed = !checkup_over(c);
 		if (!c->failed && s.log != NULL) /* nobody is told of it */
@@ -178,10 +185,10 @@ static uint32_t add_recorded(struct checkup *c, uint64_t number, bool *cut)
 	return run;
 }
 
-static bool record(struct checkup *c, uint64_t number)
+bool checkup_record(struct checkup *c, const struct strategy *how)
 {
 	bool cut = false;
-	uint32_t run = add_recorded(c, number, &cut);
+	uint32_t run = add_recorded(c, how, &cut);
 	if (run == NONE)
 		return !c->failed;
 	if (checkup_run_at(c, run)->same_as != NONE) { /* one trace of equal runs is enough */
@@ -189,7 +196,7 @@ static bool record(struct checkup *c, uint64_t number)
 		checkup_seen_again(c, run, checkup_run_at(c, run)->same_as);
 		return !c->failed;
 	}
-	if (number == 0 && !cut && !checkup_hunt(c))
+	if (run == 0 && !cut && !checkup_hunt(c))
 		return false;
 	/* after a complete exploration only a contradicting run is added */
 	if (c->explored_all && checkup_is_explored(c, checkup_run_at(c, run)->outcome)) {
@@ -205,6 +212,13 @@ static bool record(struct checkup *c, uint64_t number)
 	}
 	return analyse_run(c, run, false) && look_at_waiting(c, WAITING_RUNS) &&
 	       look_at_postponed(c, false);
+}
+
+static bool record(struct checkup *c, uint64_t number)
+{
+	struct strategy how = strategy_of(c, number);
+
+	return checkup_record(c, &how);
 }
 
 /* -- runs that go where prediction ends --------------------------------------------------- */
@@ -282,6 +296,8 @@ bool checkup_program(struct checkup *c)
 		if (!record(c, number))
 			return false;
 	if (!checkup_over(c) && checkup_is_small(c) && !checkup_explore(c))
+		return false;
+	if (!checkup_over(c) && !c->explored_all && !checkup_shake(c))
 		return false;
 	for (; number < c->runs_asked && !checkup_over(c); number++)
 		if (!record(c, number) || (!c->explored_all && !aim_runs(c, AIMED_RUNS)))
