@@ -1,6 +1,7 @@
 /* ending.c - see ending.h.  The note is "WORD", "WORD NUMBER" or "WORD TEXT". */
 #include "engine/trace/ending.h"
 
+#include "engine/trace/index.h"
 #include "engine/trace/storage.h"
 
 #include <inttypes.h>
@@ -177,4 +178,20 @@ struct crash trace_crash(const struct trace *t)
 		c.event = failed_read(t, &c);
 	}
 	return c;
+}
+
+bool trace_after_main(const struct trace *t, uint32_t event)
+{
+	enum { FAR = 10000 };
+
+	if (t->events[event].thread != 0)
+		return false;
+	for (int i = 0; i < FAR && event != NONE; i++, event = trace_previous(t, event)) {
+		const struct event *e = &t->events[event];
+
+		if ((e->op == OP_ENTER || e->op == OP_LEAVE) &&
+		    strcmp(trace_string(t, e->target), "main") == 0)
+			return e->op == OP_LEAVE;
+	}
+	return false;
 }

@@ -49,6 +49,11 @@ void ending_append(const struct ending *ending, GString *out);
 /* Add the note; `text` may be NULL. */
 void trace_note_ending(struct trace *t, enum ending_kind kind, int number, const char *text);
 
+/* Is it an event of the first thread after its return from main(), as in the destructors of
+ * static objects? Needs INDEX_THREADS; false where that return is more than some 10,000 events
+ * before. */
+bool trace_after_main(const struct trace *t, uint32_t event);
+
 /* Note of a recording: how often its threads waited for a futex, by a system call of the
  * program's own. */
 #define FUTEX_NOTE        "recording-futexes"

@@ -102,4 +102,27 @@ wit=$(json '$d->{findings}[0]{"witness-file"}')
 run "$HEDDLE" replay --witness "$wit" -- ./list
 like "$out$err" "signal 11" "its recorded order leads there again"
 like "$err" "each thread does and sees what it did in the recording" "as it did"
+
+# A thread that main does not wait for still works when static objects are destroyed.
+cat >late.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+static int *table;
+static void *fill(void *unused) { table[0] = 1; return unused; }
+__attribute__((destructor)) static void destroy(void) { free(table); }
+int main(void)
+{
+	pthread_t thread;
+	table = malloc(sizeof *table);
+	pthread_create(&thread, 0, fill, 0);
+	pthread_detach(thread);
+	return 0;
+}
+C
+"$HEDDLE" cc -g -O1 late.c -o late -pthread || exit 1
+run "$HEDDLE" check --format json -- ./late
+is "$(json 'join " ", map { $_->{"after-main"} } grep { $_->{kind} eq "use-after-free" } @{$d->{findings}}')" \
+	"main() has returned by then, and T1 still runs: nothing waits for its end" "what the two have in common: the end of main()"
+run "$HEDDLE" check -- ./late
+like "$out" "main\(\) has returned by then" "as text, too"
 done_testing

@@ -132,8 +132,8 @@ static json_t *heading_of(const json_t *f)
 	if (json_object_get(f, "variables") != NULL)
 		json_object_set_new(heading, "variables",
 		                    own_names(json_object_get(f, "variables")));
-	static const char *const elsewhere[] = { "story", "waits", "condition", "points",
-		                                 "missing" };
+	static const char *const elsewhere[] = { "story",  "waits",   "condition",
+		                                 "points", "missing", "after-main" };
 	for (size_t i = 0; i < G_N_ELEMENTS(elsewhere); i++)
 		json_object_del(heading, elsewhere[i]);
 	return heading;
@@ -147,6 +147,8 @@ static void print_finding(const struct report_file *r, guint i)
 	finding_print(heading, stdout);
 	if (*json_word(f, "text"))
 		printf("    %s\n", json_word(f, "text"));
+	if (*json_word(f, "after-main"))
+		printf("    %s\n", json_word(f, "after-main"));
 	print_spurious(f);
 	print_harm(f);
 	print_point(f);

@@ -7,6 +7,7 @@
 #include "engine/order/order.h"
 #include "engine/predict/ladder/behind.h"
 #include "engine/predict/weak_races.h"
+#include "engine/trace/ending.h"
 #include "engine/trace/formats.h"
 #include "engine/trace/own_code.h"
 #include "engine/trace/shown.h"
@@ -373,6 +374,26 @@ static json_t *json_waits(const struct trace *t, const GArray *waits)
 	return list;
 }
 
+/* "after-main": of a race or a use after free whose one thread has returned from main(), a
+ * sentence with the other one. */
+static void set_after_main(const struct trace *t, const struct finding *f, json_t *j)
+{
+	if ((f->kind != FINDING_DATA_RACE && f->kind != FINDING_USE_AFTER_FREE) ||
+	    f->first == NONE || f->second == NONE || t->index == NULL ||
+	    !(t->index->parts & INDEX_THREADS))
+		return;
+	bool first = trace_after_main(t, f->first), second = trace_after_main(t, f->second);
+	uint32_t other = t->events[first ? f->second : f->first].thread;
+
+	if (first == second || other == t->events[first ? f->first : f->second].thread)
+		return;
+	json_object_set_new(
+	        j, "after-main",
+	        json_sprintf("main() has returned by then, and %s still runs: nothing "
+	                     "waits for its end",
+	                     trace_thread_name(t, other)));
+}
+
 /* All members but the places; a proof's steps only if `steps`. */
 static void set_claim(const struct trace *t, const struct finding *f, bool steps, json_t *j)
 {
@@ -395,6 +416,7 @@ static void set_claim(const struct trace *t, const struct finding *f, bool steps
 	if (f->story)
 		json_object_set_new(j, "story", json_text(f->story));
 	json_set_word(j, "by", f->by);
+	set_after_main(t, f, j);
 	json_set_words(j, "methods", f->methods);
 	if (f->condition)
 		json_object_set_new(j, "condition", json_text(f->condition));

@@ -246,6 +246,8 @@ void finding_print(const json_t *f, FILE *out)
 	print_events(f, out);
 	if (*json_word(f, "sentence"))
 		fprintf(out, "    %s\n", json_word(f, "sentence"));
+	if (*json_word(f, "after-main"))
+		fprintf(out, "    %s\n", json_word(f, "after-main"));
 	print_waits(f, out);
 	print_story(f, out);
 	if (*json_word(f, "missing") &&
