@@ -107,8 +107,10 @@ static char *open_of(const struct checkup *c)
 	GString *text = g_string_new(NULL);
 
 	for (int k = 0; k < FINDING_KIND_COUNT; k++) {
-		/* atomicity has a sentence of its own */
-		if (k == FINDING_ATOMIC_SET_VIOLATION || !is_open(c, (enum finding_kind)k))
+		/* atomicity has a sentence of its own; a complete exploration leaves nothing
+		 * open */
+		if (k == FINDING_ATOMIC_SET_VIOLATION || !is_open(c, (enum finding_kind)k) ||
+		    (c->explored_all && checkup_complete(c, (enum finding_kind)k)))
 			continue;
 		g_autofree char *title = checkup_kind_title((enum finding_kind)k);
 		g_string_append_printf(text, "%s%s", text->len ? ", " : "", title);
