@@ -485,4 +485,22 @@ for level in -O0 -O1; do
 	done
 	unlike "$(cat found)" '_vptr|_Sp_counted' "$level: none by the base class"
 done
+
+# A block whose pointer a lambda keeps is no array of lambdas, and its place is the user's.
+cat >raw.cc <<'C'
+#include <memory>
+#include <thread>
+static void put(void *p, long v) { __builtin_memcpy(p, &v, sizeof v); }
+int main()
+{
+	void *raw = std::allocator<char>().allocate(40);
+	std::thread a([raw] { put(raw, 1); }), b([raw] { put(raw, 2); });
+	a.join();
+	b.join();
+	return 0;
+}
+C
+"$HEDDLE" c++ -g -O1 raw.cc -o raw -pthread && "$HEDDLE" record -q -o raw.hdl -- ./raw
+run "$HEDDLE" races raw.hdl
+like "$out" 'data-race  on block@raw.cc:6[+]0' "a block of unknown type is named by the user's place"
 done_testing

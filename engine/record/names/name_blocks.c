@@ -346,12 +346,20 @@ static void pass(struct names *n)
 
 /* --- the pointers at hand ------------------------------------------------------------ */
 
+/* A struct without a name, such as a lambda's: no block of its own is made of it. */
+static bool is_nameless(const struct debuginfo *d, uint32_t type)
+{
+	const struct debug_type *t = debuginfo_type(d, type);
+	return (t->kind == TYPE_STRUCT || t->kind == TYPE_UNION) && t->name[0] == '\0';
+}
+
 static void add_candidate(struct names *n, GArray *list, uint32_t module, uint32_t type,
                           const char *name, bool direct)
 {
 	struct candidate c = { module, type,
 		               g_string_chunk_insert_const(n->blocks->strings, name), direct };
-	if (type != NONE && debuginfo_size(names_debuginfo(n, module), type) > 0)
+	struct debuginfo *d = names_debuginfo(n, module);
+	if (type != NONE && debuginfo_size(d, type) > 0 && !is_nameless(d, type))
 		g_array_append_val(list, c);
 }
 
@@ -455,6 +463,19 @@ static bool is_contradicted(struct names *n, const struct candidate *c,
 	return false;
 }
 
+/* Is it a class that the standard library has for itself, as std::thread::_Invoker? No part of
+ * another block is one, though a function that runs for it has its pointer at hand. */
+static bool is_internal(struct names *n, uint32_t module, uint32_t type)
+{
+	const struct debug_type *t = debuginfo_type(names_debuginfo(n, module), type);
+	const char *arguments = strchr(t->name, '<');
+	g_autofree char *name =
+	        g_strndup(t->name, arguments ? (gsize)(arguments - t->name) : strlen(t->name));
+	const char *last = g_strrstr(name, "::_");
+	return g_str_has_prefix(name, "std::") && last != NULL &&
+	       (g_ascii_isupper(last[3]) || last[3] == '_');
+}
+
 /* The candidate whose type fits most accesses; more for structs and for direct pointers. */
 static const struct candidate *find_candidate(struct names *n, const struct block_facts *f,
                                               uint64_t size)
@@ -474,7 +495,7 @@ static const struct candidate *find_candidate(struct names *n, const struct bloc
 			unsigned fit = type_fit(n, c->module, c->type, size);
 			bool whole =
 			        debuginfo_size(names_debuginfo(n, c->module), c->type) == size;
-			if (n->few && !whole)
+			if (!whole && (n->few || is_internal(n, c->module, c->type)))
 				continue;
 			unsigned score = whole * 1000 + fits * 8 + fit * 2 + c->direct;
 			if (score > best_score) {
@@ -694,7 +715,7 @@ static const char *allocation_place(struct names *n, uint32_t block)
 	g_autoptr(GString) name = g_string_new("block@");
 	uint32_t alloc = t->blocks[block].alloc;
 	if (alloc != NONE)
-		names_append_location(n, &t->locations[location_of(n, alloc)], name);
+		names_append_own_location(n, &t->locations[location_of(n, alloc)], name);
 	return g_string_chunk_insert_const(n->blocks->strings, name->str);
 }
 
