@@ -104,8 +104,8 @@ static void print_seen(const json_t *f, const char *command)
 		printf("    %s\n", again);
 }
 
-/* The finding as finding_print is to print it: without the members that the sentence ("text") is
- * made of. */
+/* The finding as finding_print is to print it: without the members that the sentence ("text")
+ * is made of. */
 static json_t *heading_of(const json_t *f)
 {
 	json_t *heading = json_copy((json_t *)f);

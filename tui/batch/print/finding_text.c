@@ -21,7 +21,8 @@ static bool has_verdict(const json_t *f, enum verdict verdict)
 
 /* -- the heading ---------------------------------------------------------------------------- */
 
-/* Exact names stand beside a trace's events; a report has none, and is of the user's own code. */
+/* Exact names stand beside a trace's events; a report has none, and is of the user's own code.
+ */
 static void print_names(const json_t *f, FILE *out)
 {
 	const json_t *names = json_object_get(f, "variables");
@@ -31,7 +32,8 @@ static void print_names(const json_t *f, FILE *out)
 	for (size_t i = 0; i < count && i < 4; i++) {
 		g_autoptr(GString) own = g_string_new(NULL);
 		own_code_append_name(json_element(names, i), own);
-		fprintf(out, "%s%s", i ? ", " : "  on ", exact ? json_element(names, i) : own->str);
+		fprintf(out, "%s%s", i ? ", " : "  on ",
+		        exact ? json_element(names, i) : own->str);
 	}
 	if (count > 4)
 		fprintf(out, " and %zu more", count - 4);
