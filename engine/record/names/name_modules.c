@@ -194,7 +194,7 @@ size_t names_places(struct names *n, const struct location *l, struct debug_plac
 	return d ? debuginfo_code(d, l->address, places, room) : 0;
 }
 
-void names_append_location(struct names *n, const struct location *l, GString *name)
+static void append_location(struct names *n, const struct location *l, GString *name)
 {
 	struct debug_place place;
 	size_t count = names_places(n, l, &place, 1);
