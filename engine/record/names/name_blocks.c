@@ -715,7 +715,7 @@ static const char *allocation_place(struct names *n, uint32_t block)
 	g_autoptr(GString) name = g_string_new("block@");
 	uint32_t alloc = t->blocks[block].alloc;
 	if (alloc != NONE)
-		names_append_own_location(n, &t->locations[location_of(n, alloc)], name);
+		names_append_location(n, &t->locations[location_of(n, alloc)], name);
 	return g_string_chunk_insert_const(n->blocks->strings, name->str);
 }
 

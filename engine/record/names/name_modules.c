@@ -194,14 +194,7 @@ size_t names_places(struct names *n, const struct location *l, struct debug_plac
 	return d ? debuginfo_code(d, l->address, places, room) : 0;
 }
 
-static void append_location(struct names *n, const struct location *l, GString *name)
-{
-	struct debug_place place;
-	size_t count = names_places(n, l, &place, 1);
-	append_place(n, l->module, l->address, count ? &place : NULL, name);
-}
-
-void names_append_own_location(struct names *n, const struct location *l, GString *name)
+void names_append_location(struct names *n, const struct location *l, GString *name)
 {
 	struct debug_place places[8];
 	size_t count =

@@ -76,7 +76,7 @@ size_t names_places(struct names *n, const struct location *l, struct debug_plac
                     size_t room);
 /* The place of a location: of the innermost inlined call that is in the user's own files; where
  * none is, of the location itself. */
-void names_append_own_location(struct names *n, const struct location *l, GString *name);
+void names_append_location(struct names *n, const struct location *l, GString *name);
 /* The namer's callback: name, function, lines and inlined calls of a location. */
 void names_locate(void *context, struct builder *b, struct location *l);
 /* The program's own name for a variable, distinguished from others of that name. */
