@@ -316,6 +316,23 @@ static void read_member(struct dwarf_reader *r, const struct die_facts *f,
 	g_array_append_val(level->locals, member);
 }
 
+/* libstdc++ has the element of a node, and the object of make_shared, in a struct of bytes
+ * whose template argument is their type: an object of that type lies there. */
+static void read_argument(struct dwarf_reader *r, const struct die_facts *f,
+                          const struct die_level *level)
+{
+	static const char *const buffers[] = { "__gnu_cxx::__aligned_buffer<",
+		                               "__gnu_cxx::__aligned_membuf<" };
+	if (level->type == NONE || level->locals == NULL || f->type == 0)
+		return;
+	const char *name = AT(r->d->types, struct type_record, level->type)->public.name;
+	for (size_t i = 0; i < G_N_ELEMENTS(buffers); i++) {
+		struct debug_member member = { .name = "", .type = type_id(r, f->type) };
+		if (g_str_has_prefix(name, buffers[i]))
+			g_array_prepend_val(level->locals, member);
+	}
+}
+
 static void read_enumerator(struct dwarf_reader *r, const struct die_facts *f,
                             const struct die_level *level)
 {
@@ -497,6 +514,9 @@ static void read_die(struct dwarf_reader *r, Dwarf_Die die, struct die_level *le
 		case DW_TAG_member:
 		case DW_TAG_inheritance:
 			read_member(r, &f, level);
+			break;
+		case DW_TAG_template_type_parameter:
+			read_argument(r, &f, level);
 			break;
 		case DW_TAG_enumerator:
 			read_enumerator(r, &f, level);

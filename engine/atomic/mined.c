@@ -27,6 +27,9 @@ struct mining {
 	GHashTable *by_code; /* the same sections, by the location of their acquire */
 	GHashTable *best;    /* code and A (owned) -> index in found + 1 */
 	GArray *found;       /* struct mined */
+	/* by place of an atomic access (location and stack, gint64, owned): 1: the program's,
+	 * 2: the standard library's own */
+	GHashTable *owners;
 };
 
 /* -- sections ------------------------------------------------------------------------------ */
@@ -94,6 +97,42 @@ static void end_section(struct mining *m, struct lane *l, uint32_t event)
 	g_array_set_size(l->touches, 0);
 }
 
+/* Is it a function of std::atomic or its kin, which a program calls for its own atomics? */
+static bool is_atomics(const char *function)
+{
+	return g_str_has_prefix(function, "std::atomic") ||
+	       g_str_has_prefix(function, "std::__atomic") ||
+	       g_str_has_prefix(function, "std::operator");
+}
+
+/* Is it an atomic access that the standard library makes for itself, as of shared_ptr's count?
+ * A program has no unit of work of that. */
+static bool is_library_atomic(const struct mining *m, uint32_t event)
+{
+	const struct trace *t = m->t;
+	uint32_t stack = t->stacks_count ? trace_stack(t, event) : 0;
+	gint64 key = (gint64)t->events[event].location << 32 | stack;
+	guint known = GPOINTER_TO_UINT(g_hash_table_lookup(m->owners, &key));
+
+	if (known == 0) {
+		g_autoptr(GArray) frames = trace_frames(t, event, stack);
+
+		known = 1;
+		for (guint i = 0; i < frames->len; i++) {
+			const struct frame *f = &g_array_index(frames, struct frame, i);
+
+			if (own_code_has(t, f))
+				break;
+			if (!is_atomics(trace_string(t, f->function)))
+				known = 2;
+		}
+		gint64 *kept = g_new(gint64, 1);
+		*kept = key;
+		g_hash_table_insert(m->owners, kept, GUINT_TO_POINTER(known));
+	}
+	return known == 2;
+}
+
 static void note_event(struct mining *m, struct lane *l, uint32_t event)
 {
 	const struct event *e = &m->t->events[event];
@@ -111,6 +150,8 @@ static void note_event(struct mining *m, struct lane *l, uint32_t event)
 	} else if (op_is_access(e->op) && (l->depth > 0 || op_is_atomic(e->op))) {
 		struct wide run = event_variables(m->t, e);
 
+		if (l->depth == 0 && is_library_atomic(m, event))
+			return;
 		for (uint32_t v = run.first; v < run.first + MIN(run.count, 16); v++)
 			note_touch(l, v, event, op_reads(e->op), op_writes(e->op));
 		if (l->depth == 0) { /* an atomic access by itself */
@@ -497,16 +538,18 @@ static void free_list(gpointer list)
 
 GArray *mined_find(const struct trace *t, uint32_t limit, bool *cut)
 {
-	struct mining m = { .t = t,
-		            .sections = g_array_new(FALSE, FALSE, sizeof(struct section)),
-		            .touches = g_array_new(FALSE, FALSE, sizeof(struct touch)),
-		            .by_thread = arrays_new(t->threads_count, sizeof(uint32_t)),
-		            .writers = g_hash_table_new_full(NULL, NULL, NULL, free_list),
-		            .readers = g_hash_table_new_full(NULL, NULL, NULL, free_list),
-		            .by_code = g_hash_table_new_full(NULL, NULL, NULL, free_list),
-		            .best = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
-		                                          NULL),
-		            .found = g_array_new(FALSE, FALSE, sizeof(struct mined)) };
+	struct mining m = {
+		.t = t,
+		.sections = g_array_new(FALSE, FALSE, sizeof(struct section)),
+		.touches = g_array_new(FALSE, FALSE, sizeof(struct touch)),
+		.by_thread = arrays_new(t->threads_count, sizeof(uint32_t)),
+		.writers = g_hash_table_new_full(NULL, NULL, NULL, free_list),
+		.readers = g_hash_table_new_full(NULL, NULL, NULL, free_list),
+		.by_code = g_hash_table_new_full(NULL, NULL, NULL, free_list),
+		.owners = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
+		.best = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+		.found = g_array_new(FALSE, FALSE, sizeof(struct mined))
+	};
 	find_sections(&m);
 	for (uint32_t u = 0; u < t->threads_count; u++)
 		find_pairs(&m, m.by_thread[u]);
@@ -519,6 +562,7 @@ GArray *mined_find(const struct trace *t, uint32_t limit, bool *cut)
 	g_hash_table_destroy(m.writers);
 	g_hash_table_destroy(m.readers);
 	g_hash_table_destroy(m.by_code);
+	g_hash_table_destroy(m.owners);
 	g_hash_table_destroy(m.best);
 	g_array_unref(m.sections);
 	g_array_unref(m.touches);

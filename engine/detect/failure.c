@@ -27,23 +27,6 @@ static uint32_t last_thread(const struct trace *t)
 	return t->events_count > 0 ? t->events[t->events_count - 1].thread : NONE;
 }
 
-/* A failed assertion is at its own line: the last event of that line and thread, if the line
- * has events. */
-static uint32_t assertion_event(const struct trace *t, const char *assertion)
-{
-	size_t length = strcspn(assertion, " ");
-	uint32_t thread = last_thread(t);
-
-	for (uint64_t e = t->events_count; e-- > 0;) {
-		const char *place = trace_location_name(t, (uint32_t)e);
-
-		if (t->events[e].thread == thread && strncmp(place, assertion, length) == 0 &&
-		    (place[length] == '\0' || place[length] == ':'))
-			return (uint32_t)e;
-	}
-	return last_event(t, thread);
-}
-
 static struct finding *failure(enum finding_kind kind, uint32_t event, GString *story)
 {
 	struct finding *f = finding_new(kind, event, event);
@@ -61,6 +44,26 @@ static uint32_t thread_named(const struct trace *t, const char *name)
 		if (strcmp(trace_thread_name(t, u), name) == 0)
 			return u;
 	return NONE;
+}
+
+/* A failed assertion is at its own line: the last event of that line, if it has events, of the
+ * thread that failed. (Other threads may have gone on before the end.) */
+static uint32_t assertion_event(const struct trace *t, const char *assertion)
+{
+	size_t length = strcspn(assertion, " ");
+	struct crash c = trace_crash(t);
+	uint32_t named = thread_named(t, c.thread),
+	         thread = named == NONE ? last_thread(t) : named;
+
+	g_free(c.thread);
+	for (uint64_t e = t->events_count; e-- > 0;) {
+		const char *place = trace_location_name(t, (uint32_t)e);
+
+		if (t->events[e].thread == thread && strncmp(place, assertion, length) == 0 &&
+		    (place[length] == '\0' || place[length] == ':'))
+			return (uint32_t)e;
+	}
+	return last_event(t, thread);
 }
 
 /* The last event of the thread that crashed, at the place of the crash if that has events. */

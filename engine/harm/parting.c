@@ -71,6 +71,15 @@ static bool may_be_block(const char *unnamed, const char *name)
 	       (strpbrk(name, "*[") != NULL || strstr(name, "->") != NULL);
 }
 
+/* The text format quotes a name that has a number. */
+static void cut_quotes(GString *name)
+{
+	if (name->len > 1 && name->str[0] == '"') {
+		g_string_erase(name, 0, 1);
+		g_string_truncate(name, name->len - 1);
+	}
+}
+
 /* Names of heap blocks are numbered in the order of their allocation. */
 static bool same_name(const char *x, const char *y)
 {
@@ -78,9 +87,13 @@ static bool same_name(const char *x, const char *y)
 	    may_be_block(x, y) || may_be_block(y, x))
 		return true;
 	g_autoptr(GString) p = g_string_new(NULL), q = g_string_new(NULL);
-	bool numbered = strpbrk(x, "#@") != NULL && strpbrk(y, "#@") != NULL;
+	/* the first of a name has no number */
+	bool numbered = strchr(x, '#') != NULL || strchr(y, '#') != NULL ||
+	                (strchr(x, '@') != NULL && strchr(y, '@') != NULL);
 	shown_pattern(x, p);
 	shown_pattern(y, q);
+	cut_quotes(p);
+	cut_quotes(q);
 	cut_distance(p);
 	cut_distance(q);
 	return numbered && g_string_equal(p, q);

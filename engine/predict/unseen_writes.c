@@ -5,7 +5,7 @@
  * becomes a candidate that names it.
  *
  * Needs values and their exact order, and sequential consistency: elsewhere nothing is marked.
- * Two passes over the trace, the second if such an atomic exists; 4 bytes a variable.
+ * Three passes over the trace, two of them if such an atomic exists; 4 bytes a variable.
  */
 #include "engine/predict/predict.h"
 #include "engine/trace/index.h"
@@ -54,6 +54,29 @@ static void find_variables(struct unseen *u)
 		if (op_writes(e->op))
 			for (uint32_t k = 0; k < v.count; k++)
 				last[v.first + k] = v.count == 1 ? value_written(t, e) : 0;
+	}
+}
+
+/* The word of a lock of the program's own making (__tsan_mutex_*), which lies where the lock
+ * does, is written by operations that are recorded as the lock's: nothing of it is unseen. */
+static void leave_out_locks(struct unseen *u)
+{
+	const struct trace *t = u->t;
+	GHashTableIter all;
+	gpointer key;
+
+	for (uint64_t i = 0; i < t->events_count && g_hash_table_size(u->variables) > 0; i++) {
+		const struct event *e = &t->events[i];
+		if (!op_acquires(e->op))
+			continue;
+		const struct object *lock = &t->objects[e->target];
+		g_hash_table_iter_init(&all, u->variables);
+		while (g_hash_table_iter_next(&all, &key, NULL)) {
+			const struct variable *v = &t->variables[GPOINTER_TO_UINT(key)];
+			if (v->address != 0 && v->address == lock->address &&
+			    v->block == lock->block)
+				g_hash_table_iter_remove(&all);
+		}
 	}
 }
 
@@ -123,6 +146,7 @@ void races_mark_unseen(const struct trace *t, struct report *report)
 	struct unseen u = { t, g_hash_table_new(NULL, NULL),
 		            g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL) };
 	find_variables(&u);
+	leave_out_locks(&u);
 	unsigned marked = 0;
 	if (g_hash_table_size(u.variables) > 0) {
 		find_users(&u);

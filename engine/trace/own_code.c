@@ -176,6 +176,8 @@ static const struct {
 	{ "std::__1::basic_string", "std::string" },
 	{ "std::_Sp_counted_ptr_inplace", "shared_ptr's object" },
 	{ "std::_Sp_counted_base", "shared_ptr's count" },
+	{ "->_M_use_count", "'s shared_ptr count" },
+	{ "->_M_weak_count", "'s weak_ptr count" },
 	{ "std::__shared_ptr", "std::shared_ptr" },
 	{ "std::__shared_count", "std::shared_ptr" },
 	{ "std::__cxx11::", "std::" },
@@ -198,8 +200,7 @@ static const char *arguments_end(const char *name, const char *at)
 	return NULL;
 }
 
-/* Is it an internal member of the standard library? */
-static bool is_library_member(const char *at)
+bool own_code_is_library_member(const char *at)
 {
 	const char *member = *at == '.' ? at + 1 : strncmp(at, "->", 2) == 0 ? at + 2 : "";
 	bool reserved = member[0] == '_' && g_ascii_isupper(member[1]);
@@ -218,7 +219,7 @@ static const char *members_end(const char *at, bool *element)
 		if (close) {
 			*element = true;
 			at = close + 1;
-		} else if (is_library_member(at)) {
+		} else if (own_code_is_library_member(at)) {
 			at += *at == '.' ? 1 : 2;
 			while (g_ascii_isalnum(*at) || *at == '_')
 				at++;
@@ -243,12 +244,6 @@ void own_code_append_name(const char *name, GString *out)
 			at = end;
 			continue;
 		}
-		if (is_library_member(at)) {
-			bool element;
-			at = members_end(at, &element);
-			g_string_append(text, element && *at ? "[…]" : "");
-			continue;
-		}
 		for (size_t i = 0; i < G_N_ELEMENTS(spellings) && !known; i++) {
 			known = g_str_has_prefix(at, spellings[i].from);
 			if (known) {
@@ -256,8 +251,19 @@ void own_code_append_name(const char *name, GString *out)
 				at += strlen(spellings[i].from);
 			}
 		}
-		if (!known)
-			g_string_append_c(text, *at++);
+		if (known)
+			continue;
+		if (own_code_is_library_member(at)) {
+			bool element, arrow = *at == '-';
+			at = members_end(at, &element);
+			g_string_append(text, element && *at ? "[…]" : "");
+			if (arrow && *at == '.') { /* a member of what the block holds */
+				g_string_append(text, "->");
+				at++;
+			}
+			continue;
+		}
+		g_string_append_c(text, *at++);
 	}
 	append_escaped(out, text->str, text->len);
 }

@@ -43,5 +43,8 @@ bool own_code_has_file(const char *path, const char *function);
  * "config._M_ptr->size"), elements among them as […]. Escapes as append_escaped. With the
  * setting off, the name is unchanged. */
 void own_code_append_name(const char *name, GString *out);
+/* Is it an internal member of the standard library ("._M_impl", "->__data_"), from the dot or
+ * arrow on? */
+bool own_code_is_library_member(const char *at);
 
 #endif

@@ -106,4 +106,34 @@ run "$HEDDLE" atomic --all a.hdl --format json
 is "$(json 'join " ", map { "$_->{verdict} $_->{note} $_->{by} $_->{grade}" } @{$d->{findings}}')" "candidate check then act mined C" "but with --all, as a candidate"
 run "$HEDDLE" atomic --all a.hdl
 like "$out" "whether the outcome is one of no serial order is not known" "which says that it is one"
+
+# the counts of the standard library's own are no unit of the program's work
+cat >counts.cc <<'C'
+#include <atomic>
+#include <memory>
+#include <thread>
+static std::atomic<int> seats{1};
+int main()
+{
+	auto p = std::make_shared<int>(1);
+	auto work = [p] {
+		for (int i = 0; i < 2; i++) {
+			std::weak_ptr<int> w = p;
+			auto q = w.lock();
+			(void)q;
+		}
+		if (seats.load() > 0)
+			seats.fetch_sub(1);
+	};
+	std::thread a(work), b(work);
+	a.join();
+	b.join();
+}
+C
+for level in -O0 -O1; do
+	"$HEDDLE" c++ -g $level counts.cc -o counts -pthread && "$HEDDLE" record -q -o counts.hdl -- ./counts
+	run "$HEDDLE" atomic --all counts.hdl --format json
+	is "$(json 'join " ", map { map { $_->{variable} } @{$_->{edges}} } @{$d->{findings}}')" "seats._M_i seats._M_i" \
+		"$level: the program's atomic alone"
+done
 done_testing

@@ -116,4 +116,18 @@ like "$out" "^./long: 1 finding in [0-9]+ runs; not every schedule was run$" "sc
 unlike "$out" "std::__invoke" "callers are the program's own"
 checked long.run0.hdl
 like "$out" "^[0-9]+ findings? in 1 run$" "traces"
+
+# an assertion is at the line and in the thread that failed, whichever went on before the end
+cat >failed.txt <<'T'
+#! heddle 1
+#! note recording-assertion a.c:7 x <= 1
+#! note recording-crash main 0x0 a.c:7
+#! note recording-end signal 6
+main|fork(T1)|a.c:5
+T1|w4(y)=1|a.c:20
+main|r4(x)=2|a.c:7
+T1|w4(y)=2|a.c:21
+T
+checked failed.txt
+like "$out" "^    main +a.c:7$" "the assertion's own line and thread"
 done_testing

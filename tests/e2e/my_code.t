@@ -37,6 +37,12 @@ unlike "$out" "from std::" "callers of the library are left out"
 run timeout 120 "$HEDDLE" check --no-harm guards.hdl --format json
 like "$(json 'join " ", map { @{$_->[0]} } map { $_->{stacks} || () } @{$d->{findings}}')" "std::" "JSON has the stacks whole"
 unlike "$(json 'join " ", map { @{$_->[0]} } map { $_->{callers} || () } @{$d->{findings}}')" "std::" "and the callers in the user's code"
+"$HEDDLE" check --no-harm --format json guards.hdl >guards.json
+for command in "merge guards.json" "diff guards.json guards.json" "fix-check guards.json --budget 3 --runs 1 -- ./guards"; do
+	run timeout 120 "$HEDDLE" $command
+	like "$out" " two_guards.cpp:12  in " "${command%% *}: the user's places"
+	unlike "$out" "_M_|^ *[A-Za-z0-9]* *[a-z_]+\.(h|tcc):[0-9]+|data-race  on .*\._M" "${command%% *}: no name or place of the library stands alone"
+done
 run timeout 120 "$HEDDLE" explore --budget 5 -- ./guards
 words=$(tr -s '\n ' ' ' <<<"$out")
 like "$words" "race: data-race on \*?list two_guards.cpp:[0-9]+ two_guards.cpp:[0-9]+ first in run" "explore, too"

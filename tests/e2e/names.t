@@ -436,4 +436,71 @@ like "$(cat screen.txt)" 't#2->title reads title#2 ' "nor is a pointer's value"
 like "$(cat screen.txt)" 't#2->slots reads slots#2 ' "where nothing has touched the block's first bytes, by the block"
 "$HEDDLE" convert -q --to text table.hdl table.txt
 like "$(grep signal table.txt)" 'signal\(crew->done\)' "nor is a condition in a block that begins before the freed one"
+
+# A pointer to a base class, or the counts of make_shared: the object's own class names it. An
+# element of a library's node has its own type.
+cat >derived.cc <<'C'
+#include <list>
+#include <map>
+#include <memory>
+#include <thread>
+#include <vector>
+struct Account { int id; long balance; };
+struct Shape { virtual ~Shape() {} int kind = 1; };
+struct Square : Shape { long side = 0; int drawn = 0; };
+struct Circle : Shape { long radius[4] = {}; };
+struct Bank {
+	std::map<int, Account> accounts;
+	std::list<Account> log;
+	std::vector<int> order;
+};
+static std::unique_ptr<Shape> shape, other;
+int main()
+{
+	auto bank = std::make_shared<Bank>();
+	bank->accounts[3] = {3, 0};
+	bank->log.push_back({5, 0});
+	bank->order.reserve(4);
+	shape.reset(new Square);
+	other.reset(new Circle);
+	auto work = [bank] {
+		bank->accounts[3].balance++;
+		bank->log.front().balance++;
+		static_cast<Square *>(shape.get())->side++;
+		static_cast<Circle *>(other.get())->radius[2]++;
+		bank->order.push_back(1);
+	};
+	std::thread t(work), u(work);
+	t.join();
+	u.join();
+	return 0;
+}
+C
+for level in -O0 -O1; do
+	"$HEDDLE" c++ -g $level derived.cc -o derived -pthread && "$HEDDLE" record -q -o derived.hdl -- ./derived
+	"$HEDDLE" races derived.hdl >found 2>&1
+	for name in 'std::_Rb_tree_node->second.balance' 'std::(_List_node|list::_Node)->balance' 'shape->side' 'other->radius\[2\]' \
+		'Bank->order'; do
+		like "$(cat found)" "(reads|writes) $name [(]" "$level: $name"
+	done
+	unlike "$(cat found)" '_vptr|_Sp_counted' "$level: none by the base class"
+done
+
+# A block whose pointer a lambda keeps is no array of lambdas, and its place is the user's.
+cat >raw.cc <<'C'
+#include <memory>
+#include <thread>
+static void put(void *p, long v) { __builtin_memcpy(p, &v, sizeof v); }
+int main()
+{
+	void *raw = std::allocator<char>().allocate(40);
+	std::thread a([raw] { put(raw, 1); }), b([raw] { put(raw, 2); });
+	a.join();
+	b.join();
+	return 0;
+}
+C
+"$HEDDLE" c++ -g -O1 raw.cc -o raw -pthread && "$HEDDLE" record -q -o raw.hdl -- ./raw
+run "$HEDDLE" races raw.hdl
+like "$out" 'data-race  on block@raw.cc:6[+]0' "a block of unknown type is named by the user's place"
 done_testing

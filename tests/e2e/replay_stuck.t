@@ -88,4 +88,34 @@ run timeout 60 $HEDDLE replay --witness forever.wit --timeout 1 -- ./forever on 
 is "$status" 125 "one that never comes to the pair"
 like "$err" "its end was not reached within 1 s" "is ended, too"
 
+
+# a run that waits for ever, in which a thread's function ended last: its end is no step to stop at
+cat >ends_last.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static int x;
+static void *ends(void *p)
+{
+	pthread_mutex_lock(&m);
+	x++;
+	pthread_mutex_unlock(&m);
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_mutex_lock(&m);
+	pthread_create(&t, NULL, ends, NULL);
+	pthread_cond_wait(&c, &m);
+	return 0;
+}
+C
+"$HEDDLE" cc -g -O0 ends_last.c -o ends_last -pthread && "$HEDDLE" record -q -o ends_last.hdl -- ./ends_last 2>/dev/null
+"$HEDDLE" check --no-harm -o ends_last ends_last.hdl >/dev/null
+like "$(grep -v '^#' ends_last.1.wit | tail -1)" "leave" "the witness ends with a function's end"
+run timeout 60 "$HEDDLE" replay --witness ends_last.1.wit -- ./ends_last
+unlike "$err" "left the witness" "it is followed"
+like "$err" "it came to  T1 rel\(m\)" "and stops at its last step"
+like "$err" "main waits for condition c" "then comes the wait that never ends"
 done_testing

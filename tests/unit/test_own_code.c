@@ -17,6 +17,8 @@ static const struct {
 	{ "current._M_ptr->next->size", "current->next->size" },
 	{ "v._M_impl._M_start[3].x", "v[…].x" },
 	{ "v._M_impl._M_start[3]", "v" },
+	{ "Bank->_M_impl._M_storage.log._M_impl._M_node", "Bank->log" },
+	{ "Bank->_M_use_count", "Bank's shared_ptr count" },
 	{ "current->_vptr._Sp_counted_base", "current" },
 	{ "shape->_vptr.Shape", "shape->_vptr.Shape" },
 	{ "my_M_own.x", "my_M_own.x" },

@@ -52,6 +52,11 @@ static const struct {
 	{ "T1|acq(m)|s.c:1\nT1|w(x)=1|s.c:2\nT2|want(m)|s.c:3\n",
 	  "T2|acq(m)|s.c:3\nT1|want(m)|s.c:1\n", "T1 comes to: lock m at s.c:1",
 	  "T1 stands waiting for m at s.c:1", false },
+	/* which of two blocks of a name is the first, that has no number, is of the schedule,
+	   too */
+	{ "T1|r(\"job#2->key\")=1|s.c:1\n", "T1|r(job->key)=1|s.c:1\n", NULL, NULL, false },
+	{ "T1|r(\"job#2->key\")=1|s.c:1\n", "T1|r(job->size)=1|s.c:1\n",
+	  "T1 reads \"job#2->key\" as 1 at s.c:1", "T1 reads job->size as 1 at s.c:1", false },
 	/* nor does where an unnamed place of a stack lies */
 	{ "T1|r(\"local@main+880\")=1|s.c:1\n", "T1|r(\"local@main+827\")=1|s.c:1\n", NULL,
 	  NULL, false },

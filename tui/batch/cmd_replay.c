@@ -430,6 +430,11 @@ static bool both_are_next(const struct trace *t, const struct witness *w)
 	return true;
 }
 
+static bool is_frame(enum op op)
+{
+	return op == OP_ENTER || op == OP_LEAVE;
+}
+
 static int replay(struct arguments *a, const struct trace *t, const struct witness *w,
                   char **argv)
 {
@@ -470,7 +475,10 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 	} else if (claim_waits(w->claim)) {
 		length = before_requests(t, w, pair);
 	} else if (length > 0 && (length < t->events_count || argument_flag(a, "gdb"))) {
-		/* stop before the last event */
+		/* stop before the last event that is a step: entries and ends of functions are
+		 * none */
+		while (length > 1 && is_frame(t->events[events[length - 1]].op))
+			length--;
 		pair[0] = events[length - 1];
 		length--;
 	}

@@ -16,10 +16,12 @@
 #include "engine/base/decimal.h"
 #include "engine/base/hash.h"
 #include "engine/base/search.h"
+#include "engine/trace/own_code.h"
 
 #include <string.h>
 
-#define ROUNDS 8 /* rounds of finding types through blocks whose type was found before */
+#define DEEPEST_BASE 16
+#define ROUNDS       8 /* rounds of finding types through blocks whose type was found before */
 
 enum fit { FIT_NONE, FIT_CHAR, FIT_LOOSE, FIT_EXACT };
 
@@ -106,6 +108,23 @@ static bool same_type(struct names *n, uint32_t module_a, uint32_t a, uint32_t m
 	       strcmp(p->name, q->name) == 0;
 }
 
+/* The last member of a path (".jobs._M_impl._M_start") that is not the standard library's own,
+ * from its dot on; without one the last. Cuts the path behind it. */
+static char *last_member(char *path)
+{
+	char *last = strrchr(path, '.'), *dot = last;
+	while (dot != NULL && own_code_is_library_member(dot)) {
+		*dot = '\0';
+		char *before = strrchr(path, '.');
+		if (before == NULL)
+			*dot = '.';
+		else
+			last = before;
+		dot = before;
+	}
+	return last;
+}
+
 /* The address of a block was stored where the debug information declares a T *: in a global of
  * the name `pointer`, or in a member at the end of the path `member`. */
 static void receive(struct names *n, uint32_t block, uint32_t module, uint32_t type,
@@ -124,7 +143,8 @@ static void receive(struct names *n, uint32_t block, uint32_t module, uint32_t t
 	             : guessed ? f->pointer
 	                       : NULL;
 	f->member = NULL;
-	const char *dot = member ? strrchr(member, '.') : NULL;
+	g_autofree char *own = member ? g_strdup(member) : NULL;
+	char *dot = own ? last_member(own) : NULL;
 	if (dot != NULL && strchr(dot, '[') == NULL)
 		f->member = g_string_chunk_insert_const(n->blocks->strings, dot + 1);
 }
@@ -141,13 +161,42 @@ static bool is_flexible(struct names *n, uint32_t module, uint32_t type)
 	return l->kind == TYPE_ARRAY && l->count == 0;
 }
 
+/* The member at the beginning of a struct: its first base class, or what a C program has there
+ * for one; NULL: none. */
+static const struct debug_member *first_member(struct debuginfo *d, uint32_t type)
+{
+	const struct debug_type *t = debuginfo_type(d, debuginfo_strip(d, type));
+	const struct debug_member *first = NULL;
+	for (uint32_t i = 0; t->kind == TYPE_STRUCT && i < t->member_count; i++) {
+		const struct debug_member *m = debuginfo_member(d, t->members + i);
+		if (m->offset == 0 && debuginfo_size(d, m->type) > 1 && first == NULL)
+			first = m;
+	}
+	return first;
+}
+
+/* Has the struct virtual functions? A pointer to it is mostly to an object of a class that is
+ * derived from it, and to no array. */
+static bool is_polymorphic(struct names *n, uint32_t module, uint32_t type)
+{
+	struct debuginfo *d = names_debuginfo(n, module);
+	const struct debug_member *m;
+	for (int depth = 0; (m = first_member(d, type)) != NULL && depth < DEEPEST_BASE;
+	     depth++) {
+		if (g_str_has_prefix(m->name, "_vptr"))
+			return true;
+		type = m->type;
+	}
+	return false;
+}
+
 /* Number of elements: for a block of several, without a flexible array. */
 static bool is_array(struct names *n, uint32_t block)
 {
 	const struct block_facts *f = &n->blocks->facts[block];
 	uint64_t size = debuginfo_size(names_debuginfo(n, f->module), f->type);
 	return size != 0 && n->trace->blocks[block].size >= 2 * size &&
-	       !is_flexible(n, f->module, f->type);
+	       !is_flexible(n, f->module, f->type) && !is_polymorphic(n, f->module, f->type);
 }
 
 static struct debug_part part_in_block(struct names *n, uint32_t block, uint64_t offset,
@@ -297,12 +346,20 @@ static void pass(struct names *n)
 
 /* --- the pointers at hand ------------------------------------------------------------ */
 
+/* A struct without a name, such as a lambda's: no block of its own is made of it. */
+static bool is_nameless(const struct debuginfo *d, uint32_t type)
+{
+	const struct debug_type *t = debuginfo_type(d, type);
+	return (t->kind == TYPE_STRUCT || t->kind == TYPE_UNION) && t->name[0] == '\0';
+}
+
 static void add_candidate(struct names *n, GArray *list, uint32_t module, uint32_t type,
                           const char *name, bool direct)
 {
 	struct candidate c = { module, type,
 		               g_string_chunk_insert_const(n->blocks->strings, name), direct };
-	if (type != NONE && debuginfo_size(names_debuginfo(n, module), type) > 0)
+	struct debuginfo *d = names_debuginfo(n, module);
+	if (type != NONE && debuginfo_size(d, type) > 0 && !is_nameless(d, type))
 		g_array_append_val(list, c);
 }
 
@@ -406,6 +463,19 @@ static bool is_contradicted(struct names *n, const struct candidate *c,
 	return false;
 }
 
+/* Is it a class that the standard library has for itself, as std::thread::_Invoker? No part of
+ * another block is one, though a function that runs for it has its pointer at hand. */
+static bool is_internal(struct names *n, uint32_t module, uint32_t type)
+{
+	const struct debug_type *t = debuginfo_type(names_debuginfo(n, module), type);
+	const char *arguments = strchr(t->name, '<');
+	g_autofree char *name =
+	        g_strndup(t->name, arguments ? (gsize)(arguments - t->name) : strlen(t->name));
+	const char *last = g_strrstr(name, "::_");
+	return g_str_has_prefix(name, "std::") && last != NULL &&
+	       (g_ascii_isupper(last[3]) || last[3] == '_');
+}
+
 /* The candidate whose type fits most accesses; more for structs and for direct pointers. */
 static const struct candidate *find_candidate(struct names *n, const struct block_facts *f,
                                               uint64_t size)
@@ -425,7 +495,7 @@ static const struct candidate *find_candidate(struct names *n, const struct bloc
 			unsigned fit = type_fit(n, c->module, c->type, size);
 			bool whole =
 			        debuginfo_size(names_debuginfo(n, c->module), c->type) == size;
-			if (n->few && !whole)
+			if (!whole && (n->few || is_internal(n, c->module, c->type)))
 				continue;
 			unsigned score = whole * 1000 + fits * 8 + fit * 2 + c->direct;
 			if (score > best_score) {
@@ -482,6 +552,51 @@ static void guess_type(struct names *n, uint32_t block)
 	}
 }
 
+/* Does the type's name say what an element is? The name of a number or a pointer does not. */
+static bool is_record(struct names *n, const struct block_facts *f)
+{
+	const struct debuginfo *d = names_debuginfo(n, f->module);
+	enum debug_type_kind kind = debuginfo_type(d, debuginfo_strip(d, f->type))->kind;
+	return kind == TYPE_STRUCT || kind == TYPE_UNION;
+}
+
+/* Does an object of the second type begin with one of the first? */
+static bool begins_with(struct names *n, uint32_t module, uint32_t base, uint32_t type)
+{
+	struct debuginfo *d = names_debuginfo(n, module);
+	const struct debug_member *m;
+	for (int depth = 0; (m = first_member(d, type)) != NULL && depth < DEEPEST_BASE;
+	     depth++) {
+		type = m->type;
+		if (same_type(n, module, base, module, type))
+			return true;
+	}
+	return false;
+}
+
+/* A pointer to a base class received the block's address: the object's own class is that of a
+ * pointer, mostly a constructor's `this`, through which its first accesses went. */
+static void derive_type(struct names *n, uint32_t block)
+{
+	struct block_facts *f = &n->blocks->facts[block];
+	uint64_t size = n->trace->blocks[block].size;
+	if (f->fit != FIT_LOOSE || !is_record(n, f))
+		return;
+	for (unsigned i = 0; i < f->access_count; i++) {
+		const GArray *list = candidates_at(n, f->accesses[i].location);
+		for (guint k = 0; k < list->len; k++) {
+			const struct candidate *c = &g_array_index(list, struct candidate, k);
+			if (c->module != f->module ||
+			    debuginfo_size(names_debuginfo(n, c->module), c->type) != size ||
+			    !begins_with(n, c->module, f->type, c->type))
+				continue;
+			f->type = c->type;
+			f->fit = FIT_EXACT;
+			return;
+		}
+	}
+}
+
 /* Passes the type of a member that received a block's address on to the block, where the type
  * of the holder, the block that the member is in, is known. True: the block's type changed. */
 static bool resolve_receiver(struct names *n, const struct receiver *r)
@@ -499,6 +614,7 @@ static bool resolve_receiver(struct names *n, const struct receiver *r)
 	receive(n, r->block, holder->module,
 	        debuginfo_pointee(names_debuginfo(n, holder->module), part.type), NULL,
 	        path->str);
+	derive_type(n, r->block);
 	return f->fit != before;
 }
 
@@ -546,21 +662,33 @@ static const char *local_pointer(struct names *n, const struct block_facts *f)
 	return found;
 }
 
-/* Does the type's name say what an element is? The name of a number or a pointer does not. */
-static bool is_record(struct names *n, const struct block_facts *f)
-{
-	const struct debuginfo *d = names_debuginfo(n, f->module);
-	enum debug_type_kind kind = debuginfo_type(d, debuginfo_strip(d, f->type))->kind;
-	return kind == TYPE_STRUCT || kind == TYPE_UNION;
-}
-
 /* --- names ---------------------------------------------------------------------------- */
+
+/* The name of the type of the object that make_shared put behind its counts. */
+static void name_held_type(const struct debuginfo *d, uint32_t type, GString *name)
+{
+	const struct debug_type *t = debuginfo_type(d, debuginfo_strip(d, type));
+	while (t->member_count > 0 &&
+	       !g_str_has_prefix(t->name, "__gnu_cxx::__aligned_buffer<")) /* read_argument */
+		t = debuginfo_type(
+		        d,
+		        debuginfo_strip(
+		                d,
+		                debuginfo_member(d, t->members + t->member_count - 1)->type));
+	if (t->member_count == 0)
+		return;
+	g_string_truncate(name, 0);
+	debuginfo_type_name(d, debuginfo_member(d, t->members)->type, name);
+}
 
 static const char *type_pointer(struct names *n, const struct block_facts *f)
 {
 	static const char *const words[] = { "struct ", "union ", "class ", "enum " };
 	g_autoptr(GString) name = g_string_new(NULL);
-	debuginfo_type_name(names_debuginfo(n, f->module), f->type, name);
+	struct debuginfo *d = names_debuginfo(n, f->module);
+	debuginfo_type_name(d, f->type, name);
+	if (g_str_has_prefix(name->str, "std::_Sp_counted_ptr_inplace<")) /* make_shared's */
+		name_held_type(d, f->type, name);
 	for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
 		if (g_str_has_prefix(name->str, words[i]))
 			g_string_erase(name, 0, (gssize)strlen(words[i]));
@@ -769,6 +897,8 @@ void names_begin_blocks(struct names *n)
 	b->path = g_string_new(NULL);
 	names_begin_frames(n);
 	pass(n);
+	for (uint32_t i = 0; i < t->blocks_count; i++)
+		derive_type(n, i);
 	resolve_receivers(n);
 	guess_holders(n);
 	resolve_receivers(n);

@@ -4,6 +4,7 @@
  */
 #include "engine/record/names/name_private.h"
 #include "engine/record/record.h"
+#include "engine/trace/own_code.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -195,9 +196,17 @@ size_t names_places(struct names *n, const struct location *l, struct debug_plac
 
 void names_append_location(struct names *n, const struct location *l, GString *name)
 {
-	struct debug_place place;
-	size_t count = names_places(n, l, &place, 1);
-	append_place(n, l->module, l->address, count ? &place : NULL, name);
+	struct debug_place places[8];
+	size_t count =
+	        MIN(names_places(n, l, places, G_N_ELEMENTS(places)), G_N_ELEMENTS(places));
+	size_t own = 0;
+	while (own < count && !own_code_has_file(places[own].path, places[own].function))
+		own++;
+	append_place(n, l->module, l->address,
+	             own < count ? &places[own]
+	             : count > 0 ? &places[0]
+	                         : NULL,
+	             name);
 }
 
 static uint32_t intern(struct builder *b, const char *text)

@@ -74,6 +74,8 @@ struct debug_part names_append_part(struct names *n, uint32_t module,
 /* Places of a location, innermost first, as debuginfo_code. */
 size_t names_places(struct names *n, const struct location *l, struct debug_place *places,
                     size_t room);
+/* The place of a location: of the innermost inlined call that is in the user's own files; where
+ * none is, of the location itself. */
 void names_append_location(struct names *n, const struct location *l, GString *name);
 /* The namer's callback: name, function, lines and inlined calls of a location. */
 void names_locate(void *context, struct builder *b, struct location *l);

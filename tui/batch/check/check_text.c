@@ -3,7 +3,6 @@
  */
 #include "tui/batch/check/check_text.h"
 #include "engine/harm/harm.h"
-#include "engine/trace/own_code.h"
 #include "tui/batch/print/finding_json.h"
 #include "tui/batch/print/names.h"
 #include "tui/batch/print/point_json.h"
@@ -105,33 +104,15 @@ static void print_seen(const json_t *f, const char *command)
 		printf("    %s\n", again);
 }
 
-/* Names of the user's own code. */
-static json_t *own_names(const json_t *names)
-{
-	json_t *own = json_array();
-
-	for (size_t i = 0; i < json_array_size(names); i++) {
-		g_autoptr(GString) text = g_string_new(NULL);
-		own_code_append_name(json_element(names, i), text);
-		json_array_append_new(own, json_string(text->str));
-	}
-	return own;
-}
-
-/* The finding as finding_print is to print it: with places and names of the user's own code,
- * without the members that the sentence ("text") is made of. */
+/* The finding as finding_print is to print it: without the members that the sentence ("text")
+ * is made of. */
 static json_t *heading_of(const json_t *f)
 {
-	json_t *heading = json_copy((json_t *)f), *places = json_object_get(f, "places");
+	json_t *heading = json_copy((json_t *)f);
 
 	if (json_is_true(json_object_get(f, "happened")))
 		json_object_set_new(heading, "verdict",
 		                    json_string(verdict_word(VERDICT_HAPPENED)));
-	if (places != NULL)
-		json_object_set(heading, "sites", places);
-	if (json_object_get(f, "variables") != NULL)
-		json_object_set_new(heading, "variables",
-		                    own_names(json_object_get(f, "variables")));
 	static const char *const elsewhere[] = { "story",  "waits",   "condition",
 		                                 "points", "missing", "after-main" };
 	for (size_t i = 0; i < G_N_ELEMENTS(elsewhere); i++)

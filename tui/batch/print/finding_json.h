@@ -37,6 +37,8 @@ json_t *finding_json_for_text(const struct trace *t, const struct finding *f,
 /* Print a finding as text: a heading, and lines that begin with four blanks. Events are given
  * by "lines", or else by "sites". */
 void finding_print(const json_t *finding, FILE *out);
+/* The places of a finding's events in the user's own files; borrowed. */
+const json_t *finding_places(const json_t *finding);
 /* A proof with its sentences; owned by the caller. */
 json_t *proof_json(const struct trace *t, const struct proof *proof);
 /* "behind": [{"read", "write", "variable", "location"}, ...], if any. */

@@ -2,6 +2,7 @@
  * finding_text.c - a finding as text, from the shape of finding_json.h: one of this run and one
  * of a report file look alike.
  */
+#include "engine/trace/own_code.h"
 #include "tui/batch/print/finding_json.h"
 #include "tui/batch/print/names.h"
 #include "tui/batch/print/terminal.h"
@@ -20,13 +21,20 @@ static bool has_verdict(const json_t *f, enum verdict verdict)
 
 /* -- the heading ---------------------------------------------------------------------------- */
 
+/* Exact names stand beside a trace's events; a report has none, and is of the user's own code.
+ */
 static void print_names(const json_t *f, FILE *out)
 {
 	const json_t *names = json_object_get(f, "variables");
 	size_t count = json_array_size(names);
+	bool exact = json_object_get(f, "lines") != NULL;
 
-	for (size_t i = 0; i < count && i < 4; i++)
-		fprintf(out, "%s%s", i ? ", " : "  on ", json_element(names, i));
+	for (size_t i = 0; i < count && i < 4; i++) {
+		g_autoptr(GString) own = g_string_new(NULL);
+		own_code_append_name(json_element(names, i), own);
+		fprintf(out, "%s%s", i ? ", " : "  on ",
+		        exact ? json_element(names, i) : own->str);
+	}
 	if (count > 4)
 		fprintf(out, " and %zu more", count - 4);
 }
@@ -92,11 +100,17 @@ static void print_site(const json_t *site, const char *thread, const json_t *cal
 	fputc('\n', out);
 }
 
+const json_t *finding_places(const json_t *f)
+{
+	const json_t *own = json_object_get(f, "places");
+	return own != NULL ? own : json_object_get(f, "sites");
+}
+
 /* Prints the i-th of the events that make the finding. */
 static void print_event(const json_t *f, size_t i, const char *thread, FILE *out)
 {
 	const json_t *lines = json_object_get(f, "lines"),
-	             *site = json_array_get(json_object_get(f, "sites"), i),
+	             *site = json_array_get(finding_places(f), i),
 	             *callers = json_array_get(json_object_get(f, "callers"), i);
 
 	if (lines != NULL)

@@ -198,8 +198,7 @@ static void print_became(const struct became *b, const char *when, FILE *out)
 
 static void print_moved(const struct changes *c, guint i, FILE *out)
 {
-	const json_t *was =
-	        json_object_get(fields_of(c->s.old, c->match.new.other[i]), "sites");
+	const json_t *was = finding_places(fields_of(c->s.old, c->match.new.other[i]));
 
 	fputs("    was at ", out);
 	for (size_t k = 0; k < json_array_size(was); k++) {

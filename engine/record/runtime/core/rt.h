@@ -118,10 +118,11 @@ struct thread {
 	struct thread_signals signals;
 	struct thread_input input;
 	struct thread_calls calls;
-	unsigned forks;     /* forks whose messages it has received (child_brought) */
-	int ignoring;       /* nested __tsan_ignore_thread_begin: GATE_IGNORE */
-	int own_depth;      /* nested insides of locks of the program's making: GATE_OWN */
-	unsigned own_steps; /* in the outermost of these */
+	unsigned forks; /* forks whose messages it has received (child_brought) */
+	int ignoring;   /* nested __tsan_ignore_thread_begin: GATE_IGNORE */
+	int own_depth;  /* nested insides of locks of the program's making: GATE_OWN */
+	const void *diverted_from; /* the lock whose code it left for a moment, or NULL */
+	unsigned own_steps;        /* in the outermost of these */
 	struct thread_missing missing;
 	struct thread_memory memory;
 	struct poll poll;

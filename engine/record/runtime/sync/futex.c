@@ -151,6 +151,13 @@ static bool is_modelled(const struct futex_call *c)
 	       futexes_are_steps();
 }
 
+/* Is the call a part of a lock of the program's own making, whose steps are no events? From
+ * inside of its code, or as it leaves that to sleep at its word. */
+static bool is_own(const struct thread *t, const struct futex_call *c)
+{
+	return t->gate & GATE_OWN || t->diverted_from == c->word;
+}
+
 /* The thread inside of a futex's lock: a plan may let others run meanwhile. */
 struct holder {
 	const void *lock;
@@ -264,7 +271,7 @@ static long wait_here(struct thread *t, const struct futex_call *c)
 	uint64_t deadline = deadline_of_wait(c);
 	if (!c->private && memory_shared(c->word))
 		return wait_outside(t, c, deadline);
-	bool modelled = is_modelled(c);
+	bool modelled = is_modelled(c) && !is_own(t, c);
 	struct timespec ended = { .tv_sec = modelled ? wait_in_events(t, c, deadline)
 		                                     : wait_planned(t, c, deadline) };
 	if (!modelled)
@@ -280,7 +287,10 @@ static long wake_here(struct thread *t, const struct futex_call *c, uint32_t mos
 {
 	if (!rt.replay)
 		sched_point(t);
-	long woken = is_modelled(c) ? wake_in_events(t, c, most) : 0;
+	bool modelled = is_modelled(c) &&
+	                (!is_own(t, c) ||
+	                 sched_waiters(place_of(c, LOG_FUTEX_SLEEPERS), FOR_CONDITION) > 0);
+	long woken = modelled ? wake_in_events(t, c, most) : 0;
 	if (woken < most)
 		woken += sched_wake(c->word, FOR_FUTEX, most - (uint32_t)woken);
 	if (woken < most) {
@@ -362,14 +372,23 @@ static bool is_own_affair(long number)
 	return false;
 }
 
+/* The calling thread where the scheduler is to wait and wake for it: also inside of a lock of
+ * the program's own making (GATE_OWN), as another thread may sleep, or wake it, outside of one
+ * (a "divert"). */
+static struct thread *scheduled(void)
+{
+	bool runs = rt.on && rt.controlled && (me->gate & ~GATE_QUIET) == 0;
+	return runs && me != &nobody ? me : NULL;
+}
+
 #undef syscall
 long interposed_syscall(long number, ...)
 {
 	REGISTERS(number, a);
-	struct thread *t = rt.on ? recording() : NULL;
+	struct thread *t = rt.on ? recording() : NULL, *waiter;
 	long result;
-	if (t && number == SYS_futex && rt.controlled)
-		return futex_call(t, a, CALLER());
+	if (number == SYS_futex && (waiter = t && rt.controlled ? t : scheduled()) != NULL)
+		return futex_call(waiter, a, CALLER());
 	if (t &&
 	    (process_syscall(t, number, a, &result) || handler_syscall(t, number, a, &result)))
 		return as_syscall(result);

@@ -169,8 +169,20 @@ void __tsan_mutex_post_unlock(void *p, unsigned flags)
 	}
 INSIDE_BY(__tsan_mutex_pre_signal, 1)
 INSIDE_BY(__tsan_mutex_post_signal, -1)
-INSIDE_BY(__tsan_mutex_pre_divert, -1)
-INSIDE_BY(__tsan_mutex_post_divert, 1)
+EXPORT void __tsan_mutex_pre_divert(void *p, unsigned flags);
+void __tsan_mutex_pre_divert(void *p, unsigned flags)
+{
+	if (me != &nobody)
+		me->diverted_from = p;
+	inside(-1);
+}
+EXPORT void __tsan_mutex_post_divert(void *p, unsigned flags);
+void __tsan_mutex_post_divert(void *p, unsigned flags)
+{
+	if (me != &nobody)
+		me->diverted_from = NULL;
+	inside(1);
+}
 
 /* ---- AnnotateRWLock*: after it is taken, before it is given up ---- */
 

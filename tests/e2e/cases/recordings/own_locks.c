@@ -1,13 +1,18 @@
 /* Locks of the program's own making that say what they do, and regions that are not to be
  * looked at: a contended one ends, its sections exclude each other, and its misuse is found. */
+#define _GNU_SOURCE
+#include <linux/futex.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 void __tsan_mutex_create(void *, unsigned), __tsan_mutex_destroy(void *, unsigned);
 void __tsan_mutex_pre_lock(void *, unsigned), __tsan_mutex_post_lock(void *, unsigned, int);
 int __tsan_mutex_pre_unlock(void *, unsigned);
 void __tsan_mutex_post_unlock(void *, unsigned);
+void __tsan_mutex_pre_divert(void *, unsigned), __tsan_mutex_post_divert(void *, unsigned);
 void AnnotateRWLockCreate(const char *, int, volatile void *);
 void AnnotateRWLockCreateStatic(const char *, int, volatile void *);
 void AnnotateRWLockDestroy(const char *, int, volatile void *);
@@ -17,8 +22,8 @@ void AnnotateIgnoreReadsBegin(const char *, int), AnnotateIgnoreReadsEnd(const c
 void AnnotateIgnoreWritesBegin(const char *, int), AnnotateIgnoreWritesEnd(const char *, int);
 
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
-static volatile int word;
-static int shared, hidden;
+static volatile int word, asleep;
+static int shared, hidden, steps;
 static volatile int last;
 
 static void spin(void)
@@ -90,6 +95,38 @@ static void *ignored_spin(void *p)
 	AnnotateIgnoreReadsEnd("", 0);
 	return p;
 }
+/* Sleeps in the kernel, outside of the lock's code, and is woken from inside of it. */
+static void sleeping_lock(void)
+{
+	__tsan_mutex_pre_lock((void *)&word, 0);
+	int value = 0;
+	while (!__atomic_compare_exchange_n(&word, &value, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+		__atomic_store_n(&asleep, 1, __ATOMIC_SEQ_CST);
+		__tsan_mutex_pre_divert((void *)&word, 0);
+		syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 1, NULL);
+		__tsan_mutex_post_divert((void *)&word, 0);
+		value = 0;
+	}
+	__tsan_mutex_post_lock((void *)&word, 0, 0);
+}
+static void sleeping_unlock(void)
+{
+	__tsan_mutex_pre_unlock((void *)&word, 0);
+	__atomic_store_n(&word, 0, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&asleep, __ATOMIC_SEQ_CST))
+		syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1);
+	__tsan_mutex_post_unlock((void *)&word, 0);
+}
+static void *sleeps(void *p)
+{
+	for (int i = 0; i < 2; i++) {
+		sleeping_lock();
+		shared++;
+		__atomic_add_fetch(&steps, 1, __ATOMIC_RELAXED); /* the other one's turn, perhaps */
+		sleeping_unlock();
+	}
+	return p;
+}
 static void *takes(void *p)
 {
 	acquired(1);
@@ -114,6 +151,7 @@ int main(int argc, char **argv)
 	const char *way = argc > 1 ? argv[1] : "";
 #define WAY(name) if (strcmp(way, name) == 0)
 	WAY("described") both(described, described);
+	WAY("sleeps") both(sleeps, sleeps);
 	WAY("last") both(last_of, last_of);
 	WAY("annotated") both(annotated, annotated);
 	WAY("ignored") both(ignored, ignored);
@@ -159,6 +197,12 @@ int main(int argc, char **argv)
 //: explore --format json @ described
 //= errors 
 //= complete yes
+//: record -q --seed {1,2,3,4} -o t.hdl @ sleeps
+//= exit 0
+//~ out ^4$
+//: explore --seed {0,4,5,7} --format json @ sleeps
+//= errors 
+//= executions 6
 //: record -q --mode free -o t.hdl @ described
 //~ out ^10$
 //: record -q --seed {1,2,3} -o t.hdl @ annotated
@@ -182,19 +226,19 @@ int main(int argc, char **argv)
 //= complete yes
 //: record -q -o t.hdl @ not-held
 //: races t.hdl
-//= lines unlocks what nobody has locked:31:31
+//= lines unlocks what nobody has locked:36:36
 //: record -q -o t.hdl @ twice
 //: races t.hdl
-//= lines locks what it has locked already:30:30
+//= lines locks what it has locked already:35:35
 //: record -q -o t.hdl @ read-unlock
 //: races t.hdl
-//= lines unlocks for reading what is locked for writing:30:31
+//= lines unlocks for reading what is locked for writing:35:36
 //: record -q -o t.hdl @ held
 //: races t.hdl
-//= lines locks what another thread has locked:30:30
+//= lines locks what another thread has locked:35:35
 //: record -q -o t.hdl @ other
 //: races t.hdl
-//= lines unlocks what another thread has locked:30:31
+//= lines unlocks what another thread has locked:35:36
 //: record -q -o t.hdl @ destroyed
 //: races t.hdl
-//= lines destroys what is locked:30:144
+//= lines destroys what is locked:35:182
