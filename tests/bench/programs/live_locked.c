@@ -1,4 +1,4 @@
-/* For the cost of critical sections on line (docs/benchmarks.md): four threads and 16 locks,
+/* For the cost of critical sections on line (docs/benchmarks-recording.md): four threads and 16 locks,
  * and in each section 32 accesses of as many items. */
 #include <pthread.h>
 #include <stdlib.h>
