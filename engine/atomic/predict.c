@@ -604,11 +604,13 @@ static void predict_conclude(struct predictor *p)
 		            "%" G_GUINT64_FORMAT " triples",
 		            p->asked_of[2], count_pairs(p), p->asked_of[3]);
 	if (longer_ones_are_possible(p)) {
-		report_open(r,
-		            "prediction asks for cycles of at most three units over one set");
-		report_note(r,
-		            "prediction does not ask for cycles of more than three units, or "
-		            "over more than one set");
+		report_open(
+		        r,
+		        "prediction looks for violations of at most three units of work on one set");
+		report_note(
+		        r,
+		        "not looked for: violations of more than three units of work, or over "
+		        "more than one set");
 	}
 }
 

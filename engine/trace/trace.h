@@ -379,6 +379,9 @@ void trace_append_string(const char *text, GString *out);
 /* "w(acct.balance)=-5": the event as in the text format, without thread and location, and with
  * its value as people write it (shown.h). */
 void trace_append_operation(const struct trace *t, uint32_t event, GString *out);
+/* "write acct.balance: -5", "lock m": the event in words, with its value as people write it.
+ * Calls and operations without a verb of their own are as trace_append_operation has them. */
+void trace_append_words(const struct trace *t, uint32_t event, GString *out);
 /* The whole line: "T1|w(x)=5|bank.c:31". */
 void trace_append_line(const struct trace *t, uint32_t event, GString *out);
 /* The operand's name, "x", "m", "T2"; "" if none. */
