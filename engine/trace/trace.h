@@ -351,6 +351,17 @@ static inline bool events_overlap(const struct trace *t, const struct event *a,
 	struct wide x = event_variables(t, a), y = event_variables(t, b);
 	return x.first < y.first + y.count && y.first < x.first + x.count;
 }
+/* Events by their indices, in an order. Borrowed. */
+struct event_list {
+	const uint32_t *items;
+	uint64_t count;
+};
+/* Of an array of uint32_t. */
+static inline struct event_list event_list_of(const GArray *events)
+{
+	return (struct event_list){ (const uint32_t *)(const void *)events->data, events->len };
+}
+
 /* "Conflicting" for data races (semantics.md): a common byte, different threads, one writes,
  * not both atomic. */
 bool events_race_conflict(const struct trace *t, uint32_t a, uint32_t b);

@@ -149,8 +149,10 @@ static bool take_error(struct checkup *c, const struct trace *first,
 			run = i;
 	if (t != NULL) {
 		if (run == NONE)
-			run = checkup_add_run(c, t, "explored", 0, exit_of(from), from->trace,
-			                      NULL);
+			run = checkup_add_run(c, t,
+			                      (struct checkup_run){ .strategy = "explored",
+			                                            .trace = from->trace,
+			                                            .exit = exit_of(from) });
 		good = checkup_analyse(c, t, run, e->end != EXPLORE_USE_AFTER_FREE, NULL);
 	}
 	trace_close(t);
@@ -183,8 +185,10 @@ static bool look_at_race(struct checkup *c, const struct explore_run *from)
 	for (guint i = 0; !known && i < c->runs->len; i++)
 		known = strcmp(checkup_run_at(c, i)->trace, from->trace) == 0;
 	if (!known && !checkup_over(c)) {
-		uint32_t run =
-		        checkup_add_run(c, t, "explored", 0, exit_of(from), from->trace, NULL);
+		uint32_t run = checkup_add_run(c, t,
+		                               (struct checkup_run){ .strategy = "explored",
+		                                                     .trace = from->trace,
+		                                                     .exit = exit_of(from) });
 		good = checkup_run_at(c, run)->same_as != NONE ||
 		       checkup_analyse(c, t, run, false, NULL);
 	}
