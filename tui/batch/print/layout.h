@@ -18,6 +18,11 @@ struct terminal_style {
 void terminal_lay_out(const struct terminal_style *style, GString *out, const char *line,
                       size_t length);
 
+/* Appends the text, broken between words at so many columns. The first line has `used` of them
+ * already, the others begin with `indent` blanks. */
+void text_break(GString *out, const char *at, const char *end, unsigned columns, unsigned used,
+                size_t indent);
+
 /* Before a line of source. */
 #define EXCERPT_MARK "           | "
 
