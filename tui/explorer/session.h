@@ -5,8 +5,8 @@
  * Independent of drawing and keys, so that views, commands and scripts share it. Used by the
  * screen's thread only; jobs hand over results through job.h.
  */
-#ifndef HEDDLE_SESSION_H
-#define HEDDLE_SESSION_H
+#ifndef HEDDLE_EXPLORER_SESSION_H
+#define HEDDLE_EXPLORER_SESSION_H
 
 #include "engine/commute/model.h"
 #include "engine/finding.h"

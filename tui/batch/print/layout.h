@@ -2,8 +2,8 @@
  * layout.h - the layout of one line of a report on a terminal: broken between words, with the
  * verdict of a heading in colour.
  */
-#ifndef HEDDLE_LAYOUT_H
-#define HEDDLE_LAYOUT_H
+#ifndef HEDDLE_PRINT_LAYOUT_H
+#define HEDDLE_PRINT_LAYOUT_H
 
 #include <glib.h>
 
