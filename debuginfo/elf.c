@@ -49,7 +49,7 @@ static void read_build_id(struct debuginfo *d, Elf_Data *data)
 	       (next = gelf_getnote(data, at, &header, &name, &description)) > 0) {
 		if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == 4 &&
 		    memcmp((char *)data->d_buf + name, "GNU", 4) == 0)
-			append_hex(d->build_id, sizeof d->build_id,
+			append_hex(d->links.build_id, sizeof d->links.build_id,
 			           (uint8_t *)data->d_buf + description, header.n_descsz);
 		at = next;
 	}
@@ -117,8 +117,8 @@ static void scan_code(struct debuginfo *d, const Elf_Data *data, uint64_t base)
 static void read_link(struct debuginfo *d, const Elf_Data *data)
 {
 	size_t length = data->d_buf ? strnlen(data->d_buf, data->d_size) : 0;
-	if (length < data->d_size && length < sizeof d->link)
-		memcpy(d->link, data->d_buf, length + 1);
+	if (length < data->d_size && length < sizeof d->links.link)
+		memcpy(d->links.link, data->d_buf, length + 1);
 }
 
 static bool is_link(Elf *elf, const GElf_Shdr *header)

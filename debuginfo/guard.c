@@ -83,8 +83,7 @@ struct child_message {
 	uint64_t base; /* where it is to be mapped */
 	bool good, has_dwarf, damaged;
 	enum debug_reads reads;
-	char build_id[sizeof(((struct debuginfo *)NULL)->build_id)];
-	char link[MOST_LINK];
+	struct debug_links links;
 	char damage[512];
 	struct error error;
 	uint64_t counts[G_N_ELEMENTS(forms)];
@@ -191,8 +190,7 @@ static bool child_send(const struct debuginfo *d, struct child_message *m, FILE 
 	change_strings(d, &s, string_to_place);
 	m->has_dwarf = d->has_dwarf;
 	m->reads = d->reads;
-	memcpy(m->build_id, d->build_id, sizeof m->build_id);
-	memcpy(m->link, d->link, sizeof m->link);
+	m->links = d->links;
 	m->damaged = d->damage != NULL;
 	g_strlcpy(m->damage, d->damage ? d->damage : "", sizeof m->damage);
 	child_write(m, sizeof *m, 1, out);
@@ -299,7 +297,7 @@ static void take_image(struct debuginfo *d, void *image, size_t length, bool kep
 		change_strings(d, &distance, move_string);
 	d->has_dwarf = m->has_dwarf;
 	d->reads = m->reads;
-	memcpy(d->build_id, m->build_id, sizeof d->build_id);
+	d->links = m->links;
 	if (m->damaged)
 		d->damage = g_strdup(m->damage);
 }
@@ -346,8 +344,7 @@ static int read_in_child(struct debuginfo *d, enum reading most, const char *key
 
 			result = m->good;
 			if (m->good && !m->damaged)
-				known_keep(key, d->path, most, m->build_id, m->link, bytes,
-				           size);
+				known_keep(key, d->path, most, &m->links, bytes, size);
 			if (m->good)
 				take_image(d, bytes, size, false);
 			else if (error)

@@ -54,8 +54,9 @@ static void add_place(GString *places, char *path)
 
 /* The places where libdwarf looks for a separate debug file, with its identity or "none", a
  * line each. */
-static char *separate_places(const char *path, const char *build_id, const char *link)
+static char *separate_places(const char *path, const struct debug_links *links)
 {
+	const char *build_id = links->build_id, *link = links->link;
 	GString *places = g_string_new(NULL);
 	g_autofree char *whole = g_canonicalize_filename(path, NULL);
 	g_autofree char *folder = g_path_get_dirname(whole), *last = g_path_get_basename(whole);
@@ -76,7 +77,7 @@ static char *separate_places(const char *path, const char *build_id, const char 
 /* Trailer of the file, after the arrays and the paths with their 0. */
 struct known_tail {
 	uint64_t places; /* bytes */
-	char build_id[129], link[MOST_LINK];
+	struct debug_links links;
 };
 
 void *known_take(const char *key, const char *path, void *base, size_t *length)
@@ -88,7 +89,7 @@ void *known_take(const char *key, const char *path, void *base, size_t *length)
 	size_t before = *length - MIN(*length, sizeof tail);
 	memcpy(&tail, bytes + before, MIN(*length, sizeof tail));
 	if (before > 0 && tail.places <= before) {
-		g_autofree char *now = separate_places(path, tail.build_id, tail.link);
+		g_autofree char *now = separate_places(path, &tail.links);
 		const char *places = bytes + before - tail.places;
 		if (strlen(now) + 1 == tail.places && memcmp(places, now, tail.places) == 0)
 			return bytes;
@@ -97,17 +98,16 @@ void *known_take(const char *key, const char *path, void *base, size_t *length)
 	return NULL;
 }
 
-void known_keep(const char *key, const char *path, enum reading most, const char *build_id,
-                const char *link, const char *read, size_t length)
+void known_keep(const char *key, const char *path, enum reading most,
+                const struct debug_links *links, const char *read, size_t length)
 {
 	g_autofree char *now = known_key(path, most);
 	if (key == NULL || g_strcmp0(key, now) != 0) /* it has changed meanwhile */
 		return;
 	struct known_tail tail;
 	memset(&tail, 0, sizeof tail);
-	g_strlcpy(tail.build_id, build_id, sizeof tail.build_id);
-	g_strlcpy(tail.link, link, sizeof tail.link);
-	g_autofree char *places = separate_places(path, build_id, link);
+	tail.links = *links;
+	g_autofree char *places = separate_places(path, links);
 	tail.places = strlen(places) + 1;
 	const struct kept_part parts[] = { { read, length },
 		                           { places, tail.places },

@@ -69,11 +69,12 @@ static struct debuginfo *open_as(const char *path, const char *build_id, enum re
 		debuginfo_close(d);
 		return NULL;
 	}
-	if (build_id != NULL && build_id[0] != '\0' && strcmp(build_id, d->build_id) != 0) {
+	if (build_id != NULL && build_id[0] != '\0' &&
+	    strcmp(build_id, d->links.build_id) != 0) {
 		error_set(error, place_line(path, 0).text,
 		          "give the recorded program's place with --exe, or record again",
 		          "the build with id %s was expected, this is %s", build_id,
-		          d->build_id[0] ? d->build_id : "one without an id");
+		          d->links.build_id[0] ? d->links.build_id : "one without an id");
 		debuginfo_close(d);
 		return NULL;
 	}
@@ -136,7 +137,7 @@ enum debug_reads debuginfo_reads(const struct debuginfo *d)
 
 const char *debuginfo_build_id(const struct debuginfo *d)
 {
-	return d->build_id;
+	return d->links.build_id;
 }
 
 const char *debuginfo_damage(const struct debuginfo *d)

@@ -66,13 +66,16 @@ struct elf_symbol {
 	bool global;
 };
 
-enum { MOST_LINK = 256 };
+/* The two names under which a module's separate debug file is found. */
+struct debug_links {
+	char build_id[2 * 64 + 1]; /* hexadecimal digits; "": none */
+	char link[256];            /* .gnu_debuglink: the file's name; "": none */
+};
 
 struct debuginfo {
 	char *path;
 	char *key; /* known.c's key, with READ_NAMES; owned; NULL: not to be kept */
-	char build_id[2 * 64 + 1];
-	char link[MOST_LINK]; /* .gnu_debuglink: the name of a separate debug file; "": none */
+	struct debug_links links;
 	bool has_dwarf;
 	enum debug_reads reads;
 	char *damage;
@@ -147,8 +150,8 @@ char *known_key(const char *path, enum reading most);
  * NULL: it must be read anew. `key` may be NULL. */
 void *known_take(const char *key, const char *path, void *base, size_t *length);
 /* Keep it, where the module is still the same. */
-void known_keep(const char *key, const char *path, enum reading most, const char *build_id,
-                const char *link, const char *read, size_t length);
+void known_keep(const char *key, const char *path, enum reading most,
+                const struct debug_links *links, const char *read, size_t length);
 /* Keep the answer to debuginfo_atomic_instruction, or read it. */
 bool known_answer(const struct debuginfo *d, uint64_t *answer);
 void known_keep_answer(const struct debuginfo *d, uint64_t answer);

@@ -10,7 +10,7 @@ complete -c heddle -n __fish_use_subcommand -a doctor -d 'what this machine lack
 complete -c heddle -n __fish_use_subcommand -a races -d 'data races, each with a verdict'
 complete -c heddle -n __fish_use_subcommand -a deadlocks -d 'deadlocks and other waits that never end: happened, or with a witness'
 complete -c heddle -n __fish_use_subcommand -a commute -d 'commutativity races, order violations, uses after free'
-complete -c heddle -n __fish_use_subcommand -a atomic -d 'atomic-set serializability violations'
+complete -c heddle -n __fish_use_subcommand -a atomic -d 'code that should run as one step and did not (atomic sets)'
 complete -c heddle -n __fish_use_subcommand -a compare -d 'a table of findings by analysis'
 complete -c heddle -n __fish_use_subcommand -a witness -d 'the witness for one pair, or the proof that there is none'
 complete -c heddle -n __fish_use_subcommand -a verify -d 'check a witness against its trace, by the rules alone'

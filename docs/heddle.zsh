@@ -18,7 +18,7 @@ if (( CURRENT == 2 )); then
 		'races:data races, each with a verdict'
 		'deadlocks:deadlocks and other waits that never end\: happened, or with a witness'
 		'commute:commutativity races, order violations, uses after free'
-		'atomic:atomic-set serializability violations'
+		'atomic:code that should run as one step and did not (atomic sets)'
 		'compare:a table of findings by analysis'
 		'witness:the witness for one pair, or the proof that there is none'
 		'verify:check a witness against its trace, by the rules alone'

@@ -246,8 +246,8 @@ EXPORT int heddle_check_race(const heddle_trace *trace, const uint32_t *events, 
 
 	for (size_t i = 0; inside && i < length; i++)
 		inside = events[i] < trace->t->events_count;
-	bool good = inside && witness_check(trace->t, events, length, CLAIM_RACE, pair, 2,
-	                                    &options, reason);
+	bool good = inside && witness_check(trace->t, (struct event_list){ events, length },
+	                                    claimed_of(CLAIM_RACE, pair, 2), &options, reason);
 	if (!inside)
 		g_string_assign(reason, "there is no event of that number");
 	if (!good && error != NULL)

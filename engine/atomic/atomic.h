@@ -7,6 +7,7 @@
 
 #include "engine/atomic/graph.h"
 #include "engine/finding.h"
+#include "engine/witness/check.h"
 
 /* Cycles of one or more conflict graphs of a trace. For every edge on a cycle, one shortest
  * cycle through it; cycles of the same code (names of units and variables) are one finding with
@@ -63,9 +64,9 @@ bool atomic_predict(struct trace *t, const struct atomic_model *m,
                     struct report *report, const struct progress *progress);
 
 /* The checker's test for the claim "atomic": the sequence's conflict graph has a cycle among
- * the units that begin at these events (NULL: any units). False with `reason` appended
+ * the units that begin at these events (none: any units). False with `reason` appended
  * otherwise. */
-bool atomic_check(const struct trace *t, const struct atomic_model *m, const uint32_t *sequence,
-                  size_t length, const uint32_t *begins, size_t begin_count, GString *reason);
+bool atomic_check(const struct trace *t, const struct atomic_model *m,
+                  struct event_list sequence, struct event_list begins, GString *reason);
 
 #endif

@@ -51,18 +51,18 @@ static bool has_cycle(const struct conflict_graph *g, const struct wanted *w)
 	return left > 0;
 }
 
-bool atomic_check(const struct trace *t, const struct atomic_model *m, const uint32_t *sequence,
-                  size_t length, const uint32_t *begins, size_t begin_count, GString *reason)
+bool atomic_check(const struct trace *t, const struct atomic_model *m,
+                  struct event_list sequence, struct event_list begins, GString *reason)
 {
-	struct wanted w = { .begins = begins, .count = begin_count };
-	struct graph_options o = { .sequence = sequence, .length = length };
+	struct wanted w = { .begins = begins.items, .count = begins.count };
+	struct graph_options o = { .sequence = sequence.items, .length = sequence.count };
 	struct conflict_graph *g = conflict_graph_new(t, m, &o);
 	bool good = has_cycle(g, &w);
 	conflict_graph_free(g);
 	if (!good && reason)
 		g_string_append(
 		        reason,
-		        begin_count
+		        begins.count
 		                ? "the cycle: the conflicts of these units form none in the "
 		                  "sequence"
 		                : "the cycle: no units of work form one in the sequence");

@@ -116,17 +116,19 @@ static void note_left_out(struct coverage *c, struct report *r)
 	}
 	bool inlined =
 	        note_functions(c, c->inlined,
-	                       "functions that touch these sets and are no units, as the "
-	                       "compiler inlined them (-fno-inline keeps them)",
+	                       "functions that touch these sets and are no units of work, "
+	                       "as the compiler inlined them (-fno-inline keeps them)",
 	                       r);
 	bool statics =
 	        note_functions(c, closed,
-	                       "functions that touch these sets and are no units, as they "
-	                       "are static (a specification declares them: unit F on SET)",
+	                       "functions that touch these sets and are no units of work, "
+	                       "as they are static (a specification declares them: unit F "
+	                       "on SET)",
 	                       r);
-	note_functions(c, c->start, "functions in which threads begin are no units", r);
+	note_functions(c, c->start, "functions in which threads begin are no units of work", r);
 	if (inlined || statics)
-		report_open(r, "functions that touch these sets are no units, as they %s",
+		report_open(r,
+		            "functions that touch these sets are no units of work, as they %s",
 		            inlined ? "were inlined" : "are static");
 }
 
@@ -159,20 +161,22 @@ void atomic_coverage(const struct trace *t, const struct atomic_model *m, struct
 	guint units = count_units(&c);
 	append_functions(&c, c.unit, names);
 	if (units > 0)
-		report_note(report, "units of work: %s (%u activation%s)", names->str, units,
+		report_note(report, "units of work: %s (%u call%s)", names->str, units,
 		            plural(units));
 	if (m->closed != NULL) { /* inferred */
 		coverage_walk(&c);
 		note_left_out(&c, report);
 	}
 	if (units == 0) {
-		report_note(report,
-		            "not complete, as there was no unit of work%s: nothing was checked",
-		            m->sets->len == 0 ? " and no atomic set" : "");
-		report_open(report, "there was no unit of work");
+		report_note(
+		        report,
+		        "not complete, as no function was found to be a unit of work%s: nothing was checked",
+		        m->sets->len == 0 ? ", and no variables that belong together" : "");
+		report_open(report, "no function was found to be a unit of work");
 	}
 	if (m->lost)
-		report_open(report, "a unit was inlined, and its activations are not recorded");
+		report_open(report,
+		            "a unit of work was inlined, and its calls are not recorded");
 	arrays_free(c.frames, t->threads_count);
 	g_free(c.unit);
 	g_free(c.inlined);

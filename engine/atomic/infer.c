@@ -379,12 +379,13 @@ static void note_inferred(const struct inference *k)
 	g_ptr_array_add(
 	        k->m->notes,
 	        g_strdup_printf(
-	                "%u atomic set%s of %u kind%s and the units on them are inferred%s: "
-	                "--sets prints them",
+	                "%u atomic set%s of %u kind%s (variables that belong together) and the "
+	                "units of work on them (functions that should run as one step) are "
+	                "inferred%s: --sets prints them",
 	                sets, plural(sets), kinds, plural(kinds),
 	                k->layout.functions->any
-	                        ? " (approximately: an argument is taken to point to "
-	                          "memory that its function touched)"
+	                        ? ", approximately: an argument is taken to point to "
+	                          "memory that its function touched"
 	                        : ""));
 }
 

@@ -238,7 +238,8 @@ static bool judge_cycle(void *context, struct smt_query *query, const uint32_t *
 	struct cycle_query *q = context;
 	struct smt_atom atoms[MOST_ATOMS];
 	if (q->required)
-		return atomic_check(q->p->t, q->p->m, sequence, length, NULL, 0, NULL);
+		return atomic_check(q->p->t, q->p->m, (struct event_list){ sequence, length },
+		                    (struct event_list){ NULL, 0 }, NULL);
 	q->required = true;
 	for (uint32_t i = 0; i < q->count; i++)
 		smt_query_require(
@@ -284,8 +285,10 @@ static bool has_new(const struct cycle_query *q, const GArray *sequence, size_t 
 
 static bool has_any(const struct cycle_query *q, const GArray *sequence, size_t length)
 {
-	return atomic_check(q->p->t, q->p->m, (const uint32_t *)(void *)sequence->data, length,
-	                    NULL, 0, NULL);
+	return atomic_check(
+	        q->p->t, q->p->m,
+	        (struct event_list){ (const uint32_t *)(void *)sequence->data, length },
+	        (struct event_list){ NULL, 0 }, NULL);
 }
 
 /* Length of the shortest prefix with the property; binary search, as cycles persist. */
@@ -299,8 +302,9 @@ static size_t shortest_beginning(const struct cycle_query *q, const GArray *sequ
 static bool witness_accepted(struct predictor *p, const GArray *sequence, size_t length)
 {
 	g_autoptr(GString) reason = g_string_new(NULL);
-	return witness_check(p->t, (const uint32_t *)(void *)sequence->data, length,
-	                     CLAIM_ATOMIC, NULL, 0, NULL, reason);
+	return witness_check(
+	        p->t, (struct event_list){ (const uint32_t *)(void *)sequence->data, length },
+	        claimed_of(CLAIM_ATOMIC, NULL, 0), NULL, reason);
 }
 
 /* Shorten the sequence; false when the checker accepts neither the prefix nor the whole. */
@@ -604,11 +608,13 @@ static void predict_conclude(struct predictor *p)
 		            "%" G_GUINT64_FORMAT " triples",
 		            p->asked_of[2], count_pairs(p), p->asked_of[3]);
 	if (longer_ones_are_possible(p)) {
-		report_open(r,
-		            "prediction asks for cycles of at most three units over one set");
-		report_note(r,
-		            "prediction does not ask for cycles of more than three units, or "
-		            "over more than one set");
+		report_open(
+		        r,
+		        "prediction looks for violations of at most three units of work on one set");
+		report_note(
+		        r,
+		        "not looked for: violations of more than three units of work, or over "
+		        "more than one set");
 	}
 }
 

@@ -430,7 +430,7 @@ static void note_unentered(struct layout *l, const struct spec_atomics *a, const
 	g_ptr_array_add(l->m->notes,
 	                g_strdup_printf("%s:%u: unit %s: %s", a->file, a->line, function,
 	                                inlined ? "not complete, as the compiler inlined it "
-	                                          "and its activations are not recorded "
+	                                          "and its calls are not recorded "
 	                                          "(-fno-inline keeps them)"
 	                                        : "no function of this name was entered in "
 	                                          "this run"));

@@ -244,8 +244,8 @@ static bool cov_accepted(struct cov *c, const struct candidate *k, GArray *seque
 	struct check_options options = { .semantics = &c->semantics };
 	g_autoptr(GString) reason = g_string_new(NULL);
 	g_array_append_val(sequence, k->e1);
-	bool good = witness_check(c->t, (const uint32_t *)(void *)sequence->data, sequence->len,
-	                          CLAIM_COV, pair, 2, &options, reason);
+	bool good = witness_check(c->t, event_list_of(sequence), claimed_of(CLAIM_COV, pair, 2),
+	                          &options, reason);
 	if (!good)
 		report_note(c->report, "events %u and %u: a witness was refused: %s", k->e1,
 		            k->e2, reason->str);

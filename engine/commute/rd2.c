@@ -529,9 +529,9 @@ static void rd2_conclude(struct rd2 *r)
 	else if (r->report->findings->len == 0)
 		report_note(
 		        r->report,
-		        "calls that happens-before leaves unordered commute: where the "
-		        "specifications are right, every order of the run that it allows ends in "
-		        "the same state (theorem 5.2)");
+		        "all calls that nothing orders (by happens-before) commute: where the "
+		        "specifications are right, every order of them that the run's "
+		        "synchronisation allows ends in the same state");
 	r->report->complete = true;
 	report_finish(r->report);
 }

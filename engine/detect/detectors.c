@@ -219,9 +219,9 @@ static void minimise_witnesses(enum detector d, const struct detection *on,
 		if (checker == NULL)
 			checker = checker_new(on->trace, &options);
 		GArray *claimed = finding_claimed(f), *old = f->witness;
-		f->witness = witness_minimised(checker, on->trace, finding_claim(f),
-		                               (const uint32_t *)(void *)claimed->data,
-		                               claimed->len, old);
+		f->witness = witness_minimised(
+		        checker, on->trace,
+		        (struct claimed){ finding_claim(f), event_list_of(claimed) }, old);
 		g_array_unref(old);
 		g_array_unref(claimed);
 	}

@@ -252,8 +252,8 @@ GArray *aim_sequence(struct trace *t, const struct aim *aim)
 	if (s.past && make_cut(&s, aim)) {
 		sequence = sequence_of(t, s.cut);
 		/* the reader may hold a lock that another thread took later */
-		if (!witness_check(t, (const uint32_t *)(void *)sequence->data, sequence->len,
-		                   CLAIM_PREFIX, NULL, 0, &check, why)) {
+		if (!witness_check(t, event_list_of(sequence),
+		                   claimed_of(CLAIM_PREFIX, NULL, 0), &check, why)) {
 			g_array_unref(sequence);
 			sequence = NULL;
 		}

@@ -10,7 +10,7 @@
  * checker has accepted, or counts among those that a note says were checked and not kept;
  * impossible has a proof; everything else is a candidate or unknown, and the report says so.
  * Analyses do not change the trace except for building parts of its index, so two of them may
- * not run on one trace at once.  Where each lives: docs/architecture.md.
+ * not run on one trace at once.  Where each lives: docs/code.md.
  */
 #ifndef HEDDLE_PREDICT_H
 #define HEDDLE_PREDICT_H

@@ -99,8 +99,8 @@ static bool as_recorded(struct search *s, GArray *sequence)
 static bool is_checked(const struct search *s, const GArray *sequence)
 {
 	g_autoptr(GString) reason = g_string_new(NULL);
-	return witness_check(s->t, (const uint32_t *)(const void *)sequence->data,
-	                     sequence->len, CLAIM_PREFIX, NULL, 0, NULL, reason);
+	return witness_check(s->t, event_list_of(sequence), claimed_of(CLAIM_PREFIX, NULL, 0),
+	                     NULL, reason);
 }
 
 /* Reduces context switches; the order of conflicting events, and so the condition, stays. */
@@ -110,8 +110,8 @@ static void polish(const struct search *s, GArray *sequence)
 	struct checker *checker = checker_new(s->t, &options);
 
 	g_array_append_val(sequence, s->target);
-	g_autoptr(GArray) better =
-	        witness_minimised(checker, s->t, CLAIM_REACH, &s->target, 1, sequence);
+	g_autoptr(GArray) better = witness_minimised(
+	        checker, s->t, claimed_of(CLAIM_REACH, &s->target, 1), sequence);
 	g_array_set_size(sequence, 0);
 	g_array_append_vals(sequence, better->data, better->len - 1);
 	checker_free(checker);

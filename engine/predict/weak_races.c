@@ -14,8 +14,7 @@ static bool is_run(const struct trace *t, const GArray *events, enum weak_model 
 	g_autoptr(GArray) said =
 	        model == trace_model(t) ? run_sources(t, events)
 	                                : g_array_new(FALSE, FALSE, sizeof(struct weak_source));
-	return witness_check_weak(t, (const uint32_t *)(const void *)events->data, events->len,
-	                          said, model, pair, reason);
+	return witness_check_weak(t, event_list_of(events), said, model, pair, reason);
 }
 
 /* The events with the pair moved to the end, as a race is shown; unmoved when that is no run of

@@ -28,10 +28,6 @@ struct event_lists {
 	const uint64_t *start; /* with an end entry */
 	const uint32_t *items; /* events, ascending */
 };
-struct event_list {
-	const uint32_t *items;
-	uint64_t count;
-};
 static inline struct event_list event_list_at(const struct event_lists *lists, uint32_t i)
 {
 	return (struct event_list){ lists->items + lists->start[i],

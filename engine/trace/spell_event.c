@@ -172,6 +172,39 @@ void trace_append_operation(const struct trace *t, uint32_t event, GString *out)
 	spell_operation(&s, &t->events[event], out);
 }
 
+/* Behind an operation: ": 5", a value as people write it, and the order of an atomic. */
+static void append_details(const struct spelling *s, const struct event *e, GString *out)
+{
+	static const char *const words[] = { "",          ", relaxed", ", acquire",
+		                             ", release", ", acq_rel", "" };
+
+	if (op_is_access(e->op) && e->aux) {
+		g_string_append(out, ": ");
+		shown_append(s->t, shown_variable(e), e->aux, (uint32_t)(e - s->t->events),
+		             out);
+	} else if (e->op == OP_MISUSE) {
+		g_string_append(out, ": ");
+		spell_value(s, e->aux, out);
+	}
+	if (op_is_atomic(e->op))
+		g_string_append(out, words[event_order(e)]);
+}
+
+void trace_append_words(const struct trace *t, uint32_t event, GString *out)
+{
+	const struct event *e = &t->events[event];
+	struct spelling s = spelling_for_people(t);
+
+	if (op_table[e->op].class == OP_CLASS_CALL || e->op == OP_MISS || e->op == OP_FENCE ||
+	    e->op == OP_FLUSH) {
+		trace_append_operation(t, event, out);
+		return;
+	}
+	g_string_append(out, trace_verb(t, event));
+	spell_operand(&s, e, out);
+	append_details(&s, e, out);
+}
+
 void trace_append_line(const struct trace *t, uint32_t event, GString *out)
 {
 	struct spelling s = spelling_for_people(t);

@@ -351,6 +351,17 @@ static inline bool events_overlap(const struct trace *t, const struct event *a,
 	struct wide x = event_variables(t, a), y = event_variables(t, b);
 	return x.first < y.first + y.count && y.first < x.first + x.count;
 }
+/* Events by their indices, in an order. Borrowed. */
+struct event_list {
+	const uint32_t *items;
+	uint64_t count;
+};
+/* Of an array of uint32_t. */
+static inline struct event_list event_list_of(const GArray *events)
+{
+	return (struct event_list){ (const uint32_t *)(const void *)events->data, events->len };
+}
+
 /* "Conflicting" for data races (semantics.md): a common byte, different threads, one writes,
  * not both atomic. */
 bool events_race_conflict(const struct trace *t, uint32_t a, uint32_t b);
@@ -379,6 +390,9 @@ void trace_append_string(const char *text, GString *out);
 /* "w(acct.balance)=-5": the event as in the text format, without thread and location, and with
  * its value as people write it (shown.h). */
 void trace_append_operation(const struct trace *t, uint32_t event, GString *out);
+/* "write acct.balance: -5", "lock m": the event in words, with its value as people write it.
+ * Calls and operations without a verb of their own are as trace_append_operation has them. */
+void trace_append_words(const struct trace *t, uint32_t event, GString *out);
 /* The whole line: "T1|w(x)=5|bank.c:31". */
 void trace_append_line(const struct trace *t, uint32_t event, GString *out);
 /* The verb of a sentence, with a blank behind it: "lock ", "woken on ". That a wait ended at

@@ -145,10 +145,11 @@ static bool claim_cycle(struct checker *c, const uint32_t *sequence, size_t leng
 
 /* A cycle of requests for locks in a correct reordering; or requests among waits that never
  * end. */
-static bool claim_deadlock(struct checker *c, const uint32_t *sequence, size_t length,
-                           enum claim claim, const uint32_t *requests, size_t count,
-                           GString *reason)
+static bool claim_deadlock(struct checker *c, struct event_list sequence,
+                           struct claimed claimed, GString *reason)
 {
+	const uint32_t *requests = claimed.of.items;
+	size_t count = claimed.of.count, length = sequence.count;
 	g_autoptr(GString) other = g_string_new(NULL);
 	size_t at_end = 0;
 	bool good;
@@ -162,23 +163,26 @@ static bool claim_deadlock(struct checker *c, const uint32_t *sequence, size_t l
 	}
 	for (size_t i = 0; i < length && i < count; i++) {
 		for (size_t k = 0; k < count; k++)
-			at_end += sequence[length - 1 - i] == requests[k];
+			at_end += sequence.items[length - 1 - i] == requests[k];
 	}
 	if (at_end == count) /* appended to the reordering, as in a race's witness */
 		length -= count;
-	good = claim == CLAIM_DEADLOCK &&
-	       claim_cycle(c, sequence, length, requests, count, reason);
+	good = claimed.claim == CLAIM_DEADLOCK &&
+	       claim_cycle(c, sequence.items, length, requests, count, reason);
 	if (!good) {
 		checker_clear(c);
-		good = claim_stuck(c, sequence, length, requests, count,
-		                   claim == CLAIM_STUCK ? reason : other);
+		good = claim_stuck(c, sequence.items, length, requests, count,
+		                   claimed.claim == CLAIM_STUCK ? reason : other);
 	}
 	return good;
 }
 
-static bool claim_check(struct checker *c, const uint32_t *sequence, size_t length,
-                        enum claim claim, const uint32_t *pair, size_t count, GString *reason)
+static bool claim_check(struct checker *c, struct event_list list, struct claimed claimed,
+                        GString *reason)
 {
+	enum claim claim = claimed.claim;
+	const uint32_t *sequence = list.items, *pair = claimed.of.items;
+	size_t length = list.count, count = claimed.of.count;
 	bool of_two = claim == CLAIM_RACE || claim == CLAIM_C11_RACE || claim == CLAIM_COV;
 
 	if (count < 2 &&
@@ -197,7 +201,7 @@ static bool claim_check(struct checker *c, const uint32_t *sequence, size_t leng
 		return claim_cov(c, sequence, length, pair, reason);
 	case CLAIM_DEADLOCK:
 	case CLAIM_STUCK:
-		return claim_deadlock(c, sequence, length, claim, pair, count, reason);
+		return claim_deadlock(c, list, claimed, reason);
 	case CLAIM_REACH:
 		return claim_reach(c, sequence, length, pair[0], reason);
 	default:
@@ -205,14 +209,13 @@ static bool claim_check(struct checker *c, const uint32_t *sequence, size_t leng
 	}
 }
 
-bool checker_claim(struct checker *c, const uint32_t *sequence, size_t length, enum claim claim,
-                   const uint32_t *pair, size_t pair_count, GString *reason)
+bool checker_claim(struct checker *c, struct event_list sequence, struct claimed claimed,
+                   GString *reason)
 {
 	g_autoptr(GString) scratch = reason == NULL ? g_string_new(NULL) : NULL;
 
 	checker_clear(c);
-	bool good = claim_check(c, sequence, length, claim, pair, pair_count,
-	                        reason == NULL ? scratch : reason);
+	bool good = claim_check(c, sequence, claimed, reason == NULL ? scratch : reason);
 	c->prefix = NONE;
 	return good;
 }
@@ -249,12 +252,11 @@ bool checker_race_after(struct checker *c, uint32_t prefix, const uint32_t *tail
 	return good;
 }
 
-bool witness_check(const struct trace *t, const uint32_t *sequence, size_t length,
-                   enum claim claim, const uint32_t *pair, size_t pair_count,
+bool witness_check(const struct trace *t, struct event_list sequence, struct claimed claimed,
                    const struct check_options *options, GString *reason)
 {
 	struct checker *c = checker_new(t, options);
-	bool good = checker_claim(c, sequence, length, claim, pair, pair_count, reason);
+	bool good = checker_claim(c, sequence, claimed, reason);
 
 	checker_free(c);
 	return good;

@@ -25,6 +25,17 @@ enum claim {
 	CLAIM_COUNT,
 };
 
+/* What a sequence is to show: the claim, and the events that it is of (the two of a pair; of a
+ * wait each request, one or more; of CLAIM_REACH one; of the others none). */
+struct claimed {
+	enum claim claim;
+	struct event_list of;
+};
+static inline struct claimed claimed_of(enum claim claim, const uint32_t *events, size_t count)
+{
+	return (struct claimed){ claim, { events, count } };
+}
+
 /* Rule 5 by the evaluator of specifications. NULL functions: the rule's fallback without
  * effects. */
 struct semantics {
@@ -51,10 +62,8 @@ struct check_options {
 };
 
 /* True when accepted. Otherwise the violated rule and its event are appended to `reason`, as in
- * "rule 2 (observation): event 12 r(x) reads from 7, in the trace from 3". `pair_count` is 2;
- * for CLAIM_DEADLOCK and CLAIM_STUCK 1 or more. */
-bool witness_check(const struct trace *t, const uint32_t *sequence, size_t length,
-                   enum claim claim, const uint32_t *pair, size_t pair_count,
+ * "rule 2 (observation): event 12 r(x) reads from 7, in the trace from 3". */
+bool witness_check(const struct trace *t, struct event_list sequence, struct claimed claimed,
                    const struct check_options *options, GString *reason);
 
 /* Stepwise use, for the explorer's scheduler: which threads may continue, and why the others
@@ -63,8 +72,8 @@ struct checker;
 struct checker *checker_new(const struct trace *t, const struct check_options *options);
 void checker_free(struct checker *c);
 /* witness_check for one of many sequences of one trace. */
-bool checker_claim(struct checker *c, const uint32_t *sequence, size_t length, enum claim claim,
-                   const uint32_t *pair, size_t pair_count, GString *reason);
+bool checker_claim(struct checker *c, struct event_list sequence, struct claimed claimed,
+                   GString *reason);
 /* CLAIM_RACE for the recorded events 0 .. prefix-1 in recorded order, followed by `tail` (which
  * ends with the pair). With growing prefixes a call costs the tail and the growth. Not with
  * semantics. */

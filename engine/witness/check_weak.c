@@ -1,7 +1,7 @@
 /*
  * check_weak.c - is a witness a run of a memory model? By the definitions alone
- * (docs/recording.md, Memory models), from the sequence, the store that each read sees, and
- * the modification order.
+ * (docs/memory-models.md, "Recording under a model"), from the sequence, the store that each
+ * read sees, and the modification order.
  *
  * TSO by its machine: each thread's queue of stores, and memory. RC11 by its axioms: the
  * relations of the execution are made as sets, and coherence, atomicity and the acyclicity of
@@ -718,10 +718,10 @@ static bool check_pair(struct weak_check *c, const uint32_t pair[2])
 	return true;
 }
 
-bool witness_check_weak(const struct trace *t, const uint32_t *sequence, size_t length,
-                        const GArray *said, enum weak_model model, const uint32_t *pair,
-                        GString *reason)
+bool witness_check_weak(const struct trace *t, struct event_list sequence, const GArray *said,
+                        enum weak_model model, const uint32_t *pair, GString *reason)
 {
+	size_t length = sequence.count;
 	if (length > MOST && (model == WEAK_RC11 || pair != NULL)) {
 		g_string_append_printf(reason,
 		                       "the witness has %zu events, more than the %d that are "
@@ -732,7 +732,7 @@ bool witness_check_weak(const struct trace *t, const uint32_t *sequence, size_t 
 	g_autoptr(GHashTable) recorded =
 	        g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	struct weak_check c = { .t = t,
-		                .sequence = sequence,
+		                .sequence = sequence.items,
 		                .length = length,
 		                .said = said,
 		                .model = model,

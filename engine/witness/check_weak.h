@@ -18,8 +18,7 @@
  * Stricter than the model: the thread library's operations on one object come in the order of
  * the trace; RC11 and races: at most 4000 events.
  */
-bool witness_check_weak(const struct trace *t, const uint32_t *sequence, size_t length,
-                        const GArray *said, enum weak_model model, const uint32_t *pair,
-                        GString *reason);
+bool witness_check_weak(const struct trace *t, struct event_list sequence, const GArray *said,
+                        enum weak_model model, const uint32_t *pair, GString *reason);
 
 #endif

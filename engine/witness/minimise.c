@@ -8,9 +8,7 @@
 struct minimiser {
 	const struct trace *t;
 	struct checker *checker;
-	enum claim claim;
-	const uint32_t *pair;
-	size_t pair_count;
+	struct claimed claimed;
 	uint32_t fixed; /* number of events at the end that stay: the pair */
 	GArray *events, *trial;
 	/* The claim names its required events: others may be dropped, and conflicting ones may
@@ -27,8 +25,7 @@ static uint32_t switches_of(const struct trace *t, const GArray *events)
 static bool still_good(struct minimiser *z)
 {
 	z->steps += z->trial->len;
-	return checker_claim(z->checker, (const uint32_t *)z->trial->data, z->trial->len,
-	                     z->claim, z->pair, z->pair_count, NULL);
+	return checker_claim(z->checker, event_list_of(z->trial), z->claimed, NULL);
 }
 
 /* Move the events [from, from + count) to index `to` of the remaining ones. */
@@ -134,15 +131,13 @@ static void minimise_regroup(struct minimiser *z)
 
 /* Minimises until about `limit` events have been checked. */
 static void minimise_within(struct checker *checker, uint64_t limit, const struct trace *t,
-                            enum claim claim, const uint32_t *pair, size_t pair_count,
-                            GArray *events)
+                            struct claimed claimed, GArray *events)
 {
+	enum claim claim = claimed.claim;
 	struct minimiser z = {
 		.t = t,
 		.checker = checker,
-		.claim = claim,
-		.pair = pair,
-		.pair_count = pair_count,
+		.claimed = claimed,
 		.fixed = claim == CLAIM_RACE ? 2
 		         : claim == CLAIM_COV || claim == CLAIM_C11_RACE || claim == CLAIM_REACH
 		                 ? 1
@@ -153,30 +148,30 @@ static void minimise_within(struct checker *checker, uint64_t limit, const struc
 		.limit = limit,
 	};
 
-	if (claim_waits(claim) && events->len >= pair_count)
-		z.fixed = (uint32_t)pair_count;
+	if (claim_waits(claim) && events->len >= claimed.of.count)
+		z.fixed = (uint32_t)claimed.of.count;
 	minimise_regroup(&z);
 	while (z.drops && events->len > z.fixed && z.steps < z.limit && minimise_once(&z))
 		;
 	g_array_unref(z.trial);
 }
 
-GArray *witness_minimised(struct checker *checker, const struct trace *t, enum claim claim,
-                          const uint32_t *pair, size_t pair_count, const GArray *events)
+GArray *witness_minimised(struct checker *checker, const struct trace *t,
+                          struct claimed claimed, const GArray *events)
 {
 	enum { STEPS = 1 << 17, LONGEST = 1 << 17 };
 	GArray *better = g_array_copy((GArray *)events);
 
 	if (events->len <= LONGEST)
-		minimise_within(checker, STEPS, t, claim, pair, pair_count, better);
+		minimise_within(checker, STEPS, t, claimed, better);
 	return better;
 }
 
-void witness_minimise(const struct trace *t, enum claim claim, const uint32_t *pair,
-                      size_t pair_count, const struct check_options *options, GArray *events)
+void witness_minimise(const struct trace *t, struct claimed claimed,
+                      const struct check_options *options, GArray *events)
 {
 	struct checker *checker = checker_new(t, options);
 
-	minimise_within(checker, MINIMISE_STEPS, t, claim, pair, pair_count, events);
+	minimise_within(checker, MINIMISE_STEPS, t, claimed, events);
 	checker_free(checker);
 }

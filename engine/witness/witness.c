@@ -90,8 +90,8 @@ bool finding_accepted(struct checker *c, const struct finding *f)
 		return checker_race_after(c, recorded, events + same, f->witness->len - same,
 		                          of, NULL);
 	BUG_ON(f->recorded > 0);
-	return checker_claim(c, events, f->witness->len, finding_claim(f), of, claimed->len,
-	                     NULL);
+	return checker_claim(c, (struct event_list){ events, f->witness->len },
+	                     claimed_of(finding_claim(f), of, claimed->len), NULL);
 }
 
 void witness_release(struct witness *w)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The table of docs/benchmarks.md: samples with the paper's bug patterns, six recordings each
+# The table of docs/benchmarks-papers.md: samples with the paper's bug patterns, six recordings each
 # with and without noise.  Run from the tree, after `make all benches`.
 # usage: tests/bench/atomic_table.sh [NAME=TRACE[,TRACE...]...]   (more rows: other recordings)
 #        tests/bench/atomic_table.sh --slowdown

@@ -6,7 +6,7 @@
  * "shared": all threads count one variable under the same locks.  "private": main counts it,
  * too, between the threads that it starts, and each thread has locks of its own.  The
  * parameters are those of figure 5.2: threads, iterations, locks; one changes at a time. Prints
- * a table for docs/benchmarks.md.  usage: bench_tree [THREADS ITERATIONS LOCKS]
+ * a table for docs/benchmarks-papers.md.  usage: bench_tree [THREADS ITERATIONS LOCKS]
  */
 #include "engine/partial/tree.h"
 #include "engine/predict/predict.h"

@@ -1,6 +1,6 @@
 /*
- * bench_verdicts.c - the tables of docs/benchmarks.md, "What each analysis finds", beside the
- * ladder, which is exact where it is complete.  Prints Markdown.
+ * bench_verdicts.c - the tables of docs/benchmarks-analyses.md, "What each analysis finds",
+ * beside the ladder, which is exact where it is complete.  Prints Markdown.
  *
  *     build/tests/bench/bench_verdicts TRACE...
  */

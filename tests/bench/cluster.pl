@@ -7,7 +7,7 @@
 # by the number of its runs, as that of the same program with more work, run by itself.) A node takes the next job when it has none. An exploration
 # goes in rounds, as rounds.sh of docs/cluster.md has it: it begins with one run, and each round has a task for each node, of some runs
 # at most in place of a budget of time. A round ends with its last job; then one machine joins, and divides. Prints a table for
-# docs/benchmarks.md, with the share that joins have in the time, and writes the rows of plot.awk into the file ROWS.
+# docs/benchmarks-scale.md, with the share that joins have in the time, and writes the rows of plot.awk into the file ROWS.
 use strict;
 use warnings;
 use File::Temp qw(tempdir);

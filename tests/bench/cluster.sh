@@ -1,5 +1,5 @@
 #!/bin/sh
-# The table of docs/benchmarks.md, "Many machines", and docs/cluster.svg, measured anew: some ten minutes, more under load: the times are the processor's.
+# The table of docs/benchmarks-scale.md, "Many machines", and docs/cluster.svg, measured anew: some ten minutes, more under load: the times are the processor's.
 #     tests/bench/cluster.sh ./heddle
 set -eu
 rows=$(mktemp)

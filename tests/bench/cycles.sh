@@ -1,5 +1,5 @@
 #!/bin/bash
-# Distinct cycles of atomic sets over recordings, as docs/benchmarks.md counts them: by the codes
+# Distinct cycles of atomic sets over recordings, as docs/benchmarks-papers.md counts them: by the codes
 # of the units, however often each takes part, and the kinds of the sets.
 #
 #     tests/bench/cycles.sh T.hdl...             these recordings

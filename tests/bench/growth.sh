@@ -1,5 +1,5 @@
 #!/bin/bash
-# How each command grows with threads, locks and racy variables (docs/benchmarks.md, "Growth"):
+# How each command grows with threads, locks and racy variables (docs/benchmarks-scale.md, "Growth"):
 # processor seconds and memory.  Usage: tests/bench/growth.sh [HEDDLE]
 #
 # joined N: eight of N threads alive at a time, main joins the oldest before it forks the next.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The plots of docs/benchmarks.md, measured anew.  Usage: tests/bench/plots.sh BUILD
+# The plots of docs/benchmarks-analyses.md, measured anew.  Usage: tests/bench/plots.sh BUILD
 #
 # Rows of the benchmarks' tables, without their bars, are what plot.awk reads.
 set -eu

@@ -1,5 +1,5 @@
 #!/bin/bash
-# How the races analyses grow with threads, variables and locks (docs/benchmarks.md, "Many
+# How the races analyses grow with threads, variables and locks (docs/benchmarks-scale.md, "Many
 # threads at once"): processor time and memory.  Usage: tests/bench/scale.sh [HEDDLE]
 #
 # raced N: N threads, 200,000 variables, each written by two of the threads: all race.

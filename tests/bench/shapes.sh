@@ -1,6 +1,6 @@
 #!/bin/bash
 # Traces of odd shapes, on which an analysis could be slow out of proportion, and every analysis
-# on each (docs/benchmarks.md, "Odd shapes"): seconds of the processor, MB, and how it ended; `+`:
+# on each (docs/benchmarks-scale.md, "Odd shapes"): seconds of the processor, MB, and how it ended; `+`:
 # a budget ran out and a note says so, `time`: stopped after LIMIT seconds (60) of the processor,
 # `memory`: more than MEMORY MB (4096).
 # Usage: tests/bench/shapes.sh [HEDDLE [SHAPE...]]      ANALYSES="hb wcp" runs some of them

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The cost of threads that live one after the other (docs/benchmarks.md, "Many short threads"):
+# The cost of threads that live one after the other (docs/benchmarks-scale.md, "Many short threads"):
 # processor time and memory of each analysis.  Usage: tests/bench/threads.sh [HEDDLE]
 #
 # chain N: main forks a thread, joins it, forks the next: N threads, five writes each.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # tree.sh TRACE... - what `heddle filter` (TREE) leaves out of traces, what that saves the lockset
 # and happens-before, and which pairs of source locations they no longer report: a table for
-# docs/reports.md.  Times are of the processor, of the whole command on a binary trace.
+# docs/partial-traces.md.  Times are of the processor, of the whole command on a binary trace.
 # $HEDDLE is the program (default: ./heddle).
 : "${HEDDLE:=./heddle}"
 scratch=$(mktemp -d)

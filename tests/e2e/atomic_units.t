@@ -12,16 +12,16 @@ record() {
 }
 record
 run "$HEDDLE" atomic seats.hdl
-like "$out" "in [0-9]+ events, not complete: functions that touch these sets are no units, as they were inlined$" "all functions inlined: not complete"
+like "$out" "in [0-9]+ events, not complete: functions that touch these sets are no units of work, as they were inlined$" "all functions inlined: not complete"
 like "$out" "as the compiler inlined them .*book" "they are named"
-like "$out" "no unit of work: nothing was checked" "and that nothing was checked"
+like "$out" "a unit of work: nothing was checked" "and that nothing was checked"
 run "$HEDDLE" atomic seats.hdl --format json
 is "$(json '$d->{complete} ? "complete" : "not"')" not "in JSON, too"
 record -fno-inline
 run "$HEDDLE" atomic seats.hdl
 like "$out" "as they are static .*book" "a static function that calls others is none"
 like "$out" "units of work: .*take" "the units are named"
-like "$out" "functions in which threads begin are no units: .*party" "and where threads begin"
+like "$out" "functions in which threads begin are no units of work: .*party" "and where threads begin"
 like "$out" "not complete" "not complete either"
 cat >seats.spec <<'S'
 atomics seats {
@@ -41,13 +41,13 @@ sed 's/^static int book/static inline __attribute__((always_inline)) int book/' 
 "$HEDDLE" cc -g -O1 -fno-inline part.c -o part -pthread
 "$HEDDLE" record -q --seed 6 -o part.hdl -- ./part >/dev/null
 run "$HEDDLE" atomic --spec seats.spec part.hdl
-like "$out" "events, not complete: a unit was inlined, and its activations are not recorded$" "a declared unit that was inlined: not complete"
+like "$out" "events, not complete: a unit of work was inlined, and its calls are not recorded$" "a declared unit that was inlined: not complete"
 like "$out" "unit book: not complete, as the compiler inlined it" "and which"
 like "$out" "units of work: audit" "whatever other units there are"
 
 printf '#! heddle 1\n#! atomic-set S x\nT1|w(x)|1\nT2|w(x)|2\n' >none.txt
 run "$HEDDLE" atomic none.txt
-like "$out" "not complete, as there was no unit of work: nothing was checked" "a set without units"
+like "$out" "not complete, as no function was found to be a unit of work: nothing was checked" "a set without units"
 
 # S1 alone is cyclic: its edges have shorter ways back over S2
 cat >own.txt <<'T'

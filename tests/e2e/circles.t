@@ -43,4 +43,8 @@ elif has nm "no circles"; then
 	is "$(circles '^((?:engine|tui)/[^/]+|debuginfo)/' "${objects[@]}")" "" "no circle of folders"
 	is "$(circles '^(.*)$' "${objects[@]}")" "" "no circle of files"
 fi
+# A header whose guard another one has is left out where both are included.
+guards=$(cd "$root" && find engine tui debuginfo -name '*.h' -exec grep -hE '^#ifndef HEDDLE_[A-Z0-9_]+_H$' {} + | sort)
+ok "$([ "$(wc -l <<<"$guards")" -gt 100 ]; echo $?)" "headers have guards"
+is "$(uniq -d <<<"$guards")" "" "each header has a guard of its own"
 done_testing

@@ -41,7 +41,7 @@ is "$(pairs)" "2,3 2,4" "without joins size races with the first put alone"
 sed 's/"a.com",c2)=c1/"b.com",c2)=nil/; s/size)=1/size)=2/' connections.txt >distinct.txt
 rd2 distinct.txt
 is "$status" 0 "distinct hosts: none"
-like "$(json '$d->{notes}[0]')" 'ends in the same state \(theorem 5.2\)' "a clean trace says what that means"
+like "$(json '$d->{notes}[0]')" 'ends in the same state' "a clean trace says what that means"
 
 # The first program of the paper: put(5, 7) beside get(5).
 printf 'T1|fork(T2)|1\nT1|act(m.put,5,7)=1|2\nT2|act(m.get,5)=7|3\n' >intro.txt

@@ -13,7 +13,7 @@ is "$(json 'scalar grep { ($_->{analyses}{hb} // "") eq "candidate" } @{$d->{fin
 is "$(json 'scalar grep { $_->{analyses}{syncp} && !$_->{analyses}{lockset} } @{$d->{findings}}')" 0 "lockset misses no race"
 
 run "$HEDDLE" compare tests/traces/mergesort.std --analyses shb,cp
-like "$out" "pair of sites +shb +cp  variable" "columns can be chosen"
+like "$out" "pair of places +shb +cp  variable" "columns can be chosen"
 like "$out" "race +cand." "a race has a witness, a candidate has none"
 
 printf 'T1|w(x)|1\nT1|r(x)|2\n' >"$scratch/one.txt"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What documents and comments cite exists: files of docs/, and their sections; the examples of
+# What documents and comments cite exists: files of docs/, and their sections; docs/code.md is a map of the tree; the examples of
 # docs/semantics.md come out as it says.
 . tests/e2e/lib.sh
 
@@ -32,6 +32,16 @@ missing=$(while IFS=: read -r from line link; do
 		grep -qxF "${link#*#}" || echo "$from:$line: $link"
 done <<<"$links")
 is "$missing" "" "every section that is linked is there"
+
+# the map of the code: every file that it names is there, and every folder of the engine is on it
+missing=$(cd "$root" && find engine tui debuginfo tests -type f >"$scratch/files"
+	grep -oE '`[A-Za-z0-9_./+-]+\.(c|h|hh|def|t|pl)`' docs/code.md | tr -d '`' | sort -u | while read -r name; do
+		grep -qE "(^|/)${name//+/\\+}\$" "$scratch/files" || echo "$name"
+	done
+	find engine tui -mindepth 1 -maxdepth 1 -type d | while read -r folder; do
+		grep -qE "^ +${folder##*/}/ " docs/code.md || echo "$folder"
+	done)
+is "$missing" "" "docs/code.md is a map of the tree"
 
 # Example (WHAT: ...) and the trace behind it
 cd "$scratch" || exit 1

@@ -125,7 +125,7 @@ C
 run timeout 60 "$HEDDLE" record -q -o joined.hdl -- ./joined
 like "$err" "main .*joined.cpp:11" "the recorder names the line of std::thread::join"
 run "$HEDDLE" deadlocks joined.hdl
-like "$(tr -s '\n ' ' ' <<<"$out")" "main want\\(T1\\) joined.cpp:11 in main " "and so does the report"
+like "$(tr -s '\n ' ' ' <<<"$out")" "main stands waiting for the end of T1 joined.cpp:11 in main " "and so does the report"
 run "$HEDDLE" convert --to text joined.hdl -
 is "$(grep -c '|join(T2)|joined.cpp:10' <<<"$out")" 1 "one that ends; a join that throws in between changes nothing"
 done_testing

@@ -10,7 +10,7 @@ run "$HEDDLE" convert t.hdl t.txt --to text
 
 values() { # TRACE: the operations that races prints, without those of pthread_t
 	run "$HEDDLE" races "$1"
-	printf '%s\n' "$out" | grep -o ' w[0-9]*([^ ]*)=[^ ]*' | sed 's/^ w[0-9]*//' | LC_ALL=C sort -u
+	printf '%s\n' "$out" | sed -nE 's/.* write ([^ ]+): ([^ ]+) .*/(\1)=\2/p' | LC_ALL=C sort -u
 }
 want="(cells[2])=-4
 (far)=-1

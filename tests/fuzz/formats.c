@@ -13,7 +13,7 @@
 #include "tests/support/mutate.h"
 #include "tests/support/random_log.h"
 #include "tui/batch/reports/report_file.h"
-#include "tui/explorer/import.h"
+#include "tui/explorer/tool_reports.h"
 #include "tui/explorer/tree.h"
 #include "tui/lesson/lesson.h"
 
@@ -159,14 +159,14 @@ static void read_tree(const char *path, const GString *s)
 static void read_reported(const char *path, const GString *s)
 {
 	struct error e = { .what = "" };
-	GArray *races = import_report(path, &e);
+	GArray *races = tool_report_read(path, &e);
 
 	(void)s;
 	if (races == NULL) {
 		refused(&e);
 		return;
 	}
-	imported_free(races);
+	tool_report_free(races);
 }
 
 static void read_elf(const char *path, const GString *s)

@@ -21,10 +21,11 @@ GArray *polish_witness(const struct trace *t, const struct finding *f,
 	const uint32_t *claimed = (const uint32_t *)(void *)pair->data;
 	enum claim claim = finding_claim(f);
 	GString *reason = g_string_new(NULL);
-	GArray *better = witness_minimised(checker, t, claim, claimed, pair->len, f->witness);
+	GArray *better = witness_minimised(checker, t, claimed_of(claim, claimed, pair->len),
+	                                   f->witness);
 
-	bool good = witness_check(t, (const uint32_t *)(void *)better->data, better->len, claim,
-	                          claimed, pair->len, options, reason);
+	bool good = witness_check(t, event_list_of(better),
+	                          claimed_of(claim, claimed, pair->len), options, reason);
 
 	if (!good || switches_in(t, better) > switches_in(t, f->witness) ||
 	    better->len > f->witness->len) {

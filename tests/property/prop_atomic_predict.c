@@ -200,7 +200,9 @@ static void check_witnesses(struct trace *t, const struct atomic_model *m,
 			const uint32_t *events = (const uint32_t *)(void *)both[k]->data;
 			ck_assert_msg(oracle_is_reordering(t, events, both[k]->len, false),
 			              "no reordering:\n%s", text);
-			ck_assert_msg(atomic_check(t, m, events, both[k]->len, NULL, 0, NULL),
+			ck_assert_msg(atomic_check(t, m,
+			                           (struct event_list){ events, both[k]->len },
+			                           (struct event_list){ NULL, 0 }, NULL),
 			              "no cycle:\n%s", text);
 		}
 		g_array_unref(better);

@@ -40,7 +40,8 @@ static bool agree(const struct trace *t, const GArray *s, bool use_values)
 	struct check_options options = { .use_values = use_values };
 	GString *reason = g_string_new(NULL);
 	const uint32_t *sequence = (const uint32_t *)s->data;
-	bool ours = witness_check(t, sequence, s->len, CLAIM_PREFIX, NULL, 0, &options, reason);
+	bool ours = witness_check(t, (struct event_list){ sequence, s->len },
+	                          claimed_of(CLAIM_PREFIX, NULL, 0), &options, reason);
 	bool theirs = oracle_is_reordering(t, sequence, s->len, use_values);
 
 	if (ours != theirs) {
@@ -103,8 +104,8 @@ static bool tails_agree(struct checker *after, struct checker *whole, uint32_t p
 	g_array_append_vals(all, tail->data, tail->len);
 	bool ours = checker_race_after(after, prefix, (const uint32_t *)(void *)tail->data,
 	                               tail->len, pair, NULL);
-	bool theirs = checker_claim(whole, (const uint32_t *)(void *)all->data, all->len,
-	                            CLAIM_RACE, pair, 2, NULL);
+	bool theirs =
+	        checker_claim(whole, event_list_of(all), claimed_of(CLAIM_RACE, pair, 2), NULL);
 	g_array_set_size(tail, tail->len - 2);
 	races += theirs;
 	refusals += !theirs;

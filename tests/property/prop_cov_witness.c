@@ -30,7 +30,8 @@ static void judge(uint64_t seed, struct cov_search *s, struct checker *c,
 {
 	const uint32_t *events = (const uint32_t *)(const void *)sequence->data;
 	GString *reason = g_string_new(NULL);
-	bool ours = checker_claim(c, events, sequence->len, CLAIM_COV, pair, 2, reason);
+	bool ours = checker_claim(c, (struct event_list){ events, sequence->len },
+	                          claimed_of(CLAIM_COV, pair, 2), reason);
 	bool truth = cov_is_witness(s, events, sequence->len, pair);
 
 	if (ours != truth) {

@@ -299,8 +299,8 @@ static bool judge_mutant(const struct trace *t, const struct finding *f, GRand *
 		break;
 	}
 	bool accepted =
-	        witness_check(t, (const uint32_t *)(void *)s->data, s->len, CLAIM_DEADLOCK, r,
-	                      request->len, &(struct check_options){ 0 }, reason);
+	        witness_check(t, event_list_of(s), claimed_of(CLAIM_DEADLOCK, r, request->len),
+	                      &(struct check_options){ 0 }, reason);
 	bool truth = claim_true(t, s, request);
 	if (accepted != truth) {
 		printf("requests");

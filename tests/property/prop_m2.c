@@ -48,8 +48,8 @@ static const char *judge(const struct trace *t, const struct random_options *opt
 	if (verdict == M2_RACE &&
 	    !oracle_is_reordering(t, (const uint32_t *)witness->data, witness->len - 2, false))
 		return "its witness is no correct reordering";
-	if (verdict == M2_RACE && !witness_check(t, (const uint32_t *)witness->data,
-	                                         witness->len, CLAIM_RACE, pair, 2, NULL, NULL))
+	if (verdict == M2_RACE && !witness_check(t, event_list_of(witness),
+	                                         claimed_of(CLAIM_RACE, pair, 2), NULL, NULL))
 		return "its witness is not accepted";
 	if (verdict == M2_IMPOSSIBLE &&
 	    (proof == NULL || proof->cycle.steps == NULL || proof->cycle.steps->len < 2))
@@ -260,8 +260,8 @@ static const char *judge_decision(struct trace *t, uint32_t e, uint32_t f, bool 
 		if (race ||
 		    !oracle_is_reordering(t, (const uint32_t *)x->witness->data,
 		                          x->witness->len, false) ||
-		    !witness_check(t, (const uint32_t *)x->witness->data, x->witness->len,
-		                   CLAIM_C11_RACE, pair, 2, NULL, NULL))
+		    !witness_check(t, event_list_of(x->witness),
+		                   claimed_of(CLAIM_C11_RACE, pair, 2), NULL, NULL))
 			wrong = "no such race";
 		finding_free(x);
 		return wrong;

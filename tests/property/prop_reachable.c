@@ -104,8 +104,8 @@ static bool is_witness(const struct trace *t, const struct riddle *riddle,
 	last_writes(t, sequence, a->sequence->len, writers);
 	GArray *whole = g_array_copy(a->sequence); /* the checker says so, too */
 	g_array_append_val(whole, a->target);
-	bool accepted = witness_check(t, (const uint32_t *)(const void *)whole->data,
-	                              whole->len, CLAIM_REACH, &a->target, 1, NULL, NULL);
+	bool accepted = witness_check(t, event_list_of(whole),
+	                              claimed_of(CLAIM_REACH, &a->target, 1), NULL, NULL);
 	g_array_unref(whole);
 	return accepted && oracle_is_reordering(t, sequence, a->sequence->len, false) &&
 	       oracle_next(t, done, a->target) &&

@@ -479,8 +479,9 @@ static bool judge_mutant(const struct trace *t, const struct finding *f, GRand *
 	GString *reason = g_string_new(NULL);
 	g_array_set_size(s, length); /* the requests are the end of a witness */
 	g_array_append_vals(s, r, request->len);
-	bool accepted = witness_check(t, (const uint32_t *)(void *)s->data, s->len, CLAIM_STUCK,
-	                              r, request->len, &(struct check_options){ 0 }, reason);
+	bool accepted =
+	        witness_check(t, event_list_of(s), claimed_of(CLAIM_STUCK, r, request->len),
+	                      &(struct check_options){ 0 }, reason);
 	bool truth =
 	        oracle_waits(t, (const uint32_t *)(void *)s->data, length, r, request->len);
 	if (accepted != truth) {

@@ -164,7 +164,8 @@ static bool checker_says(const struct trace *t, const struct claim_of *c)
 		if (load || store_of(c, line) != NONE)
 			g_array_append_val(said, row);
 	}
-	bool good = witness_check_weak(t, c->sequence, c->count, said, WEAK_RC11, NULL, reason);
+	bool good = witness_check_weak(t, (struct event_list){ c->sequence, c->count }, said,
+	                               WEAK_RC11, NULL, reason);
 	g_string_free(reason, TRUE);
 	g_array_free(said, TRUE);
 	return good;
@@ -331,9 +332,8 @@ static int check_need(const struct trace *t, const struct memory_graph *g,
 			        run_reorder(t, all, model, by_value, &order);
 			bool good = found == (expected ? REORDER_FOUND : REORDER_NONE);
 			if (order && !tso)
-				good &= witness_check_weak(t, (uint32_t *)(void *)order->data,
-				                           order->len, none, model, NULL,
-				                           reason);
+				good &= witness_check_weak(t, event_list_of(order), none, model,
+				                           NULL, reason);
 			if (!good)
 				printf("%s, by %s: %s, expected %s %s\n",
 				       weak_model_words[model], by_value ? "value" : "store",
@@ -363,8 +363,7 @@ static int check_past(GRand *r, const struct trace *t, const struct claim_of *c)
 	for (uint32_t line = 0; line < c->count; line++)
 		expected += kept[0][c->event[line]] || kept[1][c->event[line]];
 	bool good = past->len == expected &&
-	            witness_check_weak(t, (uint32_t *)(void *)past->data, past->len, said,
-	                               WEAK_RC11, NULL, reason);
+	            witness_check_weak(t, event_list_of(past), said, WEAK_RC11, NULL, reason);
 	if (!good)
 		printf("the past of %u and %u has %u events, expected %u: %s\n", of[0], of[1],
 		       past->len, expected, reason->str);
@@ -627,8 +626,8 @@ static int check_tso(GRand *r, const struct litmus *l)
 			sequence[to] = moved;
 		}
 		GString *reason = g_string_new(NULL);
-		bool said = witness_check_weak(t, sequence, run.count, none, WEAK_TSO, NULL,
-		                               reason);
+		bool said = witness_check_weak(t, (struct event_list){ sequence, run.count },
+		                               none, WEAK_TSO, NULL, reason);
 		bool expected = tso_says(&run, sequence);
 		(said ? accepted : refused)[i == 0 ? KEPT : SWAP]++;
 		if (said != expected || (i == 0 && !said)) {

@@ -249,9 +249,11 @@ static bool ours(const struct trial *x, const GArray *s, enum claim claim, const
 	const uint32_t *of = (const uint32_t *)(const void *)pair->data;
 
 	/* as `heddle verify` asks */
-	return checker_claim(x->c, events, s->len, claim, of, pair->len, reason) &&
+	return checker_claim(x->c, (struct event_list){ events, s->len },
+	                     claimed_of(claim, of, pair->len), reason) &&
 	       (claim != CLAIM_ATOMIC ||
-	        atomic_check(x->t, x->model, events, s->len, of, pair->len, reason));
+	        atomic_check(x->t, x->model, (struct event_list){ events, s->len },
+	                     (struct event_list){ of, pair->len }, reason));
 }
 
 static bool truth(const struct trial *x, const GArray *s, enum claim claim, const GArray *pair)

@@ -58,13 +58,15 @@ static bool witnessed(const struct trace *t, const struct finding *f, bool value
 	const uint32_t *events = (const uint32_t *)(void *)f->witness->data;
 	GString *reason = g_string_new(NULL);
 	if (f->requests != NULL)
-		good = witness_check(t, events, f->witness->len, finding_claim(f),
-		                     (const uint32_t *)(void *)f->requests->data,
-		                     f->requests->len, &options, reason);
+		good = witness_check(
+		        t, (struct event_list){ events, f->witness->len },
+		        (struct claimed){ finding_claim(f), event_list_of(f->requests) },
+		        &options, reason);
 	else
-		good = witness_check(t, events, f->witness->len,
-		                     f->note != NULL ? CLAIM_C11_RACE : CLAIM_RACE, pair, 2,
-		                     &options, reason);
+		good = witness_check(
+		        t, (struct event_list){ events, f->witness->len },
+		        claimed_of(f->note != NULL ? CLAIM_C11_RACE : CLAIM_RACE, pair, 2),
+		        &options, reason);
 	if (!good)
 		printf("witness of %u and %u: %s\n", f->first, f->second, reason->str);
 	g_string_free(reason, TRUE);

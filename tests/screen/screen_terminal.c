@@ -131,6 +131,23 @@ START_TEST(reports_are_laid_out)
 }
 END_TEST
 
+START_TEST(help_is_laid_out)
+{
+	const char *arguments[] = { "races", "--help", NULL };
+	struct pty *p = pty_start(&(struct pty_options){ .rows = 80 }, arguments);
+	ck_assert_int_eq(pty_finish(p), 0);
+	const char *screen = pty_screen(p);
+	ck_assert(strstr(screen, "one finding for each pair of source lines\n"
+	                         "                                     (default), or for each "
+	                         "pair of events\n") != NULL);
+	ck_assert(
+	        strstr(screen,
+	               "usage: heddle races TRACE [--analysis A] [--pairs sites|events] [--candidates"
+	               "\n                    all|ORDER]\n") != NULL);
+	pty_end(p);
+}
+END_TEST
+
 START_TEST(reports_without_colours)
 {
 	static const char *const plain[] = { "NO_COLOR=1", "TERM=dumb" };
@@ -564,6 +581,7 @@ int main(void)
 	tcase_add_test(c, starts_and_leaves);
 	tcase_add_test(c, finds_the_race_and_shows_its_witness);
 	tcase_add_test(c, reports_are_laid_out);
+	tcase_add_test(c, help_is_laid_out);
 	tcase_add_test(c, reports_without_colours);
 	tcase_add_test(c, escape_goes_back_at_once);
 	tcase_add_test(c, arrows_and_pages);

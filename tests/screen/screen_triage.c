@@ -4,7 +4,7 @@
  * findings are the analyses' own.
  */
 #include "tests/support/tui.h"
-#include "tui/explorer/import.h"
+#include "tui/explorer/tool_reports.h"
 
 #include <check.h>
 #include <glib/gstdio.h>
@@ -45,10 +45,10 @@ static void load_report(struct app *app)
 	char *path = g_strdup_printf("%s/heddle-triage-%d", g_get_tmp_dir(), (int)getpid());
 	struct error error;
 	ck_assert(g_file_set_contents(path, report, -1, NULL));
-	GArray *races = import_report(path, &error);
+	GArray *races = tool_report_read(path, &error);
 	ck_assert(races != NULL);
-	app->session->reported = import_locate(app->session->trace, races);
-	imported_free(races);
+	app->session->reported = tool_report_locate(app->session->trace, races);
+	tool_report_free(races);
 	g_remove(path);
 	g_free(path);
 }

@@ -41,8 +41,8 @@ static void expect(const char *text, enum claim claim, const char *pair, const c
 	struct trace *t = open_text(text);
 	GArray *p = events_of(pair), *s = events_of(sequence);
 	GString *why = g_string_new(NULL);
-	bool good = witness_check(t, (const uint32_t *)s->data, s->len, claim,
-	                          (const uint32_t *)p->data, p->len, NULL, why);
+	bool good = witness_check(t, event_list_of(s),
+	                          (struct claimed){ claim, event_list_of(p) }, NULL, why);
 
 	ck_assert_msg(good == (*reason == '\0'), "%s: %s", sequence, why->str);
 	ck_assert_msg(g_str_has_prefix(why->str, reason), "expected '%s', got '%s'", reason,

@@ -4,7 +4,7 @@
  */
 #include "tests/support/tui.h"
 #include "tui/explorer/commands/command_line.h"
-#include "tui/explorer/import.h"
+#include "tui/explorer/tool_reports.h"
 #include "tui/explorer/schedule.h"
 #include "tests/support/suite.h"
 
@@ -231,13 +231,13 @@ static bool import_find(const struct trace *t, const struct reported_race *race,
 {
 	GArray *races = g_array_new(FALSE, FALSE, sizeof(*race));
 	g_array_append_val(races, *race);
-	GArray *located = import_locate(t, races);
+	GArray *located = tool_report_locate(t, races);
 	const struct reported_pair *r = &g_array_index(located, struct reported_pair, 0);
 	memcpy(pair, r->pair, sizeof r->pair);
 	const uint32_t locations[2] = { pair[0] == NONE ? NONE : t->events[pair[0]].location,
 		                        pair[0] == NONE ? NONE : t->events[pair[1]].location };
 	ck_assert_int_eq(reported_at(r, locations), pair[0] != NONE);
-	located_free(located);
+	tool_pairs_free(located);
 	g_array_free(races, TRUE);
 	return pair[0] != NONE;
 }
@@ -249,7 +249,7 @@ START_TEST(reports_of_other_tools)
 	struct error error;
 	uint32_t pair[2];
 	ck_assert(g_file_set_contents(path, reports[_i], -1, NULL));
-	GArray *races = import_report(path, &error);
+	GArray *races = tool_report_read(path, &error);
 	ck_assert_msg(races != NULL, "%s", error.what);
 	ck_assert_int_eq(races->len, 1);
 	const struct reported_race *race = &g_array_index(races, struct reported_race, 0);
@@ -259,9 +259,9 @@ START_TEST(reports_of_other_tools)
 	ck_assert(import_find(app->session->trace, race, pair));
 	ck_assert_int_eq(pair[0], 0);
 	ck_assert_int_eq(pair[1], 2);
-	imported_free(races);
+	tool_report_free(races);
 	g_remove(path);
-	ck_assert(import_report(path, &error) == NULL);
+	ck_assert(tool_report_read(path, &error) == NULL);
 	g_free(path);
 	tui_close(app);
 }
@@ -293,7 +293,7 @@ START_TEST(reports_with_one_side)
 	struct error error;
 	uint32_t pair[2];
 	ck_assert(g_file_set_contents(path, one_sided[_i], -1, NULL));
-	GArray *races = import_report(path, &error);
+	GArray *races = tool_report_read(path, &error);
 	ck_assert_msg(races != NULL, "%s", error.what);
 	ck_assert_int_eq(races->len, 1);
 	const struct reported_race *race = &g_array_index(races, struct reported_race, 0);
@@ -301,7 +301,7 @@ START_TEST(reports_with_one_side)
 	ck_assert_int_eq(race->sides[1]->len, 0);
 	ck_assert(import_find(app->session->trace, race, pair));
 	ck_assert_int_eq(pair[0], 0);
-	imported_free(races);
+	tool_report_free(races);
 	g_remove(path);
 	g_free(path);
 	tui_close(app);
@@ -322,14 +322,14 @@ START_TEST(reports_with_odd_frames)
 	struct error error;
 	char *path = g_strdup_printf("%s/heddle-odd-%d-%d", g_get_tmp_dir(), _i, getpid());
 	g_file_set_contents(path, odd_frames[_i], -1, NULL);
-	GArray *races = import_report(path, &error);
+	GArray *races = tool_report_read(path, &error);
 	ck_assert_msg(races != NULL, "%s", error.what);
 	ck_assert_int_eq(races->len, 1);
 	GArray *frames = g_array_index(races, struct reported_race, 0).sides[0];
 	ck_assert_uint_ge(frames->len, 1);
 	ck_assert_str_eq(g_array_index(frames, struct reported_frame, 0).file, "f.c");
 	ck_assert_uint_eq(g_array_index(frames, struct reported_frame, 0).line, 1);
-	imported_free(races);
+	tool_report_free(races);
 	g_remove(path);
 	g_free(path);
 }
@@ -368,7 +368,7 @@ START_TEST(a_cut_report_is_no_crash)
 		                           : one_sided[r - G_N_ELEMENTS(reports)];
 		for (size_t length = 0; length < strlen(text); length += 7) {
 			ck_assert(g_file_set_contents(path, text, (gssize)length, NULL));
-			imported_free(import_report(path, &error));
+			tool_report_free(tool_report_read(path, &error));
 		}
 	}
 	g_remove(path);

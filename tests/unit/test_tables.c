@@ -90,8 +90,8 @@ static const struct {
 	const char *path, *name;
 	void (*print)(GString *out);
 } tables[] = {
-	{ "docs/explorer.md", "keys", bindings_print_table },
-	{ "docs/explorer.md", "commands", commands_print_table },
+	{ "docs/keys.md", "keys", bindings_print_table },
+	{ "docs/keys.md", "commands", commands_print_table },
 	{ "docs/lessons.md", "checks", lesson_print_checks },
 	{ "docs/architecture.md", "operations", print_operations },
 	{ "docs/architecture.md", "analyses", print_analyses },

@@ -110,10 +110,10 @@ START_TEST(fewer_switches)
 	GArray *s = events(sequence, 10);
 	static const uint32_t best[] = { 0, 3, 6, 1, 4, 7, 8, 9 };
 
-	witness_minimise(t, CLAIM_RACE, pair, 2, NULL, s);
+	witness_minimise(t, claimed_of(CLAIM_RACE, pair, 2), NULL, s);
 	ck_assert_uint_eq(s->len, G_N_ELEMENTS(best));
 	ck_assert_uint_le(switches(t, s), 3);
-	ck_assert(witness_check(t, (const uint32_t *)s->data, s->len, CLAIM_RACE, pair, 2, NULL,
+	ck_assert(witness_check(t, event_list_of(s), claimed_of(CLAIM_RACE, pair, 2), NULL,
 	                        NULL));
 	g_array_unref(s);
 	trace_close(t);

@@ -198,8 +198,10 @@ int argument_choice(const struct arguments *a, const char *name, const char *con
 
 void argument_words(const struct arguments *a, unsigned low, unsigned high)
 {
+	if (low > 0 && a->words->len == 0)
+		exit(usage_error(a, "expected %s, found nothing", a->command->usage));
 	if (a->words->len < low || a->words->len > high)
-		exit(usage_error(a, "expected %s, found %u operand%s", a->command->usage,
+		exit(usage_error(a, "expected %s, found %u word%s", a->command->usage,
 		                 a->words->len, plural(a->words->len)));
 }
 

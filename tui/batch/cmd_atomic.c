@@ -182,7 +182,7 @@ static int run(struct arguments *a)
 const struct command command_atomic = {
 	.name = "atomic",
 	.usage = "TRACE [--spec FILE]... [--predict] [--all]",
-	.summary = "atomic-set serializability violations",
+	.summary = "code that should run as one step and did not (atomic sets)",
 	.details =
 	        "An atomic set is variables that belong together, as an array and its fill; a unit of\n"
 	        "work is code that keeps them right when it runs alone.  Reported are units of several\n"

@@ -141,10 +141,9 @@ static int column_width(const struct table *table, guint column)
 	return MAX(5, (int)strlen(analysis_word(table->columns[column]))) + 1;
 }
 
-/* "race": with a checked witness; "cand.": only suspected. */
 static void print_text(const struct table *table)
 {
-	printf("%-*s", SITE_WIDTH, "pair of sites");
+	printf("%-*s", SITE_WIDTH, "pair of places");
 	for (guint i = 0; i < table->count; i++)
 		printf(" %*s", column_width(table, i), analysis_word(table->columns[i]));
 	printf("  variable\n");
@@ -164,7 +163,8 @@ static void print_text(const struct table *table)
 	printf("%-*s", SITE_WIDTH, "in all");
 	for (guint i = 0; i < table->count; i++)
 		printf(" %*" G_GUINT64_FORMAT, column_width(table, i), table->found[i]);
-	printf("\n");
+	printf("\nrace: a schedule that shows it was found and checked; cand.: reported "
+	       "without one; -: not reported\n");
 }
 
 static json_t *json_row(const struct table *table, const struct row *row)

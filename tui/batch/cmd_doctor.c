@@ -40,13 +40,13 @@ static void line(bool well, enum need need, const char *what, const char *detail
 		json_array_append_new(checks, check);
 		return;
 	}
-	printf("%-7s %-28s %s\n",
+	printf("%-7s %-32s %s\n",
 	       well             ? "ok"
 	       : need == NEEDED ? "MISSING"
 	                        : "-",
 	       what, detail ? detail : "");
 	if (!well && remedy)
-		printf("%-7s %-28s -> %s\n", "", "", remedy);
+		printf("%-7s %-32s -> %s\n", "", "", remedy);
 }
 
 /* First line of a command's output; NULL when it cannot be run. */
@@ -159,7 +159,7 @@ static void check_compilers(void)
 	              "apt install g++");
 	check_command("clang", "clang", USEFUL, "apt install clang, if you build with it");
 	check_command("gdb", "gdb (replay --gdb, --dap)", USEFUL, "apt install gdb");
-	check_command("gdbserver", "gdbserver (replay --gdb-server, --dap)", USEFUL,
+	check_command("gdbserver", "gdbserver (--gdb-server, --dap)", USEFUL,
 	              "apt install gdbserver");
 }
 

@@ -310,8 +310,9 @@ static void shorten(const struct question *q, struct finding *f, bool missing)
 	g_autoptr(GArray) pair = finding_claimed(f);
 
 	if (f->witness != NULL && f->note == NULL)
-		witness_minimise(q->t, finding_claim(f), (const uint32_t *)(void *)pair->data,
-		                 pair->len, &under, f->witness);
+		witness_minimise(q->t,
+		                 (struct claimed){ finding_claim(f), event_list_of(pair) },
+		                 &under, f->witness);
 }
 
 /* Takes ownership of verdict and trace. */

@@ -144,8 +144,10 @@ static bool ask_runs(struct fix *x)
 		struct trace *t = trace_open(run->trace, &open, NULL, &x->c->error);
 		if (t == NULL)
 			return false;
-		struct became *became = became_find(x->old, &x->match.old, MATCH_ABSENT, NULL,
-		                                    t, &race, progress_on_stderr(), &error);
+		struct became *became =
+		        became_find(x->old, &x->match.old, MATCH_ABSENT,
+		                    &(struct became_there){ .t = t, .race = &race },
+		                    progress_on_stderr(), &error);
 		if (became != NULL)
 			ask_run(x, t, became);
 		became_free(became, x->old);

@@ -200,9 +200,10 @@ const struct command command_races = {
 	.summary = "data races, each with a verdict",
 	.details =
 	        "A race is reported with a witness, which the independent checker has accepted: a\n"
-	        "schedule of the recorded events after which both accesses are next.  lockset, hb,\n"
-	        "cp, wcp, dc and wdc report candidates, for which --witness looks for one.  Exit\n"
-	        "status: 0 nothing found, 1 something found, 2 bad input, 3 a budget ran out.",
+	        "schedule of the recorded events that brings both threads to where they are about\n"
+	        "to make the two accesses.  lockset, hb, cp, wcp, dc and wdc report candidates,\n"
+	        "for which --witness looks for one.  Exit status: 0 nothing found, 1 something\n"
+	        "found, 2 bad input, 3 a budget ran out.",
 	.options = options,
 	.run = run,
 	.reads_weak = true,

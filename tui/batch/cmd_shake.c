@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include "tui/batch/command.h"
 #include "tui/batch/outcomes.h"
 #include "tui/batch/print/print.h"
+#include "tui/batch/print/terminal.h"
 #include "tui/batch/reports/shake_merge.h"
 #include "tui/batch/shake_run.h"
 #include "tui/batch/shares.h"
@@ -233,12 +235,13 @@ static void print_left_out(const struct outcomes *x)
 		printf("... and %u more such lines\n", x->left_out->len - MOST);
 }
 
-/* The table: frequency, ending, output, and how to record it again. */
+/* The table: frequency, ending, output, and how to record it again: below each where the
+ * terminal is too narrow, so that these options are not broken. */
 static void print_table(const struct outcomes *x, const struct shake *shake)
 {
 	const GPtrArray *outcomes = x->list;
-	enum { ENDS, SAYS, COLUMNS, LONGEST = 32 };
-	static const char *const headings[] = { "end", "last line of output" };
+	enum { ENDS, SAYS, AGAIN, COLUMNS, LONGEST = 32, FRAME = 12 };
+	static const char *const headings[] = { "end", "last line of output", "options" };
 	GPtrArray *texts[COLUMNS];
 	int widths[COLUMNS];
 	for (int c = 0; c < COLUMNS; c++)
@@ -246,22 +249,28 @@ static void print_table(const struct outcomes *x, const struct shake *shake)
 	for (guint i = 0; i < outcomes->len; i++) {
 		g_ptr_array_add(texts[ENDS], how_it_ended(outcomes->pdata[i]));
 		g_ptr_array_add(texts[SAYS], what_it_said(x, outcomes->pdata[i]));
+		const struct outcome *o = outcomes->pdata[i];
+		g_ptr_array_add(texts[AGAIN], how_again(o->again, shake));
 	}
 	for (int c = 0; c < COLUMNS; c++)
-		widths[c] = widest(texts[c], headings[c], LONGEST);
+		widths[c] = widest(texts[c], headings[c], c == AGAIN ? INT_MAX : LONGEST);
 	g_autofree char *command = json_command(shake->command);
 	printf("%" PRIu64 " runs, %u %s; 'heddle record OPTIONS -- %s' records one again\n",
 	       shake->made, outcomes->len, outcomes->len == 1 ? "outcome" : "outcomes",
 	       command);
-	printf("  runs  %-*s  %-*s  options\n", widths[ENDS], headings[ENDS], widths[SAYS],
-	       headings[SAYS]);
+	unsigned columns = terminal_columns();
+	bool apart = columns > 0 &&
+	             FRAME + widths[ENDS] + widest(texts[SAYS], headings[SAYS], INT_MAX) +
+	                             widths[AGAIN] >
+	                     (int)columns;
+	printf("  runs  %-*s  %-*s%s%s\n", widths[ENDS], headings[ENDS], widths[SAYS],
+	       headings[SAYS], apart ? "" : "  ", apart ? "" : headings[AGAIN]);
 	for (guint i = 0; i < outcomes->len; i++) {
 		const struct outcome *o = outcomes->pdata[i];
-		char *again = how_again(o->again, shake);
-		printf("%6" PRIu64 "  %-*s  %-*s  %s\n", o->count, widths[ENDS],
+		printf("%6" PRIu64 "  %-*s  %-*s%s%s\n", o->count, widths[ENDS],
 		       (char *)texts[ENDS]->pdata[i], widths[SAYS],
-		       (char *)texts[SAYS]->pdata[i], again);
-		g_free(again);
+		       (char *)texts[SAYS]->pdata[i], apart ? "\n        " : "  ",
+		       (char *)texts[AGAIN]->pdata[i]);
 	}
 	for (int c = 0; c < COLUMNS; c++)
 		g_ptr_array_free(texts[c], TRUE);

@@ -117,10 +117,8 @@ static bool has_cycle(const struct arguments *a, struct trace *t, const struct w
 	g_autoptr(GPtrArray) given = argument_values(a, "spec"), named = spec_rules_paths(w);
 	struct specs *specs = specs_open(given->len > 0 ? given : named, error);
 	struct atomic_model *m = specs ? atomic_model_for(t, specs, NULL, NULL) : NULL;
-	bool cycle = m != NULL &&
-	             atomic_check(t, m, (const uint32_t *)(void *)w->events->data,
-	                          w->events->len, (const uint32_t *)(const void *)w->pair->data,
-	                          w->pair->len, reason);
+	bool cycle = m != NULL && atomic_check(t, m, event_list_of(w->events),
+	                                       event_list_of(w->pair), reason);
 
 	*good = specs != NULL;
 	atomic_model_free(m);
@@ -132,9 +130,8 @@ static bool has_cycle(const struct arguments *a, struct trace *t, const struct w
 static bool proves(struct trace *t, const struct witness *w, enum claim claim,
                    const struct check_options *check, GString *reason)
 {
-	return witness_check(t, (const uint32_t *)(const void *)w->events->data, w->events->len,
-	                     claim, (const uint32_t *)(const void *)w->pair->data, w->pair->len,
-	                     check, reason);
+	return witness_check(t, event_list_of(w->events),
+	                     (struct claimed){ claim, event_list_of(w->pair) }, check, reason);
 }
 
 /* By the definitions of the model alone: that the sequence is a run of it, and of a race that
@@ -152,9 +149,9 @@ static bool judge_weak(const struct trace *t, const struct witness *w, enum weak
 		                 "checked");
 	if (!witness_fits(t, w, error))
 		return false;
-	v->accepted = witness_check_weak(
-	        t, (const uint32_t *)(void *)w->events->data, w->events->len, w->weak, model,
-	        race ? (const uint32_t *)(void *)w->pair->data : NULL, v->reason);
+	v->accepted = witness_check_weak(t, event_list_of(w->events), w->weak, model,
+	                                 race ? (const uint32_t *)(void *)w->pair->data : NULL,
+	                                 v->reason);
 	if (v->accepted)
 		g_ptr_array_add(v->notes,
 		                race ? g_strdup_printf("by the rules of --memory %s: it is a "

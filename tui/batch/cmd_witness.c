@@ -66,8 +66,8 @@ static void minimise_witness(const struct trace *t, const struct check_options *
 {
 	g_autoptr(GArray) pair = finding_claimed(f);
 
-	witness_minimise(t, finding_claim(f), (const uint32_t *)(void *)pair->data, pair->len,
-	                 check, f->witness);
+	witness_minimise(t, (struct claimed){ finding_claim(f), event_list_of(pair) }, check,
+	                 f->witness);
 }
 
 static void make_witness(const struct trace *t, const struct race_options *race,
@@ -93,8 +93,8 @@ static void under_rule5(const struct trace *t, const struct check_options *check
 	const uint32_t pair[] = { f->first, f->second };
 
 	if (f->verdict == VERDICT_RACE &&
-	    witness_check(t, (const uint32_t *)f->witness->data, f->witness->len,
-	                  finding_claim(f), pair, 2, check, NULL))
+	    witness_check(t, event_list_of(f->witness), claimed_of(finding_claim(f), pair, 2),
+	                  check, NULL))
 		return;
 	f->verdict = VERDICT_UNKNOWN;
 	f->open = OPEN_INCOMPLETE;
@@ -473,8 +473,8 @@ static int answer_weak(const struct arguments *a, const struct trace *t, const u
 		witness_of_run(t, trace_name(t), &w);
 		g_free(w.trace_name);
 		w.trace_name = g_strdup(trace_name(t));
-		bool good = witness_check_weak(t, (const uint32_t *)(void *)w.events->data,
-		                               w.events->len, w.weak, w.memory, NULL, reason);
+		bool good = witness_check_weak(t, event_list_of(w.events), w.weak, w.memory,
+		                               NULL, reason);
 		status = good ? write_weak(t, &w, path) : EXIT_BUDGET;
 		if (!good)
 			printf("unknown: %s\n", reason->str);

@@ -6,6 +6,7 @@
 #include "engine/record/record.h"
 #include "tui/explorer/settings.h"
 #include "tui/batch/command.h"
+#include "tui/batch/print/layout.h"
 #include "tui/batch/print/terminal.h"
 #include "engine/trace/weak.h"
 
@@ -215,6 +216,44 @@ static bool parse(struct arguments *a, int argc, char **argv)
 
 /* -- help --------------------------------------------------------------------------- */
 
+enum { OVERVIEW_COLUMN = 13, HELP_COLUMN = 37, HELP_WIDTH = 88, HELP_NARROWEST = 60 };
+
+/* Prints text behind what stands on the line already; on a terminal it is broken between words
+ * at its width, to go on after `indent` blanks. */
+static void print_broken(const char *text, size_t used, size_t indent)
+{
+	unsigned columns = terminal_columns();
+	g_autoptr(GString) out = g_string_new(NULL);
+
+	if (columns < HELP_NARROWEST)
+		g_string_append(out, text);
+	else
+		text_break(out, text, text + strlen(text), columns - 1, (unsigned)used, indent);
+	puts(out->str);
+}
+
+/* Paragraphs, whose lines are joined and broken anew where the terminal is narrower than they
+ * are; lines that begin with a blank stay as they are. */
+static void print_details(const char *details)
+{
+	unsigned columns = terminal_columns();
+	g_auto(GStrv) lines = g_strsplit(details, "\n", -1);
+	g_autoptr(GString) paragraph = g_string_new(NULL);
+
+	for (char **line = lines; *line; line++) {
+		bool joins = columns > 0 && columns <= HELP_WIDTH && **line && **line != ' ' &&
+		             line[1] && *line[1] && *line[1] != ' ';
+
+		g_string_append(paragraph, *line);
+		if (joins) {
+			g_string_append_c(paragraph, ' ');
+			continue;
+		}
+		print_broken(paragraph->str, 0, 0);
+		g_string_set_size(paragraph, 0);
+	}
+}
+
 static void print_options(const struct command_option *options)
 {
 	for (const struct command_option *o = options; o && o->name; o++) {
@@ -222,18 +261,23 @@ static void print_options(const struct command_option *options)
 		        "%c%c%s --%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
 		        o->letter ? "," : " ", o->name, o->argument ? " " : "",
 		        o->argument ? o->argument : "");
-		printf("  %-34s %s%s\n", left,
-		       strlen(left) > 34 ? "\n                                     " : "",
-		       o->help);
+		printf("  %-34s %s", left,
+		       strlen(left) > 34 ? "\n                                     " : "");
+		print_broken(o->help, HELP_COLUMN, HELP_COLUMN);
 	}
 }
 
 static int print_help(const struct command *c)
 {
-	printf("usage: heddle %s%s%s\n\n%s%s\n", c->name, *c->usage ? " " : "", c->usage,
-	       c->summary, g_str_has_suffix(c->summary, "?") ? "" : ".");
-	if (c->details)
-		printf("\n%s\n", c->details);
+	g_autofree char *usage = g_strdup_printf("usage: heddle %s%s%s", c->name,
+	                                         *c->usage ? " " : "", c->usage);
+
+	print_broken(usage, 0, strlen("usage: heddle ") + strlen(c->name) + 1);
+	printf("\n%s%s\n", c->summary, g_str_has_suffix(c->summary, "?") ? "" : ".");
+	if (c->details) {
+		puts("");
+		print_details(c->details);
+	}
 	if (c->passes_through)
 		return 0;
 	puts("\noptions:");
@@ -254,11 +298,12 @@ static int print_overview(void)
 	     "usage: heddle TRACE                  explore a trace\n"
 	     "       heddle COMMAND [ARGUMENTS]");
 	for (size_t i = 0; i < G_N_ELEMENTS(overview); i++) {
-		if (overview[i].title)
+		if (overview[i].title) {
 			printf("\n%s:\n", overview[i].title);
-		else
-			printf("  %-10s %s\n", overview[i].command->name,
-			       overview[i].command->summary);
+			continue;
+		}
+		printf("  %-10s ", overview[i].command->name);
+		print_broken(overview[i].command->summary, OVERVIEW_COLUMN, OVERVIEW_COLUMN);
 	}
 	puts("\n'heddle COMMAND --help' says more.  A TRACE of - is standard input.\n"
 	     "Exit status: 0 nothing found, 1 something found, 2 bad usage or input, 3 a "

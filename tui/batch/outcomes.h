@@ -3,8 +3,8 @@
  * findings and output are one. When nearly every run prints different lines (progress, times),
  * only the lines that do not vary are compared.
  */
-#ifndef HEDDLE_OUTCOMES_H
-#define HEDDLE_OUTCOMES_H
+#ifndef HEDDLE_BATCH_OUTCOMES_H
+#define HEDDLE_BATCH_OUTCOMES_H
 
 #include <glib.h>
 #include <jansson.h>

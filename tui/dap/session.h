@@ -5,8 +5,8 @@
  * the program is run again; a frame and a set of variables are numbered from 1 with each stop,
  * and the numbers of earlier stops are never used again.
  */
-#ifndef HEDDLE_SESSION_H
-#define HEDDLE_SESSION_H
+#ifndef HEDDLE_DAP_SESSION_H
+#define HEDDLE_DAP_SESSION_H
 
 #include "tui/dap/dap.h"
 #include "tui/dap/target.h"

@@ -2,8 +2,8 @@
  * chain.h - a chain of ordered events with a column for each thread and time downwards, as rows
  * of text for the screen or as a drawing for files.
  */
-#ifndef HEDDLE_CHAIN_H
-#define HEDDLE_CHAIN_H
+#ifndef HEDDLE_EXPLORER_CHAIN_H
+#define HEDDLE_EXPLORER_CHAIN_H
 
 #include "tui/drawing/drawing.h"
 #include "tui/explorer/session.h"

@@ -1,8 +1,8 @@
 /*
  * compare.h - comparison of two findings.
  */
-#ifndef HEDDLE_COMPARE_H
-#define HEDDLE_COMPARE_H
+#ifndef HEDDLE_EXPLORER_COMPARE_H
+#define HEDDLE_EXPLORER_COMPARE_H
 
 #include "tui/explorer/session.h"
 

@@ -8,7 +8,7 @@
 #include "engine/base/input.h"
 #include "tui/explorer/commands/command_line.h"
 #include "tui/explorer/guide.h"
-#include "tui/explorer/import.h"
+#include "tui/explorer/tool_reports.h"
 #include "tui/explorer/messages.h"
 
 #include <errno.h>
@@ -167,11 +167,11 @@ static void terminal_loop(struct app *app)
 
 static bool load_report(struct app *app, const char *path, struct error *error)
 {
-	GArray *races = import_report(path, error);
+	GArray *races = tool_report_read(path, error);
 	if (races == NULL)
 		return false;
-	app->session->reported = import_locate(app->session->trace, races);
-	imported_free(races);
+	app->session->reported = tool_report_locate(app->session->trace, races);
+	tool_report_free(races);
 	return true;
 }
 

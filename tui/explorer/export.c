@@ -2,7 +2,7 @@
  * export.c - see export.h.
  */
 #include "tui/explorer/export.h"
-#include "tui/explorer/page.h"
+#include "tui/explorer/html_page.h"
 
 #include "tui/drawing/columns.h"
 #include "tui/explorer/guide.h"

@@ -1,8 +1,8 @@
 /*
  * export.h - findings as files (Markdown, JSON, witness, DOT, SVG), and their replay.
  */
-#ifndef HEDDLE_EXPORT_H
-#define HEDDLE_EXPORT_H
+#ifndef HEDDLE_EXPLORER_EXPORT_H
+#define HEDDLE_EXPLORER_EXPORT_H
 
 #include "tui/drawing/drawing.h"
 #include "tui/explorer/app.h"

@@ -2,8 +2,8 @@
  * outcomes.h - the outcomes of an exploration: its runs grouped by how they end, and the
  * difference between a run and the nearest one with another outcome.
  */
-#ifndef HEDDLE_OUTCOMES_H
-#define HEDDLE_OUTCOMES_H
+#ifndef HEDDLE_EXPLORER_OUTCOMES_H
+#define HEDDLE_EXPLORER_OUTCOMES_H
 
 #include "tui/explorer/tree.h"
 

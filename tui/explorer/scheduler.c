@@ -111,8 +111,8 @@ static bool adopt(struct app *app, struct witness_view *v)
 	f->by = "you";
 	g_autoptr(GString) reason = g_string_new(NULL);
 	struct check_options options = { .use_missing = app->session->missing };
-	bool good = witness_check(app_trace(app), (const uint32_t *)events->data, events->len,
-	                          CLAIM_RACE, v->pair, 2, &options, reason);
+	bool good = witness_check(app_trace(app), event_list_of(events),
+	                          claimed_of(CLAIM_RACE, v->pair, 2), &options, reason);
 	if (good) {
 		struct report *report = report_new(app_trace(app), "you");
 		report_add(report, f);

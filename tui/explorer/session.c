@@ -10,7 +10,7 @@
 #include "engine/trace/roles.h"
 
 #include "tui/drawing/columns.h"
-#include "tui/explorer/import.h"
+#include "tui/explorer/tool_reports.h"
 #include "tui/explorer/messages.h"
 
 #include <string.h>

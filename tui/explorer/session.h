@@ -5,8 +5,8 @@
  * Independent of drawing and keys, so that views, commands and scripts share it. Used by the
  * screen's thread only; jobs hand over results through job.h.
  */
-#ifndef HEDDLE_SESSION_H
-#define HEDDLE_SESSION_H
+#ifndef HEDDLE_EXPLORER_SESSION_H
+#define HEDDLE_EXPLORER_SESSION_H
 
 #include "engine/commute/model.h"
 #include "engine/finding.h"
@@ -118,7 +118,8 @@ struct session {
 	bool exact;              /* the user named these two events, not two places */
 	struct reached *reached; /* owned: the last answer, or NULL */
 	guint awaited; /* selected race of the report (from 1) without a finding yet; 0: none */
-	GArray *reported; /* struct reported_pair (import.h), owned: another tool's; or NULL */
+	GArray *reported; /* struct reported_pair (tool_reports.h), owned: another tool's; or
+	                     NULL */
 	struct return_point *point; /* owned: of this run, from its exploration; or NULL */
 	/* owned, by thread: its name and role, NUL, the same without the argument; NULL until
 	 * asked for */

@@ -7,7 +7,7 @@
 #include "engine/trace/own_code.h"
 #include "engine/finding_key.h"
 #include "engine/partial/rdit.h"
-#include "tui/explorer/import.h"
+#include "tui/explorer/tool_reports.h"
 #include "tui/explorer/return_point.h"
 #include "tui/explorer/messages.h"
 #include <string.h>
@@ -84,7 +84,7 @@ void session_free(struct session *s)
 	session_forget_roles(s);
 	g_free(s->threads);
 	g_free(s->wanted);
-	located_free(s->reported);
+	tool_pairs_free(s->reported);
 	g_free(s->notes_path);
 	g_free(s->executable);
 	model_free(s->model);

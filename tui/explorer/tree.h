@@ -1,8 +1,8 @@
 /*
  * tree.h - an exploration saved by `heddle explore -o FILE`, read from JSON as a tree of runs.
  */
-#ifndef HEDDLE_TREE_H
-#define HEDDLE_TREE_H
+#ifndef HEDDLE_EXPLORER_TREE_H
+#define HEDDLE_EXPLORER_TREE_H
 
 #include "engine/base/base.h"
 

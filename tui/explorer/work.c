@@ -537,8 +537,8 @@ static bool shorten_run(struct job *job, const struct progress *progress, struct
 {
 	struct shortening *w = job->data;
 	struct check_options options = { .use_missing = w->missing };
-	witness_minimise(job_trace(job), w->claim, (const uint32_t *)(void *)w->pair->data,
-	                 w->pair->len, &options, w->events);
+	witness_minimise(job_trace(job), (struct claimed){ w->claim, event_list_of(w->pair) },
+	                 &options, w->events);
 	return true;
 }
 

@@ -224,8 +224,8 @@ static bool has_race(struct portfolio *p)
 /* The next strategy: first the seeds of pause that have a meaning, the later ones as every
  * second run, then every fourth; every second run turns a pair, or without one is a walk that
  * is uniform over some place's events; the others are chance, and any, in turn. The order was
- * measured (docs/hunting.md, "Schedules to the first bug"). An exploration makes all seeds
- * of pause first, and turns pairs by its plans. */
+ * measured (docs/hunting-figures.md, "Schedules to the first bug"). An exploration makes all
+ * seeds of pause first, and turns pairs by its plans. */
 static enum arm next_arm(struct portfolio *p)
 {
 	static const enum arm turns[] = { ARM_PAIR, ARM_POS, ARM_PAIR, ARMS };

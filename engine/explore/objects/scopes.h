@@ -3,8 +3,8 @@
  * are atomic steps.
  *
  * A scope is a thread's events between CALL and RET of an outermost invocation. Its atomicity
- * is checked, never assumed (docs/exploration.md, "With specifications"): objects that fail are
- * reported with the reason, and explored as ordinary code. Independent of solvers.
+ * is checked, never assumed (docs/specified-objects.md, "Calls as single steps"): objects that
+ * fail are reported with the reason, and explored as ordinary code. Independent of solvers.
  */
 #ifndef HEDDLE_SCOPES_H
 #define HEDDLE_SCOPES_H

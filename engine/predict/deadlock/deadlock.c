@@ -346,9 +346,9 @@ static bool accepted(struct search *s, const GArray *witness, const struct findi
 
 	if (s->checker == NULL)
 		s->checker = checker_new(s->t, &check);
-	return checker_claim(s->checker, (const uint32_t *)(void *)witness->data, witness->len,
-	                     finding_claim(f), (const uint32_t *)(void *)f->requests->data,
-	                     f->requests->len, NULL);
+	return checker_claim(s->checker, event_list_of(witness),
+	                     (struct claimed){ finding_claim(f), event_list_of(f->requests) },
+	                     NULL);
 }
 
 static bool is_shown(const struct finding *f)

@@ -131,9 +131,9 @@ static void polish(struct ladder *l, struct finding *f)
 	if (f->witness == NULL || f->recorded > 0 || l->options->pairs_events ||
 	    !has_room(l, f))
 		return;
-	GArray *shorter =
-	        witness_minimised(race_tools_checker(&l->tools, l->t, l->options), l->t,
-	                          f->note ? CLAIM_C11_RACE : CLAIM_RACE, pair, 2, f->witness);
+	GArray *shorter = witness_minimised(
+	        race_tools_checker(&l->tools, l->t, l->options), l->t,
+	        claimed_of(f->note ? CLAIM_C11_RACE : CLAIM_RACE, pair, 2), f->witness);
 	g_array_unref(f->witness);
 	f->witness = shorter;
 }

@@ -285,8 +285,8 @@ static bool accepted_whole(struct m2 *m, uint32_t cut, GArray *witness)
 	append_cone(m, witness, 0, cut);
 	g_array_append_vals(witness, m->tail->data, m->tail->len);
 	g_array_append_vals(witness, pair, 2);
-	bool good = checker_claim(m->checker, (const uint32_t *)witness->data, witness->len,
-	                          CLAIM_RACE, pair, 2, NULL);
+	bool good = checker_claim(m->checker, event_list_of(witness),
+	                          claimed_of(CLAIM_RACE, pair, 2), NULL);
 	m->refused += !good;
 	return good;
 }

@@ -75,8 +75,8 @@ static bool accepted(struct smt *s, enum claim claim, const GArray *witness, uin
 	if (claim == CLAIM_RACE && prefix > 0 && !rules)
 		return checker_race_after(s->checker, prefix, events + prefix,
 		                          witness->len - prefix, pair, NULL);
-	return checker_claim(s->checker, (const uint32_t *)(void *)witness->data, witness->len,
-	                     claim, pair, 2, NULL);
+	return checker_claim(s->checker, event_list_of(witness), claimed_of(claim, pair, 2),
+	                     NULL);
 }
 
 /* Give the finding the witness, if the checker accepts it; takes ownership. */

@@ -1,5 +1,5 @@
 #!/bin/bash
-# tests/bench/explore/table.sh [SECONDS]: the table of docs/completeness.md: executions without
+# tests/bench/explore/table.sh [SECONDS]: the table of docs/completeness-tests.md: executions without
 # and with specifications, then with the last of them by results (--results), each within
 # SECONDS (default 20).
 HEDDLE=${HEDDLE:-$PWD/heddle}

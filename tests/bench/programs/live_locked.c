@@ -1,5 +1,5 @@
-/* For the cost of critical sections on line (docs/benchmarks.md): four threads and 16 locks,
- * and in each section 32 accesses of as many items. */
+/* For the cost of critical sections on line (docs/benchmarks-recording.md): four threads and 16
+ * locks, and in each section 32 accesses of as many items. */
 #include <pthread.h>
 #include <stdlib.h>
 enum { LOCKS = 16, THREADS = 4 };

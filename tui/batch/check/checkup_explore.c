@@ -148,8 +148,10 @@ static bool take_error(struct checkup *c, const struct trace *first,
 			run = i;
 	if (t != NULL) {
 		if (run == NONE)
-			run = checkup_add_run(c, t, "explored", 0, exit_of(from), from->trace,
-			                      NULL);
+			run = checkup_add_run(c, t,
+			                      (struct checkup_run){ .strategy = "explored",
+			                                            .trace = from->trace,
+			                                            .exit = exit_of(from) });
 		good = checkup_analyse(c, t, run, e->end != EXPLORE_USE_AFTER_FREE, NULL);
 	}
 	trace_close(t);
@@ -184,7 +186,10 @@ static bool look_at_race(struct checkup *c, const struct explore_run *from, uint
 		if (strcmp(checkup_run_at(c, i)->trace, from->trace) == 0)
 			*at = i;
 	if (t != NULL && *at == NONE && !checkup_over(c)) {
-		*at = checkup_add_run(c, t, "explored", 0, exit_of(from), from->trace, NULL);
+		*at = checkup_add_run(c, t,
+		                      (struct checkup_run){ .strategy = "explored",
+		                                            .trace = from->trace,
+		                                            .exit = exit_of(from) });
 		good = checkup_run_at(c, *at)->same_as != NONE ||
 		       checkup_analyse(c, t, *at, false, NULL);
 	}

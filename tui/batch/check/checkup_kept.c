@@ -87,18 +87,15 @@ static char *digest_of(const struct trace *t)
 	return g_strdup(g_checksum_get_string(sum));
 }
 
-uint32_t checkup_add_run(struct checkup *c, const struct trace *t, const char *strategy,
-                         uint64_t seed, int exit, const char *path, struct outcome *outcome)
+uint32_t checkup_add_run(struct checkup *c, const struct trace *t, struct checkup_run made)
 {
-	struct checkup_run run = { .strategy = strategy,
-		                   .seed = seed,
-		                   .trace = g_strdup(path),
-		                   .exit = exit,
-		                   .events = t->events_count,
-		                   .same_as = NONE,
-		                   .digest = digest_of(t),
-		                   .warnings = g_ptr_array_new_with_free_func(g_free),
-		                   .outcome = outcome };
+	struct checkup_run run = made;
+
+	run.trace = g_strdup(made.trace);
+	run.events = t->events_count;
+	run.same_as = NONE;
+	run.digest = digest_of(t);
+	run.warnings = g_ptr_array_new_with_free_func(g_free);
 	gpointer known = g_hash_table_lookup(c->digests, run.digest);
 	for (guint i = 0; t->warnings != NULL && i < t->warnings->len; i++)
 		g_ptr_array_add(run.warnings, g_strdup(t->warnings->pdata[i]));
@@ -150,8 +147,11 @@ void checkup_keep_run(struct checkup *c, struct plan_run *run, const char *outpu
 	if (trace_write(run->trace, path, TRACE_BINARY, NULL, NULL, &error)) {
 		outcome = g_new0(struct outcome, 1);
 		outcome_take(outcome, run->trace, &run->facts, &run->result, output, NULL);
-		number = checkup_add_run(c, run->trace, c->making, 0, run->result.status, path,
-		                         outcome);
+		number = checkup_add_run(c, run->trace,
+		                         (struct checkup_run){ .strategy = c->making,
+		                                               .trace = path,
+		                                               .exit = run->result.status,
+		                                               .outcome = outcome });
 		checkup_run_at(c, number)->tried = c->trying;
 		g_array_append_val(c->waiting, number);
 	}

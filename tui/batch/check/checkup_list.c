@@ -127,19 +127,15 @@ static void add_run(struct checked *f, uint32_t run)
 		g_array_insert_val(f->runs, at, run);
 }
 
-static struct checked *enter(struct checkup *c, enum finding_kind kind, char *key,
-                             json_t *fields, char *text, uint32_t run, bool happened)
+/* Adds a finding, first seen in the run that it shows. */
+static struct checked *enter(struct checkup *c, struct checked seen)
 {
 	struct checked *f = g_new0(struct checked, 1);
+	uint32_t run = seen.shown;
 
-	*f = (struct checked){ .kind = kind,
-		               .key = key,
-		               .fields = fields,
-		               .text = text,
-		               .happened = happened,
-		               .shown = run,
-		               .runs = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
-	if (happened && run != NONE)
+	*f = seen;
+	f->runs = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	if (f->happened && run != NONE)
 		f->cause = g_array_index(c->runs, struct checkup_run, run).tried;
 	g_ptr_array_add(c->list, f);
 	f->number = c->list->len;
@@ -194,8 +190,8 @@ static void write_witness(struct checkup *c, struct trace *t, const struct place
 	w.pair = f->witness ? finding_claimed(f) : g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	if (w.claim == CLAIM_RACE || claim_waits(w.claim) ||
 	    (f->witness && t->instances_count == 0))
-		witness_minimise(t, w.claim, (const uint32_t *)(void *)w.pair->data,
-		                 w.pair->len, &check, w.events);
+		witness_minimise(t, (struct claimed){ w.claim, event_list_of(w.pair) }, &check,
+		                 w.events);
 	json_decref(into->schedule);
 	into->schedule = sarif_schedule(places, t, w.events, w.pair);
 	w.under_specs = g_ptr_array_new_with_free_func(g_free);
@@ -272,8 +268,13 @@ struct checked *checkup_add(struct checkup *c, struct trace *t, const struct pla
 	if (c->watcher != NULL && verdict_is_found(f->verdict))
 		record_live_known(c->watcher, t, f);
 	if (known == NULL) {
-		known = enter(c, f->kind, key, fields, finding_sentence(t, f), run, happened);
-		known->signals = is_of_signals(t, f);
+		known = enter(c, (struct checked){ .kind = f->kind,
+		                                   .happened = happened,
+		                                   .signals = is_of_signals(t, f),
+		                                   .fields = fields,
+		                                   .key = key,
+		                                   .text = finding_sentence(t, f),
+		                                   .shown = run });
 		write_witness(c, t, places, f, known);
 		return known;
 	}
@@ -306,7 +307,12 @@ struct checked *checkup_add_fields(struct checkup *c, enum finding_kind kind, js
 	struct checked *known = g_hash_table_lookup(c->by_key, key);
 
 	if (known == NULL)
-		return enter(c, kind, key, fields, text, run, happened);
+		return enter(c, (struct checked){ .kind = kind,
+		                                  .happened = happened,
+		                                  .fields = fields,
+		                                  .key = key,
+		                                  .text = text,
+		                                  .shown = run });
 	add_run(known, run);
 	g_free(key);
 	g_free(text);

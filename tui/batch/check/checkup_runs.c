@@ -165,11 +165,16 @@ static uint32_t add_recorded(struct checkup *c, const struct strategy *how, bool
 	if (good) {
 		struct outcome *outcome = g_new0(struct outcome, 1);
 		outcome_take(outcome, s.trace, &s.facts, &s.result, output, errors);
-		run = checkup_add_run(c, s.trace, record_strategies[o.strategy.kind],
-		                      o.strategy.seed, s.result.status, path, outcome);
 		GString *options = g_string_new(NULL);
 		strategy_append(how, options);
-		checkup_run_at(c, run)->options = g_string_free(options, FALSE);
+		run = checkup_add_run(
+		        c, s.trace,
+		        (struct checkup_run){ .strategy = record_strategies[o.strategy.kind],
+		                              .seed = o.strategy.seed,
+		                              .options = g_string_free(options, FALSE),
+		                              .trace = path,
+		                              .exit = s.result.status,
+		                              .outcome = outcome });
 		*cut = s.result.timed_out || s.facts.status == LOG_LIMIT;
 		c->cut_runs += s.result.timed_out;
 		if (s.result.timed_out)
@@ -345,8 +350,11 @@ bool checkup_traces(struct checkup *c, const GPtrArray *paths)
 
 		if (t == NULL)
 			return !(c->failed = true);
-		uint32_t run = checkup_add_run(c, t, "given", 0, exit_of_trace(t),
-		                               paths->pdata[i], NULL);
+		uint32_t run =
+		        checkup_add_run(c, t,
+		                        (struct checkup_run){ .strategy = "given",
+		                                              .trace = paths->pdata[i],
+		                                              .exit = exit_of_trace(t) });
 		bool good = checkup_analyse(c, t, run, false, NULL);
 		trace_close(t);
 		if (!good)

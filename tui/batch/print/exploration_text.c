@@ -80,10 +80,13 @@ static void print_point(const json_t *error)
 static void print_error(const json_t *report, const json_t *error)
 {
 	json_auto_t *finding = finding_of_explored(error);
+	enum explore_end end = explore_end_of(json_word(error, "kind"));
 	const char *shortest = json_word(error, "shortest-trace"),
 	           *trace = *shortest ? shortest : json_word(error, "trace");
 
 	json_object_del(finding, "count"); /* print_ending prints the count of runs */
+	if (end == EXPLORE_LINEARIZABILITY || end == EXPLORE_SPECIFICATION)
+		json_object_set_new(finding, "kind", json_string(explore_end_word(end)));
 	finding_print(finding, stdout);
 	print_ending(report, error);
 	print_way(error);

@@ -201,7 +201,7 @@ static json_t *line_json(const struct trace *t, uint32_t event, uint32_t number)
 {
 	g_autoptr(GString) operation = g_string_new(NULL), line = g_string_new(NULL);
 
-	trace_append_operation(t, event, operation);
+	trace_append_words(t, event, operation);
 	g_string_printf(line, "%8u  %-6s %-28s %s", number, printable_thread(t, event),
 	                operation->str, printable(own_code_place_name(t, event)));
 	append_callers(t, event, line);

@@ -83,9 +83,8 @@ static const char *last_break(const char *at, const char *stop)
 	return NULL;
 }
 
-/* Appends the text, broken between words; the first line has `used` columns already. */
-static void append_broken(GString *out, const char *at, const char *end, unsigned columns,
-                          unsigned used, size_t indent)
+void text_break(GString *out, const char *at, const char *end, unsigned columns, unsigned used,
+                size_t indent)
 {
 	for (;;) {
 		const char *fit = fitting(at, end, columns - MIN(used, columns)), *stop;
@@ -145,8 +144,8 @@ void terminal_lay_out(const struct terminal_style *s, GString *out, const char *
 	if (s->columns == 0 || is_command(line, length))
 		g_string_append_len(out, at, end - at);
 	else
-		append_broken(out, at, end, MAX(s->columns, NARROWEST), (unsigned)(at - line),
-		              hanging(line, length));
+		text_break(out, at, end, MAX(s->columns, NARROWEST), (unsigned)(at - line),
+		           hanging(line, length));
 	if (heading)
 		g_string_append(out, PLAIN);
 }

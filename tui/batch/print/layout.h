@@ -2,8 +2,8 @@
  * layout.h - the layout of one line of a report on a terminal: broken between words, with the
  * verdict of a heading in colour.
  */
-#ifndef HEDDLE_LAYOUT_H
-#define HEDDLE_LAYOUT_H
+#ifndef HEDDLE_PRINT_LAYOUT_H
+#define HEDDLE_PRINT_LAYOUT_H
 
 #include <glib.h>
 
@@ -17,6 +17,11 @@ struct terminal_style {
  * a line that begins with EXCERPT_MARK is cut at the last column. */
 void terminal_lay_out(const struct terminal_style *style, GString *out, const char *line,
                       size_t length);
+
+/* Appends the text, broken between words at so many columns. The first line has `used` of them
+ * already, the others begin with `indent` blanks. */
+void text_break(GString *out, const char *at, const char *end, unsigned columns, unsigned used,
+                size_t indent);
 
 /* Before a line of source. */
 #define EXCERPT_MARK "           | "

@@ -23,6 +23,15 @@ static void lay_out_errors(GString *out, const char *line, size_t length)
 	terminal_lay_out(&styles[1], out, line, length);
 }
 
+unsigned terminal_columns(void)
+{
+	struct winsize size;
+
+	return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0
+	               ? size.ws_col
+	               : 0;
+}
+
 void terminal_begin(void)
 {
 	static stream_layout *const layouts[] = { lay_out_output, lay_out_errors };

@@ -13,6 +13,9 @@
  * terminal. NO_COLOR and TERM=dumb are honoured. */
 void terminal_begin(void);
 
+/* The columns of the terminal that standard output is; 0: it is none. */
+unsigned terminal_columns(void);
+
 /* From now on findings on standard output have lines of source, if it is a terminal: of files
  * that are no newer than the trace. `trace`: its path, or NULL for a program that has just run.
  */

@@ -88,6 +88,7 @@ static json_t *with_new_names(const struct names *n, const json_t *finding)
 
 struct ground {
 	struct trace *t;
+	const struct race_options *race; /* borrowed; NULL: races are not looked for again */
 	GHashTable *areas;   /* area (owned) -> GArray of uint32_t, locations (owned) */
 	GHashTable *touched; /* location and variable as an int64 (owned) */
 	bool *has_access;    /* by location */
@@ -137,12 +138,13 @@ static void note_accesses(struct ground *g, const bool *asked)
 	}
 }
 
-static void ground_init(struct ground *g, struct trace *t, GHashTable *areas)
+static void ground_init(struct ground *g, const struct became_there *there, GHashTable *areas)
 {
+	struct trace *t = there->t;
 	g_autofree bool *asked = g_new0(bool, t->locations_count + 1);
 	struct places *places = places_new(t);
 
-	*g = (struct ground){ .t = t, .areas = areas };
+	*g = (struct ground){ .t = t, .race = there->race, .areas = areas };
 	g->has_access = g_new0(bool, t->locations_count + 1);
 	g->touched = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	for (uint32_t l = 0; l < t->locations_count; l++) {
@@ -378,8 +380,8 @@ static json_t **findings_asked(const struct report_file *gone, const struct matc
 /* Analyses the pairs of sites of the wanted findings again, if a trace is given; false and
  * `error` when cancelled. */
 static bool ask_all(json_t *const *asked, guint count, const struct ground *g,
-                    const struct race_options *race, const struct progress *progress,
-                    struct report_file **again, struct error *error)
+                    const struct progress *progress, struct report_file **again,
+                    struct error *error)
 {
 	g_autoptr(GHashTable) wanted =
 	        g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
@@ -389,18 +391,18 @@ static bool ask_all(json_t *const *asked, guint count, const struct ground *g,
 		if (asked[i] != NULL && is_race(asked[i]))
 			want_pairs(wanted, g, asked[i]);
 	}
-	if (race != NULL && g_hash_table_size(wanted) > 0) {
-		*again = ask_again(g->t, race, wanted, progress, error);
+	if (g->race != NULL && g_hash_table_size(wanted) > 0) {
+		*again = ask_again(g->t, g->race, wanted, progress, error);
 		good = *again != NULL;
 	}
 	return good;
 }
 
 struct became *became_find(const struct report_file *gone, const struct match_side *side,
-                           enum match_state alone, const struct report_file *there,
-                           struct trace *t, const struct race_options *race,
+                           enum match_state alone, const struct became_there *there,
                            const struct progress *progress, struct error *error)
 {
+	struct trace *t = there->t;
 	guint count = gone->findings->len;
 	struct became *all = g_new0(struct became, count + 1);
 	g_autofree json_t **asked = findings_asked(gone, side, alone, t);
@@ -410,12 +412,13 @@ struct became *became_find(const struct report_file *gone, const struct match_si
 	bool good = true;
 
 	if (t != NULL) {
-		ground_init(&ground, t, areas);
-		good = ask_all(asked, count, &ground, race, progress, &again, error);
+		ground_init(&ground, there, areas);
+		good = ask_all(asked, count, &ground, progress, &again, error);
 	}
 	for (guint i = 0; i < count; i++) {
 		if (good && asked[i] != NULL)
-			judge(&all[i], t != NULL ? &ground : NULL, asked[i], there, again);
+			judge(&all[i], t != NULL ? &ground : NULL, asked[i], there->report,
+			      again);
 		json_decref(asked[i]);
 	}
 	report_file_free(again);

@@ -33,15 +33,20 @@ struct became {
 	json_t *finding; /* the impossible or unknown finding; owned, or NULL */
 };
 
+/* Where a finding is looked for. Borrowed; each may be NULL, and without the trace or the
+ * options only the report is consulted. */
+struct became_there {
+	const struct report_file *report;
+	struct trace *t; /* the trace that the report was made from */
+	const struct race_options *race;
+};
+
 /*
- * For each finding of `gone` with state `alone` in `side`: its fate in the report `there`,
- * which was made from trace `t` with options `race`. Without `t` or `race` only the report is
- * consulted. An array with an entry for each finding, for became_free; NULL and `error` when
- * cancelled.
+ * For each finding of `gone` with state `alone` in `side`: its fate there. An array with an
+ * entry for each finding, for became_free; NULL and `error` when cancelled.
  */
 struct became *became_find(const struct report_file *gone, const struct match_side *side,
-                           enum match_state alone, const struct report_file *there,
-                           struct trace *t, const struct race_options *race,
+                           enum match_state alone, const struct became_there *there,
                            const struct progress *progress, struct error *error);
 /* Moves findings' places in files that the trace lacks to the file that now has the
  * function. */

@@ -33,11 +33,13 @@ struct changes *changes_new(const struct changes_sides *s, const struct progress
 	c->s = *s;
 	match_reports(s->old, s->new, &c->match);
 	count(c);
-	c->gone = became_find(s->old, &c->match.old, MATCH_ABSENT, s->new, s->new_trace,
-	                      s->race, progress, error);
+	c->gone = became_find(s->old, &c->match.old, MATCH_ABSENT,
+	                      &(struct became_there){ s->new, s->new_trace, s->race }, progress,
+	                      error);
 	if (c->gone != NULL)
-		c->fresh = became_find(s->new, &c->match.new, MATCH_NEW, s->old, s->old_trace,
-		                       s->race, progress, error);
+		c->fresh = became_find(s->new, &c->match.new, MATCH_NEW,
+		                       &(struct became_there){ s->old, s->old_trace, s->race },
+		                       progress, error);
 	if (c->fresh == NULL) {
 		changes_free(c);
 		return NULL;

@@ -4,7 +4,7 @@
 #include "tui/explorer/commands/commands.h"
 
 #include "tui/explorer/export.h"
-#include "tui/explorer/import.h"
+#include "tui/explorer/tool_reports.h"
 #include "tui/explorer/messages.h"
 
 #include <string.h>

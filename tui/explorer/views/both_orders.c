@@ -51,10 +51,12 @@ static void judge(struct comparison *c)
 	const uint32_t *events = (const uint32_t *)(void *)w->events->data;
 	const uint32_t *pair = (const uint32_t *)(void *)w->pair->data;
 	g_autoptr(GString) reason = g_string_new(NULL);
-	bool accepted = c->weak ? witness_check_weak(t, events, w->events->len, w->weak,
-	                                             w->memory, pair, reason)
-	                        : witness_check(t, events, w->events->len, w->claim, pair,
-	                                        w->pair->len, &c->options, reason);
+	bool accepted =
+	        c->weak ? witness_check_weak(t, (struct event_list){ events, w->events->len },
+	                                     w->weak, w->memory, pair, reason)
+	                : witness_check(t, (struct event_list){ events, w->events->len },
+	                                claimed_of(w->claim, pair, w->pair->len), &c->options,
+	                                reason);
 	if (accepted && w->claim == CLAIM_REACH)
 		accepted = check_reach(t, events, w->events->len - 1, c->target, w->condition,
 		                       reason);

@@ -6,8 +6,8 @@
  * registers in memory_registers when they are wanted, and goes on in the function that is
  * defined BEHIND it. Only rax is changed, which has no argument.
  */
-#ifndef HEDDLE_ENTRY_H
-#define HEDDLE_ENTRY_H
+#ifndef HEDDLE_RUNTIME_ENTRY_H
+#define HEDDLE_RUNTIME_ENTRY_H
 
 #define ENTRY(name) \
 	__asm__(".pushsection .text\n" \

@@ -1,8 +1,8 @@
 /*
- * import.c - see import.h. Reads line by line: begin of an access, its frames, end of the race,
- * in the tools' current formats.
+ * tool_reports.c - see tool_reports.h. Reads line by line: begin of an access, its frames, end
+ * of the race, in the tools' current formats.
  */
-#include "tui/explorer/import.h"
+#include "tui/explorer/tool_reports.h"
 #include "engine/base/input.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static void race_clear(void *data)
 		g_array_free(race->sides[i], TRUE);
 }
 
-void imported_free(GArray *races)
+void tool_report_free(GArray *races)
 {
 	if (races)
 		g_array_free(races, TRUE);
@@ -220,7 +220,7 @@ static void xml_line(struct importer *im, const char *line, struct reported_fram
 	}
 }
 
-GArray *import_report(const char *path, struct error *error)
+GArray *tool_report_read(const char *path, struct error *error)
 {
 	g_autofree char *text = input_text(path, "report", NULL, error);
 	if (text == NULL)
@@ -240,7 +240,7 @@ GArray *import_report(const char *path, struct error *error)
 	end_race(&im);
 	frame_clear(&frame);
 	if (im.races->len == 0) {
-		imported_free(im.races);
+		tool_report_free(im.races);
 		error_set(error, path, "give a report of ThreadSanitizer, Helgrind or DRD",
 		          "no data race was found in the report");
 		return NULL;
@@ -384,13 +384,13 @@ static void pair_clear(void *data)
 	g_free(r->places[1]);
 }
 
-void located_free(GArray *pairs)
+void tool_pairs_free(GArray *pairs)
 {
 	if (pairs)
 		g_array_free(pairs, TRUE);
 }
 
-GArray *import_locate(const struct trace *t, const GArray *races)
+GArray *tool_report_locate(const struct trace *t, const GArray *races)
 {
 	enum { NEAR = 3 };
 	GArray *pairs = g_array_new(FALSE, FALSE, sizeof(struct reported_pair));

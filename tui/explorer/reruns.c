@@ -1,5 +1,5 @@
 /*
- * runs.c - the real program from the screen: a schedule again, both orders of a pair, a build
+ * reruns.c - the real program from the screen: a schedule again, both orders of a pair, a build
  * and a new recording. All of it is done by commands of this binary, each a process of its own;
  * their output is shown by output.h.
  */

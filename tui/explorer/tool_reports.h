@@ -1,9 +1,9 @@
 /*
- * import.h - reads reports of ThreadSanitizer, Helgrind and DRD, and finds their pairs of
+ * tool_reports.h - reads reports of ThreadSanitizer, Helgrind and DRD, and finds their pairs of
  * source lines in a trace.
  */
-#ifndef HEDDLE_IMPORT_H
-#define HEDDLE_IMPORT_H
+#ifndef HEDDLE_TOOL_REPORTS_H
+#define HEDDLE_TOOL_REPORTS_H
 
 #include "engine/trace/trace.h"
 
@@ -16,9 +16,9 @@ struct reported_race {
 };
 
 /* Read a report (text of ThreadSanitizer, Helgrind or DRD, or Valgrind's XML). GArray of struct
- * reported_race, for imported_free; NULL and `error` when unreadable or without a race. */
-GArray *import_report(const char *path, struct error *error);
-void imported_free(GArray *races);
+ * reported_race, for tool_report_free; NULL and `error` when unreadable or without a race. */
+GArray *tool_report_read(const char *path, struct error *error);
+void tool_report_free(GArray *races);
 
 /* A reported race in a trace. */
 struct reported_pair {
@@ -28,9 +28,9 @@ struct reported_pair {
 	                     * unknown */
 };
 /* Locate each race of a report at its places or up to three lines from them. GArray of struct
- * reported_pair, for located_free. At most two passes over the trace. */
-GArray *import_locate(const struct trace *t, const GArray *races);
-void located_free(GArray *pairs);
+ * reported_pair, for tool_pairs_free. At most two passes over the trace. */
+GArray *tool_report_locate(const struct trace *t, const GArray *races);
+void tool_pairs_free(GArray *pairs);
 /* Is the race between accesses at these two locations? */
 bool reported_at(const struct reported_pair *race, const uint32_t locations[2]);
 

@@ -1,6 +1,7 @@
-/* page.c - see page.h. The page is also well-formed XML, by which its tests read it. */
+/* html_page.c - see html_page.h. The page is also well-formed XML, by which its tests read it.
+ */
 #include "engine/base/compare.h"
-#include "tui/explorer/page.h"
+#include "tui/explorer/html_page.h"
 
 #include "engine/trace/own_code.h"
 #include "engine/trace/shown.h"
