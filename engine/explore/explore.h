@@ -59,9 +59,8 @@ struct explore_options {
 	                    * are equal; without specs, a bound, shards */
 	const char *resume; /* file of the exploration's state, to resume from and to write
 	                     * to; or NULL */
-	const char *options_text; /* the options, for reports on that file; or NULL */
-	const char *save;         /* prefix of traces of runs: SAVE.runN.hdl; NULL: none */
-	bool save_races; /* also the first run of each race, as long as these are few */
+	const char *options_text;    /* the options, for reports on that file; or NULL */
+	const char *save;            /* prefix of traces of runs: SAVE.runN.hdl; NULL: none */
 	const struct finals *finals; /* examined at the end of a run, or NULL */
 	uint32_t shard, shards;      /* explore only this share (from 0) of the schedules after
 	                              * the first run; shards 0: all */

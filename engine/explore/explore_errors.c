@@ -243,7 +243,44 @@ void explore_name_kept(const struct explore_report *r, struct error *error)
 		         "; the traces of %u runs are kept, %s the first", traces, first);
 }
 
-static bool save(struct exploration *x, struct explore_run *r, struct error *error)
+/* Has the run a trace in a file of this exploration? Others are left as they are. */
+static bool is_own_trace(const struct exploration *x, const struct explore_run *r)
+{
+	g_autofree char *begin = g_strdup_printf("%s.run", x->options->save);
+	return x->options->save != NULL && r->trace != NULL &&
+	       g_str_has_prefix(r->trace, begin);
+}
+
+/* The witness beside a trace; owned by the caller. */
+static char *witness_path(const char *trace)
+{
+	return g_strdup_printf("%.*s.wit", (int)strlen(trace) - 4, trace);
+}
+
+void explore_unsave(const struct exploration *x, struct explore_run *r)
+{
+	if (!is_own_trace(x, r))
+		return;
+	g_autofree char *witness = witness_path(r->trace);
+	unlink(r->trace);
+	unlink(witness);
+	g_clear_pointer(&r->trace, g_free);
+}
+
+void explore_renumber(const struct exploration *x, struct explore_run *r, uint32_t number)
+{
+	if (!is_own_trace(x, r))
+		return;
+	char *path = g_strdup_printf("%s.run%u.hdl", x->options->save, number);
+	if (rename(r->trace, path) != 0) {
+		g_free(path);
+		return;
+	}
+	g_free(r->trace);
+	r->trace = path;
+}
+
+bool explore_save(struct exploration *x, struct explore_run *r, struct error *error)
 {
 	if (x->options->save == NULL)
 		return true;
@@ -302,6 +339,16 @@ static void keep_turns(struct exploration *x, const GArray *turns)
 	}
 }
 
+/* Is it the first run of a race? */
+static bool shows_race(const struct exploration *x, uint32_t run)
+{
+	const GArray *races = x->report->races;
+	for (guint i = 0; i < races->len; i++)
+		if (g_array_index(races, struct explore_race, i).run == run)
+			return true;
+	return false;
+}
+
 /* Makes the run the error's shortest, if it is shorter; the previous one's trace is dropped,
  * unless it has another use. `story`: of a history that is not linearizable, else NULL.
  * False: not shorter. */
@@ -316,7 +363,7 @@ static bool note_shortest(struct exploration *x, const struct explore_run *r, ui
 		return false;
 	struct explore_run *before = &g_array_index(runs, struct explore_run, e->shortest);
 	/* a base's trace belongs to all tasks */
-	bool other = x->options->save_races || e->shortest < MAX(x->origin.extent.runs, 1);
+	bool other = e->shortest < MAX(x->origin.extent.runs, 1) || shows_race(x, e->shortest);
 	bool smaller = story && story->shown->len < e->history->len;
 	if (!smaller &&
 	    (!is_shorter(r, before) || (story && story->shown->len > e->history->len)))
@@ -325,14 +372,8 @@ static bool note_shortest(struct exploration *x, const struct explore_run *r, ui
 		const struct explore_error *o = &g_array_index(errors, struct explore_error, i);
 		other |= o->run == e->shortest || (o != e && o->shortest == e->shortest);
 	}
-	if (!other && before->trace) {
-		char *witness = g_strdup_printf("%.*s.wit", (int)strlen(before->trace) - 4,
-		                                before->trace);
-		unlink(before->trace);
-		unlink(witness);
-		g_free(witness);
-		g_clear_pointer(&before->trace, g_free);
-	}
+	if (!other)
+		explore_unsave(x, before);
 	e->shortest = x->run;
 	if (story)
 		take_history(e, story);
@@ -430,7 +471,7 @@ bool explore_note_end(struct exploration *x, const struct plan_run *run, struct 
 		           "freed or destroyed");
 	else if (diverged)
 		note_strayed(x, run);
-	return !keep || save(x, r, error);
+	return !keep || explore_save(x, r, error);
 }
 
 /* An exit status common to all runs is the program's result, not an error. */

@@ -152,11 +152,12 @@ static json_t *races_json(const struct explore_report *r)
 		const struct explore_race *race =
 		        &g_array_index(r->races, struct explore_race, i);
 		json_array_append_new(
-		        list, json_pack("{s:[o, o], s:[o, o], s:o, s:i}", "locations",
-		                        json_text(race->own_first), json_text(race->own_second),
-		                        "sites", json_text(race->first),
-		                        json_text(race->second), "variable",
-		                        json_text(race->variable), "run", (int)race->run));
+		        list,
+		        json_pack("{s:[o, o], s:[o, o], s:o, s:i, s:o}", "locations",
+		                  json_text(race->own_first), json_text(race->own_second),
+		                  "sites", json_text(race->first), json_text(race->second),
+		                  "variable", json_text(race->variable), "run", (int)race->run,
+		                  "trace", text_or_null(run_at(r, race->run)->trace)));
 	}
 	return list;
 }
