@@ -68,7 +68,7 @@ struct explore_options {
 	uint32_t preemptions;
 	uint32_t spurious;    /* also schedules with up to so many spurious wake-ups: waits for
 	                       * a condition, without a time limit, that end without a signal;
-	                       * without specs, symmetry and another model than MEMORY_SC */
+	                       * without another model than MEMORY_SC */
 	uint64_t max_steps;   /* bound on a run, beyond its schedule; 0: unlimited */
 	uint64_t seed;        /* random seed of the first run; 0: lowest thread first */
 	uint64_t max_runs;    /* 0: no limit */

@@ -458,16 +458,13 @@ static uint32_t read_spurious(struct arguments *a)
 	uint64_t n = argument_number(a, "spurious", 0);
 	if (n > MOST_SPURIOUS)
 		exit(usage_error(a, "--spurious wants at most %d", MOST_SPURIOUS));
-	if (n > 0 && argument_value(a, "spec") != NULL)
-		exit(usage_error(a, "--spurious goes without --spec: the calls of specified "
-		                    "objects are single steps"));
 	return (uint32_t)n;
 }
 
 /* A usage error with an exit, for options that --symmetry goes without. */
 static void check_symmetry(struct arguments *a)
 {
-	static const char *const others[] = { "spec", "memory", "bound", "shard", "spurious" };
+	static const char *const others[] = { "spec", "memory", "bound", "shard" };
 	for (size_t i = 0; argument_flag(a, "symmetry") && i < G_N_ELEMENTS(others); i++)
 		if (argument_value(a, others[i]) != NULL)
 			exit(usage_error(a, "--symmetry goes without --%s", others[i]));
