@@ -26,6 +26,7 @@ cuts() { # NAME STEP OPTIONS: PROGRAM ARGS after --
 	shift 2
 	explore "" "" "$@"
 	whole="$status $(said)"
+	[[ "$whole" != *use-after-free* ]] || return # which runs with one count depends on the order
 	most=$(json '$d->{executions}')
 	for ((cut = 1; cut < most && cut < 400; cut += step)); do
 		rm -f state

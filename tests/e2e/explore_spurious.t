@@ -42,6 +42,7 @@ found() {
 with_jobs() { # SEED: two jobs find what one finds (their runs' lines would be mixed in the log)
 	run "$HEDDLE" explore --budget 500 --format json --spurious 1 -- ./sync log "${arguments[@]}"
 	local whole="$status $(found)"
+	[[ "$whole" != *use-after-free* ]] || return # which runs with one count depends on the order
 	run "$HEDDLE" explore --budget 500 --format json --spurious 1 -j 2 -- ./sync log "${arguments[@]}"
 	is "$status $(found)" "$whole" "random program $1 with at most 1 spurious wake-up, two jobs"
 }
