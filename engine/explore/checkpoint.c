@@ -23,7 +23,7 @@
 #include <zstd.h>
 
 static const char magic[] = "heddle exploration\n";
-enum { VERSION = 12, SUM = 32, PACKED_MOST = 5000 /* times its size, unpacked */ };
+enum { VERSION = 13, SUM = 32, PACKED_MOST = 5000 /* times its size, unpacked */ };
 static const uint32_t byte_order = 0x01020304;
 
 /* -- identity ------------------------------------------------------------------------------ */
@@ -326,7 +326,7 @@ static void archive_exploration(struct exploration *x, const struct extent *from
 	archive_replanned(x, a);
 	histories_archive(x->histories, from->histories, a);
 	awaits_archive(x->awaits, from->awaits, a);
-	pasts_archive(x->pasts, from->pasts, a);
+	pasts_archive(x->pasts, from->pasts, histories_count(x->histories), a);
 	struct pending_limits limits = { x->report->runs->len, histories_count(x->histories) };
 	worklist_archive(x->worklist, from->entered, &limits, a);
 	archive_again(x, &limits, a);

@@ -86,14 +86,23 @@ static void begin_again(struct exploration *x)
 		if (g_array_index(r->errors, struct explore_error, i).end !=
 		    EXPLORE_SPECIFICATION)
 			g_array_remove_index(r->errors, i);
-	for (guint i = r->runs->len; i-- > 0;)
-		if (g_array_index(r->runs, struct explore_run, i).end != EXPLORE_SPECIFICATION)
-			g_array_remove_index(r->runs, i);
+	for (guint i = r->runs->len; i-- > 0;) {
+		struct explore_run *run = &g_array_index(r->runs, struct explore_run, i);
+		if (run->end == EXPLORE_SPECIFICATION)
+			continue;
+		explore_unsave(x, run);
+		g_array_remove_index(r->runs, i);
+	}
 	r->abandoned -= r->runs->len;
-	for (guint i = 0; i < r->errors->len; i++) /* one run each, in order */
-		g_array_index(r->errors, struct explore_error, i).run = i;
-	for (guint i = 0; i < r->runs->len; i++)
-		g_array_index(r->runs, struct explore_run, i).parent = i == 0 ? NONE : 0;
+	for (guint i = 0; i < r->errors->len; i++) { /* one run each, in order */
+		struct explore_error *e = &g_array_index(r->errors, struct explore_error, i);
+		e->run = e->shortest = i;
+	}
+	for (guint i = 0; i < r->runs->len; i++) {
+		struct explore_run *run = &g_array_index(r->runs, struct explore_run, i);
+		run->parent = i == 0 ? NONE : 0;
+		explore_renumber(x, run, i);
+	}
 	g_array_set_size(r->races, 0);
 	explore_end_unseen(x);
 	g_clear_pointer(&x->next, pending_free);

@@ -59,9 +59,8 @@ struct explore_options {
 	                    * are equal; without specs, a bound, shards */
 	const char *resume; /* file of the exploration's state, to resume from and to write
 	                     * to; or NULL */
-	const char *options_text; /* the options, for reports on that file; or NULL */
-	const char *save;         /* prefix of traces of runs: SAVE.runN.hdl; NULL: none */
-	bool save_races; /* also the first run of each race, as long as these are few */
+	const char *options_text;    /* the options, for reports on that file; or NULL */
+	const char *save;            /* prefix of traces of runs: SAVE.runN.hdl; NULL: none */
 	const struct finals *finals; /* examined at the end of a run, or NULL */
 	uint32_t shard, shards;      /* explore only this share (from 0) of the schedules after
 	                              * the first run; shards 0: all */
@@ -69,7 +68,7 @@ struct explore_options {
 	uint32_t preemptions;
 	uint32_t spurious;    /* also schedules with up to so many spurious wake-ups: waits for
 	                       * a condition, without a time limit, that end without a signal;
-	                       * without specs, symmetry and another model than MEMORY_SC */
+	                       * without another model than MEMORY_SC */
 	uint64_t max_steps;   /* bound on a run, beyond its schedule; 0: unlimited */
 	uint64_t seed;        /* random seed of the first run; 0: lowest thread first */
 	uint64_t max_runs;    /* 0: no limit */

@@ -1,16 +1,10 @@
 /*
- * explore_errors.c - errors of the program: equality of errors, traces to keep, and whether the
+ * explore_errors.c - errors of the program: equality of errors, runs to keep, and whether the
  * program failed.
  */
 #include "engine/explore/explore_private.h"
 
-#include "engine/trace/ending.h"
-#include "engine/trace/formats.h"
-#include "engine/witness/witness.h"
-
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { SAVED_ERRORS = 16 };
 
@@ -185,77 +179,6 @@ static bool count_misuses(struct exploration *x, struct explore_run *r)
 	return fresh;
 }
 
-/* Record the ending in the trace. */
-static void note_ending(struct trace *t, const struct explore_run *r)
-{
-	static const uint8_t endings[EXPLORE_END_COUNT] = {
-		[EXPLORE_FINE] = ENDING_EXIT,
-		[EXPLORE_STATUS] = ENDING_EXIT,
-		[EXPLORE_SIGNAL] = ENDING_SIGNAL,
-		[EXPLORE_DEADLOCK] = ENDING_STUCK,
-		[EXPLORE_BLOCKED] = ENDING_STUCK,
-		[EXPLORE_CHECK] = ENDING_CHECK,
-		[EXPLORE_USE_AFTER_FREE] = ENDING_ERROR,
-		[EXPLORE_LOCK_MISUSE] = ENDING_ERROR,
-		[EXPLORE_SPECIFICATION] = ENDING_ERROR,
-		[EXPLORE_LINEARIZABILITY] = ENDING_ERROR,
-		[EXPLORE_CUT] = ENDING_CUT,
-		[EXPLORE_DIVERGED] = ENDING_CUT,
-	};
-	enum ending_kind kind = (enum ending_kind)endings[r->end];
-	char *text = kind == ENDING_ERROR
-	                     ? g_strdup_printf("%s: %s", explore_end_word(r->end), r->story)
-	                     : g_strdup(r->story);
-	trace_note_ending(t, kind, r->status, text);
-	g_free(text);
-}
-
-/* Under a memory model: the run as a witness, beside its trace. */
-static bool save_witness(struct exploration *x, const struct explore_run *r,
-                         struct error *error)
-{
-	if (x->options->memory == MEMORY_SC)
-		return true;
-	char *path = g_strdup_printf("%s.run%u.wit", x->options->save, x->run);
-	struct witness w;
-	witness_of_run(x->trace, r->trace, &w);
-	bool good = witness_write(x->trace, &w, path, error);
-	witness_release(&w);
-	g_free(path);
-	return good;
-}
-
-void explore_name_kept(const struct explore_report *r, struct error *error)
-{
-	const char *first = NULL;
-	unsigned traces = 0;
-	for (guint i = 0; i < r->runs->len; i++) {
-		const struct explore_run *run = &g_array_index(r->runs, struct explore_run, i);
-		if (run->trace != NULL && traces++ == 0)
-			first = run->trace;
-	}
-	size_t length = strlen(error->remedy);
-	if (traces == 1)
-		snprintf(error->remedy + length, sizeof error->remedy - length,
-		         "; the trace %s is kept", first);
-	else if (traces > 1)
-		snprintf(error->remedy + length, sizeof error->remedy - length,
-		         "; the traces of %u runs are kept, %s the first", traces, first);
-}
-
-static bool save(struct exploration *x, struct explore_run *r, struct error *error)
-{
-	if (x->options->save == NULL)
-		return true;
-	r->trace = g_strdup_printf("%s.run%u.hdl", x->options->save, x->run);
-	note_ending(x->trace, r);
-	if (trace_write(x->trace, r->trace, TRACE_BINARY, NULL, NULL, error) &&
-	    save_witness(x, r, error))
-		return true;
-	explore_name_kept(x->report, error);
-	return false;
-}
-
 /* Note why a run did not follow its schedule, if known. */
 static void note_strayed(struct exploration *x, const struct plan_run *run)
 {
@@ -302,6 +225,16 @@ static void keep_turns(struct exploration *x, const GArray *turns)
 	}
 }
 
+/* Is it the first run of a race? */
+static bool shows_race(const struct exploration *x, uint32_t run)
+{
+	const GArray *races = x->report->races;
+	for (guint i = 0; i < races->len; i++)
+		if (g_array_index(races, struct explore_race, i).run == run)
+			return true;
+	return false;
+}
+
 /* Makes the run the error's shortest, if it is shorter; the previous one's trace is dropped,
  * unless it has another use. `story`: of a history that is not linearizable, else NULL.
  * False: not shorter. */
@@ -316,7 +249,7 @@ static bool note_shortest(struct exploration *x, const struct explore_run *r, ui
 		return false;
 	struct explore_run *before = &g_array_index(runs, struct explore_run, e->shortest);
 	/* a base's trace belongs to all tasks */
-	bool other = x->options->save_races || e->shortest < MAX(x->origin.extent.runs, 1);
+	bool other = e->shortest < MAX(x->origin.extent.runs, 1) || shows_race(x, e->shortest);
 	bool smaller = story && story->shown->len < e->history->len;
 	if (!smaller &&
 	    (!is_shorter(r, before) || (story && story->shown->len > e->history->len)))
@@ -325,14 +258,8 @@ static bool note_shortest(struct exploration *x, const struct explore_run *r, ui
 		const struct explore_error *o = &g_array_index(errors, struct explore_error, i);
 		other |= o->run == e->shortest || (o != e && o->shortest == e->shortest);
 	}
-	if (!other && before->trace) {
-		char *witness = g_strdup_printf("%.*s.wit", (int)strlen(before->trace) - 4,
-		                                before->trace);
-		unlink(before->trace);
-		unlink(witness);
-		g_free(witness);
-		g_clear_pointer(&before->trace, g_free);
-	}
+	if (!other)
+		explore_unsave(x, before);
 	e->shortest = x->run;
 	if (story)
 		take_history(e, story);
@@ -430,7 +357,7 @@ bool explore_note_end(struct exploration *x, const struct plan_run *run, struct 
 		           "freed or destroyed");
 	else if (diverged)
 		note_strayed(x, run);
-	return !keep || save(x, r, error);
+	return !keep || explore_save(x, r, error);
 }
 
 /* An exit status common to all runs is the program's result, not an error. */

@@ -261,6 +261,12 @@ bool explore_note_end(struct exploration *x, const struct plan_run *run, struct 
                       struct error *error);
 /* Was there an error? An exit status common to all runs is the program's result. */
 bool explore_has_failed(const struct exploration *x);
+/* explore_saved.c: save the trace of the current run `r` under options->save, which may be
+ * NULL. False and `error` when it cannot be written. */
+bool explore_save(struct exploration *x, struct explore_run *r, struct error *error);
+/* Delete the run's trace; give its file the name of another number of a run. */
+void explore_unsave(const struct exploration *x, struct explore_run *r);
+void explore_renumber(const struct exploration *x, struct explore_run *r, uint32_t number);
 /* explore_ends.c: the thread that ended the program by exit, signal or return from main; or
  * NONE. */
 uint32_t explore_ender(const struct exploration *x, const struct plan_run *run);

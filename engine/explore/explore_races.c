@@ -4,7 +4,6 @@
  */
 #include "engine/explore/explore_private.h"
 #include "engine/explore/objects/scopes.h"
-#include "engine/trace/formats.h"
 #include "engine/trace/own_code.h"
 
 #include "engine/order/order.h"
@@ -45,18 +44,14 @@ bool explore_ask_race(struct exploration *x, const char *key)
 	       g_hash_table_add(x->races, g_strdup_printf("asked %s", key));
 }
 
-/* Saves the run's trace, in its present state: an ending was noted where the run is kept
- * anyway. */
+/* Keeps the current run's trace, as long as races are few. */
 static void save_run_of_race(struct exploration *x)
 {
 	enum { MOST = 8 };
 	struct explore_run *r = &g_array_index(x->report->runs, struct explore_run, x->run);
 	struct error error;
 
-	if (!x->options->save_races || r->trace != NULL || x->report->races->len > MOST)
-		return;
-	r->trace = g_strdup_printf("%s.run%u.hdl", x->options->save, x->run);
-	if (!trace_write(x->trace, r->trace, TRACE_BINARY, NULL, NULL, &error))
+	if (r->trace == NULL && x->report->races->len <= MOST && !explore_save(x, r, &error))
 		g_clear_pointer(&r->trace, g_free);
 }
 

@@ -278,7 +278,7 @@ void join_add(struct join *j, struct exploration *other)
 	uint64_t *twice = g_new0(uint64_t, other->report->errors->len + 1);
 	adopt_histories(j, other, &n);
 	awaits_adopt(x->awaits, other->awaits);
-	pasts_adopt(x->pasts, other->pasts);
+	pasts_adopt(x->pasts, other->pasts, n.histories);
 	adopt_counts(x, other);
 	map_errors(x, other, &n);
 	adopt_runs(j, other, &n, twice);

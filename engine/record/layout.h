@@ -481,6 +481,7 @@ enum log_record_flag {
 	LOG_VOLATILE = 32, /* EVENT_VOLATILE */
 	LOG_SHARED = 32,   /* of TRYFAIL: EVENT_SHARED */
 	LOG_TRY = 64,      /* of ACQ .. TAKE: EVENT_TRY */
+	LOG_TIMED = 128,   /* of ACQ .. TAKE with LOG_TRY, TRYFAIL, TAKETRYFAIL: EVENT_TIMED */
 	LOG_SUM = 64,      /* of RMW: it adds a number or takes one away */
 	LOG_SECOND =
 	        128, /* of WRITE: by a call that may have made a READ before it, as memcpy */

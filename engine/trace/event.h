@@ -89,6 +89,9 @@ enum event_flag {
 	/* A RET of an invocation left by a jump, an exception or the end of its thread
 	 * (recordings only). */
 	EVENT_LEFT = 128,
+	/* An acquire or take with a limit in time (EVENT_TRY), or one that failed: it waits
+	 * until then where a try goes on at once (recordings only). */
+	EVENT_TIMED = 128,
 };
 
 struct event {

@@ -8,11 +8,22 @@
 #include <string.h>
 
 const struct flag_word flag_words[FLAG_WORDS] = {
-	{ OP_AREAD, EVENT_VOLATILE, "failed" },   { OP_READ, EVENT_VOLATILE, "volatile" },
-	{ OP_WRITE, EVENT_VOLATILE, "volatile" }, { OP_AWRITE, EVENT_VOLATILE, "volatile" },
-	{ OP_TRYFAIL, EVENT_SHARED, "shared" },   { OP_WAIT, EVENT_TRY, "timed" },
-	{ OP_WAKE, EVENT_TRY, "timeout" },        { OP_SND, EVENT_TRY, "failed" },
-	{ OP_RET, EVENT_LEFT, "left" },           { OP_RMW, EVENT_VOLATILE, "volatile" },
+	{ OP_AREAD, EVENT_VOLATILE, "failed" },
+	{ OP_READ, EVENT_VOLATILE, "volatile" },
+	{ OP_WRITE, EVENT_VOLATILE, "volatile" },
+	{ OP_AWRITE, EVENT_VOLATILE, "volatile" },
+	{ OP_TRYFAIL, EVENT_SHARED, "shared" },
+	{ OP_WAIT, EVENT_TRY, "timed" },
+	{ OP_WAKE, EVENT_TRY, "timeout" },
+	{ OP_SND, EVENT_TRY, "failed" },
+	{ OP_RET, EVENT_LEFT, "left" },
+	{ OP_RMW, EVENT_VOLATILE, "volatile" },
+	{ OP_ACQ, EVENT_TIMED, "timed" },
+	{ OP_RACQ, EVENT_TIMED, "timed" },
+	{ OP_TAKE, EVENT_TIMED, "timed" },
+	{ OP_TAKETRYFAIL, EVENT_TIMED, "timed" },
+	{ OP_TRYFAIL, EVENT_TIMED, "timed" },
+	{ OP_TRYFAIL, EVENT_SHARED | EVENT_TIMED, "shared-timed" },
 };
 
 const char *const memory_order_words[] = { "", "rlx", "acq", "rel", "acq_rel", "seq_cst" };
@@ -67,7 +78,8 @@ static void spell_flags(const struct spelling *s, const struct event *e, GString
 	bool failed = event_failed_update(e);
 
 	for (size_t i = 0; i < FLAG_WORDS; i++) {
-		if (flag_words[i].op == e->op && e->flags & flag_words[i].flag)
+		if (flag_words[i].op == e->op &&
+		    (e->flags & flag_words[i].flag) == flag_words[i].flag)
 			word = flag_words[i].word;
 	}
 	if (s->shown || !(s->raw || failed))

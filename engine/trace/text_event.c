@@ -192,8 +192,8 @@ static bool parse_tail(struct reader *r, const struct line *l, struct event *e)
 		return text_refuse(r,
 		                   "only atomic accesses have an order: ar, aw, rmw; a word of "
 		                   "its own have wait(c);timed, wake(c);timeout, "
-		                   "tryfail(l);shared, r(x);volatile, snd(g);failed and "
-		                   "ret(o.m);left",
+		                   "tryacq(l);timed, tryfail(l);shared, r(x);volatile, "
+		                   "snd(g);failed and ret(o.m);left",
 		                   "expected no order of %s, found %.*s", event_word(e),
 		                   SHOW(s));
 	return parse_order(r, flagged ? part(s, 0, comma) : s, e);

@@ -91,6 +91,63 @@ like "$out" "schedules with more preemptions were left out [(]--bound[)]" "and w
 run "$HEDDLE" explore --bound preemptions=9 -- ./two
 like "$out" "complete for this input" "without an ending that needs more the promise is whole"
 
+# A lock with a limit in time waits, so a switch away from it is no preemption; a try goes on at once.
+cat >timed.c <<'EOF'
+#include <pthread.h>
+#include <semaphore.h>
+#include <time.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, n = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t l = PTHREAD_RWLOCK_INITIALIZER;
+static sem_t s;
+static int x, early;
+static void *other(void *unused)
+{
+	struct timespec at;
+	(void)unused;
+	clock_gettime(CLOCK_REALTIME, &at);
+	at.tv_sec += 1;
+	(void)at;
+	pthread_mutex_lock(&n);
+	int seen = x;
+	pthread_mutex_unlock(&n);
+	if (TAKE)
+		return 0;
+	GIVE;
+	early = seen == 0;
+	return 0;
+}
+int main(void)
+{
+	pthread_t t;
+	sem_init(&s, 0, 0);
+	BEGIN;
+	pthread_create(&t, 0, other, 0);
+	pthread_mutex_lock(&n);
+	x = 1;
+	pthread_mutex_unlock(&n);
+	END;
+	pthread_join(t, 0);
+	return early;
+}
+EOF
+found_with() { # TAKE GIVE BEGIN END WANTED NAME: the least bound with which the failure is found
+	local bound=0
+	$HEDDLE cc -g -O1 "-DTAKE=$1" "-DGIVE=$2" "-DBEGIN=$3" "-DEND=$4" timed.c -o timed -pthread
+	while run "$HEDDLE" explore --bound preemptions=$bound --format json -- ./timed && [ "$status" != 1 ] && [ $bound -lt 3 ]; do
+		bound=$((bound + 1))
+	done
+	is "$bound" "$5" "$6"
+}
+lock='pthread_mutex_lock(&m)' unlock='pthread_mutex_unlock(&m)'
+found_with 'pthread_mutex_timedlock(&m,&at)' "$unlock" "$lock" "$unlock" 1 "a mutex with a limit in time"
+found_with 'pthread_mutex_trylock(&m)' "$unlock" "$lock" "$unlock" 2 "a try of it"
+lock='pthread_rwlock_wrlock(&l)' unlock='pthread_rwlock_unlock(&l)'
+found_with 'pthread_rwlock_timedrdlock(&l,&at)' "$unlock" "$lock" "$unlock" 1 "a reader-writer lock with a limit in time"
+found_with 'pthread_rwlock_timedwrlock(&l,&at)' "$unlock" "$lock" "$unlock" 1 "the same, to write"
+found_with 'pthread_rwlock_tryrdlock(&l)' "$unlock" "$lock" "$unlock" 2 "a try of it"
+found_with 'sem_timedwait(&s,&at)' '(void)0' '(void)0' 'sem_post(&s)' 1 "a semaphore with a limit in time"
+found_with 'sem_trywait(&s)' '(void)0' '(void)0' 'sem_post(&s)' 2 "a try of it"
+
 for share in 1 2; do
 	"$HEDDLE" explore --bound preemptions=2 --format json --shard $share/2 -- ./two >part$share 2>/dev/null
 done

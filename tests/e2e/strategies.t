@@ -314,9 +314,24 @@ is "$(json '$d->{runs}')" 30 "processes divide them"
 run "$HEDDLE" shake --runs 60 -- ./assert
 like "$out" "signal 6 .* switch(es)? of threads, no fewer found in [0-9]+ runs: --strategy turns --turns [0-9:,]+ --seed 0" \
 	"a failing run with the fewest switches"
+said=$out
 again=$(printf '%s\n' "$out" | sed -n 's/.* runs: \(--strategy turns.*\)/\1/p' | head -1)
 run "$HEDDLE" record -q $again -o again.hdl -- ./assert
 is "$status" 134 "comes again: $again"
+"$HEDDLE" convert again.hdl again.txt
+switches_of() { grep -v '^#' "$1" | grep '|' | grep -v '|leave(' | cut -d'|' -f1 | uniq | tail -n +2 | wc -l; }
+like "$said" " with $(switches_of again.txt) switch(es)? of threads, " "its switches are those of its trace"
+turns=$(sed -n 's/.*--turns \([^ ]*\) .*/\1/p' <<<"$again") fewer=
+IFS=, read -ra each <<<"$turns"
+for i in "${!each[@]}"; do # without each of its turns
+	rest=$(printf '%s\n' "${each[@]}" | sed "$((i + 1))d" | paste -sd,)
+	[ -n "$rest" ] || continue
+	run "$HEDDLE" record -q --strategy turns --turns "$rest" --seed 0 -o less.hdl -- ./assert
+	[ "$status" = 134 ] || continue
+	"$HEDDLE" convert less.hdl less.txt
+	[ "$(switches_of less.txt)" -ge "$(switches_of again.txt)" ] || fewer+=" $rest"
+done
+is "$fewer" "" "without any of its turns it does not fail, or has no fewer switches"
 run "$HEDDLE" shake --runs 60 --tries 0 -- ./assert
 is "$(printf '%s\n' "$out" | grep -c 'no fewer')" 0 "--tries 0 looks for none"
 run "$HEDDLE" shake --strategy auto --runs 20 --until-error --format json -- ./deadlock

@@ -128,6 +128,33 @@ START_TEST(the_key_goes_to_the_last_chance_and_then_to_the_point)
 }
 END_TEST
 
+/* A thread without further events has ended only where the end of the run cannot have cut it
+ * off. */
+START_TEST(a_thread_that_the_end_cut_off_has_not_ended)
+{
+	static const char cut[] = "#! heddle 1\n"
+	                          "%s"
+	                          "main|fork(T1)|a.c:1\n"
+	                          "T1|w(x)=1|a.c:2\n"
+	                          "main|w(y)=1|a.c:3\n"
+	                          "main|w(z)=1|a.c:4\n";
+	static const struct {
+		const char *note, *says;
+	} ends[] = { { "", "T1 has ended" },
+		     { "#! note recording-end signal 6\n", "T1 does no more in this run" },
+		     { "#! note recording-end exit 0\n", "T1 does no more in this run" } };
+	for (size_t i = 0; i < G_N_ELEMENTS(ends); i++) {
+		char *text = g_strdup_printf(cut, ends[i].note);
+		struct app *app = tui_open(text, &large);
+		tui_command(app, "3");
+		tui_keys(app, "S");
+		ck_says(app, ends[i].says);
+		tui_close(app);
+		g_free(text);
+	}
+}
+END_TEST
+
 START_TEST(the_story_tells_both_places_and_the_difference)
 {
 	struct folder f = make_folder(true);
@@ -301,6 +328,7 @@ int main(void)
 
 	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, the_key_goes_to_the_last_chance_and_then_to_the_point);
+	tcase_add_test(tests, a_thread_that_the_end_cut_off_has_not_ended);
 	tcase_add_test(tests, the_story_tells_both_places_and_the_difference);
 	tcase_add_test(tests, what_was_not_run_in_every_order_is_not_promised);
 	tcase_add_test(tests, another_run_has_no_point);

@@ -152,11 +152,12 @@ static json_t *races_json(const struct explore_report *r)
 		const struct explore_race *race =
 		        &g_array_index(r->races, struct explore_race, i);
 		json_array_append_new(
-		        list, json_pack("{s:[o, o], s:[o, o], s:o, s:i}", "locations",
-		                        json_text(race->own_first), json_text(race->own_second),
-		                        "sites", json_text(race->first),
-		                        json_text(race->second), "variable",
-		                        json_text(race->variable), "run", (int)race->run));
+		        list,
+		        json_pack("{s:[o, o], s:[o, o], s:o, s:i, s:o}", "locations",
+		                  json_text(race->own_first), json_text(race->own_second),
+		                  "sites", json_text(race->first), json_text(race->second),
+		                  "variable", json_text(race->variable), "run", (int)race->run,
+		                  "trace", text_or_null(run_at(r, race->run)->trace)));
 	}
 	return list;
 }
@@ -457,16 +458,13 @@ static uint32_t read_spurious(struct arguments *a)
 	uint64_t n = argument_number(a, "spurious", 0);
 	if (n > MOST_SPURIOUS)
 		exit(usage_error(a, "--spurious wants at most %d", MOST_SPURIOUS));
-	if (n > 0 && argument_value(a, "spec") != NULL)
-		exit(usage_error(a, "--spurious goes without --spec: the calls of specified "
-		                    "objects are single steps"));
 	return (uint32_t)n;
 }
 
 /* A usage error with an exit, for options that --symmetry goes without. */
 static void check_symmetry(struct arguments *a)
 {
-	static const char *const others[] = { "spec", "memory", "bound", "shard", "spurious" };
+	static const char *const others[] = { "spec", "memory", "bound", "shard" };
 	for (size_t i = 0; argument_flag(a, "symmetry") && i < G_N_ELEMENTS(others); i++)
 		if (argument_value(a, others[i]) != NULL)
 			exit(usage_error(a, "--symmetry goes without --%s", others[i]));

@@ -3,6 +3,7 @@
  * nothing.
  */
 #include "engine/predict/ladder/behind.h"
+#include "engine/trace/ending.h"
 #include "engine/trace/own_code.h"
 #include "engine/trace/shown.h"
 #include "tui/explorer/session.h"
@@ -111,6 +112,15 @@ static void append_reached(const struct trace *t, const struct event *e, GString
 	}
 	if (count > SHOWN)
 		g_string_append_printf(out, " and %u more", count - SHOWN);
+}
+
+const char *describe_no_more(const struct trace *t, uint32_t last)
+{
+	enum ending_kind end = trace_ending(t).kind;
+	bool ends = end == ENDING_UNKNOWN || end == ENDING_STUCK ||
+	            (last != NONE && (t->events[last].op == OP_END ||
+	                              (end == ENDING_EXIT && t->events[last].thread == 0)));
+	return ends ? "has ended" : "does no more in this run";
 }
 
 void describe_event_after(const struct session *s, uint32_t event, uint32_t old, GString *out)

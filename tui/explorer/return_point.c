@@ -220,7 +220,7 @@ static void tell_thread(const struct stage *stage, guint step, const GArray *loc
 	if (next == NONE && last != NONE && op_wants(t->events[last].op))
 		next = last;
 	if (next == NONE) {
-		g_string_append(text, " has ended");
+		g_string_append_printf(text, " %s", describe_no_more(t, last));
 	} else if (last == NONE) {
 		g_string_append(text, " has not begun");
 	} else {

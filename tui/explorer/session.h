@@ -317,6 +317,9 @@ enum truth stop_condition_holds_with(const struct session *s, const struct stop_
 
 /* "lock m", "balance 100 → 150", "balance reads 100". */
 void describe_event(const struct session *s, uint32_t event, GString *out);
+/* Of a thread without further events after `last` (NONE: it has none): "has ended", unless the
+ * end of the run may have cut it off. A constant. */
+const char *describe_no_more(const struct trace *t, uint32_t last);
 /* describe_event in another schedule, where the variable had value `old` (0: unknown). */
 void describe_event_after(const struct session *s, uint32_t event, uint32_t old, GString *out);
 /* The operand of an event, "x", "m", "T2", in the names that people write (own_code.h). */

@@ -21,53 +21,84 @@ struct look {
 
 /* A past for which no shorter one was seen. */
 struct past {
+	uint64_t key;    /* the number up to the last change, and the state */
 	uint64_t last;   /* its number after the last look */
 	uint64_t prefix; /* before the access with the state */
 	uint32_t count;
 	struct look looks[];
 };
 
+/* A detour of the past with this number. */
+struct made {
+	uint64_t past;
+	struct detour detour;
+};
+
+/* In this run no other thread looks at the detour with this number, known or not. */
+struct unseen {
+	uint64_t number;
+	uint32_t run;
+};
+
+/* Lists are in the order in which their elements were learned; the tables are made of them. */
 struct pasts {
-	GHashTable *by_state;   /* the number up to the last change, and the state -> GPtrArray
-	                         * of struct past */
+	GPtrArray *all;         /* struct past, owned, or NULL: a shorter one was found since */
+	GHashTable *by_state;   /* key -> GArray of uint32_t, of `all` */
 	struct numbers *longer; /* numbers of longer pasts, after the last look */
 	struct numbers *before; /* and after each of their looks */
+	GArray *made;           /* struct made */
 	GHashTable *detours;    /* number of a past -> GArray of struct detour */
 	GHashTable *detours_from; /* the same by the first addition's number */
-	GHashTable *alone; /* number of a detour, known or not -> GArray of uint32_t, runs where
-	                    * no other thread looks at it */
+	GArray *unseen;           /* struct unseen */
+	GHashTable *alone;        /* number of a detour -> GArray of uint32_t: runs */
 	struct addresses *addresses;
 };
 
 static void free_list(gpointer list)
 {
-	g_ptr_array_unref(list);
+	g_array_unref(list);
 }
 
-static void free_detours(gpointer list)
+static GHashTable *table_of_lists(void)
 {
-	g_array_unref(list);
+	return g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_list);
+}
+
+/* The list at the key; made where there is none. */
+static GArray *list_at(GHashTable *table, uint64_t key, guint element)
+{
+	GArray *list = g_hash_table_lookup(table, &key);
+	if (list == NULL) {
+		list = g_array_new(FALSE, FALSE, element);
+		g_hash_table_insert(table, g_memdup2(&key, sizeof key), list);
+	}
+	return list;
 }
 
 struct pasts *pasts_new(void)
 {
 	struct pasts *p = g_new(struct pasts, 1);
-	p->by_state = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_list);
+	p->all = g_ptr_array_new_with_free_func(g_free);
+	p->by_state = table_of_lists();
 	p->longer = numbers_new();
 	p->before = numbers_new();
-	p->detours = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_detours);
-	p->detours_from =
-	        g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_detours);
-	p->alone = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_detours);
+	p->made = g_array_new(FALSE, FALSE, sizeof(struct made));
+	p->detours = table_of_lists();
+	p->detours_from = table_of_lists();
+	p->unseen = g_array_new(FALSE, FALSE, sizeof(struct unseen));
+	p->alone = table_of_lists();
 	p->addresses = addresses_new();
 	return p;
 }
 
 void pasts_free(struct pasts *p)
 {
+	g_ptr_array_unref(p->all);
 	g_hash_table_unref(p->by_state);
+	g_array_unref(p->made);
 	g_hash_table_unref(p->detours);
 	g_hash_table_unref(p->detours_from);
+	g_array_unref(p->unseen);
 	g_hash_table_unref(p->alone);
 	numbers_free(p->longer);
 	numbers_free(p->before);
@@ -136,24 +167,23 @@ static bool is_detour(const struct past *a, const struct past *b, struct detour 
 	return sums;
 }
 
-static void enter_detour(GHashTable *table, uint64_t key, const struct detour *d)
+/* False when it was there. */
+static bool enter_detour(GHashTable *table, uint64_t key, const struct detour *d)
 {
-	GArray *list = g_hash_table_lookup(table, &key);
-	if (list == NULL) {
-		list = g_array_new(FALSE, FALSE, sizeof(struct detour));
-		g_hash_table_insert(table, g_memdup2(&key, sizeof key), list);
-	}
+	GArray *list = list_at(table, key, sizeof(struct detour));
 	for (guint i = 0; i < list->len; i++)
 		if (g_array_index(list, struct detour, i).first == d->first &&
 		    g_array_index(list, struct detour, i).last == d->last)
-			return;
+			return false;
 	g_array_append_val(list, *d);
+	return true;
 }
 
-static void add_detour(struct pasts *p, const struct past *longer, const struct detour *d)
+static void add_detour(struct pasts *p, const struct made *m)
 {
-	enter_detour(p->detours, longer->last, d);
-	enter_detour(p->detours_from, d->first, d);
+	if (enter_detour(p->detours, m->past, &m->detour))
+		g_array_append_val(p->made, *m);
+	enter_detour(p->detours_from, m->detour.first, &m->detour);
 }
 
 static void add_longer(struct pasts *p, const struct past *longer)
@@ -163,36 +193,45 @@ static void add_longer(struct pasts *p, const struct past *longer)
 		numbers_add(p->before, longer->looks[i].prefix);
 }
 
-/* Takes ownership. */
-static void note(struct pasts *p, uint64_t key, struct past *own)
+/* Compares two pasts that end in one state; detours are added. */
+static void find_detours(struct pasts *p, const struct past *a, const struct past *b)
 {
-	GPtrArray *list = g_hash_table_lookup(p->by_state, &key);
+	struct made m;
+	if (is_detour(a, b, &m.detour))
+		m.past = b->last;
+	else if (is_detour(b, a, &m.detour))
+		m.past = a->last;
+	else
+		return;
+	add_detour(p, &m);
+}
+
+/* Takes ownership. */
+static void note(struct pasts *p, struct past *own)
+{
+	GArray *list = list_at(p->by_state, own->key, sizeof(uint32_t));
+	uint32_t number = p->all->len;
 	bool stays = true;
-	for (guint i = 0; list != NULL && stays && i < list->len; i++) {
-		const struct past *other = list->pdata[i];
-		struct detour d;
-		if (is_detour(other, own, &d))
-			add_detour(p, own, &d);
-		else if (is_detour(own, other, &d))
-			add_detour(p, other, &d);
+	for (guint i = 0; stays && i < list->len; i++) {
+		uint32_t at = g_array_index(list, uint32_t, i);
+		const struct past *other = p->all->pdata[at];
+		find_detours(p, other, own);
 		bool longer = is_shorter(other, own);
 		stays = !longer && other->prefix != own->prefix;
 		if (longer) {
 			add_longer(p, own);
 		} else if (stays && is_shorter(own, other)) {
 			add_longer(p, other);
-			g_ptr_array_remove_index_fast(list, i--);
+			g_clear_pointer(&p->all->pdata[at], g_free);
+			g_array_remove_index_fast(list, i--);
 		}
 	}
 	if (!stays) {
 		g_free(own);
 		return;
 	}
-	if (list == NULL) {
-		list = g_ptr_array_new_with_free_func(g_free);
-		g_hash_table_insert(p->by_state, g_memdup2(&key, sizeof key), list);
-	}
-	g_ptr_array_add(list, own);
+	g_ptr_array_add(p->all, own);
+	g_array_append_val(list, number);
 }
 
 /* -- of one run ---------------------------------------------------------------------------- */
@@ -264,9 +303,12 @@ static void note_state(struct pasts *p, const struct walk *w, uint64_t prefix, u
 	if (w->too_many || state == 0 || w->count == 0)
 		return;
 	own = g_malloc(sizeof *own + w->count * sizeof *own->looks);
-	*own = (struct past){ .last = w->last, .prefix = prefix, .count = w->count };
+	*own = (struct past){ .key = history_mix(w->base, state),
+		              .last = w->last,
+		              .prefix = prefix,
+		              .count = w->count };
 	memcpy(own->looks, w->looks, w->count * sizeof *own->looks);
-	note(p, history_mix(w->base, state), own);
+	note(p, own);
 }
 
 /* Is it a write of one value that is known? Detours that come before it leave it as it is. */
@@ -404,14 +446,11 @@ static uint64_t detour_number(uint64_t first, uint64_t last)
 	return history_mix(history_mix(24, first), last);
 }
 
-static void note_alone(struct pasts *p, uint64_t number, uint32_t run)
+static void note_alone(struct pasts *p, struct unseen unseen)
 {
-	GArray *runs = g_hash_table_lookup(p->alone, &number);
-	if (runs == NULL) {
-		runs = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-		g_hash_table_insert(p->alone, g_memdup2(&number, sizeof number), runs);
-	}
-	g_array_append_val(runs, run);
+	GArray *runs = list_at(p->alone, unseen.number, sizeof(uint32_t));
+	g_array_append_val(runs, unseen.run);
+	g_array_append_val(p->unseen, unseen);
 }
 
 void pasts_see_run(struct pasts *p, const struct history *h, uint32_t run)
@@ -425,12 +464,13 @@ void pasts_see_run(struct pasts *p, const struct history *h, uint32_t run)
 				uint32_t last = g_array_index(th->events, uint32_t, k);
 				if (h->sums[last] == SUM_NONE || !is_alone(h, first, last))
 					continue;
-				note_alone(
-				        p,
-				        detour_number(
-				                g_array_index(th->prefixes, uint64_t, i + 1),
-				                g_array_index(th->prefixes, uint64_t, k + 1)),
-				        run);
+				note_alone(p, (struct unseen){
+				                      detour_number(
+				                              g_array_index(th->prefixes,
+				                                            uint64_t, i + 1),
+				                              g_array_index(th->prefixes,
+				                                            uint64_t, k + 1)),
+				                      run });
 			}
 		}
 	}
@@ -499,19 +539,115 @@ bool *pasts_runs(const struct pasts *p, const struct histories *all)
 
 struct pasts_size pasts_size(const struct pasts *p)
 {
-	return (struct pasts_size){ numbers_count(p->longer), numbers_count(p->before) };
+	return (struct pasts_size){ .all = p->all->len,
+		                    .longer = numbers_count(p->longer),
+		                    .before = numbers_count(p->before),
+		                    .made = p->made->len,
+		                    .unseen = p->unseen->len,
+		                    .addresses = addresses_count(p->addresses) };
 }
 
 /* -- checkpoints --------------------------------------------------------------------------- */
 
-void pasts_archive(struct pasts *p, struct pasts_size from, struct archive *archive)
+static void archive_look(struct look *l, struct archive *a)
+{
+	archive_raw(a, &l->place, sizeof l->place);
+	archive_raw(a, &l->seen, sizeof l->seen);
+	archive_raw(a, &l->prefix, sizeof l->prefix);
+	ARCHIVE(a, l->needed);
+	ARCHIVE(a, l->sum);
+	ARCHIVE(a, l->adds);
+	ARCHIVE(a, l->mask);
+}
+
+/* Writes the past, or reads one into it, which has room for MOST_LOOKS. */
+static void archive_past(struct past *p, struct archive *a)
+{
+	archive_raw(a, &p->key, sizeof p->key);
+	archive_raw(a, &p->last, sizeof p->last);
+	archive_raw(a, &p->prefix, sizeof p->prefix);
+	p->count = (uint32_t)archive_below(a, p->count, MOST_LOOKS + 1);
+	for (uint32_t i = 0; i < p->count; i++)
+		archive_look(&p->looks[i], a);
+}
+
+static void archive_pasts(struct pasts *p, uint32_t from, struct archive *a)
+{
+	uint32_t i = from;
+	size_t count = 0, most = sizeof(struct past) + MOST_LOOKS * sizeof(struct look);
+	for (uint32_t k = from; !archive_reads(a) && k < p->all->len; k++)
+		count += p->all->pdata[k] != NULL;
+	count = archive_count(a, count, 1);
+	for (; count > 0; count--) {
+		if (archive_reads(a)) {
+			struct past *own = g_malloc0(most);
+			archive_past(own, a);
+			note(p, g_realloc(own, sizeof *own + own->count * sizeof *own->looks));
+			continue;
+		}
+		while (p->all->pdata[i] == NULL)
+			i++;
+		archive_past(p->all->pdata[i++], a);
+	}
+}
+
+static void archive_made(struct pasts *p, uint32_t from, struct archive *a)
+{
+	size_t count = archive_count(a, archive_reads(a) ? 0 : p->made->len - from,
+	                             sizeof(struct made));
+	for (size_t i = 0; i < count; i++) {
+		struct made m = { 0 };
+		if (!archive_reads(a))
+			m = g_array_index(p->made, struct made, from + i);
+		archive_raw(a, &m, sizeof m);
+		if (archive_reads(a))
+			add_detour(p, &m);
+	}
+}
+
+static void archive_unseen(struct pasts *p, uint32_t from, uint32_t runs, struct archive *a)
+{
+	size_t count = archive_count(a, archive_reads(a) ? 0 : p->unseen->len - from,
+	                             sizeof(uint64_t));
+	for (size_t i = 0; i < count; i++) {
+		struct unseen u = { 0 };
+		if (!archive_reads(a))
+			u = g_array_index(p->unseen, struct unseen, from + i);
+		archive_raw(a, &u.number, sizeof u.number);
+		u.run = (uint32_t)archive_below(a, u.run, runs);
+		if (archive_reads(a))
+			note_alone(p, u);
+	}
+}
+
+void pasts_archive(struct pasts *p, struct pasts_size from, uint32_t runs,
+                   struct archive *archive)
 {
 	numbers_archive(p->longer, from.longer, archive);
 	numbers_archive(p->before, from.before, archive);
+	archive_made(p, from.made, archive);
+	archive_unseen(p, from.unseen, runs, archive);
+	addresses_archive(p->addresses, from.addresses, archive);
+	archive_pasts(p, from.all, archive);
 }
 
-void pasts_adopt(struct pasts *p, const struct pasts *other)
+void pasts_adopt(struct pasts *p, const struct pasts *other, const uint32_t *runs)
 {
 	numbers_adopt(p->longer, other->longer);
 	numbers_adopt(p->before, other->before);
+	for (guint i = 0; i < other->made->len; i++)
+		add_detour(p, &g_array_index(other->made, struct made, i));
+	for (guint i = 0; i < other->unseen->len; i++) {
+		struct unseen u = g_array_index(other->unseen, struct unseen, i);
+		u.run = runs[u.run];
+		if (u.run != NONE)
+			note_alone(p, u);
+	}
+	if (!addresses_adopt(p->addresses, other->addresses))
+		return; /* equal states may not be: states have addresses */
+	for (guint i = 0; i < other->all->len; i++) {
+		const struct past *own = other->all->pdata[i];
+		if (own != NULL)
+			note(p, g_memdup2(own, sizeof *own + own->count * sizeof *own->looks));
+	}
 }

@@ -67,13 +67,16 @@ bool *pasts_runs(const struct pasts *p, const struct histories *all);
 
 /* How much is known. */
 struct pasts_size {
-	uint32_t longer, before;
+	uint32_t all, longer, before, made, unseen, addresses;
 };
 struct pasts_size pasts_size(const struct pasts *p);
-/* Writes the pasts beyond `from`, or adds those that are read. The states belong to
- * this process: addresses are compared in runs of one. */
-void pasts_archive(struct pasts *p, struct pasts_size from, struct archive *archive);
-/* Adds the longer pasts of the other. */
-void pasts_adopt(struct pasts *p, const struct pasts *other);
+/* Writes what is known beyond `from`, or adds what is read. `runs`: the number of known runs.
+ * States have addresses: a process that goes on runs the program in the same environment. */
+void pasts_archive(struct pasts *p, struct pasts_size from, uint32_t runs,
+                   struct archive *archive);
+/* Adds what the other knows. `runs`: by its known run, the number of that run here, or NONE.
+ * Where its runs have other blocks at some address, its pasts are not compared with those
+ * here. */
+void pasts_adopt(struct pasts *p, const struct pasts *other, const uint32_t *runs);
 
 #endif

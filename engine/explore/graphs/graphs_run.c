@@ -345,6 +345,8 @@ static void begin_again(struct graphs *s)
 {
 	struct explore_report *r = s->x->report;
 	r->abandoned += r->runs->len;
+	for (guint i = 0; i < r->runs->len; i++)
+		explore_unsave(s->x, &g_array_index(r->runs, struct explore_run, i));
 	g_array_set_size(r->runs, 0);
 	g_array_set_size(r->errors, 0);
 	g_array_set_size(r->races, 0);

@@ -3,11 +3,11 @@
  * PLDI 2007): only states that a schedule with so few reaches.
  *
  * A preemption is a switch away from a thread that could have gone on: not from one that has
- * ended, waits for a lock, a condition, a thread, ..., or has no further event in the run. The
- * states are visited by rising numbers of preemptions (0-1 shortest paths) together with the
- * thread that moved last. Every event that can block or unblock a thread is visible here
- * (reach.c), so that no count is above that of the program's own schedule; docs/exploration.md
- * says why nothing within the bound is missed.
+ * ended, waits for a lock, a condition, a thread, ..., with a limit in time or without, or has
+ * no further event in the run. The states are visited by rising numbers of preemptions (0-1
+ * shortest paths) together with the thread that moved last. Every event that can block or
+ * unblock a thread is visible here (reach.c), so that no count is above that of the program's
+ * own schedule; docs/exploration.md says why nothing within the bound is missed.
  */
 #include "engine/explore/explore.h"
 #include "engine/explore/reversals/reach_private.h"
@@ -54,7 +54,9 @@ static bool could_go_on(struct bounded *b, struct visit v)
 	enum op next = done == mine.count ? OP_WAKE : b->r->t->events[mine.items[done]].op;
 	bool sleeps = op_acquires(next) && /* sleeps on a futex, until a timeout */
 	              sync_waits(b->r, reach_state(b->r, v.state), v.last) != NONE;
-	if (next == OP_WAKE || sleeps)
+	if (next == OP_WAKE || sleeps ||
+	    (done < mine.count &&
+	     sync_waits_in_time(b->r, reach_state(b->r, v.state), mine.items[done])))
 		return false;
 	return reach_look_at(b->r, v.state, v.last) != ANSWER_WAITS;
 }

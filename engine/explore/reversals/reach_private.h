@@ -295,6 +295,8 @@ bool sync_may_wake(const struct reach *r, const uint32_t *state, uint32_t signal
 bool sync_may_end_early(const struct reach *r, const uint32_t *state, uint32_t wait);
 /* Is the event a wake-up that no signal and no time limit caused? (Needs INDEX_MATCH.) */
 bool sync_is_spurious(const struct trace *t, uint32_t event);
+/* Does the thread wait at the event, which is next, though it has a limit in time? */
+bool sync_waits_in_time(const struct reach *r, const uint32_t *state, uint32_t event);
 /* The wait or arrival that the thread is in, or NONE. */
 uint32_t sync_waits(const struct reach *r, const uint32_t *state, uint32_t thread);
 /* Is the event a look at a semaphore's count? */

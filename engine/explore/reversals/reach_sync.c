@@ -320,6 +320,15 @@ struct outcome sync_outcome(const struct reach *r, const uint32_t *state, uint32
 	}
 }
 
+bool sync_waits_in_time(const struct reach *r, const uint32_t *state, uint32_t event)
+{
+	const struct event *x = &r->t->events[event];
+	bool fails = op_fails(x->op);
+	if (!(fails || op_acquires(x->op)) || !(x->flags & EVENT_TIMED))
+		return false;
+	return sync_outcome(r, state, event).answer == (fails ? ANSWER_SAME : ANSWER_OTHER);
+}
+
 void sync_take(const struct reach *r, uint32_t *state, uint32_t event, uint32_t woken)
 {
 	const struct event *x = &r->t->events[event];

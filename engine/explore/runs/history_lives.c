@@ -199,7 +199,8 @@ bool history_child(const struct history *h, uint64_t integer, uint64_t *number)
 /* -- addresses of several runs --------------------------------------------------------------- */
 
 struct addresses {
-	GTree *lives; /* struct life, disjoint, by address */
+	GTree *lives;  /* struct life, disjoint, by address */
+	GArray *order; /* the same, as they were added */
 };
 
 static gint compare_addresses(gconstpointer a, gconstpointer b, gpointer context)
@@ -213,12 +214,14 @@ struct addresses *addresses_new(void)
 {
 	struct addresses *a = g_new(struct addresses, 1);
 	a->lives = g_tree_new_full(compare_addresses, NULL, g_free, NULL);
+	a->order = g_array_new(FALSE, FALSE, sizeof(struct life));
 	return a;
 }
 
 void addresses_free(struct addresses *a)
 {
 	g_tree_unref(a->lives);
+	g_array_unref(a->order);
 	g_free(a);
 }
 
@@ -239,6 +242,7 @@ static bool add_life(struct addresses *a, const struct life *l)
 	if ((next != NULL && !is_apart(next, l)) || (last != NULL && !is_apart(last, l)))
 		return false;
 	g_tree_insert(a->lives, g_memdup2(l, sizeof *l), NULL);
+	g_array_append_val(a->order, *l);
 	return true;
 }
 
@@ -249,4 +253,33 @@ uint32_t addresses_differ(struct addresses *a, const struct history *h)
 		if (!add_life(a, &h->lives[i]))
 			first = MIN(first, h->lives[i].alloc);
 	return first;
+}
+
+uint32_t addresses_count(const struct addresses *a)
+{
+	return a->order->len;
+}
+
+void addresses_archive(struct addresses *a, uint32_t from, struct archive *archive)
+{
+	size_t count = archive_count(archive, archive_reads(archive) ? 0 : a->order->len - from,
+	                             sizeof(uint64_t));
+	for (size_t i = 0; i < count; i++) {
+		struct life l = { 0 };
+		if (!archive_reads(archive))
+			l = g_array_index(a->order, struct life, from + i);
+		ARCHIVE(archive, l.address);
+		ARCHIVE(archive, l.size);
+		archive_raw(archive, &l.id, sizeof l.id);
+		if (archive_reads(archive) && !add_life(a, &l))
+			archive_fail(archive);
+	}
+}
+
+bool addresses_adopt(struct addresses *a, const struct addresses *other)
+{
+	bool same = true;
+	for (guint i = 0; i < other->order->len; i++)
+		same &= add_life(a, &g_array_index(other->order, struct life, i));
+	return same;
 }

@@ -37,6 +37,11 @@ void addresses_free(struct addresses *a);
 /* Adds a run's addresses. Returns the first event of its trace that allocates a block where
  * this or an earlier run has another one; NONE: each address belongs to one block. */
 uint32_t addresses_differ(struct addresses *a, const struct history *h);
+uint32_t addresses_count(const struct addresses *a);
+/* Writes the blocks beyond the first `from`, or adds those that are read. */
+void addresses_archive(struct addresses *a, uint32_t from, struct archive *archive);
+/* Adds the other's blocks; false when one of them is where another block is. */
+bool addresses_adopt(struct addresses *a, const struct addresses *other);
 /* Stands for the identity of the thread that sees its own. */
 enum { WHO_SELF = 3 };
 /* The number of a write, by thread and position; `viewer` as above. */

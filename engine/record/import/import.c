@@ -114,8 +114,11 @@ void import_next(struct import *im, const struct log_record *r)
 		import_record(im, im->thread, r);
 		return;
 	}
+	uint32_t next = r->pc < LOG_THREADS ? (uint32_t)r->pc : im->thread;
+	if (next == im->thread) /* the beginning of a chunk */
+		return;
 	note_turn(im, false);
-	im->thread = r->pc < LOG_THREADS ? r->pc : im->thread;
+	im->thread = next;
 }
 
 void import_chunk(struct import *im)

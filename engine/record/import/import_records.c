@@ -82,6 +82,12 @@ static char *import_message(struct import *im, uint64_t word, bool begins)
 	return channel_message_name(f.channel, f.number, what, f.bytes, f.pages * PAGE);
 }
 
+static bool may_be_timed(enum log_tag tag)
+{
+	return tag == LOG_ACQ || tag == LOG_RACQ || tag == LOG_TAKE || tag == LOG_TRYFAIL ||
+	       tag == LOG_TAKETRYFAIL;
+}
+
 static void add_sync(struct import *im, uint32_t id, enum log_tag tag, unsigned flags,
                      uint64_t pc, const uint64_t *w)
 {
@@ -90,7 +96,8 @@ static void add_sync(struct import *im, uint32_t id, enum log_tag tag, unsigned 
 		           .flags = import_order(import_op[tag], flags) |
 		                    (flags & LOG_TRY ? EVENT_TRY : 0) |
 		                    (tag == LOG_TRYFAIL && flags & LOG_SHARED ? EVENT_SHARED
-		                                                              : 0),
+		                                                              : 0) |
+		                    (may_be_timed(tag) && flags & LOG_TIMED ? EVENT_TIMED : 0),
 		           .location = import_location(im, pc),
 		           .target = NONE };
 	char *text;

@@ -1,14 +1,14 @@
 /*
- * random_oracle.c SEED [BOUND]: makes a small random program of threads that synchronise in
+ * random_oracle.c SEED [BOUND] [spurious=N] [alike] [races]: makes a small random program of threads that synchronise in
  * every way that exploration knows, and searches all its interleavings, by the operations'
  * definitions alone. Prints the program on the first line (the arguments of random_sync.c),
  * then every outcome, a line each: what the operations of each thread returned, as far as it
  * came.  Of a run in which a thread aborts that is this thread's alone.  Where main returns
  * without joining, the program ends there and cuts the others off: of these outcomes those that
  * are not the beginning of another.  With BOUND only what interleavings reach in which a thread
- * that could take a step stops at most so often for another's step.  With `spurious=N` in its
- * place also what is reached when at most N waits for the condition, of those without a time
- * limit, end without a signal.  With `alike` in its place
+ * that could take a step stops at most so often for another's step.  With `spurious=N`
+ * also what is reached when at most N waits for the condition, of those without a time
+ * limit, end without a signal.  With `alike`
  * several threads have one program, and may ask who they are (random_sync.c). With `races`
  * the program has accesses that write what was there, and synchronisation; and not the outcomes
  * are printed but each pair of sites that two threads may stand before at once, one of them a
@@ -1005,9 +1005,31 @@ static void step(const struct state *s, int t)
 
 /* -- the search ---------------------------------------------------------------------------- */
 
+/* Does the thread stand before a lock or a take with a time limit that has to wait? */
+static bool waits_in_time(const struct state *s, int t)
+{
+	const char *op = program[t] + 3 * s->at[t];
+	if (s->phase[t] != RUNS)
+		return false;
+	switch (op[0]) {
+	case 'T':
+		return s->mutex[op[1] - '0'] != 0;
+	case 'E':
+		return s->writer != 0;
+	case 'F':
+		return s->writer != 0 || s->readers != 0;
+	case 'Y':
+		return s->count == 0;
+	default:
+		return false;
+	}
+}
+
 /* A thread in a wait with a time limit does not run. */
 static bool can_step(const struct state *s, int t)
 {
+	if (waits_in_time(s, t))
+		return false;
 	moved = false;
 	dry = true;
 	step(s, t);
@@ -1644,11 +1666,17 @@ static bool is_cut(const char *outcome)
 int main(int argc, char **argv)
 {
 	uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
-	bool for_races = argc > 2 && strcmp(argv[2], "races") == 0;
-	bool alike = argc > 2 && strcmp(argv[2], "alike") == 0;
-	bool spurious = argc > 2 && strncmp(argv[2], "spurious=", 9) == 0;
-	most_spurious = spurious ? atoi(argv[2] + 9) : 0;
-	bound = argc > 2 && !for_races && !alike && !spurious ? atoi(argv[2]) : -1;
+	bool for_races = false, alike = false;
+	for (int i = 2; i < argc; i++) {
+		if (strcmp(argv[i], "races") == 0)
+			for_races = true;
+		else if (strcmp(argv[i], "alike") == 0)
+			alike = true;
+		else if (strncmp(argv[i], "spurious=", 9) == 0)
+			most_spurious = atoi(argv[i] + 9);
+		else
+			bound = atoi(argv[i]);
+	}
 	random_state = seed * 0x9e3779b97f4a7c15u + 1;
 	bool tries = !alike && !for_races && seed >= FIRST_OF_TRIES && seed < FIRST_OF_PARTS;
 	sums = seed >= FIRST_OF_SUMS;

@@ -441,7 +441,6 @@ static struct explore_report *explore_for(struct checkup *c, double seconds, con
 	struct explore_options o = { .argv = c->argv,
 		                     .spec_files = c->binds,
 		                     .save = save,
-		                     .save_races = true,
 		                     .finals = c->finals,
 		                     .seed = c->shard, /* each share uses another seed */
 		                     .seconds = seconds,

@@ -125,6 +125,8 @@ static guint print_races(const json_t *races)
 		json_object_set_new(finding, "variables", json_pack("[s]", name->str));
 		finding_print(finding, stdout);
 		printf("    first in run %" JSON_INTEGER_FORMAT "\n", number_of(race, "run"));
+		if (*json_word(race, "trace"))
+			printf("    heddle %s\n", json_word(race, "trace"));
 	}
 	return g_hash_table_size(printed);
 }

@@ -194,7 +194,7 @@ static void draw_thread(const struct app *app, const struct stage_shown *s, cons
 	if (next == NONE && last != NONE && op_wants(t->events[last].op))
 		draw_next(app, middle, row, last, STYLE_OPEN);
 	else if (next == NONE)
-		pane_text(middle, row, 0, STYLE_DIM, "has ended");
+		pane_text(middle, row, 0, STYLE_DIM, describe_no_more(t, last));
 	else if (!begun)
 		pane_text(middle, row, 0, STYLE_DIM, "has not begun");
 	else

@@ -63,7 +63,7 @@ static void append_waiting(const struct session *s, uint32_t event, uint32_t now
 		g_string_append(out, trace_verb(t, event));
 		describe_operand(t, event, out);
 	} else if (t->events[event].op == OP_END || (next == NONE && event < now)) {
-		g_string_append(out, "has ended");
+		g_string_append(out, describe_no_more(t, event));
 	} else if (next != NONE && next > now + 1 && op_acquires(t->events[next].op)) {
 		g_string_append(out, "next: lock ");
 		describe_operand(t, next, out);

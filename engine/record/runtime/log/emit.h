@@ -163,6 +163,12 @@ static inline void log_try(struct thread *t, enum log_tag tag, uintptr_t pc, con
 	log_object(t, tag, LOG_TRY, pc, object);
 }
 
+/* The flags of a lock or a take: a try, one with a limit in time, or neither. */
+static inline unsigned log_way(bool tries, bool timed)
+{
+	return (tries || timed ? LOG_TRY : 0) | (timed ? LOG_TIMED : 0);
+}
+
 /* Reports a misuse before the call, or of a call that was refused; no event of the thread, so
  * that a replay's plan does not count it. */
 static inline void misused(struct thread *t, enum log_misuse how, uintptr_t pc,

@@ -159,8 +159,6 @@ static void log_refused(struct thread *t, pthread_mutex_t *m, uintptr_t pc)
 		log_object(t, LOG_TRYFAIL, LOG_DEAD, pc, m);
 }
 
-/* The outcome of a lock or a try; `may_fail`: with a time limit, or without waiting;
- * `entered`: by an ENTRY. */
 /* Does the thread have a recursive mutex, taken so many times or more? Then that it is taken
  * or released synchronises nothing (POSIX, "Memory Synchronization"). */
 static void tell_again(struct thread *t, const pthread_mutex_t *m, unsigned times)
@@ -171,10 +169,11 @@ static void tell_again(struct thread *t, const pthread_mutex_t *m, unsigned time
 		memory_again(t);
 }
 
-static int mutex_outcome(struct thread *t, pthread_mutex_t *m, int status, bool may_fail,
+/* The outcome of a lock or a try; `way`: log_way; `entered`: by an ENTRY. */
+static int mutex_outcome(struct thread *t, pthread_mutex_t *m, int status, unsigned way,
                          bool entered, uintptr_t pc)
 {
-	if (entered && may_fail && (status == 0 || status == EBUSY))
+	if (entered && way && (status == 0 || status == EBUSY))
 		memory_tries(t, m, true, 0, status == 0);
 	else if (entered && status == 0)
 		memory_acquires(t, m, true);
@@ -182,10 +181,10 @@ static int mutex_outcome(struct thread *t, pthread_mutex_t *m, int status, bool 
 		order_matters(ROBUST_LEFT);
 	if (status == 0 || status == EOWNERDEAD) {
 		tell_again(t, m, 2);
-		(may_fail ? log_try : log_sync)(t, LOG_ACQ, pc, m);
+		log_object(t, LOG_ACQ, way, pc, m);
 		child_brought(t, m, pc);
 	} else if (status == EBUSY || status == ETIMEDOUT)
-		log_sync(t, LOG_TRYFAIL, pc, m);
+		log_object(t, LOG_TRYFAIL, way & LOG_TIMED, pc, m);
 	else
 		log_refused(t, m, pc);
 	return status;
@@ -221,7 +220,7 @@ static int mutex_lock(pthread_mutex_t *m, const struct timespec *at, clockid_t c
 		misused(t, MISUSE_INVALID_TIME, pc, m);
 		log_sync(t, LOG_TRYFAIL, pc, m); /* a free mutex would have been locked */
 	}
-	return mutex_outcome(t, m, status, at != NULL, entered, pc);
+	return mutex_outcome(t, m, status, log_way(false, at != NULL), entered, pc);
 }
 
 static int mutex_trylock(pthread_mutex_t *m, bool entered, uintptr_t pc)
@@ -232,7 +231,7 @@ static int mutex_trylock(pthread_mutex_t *m, bool entered, uintptr_t pc)
 	sched_point_at(t, m);
 	check_lock(t, m, true, pc);
 	int status = told_to_fail(t, LOG_TRYFAIL) ? EBUSY : REAL(pthread_mutex_trylock)(m);
-	return mutex_outcome(t, m, status, true, entered, pc);
+	return mutex_outcome(t, m, status, LOG_TRY, entered, pc);
 }
 
 static int mutex_unlock(pthread_mutex_t *m, uintptr_t pc)

@@ -101,10 +101,11 @@ static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct 
 			               : REAL(pthread_rwlock_rdlock)(l);
 		if (t && status == 0)
 			log_object(t, write ? LOG_ACQ : LOG_RACQ,
-			           rw_dead(l) | (try_only || at ? LOG_TRY : 0), pc, l);
+			           rw_dead(l) | log_way(try_only, at != NULL), pc, l);
 		else if (t && (status == EBUSY || status == ETIMEDOUT))
-			log_object(t, LOG_TRYFAIL, rw_dead(l) | (write ? 0 : LOG_SHARED), pc,
-			           l);
+			log_object(t, LOG_TRYFAIL,
+			           rw_dead(l) | (write ? 0 : LOG_SHARED) | (at ? LOG_TIMED : 0),
+			           pc, l);
 		return status;
 	}
 	sched_point_at(t, l);
@@ -133,9 +134,10 @@ static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct 
 		memory_acquires(t, l, write);
 	if (status == 0)
 		log_object(t, write ? LOG_ACQ : LOG_RACQ,
-		           rw_dead(l) | (try_only || at ? LOG_TRY : 0), pc, l);
+		           rw_dead(l) | log_way(try_only, at != NULL), pc, l);
 	else if (status == EBUSY || status == ETIMEDOUT)
-		log_object(t, LOG_TRYFAIL, rw_dead(l) | (write ? 0 : LOG_SHARED), pc, l);
+		log_object(t, LOG_TRYFAIL,
+		           rw_dead(l) | (write ? 0 : LOG_SHARED) | (at ? LOG_TIMED : 0), pc, l);
 	if (status == 0)
 		child_brought(t, l, pc);
 	return status;

@@ -157,12 +157,12 @@ static int sem_take(sem_t *s, bool try_only, const struct timespec *at, clockid_
 	/* a count above 0 would have been taken */
 	bool bad_time = status != 0 && errno == EINVAL && at && !valid_time(at);
 	if (t && status == 0)
-		(try_only || at ? log_try : log_sync)(t, LOG_TAKE, pc, s);
+		log_object(t, LOG_TAKE, log_way(try_only, at != NULL), pc, s);
 	else if (t && (errno == EAGAIN || errno == ETIMEDOUT || bad_time)) {
 		int error = errno;
 		if (bad_time)
 			misused(t, MISUSE_INVALID_TIME, pc, s);
-		log_sync(t, LOG_TAKETRYFAIL, pc, s);
+		log_object(t, LOG_TAKETRYFAIL, at && !bad_time ? LOG_TIMED : 0, pc, s);
 		errno = error;
 	}
 	if (t && status == 0 && posted_outside(s))

@@ -43,10 +43,10 @@ int main(void)
 //= exit 2
 //: explore --spurious 1 --memory tso
 //= exit 2
-//: explore --spurious 1 --symmetry
-//= exit 2
-//: explore --spurious 1 --spec $root/specs/set.spec
-//= exit 2
+//: explore --spurious 1 {--symmetry,--spec $root/specs/set.spec}
+//= exit 1
+//= complete yes
+//= errors signal@spurious_wake.c:15
 //: check
 //= exit 1
 //~ $d->{findings}[0]{"spurious-wakeup"} ^T2's.wait.for.c.*ends.without.a.signal$
