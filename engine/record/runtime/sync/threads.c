@@ -207,7 +207,7 @@ static bool of_openmp(void *(*start)(void *))
 static __attribute__((noinline)) void clear_below(void)
 {
 	char below[4096];
-	memset(below, 0, sizeof(below));
+	memset(below, rt.config.fill ? log_fill_byte(rt.config.fill, 0) : 0, sizeof(below));
 	__asm__ volatile("" : : "r"(below) : "memory");
 }
 
