@@ -280,12 +280,13 @@ static void find_early_uses(struct exploration *x)
 		struct finding f = { .first = alloc, .second = use };
 		if (before == NONE)
 			continue;
-		if (!order_ordered(order, alloc, before) &&
-		    !has_conflict(t, use, t->events[alloc].thread))
+		if (order_ordered(order, alloc, before))
+			x->races_left |= order_ordered(fixed, alloc, before) ||
+			                                 order_ordered(lasting, alloc, before)
+			                         ? 0
+			                         : RACES_EARLY;
+		else if (!has_conflict(t, use, t->events[alloc].thread))
 			take_race(x, &f);
-		else if (!order_ordered(fixed, alloc, before) &&
-		         !order_ordered(lasting, alloc, before))
-			x->races_left |= RACES_EARLY;
 	}
 	struct order *orders[] = { order, fixed, lasting };
 	for (size_t i = 0; i < G_N_ELEMENTS(orders); i++)

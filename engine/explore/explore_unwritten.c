@@ -130,25 +130,40 @@ static bool sees_fill(const struct trace *t, uint32_t event, uint32_t fill)
 	return size > 0;
 }
 
-/* The first later write by its thread that satisfies: to the read's own variable in the same line
- * (or an update's own write), or else of the same value to another variable of the same size. */
+/* Does the thread's write update what it has just read, in the same line? */
+static bool updates(const struct trace *t, uint32_t read, uint32_t write)
+{
+	const struct location *a = &t->locations[t->events[read].location];
+	const struct location *b = &t->locations[t->events[write].location];
+	return t->events[write].target == t->events[read].target && a->line == b->line &&
+	       a->file == b->file;
+}
+
+/* Does the write put the value that was read to another place, of the same size? */
+static bool copies(const struct trace *t, uint32_t read, uint32_t write)
+{
+	const struct event *a = &t->events[read], *b = &t->events[write];
+	return b->target != a->target && past_value_written(t, write) == past_value_read(t, read) &&
+	       t->variables[b->target].size == t->variables[a->target].size;
+}
+
+/* The thread's write of the value, updated or copied, before its hook (gcc has that of a copy
+ * first) or later; NONE: there is none. */
 static uint32_t write_of(const struct trace *t, uint32_t event)
 {
 	const struct event *a = &t->events[event];
+	uint32_t first = trace_previous(t, event);
 	bool next = true;
 	if (a->op == OP_RMW)
 		return event;
-	for (uint32_t e = event + 1; e < t->events_count; e++) {
+	for (uint32_t e = first != NONE ? first : event; e != NONE; e = trace_next(t, e)) {
 		const struct event *w = &t->events[e];
-		if (w->thread != a->thread || !op_is_access(w->op))
+		if (!op_is_access(w->op) || e == event)
 			continue;
 		bool writes = w->op == OP_WRITE && event_variables(t, w).count == 1;
-		if (writes && (w->target == a->target ? next && w->location == a->location
-		                                      : w->aux == past_value_read(t, event) &&
-		                                                t->variables[w->target].size ==
-		                                                        t->variables[a->target].size))
+		if (writes && ((e > event && next && updates(t, event, e)) || copies(t, event, e)))
 			return e;
-		next = false;
+		next &= e < event || !op_writes(w->op);
 	}
 	return NONE;
 }
@@ -222,7 +237,8 @@ static void ask(struct exploration *x, const struct plan *plan, uint32_t fill, G
 		struct unwritten *u = &g_array_index(suspects, struct unwritten, i);
 		if (!u->stays || u->known)
 			continue;
-		if (!good || !is_same_event(x->trace, run.trace, u->event)) {
+		if (!good || !is_same_event(x->trace, run.trace, u->event) ||
+		    !trace_need(run.trace, INDEX_THREADS, x->progress)) {
 			u->stays = false; /* another read before it led elsewhere */
 		} else if (!sees_fill(run.trace, u->event, fill)) {
 			settle(x, u, run.trace);

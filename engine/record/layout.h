@@ -712,7 +712,7 @@ struct log_config {
 /* Contents of fresh memory, by config.fill (1 or 2, which differ in each bit): of a heap block
  * (of calloc: zeros) by the offset, up to LOG_FILLED bytes; of the first bytes of a thread's
  * stack as at offset 0. */
-enum { LOG_FILLED = 1 << 20 };
+enum { LOG_FILLED = 1 << 20, LOG_STACK_FILLED = 4096 };
 static inline uint8_t log_fill_byte(uint32_t fill, uint64_t offset)
 {
 	uint8_t byte = (uint8_t)(0x5b + offset * 0x25 + (offset >> 8) * 0x11);
