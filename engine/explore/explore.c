@@ -157,11 +157,12 @@ static void note_unplanned(struct exploration *x)
 		                 "taken from each run; one that needs another, with the same "
 		                 "values everywhere, may be missed"));
 	if (x->races_left & RACES_EARLY)
-		g_ptr_array_add(x->report->races_open,
-		                g_strdup("data races: that an access of a block comes after its "
-		                         "allocation is taken from each run's order of locks, "
-		                         "posts and arrivals; one that needs another, with the "
-		                         "same values everywhere, may be missed"));
+		g_ptr_array_add(
+		        x->report->races_open,
+		        g_strdup("data races: that an access of a block comes after its "
+		                 "allocation is taken from each run's order of locks, "
+		                 "posts and arrivals; one that needs another, with the "
+		                 "same values everywhere, may be missed"));
 	if (x->races_left & RACES_SLOW)
 		g_ptr_array_add(x->report->races_open,
 		                g_strdup("data races: of some runs only those that their own "

@@ -76,8 +76,8 @@ struct task_origin {
 };
 
 /* Why: it would take too long; another post, signal or arrival may end a wait and leave all
- * values as they are, which trace analyses do not vary; a block's allocation and an access may not
- * be ordered where another thread has a lock first. */
+ * values as they are, which trace analyses do not vary; a block's allocation and an access may
+ * not be ordered where another thread has a lock first. */
 enum { RACES_SLOW = 1, RACES_PAIRED = 2, RACES_EARLY = 4 };
 
 struct exploration {
@@ -115,10 +115,10 @@ struct exploration {
 	struct portfolio *portfolio;  /* for runs by chance; NULL: no error is looked for */
 	GPtrArray *turns;             /* GArray * or NULL: turns of each error's shortest run */
 	struct no_return *no_return;
-	GHashTable *errors; /* char *: cycles of lock requests and uses after free that were
-	                     * scheduled */
-	GHashTable *unwritten; /* char *, the places of a read and of its block's allocation: how
-	                        * often that turned out to be written; at most MOST_ASKED */
+	GHashTable *errors;    /* char *: cycles of lock requests and uses after free that were
+	                        * scheduled */
+	GHashTable *unwritten; /* char *, the places of a read and of its block's allocation:
+	                        * how often that turned out to be written; at most MOST_ASKED */
 	GHashTable *finals_seen; /* char *: names of --final that some run has */
 	GHashTable *races; /* char *: pairs of places; and pairs of sites, after "sites " those
 	                    * of found races, after "asked " those scheduled */
@@ -258,8 +258,8 @@ struct pending *explore_by_chance(struct exploration *x);
 /* Takes `chance`, or if NULL a pending schedule; NULL when a known run begins with it. */
 struct pending *explore_take_pending(struct exploration *x, struct pending *chance);
 
-/* explore_errors.c: record the ending of the run along `plan` among the errors, and save its trace if it is the
- * first of its kind. False and `error` when it cannot be written. */
+/* explore_errors.c: record the ending of the run along `plan` among the errors, and save its
+ * trace if it is the first of its kind. False and `error` when it cannot be written. */
 bool explore_note_end(struct exploration *x, const struct plan *plan,
                       const struct plan_run *run, struct explore_run *r, struct error *error);
 /* Was there an error? An exit status common to all runs is the program's result. */

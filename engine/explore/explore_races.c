@@ -203,7 +203,8 @@ static bool find_races_by(struct exploration *x, enum analysis analysis)
 	return decided;
 }
 
-/* Do both threads access the thread's variables of the event, so that a race of these tells it? */
+/* Do both threads access the thread's variables of the event, so that a race of these tells it?
+ */
 static bool has_conflict(const struct trace *t, uint32_t use, uint32_t owner)
 {
 	struct wide of = event_variables(t, &t->events[use]);
@@ -217,12 +218,13 @@ static bool has_conflict(const struct trace *t, uint32_t use, uint32_t owner)
 	return false;
 }
 
-/* Accesses of blocks of the heap that other threads allocated: the first of each thread (uint32_t),
- * after which its others come. */
+/* Accesses of blocks of the heap that other threads allocated: the first of each thread
+ * (uint32_t), after which its others come. */
 static GArray *find_strangers(const struct trace *t)
 {
 	GArray *found = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	g_autoptr(GHashTable) pairs = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	g_autoptr(GHashTable) pairs =
+	        g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *a = &t->events[e];
 		if (!op_is_access(a->op) || event_inert(a))
@@ -238,8 +240,8 @@ static GArray *find_strangers(const struct trace *t)
 	return found;
 }
 
-/* Does an atomic read see a write of another thread that it does not synchronise with? Such reads
- * alone lead to a block without an order. */
+/* Does an atomic read see a write of another thread that it does not synchronise with? Such
+ * reads alone lead to a block without an order. */
 static bool sees_loosely(const struct trace *t)
 {
 	for (uint32_t e = 0; e < t->events_count; e++) {
@@ -248,7 +250,8 @@ static bool sees_loosely(const struct trace *t)
 			continue;
 		struct event_list seen = trace_writers(t, e);
 		for (uint64_t i = 0; i < seen.count; i++) {
-			const struct event *w = seen.items[i] == NONE ? NULL : &t->events[seen.items[i]];
+			const struct event *w =
+			        seen.items[i] == NONE ? NULL : &t->events[seen.items[i]];
 			if (w != NULL && w->thread != r->thread &&
 			    !(order_releases(event_order(w)) && order_acquires(event_order(r))))
 				return true;
@@ -258,8 +261,8 @@ static bool sees_loosely(const struct trace *t)
 }
 
 /*
- * Races of a block's allocation with accesses of it, by the run's happens-before: a pointer to it
- * was read from an atomic that orders nothing. Where a lock alone orders them in such a run,
+ * Races of a block's allocation with accesses of it, by the run's happens-before: a pointer to
+ * it was read from an atomic that orders nothing. Where a lock alone orders them in such a run,
  * another order of its class may not.
  */
 static void find_early_uses(struct exploration *x)
@@ -268,7 +271,8 @@ static void find_early_uses(struct exploration *x)
 	if (!trace_need(x->trace, INDEX_ALL & ~INDEX_SITES, x->progress) || !sees_loosely(t))
 		return;
 	g_autoptr(GArray) uses = find_strangers(t);
-	struct order *order = uses->len ? order_new(x->trace, ORDER_KIND_HB, x->progress) : NULL;
+	struct order *order =
+	        uses->len ? order_new(x->trace, ORDER_KIND_HB, x->progress) : NULL;
 	struct order *fixed = order ? order_new_fixed(x->trace, x->progress) : NULL;
 	struct order *lasting = fixed ? order_new_lasting(x->trace, x->progress) : NULL;
 	for (guint i = 0; lasting != NULL && i < uses->len; i++) {

@@ -73,8 +73,9 @@ static uint32_t read_size(const struct trace *t, uint32_t event)
 static bool is_scalar(const struct trace *t, uint32_t variable)
 {
 	const struct block *b = &t->blocks[t->variables[variable].block];
-	bool known = b->alloc != NONE ? b->type != 0
-	                              : !g_str_has_prefix(trace_variable_name(t, variable), "local@");
+	bool known = b->alloc != NONE
+	                     ? b->type != 0
+	                     : !g_str_has_prefix(trace_variable_name(t, variable), "local@");
 	return !known || shown_has_form(t, variable);
 }
 
@@ -96,7 +97,8 @@ static GArray *find_suspects(struct exploration *x)
 		    has_beginning(t, stacks, of.first) && read_size(t, e) > 0 &&
 		    t->blocks[block_of(t, e)].free >= e) { /* NONE is greater than all events */
 			struct unwritten u = { .event = e, .key = key_of(t, e), .stays = true };
-			guint asked = GPOINTER_TO_UINT(g_hash_table_lookup(x->unwritten, u.key));
+			guint asked =
+			        GPOINTER_TO_UINT(g_hash_table_lookup(x->unwritten, u.key));
 			u.known = g_hash_table_contains(x->errors, u.key);
 			if (asked < MOST_ASKED && is_scalar(t, of.first) &&
 			    g_hash_table_add(keys, u.key))
@@ -120,12 +122,11 @@ static uint64_t bits_of(const struct trace *t, uint32_t value, uint32_t size)
 static bool sees_fill(const struct trace *t, uint32_t event, uint32_t fill)
 {
 	const struct variable *v = &t->variables[t->events[event].target];
-	const struct block *b = &t->blocks[v->block];
+	bool heap = t->blocks[v->block].alloc != NONE;
 	uint32_t size = read_size(t, event);
-	uint64_t offset = b->alloc != NONE ? v->address - b->address : 0;
 	uint64_t value = size > 0 ? bits_of(t, past_value_read(t, event), size) : 0;
-	for (uint32_t i = 0; i < size; i++, offset += b->alloc != NONE)
-		if ((value >> 8 * i & 0xff) != log_fill_byte(fill, offset))
+	for (uint32_t i = 0; i < size; i++)
+		if ((value >> 8 * i & 0xff) != log_fill_byte(fill, heap ? v->address + i : 0))
 			return false;
 	return size > 0;
 }
@@ -143,7 +144,8 @@ static bool updates(const struct trace *t, uint32_t read, uint32_t write)
 static bool copies(const struct trace *t, uint32_t read, uint32_t write)
 {
 	const struct event *a = &t->events[read], *b = &t->events[write];
-	return b->target != a->target && past_value_written(t, write) == past_value_read(t, read) &&
+	return b->target != a->target &&
+	       past_value_written(t, write) == past_value_read(t, read) &&
 	       t->variables[b->target].size == t->variables[a->target].size;
 }
 
@@ -161,7 +163,8 @@ static uint32_t write_of(const struct trace *t, uint32_t event)
 		if (!op_is_access(w->op) || e == event)
 			continue;
 		bool writes = w->op == OP_WRITE && event_variables(t, w).count == 1;
-		if (writes && ((e > event && next && updates(t, event, e)) || copies(t, event, e)))
+		if (writes &&
+		    ((e > event && next && updates(t, event, e)) || copies(t, event, e)))
 			return e;
 		next &= e < event || !op_writes(w->op);
 	}
@@ -170,9 +173,10 @@ static uint32_t write_of(const struct trace *t, uint32_t event)
 
 /*
  * Does the code use the value, as far as its later writes show? It does not where it copies the
- * value, as a struct's padding is copied. *added: what it adds to it in an update. In executions
- * that read different values this differs where bits are put in place of others, as a store to a
- * bit-field does, or all are replaced (an exchange), so that nothing depends on what was read.
+ * value, as a struct's padding is copied. *added: what it adds to it in an update. In
+ * executions that read different values this differs where bits are put in place of others, as
+ * a store to a bit-field does, or all are replaced (an exchange), so that nothing depends on
+ * what was read.
  */
 static bool uses_value(const struct trace *t, uint32_t event, uint64_t *added)
 {
@@ -203,11 +207,12 @@ static void note_unknown(struct exploration *x, const struct unwritten *u)
 	const struct trace *t = x->trace;
 	GString *name = g_string_new(NULL);
 	trace_append_variable(t, &t->events[u->event], name);
-	g_ptr_array_add(x->report->notes,
-	                g_strdup_printf("code that is not recorded has written to %s before it is "
-	                                "read at %s: no more was asked about reads there before "
-	                                "anything was written",
-	                                name->str, own_code_place_name(t, u->event)));
+	g_ptr_array_add(
+	        x->report->notes,
+	        g_strdup_printf("code that is not recorded has written to %s before it is "
+	                        "read at %s: no more was asked about reads there before "
+	                        "anything was written",
+	                        name->str, own_code_place_name(t, u->event)));
 	g_string_free(name, TRUE);
 }
 
@@ -271,7 +276,8 @@ static struct explore_use *use_new(const struct exploration *x, const struct unw
 	trace_append_variable(t, e, story);
 	if (alloc != NONE)
 		g_string_append_printf(
-		        story, ", to which nothing was written since %s allocated its block at %s",
+		        story,
+		        ", to which nothing was written since %s allocated its block at %s",
 		        trace_thread_name(t, t->events[alloc].thread),
 		        own_code_place_name(t, alloc));
 	else
@@ -293,8 +299,12 @@ GPtrArray *explore_find_unwritten(struct exploration *x, const struct plan *plan
 		ask(x, plan, fill, suspects);
 	for (guint i = 0; i < suspects->len; i++) {
 		const struct unwritten *u = &g_array_index(suspects, struct unwritten, i);
-		if (u->stays)
-			g_ptr_array_add(found, use_new(x, u));
+		if (!u->stays)
+			continue;
+		g_ptr_array_add(found, use_new(x, u));
+		bool sums = x->options->memory == MEMORY_SC;
+		if (sums && x->trace->events[u->event].op == OP_RMW) /* another may be first */
+			explore_give_up_sums(x);
 	}
 	g_array_unref(suspects);
 	return found;

@@ -709,13 +709,14 @@ struct log_config {
 	char preload[2048]; /* value of LD_PRELOAD before ours ("" for unset), to be restored */
 	char library_path[2048];
 };
-/* Contents of fresh memory, by config.fill (1 or 2, which differ in each bit): of a heap block
- * (of calloc: zeros) by the offset, up to LOG_FILLED bytes; of the first bytes of a thread's
- * stack as at offset 0. */
+/* Contents of fresh memory, by config.fill (1 or 2, which differ in each bit) and the place in
+ * its page: of a heap block up to LOG_FILLED bytes (calloc has zeros), of a thread's stack
+ * where its first frames are, as at place 0. */
 enum { LOG_FILLED = 1 << 20, LOG_STACK_FILLED = 4096 };
-static inline uint8_t log_fill_byte(uint32_t fill, uint64_t offset)
+static inline uint8_t log_fill_byte(uint32_t fill, uint64_t address)
 {
-	uint8_t byte = (uint8_t)(0x5b + offset * 0x25 + (offset >> 8) * 0x11);
+	uint64_t place = address & 4095;
+	uint8_t byte = (uint8_t)(0x5b + place * 0x25 + (place >> 8) * 0x11);
 	if (byte == 0 || byte == 0xff) /* these have a meaning in many programs */
 		byte = 0x5a;
 	return fill == 1 ? byte : (uint8_t)~byte;

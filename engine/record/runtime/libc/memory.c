@@ -52,7 +52,7 @@ static void *fresh(void *p, size_t size, uintptr_t pc)
 {
 	if (unlikely(rt.config.fill) && p && !(me->gate & ~GATE_IGNORE) && !in_libc(pc))
 		for (size_t i = 0; i < size && i < LOG_FILLED; i++)
-			((uint8_t *)p)[i] = log_fill_byte(rt.config.fill, i);
+			((uint8_t *)p)[i] = log_fill_byte(rt.config.fill, (uintptr_t)p + i);
 	return allocated(p, size, pc);
 }
 

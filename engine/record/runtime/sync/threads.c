@@ -201,11 +201,11 @@ static bool of_openmp(void *(*start)(void *))
 	return at >= rt.gomp_low && at < rt.gomp_high;
 }
 
-/* Calls the thread's function, with equal bytes below its frame. Those that the runtime has left
- * there, while the thread waited for its first turn, depend on the machine, and some of them show
- * through frames that are not filled: in a thread's state (memory/state.c) they would make equal
- * runs differ. (Nothing is saved here, and the call is the last step, so that the bytes begin where
- * the function's frame does.) */
+/* Calls the thread's function, with equal bytes below its frame. Those that the runtime has
+ * left there, while the thread waited for its first turn, depend on the machine, and some of
+ * them show through frames that are not filled: in a thread's state (memory/state.c) they would
+ * make equal runs differ. (Nothing is saved here, and the call is the last step, so that the
+ * bytes begin where the function's frame does.) */
 static __attribute__((noinline)) void *start_above_clear(void *(*start)(void *), void *argument)
 {
 	uint64_t bytes = rt.config.fill ? log_fill_byte(rt.config.fill, 0) : 0;
