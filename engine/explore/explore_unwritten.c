@@ -202,29 +202,45 @@ static bool is_same_event(const struct trace *a, const struct trace *b, uint32_t
 }
 
 /* Notes that it is not known of two places whether the read comes before all writes. */
-static void note_unknown(struct exploration *x, const struct unwritten *u)
+static void note_unknown(struct exploration *x, const struct unwritten *u, const char *why)
 {
 	const struct trace *t = x->trace;
 	GString *name = g_string_new(NULL);
 	trace_append_variable(t, &t->events[u->event], name);
 	g_ptr_array_add(
 	        x->report->notes,
-	        g_strdup_printf("code that is not recorded has written to %s before it is "
-	                        "read at %s: no more was asked about reads there before "
-	                        "anything was written",
-	                        name->str, own_code_place_name(t, u->event)));
+	        g_strdup_printf("no more was asked whether %s is read before anything was "
+	                        "written to it at %s: %s",
+	                        name->str, own_code_place_name(t, u->event), why));
 	g_string_free(name, TRUE);
 }
 
-/* Counts a read that does not see the contents of fresh memory in `run`. */
-static void settle(struct exploration *x, struct unwritten *u, const struct trace *run)
+/* The read is no finding in this run; `why`: not known in others, or NULL. Such an answer comes
+ * MOST_ASKED times at most. */
+static void settle(struct exploration *x, struct unwritten *u, const char *why)
 {
 	guint asked = 1 + GPOINTER_TO_UINT(g_hash_table_lookup(x->unwritten, u->key));
 	u->stays = false;
 	g_hash_table_replace(x->unwritten, g_strdup(u->key), GUINT_TO_POINTER(asked));
-	if (asked == MOST_ASKED && read_size(run, u->event) > 0 &&
-	    trace_value(run, past_value_read(run, u->event)).integer != 0)
-		note_unknown(x, u); /* zeros are calloc's, or a new mapping's */
+	if (asked == MOST_ASKED && why != NULL)
+		note_unknown(x, u, why);
+}
+
+/* What an execution with such contents of fresh memory, or NULL, shows of the read. */
+static void judge(struct exploration *x, struct unwritten *u, struct trace *run, uint32_t fill)
+{
+	uint64_t before = u->added;
+	if (run == NULL || !trace_need(run, INDEX_THREADS, x->progress) ||
+	    !is_same_event(x->trace, run, u->event)) {
+		settle(x, u, "other contents of fresh memory led elsewhere before");
+	} else if (!sees_fill(run, u->event, fill)) {
+		uint32_t value = past_value_read(run, u->event);
+		bool zero = value != 0 && trace_value(run, value).integer == 0;
+		/* zeros are calloc's, or a new mapping's */
+		settle(x, u, zero ? NULL : "code that is not recorded had written to it");
+	} else if (!uses_value(run, u->event, &u->added) || (fill == 2 && u->added != before)) {
+		settle(x, u, NULL);
+	}
 }
 
 /* Executes the run once more with such contents of fresh memory; leaves of the suspects those
@@ -240,18 +256,8 @@ static void ask(struct exploration *x, const struct plan *plan, uint32_t fill, G
 	x->interrupted |= run.result.interrupted != 0;
 	for (guint i = 0; i < suspects->len; i++) {
 		struct unwritten *u = &g_array_index(suspects, struct unwritten, i);
-		if (!u->stays || u->known)
-			continue;
-		if (!good || !is_same_event(x->trace, run.trace, u->event) ||
-		    !trace_need(run.trace, INDEX_THREADS, x->progress)) {
-			u->stays = false; /* another read before it led elsewhere */
-		} else if (!sees_fill(run.trace, u->event, fill)) {
-			settle(x, u, run.trace);
-		} else {
-			uint64_t before = u->added;
-			u->stays = uses_value(run.trace, u->event, &u->added) &&
-			           (fill == 1 || u->added == before);
-		}
+		if (u->stays && !u->known)
+			judge(x, u, good ? run.trace : NULL, fill);
 	}
 	plan_run_release(&run);
 }
