@@ -62,6 +62,8 @@ const char *finding_kind_noun(enum finding_kind kind)
 		return "wait without end";
 	case FINDING_LOCK_MISUSE:
 		return "misuse";
+	case FINDING_UNINITIALISED_READ:
+		return "read of uninitialised memory";
 	case FINDING_CRASH:
 		return "crash";
 	case FINDING_ASSERTION:

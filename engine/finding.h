@@ -17,6 +17,7 @@
 	KIND(DEADLOCK, "deadlock") \
 	KIND(STUCK, "stuck") /* a thread waits forever, and no cycle of locks is the cause */ \
 	KIND(LOCK_MISUSE, "lock-misuse") \
+	KIND(UNINITIALISED_READ, "uninitialised-read") \
 	KIND(CRASH, "crash")         /* ended by a signal */ \
 	KIND(ASSERTION, "assertion") /* a failed assertion or --check */ \
 	KIND(EXIT, "exit")           /* exit status other than 0 */

@@ -165,6 +165,13 @@ static void note_unplanned(struct exploration *x)
 		        g_strdup("data races: which post, signal or arrival ends a wait is "
 		                 "taken from each run; one that needs another, with the same "
 		                 "values everywhere, may be missed"));
+	if (x->races_left & RACES_EARLY)
+		g_ptr_array_add(
+		        x->report->races_open,
+		        g_strdup("data races: that an access of a block comes after its "
+		                 "allocation is taken from each run's order of locks, "
+		                 "posts and arrivals; one that needs another, with the "
+		                 "same values everywhere, may be missed"));
 	if (x->races_left & RACES_SLOW)
 		g_ptr_array_add(x->report->races_open,
 		                g_strdup("data races: of some runs only those that their own "
@@ -457,6 +464,7 @@ void exploration_begin(struct exploration *x, const struct explore_options *opti
 		        no_return_new(options->finals ? finals_names(options->finals) : NULL),
 		.errors = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.races = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+		.unwritten = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.finals_seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.reasons = g_hash_table_new(g_str_hash, g_str_equal),
 		.hidden_reads = hidden_reads_new(),
@@ -496,6 +504,7 @@ void exploration_end(struct exploration *x)
 	pasts_free(x->pasts);
 	g_hash_table_unref(x->errors);
 	g_hash_table_unref(x->races);
+	g_hash_table_unref(x->unwritten);
 	g_hash_table_unref(x->finals_seen);
 	g_hash_table_unref(x->reasons);
 	g_clear_pointer(&x->hidden_reads, g_hash_table_unref);

@@ -95,6 +95,7 @@ struct explore_options {
 	  STUCK) /* no thread can continue, without a cycle: a lost wake-up */ \
 	E(USE_AFTER_FREE, "use-after-free", USE_AFTER_FREE) \
 	E(LOCK_MISUSE, "lock-misuse", LOCK_MISUSE) \
+	E(UNWRITTEN, "uninitialised-read", UNINITIALISED_READ) \
 	E(SPECIFICATION, "specification", ASSERTION)     /* results contradict the effects */ \
 	E(LINEARIZABILITY, "linearizability", ASSERTION) /* no order explains the results */ \
 	E(CHECK, "check", ASSERTION) /* --check does not hold at the end */ \
@@ -221,6 +222,7 @@ struct explore_report {
 	bool kernel_threads; /* its runs had kernel threads; classes differ from those of
 	                      * runs without */
 
+	uint64_t filled; /* further executions, with other contents of fresh memory */
 	/* `shortening`: number of the last of `runs`, which searched for a shorter schedule
 	 * of an error; and number of classes first met by these. */
 	uint64_t shortening, shortening_classes;

@@ -148,34 +148,36 @@ static bool count_uses(struct exploration *x, struct explore_run *r)
 	return fresh;
 }
 
-/* Lock misuse is a separate error, too; a run that completed has failed by it. */
-static bool count_misuses(struct exploration *x, struct explore_run *r)
+/* Errors of another kind than the run's ending, each by its places; a run that completed has
+ * failed by the first. True: one is new. Unrefs the list. */
+static bool count_beside(struct exploration *x, struct explore_run *r, enum explore_end end,
+                         GPtrArray *uses)
 {
-	GPtrArray *misuses = explore_find_misuses(x);
 	bool fresh = false;
-	struct explore_run as_misuse = *r;
-	as_misuse.end = EXPLORE_LOCK_MISUSE;
-	for (guint i = 0; i < misuses->len; i++) {
-		struct explore_use *u = misuses->pdata[i];
-		as_misuse.places = g_ptr_array_new_with_free_func(g_free);
-		g_ptr_array_add(as_misuse.places, g_strdup(u->place));
-		as_misuse.story = u->story;
-		fresh |= count_error(x, &as_misuse, g_strdup(u->key), i == 0);
-		g_ptr_array_unref(as_misuse.places);
+	struct explore_run as = *r;
+	as.end = end;
+	for (guint i = 0; i < uses->len; i++) {
+		struct explore_use *u = uses->pdata[i];
+		as.places = g_ptr_array_new_with_free_func(g_free);
+		g_ptr_array_add(as.places, g_strdup(u->place));
+		as.story = u->story;
+		fresh |= count_error(x, &as, g_strdup(u->key), i == 0);
+		g_hash_table_add(x->errors, g_strdup(u->key));
+		g_ptr_array_unref(as.places);
 		if (u->unlocks)
 			explore_note_incomplete(
 			        x, "a thread unlocks what it does not hold: orders in which "
 			           "that lets another thread in are not explored");
 	}
-	if (misuses->len > 0 && r->end == EXPLORE_FINE) {
-		struct explore_use *first = misuses->pdata[0];
-		r->end = EXPLORE_LOCK_MISUSE;
+	if (uses->len > 0 && r->end == EXPLORE_FINE) {
+		struct explore_use *first = uses->pdata[0];
+		r->end = end;
 		explore_set_place(r, first->place);
 		g_free(r->story);
 		r->story = g_strdup(first->story);
-		r->error = as_misuse.error;
+		r->error = as.error;
 	}
-	g_ptr_array_unref(misuses);
+	g_ptr_array_unref(uses);
 	return fresh;
 }
 
@@ -307,6 +309,7 @@ static bool has_failed(const struct explore_run *r)
 	case EXPLORE_FINE:
 	case EXPLORE_USE_AFTER_FREE:
 	case EXPLORE_LOCK_MISUSE:
+	case EXPLORE_UNWRITTEN:
 	case EXPLORE_LINEARIZABILITY:
 	case EXPLORE_DIVERGED:
 	case EXPLORE_CUT:
@@ -338,11 +341,13 @@ static bool note_cut(struct exploration *x, const struct plan_run *run,
 
 /* Keeps the first run, the first that was cut, and for each error the first and the shortest.
  */
-bool explore_note_end(struct exploration *x, const struct plan_run *run, struct explore_run *r,
-                      struct error *error)
+bool explore_note_end(struct exploration *x, const struct plan *plan,
+                      const struct plan_run *run, struct explore_run *r, struct error *error)
 {
 	bool diverged = r->strayed, fresh = count_uses(x, r);
-	fresh |= count_misuses(x, r);
+	fresh |= count_beside(x, r, EXPLORE_LOCK_MISUSE, explore_find_misuses(x));
+	fresh |= count_beside(x, r, EXPLORE_UNWRITTEN,
+	                      explore_find_unwritten(x, plan, diverged));
 	fresh |= count_nonlinear(x, r);
 	fresh |= note_cut(x, run, r);
 	if (has_failed(r))
@@ -360,9 +365,12 @@ bool explore_note_end(struct exploration *x, const struct plan_run *run, struct 
 	return !keep || explore_save(x, r, error);
 }
 
-/* An exit status common to all runs is the program's result, not an error. */
+/* An exit status common to all runs is the program's result, not an error. A read of unwritten
+ * memory in all of them does not depend on the schedule, either. */
 static bool is_usual(const struct exploration *x, const struct explore_error *e)
 {
+	if (e->end == EXPLORE_UNWRITTEN)
+		return e->count >= x->report->classes;
 	const GArray *runs = x->report->runs;
 	for (guint i = 0; e->end == EXPLORE_STATUS && i < runs->len; i++) {
 		const struct explore_run *r = &g_array_index(runs, struct explore_run, i);

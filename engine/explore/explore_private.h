@@ -76,8 +76,9 @@ struct task_origin {
 };
 
 /* Why: it would take too long; another post, signal or arrival may end a wait and leave all
- * values as they are, which trace analyses do not vary. */
-enum { RACES_SLOW = 1, RACES_PAIRED = 2 };
+ * values as they are, which trace analyses do not vary; a block's allocation and an access may
+ * not be ordered where another thread has a lock first. */
+enum { RACES_SLOW = 1, RACES_PAIRED = 2, RACES_EARLY = 4 };
 
 struct exploration {
 	const struct explore_options *options;
@@ -114,8 +115,10 @@ struct exploration {
 	struct portfolio *portfolio;  /* for runs by chance; NULL: no error is looked for */
 	GPtrArray *turns;             /* GArray * or NULL: turns of each error's shortest run */
 	struct no_return *no_return;
-	GHashTable *errors; /* char *: cycles of lock requests and uses after free that were
-	                     * scheduled */
+	GHashTable *errors;    /* char *: cycles of lock requests and uses after free that were
+	                        * scheduled */
+	GHashTable *unwritten; /* char *, the places of a read and of its block's allocation:
+	                        * how often that turned out to be written; at most MOST_ASKED */
 	GHashTable *finals_seen; /* char *: names of --final that some run has */
 	GHashTable *races; /* char *: pairs of places; and pairs of sites, after "sites " those
 	                    * of found races, after "asked " those scheduled */
@@ -255,10 +258,10 @@ struct pending *explore_by_chance(struct exploration *x);
 /* Takes `chance`, or if NULL a pending schedule; NULL when a known run begins with it. */
 struct pending *explore_take_pending(struct exploration *x, struct pending *chance);
 
-/* explore_errors.c: record the run's ending among the errors, and save its trace if it is the
- * first of its kind. False and `error` when it cannot be written. */
-bool explore_note_end(struct exploration *x, const struct plan_run *run, struct explore_run *r,
-                      struct error *error);
+/* explore_errors.c: record the ending of the run along `plan` among the errors, and save its
+ * trace if it is the first of its kind. False and `error` when it cannot be written. */
+bool explore_note_end(struct exploration *x, const struct plan *plan,
+                      const struct plan_run *run, struct explore_run *r, struct error *error);
 /* Was there an error? An exit status common to all runs is the program's result. */
 bool explore_has_failed(const struct exploration *x);
 /* explore_saved.c: save the trace of the current run `r` under options->save, which may be
@@ -319,11 +322,15 @@ struct explore_use {
 	char *place, *story;
 	bool unlocks; /* of misuses: it may free a lock that another thread holds */
 };
+void explore_use_free(void *data);
 /* The run's uses, as struct explore_use *; with its scheduled use, if reached, even when the
  * operation did not return (garbage as a lock). */
 GPtrArray *explore_find_uses(const struct exploration *x, const struct explore_run *r);
 /* The run's lock misuses in the same form; uses after destruction are in explore_find_uses. */
 GPtrArray *explore_find_misuses(const struct exploration *x);
+/* explore_unwritten.c: the run's reads of memory that nothing was written to, in the same form.
+ * Executes `plan`, the run's, up to twice more. `strayed`: the run did not follow it: none. */
+GPtrArray *explore_find_unwritten(struct exploration *x, const struct plan *plan, bool strayed);
 /* Was a use at this place after an end at that place scheduled or found before? Marks it as
  * such. */
 bool explore_know_use(struct exploration *x, uint32_t use, uint32_t end);

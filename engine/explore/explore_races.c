@@ -198,10 +198,106 @@ static bool find_races_by(struct exploration *x, enum analysis analysis)
 	return decided;
 }
 
+/* Do both threads access the thread's variables of the event, so that a race of these tells it?
+ */
+static bool has_conflict(const struct trace *t, uint32_t use, uint32_t owner)
+{
+	struct wide of = event_variables(t, &t->events[use]);
+	for (uint32_t v = of.first; v < of.first + of.count; v++) {
+		struct event_list list = event_list_at(&t->index->variable_events, v);
+		for (uint64_t i = 0; i < list.count && list.items[i] < use; i++)
+			if (t->events[list.items[i]].thread == owner &&
+			    events_race_conflict(t, list.items[i], use))
+				return true;
+	}
+	return false;
+}
+
+/* Accesses of blocks of the heap that other threads allocated: the first of each thread
+ * (uint32_t), after which its others come. */
+static GArray *find_strangers(const struct trace *t)
+{
+	GArray *found = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_autoptr(GHashTable) pairs =
+	        g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *a = &t->events[e];
+		if (!op_is_access(a->op) || event_inert(a))
+			continue;
+		uint32_t block = t->variables[event_variables(t, a).first].block;
+		uint32_t alloc = block != NONE ? t->blocks[block].alloc : NONE;
+		if (alloc >= e || t->events[alloc].thread == a->thread) /* NONE is greater */
+			continue;
+		uint64_t pair = (uint64_t)block << 32 | a->thread;
+		if (g_hash_table_add(pairs, g_memdup2(&pair, sizeof pair)))
+			g_array_append_val(found, e);
+	}
+	return found;
+}
+
+/* Does an atomic read see a write of another thread that it does not synchronise with? Such
+ * reads alone lead to a block without an order. */
+static bool sees_loosely(const struct trace *t)
+{
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *r = &t->events[e];
+		if (!op_is_access(r->op) || !op_is_atomic(r->op) || !op_reads(r->op))
+			continue;
+		struct event_list seen = trace_writers(t, e);
+		for (uint64_t i = 0; i < seen.count; i++) {
+			const struct event *w =
+			        seen.items[i] == NONE ? NULL : &t->events[seen.items[i]];
+			if (w != NULL && w->thread != r->thread &&
+			    !(order_releases(event_order(w)) && order_acquires(event_order(r))))
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Races of a block's allocation with accesses of it, by the run's happens-before: a pointer to
+ * it was read from an atomic that orders nothing. Where a lock alone orders them in such a run,
+ * another order of its class may not.
+ */
+static void find_early_uses(struct exploration *x)
+{
+	const struct trace *t = x->trace;
+	if (!trace_need(x->trace, INDEX_ALL & ~INDEX_SITES, x->progress) || !sees_loosely(t))
+		return;
+	g_autoptr(GArray) uses = find_strangers(t);
+	struct order *order =
+	        uses->len ? order_new(x->trace, ORDER_KIND_HB, x->progress) : NULL;
+	struct order *fixed = order ? order_new_fixed(x->trace, x->progress) : NULL;
+	struct order *lasting = fixed ? order_new_lasting(x->trace, x->progress) : NULL;
+	for (guint i = 0; lasting != NULL && i < uses->len; i++) {
+		uint32_t use = g_array_index(uses, uint32_t, i);
+		uint32_t block = t->variables[event_variables(t, &t->events[use]).first].block;
+		uint32_t alloc = t->blocks[block].alloc;
+		/* the must-order itself puts the block's uses after its allocation */
+		uint32_t before = trace_previous(t, use);
+		struct finding f = { .first = alloc, .second = use };
+		if (before == NONE)
+			continue;
+		if (order_ordered(order, alloc, before))
+			x->races_left |= order_ordered(fixed, alloc, before) ||
+			                                 order_ordered(lasting, alloc, before)
+			                         ? 0
+			                         : RACES_EARLY;
+		else if (!has_conflict(t, use, t->events[alloc].thread))
+			take_race(x, &f);
+	}
+	struct order *orders[] = { order, fixed, lasting };
+	for (size_t i = 0; i < G_N_ELEMENTS(orders); i++)
+		if (orders[i] != NULL)
+			order_free(orders[i]);
+}
+
 void explore_find_races(struct exploration *x)
 {
 	x->suspects.trace = NULL;
 	find_races_by(x, ANALYSIS_HB);
+	find_early_uses(x);
 }
 
 void explore_see_race(struct exploration *x, const struct pending *s)

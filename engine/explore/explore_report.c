@@ -22,14 +22,14 @@ const char *const explore_sought[] = { "failed assertions",
 	                               "waits that never end",
 	                               "data races",
 	                               "uses after free or destruction",
+	                               "reads of uninitialised memory",
 	                               "misuse of locks",
 	                               "misuse of threads",
 	                               "invalid times, sizes and alignments",
 	                               NULL };
 
 const char *const explore_unsought[] = {
-	"reads of uninitialised memory",
-	"uses of a block before its allocation",
+	"reads of uninitialised memory in a stack frame that others had before",
 	"uses of local variables after their function returned",
 	"arguments that other library functions refuse",
 	"accesses that the compiler removed",

@@ -172,7 +172,7 @@ static bool take_run(struct exploration *x, struct pending *s, struct execution 
 		explore_note_incomplete(
 		        x, "a run followed its schedule and read other values: what it reads "
 		           "from outside is not the same each time, and runs differ by it");
-	bool good = explore_note_end(x, run, &r, error);
+	bool good = explore_note_end(x, &s->plan, run, &r, error);
 	x->report->classes += !r.redundant;
 	keep_trace(x, &r, s, ex, fresh);
 	explore_share_texts(&r);

@@ -46,7 +46,7 @@ static struct explore_use *use_new(const struct exploration *x, const struct exp
 	return u;
 }
 
-static void explore_use_free(void *data)
+void explore_use_free(void *data)
 {
 	struct explore_use *u = data;
 	g_free(u->key);

@@ -37,7 +37,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     32
+#define LOG_VERSION     33
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_BUFFERS     1024
@@ -699,6 +699,8 @@ struct log_config {
 	uint32_t poison; /* the block freed by this step (less one) is filled with LOG_POISON
 	                  * and not reused; 0: none */
 	int32_t gate;    /* descriptor to read from while holding */
+	uint32_t fill;   /* LOG_EXPLORE: the contents of memory that nothing was written to,
+	                  * log_fill_byte; 0: as it comes */
 	/* -- turns alone */
 	struct log_turn turns[LOG_TURNS]; /* then the lowest thread, without preemption */
 	/* -- what all runs of a fork server share: a copy of a settled process has it already */
@@ -708,6 +710,18 @@ struct log_config {
 	char preload[2048]; /* value of LD_PRELOAD before ours ("" for unset), to be restored */
 	char library_path[2048];
 };
+/* Contents of fresh memory, by config.fill (1 or 2, which differ in each bit) and the place in
+ * its page: of a heap block up to LOG_FILLED bytes (calloc has zeros), of a thread's stack
+ * where its first frames are, as at place 0. */
+enum { LOG_FILLED = 1 << 20, LOG_STACK_FILLED = 4096 };
+static inline uint8_t log_fill_byte(uint32_t fill, uint64_t address)
+{
+	uint64_t place = address & 4095;
+	uint8_t byte = (uint8_t)(0x5b + place * 0x25 + (place >> 8) * 0x11);
+	if (byte == 0 || byte == 0xff) /* these have a meaning in many programs */
+		byte = 0x5a;
+	return fill == 1 ? byte : (uint8_t)~byte;
+}
 #define LOG_CONFIG_OWN offsetof(struct log_config, turns)
 
 /*

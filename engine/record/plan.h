@@ -26,6 +26,7 @@ struct plan {               /* zero to init; plan_release */
 		uint64_t calls, after;
 	} pair_place[2];
 	uint32_t poison; /* the event that frees the block of a use after free, or NONE */
+	uint32_t fill;   /* with `explore`: contents of fresh memory, log_config.fill; or 0 */
 	uint64_t seed;
 	uint32_t strategy;        /* after the plan: enum log_strategy */
 	struct log_target target; /* surw's */

@@ -132,6 +132,7 @@ static void configure(const struct plan *p, unsigned first, struct record_option
 		c->turns[i] = g_array_index(p->turns, struct log_turn, i);
 	c->memory = p->memory;
 	c->held = p->held;
+	c->fill = p->fill;
 	/* enough for the witness and some more: the run after it may never end */
 	c->max_bytes = (p->max_bytes ? p->max_bytes
 	                : p->explore ? RECORD_MAX_EXPLORED

@@ -43,6 +43,11 @@ static const char *form_of(const struct trace *t, uint32_t variable)
 	return found;
 }
 
+bool shown_has_form(const struct trace *t, uint32_t variable)
+{
+	return *form_of(t, variable) != '\0';
+}
+
 static int64_t extended(int64_t value, uint32_t size)
 {
 	unsigned unused = size > 0 && size < sizeof value ? 64 - 8 * size : 0;

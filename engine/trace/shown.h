@@ -26,6 +26,9 @@ void shown_pattern(const char *name, GString *pattern);
 void shown_append(const struct trace *t, uint32_t variable, uint32_t value, uint32_t event,
                   GString *out);
 
+/* Is the type of the variable known, and one of those above? */
+bool shown_has_form(const struct trace *t, uint32_t variable);
+
 /* The number of an enumerator of that name, in any enumeration of the trace's variables. */
 bool shown_enumerator(const struct trace *t, const char *name, size_t length, int64_t *value);
 

@@ -231,6 +231,8 @@ static json_t *summary_json(const struct explore_report *r, const struct explore
 	json_t *commuting = commuting_json(r);
 	if (commuting != NULL)
 		json_object_set_new(root, "commuting", commuting);
+	if (r->filled > 0)
+		json_object_set_new(root, "filled", json_integer((json_int_t)r->filled));
 	if (r->shortening > 0)
 		json_object_set_new(root, "shortening",
 		                    json_integer((json_int_t)r->shortening));

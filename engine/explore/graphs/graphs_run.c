@@ -48,7 +48,8 @@ static void set_plan(struct graphs *s, struct plan *plan)
 }
 
 /* Add the run to the report; its class is new or not. */
-static bool report_run(struct graphs *s, struct plan_run *run, struct memory_recorded *r)
+static bool report_run(struct graphs *s, const struct plan *plan, struct plan_run *run,
+                       struct memory_recorded *r)
 {
 	struct exploration *x = s->x;
 	struct view_rules rules = { .plain = x->plain, .ordered = x->ordered };
@@ -66,7 +67,7 @@ static bool report_run(struct graphs *s, struct plan_run *run, struct memory_rec
 	e.redundant = e.strayed ||
 	              !g_hash_table_add(s->classes, g_memdup2(&e.class_, sizeof e.class_));
 	x->report->classes += !e.redundant;
-	bool good = explore_note_end(x, run, &e, s->error);
+	bool good = explore_note_end(x, plan, run, &e, s->error);
 	explore_share_texts(&e);
 	g_array_append_val(x->report->runs, e);
 	explore_note_limits(x, run);
@@ -127,7 +128,6 @@ static bool run_graph(struct graphs *s, struct memory_graph *g, uint32_t thread,
 	set_plan(s, &plan);
 	bool good = plan_follow(&plan, x->options->argv, 0, NULL, NULL, &run, s->error);
 	x->interrupted |= run.result.interrupted != 0;
-	plan_release(&plan);
 	s->failed = !good && !explore_is_interrupted(x);
 	x->run = x->report->runs->len;
 	x->trace = run.trace;
@@ -142,7 +142,7 @@ static bool run_graph(struct graphs *s, struct memory_graph *g, uint32_t thread,
 		graphs_apply_orders(s, run.trace);
 		graphs_recorded(s, &run, &recorded);
 		uint8_t *flags = graphs_show_fences(s, run.trace);
-		good = report_run(s, &run, &recorded);
+		good = report_run(s, &plan, &run, &recorded);
 		graphs_hide_fences(run.trace, flags);
 		s->failed |= !good;
 		if (good && !s->again)
@@ -153,6 +153,7 @@ static bool run_graph(struct graphs *s, struct memory_graph *g, uint32_t thread,
 			learn_with_rounds(s, &run);
 	}
 	x->trace = NULL;
+	plan_release(&plan);
 	plan_run_release(&run);
 	return good && !s->again && !s->restart;
 }

@@ -133,18 +133,35 @@ static guint print_races(const json_t *races)
 
 /* -- what is covered ------------------------------------------------------------------------ */
 
-/* A property of the program that no schedule explains and that voids the result; or NULL. */
-static const char *what_voids(const json_t *report)
+/* A property of the program that no schedule explains and that voids the result; or NULL.
+ * Owned by the caller. */
+static char *what_voids(const json_t *report)
 {
-	bool uses = false;
-	size_t i;
-	json_t *error;
-
-	json_array_foreach(json_object_get(report, "errors"), i, error) uses |=
-	        explore_end_of(json_word(error, "kind")) == EXPLORE_USE_AFTER_FREE;
+	static const struct {
+		enum explore_end end;
+		const char *text;
+	} voids[] = { { EXPLORE_USE_AFTER_FREE, "uses after free" },
+		      { EXPLORE_UNWRITTEN, "reads of uninitialised memory" } };
+	g_autoptr(GPtrArray) words = g_ptr_array_new();
 	if (json_array_size(json_object_get(report, "races")) > 0)
-		return uses ? "data races and uses after free" : "data races";
-	return uses ? "uses after free" : NULL;
+		g_ptr_array_add(words, (char *)"data races");
+	for (size_t k = 0; k < G_N_ELEMENTS(voids); k++) {
+		bool any = false;
+		size_t i;
+		json_t *error;
+		json_array_foreach(json_object_get(report, "errors"), i, error) any |=
+		        explore_end_of(json_word(error, "kind")) == voids[k].end;
+		if (any)
+			g_ptr_array_add(words, (char *)voids[k].text);
+	}
+	GString *text = g_string_new(NULL);
+	for (guint i = 0; i < words->len; i++)
+		g_string_append_printf(text, "%s%s",
+		                       i == 0                ? ""
+		                       : i + 1 == words->len ? " and "
+		                                             : ", ",
+		                       (const char *)words->pdata[i]);
+	return g_string_free(text, words->len == 0);
 }
 
 /* How far a promise goes: ", but for which of the threads that are alike does what (1 class
@@ -174,7 +191,8 @@ static char *limits_of(const json_t *report)
 
 static void print_completeness(const json_t *report)
 {
-	const char *but = what_voids(report), *shard = json_word(report, "shard");
+	g_autofree char *but = what_voids(report);
+	const char *shard = json_word(report, "shard");
 	const json_t *bound = json_object_get(report, "bound");
 	json_int_t most = number_of(bound, "preemptions");
 	bool complete = json_is_true(json_object_get(report, "complete"));

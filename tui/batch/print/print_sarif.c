@@ -58,6 +58,11 @@ static const struct rule {
 		"For example it is released by a thread that does not hold it, or destroyed while held. The "
 		"behaviour is undefined.",
 	},
+	[FINDING_UNINITIALISED_READ] = {
+		"UninitialisedRead", "Memory is read that nothing was written to.",
+		"What it has depends on what the allocator left there. Initialise the memory, or wait until the "
+		"thread that initialises it has done so.",
+	},
 	[FINDING_CRASH] = { "Crash", "The program ends by a signal under some schedule.",
 	                    "The schedule is in the witness; replay it to see the program crash." },
 	[FINDING_ASSERTION] = { "Assertion", "An assertion or a condition fails under some schedule.",

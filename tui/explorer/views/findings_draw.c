@@ -21,6 +21,7 @@ static const char *const kind_words[] = {
 	[FINDING_DEADLOCK] = "deadlock",
 	[FINDING_STUCK] = "stuck",
 	[FINDING_LOCK_MISUSE] = "misuse",
+	[FINDING_UNINITIALISED_READ] = "unwritten",
 	[FINDING_CRASH] = "crash",
 	[FINDING_ASSERTION] = "assertion",
 	[FINDING_EXIT] = "exit",

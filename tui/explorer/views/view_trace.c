@@ -112,6 +112,7 @@ static const char *const relations[][2] = {
 	[FINDING_DEADLOCK] = { "deadlocks with", "deadlocks with" },
 	[FINDING_STUCK] = { "is stuck with", "is stuck with" },
 	[FINDING_LOCK_MISUSE] = { "comes before its misuse", "misuses it after" },
+	[FINDING_UNINITIALISED_READ] = { "allocates the block", "reads it unwritten" },
 	[FINDING_CRASH] = { "is the last before the crash", "is the last before the crash" },
 	[FINDING_ASSERTION] = { "is the last before the failed check",
 	                        "is the last before the failed check" },

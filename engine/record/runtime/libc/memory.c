@@ -47,6 +47,15 @@ static void *allocated(void *p, size_t size, uintptr_t pc)
 	return noted(p, size, pc);
 }
 
+/* A new block of memory with any contents. */
+static void *fresh(void *p, size_t size, uintptr_t pc)
+{
+	if (unlikely(rt.config.fill) && p && !(me->gate & ~GATE_IGNORE) && !in_libc(pc))
+		for (size_t i = 0; i < size && i < LOG_FILLED; i++)
+			((uint8_t *)p)[i] = log_fill_byte(rt.config.fill, (uintptr_t)p + i);
+	return allocated(p, size, pc);
+}
+
 /* In an exploration freed memory is not reused, since a late use is identified by its block:
  * in a later life of the memory it would look like a use of the new block. */
 static bool keeps_freed(void *p)
@@ -127,7 +136,7 @@ void *interposed_malloc(size_t size)
 {
 	settle();
 	check_request(1, 1, size, CALLER());
-	return allocated(__libc_malloc(size), size, CALLER());
+	return fresh(__libc_malloc(size), size, CALLER());
 }
 void *interposed_calloc(size_t count, size_t size)
 {
@@ -148,7 +157,7 @@ static void *reallocate(void *p, size_t size, uintptr_t pc)
 {
 	settle();
 	if (!p)
-		return allocated(__libc_malloc(size), size, pc);
+		return fresh(__libc_malloc(size), size, pc);
 	struct thread *t = me;
 	if (t->gate || in_libc(pc)) {
 		log_afresh(t);
@@ -168,7 +177,7 @@ static void *reallocate(void *p, size_t size, uintptr_t pc)
 	if (!q)
 		return NULL;
 	log_range(t, LOG_READ, pc, p, copied);
-	allocated(q, size, pc);
+	fresh(q, size, pc);
 	memcpy(q, p, copied);
 	log_range(t, LOG_WRITE, pc, q, copied);
 	release(p, pc);
@@ -192,13 +201,13 @@ void *interposed_memalign(size_t alignment, size_t size)
 {
 	settle();
 	check_request(alignment, 1, size, CALLER());
-	return allocated(__libc_memalign(alignment, size), size, CALLER());
+	return fresh(__libc_memalign(alignment, size), size, CALLER());
 }
 void *interposed_aligned_alloc(size_t alignment, size_t size)
 {
 	settle();
 	check_request(alignment, 1, size, CALLER());
-	return allocated(__libc_memalign(alignment, size), size, CALLER());
+	return fresh(__libc_memalign(alignment, size), size, CALLER());
 }
 int interposed_posix_memalign(void **out, size_t alignment, size_t size)
 {
@@ -209,20 +218,20 @@ int interposed_posix_memalign(void **out, size_t alignment, size_t size)
 	void *p = __libc_memalign(alignment, size);
 	if (!p)
 		return ENOMEM;
-	*out = allocated(p, size, CALLER());
+	*out = fresh(p, size, CALLER());
 	WRITES(out, sizeof *out);
 	return 0;
 }
 void *interposed_valloc(size_t size)
 {
 	settle();
-	return allocated(__libc_memalign(4096, size), size, CALLER());
+	return fresh(__libc_memalign(4096, size), size, CALLER());
 }
 void *interposed_pvalloc(size_t size)
 {
 	settle();
 	size = (size + 4095) & ~4095ul;
-	return allocated(__libc_memalign(4096, size), size, CALLER());
+	return fresh(__libc_memalign(4096, size), size, CALLER());
 }
 
 /* -- C++ operators, by mangled names; only the originals throw
@@ -242,7 +251,7 @@ static void *new_failed(const char *name, size_t size)
 		void *p = __libc_malloc(size ? size : 1); \
 		if (!p) \
 			return failed; \
-		return allocated(p, size, CALLER()); \
+		return fresh(p, size, CALLER()); \
 	}
 NEW(_Znwm, new_failed("_Znwm", size))
 NEW(_Znam, new_failed("_Znam", size))
@@ -251,7 +260,7 @@ NEW(_Znam, new_failed("_Znam", size))
 	void *name(size_t size, const void *nothrow) \
 	{ \
 		settle(); \
-		return allocated(__libc_malloc(size ? size : 1), size, CALLER()); \
+		return fresh(__libc_malloc(size ? size : 1), size, CALLER()); \
 	}
 NEW_NOTHROW(_ZnwmRKSt9nothrow_t)
 NEW_NOTHROW(_ZnamRKSt9nothrow_t)
@@ -263,7 +272,7 @@ NEW_NOTHROW(_ZnamRKSt9nothrow_t)
 		void *p = __libc_memalign(alignment, size ? size : 1); \
 		if (!p) \
 			return new_failed("_Znwm", size); \
-		return allocated(p, size, CALLER()); \
+		return fresh(p, size, CALLER()); \
 	}
 NEW_ALIGNED(_ZnwmSt11align_val_t)
 NEW_ALIGNED(_ZnamSt11align_val_t)
@@ -272,7 +281,7 @@ NEW_ALIGNED(_ZnamSt11align_val_t)
 	void *name(size_t size, size_t alignment, const void *nothrow) \
 	{ \
 		settle(); \
-		return allocated(__libc_memalign(alignment, size ? size : 1), size, CALLER()); \
+		return fresh(__libc_memalign(alignment, size ? size : 1), size, CALLER()); \
 	}
 NEW_ALIGNED_NOTHROW(_ZnwmSt11align_val_tRKSt9nothrow_t)
 NEW_ALIGNED_NOTHROW(_ZnamSt11align_val_tRKSt9nothrow_t)

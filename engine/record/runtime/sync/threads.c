@@ -201,14 +201,19 @@ static bool of_openmp(void *(*start)(void *))
 	return at >= rt.gomp_low && at < rt.gomp_high;
 }
 
-/* Bytes that the runtime has left below, while the thread waited for its first turn, depend
- * on the machine, and some of them show through frames that are not filled: in a thread's
- * state (memory/state.c) they would make equal runs differ. */
-static __attribute__((noinline)) void clear_below(void)
+/* Calls the thread's function, with equal bytes below its frame. Those that the runtime has
+ * left there, while the thread waited for its first turn, depend on the machine, and some of
+ * them show through frames that are not filled: in a thread's state (memory/state.c) they would
+ * make equal runs differ. (Nothing is saved here, and the call is the last step, so that the
+ * bytes begin where the function's frame does.) */
+static __attribute__((noinline)) void *start_above_clear(void *(*start)(void *), void *argument)
 {
-	char below[4096];
-	memset(below, 0, sizeof(below));
-	__asm__ volatile("" : : "r"(below) : "memory");
+	uint64_t bytes = rt.config.fill ? log_fill_byte(rt.config.fill, 0) : 0;
+	volatile uint64_t *stack;
+	__asm__("mov %%rsp, %0" : "=r"(stack));
+	for (unsigned i = 1; i <= LOG_STACK_FILLED / sizeof bytes; i++)
+		*(stack - i) = bytes * 0x0101010101010101;
+	return start(argument);
 }
 
 void *thread_main(void *argument)
@@ -230,15 +235,10 @@ void *thread_main(void *argument)
 		sched_park(t, rt.threads[t->life.parent]); /* which waits for that */
 	if (unlikely(rt.clocked))
 		clock_tick(t, (uintptr_t)t->life.start);
-	clear_below();
-	void *result;
-	if (t->life.c11) {
-		thrd_start_t start = (thrd_start_t)(void *)t->life.start;
-		result = (void *)(intptr_t)start(t->life.argument);
-	} else {
-		result = t->life.start(t->life.argument);
-	}
-	return result;
+	if (!t->life.c11)
+		return start_above_clear(t->life.start, t->life.argument);
+	return (void *)(intptr_t)(int)(intptr_t)start_above_clear(t->life.start,
+	                                                          t->life.argument);
 }
 
 /*
