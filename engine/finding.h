@@ -236,10 +236,12 @@ struct report {
 	/* The kind of findings that `complete` excludes beyond these, where the analysis's
 	 * name does not say: a noun, static; or NULL. */
 	const char *scope;
-	/* It is only about reorderings in which each wait ends by the post, signal or arrivals
-	 * that end it in the trace, though others could. */
+	/* It is only about reorderings of which REPORT_SAME_PAIRING is true, and others are
+	 * possible. */
 	bool same_pairing;
 };
+#define REPORT_SAME_PAIRING \
+	"each wait ends by the post, signal, arrivals, message or once-function that ended it"
 struct report *report_new(const struct trace *trace, const char *analysis);
 void report_free(struct report *report);
 void report_add(struct report *report, struct finding *finding); /* takes ownership */

@@ -4,6 +4,7 @@
  */
 #include "engine/atomic/atomic.h"
 #include "engine/atomic/mined.h"
+#include "engine/order/past.h"
 
 /* Note the sets that a unit names and that have no members. */
 static void note_empty_sets(struct atomic_model *m)
@@ -87,6 +88,7 @@ struct report *atomic_find(struct trace *t, const struct atomic_model *m,
 		cycles_report(c, options->limit, r);
 	if (good && options->predict)
 		good = atomic_predict(t, m, c, options, r, progress);
+	r->same_pairing = good && options->predict && past_waits_vary(t);
 	cycles_free(c);
 	if (good)
 		atomic_coverage(t, m, r);

@@ -3,6 +3,7 @@
 #include "engine/commute/edc.h"
 #include "engine/commute/rd2.h"
 #include "engine/commute/rule5.h"
+#include "engine/order/past.h"
 #include "engine/trace/chains.h"
 #include "engine/trace/index.h"
 #include "engine/base/hash.h"
@@ -483,6 +484,7 @@ struct report *cov_find(struct model *m, const struct cov_options *options,
 			                                     : "the trace is cut off");
 		c.report->open_listed = c.options.list_unknown && m->t->complete;
 		c.report->budget_spent = c.spent;
+		c.report->same_pairing = past_waits_vary(m->t);
 		if (c.cut > 0)
 			report_note(
 			        c.report,

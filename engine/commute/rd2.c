@@ -2,6 +2,7 @@
 #include "engine/commute/rd2.h"
 #include "engine/commute/clock.h"
 #include "engine/trace/chains.h"
+#include "engine/trace/formats.h"
 #include "engine/trace/index.h"
 #include "engine/base/hash.h"
 
@@ -512,8 +513,53 @@ static void find_last_calls(struct rd2 *r)
 			r->last_call[o] = NONE;
 }
 
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* An allocation comes before other threads' accesses of its block. Where the recording has no
+ * plain accesses, or a sample of them, that order is not known; a note counts the findings with
+ * an allocation between their calls. */
+static void note_allocations(struct rd2 *r)
+{
+	const struct trace *t = r->t;
+	const char *filter = trace_note(t, TRACE_FILTER_NOTE);
+	if (g_strcmp0(filter, TRACE_FILTER_COMMUTE) != 0 && !trace_sampled(t))
+		return;
+	g_autofree uint32_t *allocs = g_new(uint32_t, t->blocks_count + 1);
+	size_t count = 0;
+	for (uint32_t i = 0; i < t->blocks_count; i++)
+		if (t->blocks[i].alloc != NONE)
+			allocs[count++] = t->blocks[i].alloc;
+	qsort(allocs, count, sizeof(uint32_t), by_number);
+	guint between = 0;
+	for (guint i = 0; i < r->report->findings->len; i++) {
+		const struct finding *f = r->report->findings->pdata[i];
+		uint32_t first = MIN(f->first, f->second), second = MAX(f->first, f->second);
+		size_t low = 0, high = count;
+		while (low < high) {
+			size_t middle = low + (high - low) / 2;
+			if (allocs[middle] > first)
+				high = middle;
+			else
+				low = middle + 1;
+		}
+		between += low < count && allocs[low] < second;
+	}
+	if (between)
+		report_note(
+		        r->report,
+		        "%u of the findings may be ordered after all: a block of memory was "
+		        "allocated between the two calls, and accesses, which come after the "
+		        "allocation, are not in the trace; record without %s for that",
+		        between, trace_sampled(t) ? "--sample" : "--filter");
+}
+
 static void rd2_conclude(struct rd2 *r)
 {
+	note_allocations(r);
 	for (guint i = 0; i < r->m->notes->len; i++)
 		report_note(r->report, "%s", (char *)r->m->notes->pdata[i]);
 	if (r->pairwise_calls && !r->options.direct)

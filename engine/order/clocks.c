@@ -183,26 +183,87 @@ static bool covers(const struct clocks *c, const uint32_t *known, const uint32_t
 	return all;
 }
 
+static uint32_t clock_of_nothing(struct clocks *c)
+{
+	uint32_t made = clocks_new(c);
+
+	memset(c->cells + (size_t)made * c->width, 0, c->width * sizeof(uint32_t));
+	return made;
+}
+
+/* Adds plane 0 of another clock to that of `to`. */
+static void add_clock(struct clocks *c, uint32_t to, uint32_t other)
+{
+	uint32_t *clock = c->cells + (size_t)to * c->width;
+
+	if (c->wide)
+		clock[0] = wide_join(&c->nodes, clock[0], clocks_at(c, other)[0]);
+	else
+		join_plane(clock, clock, clocks_at(c, other), c->threads);
+}
+
+static void add_point(struct clocks *c, uint32_t to, const struct sync_point *point)
+{
+	uint32_t *clock = c->cells + (size_t)to * c->width, u = point->thread;
+
+	add_clock(c, to, point->clock);
+	if (c->wide)
+		clock[0] = wide_set(&c->nodes, clock[0], u, point->event + 1);
+	else
+		clock[u] = MAX(clock[u], point->event + 1);
+}
+
+void clocks_joined_others(struct clocks *c, const struct sync_point *points, uint32_t count,
+                          uint32_t *made)
+{
+	/* those after it, and then those before it */
+	for (uint32_t i = count; i-- > 0;) {
+		made[i] = clock_of_nothing(c);
+		if (i + 1 == count)
+			continue;
+		add_clock(c, made[i], made[i + 1]);
+		add_point(c, made[i], &points[i + 1]);
+	}
+	made[count] = clock_of_nothing(c);
+	for (uint32_t i = 0; i < count; i++) {
+		add_clock(c, made[i], made[count]);
+		add_point(c, made[count], &points[i]);
+	}
+}
+
+void clocks_give_back(struct clocks *c, const uint32_t *clocks, uint32_t count)
+{
+	c->unused = g_renew(uint32_t, c->unused, c->count);
+	for (uint32_t i = 0; i < count; i++)
+		c->unused[c->unused_count++] = clocks[i];
+}
+
 bool clocks_join_joined(struct clocks *c, uint32_t to, uint32_t at, uint32_t clock)
 {
-	uint32_t old = c->now[to], root = 0;
+	uint32_t old = c->now[to], last = c->planes - 1, roots[2] = { 0, 0 };
 
-	BUG_ON(c->planes != 1);
 	if (c->wide) {
-		root = wide_join(&c->nodes, clocks_at(c, old)[0], clocks_at(c, clock)[0]);
-		if (root == clocks_at(c, old)[0])
+		for (uint32_t i = 0; i < c->planes; i++)
+			roots[i] = wide_join(&c->nodes, clocks_at(c, old)[i],
+			                     clocks_at(c, clock)[0]);
+		if (roots[last] == clocks_at(c, old)[last])
 			return false;
-	} else if (covers(c, clocks_at(c, old), clocks_at(c, clock))) {
+	} else if (covers(c, clocks_at(c, old) + last * c->threads, clocks_at(c, clock))) {
 		return false;
 	}
 	if (c->in_place ? c->made_at[to] == NONE : c->made_at[to] != at)
 		c->now[to] = clocks_new(c);
 	c->made_at[to] = c->joined_at[to] = at;
 	uint32_t *made = c->cells + (size_t)c->now[to] * c->width;
-	if (c->wide)
-		made[0] = root;
-	else
-		join_plane(made, clocks_at(c, old), clocks_at(c, clock), c->threads);
+	for (uint32_t i = 0; i < c->planes; i++) {
+		size_t plane = (size_t)i * c->threads;
+
+		if (c->wide)
+			made[i] = roots[i];
+		else
+			join_plane(made + plane, clocks_at(c, old) + plane, clocks_at(c, clock),
+			           c->threads);
+	}
 	return true;
 }
 

@@ -104,7 +104,13 @@ bool clocks_join(struct clocks *c, uint32_t to, uint32_t at, uint32_t from_threa
                  struct edge_source from, bool base);
 /* A clock of one plane of what happens before an event that comes after all points. */
 uint32_t clocks_joined(struct clocks *c, const struct sync_point *points, uint32_t count);
-/* Join with that clock. */
+/* The same of two planes, for each point the clock of all others: made[i], and made[count] of
+ * all. Of these, plane 0 alone counts. */
+void clocks_joined_others(struct clocks *c, const struct sync_point *points, uint32_t count,
+                          uint32_t *made);
+/* Frees clocks of clocks_joined_others, which nothing else holds. */
+void clocks_give_back(struct clocks *c, const uint32_t *clocks, uint32_t count);
+/* Join with such a clock; it belongs to the order itself. */
 bool clocks_join_joined(struct clocks *c, uint32_t to, uint32_t at, uint32_t clock);
 /* clocks_join for one plane, not in place, where the caller knows that the clock changes. */
 static inline void clocks_join_new(struct clocks *c, uint32_t to, uint32_t at,

@@ -13,7 +13,27 @@ struct must_walk {
 	                      * MUST_SHARED one the clock that its sources have together, or 0 */
 	uint32_t *threads;   /* by edge: thread of its `before`: that event may be far back in
 	                      * a trace that is decoded in passes */
+	GHashTable *others;  /* two planes: event -> struct others of the MUST_SHARED edges from
+	                      * it */
 };
+
+/* The sources of MUST_SHARED edges, of one thread each. With two planes an event comes, in the
+ * order itself, after those of other threads alone: its own one's past is but happens-before.
+ */
+struct others {
+	uint32_t count, left; /* sources; edges that are still to be joined */
+	uint32_t *threads;    /* of the sources */
+	uint32_t *clocks;     /* by source: what all others have together; then: all */
+};
+
+static void others_free(void *p)
+{
+	struct others *o = p;
+
+	g_free(o->threads);
+	g_free(o->clocks);
+	g_free(o);
+}
 
 static uint32_t next_of(const struct causality *c, const struct must_walk *m)
 {
@@ -33,6 +53,7 @@ struct must_walk *must_walk_new(struct causality *c)
 
 	m->clocks = g_new0(uint32_t, c->t->index->must_count + 1);
 	m->threads = g_new(uint32_t, c->t->index->must_count + 1);
+	m->others = g_hash_table_new_full(NULL, NULL, NULL, others_free);
 	c->next_must = next_of(c, m);
 	return m;
 }
@@ -41,6 +62,7 @@ void must_walk_free(struct must_walk *m)
 {
 	if (m == NULL)
 		return;
+	g_hash_table_destroy(m->others);
 	g_free(m->clocks);
 	g_free(m->threads);
 	g_free(m);
@@ -64,8 +86,24 @@ static bool is_source(const struct causality *c, uint64_t edge)
 	return must_is_shared(c->t->index->must[edge].rule) && c->must->clocks[edge] != NONE;
 }
 
+/* Joins the sources of other threads; frees the set with its last edge. */
+static void join_others(struct causality *c, uint32_t event, uint32_t before)
+{
+	gpointer key = GUINT_TO_POINTER(before + 1);
+	struct others *o = g_hash_table_lookup(c->must->others, key);
+	uint32_t own = c->t->events[event].thread, i = 0;
+
+	while (i < o->count && o->threads[i] != own)
+		i++;
+	clocks_join_joined(&c->clocks, own, event, o->clocks[i]);
+	if (--o->left == 0) {
+		clocks_give_back(&c->clocks, o->clocks, o->count + 1);
+		g_hash_table_remove(c->must->others, key);
+	}
+}
+
 /* Joins all sources of the edge at once, without a struct edge for each (order_path finds
- * them), or, where the order is not composed with program order, one by one. */
+ * them), or one by one where a thread has several of them in an order of two planes. */
 static void join_shared(struct causality *c, uint32_t event, uint64_t edge)
 {
 	const struct must_walk *m = c->must;
@@ -73,7 +111,10 @@ static void join_shared(struct causality *c, uint32_t event, uint64_t edge)
 	uint32_t own = c->t->events[event].thread;
 
 	if (m->clocks[edge] != 0) {
-		clocks_join_joined(&c->clocks, own, event, m->clocks[edge]);
+		if (c->clocks.planes == 1)
+			clocks_join_joined(&c->clocks, own, event, m->clocks[edge]);
+		else
+			join_others(c, event, c->t->index->must[edge].before);
 		return;
 	}
 	for (uint64_t i = run.first; i < run.first + run.count; i++) {
@@ -86,14 +127,45 @@ static void join_shared(struct causality *c, uint32_t event, uint64_t edge)
 	}
 }
 
+/* As many points as threads? */
+static bool one_each(const struct causality *c, const GArray *points)
+{
+	g_autofree bool *seen = g_new0(bool, c->t->threads_count + 1);
+
+	for (guint i = 0; i < points->len; i++) {
+		bool *has = &seen[g_array_index(points, struct sync_point, i).thread];
+
+		if (*has)
+			return false;
+		*has = true;
+	}
+	return true;
+}
+
+/* The clocks of the sources of all MUST_SHARED edges from `before`; the one of all, or 0. */
+static uint32_t joined_others(struct causality *c, uint32_t before, const GArray *points)
+{
+	if (!one_each(c, points))
+		return 0;
+	struct others *o = g_new0(struct others, 1);
+
+	o->count = points->len;
+	o->threads = g_new(uint32_t, o->count + 1);
+	o->clocks = g_new(uint32_t, o->count + 1);
+	for (uint32_t i = 0; i < o->count; i++)
+		o->threads[i] = g_array_index(points, struct sync_point, i).thread;
+	clocks_joined_others(&c->clocks, (const struct sync_point *)(const void *)points->data,
+	                     o->count, o->clocks);
+	g_hash_table_insert(c->must->others, GUINT_TO_POINTER(before + 1), o);
+	return o->clocks[o->count];
+}
+
 static uint32_t joined_clock(struct causality *c, uint64_t edge)
 {
 	const struct must_walk *m = c->must;
 	struct must_run run = sources_of(c, edge);
 	g_autoptr(GArray) points = g_array_new(FALSE, FALSE, sizeof(struct sync_point));
 
-	if (c->clocks.planes > 1)
-		return 0;
 	for (uint64_t i = run.first; i < run.first + run.count; i++) {
 		struct sync_point point = { c->t->index->must[i].before, m->threads[i],
 			                    m->clocks[i] };
@@ -101,6 +173,8 @@ static uint32_t joined_clock(struct causality *c, uint64_t edge)
 		if (is_source(c, i))
 			g_array_append_val(points, point);
 	}
+	if (c->clocks.planes > 1)
+		return joined_others(c, c->t->index->must[edge].before, points);
 	return clocks_joined(&c->clocks, (const struct sync_point *)(const void *)points->data,
 	                     points->len);
 }
@@ -139,7 +213,7 @@ void must_walk_from(struct causality *c, uint32_t event)
 	}
 	struct must_walk *m = c->must;
 	const struct trace_index *ix = c->t->index;
-	uint32_t joined = NONE;
+	uint32_t joined = NONE, shared = 0;
 
 	m->passed = event + 1;
 	for (; m->from < ix->must_count; m->from++) {
@@ -151,12 +225,17 @@ void must_walk_from(struct causality *c, uint32_t event)
 		if (ix->must[edge].rule == MUST_SHARED) {
 			joined = joined == NONE ? joined_clock(c, edge) : joined;
 			m->clocks[edge] = joined;
+			shared++;
 			continue;
 		}
 		m->clocks[edge] = is_hidden(c, ix->must[edge].rule)
 		                          ? NONE
 		                          : causality_point(c, event).clock;
 	}
+	struct others *o =
+	        shared > 0 ? g_hash_table_lookup(m->others, GUINT_TO_POINTER(event + 1)) : NULL;
+	if (o != NULL)
+		o->left = shared;
 	c->next_must = next_of(c, m);
 }
 
@@ -167,7 +246,16 @@ void must_walk_mark(struct causality *c)
 		return;
 	}
 	const struct must_walk *m = c->must;
+	GHashTableIter iter;
+	gpointer value;
 
+	g_hash_table_iter_init(&iter, m->others);
+	while (g_hash_table_iter_next(&iter, NULL, &value)) {
+		const struct others *o = value;
+
+		for (uint32_t i = 0; i <= o->count; i++)
+			clocks_mark(&c->clocks, o->clocks[i]);
+	}
 	for (uint64_t i = m->into; i < c->t->index->must_count; i++) {
 		const struct must_edge *e = &c->t->index->must[i];
 

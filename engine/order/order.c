@@ -277,15 +277,17 @@ static uint32_t first_edge_into(const GArray *edges, uint32_t event)
 }
 
 /* The same among must-orders that the walk joined together, without an edge each. */
-static struct edge shared_from_past(const struct path_search *s, uint32_t at)
+static struct edge shared_from_past(struct path_search *s, uint32_t at)
 {
 	struct must_sources sources = must_sources(s->c->t, at);
 	struct must_edge must;
 
 	while (must_sources_next(&sources, &must)) {
 		if (must_is_shared(must.rule) &&
-		    (must.before == s->e || is_after(s->c, must.before, s->e, false)))
+		    (must.before == s->e || is_after(s->c, must.before, s->e, false))) {
+			s->strong = false;
 			return (struct edge){ must.before, at, must.rule, STEP_MUST, true };
+		}
 	}
 	BUG("no edge orders event %u after event %u", at, s->e);
 }

@@ -9,6 +9,8 @@
 #include "engine/base/search.h"
 #include "engine/order/wide_clocks.h"
 #include "engine/order/past.h"
+#include "engine/trace/channel.h"
+#include "engine/trace/once.h"
 #include "engine/trace/tries.h"
 
 #include <string.h>
@@ -17,6 +19,7 @@ struct past {
 	const struct trace *t;
 	struct past_options options;
 	const struct tries *tries;
+	bool *varied; /* by message: its pairing may vary; NULL: none's does */
 	uint32_t threads;
 	uint32_t *clock_at; /* by event: index of its vector clock, or its tree */
 	GArray **changes;   /* by thread: its events (uint32_t) whose edges changed its clock */
@@ -29,12 +32,26 @@ struct past {
 	uint32_t shared, shared_row;
 };
 
-static const bool is_pairing[] = {
-	[MUST_SEMAPHORE] = true,
-	[MUST_BARRIER] = true,
-	[MUST_WAKER] = true,
-	[MUST_SHARED] = false, /* last: fixes the table's length */
-};
+/* Does an edge of that rule from `before` depend on the trace's pairing? */
+static bool is_pairing(const struct past *p, uint32_t rule, uint32_t before)
+{
+	switch (rule) {
+	case MUST_SEMAPHORE:
+	case MUST_BARRIER:
+	case MUST_WAKER:
+	case MUST_WAIT:
+		return true;
+	case MUST_MESSAGE:
+		return p->varied != NULL && p->varied[p->t->events[before].target];
+	default:
+		return false;
+	}
+}
+
+bool past_step_pairs(const struct past *p, const struct step *step)
+{
+	return step->rule == STEP_MUST && is_pairing(p, step->detail, step->from);
+}
 
 bool past_edge_counts(const struct past *p, const struct must_edge *edge)
 {
@@ -42,7 +59,7 @@ bool past_edge_counts(const struct past *p, const struct must_edge *edge)
 		return false;
 	if (edge->rule == MUST_INVOCATION)
 		return p->options.invocations;
-	return p->options.pairing || !is_pairing[edge->rule];
+	return p->options.pairing || !is_pairing(p, edge->rule, edge->before);
 }
 
 uint32_t past_value_read(const struct trace *t, uint32_t event)
@@ -61,15 +78,6 @@ uint32_t past_value_written(const struct trace *t, uint32_t event)
 	if (event_variables(t, e).count != 1)
 		return 0;
 	return e->op == OP_RMW && e->aux != 0 ? trace_value(t, e->aux).second : e->aux;
-}
-
-bool past_has_pairings(const struct trace *t)
-{
-	for (uint64_t i = 0; i < t->index->must_count; i++) {
-		if (is_pairing[t->index->must[i].rule])
-			return true;
-	}
-	return false;
 }
 
 /* The operations on a semaphore, condition or barrier so far. */
@@ -123,6 +131,85 @@ bool past_pairings_vary(const struct trace *t)
 		vary = p->waits && (p->several || p->signals > 1 || rounds);
 	}
 	return vary;
+}
+
+/* What is sent and received so far, of a channel, or of a message that goes through none. */
+struct exchange {
+	uint32_t sender, receiver; /* the last one's thread + 1 */
+	bool senders, receivers;   /* are there several of them? */
+	bool turns;                /* a thread has sent after another one received */
+};
+
+static void exchange_pass(struct exchange *x, const struct event *e)
+{
+	if (e->op == OP_RCV) {
+		x->receivers |= takes_again(&x->receiver, e->thread);
+		return;
+	}
+	x->turns |= x->receivers || (x->receiver != 0 && x->receiver != e->thread + 1);
+	x->senders |= takes_again(&x->sender, e->thread);
+}
+
+/* By message: could its receivers, in another order, receive something else, or before it was
+ * sent? Owned by the caller (g_free); NULL: none's could. */
+static bool *varied_messages(const struct trace *t, bool channels)
+{
+	if (!trace_has(t, OPERATION(OP_RCV)))
+		return NULL;
+	struct channels c;
+	channels_init(&c, t);
+	g_autofree bool *once = once_messages(t);
+	g_autofree bool *varied = g_new0(bool, t->messages_count + 1);
+	/* of the channels, and then of the other messages */
+	g_autofree struct exchange *all =
+	        g_new0(struct exchange, c.count + t->messages_count + 1);
+	bool any = false;
+
+	for (uint64_t i = 0; i < t->events_count; i++) {
+		const struct event *e = &t->events[i];
+		if ((e->op != OP_SND && e->op != OP_RCV) || event_inert(e))
+			continue;
+		const struct channel_message *m = &c.messages[e->target];
+		exchange_pass(&all[m->what != CHANNEL_NONE ? m->channel : c.count + e->target],
+		              e);
+	}
+	for (uint64_t m = 0; m < t->messages_count; m++) {
+		bool through = c.messages[m].what != CHANNEL_NONE;
+		const struct exchange *x = &all[through ? c.messages[m].channel : c.count + m];
+		bool others = x->receivers || (x->receiver != 0 && x->receiver != x->sender);
+
+		if (through)
+			varied[m] =
+			        channels && x->receiver != 0 && (x->senders || x->receivers);
+		else
+			varied[m] = once[m] ? others : x->turns;
+		any |= varied[m];
+	}
+	channels_release(&c);
+	return any ? g_steal_pointer(&varied) : NULL;
+}
+
+bool past_messages_vary(const struct trace *t, bool channels)
+{
+	g_autofree bool *varied = varied_messages(t, channels);
+
+	return varied != NULL;
+}
+
+bool past_has_pairings(const struct trace *t)
+{
+	for (uint64_t i = 0; i < t->index->must_count; i++) {
+		enum must_rule rule = t->index->must[i].rule;
+
+		if (rule == MUST_SEMAPHORE || rule == MUST_BARRIER || rule == MUST_WAKER)
+			return true;
+	}
+	return past_messages_vary(t, true);
+}
+
+bool past_waits_vary(const struct trace *t)
+{
+	return past_pairings_vary(t) || past_messages_vary(t, true);
 }
 
 /* The clock with an index, or with the root of its tree. */
@@ -379,6 +466,7 @@ struct past *past_new(struct trace *t, const struct past_options *options,
 	p->t = t;
 	p->options = *options;
 	p->tries = options->tries ? trace_tries(t) : NULL;
+	p->varied = varied_messages(t, true);
 	p->threads = (uint32_t)t->threads_count;
 	p->shared = NONE;
 	p->clock_at = g_new(uint32_t, t->events_count + 1);
@@ -397,6 +485,7 @@ void past_free(struct past *p)
 	if (p == NULL)
 		return;
 	arrays_free(p->changes, p->threads);
+	g_free(p->varied);
 	g_free(p->clock_at);
 	g_free(p->clocks);
 	wide_release(&p->nodes);
@@ -514,7 +603,7 @@ void past_path(const struct past *p, uint32_t e, uint32_t f, bool before, struct
 		                            : &g_array_index(path->steps, struct step,
 		                                             path->steps->len - 1);
 
-		if (paired != NULL && s->rule == STEP_MUST && is_pairing[s->detail])
+		if (paired != NULL && past_step_pairs(p, s))
 			*paired = true;
 		/* Consecutive steps of program order are one. */
 		if (s->rule == STEP_PROGRAM && last != NULL && last->rule == STEP_PROGRAM &&

@@ -59,16 +59,25 @@ bool past_has_before(const struct past *p, uint32_t f, uint32_t e);
  * the requirements for `f` to be next. *paired (may be NULL): a step depends on a pairing. */
 void past_path(const struct past *p, uint32_t e, uint32_t f, bool before, struct path *path,
                bool *paired);
+/* Does the step depend on a pairing? */
+bool past_step_pairs(const struct past *p, const struct step *step);
 /* The relation for chain.h; chains are threads. */
 struct chain_base past_order(const struct past *p);
 /* The value read (written) by an access of one whole variable; 0: unknown, or several
  * variables: --values then requires the recorded writes. */
 uint32_t past_value_read(const struct trace *t, uint32_t event);
 uint32_t past_value_written(const struct trace *t, uint32_t event);
-/* Does the trace have pairings (semaphores, wakers, barriers)? */
+/* Does the trace have pairings (semaphores, wakers, barriers, messages that vary)? */
 bool past_has_pairings(const struct trace *t);
 /* Could a wait of the trace end by another post, signal or arrival, if the operations came in
  * another order? Without that the pairings are those of every reordering. */
 bool past_pairings_vary(const struct trace *t);
+/* The same of messages: a once-function that several threads call could be run by another of
+ * them; a message that one thread sends after another has received it (an annotation) could be
+ * received before; and, with `channels`, one with several senders or receivers could bring them
+ * other data. */
+bool past_messages_vary(const struct trace *t, bool channels);
+/* Either of the two: report.same_pairing of what searches reorderings. */
+bool past_waits_vary(const struct trace *t);
 
 #endif

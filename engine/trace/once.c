@@ -36,3 +36,21 @@ uint32_t *once_begins(const struct trace *t)
 		begins[m] = GPOINTER_TO_UINT(g_hash_table_lookup(by_name, name_of(t, m))) - 1;
 	return begins;
 }
+
+bool *once_messages(const struct trace *t)
+{
+	bool *once = g_new0(bool, t->messages_count + 1);
+	g_autoptr(GHashTable) begun =
+	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+
+	for (uint64_t m = 0; m < t->messages_count; m++) {
+		const char *name = name_of(t, m);
+
+		if (g_str_has_suffix(name, MESSAGE_BEGINS))
+			g_hash_table_add(
+			        begun, g_strndup(name, strlen(name) - strlen(MESSAGE_BEGINS)));
+	}
+	for (uint64_t m = 0; m < t->messages_count; m++)
+		once[m] = g_hash_table_contains(begun, name_of(t, m));
+	return once;
+}

@@ -12,5 +12,7 @@ bool once_begins_at(const struct trace *t, uint32_t event);
 /* By message that ends a once-function: the event that sends the first of the two; NONE for
  * other messages. Owned by the caller (g_free). */
 uint32_t *once_begins(const struct trace *t);
+/* By message: does it end a once-function? Owned by the caller (g_free). */
+bool *once_messages(const struct trace *t);
 
 #endif

@@ -643,6 +643,13 @@ static struct random_options shape(uint64_t seed)
 		o.tries = seed >> 11 & 1;
 		o.invocations = seed >> 12 & 1;
 	}
+	if (seed % 5 == 3 && seed >> 3 & 1) /* rounds and messages of many threads */
+		o = (struct random_options){ .threads = 5 + seed / 5 % 2,
+			                     .events = N - 1,
+			                     .variables = 1,
+			                     .locks = seed >> 4 & 1,
+			                     .barriers = true,
+			                     .messages = seed >> 5 & 1 };
 	return o;
 }
 

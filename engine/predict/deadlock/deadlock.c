@@ -638,7 +638,10 @@ static void find_waits(struct search *s, const struct progress *progress)
 	stuck_search(t, s->options, &search, progress);
 	s->cancelled |= search.cancelled;
 	bool by_states = search.complete && s->refused == 0;
-	s->report->same_pairing = (!by_states || search.as_recorded) && past_pairings_vary(t);
+	/* states decide the others */
+	s->report->same_pairing = !by_states || search.as_recorded
+	                                  ? past_waits_vary(t)
+	                                  : past_messages_vary(t, false);
 	const char *futexes = trace_note(t, FUTEX_NOTE);
 
 	if (futexes != NULL)

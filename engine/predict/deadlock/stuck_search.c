@@ -395,6 +395,8 @@ void stuck_search(struct trace *t, const struct race_options *options,
 
 		search->as_recorded |= w.s->foreign[o] || unsized;
 	}
+	for (uint32_t c = 0; w.s != NULL && c < w.s->channels.count; c++)
+		search->as_recorded |= w.s->foreign_channel[c];
 	search->cancelled = w.s == NULL;
 	if (w.s == NULL)
 		return;

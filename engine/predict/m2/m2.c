@@ -97,15 +97,11 @@ bool m2_needs_is_proof(const struct m2 *m)
 /* ---- Proofs ---- */
 
 /* Note the recorded pairings that a proof depends on. */
-static struct proof *finish_proof(struct proof *p)
+static struct proof *finish_proof(const struct m2 *m, struct proof *p)
 {
 	for (guint i = 0; p->cycle.steps != NULL && i < p->cycle.steps->len; i++) {
-		const struct step *s = &g_array_index(p->cycle.steps, struct step, i);
-
-		if (s->rule == STEP_MUST &&
-		    (s->detail == MUST_SEMAPHORE || s->detail == MUST_BARRIER ||
-		     s->detail == MUST_WAKER || s->detail == MUST_WAIT))
-			p->same_pairing = true;
+		p->same_pairing |= past_step_pairs(
+		        m->past, &g_array_index(p->cycle.steps, struct step, i));
 	}
 	return p;
 }
@@ -118,7 +114,7 @@ static struct proof *prove_by_cone(const struct m2 *m, uint32_t e, uint32_t othe
 		past_path(m->past, e, other, true, &p->cycle, NULL);
 		path_add(&p->cycle, other, e, STEP_ASSUMED, NONE);
 	}
-	return finish_proof(p);
+	return finish_proof(m, p);
 }
 
 static struct proof *prove_by_open(const struct m2 *m, const struct lock_section *a,
@@ -139,7 +135,7 @@ static struct proof *prove_by_open(const struct m2 *m, const struct lock_section
 		path_add(&p->cycle, next == NONE ? acquire : next, sections[1 - i]->acquire,
 		         STEP_LOCK, object);
 	}
-	return finish_proof(p);
+	return finish_proof(m, p);
 }
 
 static struct proof *prove_by_cycle(const struct m2 *m)
@@ -147,7 +143,7 @@ static struct proof *prove_by_cycle(const struct m2 *m)
 	struct proof *p = proof_new(PROOF_CLOSURE);
 
 	closure_cycle(m, &p->cycle);
-	return finish_proof(p);
+	return finish_proof(m, p);
 }
 
 /* ---- Quick answers ---- */

@@ -2,17 +2,22 @@
  * filtered.c - SEED: threads that do what a random number says, whatever they read, so that a
  * seed of the scheduler is one run: accesses of several sizes at several places, alone and in
  * loops, in functions that are called from here and there, to globals, to heap blocks that are
- * freed and come again, and to a variable on another's stack; under mutexes and reader-writer
- * locks, beside atomics, fences and semaphores, and with threads of threads.  What `record
- * --filter` leaves out of it must be only what other accesses say as well
- * (tests/e2e/record_filter.t).
+ * freed and come again, handed on without synchronisation as well, and used after that, and to
+ * a variable on another's stack; under mutexes, spin locks and reader-writer locks, beside
+ * atomics, fences, semaphores, conditions, once-functions and pipes, and with threads of
+ * threads.  What `record --filter` leaves out of it must be only what other accesses say as
+ * well (tests/e2e/record_filter.t).
  */
+#define _GNU_SOURCE
+#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 enum { WORDS = 3, LOCKS = 3, STEPS = 30, CHILDREN = 3, DEEPEST = 2 };
 
@@ -24,8 +29,13 @@ static pthread_mutex_t mutexes[LOCKS];
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static atomic_int flags[2];
 static sem_t semaphore;
+static pthread_spinlock_t spin;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int pipes[2]; /* neither end waits */
 static uint32_t *_Atomic block;
-static volatile uint32_t *_Atomic lent; /* a word on somebody's stack, while main lives */
+static volatile uint32_t *volatile shown; /* a block */
+static volatile uint32_t *_Atomic lent;   /* a word on somebody's stack, while main lives */
 
 struct chance {
 	uint64_t state;
@@ -111,10 +121,94 @@ static void blocks(struct chance *c)
 		free(mine);
 }
 
+static __attribute__((noinline)) void touch(volatile uint32_t *p, unsigned at)
+{
+	p[at] += 1;
+}
+
+/* Takes the right to end the block, which nobody sees; false: another thread has it. */
+static __attribute__((no_sanitize_thread)) int takes_shown(int take)
+{
+	static int taken;
+	int free = !taken;
+	taken = take;
+	return free;
+}
+
+/* A block that others find by a plain pointer, and use after it was freed, but for its first
+ * bytes, where the allocator has its own by then. */
+static void plain_blocks(struct chance *c)
+{
+	volatile uint32_t *old = shown;
+	unsigned at = 8 + draw(c, 3);
+	if (draw(c, 2) && takes_shown(1)) {
+		old = shown;
+		if (draw(c, 2)) {
+			free((void *)old);
+			old = malloc(64);
+		} else {
+			old = realloc((void *)old, 64);
+		}
+		shown = old;
+		takes_shown(0);
+	}
+	touch(old, at);
+	touch(old, at);
+}
+
+static void ran_once(void)
+{
+	words[0] = 7;
+}
+
+static void wait_a_little(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	now.tv_nsec = (now.tv_nsec + 1000) % 1000000000;
+	pthread_cond_timedwait(&condition, &mutexes[0], &now);
+}
+
+static void synchronise_otherwise(struct chance *c)
+{
+	char byte = 0;
+	switch (draw(c, 8)) {
+	case 0:
+		pthread_spin_lock(&spin);
+		accesses(c);
+		pthread_spin_unlock(&spin);
+		break;
+	case 1:
+		pthread_mutex_lock(&mutexes[0]);
+		accesses(c);
+		wait_a_little();
+		accesses(c);
+		pthread_mutex_unlock(&mutexes[0]);
+		break;
+	case 2:
+		pthread_cond_signal(&condition);
+		break;
+	case 3:
+		pthread_cond_broadcast(&condition);
+		break;
+	case 4:
+		pthread_once(&once, ran_once);
+		break;
+	case 5:
+		(void)!write(pipes[1], &byte, 1);
+		break;
+	case 6:
+		(void)!read(pipes[0], &byte, 1);
+		break;
+	default:
+		atomic_thread_fence(draw(c, 2) ? memory_order_seq_cst : memory_order_release);
+	}
+}
+
 static void synchronise(struct chance *c)
 {
 	unsigned which = draw(c, LOCKS);
-	switch (draw(c, 10)) {
+	switch (draw(c, 13)) {
 	case 0:
 	case 1:
 		pthread_mutex_lock(&mutexes[which]);
@@ -147,11 +241,18 @@ static void synchronise(struct chance *c)
 	case 8:
 		sem_trywait(&semaphore);
 		break;
-	default:
+	case 9:
 		if (pthread_mutex_trylock(&mutexes[which]) == 0) {
 			accesses(c);
 			pthread_mutex_unlock(&mutexes[which]);
 		}
+		break;
+	case 10:
+	case 11:
+		synchronise_otherwise(c);
+		break;
+	case 12:
+		atomic_store_explicit(&flags[which % 2], 2, memory_order_relaxed);
 	}
 }
 
@@ -168,6 +269,8 @@ static void *run(void *p)
 			accesses(&c);
 		else if (what < 8)
 			synchronise(&c);
+		else if (what < 9 && draw(&c, 2))
+			plain_blocks(&c);
 		else if (what < 9)
 			blocks(&c);
 		else
@@ -191,6 +294,10 @@ int main(int argc, char **argv)
 	for (int i = 0; i < LOCKS; i++)
 		pthread_mutex_init(&mutexes[i], NULL);
 	sem_init(&semaphore, 0, 1);
+	pthread_spin_init(&spin, 0);
+	if (pipe2(pipes, O_NONBLOCK) != 0)
+		return 1;
+	shown = malloc(64);
 	atomic_store(&block, calloc(1, 32));
 	atomic_store(&lent, &local);
 	run(&c);

@@ -129,10 +129,8 @@ static void tell_runs(const struct checkup *c, GPtrArray *s)
 		    "saw%s: "
 		    "%s.",
 		    runs, c->analysed,
-		    c->waits_paired   ? " (and each wait ends by the post, signal or "
-		                        "arrivals that ended it)"
-		    : c->same_pairing ? " (and, of data races, each wait ends by the post, "
-		                        "signal or arrivals that ended it)"
+		    c->waits_paired   ? " (and " REPORT_SAME_PAIRING ")"
+		    : c->same_pairing ? " (and, of data races, " REPORT_SAME_PAIRING ")"
 		                      : "",
 		    nothing);
 	g_autoptr(GString) why = g_string_new(NULL);

@@ -128,10 +128,7 @@ char *complete_sentence(const struct promise *p)
 	if (reordered)
 		g_string_append_printf(
 		        out, ": in all reorderings of this run in which every read sees %s%s, ",
-		        saw,
-		        p->same_pairing ? ", and each wait ends by the post, signal or "
-		                          "arrivals that ended it"
-		                        : "");
+		        saw, p->same_pairing ? ", and " REPORT_SAME_PAIRING : "");
 	else
 		g_string_append(out, ": in this run, ");
 	g_string_append_printf(out, "no %s%s%s%s", p->any ? "other " : "", nothing,

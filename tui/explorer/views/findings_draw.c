@@ -379,10 +379,7 @@ static int draw_no_race(const struct app *app, struct pane p)
 		        accesses_are_missing(app->session->trace)
 		                ? " outside of code that is not instrumented"
 		                : "",
-		        races && races->same_pairing
-		                ? ", and each wait ends by the post, signal or arrivals that "
-		                  "ended it"
-		                : "");
+		        races && races->same_pairing ? ", and " REPORT_SAME_PAIRING : "");
 	else if (races->notes->len == 0)
 		g_string_assign(text, "No data race was found, but not every pair was decided: "
 		                      "`:analyse 60` gives more time.");

@@ -100,6 +100,7 @@ struct thread {
 	 * before with the same two is counted, not written. In other modes, and for nobody:
 	 * 0. */
 	uint64_t epoch, context, repeated;
+	uint64_t lives; /* runtime.lives when the thread last began to run */
 	uint32_t id;
 	uint64_t ordinal; /* visible events so far */
 	uint32_t depth, emitted, low;
@@ -169,6 +170,7 @@ struct runtime {
 	unsigned unjoined;     /* threads beside the first one that no thread has joined */
 	unsigned forks;        /* made since then: child_brought */
 	uint64_t repeated;     /* of retired threads */
+	uint64_t lives;        /* controlled mode: lives of blocks that have ended */
 	struct log_header *header;
 	uint64_t random;
 	uintptr_t bind_low, bind_size; /* the library of the bind lines */

@@ -113,7 +113,7 @@ static bool freed(void *p, uintptr_t pc)
 		return keeps_freed(p);
 	} else if (p) {
 		log_value(t);
-		log_afresh(t);
+		log_life_ends(t);
 	}
 	return false;
 }
@@ -160,7 +160,7 @@ static void *reallocate(void *p, size_t size, uintptr_t pc)
 		return fresh(__libc_malloc(size), size, pc);
 	struct thread *t = me;
 	if (t->gate || in_libc(pc)) {
-		log_afresh(t);
+		log_life_ends(t);
 		if (unlikely(rt.reaching))
 			block_ends(p);
 		return allocated(__libc_realloc(p, size), size, pc);
@@ -394,7 +394,7 @@ static void map_block(struct thread *t, void *p, size_t size, uintptr_t pc)
 	mapped[i] =
 	        (struct mapping){ (uintptr_t)p, (uintptr_t)p, page_up((uintptr_t)p + size) };
 	noted(p, size, pc);
-	log_afresh(t); /* unmapping at this address has left no record */
+	log_life_ends(t); /* unmapping at this address has left no record */
 }
 
 /* Cut [low, high) off a mapping; true if it is empty then. One with a hole is given up. */

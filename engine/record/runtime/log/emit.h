@@ -132,6 +132,14 @@ static inline void log_afresh(struct thread *t)
 	context_renew(t);
 }
 
+/* A block has ended: what any thread accesses at its address from now on may be another one.
+ * In free mode the others do not know. */
+static inline void log_life_ends(struct thread *t)
+{
+	rt.lives += rt.controlled;
+	log_afresh(t);
+}
+
 static inline void log_epoch(struct thread *t)
 {
 	log_ticket(t);

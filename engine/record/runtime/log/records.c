@@ -22,14 +22,14 @@ void log_switch(struct thread *t)
  * Events that order others before their thread, and nothing of their thread before others. In
  * free mode and with --filter an access after one needs no record when the thread has made
  * the same access before it: the earlier one has every race of the later one, and holds no
- * more locks. (Memory that is allocated has had an epoch of its own since it was freed.) WCP
- * also orders critical sections by the accesses in them: for it each acquisition begins an
- * epoch.
+ * more locks. (An allocation is before accesses of its block by others, so it is none of
+ * these.) WCP also orders critical sections by the accesses in them: for it each acquisition
+ * begins an epoch.
  */
 #define BIT(tag) (1ull << LOG_##tag)
 #define ACQUIRES \
 	(BIT(ACQ) | BIT(RACQ) | BIT(TRYFAIL) | BIT(TAKETRYFAIL) | BIT(WAKE) | BIT(DEPART) | \
-	 BIT(TAKE) | BIT(JOIN) | BIT(RCV) | BIT(ALLOC))
+	 BIT(TAKE) | BIT(JOIN) | BIT(RCV))
 
 void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, uint64_t a,
                uint64_t b, unsigned words)
@@ -48,6 +48,8 @@ void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
 		log_ticket(t);
 	else
 		log_epoch(t);
+	if (tag == LOG_FREE)
+		log_life_ends(t);
 	log_put(s, log_word(tag, flags, pc), (uint64_t[]){ a, b }, words);
 	if (tag != LOG_SEMAPHORE && tag != LOG_GIVEN && tag != LOG_MISUSE)
 		count_event(t, tag, pc);

@@ -83,7 +83,11 @@ void sched_wait_turn(struct thread *t)
 	if (!rt.on)
 		return;
 	t->sched.go = 0;
-	t->unusual = 1; /* others have written to the log */
+	t->unusual = 1;             /* others have written to the log */
+	if (t->lives != rt.lives) { /* what it has accessed may be another block by now */
+		t->lives = rt.lives;
+		log_afresh(t);
+	}
 	sched_wait_gone();
 }
 
