@@ -78,7 +78,7 @@ struct reel {
 	enum reel_way way;
 	struct twin twins[TWINS];
 	gint taken;        /* atomic: a lock of the members up to `random` */
-	uint32_t *slot_of; /* by block, or no_slot */
+	uint32_t *slot_of; /* by block, or no_slot; trace_at_hand reads it without the lock */
 	struct slot *slots;
 	uint32_t used, room; /* slots; a slot is used again when there are `room` */
 	uint32_t usual_room;
@@ -285,7 +285,7 @@ static void slot_hide(struct reel *r, uint32_t slot)
 			           0);
 		s->shown[kind] = false;
 	}
-	r->slot_of[s->block] = no_slot;
+	__atomic_store_n(&r->slot_of[s->block], no_slot, __ATOMIC_RELAXED);
 	pages_show(r, s->block);
 }
 
@@ -319,7 +319,7 @@ static uint32_t slot_take(struct reel *r, uint32_t block)
 		slot_hide(r, slot);
 	}
 	r->slots[slot] = (struct slot){ .block = block, .state = SLOT_IN_WORK };
-	r->slot_of[block] = slot;
+	__atomic_store_n(&r->slot_of[block], slot, __ATOMIC_RELAXED);
 	return slot;
 }
 
@@ -563,7 +563,7 @@ bool trace_at_hand(const struct trace *t, uint32_t event)
 {
 	const struct reel *r = reel_of(t);
 	return r == NULL ||
-	       *(volatile const uint32_t *)&r->slot_of[event / TAPE_BLOCK] != no_slot;
+	       __atomic_load_n(&r->slot_of[event / TAPE_BLOCK], __ATOMIC_RELAXED) != no_slot;
 }
 
 bool trace_stays(const struct trace *t)
