@@ -229,16 +229,15 @@ bool checkup_is_explored(struct checkup *c, const struct outcome *o);
 /* An outcome's end, in the words of c->ends; owned by the caller. */
 char *checkup_end_of(const struct outcome *o);
 
-/* checkup_shake.c: runs by chance, of which those that end in a new way are recorded and
- * analysed. False: c->error. */
-bool checkup_shake(struct checkup *c);
+/* checkup_shake.c: runs by chance, of which those that end in a new way are handed to `record`
+ * as the strategies by which they come again. False: `record` was false. */
+bool checkup_shake(struct checkup *c,
+                   bool (*record)(struct checkup *c, const struct strategy *how));
 
 /* checkup_specs.c: add the specifications that fit the program, where none was named. */
 void checkup_find_specs(struct checkup *c);
 
-/* checkup_runs.c: record and analyse one more run. False: c->error. */
-bool checkup_record(struct checkup *c, const struct strategy *how);
-/* Check a program, or traces. False: c->error. */
+/* checkup_runs.c: check a program, or traces. False: c->error. */
 bool checkup_program(struct checkup *c);
 bool checkup_traces(struct checkup *c, const GPtrArray *paths);
 /* checkup_analyse.c: add the findings of a run's trace; `shallow`: only those that happened.

@@ -190,7 +190,8 @@ static uint32_t add_recorded(struct checkup *c, const struct strategy *how, bool
 	return run;
 }
 
-bool checkup_record(struct checkup *c, const struct strategy *how)
+/* Records and analyses one more run. False: c->error. */
+static bool record_by(struct checkup *c, const struct strategy *how)
 {
 	bool cut = false;
 	uint32_t run = add_recorded(c, how, &cut);
@@ -223,7 +224,7 @@ static bool record(struct checkup *c, uint64_t number)
 {
 	struct strategy how = strategy_of(c, number);
 
-	return checkup_record(c, &how);
+	return record_by(c, &how);
 }
 
 /* -- runs that go where prediction ends --------------------------------------------------- */
@@ -302,7 +303,7 @@ bool checkup_program(struct checkup *c)
 			return false;
 	if (!checkup_over(c) && checkup_is_small(c) && !checkup_explore(c))
 		return false;
-	if (!checkup_over(c) && !c->explored_all && !checkup_shake(c))
+	if (!checkup_over(c) && !c->explored_all && !checkup_shake(c, record_by))
 		return false;
 	for (; number < c->runs_asked && !checkup_over(c); number++)
 		if (!record(c, number) || (!c->explored_all && !aim_runs(c, AIMED_RUNS)))

@@ -22,7 +22,8 @@ static GHashTable *known_ends(const struct checkup *c)
 	return known;
 }
 
-bool checkup_shake(struct checkup *c)
+bool checkup_shake(struct checkup *c,
+                   bool (*record)(struct checkup *c, const struct strategy *how))
 {
 	double seconds = checkup_left(c) / SHAKE_PARTS;
 	gint64 until = g_get_monotonic_time() + (gint64)(seconds * G_USEC_PER_SEC);
@@ -55,7 +56,7 @@ bool checkup_shake(struct checkup *c)
 			        "what it does",
 			        end.words);
 		else if (end.fresh)
-			good = checkup_record(c, &end.how);
+			good = record(c, &end.how);
 		if (end.fresh)
 			g_hash_table_add(known, g_strdup(end.words));
 		shaken_end_release(&end);
