@@ -156,6 +156,10 @@ CODEC unsigned log_short_slot(uint64_t word)
 {
 	return word >> LOG_SLOT_SHIFT & (LOG_SITES - 1);
 }
+CODEC uint64_t log_short_slot_or_more(uint64_t word) /* LOG_SITES or more: not log_is_short */
+{
+	return (word >> LOG_SLOT_SHIFT) - (LOG_SHORT >> LOG_SLOT_SHIFT);
+}
 CODEC uint64_t log_short_field(uint64_t word) /* may be LOG_DELTA_UNKNOWN or _FOLLOWS */
 {
 	return log_field(word >> LOG_DELTA_SHIFT, LOG_DELTA_BITS);
