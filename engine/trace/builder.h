@@ -100,16 +100,14 @@ struct access_room {
 	 * a block. */
 	uint64_t plain;
 };
-/* One of them that the builder has to look at, as its value is no such integer, or its place
- * not known to be noted. */
-struct access_look {
-	int64_t value;
-	uint32_t number; /* of the event */
-	bool valued;     /* the value becomes the event's; else the event has 0 */
-	bool noted;      /* builder_noted has the place */
+/* How the builder looks at one of them, as its value is no such integer, or its place not known
+ * to be noted. */
+enum access_look {
+	LOOK_VALUED = 1, /* it has a value */
+	LOOK_NOTED = 2,  /* builder_noted has the place */
 	/* The same instruction and thread have accessed a place of its line before, in the same
 	 * life of the block: the must-order need not see it. */
-	bool again;
+	LOOK_AGAIN = 4,
 };
 /* Key of region and size (in bytes). */
 static inline uint64_t access_where(uint32_t region, uint32_t size)
@@ -122,6 +120,14 @@ static inline uint64_t event_head(const struct event *e)
 	memcpy(&word, (const char *)e + sizeof word, sizeof word);
 	return word;
 }
+static inline struct event access_event(uint64_t head, uint32_t place, uint32_t value)
+{
+	uint64_t first = place | (uint64_t)value << 32;
+	struct event e;
+	memcpy(&e, &first, sizeof first);
+	memcpy((char *)&e + sizeof first, &head, sizeof head);
+	return e;
+}
 /* The place at an offset in the region of `where`. */
 uint32_t builder_access_place(struct builder *b, uint64_t where, uint64_t offset,
                               struct access_site *site);
@@ -130,8 +136,10 @@ uint32_t builder_access_place(struct builder *b, uint64_t where, uint64_t offset
 uint64_t builder_noted(const struct builder *b, uint32_t first, uint32_t thread);
 /* False: an access by the thread is to be checked, and builder_add takes it. */
 bool builder_room(struct builder *b, uint32_t thread, struct access_room *room);
-/* In their order: sets the event's value, and returns it. */
-uint32_t builder_look(struct builder *b, struct event *event, const struct access_look *look);
+/* In their order: looks at the event with this number, and returns its value. `head`:
+ * event_head; `how`: of enum access_look. */
+uint32_t builder_look(struct builder *b, uint64_t head, uint32_t place, uint32_t number,
+                      unsigned how, int64_t value);
 void builder_put_access(struct builder *b, const struct event *event, uint32_t number);
 /* The first `count` are there. False: they have no tape, and builder_add takes each of the
  * room. */

@@ -99,29 +99,39 @@ bool builder_room(struct builder *b, uint32_t thread, struct access_room *room)
 	return builder_is_plain(b, thread);
 }
 
-uint32_t builder_look(struct builder *b, struct event *e, const struct access_look *l)
+/* A place that is not noted, or a value that may be the address of a block. */
+static __attribute__((noinline)) void look_closely(struct builder *b, const struct event *e,
+                                                   uint32_t number, bool mark, bool pointer)
 {
-	bool pointer = l->valued && builder_may_be_block(b, (uint64_t)l->value) &&
-	               op_writes((enum op)e->op);
-	e->aux = 0;
-	if (l->valued)
-		e->aux =
-		        b->tape ? builder_integer_as(b, l->value,
-		                                     *tape_remembered(b->tape->tape, e->target))
-		                : builder_integer(b, l->value);
-	if (l->noted && !pointer)
-		return e->aux;
 	struct line *line = builder_line(b, e->target);
 	line->met |= line_bit(e->target);
 	if (b->writer == NULL)
-		return e->aux;
-	if (!l->noted && !l->again)
-		builder_mark(b, e, l->number);
+		return;
+	if (mark)
+		builder_mark(b, e, number);
 	if (pointer || !builder_place_spent(b, line, e->target)) {
-		b->events.count = l->number;
+		b->events.count = number;
 		builder_take_clue(b, e);
 	}
-	return e->aux;
+}
+
+uint32_t builder_look(struct builder *b, uint64_t head, uint32_t place, uint32_t number,
+                      unsigned how, int64_t value)
+{
+	bool pointer = false;
+	uint32_t known = 0;
+	if (how & LOOK_VALUED) {
+		pointer = builder_may_be_block(b, (uint64_t)value) &&
+		          op_writes((enum op)(head >> 48 & 0xff));
+		known = b->tape ? builder_integer_as(b, value,
+		                                     *tape_remembered(b->tape->tape, place))
+		                : builder_integer(b, value);
+	}
+	if (how & LOOK_NOTED && !pointer)
+		return known;
+	struct event e = access_event(head, place, known);
+	look_closely(b, &e, number, !(how & (LOOK_NOTED | LOOK_AGAIN)), pointer);
+	return known;
 }
 
 void builder_put_access(struct builder *b, const struct event *e, uint32_t number)
@@ -143,12 +153,9 @@ bool builder_added(struct builder *b, const struct access_room *room, uint32_t c
 
 bool builder_add_access(struct builder *b, struct event *e, bool valued, int64_t value)
 {
-	struct access_look look = { .value = value,
-		                    .number = (uint32_t)b->events.count,
-		                    .valued = valued,
-		                    .again = true };
 	if (b->writer && builder_is_plain(b, e->thread)) {
-		builder_look(b, e, &look);
+		e->aux = builder_look(b, event_head(e), e->target, (uint32_t)b->events.count,
+		                      LOOK_AGAIN | (valued ? LOOK_VALUED : 0), value);
 		builder_hand_over(b, e, b->plain_state->context);
 		return true;
 	}

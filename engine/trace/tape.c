@@ -355,7 +355,7 @@ get_operands(struct tape *p, struct track *t, struct kind *k, unsigned codes, co
 	distance = target_code == TARGET_STRIDE ? k->stride : distance;
 	uint32_t target = (target_code == TARGET_THREAD ? t->target : k->target) + distance;
 	uint32_t *memory = tape_remembered(p, target), value = k->value + moved;
-	value = value_code == VALUE_STEP ? k->value + k->step : value;
+	value = value_code == VALUE_STEP ? tape_next_value(k) : value;
 	value = value_code == VALUE_FRESH ? p->fresh : value;
 	value = value_code == VALUE_LAST ? t->last : value;
 	value = value_code == VALUE_BEFORE ? t->before : value;

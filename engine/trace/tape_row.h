@@ -46,7 +46,7 @@ struct kind {
 	uint64_t access;   /* the second word of an access; else NO_ACCESS */
 	struct kind *next; /* kind that followed it; at first the one that is none */
 	uint32_t target, stride;
-	uint32_t value, context, step;
+	uint32_t value, context, before; /* before: the value before the last one */
 };
 #define NO_ACCESS UINT64_MAX
 
@@ -73,13 +73,19 @@ static inline uint32_t *tape_remembered(struct tape *p, uint32_t target)
 	return &p->memory[target * UINT32_C(0x9e3779b1) >> (32 - MEMORY_BITS)];
 }
 
+/* As far from the last value of the kind as that was from the one before. */
+static inline uint32_t tape_next_value(const struct kind *k)
+{
+	return 2 * k->value - k->before;
+}
+
 /* Updates predictions by an event's value, in encoder and decoder alike. Nearly all values
  * take the same branches: not 0, and small integers or known. `small`: it is such an integer.
  */
 static inline __attribute__((always_inline)) void
 tape_learn_value(struct tape *p, struct track *t, struct kind *k, uint32_t value, bool small)
 {
-	k->step = value - k->value;
+	k->before = k->value;
 	k->value = value;
 	if (G_LIKELY(small || value)) {
 		t->before = t->last;
@@ -145,7 +151,7 @@ tape_put_operands(struct tape *p, struct track *t, struct kind *k, uint32_t targ
 	t->target = target;
 	if (value != *memory) {
 		*memory = value;
-		if (value == k->value + k->step) {
+		if (value == tape_next_value(k)) {
 			*codes += VALUE_STEP * VALUE;
 		} else if (value == t->last) {
 			*codes += VALUE_LAST * VALUE;

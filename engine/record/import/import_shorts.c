@@ -103,36 +103,34 @@ static __attribute__((noinline)) uint32_t move_site(struct import *im, struct im
 }
 
 /* The value of an access at which the builder has to look. */
-static uint32_t look(struct batch *batch, const struct import_site *site, uint32_t place,
-                     const uint64_t *at, struct access_look how, uint64_t value)
+static inline uint32_t look(const struct batch *batch, const struct import_site *site,
+                            uint32_t place, const uint64_t *at, unsigned how, uint64_t value)
 {
 	struct import *im = batch->im;
-	uint64_t head = site->head | batch->lane->thread;
-	struct event e;
-	memcpy((char *)&e + sizeof head, &head, sizeof head);
-	e.target = place;
-	how.number = number_at(batch, at);
-	how.value = (int64_t)(im->rebase ? import_value(im, value) : value);
-	return builder_look(im->b, &e, &how);
+	if (G_UNLIKELY(im->rebase))
+		value = import_value(im, value);
+	return builder_look(im->b, site->head | batch->room.thread, place, number_at(batch, at),
+	                    how, (int64_t)value);
 }
 
 /* The builder is to look at an access of the i-th place of its site's, unless it has noted the
  * place meanwhile and the value is plain. `small`: the value then; returns that of the event.
  */
-static __attribute__((noinline)) uint32_t look_near(struct batch *batch,
+static __attribute__((noinline)) uint32_t look_near(const struct batch *batch,
                                                     struct import_site *site, uint64_t i,
                                                     const uint64_t *at, uint32_t small,
                                                     uint64_t value)
 {
+	unsigned how = LOOK_AGAIN | (small ? LOOK_VALUED : 0);
+	uint32_t first = site->site.near[0].first;
 	if (!(site->noted >> i & 1))
-		site->noted = builder_noted(batch->im->b, site->site.near[0].first,
-		                            batch->lane->thread);
-	bool noted = site->noted >> i & 1;
-	if (noted && value < batch->room.plain)
-		return small;
-	return look(batch, site, site->site.near[0].first + (uint32_t)i, at,
-	            (struct access_look){ .noted = noted, .again = true, .valued = small != 0 },
-	            value);
+		site->noted = builder_noted(batch->im->b, first, batch->room.thread);
+	if (site->noted >> i & 1) {
+		if (value < batch->room.plain)
+			return small;
+		how |= LOOK_NOTED;
+	}
+	return look(batch, site, first + (uint32_t)i, at, how, value);
 }
 
 /* Which of the places is at the address; not below site.places: none of them. */
@@ -140,12 +138,6 @@ static inline uint64_t site_index(const struct import_site *site, uint64_t addre
 {
 	uint64_t i = address - site->low;
 	return i >> site->step | i << (-site->step & 63); /* large between two places */
-}
-
-static inline bool is_near(const struct import_site *site, const struct lane *lane,
-                           uint64_t address)
-{
-	return site_index(site, address) < site->places && site->right == lane->right;
 }
 
 /* The same where the thread has accessed the line by another instruction, or by this one before
@@ -208,44 +200,70 @@ static uint32_t range_place(struct import *im, struct import_site *site, uint64_
 	                            address - (life ? life->low : 0), &site->site);
 }
 
-/* Any short record, at `at`, as of a site that is not where it was last: its last word; NULL,
- * and nothing done, where import_record has to. */
+/* The short record at `at` of the i-th place of its site's: its last word; NULL: the log may
+ * end before its value. */
 static __attribute__((noinline)) const uint64_t *
-other_short(struct batch *batch, const uint64_t *at, struct found *f)
+near_short(const struct batch *batch, const uint64_t *at, struct import_site *site,
+           struct log_site *last, uint64_t i, struct found *f)
 {
-	struct import *im = batch->im;
-	struct log_reader *reader = batch->reader;
-	uint64_t word = *at;
-	unsigned slot = log_short_slot(word);
-	struct import_site *site = &im->sites[slot];
-	struct log_site *last = &reader->sites.at[slot];
-	uint64_t address = (last->address + log_short_offset(word)) & LOG_ADDRESS_MASK;
-	uint64_t value = last->value;
-	const uint64_t *first = at;
-	if (site->key != last->key || !short_value(&at, reader->end, word, &value, &f->value))
+	uint64_t word = *at, value = last->value;
+	const uint64_t *end = at;
+	if (!short_value(&end, batch->reader->end, word, &value, &f->value))
 		return NULL;
 	f->head = site->head;
+	f->place = site->site.near[0].first + (uint32_t)i;
+	if (!(site->noted >> i & 1) || value >= batch->room.plain)
+		f->value = look_near(batch, site, i, at, f->value, value);
+	last->address += log_short_offset(word);
+	last->value = value;
+	return end;
+}
+
+/* The short record of the site at an address that it is not known to be near; false, and
+ * nothing done, where import_record has to. f->value: that of the event if it is plain. */
+static __attribute__((noinline)) bool far_short(struct batch *batch, struct import_site *site,
+                                                uint64_t address, uint64_t value,
+                                                const uint64_t *at, struct found *f)
+{
+	struct import *im = batch->im;
+	unsigned how = f->value ? LOOK_VALUED : 0;
 	if (log_site_code(site->key) == LOG_RANGE) { /* its value is its size */
 		f->place = range_place(im, site, address, value);
-		if (f->place == NONE)
-			return NULL;
-		f->value = look(batch, site, f->place, first, (struct access_look){ 0 }, 0);
-	} else if (is_near(site, batch->lane, address) ||
-	           move_back(im, site, batch->lane, address)) {
+		value = how = 0;
+	} else {
+		f->place = move_site(im, site, batch->lane, address);
+	}
+	if (f->place == NONE)
+		return false;
+	f->value = look(batch, site, f->place, at, how, value);
+	return true;
+}
+
+/* The short record at `at` of this site, which is not where it was: its last word; NULL, and
+ * nothing done, where import_record has to. */
+static __attribute__((noinline)) const uint64_t *
+other_short(struct batch *batch, const uint64_t *at, struct import_site *site,
+            struct log_site *last, struct found *f)
+{
+	uint64_t word = *at, value = last->value;
+	uint64_t address = (last->address + log_short_offset(word)) & LOG_ADDRESS_MASK;
+	const uint64_t *end = at;
+	if (site->key != last->key ||
+	    !short_value(&end, batch->reader->end, word, &value, &f->value))
+		return NULL;
+	f->head = site->head;
+	if (log_site_code(site->key) != LOG_RANGE &&
+	    move_back(batch->im, site, batch->lane, address)) {
 		uint64_t i = site_index(site, address);
 		f->place = site->site.near[0].first + (uint32_t)i;
 		if (!(site->noted >> i & 1) || value >= batch->room.plain)
-			f->value = look_near(batch, site, i, first, f->value, value);
-	} else {
-		f->place = move_site(im, site, batch->lane, address);
-		if (f->place == NONE)
-			return NULL;
-		f->value = look(batch, site, f->place, first,
-		                (struct access_look){ .valued = f->value != 0 }, value);
+			f->value = look_near(batch, site, i, at, f->value, value);
+	} else if (!far_short(batch, site, address, value, at, f)) {
+		return NULL;
 	}
 	last->address = address;
 	last->value = value;
-	return at;
+	return end;
 }
 
 /* One of two records in a word, an access without a value at that distance from its site's
@@ -271,7 +289,7 @@ static bool half_again(struct batch *batch, uint64_t half, struct found *f)
 	f->head = site->head;
 	f->value = 0;
 	if (!near)
-		look(batch, site, f->place, at, (struct access_look){ 0 }, 0);
+		look(batch, site, f->place, at, 0, 0);
 	else if (!(site->noted >> i & 1))
 		look_near(batch, site, i, at, 0, 0);
 	return true;
@@ -282,20 +300,10 @@ static bool half_again(struct batch *batch, uint64_t half, struct found *f)
 /* The functions of the loop are made once for each. */
 enum { TO_TAPE = 1, TO_ROOM = 2 };
 
-static inline struct event event_of(uint32_t thread, const struct found *f)
-{
-	uint64_t head = f->head | thread;
-	struct event e;
-	memcpy((char *)&e + sizeof head, &head, sizeof head);
-	e.target = f->place;
-	e.aux = f->value;
-	return e;
-}
-
 static __attribute__((noinline)) void put_other(struct batch *batch, struct found f,
                                                 const uint64_t *at)
 {
-	struct event e = event_of(batch->room.thread, &f);
+	struct event e = access_event(f.head | batch->room.thread, f.place, f.value);
 	builder_put_access(batch->im->b, &e, number_at(batch, at));
 }
 
@@ -304,13 +312,9 @@ static inline __attribute__((always_inline)) void put(struct batch *batch, struc
                                                       const struct found *f, const uint64_t *at,
                                                       bool small, unsigned to)
 {
-	if (to & TO_ROOM) {
-		struct event *e = &batch->room.events[at - batch->zero];
-		uint64_t first = f->place | (uint64_t)f->value << 32;
-		uint64_t head = f->head | batch->room.thread;
-		memcpy(e, &first, sizeof first);
-		memcpy((char *)e + sizeof first, &head, sizeof head);
-	}
+	if (to & TO_ROOM)
+		batch->room.events[at - batch->zero] =
+		        access_event(f->head | batch->room.thread, f->place, f->value);
 	if (to & TO_TAPE && G_UNLIKELY(!row_put(row, f->head, f->place, f->value, small))) {
 		row_end(row);
 		batch->room.tape->at = row->at;
@@ -372,8 +376,8 @@ static inline __attribute__((always_inline)) void next_shorts(struct batch *batc
 		uint64_t i = site_index(site, address), field = log_short_field(word);
 		f.head = site->head;
 		f.place = site->site.near[0].first + (uint32_t)i;
-		if (G_LIKELY(site->key == last->key && i < site->places &&
-		             site->right == right && field > LOG_DELTA_FOLLOWS)) {
+		bool near = site->key == last->key && i < site->places && site->right == right;
+		if (G_LIKELY(near && field > LOG_DELTA_FOLLOWS)) {
 			value += log_short_difference(word);
 			last->address =
 			        address; /* may be too large: masked where that counts */
@@ -387,7 +391,9 @@ static inline __attribute__((always_inline)) void next_shorts(struct batch *batc
 			                    value);
 		} else {
 			struct found other;
-			const uint64_t *done = other_short(batch, at, &other);
+			const uint64_t *done =
+			        near ? near_short(batch, at, site, last, i, &other)
+			             : other_short(batch, at, site, last, &other);
 			if (done == NULL)
 				break;
 			batch->zero += done - at;
@@ -460,12 +466,22 @@ static void end_batch(const struct batch *batch)
 			import_refused(im, batch->lane, batch->lane->ordinal + i, &error);
 }
 
+/* May the next record be one of these? */
+static inline bool at_short(const struct log_reader *reader)
+{
+	return reader->second ||
+	       (reader->at < reader->end &&
+	        (log_is_short_or_pair(*reader->at) || log_word_tag(*reader->at) == LOG_FAR));
+}
+
 void import_shorts(struct import *im, struct lane *lane, struct log_reader *reader)
 {
 	typedef void next(struct batch *);
 	static next *const shorts[] = { NULL, shorts_tape, shorts_room, shorts_both };
 	static next *const pairs[] = { NULL, pairs_tape, pairs_room, pairs_both };
 	struct batch batch;
+	if (!at_short(reader))
+		return;
 	batch.im = im;
 	batch.lane = lane;
 	batch.reader = reader;
