@@ -1,6 +1,7 @@
 /*
  * import_private.h - shared by the importer: import.c (file and order of records),
- * import_records.c, import_events.c, import_shorts.c, import_objects.c, import_calls.c, facts.c.
+ * import_records.c, import_events.c, import_shorts.c, import_objects.c, import_calls.c,
+ * facts.c.
  */
 #ifndef HEDDLE_IMPORT_PRIVATE_H
 #define HEDDLE_IMPORT_PRIVATE_H
