@@ -123,9 +123,7 @@ uint32_t builder_look(struct builder *b, uint64_t head, uint32_t place, uint32_t
 	if (how & LOOK_VALUED) {
 		pointer = builder_may_be_block(b, (uint64_t)value) &&
 		          op_writes((enum op)(head >> 48 & 0xff));
-		known = b->tape ? builder_integer_as(b, value,
-		                                     *tape_remembered(b->tape->tape, place))
-		                : builder_integer(b, value);
+		known = builder_integer(b, value);
 	}
 	if (how & LOOK_NOTED && !pointer)
 		return known;

@@ -291,17 +291,6 @@ static inline bool builder_is_interned(int64_t integer)
 {
 	return (uint64_t)integer >= VALUE_SMALL_END;
 }
-/* builder_integer; `likely`: a value that it may be. */
-static inline uint32_t builder_integer_as(struct builder *b, int64_t integer, uint32_t likely)
-{
-	if (!builder_is_interned(integer))
-		return VALUE_INTEGER | (uint32_t)integer;
-	const struct value *v = column_at(&b->values_array, likely & ~VALUE_INTEGER);
-	if ((likely & VALUE_INTEGER) == 0 && v->integer == integer && v->kind == V_INT)
-		return likely;
-	return builder_integer(b, integer);
-}
-
 /* A block that is never allocated in the trace (a stack; freed only) existed from the
  * beginning: earlier accesses lie in it, too. */
 void builder_adopt_early_places(struct builder *b);

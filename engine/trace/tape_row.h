@@ -120,11 +120,9 @@ static inline uint8_t *tape_put_bytes(uint8_t *at, uint32_t bytes, unsigned coun
 static inline __attribute__((always_inline)) uint8_t *
 tape_put_distance(uint8_t *at, uint32_t distance, unsigned unit, unsigned *codes)
 {
-	uint32_t coded = tape_zigzag(distance), more = coded > 0xffff;
-	if (coded <= 0xff)
-		return tape_put_bytes(at, coded, 1);
-	*codes += unit + unit * more;
-	return tape_put_bytes(at, coded, 2 + 2 * more);
+	uint32_t coded = tape_zigzag(distance), longer = (coded > 0xff) + (coded > 0xffff);
+	*codes += unit * longer; /* (no branch: the processor could not predict it) */
+	return tape_put_bytes(at, coded, 1 << longer);
 }
 
 /* Encodes operand and value of an event of that kind and updates the predictions; adds to
