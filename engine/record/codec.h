@@ -152,9 +152,17 @@ CODEC bool log_is_short(uint64_t word) /* and one record, no pair */
 {
 	return (int64_t)word < (int64_t)(LOG_SHORT | LOG_PAIR); /* the two highest bits: 10 */
 }
+CODEC bool log_is_short_or_pair(uint64_t word)
+{
+	return (word & LOG_SHORT) != 0;
+}
 CODEC unsigned log_short_slot(uint64_t word)
 {
 	return word >> LOG_SLOT_SHIFT & (LOG_SITES - 1);
+}
+CODEC uint64_t log_short_slot_or_more(uint64_t word) /* LOG_SITES or more: not log_is_short */
+{
+	return (word >> LOG_SLOT_SHIFT) - (LOG_SHORT >> LOG_SLOT_SHIFT);
 }
 CODEC uint64_t log_short_field(uint64_t word) /* may be LOG_DELTA_UNKNOWN or _FOLLOWS */
 {

@@ -203,8 +203,7 @@ char *binary_events_check(struct events_check *c, uint64_t from, uint64_t count)
 	for (uint64_t i = from; t->stacks_count && i < from + count; i++)
 		CHECK(t->stacks[i] < t->contexts_count, "stacks", i);
 	if (c->must != NULL)
-		must_maker_marked(c->must, t, NULL, t->events + from, from, count,
-		                  &c->to_look_at);
+		must_maker_marked(c->must, t, t->events + from, from, &c->to_look_at);
 	if (c->watch != NULL)
 		c->watch->block(c->watch->context, from, count, c->to_look_at.at,
 		                c->to_look_at.count);

@@ -8,19 +8,14 @@
 #include <string.h>
 #include <zstd.h>
 
-_Static_assert(TAPE_BLOCK % PENDING == 0, "pending events do not go beyond a block");
-
 /* -- sections --------------------------------------------------------------------------- */
 
 struct trace_writer {
-	struct pending pending;
 	struct file_writer *file;
 	GArray *sections; /* struct section */
-	struct tape *tape;
-	GArray *blocks; /* struct tape_block */
-	/* the current block: its bytes, their end, its events */
-	uint8_t *bytes, *at;
-	uint32_t count;
+	GArray *blocks;   /* struct tape_block */
+	uint8_t *bytes;   /* of the current block; owned, as end.tape */
+	struct tape_end end;
 	uint64_t begin;  /* of the tape, in the file */
 	uint64_t sum;    /* of the header, in the end */
 	bool any_stacks; /* if false, blocks are encoded without stacks */
@@ -148,58 +143,61 @@ static void put_section(struct trace_writer *w, const char *name, const void *da
 
 /* -- events ----------------------------------------------------------------------------- */
 
+static void begin_block(struct trace_writer *w)
+{
+	w->end.at = tape_begin(w->end.tape, w->bytes);
+	w->end.room = TAPE_BLOCK;
+}
+
 static void writer_begin(struct trace_writer *w, struct file_writer *file)
 {
 	static const struct header none;
 	*w = (struct trace_writer){
 		.file = file,
 		.sections = g_array_new(FALSE, TRUE, sizeof(struct section)),
-		.tape = tape_new(),
+		.end.tape = tape_new(),
 		.blocks = g_array_new(FALSE, FALSE, sizeof(struct tape_block)),
 		.bytes = g_malloc((TAPE_BLOCK + 1) * TAPE_EVENT)
 	};
 	file_writer_put(file, &none, sizeof none);
 	w->begin = file_writer_length(file);
-	w->at = tape_begin(w->tape, w->bytes);
+	begin_block(w);
 }
 
 static void writer_release(struct trace_writer *w)
 {
 	g_array_free(w->sections, TRUE);
 	g_array_free(w->blocks, TRUE);
-	tape_free(w->tape);
+	tape_free(w->end.tape);
 	g_free(w->bytes);
-	g_free(w->pending.events);
-	g_free(w->pending.stacks);
 }
 
-static void end_block(struct trace_writer *w)
+void binary_end_block(struct trace_writer *w)
 {
 	struct tape_block block = { .offset = file_writer_length(w->file) - w->begin,
-		                    .bytes = (uint32_t)(w->at - w->bytes),
-		                    .count = w->count };
+		                    .bytes = (uint32_t)(w->end.at - w->bytes),
+		                    .count = TAPE_BLOCK - w->end.room };
 	block.sum = sum_bytes(w->bytes, block.bytes);
 	file_writer_put(w->file, w->bytes, block.bytes);
 	g_array_append_val(w->blocks, block);
-	w->at = tape_begin(w->tape, w->bytes);
-	w->count = 0;
+	begin_block(w);
 }
 
 /* Writes events, at most to the end of the block. */
 static void put_part(struct trace_writer *w, const struct event *events, uint32_t count,
                      const struct tape_stacks *stacks)
 {
-	w->at = tape_put(w->tape, events, count, stacks, w->at);
-	w->count += count;
-	if (w->count == TAPE_BLOCK)
-		end_block(w);
+	w->end.at = tape_put(w->end.tape, events, count, stacks, w->end.at);
+	w->end.room -= count;
+	if (w->end.room == 0)
+		binary_end_block(w);
 }
 
 /* Ends the section of the blocks' bytes; the sums are in the table of blocks. */
 static void end_blocks(struct trace_writer *w, const uint32_t *places, uint64_t places_count)
 {
-	if (w->count)
-		end_block(w);
+	if (w->end.room < TAPE_BLOCK)
+		binary_end_block(w);
 	struct section bytes = { .name = "event_bytes",
 		                 .element = 1,
 		                 .offset = w->begin,
@@ -216,7 +214,7 @@ static void put_events(struct trace_writer *w, const struct trace *t)
 	for (uint64_t from = 0; from < t->events_count; from += TAPE_BLOCK) {
 		struct tape_stacks stacks = { t->stacks_count ? (uint32_t *)t->stacks + from
 			                                      : NULL,
-			                      t->contexts, t->contexts_count, false };
+			                      t->contexts, t->contexts_count };
 		put_part(w, t->events + from, (uint32_t)MIN(t->events_count - from, TAPE_BLOCK),
 		         &stacks);
 	}
@@ -375,21 +373,12 @@ struct trace_writer *trace_writer_open(const char *path, struct error *error)
 	file_writer_private(file);
 	struct trace_writer *w = g_new(struct trace_writer, 1);
 	writer_begin(w, file);
-	w->pending.events = g_new(struct event, PENDING);
-	w->pending.stacks = g_new(uint32_t, PENDING);
 	return w;
 }
 
-void binary_put_pending(struct trace_writer *w, const struct context *contexts, uint64_t count)
+struct tape_end *binary_tape(struct trace_writer *w)
 {
-	struct tape_stacks stacks = { w->pending.stacks, contexts, count, true };
-	put_part(w, w->pending.events, w->pending.count, &stacks);
-	w->pending.count = 0;
-}
-
-struct pending *binary_pending(struct trace_writer *w)
-{
-	return &w->pending;
+	return &w->end;
 }
 
 void binary_has_stacks(struct trace_writer *w)

@@ -295,10 +295,9 @@ static void release_look_ups(struct builder *b)
 
 struct trace *builder_finish(struct builder *b, bool complete, struct error *error)
 {
-	if (b->writer)
-		builder_put_pending(b);
-	else
-		builder_show(b);
+	builder_show(b);
+	if (b->marked)
+		builder_put_marked(b);
 	release_look_ups(b);
 	struct cut c = builder_cut_memory(b);
 	column_free(&b->lines);
@@ -343,9 +342,9 @@ struct builder *builder_new(const char *name, const struct trace_options *option
 	b->lenient = options && options->lenient;
 	b->writer = options ? options->writer : NULL;
 	b->plain = NONE;
-	b->pending = b->writer ? binary_pending(b->writer) : NULL;
+	b->tape = b->writer ? binary_tape(b->writer) : NULL;
 	b->must = b->writer ? must_maker_new() : NULL;
-	b->marks = b->writer ? g_new(uint16_t, PENDING) : NULL;
+	b->marked = b->writer ? g_new0(struct marked, 1) : NULL;
 	b->room = b->writer ? NULL : g_new(struct event, ROOM);
 	b->t = trace_new(name);
 	b->warnings = g_ptr_array_new_with_free_func(g_free);
@@ -433,8 +432,9 @@ void builder_free(struct builder *b)
 	g_free(b->strings);
 	g_free(b->integers.slots);
 	g_free(b->recent_lines);
-	g_free(b->marks);
+	g_free(b->marked);
 	g_free(b->room);
+	g_free(b->room_stacks);
 	column_free(&b->clues.list);
 	g_hash_table_unref(b->clues.live);
 	g_array_free(b->clues.accesses, TRUE);

@@ -84,28 +84,30 @@ struct access_site {
 	} near[2];
 };
 /*
- * Recorded accesses of one thread: the caller fills in their events where there is room for
- * them, and then has them added. It leaves to the builder the values that are not plain
- * integers, and the accesses of whose places it does not know that builder_noted has them.
+ * Recorded accesses of one thread. The caller puts them where the room says: on the tape, as a
+ * row (tape_row.h), of whose events builder_put_access takes those that row_put does not, and
+ * into `events`; and then has them added. It leaves to the builder the values that are not
+ * plain integers, and the accesses of whose places it does not know that builder_noted has
+ * them.
  */
 struct access_room {
-	struct event *events; /* the builder's, until anything is added */
-	uint32_t count;       /* 1 or more */
+	struct tape_end *tape; /* or NULL */
+	struct event *events;  /* or NULL; the builder's, until anything is added */
+	uint32_t thread;
+	uint32_t first; /* number of the first one */
+	uint32_t count; /* 1 or more */
 	/* Integers from 0 to below it are the event's value (VALUE_INTEGER), and no address of
 	 * a block. */
 	uint64_t plain;
 };
-/* One of them that the builder has to look at, as its value is no such integer, or its place
- * not known to be noted. */
-struct access_look {
-	int64_t value;
-	uint64_t slot;  /* builder_fetch of the value */
-	uint32_t event; /* among those that are added at once */
-	bool valued;    /* the value becomes the event's; else the event has 0 */
-	bool noted;     /* builder_noted has the place */
+/* How the builder looks at one of them, as its value is no such integer, or its place not known
+ * to be noted. */
+enum access_look {
+	LOOK_VALUED = 1, /* it has a value */
+	LOOK_NOTED = 2,  /* builder_noted has the place */
 	/* The same instruction and thread have accessed a place of its line before, in the same
 	 * life of the block: the must-order need not see it. */
-	bool again;
+	LOOK_AGAIN = 4,
 };
 /* Key of region and size (in bytes). */
 static inline uint64_t access_where(uint32_t region, uint32_t size)
@@ -118,20 +120,32 @@ static inline uint64_t event_head(const struct event *e)
 	memcpy(&word, (const char *)e + sizeof word, sizeof word);
 	return word;
 }
+static inline struct event access_event(uint64_t head, uint32_t place, uint32_t value)
+{
+	uint64_t first = place | (uint64_t)value << 32;
+	struct event e;
+	memcpy(&e, &first, sizeof first);
+	memcpy((char *)&e + sizeof first, &head, sizeof head);
+	return e;
+}
 /* The place at an offset in the region of `where`. */
 uint32_t builder_access_place(struct builder *b, uint64_t where, uint64_t offset,
                               struct access_site *site);
-/* Begins the look-up of an integer of VALUE_SMALL_END or more, for struct access: prefetches
- * its entry. */
-uint64_t builder_fetch(const struct builder *b, int64_t integer);
 /* Bit set of the LINE_PLACES places from `first` on (struct near_line) whose accesses by the
  * thread the builder need not note any more. */
 uint64_t builder_noted(const struct builder *b, uint32_t first, uint32_t thread);
-struct access_room builder_room(const struct builder *b);
-/* Add the first events of the room; `looks` ascending by event. False: they are to be checked,
- * and nothing was added, but they have their values: builder_add takes them one by one. */
-bool builder_add_accesses(struct builder *b, uint32_t count, const struct access_look *looks,
-                          uint32_t look_count);
+/* False: an access by the thread is to be checked, and builder_add takes it. */
+bool builder_room(struct builder *b, uint32_t thread, struct access_room *room);
+/* In their order: looks at the event with this number, and returns its value. `head`:
+ * event_head; `how`: of enum access_look. */
+uint32_t builder_look(struct builder *b, uint64_t head, uint32_t place, uint32_t number,
+                      unsigned how, int64_t value);
+void builder_put_access(struct builder *b, const struct event *event, uint32_t number);
+/* The first `count` are there. False: they have no tape, and builder_add takes each of the
+ * room. */
+bool builder_added(struct builder *b, const struct access_room *room, uint32_t count);
+/* One of them alone. False: builder_add takes it, with its value, which is set. */
+bool builder_add_access(struct builder *b, struct event *event, bool valued, int64_t value);
 uint32_t builder_event_count(const struct builder *b);
 /* An object as known so far; `values`: the numbers of its values. */
 const struct object *builder_object_at(const struct builder *b, uint32_t object);

@@ -11,6 +11,7 @@
 #include "engine/base/column.h"
 #include "engine/trace/builder.h"
 #include "engine/trace/storage.h"
+#include "engine/trace/tape_row.h"
 
 #include <string.h>
 
@@ -53,7 +54,14 @@ static inline uint64_t hash_bytes(const char *text, size_t length)
 	return mix(h ^ word);
 }
 
-enum { ROOM = 64 }; /* events of builder.room */
+/* events of builder.room, without a writer and with one; of struct marked */
+enum { ROOM = 64, WATCHED = 1 << 11, MARKED = 1 << 10 };
+
+/* Events of a recording on their way to the must-order (must_maker_recorded). */
+struct marked {
+	uint32_t count, numbers[MARKED];
+	struct event events[MARKED];
+};
 
 /* -- state --------------------------------------------------------------------------------- */
 
@@ -219,13 +227,15 @@ struct builder {
 	char *failure;           /* the reason why no trace can be made; owned */
 	const struct namer *namer;
 	struct trace_writer *writer; /* borrowed; NULL: events are kept */
-	struct pending *pending;     /* the writer's */
+	struct tape_end *tape;       /* the writer's */
 	struct must_maker *must;     /* of the events that went to the writer; or NULL */
-	uint16_t *marks;             /* those that are pending: struct must_marks; owned */
-	uint32_t marks_count;
-	struct event *room; /* without a writer: builder_room; owned */
-	/* Thread whose accesses need no check, and its state, until another event or PENDING
-	 * accesses have come; NONE. */
+	struct marked *marked;       /* for it; owned, NULL without a writer */
+	/* Events with their stacks: without a writer the room of builder_room, with one those
+	 * that the watch has not got yet; owned; NULL: neither. */
+	struct event *room;
+	uint32_t *room_stacks;
+	/* Thread whose accesses need no check, and its state, until other events or a block's
+	 * end have come; NONE. */
 	uint32_t plain;
 	const struct thread_state *plain_state;
 	struct builder_watch watch; /* without a function: none */
@@ -274,24 +284,13 @@ static inline uint64_t line_bit(uint32_t place)
 	return UINT64_C(1) << place % LINE;
 }
 
-/* builder_values.c: the table of integers; an integer that is not in its first slot. */
+/* builder_values.c: the table of integers. */
 void builder_begin_integers(struct builder *b);
-uint32_t builder_integer_far(struct builder *b, int64_t integer);
 /* An integer of VALUE_SMALL_END or more, or less than 0? */
 static inline bool builder_is_interned(int64_t integer)
 {
 	return (uint64_t)integer >= VALUE_SMALL_END;
 }
-/* `slot`: for an interned integer its slot, or the one that it had in a smaller table. */
-static inline uint32_t builder_integer_near(struct builder *b, int64_t integer, uint64_t slot)
-{
-	if (G_LIKELY(!builder_is_interned(integer)))
-		return VALUE_INTEGER | (uint32_t)integer;
-	const struct integer_slot *s = &b->integers.slots[slot];
-	return G_LIKELY(s->value && s->integer == integer) ? s->value - 1
-	                                                   : builder_integer_far(b, integer);
-}
-
 /* A block that is never allocated in the trace (a stack; freed only) existed from the
  * beginning: earlier accesses lie in it, too. */
 void builder_adopt_early_places(struct builder *b);
@@ -334,31 +333,21 @@ static inline bool builder_place_spent(const struct builder *b, const struct lin
 	return l->spent & line_bit(place) && (!l->stack || l->frames == b->clues.frames);
 }
 
-/* Hands pending events to the writer, which reports a full disk itself, and to the
- * must-order. */
-void builder_put_pending(struct builder *b);
-static inline void builder_pending(struct builder *b)
-{
-	if (G_LIKELY(b->pending->count < PENDING))
-		return;
-	builder_put_pending(b);
-}
+/* wellformed.c: need accesses by the thread no check? */
+bool builder_is_plain(struct builder *b, uint32_t thread);
 
-/* The next event that becomes pending, or the one at that distance from it. */
-static inline void builder_mark(struct builder *b, uint32_t distance)
+/* builder_pending.c */
+void builder_put_marked(struct builder *b); /* to the must-order */
+static inline void builder_mark(struct builder *b, const struct event *e, uint32_t number)
 {
-	b->marks[b->marks_count++] = (uint16_t)(b->pending->count + distance);
+	struct marked *m = b->marked;
+	m->events[m->count] = *e;
+	m->numbers[m->count++] = number;
+	if (G_UNLIKELY(m->count == MARKED))
+		builder_put_marked(b);
 }
-
-static inline void builder_hand_over(struct builder *b, const struct event *e, uint32_t context)
-{
-	struct pending *p = b->pending;
-	builder_mark(b, 0);
-	p->events[p->count] = *e;
-	p->stacks[p->count++] = context;
-	b->events.count++;
-	builder_pending(b);
-}
+/* The next event, which is marked, to the tape and to the watch. */
+void builder_hand_over(struct builder *b, const struct event *e, uint32_t context);
 
 /* Request names for everything in the tables and `c`; ends its places. */
 void builder_ask_names(struct builder *b, struct cut *c);

@@ -69,7 +69,7 @@ void builder_begin_integers(struct builder *b)
 	integers_resize(&b->integers, FIRST);
 }
 
-uint32_t builder_integer_far(struct builder *b, int64_t integer)
+static uint32_t integer_far(struct builder *b, int64_t integer)
 {
 	struct integers *t = &b->integers;
 	struct integer_slot *slot = integer_find(t, integer);
@@ -85,16 +85,12 @@ uint32_t builder_integer_far(struct builder *b, int64_t integer)
 	return index;
 }
 
-uint64_t builder_fetch(const struct builder *b, int64_t integer)
-{
-	uint64_t slot = integer_slot(&b->integers, integer);
-	__builtin_prefetch(&b->integers.slots[slot]);
-	return slot;
-}
-
 uint32_t builder_integer(struct builder *b, int64_t integer)
 {
-	return builder_integer_near(b, integer, integer_slot(&b->integers, integer));
+	if (!builder_is_interned(integer))
+		return VALUE_INTEGER | (uint32_t)integer;
+	const struct integer_slot *s = &b->integers.slots[integer_slot(&b->integers, integer)];
+	return s->value && s->integer == integer ? s->value - 1 : integer_far(b, integer);
 }
 
 uint32_t builder_value(struct builder *b, enum value_kind kind, const char *text, size_t length)

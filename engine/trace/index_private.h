@@ -17,18 +17,20 @@ struct must_places {        /* blocks of a recording's places; NONE: no block */
 	size_t stride;      /* bytes from one group of 1 << shift places to the next */
 	unsigned shift;
 };
-/* Those of a row of recorded events that may make a difference, by their places in it,
- * ascending. Each of the others is an access by the thread of the event before it, of an
- * operation that was marked, to a block of which an access by the thread was marked, or to
- * none. */
+/* Those of a row of events that may make a difference, by their places in it, ascending. Each
+ * of the others is an access by the thread of the event before it, of an operation that was
+ * marked, to a block of which an access by the thread was marked, or to none. */
 struct must_marks {
 	const uint16_t *at;
 	uint32_t count;
 };
 struct must_maker *must_maker_new(void);
-void must_maker_marked(struct must_maker *m, const struct trace *t,
-                       const struct must_places *places, const struct event *events,
-                       uint64_t first, uint64_t count, const struct must_marks *marks);
+void must_maker_marked(struct must_maker *m, const struct trace *t, const struct event *events,
+                       uint64_t first, const struct must_marks *marks);
+/* The same of a recording: the marked events alone, by their numbers, ascending. */
+void must_maker_recorded(struct must_maker *m, const struct trace *t,
+                         const struct must_places *places, const struct event *events,
+                         const uint32_t *numbers, uint32_t count);
 uint64_t must_maker_end(struct must_maker *m, const struct trace *t, struct trace_index *ix);
 /* Gives a trace without an index the must-order that was made when its events were checked. */
 void index_take_must(struct trace *t, struct must_maker *made);

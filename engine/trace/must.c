@@ -29,6 +29,7 @@ struct must_maker {
 	GArray *lives;      /* uint32_t: the allocations and frees of blocks, in order: the
 	                     * block's number doubled, plus one for a free */
 	uint64_t operations;
+	uint32_t thread; /* the last event's; NONE: there is none */
 };
 
 /* -- rules -------------------------------------------------------------------------- */
@@ -174,6 +175,7 @@ struct must_maker *must_maker_new(void)
 	m->visitors = g_array_new(FALSE, FALSE, sizeof(struct visitors));
 	m->others = g_hash_table_new(hash_pointer, NULL);
 	m->lives = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	m->thread = NONE;
 	return m;
 }
 
@@ -211,17 +213,19 @@ static inline uint32_t block_of(const struct must_places *places, uint32_t place
 	return block;
 }
 
-/* The i-th of a row of events, with number e; `last`: m->latest's elements. */
-static inline __attribute__((always_inline)) void
-take_event(struct must_maker *m, const struct must_places *places, const struct event *events,
-           uint64_t i, uint32_t e, uint32_t *last)
+/* An event, with number e: the one before it is by the thread of the last one that was taken.
+ * `last`: m->latest's elements. */
+static inline __attribute__((always_inline)) void take_event(struct must_maker *m,
+                                                             const struct must_places *places,
+                                                             const struct event *x, uint32_t e,
+                                                             uint32_t *last)
 {
-	const struct event *x = &events[i];
 	uint32_t block;
 
-	if (G_UNLIKELY(i == 0 || x->thread != x[-1].thread)) {
-		if (i > 0)
-			last[x[-1].thread] = e - 1;
+	if (G_UNLIKELY(x->thread != m->thread)) {
+		if (m->thread != NONE)
+			last[m->thread] = e - 1;
+		m->thread = x->thread;
 		begin_turn(m, e, x);
 	}
 	if (G_UNLIKELY(!op_is_access(x->op))) {
@@ -242,9 +246,8 @@ static uint32_t *begin_row(struct must_maker *m, const struct trace *t)
 	return (uint32_t *)(void *)m->latest->data;
 }
 
-void must_maker_marked(struct must_maker *m, const struct trace *t,
-                       const struct must_places *places, const struct event *events,
-                       uint64_t first, uint64_t count, const struct must_marks *marks)
+void must_maker_marked(struct must_maker *m, const struct trace *t, const struct event *events,
+                       uint64_t first, const struct must_marks *marks)
 {
 	uint32_t *last = begin_row(m, t);
 
@@ -252,10 +255,20 @@ void must_maker_marked(struct must_maker *m, const struct trace *t,
 		uint64_t i = marks->at[k];
 
 		m->operations |= OPERATION(events[i].op);
-		take_event(m, places, events, i, (uint32_t)(first + i), last);
+		take_event(m, NULL, &events[i], (uint32_t)(first + i), last);
 	}
-	if (count > 0)
-		last[events[count - 1].thread] = (uint32_t)(first + count - 1);
+}
+
+void must_maker_recorded(struct must_maker *m, const struct trace *t,
+                         const struct must_places *places, const struct event *events,
+                         const uint32_t *numbers, uint32_t count)
+{
+	uint32_t *last = begin_row(m, t);
+
+	for (uint32_t k = 0; k < count; k++) {
+		m->operations |= OPERATION(events[k].op);
+		take_event(m, places, &events[k], numbers[k], last);
+	}
 }
 
 /* Between the allocation of a block and its free, and the free of one life and the next
@@ -364,10 +377,8 @@ static void take_events(struct must_maker *m, const struct trace *t, const struc
 
 	for (uint64_t i = 0; i < count; i++) {
 		operations |= OPERATION(events[i].op);
-		take_event(m, NULL, events, i, (uint32_t)(first + i), last);
+		take_event(m, NULL, &events[i], (uint32_t)(first + i), last);
 	}
-	if (count > 0)
-		last[events[count - 1].thread] = (uint32_t)(first + count - 1);
 	m->operations = operations;
 }
 

@@ -55,18 +55,16 @@ struct trace *binary_read(const char *path, void *bytes, size_t length, const st
                           const struct trace_watch *watch, const struct progress *progress,
                           struct error *error);
 void binary_write(const struct trace *t, const uint64_t *keep, struct file_writer *file);
-/* binary_write.c: the events of a recording and their call stacks on their way to its file.
- * The caller that fills the last place, and at the end, calls binary_put_pending, with the
- * contexts so far. */
-enum { PENDING = 1 << 11 };
+/* binary_write.c: the end of a recording's events (tape.h), to which the caller adds: it moves
+ * `at`, and takes them from `room`; when that is 0 it calls binary_end_block. */
 struct trace_writer;
-struct pending {
-	struct event *events; /* PENDING */
-	uint32_t *stacks, count;
+struct tape_end {
+	struct tape *tape;
+	uint8_t *at;
+	uint32_t room; /* events that the block has room for, at least 1 */
 };
-struct pending *binary_pending(struct trace_writer *writer);
-void binary_put_pending(struct trace_writer *writer, const struct context *contexts,
-                        uint64_t contexts_count);
+struct tape_end *binary_tape(struct trace_writer *writer);
+void binary_end_block(struct trace_writer *writer);
 /* Called when the events include calls. */
 void binary_has_stacks(struct trace_writer *writer);
 /* Ends the events, with the variables that accesses name by their targets (tape.h; borrowed):

@@ -30,7 +30,6 @@ struct tape_stacks {
 	uint32_t *of; /* by event; encoding only reads it */
 	const struct context *contexts;
 	uint64_t count; /* of contexts */
-	bool by_calls;  /* encoding: ENTER and LEAVE alone change that of a thread */
 };
 
 /* Encoding: a block begins, then its events come in any number of batches. Both return the
@@ -39,6 +38,10 @@ struct tape_stacks {
 uint8_t *tape_begin(struct tape *tape, uint8_t *bytes);
 uint8_t *tape_put(struct tape *tape, const struct event *events, uint32_t count,
                   const struct tape_stacks *stacks, uint8_t *bytes);
+/* One event; `context`: its call stack, NULL: the trace has none (stacks->of is not looked at).
+ * Accesses may also come as a row, of which no event is in memory: tape_row.h. */
+uint8_t *tape_put_event(struct tape *tape, const struct event *event, const uint32_t *context,
+                        const struct tape_stacks *stacks, uint8_t *bytes);
 
 /* Places, which accesses of a recording name instead of variables: by place its first variable,
  * or with PLACE_WIDE its range of trace.wides. Without places accesses have targets of their

@@ -498,13 +498,18 @@ static inline bool is_plain(const struct builder *b, uint32_t thread)
 /* The same, remembered for the next accesses: the array has room for all that are pending. */
 static bool becomes_plain(struct builder *b, uint32_t thread)
 {
-	bool room = b->events.count < NONE - 2 * PENDING &&
-	            b->locations->len < EVENT_LOCATIONS - 2 * PENDING;
+	bool room = b->events.count < NONE - 2 * TAPE_BLOCK &&
+	            b->locations->len < EVENT_LOCATIONS - 2 * TAPE_BLOCK;
 	if (b->writer == NULL || !room || !is_plain(b, thread))
 		return false;
 	b->plain = thread;
 	b->plain_state = AT(b->states, struct thread_state, thread);
 	return true;
+}
+
+bool builder_is_plain(struct builder *b, uint32_t thread)
+{
+	return thread == b->plain || becomes_plain(b, thread);
 }
 
 bool builder_add(struct builder *b, struct event e, uint64_t line, struct error *error)
@@ -521,7 +526,7 @@ bool builder_enter(struct builder *b, uint32_t thread, uint32_t function, uint32
 	const struct event e = {
 		.op = OP_ENTER, .thread = thread, .target = function, .location = location
 	};
-	if (thread != b->plain && !becomes_plain(b, thread))
+	if (!builder_is_plain(b, thread))
 		return false;
 	struct thread_state *s = AT(b->states, struct thread_state, thread);
 	open_scope(b, &e);
@@ -535,7 +540,7 @@ bool builder_enter(struct builder *b, uint32_t thread, uint32_t function, uint32
 bool builder_leave(struct builder *b, uint32_t thread, uint32_t function)
 {
 	const struct event e = { .op = OP_LEAVE, .thread = thread, .target = function };
-	if (thread != b->plain && !becomes_plain(b, thread))
+	if (!builder_is_plain(b, thread))
 		return false;
 	struct thread_state *s = AT(b->states, struct thread_state, thread);
 	const struct scope *last =
@@ -547,60 +552,5 @@ bool builder_leave(struct builder *b, uint32_t thread, uint32_t function)
 	uint32_t context = s->context;
 	s->context = AT(b->contexts, struct context, context)->parent;
 	builder_hand_over(b, &e, context);
-	return true;
-}
-
-struct access_room builder_room(const struct builder *b)
-{
-	const struct clues *g = &b->clues;
-	const struct pending *p = b->pending;
-	bool low = g->high > 0 && g->low < VALUE_SMALL_END;
-	return (struct access_room){ .events = p ? p->events + p->count : b->room,
-		                     .count = p ? PENDING - p->count : ROOM,
-		                     .plain = low ? g->low : VALUE_SMALL_END };
-}
-
-/* Sets the value of an event that is about to be added, and notes its place; an event that
- * need not be checked (`plain`) is passed to names and the must-order. `number`: of the first
- * event. */
-static inline void look_at(struct builder *b, struct event *events, const struct access_look *l,
-                           bool plain, uint64_t number)
-{
-	struct event *e = &events[l->event];
-	bool pointer = l->valued && builder_may_be_block(b, (uint64_t)l->value) &&
-	               op_writes((enum op)e->op);
-	e->aux = l->valued ? builder_integer_near(b, l->value, l->slot) : 0;
-	if (l->noted && !pointer)
-		return;
-	struct line *line = builder_line(b, e->target);
-	line->met |= line_bit(e->target);
-	if (!plain)
-		return;
-	if (l->event > 0 && !l->noted && !l->again)
-		builder_mark(b, l->event);
-	if (pointer || !builder_place_spent(b, line, e->target)) {
-		b->events.count = number + l->event;
-		builder_take_clue(b, e);
-	}
-}
-
-bool builder_add_accesses(struct builder *b, uint32_t count, const struct access_look *looks,
-                          uint32_t look_count)
-{
-	struct event *events = builder_room(b).events;
-	uint64_t number = b->events.count;
-	bool plain = events->thread == b->plain || becomes_plain(b, events->thread);
-	if (plain)
-		builder_mark(b, 0);
-	for (uint32_t i = 0; i < look_count; i++)
-		look_at(b, events, &looks[i], plain, number);
-	if (!plain)
-		return false;
-	struct pending *p = b->pending;
-	_Static_assert(sizeof(wchar_t) == sizeof(uint32_t), "numbers are set as characters");
-	wmemset((wchar_t *)p->stacks + p->count, (wchar_t)b->plain_state->context, count);
-	b->events.count = number + count;
-	p->count += count;
-	builder_pending(b);
 	return true;
 }

@@ -79,9 +79,10 @@ echo "$events events; the program:"
 stages "$scratch/program" 'strings\.c:memset=clearing (rep stos)' 'record/(runtime|codec|layout)=hooks' \
 	"\\[$(realpath "$1")\\]=the program and its calls of hooks" "$(basename "$1")\\.c=the program and its calls of hooks"
 echo "the recorder:"
-stages "$scratch/recorder" 'trace/tape\.c|binary_put|binary_write|trace_sum=writing the events' \
-	'builder_add_accesses|builder_room|builder_integer|builder_access_place|place_far=adding accesses: places, values' \
-	'_shorts?\b|next_pair|half_again|log_reader|move_site|import_record|add_access|import_chunk=decoding the log' \
+stages "$scratch/recorder" ':(shorts|pairs)_=decoding the log and writing the events, one loop' \
+	'trace/tape|binary_put|binary_write|builder_hand_over|builder_put_access|:put |end_events=writing other events' \
+	'builder_look|look_closely|builder_added|builder_room|builder_integer|integer_far|builder_access_place|place_far|builder_noted=adding accesses: places, values' \
+	'import_shorts\.c|_short\b|move_back|log_reader|move_site|import_record|add_access|import_access|import_chunk|look_near=decoding other records' \
 	'trace/must=the must-order' \
 	'builder_context|context_slot|builder_add|wellformed|import_event|import_leave|add_enter=calls' \
 	'record/name|names_|debuginfo|dwarf|libelf=names, debug information' 'trace/memory\.c=variables' \

@@ -88,8 +88,7 @@ static uint64_t shift_of(struct import *im, uint64_t low, uint64_t size)
 	return im->rebase ? rebase_range(im->rebase, low, size, REBASE_PAGE) : 0;
 }
 
-/* Of those that live the one that begins at the address or nearest below it; NULL: none. */
-static struct block_life *life_below(struct import *im, uint64_t address)
+struct block_life *import_life_below(struct import *im, uint64_t address)
 {
 	GTreeNode *node = g_tree_upper_bound(im->lives, &address);
 	node = node ? g_tree_node_previous(node) : g_tree_node_last(im->lives);
@@ -112,7 +111,7 @@ static struct block_life *life_new(struct import *im, uint64_t low, uint64_t siz
 	/* Blocks freed without a record (by the C library) end when their memory is allocated
 	 * again. */
 	for (;;) {
-		struct block_life *old = life_below(im, life->high - 1);
+		struct block_life *old = import_life_below(im, life->high - 1);
 		if (!old || old->high <= low || !old->heap)
 			break;
 		old->dead = true;
@@ -128,7 +127,7 @@ struct block_life *import_life(struct import *im, uint64_t address)
 	struct block_life *life = *slot;
 	if (life && !life->dead && address >= life->low && address < life->high)
 		return life;
-	life = life_below(im, address);
+	life = import_life_below(im, address);
 	if (!life || address >= life->high)
 		return NULL;
 	*slot = life;
@@ -191,7 +190,7 @@ static inline uint64_t offset_of(struct import *im, const struct block_life *lif
 	return life ? address - life->low : import_address(im, address) & LOG_ADDRESS_MASK;
 }
 
-static inline uint64_t where_of(struct import *im, const struct block_life *life, uint64_t size)
+uint64_t import_where(struct import *im, const struct block_life *life, uint64_t size)
 {
 	return access_where(life ? life->region : import_flat_region(im),
 	                    (uint32_t)MIN(size, UINT32_MAX));
@@ -324,8 +323,8 @@ static void drop_event(struct import *im, const struct lane *lane, uint64_t ordi
 	builder_drop(im->b, (struct recorded_drop){ .thread = lane->thread, .index = ordinal });
 }
 
-static void import_refused(struct import *im, struct lane *lane, uint64_t ordinal,
-                           const struct error *error)
+void import_refused(struct import *im, struct lane *lane, uint64_t ordinal,
+                    const struct error *error)
 {
 	lane->right = ++im->rights; /* the builder has not noted it */
 	if (im->refused++ == 0)
@@ -384,65 +383,6 @@ void import_crash(struct import *im, const struct log_record *r)
 	}
 }
 
-/* Accesses of a thread that are added at once: in the builder's room. */
-enum { BATCH = 256 };
-struct batch {
-	struct import *im;
-	struct lane *lane;
-	struct log_reader *reader; /* of shorts */
-	struct access_room room;
-	uint32_t count; /* of events that are filled in */
-	uint32_t look_count;
-	struct access_look looks[BATCH];
-};
-
-static void begin_batch(struct batch *batch)
-{
-	batch->room = builder_room(batch->im->b);
-	batch->room.count = MIN(batch->room.count, BATCH);
-	if (batch->im->rebase)
-		batch->room.plain = 0; /* they may be addresses */
-	batch->count = 0;
-	batch->look_count = 0;
-}
-
-/* The builder is to look at an event of the batch. */
-static inline struct access_look *add_look(struct batch *batch, const struct event *e,
-                                           bool noted, bool valued, uint64_t value)
-{
-	struct import *im = batch->im;
-	struct access_look *l = &batch->looks[batch->look_count++];
-	l->event = (uint32_t)(e - batch->room.events);
-	l->noted = noted;
-	l->again = false;
-	l->valued = valued;
-	l->value = (int64_t)(im->rebase ? import_value(im, value) : value);
-	if ((uint64_t)l->value >= VALUE_SMALL_END)
-		l->slot = builder_fetch(im->b, l->value);
-	return l;
-}
-
-static inline void put_event(struct event *e, uint32_t place, uint32_t value, uint64_t head)
-{
-	e->target = place;
-	e->aux = value;
-	memcpy((char *)e + sizeof head, &head, sizeof head);
-}
-
-/* The next accesses of the thread. */
-static void end_batch(const struct batch *batch)
-{
-	struct import *im = batch->im;
-	struct error error;
-	if (batch->count == 0 ||
-	    builder_add_accesses(im->b, batch->count, batch->looks, batch->look_count))
-		return;
-	/* each becomes one at its place in the room or before it */
-	for (uint32_t i = 0; i < batch->count; i++)
-		if (!builder_add(im->b, batch->room.events[i], 0, &error))
-			import_refused(im, batch->lane, batch->lane->ordinal + i, &error);
-}
-
 void import_access(struct import *im, struct lane *lane, const struct log_record *r)
 {
 	struct event e = { .op = import_op[r->tag],
@@ -459,341 +399,20 @@ void import_access(struct import *im, struct lane *lane, const struct log_record
 		return;
 	}
 	struct import_site *site = &im->sites[r->slot];
-	uint64_t where = where_of(im, life, r->size);
-	struct batch batch;
-	batch.im = im;
-	batch.lane = lane;
-	begin_batch(&batch);
+	uint64_t where = import_where(im, life, r->size);
+	uint64_t value = r->valued ? r->value : 0;
 	e.target = builder_access_place(im->b, where, offset_of(im, life, r->address),
 	                                &site->site);
-	batch.room.events[batch.count++] = e;
-	add_look(&batch, batch.room.events, false, r->valued, r->valued ? r->value : 0);
-	end_batch(&batch);
+	if (!builder_add_access(im->b, &e, r->valued, (int64_t)import_value(im, value)))
+		import_event(im, lane, e);
 	site->key = 0;
 	site->places = 0;
 	if (r->tag == LOG_RMW || r->code > LOG_RANGE)
 		return;
 	site->key = log_site_key(log_word(r->tag, r->flags & LOG_SITE_FLAGS, r->pc), r->code);
-	site->head = event_head(&e);
+	site->head = event_head(&e) - e.thread;
 	site->life = life;
 	site->where = where;
-}
-
-/* Sites know lines for one thread, whose accesses to them the builder has noted, until memory
- * becomes another block. */
-static void renew_right(struct import *im, struct lane *lane)
-{
-	if (lane->right == 0 || lane->lives != im->all_lives->len)
-		lane->right = ++im->rights;
-	lane->lives = im->all_lives->len;
-}
-
-/* Number of consecutive places from `low` on, 1 << step bytes apart, that lie in the life;
- * without a life, all or none. */
-static uint8_t places_in_row(struct import *im, const struct block_life *life, uint64_t low,
-                             unsigned step)
-{
-	uint64_t end = low + ((uint64_t)LINE_PLACES << step);
-	if (life)
-		return (uint8_t)MIN(LINE_PLACES, ((life->high - low - 1) >> step) + 1);
-	life = life_below(im, end - 1);
-	return !life || life->high <= low ? LINE_PLACES : 0;
-}
-
-/* The kept line of accesses of the site at an address; a line has at most two. */
-static struct import_line *kept_line(struct import *im, const struct import_site *site,
-                                     uint64_t address)
-{
-	unsigned code = log_site_code(site->key);
-	uint64_t hash = hash_word(address >> (LINE_BITS + code) << 3 | code);
-	return &im->lines[hash >> 53 & (LINES_KEPT - 1)];
-}
-
-static void keep_line(struct import *im, const struct import_site *site, uint64_t address)
-{
-	*kept_line(im, site, address) = (struct import_line){ .low = site->low,
-		                                              .noted = site->noted,
-		                                              .life = site->life,
-		                                              .near = site->site.near[0],
-		                                              .right = site->right,
-		                                              .places = site->places };
-}
-
-/* A place that is not in the line where the site was last, which becomes its line; NONE:
- * import_record has to find it. */
-static __attribute__((noinline)) uint32_t move_site(struct import *im, struct import_site *site,
-                                                    const struct lane *lane, uint64_t address)
-{
-	struct block_life *life = site->life;
-	const struct near_line *near = &site->site.near[0];
-	if (site->key == 0 || log_site_code(site->key) == LOG_RANGE)
-		return NONE;
-	if (life == NULL || life->dead || address - life->low >= life->high - life->low) {
-		life = import_life(im, address);
-		if (life == NULL && im->rebase)
-			return NONE;
-		site->life = life;
-		site->where = where_of(im, life, (uint32_t)site->where);
-	}
-	uint64_t low = life ? life->low : 0, offset = address - low;
-	uint32_t place = builder_access_place(im->b, site->where, offset, &site->site);
-	site->places = 0;
-	site->head = (site->head & ~(uint64_t)EVENT_THREADS) | lane->thread;
-	if (near->where == site->where && offset % (uint32_t)site->where == 0) {
-		site->low = low + near->low;
-		site->noted = builder_noted(im->b, near->first, lane->thread);
-		site->step = (uint8_t)near->step;
-		site->places = places_in_row(im, life, site->low, near->step);
-		site->right = lane->right;
-		keep_line(im, site, address);
-	}
-	return place;
-}
-
-/* The builder is to look at an access of the i-th place of its site's, unless it has noted the
- * place meanwhile and the value is plain. */
-static __attribute__((noinline)) void look_near(struct batch *batch, struct import_site *site,
-                                                uint64_t i, const struct event *e, bool valued,
-                                                uint64_t value)
-{
-	if (!(site->noted >> i & 1))
-		site->noted = builder_noted(batch->im->b, site->site.near[0].first,
-		                            batch->lane->thread);
-	bool noted = site->noted >> i & 1;
-	if (!noted || value >= batch->room.plain)
-		add_look(batch, e, noted, valued, value)->again = true;
-}
-
-/* Which of the places is at the address; not below site.places: none of them. */
-static inline uint64_t site_index(const struct import_site *site, uint64_t address)
-{
-	uint64_t i = address - site->low;
-	return i >> site->step | i << (-site->step & 63); /* large between two places */
-}
-
-/* The same where the thread has accessed the line by another instruction, or by this one before
- * the last time: false where none is kept. */
-static bool move_back(struct import *im, struct import_site *site, const struct lane *lane,
-                      uint64_t address)
-{
-	struct import_line *line = kept_line(im, site, address);
-	uint64_t distance = address - line->low, i = distance >> line->near.step;
-	if (line->right != lane->right || i >= line->places || site->key == 0 ||
-	    distance != i << line->near.step ||
-	    (uint32_t)line->near.where != (uint32_t)site->where)
-		return false;
-	if (!(line->noted >> i & 1))
-		line->noted = builder_noted(im->b, line->near.first, lane->thread);
-	site->low = line->low;
-	site->noted = line->noted;
-	site->life = line->life;
-	site->where = line->near.where;
-	site->site.near[0] = line->near;
-	site->step = (uint8_t)line->near.step;
-	site->places = line->places;
-	site->right = line->right;
-	site->head = (site->head & ~(uint64_t)EVENT_THREADS) | lane->thread;
-	return true;
-}
-
-/* An access of a thread without a value, at that distance from its site's last. False, and
- * nothing done, where import_record has to. */
-static bool half_again(struct batch *batch, uint64_t half)
-{
-	struct import *im = batch->im;
-	struct log_reader *reader = batch->reader;
-	const struct lane *lane = batch->lane;
-	unsigned slot = log_half_slot(half);
-	struct import_site *site = &im->sites[slot];
-	struct log_site *last = &reader->sites.at[slot];
-	struct event *e = &batch->room.events[batch->count];
-	uint64_t address = (last->address + log_half_offset(half)) & LOG_ADDRESS_MASK;
-	uint64_t i = site_index(site, address);
-	bool near = i < site->places && site->right == lane->right;
-	uint32_t place = site->site.near[0].first + (uint32_t)i;
-	if (site->key != last->key ||
-	    (!near && (place = move_site(im, site, lane, address)) == NONE))
-		return false;
-	last->address = address;
-	put_event(e, place, 0, site->head);
-	if (!near)
-		add_look(batch, e, false, false, 0);
-	else if (!(site->noted >> i & 1))
-		look_near(batch, site, i, e, false, 0);
-	batch->count++;
-	return true;
-}
-
-/* The records of the next word, which has two, or the second of the last one: the accesses, up
- * to one that is none or whose site was not met before. */
-static void next_pair(struct batch *batch)
-{
-	struct log_reader *reader = batch->reader;
-	if (!reader->second) {
-		uint64_t second, first = log_pair_halves(*reader->at, &second);
-		if (!half_again(batch, first))
-			return;
-		reader->at++;
-		reader->second = second == LOG_HALF_NONE ? 0 : second | LOG_PAIR;
-	}
-	if (reader->second && batch->count < batch->room.count &&
-	    half_again(batch, reader->second))
-		reader->second = 0;
-}
-
-/* The value of the short record at *at, from its site's last; moves *at to its last word.
- * False: the log may end before the value. `small`: as the event's; 0: not known. */
-static inline __attribute__((always_inline)) bool short_value(const uint64_t **at,
-                                                              const uint64_t *end,
-                                                              uint64_t word, uint64_t *value,
-                                                              uint32_t *small)
-{
-	uint64_t field = log_short_field(word);
-	*small = 0;
-	if (G_LIKELY(field > LOG_DELTA_FOLLOWS)) {
-		*value += log_short_difference(word);
-	} else if (field == LOG_DELTA_FOLLOWS) {
-		if (end - *at <= 2 || ((*at)[1] == 0 && (*at)[2] == 0))
-			return false;
-		*value = *++*at;
-	} else {
-		return true;
-	}
-	*small = VALUE_INTEGER | (uint32_t)*value;
-	return true;
-}
-
-/* An access of a site whose sizes differ, as of memcpy: its place; NONE: import_record has to.
- */
-static uint32_t range_place(struct import *im, struct import_site *site,
-                            const struct lane *lane, uint64_t address, uint64_t size)
-{
-	struct block_life *life = site->life;
-	if (life == NULL || life->dead || address - life->low >= life->high - life->low)
-		site->life = life = import_life(im, address);
-	if (life == NULL && im->rebase)
-		return NONE;
-	site->head = (site->head & ~(uint64_t)EVENT_THREADS) | lane->thread;
-	return builder_access_place(im->b, where_of(im, life, size),
-	                            address - (life ? life->low : 0), &site->site);
-}
-
-/* The short record at `at` of a site that is not where it was last: its last word; NULL, and
- * nothing done, where import_record has to. */
-static __attribute__((noinline)) const uint64_t *far_short(struct batch *batch,
-                                                           const uint64_t *at)
-{
-	struct import *im = batch->im;
-	struct log_reader *reader = batch->reader;
-	uint64_t word = *at;
-	unsigned slot = log_short_slot(word);
-	struct import_site *site = &im->sites[slot];
-	struct log_site *last = &reader->sites.at[slot];
-	struct event *e = &batch->room.events[batch->count];
-	uint64_t address = (last->address + log_short_offset(word)) & LOG_ADDRESS_MASK;
-	uint64_t value = last->value;
-	uint32_t small, place;
-	if (site->key != last->key || !short_value(&at, reader->end, word, &value, &small))
-		return NULL;
-	if (log_site_code(site->key) == LOG_RANGE) { /* its value is its size */
-		place = range_place(im, site, batch->lane, address, value);
-		if (place == NONE)
-			return NULL;
-		put_event(e, place, 0, site->head);
-		add_look(batch, e, false, false, 0);
-	} else if (move_back(im, site, batch->lane, address)) {
-		uint64_t i = site_index(site, address);
-		put_event(e, site->site.near[0].first + (uint32_t)i, small, site->head);
-		if (!(site->noted >> i & 1) || value >= batch->room.plain)
-			look_near(batch, site, i, e, small != 0, value);
-	} else {
-		place = move_site(im, site, batch->lane, address);
-		if (place == NONE)
-			return NULL;
-		put_event(e, place, small, site->head);
-		add_look(batch, e, false, small != 0, value);
-	}
-	last->address = address;
-	last->value = value;
-	batch->count++;
-	return at;
-}
-
-/* The next short records of a word of their own, or with a value's, as long as they are
- * accesses whose sites were met before. (What only other functions need is in the batch, the
- * loop's own in registers.) */
-static __attribute__((noinline)) void next_shorts(struct batch *batch)
-{
-	const uint64_t *at = batch->reader->at, *end = batch->reader->end;
-	const uint64_t *stop = at + MIN(end - at, batch->room.count - batch->count);
-	struct event *e = &batch->room.events[batch->count];
-	struct import_site *sites = batch->im->sites;
-	struct log_site *lasts = batch->reader->sites.at;
-	uint32_t right = batch->lane->right;
-	uint64_t plain = batch->room.plain;
-	for (; at < stop; at++, e++) {
-		uint64_t word = *at;
-		if (G_UNLIKELY(!log_is_short(word))) {
-			if (!log_reader_far(batch->reader, at))
-				break;
-			word = *++at;
-		}
-		struct import_site *site = &sites[log_short_slot(word)];
-		struct log_site *last = &lasts[log_short_slot(word)];
-		uint64_t address = last->address + log_short_offset(word), value = last->value;
-		uint64_t i = site_index(site, address);
-		uint32_t small;
-		if (G_UNLIKELY(site->key != last->key || i >= site->places ||
-		               site->right != right)) {
-			batch->count = (uint32_t)(e - batch->room.events);
-			const uint64_t *done = far_short(batch, at);
-			if (done == NULL)
-				break;
-			at = done;
-			continue;
-		}
-		if (G_UNLIKELY(!short_value(&at, batch->reader->end, word, &value, &small)))
-			break;
-		last->address = address; /* may be too large: masked where that counts */
-		last->value = value;
-		put_event(e, site->site.near[0].first + (uint32_t)i, small, site->head);
-		if (G_UNLIKELY(!(site->noted >> i & 1) || value >= plain))
-			look_near(batch, site, i, e, small != 0, value);
-	}
-	batch->reader->at = at;
-	batch->count = (uint32_t)(e - batch->room.events);
-}
-
-/* Are the next records, or is the next one, in a word of two? */
-static bool at_pair(const struct log_reader *reader)
-{
-	return reader->second ||
-	       (reader->at < reader->end && *reader->at >= (LOG_SHORT | LOG_PAIR));
-}
-
-void import_shorts(struct import *im, struct lane *lane, struct log_reader *reader)
-{
-	struct batch batch;
-	batch.im = im;
-	batch.lane = lane;
-	batch.reader = reader;
-	renew_right(im, lane);
-	do {
-		bool more;
-		begin_batch(&batch);
-		do {
-			uint32_t before = batch.count;
-			bool pair = at_pair(reader);
-			if (pair)
-				next_pair(&batch);
-			else
-				next_shorts(&batch);
-			/* next_shorts has gone on as far as it can */
-			more = batch.count > before && (pair || at_pair(reader));
-		} while (more && batch.count < batch.room.count);
-		end_batch(&batch);
-		lane->ordinal += batch.count;
-	} while (batch.count == batch.room.count);
 }
 
 /* The function of an ENTER, cached by its slot. */

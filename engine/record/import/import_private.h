@@ -1,6 +1,7 @@
 /*
  * import_private.h - shared by the importer: import.c (file and order of records),
- * import_records.c, import_events.c, import_objects.c, import_calls.c, facts.c.
+ * import_records.c, import_events.c, import_shorts.c, import_objects.c, import_calls.c,
+ * facts.c.
  */
 #ifndef HEDDLE_IMPORT_PRIVATE_H
 #define HEDDLE_IMPORT_PRIVATE_H
@@ -185,6 +186,10 @@ static inline struct lane *import_lane(struct import *im, uint32_t id)
 }
 /* The block, stack or module at an address (also a freed block), or NULL. */
 struct block_life *import_life(struct import *im, uint64_t address);
+/* Of those that live the one that begins at the address or nearest below it; NULL: none. */
+struct block_life *import_life_below(struct import *im, uint64_t address);
+/* access_where of an access in the life, or in NULL. */
+uint64_t import_where(struct import *im, const struct block_life *life, uint64_t size);
 /* The region of all other addresses. */
 uint32_t import_flat_region(struct import *im);
 /* The trace's address, or value, which may be an address. */
@@ -195,6 +200,9 @@ uint64_t import_original(const struct import *im, uint64_t address, uint32_t reg
 uint32_t import_location(struct import *im, uint64_t pc);
 /* Add an event; false when it is rejected as malformed. */
 bool import_event(struct import *im, struct lane *lane, struct event e);
+/* The builder has refused the thread's event with that number. */
+void import_refused(struct import *im, struct lane *lane, uint64_t ordinal,
+                    const struct error *error);
 /* Leave this number of functions of the thread. */
 void import_leave(struct import *im, struct lane *lane, uint64_t frames);
 /* Records of thread `id` or of `lane`, by their kind. */
@@ -207,8 +215,8 @@ void import_thread(struct import *im, uint32_t id, uint64_t low, uint64_t high,
                    uint64_t argument);
 void import_module(struct import *im, const uint64_t *w, const char *text, uint64_t length);
 void import_crash(struct import *im, const struct log_record *r);
-/* The next records, as long as they are short ones of accesses whose sites were met before;
- * most are. */
+/* import_shorts.c: the next records, as long as they are short ones of accesses whose sites
+ * were met before; most are. */
 void import_shorts(struct import *im, struct lane *lane, struct log_reader *reader);
 
 /* import_records.c: one record of thread `id`. */
