@@ -333,7 +333,10 @@ static inline bool builder_place_spent(const struct builder *b, const struct lin
 	return l->spent & line_bit(place) && (!l->stack || l->frames == b->clues.frames);
 }
 
-/* wellformed.c: need accesses by the thread no check? */
+/* builder_plain.c */
+/* Most events are accesses inside of a thread: do those of this thread need no check? */
+bool builder_needs_no_check(const struct builder *b, uint32_t thread);
+/* The same, remembered for the next accesses (b->plain), with room for all that are pending. */
 bool builder_is_plain(struct builder *b, uint32_t thread);
 
 /* builder_pending.c */

@@ -456,12 +456,6 @@ static bool disk_full(const struct refusal *r)
 	return refuse(r, "make room there", "%s", b->failure);
 }
 
-/* Events cannot represent more indices. */
-static bool too_many(const struct builder *b)
-{
-	return b->threads->len > EVENT_THREADS || b->locations->len > EVENT_LOCATIONS;
-}
-
 static bool add(const struct refusal *r, struct event *e)
 {
 	struct builder *b = r->b;
@@ -486,36 +480,10 @@ static bool add(const struct refusal *r, struct event *e)
 	return push(b, s, e) || disk_full(r);
 }
 
-/* Most events are accesses inside a thread: nothing to check. */
-static inline bool is_plain(const struct builder *b, uint32_t thread)
-{
-	if (thread >= b->states->len || b->events.count >= NONE - 1 || G_UNLIKELY(too_many(b)))
-		return false;
-	const struct thread_state *s = AT(b->states, struct thread_state, thread);
-	return s->started && !s->ended && !s->joined && !s->wants;
-}
-
-/* The same, remembered for the next accesses: the array has room for all that are pending. */
-static bool becomes_plain(struct builder *b, uint32_t thread)
-{
-	bool room = b->events.count < NONE - 2 * TAPE_BLOCK &&
-	            b->locations->len < EVENT_LOCATIONS - 2 * TAPE_BLOCK;
-	if (b->writer == NULL || !room || !is_plain(b, thread))
-		return false;
-	b->plain = thread;
-	b->plain_state = AT(b->states, struct thread_state, thread);
-	return true;
-}
-
-bool builder_is_plain(struct builder *b, uint32_t thread)
-{
-	return thread == b->plain || becomes_plain(b, thread);
-}
-
 bool builder_add(struct builder *b, struct event e, uint64_t line, struct error *error)
 {
 	struct refusal r = { b, error, line };
-	if (op_is_access(e.op) && is_plain(b, e.thread))
+	if (op_is_access(e.op) && builder_needs_no_check(b, e.thread))
 		return push(b, AT(b->states, struct thread_state, e.thread), &e) ||
 		       disk_full(&r);
 	return add(&r, &e);
