@@ -101,4 +101,23 @@ main|join(T2)|a.c:11
 T
 run "$HEDDLE" deadlocks lost.txt
 like "$out" 'T1 waits for condition c, whose last broadcast, by T2 at a.c:8, came before that wait' "why a predicted wait never ends"
+
+# ---- a place without a line, in the explorer ----
+cat >symbols.txt <<'T'
+#! heddle 1
+main|fork(T1)|main+0x10
+main|fork(T2)|main+0x18
+T1|enter(worker)|start+0x9
+T1|w(x)|worker+0x65
+T1|leave(worker)|
+T2|enter(worker)|start+0x9
+T2|r(x)|worker+0x65
+T2|leave(worker)|
+main|join(T1)|main+0x20
+main|join(T2)|main+0x28
+T
+printf '%s\n' wait 'view story' wait 'save-screen story.txt' >story.script
+COLUMNS=120 LINES=40 "$HEDDLE" open symbols.txt --script story.script
+like "$(cat story.txt)" 'T1 \(worker\) writes x in worker\+0x65' "a symbol and an offset name the function"
+unlike "$(cat story.txt)" 'worker worker' "once"
 done_testing
