@@ -184,14 +184,46 @@ void append_waited(const struct trace *t, const struct wait *w, GString *out)
 		g_string_truncate(out, (gsize)(dot - out->str));
 }
 
+/* The events of the schedule that ends in a wait: of a predicted finding its witness, else the
+ * recording. */
+struct schedule {
+	const struct finding *witnessed; /* NULL: the recording */
+	uint32_t count;                  /* all its events */
+	uint32_t end;                    /* those before the wait */
+};
+
+static uint32_t schedule_event(const struct schedule *s, uint32_t i)
+{
+	if (s->witnessed == NULL || i < s->witnessed->recorded)
+		return i;
+	return g_array_index(s->witnessed->witness, uint32_t, i - s->witnessed->recorded);
+}
+
+/* False: a predicted wait without a witness, of which no more is known. */
+static bool schedule_of(const struct trace *t, const struct finding *f, const struct wait *w,
+                        struct schedule *s)
+{
+	if (op_wants(t->events[w->event].op)) {
+		*s = (struct schedule){ NULL, (uint32_t)t->events_count, w->event };
+		return true;
+	}
+	if (f == NULL || f->witness == NULL)
+		return false;
+	*s = (struct schedule){ f, f->recorded + f->witness->len, 0 };
+	s->end = s->count;
+	return true;
+}
+
 /* Adds the last write to a futex by another thread: a futex has no holder, and that write
  * says most about it. */
-static void append_writer(const struct trace *t, const struct wait *w, GString *out)
+static void append_writer(const struct trace *t, const struct schedule *s, const struct wait *w,
+                          GString *out)
 {
 	const struct event *want = &t->events[w->event];
 	const char *word = trace_string(t, t->objects[want->target].name);
 
-	for (uint32_t e = w->event; e-- > 0;) {
+	for (uint32_t i = s->end; i-- > 0;) {
+		uint32_t e = schedule_event(s, i);
 		const struct event *x = &t->events[e];
 
 		if (!op_is_access(x->op) || !op_writes(x->op) || x->thread == want->thread ||
@@ -204,49 +236,51 @@ static void append_writer(const struct trace *t, const struct wait *w, GString *
 	}
 }
 
-/* Was one other thread alone woken on the object after the signal? NONE: none, or several. */
-static uint32_t woken_after(const struct trace *t, uint32_t signal)
+/* Was one other thread alone woken on the object after the signal, the i-th event? NONE: none,
+ * or several. */
+static uint32_t woken_after(const struct trace *t, const struct schedule *s, uint32_t i)
 {
-	uint32_t woken = NONE, count = 0;
+	uint32_t object = t->events[schedule_event(s, i)].target, woken = NONE, count = 0;
 
-	for (uint64_t e = (uint64_t)signal + 1; e < t->events_count; e++) {
-		const struct event *x = &t->events[e];
+	while (++i < s->count) {
+		const struct event *x = &t->events[schedule_event(s, i)];
 
-		if (x->op != OP_WAKE || x->flags & EVENT_TRY ||
-		    x->target != t->events[signal].target) /* EVENT_TRY: by no signal */
-			continue;
+		if (x->op != OP_WAKE || x->flags & EVENT_TRY || x->target != object)
+			continue; /* EVENT_TRY: by no signal */
 		woken = x->thread;
 		count++;
 	}
 	return count == 1 ? woken : NONE;
 }
 
-/* Explains why a wait at a condition was not ended when the run ended: the last signal came
- * before it, or woke another thread. */
-static void append_signal(const struct trace *t, const struct wait *w, GString *out)
+/* Explains why a wait at a condition is not ended: the last signal comes before it, or wakes
+ * another thread. */
+static void append_signal(const struct trace *t, const struct schedule *s, const struct wait *w,
+                          GString *out)
 {
 	const struct event *want = &t->events[w->event];
 	uint32_t signal = NONE, began = NONE;
 
-	for (uint32_t e = w->event; e-- > 0 && (signal == NONE || began == NONE);) {
-		const struct event *x = &t->events[e];
+	for (uint32_t i = s->end; i-- > 0 && (signal == NONE || began == NONE);) {
+		const struct event *x = &t->events[schedule_event(s, i)];
 
 		if (x->target != want->target || op_table[x->op].operand != OPERAND_OBJECT)
 			continue;
 		if ((x->op == OP_SIGNAL || x->op == OP_BROADCAST) && signal == NONE)
-			signal = e;
+			signal = i;
 		if (x->op == OP_WAIT && x->thread == want->thread && began == NONE)
-			began = e;
+			began = i;
 	}
 	if (signal == NONE) {
 		g_string_append(out, ", which no thread has signalled");
 		return;
 	}
+	uint32_t event = schedule_event(s, signal), woken = woken_after(t, s, signal);
+
 	g_string_append_printf(out, ", whose last %s, by ",
-	                       t->events[signal].op == OP_SIGNAL ? "signal" : "broadcast");
-	append_thread(t, t->events[signal].thread, out);
-	g_string_append_printf(out, " at %s, ", own_code_place_name(t, signal));
-	uint32_t woken = woken_after(t, signal);
+	                       t->events[event].op == OP_SIGNAL ? "signal" : "broadcast");
+	append_thread(t, t->events[event].thread, out);
+	g_string_append_printf(out, " at %s, ", own_code_place_name(t, event));
 	if (began != NONE && signal < began)
 		g_string_append(out, "came before that wait");
 	else if (woken != NONE) {
@@ -256,16 +290,20 @@ static void append_signal(const struct trace *t, const struct wait *w, GString *
 		g_string_append(out, "did not wake it");
 }
 
-void append_wait(const struct trace *t, const struct wait *w, GString *out)
+void append_wait(const struct trace *t, const struct finding *f, const struct wait *w,
+                 GString *out)
 {
+	struct schedule s;
+	bool known = schedule_of(t, f, w, &s);
+
 	append_thread(t, t->events[w->event].thread, out);
 	g_string_append_printf(out, " waits for %s ",
 	                       w->what == WAIT_JOIN ? "the end of" : wait_for_word(w->what));
 	append_waited(t, w, out);
-	if (w->what == WAIT_FUTEX)
-		append_writer(t, w, out);
-	if (w->what == WAIT_CONDITION && op_wants(t->events[w->event].op))
-		append_signal(t, w, out);
+	if (known && w->what == WAIT_FUTEX)
+		append_writer(t, &s, w, out);
+	if (known && w->what == WAIT_CONDITION)
+		append_signal(t, &s, w, out);
 	if (w->holder != NONE) {
 		g_string_append(out, ", held by ");
 		append_thread(t, w->holder, out);

@@ -210,8 +210,10 @@ struct finding {
 };
 /* The lock, or other object, that a thread waits for: "m". */
 void append_waited(const struct trace *t, const struct wait *wait, GString *out);
-/* "T1 waits for lock m, held by T2" */
-void append_wait(const struct trace *t, const struct wait *wait, GString *out);
+/* "T1 waits for lock m, held by T2". `f`: the finding of the wait, whose witness is the
+ * schedule where it is predicted. */
+void append_wait(const struct trace *t, const struct finding *f, const struct wait *wait,
+                 GString *out);
 /* A finding owned by the caller; finding_free. */
 struct finding *finding_new(enum finding_kind kind, uint32_t first, uint32_t second);
 /* Insert the recorded events that the witness begins with. */

@@ -38,6 +38,45 @@ static struct finding *failure(enum finding_kind kind, uint32_t event, GString *
 	return f;
 }
 
+static bool is_call_that_ends(const char *function)
+{
+	return strcmp(function, "exit@libc") == 0 || strcmp(function, "_exit@libc") == 0 ||
+	       strcmp(function, "_Exit@libc") == 0;
+}
+
+/* Where the program ended with its status: its last call of exit() or _exit(); or, as main()
+ * returned, the last event before that return. */
+static uint32_t exit_event(const struct trace *t)
+{
+	uint32_t before_return = NONE, end = NONE, main_leaves = NONE;
+	uint32_t *kind = g_new0(uint32_t, t->string_offsets_count + 1);
+	enum { UNKNOWN, OTHER, ENDS, MAIN };
+
+	for (uint64_t e = t->events_count; end == NONE && e-- > 0;) {
+		const struct event *x = &t->events[e];
+		bool frame = x->op == OP_ENTER || x->op == OP_LEAVE;
+
+		if (frame && kind[x->target] == UNKNOWN) {
+			const char *name = trace_string(t, x->target);
+			kind[x->target] = is_call_that_ends(name)     ? ENDS
+			                  : strcmp(name, "main") == 0 ? MAIN
+			                                              : OTHER;
+		}
+		if (x->op == OP_ENTER && kind[x->target] == ENDS)
+			end = (uint32_t)e;
+		if (x->thread != 0)
+			continue;
+		if (x->op == OP_LEAVE && kind[x->target] == MAIN && main_leaves == NONE)
+			main_leaves = (uint32_t)e;
+		else if (!frame && main_leaves != NONE && before_return == NONE)
+			before_return = (uint32_t)e;
+	}
+	g_free(kind);
+	return end != NONE             ? end
+	       : before_return != NONE ? before_return
+	                               : last_event(t, last_thread(t));
+}
+
 static uint32_t thread_named(const struct trace *t, const char *name)
 {
 	for (uint32_t u = 0; name != NULL && u < t->threads_count; u++)
@@ -179,7 +218,7 @@ struct finding *failure_find(const struct trace *t)
 		story = g_string_new(NULL);
 		g_string_append_printf(story, "The program ends with exit status %d",
 		                       ending.number);
-		return failure(FINDING_EXIT, last_event(t, last_thread(t)), story);
+		return failure(FINDING_EXIT, exit_event(t), story);
 	default:
 		return NULL;
 	}

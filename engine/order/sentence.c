@@ -23,21 +23,31 @@ static void append_place(const struct trace *t, uint32_t event, GString *out)
 	append_escaped(out, name, strlen(name));
 }
 
-/* "T1 does w(x) at bank.c:31" */
-static void append_does(const struct trace *t, uint32_t event, GString *out)
+/* "write x: 5": the event in words, as a noun. */
+static void append_deed(const struct trace *t, uint32_t event, GString *out)
 {
-	append_thread(t, event, out);
-	g_string_append(out, " does ");
-	trace_append_operation(t, event, out);
-	append_place(t, event, out);
+	switch ((enum op)t->events[event].op) {
+	case OP_BEGIN:
+		g_string_append(out, "beginning");
+		break;
+	case OP_END:
+		g_string_append(out, "end");
+		break;
+	case OP_WAKE:
+		g_string_append(out, "waking on ");
+		trace_append_operand(t, event, out);
+		break;
+	default:
+		trace_append_words(t, event, out);
+	}
 }
 
-/* "T1's w(x) at bank.c:31" */
+/* "T1's write x: 5 at bank.c:31" */
 static void append_of(const struct trace *t, uint32_t event, GString *out)
 {
 	append_thread(t, event, out);
 	g_string_append(out, "'s ");
-	trace_append_operation(t, event, out);
+	append_deed(t, event, out);
 	append_place(t, event, out);
 }
 
@@ -76,9 +86,9 @@ static const char *const must_reason[] = {
 static void append_two(const struct trace *t, const struct step *s, const char *reason,
                        GString *out)
 {
-	append_does(t, s->from, out);
+	append_of(t, s->from, out);
 	g_string_append(out, " before ");
-	append_does(t, s->to, out);
+	append_of(t, s->to, out);
 	g_string_append_printf(out, ": %s", reason);
 }
 
@@ -89,7 +99,7 @@ static void append_lock(const struct trace *t, const struct step *s, GString *ou
 		g_string_append(out, " still holds ");
 		trace_append_operand(t, s->to, out);
 		g_string_append(out, " when it comes to ");
-		trace_append_operation(t, s->from, out);
+		append_deed(t, s->from, out);
 		append_place(t, s->from, out);
 		g_string_append(out, ", so before ");
 		append_verb(t, s->to, "acquires", out);
@@ -123,7 +133,7 @@ static void append_sections(const struct trace *t, const struct step *s, const c
 	g_string_append(out, "'s, released");
 	append_place(t, s->from, out);
 	g_string_append(out, ", before ");
-	append_does(t, s->to, out);
+	append_of(t, s->to, out);
 }
 
 /* -- steps of proofs ---------------------------------------------------------------------- */
@@ -176,7 +186,7 @@ static void append_no_write_between(const struct trace *t, const struct step *s,
 	if (s->rule != STEP_NOT_BETWEEN) {
 		append_two(t, s, "", out);
 	} else { /* from the solver, on either side */
-		append_does(t, s->from, out);
+		append_of(t, s->from, out);
 		g_string_append(out, ", but not in between: ");
 	}
 	append_sees(t, read, write, out);
@@ -187,12 +197,12 @@ static void append_asked(const struct trace *t, const struct step *s, GString *o
 	g_string_append(out, "but this pair is assumed to race: ");
 	append_thread(t, s->to, out);
 	g_string_append(out, " before ");
-	trace_append_operation(t, s->to, out);
+	append_deed(t, s->to, out);
 	append_place(t, s->to, out);
 	g_string_append(out, ", ");
 	append_thread(t, s->from, out);
 	g_string_append(out, " before ");
-	trace_append_operation(t, s->from, out);
+	append_deed(t, s->from, out);
 	append_place(t, s->from, out);
 }
 
@@ -202,10 +212,10 @@ static void append_constraint(const struct trace *t, const struct step *s, GStri
 		append_two(t, s, "a wait comes before what wakes it", out);
 		return;
 	}
-	append_does(t, s->from, out);
+	append_of(t, s->from, out);
 	g_string_append(out, op_is_access(t->events[s->from].op)
-	                             ? ", and sees one of the writes of that value"
-	                             : ", and it fails as it did");
+	                             ? " sees one of the writes of that value"
+	                             : " fails as it did");
 }
 
 void order_append_sentence(const struct trace *t, const struct step *s, GString *out)

@@ -74,6 +74,22 @@ char *surroundings_now(void)
 	return g_string_free(text, FALSE);
 }
 
+char *surroundings_brief(const char *recorded)
+{
+	g_auto(GStrv) words = g_strsplit(recorded, " ", -1);
+	g_autofree char *folder = NULL;
+	unsigned descriptors = 0, variables = 0;
+	for (char **w = words; *w; w++) {
+		if (g_str_has_prefix(*w, "cwd=") && folder == NULL)
+			folder = g_uri_unescape_string(*w + strlen("cwd="), NULL);
+		descriptors += g_str_has_prefix(*w, "fd=");
+		variables += g_str_has_prefix(*w, "env=");
+	}
+	return g_strdup_printf("folder %s, %u descriptor%s, %u environment variable%s",
+	                       folder ? folder : "?", descriptors, descriptors == 1 ? "" : "s",
+	                       variables, variables == 1 ? "" : "s");
+}
+
 /* ---- descriptors ---- */
 
 /* The kinds of descriptors in a note, by number; NULL: not open. */

@@ -14,6 +14,10 @@
 /* The trace's note of the surroundings. */
 #define SURROUNDINGS_NOTE "recording-surroundings"
 
+/* In short, for people: "folder /home/a, 3 descriptors, 37 environment variables". Owned by the
+ * caller. */
+char *surroundings_brief(const char *recorded);
+
 /* The surroundings of a program started now, as a note has them. Owned by the caller. */
 char *surroundings_now(void);
 

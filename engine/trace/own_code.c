@@ -134,14 +134,18 @@ guint own_code_frame(const struct trace *t, const GArray *frames)
 	return 0;
 }
 
-struct frame own_code_place(const struct trace *t, uint32_t event)
+uint32_t own_code_stack(const struct trace *t, uint32_t event)
 {
 	const struct event *e = &t->events[event];
-	uint32_t context = trace_stack(t, event);
-	/* An entry's location is its call, in the caller. */
+	uint32_t context = t->stacks_count ? trace_stack(t, event) : 0;
 	if (e->op == OP_ENTER && context && t->contexts[context].call == e->location)
 		context = t->contexts[context].parent;
-	g_autoptr(GArray) frames = trace_frames(t, event, context);
+	return context;
+}
+
+struct frame own_code_place(const struct trace *t, uint32_t event)
+{
+	g_autoptr(GArray) frames = trace_frames(t, event, own_code_stack(t, event));
 	return g_array_index(frames, struct frame, own_code_frame(t, frames));
 }
 

@@ -23,6 +23,9 @@ void own_code_clear_patterns(void);
 bool own_code_has(const struct trace *t, const struct frame *frame);
 /* The index of the innermost own frame; 0 without one, or with the setting off. */
 guint own_code_frame(const struct trace *t, const GArray *frames);
+/* The stack whose innermost frame has the event's location: trace_stack, but for an entry,
+ * whose location is its call, the caller's; 0 in a trace without stacks. */
+uint32_t own_code_stack(const struct trace *t, uint32_t event);
 /* The frame that is the place of the event. */
 struct frame own_code_place(const struct trace *t, uint32_t event);
 static inline const struct location *own_code_location(const struct trace *t, uint32_t event)

@@ -168,7 +168,7 @@ static void append_escaped_text(GString *out, const char *text)
 	append_escaped(out, text, strlen(text));
 }
 
-/* "event 7, T1's r(x) at bank.c:31" */
+/* "event 7, T1's read x: 5 at bank.c:31" */
 static void append_event(const struct trace *t, uint32_t e, GString *out)
 {
 	const char *place = trace_location_name(t, e);
@@ -176,7 +176,7 @@ static void append_event(const struct trace *t, uint32_t e, GString *out)
 	g_string_append_printf(out, "event %u, ", e);
 	append_escaped_text(out, trace_thread_name(t, t->events[e].thread));
 	g_string_append(out, "'s ");
-	trace_append_operation(t, e, out);
+	trace_append_words(t, e, out);
 	if (*place != '\0') {
 		g_string_append(out, " at ");
 		append_escaped_text(out, place);

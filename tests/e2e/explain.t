@@ -21,7 +21,7 @@ END
 run "$HEDDLE" explain "$scratch/locked.txt" 2 9
 is "$status" 0 "an answer is no finding"
 like "$out" "\(wdc\)" "the order that says least is the reason"
-like "$out" "critical sections on m hold conflicting accesses: T1's, released at a.c:13, before T2 does r\(y\) at a.c:21" "the rule, the lock and the lines"
+like "$out" "critical sections on m hold conflicting accesses: T1's, released at a.c:13, before T2's read y at a.c:21" "the rule, the lock and the lines"
 
 run "$HEDDLE" explain "$scratch/locked.txt" 2 9 --order hb
 like "$out" "T1 releases m at a.c:13 before T2 acquires m at a.c:20" "happens-before goes through the lock"
@@ -67,7 +67,7 @@ like "$out" 'ordered by' "ordered in the recording"
 like "$out" 'they race: another order of the run brings them next to each other' "and yet a race"
 run "$HEDDLE" explain "$scratch/pair.std" 2 5
 like "$out" 'they cannot race, in any order of the run' "no race"
-like "$out" 'T1 still holds m when it comes to w\(y\) at a.c:3, so before T2 acquires m at a.c:11' "why, in names and lines"
+like "$out" 'T1 still holds m when it comes to write y at a.c:3, so before T2 acquires m at a.c:11' "why, in names and lines"
 run "$HEDDLE" explain --format json "$scratch/pair.std" 2 5
 is "$(json '$d->{verdict}')" impossible "the verdict as JSON"
 like "$(json 'join "|", map { $_->{text} } @{$d->{proof}{steps}}')" 'T2 still holds m' "and its proof in sentences"
@@ -83,21 +83,21 @@ T
 run "$HEDDLE" witness "$scratch/seen.std" 0 3
 is "$status" 0 "impossible by observation"
 like "$out" 'T2 reads x at a.c:3, which T1 wrote at a.c:2' "the observation in words"
-like "$out" 'but this pair is assumed to race: T1 before w\(z\) at a.c:1, T2 before w\(z\) at a.c:4' "what is asked in words"
+like "$out" 'but this pair is assumed to race: T1 before write z at a.c:1, T2 before write z at a.c:4' "what is asked in words"
 # A closure's step names the read that it is there for, and what that has to see.
 printf '%s\n' 'T1|acq(l)|1' 'T1|r(x)|2' 'T1|r(x)|3' 'T2|w(x)|4' 'T1|rel(l)|5' 'T2|acq(l)|6' \
 	'T2|rel(l)|7' 'T2|w(x)|8' >"$scratch/initial.std"
 run "$HEDDLE" witness "$scratch/initial.std" 2 7
 is "$status" 0 "impossible by the closure"
-like "$out" "T1's r\\(x\\) at 2 has to see the initial value" "a read of the initial value in words"
+like "$out" "T1's read x at 2 has to see the initial value" "a read of the initial value in words"
 printf '%s\n' 'T1|acq(l)|1' 'T2|w(z)|2' 'T1|r(z)|3' 'T1|w(x)|4' 'T1|rel(l)|5' 'T2|w(z)|6' \
 	'T2|acq(l)|7' 'T2|rel(l)|8' 'T2|r(x)|9' >"$scratch/between.std"
 run "$HEDDLE" witness "$scratch/between.std" 3 8
 is "$status" 0 "impossible by the closure"
-like "$out" "T2 does w\\(z\\) at 6 before T2 does w\\(z\\) at 2: T1's r\\(z\\) at 3 has to see T2's w\\(z\\) at 2" \
+like "$out" "T2's write z at 6 before T2's write z at 2: T1's read z at 3 has to see T2's write z at 2" \
 	"another write between: the read and its write in words"
 run "$HEDDLE" witness "$scratch/between.std" 3 8 --format json
-like "$out" "has to see T2's w\\(z\\) at 2" "the same in JSON"
+like "$out" "has to see T2's write z at 2" "the same in JSON"
 # A context switch tells who waits for what: a lock, here.
 printf '%s\n' 'T2|acq(l)|1' 'T1|w(a)|2' 'T2|rel(l)|3' 'T1|acq(l)|4' 'T1|r(a)|5' 'T1|w(x)|6' 'T1|rel(l)|7' \
 	'T2|w(x)|8' >"$scratch/switch.std"
@@ -108,7 +108,7 @@ printf '%s\n' 'T1|w(a)|1' 'T2|r(a)|2' 'T2|w(b)|3' 'T1|r(b)|4' 'T1|w(x)|5' 'T2|w(
 run "$HEDDLE" witness "$scratch/sees.std" 4 5 --format json
 is "$(json 'join "; ", map { "$_->{reason}:" . ($_->{waits} // "") . ":" . ($_->{for} // "") } @{$d->{findings}[0]{switches}}')" \
 	"read:3:2; end:5:; end::" "a switch that a read needs names the read and its write"
-like "$out" "needed: event 3, T1's r\\(b\\) at 4 must see event 2, T2's w\\(b\\) at 3" "and says so"
+like "$out" "needed: event 3, T1's read b at 4 must see event 2, T2's write b at 3" "and says so"
 run "$HEDDLE" witness "$scratch/pair.std" 0 7
 like "$err" 'T2 -> T1 before event' "a witness on standard output tells its switches beside it"
 # The story of a pair: both sides, the recording, the other order, what comes of it.

@@ -188,7 +188,7 @@ recorded locked
 like "$(methods race)" 'read:free' "a use after free with both under one lock"
 happens locked
 is "$status" 139 "is a crash in the program"
-like "$err" 'it came to .*r8\(job->run\)=' "that reads what the freed block holds"
+like "$err" 'it came to .*read job->run: ' "that reads what the freed block holds"
 run "$HEDDLE" commute locked.hdl --format json
 is "$(json 'scalar @{$d->{findings}}')" 0 "happens-before does not show it"
 # Figure 3.3: the flag keeps the use and the free apart.

@@ -31,8 +31,8 @@ like "$err" "#1 run race.c:" "both stacks: the caller"
 like "$err" "$writer first:" "one way"
 like "$err" "$reader first:" "the other way"
 is "$(printf '%s\n' "$out" | grep -c '^balance 45')" 2 "in two whole runs, with the program's own output"
-one=$(printf '%s\n' "$err" | sed -n "/$writer first/,/ends/p" | grep -o 'r4(unlocked)=[0-9]*')
-two=$(printf '%s\n' "$err" | sed -n "/$reader first/,/ends/p" | grep -o 'r4(unlocked)=[0-9]*')
+one=$(printf '%s\n' "$err" | sed -n "/$writer first/,/ends/p" | grep -o 'read unlocked: [0-9]*')
+two=$(printf '%s\n' "$err" | sed -n "/$reader first/,/ends/p" | grep -o 'read unlocked: [0-9]*')
 ok $([ "$one" != "$two" ]; echo $?) "what the read sees depends on the way: $one, $two"
 # a witness that names events which the trace does not have
 sed 's/^#! pair [0-9]*/#! pair 2147483647/' race.wit >pair.wit
@@ -233,5 +233,5 @@ run "$HEDDLE" record -q -o "$scratch/left.hdl" -- "$scratch/left"
 run "$HEDDLE" races "$scratch/left.hdl" --format json
 run "$HEDDLE" witness "$scratch/left.hdl" $(json '"$d->{findings}[0]{first} $d->{findings}[0]{second}"') -o "$scratch/left.wit"
 run "$HEDDLE" replay --witness "$scratch/left.wit" -- "$scratch/left"
-is "$(grep -m1 -A1 'main w4(shared)=2' <<<"$err" | tail -n 1)" "    #0 main left.c:12" "the stack before the pair is the event's"
+is "$(grep -m1 -A1 'main write shared: 2' <<<"$err" | tail -n 1)" "    #0 main left.c:12" "the stack before the pair is the event's"
 done_testing

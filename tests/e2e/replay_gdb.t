@@ -115,7 +115,7 @@ ln -s "$root/samples" samples
 PATH=$(dirname "$(realpath "$HEDDLE")"):$PATH
 sed -n 's/^    \(\(cp\|heddle\) .*\)/\1/p' "$root/docs/gdb.md" | grep -v -e '--gdb-server' -e '--dap' >commands
 run bash commands
-like "$out" 'w8\(acct.balance\)=150 .*' "docs/gdb.md: its commands work"
+like "$out" 'write acct.balance: 150 .*' "docs/gdb.md: its commands work"
 serve bank.wit ./bank
 sed -n 's/^    (gdb) \(.*\)/\1/p' "$root/docs/gdb.md" | grep -v '^target remote' | grep -v '^detach' >script
 words=()

@@ -47,5 +47,5 @@ run "$HEDDLE" replay --witness pool.wit -- ./pool
 unlike "$err" "ended before the pair" "the program does not end before it"
 like "$err" "stopped before the event|it came to" "the thread stands before its unlock"
 like "$err" "that is a use after free: the block was freed before by" "which is said to be a use after free"
-like "$err" "free\(.*pool.c:25" "and where it was freed"
+like "$err" "free .*pool.c:25" "and where it was freed"
 done_testing

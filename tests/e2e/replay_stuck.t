@@ -30,7 +30,7 @@ TMPDIR=$scratch/other timeout 60 $HEDDLE replay --witness spin.wit -- ./spin >sp
 run timeout 60 $HEDDLE replay --witness mailbox.wit -- ./mailbox
 is "$status" 125 "the program leaves it"
 like "$err" "T2 goes on and on without an event.*not instrumented" "a reader that yields: says so"
-like "$err" "expected next: T2 r4\(letter\)" "and where"
+like "$err" "expected next: T2 read letter" "and where"
 unlike "$err" "stopped before the pair" "it never stood before the pair"
 is "$out" "letter 42" "the program goes on to its end"
 wait $!
@@ -116,6 +116,6 @@ C
 like "$(grep -v '^#' ends_last.1.wit | tail -1)" "leave" "the witness ends with a function's end"
 run timeout 60 "$HEDDLE" replay --witness ends_last.1.wit -- ./ends_last
 unlike "$err" "left the witness" "it is followed"
-like "$err" "it came to  T1 rel\(m\)" "and stops at its last step"
+like "$err" "it came to  T1 unlock m" "and stops at its last step"
 like "$err" "main waits for condition c" "then comes the wait that never ends"
 done_testing

@@ -4,6 +4,7 @@
 #include "engine/trace/shown.h"
 #include "engine/base/home.h"
 #include "engine/predict/deadlock/stuck.h"
+#include "engine/record/surroundings.h"
 #include "engine/trace/ending.h"
 #include "engine/trace/roles.h"
 #include "tui/batch/command.h"
@@ -185,7 +186,7 @@ static void print_ending(const struct trace *t)
 		for (guint k = 0; k < f->waits->len; k++) {
 			const struct wait *w = &g_array_index(f->waits, struct wait, k);
 			g_string_truncate(text, 0);
-			append_wait(t, w, text);
+			append_wait(t, f, w, text);
 			printf("  %s (%s)\n", text->str,
 			       printable(trace_location_name(t, w->event)));
 		}
@@ -343,8 +344,16 @@ static void print_text(const struct trace *t, const struct counts *c)
 	for (uint64_t i = 0; i < t->notes_count; i++) {
 		if (!is_of_people(t, i))
 			continue;
-		print_name(trace_string(t, t->notes[i].key), 12);
+		const char *key = trace_string(t, t->notes[i].key);
 		const char *value = trace_string(t, t->notes[i].value);
+		g_autofree char *brief =
+		        strcmp(key, SURROUNDINGS_NOTE) == 0 ? surroundings_brief(value) : NULL;
+		print_name(key, 12);
+		if (brief) {
+			print_name(brief, 0);
+			puts("");
+			continue;
+		}
 		enum { SHOWN = 200 }; /* longer lists, for replay, are only in --format json */
 		g_autofree char *cut = g_strndup(value, SHOWN);
 		print_name(cut, 0);

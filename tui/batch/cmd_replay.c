@@ -80,7 +80,7 @@ static struct trace *trace_of(struct arguments *a, const char *witness_path,
 static void print_event(const struct trace *t, uint32_t e, const char *before)
 {
 	g_autoptr(GString) line = g_string_new(NULL);
-	trace_append_operation(t, e, line);
+	trace_append_words(t, e, line);
 	fprintf(stderr, "heddle: %s%s %s at %s\n", before, printable_thread(t, e), line->str,
 	        printable(trace_location_name(t, e)));
 }

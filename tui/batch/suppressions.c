@@ -6,6 +6,7 @@
 #include "engine/base/input.h"
 #include "engine/finding_key.h"
 #include "engine/record/record.h"
+#include "engine/trace/own_code.h"
 #include "engine/trace/index.h"
 #include "tui/batch/reports/report_file.h"
 
@@ -291,8 +292,7 @@ static const char *match(const struct suppressions *s, enum finding_kind kind,
 
 static void add_frames(const struct trace *t, uint32_t event, GArray *subjects)
 {
-	g_autoptr(GArray) frames =
-	        trace_frames(t, event, t->stacks_count ? trace_stack(t, event) : 0);
+	g_autoptr(GArray) frames = trace_frames(t, event, own_code_stack(t, event));
 
 	for (guint i = 0; i < frames->len; i++) {
 		const struct frame *f = &g_array_index(frames, struct frame, i);

@@ -178,17 +178,19 @@ void describe_place(const struct session *s, uint32_t event, GString *out)
 	struct frame place = own_code_place(t, event);
 	const struct location *l = &t->locations[place.location];
 	const char *function = trace_string(t, place.function);
-	if (*function) {
+	const char *name = trace_string(t, l->name);
+	bool line = l->file && l->line;
+	/* a place without a line is "function+0x65" already */
+	if (*function && (line || !g_str_has_prefix(name, function))) {
 		own_code_append_name(function, out);
 		g_string_append_c(out, ' ');
 	}
-	if (l->file && l->line) {
+	if (line) {
 		g_autofree char *base = g_path_get_basename(trace_string(t, l->file));
 		append_escaped(out, base, strlen(base));
 		g_string_append_printf(out, ":%u", l->line);
 		return;
 	}
-	const char *name = trace_string(t, l->name);
 	if (*name)
 		append_escaped(out, name, strlen(name));
 	else
@@ -457,7 +459,7 @@ static void explain_waits(const struct session *s, const struct finding *f, GStr
 		                           : "This run ended in this deadlock: ");
 	for (guint i = 0; i < f->waits->len; i++) {
 		g_string_append(out, i ? "; " : "");
-		append_wait(s->trace, &g_array_index(f->waits, struct wait, i), out);
+		append_wait(s->trace, f, &g_array_index(f->waits, struct wait, i), out);
 	}
 	g_string_append(out, f->verdict == VERDICT_HAPPENED
 	                             ? "."

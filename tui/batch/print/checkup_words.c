@@ -108,7 +108,7 @@ static void tell_waits(const struct trace *t, const struct finding *f, GString *
 		const struct wait *w = &g_array_index(f->waits, struct wait, i);
 
 		g_string_append(out, i ? "; " : "");
-		append_wait(t, w, out);
+		append_wait(t, f, w, out);
 		g_string_append_printf(out, " (%s)", site_of(t, w->event));
 	}
 	g_string_append(out, f->kind == FINDING_STUCK

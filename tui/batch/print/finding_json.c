@@ -81,8 +81,7 @@ static void json_variables(const struct trace *t, const struct finding *f, json_
 
 static json_t *json_stack(const struct trace *t, uint32_t event)
 {
-	g_autoptr(GArray) frames =
-	        trace_frames(t, event, t->stacks_count ? trace_stack(t, event) : 0);
+	g_autoptr(GArray) frames = trace_frames(t, event, own_code_stack(t, event));
 	json_t *stack = json_array();
 	for (guint i = 0; i < frames->len; i++) {
 		g_autoptr(GString) text = g_string_new(NULL);
@@ -101,8 +100,7 @@ static bool is_shown_caller(const struct trace *t, const GArray *frames, guint i
 /* The callers of the event's place, in the user's own files. */
 static json_t *json_callers(const struct trace *t, uint32_t event)
 {
-	g_autoptr(GArray) frames =
-	        trace_frames(t, event, t->stacks_count ? trace_stack(t, event) : 0);
+	g_autoptr(GArray) frames = trace_frames(t, event, own_code_stack(t, event));
 	json_t *callers = json_array();
 	for (guint i = own_code_frame(t, frames) + 1; i < trace_frames_shown(t, frames); i++) {
 		g_autoptr(GString) text = g_string_new(NULL);
@@ -177,8 +175,7 @@ static GArray *identifying_events(const struct finding *f)
 /* The function and its callers. */
 static void append_callers(const struct trace *t, uint32_t event, GString *s)
 {
-	g_autoptr(GArray) frames =
-	        trace_frames(t, event, t->stacks_count ? trace_stack(t, event) : 0);
+	g_autoptr(GArray) frames = trace_frames(t, event, own_code_stack(t, event));
 	guint first = own_code_frame(t, frames);
 	for (guint i = first; i < trace_frames_shown(t, frames); i++) {
 		const struct frame *f = &g_array_index(frames, struct frame, i);
@@ -347,13 +344,13 @@ static void json_set_words(json_t *j, const char *key, char *const words[2])
 		                              json_text(words[1] ? words[1] : "")));
 }
 
-/* The waits of a deadlock (struct wait). */
-static json_t *json_waits(const struct trace *t, const GArray *waits)
+/* The waits of a deadlock. */
+static json_t *json_waits(const struct trace *t, const struct finding *f)
 {
 	json_t *list = json_array();
 
-	for (guint i = 0; i < waits->len; i++) {
-		const struct wait *w = &g_array_index(waits, struct wait, i);
+	for (guint i = 0; i < f->waits->len; i++) {
+		const struct wait *w = &g_array_index(f->waits, struct wait, i);
 		uint32_t thread = t->events[w->event].thread;
 		g_autoptr(GString) object = g_string_new(NULL);
 
@@ -362,7 +359,7 @@ static json_t *json_waits(const struct trace *t, const GArray *waits)
 		                      json_text(trace_thread_name(t, thread)), "for",
 		                      wait_for_word(w->what), "object", json_text(object->str));
 		g_string_truncate(object, 0);
-		append_wait(t, w, object);
+		append_wait(t, f, w, object);
 		json_object_set_new(j, "text", json_text(object->str));
 		json_object_set_new(j, "location", json_text(trace_location_name(t, w->event)));
 		if (w->holder != NONE)
@@ -426,7 +423,7 @@ static void set_claim(const struct trace *t, const struct finding *f, bool steps
 		                    json_events((const uint32_t *)(void *)f->requests->data,
 		                                f->requests->len));
 	if (f->waits)
-		json_object_set_new(j, "waits", json_waits(t, f->waits));
+		json_object_set_new(j, "waits", json_waits(t, f));
 	if (f->units)
 		json_cycle(t, f, j);
 }

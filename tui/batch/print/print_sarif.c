@@ -218,7 +218,7 @@ json_t *sarif_schedule(const struct places *places, const struct trace *t, const
 		        i == 0 ||
 		        t->events[g_array_index(events, uint32_t, i - 1)].thread != x->thread;
 		g_string_truncate(text, 0);
-		trace_append_operation(t, event, text);
+		trace_append_words(t, event, text);
 		json_array_append_new(
 		        steps, json_pack("{sIsosososs}", "order", (json_int_t)i + 1, "thread",
 		                         json_text(trace_thread_name(t, x->thread)), "text",

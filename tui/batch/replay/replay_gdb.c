@@ -56,7 +56,7 @@ static const char finder[] =
         "    gdb.execute('frame')\n"
         "print('heddle: the others wait; quit, and the program goes on')\n";
 
-/* "T1 TAB w8(acct.balance)=150 TAB bank.c TAB 23": a line for each side. */
+/* "T1 TAB write acct.balance: 150 TAB bank.c TAB 23": a line for each side. */
 static char *describe_pair(const struct gdb_stop *stop)
 {
 	const struct trace *t = stop->trace;
@@ -73,7 +73,7 @@ static char *describe_pair(const struct gdb_stop *stop)
 		g_string_append(out, out->len ? "\n" : "");
 		append_escaped(out, thread, strlen(thread));
 		g_string_append_c(out, '\t');
-		trace_append_operation(t, event, out);
+		trace_append_words(t, event, out);
 		g_string_append_c(out, '\t');
 		append_escaped(out, file, strlen(file));
 		g_string_append_printf(out, "\t%u", l->line);

@@ -35,7 +35,7 @@ static void append_event(const struct trace *t, uint32_t e, GString *out)
 	append_escaped(out, trace_thread_name(t, t->events[e].thread),
 	               strlen(trace_thread_name(t, t->events[e].thread)));
 	g_string_append_c(out, ' ');
-	trace_append_operation(t, e, out);
+	trace_append_words(t, e, out);
 	const char *place = trace_location_name(t, e);
 	g_string_append(out, " at ");
 	append_escaped(out, place, strlen(place));

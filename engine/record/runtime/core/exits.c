@@ -45,30 +45,42 @@ __attribute__((destructor(101))) static void end(void)
 	}
 }
 
+/* Enters the frame of the call that ends the program. With a status that says that something
+ * went wrong, it is in the recording even if no event follows: it is the place of that end. */
+static void enter_end(enum log_call call, int status, uintptr_t pc)
+{
+	struct thread *t = recording();
+	if (t)
+		frame_enter(t, call, pc, status != 0);
+}
+
 /* _exit and abort run no destructor. */
-void interposed__exit(int status)
+static _Noreturn void end_at_once(enum log_call call, int status, uintptr_t pc)
 {
 	struct thread *t = me;
 	if (t != &nobody && rt.on)
 		log_value(t);
+	enter_end(call, status, pc);
 	end_point();
 	rt_finish(LOG_EXITED);
 	clock_end();
 	for (;;)
 		syscall(SYS_exit_group, status);
 }
-/* exit(3); the functions registered by atexit run inside of its frame. */
-void interposed_exit(int status)
+void interposed__exit(int status)
 {
-	struct thread *t = recording();
-	if (t)
-		frame_enter(t, LOG_CALL_exit, CALLER(), false);
-	REAL(exit)(status);
-	__builtin_unreachable();
+	end_at_once(LOG_CALL__exit, status, CALLER());
 }
 void interposed__Exit(int status)
 {
-	_exit(status);
+	end_at_once(LOG_CALL__Exit, status, CALLER());
+}
+/* exit(3); the functions registered by atexit run inside of its frame. */
+void interposed_exit(int status)
+{
+	enter_end(LOG_CALL_exit, status, CALLER());
+	REAL(exit)(status);
+	__builtin_unreachable();
 }
 void interposed_abort(void)
 {

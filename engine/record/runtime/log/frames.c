@@ -101,6 +101,11 @@ void log_frames(struct thread *t)
 		if (unlikely(t->openmp.called_from != 0) && f->call >= rt.own_low &&
 		    f->call < rt.own_high)
 			f->call = t->openmp.called_from;
+		/* a signal's handler is called by the runtime, for the place that it interrupts
+		 */
+		if (unlikely(f[-1].function == LOG_CALL_signal) && f->call >= rt.own_low &&
+		    f->call < rt.own_high)
+			f->call = f[-1].call;
 		log_enter(t, &t->frames[t->emitted++], left);
 	}
 	t->low = t->emitted;

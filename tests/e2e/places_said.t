@@ -1,0 +1,123 @@
+#!/bin/bash
+# What is said of places: where a program ended with an error status, who called a signal's handler,
+# why a predicted wait never ends; and what info says of a recording's surroundings.
+. tests/e2e/lib.sh
+cd "$scratch" || exit
+
+# ---- the end of the program ----
+cat >ends.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static volatile int first, late;
+static void leaving(void) { late++; }
+static void *works(void *id)
+{
+	pthread_mutex_lock(&m);
+	if (!first)
+		first = (int)(long)id;
+	pthread_mutex_unlock(&m);
+	return 0;
+}
+static int result(void)
+{
+	return first == 2 ? 3 : 0; /* the last read */
+}
+static void ends(void)
+{
+	if (first == 2)
+		END /* the end */
+}
+int main(void)
+{
+	pthread_t t[2];
+	atexit(leaving);
+	for (long i = 0; i < 2; i++)
+		pthread_create(&t[i], 0, works, (void *)(i + 1));
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], 0);
+	ends();
+	return result();
+}
+C
+ends() { # END, the comment at the line that is to be named, its function
+	"$HEDDLE" cc -g -O1 -DEND="$1" ends.c -o ends -pthread
+	run "$HEDDLE" check --no-harm -o ends -- ./ends
+	line=$(grep -n "/\* $2 \*/" ends.c | cut -d: -f1)
+	like "$out" "^    main +ends.c:$line  in $3, from main ends.c:[0-9]+$" "$1: where it ends, and in which calls"
+	unlike "$out" '@libc' "$1: the call that ends it is not around its own place"
+}
+ends 'exit(3);' 'the end' ends
+ends '_exit(3);' 'the end' ends
+ends '_Exit(3);' 'the end' ends
+ends 'return;' 'the last read' result
+
+# ---- a handler ----
+cat >handler.c <<'C'
+#include <pthread.h>
+#include <signal.h>
+static volatile int seen;
+static void handler(int number) { seen = number; }
+static void sends(void) { raise(SIGUSR1); } /* the call */
+int main(void)
+{
+	signal(SIGUSR1, handler);
+	sends();
+	return 0;
+}
+C
+line=$(grep -n 'the call' handler.c | cut -d: -f1)
+"$HEDDLE" cc -g -O1 -fno-optimize-sibling-calls handler.c -o handler -pthread
+for mode in controlled free; do
+	"$HEDDLE" record -q --mode $mode -o handler.hdl -- ./handler
+	"$HEDDLE" convert handler.hdl handler.txt
+	like "$(cat handler.txt)" 'enter\(handler\)' "$mode: the handler is in the recording"
+	unlike "$(grep 'enter(handler)' handler.txt)" '\|0x' "$mode: not called from the recorder"
+done
+
+# ---- info ----
+run "$HEDDLE" info handler.hdl
+like "$out" "recording-surroundings.* folder $scratch, [0-9]+ descriptors?, [0-9]+ environment variables?" "surroundings in short"
+unlike "$out" 'env=' "without the names of variables"
+like "$("$HEDDLE" info --format json handler.hdl)" 'env=' "which JSON has"
+
+# ---- a predicted wait ----
+cat >lost.txt <<'T'
+#! heddle 1
+main|fork(T1)|a.c:1
+main|fork(T2)|a.c:1
+T1|acq(m)|a.c:3
+T1|rel(m)|a.c:4
+T1|wait(c)|a.c:4
+T2|acq(m)|a.c:7
+T2|broadcast(c)|a.c:8
+T2|rel(m)|a.c:9
+T1|wake(c)|a.c:4
+T1|acq(m)|a.c:4
+T1|rel(m)|a.c:5
+main|join(T1)|a.c:10
+main|join(T2)|a.c:11
+T
+run "$HEDDLE" deadlocks lost.txt
+like "$out" 'T1 waits for condition c, whose last broadcast, by T2 at a.c:8, came before that wait' "why a predicted wait never ends"
+
+# ---- a place without a line, in the explorer ----
+cat >symbols.txt <<'T'
+#! heddle 1
+main|fork(T1)|main+0x10
+main|fork(T2)|main+0x18
+T1|enter(worker)|start+0x9
+T1|w(x)|worker+0x65
+T1|leave(worker)|
+T2|enter(worker)|start+0x9
+T2|r(x)|worker+0x65
+T2|leave(worker)|
+main|join(T1)|main+0x20
+main|join(T2)|main+0x28
+T
+printf '%s\n' wait 'view story' wait 'save-screen story.txt' >story.script
+COLUMNS=120 LINES=40 "$HEDDLE" open symbols.txt --script story.script
+like "$(cat story.txt)" 'T1 \(worker\) writes x in worker\+0x65' "a symbol and an offset name the function"
+unlike "$(cat story.txt)" 'worker worker' "once"
+done_testing
