@@ -88,7 +88,7 @@ struct report *atomic_find(struct trace *t, const struct atomic_model *m,
 		cycles_report(c, options->limit, r);
 	if (good && options->predict)
 		good = atomic_predict(t, m, c, options, r, progress);
-	r->same_pairing = good && options->predict && past_waits_vary(t);
+	r->same_pairing = good && options->predict && past_waits_vary(t, PAST_REORDERED);
 	cycles_free(c);
 	if (good)
 		atomic_coverage(t, m, r);

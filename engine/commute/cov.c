@@ -484,7 +484,7 @@ struct report *cov_find(struct model *m, const struct cov_options *options,
 			                                     : "the trace is cut off");
 		c.report->open_listed = c.options.list_unknown && m->t->complete;
 		c.report->budget_spent = c.spent;
-		c.report->same_pairing = past_waits_vary(m->t);
+		c.report->same_pairing = past_waits_vary(m->t, PAST_REORDERED);
 		if (c.cut > 0)
 			report_note(
 			        c.report,

@@ -162,9 +162,10 @@ static void note_unplanned(struct exploration *x)
 	if (x->races_left & RACES_PAIRED)
 		g_ptr_array_add(
 		        x->report->races_open,
-		        g_strdup("data races: which post, signal or arrival ends a wait is "
-		                 "taken from each run; one that needs another, with the same "
-		                 "values everywhere, may be missed"));
+		        g_strdup(
+		                "data races: which post, signal, arrival or message ends a "
+		                "wait is taken from each run; one that needs another, with the "
+		                "same values everywhere, may be missed"));
 	if (x->races_left & RACES_EARLY)
 		g_ptr_array_add(
 		        x->report->races_open,

@@ -127,7 +127,8 @@ static void note_beyond(struct exploration *x)
 		explore_note_incomplete(x,
 		                        "a run is too much for the search over its states: not "
 		                        "every outcome of its tries, conditions, semaphores, "
-		                        "barriers and once-functions was looked for");
+		                        "barriers, once-functions and annotations was looked "
+		                        "for");
 	if (x->history->unseen)
 		explore_note_incomplete(
 		        x, "a run is too much for the search over its states: not every order "

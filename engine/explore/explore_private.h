@@ -75,9 +75,9 @@ struct task_origin {
 	GArray *replanned; /* uint32_t: runs of the base that were executed again */
 };
 
-/* Why: it would take too long; another post, signal or arrival may end a wait and leave all
- * values as they are, which trace analyses do not vary; a block's allocation and an access may
- * not be ordered where another thread has a lock first. */
+/* Why: it would take too long; another post, signal, arrival or message may end a wait and
+ * leave all values as they are, which trace analyses do not vary; a block's allocation and an
+ * access may not be ordered where another thread has a lock first. */
 enum { RACES_SLOW = 1, RACES_PAIRED = 2, RACES_EARLY = 4 };
 
 struct exploration {

@@ -309,12 +309,14 @@ void explore_see_race(struct exploration *x, const struct pending *s)
 		           "be missing");
 }
 
+/* Which thread runs a once-function is an outcome, which each class has for itself. */
 static void note_pairings(struct exploration *x)
 {
 	enum { NEEDED = INDEX_THREADS | INDEX_OBJECTS };
+	enum { OPEN = (PAST_REORDERED | PAST_SENT_LATER) & ~PAST_ONCE };
 	if (x->races_left & RACES_PAIRED || !trace_need(x->trace, NEEDED, x->progress))
 		return;
-	if (past_pairings_vary(x->trace) && find_suspects(x, true))
+	if (past_waits_vary(x->trace, OPEN) && find_suspects(x, true))
 		x->races_left |= RACES_PAIRED;
 }
 

@@ -109,7 +109,7 @@ static void pair(struct paired *p, const struct event *e)
 	p->waits |= e->op == OP_TAKE || e->op == OP_WAKE || e->op == OP_DEPART;
 }
 
-bool past_pairings_vary(const struct trace *t)
+static bool pairings_vary(const struct trace *t)
 {
 	const uint64_t ends = OPERATION(OP_TAKE) | OPERATION(OP_WAKE) | OPERATION(OP_DEPART);
 
@@ -138,12 +138,15 @@ struct exchange {
 	uint32_t sender, receiver; /* the last one's thread + 1 */
 	bool senders, receivers;   /* are there several of them? */
 	bool turns;                /* a thread has sent after another one received */
+	bool later;                /* what another sent was received without a wait */
 };
 
 static void exchange_pass(struct exchange *x, const struct event *e)
 {
 	if (e->op == OP_RCV) {
 		x->receivers |= takes_again(&x->receiver, e->thread);
+		x->later |= e->flags & EVENT_TRY &&
+		            (x->senders || (x->sender != 0 && x->sender != e->thread + 1));
 		return;
 	}
 	x->turns |= x->receivers || (x->receiver != 0 && x->receiver != e->thread + 1);
@@ -152,7 +155,7 @@ static void exchange_pass(struct exchange *x, const struct event *e)
 
 /* By message: could its receivers, in another order, receive something else, or before it was
  * sent? Owned by the caller (g_free); NULL: none's could. */
-static bool *varied_messages(const struct trace *t, bool channels)
+static bool *varied_messages(const struct trace *t, unsigned which)
 {
 	if (!trace_has(t, OPERATION(OP_RCV)))
 		return NULL;
@@ -179,19 +182,22 @@ static bool *varied_messages(const struct trace *t, bool channels)
 		bool others = x->receivers || (x->receiver != 0 && x->receiver != x->sender);
 
 		if (through)
-			varied[m] =
-			        channels && x->receiver != 0 && (x->senders || x->receivers);
+			varied[m] = which & PAST_CHANNELS && x->receiver != 0 &&
+			            (x->senders || x->receivers);
+		else if (once[m])
+			varied[m] = which & PAST_ONCE && others;
 		else
-			varied[m] = once[m] ? others : x->turns;
+			varied[m] = (which & PAST_SENT_AGAIN && x->turns) ||
+			            (which & PAST_SENT_LATER && x->later);
 		any |= varied[m];
 	}
 	channels_release(&c);
 	return any ? g_steal_pointer(&varied) : NULL;
 }
 
-bool past_messages_vary(const struct trace *t, bool channels)
+static bool messages_vary(const struct trace *t, unsigned which)
 {
-	g_autofree bool *varied = varied_messages(t, channels);
+	g_autofree bool *varied = varied_messages(t, which);
 
 	return varied != NULL;
 }
@@ -204,12 +210,12 @@ bool past_has_pairings(const struct trace *t)
 		if (rule == MUST_SEMAPHORE || rule == MUST_BARRIER || rule == MUST_WAKER)
 			return true;
 	}
-	return past_messages_vary(t, true);
+	return messages_vary(t, PAST_REORDERED);
 }
 
-bool past_waits_vary(const struct trace *t)
+bool past_waits_vary(const struct trace *t, unsigned which)
 {
-	return past_pairings_vary(t) || past_messages_vary(t, true);
+	return (which & PAST_PAIRINGS && pairings_vary(t)) || messages_vary(t, which);
 }
 
 /* The clock with an index, or with the root of its tree. */
@@ -466,7 +472,7 @@ struct past *past_new(struct trace *t, const struct past_options *options,
 	p->t = t;
 	p->options = *options;
 	p->tries = options->tries ? trace_tries(t) : NULL;
-	p->varied = varied_messages(t, true);
+	p->varied = varied_messages(t, PAST_REORDERED);
 	p->threads = (uint32_t)t->threads_count;
 	p->shared = NONE;
 	p->clock_at = g_new(uint32_t, t->events_count + 1);

@@ -69,15 +69,25 @@ uint32_t past_value_read(const struct trace *t, uint32_t event);
 uint32_t past_value_written(const struct trace *t, uint32_t event);
 /* Does the trace have pairings (semaphores, wakers, barriers, messages that vary)? */
 bool past_has_pairings(const struct trace *t);
-/* Could a wait of the trace end by another post, signal or arrival, if the operations came in
- * another order? Without that the pairings are those of every reordering. */
-bool past_pairings_vary(const struct trace *t);
-/* The same of messages: a once-function that several threads call could be run by another of
- * them; a message that one thread sends after another has received it (an annotation) could be
- * received before; and, with `channels`, one with several senders or receivers could bring them
- * other data. */
-bool past_messages_vary(const struct trace *t, bool channels);
-/* Either of the two: report.same_pairing of what searches reorderings. */
-bool past_waits_vary(const struct trace *t);
+/* What may end a wait otherwise, if the operations come in another order. */
+enum past_wait {
+	/* a wait for a condition, a semaphore or a barrier: by another post, signal or arrival
+	 */
+	PAST_PAIRINGS = 1,
+	/* a once-function that several threads call: another of them runs it */
+	PAST_ONCE = 2,
+	/* an annotation's message that one thread sends after another has received it: it is
+	 * received before */
+	PAST_SENT_AGAIN = 4,
+	/* an annotation's message: it is received before anything is sent */
+	PAST_SENT_LATER = 8,
+	/* a message of a channel with several senders or receivers: other data is received */
+	PAST_CHANNELS = 16,
+	/* of what searches the reorderings in which annotations are kept */
+	PAST_REORDERED = PAST_PAIRINGS | PAST_ONCE | PAST_SENT_AGAIN | PAST_CHANNELS,
+};
+/* Could one of these (bits of enum past_wait) end a wait of the trace otherwise? Without that
+ * they are those of every reordering. */
+bool past_waits_vary(const struct trace *t, unsigned which);
 
 #endif

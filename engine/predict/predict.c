@@ -138,7 +138,7 @@ struct report *races_find(struct trace *t, const struct race_options *options,
 	}
 	/* a report that is not complete depends on it, too: pairs that it calls impossible */
 	if (r != NULL && analyses[options->analysis].sound)
-		r->same_pairing = past_waits_vary(t);
+		r->same_pairing = past_waits_vary(t, PAST_REORDERED);
 	if (r != NULL && analyses[options->analysis].sound && options->rules == NULL)
 		report_note_invocations(r, t,
 		                        " (--spec FILE lets those that commute change places)");

@@ -120,7 +120,7 @@ is "$status $out" "0 mine
 70000 0 0" "and under record"
 $HEDDLE convert tell.hdl tell.txt --to text
 t=$(cat tell.txt)
-for op in 'T1\|acq\(own_lock\)' 'T1\|rel\(own_lock\)' 'T1\|snd\(' 'main\|rcv\(' 'T1\|w4\(bytes.*\)=70000' 'main\|r4\(bytes.*\)=70000'; do
+for op in 'T1\|acq\(own_lock\)' 'T1\|rel\(own_lock\)' 'T1\|snd\(' 'main\|tryrcv\(' 'T1\|w4\(bytes.*\)=70000' 'main\|r4\(bytes.*\)=70000'; do
 	like "$t" "$op" "recorded: $op"
 done
 done_testing

@@ -6,6 +6,7 @@
 #include "engine/explore/reversals/reach_private.h"
 
 #include "engine/record/layout.h"
+#include "engine/trace/channel.h"
 #include "engine/trace/once.h"
 
 #include <string.h>
@@ -409,6 +410,36 @@ static void find_waits(struct reach *r, uint32_t thread)
 	}
 }
 
+/* Does it receive a message without waiting for it, and whatever was sent? (An annotation's
+ * acquire; of a channel, what a look finds is an outcome.) */
+static bool receives_freely(const struct trace *t, const struct channels *c, uint32_t event)
+{
+	const struct event *x = &t->events[event];
+	return x->op == OP_RCV && x->flags & EVENT_TRY &&
+	       c->messages[x->target].what == CHANNEL_NONE;
+}
+
+/* The must-orders that hold in every schedule of the class. */
+static void find_must(struct reach *r)
+{
+	const struct trace *t = r->t;
+	struct channels channels;
+	r->must = g_new(uint32_t, t->events_count + 1);
+	r->edges = g_array_new(FALSE, FALSE, sizeof(struct must_edge));
+	channels_init(&channels, t);
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		struct must_sources sources = must_sources(t, e);
+		struct must_edge edge;
+		bool freely = receives_freely(t, &channels, e);
+		r->must[e] = r->edges->len;
+		while (must_sources_next(&sources, &edge))
+			if (!freely || edge.rule != MUST_MESSAGE)
+				g_array_append_val(r->edges, edge);
+	}
+	r->must[t->events_count] = r->edges->len;
+	channels_release(&channels);
+}
+
 void sync_prepare(struct reach *r)
 {
 	const struct trace *t = r->t;
@@ -417,16 +448,7 @@ void sync_prepare(struct reach *r)
 	r->begins = once_begins(t);
 	r->ends = g_new(uint32_t, t->messages_count + 1);
 	r->tried = g_new0(uint8_t, t->objects_count + 1);
-	r->must = g_new(uint32_t, t->events_count + 1);
-	r->edges = g_array_new(FALSE, FALSE, sizeof(struct must_edge));
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		struct must_sources sources = must_sources(t, e);
-		struct must_edge edge;
-		r->must[e] = r->edges->len;
-		while (must_sources_next(&sources, &edge))
-			g_array_append_val(r->edges, edge);
-	}
-	r->must[t->events_count] = r->edges->len;
+	find_must(r);
 	memset(r->ends, 0xff, sizeof(uint32_t) * (t->messages_count + 1));
 	lock_sections_init(&r->sections, t);
 	for (uint32_t u = 0; u < r->threads; u++)
@@ -479,6 +501,10 @@ bool sync_has_outcomes(const struct trace *t)
 			break;
 		case OP_SND:
 			if (once_begins_at(t, e))
+				return true;
+			break;
+		case OP_RCV:
+			if (x->flags & EVENT_TRY)
 				return true;
 			break;
 		default:

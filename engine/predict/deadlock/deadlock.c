@@ -639,9 +639,9 @@ static void find_waits(struct search *s, const struct progress *progress)
 	s->cancelled |= search.cancelled;
 	bool by_states = search.complete && s->refused == 0;
 	/* states decide the others */
-	s->report->same_pairing = !by_states || search.as_recorded
-	                                  ? past_waits_vary(t)
-	                                  : past_messages_vary(t, false);
+	s->report->same_pairing = past_waits_vary(t, !by_states || search.as_recorded
+	                                                     ? PAST_REORDERED
+	                                                     : PAST_ONCE | PAST_SENT_AGAIN);
 	const char *futexes = trace_note(t, FUTEX_NOTE);
 
 	if (futexes != NULL)

@@ -9,6 +9,9 @@
  * With ALIKE threads that have the same program have the same argument, too, and what is written of
  * them is not seen by instrumented code, either: nothing tells them apart. They are numbered as they
  * come, from the first that has the program.
+ *
+ * With FAR the values of cells and atomics are others, negative and large ones, and cells are written by the
+ * handler of a signal that the thread sends itself: what an operation does, and returns, stays the same.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,6 +20,7 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -47,6 +51,45 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static sem_t semaphore;
 static const struct timespec far = { 4000000000, 0 };
 static __thread int ran;
+#ifdef FAR
+static __thread int handled_cell, handled_value;
+static const int distant[] = { 0,          -7,  INT_MIN, INT_MAX, 1 << 16,
+	                       -(1 << 16), 255, -128,    1 << 30, -9 };
+static int far_of(int value)
+{
+	return value >= 0 && value < 10 ? distant[value] : value;
+}
+static int near_of(int value)
+{
+	for (int i = 0; i < 10; i++)
+		if (distant[i] == value)
+			return i;
+	return value;
+}
+static void handle(int signal)
+{
+	cell[handled_cell] = handled_value;
+}
+static void write_cell(int n, int value)
+{
+	handled_cell = n;
+	handled_value = far_of(value);
+	raise(SIGUSR1);
+}
+#else
+static int far_of(int value)
+{
+	return value;
+}
+static int near_of(int value)
+{
+	return value;
+}
+static void write_cell(int n, int value)
+{
+	cell[n] = value;
+}
+#endif
 static volatile int *block;
 static int freed; /* not by instrumented code */
 
@@ -180,13 +223,13 @@ TELL void tell(int thread, int result)
 static void first_routine(void)
 {
 	ran = 1;
-	cell[0] = 1;
+	cell[0] = far_of(1);
 }
 
 static void second_routine(void)
 {
 	ran = 1;
-	cell[0] = cell[1] + 1;
+	cell[0] = far_of(near_of(cell[1]) + 1);
 }
 
 struct start {
@@ -447,9 +490,9 @@ static int operate(char operation, int n, int value)
 	int result = 0;
 	switch (operation) {
 	case 'r':
-		return cell[n];
+		return near_of(cell[n]);
 	case 'w':
-		cell[n] = value;
+		write_cell(n, value);
 		return 0;
 	case 'P': {
 		uint64_t both = memory.both;
@@ -462,9 +505,9 @@ static int operate(char operation, int n, int value)
 		memory.bytes[4 * n] = (uint8_t)value;
 		return 0;
 	case 'R':
-		return atom[n];
+		return near_of(atom[n]);
 	case 'W':
-		atom[n] = value;
+		atom[n] = far_of(value);
 		return 0;
 	case 'a':
 		if (value == 0)
@@ -489,11 +532,11 @@ static int operate(char operation, int n, int value)
 		write_part(n, value);
 		return 0;
 	case 'L': /* loops that wait */
-		while (LOOK(n) != value)
+		while (LOOK(n) != far_of(value))
 			;
 		return value;
 	case 'H':
-		while (LOOK(0) != value || LOOK(1) != value)
+		while (LOOK(0) != far_of(value) || LOOK(1) != far_of(value))
 			;
 		return value;
 	case 'X':
@@ -509,9 +552,10 @@ static int operate(char operation, int n, int value)
 	case 'M':
 		return value == 0 ? add_anew(&atom[n]) : change(n, value);
 	case 'x':
-		result = value;
-		return atomic_compare_exchange_strong(&atom[n], &result, 1 - value) ? '+' - '0'
-		                                                                    : result;
+		result = far_of(value);
+		return atomic_compare_exchange_strong(&atom[n], &result, far_of(1 - value))
+		               ? '+' - '0'
+		               : near_of(result);
 	case '@':
 	case '%':
 	case '+':
@@ -634,7 +678,7 @@ static void *run(void *argument)
 			pthread_join(threads[n], 0);
 			continue;
 		case 'q': /* the usual loop around a wait */
-			while ((last = cell[n]) == 0) {
+			while ((last = near_of(cell[n])) == 0) {
 				tell(thread, '0');
 				pthread_cond_wait(&condition[0], &mutex[0]);
 			}
@@ -656,6 +700,9 @@ int main(int argc, char **argv)
 	struct start start = { argv + 2, 0 };
 	long file = system_call(SYS_open, (long)argv[1], O_WRONLY | O_CREAT | O_APPEND, 0600);
 	system_call(SYS_dup2, file, LOG, 0);
+#ifdef FAR
+	signal(SIGUSR1, handle);
+#endif
 	tell(0, '#');
 	block = calloc(1, sizeof *block);
 	pthread_spin_init(&spin, 0);

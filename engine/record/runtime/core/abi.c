@@ -81,7 +81,7 @@ bool message_exists(uintptr_t p)
 	return exists;
 }
 
-static void annotate(enum log_tag tag, uintptr_t p, bool anew, uintptr_t pc)
+static void annotate(enum log_tag tag, unsigned flags, uintptr_t p, bool anew, uintptr_t pc)
 {
 	struct thread *t = recording();
 	if (!t || p == 0)
@@ -89,23 +89,29 @@ static void annotate(enum log_tag tag, uintptr_t p, bool anew, uintptr_t pc)
 	sched_point(t);
 	uint64_t message = message_of(p, anew);
 	if (message)
-		log_event(t, tag, 0, pc, message, 0, 1);
+		log_event(t, tag, flags, pc, message, 0, 1);
 }
 
 void message_release(uintptr_t p, uintptr_t pc)
 {
-	annotate(LOG_SND, p, false, pc);
+	annotate(LOG_SND, 0, p, false, pc);
 }
 
 void message_acquire(uintptr_t p, uintptr_t pc)
 {
-	annotate(LOG_RCV, p, false, pc);
+	annotate(LOG_RCV, 0, p, false, pc);
+}
+
+/* An acquire that waits for nothing: it may come before any release. */
+static void annotated_acquire(uintptr_t p, uintptr_t pc)
+{
+	annotate(LOG_RCV, LOG_TRY, p, false, pc);
 }
 
 EXPORT void __tsan_acquire(void *p);
 void __tsan_acquire(void *p)
 {
-	message_acquire((uintptr_t)p, CALLER());
+	annotated_acquire((uintptr_t)p, CALLER());
 }
 EXPORT void __tsan_release(void *p);
 void __tsan_release(void *p)
@@ -120,7 +126,7 @@ void AnnotateHappensBefore(const char *file, int line, uintptr_t p)
 EXPORT void AnnotateHappensAfter(const char *file, int line, uintptr_t p);
 void AnnotateHappensAfter(const char *file, int line, uintptr_t p)
 {
-	message_acquire(p, CALLER());
+	annotated_acquire(p, CALLER());
 }
 #define IGNORED(name, how) \
 	EXPORT void name(const char *file, int line); \
@@ -142,12 +148,12 @@ void WTFAnnotateHappensBefore(const char *file, int line, uintptr_t p)
 EXPORT void WTFAnnotateHappensAfter(const char *file, int line, uintptr_t p);
 void WTFAnnotateHappensAfter(const char *file, int line, uintptr_t p)
 {
-	message_acquire(p, CALLER());
+	annotated_acquire(p, CALLER());
 }
 EXPORT void __tsan_java_acquire(uintptr_t p);
 void __tsan_java_acquire(uintptr_t p)
 {
-	message_acquire(p, CALLER());
+	annotated_acquire(p, CALLER());
 }
 EXPORT void __tsan_java_release(uintptr_t p);
 void __tsan_java_release(uintptr_t p)
@@ -157,7 +163,7 @@ void __tsan_java_release(uintptr_t p)
 EXPORT void __tsan_java_release_store(uintptr_t p);
 void __tsan_java_release_store(uintptr_t p)
 {
-	annotate(LOG_SND, p, true, CALLER());
+	annotate(LOG_SND, 0, p, true, CALLER());
 }
 
 /* ---- the barrier of ThreadSanitizer's tests: abi.h.  It is no event. ---- */
