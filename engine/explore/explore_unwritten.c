@@ -69,14 +69,14 @@ static uint32_t read_size(const struct trace *t, uint32_t event)
 	               : 0;
 }
 
-/* Is it no struct or array, as far as is known? */
+/* Is it known to be no struct or array? Memory without a type may be a part of a copy. */
 static bool is_scalar(const struct trace *t, uint32_t variable)
 {
 	const struct block *b = &t->blocks[t->variables[variable].block];
 	bool known = b->alloc != NONE
 	                     ? b->type != 0
 	                     : !g_str_has_prefix(trace_variable_name(t, variable), "local@");
-	return !known || shown_has_form(t, variable);
+	return known && shown_has_form(t, variable);
 }
 
 /* Its first reads, one for each pair of places; an array of struct unwritten. */
