@@ -69,14 +69,14 @@ static uint32_t read_size(const struct trace *t, uint32_t event)
 	               : 0;
 }
 
-/* Is it no struct or array, as far as is known? */
+/* Is it known to be no struct or array? Memory without a type may be a part of a copy. */
 static bool is_scalar(const struct trace *t, uint32_t variable)
 {
 	const struct block *b = &t->blocks[t->variables[variable].block];
 	bool known = b->alloc != NONE
 	                     ? b->type != 0
 	                     : !g_str_has_prefix(trace_variable_name(t, variable), "local@");
-	return !known || shown_has_form(t, variable);
+	return known && shown_has_form(t, variable);
 }
 
 /* Its first reads, one for each pair of places; an array of struct unwritten. */
@@ -192,6 +192,63 @@ static bool uses_value(const struct trace *t, uint32_t event, uint64_t *added)
 	return t->events[write].target == t->events[event].target;
 }
 
+/* The last member in a variable's name ("slot[2].pair.a" and "s->a[1]": "a"); owned by the
+ * caller; NULL: it names none. */
+static char *member_of(const char *name)
+{
+	size_t length = strlen(name), start;
+	while (length > 0 && name[length - 1] == ']')
+		while (length > 0 && name[--length] != '[')
+			;
+	for (start = length; start > 0; start--)
+		if (!g_ascii_isalnum(name[start - 1]) && name[start - 1] != '_')
+			break;
+	bool member = (start > 0 && name[start - 1] == '.') ||
+	              (start > 1 && name[start - 1] == '>' && name[start - 2] == '-');
+	return member && start < length ? g_strndup(name + start, length - start) : NULL;
+}
+
+/* The part between the marks of statements, in line `line` of a text, from 1, that has the
+ * column (0: all of the line); owned by the caller; NULL: there is none. */
+static char *statement_of(const char *text, uint32_t line, uint32_t column)
+{
+	for (; line > 1 && text != NULL; line--) {
+		text = strchr(text, '\n');
+		text = text != NULL ? text + 1 : NULL;
+	}
+	if (text == NULL)
+		return NULL;
+	size_t length = strcspn(text, "\n"), first = 0;
+	if (column == 0 || column > length)
+		return g_strndup(text, length);
+	for (size_t i = 0; i + 1 < column; i++)
+		if (strchr(";{}", text[i]) != NULL)
+			first = i + 1;
+	return g_strndup(text + first,
+	                 column - 1 - first + strcspn(text + column - 1, "\n;{}"));
+}
+
+/*
+ * Does the statement of the read, in its line, name the member that is read? A compiler makes
+ * the copy of a struct, or of std::optional, reads of its members, also of those that nothing
+ * uses; such a statement does not name them ("copy = *slot"). A member function may name its
+ * own without an object; not where it gives that name a value.
+ */
+static bool is_named(const struct trace *t, uint32_t event)
+{
+	const struct location *l = &t->locations[t->events[event].location];
+	g_autofree char *member = member_of(trace_variable_name(t, t->events[event].target));
+	g_autofree char *text = NULL;
+	if (member == NULL)
+		return true;
+	if (l->file == 0 || !g_file_get_contents(trace_string(t, l->file), &text, NULL, NULL))
+		return false;
+	g_autofree char *statement = statement_of(text, l->line, l->column);
+	g_autofree char *pattern = g_strdup_printf(
+	        "(\\.|->)\\s*%s\\b|\\b%s\\b(?!\\s*(=[^=]|[({]))", member, member);
+	return statement != NULL && g_regex_match_simple(pattern, statement, 0, 0);
+}
+
 static bool is_same_event(const struct trace *a, const struct trace *b, uint32_t event)
 {
 	const struct event *x = &a->events[event], *y = &b->events[event];
@@ -240,6 +297,8 @@ static void judge(struct exploration *x, struct unwritten *u, struct trace *run,
 		settle(x, u, zero ? NULL : "code that is not recorded had written to it");
 	} else if (!uses_value(run, u->event, &u->added) || (fill == 2 && u->added != before)) {
 		settle(x, u, NULL);
+	} else if (!is_named(x->trace, u->event)) {
+		settle(x, u, "the statement does not name it, and may copy all members");
 	}
 }
 
