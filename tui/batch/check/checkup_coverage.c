@@ -259,7 +259,10 @@ static void tell_rest(const struct checkup *c, GPtrArray *s)
 	    "single steps, and code that is not instrumented%s.",
 	    c->missing_calls ? " (which the program calls)" : "");
 	tell_waits(c, s);
-	g_autofree char *unsought = g_strjoinv(", ", (char **)explore_unsought);
+	const char *const *kinds_unsought = explore_unsought;
+	while (!c->explored_all && g_str_has_prefix(*kinds_unsought, "reads of uninitialised"))
+		kinds_unsought++;
+	g_autofree char *unsought = g_strjoinv(", ", (char **)kinds_unsought);
 	add(s,
 	    "Not covered: atomicity in general. Units of work are inferred: that no violation is "
 	    "found proves nothing.");
@@ -304,7 +307,9 @@ static void tell_rest(const struct checkup *c, GPtrArray *s)
 		add(s,
 		    "Not covered: waits for a futex, by system calls of the program's own, that "
 		    "never end in another order (those that happened are listed).");
-	add(s, "Not looked for: %s.", unsought);
+	add(s, "Not looked for: %s%s.",
+	    c->explored_all ? "" : "reads of uninitialised memory but in explored runs, ",
+	    unsought);
 }
 
 GPtrArray *checkup_coverage(const struct checkup *c)
