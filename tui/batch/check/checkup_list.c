@@ -411,6 +411,8 @@ static void settle_harm(const struct checkup *c, struct checked *f)
 		        : f->kind == FINDING_LOCK_MISUSE
 		                ? "it is wrong in every order; what follows is undefined, but "
 		                  "where the C library refuses the call"
+		        : f->kind == FINDING_UNINITIALISED_READ
+		                ? "it reads what the allocator or another call left there"
 		        : f->happened
 		                ? "it happened in a recorded run; the other order was not "
 		                  "run from there"
