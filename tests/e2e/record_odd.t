@@ -246,7 +246,7 @@ if has gdb "gdb at the pair"; then
 		like "$(cat gdb.out)" '= 150|= 1[0-4][0-9]' "it sees the program's variables"
 		like "$(cat gdb.out)" 'LWP' "and its threads"
 		if gdb -batch -ex 'python print(1)' >/dev/null 2>&1; then
-			like "$(cat gdb.out)" 'heddle: main is thread 1, before w4.after.=1 at start.c:4' "which of gdb's threads is which"
+			like "$(cat gdb.out)" 'heddle: main is thread 1, before write after: 1 at start.c:4' "which of gdb's threads is which"
 			unlike "$(sed -n '/^#/,$p' gdb.out | head -n 1)" 'raw_syscall' "and begins in the program's own frame"
 		else
 			ok 0 "which of gdb's threads is which # SKIP gdb has no Python"

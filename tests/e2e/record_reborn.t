@@ -47,7 +47,7 @@ is "$(json '$d->{findings}[0]{points}[0]')" "locks.mutex#2:read/write" "the seco
 $HEDDLE witness early.hdl $(json '"$d->{findings}[0]{first} $d->{findings}[0]{second}"') -o early.wit >/dev/null
 run timeout 120 $HEDDLE replay --witness early.wit -- ./reborn early
 is "$status $out" $'0 locked\ndestroyed' "and happens on replay"
-like "$err" 'it came to +T2 tryfail\(locks.mutex#2\)' "which names the same lock"
+like "$err" 'it came to +T2 failed try of locks.mutex#2' "which names the same lock"
 run timeout 120 $HEDDLE explore -- ./reborn calls
 is "$status" 0 "exploration finds nothing wrong with two lives"
 

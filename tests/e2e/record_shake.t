@@ -50,11 +50,11 @@ cat >elusive.c <<'C'
 #include <pthread.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 static uintptr_t at;
 static void *thread(void *p)
 {
-	int local;
-	at = (uintptr_t)&local;
+	at = (uintptr_t)malloc(10);
 	return p;
 }
 int main(int argc, char **argv)
@@ -70,7 +70,7 @@ int main(int argc, char **argv)
 }
 C
 $HEDDLE cc -O1 elusive.c -o elusive -pthread
-address=$($HEDDLE record -q --no-inputs -o elusive.hdl -- ./elusive) # as shake has threads' stacks
+address=$($HEDDLE record -q --no-inputs -o elusive.hdl -- ./elusive)
 run $HEDDLE shake -n 3 --format json -- ./elusive "$address"
 is "$status $(json 'join " ", map { "$_->{status} " . ($_->{elusive} // "") } @{$d->{outcomes}}')" "1 134 1" "an outcome that depends on addresses"
 run $HEDDLE shake -n 3 -- ./elusive "$address"

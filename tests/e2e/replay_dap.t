@@ -199,7 +199,7 @@ ask('initialize', { linesStartAt1 => JSON::PP::true });
 ask('launch', { witness => 'bank.wit', program => './bank', stopOnEntry => JSON::PP::true });
 my $why = await('output');
 $why = await('output') until $why->{output} =~ /witness of a finding/;
-print "why: ", $why->{output} =~ /between T1 w8.acct.balance.=150 at bank.c:23/ ? 'told' : $why->{output}, "\n";
+print "why: ", $why->{output} =~ /between T1 write acct.balance: 150 at bank.c:23/ ? 'told' : $why->{output}, "\n";
 my $set = ask('setBreakpoints', { source => { path => $path }, breakpoints => [{ line => 23 },
 	{ line => 22, condition => 'n == 51' }, { line => 9999 }, { line => 23, condition => 'nonsense > 0' },
 	{ line => 'x' }, { line => 23, hitCondition => 'often' }] })->{body}{breakpoints};

@@ -42,7 +42,7 @@ is "$status" 1 "a race of the gates"
 run $HEDDLE replay --witness door.wit --timeout 60 -- ./turnstile door </dev/null
 is "$status" 0 "its witness is followed, and nobody comes to the door"
 like "$err" "stopped before the pair" "to the pair"
-like "$err" "w4.visitors.=" "at the count"
+like "$err" "write visitors: " "at the count"
 unlike "$err" "left the witness" "both ways"
 is "$(printf '%s\n' "$out" | grep -c visitors)" 2 "and on to the end of the program"
 like "$out" "^[1-8] visitors" "where one way has lost some"
