@@ -118,24 +118,35 @@ static bool is_other_error(struct exploration *x, const struct explore_run *r,
 	}
 }
 
+/* Counts each of the uses as an error of its own, with the ending of `as`. True: one is new. */
+static bool count_each(struct exploration *x, struct explore_run *as, const GPtrArray *uses)
+{
+	bool fresh = false;
+	for (guint i = 0; i < uses->len; i++) {
+		const struct explore_use *u = uses->pdata[i];
+		as->places = g_ptr_array_new_with_free_func(g_free);
+		g_ptr_array_add(as->places, g_strdup(u->place));
+		as->story = u->story;
+		fresh |= count_error(x, as, g_strdup(u->key), i == 0);
+		g_hash_table_add(x->errors, g_strdup(u->key));
+		g_ptr_array_unref(as->places);
+		if (u->unlocks)
+			explore_note_incomplete(
+			        x, "a thread unlocks what it does not hold: orders in which "
+			           "that lets another thread in are not explored");
+	}
+	return fresh;
+}
+
 /* Uses after an end of life are separate errors, by their pair of places. The run's ending is
  * reported with the first; the same ending with the same use in another run is the same
  * error. */
 static bool count_uses(struct exploration *x, struct explore_run *r)
 {
 	GPtrArray *uses = explore_find_uses(x, r);
-	bool fresh = false;
 	struct explore_run as_use = *r;
 	as_use.end = EXPLORE_USE_AFTER_FREE;
-	for (guint i = 0; i < uses->len; i++) {
-		struct explore_use *u = uses->pdata[i];
-		as_use.places = g_ptr_array_new_with_free_func(g_free);
-		g_ptr_array_add(as_use.places, g_strdup(u->place));
-		as_use.story = u->story;
-		fresh |= count_error(x, &as_use, g_strdup(u->key), i == 0);
-		g_hash_table_add(x->errors, g_strdup(u->key));
-		g_ptr_array_unref(as_use.places);
-	}
+	bool fresh = count_each(x, &as_use, uses);
 	if (uses->len > 0 && !is_other_error(x, r, uses->pdata[0], fresh)) {
 		struct explore_use *first = uses->pdata[0];
 		r->end = EXPLORE_USE_AFTER_FREE;
@@ -153,22 +164,9 @@ static bool count_uses(struct exploration *x, struct explore_run *r)
 static bool count_beside(struct exploration *x, struct explore_run *r, enum explore_end end,
                          GPtrArray *uses)
 {
-	bool fresh = false;
 	struct explore_run as = *r;
 	as.end = end;
-	for (guint i = 0; i < uses->len; i++) {
-		struct explore_use *u = uses->pdata[i];
-		as.places = g_ptr_array_new_with_free_func(g_free);
-		g_ptr_array_add(as.places, g_strdup(u->place));
-		as.story = u->story;
-		fresh |= count_error(x, &as, g_strdup(u->key), i == 0);
-		g_hash_table_add(x->errors, g_strdup(u->key));
-		g_ptr_array_unref(as.places);
-		if (u->unlocks)
-			explore_note_incomplete(
-			        x, "a thread unlocks what it does not hold: orders in which "
-			           "that lets another thread in are not explored");
-	}
+	bool fresh = count_each(x, &as, uses);
 	if (uses->len > 0 && r->end == EXPLORE_FINE) {
 		struct explore_use *first = uses->pdata[0];
 		r->end = end;

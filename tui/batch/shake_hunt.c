@@ -54,7 +54,7 @@ static char *words_of(const struct outcome *o)
 	else
 		g_string_append_printf(words, "status %d", o->status);
 	if (o->misuses)
-		g_string_append_printf(words, ", misuse %x", o->misuses);
+		g_string_append_printf(words, ", with misuse of kind %x", o->misuses);
 	if (o->use)
 		g_string_append(words, ", use after free");
 	return g_string_free(words, FALSE);

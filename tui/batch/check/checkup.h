@@ -199,9 +199,9 @@ static inline struct checkup_run *checkup_run_at(const struct checkup *c, uint32
 {
 	return &g_array_index(c->runs, struct checkup_run, i);
 }
-/* Add a run of which `made` has the strategy, the seed, the file (copied), the exit and the
- * outcome (owned from now on, or NULL). Its index; its trace needs no analysis when same_as is
- * set. */
+/* Add a run of which `made` has the strategy, the seed, the file (copied), the exit, the
+ * options and the outcome (both owned from now on, or NULL). Its index; its trace needs no
+ * analysis when same_as is set. */
 uint32_t checkup_add_run(struct checkup *c, const struct trace *t, struct checkup_run made);
 /* The file for the next run; owned by the caller. */
 char *checkup_run_path(const struct checkup *c);
