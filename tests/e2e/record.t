@@ -109,11 +109,11 @@ $HEDDLE record -o killed.hdl -- ./wait-here <in >out 2>/dev/null &
 recorder=$!
 exec 8>in 9<out
 read -r -n1 -u9 _ # it has come to its read
+program=$(running wait-here)
 kill -9 $recorder
 { wait $recorder; } 2>/dev/null
-program=$(grep -lsx wait-here /proc/[0-9]*/comm | head -1 | cut -d/ -f3)
 exec 8>&- 9<&-
-while kill -0 "$program" 2>/dev/null; do sleep 0.05; done
+await [ ! -e "$program" ]
 log=$(ls killed.hdl.log-* 2>/dev/null)
 t=$(text "$log")
 like "$t" "main\|w4\(x\)=2" "the log of a killed recorder is a trace"

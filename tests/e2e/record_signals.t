@@ -57,10 +57,7 @@ ended() { # PROGRAM [RECORD'S OPTIONS]: recorded, and terminated when it is read
 	: >$p.out
 	timeout 120 $HEDDLE record -q --max-size 20 "$@" -o $p.hdl -- ./$p >$p.out 2>$p.err &
 	local recorder=$! child=
-	for _ in $(seq 600); do
-		grep -q ready $p.out && break
-		sleep 0.1
-	done
+	await grep -q ready $p.out
 	for child in $(pgrep -P $recorder); do # `timeout` runs the recorder, which passes it on
 		kill -TERM $child
 	done

@@ -76,7 +76,7 @@ int main(void)
 	pthread_t t;
 	struct pollfd in = { .fd = 0, .events = POLLIN };
 	pthread_create(&t, NULL, add, &two);
-	while (poll(&in, 1, 5000) == 1 && (n = read(0, text, SIZE)) > 0)
+	while (poll(&in, 1, 120000) == 1 && (n = read(0, text, SIZE)) > 0)
 		for (int i = 0; i < n; i++)
 			sum += text[i] == 'x';
 	pthread_join(t, NULL);
@@ -159,10 +159,7 @@ $HEDDLE record -q -o serve.hdl -- ./serve <in >serve.out 2>serve.err &
 recorder=$!
 exec 8>in
 printf abc >&8
-for i in $(seq 2000); do # until it has read them
-	[ "$(cat serve.err)" = abc ] && break
-	sleep 0.05
-done
+await grep -q abc serve.err # until it has read them
 kill -TERM $recorder
 wait $recorder
 is $? 3 "a server that SIGTERM ends"

@@ -185,17 +185,16 @@ int main(int argc, char **argv)
 C
 $HEDDLE cc -O1 wait.c -o wait -pthread
 mkfifo silent
+handled_or_ended() { # it may not yet wait when the first signal comes
+	[ -e handled ] || ! kill -TERM $recorder 2>/dev/null || ! sleep 0.1
+}
 for how in poll epoll select; do
 	rm -f ready handled
 	$HEDDLE record -q -o wait.hdl -- ./wait $how <silent >out &
 	recorder=$!
 	exec 8>silent
-	for i in $(seq 600); do [ -e ready ] && break; sleep 0.1; done
-	for i in $(seq 100); do # it may not yet wait when the first comes
-		sleep 0.1
-		[ -e handled ] && break
-		kill -TERM $recorder 2>/dev/null || break
-	done
+	await [ -e ready ]
+	await handled_or_ended
 	exec 8>&- # which it waits for: no signal comes when it has ended
 	wait $recorder
 	is "$? $(cat out)" "3 1 15" "$how without a limit ends when a handler has run"

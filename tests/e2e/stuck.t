@@ -104,13 +104,9 @@ is "$status" 0 "and makes no deadlock"
 # quiet time is over when theirs is.
 "$HEDDLE" record -q -o p.hdl -- ./ways pause 2>pause.err &
 recorder=$!
-for _ in $(seq 600); do
-	program=$(pgrep -P $recorder -x ways) && break
-	sleep 0.1
-done
-until [ ! -e /proc/$program ] || grep -q '^State:.S' /proc/$program/status; do
-	sleep 0.1
-done
+started() { program=$(pgrep -P $recorder -x ways); }
+await started
+await grep -q '^State:.S' /proc/$program/status
 # A handler is installed, and nothing that the program does ever ends the wait: a signal from
 # another process could, so it takes a few seconds until it counts as one.
 expect join-handler 134 deadlock "main join T1 -, T1 lock m main"

@@ -59,7 +59,7 @@ int main(int n, char **words)
 C
 $HEDDLE cc -w -g -O1 unseen.c -o unseen -pthread -lrt
 for how in aio queue clone; do
-	timeout 20 ./unseen $how
+	timeout 120 ./unseen $how
 	if [ $? = 77 ]; then
 		ok 0 "no such thread here: $how # SKIP"
 		continue
