@@ -184,6 +184,7 @@ struct explore_point {
 };
 
 /* End of a reason for incompleteness: the operation before it is run in one order only. */
+#define EXPLORE_TIME_UP    "the time was up (--budget)"
 #define EXPLORE_ORDER_OPEN ": what comes of it may depend on the order, which is not explored"
 
 /* The estimated number of all classes, from those seen; ESTIMATE_MOST: that or more. */

@@ -79,7 +79,7 @@ for how in aio queue clone; do
 	like "$out" "$note" "and says this reason"
 done
 run timeout 300 $HEDDLE check -- ./unseen queue
-like "$out" "Not covered: what was not recorded, though it ran code of the program: threads that neither" "a check says it"
+like "$out" "^    - what was not recorded, though it ran code of the program: threads that neither" "a check says it"
 run timeout 300 $HEDDLE record -o t.hdl -- ./unseen none
 unlike "$err" "not recorded" "without such a thread nothing is said"
 run $HEDDLE races t.hdl
