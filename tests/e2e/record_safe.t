@@ -158,7 +158,7 @@ program_of() # PID: the program that the recorder has started and that has not e
 	done
 	return 1
 }
-for times in 1600000 6400000 25600000 25600000 25600000; do
+for times in 100000 400000 1600000 6400000 25600000; do
 	"$HEDDLE" record -q --mode free -o cut.hdl -- ./busy $times >/dev/null 2>cut.err &
 	pid=$!
 	until program=$(program_of $pid) || ! kill -0 $pid 2>/dev/null; do
