@@ -183,8 +183,9 @@ struct explore_point {
 	                               * were run */
 };
 
-/* End of a reason for incompleteness: the operation before it is run in one order only. */
+/* A reason for incompleteness. */
 #define EXPLORE_TIME_UP    "the time was up (--budget)"
+/* End of a reason for incompleteness: the operation before it is run in one order only. */
 #define EXPLORE_ORDER_OPEN ": what comes of it may depend on the order, which is not explored"
 
 /* The estimated number of all classes, from those seen; ESTIMATE_MOST: that or more. */
