@@ -1,6 +1,6 @@
 /*
- * test_tables.c - tables in documents are those of the program: keys and commands of the explorer,
- * a lesson's checks, the analyses.  UPDATE=1 in the environment writes them anew.
+ * test_tables.c - tables in documents are those of the program: keys and commands of the
+ * explorer, a lesson's checks, the analyses.  UPDATE=1 in the environment writes them anew.
  */
 #include "engine/predict/predict.h"
 #include "tui/explorer/commands/command_line.h"

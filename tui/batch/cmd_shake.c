@@ -14,12 +14,12 @@
 #include "engine/predict/misuse.h"
 #include "engine/record/layout.h"
 #include "tui/batch/command.h"
-#include "tui/batch/shake_outcomes.h"
+#include "tui/batch/shake/shake_outcomes.h"
 #include "tui/batch/print/print.h"
 #include "tui/batch/print/terminal.h"
 #include "tui/batch/reports/shake_merge.h"
-#include "tui/batch/shake_run.h"
-#include "tui/batch/shares.h"
+#include "tui/batch/shake/shake_run.h"
+#include "tui/batch/shares/shares.h"
 
 struct shake {
 	struct shaken runs;

@@ -7,12 +7,12 @@
 #include "engine/trace/shown.h"
 #include "engine/witness/witness.h"
 #include "tui/explorer/export.h"
-#include "tui/explorer/missing_code.h"
-#include "tui/explorer/outcomes.h"
+#include "tui/explorer/words/missing_code.h"
+#include "tui/explorer/exploration/outcomes.h"
 #include "tui/explorer/schedule.h"
-#include "tui/explorer/story.h"
-#include "tui/explorer/tree.h"
-#include "tui/explorer/weak_order.h"
+#include "tui/explorer/words/story.h"
+#include "tui/explorer/exploration/tree.h"
+#include "tui/explorer/words/weak_order.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include "tui/explorer/app.h"
 
 #include "tui/explorer/export.h"
-#include "tui/explorer/outcomes.h"
+#include "tui/explorer/exploration/outcomes.h"
 #include "tui/explorer/messages.h"
 
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "engine/record/strategy.h"
 #include "engine/trace/trace.h"
 #include "engine/trace/weak.h"
-#include "tui/batch/shake_outcomes.h"
+#include "tui/batch/shake/shake_outcomes.h"
 
 /* Shared by all runs. */
 struct shaken {

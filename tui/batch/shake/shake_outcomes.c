@@ -1,6 +1,6 @@
 /* shake_outcomes.c - see shake_outcomes.h. */
 #include "engine/base/compare.h"
-#include "tui/batch/shake_outcomes.h"
+#include "tui/batch/shake/shake_outcomes.h"
 
 #include <string.h>
 

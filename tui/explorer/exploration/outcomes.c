@@ -1,7 +1,7 @@
 /*
  * outcomes.c - see outcomes.h.
  */
-#include "tui/explorer/outcomes.h"
+#include "tui/explorer/exploration/outcomes.h"
 
 #include "engine/trace/own_code.h"
 #include "tui/explorer/session.h"

@@ -1,8 +1,8 @@
 /* shake_hunt.c - see shake_hunt.h. */
-#include "tui/batch/shake_hunt.h"
+#include "tui/batch/shake/shake_hunt.h"
 
 #include "engine/explore/hunt/portfolio.h"
-#include "tui/batch/shake_run.h"
+#include "tui/batch/shake/shake_run.h"
 
 struct shake_hunt {
 	struct shaken runs;

@@ -1,5 +1,5 @@
 /* shake_run.c - see shake_run.h. */
-#include "tui/batch/shake_run.h"
+#include "tui/batch/shake/shake_run.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #ifndef HEDDLE_EXPLORER_OUTCOMES_H
 #define HEDDLE_EXPLORER_OUTCOMES_H
 
-#include "tui/explorer/tree.h"
+#include "tui/explorer/exploration/tree.h"
 
 enum outcome_kind { OUTCOME_FAILED, OUTCOME_RACE, OUTCOME_PASSED };
 struct tree_outcome {
