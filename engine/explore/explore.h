@@ -14,7 +14,7 @@
 #ifndef HEDDLE_EXPLORE_H
 #define HEDDLE_EXPLORE_H
 
-#include "engine/commute/spec.h"
+#include "engine/commute/language/spec.h"
 #include "engine/explore/runs/final.h"
 #include "engine/finding.h"
 #include "engine/memory/models.h"

@@ -3,7 +3,7 @@
 # whether schedules are left, callers are the program's own.
 . tests/e2e/lib.sh
 cd "$scratch" || exit 1
-checked() { run timeout 120 "$HEDDLE" check -q "$@"; }
+checked() { run timeout 300 "$HEDDLE" check -q "$@"; }
 
 # A condition that is destroyed before its signal: the recorder's misuse and the analyses' use after the end are one.
 cat >signal.c <<'C'

@@ -73,9 +73,9 @@ unlike() {
 		ok 0 "$3"
 	fi
 }
-# await CMD...: repeats it until it succeeds. After two minutes what it waits for never comes: fails.
+# await CMD...: repeats it until it succeeds. After five minutes what it waits for never comes: fails.
 await() {
-	local end=$((SECONDS + 120))
+	local end=$((SECONDS + 300))
 	until "$@"; do
 		[ $SECONDS -lt $end ] || return
 		sleep 0.02
@@ -97,7 +97,7 @@ says_while_it_waits() {
 	runner=$!
 	exec 5>"$scratch/.in" 6<"$scratch/.said"
 	err=
-	while IFS= read -r -t 120 line <&6; do
+	while IFS= read -r -t 300 line <&6; do
 		err+=$line$'\n'
 		[[ $line =~ $pattern ]] && break
 	done

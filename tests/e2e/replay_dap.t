@@ -105,7 +105,7 @@ like "$out" "^status 0" "and it leaves when it is told to"
 
 # No such bytes are the protocol's.
 hostile() {
-	printf "$1" | timeout 60 $HEDDLE replay --dap - >hostile.out 2>hostile.err
+	printf "$1" | timeout 300 $HEDDLE replay --dap - >hostile.out 2>hostile.err
 	is "$? $(wc -l <hostile.err)" "2 1" "$2: one error"
 	like "$(cat hostile.err)" "^heddle: --dap: $3" "$2: the reason"
 }
@@ -118,13 +118,13 @@ hostile 'Content-Length: 2\r\n\r\n[]' "an array" "a message is no JSON object"
 hostile 'Content-Length: 50\r\n\r\n{' "a message that breaks off" "the input ends within a message"
 hostile "$(printf 'x%.0s' $(seq 5000))" "a header without an end" "a header .* does not end"
 perl -e 'my $t = "[" x 1000000; print "Content-Length: 1000000\r\n\r\n$t"' >deep
-timeout 60 $HEDDLE replay --dap - <deep >hostile.out 2>hostile.err
+timeout 300 $HEDDLE replay --dap - <deep >hostile.out 2>hostile.err
 is $? 2 "brackets in brackets"
 for seed in 1 2 3; do
-	perl -e 'srand shift; print map { chr int rand 256 } 1 .. 20000' $seed | timeout 60 $HEDDLE replay --dap - >hostile.out 2>hostile.err
+	perl -e 'srand shift; print map { chr int rand 256 } 1 .. 20000' $seed | timeout 300 $HEDDLE replay --dap - >hostile.out 2>hostile.err
 	is "$? $(wc -l <hostile.err)" "2 1" "noise, $seed: one error"
 done
-run timeout 60 $HEDDLE replay --dap -
+run timeout 300 $HEDDLE replay --dap -
 is "$status $err" "0 " "an editor that leaves at once"
 
 has gdb "an editor goes back" && has gdbserver "an editor goes back" || { done_testing; exit; }
@@ -398,7 +398,7 @@ ok $? "and ends with the editor"
 
 # A port
 : >port.err
-timeout 100 $HEDDLE replay --dap 0 >port.out 2>port.err </dev/null &
+timeout 300 $HEDDLE replay --dap 0 >port.out 2>port.err </dev/null &
 server=$!
 listens() { port=$(sed -n 's/.*waiting for an editor at localhost://p' port.err) && [ -n "$port" ]; }
 await listens

@@ -29,7 +29,7 @@ listens_or_ended() {
 debug() {
 	local program=$1
 	shift
-	env -u LD_PRELOAD timeout 280 gdb -nx -q -batch -iex 'set debuginfod enabled off' -iex 'set sysroot /' \
+	env -u LD_PRELOAD timeout 300 gdb -nx -q -batch -iex 'set debuginfod enabled off' -iex 'set sysroot /' \
 		-iex 'set pagination off' -ex "target remote localhost:$port" "$@" "$program" >gdb.out 2>&1 </dev/null
 	wait $server
 	status=$?
@@ -180,12 +180,12 @@ serve bank.wit ./bank
 	echo '-exec-next --reverse'
 	await grep -qs 'end-stepping.*line="29"' mi.out
 	echo '-gdb-exit'
-} | env -u LD_PRELOAD timeout 100 gdb -nx -q -i=mi2 -iex 'set debuginfod enabled off' -iex 'set sysroot /' ./bank >mi.out 2>&1
+} | env -u LD_PRELOAD timeout 300 gdb -nx -q -i=mi2 -iex 'set debuginfod enabled off' -iex 'set sysroot /' ./bank >mi.out 2>&1
 wait $server
 like "$(cat mi.out)" 'reason="end-stepping-range".*line="29"' "gdb's machine interface steps back"
 
 # gdb starts the server itself
-env -u LD_PRELOAD timeout 100 gdb -nx -q -batch -iex 'set debuginfod enabled off' -iex 'set sysroot /' \
+env -u LD_PRELOAD timeout 300 gdb -nx -q -batch -iex 'set debuginfod enabled off' -iex 'set sysroot /' \
 	-ex "target remote | $HEDDLE replay --witness bank.wit --gdb-server - -- ./bank" -ex 'watch acct.balance' \
 	-ex continue -ex continue -ex reverse-step ./bank >gdb.out 2>&1
 like "$(cat gdb.out)" '^23		acct.balance \+= n;' "over standard input and output"
@@ -223,7 +223,7 @@ print $all =~ /QC/ ? "answered" : "gone";
 E2
 for seed in 1 2 3; do
 	serve bank.wit ./bank
-	is "$(timeout 120 perl harm.pl $port $seed)" answered "hostile packets, $seed: the next question is answered"
+	is "$(timeout 300 perl harm.pl $port $seed)" answered "hostile packets, $seed: the next question is answered"
 	wait $server
 	is $? 0 "and the session ends well"
 done
