@@ -125,8 +125,8 @@ static inline uint32_t trace_events_before(const struct trace *t, uint32_t threa
 {
 	return (uint32_t)event_list_before(trace_thread_events(t, thread), event);
 }
-/* Replace the must-order of a view (trace_reading), whose INDEX_MUST exists, by edges (struct
- * must_edge; ownership taken). */
+/* Gives a view (trace_reading) with an index a must-order, in the place of its own, if it has
+ * one: edges (struct must_edge; ownership taken). */
 void trace_replace_must(struct trace *t, GArray *edges);
 /* Neighbours in the thread, NONE at the ends. */
 uint32_t trace_previous(const struct trace *t, uint32_t event);
