@@ -106,6 +106,9 @@ struct trace_index {
 	const uint32_t *must_by_before; /* indices of must, ordered by `before` */
 
 	struct tries *tries; /* from trace_tries (tries.h); NULL until its first use */
+	/* A view with a must-order of its own: the trace that it borrows all other parts from;
+	 * else NULL. */
+	struct trace *whole;
 
 	unsigned mapped; /* parts in a mapped file, not allocated */
 	void *map;
