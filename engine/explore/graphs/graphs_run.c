@@ -74,8 +74,10 @@ static bool report_run(struct graphs *s, const struct plan *plan, struct plan_ru
 	graphs_note_uses(s, run->trace, r);
 	if (!e.strayed)
 		graphs_note_ends(s, r->graph);
-	if (!e.strayed && !e.redundant)
+	if (!e.strayed && !e.redundant) {
 		explore_find_races(x);
+		good &= explore_note_unordered_uses(x, run);
+	}
 	x->view = NULL;
 	view_free(view);
 	return good;

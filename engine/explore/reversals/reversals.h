@@ -30,19 +30,21 @@ enum reversal_kind {
 	REVERSAL_SIGNALLED, /* a wake that had timed out is signalled */
 	REVERSAL_WOKEN,     /* a wake (event, or NONE: not in this run); other: its signal */
 	REVERSAL_LAST,      /* departure from a barrier, as last thread or not */
-	REVERSAL_ONCE,     /* the caller runs a once-function that was done; other: its begin in
-	                    * this run */
-	REVERSAL_STUCK,    /* no thread can continue; event: NONE */
-	REVERSAL_IDLE,     /* no thread but by looking once more, which may be without effect;
-	                    * event: NONE; parts: the class, then the prefix of each thread that
-	                    * looks, with this look (0: not known) */
-	REVERSAL_GOES_ON,  /* the thread continues beyond the run; event: NONE; other: an event
-	                    * excluded, or NONE */
-	REVERSAL_FINAL,    /* the end; other: the last write of a differing variable */
-	REVERSAL_HISTORY,  /* calls and returns in an order that makes a history that is not
-	                    * linearizable; known by its schedule alone */
-	REVERSAL_RACE,     /* an access of one thread, and at once a conflicting one of another;
-	                    * other: the first of the two */
+	REVERSAL_ONCE,    /* the caller runs a once-function that was done; other: its begin in
+	                   * this run */
+	REVERSAL_STUCK,   /* no thread can continue; event: NONE */
+	REVERSAL_IDLE,    /* no thread but by looking once more, which may be without effect;
+	                   * event: NONE; parts: the class, then the prefix of each thread that
+	                   * looks, with this look (0: not known) */
+	REVERSAL_GOES_ON, /* the thread continues beyond the run; event: NONE; other: an event
+	                   * excluded, or NONE */
+	REVERSAL_FINAL,   /* the end; other: the last write of a differing variable */
+	REVERSAL_HISTORY, /* calls and returns in an order that makes a history that is not
+	                   * linearizable; known by its schedule alone */
+	REVERSAL_RACE,    /* an access of one thread, and at once a conflicting one of another;
+	                   * other: the first of the two */
+	REVERSAL_EARLY, /* a use of an object that another thread may not have initialised yet;
+	                 * other: the event that is not to have come; text: of struct early */
 	REVERSAL_PERMUTED, /* no reversal: a run with threads that are alike in each other's
 	                    * place; parts: the number of what each does then (explore_alike.c)
 	                    */
@@ -64,6 +66,14 @@ struct reversal {
 
 /* Copies the parts of the reversal that it keeps; false ends the search. */
 typedef bool reversal_taker(void *context, const struct reversal *reversal);
+
+/* A use of an object after another thread has initialised it, which is no event: a schedule in
+ * which `after`, the first step that the initialisation precedes (NONE: none), has not come is
+ * one in which it has not, either. */
+struct early {
+	uint32_t use, after;
+	char *text; /* owned: what is not explored then */
+};
 
 struct awaits;
 struct pasts;
@@ -89,6 +99,9 @@ struct reversal_limits {
 	/* Look for states in which two threads stand before conflicting accesses
 	 * (REVERSAL_RACE)? Only the search over all states does. */
 	bool races;
+	/* struct early: is there a schedule in which the use comes early (REVERSAL_EARLY)? One
+	 * is passed for each. Or NULL. */
+	const GArray *early;
 	/* By thread: a look that does not occur as in the run, since it ends a round in vain
 	 * (awaits.h); NONE: none. Or NULL. Only the search over states obeys it. */
 	const uint32_t *stops;
