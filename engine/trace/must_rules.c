@@ -85,7 +85,9 @@ static void after(const struct must_rules *r, const struct flow_event *x,
 		r->sink.edge(r->sink.context, before, x->number, rule, NONE);
 }
 
-/* The event comes after all points of the set. Of a set of few all are told each time. */
+/* The event comes after all points of the set. A set of at most FEW points makes an edge from
+ * each, for every event; a larger one does so for the first event alone, and from then on hands
+ * the set over whole. */
 static void after_all(const struct must_rules *r, const struct flow_event *x,
                       struct sync_set *before, enum must_rule rule)
 {

@@ -23,8 +23,8 @@ struct must_sink {
 	 * has another `after`, a waker, and `condition`, the current event. */
 	void (*edge)(void *context, const struct sync_point *before, uint32_t after,
 	             enum must_rule rule, uint32_t condition);
-	/* All points of the set come before `after`, the current event, and `set->first` was
-	 * told so point by point. */
+	/* All points of the set come before `after`, the current event, as they came before
+	 * `set->first`, for which `edge` was called with each. */
 	void (*edges)(void *context, struct sync_set *set, uint32_t after, enum must_rule rule);
 };
 

@@ -44,7 +44,7 @@ enum { TARGET_SHIFT = 2, VALUE_SHIFT = 5, MEMORY_BITS = 13, SLOTS = 1 << 14 };
 struct kind {
 	uint64_t head;     /* the event's second word, with thread 0 */
 	uint64_t access;   /* the second word of an access; else NO_ACCESS */
-	struct kind *next; /* kind that followed it; at first the one that is none */
+	struct kind *next; /* the kind that followed it; at first the empty kind */
 	uint32_t target, stride;
 	uint32_t value, context, before; /* before: the value before the last one */
 };

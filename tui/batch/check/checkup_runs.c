@@ -183,7 +183,7 @@ static uint32_t add_recorded(struct checkup *c, const struct strategy *how, bool
 		note_uncovered(c, &s);
 	} else {
 		c->failed = !checkup_over(c);
-		if (!c->failed && s.log != NULL) /* nobody is told of it */
+		if (!c->failed && s.log != NULL) /* no report names it */
 			unlink(s.log);
 	}
 	session_release(&s);
