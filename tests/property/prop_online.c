@@ -114,17 +114,21 @@ static void pass(struct feeder *f, const struct flow_event *x)
 
 static void pass_access(struct feeder *f, const struct flow_event *x)
 {
-	bool plain = x->op <= OP_WRITE && !(x->flags & EVENT_INERT) && x->variables_count == 1;
+	bool plain = x->op <= OP_WRITE && !(x->flags & EVENT_INERT);
 	if (!plain || f->singly) {
 		pass(f, x);
 		return;
 	}
-	if (f->thread != x->thread || f->run_count == G_N_ELEMENTS(f->run))
+	if (f->thread != x->thread)
 		end_run(f);
 	f->thread = x->thread;
-	f->run[f->run_count++] = (struct flow_access){
-		x->point, x->number, x->variables[0], { x->block, x->op }
-	};
+	for (uint32_t i = 0; i < x->variables_count; i++) {
+		if (f->run_count == G_N_ELEMENTS(f->run))
+			end_run(f);
+		f->run[f->run_count++] = (struct flow_access){
+			x->point, x->number, x->variables[i], { i ? NONE : x->block, x->op }
+		};
+	}
 }
 
 /* Is the part of a block that has been freed, and never accessed again? */
