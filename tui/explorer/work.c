@@ -5,7 +5,7 @@
 #include "tui/explorer/app.h"
 #include "tui/explorer/messages.h"
 
-#include "tui/explorer/return_point.h"
+#include "tui/explorer/exploration/return_point.h"
 
 #include "engine/commute/edc.h"
 #include "engine/detect/detectors.h"

@@ -4,8 +4,8 @@
 #include "engine/trace/shown.h"
 #include "engine/trace/own_code.h"
 #include "tui/explorer/views/state_pane.h"
-#include "tui/explorer/missing_code.h"
-#include "tui/explorer/weak_memory.h"
+#include "tui/explorer/words/missing_code.h"
+#include "tui/explorer/words/weak_memory.h"
 #include "engine/base/search.h"
 
 #include <string.h>

@@ -7,8 +7,8 @@
 #include "engine/trace/own_code.h"
 #include "engine/trace/shown.h"
 #include "tui/explorer/session.h"
-#include "tui/explorer/missing_code.h"
-#include "tui/explorer/weak_order.h"
+#include "tui/explorer/words/missing_code.h"
+#include "tui/explorer/words/weak_order.h"
 #include "engine/predict/weak_races.h"
 
 #include <string.h>

@@ -3,12 +3,12 @@
  */
 #include "engine/trace/shown.h"
 #include "engine/trace/own_code.h"
-#include "tui/explorer/story.h"
+#include "tui/explorer/words/story.h"
 
 #include "tui/explorer/schedule.h"
-#include "tui/explorer/missing_code.h"
-#include "tui/explorer/return_point.h"
-#include "tui/explorer/weak_order.h"
+#include "tui/explorer/words/missing_code.h"
+#include "tui/explorer/exploration/return_point.h"
+#include "tui/explorer/words/weak_order.h"
 
 struct story {
 	const struct session *s;
