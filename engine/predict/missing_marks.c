@@ -13,7 +13,7 @@
 #include "engine/predict/deadlock/deadlock.h"
 #include "engine/predict/predict.h"
 #include "engine/trace/formats.h"
-#include "engine/trace/reel.h"
+#include "engine/trace/binary/reel.h"
 #include "engine/witness/witness.h"
 
 #include <string.h>

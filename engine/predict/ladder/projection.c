@@ -15,7 +15,7 @@
 #include "engine/base/search.h"
 #include "engine/order/causality.h"
 #include "engine/trace/index.h"
-#include "engine/trace/reel.h"
+#include "engine/trace/binary/reel.h"
 #include "engine/trace/storage.h"
 #include "engine/trace/weak.h"
 

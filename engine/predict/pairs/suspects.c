@@ -22,7 +22,7 @@
 #include "engine/order/causality.h"
 #include "engine/predict/pairs/candidates.h"
 #include "engine/trace/chains.h"
-#include "engine/trace/reel.h"
+#include "engine/trace/binary/reel.h"
 #include "engine/trace/weak.h"
 
 enum { AHEAD = 24, TICK = 1 << 20, MANY_SUSPECTS = 32 };
