@@ -7,7 +7,7 @@
 #ifndef HEDDLE_EXPLORE_PRIVATE_H
 #define HEDDLE_EXPLORE_PRIVATE_H
 
-#include "engine/commute/linear_trace.h"
+#include "engine/commute/linear/linear_trace.h"
 #include "engine/explore/awaits/awaits.h"
 #include "engine/explore/awaits/pasts.h"
 #include "engine/explore/explore.h"

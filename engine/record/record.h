@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 #include "engine/record/layout.h"
-#include "engine/trace/builder.h"
+#include "engine/trace/builder/builder.h"
 
 struct debug_store;
 struct record_server;

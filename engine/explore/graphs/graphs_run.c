@@ -25,7 +25,7 @@ static bool limit_reached(struct graphs *s)
 	else if (o->until_error && explore_has_failed(x))
 		explore_note_incomplete(x, "it ended at the first error (--until-error)");
 	else if (explore_out_of_time(x))
-		explore_note_incomplete(x, "the time was up (--budget)");
+		explore_note_incomplete(x, EXPLORE_TIME_UP);
 	else if (!explore_is_interrupted(x) && !x->cancelled)
 		return false;
 	s->limited = true;

@@ -11,7 +11,7 @@
 #ifndef HEDDLE_REVERSALS_H
 #define HEDDLE_REVERSALS_H
 
-#include "engine/commute/linear_trace.h"
+#include "engine/commute/linear/linear_trace.h"
 #include "engine/explore/runs/history.h"
 #include "engine/predict/smt/smt.h"
 
@@ -135,7 +135,7 @@ void reversals_by_walks(struct reversals *r, uint64_t seed, uint64_t looks);
  * operation is left. Synchronisation behaves as in the run. */
 bool reversals_by_solver(struct reversals *r, struct smt *smt);
 /* Is there a schedule with the same outcomes as the run in which the history of the
- * invocations is not linearizable (engine/commute/linear_trace.h)? LINEAR_NO: *sequence,
+ * invocations is not linearizable (engine/commute/linear/linear_trace.h)? LINEAR_NO: *sequence,
  * borrowed until the next search: that schedule, with each call as late and each return as
  * early as possible. */
 enum linear_answer reversals_linear(struct reversals *r, const struct linear_part *part,

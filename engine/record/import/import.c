@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "engine/base/file.h"
-#include "engine/commute/spec.h"
+#include "engine/commute/language/spec.h"
 #include "engine/record/import/compress.h"
 #include "engine/record/import/import_private.h"
 #include "engine/trace/weak.h"
