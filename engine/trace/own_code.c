@@ -149,9 +149,27 @@ struct frame own_code_place(const struct trace *t, uint32_t event)
 	return g_array_index(frames, struct frame, own_code_frame(t, frames));
 }
 
+bool own_code_is_elsewhere(const struct trace *t, uint32_t location)
+{
+	const struct location *l = &t->locations[location];
+	const char *name = trace_string(t, l->name), *plus = strstr(name, "+0x");
+	if (is_off || l->line != 0 || plus == NULL)
+		return false;
+	for (uint64_t i = 0; i < t->modules_count; i++) {
+		const char *path = trace_string(t, t->modules[i].path);
+		const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+		if (is_system_file(path) && strlen(base) == (size_t)(plus - name) &&
+		    strncmp(base, name, (size_t)(plus - name)) == 0)
+			return true;
+	}
+	return false;
+}
+
 const char *own_code_place_name(const struct trace *t, uint32_t event)
 {
 	struct frame place = own_code_place(t, event);
+	if (t->events[event].op == OP_ENTER && own_code_is_elsewhere(t, place.location))
+		return "";
 	const char *name = trace_string(t, t->locations[place.location].name);
 	return *name ? name : trace_location_name(t, event);
 }

@@ -32,7 +32,11 @@ static inline const struct location *own_code_location(const struct trace *t, ui
 {
 	return &t->locations[own_code_place(t, event).location];
 }
-/* "FILE:LINE" of that place, or the event's own name of its location. */
+/* Is the place an address in the system's libraries, without a source line? Such is where the C
+ * library called a function, as qsort does: it names no line of the user's. */
+bool own_code_is_elsewhere(const struct trace *t, uint32_t location);
+/* "FILE:LINE" of that place, or the event's own name of its location; "" of an entry into a
+ * function that such an address calls, as a thread's first. */
 const char *own_code_place_name(const struct trace *t, uint32_t event);
 
 /* own_code_place_name, with the exact place where it differs: "q.cpp:30, inside of
