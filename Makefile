@@ -83,7 +83,7 @@ $(B)/%.o: %.c
 
 # Loops over a recording's events: vectors of a few fields cost more moves between registers
 # than they save, a twentieth of an import.
-$(foreach d,$(B) $(B)/pic,$(addprefix $(d)/engine/,trace/tape.o trace/builder_pending.o record/import/import_shorts.o)): \
+$(foreach d,$(B) $(B)/pic,$(addprefix $(d)/engine/,trace/binary/tape.o trace/builder/builder_pending.o record/import/import_shorts.o)): \
 	CFLAGS_ALL += -fno-tree-slp-vectorize
 
 # Perfetto's format: the encoder is made from its description.

@@ -128,13 +128,23 @@ independent checker accepted; impossible, with its proof; or unknown, with the b
 ran out. The explorer shows why, in the program's own source and names, and
 .B heddle replay
 drives the program along the witness.
+.SH EXAMPLES
+.nf
+heddle cc \-g \-O1 prog.c \-o prog \-pthread    # compile with recording built in
+heddle check \-\- ./prog                       # what is wrong with it?
+heddle record \-\- ./prog                      # one run: prog.hdl
+heddle prog.hdl                               # looked at on the full screen
+heddle races prog.hdl                         # its data races, as text
+heddle explore \-\- ./prog                     # every schedule that makes a difference
+.fi
 .SH COMMANDS
 T
 "$heddle" --table | awk -F'\t' '
 function quote(s) { gsub(/\\/, "\\e", s); gsub(/-/, "\\-", s); return s }
-$1 == "command" { printf ".SS \"heddle %s %s\"\n%s.\n", quote($2), quote($3), quote($4) }
-$1 == "option" && $3 != "--help" && $3 != "--quiet" {
-	printf ".TP\n.B %s %s\n%s.\n", quote($3), quote($4), quote($5)
+function sentence(s) { return quote(s) (s ~ /[.?]$/ ? "" : ".") }
+$1 == "command" { printf ".SS \"heddle %s %s\"\n%s\n", quote($2), quote($3), sentence($4) }
+$1 == "option" && $3 !~ /^--(help|quiet|version)$/ {
+	printf ".TP\n.B %s %s\n%s\n", quote($3), quote($4), sentence($5)
 }'
 cat <<'T'
 .SH OPTIONS OF EVERY COMMAND
@@ -144,6 +154,9 @@ Show the command's help.
 .TP
 .B \-q, \-\-quiet
 No warnings and no progress.
+.TP
+.B \-\-version
+Print the version.
 .SH EXIT STATUS
 0: nothing found. 1: something found. 2: bad usage or input. 3: a budget ran out before
 every candidate had a verdict.
@@ -160,7 +173,7 @@ as the program does, and with 125 for a failure of their own.
 .SH ENVIRONMENT
 .TP
 .B NO_COLOR
-No colour in the explorer.
+No colour, in the explorer and in reports.
 .TP
 .B CC, CXX
 The compilers that

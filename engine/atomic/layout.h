@@ -11,7 +11,7 @@
 
 #include "engine/atomic/functions.h"
 #include "engine/atomic/model.h"
-#include "engine/commute/spec.h"
+#include "engine/commute/language/spec.h"
 
 /* By set of the model. */
 struct layout_set {

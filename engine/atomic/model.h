@@ -60,7 +60,7 @@ void atomic_model_opens(struct atomic_model *model, const struct trace *t, GArra
 struct atomic_model *atomic_model_declared(const struct trace *t);
 
 struct specs;
-/* Add the `atomics` blocks (grade B; syntax in engine/commute/spec.h). True when the
+/* Add the `atomics` blocks (grade B; syntax in engine/commute/language/spec.h). True when the
  * specification has any. */
 bool atomic_model_specify(struct atomic_model *model, struct trace *t,
                           const struct specs *specs);

@@ -2,9 +2,9 @@
  * expression.h - C's binary operators and the reading of expressions in which they join
  * operands.
  *
- * Specifications (commute/parse_formula.c) and conditions on variables (condition.h) share the
- * operators, their precedence and this parser by precedence climbing; each has operands and
- * tree nodes of its own.
+ * Specifications (commute/language/parse_formula.c) and conditions on variables (condition.h)
+ * share the operators, their precedence and this parser by precedence climbing; each has
+ * operands and tree nodes of its own.
  */
 #ifndef HEDDLE_BASE_EXPRESSION_H
 #define HEDDLE_BASE_EXPRESSION_H

@@ -3,7 +3,7 @@
 #include "engine/commute/live_calls.h"
 #include "engine/commute/model.h"
 #include "engine/commute/point_items.h"
-#include "engine/commute/points.h"
+#include "engine/commute/language/points.h"
 #include "engine/predict/pairs/online_items.h"
 
 #include <string.h>

@@ -9,7 +9,7 @@
 #ifndef HEDDLE_LIVE_CALLS_H
 #define HEDDLE_LIVE_CALLS_H
 
-#include "engine/commute/eval.h"
+#include "engine/commute/language/eval.h"
 #include "engine/predict/pairs/online.h"
 
 struct live_calls;

@@ -78,7 +78,7 @@ static struct report *run_again(struct trace *t, void *context, const struct pro
 	const struct rerun *r = context;
 	struct model with = *r->m;
 
-	with.t = trace_view_missing(t, progress);
+	with.t = trace_view_missing(t, INDEX_ALL, progress);
 	if (with.t == NULL) {
 		error_cancelled(error);
 		return NULL;

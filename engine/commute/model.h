@@ -9,8 +9,8 @@
 #ifndef HEDDLE_COMMUTE_MODEL_H
 #define HEDDLE_COMMUTE_MODEL_H
 
-#include "engine/commute/eval.h"
-#include "engine/commute/points.h"
+#include "engine/commute/language/eval.h"
+#include "engine/commute/language/points.h"
 #include "engine/finding.h"
 #include "engine/witness/check.h"
 

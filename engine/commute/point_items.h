@@ -5,7 +5,7 @@
 #ifndef HEDDLE_POINT_ITEMS_H
 #define HEDDLE_POINT_ITEMS_H
 
-#include "engine/commute/eval.h"
+#include "engine/commute/language/eval.h"
 
 /* An access point of an object. */
 struct point_item {

@@ -14,7 +14,7 @@
 #ifndef HEDDLE_EXPLORE_H
 #define HEDDLE_EXPLORE_H
 
-#include "engine/commute/spec.h"
+#include "engine/commute/language/spec.h"
 #include "engine/explore/runs/final.h"
 #include "engine/finding.h"
 #include "engine/memory/models.h"
@@ -183,6 +183,8 @@ struct explore_point {
 	                               * were run */
 };
 
+/* A reason for incompleteness. */
+#define EXPLORE_TIME_UP    "the time was up (--budget)"
 /* End of a reason for incompleteness: the operation before it is run in one order only. */
 #define EXPLORE_ORDER_OPEN ": what comes of it may depend on the order, which is not explored"
 

@@ -344,6 +344,7 @@ bool explore_note_end(struct exploration *x, const struct plan *plan,
 {
 	bool diverged = r->strayed, fresh = count_uses(x, r);
 	fresh |= count_beside(x, r, EXPLORE_LOCK_MISUSE, explore_find_misuses(x));
+	fresh |= count_beside(x, r, EXPLORE_LOCK_MISUSE, explore_find_early_uses(x, run));
 	fresh |= count_beside(x, r, EXPLORE_UNWRITTEN,
 	                      explore_find_unwritten(x, plan, diverged));
 	fresh |= count_nonlinear(x, r);

@@ -19,7 +19,7 @@ const char *explore_limit(const struct exploration *x)
 		return "the limit of runs was reached (--runs)";
 	if (o->until_error && explore_has_failed(x))
 		return "it ended at the first error (--until-error)";
-	return explore_out_of_time(x) ? "the time was up (--budget)" : NULL;
+	return explore_out_of_time(x) ? EXPLORE_TIME_UP : NULL;
 }
 
 struct pending *explore_by_strategy(struct exploration *x, const struct strategy *how,

@@ -41,6 +41,8 @@ void execution_free(struct execution *p)
 	if (p->keeper != NULL && p->run.trace != NULL)
 		no_return_keep(p->keeper, p->kept_as, g_steal_pointer(&p->run.trace));
 	plan_run_release(&p->run);
+	if (p->early != NULL)
+		g_array_unref(p->early);
 	g_free(p->common);
 	g_free(p->ended);
 	g_free(p->goes_on);
@@ -76,6 +78,7 @@ static void find_limits(const struct exploration *x, struct execution *p, bool w
 		                       .spurious = x->options->spurious,
 		                       .deadline = x->deadline,
 		                       .progress = x->progress };
+	l->early = p->early = explore_find_early(x, &p->run);
 	l->races = !x->options->bounded && x->options->specs == NULL;
 	l->awaits = x->awaits;
 	l->pasts = x->pasts;

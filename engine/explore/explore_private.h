@@ -7,7 +7,7 @@
 #ifndef HEDDLE_EXPLORE_PRIVATE_H
 #define HEDDLE_EXPLORE_PRIVATE_H
 
-#include "engine/commute/linear_trace.h"
+#include "engine/commute/linear/linear_trace.h"
 #include "engine/explore/awaits/awaits.h"
 #include "engine/explore/awaits/pasts.h"
 #include "engine/explore/explore.h"
@@ -29,6 +29,7 @@ struct execution {
 	struct model *model; /* with --linearizable: for its trace; or NULL */
 	GPtrArray *parts;    /* of the model: struct linear_part * */
 	struct reversal_limits limits;
+	GArray *early;    /* see reversal_limits; or NULL */
 	uint32_t *common; /* see reversal_limits */
 	bool *ended, *goes_on;
 	struct reversals *search;
@@ -328,6 +329,18 @@ void explore_use_free(void *data);
 GPtrArray *explore_find_uses(const struct exploration *x, const struct explore_run *r);
 /* The run's lock misuses in the same form; uses after destruction are in explore_find_uses. */
 GPtrArray *explore_find_misuses(const struct exploration *x);
+/* explore_early.c: uses of an object before another thread initialises it, without a
+ * destruction between, in the same form. An initialisation undoes what was done before, so what
+ * follows is not explored. */
+GPtrArray *explore_find_early_uses(struct exploration *x, const struct plan_run *run);
+/* Uses that come later in the current run, and perhaps need not (reversal_limits.early); freed
+ * with the caller's array. */
+GArray *explore_find_early(const struct exploration *x, const struct plan_run *run);
+/* Of an execution graph (without a history): uses that happens-before does not put after the
+ * initialisation make the report incomplete. False: cancelled. */
+bool explore_note_unordered_uses(struct exploration *x, const struct plan_run *run);
+/* The places of the use and of the event before which it is to come; owned by the caller. */
+char *explore_early_key(const struct trace *t, const struct reversal *f);
 /* explore_unwritten.c: the run's reads of memory that nothing was written to, in the same form.
  * Executes `plan`, the run's, up to twice more. `strayed`: the run did not follow it: none. */
 GPtrArray *explore_find_unwritten(struct exploration *x, const struct plan *plan, bool strayed);
@@ -337,6 +350,9 @@ bool explore_know_use(struct exploration *x, uint32_t use, uint32_t end);
 char *explore_use_key(const struct trace *t, uint32_t use, uint32_t end);
 /* explore_words.c: "T2 writes p[0] after T1 freed its block at a.c:5"; owned by the caller. */
 char *explore_use_text(const struct trace *t, uint32_t use, uint32_t end);
+/* The block, variable or object that the event uses, as reports name it; owned by the caller.
+ */
+char *explore_used_name(const struct trace *t, uint32_t event);
 /* explore_linear.c: with --linearizable: find the histories of the current run. */
 void explore_see_parts(struct exploration *x, struct execution *ex);
 /* Finds histories that are not linearizable as they happened: struct linear_story *, owned. */

@@ -104,7 +104,8 @@ static struct pending *pending_of(struct exploration *x, const struct reversal *
 	g_array_set_size(f->sequence, length);
 	if (f->event == NONE && (f->kind == REVERSAL_GOES_ON || f->kind == REVERSAL_WOKEN))
 		plan_go_on(&s->plan, x->trace, f->thread);
-	bool use_of_object = (f->kind == REVERSAL_USE || f->kind == REVERSAL_ALIVE) &&
+	bool use_of_object = (f->kind == REVERSAL_USE || f->kind == REVERSAL_ALIVE ||
+	                      f->kind == REVERSAL_EARLY) &&
 	                     !op_is_access(x->trace->events[f->event].op);
 	if (f->kind == REVERSAL_FAILS || f->kind == REVERSAL_SUCCEEDS ||
 	    f->kind == REVERSAL_ONCE || use_of_object || is_exchange(x, f))
@@ -120,6 +121,8 @@ static struct pending *pending_of(struct exploration *x, const struct reversal *
 		s->key = explore_use_key(x->trace, f->event, f->other);
 	else if (f->kind == REVERSAL_RACE)
 		s->key = explore_race_key(x->trace, f->event, f->other);
+	else if (f->kind == REVERSAL_EARLY)
+		s->key = explore_early_key(x->trace, f);
 	s->thread = g_strdup(trace_thread_name(x->trace, f->thread));
 	explore_describe(x, f, s);
 	return s;
@@ -144,6 +147,17 @@ static bool take_race(struct exploration *x, const struct reversal *f)
 	return !explore_out_of_time(x);
 }
 
+/* One schedule for each pair of places; what follows of it is not explored. */
+static bool take_early(struct exploration *x, const struct reversal *f)
+{
+	g_autofree char *key = explore_early_key(x->trace, f);
+	explore_note_incomplete(x, f->text);
+	if (g_hash_table_add(x->errors, g_strdup_printf("asked %s", key)) &&
+	    is_ours(x, hash_word(g_str_hash(key))))
+		worklist_add(x->worklist, pending_of(x, f));
+	return !explore_out_of_time(x);
+}
+
 /* Note a polling thread: more than some unsuccessful rounds are not tried. */
 static void note_looks(struct exploration *x, uint32_t look)
 {
@@ -162,6 +176,8 @@ bool explore_take_reversal(void *context, const struct reversal *f)
 	bool use = f->kind == REVERSAL_USE;
 	if (f->kind == REVERSAL_RACE)
 		return take_race(x, f);
+	if (f->kind == REVERSAL_EARLY)
+		return take_early(x, f);
 	if (f->kind == REVERSAL_READ &&
 	    (awaits_in_vain(x->awaits, x->rounds->states, x->history, f->event, f->seen) ||
 	     pasts_is_longer(x->pasts, history_after(x->history, f->event, f->seen))))

@@ -289,7 +289,7 @@ static bool is_cut_off(struct exploration *x, const struct execution *ex)
 	bool late =
 	        ex->run.result.timed_out && explore_out_of_time(x) && x->report->runs->len > 0;
 	if (late)
-		explore_stop(x, "the time was up (--budget)");
+		explore_stop(x, EXPLORE_TIME_UP);
 	return late || explore_is_interrupted(x);
 }
 

@@ -82,7 +82,7 @@ static void describe_return(const struct exploration *x, const struct reversal *
 }
 
 /* The variable, object or (for a free) block of an operation. */
-static char *explore_used_name(const struct trace *t, uint32_t event)
+char *explore_used_name(const struct trace *t, uint32_t event)
 {
 	const struct event *e = &t->events[event];
 	GString *name = g_string_new(NULL);
@@ -280,6 +280,14 @@ static void describe_race(const struct exploration *x, const struct reversal *f,
 	        op_writes(t->events[f->event].op) ? "writes" : "reads");
 }
 
+static void describe_early(const struct exploration *x, const struct reversal *f,
+                           struct pending *s)
+{
+	s->variable = explore_used_name(x->trace, f->event);
+	s->reversal = g_strdup_printf("%s uses %s before it is initialised",
+	                              trace_thread_name(x->trace, f->thread), s->variable);
+}
+
 typedef void reversal_words(const struct exploration *x, const struct reversal *f,
                             struct pending *s);
 static reversal_words *const words_of[REVERSAL_KINDS] = {
@@ -302,6 +310,7 @@ static reversal_words *const words_of[REVERSAL_KINDS] = {
 	[REVERSAL_FINAL] = describe_final,
 	[REVERSAL_RETURNS] = describe_return,
 	[REVERSAL_RACE] = describe_race,
+	[REVERSAL_EARLY] = describe_early,
 };
 
 void explore_describe(const struct exploration *x, const struct reversal *f, struct pending *s)

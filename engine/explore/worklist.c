@@ -179,7 +179,8 @@ void pending_archive(struct pending *p, const struct pending_limits *limits, str
 	ARCHIVE(a, p->library);
 	ARCHIVE(a, p->after_use);
 	ARCHIVE(a, p->by_chance);
-	if ((p->kind == REVERSAL_USE || p->kind == REVERSAL_RACE) != (p->key != NULL))
+	if ((p->kind == REVERSAL_USE || p->kind == REVERSAL_RACE ||
+	     p->kind == REVERSAL_EARLY) != (p->key != NULL))
 		archive_fail(a);
 }
 

@@ -25,7 +25,7 @@ struct pending {
 	bool library;                               /* struct explore_run */
 	enum reversal_kind kind;
 	char *key; /* owned: REVERSAL_USE: the use's (struct explore_use), REVERSAL_RACE: the
-	            * race's (explore_race_key); else NULL */
+	            * race's (explore_race_key), REVERSAL_EARLY: of both places; else NULL */
 	bool after_use; /* contains a use after free, so the rest is arbitrary */
 	bool by_chance; /* empty, under a random strategy */
 };

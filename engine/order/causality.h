@@ -307,6 +307,13 @@ causality_wrote(struct causality *c, uint32_t event, const struct event *x)
 	if (c->has_atomics)
 		atomics_plain_write(c, event);
 }
+/* Asks for the memory that the walk will need at a later event. (For non-accesses the address
+ * is wrong, but harmless.) */
+static inline void causality_ahead(const struct causality *c, const struct event *x)
+{
+	if (c->observations != NULL)
+		__builtin_prefetch(observations_last(c->observations, x->target), 1);
+}
 /* causality_step of any event, by the fast path where that suffices. */
 static inline void causality_walk_one(struct causality *c, uint32_t event,
                                       const struct event *x)

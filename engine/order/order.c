@@ -152,6 +152,7 @@ struct order_pasts *order_pasts_new(struct trace *t, enum order_kind kind,
                                     const uint32_t *events, uint64_t count,
                                     const struct progress *progress)
 {
+	enum { AHEAD = 16 };
 	struct order_pasts *p = g_new0(struct order_pasts, 1);
 
 	p->events = events;
@@ -164,6 +165,8 @@ struct order_pasts *order_pasts_new(struct trace *t, enum order_kind kind,
 			done = progress_tick(progress, (double)e / (double)t->events_count,
 			                     "partial order");
 		bool asked = events[p->passed] == e;
+		if (G_LIKELY(e + AHEAD < t->events_count))
+			causality_ahead(p->c, &t->events[e + AHEAD]);
 		if (G_UNLIKELY(asked))
 			causality_step(p->c, e);
 		else

@@ -437,6 +437,7 @@ static uint32_t clock_of(struct past *p, uint32_t e, uint32_t last, uint32_t *sc
 
 static bool make_clocks(struct past *p, const struct progress *progress)
 {
+	enum { AHEAD = 16 };
 	const struct trace *t = p->t;
 	g_autofree uint32_t *last = g_new0(uint32_t, p->threads + 1); /* clock 0 is empty */
 	g_autofree uint32_t *scratch = g_new0(uint32_t, p->threads + 1);
@@ -447,6 +448,13 @@ static bool make_clocks(struct past *p, const struct progress *progress)
 		add_row(p, scratch);
 	for (uint32_t e = 0; e < t->events_count && going; e++) {
 		uint32_t *now = &last[t->events[e].thread];
+
+		if (G_LIKELY(e + AHEAD < t->events_count)) {
+			uint64_t w = MIN(t->index->writer[e + AHEAD], t->events_count);
+
+			__builtin_prefetch(&t->events[w]);
+			__builtin_prefetch(&t->index->position[w]);
+		}
 		bool asked = must < t->index->must_count && t->index->must[must].after == e;
 
 		while (must < t->index->must_count && t->index->must[must].after == e)

@@ -37,8 +37,8 @@ struct containing_address {
 
 /* A barrier pair, and the memory that its call may reach. */
 struct open_pair {
-	uint32_t back; /* its last event, NONE: the thread's end */
-	GArray *spans; /* struct address_span */
+	uint32_t function; /* the target of its first event, and of its last one */
+	GArray *spans;     /* struct address_span */
 };
 
 struct collector {
@@ -63,19 +63,21 @@ static bool is_missing(const struct trace *t, uint32_t e)
 	return t->events[e].op == OP_MISS && !event_inert(&t->events[e]);
 }
 
+/* The addresses in all lists of the trace, which are those that calls may reach. (An address
+ * that no call reaches has a chain without an event.) */
 static void name_addresses(struct collector *c)
 {
 	g_autofree bool *named = g_new0(bool, c->t->values_count + 1);
 
-	for (uint32_t e = 0; e < c->t->events_count; e++) {
-		if (!is_missing(c->t, e))
-			continue;
-		struct event_list reached = missing_reach(c->t, e);
-		for (uint64_t i = 0; i < reached.count; i++) {
-			if (named[reached.items[i]])
+	for (uint32_t v = 0; v < c->t->values_count; v++) {
+		const struct value list = trace_value(c->t, v);
+
+		for (uint32_t i = 0; list.kind == V_LIST && i < list.count; i++) {
+			uint32_t item = c->t->value_lists[list.first + i];
+			if (item & VALUE_INTEGER || named[item])
 				continue;
-			named[reached.items[i]] = true;
-			const char *text = missing_address(c->t, reached.items[i]);
+			named[item] = true;
+			const char *text = missing_address(c->t, item);
 			if (text != NULL && !g_hash_table_contains(c->addresses, text))
 				g_hash_table_insert(
 				        c->addresses, (gpointer)text,
@@ -188,7 +190,7 @@ static void begin_pair(struct collector *c, uint32_t miss)
 	const struct trace *t = c->t;
 	GArray **open = &c->open[t->events[miss].thread];
 	struct event_list reached = missing_reach(t, miss);
-	struct open_pair new = { t->index->partner[miss],
+	struct open_pair new = { t->events[miss].target,
 		                 g_array_new(FALSE, FALSE, sizeof(struct address_span)) };
 
 	for (uint64_t i = 0; i < reached.count; i++) {
@@ -218,15 +220,17 @@ static void touch_pairs(struct collector *c, const GArray *open, uint32_t e, boo
 	}
 }
 
-static void end_pairs(GArray *open, uint32_t e)
+/* Ends the innermost pair of the function. */
+static void end_pair(GArray *open, uint32_t function)
 {
 	for (guint i = open ? open->len : 0; i-- > 0;) {
 		struct open_pair *pair = &g_array_index(open, struct open_pair, i);
 
-		if (pair->back != e)
+		if (pair->function != function)
 			continue;
 		open_pair_free(pair);
 		g_array_remove_index(open, i);
+		return;
 	}
 }
 
@@ -264,13 +268,16 @@ static void touch_event(struct collector *c, uint32_t e)
 static bool walk_chains(struct collector *c, const struct progress *progress)
 {
 	for (uint32_t e = 0; e < c->t->events_count; e++) {
+		const struct event *x = &c->t->events[e];
+
 		if (is_missing(c->t, e))
 			begin_pair(c, e);
-		GArray *open = c->open[c->t->events[e].thread];
+		GArray *open = c->open[x->thread];
 		touch_pairs(c, open, e, true);
 		touch_pairs(c, open, e, false);
 		touch_event(c, e);
-		end_pairs(open, e);
+		if (x->op == OP_BACK && !event_inert(x))
+			end_pair(open, x->target);
 		if (e % 65536 == 0 &&
 		    !progress_tick(progress, (double)e / (double)c->t->events_count,
 		                   "missing code"))
@@ -283,8 +290,6 @@ GArray *rdit_edges(struct trace *t, const struct progress *progress)
 {
 	struct collector c = { .t = t };
 
-	if (!trace_need(t, INDEX_THREADS | INDEX_MATCH, progress))
-		return NULL;
 	c.addresses = g_hash_table_new(g_str_hash, g_str_equal);
 	c.within = g_array_new(FALSE, FALSE, sizeof(struct containing_address));
 	c.variables = g_new0(struct address_span, t->variables_count + 1);
@@ -346,9 +351,10 @@ static gint by_before(gconstpointer a, gconstpointer b, gpointer edges)
 	return x->after < y->after ? -1 : x->after > y->after;
 }
 
-struct trace *trace_view_missing(struct trace *t, const struct progress *progress)
+struct trace *trace_view_missing(struct trace *t, unsigned parts,
+                                 const struct progress *progress)
 {
-	if (!trace_need(t, INDEX_ALL, progress))
+	if (!trace_need(t, parts | INDEX_MUST, progress))
 		return NULL;
 	GArray *edges = rdit_edges(t, progress);
 	if (edges == NULL)
@@ -362,6 +368,7 @@ struct trace *trace_view_missing(struct trace *t, const struct progress *progres
 	trace_tries(t); /* built first: the index below borrows it */
 	struct trace *view = g_memdup2(t, sizeof(*t));
 	view->index = g_memdup2(t->index, sizeof(*t->index));
+	view->index->whole = t;
 	view->index->must_count = edges->len;
 	view->index->must = (const void *)g_array_free(edges, FALSE);
 	view->index->must_by_before = order;

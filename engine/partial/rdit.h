@@ -18,9 +18,10 @@
 GArray *rdit_edges(struct trace *t, const struct progress *progress);
 
 /* A view of the trace with these edges added to its must-orders, usable in any analysis.
- * Borrows everything else; builds the whole index first. trace_view_free before trace_close.
- * NULL when cancelled. */
-struct trace *trace_view_missing(struct trace *t, const struct progress *progress);
+ * Borrows everything else. `parts` of the index are made in the trace first; further ones when
+ * trace_need asks for them. trace_view_free before trace_close. NULL when cancelled. */
+struct trace *trace_view_missing(struct trace *t, unsigned parts,
+                                 const struct progress *progress);
 void trace_view_free(struct trace *view);
 
 #endif

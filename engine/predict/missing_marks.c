@@ -13,7 +13,7 @@
 #include "engine/predict/deadlock/deadlock.h"
 #include "engine/predict/predict.h"
 #include "engine/trace/formats.h"
-#include "engine/trace/reel.h"
+#include "engine/trace/binary/reel.h"
 #include "engine/witness/witness.h"
 
 #include <string.h>
@@ -198,7 +198,9 @@ static void add_left(struct marking *m, const struct report *with)
 /* Marks the findings that are not left; returns their number. */
 static unsigned mark(struct marking *m, const struct progress *progress)
 {
-	struct order *order = order_new(m->again.view, ORDER_KIND_HB, progress);
+	struct order *order = trace_need(m->t, INDEX_THREADS | INDEX_MATCH, progress)
+	                              ? order_new(m->again.view, ORDER_KIND_HB, progress)
+	                              : NULL;
 	struct missing_calls *calls = order ? missing_calls_new(m->t) : NULL;
 	unsigned marked = 0;
 
@@ -222,7 +224,7 @@ static unsigned mark(struct marking *m, const struct progress *progress)
 static bool have_view(struct marking *m, const struct progress *progress)
 {
 	if (m->again.view == NULL && any_in_question(m))
-		m->again.view = trace_view_missing(m->t, progress);
+		m->again.view = trace_view_missing(m->t, INDEX_MUST, progress);
 	return m->again.view != NULL || !any_in_question(m);
 }
 

@@ -62,7 +62,7 @@ static struct report *with_missing(struct trace *t, const struct race_options *o
                                    const struct progress *progress, struct error *error)
 {
 	struct trace *lent = options->again != NULL ? options->again->view : NULL;
-	struct trace *view = lent != NULL ? lent : trace_view_missing(t, progress);
+	struct trace *view = lent != NULL ? lent : trace_view_missing(t, INDEX_ALL, progress);
 	struct race_options with = *options;
 
 	if (view == NULL) {

@@ -15,7 +15,7 @@
 void record_facts_release(struct record_facts *f)
 {
 	GArray *arrays[] = { f->blocked, f->stopped[0], f->stopped[1], f->ended, f->ends,
-		             f->missing, f->states,     f->turns,      f->sums };
+		             f->missing, f->states,     f->turns,      f->sums,  f->inits };
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		if (arrays[i])
 			g_array_free(arrays[i], TRUE);

@@ -8,7 +8,7 @@
 #ifndef HEDDLE_INTERPOSE_H
 #define HEDDLE_INTERPOSE_H
 
-#include "engine/commute/spec.h"
+#include "engine/commute/language/spec.h"
 
 /* Makes the library for the bind lines of files (char *; NULL or none: *library is NULL) and
  * a program found in PATH; interposer_remove unlinks and frees. */

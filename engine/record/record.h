@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 #include "engine/record/layout.h"
-#include "engine/trace/builder.h"
+#include "engine/trace/builder/builder.h"
 
 struct debug_store;
 struct record_server;
@@ -49,6 +49,15 @@ struct record_state {
 };
 
 /* Facts of the log beside its events. Threads are the runtime's numbers. */
+/* The initialisation of an object by a call, which is no event of the trace. */
+struct record_init {
+	uint32_t object;         /* of the trace; NONE: not used afterwards */
+	uint32_t previous;       /* in use there before, in the same life of its memory, and not
+	                          * destroyed; NONE: none, or not known */
+	uint32_t thread, before; /* of the trace; how many of its events came before */
+	uint64_t pc;             /* of the call; 0: not known */
+};
+
 struct record_facts {
 	char **argv; /* filled in by the caller: the command, noted in the trace; or NULL */
 	const char *start_at;      /* filled in by the caller: --start-at, or NULL */
@@ -90,6 +99,7 @@ struct record_facts {
 	/* char *: exploration, operations whose outcome may depend on the order beyond what is
 	 * modelled */
 	GPtrArray *unordered;
+	GArray *inits; /* struct record_init: exploration, in order; or NULL */
 	bool diverged; /* replay */
 	struct record_divergence divergence;
 	char *input;     /* replay: the different input that a thread asked for, or NULL */

@@ -483,18 +483,23 @@ static bool build_parts(const struct trace *t, struct trace_index *ix, unsigned 
 	return done;
 }
 
-/* A chain view has its own threads and must-order; the rest is borrowed from the trace's index
- * (`mapped` parts are not freed here). */
-static bool borrow_parts(struct trace *t, unsigned parts, const struct progress *progress)
+/* A view borrows parts of the index, made there, of the trace `from` (`mapped` parts are not
+ * freed here). */
+static bool borrow_parts(struct trace *t, struct trace *from, unsigned parts,
+                         const struct progress *progress)
 {
 	struct trace_index *ix = t->index;
 
-	parts &= ~(ix->parts | INDEX_THREADS | INDEX_MUST);
+	parts &= ~ix->parts;
 	if (parts == 0)
 		return true;
-	if (!trace_need(t->recorded, parts, progress))
+	if (!trace_need(from, parts, progress))
 		return false;
-	const struct trace_index *whole = t->recorded->index;
+	const struct trace_index *whole = from->index;
+	if (parts & INDEX_THREADS) {
+		ix->thread_events = whole->thread_events;
+		ix->position = whole->position;
+	}
 	if (parts & INDEX_MATCH)
 		ix->partner = whole->partner;
 	if (parts & INDEX_VARIABLES)
@@ -514,8 +519,13 @@ static bool borrow_parts(struct trace *t, unsigned parts, const struct progress 
 
 bool trace_need(struct trace *t, unsigned parts, const struct progress *progress)
 {
-	if (t->recorded != NULL)
-		return borrow_parts(t, parts, progress);
+	if (t->recorded != NULL) /* a view by chains has its own threads and must-order */
+		return borrow_parts(t, t->recorded, parts & ~(INDEX_THREADS | INDEX_MUST),
+		                    progress);
+	if (t->index != NULL && t->index->whole != NULL)
+		return borrow_parts(t, t->index->whole,
+		                    parts & INDEX_MATCH ? parts | INDEX_THREADS : parts,
+		                    progress);
 	if (t->index == NULL) {
 		t->index = g_new0(struct trace_index, 1);
 		cache_load(t, t->index);

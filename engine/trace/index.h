@@ -106,6 +106,9 @@ struct trace_index {
 	const uint32_t *must_by_before; /* indices of must, ordered by `before` */
 
 	struct tries *tries; /* from trace_tries (tries.h); NULL until its first use */
+	/* A view with a must-order of its own: the trace that it borrows all other parts from;
+	 * else NULL. */
+	struct trace *whole;
 
 	unsigned mapped; /* parts in a mapped file, not allocated */
 	void *map;
@@ -125,8 +128,8 @@ static inline uint32_t trace_events_before(const struct trace *t, uint32_t threa
 {
 	return (uint32_t)event_list_before(trace_thread_events(t, thread), event);
 }
-/* Replace the must-order of a view (trace_reading), whose INDEX_MUST exists, by edges (struct
- * must_edge; ownership taken). */
+/* Gives a view (trace_reading) with an index a must-order, in the place of its own, if it has
+ * one: edges (struct must_edge; ownership taken). */
 void trace_replace_must(struct trace *t, GArray *edges);
 /* Neighbours in the thread, NONE at the ends. */
 uint32_t trace_previous(const struct trace *t, uint32_t event);

@@ -405,4 +405,5 @@ void trace_replace_must(struct trace *t, GArray *edges)
 	g_free((void *)ix->must);
 	g_free((void *)ix->must_by_before);
 	keep_edges(ix, edges);
+	ix->parts |= INDEX_MUST;
 }

@@ -3,7 +3,7 @@
  * files.
  */
 #include "engine/trace/index_private.h"
-#include "engine/trace/reel.h"
+#include "engine/trace/binary/reel.h"
 #include "engine/trace/storage.h"
 
 #include <sys/mman.h>

@@ -3,7 +3,7 @@
  */
 #include "engine/base/input.h"
 #include "engine/trace/index_private.h"
-#include "engine/trace/reel.h"
+#include "engine/trace/binary/reel.h"
 #include "engine/trace/storage.h"
 #include "engine/trace/weak.h"
 

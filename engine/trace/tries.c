@@ -111,7 +111,8 @@ static struct tries *tries_new(const struct trace *t)
 
 	for (uint64_t i = 0; i < t->objects_count; i++)
 		w.objects[i] = (struct object_state){ NULL, NONE, NONE, t->objects[i].count };
-	uint64_t limit = t->events_count; /* nothing matters after the last try */
+	/* nothing matters after the last try */
+	uint64_t limit = trace_has(t, OPERATIONS_FAILED) ? t->events_count : 0;
 	while (limit > 0 && !is_try(&t->events[limit - 1]))
 		limit--;
 	for (uint32_t e = 0; e < limit; e++) {

@@ -145,6 +145,7 @@ static void observe_any(struct checker *c, uint32_t e, uint32_t *last)
  * are decoded for each. */
 static void facts_events(struct checker *c, struct other_events *others)
 {
+	enum { AHEAD = 16 };
 	const struct trace *t = c->t;
 	struct facts *f = &c->f;
 	uint32_t *last = g_new(uint32_t, t->variables_count + 1);
@@ -161,6 +162,9 @@ static void facts_events(struct checker *c, struct other_events *others)
 		const struct event *x = &t->events[e];
 		struct thread_facts *own = &f->threads[x->thread];
 
+		/* (For non-accesses the address is wrong, but harmless.) */
+		if (G_LIKELY(e + AHEAD < t->events_count))
+			__builtin_prefetch(&last[t->events[e + AHEAD].target], 1);
 		own->first = own->count == 0 ? e : own->first;
 		own->last = e;
 		f->place[e] = own->count++;

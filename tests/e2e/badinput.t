@@ -42,7 +42,7 @@ like "$err" 'none.txt' "is named"
 run "$HEDDLE" info "$scratch"
 is "$status" 2 "a folder"
 head -c 100000 /dev/urandom >"$scratch/noise"
-run timeout 120 "$HEDDLE" info "$scratch/noise"
+run timeout 300 "$HEDDLE" info "$scratch/noise"
 is "$status" 2 "random bytes"
 "$HEDDLE" convert tests/traces/account.std "$scratch/a.hdl"
 head -c 300 "$scratch/a.hdl" >"$scratch/cut.hdl"
@@ -106,7 +106,7 @@ is "$(json '$d->{warnings}[0]')" "the file is empty" "and in JSON"
 mkfifo "$scratch/pipe"
 for c in "info $scratch/pipe" "verify $scratch/pair.txt $scratch/pipe" "merge $scratch/pipe" \
 	"lesson --class $scratch/pipe" "races $scratch/pair.txt --spec $scratch/pipe" "convert $scratch/pair.txt $scratch/pipe"; do
-	run timeout 120 "$HEDDLE" $c
+	run timeout 300 "$HEDDLE" $c
 	is "$status" 2 "a pipe without another end: ${c%% *}"
 	like "$err" '^heddle: pipe: ' "is named"
 done

@@ -222,7 +222,7 @@ int main(void)
 }
 C
 "$HEDDLE" cc -g -O1 spins.c -o spins -pthread || exit 1
-run timeout 240 "$HEDDLE" check --budget 60 --runs 2 --no-harm -o spins --format json -- ./spins
+run "$HEDDLE" check --budget 600 --runs 2 --no-harm -o spins --format json -- ./spins
 ok "$(json '$d->{runs}[0]{events} > $d->{runs}[1]{events} && $d->{runs}[1]{events} < 200000 ? 0 : 1')" "a run that does not end is followed by a short one"
 is "$(json 'join " ", @{$d->{findings}[0]{runs}}')" "0 1" "both are looked at"
 
@@ -301,7 +301,7 @@ unlike "$(json 'join " ", @{$d->{coverage}}')" 'no (other )?data race' "nothing 
 # a library that is not instrumented orders the letters, and only recordings have the calls: no run along a schedule
 # makes a race of that
 mkdir courier && cp "$root"/samples/courier/* courier && make -s -C courier HEDDLE="$HEDDLE" || exit 1
-run "$HEDDLE" check -o courier/c --budget 15 --format json -- courier/courier
+run "$HEDDLE" check -o courier/c --budget 600 --format json -- courier/courier
 is "$(json 'join "; ", sort map { my $v = $_->{variable}; $v =~ s,#[0-9]*,,; "$_->{verdict} $v" } @{$d->{findings}}')" "candidate letter->text; race stamps" "the race, and a candidate"
 is "$(json '$d->{findings}[-1]{verdict}')" candidate "which comes last: no witness shows it"
 like "$(json '(grep { $_->{verdict} eq "candidate" } @{$d->{findings}})[0]{missing}')" "box_put" "that names the calls"

@@ -45,7 +45,7 @@ int main(void)
 }
 C
 "$HEDDLE" cc -g -O1 stages.c -o stages -pthread || exit 1
-run "$HEDDLE" check -o s --no-harm --format json -- ./stages
+run "$HEDDLE" check --budget 600 -o s --no-harm --format json -- ./stages
 is "$(json '(grep { $_->{kind} eq "assertion" } @{$d->{findings}})[0]{kind}')" assertion "the assertion fails"
 ok "$(json '(grep { $_->{strategy} eq "aimed" } @{$d->{runs}}) ? 0 : 1')" "there are runs with an aim"
 ok "$(json '$d->{exploration} ? 1 : 0')" "and no exploration"
@@ -103,17 +103,17 @@ C
 "$HEDDLE" cc -g -O1 tries.c -o tries -pthread || exit 1
 "$HEDDLE" cc -g -O1 -DBRANCH tries.c -o branch -pthread || exit 1
 list() { json 'join "; ", map { "$_->{kind} " . join "-", sort map { $_->{line} } @{$_->{sites}} } @{$d->{findings}}'; }
-run "$HEDDLE" check -o t --budget 60,0 --runs 1 --no-harm --format json -- ./tries
+run "$HEDDLE" check -o t --budget 600,0 --runs 1 --no-harm --format json -- ./tries
 is "$(list)" "data-race 17-32" "a run where one of the two waits shows the race"
 is "$(json '$d->{runs}[$d->{findings}[0]{runs}[0]]{strategy}')" aimed "no other run does"
 ok "$(json '$d->{complete}{"data-race"} ? 0 : 1')" "with it nothing is open"
 run "$HEDDLE" races --budget 0,0 --verdicts all --format json t.run0.hdl
 is "$(json 'join " ", map { $_->{verdict} } @{$d->{findings}}')" unknown "which the recording left undecided"
-run "$HEDDLE" check -o b --budget 60,0 --runs 1 --no-harm --format json -- ./branch
+run "$HEDDLE" check -o b --budget 600,0 --runs 1 --no-harm --format json -- ./branch
 is "$status $(list)" "3 " "a pair that no aimed run reaches stays open"
 ok "$(json '$d->{complete}{"data-race"} ? 1 : 0')" "so the answer is not complete"
 like "$(json 'join " ", @{$d->{coverage}}')" "Not decided, .*whether there is a data-race between tries.c:17 and tries.c:32 .heddle races --budget 60,600 b.run0.hdl" "it is named, with the command that takes longer"
-run "$HEDDLE" check -o b --budget 60 --runs 1 --no-harm --format json -- ./branch
+run "$HEDDLE" check -o b --budget 600 --runs 1 --no-harm --format json -- ./branch
 is "$(list)" "data-race 17-32" "the solver decides it"
 run "$HEDDLE" check --budget 60, -- ./tries
 is "$status" 2 "a budget of which half is missing"

@@ -7,11 +7,11 @@ for s in suns-account:suns_account linked-list:linked_list pipeline:pipeline bou
 	dir=$root/samples/${s%:*}
 	"$HEDDLE" cc -g -O1 "$dir/${s#*:}.c" -o bug -pthread || exit 1
 	"$HEDDLE" cc -g -O1 "$dir/fixed.c" -o fixed -pthread || exit 1
-	run "$HEDDLE" check -o bug --runs 4 --format json -- ./bug
+	run "$HEDDLE" check --budget 600 -o bug --runs 4 --format json -- ./bug
 	is "$status $(json 'join " ", map { "$_->{kind} $_->{harm}" } grep { $_->{harm} eq "differs" } @{$d->{findings}}[0]')" \
 		"1 atomic-set-violation differs" "${s%:*}: an outcome that no order of whole units has"
 	ok "$(json '(grep { $_->{difference} } @{$d->{findings}}) ? 0 : 1')" "and what it is"
-	run "$HEDDLE" check -o fixed --runs 4 --format json -- ./fixed
+	run "$HEDDLE" check --budget 600 -o fixed --runs 4 --format json -- ./fixed
 	is "$status $(json 'scalar @{$d->{findings}}')" "0 0" "${s%:*}, fixed: nothing"
 done
 
@@ -59,10 +59,10 @@ int main(int argc, char **argv)
 }
 C
 "$HEDDLE" cc -g -O1 two.c -o two -pthread || exit 1
-run "$HEDDLE" check -o two --runs 6 --format json -- ./two
+run "$HEDDLE" check --budget 600 -o two --runs 6 --format json -- ./two
 is "$status $(json '$d->{findings}[0]{kind} . " " . $d->{findings}[0]{difference}')" "1 atomic-set-violation seats is -1, not 0" "start routines: the seat is sold twice"
 like "$(json '$d->{findings}[0]{text}')" "agent of T[12] is not atomic: agent of T[12] (can come|comes) in between on seats" "in words"
-run "$HEDDLE" check -o two --runs 6 --format json -- ./two pay
+run "$HEDDLE" check --budget 600 -o two --runs 6 --format json -- ./two pay
 is "$status $(json 'scalar @{$d->{findings}}')" "0 0" "two deposits are two units"
 
 # the same with atomics and no lock: two sell the last seat; a compare-and-swap, which looks again
@@ -95,9 +95,9 @@ int main(int argc, char **argv)
 }
 C
 "$HEDDLE" cc -g -O1 atomics.c -o atomics -pthread || exit 1
-run "$HEDDLE" check -o a --runs 4 --format json -- ./atomics
+run "$HEDDLE" check --budget 600 -o a --runs 4 --format json -- ./atomics
 is "$status $(json 'join " ", map { "$_->{kind} $_->{difference}" } @{$d->{findings}}')" "1 atomic-set-violation seats is -1, not 0" "a check and an act on an atomic"
-run "$HEDDLE" check -o a --runs 4 --format json -- ./atomics swap
+run "$HEDDLE" check --budget 600 -o a --runs 4 --format json -- ./atomics swap
 is "$status $(json 'scalar @{$d->{findings}}')" "0 0" "compare and swap: nothing"
 "$HEDDLE" record -q -o a.hdl -- ./atomics
 run "$HEDDLE" atomic a.hdl --format json

@@ -50,7 +50,7 @@ int main(void)
 }
 C
 "$HEDDLE" cc -g -O1 lost.c -o lost -pthread && "$HEDDLE" cc -DFIXED -g -O1 lost.c -o fixed -pthread || exit 1
-run "$HEDDLE" check --budget 30 --no-harm -o l --format json -- ./lost
+run "$HEDDLE" check --budget 600 --no-harm -o l --format json -- ./lost
 is "$status" 1 "a wake-up that is lost"
 stuck='(grep { $_->{kind} eq "stuck" } @{$d->{findings}})[0]'
 is "$(json "$stuck"'->{happened} ? "happened" : "can"')" happened "it happened in a run"
@@ -67,10 +67,10 @@ for ((seed = 1; seed < 60; seed++)); do
 	[[ $out == *"waits for futex word, written last by"* ]] && break
 done
 like "$out" "waits for futex word, written last by" "and of a recording"
-run "$HEDDLE" check --budget 30 --no-harm -o e --format json e.hdl
+run "$HEDDLE" check --budget 600 --no-harm -o e --format json e.hdl
 ok "$(json '$d->{complete}{stuck} ? 1 : 0')" "of a trace alone others may be missing"
 like "$(json 'join " ", @{$d->{coverage}}')" "Not covered: waits for a futex, by system calls" "which is said"
-run "$HEDDLE" check --budget 30 --no-harm -o f --format json -- ./fixed
+run "$HEDDLE" check --budget 600 --no-harm -o f --format json -- ./fixed
 is "$status $(json 'join " ", map { $_->{kind} } @{$d->{findings}}')" "0 " "nothing in its fix"
 ok "$(json '$d->{complete}{stuck} ? 0 : 1')" "of which every schedule was run"
 
@@ -87,7 +87,7 @@ int main() { struct ctx *c = malloc(sizeof *c); pthread_mutex_init(&c->m, 0); pt
   usleep(1000); free(c); pthread_join(t, 0); return 0; }
 C
 "$HEDDLE" cc -g -O1 freed.c -o freed -pthread || exit 1
-run "$HEDDLE" check --budget 30 -o u --format json -- ./freed
+run "$HEDDLE" check --budget 600 -o u --format json -- ./freed
 is "$(json 'join " ", sort { $a cmp $b } map { $_->{kind} } @{$d->{findings}}')" "use-after-free" "a lock in freed memory is used: one finding, and no thread is stuck"
 
 # The same by hand: T1 ends while it holds the lock; after a misuse nobody knows who holds it.

@@ -34,7 +34,7 @@ int main(void)
 }
 C
 "$HEDDLE" cc -g -O1 handler.c -o handler -pthread
-run "$HEDDLE" check --format json -- ./handler
+run "$HEDDLE" check --budget 600 --format json -- ./handler
 is "$(json 'join " ", map { $_->{kind} } grep { $_->{happened} } @{$d->{findings}}')" "deadlock lock-misuse" \
 	"a handler locks what the interrupted code has locked"
 like "$(json 'join " ", @{$d->{coverage}}')" "schedules? w(as|ere) run by chance" "and the report says that it came by chance"

@@ -3,7 +3,7 @@
 # whether schedules are left, callers are the program's own.
 . tests/e2e/lib.sh
 cd "$scratch" || exit 1
-checked() { run timeout 120 "$HEDDLE" check -q "$@"; }
+checked() { run timeout 300 "$HEDDLE" check -q "$@"; }
 
 # A condition that is destroyed before its signal: the recorder's misuse and the analyses' use after the end are one.
 cat >signal.c <<'C'
@@ -130,4 +130,24 @@ T1|w4(y)=2|a.c:21
 T
 checked failed.txt
 like "$out" "^    main +a.c:7$" "the assertion's own line and thread"
+
+# a lock that both threads have locked, but for reading, is no protection; another one of the two has no part in it
+cat >shared.txt <<'T'
+#! heddle 1
+T1|racq(l)|1
+T1|w(x)|2
+T1|w(y)|2
+T1|rrel(l)|3
+T2|racq(k)|4
+T2|racq(l)|5
+T2|r(x)|6
+T2|rrel(l)|7
+T2|rrel(k)|8
+T2|racq(l)|9
+T2|rrel(l)|10
+T2|r(y)|11
+T
+run "$HEDDLE" races --pairs events shared.txt
+like "$out" "T1 writes x .*2. while T2 reads it .*6.: both have locked l for reading only, and nothing else keeps" "a lock for reading"
+like "$out" "T1 writes y .*2. while T2 reads it .*11.: nothing keeps the two apart" "unless one has unlocked it"
 done_testing

@@ -9,11 +9,11 @@ if ! has "${CXX:-c++}" containers; then
 fi
 
 $HEDDLE c++ -g -O1 "$programs/containers.cc" -o containers
-run timeout 100 "$HEDDLE" record -o containers.hdl -- ./containers
+run timeout 300 "$HEDDLE" record -o containers.hdl -- ./containers
 is "$status $out" "0 fine" "containers do what they should"
 
 $HEDDLE c++ -g -O1 "$programs/containers_lru.cc" -o lru
-run timeout 200 "$HEDDLE" explore --format json -- ./lru
+run timeout 300 "$HEDDLE" explore --format json -- ./lru
 is "$(json '$d->{complete} ? "complete $d->{executions} $d->{states}" : join "; ", @{$d->{gaps}}')" \
 	"complete 88 88" "a cache of a list and a hash table: every schedule follows, and none twice"
 is "$(json 'join " ", map { $_->{kind} } @{$d->{errors}}')" blocked "its lost wake-up is found"
@@ -21,8 +21,8 @@ is "$(json 'join " ", map { $_->{kind} } @{$d->{errors}}')" blocked "its lost wa
 $HEDDLE c++ -g -O1 "$programs/containers_race.cc" -o race
 for what in list "map x"; do
 	read -r name argument <<<"$what"
-	run timeout 100 "$HEDDLE" record -o race.hdl -- ./race $argument
-	run timeout 100 "$HEDDLE" races race.hdl
+	run timeout 300 "$HEDDLE" record -o race.hdl -- ./race $argument
+	run timeout 300 "$HEDDLE" races race.hdl
 	is "$status" 1 "a race on a node's links is found: std::$name"
 done
 done_testing

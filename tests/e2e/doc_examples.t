@@ -29,7 +29,7 @@ for doc in README.md docs/*.md; do
 	cd "$place" || exit 1
 	for command in *.command; do
 		examples=$((examples + 1))
-		run timeout 120 bash -c "$(cat "$command")"
+		run timeout 300 bash -c "$(cat "$command")"
 		ok "$((status > 1))" "$doc: $(cat "$command")"
 		want=$(cat "${command%.command}.want") got=$out${err:+$'\n'$err}
 		if [[ $want == *$'\n...' ]]; then

@@ -222,9 +222,7 @@ TMPDIR="$PWD/left" "$HEDDLE" explore --budget 1000 --runs 1000000000 -- ./accoun
 pid=$!
 # the shell that is to become it catches the signal, too
 catches_sigterm() { [ "$(readlink "/proc/$1/exe")" = "$(readlink -f "$HEDDLE")" ] && perl -ne 'exit !(hex(substr($1, -8)) & 0x4000) if /^SigCgt:\s*(\w+)/' /proc/$1/status; }
-until catches_sigterm $pid; do
-	sleep 0.05
-done
+await catches_sigterm $pid
 kill -TERM $pid
 wait $pid
 out=$(cat cut.out)

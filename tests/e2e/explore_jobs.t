@@ -39,8 +39,11 @@ is "$(json 'my $e = $d->{estimate}; my ($low, $high) = @{$e->{spread}}; $low <= 
 	"an incomplete exploration says about how many classes there are"
 run "$HEDDLE" explore --runs 60 -- ./five
 like "$out" 'about [0-9]+ different runs in all' "as text"
+like "$out" 'where runs part from each other: .*\(turns.c:[0-9]+\) in [0-9]+ of 60;' "with the places that these runs come from"
 run "$HEDDLE" explore -j 2 --runs 60 --format json -- ./five
 is "$(json '$d->{estimate}{classes} > 60 ? "said" : "not"')" said "of the jobs' join, too"
+is "$(json '$d->{partings}[0]{runs} == grep({ ($_->{place} // "") eq $d->{partings}[0]{place} } @{$d->{runs}}) ? "counted" : "not"')" \
+	counted "... and the places, over all runs"
 run "$HEDDLE" explore --format json -- ./five
 is "$(json '$d->{states}.(exists $d->{estimate} ? " estimate" : "")')" 120 "a complete one knows"
 

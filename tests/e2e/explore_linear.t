@@ -13,7 +13,7 @@ first=${HEDDLE_LINEAR_FIRST:-1}
 for seed in $(seq "$first" $((first + ${HEDDLE_LINEAR_PROGRAMS:-40} - 1))); do
 	./oracle "$seed" >expected || continue # too large to be searched here
 	read -ra arguments <expected
-	run timeout 200 "$HEDDLE" explore --budget 100 --format json --seed $((seed % 3)) \
+	run timeout 300 "$HEDDLE" explore --budget 100 --format json --seed $((seed % 3)) \
 		--spec "$programs/random_linear.spec" --linearizable -- ./linear "${arguments[@]}"
 	is "$(json '(join " ", sort keys %{{ map { ($_->{story} =~ /^([a-z]+)1 is not linearizable/ ? $1 : $_->{kind}) => 1 } @{$d->{errors}} }}) || "none"'
 		) $(json '$d->{complete} ? "complete" : join "; ", @{$d->{gaps}}')" \

@@ -13,11 +13,11 @@ object set {
 }
 S
 for n in 3 4; do
-	run timeout 100 "$HEDDLE" explore --spec publish.spec --format json -- ./publish $n
+	run timeout 300 "$HEDDLE" explore --spec publish.spec --format json -- ./publish $n
 	is "$(json '$d->{complete} ? "complete $d->{executions}" : join "; ", @{$d->{gaps}}') $(json 'join "; ", @{$d->{notes}}')" \
 		"complete 1 " "a node is filled before it is published: $n threads"
 done
-run timeout 100 "$HEDDLE" explore --spec publish.spec --format json --budget 20 -- ./publish 2 late
+run timeout 300 "$HEDDLE" explore --spec publish.spec --format json --budget 250 -- ./publish 2 late
 like "$(json 'join "; ", @{$d->{notes}}')" 'is not atomic: two invocations touch .* with no lock in common' \
 	"and a write after that is not excused"
 done_testing

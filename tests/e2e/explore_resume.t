@@ -35,7 +35,7 @@ done
 
 # Runs that are planned in pieces, and killed processes.
 $HEDDLE cc -g -O1 "$(ls "$samples"/bounded-buffer/*.c | grep -v fixed | head -1)" -o buffer -pthread
-run timeout 100 "$HEDDLE" explore --budget 0 --runs 40 --format json -- ./buffer
+run timeout 300 "$HEDDLE" explore --budget 0 --runs 40 --format json -- ./buffer
 rm -f state
 for ((i = 0; i < 40; i++)); do
 	"$HEDDLE" explore --budget 0 --runs 1 --resume state --format json -- ./buffer >part.json 2>part.err

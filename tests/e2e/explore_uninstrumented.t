@@ -4,7 +4,7 @@
 cd "$scratch" || exit 1
 
 explore() { # NAME [OPTIONS]
-	run timeout 120 "$HEDDLE" explore --budget 100 --format json "${@:2}" -- "./$1"
+	run timeout 300 "$HEDDLE" explore --budget 100 --format json "${@:2}" -- "./$1"
 }
 errors() { json 'join " ", sort map { $_->{kind} . "@" . join("+", @{$_->{locations}}) } @{$d->{errors}}'; }
 complete() { json '$d->{complete} ? "complete" : "open"'; }

@@ -41,7 +41,7 @@ program() { # NAME DECLARATIONS THREAD MAIN [LOCKED]
 		}
 	C
 	$HEDDLE cc -g -O1 -fno-builtin -w "$1.c" -o "$1" -pthread
-	run timeout 120 "$HEDDLE" explore --budget 60 --format json -- "./$1"
+	run timeout 300 "$HEDDLE" explore --budget 60 --format json -- "./$1"
 }
 outcomes() { json 'my %o = map { ($_->{printed} // "") => 1 } @{$d->{runs}}; join " ", sort keys %o'; }
 complete() { json '$d->{complete} ? "complete" : "open"'; }
@@ -107,7 +107,7 @@ int main(void)
 }
 C
 $HEDDLE cc -g -O1 child.c -o child -pthread
-run timeout 120 "$HEDDLE" explore --runs 2 --format json -- ./child
+run timeout 300 "$HEDDLE" explore --runs 2 --format json -- ./child
 like "$(complete) $(said)" "^open .*a child process, and its number: " "a child process by posix_spawn"
 
 done_testing

@@ -18,7 +18,7 @@ for step in "${steps[@]}"; do
 	*" races "* | *" witness "* | *" explore "* | *" shake "*) want=1 ;; # something is found
 	"./heddle bank.hdl"*) step+=" --script look.script" ;; # there is no terminal here
 	esac
-	run timeout 120 bash -c "$step"
+	run timeout 300 bash -c "$step"
 	is "$status" "$want" "$step"
 	[ "$status" = "$want" ] || printf '# %s\n' "$out" "$err"
 	case $step in *" replay "*) like "$out$err" "T2 read acct.balance: 100" "the program does it the other way round" ;; esac
@@ -38,7 +38,7 @@ like "$err" "the first finding with a witness: deadlock" "it says which finding 
 run ./heddle verify abba.hdl abba.wit
 is "$status" 0 "and the checker accepts it"
 ./heddle cc -g -O1 "$programs/ways.c" -o ways -pthread
-run timeout 60 ./heddle record -q -o self.hdl -- ./ways self
+run timeout 300 ./heddle record -q -o self.hdl -- ./ways self
 run ./heddle deadlocks self.hdl --format json
 request=$(json '$d->{findings}[0]{requests}[0]')
 run ./heddle witness self.hdl "$request" -o self.wit

@@ -12,7 +12,7 @@ look() {
 	shift 3
 	rm -f look.txt
 	printf '%s\n' wait "$@" wait "save-screen look.txt" >look.script
-	run env LC_ALL=C.UTF-8 COLUMNS="$columns" LINES="$lines" timeout 120 "$HEDDLE" open "$trace" --script look.script
+	run env LC_ALL=C.UTF-8 COLUMNS="$columns" LINES="$lines" timeout 300 "$HEDDLE" open "$trace" --script look.script
 	[ "$status" = 0 ] || printf '# %s: %s\n' "$*" "$err"
 	out=$(tr '\n' ' ' <look.txt | tr -s ' ')
 }
@@ -20,19 +20,19 @@ build() { "$HEDDLE" cc -g -O1 "$1" -o "$2" -pthread; }
 
 # 1. A deadlock that happened is on the first screen, and nothing there says that the run was clean.
 build "$programs/stuck/dead_now.c" dead
-timeout 60 "$HEDDLE" record -q -o dead.hdl -- ./dead >/dev/null 2>&1
+timeout 300 "$HEDDLE" record -q -o dead.hdl -- ./dead >/dev/null 2>&1
 look 80 24 dead.hdl
 like "$out" "dead.hdl deadlock .*▸● happened deadlock.*main waits for lock b, held by T1" "1: a deadlock that happened comes first"
 unlike "$out" "no race, in this run|nothing was missed" "1: and no word of peace"
 
 # 2, 3. What an exploration ran into is among its outcomes, a use after free, too; nothing from outside is made up.
 build "$first/freed_early.c" freed
-timeout 100 "$HEDDLE" explore -q -o early -- ./freed >/dev/null 2>&1
+timeout 300 "$HEDDLE" explore -q -o early -- ./freed >/dev/null 2>&1
 look 80 24 early.run0.hdl "press X g"
 like "$out" "✗ 1 use after free" "2: the use after free is an outcome"
 like "$out" "T1 writes .p after T2 freed its block" "2: and is told"
 build "$root/tests/e2e/cases/explore/service.c" shutdown
-timeout 200 "$HEDDLE" explore -q --budget 60 -o closing -- ./shutdown >/dev/null 2>&1
+timeout 300 "$HEDDLE" explore -q --budget 60 -o closing -- ./shutdown >/dev/null 2>&1
 look 100 30 closing.run0.hdl "press X"
 like "$out" "✗ [0-9]+ use after free" "3: the uses after free of a shutdown"
 unlike "$out" "diverged|clock, a file, a socket" "3: and no word of a clock or a file"
@@ -50,7 +50,7 @@ done >frames
 	sed -n 2p frames
 } >report.txt
 printf '%s\n' wait "press w" wait "save-screen look.txt" >report.script
-run env LC_ALL=C.UTF-8 COLUMNS=80 LINES=24 timeout 120 "$HEDDLE" open wq.hdl --report report.txt --script report.script
+run env LC_ALL=C.UTF-8 COLUMNS=80 LINES=24 timeout 300 "$HEDDLE" open wq.hdl --report report.txt --script report.script
 like "$(cat look.txt)" "✓ checked" "4: a reported race has its witness"
 unlike "$(cat look.txt)" "proved impossible" "4: and not the proof of another pair"
 

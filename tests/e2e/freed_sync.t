@@ -27,11 +27,11 @@ done
 is "$(found uaf_mutex -DK=4)" "complete use-after-free happened" "a lock in a freed block that is never taken"
 run "$HEDDLE" commute --analysis cov prog.hdl
 like "$out" "T1 +stands waiting for block@uaf_mutex.c:17\+0 uaf_mutex.c:14" "the wait comes after the end"
-run timeout 120 "$HEDDLE" explore --format json -- ./prog
+run timeout 300 "$HEDDLE" explore --format json -- ./prog
 is "$(json 'join " ", map { $_->{kind} } @{$d->{errors}}')" "use-after-free" "explore: the use, and what became of it"
 is "$(json '$d->{complete} && $d->{executions} > 1')" 1 "the lock before the free is run, too"
 like "$(json '$d->{errors}[0]{story}')" '^T1 waits for mutex' "a story of lines"
-run timeout 120 "$HEDDLE" explore -o t.tree -- ./prog
+run timeout 300 "$HEDDLE" explore -o t.tree -- ./prog
 printf '%s\n' wait "press X" "save-screen x.txt" >x.script
 COLUMNS=100 LINES=30 "$HEDDLE" open t.tree.run0.hdl --script x.script
 like "$(tr -s "\n " " " <x.txt)" "Every schedule of this input behaves as one of these runs, except for what its uses after free allow\." "the explorer promises no more"

@@ -9,7 +9,7 @@ run "$HEDDLE" record -q --seed 1 -o sum.hdl -- ./sum
 commands() {
 	rm -f s.txt
 	printf '%s\n' "$@" "save-screen s.txt" >commands.script
-	run timeout 120 "$HEDDLE" open sum.hdl --script commands.script
+	run timeout 300 "$HEDDLE" open sum.hdl --script commands.script
 	screen=$(cat s.txt 2>/dev/null)
 }
 commands "goto 0" "break add" continue continue

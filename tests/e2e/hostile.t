@@ -14,7 +14,7 @@ clean() {
 prints() {
 	local name=$1
 	shift
-	timeout 60 "$@" >"$scratch/.printed" 2>&1 </dev/null
+	timeout 300 "$@" >"$scratch/.printed" 2>&1 </dev/null
 	clean "$scratch/.printed" "$name"
 }
 
@@ -51,7 +51,7 @@ for bad in "$esc" "$rlo" "$zero" "$tag" "$c1" "$line"; do
 		prints "$c with $shown" "$HEDDLE" "$1" t.txt "${@:2}"
 	done
 	for format in json sarif; do
-		timeout 60 "$HEDDLE" races t.txt --format $format >out.$format 2>/dev/null
+		timeout 300 "$HEDDLE" races t.txt --format $format >out.$format 2>/dev/null
 		clean out.$format "races as $format with $shown"
 		out=$(cat out.$format)
 		is "$(json 'ref $d')" HASH "and it is JSON"
@@ -93,28 +93,28 @@ clean x.md "an export"
 # notes: a pipe, and a file that is no notes
 mkfifo pipe
 printf 'bookmark b\n' >script
-run timeout 120 "$HEDDLE" open t.txt --notes pipe --script script -q
+run timeout 300 "$HEDDLE" open t.txt --notes pipe --script script -q
 is "$status" 2 "notes that are a pipe"
 like "$err" "pipe.*expected notes of heddle" "are refused"
 # the tree of an exploration beside a run's trace: a pipe
 mkfifo tree
 cp t.txt tree.run1.hdl
 echo wait >waits
-run timeout 120 "$HEDDLE" open tree.run1.hdl --script waits -q
+run timeout 300 "$HEDDLE" open tree.run1.hdl --script waits -q
 is "$status" 0 "a run whose tree is a pipe opens"
 echo "my list" >list
-run timeout 120 "$HEDDLE" open t.txt --notes list --script script -q
+run timeout 300 "$HEDDLE" open t.txt --notes list --script script -q
 is "$status" 2 "notes that are another file"
 is "$(cat list)" "my list" "which stays as it is"
 printf '<<<<<<< HEAD\n{"heddle-notes": 1, "findings": []}\n' >t.txt.notes
-run timeout 120 "$HEDDLE" open t.txt --script script -q
+run timeout 300 "$HEDDLE" open t.txt --script script -q
 is "$status" 2 "damaged notes beside the trace: a bookmark is refused"
 is "$(head -c 7 t.txt.notes)" "<<<<<<<" "and they stay as they are"
 rm t.txt.notes
 
 # lessons that are no files
 for f in /dev/zero pipe .; do
-	run timeout 120 "$HEDDLE" lesson "$f" --check
+	run timeout 300 "$HEDDLE" lesson "$f" --check
 	is "$status" 2 "a lesson that is $f"
 done
 
@@ -122,7 +122,7 @@ done
 mkdir -p "$XDG_CONFIG_HOME/heddle"
 refused_config() {
 	printf "$1" >"$XDG_CONFIG_HOME/heddle/config"
-	run timeout 120 "$HEDDLE" open t.txt --script script -q
+	run timeout 300 "$HEDDLE" open t.txt --script script -q
 	is "$status" 2 "$2"
 	like "$err" "config: .*; (mend|remove)" "with the place and what to do"
 }
@@ -136,15 +136,15 @@ refused_config '[colors]\nrace = 20\n' "a section that there is not"
 refused_config '[screen]\nmuose = true\n' "a key of the screen that there is not"
 rm "$XDG_CONFIG_HOME/heddle/config"
 ln -s config "$XDG_CONFIG_HOME/heddle/config"
-run timeout 120 "$HEDDLE" open t.txt --script script -q
+run timeout 300 "$HEDDLE" open t.txt --script script -q
 is "$status" 2 "a configuration that is a link to itself"
 rm "$XDG_CONFIG_HOME/heddle/config"
 for size in 99999999 -1 x 0 99999999999999999999; do
-	run env LINES=$size COLUMNS=$size timeout 120 "$HEDDLE" open t.txt --script script -q
+	run env LINES=$size COLUMNS=$size timeout 300 "$HEDDLE" open t.txt --script script -q
 	is "$status" 0 "a screen of $size lines and columns"
 done
 mkfifo "$XDG_CONFIG_HOME/heddle/config"
-run timeout 120 "$HEDDLE" open t.txt --script script -q
+run timeout 300 "$HEDDLE" open t.txt --script script -q
 is "$status" 2 "a configuration that is a pipe"
 rm "$XDG_CONFIG_HOME/heddle/config"
 
@@ -158,9 +158,9 @@ A|w(x)=1|2
 B|w(x)=2|3
 T
 printf 'wait\npress w r y\n' >script
-run timeout 120 "$HEDDLE" open shell.txt --script script -q
+run timeout 300 "$HEDDLE" open shell.txt --script script -q
 printf 'wait\npress w\nreplay\npress y\n' >script
-run timeout 120 "$HEDDLE" open shell.txt --script script -q
+run timeout 300 "$HEDDLE" open shell.txt --script script -q
 [ ! -e pwned ]
 ok $? "a recorded command runs nothing in a script"
 # marks of a trace whose folder is read-only: two traces of one name do not share them
@@ -174,7 +174,7 @@ if $as_user test -x "$HEDDLE" && $as_user test -x "$scratch"; then
 	chmod 777 state
 	chmod 555 one two
 	for folder in one two; do
-		run env XDG_STATE_HOME="$scratch/state" $as_user timeout 120 "$HEDDLE" open $folder/same.txt --script script -q
+		run env XDG_STATE_HOME="$scratch/state" $as_user timeout 300 "$HEDDLE" open $folder/same.txt --script script -q
 		is "$status" 0 "a mark for a trace in the read-only folder $folder"
 	done
 	is "$(ls state/heddle | grep -c 'same.txt.notes$')" 2 "is kept, for each of the two by itself"
@@ -187,7 +187,7 @@ if (ulimit -v 250000; ASAN_OPTIONS= "$HEDDLE" --version) >/dev/null 2>&1; then
 	seq -f "T%.0f|w(x)|1" 1500000 >"$scratch/threads.txt"
 	: >empty.script
 	for command in 'races --analysis hb' 'open --script empty.script'; do
-		run bash -c 'ulimit -v 250000; exec timeout 120 "$0" "$@"' "$HEDDLE" $command "$scratch/threads.txt"
+		run bash -c 'ulimit -v 250000; exec timeout 300 "$0" "$@"' "$HEDDLE" $command "$scratch/threads.txt"
 		is "$status$out" 2 "$command: out of memory"
 		like "$err" '^heddle: out of memory: [0-9]+ bytes more are needed; raise the limit' "$command says so"
 	done

@@ -12,7 +12,7 @@ mkdir folder
 refused() {
 	local name=$1 regex=$2
 	shift 2
-	run timeout -k 1 120 "$@"
+	run timeout -k 1 300 "$@"
 	is "$status" 2 "$name: exit status"
 	like "$err" "^heddle: $regex.*; " "$name: the place, and what to do"
 	is "$(printf '%s\n' "$err" | wc -l)" 1 "$name: one line"
@@ -21,10 +21,10 @@ refused() {
 # standard output that cannot be written: the text of a trace, too
 for c in "convert t.txt - --to text" "convert t.txt - --to std" "convert t.txt - --to csv" "convert t.txt - --to perfetto" \
 	"filter t.txt -o -" "races t.txt" "info t.txt"; do
-	timeout 120 "$HEDDLE" $c >/dev/full 2>err </dev/null
+	timeout 300 "$HEDDLE" $c >/dev/full 2>err </dev/null
 	is $? 2 "a full disk behind standard output: $c"
 	like "$(tail -n 1 err)" 'No space left on device; make room' "is said"
-	timeout 120 "$HEDDLE" $c >&- 2>err </dev/null
+	timeout 300 "$HEDDLE" $c >&- 2>err </dev/null
 	is $? 2 "standard output closed: $c"
 done
 
@@ -55,10 +55,10 @@ refused "a kept report in a folder that is not there" "r.json.part[0-9]*: cannot
 
 # A trace that comes from a pipe cannot be read twice: a kept report would be another trace's.
 for options in "--resume r.json" "-j 2"; do
-	run bash -c "cat t.txt | timeout 120 '$HEDDLE' races - $options"
+	run bash -c "cat t.txt | timeout 300 '$HEDDLE' races - $options"
 	is "$status" 2 "a trace from standard input with $options"
 	like "$err" "^heddle: standard input: cannot be read more than once.*; write the trace to a file" "is refused"
-	run bash -c "timeout 120 '$HEDDLE' races <(cat t.txt) $options"
+	run bash -c "timeout 300 '$HEDDLE' races <(cat t.txt) $options"
 	is "$status" 2 "and from a pipe of the shell"
 done
 [ ! -e r.json ]

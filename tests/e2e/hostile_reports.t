@@ -53,7 +53,7 @@ wrong() {
 		sub content { local $/; open my $in, "<", $_[0] or die; <$in> // "" }
 		for my $file (@files) {
 			my $line = $command =~ s/BAD/$file/r =~ s/GOOD/$good/r;
-			my $status = system "exec timeout 60 \"\$HEDDLE\" $line >said 2>refused </dev/null";
+			my $status = system "exec timeout 300 \"\$HEDDLE\" $line >said 2>refused </dev/null";
 			$status = $status & 127 ? 128 + ($status & 127) : $status >> 8;
 			my ($said, $refused) = (content("said"), content("refused"));
 			my $start = substr $refused, 0, 200;

@@ -2,6 +2,7 @@
 #
 #   plan at the end: done_testing
 #   run CMD...              runs, keeps $out, $err, $status; says_while_it_waits: one that waits for input
+#   await CMD...            repeats CMD until it succeeds; running NAME: the processes of a program of this folder
 #   is GOT WANT NAME, like TEXT REGEX NAME, ok STATUS NAME, skip NAME REASON, has TOOL NAME
 #   figure_1a, figure_1b    print traces that several scripts look at
 export LC_ALL=C.UTF-8 # screens are compared with their own characters
@@ -72,6 +73,18 @@ unlike() {
 		ok 0 "$3"
 	fi
 }
+# await CMD...: repeats it until it succeeds. After five minutes what it waits for never comes: fails.
+await() {
+	local end=$((SECONDS + 300))
+	until "$@"; do
+		[ $SECONDS -lt $end ] || return
+		sleep 0.02
+	done
+}
+# running NAME: /proc/PID of each process whose program is this file of the current folder
+running() {
+	find /proc -maxdepth 2 -name exe -lname "$(pwd -P)/$1" -printf '%h\n' 2>/dev/null
+}
 # says_while_it_waits PATTERN REPORT NAME CMD...: CMD, whose program reads its input to the end, prints a
 # line that matches on standard error while the program waits there, and has not yet written the file REPORT
 # ("": its standard output).  Then the input is closed.  Sets $out, $err, $status.
@@ -84,7 +97,7 @@ says_while_it_waits() {
 	runner=$!
 	exec 5>"$scratch/.in" 6<"$scratch/.said"
 	err=
-	while IFS= read -r -t 120 line <&6; do
+	while IFS= read -r -t 300 line <&6; do
 		err+=$line$'\n'
 		[[ $line =~ $pattern ]] && break
 	done

@@ -18,20 +18,20 @@ is "$(json 'join " ", @{$d->{events_by_thread}}{qw(T1 T65536 T65537 T65538)}')" 
 	"events by thread"
 # Of the trace in one place for the threads that follow each other, and as it is.
 for a in lockset hb shb wcp syncp m2 auto; do
-	run timeout 200 "$HEDDLE" races --analysis $a --format json "$scratch/t.hdl"
+	run timeout 300 "$HEDDLE" races --analysis $a --format json "$scratch/t.hdl"
 	is "$status:$(json 'join " ", map { "$_->{first} $_->{second}" } @{$d->{findings}}')" "1:1 327681" \
 		"$a finds the race of T1 and T65537, and no other"
 done
 for command in deadlocks atomic commute 'commute --analysis rd2'; do
 	# shellcheck disable=SC2086
-	run timeout 200 "$HEDDLE" $command --format json "$scratch/t.hdl"
+	run timeout 300 "$HEDDLE" $command --format json "$scratch/t.hdl"
 	is "$status:$(json 'scalar @{$d->{findings}}')" "0:0" "$command ends, and has nothing to say"
 done
-run timeout 200 "$HEDDLE" filter --for hb -o "$scratch/f.hdl" "$scratch/t.hdl"
-run timeout 200 "$HEDDLE" races --analysis hb --lenient --format json "$scratch/f.hdl"
+run timeout 300 "$HEDDLE" filter --for hb -o "$scratch/f.hdl" "$scratch/t.hdl"
+run timeout 300 "$HEDDLE" races --analysis hb --lenient --format json "$scratch/f.hdl"
 is "$(json 'scalar @{$d->{findings}}')" 1 "filter keeps the race"
 printf 'wait\nquit\n' >"$scratch/script"
-run timeout 200 "$HEDDLE" open --script "$scratch/script" "$scratch/t.hdl"
+run timeout 300 "$HEDDLE" open --script "$scratch/script" "$scratch/t.hdl"
 is "$status" 0 "the explorer's first screen"
 
 # Many threads at one variable: the pairs are more than can be counted, so the budget ends the pass.
@@ -41,7 +41,7 @@ perl -e '
 	print "T$_|w(x)|2\n" for 1 .. $n;' >"$scratch/crowd.txt"
 run "$HEDDLE" convert "$scratch/crowd.txt" "$scratch/crowd.hdl"
 for a in hb shb wcp dc wdc; do
-	run timeout 200 "$HEDDLE" races --analysis $a --budget 0.001,0.001 --format json "$scratch/crowd.hdl"
+	run timeout 300 "$HEDDLE" races --analysis $a --budget 0.001,0.001 --format json "$scratch/crowd.hdl"
 	is "$status:$(json 'scalar(@{$d->{findings}}) . " " . ($d->{complete} ? 1 : 0)')" "1:1 0" \
 		"$a ends at its budget, with the race and not complete"
 	is "$(json 'scalar grep { /--budget .* was gone/ } @{$d->{notes}}')" 1 "$a says so"
@@ -87,7 +87,7 @@ run timeout 300 "$HEDDLE" record -o r.hdl -- ./short
 is "$status" 0 "a program with 35,000 threads, joined and detached, is recorded"
 run "$HEDDLE" info --format json r.hdl
 is "$(json '$d->{threads}')" 35001 "all of them are in the trace"
-run timeout 200 "$HEDDLE" races --analysis hb --format json r.hdl
+run timeout 300 "$HEDDLE" races --analysis hb --format json r.hdl
 is "$status:$(json 'scalar @{$d->{findings}}')" "0:0" "nothing races"
 cd "$root" || exit
 done_testing

@@ -313,7 +313,7 @@ like "$t" '^main\|miss\(main@plain,plain\) main\|fork\(T1\) T1\|miss\(w@plain,pl
 
 # Replay and exploration go by the program's own events.
 races courier.hdl --analysis rdit
-run timeout 60 "$HEDDLE" replay --witness stamps.wit -- ./courier
+run timeout 300 "$HEDDLE" replay --witness stamps.wit -- ./courier
 is "$status" 0 "the witness of a race with missing code happens"
 like "$err" "stopped before the pair" "on the program"
 done_testing

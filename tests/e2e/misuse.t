@@ -6,7 +6,7 @@ cd "$scratch" || exit 1
 "$HEDDLE" cc -g -O1 "$programs/misuse.c" -o misuse -pthread || exit 1
 
 broken() { # WAY NOTE [FIRST'S OPERATION] [OPTIONS]
-	run timeout 60 "$HEDDLE" record -q -o m.hdl ${4:-} -- ./misuse "$1"
+	run timeout 300 "$HEDDLE" record -q -o m.hdl ${4:-} -- ./misuse "$1"
 	run "$HEDDLE" races m.hdl --format json
 	is "$status" 1 "$1 ${4:-}: found"
 	is "$(json 'join ",", map { "$_->{kind} $_->{verdict} $_->{note}" } grep { $_->{kind} eq "lock-misuse" } @{$d->{findings}}')" \
@@ -76,7 +76,7 @@ for object in not-held spin-other sem-destroyed barrier-destroyed; do
 done
 
 for mode in controlled free; do
-	run timeout 60 "$HEDDLE" record -q -o l.hdl --mode $mode -- ./misuse legal
+	run timeout 300 "$HEDDLE" record -q -o l.hdl --mode $mode -- ./misuse legal
 	is "$status" 0 "legal uses, $mode"
 	run "$HEDDLE" races l.hdl
 	unlike "$out" "misuse" "are no misuse"
@@ -109,7 +109,7 @@ int main(int argc, char **argv)
 C
 	"$HEDDLE" cc -g -O1 glib.c -o glib $(pkg-config --cflags --libs glib-2.0) -pthread
 	for way in 0 1 2; do
-		run timeout 60 "$HEDDLE" record -q -o g.hdl -- ./glib $way
+		run timeout 300 "$HEDDLE" record -q -o g.hdl -- ./glib $way
 		run "$HEDDLE" races g.hdl --format json
 		is "$(json 'join ",", map { $_->{note} } grep { $_->{kind} eq "lock-misuse" } @{$d->{findings}}')" \
 			"$(echo ",unlocks what another thread has locked,unlocks what nobody has locked" | cut -d, -f$((way + 1)))" "GLib's mutex, way $way"
@@ -120,10 +120,10 @@ fi
 
 # An exploration has them among its errors.
 "$HEDDLE" cc -g -O1 "$root/tests/e2e/programs/progress.c" -o progress -pthread
-run timeout 120 "$HEDDLE" explore --format json -- ./progress misuse
+run timeout 300 "$HEDDLE" explore --format json -- ./progress misuse
 is "$status $(json 'join ",", map { "$_->{kind} $_->{locations}[0] $_->{story}" } @{$d->{errors}}')" \
 	"1 lock-misuse progress.c:18 T2 unlocks what nobody has locked: m" "explore lists it"
-run timeout 120 "$HEDDLE" explore --format json -- ./misuse spin-destroyed
+run timeout 300 "$HEDDLE" explore --format json -- ./misuse spin-destroyed
 is "$(json 'join ",", map { $_->{kind} } @{$d->{errors}}')" "use-after-free" "and what is used after its destruction once"
 
 # The text form, the other formats, and what else lists it.

@@ -19,31 +19,31 @@ run "$HEDDLE" races lazy.hdl --format sarif
 like "$(json '$d->{runs}[0]{results}[0]{locations}[0]{physicalLocation}{artifactLocation}{uri}')" "lazy_config.cpp$" \
 	"SARIF: the user's file"
 printf '%s\n' wait "save-screen mine.txt" "just-my-code off" "save-screen exact.txt" >look.script
-run timeout 120 "$HEDDLE" open lazy.hdl --script look.script
+run timeout 300 "$HEDDLE" open lazy.hdl --script look.script
 like "$(cat mine.txt)" "Lazy::set lazy_config.cpp:9 ⇄ Lazy::get :13" "explorer: the user's lines"
 like "$(cat mine.txt)" "race +weak order" "a race by release and acquire is called what it is"
 like "$(cat mine.txt)" "does not publish|is relaxed" "and says which store does not publish"
 like "$(cat exact.txt)" "move.h:[0-9]+" "just-my-code off: the exact place"
 "$HEDDLE" c++ -std=c++17 -g -O1 "$programs/two_guards.cpp" -o guards -pthread || exit 1
-run timeout 120 "$HEDDLE" record -q --seed 1 -o guards.hdl -- ./guards
+run timeout 300 "$HEDDLE" record -q --seed 1 -o guards.hdl -- ./guards
 run "$HEDDLE" deadlocks guards.hdl --format json
 is "$(json 'join " ", @{$d->{findings}[0]{locations}}')" "two_guards.cpp:14 two_guards.cpp:21" \
 	"one line of the library, inlined at several: each event has its own caller"
-run timeout 120 "$HEDDLE" check --no-harm guards.hdl
+run timeout 300 "$HEDDLE" check --no-harm guards.hdl
 like "$out" "T1 waits for lock right, held by T2 \(two_guards.cpp:14, inside of [a-z-]*\.h:[0-9]+\)" "check says: the user's line, then the one of the library"
 like "$out" "list \(two_guards.cpp:12, inside of .* it \(two_guards.cpp:19, inside of" "so for races, and the variable is the user's"
 unlike "$out" "_M_|\([a-z_]+\.(h|tcc):[0-9]+\)" "no name or place of the library stands alone"
 unlike "$out" "from std::" "callers of the library are left out"
-run timeout 120 "$HEDDLE" check --no-harm guards.hdl --format json
+run timeout 300 "$HEDDLE" check --no-harm guards.hdl --format json
 like "$(json 'join " ", map { @{$_->[0]} } map { $_->{stacks} || () } @{$d->{findings}}')" "std::" "JSON has the stacks whole"
 unlike "$(json 'join " ", map { @{$_->[0]} } map { $_->{callers} || () } @{$d->{findings}}')" "std::" "and the callers in the user's code"
 "$HEDDLE" check --no-harm --format json guards.hdl >guards.json
 for command in "merge guards.json" "diff guards.json guards.json" "fix-check guards.json --budget 3 --runs 1 -- ./guards"; do
-	run timeout 120 "$HEDDLE" $command
+	run timeout 300 "$HEDDLE" $command
 	like "$out" " two_guards.cpp:12  in " "${command%% *}: the user's places"
 	unlike "$out" "_M_|^ *[A-Za-z0-9]* *[a-z_]+\.(h|tcc):[0-9]+|data-race  on .*\._M" "${command%% *}: no name or place of the library stands alone"
 done
-run timeout 120 "$HEDDLE" explore --budget 5 -- ./guards
+run timeout 300 "$HEDDLE" explore --budget 5 -- ./guards
 words=$(tr -s '\n ' ' ' <<<"$out")
 like "$words" "race: data-race on \*?list two_guards.cpp:[0-9]+ two_guards.cpp:[0-9]+ first in run" "explore, too"
 like "$words" "happened: deadlock two_guards.cpp:(14|21)" "and where its threads wait"
@@ -86,8 +86,8 @@ int main(void)
 }
 C
 "$HEDDLE" cc -g -O1 -fno-inline wrapped.c -o wrapped -pthread || exit 1
-run timeout 120 "$HEDDLE" record -q --seed 1 -o wrapped.hdl -- ./wrapped
-run timeout 120 "$HEDDLE" check --no-harm wrapped.hdl
+run timeout 300 "$HEDDLE" record -q --seed 1 -o wrapped.hdl -- ./wrapped
+run timeout 300 "$HEDDLE" check --no-harm wrapped.hdl
 like "$out" "T1 +wrapped.c:5  in lock, from both wrapped.c:9, from one wrapped.c:14" "check: the callers at a lock"
 like "$out" "main +wrapped.c:5  in lock, from both wrapped.c:9, from main wrapped.c:20" "of both threads"
 
@@ -122,7 +122,7 @@ int main()
 }
 C
 "$HEDDLE" c++ -g -O1 joined.cpp -o joined -pthread || exit 1
-run timeout 60 "$HEDDLE" record -q -o joined.hdl -- ./joined
+run timeout 300 "$HEDDLE" record -q -o joined.hdl -- ./joined
 like "$err" "main .*joined.cpp:11" "the recorder names the line of std::thread::join"
 run "$HEDDLE" deadlocks joined.hdl
 like "$(tr -s '\n ' ' ' <<<"$out")" "main stands waiting for the end of T1 joined.cpp:11 in main " "and so does the report"

@@ -6,13 +6,13 @@ programs=$PWD/tests/e2e/programs
 cd "$scratch" || exit 1
 $HEDDLE cc -g -O1 -w "$programs/order_kinds.c" -o kinds -pthread
 for kind in sem_clock mutex_clock condition_clock rwlock_clock c11 sleeps; do
-	run timeout 100 "$HEDDLE" explore --format json -- ./kinds $kind
+	run timeout 300 "$HEDDLE" explore --format json -- ./kinds $kind
 	like "$(json '$d->{complete} ? "complete" : join "; ", @{$d->{gaps}}') $(json 'join " ", map { $_->{kind} } @{$d->{errors}}')" \
 		"^complete (blocked )?signal\$" "every order is tried: $kind"
 done
 
 while read -r kind words; do
-	run timeout 100 "$HEDDLE" explore --format json --budget 30 -- ./kinds "$kind"
+	run timeout 300 "$HEDDLE" explore --format json --budget 250 -- ./kinds "$kind"
 	like "$(json '$d->{complete} ? "complete" : join "; ", @{$d->{gaps}}')" \
 		"(^|; )$words: what comes of it may depend on the order" "named: $kind"
 done <<'T'
@@ -42,7 +42,7 @@ if has "${CXX:-c++}" "strings and streams"; then
 	n=0
 	# a string's functions are compiled with the program, so that their orders are explored
 	for words in complete "a std::ostream: .*" complete; do
-		run timeout 100 "$HEDDLE" explore --format json -- ./strings $n
+		run timeout 300 "$HEDDLE" explore --format json -- ./strings $n
 		like "$(json '$d->{complete} ? "complete" : join "; ", @{$d->{gaps}}')" "^$words\$" \
 			"strings and streams of two threads: $n"
 		[ $n != 0 ] || is "$(json 'join " ", map { $_->{way}[0] } @{$d->{errors}}')" \

@@ -9,9 +9,9 @@ cd "$scratch" || exit 1
 # pages NAME PROGRAM: NAME.hdl, and of the finding shown first NAME.html, NAME.wit; NAME.all.html
 pages() {
 	"$HEDDLE" cc -g -O1 "$root/samples/$2" -o "$1" -pthread || exit 1
-	timeout 60 "$HEDDLE" record -q --seed 1 -o "$1.hdl" -- "./$1" >/dev/null
+	timeout 300 "$HEDDLE" record -q --seed 1 -o "$1.hdl" -- "./$1" >/dev/null
 	printf '%s\n' wait "press w" "export $1.html" "export $1.wit" "press F" "export $1.all.html" >export.script
-	run timeout 120 "$HEDDLE" open "$1.hdl" --script export.script
+	run timeout 300 "$HEDDLE" open "$1.hdl" --script export.script
 	is "$status$err" 0 "$1: its pages are written"
 	unlike "$(cat "$1.html" "$1.all.html")" "https?://|src=" "$1: they load nothing"
 	run "$HEDDLE" verify "$1.hdl" "$1.wit"
@@ -25,9 +25,9 @@ pages stuck lost-wakeup/lost_wakeup.c
 like "$(cat race.all.html)" "proved impossible|cannot come together" "the report has the proof, too"
 
 # An exploration: its runs, and the tree.
-timeout 200 "$HEDDLE" explore -q --budget 60 -o tree.heddle -- ./deadlock >/dev/null 2>&1
+timeout 300 "$HEDDLE" explore -q --budget 60 -o tree.heddle -- ./deadlock >/dev/null 2>&1
 printf '%s\n' wait "exploration tree.heddle" "press X" "export tree.html" >export.script
-run timeout 120 "$HEDDLE" open deadlock.hdl --script export.script
+run timeout 300 "$HEDDLE" open deadlock.hdl --script export.script
 is "$status$err" 0 "an exploration's page is written"
 
 browser=
@@ -42,7 +42,7 @@ fi
 browse() { # PAGE STEP...: what the steps print
 	local page=$1
 	shift
-	printf '%s\n' "$@" | timeout 150 "$root/tests/support/browser.pl" "$browser" "$page" 2>&1
+	printf '%s\n' "$@" | timeout 300 "$root/tests/support/browser.pl" "$browser" "$page" 2>&1
 }
 
 # The walk of NAME.json against NAME.wit, NAME.csv and the program's source: one line for each difference.
@@ -163,7 +163,7 @@ which='ask document.querySelector("tr.now").closest(".walk").id + " " + document
 printf '%s\n' '#! heddle 1' 'main|fork(T1)|s.c:1' 'main|fork(T2)|s.c:2' 'T1|w(one)=1|s.c:11' 'T1|w(two)=1|s.c:12' \
 	'T2|r(one)=1|s.c:21' 'T2|r(two)=1|s.c:22' >two.txt
 printf '%s\n' wait "export two.html" >export.script
-run timeout 120 "$HEDDLE" open two.txt --script export.script
+run timeout 300 "$HEDDLE" open two.txt --script export.script
 run browse two.html "size 1000 500" 'ask scrollY' "$which" \
 	'ask [...document.querySelectorAll(".walk")].at(-1).scrollIntoView()' "key g" "$which" \
 	'ask [...document.querySelectorAll(".walk")].at(-1).id + " 1"'

@@ -33,7 +33,7 @@ if ! command -v vim >/dev/null; then
 	done_testing
 	exit
 fi
-timeout 60 vim -Nu NONE -es -c "set errorformat=%f:%l:%c:\ %m" -c "cfile races.err" \
+timeout 300 vim -Nu NONE -es -c "set errorformat=%f:%l:%c:\ %m" -c "cfile races.err" \
 	-c "call writefile([bufname('%') . ' ' . line('.') . ' ' . len(getqflist())], 'at.txt')" -c "qa!" </dev/null >/dev/null 2>&1
 like "$(cat at.txt)" "bank.c 23 2$" "vim stands at the first place"
 done_testing

@@ -26,7 +26,7 @@ for step in "${steps[@]}"; do
 	*" check "* | *" witness "*) want=1 ;; # something is found
 	"./heddle bank.hdl"*) step+=" --script look.script" ;; # there is no terminal here
 	esac
-	run timeout 120 bash -c "$step"
+	run timeout 300 bash -c "$step"
 	is "$status" "$want" "$step"
 	[ "$status" = "$want" ] || printf '# %s\n' "$out" "$err"
 done

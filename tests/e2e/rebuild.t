@@ -8,14 +8,14 @@ sample() { # NAME FILE [OPTION...]: built and recorded
 	shift 2
 	cp "$root/samples/$file" "$name.c"
 	"$HEDDLE" cc -g -O1 "$name.c" -o "$name" -pthread || exit 1
-	timeout 60 "$HEDDLE" record -q --seed 1 "$@" -o "$name.hdl" -- "./$name" >/dev/null
+	timeout 300 "$HEDDLE" record -q --seed 1 "$@" -o "$name.hdl" -- "./$name" >/dev/null
 }
 screen() { # TRACE COMMAND...: what the screen shows after them, in $out
 	local trace=$1
 	shift
 	printf '%s\n' wait "$@" wait "save-screen screen.txt" >script
 	rm -f screen.txt
-	run env COLUMNS=130 LINES=40 timeout 200 "$HEDDLE" open "$trace" --script script
+	run env COLUMNS=130 LINES=40 timeout 300 "$HEDDLE" open "$trace" --script script
 	out=$(cat screen.txt 2>/dev/null)
 }
 sample bank bank/bank.c --strategy pct --depth 2
@@ -51,7 +51,7 @@ sample order lock-order/lock_order.c
 screen order.hdl "press c"
 like "$out" "On the real program: deadlock on (alice|bob).lock" "a deadlock's witness"
 like "$out" "this run:  T[12] stands waiting for (alice|bob).lock at transfer order.c:21" "ends where the threads wait"
-timeout 200 "$HEDDLE" explore -q --budget 60 -o tree -- ./order >/dev/null 2>&1
+timeout 300 "$HEDDLE" explore -q --budget 60 -o tree -- ./order >/dev/null 2>&1
 screen order.hdl "exploration tree" "press X c"
 like "$out" "Run 1 of the exploration, run again" "a run of an exploration"
 like "$out" "it ends in a deadlock" "ends as it did there"
@@ -87,7 +87,7 @@ like "$out" "▸ +[0-9]+ +acct.deposits\+\+" "is shown at its place"
 cp "$root/samples/bank/bank.c" bank.c
 printf 'theirs' >kept.hdl
 mkdir other && cd other && printf '%s\n' wait rebuild >script
-run timeout 100 "$HEDDLE" open ../bank.hdl --script script
+run timeout 300 "$HEDDLE" open ../bank.hdl --script script
 is "$status" 2 "another folder has no command"
 like "$err" "no build command is kept for this folder" "and says so"
 cd .. || exit 1

@@ -53,7 +53,7 @@ is $? 1 "another seed and strategy is another run"
 
 # every kind of synchronisation, under every strategy
 for s in random pct noise rr; do
-	run timeout 60 $HEDDLE record --strategy $s -o sync.hdl -- ./sync
+	run timeout 300 $HEDDLE record --strategy $s -o sync.hdl -- ./sync
 	is "$status $out" "3 prepared 4 sum 33 joined 7 waited 1 pipe" "synchronisation under $s"
 done
 t=$(text sync.hdl)
@@ -79,7 +79,7 @@ gcc -O1 "$programs/odd.c" -o odd-plain -pthread 2>/dev/null
 $HEDDLE cc -O1 "$programs/odd.c" -o odd -pthread 2>/dev/null
 ./odd-plain >want 2>&1
 for seed in 1 2; do
-	run timeout 60 $HEDDLE record -q --seed $seed -o odd.hdl -- ./odd
+	run timeout 300 $HEDDLE record -q --seed $seed -o odd.hdl -- ./odd
 	is "$status $out" "0 $(cat want)" "cancellation, handlers, children: seed $seed"
 done
 
@@ -109,18 +109,18 @@ $HEDDLE record -o killed.hdl -- ./wait-here <in >out 2>/dev/null &
 recorder=$!
 exec 8>in 9<out
 read -r -n1 -u9 _ # it has come to its read
+program=$(running wait-here)
 kill -9 $recorder
 { wait $recorder; } 2>/dev/null
-program=$(grep -lsx wait-here /proc/[0-9]*/comm | head -1 | cut -d/ -f3)
 exec 8>&- 9<&-
-while kill -0 "$program" 2>/dev/null; do sleep 0.05; done
+await [ ! -e "$program" ]
 log=$(ls killed.hdl.log-* 2>/dev/null)
 t=$(text "$log")
 like "$t" "main\|w4\(x\)=2" "the log of a killed recorder is a trace"
 rm -f killed.hdl.log-*
 
 # deadlock
-run timeout 120 $HEDDLE record -- ./deadlock
+run timeout 300 $HEDDLE record -- ./deadlock
 is "$status" 134 "a deadlock ends the program"
 like "$err" "main waits for mutex right, held by T1" "who waits for what"
 like "$err" "T1 waits for mutex left, held by main \(deadlock.c:9\)" "and where"

@@ -13,11 +13,11 @@ races() {
 for p in annot annot2; do
 	$HEDDLE cc -g -O1 "$programs/$p.c" -o $p -pthread
 	for seed in 1 2 3; do
-		run timeout 60 $HEDDLE record -q --seed $seed -o $p.hdl -- ./$p
+		run timeout 300 $HEDDLE record -q --seed $seed -o $p.hdl -- ./$p
 		is "$status $out" "0 3" "$p, seed $seed"
 		is "$(races $p.hdl)" " complete" "three releases, one acquire: no race"
 	done
-	run timeout 60 $HEDDLE record -q --mode free -o $p.free.hdl -- ./$p
+	run timeout 300 $HEDDLE record -q --mode free -o $p.free.hdl -- ./$p
 	is "$(races $p.free.hdl | sed 's/ complete//')" "" "nor in free mode"
 done
 
@@ -55,7 +55,7 @@ int main(void)
 C
 $HEDDLE cc -g -O1 some.c -o some -pthread
 for seed in 1 2 3 4; do
-	run timeout 60 $HEDDLE record -q --seed $seed -o some.hdl -- ./some
+	run timeout 300 $HEDDLE record -q --seed $seed -o some.hdl -- ./some
 	run $HEDDLE races some.hdl --format json
 	like "$(json 'join " ", sort map { @{$_->{variables}} } @{$d->{findings}}')" '^late\S*( late\S*)*$' \
 		"seed $seed: the late writes race, and nothing else"
@@ -63,7 +63,7 @@ for seed in 1 2 3 4; do
 	$HEDDLE witness some.hdl $e $f -o some.wit >/dev/null
 	run $HEDDLE verify some.hdl some.wit
 	is "$status" 0 "with a witness that the checker accepts"
-	run timeout 60 $HEDDLE replay --witness some.wit -- ./some
+	run timeout 300 $HEDDLE replay --witness some.wit -- ./some
 	is "$status" 0 "and that the program follows"
 done
 
@@ -93,6 +93,6 @@ cat >two.wit <<'W'
 W
 run $HEDDLE verify two.txt two.wit
 is "$status" 1 "and no witness may leave one of them out"
-run timeout 60 $HEDDLE explore --budget 20 -- ./annot
+run timeout 300 $HEDDLE explore --budget 250 -- ./annot
 like "$out" "data-race" "nothing keeps the acquire after the releases in each schedule: exploration finds a race"
 done_testing

@@ -47,6 +47,7 @@ like "$err" "--last" "said"
 
 # The recorder is killed when chunks have become frames, then the program.
 blocks() { stat -c %b "$1" 2>/dev/null || echo 999999; }
+compressed() { [ "$(blocks "$log")" -lt 6000 ]; } # 512-byte blocks; a log of 5 MB and more has 10000
 wait_killed() { # MODE OUTPUT: leaves its log
 	rm -f in out
 	mkfifo in out
@@ -56,20 +57,17 @@ wait_killed() { # MODE OUTPUT: leaves its log
 	read -r -n1 -u9 _ # it has come to its read
 	log=$(echo "$2".log-*)
 	read -r program _ </proc/$recorder/task/$recorder/children
-	for _ in $(seq 200); do # 512-byte blocks; a log of 5 MB and more has 10000
-		[ "$(blocks "$log")" -lt 6000 ] && break
-		sleep 0.05
-	done
+	await compressed
 	kill -9 $recorder
 	{ wait $recorder; } 2>/dev/null
 	kill -9 "$program"
 	exec 8>&- 9<&-
-	while kill -0 "$program" 2>/dev/null; do sleep 0.05; done
+	await [ ! -e "/proc/$program" ]
 }
 for mode in controlled free; do
 	wait_killed $mode $mode.hdl
 	size=$(stat -c %s "$log")
-	ok "$([ "$(blocks "$log")" -lt 6000 ] && [ "$size" -gt 5000000 ]; echo $?)" \
+	ok "$(compressed && [ "$size" -gt 5000000 ]; echo $?)" \
 		"$mode: $size bytes in $(blocks "$log") blocks"
 	run $HEDDLE convert "$log" killed.txt --to text
 	is "$status" 0 "$mode: the log of a killed recorder opens"

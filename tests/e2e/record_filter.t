@@ -175,11 +175,11 @@ is "$(json '$d->{recording}{"recording-filter"}')" hb "says so, too"
 $HEDDLE cc -g -O1 "$root/tests/e2e/programs/spin_flags.c" -o spin -pthread || echo "# cannot build spin"
 for strategy in random pct noise rr; do
 	for seed in 1 2 3; do
-		run timeout 60 $HEDDLE record -q --filter --strategy $strategy --seed $seed -o spin.hdl -- ./spin
+		run timeout 300 $HEDDLE record -q --filter --strategy $strategy --seed $seed -o spin.hdl -- ./spin
 		is "$status" 0 "a program that spins ends: $strategy, seed $seed"
 	done
 done
-run timeout 60 $HEDDLE record -q --filter commute -o none.hdl -- ./spin
+run timeout 300 $HEDDLE record -q --filter commute -o none.hdl -- ./spin
 is "$status" 0 "nor is it when no access is written"
 run $HEDDLE races --analysis hb spin.hdl
 like "$out" 'on ready\[0\]' "its race"

@@ -22,8 +22,8 @@ epochs() {
 
 for optimise in -O1 -O2; do
 	$HEDDLE cc -g $optimise "$programs/again.c" -o again -pthread || echo "# cannot build again"
-	run timeout 60 $HEDDLE record -q -o all.hdl -- ./again
-	run timeout 60 $HEDDLE record -q --mode free -o free.hdl -- ./again
+	run timeout 300 $HEDDLE record -q -o all.hdl -- ./again
+	run timeout 300 $HEDDLE record -q --mode free -o free.hdl -- ./again
 	is "$status" 0 "$optimise: free mode"
 	epochs all.hdl >all 2>all.count
 	epochs free.hdl >free 2>free.count

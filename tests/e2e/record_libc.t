@@ -10,7 +10,7 @@ for compiler in gcc clang; do
 	has $compiler "what the C library touches, by $compiler" || continue
 	for flags in -O1 "-O2 -D_FORTIFY_SOURCE=2"; do
 		CC=$compiler $HEDDLE cc -w $flags "$programs/touches.c" -o touches -pthread -lm
-		run timeout 60 $HEDDLE record -q -o touches.hdl -- ./touches
+		run timeout 300 $HEDDLE record -q -o touches.hdl -- ./touches
 		is "$status" 0 "touches.c, $compiler $flags"
 		run $HEDDLE races --analysis lockset touches.hdl --format json
 		is "$(racy | LC_ALL=C comm -13 - <(LC_ALL=C sort names))" "" "every function's access is there"
@@ -18,7 +18,7 @@ for compiler in gcc clang; do
 done
 # A program that was fortified by somebody else's compiler
 gcc -w -O2 -g -D_FORTIFY_SOURCE=2 -fsanitize=thread "$programs/touches.c" -o fortified -pthread -lm 2>/dev/null &&
-	run timeout 60 $HEDDLE record -q -o touches.hdl -- ./fortified
+	run timeout 300 $HEDDLE record -q -o touches.hdl -- ./fortified
 run $HEDDLE races --analysis lockset touches.hdl --format json
 for f in sprintf snprintf fprintf_s fgets fread; do
 	like "$(racy)" "v_$f(\s|$)" "fortified: $f"
@@ -27,7 +27,7 @@ done
 $HEDDLE cc -w -O1 "$programs/waits.c" -o waits -pthread -lrt
 for seed in 1 2; do
 	while read -r name expected; do
-		run timeout 120 $HEDDLE record --seed $seed -o waits.hdl -- ./waits $name
+		run timeout 300 $HEDDLE record --seed $seed -o waits.hdl -- ./waits $name
 		is "$status $out" "0 $expected" "$name, seed $seed"
 		[ $name = unseen ] || unlike "$err" "not modelled" "is modelled"
 		run $HEDDLE races waits.hdl
@@ -67,7 +67,7 @@ int main()
 C
 $HEDDLE c++ -O1 once.cc -o once -pthread
 for seed in 1 2 3 4 5 6; do
-	run timeout 120 $HEDDLE record -q --seed $seed -o once.hdl -- ./once
+	run timeout 300 $HEDDLE record -q --seed $seed -o once.hdl -- ./once
 	is "$status $out" "0 2 1" "a once routine that throws, seed $seed"
 done
 run $HEDDLE races once.hdl

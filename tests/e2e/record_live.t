@@ -201,18 +201,18 @@ unlike "$err" "use-after-free" "not where the sections write and read one variab
 
 # heddle check says the same while its recordings go on, each finding once, and only there.
 says_while_it_waits "data-race: [^ ]* writes early" "" "a race is printed while the first run waits" \
-	$HEDDLE check --budget 20 -- ./waits
+	$HEDDLE check --budget 600 -- ./waits
 like "$err" "^heddle: so far, in the run of seed 1 \(random\), not yet decided" "with its run"
 is "$status" 1 "the report follows"
 like "$out" "data race" "with its findings"
 is "$(printf '%s\n' "$err" | grep -c 'data-race: .*early')" 1 \
 	"each is printed once, whatever the number of runs"
 for format in json sarif; do
-	run $HEDDLE check --budget 20 --runs 2 --format $format -- ./freed
+	run $HEDDLE check --budget 600 --runs 2 --format $format -- ./freed
 	ok "$(printf '%s' "$out" | perl -MJSON::PP -0777 -ne 'decode_json $_' ; echo $?)" \
 		"$format: standard output is the report alone"
 done
-run $HEDDLE check --budget 20 --runs 2 -q -- ./freed
+run $HEDDLE check --budget 600 --runs 2 -q -- ./freed
 is "$err" "" "-q: nothing before the report"
 
 # What the trace says does not depend on who looks.

@@ -214,6 +214,6 @@ is "$(grep -c order-violation live)" "$(grep -c order-violation whole)" "as many
 
 # heddle check says the same while its recordings go on.
 says_while_it_waits order-violation "" "heddle check: while the first run waits" \
-	$HEDDLE check --budget 20 --spec jar.spec -- ./alone
+	$HEDDLE check --budget 600 --spec jar.spec -- ./alone
 like "$err" "order-violation: .*, and can do so before " "with its calls, in one line"
 done_testing

@@ -8,7 +8,7 @@ text() { $HEDDLE convert "$1" out.txt --to text 2>/dev/null && cat out.txt; }
 $HEDDLE cc -O1 "$programs/shared.c" -o shared -pthread
 $HEDDLE cc -O1 -shared -fPIC "$programs/late.c" -o late.so
 for seed in 1 2; do
-	run timeout 60 $HEDDLE record --seed $seed -o shared.hdl -- ./shared ./late.so
+	run timeout 300 $HEDDLE record --seed $seed -o shared.hdl -- ./shared ./late.so
 	is "$status $out" "0 robust 1 0 0
 shared 400 child 7
 vfork 5 spawn 6 spawnp 6
@@ -34,7 +34,7 @@ for p in glib glib_pool; do
 	$HEDDLE cc -g -O1 "$programs/$p.c" -o $p $(pkg-config --cflags --libs glib-2.0)
 done
 for seed in 1 2; do
-	run timeout 60 $HEDDLE record --seed $seed -o glib.hdl -- ./glib
+	run timeout 300 $HEDDLE record --seed $seed -o glib.hdl -- ./glib
 	is "$status $out" "0 60 3 3 21 0" "GLib's locks: seed $seed"
 	unlike "$err" "not modelled" "are modelled"
 	run $HEDDLE races glib.hdl
@@ -43,17 +43,17 @@ done
 t=$(text glib.hdl)
 like "$t" 'T1\|acq\(m' "a GMutex is in the trace"
 like "$t" 'main\|wait\(c' "a GCond"
-run timeout 60 $HEDDLE record --mode free -o free.hdl -- ./glib
+run timeout 300 $HEDDLE record --mode free -o free.hdl -- ./glib
 is "$status $out" "0 60 3 3 21 0" "in free mode"
 run $HEDDLE races free.hdl
 is "$status" 0 "too"
-run timeout 60 $HEDDLE record -o pool.hdl -- ./glib_pool
+run timeout 300 $HEDDLE record -o pool.hdl -- ./glib_pool
 is "$status $out" "0 45" "a pool of threads"
 run $HEDDLE races pool.hdl --format json
 is "$(json 'join " ", map { $_->{variable} } @{$d->{findings}}')" racy "has the one race"
 pair=$(json '"$d->{findings}[0]{first} $d->{findings}[0]{second}"')
 run $HEDDLE witness pool.hdl $pair -o pool.wit
-run timeout 60 $HEDDLE replay --witness pool.wit -- ./glib_pool
+run timeout 300 $HEDDLE replay --witness pool.wit -- ./glib_pool
 is "$status" 0 "which happens"
 like "$err" "stopped before the pair" "on the program"
 
@@ -156,13 +156,13 @@ int main(void)
 }
 C
 $HEDDLE cc -O1 number.c -o number -pthread
-run timeout 60 $HEDDLE record --seed 3 -o number.hdl -- ./number
+run timeout 300 $HEDDLE record --seed 3 -o number.hdl -- ./number
 is "$status" 0 "two hours of sleep by number take no time"
 is "${out% *}" "1 1 -1 1 -1 1" "they are in the clock, and errors are the kernel's"
 printf '%s' "$err" | grep -q "may not come again"
 is $? 1 "nothing is said of calls that are not modelled"
 first=$out
-run timeout 60 $HEDDLE record -q --seed 3 -o again.hdl -- ./number
+run timeout 300 $HEDDLE record -q --seed 3 -o again.hdl -- ./number
 is "$out" "$first" "one seed, the same time"
 for of in number again; do # the real-time clock begins at the real second
 	"$HEDDLE" convert -q $of.hdl --to text - | sed '/^#/d; s/\(v.tv_sec)=\)[0-9]*/\1/' >$of.txt
@@ -195,7 +195,7 @@ is "$(sed '/enter(work)/,$d' out.txt | grep -c '[rw]4(before)')" 0 "and not befo
 run $HEDDLE races start.hdl --analysis shb --pairs events --format json
 pair=$(json '(map { "$_->{first} $_->{second}" } grep { $_->{variables}[0] eq "after" } @{$d->{findings}})[0]')
 $HEDDLE witness start.hdl $pair -o start.wit >/dev/null
-run timeout 60 $HEDDLE replay --witness start.wit --first 1 -- ./start
+run timeout 300 $HEDDLE replay --witness start.wit --first 1 -- ./start
 is "$status" 2 "its witness on the program"
 like "$err" "stopped before the pair" "comes to the pair"
 unlike "$err" "left the witness|differs" "without leaving it"
@@ -237,7 +237,7 @@ done
 # a debugger at the pair
 if has gdb "gdb at the pair"; then
 	printf 'set pagination off\nprint before\nprint after\ninfo threads\ndetach\nquit\n' |
-		timeout 60 $HEDDLE replay --witness start.wit --first 1 --gdb -- ./start >gdb.out 2>gdb.err
+		timeout 300 $HEDDLE replay --witness start.wit --first 1 --gdb -- ./start >gdb.out 2>gdb.err
 	status=$?
 	if grep -q 'ptrace: Operation not permitted' gdb.out gdb.err; then
 		skip "gdb at the pair" "this machine does not let gdb attach"

@@ -16,7 +16,7 @@ found() { # sets $found to the racy variables of a trace, each once
 }
 
 $HEDDLE cc -g -O1 -fopenmp "$programs/omp.c" -o omp -pthread
-run timeout 60 $HEDDLE record -o omp.hdl -- ./omp
+run timeout 300 $HEDDLE record -o omp.hdl -- ./omp
 is "$status $(printf '%s' "$out" | tr '\n' ' ')" "0 0 0 2016 2016 4032 6048" "three parallel loops run as ever"
 unlike "$err" "not modelled" "every wait is known"
 found omp.hdl
@@ -28,22 +28,22 @@ like "$(cat omp.txt)" 'enter\(main::omp\)\|omp.c:8' "the region's function is ca
 run $HEDDLE races omp.hdl --format json
 read -r e f <<<"$(json 'join " ", map { "$_->{first} $_->{second}" } $d->{findings}[0]')"
 $HEDDLE witness omp.hdl $e $f -o omp.wit >/dev/null
-run timeout 60 $HEDDLE replay --witness omp.wit --timeout 50 -- ./omp
+run timeout 300 $HEDDLE replay --witness omp.wit -- ./omp
 is "$status" 0 "its witness happens"
 like "$err" "stopped before the pair" "before the pair"
-run timeout 60 $HEDDLE record -q --mode free -o free.hdl -- ./omp
+run timeout 300 $HEDDLE record -q --mode free -o free.hdl -- ./omp
 found free.hdl
 is "$found" "hits" "free mode: the same"
 
 $HEDDLE cc -g -O1 -fopenmp "$programs/openmp.c" -o openmp -pthread
 for c in f d r o x b c s m l n t g p k; do
 	for seed in 1 2; do
-		run timeout 60 $HEDDLE record -q --seed $seed -o c.hdl -- ./openmp $c
+		run timeout 300 $HEDDLE record -q --seed $seed -o c.hdl -- ./openmp $c
 		is "$status" 0 "$c, seed $seed"
 		found c.hdl
 		is "$found" " complete" "no race"
 	done
-	run timeout 60 $HEDDLE record -q --mode free -o free.hdl -- ./openmp $c
+	run timeout 300 $HEDDLE record -q --mode free -o free.hdl -- ./openmp $c
 	found free.hdl
 	is "$found" "" "nor in free mode"
 done
@@ -68,7 +68,7 @@ int main(void)
 C
 if $HEDDLE cc -g -O1 -fopenmp depend.c -o depend -pthread 2>/dev/null; then
 	for mode in controlled free; do
-		run timeout 60 $HEDDLE record -q --mode $mode -o depend.hdl -- ./depend
+		run timeout 300 $HEDDLE record -q --mode $mode -o depend.hdl -- ./depend
 		is "$status $out $err" "0 2 1 " "depend, $mode: no word of messages that were never sent"
 		found depend.hdl
 		is "${found% complete}" "" "depend, $mode: the order of the tasks is known"
@@ -77,12 +77,12 @@ else
 	skip "tasks that depend" "they do not compile here"
 fi
 # Waits of libgomp's own: a loop with `ordered`.
-run timeout 60 $HEDDLE record -o c.hdl -- ./openmp o
+run timeout 300 $HEDDLE record -o c.hdl -- ./openmp o
 like "$err" "this schedule may not come again" "ordered sections: said"
 # Regions within regions: threads that end with theirs, at a speed of their own.
 for seed in 3 4; do
 	for again in one two three; do
-		run timeout 60 $HEDDLE record -q --seed $seed -o $again.hdl -- ./openmp n
+		run timeout 300 $HEDDLE record -q --seed $seed -o $again.hdl -- ./openmp n
 	done
 	ok $(cmp -s one.hdl two.hdl && cmp -s one.hdl three.hdl; echo $?) "nested regions, seed $seed: the same bytes"
 done
@@ -90,7 +90,7 @@ done
 for c in F D O B C S L T G P K; do
 	seen=0
 	for seed in 1 2 3 4; do
-		run timeout 60 $HEDDLE record -q --seed $seed -o c.hdl -- ./openmp $c
+		run timeout 300 $HEDDLE record -q --seed $seed -o c.hdl -- ./openmp $c
 		is "$status" 0 "$c, seed $seed"
 		found c.hdl
 		like "$found" "^(bad)? complete$" "nothing but one variable races"
@@ -100,9 +100,9 @@ for c in F D O B C S L T G P K; do
 		read -r e f <<<"$(json 'join " ", map { "$_->{first} $_->{second}" } $d->{findings}[0]')"
 		rm -f c.wit
 		$HEDDLE witness c.hdl $e $f -o c.wit >/dev/null
-		run timeout 60 $HEDDLE replay --witness c.wit --timeout 50 -- ./openmp $c
+		run timeout 300 $HEDDLE replay --witness c.wit -- ./openmp $c
 		is "$status" 0 "its witness happens"
-		run timeout 60 $HEDDLE record -q --seed $seed -o again.hdl -- ./openmp $c
+		run timeout 300 $HEDDLE record -q --seed $seed -o again.hdl -- ./openmp $c
 		ok $(cmp -s c.hdl again.hdl; echo $?) "one seed, the same bytes"
 	done
 	ok $([ $seen -ge 1 ]; echo $?) "$c: the race is found"
@@ -124,7 +124,7 @@ int main(void)
 }
 C
 $HEDDLE cc -g -O1 -fopenmp dead.c -o dead -pthread
-run timeout 60 $HEDDLE record -o dead.hdl -- ./dead
+run timeout 300 $HEDDLE record -o dead.hdl -- ./dead
 is "$status" 134 "main waits for itself while the team sleeps"
 like "$err" "main.* waits for mutex m" "and it is said"
 # clang's library is missing code: each pair that it orders says so, and --missing leaves it out.
@@ -156,7 +156,7 @@ int main(void)
 }
 C
 	CC=clang "$HEDDLE" cc -g -O1 llvm.c -o llvm -fopenmp
-	run timeout 120 "$HEDDLE" record -q -o llvm.hdl -- ./llvm
+	run timeout 300 "$HEDDLE" record -q -o llvm.hdl -- ./llvm
 	is "$status $out" "0 67" "clang's OpenMP: the same output"
 	run "$HEDDLE" races llvm.hdl --format json
 	is "$(json 'join ",", grep { $_ ne "candidate" } map { $_->{verdict} } @{$d->{findings}}')" "" "each finding says what may order it"

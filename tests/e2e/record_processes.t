@@ -8,32 +8,32 @@ for p in process_table clone_child raw_fork atfork forks errno own_numbers; do
 	$HEDDLE cc -w -g -O1 "$programs/$p.c" -o $p -pthread
 done
 
-timeout 60 ./process_table >plain.out
-timeout 60 ./errno >errno.plain
+timeout 300 ./process_table >plain.out
+timeout 300 ./errno >errno.plain
 for how in "--seed 1" "--seed 2" "--seed 3" "--mode free"; do
-	run timeout 120 $HEDDLE record $how -o p.hdl -- ./process_table
+	run timeout 300 $HEDDLE record $how -o p.hdl -- ./process_table
 	is "$status $(diff plain.out .out)" "0 " "every way to make a process, $how"
 	like "$err" "its children were not recorded" "and that children are not recorded is said, $how"
-	run timeout 60 $HEDDLE record -q $how --max-size 100 -o p.hdl -- ./clone_child
+	run timeout 300 $HEDDLE record -q $how --max-size 100 -o p.hdl -- ./clone_child
 	is "$status $out" "0 DONE" "a child by clone, $how"
-	run timeout 60 $HEDDLE record -q $how --max-size 100 -o p.hdl -- ./raw_fork
+	run timeout 300 $HEDDLE record -q $how --max-size 100 -o p.hdl -- ./raw_fork
 	is "$status $out" "0 DONE" "children by the system call, $how"
-	run timeout 120 $HEDDLE record -q $how --max-size 100 -o p.hdl -- ./forks 10 4
+	run timeout 300 $HEDDLE record -q $how --max-size 100 -o p.hdl -- ./forks 10 4
 	is "$status $out" "0 DONE" "four threads that fork, $how"
-	run timeout 120 $HEDDLE record -q $how --max-size 400 -o p.hdl -- ./errno
+	run timeout 300 $HEDDLE record -q $how --max-size 400 -o p.hdl -- ./errno
 	is "$status $(diff errno.plain .out)" "0 " "each call leaves in errno what it leaves alone, $how"
 done
 
 for mode in free controlled; do
-	run timeout 120 $HEDDLE record -q --mode $mode --max-size 40 -o p.hdl -- ./own_numbers
+	run timeout 300 $HEDDLE record -q --mode $mode --max-size 40 -o p.hdl -- ./own_numbers
 	is "$status $out" "0 0 wrong" "its descriptors have the numbers that they have alone, $mode mode"
 done
 
-run timeout 60 $HEDDLE record -q -o p.hdl -- ./atfork
+run timeout 300 $HEDDLE record -q -o p.hdl -- ./atfork
 is "$status $out" "0 DONE" "handlers of pthread_atfork"
 run $HEDDLE races p.hdl --format json
 is "$(json 'join " ", map { $_->{variable} } @{$d->{findings}}')" "glob" "are recorded in the parent"
-run timeout 60 $HEDDLE record -q -o p.hdl -- ./process_table
+run timeout 300 $HEDDLE record -q -o p.hdl -- ./process_table
 $HEDDLE convert p.hdl text --to text >/dev/null
 is "$(grep -c 'enter(child)' text)" 0 "nothing of a child is in the trace"
 
@@ -57,8 +57,8 @@ int main(void)
 }
 C
 $HEDDLE cc -g -O1 seccomp.c -o seccomp -pthread
-if timeout 60 ./seccomp >/dev/null; [ $? = 5 ]; then
-	run timeout 60 $HEDDLE record -o p.hdl -- ./seccomp
+if timeout 300 ./seccomp >/dev/null; [ $? = 5 ]; then
+	run timeout 300 $HEDDLE record -o p.hdl -- ./seccomp
 	is "$status $out" "5 strict" "strict seccomp: it ends as alone"
 	like "$err" "gave up system calls .seccomp, strict mode.*the trace ends there" "and that is said"
 	$HEDDLE convert p.hdl text --to text >/dev/null

@@ -24,7 +24,7 @@ done
 
 # a thread that vanishes does not keep the token
 $HEDDLE cc -O1 "$programs/raw_exit.c" -o raw_exit -pthread
-run timeout 120 $HEDDLE record -- ./raw_exit
+run timeout 300 $HEDDLE record -- ./raw_exit
 is "$status $out" "0 after it" "a thread that leaves by the system call alone"
 like "$err" "not modelled" "is said to be not modelled"
 
@@ -46,10 +46,10 @@ is "$status" 0 "a shared library links, too"
 
 # clocks are virtual: they show what a wait or sleep was asked for, and cost nothing
 $HEDDLE cc -O1 "$programs/clocks.c" -o clocks -pthread
-run timeout 120 $HEDDLE record -o clocks.hdl -- ./clocks
+run timeout 300 $HEDDLE record -o clocks.hdl -- ./clocks
 is "$(printf '%s' "$out" | head -2 | tr '\n' ';')" "110, 20 s;3620 s, 1;" "the clock goes on with what it waits for"
 first=$out
-run timeout 120 $HEDDLE record -o clocks.hdl -- ./clocks
+run timeout 300 $HEDDLE record -o clocks.hdl -- ./clocks
 is "$out" "$first" "and begins at the same point in every run"
 
 # what the C library allocates where a freed block was is not that block

@@ -11,7 +11,7 @@ objects() {
 $HEDDLE cc -g -O1 "$programs/reborn.c" -o reborn -pthread
 for mode in controlled free; do
 	for way in calls heap initializers c11 over woken; do
-		run timeout 120 $HEDDLE record --mode $mode -o $way.hdl -- ./reborn $way
+		run timeout 300 $HEDDLE record --mode $mode -o $way.hdl -- ./reborn $way
 		is "$status" 0 "$mode: $way runs"
 		run $HEDDLE commute --analysis cov $way.hdl
 		unlike "$out" "use-after-free" "$mode: $way has no use after free"
@@ -45,10 +45,10 @@ $HEDDLE record -q -o early.hdl -- ./reborn early >/dev/null
 run $HEDDLE commute --analysis cov --format json early.hdl
 is "$(json '$d->{findings}[0]{points}[0]')" "locks.mutex#2:read/write" "the second life's use is in danger"
 $HEDDLE witness early.hdl $(json '"$d->{findings}[0]{first} $d->{findings}[0]{second}"') -o early.wit >/dev/null
-run timeout 120 $HEDDLE replay --witness early.wit -- ./reborn early
+run timeout 300 $HEDDLE replay --witness early.wit -- ./reborn early
 is "$status $out" $'0 locked\ndestroyed' "and happens on replay"
 like "$err" 'it came to +T2 failed try of locks.mutex#2' "which names the same lock"
-run timeout 120 $HEDDLE explore -- ./reborn calls
+run timeout 300 $HEDDLE explore -- ./reborn calls
 is "$status" 0 "exploration finds nothing wrong with two lives"
 
 # what --last has kept begins in the middle of a life

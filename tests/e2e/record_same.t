@@ -33,7 +33,7 @@ for name in "${samples[@]}"; do
 	different=
 	for way in random:1 pct:2 noise:3 rr:4; do
 		for trace in one two; do
-			timeout 120 $HEDDLE record -q --strategy ${way%:*} --seed ${way#*:} -o $trace.hdl \
+			timeout 300 $HEDDLE record -q --strategy ${way%:*} --seed ${way#*:} -o $trace.hdl \
 				-- "./$name" >/dev/null 2>&1
 		done
 		same || different+=" $way"
@@ -41,7 +41,7 @@ for name in "${samples[@]}"; do
 	is "$different" "" "$name: one seed is one trace"
 	[ "$refused" ] || continue
 	for trace in one two; do
-		timeout 120 $refused $HEDDLE record -q -o $trace.hdl -- "./$name" >/dev/null 2>&1
+		timeout 300 $refused $HEDDLE record -q -o $trace.hdl -- "./$name" >/dev/null 2>&1
 	done
 	same && $HEDDLE info one.hdl | grep -q 'recording-addresses *numbered'
 	ok $? "$name: also where address randomisation cannot be switched off"

@@ -228,7 +228,7 @@ like "$out" 'one window in 1\)' "a note that is none"
 # Who waits by looking gives way.
 $HEDDLE cc -g -O1 "$root/tests/e2e/programs/spin_flags.c" -o spin -pthread || echo "# cannot build spin"
 for strategy in random pct noise rr; do
-	run timeout 60 $HEDDLE record -q --sample 1000 --strategy $strategy -o spin.hdl -- ./spin
+	run timeout 300 $HEDDLE record -q --sample 1000 --strategy $strategy -o spin.hdl -- ./spin
 	is "$status" 0 "a program that spins ends: $strategy"
 done
 done_testing

@@ -143,7 +143,7 @@ C
 $HEDDLE cc -O1 unknown.c -o unknown -pthread
 stolen=0
 for seed in 1 2 3 4; do
-	run timeout 120 $HEDDLE record --seed $seed -o unknown.hdl -- ./unknown
+	run timeout 300 $HEDDLE record --seed $seed -o unknown.hdl -- ./unknown
 	is "$status" 6 "a call that is not modelled: seed $seed"
 	printf '%s' "$err" | grep -q "may not come again" && stolen=$((stolen + 1))
 done
@@ -152,7 +152,7 @@ ok $([ $stolen -gt 0 ]; echo $?) "and the trace is marked: $stolen of 4"
 # The program's descriptors are its own: the watchdog needs none of them, and takes none.
 $HEDDLE cc -O1 "$programs/no_descriptors.c" -o no_descriptors -pthread
 for seed in 1 2 3 4; do
-	run timeout 60 $HEDDLE record -q --seed $seed -o no_descriptors.hdl -- ./no_descriptors
+	run timeout 300 $HEDDLE record -q --seed $seed -o no_descriptors.hdl -- ./no_descriptors
 	is "$status $out" "0 63, 1" "a program at its limit of descriptors: seed $seed"
 done
 
@@ -226,7 +226,7 @@ int main(int argc, char **argv)
 C
 $HEDDLE cc -O1 signals.c -o signals -pthread
 for command in "shake --runs 1000000" "check --runs 1000000 --budget 0 -o signals" "explore --seed 1 --runs 1000000 -o signals.x"; do
-	run timeout 120 bash -c 'exec '"$HEDDLE $command"' -- ./signals $$'
+	run timeout 300 bash -c 'exec '"$HEDDLE $command"' -- ./signals $$'
 	ok $([ "$status" -ne 124 ]; echo $?) "a signal during a run ends ${command%% *}: $status"
 done
 # of the two orders of a pair, the second is not run after a signal that ended the first
@@ -258,7 +258,7 @@ $HEDDLE cc -g -O1 pair.c -o pair -pthread
 $HEDDLE record -q -o pair.hdl -- ./pair
 run $HEDDLE races pair.hdl --format json -q
 $HEDDLE witness pair.hdl $(json '"$d->{findings}[0]{first} $d->{findings}[0]{second}"') -o pair.wit >/dev/null
-run timeout 120 bash -c 'exec '"$HEDDLE"' replay --witness pair.wit -- ./pair $$'
+run timeout 300 bash -c 'exec '"$HEDDLE"' replay --witness pair.wit -- ./pair $$'
 is "$status" 143 "a signal ends the replay of two orders"
 like "$err" "interrupted: run 2 of 2 was not made" "which says so"
 run $HEDDLE shake -- ./missing

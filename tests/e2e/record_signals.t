@@ -12,42 +12,42 @@ done
 build handler_stops_world handler_stops_napping -DNAP
 
 # a table of calls: what each does is what it does in a plain run
-timeout 60 ./handler_table >plain.out
+timeout 300 ./handler_table >plain.out
 for how in "--seed 1" "--seed 2" "--strategy pct" "--mode free"; do
-	run timeout 120 $HEDDLE record -q $how -o table.hdl -- ./handler_table
+	run timeout 300 $HEDDLE record -q $how -o table.hdl -- ./handler_table
 	is "$status" 0 "handlers and waits: it ends, $how"
 	is "$(diff plain.out .out)" "" "each call does what it does alone, $how"
 done
 
 for how in "--seed 1" "--seed 2" "--seed 3" "--mode free"; do
-	run timeout 60 $HEDDLE record -q $how -o p.hdl -- ./handler_sysv
+	run timeout 300 $HEDDLE record -q $how -o p.hdl -- ./handler_sysv
 	is "$status $out" "0 done" "System V's signal(), $how"
 	for k in 1 2 3 4; do
-		run timeout 60 $HEDDLE record -q $how -o p.hdl -- ./handler_waits $k
+		run timeout 300 $HEDDLE record -q $how -o p.hdl -- ./handler_waits $k
 		is "$status $out" "0 DONE" "a handler that posts or waits, way $k, $how"
 	done
 	# a signal comes to a thread before it has begun
-	run timeout 60 $HEDDLE record -q $how --seed 10163 -o p.hdl -- ./handler_waits 4
+	run timeout 300 $HEDDLE record -q $how --seed 10163 -o p.hdl -- ./handler_waits 4
 	is "$status $out" "0 DONE" "a signal to a thread that is being born, $how"
 	for p in handler_stops_world handler_stops_napping; do
-		run timeout 60 $HEDDLE record -q $how -o p.hdl -- ./$p
+		run timeout 300 $HEDDLE record -q $how -o p.hdl -- ./$p
 		is "$status $out" "0 DONE" "$p, $how"
 	done
-	run timeout 120 $HEDDLE record -q $how -o p.hdl -- ./handler_often
+	run timeout 300 $HEDDLE record -q $how -o p.hdl -- ./handler_often
 	is "$status $out" "0 DONE" "signals while the log takes room, $how"
-	run timeout 60 $HEDDLE record -q $how -o p.hdl -- ./signal_to_waiter
+	run timeout 300 $HEDDLE record -q $how -o p.hdl -- ./signal_to_waiter
 	is "$status $out" "0 DONE" "signals to a waiting thread while all others are outside, $how"
 	for k in 0 1 2; do
-		run timeout 60 $HEDDLE record -q $how -o p.hdl -- ./handler_timer $k
+		run timeout 300 $HEDDLE record -q $how -o p.hdl -- ./handler_timer $k
 		is "$status $out" "0 DONE" "a timer's handler, way $k, $how"
 	done
 done
 
 # a thread that computes without events while all others sleep
-run timeout 120 $HEDDLE record -o p.hdl -- ./computes
+run timeout 300 $HEDDLE record -o p.hdl -- ./computes
 is "$status" 0 "computing while main sleeps: it ends"
 like "$err" "blocked or spun in what is not modelled" "and that is said"
-run timeout 120 $HEDDLE record -q -o p.hdl -- ./computes_cancel
+run timeout 300 $HEDDLE record -q -o p.hdl -- ./computes_cancel
 is "$status $out" "0 1" "which another cancels"
 
 # a server's main loop, ended by a signal; what follows is replayed
@@ -55,12 +55,9 @@ ended() { # PROGRAM [RECORD'S OPTIONS]: recorded, and terminated when it is read
 	local p=$1
 	shift
 	: >$p.out
-	timeout 120 $HEDDLE record -q --max-size 20 "$@" -o $p.hdl -- ./$p >$p.out 2>$p.err &
+	timeout 300 $HEDDLE record -q --max-size 20 "$@" -o $p.hdl -- ./$p >$p.out 2>$p.err &
 	local recorder=$! child=
-	for _ in $(seq 600); do
-		grep -q ready $p.out && break
-		sleep 0.1
-	done
+	await grep -q ready $p.out
 	for child in $(pgrep -P $recorder); do # `timeout` runs the recorder, which passes it on
 		kill -TERM $child
 	done
@@ -82,7 +79,7 @@ for p in signal_sleep signal_long_sleep signal_poll; do
 	is "$(json 'join " ", map { $_->{variable} } @{$d->{findings}}')" stop_flag "$p: the race at the shutdown"
 	pair=$(json '"$d->{findings}[0]{first} $d->{findings}[0]{second}"')
 	run $HEDDLE witness $p.hdl $pair -o $p.wit
-	run timeout 120 $HEDDLE replay --witness $p.wit -- ./$p
+	run timeout 300 $HEDDLE replay --witness $p.wit -- ./$p
 	is "$status" 0 "$p: its witness on the program"
 	like "$err" "main first" "comes to the pair"
 	unlike "$err" "left the witness|waits for more" "past the signal"
@@ -110,18 +107,18 @@ int main(void)
 C
 $HEDDLE cc -g -O1 handler_race.c -o handler_race -pthread
 for how in "--seed 1" "--seed 2" "--strategy pct"; do
-	run timeout 60 $HEDDLE record -q $how -o race.hdl -- ./handler_race
+	run timeout 300 $HEDDLE record -q $how -o race.hdl -- ./handler_race
 	is "$status" 6 "handler and sender, $how"
 	run $HEDDLE races race.hdl --format json
 	is "$(json 'join " ", sort map { $_->{variable} } @{$d->{findings}}')" racy \
 		"the handler's access races, and the one before the signal does not, $how"
 done
-run timeout 60 $HEDDLE record -q --seed 1 -o one.hdl -- ./handler_race
-run timeout 60 $HEDDLE record -q --seed 1 -o race.hdl -- ./handler_race
+run timeout 300 $HEDDLE record -q --seed 1 -o one.hdl -- ./handler_race
+run timeout 300 $HEDDLE record -q --seed 1 -o race.hdl -- ./handler_race
 run $HEDDLE races race.hdl --format json
 pair=$(json '"$d->{findings}[0]{first} $d->{findings}[0]{second}"')
 run $HEDDLE witness race.hdl $pair -o race.wit
-run timeout 60 $HEDDLE replay --witness race.wit -- ./handler_race
+run timeout 300 $HEDDLE replay --witness race.wit -- ./handler_race
 is "$status" 6 "its witness on the program"
 unlike "$err" "left the witness" "with a signal that the program sends itself"
 done_testing

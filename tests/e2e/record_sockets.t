@@ -14,11 +14,11 @@ races() {
 for p in unixsock loopback loopback2; do
 	$HEDDLE cc -g -O1 "$programs/$p.c" -o $p -pthread 2>/dev/null
 	for seed in 1 2 3; do
-		run timeout 60 $HEDDLE record -q --seed $seed -o $p.hdl -- ./$p
+		run timeout 300 $HEDDLE record -q --seed $seed -o $p.hdl -- ./$p
 		is "$status $out" "0 OK" "$p, seed $seed"
 		races $p.hdl
 		is "$found" " complete" "a message keeps the two writes apart"
-		run timeout 60 $HEDDLE record -q --seed $seed -o again.hdl -- ./$p
+		run timeout 300 $HEDDLE record -q --seed $seed -o again.hdl -- ./$p
 		# a port is the kernel's choice, so values may differ; which events there are may not
 		for t in $p again; do
 			$HEDDLE convert $t.hdl --to text $t.all
@@ -36,17 +36,17 @@ $HEDDLE cc -g -O1 "$programs/own_sockets.c" -o own -pthread
 front=()
 way() {
 	for seed in 1 2; do
-		run timeout 60 "${front[@]}" $HEDDLE record -q --seed $seed -o own.hdl -- ./own $1
+		run timeout 300 "${front[@]}" $HEDDLE record -q --seed $seed -o own.hdl -- ./own $1
 		like "$status $out" "^0 4[23]$" "$2, seed $seed"
 		races own.hdl
 		is "$found" "early complete" "one race, which is true"
 		read -r e f <<<"$(json 'join " ", map { "$_->{first} $_->{second}" } $d->{findings}[0]')"
 		$HEDDLE witness own.hdl $e $f -o own.wit >/dev/null
-		run timeout 60 "${front[@]}" $HEDDLE replay --witness own.wit --timeout 50 -- ./own $1
+		run timeout 300 "${front[@]}" $HEDDLE replay --witness own.wit -- ./own $1
 		unlike "$err" "left the witness" "its witness happens, both ways"
 		is "$(printf '%s\n' "$out" | grep -c '^4[23]$')" 2 "and the message arrives after it was sent"
 		last=$(($($HEDDLE info -q own.hdl | awk '$1 == "events" { print $2 }') - 1))
-		run timeout 60 "${front[@]}" $HEDDLE replay --trace own.hdl --until $last --timeout 50 -- ./own $1
+		run timeout 300 "${front[@]}" $HEDDLE replay --trace own.hdl --until $last -- ./own $1
 		is "$status" 0 "the recorded order, to its last event"
 	done
 }
@@ -138,25 +138,25 @@ sysread $s, my $end, 1;
 P
 $HEDDLE cc -g -O1 both.c -o both -pthread
 perl visit.pl &
-run timeout 100 $HEDDLE record -q -o both.hdl -- ./both
+run timeout 300 $HEDDLE record -q -o both.hdl -- ./both
 wait
 is "$status $out" "0 1 1" "a client of its own, and one from outside"
 races both.hdl
 is "$found" " complete" "its own client's message orders"
 last=$(($($HEDDLE info -q both.hdl | awk '$1 == "events" { print $2 }') - 1))
-run timeout 60 $HEDDLE replay --trace both.hdl --until $last --timeout 50 -- ./both
+run timeout 300 $HEDDLE replay --trace both.hdl --until $last -- ./both
 is "$status $out" "0 1 1" "on replay the outer one is given, the own one real"
 
 # An exploration sees the same order: a send is before its receive, in each of its runs.
 for p in unixsock loopback loopback2 pipe_order; do
 	[ -e $p ] || $HEDDLE cc -g -O1 -w "$root/tests/e2e/programs/$p.c" -o $p -pthread
-	run timeout 60 $HEDDLE explore --format json -- ./$p
+	run timeout 300 $HEDDLE explore --format json -- ./$p
 	is "$(json 'join ",", map { $_->{variable} } @{$d->{races}}')" "" "explored, $p: no race"
-	run timeout 120 $HEDDLE check --time 1 --format json -- ./$p
+	run timeout 300 $HEDDLE check --format json -- ./$p
 	is "$(json 'scalar @{$d->{findings}}')" 0 "checked, $p: no finding"
 	unlike "$out" "only the exploration saw" "and none was dropped"
 done
 $HEDDLE cc -g -O1 -w -DRACY "$root/tests/e2e/programs/pipe_order.c" -o pipe_racy -pthread
-run timeout 60 $HEDDLE explore --format json -- ./pipe_racy
+run timeout 300 $HEDDLE explore --format json -- ./pipe_racy
 is "$(json 'join ",", map { $_->{variable} } @{$d->{races}}')" "late" "explored: what comes after the send races"
 done_testing

@@ -49,10 +49,10 @@ run "$HEDDLE" cc -g -O1 tries.c -o tries -pthread
 is "$status" 0 "it compiles"
 expected='write: write 1 read 1 timed 1 mutex 1 spin 1 semaphore 1
 read: write 1 read 0 timed 1 mutex 1 spin 1 semaphore 1'
-run timeout 60 ./tries
+run timeout 300 ./tries
 is "$out" "$expected" "by itself"
 for mode in controlled free; do
-	run timeout 120 "$HEDDLE" record -q --mode $mode -o tries.hdl -- ./tries
+	run timeout 300 "$HEDDLE" record -q --mode $mode -o tries.hdl -- ./tries
 	is "$status" 0 "$mode: it ends"
 	is "$out" "$expected" "$mode: every try fails that does without the recorder"
 	"$HEDDLE" convert --to text tries.hdl tries.txt 2>/dev/null

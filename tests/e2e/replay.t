@@ -158,7 +158,7 @@ run $HEDDLE races publish.hdl --format json
 $HEDDLE witness publish.hdl $(json 'my $f = $d->{findings}[0]; "$f->{first} $f->{second}"') \
 	-o publish.wit >/dev/null
 like "$(cat publish.wit)" "#! kind c11-race" "a race by C11's rules alone"
-run timeout 120 $HEDDLE replay --witness publish.wit -- ./publish
+run timeout 300 $HEDDLE replay --witness publish.wit -- ./publish
 is "$status" 0 "is followed to its end"
 like "$err" "rules of C11 alone" "and said to be one that no schedule of one thread at a time shows"
 like "$err" "stopped before the event" "it stops before its second access"

@@ -105,7 +105,7 @@ like "$out" "^status 0" "and it leaves when it is told to"
 
 # No such bytes are the protocol's.
 hostile() {
-	printf "$1" | timeout 60 $HEDDLE replay --dap - >hostile.out 2>hostile.err
+	printf "$1" | timeout 300 $HEDDLE replay --dap - >hostile.out 2>hostile.err
 	is "$? $(wc -l <hostile.err)" "2 1" "$2: one error"
 	like "$(cat hostile.err)" "^heddle: --dap: $3" "$2: the reason"
 }
@@ -118,13 +118,13 @@ hostile 'Content-Length: 2\r\n\r\n[]' "an array" "a message is no JSON object"
 hostile 'Content-Length: 50\r\n\r\n{' "a message that breaks off" "the input ends within a message"
 hostile "$(printf 'x%.0s' $(seq 5000))" "a header without an end" "a header .* does not end"
 perl -e 'my $t = "[" x 1000000; print "Content-Length: 1000000\r\n\r\n$t"' >deep
-timeout 60 $HEDDLE replay --dap - <deep >hostile.out 2>hostile.err
+timeout 300 $HEDDLE replay --dap - <deep >hostile.out 2>hostile.err
 is $? 2 "brackets in brackets"
 for seed in 1 2 3; do
-	perl -e 'srand shift; print map { chr int rand 256 } 1 .. 20000' $seed | timeout 60 $HEDDLE replay --dap - >hostile.out 2>hostile.err
+	perl -e 'srand shift; print map { chr int rand 256 } 1 .. 20000' $seed | timeout 300 $HEDDLE replay --dap - >hostile.out 2>hostile.err
 	is "$? $(wc -l <hostile.err)" "2 1" "noise, $seed: one error"
 done
-run timeout 60 $HEDDLE replay --dap -
+run timeout 300 $HEDDLE replay --dap -
 is "$status $err" "0 " "an editor that leaves at once"
 
 has gdb "an editor goes back" && has gdbserver "an editor goes back" || { done_testing; exit; }
@@ -342,7 +342,9 @@ ok "$(test -e owned; echo $((1 - $?)))" "and nothing was run"
 
 # A program that runs for ever
 cat >forever.c <<'E2'
+#include <fcntl.h>
 #include <pthread.h>
+#include <unistd.h>
 volatile int stop;
 static void *turn(void *unused)
 {
@@ -354,13 +356,16 @@ int main(void)
 	unsigned long last;
 	pthread_create(&t, 0, turn, 0);
 	pthread_join(t, 0);
+	close(creat("ready", 0600));
 	for (unsigned long i = 1; i > 0 && !stop; i++)
 		last = i;
 	return (int)last;
 }
 E2
 $HEDDLE cc -g forever.c -o forever -pthread
-timeout 2 $HEDDLE record -q -o forever.hdl -- ./forever 2>/dev/null
+$HEDDLE record -q -o forever.hdl -- ./forever 2>/dev/null &
+await [ -e ready ]
+kill $! && wait $!
 cat >forever.pl <<'E2'
 use Dap;
 my $source = { path => "$ENV{PWD}/forever.c" };
@@ -370,7 +375,7 @@ ask('launch', { trace => 'forever.hdl', program => './forever' });
 await('initialized');
 ask('configurationDone');
 print 'a question: ', ask('stackTrace', { threadId => 1 })->{message}, "\n";
-print 'a breakpoint: ', ask('setBreakpoints', { source => $source, breakpoints => [{ line => 14, hitCondition => '3' }] })->{body}{breakpoints}[0]{verified}, "\n";
+print 'a breakpoint: ', ask('setBreakpoints', { source => $source, breakpoints => [{ line => 17, hitCondition => '3' }] })->{body}{breakpoints}[0]{verified}, "\n";
 print 'hit: ', await('stopped')->{reason}, ' ', frame(1)->{line}, "\n";
 ask('setBreakpoints', { source => $source });
 ask('continue', { threadId => 1 });
@@ -384,21 +389,19 @@ E2
 run perl forever.pl
 is "$out" "a question: the program runs: 'pause' it first
 a breakpoint: 1
-hit: breakpoint 14
+hit: breakpoint 17
 a pause: pause
 left: 0" "a program that runs for ever is interrupted"
-for _ in $(seq 100); do pgrep -f "^$PWD/forever$" >/dev/null || break; sleep 0.05; done
-is "$(pgrep -f "^$PWD/forever$")" "" "and ends with the editor"
+none_running() { [ -z "$(running forever)" ]; }
+await none_running
+ok $? "and ends with the editor"
 
 # A port
 : >port.err
-timeout 100 $HEDDLE replay --dap 0 >port.out 2>port.err </dev/null &
+timeout 300 $HEDDLE replay --dap 0 >port.out 2>port.err </dev/null &
 server=$!
-for _ in $(seq 600); do
-	port=$(sed -n 's/.*waiting for an editor at localhost://p' port.err)
-	[ -n "$port" ] && break
-	sleep 0.05
-done
+listens() { port=$(sed -n 's/.*waiting for an editor at localhost://p' port.err) && [ -n "$port" ]; }
+await listens
 run perl -e 'use Dap; use IO::Socket::INET; my $s = IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => shift) or die;
 	$in = $out = $s; print ask("initialize")->{success}, ask("launch", { witness => "bank.wit", program => "./bank" })->{success},
 	ask("disconnect")->{success}' "$port"

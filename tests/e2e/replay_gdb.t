@@ -19,18 +19,17 @@ serve() {
 	timeout 300 $HEDDLE replay $how "$given" --gdb-server 0 -- "$@" >server.out 2>server.err </dev/null &
 	server=$!
 	port=
-	for _ in $(seq 600); do
-		port=$(sed -n 's/.*target remote localhost://p' server.err)
-		[ -n "$port" ] && return
-		kill -0 $server 2>/dev/null || return
-		sleep 0.05
-	done
+	await listens_or_ended
+}
+listens_or_ended() {
+	port=$(sed -n 's/.*target remote localhost://p' server.err)
+	[ -n "$port" ] || ! kill -0 $server 2>/dev/null
 }
 # debug PROGRAM GDB-OPTIONS...: one session; $out, $status of the server
 debug() {
 	local program=$1
 	shift
-	env -u LD_PRELOAD timeout 280 gdb -nx -q -batch -iex 'set debuginfod enabled off' -iex 'set sysroot /' \
+	env -u LD_PRELOAD timeout 300 gdb -nx -q -batch -iex 'set debuginfod enabled off' -iex 'set sysroot /' \
 		-iex 'set pagination off' -ex "target remote localhost:$port" "$@" "$program" >gdb.out 2>&1 </dev/null
 	wait $server
 	status=$?
@@ -175,18 +174,18 @@ like "$out" 'New value = 1' "and back to the last write"
 serve bank.wit ./bank
 {
 	printf '%s\n' "-target-select remote localhost:$port" '-break-insert report' '-exec-continue'
-	for _ in $(seq 200); do grep -q 'breakpoint-hit' mi.out 2>/dev/null && break; sleep 0.05; done
+	await grep -qs 'breakpoint-hit' mi.out
 	echo '-exec-next'
-	for _ in $(seq 200); do grep -q 'end-stepping.*line="30"' mi.out 2>/dev/null && break; sleep 0.05; done
+	await grep -qs 'end-stepping.*line="30"' mi.out
 	echo '-exec-next --reverse'
-	for _ in $(seq 200); do grep -q 'end-stepping.*line="29"' mi.out 2>/dev/null && break; sleep 0.05; done
+	await grep -qs 'end-stepping.*line="29"' mi.out
 	echo '-gdb-exit'
-} | env -u LD_PRELOAD timeout 100 gdb -nx -q -i=mi2 -iex 'set debuginfod enabled off' -iex 'set sysroot /' ./bank >mi.out 2>&1
+} | env -u LD_PRELOAD timeout 300 gdb -nx -q -i=mi2 -iex 'set debuginfod enabled off' -iex 'set sysroot /' ./bank >mi.out 2>&1
 wait $server
 like "$(cat mi.out)" 'reason="end-stepping-range".*line="29"' "gdb's machine interface steps back"
 
 # gdb starts the server itself
-env -u LD_PRELOAD timeout 100 gdb -nx -q -batch -iex 'set debuginfod enabled off' -iex 'set sysroot /' \
+env -u LD_PRELOAD timeout 300 gdb -nx -q -batch -iex 'set debuginfod enabled off' -iex 'set sysroot /' \
 	-ex "target remote | $HEDDLE replay --witness bank.wit --gdb-server - -- ./bank" -ex 'watch acct.balance' \
 	-ex continue -ex continue -ex reverse-step ./bank >gdb.out 2>&1
 like "$(cat gdb.out)" '^23		acct.balance \+= n;' "over standard input and output"
@@ -224,14 +223,16 @@ print $all =~ /QC/ ? "answered" : "gone";
 E2
 for seed in 1 2 3; do
 	serve bank.wit ./bank
-	is "$(timeout 120 perl harm.pl $port $seed)" answered "hostile packets, $seed: the next question is answered"
+	is "$(timeout 300 perl harm.pl $port $seed)" answered "hostile packets, $seed: the next question is answered"
 	wait $server
 	is $? 0 "and the session ends well"
 done
 
 # A client that leaves while the program runs for ever
 cat >forever.c <<'E2'
+#include <fcntl.h>
 #include <pthread.h>
+#include <unistd.h>
 volatile int stop;
 static void *turn(void *unused)
 {
@@ -242,13 +243,16 @@ int main(void)
 	pthread_t t;
 	pthread_create(&t, 0, turn, 0);
 	pthread_join(t, 0);
+	close(creat("ready", 0600));
 	for (unsigned long i = 1; i > 0 && !stop; i++)
 		;
 	return 0;
 }
 E2
 $HEDDLE cc -g forever.c -o forever -pthread
-timeout 2 $HEDDLE record -q -o forever.hdl -- ./forever 2>/dev/null
+$HEDDLE record -q -o forever.hdl -- ./forever 2>/dev/null &
+await [ -e ready ]
+kill $! && wait $!
 serve forever.hdl ./forever
 perl -e 'use IO::Socket::INET; my $s = IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => shift) or die;
 	alarm 100; my ($all, $bytes) = "";
@@ -258,10 +262,9 @@ perl -e 'use IO::Socket::INET; my $s = IO::Socket::INET->new(PeerAddr => "127.0.
 	$all = ""; print $s "\$vCont;c#a8\003"; $s->flush; $all .= $bytes while $all !~ /T02/ && sysread $s, $bytes, 1000;
 	print $all =~ /T02/ ? " stopped" : " gone"; print $s "\$vCont;c#a8"; $s->flush; sleep 1' "$port" >stopped
 is "$(cat stopped)" "stopped stopped" "Ctrl-C stops a program that runs for ever, also with the packet that lets it run"
-for _ in $(seq 400); do kill -0 $server 2>/dev/null || break; sleep 0.05; done
 wait $server
 is $? 0 "a client that leaves while the program runs ends the session"
-is "$(pgrep -x forever -s 0; pgrep -f "^$PWD/forever$")" "" "and the program"
+is "$(running forever)" "" "and the program"
 
 # What cannot be served
 serve bank.wit ./bank

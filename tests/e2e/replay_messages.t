@@ -61,7 +61,7 @@ races_of() {
 comes_again() {
 	local name=$1 before
 	shift
-	run $HEDDLE replay -o again --trace t.hdl --timeout 60 -- "$@" </dev/null
+	run $HEDDLE replay -o again --trace t.hdl -- "$@" </dev/null
 	is $status 0 "$name: the recorded order comes again"
 	unlike "$err$out" "part" "$name: no event differs"
 	before=$(races_of t.hdl)

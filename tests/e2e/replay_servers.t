@@ -39,7 +39,7 @@ like "$out" "recording-inputs  *[0-9]* calls, [0-9]* bytes" "info says how much 
 read -r first second <<<"$(pair door.hdl)"
 run $HEDDLE witness door.hdl $first $second -o door.wit
 is "$status" 1 "a race of the gates"
-run $HEDDLE replay --witness door.wit --timeout 60 -- ./turnstile door </dev/null
+run $HEDDLE replay --witness door.wit -- ./turnstile door </dev/null
 is "$status" 0 "its witness is followed, and nobody comes to the door"
 like "$err" "stopped before the pair" "to the pair"
 like "$err" "write visitors: " "at the count"
@@ -48,7 +48,7 @@ is "$(printf '%s\n' "$out" | grep -c visitors)" 2 "and on to the end of the prog
 like "$out" "^[1-8] visitors" "where one way has lost some"
 ok $([ ! -e door ]; echo $?) "the door itself was not there"
 last=$(($($HEDDLE info -q door.hdl | awk '$1 == "events" { print $2 }') - 1))
-run $HEDDLE replay --trace door.hdl --until $last --timeout 60 -- ./turnstile door </dev/null
+run $HEDDLE replay --trace door.hdl --until $last -- ./turnstile door </dev/null
 is "$status" 0 "the recorded order, to its last event"
 is "$out" "$counted" "counts what was counted then"
 
@@ -76,7 +76,7 @@ int main(void)
 	pthread_t t;
 	struct pollfd in = { .fd = 0, .events = POLLIN };
 	pthread_create(&t, NULL, add, &two);
-	while (poll(&in, 1, 5000) == 1 && (n = read(0, text, SIZE)) > 0)
+	while (poll(&in, 1, 120000) == 1 && (n = read(0, text, SIZE)) > 0)
 		for (int i = 0; i < n; i++)
 			sum += text[i] == 'x';
 	pthread_join(t, NULL);
@@ -92,14 +92,14 @@ cp large program
 is "$(cat out)" 14 "a pipe on standard input is polled and read"
 read -r first second <<<"$(pair ask.hdl)"
 $HEDDLE witness ask.hdl $first $second -o ask.wit >/dev/null
-run $HEDDLE replay --witness ask.wit --timeout 60 -- ./program </dev/null
+run $HEDDLE replay --witness ask.wit -- ./program </dev/null
 is "$status" 0 "replay does not read it"
 like "$err" "stopped before the pair" "and comes to the race"
 last=$(($($HEDDLE info -q ask.hdl | awk '$1 == "events" { print $2 }') - 1))
-run $HEDDLE replay --trace ask.hdl --until $last --timeout 60 -- ./program </dev/null
+run $HEDDLE replay --trace ask.hdl --until $last -- ./program </dev/null
 is "$out" 14 "with what was read then"
 $HEDDLE cc -O1 small.c -o program -pthread
-run $HEDDLE replay --trace ask.hdl --until $last --timeout 60 -- ./program </dev/null
+run $HEDDLE replay --trace ask.hdl --until $last -- ./program </dev/null
 is "$status" 125 "a program that reads less at a time"
 like "$err" "main asked for read of descriptor 0 for 8 bytes, where the recording has 1[02]" \
 	"leaves the recording there"
@@ -159,10 +159,7 @@ $HEDDLE record -q -o serve.hdl -- ./serve <in >serve.out 2>serve.err &
 recorder=$!
 exec 8>in
 printf abc >&8
-for i in $(seq 2000); do # until it has read them
-	[ "$(cat serve.err)" = abc ] && break
-	sleep 0.05
-done
+await grep -q abc serve.err # until it has read them
 kill -TERM $recorder
 wait $recorder
 is $? 3 "a server that SIGTERM ends"
@@ -170,7 +167,7 @@ exec 8>&-
 like "$(cat serve.out)" "^[0-9]+$" "and its sum, of which the race may lose some"
 read -r first second <<<"$(pair serve.hdl)"
 $HEDDLE witness serve.hdl $first $second -o serve.wit >/dev/null
-run $HEDDLE replay --witness serve.wit --timeout 60 -- ./serve </dev/null
+run $HEDDLE replay --witness serve.wit -- ./serve </dev/null
 is "$status" 3 "its replay ends as well: the signal is in the recording"
 like "$err" "stopped before the pair" "after the race"
 
@@ -239,7 +236,7 @@ exec 7>&-
 is "$(cat clock.out)" ended "recorded, with a signal at the end"
 read -r first second <<<"$(pair clock.hdl)"
 run $HEDDLE witness clock.hdl $first $second -o clock.wit
-run $HEDDLE replay --witness clock.wit --timeout 60 -- ./clock </dev/null
+run $HEDDLE replay --witness clock.wit -- ./clock </dev/null
 unlike "$err" "more input" "a wait with a time limit ends by itself"
 is "$(grep -c 'ends with exit status 0' <<<"$err")" 2 "so that the program ends, in both orders"
 done_testing

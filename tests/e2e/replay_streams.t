@@ -10,7 +10,7 @@ last() { echo $(($($HEDDLE info -q "$1" | awk '$1 == "events" { print $2 }') - 1
 again() {
 	local trace=$1
 	shift
-	run $HEDDLE replay --trace "$trace" --until "$(last "$trace")" --timeout 60 -- "$@" </dev/null
+	run $HEDDLE replay --trace "$trace" --until "$(last "$trace")" -- "$@" </dev/null
 }
 # follow TRACE COMMAND...: the first race of it, on the program
 follow() {
@@ -20,7 +20,7 @@ follow() {
 	read -r first second < <(json 'join " ", map { "$_->{first} $_->{second}" } $d->{findings}[0] // ()')
 	rm -f a.wit
 	run $HEDDLE witness "$trace" $first $second -o a.wit
-	run $HEDDLE replay --trace "$trace" --witness a.wit --timeout 60 -- "$@" </dev/null
+	run $HEDDLE replay --trace "$trace" --witness a.wit -- "$@" </dev/null
 }
 
 # ---- standard input ----
@@ -78,7 +78,7 @@ unlike "$(cat err)" "may not" "is known to wait"
 $HEDDLE record -q -o file.hdl -- ./lines c <text >out
 is "$(cat out)" 4007 "a file on standard input"
 unlike "$($HEDDLE info -q file.hdl)" "recording-input" "is not kept"
-$HEDDLE replay --trace file.hdl --until "$(last file.hdl)" --timeout 60 -- ./lines c <text >out 2>err
+$HEDDLE replay --trace file.hdl --until "$(last file.hdl)" -- ./lines c <text >out 2>err
 is "$(cat out)" 4007 "and read again"
 
 # ---- FIFOs by name ----
@@ -123,7 +123,7 @@ $HEDDLE cc -g -O1 fifo.c -o fifo -pthread
 for how in read stream; do
 	mkfifo door
 	cat text >door &
-	run timeout 60 $HEDDLE record -o fifo.hdl -- ./fifo $how door
+	run timeout 300 $HEDDLE record -o fifo.hdl -- ./fifo $how door
 	is "$out" 14007 "a FIFO by name, $how"
 	unlike "$err" "may not" "is known to wait for its other end"
 	rm door
@@ -135,10 +135,10 @@ for how in read stream; do
 	like "$err" "stopped before the pair" "both ways"
 done
 mkfifo door
-run timeout 60 $HEDDLE record -o both.hdl -- ./fifo both door
+run timeout 300 $HEDDLE record -o both.hdl -- ./fifo both door
 is "$out" 10 "a FIFO between two threads"
 unlike "$($HEDDLE info -q both.hdl)" "recording-inputs  *[0-9]* calls, [1-9]" "is nothing from outside"
-run $HEDDLE replay --trace both.hdl --until "$(last both.hdl)" --timeout 60 -- ./fifo both door </dev/null
+run $HEDDLE replay --trace both.hdl --until "$(last both.hdl)" -- ./fifo both door </dev/null
 is "$status $out" "0 10" "and stays a real one"
 
 # ---- a handler ends a wait that has no limit ----
@@ -185,17 +185,16 @@ int main(int argc, char **argv)
 C
 $HEDDLE cc -O1 wait.c -o wait -pthread
 mkfifo silent
+handled_or_ended() { # it may not yet wait when the first signal comes
+	[ -e handled ] || ! kill -TERM $recorder 2>/dev/null || ! sleep 0.1
+}
 for how in poll epoll select; do
 	rm -f ready handled
 	$HEDDLE record -q -o wait.hdl -- ./wait $how <silent >out &
 	recorder=$!
 	exec 8>silent
-	for i in $(seq 600); do [ -e ready ] && break; sleep 0.1; done
-	for i in $(seq 100); do # it may not yet wait when the first comes
-		sleep 0.1
-		[ -e handled ] && break
-		kill -TERM $recorder 2>/dev/null || break
-	done
+	await [ -e ready ]
+	await handled_or_ended
 	exec 8>&- # which it waits for: no signal comes when it has ended
 	wait $recorder
 	is "$? $(cat out)" "3 1 15" "$how without a limit ends when a handler has run"

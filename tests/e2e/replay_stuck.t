@@ -26,8 +26,8 @@ for p in mailbox spin; do
 done
 # both cost processor time: side by side
 mkdir other
-TMPDIR=$scratch/other timeout 60 $HEDDLE replay --witness spin.wit -- ./spin >spin.out 2>spin.err &
-run timeout 60 $HEDDLE replay --witness mailbox.wit -- ./mailbox
+TMPDIR=$scratch/other timeout 300 $HEDDLE replay --witness spin.wit -- ./spin >spin.out 2>spin.err &
+run timeout 300 $HEDDLE replay --witness mailbox.wit -- ./mailbox
 is "$status" 125 "the program leaves it"
 like "$err" "T2 goes on and on without an event.*not instrumented" "a reader that yields: says so"
 like "$err" "expected next: T2 read letter" "and where"
@@ -38,7 +38,7 @@ is "$?" 125 "the same of a reader that does not even yield"
 like "$(cat spin.err)" "T2 goes on and on" "says so"
 is "$(cat spin.out)" "letter 42" "goes on to its end"
 
-run timeout 60 $HEDDLE record --strategy rr -o reversed.hdl -- ./reversed
+run timeout 300 $HEDDLE record --strategy rr -o reversed.hdl -- ./reversed
 is "$status $out" "0 letter 42" "recording: who spins loses its turn"
 like "$err" "spun in what is not modelled" "and the schedule may not come again"
 
@@ -72,7 +72,7 @@ int main(void)
 }
 C
 $HEDDLE cc -g -O1 turns.c -o turns -pthread
-run bash -c 'timeout 120 '"$HEDDLE"' record -q -o turns.hdl -- ./turns; e=$?; times >turns.times; exit $e'
+run bash -c 'timeout 300 '"$HEDDLE"' record -q -o turns.hdl -- ./turns; e=$?; times >turns.times; exit $e'
 is "$status" 0 "turns by inline assembly come to their end"
 used=$(sed -n '2s/^\([0-9]*\)m\([0-9]*\)\..*/\1 * 60 + \2/p' turns.times)
 ok $([ -n "$used" ] && [ "$((used))" -ge 2 ] && [ "$((used))" -lt 10 ]; echo $?) "in some seconds of the processor: $used"
@@ -80,11 +80,11 @@ ok $([ -n "$used" ] && [ "$((used))" -ge 2 ] && [ "$((used))" -lt 10 ]; echo $?)
 $HEDDLE cc -g -O1 "$programs/forever.c" -o forever -pthread
 $HEDDLE record -q -o forever.hdl -- ./forever
 witness forever.hdl forever.wit
-run timeout 60 $HEDDLE replay --witness forever.wit --timeout 1 --first 1 -- ./forever on
+run timeout 300 $HEDDLE replay --witness forever.wit --timeout 10 --first 1 -- ./forever on
 is "$status" 137 "a program that does not end after the pair"
-like "$err" "does not end: Heddle ended it after 1 s" "is ended, and it says so"
+like "$err" "does not end: Heddle ended it after 10 s" "is ended, and it says so"
 like "$err" "stopped before the pair" "after the pair was shown"
-run timeout 60 $HEDDLE replay --witness forever.wit --timeout 1 -- ./forever on on
+run timeout 300 $HEDDLE replay --witness forever.wit --timeout 1 -- ./forever on on
 is "$status" 125 "one that never comes to the pair"
 like "$err" "its end was not reached within 1 s" "is ended, too"
 
@@ -114,7 +114,7 @@ C
 "$HEDDLE" cc -g -O0 ends_last.c -o ends_last -pthread && "$HEDDLE" record -q -o ends_last.hdl -- ./ends_last 2>/dev/null
 "$HEDDLE" check --no-harm -o ends_last ends_last.hdl >/dev/null
 like "$(grep -v '^#' ends_last.1.wit | tail -1)" "leave" "the witness ends with a function's end"
-run timeout 60 "$HEDDLE" replay --witness ends_last.1.wit -- ./ends_last
+run timeout 300 "$HEDDLE" replay --witness ends_last.1.wit -- ./ends_last
 unlike "$err" "left the witness" "it is followed"
 like "$err" "it came to  T1 unlock m" "and stops at its last step"
 like "$err" "main waits for condition c" "then comes the wait that never ends"

@@ -44,7 +44,7 @@ like "$both" "sourceText/v1=$(json "$result"'->{partialFingerprints}{"sourceText
 
 run "$HEDDLE" races bank.hdl --verdicts all --format sarif
 is "$(json 'join " ", sort map { "$_->{kind}:$_->{level}" } grep { $_->{kind} ne "fail" } @{$d->{runs}[0]{results}}')" "pass:none" "the pair that is proved impossible is listed as passed"
-run "$HEDDLE" check --budget 20 --runs 2 --format sarif -- ./bank
+run "$HEDDLE" check --budget 600 --runs 2 --format sarif -- ./bank
 is "$(json 'scalar @{$d->{runs}[0]{results}[0]{codeFlows}[0]{threadFlows}}')" 3 "check has the code flow too"
 like "$(json '$d->{runs}[0]{results}[0]{message}{text}')" 'T1 writes acct.balance \(bank.c:[0-9]+\) while T2 reads it .*What it does: ' "and says what it does"
 cp "$samples/bank/fixed.c" fixed.c

@@ -18,7 +18,7 @@ look() {
 	shift
 	rm -f screen.txt
 	printf '%s\n' wait "$@" "save-screen screen.txt" >look.script
-	run timeout 120 "$HEDDLE" open "$trace" --script look.script
+	run timeout 300 "$HEDDLE" open "$trace" --script look.script
 	out=$(cat screen.txt)
 }
 
@@ -51,11 +51,11 @@ is "$status" 0 "--missing leaves it out"
 like "$out" "0 findings .* complete: in all reorderings of this run .*no deadlock" "complete, of deadlocks"
 
 build stuck/dead_now
-run timeout 60 "$HEDDLE" record -q -o now.hdl -- ./dead_now
+run timeout 300 "$HEDDLE" record -q -o now.hdl -- ./dead_now
 look now.hdl
 like "$(head -1 <<<"$out")" "now.hdl  deadlock" "the first line says that the run ended in a deadlock"
 build stuck/ways
-run timeout 60 "$HEDDLE" record -q -o w.hdl -- ./ways condition
+run timeout 300 "$HEDDLE" record -q -o w.hdl -- ./ways condition
 look w.hdl
 like "$(head -1 <<<"$out")" "w.hdl  stuck" "or stuck"
 build stale_sum

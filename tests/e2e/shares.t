@@ -83,12 +83,12 @@ run "$HEDDLE" races other.hdl --resume races.kept
 is "$status" 2 "another trace"
 
 # check
-run "$HEDDLE" check --budget 30 -j 2 -o c --format json -- ./bank
+run "$HEDDLE" check --budget 600 -j 2 -o c --format json -- ./bank
 is "$status $(json 'join " ", map { $_->{kind} } @{$d->{findings}}')" "1 data-race" "check, by two processes"
 is "$(json 'my %n; $n{$_->{seed}}++ for grep { $_->{strategy} =~ /^(random|pct|noise)$/ } @{$d->{runs}};
 	(join " ", map { $n{$_} // 0 } 1 .. 6) . " " . grep { $_ > 1 } values %n')" "1 1 1 1 1 1 0" "... each recording by one of them"
 is "$(json '$d->{complete}{"data-race"} ? "complete" : "open"')" complete "... complete where one has run every schedule"
-run "$HEDDLE" check --budget 30 --shard 2/2 -o d --format json -- ./bank
+run "$HEDDLE" check --budget 600 --shard 2/2 -o d --format json -- ./bank
 printf '%s\n' "$out" >second.json
 run "$HEDDLE" merge second.json --format json
 like "$status $err" "^2 .*of 2 shards these are missing: 1" "a share of check is not the whole"

@@ -57,9 +57,9 @@ int main(void)
 C
 "$HEDDLE" cc -g -O1 -no-pie looks.c -o looks -pthread
 target=0x$(nm looks | sed -n 's/ [bB] target$//p')
-run "$HEDDLE" shake --runs 40 --timeout 5 --tries 0 --target "$target+4=90,40,40,1" --format json -- ./looks
+run "$HEDDLE" shake --runs 40 --timeout 60 --tries 0 --target "$target+4=90,40,40,1" --format json -- ./looks
 is "$(json 'join " ", map { "$_->{end}: $_->{count}" } @{$d->{outcomes}}')" "exit status 0: 40" "surw: a thread that looks in vain waits"
-run timeout 120 "$HEDDLE" record -q --turns 3:2,1 --seed 0 -o looks.hdl -- ./looks
+run timeout 300 "$HEDDLE" record -q --turns 3:2,1 --seed 0 -o looks.hdl -- ./looks
 is "$status" 0 "turns: two that look in vain, each while the other gives way, lose their turn to one that was stopped"
 
 # turns: two events of the second thread, one of the first, the rest

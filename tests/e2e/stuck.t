@@ -17,7 +17,7 @@ for bad in 'T1|want(a)|1 T1|r(x)|2' 'T1|fork(T2)|1 T2|want(a)|2 T1|join(T2)|3'; 
 done
 
 # A successful trylock is no request that waits.
-run timeout 60 "$HEDDLE" record -o try.hdl -- ./trylock
+run timeout 300 "$HEDDLE" record -o try.hdl -- ./trylock
 is "$status" 0 "two locks, one of them tried"
 run "$HEDDLE" convert try.hdl try.txt --to text
 like "$(cat try.txt)" '\|tryacq\(b\)\|' "the trace says that it was a try"
@@ -32,7 +32,7 @@ run "$HEDDLE" deadlocks locked.txt
 is "$status" 1 "with a lock in its place there is one"
 
 # Recorded deadlocks.
-run timeout 60 "$HEDDLE" record -o now.hdl -- ./dead_now
+run timeout 300 "$HEDDLE" record -o now.hdl -- ./dead_now
 is "$status" 134 "the recording runs into the deadlock"
 run "$HEDDLE" deadlocks now.hdl --format json
 is "$status" 1 "it is in the trace"
@@ -53,11 +53,11 @@ run "$HEDDLE" witness now.hdl "$first" "$second" -o now.wit
 is "$status" 1 "a witness file of it"
 run "$HEDDLE" verify now.hdl now.wit
 is "$status" 0 "which is accepted"
-run timeout 60 "$HEDDLE" replay --witness now.wit -- ./dead_now
+run timeout 300 "$HEDDLE" replay --witness now.wit -- ./dead_now
 is "$status" 134 "and replayed"
 like "$err" "the deadlock of the witness happened" "it happens"
 for seed in 1 2 3 4 5; do
-	run timeout 60 "$HEDDLE" record --strategy noise --seed $seed -o ab.hdl -- ./abba
+	run timeout 300 "$HEDDLE" record --strategy noise --seed $seed -o ab.hdl -- ./abba
 	[ "$status" = 134 ] || continue
 	run "$HEDDLE" deadlocks ab.hdl
 	is "$status" 1 "seed $seed: what happened is found"
@@ -75,13 +75,13 @@ sed -i '/^#! trace/d' forged.wit
 run "$HEDDLE" verify try.hdl forged.wit
 is "$status" 1 "the checker refuses it for the true trace"
 like "$out$err" "a try, or limited in time" "since a try waits for nobody"
-run timeout 60 "$HEDDLE" replay --trace try.hdl --witness forged.wit -- ./trylock
+run timeout 300 "$HEDDLE" replay --trace try.hdl --witness forged.wit -- ./trylock
 is "$status" 125 "a replay that does not come to its deadlock fails"
 like "$err" "did not happen|left the witness" "and says so"
 
 # Every way to wait.
 expect() { # WAY STATUS KIND WAITS
-	run timeout 60 "$HEDDLE" record -q -o w.hdl -- ./ways "$1"
+	run timeout 300 "$HEDDLE" record -q -o w.hdl -- ./ways "$1"
 	is "$status" "$2" "$1: how it ends"
 	run "$HEDDLE" deadlocks w.hdl --format json
 	is "$(json '$d->{findings}[0]{kind} . " " . $d->{findings}[0]{verdict}')" "$3 happened" "$1: found"
@@ -95,7 +95,7 @@ expect joins 134 stuck "main join T1 -, T1 join main -"
 expect writer 134 deadlock "main join T1 -, T1 lock rw main"
 expect orphan 134 stuck "main lock m T1"
 expect self 134 deadlock "main lock m main"
-run timeout 60 "$HEDDLE" record -q -o w.hdl -- ./ways timed
+run timeout 300 "$HEDDLE" record -q -o w.hdl -- ./ways timed
 is "$status" 0 "a wait with a time limit ends"
 run "$HEDDLE" deadlocks w.hdl --verdicts all
 is "$status" 0 "and makes no deadlock"
@@ -104,13 +104,9 @@ is "$status" 0 "and makes no deadlock"
 # quiet time is over when theirs is.
 "$HEDDLE" record -q -o p.hdl -- ./ways pause 2>pause.err &
 recorder=$!
-for _ in $(seq 600); do
-	program=$(pgrep -P $recorder -x ways) && break
-	sleep 0.1
-done
-until [ ! -e /proc/$program ] || grep -q '^State:.S' /proc/$program/status; do
-	sleep 0.1
-done
+started() { program=$(pgrep -P $recorder -x ways); }
+await started
+await grep -q '^State:.S' /proc/$program/status
 # A handler is installed, and nothing that the program does ever ends the wait: a signal from
 # another process could, so it takes a few seconds until it counts as one.
 expect join-handler 134 deadlock "main join T1 -, T1 lock m main"
@@ -122,7 +118,7 @@ unlike "$(cat pause.err)" deadlock "and nobody says so"
 
 # Other ends.
 ended() { # WAY HOW NUMBER
-	run timeout 60 "$HEDDLE" record -q -o e.hdl -- ./ways "$1"
+	run timeout 300 "$HEDDLE" record -q -o e.hdl -- ./ways "$1"
 	run "$HEDDLE" info e.hdl --format json
 	is "$(json '$d->{ended}{how} . " " . ($d->{ended}{status} // $d->{ended}{signal})')" "$2" "$1: in info"
 	run "$HEDDLE" deadlocks e.hdl

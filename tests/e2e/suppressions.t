@@ -44,10 +44,10 @@ is "$status" 0 "in JSON it does not count"
 is "$(json '$d->{findings}[0]{suppressed}')" "race:deposit (supp:1)" "but is there, with the line"
 run "$HEDDLE" races bank.hdl --suppressions supp --format sarif
 is "$(json '$d->{runs}[0]{results}[0]{suppressions}[0]{justification}')" "race:deposit (supp:1)" "and in SARIF"
-run "$HEDDLE" check --budget 20 --runs 2 --suppressions supp -- ./bank
+run "$HEDDLE" check --budget 600 --runs 2 --suppressions supp -- ./bank
 is "$status" 0 "check: nothing that counts"
 like "$out" 'suppressed: 1 finding' "and says so"
-run "$HEDDLE" check --budget 20 --runs 2 --suppressions supp --format json -- ./bank
+run "$HEDDLE" check --budget 600 --runs 2 --suppressions supp --format json -- ./bank
 is "$(json '$d->{findings}[0]{suppressed}')" "race:deposit (supp:1)" "check in JSON"
 
 # kept by record

@@ -43,7 +43,7 @@ like "$out" "^note: $note" "free mode"
 run "$HEDDLE" convert text.hdl --to text copy.txt
 run "$HEDDLE" races copy.txt
 like "$out" "^note: $note" "the text of the trace"
-run timeout 120 "$HEDDLE" check --budget 5 --format json -- ./text
+run timeout 300 "$HEDDLE" check --budget 5 --format json -- ./text
 like "$(json 'join " ", @{$d->{coverage}}')" "no data race outside of code that is not instrumented, no cycle" "check, of what"
 like "$(json 'join " ", @{$d->{coverage}}')" "Not covered: accesses of functions .* swprintf\." "and the function"
 

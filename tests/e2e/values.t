@@ -4,7 +4,7 @@
 . tests/e2e/lib.sh
 cd "$scratch" || exit 1
 "$HEDDLE" cc -g -O0 "$root/tests/e2e/programs/typed.c" -o typed -pthread || exit 1
-run timeout 60 "$HEDDLE" record -q -o t.hdl -- ./typed
+run timeout 300 "$HEDDLE" record -q -o t.hdl -- ./typed
 is "$status" 0 "recorded"
 run "$HEDDLE" convert t.hdl t.txt --to text
 

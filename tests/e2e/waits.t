@@ -14,7 +14,7 @@ first='join " ", $d->{findings}[0]{kind}, $d->{findings}[0]{verdict}, @{$d->{fin
 way() { # PROGRAM WAY KIND FIRST-WAIT OBJECT
 	local seed found=""
 	for seed in $(seq $MOST); do
-		timeout 60 "$HEDDLE" record -q --seed "$seed" -o w.hdl -- "./$1" "$2" >record.out 2>&1 || continue
+		timeout 300 "$HEDDLE" record -q --seed "$seed" -o w.hdl -- "./$1" "$2" >record.out 2>&1 || continue
 		run "$HEDDLE" deadlocks w.hdl --format json
 		[ "$status" = 1 ] && found=yes && break
 	done
@@ -27,13 +27,13 @@ way() { # PROGRAM WAY KIND FIRST-WAIT OBJECT
 	run "$HEDDLE" witness w.hdl $requests -o w.wit
 	run "$HEDDLE" verify w.hdl w.wit
 	is "$status" 0 "$1 $2: the checker accepts it"
-	run timeout 60 "$HEDDLE" replay --witness w.wit -- "./$1" "$2"
+	run timeout 300 "$HEDDLE" replay --witness w.wit -- "./$1" "$2"
 	is "$status" 134 "$1 $2: the program comes to it"
 	like "$err" "(deadlock|wait that never ends) of the witness happened" "$1 $2: and it is that one"
 	fixed "$1" "$2"
 }
 happens() { # the same, of a wait that every run ends in
-	run timeout 60 "$HEDDLE" record -q -o w.hdl -- "./$1" "$2"
+	run timeout 300 "$HEDDLE" record -q -o w.hdl -- "./$1" "$2"
 	is "$status" 134 "$1 $2: every run ends so"
 	run "$HEDDLE" deadlocks w.hdl --format json
 	is "$(json "$first")" "$3 happened $4 $5" "$1 $2: who waits, and for what"
@@ -42,7 +42,7 @@ happens() { # the same, of a wait that every run ends in
 fixed() { # PROGRAM WAY
 	local seed
 	for seed in 1 2; do
-		run timeout 60 "$HEDDLE" record -q --seed $seed -o f.hdl -- "./$1.fixed" "$2"
+		run timeout 300 "$HEDDLE" record -q --seed $seed -o f.hdl -- "./$1.fixed" "$2"
 		is "$status" 0 "$1 $2, fixed, seed $seed: ends well"
 		run "$HEDDLE" deadlocks f.hdl --format json
 		is "$status $(json '$d->{scope}')" "0 deadlock or wait that never ends" "$1 $2, fixed, seed $seed: and always"
@@ -103,7 +103,7 @@ happens onces joining deadlock join T1
 
 # reports of every command have such a wait, and are held against each other
 for seed in $(seq $MOST); do
-	timeout 60 "$HEDDLE" record -q --seed "$seed" -o w.hdl -- ./pipes empty >record.out 2>&1 && break
+	timeout 300 "$HEDDLE" record -q --seed "$seed" -o w.hdl -- ./pipes empty >record.out 2>&1 && break
 done
 "$HEDDLE" deadlocks w.hdl --format json >d.json
 "$HEDDLE" check w.hdl -o c --format json >c.json 2>/dev/null
@@ -118,17 +118,17 @@ run "$HEDDLE" merge c.json c.json --format json
 is "$(json 'scalar @{$d->{findings}}')" 1 "merged, it is one"
 run "$HEDDLE" check w.hdl -o c --format sarif
 is "$(json '$d->{runs}[0]{results}[0]{ruleId}')" "stuck" "as SARIF"
-run timeout 120 "$HEDDLE" fix-check d.json -o f -- ./pipes.fixed empty
+run timeout 300 "$HEDDLE" fix-check d.json -o f -- ./pipes.fixed empty
 is "$status" 0 "the right fix is accepted"
-run timeout 120 "$HEDDLE" fix-check d.json -o f -- ./pipes empty
+run timeout 300 "$HEDDLE" fix-check d.json -o f -- ./pipes empty
 is "$status" 1 "and no fix is not"
 
 # the inline test of a C++ static's guard would see another value: that is no reordering of one run
 "$HEDDLE" c++ -g -O1 "$programs/statics.cc" -o statics -pthread || exit 1
 "$HEDDLE" c++ -g -O1 -DFIXED "$programs/statics.cc" -o statics.fixed -pthread || exit 1
-run timeout 120 "$HEDDLE" check -o s --format json -- ./statics
+run timeout 300 "$HEDDLE" check -o s --format json -- ./statics
 is "$(json 'join " ", map { $_->{kind} } grep { $_->{kind} =~ /stuck|deadlock/ } @{$d->{findings}}')" deadlock "the guard of a static: check comes to it"
 is "$(json 'join " ", map { "$_->{for} $_->{object}" } grep { $_->{"held-by"} } @{$d->{findings}[0]{waits}}')" "lock m lock once1" "the guard of a static: a lock of the thread that makes it"
-run timeout 120 "$HEDDLE" check -o s --format json -- ./statics.fixed
+run timeout 300 "$HEDDLE" check -o s --format json -- ./statics.fixed
 is "$(json 'join " ", map { $_->{kind} } grep { $_->{kind} =~ /stuck|deadlock/ } @{$d->{findings}}')" "" "the guard of a static, fixed"
 done_testing

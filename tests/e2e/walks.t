@@ -10,7 +10,7 @@ cd "$scratch" || exit 1
 walk() {
 	local name=$1 columns=$2 lines=$3 trace=$4
 	shift 4
-	run env LC_ALL=C.UTF-8 COLUMNS="$columns" LINES="$lines" timeout 120 "$HEDDLE" open "$trace" "$@" \
+	run env LC_ALL=C.UTF-8 COLUMNS="$columns" LINES="$lines" timeout 300 "$HEDDLE" open "$trace" "$@" \
 		--script "$walks/$name.script"
 	is "$status$err" 0 "$name: the walk ends well"
 }
@@ -36,7 +36,7 @@ unlike "$(cat list.txt story.txt source.txt)" "(move|shared_ptr_base|std_thread)
 like "$(words trace.txt)" "Lazy::set lazy_config.cpp:9.*inside of std::" "publication: the trace, too"
 
 "$HEDDLE" cc -g -O1 "$programs/stuck/dead_now.c" -o dead -pthread
-timeout 60 "$HEDDLE" record -q -o dead.hdl -- ./dead >/dev/null 2>&1
+timeout 300 "$HEDDLE" record -q -o dead.hdl -- ./dead >/dev/null 2>&1
 walk deadlock 80 24 dead.hdl
 like "$(head -1 first.txt)" "deadlock" "deadlock: the first line says so"
 like "$(words first.txt)" "main waits for lock b, held by T1; T1 waits for lock a, held by main" "deadlock: who waits for whom"
@@ -55,7 +55,7 @@ lock='static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; pthread_mutex_lock(&
 fix() {
 	rm -rf "$scratch/account" && cp -r samples/account "$scratch/account"
 	perl -0pe "$2" samples/account/account.c >"$scratch/account/fixed.c"
-	run timeout 200 "$HEDDLE" lesson "$scratch/account/lost-update.lesson" --play
+	run timeout 300 "$HEDDLE" lesson "$scratch/account/lost-update.lesson" --play
 	is "$status" "$3" "lesson: $1"
 }
 fix "the whole update under a lock is right" \

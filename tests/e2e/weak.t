@@ -45,7 +45,7 @@ done
 
 # a thread of the highest priority that reads an odd sequence again and again gives way to the writer
 for seed in 55 56 57 58 59 60; do
-	run timeout 120 $HEDDLE record -q -o "$scratch/pct.hdl" --memory rc11 --strategy pct --depth 3 --steps 188 --seed $seed -- "$scratch/seqlock"
+	run timeout 300 $HEDDLE record -q -o "$scratch/pct.hdl" --memory rc11 --strategy pct --depth 3 --steps 188 --seed $seed -- "$scratch/seqlock"
 	is "$status" 0 "pct, seed $seed: a reader that looks in vain gives way"
 done
 

@@ -17,7 +17,7 @@ while read -r name model; do
 	is "$status" 0 "$name, $model: the run is one of the model"
 	run "$HEDDLE" verify --memory sc "$trace" "$name.wit"
 	is "$status" 1 "$name, $model: and none under sc"
-	run timeout 60 "$HEDDLE" replay --witness "$name.wit" -- "./$name"
+	run timeout 300 "$HEDDLE" replay --witness "$name.wit" -- "./$name"
 	is "$status" 1 "$name, $model: the program does it along the witness"
 	run "$HEDDLE" witness "$trace" -o "$name.own.wit"
 	cmp -s "$name.wit" "$name.own.wit" || sed -i 1,2d "$name.wit" "$name.own.wit"
@@ -157,7 +157,7 @@ while read -r define model needs; do
 	run "$HEDDLE" witness guard.hdl $pair -o guard.wit
 	run "$HEDDLE" verify guard.hdl guard.wit
 	is "$status" 0 "$define under $model: its witness is accepted"
-	run timeout 60 "$HEDDLE" replay --witness guard.wit -- ./guard
+	run timeout 300 "$HEDDLE" replay --witness guard.wit -- ./guard
 	is "$status" 0 "$define under $model: the program comes there"
 	like "$err" 'T1 first:' 'and goes on in this order'
 	like "$err" 'T2 first:' 'and in the other one'

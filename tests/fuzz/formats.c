@@ -2,7 +2,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "debuginfo/private.h"
-#include "engine/commute/spec.h"
+#include "engine/commute/language/spec.h"
 #include "engine/explore/checkpoint.h"
 #include "engine/predict/deadlock/deadlock.h"
 #include "engine/record/record.h"

@@ -300,7 +300,7 @@ static bool check_program(uint64_t seed)
 	GArray *sites = debuginfo_dead(program);
 	write_sites(sites);
 	g_array_free(sites, TRUE);
-	bool ran = run("cd %s && ./p >one 2>/dev/null; SCRAMBLE=sites timeout 20 ./p >two "
+	bool ran = run("cd %s && ./p >one 2>/dev/null; SCRAMBLE=sites timeout 120 ./p >two "
 	               "2>wrote; true",
 	               folder);
 	g_autofree char *one = contents("one"), *two = contents("two"),

@@ -2,7 +2,7 @@
  * prop_ecl.c - definition 4.5 of the RD2 paper on random specifications: two invocations
  * touch clashing access points exactly when their condition is false.
  */
-#include "engine/commute/points.h"
+#include "engine/commute/language/points.h"
 #include "tests/property/mix.h"
 #include "tests/property/random_spec.h"
 #include "tests/support/suite.h"

@@ -7,7 +7,7 @@
  * HEDDLE_TRACES sets the number of traces, HEDDLE_SEED the first seed.
  */
 #include "engine/atomic/atomic.h"
-#include "engine/commute/spec.h"
+#include "engine/commute/language/spec.h"
 #include "tests/property/mix.h"
 #include "tests/support/suite.h"
 #include "tests/support/coverage.h"

@@ -3,7 +3,7 @@
  * orders of the invocations in which one that returned before another was called comes first,
  * with each of the pending ones included or not, on sequential objects written in C.
  */
-#include "engine/commute/linear.h"
+#include "engine/commute/linear/linear.h"
 #include "tests/property/mix.h"
 #include "tests/property/random_spec.h"
 #include "tests/support/suite.h"

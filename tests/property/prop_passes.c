@@ -6,7 +6,7 @@
 #include "engine/predict/pairs/pairs.h"
 #include "engine/predict/predict.h"
 #include "engine/trace/formats.h"
-#include "engine/trace/reel.h"
+#include "engine/trace/binary/reel.h"
 #include "engine/trace/storage.h"
 #include "tests/property/mix.h"
 #include "tests/support/folder.h"

@@ -8,7 +8,7 @@
  * them.
  */
 #include "engine/predict/pairs/pairs.h"
-#include "engine/trace/builder.h"
+#include "engine/trace/builder/builder.h"
 #include "tests/property/mix.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
  */
 #include "tests/support/generate.h"
 
-#include "engine/trace/builder.h"
+#include "engine/trace/builder/builder.h"
 #include "engine/trace/formats.h"
 
 #include <stdio.h>

@@ -35,8 +35,9 @@ void mutate_bytes(GString *s, size_t from, bool keep_length);
 /* A binary trace (docs/trace-binary.md): an element of a section, or an entry of the section
  * table or the header, changes; the sums are made right.  Anything else is left alone. */
 void mutate_binary_trace(GString *s);
-/* An index of the cache folder (engine/trace/cache.c): bytes anywhere, or the table of its
- * arrays, its parts or its length with the header's sum made right. It stays one of its trace.
+/* An index of the cache folder (engine/trace/binary/cache.c): bytes anywhere, or the table of
+ * its arrays, its parts or its length with the header's sum made right. It stays one of its
+ * trace.
  */
 void mutate_index(GString *s);
 /* An ELF file: the contents or the header of a section (mostly of DWARF), a program header. */

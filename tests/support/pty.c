@@ -20,7 +20,7 @@
 #include <unistd.h>
 #include <vterm.h>
 
-enum { PATIENCE = 45 * G_USEC_PER_SEC };
+enum { PATIENCE = 120 * G_USEC_PER_SEC };
 
 struct pty {
 	int fd;    /* the terminal's side */

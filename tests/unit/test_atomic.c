@@ -4,7 +4,7 @@
  */
 #include "engine/atomic/atomic.h"
 #include "engine/atomic/places.h"
-#include "engine/commute/spec.h"
+#include "engine/commute/language/spec.h"
 #include "tests/support/suite.h"
 
 #include <check.h>

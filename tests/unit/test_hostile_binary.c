@@ -5,7 +5,7 @@
 #include "engine/trace/formats.h"
 #include "engine/trace/index.h"
 #include "engine/trace/storage.h"
-#include "engine/trace/tape.h"
+#include "engine/trace/binary/tape.h"
 #include "tests/support/suite.h"
 
 #include <check.h>

@@ -155,7 +155,7 @@ START_TEST(a_program_is_stopped)
 	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 	ck_assert(c.stopped && !c.timed_out);
 	pid_t child = (pid_t)g_ascii_strtoll(said->str, NULL, 10);
-	for (int i = 0; i < 1000 && kill(child, 0) == 0; i++)
+	for (int i = 0; i < 12000 && kill(child, 0) == 0; i++)
 		g_usleep(10000); /* until init has taken it */
 	ck_assert_int_ne(kill(child, 0), 0);
 	status = run("sleep 1000", 1, &c, said->len ? g_string_truncate(said, 0) : said);

@@ -6,7 +6,7 @@
  */
 #include "engine/trace/formats.h"
 #include "engine/trace/index.h"
-#include "engine/trace/reel.h"
+#include "engine/trace/binary/reel.h"
 #include "engine/trace/storage.h"
 #include "tests/support/folder.h"
 #include "tests/support/suite.h"

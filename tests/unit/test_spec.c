@@ -1,9 +1,9 @@
 /* test_spec.c - the specification language: accepted texts, refused ones with their places,
  * proofs; the specifications that ship. */
 #include "engine/base/home.h"
-#include "engine/commute/eval.h"
-#include "engine/commute/points.h"
-#include "engine/commute/prove.h"
+#include "engine/commute/language/eval.h"
+#include "engine/commute/language/points.h"
+#include "engine/commute/language/prove.h"
 #include "tests/support/suite.h"
 
 #include <check.h>

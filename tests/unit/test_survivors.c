@@ -4,7 +4,7 @@
  * names like a block's.
  */
 #include "engine/predict/predict.h"
-#include "engine/trace/builder.h"
+#include "engine/trace/builder/builder.h"
 #include "engine/trace/formats.h"
 #include "engine/trace/index.h"
 #include "engine/trace/index_private.h"

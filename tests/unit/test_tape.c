@@ -1,8 +1,8 @@
 /*
- * test_tape.c - blocks of events (engine/trace/tape.h): decoding returns the encoded events,
- * and other bytes are refused.
+ * test_tape.c - blocks of events (engine/trace/binary/tape.h): decoding returns the encoded
+ * events, and other bytes are refused.
  */
-#include "engine/trace/tape_row.h"
+#include "engine/trace/binary/tape_row.h"
 #include "tests/support/suite.h"
 
 #include <check.h>

@@ -2,7 +2,7 @@
  * test_trace.c - the text format: every operation, directive and refusal, and that a written
  * trace reads back as the same one.
  */
-#include "engine/trace/builder.h"
+#include "engine/trace/builder/builder.h"
 #include "engine/trace/formats.h"
 #include "engine/trace/index.h"
 #include "tests/support/suite.h"

@@ -3,7 +3,7 @@
  * damage goes unnoticed.
  */
 #include "engine/base/file.h"
-#include "engine/trace/builder.h"
+#include "engine/trace/builder/builder.h"
 #include "engine/trace/formats.h"
 #include "tests/support/suite.h"
 

@@ -7,7 +7,7 @@
 #include "tui/batch/print/print.h"
 #include "tui/batch/spec_rules.h"
 
-#include "engine/commute/spec.h"
+#include "engine/commute/language/spec.h"
 
 #include <jansson.h>
 #include <stdio.h>

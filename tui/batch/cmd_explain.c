@@ -122,7 +122,7 @@ static bool investigate(const struct arguments *a, struct question *q)
 			usage_error(a, "--missing goes with every order but edc");
 			return false;
 		}
-		q->view = trace_view_missing(q->t, progress_on_stderr());
+		q->view = trace_view_missing(q->t, INDEX_ALL, progress_on_stderr());
 	}
 	if (word != NULL)
 		return ask(q, kind, true);
@@ -328,7 +328,7 @@ static int tell_story(struct question *q)
 	sources_init(&sources, q->t->path);
 	s->ready = INDEX_ALL;
 	s->calls = missing_calls_new(q->t);
-	s->view = missing ? trace_view_missing(q->t, progress_on_stderr()) : NULL;
+	s->view = missing ? trace_view_missing(q->t, INDEX_ALL, progress_on_stderr()) : NULL;
 	s->missing = s->view != NULL;
 	s->orders[s->missing][ORDER_KIND_HB] =
 	        order_new(missing ? s->view : q->t, ORDER_KIND_HB, progress_on_stderr());

@@ -12,6 +12,7 @@
 #include "tui/batch/print/linear_json.h"
 #include "tui/batch/print/point_json.h"
 #include "tui/batch/print/print.h"
+#include "tui/batch/reports/partings.h"
 #include "tui/batch/reports/report_file.h"
 #include "tui/batch/shares.h"
 
@@ -208,6 +209,15 @@ static bool stand_for_more(const struct explore_report *r)
 	return r->stand_for > r->classes;
 }
 
+static json_t *partings_json(const struct explore_report *r)
+{
+	struct partings *p = partings_new();
+
+	for (guint i = 0; i < r->runs->len; i++)
+		partings_add(p, run_at(r, i)->variable, run_at(r, i)->place);
+	return partings_end(p);
+}
+
 /* The report without "runs", the largest part of a long one. */
 static json_t *summary_json(const struct explore_report *r, const struct explore_asked *asked)
 {
@@ -221,6 +231,7 @@ static json_t *summary_json(const struct explore_report *r, const struct explore
 	        (json_int_t)r->abandoned, "complete", r->complete, "gaps",
 	        texts_json(r->reasons), "notes", texts_json(r->notes), "errors", errors_json(r),
 	        "races", races_json(r));
+	json_object_set_new(root, "partings", partings_json(r));
 	if (r->races_open->len > 0)
 		json_object_set_new(root, "races-open", texts_json(r->races_open));
 	json_object_set_new(root, "threads", texts_json(r->threads));

@@ -9,6 +9,7 @@
  */
 #include "engine/base/child.h"
 #include "tui/batch/reports/became.h"
+#include "tui/batch/check/check_text.h"
 #include "tui/batch/check/checkup.h"
 #include "tui/batch/fix_locks.h"
 
@@ -320,9 +321,8 @@ static void print_text(const struct fix *x, const GArray *new)
 	}
 	printf("%u fixed, %u present, %u hidden, %u undecided, %u new\n", counts[FIX_FIXED],
 	       counts[FIX_PRESENT], counts[FIX_HIDDEN], counts[FIX_UNDECIDED], new->len);
-	g_autoptr(GPtrArray) sentences = checkup_coverage(x->c);
-	for (guint i = 0; i < sentences->len; i++)
-		puts(sentences->pdata[i]);
+	json_auto_t *coverage = checkup_coverage(x->c);
+	check_print_coverage(coverage);
 }
 
 static int status_of(const struct fix *x, const GArray *new)

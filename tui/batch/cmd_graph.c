@@ -1,6 +1,6 @@
 /* cmd_graph.c - `heddle graph`: the conflict graph or a partial order, as DOT or SVG. */
 #include "engine/atomic/atomic.h"
-#include "engine/commute/spec.h"
+#include "engine/commute/language/spec.h"
 #include "engine/order/order.h"
 #include "tui/batch/command.h"
 #include "tui/batch/spec_rules.h"

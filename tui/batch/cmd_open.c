@@ -1,7 +1,7 @@
 /*
  * cmd_open.c - `heddle open TRACE`, and `heddle TRACE`: the explorer.
  */
-#include "engine/trace/reel.h"
+#include "engine/trace/binary/reel.h"
 #include "tui/batch/command.h"
 #include "tui/explorer/explorer.h"
 

@@ -2,7 +2,7 @@
 #include "engine/predict/misuse.h"
 #include "engine/predict/pairs/pairs.h"
 #include "engine/predict/weak_races.h"
-#include "engine/trace/reel.h"
+#include "engine/trace/binary/reel.h"
 #include "tui/batch/race_options.h"
 #include "tui/batch/shares.h"
 #include "tui/batch/spec_rules.h"

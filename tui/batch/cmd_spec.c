@@ -2,8 +2,8 @@
  * cmd_spec.c - `heddle spec check F` and `heddle spec points F`: checks specifications, and
  * prints their access points.
  */
-#include "engine/commute/points.h"
-#include "engine/commute/prove.h"
+#include "engine/commute/language/points.h"
+#include "engine/commute/language/prove.h"
 #include "tui/batch/command.h"
 #include "tui/batch/print/print.h"
 

@@ -2,7 +2,7 @@
  * cmd_verify.c - `heddle verify`: checks a witness against its trace.
  */
 #include "engine/atomic/atomic.h"
-#include "engine/commute/spec.h"
+#include "engine/commute/language/spec.h"
 #include "engine/witness/witness.h"
 #include "tui/batch/print/print.h"
 #include "tui/batch/spec_rules.h"

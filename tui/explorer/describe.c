@@ -34,6 +34,13 @@ void describe_operand(const struct trace *t, uint32_t event, GString *out)
 	own_code_append_name(name->str, out);
 }
 
+void describe_lock(const struct trace *t, uint32_t acquire, GString *out)
+{
+	describe_operand(t, acquire, out);
+	if (t->events[acquire].op == OP_RACQ)
+		g_string_append(out, " for reading");
+}
+
 /* -- events ------------------------------------------------------------------------- */
 
 /* The word before the operand's name; accesses have their own forms. */
@@ -228,7 +235,7 @@ static bool append_held(const struct session *s, uint32_t event, GString *out)
 		if (t->events[acquire].thread != t->events[event].thread)
 			continue;
 		g_string_append(out, any ? ", " : "");
-		describe_operand(t, acquire, out);
+		describe_lock(t, acquire, out);
 		any = true;
 	}
 	return any;

@@ -348,7 +348,7 @@ static void append_held(const struct walk *w, guint step, GString *out)
 		else
 			g_string_append_printf(out, "%s%s holds ", before == NONE ? "" : "; ",
 			                       trace_thread_name(w->t, e->thread));
-		describe_operand(w->t, event_at(locks, i), out);
+		describe_lock(w->t, event_at(locks, i), out);
 		before = e->thread;
 	}
 }

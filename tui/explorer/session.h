@@ -322,11 +322,13 @@ void describe_event(const struct session *s, uint32_t event, GString *out);
 const char *describe_no_more(const struct trace *t, uint32_t last);
 /* describe_event in another schedule, where the variable had value `old` (0: unknown). */
 void describe_event_after(const struct session *s, uint32_t event, uint32_t old, GString *out);
-/* The operand of an event, "x", "m", "T2", in the names that people write (own_code.h). */
 /* Append " It needs weak memory: ..." about a race of a run that is not sequentially
  * consistent. */
 void explain_memory(const struct session *s, const struct finding *f, GString *out);
+/* The operand of an event, "x", "m", "T2", in the names that people write (own_code.h). */
 void describe_operand(const struct trace *t, uint32_t event, GString *out);
+/* The lock that an acquire has locked, "m", or "m for reading". */
+void describe_lock(const struct trace *t, uint32_t acquire, GString *out);
 /* An event as an action in the present tense, "reads x", "frees *p"; false, and nothing, for
  * operations that are neither accesses, nor frees, nor acquisitions. */
 bool describe_action(const struct trace *t, uint32_t event, GString *out);

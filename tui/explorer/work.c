@@ -399,7 +399,7 @@ static bool is_under_way(const struct app *app, int detail,
 
 static bool view_run(struct job *job, const struct progress *progress, struct error *error)
 {
-	job->data = trace_view_missing(job_trace(job), progress);
+	job->data = trace_view_missing(job_trace(job), INDEX_ALL, progress);
 	return job->data || error_cancelled(error);
 }
 

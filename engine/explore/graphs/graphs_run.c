@@ -25,7 +25,7 @@ static bool limit_reached(struct graphs *s)
 	else if (o->until_error && explore_has_failed(x))
 		explore_note_incomplete(x, "it ended at the first error (--until-error)");
 	else if (explore_out_of_time(x))
-		explore_note_incomplete(x, "the time was up (--budget)");
+		explore_note_incomplete(x, EXPLORE_TIME_UP);
 	else if (!explore_is_interrupted(x) && !x->cancelled)
 		return false;
 	s->limited = true;
@@ -74,8 +74,10 @@ static bool report_run(struct graphs *s, const struct plan *plan, struct plan_ru
 	graphs_note_uses(s, run->trace, r);
 	if (!e.strayed)
 		graphs_note_ends(s, r->graph);
-	if (!e.strayed && !e.redundant)
+	if (!e.strayed && !e.redundant) {
 		explore_find_races(x);
+		good &= explore_note_unordered_uses(x, run);
+	}
 	x->view = NULL;
 	view_free(view);
 	return good;

@@ -381,6 +381,7 @@ void reach_end(struct reach *r)
 	g_array_unref(r->detours);
 	g_array_unref(r->keepers);
 	g_array_unref(r->races);
+	g_array_unref(r->early);
 	g_hash_table_unref(r->raced);
 	g_free(r->accesses);
 	g_free(r->scratch);

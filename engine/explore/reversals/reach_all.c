@@ -35,6 +35,7 @@ static bool search_all(struct reach *r, uint32_t most)
 	for (; s < r->count && r->count <= most; s++) {
 		uint32_t count = reach_look(r, s, threads);
 		reach_look_at_races(r, s);
+		reach_look_at_early(r, s);
 		for (uint32_t i = 0; i < count; i++) {
 			uint32_t ways = reach_waiters(r, s, threads[i], waiters);
 			for (uint32_t w = 0; w < ways; w++)
@@ -60,6 +61,8 @@ bool reach_by_states(struct search *x, uint32_t most)
 		reach_give(&r, &g_array_index(candidates, struct candidate, i));
 	if (done)
 		reach_give_races(&r);
+	if (done)
+		reach_give_early(&r);
 	done &= !x->stopped;
 	x->races = !done || !x->limits->races || !reach_is_synchronised(&r) ? RACES_UNKNOWN
 	           : r.races->len > 0                                       ? RACES_PASSED

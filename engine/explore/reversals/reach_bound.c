@@ -69,6 +69,7 @@ static void visit(struct bounded *b, struct visit v)
 	for (uint32_t u = 0; u < r->threads; u++)
 		r->barred[u] = bars && u != v.last;
 	uint32_t count = reach_look(r, v.state, b->threads);
+	reach_look_at_early(r, v.state);
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t u = b->threads[i];
 		r->x->bounded |= r->barred[u];

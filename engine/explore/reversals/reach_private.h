@@ -89,8 +89,9 @@ struct reach {
 	GHashTable *candidates; /* key of equal candidates -> GArray of struct candidate */
 	GArray **rivals;        /* by call: events, or NULL: not computed yet */
 	GArray *races;          /* struct reach_race: of each pair of sites the first found */
-	GHashTable *raced;      /* uint64_t: these pairs of sites */
-	uint32_t *accesses;     /* scratch, by thread */
+	GArray *early;      /* uint32_t: of each of limits->early the first state, or NONE */
+	GHashTable *raced;  /* uint64_t: these pairs of sites */
+	uint32_t *accesses; /* scratch, by thread */
 	uint32_t *scratch;
 	struct thread_prefix *looks; /* of a state in which no thread continues but by looks */
 	uint32_t *writers; /* for the present read: the writer of each of its variables */
@@ -242,6 +243,12 @@ bool reach_is_stopped(struct reach *r);
 void reach_look_at_races(struct reach *r, uint32_t state);
 /* Pass these to the taker. */
 void reach_give_races(struct reach *r);
+/* reach_early.c: makes visible what the limits' early uses depend on. */
+void reach_show_early(struct reach *r);
+/* Notes the early uses that may come next. */
+void reach_look_at_early(struct reach *r, uint32_t state);
+/* Pass these to the taker. */
+void reach_give_early(struct reach *r);
 /* reach_observed.c: does every observation of another thread, in each schedule of the run's
  * class, order by happens-before what it depends on? */
 bool reach_is_synchronised(const struct reach *r);

@@ -155,6 +155,7 @@ static void prepare(struct reach *r)
 	sync_prepare(r);
 	for (uint32_t e = 0; e < t->events_count; e++)
 		r->visible[e] = is_visible(r, e) || (r->barred != NULL && may_unblock(r, e));
+	reach_show_early(r);
 	find_keepers(r);
 	find_left(r);
 	if (r->x->show_calls != NULL)

@@ -352,12 +352,25 @@ static bool any_by_results(const struct view *v)
 	return false;
 }
 
+/* -- initialisations ----------------------------------------------------------------------- */
+
+static void reversal_early(struct search *x, const struct early *early)
+{
+	struct asked *a = ask_new(x, REVERSAL_EARLY, early->use);
+	a->other = a->out[0] = early->after;
+	a->stands = true;
+	a->text = early->text;
+	if (find_part(x))
+		give_part(x);
+}
+
 /* -- the search -------------------------------------------------------------------------- */
 
 struct reversals {
 	struct search search;
 	uint64_t left; /* number of events not yet queried */
 	bool ends_left;
+	guint early; /* number of limits->early queried */
 };
 
 struct reversals *reversals_new(const struct history *h, const struct reversal_limits *limits,
@@ -439,6 +452,8 @@ bool reversals_by_solver(struct reversals *r, struct smt *smt)
 	x->smt = smt;
 	if (x->abstract != NULL)
 		return false; /* the solver ignores effects */
+	while (x->limits->early && r->early < x->limits->early->len && !x->stopped)
+		reversal_early(x, &g_array_index(x->limits->early, struct early, r->early++));
 	while (r->left > 0 && !x->stopped && x->given == given)
 		if (g_array_index(x->h->step_of, uint32_t, --r->left) != NONE)
 			reversal_event(x, (uint32_t)r->left);

@@ -11,7 +11,7 @@
 #ifndef HEDDLE_REVERSALS_H
 #define HEDDLE_REVERSALS_H
 
-#include "engine/commute/linear_trace.h"
+#include "engine/commute/linear/linear_trace.h"
 #include "engine/explore/runs/history.h"
 #include "engine/predict/smt/smt.h"
 
@@ -30,19 +30,21 @@ enum reversal_kind {
 	REVERSAL_SIGNALLED, /* a wake that had timed out is signalled */
 	REVERSAL_WOKEN,     /* a wake (event, or NONE: not in this run); other: its signal */
 	REVERSAL_LAST,      /* departure from a barrier, as last thread or not */
-	REVERSAL_ONCE,     /* the caller runs a once-function that was done; other: its begin in
-	                    * this run */
-	REVERSAL_STUCK,    /* no thread can continue; event: NONE */
-	REVERSAL_IDLE,     /* no thread but by looking once more, which may be without effect;
-	                    * event: NONE; parts: the class, then the prefix of each thread that
-	                    * looks, with this look (0: not known) */
-	REVERSAL_GOES_ON,  /* the thread continues beyond the run; event: NONE; other: an event
-	                    * excluded, or NONE */
-	REVERSAL_FINAL,    /* the end; other: the last write of a differing variable */
-	REVERSAL_HISTORY,  /* calls and returns in an order that makes a history that is not
-	                    * linearizable; known by its schedule alone */
-	REVERSAL_RACE,     /* an access of one thread, and at once a conflicting one of another;
-	                    * other: the first of the two */
+	REVERSAL_ONCE,    /* the caller runs a once-function that was done; other: its begin in
+	                   * this run */
+	REVERSAL_STUCK,   /* no thread can continue; event: NONE */
+	REVERSAL_IDLE,    /* no thread but by looking once more, which may be without effect;
+	                   * event: NONE; parts: the class, then the prefix of each thread that
+	                   * looks, with this look (0: not known) */
+	REVERSAL_GOES_ON, /* the thread continues beyond the run; event: NONE; other: an event
+	                   * excluded, or NONE */
+	REVERSAL_FINAL,   /* the end; other: the last write of a differing variable */
+	REVERSAL_HISTORY, /* calls and returns in an order that makes a history that is not
+	                   * linearizable; known by its schedule alone */
+	REVERSAL_RACE,    /* an access of one thread, and at once a conflicting one of another;
+	                   * other: the first of the two */
+	REVERSAL_EARLY, /* a use of an object that another thread may not have initialised yet;
+	                 * other: the event that is not to have come; text: of struct early */
 	REVERSAL_PERMUTED, /* no reversal: a run with threads that are alike in each other's
 	                    * place; parts: the number of what each does then (explore_alike.c)
 	                    */
@@ -64,6 +66,14 @@ struct reversal {
 
 /* Copies the parts of the reversal that it keeps; false ends the search. */
 typedef bool reversal_taker(void *context, const struct reversal *reversal);
+
+/* A use of an object after another thread has initialised it, which is no event: a schedule in
+ * which `after`, the first step that the initialisation precedes (NONE: none), has not come is
+ * one in which it has not, either. */
+struct early {
+	uint32_t use, after;
+	char *text; /* owned: what is not explored then */
+};
 
 struct awaits;
 struct pasts;
@@ -89,6 +99,9 @@ struct reversal_limits {
 	/* Look for states in which two threads stand before conflicting accesses
 	 * (REVERSAL_RACE)? Only the search over all states does. */
 	bool races;
+	/* struct early: is there a schedule in which the use comes early (REVERSAL_EARLY)? One
+	 * is passed for each. Or NULL. */
+	const GArray *early;
 	/* By thread: a look that does not occur as in the run, since it ends a round in vain
 	 * (awaits.h); NONE: none. Or NULL. Only the search over states obeys it. */
 	const uint32_t *stops;
@@ -122,7 +135,7 @@ void reversals_by_walks(struct reversals *r, uint64_t seed, uint64_t looks);
  * operation is left. Synchronisation behaves as in the run. */
 bool reversals_by_solver(struct reversals *r, struct smt *smt);
 /* Is there a schedule with the same outcomes as the run in which the history of the
- * invocations is not linearizable (engine/commute/linear_trace.h)? LINEAR_NO: *sequence,
+ * invocations is not linearizable (engine/commute/linear/linear_trace.h)? LINEAR_NO: *sequence,
  * borrowed until the next search: that schedule, with each call as late and each return as
  * early as possible. */
 enum linear_answer reversals_linear(struct reversals *r, const struct linear_part *part,

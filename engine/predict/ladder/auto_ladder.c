@@ -11,7 +11,7 @@
 #include "engine/base/hash.h"
 #include "engine/predict/ladder/ladder_private.h"
 #include "engine/predict/pairs/pairs.h"
-#include "engine/trace/reel.h"
+#include "engine/trace/binary/reel.h"
 
 /* Bound on the events of witnesses of the projection, of each rung: half a GB. */
 enum { LIFTED_EVENTS = 1 << 27 };

@@ -39,7 +39,7 @@ static bool deciders_init(struct deciders *d, struct trace *t,
 		d->t = d->chains != NULL ? d->chains : t;
 		return !cancelled;
 	}
-	d->view = trace_view_missing(t, progress);
+	d->view = trace_view_missing(t, INDEX_ALL, progress);
 	d->t = d->view;
 	return d->view != NULL;
 }

@@ -1,7 +1,7 @@
 /* ladder_lift.c - races of the projection, and their witnesses, become those of its trace. */
 #include "engine/predict/ladder/ladder_private.h"
 
-#include "engine/trace/reel.h"
+#include "engine/trace/binary/reel.h"
 #include "engine/witness/witness.h"
 
 /* A checker of the projection's trace that has its first `count` events: later ones do not

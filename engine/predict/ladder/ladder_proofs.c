@@ -44,6 +44,7 @@ static bool ends_region(const struct trace *t, const uint64_t *needed, const boo
  * can all earlier places, since the rest can be dropped. */
 static void make_regions(struct ladder_proofs *l)
 {
+	enum { AHEAD = 16 };
 	const struct trace *t = l->t;
 	g_autofree uint64_t *needed = g_new0(uint64_t, t->events_count / 64 + 1);
 	g_autofree bool *tried = g_new0(bool, t->objects_count + 1);
@@ -57,6 +58,9 @@ static void make_regions(struct ladder_proofs *l)
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 
+		if (G_LIKELY(e + AHEAD < t->events_count))
+			__builtin_prefetch(
+			        &t->events[MIN(t->index->writer[e + AHEAD], t->events_count)]);
 		if (x->op == OP_TRYFAIL && !event_inert(x))
 			tried[x->target] = true;
 		if (!op_is_access(x->op) || !op_reads(x->op) || event_inert(x))

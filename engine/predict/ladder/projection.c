@@ -15,7 +15,7 @@
 #include "engine/base/search.h"
 #include "engine/order/causality.h"
 #include "engine/trace/index.h"
-#include "engine/trace/reel.h"
+#include "engine/trace/binary/reel.h"
 #include "engine/trace/storage.h"
 #include "engine/trace/weak.h"
 
@@ -34,10 +34,12 @@ struct picked {
 	bool over; /* the projection has more than `most` events, and is not complete here */
 };
 
-/* Accesses of a variable since its last write. */
+/* Accesses of a variable since its last write. (Aligned, so that none is on two cache lines.)
+ */
 struct history {
 	epoch write, read; /* the last ones; reads before `read` are ordered, unless `shared` */
-};
+	epoch observed;    /* its last write, if its reads order */
+} __attribute__((aligned(32)));
 /* The variables of each block. */
 struct members {
 	uint32_t *start; /* by block, with an end entry */
@@ -47,7 +49,6 @@ struct pass {
 	const struct trace *t;
 	struct causality *c;
 	struct history *of;       /* by variable */
-	epoch *observed;          /* by variable: its last write, if its reads order */
 	const uint64_t *observes; /* variables whose reads order; NULL: all */
 	uint64_t *kept;           /* the result */
 	uint32_t grown;           /* the events at which it has grown lie before this one */
@@ -152,7 +153,7 @@ static __attribute__((noinline)) void look_at_any(struct pass *p, uint32_t event
 		else if (p->observes == NULL || !has(p->kept, v))
 			look(p, v, event, x->thread, op_writes(x->op));
 		if (op_writes(x->op) && (p->observes == NULL || has(p->observes, v)))
-			p->observed[v] = epoch_of(event, x->thread);
+			p->of[v].observed = epoch_of(event, x->thread);
 	}
 }
 
@@ -164,7 +165,7 @@ static void look_at(struct pass *p, uint32_t event)
 
 	p->last[x->thread] = event;
 	if (event >= c->next_must || !event_simple(x) ||
-	    (x->op == OP_READ && !is_after(p, x->thread, p->observed[v]))) {
+	    (x->op == OP_READ && !is_after(p, x->thread, p->of[v].observed))) {
 		look_at_any(p, event);
 		return;
 	}
@@ -173,7 +174,7 @@ static void look_at(struct pass *p, uint32_t event)
 	if (x->op != OP_WRITE)
 		return;
 	if (p->observes == NULL || has(p->observes, v))
-		p->observed[v] = epoch_of(event, x->thread);
+		p->of[v].observed = epoch_of(event, x->thread);
 	if (c->has_atomics)
 		atomics_plain_write(c, event);
 }
@@ -295,11 +296,11 @@ static bool walk(struct trace *t, const struct members *members, const uint64_t 
 	if (p.c == NULL)
 		return false;
 	p.of = scattered_new0(struct history, t->variables_count + 1);
-	p.observed = scattered_new0(epoch, t->variables_count + 1);
 	p.shared = g_new0(uint64_t, t->variables_count / 64 + 1);
 	p.last = g_new(uint32_t, t->threads_count + 1);
 	memset(p.last, 255, (t->threads_count + 1) * sizeof *p.last);
-	observations_borrow(p.c->observations, p.observed, 1);
+	observations_borrow(p.c->observations, &p.of->observed,
+	                    sizeof(struct history) / sizeof(epoch));
 	for (uint32_t e = 0; e < t->events_count && good; e++) {
 		if (e % TICK == 0)
 			good = progress_tick(progress, (double)e / (double)t->events_count,
@@ -318,7 +319,6 @@ static bool walk(struct trace *t, const struct members *members, const uint64_t 
 		pick_again(picked, p.grown);
 	causality_free(p.c);
 	g_free(p.of);
-	g_free(p.observed);
 	g_free(p.shared);
 	g_free(p.last);
 	return good;
@@ -508,7 +508,7 @@ static bool make_must(struct projection *p, const struct progress *progress)
 	const struct trace_index *ix = p->whole->index;
 	GArray *edges;
 
-	if (!trace_need(p->trace, INDEX_MUST, progress))
+	if (!trace_need(p->trace, INDEX_ALL & ~INDEX_MUST & ~INDEX_SITES, progress))
 		return false;
 	edges = g_array_sized_new(FALSE, FALSE, sizeof(struct must_edge),
 	                          (guint)ix->must_count);

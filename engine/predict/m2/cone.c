@@ -124,6 +124,11 @@ const struct lock_section *cones_section(const struct cones *c, uint32_t index)
 	return &c->sections.items[index];
 }
 
+uint32_t cones_begun(const struct cones *c, const struct lock_user *use, uint32_t position)
+{
+	return search_end(i, 0u, use->count, c->sections.items[use->first + i].p < position);
+}
+
 /* The sections that are open where the first `prefix` events of the thread have come. */
 static const struct open_list *open_before(const struct cones *c, uint32_t thread,
                                            uint32_t prefix)

@@ -29,6 +29,8 @@ const struct past *cones_past(const struct cones *c);
 /* The critical sections of a lock, by thread. */
 const struct lock_user *cones_lock(const struct cones *c, uint32_t object, uint32_t *count);
 const struct lock_section *cones_section(const struct cones *c, uint32_t index);
+/* Number of a user's sections that begin before a position of its thread. */
+uint32_t cones_begun(const struct cones *c, const struct lock_user *use, uint32_t position);
 /* Sections (indices) left open by a prefix of a thread, outermost first: in `into` (uint32_t),
  * whose contents are replaced. Returns its elements. */
 const uint32_t *cones_open(const struct cones *c, uint32_t thread, uint32_t prefix,

@@ -207,11 +207,11 @@ static uint32_t first_broken(const struct m2 *m, const GArray *open)
 		for (uint32_t k = 0; k < users && o->section->acquire < broken; k++) {
 			uint32_t u = use[k].thread;
 			/* only its last section in the cone matters */
-			uint32_t low = search_end(n, 0u, u != o->thread ? use[k].count : 0u,
-			                          cones_section(m->cones, use[k].first + n)->p <
-			                                  m->cone.prefix[u]);
+			uint32_t low = u == o->thread ? 0
+			                              : cones_begun(m->cones, &use[k],
+			                                            m->cone.prefix[u]);
 
-			for (; u != o->thread && low > 0; low--) {
+			for (; low > 0; low--) {
 				const struct lock_section *s =
 				        cones_section(m->cones, use[k].first + low - 1);
 

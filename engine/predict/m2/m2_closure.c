@@ -41,8 +41,7 @@ enum outcome closure_edge(struct m2 *m, uint32_t from, uint32_t to, enum step_ru
 static const struct lock_section *last_section(const struct m2 *m, const struct lock_user *use,
                                                uint32_t prefix, bool exclusive)
 {
-	uint32_t low = search_end(i, 0, use->count,
-	                          cones_section(m->cones, use->first + i)->p < prefix);
+	uint32_t low = cones_begun(m->cones, use, prefix);
 	for (; low > 0; low--) {
 		const struct lock_section *s = cones_section(m->cones, use->first + low - 1);
 
@@ -311,12 +310,13 @@ static enum outcome close_lock(struct m2 *m, uint32_t object)
 
 	for (uint32_t j = 0; j < users && o == DONE; j++) {
 		uint32_t thread = use[j].thread;
+		uint32_t in_cone = cones_begun(m->cones, &use[j], m->cone.prefix[thread]);
 
-		for (uint32_t k = use[j].count; k-- > 0 && o == DONE;) {
+		for (uint32_t k = in_cone; k-- > 0 && o == DONE;) {
 			const struct lock_section *s2 =
 			        cones_section(m->cones, use[j].first + k);
 
-			if (s2->p >= m->cone.prefix[thread] || !closed(m, s2, thread))
+			if (!closed(m, s2, thread))
 				continue;
 			if (s2->q < m->w.base[thread])
 				break;
@@ -411,12 +411,12 @@ static enum outcome straddling(struct m2 *m, uint32_t object)
 		if (s == NULL || !closed(m, s, u) || s->q < m->w.base[u])
 			continue;
 		for (uint32_t j = 0; j < users && o == DONE; j++) {
-			for (uint32_t k = 0; j != i && k < use[j].count && o == DONE; k++) {
+			uint32_t k = cones_begun(m->cones, &use[j], m->w.base[use[j].thread]);
+
+			for (; j != i && k < use[j].count && o == DONE; k++) {
 				const struct lock_section *s2 =
 				        cones_section(m->cones, use[j].first + k);
 
-				if (s2->p < m->w.base[use[j].thread])
-					continue;
 				if (s2->p >= m->cone.prefix[use[j].thread])
 					break;
 				if (s->exclusive || s2->exclusive) {

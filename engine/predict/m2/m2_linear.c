@@ -374,11 +374,13 @@ static enum outcome order_accesses(struct m2 *m, uint32_t thread)
 static enum outcome order_with_use(struct m2 *m, const struct lock_user *use,
                                    const struct lock_section *s2)
 {
-	for (uint32_t k = use->count; k-- > 0;) {
+	uint32_t before = trace_events_before(m->t, use->thread, s2->acquire);
+
+	for (uint32_t k = cones_begun(m->cones, use, MIN(before, m->cone.prefix[use->thread]));
+	     k-- > 0;) {
 		const struct lock_section *s1 = cones_section(m->cones, use->first + k);
 
-		if (s1->acquire > s2->acquire || s1->p >= m->cone.prefix[use->thread] ||
-		    (!s1->exclusive && !s2->exclusive))
+		if (!s1->exclusive && !s2->exclusive)
 			continue;
 		if (s1->release == NONE || s1->q >= m->cone.prefix[use->thread])
 			continue; /* an open section comes after all others anyway */
@@ -400,14 +402,14 @@ static enum outcome order_lock(struct m2 *m, uint32_t object, uint32_t thread)
 	for (uint32_t j = 0; j < users && o == DONE; j++) {
 		if (use[j].thread == thread)
 			continue;
-		for (uint32_t k = 0; k < use[j].count && o == DONE; k++) {
+		uint32_t k = cones_begun(m->cones, &use[j], m->w.base[use[j].thread]);
+
+		for (; k < use[j].count && o == DONE; k++) {
 			const struct lock_section *s2 =
 			        cones_section(m->cones, use[j].first + k);
 
 			if (s2->p >= m->cone.prefix[use[j].thread])
 				break;
-			if (s2->p < m->w.base[use[j].thread])
-				continue;
 			for (uint32_t i = 0; i < users && o == DONE; i++) {
 				if (i != j && use[i].thread != thread)
 					o = order_with_use(m, &use[i], s2);

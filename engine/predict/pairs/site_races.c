@@ -3,7 +3,7 @@
  */
 #include "engine/predict/pairs/pairs.h"
 #include "engine/trace/index.h"
-#include "engine/trace/reel.h"
+#include "engine/trace/binary/reel.h"
 #include "engine/witness/check.h"
 #include "engine/base/hash.h"
 

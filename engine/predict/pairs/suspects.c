@@ -22,7 +22,7 @@
 #include "engine/order/causality.h"
 #include "engine/predict/pairs/candidates.h"
 #include "engine/trace/chains.h"
-#include "engine/trace/reel.h"
+#include "engine/trace/binary/reel.h"
 #include "engine/trace/weak.h"
 
 enum { AHEAD = 24, TICK = 1 << 20, MANY_SUSPECTS = 32 };
@@ -500,8 +500,13 @@ static void walk(struct pass *p, uint32_t from, uint32_t to)
 
 	for (uint32_t e = from; e < to; e++) {
 		/* (For non-accesses the address is wrong, but harmless.) */
-		if (G_LIKELY(e + AHEAD < to))
+		if (G_LIKELY(e + AHEAD < to)) {
+			uint32_t near =
+			        MIN(events[e + AHEAD / 2].target, p->t->variables_count);
+
 			__builtin_prefetch(&p->variables[events[e + AHEAD].target], 1);
+			__builtin_prefetch(&p->pool[p->variables[near].classes], 1);
+		}
 		step(p, &events[e], e);
 	}
 }

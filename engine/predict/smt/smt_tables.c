@@ -76,11 +76,16 @@ static void pass_blocks(const struct smt *s, struct list_maker *m)
 static void make_block_accesses(struct smt *s)
 {
 	struct list_maker blocks;
+	bool frees = false;
 
+	for (uint64_t b = 0; b < s->t->blocks_count; b++)
+		frees |= s->t->blocks[b].free != NONE;
 	maker_init(&blocks, s->t->blocks_count);
-	pass_blocks(s, &blocks);
+	if (frees)
+		pass_blocks(s, &blocks);
 	maker_fill(&blocks);
-	pass_blocks(s, &blocks);
+	if (frees)
+		pass_blocks(s, &blocks);
 	s->block_accesses = maker_done(&blocks);
 }
 

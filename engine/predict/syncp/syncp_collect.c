@@ -11,7 +11,7 @@
 
 #include "engine/base/scattered.h"
 #include "engine/predict/pairs/pairs.h"
-#include "engine/trace/reel.h"
+#include "engine/trace/binary/reel.h"
 
 #include <string.h>
 

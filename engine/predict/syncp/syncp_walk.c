@@ -356,8 +356,10 @@ walk_events(struct walk *w, const struct progress *progress, bool wide)
 		    !progress_tick(progress, (double)e / count, "observations and locks"))
 			return false;
 		/* (For non-accesses the address is wrong, but harmless.) */
-		if (G_LIKELY(e + AHEAD < count))
+		if (G_LIKELY(e + AHEAD < count)) {
 			__builtin_prefetch(&w->uses[events[e + AHEAD].target], 1);
+			__builtin_prefetch(&w->overall[events[e + AHEAD].target], 1);
+		}
 		step(w, &events[e], e, wide);
 	}
 	return true;

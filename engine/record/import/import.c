@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "engine/base/file.h"
-#include "engine/commute/spec.h"
+#include "engine/commute/language/spec.h"
 #include "engine/record/import/compress.h"
 #include "engine/record/import/import_private.h"
 #include "engine/trace/weak.h"
@@ -489,6 +489,8 @@ void import_init(struct import *im, const char *path, const char *name)
 	im->facts->states = g_array_new(FALSE, FALSE, sizeof(struct record_state));
 	if (im->header->flags & LOG_EXPLORE)
 		im->facts->sums = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	if (im->header->flags & LOG_EXPLORE)
+		im->facts->inits = g_array_new(FALSE, FALSE, sizeof(struct record_init));
 	im->facts->missing = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	im->facts->unordered = g_ptr_array_new_with_free_func(g_free);
 	im->facts->ends = g_array_new(FALSE, FALSE, sizeof(uint32_t));

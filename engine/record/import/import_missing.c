@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "debuginfo/debuginfo.h"
-#include "engine/commute/spec.h"
+#include "engine/commute/language/spec.h"
 #include "engine/record/import/import_private.h"
 
 #define ALL_ARGUMENTS 63u

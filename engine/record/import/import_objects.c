@@ -20,6 +20,9 @@ struct site {
 	bool marked;      /* destroyed, with the mark */
 	bool counted;     /* a semaphore with known count */
 	bool initialised; /* by a call, and not destroyed */
+	bool destroyed;   /* the object */
+	uint32_t init; /* number of the initialisation that the next object begins with, + 1; 0
+	                * (record_facts.inits) */
 };
 
 static guint site_hash(gconstpointer key)
@@ -94,7 +97,11 @@ static void begin_object(struct import *im, struct site *site, uint64_t address)
 	if (site->count++ > 0)
 		g_string_append_printf(name, "#%u", site->count);
 	site->object = builder_object(im->b, name->str, name->len);
-	site->marked = site->counted = false;
+	site->marked = site->counted = site->destroyed = false;
+	if (site->init)
+		g_array_index(im->facts->inits, struct record_init, site->init - 1).object =
+		        site->object;
+	site->init = 0;
 	*import_number(im->object_addresses, site->object) = address;
 	if (!is_placeless(address))
 		builder_object_address(im->b, site->object, import_address(im, address));
@@ -137,11 +144,27 @@ static void initialise(struct import *im, struct lane *lane, uint64_t pc, uint64
 	site->initialised = true;
 }
 
+static void note_init(struct import *im, const struct lane *lane, uint64_t pc, uint64_t address,
+                      struct site *site)
+{
+	const struct block_life *life = import_life(im, address);
+	GArray *inits = im->facts->inits;
+	if (!inits)
+		return;
+	bool known = life && !life->stack && !site->destroyed;
+	struct record_init init = { .object = NONE,
+		                    .previous = known ? site->object : NONE,
+		                    .thread = lane->thread,
+		                    .before = builder_event_count(im->b),
+		                    .pc = pc };
+	g_array_append_val(inits, init);
+	site->init = inits->len;
+}
+
 void import_object_init(struct import *im, struct lane *lane, uint64_t pc, uint64_t address)
 {
-	struct site *site = site_of(im, address, pc != 0);
-	if (!site)
-		return;
+	struct site *site = site_of(im, address, true);
+	note_init(im, lane, pc, address, site);
 	if (pc != 0)
 		initialise(im, lane, pc, address, site);
 	else
@@ -164,6 +187,7 @@ uint32_t import_object(struct import *im, struct lane *lane, enum log_tag tag, u
 	if (tag == LOG_DESTROY) {
 		site->marked |= (flags & LOG_MARKED) != 0;
 		site->initialised = false;
+		site->destroyed = true;
 	}
 	if (tag == LOG_WAIT || tag == LOG_ARRIVE) {
 		lane->waits_at = address;
@@ -190,8 +214,10 @@ void import_semaphore(struct import *im, struct lane *lane, unsigned flags, uint
                       uint64_t address, uint64_t count)
 {
 	struct site *site = site_of(im, address, true);
-	if (flags & LOG_MADE)
+	if (flags & LOG_MADE) {
+		note_init(im, lane, pc, address, site);
 		initialise(im, lane, pc, address, site);
+	}
 	if (site->object == NONE || flags & LOG_MADE)
 		begin_object(im, site, address);
 	if (!site->counted)

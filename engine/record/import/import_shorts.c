@@ -7,7 +7,7 @@
 #include "engine/record/codec.h"
 #include "engine/record/import/import_private.h"
 #include "engine/trace/storage.h"
-#include "engine/trace/tape_row.h"
+#include "engine/trace/binary/tape_row.h"
 
 /* Accesses of a thread that are added at once. */
 struct batch {

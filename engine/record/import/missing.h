@@ -5,7 +5,7 @@
 #ifndef HEDDLE_MISSING_H
 #define HEDDLE_MISSING_H
 
-#include "engine/commute/spec.h"
+#include "engine/commute/language/spec.h"
 
 /*
  * The lines for log_config.missing, from the files (char *, may be NULL). False and `error`

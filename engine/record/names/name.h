@@ -22,7 +22,7 @@
 #ifndef HEDDLE_NAME_H
 #define HEDDLE_NAME_H
 
-#include "engine/trace/builder.h"
+#include "engine/trace/builder/builder.h"
 
 struct debuginfo;
 struct debug_store;

@@ -175,11 +175,53 @@ static void print_summary(const struct report_file *r, guint suppressed)
 		       suppressed, plural(suppressed));
 }
 
+/* Prints the sentences that begin with START, without it, below the heading. */
+static void print_list(const json_t *sentences, const char *start, const char *heading)
+{
+	size_t i;
+	json_t *sentence;
+
+	json_array_foreach((json_t *)sentences, i, sentence)
+	{
+		const char *text = json_string_value(sentence);
+
+		if (!g_str_has_prefix(text, start))
+			continue;
+		if (heading != NULL)
+			puts(heading);
+		heading = NULL;
+		printf("    - %s\n", text + strlen(start) + strlen(": "));
+	}
+}
+
+void check_print_coverage(const json_t *sentences)
+{
+	static const struct {
+		const char *start, *heading;
+	} lists[] = {
+		{ "Not covered", "not covered:" },
+		{ "Not looked for", "not looked for:" },
+	};
+	size_t i, k;
+	json_t *sentence;
+
+	json_array_foreach((json_t *)sentences, i, sentence)
+	{
+		const char *text = json_string_value(sentence);
+
+		for (k = 0; k < G_N_ELEMENTS(lists); k++)
+			if (g_str_has_prefix(text, lists[k].start))
+				break;
+		if (k == G_N_ELEMENTS(lists))
+			printf("note: %s\n", text);
+	}
+	for (k = 0; k < G_N_ELEMENTS(lists); k++)
+		print_list(sentences, lists[k].start, lists[k].heading);
+}
+
 void check_print(const struct report_file *r, const struct changes *changes)
 {
 	guint suppressed = 0;
-	size_t i;
-	json_t *sentence;
 
 	for (guint k = 0; k < r->findings->len; k++) {
 		const json_t *f = finding_at(r, k);
@@ -198,6 +240,5 @@ void check_print(const struct report_file *r, const struct changes *changes)
 		changes_print_counts(changes, stdout);
 		putchar('\n');
 	}
-	json_array_foreach(json_object_get(r->head, "coverage"), i, sentence)
-	        printf("note: %s\n", json_string_value(sentence));
+	check_print_coverage(json_object_get(r->head, "coverage"));
 }

@@ -79,8 +79,8 @@ static void checkup_init(struct checkup *c)
 	c->postponed = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	c->outputs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	c->ends = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	c->stopped = g_hash_table_new(g_str_hash, g_str_equal);
 	c->uncovered = g_ptr_array_new_with_free_func(g_free);
+	c->late = g_ptr_array_new_with_free_func(g_free);
 	c->open_because = g_ptr_array_new_with_free_func(g_free);
 	c->progress = (struct progress){ .tick = tick, .context = c };
 	c->began = g_get_monotonic_time();
@@ -101,7 +101,6 @@ void checkup_close(struct checkup *c)
 	g_hash_table_destroy(c->digests);
 	g_hash_table_destroy(c->outputs);
 	g_hash_table_destroy(c->mined);
-	g_hash_table_destroy(c->stopped);
 	g_hash_table_destroy(c->ends);
 	g_array_unref(c->waiting);
 	g_array_unref(c->postponed);
@@ -111,6 +110,7 @@ void checkup_close(struct checkup *c)
 	g_ptr_array_unref(c->list);
 	g_array_unref(c->runs);
 	g_ptr_array_unref(c->uncovered);
+	g_ptr_array_unref(c->late);
 	g_ptr_array_unref(c->open_because);
 	g_free(c->expected);
 	g_free(c->always);

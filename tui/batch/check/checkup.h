@@ -140,8 +140,7 @@ struct checkup {
 	uint32_t leading_to_wait; /* orders of a signal and a wait, not listed, as the wait
 	                           * without end that they lead to is */
 	bool keeps_orders;        /* these are listed all the same */
-	GHashTable *stopped;  /* kinds of findings whose analysis ran out of time (const char
-	                       * *) */
+	GPtrArray *late;          /* char *, owned: what the time did not suffice for */
 	GPtrArray *uncovered; /* char *, owned: sentences about orders and kinds that were not
 	                         covered */
 	uint32_t analysed;    /* traces that all analyses looked at */
@@ -166,7 +165,7 @@ struct checkup {
 	struct error error; /* valid if `failed` */
 	/* -- exploration */
 	struct explore_report *hunted; /* until its first error, or complete; owned, or NULL */
-	bool explored, explored_all;
+	bool explored, explored_all, explored_late; /* tried; to the end; stopped by its time */
 	/* schedules with one spurious wake-up were explored, too, or need not be; to the end */
 	bool spurious, spurious_all;
 	bool waits;   /* a run waited for a condition */
@@ -193,8 +192,11 @@ enum { CHECKUP_LONGEST = 1000000 }; /* upper bound for options in seconds */
 bool checkup_over(const struct checkup *c);
 /* Seconds left; a large number without a budget. */
 double checkup_left(const struct checkup *c);
-/* Add a sentence on incomplete coverage, unless it is there. */
+/* Add what is not covered, unless it is there. */
 void checkup_uncovered(struct checkup *c, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
+/* Add what is not covered as the time ran out, unless it is there. */
+void checkup_late(struct checkup *c, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
 static inline struct checkup_run *checkup_run_at(const struct checkup *c, uint32_t i)
 {
@@ -267,9 +269,9 @@ void checkup_stream(const struct checkup *c, const struct checked *f);
 void checkup_settle(struct checkup *c);
 void checked_free(void *data);
 
-/* checkup_coverage.c: sentences (char *, owned by the caller), coverage first, then the
+/* checkup_coverage.c: sentences (strings, owned by the caller), coverage first, then the
  * uncovered. */
-GPtrArray *checkup_coverage(const struct checkup *c);
+json_t *checkup_coverage(const struct checkup *c);
 /* Is the answer complete for the kind, in the sense of these sentences? */
 bool checkup_complete(const struct checkup *c, enum finding_kind kind);
 

@@ -170,7 +170,7 @@ static bool stopped(struct analysis_of *x, const char *analysis, const struct er
 	}
 	note_open(x->c, analysis);
 	x->c->budget_spent = true;
-	g_hash_table_add(x->c->stopped, (gpointer)(uintptr_t)words_of(analysis));
+	checkup_late(x->c, "a part of a run's search for %s", words_of(analysis));
 	return true;
 }
 

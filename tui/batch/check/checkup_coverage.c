@@ -74,15 +74,17 @@ static bool found(const struct checkup *c, enum finding_kind kind)
 	return false;
 }
 
-static void add(GPtrArray *sentences, const char *format, ...)
+static void add(json_t *sentences, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
-static void add(GPtrArray *sentences, const char *format, ...)
+static void add(json_t *sentences, const char *format, ...)
 {
 	va_list ap;
 
 	va_start(ap, format);
-	g_ptr_array_add(sentences, g_strdup_vprintf(format, ap));
+	char *text = g_strdup_vprintf(format, ap);
 	va_end(ap);
+	json_array_append_new(sentences, json_text(text));
+	g_free(text);
 }
 
 /* "no data race, no other cycle of locks ...", for the complete kinds. */
@@ -118,7 +120,7 @@ static char *open_of(const struct checkup *c)
 	return g_string_free(text, FALSE);
 }
 
-static void tell_runs(const struct checkup *c, GPtrArray *s)
+static void tell_runs(const struct checkup *c, json_t *s)
 {
 	g_autofree char *nothing = nothing_of(c), *open = open_of(c);
 	const char *runs = c->analysed == 1 ? "this run" : "these runs";
@@ -149,7 +151,7 @@ static gint by_text(gconstpointer a, gconstpointer b)
 }
 
 /* Names pairs that neither an analysis nor a run aimed at them has decided. */
-static void tell_undecided(const struct checkup *c, GPtrArray *s)
+static void tell_undecided(const struct checkup *c, json_t *s)
 {
 	enum { NAMED = 3 };
 
@@ -176,7 +178,7 @@ static void tell_undecided(const struct checkup *c, GPtrArray *s)
 	}
 }
 
-static void tell_exploration(const struct checkup *c, GPtrArray *s)
+static void tell_exploration(const struct checkup *c, json_t *s)
 {
 	if (c->explored_all)
 		add(s,
@@ -188,10 +190,10 @@ static void tell_exploration(const struct checkup *c, GPtrArray *s)
 	else if (c->explored)
 		add(s,
 		    "Not covered: schedules that were not run. The exploration made %" PRIu64
-		    " run%s (%" PRIu64 " different) and did not come to its end%s.",
+		    " run%s (%" PRIu64 " different) and %s.",
 		    c->executions, plural(c->executions), c->classes,
-		    c->left ? "; schedules are left to run (--budget SECONDS gives it more time)"
-		            : "");
+		    c->explored_late ? "then its time was up (--budget SECONDS gives more)"
+		                     : "did not come to its end");
 	else if (c->argv != NULL)
 		add(s,
 		    "Not covered: schedules whose reads do not all see what they saw in one of these runs.");
@@ -214,23 +216,21 @@ static void tell_exploration(const struct checkup *c, GPtrArray *s)
 		    c->aims->len - c->next_aim == 1 ? "is" : "are");
 }
 
-/* Names the kinds whose analysis was stopped early on some run. */
-static void tell_stopped(const struct checkup *c, GPtrArray *s)
+/* What the time did not suffice for. */
+static void tell_late(const struct checkup *c, json_t *s)
 {
-	GList *names = g_list_sort(g_hash_table_get_keys(c->stopped), (GCompareFunc)strcmp);
 	g_autoptr(GString) text = g_string_new(NULL);
 
-	for (GList *n = names; n != NULL; n = n->next)
-		g_string_append_printf(text, "%s%s", text->len ? ", " : "", (char *)n->data);
-	if (names != NULL)
+	for (guint i = 0; i < c->late->len; i++)
+		g_string_append_printf(text, "%s%s", i ? "; " : "", (char *)c->late->pdata[i]);
+	if (c->late->len > 0)
 		add(s,
-		    "Not covered: the time ran out while a run was searched for %s (--budget "
-		    "gives more).",
+		    "Not covered, as the time ran out (--budget SECONDS gives more): "
+		    "%s.",
 		    text->str);
-	g_list_free(names);
 }
 
-static void tell_waits(const struct checkup *c, GPtrArray *s)
+static void tell_waits(const struct checkup *c, json_t *s)
 {
 	add(s,
 	    "Not covered, of waits that never end: loops that wait until a value changes, and "
@@ -250,8 +250,9 @@ static void tell_waits(const struct checkup *c, GPtrArray *s)
 }
 
 /* The limits of this program's runs, then those of every check. */
-static void tell_rest(const struct checkup *c, GPtrArray *s)
+static void tell_rest(const struct checkup *c, json_t *s)
 {
+	tell_late(c, s);
 	for (guint i = 0; i < c->uncovered->len; i++)
 		add(s, "Not covered: %s.", (char *)c->uncovered->pdata[i]);
 	add(s,
@@ -308,7 +309,6 @@ static void tell_rest(const struct checkup *c, GPtrArray *s)
 		    "give more).",
 		    c->cut_runs, plural(c->cut_runs), c->cut_ms / 1000.0,
 		    c->cut_runs == 1 ? "was" : "were");
-	tell_stopped(c, s);
 	if (c->futexes && !c->explored_all)
 		add(s,
 		    "Not covered: waits for a futex, by system calls of the program's own, that "
@@ -318,9 +318,9 @@ static void tell_rest(const struct checkup *c, GPtrArray *s)
 	    unsought);
 }
 
-GPtrArray *checkup_coverage(const struct checkup *c)
+json_t *checkup_coverage(const struct checkup *c)
 {
-	GPtrArray *s = g_ptr_array_new_with_free_func(g_free);
+	json_t *s = json_array();
 
 	if (c->explored_all) /* all schedules, of which the reorderings of runs are some */
 		tell_exploration(c, s);

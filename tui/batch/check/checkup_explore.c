@@ -331,6 +331,8 @@ static void add_uncovered_by_exploration(struct checkup *c, const struct explore
 
 		if (end != NULL)
 			append_word(operations, gap, (gsize)(end - gap));
+		else if (strcmp(gap, EXPLORE_TIME_UP) == 0)
+			c->explored_late = true;
 		else if (!add_missing(libraries, gap))
 			checkup_uncovered(c, "in the exploration, %s", gap);
 	}

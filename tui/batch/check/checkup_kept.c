@@ -28,19 +28,30 @@ double checkup_left(const struct checkup *c)
 	return MAX(0, (double)(c->deadline - g_get_monotonic_time()) / G_USEC_PER_SEC);
 }
 
+static void add_new(GPtrArray *texts, char *text)
+{
+	if (g_ptr_array_find_with_equal_func(texts, text, g_str_equal, NULL))
+		g_free(text);
+	else
+		g_ptr_array_add(texts, text);
+}
+
 void checkup_uncovered(struct checkup *c, const char *format, ...)
 {
 	va_list ap;
 
 	va_start(ap, format);
-	char *text = g_strdup_vprintf(format, ap);
+	add_new(c->uncovered, g_strdup_vprintf(format, ap));
 	va_end(ap);
-	for (guint i = 0; i < c->uncovered->len; i++)
-		if (strcmp(c->uncovered->pdata[i], text) == 0) {
-			g_free(text);
-			return;
-		}
-	g_ptr_array_add(c->uncovered, text);
+}
+
+void checkup_late(struct checkup *c, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	add_new(c->late, g_strdup_vprintf(format, ap));
+	va_end(ap);
 }
 
 /* -- runs ----------------------------------------------------------------------------------- */

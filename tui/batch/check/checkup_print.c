@@ -106,19 +106,16 @@ static json_t *runs_json(const struct checkup *c)
 
 json_t *checkup_json(const struct checkup *c)
 {
-	json_t *findings = json_array(), *coverage = json_array(), *complete = json_object();
-	g_autoptr(GPtrArray) sentences = checkup_coverage(c);
+	json_t *findings = json_array(), *complete = json_object();
 
 	for (guint i = 0; i < c->list->len; i++)
 		json_array_append_new(findings, checked_json(c, c->list->pdata[i]));
-	for (guint i = 0; i < sentences->len; i++)
-		json_array_append_new(coverage, json_text(sentences->pdata[i]));
 	for (int k = 0; k < FINDING_KIND_COUNT; k++)
 		json_object_set_new(complete, finding_kind_word((enum finding_kind)k),
 		                    json_boolean(checkup_complete(c, (enum finding_kind)k)));
 	json_t *j = json_pack("{sssssosososo}", "heddle", HEDDLE_VERSION, "command", "check",
-	                      "runs", runs_json(c), "findings", findings, "coverage", coverage,
-	                      "complete", complete);
+	                      "runs", runs_json(c), "findings", findings, "coverage",
+	                      checkup_coverage(c), "complete", complete);
 	if (c->argv != NULL)
 		json_set_command(j, c->argv);
 	if (c->explored)

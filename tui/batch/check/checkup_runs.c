@@ -313,21 +313,13 @@ bool checkup_program(struct checkup *c)
 		return false;
 	if (!look_at_postponed(c, true) || !look_again(c))
 		return false;
-	if (c->postponed->len > 0) {
-		c->budget_spent = true;
-		checkup_uncovered(
-		        c,
-		        "%u long recordings that did not end: the time ran out before they "
-		        "were looked at (--budget gives more)",
-		        c->postponed->len);
-	}
+	c->budget_spent |= c->postponed->len > 0;
+	if (c->postponed->len > 0)
+		checkup_late(c, "%u long recordings that did not end", c->postponed->len);
 	if (number < c->runs_asked && !c->explored_all) {
 		c->budget_spent = true;
-		checkup_uncovered(
-		        c,
-		        "%u of the %u recordings to begin with, which were not made: the time "
-		        "ran out (--budget gives more)",
-		        (unsigned)(c->runs_asked - number), c->runs_asked);
+		checkup_late(c, "%u of the %u recordings to begin with",
+		             (unsigned)(c->runs_asked - number), c->runs_asked);
 	}
 	return true;
 }
@@ -363,8 +355,7 @@ bool checkup_traces(struct checkup *c, const GPtrArray *paths)
 	}
 	if (c->runs->len < ours) {
 		c->budget_spent = true;
-		checkup_uncovered(c, "%u of %u traces: the time ran out (--budget gives more)",
-		                  ours - c->runs->len, ours);
+		checkup_late(c, "%u of %u traces", ours - c->runs->len, ours);
 	}
 	return true;
 }

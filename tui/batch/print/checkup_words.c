@@ -68,12 +68,43 @@ static void append_deed(const struct trace *t, uint32_t event, GString *out)
 	g_string_append_printf(out, " (%s)", site_of(t, event));
 }
 
+/* The acquire before this event of its thread, not far, of a lock that is held there for
+ * reading only; `lock`: this one, or NONE: any. NONE without one. */
+static uint32_t read_lock_at(const struct trace *t, uint32_t event, uint32_t lock)
+{
+	enum { FAR = 10000 };
+	uint32_t e = trace_previous(t, event);
+
+	for (int i = 0; e != NONE && i < FAR; i++, e = trace_previous(t, e))
+		if (t->events[e].op == OP_RACQ && !event_inert(&t->events[e]) &&
+		    (lock == NONE || t->events[e].target == lock) &&
+		    (t->index->partner[e] == NONE || t->index->partner[e] >= event))
+			return e;
+	return NONE;
+}
+
+/* What should keep the two apart, and does not. */
+static void append_protection(const struct trace *t, const struct finding *f, GString *out)
+{
+	uint32_t first = NONE;
+
+	if (t->index != NULL && t->index->partner != NULL)
+		first = read_lock_at(t, f->first, NONE);
+	if (first == NONE || read_lock_at(t, f->second, t->events[first].target) == NONE) {
+		g_string_append(out, "nothing keeps the two apart");
+		return;
+	}
+	g_string_append(out, "both have locked ");
+	append_operand(t, first, out);
+	g_string_append(out, " for reading only, and nothing else keeps the two apart");
+}
+
 static void tell_race(const struct trace *t, const struct finding *f, GString *out)
 {
 	append_deed(t, f->first, out);
-	g_string_append_printf(out, " while %s %s it (%s): nothing keeps the two apart",
-	                       thread_of(t, f->second), verb_of(t->events[f->second].op),
-	                       site_of(t, f->second));
+	g_string_append_printf(out, " while %s %s it (%s): ", thread_of(t, f->second),
+	                       verb_of(t->events[f->second].op), site_of(t, f->second));
+	append_protection(t, f, out);
 	if (f->note)
 		g_string_append_printf(out, ", by the rules of C11 (%s)", f->note);
 	if (f->missing)

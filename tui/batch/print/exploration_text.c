@@ -332,6 +332,33 @@ static void print_estimate(const json_t *estimate)
 		       mean, low, high);
 }
 
+/* Where the number of runs comes from, if there are too many. */
+static void print_partings(const json_t *report)
+{
+	enum { SHOWN = 3, FEWEST = 30 };
+	json_int_t all = all_runs(report), shown = 0;
+	size_t i;
+	json_t *one;
+
+	if (number_of(report, "waiting") == 0 || all < FEWEST)
+		return;
+	json_array_foreach(json_object_get(report, "partings"), i, one)
+	{
+		g_autoptr(GString) name = g_string_new(NULL);
+
+		if (number_of(one, "runs") * 10 < all || shown == SHOWN)
+			break;
+		own_code_append_name(json_word(one, "variable"), name);
+		printf("%s%s (%s) in %" JSON_INTEGER_FORMAT,
+		       shown++ == 0 ? "note: where runs part from each other: " : ", ",
+		       name->str, json_word(one, "place"), number_of(one, "runs"));
+	}
+	if (shown > 0)
+		printf(" of %" JSON_INTEGER_FORMAT
+		       "; a specification of such an object (--spec) may make fewer runs\n",
+		       all);
+}
+
 /* Reorderings that the specifications made unnecessary, in the first run with some. */
 static void print_commuting(const json_t *commuting)
 {
@@ -388,6 +415,7 @@ void exploration_print(const json_t *report)
 	print_sought(report);
 	print_graphs(report);
 	print_estimate(json_object_get(report, "estimate"));
+	print_partings(report);
 	print_commuting(json_object_get(report, "commuting"));
 	print_counts(report);
 }

@@ -4,7 +4,7 @@
 #ifndef HEDDLE_LINEAR_JSON_H
 #define HEDDLE_LINEAR_JSON_H
 
-#include "engine/commute/linear_trace.h"
+#include "engine/commute/linear/linear_trace.h"
 
 #include <jansson.h>
 

@@ -4,6 +4,7 @@
  */
 #include "tui/batch/reports/check_merge.h"
 #include "tui/batch/reports/merge_behind.h"
+#include "tui/batch/reports/partings.h"
 #include "tui/batch/reports/report_merge.h"
 
 #include <stdlib.h>
@@ -295,7 +296,8 @@ static void join_head(json_t *into, const json_t *from)
 
 	json_object_foreach((json_t *)from, key, value)
 	{
-		if (!was_asked(key) && strcmp(key, "shard") != 0)
+		if (!was_asked(key) && strcmp(key, "shard") != 0 &&
+		    strcmp(key, "partings") != 0)
 			join_member(into, key, value, runs);
 	}
 }
@@ -415,12 +417,12 @@ static struct report_file *join(const GPtrArray *parts, const uint32_t *of, uint
 	g_array_sort(all->findings, by_events);
 	merge_behind(all);
 	merge_note_behind(all);
-	if (report_file_is_exploration(all))
+	if (report_file_is_exploration(all)) {
 		join_estimates(all->head, parts);
-	if (report_file_is_exploration(all))
 		compare_threads(all->head, parts);
-	if (report_file_is_exploration(all))
 		count_classes(all->head);
+		partings_recount(all->head);
+	}
 	json_object_del(all->head, "share");
 	json_object_del(all->head, "shard");
 	json_object_del(all->head, "sha256");

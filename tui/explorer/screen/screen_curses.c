@@ -10,7 +10,7 @@
 
 #include "engine/base/base.h"
 #include "engine/base/streams.h"
-#include "engine/trace/reel.h"
+#include "engine/trace/binary/reel.h"
 
 #include "tui/explorer/screen/keys.h"
 #include "tui/explorer/messages.h"

@@ -135,7 +135,7 @@ void stage_append_status(const struct stage *stage, uint32_t thread, guint step,
 		if (t->events[acquire].thread != thread)
 			continue;
 		g_string_append(out, out->len ? ", " : "holds ");
-		describe_operand(t, acquire, out);
+		describe_lock(t, acquire, out);
 	}
 	if (next != NONE)
 		append_waiting(stage, step, locks, next, out);

@@ -96,7 +96,7 @@ static void add_threads(const struct app *app, GArray *rows)
 			if (t->events[acquire].thread != i)
 				continue;
 			g_string_append(text, before);
-			describe_operand(t, acquire, text);
+			describe_lock(t, acquire, text);
 			before = ", ";
 		}
 		if (*missing_code_sign(s, i, s->event) != ' ') {

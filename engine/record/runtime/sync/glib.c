@@ -185,6 +185,8 @@ static void mutex_unlock(volatile int *m)
 static void word_init(volatile int *word)
 {
 	struct thread *t = recording();
+	if (t && shown(word))
+		plan_point(t);
 	*word = 0;
 	sync_set_mark(word, 0);
 	if (t && shown(word))

@@ -92,6 +92,8 @@ SECTION(GOMP_atomic_start, GOMP_atomic_end, (void), (), (void *)LOG_OMP_ATOMIC)
 	void omp_init_##kind(void *l) \
 	{ \
 		struct thread *t = recording(); \
+		if (t) \
+			plan_point(t); \
 		REAL(omp_init_##kind)(l); \
 		if (t) \
 			log_init(t, l, 0); \

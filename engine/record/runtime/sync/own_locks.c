@@ -74,6 +74,7 @@ void __tsan_mutex_create(void *p, unsigned flags)
 	struct thread *t = recording();
 	if (!t)
 		return;
+	plan_point(t);
 	if (!(flags & OWN_LINKER)) /* else it may be in use already */
 		sync_set_mark(p, 0);
 	sync_set_mark(lasting_of(p), flags & OWN_LASTING);

@@ -43,7 +43,7 @@ int interposed_pthread_barrier_wait(pthread_barrier_t *b)
 int interposed_pthread_barrier_init(pthread_barrier_t *b,
                                     const pthread_barrierattr_t *attributes, unsigned count)
 {
-	struct thread *t = recording();
+	struct thread *t = before_init();
 	sync_set_mark(b, 0);
 	return initialised(b, REAL(pthread_barrier_init)(b, attributes, count), t, CALLER());
 }

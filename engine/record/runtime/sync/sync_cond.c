@@ -215,7 +215,7 @@ int interposed_pthread_cond_broadcast(pthread_cond_t *c)
 }
 int interposed_pthread_cond_init(pthread_cond_t *c, const pthread_condattr_t *attributes)
 {
-	struct thread *t = recording();
+	struct thread *t = before_init();
 	return initialised(c, REAL_CONDITION(pthread_cond_init)(c, attributes), t, CALLER());
 }
 static int cond_destroy(pthread_cond_t *c, uintptr_t pc)
@@ -262,7 +262,7 @@ void interposed_cnd_destroy(cnd_t *c)
 }
 int interposed_cnd_init(cnd_t *c)
 {
-	struct thread *t = recording();
+	struct thread *t = before_init();
 	int status = REAL(cnd_init)(c);
 	initialised(c, status == thrd_success ? 0 : ENOMEM, t, CALLER());
 	return status;

@@ -276,7 +276,7 @@ static int mutex_destroy(pthread_mutex_t *m, uintptr_t pc)
 
 int interposed_pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attributes)
 {
-	struct thread *t = recording();
+	struct thread *t = before_init();
 	return initialised(m, REAL(pthread_mutex_init)(m, attributes), t, CALLER());
 }
 EXPORT int __pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attributes);
@@ -356,7 +356,7 @@ void interposed_mtx_destroy(mtx_t *m)
 }
 int interposed_mtx_init(mtx_t *m, int kind)
 {
-	struct thread *t = recording();
+	struct thread *t = before_init();
 	int status = REAL(mtx_init)(m, kind);
 	initialised(m, status == thrd_success ? 0 : ENOMEM, t, CALLER());
 	return status;

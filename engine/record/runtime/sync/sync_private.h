@@ -31,6 +31,16 @@ static inline bool valid_time(const struct timespec *at)
 	return at->tv_nsec >= 0 && at->tv_nsec < 1000000000;
 }
 
+/* Before an initialisation. It is no event, but other threads' events have places before and
+ * after it, which the plan knows by the events of its thread. NULL: not recorded. */
+static inline struct thread *before_init(void)
+{
+	struct thread *t = recording();
+	if (t)
+		plan_point(t);
+	return t;
+}
+
 /* Notes an initialisation, or its refusal. `t` may be NULL: not recorded. Returns `status`, of
  * the C library's call. */
 static inline int initialised(void *object, int status, struct thread *t, uintptr_t pc)

@@ -199,7 +199,7 @@ int interposed_pthread_rwlock_unlock(pthread_rwlock_t *l)
 }
 int interposed_pthread_rwlock_init(pthread_rwlock_t *l, const pthread_rwlockattr_t *attributes)
 {
-	struct thread *t = recording();
+	struct thread *t = before_init();
 	return initialised(l, REAL(pthread_rwlock_init)(l, attributes), t, CALLER());
 }
 int interposed_pthread_rwlock_destroy(pthread_rwlock_t *l)
@@ -304,7 +304,7 @@ int interposed_pthread_spin_destroy(pthread_spinlock_t *l)
 }
 int interposed_pthread_spin_init(pthread_spinlock_t *l, int shared)
 {
-	struct thread *t = recording();
+	struct thread *t = before_init();
 	sync_set_mark(l, 0);
 	return initialised((void *)l, REAL(pthread_spin_init)(l, shared), t, CALLER());
 }

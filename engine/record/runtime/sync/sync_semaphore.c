@@ -35,7 +35,7 @@ static void check_use(struct thread *t, const sem_t *s, uintptr_t pc)
 
 int interposed_sem_init(sem_t *s, int shared, unsigned value)
 {
-	struct thread *t = recording();
+	struct thread *t = before_init();
 	int status = REAL(sem_init)(s, shared, value);
 	int error = errno;
 	sync_set_mark(s, 0);
