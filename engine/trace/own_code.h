@@ -19,7 +19,8 @@ bool own_code_is_on(void);
 void own_code_add_pattern(const char *pattern, bool own);
 void own_code_clear_patterns(void);
 
-/* Is the frame in the user's own files? True without a source file. */
+/* Is the frame in the user's own files? Without a source line, is its function not the standard
+ * library's? */
 bool own_code_has(const struct trace *t, const struct frame *frame);
 /* The index of the innermost own frame; 0 without one, or with the setting off. */
 guint own_code_frame(const struct trace *t, const GArray *frames);

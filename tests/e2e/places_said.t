@@ -156,4 +156,29 @@ printf '%s\n' wait 'view story' wait 'save-screen story.txt' 'press w' wait 'sav
 COLUMNS=120 LINES=40 "$HEDDLE" open sorts.hdl --script story.script
 unlike "$(cat story.txt witness.txt)" '\+0x' "nor has the explorer"
 like "$(cat story.txt)" 'compare sorts.c:6' "which has the user's place"
+
+# ---- a function that the C++ library calls by way of the C library ----
+cat >once.cc <<'C'
+#include <mutex>
+#include <thread>
+static int seen;
+static void first() { seen++; } // the call
+static void works(std::once_flag *flag)
+{
+	std::call_once(*flag, first);
+}
+int main()
+{
+	std::once_flag flags[2];
+	std::thread a(works, &flags[0]), b(works, &flags[1]);
+	a.join();
+	b.join();
+	return 0;
+}
+C
+"$HEDDLE" c++ -g -O1 -fno-inline once.cc -o once -pthread
+"$HEDDLE" record -q -o once.hdl -- ./once
+run "$HEDDLE" races once.hdl
+like "$out" 'once.cc:4  in first.*, from works once.cc:7$' "the caller is the user's own, with its line"
+unlike "$out" 'from std::' "no function of the library's stands between"
 done_testing
