@@ -106,7 +106,8 @@ bool own_code_has_file(const char *path, const char *function)
 bool own_code_has(const struct trace *t, const struct frame *frame)
 {
 	const struct location *l = &t->locations[frame->location];
-	if (l->file == 0 || l->line == 0) /* as of what libstdc++ calls by way of the C library */
+	if (l->file == 0 ||
+	    l->line == 0) /* as of what libstdc++ calls by way of the C library */
 		return !is_library_function(trace_string(t, frame->function));
 	return own_code_has_file(trace_string(t, l->file), trace_string(t, frame->function));
 }
