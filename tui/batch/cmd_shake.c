@@ -168,6 +168,13 @@ static char *how_again(const char *options, const struct shake *shake)
 	                       shake->runs.memory ? " " : "", options);
 }
 
+/* Is the run that is to be recorded given by its turns, and a run with fewer of them known?
+ * Then the table has the fewer ones. */
+static bool has_fewer_turns(const struct shake_outcome *o)
+{
+	return o->fewest != NULL && strstr(o->again, "--turns ") != NULL;
+}
+
 static int widest(GPtrArray *column, const char *heading, int most)
 {
 	int width = (int)strlen(heading);
@@ -214,9 +221,10 @@ static void print_fewest(const struct outcomes *x)
 			       "addresses of the heap or of stacks are others\n",
 			       ended, o->count);
 		if (o->fewest)
-			printf("%s with %u switch%s of threads, no fewer found in %u runs: %s\n",
+			printf("%s with %u switch%s of threads, no fewer found in %u runs%s%s\n",
 			       ended, o->switches, o->switches == 1 ? "" : "es", o->tries,
-			       o->fewest);
+			       has_fewer_turns(o) ? "" : ": ",
+			       has_fewer_turns(o) ? "" : o->fewest);
 		g_free(ended);
 	}
 }
@@ -250,7 +258,8 @@ static void print_table(const struct outcomes *x, const struct shake *shake)
 		g_ptr_array_add(texts[ENDS], how_it_ended(outcomes->pdata[i]));
 		g_ptr_array_add(texts[SAYS], what_it_said(x, outcomes->pdata[i]));
 		const struct shake_outcome *o = outcomes->pdata[i];
-		g_ptr_array_add(texts[AGAIN], how_again(o->again, shake));
+		g_ptr_array_add(texts[AGAIN],
+		                how_again(has_fewer_turns(o) ? o->fewest : o->again, shake));
 	}
 	for (int c = 0; c < COLUMNS; c++)
 		widths[c] = widest(texts[c], headings[c], c == AGAIN ? INT_MAX : LONGEST);
