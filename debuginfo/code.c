@@ -43,10 +43,16 @@ static bool is_lockable(const uint8_t *bytes, size_t count)
 	       memchr(opcodes, opcode, sizeof opcodes) != NULL;
 }
 
-/* The end of the last bytes that look like the beginning of an atomic instruction: 0 for most
+/* The end of the last bytes that look like the beginning of such an instruction: 0 for most
  * functions, which need not be decoded. */
-static size_t last_candidate(const uint8_t *bytes, size_t count)
+static size_t last_candidate(const uint8_t *bytes, size_t count, bool fences)
 {
+	static const uint8_t mfence[] = { 0x0f, 0xae, 0xf0 };
+	for (size_t i = count; fences && i >= sizeof mfence; i--)
+		if (memcmp(bytes + i - sizeof mfence, mfence, sizeof mfence) == 0)
+			return i - sizeof mfence + 1;
+	if (fences)
+		return 0;
 	size_t last = 0;
 	for (size_t i = 0; i + 1 < count; i++) {
 		bool locked = bytes[i] == 0xf0 && is_lockable(bytes + i + 1, count - i - 1);
@@ -57,20 +63,20 @@ static size_t last_candidate(const uint8_t *bytes, size_t count)
 	return last;
 }
 
-/* Address of the first atomic instruction of the symbol; 0: none before its end, or before
- * bytes that are no instruction. */
+/* Address of the first atomic instruction, or fence, of the symbol; 0: none before its end, or
+ * before bytes that are no instruction. */
 static uint64_t scan_symbol(csh decoder, cs_insn *i, const struct elf_symbol *s,
-                            const uint8_t *bytes, size_t count)
+                            const uint8_t *bytes, size_t count, bool fences)
 {
-	uint64_t address = s->address, end = address + last_candidate(bytes, count);
+	uint64_t address = s->address, end = address + last_candidate(bytes, count, fences);
 	while (address < end && capstone.disasm_iter(decoder, &bytes, &count, &address, i))
-		if (is_atomic(i))
+		if (fences ? i->id == X86_INS_MFENCE : is_atomic(i))
 			return i->address;
 	return 0;
 }
 
 static uint64_t scan_section(const struct debuginfo *d, csh decoder, cs_insn *i,
-                             const GElf_Shdr *header, const Elf_Data *data)
+                             const GElf_Shdr *header, const Elf_Data *data, bool fences)
 {
 	uint64_t base = header->sh_addr, end = base + data->d_size;
 	for (guint k = 0; k < d->code_symbols->len; k++) {
@@ -81,14 +87,15 @@ static uint64_t scan_section(const struct debuginfo *d, csh decoder, cs_insn *i,
 		if (debuginfo_code(d, s->address, &place, 1) == 0 || place.line == 0)
 			continue; /* without source lines: the compiler's or a library's */
 		const uint8_t *bytes = (const uint8_t *)data->d_buf + (s->address - base);
-		uint64_t found = scan_symbol(decoder, i, s, bytes, s->size);
+		uint64_t found = scan_symbol(decoder, i, s, bytes, s->size, fences);
 		if (found != 0)
 			return found;
 	}
 	return 0;
 }
 
-static uint64_t scan_file(const struct debuginfo *d, Elf *elf, csh decoder, cs_insn *i)
+static uint64_t scan_file(const struct debuginfo *d, Elf *elf, csh decoder, cs_insn *i,
+                          bool fences)
 {
 	Elf_Scn *section = NULL;
 	uint64_t found = 0;
@@ -99,7 +106,7 @@ static uint64_t scan_file(const struct debuginfo *d, Elf *elf, csh decoder, cs_i
 			continue;
 		Elf_Data *data = elf_getdata(section, NULL);
 		if (data != NULL && data->d_buf != NULL)
-			found = scan_section(d, decoder, i, &header, data);
+			found = scan_section(d, decoder, i, &header, data, fences);
 	}
 	return found;
 }
@@ -142,13 +149,22 @@ uint64_t debuginfo_atomic_instruction(const struct debuginfo *d)
 		struct machine m;
 		if (!known_answer(d, &known)) {
 			bool good = machine_open(&m, d->path, false);
-			known = 1 + (good ? scan_file(d, m.elf, m.decoder, m.i) : 0);
+			known = 1 + (good ? scan_file(d, m.elf, m.decoder, m.i, false) : 0);
 			machine_close(&m);
 			known_keep_answer(d, known);
 		}
 		__atomic_store_n(answer, known, __ATOMIC_RELAXED);
 	}
 	return known - 1;
+}
+
+uint64_t debuginfo_fence_instruction(const struct debuginfo *d)
+{
+	struct machine m;
+	bool good = machine_open(&m, d->path, false);
+	uint64_t found = good ? scan_file(d, m.elf, m.decoder, m.i, true) : 0;
+	machine_close(&m);
+	return found;
 }
 
 /* ---- results ---- */

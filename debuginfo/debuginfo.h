@@ -49,6 +49,8 @@ enum debug_reads debuginfo_reads(const struct debuginfo *d);
 /* The address of an atomic instruction in code with source lines (x86-64); 0: none. Reads the
  * file's code: half a second for 10 MB. */
 uint64_t debuginfo_atomic_instruction(const struct debuginfo *d);
+/* The same for a fence between stores and later loads (mfence). */
+uint64_t debuginfo_fence_instruction(const struct debuginfo *d);
 /* Does the code that a call returns to (x86-64, an address of the file's) behave the same for
  * both of these results: is the result overwritten, on every path, before it is read, except
  * for comparisons with constants that have one outcome for both? `results` NULL: for any

@@ -44,6 +44,11 @@ static void note_missing(struct exploration *x, const struct plan_run *run)
 	if (atomic != NULL)
 		explore_note_incomplete(x, atomic);
 	g_free(atomic);
+	bool beyond = x->options->memory != MEMORY_SC && x->run == 0;
+	g_autofree char *fence =
+	        beyond ? record_fence_instructions(&run->facts, x->trace) : NULL;
+	if (fence != NULL)
+		explore_note_incomplete(x, fence);
 	for (guint i = 0; i < run->facts.missing->len; i++) {
 		uint64_t at = g_array_index(run->facts.missing, uint64_t, i);
 		GString *function = g_string_new(NULL);

@@ -167,17 +167,22 @@ char *record_left_out_reads(const struct record_facts *facts, const struct trace
 	return ask_modules(facts, trace, ask_reads);
 }
 
-char *record_atomic_place(const struct debuginfo *module)
+/* "file:line (function)"; NULL: not in code with source lines. Owned by the caller. */
+static char *instruction_place(const struct debuginfo *module, uint64_t address)
 {
 	enum { DEEPEST = 16 };
 	struct debug_place places[DEEPEST] = { 0 };
-	uint64_t address = debuginfo_atomic_instruction(module);
 	size_t n = address ? debuginfo_code(module, address, places, DEEPEST) : 0;
 	const struct debug_place *own = own_place(places, MIN(n, DEEPEST));
 	if (own == NULL)
 		return NULL;
 	return g_strdup_printf("%s:%u (%s)", record_last_component(own->file), own->line,
 	                       places[0].function);
+}
+
+char *record_atomic_place(const struct debuginfo *module)
+{
+	return instruction_place(module, debuginfo_atomic_instruction(module));
 }
 
 char *record_atomic_text(const char *place)
@@ -198,6 +203,22 @@ static char *ask_instruction(const struct record_facts *facts, const struct reco
 char *record_atomic_instructions(const struct record_facts *facts, const struct trace *trace)
 {
 	return ask_modules(facts, trace, ask_instruction);
+}
+
+static char *ask_fence(const struct record_facts *facts, const struct record_module *m,
+                       const struct debuginfo *d)
+{
+	g_autofree char *place = instruction_place(d, debuginfo_fence_instruction(d));
+	return place ? g_strdup_printf(
+	                       "%s has a fence of inline assembly, which is not seen: "
+	                       "loads may read older values in these runs than it allows",
+	                       place)
+	             : NULL;
+}
+
+char *record_fence_instructions(const struct record_facts *facts, const struct trace *trace)
+{
+	return ask_modules(facts, trace, ask_fence);
 }
 
 void record_append_thread(uint32_t number, GString *out)

@@ -128,6 +128,9 @@ char *record_atomic_place(const struct debuginfo *module);
 char *record_atomic_text(const char *place);
 /* record_atomic_text for the first such module in which the trace has events; NULL: none. */
 char *record_atomic_instructions(const struct record_facts *facts, const struct trace *trace);
+/* The same of fences of inline assembly (mfence), which matter beyond sequential consistency.
+ */
+char *record_fence_instructions(const struct record_facts *facts, const struct trace *trace);
 
 /* Does the file begin like a recording log? */
 bool record_is_log(const char *path);

@@ -486,6 +486,50 @@ is "$(grep -c '^T1|ar4(x)=0;\(rlx,failed|a\|seq_cst,failed|b\|acq|c\)$' again.tx
 printf '%s\n' '#! heddle 1' 'T1|aw4(x)=0;rlx,failed|a' >wrong.txt
 run "$HEDDLE" convert wrong.txt wrong.hdl
 is "$status" 2 "a store is no failed update"
+# A fence of inline assembly, which no hook sees: what is found may be what it forbids, and the report says so.
+cat >fenced.c <<'C'
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#ifdef __x86_64__
+#define FENCE() __asm__ volatile("mfence" ::: "memory")
+#else
+#define FENCE() atomic_thread_fence(memory_order_seq_cst)
+#endif
+static atomic_int x, y, a, b;
+static void *one(void *p)
+{
+	atomic_store_explicit(&x, 1, memory_order_relaxed);
+	FENCE();
+	a = atomic_load_explicit(&y, memory_order_relaxed);
+	return p;
+}
+static void *two(void *p)
+{
+	atomic_store_explicit(&y, 1, memory_order_relaxed);
+	FENCE();
+	b = atomic_load_explicit(&x, memory_order_relaxed);
+	return p;
+}
+int main(void)
+{
+	pthread_t t, u;
+	pthread_create(&t, 0, one, 0);
+	pthread_create(&u, 0, two, 0);
+	pthread_join(t, 0);
+	pthread_join(u, 0);
+	assert(a || b);
+	return 0;
+}
+C
+run "$HEDDLE" cc -g -O1 fenced.c -o fenced -pthread
+run "$HEDDLE" explore --format json -- ./fenced
+is "$(json '$d->{complete} . @{$d->{errors}}')" 10 "a fence of inline assembly: nothing to say without --memory"
+if [ "$(uname -m)" = x86_64 ]; then
+	run "$HEDDLE" explore --memory tso --format json -- ./fenced
+	is "$(json '$d->{complete} ? 1 : 0')" 0 "with it the report is not complete"
+	like "$(json 'join " ", @{$d->{gaps}}')" 'fenced.c:(13|20) \((one|two)\) has a fence of inline assembly' "and names the fence"
+fi
 for option in "--check x==1" "--final x" "--shard 1/2" "--jobs 2" "--results" "--seed 3"; do
 	# shellcheck disable=SC2086
 	run "$HEDDLE" explore --memory tso $option -- ./wait
