@@ -144,6 +144,7 @@ void race_tools_end(struct race_tools *own)
 		g_atomic_int_set(&own->making->stop, 1);
 	take_made(own, NULL);
 	m2_free(own->m2);
+	g_clear_pointer(&own->rejected, g_hash_table_destroy);
 	checker_free(own->checker);
 	locksets_free(own->locksets);
 }

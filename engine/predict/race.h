@@ -28,6 +28,9 @@ struct race_tools {
 	struct m2 *m2;           /* uses that checker */
 	struct locksets *locksets;
 	struct race_making *making; /* of the two, on another thread; or NULL */
+	/* Pairs that M2 has rejected, a witness being wanted: it would again. A set of keys
+	 * race_pair_key; NULL: none yet. */
+	GHashTable *rejected;
 	/* The only variables that can have a race (race_suspects, pairs.h); or NULL. */
 	const uint64_t *suspects;
 	/* Verdicts of other analyses, by sites; NULL: none. */
@@ -53,6 +56,11 @@ struct locksets *race_tools_locksets(struct race_tools *tools, struct trace *t);
 struct m2 *race_tools_m2(struct race_tools *tools, struct trace *t,
                          const struct race_options *options, const struct progress *progress);
 
+/* Both halves of a pair of events in a pointer, as a key. */
+static inline gpointer race_pair_key(uint32_t e1, uint32_t e2)
+{
+	return (gpointer)((uintptr_t)e1 << 32 | e2);
+}
 /* Begins to make M2's tables and the locksets on another thread, of a trace with the parts of
  * the index that these need (all but INDEX_SITES); whoever asks for them waits for it. The
  * trace may be read meanwhile, but not changed. */

@@ -118,6 +118,7 @@ static bool ladder_init(struct ladder *l)
 
 	if (!trace_need(l->t, INDEX_VARIABLES, l->progress))
 		return false;
+	options.unlisted = !l->options->all_verdicts;
 	options.past = l->tools.m2 == NULL ? NULL : m2_past(l->tools.m2);
 	l->locksets = race_tools_locksets(&l->tools, l->t);
 	l->smt = smt_new(l->t, &options, l->progress);

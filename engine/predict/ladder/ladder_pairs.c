@@ -76,6 +76,9 @@ static bool ask_m2(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2)
 
 	if (!have_m2(l))
 		return true;
+	if (l->tools.rejected != NULL &&
+	    g_hash_table_contains(l->tools.rejected, race_pair_key(e1, e2)))
+		return false;
 	bool keeps = l->projection != NULL || l->witness_events < l->options->witness_events;
 	g_autoptr(GArray) witness = keeps ? g_array_new(FALSE, FALSE, sizeof(uint32_t)) : NULL;
 	enum m2_verdict verdict = m2_pair(l->m2, e1, e2, witness, &proof);

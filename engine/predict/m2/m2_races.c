@@ -123,6 +123,11 @@ static enum m2_verdict ask(struct hunt *h, uint32_t e1, uint32_t e2, GArray *wit
 	effort_pause(&h->effort);
 	enum m2_verdict verdict = m2_pair(h->m2, e1, e2, witness, proof);
 	effort_resume(&h->effort);
+	if (verdict == M2_REJECTED && witness != NULL && h->options->tools != NULL) {
+		if (h->tools->rejected == NULL)
+			h->tools->rejected = g_hash_table_new(hash_pointer, NULL);
+		g_hash_table_add(h->tools->rejected, race_pair_key(e1, e2));
+	}
 	return verdict;
 }
 

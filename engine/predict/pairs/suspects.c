@@ -25,7 +25,7 @@
 #include "engine/trace/binary/reel.h"
 #include "engine/trace/weak.h"
 
-enum { AHEAD = 24, TICK = 1 << 20, MANY_SUSPECTS = 32 };
+enum { AHEAD = 48, TICK = 1 << 20, MANY_SUSPECTS = 32 };
 _Static_assert(OP_READ == 0 && OP_WRITE == 1, "kinds of plain accesses, as bits of a run");
 
 /* Kinds of accesses: bits. */

@@ -42,6 +42,9 @@ struct smt_options {
 	const uint64_t *exempt;
 	const struct race_rules *rules; /* of smt_decide; borrowed, or NULL */
 	const struct past *past; /* of the trace, used where it serves; borrowed, or NULL */
+	/* Nobody is shown the proofs, so that smt_decide does not find out whether they depend
+	 * on pairings (proof.same_pairing). */
+	bool unlisted;
 	/* Total seconds (smt_solver_seconds) after which queries without time make no tries,
 	 * once the free ones are used. */
 	double budget_total;

@@ -163,6 +163,8 @@ static bool hides_c11(const struct smt *s, const struct finding *f)
 static void note_pairing(struct smt *s, struct finding *f, double seconds,
                          const struct progress *progress)
 {
+	if (s->options.unlisted)
+		return;
 	if (!f->proof->same_pairing && f->proof->method == PROOF_SOLVER &&
 	    past_has_pairings(s->t))
 		f->proof->same_pairing = true;
