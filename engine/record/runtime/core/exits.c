@@ -21,9 +21,11 @@ static void end_point(void)
 	        rt.on && rt.controlled && (explored || rt.replay) ? recording() : NULL;
 	if (!t || !rt.header || rt.header->status != LOG_RUNNING)
 		return;
+	held_run_all(t);
 	if (explored)
 		log_fact(LOG_ENDS, 0, t->id, NULL, 0);
 	sched_point(t);
+	held_run_all(t);
 }
 
 /* The program is about to end well, which cuts off the threads that nothing waits for. */
