@@ -405,7 +405,7 @@ enum log_miss {
 	C(sleep) C(usleep) C(nanosleep) C(clock_nanosleep) \
 	C(poll) C(ppoll) C(select) C(pselect) C(epoll_wait) C(epoll_pwait) \
 	C(read) C(readv) C(recv) C(recvfrom) C(recvmsg) C(accept) C(accept4) \
-	C(sigwait) C(sigwaitinfo) C(sigtimedwait) C(signal) C(exit) C(_exit) C(_Exit)
+	C(sigwait) C(sigwaitinfo) C(sigtimedwait) C(signal) C(exit) C(_exit) C(_Exit) C(quick_exit)
 /* clang-format on */
 enum log_call {
 	LOG_CALL_none,

@@ -304,6 +304,8 @@ bool input_signals(struct thread *t);
 
 /* ---- faults.c ---- */
 void faults_init(void);
+/* ---- core/exits.c ---- */
+void exits_init(void);
 /* Does a memory fault of the calling thread reach a handler of the runtime's? Not if the
  * program blocks or ignores the signal, or has a one-time handler. */
 bool faults_caught(void);
