@@ -41,7 +41,7 @@ static struct finding *failure(enum finding_kind kind, uint32_t event, GString *
 static bool is_call_that_ends(const char *function)
 {
 	return strcmp(function, "exit@libc") == 0 || strcmp(function, "_exit@libc") == 0 ||
-	       strcmp(function, "_Exit@libc") == 0;
+	       strcmp(function, "_Exit@libc") == 0 || strcmp(function, "quick_exit@libc") == 0;
 }
 
 /* Where the program ended with its status: its last call of exit() or _exit(); or, as main()

@@ -87,7 +87,8 @@ static bool has_failed_once(const struct trace *t)
 {
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *s = &t->events[e];
-		if (s->op == OP_SND && s->flags & EVENT_TRY && !once_begins_at(t, e))
+		if (s->op == OP_SND && s->flags & EVENT_TRY && !(s->flags & EVENT_SHARED) &&
+		    !once_begins_at(t, e))
 			return true;
 	}
 	return false;
@@ -125,6 +126,19 @@ static void note_spurious(struct exploration *x)
 	g_free(most);
 }
 
+/* Where a handler runs is explored only where steps are single events of known threads. */
+static void note_signals(struct exploration *x)
+{
+	const struct explore_options *o = x->options;
+	bool steps = o->specs != NULL && !o->linearizable;
+	bool handles = false;
+	for (uint32_t e = 0; e < x->trace->events_count && !handles; e++)
+		handles = x->trace->events[e].op == OP_RCV &&
+		          x->trace->events[e].flags & EVENT_SHARED;
+	if (handles && (steps || o->symmetry))
+		explore_note_incomplete(x, "a signal's handler" EXPLORE_ORDER_OPEN);
+}
+
 /* Time is virtual in runs: a step takes about the same in all of them. */
 static void note_clocks(struct exploration *x)
 {
@@ -154,6 +168,7 @@ void explore_note_limits(struct exploration *x, const struct plan_run *run)
 	note_hidden_reads(x);
 	note_spurious(x);
 	note_clocks(x);
+	note_signals(x);
 	if (has_failed_once(x->trace))
 		explore_note_incomplete(
 		        x, "a once-function was left by an exception: not every order in "

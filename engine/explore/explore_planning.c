@@ -130,8 +130,8 @@ static void note_beyond(struct exploration *x)
 		explore_note_incomplete(x,
 		                        "a run is too much for the search over its states: not "
 		                        "every outcome of its tries, conditions, semaphores, "
-		                        "barriers, once-functions and annotations was looked "
-		                        "for");
+		                        "barriers, once-functions, annotations and signals "
+		                        "was looked for");
 	if (x->history->unseen)
 		explore_note_incomplete(
 		        x, "a run is too much for the search over its states: not every order "
@@ -184,6 +184,9 @@ static void note_planned(struct exploration *x, const struct execution *p)
 		explore_note_incomplete(x, "the solver left a question without an answer");
 	if (reversals_uncounted(p->search))
 		explore_give_up_sums(x);
+	if (reversals_merge(p->search))
+		explore_note_incomplete(x, "a signal that is sent again before its handler "
+		                           "runs" EXPLORE_ORDER_OPEN);
 	x->beyond |= reversals_bounded(p->search);
 }
 

@@ -95,20 +95,24 @@ static struct pending *pending_of(struct exploration *x, const struct reversal *
 	guint length = f->sequence->len;
 	if (f->kind == REVERSAL_RACE)
 		g_array_append_val(f->sequence, f->other);
-	if (f->event != NONE)
+	if (f->event != NONE && f->kind != REVERSAL_HANDLED)
 		g_array_append_val(f->sequence, f->event);
 	if (place == NONE && f->sequence->len > 0)
 		place = g_array_index(f->sequence, uint32_t, f->sequence->len - 1);
 	struct pending *s = pending_new(x, (const uint32_t *)(void *)f->sequence->data,
 	                                f->sequence->len, place == NONE ? 0 : place);
 	g_array_set_size(f->sequence, length);
-	if (f->event == NONE && (f->kind == REVERSAL_GOES_ON || f->kind == REVERSAL_WOKEN))
+	if (f->kind == REVERSAL_HANDLED)
+		plan_handle(&s->plan, x->trace, f->event);
+	if (f->event == NONE && (f->kind == REVERSAL_GOES_ON || f->kind == REVERSAL_WOKEN ||
+	                         f->kind == REVERSAL_LATER))
 		plan_go_on(&s->plan, x->trace, f->thread);
 	bool use_of_object = (f->kind == REVERSAL_USE || f->kind == REVERSAL_ALIVE ||
 	                      f->kind == REVERSAL_EARLY) &&
 	                     !op_is_access(x->trace->events[f->event].op);
 	if (f->kind == REVERSAL_FAILS || f->kind == REVERSAL_SUCCEEDS ||
-	    f->kind == REVERSAL_ONCE || use_of_object || is_exchange(x, f))
+	    f->kind == REVERSAL_ONCE || f->kind == REVERSAL_SENT || use_of_object ||
+	    is_exchange(x, f))
 		plan_any_outcome(&s->plan);
 	if (f->kind == REVERSAL_SPURIOUS && f->event == NONE)
 		plan_end_wait(&s->plan, x->trace, f->thread);

@@ -255,6 +255,22 @@ static void describe_going(const struct exploration *x, const struct reversal *f
 	g_string_free(what, TRUE);
 }
 
+static void describe_handler(const struct exploration *x, const struct reversal *f,
+                             struct pending *s)
+{
+	s->variable = g_strdup("");
+	if (f->kind == REVERSAL_SENT) {
+		bool before = x->trace->events[f->event].op == OP_RCV;
+		s->reversal = g_strdup_printf("%s's signal comes %s the end of its thread",
+		                              s->thread, before ? "before" : "after");
+		return;
+	}
+	s->reversal = g_strdup_printf(f->kind == REVERSAL_HANDLED
+	                                      ? "%s runs a signal's handler now"
+	                                      : "%s goes on before it runs a signal's handler",
+	                              s->thread);
+}
+
 static void describe_final(const struct exploration *x, const struct reversal *f,
                            struct pending *s)
 {
@@ -307,6 +323,9 @@ static reversal_words *const words_of[REVERSAL_KINDS] = {
 	[REVERSAL_IDLE] = describe_stuck,
 	[REVERSAL_LAST] = describe_barrier,
 	[REVERSAL_GOES_ON] = describe_going,
+	[REVERSAL_HANDLED] = describe_handler,
+	[REVERSAL_LATER] = describe_handler,
+	[REVERSAL_SENT] = describe_handler,
 	[REVERSAL_FINAL] = describe_final,
 	[REVERSAL_RETURNS] = describe_return,
 	[REVERSAL_RACE] = describe_race,

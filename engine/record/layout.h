@@ -134,7 +134,8 @@ enum log_flag {
 	LOG_SERVE = 256,      /* fork server: runs are forked from this process */
 	LOG_SETTLE = 512,     /* a run that becomes a fork server, at the beginning of main */
 	/* Waits for futexes are events (sync/futex.c): in explorations, and where one of their
-	 * runs is replayed.  A run along a recording without such events has none either. */
+	 * runs is replayed.  A run along a recording without such events has none either.  When
+	 * the handlers of signals run is a choice of the plan there (outside/held.c). */
 	LOG_FUTEXES = 1024,
 	/* Accesses that are redundant for the analysis are left out (runtime/log/access.h),
 	 * and plain ones have no values: for happens-before, for WCP and its kin, or for RD2,
@@ -404,7 +405,7 @@ enum log_miss {
 	C(sleep) C(usleep) C(nanosleep) C(clock_nanosleep) \
 	C(poll) C(ppoll) C(select) C(pselect) C(epoll_wait) C(epoll_pwait) \
 	C(read) C(readv) C(recv) C(recvfrom) C(recvmsg) C(accept) C(accept4) \
-	C(sigwait) C(sigwaitinfo) C(sigtimedwait) C(signal) C(exit) C(_exit) C(_Exit)
+	C(sigwait) C(sigwaitinfo) C(sigtimedwait) C(signal) C(exit) C(_exit) C(_Exit) C(quick_exit)
 /* clang-format on */
 enum log_call {
 	LOG_CALL_none,
@@ -480,6 +481,7 @@ enum log_record_flag {
 	LOG_SMALL = 16,
 	LOG_VOLATILE = 32, /* EVENT_VOLATILE */
 	LOG_SHARED = 32,   /* of TRYFAIL: EVENT_SHARED */
+	LOG_HELD = 128,    /* of SND, RCV: EVENT_SHARED, a signal (outside/held.c) */
 	LOG_TRY = 64,      /* of ACQ .. TAKE: EVENT_TRY */
 	LOG_TIMED = 128,   /* of ACQ .. TAKE with LOG_TRY, TRYFAIL, TAKETRYFAIL: EVENT_TIMED */
 	LOG_SUM = 64,      /* of RMW: it adds a number or takes one away */
@@ -761,7 +763,7 @@ struct log_step {
 	uint32_t thread;
 	uint16_t tag; /* enum log_tag */
 	/* For a WAKE: no signal ended the wait, but its limit in time, or nothing (a spurious
-	 * wake-up). */
+	 * wake-up). For an RCV: a signal's handler begins (runtime/outside/held.c). */
 	uint8_t late;
 	/* The end of an uninterrupted invocation: its thread's events up to it may differ from
 	 * the recording. */

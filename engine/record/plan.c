@@ -151,7 +151,8 @@ static void add_step(const struct trace *t, struct plan *p, uint32_t thread, uin
 		const struct event *event = &t->events[e];
 		const struct location *l = &t->locations[event->location];
 		step.tag = tag_of[event->op];
-		step.late = event->op == OP_WAKE && event->flags & EVENT_TRY;
+		step.late = (event->op == OP_WAKE && event->flags & EVENT_TRY) ||
+		            (event->op == OP_RCV && event->flags & EVENT_SHARED);
 		if (exact && l->module != NONE && l->module < t->modules_count)
 			step.pc = t->modules[l->module].base + l->address + 1;
 		if (event->op == OP_SND || event->op == OP_RCV) {
@@ -563,6 +564,13 @@ void plan_go_on(struct plan *p, const struct trace *t, uint32_t thread)
 {
 	add_step(t, p, thread, NONE, false, 0);
 	p->open_end = true;
+}
+
+void plan_handle(struct plan *p, const struct trace *t, uint32_t event)
+{
+	bool exact = trace_note(t, "recording-addresses") == NULL;
+	add_step(t, p, t->events[event].thread, event, exact, 0);
+	g_array_index(p->events, uint32_t, p->events->len - 1) = NONE;
 }
 
 void plan_hold(struct plan *p, const struct trace *t, uint32_t thread)

@@ -84,6 +84,9 @@ void plan_wake(struct plan *plan, bool late);
 /* After the plan the wait of `thread` (of the trace that it was made from) ends without a
  * signal. */
 void plan_end_wait(struct plan *plan, const struct trace *t, uint32_t thread);
+/* After the plan the thread of `event` (of the trace that it was made from), which receives a
+ * signal, runs its handler now, whatever else it has done before. */
+void plan_handle(struct plan *plan, const struct trace *t, uint32_t event);
 /* After the plan `thread` (of the trace that it was made from) continues, if it can. */
 void plan_go_on(struct plan *plan, const struct trace *t, uint32_t thread);
 

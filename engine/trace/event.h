@@ -79,7 +79,8 @@ enum event_flag {
 	/* The access covers several variables: target is an index of trace.wides. */
 	EVENT_WIDE = 16,
 	/* A volatile access; of AREAD, under a memory model: a compare-and-exchange that
-	 * failed. A failed try in shared mode (recordings only). */
+	 * failed. A failed try in shared mode; the message of a signal whose handler may run
+	 * at any event of its thread, as a choice of the schedule (recordings only). */
 	EVENT_VOLATILE = 32,
 	EVENT_SHARED = 32,
 	/* An acquire, take or wait that could end without success: a try, or timed; it never

@@ -53,6 +53,30 @@ ends '_exit(3);' 'the end' ends
 ends '_Exit(3);' 'the end' ends
 ends 'return;' 'the last read' result
 
+# ---- quick_exit: at its call, not in what at_quick_exit has registered ----
+cat >quick.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+static int count;
+static void leaves(void) { count++; }
+static void *nothing(void *unused) { return unused; }
+int main(void)
+{
+	pthread_t thread;
+	at_quick_exit(leaves);
+	pthread_create(&thread, 0, nothing, 0);
+	quick_exit(3); /* the quick end */
+}
+C
+quick=$(grep -n 'the quick end' quick.c | cut -d: -f1)
+"$HEDDLE" cc -g -O1 quick.c -o quick -pthread
+run "$HEDDLE" explore --format json -- ./quick
+is "$(json 'join " ", map { "$_->{kind} @{$_->{locations}} $d->{complete}" } @{$d->{errors}}')" "exit-status quick.c:$quick 1" "explore: quick_exit"
+run "$HEDDLE" record -q -o quick.hdl -- ./quick
+is "$status" 3 "it ends with its status"
+run "$HEDDLE" info quick.hdl
+like "$out" "exit status 3" "and that is recorded"
+
 # ---- a handler ----
 cat >handler.c <<'C'
 #include <pthread.h>

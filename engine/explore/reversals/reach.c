@@ -203,7 +203,7 @@ uint32_t reach_waiters(const struct reach *r, uint32_t s, uint32_t u, uint32_t *
 	return count;
 }
 
-enum answer reach_look_at(struct reach *r, uint32_t s, uint32_t u)
+static enum answer look_at_next(struct reach *r, uint32_t s, uint32_t u)
 {
 	uint32_t e = reach_next(r, reach_state(r, s), u);
 	const bool *goes_on = r->x->limits->goes_on;
@@ -218,6 +218,13 @@ enum answer reach_look_at(struct reach *r, uint32_t s, uint32_t u)
 		                                     : ANSWER_WAITS;
 	}
 	return reach_has_begun(r, reach_state(r, s), e) ? look_at(r, s, e) : ANSWER_WAITS;
+}
+
+enum answer reach_look_at(struct reach *r, uint32_t s, uint32_t u)
+{
+	bool handles = reach_look_at_handlers(r, s, u);
+	enum answer answer = look_at_next(r, s, u);
+	return handles && answer == ANSWER_WAITS ? ANSWER_OTHER : answer;
 }
 
 bool reach_can_go(const struct reach *r, uint32_t s, uint32_t u)
@@ -292,6 +299,10 @@ static uint64_t prefix_of(const struct reach *r, const struct candidate *c)
 {
 	const struct history *h = r->x->h;
 	const GArray *prefixes = h->threads[c->thread].prefixes;
+	if (c->kind == REVERSAL_HANDLED)
+		return history_after_prefix(h, c->key, c->event, 0);
+	if (c->kind == REVERSAL_LATER)
+		return c->key - (c->op == OP_SND);
 	if (c->kind == REVERSAL_SPURIOUS && c->event == NONE)
 		return history_after_wait(h, c->other);
 	if (c->event == NONE)
@@ -329,7 +340,8 @@ void reach_give(struct reach *r, const struct candidate *c)
 	struct search *x = r->x;
 	struct asked *a = ask_new(x, c->kind, c->event);
 	const struct reversal_limits *l = x->limits;
-	bool fresh = l->common == NULL || c->event == NONE || l->ended[c->thread];
+	bool fresh = l->common == NULL || c->event == NONE || c->kind == REVERSAL_HANDLED ||
+	             l->ended[c->thread];
 	reach_sequence_to(r, c->state, x->sequence);
 	memset(x->cut, 0, sizeof *x->cut * r->threads);
 	for (guint i = 0; i < x->sequence->len; i++) {

@@ -64,3 +64,64 @@ void reach_look_at_wait(struct reach *r, uint32_t state, uint32_t wait, uint32_t
 	                                           .kind = REVERSAL_SPURIOUS,
 	                                           .op = OP_WAKE });
 }
+
+uint64_t reach_prefix_at(const struct reach *r, const uint32_t *state, uint32_t thread)
+{
+	const struct history *h = r->x->h;
+	struct event_list mine = trace_thread_events(r->t, thread);
+	uint32_t steps = 0;
+	for (uint64_t i = state[thread]; i-- > 0 && steps == 0;) {
+		uint32_t step = g_array_index(h->step_of, uint32_t, mine.items[i]);
+		steps = step == NONE ? 0 : step + 1;
+	}
+	return g_array_index(h->threads[thread].prefixes, uint64_t, steps);
+}
+
+/* Is another signal with this one's handler on its way to the thread, so that they may be one?
+ */
+static bool may_merge(const struct reach *r, const uint32_t *state, uint32_t receipt)
+{
+	const struct event *x = &r->t->events[receipt];
+	for (guint i = 0; i < r->receipts->len; i++) {
+		uint32_t other = g_array_index(r->receipts, uint32_t, i);
+		const struct event *y = &r->t->events[other];
+		if (other != receipt && y->thread == x->thread && y->location == x->location &&
+		    !is_done(r, state, other) && sync_must_hold(r, state, other))
+			return true;
+	}
+	return false;
+}
+
+bool reach_look_at_handlers(struct reach *r, uint32_t state, uint32_t thread)
+{
+	const uint32_t *at = reach_state(r, state);
+	uint32_t next = reach_next(r, at, thread);
+	bool any = false;
+	for (guint i = 0; i < r->receipts->len; i++) {
+		uint32_t e = g_array_index(r->receipts, uint32_t, i);
+		bool sent = sync_must_hold(r, at, e);
+		struct candidate c = { .event = e,
+			               .thread = thread,
+			               .state = state,
+			               .other = NONE,
+			               .kind = REVERSAL_HANDLED,
+			               .op = OP_RCV };
+		if (r->t->events[e].thread != thread || is_done(r, at, e) ||
+		    !reach_has_begun(r, at, e) || (next != e && (!sent || next == NONE)))
+			continue;
+		r->x->merges |= sent && may_merge(r, at, e);
+		if (next == e)
+			c = (struct candidate){ .event = NONE,
+				                .thread = thread,
+				                .state = state,
+				                .other = e,
+				                .kind = REVERSAL_LATER,
+				                .op = sent ? OP_RCV : OP_SND };
+		c.key = reach_prefix_at(r, at, thread);
+		if (next == e) /* before it is sent its thread may end without it */
+			c.key = history_later(c.key) + !sent;
+		reach_add_candidate(r, c);
+		any = true;
+	}
+	return any;
+}

@@ -70,12 +70,14 @@ struct reach {
 	GHashTable *texts;         /* char *: values in words */
 	uint32_t *object_slot;     /* by object of the model: its abstract state, or NONE */
 	struct symmetry *symmetry; /* if objects are viewed by results, else NULL */
-	uint32_t *waits;         /* by event: the wait or arrival in force after it, or NONE */
-	GArray *spurious;        /* uint32_t: the run's spurious wake-ups */
-	uint32_t *counted;       /* by event: the semaphore, or the futex's sleepers, whose
-	                          * number it reads; or NONE */
-	uint32_t *must;          /* by event: start of its must-edges in `edges` */
-	GArray *edges;           /* struct must_edge */
+	uint32_t *waits;   /* by event: the wait or arrival in force after it, or NONE */
+	GArray *receipts;  /* uint32_t: receipts of signals whose handler may run anywhere */
+	uint32_t *last_of; /* by thread: the event of its end, for signals; or NONE */
+	GArray *spurious;  /* uint32_t: the run's spurious wake-ups */
+	uint32_t *counted; /* by event: the semaphore, or the futex's sleepers, whose
+	                    * number it reads; or NONE */
+	uint32_t *must;    /* by event: start of its must-edges in `edges` */
+	GArray *edges;     /* struct must_edge */
 	uint32_t *begins, *ends; /* by message of a once-function: its events, or NONE */
 	uint8_t *tried;          /* by object: its state is observed by tries, or by reads of
 	                          * its count */
@@ -183,6 +185,11 @@ void reach_sequence_to(const struct reach *r, uint32_t state, GArray *sequence);
 /* Is it a reversal at the end of a run, where no thread continues? */
 bool reach_is_end(enum reversal_kind kind);
 void reach_add_candidate(struct reach *r, struct candidate candidate);
+/* The number of the thread's history up to the state. */
+uint64_t reach_prefix_at(const struct reach *r, const uint32_t *state, uint32_t thread);
+/* Adds the other places of the thread's handlers of signals that it may run next; true when it
+ * may run one, or go on without one that the run has next. */
+bool reach_look_at_handlers(struct reach *r, uint32_t state, uint32_t thread);
 /* Adds the spurious end of a wait; without it the thread goes on waiting. `wake`: the wait's
  * end in the run, or NONE. */
 void reach_look_at_wait(struct reach *r, uint32_t state, uint32_t wait, uint32_t wake);

@@ -127,6 +127,17 @@ static void find_keepers(struct reach *r)
 	}
 }
 
+/* A handler may run at any step of its thread. */
+static void show_handling(struct reach *r)
+{
+	for (guint i = 0; i < r->receipts->len; i++) {
+		uint32_t e = g_array_index(r->receipts, uint32_t, i);
+		const GArray *steps = r->x->h->threads[r->t->events[e].thread].events;
+		for (guint k = 0; k < steps->len; k++)
+			r->visible[g_array_index(steps, uint32_t, k)] = true;
+	}
+}
+
 /* (Schedules of a run's class, for reach_linear.c, have the run's own pasts.) */
 static void find_left(struct reach *r)
 {
@@ -171,6 +182,7 @@ static void prepare(struct reach *r)
 		r->visible[e] = is_visible(r, e) || (r->barred != NULL && may_unblock(r, e));
 	show_early(r);
 	find_keepers(r);
+	show_handling(r);
 	find_left(r);
 	if (r->x->show_calls != NULL)
 		r->x->show_calls(r);

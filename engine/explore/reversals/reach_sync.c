@@ -269,6 +269,44 @@ static struct outcome receive(const struct reach *r, const uint32_t *state, uint
 	        (struct outcome){ .kind = REVERSAL_ONCE, .op = OP_SND, .other = begins });
 }
 
+/* -- signals ------------------------------------------------------------------------------- */
+
+/* The event of a thread's end (runtime/outside/held.c)? */
+static bool is_end(const struct event *x)
+{
+	return x->op == OP_SND && x->flags & EVENT_SHARED && x->flags & EVENT_TRY;
+}
+
+/* The end of the thread to which the event sends a signal: after that, or (*sent) before it.
+ * NONE: no such event, or the thread does not end in the run. */
+static uint32_t end_of_receiver(const struct reach *r, uint32_t event, bool *sent)
+{
+	const struct event *x = &r->t->events[event];
+	uint32_t message = x->target;
+	*sent = x->op == OP_SND && x->flags & EVENT_SHARED && !is_end(x);
+	if (x->op == OP_RCV && r->ends[message] != NONE &&
+	    is_end(&r->t->events[r->ends[message]]))
+		return r->ends[message];
+	for (guint i = 0; i < r->receipts->len && *sent; i++) {
+		const struct event *y = &r->t->events[g_array_index(r->receipts, uint32_t, i)];
+		if (y->target == message)
+			return r->last_of[y->thread];
+	}
+	return NONE;
+}
+
+static struct outcome signals(const struct reach *r, const uint32_t *state, uint32_t e)
+{
+	bool sent;
+	uint32_t end = end_of_receiver(r, e, &sent);
+	if (end == NONE || sent != is_done(r, state, end))
+		return same;
+	return (struct outcome){ .answer = ANSWER_OTHER,
+		                 .kind = REVERSAL_SENT,
+		                 .op = sent ? OP_RCV : OP_SND,
+		                 .other = NONE };
+}
+
 /* -- must-orders --------------------------------------------------------------------------- */
 
 bool sync_must_hold(const struct reach *r, const uint32_t *state, uint32_t e)
@@ -312,8 +350,11 @@ struct outcome sync_outcome(const struct reach *r, const uint32_t *state, uint32
 		return wake(r, state, event);
 	case OP_DEPART:
 		return depart(r, state, event);
+	case OP_SND:
+		return signals(r, state, event);
 	case OP_RCV:
-		return receive(r, state, event);
+		return r->begins[r->t->events[event].target] == NONE ? signals(r, state, event)
+		                                                     : receive(r, state, event);
 	case OP_JOIN:
 		return all_ended(r, state, r->t->events[event].target) ? same : waits;
 	default:
@@ -380,7 +421,10 @@ bool sync_is_visible(const struct reach *r, uint32_t event)
 		return r->tried[x->target];
 	case OP_SND:
 	case OP_RCV:
-		return r->begins[x->target] != NONE || once_begins_at(r->t, event);
+		return r->begins[x->target] != NONE || once_begins_at(r->t, event) ||
+		       x->flags & EVENT_SHARED ||
+		       (r->ends[x->target] != NONE &&
+		        is_end(&r->t->events[r->ends[x->target]]));
 	case OP_FREE:
 		return true;
 	case OP_ALLOC:
@@ -397,11 +441,16 @@ static void find_waits(struct reach *r, uint32_t thread)
 {
 	struct event_list mine = trace_thread_events(r->t, thread);
 	uint32_t now = NONE;
+	bool handles = false; /* a signal's handler runs while it waits */
 	for (uint64_t i = 0; i < mine.count; i++) {
 		const struct event *x = &r->t->events[mine.items[i]];
 		enum op_class class = op_table[x->op].class;
+		bool ends = (x->op == OP_WAKE || x->op == OP_DEPART) && now != NONE &&
+		            x->target == r->t->events[now].target;
+		handles = now != NONE && !ends &&
+		          (handles || history_handles(r->x->h, mine.items[i]));
 		bool within = event_inert(x) || class == OP_CLASS_MARKER ||
-		              class == OP_CLASS_SCOPE || x->op == OP_REL;
+		              class == OP_CLASS_SCOPE || x->op == OP_REL || handles;
 		if (x->op == OP_WAIT || x->op == OP_ARRIVE)
 			now = event_inert(x) ? now : mine.items[i];
 		else if (!within)
@@ -433,7 +482,8 @@ static void find_must(struct reach *r)
 		bool freely = receives_freely(t, &channels, e);
 		r->must[e] = r->edges->len;
 		while (must_sources_next(&sources, &edge))
-			if (!freely || edge.rule != MUST_MESSAGE)
+			if (edge.rule != MUST_MESSAGE ||
+			    !(freely || is_end(&t->events[edge.before])))
 				g_array_append_val(r->edges, edge);
 	}
 	r->must[t->events_count] = r->edges->len;
@@ -453,6 +503,15 @@ void sync_prepare(struct reach *r)
 	lock_sections_init(&r->sections, t);
 	for (uint32_t u = 0; u < r->threads; u++)
 		find_waits(r, u);
+	r->receipts = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	r->last_of = g_new(uint32_t, r->threads + 1);
+	memset(r->last_of, 0xff, sizeof(uint32_t) * (r->threads + 1));
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		if (history_handles(r->x->h, e))
+			g_array_append_val(r->receipts, e);
+		if (is_end(&t->events[e]))
+			r->last_of[t->events[e].thread] = e;
+	}
 	r->spurious = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	for (uint32_t e = 0; r->x->limits->spurious > 0 && e < t->events_count; e++)
 		if (sync_is_spurious(t, e))
@@ -473,6 +532,8 @@ void sync_prepare(struct reach *r)
 void sync_release(struct reach *r)
 {
 	g_free(r->waits);
+	g_array_unref(r->receipts);
+	g_free(r->last_of);
 	g_array_unref(r->spurious);
 	g_free(r->must);
 	g_array_unref(r->edges);
@@ -504,7 +565,7 @@ bool sync_has_outcomes(const struct trace *t)
 				return true;
 			break;
 		case OP_RCV:
-			if (x->flags & EVENT_TRY)
+			if (x->flags & (EVENT_TRY | EVENT_SHARED))
 				return true;
 			break;
 		default:

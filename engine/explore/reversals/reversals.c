@@ -480,6 +480,11 @@ bool reversals_unanswered(const struct reversals *r)
 	return r->search.unanswered;
 }
 
+bool reversals_merge(const struct reversals *r)
+{
+	return r->search.merges;
+}
+
 bool reversals_bounded(const struct reversals *r)
 {
 	return r->search.bounded;

@@ -6,7 +6,8 @@
  * A read and each other write it may read from; a wait and each signal it may miss; an access
  * and the free of its block by another thread; a step of a specified object and each set of
  * steps it may not commute with; a try or timed operation; the waiter woken by a signal; the
- * last thread at a barrier; and the continuation of threads cut off by the end of the run.
+ * last thread at a barrier; where a signal's handler runs; and the continuation of threads cut
+ * off by the end of the run.
  */
 #ifndef HEDDLE_REVERSALS_H
 #define HEDDLE_REVERSALS_H
@@ -38,7 +39,12 @@ enum reversal_kind {
 	                   * looks, with this look (0: not known) */
 	REVERSAL_GOES_ON, /* the thread continues beyond the run; event: NONE; other: an event
 	                   * excluded, or NONE */
-	REVERSAL_FINAL,   /* the end; other: the last write of a differing variable */
+	REVERSAL_HANDLED, /* the receipt of a signal: its handler runs after other events of its
+	                   * thread than in the run */
+	REVERSAL_SENT,    /* a signal is sent before the end of its thread, or after it */
+	REVERSAL_LATER, /* the thread continues, and the handler of a signal, which is its next
+	                 * event, runs later or never; event: NONE; other: the receipt */
+	REVERSAL_FINAL, /* the end; other: the last write of a differing variable */
 	REVERSAL_HISTORY, /* calls and returns in an order that makes a history that is not
 	                   * linearizable; known by its schedule alone */
 	REVERSAL_RACE,    /* an access of one thread, and at once a conflicting one of another;
@@ -157,6 +163,9 @@ bool reversals_unanswered(const struct reversals *r);
 /* Were there additions whose result the code does not use to memory whose value is not known in
  * every order? */
 bool reversals_uncounted(const struct reversals *r);
+/* Is there an order in which a signal is sent again before the first one's handler runs, so
+ * that they may arrive as one? */
+bool reversals_merge(const struct reversals *r);
 /* Was a reversal left out because it needs more preemptions than the bound? */
 bool reversals_bounded(const struct reversals *r);
 

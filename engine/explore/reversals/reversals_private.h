@@ -47,6 +47,7 @@ struct search {
 	bool unanswered, stopped;
 	bool uncounted; /* see reversals_uncounted */
 	enum reversals_races races;
+	bool merges;    /* signals to one thread may arrive as one */
 	bool bounded;   /* a reversal needs more preemptions than limits->preemptions */
 	uint32_t given; /* reversals so far */
 	struct asked ask;

@@ -185,6 +185,34 @@ static void add_having(struct histories *all, uint64_t prefix, uint32_t run)
 	run_list_add(runs_with(all, prefix), run);
 }
 
+/* Does the run have a signal whose handler may run at several places? */
+static bool has_signals(const struct history *h)
+{
+	for (uint32_t e = 0; e < h->trace->events_count; e++) {
+		const struct event *x = &h->trace->events[e];
+		if ((x->op == OP_SND || x->op == OP_RCV) && x->flags & EVENT_SHARED)
+			return true;
+	}
+	return false;
+}
+
+/* For REVERSAL_LATER. (A thread that the end of the program cut off might go on by a handler.)
+ */
+static void add_later(struct histories *all, const struct history *h, uint32_t run)
+{
+	for (uint32_t i = 0; i < h->threads_count; i++) {
+		const struct thread_history *th = &h->threads[i];
+		for (guint k = 0; k + h->cut_off <= th->events->len; k++) {
+			bool last = k == th->events->len;
+			if (last || !history_handles(h, g_array_index(th->events, uint32_t, k)))
+				add_having(
+				        all,
+				        history_later(g_array_index(th->prefixes, uint64_t, k)),
+				        run);
+		}
+	}
+}
+
 bool histories_add(struct histories *all, const struct history *h)
 {
 	uint64_t class_ = history_class(h);
@@ -202,6 +230,8 @@ bool histories_add(struct histories *all, const struct history *h)
 				add_having(all, alike_number(h, i, k, true), run);
 		}
 	}
+	if (has_signals(h))
+		add_later(all, h, run);
 	for (guint i = 0; i < h->finals->len; i++)
 		add_having(all, g_array_index(h->finals, struct thread_prefix, i).prefix, run);
 	return true;

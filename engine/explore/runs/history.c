@@ -286,6 +286,17 @@ uint64_t history_after_wait(const struct history *h, uint32_t wait)
 	return longer(th->who, before, step_number(h->trace, wait, OP_WAKE), true);
 }
 
+bool history_handles(const struct history *h, uint32_t event)
+{
+	const struct event *e = &h->trace->events[event];
+	return e->op == OP_RCV && e->flags & EVENT_SHARED && !event_inert(e);
+}
+
+uint64_t history_later(uint64_t prefix)
+{
+	return history_mix(prefix, 23);
+}
+
 uint64_t history_summand(uint64_t prefix)
 {
 	return history_mix(15, prefix);

@@ -127,6 +127,10 @@ uint64_t history_would_return(const struct history *h, const struct view_call *c
                               const struct val *results, uint32_t count);
 /* Numbers of histories are added as these: the thread's identity is a summand of them
  * (alike.h), so that their own sum would be the same whichever thread does what. */
+/* The receipt of a signal, whose handler may run at any other event of its thread? */
+bool history_handles(const struct history *h, uint32_t event);
+/* The number of a thread's steps, if another step than such a receipt follows, or its end. */
+uint64_t history_later(uint64_t prefix);
 uint64_t history_summand(uint64_t prefix);
 /* The number of the class, a sum; what a thread with this number of its history, or of this
  * many steps, adds to it. */

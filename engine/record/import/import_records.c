@@ -88,6 +88,12 @@ static bool may_be_timed(enum log_tag tag)
 	       tag == LOG_TAKETRYFAIL;
 }
 
+static bool is_shared(enum log_tag tag, unsigned flags)
+{
+	return (tag == LOG_TRYFAIL && flags & LOG_SHARED) ||
+	       ((tag == LOG_SND || tag == LOG_RCV) && flags & LOG_HELD);
+}
+
 static void add_sync(struct import *im, uint32_t id, enum log_tag tag, unsigned flags,
                      uint64_t pc, const uint64_t *w)
 {
@@ -95,8 +101,7 @@ static void add_sync(struct import *im, uint32_t id, enum log_tag tag, unsigned 
 	struct event e = { .op = import_op[tag],
 		           .flags = import_order(import_op[tag], flags) |
 		                    (flags & LOG_TRY ? EVENT_TRY : 0) |
-		                    (tag == LOG_TRYFAIL && flags & LOG_SHARED ? EVENT_SHARED
-		                                                              : 0) |
+		                    (is_shared(tag, flags) ? EVENT_SHARED : 0) |
 		                    (may_be_timed(tag) && flags & LOG_TIMED ? EVENT_TIMED : 0),
 		           .location = import_location(im, pc),
 		           .target = NONE };

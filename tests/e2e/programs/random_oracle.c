@@ -1,19 +1,19 @@
 /*
- * random_oracle.c SEED [BOUND] [spurious=N] [alike] [races]: makes a small random program of threads that synchronise in
- * every way that exploration knows, and searches all its interleavings, by the operations'
- * definitions alone. Prints the program on the first line (the arguments of random_sync.c),
- * then every outcome, a line each: what the operations of each thread returned, as far as it
- * came.  Of a run in which a thread aborts that is this thread's alone.  Where main returns
- * without joining, the program ends there and cuts the others off: of these outcomes those that
- * are not the beginning of another.  With BOUND only what interleavings reach in which a thread
- * that could take a step stops at most so often for another's step.  With `spurious=N`
- * also what is reached when at most N waits for the condition, of those without a time
- * limit, end without a signal.  With `alike`
- * several threads have one program, and may ask who they are (random_sync.c). With `races`
- * the program has accesses that write what was there, and synchronisation; and not the outcomes
- * are printed but each pair of sites that two threads may stand before at once, one of them a
- * write: "race SITE SITE", 2 T for the reads of thread T, 2 T + 1 for its writes. Exit status
- * 3: too many states, nothing said.
+ * random_oracle.c SEED [BOUND] [spurious=N] [alike] [races]: makes a small random program of
+ * threads that synchronise in every way that exploration knows, and searches all its
+ * interleavings, by the operations' definitions alone. Prints the program on the first line
+ * (the arguments of random_sync.c), then every outcome, a line each: what the operations of
+ * each thread returned, as far as it came.  Of a run in which a thread aborts that is this
+ * thread's alone.  Where main returns without joining, the program ends there and cuts the
+ * others off: of these outcomes those that are not the beginning of another.  With BOUND only
+ * what interleavings reach in which a thread that could take a step stops at most so often for
+ * another's step.  With `spurious=N` also what is reached when at most N waits for the
+ * condition, of those without a time limit, end without a signal.  With `alike` several threads
+ * have one program, and may ask who they are (random_sync.c). With `races` the program has
+ * accesses that write what was there, and synchronisation; and not the outcomes are printed but
+ * each pair of sites that two threads may stand before at once, one of them a write: "race SITE
+ * SITE", 2 T for the reads of thread T, 2 T + 1 for its writes. Exit status 3: too many states,
+ * nothing said.
  *
  * An operation is three characters:
  *
@@ -51,6 +51,8 @@
  * write), free the block ('f': it was freed before) jN. JN.             where the last result
  * was 0 (not 0): leave out the next N !N.                 abort when the last result was N
  * ?N.                 is this thread N ('1')?
+ * ~NV    send thread N a signal; its handler tells, V 1: 'p' + what atomic 0 was before it adds
+ * 1 to it, V 2: 'F' + what cell 0 was, for which it writes 1 - that, under mutex 0
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -95,6 +97,9 @@ struct state {
 	char history[THREADS][HISTORY];
 	uint8_t mover, preemptions; /* with a bound: the thread that moved last */
 	uint8_t spurious;           /* wake-ups without a signal */
+	uint8_t sent[THREADS];      /* signals whose handlers are to run: a bit each */
+	bool over[THREADS];         /* it has ended, for one that sends it a signal */
+	uint8_t handles[THREADS];   /* where it is in a handler: enum handler */
 };
 
 static struct state *states;
@@ -846,6 +851,71 @@ static void step_memory(const struct state *s, int t, const char *op)
 	}
 }
 
+/* -- signals ------------------------------------------------------------------------------- */
+
+enum handler { NO_HANDLER, ADDS, LOCKS, READS_CELL, WRITES_CELL, UNLOCKS };
+
+/* Has the thread ended? (With a signal on its way it has not.) */
+static bool is_over(const struct state *s, int t)
+{
+	return s->phase[t] == RUNS && program[t][s->at[t] * 3] == 0 && s->sent[t] == 0 &&
+	       s->handles[t] == NO_HANDLER;
+}
+
+static void send_signal(const struct state *s, int t, int to, int kind)
+{
+	struct state after = *s;
+	if (is_over(s, to)) {
+		after.over[to] = true;
+		end(&after, t, 0);
+		after.over[to] = s->over[to];
+	}
+	if (s->over[to])
+		return;
+	after.sent[to] |= (uint8_t)kind;
+	end(&after, t, 0);
+}
+
+/* Handlers block all signals, and may begin at any moment. */
+static void begin_handlers(const struct state *s, int t)
+{
+	for (unsigned kind = 1; kind <= 2; kind++) {
+		struct state after = *s;
+		after.sent[t] &= (uint8_t)~kind;
+		after.handles[t] = kind == 1 ? ADDS : LOCKS;
+		if (s->sent[t] & kind)
+			add_state(&after);
+	}
+}
+
+static void step_handler(const struct state *s, int t)
+{
+	struct state after = *s;
+	after.handles[t]++;
+	switch (s->handles[t]) {
+	case ADDS:
+		after.handles[t] = NO_HANDLER;
+		after.atom[0]++;
+		tell(&after, t, 'p' - '0' + (int)s->atom[0]);
+		break;
+	case LOCKS:
+		if (s->mutex[0] != 0)
+			return;
+		after.mutex[0] = (int8_t)(t + 1);
+		break;
+	case READS_CELL:
+		tell(&after, t, 'F' - '0' + s->cell[0]);
+		break;
+	case WRITES_CELL:
+		after.cell[0] = (uint8_t)(s->history[t][s->length[t] - 1] == 'F');
+		break;
+	default:
+		after.handles[t] = NO_HANDLER;
+		after.mutex[0] = 0;
+	}
+	add_state(&after);
+}
+
 static void step_threads(const struct state *s, int t, const char *op)
 {
 	struct state after = *s;
@@ -857,7 +927,7 @@ static void step_threads(const struct state *s, int t, const char *op)
 		after.phase[n] = RUNS;
 		break;
 	case 'h':
-		if (s->phase[n] != RUNS || program[n][s->at[n] * 3] != 0)
+		if (!is_over(s, n))
 			return;
 		break;
 	case 'j':
@@ -867,6 +937,8 @@ static void step_threads(const struct state *s, int t, const char *op)
 		after.at[t] += zero ? 0 : n;
 		break;
 	default: /* ! */
+		if (s->last[t] == (uint32_t)n && s->sent[t])
+			return; /* its handlers run first */
 		if (s->last[t] == (uint32_t)n) {
 			char text[HISTORY + 16];
 			snprintf(text, sizeof text, "%d!%.*s", t, s->length[t], s->history[t]);
@@ -893,6 +965,11 @@ static void step(const struct state *s, int t)
 	struct state after = *s;
 	if (s->phase[t] == UNBORN)
 		return;
+	if (s->handles[t] != NO_HANDLER) {
+		step_handler(s, t);
+		return;
+	}
+	begin_handlers(s, t);
 	if (s->phase[t] != RUNS) {
 		step_within(s, t, op);
 		return;
@@ -989,6 +1066,9 @@ static void step(const struct state *s, int t)
 	case 'A':
 	case 'D':
 		step_object(s, t, op);
+		return;
+	case '~':
+		send_signal(s, t, op[1] - '0', op[2] - '0');
 		return;
 	case 'k':
 	case 'h':
@@ -1568,7 +1648,7 @@ static void invoke(void)
  * atomics, in the place of some accesses. */
 /* From FIRST_OF_PARTS on: accesses of parts of atomics; from FIRST_OF_CONDITIONS on: two
  * conditions. */
-enum { FIRST_OF_CONDITIONS = 63000000 };
+enum { FIRST_OF_CONDITIONS = 63000000, FIRST_OF_SIGNALS = 64000000 };
 enum { FIRST_OF_SUMS = 60000000 };
 static void add_up(void)
 {
@@ -1638,6 +1718,38 @@ static void make_tries(bool nested)
 	op(0, 'r', below(2), 0);
 }
 
+/* Puts an operation into a program. */
+static void insert(int t, size_t at, char operation, unsigned n, unsigned value)
+{
+	char *p = program[t] + 3 * at;
+	memmove(p + 3, p, strlen(p) + 1);
+	p[0] = operation;
+	p[1] = (char)('0' + n);
+	p[2] = (char)('0' + value);
+}
+
+/* Programs from FIRST_OF_SIGNALS on: one or two signals, each kind to a thread at most once. */
+static void add_signals(void)
+{
+	/* those with an event after the one that decides the result: a handler could come
+	 * between */
+	for (int t = 0; t < threads; t++)
+		for (char *p = program[t]; *p; p += 3)
+			if (strchr("xMZg", *p)) {
+				*p = 'R';
+				p[2] = '0';
+			}
+	unsigned first = below(2) + 1, count = 1 + (below(3) == 0);
+	for (unsigned i = 0; i < count; i++) {
+		unsigned kind = i == 0 ? first : 3 - first;
+		const char *join = strchr(program[0], 'h');
+		if (below(4) == 0) /* to main */
+			insert(1, below(2) ? 0 : strlen(program[1]) / 3, '~', 0, kind);
+		else
+			insert(0, (size_t)(join - program[0]) / 3, '~', 1 + below(2), kind);
+	}
+}
+
 /* Is it the beginning, thread by thread, of another outcome with the same history of main? */
 static bool is_within(const char *small, const char *big)
 {
@@ -1681,7 +1793,8 @@ int main(int argc, char **argv)
 	bool tries = !alike && !for_races && seed >= FIRST_OF_TRIES && seed < FIRST_OF_PARTS;
 	sums = seed >= FIRST_OF_SUMS;
 	parts = seed >= FIRST_OF_PARTS && (seed < FIRST_OF_CONDITIONS || seed % 2);
-	leaves = !for_races && !alike && seed % 8 == 7 && !tries;
+	bool signals = !for_races && !alike && seed >= FIRST_OF_SIGNALS;
+	leaves = !for_races && !alike && seed % 8 == 7 && !tries && !signals;
 	for (int i = 0; i < 8; i++)
 		below(2);
 	if (seed >= FIRST_OF_CONDITIONS) {
@@ -1690,8 +1803,8 @@ int main(int argc, char **argv)
 	}
 	loops = bound < 0 && seed % 8 == 4;
 	kept = loops && seed % 32 == 28;
-	futexes = seed % 16 == 2 || seed % 16 == 13 || seed % 16 == 15;
-	locked_looks = bound < 0 && seed % 8 == 0;
+	futexes = !signals && (seed % 16 == 2 || seed % 16 == 13 || seed % 16 == 15);
+	locked_looks = bound < 0 && seed % 8 == 0 && !signals;
 	trying = !locked_looks || seed % 16 == 0;
 	if (for_races)
 		make_races();
@@ -1704,10 +1817,12 @@ int main(int argc, char **argv)
 	bool plain = for_races || alike || tries;
 	if (seed % 4 == 3 && !plain)
 		widen();
-	if ((seed % 8 == 1 || seed % 8 == 6) && !plain)
+	if ((seed % 8 == 1 || seed % 8 == 6) && !plain && !signals)
 		invoke();
 	if (seed >= FIRST_OF_SUMS && seed < FIRST_OF_TRIES && !plain)
 		add_up();
+	if (signals)
+		add_signals();
 	search();
 	printf("%d%s", initial_count, program[0]);
 	for (int t = 1; t < threads; t++)

@@ -6,12 +6,16 @@
  *
  * The lines are written by bare system calls, so that a recording sees nothing of them.
  *
- * With ALIKE threads that have the same program have the same argument, too, and what is written of
- * them is not seen by instrumented code, either: nothing tells them apart. They are numbered as they
- * come, from the first that has the program.
+ * With ALIKE threads that have the same program have the same argument, too, and what is
+ * written of them is not seen by instrumented code, either: nothing tells them apart. They are
+ * numbered as they come, from the first that has the program.
  *
- * With FAR the values of cells and atomics are others, negative and large ones, and cells are written by the
- * handler of a signal that the thread sends itself: what an operation does, and returns, stays the same.
+ * With SIGNALS, for programs that send signals, instrumented code does not see what is written
+ * and the program's text either: a handler could run between each two accesses of these.
+ *
+ * With FAR the values of cells and atomics are others, negative and large ones, and cells are
+ * written by the handler of a signal that the thread sends itself: what an operation does, and
+ * returns, stays the same.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -24,6 +28,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -170,8 +175,8 @@ static inline __attribute__((always_inline)) long system_call(long number, long 
 	return result;
 }
 
-#ifdef ALIKE
 #define UNSEEN __attribute__((noipa, no_sanitize("thread")))
+#ifdef ALIKE
 static int first_with[9];   /* by thread: the first with its program */
 static uintptr_t comers[9]; /* by number: the thread that has it */
 static pthread_t handles[9];
@@ -210,7 +215,20 @@ static UNSEEN int number_of(int thread)
 #define argument_of(thread)       (thread)
 #define find_arguments(all, many) ((void)(many))
 #define number_of(thread)         (thread)
-#define TELL                      static inline __attribute__((always_inline))
+#ifdef SIGNALS
+#define TELL static UNSEEN
+#else
+#define TELL static inline __attribute__((always_inline))
+#endif
+#endif
+
+#ifdef SIGNALS
+static UNSEEN int text_at(const char *p)
+{
+	return *p;
+}
+#else
+#define text_at(p) (*(p))
 #endif
 
 TELL void tell(int thread, int result)
@@ -474,14 +492,26 @@ static int look(char operation, int n, int value)
 static __attribute__((noipa)) int touch(int site, volatile int *p, int value)
 {
 	switch (site) {
-	case 2: return *p; /* site 2 */
-	case 3: *p = value; return 0; /* site 3 */
-	case 4: return *p; /* site 4 */
-	case 5: *p = value; return 0; /* site 5 */
-	case 6: return *p; /* site 6 */
-	case 7: *p = value; return 0; /* site 7 */
-	case 8: return *p; /* site 8 */
-	default: *p = value; return 0; /* site 9 */
+	case 2:
+		return *p; /* site 2 */
+	case 3:
+		*p = value;
+		return 0; /* site 3 */
+	case 4:
+		return *p; /* site 4 */
+	case 5:
+		*p = value;
+		return 0; /* site 5 */
+	case 6:
+		return *p; /* site 6 */
+	case 7:
+		*p = value;
+		return 0; /* site 7 */
+	case 8:
+		return *p; /* site 8 */
+	default:
+		*p = value;
+		return 0; /* site 9 */
 	}
 }
 
@@ -640,6 +670,43 @@ static int operate(char operation, int n, int value)
 	}
 }
 
+/* -- handlers of signals: they block all others */
+
+static __thread int self = -1; /* not known yet */
+static __thread char early[3]; /* told before it was */
+static pthread_t main_thread;
+
+static void tell_in_handler(int result)
+{
+	if (self >= 0)
+		tell(self, result);
+	else
+		early[early[0] != 0] = (char)result;
+}
+
+static void add_in_handler(int signal)
+{
+	tell_in_handler('p' + atomic_fetch_add(&atom[0], 1));
+}
+
+static void change_in_handler(int signal)
+{
+	pthread_mutex_lock(&mutex[0]);
+	int seen = cell[0];
+	tell_in_handler('F' + seen);
+	cell[0] = seen == 0;
+	pthread_mutex_unlock(&mutex[0]);
+}
+
+static void install_handlers(void)
+{
+	struct sigaction action = { .sa_handler = add_in_handler, .sa_flags = SA_RESTART };
+	sigfillset(&action.sa_mask);
+	sigaction(SIGUSR1, &action, NULL);
+	action.sa_handler = change_in_handler;
+	sigaction(SIGUSR2, &action, NULL);
+}
+
 static void *run(void *argument)
 {
 	/* by thread; main may return before they begin */
@@ -652,9 +719,13 @@ static void *run(void *argument)
 	pthread_t threads[8];
 #endif
 	int thread = start->thread, last = 0;
-	for (; *p; p += OPERATION) {
-		int n = p[1] - '0', value = p[2] - '0';
-		switch (*p) {
+	self = thread;
+	for (const char *told = early; *told; told++)
+		tell(thread, *told);
+	for (; text_at(p); p += OPERATION) {
+		int n = text_at(p + 1) - '0', value = text_at(p + 2) - '0';
+		char operation = (char)text_at(p);
+		switch (operation) {
 		case 'j': /* where the last result was 0: leave out so many */
 			if (last == 0)
 				p += OPERATION * n;
@@ -677,6 +748,11 @@ static void *run(void *argument)
 		case 'h':
 			pthread_join(threads[n], 0);
 			continue;
+		case '~':
+			pthread_kill(n == 0 ? main_thread : threads[n],
+			             value == 1 ? SIGUSR1 : SIGUSR2);
+			last = 0;
+			break;
 		case 'q': /* the usual loop around a wait */
 			while ((last = near_of(cell[n])) == 0) {
 				tell(thread, '0');
@@ -685,10 +761,10 @@ static void *run(void *argument)
 			break;
 		case '<':
 		case '>':
-			last = touch(2 * thread + (*p == '>'), &cell[n], value);
+			last = touch(2 * thread + (operation == '>'), &cell[n], value);
 			break;
 		default:
-			last = operate(*p, n, value);
+			last = operate(operation, n, value);
 		}
 		tell(thread, '0' + last);
 	}
@@ -703,6 +779,12 @@ int main(int argc, char **argv)
 #ifdef FAR
 	signal(SIGUSR1, handle);
 #endif
+	for (int i = 2; i < argc; i++)
+		if (strchr(argv[i], '~')) {
+			install_handlers();
+			break;
+		}
+	main_thread = pthread_self();
 	tell(0, '#');
 	block = calloc(1, sizeof *block);
 	pthread_spin_init(&spin, 0);

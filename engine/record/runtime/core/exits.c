@@ -10,7 +10,7 @@
 
 #include "engine/record/runtime/sched/sched_private.h"
 
-INTERPOSED(_exit, exit, _Exit, abort);
+INTERPOSED(_exit, exit, _Exit, quick_exit, abort);
 
 /* The program is about to end, by this thread: in an exploration others may go first, and on
  * replay those whose steps the witness still has. */
@@ -21,9 +21,11 @@ static void end_point(void)
 	        rt.on && rt.controlled && (explored || rt.replay) ? recording() : NULL;
 	if (!t || !rt.header || rt.header->status != LOG_RUNNING)
 		return;
+	held_run_all(t);
 	if (explored)
 		log_fact(LOG_ENDS, 0, t->id, NULL, 0);
 	sched_point(t);
+	held_run_all(t);
 }
 
 /* The program is about to end well, which cuts off the threads that nothing waits for. */
@@ -80,6 +82,25 @@ void interposed_exit(int status)
 {
 	enter_end(LOG_CALL_exit, status, CALLER());
 	REAL(exit)(status);
+	__builtin_unreachable();
+}
+/* quick_exit(3); the functions registered by at_quick_exit run inside of its frame, and the C
+ * library then calls its own _exit, after the first that was registered: quick_end. */
+static void quick_end(void)
+{
+	let_others_go_on();
+	end_point();
+	rt_finish(LOG_EXITED);
+	clock_end();
+}
+void exits_init(void)
+{
+	at_quick_exit(quick_end);
+}
+void interposed_quick_exit(int status)
+{
+	enter_end(LOG_CALL_quick_exit, status, CALLER());
+	REAL(quick_exit)(status);
 	__builtin_unreachable();
 }
 void interposed_abort(void)

@@ -166,6 +166,7 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 	log_thread(t, t); /* again, with its stack */
 	missing_take_over();
 	processes_init();
+	exits_init();
 	faults_init();
 	if (rt.controlled)
 		rt_pin();

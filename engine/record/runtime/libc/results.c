@@ -55,7 +55,8 @@ TOUCHES(struct passwd *, getpwnam, (const char *name), (name), TEXT(name),
 TOUCHES(struct passwd *, getpwuid, (uid_t u), (u), NOTHING, OUT_IF(r, r, sizeof(*r)))
 TOUCHES(int, getrlimit, (__rlimit_resource_t of, struct rlimit *l), (of, l), NOTHING, OUT(l))
 TOUCHES(int, pthread_sigmask, (int how, const sigset_t *restrict s, sigset_t *restrict old),
-        (how, s, old), if (s) IN(s), OUT_IF(r == 0 && old, old, sizeof(*old)))
+        (how, s, old), held_run_all(me);
+        if (s) IN(s), OUT_IF(r == 0 && old, old, sizeof(*old)))
 /* ---- time; the results of those without _r are one place for all threads ---- */
 TOUCHES(struct tm *, localtime_r, (const time_t *restrict t, struct tm *restrict tm), (t, tm),
         IN(t), OUT_IF(r, tm, sizeof(*tm)))

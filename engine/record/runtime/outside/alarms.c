@@ -16,7 +16,8 @@ void timer_signal(int number, bool armed, uintptr_t pc)
 		return;
 	sched_point(t);
 	signal_timer_message[number] = message_new(t);
-	signal_log_message(t, LOG_SND, signal_timer_message[number], pc);
+	signal_log_message(t, LOG_SND, signals_are_held() ? LOG_HELD : 0,
+	                   signal_timer_message[number], pc);
 }
 
 unsigned interposed_alarm(unsigned seconds)

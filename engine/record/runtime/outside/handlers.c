@@ -18,9 +18,10 @@
  * (tests/e2e/record_abi.t).
  *
  * In free mode handlers run at once, recorded unless they interrupt the runtime.
- * Exploration records those of a signal that a thread sends itself, which run within the call.
- * Others it does not record, as their place among the events is not the schedule's, and says
- * so. On replay each runs where it ran in the recording: inputs.c says when.
+ * In an exploration the schedule says where a handler runs (held.c). Under a memory model
+ * exploration records those of a signal that a thread sends itself, which run within the call;
+ * others not, as their place among the events is not the schedule's, and says so. On replay
+ * each runs where it ran in the recording: inputs.c says when.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -97,12 +98,13 @@ static bool from_timer(int number, const siginfo_t *info)
 	        (number == SIGALRM || number == SIGVTALRM || number == SIGPROF));
 }
 
-void signal_log_message(struct thread *t, enum log_tag tag, uint64_t message, uintptr_t pc)
+void signal_log_message(struct thread *t, enum log_tag tag, unsigned flags, uint64_t message,
+                        uintptr_t pc)
 {
 	if (!message)
 		return;
 	plan_point(t);
-	log_event(t, tag, 0, pc, message, 0, 1);
+	log_event(t, tag, flags, pc, message, 0, 1);
 }
 
 /* Runs the handler as the thread's own code, which holds the token; errno stays. */
@@ -113,7 +115,8 @@ static void run_recorded(struct thread *t, struct arrival *a, void *context)
 	uintptr_t at = !ours || t->depth == 0 || t->depth > MAX_FRAMES
 	                       ? a->at
 	                       : t->frames[t->depth - 1].call; /* the call in which it waits */
-	bool hidden = rt.config.flags & LOG_EXPLORE && t->signals.raised != a->number;
+	bool hidden = rt.config.flags & LOG_EXPLORE && !signals_are_held() &&
+	              t->signals.raised != a->number;
 	uint32_t outer = t->depth;
 	bool woken = t->sync.woken;
 	uintptr_t pc = t->sched.pc;
@@ -126,6 +129,7 @@ static void run_recorded(struct thread *t, struct arrival *a, void *context)
 		frame_enter(t, LOG_CALL_signal, at, false);
 		signal_log_message(
 		        t, LOG_RCV,
+		        signals_are_held() && t->signals.raised != a->number ? LOG_HELD : 0,
 		        a->message                        ? a->message
 		        : from_timer(a->number, &a->info) ? signal_timer_message[a->number]
 		                                          : 0,
@@ -181,6 +185,15 @@ static void run_kept(struct thread *t, struct kept_arrival *k)
 	set_mask(mask);
 }
 
+void handler_run_held(struct thread *t, int number, const struct sigaction *action,
+                      const siginfo_t *info, uint64_t message)
+{
+	struct kept_arrival k = {
+		.a = { number, *action, message, *info, t->sched.pc },
+	};
+	run_kept(t, &k);
+}
+
 static bool follows_plan(void)
 {
 	return rt.inputs == INPUTS_GIVEN && replay_strict();
@@ -191,6 +204,8 @@ void handlers_run(struct thread *t)
 	struct kept_arrival k;
 	if (t->gate & ~GATE_QUIET)
 		return;
+	while (t->signals.held_count && rt.replay && held_planned(t) == HELD_RUN)
+		;
 	if (rt.inputs == INPUTS_GIVEN)
 		input_signals(t);
 	if (follows_plan())
@@ -246,6 +261,14 @@ static bool keep(struct thread *t, const struct arrival *a, const ucontext_t *co
 	__atomic_store_n(&sched.idle, 1, __ATOMIC_SEQ_CST);
 	futex_wake(&sched.idle, 1);
 	return true;
+}
+
+void signal_arrives(struct thread *t, int number, const struct sigaction *action,
+                    const siginfo_t *info, uint64_t message)
+{
+	static const ucontext_t none;
+	struct arrival a = { number, *action, message, *info, t->sched.pc };
+	keep(t, &a, &none);
 }
 
 /* Sets a reminder, ten milliseconds from now. */
@@ -305,6 +328,12 @@ static bool at_system_call(uintptr_t at)
 static void deliver(struct thread *t, struct arrival *a, ucontext_t *context)
 {
 	uint32_t gate = t->gate & ~GATE_QUIET;
+	if (signals_are_held() && t->signals.raised != a->number) {
+		order_matters_later("a signal's handler");
+		if (!t->signals.away && gate != GATE_STOLEN &&
+		    signal_hold_arrived(t, a->number, &a->action, &a->info, a->message))
+			return;
+	}
 	if (follows_plan()) {
 		if (credit[a->number] > 0)
 			__atomic_sub_fetch(&credit[a->number], 1, __ATOMIC_RELAXED);
@@ -358,7 +387,8 @@ static void run_at_once(struct thread *t, struct arrival *a, ucontext_t *context
 	bool shown = t->gate == 0;
 	if (shown) {
 		frame_enter(t, LOG_CALL_signal, a->at, false);
-		signal_log_message(t, LOG_RCV, a->message, (uintptr_t)a->action.sa_handler + 1);
+		signal_log_message(t, LOG_RCV, 0, a->message,
+		                   (uintptr_t)a->action.sa_handler + 1);
 	}
 	set_mask(mask_during(a, signal_kernel_mask(&context->uc_sigmask)));
 	call_handler(a, context);

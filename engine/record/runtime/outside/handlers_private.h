@@ -38,7 +38,8 @@ void signal_comes(int number, siginfo_t *info, void *context);
 /* The handler of REMINDER: a thread has come to no hook for long. */
 void signal_reminder(int number, siginfo_t *info, void *context);
 /* A message with a signal; none when `message` is 0. */
-void signal_log_message(struct thread *t, enum log_tag tag, uint64_t message, uintptr_t pc);
+void signal_log_message(struct thread *t, enum log_tag tag, unsigned flags, uint64_t message,
+                        uintptr_t pc);
 
 /* ---- faults.c ---- */
 /* Is it a signal of a crash? The action that replaces its default one notes the place. */

@@ -22,6 +22,7 @@
 #include "engine/record/runtime/core/base.h"
 
 struct kept_arrival; /* a signal: handlers.c */
+struct held_signal;  /* of an exploration: held.c */
 /* Signals of a thread whose handlers are still to run, and how handlers end its calls. */
 struct thread_signals {
 	struct kept_arrival *arrivals;
@@ -30,7 +31,10 @@ struct thread_signals {
 	bool interrupted;   /* a handler has run since this was last cleared, */
 	bool must_end;      /* and one that ends calls which other handlers let continue (no
 	                     * SA_RESTART) */
-	int raised;         /* the signal that the thread is sending itself; 0: none */
+	struct held_signal *held;
+	unsigned held_count;
+	uint64_t end; /* message of its end to threads that send it signals after it; or 0 */
+	int raised;   /* the signal that the thread is sending itself; 0: none */
 	bool reminded;
 	int reminder; /* the kernel's id of the timer, while `reminded` */
 };
@@ -300,6 +304,8 @@ bool input_signals(struct thread *t);
 
 /* ---- faults.c ---- */
 void faults_init(void);
+/* ---- core/exits.c ---- */
+void exits_init(void);
 /* Does a memory fault of the calling thread reach a handler of the runtime's? Not if the
  * program blocks or ignores the signal, or has a one-time handler. */
 bool faults_caught(void);
@@ -321,6 +327,45 @@ void timer_signal(int number, bool armed, uintptr_t pc); /* a timer that sends i
 uint64_t timers_remaining(void);
 /* The program's syscall() installs a handler: true, and the kernel's answer. */
 bool handler_syscall(struct thread *t, long number, const long a[6], long *result);
+
+/* The thread holds the token: runs the handler of a signal that was held. */
+void handler_run_held(struct thread *t, int number, const struct sigaction *action,
+                      const siginfo_t *info, uint64_t message);
+/* The signal comes to a thread that does not hold the token, at its next safe place. */
+void signal_arrives(struct thread *t, int number, const struct sigaction *action,
+                    const siginfo_t *info, uint64_t message);
+
+/* ---- sync/threads.c ---- */
+/* The thread with this handle that was not joined; or NULL. */
+struct thread *thread_of_handle(pthread_t handle);
+
+/* ---- held.c ---- */
+/* Is when a handler runs a choice of the schedule? */
+bool signals_are_held(void);
+/* The calling thread sends a signal to `t`: it is held for it. False: it is to be sent for
+ * real. */
+bool signal_hold(struct thread *t, int number, int code, union sigval value, uintptr_t pc);
+/* The kernel has brought a signal. False: there is no room. */
+bool signal_hold_arrived(struct thread *t, int number, const struct sigaction *action,
+                         const siginfo_t *info, uint64_t message);
+/* The thread that takes a signal to the process: the first that does not block it; or NULL. */
+struct thread *signal_taker(int number);
+/* It is the thread's turn by the plan. NEVER: it is to run a handler, which it cannot: no such
+ * signal is held, or its thread blocks it. */
+enum held_step { HELD_NONE, HELD_RUN, HELD_NEVER };
+enum held_step held_planned(struct thread *t);
+/* The thread holds the token; its signals do not wait any longer. */
+void held_run_all(struct thread *t);
+/* The thread is at its end, which comes as late as possible: others may send it signals still.
+ */
+void held_run_at_end(struct thread *t);
+/* The thread is at its end, which comes as late as possible: others may send it signals still.
+ */
+void held_run_at_end(struct thread *t);
+/* No thread can go on: a signal that is held arrives. False: none is. */
+bool held_release(void);
+/* The thread waits for signals: gives those that are held to the kernel. */
+void held_forward(struct thread *t);
 
 /* ---- signals.c ---- */
 uint64_t signal_message(int number); /* message of its sender, returned once; or 0 */

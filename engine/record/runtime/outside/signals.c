@@ -34,16 +34,19 @@ uint64_t signal_message(int number)
 	return __atomic_exchange_n(&pending[number], 0, __ATOMIC_ACQ_REL);
 }
 
-/* Calls that send a signal; `here`: to a thread of the process; `own`: to the calling one,
- * whose handler, where the signal is not blocked, runs within the call. */
-#define SENDS(name, parameters, call, number, here, own) \
+/* Calls that send a signal to a thread of the process (`here`): to `to`, or, where this is
+ * NULL, to one that takes it; `own`: to the calling one, whose handler, where the signal is not
+ * blocked, runs within the call. */
+#define SENDS(name, parameters, call, number, code, value, here, to, own) \
 	INTERPOSED(name); \
 	int interposed_##name parameters \
 	{ \
 		struct thread *t_ = me; \
 		int raised = t_->signals.raised; \
-		unsigned before = signals_arrived(); \
 		bool here_ = here, own_ = own; \
+		if (here_ && !own_ && signal_hold(to, number, code, value, CALLER())) \
+			return 0; \
+		unsigned before = signals_arrived(); \
 		if (here_) \
 			sending(number, CALLER()); \
 		if (here_ && !own_) \
@@ -59,17 +62,36 @@ uint64_t signal_message(int number)
 		errno = error; \
 		return result; \
 	}
-SENDS(pthread_kill, (pthread_t t, int number), (t, number), number, true,
-      pthread_equal(t, pthread_self()))
+
+/* Does the calling thread take a signal to the process? */
+static bool takes(int number)
+{
+	return me != &nobody && number > 0 && number <= 64 && signals_are_held() &&
+	       signal_taker(number) == me;
+}
+
+static struct thread *thread_of_kernel(pid_t tid)
+{
+	for (uint32_t i = 0; i < rt.thread_count && i < MAX_THREADS; i++)
+		if (rt.threads[i] && rt.threads[i]->life.tid == tid)
+			return rt.threads[i];
+	return NULL;
+}
+
+#define NO_VALUE ((union sigval){ 0 })
+SENDS(pthread_kill, (pthread_t t, int number), (t, number), number, SI_TKILL, NO_VALUE, true,
+      thread_of_handle(t), pthread_equal(t, pthread_self()))
 SENDS(pthread_sigqueue, (pthread_t t, int number, const union sigval v), (t, number, v), number,
-      true, pthread_equal(t, pthread_self()))
-SENDS(kill, (pid_t pid, int number), (pid, number), number, pid == getpid() || pid == 0, false)
-SENDS(killpg, (pid_t group, int number), (group, number), number, group == getpgrp(), false)
+      SI_QUEUE, v, true, thread_of_handle(t), pthread_equal(t, pthread_self()))
+SENDS(kill, (pid_t pid, int number), (pid, number), number, SI_USER, NO_VALUE,
+      pid == getpid() || pid == 0, signal_taker(number), takes(number))
+SENDS(killpg, (pid_t group, int number), (group, number), number, SI_USER, NO_VALUE,
+      group == getpgrp(), signal_taker(number), takes(number))
 SENDS(sigqueue, (pid_t pid, int number, const union sigval v), (pid, number, v), number,
-      pid == getpid(), false)
-SENDS(tgkill, (pid_t pid, pid_t tid, int number), (pid, tid, number), number, pid == getpid(),
-      tid == gettid())
-SENDS(raise, (int number), (number), number, true, true)
+      SI_QUEUE, v, pid == getpid(), signal_taker(number), takes(number))
+SENDS(tgkill, (pid_t pid, pid_t tid, int number), (pid, tid, number), number, SI_TKILL,
+      NO_VALUE, pid == getpid(), thread_of_kernel(tid), tid == gettid())
+SENDS(raise, (int number), (number), number, SI_TKILL, NO_VALUE, true, NULL, true)
 int interposed_gsignal(int number)
 {
 	return raise(number);
@@ -127,6 +149,7 @@ void signal_received(int number, uintptr_t pc)
 		if (!t) \
 			return REAL(name) call; \
 		order_matters("waiting for a signal"); \
+		held_forward(t); \
 		int gift = given(t); \
 		if (gift) \
 			return tell(gift, n_, info_); \

@@ -173,6 +173,12 @@ uint64_t replay_wake_turn(uint32_t thread)
 	return i < rt.config.plan_length && steps[i].late ? (uint64_t)UINT32_MAX + 1 : i;
 }
 
+bool replay_runs_handler(uint32_t thread)
+{
+	uint64_t i = replay_turn(thread);
+	return i < rt.config.plan_length && steps[i].tag == LOG_RCV && steps[i].late;
+}
+
 bool replay_ends_early(uint32_t thread)
 {
 	uint64_t i = replay_turn(thread);
@@ -254,8 +260,13 @@ static void hold(struct thread *t)
  * after the plan? */
 static bool is_optional(void)
 {
-	return phase == FOLLOWING && steps[position].tag == LOG_NOTHING &&
-	       steps[position].pc == 0 && position + 1 == rt.config.plan_length;
+	return phase == FOLLOWING && position + 1 == rt.config.plan_length &&
+	       steps[position].tag == LOG_NOTHING && steps[position].pc == 0;
+}
+
+bool replay_lets_go(void)
+{
+	return !replay_strict() || is_optional();
 }
 
 static void diverged_by(struct thread *next)
@@ -324,8 +335,15 @@ static void take_turns(struct thread *t, enum stand stand)
 			return;
 		}
 		uint32_t id = replay_next();
-		if (id == t->id)
-			return;
+		if (id == t->id) {
+			enum held_step held = held_planned(t);
+			if (held == HELD_NONE ||
+			    (held == HELD_NEVER && position + 1 < rt.config.plan_length))
+				return;
+			if (held == HELD_NEVER)
+				phase = OVER;
+			continue;
+		}
 		struct thread *next = id < MAX_THREADS ? rt.threads[id] : NULL;
 		if (!next && sched_await_birth(id))
 			next = rt.threads[id];

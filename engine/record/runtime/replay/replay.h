@@ -50,12 +50,17 @@ uint32_t replay_made(void);
 void replay_refuse(struct thread *t, uintptr_t pc);
 /* Are all threads still before the pair, so that nothing may differ? */
 bool replay_strict(void);
+/* Is the plan not strict any more, or is nothing left of it but a thread's going on, if it can?
+ */
+bool replay_lets_go(void);
 /* The thread asked for another input than in the recording, which `text` names. */
 void replay_left(struct thread *t, const char *text);
 /* Should the block that was just freed stay, filled, for the use after its free? */
 bool replay_poisons(void);
 uint64_t replay_turn(uint32_t thread);
 uint64_t replay_wake_turn(uint32_t thread); /* when it comes next in the plan */
+/* Is the thread's next step the beginning of a signal's handler? */
+bool replay_runs_handler(uint32_t thread);
 /* Is the thread's next step the end of a wait that no signal ends? */
 bool replay_ends_early(uint32_t thread);
 uint32_t replay_next(void); /* the thread whose turn it is; UINT32_MAX: none's */

@@ -127,7 +127,10 @@ static void give_way(struct thread *t)
 bool sched_force(struct thread *t, struct thread *next, bool fire_timeout)
 {
 	sched_lock();
-	if (next->sched.state == STATE_BLOCKED && !sched_release_futex(next) && fire_timeout)
+	if (next->sched.state == STATE_BLOCKED && replay_runs_handler(next->id))
+		sched_make_ready(next);
+	else if (next->sched.state == STATE_BLOCKED && !sched_release_futex(next) &&
+	         fire_timeout)
 		sched_end_wait(next);
 	if (next->sched.state == STATE_BLOCKED && next->sched.reason == FOR_FILE &&
 	    sched_files_ready(next))
@@ -371,6 +374,9 @@ void sched_leave(struct thread *t)
 	log_value(t);
 	if (unlikely(rt.memory))
 		memory_call(t);
+	if (t->signals.held_count)
+		order_matters("a signal to a thread that waits in a call");
+	held_run_all(t);
 	leave(t);
 	/* a signal from now on ends the call, or runs its handler there */
 	while (rt.controlled && t->signals.arrived && !replay_strict()) {

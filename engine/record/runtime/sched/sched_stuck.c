@@ -248,7 +248,7 @@ static bool has_other_threads(void)
  * of the C library's own that is a deadlock at once. With one, a signal from another process
  * could still end the program or jump out of a wait, which cannot be ruled out: so it is one
  * after a quiet time without a signal. A thread in pause, sigwait, poll or sem_wait may wait
- * for such a signal: then it is none.
+ * for such a signal: then it is none. (No such signal comes in an exploration.)
  */
 static bool is_deadlock(void)
 {
@@ -257,9 +257,10 @@ static bool is_deadlock(void)
 	static unsigned signals;
 	unsigned came = 0;
 	bool others = has_other_threads();
-	if (!rt.async_handlers && !others)
+	bool handlers = rt.async_handlers && !(signals_are_held() && !expects_signal());
+	if (!handlers && !others)
 		return true;
-	for (unsigned i = 0; rt.async_handlers && i < sched.live_count; i++) {
+	for (unsigned i = 0; handlers && i < sched.live_count; i++) {
 		if (sched.live[i]->sched.state != STATE_BLOCKED ||
 		    !waits_for_threads(sched.live[i]))
 			return false;
@@ -334,16 +335,19 @@ static bool is_blocked(const struct thread *t)
  * plain memory meanwhile is for the reader of the log.) */
 void sched_end_if_idle(struct thread *t)
 {
-	if (rt.replay || sched.outside || sched.files || sched.signalled || rt.async_handlers)
+	if (rt.replay || sched.outside || sched.files || sched.signalled ||
+	    (rt.async_handlers && !signals_are_held()))
 		return;
 	for (unsigned i = 0; i < sched.live_count; i++)
 		memory_wrote(sched.live[i]);
 	for (unsigned i = 0; i < sched.live_count; i++) {
 		const struct thread *u = sched.live[i];
-		if (!is_blocked(u) && u->sched.state != STATE_DONE && !memory_waits_on(u))
+		bool waits =
+		        is_blocked(u) || u->sched.state == STATE_DONE || memory_waits_on(u);
+		if (!waits || u->signals.arrived)
 			return;
 	}
-	if (has_other_threads())
+	if (has_other_threads() || held_release())
 		return;
 	sched_lock();
 	struct thread *next = sched_earliest();
@@ -483,6 +487,8 @@ struct thread *sched_choose(struct thread *t, bool may_idle)
 		}
 		bool late = false;
 		bool outside = sched.outside || (sched.files && !files_are_own(&late)) || late;
+		if (!outside && held_release())
+			continue;
 		if (!outside && sched.timed) {
 			struct thread *next = sched_earliest();
 			uint64_t left = real_time_left(next);

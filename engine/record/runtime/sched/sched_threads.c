@@ -80,12 +80,14 @@ static struct thread *from_retired(void)
 	struct reach *reach = t->missing.reach;
 	struct region *regions = t->missing.regions;
 	struct kept_arrival *arrivals = t->signals.arrivals;
+	struct held_signal *held = t->signals.held;
 	struct buffer *buffer = t->memory.buffer;
 	memset(t, 0, offsetof(struct thread, seen));
 	t->frames = frames;
 	t->missing.reach = reach;
 	t->missing.regions = regions;
 	t->signals.arrivals = arrivals;
+	t->signals.held = held;
 	t->memory.buffer = buffer;
 	return t;
 }

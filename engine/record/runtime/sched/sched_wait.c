@@ -232,7 +232,7 @@ bool sched_files_ready(struct thread *t)
 void sched_wake_signalled(void)
 {
 	__atomic_store_n(&sched.signalled, false, __ATOMIC_SEQ_CST);
-	if (replay_strict()) /* the plan says when */
+	if (!replay_lets_go()) /* the plan says when */
 		return;
 	for (unsigned i = 0; i < sched.live_count; i++)
 		if (sched.live[i]->sched.state == STATE_BLOCKED &&

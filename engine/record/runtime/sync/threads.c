@@ -78,6 +78,7 @@ static void finish_thread(struct thread *t)
 	else if (t->gate & (GATE_STOLEN | GATE_OUTSIDE))
 		sched_rejoin(t);
 	log_value(t);
+	held_run_at_end(t);
 	missing_end_thread(t);
 	t->depth = t->low = 0;
 	t->todo |= TODO_FRAMES;
@@ -156,7 +157,7 @@ static void misused_thread(struct thread *t, enum log_misuse how, uintptr_t pc, 
 }
 
 /* Before a call that needs a thread that can be joined, or, with `detached`, was detached and
- * may still run. `target`: NULL where find_thread has none. */
+ * may still run. `target`: NULL where thread_of_handle has none. */
 static void check_handle(struct thread *t, const struct thread *target, pthread_t handle,
                          bool detached, enum log_misuse how, uintptr_t pc)
 {
@@ -357,7 +358,7 @@ int interposed_pthread_create(pthread_t *handle, const pthread_attr_t *attribute
 	return create(handle, attributes, start, argument, false, CALLER());
 }
 
-static struct thread *find_thread(pthread_t handle)
+struct thread *thread_of_handle(pthread_t handle)
 {
 	for (uint32_t i = rt.thread_count < MAX_THREADS ? rt.thread_count : MAX_THREADS;
 	     i-- > 0;) {
@@ -410,7 +411,7 @@ static int join(pthread_t handle, void **result, bool try_only, const struct tim
                 clockid_t clock, uintptr_t pc)
 {
 	struct thread *t = recording();
-	struct thread *target = t ? find_thread(handle) : NULL;
+	struct thread *target = t ? thread_of_handle(handle) : NULL;
 	if (try_only || deadline)
 		order_matters("a join that does not wait for as long as it takes");
 	if (t && target == t)
@@ -490,7 +491,7 @@ int interposed_pthread_clockjoin_np(pthread_t handle, void **result, clockid_t c
 static int detach(pthread_t handle, uintptr_t pc)
 {
 	struct thread *t = recording();
-	struct thread *target = t ? find_thread(handle) : NULL;
+	struct thread *target = t ? thread_of_handle(handle) : NULL;
 	if (t)
 		check_handle(t, target, handle, false, MISUSE_DETACH_ENDED, pc);
 	int status = REAL(pthread_detach)(handle);
@@ -511,7 +512,7 @@ int interposed_pthread_detach(pthread_t handle)
 int interposed_pthread_cancel(pthread_t handle)
 {
 	struct thread *t = recording();
-	struct thread *target = t ? find_thread(handle) : NULL;
+	struct thread *target = t ? thread_of_handle(handle) : NULL;
 	if (t && rt.one_thread)
 		one_thread_refuse();
 	if (t) {
