@@ -14,7 +14,9 @@ struct touch { /* accesses of a variable in a section */
 struct section {
 	struct mined_section at;
 	uint32_t first, count; /* a run of touches */
-	bool waits;            /* a wait for a condition lies in it */
+	uint32_t code; /* the user's place of its acquire; where a wait ends before it, that of
+	                * the section in which the wait began: it is the rest of that one */
+	bool waits;    /* a wait for a condition lies in it */
 };
 
 struct mining {
@@ -24,7 +26,7 @@ struct mining {
 	GArray **by_thread;  /* uint32_t: sections */
 	GHashTable *writers; /* variable -> GArray of uint32_t: sections that write it */
 	GHashTable *readers; /* the same, that read it */
-	GHashTable *by_code; /* the same sections, by the location of their acquire */
+	GHashTable *by_code; /* the same sections, by `code` */
 	GHashTable *best;    /* code and A (owned) -> index in found + 1 */
 	GArray *found;       /* struct mined */
 	/* by place of an atomic access (location and stack, gint64, owned): 1: the program's,
@@ -75,17 +77,34 @@ static void list_touch(GHashTable *lists, uint32_t variable, uint32_t section)
 	g_array_append_val(list, section);
 }
 
+static uint32_t code_of_section(const struct mining *m, uint32_t begin)
+{
+	const struct event *e = &m->t->events[begin];
+	uint32_t before = trace_previous(m->t, begin);
+	const GArray *mine = m->by_thread[e->thread];
+
+	if (before != NONE && m->t->events[before].op == OP_WAKE && mine->len > 0) {
+		const struct section *last =
+		        &g_array_index(m->sections, struct section,
+		                       g_array_index(mine, uint32_t, mine->len - 1));
+		if (last->waits && m->t->events[last->at.begin].target == e->target)
+			return last->code;
+	}
+	return own_code_place(m->t, begin).location;
+}
+
 static void end_section(struct mining *m, struct lane *l, uint32_t event)
 {
 	uint32_t number = m->sections->len;
 
+	l->now.code = code_of_section(m, l->now.at.begin);
 	l->now.at.end = event;
 	l->now.first = m->touches->len;
 	l->now.count = l->touches->len;
 	g_array_append_vals(m->touches, l->touches->data, l->touches->len);
 	g_array_append_val(m->sections, l->now);
 	g_array_append_val(m->by_thread[l->now.at.thread], number);
-	list_touch(m->by_code, m->t->events[l->now.at.begin].location, number);
+	list_touch(m->by_code, l->now.code, number);
 	for (guint i = 0; i < l->touches->len; i++) {
 		const struct touch *x = &g_array_index(l->touches, struct touch, i);
 
@@ -383,10 +402,7 @@ static void pair_common(struct mining *m, uint32_t i, const struct section *a,
 			like.rule = "check then act";
 			like.events[0] = x->read;
 			like.events[3] = y->write;
-			each_near(m,
-			          g_hash_table_lookup(
-			                  m->by_code,
-			                  GUINT_TO_POINTER(m->t->events[a->at.begin].location)),
+			each_near(m, g_hash_table_lookup(m->by_code, GUINT_TO_POINTER(a->code)),
 			          i, try_check, &like, a, b);
 		} else if (x->write != NONE && y->read != NONE && y->write == NONE) {
 			like.rule = "read back";
@@ -459,8 +475,7 @@ static void find_pairs(struct mining *m, const GArray *mine)
 			if (!may_be_one(m, mine, i, j))
 				break;
 			/* the same code again is the next round of a loop */
-			if (m->t->events[a->at.begin].location ==
-			    m->t->events[b->at.begin].location)
+			if (a->code == b->code)
 				continue;
 			pair_common(m, number, a, b);
 			pair_halves(m, number, a, b);
@@ -708,7 +723,7 @@ void mined_report(struct trace *t, struct report *r)
 	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	bool cut = false;
 
-	if (!trace_need(t, INDEX_VARIABLES, NULL))
+	if (!trace_need(t, INDEX_VARIABLES | INDEX_THREADS, NULL))
 		return;
 	g_autoptr(GArray) found = mined_find(t, MOST, &cut);
 	for (guint i = 0; i < found->len; i++) {

@@ -364,7 +364,8 @@ uint32_t model_calls(const struct model *m, uint32_t event, struct call calls[MO
 static void check_invocations(struct model *m)
 {
 	const struct trace *t = m->t;
-	struct run_state **states = g_new0(struct run_state *, t->instances_count + 1);
+	struct abstract_state **states =
+	        g_new0(struct abstract_state *, t->instances_count + 1);
 	uint32_t undeclared = 0, unknown = 0, contradicted = 0, running = 0;
 	struct call_scratch scratch;
 	struct call calls[MOST_CALLS];
@@ -394,11 +395,11 @@ static void check_invocations(struct model *m)
 		if (!o->effects)
 			continue;
 		if (states[x->target] == NULL)
-			states[x->target] = run_new(o->type->o, &m->texts);
-		enum run_result r =
-		        run_step(states[x->target], calls[0].method, calls[0].names, &m->texts);
-		o->effects = r == RUN_SAME;
-		if (r == RUN_OTHER) {
+			states[x->target] = abstract_state_new(o->type->o, &m->texts);
+		enum abstract_result r = abstract_state_step(states[x->target], calls[0].method,
+		                                             calls[0].names, &m->texts);
+		o->effects = r == RESULT_SAME;
+		if (r == RESULT_OTHER) {
 			contradicted++;
 			g_autofree char *text = model_call_text(m, &calls[0]),
 			                *name = model_object_name(m, x->target);
@@ -411,7 +412,7 @@ static void check_invocations(struct model *m)
 		}
 	}
 	for (uint32_t i = 0; i < t->instances_count; i++)
-		run_free(states[i]);
+		abstract_state_free(states[i]);
 	g_free(states);
 	if (undeclared)
 		model_note(m,
@@ -671,15 +672,16 @@ static int semantics_step(void *context, void **state, uint32_t instance, uint32
 	if (!m->objects[instance].effects || !model_invocation(m, event, &call, &scratch))
 		return -1;
 	if (*state == NULL)
-		*state = run_new(m->objects[instance].type->o, &m->texts);
-	enum run_result r = run_step(*state, call.method, call.names, &m->texts);
-	return r == RUN_SAME ? 1 : r == RUN_OTHER ? 0 : -1;
+		*state = abstract_state_new(m->objects[instance].type->o, &m->texts);
+	enum abstract_result r =
+	        abstract_state_step(*state, call.method, call.names, &m->texts);
+	return r == RESULT_SAME ? 1 : r == RESULT_OTHER ? 0 : -1;
 }
 
 static void semantics_state_free(void *context, void *state)
 {
 	(void)context;
-	run_free(state);
+	abstract_state_free(state);
 }
 
 static bool semantics_specified(void *context, uint32_t instance)

@@ -234,15 +234,16 @@ static void judge_effects(struct rule5 *r, uint32_t instance, const GArray *uses
                           const GArray *order)
 {
 	const struct model_object *o = &r->m->objects[instance];
-	struct run_state *state = run_new(o->type->o, &r->m->texts);
+	struct abstract_state *state = abstract_state_new(o->type->o, &r->m->texts);
 	struct call_scratch scratch;
 	struct call call;
 	for (guint i = 0; i < order->len; i++) {
 		struct rule5_use use = use_at(order, i);
 		if (!model_invocation(r->m, use.begin, &call, &scratch))
 			continue;
-		enum run_result result = run_step(state, call.method, call.names, &r->m->texts);
-		if (result == RUN_SAME)
+		enum abstract_result result =
+		        abstract_state_step(state, call.method, call.names, &r->m->texts);
+		if (result == RESULT_SAME)
 			continue;
 		if (use.end == r->free_result)
 			continue;
@@ -263,7 +264,7 @@ static void judge_effects(struct rule5 *r, uint32_t instance, const GArray *uses
 		require_any(r);
 		break;
 	}
-	run_free(state);
+	abstract_state_free(state);
 }
 
 static bool uses_commute(struct rule5 *r, struct rule5_use a, struct rule5_use b)

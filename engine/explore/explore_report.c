@@ -31,7 +31,7 @@ const char *const explore_sought[] = { "failed assertions",
 const char *const explore_unsought[] = {
 	"reads of uninitialised memory in a stack frame that others had before",
 	"reads of uninitialised memory whose type is not known",
-	"reads of uninitialised members that their statement does not name (in a macro, of a copy)",
+	"reads of uninitialised members that the code at their place does not name (in a macro, of a copy)",
 	"uses of local variables after their function returned",
 	"arguments that other library functions refuse",
 	"accesses that the compiler removed",

@@ -140,13 +140,52 @@ static bool updates(const struct trace *t, uint32_t read, uint32_t write)
 	       a->file == b->file;
 }
 
+/* Line `line` of a text, from 1; owned by the caller; NULL: there is none. */
+static char *line_of(const char *text, uint32_t line)
+{
+	for (; line > 1 && text != NULL; line--) {
+		text = strchr(text, '\n');
+		text = text != NULL ? text + 1 : NULL;
+	}
+	return text != NULL && line > 0 ? g_strndup(text, strcspn(text, "\n")) : NULL;
+}
+
+/* The source line of an event; owned by the caller; NULL: it is not known. */
+static char *source_of(const struct trace *t, uint32_t event)
+{
+	const struct location *l = &t->locations[t->events[event].location];
+	g_autofree char *text = NULL;
+	if (l->file == 0 || !g_file_get_contents(trace_string(t, l->file), &text, NULL, NULL))
+		return NULL;
+	return line_of(text, l->line);
+}
+
+/* Is the write that of a compound assignment, as "sum += slot->value", which takes the value of
+ * its own target, too? */
+static bool accumulates(const struct trace *t, uint32_t write)
+{
+	enum { NEAR = 16 }; /* events of the statement before the write */
+	uint32_t read = trace_previous(t, write);
+	for (int i = 0; i < NEAR && read != NONE &&
+	                (!op_is_access(t->events[read].op) ||
+	                 t->events[read].target != t->events[write].target);
+	     i++)
+		read = trace_previous(t, read);
+	if (read == NONE || !op_reads(t->events[read].op) ||
+	    !op_is_access(t->events[read].op) || !updates(t, read, write))
+		return false;
+	g_autofree char *line = source_of(t, write);
+	return line != NULL && g_regex_match_simple("[-+*/%&|^]=|<<=|>>=", line, 0, 0);
+}
+
 /* Does the write put the value that was read to another place, of the same size? */
 static bool copies(const struct trace *t, uint32_t read, uint32_t write)
 {
 	const struct event *a = &t->events[read], *b = &t->events[write];
 	return b->target != a->target &&
 	       past_value_written(t, write) == past_value_read(t, read) &&
-	       t->variables[b->target].size == t->variables[a->target].size;
+	       t->variables[b->target].size == t->variables[a->target].size &&
+	       !accumulates(t, write);
 }
 
 /* The thread's write of the value, updated or copied, before its hook (gcc has that of a copy
@@ -208,45 +247,34 @@ static char *member_of(const char *name)
 	return member && start < length ? g_strndup(name + start, length - start) : NULL;
 }
 
-/* The part between the marks of statements, in line `line` of a text, from 1, that has the
- * column (0: all of the line); owned by the caller; NULL: there is none. */
-static char *statement_of(const char *text, uint32_t line, uint32_t column)
+static bool matches(const char *text, const char *format, const char *member)
 {
-	for (; line > 1 && text != NULL; line--) {
-		text = strchr(text, '\n');
-		text = text != NULL ? text + 1 : NULL;
-	}
-	if (text == NULL)
-		return NULL;
-	size_t length = strcspn(text, "\n"), first = 0;
-	if (column == 0 || column > length)
-		return g_strndup(text, length);
-	for (size_t i = 0; i + 1 < column; i++)
-		if (strchr(";{}", text[i]) != NULL)
-			first = i + 1;
-	return g_strndup(text + first,
-	                 column - 1 - first + strcspn(text + column - 1, "\n;{}"));
+	g_autofree char *pattern = g_strdup_printf(format, member);
+	return g_regex_match_simple(pattern, text, 0, 0);
 }
 
 /*
- * Does the statement of the read, in its line, name the member that is read? A compiler makes
- * the copy of a struct, or of std::optional, reads of its members, also of those that nothing
- * uses; such a statement does not name them ("copy = *slot"). A member function may name its
- * own without an object; not where it gives that name a value.
+ * Does the code at the place of the read name the member that is read? A compiler makes the
+ * copy of a struct, or of std::optional, reads of its members, also of those that nothing uses;
+ * these reads have the place of the copy ("copy = *slot"), not that of a member. Compilers put
+ * a read at the "->" or "." (gcc) or the name (clang) of the member; at the "[" of its element;
+ * or at the operator that updates it.
  */
 static bool is_named(const struct trace *t, uint32_t event)
 {
 	const struct location *l = &t->locations[t->events[event].location];
 	g_autofree char *member = member_of(trace_variable_name(t, t->events[event].target));
-	g_autofree char *text = NULL;
+	g_autofree char *line = source_of(t, event);
 	if (member == NULL)
 		return true;
-	if (l->file == 0 || !g_file_get_contents(trace_string(t, l->file), &text, NULL, NULL))
+	if (line == NULL || l->column == 0 || l->column > strlen(line))
 		return false;
-	g_autofree char *statement = statement_of(text, l->line, l->column);
-	g_autofree char *pattern = g_strdup_printf(
-	        "(\\.|->)\\s*%s\\b|\\b%s\\b(?!\\s*(=[^=]|[({]))", member, member);
-	return statement != NULL && g_regex_match_simple(pattern, statement, 0, 0);
+	const char *at = line + l->column - 1;
+	g_autofree char *before = g_strndup(line, l->column - 1);
+	bool updates = g_regex_match_simple("^(\\+\\+|--|[-+*/%&|^]=|<<=|>>=|\\[)", at, 0, 0);
+	return matches(at, "^(->|\\.)?\\s*%s\\b", member) ||
+	       matches(at, "^(\\+\\+|--)[\\w\\s.>()*\\[\\]-]*?\\b%s\\b", member) ||
+	       (updates && matches(before, "\\b%s\\s*(\\[[^]]*\\]\\s*)*$", member));
 }
 
 static bool is_same_event(const struct trace *a, const struct trace *b, uint32_t event)
@@ -258,18 +286,34 @@ static bool is_same_event(const struct trace *a, const struct trace *b, uint32_t
 	       a->variables[x->target].size == b->variables[y->target].size;
 }
 
-/* Notes that it is not known of two places whether the read comes before all writes. */
+/* Is it a variable of the standard library's own, of which a program knows nothing? */
+static bool is_library_variable(const char *name)
+{
+	for (const char *at = name; *at != '\0'; at++)
+		if (own_code_is_library_member(at))
+			return true;
+	return g_str_has_prefix(name, "std::") || g_str_has_prefix(name, "__gnu_cxx::");
+}
+
+/* Notes, once, that it is not known of two places whether the read comes before all writes. */
 static void note_unknown(struct exploration *x, const struct unwritten *u, const char *why)
 {
 	const struct trace *t = x->trace;
-	GString *name = g_string_new(NULL);
+	g_autoptr(GString) name = g_string_new(NULL);
 	trace_append_variable(t, &t->events[u->event], name);
-	g_ptr_array_add(
-	        x->report->notes,
-	        g_strdup_printf("no more was asked whether %s is read before anything was "
-	                        "written to it at %s: %s",
-	                        name->str, own_code_place_name(t, u->event), why));
-	g_string_free(name, TRUE);
+	bool library = is_library_variable(name->str);
+	char *note =
+	        library ? g_strdup_printf("no more was asked whether some variables of the "
+	                                  "standard library's own are read before anything "
+	                                  "was written to them: %s",
+	                                  why)
+	                : g_strdup_printf("no more was asked whether %s is read before "
+	                                  "anything was written to it at %s: %s",
+	                                  name->str, own_code_place_name(t, u->event), why);
+	if (g_ptr_array_find_with_equal_func(x->report->notes, note, g_str_equal, NULL))
+		g_free(note);
+	else
+		g_ptr_array_add(x->report->notes, note);
 }
 
 /* The read is no finding in this run; `why`: not known in others, or NULL. Such an answer comes
@@ -294,11 +338,11 @@ static void judge(struct exploration *x, struct unwritten *u, struct trace *run,
 		uint32_t value = past_value_read(run, u->event);
 		bool zero = value != 0 && trace_value(run, value).integer == 0;
 		/* zeros are calloc's, or a new mapping's */
-		settle(x, u, zero ? NULL : "code that is not recorded had written to it");
+		settle(x, u, zero ? NULL : "code that is not recorded had written there");
 	} else if (!uses_value(run, u->event, &u->added) || (fill == 2 && u->added != before)) {
 		settle(x, u, NULL);
 	} else if (!is_named(x->trace, u->event)) {
-		settle(x, u, "the statement does not name it, and may copy all members");
+		settle(x, u, "the code there does not name it, and may copy all members");
 	}
 }
 

@@ -248,7 +248,7 @@ static void describe_going(const struct exploration *x, const struct reversal *f
 		return;
 	}
 	GString *what = g_string_new(NULL);
-	trace_append_operation(x->trace, f->other, what);
+	trace_append_deed(x->trace, f->other, what);
 	s->reversal = g_strdup_printf(
 	        "%s goes on before %s's %s", s->thread,
 	        trace_thread_name(x->trace, x->trace->events[f->other].thread), what->str);

@@ -5,6 +5,7 @@
 
 #include "engine/export/perfetto.pb-c.h"
 #include "engine/trace/index.h"
+#include "engine/trace/own_code.h"
 
 enum {
 	TICK = 1000, /* nanoseconds an event */
@@ -231,13 +232,13 @@ static void put_named(struct writer *w, uint32_t event, uint64_t track,
 	Heddle__Perfetto__DebugAnnotation *notes[] = { &number, &place };
 	uint64_t flows[2 * FLOWS_MOST];
 	g_autoptr(GString) name = g_string_new(NULL);
-	g_autofree char *location = g_utf8_make_valid(trace_location_name(w->t, event), -1);
+	g_autofree char *location = g_utf8_make_valid(own_code_place_name(w->t, event), -1);
 	char *categories[] = { (char *)category(x) };
 
 	if (x->op == OP_ENTER)
 		trace_append_operand(w->t, event, name);
 	else
-		trace_append_operation(w->t, event, name);
+		trace_append_words(w->t, event, name);
 	number.name = (char *)"event";
 	number.has_uint_value = 1;
 	number.uint_value = event;

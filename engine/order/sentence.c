@@ -3,6 +3,7 @@
  * places.
  */
 #include "engine/order/order.h"
+#include "engine/trace/own_code.h"
 
 #include <string.h>
 
@@ -15,7 +16,7 @@ static void append_thread(const struct trace *t, uint32_t event, GString *out)
 
 static void append_place(const struct trace *t, uint32_t event, GString *out)
 {
-	const char *name = trace_location_name(t, event);
+	const char *name = own_code_place_name(t, event);
 
 	if (*name == '\0')
 		return;
@@ -23,31 +24,12 @@ static void append_place(const struct trace *t, uint32_t event, GString *out)
 	append_escaped(out, name, strlen(name));
 }
 
-/* "write x: 5": the event in words, as a noun. */
-static void append_deed(const struct trace *t, uint32_t event, GString *out)
-{
-	switch ((enum op)t->events[event].op) {
-	case OP_BEGIN:
-		g_string_append(out, "beginning");
-		break;
-	case OP_END:
-		g_string_append(out, "end");
-		break;
-	case OP_WAKE:
-		g_string_append(out, "waking on ");
-		trace_append_operand(t, event, out);
-		break;
-	default:
-		trace_append_words(t, event, out);
-	}
-}
-
 /* "T1's write x: 5 at bank.c:31" */
 static void append_of(const struct trace *t, uint32_t event, GString *out)
 {
 	append_thread(t, event, out);
 	g_string_append(out, "'s ");
-	append_deed(t, event, out);
+	trace_append_deed(t, event, out);
 	append_place(t, event, out);
 }
 
@@ -99,7 +81,7 @@ static void append_lock(const struct trace *t, const struct step *s, GString *ou
 		g_string_append(out, " still holds ");
 		trace_append_operand(t, s->to, out);
 		g_string_append(out, " when it comes to ");
-		append_deed(t, s->from, out);
+		trace_append_deed(t, s->from, out);
 		append_place(t, s->from, out);
 		g_string_append(out, ", so before ");
 		append_verb(t, s->to, "acquires", out);
@@ -165,7 +147,7 @@ static void append_open(const struct trace *t, const struct step *s, GString *ou
 	g_string_append(out, ": that critical section is still open at the end");
 }
 
-/* "T1's r(x) at bank.c:31 has to see T2's w(x) at bank.c:20" */
+/* "T1's read x: 1 at bank.c:31 has to see T2's write x: 1 at bank.c:20" */
 static void append_sees(const struct trace *t, uint32_t read, uint32_t write, GString *out)
 {
 	append_of(t, read, out);
@@ -197,12 +179,12 @@ static void append_asked(const struct trace *t, const struct step *s, GString *o
 	g_string_append(out, "but this pair is assumed to race: ");
 	append_thread(t, s->to, out);
 	g_string_append(out, " before ");
-	append_deed(t, s->to, out);
+	trace_append_deed(t, s->to, out);
 	append_place(t, s->to, out);
 	g_string_append(out, ", ");
 	append_thread(t, s->from, out);
 	g_string_append(out, " before ");
-	append_deed(t, s->from, out);
+	trace_append_deed(t, s->from, out);
 	append_place(t, s->from, out);
 }
 

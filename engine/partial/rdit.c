@@ -10,6 +10,7 @@
 
 #include "engine/base/search.h"
 #include "engine/partial/calls.h"
+#include "engine/trace/stems.h"
 #include "engine/trace/tries.h"
 
 /* A thread's latest access of an address. */
@@ -44,6 +45,7 @@ struct open_pair {
 struct collector {
 	const struct trace *t;
 	GHashTable *addresses; /* text -> number + 1; keys borrowed from the trace */
+	struct stems *stems;   /* of the addresses */
 	GArray *within;        /* struct containing_address */
 	/* Spans by index, and by value for arguments of calls; each is looked up once. */
 	struct address_span *variables, *objects, *values;
@@ -240,7 +242,9 @@ static void touch_variables(struct collector *c, const struct event *x, uint32_t
 
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
 		if (!c->variables[v].known)
-			c->variables[v] = span_of(c, trace_variable_name(c->t, v));
+			c->variables[v] = stems_may_begin(c->stems, v)
+			                          ? span_of(c, trace_variable_name(c->t, v))
+			                          : (struct address_span){ .known = true };
 		touch(c, c->variables[v], e, false, false);
 	}
 }
@@ -301,6 +305,9 @@ GArray *rdit_edges(struct trace *t, const struct progress *progress)
 	c.known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	name_addresses(&c);
 	uint32_t addresses = g_hash_table_size(c.addresses);
+	g_autofree const char **texts =
+	        (const char **)g_hash_table_get_keys_as_array(c.addresses, NULL);
+	c.stems = stems_new(t, texts);
 	c.chains = g_new(struct chain, addresses + 1);
 	for (uint32_t i = 0; i < addresses; i++)
 		c.chains[i] = (struct chain){ NONE, NONE, NULL };
@@ -315,6 +322,7 @@ GArray *rdit_edges(struct trace *t, const struct progress *progress)
 		if (c.open[u])
 			g_array_free(c.open[u], TRUE);
 	}
+	stems_free(c.stems);
 	g_hash_table_destroy(c.addresses);
 	g_hash_table_destroy(c.known);
 	g_array_free(c.within, TRUE);

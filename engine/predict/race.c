@@ -82,8 +82,67 @@ struct race_tools *race_tools_begin(const struct race_options *options, struct r
 	return options->tools != NULL ? options->tools : own;
 }
 
+struct race_making {
+	struct trace *t;
+	GThread *thread;
+	gint stop, done; /* atomic */
+	struct m2 *m2;   /* the results: NULL when stopped */
+	struct locksets *locksets;
+};
+
+static bool making_goes_on(void *making, double fraction, const char *what)
+{
+	return !g_atomic_int_get(&((struct race_making *)making)->stop);
+}
+
+static gpointer make_ahead(gpointer context)
+{
+	struct race_making *m = context;
+	const struct progress progress = { making_goes_on, m };
+
+	m->m2 = m2_new(m->t, NULL, &progress);
+	if (m->m2 != NULL)
+		m->locksets = locksets_new(m->t);
+	g_atomic_int_set(&m->done, 1);
+	return NULL;
+}
+
+void race_tools_make_ahead(struct race_tools *tools, struct trace *t)
+{
+	struct race_making *m = g_new0(struct race_making, 1);
+
+	m->t = t;
+	m->thread = g_thread_try_new("tables", make_ahead, m, NULL);
+	if (m->thread != NULL)
+		tools->making = m;
+	else /* they are made when they are asked for */
+		g_free(m);
+}
+
+/* Takes what the other thread makes; false when cancelled. */
+static bool take_made(struct race_tools *tools, const struct progress *progress)
+{
+	struct race_making *m = g_steal_pointer(&tools->making);
+
+	if (m == NULL)
+		return true;
+	while (!g_atomic_int_get(&m->done)) {
+		if (!progress_tick(progress, 0, "causal order"))
+			g_atomic_int_set(&m->stop, 1);
+		g_usleep(1000);
+	}
+	g_thread_join(m->thread);
+	tools->m2 = m->m2;
+	tools->locksets = m->locksets;
+	g_free(m);
+	return tools->m2 != NULL;
+}
+
 void race_tools_end(struct race_tools *own)
 {
+	if (own->making != NULL)
+		g_atomic_int_set(&own->making->stop, 1);
+	take_made(own, NULL);
 	m2_free(own->m2);
 	checker_free(own->checker);
 	locksets_free(own->locksets);
@@ -106,6 +165,7 @@ struct checker *race_tools_checker(struct race_tools *tools, const struct trace 
 
 struct locksets *race_tools_locksets(struct race_tools *tools, struct trace *t)
 {
+	take_made(tools, NULL);
 	if (tools->locksets == NULL)
 		tools->locksets = locksets_new(t);
 	return tools->locksets;
@@ -114,9 +174,13 @@ struct locksets *race_tools_locksets(struct race_tools *tools, struct trace *t)
 struct m2 *race_tools_m2(struct race_tools *tools, struct trace *t,
                          const struct race_options *options, const struct progress *progress)
 {
+	if (!take_made(tools, progress))
+		return NULL;
 	if (tools->m2 == NULL)
-		tools->m2 = m2_new(t, race_tools_checker(tools, t, options), progress);
-	if (tools->m2 != NULL)
-		m2_tails(tools->m2, tools->leaves ? race_tools_tails(tools) : 0);
+		tools->m2 = m2_new(t, NULL, progress);
+	if (tools->m2 == NULL)
+		return NULL;
+	m2_lend_checker(tools->m2, race_tools_checker(tools, t, options));
+	m2_tails(tools->m2, tools->leaves ? race_tools_tails(tools) : 0);
 	return tools->m2;
 }

@@ -27,6 +27,7 @@ struct race_tools {
 	struct checker *checker; /* for plain reorderings: no --values, no specifications */
 	struct m2 *m2;           /* uses that checker */
 	struct locksets *locksets;
+	struct race_making *making; /* of the two, on another thread; or NULL */
 	/* The only variables that can have a race (race_suspects, pairs.h); or NULL. */
 	const uint64_t *suspects;
 	/* Verdicts of other analyses, by sites; NULL: none. */
@@ -51,6 +52,11 @@ struct locksets *race_tools_locksets(struct race_tools *tools, struct trace *t);
 /* NULL when cancelled. */
 struct m2 *race_tools_m2(struct race_tools *tools, struct trace *t,
                          const struct race_options *options, const struct progress *progress);
+
+/* Begins to make M2's tables and the locksets on another thread, of a trace with the parts of
+ * the index that these need (all but INDEX_SITES); whoever asks for them waits for it. The
+ * trace may be read meanwhile, but not changed. */
+void race_tools_make_ahead(struct race_tools *tools, struct trace *t);
 
 /* The note about witnesses that were not kept (race_options.witness_events). */
 void report_note_left_out(struct report *report, uint64_t witnesses);

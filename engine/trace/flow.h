@@ -37,8 +37,9 @@ struct flow_event {
 	const uint32_t *items;
 };
 
-/* Accesses of one thread, neither atomic nor inert, of one variable each, in the order of their
- * numbers, without another event of the trace between them but calls and returns. */
+/* Accesses of one thread, neither atomic nor inert, in the order of their numbers, without
+ * another event of the trace between them but calls and returns. One that covers several
+ * variables is there once for each of them, and only the first has the block. */
 struct flow_access {
 	uint64_t point;
 	uint32_t number, variable; /* these and the block as in flow_event */

@@ -106,8 +106,9 @@ bool own_code_has_file(const char *path, const char *function)
 bool own_code_has(const struct trace *t, const struct frame *frame)
 {
 	const struct location *l = &t->locations[frame->location];
-	if (l->file == 0 || l->line == 0)
-		return true;
+	if (l->file == 0 ||
+	    l->line == 0) /* as of what libstdc++ calls by way of the C library */
+		return !is_library_function(trace_string(t, frame->function));
 	return own_code_has_file(trace_string(t, l->file), trace_string(t, frame->function));
 }
 
@@ -149,9 +150,27 @@ struct frame own_code_place(const struct trace *t, uint32_t event)
 	return g_array_index(frames, struct frame, own_code_frame(t, frames));
 }
 
+bool own_code_is_elsewhere(const struct trace *t, uint32_t location)
+{
+	const struct location *l = &t->locations[location];
+	const char *name = trace_string(t, l->name), *plus = strstr(name, "+0x");
+	if (is_off || l->line != 0 || plus == NULL)
+		return false;
+	for (uint64_t i = 0; i < t->modules_count; i++) {
+		const char *path = trace_string(t, t->modules[i].path);
+		const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+		if (is_system_file(path) && strlen(base) == (size_t)(plus - name) &&
+		    strncmp(base, name, (size_t)(plus - name)) == 0)
+			return true;
+	}
+	return false;
+}
+
 const char *own_code_place_name(const struct trace *t, uint32_t event)
 {
 	struct frame place = own_code_place(t, event);
+	if (t->events[event].op == OP_ENTER && own_code_is_elsewhere(t, place.location))
+		return "";
 	const char *name = trace_string(t, t->locations[place.location].name);
 	return *name ? name : trace_location_name(t, event);
 }

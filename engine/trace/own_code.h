@@ -19,7 +19,8 @@ bool own_code_is_on(void);
 void own_code_add_pattern(const char *pattern, bool own);
 void own_code_clear_patterns(void);
 
-/* Is the frame in the user's own files? True without a source file. */
+/* Is the frame in the user's own files? Without a source line, is its function not the standard
+ * library's? */
 bool own_code_has(const struct trace *t, const struct frame *frame);
 /* The index of the innermost own frame; 0 without one, or with the setting off. */
 guint own_code_frame(const struct trace *t, const GArray *frames);
@@ -32,7 +33,11 @@ static inline const struct location *own_code_location(const struct trace *t, ui
 {
 	return &t->locations[own_code_place(t, event).location];
 }
-/* "FILE:LINE" of that place, or the event's own name of its location. */
+/* Is the place an address in the system's libraries, without a source line? Such is where the C
+ * library called a function, as qsort does: it names no line of the user's. */
+bool own_code_is_elsewhere(const struct trace *t, uint32_t location);
+/* "FILE:LINE" of that place, or the event's own name of its location; "" of an entry into a
+ * function that such an address calls, as a thread's first. */
 const char *own_code_place_name(const struct trace *t, uint32_t event);
 
 /* own_code_place_name, with the exact place where it differs: "q.cpp:30, inside of

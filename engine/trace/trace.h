@@ -391,8 +391,12 @@ void trace_append_string(const char *text, GString *out);
  * its value as people write it (shown.h). */
 void trace_append_operation(const struct trace *t, uint32_t event, GString *out);
 /* "write acct.balance: -5", "lock m": the event in words, with its value as people write it.
- * Calls and operations without a verb of their own are as trace_append_operation has them. */
+ * A call has its arguments and results: "q.put(1), which returns 2". */
 void trace_append_words(const struct trace *t, uint32_t event, GString *out);
+/* The same as a noun, to stand after "T1's": "write x: 5", "end", "waking on c". */
+void trace_append_deed(const struct trace *t, uint32_t event, GString *out);
+/* "event 7, T1's write x: 5 at bank.c:31", at the user's place. */
+void trace_append_event(const struct trace *t, uint32_t event, GString *out);
 /* The whole line: "T1|w(x)=5|bank.c:31". */
 void trace_append_line(const struct trace *t, uint32_t event, GString *out);
 /* The verb of a sentence, with a blank behind it: "lock ", "woken on ". That a wait ended at

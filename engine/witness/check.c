@@ -116,10 +116,10 @@ static bool claim_request(const struct checker *c, uint32_t e, const uint32_t *r
 	if (!event_is_request(x) && x->op != OP_WANTJOIN) {
 		bool tried = op_acquires(x->op) && !event_inert(x);
 
-		g_string_append_printf(reason, "the cycle: event %u is %s", e,
-		                       tried ? "a try, or limited in time: it waits for nobody"
-		                             : "no acquire");
-		return false;
+		return check_refuse(
+		        c, reason, "the cycle", e, "is %s",
+		        tried ? "a try, or limited in time: it waits for no other thread"
+		              : "no acquire");
 	}
 	if (c->f.place[e] != c->taken[at(c, e)->thread])
 		return check_refuse(c, reason, "the cycle", e, "is not next in its thread");

@@ -227,9 +227,9 @@ bool claim_c11(struct checker *c, const uint32_t *sequence, size_t length, const
 		if (of_pair && started) {
 			after_event(c, &a, e, true);
 			if (a.thread[at(c, e)->thread])
-				good = check_refuse(c, reason, "the pair", e,
-				                    "happens after event %u in the reordering",
-				                    e == pair[0] ? pair[1] : pair[0]);
+				good = check_refuse_by(
+				        c, reason, "the pair", e, "happens after",
+				        e == pair[0] ? pair[1] : pair[0], " in the reordering");
 			started = false;
 			break;
 		}

@@ -123,8 +123,8 @@ static bool rule_dependence(struct checker *c, uint32_t e, GString *reason)
 		uint32_t f = g_array_index(chain, uint32_t, i);
 
 		if (!taken(c, f))
-			good = check_refuse(c, reason, "rule 5 (invocations)", e,
-			                    "depends on event %u, which is not before it", f);
+			good = check_refuse_by(c, reason, "rule 5 (invocations)", e,
+			                       "depends on", f, ", which is not before it");
 	}
 	for (guint i = 0; before != NULL && i < before->len && good; i++) {
 		uint32_t b = g_array_index(before, uint32_t, i);
@@ -140,12 +140,14 @@ static bool rule_dependence(struct checker *c, uint32_t e, GString *reason)
 				earlier = g_array_index(before, uint32_t, j) == f;
 			bool turned = in_chain && f < b && f != e && earlier;
 			if ((turned || (!in_chain && f != b && earlier)) &&
-			    !invocations_commute(c, invocation_of(c, b), invocation_of(c, f)))
-				good = check_refuse(
-				        c, reason, "rule 5 (invocations)", e,
-				        "comes after event %u, which does not commute with "
-				        "event %u and comes later in the trace",
-				        b, f);
+			    !invocations_commute(c, invocation_of(c, b), invocation_of(c, f))) {
+				good = check_refuse_by(
+				        c, reason, "rule 5 (invocations)", e, "comes after", b,
+				        ", which comes later in the trace and does not "
+				        "commute with ");
+				if (reason != NULL)
+					trace_append_event(c->t, f, reason);
+			}
 		}
 	}
 	return good;

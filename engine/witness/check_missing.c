@@ -3,6 +3,7 @@
  * computed again from the events.
  */
 #include "engine/base/arrays.h"
+#include "engine/trace/stems.h"
 #include "engine/witness/check_private.h"
 
 #include <string.h>
@@ -19,7 +20,9 @@ struct missing {
 	GHashTable *of_text;  /* a place's name -> its index plus one */
 	size_t longest;       /* of these names */
 	GHashTable *of_name;  /* string -> GArray of indices of the places that contain it */
+	struct stems *stems;  /* of the places' names */
 	GArray **of_variable; /* the same by variable; made when it is first accessed */
+	GArray *none;         /* the list of all variables that no place contains */
 	GArray **open;        /* by thread: uint32_t, open calls */
 };
 
@@ -63,10 +66,15 @@ static GArray *places_of(struct missing *m, const char *name, uint32_t string)
 
 static GArray *places_of_variable(struct missing *m, const struct trace *t, uint32_t v)
 {
-	if (m->of_variable[v] == NULL) {
-		m->of_variable[v] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-		add_places(m, trace_variable_name(t, v), m->of_variable[v]);
+	GArray *list = m->of_variable[v];
+
+	if (list == NULL && stems_may_begin(m->stems, v)) {
+		list = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		add_places(m, trace_variable_name(t, v), list);
+		if (list->len == 0)
+			g_clear_pointer(&list, g_array_unref);
 	}
+	m->of_variable[v] = list != NULL ? list : m->none;
 	return m->of_variable[v];
 }
 
@@ -229,6 +237,10 @@ void facts_missing(struct checker *c)
 	};
 
 	missing_places(c, &m);
+	g_autofree const char **names =
+	        (const char **)g_hash_table_get_keys_as_array(m.of_text, NULL);
+	m.stems = stems_new(c->t, names);
+	m.none = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	for (uint32_t u = 0; u < c->t->threads_count; u++)
 		m.open[u] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	for (uint32_t e = 0; m.places->len > 0 && e < c->t->events_count; e++)
@@ -238,8 +250,14 @@ void facts_missing(struct checker *c)
 	for (guint i = 0; i < m.places->len; i++)
 		g_array_unref(g_array_index(m.places, struct missing_place, i).since);
 	g_array_unref(m.places);
+	stems_free(m.stems);
 	g_hash_table_destroy(m.of_text);
 	g_hash_table_destroy(m.of_name);
+	for (uint64_t v = 0; v < c->t->variables_count; v++) {
+		if (m.of_variable[v] == m.none)
+			m.of_variable[v] = NULL;
+	}
+	g_array_unref(m.none);
 	arrays_free(m.of_variable, c->t->variables_count);
 	g_free(m.open);
 }

@@ -16,9 +16,11 @@ enum relation {
 	RELATION_WRONG,   /* they do not commute; the other order is the good one */
 };
 
-static bool refuse_pair(GString *reason, uint32_t a, uint32_t b, const char *why)
+static bool refuse_pair(const struct checker *c, GString *reason, uint32_t a, uint32_t b,
+                        const char *why)
 {
-	g_string_append_printf(reason, "the pair: events %u and %u %s", a, b, why);
+	check_refuse_by(c, reason, "the pair", a, "and", b, " ");
+	g_string_append(reason, why);
 	return false;
 }
 
@@ -186,7 +188,7 @@ static bool is_violation(const struct checker *c, uint32_t e1, uint32_t e2, GStr
 	const uint32_t pair[2] = { e1, e2 };
 
 	if (at(c, e1)->thread == at(c, e2)->thread)
-		return refuse_pair(reason, e1, e2, "are of the same thread");
+		return refuse_pair(c, reason, e1, e2, "are of the same thread");
 	for (int i = 0; i < 2; i++) {
 		if (event_inert(at(c, pair[i])))
 			return check_refuse(c, reason, "the pair", pair[i], "has no effect");
@@ -195,19 +197,19 @@ static bool is_violation(const struct checker *c, uint32_t e1, uint32_t e2, GStr
 	}
 	switch (relation_of(c, e1, e2)) {
 	case RELATION_NONE:
-		return refuse_pair(reason, e1, e2,
+		return refuse_pair(c, reason, e1, e2,
 		                   "are not of one object, or of one without a specification");
 	case RELATION_COMMUTE:
-		return refuse_pair(reason, e1, e2, "commute");
+		return refuse_pair(c, reason, e1, e2, "commute");
 	case RELATION_WRONG:
-		return refuse_pair(reason, e1, e2,
+		return refuse_pair(c, reason, e1, e2,
 		                   "are in the wrong order in the trace already, which is no "
 		                   "violation that a reordering makes");
 	default:
 		break;
 	}
 	if (spoken_for(c, e1, e2))
-		return refuse_pair(reason, e1, e2,
+		return refuse_pair(c, reason, e1, e2,
 		                   "are inside of invocations of one object, whose "
 		                   "specification speaks for them");
 	return true;

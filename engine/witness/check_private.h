@@ -190,9 +190,13 @@ static inline bool waits_decide(const struct checker *c, uint32_t object)
 void checker_clear(struct checker *c);
 /* Undo changes until the log has `length` entries. */
 void checker_undo(struct checker *c, uint32_t length);
-/* Append "RULE: event E OPERATION ..." to `reason` (may be NULL); returns false. */
+/* Append "RULE: event 7, T1's write x: 5 at a.c:3 ..." to `reason` (may be NULL); returns
+ * false. */
 bool check_refuse(const struct checker *c, GString *reason, const char *rule, uint32_t e,
                   const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* The same, with another event between `before` and `after`. */
+bool check_refuse_by(const struct checker *c, GString *reason, const char *rule, uint32_t e,
+                     const char *before, uint32_t other, const char *after);
 
 /* check_facts.c */
 void facts_make(struct checker *c);

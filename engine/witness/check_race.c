@@ -16,10 +16,8 @@ bool claim_conflicts(const struct checker *c, const uint32_t *pair, GString *rea
 	    x->thread != y->thread && (op_writes(x->op) || op_writes(y->op)) &&
 	    !(op_is_atomic(x->op) && op_is_atomic(y->op)) && events_overlap(c->t, x, y))
 		return true;
-	if (reason != NULL)
-		g_string_append_printf(reason, "the pair: events %u and %u do not conflict",
-		                       pair[0], pair[1]);
-	return false;
+	return check_refuse_by(c, reason, "the pair", pair[0], "and", pair[1],
+	                       " do not conflict");
 }
 
 bool claim_ends_with(const uint32_t *a, const uint32_t *b)

@@ -22,11 +22,8 @@ bool rule_must(const struct checker *c, uint32_t e, GString *reason)
 		for (uint32_t k = 0; k < count; k++) {
 			if (taken(c, before[k]))
 				continue;
-			check_refuse(c, reason, "rule 4 (must-order)", e,
-			             "comes before event %u ", before[k]);
-			if (reason != NULL)
-				trace_append_operation(c->t, before[k], reason);
-			return false;
+			return check_refuse_by(c, reason, "rule 4 (must-order)", e,
+			                       "comes before", before[k], "");
 		}
 	}
 	return true;
@@ -43,9 +40,8 @@ static bool rule_wake(const struct checker *c, uint32_t e, GString *reason)
 		return true;
 	const struct condition_wake *w =
 	        &g_array_index(c->f.wakes, struct condition_wake, i - 1);
-	return check_refuse(c, reason, "rule 4 (must-order)", e,
-	                    "was woken by event %u, which came before the wait, event %u",
-	                    w->waker, w->wait);
+	return check_refuse_by(c, reason, "rule 4 (must-order)", e, "was ended by", w->waker,
+	                       ", which here comes before the wait");
 }
 
 static bool rule_allocated(const struct checker *c, uint32_t e, uint32_t block, GString *reason)
@@ -53,8 +49,8 @@ static bool rule_allocated(const struct checker *c, uint32_t e, uint32_t block, 
 	uint32_t alloc = block == NONE ? NONE : c->t->blocks[block].alloc;
 
 	return alloc == NONE || taken(c, alloc) ||
-	       check_refuse(c, reason, "rule 4 (must-order)", e,
-	                    "comes before event %u, which allocates its block", alloc);
+	       check_refuse_by(c, reason, "rule 4 (must-order)", e, "comes before", alloc,
+	                       ", which allocates its block");
 }
 
 static bool rule_block(const struct checker *c, uint32_t block, uint32_t e, bool pair,
@@ -65,23 +61,21 @@ static bool rule_block(const struct checker *c, uint32_t block, uint32_t e, bool
 	if (!rule_allocated(c, e, block, reason))
 		return false;
 	if (!pair && b->free != NONE && taken(c, b->free))
-		return check_refuse(c, reason, "rule 6 (freed blocks)", e,
-		                    "comes after event %u, which frees its block", b->free);
+		return check_refuse_by(c, reason, "rule 6 (freed blocks)", e, "comes after",
+		                       b->free, ", which frees its block");
 	if (b->alloc != NONE)
 		return true;
 	uint32_t owner = c->f.stack_of[block];
 	if (owner == NONE || owner == at(c, e)->thread || thread_first(c, owner) == NONE)
 		return true;
 	if (!taken(c, thread_first(c, owner)))
-		return check_refuse(
-		        c, reason, "rule 4 (must-order)", e,
-		        "comes before event %u, which begins the thread of this stack",
-		        thread_first(c, owner));
+		return check_refuse_by(c, reason, "rule 4 (must-order)", e, "comes before",
+		                       thread_first(c, owner),
+		                       ", the first of the thread of this stack");
 	if (!pair && taken(c, thread_last(c, owner)))
-		return check_refuse(
-		        c, reason, "rule 6 (freed blocks)", e,
-		        "comes after event %u, the last of the thread of this stack",
-		        thread_last(c, owner));
+		return check_refuse_by(c, reason, "rule 6 (freed blocks)", e, "comes after",
+		                       thread_last(c, owner),
+		                       ", the last of the thread of this stack");
 	return true;
 }
 
@@ -130,12 +124,12 @@ static bool same_value(const struct checker *c, const struct event *x, struct wi
 	return value_written(c, at(c, w)) == value;
 }
 
-static void append_writer(GString *out, uint32_t w)
+static void append_writer(const struct checker *c, uint32_t w, GString *out)
 {
 	if (w == NONE)
 		g_string_append(out, "the initial value");
 	else
-		g_string_append_printf(out, "event %u", w);
+		trace_append_event(c->t, w, out);
 }
 
 /* The last writer of a variable so far, or NONE. */
@@ -167,11 +161,11 @@ static bool rule_observation(const struct checker *c, uint32_t e, GString *reaso
 			continue;
 		if (c->options.use_values && same_value(c, x, run))
 			return true;
-		check_refuse(c, reason, "rule 2 (observation)", e, "reads from ");
+		check_refuse(c, reason, "rule 2 (observation)", e, "sees ");
 		if (reason != NULL) {
-			append_writer(reason, last_write(c, run.first + i));
-			g_string_append(reason, ", in the trace from ");
-			append_writer(reason, observed[i]);
+			append_writer(c, last_write(c, run.first + i), reason);
+			g_string_append(reason, ", in the trace ");
+			append_writer(c, observed[i], reason);
 		}
 		return false;
 	}
@@ -184,12 +178,13 @@ static bool rule_lock(const struct checker *c, uint32_t e, GString *reason)
 	uint32_t o = x->target, holder = c->owner[o];
 
 	if (holder != NONE)
-		return check_refuse(c, reason, "rule 3 (locks)", e, "while %s holds the lock",
+		return check_refuse(c, reason, "rule 3 (locks)", e,
+		                    "comes while %s holds the lock",
 		                    trace_thread_name(c->t, holder));
 	if (x->op == OP_ACQ && c->readers[o] > 0)
 		return check_refuse(c, reason, "rule 3 (locks)", e,
-		                    "while %u hold%s the lock shared", c->readers[o],
-		                    c->readers[o] == 1 ? "s" : "");
+		                    "comes while %u thread%s the lock shared", c->readers[o],
+		                    c->readers[o] == 1 ? " holds" : "s hold");
 	return true;
 }
 
@@ -213,10 +208,8 @@ static bool rule_tryfail(const struct checker *c, uint32_t e, GString *reason)
 		                    "does");
 	default:
 		return taken(c, need - TRIED_DESTROYED) ||
-		       check_refuse(c, reason, "rule 2 (observation)", e,
-		                    "failed as event %u had destroyed the lock, which comes "
-		                    "later here",
-		                    need - TRIED_DESTROYED);
+		       check_refuse_by(c, reason, "rule 2 (observation)", e, "failed after",
+		                       need - TRIED_DESTROYED, ", which comes later here");
 	}
 }
 
@@ -231,8 +224,8 @@ static bool rule_object_block(const struct checker *c, uint32_t e, bool pair, GS
 	if (!rule_allocated(c, e, block, reason))
 		return false;
 	return pair || b->free == NONE || !taken(c, b->free) ||
-	       check_refuse(c, reason, "rule 6 (freed blocks)", e,
-	                    "comes after event %u, which frees its block", b->free);
+	       check_refuse_by(c, reason, "rule 6 (freed blocks)", e, "comes after", b->free,
+	                       ", which frees its block");
 }
 
 /* An object's later destruction must not have come before. */
@@ -242,8 +235,8 @@ static bool rule_destroyed(const struct checker *c, uint32_t e, GString *reason)
 
 	while (d != 0 && !taken(c, d - 1))
 		d = c->f.destroy[d - 1];
-	return d == 0 || check_refuse(c, reason, "rule 6 (freed blocks)", e,
-	                              "comes after event %u, which destroys its object", d - 1);
+	return d == 0 || check_refuse_by(c, reason, "rule 6 (freed blocks)", e, "comes after",
+	                                 d - 1, ", which destroys its object");
 }
 
 bool rule_alive(const struct checker *c, uint32_t e)
@@ -303,9 +296,10 @@ bool rules_allow(const struct checker *c, uint32_t e, struct requirements asked,
 	if (c->f.place[e] != c->taken[x->thread])
 		return taken(c, e)
 		               ? check_refuse(c, reason, "rule 1 (prefixes)", e, "comes twice")
-		               : check_refuse(c, reason, "rule 1 (prefixes)", e,
-		                              "comes before event %u of its thread",
-		                              facts_own(c, x->thread)[c->taken[x->thread]]);
+		               : check_refuse_by(c, reason, "rule 1 (prefixes)", e,
+		                                 "comes before",
+		                                 facts_own(c, x->thread)[c->taken[x->thread]],
+		                                 ", an earlier one of its thread");
 	if (!rule_must(c, e, reason))
 		return false;
 	if (event_inert(x)) /* inert: uses no block, although its object is in one */

@@ -13,12 +13,23 @@ bool check_refuse(const struct checker *c, GString *reason, const char *rule, ui
 
 	if (reason == NULL)
 		return false;
-	g_string_append_printf(reason, "%s: event %u ", rule, e);
-	trace_append_operation(c->t, e, reason);
+	g_string_append_printf(reason, "%s: ", rule);
+	trace_append_event(c->t, e, reason);
 	g_string_append_c(reason, ' ');
 	va_start(list, format);
 	g_string_append_vprintf(reason, format, list);
 	va_end(list);
+	return false;
+}
+
+bool check_refuse_by(const struct checker *c, GString *reason, const char *rule, uint32_t e,
+                     const char *before, uint32_t other, const char *after)
+{
+	if (reason == NULL)
+		return false;
+	check_refuse(c, reason, rule, e, "%s ", before);
+	trace_append_event(c->t, other, reason);
+	g_string_append(reason, after);
 	return false;
 }
 

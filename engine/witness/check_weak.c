@@ -35,12 +35,21 @@ static bool refuse(struct weak_check *c, uint32_t event, const char *format, ...
 {
 	va_list ap;
 
-	g_string_append_printf(c->reason, "event %u ", event);
-	trace_append_operation(c->t, event, c->reason);
+	trace_append_event(c->t, event, c->reason);
 	g_string_append(c->reason, ": ");
 	va_start(ap, format);
 	g_string_append_vprintf(c->reason, format, ap);
 	va_end(ap);
+	return false;
+}
+
+/* The same, with another event between `before` and `after`. */
+static bool refuse_by(struct weak_check *c, uint32_t event, const char *before, uint32_t other,
+                      const char *after)
+{
+	refuse(c, event, "%s", before);
+	trace_append_event(c->t, other, c->reason);
+	g_string_append(c->reason, after);
 	return false;
 }
 
@@ -102,8 +111,8 @@ static bool check_sequence(struct weak_check *c)
 			const struct event *y = &t->events[next[x->thread]];
 			if (y->thread == x->thread && y->op != OP_FLUSH && y->op != OP_ENTER &&
 			    y->op != OP_LEAVE && !op_tells(y->op))
-				good = refuse(c, e, "event %u of its thread is not before it",
-				              next[x->thread]);
+				good = refuse_by(c, e, "", next[x->thread],
+				                 ", of its thread, is not before it");
 		}
 		good = good && (e >= next[x->thread] ||
 		                refuse(c, e, "it is before an earlier one of its thread"));
@@ -118,10 +127,9 @@ static bool check_sequence(struct weak_check *c)
 				    t->events[k].op != OP_ENTER && t->events[k].op != OP_LEAVE)
 					good = refuse(c, e, "the thread has not ended");
 		if (good && prior[e] != NONE && c->at[prior[e]] == NONE)
-			good = refuse(c, e,
-			              "event %u on the same object, in the trace before it, "
-			              "is not",
-			              prior[e]);
+			good = refuse_by(c, e, "", prior[e],
+			                 ", on the same object, is before it in the trace, and "
+			                 "here is not");
 	}
 	return good;
 }
@@ -199,10 +207,10 @@ static bool check_value(struct weak_check *c, uint32_t read, uint32_t store, uin
 	if (store == recorded || (seen != 0 && seen == saw && same_extent(c->t, store, read)))
 		return true;
 	if (store == NONE)
-		return refuse(c, read, "it sees the initial value, in the trace event %u",
-		              recorded);
-	return refuse(c, read, "it sees event %u, which leaves another value than it saw",
-	              store);
+		return refuse_by(c, read, "it sees the initial value, in the trace ", recorded,
+		                 "");
+	return refuse_by(c, read, "it sees ", store,
+	                 ", which leaves another value than it saw");
 }
 
 /* The stores that reads see in the trace itself: event << 32 | variable -> store + 1. */
@@ -270,8 +278,9 @@ static bool machine_step(struct weak_check *c, struct machine *m, uint32_t e,
 	              (x->op == OP_FENCE && event_order(x) == ORDER_SEQ_CST);
 	GQueue *ended = x->op == OP_JOIN ? &m->queue[x->target] : mine;
 	if (drains && (mine->head || ended->head))
-		return refuse(c, e, "event %u, a store before it, has not arrived",
-		              GPOINTER_TO_UINT((mine->head ? mine : ended)->head->data));
+		return refuse_by(c, e, "",
+		                 GPOINTER_TO_UINT((mine->head ? mine : ended)->head->data),
+		                 ", a store before it, has not arrived");
 	struct wide run = access ? event_variables(c->t, x) : (struct wide){ 0 };
 	for (uint32_t v = run.first; op_reads(x->op) && v < run.first + run.count; v++) {
 		uint32_t store = machine_sees(c, m, x->thread, v), said;
@@ -367,8 +376,8 @@ static bool find_read(struct weak_check *c, size_t i, const uint32_t *last,
 		if (store != NONE &&
 		    (c->at[store] == NONE || c->at[store] >= i ||
 		     !same_place(c, c->at[store], i) || !op_writes(c->t->events[store].op)))
-			return refuse(c, e, "event %u is no store to its place before it",
-			              store);
+			return refuse_by(c, e, "", store,
+			                 " is no store to its place before it");
 		c->reads[i] = store == NONE ? NONE : c->at[store];
 	}
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
@@ -549,11 +558,10 @@ static bool check_coherence(struct weak_check *c)
 	for (size_t b = 0; b < c->length; b++)
 		for (size_t a = 0; a < b; a++)
 			if (has(c->before[b], a) && same_place(c, a, b) && is_eco(c, b, a))
-				return refuse(
-				        c, c->sequence[b],
-				        "coherence: event %u happens before it, and is "
-				        "after it by what was read and modification order",
-				        c->sequence[a]);
+				return refuse_by(
+				        c, c->sequence[b], "coherence: ", c->sequence[a],
+				        ", happens before it, and is after it by what was "
+				        "read and modification order");
 	for (size_t i = 0; i < c->length; i++)
 		if (is_access(event_at(c, i)) && event_at(c, i)->op == OP_RMW &&
 		    c->position[i] != place_read(c, i) + 1)
@@ -707,14 +715,14 @@ static bool check_pair(struct weak_check *c, const uint32_t pair[2])
 	if (!is_access(x) || !is_access(y) || x->thread == y->thread ||
 	    !events_overlap(c->t, x, y) || !(op_writes(x->op) || op_writes(y->op)) ||
 	    (op_is_atomic(x->op) && op_is_atomic(y->op)))
-		return refuse(c, pair[0], "it does not conflict with event %u", pair[1]);
+		return refuse_by(c, pair[0], "it does not conflict with ", pair[1], "");
 	uint32_t a = MIN(c->at[pair[0]], c->at[pair[1]]),
 	         b = MAX(c->at[pair[0]], c->at[pair[1]]);
 	if (c->before == NULL)
 		find_before(c);
 	if (has(c->before[b], a))
-		return refuse(c, c->sequence[b], "event %u of the pair happens before it",
-		              c->sequence[a]);
+		return refuse_by(c, c->sequence[b], "", c->sequence[a],
+		                 ", of the pair, happens before it");
 	return true;
 }
 

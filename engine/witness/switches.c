@@ -163,26 +163,6 @@ const char *switch_word(enum switch_reason reason)
 	return reasons[reason].word;
 }
 
-static void append_escaped_text(GString *out, const char *text)
-{
-	append_escaped(out, text, strlen(text));
-}
-
-/* "event 7, T1's read x: 5 at bank.c:31" */
-static void append_event(const struct trace *t, uint32_t e, GString *out)
-{
-	const char *place = trace_location_name(t, e);
-
-	g_string_append_printf(out, "event %u, ", e);
-	append_escaped_text(out, trace_thread_name(t, t->events[e].thread));
-	g_string_append(out, "'s ");
-	trace_append_words(t, e, out);
-	if (*place != '\0') {
-		g_string_append(out, " at ");
-		append_escaped_text(out, place);
-	}
-}
-
 void witness_append_reason(const struct trace *t, const struct context_switch *s, GString *out)
 {
 	if (s->waits == NONE) {
@@ -190,12 +170,12 @@ void witness_append_reason(const struct trace *t, const struct context_switch *s
 		return;
 	}
 	g_string_append(out, reasons[s->reason].before);
-	append_event(t, s->waits, out);
+	trace_append_event(t, s->waits, out);
 	if (s->because == NONE) {
 		g_string_append(out, reasons[s->reason].alone);
 		return;
 	}
 	g_string_append(out, reasons[s->reason].between);
-	append_event(t, s->because, out);
+	trace_append_event(t, s->because, out);
 	g_string_append(out, reasons[s->reason].after);
 }

@@ -32,11 +32,11 @@ is "$(count 'thread_name: ')" 2 "a track for each thread"
 is "$(count 'TYPE_SLICE_BEGIN')" 2 "a slice for each critical section"
 is "$(count 'TYPE_SLICE_END')" 2 "which ends"
 is "$(count '  name: "n"')" 1 "a section that overlaps another one has a track of its own"
-like "$decoded" 'name: "w\(x\)=1"' "accesses are instants"
-writer=$(grep -A2 'name: "w(x)=1"' <<<"$decoded" | sed -n 's/ *flow_ids: //p')
-reader=$(grep -A2 'name: "r(x)=1"' <<<"$decoded" | sed -n 's/ *flow_ids: //p')
+like "$decoded" 'name: "write x: 1"' "accesses are instants"
+writer=$(grep -A2 'name: "write x: 1"' <<<"$decoded" | sed -n 's/ *flow_ids: //p')
+reader=$(grep -A2 'name: "read x: 1"' <<<"$decoded" | sed -n 's/ *flow_ids: //p')
 is "${writer:-none}" "${reader:-no reader}" "a flow from the write to the read"
-fork=$(grep -A2 'name: "fork(T1)"' <<<"$decoded" | sed -n 's/ *flow_ids: //p')
+fork=$(grep -A2 'name: "create T1"' <<<"$decoded" | sed -n 's/ *flow_ids: //p')
 like "${fork:-none}" '^[0-9]+$' "and one from the creation"
 is "$(count 'name: "data-race (race) x"')" 4 "a race at both events, on the thread and on the track of findings"
 

@@ -120,4 +120,65 @@ printf '%s\n' wait 'view story' wait 'save-screen story.txt' >story.script
 COLUMNS=120 LINES=40 "$HEDDLE" open symbols.txt --script story.script
 like "$(cat story.txt)" 'T1 \(worker\) writes x in worker\+0x65' "a symbol and an offset name the function"
 unlike "$(cat story.txt)" 'worker worker' "once"
+
+# ---- a function that the C library calls ----
+cat >sorts.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+static int looks;
+static int compare(const void *a, const void *b)
+{
+	looks++; /* the race */
+	return *(const int *)a - *(const int *)b;
+}
+static void *sorts(void *unused)
+{
+	int list[] = { 3, 1, 2 };
+	qsort(list, 3, sizeof *list, compare);
+	return unused;
+}
+int main(void)
+{
+	pthread_t t[2];
+	for (int i = 0; i < 2; i++)
+		pthread_create(&t[i], 0, sorts, 0);
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], 0);
+	return 0;
+}
+C
+"$HEDDLE" cc -g -O1 sorts.c -o sorts -pthread
+"$HEDDLE" record -q -o sorts.hdl -- ./sorts
+run "$HEDDLE" races sorts.hdl
+like "$out" 'sorts.c:6  in compare, from sorts$' "the caller is named without an address in the C library"
+unlike "$out" '\+0x' "no bare address"
+printf '%s\n' wait 'view story' wait 'save-screen story.txt' 'press w' wait 'save-screen witness.txt' >story.script
+COLUMNS=120 LINES=40 "$HEDDLE" open sorts.hdl --script story.script
+unlike "$(cat story.txt witness.txt)" '\+0x' "nor has the explorer"
+like "$(cat story.txt)" 'compare sorts.c:6' "which has the user's place"
+
+# ---- a function that the C++ library calls by way of the C library ----
+cat >once.cc <<'C'
+#include <mutex>
+#include <thread>
+static int seen;
+static void first() { seen++; } // the call
+static void works(std::once_flag *flag)
+{
+	std::call_once(*flag, first);
+}
+int main()
+{
+	std::once_flag flags[2];
+	std::thread a(works, &flags[0]), b(works, &flags[1]);
+	a.join();
+	b.join();
+	return 0;
+}
+C
+"$HEDDLE" c++ -g -O1 -fno-inline once.cc -o once -pthread
+"$HEDDLE" record -q -o once.hdl -- ./once
+run "$HEDDLE" races once.hdl
+like "$out" 'once.cc:4  in first.*, from works once.cc:7$' "the caller is the user's own, with its line"
+unlike "$out" 'from std::' "no function of the library's stands between"
 done_testing

@@ -44,7 +44,7 @@ unlike "$(pairs)" "6-19" "and for happens-before"
 run "$HEDDLE" explain account.txt 6 19
 like "$out" "they race" "explain: without the call they race"
 run "$HEDDLE" explain account.txt 6 19 --missing
-like "$out" "before T0's miss\(isAlive,T1\) at 11: code that was not recorded may touch the same" \
+like "$out" "before T0's unrecorded call isAlive at 11: code that was not recorded may touch the same" \
 	"explain --missing: the barrier pair orders them"
 like "$out" "they cannot race" "and they cannot race"
 like "$out" "may touch the same \(T1\)" "by what both may touch: T1's end"

@@ -34,11 +34,11 @@ verify locks.txt race "1 6" 3 4 5 0 6 1
 is "$status" 0 "the pair in either order"
 verify locks.txt race "1 6" 0 3 4 5 1 6
 is "$status" 1 "a lock held twice is refused"
-like "$out" "refused: rule 3 \(locks\): event 3 acq\(l\)" "with the rule and where"
+like "$out" "refused: rule 3 \(locks\): event 3, T2.s lock l" "with the rule and where"
 verify locks.txt race "1 6" 3 5 4 0 1 6
 like "$out" "rule 1 \(prefixes\): event 5" "an event before its predecessor"
 verify locks.txt race "1 6" 3 4 4 5 0 1 6
-like "$out" "rule 1 \(prefixes\): event 4 .*twice" "an event twice"
+like "$out" "rule 1 \(prefixes\): event 4, .*twice" "an event twice"
 verify locks.txt race "1 6" 3 4 5 1 6
 is "$status" 1 "a pair that is not next"
 verify locks.txt race "1 6" 3 4 5 0 1
@@ -59,10 +59,10 @@ T
 verify reads.txt race "3 4" 0 1 2 3 4
 is "$status" 0 "the observed write is the last"
 verify reads.txt race "3 4" 1 0 2 3 4
-like "$out" "rule 2 \(observation\): event 2 r\(x\) reads from event 0, in the trace from event 1" \
+like "$out" "rule 2 \(observation\): event 2, T3's read x at 3 sees event 0, T1's write x at 1, in the trace event 1, T2's write x at 2$" \
 	"another write before the read"
 verify reads.txt race "3 4" 0 2 3 4
-like "$out" "rule 2 \(observation\).*in the trace from event 1" "the observed write left out"
+like "$out" "rule 2 \(observation\).*sees event 0, .*in the trace event 1," "the observed write left out"
 
 cat >must.txt <<'T'
 #! heddle 1
@@ -78,13 +78,13 @@ T1|w(x)|9
 T1|r(p.b)|10
 T
 verify must.txt race "0 8" 2 3 4 0 8
-like "$out" "rule 4 \(must-order\): event 2 .*event 1 " "a thread before its fork"
+like "$out" "rule 4 \(must-order\): event 2, .*event 1, " "a thread before its fork"
 verify must.txt prefix "0 8" 0 1 2 3 4 5 6 7 8
 is "$status" 0 "the recording up to a use after free"
 verify must.txt prefix "0 8" 0 1 2 3 4 5 6 7 8 9
 like "$out" "rule 6 \(freed blocks\): event 9" "an access after the free"
 verify must.txt prefix "0 8" 0 1 2 3 5
-like "$out" "rule 4 \(must-order\): event 5 .*event 4" "a message before it is sent"
+like "$out" "rule 4 \(must-order\): event 5, .*event 4," "a message before it is sent"
 
 cat >conditions.txt <<'T'
 #! heddle 1
@@ -102,13 +102,13 @@ T
 verify conditions.txt prefix "0 1" 0 1 2 3 4 5 6 7 8
 is "$status" 0 "the recording itself"
 verify conditions.txt prefix "0 1" 1 0 2
-like "$out" "rule 4 \(must-order\): event 2 wake\(c\) was woken by event 1" "a waker before its wait"
+like "$out" "rule 4 \(must-order\): event 2, T1.s waking on c at 3 was ended by event 1" "a waker before its wait"
 verify conditions.txt prefix "0 1" 1 0
 is "$status" 0 "which is free while nobody is woken"
 verify conditions.txt prefix "0 1" 0 1 2 4
-like "$out" "rule 4 \(must-order\): event 4 take\(s\)" "a take before its post"
+like "$out" "rule 4 \(must-order\): event 4, T1.s take s" "a take before its post"
 verify conditions.txt prefix "0 1" 0 1 2 3 4 5 7
-like "$out" "rule 4 \(must-order\): event 7 depart\(b\)" "a departure before all have arrived"
+like "$out" "rule 4 \(must-order\): event 7, T1.s leave b" "a departure before all have arrived"
 
 cat >tries.txt <<'T'
 #! heddle 1
@@ -122,9 +122,9 @@ T
 verify tries.txt prefix "0 1" 1 2
 is "$status" 0 "a try fails beside one reader"
 verify tries.txt prefix "0 1" 2
-like "$out" "rule 2 \(observation\): event 2 tryfail\(l\)" "a try fails with nobody there"
+like "$out" "rule 2 \(observation\): event 2, T3.s failed try of l" "a try fails with nobody there"
 verify tries.txt prefix "0 1" 0 2 5
-like "$out" "rule 3 \(locks\): event 5 acq\(l\).*1 holds" "a writer beside a reader"
+like "$out" "rule 3 \(locks\): event 5, T3.s lock l.*1 thread holds" "a writer beside a reader"
 
 # a race that the observation of a relaxed atomic hides in time, and C11 does not order
 cat >c11.txt <<'T'

@@ -14,7 +14,7 @@
 #include "tests/support/random_log.h"
 #include "tui/batch/reports/report_file.h"
 #include "tui/explorer/tool_reports.h"
-#include "tui/explorer/tree.h"
+#include "tui/explorer/exploration/tree.h"
 #include "tui/lesson/lesson.h"
 
 #include <string.h>

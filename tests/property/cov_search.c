@@ -10,7 +10,7 @@
 struct maker {
 	struct dice *d;
 	const struct spec_object *o;
-	struct run_state *state; /* NULL: results are any */
+	struct abstract_state *state; /* NULL: results are any */
 	struct texts *texts;
 	GString *out;
 	int lock_owner[2], block_owner; /* of the lock in the block */
@@ -37,19 +37,19 @@ static bool choose_results(struct maker *k, uint32_t method, struct val *names,
 			strcpy(texts[m->arguments + i], value_texts[v]);
 		}
 		return k->state == NULL ||
-		       run_step(k->state, method, names, k->texts) == RUN_SAME;
+		       abstract_state_step(k->state, method, names, k->texts) == RESULT_SAME;
 	}
 	for (uint32_t i = 0; i < VALUE_TEXTS; i++) { /* one result at most in random specs */
 		uint32_t v = (from + i) % VALUE_TEXTS;
-		struct run_state *copy = run_copy(k->state);
+		struct abstract_state *copy = abstract_state_copy(k->state);
 		names[m->arguments] = value_at(v);
-		if (run_step(copy, method, names, k->texts) == RUN_SAME) {
+		if (abstract_state_step(copy, method, names, k->texts) == RESULT_SAME) {
 			strcpy(texts[m->arguments], value_texts[v]);
-			run_free(k->state);
+			abstract_state_free(k->state);
 			k->state = copy;
 			return true;
 		}
-		run_free(copy);
+		abstract_state_free(copy);
 	}
 	return false;
 }
@@ -251,7 +251,7 @@ struct trace *cov_random_run(struct dice *d, const struct spec_object *o, bool e
 		           .messages = roll(d, 4) == 0,
 		           .threads = 2 + roll(d, COV_THREADS - 1),
 		           .texts = &texts };
-	k.state = effects ? run_new(o, &texts) : NULL;
+	k.state = effects ? abstract_state_new(o, &texts) : NULL;
 	uint32_t events = 6 + roll(d, k.threads == 2 ? 12 : 8);
 	if (k.memory)
 		g_string_append(k.out, "T0|alloc(p,8)|1\n");
@@ -264,7 +264,7 @@ struct trace *cov_random_run(struct dice *d, const struct spec_object *o, bool e
 	        trace_from_text("random.txt", k.out->str, k.out->len, NULL, &error));
 	ck_assert_msg(t != NULL, "%s: %s\n%s", error.where, error.what, k.out->str);
 	g_string_free(k.out, TRUE);
-	run_free(k.state);
+	abstract_state_free(k.state);
 	texts_release(&texts);
 	return t;
 }
@@ -382,17 +382,17 @@ static bool returns_the_same(struct cov_search *s, uint32_t end)
 	const struct call *c = &s->calls[end];
 	const struct spec_object *o = s->m->objects[c->object].type->o;
 	if (s->m->objects[c->object].effects) {
-		struct run_state *r = run_new(o, &s->m->texts);
-		enum run_result result = RUN_SAME;
+		struct abstract_state *r = abstract_state_new(o, &s->m->texts);
+		enum abstract_result result = RESULT_SAME;
 		for (uint32_t i = 0; i < s->length; i++) {
 			uint32_t e = s->sequence[i];
 			if (s->calls[e].object == c->object)
-				run_step(r, s->calls[e].method, s->calls[e].names,
-				         &s->m->texts);
+				abstract_state_step(r, s->calls[e].method, s->calls[e].names,
+				                    &s->m->texts);
 		}
-		result = run_step(r, c->method, c->names, &s->m->texts);
-		run_free(r);
-		return result == RUN_SAME;
+		result = abstract_state_step(r, c->method, c->names, &s->m->texts);
+		abstract_state_free(r);
+		return result == RESULT_SAME;
 	}
 	if (spec_method_at(o, c->method)->results == 0)
 		return true;

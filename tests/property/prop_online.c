@@ -114,17 +114,21 @@ static void pass(struct feeder *f, const struct flow_event *x)
 
 static void pass_access(struct feeder *f, const struct flow_event *x)
 {
-	bool plain = x->op <= OP_WRITE && !(x->flags & EVENT_INERT) && x->variables_count == 1;
+	bool plain = x->op <= OP_WRITE && !(x->flags & EVENT_INERT);
 	if (!plain || f->singly) {
 		pass(f, x);
 		return;
 	}
-	if (f->thread != x->thread || f->run_count == G_N_ELEMENTS(f->run))
+	if (f->thread != x->thread)
 		end_run(f);
 	f->thread = x->thread;
-	f->run[f->run_count++] = (struct flow_access){
-		x->point, x->number, x->variables[0], { x->block, x->op }
-	};
+	for (uint32_t i = 0; i < x->variables_count; i++) {
+		if (f->run_count == G_N_ELEMENTS(f->run))
+			end_run(f);
+		f->run[f->run_count++] = (struct flow_access){
+			x->point, x->number, x->variables[i], { i ? NONE : x->block, x->op }
+		};
+	}
 }
 
 /* Is the part of a block that has been freed, and never accessed again? */
@@ -572,6 +576,41 @@ static struct trace *sections_trace(uint64_t seed)
 	return t;
 }
 
+/* Short sections on one lock, that access memory whole or in parts, and of which one frees a
+ * block that the others use: EDC orders them by what they touch of that memory. */
+static struct trace *parts_trace(uint64_t seed)
+{
+	enum { THREADS = 3, SECTIONS = 6, WHOLE = 8 };
+	struct error error;
+	GRand *r = g_rand_new_with_seed((guint32)seed);
+	int free = g_rand_int_range(r, 0, SECTIONS);
+	GString *out = g_string_new("T0|alloc(p,8)|0\n");
+	for (int i = 0; i < SECTIONS; i++) {
+		int t = g_rand_int_range(r, 0, THREADS);
+		int use = g_rand_int_range(r, 0, 3), line = 10 * i;
+		g_string_append_printf(out, "T%d|acq(l)|%d\n", t, line++);
+		for (int k = 0; k < 3; k++, line++) {
+			int bytes = g_rand_int_range(r, 0, 3) ? 2 : WHOLE;
+			int at = 2 * g_rand_int_range(r, 0, (WHOLE - bytes) / 2 + 1);
+			if (k != use)
+				g_string_append_printf(out, "T%d|%c%d(m+%d)|%d\n", t,
+				                       g_rand_boolean(r) ? 'w' : 'r', bytes, at,
+				                       line);
+			else if (i <= free)
+				g_string_append_printf(out, "T%d|%s|%d\n", t,
+				                       i < free ? "r(p.f)" : "free(p)", line);
+		}
+		g_string_append_printf(out, "T%d|rel(l)|%d\n", t, line);
+	}
+	struct trace *t = trace_from_text("parts", out->str, out->len,
+	                                  &(struct trace_options){ 0 }, &error);
+	if (t == NULL)
+		BUG("seed %lu: %s\n%s", (unsigned long)seed, error.what, out->str);
+	g_string_free(out, TRUE);
+	g_rand_free(r);
+	return t;
+}
+
 /* Are all pairs of methods, and all invocations, known by their access points? */
 static bool has_points(const struct model *m)
 {
@@ -607,7 +646,9 @@ static bool one(uint64_t seed)
 	if (seed % 5 == 4)
 		return one_of_calls(seed);
 	options.blocks |= seed % 2;
-	struct trace *t = seed % 4 == 3 ? sections_trace(seed) : random_trace(seed, &options);
+	struct trace *t = seed % 4 == 3   ? sections_trace(seed)
+	                  : seed % 8 == 6 ? parts_trace(seed)
+	                                  : random_trace(seed, &options);
 	if (t == NULL)
 		return true;
 	struct model *m = model_new(t, specs, NULL, &error);

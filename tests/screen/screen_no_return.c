@@ -4,7 +4,7 @@
  * that tell nothing have no row.
  */
 #include "tests/support/tui.h"
-#include "tui/explorer/return_point.h"
+#include "tui/explorer/exploration/return_point.h"
 
 #include <check.h>
 #include <glib/gstdio.h>

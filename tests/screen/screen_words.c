@@ -248,6 +248,28 @@ START_TEST(sorting_the_other_way_round)
 }
 END_TEST
 
+/* -- what the analyses cover ----------------------------------------------------------------- */
+
+/* The last line has the condition under which they are complete, as reports have it. */
+START_TEST(the_last_line_says_what_is_covered)
+{
+	static const struct tui_options analyse = { .columns = 120, .analyse = true };
+	static const struct {
+		const char *text, *covers;
+	} runs[] = {
+		{ "T1|w(x)|a.c:1\nT2|w(x)|a.c:2\n",
+		  "1 data race; complete for reorderings with the same reads" },
+		{ "#! heddle 1\nT1|w(x)|a.c:1\nT1|post(s)|a.c:2\nT2|post(s)|a.c:3\n"
+		  "T3|take(s)|a.c:4\nT3|w(y)|a.c:5\nT2|w(y)|a.c:6\n",
+		  "1 data race; complete for reorderings with the same reads and wake-ups" },
+	};
+	struct app *app = tui_open(runs[_i].text, &analyse);
+	ck_assert_ptr_nonnull(app->message);
+	ck_assert_str_eq(app->message, runs[_i].covers);
+	tui_close(app);
+}
+END_TEST
+
 /* -- the bar of views ----------------------------------------------------------------------- */
 
 START_TEST(the_bar_of_views_is_always_there)
@@ -293,6 +315,7 @@ int main(void)
 	tcase_add_test(c, the_filter_narrows_while_one_types);
 	tcase_add_test(c, several_are_marked_at_once);
 	tcase_add_test(c, sorting_the_other_way_round);
+	tcase_add_loop_test(c, the_last_line_says_what_is_covered, 0, 2);
 	tcase_add_test(c, the_bar_of_views_is_always_there);
 	suite_add_tcase(suite, c);
 	return tui_run(suite);

@@ -62,7 +62,8 @@ START_TEST(a_race_has_its_pair_last)
 	expect(bank, CLAIM_RACE, "6 1", "3 4 5 0 6 1", "");
 	expect(bank, CLAIM_RACE, "1 6", "3 4 5 0 1", "the pair");
 	expect(bank, CLAIM_RACE, "1 6", "", "the pair");
-	expect(bank, CLAIM_RACE, "1 4", "0 3 1 4", "the pair: events 1 and 4 do not conflict");
+	expect(bank, CLAIM_RACE, "1 4", "0 3 1 4",
+	       "the pair: event 1, T1's write x and event 4, T2's read y do not conflict");
 	expect(bank, CLAIM_RACE, "1 900", "0 3 1 900", "the pair: no such event");
 }
 END_TEST
@@ -83,7 +84,7 @@ START_TEST(a_place_is_reached_by_the_next_event)
 	expect(bank, CLAIM_REACH, "6", "3 4 5 0 1 6", "");
 	expect(bank, CLAIM_REACH, "3", "0 1 3", ""); /* where it has to wait */
 	expect(bank, CLAIM_REACH, "0", "0", "");
-	expect(bank, CLAIM_REACH, "6", "3 4 6", "the place: event 6 r(x) is not next");
+	expect(bank, CLAIM_REACH, "6", "3 4 6", "the place: event 6, T2's read x is not next");
 	expect(bank, CLAIM_REACH, "6", "3 4 5", "the place: the last event is not 6");
 	expect(bank, CLAIM_REACH, "6", "0 3 4 5 6", "rule 3 (locks): event 3");
 	expect(bank, CLAIM_REACH, "6", "", "the place");
@@ -114,7 +115,8 @@ START_TEST(bytes_are_observed_one_by_one)
 	/* the other half is still that of event 0 */
 	expect(text, CLAIM_PREFIX, "", "1 0 3", "");
 	expect(text, CLAIM_RACE, "0 1", "0 1", "");
-	expect(text, CLAIM_RACE, "1 3", "0 1 3", "the pair: events 1 and 3 do not conflict");
+	expect(text, CLAIM_RACE, "1 3", "0 1 3",
+	       "the pair: event 1, T2's write p+2 and event 3, T4's read p do not conflict");
 }
 END_TEST
 
@@ -164,7 +166,8 @@ START_TEST(a_deadlock_blocks_every_request)
 	expect(text, CLAIM_DEADLOCK, "1 5", "0 4", "");
 	expect(text, CLAIM_DEADLOCK, "1 5", "0 1 5", "the cycle");
 	expect(text, CLAIM_DEADLOCK, "1 5", "0 1 2 3 4", "the cycle");
-	expect(text, CLAIM_DEADLOCK, "1 6", "0 4", "the cycle: event 6 is no acquire");
+	expect(text, CLAIM_DEADLOCK, "1 6", "0 4",
+	       "the cycle: event 6, T2's unlock a is no acquire");
 }
 END_TEST
 
@@ -175,7 +178,7 @@ START_TEST(an_order_violation_ends_with_its_event)
 	expect(text, CLAIM_COV, "1 2", "0 2 1", "");
 	expect(text, CLAIM_COV, "1 2", "0 1", "the pair: event 2 is not in the sequence");
 	expect(text, CLAIM_COV, "0 2", "0 2",
-	       "the pair: events 0 and 2 are of the same thread");
+	       "the pair: event 0, T1's allocate p and event 2, T1's free p are of the same thread");
 	expect(text, CLAIM_COV, "1 2", "0 2", "the pair: event 1 is not turned round");
 }
 END_TEST

@@ -92,6 +92,8 @@ START_TEST(packets_of_a_timeline)
 		packets++;
 	}
 	ck_assert_uint_ge(packets, t->threads_count + t->events_count);
+	ck_assert_ptr_nonnull(memmem(bytes, size, "write x: 1", 10)); /* an event in words */
+	ck_assert_ptr_null(memmem(bytes, size, "w(x)", 4));
 	g_free(bytes);
 	g_free(path);
 	trace_close(t);

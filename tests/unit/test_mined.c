@@ -105,6 +105,19 @@ START_TEST(what_is_no_pair)
 	       "T2|rel(m)|a.c:12\n"
 	       "T1|acq(m)|a.c:4\nT1|r(x)|a.c:5\nT1|w(x)|a.c:6\nT1|rel(m)|a.c:7\n",
 	       "", false);
+	/* the next round of a loop that waits: what follows a wait is of the section before it
+	 */
+	expect("T1|acq(m)|a.c:1\nT1|r(x)|a.c:2\nT1|wait(c)|a.c:3\nT1|rel(m)|a.c:3\n"
+	       "T2|acq(m)|a.c:9\nT2|w(x)|a.c:10\nT2|signal(c)|a.c:11\nT2|rel(m)|a.c:12\n"
+	       "T1|wake(c)|a.c:3\nT1|acq(m)|a.c:3\nT1|w(x)|a.c:5\nT1|rel(m)|a.c:7\n"
+	       "T1|acq(m)|a.c:1\nT1|r(x)|a.c:2\nT1|rel(m)|a.c:7\n",
+	       "", false);
+	/* but other code behind it may be meant as one with it */
+	expect("T1|acq(m)|a.c:1\nT1|r(x)|a.c:2\nT1|wait(c)|a.c:3\nT1|rel(m)|a.c:3\n"
+	       "T2|acq(m)|a.c:9\nT2|w(x)|a.c:10\nT2|signal(c)|a.c:11\nT2|rel(m)|a.c:12\n"
+	       "T1|wake(c)|a.c:3\nT1|acq(m)|a.c:3\nT1|w(x)|a.c:5\nT1|rel(m)|a.c:7\n"
+	       "T1|acq(m)|a.c:8\nT1|r(x)|a.c:8\nT1|rel(m)|a.c:8\n",
+	       "read back", false);
 }
 END_TEST
 

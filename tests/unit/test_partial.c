@@ -1,9 +1,11 @@
 /*
  * test_partial.c - incomplete traces: redundant accesses dropped (engine/partial/tree.h), the
- * addresses that a call of unrecorded code may reach (engine/partial/calls.h).
+ * addresses that a call of unrecorded code may reach (engine/partial/calls.h), and the
+ * variables that have one of these in their names (engine/trace/stems.h).
  */
 #include "engine/partial/calls.h"
 #include "engine/partial/tree.h"
+#include "engine/trace/stems.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
@@ -110,6 +112,45 @@ START_TEST(the_call_around_an_event)
 }
 END_TEST
 
+/* A trace with a block and two variables, the second one named by a rule of the block; `text`,
+ * an address, and whether the second one's name may begin with it. */
+static const struct {
+	const char *block, *text;
+	bool may;
+} stems[] = {
+	{ "*box", "*box", true },      { "*box", "box->items", true },
+	{ "*box", "box", true },       { "*box", "*boxes", true },
+	{ "*box", "*bo", true },       { "*s.p", "s", true },
+	{ "buffer", "*buffer", true }, { "*box", "*fox", false },
+	{ "*box", "*bax", false },     { "*box", "table", false },
+	{ "*s.p", "*s.q", false },     { "buffer", "buffed", false },
+	{ "heap1", "heap2", false },
+};
+
+START_TEST(names_by_stems)
+{
+	const char *texts[] = { "zebra", stems[_i].text, "*aardvark", NULL };
+	char strings[64] = { 0 }; /* the empty one, and the block's name */
+	const uint32_t offsets[] = { 0, 1, strlen(stems[_i].block) + 2 };
+	const struct block block = { .name = 1 };
+	const struct variable variables[] = { { .spelling = 1, .block = 0 },
+		                              { .spelling = NAME_BY_RULE, .block = 0 } };
+	const struct trace t = { .string_bytes = strings,
+		                 .string_offsets = offsets,
+		                 .blocks = &block,
+		                 .blocks_count = 1,
+		                 .variables = variables,
+		                 .variables_count = 2 };
+
+	memcpy(strings + 1, stems[_i].block, strlen(stems[_i].block));
+	struct stems *s = stems_new(&t, texts);
+	ck_assert(stems_may_begin(s, 0)); /* of its own name */
+	for (int again = 0; again < 2; again++)
+		ck_assert_int_eq(stems_may_begin(s, 1), stems[_i].may);
+	stems_free(s);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("partial");
@@ -118,6 +159,7 @@ int main(void)
 	tcase_add_loop_test(c, redundant_accesses, 0, G_N_ELEMENTS(filters));
 	tcase_add_loop_test(c, addresses_around_a_name, 0, G_N_ELEMENTS(addresses));
 	tcase_add_test(c, the_call_around_an_event);
+	tcase_add_loop_test(c, names_by_stems, 0, G_N_ELEMENTS(stems));
 	suite_add_tcase(suite, c);
 	return suite_run(suite);
 }

@@ -1,7 +1,6 @@
 /*
- * test_tables.c - tables in documents are those of the program: keys, commands and views of the
- * explorer, a lesson's checks, operations, analyses and detectors.  UPDATE=1 in the environment
- * writes them anew.
+ * test_tables.c - tables in documents are those of the program: keys and commands of the
+ * explorer, a lesson's checks, the analyses.  UPDATE=1 in the environment writes them anew.
  */
 #include "engine/predict/predict.h"
 #include "tui/explorer/commands/command_line.h"
@@ -28,32 +27,6 @@ static char *with_table(const char *path, const char *text, const char *name, co
 	return whole;
 }
 
-static void print_operations(GString *out)
-{
-	static const struct {
-		const char *operand, *class, *use, *effect;
-	} columns[] = {
-#define OP(name, word, operand, class, object, effect, verb) \
-	{ #operand, #class, #object, #effect },
-#include "engine/trace/ops.def"
-#undef OP
-	};
-	g_string_append(out,
-	                "| word | operand | class | kind of object | effect | in a sentence |\n"
-	                "| --- | --- | --- | --- | --- | --- |\n");
-	for (int op = 0; op < OP_COUNT; op++) {
-		char *row = g_strdup_printf("| `%s` | %s | %s | %s | %s | %s |\n",
-		                            op_table[op].word, columns[op].operand,
-		                            columns[op].class, columns[op].use,
-		                            columns[op].effect, op_table[op].verb);
-		char *tail = strstr(row, op_table[op].word) + strlen(op_table[op].word);
-		for (char *c = tail; *c; c++)
-			*c = g_ascii_tolower(*c);
-		g_string_append(out, row);
-		g_free(row);
-	}
-}
-
 static void print_analyses(GString *out)
 {
 	g_string_append(out, "| analysis | witnesses | function | in short |\n"
@@ -65,27 +38,6 @@ static void print_analyses(GString *out)
 #undef ANALYSIS
 }
 
-static void print_detectors(GString *out)
-{
-	g_string_append(out, "| detector | function | what the screen says meanwhile |\n"
-	                     "| --- | --- | --- |\n");
-#define DETECTOR(name, word, title, may, find) \
-	g_string_append_printf(out, "| `%s` | `%s` | %s |\n", word, #find, title);
-#include "engine/detect/detectors.def"
-#undef DETECTOR
-}
-
-static void print_views(GString *out)
-{
-	g_string_append(out, "| view | table of functions | request | of |\n"
-	                     "| --- | --- | --- | --- |\n");
-#define VIEW(name, table, word, request, of) \
-	g_string_append_printf(out, "| %s | `%s` | `%s` | %s |\n", word, #table, #request, \
-	                       strcmp(#of, "PAIR") == 0 ? "the selected pair" : "");
-#include "tui/explorer/views/views.def"
-#undef VIEW
-}
-
 static const struct {
 	const char *path, *name;
 	void (*print)(GString *out);
@@ -93,10 +45,7 @@ static const struct {
 	{ "docs/keys.md", "keys", bindings_print_table },
 	{ "docs/keys.md", "commands", commands_print_table },
 	{ "docs/lessons.md", "checks", lesson_print_checks },
-	{ "docs/architecture.md", "operations", print_operations },
 	{ "docs/architecture.md", "analyses", print_analyses },
-	{ "docs/architecture.md", "detectors", print_detectors },
-	{ "docs/architecture.md", "views", print_views },
 };
 
 START_TEST(table_of_the_manual)

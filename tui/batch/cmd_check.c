@@ -3,7 +3,7 @@
  * coverage.
  */
 #include "tui/batch/check/checkup.h"
-#include "tui/batch/shares.h"
+#include "tui/batch/shares/shares.h"
 #include "tui/batch/suppressions.h"
 
 static int answer(const struct arguments *a, struct checkup *c)

@@ -9,7 +9,7 @@
 #include "engine/witness/minimise.h"
 #include "engine/witness/witness.h"
 #include "tui/batch/spec_rules.h"
-#include "tui/explorer/story.h"
+#include "tui/explorer/words/story.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -14,7 +14,7 @@
 #include "tui/batch/print/print.h"
 #include "tui/batch/reports/partings.h"
 #include "tui/batch/reports/report_file.h"
-#include "tui/batch/shares.h"
+#include "tui/batch/shares/shares.h"
 
 #include <inttypes.h>
 #include <jansson.h>

@@ -147,7 +147,7 @@ static bool draw_order(const struct arguments *a, struct trace *t, enum order_ki
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		GString *label = g_string_new(NULL);
 		g_string_append_printf(label, "%u ", e);
-		trace_append_operation(t, e, label);
+		trace_append_words(t, e, label);
 		drawing_node(d, t->events[e].thread, e, e, g_string_free(label, FALSE), false);
 	}
 	for (uint32_t e = 0; e < t->events_count; e++) {

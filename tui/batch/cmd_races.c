@@ -4,7 +4,7 @@
 #include "engine/predict/weak_races.h"
 #include "engine/trace/binary/reel.h"
 #include "tui/batch/race_options.h"
-#include "tui/batch/shares.h"
+#include "tui/batch/shares/shares.h"
 #include "tui/batch/spec_rules.h"
 #include "engine/trace/weak.h"
 

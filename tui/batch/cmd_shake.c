@@ -14,12 +14,12 @@
 #include "engine/predict/misuse.h"
 #include "engine/record/layout.h"
 #include "tui/batch/command.h"
-#include "tui/batch/outcomes.h"
+#include "tui/batch/shake/shake_outcomes.h"
 #include "tui/batch/print/print.h"
 #include "tui/batch/print/terminal.h"
 #include "tui/batch/reports/shake_merge.h"
-#include "tui/batch/shake_run.h"
-#include "tui/batch/shares.h"
+#include "tui/batch/shake/shake_run.h"
+#include "tui/batch/shares/shares.h"
 
 struct shake {
 	struct shaken runs;
@@ -37,7 +37,7 @@ struct shake {
 	uint64_t failed;        /* number of the first run that failed, from 1; 0: none */
 };
 
-static char *how_it_ended(const struct outcome *o)
+static char *how_it_ended(const struct shake_outcome *o)
 {
 	if (o->deadlock)
 		return g_strdup("deadlock");
@@ -55,7 +55,7 @@ static const char *const misuses[] = {
 #undef M
 };
 
-static json_t *findings_json(const struct outcome *o)
+static json_t *findings_json(const struct shake_outcome *o)
 {
 	json_t *list = json_array();
 	for (unsigned i = 0; i < LOG_MISUSE_COUNT; i++)
@@ -83,7 +83,7 @@ static void print_json(const struct outcomes *x, const struct shake *shake)
 {
 	json_t *list = json_array();
 	for (guint i = 0; i < x->list->len; i++) {
-		const struct outcome *o = x->list->pdata[i];
+		const struct shake_outcome *o = x->list->pdata[i];
 		char *ended = how_it_ended(o);
 		json_t *item =
 		        json_pack("{s:s, s:i, s:I, s:s, s:I, s:s, s:s, s:I, s:o}", "end", ended,
@@ -149,10 +149,10 @@ static void print_share(const struct outcomes *x, const struct shake *shake)
 }
 
 /* Its last line of output; with the digest when another outcome's is the same. */
-static char *what_it_said(const struct outcomes *x, const struct outcome *o)
+static char *what_it_said(const struct outcomes *x, const struct shake_outcome *o)
 {
 	for (guint i = 0; i < x->list->len; i++) {
-		const struct outcome *other = x->list->pdata[i];
+		const struct shake_outcome *other = x->list->pdata[i];
 		if (other != o && strcmp(other->line, o->line) == 0 &&
 		    strcmp(other->hash, o->hash) != 0)
 			return g_strdup_printf("%s (output %.8s)", o->line, o->hash);
@@ -168,6 +168,13 @@ static char *how_again(const char *options, const struct shake *shake)
 	                       shake->runs.memory ? " " : "", options);
 }
 
+/* Is the run that is to be recorded given by its turns, and a run with fewer of them known?
+ * Then the table has the fewer ones. */
+static bool has_fewer_turns(const struct shake_outcome *o)
+{
+	return o->fewest != NULL && strstr(o->again, "--turns ") != NULL;
+}
+
 static int widest(GPtrArray *column, const char *heading, int most)
 {
 	int width = (int)strlen(heading);
@@ -180,10 +187,10 @@ static int widest(GPtrArray *column, const char *heading, int most)
 static void print_findings(const struct outcomes *x, const struct shake *shake)
 {
 	for (unsigned m = 0; m < LOG_MISUSE_COUNT; m++) {
-		const struct outcome *first = NULL;
+		const struct shake_outcome *first = NULL;
 		uint64_t runs = 0;
 		for (guint i = 0; i < x->list->len; i++) {
-			const struct outcome *o = x->list->pdata[i];
+			const struct shake_outcome *o = x->list->pdata[i];
 			if (!(o->misuses >> m & 1))
 				continue;
 			runs += o->count;
@@ -204,7 +211,7 @@ static void print_findings(const struct outcomes *x, const struct shake *shake)
 static void print_fewest(const struct outcomes *x)
 {
 	for (guint i = 0; i < x->list->len; i++) {
-		const struct outcome *o = x->list->pdata[i];
+		const struct shake_outcome *o = x->list->pdata[i];
 		char *ended = how_it_ended(o);
 		if (o->use)
 			printf("use after free, in %" PRIu64 " runs (%s): %s\n", o->count,
@@ -214,9 +221,10 @@ static void print_fewest(const struct outcomes *x)
 			       "addresses of the heap or of stacks are others\n",
 			       ended, o->count);
 		if (o->fewest)
-			printf("%s with %u switch%s of threads, no fewer found in %u runs: %s\n",
+			printf("%s with %u switch%s of threads, no fewer found in %u runs%s%s\n",
 			       ended, o->switches, o->switches == 1 ? "" : "es", o->tries,
-			       o->fewest);
+			       has_fewer_turns(o) ? "" : ": ",
+			       has_fewer_turns(o) ? "" : o->fewest);
 		g_free(ended);
 	}
 }
@@ -249,8 +257,9 @@ static void print_table(const struct outcomes *x, const struct shake *shake)
 	for (guint i = 0; i < outcomes->len; i++) {
 		g_ptr_array_add(texts[ENDS], how_it_ended(outcomes->pdata[i]));
 		g_ptr_array_add(texts[SAYS], what_it_said(x, outcomes->pdata[i]));
-		const struct outcome *o = outcomes->pdata[i];
-		g_ptr_array_add(texts[AGAIN], how_again(o->again, shake));
+		const struct shake_outcome *o = outcomes->pdata[i];
+		g_ptr_array_add(texts[AGAIN],
+		                how_again(has_fewer_turns(o) ? o->fewest : o->again, shake));
 	}
 	for (int c = 0; c < COLUMNS; c++)
 		widths[c] = widest(texts[c], headings[c], c == AGAIN ? INT_MAX : LONGEST);
@@ -266,7 +275,7 @@ static void print_table(const struct outcomes *x, const struct shake *shake)
 	printf("  runs  %-*s  %-*s%s%s\n", widths[ENDS], headings[ENDS], widths[SAYS],
 	       headings[SAYS], apart ? "" : "  ", apart ? "" : headings[AGAIN]);
 	for (guint i = 0; i < outcomes->len; i++) {
-		const struct outcome *o = outcomes->pdata[i];
+		const struct shake_outcome *o = outcomes->pdata[i];
 		printf("%6" PRIu64 "  %-*s  %-*s%s%s\n", o->count, widths[ENDS],
 		       (char *)texts[ENDS]->pdata[i], widths[SAYS],
 		       (char *)texts[SAYS]->pdata[i], apart ? "\n        " : "  ",
@@ -321,7 +330,7 @@ int shake_merge(const GPtrArray *reports, enum output_format format)
 		json_t *value;
 		json_array_foreach(json_object_get(r->head, "outcomes"), k, value)
 		{
-			struct outcome *o = outcome_of_json(value);
+			struct shake_outcome *o = outcome_of_json(value);
 			if (o == NULL) {
 				outcomes_free(all);
 				json_decref(shake.command);
@@ -397,18 +406,18 @@ static struct strategy strategy_of(const struct shake *shake, const struct strat
 }
 
 /* Has the outcome failed? An exit status is a failure if other runs have another one. */
-static bool has_failed(const struct outcomes *x, const struct outcome *o)
+static bool has_failed(const struct outcomes *x, const struct shake_outcome *o)
 {
 	bool other = false;
 	for (guint i = 0; i < x->list->len; i++)
-		other |= ((const struct outcome *)x->list->pdata[i])->status != o->status;
+		other |= ((const struct shake_outcome *)x->list->pdata[i])->status != o->status;
 	return outcome_fails(o) || (o->status != 0 && other && !o->timed_out);
 }
 
 static bool is_new(const struct outcomes *x, uint64_t n)
 {
 	for (guint i = 0; i < x->list->len; i++)
-		if (((const struct outcome *)x->list->pdata[i])->run == n)
+		if (((const struct shake_outcome *)x->list->pdata[i])->run == n)
 			return true;
 	return false;
 }
@@ -418,7 +427,7 @@ static void minimise(struct shake *shake, const struct outcomes *x, const struct
                      uint64_t n)
 {
 	for (guint i = 0; i < x->list->len; i++) {
-		struct outcome *o = x->list->pdata[i];
+		struct shake_outcome *o = x->list->pdata[i];
 		if (o->run == n && has_failed(x, o) && !o->timed_out)
 			shaken_fewest(&shake->runs, how, o, shake->tries);
 	}
@@ -430,7 +439,7 @@ static bool run_one(struct shake *shake, struct outcomes *x, struct portfolio *p
 {
 	struct shaken_run look = { 0 };
 	bool looks = portfolio && portfolio_looks(portfolio);
-	struct outcome *o = shaken_try(&shake->runs, how, n, looks ? &look : NULL, error);
+	struct shake_outcome *o = shaken_try(&shake->runs, how, n, looks ? &look : NULL, error);
 	if (o && !outcomes_know(x, o))
 		o = shaken_confirm(&shake->runs, how, o, looks ? &look : NULL, error);
 	if (o == NULL) {
@@ -450,7 +459,7 @@ static bool run_one(struct shake *shake, struct outcomes *x, struct portfolio *p
 	if (news)
 		minimise(shake, x, how, n);
 	for (guint i = 0; i < x->list->len; i++) {
-		const struct outcome *first = x->list->pdata[i];
+		const struct shake_outcome *first = x->list->pdata[i];
 		if (has_failed(x, first) && (shake->failed == 0 || first->run < shake->failed))
 			shake->failed = first->run + 1;
 	}

@@ -36,7 +36,7 @@ static char *formula_text(const struct spec_object *o, const struct spec_conditi
 	return g_string_free(s, FALSE);
 }
 
-static const char *answer_text(enum answer a, const char *yes, const char *no)
+static const char *answer_text(enum proof_answer a, const char *yes, const char *no)
 {
 	return a == ANSWER_YES    ? yes
 	       : a == ANSWER_NO   ? no
@@ -44,7 +44,7 @@ static const char *answer_text(enum answer a, const char *yes, const char *no)
 	                          : NULL;
 }
 
-static json_t *answer_json(enum answer a)
+static json_t *answer_json(enum proof_answer a)
 {
 	return a == ANSWER_YES ? json_true() : a == ANSWER_NO ? json_false() : json_null();
 }

@@ -4,7 +4,7 @@
 #include "engine/trace/formats.h"
 #include "engine/order/order.h"
 #include "engine/witness/witness.h"
-#include "tui/batch/shares.h"
+#include "tui/batch/shares/shares.h"
 #include "tui/batch/spec_rules.h"
 
 #include <inttypes.h>

@@ -9,7 +9,7 @@
 
 /* ---- threads and frames ---- */
 
-bool list_threads(struct session *s, const json_t *args, json_t *body, GString *why)
+bool list_threads(struct dap_session *s, const json_t *args, json_t *body, GString *why)
 {
 	(void)args;
 	(void)why;
@@ -38,7 +38,7 @@ static void free_variables(struct variables *v)
 	g_free(v);
 }
 
-void forget_stop(struct session *s)
+void forget_stop(struct dap_session *s)
 {
 	s->frames_before += s->frames->len;
 	s->sets_before += s->sets->len;
@@ -50,7 +50,7 @@ void forget_stop(struct session *s)
 	g_ptr_array_set_size(s->sets, 0);
 }
 
-void drop_objects(struct session *s)
+void drop_objects(struct dap_session *s)
 {
 	GString *why = g_string_new(NULL);
 	for (guint i = 0; i < s->objects->len; i++)
@@ -68,13 +68,13 @@ static bool index_of(const json_t *id, unsigned before, unsigned count, unsigned
 	return json_is_integer(id) && n >= 0 && n < (json_int_t)count;
 }
 
-static void name_frame_at(const struct session *s, unsigned index, GString *command)
+static void name_frame_at(const struct dap_session *s, unsigned index, GString *command)
 {
 	const struct frame *f = s->frames->pdata[index];
 	g_string_append_printf(command, " --thread %s --frame %u", f->thread, f->level);
 }
 
-bool name_frame(struct session *s, const json_t *id, GString *command, GString *why)
+bool name_frame(struct dap_session *s, const json_t *id, GString *command, GString *why)
 {
 	unsigned index;
 	if (!id || json_is_null(id))
@@ -87,7 +87,7 @@ bool name_frame(struct session *s, const json_t *id, GString *command, GString *
 	return true;
 }
 
-void name_set_frame(const struct session *s, const json_t *set, GString *command)
+void name_set_frame(const struct dap_session *s, const json_t *set, GString *command)
 {
 	unsigned index;
 	if (index_of(set, s->sets_before, s->sets->len, &index))
@@ -95,7 +95,7 @@ void name_set_frame(const struct session *s, const json_t *set, GString *command
 }
 
 /* gdb's frames of a thread; NULL and `why`. */
-static json_t *frames_of(struct session *s, const char *thread, GString *why)
+static json_t *frames_of(struct dap_session *s, const char *thread, GString *why)
 {
 	enum { MOST = 1000 };
 	json_t *answer = target_ask(&s->target, why, "-stack-list-frames --thread %s 0 %d",
@@ -130,7 +130,7 @@ static unsigned recorder_frames(const json_t *stack)
 	return 0;
 }
 
-unsigned first_level(struct session *s, const char *gdb_thread)
+unsigned first_level(struct dap_session *s, const char *gdb_thread)
 {
 	GString *why = g_string_new(NULL);
 	json_t *stack = frames_of(s, gdb_thread, why);
@@ -140,7 +140,7 @@ unsigned first_level(struct session *s, const char *gdb_thread)
 	return level;
 }
 
-static json_t *shown_frame(struct session *s, const char *thread, const json_t *frame)
+static json_t *shown_frame(struct dap_session *s, const char *thread, const json_t *frame)
 {
 	const char *function = text_of(frame, "func"), *path = file_of(frame);
 	function = function ? function : "?";
@@ -176,7 +176,7 @@ static json_t *shown_frame(struct session *s, const char *thread, const json_t *
 	return j;
 }
 
-bool list_frames(struct session *s, const json_t *args, json_t *body, GString *why)
+bool list_frames(struct dap_session *s, const json_t *args, json_t *body, GString *why)
 {
 	const struct thread *t =
 	        find_thread(s, json_integer_value(json_object_get(args, "threadId")));
@@ -201,7 +201,7 @@ bool list_frames(struct session *s, const json_t *args, json_t *body, GString *w
 	return true;
 }
 
-bool read_source(struct session *s, const json_t *args, json_t *body, GString *why)
+bool read_source(struct dap_session *s, const json_t *args, json_t *body, GString *why)
 {
 	const char *path = needed_text(json_object_get(args, "source"), "path", why);
 	gchar *text = NULL;
@@ -224,7 +224,7 @@ bool read_source(struct session *s, const json_t *args, json_t *body, GString *w
 enum { VARIABLES_MOST = 1000 }; /* at once */
 
 /* A new set; its id. */
-static json_int_t add_set(struct session *s, enum scope scope, unsigned frame,
+static json_int_t add_set(struct dap_session *s, enum scope scope, unsigned frame,
                           const char *object)
 {
 	struct variables *v = g_new0(struct variables, 1);
@@ -237,7 +237,7 @@ static json_int_t add_set(struct session *s, enum scope scope, unsigned frame,
 	return (json_int_t)s->sets_before + s->sets->len;
 }
 
-bool list_scopes(struct session *s, const json_t *args, json_t *body, GString *why)
+bool list_scopes(struct dap_session *s, const json_t *args, json_t *body, GString *why)
 {
 	unsigned frame;
 	if (!index_of(json_object_get(args, "frameId"), s->frames_before, s->frames->len,
@@ -277,7 +277,7 @@ static bool has_children(const json_t *object)
 	return more ? atoi(more) > 0 : !hint || strcmp(hint, "string") != 0;
 }
 
-char *path_expression(struct session *s, const char *object, GString *why)
+char *path_expression(struct dap_session *s, const char *object, GString *why)
 {
 	json_t *answer = target_ask(&s->target, why, "-var-info-path-expression %s", object);
 	const char *text = text_of(answer, "path_expr");
@@ -298,7 +298,7 @@ char *path_expression(struct session *s, const char *object, GString *why)
 }
 
 /* A variable object of gdb's, as an element of a set of variables. */
-static json_t *shown_variable(struct session *s, struct variables *of, const char *name,
+static json_t *shown_variable(struct dap_session *s, struct variables *of, const char *name,
                               const json_t *object)
 {
 	const char *value = text_of(object, "value"), *type = text_of(object, "type");
@@ -325,7 +325,7 @@ static json_t *shown_variable(struct session *s, struct variables *of, const cha
 
 /* gdb's variable object of an expression in a frame, which lasts until the next stop; NULL and
  * `why`. */
-static json_t *create_object(struct session *s, const char *frame, const char *expression,
+static json_t *create_object(struct dap_session *s, const char *frame, const char *expression,
                              GString *why)
 {
 	char *command = g_strdup_printf("-var-create%s - *", frame);
@@ -336,7 +336,7 @@ static json_t *create_object(struct session *s, const char *frame, const char *e
 	return object;
 }
 
-static void append_named(struct session *s, struct variables *v, const char *frame,
+static void append_named(struct dap_session *s, struct variables *v, const char *frame,
                          const char *name, const char *value, json_t *list)
 {
 	GString *why = g_string_new(NULL);
@@ -355,8 +355,8 @@ static void append_named(struct session *s, struct variables *v, const char *fra
 	g_string_free(why, TRUE);
 }
 
-static bool list_locals(struct session *s, struct variables *v, const char *frame, json_t *list,
-                        GString *why)
+static bool list_locals(struct dap_session *s, struct variables *v, const char *frame,
+                        json_t *list, GString *why)
 {
 	json_t *answer =
 	        target_ask(&s->target, why, "-stack-list-variables%s --all-values", frame);
@@ -370,7 +370,7 @@ static bool list_locals(struct session *s, struct variables *v, const char *fram
 
 /* Lists the variables of the frame's source file; gdb's own interface lists those of the
  * whole program only. */
-static bool list_globals(struct session *s, struct variables *v, const char *frame,
+static bool list_globals(struct dap_session *s, struct variables *v, const char *frame,
                          json_t *list, GString *why)
 {
 	static const char names[] =
@@ -401,7 +401,7 @@ static bool is_access_group(const json_t *child)
 	        strcmp(name, "private") == 0);
 }
 
-static void append_element(struct session *s, struct variables *v, const char *index,
+static void append_element(struct dap_session *s, struct variables *v, const char *index,
                            const json_t *child, json_t *list)
 {
 	char *name = g_strdup_printf("[%s]", index);
@@ -409,7 +409,7 @@ static void append_element(struct session *s, struct variables *v, const char *i
 	g_free(name);
 }
 
-static bool list_children(struct session *s, struct variables *v, const char *object,
+static bool list_children(struct dap_session *s, struct variables *v, const char *object,
                           json_int_t from, json_int_t count, json_t *list, GString *why)
 {
 	json_t *answer = target_ask(&s->target, why,
@@ -438,7 +438,7 @@ static bool list_children(struct session *s, struct variables *v, const char *ob
 	return answer != NULL;
 }
 
-static struct variables *find_set(const struct session *s, const json_t *set, GString *why)
+static struct variables *find_set(const struct dap_session *s, const json_t *set, GString *why)
 {
 	unsigned index;
 	if (index_of(set, s->sets_before, s->sets->len, &index))
@@ -447,7 +447,7 @@ static struct variables *find_set(const struct session *s, const json_t *set, GS
 	return NULL;
 }
 
-const char *find_object(const struct session *s, const json_t *set, const char *name,
+const char *find_object(const struct dap_session *s, const json_t *set, const char *name,
                         GString *why)
 {
 	const struct variables *v = find_set(s, set, why);
@@ -457,7 +457,7 @@ const char *find_object(const struct session *s, const json_t *set, const char *
 	return object;
 }
 
-bool list_variables(struct session *s, const json_t *args, json_t *body, GString *why)
+bool list_variables(struct dap_session *s, const json_t *args, json_t *body, GString *why)
 {
 	json_int_t from = json_integer_value(json_object_get(args, "start"));
 	json_int_t count = json_integer_value(json_object_get(args, "count"));
@@ -480,7 +480,7 @@ bool list_variables(struct session *s, const json_t *args, json_t *body, GString
 	return ok;
 }
 
-bool set_variable(struct session *s, const json_t *args, json_t *body, GString *why)
+bool set_variable(struct dap_session *s, const json_t *args, json_t *body, GString *why)
 {
 	const char *name = needed_text(args, "name", why);
 	const char *value = name ? needed_text(args, "value", why) : NULL;
@@ -510,7 +510,8 @@ bool set_variable(struct session *s, const json_t *args, json_t *body, GString *
 /* A command of gdb's as a user types it, perhaps of several lines.  gdb reads it from a file,
  * so that one that asks for more lines finds the end of the file, not the adapter's commands.
  */
-static bool run_command(struct session *s, const char *frame, const char *typed, GString *why)
+static bool run_command(struct dap_session *s, const char *frame, const char *typed,
+                        GString *why)
 {
 	bool short_form = g_str_has_prefix(typed, "heddle");
 	char *text = g_strdup_printf("%s%s\n", short_form ? "monitor " : "", typed);
@@ -538,7 +539,7 @@ static bool run_command(struct session *s, const char *frame, const char *typed,
 	return ok;
 }
 
-static bool evaluate_expression(struct session *s, const char *frame, unsigned index,
+static bool evaluate_expression(struct dap_session *s, const char *frame, unsigned index,
                                 const char *expression, json_t *body, GString *why)
 {
 	json_t *object = create_object(s, frame, expression, why);
@@ -564,7 +565,7 @@ static bool evaluate_expression(struct session *s, const char *frame, unsigned i
 	return true;
 }
 
-bool evaluate(struct session *s, const json_t *args, json_t *body, GString *why)
+bool evaluate(struct dap_session *s, const json_t *args, json_t *body, GString *why)
 {
 	const char *expression = needed_text(args, "expression", why);
 	const char *context = text_of(args, "context");

@@ -27,7 +27,7 @@ static long ignored(const json_t *point, GString *why)
 	return -1;
 }
 
-static void delete_point(struct session *s, int number)
+static void delete_point(struct dap_session *s, int number)
 {
 	GString *why = g_string_new(NULL);
 	json_decref(target_ask(&s->target, why, "-break-delete %d", number));
@@ -49,7 +49,7 @@ static bool has_code(const json_t *bkpt)
 }
 
 /* The breakpoint in the editor's form; `bkpt` is gdb's. */
-static json_t *describe(const struct session *s, const json_t *bkpt)
+static json_t *describe(const struct dap_session *s, const json_t *bkpt)
 {
 	const json_t *first = json_array_get(json_object_get(bkpt, "locations"), 0);
 	const char *line = text_of(bkpt, "line"), *path = text_of(bkpt, "fullname");
@@ -71,7 +71,7 @@ static json_t *describe(const struct session *s, const json_t *bkpt)
 }
 
 /* Sets a breakpoint at gdb's `location` and returns it; NULL and `why`. */
-static json_t *insert(struct session *s, const char *location, const json_t *point,
+static json_t *insert(struct dap_session *s, const char *location, const json_t *point,
                       GString *why)
 {
 	const char *condition = text_of(point, "condition");
@@ -103,7 +103,7 @@ static char *line_location(const char *path, json_int_t line)
 
 /* Sets a breakpoint by the file's path; if the program was built elsewhere, by the file's
  * name. */
-static json_t *insert_line(struct session *s, const char *path, const json_t *point,
+static json_t *insert_line(struct dap_session *s, const char *path, const json_t *point,
                            GString *why)
 {
 	const json_t *given = json_object_get(point, "line");
@@ -131,7 +131,7 @@ static json_t *insert_line(struct session *s, const char *path, const json_t *po
 }
 
 /* Keep a new breakpoint and answer for it; `bkpt` is released. */
-static void answer_for(struct session *s, json_t *bkpt, GArray *numbers, const GString *why,
+static void answer_for(struct dap_session *s, json_t *bkpt, GArray *numbers, const GString *why,
                        json_t *answers)
 {
 	int number = number_of(bkpt);
@@ -143,7 +143,7 @@ static void answer_for(struct session *s, json_t *bkpt, GArray *numbers, const G
 	json_decref(bkpt);
 }
 
-static void delete_all(struct session *s, GArray *numbers)
+static void delete_all(struct dap_session *s, GArray *numbers)
 {
 	for (guint i = 0; i < numbers->len; i++)
 		delete_point(s, g_array_index(numbers, int, i));
@@ -165,7 +165,7 @@ static const json_t *points_of(const json_t *args, GString *why)
 	return good ? list ? list : none : NULL;
 }
 
-bool set_breakpoints(struct session *s, const json_t *args, json_t *body, GString *why)
+bool set_breakpoints(struct dap_session *s, const json_t *args, json_t *body, GString *why)
 {
 	const json_t *list = points_of(args, why), *item;
 	const char *path = needed_text(json_object_get(args, "source"), "path", why);
@@ -185,7 +185,8 @@ bool set_breakpoints(struct session *s, const json_t *args, json_t *body, GStrin
 	return true;
 }
 
-bool set_function_breakpoints(struct session *s, const json_t *args, json_t *body, GString *why)
+bool set_function_breakpoints(struct dap_session *s, const json_t *args, json_t *body,
+                              GString *why)
 {
 	const json_t *list = points_of(args, why), *item;
 	if (!list)
@@ -206,7 +207,7 @@ bool set_function_breakpoints(struct session *s, const json_t *args, json_t *bod
 	return true;
 }
 
-bool set_exception_breakpoints(struct session *s, const json_t *args, json_t *body,
+bool set_exception_breakpoints(struct dap_session *s, const json_t *args, json_t *body,
                                GString *why)
 {
 	(void)s;
@@ -216,7 +217,7 @@ bool set_exception_breakpoints(struct session *s, const json_t *args, json_t *bo
 	return true;
 }
 
-void breakpoint_modified(struct session *s, const json_t *bkpt)
+void breakpoint_modified(struct dap_session *s, const json_t *bkpt)
 {
 	int number = number_of(bkpt);
 	if (number && has_code(bkpt) &&
@@ -229,7 +230,7 @@ void breakpoint_modified(struct session *s, const json_t *bkpt)
 /* ---- data ---- */
 
 /* The number that an expression has in a frame; false and `why`. */
-static bool number_at(struct session *s, const char *frame, const char *format,
+static bool number_at(struct dap_session *s, const char *frame, const char *format,
                       const char *expression, guint64 *number, GString *why)
 {
 	char *text = g_strdup_printf(format, expression);
@@ -247,7 +248,7 @@ static bool number_at(struct session *s, const char *frame, const char *format,
 }
 
 /* The expression's variable, where it is in memory; NULL and `why`. */
-static struct data_point *data_point_of(struct session *s, const char *frame,
+static struct data_point *data_point_of(struct dap_session *s, const char *frame,
                                         const char *expression, GString *why)
 {
 	enum { MOST = 32 }; /* bytes that the processor watches: four words */
@@ -277,7 +278,7 @@ static struct data_point *data_point_of(struct session *s, const char *frame,
 	return d;
 }
 
-bool data_breakpoint_info(struct session *s, const json_t *args, json_t *body, GString *why)
+bool data_breakpoint_info(struct dap_session *s, const json_t *args, json_t *body, GString *why)
 {
 	const char *name = needed_text(args, "name", why);
 	const json_t *set = json_object_get(args, "variablesReference");
@@ -315,7 +316,7 @@ bool data_breakpoint_info(struct session *s, const json_t *args, json_t *body, G
 }
 
 /* gdb's watchpoint of `d`; its number, or 0 and `why`. */
-static int watch(struct session *s, const struct data_point *d, const char *access,
+static int watch(struct dap_session *s, const struct data_point *d, const char *access,
                  GString *why)
 {
 	const char *option = !access                            ? ""
@@ -338,7 +339,7 @@ static int watch(struct session *s, const struct data_point *d, const char *acce
 	return number;
 }
 
-static json_t *set_data_point(struct session *s, const json_t *item, GString *why)
+static json_t *set_data_point(struct dap_session *s, const json_t *item, GString *why)
 {
 	const char *id = needed_text(item, "dataId", why);
 	const char *condition = text_of(item, "condition");
@@ -372,7 +373,7 @@ static json_t *set_data_point(struct session *s, const json_t *item, GString *wh
 	return json_pack("{sisb}", "id", w.number, "verified", 1);
 }
 
-bool set_data_breakpoints(struct session *s, const json_t *args, json_t *body, GString *why)
+bool set_data_breakpoints(struct dap_session *s, const json_t *args, json_t *body, GString *why)
 {
 	const json_t *list = points_of(args, why), *item;
 	if (!list)
@@ -388,7 +389,7 @@ bool set_data_breakpoints(struct session *s, const json_t *args, json_t *body, G
 	return true;
 }
 
-const char *watched_name(const struct session *s, const char *number)
+const char *watched_name(const struct dap_session *s, const char *number)
 {
 	for (guint i = 0; number && i < s->watches->len; i++) {
 		const struct watch *w = &g_array_index(s->watches, struct watch, i);

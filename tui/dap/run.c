@@ -7,7 +7,7 @@
 
 /* ---- it goes on ---- */
 
-bool go_on(struct session *s, const char *command, GString *why)
+bool go_on(struct dap_session *s, const char *command, GString *why)
 {
 	g_string_truncate(s->target.notes, 0);
 	json_t *body = target_command(&s->target, command, why);
@@ -26,7 +26,7 @@ bool go_on(struct session *s, const char *command, GString *why)
 }
 
 /* A step of the thread that the request names. */
-static bool step(struct session *s, const json_t *args, const char *line,
+static bool step(struct dap_session *s, const json_t *args, const char *line,
                  const char *instruction, bool back, GString *why)
 {
 	const struct thread *t =
@@ -57,45 +57,45 @@ static bool step(struct session *s, const json_t *args, const char *line,
 	return ok;
 }
 
-bool go_next(struct session *s, const json_t *args, json_t *body, GString *why)
+bool go_next(struct dap_session *s, const json_t *args, json_t *body, GString *why)
 {
 	(void)body;
 	return step(s, args, "next", "next-instruction", false, why);
 }
 
-bool step_in(struct session *s, const json_t *args, json_t *body, GString *why)
+bool step_in(struct dap_session *s, const json_t *args, json_t *body, GString *why)
 {
 	(void)body;
 	return step(s, args, "step", "step-instruction", false, why);
 }
 
-bool step_out(struct session *s, const json_t *args, json_t *body, GString *why)
+bool step_out(struct dap_session *s, const json_t *args, json_t *body, GString *why)
 {
 	(void)body;
 	return step(s, args, "finish", "finish", false, why);
 }
 
-bool step_back(struct session *s, const json_t *args, json_t *body, GString *why)
+bool step_back(struct dap_session *s, const json_t *args, json_t *body, GString *why)
 {
 	(void)body;
 	return step(s, args, "next", "next-instruction", true, why);
 }
 
-bool go_continue(struct session *s, const json_t *args, json_t *body, GString *why)
+bool go_continue(struct dap_session *s, const json_t *args, json_t *body, GString *why)
 {
 	(void)args;
 	json_object_set_new(body, "allThreadsContinued", json_true());
 	return go_on(s, "-exec-continue", why);
 }
 
-bool reverse_continue(struct session *s, const json_t *args, json_t *body, GString *why)
+bool reverse_continue(struct dap_session *s, const json_t *args, json_t *body, GString *why)
 {
 	(void)args;
 	(void)body;
 	return go_on(s, "-exec-continue --reverse", why);
 }
 
-bool pause_run(struct session *s, const json_t *args, json_t *body, GString *why)
+bool pause_run(struct dap_session *s, const json_t *args, json_t *body, GString *why)
 {
 	(void)args;
 	(void)body;
@@ -125,7 +125,7 @@ static const struct {
 };
 
 /* "acct.balance: 100, then 150": the values that a watchpoint saw. */
-static void describe_watch(struct session *s, const json_t *record, json_t *body)
+static void describe_watch(struct dap_session *s, const json_t *record, json_t *body)
 {
 	static const char *const kinds[] = { "wpt", "hw-rwpt", "hw-awpt" };
 	const json_t *value = json_object_get(record, "value"), *point = NULL;
@@ -148,7 +148,7 @@ static void describe_watch(struct session *s, const json_t *record, json_t *body
 }
 
 /* Heddle's remark on the stop becomes its description, and is printed. */
-static bool describe_notes(struct session *s, json_t *body)
+static bool describe_notes(struct dap_session *s, json_t *body)
 {
 	GString *notes = s->target.notes;
 	const char *mark = strstr(notes->str, "heddle: ");
@@ -164,7 +164,7 @@ static bool describe_notes(struct session *s, json_t *body)
 	return true;
 }
 
-void tell_stop(struct session *s, const char *reason, const char *description,
+void tell_stop(struct dap_session *s, const char *reason, const char *description,
                const json_t *record)
 {
 	unsigned thread = thread_id(s, text_of(record, "thread-id"));
@@ -187,7 +187,7 @@ void tell_stop(struct session *s, const char *reason, const char *description,
 }
 
 /* The process has ended as gdb sees it: "exit-code" is octal. */
-static void tell_exit(struct session *s, const json_t *record)
+static void tell_exit(struct dap_session *s, const json_t *record)
 {
 	const char *code = text_of(record, "exit-code");
 	bool killed = text_of(record, "signal-name") != NULL;
@@ -199,7 +199,7 @@ static void tell_exit(struct session *s, const json_t *record)
 	send_event(s, "terminated", NULL);
 }
 
-static void take_stop(struct session *s, const json_t *record)
+static void take_stop(struct dap_session *s, const json_t *record)
 {
 	const char *reason = text_of(record, "reason"),
 	           *signal = text_of(record, "signal-name");
@@ -232,7 +232,7 @@ static void take_stop(struct session *s, const json_t *record)
 		tell_stop(s, "exception", text_of(record, "signal-meaning"), record);
 }
 
-void take_record(struct session *s, const struct mi_record *r)
+void take_record(struct dap_session *s, const struct mi_record *r)
 {
 	if (r->kind == '*' && strcmp(r->word, "stopped") == 0) {
 		take_stop(s, r->body);

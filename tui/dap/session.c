@@ -7,12 +7,12 @@
 /* ---- messages ---- */
 
 /* Prints a line of the adapter's own. */
-static void say(struct session *s, const char *line)
+static void say(struct dap_session *s, const char *line)
 {
 	send_output(s, "console", line, strlen(line));
 }
 
-static void respond(struct session *s, const json_t *to, json_t *body, const char *why)
+static void respond(struct dap_session *s, const json_t *to, json_t *body, const char *why)
 {
 	const char *command = text_of(to, "command");
 	json_t *j = json_pack("{sssOsssb}", "type", "response", "request_seq",
@@ -34,7 +34,7 @@ static void respond(struct session *s, const json_t *to, json_t *body, const cha
 
 /* ---- initialize, launch ---- */
 
-static bool initialize(struct session *s, const json_t *args, json_t *body, GString *why)
+static bool initialize(struct dap_session *s, const json_t *args, json_t *body, GString *why)
 {
 	static const char *const able[] = {
 		"supportsConfigurationDoneRequest",
@@ -78,7 +78,7 @@ static void add_path(GPtrArray *options, const json_t *args, const char *name,
 }
 
 /* The program and its arguments; NULL and `why`. */
-static char **program_of(const struct session *s, const json_t *args, const char *folder,
+static char **program_of(const struct dap_session *s, const json_t *args, const char *folder,
                          GString *why)
 {
 	const char *program = text_of(args, "program");
@@ -121,7 +121,7 @@ static char **program_of(const struct session *s, const json_t *args, const char
 }
 
 /* Heddle's explanation of this run comes first. */
-static void say_why(struct session *s)
+static void say_why(struct dap_session *s)
 {
 	GString *why = g_string_new(NULL);
 	g_string_truncate(s->target.stream, 0);
@@ -132,7 +132,7 @@ static void say_why(struct session *s)
 	g_string_free(why, TRUE);
 }
 
-static bool launch(struct session *s, const json_t *args, json_t *body, GString *why)
+static bool launch(struct dap_session *s, const json_t *args, json_t *body, GString *why)
 {
 	(void)body;
 	if (s->launched) {
@@ -166,7 +166,7 @@ static bool launch(struct session *s, const json_t *args, json_t *body, GString 
 	return s->launched;
 }
 
-static bool configuration_done(struct session *s, const json_t *args, json_t *body,
+static bool configuration_done(struct dap_session *s, const json_t *args, json_t *body,
                                GString *why)
 {
 	(void)args;
@@ -179,7 +179,7 @@ static bool configuration_done(struct session *s, const json_t *args, json_t *bo
 	return true;
 }
 
-static bool leave(struct session *s, const json_t *args, json_t *body, GString *why)
+static bool leave(struct dap_session *s, const json_t *args, json_t *body, GString *why)
 {
 	(void)args;
 	(void)body;
@@ -231,7 +231,7 @@ static const struct {
 };
 
 /* Sends the events that follow the answer to a request. */
-static void follow_up(struct session *s, const char *command)
+static void follow_up(struct dap_session *s, const char *command)
 {
 	GString *why = g_string_new(NULL);
 	if (strcmp(command, "launch") == 0 || strcmp(command, "attach") == 0) {
@@ -252,7 +252,7 @@ static void follow_up(struct session *s, const char *command)
 }
 
 /* May the request be served now? False: it was put off, or `why` says why not. */
-static bool is_time(struct session *s, enum needs needs, json_t *message, GString *why)
+static bool is_time(struct dap_session *s, enum needs needs, json_t *message, GString *why)
 {
 	if (needs != NEEDS_NOTHING && !s->launched) {
 		g_string_assign(why, "the program is not there: send 'launch' first");
@@ -274,7 +274,7 @@ static bool is_time(struct session *s, enum needs needs, json_t *message, GStrin
 	return false;
 }
 
-static void serve(struct session *s, json_t *message)
+static void serve(struct dap_session *s, json_t *message)
 {
 	const char *type = text_of(message, "type"), *command = text_of(message, "command");
 	json_t *given = json_object_get(message, "arguments");
@@ -313,7 +313,7 @@ static void serve(struct session *s, json_t *message)
 
 /* ---- the loop ---- */
 
-static void turn(struct session *s)
+static void turn(struct dap_session *s)
 {
 	struct mi_record *r = s->launched ? g_queue_pop_head(s->target.records) : NULL;
 	json_t *message;
@@ -360,7 +360,7 @@ static void free_data_point(gpointer data)
 	g_free(d);
 }
 
-static void release(struct session *s)
+static void release(struct dap_session *s)
 {
 	forget_stop(s);
 	target_close(&s->target);
@@ -383,7 +383,7 @@ static void release(struct session *s)
 
 bool dap_serve(const struct dap_start *start, struct error *error)
 {
-	struct session s = {
+	struct dap_session s = {
 		.start = start,
 		.line_base = 1,
 		.waiting = g_queue_new(),

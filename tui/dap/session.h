@@ -43,7 +43,7 @@ struct watch {
 	guint data; /* index of its data_point */
 };
 
-struct session {
+struct dap_session {
 	const struct dap_start *start;
 	struct wire wire;
 	struct target target;
@@ -75,7 +75,7 @@ struct session {
 
 /* ---- requests: `args` is an object; the answer's body is filled in; false and `why` ---- */
 
-typedef bool request(struct session *s, const json_t *args, json_t *body, GString *why);
+typedef bool request(struct dap_session *s, const json_t *args, json_t *body, GString *why);
 request set_breakpoints, set_function_breakpoints, data_breakpoint_info, set_data_breakpoints,
         set_exception_breakpoints;
 request go_continue, go_next, step_in, step_out, step_back, reverse_continue, pause_run;
@@ -88,54 +88,55 @@ request list_threads, list_frames, list_scopes, list_variables, set_variable, ev
 const char *text_of(const json_t *object, const char *name);
 const char *needed_text(const json_t *args, const char *name, GString *why);
 /* Owned by the caller; `why` is emptied first. */
-json_t *ask_quoted(struct session *s, GString *why, const char *command, const char *argument);
+json_t *ask_quoted(struct dap_session *s, GString *why, const char *command,
+                   const char *argument);
 
 /* An event for the editor; `body` is released. */
-void send_event(struct session *s, const char *name, json_t *body);
+void send_event(struct dap_session *s, const char *name, json_t *body);
 void send_output(void *session, const char *category, const char *text, size_t length);
 
 /* ---- threads (threads.c) ---- */
 
 /* Read the threads that exist now; notify the editor of those that began and ended. */
-void renew_threads(struct session *s);
-const struct thread *find_thread(const struct session *s, json_int_t id);
+void renew_threads(struct dap_session *s);
+const struct thread *find_thread(const struct dap_session *s, json_int_t id);
 /* The editor's id of a thread by gdb's number; 0: unknown. */
-unsigned thread_id(const struct session *s, const char *gdb);
+unsigned thread_id(const struct dap_session *s, const char *gdb);
 
 /* ---- the run (run.c) ---- */
 
 /* Lets the program continue by gdb's command. */
-bool go_on(struct session *s, const char *command, GString *why);
+bool go_on(struct dap_session *s, const char *command, GString *why);
 /* Handles executions, notifications and late errors of gdb's. */
-void take_record(struct session *s, const struct mi_record *r);
-void tell_stop(struct session *s, const char *reason, const char *description,
+void take_record(struct dap_session *s, const struct mi_record *r);
+void tell_stop(struct dap_session *s, const char *reason, const char *description,
                const json_t *record);
 
 /* ---- breakpoints (points.c) ---- */
 
 /* A breakpoint without code may have got some. */
-void breakpoint_modified(struct session *s, const json_t *body);
+void breakpoint_modified(struct dap_session *s, const json_t *body);
 /* "acct.balance": the name of the memory that gdb's watchpoint `number` watches; or NULL. */
-const char *watched_name(const struct session *s, const char *number);
+const char *watched_name(const struct dap_session *s, const char *number);
 
 /* ---- variables (look.c) ---- */
 
 /* Frames and variables of the last stop are no longer valid. */
-void forget_stop(struct session *s);
+void forget_stop(struct dap_session *s);
 /* Deletes gdb's variable objects, while the program is stopped. */
-void drop_objects(struct session *s);
+void drop_objects(struct dap_session *s);
 /* Append " --thread T --frame L" of the editor's frame id, which may be missing. */
-bool name_frame(struct session *s, const json_t *id, GString *command, GString *why);
+bool name_frame(struct dap_session *s, const json_t *id, GString *command, GString *why);
 /* name_frame for a set of variables. */
-void name_set_frame(const struct session *s, const json_t *set, GString *command);
+void name_set_frame(const struct dap_session *s, const json_t *set, GString *command);
 /* gdb's variable object of a variable that the editor names by its set; NULL and `why`. */
-const char *find_object(const struct session *s, const json_t *set, const char *name,
+const char *find_object(const struct dap_session *s, const json_t *set, const char *name,
                         GString *why);
 /* "acct.balance": the expression of gdb's variable object, owned by the caller; NULL: it has
  * none. */
-char *path_expression(struct session *s, const char *object, GString *why);
+char *path_expression(struct dap_session *s, const char *object, GString *why);
 /* The level of the first frame to show: above it are the recorder's, above the user's own
  * code. */
-unsigned first_level(struct session *s, const char *gdb_thread);
+unsigned first_level(struct dap_session *s, const char *gdb_thread);
 
 #endif

@@ -3,7 +3,7 @@
 
 /* ---- events ---- */
 
-void send_event(struct session *s, const char *name, json_t *body)
+void send_event(struct dap_session *s, const char *name, json_t *body)
 {
 	wire_send(&s->wire, json_pack("{ssssso}", "type", "event", "event", name, "body",
 	                              body ? body : json_object()));
@@ -32,7 +32,8 @@ const char *needed_text(const json_t *args, const char *name, GString *why)
 	return text;
 }
 
-json_t *ask_quoted(struct session *s, GString *why, const char *command, const char *argument)
+json_t *ask_quoted(struct dap_session *s, GString *why, const char *command,
+                   const char *argument)
 {
 	GString *line = g_string_new(command);
 	g_string_append_c(line, ' ');

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct thread *find_thread(const struct session *s, json_int_t id)
+const struct thread *find_thread(const struct dap_session *s, json_int_t id)
 {
 	for (guint i = 0; i < s->threads->len; i++)
 		if (g_array_index(s->threads, struct thread, i).id == id)
@@ -12,7 +12,7 @@ const struct thread *find_thread(const struct session *s, json_int_t id)
 	return NULL;
 }
 
-unsigned thread_id(const struct session *s, const char *gdb)
+unsigned thread_id(const struct dap_session *s, const char *gdb)
 {
 	for (guint i = 0; gdb && i < s->threads->len; i++)
 		if (strcmp(g_array_index(s->threads, struct thread, i).gdb, gdb) == 0)
@@ -20,7 +20,7 @@ unsigned thread_id(const struct session *s, const char *gdb)
 	return 0;
 }
 
-static void tell_thread(struct session *s, unsigned id, const char *reason)
+static void tell_thread(struct dap_session *s, unsigned id, const char *reason)
 {
 	send_event(s, "thread",
 	           json_pack("{sssI}", "reason", reason, "threadId", (json_int_t)id));
@@ -53,7 +53,7 @@ static GArray *threads_of(const json_t *answer)
 	return list;
 }
 
-void renew_threads(struct session *s)
+void renew_threads(struct dap_session *s)
 {
 	GString *why = g_string_new(NULL);
 	json_t *answer = target_command(&s->target, "-thread-info", why);

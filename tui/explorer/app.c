@@ -11,7 +11,7 @@
 #include "tui/explorer/frame.h"
 #include "tui/explorer/guide.h"
 #include "tui/explorer/output.h"
-#include "tui/explorer/return_point.h"
+#include "tui/explorer/exploration/return_point.h"
 #include "tui/explorer/views/view_bar.h"
 
 #include <inttypes.h>

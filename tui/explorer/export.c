@@ -6,7 +6,7 @@
 
 #include "tui/drawing/columns.h"
 #include "tui/explorer/guide.h"
-#include "tui/explorer/story.h"
+#include "tui/explorer/words/story.h"
 #include "tui/explorer/messages.h"
 
 #include "engine/predict/weak_races.h"

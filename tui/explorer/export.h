@@ -6,7 +6,7 @@
 
 #include "tui/drawing/drawing.h"
 #include "tui/explorer/app.h"
-#include "tui/explorer/tree.h"
+#include "tui/explorer/exploration/tree.h"
 
 /* Write the selected finding and print the path; the suffix chooses the form; asks before it
  * overwrites. NULL: a free name by the pair and a form by the view. */

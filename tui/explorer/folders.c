@@ -4,7 +4,7 @@
 #include "tui/explorer/folders.h"
 
 #include "engine/trace/own_code.h"
-#include "tui/explorer/missing_code.h"
+#include "tui/explorer/words/missing_code.h"
 
 #include <string.h>
 

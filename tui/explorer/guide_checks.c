@@ -5,7 +5,7 @@
 #include "engine/trace/shown.h"
 #include "tui/explorer/guide.h"
 
-#include "tui/explorer/tree.h"
+#include "tui/explorer/exploration/tree.h"
 
 #include <string.h>
 

@@ -7,12 +7,12 @@
 #include "engine/trace/shown.h"
 #include "engine/witness/witness.h"
 #include "tui/explorer/export.h"
-#include "tui/explorer/missing_code.h"
-#include "tui/explorer/outcomes.h"
+#include "tui/explorer/words/missing_code.h"
+#include "tui/explorer/exploration/outcomes.h"
 #include "tui/explorer/schedule.h"
-#include "tui/explorer/story.h"
-#include "tui/explorer/tree.h"
-#include "tui/explorer/weak_order.h"
+#include "tui/explorer/words/story.h"
+#include "tui/explorer/exploration/tree.h"
+#include "tui/explorer/words/weak_order.h"
 
 #include <string.h>
 
@@ -627,7 +627,7 @@ static void append_way(const struct app *app, const struct tree *tree, const GAr
 
 /* Appends how the outcome's shortest run differs from the nearest other one. */
 static void append_difference(const struct app *app, const struct tree *tree,
-                              const struct outcome *o, GString *out)
+                              const struct tree_outcome *o, GString *out)
 {
 	if (o->kind == OUTCOME_RACE)
 		return;
@@ -655,7 +655,7 @@ static void outcome_row(const struct app *app, const struct tree *tree, const GA
                         guint i, GString *out)
 {
 	static const char *const glyphs[] = { "✗", "⇄", "✓" };
-	const struct outcome *o = &g_array_index(outcomes, struct outcome, i);
+	const struct tree_outcome *o = &g_array_index(outcomes, struct tree_outcome, i);
 	g_autoptr(GString) words = g_string_new(NULL);
 	char number[32];
 	g_string_append_printf(out, "<tr class=\"step%s\" data-event=\"%u\"",

@@ -338,6 +338,8 @@
 #define SETTLED_RACES    "%u data race%s"
 #define SETTLED_MAYBE    ", %u maybe"
 #define SETTLED_ALL      "; complete for reorderings with the same reads"
+#define SETTLED_PAIRED   " and wake-ups"
+#define SETTLED_HOOKED   ", of instrumented code"
 #define SETTLED_NOT_ALL  "; more may exist"
 #define NO_WEAK_ORDERS   NULL, "%s are not known of a run that is not sequentially consistent"
 #define NO_WEAK_RACE     NULL, "no race in this run: %s"

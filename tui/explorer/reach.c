@@ -4,13 +4,13 @@
  * (engine/predict/reachable.h): with a schedule that the checker accepts, a proof that none
  * exists, or "unknown".
  */
-#include "tui/explorer/weak_memory.h"
+#include "tui/explorer/words/weak_memory.h"
 #include "tui/explorer/commands/commands.h"
 
 #include "engine/predict/reachable.h"
 #include "engine/trace/own_code.h"
 #include "engine/trace/shown.h"
-#include "tui/explorer/prose.h"
+#include "tui/explorer/words/prose.h"
 #include "tui/explorer/schedule.h"
 #include "tui/explorer/messages.h"
 

@@ -13,7 +13,7 @@
 #include "tui/explorer/export.h"
 #include "tui/explorer/output.h"
 #include "tui/explorer/settings.h"
-#include "tui/explorer/weak_memory.h"
+#include "tui/explorer/words/weak_memory.h"
 #include "tui/explorer/messages.h"
 
 #include <glib/gstdio.h>

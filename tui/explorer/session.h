@@ -334,7 +334,7 @@ void describe_lock(const struct trace *t, uint32_t acquire, GString *out);
 bool describe_action(const struct trace *t, uint32_t event, GString *out);
 /* "m, l": the locks held by the event's thread; empty when none. */
 void describe_locks(const struct session *s, uint32_t event, GString *out);
-/* "bank.c:31", or the recorded name of the place. */
+/* "bank.c:31", or the recorded name of the place; nothing as own_code_place_name. */
 void describe_line(const struct trace *t, uint32_t event, GString *out);
 /* "T1 is about to write q.head at q.c:12"; `same`: calls the operand "it". */
 void describe_about_to(const struct session *s, uint32_t event, bool same, GString *out);

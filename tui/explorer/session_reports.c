@@ -3,12 +3,12 @@
  * sorted; the session's beginning and end. Above the queries of session.c.
  */
 #include "tui/explorer/session.h"
-#include "tui/explorer/missing_code.h"
+#include "tui/explorer/words/missing_code.h"
 #include "engine/trace/own_code.h"
 #include "engine/finding_key.h"
 #include "engine/partial/rdit.h"
 #include "tui/explorer/tool_reports.h"
-#include "tui/explorer/return_point.h"
+#include "tui/explorer/exploration/return_point.h"
 #include "tui/explorer/messages.h"
 #include <string.h>
 

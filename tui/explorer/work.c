@@ -5,7 +5,7 @@
 #include "tui/explorer/app.h"
 #include "tui/explorer/messages.h"
 
-#include "tui/explorer/return_point.h"
+#include "tui/explorer/exploration/return_point.h"
 
 #include "engine/commute/edc.h"
 #include "engine/detect/detectors.h"
@@ -205,8 +205,12 @@ static void say_settled(struct app *app, const struct report *report)
 	if (app->session->weak)
 		g_string_append_printf(text, SETTLED_WEAK,
 		                       weak_model_words[trace_model(app_trace(app))]);
+	else if (!report->complete)
+		g_string_append(text, SETTLED_NOT_ALL);
 	else
-		g_string_append(text, report->complete ? SETTLED_ALL : SETTLED_NOT_ALL);
+		g_string_append_printf(text, "%s%s%s", SETTLED_ALL,
+		                       report->same_pairing ? SETTLED_PAIRED : "",
+		                       report_lacks_calls(report) ? SETTLED_HOOKED : "");
 	if (!app->message && !app->line_open)
 		app_say(app, "%s", text->str);
 }

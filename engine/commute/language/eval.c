@@ -93,7 +93,7 @@ struct run_slot {
 	struct val value;       /* int, bool, value */
 	struct val_table table; /* map, set, partition (parent of each member) */
 };
-struct run_state {
+struct abstract_state {
 	const struct spec_object *o;
 	struct run_slot slots[];
 };
@@ -118,9 +118,10 @@ static struct val constant_val(const struct expr *e, struct texts *texts)
 	}
 }
 
-struct run_state *run_new(const struct spec_object *o, struct texts *texts)
+struct abstract_state *abstract_state_new(const struct spec_object *o, struct texts *texts)
 {
-	struct run_state *r = g_malloc0(sizeof(*r) + o->states->len * sizeof(struct run_slot));
+	struct abstract_state *r =
+	        g_malloc0(sizeof(*r) + o->states->len * sizeof(struct run_slot));
 	r->o = o;
 	for (guint i = 0; i < o->states->len; i++) {
 		const struct spec_state *s = &g_array_index(o->states, struct spec_state, i);
@@ -132,7 +133,7 @@ struct run_state *run_new(const struct spec_object *o, struct texts *texts)
 	return r;
 }
 
-void run_free(struct run_state *r)
+void abstract_state_free(struct abstract_state *r)
 {
 	if (r == NULL)
 		return;
@@ -141,10 +142,10 @@ void run_free(struct run_state *r)
 	g_free(r);
 }
 
-struct run_state *run_copy(const struct run_state *r)
+struct abstract_state *abstract_state_copy(const struct abstract_state *r)
 {
 	size_t size = sizeof(*r) + r->o->states->len * sizeof(struct run_slot);
-	struct run_state *copy = g_memdup2(r, size);
+	struct abstract_state *copy = g_memdup2(r, size);
 	for (guint i = 0; i < r->o->states->len; i++) {
 		struct val_table *t = &copy->slots[i].table;
 		if (t->entries)
@@ -184,7 +185,7 @@ static uint64_t table_digest(const struct val_table *t, enum sort sort)
 	return sum;
 }
 
-uint64_t run_digest(const struct run_state *r)
+uint64_t abstract_state_digest(const struct abstract_state *r)
 {
 	uint64_t digest = 1;
 	for (guint i = 0; r != NULL && i < r->o->states->len; i++) {
@@ -420,7 +421,7 @@ static void classes_unite(struct val_table *t, struct val a, struct val b)
 		table_put(t, a, b);
 }
 
-static enum defined run_statement(struct run_state *r, struct evaluation *v,
+static enum defined run_statement(struct abstract_state *r, struct evaluation *v,
                                   const struct statement *s)
 {
 	struct run_slot *slot_of = s->state == NONE ? NULL : &r->slots[s->state];
@@ -456,21 +457,21 @@ static enum defined run_statement(struct run_state *r, struct evaluation *v,
 	return DEFINED;
 }
 
-enum run_result run_step(struct run_state *r, uint32_t method, const struct val *names,
-                         struct texts *texts)
+enum abstract_result abstract_state_step(struct abstract_state *r, uint32_t method,
+                                         const struct val *names, struct texts *texts)
 {
 	const struct spec_method *m = spec_method_at(r->o, method);
 	if (m->effect == NULL)
-		return RUN_OPEN;
+		return RESULT_OPEN;
 	struct evaluation v = { .names = { names, NULL }, .state = r, .texts = texts };
-	enum run_result result = RUN_SAME;
+	enum abstract_result result = RESULT_SAME;
 	for (guint i = 0; i < m->effect->len; i++) {
 		enum defined d =
 		        run_statement(r, &v, &g_array_index(m->effect, struct statement, i));
 		if (v.overflow || d == UNKNOWN)
-			return RUN_OPEN;
+			return RESULT_OPEN;
 		if (d == UNDEFINED)
-			result = RUN_OTHER;
+			result = RESULT_OTHER;
 	}
 	return result;
 }
@@ -509,28 +510,28 @@ static void fill_unknown(struct evaluation *v, const struct expr *e, struct val 
 	}
 }
 
-enum run_result run_predict(struct run_state *r, uint32_t method, struct val *names,
-                            struct texts *texts)
+enum abstract_result abstract_state_predict(struct abstract_state *r, uint32_t method,
+                                            struct val *names, struct texts *texts)
 {
 	const struct spec_method *m = spec_method_at(r->o, method);
 	struct evaluation v = { .names = { names, NULL }, .state = r, .texts = texts };
-	enum run_result result = RUN_SAME;
+	enum abstract_result result = RESULT_SAME;
 	for (uint32_t i = 0; i < m->results; i++)
 		names[m->arguments + i] = (struct val){ .kind = V_NONE };
 	if (m->effect == NULL)
-		return RUN_OPEN;
+		return RESULT_OPEN;
 	for (guint i = 0; i < m->effect->len; i++) {
 		const struct statement *s = &g_array_index(m->effect, struct statement, i);
 		if (s->kind == STATEMENT_HOLDS)
 			fill_unknown(&v, s->e, names);
 		enum defined d = run_statement(r, &v, s);
 		if (v.overflow || d == UNKNOWN)
-			return RUN_OPEN;
+			return RESULT_OPEN;
 		if (d == UNDEFINED)
-			result = RUN_OTHER;
+			result = RESULT_OTHER;
 	}
 	for (uint32_t i = 0; i < m->results; i++)
 		if (names[m->arguments + i].kind == V_NONE)
-			return RUN_OPEN;
+			return RESULT_OPEN;
 	return result;
 }

@@ -35,11 +35,11 @@ struct texts {
 void texts_init(struct texts *t);
 void texts_release(struct texts *t);
 
-struct run_state; /* the abstract state of one object */
+struct abstract_state; /* the abstract state of one object */
 
 struct evaluation {
-	const struct val *names[2];    /* of each side: arguments, then results */
-	const struct run_state *state; /* effects only */
+	const struct val *names[2];         /* of each side: arguments, then results */
+	const struct abstract_state *state; /* effects only */
 	struct texts *texts;
 	bool overflow; /* set on overflow, never cleared */
 };
@@ -53,23 +53,25 @@ enum truth eval_commute(const struct spec_object *o, uint32_t m1, const struct v
                         bool *overflow);
 
 /* -- effects ------------------------------------------------------------------------------- */
-struct run_state *run_new(const struct spec_object *o, struct texts *texts);
-void run_free(struct run_state *r);
-struct run_state *run_copy(const struct run_state *r);
+/* The state in which its specification begins; abstract_state_free. */
+struct abstract_state *abstract_state_new(const struct spec_object *o, struct texts *texts);
+void abstract_state_free(struct abstract_state *r);
+struct abstract_state *abstract_state_copy(const struct abstract_state *r);
 /* Equal states have equal digests; `r` may be NULL. */
-uint64_t run_digest(const struct run_state *r);
+uint64_t abstract_state_digest(const struct abstract_state *r);
 
-enum run_result {
-	RUN_OTHER, /* applied, but the results differ from the given ones */
-	RUN_SAME,  /* applied, with the given results */
-	RUN_OPEN,  /* no effects, an unknown value, or overflow */
+enum abstract_result {
+	RESULT_OTHER, /* applied, but the results differ from the given ones */
+	RESULT_SAME,  /* applied, with the given results */
+	RESULT_OPEN,  /* no effects, an unknown value, or overflow */
 };
-enum run_result run_step(struct run_state *r, uint32_t method, const struct val *names,
-                         struct texts *texts);
-/* run_apply where results are unknown: fills in those that the effects determine (`r == ...`,
- * alone or in the only alternative that can hold). RUN_SAME: all are filled in; RUN_OTHER:
- * the method cannot be called in this state; RUN_OPEN: the effects leave a result open. */
-enum run_result run_predict(struct run_state *r, uint32_t method, struct val *names,
-                            struct texts *texts);
+enum abstract_result abstract_state_step(struct abstract_state *r, uint32_t method,
+                                         const struct val *names, struct texts *texts);
+/* abstract_state_step where results are unknown: fills in those that the effects determine (`r
+ * == ...`, alone or in the only alternative that can hold). RESULT_SAME: all are filled in;
+ * RESULT_OTHER: the method cannot be called in this state; RESULT_OPEN: the effects leave a
+ * result open. */
+enum abstract_result abstract_state_predict(struct abstract_state *r, uint32_t method,
+                                            struct val *names, struct texts *texts);
 
 #endif

@@ -56,7 +56,7 @@ static Z3_ast encode_condition(struct prover *p, const struct spec_condition *c,
 }
 
 /* Is the formula unsatisfiable? ANSWER_NO with a model (referenced; the caller releases it). */
-static enum answer prove_unsat(struct prover *p, Z3_ast formula, Z3_model *model)
+static enum proof_answer prove_unsat(struct prover *p, Z3_ast formula, Z3_model *model)
 {
 	if (p->not_encoded)
 		return ANSWER_OPEN;

@@ -12,14 +12,14 @@
 
 #include "engine/commute/language/spec.h"
 
-enum answer {
+enum proof_answer {
 	ANSWER_YES,
 	ANSWER_NO,      /* with a counterexample */
 	ANSWER_OPEN,    /* the solver ran out of time */
 	ANSWER_UNASKED, /* no effects, or not applicable */
 };
 struct answered {
-	enum answer answer;
+	enum proof_answer answer;
 	char *example; /* owned; NULL unless ANSWER_NO */
 };
 struct condition_check {

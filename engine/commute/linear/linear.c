@@ -18,7 +18,7 @@ struct node {
 struct linear {
 	const struct linear_history *h;
 	uint64_t left;     /* of the budget */
-	GPtrArray *states; /* struct run_state * */
+	GPtrArray *states; /* struct abstract_state * */
 	GHashTable *known; /* uint64_t: digest -> state + 1 */
 	GHashTable *after; /* uint64_t: state and call -> state + 1, or REFUSED, UNCLEAR */
 	GArray *nodes;     /* struct node, or NULL */
@@ -42,7 +42,7 @@ static gboolean config_equal(gconstpointer a, gconstpointer b)
 
 static void free_state(gpointer state)
 {
-	run_free(state);
+	abstract_state_free(state);
 }
 
 static uint32_t most_names(const struct spec_object *o)
@@ -56,12 +56,12 @@ static uint32_t most_names(const struct spec_object *o)
 }
 
 /* The number of a state; takes ownership. */
-static uint32_t state_number(struct linear *l, struct run_state *run)
+static uint32_t state_number(struct linear *l, struct abstract_state *run)
 {
-	uint64_t digest = run_digest(run);
+	uint64_t digest = abstract_state_digest(run);
 	uint32_t known = GPOINTER_TO_UINT(g_hash_table_lookup(l->known, &digest));
 	if (known > 0) {
-		run_free(run);
+		abstract_state_free(run);
 		return known - 1;
 	}
 	g_ptr_array_add(l->states, run);
@@ -82,7 +82,7 @@ struct linear *linear_new(const struct linear_history *h, uint64_t most)
 	l->names = g_new0(struct val, most_names(h->o));
 	l->seen = g_hash_table_new_full(config_hash, config_equal, g_free, NULL);
 	l->work = g_array_new(FALSE, FALSE, sizeof(struct linear_config));
-	state_number(l, run_new(h->o, h->texts));
+	state_number(l, abstract_state_new(h->o, h->texts));
 	return l;
 }
 
@@ -109,25 +109,25 @@ struct linear_config linear_first(struct linear *l)
 
 /* -- the sequential object ----------------------------------------------------------------- */
 
-static enum run_result predict(struct linear *l, struct run_state *run, uint32_t call)
+static enum abstract_result predict(struct linear *l, struct abstract_state *run, uint32_t call)
 {
 	const struct linear_call *c = &l->h->calls[call];
 	memcpy(l->names, c->names,
 	       sizeof *l->names * spec_method_at(l->h->o, c->method)->arguments);
-	return run_predict(run, c->method, l->names, l->h->texts);
+	return abstract_state_predict(run, c->method, l->names, l->h->texts);
 }
 
 static uint32_t apply(struct linear *l, uint32_t state, uint32_t call)
 {
 	const struct linear_call *c = &l->h->calls[call];
-	struct run_state *run = run_copy(l->states->pdata[state]);
-	enum run_result result = c->ret == NONE
-	                                 ? predict(l, run, call)
-	                                 : run_step(run, c->method, c->names, l->h->texts);
-	if (result == RUN_SAME)
+	struct abstract_state *run = abstract_state_copy(l->states->pdata[state]);
+	enum abstract_result result =
+	        c->ret == NONE ? predict(l, run, call)
+	                       : abstract_state_step(run, c->method, c->names, l->h->texts);
+	if (result == RESULT_SAME)
 		return state_number(l, run);
-	run_free(run);
-	return result == RUN_OTHER ? REFUSED : UNCLEAR;
+	abstract_state_free(run);
+	return result == RESULT_OTHER ? REFUSED : UNCLEAR;
 }
 
 /* The state after the invocation, with its results. */
@@ -144,10 +144,10 @@ static uint32_t state_after(struct linear *l, uint32_t state, uint32_t call)
 
 const struct val *linear_would_return(struct linear *l, uint32_t state, uint32_t call)
 {
-	struct run_state *run = run_copy(l->states->pdata[state]);
-	enum run_result result = predict(l, run, call);
-	run_free(run);
-	return result == RUN_SAME ? l->names : NULL;
+	struct abstract_state *run = abstract_state_copy(l->states->pdata[state]);
+	enum abstract_result result = predict(l, run, call);
+	abstract_state_free(run);
+	return result == RESULT_SAME ? l->names : NULL;
 }
 
 uint32_t linear_state_after(struct linear *l, const uint32_t *order, uint32_t count)

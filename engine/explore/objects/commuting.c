@@ -59,7 +59,8 @@ bool view_commute(const struct view *v, const struct view_call *a, const struct 
 }
 
 /* Does the invocation return the result of the effects in that state? */
-static void run_effects(struct view *v, struct run_state **states, const struct view_call *call)
+static void run_effects(struct view *v, struct abstract_state **states,
+                        const struct view_call *call)
 {
 	struct call_scratch scratch;
 	struct call c;
@@ -67,10 +68,10 @@ static void run_effects(struct view *v, struct run_state **states, const struct 
 	if (call->scope == NULL || v->contradiction ||
 	    !view_names(v, call, false, &c, &scratch))
 		return;
-	struct run_state **state = &states[call->object];
+	struct abstract_state **state = &states[call->object];
 	if (*state == NULL)
-		*state = run_new(m->objects[call->object].type->o, &m->texts);
-	if (run_step(*state, c.method, c.names, &m->texts) != RUN_OTHER)
+		*state = abstract_state_new(m->objects[call->object].type->o, &m->texts);
+	if (abstract_state_step(*state, c.method, c.names, &m->texts) != RESULT_OTHER)
 		return;
 	char *text = view_call_text(v, call);
 	v->contradiction_at = trace_location_name(v->recorded, call->scope->call);
@@ -91,7 +92,8 @@ static bool all_have_effects(const struct spec_object *o)
 }
 
 /* Do the effects determine the call's results, as returned? */
-static bool is_predicted(struct view *v, struct run_state *state, const struct view_call *call)
+static bool is_predicted(struct view *v, struct abstract_state *state,
+                         const struct view_call *call)
 {
 	struct call_scratch actual, said;
 	struct call c;
@@ -102,7 +104,8 @@ static bool is_predicted(struct view *v, struct run_state *state, const struct v
 	const struct spec_method *method =
 	        spec_method_at(v->model->objects[call->object].type->o, c.method);
 	memcpy(said.names[0], actual.names[0], sizeof said.names[0]);
-	if (run_predict(state, c.method, said.names[0], &v->model->texts) != RUN_SAME)
+	if (abstract_state_predict(state, c.method, said.names[0], &v->model->texts) !=
+	    RESULT_SAME)
 		return false;
 	for (uint32_t i = 0; i < method->results; i++)
 		if (!val_equal(said.names[0][method->arguments + i],
@@ -127,7 +130,7 @@ static bool looked_at_before(const struct view *v, const struct view_call *call,
 void view_find_results(struct view *v, const struct view_rules *rules)
 {
 	uint32_t objects = (uint32_t)v->recorded->instances_count;
-	struct run_state **states = g_new0(struct run_state *, objects + 1);
+	struct abstract_state **states = g_new0(struct abstract_state *, objects + 1);
 	bool *looked = g_new0(bool, objects + 1);
 	v->by_results = g_new0(bool, objects + 1);
 	for (uint32_t i = 0; i < objects; i++) {
@@ -136,7 +139,7 @@ void view_find_results(struct view *v, const struct view_rules *rules)
 			continue;
 		char *key = scopes_object_key(v->recorded, v->model, i);
 		v->by_results[i] = !g_hash_table_contains(rules->ordered, key);
-		states[i] = run_new(v->model->objects[i].type->o, &v->model->texts);
+		states[i] = abstract_state_new(v->model->objects[i].type->o, &v->model->texts);
 		g_free(key);
 	}
 	for (guint i = 0; i < v->calls->len; i++) {
@@ -151,7 +154,7 @@ void view_find_results(struct view *v, const struct view_rules *rules)
 			not_by_results(v, call->object);
 	}
 	for (uint32_t i = 0; i < objects; i++)
-		run_free(states[i]);
+		abstract_state_free(states[i]);
 	g_free(states);
 	g_free(looked);
 }
@@ -159,7 +162,7 @@ void view_find_results(struct view *v, const struct view_rules *rules)
 void view_order_calls(struct view *v, GArray *edges)
 {
 	uint32_t objects = (uint32_t)v->recorded->instances_count;
-	struct run_state **states = g_new0(struct run_state *, objects + 1);
+	struct abstract_state **states = g_new0(struct abstract_state *, objects + 1);
 	for (guint j = 0; j < v->calls->len; j++) {
 		struct view_call *b = &g_array_index(v->calls, struct view_call, j);
 		run_effects(v, states, b);
@@ -176,7 +179,7 @@ void view_order_calls(struct view *v, GArray *edges)
 		}
 	}
 	for (uint32_t i = 0; i < objects; i++)
-		run_free(states[i]);
+		abstract_state_free(states[i]);
 	g_free(states);
 }
 

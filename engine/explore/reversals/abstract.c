@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct state {
-	struct run_state *run; /* owned */
+	struct abstract_state *run; /* owned */
 	uint32_t object;
 };
 
@@ -19,7 +19,7 @@ struct abstract {
 
 static void clear_state(gpointer data)
 {
-	run_free(((struct state *)data)->run);
+	abstract_state_free(((struct state *)data)->run);
 }
 
 static void clear_step(gpointer data)
@@ -52,12 +52,12 @@ void abstract_free(struct abstract *a)
 }
 
 /* The number of a state; takes ownership. */
-static uint32_t state_number(struct abstract *a, uint32_t object, struct run_state *run)
+static uint32_t state_number(struct abstract *a, uint32_t object, struct abstract_state *run)
 {
-	uint64_t key = run_digest(run) * HASH_FACTOR + object;
+	uint64_t key = abstract_state_digest(run) * HASH_FACTOR + object;
 	uint32_t known = GPOINTER_TO_UINT(g_hash_table_lookup(a->known, &key));
 	if (known > 0) {
-		run_free(run);
+		abstract_state_free(run);
 		return known - 1;
 	}
 	struct state fresh = { run, object };
@@ -70,7 +70,8 @@ static uint32_t state_number(struct abstract *a, uint32_t object, struct run_sta
 uint32_t abstract_first(struct abstract *a, uint32_t object)
 {
 	struct model *m = a->h->view->model;
-	return state_number(a, object, run_new(m->objects[object].type->o, &m->texts));
+	return state_number(a, object,
+	                    abstract_state_new(m->objects[object].type->o, &m->texts));
 }
 
 static char *result_text(const struct abstract *a, const struct val *results, uint32_t count)
@@ -110,22 +111,23 @@ static struct abstract_step step_of(struct abstract *a, uint32_t state, uint32_t
 	const struct view *v = a->h->view;
 	const struct view_call *call = &g_array_index(v->calls, struct view_call, index);
 	const struct state *from = &g_array_index(a->states, struct state, state);
-	struct run_state *run = run_copy(from->run);
+	struct abstract_state *run = abstract_state_copy(from->run);
 	struct call_scratch actual, said;
 	struct call c;
 	struct abstract_step step = { .next = state };
 	if (!view_names(v, call, false, &c, &actual)) {
-		not_said(&step, run_digest(run)); /* it never returned in the run */
-		run_free(run);
+		not_said(&step, abstract_state_digest(run)); /* it never returned in the run */
+		abstract_state_free(run);
 		return step;
 	}
 	const struct spec_method *m =
 	        spec_method_at(v->model->objects[call->object].type->o, c.method);
 	const struct val *results = said.names[0] + m->arguments;
 	memcpy(said.names[0], actual.names[0], sizeof said.names[0]);
-	if (run_predict(run, c.method, said.names[0], &v->model->texts) != RUN_SAME) {
-		not_said(&step, run_digest(from->run));
-		run_free(run);
+	if (abstract_state_predict(run, c.method, said.names[0], &v->model->texts) !=
+	    RESULT_SAME) {
+		not_said(&step, abstract_state_digest(from->run));
+		abstract_state_free(run);
 		return step;
 	}
 	step.same = true;

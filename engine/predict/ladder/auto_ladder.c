@@ -306,6 +306,8 @@ static bool climb(struct ladder *l, const struct rung *rungs, size_t count, bool
 
 	if (good && any)
 		good = project(l, projects);
+	if (good && any && l->projection != NULL && count > 0)
+		race_tools_make_ahead(&l->tools, l->t);
 	if (!good)
 		return error_cancelled(error);
 	for (size_t i = 0; good && any && i < count && !l->refused; i++)

@@ -32,8 +32,7 @@ struct m2 *m2_new(struct trace *t, struct checker *checker, const struct progres
 	size_t pairs = m->threads > TRACKED_THREADS ? 0 : (size_t)m->threads * m->threads;
 	struct chain_base base = past_order(m->past);
 	m->order = chain_graph_new(m->threads, &base);
-	m->own_checker = checker == NULL ? checker_new(t, NULL) : NULL;
-	m->checker = checker != NULL ? checker : m->own_checker;
+	m->checker = checker;
 	m->cone.prefix = g_new0(uint32_t, m->threads + 1);
 	m->edges = g_array_new(FALSE, FALSE, sizeof(struct step));
 	m->changes = g_array_new(FALSE, FALSE, sizeof(struct chain_change));
@@ -43,6 +42,11 @@ struct m2 *m2_new(struct trace *t, struct checker *checker, const struct progres
 	memset(m->fresh_q, 0xff, (pairs + 1) * sizeof(uint32_t));
 	window_init(&m->w, t);
 	return m;
+}
+
+void m2_lend_checker(struct m2 *m, struct checker *checker)
+{
+	m->checker = checker;
 }
 
 void m2_free(struct m2 *m)
@@ -500,6 +504,8 @@ enum m2_verdict m2_pair(struct m2 *m, uint32_t e1, uint32_t e2, GArray *witness,
 	enum m2_verdict verdict;
 
 	m->recorded = 0;
+	if (m->checker == NULL)
+		m->checker = m->own_checker = checker_new(m->t, NULL);
 	purse_open(m);
 	verdict = decide(m, e1, e2, witness, proof);
 	purse_close(m);

@@ -26,8 +26,10 @@ enum m2_verdict {
 };
 
 struct m2;
-/* `checker` is borrowed; NULL: M2 makes its own. NULL when cancelled. */
+/* `checker` is borrowed; NULL: none is lent until the first pair, for which M2 then makes its
+ * own. NULL when cancelled. */
 struct m2 *m2_new(struct trace *t, struct checker *checker, const struct progress *progress);
+void m2_lend_checker(struct m2 *m, struct checker *checker);
 void m2_free(struct m2 *m);
 /* The causal pasts that its cones begin with: with the observations of failed tries. */
 const struct past *m2_past(const struct m2 *m);

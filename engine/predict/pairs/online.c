@@ -588,37 +588,44 @@ static void renew_items(struct online *o, uint32_t variable)
 	if (item == NONE)
 		return;
 	if (edc_sections_touched(o->sections, item) ||
-	    edc_sections_touched(o->sections, item + 1)) {
+	    edc_sections_touched(o->sections, item + 1) ||
+	    !online_items_renew(o->items, variable, o->latest + 1)) {
 		online_items_forget(o->items, variable);
 		return;
 	}
-	online_items_renew(o->items, variable, o->latest + 1);
 	edc_sections_renew(o->sections, item);
 	edc_sections_renew(o->sections, item + 1);
 }
 
-static void split_items(struct online *o, uint32_t from, uint32_t to)
+/* The items that the current event touches, of a variable. */
+static uint32_t own_items(struct online *o, uint32_t variable)
 {
-	uint32_t item = online_items_known(o->items, ONLINE_VARIABLE, from);
-	if (item == NONE)
-		return;
-	uint32_t part = online_items_of(o->items, ONLINE_VARIABLE, to);
-	online_items_split(o->items, from, to, o->latest + 1);
-	edc_sections_copy(o->sections, item, part);
-	edc_sections_copy(o->sections, item + 1, part + 1);
+	uint32_t shared = online_items_known(o->items, ONLINE_VARIABLE, variable);
+	uint32_t own = online_items_own(o->items, variable, o->latest);
+	if (shared != NONE && own != shared) {
+		edc_sections_copy(o->sections, shared, own);
+		edc_sections_copy(o->sections, shared + 1, own + 1);
+	}
+	return own;
+}
+
+/* Happens-before: the same past for both parts. */
+static void split_memory(struct online *o, uint32_t from, uint32_t to)
+{
+	struct memory *part = memory_at(o, to);
+	*part = *memory_at(o, from);
+	*owner_at(o, to) = *owner_at(o, from);
+	if (has_list(part))
+		part->read.point = (uintptr_t)g_array_copy(list_of(part));
 }
 
 void online_split(struct online *o, uint32_t from, uint32_t to)
 {
-	memory_at(o, MAX(from, to));
 	online_renew(o, to);
 	if (o->sections)
-		split_items(o, from, to);
-	*memory_at(o, to) = *memory_at(o, from);
-	*owner_at(o, to) = *owner_at(o, from);
-	if (has_list(memory_at(o, from)))
-		memory_at(o, to)->read.point =
-		        (uintptr_t)g_array_copy(list_of(memory_at(o, from)));
+		online_items_split(o->items, from, to);
+	else
+		split_memory(o, from, to);
 	GArray *heads = heads_of(o, from);
 	if (heads != NULL)
 		set_heads(o, to, g_array_copy(heads));
@@ -626,12 +633,14 @@ void online_split(struct online *o, uint32_t from, uint32_t to)
 
 void online_renew(struct online *o, uint32_t variable)
 {
-	struct memory *m = memory_at(o, variable);
-	free_list(list_of(m));
-	*m = (struct memory){ 0 };
-	*owner_at(o, variable) = 0;
-	if (o->sections)
+	if (o->sections) {
 		renew_items(o, variable);
+	} else {
+		struct memory *m = memory_at(o, variable);
+		free_list(list_of(m));
+		*m = (struct memory){ 0 };
+		*owner_at(o, variable) = 0;
+	}
 	forget_heads(o, variable);
 }
 
@@ -688,7 +697,7 @@ static void sweep(struct online *o)
 
 /* -- items of EDC's critical sections -------------------------------------------------------- */
 
-/* Touches one of the two items of a variable, block or object. */
+/* Touches one of the two items of a block or object. */
 static void touch(struct online *o, const struct flow_event *x, enum online_kind kind,
                   uint32_t number, bool second)
 {
@@ -702,7 +711,8 @@ static __attribute__((noinline)) void touch_access(struct online *o, const struc
                                                    const struct thread_past *t)
 {
 	for (uint32_t i = 0; i < x->variables_count && t->scope == NONE; i++)
-		touch(o, x, ONLINE_VARIABLE, x->variables[i], op_writes(x->op));
+		edc_sections_touch(o->sections, x->thread, x->number,
+		                   own_items(o, x->variables[i]) + op_writes(x->op));
 	if (x->block != NONE)
 		touch(o, x, ONLINE_BLOCK, x->block, false);
 }

@@ -27,12 +27,17 @@ uint32_t online_items_known(const struct online_items *s, enum online_kind kind,
 uint32_t online_items_add(struct online_items *s);
 /* Makes two items clash, or one with itself. */
 void online_items_clash(struct online_items *s, uint32_t a, uint32_t b);
+/* Variables that were one share its items until one of them is touched: of millions of parts
+ * few are. The first of the variable's own two items, for the event that touches it: new ones
+ * if it shared some, of a part of that memory from the event on. */
+uint32_t online_items_own(struct online_items *s, uint32_t variable, uint32_t event);
+/* `to`, which has none, shares the items of `from`, if that has any. */
+void online_items_split(struct online_items *s, uint32_t from, uint32_t to);
 /* The variable gets other items when they are next asked for. */
 void online_items_forget(struct online_items *s, uint32_t variable);
-/* From the event on the variable's items are another place of memory, or (split) those of a
- * part of another variable, which has items. */
-void online_items_renew(struct online_items *s, uint32_t variable, uint32_t event);
-void online_items_split(struct online_items *s, uint32_t from, uint32_t to, uint32_t event);
+/* From the event on the variable's items are another place of memory. False, and nothing done:
+ * they were of several variables. */
+bool online_items_renew(struct online_items *s, uint32_t variable, uint32_t event);
 /* The functions for struct edc_rules. */
 struct event_list online_items_clashing(const struct online_items *s, uint32_t item);
 uint32_t online_items_as_of(const struct online_items *s, uint32_t item, uint32_t event);

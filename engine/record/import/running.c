@@ -10,7 +10,7 @@
 
 enum { MOST_BYTES = 1 << 30 }; /* bound on one access; a damaged log may have any number */
 
-/* Passes the run on; before any other event, and before memory is divided. */
+/* Passes the run on; before any other event, and before a variable changes. */
 static void end_run(struct running *r)
 {
 	struct flow_run run = { r->lane, r->run_count, r->run };
@@ -51,6 +51,34 @@ static inline uint32_t site_of(struct running *r, const struct event *e)
 	return new_site(r, e, head);
 }
 
+/* Before a variable is split or becomes other memory (struct running_sink): earlier accesses
+ * were of the old one. */
+static void before_split(void *context, uint32_t from, uint32_t to)
+{
+	struct running *r = context;
+	end_run(r);
+	r->sink.split(r->sink.context, from, to);
+}
+
+static void before_renewal(void *context, uint32_t variable)
+{
+	struct running *r = context;
+	end_run(r);
+	r->sink.renew(r->sink.context, variable);
+}
+
+/* Adds a plain access of these variables to the run. */
+static void add_to_run(struct running *r, const struct flow_event *x)
+{
+	for (uint32_t i = 0; i < x->variables_count; i++) {
+		if (r->run_count == RUN)
+			end_run(r);
+		r->run[r->run_count++] = (struct flow_access){
+			x->point, x->number, x->variables[i], { i ? NONE : x->block, x->op }
+		};
+	}
+}
+
 /* An access of a place that is not known to be a variable, or an atomic one. */
 static __attribute__((noinline)) void take_access(struct running *r, const struct event *e,
                                                   uint32_t stack, uint32_t number)
@@ -67,18 +95,12 @@ static __attribute__((noinline)) void take_access(struct running *r, const struc
 		                .point = point_of(stack, site_of(r, e)) };
 	struct variable_range range = { import_original(r->im, m.address, m.region), m.size,
 		                        m.region, m.block, e->target + 1 };
-	uint32_t one = *range_byte(&r->ranges, range.address);
-	if (x.op <= OP_WRITE &&
-	    is_range(range_at(&r->ranges, one), range.address, range.size, range.region)) {
-		range_at(&r->ranges, one)->place = range.place;
-		*range_known(&r->ranges, e->target) =
-		        (struct known_place){ range.place, one, m.block };
-		r->run[r->run_count++] =
-		        (struct flow_access){ x.point, number, one, { m.block, x.op } };
+	x.variables = ranges_cover(&r->ranges, range, &x.variables_count);
+	if (x.op <= OP_WRITE) {
+		add_to_run(r, &x);
 		return;
 	}
 	end_run(r);
-	x.variables = ranges_cover(&r->ranges, range, &x.variables_count);
 	r->sink.event(r->sink.context, &x);
 }
 
@@ -232,7 +254,10 @@ struct running *running_new(struct import *im, const struct running_watch *watch
 	const uint64_t none = 0;
 	struct running *r = g_new0(struct running, 1);
 	r->im = im;
-	ranges_init(&r->ranges, &r->sink);
+	r->before = (struct running_sink){ .context = r,
+		                           .split = before_split,
+		                           .renew = before_renewal };
+	ranges_init(&r->ranges, &r->before);
 	r->latest = g_array_new(FALSE, TRUE, sizeof(struct running_place));
 	r->sites = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	g_array_append_val(r->sites, none); /* number 0 */

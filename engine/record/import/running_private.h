@@ -33,6 +33,7 @@ enum { RUN = 256 }; /* accesses that are passed on at once */
 
 struct running {
 	struct running_sink sink;
+	struct running_sink before; /* of the ranges: passes the run on before the sink */
 	struct import *im;
 	uint32_t lane; /* thread of the run */
 	struct ranges ranges;

@@ -85,36 +85,49 @@ static struct parts split(struct ranges *r, uint32_t variable, uint64_t address)
 	                    : (struct parts){ variable, made };
 }
 
+/* The variable from an address on of an access: a new one, or one that it covers in part and
+ * that is split. */
+static __attribute__((noinline)) uint32_t divide(struct ranges *r, struct variable_range access,
+                                                 uint64_t at)
+{
+	uint64_t end = access.address + access.size;
+	uint32_t variable = variable_at(r, at, access.region);
+	if (variable == 0) {
+		uint64_t to = at + 1;
+		while (to < end && variable_at(r, to, access.region) == 0)
+			to++;
+		struct variable_range fresh = { at, (uint32_t)(to - at), access.region,
+			                        access.block, 0 };
+		variable = new_variable(r, fresh);
+	} else if (range_at(r, variable)->address < at) {
+		variable = split(r, variable, at).upper;
+	}
+	const struct variable_range *v = range_at(r, variable);
+	return v->address + v->size > end ? split(r, variable, end).lower : variable;
+}
+
 const uint32_t *ranges_cover(struct ranges *r, struct variable_range access, uint32_t *count)
 {
 	uint64_t end = access.address + access.size;
-	g_array_set_size(r->covered, 0);
+	r->covered.count = 0;
 	for (uint64_t at = access.address; at < end;) {
-		uint32_t variable = variable_at(r, at, access.region);
-		if (variable == 0) {
-			uint64_t to = at + 1;
-			while (to < end && variable_at(r, to, access.region) == 0)
-				to++;
-			struct variable_range fresh = { at, (uint32_t)(to - at), access.region,
-				                        access.block, 0 };
-			variable = new_variable(r, fresh);
-		} else if (range_at(r, variable)->address < at) {
-			variable = split(r, variable, at).upper;
-		}
+		uint32_t variable = *range_byte(r, at);
 		const struct variable_range *v = range_at(r, variable);
-		if (v->address + v->size > end)
-			variable = split(r, variable, end).lower;
-		g_array_append_val(r->covered, variable);
+		bool whole = v->address == at && v->region == access.region &&
+		             v->size - UINT64_C(1) < end - at; /* a size of 0 is too large */
+		if (G_UNLIKELY(!whole))
+			variable = divide(r, access, at);
+		*(uint32_t *)column_push(&r->covered) = variable;
 		at += range_at(r, variable)->size;
 	}
-	*count = r->covered->len;
+	*count = (uint32_t)r->covered.count;
+	const uint32_t *covered = (const uint32_t *)(void *)r->covered.data;
 	if (*count == 1 && access.place) {
-		uint32_t variable = g_array_index(r->covered, uint32_t, 0);
-		range_at(r, variable)->place = access.place;
+		range_at(r, covered[0])->place = access.place;
 		*range_known(r, access.place - 1) =
-		        (struct known_place){ access.place, variable, access.block };
+		        (struct known_place){ access.place, covered[0], access.block };
 	}
-	return (const uint32_t *)(void *)r->covered->data;
+	return covered;
 }
 
 void ranges_init(struct ranges *r, const struct running_sink *sink)
@@ -126,7 +139,7 @@ void ranges_init(struct ranges *r, const struct running_sink *sink)
 	r->variables = g_array_new(FALSE, TRUE, sizeof(struct variable_range));
 	g_array_set_size(r->variables, 1);
 	r->known = g_new0(struct known_place, KNOWN_PLACES);
-	r->covered = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	column_init(&r->covered, sizeof(uint32_t), NULL, 0);
 }
 
 void ranges_release(struct ranges *r)
@@ -134,5 +147,5 @@ void ranges_release(struct ranges *r)
 	g_hash_table_destroy(r->pages);
 	g_array_free(r->variables, TRUE);
 	g_free(r->known);
-	g_array_free(r->covered, TRUE);
+	column_free(&r->covered);
 }

@@ -6,9 +6,7 @@
 #ifndef HEDDLE_RUNNING_RANGES_H
 #define HEDDLE_RUNNING_RANGES_H
 
-#include <glib.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include "engine/base/column.h"
 
 struct running_sink;
 
@@ -41,7 +39,7 @@ struct ranges {
 	GArray *variables;               /* struct variable_range; 0 is none */
 	uint64_t renumbered;             /* bytes that got a variable, or another one, in all */
 	struct known_place *known;       /* by place, of KNOWN_PLACES; owned */
-	GArray *covered; /* uint32_t: the variables of an access that covers several */
+	struct column covered;           /* uint32_t: the variables of the last access */
 };
 
 void ranges_init(struct ranges *r, const struct running_sink *sink);

@@ -2,6 +2,7 @@
  * spell_event.c - events and their operands as text; see spell.h.
  */
 #include "engine/trace/index.h"
+#include "engine/trace/own_code.h"
 #include "engine/trace/shown.h"
 #include "engine/trace/text/spell.h"
 
@@ -202,19 +203,80 @@ static void append_details(const struct spelling *s, const struct event *e, GStr
 		g_string_append(out, words[event_order(e)]);
 }
 
+/* "q.put(1), which returns 2", "call q.put(1)", "return from q.put: 2" */
+static void append_call(const struct spelling *s, const struct event *e, GString *out)
+{
+	const struct trace *t = s->t;
+	const struct invocation_part *p = &t->invocations[e->aux];
+
+	spell_operand(s, e, out);
+	g_string_append_c(out, '.');
+	spell(s, SPELT_NAME, p->method, out);
+	if (e->op != OP_RET) {
+		g_string_append_c(out, '(');
+		spell_list(s, t->value_lists + p->values, p->arguments, out);
+		g_string_append_c(out, ')');
+	}
+	if (p->results == 0)
+		return;
+	g_string_append(out, e->op == OP_RET ? ": " : ", which returns ");
+	spell_list(s, t->value_lists + p->values + p->arguments, p->results, out);
+}
+
 void trace_append_words(const struct trace *t, uint32_t event, GString *out)
 {
 	const struct event *e = &t->events[event];
 	struct spelling s = spelling_for_people(t);
 
-	if (op_table[e->op].class == OP_CLASS_CALL || e->op == OP_MISS || e->op == OP_FENCE ||
-	    e->op == OP_FLUSH) {
-		trace_append_operation(t, event, out);
-		return;
-	}
 	g_string_append(out, trace_verb(t, event));
-	spell_operand(&s, e, out);
-	append_details(&s, e, out);
+	if (e->op == OP_FLUSH) {
+		trace_append_words(t, e->aux, out);
+	} else if (e->op == OP_FENCE) {
+		g_string_append(out, memory_order_words[event_order(e)]);
+	} else if (op_table[e->op].class == OP_CLASS_CALL) {
+		append_call(&s, e, out);
+	} else {
+		spell_operand(&s, e, out);
+		append_details(&s, e, out);
+	}
+}
+
+void trace_append_deed(const struct trace *t, uint32_t event, GString *out)
+{
+	switch ((enum op)t->events[event].op) {
+	case OP_BEGIN:
+		g_string_append(out, "beginning");
+		break;
+	case OP_END:
+		g_string_append(out, "end");
+		break;
+	case OP_WAKE:
+		g_string_append(out, "waking on ");
+		trace_append_operand(t, event, out);
+		break;
+	case OP_WANT:
+	case OP_WANTJOIN:
+		g_string_append(out, "wait for ");
+		trace_append_operand(t, event, out);
+		break;
+	default:
+		trace_append_words(t, event, out);
+	}
+}
+
+void trace_append_event(const struct trace *t, uint32_t event, GString *out)
+{
+	const char *thread = trace_thread_name(t, t->events[event].thread);
+	const char *place = own_code_place_name(t, event);
+
+	g_string_append_printf(out, "event %u, ", event);
+	append_escaped(out, thread, strlen(thread));
+	g_string_append(out, "'s ");
+	trace_append_deed(t, event, out);
+	if (*place != '\0') {
+		g_string_append(out, " at ");
+		append_escaped(out, place, strlen(place));
+	}
 }
 
 void trace_append_line(const struct trace *t, uint32_t event, GString *out)

@@ -5,7 +5,7 @@
 #include "engine/base/file.h"
 #include "engine/record/interpose.h"
 #include "tui/batch/check/checkup.h"
-#include "tui/batch/shares.h"
+#include "tui/batch/shares/shares.h"
 #include "tui/batch/record_live.h"
 
 #include <errno.h>

@@ -134,6 +134,7 @@ struct checkup {
 	struct checked *trying; /* whose orders are being run, or NULL; borrowed */
 	GHashTable *outputs;    /* output of the runs (char *): a set */
 	uint32_t serial;        /* cycles of units that make no difference, not listed */
+	uint32_t racy_units; /* units whose difference is a value that a listed race changes */
 	uint32_t harmless; /* orders of a signal and a wait that make no difference, not listed
 	                    */
 	uint32_t leading_to_wait; /* orders of a signal and a wait, not listed, as the wait

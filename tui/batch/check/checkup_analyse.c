@@ -508,7 +508,7 @@ static bool find_mined(struct analysis_of *x)
 		        MOST_EVENTS);
 		return true;
 	}
-	if (!trace_need(x->t, INDEX_VARIABLES, NULL))
+	if (!trace_need(x->t, INDEX_VARIABLES | INDEX_THREADS, NULL))
 		return true;
 	found = mined_find(x->t, MOST, &cut);
 	for (guint i = 0; good && i < found->len; i++) {

@@ -294,6 +294,12 @@ static void tell_rest(const struct checkup *c, json_t *s)
 		    "Another thread's work can come between that of a unit of work, %u time%s; that "
 		    "was run, and made no difference (heddle atomic TRACE lists it).",
 		    c->serial, plural(c->serial));
+	if (c->racy_units)
+		add(s,
+		    "Another thread's work can come between that of a unit of work, %u time%s, with "
+		    "another last value of a variable that a listed data race changes: repair the "
+		    "race first and check again (heddle atomic TRACE lists it).",
+		    c->racy_units, plural(c->racy_units));
 	if (c->always)
 		add(s, "%s in every run, so whatever the schedule: that is no finding.",
 		    c->always);

@@ -550,6 +550,41 @@ static void drop_serial(struct checkup *c)
 	}
 }
 
+/* Is the difference that of the last value of a variable of the race? */
+static bool is_value_of(const char *difference, const struct checked *race)
+{
+	const json_t *names = json_object_get(race->fields, "variables");
+
+	if (race->kind != FINDING_DATA_RACE || race->harm != HARM_DIFFERS)
+		return false;
+	for (size_t i = 0; i < json_array_size(names); i++) {
+		g_autofree char *begin = g_strdup_printf("%s is ", json_element(names, i));
+		if (g_str_has_prefix(difference, begin))
+			return true;
+	}
+	return false;
+}
+
+/* Drops interrupted units of work that are inferred, where the difference is the value of a
+ * variable that a listed race changes: then nothing says that it is due to the units. */
+static void drop_racy_units(struct checkup *c)
+{
+	for (guint i = c->list->len; i-- > 0;) {
+		struct checked *f = c->list->pdata[i];
+		bool racy = false;
+
+		if (f->kind != FINDING_ATOMIC_SET_VIOLATION || f->difference == NULL ||
+		    strcmp(json_word(f->fields, "grade"), "B") == 0)
+			continue;
+		for (guint k = 0; k < c->list->len && !racy; k++)
+			racy = is_value_of(f->difference, c->list->pdata[k]);
+		if (!racy)
+			continue;
+		c->racy_units++;
+		drop(c, i);
+	}
+}
+
 /* The place of an event of the finding: FILE:LINE. */
 static const char *place_of(const struct checked *f, guint which)
 {
@@ -606,6 +641,7 @@ void checkup_settle(struct checkup *c)
 		if (!c->keeps_orders)
 			drop_leading_to_wait(c);
 		drop_serial(c);
+		drop_racy_units(c);
 	}
 	for (guint i = 0; c->harm && i < c->list->len; i++)
 		settle_harm(c, c->list->pdata[i]);

@@ -3,7 +3,7 @@
  * schedule is explored: a run that ends as no other did is recorded and analysed.
  */
 #include "tui/batch/check/checkup.h"
-#include "tui/batch/shake_hunt.h"
+#include "tui/batch/shake/shake_hunt.h"
 
 enum {
 	SHAKEN_RUNS = 1000, /* bound on their number */

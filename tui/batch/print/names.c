@@ -36,7 +36,8 @@ char *variable_name(const struct trace *t, uint32_t variable)
 void append_frame(const struct trace *t, const struct frame *f, GString *out)
 {
 	const char *function = trace_string(t, f->function);
-	const char *place = trace_string(t, t->locations[f->location].name);
+	bool elsewhere = *function && own_code_is_elsewhere(t, f->location);
+	const char *place = elsewhere ? "" : trace_string(t, t->locations[f->location].name);
 	own_code_append_name(function, out);
 	if (*function && *place)
 		g_string_append_c(out, ' ');

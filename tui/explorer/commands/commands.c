@@ -40,7 +40,7 @@ static const struct word {
 	{ name, others, arguments, help, completes, word_##function, NULL, 0 },
 #define WORD_BY(function, how, name, others, arguments, completes, help) \
 	{ name, others, arguments, help, completes, NULL, by_##function, how },
-#include "tui/explorer/words.def"
+#include "tui/explorer/commands/words.def"
 #include "tui/explorer/messages.h"
 #undef WORD
 #undef WORD_BY

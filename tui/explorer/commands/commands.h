@@ -11,7 +11,7 @@
 typedef bool word_function(struct app *app, const char *arguments, struct error *error);
 #define WORD(function, name, others, arguments, completes, help) word_function word_##function;
 #define WORD_BY(...)
-#include "tui/explorer/words.def"
+#include "tui/explorer/commands/words.def"
 #undef WORD
 #undef WORD_BY
 

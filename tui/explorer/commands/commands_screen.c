@@ -4,7 +4,7 @@
 #include "tui/explorer/commands/commands.h"
 
 #include "tui/explorer/export.h"
-#include "tui/explorer/tree.h"
+#include "tui/explorer/exploration/tree.h"
 
 #include <string.h>
 

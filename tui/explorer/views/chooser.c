@@ -3,7 +3,7 @@
  * the others cannot.
  */
 #include "tui/explorer/schedule.h"
-#include "tui/explorer/refusal.h"
+#include "tui/explorer/words/refusal.h"
 
 static void choice_clear(void *data)
 {

@@ -5,8 +5,8 @@
 #include "tui/explorer/views/view_findings.h"
 #include "tui/explorer/settings.h"
 
-#include "tui/explorer/missing_code.h"
-#include "tui/explorer/weak_order.h"
+#include "tui/explorer/words/missing_code.h"
+#include "tui/explorer/words/weak_order.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
 #include "engine/trace/shown.h"
 #include "engine/trace/own_code.h"
 #include "tui/explorer/views/state_pane.h"
-#include "tui/explorer/missing_code.h"
-#include "tui/explorer/weak_memory.h"
+#include "tui/explorer/words/missing_code.h"
+#include "tui/explorer/words/weak_memory.h"
 #include "engine/base/search.h"
 
 #include <string.h>
@@ -128,7 +128,9 @@ static void append_call(const struct trace *t, uint32_t location, GString *out)
 	} else {
 		const char *name = trace_string(t, l->name);
 		g_string_append_c(out, ' ');
-		append_escaped(out, name, strlen(name));
+		append_escaped(out, name,
+		               own_code_is_elsewhere(t, location) ? strcspn(name, "+")
+		                                                  : strlen(name));
 	}
 }
 

@@ -5,9 +5,9 @@
  */
 #include "tui/explorer/views/view_witness.h"
 
-#include "tui/explorer/return_point.h"
+#include "tui/explorer/exploration/return_point.h"
 #include "tui/explorer/messages.h"
-#include "tui/explorer/story.h"
+#include "tui/explorer/words/story.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include "tui/explorer/app.h"
 
 #include "tui/explorer/export.h"
-#include "tui/explorer/outcomes.h"
+#include "tui/explorer/exploration/outcomes.h"
 #include "tui/explorer/messages.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ struct row {
 struct explore_view {
 	struct tree *tree; /* owned; NULL: none */
 	struct error error;
-	GArray *outcomes; /* struct outcome, owned; NULL without a tree */
+	GArray *outcomes; /* struct tree_outcome, owned; NULL without a tree */
 	GArray *rows;     /* struct row, owned; NULL without a tree */
 	bool by_run;      /* shows the tree instead of the outcomes */
 	guint folded;     /* runs that are in no row */
@@ -70,9 +70,9 @@ static const struct tree_run *run_at(const struct explore_view *v, uint64_t i)
 	return tree_at(v->tree, row_at(v, i)->index);
 }
 
-static const struct outcome *outcome_at(const struct explore_view *v, uint64_t i)
+static const struct tree_outcome *outcome_at(const struct explore_view *v, uint64_t i)
 {
-	return &g_array_index(v->outcomes, struct outcome, i);
+	return &g_array_index(v->outcomes, struct tree_outcome, i);
 }
 
 /* Makes the rows. Runs that differ in variables of the library alone are left out with their
@@ -292,7 +292,7 @@ static const enum style outcome_styles[] = { STYLE_RACE, STYLE_RACE, STYLE_NONE 
 static void draw_outcome(const struct explore_view *v, struct pane p, int row, uint64_t i)
 {
 	enum { COUNT = 6, WORDS = 17, RUN = 13, WHERE = 24 };
-	const struct outcome *o = outcome_at(v, i);
+	const struct tree_outcome *o = outcome_at(v, i);
 	char count[32], run[32];
 	int end = p.columns - RUN - 1, at = 4 + COUNT + 1;
 	bool here = v->here < v->tree->runs->len && o->kind != OUTCOME_RACE &&
@@ -365,7 +365,7 @@ static int draw_places(const struct app *app, struct pane p, int row, const char
 
 /* The difference from a run with another end, in source lines. */
 static int draw_parting(const struct app *app, const struct explore_view *v,
-                        const struct outcome *o, struct pane p)
+                        const struct tree_outcome *o, struct pane p)
 {
 	const struct outcome_difference *d = &v->parting;
 	int row = 0;
@@ -395,7 +395,7 @@ static int draw_parting(const struct app *app, const struct explore_view *v,
 static void draw_outcome_foot(const struct app *app, const struct explore_view *v,
                               struct pane p)
 {
-	const struct outcome *o = outcome_at(v, v->outcome_list.cursor);
+	const struct tree_outcome *o = outcome_at(v, v->outcome_list.cursor);
 	draw_threads(v->tree, p);
 	struct pane body = pane_part(p, 1, 0, p.rows - 2, -1);
 	g_autoptr(GString) text = g_string_new(NULL);
@@ -546,7 +546,7 @@ static const struct tree_run *selected_run(const struct explore_view *v)
 {
 	if (v->by_run)
 		return run_at(v, v->list.cursor);
-	const struct outcome *o = outcome_at(v, v->outcome_list.cursor);
+	const struct tree_outcome *o = outcome_at(v, v->outcome_list.cursor);
 	return tree_run_of(v->tree, o->kept == NONE ? o->shortest : o->kept);
 }
 

@@ -5,9 +5,9 @@
 #include "tui/explorer/views/view_findings.h"
 
 #include "engine/detect/failure.h"
-#include "tui/explorer/compare.h"
+#include "tui/explorer/words/compare.h"
 #include "tui/explorer/folders.h"
-#include "tui/explorer/missing_code.h"
+#include "tui/explorer/words/missing_code.h"
 #include "tui/explorer/messages.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "tui/explorer/app.h"
 
 #include "tui/explorer/messages.h"
-#include "tui/explorer/decisions.h"
+#include "tui/explorer/words/decisions.h"
 
 #include <string.h>
 

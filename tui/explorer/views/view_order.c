@@ -4,10 +4,10 @@
  */
 #include "tui/explorer/app.h"
 
-#include "tui/explorer/chain.h"
+#include "tui/explorer/words/chain.h"
 #include "tui/explorer/export.h"
-#include "tui/explorer/prose.h"
-#include "tui/explorer/missing_code.h"
+#include "tui/explorer/words/prose.h"
+#include "tui/explorer/words/missing_code.h"
 
 /* An additional kind after the orders of order.h: the closure of the pair's causal past. */
 enum { KIND_CLOSURE = ORDER_KIND_COUNT, SUMMARY_EVENTS = 1000000 };

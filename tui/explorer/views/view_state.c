@@ -1,7 +1,7 @@
 /*
  * view_state.c - the complete state at the selected event: locks, stacks, values, clocks.
  */
-#include "tui/explorer/weak_memory.h"
+#include "tui/explorer/words/weak_memory.h"
 #include "tui/explorer/messages.h"
 
 struct state_view {

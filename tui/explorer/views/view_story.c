@@ -3,7 +3,7 @@
  */
 #include "tui/explorer/app.h"
 
-#include "tui/explorer/story.h"
+#include "tui/explorer/words/story.h"
 
 struct story_view {
 	GArray *prose;                 /* struct prose_row */

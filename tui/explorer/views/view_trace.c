@@ -2,11 +2,11 @@
  * view_trace.c - the run: a lane for each thread, time downwards; around the selected event its
  * writer or readers, its critical section and its race partners.
  */
-#include "tui/explorer/weak_memory.h"
+#include "tui/explorer/words/weak_memory.h"
 #include "tui/explorer/views/state_pane.h"
 #include "tui/explorer/settings.h"
-#include "tui/explorer/missing_code.h"
-#include "tui/explorer/return_point.h"
+#include "tui/explorer/words/missing_code.h"
+#include "tui/explorer/exploration/return_point.h"
 #include "tui/explorer/messages.h"
 
 #include <string.h>

@@ -5,11 +5,11 @@
 #include "engine/base/search.h"
 #include "engine/predict/ladder/behind.h"
 #include "engine/predict/weak_races.h"
-#include "tui/explorer/weak_memory.h"
+#include "tui/explorer/words/weak_memory.h"
 #include "tui/explorer/views/view_witness.h"
 
-#include "tui/explorer/missing_code.h"
-#include "tui/explorer/return_point.h"
+#include "tui/explorer/words/missing_code.h"
+#include "tui/explorer/exploration/return_point.h"
 #include "tui/explorer/settings.h"
 #include "tui/explorer/messages.h"
 

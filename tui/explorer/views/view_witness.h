@@ -8,7 +8,7 @@
 
 #include "tui/explorer/app.h"
 #include "engine/witness/switches.h"
-#include "tui/explorer/prose.h"
+#include "tui/explorer/words/prose.h"
 #include "tui/explorer/schedule.h"
 
 /* POINT: between the last chance and the point of no return. */

@@ -5,9 +5,9 @@
 #include "engine/base/search.h"
 #include "tui/explorer/views/view_witness.h"
 
-#include "tui/explorer/return_point.h"
+#include "tui/explorer/exploration/return_point.h"
 #include "tui/explorer/settings.h"
-#include "tui/explorer/weak_order.h"
+#include "tui/explorer/words/weak_order.h"
 #include "tui/explorer/messages.h"
 
 #include <string.h>

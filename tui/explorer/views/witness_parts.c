@@ -5,7 +5,7 @@
 #include "engine/trace/shown.h"
 #include "engine/trace/own_code.h"
 #include "tui/explorer/views/view_witness.h"
-#include "tui/explorer/missing_code.h"
+#include "tui/explorer/words/missing_code.h"
 #include "tui/explorer/messages.h"
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /*
- * sum.c - the sum of a binary trace's header.
+ * binary_sum.c - the sum of a binary trace's header.
  */
 #include "engine/trace/binary/binary_private.h"
 

@@ -5,7 +5,7 @@
  * whose report goes to a file; `heddle merge` joins them. An exploration is divided into tasks
  * instead (shares_rounds.c), but for one that looks for an error.
  */
-#include "tui/batch/shares_private.h"
+#include "tui/batch/shares/shares_private.h"
 #include "tui/batch/reports/report_file.h"
 
 #include "engine/base/file.h"

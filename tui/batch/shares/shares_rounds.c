@@ -4,7 +4,7 @@
  *
  * Tasks lie beside the state; a later command takes in those that a killed one has left.
  */
-#include "tui/batch/shares_private.h"
+#include "tui/batch/shares/shares_private.h"
 
 #include "engine/explore/tasks.h"
 

@@ -1,7 +1,7 @@
 /* weak_order.c - see weak_order.h. */
 #include "engine/trace/shown.h"
 #include "engine/trace/own_code.h"
-#include "tui/explorer/weak_order.h"
+#include "tui/explorer/words/weak_order.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include "engine/record/strategy.h"
 #include "engine/trace/trace.h"
 #include "engine/trace/weak.h"
-#include "tui/batch/outcomes.h"
+#include "tui/batch/shake/shake_outcomes.h"
 
 /* Shared by all runs. */
 struct shaken {
@@ -40,19 +40,20 @@ void shaken_run_release(struct shaken_run *run);
  * NULL) gets its trace, and then its uses after free belong to the outcome. Whether `heddle
  * record` gives the same outcome by these options is not known yet. NULL: s->interrupted, or
  * `error`: it cannot be started. */
-struct outcome *shaken_try(struct shaken *s, const struct strategy *how, uint64_t number,
-                           struct shaken_run *look, struct error *error);
+struct shake_outcome *shaken_try(struct shaken *s, const struct strategy *how, uint64_t number,
+                                 struct shaken_run *look, struct error *error);
 /*
  * The outcome of `heddle record` with the options of `o`, a run by shaken_try; takes ownership
  * of `o`. Where it ends otherwise (addresses decide what the program does, or the schedule) and
  * `o` is a failure, the schedule is given by its turns; where this does not lead there either,
  * it is `o` itself, with o->elusive. NULL as for shaken_try.
  */
-struct outcome *shaken_confirm(struct shaken *s, const struct strategy *how, struct outcome *o,
-                               const struct shaken_run *look, struct error *error);
+struct shake_outcome *shaken_confirm(struct shaken *s, const struct strategy *how,
+                                     struct shake_outcome *o, const struct shaken_run *look,
+                                     struct error *error);
 
 /* Did the run fail by itself, whatever other runs do? */
-bool outcome_fails(const struct outcome *o);
+bool outcome_fails(const struct shake_outcome *o);
 
 /*
  * Searches for the schedule with the fewest switches between threads and the outcome of `o`,
@@ -60,7 +61,7 @@ bool outcome_fails(const struct outcome *o);
  * Hildebrandt: delta debugging, TSE 2002, section 3), with at most `most` runs. Sets
  * o->fewest, switches, tries; fewest stays NULL if its turns alone do not have that outcome.
  */
-void shaken_fewest(struct shaken *s, const struct strategy *how, struct outcome *o,
+void shaken_fewest(struct shaken *s, const struct strategy *how, struct shake_outcome *o,
                    unsigned most);
 
 #endif

@@ -7,8 +7,8 @@
 #include "engine/trace/own_code.h"
 #include "engine/trace/shown.h"
 #include "tui/explorer/session.h"
-#include "tui/explorer/missing_code.h"
-#include "tui/explorer/weak_order.h"
+#include "tui/explorer/words/missing_code.h"
+#include "tui/explorer/words/weak_order.h"
 #include "engine/predict/weak_races.h"
 
 #include <string.h>
@@ -139,7 +139,7 @@ void describe_event_after(const struct session *s, uint32_t event, uint32_t old,
 		return;
 	}
 	if (op_table[e->op].class == OP_CLASS_CALL) {
-		trace_append_operation(t, event, out);
+		trace_append_words(t, event, out);
 		return;
 	}
 	if (e->op == OP_FLUSH) {
@@ -198,8 +198,10 @@ void describe_place(const struct session *s, uint32_t event, GString *out)
 		g_string_append_printf(out, ":%u", l->line);
 		return;
 	}
-	if (*name)
-		append_escaped(out, name, strlen(name));
+	if (*name) /* of an address in the C library, say, its name is enough */
+		append_escaped(out, name,
+		               own_code_is_elsewhere(t, place.location) ? strcspn(name, "+")
+		                                                        : strlen(name));
 	else
 		g_string_append_printf(out, "event %u", event);
 }
@@ -242,10 +244,11 @@ static bool append_held(const struct session *s, uint32_t event, GString *out)
 void describe_line(const struct trace *t, uint32_t event, GString *out)
 {
 	const struct location *l = own_code_location(t, event);
-	const char *name = trace_string(t, l->file && l->line ? l->file : l->name);
-	g_autofree char *base = l->file && l->line ? g_path_get_basename(name) : g_strdup(name);
+	bool line = l->file && l->line;
+	const char *name = line ? trace_string(t, l->file) : own_code_place_name(t, event);
+	g_autofree char *base = line ? g_path_get_basename(name) : g_strdup(name);
 	append_escaped(out, base, strlen(base));
-	if (l->file && l->line)
+	if (line)
 		g_string_append_printf(out, ":%u", l->line);
 }
 

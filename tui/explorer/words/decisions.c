@@ -1,6 +1,6 @@
 /* decisions.c - see decisions.h. */
 #include "engine/base/compare.h"
-#include "tui/explorer/decisions.h"
+#include "tui/explorer/words/decisions.h"
 
 #include "engine/trace/shown.h"
 #include "tui/explorer/schedule.h"

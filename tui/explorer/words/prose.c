@@ -1,9 +1,9 @@
 /*
  * prose.c - see prose.h.
  */
-#include "tui/explorer/prose.h"
+#include "tui/explorer/words/prose.h"
 
-#include "tui/explorer/chain.h"
+#include "tui/explorer/words/chain.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #ifndef HEDDLE_RETURN_POINT_H
 #define HEDDLE_RETURN_POINT_H
 
-#include "tui/explorer/prose.h"
+#include "tui/explorer/words/prose.h"
 #include "tui/explorer/source.h"
 
 struct return_point {

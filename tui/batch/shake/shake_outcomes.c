@@ -1,6 +1,6 @@
-/* outcomes.c - see outcomes.h. */
+/* shake_outcomes.c - see shake_outcomes.h. */
 #include "engine/base/compare.h"
-#include "tui/batch/outcomes.h"
+#include "tui/batch/shake/shake_outcomes.h"
 
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "engine/record/strategy.h"
 #include "tui/batch/print/print.h"
 
-void outcome_free(struct outcome *o)
+void outcome_free(struct shake_outcome *o)
 {
 	if (o == NULL)
 		return;
@@ -68,7 +68,7 @@ static void add_lines(GPtrArray *lines, const char *text, gsize length)
 }
 
 /* The last line that is not blank. */
-static void set_line(struct outcome *o)
+static void set_line(struct shake_outcome *o)
 {
 	guint last = o->lines->len;
 	while (last > 0 && *(char *)o->lines->pdata[last - 1] == '\0')
@@ -76,7 +76,7 @@ static void set_line(struct outcome *o)
 	o->line = shown(last > 0 ? o->lines->pdata[last - 1] : "");
 }
 
-void outcome_set_output(struct outcome *o, const char *text, gsize length)
+void outcome_set_output(struct shake_outcome *o, const char *text, gsize length)
 {
 	enum { BOUND = 1 << 17 }; /* bytes kept at the beginning and at the end */
 	g_autofree char *digest =
@@ -92,7 +92,7 @@ void outcome_set_output(struct outcome *o, const char *text, gsize length)
 	set_line(o);
 }
 
-json_t *outcome_json(const struct outcome *o)
+json_t *outcome_json(const struct shake_outcome *o)
 {
 	json_t *lines = json_array();
 	for (guint i = 0; i < o->lines->len; i++) {
@@ -140,7 +140,7 @@ static bool is_strategy(int strategy)
 	return record_strategies[i] != NULL;
 }
 
-struct outcome *outcome_of_json(const json_t *value)
+struct shake_outcome *outcome_of_json(const json_t *value)
 {
 	json_int_t misuses, count, seed, steps, run, switches, tries;
 	int status, signal, deadlock, timed_out, strategy, elusive = 0;
@@ -156,7 +156,7 @@ struct outcome *outcome_of_json(const json_t *value)
 	                &elusive) != 0 ||
 	    !is_lines(lines) || !is_strategy(strategy) || count < 1)
 		return NULL;
-	struct outcome *o = g_new0(struct outcome, 1);
+	struct shake_outcome *o = g_new0(struct shake_outcome, 1);
 	o->lines = g_ptr_array_new_with_free_func(g_free);
 	for (size_t i = 0; i < json_array_size(lines); i++) {
 		gsize length;
@@ -185,18 +185,18 @@ struct outcome *outcome_of_json(const json_t *value)
 	return o;
 }
 
-bool outcome_same_end(const struct outcome *a, const struct outcome *b)
+bool outcome_same_end(const struct shake_outcome *a, const struct shake_outcome *b)
 {
 	return a->status == b->status && a->deadlock == b->deadlock &&
 	       a->timed_out == b->timed_out && a->misuses == b->misuses && !a->use == !b->use;
 }
 
-static bool same(const struct outcome *a, const struct outcome *b)
+static bool same(const struct shake_outcome *a, const struct shake_outcome *b)
 {
 	return outcome_same_end(a, b) && strcmp(a->hash, b->hash) == 0;
 }
 
-bool outcomes_know(const struct outcomes *x, const struct outcome *o)
+bool outcomes_know(const struct outcomes *x, const struct shake_outcome *o)
 {
 	for (guint i = 0; i < x->list->len; i++)
 		if (same(x->list->pdata[i], o))
@@ -204,12 +204,12 @@ bool outcomes_know(const struct outcomes *x, const struct outcome *o)
 	return false;
 }
 
-void outcomes_add(struct outcomes *x, struct outcome *o)
+void outcomes_add(struct outcomes *x, struct shake_outcome *o)
 {
 	o->count = MAX(o->count, 1);
 	o->outputs = 1;
 	for (guint i = 0; i < x->list->len; i++) {
-		struct outcome *old = x->list->pdata[i];
+		struct shake_outcome *old = x->list->pdata[i];
 		if (!same(old, o))
 			continue;
 		old->count += o->count;
@@ -257,7 +257,7 @@ struct shape {
 };
 
 struct grouping {
-	GPtrArray *outcomes; /* struct outcome * */
+	GPtrArray *outcomes; /* struct shake_outcome * */
 	uint64_t most;       /* greatest acceptable number of groups */
 	GPtrArray *shapes;   /* struct shape *; empty when the whole output is compared */
 	uint32_t *group;     /* by outcome: its group so far */
@@ -300,7 +300,7 @@ static void find_shapes(struct grouping *g)
 {
 	g_autoptr(GHashTable) known = g_hash_table_new(g_str_hash, g_str_equal);
 	for (guint i = 0; i < g->outcomes->len; i++) {
-		const struct outcome *o = g->outcomes->pdata[i];
+		const struct shake_outcome *o = g->outcomes->pdata[i];
 		for (guint k = 0; k < o->lines->len; k++) {
 			struct shape *s = shape_named(g, known, o->lines->pdata[k]);
 			if (!s->lines[i])
@@ -401,7 +401,7 @@ static void refine_by_order(struct grouping *g)
 			g_hash_table_add(ordered, s->text);
 	}
 	for (guint i = 0; i < g->outcomes->len; i++) {
-		const struct outcome *o = g->outcomes->pdata[i];
+		const struct shake_outcome *o = g->outcomes->pdata[i];
 		GString *text = g_string_new(NULL);
 		for (guint k = 0; k < o->lines->len; k++) {
 			g_autofree char *shape = shape_of(o->lines->pdata[k]);
@@ -432,7 +432,7 @@ static void compare_lines(struct grouping *g)
 /* -- one outcome for each group ------------------------------------------------------------ */
 
 /* The last line of a shape whose texts were compared. */
-static char *last_compared(const struct grouping *g, const struct outcome *o)
+static char *last_compared(const struct grouping *g, const struct shake_outcome *o)
 {
 	for (guint k = o->lines->len; k-- > 0;) {
 		g_autofree char *shape = shape_of(o->lines->pdata[k]);
@@ -464,9 +464,10 @@ static void note_left_out(struct outcomes *x, const struct grouping *g)
 /* Merge each group into its first outcome. */
 static void merge(struct grouping *g, GPtrArray *into)
 {
-	g_autofree struct outcome **first = g_new0(struct outcome *, g->outcomes->len);
+	g_autofree struct shake_outcome **first =
+	        g_new0(struct shake_outcome *, g->outcomes->len);
 	for (guint i = 0; i < g->outcomes->len; i++) {
-		struct outcome *o = g->outcomes->pdata[i], *known = first[g->group[i]];
+		struct shake_outcome *o = g->outcomes->pdata[i], *known = first[g->group[i]];
 		if (!known) {
 			char *line = g->shapes->len ? last_compared(g, o) : g_strdup(o->line);
 			g_free(o->line);
@@ -483,7 +484,8 @@ static void merge(struct grouping *g, GPtrArray *into)
 
 static gint most_frequent_first(gconstpointer a, gconstpointer b)
 {
-	const struct outcome *x = *(struct outcome *const *)a, *y = *(struct outcome *const *)b;
+	const struct shake_outcome *x = *(struct shake_outcome *const *)a,
+	                           *y = *(struct shake_outcome *const *)b;
 	if (x->count != y->count)
 		return x->count > y->count ? -1 : 1;
 	return x->run < y->run ? -1 : x->run > y->run;
@@ -491,7 +493,8 @@ static gint most_frequent_first(gconstpointer a, gconstpointer b)
 
 static gint first_first(gconstpointer a, gconstpointer b)
 {
-	const struct outcome *x = *(struct outcome *const *)a, *y = *(struct outcome *const *)b;
+	const struct shake_outcome *x = *(struct shake_outcome *const *)a,
+	                           *y = *(struct shake_outcome *const *)b;
 	return x->run < y->run ? -1 : x->run > y->run;
 }
 
@@ -512,7 +515,7 @@ void outcomes_group(struct outcomes *x)
 			k++;
 		ends += k == i;
 		g.group[i] = k;
-		runs += ((struct outcome *)x->list->pdata[i])->count;
+		runs += ((struct shake_outcome *)x->list->pdata[i])->count;
 	}
 	g.most = MAX(FEW, runs / SHARE) + ends;
 	if (x->list->len > g.most) {
@@ -537,7 +540,7 @@ bool outcomes_tell(const struct outcomes *x)
 {
 	bool found = x->list->len > 1;
 	for (guint i = 0; i < x->list->len; i++) {
-		const struct outcome *o = x->list->pdata[i];
+		const struct shake_outcome *o = x->list->pdata[i];
 		found |= o->signal || o->deadlock || o->timed_out || o->misuses || o->use;
 	}
 	for (guint i = 0; i < x->left_out->len; i++)

@@ -2,7 +2,7 @@
  * shares_jobs.c - processes of heddle: their command lines, the wait for them, and the merge of
  * their reports.
  */
-#include "tui/batch/shares_private.h"
+#include "tui/batch/shares/shares_private.h"
 
 #include <errno.h>
 #include <fcntl.h>

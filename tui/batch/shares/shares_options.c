@@ -1,7 +1,7 @@
 /*
  * shares_options.c - the options of shares.h: --shard and --jobs.
  */
-#include "tui/batch/shares_private.h"
+#include "tui/batch/shares/shares_private.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * compare.c - see compare.h. A finding is reduced to facts that help to decide whether two
  * findings are one bug: variables, places, callers, locks, threads, verdict, analyses.
  */
-#include "tui/explorer/compare.h"
+#include "tui/explorer/words/compare.h"
 
 #include <string.h>
 

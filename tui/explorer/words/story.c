@@ -3,12 +3,12 @@
  */
 #include "engine/trace/shown.h"
 #include "engine/trace/own_code.h"
-#include "tui/explorer/story.h"
+#include "tui/explorer/words/story.h"
 
 #include "tui/explorer/schedule.h"
-#include "tui/explorer/missing_code.h"
-#include "tui/explorer/return_point.h"
-#include "tui/explorer/weak_order.h"
+#include "tui/explorer/words/missing_code.h"
+#include "tui/explorer/exploration/return_point.h"
+#include "tui/explorer/words/weak_order.h"
 
 struct story {
 	const struct session *s;
@@ -62,6 +62,15 @@ static void tell_side(struct story *story, uint32_t event)
 
 /* -- the recording ------------------------------------------------------------------- */
 
+/* " (bank.c:32)", where the event has a place. */
+static void append_line(const struct story *story, uint32_t event, GString *out)
+{
+	g_autoptr(GString) line = g_string_new(NULL);
+	describe_line(story->t, event, line);
+	if (line->len)
+		g_string_append_printf(out, " (%s)", line->str);
+}
+
 /* "T1's unlock m (bank.c:32) came before T2's lock m (bank.c:56)" for each edge between
  * threads. */
 static void tell_edges(struct story *story, const GArray *steps)
@@ -73,13 +82,10 @@ static void tell_edges(struct story *story, const GArray *steps)
 		g_autoptr(GString) text = g_string_new(NULL);
 		g_string_append_printf(text, "%s: ", thread_of(story, step->from));
 		describe_event(story->s, step->from, text);
-		g_string_append(text, " (");
-		describe_line(story->t, step->from, text);
-		g_string_append_printf(text, "), then %s: ", thread_of(story, step->to));
+		append_line(story, step->from, text);
+		g_string_append_printf(text, ", then %s: ", thread_of(story, step->to));
 		describe_event(story->s, step->to, text);
-		g_string_append(text, " (");
-		describe_line(story->t, step->to, text);
-		g_string_append_c(text, ')');
+		append_line(story, step->to, text);
 		prose_add(story->prose, STYLE_TEXT, step->to, "      %s", text->str);
 	}
 }
@@ -224,7 +230,13 @@ static void append_places(const struct story *story, const struct run *run, GStr
 	while (last > first && !has_line(story->t, witness_at(story, last)))
 		last--;
 	uint32_t a = witness_at(story, first), b = witness_at(story, last);
+	gsize start = out->len;
+	g_string_append(out, ", ");
 	describe_line(story->t, a, out);
+	if (out->len == start + 2) { /* an entry that no own code calls */
+		g_string_truncate(out, start);
+		return;
+	}
 	g_autoptr(GString) to = g_string_new(NULL);
 	describe_line(story->t, b, to);
 	if (!g_str_has_suffix(out->str, to->str))
@@ -239,7 +251,7 @@ static void tell_run(struct story *story, const struct stage *stage, const struc
 	int moved = 0;
 	for (guint i = run->begin; i < run->end; i++)
 		moved += moves[i];
-	g_string_append_printf(text, "%u. %s, ", number, thread_of(story, first));
+	g_string_append_printf(text, "%u. %s", number, thread_of(story, first));
 	append_places(story, run, text);
 	g_string_append(text, ": ");
 	story_append_turn(stage, run->begin, run->end, story->f->first, text);

@@ -1,7 +1,7 @@
 /*
- * outcomes.h - outcomes of many runs of a program, for heddle shake: runs with the same ending,
- * findings and output are one. When nearly every run prints different lines (progress, times),
- * only the lines that do not vary are compared.
+ * shake_outcomes.h - outcomes of many runs of a program, for heddle shake: runs with the same
+ * ending, findings and output are one. When nearly every run prints different lines (progress,
+ * times), only the lines that do not vary are compared.
  */
 #ifndef HEDDLE_BATCH_OUTCOMES_H
 #define HEDDLE_BATCH_OUTCOMES_H
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct outcome {
+struct shake_outcome {
 	int status, signal; /* of the process; signal 0: exited */
 	bool deadlock, timed_out;
 	uint32_t misuses; /* bit set of enum log_misuse */
@@ -34,7 +34,7 @@ struct outcome {
 	char *fewest;
 	unsigned switches, tries;
 };
-void outcome_free(struct outcome *o); /* NULL is allowed */
+void outcome_free(struct shake_outcome *o); /* NULL is allowed */
 
 /* Lines that differ only in numbers and were not compared. */
 struct left_out {
@@ -44,24 +44,24 @@ struct left_out {
 };
 
 struct outcomes {
-	GPtrArray *list;  /* struct outcome * */
+	GPtrArray *list;  /* struct shake_outcome * */
 	GArray *left_out; /* struct left_out */
 };
 
 struct outcomes *outcomes_new(void);
 void outcomes_free(struct outcomes *outcomes);
 /* Set hash, line and lines of `o` from the run's output. */
-void outcome_set_output(struct outcome *o, const char *text, gsize length);
+void outcome_set_output(struct shake_outcome *o, const char *text, gsize length);
 /* Is there one that the outcome would be counted with? */
-bool outcomes_know(const struct outcomes *outcomes, const struct outcome *o);
+bool outcomes_know(const struct outcomes *outcomes, const struct shake_outcome *o);
 /* Do both runs end in the same way, whatever they print? */
-bool outcome_same_end(const struct outcome *a, const struct outcome *b);
+bool outcome_same_end(const struct shake_outcome *a, const struct shake_outcome *b);
 /* Adds the outcome of one run, or a counted one; takes ownership. */
-void outcomes_add(struct outcomes *outcomes, struct outcome *o);
+void outcomes_add(struct outcomes *outcomes, struct shake_outcome *o);
 /* An outcome of a share, with all data that another process needs to compare it with its own;
  * and back. NULL: not such a value. */
-json_t *outcome_json(const struct outcome *o);
-struct outcome *outcome_of_json(const json_t *value);
+json_t *outcome_json(const struct shake_outcome *o);
+struct shake_outcome *outcome_of_json(const json_t *value);
 /* Sorts by first run. */
 void outcomes_sort(struct outcomes *outcomes);
 /* After the last run: merge outcomes that differ only in varying lines, if they are too many;

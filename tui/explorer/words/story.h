@@ -6,7 +6,7 @@
 #ifndef HEDDLE_STORY_H
 #define HEDDLE_STORY_H
 
-#include "tui/explorer/prose.h"
+#include "tui/explorer/words/prose.h"
 #include "tui/explorer/schedule.h"
 #include "tui/explorer/source.h"
 

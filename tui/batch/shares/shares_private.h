@@ -5,7 +5,7 @@
 #ifndef HEDDLE_SHARES_PRIVATE_H
 #define HEDDLE_SHARES_PRIVATE_H
 
-#include "tui/batch/shares.h"
+#include "tui/batch/shares/shares.h"
 
 #include <sys/types.h>
 

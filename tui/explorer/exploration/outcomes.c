@@ -1,7 +1,7 @@
 /*
  * outcomes.c - see outcomes.h.
  */
-#include "tui/explorer/outcomes.h"
+#include "tui/explorer/exploration/outcomes.h"
 
 #include "engine/trace/own_code.h"
 #include "tui/explorer/session.h"
@@ -10,7 +10,7 @@
 
 static void outcome_clear(void *data)
 {
-	struct outcome *o = data;
+	struct tree_outcome *o = data;
 	g_free(o->words);
 	g_free(o->text);
 	g_free(o->where);
@@ -42,12 +42,12 @@ static char *key_of(const struct tree *t, const struct tree_run *r)
 	return g_strdup_printf("exit %s", r->output);
 }
 
-static struct outcome begin_outcome(const struct tree *t, const struct tree_run *r)
+static struct tree_outcome begin_outcome(const struct tree *t, const struct tree_run *r)
 {
-	struct outcome o = { .kind = tree_run_failed(r) ? OUTCOME_FAILED : OUTCOME_PASSED,
-		             .first = r->run,
-		             .shortest = r->run,
-		             .kept = NONE };
+	struct tree_outcome o = { .kind = tree_run_failed(r) ? OUTCOME_FAILED : OUTCOME_PASSED,
+		                  .first = r->run,
+		                  .shortest = r->run,
+		                  .kept = NONE };
 	if (r->error >= 0 && r->error < t->errors->len) {
 		const struct tree_error *e =
 		        &g_array_index(t->errors, struct tree_error, r->error);
@@ -74,7 +74,7 @@ static bool is_shorter(const struct tree_run *a, const struct tree_run *b)
 	return a->switches != b->switches ? a->switches < b->switches : a->events < b->events;
 }
 
-static void add_run(const struct tree *t, struct outcome *o, const struct tree_run *r)
+static void add_run(const struct tree *t, struct tree_outcome *o, const struct tree_run *r)
 {
 	const struct tree_run *shortest = tree_run_of(t, o->shortest);
 	bool counted = r->error >= 0 && r->error < t->errors->len;
@@ -101,19 +101,20 @@ static void add_passing_errors(const struct tree *t, GArray *all)
 		bool known = ended[i];
 		for (guint k = 0; !known && k < all->len; k++) { /* compare without the
 			                                          * numbers of errors */
-			const struct outcome *o = &g_array_index(all, struct outcome, k);
+			const struct tree_outcome *o =
+			        &g_array_index(all, struct tree_outcome, k);
 			g_autofree char *words = end_text(e->end, e->status);
 			known = strcmp(o->words, words) == 0 && strcmp(o->text, e->story) == 0;
 		}
 		const struct tree_run *r = tree_run_of(t, e->shortest);
-		struct outcome o = { .kind = OUTCOME_FAILED,
-			             .words = end_text(e->end, e->status),
-			             .text = g_strdup(e->story),
-			             .where = g_strdup(e->where),
-			             .count = e->count,
-			             .first = e->run,
-			             .shortest = e->shortest,
-			             .kept = *r->trace ? r->run : NONE };
+		struct tree_outcome o = { .kind = OUTCOME_FAILED,
+			                  .words = end_text(e->end, e->status),
+			                  .text = g_strdup(e->story),
+			                  .where = g_strdup(e->where),
+			                  .count = e->count,
+			                  .first = e->run,
+			                  .shortest = e->shortest,
+			                  .kept = *r->trace ? r->run : NONE };
 		if (known)
 			outcome_clear(&o);
 		else
@@ -127,21 +128,21 @@ static void add_races(const struct tree *t, GArray *all)
 		const struct tree_race *race = &g_array_index(t->pairs, struct tree_race, i);
 		GString *variable = g_string_new(NULL);
 		own_code_append_name(race->variable, variable);
-		struct outcome o = { .kind = OUTCOME_RACE,
-			             .words = g_strdup("data race"),
-			             .text = g_string_free(variable, FALSE),
-			             .where = g_strdup(race->where),
-			             .first = race->run,
-			             .shortest = race->run,
-			             .kept = *tree_run_of(t, race->run)->trace ? race->run
-			                                                       : NONE };
+		struct tree_outcome o = { .kind = OUTCOME_RACE,
+			                  .words = g_strdup("data race"),
+			                  .text = g_string_free(variable, FALSE),
+			                  .where = g_strdup(race->where),
+			                  .first = race->run,
+			                  .shortest = race->run,
+			                  .kept = *tree_run_of(t, race->run)->trace ? race->run
+			                                                            : NONE };
 		g_array_append_val(all, o);
 	}
 }
 
 static gint by_rank(const void *a, const void *b)
 {
-	const struct outcome *one = a, *two = b;
+	const struct tree_outcome *one = a, *two = b;
 	if (one->kind != two->kind)
 		return (int)one->kind - (int)two->kind;
 	if (one->kind == OUTCOME_RACE || one->count == two->count)
@@ -151,7 +152,7 @@ static gint by_rank(const void *a, const void *b)
 
 GArray *outcomes_of(const struct tree *t)
 {
-	GArray *all = g_array_new(FALSE, FALSE, sizeof(struct outcome));
+	GArray *all = g_array_new(FALSE, FALSE, sizeof(struct tree_outcome));
 	g_autoptr(GHashTable) known =
 	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	g_array_set_clear_func(all, outcome_clear);
@@ -160,12 +161,12 @@ GArray *outcomes_of(const struct tree *t)
 		g_autofree char *key = key_of(t, r);
 		guint at = GPOINTER_TO_UINT(g_hash_table_lookup(known, key));
 		if (at == 0) {
-			struct outcome o = begin_outcome(t, r);
+			struct tree_outcome o = begin_outcome(t, r);
 			g_array_append_val(all, o);
 			at = all->len;
 			g_hash_table_insert(known, g_strdup(key), GUINT_TO_POINTER(at));
 		}
-		add_run(t, &g_array_index(all, struct outcome, at - 1), r);
+		add_run(t, &g_array_index(all, struct tree_outcome, at - 1), r);
 	}
 	add_passing_errors(t, all);
 	add_races(t, all);
@@ -179,7 +180,7 @@ guint outcome_of_run(const struct tree *t, const GArray *outcomes, uint32_t run)
 	g_autofree char *key = key_of(t, r);
 	guint found = 0;
 	for (guint i = 0; i < outcomes->len; i++) {
-		const struct outcome *o = &g_array_index(outcomes, struct outcome, i);
+		const struct tree_outcome *o = &g_array_index(outcomes, struct tree_outcome, i);
 		if (o->kind == OUTCOME_RACE)
 			continue;
 		g_autofree char *own = key_of(t, tree_run_of(t, o->shortest));
@@ -309,7 +310,7 @@ void tree_append_scope(const struct tree *t, GString *out)
 	}
 }
 
-void outcome_append_count(const struct tree *t, const struct outcome *o, GString *out)
+void outcome_append_count(const struct tree *t, const struct tree_outcome *o, GString *out)
 {
 	const struct tree_run *r = tree_run_of(t, o->shortest);
 	char events[32], switches[32], count[32], all[32];

@@ -1,8 +1,8 @@
 /* shake_hunt.c - see shake_hunt.h. */
-#include "tui/batch/shake_hunt.h"
+#include "tui/batch/shake/shake_hunt.h"
 
 #include "engine/explore/hunt/portfolio.h"
-#include "tui/batch/shake_run.h"
+#include "tui/batch/shake/shake_run.h"
 
 struct shake_hunt {
 	struct shaken runs;
@@ -41,7 +41,7 @@ void shaken_end_release(struct shaken_end *end)
 	*end = (struct shaken_end){ 0 };
 }
 
-static char *words_of(const struct outcome *o)
+static char *words_of(const struct shake_outcome *o)
 {
 	GString *words = g_string_new(NULL);
 
@@ -66,7 +66,7 @@ bool shake_hunt_run(struct shake_hunt *hunt, GHashTable *known, struct shaken_en
 	struct shaken_run look = { 0 };
 	struct strategy how = portfolio_next(hunt->portfolio);
 	bool looks = portfolio_looks(hunt->portfolio);
-	struct outcome *o =
+	struct shake_outcome *o =
 	        shaken_try(&hunt->runs, &how, hunt->made++, looks ? &look : NULL, &none);
 
 	*end = (struct shaken_end){ 0 };

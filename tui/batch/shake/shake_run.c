@@ -1,5 +1,5 @@
 /* shake_run.c - see shake_run.h. */
-#include "tui/batch/shake_run.h"
+#include "tui/batch/shake/shake_run.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -62,10 +62,10 @@ static char *read_output(const struct shaken *s, gsize *length)
 }
 
 /* The outcome of a run, from the header of its log and its output. */
-static struct outcome *outcome_of(const struct record_result *result,
-                                  const struct log_header *header, struct shaken *s)
+static struct shake_outcome *outcome_of(const struct record_result *result,
+                                        const struct log_header *header, struct shaken *s)
 {
-	struct outcome *out = g_new0(struct outcome, 1);
+	struct shake_outcome *out = g_new0(struct shake_outcome, 1);
 	gsize length;
 	g_autofree char *text = read_output(s, &length);
 	out->deadlock = header->outcome == LOG_DEADLOCK;
@@ -91,7 +91,7 @@ static struct log_header header_of(const char *log)
 }
 
 /* Notes in the outcome how its run was made. */
-static void note_how(struct outcome *o, const struct strategy *how, uint64_t number)
+static void note_how(struct shake_outcome *o, const struct strategy *how, uint64_t number)
 {
 	GString *again = g_string_new(NULL);
 	strategy_append(how, again);
@@ -121,7 +121,7 @@ static struct record_options options_of(const struct shaken *s, const struct str
 /* Passes the trace of the last run to `look`, if it can be made, from the log or from the
  * settled server's memory (`log` NULL). */
 static void look_at(struct shaken *s, const char *log, struct shaken_run *run,
-                    struct outcome *out)
+                    struct shake_outcome *out)
 {
 	struct record_facts facts = { .debug = s->debug };
 	struct error none;
@@ -133,8 +133,9 @@ static void look_at(struct shaken *s, const char *log, struct shaken_run *run,
 }
 
 /* Makes a run as `heddle record` does, in a process of its own; as shaken_try. */
-static struct outcome *make_run(struct shaken *s, const struct strategy *how, uint64_t number,
-                                struct shaken_run *look, struct error *error)
+static struct shake_outcome *make_run(struct shaken *s, const struct strategy *how,
+                                      uint64_t number, struct shaken_run *look,
+                                      struct error *error)
 {
 	struct record_result result = { 0 };
 	struct record_options o = options_of(s, how, look);
@@ -142,7 +143,7 @@ static struct outcome *make_run(struct shaken *s, const struct strategy *how, ui
 	o.server = s->server;
 	g_strlcpy(o.config.log, log, sizeof(o.config.log));
 	o.stdout_path = output;
-	struct outcome *out = NULL;
+	struct shake_outcome *out = NULL;
 	bool ran = record_run(&o, &result, error);
 	s->interrupted |= result.interrupted != 0;
 	if (ran && !s->interrupted) {
@@ -169,14 +170,14 @@ static bool begin_settled(struct shaken *s, struct record_options *o)
 	return !s->never_settles;
 }
 
-struct outcome *shaken_try(struct shaken *s, const struct strategy *how, uint64_t number,
-                           struct shaken_run *look, struct error *error)
+struct shake_outcome *shaken_try(struct shaken *s, const struct strategy *how, uint64_t number,
+                                 struct shaken_run *look, struct error *error)
 {
 	struct record_result result = { 0 };
 	struct record_options o = options_of(s, how, look);
 	enum record_end end = RECORD_REFUSED;
 	char *output = file_descriptor_path(s->output);
-	struct outcome *out = NULL;
+	struct shake_outcome *out = NULL;
 	o.stdout_path = output;
 	while (end == RECORD_REFUSED && begin_settled(s, &o)) {
 		memset(&result, 0, sizeof(result));
@@ -196,11 +197,12 @@ struct outcome *shaken_try(struct shaken *s, const struct strategy *how, uint64_
 	return out || s->interrupted ? out : make_run(s, how, number, look, error);
 }
 
-struct outcome *shaken_confirm(struct shaken *s, const struct strategy *how, struct outcome *o,
-                               const struct shaken_run *look, struct error *error)
+struct shake_outcome *shaken_confirm(struct shaken *s, const struct strategy *how,
+                                     struct shake_outcome *o, const struct shaken_run *look,
+                                     struct error *error)
 {
 	struct shaken_run again = { 0 };
-	struct outcome *recorded =
+	struct shake_outcome *recorded =
 	        s->never_settles ? o : make_run(s, how, o->run, look ? &again : NULL, error);
 	bool ends_so = recorded && outcome_same_end(recorded, o);
 	const GArray *turns = look ? look->turns : NULL;
@@ -224,7 +226,7 @@ struct outcome *shaken_confirm(struct shaken *s, const struct strategy *how, str
 	return recorded;
 }
 
-bool outcome_fails(const struct outcome *o)
+bool outcome_fails(const struct shake_outcome *o)
 {
 	return (o->signal && !o->timed_out) || o->deadlock || o->misuses || o->use;
 }
@@ -233,16 +235,16 @@ bool outcome_fails(const struct outcome *o)
 
 struct fewest {
 	struct shaken *s;
-	const struct outcome *wanted;
+	const struct shake_outcome *wanted;
 	GArray *turns;     /* the best schedule so far */
 	unsigned switches; /* of its run */
 	unsigned tries, most;
 	bool over;
 };
 
-static bool is_wanted(const struct fewest *f, const struct outcome *o)
+static bool is_wanted(const struct fewest *f, const struct shake_outcome *o)
 {
-	const struct outcome *w = f->wanted;
+	const struct shake_outcome *w = f->wanted;
 	return o->status == w->status && o->signal == w->signal && o->deadlock == w->deadlock &&
 	       o->misuses == w->misuses && !o->use == !w->use &&
 	       (!w->signal || strcmp(o->line, w->line) == 0);
@@ -256,7 +258,7 @@ static bool try_turns(struct fewest *f, GArray *turns)
 	struct shaken_run run = { 0 };
 	struct error none;
 	f->tries++;
-	struct outcome *o = make_run(f->s, &how, 0, &run, &none);
+	struct shake_outcome *o = make_run(f->s, &how, 0, &run, &none);
 	f->over |= o == NULL;
 	bool good = o && run.turns && run.turns->len > 0 && run.turns->len <= LOG_TURNS &&
 	            is_wanted(f, o) && (f->turns == NULL || run.turns->len - 1 <= f->switches);
@@ -286,7 +288,7 @@ static void take_out(struct fewest *f)
 				at += part;
 }
 
-void shaken_fewest(struct shaken *s, const struct strategy *how, struct outcome *o,
+void shaken_fewest(struct shaken *s, const struct strategy *how, struct shake_outcome *o,
                    unsigned most)
 {
 	struct fewest f = { .s = s, .wanted = o, .most = most };
@@ -294,7 +296,7 @@ void shaken_fewest(struct shaken *s, const struct strategy *how, struct outcome 
 	struct error none;
 	if (most == 0 || s->memory != WEAK_SC)
 		return;
-	struct outcome *again = make_run(s, how, 0, &run, &none);
+	struct shake_outcome *again = make_run(s, how, 0, &run, &none);
 	if (again && run.turns && run.turns->len <= LOG_TURNS && is_wanted(&f, again) &&
 	    try_turns(&f, g_array_copy(run.turns))) {
 		for (guint before = 0; before != f.turns->len && may_try(&f);) {

@@ -1,12 +1,12 @@
 /*
  * return_point.c - see return_point.h.
  */
-#include "tui/explorer/return_point.h"
+#include "tui/explorer/exploration/return_point.h"
 
 #include "engine/base/input.h"
 #include "engine/trace/own_code.h"
 #include "tui/explorer/schedule.h"
-#include "tui/explorer/tree.h"
+#include "tui/explorer/exploration/tree.h"
 
 #include <jansson.h>
 #include <string.h>

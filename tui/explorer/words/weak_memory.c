@@ -1,5 +1,5 @@
 /* weak_memory.c - see weak_memory.h. */
-#include "tui/explorer/weak_memory.h"
+#include "tui/explorer/words/weak_memory.h"
 #include "engine/trace/own_code.h"
 #include "engine/explore/explore.h"
 #include "engine/trace/shown.h"

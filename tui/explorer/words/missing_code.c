@@ -2,7 +2,7 @@
  * missing_code.c - see missing_code.h. engine/partial has barrier pairs and their orders; here
  * are the texts and the switch.
  */
-#include "tui/explorer/missing_code.h"
+#include "tui/explorer/words/missing_code.h"
 #include "tui/explorer/messages.h"
 
 #include "engine/partial/calls.h"

@@ -2,7 +2,7 @@
  * refusal.c - see refusal.h. The order of the questions is the checker's: must-order, the
  * memory's life, the lock, the wake-up, the value.
  */
-#include "tui/explorer/refusal.h"
+#include "tui/explorer/words/refusal.h"
 #include "tui/explorer/messages.h"
 
 #include "engine/trace/shown.h"

@@ -1,7 +1,7 @@
 /*
  * tree.c - see tree.h.
  */
-#include "tui/explorer/tree.h"
+#include "tui/explorer/exploration/tree.h"
 
 #include "engine/base/input.h"
 

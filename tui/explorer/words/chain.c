@@ -2,7 +2,7 @@
  * chain.c - see chain.h.
  */
 #include "engine/base/compare.h"
-#include "tui/explorer/chain.h"
+#include "tui/explorer/words/chain.h"
 
 #include "tui/explorer/screen/grid.h"
 

@@ -5,10 +5,10 @@
 #ifndef HEDDLE_EXPLORER_OUTCOMES_H
 #define HEDDLE_EXPLORER_OUTCOMES_H
 
-#include "tui/explorer/tree.h"
+#include "tui/explorer/exploration/tree.h"
 
 enum outcome_kind { OUTCOME_FAILED, OUTCOME_RACE, OUTCOME_PASSED };
-struct outcome {
+struct tree_outcome {
 	enum outcome_kind kind;
 	char *words;    /* owned: "use after free", "data race", "prints" */
 	char *text;     /* owned: its message or output, the variable of a race; or "" */
@@ -41,6 +41,6 @@ void outcome_difference_release(struct outcome_difference *p);
 /* Append the exploration's coverage: every schedule, or the share explored and the rest. */
 void tree_append_scope(const struct tree *tree, GString *out);
 /* Append how many runs have the outcome, and which is the shortest. */
-void outcome_append_count(const struct tree *tree, const struct outcome *o, GString *out);
+void outcome_append_count(const struct tree *tree, const struct tree_outcome *o, GString *out);
 
 #endif
