@@ -299,9 +299,10 @@ static void describe_race(const struct exploration *x, const struct reversal *f,
 static void describe_early(const struct exploration *x, const struct reversal *f,
                            struct pending *s)
 {
+	bool access = op_is_access(x->trace->events[f->event].op);
 	s->variable = explore_used_name(x->trace, f->event);
-	s->reversal = g_strdup_printf("%s uses %s before it is initialised",
-	                              trace_thread_name(x->trace, f->thread), s->variable);
+	s->reversal = g_strdup_printf("%s %s %s first", trace_thread_name(x->trace, f->thread),
+	                              access ? "writes" : "uses", s->variable);
 }
 
 typedef void reversal_words(const struct exploration *x, const struct reversal *f,

@@ -1,7 +1,9 @@
-/* Locks and semaphores that a thread may use before another one initialises them; argv[1]: how. */
+/* Locks and semaphores that a thread may use before another one initialises them; argv[1]: how.
+ */
 #include <assert.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdbool.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +16,7 @@ static atomic_int go;
 static struct job {
 	pthread_mutex_t lock;
 	int n;
-} *slot;
+} * slot;
 
 static void *count(void *arg)
 {
@@ -113,6 +115,40 @@ static void renew(void)
 	init();
 }
 
+static void zero(void)
+{
+	memset(&m, 0, sizeof m);
+}
+
+static void assign(void)
+{
+	m = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}
+
+/* The lock's user says under another lock that it is done; only then its memory is used again.
+ */
+static void *use_and_tell(void *arg)
+{
+	count(count(arg));
+	pthread_mutex_lock(&lock);
+	ready = 1;
+	pthread_mutex_unlock(&lock);
+	return arg;
+}
+
+static void *use_again(void *arg)
+{
+	pthread_mutex_lock(&lock);
+	bool again = ready;
+	pthread_mutex_unlock(&lock);
+	if (again) {
+		zero();
+		pthread_mutex_lock(&m);
+		pthread_mutex_unlock(&m);
+	}
+	return arg;
+}
+
 static void wait_for_post(void)
 {
 	sem_init(&s, 0, 0);
@@ -128,6 +164,12 @@ int main(int argc, char **argv)
 		run(count_after_lock, count_after_lock, init_locked);
 	else if (strcmp(how, "renewed") == 0)
 		run(count, count, renew);
+	else if (strcmp(how, "zeroed") == 0)
+		run(count, count, zero);
+	else if (strcmp(how, "assigned") == 0)
+		run(count, count, assign);
+	else if (strcmp(how, "again") == 0)
+		run(use_and_tell, use_again, NULL);
 	else if (strcmp(how, "posted") == 0)
 		run(post, take, wait_for_post);
 	else if (strcmp(how, "large") == 0) /* more states than are searched */
