@@ -270,6 +270,25 @@ START_TEST(the_last_line_says_what_is_covered)
 }
 END_TEST
 
+/* -- what a thread does next ---------------------------------------------------------------- */
+
+/* Where the source line is the end of a scope, the operation says what is done there. */
+START_TEST(a_brace_says_what_is_done)
+{
+#define BANK "tests/screen/source/bank.c"
+	static const struct tui_options analyse = { .columns = 100, .analyse = true };
+	struct app *app = tui_open("T1|acq(m)|" BANK ":14\nT1|w(x)|" BANK ":15\nT1|rel(m)|" BANK
+	                           ":18\nT2|acq(k)|" BANK ":23\nT2|r(x)|" BANK ":24\n",
+	                           &analyse);
+	tui_keys(app, "w n n n n n n n n");
+	char *words = tui_words(app);
+	ck_assert_msg(strstr(words, "bank.c:18 } unlock m") != NULL, "%s", words);
+	g_free(words);
+	tui_close(app);
+#undef BANK
+}
+END_TEST
+
 /* -- the bar of views ----------------------------------------------------------------------- */
 
 START_TEST(the_bar_of_views_is_always_there)
@@ -316,6 +335,7 @@ int main(void)
 	tcase_add_test(c, several_are_marked_at_once);
 	tcase_add_test(c, sorting_the_other_way_round);
 	tcase_add_loop_test(c, the_last_line_says_what_is_covered, 0, 2);
+	tcase_add_test(c, a_brace_says_what_is_done);
 	tcase_add_test(c, the_bar_of_views_is_always_there);
 	suite_add_tcase(suite, c);
 	return tui_run(suite);
