@@ -220,12 +220,6 @@ enum answer reach_look_at(struct reach *r, uint32_t s, uint32_t u)
 	return reach_has_begun(r, reach_state(r, s), e) ? look_at(r, s, e) : ANSWER_WAITS;
 }
 
-bool reach_stands(const struct reach *r, uint32_t s, uint32_t u)
-{
-	uint32_t e = reach_next(r, reach_state(r, s), u);
-	return e != NONE && reach_has_begun(r, reach_state(r, s), e);
-}
-
 bool reach_can_go(const struct reach *r, uint32_t s, uint32_t u)
 {
 	const uint32_t *state = reach_state(r, s);

@@ -5,19 +5,6 @@
  */
 #include "engine/explore/reversals/reach_private.h"
 
-void reach_show_early(struct reach *r)
-{
-	const GArray *early = r->x->limits->early;
-	r->early = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	for (guint i = 0; early != NULL && i < early->len; i++) {
-		const struct early *y = &g_array_index(early, struct early, i);
-		r->visible[y->use] = true;
-		if (y->after != NONE)
-			r->visible[y->after] = true;
-		g_array_append_vals(r->early, &(uint32_t){ NONE }, 1);
-	}
-}
-
 void reach_look_at_early(struct reach *r, uint32_t s)
 {
 	const uint32_t *state = reach_state(r, s);

@@ -151,6 +151,8 @@ void states_begin(struct reach *r);
 uint32_t reach_next(const struct reach *r, const uint32_t *state, uint32_t thread);
 /* Can the event's thread have begun, so that it may stand before the event? */
 bool reach_has_begun(const struct reach *r, const uint32_t *state, uint32_t event);
+/* Has the thread begun, and steps left? */
+bool reach_stands(const struct reach *r, uint32_t state, uint32_t thread);
 /* The event of a variable's last write in a state, or NONE. */
 uint32_t reach_last_write(const struct reach *r, const uint32_t *state, uint32_t variable);
 /* The number of the value that a read sees in a state. *other: a write that it did not see in
@@ -216,8 +218,6 @@ void reach_begin(struct reach *r, struct search *x);
 void reach_end(struct reach *r);
 /* Can the thread's next event come as in the run? Another outcome is added as a candidate. */
 enum answer reach_look_at(struct reach *r, uint32_t state, uint32_t thread);
-/* Has the thread begun, and steps left? */
-bool reach_stands(const struct reach *r, uint32_t state, uint32_t thread);
 /* Can the thread's next event come as in the run? */
 bool reach_can_go(const struct reach *r, uint32_t state, uint32_t thread);
 /* May the thread continue by this answer, and among equivalent threads (symmetry.h)? */
@@ -243,9 +243,7 @@ bool reach_is_stopped(struct reach *r);
 void reach_look_at_races(struct reach *r, uint32_t state);
 /* Pass these to the taker. */
 void reach_give_races(struct reach *r);
-/* reach_early.c: makes visible what the limits' early uses depend on. */
-void reach_show_early(struct reach *r);
-/* Notes the early uses that may come next. */
+/* reach_early.c: notes the early uses that may come next. */
 void reach_look_at_early(struct reach *r, uint32_t state);
 /* Pass these to the taker. */
 void reach_give_early(struct reach *r);

@@ -142,6 +142,20 @@ static void find_left(struct reach *r)
 	}
 }
 
+/* Makes visible what the limits' early uses depend on (reach_early.c). */
+static void show_early(struct reach *r)
+{
+	const GArray *early = r->x->limits->early;
+	r->early = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	for (guint i = 0; early != NULL && i < early->len; i++) {
+		const struct early *y = &g_array_index(early, struct early, i);
+		r->visible[y->use] = true;
+		if (y->after != NONE)
+			r->visible[y->after] = true;
+		g_array_append_vals(r->early, &(uint32_t){ NONE }, 1);
+	}
+}
+
 static void prepare(struct reach *r)
 {
 	const struct trace *t = r->t;
@@ -155,7 +169,7 @@ static void prepare(struct reach *r)
 	sync_prepare(r);
 	for (uint32_t e = 0; e < t->events_count; e++)
 		r->visible[e] = is_visible(r, e) || (r->barred != NULL && may_unblock(r, e));
-	reach_show_early(r);
+	show_early(r);
 	find_keepers(r);
 	find_left(r);
 	if (r->x->show_calls != NULL)
@@ -396,6 +410,12 @@ bool reach_has_begun(const struct reach *r, const uint32_t *state, uint32_t e)
 {
 	uint32_t thread = r->t->events[e].thread, fork = r->t->threads[thread].fork;
 	return state[thread] > 0 || fork == NONE || is_done(r, state, fork);
+}
+
+bool reach_stands(const struct reach *r, uint32_t s, uint32_t u)
+{
+	uint32_t e = reach_next(r, reach_state(r, s), u);
+	return e != NONE && reach_has_begun(r, reach_state(r, s), e);
 }
 
 void states_begin(struct reach *r)
