@@ -289,6 +289,24 @@ START_TEST(a_brace_says_what_is_done)
 }
 END_TEST
 
+/* A finding that happened needs no witness; its two waits are said with their threads. */
+START_TEST(what_happened_names_its_threads)
+{
+	static const struct tui_options analyse = { .columns = 100, .analyse = true };
+	struct app *app = tui_open("#! heddle 1\nmain|fork(T1)|a.c:1\nT1|acq(m)|a.c:2\n"
+	                           "T1|wait(c)|a.c:3\nT1|rel(m)|a.c:3\n"
+	                           "main|want(T1)|a.c:4\nT1|want(c)|a.c:3\n",
+	                           &analyse);
+	tui_keys(app, "w");
+	char *words = tui_words(app);
+	const char *waits =
+	        "4 main stands waiting for the end of T1 and 5 T1 stands waiting for c";
+	ck_assert_msg(strstr(words, waits) != NULL, "%s", words);
+	g_free(words);
+	tui_close(app);
+}
+END_TEST
+
 /* -- the bar of views ----------------------------------------------------------------------- */
 
 START_TEST(the_bar_of_views_is_always_there)
@@ -336,6 +354,7 @@ int main(void)
 	tcase_add_test(c, sorting_the_other_way_round);
 	tcase_add_loop_test(c, the_last_line_says_what_is_covered, 0, 2);
 	tcase_add_test(c, a_brace_says_what_is_done);
+	tcase_add_test(c, what_happened_names_its_threads);
 	tcase_add_test(c, the_bar_of_views_is_always_there);
 	suite_add_tcase(suite, c);
 	return tui_run(suite);
