@@ -337,8 +337,12 @@ static void judge(struct exploration *x, struct unwritten *u, struct trace *run,
 	} else if (!sees_fill(run, u->event, fill)) {
 		uint32_t value = past_value_read(run, u->event);
 		bool zero = value != 0 && trace_value(run, value).integer == 0;
-		/* zeros are calloc's, or a new mapping's */
-		settle(x, u, zero ? NULL : "code that is not recorded had written there");
+		bool stack = x->trace->blocks[block_of(x->trace, u->event)].alloc == NONE;
+		/* zeros are calloc's, or a new mapping's; frames that a thread's first had
+		 * before, and parameters that a function keeps in its frame, are written
+		 * without a hook */
+		settle(x, u,
+		       zero || stack ? NULL : "code that is not recorded had written there");
 	} else if (!uses_value(run, u->event, &u->added) || (fill == 2 && u->added != before)) {
 		settle(x, u, NULL);
 	} else if (!is_named(x->trace, u->event)) {

@@ -205,4 +205,29 @@ C
 run "$HEDDLE" races once.hdl
 like "$out" 'once.cc:4  in first.*, from works once.cc:7$' "the caller is the user's own, with its line"
 unlike "$out" 'from std::' "no function of the library's stands between"
+
+# ---- races of a variable of the standard library, by its members ----
+cat >best.cc <<'C'
+#include <optional>
+#include <thread>
+static std::optional<int> best;
+static void works(int i)
+{
+	if (!best || *best < i)
+		best = i;
+}
+int main()
+{
+	std::thread a(works, 1), b(works, 2);
+	a.join();
+	b.join();
+	return 0;
+}
+C
+"$HEDDLE" c++ -std=c++17 -g -O0 best.cc -o best -pthread
+run "$HEDDLE" explore -- ./best
+like "$out" 'race: data-race  on best' "std::optional: the races are found"
+is "$(grep -A2 '^race' <<<"$out" | grep -v -- -- | paste -d' ' - - - | sort | uniq -d)" "" "none is listed twice"
+unlike "$out" 'works::' "a parameter that its function keeps in its frame is no read before writes"
+is "$(grep -c '^race' <<<"$out")" "$(sed -n 's/.*: \([0-9]*\) findings\? in .*/\1/p' <<<"$out")" "the last line counts those that are listed"
 done_testing

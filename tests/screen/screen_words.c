@@ -270,6 +270,43 @@ START_TEST(the_last_line_says_what_is_covered)
 }
 END_TEST
 
+/* -- what a thread does next ---------------------------------------------------------------- */
+
+/* Where the source line is the end of a scope, the operation says what is done there. */
+START_TEST(a_brace_says_what_is_done)
+{
+#define BANK "tests/screen/source/bank.c"
+	static const struct tui_options analyse = { .columns = 100, .analyse = true };
+	struct app *app = tui_open("T1|acq(m)|" BANK ":14\nT1|w(x)|" BANK ":15\nT1|rel(m)|" BANK
+	                           ":18\nT2|acq(k)|" BANK ":23\nT2|r(x)|" BANK ":24\n",
+	                           &analyse);
+	tui_keys(app, "w n n n n n n n n");
+	char *words = tui_words(app);
+	ck_assert_msg(strstr(words, "bank.c:18 } unlock m") != NULL, "%s", words);
+	g_free(words);
+	tui_close(app);
+#undef BANK
+}
+END_TEST
+
+/* A finding that happened needs no witness; its two waits are said with their threads. */
+START_TEST(what_happened_names_its_threads)
+{
+	static const struct tui_options analyse = { .columns = 100, .analyse = true };
+	struct app *app = tui_open("#! heddle 1\nmain|fork(T1)|a.c:1\nT1|acq(m)|a.c:2\n"
+	                           "T1|wait(c)|a.c:3\nT1|rel(m)|a.c:3\n"
+	                           "main|want(T1)|a.c:4\nT1|want(c)|a.c:3\n",
+	                           &analyse);
+	tui_keys(app, "w");
+	char *words = tui_words(app);
+	const char *waits =
+	        "4 main stands waiting for the end of T1 and 5 T1 stands waiting for c";
+	ck_assert_msg(strstr(words, waits) != NULL, "%s", words);
+	g_free(words);
+	tui_close(app);
+}
+END_TEST
+
 /* -- the bar of views ----------------------------------------------------------------------- */
 
 START_TEST(the_bar_of_views_is_always_there)
@@ -316,6 +353,8 @@ int main(void)
 	tcase_add_test(c, several_are_marked_at_once);
 	tcase_add_test(c, sorting_the_other_way_round);
 	tcase_add_loop_test(c, the_last_line_says_what_is_covered, 0, 2);
+	tcase_add_test(c, a_brace_says_what_is_done);
+	tcase_add_test(c, what_happened_names_its_threads);
 	tcase_add_test(c, the_bar_of_views_is_always_there);
 	suite_add_tcase(suite, c);
 	return tui_run(suite);

@@ -48,6 +48,13 @@ static char *how_it_ended(const struct shake_outcome *o)
 	return g_strdup_printf("exit status %d", o->status);
 }
 
+/* For people, who know a circle of locks alone by the name of deadlock: the runs of this
+ * outcome may wait for a signal as well, which `heddle deadlocks` tells apart. */
+static char *ended_in_words(const struct shake_outcome *o)
+{
+	return o->deadlock ? g_strdup("waits for ever") : how_it_ended(o);
+}
+
 /* By enum log_misuse: the rules' names. */
 static const char *const misuses[] = {
 #define M(name, word) word,
@@ -212,7 +219,7 @@ static void print_fewest(const struct outcomes *x)
 {
 	for (guint i = 0; i < x->list->len; i++) {
 		const struct shake_outcome *o = x->list->pdata[i];
-		char *ended = how_it_ended(o);
+		char *ended = ended_in_words(o);
 		if (o->use)
 			printf("use after free, in %" PRIu64 " runs (%s): %s\n", o->count,
 			       ended, o->use);
@@ -255,7 +262,7 @@ static void print_table(const struct outcomes *x, const struct shake *shake)
 	for (int c = 0; c < COLUMNS; c++)
 		texts[c] = g_ptr_array_new_with_free_func(g_free);
 	for (guint i = 0; i < outcomes->len; i++) {
-		g_ptr_array_add(texts[ENDS], how_it_ended(outcomes->pdata[i]));
+		g_ptr_array_add(texts[ENDS], ended_in_words(outcomes->pdata[i]));
 		g_ptr_array_add(texts[SAYS], what_it_said(x, outcomes->pdata[i]));
 		const struct shake_outcome *o = outcomes->pdata[i];
 		g_ptr_array_add(texts[AGAIN],

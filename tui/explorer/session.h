@@ -332,6 +332,8 @@ void describe_lock(const struct trace *t, uint32_t acquire, GString *out);
 /* An event as an action in the present tense, "reads x", "frees *p"; false, and nothing, for
  * operations that are neither accesses, nor frees, nor acquisitions. */
 bool describe_action(const struct trace *t, uint32_t event, GString *out);
+/* "12 T1 lock m" */
+void describe_numbered(const struct session *s, uint32_t event, GString *out);
 /* "m, l": the locks held by the event's thread; empty when none. */
 void describe_locks(const struct session *s, uint32_t event, GString *out);
 /* "bank.c:31", or the recorded name of the place; nothing as own_code_place_name. */

@@ -152,6 +152,16 @@ static void append_line(const struct trace *t, uint32_t event, GString *out)
 	g_string_append_printf(out, ":%u", l->line);
 }
 
+/* Has the source line a word? One of braces alone has not: what is done there is the end of a
+ * scope, as a destructor's release of a lock. */
+static bool says_something(const char *line)
+{
+	for (; line && *line; line++)
+		if (g_ascii_isalnum(*line) || (unsigned char)*line >= 0x80)
+			return true;
+	return false;
+}
+
 static void draw_next(const struct app *app, struct pane p, int row, uint32_t next,
                       enum style style)
 {
@@ -164,8 +174,10 @@ static void draw_next(const struct app *app, struct pane p, int row, uint32_t ne
 	g_string_truncate(text, 0);
 	if (line)
 		g_string_append(text, line);
-	else
+	if (!says_something(line)) {
+		g_string_append(text, line ? "  " : "");
 		describe_event(app->session, next, text);
+	}
 	pane_text(p, row, place + 1, style, text->str);
 }
 

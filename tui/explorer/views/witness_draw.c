@@ -228,11 +228,10 @@ static void draw_waiting(const struct app *app, const struct witness_view *v, st
 	g_autoptr(GString) text = g_string_new(NULL);
 	const uint32_t *pair = app->session->pair;
 	bool one = pair[0] == pair[1];
-	g_string_append_printf(text, "%s %u ", one ? "event" : "pair", pair[0]);
-	describe_event(app->session, pair[0], text);
+	describe_numbered(app->session, pair[0], text);
 	if (!one) {
-		g_string_append_printf(text, "  and  %u ", pair[1]);
-		describe_event(app->session, pair[1], text);
+		g_string_append(text, "   and   ");
+		describe_numbered(app->session, pair[1], text);
 	}
 	pane_text(p, 0, 1, STYLE_HEADING, text->str);
 	if (f && f->verdict == VERDICT_HAPPENED)

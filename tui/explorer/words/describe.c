@@ -170,8 +170,7 @@ static void append_thread(const struct session *s, uint32_t event, GString *out)
 	append_escaped(out, name, strlen(name));
 }
 
-/* "12 T1 lock m" */
-static void describe_numbered(const struct session *s, uint32_t event, GString *out)
+void describe_numbered(const struct session *s, uint32_t event, GString *out)
 {
 	g_string_append_printf(out, "%u ", event);
 	append_thread(s, event, out);
