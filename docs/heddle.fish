@@ -236,7 +236,7 @@ complete -c heddle -n '__fish_seen_subcommand_from explore' -l jobs -r -d 'divid
 complete -c heddle -n '__fish_seen_subcommand_from explore' -l memory -x -a 'sc tso rc11' -d 'the memory model, by which loads may read older values (default sc)'
 complete -c heddle -n '__fish_seen_subcommand_from explore' -l order -r -d '--memory rc11: as if the atomics on that line had this order; may be repeated'
 complete -c heddle -n '__fish_seen_subcommand_from explore' -l bound -r -d 'only schedules with at most N preemptions (switches away from a thread that could go on)'
-complete -c heddle -n '__fish_seen_subcommand_from explore' -l spurious -r -d 'also schedules with up to N waits for a condition that end without a signal'
+complete -c heddle -n '__fish_seen_subcommand_from explore' -l spurious -r -d 'also schedules with up to N waits for a condition, of those without a time limit, that end without a signal'
 complete -c heddle -n '__fish_seen_subcommand_from explore' -l until-error -d 'end at the first run that fails'
 complete -c heddle -n '__fish_seen_subcommand_from explore' -l timeout -r -d 'end a run after this time (default 10)'
 complete -c heddle -n '__fish_seen_subcommand_from explore' -l format -x -a 'text json sarif quickfix' -d 'how to print (default: text); quickfix: FILE:LINE:COLUMN: TEXT for editors'

@@ -290,7 +290,7 @@ explore) _arguments \
 	'*--memory[the memory model, by which loads may read older values (default sc)]:word:(sc tso rc11)' \
 	'*--order[--memory rc11\: as if the atomics on that line had this order; may be repeated]:FILE\:LINE=ORDER:_files' \
 	'*--bound[only schedules with at most N preemptions (switches away from a thread that could go on)]:preemptions=N:_files' \
-	'*--spurious[also schedules with up to N waits for a condition that end without a signal]:N:_files' \
+	'*--spurious[also schedules with up to N waits for a condition, of those without a time limit, that end without a signal]:N:_files' \
 	'*--until-error[end at the first run that fails]' \
 	'*--timeout[end a run after this time (default 10)]:SECONDS:_files' \
 	'*--format[how to print (default\: text); quickfix\: FILE\:LINE\:COLUMN\: TEXT for editors]:word:(text json sarif quickfix)' \

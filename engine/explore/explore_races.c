@@ -313,7 +313,7 @@ void explore_see_race(struct exploration *x, const struct pending *s)
 static void note_pairings(struct exploration *x)
 {
 	enum { NEEDED = INDEX_THREADS | INDEX_OBJECTS };
-	enum { OPEN = (PAST_REORDERED | PAST_SENT_LATER) & ~PAST_ONCE };
+	enum { OPEN = PAST_REORDERED & ~PAST_ONCE };
 	if (x->races_left & RACES_PAIRED || !trace_need(x->trace, NEEDED, x->progress))
 		return;
 	if (past_waits_vary(x->trace, OPEN) && find_suspects(x, true))

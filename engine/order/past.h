@@ -83,8 +83,9 @@ enum past_wait {
 	PAST_SENT_LATER = 8,
 	/* a message of a channel with several senders or receivers: other data is received */
 	PAST_CHANNELS = 16,
-	/* of what searches the reorderings in which annotations are kept */
-	PAST_REORDERED = PAST_PAIRINGS | PAST_ONCE | PAST_SENT_AGAIN | PAST_CHANNELS,
+	/* of what searches the reorderings that keep all of these */
+	PAST_REORDERED =
+	        PAST_PAIRINGS | PAST_ONCE | PAST_SENT_AGAIN | PAST_SENT_LATER | PAST_CHANNELS,
 };
 /* Could one of these (bits of enum past_wait) end a wait of the trace otherwise? Without that
  * they are those of every reordering. */

@@ -82,7 +82,7 @@ for share in 1 2; do
 	"$HEDDLE" explore --spurious 1 --format json --shard $share/2 -- ./wake >part$share 2>/dev/null
 done
 run "$HEDDLE" merge part1 part2
-like "$out" "complete for this input, with at most 1 spurious wake-up in a run" "shares are joined, and the promise names the bound"
+like "$out" "complete for this input, with at most 1 spurious wake-up in a run, of waits without a time limit" "shares are joined, and the promise names the bound"
 like "$out" "happened: assertion" "with what they found"
 run "$HEDDLE" explore --spurious 1 --resume state --runs 1 -- ./wake
 run "$HEDDLE" explore --spurious 1 --resume state -- ./wake

@@ -26,7 +26,7 @@ polls asking what is ready \(poll, select, epoll\)
 an_eventfd reading from an eventfd or the like
 system_queue a message queue
 system_semaphore semop
-a_signal a signal to another thread, or to the process
+a_signal which thread takes a signal to the process
 waits_for_signal waiting for a signal
 random_numbers rand
 environment setenv

@@ -583,7 +583,9 @@ static const struct command_option options[] = {
 	  "only schedules with at most N preemptions (switches away from a thread that could go on)",
 	  0 },
 	{ "spurious", "N",
-	  "also schedules with up to N waits for a condition that end without a signal", 0 },
+	  "also schedules with up to N waits for a condition, of those without a time limit, that "
+	  "end without a signal",
+	  0 },
 	{ "until-error", NULL, "end at the first run that fails", 0 },
 	{ "timeout", "SECONDS", "end a run after this time (default 10)", 0 },
 	OPTION_FORMAT_SARIF,

@@ -639,9 +639,10 @@ static void find_waits(struct search *s, const struct progress *progress)
 	s->cancelled |= search.cancelled;
 	bool by_states = search.complete && s->refused == 0;
 	/* states decide the others */
-	s->report->same_pairing = past_waits_vary(t, !by_states || search.as_recorded
-	                                                     ? PAST_REORDERED
-	                                                     : PAST_ONCE | PAST_SENT_AGAIN);
+	s->report->same_pairing =
+	        past_waits_vary(t, !by_states || search.as_recorded
+	                                   ? PAST_REORDERED
+	                                   : PAST_ONCE | PAST_SENT_AGAIN | PAST_SENT_LATER);
 	const char *futexes = trace_note(t, FUTEX_NOTE);
 
 	if (futexes != NULL)

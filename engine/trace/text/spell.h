@@ -50,7 +50,7 @@ struct flag_word {
 	uint8_t flag; /* of enum event_flag */
 	const char *word;
 };
-enum { FLAG_WORDS = 16 };
+enum { FLAG_WORDS = 19 };
 extern const struct flag_word flag_words[FLAG_WORDS];
 
 extern const char *const memory_order_words[]; /* by enum memory_order_kind */

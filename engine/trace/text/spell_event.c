@@ -25,6 +25,9 @@ const struct flag_word flag_words[FLAG_WORDS] = {
 	{ OP_TAKETRYFAIL, EVENT_TIMED, "timed" },
 	{ OP_TRYFAIL, EVENT_TIMED, "timed" },
 	{ OP_TRYFAIL, EVENT_SHARED | EVENT_TIMED, "shared-timed" },
+	{ OP_SND, EVENT_SHARED, "signal" },
+	{ OP_RCV, EVENT_SHARED, "signal" },
+	{ OP_SND, EVENT_SHARED | EVENT_TRY, "end" },
 };
 
 const char *const memory_order_words[] = { "", "rlx", "acq", "rel", "acq_rel", "seq_cst" };

@@ -492,26 +492,14 @@ static int look(char operation, int n, int value)
 static __attribute__((noipa)) int touch(int site, volatile int *p, int value)
 {
 	switch (site) {
-	case 2:
-		return *p; /* site 2 */
-	case 3:
-		*p = value;
-		return 0; /* site 3 */
-	case 4:
-		return *p; /* site 4 */
-	case 5:
-		*p = value;
-		return 0; /* site 5 */
-	case 6:
-		return *p; /* site 6 */
-	case 7:
-		*p = value;
-		return 0; /* site 7 */
-	case 8:
-		return *p; /* site 8 */
-	default:
-		*p = value;
-		return 0; /* site 9 */
+	case 2: return *p; /* site 2 */
+	case 3: *p = value; return 0; /* site 3 */
+	case 4: return *p; /* site 4 */
+	case 5: *p = value; return 0; /* site 5 */
+	case 6: return *p; /* site 6 */
+	case 7: *p = value; return 0; /* site 7 */
+	case 8: return *p; /* site 8 */
+	default: *p = value; return 0; /* site 9 */
 	}
 }
 

@@ -188,7 +188,8 @@ static char *limits_of(const json_t *report)
 	if (spurious > 0)
 		g_string_append_printf(text,
 		                       ", with at most %" JSON_INTEGER_FORMAT
-		                       " spurious wake-up%s in a run",
+		                       " spurious wake-up%s in a run, of waits without a "
+		                       "time limit",
 		                       spurious, plural((uint64_t)spurious));
 	if (of > 0)
 		g_string_append_printf(text,
