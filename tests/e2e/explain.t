@@ -135,4 +135,9 @@ run "$HEDDLE" explain "$scratch/story.std" 3 7 --story --format json
 is "$status" 2 "a story is text"
 run env LC_ALL=C "$HEDDLE" explain "$scratch/story.std" 3 7 --story
 is "$(tr -d '\n -~' <<<"$out")" "" "ASCII alone where the locale knows no more"
+printf '%s\n' 'T1|w(x)=1|a.c:1' 'T2|r(x)=1|a.c:2' >"$scratch/words.txt"
+run "$HEDDLE" explain "$scratch/words.txt" 0 1
+is "$(head -2 <<<"$out")" "event 0, T1's write x: 1 at a.c:1
+event 1, T2's read x: 1 at a.c:2" "the two events are in words"
+unlike "$out" '[|]' "and no line is of the trace's text"
 done_testing

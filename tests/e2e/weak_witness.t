@@ -60,7 +60,7 @@ printf '%s\n' '#! heddle 1' '#! note memory rc11' 'A|acq(m)|1' 'A|aw(x)=1;rlx|2'
 printf '%s\n' '#! heddle-witness 1' '#! trace lock.txt -' '#! kind prefix' '#! memory rc11' 0 1 3 >lock.wit
 run "$HEDDLE" verify lock.txt lock.wit
 is "$status" 1 'a lock is not taken while another thread holds it'
-like "$out" 'event 2 on the same object' 'which it names'
+like "$out" 'event 2, A.s unlock m at 3, on the same object' 'which it names'
 
 # ---- which model a race needs ----
 # store buffering lets both in; a plain race before it needs nothing

@@ -135,12 +135,6 @@ static bool investigate(const struct arguments *a, struct question *q)
 
 /* -- printing ------------------------------------------------------------------------------ */
 
-static void append_event(const struct trace *t, uint32_t event, GString *out)
-{
-	g_string_append_printf(out, "%u ", event);
-	trace_append_line(t, event, out);
-}
-
 /* The locks held at an event: "l at bank.c:30, m at bank.c:31". */
 static void append_locks(const struct trace *t, uint32_t event, GString *out)
 {
@@ -178,7 +172,7 @@ static void print_unordered(const struct question *q)
 			g_string_append(line, "the last event of ");
 			append_escaped(line, thread, strlen(thread));
 			g_string_append_printf(line, " before %u is ", q->f);
-			append_event(q->t, last, line);
+			trace_append_event(q->t, last, line);
 		}
 		puts(line->str);
 	}
@@ -222,9 +216,9 @@ static void print_text(const struct question *q)
 {
 	g_autoptr(GString) line = g_string_new(NULL);
 
-	append_event(q->t, q->e, line);
+	trace_append_event(q->t, q->e, line);
 	g_string_append_c(line, '\n');
-	append_event(q->t, q->f, line);
+	trace_append_event(q->t, q->f, line);
 	puts(line->str);
 	if (q->answer != NULL) {
 		printf("ordered by %s (%s):\n", order_kind_title(order_kind(q->answer)),
