@@ -47,9 +47,10 @@ static void append_event(const json_t *point, const char *key, const char *befor
 	}
 	g_string_append_printf(out, "%s: %s: ", before,
 	                       json_string_value(json_object_get(e, "thread")));
-	own_code_append_name(json_string_value(json_object_get(e, "operation")), out);
-	g_string_append_printf(out, " (%s)\n",
-	                       json_string_value(json_object_get(e, "location")));
+	own_code_append_name(json_word(e, "operation"), out);
+	if (*json_word(e, "location"))
+		g_string_append_printf(out, " (%s)", json_word(e, "location"));
+	g_string_append_c(out, '\n');
 }
 
 char *point_text(const json_t *point)
