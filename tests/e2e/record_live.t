@@ -201,7 +201,7 @@ unlike "$err" "use-after-free" "not where the sections write and read one variab
 
 # heddle check says the same while its recordings go on, each finding once, and only there.
 says_while_it_waits "data-race: [^ ]* writes early" "" "a race is printed while the first run waits" \
-	$HEDDLE check --budget 600 -- ./waits
+	$HEDDLE check --budget 30 -- ./waits
 like "$err" "^heddle: so far, in the run of seed 1 \(random\), not yet decided" "with its run"
 is "$status" 1 "the report follows"
 like "$out" "data race" "with its findings"

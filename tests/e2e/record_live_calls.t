@@ -119,7 +119,7 @@ for seed in 1 2 3 4 5 6; do
 	ok "$(grep -q 'order-violation' live; echo $?)" "a pair under a common lock"
 done
 like "$err" "access points jar1:.* and jar1:.* clash" "its points"
-like "$err" "jar1.put,7\).*jars.c:19  in work" "its places"
+like "$err" "call jar1.put\(7\).*jars.c:19  in work" "its places"
 # Where a good order is named, a pair that came in it may be turned round.
 asked=0
 for seed in 1 2 3 4 5 6 7 8; do
