@@ -21,6 +21,7 @@ only_tests='
 	known_settled
 	lesson_print_checks
 	memory_why_release
+	ranges_page
 	rdit_edges
 	so_far_words
 	syncp_sites

@@ -99,7 +99,7 @@ START_TEST(ended_from_outside)
 	ck_assert_msg(end && race && end < race && !strstr(screen, "crash"), "%s", screen);
 	g_free(screen);
 	tui_keys(app, "g w");
-	ck_assert(tui_shows(app, " event ") && !tui_shows(app, " pair "));
+	ck_assert(tui_shows(app, "15 T2 leave report") && !tui_shows(app, " and "));
 	tui_keys(app, "q o");
 	ck_assert(tui_shows(app, "about this event alone"));
 	ck_assert(!tui_shows(app, "are ordered by"));
