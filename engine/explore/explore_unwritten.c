@@ -265,7 +265,7 @@ static bool is_named(const struct trace *t, uint32_t event)
 	const struct location *l = &t->locations[t->events[event].location];
 	g_autofree char *member = member_of(trace_variable_name(t, t->events[event].target));
 	g_autofree char *line = source_of(t, event);
-	if (member == NULL)
+	if (member == NULL || op_is_atomic(t->events[event].op)) /* no copy is atomic */
 		return true;
 	if (line == NULL || l->column == 0 || l->column > strlen(line))
 		return false;

@@ -19,7 +19,7 @@ claim() {
 claim any.txt prefix "1 5" 0 4
 is "$status" 0 "the checker accepts any holder"
 claim any.txt prefix "1 5" 0 1 2 4
-like "$out" "rule 2 \(observation\): event 4 tryfail\(l\) failed as another thread held the lock exclusively" "but one there has to be"
+like "$out" "rule 2 \(observation\): event 4, .* failed as another thread held the lock exclusively" "but one there has to be"
 cat >readers.txt <<'T'
 #! heddle 1
 T1|racq(l)|1
@@ -57,7 +57,7 @@ T2|tryfail(l)|3
 T2|w(x)|4
 T
 claim destroyed.txt race "0 3" 2 0 3
-like "$out" "rule 2 \(observation\): event 2 tryfail\(l\) failed as event 1 had destroyed the lock" "before it, it does not fail"
+like "$out" "rule 2 \(observation\): event 2, .* failed after event 1, .*destroy l" "before it, it does not fail"
 claim destroyed.txt c11-race "0 3" 0 1 2 3
 is "$status" 0 "it orders nothing in C11"
 

@@ -53,12 +53,21 @@ static uint64_t mask_of(const struct thread *t)
 		return t->life.masked ? t->life.mask : ~(uint64_t)0;
 	sched_append_number(path, sizeof(path), (uint64_t)t->life.tid, 10);
 	memcpy(path + strlen(path), "/status", sizeof("/status"));
-	const char *at =
-	        sched_read_file(path, text, sizeof(text)) > 0 ? strstr(text, "SigBlk:") : NULL;
-	for (at = at ? at + strlen("SigBlk:") : ""; *at && *at != '\n'; at++)
-		if (*at > ' ')
-			mask = mask << 4 | (unsigned)(*at <= '9' ? *at - '0' : *at - 'a' + 10);
-	return mask;
+	for (;;) {
+		unsigned changes = __atomic_load_n(&t->signals.mask_changes, __ATOMIC_SEQ_CST);
+		if (changes % 2 != 0) /* blocked by the runtime, for now */
+			return __atomic_load_n(&t->signals.own_mask, __ATOMIC_SEQ_CST);
+		const char *at = sched_read_file(path, text, sizeof(text)) > 0
+		                         ? strstr(text, "SigBlk:")
+		                         : NULL;
+		mask = 0;
+		for (at = at ? at + strlen("SigBlk:") : ""; *at && *at != '\n'; at++)
+			if (*at > ' ')
+				mask = mask << 4 |
+				       (unsigned)(*at <= '9' ? *at - '0' : *at - 'a' + 10);
+		if (__atomic_load_n(&t->signals.mask_changes, __ATOMIC_SEQ_CST) == changes)
+			return mask;
+	}
 }
 
 static bool blocks(uint64_t mask, int number)

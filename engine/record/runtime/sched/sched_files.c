@@ -75,10 +75,15 @@ long sched_read_file(const char *path, char *text, size_t room)
 	struct reading r = { path, text, room, 0 };
 	const uint64_t all = ~0ull;
 	uint64_t mask = 0;
-	raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&mask, sizeof(mask), 0, 0);
+	struct thread *t = me;
+	raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&mask, sizeof(mask), 0, 0);
+	__atomic_store_n(&t->signals.own_mask, mask, __ATOMIC_SEQ_CST);
+	__atomic_add_fetch(&t->signals.mask_changes, 1, __ATOMIC_SEQ_CST);
+	raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, 0, sizeof(mask), 0, 0);
 	if (read_apart(&r) < 0)
 		read_here(&r);
 	raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof(mask), 0, 0);
+	__atomic_add_fetch(&t->signals.mask_changes, 1, __ATOMIC_SEQ_CST);
 	text[r.result > 0 ? r.result : 0] = 0;
 	return r.result;
 }
