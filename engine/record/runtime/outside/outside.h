@@ -33,8 +33,8 @@ struct thread_signals {
 	                     * SA_RESTART) */
 	struct held_signal *held;
 	unsigned held_count;
-	/* While the runtime itself blocks the thread's signals, `mask_changes` is odd and own_mask
-	 * has those that the program blocks; atomic. */
+	/* While the runtime itself blocks the thread's signals, `mask_changes` is odd and
+	 * own_mask has those that the program blocks; atomic. */
 	unsigned mask_changes;
 	uint64_t own_mask;
 	uint64_t end; /* message of its end to threads that send it signals after it; or 0 */
