@@ -132,8 +132,8 @@ done
 
 # Signals while the trace is made: the log stays, and the message says how to open it (in free mode,
 # where the trace is made after the run). A process waits for the program's end and stops the recorder
-# at once, so that the signals come before the trace is whole, whatever else the machine does. The
-# first signal may be meant for the program, the second is not.
+# at once, so that the signals come before the trace is whole, whatever else the machine does. Those
+# that come before the recorder has seen the program's end are meant for the program.
 cat >stop_at_end.c <<'C'
 #define _GNU_SOURCE
 #include <poll.h>
@@ -165,8 +165,12 @@ for times in 100000 400000 1600000 6400000 25600000; do
 		:
 	done
 	./stop_at_end "${program:-0}" $pid
-	[ ! -e cut.hdl ] && kill -TERM $pid && kill -HUP $pid
+	[ -e cut.hdl ] || kill -TERM $pid
 	kill -CONT $pid 2>/dev/null
+	while [ -d "/proc/${program:-none}" ]; do # until the recorder has seen its end
+		:
+	done
+	[ -e cut.hdl ] || kill -HUP $pid
 	wait $pid
 	status=$?
 	grep -q "kept in" cut.err && break

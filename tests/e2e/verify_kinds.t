@@ -24,7 +24,7 @@ printf '#! heddle 1\nT1|r(x)|1\nT2|r(y)|2\n' >nothing.txt
 verify nothing.txt cov "0 1" 0 1
 is "$status" 1 "two reads of two variables are no order violation"
 verify nothing.txt cov "0 1" 1 0
-like "$out" "the pair: events 0 and 1 are not of one object" "in neither order"
+like "$out" "the pair: event 0, .* and event 1, .* are not of one object" "in neither order"
 
 printf '#! heddle 1\nT1|acq(l)|1\nT1|rel(l)|2\nT2|acq(l)|3\nT2|rel(l)|4\n' >locks.txt
 verify locks.txt cov "1 2" 0 1 2
@@ -40,7 +40,7 @@ T2|act(d.get,b)=nil|2
 T2|act(d.get,a)=1|3
 T
 verify dict.txt cov "0 1" 1 0
-like "$out" "the pair: events 0 and 1 commute" "invocations that commute are none"
+like "$out" "the pair: event 0, .* and event 1, .* commute" "invocations that commute are none"
 verify dict.txt cov "0 2" 0 1 2
 like "$out" "the pair: event 0 is not turned round" "nor is a pair in its recorded order"
 verify dict.txt cov "0 2" 1 2 0
@@ -152,7 +152,7 @@ like "$out" "the condition: it does not hold before event 5" "and why"
 reach "n == 150" 5 0 1 4 2 3 5
 is "$status" 0 "which holds in the recorded order"
 reach "n == 100" 5 0 1 5
-like "$out" "the place: event 5 .* is not next in its thread" "the thread has to come there"
+like "$out" "the place: event 5, .* is not next in its thread" "the thread has to come there"
 reach "big == 3" 3 0 1 2 3
 like "$out" "a value that it needs is not in the trace" "an unknown value proves nothing"
 reach "nothing == 3" 3 0 1 2 3

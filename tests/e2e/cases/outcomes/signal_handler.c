@@ -19,6 +19,5 @@ int main(void)
 }
 
 //: explore
-//= complete no
-//~ said signal
-//~ outcomes ^(0|1|2)( (0|1|2))*$
+//= complete yes
+//= outcomes 0 1 2
