@@ -40,10 +40,30 @@ void explore_give_up_sums(struct exploration *x)
 	x->again = true;
 }
 
+/* Is an invocation of the object one of a function that is not instrumented? (One that is
+ * begins with its entry.) What it reads and writes is not in the trace. */
+static bool is_unseen(const struct trace *t, uint32_t object)
+{
+	g_autofree bool *called = g_new0(bool, t->threads_count);
+
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *y = &t->events[e];
+		if (called[y->thread] && y->op != OP_ENTER)
+			return true;
+		called[y->thread] = y->op == OP_CALL && y->target == object;
+	}
+	return false;
+}
+
 /* The object's invocations violate the specification: ignore it. */
 static void give_up(struct exploration *x, uint32_t object, const char *what, const char *why)
 {
 	char *name = view_object_name(x->view, object);
+	if (is_unseen(x->trace, object)) {
+		g_autofree char *gap = g_strdup_printf(
+		        "%s %s, and what its invocations do is not in the trace", name, what);
+		explore_note_incomplete(x, gap);
+	}
 	g_hash_table_add(x->plain, scopes_object_key(x->trace, x->view->model, object));
 	g_ptr_array_add(x->report->notes,
 	                g_strdup_printf("%s %s: %s; its invocations count as what they read "
