@@ -65,7 +65,8 @@ void reach_look_at_wait(struct reach *r, uint32_t state, uint32_t wait, uint32_t
 	                                           .op = OP_WAKE });
 }
 
-uint64_t reach_prefix_at(const struct reach *r, const uint32_t *state, uint32_t thread)
+/* The number of the thread's history up to the state. */
+static uint64_t prefix_at(const struct reach *r, const uint32_t *state, uint32_t thread)
 {
 	const struct history *h = r->x->h;
 	struct event_list mine = trace_thread_events(r->t, thread);
@@ -117,7 +118,7 @@ bool reach_look_at_handlers(struct reach *r, uint32_t state, uint32_t thread)
 				                .other = e,
 				                .kind = REVERSAL_LATER,
 				                .op = sent ? OP_RCV : OP_SND };
-		c.key = reach_prefix_at(r, at, thread);
+		c.key = prefix_at(r, at, thread);
 		if (next == e) /* before it is sent its thread may end without it */
 			c.key = history_later(c.key) + !sent;
 		reach_add_candidate(r, c);

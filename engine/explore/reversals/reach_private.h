@@ -185,8 +185,6 @@ void reach_sequence_to(const struct reach *r, uint32_t state, GArray *sequence);
 /* Is it a reversal at the end of a run, where no thread continues? */
 bool reach_is_end(enum reversal_kind kind);
 void reach_add_candidate(struct reach *r, struct candidate candidate);
-/* The number of the thread's history up to the state. */
-uint64_t reach_prefix_at(const struct reach *r, const uint32_t *state, uint32_t thread);
 /* Adds the other places of the thread's handlers of signals that it may run next; true when it
  * may run one, or go on without one that the run has next. */
 bool reach_look_at_handlers(struct reach *r, uint32_t state, uint32_t thread);
