@@ -63,7 +63,7 @@ C
 }
 for gate in LATCH BARRIER SEMAPHORE WAIT; do
 	"$HEDDLE" c++ -std=c++20 -D$gate -g -O1 gate.cc -o gate || exit 1
-	run "$HEDDLE" check --budget 600 -o $gate --format json -- ./gate
+	run "$HEDDLE" check --budget 40 -o $gate --format json -- ./gate
 	is "$(json 'join " ", map { "$_->{kind} $_->{harm} $_->{difference}" } grep { $_->{kind} ne "exit" } @{$d->{findings}}')" \
 		"atomic-set-violation differs exit status 1, not exit status 0" "$gate: why the status is 1"
 	like "$(json 'join " ", map { $_->{text} } grep { $_->{kind} ne "exit" } @{$d->{findings}}')" "gate.cc:17" \
