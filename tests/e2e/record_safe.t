@@ -132,8 +132,8 @@ done
 
 # Signals while the trace is made: the log stays, and the message says how to open it (in free mode,
 # where the trace is made after the run). A process waits for the program's end and stops the recorder
-# at once, so that the signals come before the trace is whole, whatever else the machine does. Those
-# that come before the recorder has seen the program's end are meant for the program.
+# at once, so that the signals come before the trace is whole, whatever else the machine does. The
+# first signal may be meant for the program, the second is not.
 cat >stop_at_end.c <<'C'
 #define _GNU_SOURCE
 #include <poll.h>
@@ -158,19 +158,15 @@ program_of() # PID: the program that the recorder has started and that has not e
 	done
 	return 1
 }
-for times in 100000 400000 1600000 6400000 25600000; do
+for times in 1600000 6400000 25600000 25600000 25600000; do
 	"$HEDDLE" record -q --mode free -o cut.hdl -- ./busy $times >/dev/null 2>cut.err &
 	pid=$!
 	until program=$(program_of $pid) || ! kill -0 $pid 2>/dev/null; do
 		:
 	done
 	./stop_at_end "${program:-0}" $pid
-	[ -e cut.hdl ] || kill -TERM $pid
+	[ ! -e cut.hdl ] && kill -TERM $pid && kill -HUP $pid
 	kill -CONT $pid 2>/dev/null
-	while [ -d "/proc/${program:-none}" ]; do # until the recorder has seen its end
-		:
-	done
-	[ -e cut.hdl ] || kill -HUP $pid
 	wait $pid
 	status=$?
 	grep -q "kept in" cut.err && break
