@@ -40,8 +40,8 @@ void explore_give_up_sums(struct exploration *x)
 	x->again = true;
 }
 
-/* Is an invocation of the object one of a function that is not instrumented? (One that is
- * begins with its entry.) What it reads and writes is not in the trace. */
+/* Is an invocation of the object one of a function that is not instrumented? What it reads and
+ * writes is not in the trace. (After the CALL of an instrumented one comes its ENTER.) */
 static bool is_unseen(const struct trace *t, uint32_t object)
 {
 	g_autofree bool *called = g_new0(bool, t->threads_count);

@@ -77,6 +77,7 @@ long sched_read_file(const char *path, char *text, size_t room)
 	uint64_t mask = 0;
 	struct thread *t = me;
 	raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&mask, sizeof(mask), 0, 0);
+	/* another thread may ask now which signals the program blocks here (held.c) */
 	__atomic_store_n(&t->signals.own_mask, mask, __ATOMIC_SEQ_CST);
 	__atomic_add_fetch(&t->signals.mask_changes, 1, __ATOMIC_SEQ_CST);
 	raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, 0, sizeof(mask), 0, 0);
