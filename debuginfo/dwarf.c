@@ -754,8 +754,9 @@ void debuginfo_read_dwarf(struct debuginfo *d)
 		reader_damaged(&r, "DWARF", &error);
 	if (result != DW_DLV_OK)
 		return;
-	if (real[0] != '\0' && strcmp(real, d->path) != 0)
-		debuginfo_read_more_symbols(d, real);
+	r.file = real[0] != '\0' ? real : d->path;
+	if (strcmp(r.file, d->path) != 0)
+		debuginfo_read_more_symbols(d, r.file);
 	r.type_ids = g_hash_table_new(NULL, NULL);
 	r.function_ids = g_hash_table_new(NULL, NULL);
 	r.named_ids = g_hash_table_new(NULL, NULL);
@@ -785,5 +786,6 @@ void debuginfo_read_dwarf(struct debuginfo *d)
 	g_array_unref(r.pending);
 	g_array_unref(r.pending_slots);
 	g_string_free(r.prefix, TRUE);
+	g_clear_pointer(&r.lines, g_bytes_unref);
 	dwarf_finish(r.dbg, &error);
 }

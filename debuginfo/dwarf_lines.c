@@ -59,14 +59,17 @@ const char *reader_file_name(const struct dwarf_reader *r, uint64_t number)
 	return file == NONE ? "" : AT(r->d->files, struct file_name, file)->file;
 }
 
-/* libdwarf builds a path at each request: ask once for each file number. */
-static uint32_t line_file(struct dwarf_reader *r, Dwarf_Line line, GArray *seen)
+/* libdwarf builds a path at each request: ask once for each file number. `unnamed`: the
+ * sequence has named no file (line_starts.c). */
+static uint32_t line_file(struct dwarf_reader *r, Dwarf_Line line, GArray *seen, bool unnamed)
 {
 	Dwarf_Error error = NULL;
 	Dwarf_Unsigned n;
 	char *path;
 	if (!reader_fine(r, dwarf_line_srcfileno(line, &n, &error), &error) || n > 1 << 20)
 		return NONE - 1;
+	if (n == 0 && unnamed && reader_file(r, 1) != NONE)
+		return reader_file(r, 1);
 	while (seen->len <= n) {
 		uint32_t none = NONE;
 		g_array_append_val(seen, none);
@@ -82,7 +85,7 @@ static uint32_t line_file(struct dwarf_reader *r, Dwarf_Line line, GArray *seen)
 	return *file;
 }
 
-static bool read_row(struct dwarf_reader *r, Dwarf_Line line, GArray *seen,
+static bool read_row(struct dwarf_reader *r, Dwarf_Line line, GArray *seen, bool unnamed,
                      struct line_row *row)
 {
 	Dwarf_Error error = NULL;
@@ -95,7 +98,7 @@ static bool read_row(struct dwarf_reader *r, Dwarf_Line line, GArray *seen,
 	*row = (struct line_row){ .address = address, .file = NONE, .order = r->d->lines->len };
 	if (end)
 		return true;
-	row->file = line_file(r, line, seen);
+	row->file = line_file(r, line, seen, unnamed);
 	if (reader_fine(r, dwarf_lineno(line, &value, &error), &error))
 		row->line = (uint32_t)value;
 	if (reader_fine(r, dwarf_lineoff_b(line, &value, &error), &error))
@@ -119,11 +122,13 @@ void reader_lines(struct dwarf_reader *r)
 	if (reader_fine(r, dwarf_srclines_from_linecontext(context, &lines, &count, &error),
 	                &error)) {
 		g_autoptr(GArray) seen = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		g_autoptr(GByteArray) unnamed = reader_rows_without_file(r);
 		bool dropped = false; /* code dropped by the linker has address 0 */
 		bool begins = true;
 		for (Dwarf_Signed i = 0; i < count; i++) {
 			struct line_row row;
-			if (!read_row(r, lines[i], seen, &row))
+			bool first = unnamed != NULL && i < unnamed->len && unnamed->data[i];
+			if (!read_row(r, lines[i], seen, first, &row))
 				break;
 			if (begins)
 				dropped = row.address == 0 || row.address >= UINT64_MAX - 1;

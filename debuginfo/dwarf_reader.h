@@ -1,6 +1,6 @@
 /*
- * dwarf_reader.h - state shared by dwarf.c, dwarf_facts.c and dwarf_lines.c while they read a
- * module. Only these include libdwarf.
+ * dwarf_reader.h - state shared by dwarf.c, dwarf_facts.c, dwarf_lines.c and line_starts.c
+ * while they read a module. Only these include libdwarf.
  */
 #ifndef HEDDLE_DWARF_READER_H
 #define HEDDLE_DWARF_READER_H
@@ -20,6 +20,8 @@ struct dwarf_reader {
 	GString *prefix;       /* "ns::Class::" */
 	const char *closure;   /* name for the operator() of the lambda being read */
 	Dwarf_Fde *fdes;       /* unwind table of .eh_frame; NULL: none */
+	const char *file;      /* that has the DWARF: the module, or its separate debug file */
+	GBytes *lines; /* its .debug_line, for reader_rows_without_file; NULL: not read */
 	/* -- of the unit */
 	Dwarf_Die unit;
 	Dwarf_Half version;
@@ -72,6 +74,9 @@ void reader_files(struct dwarf_reader *r);
 const char *reader_file_name(const struct dwarf_reader *r, uint64_t number); /* or "" */
 /* The unit's line table. */
 void reader_lines(struct dwarf_reader *r);
+/* line_starts.c. By row of the unit's line table: 1 where its sequence has named no file by
+ * then, so that its file is number 1. NULL: not known, or not DWARF 5. The caller's. */
+GByteArray *reader_rows_without_file(struct dwarf_reader *r);
 /* Add a function's or inlined body with its code ranges; returns its index. */
 uint32_t reader_add_scope(struct dwarf_reader *r, const struct die_facts *f, uint32_t function,
                           uint32_t parent);

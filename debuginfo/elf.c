@@ -121,13 +121,13 @@ static void read_link(struct debuginfo *d, const Elf_Data *data)
 		memcpy(d->links.link, data->d_buf, length + 1);
 }
 
-static bool is_link(Elf *elf, const GElf_Shdr *header)
+static bool is_named(Elf *elf, const GElf_Shdr *header, const char *wanted)
 {
 	size_t names;
 	const char *name = elf_getshdrstrndx(elf, &names) == 0
 	                           ? elf_strptr(elf, names, header->sh_name)
 	                           : NULL;
-	return name != NULL && strcmp(name, ".gnu_debuglink") == 0;
+	return name != NULL && strcmp(name, wanted) == 0;
 }
 
 static void read_sections(struct debuginfo *d, Elf *elf, bool symbols_alone)
@@ -143,7 +143,8 @@ static void read_sections(struct debuginfo *d, Elf *elf, bool symbols_alone)
 		}
 		bool code = header.sh_type == SHT_PROGBITS && (header.sh_flags & SHF_EXECINSTR);
 		Elf_Data *link = NULL;
-		if (!symbols_alone && header.sh_type == SHT_PROGBITS && is_link(elf, &header) &&
+		if (!symbols_alone && header.sh_type == SHT_PROGBITS &&
+		    is_named(elf, &header, ".gnu_debuglink") &&
 		    (link = elf_getdata(section, NULL)) != NULL)
 			read_link(d, link);
 		if (symbols_alone ||
@@ -224,4 +225,30 @@ void debuginfo_read_more_symbols(struct debuginfo *d, const char *path)
 		read_sections(d, elf, true);
 	elf_end(elf);
 	close(fd);
+}
+
+static GBytes *section_bytes(Elf_Scn *section, const GElf_Shdr *header)
+{
+	if (header->sh_flags & SHF_COMPRESSED && elf_compress(section, 0, 0) < 0)
+		return NULL;
+	Elf_Data *data = elf_getdata(section, NULL);
+	return data != NULL && data->d_buf != NULL ? g_bytes_new(data->d_buf, data->d_size)
+	                                           : NULL;
+}
+
+GBytes *debuginfo_section(const char *path, const char *name)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return NULL;
+	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	GBytes *found = NULL;
+	while (elf != NULL && found == NULL && (section = elf_nextscn(elf, section)) != NULL)
+		if (gelf_getshdr(section, &header) != NULL && is_named(elf, &header, name))
+			found = section_bytes(section, &header);
+	elf_end(elf);
+	close(fd);
+	return found;
 }

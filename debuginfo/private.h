@@ -116,6 +116,8 @@ static inline const char *debuginfo_intern(struct debuginfo *d, const char *text
 bool debuginfo_read_elf(struct debuginfo *d, struct error *error);
 /* elf.c: read the symbols of a separate debug file. */
 void debuginfo_read_more_symbols(struct debuginfo *d, const char *path);
+/* elf.c: a section's bytes, decompressed; the caller's. NULL: there is none. */
+GBytes *debuginfo_section(const char *path, const char *name);
 /* symbol_names.c: fill in `shown` of the symbols without DWARF. */
 void debuginfo_show_symbols(struct debuginfo *d);
 /* symbol_names.c: a symbol as people write it; kept by `d`, or the symbol itself. */

@@ -422,6 +422,64 @@ START_TEST(c_plus_plus)
 }
 END_TEST
 
+/* A function of a header, in a section of its own, begins a sequence of the line table that
+ * need not name its file; functions of the unit's source stand before and behind it. */
+static const char in_header_text[] =
+        "static inline int __attribute__((noinline)) of_static(int n)\n"
+        "{ __asm__ volatile(\"\"); return n + 1; }\n"
+        "struct box { int n; int __attribute__((noinline)) get() { __asm__ volatile(\"\"); return n; } "
+        "};\n"
+        "inline int __attribute__((noinline)) of_header(int n)\n"
+        "{ __asm__ volatile(\"\"); return n + 2; }\n";
+static const char beside_header_text[] =
+        "#include \"header.h\"\n"
+        "int __attribute__((noinline)) of_source(int n)\n"
+        "{ __asm__ volatile(\"\"); return n + 3; }\n"
+        "int main() { box b = { -6 }; return of_static(0) + of_header(0) + of_source(0) + b.get(); }\n";
+static const char *const header_flags[] = {
+	"-O0",
+	"-O1",
+	"-O0 -gdwarf-4",
+	"-O1 -gz",
+	"-O0 -ffunction-sections",
+	"-O0 -gdwarf64",
+	"-O2 -ffunction-sections -Wl,--gc-sections",
+	"-O0 -gdwarf-5 -no-pie",
+};
+
+static void check_file(struct debuginfo *d, const char *function, const char *file,
+                       const char *flags)
+{
+	uint32_t id = debuginfo_function_named(d, function);
+	struct debug_place place;
+
+	ck_assert_msg(id != NONE, "%s unknown", function);
+	ck_assert_uint_eq(debuginfo_code(d, debuginfo_function(d, id)->low, &place, 1), 1);
+	ck_assert_str_eq(place.function, function);
+	ck_assert_msg(g_str_has_suffix(place.file, file), "%s in %s, not in %s (%s)", function,
+	              place.file, file, flags);
+}
+
+START_TEST(files_of_functions)
+{
+	const char *compiler = _i % 2 ? "clang++" : "g++";
+
+	if (!have(compiler))
+		return;
+	write_file("src/header.h", in_header_text);
+	write_file("src/beside.cc", beside_header_text);
+	ck_assert(run("cd '%s' && %s -g %s -o beside src/beside.cc", folder, compiler,
+	              header_flags[_i / 2]));
+	struct debuginfo *d = open_in_folder("beside");
+	check_file(d, "of_static", "header.h", header_flags[_i / 2]);
+	check_file(d, "of_header", "header.h", header_flags[_i / 2]);
+	check_file(d, "box::get", "header.h", header_flags[_i / 2]);
+	check_file(d, "of_source", "beside.cc", header_flags[_i / 2]);
+	check_file(d, "main", "beside.cc", header_flags[_i / 2]);
+	debuginfo_close(d);
+}
+END_TEST
+
 static void refused(const char *name, const char *build_id, const char *expected)
 {
 	struct error error = { 0 };
@@ -602,6 +660,7 @@ int main(void)
 	tcase_add_test(cases, stripped);
 	tcase_add_test(cases, separate_debug_file);
 	tcase_add_loop_test(cases, c_plus_plus, 0, 2);
+	tcase_add_loop_test(cases, files_of_functions, 0, 2 * G_N_ELEMENTS(header_flags));
 	tcase_add_loop_test(cases, symbols_as_people_write_them, 0, G_N_ELEMENTS(shown));
 	tcase_add_test(cases, a_symbol_that_stands_for_too_much);
 	tcase_add_test(cases, an_inlined_call_without_an_origin);
