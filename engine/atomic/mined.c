@@ -17,6 +17,7 @@ struct section {
 	uint32_t code; /* the user's place of its acquire; where a wait ends before it, that of
 	                * the section in which the wait began: it is the rest of that one */
 	bool waits;    /* a wait for a condition lies in it */
+	const uint32_t *past; /* at its beginning: see struct mining */
 };
 
 struct mining {
@@ -27,8 +28,12 @@ struct mining {
 	GHashTable *writers; /* variable -> GArray of uint32_t: sections that write it */
 	GHashTable *readers; /* the same, that read it */
 	GHashTable *by_code; /* the same sections, by `code` */
-	GHashTable *best;    /* code and A (owned) -> index in found + 1 */
-	GArray *found;       /* struct mined */
+	/* by thread u: events of u with smaller ids are over, by starting and joining threads;
+	 * each thread's now, all threads' so far */
+	const uint32_t **past;
+	GPtrArray *pasts;
+	GHashTable *best; /* code and A (owned) -> index in found + 1 */
+	GArray *found;    /* struct mined */
 	/* by place of an atomic access (location and stack, gint64, owned): 1: the program's,
 	 * 2: the standard library's own */
 	GHashTable *owners;
@@ -93,6 +98,13 @@ static uint32_t code_of_section(const struct mining *m, uint32_t begin)
 	return own_code_place(m->t, begin).location;
 }
 
+static struct section section_begun(const struct mining *m, uint32_t event)
+{
+	uint32_t thread = m->t->events[event].thread;
+
+	return (struct section){ .at = { thread, event, NONE }, .past = m->past[thread] };
+}
+
 static void end_section(struct mining *m, struct lane *l, uint32_t event)
 {
 	uint32_t number = m->sections->len;
@@ -152,15 +164,31 @@ static bool is_library_atomic(const struct mining *m, uint32_t event)
 	return known == 2;
 }
 
+/* Thread `to` goes on behind event `end` of thread `from`. */
+static void join_past(struct mining *m, uint32_t to, uint32_t from, uint32_t end)
+{
+	uint32_t count = m->t->threads_count, *joined = g_new(uint32_t, count + 1);
+
+	for (uint32_t u = 0; u < count; u++)
+		joined[u] = MAX(m->past[to][u], m->past[from][u]);
+	joined[from] = MAX(joined[from], end + 1);
+	m->past[to] = joined;
+	g_ptr_array_add(m->pasts, joined);
+}
+
 static void note_event(struct mining *m, struct lane *l, uint32_t event)
 {
 	const struct event *e = &m->t->events[event];
 
+	if (e->op == OP_FORK)
+		join_past(m, e->target, e->thread, event);
+	else if (e->op == OP_JOIN)
+		join_past(m, e->thread, e->target, event);
 	if (event_inert(e))
 		return;
 	if (op_acquires(e->op)) {
 		if (l->depth++ == 0)
-			l->now = (struct section){ .at = { e->thread, event, NONE } };
+			l->now = section_begun(m, event);
 	} else if (op_releases(e->op)) {
 		if (l->depth > 0 && --l->depth == 0)
 			end_section(m, l, event);
@@ -174,7 +202,7 @@ static void note_event(struct mining *m, struct lane *l, uint32_t event)
 		for (uint32_t v = run.first; v < run.first + MIN(run.count, 16); v++)
 			note_touch(l, v, event, op_reads(e->op), op_writes(e->op));
 		if (l->depth == 0) { /* an atomic access by itself */
-			l->now = (struct section){ .at = { e->thread, event, NONE } };
+			l->now = section_begun(m, event);
 			end_section(m, l, event);
 		}
 	}
@@ -197,6 +225,14 @@ static void find_sections(struct mining *m)
 static const struct section *section_at(const struct mining *m, uint32_t i)
 {
 	return &g_array_index(m->sections, struct section, i);
+}
+
+/* May the other section come between the two in some run? */
+static bool may_be_between(const struct section *a, const struct section *b,
+                           const struct section *other)
+{
+	return a->past[other->at.thread] <= other->at.begin &&
+	       other->past[b->at.thread] <= b->at.begin;
 }
 
 static const struct touch *touch_of(const struct mining *m, const struct section *s,
@@ -285,9 +321,8 @@ static struct mined_section unit_around(const struct mining *m, const struct min
 /* Keeps one pair for each instance of A: the one with the nearest section of another thread. */
 static void keep(struct mining *m, struct mined *x)
 {
-	const struct event *e = m->t->events;
 	char *code = g_strdup_printf("%s %d %u %u %u", x->rule, x->done, x->a.begin,
-	                             e[x->b.begin].location, e[x->other.begin].location);
+	                             x->codes[1], x->codes[2]);
 	guint known = GPOINTER_TO_UINT(g_hash_table_lookup(m->best, code));
 
 	x->happened = x->other.begin > x->a.end && x->other.end < x->b.begin;
@@ -323,10 +358,22 @@ static void each_near(struct mining *m, const GArray *list, uint32_t section,
 				continue;
 			tried++;
 			r = section_at(m, g_array_index(list, uint32_t, i));
-			if (r->at.thread != a->at.thread)
+			if (r->at.thread != a->at.thread && may_be_between(a, b, r))
 				try(m, like, a, b, r);
 		}
 	}
+}
+
+static void take_sections(struct mined *x, const struct section *a, const struct section *b,
+                          const struct section *other)
+{
+	const struct section *sections[] = { a, b, other };
+
+	x->a = a->at;
+	x->b = b->at;
+	x->other = other->at;
+	for (int i = 0; i < 3; i++)
+		x->codes[i] = sections[i]->code;
 }
 
 static void try_one(struct mining *m, struct mined *like, const struct section *a,
@@ -335,9 +382,7 @@ static void try_one(struct mining *m, struct mined *like, const struct section *
 	struct mined x = *like;
 	const struct touch *t = touch_of(m, r, x.variables[0]);
 
-	x.a = a->at;
-	x.b = b->at;
-	x.other = r->at;
+	take_sections(&x, a, b, r);
 	x.events[1] = x.events[2] = t->write;
 	if (!x.done || (r->at.begin > a->at.end && r->at.end < b->at.begin))
 		keep(m, &x);
@@ -353,9 +398,7 @@ static void try_both(struct mining *m, struct mined *like, const struct section 
 	if (s == NULL || t == NULL || s->read == NONE || t->read == NONE || s->write != NONE ||
 	    t->write != NONE)
 		return;
-	x.a = a->at;
-	x.b = b->at;
-	x.other = r->at;
+	take_sections(&x, a, b, r);
 	x.events[1] = s->read;
 	x.events[2] = t->read;
 	keep(m, &x);
@@ -371,9 +414,7 @@ static void try_check(struct mining *m, struct mined *like, const struct section
 
 	if (t == NULL || t->read == NONE || t->write != NONE || r->at.begin < b->at.end)
 		return;
-	x.a = a->at;
-	x.b = b->at;
-	x.other = r->at;
+	take_sections(&x, a, b, r);
 	x.events[1] = x.events[2] = t->read;
 	x.unrecorded = true;
 	keep(m, &x);
@@ -489,14 +530,13 @@ static gint by_begin(gconstpointer a, gconstpointer b)
 	return x < y ? -1 : x > y;
 }
 
-static uint64_t code_hash(const struct mining *m, const struct mined *x)
+static uint64_t code_hash(const struct mined *x)
 {
-	const struct event *e = m->t->events;
 	uint64_t hash = g_str_hash(x->rule) + x->done;
 
-	hash = hash * 1000003 + e[x->a.begin].location;
-	hash = hash * 1000003 + e[x->b.begin].location;
-	return hash * 1000003 + e[x->other.begin].location;
+	for (int i = 0; i < 3; i++)
+		hash = hash * 1000003 + x->codes[i];
+	return hash;
 }
 
 /* Keep INSTANCES of each code, spread from its first to its last: a value that has nearly run
@@ -511,7 +551,7 @@ static void choose(struct mining *m)
 
 	g_array_sort(m->found, by_begin);
 	for (guint i = 0; i < m->found->len; i++) {
-		gint64 code = (gint64)code_hash(m, &g_array_index(m->found, struct mined, i));
+		gint64 code = (gint64)code_hash(&g_array_index(m->found, struct mined, i));
 		guint n = GPOINTER_TO_UINT(g_hash_table_lookup(counts, &code));
 
 		g_hash_table_replace(counts, g_memdup2(&code, sizeof code),
@@ -519,7 +559,7 @@ static void choose(struct mining *m)
 	}
 	for (guint i = 0; i < m->found->len; i++) {
 		struct mined *x = &g_array_index(m->found, struct mined, i);
-		gint64 code = (gint64)code_hash(m, x);
+		gint64 code = (gint64)code_hash(x);
 		guint all = GPOINTER_TO_UINT(g_hash_table_lookup(counts, &code));
 		guint n = GPOINTER_TO_UINT(g_hash_table_lookup(seen, &code));
 		bool chosen = all <= INSTANCES;
@@ -553,6 +593,7 @@ static void free_list(gpointer list)
 
 GArray *mined_find(const struct trace *t, uint32_t limit, bool *cut)
 {
+	g_autofree uint32_t *none = g_new0(uint32_t, t->threads_count + 1);
 	struct mining m = {
 		.t = t,
 		.sections = g_array_new(FALSE, FALSE, sizeof(struct section)),
@@ -561,10 +602,14 @@ GArray *mined_find(const struct trace *t, uint32_t limit, bool *cut)
 		.writers = g_hash_table_new_full(NULL, NULL, NULL, free_list),
 		.readers = g_hash_table_new_full(NULL, NULL, NULL, free_list),
 		.by_code = g_hash_table_new_full(NULL, NULL, NULL, free_list),
+		.past = g_new0(const uint32_t *, t->threads_count + 1),
+		.pasts = g_ptr_array_new_with_free_func(g_free),
 		.owners = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
 		.best = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.found = g_array_new(FALSE, FALSE, sizeof(struct mined))
 	};
+	for (uint32_t u = 0; u < t->threads_count; u++)
+		m.past[u] = none;
 	find_sections(&m);
 	for (uint32_t u = 0; u < t->threads_count; u++)
 		find_pairs(&m, m.by_thread[u]);
@@ -579,6 +624,8 @@ GArray *mined_find(const struct trace *t, uint32_t limit, bool *cut)
 	g_hash_table_destroy(m.by_code);
 	g_hash_table_destroy(m.owners);
 	g_hash_table_destroy(m.best);
+	g_ptr_array_unref(m.pasts);
+	g_free(m.past);
 	g_array_unref(m.sections);
 	g_array_unref(m.touches);
 	return m.found;

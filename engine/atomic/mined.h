@@ -5,7 +5,8 @@
  * Of one thread, section A and a later section B (sections: from the first lock that is taken
  * to the last that is given up; and atomic accesses that no lock guards, each by itself), not
  * split by a wait for a condition, not the same code, and without another section of the thread
- * between them that touches the variable.  R is a section of another thread.  The rules:
+ * between them that touches the variable.  R is a section of another thread, which starting and
+ * joining threads orders neither before A nor behind B.  The rules:
  *
  * - check then act: A reads a variable that B writes; R writes it.  In a run with R between the
  *   two B may find it done: it reads the variable, and writes only others.
@@ -31,6 +32,7 @@ struct mined {
 	struct mined_section other; /* the other's unit */
 	uint32_t variables[2];      /* the variable common to A and the other, and the one
 	                             * common to the other and B */
+	uint32_t codes[3];          /* the user's places (locations) of A, B and the other */
 	uint32_t events[4]; /* the access of A, of the other to its variable; then of the other
 	                     * to B's variable, of B */
 	bool happened;      /* the other section lies between the two in the recording */

@@ -136,4 +136,53 @@ for level in -O0 -O1; do
 	is "$(json 'join " ", map { map { $_->{variable} } @{$_->{edges}} } @{$d->{findings}}')" "seats._M_i seats._M_i" \
 		"$level: the program's atomic alone"
 done
+
+# what main does before it starts the threads comes between none of theirs, though all places of
+# std::atomic lie in one header
+cat >stack.cc <<'C'
+#include <atomic>
+#include <cstdio>
+#include <thread>
+struct node {
+	int v;
+	node *next;
+};
+static std::atomic<node *> top;
+static void push(node *n)
+{
+	n->next = top.load();
+	while (!top.compare_exchange_weak(n->next, n))
+		;
+}
+static node *pop()
+{
+	node *n = top.load();
+	while (n && !top.compare_exchange_weak(n, n->next))
+		;
+	return n;
+}
+int main()
+{
+	push(new node{ 1 });
+	push(new node{ 2 });
+	std::thread a([] {
+		if (node *n = pop()) {
+			printf("%d\n", n->v);
+			delete n;
+		}
+	});
+	std::thread b([] {
+		node *x = pop(), *y = pop();
+		delete y;
+		if (x)
+			push(x);
+	});
+	a.join();
+	b.join();
+}
+C
+"$HEDDLE" c++ -g -O1 stack.cc -o stack -pthread || exit 1
+run "$HEDDLE" check --budget 60 --format json -- ./stack
+is "$(json 'join " ", sort { $a cmp $b } map { map { $_->{thread} } @{$_->{cycle}} } grep { $_->{kind} eq "atomic-set-violation" } @{$d->{findings}}')" \
+	"T1 T2" "a pop between another thread's two, and no push of main"
 done_testing

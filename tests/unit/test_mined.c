@@ -140,6 +140,35 @@ START_TEST(atomics)
 }
 END_TEST
 
+/* A section of the other thread that starting and joining threads orders before A or behind B;
+ * and the one that they do not order, though such a one of the same code is nearer. */
+START_TEST(ordered_by_threads)
+{
+#define MAIN_OTHER SECTION("main", "9", "main|w(x)|a.c:10\n")
+	static const char fork[] = "main|fork(T1)|a.c:20\n", join[] = "main|join(T1)|a.c:21\n",
+	                  fork2[] = "main|fork(T2)|a.c:22\n",
+	                  join2[] = "main|join(T2)|a.c:23\n";
+	const struct {
+		const char *parts[9], *rule;
+	} cases[] = {
+		{ { MAIN_OTHER, fork, CHECK, ACT, join }, "" },
+		{ { fork, CHECK, ACT, join, MAIN_OTHER }, "" },
+		{ { fork, MAIN_OTHER, CHECK, ACT, join }, "check then act" },
+		{ { fork, CHECK, ACT, MAIN_OTHER, join }, "check then act" },
+		{ { fork2, OTHER, join2, fork, CHECK, ACT, join }, "" },
+		{ { fork, CHECK, ACT, join, fork2, OTHER, join2 }, "" },
+		{ { fork, CHECK, ACT, fork2, OTHER, join, join2 }, "check then act" },
+		{ { fork2, OTHER, MAIN_OTHER, fork, CHECK, ACT, join, join2 },
+		  "check then act" },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autofree char *text = g_strjoinv("", (char **)cases[i].parts);
+
+		expect(text, cases[i].rule, false);
+	}
+}
+END_TEST
+
 START_TEST(instances)
 {
 	GString *text = g_string_new(NULL);
@@ -167,6 +196,7 @@ int main(void)
 	tcase_add_test(cases, found_done);
 	tcase_add_test(cases, what_is_no_pair);
 	tcase_add_test(cases, atomics);
+	tcase_add_test(cases, ordered_by_threads);
 	tcase_add_test(cases, instances);
 	suite_add_tcase(suite, cases);
 	return suite_run(suite);

@@ -4,6 +4,7 @@
  */
 #include "tui/batch/check/checkup.h"
 
+#include "engine/trace/own_code.h"
 #include "engine/trace/ending.h"
 #include "engine/detect/detectors.h"
 #include "engine/detect/failure.h"
@@ -426,9 +427,9 @@ static bool judge_harm(struct analysis_of *x)
  * three sections, and the rule. */
 static char *mined_key(const struct trace *t, const struct mined *m)
 {
-	return g_strdup_printf("%s %s %s %s", m->rule, trace_location_name(t, m->a.begin),
-	                       trace_location_name(t, m->b.begin),
-	                       trace_location_name(t, m->other.begin));
+	return g_strdup_printf("%s %s %s %s", m->rule, own_code_place_name(t, m->a.begin),
+	                       own_code_place_name(t, m->b.begin),
+	                       own_code_place_name(t, m->other.begin));
 }
 
 static void add_mined(struct analysis_of *x, const struct mined *m,
@@ -459,7 +460,7 @@ static bool try_mined(struct analysis_of *x, const struct mined *m)
 	g_autofree char *key = mined_key(x->t, m);
 	struct mined_trials *known = g_hash_table_lookup(x->c->mined, key);
 	struct harm_verdict v = { 0 };
-	bool good = true;
+	bool good = true, differs = false;
 
 	if (known == NULL && m->done)
 		return true;
@@ -474,14 +475,15 @@ static bool try_mined(struct analysis_of *x, const struct mined *m)
 		options.timeout_ms = trial_time(x->c);
 		good = serial_find(x->t, m, &options, &v, &x->c->error);
 		known->trials++;
-		if (v.harm == HARM_DIFFERS) {
+		differs = v.harm == HARM_DIFFERS;
+		if (differs) {
 			known->difference = g_strdup(v.text);
 			known->place = g_strdup(v.place);
 		}
 	}
-	/* the run that showed it is analysed like any other, and contains the section in
-	 * between */
-	if (good && known->difference != NULL && !m->unrecorded)
+	/* Listed are the sections that were run in between, and those recorded so: that others
+	 * of the same code can come in between is not shown. */
+	if (good && (differs || (m->happened && known->difference != NULL)) && !m->unrecorded)
 		add_mined(x, m, known);
 	x->c->failed |= !good;
 	harm_release(&v);
