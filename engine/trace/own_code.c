@@ -192,7 +192,7 @@ char *own_code_place_text(const struct trace *t, uint32_t event)
 
 /* Names of the standard library's types that people know under another name; longer ones
  * first. */
-static const struct {
+static const struct spelling {
 	const char *from, *to;
 } spellings[] = {
 	{ "std::__cxx11::basic_string", "std::string" },
@@ -231,25 +231,82 @@ bool own_code_is_library_member(const char *at)
 	       (strncmp(member, "__", 2) == 0 && strncmp(member, "__data", 6) != 0);
 }
 
-/* The end of the standard library's members and of elements between them, from such a member
- * on: what follows is the user's own, as "->size" in "instance._M_b._M_p->size", or nothing.
- * *element: an element is among them. */
-static const char *members_end(const char *at, bool *element)
+/* Members of the standard library's containers whose elements are the program's own: those of
+ * std::vector and std::array. */
+static const char *const element_members[] = {
+	"_M_start",
+	"_M_elems",
+	"__begin_",
+	"__elems_",
+};
+
+static bool has_own_elements(const char *member, size_t length)
 {
-	*element = false;
+	for (size_t i = 0; i < G_N_ELEMENTS(element_members); i++)
+		if (strlen(element_members[i]) == length &&
+		    strncmp(member, element_members[i], length) == 0)
+			return true;
+	return false;
+}
+
+/* A run of the standard library's members, and elements between them. */
+struct library_members {
+	const char *end; /* what follows is the user's own, or a spelling, or nothing */
+	bool elements;   /* of containers: appended */
+	bool inside;     /* an element of the library's own is among them */
+	bool arrow;      /* a pointer is followed */
+};
+
+static const struct spelling *spelling_at(const char *at)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(spellings); i++)
+		if (g_str_has_prefix(at, spellings[i].from))
+			return &spellings[i];
+	return NULL;
+}
+
+/* Appends the elements of containers, as "[3]". */
+static struct library_members members_at(const char *at, GString *text)
+{
+	struct library_members m = { .end = at };
+	bool own = false;
 	for (;;) {
-		const char *close = *at == '[' ? strchr(at, ']') : NULL;
+		const char *close = *m.end == '[' ? strchr(m.end, ']') : NULL;
 		if (close) {
-			*element = true;
-			at = close + 1;
-		} else if (own_code_is_library_member(at)) {
-			at += *at == '.' ? 1 : 2;
-			while (g_ascii_isalnum(*at) || *at == '_')
-				at++;
+			if (own)
+				g_string_append_len(text, m.end, close + 1 - m.end);
+			m.elements |= own;
+			m.inside |= !own;
+			own = false;
+			m.end = close + 1;
+		} else if (own_code_is_library_member(m.end) &&
+		           (m.end == at || spelling_at(m.end) == NULL)) {
+			m.arrow |= *m.end == '-';
+			m.end += *m.end == '.' ? 1 : 2;
+			const char *member = m.end;
+			while (g_ascii_isalnum(*m.end) || *m.end == '_')
+				m.end++;
+			own = has_own_elements(member, (size_t)(m.end - member));
 		} else {
-			return at;
+			return m;
 		}
 	}
+}
+
+/* Appends what stands for the members: elements; behind a pointer an arrow, or at the name's
+ * end a star before it. Returns the rest of the name. */
+static const char *append_members(const char *at, GString *text)
+{
+	struct library_members m = members_at(at, text);
+	if (m.inside && !m.elements && *m.end)
+		g_string_append(text, "[…]");
+	if (m.arrow && !m.elements && *m.end == '.') {
+		g_string_append(text, "->");
+		return m.end + 1;
+	}
+	if (m.arrow && !m.elements && *m.end == '\0' && *text->str != '*')
+		g_string_prepend_c(text, '*');
+	return m.end;
 }
 
 void own_code_append_name(const char *name, GString *out)
@@ -261,32 +318,20 @@ void own_code_append_name(const char *name, GString *out)
 	g_autoptr(GString) text = g_string_new(NULL);
 	for (const char *at = name; *at;) {
 		const char *end = *at == '<' && at > name ? arguments_end(name, at) : NULL;
-		bool known = false;
+		const struct spelling *known = spelling_at(at);
 		if (end) {
 			g_string_append(text, "<…>");
 			at = end;
 			continue;
 		}
-		for (size_t i = 0; i < G_N_ELEMENTS(spellings) && !known; i++) {
-			known = g_str_has_prefix(at, spellings[i].from);
-			if (known) {
-				g_string_append(text, spellings[i].to);
-				at += strlen(spellings[i].from);
-			}
+		if (known) {
+			g_string_append(text, known->to);
+			at += strlen(known->from);
+		} else if (own_code_is_library_member(at)) {
+			at = append_members(at, text);
+		} else {
+			g_string_append_c(text, *at++);
 		}
-		if (known)
-			continue;
-		if (own_code_is_library_member(at)) {
-			bool element, arrow = *at == '-';
-			at = members_end(at, &element);
-			g_string_append(text, element && *at ? "[…]" : "");
-			if (arrow && *at == '.') { /* a member of what the block holds */
-				g_string_append(text, "->");
-				at++;
-			}
-			continue;
-		}
-		g_string_append_c(text, *at++);
 	}
 	append_escaped(out, text->str, text->len);
 }

@@ -48,8 +48,9 @@ bool own_code_has_file(const char *path, const char *function);
 
 /* Append a C++ name as people write it: "std::string" for the library's name of it, template
  * arguments as <…>, members of the library left out ("config->size" for
- * "config._M_ptr->size"), elements among them as […]. Escapes as append_escaped. With the
- * setting off, the name is unchanged. */
+ * "config._M_ptr->size", "v[3].x" for "v._M_impl._M_start[3].x", "*top" for
+ * "top._M_b._M_p->_M_next"), elements of the library's own among them as […]. Escapes as
+ * append_escaped. With the setting off, the name is unchanged. */
 void own_code_append_name(const char *name, GString *out);
 /* Is it an internal member of the standard library ("._M_impl", "->__data_"), from the dot or
  * arrow on? */

@@ -503,4 +503,47 @@ C
 "$HEDDLE" c++ -g -O1 raw.cc -o raw -pthread && "$HEDDLE" record -q -o raw.hdl -- ./raw
 run "$HEDDLE" races raw.hdl
 like "$out" 'data-race  on block@raw.cc:6[+]0' "a block of unknown type is named by the user's place"
+# what local containers hold, on the stack of another thread
+cat >containers.cc <<'C'
+#include <array>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+struct Account {
+	int id;
+	long balance;
+};
+int main()
+{
+	std::vector<int> v(4);
+	std::array<int, 4> numbers{};
+	std::vector<bool> done(8);
+	std::vector<Account> accounts(3);
+	std::string text = "a text that is long enough for the heap, really";
+	auto shared = std::make_shared<Account>();
+	std::unique_ptr<Account> own(new Account());
+	auto f = [&] {
+		v[2]++;
+		numbers[1]++;
+		done[3] = true;
+		accounts[1].balance++;
+		text[3] = 'x';
+		shared->balance++;
+		own->balance++;
+	};
+	std::thread a(f), b(f);
+	a.join();
+	b.join();
+}
+C
+for level in -O0 -O1; do
+	"$HEDDLE" c++ -g $level containers.cc -o containers -pthread && "$HEDDLE" record -q -o containers.hdl -- ./containers
+	run "$HEDDLE" races containers.hdl
+	bits='*done' # the address is copied with its offset, which has no value, without optimisation
+	[ $level = -O0 ] && bits='*std::_Bit_type'
+	is "$(grep -o '^ *T[12] writes .* while' <<<"$out" | sed 's/^ *T[12] writes //; s/ (.*//' | sort | tr '\n' ' ')" \
+		"$bits Account#2->balance Account#3->balance Account[1].balance main::numbers[1] text[3] v[2] " \
+		"$level: by the variable, or by the type"
+done
 done_testing

@@ -4,10 +4,10 @@
  * A block's type is the T of the first variable or member of type T * that is seen to
  * receive its address: a recorded write of that value to a place whose declared type is a
  * pointer.  A T that fits the block's size goes before one that does not (the head of a
- * list is no element), and anything before char.  Where no place receives it (a pointer
- * that lives in a register), it is the T that fits most of the block's first accesses among
- * the pointers of the functions that made them: parameters and locals, then the pointers in
- * what these point to.
+ * list is no element), and anything before char.  Where no such place receives it, it is that
+ * of a local variable; where none does (a pointer that lives in a register), the T that fits
+ * most of the block's first accesses among the pointers of the functions that made them:
+ * parameters and locals, then the pointers in what these point to.
  *
  * One linear pass over the events passed to the namer; per block a fixed number of accesses
  * is kept.
@@ -42,7 +42,7 @@ struct block_facts {
 	struct seen_access accesses[CLUE_ACCESSES];
 };
 
-struct receiver { /* a place in a heap block that received a block's address */
+struct receiver { /* a place in a heap block, or in a frame, that received a block's address */
 	uint32_t block, variable;
 };
 
@@ -66,7 +66,8 @@ struct guess {
 
 struct block_names {
 	struct block_facts *facts; /* by block */
-	GArray *receivers;         /* struct receiver */
+	GArray *receivers;         /* struct receiver, in heap blocks */
+	GArray *locals;            /* struct receiver, in frames */
 	GHashTable *candidates;    /* location + 1 -> GArray of struct candidate, owned */
 	GHashTable *counts;        /* P -> number of blocks that have it */
 	/* variable + 1 of a library's data -> the first variable + 1 of its first access */
@@ -262,8 +263,10 @@ static void note_receiver(struct names *n, uint32_t block, uint32_t variable)
 	uint32_t module;
 	if (v->block != NONE) {
 		struct receiver r = { block, variable };
-		if (n->trace->blocks[v->block].alloc != NONE)
-			g_array_append_val(n->blocks->receivers, r);
+		g_array_append_val(n->trace->blocks[v->block].alloc != NONE
+		                           ? n->blocks->receivers
+		                           : n->blocks->locals,
+		                   r);
 		return;
 	}
 	const struct debug_variable *global = names_data(n, v->address, &module);
@@ -346,11 +349,23 @@ static void pass(struct names *n)
 
 /* --- the pointers at hand ------------------------------------------------------------ */
 
-/* A struct without a name, such as a lambda's: no block of its own is made of it. */
-static bool is_nameless(const struct debuginfo *d, uint32_t type)
+/* Has the class no data, such as an allocator and its base classes? */
+static bool is_empty(struct debuginfo *d, uint32_t type, int depth)
+{
+	const struct debug_type *t = debuginfo_type(d, debuginfo_strip(d, type));
+	bool empty = t->kind == TYPE_STRUCT && t->size <= 1 && depth < DEEPEST_BASE;
+	for (uint32_t i = 0; empty && i < t->member_count; i++)
+		empty = is_empty(d, debuginfo_member(d, t->members + i)->type, depth + 1);
+	return empty;
+}
+
+/* A struct that no block of its own is made of: without a name, such as a lambda's, or empty.
+ */
+static bool is_no_object(struct debuginfo *d, uint32_t type)
 {
 	const struct debug_type *t = debuginfo_type(d, type);
-	return (t->kind == TYPE_STRUCT || t->kind == TYPE_UNION) && t->name[0] == '\0';
+	bool nameless = (t->kind == TYPE_STRUCT || t->kind == TYPE_UNION) && t->name[0] == '\0';
+	return nameless || is_empty(d, type, 0);
 }
 
 static void add_candidate(struct names *n, GArray *list, uint32_t module, uint32_t type,
@@ -359,7 +374,7 @@ static void add_candidate(struct names *n, GArray *list, uint32_t module, uint32
 	struct candidate c = { module, type,
 		               g_string_chunk_insert_const(n->blocks->strings, name), direct };
 	struct debuginfo *d = names_debuginfo(n, module);
-	if (type != NONE && debuginfo_size(d, type) > 0 && !is_nameless(d, type))
+	if (type != NONE && debuginfo_size(d, type) > 0 && !is_no_object(d, type))
 		g_array_append_val(list, c);
 }
 
@@ -543,7 +558,9 @@ static void guess_type(struct names *n, uint32_t block)
 	if (f->type != NONE && f->fit != FIT_CHAR)
 		return;
 	const struct candidate *c = best_candidate(n, block);
-	if (c != NULL) {
+	bool better = c != NULL &&
+	              type_fit(n, c->module, c->type, n->trace->blocks[block].size) > f->fit;
+	if (better) {
 		f->module = c->module;
 		f->type = c->type;
 		const char *arrow = strstr(c->name, "->");
@@ -628,6 +645,33 @@ static void resolve_receivers(struct names *n)
 		for (guint i = 0; i < n->blocks->receivers->len; i++)
 			changed |= resolve_receiver(n, &all[i]);
 	}
+}
+
+/* A local variable received the address of a block whose type nothing else says: a container,
+ * say, whose code is all inlined. The library's own locals have no name that says more. */
+static void resolve_local(struct names *n, const struct receiver *r)
+{
+	if (n->blocks->facts[r->block].fit > FIT_CHAR)
+		return;
+	g_autoptr(GString) name = g_string_new(NULL);
+	struct debug_part part;
+	uint32_t module;
+	if (!names_local_part(n, r->variable, sizeof(void *), name, &part, &module))
+		return;
+	const char *function = g_strrstr(name->str, "::");
+	g_autofree char *path =
+	        g_strdup_printf(".%s", function ? function + strlen("::") : name->str);
+	uint32_t type =
+	        part.exact ? debuginfo_pointee(names_debuginfo(n, module), part.type) : NONE;
+	enum fit fit = type_fit(n, module, type, n->trace->blocks[r->block].size);
+	if ((fit == FIT_EXACT || fit == FIT_CHAR) && !own_code_is_library_member(path))
+		receive(n, r->block, module, type, NULL, path);
+}
+
+static void resolve_locals(struct names *n)
+{
+	for (guint i = 0; i < n->blocks->locals->len; i++)
+		resolve_local(n, &g_array_index(n->blocks->locals, struct receiver, i));
 }
 
 /* Guesses the types of holders that only registers point to, such as a table made and passed on
@@ -890,6 +934,7 @@ void names_begin_blocks(struct names *n)
 	for (uint32_t i = 0; i < t->blocks_count; i++)
 		b->facts[i].type = NONE;
 	b->receivers = g_array_new(FALSE, FALSE, sizeof(struct receiver));
+	b->locals = g_array_new(FALSE, FALSE, sizeof(struct receiver));
 	b->candidates = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref);
 	b->counts = g_hash_table_new(g_str_hash, g_str_equal);
 	b->in_libraries = g_hash_table_new(NULL, NULL);
@@ -900,6 +945,7 @@ void names_begin_blocks(struct names *n)
 	for (uint32_t i = 0; i < t->blocks_count; i++)
 		derive_type(n, i);
 	resolve_receivers(n);
+	resolve_locals(n);
 	guess_holders(n);
 	resolve_receivers(n);
 }
@@ -911,6 +957,7 @@ void names_end_blocks(struct names *n)
 		return;
 	g_free(b->facts);
 	g_array_unref(b->receivers);
+	g_array_unref(b->locals);
 	g_hash_table_unref(b->candidates);
 	g_hash_table_unref(b->counts);
 	g_hash_table_unref(b->in_libraries);

@@ -356,19 +356,34 @@ bool names_append_sharer(struct names *n, uint32_t variable, GString *name)
 	       names_function(n, module, l->function - names_base(n, module), name);
 }
 
-static bool append(struct names *n, uint64_t function, int32_t offset, uint64_t size,
-                   GString *name)
+/* The local variable at an offset of the function's frame: "function::local" and its part. */
+static bool find_local(struct names *n, uint64_t function, int32_t offset, uint64_t size,
+                       GString *local, struct debug_part *part, uint32_t *module)
 {
 	if (offset == 0)
 		return false;
-	uint32_t module = names_module_below(n, function);
-	struct debuginfo *d = names_debuginfo(n, module);
+	*module = names_module_below(n, function);
+	struct debuginfo *d = names_debuginfo(n, *module);
+	return d && debuginfo_frame_name(d, function - names_base(n, *module), offset, size,
+	                                 local, part);
+}
+
+bool names_local_part(struct names *n, uint32_t variable, uint64_t size, GString *name,
+                      struct debug_part *part, uint32_t *module)
+{
+	const struct local *l = local_at(n, variable);
+	return l && find_local(n, l->function, l->offset, size, name, part, module);
+}
+
+static bool append(struct names *n, uint64_t function, int32_t offset, uint64_t size,
+                   GString *name)
+{
 	g_autoptr(GString) local = g_string_new(NULL);
 	struct debug_part part = { .exact = false };
-	bool known = d && debuginfo_frame_name(d, function - names_base(n, module), offset,
-	                                       size, local, &part);
+	uint32_t module;
+	bool known = find_local(n, function, offset, size, local, &part, &module);
 	if (known && part.exact && size > 0)
-		debuginfo_form(d, part.type, n->form);
+		debuginfo_form(names_debuginfo(n, module), part.type, n->form);
 	if (known)
 		names_append_function(local->str, name);
 	return known;

@@ -108,6 +108,9 @@ bool names_append_sharer(struct names *n, uint32_t variable, GString *name);
 /* "function::local" of a variable, of an object; false when that is not known. */
 bool names_append_local(struct names *n, uint32_t variable, uint64_t size, GString *name);
 bool names_append_local_object(struct names *n, uint32_t object, GString *name);
+/* The same with its part, in a module, and the function's name as in the debug information. */
+bool names_local_part(struct names *n, uint32_t variable, uint64_t size, GString *name,
+                      struct debug_part *part, uint32_t *module);
 
 /* name_late.c */
 void names_late(void *context, const struct trace *partial, struct late late, GString *names);

@@ -386,7 +386,7 @@ struct builder *builder_new(const char *name, const struct trace_options *option
 	NEW(odd_spots, uint32_t);
 	NEW(states, struct thread_state);
 	b->clues.live = g_hash_table_new(NULL, NULL);
-	NEW(clues.accesses, uint8_t);
+	NEW(clues.counts, struct clue_counts);
 #undef NEW
 	uint32_t zero = 0;
 	g_array_append_val(b->string_offsets, zero);
@@ -437,7 +437,7 @@ void builder_free(struct builder *b)
 	g_free(b->room_stacks);
 	column_free(&b->clues.list);
 	g_hash_table_unref(b->clues.live);
-	g_array_free(b->clues.accesses, TRUE);
+	g_array_free(b->clues.counts, TRUE);
 	g_free(b->failure);
 	column_free(&b->events);
 	column_free(&b->stacks);

@@ -238,13 +238,13 @@ void builder_warn(struct builder *b, const char *format, ...)
  */
 /* A clue: an event that names may depend on. They are few, and the namer receives only these at
  * the end: of accesses outside of stacks the first CLUE_ACCESSES of each heap block, the first
- * of each other place, and writes of values that may be addresses of blocks; allocations and
- * frees. */
+ * of each other place, and writes of values that may be addresses of blocks; the first
+ * CLUE_LOCALS writes of a block's address to stacks; allocations and frees. */
 struct clue {
 	struct event event;
 	uint32_t id;
 };
-enum { CLUE_ACCESSES = 6 };
+enum { CLUE_ACCESSES = 6, CLUE_LOCALS = 12 };
 struct clue_list { /* borrowed */
 	const struct clue *at;
 	uint64_t count;

@@ -70,19 +70,25 @@ static void take_block(struct builder *b, const struct event *e)
 		g->low = g->bits ? MIN(g->low, address) : address;
 		g->high = MAX(g->high, address);
 		g->bits |= address;
-		g_hash_table_add(g->live, GSIZE_TO_POINTER(address));
+		g_hash_table_insert(g->live, GSIZE_TO_POINTER(address),
+		                    GUINT_TO_POINTER(e->target + 1));
 	} else if (e->op == OP_FREE) {
 		g_hash_table_remove(g->live, GSIZE_TO_POINTER(address));
 	}
 	keep_clue(b, e);
 }
 
+static struct clue_counts *counts_of(struct clues *g, uint32_t block)
+{
+	if (g->counts->len <= block)
+		g_array_set_size(g->counts, MAX(block + 1, 2 * g->counts->len));
+	return AT(g->counts, struct clue_counts, block);
+}
+
 static bool first_of_block(struct clues *g, uint32_t block)
 {
-	if (g->accesses->len <= block)
-		g_array_set_size(g->accesses, MAX(block + 1, 2 * g->accesses->len));
-	uint8_t *count = AT(g->accesses, uint8_t, block);
-	return *count < CLUE_ACCESSES && ++*count;
+	struct clue_counts *c = counts_of(g, block);
+	return c->accesses < CLUE_ACCESSES && ++c->accesses;
 }
 
 /* The integer that the event writes, or 0. */
@@ -96,10 +102,24 @@ static uint64_t written_integer(const struct builder *b, const struct event *e)
 	return v.kind == V_INT ? (uint64_t)v.integer : 0;
 }
 
-static bool is_block(const struct builder *b, uint64_t address)
+/* The block that begins at the address now, or NONE. */
+static uint32_t block_at(const struct builder *b, uint64_t address)
 {
-	return builder_may_be_block(b, address) &&
-	       g_hash_table_contains(b->clues.live, GSIZE_TO_POINTER(address));
+	gpointer key = GSIZE_TO_POINTER(address);
+	return builder_may_be_block(b, address)
+	               ? GPOINTER_TO_UINT(g_hash_table_lookup(b->clues.live, key)) - 1
+	               : NONE;
+}
+
+/* A local variable receives a block's address. */
+static void take_receiver(struct builder *b, const struct event *e)
+{
+	uint32_t block = block_at(b, written_integer(b, e));
+	struct clue_counts *c = block != NONE ? counts_of(&b->clues, block) : NULL;
+	if (c != NULL && c->locals < CLUE_LOCALS) {
+		c->locals++;
+		keep_clue(b, e);
+	}
 }
 
 static void take_access(struct builder *b, const struct event *e)
@@ -109,13 +129,14 @@ static void take_access(struct builder *b, const struct event *e)
 	bool heap = l->block != NONE, news;
 	if (l->stack) {
 		take_local(b, l, e);
+		take_receiver(b, e);
 		return;
 	}
 	if (heap)
 		news = first_of_block(g, l->block);
 	else
 		news = !(l->spent & line_bit(e->target));
-	if (news || is_block(b, written_integer(b, e)))
+	if (news || block_at(b, written_integer(b, e)) != NONE)
 		keep_clue(b, e);
 	l->spent |= !heap ? line_bit(e->target) : news ? 0 : UINT64_MAX;
 }

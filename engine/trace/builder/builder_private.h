@@ -185,15 +185,21 @@ struct recent_line {
 	uint8_t code, step;
 };
 
+/* The number of a block's clues. */
+struct clue_counts {
+	uint8_t accesses; /* of it, up to CLUE_ACCESSES */
+	uint8_t locals;   /* writes of its address to a stack, up to CLUE_LOCALS */
+};
+
 /* The clues (builder.h), passed to the namer at the end. */
 struct clues {
 	struct column list; /* struct clue */
-	GArray *accesses;   /* uint8_t by block: accesses that are clues, up to CLUE_ACCESSES */
+	GArray *counts;     /* struct clue_counts, by block */
 	uint32_t frames;    /* changes with each ENTER and LEAVE */
 	/* addresses of blocks: the lowest (more than the highest: none), the highest, the bits
 	 * that any has */
 	uint64_t low, high, bits;
-	GHashTable *live; /* set: addresses of blocks that are allocated now */
+	GHashTable *live; /* address -> block + 1, of those that are allocated now */
 };
 
 struct builder {
