@@ -60,8 +60,12 @@ static bool event_number(const struct arguments *a, const struct trace *t, guint
 		return false;
 	}
 	if (n >= t->events_count) {
-		usage_error(a, "%s has events 0 to %" G_GUINT64_FORMAT ", found %s",
-		            trace_name(t), t->events_count - 1, text);
+		struct error error;
+		error_set(&error, trace_name(t), "the ids are those of the reports",
+		          "there is no event %s, the trace has %" G_GUINT64_FORMAT
+		          " events, counted from 0",
+		          text, t->events_count);
+		say_error(&error);
 		return false;
 	}
 	*event = (uint32_t)n;
