@@ -468,10 +468,76 @@ static bool filter_keeps(const struct trace *t, const char *analysis)
 	return g_strv_contains(kept, analysis);
 }
 
+/* Notes of a recording that limit what is said of it. `open`: why a report is not complete
+ * then; NULL: it may be. `note` has the trace's own text for %s. */
+static const struct limit {
+	const char *key;
+	enum { OF_ALL, OF_DEADLOCKS, OF_OTHERS } of; /* reports that it limits */
+	const char *open, *note;
+} limits[] = {
+	{ TRACE_UNSEEN_NOTE, OF_OTHERS, "atomic instructions are not in the trace",
+	  "atomic instructions that are not in the trace, the first at %s: what conflicts with "
+	  "their accesses is not found, and what is ordered by them alone is taken for "
+	  "unordered" },
+	{ TRACE_LACKING_NOTE, OF_ALL, "a part of the program was not recorded",
+	  "not recorded, though they ran code of the program: %s; what they did is in no "
+	  "finding" },
+	{ TRACE_UNSEEN_CALLS_NOTE, OF_OTHERS, NULL,
+	  "called while other threads ran, and not instrumented: %s; what conflicts with the "
+	  "accesses that these make is not found" },
+	{ TRACE_WRITER_FIRST_NOTE, OF_DEADLOCKS, "a lock lets a waiting writer go first",
+	  "a reader-writer lock lets a waiting writer go before readers: waits of a reader for a "
+	  "writer that only waits are found where they happened, and not predicted" },
+};
+
+static void limit_by_notes(struct report *r)
+{
+	bool deadlocks = strcmp(r->analysis, "deadlocks") == 0;
+	for (size_t i = 0; i < G_N_ELEMENTS(limits); i++) {
+		const struct limit *l = &limits[i];
+		const char *text = trace_note(r->trace, l->key);
+		if (text == NULL || (l->of != OF_ALL && deadlocks != (l->of == OF_DEADLOCKS)))
+			continue;
+		if (l->open != NULL)
+			report_open(r, "%s", l->open);
+		const char *place = strstr(l->note, "%s");
+		if (place != NULL)
+			report_note(r, "%.*s%s%s", (int)(place - l->note), l->note, text,
+			            place + 2);
+		else
+			report_note(r, "%s", l->note);
+	}
+}
+
+static void limit_by_filter(struct report *r)
+{
+	const struct trace *t = r->trace;
+	const char *filter = trace_note(t, TRACE_FILTER_NOTE);
+	if (trace_sampled(t)) {
+		report_open(r, "accesses were sampled");
+		report_note(r,
+		            "accesses were sampled (record --sample %" PRIu64
+		            ": one window in %" PRIu64 "): what races among the others is not "
+		            "found, and nothing is proved impossible",
+		            trace_sampled(t), trace_sampled(t));
+		return;
+	}
+	report_open(r, "the trace was filtered");
+	if (filter)
+		report_note(
+		        r,
+		        "recorded with --filter %s: values and which write a read saw are not "
+		        "known, so something may be missed, and nothing is proved impossible; "
+		        "record without --filter for that",
+		        filter);
+	else
+		report_note(r, "the trace was filtered: what was dropped may be missed, and "
+		               "nothing is proved impossible");
+}
+
 void report_limit(struct report *r)
 {
 	const struct trace *t = r->trace;
-
 	bool doubtful = t->locks_taken || t->filtered || !t->order_exact;
 	r->open_listed &= !doubtful;
 	for (guint i = 0; doubtful && i < r->findings->len; i++)
@@ -484,38 +550,7 @@ void report_limit(struct report *r)
 		            "have no end here, so something may be missed, and what only "
 		            "locks would rule out is unknown");
 	}
-	const char *unseen = trace_note(t, TRACE_UNSEEN_NOTE);
-	if (unseen && strcmp(r->analysis, "deadlocks") != 0) {
-		report_open(r, "atomic instructions are not in the trace");
-		report_note(
-		        r,
-		        "atomic instructions that are not in the trace, the first at %s: what "
-		        "conflicts with their accesses is not found, and what is ordered by "
-		        "them alone is taken for unordered",
-		        unseen);
-	}
-	const char *lacking = trace_note(t, TRACE_LACKING_NOTE);
-	if (lacking) {
-		report_open(r, "a part of the program was not recorded");
-		report_note(r,
-		            "not recorded, though they ran code of the program: %s; what they "
-		            "did is in no finding",
-		            lacking);
-	}
-	unseen = trace_note(t, TRACE_UNSEEN_CALLS_NOTE);
-	if (unseen && strcmp(r->analysis, "deadlocks") != 0)
-		report_note(r,
-		            "called while other threads ran, and not instrumented: %s; what "
-		            "conflicts with the accesses that these make is not found",
-		            unseen);
-	if (trace_note(t, TRACE_WRITER_FIRST_NOTE) && strcmp(r->analysis, "deadlocks") == 0) {
-		report_open(r, "a lock lets a waiting writer go first");
-		report_note(
-		        r,
-		        "a reader-writer lock lets a waiting writer go before readers: waits of "
-		        "a reader for a writer that only waits are found where they happened, "
-		        "and not predicted");
-	}
+	limit_by_notes(r);
 	/* lockset and lock order use synchronisation only, which is exact */
 	if (!t->order_exact && strcmp(r->analysis, "lockset") != 0) {
 		report_open(r, "the order of accesses is approximate");
@@ -524,29 +559,8 @@ void report_limit(struct report *r)
 		            "which write a read saw is a guess, and nothing is proved "
 		            "impossible; record in controlled mode to be exact");
 	}
-	if (t->filtered && !filter_keeps(t, r->analysis)) {
-		const char *filter = trace_note(t, TRACE_FILTER_NOTE);
-		report_open(r, "%s",
-		            trace_sampled(t) ? "accesses were sampled"
-		                             : "the trace was filtered");
-		if (trace_sampled(t))
-			report_note(r,
-			            "accesses were sampled (record --sample %" PRIu64
-			            ": one window in %" PRIu64 "): what races among the others "
-			            "is not found, and nothing is proved impossible",
-			            trace_sampled(t), trace_sampled(t));
-		else if (filter)
-			report_note(
-			        r,
-			        "recorded with --filter %s: values and which write a read saw "
-			        "are not known, so something may be missed, and nothing is "
-			        "proved impossible; record without --filter for that",
-			        filter);
-		else
-			report_note(r,
-			            "the trace was filtered: what was dropped may be missed, "
-			            "and nothing is proved impossible");
-	}
+	if (t->filtered && !filter_keeps(t, r->analysis))
+		limit_by_filter(r);
 }
 
 void report_sort(struct report *r)

@@ -97,22 +97,20 @@ void memory_end_first(void (*restore)(void))
 	memory_end_restore = restore;
 }
 
-/* The last component of a path; of a very long one its end. */
-static const char *short_name(const char *path)
+/* The path as it was given; of a very long one its end, which names the file. */
+static const char *end_of_path(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash && slash[1] ? slash + 1 : path;
-	size_t length = strlen(name);
-	return length > 200 ? name + length - 200 : name;
+	size_t length = strlen(path);
+	return length > 200 ? path + length - 200 : path;
 }
 
 struct place place_line(const char *path, uint64_t line)
 {
 	struct place p;
 	if (line == 0)
-		snprintf(p.text, sizeof p.text, "%s", short_name(path));
+		snprintf(p.text, sizeof p.text, "%s", end_of_path(path));
 	else
-		snprintf(p.text, sizeof p.text, "%s:%" G_GUINT64_FORMAT, short_name(path),
+		snprintf(p.text, sizeof p.text, "%s:%" G_GUINT64_FORMAT, end_of_path(path),
 		         line);
 	return p;
 }
@@ -120,7 +118,7 @@ struct place place_line(const char *path, uint64_t line)
 struct place place_offset(const char *path, uint64_t offset)
 {
 	struct place p;
-	snprintf(p.text, sizeof p.text, "%s: offset %" G_GUINT64_FORMAT, short_name(path),
+	snprintf(p.text, sizeof p.text, "%s: offset %" G_GUINT64_FORMAT, end_of_path(path),
 	         offset);
 	return p;
 }

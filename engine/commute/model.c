@@ -175,9 +175,7 @@ static void type_instances(struct model *m)
 	if (untyped)
 		model_note(m,
 		           "%u object%s without an `object` directive: no declaration, or more "
-		           "than "
-		           "one, "
-		           "has all of the methods; left out",
+		           "than one, has all of the methods; left out",
 		           untyped, plural(untyped));
 	GHashTableIter it;
 	gpointer name;
@@ -405,9 +403,8 @@ static void check_invocations(struct model *m)
 			                *name = model_object_name(m, x->target);
 			model_note(m,
 			           "the effects of %s contradict the trace: event %u, %s.%s "
-			           "returns "
-			           "something "
-			           "else there; its results are kept by the order of the trace",
+			           "returns something else there; its results are kept by the "
+			           "order of the trace",
 			           o->type->o->name, calls[0].event, name, text);
 		}
 	}
@@ -417,16 +414,12 @@ static void check_invocations(struct model *m)
 	if (undeclared)
 		model_note(m,
 		           "%u invocation%s of methods that are not declared (with these "
-		           "arguments): "
-		           "taken "
-		           "to commute with nothing",
+		           "arguments): taken to commute with nothing",
 		           undeclared, plural(undeclared));
 	if (unknown)
 		model_note(m,
 		           "%u invocation%s without all results: conditions that need them are "
-		           "taken "
-		           "to "
-		           "be false",
+		           "taken to be false",
 		           unknown, plural(unknown));
 	if (running)
 		model_note(m,

@@ -49,18 +49,27 @@ static int create_log(char *path, size_t room)
 	return fd;
 }
 
+/* A log without a name of its own lies in the folder for temporary files. */
+static bool log_error(const char *path, int why, struct error *error)
+{
+	if (!g_str_has_prefix(path, "/proc/"))
+		return error_set(error, path, "make room, or choose another place with -o",
+		                 "cannot write the recording: %s", g_strerror(why));
+	g_autofree char *folder = file_folder(path);
+	return error_set(error, folder, "set TMPDIR to a folder with room",
+	                 "cannot write the recording of a run: %s", g_strerror(why));
+}
+
 bool run_make_log(char *path, size_t room, struct error *error)
 {
 	int fd = create_log(path, room);
 	if (fd < 0)
-		return error_set(error, path, "choose another place with -o",
-		                 "cannot write the recording: %s", g_strerror(errno));
+		return log_error(path, errno, error);
 	int failed = posix_fallocate(fd, 0, LOG_HEADER);
 	close(fd);
 	if (failed) {
 		unlink(path);
-		return error_set(error, path, "make room, or choose another place with -o",
-		                 "cannot write the recording: %s", g_strerror(failed));
+		return log_error(path, failed, error);
 	}
 	return true;
 }

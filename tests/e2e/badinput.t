@@ -6,7 +6,7 @@ refused() {
 	printf "$1" >"$scratch/bad.txt"
 	run "$HEDDLE" info "$scratch/bad.txt"
 	is "$status" 2 "$4: exit status"
-	like "$err" "^heddle: bad.txt:$2: .*$3" "$4: message"
+	like "$err" "^heddle: (.*/)?bad.txt:$2: .*$3" "$4: message"
 	is "$(printf '%s\n' "$err" | wc -l)" 1 "$4: one line"
 	is "$out" "" "$4: nothing on standard output"
 }
@@ -108,12 +108,22 @@ for c in "info $scratch/pipe" "verify $scratch/pair.txt $scratch/pipe" "merge $s
 	"lesson --class $scratch/pipe" "races $scratch/pair.txt --spec $scratch/pipe" "convert $scratch/pair.txt $scratch/pipe"; do
 	run timeout 300 "$HEDDLE" $c
 	is "$status" 2 "a pipe without another end: ${c%% *}"
-	like "$err" '^heddle: pipe: ' "is named"
+	like "$err" '^heddle: (.*/)?pipe: ' "is named"
 done
 run "$HEDDLE" info /dev/zero
 is "$status" 2 "a device"
 run "$HEDDLE" info /proc/version
-is "$status: $err" "2: heddle: version: cannot open the trace: it is a file of /proc; name a trace that you can read" "a file of /proc"
+is "$status: $err" "2: heddle: /proc/version: cannot open the trace: it is a file of /proc; name a trace that you can read" "a file of /proc"
+: >"$scratch/empty.txt"
+for c in 'explain' 'witness'; do
+	run "$HEDDLE" $c "$scratch/empty.txt" 0 1
+	is "$status" 2 "$c of an empty trace"
+	like "$err" 'there is no event [01], the trace has 0 events, counted from 0' "says how many it has"
+done
+run "$HEDDLE" doctor now
+is "$status: $err" "2: heddle: doctor: takes options alone, found 'now'; see 'heddle doctor --help'" "a word to a command without"
+run "$HEDDLE" record --seed 99999999999999999999 -- true
+like "$err" '--seed: expected a number below 2\^64, found' "a number that no one can hold"
 run "$HEDDLE" open "$scratch/pair.txt" --at 99999999999999999999999 --script /dev/null
 is "$status: $err" "2: heddle: there is no event 99999999999999999999999: the trace has 0 to 1" "an event beyond all"
 run bash -c "'$HEDDLE' convert '$scratch/pair.txt' '$scratch/closed.hdl' >&- 2>&- <&-"
@@ -125,13 +135,13 @@ echo 'int main(void) { return 0; }' >"$scratch/bank.c"
 cc "$scratch/bank.c" -o "$scratch/bank"
 run "$HEDDLE" races "$scratch/bank"
 is "$status" 2 "a program is no trace"
-like "$err" "^heddle: bank: is a program, not a trace.*heddle record" "and how one gets a trace"
+like "$err" "^heddle: (.*/)?bank: is a program, not a trace.*heddle record" "and how one gets a trace"
 run "$HEDDLE" check "$scratch/bank"
 is "$status" 2 "nor for check"
-like "$err" "^heddle: bank: is a program, not a trace.*'heddle check -- $scratch/bank'" "which runs it"
+like "$err" "^heddle: (.*/)?bank: is a program, not a trace.*'heddle check -- $scratch/bank'" "which runs it"
 run "$HEDDLE" "$scratch/bank.c"
 is "$status" 2 "nor is a source file"
-like "$err" "^heddle: bank.c: is source code, not a trace.*heddle cc" "and how one gets a trace"
+like "$err" "^heddle: (.*/)?bank.c: is source code, not a trace.*heddle cc" "and how one gets a trace"
 run "$HEDDLE" recrod -- x
 is "$status" 2 "a command misspelt"
 like "$err" "did you mean 'record'" "is guessed"

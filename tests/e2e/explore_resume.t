@@ -73,7 +73,7 @@ for damage in 's/^heddle/Heddle/' 's/....\z//s' 's/(.{100})./$1x/s' 's/\A.*//s';
 	cp state damaged
 	run "$HEDDLE" explore --resume state -- ./sync log "${arguments[@]}"
 	is "$status $(cksum <state)" "2 $(cksum <damaged)" "damaged ($damage): refused, and left"
-	like "$err" "^heddle: state: .*; give --resume a file of its own, or delete this one" "with the remedy"
+	like "$err" "^heddle: (.*/)?state: .*; give --resume a file of its own, or delete this one" "with the remedy"
 done
 run "$HEDDLE" explore --resume /nowhere/state -- ./sync log "${arguments[@]}"
 is $status 2 "a state that cannot be written is told before the first run"

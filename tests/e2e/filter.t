@@ -36,6 +36,11 @@ for analysis in shb syncp m2 smt; do
 	run "$HEDDLE" races --lenient --analysis $analysis "$scratch/hb.hdl"
 	unlike "$status" '^2$' "$analysis takes it with --lenient"
 done
+printf 'T|w(x)|1\nU|w(x)|2\n' >"$scratch/short.txt"
+run "$HEDDLE" filter "$scratch/short.txt" -o "$scratch/same.hdl"
+like "$err" 'dropped 0 of 2 events' "a trace without redundant events"
+run "$HEDDLE" races "$scratch/same.hdl"
+is "$status" 1 "is whole, and every analysis takes it"
 run "$HEDDLE" filter "$scratch/t.txt"
 is "$status" 2 "no output named"
 run "$HEDDLE" filter "$scratch/t.txt" -o "$scratch/x" --for m2

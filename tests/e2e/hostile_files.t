@@ -30,12 +30,12 @@ done
 
 # inputs that would never end
 for f in pipe /dev/zero folder; do
-	refused "what a program should print: $f" "${f##*/}: cannot open the output: " \
+	refused "what a program should print: $f" "$f: cannot open the output: " \
 		"$HEDDLE" check --expect $f --budget 1 --runs 1 -- /bin/true
-	refused "the state of an exploration: $f" "${f##*/}: cannot open the state: " \
+	refused "the state of an exploration: $f" "$f: cannot open the state: " \
 		"$HEDDLE" explore --resume $f --budget 1 -- /bin/true
 	refused "a kept report: $f" "(/dev/)?${f##*/}: is no report" "$HEDDLE" races t.txt --resume $f
-	refused "suppressions: $f" "${f##*/}: cannot open the suppression file: " \
+	refused "suppressions: $f" "$f: cannot open the suppression file: " \
 		"$HEDDLE" races t.txt --suppressions $f
 done
 refused "a specification without a name" "races: --spec needs FILE, found ''" "$HEDDLE" races t.txt --spec ""
@@ -50,8 +50,12 @@ is "$status" 125 "a recording without a name: nothing is run"
 printf 'next\0next\n' >nul
 refused "a script with a NUL byte" "nul: expected text, found a NUL byte" \
 	"$HEDDLE" open t.txt --script nul
-refused "a kept report in a folder that is not there" "r.json.part[0-9]*: cannot write the file" \
+refused "a kept report in a folder that is not there" "none/r.json.part[0-9]*: cannot write the file" \
 	"$HEDDLE" races t.txt --resume none/r.json
+
+run env TMPDIR="$PWD/none" "$HEDDLE" explore --budget 1 -- /bin/true
+is "$status" 2 "no folder for the recordings of runs"
+like "$err" "^heddle: .*none.*: .*; set TMPDIR to a folder with room$" "is named, with the remedy"
 
 # A trace that comes from a pipe cannot be read twice: a kept report would be another trace's.
 for options in "--resume r.json" "-j 2"; do
@@ -91,13 +95,13 @@ ln -s /dev/full tree
 run "$HEDDLE" explore -o tree -- ./last_seat
 is "$status" 2 "an exploration on a full disk"
 like "$out" "last_seat: 1 finding in 4 runs" "its report is printed"
-like "$err" "^heddle: full: cannot write the file: No space left on device; make room or choose another place; no part of this file is left; the traces of 2 runs are kept, tree.run0.hdl the first$" \
+like "$err" "^heddle: /dev/full: cannot write the file: No space left on device; make room or choose another place; no part of this file is left; the traces of 2 runs are kept, tree.run0.hdl the first$" \
 	"and what is kept is said"
 is "$(ls tree.run*)" "$(printf 'tree.run0.hdl\ntree.run1.hdl')" "it is"
 ln -s /dev/full full.run1.hdl
 run "$HEDDLE" explore -o full -- ./last_seat
 is "$status" 2 "a trace of it that cannot be written"
-like "$err" "^heddle: full: cannot write the file: No space left on device; .*; the trace full.run0.hdl is kept$" \
+like "$err" "^heddle: /dev/full: cannot write the file: No space left on device; .*; the trace full.run0.hdl is kept$" \
 	"what is kept is said, too"
 
 # the longest name that a file can have

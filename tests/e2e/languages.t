@@ -48,7 +48,7 @@ int main(void)
 E
 if command -v clang >nothing && clang -g -O1 -fsanitize=thread -shared-libsan increment.c -o plain -pthread 2>nothing.err; then
 	run "$HEDDLE" record -o plain.hdl -- ./plain
-	like "$err" "^heddle: plain: clang left out reads .* build it with heddle cc" "record says that reads are left out"
+	like "$err" "^heddle: (.*/)?plain: clang left out reads .* build it with heddle cc" "record says that reads are left out"
 	run "$HEDDLE" explore --format json -- ./plain
 	is "$status $(json 'join ",", $d->{complete} ? 1 : 0, grep(/left out reads/, @{$d->{gaps}}) ? 1 : 0')" "3 0,1" "and explore is not complete"
 	CC=clang "$HEDDLE" cc -g -O1 increment.c -o kept -pthread

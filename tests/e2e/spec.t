@@ -62,7 +62,7 @@ is "$(json '$d->{objects}[0]{conditions}[0]{symmetric} ? 1 : 0')" 0 "not symmetr
 printf 'object d {\n  method put(k)\n  commute put(a), put(b) : a !! b\n}\n' >syntax.spec
 run "$HEDDLE" spec check syntax.spec
 is "$status" 2 "a syntax error is exit status 2"
-like "$err" '^heddle: syntax.spec:3:30: expected .* found .*, in object d' "with file, line, column, declaration"
+like "$err" '^heddle: (.*/)?syntax.spec:3:30: expected .* found .*, in object d' "with file, line, column, declaration"
 run "$HEDDLE" spec check missing.spec
 is "$status" 2 "no such file"
 like "$err" 'missing.spec' "is named"

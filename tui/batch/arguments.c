@@ -143,8 +143,9 @@ uint64_t argument_number(const struct arguments *a, const char *name, uint64_t o
 	uint64_t number = strtoull(text, &end, 10);
 	if (!g_ascii_isdigit(*text) || *end != '\0' || errno) {
 		const char *unit = unit_of(a->command, name);
-		exit(usage_error(a, "--%s: expected a number%s%s%s, found '%s'", name,
-		                 *unit ? " (" : "", unit, *unit ? ")" : "", text));
+		exit(usage_error(a, "--%s: expected a number%s%s%s%s, found '%s'", name,
+		                 *unit ? " (" : "", unit, *unit ? ")" : "",
+		                 errno == ERANGE ? " below 2^64" : "", text));
 	}
 	return number;
 }
@@ -200,6 +201,9 @@ void argument_words(const struct arguments *a, unsigned low, unsigned high)
 {
 	if (low > 0 && a->words->len == 0)
 		exit(usage_error(a, "expected %s, found nothing", a->command->usage));
+	if (a->words->len > 0 && high == 0)
+		exit(usage_error(a, "takes options alone, found '%s'",
+		                 (char *)a->words->pdata[0]));
 	if (a->words->len < low || a->words->len > high)
 		exit(usage_error(a, "expected %s, found %u word%s", a->command->usage,
 		                 a->words->len, plural(a->words->len)));

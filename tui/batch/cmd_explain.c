@@ -60,8 +60,12 @@ static bool event_number(const struct arguments *a, const struct trace *t, guint
 		return false;
 	}
 	if (n >= t->events_count) {
-		usage_error(a, "%s has events 0 to %" G_GUINT64_FORMAT ", found %s",
-		            trace_name(t), t->events_count - 1, text);
+		struct error error;
+		error_set(&error, trace_name(t), "the ids are those of the reports",
+		          "there is no event %s, the trace has %" G_GUINT64_FORMAT
+		          " events, counted from 0",
+		          text, t->events_count);
+		say_error(&error);
 		return false;
 	}
 	*event = (uint32_t)n;
@@ -192,17 +196,14 @@ static void print_verdict(const struct question *q)
 	switch (f->verdict) {
 	case VERDICT_RACE:
 		printf("they race%s: another order of the run brings them next to each other, "
-		       "a "
-		       "witness of %u events\nthat the checker accepted ('heddle witness %s %u "
-		       "%u%s' "
-		       "prints it)\n",
+		       "a witness of %u events\n"
+		       "that the checker accepted ('heddle witness %s %u %u%s' prints it)\n",
 		       f->note != NULL ? " (by C11 only)" : "", f->witness->len,
 		       trace_name(q->t), q->e, q->f, q->view != NULL ? " --missing" : "");
 		break;
 	case VERDICT_IMPOSSIBLE:
 		printf("they cannot race, in any order of the run%s; for both to be next all "
-		       "of "
-		       "this would have to hold:\n",
+		       "of this would have to hold:\n",
 		       f->proof->same_pairing ? ", given the same pairing" : "");
 		print_steps(q->t, &f->proof->cycle);
 		print_behind(q->t, f, "");

@@ -179,7 +179,9 @@ static int run(struct arguments *a)
 	g_autofree uint64_t *keep = tree_filter(t, sound >= 0 ? TREE_SOUND : TREE_PAPER,
 	                                        &o.dropped, progress_on_stderr());
 	progress_done();
-	bool good = keep ? trace_out_write(t, out, format, keep, &o.left_out, &error)
+	/* a trace that loses nothing is not marked as a filtered one */
+	bool good = keep ? trace_out_write(t, out, format, o.dropped ? keep : NULL, &o.left_out,
+	                                   &error)
 	                 : error_cancelled(&error);
 	if (good && argument_flag(a, "check"))
 		good = check(t, keep, &o, &error);

@@ -208,8 +208,7 @@ static void judge_gone(struct fix *x, guint i)
 	         (*json_word(old_fields(x, i), "spurious-wakeup") && !x->c->spurious_all))
 		settle(j, FIX_UNDECIDED,
 		       g_strdup("no run shows it, and not every schedule was looked at; "
-		                "--budget "
-		                "gives more"));
+		                "--budget gives more"));
 	else if (why != NULL)
 		settle(j, FIX_FIXED, g_steal_pointer(&why));
 	else if (x->c->explored_all)

@@ -420,8 +420,7 @@ static int write_draft(const char *program)
 	}
 	if (good)
 		printf("%s: fill it in, write fixed-%s beside it; 'heddle lesson --play %s' "
-		       "says "
-		       "whether it is right\n",
+		       "says whether it is right\n",
 		       path, name, path);
 	g_free(name);
 	return good ? EXIT_NOTHING : fail(&error);
@@ -485,8 +484,7 @@ static const struct command_option options[] = {
 const struct command command_lesson = {
 	.name = "lesson",
 	.usage = "[NAME|FILE.lesson] [-d DIR] [--restart] [--text] [--worksheet] [--check] "
-	         "[--play] "
-	         "[--new PROGRAM.c] | --class FILE.json...",
+	         "[--play] [--new PROGRAM.c] | --class FILE.json...",
 	.summary = "guided lessons for the class: without a name, their list",
 	.details =
 	        "A lesson compiles and records a sample and opens the explorer with a pane "

@@ -450,9 +450,10 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 	if (until) {
 		pair[0] = argument_number(a, "until", 0);
 		if (pair[0] >= t->events_count) {
-			error_set(&error, trace_name(t), "see 'heddle info'",
-			          "--until %s: the trace has events 0 to %" PRIu64, until,
-			          t->events_count - 1);
+			error_set(&error, trace_name(t), "the ids are those of the reports",
+			          "--until: there is no event %s, the trace has %" PRIu64
+			          " events, counted from 0",
+			          until, t->events_count);
 			return ours(&error);
 		}
 		if (!events) {

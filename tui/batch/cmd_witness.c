@@ -222,8 +222,7 @@ static int print_answer(const struct arguments *a, struct trace *t,
 			printf("happened: the recording ends so; no witness was found\n");
 		else if (!json)
 			printf("happened: events %u and %u are in the wrong order in the "
-			       "recording "
-			       "itself\n",
+			       "recording itself\n",
 			       f->first, f->second);
 	} else if (!json && f->verdict == VERDICT_IMPOSSIBLE) {
 		print_proof(t, f);

@@ -373,23 +373,40 @@ static void stop_work(struct app *app)
 	}
 }
 
+/* Requests that are one function of the explorer, wherever it stands. */
+static void (*const simple_requests[])(struct app *) = {
+	[REQUEST_MISSING] = toggle_missing,
+	[REQUEST_PARTNER] = go_partner,
+	[REQUEST_NO_RETURN] = go_no_return,
+	[REQUEST_MATCH] = go_match,
+	[REQUEST_BOOKMARK_NEXT] = next_bookmark,
+	[REQUEST_PIN] = toggle_watch,
+	[REQUEST_COPY] = copy_line,
+	[REQUEST_VISUAL] = edit_source,
+	[REQUEST_BACK_PLACE] = place_back,
+	[REQUEST_STOP] = stop_work,
+};
+
+/* Requests that are a command. */
+static const char *const request_commands[] = {
+	[REQUEST_MY_CODE] = "just-my-code",
+	[REQUEST_RERUN] = "rerun",
+	[REQUEST_EXPORT] = "export",
+};
+
 static void common_request(struct app *app, enum request request, uint64_t count)
 {
 	if (shared_request(app, request, count))
 		return;
+	if (request < G_N_ELEMENTS(simple_requests) && simple_requests[request]) {
+		simple_requests[request](app);
+		return;
+	}
+	if (request < G_N_ELEMENTS(request_commands) && request_commands[request]) {
+		commands_run(app, request_commands[request]);
+		return;
+	}
 	switch (request) {
-	case REQUEST_MISSING:
-		toggle_missing(app);
-		break;
-	case REQUEST_PARTNER:
-		go_partner(app);
-		break;
-	case REQUEST_NO_RETURN:
-		go_no_return(app);
-		break;
-	case REQUEST_MATCH:
-		go_match(app);
-		break;
 	case REQUEST_FILTER:
 		line_open(app, LINE_FIND, "");
 		break;
@@ -401,32 +418,8 @@ static void common_request(struct app *app, enum request request, uint64_t count
 		toggle_bookmark(app);
 		save_notes(app);
 		break;
-	case REQUEST_BOOKMARK_NEXT:
-		next_bookmark(app);
-		break;
-	case REQUEST_PIN:
-		toggle_watch(app);
-		break;
-	case REQUEST_COPY:
-		copy_line(app);
-		break;
-	case REQUEST_MY_CODE:
-		commands_run(app, "just-my-code");
-		break;
-	case REQUEST_VISUAL:
-		edit_source(app);
-		break;
-	case REQUEST_RERUN:
-		commands_run(app, "rerun");
-		break;
 	case REQUEST_COMMAND:
 		line_open(app, LINE_COMMAND, "");
-		break;
-	case REQUEST_BACK_PLACE:
-		place_back(app);
-		break;
-	case REQUEST_STOP:
-		stop_work(app);
 		break;
 	case REQUEST_SUSPEND:
 		app->suspend = true;

@@ -115,27 +115,8 @@ static void html(GString *out, const char *text)
 {
 	g_autoptr(GString) safe = g_string_new(NULL);
 	append_escaped(safe, text, strlen(text));
-	for (const char *c = safe->str; *c; c++) {
-		switch (*c) {
-		case '&':
-			g_string_append(out, "&amp;");
-			break;
-		case '<':
-			g_string_append(out, "&lt;");
-			break;
-		case '>':
-			g_string_append(out, "&gt;");
-			break;
-		case '"':
-			g_string_append(out, "&quot;");
-			break;
-		case '\'':
-			g_string_append(out, "&#39;");
-			break;
-		default:
-			g_string_append_c(out, *c);
-		}
-	}
+	g_autofree char *marked = g_markup_escape_text(safe->str, (gssize)safe->len);
+	g_string_append(out, marked);
 }
 
 static void element(GString *out, const char *name, const char *class, const char *text)

@@ -128,8 +128,7 @@ static void tell_runs(const struct checkup *c, json_t *s)
 	if (*nothing)
 		add(s,
 		    "In all reorderings of %s (%u analysed) in which every read sees what it "
-		    "saw%s: "
-		    "%s.",
+		    "saw%s: %s.",
 		    runs, c->analysed,
 		    c->waits_paired   ? " (and " REPORT_SAME_PAIRING ")"
 		    : c->same_pairing ? " (and, of data races, " REPORT_SAME_PAIRING ")"
@@ -209,8 +208,7 @@ static void tell_exploration(const struct checkup *c, json_t *s)
 	if (c->aimed_runs > 0)
 		add(s,
 		    "%u run%s driven to where a read sees something else than in the runs "
-		    "before, or to a pair that was not decided; %u more such place%s %s "
-		    "known.",
+		    "before, or to a pair that was not decided; %u more such place%s %s known.",
 		    c->aimed_runs, c->aimed_runs == 1 ? " was" : "s were",
 		    c->aims->len - c->next_aim, c->aims->len - c->next_aim == 1 ? "" : "s",
 		    c->aims->len - c->next_aim == 1 ? "is" : "are");
@@ -224,9 +222,7 @@ static void tell_late(const struct checkup *c, json_t *s)
 	for (guint i = 0; i < c->late->len; i++)
 		g_string_append_printf(text, "%s%s", i ? "; " : "", (char *)c->late->pdata[i]);
 	if (c->late->len > 0)
-		add(s,
-		    "Not covered, as the time ran out (--budget SECONDS gives more): "
-		    "%s.",
+		add(s, "Not covered, as the time ran out (--budget SECONDS gives more): %s.",
 		    text->str);
 }
 
@@ -273,14 +269,12 @@ static void tell_rest(const struct checkup *c, json_t *s)
 	if (g_hash_table_size(c->outputs) > 1 && c->expected == NULL)
 		add(s,
 		    "Runs that ended well printed %u different outputs; --expect FILE says "
-		    "which "
-		    "is right.",
+		    "which is right.",
 		    g_hash_table_size(c->outputs));
 	if (c->harmless)
 		add(s,
 		    "%u signal%s can come before the wait that %s for; that was run, and made "
-		    "no "
-		    "difference.",
+		    "no difference.",
 		    c->harmless, plural(c->harmless), c->harmless == 1 ? "it is" : "they are");
 	if (c->leading_to_wait)
 		add(s,

@@ -148,8 +148,8 @@ static void other_order(const struct session *s, struct gdb_server *server, GStr
 static void help(GString *out)
 {
 	g_string_append(out,
-	                "monitor heddle why          the finding, and why the witness changes "
-	                "threads\n"
+	                "monitor heddle why          the finding, and why the witness "
+	                "changes threads\n"
 	                "monitor heddle where        the event of the recording that comes "
 	                "next\n"
 	                "monitor heddle other-order  let the other of the pair go first\n"

@@ -586,9 +586,6 @@ static bool explore_request(struct app *app, void *state, enum request request, 
 		if (v->by_run && run_at(v, v->list.cursor)->parent != NONE)
 			select_run(v, run_at(v, v->list.cursor)->parent);
 		return true;
-	case REQUEST_EXPORT:
-		app_command(app, "export");
-		return true;
 	default:
 		return list_request(v->by_run ? &v->list : &v->outcome_list, request, count);
 	}

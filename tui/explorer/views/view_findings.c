@@ -440,9 +440,6 @@ static bool findings_request(struct app *app, void *state, enum request request,
 		app_say(app, f->hide_marked ? SAYS_MARKED_HIDDEN : SAYS_MARKED_SHOWN);
 		findings_show(app, f);
 		return true;
-	case REQUEST_EXPORT:
-		app_command(app, "export");
-		return true;
 	default:
 		return false;
 	}

@@ -351,9 +351,6 @@ static bool graph_request(struct app *app, void *state, enum request request, ui
 		app_say(app, SAYS_OTHER_ACCESS);
 		return true;
 	}
-	case REQUEST_EXPORT:
-		app_command(app, "export");
-		return true;
 	default:
 		return false;
 	}

@@ -66,14 +66,11 @@ static void add_meaning(const struct session *s, struct order_view *v, const GAr
 		prose_add(v->rows, STYLE_TEXT, NONE,
 		          "One thread does both: no schedule turns them round.");
 	else if (missing > 0)
-		prose_add(
-		        v->rows, STYLE_TEXT, NONE,
-		        "What was recorded does not keep this order by itself: calls into code "
-		        "that was not recorded (░) may have synchronised by what both can "
-		        "touch, "
-		        "and so they keep their order in every run that is taken to be "
-		        "possible "
-		        "(M: without).");
+		prose_add(v->rows, STYLE_TEXT, NONE,
+		          "What was recorded does not keep this order by itself: calls into "
+		          "code that was not recorded (░) may have synchronised by what both "
+		          "can touch, and so they keep their order in every run that is taken "
+		          "to be possible (M: without).");
 	else if (across == locks)
 		prose_add(
 		        v->rows, STYLE_TEXT, NONE,
@@ -131,8 +128,7 @@ static void add_unordered(const struct session *s, struct order_view *v, enum or
 	bool conflict = events_race_conflict(s->trace, s->pair[0], s->pair[1]);
 	prose_add(v->rows, STYLE_TEXT, NONE, "%s",
 	          conflict ? "They conflict, so this order would report them; whether they can "
-	                     "race "
-	                     "is the witness's word (w)."
+	                     "race is the witness's word (w)."
 	                   : "They do not conflict: no race either way.");
 	add_missing(s, v);
 }

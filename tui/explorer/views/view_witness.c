@@ -514,9 +514,6 @@ static bool witness_request(struct app *app, void *state, enum request request, 
 	case REQUEST_VERIFY:
 		verify(app, v);
 		break;
-	case REQUEST_EXPORT:
-		app_command(app, "export");
-		break;
 	case REQUEST_REPLAY:
 		app_command(app, "replay");
 		break;

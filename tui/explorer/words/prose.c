@@ -234,9 +234,6 @@ bool prose_request(struct app *app, const GArray *prose, struct list *list,
 	uint32_t event;
 
 	switch (request) {
-	case REQUEST_EXPORT:
-		app_command(app, "export");
-		return true;
 	case REQUEST_ENTER:
 		event = prose_event(prose, list);
 		if (event != NONE) {
