@@ -52,7 +52,8 @@ enum {
 	FEW_EVENTS = 20000,
 	MOST_EVENTS = 200000,    /* of a run from which pairs are learned, */
 	MOST_TARGETED = 4000000, /* or at least targets: */
-	MOST_LONG = 3            /* from at most this many such runs */
+	MOST_LONG = 3,           /* from at most this many such runs */
+	SETTLED = 256            /* runs of surw alone without a new target */
 };
 
 /* A conflicting pair to be turned: the thread whose event was first waits until the other has
@@ -97,6 +98,8 @@ struct portfolio {
 	bool explores;
 	struct periods *periods;
 	unsigned long_runs; /* runs from which only targets are learned */
+	unsigned settled;   /* runs since the last one that changed the targets */
+	bool frees;         /* was a block freed in a run while another thread was there? */
 };
 
 static void free_turned(void *data)
@@ -369,10 +372,20 @@ static unsigned new_sources(struct portfolio *p, const struct trace *t)
 	return count;
 }
 
+/* The first creation of a thread: before it nothing can come in another order. */
+static uint32_t first_fork(const struct trace *t)
+{
+	uint32_t first = NONE;
+	for (uint32_t u = 0; u < t->threads_count; u++)
+		first = MIN(first, t->threads[u].fork);
+	return first;
+}
+
 /* Adds the number of events of one place, by the runtime's number of their threads, including
- * those of each thread's descendants. */
+ * those of each thread's descendants. `from`: first_fork. Memory that is not written to after
+ * it is no target. */
 static void add_target(struct portfolio *p, const struct trace *t, struct event_list list,
-                       uint64_t place, uint32_t size)
+                       uint32_t from, uint64_t place, uint32_t size)
 {
 	struct log_target target = { .place = place, .size = MAX(size, 1) };
 	uint64_t *count = g_new0(uint64_t, t->threads_count + 1), events = 0;
@@ -382,9 +395,11 @@ static void add_target(struct portfolio *p, const struct trace *t, struct event_
 		const struct event *e = &t->events[list.items[i]];
 		bool point = op_is_access(e->op) || op_acquires(e->op) || e->op == OP_WAIT ||
 		             e->op == OP_SIGNAL || e->op == OP_BROADCAST || e->op == OP_POST;
-		threads += point && count[e->thread] == 0;
-		count[e->thread] += point;
-		events += point;
+		if (!point || list.items[i] < from)
+			continue;
+		threads += count[e->thread] == 0;
+		count[e->thread]++;
+		events++;
 		changed |= !op_is_access(e->op) || op_writes(e->op);
 	}
 	for (uint32_t u = (uint32_t)t->threads_count; u-- > 0;) { /* parents come before */
@@ -420,11 +435,12 @@ static void find_targets(struct portfolio *p, const struct trace *t)
 		g_array_set_size(p->target_uses, 0);
 		g_hash_table_remove_all(p->target_at);
 	}
+	uint32_t from = first_fork(t);
 	for (uint32_t v = 0; v < t->variables_count; v++)
-		add_target(p, t, event_list_at(&t->index->variable_events, v),
+		add_target(p, t, event_list_at(&t->index->variable_events, v), from,
 		           t->variables[v].address, t->variables[v].size);
 	for (uint32_t o = 0; o < t->objects_count; o++)
-		add_target(p, t, event_list_at(&t->index->object_events, o),
+		add_target(p, t, event_list_at(&t->index->object_events, o), from,
 		           t->objects[o].address, 1);
 }
 
@@ -675,7 +691,23 @@ static void find_pairs(struct portfolio *p, struct trace *t, const GArray *turns
 
 bool portfolio_looks(const struct portfolio *p)
 {
+	if (p->only == ARM_SURW && p->settled >= SETTLED && !p->frees)
+		return false; /* no target to learn, and no use of freed memory to find */
 	return p->long_runs < MOST_LONG;
+}
+
+/* Did a thread free a block while another one had not ended? */
+static bool frees_together(const struct trace *t)
+{
+	uint32_t last = 0; /* the last event of a thread beside main */
+	for (uint32_t e = t->events_count; e-- > 0 && last == 0;)
+		last = t->events[e].thread != 0 ? e : 0;
+	for (uint32_t b = 0; b < t->blocks_count; b++) {
+		uint32_t end = t->blocks[b].free;
+		if (end != NONE && (end < last || t->events[end].thread != 0))
+			return true;
+	}
+	return false;
 }
 
 void portfolio_learn(struct portfolio *p, struct trace *t, const GArray *turns, bool news)
@@ -698,12 +730,16 @@ void portfolio_learn(struct portfolio *p, struct trace *t, const GArray *turns, 
 		pair->news = is_news(p, pair);
 	}
 	p->gained[p->arm] += sources > 0;
+	p->frees |= frees_together(t);
+	p->settled++;
 	if (p->targets->len == 0 || sources > 0) {
 		p->steps = t->events_count;
+		p->settled = 0;
 		find_targets(p, t);
 	}
-	if (sources > 0 ||
-	    t->events_count <= FEW_EVENTS) /* pairs in an order not seen so far */
+	if (p->only != ARM_SURW && p->only != ARM_FEEDBACK &&
+	    (sources > 0 ||
+	     t->events_count <= FEW_EVENTS)) /* pairs in an order not seen so far */
 		find_pairs(p, t, turns);
 	if (sources == 0)
 		return;

@@ -52,7 +52,7 @@ struct candidate { /* a pointer that an access may have gone through */
 	bool direct;      /* a parameter or local itself, not a member */
 };
 
-/* Powers of two. */
+/* Most slots of the two tables, a power of two. */
 #define PARTS_KEPT   16384u
 #define GUESSES_KEPT 4096u
 
@@ -73,9 +73,10 @@ struct block_names {
 	/* variable + 1 of a library's data -> the first variable + 1 of its first access */
 	GHashTable *in_libraries;
 	GStringChunk *strings;
-	struct kept_part *parts;
-	struct guess *guesses; /* by hash; NULL until the first */
-	GString *path;         /* for a moment */
+	struct kept_part *parts; /* by hash, as many as parts_kept; NULL until the first */
+	struct guess *guesses;   /* by hash, as many as guesses_kept; NULL until the first */
+	uint32_t parts_kept, guesses_kept; /* powers of two */
+	GString *path;                     /* for a moment */
 };
 
 /* --- types -------------------------------------------------------------------------- */
@@ -428,8 +429,8 @@ static struct kept_part *part_of(struct names *n, uint32_t module, uint32_t type
 	struct block_names *b = n->blocks;
 	uint64_t hash = hash_word(offset * 31 + size * 7 + type);
 	if (b->parts == NULL)
-		b->parts = g_new0(struct kept_part, PARTS_KEPT);
-	struct kept_part *kept = &b->parts[hash >> 50 & (PARTS_KEPT - 1)];
+		b->parts = g_new0(struct kept_part, b->parts_kept);
+	struct kept_part *kept = &b->parts[hash >> 50 & (b->parts_kept - 1)];
 	if (kept->path && kept->offset == offset && kept->size == size && kept->type == type &&
 	    kept->module == module)
 		return kept;
@@ -533,8 +534,8 @@ static const struct candidate *best_candidate(struct names *n, uint32_t block)
 		hash = hash_join(hash, a->size);
 	}
 	if (n->blocks->guesses == NULL)
-		n->blocks->guesses = g_new0(struct guess, GUESSES_KEPT);
-	struct guess *g = &n->blocks->guesses[hash >> 52 & (GUESSES_KEPT - 1)];
+		n->blocks->guesses = g_new0(struct guess, n->blocks->guesses_kept);
+	struct guess *g = &n->blocks->guesses[hash >> 52 & (n->blocks->guesses_kept - 1)];
 	if (size == 0 || g->size != size || g->access_count != f->access_count ||
 	    memcmp(g->accesses, f->accesses, bytes) != 0) {
 		*g = (struct guess){ size, f->access_count };
@@ -925,11 +926,23 @@ bool names_append_library(struct names *n, uint32_t variable, uint64_t address, 
 
 /* --- life ----------------------------------------------------------------------------- */
 
+/* The size of a table for so many keys, at least twice as many where `most` allows: a power of
+ * two. Small runs are imported by the thousand, and a large table costs more than they do. */
+static uint32_t slots_for(uint64_t keys, uint32_t most)
+{
+	uint32_t slots = 64;
+	while (slots < most && slots < 2 * keys)
+		slots *= 2;
+	return slots;
+}
+
 void names_begin_blocks(struct names *n)
 {
 	const struct trace *t = n->trace;
 	struct block_names *b = g_new0(struct block_names, 1);
 	n->blocks = b;
+	b->parts_kept = slots_for(t->variables_count, PARTS_KEPT);
+	b->guesses_kept = slots_for(t->blocks_count, GUESSES_KEPT);
 	b->facts = g_new0(struct block_facts, t->blocks_count + 1);
 	for (uint32_t i = 0; i < t->blocks_count; i++)
 		b->facts[i].type = NONE;

@@ -190,7 +190,7 @@ void sched_event_alone(struct thread *t)
 {
 	if (rt.config.strategy == STRATEGY_PAUSE)
 		sched_pause_event(t);
-	else if (is_target(t))
+	else if (rt.thread_count > 1 && is_target(t)) /* before, they are not counted */
 		made_target_event(t);
 }
 
