@@ -142,7 +142,8 @@ static bool ladder_init(struct ladder *l)
 		if (l->order == NULL)
 			return false;
 	}
-	l->proofs = ladder_proofs_new(l->t, l->options->use_values);
+	if (l->proofs == NULL)
+		l->proofs = ladder_proofs_new(l->t, l->options->use_values);
 	classes_init(&l->classes, l->t, l->locksets);
 	effort_init(&l->effort, l->report->trace->events_count, l->options);
 	if (l->suspects == NULL)
@@ -299,6 +300,19 @@ static bool project(struct ladder *l, bool projects)
 	return !cancelled;
 }
 
+static void make_regions(void *ladder, const struct progress *progress)
+{
+	ladder_proofs_make_regions(((struct ladder *)ladder)->proofs, progress);
+}
+
+/* What several rungs need of the projection is made on another thread, while the first ones run.
+ */
+static void make_ahead(struct ladder *l)
+{
+	l->proofs = ladder_proofs_new(l->t, l->options->use_values);
+	race_tools_make_ahead(&l->tools, l->t, l->options, make_regions, l);
+}
+
 /* All rungs. False when cancelled, or `refused`. */
 static bool climb(struct ladder *l, const struct rung *rungs, size_t count, bool projects,
                   struct error *error)
@@ -308,7 +322,7 @@ static bool climb(struct ladder *l, const struct rung *rungs, size_t count, bool
 	if (good && any)
 		good = project(l, projects);
 	if (good && any && l->projection != NULL && count > 0)
-		race_tools_make_ahead(&l->tools, l->t);
+		make_ahead(l);
 	if (!good)
 		return error_cancelled(error);
 	for (size_t i = 0; good && any && i < count && !l->refused; i++)
