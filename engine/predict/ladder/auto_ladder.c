@@ -9,6 +9,7 @@
 #include "engine/predict/ladder/auto_ladder.h"
 
 #include "engine/base/hash.h"
+#include "engine/predict/ladder/behind.h"
 #include "engine/predict/ladder/ladder_private.h"
 #include "engine/predict/pairs/pairs.h"
 #include "engine/trace/binary/reel.h"
@@ -279,16 +280,26 @@ static bool look_for_suspects(struct ladder *l, bool *any)
  * opened, as the other rungs read events in any order. False when cancelled. */
 static bool project(struct ladder *l, bool projects)
 {
-	const struct trace *whole = l->t;
+	struct trace *whole = l->t;
+	struct behind *behind = l->options->behind;
 	bool cancelled;
 
 	if (l->suspects == NULL || !projects) {
 		trace_keep_events(whole);
 		return true;
 	}
+	/* (The pass for the projection leaves a processor without work.) */
+	if (behind != NULL && l->options->shards <= 1 && whole->recorded == NULL &&
+	    whole->events_count >= PROJECTION_LEAST && trace_stays(whole)) {
+		if (!trace_need(whole, INDEX_MUST, l->progress))
+			return false;
+		behind_begin(behind, whole, l->options);
+	}
 	l->projection = projection_new(l->t, l->options->projects_by_order ? NULL : l->suspects,
 	                               l->options->projects_always ? 0 : PROJECTION_LEAST,
 	                               l->progress, &cancelled);
+	if (behind != NULL)
+		behind_end(behind);
 	if (l->projection != NULL) {
 		l->t = l->projection->trace;
 		l->unlifted = g_ptr_array_new();
