@@ -122,7 +122,10 @@ struct report *races_find(struct trace *t, const struct race_options *options,
 	               trace_weak_allows(t, who, error);
 	if (!allowed)
 		return NULL;
+	struct race_options with = *options;
+	struct behind *behind = lists_races_alone(options) ? behind_new() : NULL;
 	struct report *r;
+	with.behind = behind;
 	if (options->use_missing || options->analysis == ANALYSIS_RDIT)
 		r = with_missing(t, options, progress, error);
 	/* lockset also reports pairs that the must-order keeps apart, and keeps little by
@@ -130,12 +133,12 @@ struct report *races_find(struct trace *t, const struct race_options *options,
 	else if (options->analysis == ANALYSIS_LOCKSET)
 		r = races_lockset(t, options, progress, error);
 	else
-		r = by_chains(t, options, analyses[options->analysis].run, progress, error);
-	if (r != NULL && lists_races_alone(options) &&
-	    !report_note_behind(t, options, r, progress, error)) {
-		report_free(r);
-		return NULL;
-	}
+		r = by_chains(t, &with, analyses[options->analysis].run, progress, error);
+	if (r != NULL && behind != NULL &&
+	    !report_note_behind(t, options, behind, r, progress, error))
+		g_clear_pointer(&r, report_free);
+	if (behind != NULL)
+		behind_free(behind);
 	/* a report that is not complete depends on it, too: pairs that it calls impossible */
 	if (r != NULL && analyses[options->analysis].sound)
 		r->same_pairing = past_waits_vary(t, PAST_REORDERED);

@@ -29,6 +29,7 @@ bool analysis_is_sound(enum analysis analysis);
 
 struct race_rules; /* smt.h */
 struct race_tools;
+struct behind;
 struct checker;
 /* Results of the first pass, for an analysis made again with --missing of some pairs of sites.
  */
@@ -82,6 +83,8 @@ struct race_options {
 	const struct race_again *again; /* of an analysis that is made once more; or NULL */
 	/* auto: its first rung, made while the trace was opened (pairs.h); or NULL. */
 	struct first_suspects *first;
+	/* auto: what it can make for report_note_behind (ladder/behind.h); or NULL. */
+	struct behind *behind;
 	/* Data that the rungs of a ladder share (race.h); or NULL. */
 	struct race_tools *tools;
 	/* Called by `auto` for each race when found, in the searching thread; the finding is

@@ -1,7 +1,9 @@
 /*
  * race.c - see race.h.
  */
+#include "engine/base/aside.h"
 #include "engine/base/hash.h"
+#include "engine/order/order.h"
 #include "engine/predict/race.h"
 
 #include "engine/predict/m2/m2.h"
@@ -82,12 +84,19 @@ struct race_tools *race_tools_begin(const struct race_options *options, struct r
 	return options->tools != NULL ? options->tools : own;
 }
 
+/* What another thread makes, in this order. */
+enum made { MADE_CHECKER, MADE_M2, MADE_LOCKSETS, MADE_ORDER, MADE_ALL };
+
 struct race_making {
 	struct trace *t;
-	GThread *thread;
-	gint stop, done; /* atomic */
-	struct m2 *m2;   /* the results: NULL when stopped */
-	struct locksets *locksets;
+	const struct race_options *options;
+	void (*last)(void *context, const struct progress *progress);
+	void *context;
+	struct aside *aside;
+	gint stop; /* atomic */
+	gint done; /* atomic: number of those that are made; NULL when stopped */
+	struct race_tools of;
+	struct order *order;
 };
 
 static bool making_goes_on(void *making, double fraction, const char *what)
@@ -95,54 +104,99 @@ static bool making_goes_on(void *making, double fraction, const char *what)
 	return !g_atomic_int_get(&((struct race_making *)making)->stop);
 }
 
-static gpointer make_ahead(gpointer context)
+static struct checker *make_checker(const struct trace *t, const struct race_options *options)
+{
+	const struct check_options check = { .use_missing = options->use_missing };
+
+	return checker_new(t, &check);
+}
+
+static void make_ahead(void *context)
 {
 	struct race_making *m = context;
 	const struct progress progress = { making_goes_on, m };
 
-	m->m2 = m2_new(m->t, NULL, &progress);
-	if (m->m2 != NULL)
-		m->locksets = locksets_new(m->t);
-	g_atomic_int_set(&m->done, 1);
-	return NULL;
+	m->of.checker = make_checker(m->t, m->options);
+	g_atomic_int_set(&m->done, MADE_CHECKER + 1);
+	m->of.m2 = m2_new(m->t, NULL, &progress);
+	g_atomic_int_set(&m->done, MADE_M2 + 1);
+	if (making_goes_on(m, 0, NULL))
+		m->of.locksets = locksets_new(m->t);
+	g_atomic_int_set(&m->done, MADE_LOCKSETS + 1);
+	if (making_goes_on(m, 0, NULL))
+		m->order = order_new(m->t, ORDER_KIND_PO, &progress);
+	g_atomic_int_set(&m->done, MADE_ORDER + 1);
+	if (making_goes_on(m, 0, NULL))
+		m->last(m->context, &progress);
+	g_atomic_int_set(&m->done, MADE_ALL + 1);
 }
 
-void race_tools_make_ahead(struct race_tools *tools, struct trace *t)
+void race_tools_make_ahead(struct race_tools *tools, struct trace *t,
+                           const struct race_options *options,
+                           void (*last)(void *context, const struct progress *progress),
+                           void *context)
 {
 	struct race_making *m = g_new0(struct race_making, 1);
 
 	m->t = t;
-	m->thread = g_thread_try_new("tables", make_ahead, m, NULL);
-	if (m->thread != NULL)
+	m->options = options;
+	m->last = last;
+	m->context = context;
+	m->aside = aside_begin(make_ahead, m);
+	if (m->aside != NULL)
 		tools->making = m;
 	else /* they are made when they are asked for */
 		g_free(m);
 }
 
-/* Takes what the other thread makes; false when cancelled. */
-static bool take_made(struct race_tools *tools, const struct progress *progress)
+/* Takes what is made and was not taken. (What was is NULL here.) */
+static void take_made(struct race_tools *tools, struct race_making *m)
 {
+	gint done = m == NULL ? 0 : g_atomic_int_get(&m->done);
+
+	if (done > MADE_CHECKER && m->of.checker != NULL)
+		tools->checker = g_steal_pointer(&m->of.checker);
+	if (done > MADE_M2 && m->of.m2 != NULL)
+		tools->m2 = g_steal_pointer(&m->of.m2);
+	if (done > MADE_LOCKSETS && m->of.locksets != NULL)
+		tools->locksets = g_steal_pointer(&m->of.locksets);
+}
+
+/* Waits until the other thread, if there is one, has made that, and takes it; false when cancelled. */
+static bool wait_for(struct race_tools *tools, enum made made, const struct progress *progress)
+{
+	struct race_making *m = tools->making;
+	bool goes_on = true;
+
+	while (m != NULL && g_atomic_int_get(&m->done) <= (gint)made) {
+		if (!progress_tick(progress, 0, "causal order")) {
+			g_atomic_int_set(&m->stop, 1);
+			goes_on = false;
+		}
+		g_usleep(1000);
+	}
+	take_made(tools, m);
+	return goes_on;
+}
+
+void race_tools_made(struct race_tools *tools)
+{
+	wait_for(tools, MADE_ALL, NULL);
 	struct race_making *m = g_steal_pointer(&tools->making);
 
 	if (m == NULL)
-		return true;
-	while (!g_atomic_int_get(&m->done)) {
-		if (!progress_tick(progress, 0, "causal order"))
-			g_atomic_int_set(&m->stop, 1);
-		g_usleep(1000);
-	}
-	g_thread_join(m->thread);
-	tools->m2 = m->m2;
-	tools->locksets = m->locksets;
+		return;
+	aside_end(m->aside);
+	take_made(tools, m);
+	order_free(m->order);
 	g_free(m);
-	return tools->m2 != NULL;
 }
 
 void race_tools_end(struct race_tools *own)
 {
 	if (own->making != NULL)
 		g_atomic_int_set(&own->making->stop, 1);
-	take_made(own, NULL);
+	race_tools_made(own);
 	m2_free(own->m2);
 	g_clear_pointer(&own->rejected, g_hash_table_destroy);
 	checker_free(own->checker);
@@ -157,25 +211,38 @@ uint32_t race_tools_tails(const struct race_tools *tools)
 struct checker *race_tools_checker(struct race_tools *tools, const struct trace *t,
                                    const struct race_options *options)
 {
-	const struct check_options check = { .use_missing = options->use_missing };
-
 	if (tools->checker == NULL)
-		tools->checker = checker_new(t, &check);
+		wait_for(tools, MADE_CHECKER, NULL);
+	if (tools->checker == NULL)
+		tools->checker = make_checker(t, options);
 	return tools->checker;
 }
 
 struct locksets *race_tools_locksets(struct race_tools *tools, struct trace *t)
 {
-	take_made(tools, NULL);
+	if (tools->locksets == NULL)
+		wait_for(tools, MADE_LOCKSETS, NULL);
 	if (tools->locksets == NULL)
 		tools->locksets = locksets_new(t);
 	return tools->locksets;
 }
 
+struct order *race_tools_take_order(struct race_tools *tools, struct trace *t,
+                                    const struct progress *progress)
+{
+	struct order *order = NULL;
+
+	if (!wait_for(tools, MADE_ORDER, progress))
+		return NULL;
+	if (tools->making != NULL)
+		order = g_steal_pointer(&tools->making->order);
+	return order != NULL ? order : order_new(t, ORDER_KIND_PO, progress);
+}
+
 struct m2 *race_tools_m2(struct race_tools *tools, struct trace *t,
                          const struct race_options *options, const struct progress *progress)
 {
-	if (!take_made(tools, progress))
+	if (tools->m2 == NULL && !wait_for(tools, MADE_M2, progress))
 		return NULL;
 	if (tools->m2 == NULL)
 		tools->m2 = m2_new(t, NULL, progress);

@@ -14,6 +14,7 @@
 struct checker;
 struct locksets;
 struct m2;
+struct order;
 
 /* Knowledge of the sites of two accesses before an analysis begins. */
 enum race_known {
@@ -27,7 +28,7 @@ struct race_tools {
 	struct checker *checker; /* for plain reorderings: no --values, no specifications */
 	struct m2 *m2;           /* uses that checker */
 	struct locksets *locksets;
-	struct race_making *making; /* of the two, on another thread; or NULL */
+	struct race_making *making; /* of these, on another thread; or NULL */
 	/* Pairs that M2 has rejected, a witness being wanted: it would again. A set of keys
 	 * race_pair_key; NULL: none yet. */
 	GHashTable *rejected;
@@ -52,6 +53,9 @@ uint32_t race_tools_tails(const struct race_tools *tools);
 struct checker *race_tools_checker(struct race_tools *tools, const struct trace *t,
                                    const struct race_options *options);
 struct locksets *race_tools_locksets(struct race_tools *tools, struct trace *t);
+/* The program order, for the caller, who frees it; NULL when cancelled. */
+struct order *race_tools_take_order(struct race_tools *tools, struct trace *t,
+                                    const struct progress *progress);
 /* NULL when cancelled. */
 struct m2 *race_tools_m2(struct race_tools *tools, struct trace *t,
                          const struct race_options *options, const struct progress *progress);
@@ -61,10 +65,15 @@ static inline gpointer race_pair_key(uint32_t e1, uint32_t e2)
 {
 	return (gpointer)((uintptr_t)e1 << 32 | e2);
 }
-/* Begins to make M2's tables and the locksets on another thread, of a trace with the parts of
- * the index that these need (all but INDEX_SITES); whoever asks for them waits for it. The
- * trace may be read meanwhile, but not changed. */
-void race_tools_make_ahead(struct race_tools *tools, struct trace *t);
+/* Begins to make all of these on another thread, where there is a processor for it, and after them
+ * what `last` makes, of a trace with the parts of the index that they need (all but INDEX_SITES);
+ * whoever asks for one waits for it. Until race_tools_made or race_tools_end, which wait for the
+ * thread, the trace may be read, but not changed, and the options stay. */
+void race_tools_make_ahead(struct race_tools *tools, struct trace *t,
+                           const struct race_options *options,
+                           void (*last)(void *context, const struct progress *progress),
+                           void *context);
+void race_tools_made(struct race_tools *tools);
 
 /* The note about witnesses that were not kept (race_options.witness_events). */
 void report_note_left_out(struct report *report, uint64_t witnesses);

@@ -2,6 +2,8 @@
  * index.c - data derived from a trace in linear passes: lists of events, partners, reads-from.
  */
 #include "engine/base/arrays.h"
+#include "engine/base/aside.h"
+#include "engine/trace/binary/reel.h"
 #include "engine/trace/index.h"
 #include "engine/trace/index_private.h"
 #include "engine/trace/tries.h"
@@ -356,12 +358,15 @@ static const struct maker {
 	{ INDEX_SITES, begin_sites, count_sites, fill_sites, NULL },
 };
 
+/* A pass over the events for some parts. */
 struct making {
 	const struct trace *t;
 	unsigned parts;
-	struct work works[G_N_ELEMENTS(makers)];
-	struct batch batch;
+	struct work *works; /* by maker */
+	bool fills;         /* else counts */
+	gint *stop;         /* atomic: it is to end */
 	const struct progress *progress;
+	struct batch batch;
 };
 
 static void find_others(const struct trace *t, struct batch *b)
@@ -374,40 +379,62 @@ static void find_others(const struct trace *t, struct batch *b)
 	b->others_count = n;
 }
 
-/* False when cancelled. */
-static bool pass(struct making *m, bool fills)
+static void pass(void *making)
 {
 	enum { TICK = 256 * BATCH };
+	struct making *m = making;
 	uint64_t count = m->t->events_count;
-	for (uint64_t from = 0; from < count; from += BATCH) {
+	for (uint64_t from = 0; from < count && !g_atomic_int_get(m->stop); from += BATCH) {
 		double done = (double)from / count;
 		if (from % TICK == 0 &&
-		    !progress_tick(m->progress, (done + fills) / 2, "indexing"))
-			return false;
+		    !progress_tick(m->progress, (done + m->fills) / 2, "indexing"))
+			g_atomic_int_set(m->stop, 1);
 		m->batch.from = from;
 		m->batch.to = MIN(from + BATCH, count);
-		if (fills || (m->parts & INDEX_OBJECTS)) /* only they count these */
+		/* only objects count these */
+		if (m->parts & (INDEX_OBJECTS | (m->fills ? INDEX_MATCH : 0)))
 			find_others(m->t, &m->batch);
 		for (size_t i = 0; i < G_N_ELEMENTS(makers); i++) {
 			if (!(m->parts & makers[i].part))
 				continue;
-			if (fills)
+			if (m->fills)
 				makers[i].fill(&m->works[i], &m->batch);
 			else if (makers[i].count)
 				makers[i].count(&m->works[i], &m->batch);
 		}
 	}
-	return true;
 }
 
-static bool make_lists(struct making *m)
+/* A pass for all parts. Of a long trace in memory another thread makes some of them. False when
+ * cancelled. */
+static bool passes(const struct making *all, bool fills)
 {
-	if (!pass(m, false))
+	enum { APART = INDEX_VARIABLES | INDEX_SITES | INDEX_WRITERS, LONG = 1 << 16 };
+	gint stop = 0;
+	struct making own = *all, other = *all;
+	struct aside *aside = NULL;
+	own.fills = other.fills = fills;
+	own.stop = other.stop = &stop;
+	other.parts &= APART;
+	other.progress = NULL;
+	if (other.parts && other.parts != own.parts && own.t->events_count >= LONG &&
+	    trace_stays(own.t))
+		aside = aside_begin(pass, &other);
+	if (aside)
+		own.parts &= ~APART;
+	pass(&own);
+	aside_end(aside);
+	return !g_atomic_int_get(&stop);
+}
+
+static bool make_lists(const struct making *m)
+{
+	if (!passes(m, false))
 		return false;
 	for (size_t i = 0; i < G_N_ELEMENTS(makers); i++)
 		if ((m->parts & makers[i].part) && makers[i].count)
 			lists_sum(&m->works[i]);
-	if (!pass(m, true))
+	if (!passes(m, true))
 		return false;
 	for (size_t i = 0; i < G_N_ELEMENTS(makers); i++)
 		if ((m->parts & makers[i].part) && makers[i].end)
@@ -464,20 +491,17 @@ static void forget_parts(struct trace_index *ix, unsigned parts)
 static bool build_parts(const struct trace *t, struct trace_index *ix, unsigned parts,
                         const struct progress *progress)
 {
-	struct making *m = g_new0(struct making, 1);
-	m->t = t;
-	m->parts = parts;
-	m->progress = progress;
+	struct work works[G_N_ELEMENTS(makers)] = { 0 };
+	struct making m = { .t = t, .parts = parts, .works = works, .progress = progress };
 	for (size_t i = 0; i < G_N_ELEMENTS(makers); i++) {
-		m->works[i].t = t;
-		m->works[i].ix = ix;
+		works[i].t = t;
+		works[i].ix = ix;
 		if (parts & makers[i].part)
-			makers[i].begin(&m->works[i]);
+			makers[i].begin(&works[i]);
 	}
-	bool done = make_lists(m);
+	bool done = make_lists(&m);
 	for (size_t i = 0; i < G_N_ELEMENTS(makers); i++)
-		work_release(&m->works[i]);
-	g_free(m);
+		work_release(&works[i]);
 	if (!done)
 		forget_parts(ix, parts);
 	return done;

@@ -5,9 +5,11 @@
  *
  * Does not use engine/trace/must.c or index.h, so that a mistake there is not repeated here.
  */
-#include "engine/base/search.h"
-#include "engine/witness/check_private.h"
+#include "engine/base/aside.h"
 #include "engine/base/hash.h"
+#include "engine/base/search.h"
+#include "engine/trace/binary/reel.h"
+#include "engine/witness/check_private.h"
 
 #include <string.h>
 
@@ -141,14 +143,73 @@ static void observe_any(struct checker *c, uint32_t e, uint32_t *last)
 		last[v] = e;
 }
 
-/* Program order, reads-from, and the list of other events, in one pass: blocks of a long trace
- * are decoded for each. */
-static void facts_events(struct checker *c, struct other_events *others)
+/* A pass over the events, for some of what it finds. */
+struct events_pass {
+	struct checker *c;
+	struct other_events *others; /* with program order; NULL: without */
+	uint32_t *last;              /* by variable, its last write: for reads-from; NULL: without */
+};
+
+static inline void place(struct facts *f, uint32_t e, const struct event *x)
+{
+	struct thread_facts *own = &f->threads[x->thread];
+
+	own->first = own->count == 0 ? e : own->first;
+	own->last = e;
+	f->place[e] = own->count++;
+}
+
+static inline void note_other(struct other_events *others, uint32_t e, const struct event *x)
+{
+	others->seen |= (uint64_t)1 << x->op;
+	if (G_UNLIKELY(!(op_is_access(x->op) | is_lock(x->op) | event_inert(x))))
+		g_array_append_val(others->events, e);
+}
+
+static inline void observe(struct checker *c, uint32_t e, const struct event *x, uint32_t *last)
+{
+	if (G_UNLIKELY(!event_simple(x) || c->f.initial != NULL)) {
+		observe_any(c, e, last);
+		return;
+	}
+	uint32_t *written = &last[x->target];
+
+	/* no branch: it could not be predicted */
+	c->f.writer[e] = x->op == OP_READ ? *written : NONE;
+	*written = x->op == OP_READ ? *written : e;
+}
+
+static void pass_events(void *pass)
 {
 	enum { AHEAD = 16 };
+	const struct events_pass *p = pass;
+	const struct trace *t = p->c->t;
+
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+
+		/* (For non-accesses the address is wrong, but harmless.) */
+		if (p->last != NULL && G_LIKELY(e + AHEAD < t->events_count))
+			__builtin_prefetch(&p->last[t->events[e + AHEAD].target], 1);
+		if (p->others != NULL) {
+			place(&p->c->f, e, x);
+			note_other(p->others, e, x);
+		}
+		if (p->last != NULL)
+			observe(p->c, e, x, p->last);
+	}
+}
+
+/* Program order, reads-from, and the list of other events: in one pass, as blocks of a long trace
+ * are decoded for each; in two at the same time where the events stay in memory. */
+static void facts_events(struct checker *c, struct other_events *others)
+{
+	enum { LONG = 1 << 16 };
 	const struct trace *t = c->t;
 	struct facts *f = &c->f;
-	uint32_t *last = g_new(uint32_t, t->variables_count + 1);
+	g_autofree uint32_t *last = g_new(uint32_t, t->variables_count + 1);
+	struct events_pass all = { c, others, last }, reads = { c, NULL, last };
+	struct aside *aside = NULL;
 
 	memset(last, 0xff, sizeof(uint32_t) * (t->variables_count + 1));
 	f->place = g_new(uint32_t, t->events_count + 1);
@@ -158,31 +219,13 @@ static void facts_events(struct checker *c, struct other_events *others)
 		f->initial = g_new0(uint32_t, t->variables_count + 1);
 	f->threads = g_new0(struct thread_facts, t->threads_count + 1);
 	*others = (struct other_events){ g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		const struct event *x = &t->events[e];
-		struct thread_facts *own = &f->threads[x->thread];
-
-		/* (For non-accesses the address is wrong, but harmless.) */
-		if (G_LIKELY(e + AHEAD < t->events_count))
-			__builtin_prefetch(&last[t->events[e + AHEAD].target], 1);
-		own->first = own->count == 0 ? e : own->first;
-		own->last = e;
-		f->place[e] = own->count++;
-		others->seen |= (uint64_t)1 << x->op;
-		if (G_LIKELY(event_simple(x) && f->initial == NULL)) {
-			uint32_t *place = &last[x->target];
-
-			/* no branch: it could not be predicted */
-			f->writer[e] = x->op == OP_READ ? *place : NONE;
-			*place = x->op == OP_READ ? *place : e;
-			continue;
-		}
-		observe_any(c, e, last);
-		if (!(op_is_access(x->op) | is_lock(x->op) | event_inert(x)))
-			g_array_append_val(others->events, e);
-	}
+	if (t->events_count >= LONG && trace_stays(t))
+		aside = aside_begin(pass_events, &reads);
+	if (aside != NULL)
+		all.last = NULL;
+	pass_events(&all);
+	aside_end(aside);
 	facts_locks(t, others);
-	g_free(last);
 }
 
 const uint32_t *facts_own(const struct checker *c, uint32_t thread)

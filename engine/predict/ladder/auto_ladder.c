@@ -9,6 +9,7 @@
 #include "engine/predict/ladder/auto_ladder.h"
 
 #include "engine/base/hash.h"
+#include "engine/predict/ladder/behind.h"
 #include "engine/predict/ladder/ladder_private.h"
 #include "engine/predict/pairs/pairs.h"
 #include "engine/trace/binary/reel.h"
@@ -142,7 +143,8 @@ static bool ladder_init(struct ladder *l)
 		if (l->order == NULL)
 			return false;
 	}
-	l->proofs = ladder_proofs_new(l->t, l->options->use_values);
+	if (l->proofs == NULL)
+		l->proofs = ladder_proofs_new(l->t, l->options->use_values);
 	classes_init(&l->classes, l->t, l->locksets);
 	effort_init(&l->effort, l->report->trace->events_count, l->options);
 	if (l->suspects == NULL)
@@ -278,16 +280,26 @@ static bool look_for_suspects(struct ladder *l, bool *any)
  * opened, as the other rungs read events in any order. False when cancelled. */
 static bool project(struct ladder *l, bool projects)
 {
-	const struct trace *whole = l->t;
+	struct trace *whole = l->t;
+	struct behind *behind = l->options->behind;
 	bool cancelled;
 
 	if (l->suspects == NULL || !projects) {
 		trace_keep_events(whole);
 		return true;
 	}
+	/* (The pass for the projection leaves a processor without work.) */
+	if (behind != NULL && l->options->shards <= 1 && whole->recorded == NULL &&
+	    whole->events_count >= PROJECTION_LEAST && trace_stays(whole)) {
+		if (!trace_need(whole, INDEX_MUST, l->progress))
+			return false;
+		behind_begin(behind, whole, l->options);
+	}
 	l->projection = projection_new(l->t, l->options->projects_by_order ? NULL : l->suspects,
 	                               l->options->projects_always ? 0 : PROJECTION_LEAST,
 	                               l->progress, &cancelled);
+	if (behind != NULL)
+		behind_end(behind);
 	if (l->projection != NULL) {
 		l->t = l->projection->trace;
 		l->unlifted = g_ptr_array_new();
@@ -299,6 +311,19 @@ static bool project(struct ladder *l, bool projects)
 	return !cancelled;
 }
 
+static void make_regions(void *ladder, const struct progress *progress)
+{
+	ladder_proofs_make_regions(((struct ladder *)ladder)->proofs, progress);
+}
+
+/* What several rungs need of the projection is made on another thread, while the first ones run.
+ */
+static void make_ahead(struct ladder *l)
+{
+	l->proofs = ladder_proofs_new(l->t, l->options->use_values);
+	race_tools_make_ahead(&l->tools, l->t, l->options, make_regions, l);
+}
+
 /* All rungs. False when cancelled, or `refused`. */
 static bool climb(struct ladder *l, const struct rung *rungs, size_t count, bool projects,
                   struct error *error)
@@ -308,7 +333,7 @@ static bool climb(struct ladder *l, const struct rung *rungs, size_t count, bool
 	if (good && any)
 		good = project(l, projects);
 	if (good && any && l->projection != NULL && count > 0)
-		race_tools_make_ahead(&l->tools, l->t);
+		make_ahead(l);
 	if (!good)
 		return error_cancelled(error);
 	for (size_t i = 0; good && any && i < count && !l->refused; i++)

@@ -3,6 +3,7 @@
  * same write as in the trace, while that read races itself. Other runs may read another write,
  * for which nothing was proved.
  */
+#include "engine/base/aside.h"
 #include "engine/trace/shown.h"
 #include "engine/predict/ladder/behind.h"
 
@@ -177,7 +178,55 @@ static void append_variables(const struct trace *t, const GPtrArray *pairs, GStr
 		                       more == 1 ? "" : "s");
 }
 
-bool report_note_behind(struct trace *t, const struct race_options *options, struct report *r,
+struct behind {
+	struct trace *t;
+	const struct race_options *options;
+	struct aside *aside;
+	gint stop; /* atomic */
+	struct report *found;
+};
+
+struct behind *behind_new(void)
+{
+	return g_new0(struct behind, 1);
+}
+
+static bool search_goes_on(void *behind, double fraction, const char *what)
+{
+	return !g_atomic_int_get(&((struct behind *)behind)->stop);
+}
+
+static void search(void *context)
+{
+	struct behind *b = context;
+	const struct progress progress = { search_goes_on, b };
+	struct error cancelled;
+
+	b->found = races_hb(b->t, b->options, &progress, &cancelled);
+}
+
+void behind_begin(struct behind *b, struct trace *t, const struct race_options *options)
+{
+	b->t = t;
+	b->options = options;
+	b->aside = aside_begin(search, b);
+}
+
+void behind_end(struct behind *b)
+{
+	aside_end(g_steal_pointer(&b->aside));
+}
+
+void behind_free(struct behind *b)
+{
+	g_atomic_int_set(&b->stop, 1);
+	behind_end(b);
+	report_free(b->found);
+	g_free(b);
+}
+
+bool report_note_behind(struct trace *t, const struct race_options *options,
+                        struct behind *behind, struct report *r,
                         const struct progress *progress, struct error *error)
 {
 	g_autoptr(GHashTable) places = race_places(r);
@@ -187,7 +236,10 @@ bool report_note_behind(struct trace *t, const struct race_options *options, str
 	/* a share does not have all races, behind any of which its pairs may be */
 	if (!r->complete || options->shards > 1 || g_hash_table_size(places) == 0)
 		return true;
-	struct report *hb = races_hb(t, options, progress, error);
+	behind_end(behind);
+	if (behind->found == NULL)
+		behind->found = races_hb(t, options, progress, error);
+	const struct report *hb = behind->found;
 	if (hb == NULL)
 		return false;
 	for (guint i = 0; i < hb->findings->len; i++) {
@@ -203,6 +255,5 @@ bool report_note_behind(struct trace *t, const struct race_options *options, str
 		            "values which racy reads saw in this run keep apart: %u, on %s; "
 		            "repair the races first and record again, or see --verdicts all",
 		            hidden->len, variables->str);
-	report_free(hb);
 	return true;
 }

@@ -9,12 +9,22 @@
 
 /* Set `behind` of impossible findings, from the races of the report. */
 void report_look_behind(struct report *report);
+/* What happens-before alone finds: for the note below. */
+struct behind;
+struct behind *behind_new(void);
+/* Begins to look for it on another thread, where there is a processor for it: while the events,
+ * which have to stay, are in memory. Needs INDEX_MUST. Until behind_end the trace may be read, but
+ * not changed, and the options stay. */
+void behind_begin(struct behind *behind, struct trace *trace,
+                  const struct race_options *options);
+void behind_end(struct behind *behind); /* waits for it, if it was begun */
+void behind_free(struct behind *behind);
 /* Adds a note on the pairs of places that happens-before leaves unordered and that a complete
  * report of races excludes, as racy reads see what they saw. Costs a pass over the trace where
- * there are races, else nothing. False and `error` when cancelled. */
+ * there are races, unless that was made before, else nothing. False and `error` when cancelled. */
 bool report_note_behind(struct trace *trace, const struct race_options *options,
-                        struct report *report, const struct progress *progress,
-                        struct error *error);
+                        struct behind *behind, struct report *report,
+                        const struct progress *progress, struct error *error);
 /* Reads of a finding's proof that may be racy (struct racy_read, owned by the caller): those
  * from another thread's write, not both atomic. */
 GArray *finding_reads(const struct trace *trace, const struct finding *finding);

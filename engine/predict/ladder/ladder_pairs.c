@@ -29,6 +29,12 @@ static struct proof *past_proof(const struct ladder *l, uint32_t e1, uint32_t e2
 	return p;
 }
 
+static void keep_proof(struct ladder *l, uint32_t e1, uint32_t e2, const struct proof *proof)
+{
+	race_tools_made(&l->tools); /* the regions, too */
+	ladder_proofs_keep(l->proofs, e1, e2, proof);
+}
+
 /* Decide by the solver. */
 static void ask_solver(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2)
 {
@@ -46,7 +52,7 @@ static void ask_solver(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2
 	}
 	struct finding *known = ladder_other_unit(l, unit, e1, e2);
 	if (f->verdict == VERDICT_IMPOSSIBLE) {
-		ladder_proofs_keep(l->proofs, e1, e2, f->proof);
+		keep_proof(l, e1, e2, f->proof);
 		ladder_note_impossible(l, known, f->proof, "smt");
 	} else {
 		ladder_note_unknown(
@@ -89,7 +95,7 @@ static bool ask_m2(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2)
 		f->recorded = m2_recorded(l->m2);
 		ladder_note_race(l, unit, f);
 	} else if (verdict == M2_IMPOSSIBLE) {
-		ladder_proofs_keep(l->proofs, e1, e2, proof);
+		keep_proof(l, e1, e2, proof);
 		ladder_note_impossible(l, ladder_other_unit(l, unit, e1, e2), proof, "m2");
 	}
 	proof_free(proof);

@@ -15,7 +15,7 @@ struct point {
 struct ladder_proofs {
 	const struct trace *t;
 	bool use_values;
-	uint32_t *region;   /* by event: its region; NULL until a proof is kept */
+	uint32_t *region;   /* by event: its region; NULL: not made yet */
 	GHashTable *points; /* pair of regions -> GArray of struct point */
 };
 
@@ -42,13 +42,14 @@ static bool ends_region(const struct trace *t, const uint64_t *needed, const boo
 /* Number the synchronisation-free regions: consecutive events of a thread of which only the
  * last may matter to other threads. If two places in two regions can be reached together, so
  * can all earlier places, since the rest can be dropped. */
-static void make_regions(struct ladder_proofs *l)
+void ladder_proofs_make_regions(struct ladder_proofs *l, const struct progress *progress)
 {
-	enum { AHEAD = 16 };
+	enum { AHEAD = 16, TICK = 1 << 20 };
 	const struct trace *t = l->t;
 	g_autofree uint64_t *needed = g_new0(uint64_t, t->events_count / 64 + 1);
 	g_autofree bool *tried = g_new0(bool, t->objects_count + 1);
-	uint32_t *now = g_new(uint32_t, t->threads_count + 1), next = 0;
+	g_autofree uint32_t *now = g_new(uint32_t, t->threads_count + 1);
+	uint32_t next = 0;
 
 	for (uint64_t i = 0; i < t->index->must_count; i++) {
 		uint32_t e = t->index->must[i].before;
@@ -58,6 +59,8 @@ static void make_regions(struct ladder_proofs *l)
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 
+		if (e % TICK == 0 && !progress_tick(progress, 0, "regions"))
+			return;
 		if (G_LIKELY(e + AHEAD < t->events_count))
 			__builtin_prefetch(
 			        &t->events[MIN(t->index->writer[e + AHEAD], t->events_count)]);
@@ -86,7 +89,6 @@ static void make_regions(struct ladder_proofs *l)
 		     op_writes(t->events[e].op)))
 			now[u] = next++;
 	}
-	g_free(now);
 }
 
 static void free_points(gpointer p)
@@ -111,7 +113,8 @@ static uint64_t regions_of(const struct ladder_proofs *l, uint32_t *e1, uint32_t
 
 const struct proof *ladder_proofs_find(const struct ladder_proofs *l, uint32_t e1, uint32_t e2)
 {
-	if (l->region == NULL)
+	/* (until one is kept another thread may make the regions) */
+	if (g_hash_table_size(l->points) == 0)
 		return NULL;
 	uint64_t key = regions_of(l, &e1, &e2);
 	GArray *points = g_hash_table_lookup(l->points, &key);
@@ -142,7 +145,7 @@ void ladder_proofs_keep(struct ladder_proofs *l, uint32_t e1, uint32_t e2,
                         const struct proof *proof)
 {
 	if (l->region == NULL)
-		make_regions(l);
+		ladder_proofs_make_regions(l, NULL);
 	uint64_t key = regions_of(l, &e1, &e2);
 	GArray *points = g_hash_table_lookup(l->points, &key);
 	struct point p = { e1, e2, ladder_proof_copy(proof) };

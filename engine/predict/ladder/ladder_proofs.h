@@ -14,6 +14,9 @@ struct ladder_proofs *ladder_proofs_new(const struct trace *t, bool use_values);
 void ladder_proofs_free(struct ladder_proofs *l); /* may be NULL */
 /* A proof for events at or before e1 and e2 in their regions, or NULL. */
 const struct proof *ladder_proofs_find(const struct ladder_proofs *l, uint32_t e1, uint32_t e2);
+/* Makes the table of regions, which the first proof needs, ahead of it. Nothing is made when
+ * cancelled. */
+void ladder_proofs_make_regions(struct ladder_proofs *l, const struct progress *progress);
 /* Store a copy. */
 void ladder_proofs_keep(struct ladder_proofs *l, uint32_t e1, uint32_t e2,
                         const struct proof *proof);

@@ -11,6 +11,7 @@
 #include "engine/predict/ladder/projection.h"
 
 #include "engine/base/arrays.h"
+#include "engine/base/aside.h"
 #include "engine/base/scattered.h"
 #include "engine/base/search.h"
 #include "engine/order/causality.h"
@@ -31,7 +32,7 @@ struct picked {
 	struct event *events; /* owned */
 	uint32_t *event;      /* by event: its event in the trace; owned */
 	uint64_t count, room, most;
-	bool over; /* the projection has more than `most` events, and is not complete here */
+	bool over; /* there are more than `most`, or they are picked later: not complete */
 };
 
 /* Accesses of a variable since its last write. (Aligned, so that none is on two cache lines.)
@@ -252,6 +253,71 @@ static inline void pick(struct picked *p, uint32_t e)
 		picked_add(p, e, x, !is);
 }
 
+/* Can events be picked after a pass, without decoding any again? */
+static bool in_memory(const struct trace *t)
+{
+	return t->events_count <= EVENTS_KEPT && trace_stays(t);
+}
+
+/* A part of the events: the picked ones are counted, or go to places of their own. */
+struct part {
+	const struct picked *p;
+	uint32_t from, end;
+	bool counts;
+	uint64_t first, count; /* of its places */
+};
+
+static void pick_part(void *context)
+{
+	struct part *part = context;
+	const struct picked *p = part->p;
+	uint64_t at = part->first;
+
+	for (uint32_t e = part->from; e < part->end; e++) {
+		const struct event *x = &p->t->events[e];
+		bool is = is_kept(p->t, p->kept, x);
+
+		if (!is && !has(p->ends, e))
+			continue;
+		if (!part->counts) {
+			p->events[at] = *x;
+			p->events[at].flags |= is ? 0 : EVENT_INERT;
+			p->event[at] = e;
+		}
+		at++;
+	}
+	part->count = at - part->first;
+}
+
+static void pick_parts(struct part *own, struct part *other)
+{
+	struct aside *aside = aside_begin(pick_part, other);
+
+	pick_part(own);
+	if (aside == NULL)
+		pick_part(other);
+	aside_end(aside);
+}
+
+/* Picks from all events; two threads do, if these stay in memory. */
+static void pick_all(struct picked *p)
+{
+	uint32_t all = (uint32_t)p->t->events_count, half = all / 2;
+	struct part first = { p, 0, half, true }, second = { p, half, all, true };
+
+	if (!in_memory(p->t)) {
+		for (uint32_t e = 0; e < all; e++)
+			pick(p, e);
+		return;
+	}
+	pick_parts(&first, &second);
+	p->count = first.count + second.count;
+	picked_reserve(p, p->count + 1);
+	second.first = first.count;
+	first.counts = second.counts = false;
+	pick_parts(&first, &second);
+}
+
 /* Picks the events before `end` again: more variables are kept than when they were picked. */
 static void pick_again(struct picked *p, uint32_t end)
 {
@@ -409,9 +475,11 @@ static uint64_t *keep_more(struct trace *t, const struct members *m, const uint6
 	size_t bytes = (t->variables_count / 64 + 1) * sizeof *some;
 	uint64_t most = least == 0 ? t->events_count : t->events_count / 2;
 	g_autofree uint64_t *kept = g_memdup2(some, bytes), *seen = NULL;
+	bool later = in_memory(t);
 
 	picked_init(picked, t, kept, most);
-	*cancelled = !walk(t, m, some, kept, picked, progress);
+	picked->over = later;
+	*cancelled = !walk(t, m, some, kept, later ? NULL : picked, progress);
 	seen = g_memdup2(kept, bytes);
 	keep_runs(t, kept);
 	picked->over |= memcmp(kept, seen, bytes) != 0;
@@ -472,8 +540,7 @@ static void make_events(struct projection *p, const uint64_t *kept, struct picke
 		trace_keep_events_shortly(t);
 		picked_release(picked);
 		picked_init(picked, t, kept, t->events_count);
-		for (uint32_t e = 0; e < t->events_count; e++)
-			pick(picked, e);
+		pick_all(picked);
 	}
 	p->trace = trace_reading(t);
 	p->event = g_renew(uint32_t, g_steal_pointer(&picked->event), picked->count + 1);

@@ -416,11 +416,10 @@ static bool needed(const void *m2, uint32_t e1, uint32_t e2)
 
 static bool hunt(struct hunt *h)
 {
-	enum order_kind kind = h->options->candidates < 0
-	                               ? ORDER_KIND_PO
-	                               : (enum order_kind)h->options->candidates;
+	int kind = h->options->candidates;
 	struct candidate_options candidates = {
-		.order = order_new(h->t, kind, h->progress),
+		.order = kind < 0 ? race_tools_take_order(h->tools, h->t, h->progress)
+		                  : order_new(h->t, (enum order_kind)kind, h->progress),
 		.keep_locked = h->options->all_verdicts,
 		.suspects = h->tools->suspects,
 		.locksets = race_tools_locksets(h->tools, h->t),

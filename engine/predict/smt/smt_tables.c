@@ -140,7 +140,8 @@ static void make_outermost(struct smt *s)
 		const struct event *x = &t->events[e];
 		GArray *h = held[x->thread];
 
-		if (event_inert(x) || (!op_acquires(x->op) && !op_releases(x->op)))
+		if (op_is_access(x->op) || event_inert(x) ||
+		    (!op_acquires(x->op) && !op_releases(x->op)))
 			continue;
 		if (op_acquires(x->op))
 			g_array_append_val(h, e);
