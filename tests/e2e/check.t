@@ -269,6 +269,11 @@ is "$(json 'scalar grep { /specification .*one.spec was used/ } @{$d->{coverage}
 echo 'object' >one.spec && rm other.spec
 run "$HEDDLE" check -o bare --format json -- ./bare
 like "$status $(json 'join " ", @{$d->{coverage}}')" "^0 .*Not covered: what .*one.spec may say" "one that cannot be read is said, and no error"
+printf 'Name: bare\nVersion: 1\n%%description\nAn object store.\n%%files\n' >one.spec
+run "$HEDDLE" check -o bare --format json -- ./bare
+is "$status $(json 'scalar grep { /one.spec/ } @{$d->{coverage}}')" "0 0" "a package's description of that name is no specification"
+run "$HEDDLE" check -o bare --spec one.spec -- ./bare
+like "$status $err" "^2 .*one.spec:1:1.*expected 'object'" "and an error where --spec names it"
 run "$HEDDLE" check -o bare --spec own/dict.spec --format json -- ./bare
 like "$(list)" "commutativity-race" "--spec in place of that"
 

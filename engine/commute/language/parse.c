@@ -6,19 +6,52 @@
 
 #include <string.h>
 
-static bool declarations(struct parser *p, struct specs *into)
+static const struct {
+	const char *word;
+	bool (*parse)(struct parser *p, struct specs *into);
+} declarations[] = {
+	{ "object", parse_object },
+	{ "atomics", parse_atomics },
+	{ "missing", parse_missing },
+};
+
+static bool parse_declaration(struct parser *p, struct specs *into)
 {
-	while (!parse_is(p, TOKEN_END)) {
-		parse_inside(p, "no declaration");
-		bool ok = parse_accept_word(p, "object")    ? parse_object(p, into)
-		          : parse_accept_word(p, "atomics") ? parse_atomics(p, into)
-		          : parse_accept_word(p, "missing")
-		                  ? parse_missing(p, into)
-		                  : parse_expected(p, "'object', 'atomics' or 'missing'");
-		if (!ok)
+	parse_inside(p, "no declaration");
+	for (size_t i = 0; i < G_N_ELEMENTS(declarations); i++)
+		if (parse_accept_word(p, declarations[i].word))
+			return declarations[i].parse(p, into);
+	return parse_expected(p, "'object', 'atomics' or 'missing'");
+}
+
+static bool parse_declarations(struct parser *p, struct specs *into)
+{
+	while (!parse_is(p, TOKEN_END))
+		if (!parse_declaration(p, into))
 			return false;
-	}
 	return true;
+}
+
+/* Is the first word of a line that of a declaration? */
+static bool line_declares(const char *line)
+{
+	line += strspn(line, " \t");
+	size_t length = strspn(line, G_CSET_a_2_z);
+	for (size_t i = 0; i < G_N_ELEMENTS(declarations); i++)
+		if (strlen(declarations[i].word) == length &&
+		    strncmp(line, declarations[i].word, length) == 0)
+			return !g_ascii_isalnum(line[length]) && line[length] != '_';
+	return false;
+}
+
+bool specs_declare(const char *source)
+{
+	for (const char *line = source; line != NULL; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (line_declares(line))
+			return true;
+	}
+	return false;
 }
 
 /* Later declarations replace earlier ones of the same name. */
@@ -61,7 +94,7 @@ bool specs_parse(struct specs *s, const char *file, const char *source, size_t l
 		            .at = &g_array_index(tokens, struct token, 0),
 		            .error = error };
 	struct specs *new = specs_new();
-	bool ok = declarations(&p, new);
+	bool ok = parse_declarations(&p, new);
 	if (ok)
 		merge(s, new);
 	specs_free(new);

@@ -234,6 +234,9 @@ void specs_free(struct specs *s);
 bool specs_parse(struct specs *s, const char *file, const char *source, size_t length,
                  struct error *error);
 bool specs_load(struct specs *s, const char *path, struct error *error);
+/* Does a line of the text begin as a declaration does? False: it is no specification at all,
+ * whatever its file is called, as the .spec file of a package. */
+bool specs_declare(const char *source);
 /* The file that `path` names: itself, else (for a name without a folder) a shipped file of bind
  * lines in specs/bind. Owned by the caller. */
 char *spec_path(const char *path);

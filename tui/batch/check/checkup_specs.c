@@ -4,6 +4,8 @@
  * functions are the program's or are called by it.
  */
 #include "engine/base/home.h"
+#include "engine/base/input.h"
+#include "engine/commute/language/spec.h"
 #include "engine/record/interpose.h"
 #include "engine/record/record.h"
 #include "tui/batch/check/checkup.h"
@@ -18,6 +20,17 @@ static gint by_length(gconstpointer a, gconstpointer b)
 	return strlen(x) != strlen(y) ? (strlen(x) < strlen(y) ? -1 : 1) : strcmp(x, y);
 }
 
+/* Is the file something else that has that name, such as a package's description? Not one that
+ * cannot be read: it may be a specification. */
+static bool is_another_format(const char *file)
+{
+	struct error error;
+	size_t length;
+	g_autofree char *text = input_text(file, "specification", &length, &error);
+
+	return text != NULL && !specs_declare(text);
+}
+
 /* The folder's specifications (char *, owned). */
 static GPtrArray *specs_in(const char *folder)
 {
@@ -25,9 +38,12 @@ static GPtrArray *specs_in(const char *folder)
 	g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
 	const char *name;
 
-	while (dir != NULL && (name = g_dir_read_name(dir)) != NULL)
-		if (g_str_has_suffix(name, ".spec"))
-			g_ptr_array_add(files, g_build_filename(folder, name, NULL));
+	while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
+		g_autofree char *file = g_build_filename(folder, name, NULL);
+
+		if (g_str_has_suffix(name, ".spec") && !is_another_format(file))
+			g_ptr_array_add(files, g_steal_pointer(&file));
+	}
 	g_ptr_array_sort(files, by_length);
 	return files;
 }
