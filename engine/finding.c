@@ -231,7 +231,7 @@ static void append_writer(const struct trace *t, const struct schedule *s, const
 			continue;
 		g_string_append(out, ", written last by ");
 		append_thread(t, x->thread, out);
-		g_string_append_printf(out, " at %s", trace_location_name(t, e));
+		g_string_append_printf(out, " at %s", own_code_place_name(t, e));
 		return;
 	}
 }

@@ -5,6 +5,7 @@
 #include "engine/trace/own_code.h"
 
 #include "engine/predict/deadlock/deadlock.h"
+#include "engine/predict/deadlock/request_site.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,8 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* A cycle of requests that can be reached together: schedules it, once for each cycle of
- * places. */
+/* A cycle of requests that can be reached together: schedules it, once for each cycle of their
+ * sites. */
 static void take_deadlock(struct exploration *x, const struct finding *f)
 {
 	uint32_t request = NONE;
@@ -25,7 +26,7 @@ static void take_deadlock(struct exploration *x, const struct finding *f)
 		uint32_t e = g_array_index(f->requests, uint32_t, i);
 		if (request == NONE && !op_wants(x->trace->events[e].op))
 			request = e; /* wants are no steps of a run */
-		places[i] = g_strdup(trace_location_name(x->trace, e));
+		places[i] = request_site_text(x->trace, e);
 		g_string_append_printf(threads, "%s%s", i ? " and " : "",
 		                       trace_thread_name(x->trace, x->trace->events[e].thread));
 	}

@@ -87,8 +87,8 @@ static char *gap_text(const struct trace *t, const struct plan_run *run,
 
 char *explore_early_key(const struct trace *t, const struct reversal *f)
 {
-	return g_strdup_printf("%s early %s", trace_location_name(t, f->event),
-	                       f->other != NONE ? trace_location_name(t, f->other) : "");
+	return g_strdup_printf("%s early %s", own_code_place_name(t, f->event),
+	                       f->other != NONE ? own_code_place_name(t, f->other) : "");
 }
 
 static void clear_early(gpointer data)
@@ -260,7 +260,7 @@ static struct explore_use *early_use(const struct trace *t, const struct plan_ru
 	struct explore_use *u = g_new(struct explore_use, 1);
 	g_autofree char *name = explore_used_name(t, use), *how = init_text(t, run, init);
 	*u = (struct explore_use){
-		.key = g_strdup_printf("%s used before %s", trace_location_name(t, use), how),
+		.key = g_strdup_printf("%s used before %s", own_code_place_name(t, use), how),
 		.place = g_strdup(own_code_place_name(t, use)),
 		.story = g_strdup_printf("%s uses %s before %s",
 		                         trace_thread_name(t, t->events[use].thread), name, how)
@@ -289,8 +289,8 @@ static void add_over_uses(struct exploration *x, const struct fork_order *order,
 		explore_note_incomplete(x, y->text);
 		struct explore_use *u = g_new(struct explore_use, 1);
 		*u = (struct explore_use){
-			.key = g_strdup_printf("%s over %s", trace_location_name(t, use),
-			                       trace_location_name(t, write)),
+			.key = g_strdup_printf("%s over %s", own_code_place_name(t, use),
+			                       place),
 			.place = g_strdup(own_code_place_name(t, use)),
 			.story = g_strdup_printf(
 			        "%s uses %s, which %s writes over at %s, and "

@@ -121,15 +121,16 @@ static void add_last_place(const struct trace *t, uint32_t holder, struct explor
 
 /* Adds the places of joins, or of all other waits: a thread waiting for another's end is not
  * at fault. */
-static void add_waits(const struct record_facts *facts, bool joins, struct explore_run *r)
+static void add_waits(const struct plan_run *run, bool joins, struct explore_run *r)
 {
+	const struct record_facts *facts = &run->facts;
 	for (guint i = 0; i < facts->blocked->len; i++) {
 		const struct record_wait *w =
 		        &g_array_index(facts->blocked, struct record_wait, i);
 		if ((w->reason == FOR_THREAD) != joins)
 			continue;
 		GString *place = g_string_new(NULL);
-		record_describe(facts, w->pc, place, NULL);
+		record_append_wait_place(run->trace, facts, w, place);
 		add_place(r, place->str);
 		g_string_free(place, TRUE);
 	}
@@ -163,7 +164,7 @@ static void find_places(const struct exploration *x, const struct plan_run *run,
 	    trace_need(x->trace, INDEX_THREADS | INDEX_MATCH, x->progress))
 		add_last_place(x->trace, run->facts.holder, r);
 	for (int joins = 0; stuck && joins < 2 && r->places->len == 0; joins++)
-		add_waits(&run->facts, joins, r);
+		add_waits(run, joins, r);
 }
 
 /* Does nothing change any more? For a run under a memory model rounds are unknown. */

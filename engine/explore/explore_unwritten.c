@@ -55,8 +55,8 @@ static uint32_t block_of(const struct trace *t, uint32_t event)
 static char *key_of(const struct trace *t, uint32_t event)
 {
 	uint32_t alloc = t->blocks[block_of(t, event)].alloc;
-	return g_strdup_printf("%s unwritten %s", trace_location_name(t, event),
-	                       alloc != NONE ? trace_location_name(t, alloc) : "");
+	return g_strdup_printf("%s unwritten %s", own_code_place_name(t, event),
+	                       alloc != NONE ? own_code_place_name(t, alloc) : "");
 }
 
 /* Bytes of an access, if a read of one variable has a known value; else 0. */

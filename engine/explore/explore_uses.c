@@ -10,11 +10,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Errors are identified by the pair of places. */
+/* Errors are identified by the pair of the user's places. */
 char *explore_use_key(const struct trace *t, uint32_t use, uint32_t end)
 {
-	return g_strdup_printf("%s free %s", trace_location_name(t, use),
-	                       trace_location_name(t, end));
+	return g_strdup_printf("%s free %s", own_code_place_name(t, use),
+	                       own_code_place_name(t, end));
 }
 
 bool explore_know_use(struct exploration *x, uint32_t use, uint32_t end)
@@ -110,15 +110,14 @@ GPtrArray *explore_find_misuses(const struct exploration *x)
 		const struct finding *f = report->findings->pdata[i];
 		const struct event *e = &x->trace->events[f->second];
 		const char *object = trace_string(x->trace, x->trace->objects[e->target].name);
-		const char *place = trace_location_name(x->trace, f->second);
+		const char *place = own_code_place_name(x->trace, f->second);
 		if (misuse_of_ended(x->trace, f->second))
 			continue;
 		struct explore_use *u = g_new(struct explore_use, 1);
-		*u = (struct explore_use){
-			.key = g_strdup_printf("%s misuse %s", place, f->note),
-			.place = g_strdup(own_code_place_name(x->trace, f->second)),
-			.unlocks = misuse_unlocks(x->trace, f->second)
-		};
+		*u = (struct explore_use){ .key = g_strdup_printf("%s misuse %s", place,
+			                                          f->note),
+			                   .place = g_strdup(place),
+			                   .unlocks = misuse_unlocks(x->trace, f->second) };
 		GString *story = g_string_new(trace_thread_name(x->trace, e->thread));
 		g_string_append_printf(story, " %s: ", f->note);
 		append_escaped(story, object, strlen(object));

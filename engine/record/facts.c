@@ -238,6 +238,33 @@ static const char *name_at(const struct trace *t, uint64_t address)
 	return name;
 }
 
+/* The want of the thread in the trace, which its wait became; NONE: the trace cannot express
+ * it. */
+static uint32_t want_of(const struct trace *t, uint32_t number)
+{
+	g_autoptr(GString) thread = g_string_new(NULL);
+	record_append_thread(number, thread);
+	for (uint32_t e = t->events_count; e-- > 0;) {
+		enum op op = t->events[e].op;
+		if (!op_wants(op) && op != OP_LEAVE) /* the wants are the last */
+			return NONE;
+		if (op_wants(op) &&
+		    strcmp(trace_thread_name(t, t->events[e].thread), thread->str) == 0)
+			return e;
+	}
+	return NONE;
+}
+
+void record_append_wait_place(const struct trace *t, const struct record_facts *facts,
+                              const struct record_wait *w, GString *out)
+{
+	uint32_t want = want_of(t, w->thread);
+	if (want != NONE)
+		g_string_append(out, own_code_place_name(t, want));
+	else
+		record_describe(facts, w->pc, out, NULL);
+}
+
 static void explain_wait(const struct trace *t, const struct record_facts *facts,
                          const struct record_wait *w, GString *out)
 {
@@ -261,7 +288,7 @@ static void explain_wait(const struct trace *t, const struct record_facts *facts
 		g_string_append(out, " a thread");
 	}
 	g_string_append(out, " (");
-	record_describe(facts, w->pc, out, NULL);
+	record_append_wait_place(t, facts, w, out);
 	g_string_append(out, ")\n");
 }
 

@@ -152,6 +152,9 @@ struct trace *record_import_memory(const void *log, uint64_t size, const char *p
 const char *record_library(const struct record_facts *facts, uint64_t pc);
 /* Append the name that the trace gives a thread: "main", "T3". */
 void record_append_thread(uint32_t number, GString *out);
+/* The user's place of a wait of the recording: "keys.c:11". */
+void record_append_wait_place(const struct trace *t, const struct record_facts *facts,
+                              const struct record_wait *w, GString *out);
 /* Lines like "T1 waits for mutex m (held by T2)", appended to `out`. */
 void record_explain_deadlock(const struct trace *t, const struct record_facts *facts,
                              GString *out);

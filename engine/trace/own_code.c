@@ -304,8 +304,10 @@ static const char *append_members(const char *at, GString *text)
 		g_string_append(text, "->");
 		return m.end + 1;
 	}
-	if (m.arrow && !m.elements && *m.end == '\0' && *text->str != '*')
-		g_string_prepend_c(text, '*');
+	const char *space = strrchr(text->str, ' '); /* before it: what is done with it */
+	gssize name = space ? space + 1 - text->str : 0;
+	if (m.arrow && !m.elements && *m.end == '\0' && text->str[name] != '*')
+		g_string_insert_c(text, name, '*');
 	return m.end;
 }
 

@@ -26,6 +26,7 @@ static const struct {
 	{ "current._M_refcount._M_pi->_M_use_count", "current's shared_ptr count" },
 	{ "current._M_refcount._M_pi#2->_M_weak_count", "current#2's weak_ptr count" },
 	{ "sessions._M_t._M_impl._M_header._M_parent->_M_left", "*sessions" },
+	{ "lock std::mutex->_M_mutex", "lock *std::mutex" },
 	{ "*top._M_b._M_p", "*top" },
 	{ "Bank->_M_impl._M_storage.log._M_impl._M_node", "Bank->log" },
 	{ "Bank->_M_use_count", "Bank's shared_ptr count" },

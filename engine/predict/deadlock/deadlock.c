@@ -17,6 +17,7 @@
 #include "engine/predict/pairs/candidates.h"
 #include "engine/predict/effort.h"
 #include "engine/predict/deadlock/lock_order.h"
+#include "engine/predict/deadlock/request_site.h"
 #include "engine/predict/predict_private.h"
 #include "engine/predict/race.h"
 #include "engine/predict/smt/smt.h"
@@ -51,6 +52,7 @@ struct search {
 	struct checker *checker; /* made for the first witness */
 	struct effort effort;    /* for enumerating cycles; deciding has its own budget */
 	struct locksets *locksets;
+	struct request_sites *sites;
 	GArray *edges;        /* struct lock_edge: a basis of all others */
 	uint32_t *component;  /* by lock: of the lock order */
 	GArray *wants;        /* struct want */
@@ -77,7 +79,7 @@ static void add_request(struct search *s, uint32_t e, bool exclusive, uint32_t h
 	const struct event *x = &s->t->events[e];
 	struct want new = { .thread = x->thread,
 		            .lock = x->target,
-		            .site = s->t->locations[x->location].site,
+		            .site = request_site(s->sites, e),
 		            .exclusive = exclusive,
 		            .held = held };
 	uint32_t key_numbers[] = { new.thread, new.lock, new.site, new.exclusive, new.held };
@@ -547,9 +549,7 @@ static GBytes *requests_key(const struct search *s, const uint32_t *requests, ui
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t e = requests[i];
 
-		numbers[i] = s->options->pairs_events
-		                     ? e
-		                     : s->t->locations[s->t->events[e].location].site;
+		numbers[i] = s->options->pairs_events ? e : request_site(s->sites, e);
 	}
 	qsort(numbers, count, sizeof(uint32_t), compare_u32);
 	return bytes_of(numbers, count);
@@ -736,6 +736,7 @@ static void search_release(struct search *s)
 		finding_free(s->others->pdata[i]);
 	g_ptr_array_free(s->others, TRUE);
 	g_hash_table_destroy(s->want_of);
+	request_sites_free(s->sites);
 	g_hash_table_destroy(s->settled);
 	g_hash_table_destroy(s->happened);
 	smt_free(s->smt);
@@ -762,6 +763,7 @@ static struct report *find_deadlocks(struct trace *t, const struct race_options 
 	s.wants = g_array_new(FALSE, FALSE, sizeof(struct want));
 	s.others = g_ptr_array_new();
 	s.want_of = table_by_bytes();
+	s.sites = request_sites_new(t);
 	s.settled = table_by_bytes();
 	s.happened = g_hash_table_new(NULL, NULL);
 	s.smt = smt_new(t, &smt_options, progress);

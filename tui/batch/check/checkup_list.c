@@ -38,8 +38,23 @@ void checked_free(void *data)
 
 /* -- equality ------------------------------------------------------------------------------ */
 
-/* The places of threads that wait for ever, without those that only wait for another thread's
- * end, which are not at fault. False: none. */
+/* Appends a variable's name without its numbers, as "job#2" and "slots[3]": another run, or
+ * another turn of a loop, has others. */
+static void append_variable(const char *variable, GString *key)
+{
+	g_autoptr(GString) name = g_string_new(NULL);
+
+	own_code_append_name(variable, name);
+	for (const char *at = name->str; *at; at++) {
+		if (*at == '#' || *at == '[')
+			at += strspn(at + 1, "0123456789");
+		else
+			g_string_append_c(key, *at);
+	}
+}
+
+/* The places of threads that wait for ever, and what for, without those that only wait for
+ * another thread's end, which are not at fault. False: none. */
 static bool add_waits(const json_t *waits, GPtrArray *names)
 {
 	size_t i;
@@ -47,8 +62,13 @@ static bool add_waits(const json_t *waits, GPtrArray *names)
 
 	json_array_foreach((json_t *)waits, i, w)
 	{
-		if (strcmp(json_word(w, "for"), wait_for_word(WAIT_JOIN)) != 0)
-			g_ptr_array_add(names, g_strdup(json_word(w, "location")));
+		if (strcmp(json_word(w, "for"), wait_for_word(WAIT_JOIN)) == 0)
+			continue;
+		GString *name = g_string_new(json_word(w, "location"));
+
+		g_string_append_c(name, ' ');
+		append_variable(json_word(w, "object"), name);
+		g_ptr_array_add(names, g_string_free(name, FALSE));
 	}
 	return names->len > 0;
 }
@@ -105,7 +125,7 @@ char *checkup_key(const json_t *fields)
 		qsort(names->pdata, names->len, sizeof(*names->pdata), compare_texts);
 	if (own != NULL) { /* a library call on one line accesses several variables */
 		g_string_append_c(key, ' ');
-		own_code_append_name(json_word(fields, "variable"), key);
+		append_variable(json_word(fields, "variable"), key);
 	}
 	for (guint k = 0; k < names->len; k++)
 		if (k == 0 || strcmp(names->pdata[k], names->pdata[k - 1]) != 0)

@@ -361,7 +361,7 @@ static json_t *json_waits(const struct trace *t, const struct finding *f)
 		g_string_truncate(object, 0);
 		append_wait(t, f, w, object);
 		json_object_set_new(j, "text", json_text(object->str));
-		json_object_set_new(j, "location", json_text(trace_location_name(t, w->event)));
+		json_object_set_new(j, "location", json_text(own_code_place_name(t, w->event)));
 		if (w->holder != NONE)
 			json_object_set_new(j, "held-by",
 			                    json_text(trace_thread_name(t, w->holder)));
