@@ -219,6 +219,21 @@ static bool append_bit_fields(const struct debuginfo *d, const struct debug_type
 	return any;
 }
 
+/* The numbers of an array's elements in a path: the array begins at `from`, and `needed` bytes
+ * at `offset` in it are asked for; elements have `each` bytes (0: not known). */
+static struct debug_count count_elements(const struct debug_type *array, uint64_t each,
+                                         uint64_t from, uint64_t offset, uint64_t needed,
+                                         const GString *path)
+{
+	bool across = each == 0 || offset % each + needed > each;
+	return (struct debug_count){ .offset = from,
+		                     .each = !across ? each : offset > 0,
+		                     .from = path->len + 1,
+		                     .first = from + across,
+		                     .end = each != 0 ? from + each * array->count : 0,
+		                     .stride = each };
+}
+
 struct debug_part debuginfo_part(const struct debuginfo *d, uint32_t type, uint64_t offset,
                                  uint64_t size, GString *path)
 {
@@ -232,17 +247,11 @@ struct debug_part debuginfo_part(const struct debuginfo *d, uint32_t type, uint6
 		const struct debug_type *t = debuginfo_type(d, whole);
 		if (t->kind == TYPE_ARRAY) {
 			uint64_t each = debuginfo_size(d, t->target);
-			uint64_t from = whole_offset - offset;
-			bool across = each == 0 || offset % each + needed > each;
-			part.count = (struct debug_count){ .offset = from,
-				                           .each = !across ? each : offset > 0,
-				                           .from = path->len + 1,
-				                           .first = from + across };
-			if (!in_union && each != 0) {
-				part.count.end = from + each * t->count;
-				part.count.stride = each;
-			}
-			if (across)
+			part.count = count_elements(t, each, whole_offset - offset, offset,
+			                            needed, path);
+			if (in_union)
+				part.count.end = part.count.stride = 0;
+			if (each == 0 || offset % each + needed > each)
 				break;
 			g_string_append_c(path, '[');
 			append_decimal(offset / each, path);

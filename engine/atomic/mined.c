@@ -336,16 +336,22 @@ static void keep(struct mining *m, struct mined *x)
 	g_free(code);
 }
 
-/* The sections of other threads in a list that are nearest to a section: from its place in both
+/* Two sections of one thread that seem meant as one, and what of the finding is known. */
+struct meant {
+	const struct section *a, *b;
+	uint32_t index; /* of `a` among the sections */
+	struct mined like;
+};
+
+/* Try the sections of other threads in a list that are nearest to A: from its place in both
  * directions. */
-static void each_near(struct mining *m, const GArray *list, uint32_t section,
-                      void (*try)(struct mining *, struct mined *, const struct section *,
-                                  const struct section *, const struct section *),
-                      struct mined *like, const struct section *a, const struct section *b)
+static void each_near(struct mining *m, const GArray *list, const struct meant *p,
+                      void (*try)(struct mining *, const struct meant *,
+                                  const struct section *))
 {
 	guint tried = 0, count = list ? list->len : 0;
 	/* the first section that ends after it */
-	guint low = search_end(i, 0u, count, g_array_index(list, uint32_t, i) < section);
+	guint low = search_end(i, 0u, count, g_array_index(list, uint32_t, i) < p->index);
 
 	for (guint k = 0; list && k < list->len && tried < TRIED; k++) {
 		guint up = low + k, down = low - k - 1;
@@ -358,47 +364,42 @@ static void each_near(struct mining *m, const GArray *list, uint32_t section,
 				continue;
 			tried++;
 			r = section_at(m, g_array_index(list, uint32_t, i));
-			if (r->at.thread != a->at.thread && may_be_between(a, b, r))
-				try(m, like, a, b, r);
+			if (r->at.thread != p->a->at.thread && may_be_between(p->a, p->b, r))
+				try(m, p, r);
 		}
 	}
 }
 
-static void take_sections(struct mined *x, const struct section *a, const struct section *b,
-                          const struct section *other)
+/* What is known of the finding, with the section of another thread in it. */
+static struct mined with_other(const struct meant *p, const struct section *r)
 {
-	const struct section *sections[] = { a, b, other };
-
-	x->a = a->at;
-	x->b = b->at;
-	x->other = other->at;
+	const struct section *sections[] = { p->a, p->b, r };
+	struct mined x = p->like;
+	x.a = p->a->at;
+	x.b = p->b->at;
+	x.other = r->at;
 	for (int i = 0; i < 3; i++)
-		x->codes[i] = sections[i]->code;
+		x.codes[i] = sections[i]->code;
+	return x;
 }
 
-static void try_one(struct mining *m, struct mined *like, const struct section *a,
-                    const struct section *b, const struct section *r)
+static void try_one(struct mining *m, const struct meant *p, const struct section *r)
 {
-	struct mined x = *like;
-	const struct touch *t = touch_of(m, r, x.variables[0]);
-
-	take_sections(&x, a, b, r);
-	x.events[1] = x.events[2] = t->write;
-	if (!x.done || (r->at.begin > a->at.end && r->at.end < b->at.begin))
+	struct mined x = with_other(p, r);
+	x.events[1] = x.events[2] = touch_of(m, r, x.variables[0])->write;
+	if (!x.done || (r->at.begin > x.a.end && r->at.end < x.b.begin))
 		keep(m, &x);
 }
 
-static void try_both(struct mining *m, struct mined *like, const struct section *a,
-                     const struct section *b, const struct section *r)
+static void try_both(struct mining *m, const struct meant *p, const struct section *r)
 {
-	struct mined x = *like;
+	struct mined x = with_other(p, r);
 	const struct touch *s = touch_of(m, r, x.variables[0]),
 	                   *t = touch_of(m, r, x.variables[1]);
 
 	if (s == NULL || t == NULL || s->read == NONE || t->read == NONE || s->write != NONE ||
 	    t->write != NONE)
 		return;
-	take_sections(&x, a, b, r);
 	x.events[1] = s->read;
 	x.events[2] = t->read;
 	keep(m, &x);
@@ -406,15 +407,13 @@ static void try_both(struct mining *m, struct mined *like, const struct section 
 
 /* Another thread's check of the same code, after the act: the finding assumes it before the
  * act. */
-static void try_check(struct mining *m, struct mined *like, const struct section *a,
-                      const struct section *b, const struct section *r)
+static void try_check(struct mining *m, const struct meant *p, const struct section *r)
 {
-	struct mined x = *like;
+	struct mined x = with_other(p, r);
 	const struct touch *t = touch_of(m, r, x.variables[0]);
 
-	if (t == NULL || t->read == NONE || t->write != NONE || r->at.begin < b->at.end)
+	if (t == NULL || t->read == NONE || t->write != NONE || r->at.begin < x.b.end)
 		return;
-	take_sections(&x, a, b, r);
 	x.events[1] = x.events[2] = t->read;
 	x.unrecorded = true;
 	keep(m, &x);
@@ -435,30 +434,32 @@ static void pair_common(struct mining *m, uint32_t i, const struct section *a,
 	for (uint32_t k = a->first; k < a->first + a->count; k++) {
 		const struct touch *x = &g_array_index(m->touches, struct touch, k);
 		const struct touch *y = touch_of(m, b, x->variable);
-		struct mined like = { .variables = { x->variable, x->variable } };
+		struct meant p = { .a = a, .b = b, .index = i };
+		struct mined *like = &p.like;
 
+		like->variables[0] = like->variables[1] = x->variable;
 		if (y == NULL)
 			continue;
 		if (x->read != NONE && x->write == NONE && y->write != NONE) {
-			like.rule = "check then act";
-			like.events[0] = x->read;
-			like.events[3] = y->write;
+			like->rule = "check then act";
+			like->events[0] = x->read;
+			like->events[3] = y->write;
 			each_near(m, g_hash_table_lookup(m->by_code, GUINT_TO_POINTER(a->code)),
-			          i, try_check, &like, a, b);
+			          &p, try_check);
 		} else if (x->write != NONE && y->read != NONE && y->write == NONE) {
-			like.rule = "read back";
-			like.events[0] = x->write;
-			like.events[3] = y->read;
+			like->rule = "read back";
+			like->events[0] = x->write;
+			like->events[3] = y->read;
 		} else if (x->read != NONE && x->write == NONE && writes_any(m, b)) {
-			like.rule = "check then act";
-			like.done = true;
-			like.events[0] = x->read;
-			like.events[3] = y->read;
+			like->rule = "check then act";
+			like->done = true;
+			like->events[0] = x->read;
+			like->events[3] = y->read;
 		} else {
 			continue;
 		}
-		each_near(m, g_hash_table_lookup(m->writers, GUINT_TO_POINTER(x->variable)), i,
-		          try_one, &like, a, b);
+		each_near(m, g_hash_table_lookup(m->writers, GUINT_TO_POINTER(x->variable)), &p,
+		          try_one);
 	}
 }
 
@@ -474,16 +475,20 @@ static void pair_halves(struct mining *m, uint32_t i, const struct section *a,
 		for (uint32_t l = b->first; l < b->first + b->count; l++) {
 			const struct touch *x = &g_array_index(m->touches, struct touch, k),
 			                   *y = &g_array_index(m->touches, struct touch, l);
-			struct mined like = { .rule = "halves",
-				              .variables = { x->variable, y->variable },
-				              .events = { x->write, NONE, NONE, y->write } };
+			struct meant p = { .a = a,
+				           .b = b,
+				           .index = i,
+				           .like = { .rule = "halves",
+				                     .variables = { x->variable, y->variable },
+				                     .events = { x->write, NONE, NONE,
+				                                 y->write } } };
 
 			if (x->write != NONE && y->write != NONE && is_own(m, a, y->variable) &&
 			    is_own(m, b, x->variable))
 				each_near(m,
 				          g_hash_table_lookup(m->readers,
 				                              GUINT_TO_POINTER(x->variable)),
-				          i, try_both, &like, a, b);
+				          &p, try_both);
 		}
 }
 

@@ -383,6 +383,23 @@ static void cov_rank(struct cov *c)
 	g_array_sort(c->candidates, c->options.pairs_events ? by_event : by_sites);
 }
 
+/* A search with so many seconds; released by cov_release, all but its report. */
+static struct cov cov_new(struct model *m, const struct cov_options *options, double seconds,
+                          const struct progress *progress, struct error *error)
+{
+	return (struct cov){ .m = m,
+		             .t = m->t,
+		             .options = *options,
+		             .left = seconds,
+		             .semantics = model_semantics(m),
+		             .progress = progress,
+		             .error = error,
+		             .report = report_new(m->t, "cov"),
+		             .candidates = g_array_new(FALSE, FALSE, sizeof(struct candidate)),
+		             .pairs = g_hash_table_new_full(pair_hash, pair_equal, g_free,
+		                                            NULL) };
+}
+
 static void cov_release(struct cov *c)
 {
 	g_hash_table_unref(c->pairs);
@@ -420,17 +437,8 @@ struct finding *cov_decide(struct model *m, uint32_t e1, uint32_t e2,
 	}
 	if (!model_pair_known(m, events[0], events[1], error))
 		return NULL;
-	struct cov c = { .m = m,
-		         .t = m->t,
-		         .options = *options,
-		         .left = options->budget_pair,
-		         .semantics = model_semantics(m),
-		         .progress = progress,
-		         .error = error };
+	struct cov c = cov_new(m, options, options->budget_pair, progress, error);
 	c.options.pairs_events = true;
-	c.report = report_new(t, "cov");
-	c.candidates = g_array_new(FALSE, FALSE, sizeof(struct candidate));
-	c.pairs = g_hash_table_new_full(pair_hash, pair_equal, g_free, NULL);
 	struct finding *f = NULL;
 	if (!cov_prepare(&c)) {
 		error_cancelled(error);
@@ -457,16 +465,7 @@ struct finding *cov_decide(struct model *m, uint32_t e1, uint32_t e2,
 struct report *cov_find(struct model *m, const struct cov_options *options,
                         const struct progress *progress, struct error *error)
 {
-	struct cov c = { .m = m,
-		         .t = m->t,
-		         .options = *options,
-		         .left = options->budget_total,
-		         .semantics = model_semantics(m),
-		         .progress = progress,
-		         .error = error };
-	c.report = report_new(m->t, "cov");
-	c.candidates = g_array_new(FALSE, FALSE, sizeof(struct candidate));
-	c.pairs = g_hash_table_new_full(pair_hash, pair_equal, g_free, NULL);
+	struct cov c = cov_new(m, options, options->budget_total, progress, error);
 	bool whole = cov_prepare(&c) || error_cancelled(error);
 	whole = whole && commute_pairs(m, cov_visit, &c, progress, error);
 	if (whole) {

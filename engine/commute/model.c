@@ -357,14 +357,59 @@ uint32_t model_calls(const struct model *m, uint32_t event, struct call calls[MO
 	}
 }
 
+/* The pass over a trace's invocations: each object's state by its effects so far, and how many
+ * invocations are not as the specifications have them. */
+struct invocations_pass {
+	struct abstract_state **states; /* of each object; NULL: none yet */
+	uint32_t undeclared, unknown, running;
+};
+
+/* Run the effect of an invocation on its object's state, and compare the results. */
+static void check_effect(struct model *m, struct invocations_pass *p, uint32_t object,
+                         const struct call *call)
+{
+	struct model_object *o = &m->objects[object];
+	if (p->states[object] == NULL)
+		p->states[object] = abstract_state_new(o->type->o, &m->texts);
+	enum abstract_result r =
+	        abstract_state_step(p->states[object], call->method, call->names, &m->texts);
+	o->effects = r == RESULT_SAME;
+	if (r != RESULT_OTHER)
+		return;
+	g_autofree char *text = model_call_text(m, call), *name = model_object_name(m, object);
+	model_note(m,
+	           "the effects of %s contradict the trace: event %u, %s.%s returns something "
+	           "else there; its results are kept by the order of the trace",
+	           o->type->o->name, call->event, name, text);
+}
+
+static void check_invocation(struct model *m, struct invocations_pass *p, uint32_t object,
+                             const struct call *call)
+{
+	struct model_object *o = &m->objects[object];
+	if (call->method == NONE) {
+		o->pairwise = true;
+		o->effects = false;
+		p->undeclared++;
+		return;
+	}
+	const struct spec_method *s = spec_method_at(o->type->o, call->method);
+	bool open = false;
+	for (uint32_t k = 0; k < s->arguments + s->results; k++)
+		open |= call->names[k].kind == V_NONE;
+	o->pairwise |= open;
+	p->unknown += open;
+	if (o->effects)
+		check_effect(m, p, object, call);
+}
+
 /* Find the objects whose invocations are all known, and those whose effects agree with the
  * trace. */
 static void check_invocations(struct model *m)
 {
 	const struct trace *t = m->t;
-	struct abstract_state **states =
-	        g_new0(struct abstract_state *, t->instances_count + 1);
-	uint32_t undeclared = 0, unknown = 0, contradicted = 0, running = 0;
+	struct invocations_pass p = { .states = g_new0(struct abstract_state *,
+		                                       t->instances_count + 1) };
 	struct call_scratch scratch;
 	struct call calls[MOST_CALLS];
 	for (uint32_t i = 0; i < t->instances_count; i++)
@@ -373,58 +418,29 @@ static void check_invocations(struct model *m)
 		const struct event *x = &t->events[e];
 		if (op_table[x->op].class != OP_CLASS_CALL || event_inert(x))
 			continue;
-		struct model_object *o = &m->objects[x->target];
 		if (x->op == OP_CALL)
-			running += o->type != NULL && trace_invocation(t, e).ret == NONE;
-		if (!model_calls(m, e, calls, &scratch))
-			continue;
-		if (calls[0].method == NONE) {
-			o->pairwise = true;
-			o->effects = false;
-			undeclared++;
-			continue;
-		}
-		const struct spec_method *s = spec_method_at(o->type->o, calls[0].method);
-		bool open = false;
-		for (uint32_t k = 0; k < s->arguments + s->results; k++)
-			open |= calls[0].names[k].kind == V_NONE;
-		o->pairwise |= open;
-		unknown += open;
-		if (!o->effects)
-			continue;
-		if (states[x->target] == NULL)
-			states[x->target] = abstract_state_new(o->type->o, &m->texts);
-		enum abstract_result r = abstract_state_step(states[x->target], calls[0].method,
-		                                             calls[0].names, &m->texts);
-		o->effects = r == RESULT_SAME;
-		if (r == RESULT_OTHER) {
-			contradicted++;
-			g_autofree char *text = model_call_text(m, &calls[0]),
-			                *name = model_object_name(m, x->target);
-			model_note(m,
-			           "the effects of %s contradict the trace: event %u, %s.%s "
-			           "returns something else there; its results are kept by the "
-			           "order of the trace",
-			           o->type->o->name, calls[0].event, name, text);
-		}
+			p.running += m->objects[x->target].type != NULL &&
+			             trace_invocation(t, e).ret == NONE;
+		if (model_calls(m, e, calls, &scratch))
+			check_invocation(m, &p, x->target, &calls[0]);
 	}
 	for (uint32_t i = 0; i < t->instances_count; i++)
-		abstract_state_free(states[i]);
-	g_free(states);
-	if (undeclared)
+		abstract_state_free(p.states[i]);
+	g_free(p.states);
+	if (p.undeclared)
 		model_note(m,
 		           "%u invocation%s of methods that are not declared (with these "
 		           "arguments): taken to commute with nothing",
-		           undeclared, plural(undeclared));
-	if (unknown)
+		           p.undeclared, plural(p.undeclared));
+	if (p.unknown)
 		model_note(m,
 		           "%u invocation%s without all results: conditions that need them are "
 		           "taken to be false",
-		           unknown, plural(unknown));
-	if (running)
+		           p.unknown, plural(p.unknown));
+	if (p.running)
 		model_note(m,
 		           "%u invocation%s had not returned at the end of the trace: left out",
-		           running, plural(running));
+		           p.running, plural(p.running));
 }
 
 struct model *model_new(struct trace *t, const struct specs *specs,

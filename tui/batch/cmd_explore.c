@@ -218,6 +218,38 @@ static json_t *partings_json(const struct explore_report *r)
 	return partings_end(p);
 }
 
+/* What was asked for beyond every schedule of sequentially consistent memory. */
+static void add_asked(json_t *root, const struct explore_report *r,
+                      const struct explore_asked *asked)
+{
+	if (asked->bounded)
+		json_object_set_new(root, "bound",
+		                    json_pack("{s:i, s:b}", "preemptions",
+		                              (int)asked->preemptions, "complete",
+		                              r->complete_within));
+	if (asked->spurious > 0)
+		json_object_set_new(root, "spurious", json_integer(asked->spurious));
+	json_object_set_new(root, "memory", json_string(asked->memory));
+	for (guint i = 0; asked->orders && i < asked->orders->len; i++) {
+		const struct explore_order *o =
+		        &g_array_index(asked->orders, struct explore_order, i);
+		if (i == 0)
+			json_object_set_new(root, "orders", json_array());
+		json_array_append_new(json_object_get(root, "orders"),
+		                      json_pack("{s:o, s:s}", "place", json_text(o->place),
+		                                "order", explore_order_words[o->order]));
+	}
+	if (strcmp(asked->memory, "sc") != 0) {
+		json_object_set_new(root, "graphs", json_integer((json_int_t)r->graphs));
+		json_object_set_new(root, "graphs-blocked",
+		                    json_integer((json_int_t)r->graphs_blocked));
+	}
+	if (asked->shard)
+		json_object_set_new(root, "shard", json_string(asked->shard));
+	if (asked->shard)
+		json_object_set_new(root, "kernel-threads", json_boolean(r->kernel_threads));
+}
+
 /* The report without "runs", the largest part of a long one. */
 static json_t *summary_json(const struct explore_report *r, const struct explore_asked *asked)
 {
@@ -253,37 +285,12 @@ static json_t *summary_json(const struct explore_report *r, const struct explore
 		                              (json_int_t)r->estimate.classes, "spread",
 		                              (json_int_t)r->estimate.low,
 		                              (json_int_t)r->estimate.high));
-	if (asked->bounded)
-		json_object_set_new(root, "bound",
-		                    json_pack("{s:i, s:b}", "preemptions",
-		                              (int)asked->preemptions, "complete",
-		                              r->complete_within));
-	if (asked->spurious > 0)
-		json_object_set_new(root, "spurious", json_integer(asked->spurious));
 	/* for the first error that has a point */
 	for (guint i = 0; i < r->points->len && i < 1; i++)
 		json_object_set_new(
 		        root, "point-of-no-return",
 		        point_json(r, g_array_index(r->points, struct explore_point, i).error));
-	json_object_set_new(root, "memory", json_string(asked->memory));
-	for (guint i = 0; asked->orders && i < asked->orders->len; i++) {
-		const struct explore_order *o =
-		        &g_array_index(asked->orders, struct explore_order, i);
-		if (i == 0)
-			json_object_set_new(root, "orders", json_array());
-		json_array_append_new(json_object_get(root, "orders"),
-		                      json_pack("{s:o, s:s}", "place", json_text(o->place),
-		                                "order", explore_order_words[o->order]));
-	}
-	if (strcmp(asked->memory, "sc") != 0) {
-		json_object_set_new(root, "graphs", json_integer((json_int_t)r->graphs));
-		json_object_set_new(root, "graphs-blocked",
-		                    json_integer((json_int_t)r->graphs_blocked));
-	}
-	if (asked->shard)
-		json_object_set_new(root, "shard", json_string(asked->shard));
-	if (asked->shard)
-		json_object_set_new(root, "kernel-threads", json_boolean(r->kernel_threads));
+	add_asked(root, r, asked);
 	return root;
 }
 

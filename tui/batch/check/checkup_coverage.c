@@ -245,6 +245,48 @@ static void tell_waits(const struct checkup *c, json_t *s)
 	              "signal; heddle explore --spurious 1).");
 }
 
+/* What can come in another order and made no difference, so that it is in no finding. */
+static void tell_without_difference(const struct checkup *c, json_t *s)
+{
+	if (c->harmless)
+		add(s,
+		    "%u signal%s can come before the wait that %s for; that was run, and made "
+		    "no difference.",
+		    c->harmless, plural(c->harmless), c->harmless == 1 ? "it is" : "they are");
+	if (c->leading_to_wait)
+		add(s,
+		    "%u order%s of a signal and a wait lead%s to a wait without end that is listed "
+		    "(heddle commute TRACE lists %s).",
+		    c->leading_to_wait, plural(c->leading_to_wait),
+		    c->leading_to_wait == 1 ? "s" : "",
+		    c->leading_to_wait == 1 ? "it" : "them");
+	if (c->serial)
+		add(s,
+		    "Another thread's work can come between that of a unit of work, %u time%s; that "
+		    "was run, and made no difference (heddle atomic TRACE lists it).",
+		    c->serial, plural(c->serial));
+	if (c->racy_units)
+		add(s,
+		    "Another thread's work can come between that of a unit of work, %u time%s, with "
+		    "another last value of a variable that a listed data race changes: repair the "
+		    "race first and check again (heddle atomic TRACE lists it).",
+		    c->racy_units, plural(c->racy_units));
+}
+
+/* Ends that every run has, and runs that did not come to theirs. */
+static void tell_ends(const struct checkup *c, json_t *s)
+{
+	if (c->always)
+		add(s, "%s in every run, so whatever the schedule: that is no finding.",
+		    c->always);
+	if (c->cut_runs > 0)
+		add(s,
+		    "%u run%s did not end in %.3g s and %s ended there (--timeout and --budget "
+		    "give more).",
+		    c->cut_runs, plural(c->cut_runs), c->cut_ms / 1000.0,
+		    c->cut_runs == 1 ? "was" : "were");
+}
+
 /* The limits of this program's runs, then those of every check. */
 static void tell_rest(const struct checkup *c, json_t *s)
 {
@@ -271,38 +313,8 @@ static void tell_rest(const struct checkup *c, json_t *s)
 		    "Runs that ended well printed %u different outputs; --expect FILE says "
 		    "which is right.",
 		    g_hash_table_size(c->outputs));
-	if (c->harmless)
-		add(s,
-		    "%u signal%s can come before the wait that %s for; that was run, and made "
-		    "no difference.",
-		    c->harmless, plural(c->harmless), c->harmless == 1 ? "it is" : "they are");
-	if (c->leading_to_wait)
-		add(s,
-		    "%u order%s of a signal and a wait lead%s to a wait without end that is listed "
-		    "(heddle commute TRACE lists %s).",
-		    c->leading_to_wait, plural(c->leading_to_wait),
-		    c->leading_to_wait == 1 ? "s" : "",
-		    c->leading_to_wait == 1 ? "it" : "them");
-	if (c->serial)
-		add(s,
-		    "Another thread's work can come between that of a unit of work, %u time%s; that "
-		    "was run, and made no difference (heddle atomic TRACE lists it).",
-		    c->serial, plural(c->serial));
-	if (c->racy_units)
-		add(s,
-		    "Another thread's work can come between that of a unit of work, %u time%s, with "
-		    "another last value of a variable that a listed data race changes: repair the "
-		    "race first and check again (heddle atomic TRACE lists it).",
-		    c->racy_units, plural(c->racy_units));
-	if (c->always)
-		add(s, "%s in every run, so whatever the schedule: that is no finding.",
-		    c->always);
-	if (c->cut_runs > 0)
-		add(s,
-		    "%u run%s did not end in %.3g s and %s ended there (--timeout and --budget "
-		    "give more).",
-		    c->cut_runs, plural(c->cut_runs), c->cut_ms / 1000.0,
-		    c->cut_runs == 1 ? "was" : "were");
+	tell_without_difference(c, s);
+	tell_ends(c, s);
 	if (c->futexes && !c->explored_all)
 		add(s,
 		    "Not covered: waits for a futex, by system calls of the program's own, that "
