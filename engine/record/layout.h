@@ -164,8 +164,10 @@ enum log_flag {
 #define LOG_RESULT_NOTE "thread-result"
 /* Note with an operation that used memory of the program's unseen: TRACE_UNSEEN_CALLS_NOTE. */
 #define LOG_UNSEEN_NOTE "unseen-call"
-/* In an exploration: a child process, "thread number": another number in each run. */
+/* In an exploration: a child process, and a thread, "thread number", by the kernel's number,
+ * which is another one in each run. The first thread's is the process's, too. */
 #define LOG_CHILD_NOTE  "child"
+#define LOG_NUMBER_NOTE "kernel-number"
 
 enum log_status {
 	LOG_RUNNING, /* no regular exit so far (killed, or _exit) */

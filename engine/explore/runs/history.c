@@ -221,7 +221,7 @@ struct history *history_new(const struct view *view, struct initials *initials,
 	h->lifetimes = lifetimes_new(t);
 	find_ancestry(h);
 	history_find_lives(h);
-	history_find_children(h);
+	history_find_numbers(h);
 	history_learn_initials(h);
 	add_steps(h);
 	alike_find(h);
@@ -242,8 +242,8 @@ void history_free(struct history *h)
 	g_free(h->threads);
 	lifetimes_free(h->lifetimes);
 	g_free(h->lives);
-	if (h->children)
-		g_hash_table_unref(h->children);
+	if (h->numbers)
+		g_hash_table_unref(h->numbers);
 	g_array_unref(h->step_of);
 	g_free(h->seen);
 	g_free(h->sums);

@@ -59,8 +59,8 @@ struct history {
 	bool unseen;        /* is one of them SUM_UNSEEN? */
 	struct life *lives; /* blocks by address, to identify addresses */
 	uint32_t lives_count;
-	GHashTable *children;        /* number of a child process -> uint64_t *: equal in all
-	                              * runs; NULL: none */
+	GHashTable *numbers;         /* the kernel's number of a child process or a thread ->
+	                              * uint64_t *: equal in all runs; NULL: none */
 	struct lifetimes *lifetimes; /* of the view's trace; owned */
 	struct initials *initials;   /* borrowed */
 	GArray *finals;              /* struct thread_prefix: final values, as numbers */

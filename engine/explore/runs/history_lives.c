@@ -160,37 +160,42 @@ uint64_t history_place(const struct history *h, uint64_t address, uint32_t event
 	return number;
 }
 
-/* -- child processes ------------------------------------------------------------------------- */
+/* -- numbers of processes and threads -------------------------------------------------------- */
 
-void history_find_children(struct history *h)
+static void add_number(struct history *h, uint64_t number, uint64_t id)
 {
-	enum { CHILD = 19 };
+	if (h->numbers == NULL)
+		h->numbers = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+	g_hash_table_insert(h->numbers, g_memdup2(&number, sizeof number),
+	                    g_memdup2(&id, sizeof id));
+}
+
+void history_find_numbers(struct history *h)
+{
+	enum { CHILD = 19, THREAD = 23 };
 	const struct trace *t = h->view->recorded;
 	g_autofree uint64_t *counts = g_new0(uint64_t, t->threads_count + 1);
 	for (uint64_t i = 0; i < t->notes_count; i++) {
-		if (strcmp(trace_string(t, t->notes[i].key), LOG_CHILD_NOTE) != 0)
+		const char *key = trace_string(t, t->notes[i].key);
+		bool child = strcmp(key, LOG_CHILD_NOTE) == 0;
+		if (!child && strcmp(key, LOG_NUMBER_NOTE) != 0)
 			continue;
 		char *end;
-		uint64_t recorded = strtoull(trace_string(t, t->notes[i].value), &end, 10),
-		         child;
+		uint64_t recorded = strtoull(trace_string(t, t->notes[i].value), &end, 10);
 		uint32_t u = 0;
 		while (u < t->threads_count && t->threads[u].recorded != recorded)
 			u++;
 		if (u == t->threads_count)
 			continue;
-		child = strtoull(end, NULL, 10);
-		uint64_t id = history_mix(history_mix(CHILD, h->threads[u].who), ++counts[u]);
-		if (h->children == NULL)
-			h->children = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
-			                                    g_free);
-		g_hash_table_insert(h->children, g_memdup2(&child, sizeof child),
-		                    g_memdup2(&id, sizeof id));
+		uint64_t id = history_mix(child ? CHILD : THREAD, h->threads[u].who);
+		add_number(h, strtoull(end, NULL, 10),
+		           child ? history_mix(id, ++counts[u]) : id);
 	}
 }
 
-bool history_child(const struct history *h, uint64_t integer, uint64_t *number)
+bool history_kernel_number(const struct history *h, uint64_t integer, uint64_t *number)
 {
-	const uint64_t *id = h->children ? g_hash_table_lookup(h->children, &integer) : NULL;
+	const uint64_t *id = h->numbers ? g_hash_table_lookup(h->numbers, &integer) : NULL;
 	if (id != NULL)
 		*number = *id;
 	return id != NULL;

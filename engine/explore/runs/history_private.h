@@ -23,11 +23,11 @@ void history_find_lives(struct history *h);
  * has threads that are alike. NONE: the same for all. */
 bool history_pointer(const struct history *h, uint64_t integer, uint32_t event, uint32_t viewer,
                      uint64_t *number);
-/* Finds the numbers of the run's child processes, after the threads. */
-void history_find_children(struct history *h);
-/* Is the integer the number of a child process? Then *number is which of its thread's children
- * it is. */
-bool history_child(const struct history *h, uint64_t integer, uint64_t *number);
+/* Finds the kernel's numbers of the run's child processes and threads, after the threads. */
+void history_find_numbers(struct history *h);
+/* Is the integer such a number? Then *number says of which thread, or which of its thread's
+ * children it is. */
+bool history_kernel_number(const struct history *h, uint64_t integer, uint64_t *number);
 /* The thread that the block with this address belongs to at the event, or NONE. */
 uint32_t history_owner(const struct history *h, uint64_t address, uint32_t event);
 /* Addresses of the blocks of runs. */

@@ -131,9 +131,9 @@ static void find_pointer(const struct history *h, struct held *held, uint32_t ev
                          uint32_t viewer)
 {
 	const struct access_value *v = &held->value;
-	bool child = v->known && v->size >= sizeof(pid_t) &&
-	             history_child(h, v->integer, &held->pointer);
-	if (v->known && !child && v->size == sizeof(uint64_t))
+	bool kernels = v->known && v->size >= sizeof(pid_t) &&
+	               history_kernel_number(h, v->integer, &held->pointer);
+	if (v->known && !kernels && v->size == sizeof(uint64_t))
 		history_pointer(h, v->integer, event, viewer, &held->pointer);
 }
 

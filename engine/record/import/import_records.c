@@ -50,8 +50,8 @@ static void note(struct import *im, const char *text, uint64_t length)
 		builder_note(im->b, ASSERTION_NOTE, value);
 	else if (strcmp(key, LOG_START_NOTE) == 0 || strcmp(key, LOG_RESULT_NOTE) == 0)
 		note_of_thread(im, key, value);
-	else if (strcmp(key, LOG_CHILD_NOTE) == 0)
-		builder_note(im->b, LOG_CHILD_NOTE, value);
+	else if (strcmp(key, LOG_CHILD_NOTE) == 0 || strcmp(key, LOG_NUMBER_NOTE) == 0)
+		builder_note(im->b, key, value);
 	else if (strcmp(key, "writer-first") == 0)
 		builder_note(im->b, TRACE_WRITER_FIRST_NOTE, value);
 	else if (strcmp(key, "futexes") == 0)

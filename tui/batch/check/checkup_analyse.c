@@ -106,8 +106,9 @@ static void doubt(const struct analysis_of *x, struct finding *f)
 	     f->kind != FINDING_USE_AFTER_FREE))
 		return;
 	f->verdict = VERDICT_CANDIDATE;
-	f->missing = g_strdup("may be ordered by calls of code that is not instrumented: a run "
-	                      "along a given schedule does not record them");
+	f->missing = g_strdup(
+	        "only if calls into code that is not instrumented, which a run along a "
+	        "given schedule does not record, do not synchronise the two");
 }
 
 static void take(struct analysis_of *x, struct report *r)

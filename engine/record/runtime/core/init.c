@@ -114,6 +114,7 @@ bool begin_again(int room)
 	rt.several = false;
 	rt.unjoined = 0;
 	me->life.tid = (pid_t)syscall(SYS_gettid);
+	thread_note_number(me);
 	sched_begin_again();
 	return true;
 }

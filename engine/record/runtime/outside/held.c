@@ -40,13 +40,13 @@ static uint64_t own_mask(void)
 	return mask;
 }
 
-/* The signals that another thread blocks, as the kernel has them: SigBlk in its status. */
+/* The signals that a thread blocks, as the kernel has them: of another SigBlk in its status. */
 static uint64_t mask_of(const struct thread *t)
 {
 	char path[64] = "/proc/self/task/", text[2048];
 	uint64_t mask = 0;
 	if (t == me)
-		return own_mask();
+		return t->signals.mask_changes % 2 != 0 ? t->signals.own_mask : own_mask();
 	if (rt.one_thread)
 		return 0;                   /* a call that changes masks is refused there */
 	if (!t->life.started && t->id != 0) /* an attribute may say so */
@@ -90,6 +90,20 @@ struct thread *signal_taker(int number)
 	if (takers > 1)
 		order_matters("which thread takes a signal to the process");
 	return taker;
+}
+
+bool signal_can_come(void)
+{
+	uint64_t handled = 0, blocked = ~(uint64_t)0;
+	for (int number = 1; number < SIGNALS; number++)
+		if (signal_has_handler(number) && signal_asynchronous(number))
+			handled |= 1ull << (number - 1);
+	for (uint32_t i = 0; i < rt.thread_count && i < MAX_THREADS; i++) {
+		const struct thread *t = rt.threads[i];
+		if (t && t->sched.state != STATE_DONE)
+			blocked &= mask_of(t);
+	}
+	return (handled & ~blocked) != 0;
 }
 
 /* False: there is no room. */

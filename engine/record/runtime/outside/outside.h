@@ -354,6 +354,9 @@ bool signal_hold_arrived(struct thread *t, int number, const struct sigaction *a
                          const siginfo_t *info, uint64_t message);
 /* The thread that takes a signal to the process: the first that does not block it; or NULL. */
 struct thread *signal_taker(int number);
+/* Is there a signal with a handler that some thread does not block, so that one from another
+ * process could run it? */
+bool signal_can_come(void);
 /* It is the thread's turn by the plan. NEVER: it is to run a handler, which it cannot: no such
  * signal is held, or its thread blocks it. */
 enum held_step { HELD_NONE, HELD_RUN, HELD_NEVER };

@@ -248,7 +248,8 @@ static bool has_other_threads(void)
  * of the C library's own that is a deadlock at once. With one, a signal from another process
  * could still end the program or jump out of a wait, which cannot be ruled out: so it is one
  * after a quiet time without a signal. A thread in pause, sigwait, poll or sem_wait may wait
- * for such a signal: then it is none. (No such signal comes in an exploration.)
+ * for such a signal: then it is none. (No such signal comes in an exploration, and none whose
+ * handler could run where all threads block them, as in a handler that waits for ever.)
  */
 static bool is_deadlock(void)
 {
@@ -257,7 +258,8 @@ static bool is_deadlock(void)
 	static unsigned signals;
 	unsigned came = 0;
 	bool others = has_other_threads();
-	bool handlers = rt.async_handlers && !(signals_are_held() && !expects_signal());
+	bool handlers = rt.async_handlers && !(signals_are_held() && !expects_signal()) &&
+	                signal_can_come();
 	if (!handlers && !others)
 		return true;
 	for (unsigned i = 0; handlers && i < sched.live_count; i++) {

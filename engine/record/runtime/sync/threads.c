@@ -167,6 +167,15 @@ static void check_handle(struct thread *t, const struct thread *target, pthread_
 		misused_thread(t, how, pc, target ? target->id : (mark & ~HANDLE_DETACHED) - 1);
 }
 
+void thread_note_number(const struct thread *t)
+{
+	char text[48];
+	if (!(rt.config.flags & LOG_EXPLORE))
+		return;
+	snprintf(text, sizeof text, "%u %ld", t->id, (long)t->life.tid);
+	log_note(LOG_NUMBER_NOTE, text);
+}
+
 /* The calling thread, with the token, becomes `t`. */
 void thread_begin(struct thread *t)
 {
@@ -192,6 +201,7 @@ void thread_begin(struct thread *t)
 		pthread_setspecific(end_key, t);
 	if (t->id && !is_told_at_creation())
 		log_thread(t, t);
+	thread_note_number(t);
 	t->gate &= ~GATE_INSIDE;
 }
 
