@@ -12,6 +12,7 @@ $HEDDLE cc -g -O1 "$programs/random_sync.c" -o sync -pthread
 $HEDDLE cc -g -O1 -DPLAIN_LOOKS "$programs/random_sync.c" -o plain -pthread
 $HEDDLE cc -g -O1 -DFAR "$programs/random_sync.c" -o far -pthread
 $HEDDLE cc -g -O1 -DSIGNALS "$programs/random_sync.c" -o signals -pthread
+$HEDDLE c++ -std=c++17 -g -O1 "$programs/random_ways.cc" -o ways -pthread
 first=${HEDDLE_SYNC_FIRST:-1}
 every=${HEDDLE_SYNC_EVERY:-1}
 seeds=" $(seq -s ' ' "$first" "$every" $((first + every * (${HEDDLE_SYNC_PROGRAMS:-30} - 1)))) "
@@ -25,15 +26,16 @@ seeds=" $(seq -s ' ' "$first" "$every" $((first + every * (${HEDDLE_SYNC_PROGRAM
 # try that another thread sees, after which outcomes differ
 # from 61800000 on: of two, nested; from 62000000 on: accesses of parts of atomics, by additions, too; 63000000: two conditions; from 64000000 on:
 # signals, whose handlers may run at any moment
+# 179, 251: copies of structures, as ways 4 and 7
 # 160 to 464: tries that are made until they succeed; of other multiples of 16 some take a lock by such tries and look under it, which has no end
 chosen=${HEDDLE_SYNC_FIRST:-}${HEDDLE_SYNC_PROGRAMS:-}
-[ -n "$chosen" ] || seeds="${seeds/ 16 / } 160 208 224 256 304 464 700012 1100234 3100085 21002103 107 135 267 435 36 44 308 60 92 796 5236 200292 50000124 $(seq -s " " 60000001 60000012) $(seq -s " " 61000001 61000008) 61030053 $(seq -s " " 61800002 2 61800008) $(seq -s " " 62000001 62000008) 63000001 63000003 $(seq -s " " 64000001 64000007) 64000052"
+[ -n "$chosen" ] || seeds="${seeds/ 16 / } 160 208 224 256 304 464 700012 1100234 3100085 21002103 107 135 267 435 36 44 308 60 92 796 5236 200292 50000124 $(seq -s " " 60000001 60000012) $(seq -s " " 61000001 61000008) 61030053 $(seq -s " " 61800002 2 61800008) $(seq -s " " 62000001 62000008) 63000001 63000003 $(seq -s " " 64000001 64000007) 64000052 179 251"
 
-compare() { # SEED MODE [PROGRAM]
+compare() { # SEED MODE [PROGRAM [ITS FIRST ARGUMENT]]
 	rm -f log
 	# looks under locks that are tried may have no end
 	budget=$((($1 % 16) ? 1200 : 20))
-	run timeout 1300 "$HEDDLE" explore --budget "$budget" --format json --seed $(($1 % 3)) $2 -- "./${3:-sync}" log "${arguments[@]}"
+	run timeout 1300 "$HEDDLE" explore --budget "$budget" --format json --seed $(($1 % 3)) $2 -- "./${3:-sync}" log ${4:-} "${arguments[@]}"
 	uses=$(json 'scalar grep { $_->{kind} eq "use-after-free" } @{$d->{errors}}')
 	compared=$(perl "$programs/random_compare.pl" expected log "$uses")
 	gaps=$(json '$d->{complete} ? "complete" : join "; ", @{$d->{gaps}}')
@@ -43,7 +45,7 @@ compare() { # SEED MODE [PROGRAM]
 		skip "random program $1" "not complete: $gaps"
 		return
 	fi
-	is "$gaps $compared" "complete " "random program $1${2:+, ${2##*[/ ]}}${3:+, as $3}: ${arguments[*]}"
+	is "$gaps $compared" "complete " "random program $1${2:+, ${2##*[/ ]}}${3:+, as $3}${4:+ $4}: ${arguments[*]}"
 }
 
 for seed in $seeds; do
@@ -59,6 +61,8 @@ for seed in $seeds; do
 		[[ -n $mode && "${arguments[*]}" != *[mGADK][01]* ]] || compare "$seed" "$mode"
 	done
 	[[ "${arguments[*]}" != *[LHX][0-9]* ]] || compare "$seed" "" plain # volatile looks
+	# The operations by other means of C and C++
+	[[ "${arguments[*]}" == *[mGADKU\&\|,\;^\(@%+=:H]* ]] || compare "$seed" "" ways $(((seed * 7 + seed / 5) % 12))
 	# Other values, and writes by handlers of signals: where no operation calculates or has a part of a variable, and
 	# none may wait for ever, as a signal from outside could end such a wait.
 	far=$(grep -oE '[^0-9. ][0-9][0-9.]' <<<"${arguments[*]}" | cut -c1 | tr -d '\n')

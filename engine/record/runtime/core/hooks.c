@@ -27,9 +27,15 @@ static __attribute__((noinline, cold)) void access_rest(const void *p, unsigned 
 		return;
 	enum log_tag tag = what & 255;
 	unsigned code = what >> 16;
+	struct thread_copy copy;
+	bool copies = unlikely(t->todo & TODO_COPY) &&
+	              copy_reads(t, tag, (size_t)1 << code, pc, &copy);
 	if (unlikely(rt.async_handlers))
 		handlers_run(t);
-	if (unlikely(rt.replay) && tag == LOG_READ && code < 4 && read_again(t, p, code, pc))
+	if (tag == LOG_WRITE && copy_begins(t, p, (size_t)1 << code, what >> 8 & 255, pc))
+		return;
+	if (unlikely(rt.replay) && tag == LOG_READ && code < 4 && !copies &&
+	    read_again(t, p, code, pc))
 		return;
 	bool looks = memory_states && !rt.memory && tag == LOG_READ && what >> 8 & LOG_VOLATILE;
 	bool due = looks || t->budget <= 0;
@@ -43,6 +49,8 @@ static __attribute__((noinline, cold)) void access_rest(const void *p, unsigned 
 	if (unlikely(looks))
 		memory_state(t, p, 0, 0, 0);
 	log_access(t, tag, what >> 8 & 255, pc, p, code, false, 0);
+	if (unlikely(copies))
+		copy_ends(t, &copy, p);
 	t->unusual = t->signals.arrived || rt.waiting || rt.replay || rt.clocked || rt.memory ||
 	             (rt.controlled && !rt.values) ||
 	             (t->unwritten && rt.sample); /* the log may be at another thread */
@@ -59,7 +67,7 @@ static __attribute__((noinline)) void access_framed(struct thread *t, const void
 	enum log_tag tag = what & 255;
 	unsigned flags = what >> 8 & 255, code = what >> 16;
 	bool written = false;
-	if (!(t->todo & TODO_FRAMES)) {
+	if ((t->todo & (TODO_FRAMES | TODO_COPY)) != TODO_FRAMES) {
 		access_rest(p, what, pc);
 		return;
 	}
@@ -153,8 +161,12 @@ static __attribute__((noinline)) void range_hook(const void *p, size_t size, enu
 		return;
 	if (unlikely(rt.sample) && !sample_takes(t) && !rt.controlled)
 		return;
+	struct thread_copy copy;
+	bool copies = unlikely(t->todo & TODO_COPY) && copy_reads(t, tag, size, pc, &copy);
 	if (unlikely(rt.async_handlers))
 		handlers_run(t);
+	if (tag == LOG_WRITE && size > 0 && copy_begins(t, p, size, log_range_flags(tag), pc))
+		return;
 	if (unlikely(--t->budget < 0)) {
 		sched_about(&t->sched, p, (uint32_t)size, tag == LOG_WRITE);
 		sched_access(t);
@@ -167,10 +179,12 @@ static __attribute__((noinline)) void range_hook(const void *p, size_t size, enu
 	case 4:
 	case 8:
 		log_access(t, tag, log_range_flags(tag), pc, p, __builtin_ctzl(size), false, 0);
-		return;
+		break;
 	default:
 		log_range(t, tag, pc, p, size);
 	}
+	if (unlikely(copies))
+		copy_ends(t, &copy, p);
 }
 
 /* As access_hook; code that needs saved registers is a call at the end, so the rest needs none.

@@ -13,6 +13,16 @@ void hook_access(struct thread *t, const void *p, unsigned what, uintptr_t pc);
 /* An access that is not written; the scheduler counts it. */
 void hook_unwritten(struct thread *t, const void *p, unsigned what, uintptr_t pc);
 
+/* ---- copies.c ---- */
+/* A write of which the program makes nothing yet: it is recorded with the read that follows.
+ * False: an access as any. */
+bool copy_begins(struct thread *t, const void *to, size_t size, unsigned flags, uintptr_t pc);
+/* TODO_COPY: is the thread's next access the read of its copy? Then copy_ends is to follow when
+ * it is recorded; if not, the write is recorded here. */
+bool copy_reads(struct thread *t, enum log_tag tag, size_t size, uintptr_t pc,
+                struct thread_copy *c);
+void copy_ends(struct thread *t, const struct thread_copy *c, const void *from);
+
 /*
  * The compiler's hooks of accesses, all but vptr_read: HOOK(name, size code, tag, flags),
  * PC(name, size code, tag), which is given its place, BOTH(name, size code), a read and then a

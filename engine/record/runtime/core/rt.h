@@ -57,6 +57,7 @@ enum todo {
 	TODO_CODE_SHIFT = 12,
 	TODO_LONG = 1 << 14,
 	TODO_OF_VALUE = TODO_VALUE | 3 << TODO_CODE_SHIFT | TODO_LONG,
+	TODO_COPY = 1 << 15, /* the last write is not recorded yet: thread.copy */
 };
 _Static_assert((int)GATE_OWN < (int)TODO_FRAMES, "gates are the bits below");
 
@@ -74,6 +75,14 @@ struct thread_calls {
 	unsigned told_calls; /* open calls that the program itself annotates (heddle.h) */
 	uintptr_t bound_pc;  /* return address of the last bound function */
 	uint64_t begun;      /* the thread's ordinal after the last one's call */
+};
+
+/* A write that is recorded with the read of the same copy: copies.c. */
+struct thread_copy {
+	const void *to;
+	size_t size;
+	unsigned flags;
+	uintptr_t pc, next; /* return addresses of its hook, and of the read's */
 };
 
 struct thread {
@@ -119,9 +128,10 @@ struct thread {
 	struct thread_signals signals;
 	struct thread_input input;
 	struct thread_calls calls;
-	unsigned forks; /* forks whose messages it has received (child_brought) */
-	int ignoring;   /* nested __tsan_ignore_thread_begin: GATE_IGNORE */
-	int own_depth;  /* nested insides of locks of the program's making: GATE_OWN */
+	struct thread_copy copy; /* TODO_COPY */
+	unsigned forks;          /* forks whose messages it has received (child_brought) */
+	int ignoring;            /* nested __tsan_ignore_thread_begin: GATE_IGNORE */
+	int own_depth;           /* nested insides of locks of the program's making: GATE_OWN */
 	const void *diverted_from; /* the lock whose code it left for a moment, or NULL */
 	unsigned own_steps;        /* in the outermost of these */
 	struct thread_missing missing;

@@ -45,6 +45,10 @@ static void log_far(uint64_t *w, uint64_t address)
  * Room for the addition was made with the record. */
 void log_fill(struct thread *t)
 {
+	if (t->todo & TODO_COPY) {
+		copy_unread(t);
+		return;
+	}
 	struct stream *s = t->stream;
 	struct log_site *site = t->pending_site;
 	unsigned code = t->todo >> TODO_CODE_SHIFT & 3;

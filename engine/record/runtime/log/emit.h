@@ -52,7 +52,7 @@ ALWAYS_INLINE void log_put(struct stream *s, uint64_t first, const uint64_t *wor
 /* Fills in the value of the thread's last write, which the next record may overwrite. */
 ALWAYS_INLINE void log_value(struct thread *t)
 {
-	if (t->todo & TODO_VALUE)
+	if (t->todo & (TODO_VALUE | TODO_COPY))
 		log_fill(t);
 }
 

@@ -102,5 +102,7 @@ void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc
 void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, size_t size);
 void log_rmw(struct thread *t, unsigned flags, uintptr_t pc, const void *p, unsigned code,
              uint64_t old, uint64_t new_value);
+/* core/copies.c; TODO_COPY: records the write of the thread's copy, whose read has not come. */
+void copy_unread(struct thread *t);
 
 #endif
