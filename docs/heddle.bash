@@ -9,7 +9,7 @@ _heddle() {
 	"record --mode") words="controlled free" files= ;;
 	"record --strategy") words="random pct noise rr pos surw turns pause" files= ;;
 	"record --memory") words="sc tso rc11" files= ;;
-	"record --filter") words="hb wcp commute" files= ;;
+	"record --filter") words="hb wcp variables commute" files= ;;
 	"info --format") words="text json" files= ;;
 	"doctor --format") words="text json" files= ;;
 	"races --analysis") words="auto lockset hb shb cp wcp dc wdc syncp m2 smt rdit" files= ;;
@@ -51,7 +51,7 @@ _heddle() {
 	fix-check) words="--budget --runs --check --expect --spec --no-harm --timeout --output --lenient --format --help --quiet --version" ;;
 	cc) words="" ;;
 	c++) words="" ;;
-	record) words="--output --mode --strategy --depth --steps --target --turns --seed --memory --spec --max-size --compress --last --live --suppressions --start-at --filter --sample --no-values --no-missing --no-inputs --help --quiet --version" ;;
+	record) words="--output --mode --strategy --depth --steps --target --turns --seed --memory --spec --max-size --compress --last --live --no-trace --suppressions --start-at --filter --sample --no-values --no-missing --no-inputs --help --quiet --version" ;;
 	open) words="--exe --spec --report --at --notes --script --lenient --help --quiet --version" ;;
 	info) words="--lenient --format --help --quiet --version" ;;
 	doctor) words="--format --help --quiet --version" ;;

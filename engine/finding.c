@@ -559,6 +559,13 @@ void report_limit(struct report *r)
 		            "which write a read saw is a guess, and nothing is proved "
 		            "impossible; record in controlled mode to be exact");
 	}
+	if (t->filtered && filter_keeps(t, r->analysis) && strcmp(r->analysis, "rd2") != 0 &&
+	    g_strcmp0(trace_note(t, TRACE_FILTER_NOTE), TRACE_FILTER_VARIABLES) == 0)
+		report_note(
+		        r,
+		        "recorded with --filter variables: every variable that races does so "
+		        "at one of these pairs of places, and may at others; record with "
+		        "--filter hb for all");
 	if (t->filtered && !filter_keeps(t, r->analysis))
 		limit_by_filter(r);
 }

@@ -95,6 +95,7 @@ struct tree_filter_state {
 	        kept; /* (location, access, context, context) -> threads with a kept access */
 	struct tree_table pairs; /* (lockset, past) -> number */
 	struct thread_context *threads;
+	uint32_t atomic_writes; /* so far */
 };
 
 static uint32_t child_of(struct tree_table *nodes, uint32_t node, uint32_t kind,
@@ -206,6 +207,8 @@ static void note_event(struct tree_filter_state *f, const struct event *e)
 	c->both = NONE;
 	if (is_outgoing(e->op))
 		c->epoch++;
+	if (op_is_atomic(e->op) && op_writes(e->op))
+		f->atomic_writes++;
 }
 
 /* -- accesses ----------------------------------------------------------------------------- */
@@ -240,11 +243,15 @@ static bool redundant_by_threads(struct tree_entry *kept, bool fresh, uint32_t t
 }
 
 /* TREE_SOUND: is the access redundant? The key has the thread, the value the epoch of its last
- * kept access. */
-static bool redundant_in_epoch(struct tree_entry *kept, bool fresh, uint32_t epoch)
+ * kept access. A plain write of an atomic ends what later reads of it synchronise with: it is
+ * none where an atomic was written, by any thread, since the one that it repeats. */
+static bool redundant_in_epoch(const struct tree_filter_state *f, struct tree_entry *kept,
+                               bool fresh, const struct event *e)
 {
-	bool said = !fresh && kept->value[0] == epoch;
-	kept->value[0] = epoch;
+	const uint32_t now[2] = { f->threads[e->thread].epoch,
+		                  e->op == OP_WRITE ? f->atomic_writes : 0 };
+	bool said = !fresh && memcmp(kept->value, now, sizeof now) == 0;
+	memcpy(kept->value, now, sizeof now);
 	return said;
 }
 
@@ -258,7 +265,7 @@ static bool is_redundant(struct tree_filter_state *f, const struct event *e)
 	const uint32_t key[4] = { e->location, e->target, kind, context };
 	bool fresh;
 	struct tree_entry *kept = table_at(&f->kept, key, &fresh);
-	return f->rule == TREE_SOUND ? redundant_in_epoch(kept, fresh, c->epoch)
+	return f->rule == TREE_SOUND ? redundant_in_epoch(f, kept, fresh, e)
 	                             : redundant_by_threads(kept, fresh, e->thread);
 }
 

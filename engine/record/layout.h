@@ -155,7 +155,10 @@ enum log_flag {
 	/* Notes with what threads are given and what comes of them (LOG_START_NOTE), to find
 	 * those that are interchangeable. */
 	LOG_ALIKE = 131072,
-	LOG_FILTER = LOG_FILTER_HB | LOG_FILTER_WCP | LOG_FILTER_COMMUTE | LOG_SAMPLE,
+	/* As LOG_FILTER_HB, but for the bytes that race alone, not each pair of places. */
+	LOG_FILTER_VARIABLES = 262144,
+	LOG_FILTER = LOG_FILTER_HB | LOG_FILTER_WCP | LOG_FILTER_COMMUTE |
+	             LOG_FILTER_VARIABLES | LOG_SAMPLE,
 };
 
 /* Notes of LOG_ALIKE, decimal: "THREAD FUNCTION ARGUMENT" at each creation, "THREAD VALUE"

@@ -83,6 +83,8 @@ struct record_facts {
 	uint32_t holder;       /* controlled mode: the number of the thread that ran last */
 	uint64_t instrumented; /* function entries: 0 without the compilers' hooks */
 	uint32_t happened;     /* bit set of enum log_happened */
+	uint32_t misuses;      /* bit set of enum log_misuse */
+	uint64_t events;       /* in the trace, or of which none was made */
 	GArray *blocked;       /* struct record_wait: a deadlock, see record_explain_deadlock */
 	GArray *turns; /* struct log_turn: controlled mode: the turns of the threads, at most
 	                * LOG_TURNS + 1 */

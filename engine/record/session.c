@@ -34,10 +34,13 @@ static char *session_default_output(const char *program)
 	return output;
 }
 
-/* The path of the log, beside the trace, where it is found if this process crashes. */
-static bool log_path(const char *output, char *path, size_t room, struct error *error)
+/* The path of the log: beside the trace, where it is found if this process crashes, or, without
+ * one, where temporary files are. */
+static bool log_path(const struct session_options *o, const char *output, char *path,
+                     size_t room, struct error *error)
 {
-	char *absolute = g_canonicalize_filename(output, NULL);
+	char *absolute =
+	        g_canonicalize_filename(output, o->nothing_kept ? g_get_tmp_dir() : NULL);
 	int n = g_snprintf(path, room, "%s.log-%d", absolute, (int)getpid());
 	g_free(absolute);
 	if (n < 0 || (size_t)n >= room)
@@ -110,7 +113,9 @@ static void follow(void *context, int buffer)
 	struct followed *f = context;
 	const struct session_options *o = f->options;
 	struct error error; /* appears again when the trace is made */
-	if (o->disk_alone)
+	if (o->nothing_kept)
+		f->s->facts.writer = trace_writer_nowhere();
+	else if (o->disk_alone)
 		f->s->facts.writer = trace_writer_open(f->s->output, &error);
 	if (f->s->facts.writer || !o->disk_alone)
 		f->live = live_start(f->log, buffer, f->s->output, &f->s->facts,
@@ -123,6 +128,9 @@ static bool make_trace(const struct session_options *options, struct followed *f
 {
 	struct session *s = f->s;
 	struct record_facts *facts = &s->facts;
+	if (options->nothing_kept && f->live == NULL)
+		return error_set(error, options->argv[0], "record a trace, without --no-trace",
+		                 "the recording cannot be read while the program runs");
 	if (options->disk_alone && facts->writer == NULL &&
 	    (facts->writer = trace_writer_open(s->output, error)) == NULL) {
 		struct error other; /* for the facts, up to the log's end */
@@ -140,6 +148,10 @@ static bool make_trace(const struct session_options *options, struct followed *f
 		trace_writer_abandon(writer);
 		return false;
 	}
+	if (options->nothing_kept) {
+		trace_writer_abandon(writer);
+		return true;
+	}
 	record_note_ending(s->trace, facts, &s->result);
 	if (writer)
 		return trace_writer_end(writer, s->trace, error);
@@ -155,11 +167,12 @@ static void unfollow(struct followed *f)
 	trace_writer_abandon(g_steal_pointer(&f->s->facts.writer));
 }
 
-const char *const session_filters[] = { "hb", "wcp", "commute", NULL };
+const char *const session_filters[] = { "hb", "wcp", "commute", "variables", NULL };
 static const uint32_t filter_flags[] = {
 	[FILTER_HB] = LOG_FILTER_HB,
 	[FILTER_WCP] = LOG_FILTER_WCP,
 	[FILTER_COMMUTE] = LOG_FILTER_COMMUTE,
+	[FILTER_VARIABLES] = LOG_FILTER_VARIABLES,
 };
 
 /* The options that determine its schedule and recording, as words of `heddle record`. */
@@ -219,8 +232,8 @@ bool session_record(const struct session_options *options, struct session *s,
 	if (options->start_at &&
 	    !session_start_at(options->argv[0], options->start_at, &o.config, error))
 		return false;
-	if (!file_may_become(s->output, FILE_TRACE, error) ||
-	    !log_path(s->output, o.config.log, sizeof(o.config.log), error))
+	if ((!options->nothing_kept && !file_may_become(s->output, FILE_TRACE, error)) ||
+	    !log_path(options, s->output, o.config.log, sizeof(o.config.log), error))
 		return false;
 	if (!missing_lines(options->specs, o.config.missing, sizeof(o.config.missing), error) ||
 	    !interposer_of(options->specs, o.argv[0], &library, error))
@@ -252,7 +265,7 @@ bool session_record(const struct session_options *options, struct session *s,
 	s->facts.surroundings = s->facts.how = NULL;
 	g_free(surroundings);
 	g_free(how);
-	if (ok) {
+	if (ok || options->nothing_kept) {
 		unlink(o.config.log); /* the trace is complete */
 	} else {
 		s->log = g_strdup(o.config.log);

@@ -11,7 +11,7 @@
 #include "engine/trace/weak.h"
 
 /* Accesses that are redundant for these analyses are left out. */
-enum session_filter { FILTER_NOTHING, FILTER_HB, FILTER_WCP, FILTER_COMMUTE };
+enum session_filter { FILTER_NOTHING, FILTER_HB, FILTER_WCP, FILTER_COMMUTE, FILTER_VARIABLES };
 /* Their words, from FILTER_HB on; ends with NULL. */
 extern const char *const session_filters[];
 
@@ -28,6 +28,8 @@ struct session_options {
 	bool compress;   /* the log, while recording; not with keep_events */
 	/* The events go to the file alone: the session's trace has only its other tables. */
 	bool disk_alone;
+	bool nothing_kept; /* no trace is made: `watch` alone takes the events. The session's
+	                    * has only warnings, and after a deadlock its tables. */
 	/* Takes the events while they are recorded: controlled mode, not with compress and
 	 * keep_events. Without `begin`: none. */
 	struct running_watch watch;

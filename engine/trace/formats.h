@@ -31,14 +31,19 @@ bool trace_write(const struct trace *t, const char *path, enum trace_format form
  */
 struct trace_writer;
 struct trace_writer *trace_writer_open(const char *path, struct error *error);
+/* Takes the events of a recording of which no trace is made, and keeps none. */
+struct trace_writer *trace_writer_nowhere(void);
+bool trace_writer_keeps(const struct trace_writer *writer);
 bool trace_writer_end(struct trace_writer *writer, const struct trace *t, struct error *error);
 void trace_writer_abandon(struct trace_writer *writer); /* NULL is allowed */
 
 /* Note with all input of a recorded program: such a trace is readable by the user only (mode
  * 0600). */
-#define TRACE_INPUT_NOTE        "recording-input-bytes"
+#define TRACE_INPUT_NOTE  "recording-input-bytes"
 /* Note of a recording made with --filter: the analyses that it serves, "hb" or "wcp". */
-#define TRACE_FILTER_NOTE       "recording-filter"
+#define TRACE_FILTER_NOTE "recording-filter"
+#define TRACE_FILTER_VARIABLES \
+	"variables" /* its value when each racing variable has a race left */
 #define TRACE_FILTER_COMMUTE    "commute" /* its value when all plain accesses are left out */
 /* Note of a recording made with --sample N: the number N. */
 #define TRACE_SAMPLE_NOTE       "recording-sample"

@@ -27,8 +27,11 @@ pairs() {
 		END { print "$_\n" for sort keys %pairs }'
 }
 
+# variables TRACE ANALYSIS: those that race, as above
+variables() { pairs "$1" "$2" | sed 's/.* //' | sort -u; }
+
 seeds=${HEDDLE_FILTER_SEEDS:-8}
-bad=0 other_runs=0 dropped=0 found=0
+bad=0 other_runs=0 dropped=0 found=0 fewer=0 racing=0
 for seed in $(seq "$seeds"); do
 	strategy=$(echo random pct noise rr | cut -d' ' -f$((seed % 4 + 1)))
 	how="-q --seed $seed --strategy $strategy"
@@ -36,6 +39,17 @@ for seed in $(seq "$seeds"); do
 	others whole.hdl >whole.others
 	for analysis in lockset hb cp wcp dc wdc; do
 		pairs whole.hdl $analysis >"whole.$analysis"
+	done
+	$HEDDLE record $how --filter variables -o less.hdl -- ./filtered "$seed" || bad=$((bad + 1))
+	others less.hdl | cmp -s - whole.others || other_runs=$((other_runs + 1))
+	for analysis in lockset hb; do
+		sed 's/.* //' "whole.$analysis" | sort -u >whole.variables
+		variables less.hdl $analysis >less.variables
+		racing=$((racing + $(wc -l <whole.variables)))
+		cmp -s whole.variables less.variables && continue
+		fewer=$((fewer + 1))
+		echo "# seed $seed, $strategy, --filter variables, $analysis:"
+		diff whole.variables less.variables | head -3 | sed 's/^/# /'
 	done
 	for filter in hb wcp; do
 		$HEDDLE record $how --filter $filter -o less.hdl -- ./filtered "$seed" || bad=$((bad + 1))
@@ -55,6 +69,8 @@ for seed in $(seq "$seeds"); do
 	done
 done
 is "$other_runs" 0 "the filtered recording is of the same run"
+is "$fewer" 0 "--filter variables has the same variables"
+ok $((racing <= 10 * seeds)) "which are many ($racing)"
 is "$bad" 0 "and has the same pairs of places and variables"
 ok $((dropped <= 100 * seeds)) "much is left out ($dropped)"
 ok $((found <= 100 * seeds)) "and there is much to find ($found)"
@@ -114,6 +130,168 @@ is "$bad" 0 "blocks that are handed on without synchronisation, and come again: 
 ok $((published == 0)) "of accesses after an allocation ($published)"
 ok $((again == 0)) "and of memory that came again ($again)"
 
+# Bytes: accesses of several sizes beside and over each other, unaligned and in ranges, by threads that
+# synchronise now and then, and addresses that share places in the filter's table.
+cat >bytes.c <<'C'
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+enum { SIZE = 48, FAR = 1 << 22, STEPS = 400 };
+typedef uint16_t u16 __attribute__((aligned(1), may_alias));
+typedef uint32_t u32 __attribute__((aligned(1), may_alias));
+typedef uint64_t u64 __attribute__((aligned(1), may_alias));
+static volatile unsigned char *memory;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static unsigned seed;
+static __attribute__((no_sanitize_thread)) unsigned draw(unsigned *x, unsigned below)
+{
+	*x = *x * 1664525 + 1013904223;
+	return (*x >> 12) % below;
+}
+static void access_one(unsigned *x, volatile unsigned char *p, unsigned at)
+{
+	int writes = draw(x, 4) == 0;
+	switch (draw(x, 5)) {
+	case 0:
+		writes ? (void)(p[at] = 1) : (void)p[at];
+		break;
+	case 1:
+		writes ? (void)(*(volatile u16 *)(p + at) = 1) : (void)*(volatile u16 *)(p + at);
+		break;
+	case 2:
+		writes ? (void)(*(volatile u32 *)(p + at) = 1) : (void)*(volatile u32 *)(p + at);
+		break;
+	case 3:
+		writes ? (void)(*(volatile u64 *)(p + at) = 1) : (void)*(volatile u64 *)(p + at);
+		break;
+	default:
+		if (writes)
+			memset((void *)(p + at), 1, 1 + draw(x, 7));
+		else
+			(void)memchr((void *)(p + at), 255, 1 + draw(x, 7));
+	}
+}
+static void *run(void *p)
+{
+	unsigned x = seed * 7919 + (unsigned)(long)p, part = (unsigned)(long)p * 12;
+	for (int i = 0; i < STEPS; i++) {
+		unsigned what = draw(&x, 40);
+		if (what == 0) {
+			pthread_mutex_lock(&m);
+			access_one(&x, memory, draw(&x, SIZE - 8));
+			pthread_mutex_unlock(&m);
+		} else { /* mostly its own bytes, and those beside them */
+			access_one(&x, memory + (what & 1) * FAR, part + draw(&x, 6));
+		}
+	}
+	return p;
+}
+int main(int argc, char **argv)
+{
+	pthread_t t[3];
+	seed = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
+	memory = mmap(0, FAR + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (long i = 0; i < 3; i++)
+		pthread_create(&t[i], 0, run, (void *)i);
+	for (int i = 0; i < 3; i++)
+		pthread_join(t[i], 0);
+	return 0;
+}
+C
+$HEDDLE cc -g -O1 bytes.c -o bytes -pthread || echo "# cannot build bytes"
+# racing TRACE ANALYSIS: the bytes of the memory that two accesses of a finding have in common
+racing() {
+	$HEDDLE convert -q "$1" accesses.txt
+	$HEDDLE races -q --analysis "$2" --pairs events --format json "$1" | perl -ne '
+		BEGIN {
+			open my $t, "<", "accesses.txt";
+			/^#/ or push @a, /\|[rw](\d+)\((?!stack)[^()]*\[0\]\+?(\d*)\)/ ? [$2 || 0, $1] : 0
+				while <$t>;
+		}
+		/"first": (\d+), "second": (\d+)/ && $a[$1] && $a[$2] or next;
+		my ($x, $y) = @a[$1, $2];
+		$_ >= $y->[0] && $_ < $y->[0] + $y->[1] && $bytes{$_}++ for $x->[0] .. $x->[0] + $x->[1] - 1;
+		END { print "$_\n" for sort { $a <=> $b } keys %bytes }'
+}
+fewer=0 racing=0
+for seed in $(seq "$seeds"); do
+	$HEDDLE record -q --seed "$seed" -o whole.hdl -- ./bytes "$seed"
+	$HEDDLE record -q --seed "$seed" --filter variables -o less.hdl -- ./bytes "$seed"
+	for analysis in lockset hb; do
+		racing whole.hdl $analysis >whole.bytes
+		racing=$((racing + $(wc -l <whole.bytes)))
+		racing less.hdl $analysis | diff whole.bytes - >differ && continue
+		fewer=$((fewer + 1))
+		sed "s/^/# seed $seed, $analysis: /" differ
+	done
+done
+is "$fewer" 0 "--filter variables: the same bytes of accesses of all sizes"
+ok $((racing <= 10 * seeds)) "which are many ($racing)"
+
+# A plain write of an atomic ends what later reads of it synchronise with, also when the thread has made
+# the same write before: so y races.
+cat >ends.c <<'C'
+#include <pthread.h>
+#include <stdatomic.h>
+static volatile int x, y, turn;
+__attribute__((noinline)) static void set(void)
+{
+	x = 1;
+}
+static void await(int n)
+{
+	while (turn != n)
+		;
+}
+static void *one(void *p)
+{
+	set();
+	turn = 1;
+	await(2);
+	set();
+	turn = 3;
+	return p;
+}
+static void *two(void *p)
+{
+	y = 1;
+	await(1);
+	atomic_store_explicit((volatile _Atomic int *)&x, 2, memory_order_release);
+	turn = 2;
+	return p;
+}
+static void *three(void *p)
+{
+	await(3);
+	(void)atomic_load_explicit((volatile _Atomic int *)&x, memory_order_acquire);
+	y = 2;
+	return p;
+}
+int main(void)
+{
+	static void *(*const all[])(void *) = { one, two, three };
+	pthread_t t[3];
+	for (int i = 0; i < 3; i++)
+		pthread_create(&t[i], 0, all[i], 0);
+	for (int i = 0; i < 3; i++)
+		pthread_join(t[i], 0);
+	return 0;
+}
+C
+$HEDDLE cc -g -O1 ends.c -o ends -pthread || echo "# cannot build ends"
+for filter in hb wcp variables; do
+	bad=0
+	for seed in $(seq 8); do
+		for strategy in random pct; do
+			$HEDDLE record -q --strategy $strategy --seed "$seed" --filter $filter -o less.hdl -- ./ends
+			$HEDDLE races --analysis hb less.hdl | grep -q ' on y$' || bad=$((bad + 1))
+		done
+	done
+	is "$bad" 0 "a plain write of an atomic is not left out: --filter $filter"
+done
+
 # What the trace says of itself, and who takes it.
 run $HEDDLE record --seed 3 --filter -o less.hdl -- ./filtered 3
 is "$status" 0 "--filter alone"
@@ -150,6 +328,13 @@ like "$err" 'recorded with --filter hb, .*; record it without --filter, with the
 $HEDDLE convert -q less.hdl less.txt
 run $HEDDLE races --analysis shb less.txt
 like "$err" 'recorded with --filter hb' "a text has it, too"
+run $HEDDLE record -q --filter=variables -o less.hdl -- ./filtered 3
+run $HEDDLE races --analysis hb less.hdl
+is "$status" 1 "HB takes --filter variables"
+like "$out" 'recorded with --filter variables: every variable that races does so at one of these pairs of places' \
+	"and says what may be missing"
+run $HEDDLE races --analysis wcp less.hdl
+like "$out" 'recorded with --filter variables: values' "it is not for WCP"
 run $HEDDLE record -q --filter=wcp -o less.hdl -- ./filtered 3
 run $HEDDLE races --analysis wcp less.hdl
 unlike "$out" 'recorded with' "--filter wcp is for WCP"
@@ -157,7 +342,7 @@ run $HEDDLE record -q --filter ./filtered 3
 is "$status" 0 "--filter takes no program for its word"
 run $HEDDLE record -q --filter=m2 -o less.hdl -- ./filtered 3
 is "$status" 125 "another analysis"
-like "$err" "expected one of hb, wcp, commute, found 'm2'" "is an error"
+like "$err" "expected one of hb, wcp, commute, variables, found 'm2'" "is an error"
 for other in "--last 100" "--memory tso"; do
 	run $HEDDLE record $other --filter -- ./filtered 3
 	is "$status" 125 "not with $other"
@@ -173,10 +358,13 @@ is "$(json '$d->{recording}{"recording-filter"}')" hb "says so, too"
 
 # Who spins on what is left out gives way under every strategy.
 $HEDDLE cc -g -O1 "$root/tests/e2e/programs/spin_flags.c" -o spin -pthread || echo "# cannot build spin"
-for strategy in random pct noise rr; do
-	for seed in 1 2 3; do
-		run timeout 300 $HEDDLE record -q --filter --strategy $strategy --seed $seed -o spin.hdl -- ./spin
-		is "$status" 0 "a program that spins ends: $strategy, seed $seed"
+for filter in hb variables; do
+	for strategy in random pct noise rr; do
+		for seed in 1 2 3; do
+			run timeout 300 $HEDDLE record -q --filter $filter --strategy $strategy --seed $seed \
+				-o spin.hdl -- ./spin
+			is "$status" 0 "a program that spins ends: --filter $filter, $strategy, seed $seed"
+		done
 	done
 done
 run timeout 300 $HEDDLE record -q --filter commute -o none.hdl -- ./spin

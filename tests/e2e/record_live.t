@@ -112,6 +112,82 @@ for seed in 1 2 3 4 5 6 7 8; do
 done
 ok "$((pairs < 50))" "which are many: $pairs"
 
+# --filter variables leaves accesses out: the same races as of the trace that has the rest. --no-trace
+# prints them, too, and leaves nothing behind.
+mkdir -p temporary none
+for seed in 1 2 3 4; do
+	run $HEDDLE record --live -q --filter variables -o few.hdl --seed $seed -- ./many $seed
+	$HEDDLE races --analysis hb few.hdl | places >whole
+	printf '%s\n' "$err" | places >live
+	ok "$(cmp -s live whole; echo $?)" "--filter variables, seed $seed: the same races as of its trace"
+	printf '%s\n' "$err" | grep '^[a-z ]*:' | grep -v '^few' | cut -d: -f1,2 >said
+	run env -C none TMPDIR="$PWD/temporary" $HEDDLE record --no-trace --seed $seed -- ../many $seed
+	is "$status" 1 "--no-trace: exits with 1 when there are races"
+	printf '%s\n' "$err" | places | cmp -s - live
+	is $? 0 "and prints the same, seed $seed"
+	like "$err" "^many: [0-9]* races .*not complete: every variable that races .*'heddle record --strategy random --seed $seed' keeps this run" \
+		"how many, and how to see more"
+	is "$(ls -A temporary none | tr -d '\n')" "none:temporary:" "no file is left"
+done
+run $HEDDLE record --no-trace -q -- ./waits
+is "$status" 3 "the status of a program that fails itself"
+like "$err" "^waits: 2 races by hb" "with its races"
+run $HEDDLE record --no-trace --filter hb -- ./waits
+unlike "$err" "every variable" "--filter hb has every pair of places"
+is "$(grep -c '^candidate' <<<"$err")" 2 "both"
+cat >well.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+enum { MANY = 4000, SIZE = 1024 };
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static volatile int all[SIZE], own[2][SIZE];
+static void *run(void *p)
+{
+	for (int i = 0; i < MANY; i++) {
+		for (int k = 0; k < SIZE; k += 4)
+			own[(long)p][k]++;
+		pthread_mutex_lock(&m);
+		for (int k = i % 7; k < SIZE; k += 7)
+			all[k]++;
+		pthread_mutex_unlock(&m);
+	}
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, run, (void *)0);
+	run((void *)1);
+	return pthread_join(t, 0);
+}
+C
+$HEDDLE cc -O1 -g well.c -o well -pthread
+# Its log has several megabytes, whose room is given back while it runs.
+(while [ ! -e over ]; do du -k temporary | tail -1 | cut -f1; sleep 0.02; done >room) &
+run env TMPDIR="$PWD/temporary" $HEDDLE record --no-trace -- ./well
+touch over
+wait
+is "$status" 0 "no race: exits as the program"
+like "$err" "^well: 0 races by hb, not complete: every variable" "and says so"
+ok "$(($(sort -n room | tail -1) > 14000))" "the log stays small: $(sort -n room | tail -1) KB"
+cat >stuck.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+int main(void)
+{
+	pthread_mutex_lock(&m);
+	return pthread_mutex_lock(&m);
+}
+C
+$HEDDLE cc -O1 -g stuck.c -o stuck -pthread
+run $HEDDLE record --no-trace -- ./stuck
+like "$err" "main waits for mutex m, held by main" "a deadlock is explained"
+like "$err" "was misused: 'heddle record --strategy random --seed 1' and 'heddle races' say where" "as is misuse"
+for other in "-o x.hdl" "--mode free" --compress "--last 1000" "--memory tso" "--filter commute"; do
+	run $HEDDLE record --no-trace $other -- ./waits
+	is "$status" 125 "--no-trace not with $other"
+done
+
 # A block that a thread uses and another frees, in either order: as of the whole trace.
 cat >freed.c <<'C'
 #include <pthread.h>

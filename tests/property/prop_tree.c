@@ -172,12 +172,17 @@ static bool same_access(const struct trace *t, uint32_t e, uint32_t f, enum tree
 	return same;
 }
 
+/* A write ends the span of one before an atomic write of any thread, too. */
 static bool span_ended(const struct trace *t, uint32_t from, uint32_t to)
 {
-	for (uint32_t e = from + 1; e < to; e++)
-		if (t->events[e].thread == t->events[to].thread &&
-		    !event_inert(&t->events[e]) && ends_span(t->events[e].op))
+	for (uint32_t e = from + 1; e < to; e++) {
+		const struct event *x = &t->events[e];
+		bool own = x->thread == t->events[to].thread && ends_span(x->op);
+		bool atomic =
+		        t->events[to].op == OP_WRITE && op_is_atomic(x->op) && op_writes(x->op);
+		if (!event_inert(x) && (own || atomic))
 			return true;
+	}
 	return false;
 }
 

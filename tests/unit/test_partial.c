@@ -25,6 +25,10 @@ static const struct {
 	{ "T1|w(x)|a:1\nT1|acq(m)|a:2\nT1|rel(m)|a:3\nT1|w(x)|a:1\n", "0 1 2", "0 1 2 3" },
 	/* after a send */
 	{ "T1|w(x)|a:1\nT1|snd(c)|a:2\nT1|w(x)|a:1\n", "0 1 2", "0 1 2" },
+	/* a write after a write of an atomic, which may end a release sequence; a read does not
+	 */
+	{ "T1|w(x)|a:1\nT1|r(x)|a:2\nT2|aw(x);rel|b:1\nT1|w(x)|a:1\nT1|r(x)|a:2\n", "0 1 2",
+	  "0 1 2 3" },
 	/* of two other threads: redundant for the paper's rule alone */
 	{ "T1|w(x)|a:1\nT2|w(x)|a:1\nT3|w(x)|a:1\n", "0 1", "0 1 2" },
 	/* synchronisation stays, however often it comes */

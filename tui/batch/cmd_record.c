@@ -167,6 +167,8 @@ enum {
 	WITH_FILTER_COMMUTE = 1 << 5,
 	WITH_SAMPLE = 1 << 6,
 	WITH_LIVE = 1 << 7,
+	WITH_NO_TRACE = 1 << 8,
+	WITH_OUTPUT = 1 << 9,
 };
 #define WHOLE_LOG \
 	"--live reads the whole log as it is written, of sequentially consistent runs: leave "
@@ -187,6 +189,7 @@ static const struct {
 	  "--live finds races of accesses, which --filter commute leaves out" },
 	{ WITH_LIVE | WITH_SAMPLE,
 	  "--live is not for --sample: 'heddle races' reads the trace" },
+	{ WITH_NO_TRACE | WITH_OUTPUT, "--no-trace keeps no trace: leave -o out" },
 	{ WITH_LIVE | WITH_FREE, WHOLE_LOG "--mode free out" },
 	{ WITH_LIVE | WITH_COMPRESS, WHOLE_LOG "--compress out" },
 	{ WITH_LIVE | WITH_LAST, WHOLE_LOG "--last out" },
@@ -196,12 +199,15 @@ static const struct {
 /* False after a message. */
 static bool options_agree(const struct arguments *a, const struct session_options *o)
 {
-	unsigned chosen =
-	        (o->free_mode ? WITH_FREE : 0) | (o->memory != WEAK_SC ? WITH_MEMORY : 0) |
-	        (o->keep_events ? WITH_LAST : 0) | (o->compress ? WITH_COMPRESS : 0) |
-	        (o->filter ? WITH_FILTER : 0) |
-	        (o->filter == FILTER_COMMUTE ? WITH_FILTER_COMMUTE : 0) |
-	        (o->sample ? WITH_SAMPLE : 0) | (argument_flag(a, "live") ? WITH_LIVE : 0);
+	unsigned chosen = (o->free_mode ? WITH_FREE : 0) |
+	                  (o->memory != WEAK_SC ? WITH_MEMORY : 0) |
+	                  (o->keep_events ? WITH_LAST : 0) | (o->compress ? WITH_COMPRESS : 0) |
+	                  (o->filter ? WITH_FILTER : 0) |
+	                  (o->filter == FILTER_COMMUTE ? WITH_FILTER_COMMUTE : 0) |
+	                  (o->sample ? WITH_SAMPLE : 0) |
+	                  (argument_flag(a, "live") || o->nothing_kept ? WITH_LIVE : 0) |
+	                  (o->nothing_kept ? WITH_NO_TRACE : 0) |
+	                  (argument_flag(a, "output") ? WITH_OUTPUT : 0);
 	for (size_t i = 0; i < G_N_ELEMENTS(exclusive); i++)
 		if ((chosen & exclusive[i].both) == exclusive[i].both) {
 			usage_error(a, "%s", exclusive[i].message);
@@ -225,16 +231,31 @@ static int tell_full(const struct session *s)
 	return ours(&full);
 }
 
+/* --no-trace: what was found, and how to see more of it. The exit status. */
+static int tell_unkept(const struct session *s, const struct session_options *o,
+                       struct record_live *live, int status)
+{
+	g_autoptr(GString) again = g_string_new(NULL);
+	strategy_append(&o->strategy, again);
+	if (s->facts.misuses)
+		fprintf(stderr,
+		        "heddle: a lock, a thread or the heap was misused: 'heddle record "
+		        "%s' and 'heddle races' say where\n",
+		        again->str);
+	bool found = record_live_end(live, o->argv[0], again->str) > 0 || s->facts.misuses;
+	return found && status == 0 ? 1 : status;
+}
+
 /* Run and record the program, with the lines of suppression files. The exit status. */
 static int record(const struct arguments *a, struct session_options *o, const char *lines)
 {
 	struct session s = { 0 };
 	struct error error;
 	struct record_live *watcher = NULL;
-	if (argument_flag(a, "live")) {
+	if (argument_flag(a, "live") || o->nothing_kept) {
 		watcher = record_live_new(lines, NULL, o->specs);
 		if (o->filter)
-			record_live_filtered(watcher);
+			record_live_filtered(watcher, o->filter == FILTER_VARIABLES);
 		o->watch = record_live_watch(watcher, NULL);
 	}
 	fflush(NULL);
@@ -246,11 +267,13 @@ static int record(const struct arguments *a, struct session_options *o, const ch
 		tell(&s, a);
 		if (s.facts.status == LOG_FULL)
 			status = tell_full(&s);
-		if (!argument_flag(a, "quiet"))
+		if (!argument_flag(a, "quiet") && !o->nothing_kept)
 			fprintf(stderr, "heddle: %" PRIu64 " event%s in %s\n",
 			        s.trace->events_count, plural(s.trace->events_count), s.output);
-		if (watcher)
-			record_live_end(watcher, s.output);
+		if (o->nothing_kept)
+			status = tell_unkept(&s, o, watcher, status);
+		else if (watcher)
+			record_live_end(watcher, s.output, NULL);
 	} else {
 		status = ours(&error);
 	}
@@ -277,13 +300,19 @@ static int run_record(struct arguments *a)
 	o.free_mode = argument_choice(a, "mode", modes, 0) == 1;
 	o.no_values = argument_flag(a, "no-values");
 	o.filter = argument_choice(a, "filter", session_filters, -1) + 1;
+	o.nothing_kept = argument_flag(a, "no-trace");
+	if (o.nothing_kept && !o.filter)
+		o.filter = FILTER_VARIABLES;
 	o.no_missing = argument_flag(a, "no-missing");
 	o.no_inputs = argument_flag(a, "no-inputs");
 	g_autoptr(GArray) turns = g_array_new(FALSE, FALSE, sizeof(struct log_turn));
 	if (!read_strategy(a, &o.strategy, turns, &error))
 		return ours(&error);
 	o.memory = argument_choice(a, "memory", weak_model_words, WEAK_SC);
-	o.max_bytes = MIN(max_size(a), UINT64_MAX >> 20) << 20;
+	/* without a trace the log does not grow */
+	o.max_bytes = o.nothing_kept && !argument_flag(a, "max-size")
+	                      ? 0
+	                      : MIN(max_size(a), UINT64_MAX >> 20) << 20;
 	o.keep_events = argument_number(a, "last", 0);
 	o.compress = argument_flag(a, "compress");
 	if (!read_sample(a, &o) || !options_agree(a, &o))
@@ -330,13 +359,16 @@ static const struct command_option options[] = {
 	{ "live", NULL,
 	  "print on standard error, while the program runs, the races, uses after free and order violations that happens-before and EDC find",
 	  0 },
+	{ "no-trace", NULL,
+	  "keep no trace: only print findings, as --live with --filter variables (or hb or wcp) does; exits with 1 when the program succeeds and there are any",
+	  0 },
 	{ "suppressions", "FILE",
 	  "ThreadSanitizer's suppressions: findings of this trace that do not count; may be "
 	  "repeated",
 	  0 },
 	{ "start-at", "FUNCTION", "record accesses from the first call of FUNCTION on", 0 },
-	{ "filter", "[hb|wcp|commute]",
-	  "leave out, while the program runs, all values, and accesses that are redundant for happens-before (the default) or also for WCP, CP, DC and WDC: quicker and smaller, for these analyses and lockset alone; commute: all plain accesses, and calls into code that is not "
+	{ "filter", "[hb|wcp|variables|commute]",
+	  "leave out, while the program runs, all values, and accesses that are redundant for happens-before (the default) or also for WCP, CP, DC and WDC: quicker and smaller, for these analyses and lockset alone; variables: those to bytes that the thread has accessed since it last synchronised: every variable that races by happens-before or lockset, not every pair of places; commute: all plain accesses, and calls into code that is not "
 	  "instrumented",
 	  0 },
 	{ "sample", "N",

@@ -43,7 +43,7 @@ struct record_live {
 	struct running *running; /* borrowed, while a program runs */
 	struct online *online, *edc;
 	struct live_calls *calls;
-	bool filtered;
+	bool filtered, variables;
 };
 
 static void print_new(struct record_live *l, const struct trace *t, struct finding *f,
@@ -340,9 +340,10 @@ static void begin(void *context, struct running *running, struct running_sink *s
 		begin_edc(l);
 }
 
-void record_live_filtered(struct record_live *l)
+void record_live_filtered(struct record_live *l, bool variables)
 {
 	l->filtered = true;
+	l->variables = variables;
 }
 
 struct running_watch record_live_watch(struct record_live *l, const char *heading)
@@ -351,9 +352,10 @@ struct running_watch record_live_watch(struct record_live *l, const char *headin
 	return (struct running_watch){ l, begin };
 }
 
-void record_live_end(struct record_live *l, const char *trace)
+guint record_live_end(struct record_live *l, const char *path, const char *again)
 {
-	g_autofree char *name = g_path_get_basename(trace);
+	guint all = l->races + l->uses + l->by_edc + l->violations;
+	g_autofree char *name = g_path_get_basename(path);
 	g_autofree char *freed = l->uses == 0 ? g_strdup("")
 	                                      : g_strdup_printf(" and %u use%s after free",
 	                                                        l->uses, plural(l->uses));
@@ -367,8 +369,17 @@ void record_live_end(struct record_live *l, const char *trace)
 		                       plural(l->violations));
 	if (more->len > 0)
 		g_string_append(more, " by edc");
-	fprintf(stderr, "%s: %u race%s%s by hb%s, not complete: %s at other schedules\n",
-	        printable(name), l->races, plural(l->races), freed, more->str,
-	        l->violations ? "'heddle races' and 'heddle commute' look"
-	                      : "'heddle races' looks");
+	fprintf(stderr, "%s: %u race%s%s by hb%s, not complete: ", printable(name), l->races,
+	        plural(l->races), freed, more->str);
+	if (l->variables)
+		fprintf(stderr, "every variable that races does so at one of these pairs of "
+		                "places, and may at others; ");
+	if (again)
+		fprintf(stderr, "'heddle record %s' keeps this run for 'heddle races'\n",
+		        again);
+	else
+		fprintf(stderr, "%s at other schedules\n",
+		        l->violations ? "'heddle races' and 'heddle commute' look"
+		                      : "'heddle races' looks");
+	return all;
 }

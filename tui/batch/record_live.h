@@ -16,8 +16,9 @@ struct suppressions;
  * files (char *) beside the shipped ones; borrowed. */
 struct record_live *record_live_new(const char *suppressions, const struct suppressions *also,
                                     const GPtrArray *specs);
-/* Disables EDC: the recording omits accesses that the comparison of critical sections needs. */
-void record_live_filtered(struct record_live *live);
+/* Disables EDC: the recording omits accesses that the comparison of critical sections needs.
+ * `variables`: it has not every pair of places, but each variable that races. */
+void record_live_filtered(struct record_live *live, bool variables);
 /* The watch for session_options, for one recording after another; no finding is printed
  * twice. `heading`: a line before the recording's first finding, and each finding is one line
  * under it; NULL: each finding whole, as `races` prints it. Borrowed. */
@@ -25,8 +26,10 @@ struct running_watch record_live_watch(struct record_live *live, const char *hea
 /* The finding is known from elsewhere, and is not printed. Call between two recordings. */
 void record_live_known(struct record_live *live, const struct trace *t,
                        const struct finding *f);
-/* The program has ended, and its trace is written: prints the number of findings. */
-void record_live_end(struct record_live *live, const char *trace);
+/* The program has ended, and its trace is written: prints the number of findings. `again`: no
+ * trace was kept of `name`, and these options make the same run once more; or NULL. Returns
+ * that number. */
+guint record_live_end(struct record_live *live, const char *name, const char *again);
 void record_live_free(struct record_live *live); /* NULL is allowed */
 
 #endif

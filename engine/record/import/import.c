@@ -143,9 +143,10 @@ static bool read_controlled(struct import *im, GArray *chunks, const struct prog
 {
 	uint64_t *expanded = NULL;
 	bool whole = true;
-	for (guint i = (guint)MIN(im->chunks_read, chunks->len); i < chunks->len && whole;
-	     i++) {
+	for (guint i = 0; i < chunks->len && whole; i++) {
 		const struct chunk *c = &g_array_index(chunks, struct chunk, i);
+		if (c->sequence < im->chunks_read)
+			continue;
 		whole = progress_tick(progress, (double)i / chunks->len,
 		                      "reading the recording");
 		if (im->words_read == 0)
@@ -479,6 +480,7 @@ void import_init(struct import *im, const char *path, const char *name)
 	im->values = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	if (!(im->header->flags & LOG_ASLR_OFF))
 		im->rebase = rebase_new();
+	im->unnamed = im->facts->writer && !trace_writer_keeps(im->facts->writer);
 	im->names = names_new(im->folder, im->facts->debug);
 	builder_namer(im->b, names_namer(im->names));
 	if (im->running)
@@ -509,6 +511,7 @@ static void take_header(struct import *im)
 	im->facts->holder = header->holder;
 	im->facts->replayed = header->replayed;
 	im->facts->happened = header->happened;
+	im->facts->misuses = header->misuses;
 }
 
 #define THREADS \
@@ -553,9 +556,10 @@ static void note_recording(struct import *im)
 		note_count(im, TRACE_SAMPLE_NOTE, im->header->sample);
 	else if (im->header->flags & LOG_FILTER)
 		builder_note(im->b, TRACE_FILTER_NOTE,
-		             im->header->flags & LOG_FILTER_HB    ? "hb"
-		             : im->header->flags & LOG_FILTER_WCP ? "wcp"
-		                                                  : TRACE_FILTER_COMMUTE);
+		             im->header->flags & LOG_FILTER_HB          ? "hb"
+		             : im->header->flags & LOG_FILTER_WCP       ? "wcp"
+		             : im->header->flags & LOG_FILTER_VARIABLES ? TRACE_FILTER_VARIABLES
+		                                                        : TRACE_FILTER_COMMUTE);
 	snprintf(seed, sizeof(seed), "%" PRIu64, im->header->seed);
 	builder_note(im->b, "recording-seed", seed);
 	if (im->header->memory == LOG_TSO || im->header->memory == LOG_RC11)
@@ -678,6 +682,9 @@ static struct trace *import_all(struct import *im, const char *name,
 		builder_free(im->b);
 		return NULL;
 	}
+	im->facts->events = builder_event_count(im->b);
+	if (im->unnamed && status != LOG_DEADLOCK)
+		return builder_forget(im->b);
 	struct trace *t = builder_finish(im->b, complete || status == LOG_RUNNING, error);
 	if (t == NULL)
 		return NULL;

@@ -72,7 +72,7 @@ static uint32_t function_of(struct import *im, uint64_t pc)
 		return GPOINTER_TO_UINT(found) - 1;
 	GString *name = g_string_new(NULL);
 	const struct record_module *m = record_module_of(im->facts->modules, pc - 1);
-	if (!m || !names_function(im->names, m->index, pc - 1 - m->bias, name))
+	if (!m || im->unnamed || !names_function(im->names, m->index, pc - 1 - m->bias, name))
 		record_append_offset(m, pc - 1, name);
 	uint32_t string = builder_string(im->b, name->str, name->len);
 	g_string_free(name, TRUE);
@@ -232,7 +232,8 @@ static struct block_life *add_stack(struct import *im, struct lane *lane, const 
 	struct block_life *life =
 	        life_new(im, low, size, lane->stack_shift, region, block, true);
 	life->stack = true;
-	names_stack(im->names, lane->thread, block, at, size);
+	if (!im->unnamed)
+		names_stack(im->names, lane->thread, block, at, size);
 	return life;
 }
 
@@ -440,6 +441,8 @@ void import_enter(struct import *im, struct lane *lane, const struct log_record 
 	            im, lane,
 	            (struct event){ .op = OP_ENTER, .target = function, .location = location }))
 		return;
+	if (im->unnamed)
+		return;
 	/* Frames of C library calls have no named variables. */
 	names_enter(im->names, lane->thread, call ? 0 : import_address(im, r->address - 1),
 	            call       ? FRAME_OF_NOBODY
@@ -452,9 +455,10 @@ void import_leave(struct import *im, struct lane *lane, uint64_t frames)
 	for (; frames > 0 && lane->functions.count > 0; frames--) {
 		uint32_t function =
 		        *(uint32_t *)column_at(&lane->functions, --lane->functions.count);
-		if (builder_leave(im->b, lane->thread, function) ||
-		    import_event(im, lane,
-		                 (struct event){ .op = OP_LEAVE, .target = function }))
+		bool left = builder_leave(im->b, lane->thread, function) ||
+		            import_event(im, lane,
+		                         (struct event){ .op = OP_LEAVE, .target = function });
+		if (left && !im->unnamed)
 			names_leave(im->names, lane->thread);
 	}
 }

@@ -226,7 +226,8 @@ static void describe(struct import *im, struct missing_function *f, const char *
 		f->library = NONE;
 		return;
 	}
-	struct debuginfo *d = from ? names_debuginfo(im->names, from->index) : NULL;
+	struct debuginfo *d =
+	        from && !im->unnamed ? names_debuginfo(im->names, from->index) : NULL;
 	if (line != NULL) { /* the recorder examined the listed arguments */
 		for (guint i = 0; i < line->globals->len; i++) {
 			uint32_t value = token(im, line->globals->pdata[i]);

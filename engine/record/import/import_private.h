@@ -126,6 +126,7 @@ struct import {
 	GHashTable *instances, *instance_counts;
 	char invocation[4096];
 	GArray *values; /* uint32_t */
+	bool unnamed;   /* no trace is made: no debug information is read for names */
 	struct names *names;
 	struct missing_code *missing; /* import_missing.c; NULL: none so far */
 	struct rebase *rebase;        /* owned; NULL: addresses unchanged */

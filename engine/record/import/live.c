@@ -57,6 +57,8 @@ static gpointer follow(gpointer context)
 			g_usleep(PAUSE_US);
 		} else if (so_far_whole(l->log)) {
 			import_chunk(l->im);
+			if (l->im->unnamed)
+				so_far_drop(l->log);
 			pause = PAUSE_US;
 			quiet = 0;
 		} else if (l->im->running == NULL || quiet < PART_US || !take_part(l)) {

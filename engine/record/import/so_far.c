@@ -201,6 +201,12 @@ bool so_far_whole(struct so_far *s)
 	return true;
 }
 
+void so_far_drop(const struct so_far *s)
+{
+	(void)fallocate(s->log, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+	                (off_t)log_chunk_offset(0, s->sequence), LOG_CHUNK);
+}
+
 /* Number of words of a record that may change as long as no other follows, as it is now: a
  * write without its value, or whose value is being written; one record of two. 0: it is final.
  */

@@ -20,6 +20,8 @@ bool so_far_header(const struct so_far *s, struct log_header *header);
 /* Has the program begun another chunk? Then the reader has the rest of the one that is read,
  * and the caller takes all of it. */
 bool so_far_whole(struct so_far *s);
+/* Gives the room of the chunk that so_far_whole has found back to the file system. */
+void so_far_drop(const struct so_far *s);
 /* The next record; its words are valid until the next call. False: not written yet, or its
  * value, or a second record of its word, may be missing. */
 bool so_far_next(struct so_far *s, struct log_record *record);

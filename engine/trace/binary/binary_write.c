@@ -159,8 +159,10 @@ static void writer_begin(struct trace_writer *w, struct file_writer *file)
 		.blocks = g_array_new(FALSE, FALSE, sizeof(struct tape_block)),
 		.bytes = g_malloc((TAPE_BLOCK + 1) * TAPE_EVENT)
 	};
-	file_writer_put(file, &none, sizeof none);
-	w->begin = file_writer_length(file);
+	if (file != NULL) {
+		file_writer_put(file, &none, sizeof none);
+		w->begin = file_writer_length(file);
+	}
 	begin_block(w);
 }
 
@@ -174,6 +176,10 @@ static void writer_release(struct trace_writer *w)
 
 void binary_end_block(struct trace_writer *w)
 {
+	if (w->file == NULL) {
+		begin_block(w);
+		return;
+	}
 	struct tape_block block = { .offset = file_writer_length(w->file) - w->begin,
 		                    .bytes = (uint32_t)(w->end.at - w->bytes),
 		                    .count = TAPE_BLOCK - w->end.room };
@@ -376,6 +382,18 @@ struct trace_writer *trace_writer_open(const char *path, struct error *error)
 	return w;
 }
 
+struct trace_writer *trace_writer_nowhere(void)
+{
+	struct trace_writer *w = g_new(struct trace_writer, 1);
+	writer_begin(w, NULL);
+	return w;
+}
+
+bool trace_writer_keeps(const struct trace_writer *w)
+{
+	return w->file != NULL;
+}
+
 struct tape_end *binary_tape(struct trace_writer *w)
 {
 	return &w->end;
@@ -388,7 +406,8 @@ void binary_has_stacks(struct trace_writer *w)
 
 void binary_places(struct trace_writer *w, const uint32_t *places, uint64_t count)
 {
-	end_blocks(w, places, count);
+	if (w->file != NULL)
+		end_blocks(w, places, count);
 }
 
 bool trace_writer_end(struct trace_writer *w, const struct trace *t, struct error *error)
@@ -409,7 +428,8 @@ void trace_writer_abandon(struct trace_writer *w)
 {
 	if (w == NULL)
 		return;
-	file_writer_abandon(w->file);
+	if (w->file != NULL)
+		file_writer_abandon(w->file);
 	writer_release(w);
 	g_free(w);
 }

@@ -5,6 +5,7 @@
  */
 #include "engine/base/scattered.h"
 #include "engine/trace/builder/builder_private.h"
+#include "engine/trace/formats.h"
 #include "engine/trace/index_private.h"
 #include "engine/trace/storage.h"
 
@@ -293,6 +294,17 @@ static void release_look_ups(struct builder *b)
 	builder_free_lines(b);
 }
 
+struct trace *builder_forget(struct builder *b)
+{
+	struct trace *t = trace_new(b->name);
+	warn_of_leniency(b);
+	warn_of_messages(b);
+	g_ptr_array_free(t->warnings, TRUE);
+	t->warnings = g_steal_pointer(&b->warnings);
+	builder_free(b);
+	return t;
+}
+
 struct trace *builder_finish(struct builder *b, bool complete, struct error *error)
 {
 	builder_show(b);
@@ -343,7 +355,7 @@ struct builder *builder_new(const char *name, const struct trace_options *option
 	b->writer = options ? options->writer : NULL;
 	b->plain = NONE;
 	b->tape = b->writer ? binary_tape(b->writer) : NULL;
-	b->must = b->writer ? must_maker_new() : NULL;
+	b->must = b->writer && trace_writer_keeps(b->writer) ? must_maker_new() : NULL;
 	b->marked = b->writer ? g_new0(struct marked, 1) : NULL;
 	b->room = b->writer ? NULL : g_new(struct event, ROOM);
 	b->t = trace_new(name);

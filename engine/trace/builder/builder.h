@@ -289,6 +289,8 @@ uint32_t builder_spelling(struct builder *b, const GString *name);
 uint32_t builder_name_rule(struct builder *b, struct name_rule rule, const char *path,
                            const char *rest);
 
+/* Frees the builder, of which no trace is wanted: the result is empty but for the warnings. */
+struct trace *builder_forget(struct builder *b);
 /* Returns the trace and frees the builder in any case. NULL and `error` on failure. */
 struct trace *builder_finish(struct builder *b, bool complete, struct error *error);
 

@@ -130,13 +130,36 @@ ALWAYS_INLINE bool free_again(struct thread *t, uint64_t todo, const void *p, un
 	return true;
 }
 
+/* --filter variables: has the thread accessed these bytes? */
+ALWAYS_INLINE bool covered_again(struct thread *t, uint64_t todo, const void *p, unsigned code,
+                                 enum log_tag tag)
+{
+	const uint64_t always = TODO_EPOCHS | TODO_COVERED;
+	if (!covers(t, tag, (uintptr_t)p, code) ||
+	    unlikely((todo & ~(uint64_t)TODO_FRAMES) != always || t->budget <= 0))
+		return false;
+	t->budget--;
+	t->repeated++;
+	t->looked_or |= tag == LOG_WRITE ? UINT64_MAX : (uintptr_t)p;
+	if (tag == LOG_READ)
+		t->looked_and &= (uintptr_t)p;
+	return true;
+}
+
+ALWAYS_INLINE bool again(struct thread *t, uint64_t todo, const void *p, unsigned code,
+                         enum log_tag tag, uintptr_t pc)
+{
+	return todo & TODO_COVERED ? covered_again(t, todo, p, code, tag)
+	                           : free_again(t, todo, p, code, tag, pc);
+}
+
 ALWAYS_INLINE void access_hook(const void *p, unsigned code, enum log_tag tag, unsigned flags,
                                uintptr_t pc)
 {
 	struct thread *t = me;
 	uint64_t todo = t->attention | t->todo;
 	if (todo & TODO_EPOCHS) {
-		if (!free_again(t, todo, p, code, tag, pc))
+		if (!again(t, todo, p, code, tag, pc))
 			free_new(t, p, code, tag, flags, pc);
 	} else if (!log_ready(t, todo)) {
 		access_framed(t, p, tag | flags << 8 | code << 16, pc);
@@ -149,7 +172,7 @@ void hook_access(struct thread *t, const void *p, unsigned what, uintptr_t pc)
 {
 	enum log_tag tag = what & 255;
 	unsigned flags = what >> 8 & 255, code = what >> 16;
-	if (!free_again(t, t->attention | t->todo, p, code, tag, pc))
+	if (!again(t, t->attention | t->todo, p, code, tag, pc))
 		free_new(t, p, code, tag, flags, pc);
 }
 
@@ -161,6 +184,13 @@ static __attribute__((noinline)) void range_hook(const void *p, size_t size, enu
 		return;
 	if (unlikely(rt.sample) && !sample_takes(t) && !rt.controlled)
 		return;
+	if (t->covered_epoch && !(t->todo & TODO_COPY) && t->budget > 0 && !t->gate &&
+	    !t->signals.arrived && covers_range(t, tag, (uintptr_t)p, size)) {
+		t->budget--;
+		t->repeated++;
+		t->looked_or = UINT64_MAX;
+		return;
+	}
 	struct thread_copy copy;
 	bool copies = unlikely(t->todo & TODO_COPY) && copy_reads(t, tag, size, pc, &copy);
 	if (unlikely(rt.async_handlers))
@@ -201,6 +231,11 @@ static __attribute__((noinline)) void range_hook(const void *p, size_t size, enu
 		struct thread *t = me; \
 		uint64_t todo = t->attention | t->todo; \
 		if (unlikely(todo != 0)) { \
+			if (todo & TODO_COVERED) { \
+				if (!covered_again(t, todo, p, code, tag)) \
+					new_##name(t, p, HOOK_CALLER()); \
+				return; \
+			} \
 			if (todo & TODO_EPOCHS) { \
 				if (!free_again(t, todo, p, code, tag, HOOK_CALLER())) \
 					new_##name(t, p, HOOK_CALLER()); \

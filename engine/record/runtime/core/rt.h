@@ -58,6 +58,7 @@ enum todo {
 	TODO_LONG = 1 << 14,
 	TODO_OF_VALUE = TODO_VALUE | 3 << TODO_CODE_SHIFT | TODO_LONG,
 	TODO_COPY = 1 << 15, /* the last write is not recorded yet: thread.copy */
+	TODO_COVERED = 1 << 16, /* always with --filter variables, with TODO_EPOCHS */
 };
 _Static_assert((int)GATE_OWN < (int)TODO_FRAMES, "gates are the bits below");
 
@@ -109,6 +110,11 @@ struct thread {
 	 * before with the same two is counted, not written. In other modes, and for nobody:
 	 * 0. */
 	uint64_t epoch, context, repeated;
+	/* --filter variables: a table in pages of its own (log/access.h), the epoch in its
+	 * entries, and the addresses that were looked at, and left out, since the last
+	 * scheduling point, joined by or and by and. */
+	uint64_t *covered;
+	uint64_t covered_epoch, looked_or, looked_and;
 	uint64_t lives; /* runtime.lives when the thread last began to run */
 	uint32_t id;
 	uint64_t ordinal; /* visible events so far */
@@ -159,7 +165,8 @@ struct runtime {
 	bool filter;         /* accesses that are redundant for happens-before are left out, */
 	bool filter_wcp;     /* or those redundant for WCP and its kin */
 	bool filter_commute; /* or all plain ones, */
-	bool sample;         /* or those outside of the sample */
+	bool filter_variables; /* or those of bytes that the thread has accessed, */
+	bool sample;           /* or those outside of the sample */
 	bool replay;
 	bool clocked;           /* a debugger follows: replay/clock.c */
 	enum log_memory memory; /* not LOG_SC: controlled mode */
@@ -180,7 +187,8 @@ struct runtime {
 	unsigned unjoined;     /* threads beside the first one that no thread has joined */
 	unsigned forks;        /* made since then: child_brought */
 	uint64_t repeated;     /* of retired threads */
-	uint64_t lives;        /* controlled mode: lives of blocks that have ended */
+	/* controlled mode: lives of blocks that have ended, and writes of atomics */
+	uint64_t lives;
 	struct log_header *header;
 	uint64_t random;
 	uintptr_t bind_low, bind_size; /* the library of the bind lines */

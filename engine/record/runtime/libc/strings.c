@@ -91,7 +91,12 @@ void range_touched(enum log_tag tag, const void *p, size_t n, uintptr_t pc)
 	uint64_t key = 0;
 	if (unlikely(rt.sample) && !sample_takes(t) && !rt.controlled)
 		return;
-	if (t->epoch && !(rt.sample && t->unwritten)) {
+	if (t->covered_epoch) {
+		if (covers_range(t, tag, (uintptr_t)p, n)) {
+			t->repeated++;
+			return;
+		}
+	} else if (t->epoch && !(rt.sample && t->unwritten)) {
 		key = seen_key(t, tag, pc, (uintptr_t)p, LOG_RANGE) + n * 0x165667b19e3779f9u;
 		if (*seen_entry(t, key) == key) {
 			t->repeated++;
@@ -114,7 +119,7 @@ void range_touched(enum log_tag tag, const void *p, size_t n, uintptr_t pc)
 		plan_point(t);
 		log_access(t, tag, log_range_flags(tag), pc, p, code, false, 0);
 	}
-	if (t->epoch && !rt.waiting && !(rt.sample && t->unwritten))
+	if (key && !rt.waiting)
 		*seen_entry(t, key) = key;
 	errno = error;
 }

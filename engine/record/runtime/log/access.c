@@ -3,7 +3,19 @@
  *
  * Scheduling is elsewhere (sched/).
  */
+#include <string.h>
+
 #include "access.h"
+
+void covered_renew(struct thread *t)
+{
+	const uint64_t next = UINT64_C(1) << COVERED_EPOCH;
+	t->covered_epoch += next;
+	if (t->covered_epoch < UINT64_C(1) << COVERED_ADDRESS)
+		return;
+	t->covered_epoch = next;
+	memset(t->covered, 0, COVERED_SIZE);
+}
 
 /* Writes an access whose record replaces its site's entry. The caller has made room for four
  * words. */
@@ -94,7 +106,7 @@ void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc
 	if (tag == LOG_AREAD)
 		log_ticket(t);
 	else if (tag > LOG_AREAD)
-		log_epoch(t);
+		log_atomic_write(t);
 	struct stream *s = t->stream;
 	uint64_t *w = log_room(s, 4), address = (uintptr_t)p & LOG_ADDRESS_MASK;
 	uint64_t first = log_word(tag, flags, pc), key = log_site_key(first, code);
@@ -137,10 +149,8 @@ void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc
 		t->pending_site = site;
 		t->todo |= TODO_VALUE | code << TODO_CODE_SHIFT | (is_long ? TODO_LONG : 0);
 	}
-	if (t->epoch && tag < LOG_AREAD) {
-		key = seen_key(t, tag, pc, (uintptr_t)p, code);
-		*seen_entry(t, key) = key;
-	}
+	if (t->epoch && tag < LOG_AREAD)
+		seen_note(t, tag, pc, (uintptr_t)p, code);
 	count_event(t, tag, pc);
 	if (unlikely(rt.memory))
 		memory_logged(t, tag, flags & LOG_ORDER_MASK, p, (size_t)1 << code);
@@ -153,7 +163,7 @@ void log_rmw(struct thread *t, unsigned flags, uintptr_t pc, const void *p, unsi
 		return;
 	struct stream *s = t->stream;
 	log_before(t);
-	log_epoch(t);
+	log_atomic_write(t);
 	uint64_t *w = log_room(s, 4);
 	w[1] = log_place((uintptr_t)p, code);
 	w[2] = old;
@@ -202,6 +212,10 @@ void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, 
 	site->key = key;
 	site->address = address;
 	site->value = size;
+	if (t->covered_epoch) {
+		const size_t most = COVERED_SIZE;
+		cover(t, tag, address, size < most ? size : most);
+	}
 	count_event(t, tag, pc);
 	if (unlikely(rt.memory))
 		memory_logged(t, tag, 0, p, size);

@@ -156,6 +156,105 @@ ALWAYS_INLINE uint64_t *seen_entry(struct thread *t, uint64_t key)
 	return &t->seen[key >> (64 - SEEN_BITS)];
 }
 
+/*
+ * --filter variables: which bytes the thread has accessed in this epoch, so that another access
+ * to them needs no record: the first one has every race of their bytes that the later one has.
+ * (A read after a write of the thread's, too, as what races with it races with the write.) An
+ * entry is a word of memory: bits of its 8 bytes that were accessed, and of those that were
+ * written, the epoch, and the address above its slot's. Nothing is taken for another: of two
+ * words with one slot the later one stays, and when the epochs have all been used the table is
+ * cleared (log_afresh).
+ */
+enum {
+	COVERED_WRITTEN = 8,
+	COVERED_EPOCH = 16,
+	COVERED_ADDRESS = 64 - (47 - COVERED_BITS - 3)
+};
+#define COVERED_BYTES UINT64_C(0xffff)
+
+ALWAYS_INLINE uint64_t *covered_entry(struct thread *t, uintptr_t address)
+{
+	/* words with addresses near each other have slots near each other */
+	uintptr_t at = (address ^ address >> (COVERED_BITS - 1)) &
+	               ((UINT64_C(1) << COVERED_BITS) - 1) << 3;
+	return (uint64_t *)((char *)t->covered + at);
+}
+
+ALWAYS_INLINE uint64_t covered_word(const struct thread *t, uintptr_t address)
+{
+	return address >> (COVERED_BITS + 3) << COVERED_ADDRESS | t->covered_epoch;
+}
+
+/* Has the thread accessed these bytes of a word? */
+ALWAYS_INLINE bool covers_bytes(struct thread *t, enum log_tag tag, uintptr_t address,
+                                uint64_t bytes)
+{
+	uint64_t differs = *covered_entry(t, address) ^ covered_word(t, address);
+	bytes <<= tag == LOG_WRITE ? COVERED_WRITTEN : 0;
+	return (differs & (~COVERED_BYTES | bytes)) == bytes;
+}
+
+ALWAYS_INLINE bool covers(struct thread *t, enum log_tag tag, uintptr_t address, unsigned code)
+{
+	unsigned at = address % 8;
+	if (code == 4)
+		return at == 0 && covers_bytes(t, tag, address, 255) &&
+		       covers_bytes(t, tag, address + 8, 255);
+	if (at + (1u << code) > 8)
+		return false;
+	return covers_bytes(t, tag, address, ((UINT64_C(1) << (1u << code)) - 1) << at);
+}
+
+ALWAYS_INLINE void cover_bytes(struct thread *t, enum log_tag tag, uintptr_t address,
+                               uint64_t bytes)
+{
+	uint64_t *entry = covered_entry(t, address), word = covered_word(t, address);
+	if (tag == LOG_WRITE)
+		bytes |= bytes << COVERED_WRITTEN;
+	*entry = (*entry ^ word) <= COVERED_BYTES ? *entry | bytes : word | bytes;
+}
+
+/* Notes an access that was written, to any number of bytes. */
+ALWAYS_INLINE void cover(struct thread *t, enum log_tag tag, uintptr_t address, size_t size)
+{
+	while (size > 0) {
+		unsigned at = address % 8, count = size < 8 - at ? (unsigned)size : 8 - at;
+		cover_bytes(t, tag, address, ((UINT64_C(1) << count) - 1) << at);
+		address += count;
+		size -= count;
+	}
+}
+
+/* Has the thread accessed all of these bytes? */
+ALWAYS_INLINE bool covers_range(struct thread *t, enum log_tag tag, uintptr_t address,
+                                size_t size)
+{
+	enum { MOST = 1 << 16 }; /* the record of a larger one is cheaper than looking */
+	if (size > MOST)
+		return false;
+	while (size > 0) {
+		unsigned at = address % 8, count = size < 8 - at ? (unsigned)size : 8 - at;
+		if (!covers_bytes(t, tag, address, ((UINT64_C(1) << count) - 1) << at))
+			return false;
+		address += count;
+		size -= count;
+	}
+	return true;
+}
+
+/* Notes a plain access that was written. */
+ALWAYS_INLINE void seen_note(struct thread *t, enum log_tag tag, uintptr_t pc,
+                             uintptr_t address, unsigned code)
+{
+	uint64_t key;
+	if (t->covered_epoch) {
+		cover(t, tag, address, (size_t)1 << code);
+		return;
+	}
+	key = seen_key(t, tag, pc, address, code);
+	*seen_entry(t, key) = key;
+}
+
 /* thread.unwritten: a plain access that the thread has not made in this epoch is not written,
  * but is work, so that the thread does not seem to wait by looking (polls.c). With --sample
  * its key differs from that of a written access, which it does not replace. */
@@ -197,8 +296,7 @@ ALWAYS_INLINE bool log_free_here(struct thread *t, enum log_tag tag, unsigned fl
 		w[0] = first;
 		s->next = w + 2;
 	}
-	key = seen_key(t, tag, pc, address, code);
-	*seen_entry(t, key) = key;
+	seen_note(t, tag, pc, address, code);
 	return true;
 }
 

@@ -122,6 +122,9 @@ static inline void log_ticket(struct thread *t)
 	t->stream->next = w + 1;
 }
 
+/* access.h */
+void covered_renew(struct thread *t);
+
 /* Begin a new epoch of the thread: accesses after it are recorded even where equal ones were
  * recorded before it. */
 static inline void log_afresh(struct thread *t)
@@ -129,6 +132,8 @@ static inline void log_afresh(struct thread *t)
 	if (!t->epoch)
 		return;
 	t->epoch++;
+	if (t->covered_epoch)
+		covered_renew(t);
 	context_renew(t);
 }
 
@@ -144,6 +149,15 @@ static inline void log_epoch(struct thread *t)
 {
 	log_ticket(t);
 	log_afresh(t);
+}
+
+/* An atomic has been written. A plain write of the same memory by another thread ends what
+ * later reads of it synchronise with, also where that thread has made the same write before:
+ * so the others begin afresh when they run again. In free mode they do not know. */
+static inline void log_atomic_write(struct thread *t)
+{
+	log_epoch(t);
+	rt.lives += rt.controlled;
 }
 
 ALWAYS_INLINE void count_event(struct thread *t, enum log_tag tag, uintptr_t pc)

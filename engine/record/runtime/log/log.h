@@ -23,6 +23,8 @@
 
 enum { MAX_FRAMES = 1 << 16 };
 enum { SEEN_BITS = 13 }; /* size of a thread's table of accesses that have been written */
+/* The same of words of memory, with --filter variables; and its size in bytes. */
+enum { COVERED_BITS = 18, COVERED_SIZE = 8 << COVERED_BITS };
 
 struct stream { /* target of records: one for all threads in controlled mode, else one each */
 	uint64_t *next, *end;

@@ -60,7 +60,10 @@ static void settle_unseen(struct thread *t)
 {
 	enum { LONG = 200 }; /* accesses */
 	struct poll *l = &t->poll;
-	if (l->filtered_at != t->stream->next || l->unwritten) {
+	bool looks = !t->covered_epoch || t->looked_or == t->looked_and; /* at one place */
+	t->looked_or = 0;
+	t->looked_and = UINT64_MAX;
+	if (l->filtered_at != t->stream->next || l->unwritten || !looks) {
 		l->filtered_at = t->stream->next;
 		l->unwritten = 0;
 		l->filtered = t->counted;

@@ -77,6 +77,7 @@ static struct thread *from_retired(void)
 	if (!t)
 		return NULL;
 	struct frame *frames = t->frames;
+	uint64_t *covered = t->covered;
 	struct reach *reach = t->missing.reach;
 	struct region *regions = t->missing.regions;
 	struct kept_arrival *arrivals = t->signals.arrivals;
@@ -84,6 +85,7 @@ static struct thread *from_retired(void)
 	struct buffer *buffer = t->memory.buffer;
 	memset(t, 0, offsetof(struct thread, seen));
 	t->frames = frames;
+	t->covered = covered;
 	t->missing.reach = reach;
 	t->missing.regions = regions;
 	t->signals.arrivals = arrivals;
@@ -99,6 +101,8 @@ static struct thread *from_pages(void)
 	if (!t || !frames)
 		return NULL;
 	t->frames = frames + 1;
+	if (rt.filter_variables && !(t->covered = rt_pages(COVERED_SIZE)))
+		return NULL;
 	return t;
 }
 
@@ -125,7 +129,13 @@ struct thread *thread_new(struct thread *parent)
 	if (!rt.controlled || rt.filter) {
 		t->epoch = 1;
 		t->todo |= TODO_EPOCHS;
-		rt_populate(t->seen, sizeof(t->seen));
+		if (rt.filter_variables) {
+			t->todo |= TODO_COVERED;
+			t->looked_and = UINT64_MAX;
+			covered_renew(t);
+		} else {
+			rt_populate(t->seen, sizeof(t->seen));
+		}
 	}
 	sched_draw_priority(t);
 	sched_events_born(t, parent);

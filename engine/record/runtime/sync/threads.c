@@ -95,6 +95,9 @@ static void finish_thread(struct thread *t)
 	if (t->epoch)
 		raw_syscall(SYS_madvise, (long)t->seen, sizeof(t->seen), MADV_DONTNEED, 0, 0,
 		            0);
+	if (t->covered)
+		raw_syscall(SYS_madvise, (long)t->covered, COVERED_SIZE, MADV_DONTNEED, 0, 0,
+		            0);
 	if (rt.on)
 		sched_end(t);
 	me = &nobody;
