@@ -27,6 +27,10 @@ void log_more(struct stream *s, unsigned words)
 {
 	unexpected("log_more");
 }
+void copy_unread(struct thread *t)
+{
+	unexpected("copy_unread");
+}
 void missing_settle(struct thread *t)
 {
 	unexpected("missing_settle");
