@@ -16,7 +16,7 @@
 #include "engine/trace/ending.h"
 #include "engine/trace/formats.h"
 
-void session_release(struct session *s)
+void session_release(struct recording *s)
 {
 	record_facts_release(&s->facts);
 	trace_close(s->trace);
@@ -91,7 +91,7 @@ static void keep_log(const char *log, const struct record_facts *facts, struct e
 
 /* A recording whose trace is made while it runs. */
 struct followed {
-	struct session *s;
+	struct recording *s;
 	const char *log;
 	const struct session_options *options;
 	struct live *live; /* NULL: the trace is made afterwards */
@@ -121,7 +121,7 @@ static void follow(void *context, int buffer)
 static bool make_trace(const struct session_options *options, struct followed *f,
                        const struct progress *progress, struct error *error)
 {
-	struct session *s = f->s;
+	struct recording *s = f->s;
 	struct record_facts *facts = &s->facts;
 	if (options->disk_alone && facts->writer == NULL &&
 	    (facts->writer = trace_writer_open(s->output, error)) == NULL) {
@@ -189,7 +189,7 @@ static void map_tables(void)
 	mallopt(M_MMAP_THRESHOLD, TABLE);
 }
 
-bool session_record(const struct session_options *options, struct session *s,
+bool session_record(const struct session_options *options, struct recording *s,
                     const struct progress *progress, struct error *error)
 {
 	map_tables();
