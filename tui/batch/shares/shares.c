@@ -210,7 +210,14 @@ static int make_share(const struct arguments *a, const char *path, const char *i
 {
 	static const char *const replaced[] = { "jobs", "format", "resume", "baseline", NULL };
 	struct share_jobs j;
-	char *made = g_strdup_printf("%s.part%d", path, (int)getpid());
+	g_autofree char *made = g_strdup_printf("%s.part%d", path, (int)getpid());
+	int fd = open(made, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0) { /* before the work, and by the name that was given */
+		error_set(error, place_line(path, 0).text, "choose another place",
+		          "cannot write the file: %s", g_strerror(errno));
+		return EXIT_BAD;
+	}
+	close(fd);
 	GPtrArray *words = shares_command_begin(a, replaced);
 	if (argument_value(a, "shard") == NULL)
 		shares_command_add(words, "--shard=1/1");
@@ -226,7 +233,6 @@ static int make_share(const struct arguments *a, const char *path, const char *i
 	if (!whole || !keep_report(path, made, identity, error))
 		status = status ? status : EXIT_BAD;
 	unlink(made);
-	g_free(made);
 	shares_jobs_end(&j);
 	return status;
 }
