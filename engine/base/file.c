@@ -153,9 +153,15 @@ bool file_may_become(const char *path, enum file_kind kind, struct error *error)
 		return true;
 	int file = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t got = file < 0 ? -1 : read(file, bytes, sizeof bytes);
+	int why = errno;
 	if (file >= 0)
 		close(file);
-	size_t length = got > 0 ? (size_t)got : 0;
+	if (got < 0)
+		return error_set(
+		        error, path, "name another file, or delete this one",
+		        "would be overwritten, and whether it is a %s is not known: %s",
+		        kinds[kind].name, g_strerror(why));
+	size_t length = (size_t)got;
 	bool same = kind == FILE_TRACE && is_std(bytes, length);
 	for (size_t i = 0; i < MOST_BEGINNINGS && kinds[kind].beginnings[i]; i++)
 		same |= begins(bytes, length, kinds[kind].beginnings[i]);

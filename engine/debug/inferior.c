@@ -35,7 +35,7 @@ bool inferior_possible(struct error *error)
 
 /* ---- the program's output ---- */
 
-static void output_open(struct output *o, int to)
+static void output_open(struct passed_output *o, int to)
 {
 	int ends[2];
 	o->to = to;
@@ -61,7 +61,7 @@ static void output_open(struct output *o, int to)
 	fcntl(o->from, F_SETFL, O_NONBLOCK);
 }
 
-static void output_close(struct output *o)
+static void output_close(struct passed_output *o)
 {
 	if (o->from >= 0)
 		close(o->from);
@@ -72,7 +72,7 @@ static void output_close(struct output *o)
 	o->from = o->other = -1;
 }
 
-static void output_drain(struct output *o)
+static void output_drain(struct passed_output *o)
 {
 	char bytes[4096];
 	ssize_t n;

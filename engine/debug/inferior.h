@@ -15,7 +15,7 @@
 #include "engine/record/plan_run.h"
 
 /* The program's output to one descriptor. */
-struct output {
+struct passed_output {
 	int from;               /* the end that is read, or -1 */
 	int to;                 /* where it goes */
 	char *path;             /* of the other end; owned */
@@ -28,7 +28,7 @@ struct inferior {
 	char **argv;
 	unsigned first; /* of the pair: 1 or 2; 0: no pair */
 	off_t input;    /* where standard input stood at first, or -1 */
-	struct output outputs[2];
+	struct passed_output outputs[2];
 	/* The part of the client's side that a run needs. */
 	int client;           /* or -1 */
 	GString *from_client; /* bytes that were read meanwhile */

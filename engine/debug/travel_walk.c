@@ -48,6 +48,22 @@ static bool comes_home(struct travel *t, uint64_t sp, uint64_t *home)
 	return r && !r->foreign;
 }
 
+/* The thread stands at the instruction and stack of the place that is looked for: is it that
+ * place, so that the walk is over? A place that is like it is noted. */
+static bool is_over(struct travel *t, struct walk_to *w, int tid, enum walk *result)
+{
+	char key[KEY_REGISTERS + 1];
+	if (!travel_registers_of(t, tid, key)) {
+		*result = walk_ends(w, RUN_LOST);
+		return true;
+	}
+	enum same same = travel_compare(w->match, key);
+	if (same == ALIKE && w->alike < 0)
+		w->alike = w->count;
+	*result = WALK_FOUND;
+	return same == SAME;
+}
+
 /*
  * Go through a region, from its tick (or the start) on, up to the place or index that is
  * looked for, or to its end: the next tick.
@@ -79,16 +95,10 @@ static enum walk walk(struct travel *t, struct walk_to *w)
 			return walk_ends(w, RUN_LOST);
 		if (w->index == w->count)
 			return WALK_FOUND;
-		if (w->match && w->match->pc == pc && w->match->sp == sp) {
-			char key[KEY_REGISTERS + 1];
-			if (!travel_registers_of(t, tid, key))
-				return walk_ends(w, RUN_LOST);
-			enum same same = travel_compare(w->match, key);
-			if (same == SAME)
-				return WALK_FOUND;
-			if (same == ALIKE && w->alike < 0)
-				w->alike = w->count;
-		}
+		enum walk result;
+		if (w->match && w->match->pc == pc && w->match->sp == sp &&
+		    is_over(t, w, tid, &result))
+			return result;
 		w->last = (struct instruction){ .clock = clock,
 			                        .thread = thread,
 			                        .index = w->count++ };

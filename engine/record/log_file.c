@@ -53,7 +53,9 @@ static int create_log(char *path, size_t room)
 static bool log_error(const char *path, int why, struct error *error)
 {
 	if (!g_str_has_prefix(path, "/proc/"))
-		return error_set(error, path, "make room, or choose another place with -o",
+		return error_set(error, path,
+		                 why == ENOSPC ? "make room, or choose another place with -o"
+		                               : "choose another place with -o",
 		                 "cannot write the recording: %s", g_strerror(why));
 	g_autofree char *folder = file_folder(path);
 	return error_set(error, folder, "set TMPDIR to a folder with room",

@@ -16,7 +16,7 @@
 #include "engine/trace/ending.h"
 #include "engine/trace/formats.h"
 
-void session_release(struct session *s)
+void session_release(struct recording *s)
 {
 	record_facts_release(&s->facts);
 	trace_close(s->trace);
@@ -94,7 +94,7 @@ static void keep_log(const char *log, const struct record_facts *facts, struct e
 
 /* A recording whose trace is made while it runs. */
 struct followed {
-	struct session *s;
+	struct recording *s;
 	const char *log;
 	const struct session_options *options;
 	struct live *live; /* NULL: the trace is made afterwards */
@@ -126,7 +126,7 @@ static void follow(void *context, int buffer)
 static bool make_trace(const struct session_options *options, struct followed *f,
                        const struct progress *progress, struct error *error)
 {
-	struct session *s = f->s;
+	struct recording *s = f->s;
 	struct record_facts *facts = &s->facts;
 	if (options->nothing_kept && f->live == NULL)
 		return error_set(error, options->argv[0], "record a trace, without --no-trace",
@@ -202,7 +202,7 @@ static void map_tables(void)
 	mallopt(M_MMAP_THRESHOLD, TABLE);
 }
 
-bool session_record(const struct session_options *options, struct session *s,
+bool session_record(const struct session_options *options, struct recording *s,
                     const struct progress *progress, struct error *error)
 {
 	map_tables();

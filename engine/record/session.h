@@ -44,14 +44,14 @@ struct session_options {
 	        *specs; /* char *: files whose bind lines and missing blocks count; or NULL */
 };
 
-struct session {
+struct recording {
 	struct record_result result;
 	struct record_facts facts;
 	struct trace *trace; /* owned, or NULL */
 	char *output;        /* owned */
 	char *log; /* owned: the recording, kept as no trace was made of it; or NULL */
 };
-void session_release(struct session *s);
+void session_release(struct recording *s);
 
 /* Accesses are to be recorded from the first call of `function` on: sets its address in
  * `config`. False and `error` when the program has no such function, or it is inlined. */
@@ -62,7 +62,7 @@ bool session_start_at(const char *program, const char *function, struct log_conf
  * Run and write the trace.  False and `error` for a failure of our own; then
  * session.result.started says whether the program ran all the same.
  */
-bool session_record(const struct session_options *options, struct session *s,
+bool session_record(const struct session_options *options, struct recording *s,
                     const struct progress *progress, struct error *error);
 
 #endif

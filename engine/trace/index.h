@@ -140,8 +140,8 @@ struct must_run {
 };
 struct must_run trace_must_into(const struct trace *t, uint32_t event);
 struct must_run trace_must_from(const struct trace *t, uint32_t event);
-/* The edges into an event (MUST_SHARED ones as the edges that they stand for), one by one:
- * those from events of its own thread left out, which may be among shared ones. */
+/* Iterates the edges into an event. A MUST_SHARED edge is replaced by the edges that it stands
+ * for; edges from the event's own thread are left out. */
 struct must_sources {
 	const struct trace *t;
 	uint32_t event;

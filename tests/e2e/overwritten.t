@@ -62,4 +62,20 @@ for kind in text csv graph; do
 	write $kind /dev/null
 	is "$status" 0 "$kind: what is no file is written to"
 done
+
+# a file of another user's, of which this one cannot see what it is
+as=()
+[ "$(id -u)" != 0 ] || as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+mkdir theirs && printf '#! heddle 1\nT|w(x)|1\n' >theirs/t.txt && cp theirs/t.txt theirs/closed.txt && chmod 000 theirs/closed.txt
+chmod 755 "$scratch" && chmod 777 theirs
+if "${as[@]}" "$HEDDLE" --version >/dev/null 2>&1; then
+	run "${as[@]}" "$HEDDLE" convert theirs/t.txt theirs/closed.txt
+	is "$status" 2 "a file that cannot be read is not overwritten"
+	like "$err" "closed.txt: would be overwritten, and whether it is a trace is not known: Permission denied; name another file" "and why is said"
+	run "${as[@]}" "$HEDDLE" info theirs/closed.txt
+	is "$status" 2 "nor read"
+	like "$err" "closed.txt: cannot open the trace: Permission denied; name a trace that you can read" "which is said"
+else
+	skip "a file that cannot be read" "another user cannot run $HEDDLE"
+fi
 done_testing

@@ -21,6 +21,12 @@ run "$HEDDLE" races tests/traces/derby.std --analysis m2
 is "$status" 1 "derby, 75 thousand events"
 like "$out" "derby.std: [0-9]+ findings by m2 in 75076 events" "derby's summary"
 
+# witnesses that a report does not keep are checked all the same
+run "$HEDDLE" races "$cases/figure_1a.std" --format json --witness-events 0
+is "$status $(json 'join " ", map { $_->{verdict} . (exists $_->{witness} ? " kept" : "") } @{$d->{findings}}')" "1 race" \
+	"--witness-events 0: no witness"
+like "$(json 'join "; ", @{$d->{notes}}')" "witnesses checked and not kept.*: 1" "which a note counts"
+
 # bad usage and input
 for bad in "--analysis nonsense" "--pairs nonsense" "--shard 3/2" "--shard 0/2" "--budget 1" \
 	"--candidates nonsense" "--verdicts nonsense" "--format nonsense" "--nonsense"; do

@@ -90,6 +90,18 @@ mkdir other && cd other && printf '%s\n' wait rebuild >script
 run timeout 300 "$HEDDLE" open ../bank.hdl --script script
 is "$status" 2 "another folder has no command"
 like "$err" "no build command is kept for this folder" "and says so"
+
+# the program is somewhere else now
+cp "$root/samples/bank/bank.c" exe.c
+"$HEDDLE" cc -g -O1 exe.c -o exe -pthread && "$HEDDLE" record -q --seed 1 -o exe.hdl -- ./exe >/dev/null
+mv exe moved
+printf '%s\n' wait "rerun recorded" wait "press O" "save-screen screen.txt" >script
+run timeout 300 "$HEDDLE" open exe.hdl --exe ./moved --script script
+is "$status$err" 0 "--exe: another path"
+like "$(cat screen.txt)" "balance 150" "which is run"
+run timeout 300 "$HEDDLE" open exe.hdl --exe ./exe --script script
+is "$status" 2 "--exe: no such program"
+like "$err" "\./exe: --exe: cannot be run: No such file" "is named"
 cd .. || exit 1
 is "$(ls -d "${TMPDIR:-/tmp}"/heddle-run-* 2>/dev/null | wc -l)" 0 "nothing is left behind"
 done_testing

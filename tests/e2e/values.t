@@ -43,4 +43,8 @@ run "$HEDDLE" verify t.hdl t.wit
 is "$status" 0 "and is accepted"
 run "$HEDDLE" explain --story t.hdl $pair
 unlike "$out" "429496729[0-9]" "its story has none of the bytes"
+run timeout 300 "$HEDDLE" record -q --no-values -o none.hdl -- ./typed
+run "$HEDDLE" convert none.hdl -
+is "$(grep -cE '\|(r|w)[0-9]*\([^|]*\)=' <<<"$out")" 0 "--no-values: no access has one"
+ok "$(grep -qE '\|w[0-9]*\(number\)' <<<"$out"; echo $?)" "but the accesses are there"
 done_testing

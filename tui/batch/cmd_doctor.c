@@ -108,7 +108,7 @@ static void check_recording(const char *self)
 		struct session_options o = { .argv = (char *[]){ program, NULL },
 			                     .output = output,
 			                     .strategy.seed = 1 };
-		struct session s;
+		struct recording s;
 		struct error error;
 		bool ok = session_record(&o, &s, NULL, &error);
 		line(ok && s.facts.instrumented, NEEDED, "heddle record",

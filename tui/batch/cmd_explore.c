@@ -324,7 +324,7 @@ bool explore_write_tree(const struct explore_report *r, const char *program, con
 
 enum { LONGEST = 1000000 }; /* bound on the seconds for a run */
 
-static double seconds_of(struct arguments *a, const char *name, double otherwise)
+static double seconds_of(const struct arguments *a, const char *name, double otherwise)
 {
 	const char *text = argument_value(a, name);
 	char *end = NULL;
@@ -411,7 +411,7 @@ static int explore_with(struct arguments *a, struct explore_options *o)
 }
 
 /* The memory model, or a usage error with an exit. */
-static enum memory_model model_of(struct arguments *a)
+static enum memory_model model_of(const struct arguments *a)
 {
 	static const char *const others[] = {
 		"spec", "results", "final",  "check", "shard",
@@ -473,7 +473,7 @@ static void read_bound(struct arguments *a, struct explore_options *o)
 }
 
 /* --spurious N, or a usage error with an exit. */
-static uint32_t read_spurious(struct arguments *a)
+static uint32_t read_spurious(const struct arguments *a)
 {
 	uint64_t n = argument_number(a, "spurious", 0);
 	if (n > MOST_SPURIOUS)
@@ -490,14 +490,11 @@ static void check_symmetry(struct arguments *a)
 			exit(usage_error(a, "--symmetry goes without --%s", others[i]));
 }
 
-static int run(struct arguments *a)
+/* The options that stand for themselves: without specifications, shares, bounds and orders. */
+static struct explore_options options_of(const struct arguments *a)
 {
-	struct error error = { 0 };
-	char **argv = a->rest;
-	if (!argv || !argv[0])
-		return no_program(a);
-	struct explore_options o = {
-		.argv = argv,
+	return (struct explore_options){
+		.argv = a->rest,
 		.resume = argument_value(a, "resume"),
 		.save = argument_output(a, false, FILE_REPORT),
 		.seed = argument_number(a, "seed", 0),
@@ -513,6 +510,15 @@ static int run(struct arguments *a)
 		.query_seconds = 1,
 		.timeout_ms = (unsigned)(MIN(seconds_of(a, "timeout", 10), LONGEST) * 1000)
 	};
+}
+
+static int run(struct arguments *a)
+{
+	struct error error = { 0 };
+	char **argv = a->rest;
+	if (!argv || !argv[0])
+		return no_program(a);
+	struct explore_options o = options_of(a);
 	if (o.linearizable && argument_value(a, "spec") == NULL)
 		return usage_error(a,
 		                   "--linearizable wants the effects of the methods: --spec");

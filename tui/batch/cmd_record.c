@@ -24,7 +24,7 @@ static uint64_t max_size(const struct arguments *a)
 }
 
 /* Print facts about the run that the user must know, on standard error. */
-static void tell(const struct session *s, const struct arguments *a)
+static void tell(const struct recording *s, const struct arguments *a)
 {
 	const struct record_facts *f = &s->facts;
 	struct error note;
@@ -218,7 +218,7 @@ static bool options_agree(const struct arguments *a, const struct session_option
 
 /* Say why the recording ended before the program, for an error of the log's file. The exit
  * status. */
-static int tell_full(const struct session *s)
+static int tell_full(const struct recording *s)
 {
 	struct error full;
 	bool room = s->facts.error != EACCES && s->facts.error != ENOENT;
@@ -249,7 +249,7 @@ static int tell_unkept(const struct session *s, const struct session_options *o,
 /* Run and record the program, with the lines of suppression files. The exit status. */
 static int record(const struct arguments *a, struct session_options *o, const char *lines)
 {
-	struct session s = { 0 };
+	struct recording s = { 0 };
 	struct error error;
 	struct record_live *watcher = NULL;
 	if (argument_flag(a, "live") || o->nothing_kept) {

@@ -48,8 +48,8 @@ static char *how_it_ended(const struct shake_outcome *o)
 	return g_strdup_printf("exit status %d", o->status);
 }
 
-/* For people, who know a circle of locks alone by the name of deadlock: the runs of this
- * outcome may wait for a signal as well, which `heddle deadlocks` tells apart. */
+/* The text report says "waits for ever": "deadlock" would mean a circle of locks, and the runs
+ * of this outcome may wait for a signal as well (`heddle deadlocks` distinguishes them). */
 static char *ended_in_words(const struct shake_outcome *o)
 {
 	return o->deadlock ? g_strdup("waits for ever") : how_it_ended(o);

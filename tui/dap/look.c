@@ -17,7 +17,7 @@ bool list_threads(struct dap_session *s, const json_t *args, json_t *body, GStri
 		renew_threads(s);
 	json_t *list = json_array();
 	for (guint i = 0; i < s->threads->len; i++) {
-		const struct thread *t = &g_array_index(s->threads, struct thread, i);
+		const struct dap_thread *t = &g_array_index(s->threads, struct dap_thread, i);
 		json_array_append_new(list, json_pack("{sIso}", "id", (json_int_t)t->id, "name",
 		                                      json_bytes(t->name, strlen(t->name))));
 	}
@@ -25,7 +25,7 @@ bool list_threads(struct dap_session *s, const json_t *args, json_t *body, GStri
 	return true;
 }
 
-static void free_frame(struct frame *f)
+static void free_frame(struct dap_frame *f)
 {
 	g_free(f->file);
 	g_free(f);
@@ -70,7 +70,7 @@ static bool index_of(const json_t *id, unsigned before, unsigned count, unsigned
 
 static void name_frame_at(const struct dap_session *s, unsigned index, GString *command)
 {
-	const struct frame *f = s->frames->pdata[index];
+	const struct dap_frame *f = s->frames->pdata[index];
 	g_string_append_printf(command, " --thread %s --frame %u", f->thread, f->level);
 }
 
@@ -146,7 +146,7 @@ static json_t *shown_frame(struct dap_session *s, const char *thread, const json
 	function = function ? function : "?";
 	const char *line = text_of(frame, "line"), *level = text_of(frame, "level");
 	const char *library = text_of(frame, "from"), *address = text_of(frame, "addr");
-	struct frame *f = g_new0(struct frame, 1);
+	struct dap_frame *f = g_new0(struct dap_frame, 1);
 	g_strlcpy(f->thread, thread, sizeof(f->thread));
 	f->level = level ? (unsigned)atoi(level) : 0;
 	f->file = g_strdup(path);
@@ -178,7 +178,7 @@ static json_t *shown_frame(struct dap_session *s, const char *thread, const json
 
 bool list_frames(struct dap_session *s, const json_t *args, json_t *body, GString *why)
 {
-	const struct thread *t =
+	const struct dap_thread *t =
 	        find_thread(s, json_integer_value(json_object_get(args, "threadId")));
 	if (!t) {
 		g_string_assign(why, "no such thread ('threadId')");
@@ -246,7 +246,7 @@ bool list_scopes(struct dap_session *s, const json_t *args, json_t *body, GStrin
 		return false;
 	}
 	json_t *list = json_array();
-	const struct frame *f = s->frames->pdata[frame];
+	const struct dap_frame *f = s->frames->pdata[frame];
 	json_array_append_new(list,
 	                      json_pack("{sssssIsb}", "name", "Locals", "presentationHint",
 	                                "locals", "variablesReference",

@@ -29,7 +29,7 @@ bool go_on(struct dap_session *s, const char *command, GString *why)
 static bool step(struct dap_session *s, const json_t *args, const char *line,
                  const char *instruction, bool back, GString *why)
 {
-	const struct thread *t =
+	const struct dap_thread *t =
 	        find_thread(s, json_integer_value(json_object_get(args, "threadId")));
 	const char *granularity = text_of(args, "granularity");
 	if (!t) {
@@ -170,7 +170,7 @@ void tell_stop(struct dap_session *s, const char *reason, const char *descriptio
 	unsigned thread = thread_id(s, text_of(record, "thread-id"));
 	json_t *body = json_pack("{sssb}", "reason", reason, "allThreadsStopped", 1);
 	if (thread == 0 && s->threads->len > 0)
-		thread = g_array_index(s->threads, struct thread, 0).id;
+		thread = g_array_index(s->threads, struct dap_thread, 0).id;
 	if (thread)
 		json_object_set_new(body, "threadId", json_integer(thread));
 	if (description)

@@ -387,7 +387,7 @@ bool dap_serve(const struct dap_start *start, struct error *error)
 		.start = start,
 		.line_base = 1,
 		.waiting = g_queue_new(),
-		.threads = g_array_new(FALSE, FALSE, sizeof(struct thread)),
+		.threads = g_array_new(FALSE, FALSE, sizeof(struct dap_thread)),
 		.frames = g_ptr_array_new(),
 		.sets = g_ptr_array_new(),
 		.objects = g_ptr_array_new_with_free_func(g_free),

@@ -11,13 +11,13 @@
 #include "tui/dap/dap.h"
 #include "tui/dap/target.h"
 
-struct thread {
+struct dap_thread {
 	unsigned id;   /* the editor's */
 	char gdb[16];  /* gdb's own number, as text */
 	char name[64]; /* "T1" */
 };
 
-struct frame {
+struct dap_frame {
 	char thread[16]; /* gdb's number */
 	unsigned level;
 	char *file; /* path, or NULL */
@@ -59,8 +59,8 @@ struct dap_session {
 	uint64_t going_token;
 	GQueue *waiting; /* json_t *: requests that wait for a stop */
 	/* Of the present stop. */
-	GArray *threads;                     /* struct thread */
-	GPtrArray *frames;                   /* struct frame * */
+	GArray *threads;                     /* struct dap_thread */
+	GPtrArray *frames;                   /* struct dap_frame * */
 	GPtrArray *sets;                     /* struct variables * */
 	unsigned frames_before, sets_before; /* numbers used for earlier stops */
 	GPtrArray *objects;                  /* char *: gdb's variable objects, to be deleted */
@@ -99,7 +99,7 @@ void send_output(void *session, const char *category, const char *text, size_t l
 
 /* Read the threads that exist now; notify the editor of those that began and ended. */
 void renew_threads(struct dap_session *s);
-const struct thread *find_thread(const struct dap_session *s, json_int_t id);
+const struct dap_thread *find_thread(const struct dap_session *s, json_int_t id);
 /* The editor's id of a thread by gdb's number; 0: unknown. */
 unsigned thread_id(const struct dap_session *s, const char *gdb);
 

@@ -73,8 +73,8 @@ struct block_names {
 	/* variable + 1 of a library's data -> the first variable + 1 of its first access */
 	GHashTable *in_libraries;
 	GStringChunk *strings;
-	struct kept_part *parts; /* by hash, as many as parts_kept; NULL until the first */
-	struct guess *guesses;   /* by hash, as many as guesses_kept; NULL until the first */
+	struct known_part *parts; /* by hash, as many as parts_kept; NULL until the first */
+	struct guess *guesses;    /* by hash, as many as guesses_kept; NULL until the first */
 	uint32_t parts_kept, guesses_kept; /* powers of two */
 	GString *path;                     /* for a moment */
 };
@@ -423,14 +423,14 @@ static const GArray *candidates_at(struct names *n, uint32_t location)
 }
 
 /* The part [offset, offset + size) of a type. */
-static struct kept_part *part_of(struct names *n, uint32_t module, uint32_t type,
-                                 uint64_t offset, uint64_t size)
+static struct known_part *part_of(struct names *n, uint32_t module, uint32_t type,
+                                  uint64_t offset, uint64_t size)
 {
 	struct block_names *b = n->blocks;
 	uint64_t hash = hash_word(offset * 31 + size * 7 + type);
 	if (b->parts == NULL)
-		b->parts = g_new0(struct kept_part, b->parts_kept);
-	struct kept_part *kept = &b->parts[hash >> 50 & (b->parts_kept - 1)];
+		b->parts = g_new0(struct known_part, b->parts_kept);
+	struct known_part *kept = &b->parts[hash >> 50 & (b->parts_kept - 1)];
 	if (kept->path && kept->offset == offset && kept->size == size && kept->type == type &&
 	    kept->module == module)
 		return kept;
@@ -441,7 +441,7 @@ static struct kept_part *part_of(struct names *n, uint32_t module, uint32_t type
 	g_string_truncate(b->path, 0);
 	if (part.exact && size > 0)
 		debuginfo_form(names_debuginfo(n, module), part.type, b->path);
-	*kept = (struct kept_part){
+	*kept = (struct known_part){
 		.module = module,
 		.type = type,
 		.offset = offset,
@@ -828,7 +828,7 @@ struct place_in_block names_place_in_block(struct names *n, uint32_t block, uint
 		                        .type = f->type };
 }
 
-struct kept_part *names_part(struct names *n, const struct place_in_block *p, uint64_t size)
+struct known_part *names_part(struct names *n, const struct place_in_block *p, uint64_t size)
 {
 	return part_of(n, p->module, p->type, names_within(p), size);
 }
@@ -837,7 +837,7 @@ void names_append_in_block(struct names *n, uint32_t block, uint64_t address, ui
                            GString *name)
 {
 	struct place_in_block p = names_place_in_block(n, block, address);
-	const struct kept_part *part = p.type != NONE ? names_part(n, &p, size) : NULL;
+	const struct known_part *part = p.type != NONE ? names_part(n, &p, size) : NULL;
 	const char *path = part ? part->path : "";
 	g_string_assign(n->form, part ? part->form : "");
 	if (part && !p.each && path[0] != '.' && path[0] != '[')
@@ -917,7 +917,7 @@ bool names_append_library(struct names *n, uint32_t variable, uint64_t address, 
 	const char *dot = strchr(file, '.');
 	g_string_append_printf(name, "%s@%.*s", type_pointer(n, &facts),
 	                       (int)(dot ? dot - file : (gssize)strlen(file)), file);
-	const struct kept_part *part = part_of(
+	const struct known_part *part = part_of(
 	        n, c->module, c->type, address - n->trace->variables[first].address, size);
 	g_string_assign(n->form, part->form);
 	g_string_append(name, part->path);

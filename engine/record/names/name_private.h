@@ -128,7 +128,7 @@ void names_append_in_block(struct names *n, uint32_t block, uint64_t address, ui
 const char *names_block_pointer(struct names *n, uint32_t block);
 
 /* A part of a type, kept as elements and blocks of one type need it again. */
-struct kept_part {
+struct known_part {
 	uint32_t module, type;
 	uint64_t offset, size;
 	const char *path; /* interned; NULL: none kept */
@@ -154,7 +154,7 @@ static inline uint64_t names_within(const struct place_in_block *p)
 	return p->each ? p->offset % p->each : p->offset;
 }
 /* The part of an element of known type that is at the place. */
-struct kept_part *names_part(struct names *n, const struct place_in_block *p, uint64_t size);
+struct known_part *names_part(struct names *n, const struct place_in_block *p, uint64_t size);
 
 /* name_rules.c */
 void names_variables(void *context, struct builder *b, const struct trace *partial,

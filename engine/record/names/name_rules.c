@@ -106,7 +106,7 @@ static gboolean same_use(gconstpointer a, gconstpointer b)
 /* --- rules ---------------------------------------------------------------------------- */
 
 /* The path of a member of a block's one element: job->arg, *job+3, job[2]. */
-static struct name_rule rule_of(const struct place_in_block *p, const struct kept_part *part,
+static struct name_rule rule_of(const struct place_in_block *p, const struct known_part *part,
                                 GString *path, GString *rest)
 {
 	struct name_rule rule = { .each = (uint32_t)p->each };
@@ -137,7 +137,7 @@ static struct name_rule rule_of(const struct place_in_block *p, const struct kep
 }
 
 /* The numbers of a rule have 32 bits. */
-static bool has_rule(const struct place_in_block *p, const struct kept_part *part)
+static bool has_rule(const struct place_in_block *p, const struct known_part *part)
 {
 	return p->each <= UINT32_MAX &&
 	       (part == NULL ||
@@ -183,7 +183,7 @@ static uint32_t family_of(struct spelling_names *s, const struct name_rule *rule
 }
 
 static uint32_t rule_for(struct spelling_names *s, const struct place_in_block *p,
-                         const struct kept_part *part)
+                         const struct known_part *part)
 {
 	g_autoptr(GString) path = g_string_new(NULL);
 	g_autoptr(GString) rest = g_string_new(NULL);
@@ -278,7 +278,7 @@ static uint32_t find_rule(struct spelling_names *s, uint32_t variable)
 	struct run *run = p.type == NONE ? &s->untyped : run_of(s, &p, within, v->size);
 	if (run->rule != 0 && run->pointer == p.pointer)
 		return run->rule;
-	struct kept_part *part = p.type == NONE ? NULL : names_part(s->n, &p, v->size);
+	struct known_part *part = p.type == NONE ? NULL : names_part(s->n, &p, v->size);
 	struct rule_of_part *of = part ? &part->rules[p.each == 0] : &s->of_untyped;
 	if (of->noted != p.pointer && !has_rule(&p, part))
 		return 0;

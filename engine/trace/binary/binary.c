@@ -21,7 +21,7 @@ struct in {
 	struct trace *t;
 	const char *bytes;
 	size_t length;
-	const struct section *sections;
+	const struct file_section *sections;
 	uint32_t count, version;
 	const struct trace_watch *watch; /* or NULL */
 	const struct progress *progress;
@@ -75,7 +75,7 @@ static bool read_header(struct in *in, uint32_t *flags)
 		return broken(in, 24,
 		              "expected %" G_GUINT64_FORMAT " bytes, found a file of %zu",
 		              h.length, in->length);
-	uint64_t table = (uint64_t)h.sections * sizeof(struct section);
+	uint64_t table = (uint64_t)h.sections * sizeof(struct file_section);
 	if (h.sections > MAX_SECTIONS || table > in->length - sizeof h)
 		return broken(in, 20, "expected a table of sections, found a count of %u",
 		              h.sections);
@@ -92,7 +92,7 @@ static bool read_header(struct in *in, uint32_t *flags)
 	return true;
 }
 
-static const struct section *find_section(const struct in *in, const char *name)
+static const struct file_section *find_section(const struct in *in, const char *name)
 {
 	for (uint32_t i = 0; i < in->count; i++)
 		if (strncmp(in->sections[i].name, name, NAME_LENGTH) == 0)
@@ -106,7 +106,7 @@ static bool is_tape(const char *name)
 	return strcmp(name, "event_bytes") == 0;
 }
 
-static bool unpack(struct in *in, const struct section *s, const void **data)
+static bool unpack(struct in *in, const struct file_section *s, const void **data)
 {
 	size_t bytes = s->element * s->count, packed = packed_bytes(s), each = s->element / 4;
 	if (bytes / packed >= PACKED_MOST || (packed < s->packed && s->element % 4) ||
@@ -124,7 +124,7 @@ static bool unpack(struct in *in, const struct section *s, const void **data)
 static bool read_section(struct in *in, const char *name, uint32_t element, const void **data,
                          uint64_t *count)
 {
-	const struct section *s = find_section(in, name);
+	const struct file_section *s = find_section(in, name);
 	if (s == NULL && ((in->version < 7 && strcmp(name, "weak") == 0) ||
 	                  (in->version < 9 && strcmp(name, "name_rules") == 0))) {
 		*count = 0;
@@ -347,7 +347,7 @@ static bool check_places(struct in *in, uint64_t strings)
 
 static bool damaged(struct in *in, uint32_t block)
 {
-	const struct section *s = find_section(in, "event_bytes");
+	const struct file_section *s = find_section(in, "event_bytes");
 	return broken(in, s ? s->offset : 0,
 	              "block %u of the events does not fit its sum or its number of events",
 	              block);

@@ -34,7 +34,7 @@ struct header {
 };
 _Static_assert(sizeof(struct header) == 64, "written as it is");
 
-struct section {
+struct file_section {
 	char name[NAME_LENGTH];
 	uint32_t element; /* bytes */
 	uint32_t packed;  /* bytes of the zstd frame that the elements are in; 0: in none; and
@@ -42,7 +42,7 @@ struct section {
 	uint64_t offset, count;
 	uint64_t sum;
 };
-_Static_assert(sizeof(struct section) == 56, "written as it is");
+_Static_assert(sizeof(struct file_section) == 56, "written as it is");
 
 /* Sections from this size on are packed, except where that gains too little, or would exceed
  * the ratio that a reader accepts: a small file must not demand any amount of memory. */
@@ -51,7 +51,7 @@ enum { PACKED_FROM = 64 << 10, PACKED_MOST = 1000 /* times */ };
 /* In the frame each 32-bit number of an element is replaced by its difference from that of
  * the previous element. */
 #define PACKED_DIFFERENCES (UINT32_C(1) << 31)
-static inline uint32_t packed_bytes(const struct section *s)
+static inline uint32_t packed_bytes(const struct file_section *s)
 {
 	return s->packed & ~PACKED_DIFFERENCES;
 }
@@ -79,6 +79,6 @@ char *binary_events_check(struct events_check *check, uint64_t from, uint64_t co
 bool binary_events_end(struct events_check *check, bool good, struct trace *t,
                        const char **wrong);
 
-uint64_t binary_header_sum(const struct header *h, const struct section *sections);
+uint64_t binary_header_sum(const struct header *h, const struct file_section *sections);
 
 #endif

@@ -3,7 +3,7 @@
  */
 #include "engine/trace/binary/binary_private.h"
 
-uint64_t binary_header_sum(const struct header *h, const struct section *sections)
+uint64_t binary_header_sum(const struct header *h, const struct file_section *sections)
 {
 	struct header bare = *h;
 	bare.sum = 0;

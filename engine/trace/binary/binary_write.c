@@ -12,7 +12,7 @@
 
 struct trace_writer {
 	struct file_writer *file;
-	GArray *sections; /* struct section */
+	GArray *sections; /* struct file_section */
 	GArray *blocks;   /* struct tape_block */
 	uint8_t *bytes;   /* of the current block; owned, as end.tape */
 	struct tape_end end;
@@ -31,12 +31,12 @@ static void pad(struct file_writer *file)
 }
 
 /* A frame made of pieces of a table, so that no second copy of it is in memory. */
-struct frame {
+struct packed_bytes {
 	char *bytes; /* owned by the caller */
 	size_t length, room;
 };
 
-static void frame_room(struct frame *f, size_t more)
+static void frame_room(struct packed_bytes *f, size_t more)
 {
 	if (f->room - f->length >= more)
 		return;
@@ -45,7 +45,7 @@ static void frame_room(struct frame *f, size_t more)
 }
 
 /* A frame with a higher ratio than a reader accepts is followed by a skippable one. */
-static void pad_frame(struct frame *f, size_t bytes)
+static void pad_frame(struct packed_bytes *f, size_t bytes)
 {
 	const uint32_t head[2] = { ZSTD_MAGIC_SKIPPABLE_START,
 		                   (uint32_t)(bytes / (PACKED_MOST - 1)) };
@@ -58,7 +58,7 @@ static void pad_frame(struct frame *f, size_t bytes)
 }
 
 /* False when packing is not worth it: the frame has `most` bytes. */
-static bool frame_add(struct frame *f, ZSTD_CCtx *c, const void *bytes, size_t length,
+static bool frame_add(struct packed_bytes *f, ZSTD_CCtx *c, const void *bytes, size_t length,
                       bool last, size_t most)
 {
 	ZSTD_inBuffer in = { bytes, length, 0 };
@@ -97,7 +97,7 @@ static void differences(const uint32_t *numbers, size_t from, size_t count, uint
 
 /* The bytes as a zstd frame; with `each`, as differences from the 32-bit number that many
  * before. False: not worth it. */
-static bool pack(const void *data, size_t bytes, uint32_t each, struct frame *f)
+static bool pack(const void *data, size_t bytes, uint32_t each, struct packed_bytes *f)
 {
 	enum { LEVEL = 1 };
 	if (bytes < PACKED_FROM || bytes > UINT32_MAX / 4)
@@ -124,8 +124,8 @@ static bool pack(const void *data, size_t bytes, uint32_t each, struct frame *f)
 static void put_section(struct trace_writer *w, const char *name, const void *data,
                         uint32_t element, uint64_t count)
 {
-	struct section s = { .element = element, .count = count };
-	struct frame frame = { 0 };
+	struct file_section s = { .element = element, .count = count };
+	struct packed_bytes frame = { 0 };
 	uint32_t each = in_differences(name, element * count) ? element / 4 : 0;
 	bool packed = pack(data, element * count, each, &frame);
 	size_t bytes = packed ? frame.length : element * count;
@@ -154,7 +154,7 @@ static void writer_begin(struct trace_writer *w, struct file_writer *file)
 	static const struct header none;
 	*w = (struct trace_writer){
 		.file = file,
-		.sections = g_array_new(FALSE, TRUE, sizeof(struct section)),
+		.sections = g_array_new(FALSE, TRUE, sizeof(struct file_section)),
 		.end.tape = tape_new(),
 		.blocks = g_array_new(FALSE, FALSE, sizeof(struct tape_block)),
 		.bytes = g_malloc((TAPE_BLOCK + 1) * TAPE_EVENT)
@@ -204,10 +204,10 @@ static void end_blocks(struct trace_writer *w, const uint32_t *places, uint64_t 
 {
 	if (w->end.room < TAPE_BLOCK)
 		binary_end_block(w);
-	struct section bytes = { .name = "event_bytes",
-		                 .element = 1,
-		                 .offset = w->begin,
-		                 .count = file_writer_length(w->file) - w->begin };
+	struct file_section bytes = { .name = "event_bytes",
+		                      .element = 1,
+		                      .offset = w->begin,
+		                      .count = file_writer_length(w->file) - w->begin };
 	g_array_append_val(w->sections, bytes);
 	put_section(w, "event_blocks", w->blocks->data, sizeof(struct tape_block),
 	            w->blocks->len);
@@ -265,7 +265,8 @@ static void writer_end(struct trace_writer *w, const struct trace *t, bool filte
 	put_tables(w, t);
 	pad(w->file);
 	h.sections = w->sections->len;
-	const struct section *sections = (const struct section *)(void *)w->sections->data;
+	const struct file_section *sections =
+	        (const struct file_section *)(void *)w->sections->data;
 	file_writer_put(w->file, sections, h.sections * sizeof *sections);
 	h.length = file_writer_length(w->file);
 	h.sum = w->sum = binary_header_sum(&h, sections);

@@ -179,7 +179,8 @@ uint32_t builder_bytes(struct builder *b, const char *text, size_t length)
 	return intern(b, text, length, !g_utf8_validate(text, (gssize)length, NULL));
 }
 
-/* Defines the look-up of a string's index in a table; `member`: of its meaning. */
+/* The body of a function from a name to its index in the table `array`; a new name is added as
+ * `init`. `member` of struct meaning keeps the index. */
 #define NAMED(member, array, type, init) \
 	uint32_t string = builder_string(b, name, length); \
 	struct meaning *m = builder_meaning(b, string); \

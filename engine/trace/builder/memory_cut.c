@@ -10,12 +10,14 @@
 
 #include <stdlib.h>
 
-/* Spot of a rest, of a place that an earlier batch has begun; `place` is its range. */
+/* The `spot` of a key for the rest of a place whose beginning was in an earlier batch; its
+ * `place` is then the range of variables that the place has so far. */
 #define REST (NONE - 1)
-/* A place and its position. `spot`: of a recording NONE in a line of its size. */
+/* A place and its position. `spot`: its index in the builder's spots; NONE for a place of a
+ * recording's line, whose size the line has. */
 struct order_key {
 	uint32_t region, place, spot;
-	bool goes_on; /* a part, and the next batch of places has the rest */
+	bool goes_on; /* the next batch of places has the rest of this one */
 	uint64_t offset;
 	uint64_t end;
 };
@@ -46,11 +48,12 @@ struct cutter {
 	GArray *wides;     /* struct wide */
 	uint32_t *places;  /* by place: its variable, or its range of variables */
 	bool sized;        /* some place of the region has a size */
-	/* of a part of the region: begins and ends of places; their ends; variable of each cut
-	 */
-	GArray *cuts, *ends, *first; /* uint64_t, uint64_t, uint32_t */
-	GArray *reaches;             /* uint64_t: ends of those that go on in the next batch */
-	struct order_key *keys;      /* the batch; owned */
+	/* Of the part of the region that the batch covers. */
+	GArray *cuts;           /* uint64_t: where places begin or end */
+	GArray *ends;           /* uint64_t: where places end */
+	GArray *first;          /* uint32_t: by cut, the variable that begins there */
+	GArray *reaches;        /* uint64_t: ends of the places that go on in the next batch */
+	struct order_key *keys; /* the batch; owned */
 	size_t key_count, key_room;
 	/* variables that are still to be added to `variables` */
 	struct variable made[MADE];

@@ -264,8 +264,8 @@ struct checked *checkup_add_fields(struct checkup *c, enum finding_kind kind, js
 void checkup_seen_again(struct checkup *c, uint32_t run, uint32_t as);
 /* Print a new finding on standard error. */
 void checkup_stream(const struct checkup *c, const struct checked *f);
-/* After all runs: determine harm from the runs where no replay did, and the order of
- * display. */
+/* After all runs: removes what another finding says already and what made no difference, gives
+ * each finding its harm where its two orders were not run, and sorts the list. */
 void checkup_settle(struct checkup *c);
 void checked_free(void *data);
 

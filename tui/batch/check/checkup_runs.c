@@ -122,7 +122,7 @@ static bool look_at_postponed(struct checkup *c, bool all)
 }
 
 /* Adds the parts of a recorded run that the report does not cover to its list of them. */
-static void note_uncovered(struct checkup *c, const struct session *s)
+static void note_uncovered(struct checkup *c, const struct recording *s)
 {
 	if (s->facts.status == LOG_LIMIT || s->facts.status == LOG_FULL)
 		checkup_uncovered(c,
@@ -142,7 +142,7 @@ static uint32_t add_recorded(struct checkup *c, const struct strategy *how, bool
 	                *errors = file_descriptor_path(c->errors);
 	g_autofree char *path = checkup_run_path(c);
 	struct session_options o;
-	struct session s;
+	struct recording s;
 	uint32_t run = NONE;
 
 	session_of(c, &o, how);

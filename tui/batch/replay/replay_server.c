@@ -23,7 +23,7 @@
 
 enum { EXIT_CANNOT = 2 };
 
-struct session {
+struct gdb_session {
 	const struct replay_server *r;
 	GPtrArray *names; /* char *: names of threads, by the runtime's number */
 };
@@ -41,7 +41,7 @@ static void append_event(const struct trace *t, uint32_t e, GString *out)
 	append_escaped(out, place, strlen(place));
 }
 
-static void append_pair(const struct session *s, GString *out)
+static void append_pair(const struct gdb_session *s, GString *out)
 {
 	const struct trace *t = s->r->trace;
 	const GArray *pair = s->r->witness->pair;
@@ -56,7 +56,7 @@ static void append_pair(const struct session *s, GString *out)
 }
 
 /* The story: the finding, and the reason for each switch of the witness. */
-static void why(const struct session *s, GString *out)
+static void why(const struct gdb_session *s, GString *out)
 {
 	const struct trace *t = s->r->trace;
 	const struct witness *w = s->r->witness;
@@ -86,7 +86,7 @@ static void why(const struct session *s, GString *out)
 		g_string_append_printf(out, "  and %u more\n", switches->len - MOST);
 }
 
-static void where(const struct session *s, struct gdb_server *server, GString *out)
+static void where(const struct gdb_session *s, struct gdb_server *server, GString *out)
 {
 	const struct trace *t = s->r->trace;
 	const struct plan *plan = s->r->plan;
@@ -126,7 +126,7 @@ static void where(const struct session *s, struct gdb_server *server, GString *o
 	        f->debug->clock, server->travel.runs, plural(server->travel.runs));
 }
 
-static void other_order(const struct session *s, struct gdb_server *server, GString *out)
+static void other_order(const struct gdb_session *s, struct gdb_server *server, GString *out)
 {
 	const struct plan *plan = s->r->plan;
 	if (server->travel.f.first == 0) {
@@ -159,7 +159,7 @@ static void help(GString *out)
 static void answer_monitor(void *context, struct gdb_server *server, const char *command,
                            GString *out)
 {
-	const struct session *s = context;
+	const struct gdb_session *s = context;
 	g_autofree char *word = g_strstrip(g_strdup(command));
 	const char *w = word;
 	if (g_str_has_prefix(w, "heddle"))
@@ -181,7 +181,7 @@ static void answer_monitor(void *context, struct gdb_server *server, const char 
 
 static const char *name_of(void *context, uint32_t number)
 {
-	const struct session *s = context;
+	const struct gdb_session *s = context;
 	return number < s->names->len ? s->names->pdata[number] : NULL;
 }
 
@@ -315,7 +315,7 @@ static GPtrArray *thread_names(uint32_t count)
 
 static bool serve(const struct replay_server *r, int in, int out, struct error *error)
 {
-	struct session session = { r, thread_names(LOG_DEBUG_THREADS) };
+	struct gdb_session session = { r, thread_names(LOG_DEBUG_THREADS) };
 	struct gdb_server s = { .in = in,
 		                .out = out,
 		                .timeout = r->timeout,

@@ -37,13 +37,13 @@ bool shares_asked(const struct arguments *a, bool keeps)
 
 /* -- shares -------------------------------------------------------------------------------- */
 
-static char *report_of(const struct jobs *j, unsigned job)
+static char *report_of(const struct share_jobs *j, unsigned job)
 {
 	return g_strdup_printf("%s/%u.json", j->folder, job + 1);
 }
 
 /* The command of the I-th share. Files that it writes have its number in their names. */
-static GPtrArray *share_of(const struct jobs *j, unsigned job)
+static GPtrArray *share_of(const struct share_jobs *j, unsigned job)
 {
 	static const char *const replaced[] = { "jobs",   "output",   "format", "runs",
 		                                "resume", "baseline", NULL };
@@ -67,7 +67,7 @@ static GPtrArray *share_of(const struct jobs *j, unsigned job)
 	return words;
 }
 
-static int merge_shares(const struct jobs *j)
+static int merge_shares(const struct share_jobs *j)
 {
 	GPtrArray *files = g_ptr_array_new_with_free_func(g_free);
 	const char *tree = shares_is_exploration(j->a) ? argument_value(j->a, "output") : NULL;
@@ -82,7 +82,7 @@ static int merge_shares(const struct jobs *j)
 	return status;
 }
 
-static void remove_reports(const struct jobs *j)
+static void remove_reports(const struct share_jobs *j)
 {
 	for (unsigned i = 0; i < j->count; i++) {
 		char *path = report_of(j, i);
@@ -95,7 +95,7 @@ static void remove_reports(const struct jobs *j)
 static int run_shares(const struct arguments *a)
 {
 	struct error error = { 0 };
-	struct jobs j;
+	struct share_jobs j;
 	shares_jobs_begin(&j, a, shares_jobs_of(a));
 	j.folder = g_dir_make_tmp("heddle-XXXXXX", NULL);
 	if (j.folder == NULL) {
@@ -209,8 +209,15 @@ static int make_share(const struct arguments *a, const char *path, const char *i
                       struct error *error)
 {
 	static const char *const replaced[] = { "jobs", "format", "resume", "baseline", NULL };
-	struct jobs j;
-	char *made = g_strdup_printf("%s.part%d", path, (int)getpid());
+	struct share_jobs j;
+	g_autofree char *made = g_strdup_printf("%s.part%d", path, (int)getpid());
+	int fd = open(made, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0) { /* before the work, and by the name that was given */
+		error_set(error, place_line(path, 0).text, "choose another place",
+		          "cannot write the file: %s", g_strerror(errno));
+		return EXIT_BAD;
+	}
+	close(fd);
 	GPtrArray *words = shares_command_begin(a, replaced);
 	if (argument_value(a, "shard") == NULL)
 		shares_command_add(words, "--shard=1/1");
@@ -226,7 +233,6 @@ static int make_share(const struct arguments *a, const char *path, const char *i
 	if (!whole || !keep_report(path, made, identity, error))
 		status = status ? status : EXIT_BAD;
 	unlink(made);
-	g_free(made);
 	shares_jobs_end(&j);
 	return status;
 }

@@ -12,17 +12,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-void shares_jobs_begin(struct jobs *j, const struct arguments *a, unsigned count)
+void shares_jobs_begin(struct share_jobs *j, const struct arguments *a, unsigned count)
 {
-	*j = (struct jobs){ .a = a,
-		            .count = count,
-		            .pids = g_new0(pid_t, count),
-		            .lost = g_new0(bool, count),
-		            .until_error = argument_flag(a, "until-error"),
-		            .interrupted = catch_interruption() };
+	*j = (struct share_jobs){ .a = a,
+		                  .count = count,
+		                  .pids = g_new0(pid_t, count),
+		                  .lost = g_new0(bool, count),
+		                  .until_error = argument_flag(a, "until-error"),
+		                  .interrupted = catch_interruption() };
 }
 
-void shares_jobs_end(struct jobs *j)
+void shares_jobs_end(struct share_jobs *j)
 {
 	g_free(j->pids);
 	g_free(j->lost);
@@ -92,7 +92,7 @@ pid_t shares_start(GPtrArray *words, const char *output, bool quiet)
 	_exit(EXIT_OURS);
 }
 
-static void tell_all(struct jobs *j)
+static void tell_all(struct share_jobs *j)
 {
 	for (unsigned i = 0; i < j->count && !j->signalled; i++)
 		if (j->pids[i] > 0)
@@ -118,7 +118,7 @@ static bool is_result(int code)
 	return code == EXIT_NOTHING || code == EXIT_FOUND || code == EXIT_BUDGET;
 }
 
-static void note_ended(struct jobs *j, unsigned job, int status)
+static void note_ended(struct share_jobs *j, unsigned job, int status)
 {
 	int code = status_of(status);
 	j->pids[job] = 0;
@@ -129,7 +129,7 @@ static void note_ended(struct jobs *j, unsigned job, int status)
 		tell_all(j);
 }
 
-void shares_wait_for_all(struct jobs *j)
+void shares_wait_for_all(struct share_jobs *j)
 {
 	const struct timespec pause = { 0, 5000000 };
 	for (unsigned left = j->count; left > 0;) {
@@ -150,7 +150,7 @@ void shares_wait_for_all(struct jobs *j)
 	}
 }
 
-void shares_start_job(struct jobs *j, unsigned job, GPtrArray *words, const char *report)
+void shares_start_job(struct share_jobs *j, unsigned job, GPtrArray *words, const char *report)
 {
 	j->pids[job] = shares_start(words, report, job > 0);
 	if (j->pids[job] < 0)

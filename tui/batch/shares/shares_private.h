@@ -19,7 +19,7 @@ bool shares_is_exploration(const struct arguments *a);
 
 /* -- processes (shares_jobs.c) ------------------------------------------------------------- */
 
-struct jobs {
+struct share_jobs {
 	const struct arguments *a;
 	unsigned count;
 	char *folder; /* of the reports; owned */
@@ -32,8 +32,8 @@ struct jobs {
 	const volatile int *interrupted;
 };
 
-void shares_jobs_begin(struct jobs *j, const struct arguments *a, unsigned count);
-void shares_jobs_end(struct jobs *j);
+void shares_jobs_begin(struct share_jobs *j, const struct arguments *a, unsigned count);
+void shares_jobs_end(struct share_jobs *j);
 /* Begins the command with the options that are not `replaced` (NULL-terminated);
  * shares_command_end adds the program. The words are the caller's. */
 GPtrArray *shares_command_begin(const struct arguments *a, const char *const *replaced);
@@ -45,9 +45,9 @@ pid_t shares_start(GPtrArray *words, const char *output, bool quiet);
 /* The exit status of a process; EXIT_OURS for a `pid` that is none. */
 int shares_wait_for(pid_t pid);
 /* The same as a job of `j`; takes `words`. */
-void shares_start_job(struct jobs *j, unsigned job, GPtrArray *words, const char *report);
+void shares_start_job(struct share_jobs *j, unsigned job, GPtrArray *words, const char *report);
 /* Waits until all have ended; after an error, or an interruption, they are stopped. */
-void shares_wait_for_all(struct jobs *j);
+void shares_wait_for_all(struct share_jobs *j);
 /* Runs 'heddle merge' on files, in the format asked for; returns the exit status. */
 int shares_merged(const GPtrArray *files, const char *format, const char *baseline,
                   const char *output);

@@ -136,7 +136,7 @@ static bool recover(const struct rounds *r, struct error *error)
 /* Runs one round; returns EXIT_NOTHING, or the status of a job that failed. */
 static int run_round(const struct rounds *r, uint64_t runs, gint64 least, struct error *error)
 {
-	struct jobs j;
+	struct share_jobs j;
 	GPtrArray *files = task_files(r);
 	shares_jobs_begin(&j, r->a, r->count);
 	j.balances = true;
@@ -157,7 +157,7 @@ static int run_round(const struct rounds *r, uint64_t runs, gint64 least, struct
 /* The first step: one job makes or checks the state. */
 static int run_first(const struct rounds *r)
 {
-	struct jobs j;
+	struct share_jobs j;
 	shares_jobs_begin(&j, r->a, 1);
 	shares_start_job(&j, 0, explorer_of(r, r->state, 1, 0), "/dev/null");
 	shares_wait_for_all(&j);
