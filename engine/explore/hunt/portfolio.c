@@ -49,6 +49,7 @@ enum {
 	TURNED = 3,       /* less suspicion for each pair that a run has turned */
 	SAME = 4,         /* and for a pair whose reads would see what they saw */
 	RACE = 8,         /* at least the suspicion of a pair that races by happens-before */
+	AFTER = 0x61,     /* tells the places of a stop after an event from those before */
 	FEW_EVENTS = 20000,
 	MOST_EVENTS = 200000,    /* of a run from which pairs are learned, */
 	MOST_TARGETED = 4000000, /* or at least targets: */
@@ -66,6 +67,8 @@ struct turned {
 	int depth;          /* number of turned pairs in it */
 	bool end;           /* of a use and the end of its block */
 	bool chained;       /* of the variable of the pair that its run has turned */
+	bool after;         /* the first thread is stopped after its event, until the other one
+	                     * has ended or waits */
 	bool news;          /* would a read see a write that it saw in no run? Then it comes
 	                     * before pairs of the same suspicion */
 	unsigned sources;   /* number of reads that would see another write: */
@@ -272,7 +275,9 @@ static void take_pair(struct portfolio *p, struct strategy *s)
 	s->kind = STRATEGY_TURNS;
 	s->turns = g_array_copy(pair->turns);
 	/* then chance; or the other thread continues; or the stopped one, as soon as it can */
-	unsigned how = draw(p, 4) < chances ? 0 : 1 + (unsigned)draw(p, 3);
+	unsigned how = pair->after            ? 1
+	               : draw(p, 4) < chances ? 0
+	                                      : 1 + (unsigned)draw(p, 3);
 	p->turned = pair->depth;
 	p->turned_at = pair->object;
 	s->seed = how ? 0 : s->seed;
@@ -617,6 +622,40 @@ static void turn_pair(struct portfolio *p, const struct looked_at *l, struct eve
 	g_array_append_val(p->pairs, pair);
 }
 
+/* Of two accesses that race, the thread of the first is stopped right after it, while the other
+ * one goes on as far as it can: what the first has read, or begun to write, may be out of date
+ * when it goes on. */
+static void stop_after(struct portfolio *p, const struct looked_at *l, const struct candidate *c)
+{
+	const struct trace *t = l->t;
+	const struct event *a = &t->events[c->first], *b = &t->events[c->second];
+	struct log_turn goes = { t->threads[b->thread].recorded, UINT32_MAX };
+	uint32_t next = c->first + 1;
+	while (next < c->second && t->events[next].thread != a->thread)
+		next++;
+	if (next >= c->second || p->turned > 0 || op_writes(a->op) || !op_is_access(a->op) || !op_is_access(b->op) ||
+	    l->number[next] == NONE || goes.thread == NONE ||
+	    t->threads[a->thread].recorded == NONE ||
+	    order_ordered_unobserved(l->hb, c->first, c->second) ||
+	    (op_is_atomic(a->op) && op_is_atomic(b->op)))
+		return;
+	struct turned pair = { .object = address_of(t, a),
+		               .suspicion = RACE,
+		               .depth = p->turned + 1,
+		               .after = true };
+	pair.places = hash_join(hash_join(effect_place(t, c->first) * 31 +
+	                                          effect_place(t, c->second),
+	                                  pair.object),
+	                        AFTER);
+	struct alike *alike = room_for(p, pair.places);
+	if (alike == NULL || alike->waiting + alike->taken > 0)
+		return;
+	pair.turns = turns_before(t, l->turns, l->number, next, true);
+	g_array_append_val(pair.turns, goes);
+	alike->waiting++;
+	g_array_append_val(p->pairs, pair);
+}
+
 static bool conflict(const struct event *a, const struct event *b)
 {
 	if (op_is_access(a->op))
@@ -649,6 +688,7 @@ static void turn_pairs_of(struct portfolio *p, const struct looked_at *l,
 				         t->events[first].thread;
 			turn_pair(p, l, list,
 			          &(struct candidate){ first, second, k, i, inside });
+			stop_after(p, l, &(struct candidate){ first, second, k, i, inside });
 		}
 	}
 }
