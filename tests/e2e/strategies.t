@@ -192,6 +192,60 @@ for how in pairs periods feedback surw; do
 	run "$HEDDLE" record -q $again -o one.hdl -- ./windows
 	like "$err" Assertion "$how: its options make it again"
 done
+# a schedule that keeps no turn of the one that it varies is by pos from the first event on, also in a recording
+lost=
+for seed in 1 3 14 18 22; do
+	run "$HEDDLE" shake --runs 60 --until-error --tries 0 --seed $seed --strategy feedback --format json -- ./windows
+	[ "$status" = 1 ] || continue
+	again=$(json 'my ($o) = grep { $_->{end} ne "exit status 0" } @{$d->{outcomes}}; $o->{options}')
+	run "$HEDDLE" record -q $again -o one.hdl -- ./windows
+	[[ $err == *Assertion* ]] || lost+=" $seed: $again"
+done
+is "$lost" "" "feedback: the options of each of five seeds make it again"
+# a thread is stopped right after a read that races, while the writer goes on: what it has checked is out of date
+cat >stale.c <<'C'
+#include <assert.h>
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int users = 1, closed;
+static volatile int closing;
+static void leave(void)
+{
+	pthread_mutex_lock(&lock);
+	int left = --users;
+	pthread_mutex_unlock(&lock);
+	if (left == 0)
+		closed = 1;
+}
+static void *close_it(void *unused)
+{
+	closing = 1;
+	leave();
+	return unused;
+}
+int main(void)
+{
+	pthread_t t;
+	closed = 0;
+	pthread_create(&t, NULL, close_it, NULL);
+	if (!closing) {
+		pthread_mutex_lock(&lock);
+		users++;
+		pthread_mutex_unlock(&lock);
+		assert(!closed);
+	}
+	leave();
+	pthread_join(t, NULL);
+	return 0;
+}
+C
+"$HEDDLE" cc -g -O1 stale.c -o stale -pthread
+late=
+for seed in 1 2 3 4 5; do
+	run "$HEDDLE" shake --runs 9 --until-error --tries 0 --seed $seed --format json -- ./stale
+	[ "$(json '$d->{"first-failure"} // 10')" -lt 10 ] || late+=" $seed"
+done
+is "$late" "" "a check that is out of date is found in nine runs, by each of five seeds"
 # pairs: after a check was turned to before the other thread's update, the next to be turned is that update and its use:
 # an object that each thread makes if there is none, among many races of other variables
 cat >lazy.c <<'C'
