@@ -386,6 +386,39 @@ for i in "${!each[@]}"; do # without each of its turns
 	[ "$(switches_of less.txt)" -ge "$(switches_of again.txt)" ] || fewer+=" $rest"
 done
 is "$fewer" "" "without any of its turns it does not fail, or has no fewer switches"
+# a lost update of two threads needs four: to the first, to the second, back to the first, to main, which waits for both. That
+# main comes in between, as it waits for one of them, is none that the update needs
+cat >lost.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+static int x;
+static void *add(void *unused)
+{
+	x++;
+	return unused;
+}
+int main(void)
+{
+	pthread_t s, t;
+	pthread_create(&s, NULL, add, NULL);
+	pthread_create(&t, NULL, add, NULL);
+	pthread_join(s, NULL);
+	pthread_join(t, NULL);
+	if (x != 2)
+		abort();
+	return 7; /* the result of all runs that do not fail */
+}
+C
+"$HEDDLE" cc -g -O1 lost.c -o lost -pthread
+run "$HEDDLE" shake --runs 60 --until-error -- ./lost
+like "$out" "signal 6 .* with 4 switches of threads" "the fewest switches of a lost update are four"
+sed 's/abort();/x = 2;/' lost.c >seven.c
+"$HEDDLE" cc -g -O1 seven.c -o seven -pthread
+run "$HEDDLE" explore --until-error --runs 40 --format json -- ./seven
+is "$(json 'join " ", $d->{complete} ? "complete" : "open", $d->{shortening} // 0')" "complete 0" \
+	"an exit status that every run has is no error to end at, nor one to make shorter"
+run "$HEDDLE" explore --until-error --runs 40 -- ./lost
+like "$out" "signal 6 [^,]*, in 1 of 3 different runs" "an error is counted in the runs that differ"
 run "$HEDDLE" shake --runs 60 --tries 0 -- ./assert
 is "$(printf '%s\n' "$out" | grep -c 'no fewer')" 0 "--tries 0 looks for none"
 run "$HEDDLE" shake --strategy auto --runs 20 --until-error --format json -- ./deadlock
