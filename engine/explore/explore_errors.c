@@ -364,9 +364,7 @@ bool explore_note_end(struct exploration *x, const struct plan *plan,
 	return !keep || explore_save(x, r, error);
 }
 
-/* An exit status common to all runs is the program's result, not an error. A read of unwritten
- * memory in all of them does not depend on the schedule, either. */
-static bool is_usual(const struct exploration *x, const struct explore_error *e)
+bool explore_is_usual(const struct exploration *x, const struct explore_error *e)
 {
 	if (e->end == EXPLORE_UNWRITTEN)
 		return e->count >= x->report->classes;
@@ -385,7 +383,7 @@ bool explore_has_failed(const struct exploration *x)
 	for (guint i = 0; i < x->report->errors->len; i++) {
 		const struct explore_error *e =
 		        &g_array_index(x->report->errors, struct explore_error, i);
-		if (e->end != EXPLORE_SPECIFICATION && !is_usual(x, e))
+		if (e->end != EXPLORE_SPECIFICATION && !explore_is_usual(x, e))
 			return true;
 	}
 	return false;

@@ -263,7 +263,10 @@ struct pending *explore_take_pending(struct exploration *x, struct pending *chan
  * trace if it is the first of its kind. False and `error` when it cannot be written. */
 bool explore_note_end(struct exploration *x, const struct plan *plan,
                       const struct plan_run *run, struct explore_run *r, struct error *error);
-/* Was there an error? An exit status common to all runs is the program's result. */
+/* An exit status common to all runs is the program's result, not an error. A read of unwritten
+ * memory in all of them does not depend on the schedule, either. */
+bool explore_is_usual(const struct exploration *x, const struct explore_error *e);
+/* Was there an error, beside those that are usual? */
 bool explore_has_failed(const struct exploration *x);
 /* explore_saved.c: save the trace of the current run `r` under options->save, which may be
  * NULL. False and `error` when it cannot be written. */

@@ -69,7 +69,8 @@ bool explore_shorten(struct exploration *x, struct error *problem)
 		        &g_array_index(x->report->errors, struct explore_error, i);
 		const GArray *turns = x->turns->pdata[i];
 		if (turns != NULL && turns->len > SWITCHES && turns->len <= LOG_TURNS &&
-		    e->end != EXPLORE_CUT && e->end != EXPLORE_DIVERGED)
+		    e->end != EXPLORE_CUT && e->end != EXPLORE_DIVERGED &&
+		    !explore_is_usual(x, e))
 			good = shorten(x, i, problem);
 	}
 	x->report->shortening = x->report->runs->len - runs;

@@ -192,6 +192,60 @@ for how in pairs periods feedback surw; do
 	run "$HEDDLE" record -q $again -o one.hdl -- ./windows
 	like "$err" Assertion "$how: its options make it again"
 done
+# a schedule that keeps no turn of the one that it varies is by pos from the first event on, also in a recording
+lost=
+for seed in 1 3 14 18 22; do
+	run "$HEDDLE" shake --runs 60 --until-error --tries 0 --seed $seed --strategy feedback --format json -- ./windows
+	[ "$status" = 1 ] || continue
+	again=$(json 'my ($o) = grep { $_->{end} ne "exit status 0" } @{$d->{outcomes}}; $o->{options}')
+	run "$HEDDLE" record -q $again -o one.hdl -- ./windows
+	[[ $err == *Assertion* ]] || lost+=" $seed: $again"
+done
+is "$lost" "" "feedback: the options of each of five seeds make it again"
+# a thread is stopped right after a read that races, while the writer goes on: what it has checked is out of date
+cat >stale.c <<'C'
+#include <assert.h>
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int users = 1, closed;
+static volatile int closing;
+static void leave(void)
+{
+	pthread_mutex_lock(&lock);
+	int left = --users;
+	pthread_mutex_unlock(&lock);
+	if (left == 0)
+		closed = 1;
+}
+static void *close_it(void *unused)
+{
+	closing = 1;
+	leave();
+	return unused;
+}
+int main(void)
+{
+	pthread_t t;
+	closed = 0;
+	pthread_create(&t, NULL, close_it, NULL);
+	if (!closing) {
+		pthread_mutex_lock(&lock);
+		users++;
+		pthread_mutex_unlock(&lock);
+		assert(!closed);
+	}
+	leave();
+	pthread_join(t, NULL);
+	return 0;
+}
+C
+"$HEDDLE" cc -g -O1 stale.c -o stale -pthread
+late=
+for seed in 1 2 3 4 5; do
+	run "$HEDDLE" shake --runs 9 --until-error --tries 0 --seed $seed --format json -- ./stale
+	[ "$(json '$d->{"first-failure"} // 10')" -lt 10 ] || late+=" $seed"
+done
+is "$late" "" "a check that is out of date is found in nine runs, by each of five seeds"
 # pairs: after a check was turned to before the other thread's update, the next to be turned is that update and its use:
 # an object that each thread makes if there is none, among many races of other variables
 cat >lazy.c <<'C'
@@ -332,6 +386,39 @@ for i in "${!each[@]}"; do # without each of its turns
 	[ "$(switches_of less.txt)" -ge "$(switches_of again.txt)" ] || fewer+=" $rest"
 done
 is "$fewer" "" "without any of its turns it does not fail, or has no fewer switches"
+# a lost update of two threads needs four: to the first, to the second, back to the first, to main, which waits for both. That
+# main comes in between, as it waits for one of them, is none that the update needs
+cat >lost.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+static int x;
+static void *add(void *unused)
+{
+	x++;
+	return unused;
+}
+int main(void)
+{
+	pthread_t s, t;
+	pthread_create(&s, NULL, add, NULL);
+	pthread_create(&t, NULL, add, NULL);
+	pthread_join(s, NULL);
+	pthread_join(t, NULL);
+	if (x != 2)
+		abort();
+	return 7; /* the result of all runs that do not fail */
+}
+C
+"$HEDDLE" cc -g -O1 lost.c -o lost -pthread
+run "$HEDDLE" shake --runs 60 --until-error -- ./lost
+like "$out" "signal 6 .* with 4 switches of threads" "the fewest switches of a lost update are four"
+sed 's/abort();/x = 2;/' lost.c >seven.c
+"$HEDDLE" cc -g -O1 seven.c -o seven -pthread
+run "$HEDDLE" explore --until-error --runs 40 --format json -- ./seven
+is "$(json 'join " ", $d->{complete} ? "complete" : "open", $d->{shortening} // 0')" "complete 0" \
+	"an exit status that every run has is no error to end at, nor one to make shorter"
+run "$HEDDLE" explore --until-error --runs 40 -- ./lost
+like "$out" "signal 6 [^,]*, in 1 of 3 different runs" "an error is counted in the runs that differ"
 run "$HEDDLE" shake --runs 60 --tries 0 -- ./assert
 is "$(printf '%s\n' "$out" | grep -c 'no fewer')" 0 "--tries 0 looks for none"
 run "$HEDDLE" shake --strategy auto --runs 20 --until-error --format json -- ./deadlock

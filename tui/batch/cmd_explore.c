@@ -276,9 +276,12 @@ static json_t *summary_json(const struct explore_report *r, const struct explore
 		json_object_set_new(root, "commuting", commuting);
 	if (r->filled > 0)
 		json_object_set_new(root, "filled", json_integer((json_int_t)r->filled));
-	if (r->shortening > 0)
+	if (r->shortening > 0) {
 		json_object_set_new(root, "shortening",
 		                    json_integer((json_int_t)r->shortening));
+		json_object_set_new(root, "shortening-states",
+		                    json_integer((json_int_t)r->shortening_classes));
+	}
 	if (r->estimate.classes > 0)
 		json_object_set_new(root, "estimate",
 		                    json_pack("{s:I, s:[I, I]}", "classes",

@@ -49,6 +49,7 @@ enum {
 	TURNED = 3,       /* less suspicion for each pair that a run has turned */
 	SAME = 4,         /* and for a pair whose reads would see what they saw */
 	RACE = 8,         /* at least the suspicion of a pair that races by happens-before */
+	AFTER = 0x61,     /* tells the places of a stop after an event from those before */
 	FEW_EVENTS = 20000,
 	MOST_EVENTS = 200000,    /* of a run from which pairs are learned, */
 	MOST_TARGETED = 4000000, /* or at least targets: */
@@ -66,6 +67,8 @@ struct turned {
 	int depth;          /* number of turned pairs in it */
 	bool end;           /* of a use and the end of its block */
 	bool chained;       /* of the variable of the pair that its run has turned */
+	bool after;         /* the first thread is stopped after its event, until the other one
+	                     * has ended or waits */
 	bool news;          /* would a read see a write that it saw in no run? Then it comes
 	                     * before pairs of the same suspicion */
 	unsigned sources;   /* number of reads that would see another write: */
@@ -75,6 +78,14 @@ struct turned {
 /* Counts of the pairs of two places. */
 struct alike {
 	guint waiting, taken;
+};
+
+/* A place that surw may be about, with its events in all runs that it was learned from. */
+struct target {
+	uint64_t place, events;
+	uint32_t size, threads;
+	uint64_t sum[LOG_WEIGHTS]; /* by the runtime's number of a thread, with its descendants
+	                            */
 };
 
 struct portfolio {
@@ -89,10 +100,10 @@ struct portfolio {
 	GHashTable *alike;     /* places -> struct alike */
 	GHashTable *seen;      /* key of a write's and its read's place */
 	GPtrArray *kept;       /* GArray *: turns of runs with new pairs, */
-	GArray *targets;       /* struct log_target, */
-	GArray *target_uses;   /* and uint64_t: their numbers of events */
+	GArray *targets;       /* struct target */
 	GHashTable *target_at; /* place -> index + 1 */
 	uint64_t targeted;     /* length of the longest run that they come from */
+	uint32_t target_runs;  /* number of runs that they come from */
 	uint64_t steps;        /* of a run */
 	uint32_t shares, depth;
 	bool explores;
@@ -128,8 +139,7 @@ struct portfolio *portfolio_new(const struct portfolio_options *options)
 	p->alike = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
 	p->seen = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	p->kept = g_ptr_array_new_with_free_func(free_turns);
-	p->targets = g_array_new(FALSE, FALSE, sizeof(struct log_target));
-	p->target_uses = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	p->targets = g_array_new(FALSE, FALSE, sizeof(struct target));
 	p->target_at = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	p->periods = periods_new();
 	p->steps = 1000;
@@ -145,7 +155,6 @@ void portfolio_free(struct portfolio *p)
 	g_hash_table_unref(p->seen);
 	g_ptr_array_unref(p->kept);
 	g_array_unref(p->targets);
-	g_array_unref(p->target_uses);
 	g_hash_table_unref(p->target_at);
 	periods_free(p->periods);
 	g_free(p);
@@ -272,7 +281,7 @@ static void take_pair(struct portfolio *p, struct strategy *s)
 	s->kind = STRATEGY_TURNS;
 	s->turns = g_array_copy(pair->turns);
 	/* then chance; or the other thread continues; or the stopped one, as soon as it can */
-	unsigned how = draw(p, 4) < chances ? 0 : 1 + (unsigned)draw(p, 3);
+	unsigned how = pair->after ? 1 : draw(p, 4) < chances ? 0 : 1 + (unsigned)draw(p, 3);
 	p->turned = pair->depth;
 	p->turned_at = pair->object;
 	s->seed = how ? 0 : s->seed;
@@ -286,17 +295,25 @@ static void take_pair(struct portfolio *p, struct strategy *s)
 	g_array_remove_index(p->pairs, at);
 }
 
+/* A thread's weight is the mean number of its events, rounded up: that of one run may be far
+ * from another's, as of a thread that has come too late to take part. */
 static void take_target(struct portfolio *p, struct strategy *s)
 {
 	uint64_t all = 0;
 	for (guint i = 0; i < p->targets->len; i++)
-		all += g_array_index(p->target_uses, uint64_t, i);
+		all += g_array_index(p->targets, struct target, i).events;
 	uint64_t n = draw(p, all);
 	guint at = 0;
-	while (n >= g_array_index(p->target_uses, uint64_t, at))
-		n -= g_array_index(p->target_uses, uint64_t, at++);
+	while (n >= g_array_index(p->targets, struct target, at).events)
+		n -= g_array_index(p->targets, struct target, at++).events;
+	const struct target *target = &g_array_index(p->targets, struct target, at);
 	s->kind = STRATEGY_SURW;
-	s->target = g_array_index(p->targets, struct log_target, at);
+	s->target = (struct log_target){ .place = target->place,
+		                         .size = target->size,
+		                         .threads = target->threads };
+	for (uint32_t i = 0; i < target->threads; i++)
+		s->target.weight[i] = (uint16_t)MIN(
+		        (target->sum[i] + p->target_runs - 1) / p->target_runs, UINT16_MAX);
 }
 
 static void take_kept(struct portfolio *p, struct strategy *s)
@@ -381,14 +398,13 @@ static uint32_t first_fork(const struct trace *t)
 	return first;
 }
 
-/* Adds the number of events of one place, by the runtime's number of their threads, including
- * those of each thread's descendants. `from`: first_fork. Memory that is not written to after
- * it is no target. */
+/* Adds the events of one place, by the runtime's number of their threads, to those of each
+ * thread's ancestors, too. `from`: first_fork. Memory that is not written to after that is no
+ * target, nor is what one thread alone uses. */
 static void add_target(struct portfolio *p, const struct trace *t, struct event_list list,
                        uint32_t from, uint64_t place, uint32_t size)
 {
-	struct log_target target = { .place = place, .size = MAX(size, 1) };
-	uint64_t *count = g_new0(uint64_t, t->threads_count + 1), events = 0;
+	uint32_t *count = g_new0(uint32_t, t->threads_count + 1), events = 0;
 	unsigned threads = 0;
 	bool changed = false;
 	for (uint64_t i = 0; i < list.count; i++) {
@@ -402,39 +418,45 @@ static void add_target(struct portfolio *p, const struct trace *t, struct event_
 		events++;
 		changed |= !op_is_access(e->op) || op_writes(e->op);
 	}
+	guint at = GPOINTER_TO_UINT(g_hash_table_lookup(p->target_at, &place));
+	if (at == 0 && (threads < 2 || !changed)) {
+		g_free(count);
+		return;
+	}
+	if (at == 0) {
+		g_array_append_val(p->targets,
+		                   ((struct target){ .place = place, .size = MAX(size, 1) }));
+		at = p->targets->len;
+		g_hash_table_replace(p->target_at, g_memdup2(&place, sizeof place),
+		                     GUINT_TO_POINTER(at));
+	}
+	struct target *target = &g_array_index(p->targets, struct target, at - 1);
+	target->events += events;
 	for (uint32_t u = (uint32_t)t->threads_count; u-- > 0;) { /* parents come before */
 		uint32_t number = t->threads[u].recorded, parent = t->threads[u].parent;
 		if (number < LOG_WEIGHTS) {
-			target.weight[number] = (uint16_t)MIN(count[u], UINT16_MAX);
-			target.threads = MAX(target.threads, number + 1);
+			target->sum[number] += count[u];
+			target->threads = MAX(target->threads, number + 1);
 		}
 		if (parent != NONE && parent < u)
 			count[parent] += count[u];
 	}
 	g_free(count);
-	if (threads < 2 || !changed)
-		return;
-	guint at = GPOINTER_TO_UINT(g_hash_table_lookup(p->target_at, &place));
-	if (at == 0) {
-		g_array_append_val(p->targets, target);
-		g_array_append_val(p->target_uses, events);
-		g_hash_table_replace(p->target_at, g_memdup2(&place, sizeof place),
-		                     GUINT_TO_POINTER(p->targets->len));
-	} else if (events > g_array_index(p->target_uses, uint64_t, at - 1)) {
-		g_array_index(p->targets, struct log_target, at - 1) = target;
-		g_array_index(p->target_uses, uint64_t, at - 1) = events;
-	}
 }
 
-/* A run that ended early, by an error, adds the places that were not known. */
+/* A run that is much shorter than others, as it ended early by an error, counts only while
+ * there is no other; one that is much longer makes a new beginning. */
 static void find_targets(struct portfolio *p, const struct trace *t)
 {
-	if (t->events_count / 3 >= p->targeted / 4) {
-		p->targeted = MAX(p->targeted, t->events_count);
+	if (t->events_count / 3 < p->targeted / 4 && p->targets->len > 0)
+		return;
+	if (p->targeted / 3 < t->events_count / 4) {
+		p->target_runs = 0;
 		g_array_set_size(p->targets, 0);
-		g_array_set_size(p->target_uses, 0);
 		g_hash_table_remove_all(p->target_at);
 	}
+	p->targeted = MAX(p->targeted, t->events_count);
+	p->target_runs++;
 	uint32_t from = first_fork(t);
 	for (uint32_t v = 0; v < t->variables_count; v++)
 		add_target(p, t, event_list_at(&t->index->variable_events, v), from,
@@ -617,6 +639,41 @@ static void turn_pair(struct portfolio *p, const struct looked_at *l, struct eve
 	g_array_append_val(p->pairs, pair);
 }
 
+/* Of two accesses that race, the thread of the first is stopped right after it, while the other
+ * one goes on as far as it can: what the first has read, or begun to write, may be out of date
+ * when it goes on. */
+static void stop_after(struct portfolio *p, const struct looked_at *l,
+                       const struct candidate *c)
+{
+	const struct trace *t = l->t;
+	const struct event *a = &t->events[c->first], *b = &t->events[c->second];
+	struct log_turn goes = { t->threads[b->thread].recorded, UINT32_MAX };
+	uint32_t next = c->first + 1;
+	while (next < c->second && t->events[next].thread != a->thread)
+		next++;
+	if (next >= c->second || p->turned > 0 || op_writes(a->op) || !op_is_access(a->op) ||
+	    !op_is_access(b->op) || l->number[next] == NONE || goes.thread == NONE ||
+	    t->threads[a->thread].recorded == NONE ||
+	    order_ordered_unobserved(l->hb, c->first, c->second) ||
+	    (op_is_atomic(a->op) && op_is_atomic(b->op)))
+		return;
+	struct turned pair = { .object = address_of(t, a),
+		               .suspicion = RACE,
+		               .depth = p->turned + 1,
+		               .after = true };
+	pair.places =
+	        hash_join(hash_join(effect_place(t, c->first) * 31 + effect_place(t, c->second),
+	                            pair.object),
+	                  AFTER);
+	struct alike *alike = room_for(p, pair.places);
+	if (alike == NULL || alike->waiting + alike->taken > 0)
+		return;
+	pair.turns = turns_before(t, l->turns, l->number, next, true);
+	g_array_append_val(pair.turns, goes);
+	alike->waiting++;
+	g_array_append_val(p->pairs, pair);
+}
+
 static bool conflict(const struct event *a, const struct event *b)
 {
 	if (op_is_access(a->op))
@@ -649,6 +706,7 @@ static void turn_pairs_of(struct portfolio *p, const struct looked_at *l,
 				         t->events[first].thread;
 			turn_pair(p, l, list,
 			          &(struct candidate){ first, second, k, i, inside });
+			stop_after(p, l, &(struct candidate){ first, second, k, i, inside });
 		}
 	}
 }
@@ -735,8 +793,9 @@ void portfolio_learn(struct portfolio *p, struct trace *t, const GArray *turns, 
 	if (p->targets->len == 0 || sources > 0) {
 		p->steps = t->events_count;
 		p->settled = 0;
-		find_targets(p, t);
 	}
+	if (p->settled == 0 || t->events_count <= FEW_EVENTS)
+		find_targets(p, t);
 	if (p->only != ARM_SURW && p->only != ARM_FEEDBACK &&
 	    (sources > 0 ||
 	     t->events_count <= FEW_EVENTS)) /* pairs in an order not seen so far */

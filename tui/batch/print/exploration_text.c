@@ -36,12 +36,15 @@ static json_int_t all_runs(const json_t *report)
 	return number_of(report, "executions") + number_of(report, "shortening");
 }
 
-/* "exit status 1, in 2 of 4 runs, first in run 1" */
+/* "exit status 1, in 2 of 4 runs, first in run 1". An error is counted in runs that differ. */
 static void print_ending(const json_t *report, const json_t *error)
 {
 	enum explore_end end = explore_end_of(json_word(error, "kind"));
 	int status = (int)number_of(error, "status");
-	json_int_t runs = all_runs(report);
+	json_int_t count = number_of(error, "count");
+	json_int_t differ =
+	        number_of(report, "states") + number_of(report, "shortening-states");
+	json_int_t runs = MAX(differ, count);
 
 	fputs("    ", stdout);
 	if (end == EXPLORE_STATUS)
@@ -49,8 +52,8 @@ static void print_ending(const json_t *report, const json_t *error)
 	else if (end == EXPLORE_SIGNAL)
 		printf("signal %d (%s), ", status, strsignal(status));
 	printf("in %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT
-	       " run%s, first in run %" JSON_INTEGER_FORMAT "\n",
-	       number_of(error, "count"), runs, plural((uint64_t)runs),
+	       "%s run%s, first in run %" JSON_INTEGER_FORMAT "\n",
+	       count, runs, runs < all_runs(report) ? " different" : "", plural((uint64_t)runs),
 	       number_of(error, "run"));
 }
 

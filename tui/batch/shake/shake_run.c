@@ -2,6 +2,7 @@
 #include "tui/batch/shake/shake_run.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -236,8 +237,9 @@ bool outcome_fails(const struct shake_outcome *o)
 struct fewest {
 	struct shaken *s;
 	const struct shake_outcome *wanted;
-	GArray *turns;     /* the best schedule so far */
-	unsigned switches; /* of its run */
+	GArray *turns;     /* the best schedule so far, */
+	GArray *made;      /* all turns of its run, */
+	unsigned switches; /* and their switches */
 	unsigned tries, most;
 	bool over;
 };
@@ -250,9 +252,9 @@ static bool is_wanted(const struct fewest *f, const struct shake_outcome *o)
 	       (!w->signal || strcmp(o->line, w->line) == 0);
 }
 
-/* Makes a run with these turns, taking them over. Does it end as wanted, with no more
+/* Makes a run with these turns, taking them over. Does it end as wanted, with at most so many
  * switches? */
-static bool try_turns(struct fewest *f, GArray *turns)
+static bool try_turns(struct fewest *f, GArray *turns, unsigned switches)
 {
 	struct strategy how = { .kind = STRATEGY_TURNS, .turns = turns };
 	struct shaken_run run = { 0 };
@@ -261,11 +263,14 @@ static bool try_turns(struct fewest *f, GArray *turns)
 	struct shake_outcome *o = make_run(f->s, &how, 0, &run, &none);
 	f->over |= o == NULL;
 	bool good = o && run.turns && run.turns->len > 0 && run.turns->len <= LOG_TURNS &&
-	            is_wanted(f, o) && (f->turns == NULL || run.turns->len - 1 <= f->switches);
+	            is_wanted(f, o) && run.turns->len - 1 <= switches;
 	if (good) {
 		if (f->turns)
 			g_array_unref(f->turns);
+		if (f->made)
+			g_array_unref(f->made);
 		f->turns = g_array_ref(turns);
+		f->made = g_array_ref(run.turns);
 		f->switches = run.turns->len - 1;
 	}
 	outcome_free(o);
@@ -284,8 +289,20 @@ static void take_out(struct fewest *f)
 {
 	for (guint part = (f->turns->len + 1) / 2; part > 0; part /= 2)
 		for (guint at = 0; at < f->turns->len && may_try(f);)
-			if (!try_turns(f, turns_without(f->turns, at, part)))
+			if (!try_turns(f, turns_without(f->turns, at, part), f->switches))
 				at += part;
+}
+
+/* The turns left leave it open who runs after them, which may be a thread that only comes to
+ * wait: one of all turns of the run is taken out, where that leaves fewer switches. */
+static bool take_one_out(struct fewest *f)
+{
+	GArray *made = g_array_ref(f->made);
+	bool good = false;
+	for (guint at = 0; !good && at < made->len && f->switches > 0 && may_try(f); at++)
+		good = try_turns(f, turns_without(made, at, 1), f->switches - 1);
+	g_array_unref(made);
+	return good;
 }
 
 void shaken_fewest(struct shaken *s, const struct strategy *how, struct shake_outcome *o,
@@ -298,11 +315,13 @@ void shaken_fewest(struct shaken *s, const struct strategy *how, struct shake_ou
 		return;
 	struct shake_outcome *again = make_run(s, how, 0, &run, &none);
 	if (again && run.turns && run.turns->len <= LOG_TURNS && is_wanted(&f, again) &&
-	    try_turns(&f, g_array_copy(run.turns))) {
-		for (guint before = 0; before != f.turns->len && may_try(&f);) {
-			before = f.turns->len;
-			take_out(&f);
-		}
+	    try_turns(&f, g_array_copy(run.turns), UINT_MAX)) {
+		do
+			for (guint before = 0; before != f.turns->len && may_try(&f);) {
+				before = f.turns->len;
+				take_out(&f);
+			}
+		while (take_one_out(&f));
 		struct strategy best = { .kind = STRATEGY_TURNS, .turns = f.turns };
 		GString *text = g_string_new(NULL);
 		strategy_append(&best, text);
@@ -310,6 +329,7 @@ void shaken_fewest(struct shaken *s, const struct strategy *how, struct shake_ou
 		o->switches = f.switches;
 		o->tries = f.tries;
 		g_array_unref(f.turns);
+		g_array_unref(f.made);
 	}
 	outcome_free(again);
 	shaken_run_release(&run);

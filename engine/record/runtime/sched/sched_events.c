@@ -277,9 +277,11 @@ static struct thread *turns_choose(const struct thread *current)
 	return best;
 }
 
+/* With a seed, pos follows the turns, which decides before each event: also where there are
+ * none. */
 int32_t sched_turns_budget(void)
 {
-	return sched.turn < rt.config.turn_count ? 0 : 1000;
+	return sched.turn < rt.config.turn_count || rt.config.seed ? 0 : 1000;
 }
 
 /* In a long run all priorities are drawn anew, on average once in a number of accesses that
