@@ -123,7 +123,7 @@ struct report *races_find(struct trace *t, const struct race_options *options,
 	if (!allowed)
 		return NULL;
 	struct race_options with = *options;
-	struct behind *behind = lists_races_alone(options) ? behind_new() : NULL;
+	struct behind *behind = lists_races_alone(options) ? behind_new(t, options) : NULL;
 	struct report *r;
 	with.behind = behind;
 	if (options->use_missing || options->analysis == ANALYSIS_RDIT)

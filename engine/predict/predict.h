@@ -83,7 +83,7 @@ struct race_options {
 	const struct race_again *again; /* of an analysis that is made once more; or NULL */
 	/* auto: its first rung, made while the trace was opened (pairs.h); or NULL. */
 	struct first_suspects *first;
-	/* auto: what it can make for report_note_behind (ladder/behind.h); or NULL. */
+	/* auto: what it can make ahead for report_note_behind (ladder/behind.h); or NULL. */
 	struct behind *behind;
 	/* Data that the rungs of a ladder share (race.h); or NULL. */
 	struct race_tools *tools;

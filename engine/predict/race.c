@@ -162,7 +162,8 @@ static void take_made(struct race_tools *tools, struct race_making *m)
 		tools->locksets = g_steal_pointer(&m->of.locksets);
 }
 
-/* Waits until the other thread, if there is one, has made that, and takes it; false when cancelled. */
+/* Waits until the other thread, if there is one, has made that, and takes it; false when
+ * cancelled. */
 static bool wait_for(struct race_tools *tools, enum made made, const struct progress *progress)
 {
 	struct race_making *m = tools->making;

@@ -65,10 +65,10 @@ static inline gpointer race_pair_key(uint32_t e1, uint32_t e2)
 {
 	return (gpointer)((uintptr_t)e1 << 32 | e2);
 }
-/* Begins to make all of these on another thread, where there is a processor for it, and after them
- * what `last` makes, of a trace with the parts of the index that they need (all but INDEX_SITES);
- * whoever asks for one waits for it. Until race_tools_made or race_tools_end, which wait for the
- * thread, the trace may be read, but not changed, and the options stay. */
+/* Begins to make all of these on another thread, where there is a processor for it, and after
+ * them what `last` makes, of a trace with the parts of the index that they need (all but
+ * INDEX_SITES); whoever asks for one waits for it. Until race_tools_made or race_tools_end,
+ * which wait for the thread, the trace may be read, but not changed, and the options stay. */
 void race_tools_make_ahead(struct race_tools *tools, struct trace *t,
                            const struct race_options *options,
                            void (*last)(void *context, const struct progress *progress),

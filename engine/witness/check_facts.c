@@ -147,7 +147,7 @@ static void observe_any(struct checker *c, uint32_t e, uint32_t *last)
 struct events_pass {
 	struct checker *c;
 	struct other_events *others; /* with program order; NULL: without */
-	uint32_t *last;              /* by variable, its last write: for reads-from; NULL: without */
+	uint32_t *last; /* by variable, its last write: for reads-from; NULL: without */
 };
 
 static inline void place(struct facts *f, uint32_t e, const struct event *x)
@@ -200,8 +200,8 @@ static void pass_events(void *pass)
 	}
 }
 
-/* Program order, reads-from, and the list of other events: in one pass, as blocks of a long trace
- * are decoded for each; in two at the same time where the events stay in memory. */
+/* Program order, reads-from, and the list of other events: in one pass, as blocks of a long
+ * trace are decoded for each; in two at the same time where the events stay in memory. */
 static void facts_events(struct checker *c, struct other_events *others)
 {
 	enum { LONG = 1 << 16 };

@@ -139,7 +139,7 @@ static bool one(uint64_t seed)
 	o.forks |= seed % 3 == 0;
 	o.joins |= seed % 6 == 0;
 	struct trace *t = random_trace(seed, &o);
-	struct projection *p = projection_new(t, NULL, 0, NULL, &cancelled);
+	struct projection *p = projection_new(t, NULL, 0, NULL, NULL, &cancelled);
 	if (p != NULL && p->trace->events_count < t->events_count) {
 		dropped += t->events_count - p->trace->events_count;
 		coverage_add("projections without some events", 1);

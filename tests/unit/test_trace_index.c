@@ -7,6 +7,7 @@
 #include "engine/trace/formats.h"
 #include "engine/trace/index_private.h"
 #include "tests/support/folder.h"
+#include "tests/support/generate.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
@@ -66,6 +67,37 @@ START_TEST(neighbours_partners_and_lists)
 	ck_assert_uint_eq(held->len, 1);
 	g_array_free(held, TRUE);
 	trace_close(t);
+}
+END_TEST
+
+static void lists_equal(const struct event_lists *a, const struct event_lists *b,
+                        uint64_t count)
+{
+	ck_assert_mem_eq(a->start, b->start, (count + 1) * sizeof *a->start);
+	ck_assert_mem_eq(a->items, b->items, a->start[count] * sizeof *a->items);
+}
+
+/* Of a long trace two threads make the parts of an index that are asked for together; each of
+ * them alone is made by one. */
+START_TEST(parts_made_together_are_those_made_alone)
+{
+	struct generate_shape shape = GENERATE_SHAPE;
+	shape.events = 200000;
+	struct trace *together = generate_trace(shape), *alone = generate_trace(shape);
+	ck_assert(trace_need(together, INDEX_ALL, NULL));
+	for (unsigned part = 1; part <= INDEX_ALL; part *= 2)
+		ck_assert(trace_need(alone, part, NULL));
+	const struct trace_index *a = together->index, *b = alone->index;
+	size_t bytes = together->events_count * sizeof(uint32_t);
+	ck_assert_mem_eq(a->position, b->position, bytes);
+	ck_assert_mem_eq(a->partner, b->partner, bytes);
+	ck_assert_mem_eq(a->writer, b->writer, bytes);
+	lists_equal(&a->thread_events, &b->thread_events, together->threads_count);
+	lists_equal(&a->variable_events, &b->variable_events, together->variables_count);
+	lists_equal(&a->object_events, &b->object_events, together->objects_count);
+	lists_equal(&a->site_events, &b->site_events, together->sites_count);
+	trace_close(together);
+	trace_close(alone);
 }
 END_TEST
 
@@ -388,6 +420,7 @@ int main(void)
 	TCase *c = tcase_create("index");
 	tcase_add_test(c, joins_and_places);
 	tcase_add_test(c, neighbours_partners_and_lists);
+	tcase_add_test(c, parts_made_together_are_those_made_alone);
 	tcase_add_test(c, every_scope_has_its_partner);
 	tcase_add_test(c, invocations_of_an_object_keep_their_order);
 	tcase_add_test(c, observed_writes_by_bytes);

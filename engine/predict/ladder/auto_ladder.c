@@ -276,6 +276,11 @@ static bool look_for_suspects(struct ladder *l, bool *any)
 	return good;
 }
 
+static bool pass_behind(void *behind, uint64_t end, const struct progress *progress)
+{
+	return behind_pass(behind, end, progress);
+}
+
 /* The trace for the other rungs: a projection, made in a few passes; without one the trace is
  * opened, as the other rungs read events in any order. False when cancelled. */
 static bool project(struct ladder *l, bool projects)
@@ -288,17 +293,21 @@ static bool project(struct ladder *l, bool projects)
 		trace_keep_events(whole);
 		return true;
 	}
+	if (behind != NULL && (l->options->shards > 1 || whole->recorded != NULL ||
+	                       whole->events_count < PROJECTION_LEAST))
+		behind = NULL;
+	if (behind != NULL && !trace_need(whole, INDEX_MUST, l->progress))
+		return false;
 	/* (The pass for the projection leaves a processor without work.) */
-	if (behind != NULL && l->options->shards <= 1 && whole->recorded == NULL &&
-	    whole->events_count >= PROJECTION_LEAST && trace_stays(whole)) {
-		if (!trace_need(whole, INDEX_MUST, l->progress))
-			return false;
-		behind_begin(behind, whole, l->options);
-	}
+	bool aside = behind != NULL && trace_stays(whole);
+	const struct beside beside = { pass_behind, behind };
+	if (aside)
+		behind_begin(behind);
 	l->projection = projection_new(l->t, l->options->projects_by_order ? NULL : l->suspects,
 	                               l->options->projects_always ? 0 : PROJECTION_LEAST,
-	                               l->progress, &cancelled);
-	if (behind != NULL)
+	                               behind == NULL || aside ? NULL : &beside, l->progress,
+	                               &cancelled);
+	if (aside)
 		behind_end(behind);
 	if (l->projection != NULL) {
 		l->t = l->projection->trace;
@@ -316,7 +325,8 @@ static void make_regions(void *ladder, const struct progress *progress)
 	ladder_proofs_make_regions(((struct ladder *)ladder)->proofs, progress);
 }
 
-/* What several rungs need of the projection is made on another thread, while the first ones run.
+/* What several rungs need of the projection is made on another thread, while the first ones
+ * run.
  */
 static void make_ahead(struct ladder *l)
 {

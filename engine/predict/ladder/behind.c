@@ -7,7 +7,9 @@
 #include "engine/trace/shown.h"
 #include "engine/predict/ladder/behind.h"
 
+#include "engine/predict/effort.h"
 #include "engine/predict/ladder/ladder_proofs.h"
+#include "engine/predict/pairs/pairs.h"
 #include "engine/predict/predict_private.h"
 
 /* The read of a step (or NONE) and its write. */
@@ -181,35 +183,53 @@ static void append_variables(const struct trace *t, const GPtrArray *pairs, GStr
 struct behind {
 	struct trace *t;
 	const struct race_options *options;
+	struct effort effort;
+	struct site_races *sites;
+	struct stream *stream; /* NULL: not begun */
 	struct aside *aside;
-	gint stop; /* atomic */
-	struct report *found;
+	gint stop; /* atomic: it is to end */
 };
 
-struct behind *behind_new(void)
+struct behind *behind_new(struct trace *t, const struct race_options *options)
 {
-	return g_new0(struct behind, 1);
+	struct behind *b = g_new0(struct behind, 1);
+
+	b->t = t;
+	b->options = options;
+	return b;
 }
 
-static bool search_goes_on(void *behind, double fraction, const char *what)
+bool behind_pass(struct behind *b, uint64_t end, const struct progress *progress)
+{
+	if (b->stream == NULL) {
+		effort_init(&b->effort, b->t->events_count, b->options);
+		b->sites = b->sites == NULL ? site_races_new(b->t, b->options) : b->sites;
+		b->stream = stream_new(b->t, ORDER_KIND_HB, b->sites, &b->effort, progress);
+	}
+	if (b->stream == NULL)
+		return false;
+	effort_resume(&b->effort);
+	bool done = stream_pass(b->stream, end, progress);
+	effort_pause(&b->effort);
+	return done;
+}
+
+static bool pass_goes_on(void *behind, double fraction, const char *what)
 {
 	return !g_atomic_int_get(&((struct behind *)behind)->stop);
 }
 
-static void search(void *context)
+static void pass_aside(void *behind)
 {
-	struct behind *b = context;
-	const struct progress progress = { search_goes_on, b };
-	struct error cancelled;
+	struct behind *b = behind;
+	const struct progress progress = { pass_goes_on, b };
 
-	b->found = races_hb(b->t, b->options, &progress, &cancelled);
+	behind_pass(b, b->t->events_count, &progress);
 }
 
-void behind_begin(struct behind *b, struct trace *t, const struct race_options *options)
+void behind_begin(struct behind *b)
 {
-	b->t = t;
-	b->options = options;
-	b->aside = aside_begin(search, b);
+	b->aside = aside_begin(pass_aside, b);
 }
 
 void behind_end(struct behind *b)
@@ -221,7 +241,8 @@ void behind_free(struct behind *b)
 {
 	g_atomic_int_set(&b->stop, 1);
 	behind_end(b);
-	report_free(b->found);
+	stream_free(b->stream);
+	site_races_free(b->sites);
 	g_free(b);
 }
 
@@ -237,11 +258,12 @@ bool report_note_behind(struct trace *t, const struct race_options *options,
 	if (!r->complete || options->shards > 1 || g_hash_table_size(places) == 0)
 		return true;
 	behind_end(behind);
-	if (behind->found == NULL)
-		behind->found = races_hb(t, options, progress, error);
-	const struct report *hb = behind->found;
-	if (hb == NULL)
-		return false;
+	if (!behind_pass(behind, t->events_count, progress))
+		return error_cancelled(error);
+	struct report *hb = report_new(t, "hb");
+	site_races_report(behind->sites, hb, "hb");
+	report_keep_shard(hb, options);
+	report_finish(hb);
 	for (guint i = 0; i < hb->findings->len; i++) {
 		gint64 key = places_key(hb, hb->findings->pdata[i]);
 
@@ -255,5 +277,6 @@ bool report_note_behind(struct trace *t, const struct race_options *options,
 		            "values which racy reads saw in this run keep apart: %u, on %s; "
 		            "repair the races first and record again, or see --verdicts all",
 		            hidden->len, variables->str);
+	report_free(hb);
 	return true;
 }

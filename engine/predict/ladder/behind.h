@@ -9,19 +9,19 @@
 
 /* Set `behind` of impossible findings, from the races of the report. */
 void report_look_behind(struct report *report);
-/* What happens-before alone finds: for the note below. */
+/* A pass for what happens-before alone finds, for the note below: made ahead of it in parts,
+ * each up to the event `end`, while another pass has these events in memory; or as a whole on
+ * another thread, where there is a processor for it, from behind_begin to behind_end. Needs
+ * INDEX_MUST; the trace and the options are borrowed. False when cancelled. */
 struct behind;
-struct behind *behind_new(void);
-/* Begins to look for it on another thread, where there is a processor for it: while the events,
- * which have to stay, are in memory. Needs INDEX_MUST. Until behind_end the trace may be read, but
- * not changed, and the options stay. */
-void behind_begin(struct behind *behind, struct trace *trace,
-                  const struct race_options *options);
+struct behind *behind_new(struct trace *trace, const struct race_options *options);
+bool behind_pass(struct behind *behind, uint64_t end, const struct progress *progress);
+void behind_begin(struct behind *behind);
 void behind_end(struct behind *behind); /* waits for it, if it was begun */
 void behind_free(struct behind *behind);
 /* Adds a note on the pairs of places that happens-before leaves unordered and that a complete
  * report of races excludes, as racy reads see what they saw. Costs a pass over the trace where
- * there are races, unless that was made before, else nothing. False and `error` when cancelled. */
+ * there are races, what is left of it, else nothing. False and `error` when cancelled. */
 bool report_note_behind(struct trace *trace, const struct race_options *options,
                         struct behind *behind, struct report *report,
                         const struct progress *progress, struct error *error);

@@ -353,7 +353,8 @@ static void pick_again(struct picked *p, uint32_t end)
  * way (`picked` may be NULL). Most become kept near the beginning, so that few events have to
  * be picked again. False when cancelled. */
 static bool walk(struct trace *t, const struct members *members, const uint64_t *observes,
-                 uint64_t *kept, struct picked *picked, const struct progress *progress)
+                 uint64_t *kept, struct picked *picked, const struct beside *beside,
+                 const struct progress *progress)
 {
 	struct pass p = { .t = t, .members = members, .observes = observes, .kept = kept };
 	bool good = true;
@@ -371,6 +372,8 @@ static bool walk(struct trace *t, const struct members *members, const uint64_t 
 		if (e % TICK == 0)
 			good = progress_tick(progress, (double)e / (double)t->events_count,
 			                     "ordered variables");
+		if (beside != NULL && e % TAPE_BLOCK == 0 && good)
+			good = beside->pass(beside->context, e, progress);
 		if (G_LIKELY(e + AHEAD < t->events_count))
 			__builtin_prefetch(
 			        &p.of[MIN(t->events[e + AHEAD].target, t->variables_count)]);
@@ -469,7 +472,7 @@ static struct members members_of(const struct trace *t)
  * NULL when they are too many, or when cancelled. Their events are in `picked`, unless `over`.
  */
 static uint64_t *keep_more(struct trace *t, const struct members *m, const uint64_t *some,
-                           uint64_t least, struct picked *picked,
+                           uint64_t least, struct picked *picked, const struct beside *beside,
                            const struct progress *progress, bool *cancelled)
 {
 	size_t bytes = (t->variables_count / 64 + 1) * sizeof *some;
@@ -479,7 +482,7 @@ static uint64_t *keep_more(struct trace *t, const struct members *m, const uint6
 
 	picked_init(picked, t, kept, most);
 	picked->over = later;
-	*cancelled = !walk(t, m, some, kept, later ? NULL : picked, progress);
+	*cancelled = !walk(t, m, some, kept, later ? NULL : picked, beside, progress);
 	seen = g_memdup2(kept, bytes);
 	keep_runs(t, kept);
 	picked->over |= memcmp(kept, seen, bytes) != 0;
@@ -491,8 +494,8 @@ static uint64_t *keep_more(struct trace *t, const struct members *m, const uint6
 /* The same from the suspects, if they are known, or from the variables that all observations
  * leave unordered. */
 static uint64_t *variables_kept(struct trace *t, const uint64_t *suspects, uint64_t least,
-                                struct picked *picked, const struct progress *progress,
-                                bool *cancelled)
+                                struct picked *picked, const struct beside *beside,
+                                const struct progress *progress, bool *cancelled)
 {
 	size_t words = t->variables_count / 64 + 1;
 	g_autofree uint64_t *some =
@@ -507,12 +510,13 @@ static uint64_t *variables_kept(struct trace *t, const uint64_t *suspects, uint6
 			trace_keep_events_shortly(t);
 			memset(some, 0, words * sizeof *some);
 			keep_first(t, some);
-			*cancelled = !walk(t, &m, NULL, some, NULL, progress);
+			*cancelled = !walk(t, &m, NULL, some, NULL, NULL, progress);
 		}
 		keep_runs(t, some);
 		if (!*cancelled && is_small(t, some, least)) {
 			picked_release(picked);
-			kept = keep_more(t, &m, some, least, picked, progress, cancelled);
+			kept = keep_more(t, &m, some, least, picked, beside, progress,
+			                 cancelled);
 		}
 		if (all)
 			break;
@@ -592,7 +596,8 @@ static bool make_must(struct projection *p, const struct progress *progress)
 }
 
 struct projection *projection_new(struct trace *t, const uint64_t *suspects, uint64_t least,
-                                  const struct progress *progress, bool *cancelled)
+                                  const struct beside *beside, const struct progress *progress,
+                                  bool *cancelled)
 {
 	struct projection *p = NULL;
 	struct picked picked = { 0 };
@@ -605,7 +610,7 @@ struct projection *projection_new(struct trace *t, const uint64_t *suspects, uin
 	if (*cancelled)
 		return NULL;
 	g_autofree uint64_t *kept =
-	        variables_kept(t, suspects, least, &picked, progress, cancelled);
+	        variables_kept(t, suspects, least, &picked, beside, progress, cancelled);
 	if (kept != NULL) {
 		p = g_new0(struct projection, 1);
 		p->whole = t;

@@ -31,14 +31,22 @@ struct projection {
 	uint32_t turned_from, turned;
 };
 
+/* Another pass, which shares the blocks that the one for the projection decodes: told to go up
+ * to the event `end`, again and again; false when cancelled. */
+struct beside {
+	bool (*pass)(void *context, uint64_t end, const struct progress *progress);
+	void *context;
+};
 /* Number of events from which a projection pays for its passes over the trace. */
 enum { PROJECTION_LEAST = 1 << 18 };
-/* `suspects`: the variables that can have a race (bit set), or NULL: not known. NULL for a
+/* `suspects`: the variables that can have a race (bit set), or NULL: not known. `beside` may be
+ * NULL, and need not be told anything. NULL for a
  * trace of fewer than `least` events, of which more than half would be kept (`least` 0: of
  * any size, however many), or not of a sequentially consistent run; *cancelled then is true
  * when the progress callback cancelled. `t` must outlive it. */
 struct projection *projection_new(struct trace *t, const uint64_t *suspects, uint64_t least,
-                                  const struct progress *progress, bool *cancelled);
+                                  const struct beside *beside, const struct progress *progress,
+                                  bool *cancelled);
 void projection_free(struct projection *p); /* NULL is allowed */
 /* Closes its trace: from now on the projection only lifts. */
 void projection_decided(struct projection *p);

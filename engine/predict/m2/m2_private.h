@@ -60,6 +60,7 @@ struct window {
 	uint32_t *owner, *sharers;          /* by object; zero between linearisations */
 	uint32_t now;                       /* value that marks entries of this window */
 	GArray *raw;                        /* struct access */
+	uint64_t raw_room;                  /* elements that it has memory for */
 };
 
 /* See m2_bound; processor seconds of this thread. */

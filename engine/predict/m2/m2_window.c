@@ -133,6 +133,16 @@ static void note_blocks(struct m2 *m, struct wide run, uint32_t e, uint32_t thre
 	}
 }
 
+/* Room for so many more elements: PUT stores them without a call each. */
+static void array_room(GArray *array, uint64_t more)
+{
+	guint length = array->len;
+
+	g_array_set_size(array, (guint)(length + more));
+	array->len = length;
+}
+#define PUT(array, type, value) ((type *)(void *)(array)->data)[(array)->len++] = (value)
+
 static void collect_access(struct m2 *m, GArray *uses, uint32_t e, uint32_t thread,
                            uint32_t position)
 {
@@ -140,6 +150,10 @@ static void collect_access(struct m2 *m, GArray *uses, uint32_t e, uint32_t thre
 	struct wide run = event_variables(m->t, x);
 	struct window *w = &m->w;
 
+	if (G_UNLIKELY(w->raw->len + (uint64_t)run.count > w->raw_room)) {
+		w->raw_room = 2 * (w->raw->len + (uint64_t)run.count);
+		array_room(w->raw, w->raw_room - w->raw->len);
+	}
 	m->work += run.count / 8;
 	if (m->t->blocks_count > 0)
 		note_blocks(m, run, e, thread);
@@ -161,7 +175,7 @@ static void collect_access(struct m2 *m, GArray *uses, uint32_t e, uint32_t thre
 		use->count++;
 		use->shared |= use->thread != thread;
 		use->written |= op_writes(x->op);
-		g_array_append_val(w->raw, a);
+		PUT(w->raw, struct access, a);
 	}
 }
 
@@ -242,22 +256,28 @@ static uint32_t writer_of(const struct trace *t, uint32_t e, uint32_t variable)
 
 static void add_to_run(GArray *runs, const struct access *a, uint32_t at, uint32_t first_run)
 {
-	struct run run = { a->thread, at, 0 };
-
 	if (runs->len == first_run ||
 	    g_array_index(runs, struct run, runs->len - 1).thread != a->thread)
-		g_array_append_val(runs, run);
+		PUT(runs, struct run, ((struct run){ a->thread, at, 0 }));
 	g_array_index(runs, struct run, runs->len - 1).count++;
 }
 
 /* Renumber kept variables, and split their accesses into runs by thread. */
 static void make_runs(struct m2 *m, const GArray *variables)
 {
+	enum { AHEAD = 16 };
 	struct window *w = &m->w;
 	uint32_t raw = NONE, first_run = 0, first_write = 0;
+	GArray *arrays[] = { w->runs, w->writes, w->write_runs, w->readings };
 
+	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
+		array_room(arrays[i], w->accesses->len);
 	for (guint i = 0; i < w->accesses->len; i++) {
 		struct access *a = &g_array_index(w->accesses, struct access, i);
+		uint32_t near = a[MIN(AHEAD, w->accesses->len - 1 - i)].event;
+
+		__builtin_prefetch(&m->t->events[near]);
+		__builtin_prefetch(&m->t->index->writer[near]);
 		uint8_t op = m->t->events[a->event].op;
 
 		if (a->local != raw) {
@@ -272,7 +292,7 @@ static void make_runs(struct m2 *m, const GArray *variables)
 		add_to_run(w->runs, a, i, first_run);
 		if (op_writes(op)) {
 			add_to_run(w->write_runs, a, w->writes->len, first_write);
-			g_array_append_val(w->writes, *a);
+			PUT(w->writes, struct access, *a);
 		}
 		if (op_reads(op)) {
 			struct reading r = { a->local, a->thread, a->position, a->event,
@@ -280,7 +300,7 @@ static void make_runs(struct m2 *m, const GArray *variables)
 				                     m->t, a->event,
 				                     g_array_index(variables, uint32_t, raw)) };
 
-			g_array_append_val(w->readings, r);
+			PUT(w->readings, struct reading, r);
 		}
 	}
 	end_variable(w);
@@ -320,6 +340,10 @@ bool window_fill(struct m2 *m, uint64_t limit)
 	if (w->size > limit)
 		return false;
 	m->work += w->size;
+	if (w->raw_room < w->size) {
+		w->raw_room = w->size;
+		array_room(w->raw, w->raw_room);
+	}
 	g_autoptr(GArray) uses = g_array_new(FALSE, FALSE, sizeof(struct variable_use));
 	for (guint i = 0; i < w->threads->len; i++) {
 		uint32_t u = g_array_index(w->threads, uint32_t, i);

@@ -55,8 +55,9 @@ struct vectors {
 
 struct stream {
 	struct trace *t;
-	struct causality *c;       /* NULL for CP, which uses `order` */
-	const struct order *order; /* queried */
+	struct causality *c; /* NULL for CP, which uses `order` */
+	struct order *order; /* queried */
+	uint64_t at;         /* events passed */
 	enum order_kind kind;
 	/* By variable, at distance `stride` (CELL; LINE where each is beside its guard); for
 	 * orders of locks only, then by object. */
@@ -868,13 +869,13 @@ static void pass_to(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead
 		pass_locks(s, from, to, ahead);
 }
 
-static bool pass(struct stream *s, const struct progress *progress)
+static bool pass(struct stream *s, uint64_t end, const struct progress *progress)
 {
 	uint64_t count = s->t->events_count;
 	uint32_t last = count > AHEAD ? (uint32_t)count - AHEAD : 0;
 
-	for (uint32_t e = 0; e < count && !over(s);) {
-		uint32_t to = (uint32_t)MIN((uint64_t)e + TICK, count);
+	for (uint32_t e = (uint32_t)s->at; e < end && !over(s);) {
+		uint32_t to = (uint32_t)MIN((uint64_t)e + TICK, end);
 
 		if (!progress_tick(progress, (double)e / count, "races by site"))
 			return false;
@@ -921,51 +922,79 @@ static uint32_t **dense_clocks_new(uint32_t count, uint32_t width)
 	return dense_clocks;
 }
 
-bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *races,
-                  struct effort *effort, const struct progress *progress)
+struct stream *stream_new(struct trace *t, enum order_kind kind, struct site_races *races,
+                          struct effort *effort, const struct progress *progress)
 {
-	struct stream s = { .t = t, .kind = kind, .races = races, .effort = effort };
+	struct causality *c = NULL;
 	struct order *order = NULL;
 
 	if (kind == ORDER_KIND_CP)
-		s.order = order = order_new(t, kind, progress);
+		order = order_new(t, kind, progress);
 	else
-		s.c = causality_new(t, kind, KEEP_NOTHING, progress);
-	if (s.order == NULL && s.c == NULL)
-		return false;
-	s.steady = s.c != NULL && s.c->sections != NULL;
-	s.stride = s.steady ? LINE : CELL;
-	s.cells =
-	        s.steady ? (char *)s.c->sections->first
-	                 : scattered_alloc0((t->variables_count + t->objects_count + 1) * CELL);
-	s.threads = (uint32_t)t->threads_count;
-	s.width = (s.threads + STEP - 1) / STEP * STEP;
-	const struct clocks *clocks = s.c != NULL ? &s.c->clocks : order_clocks(order);
-	s.wide = clocks->wide ? clocks : NULL;
-	s.dense_clocks = dense_clocks_new(2 * s.threads, s.wide ? WIDE_CLOCK : s.width + STEP);
-	s.scratch = g_new0(uint32_t, s.width + STEP);
-	for (uint32_t u = 0; s.c != NULL && u < s.threads; u++)
-		fill_views(&s, clocks_view(clocks, 0), u);
-	if (s.c != NULL && s.c->observations != NULL)
-		observations_borrow(s.c->observations, &cell_of(&s, 0)->last[OP_WRITE].epoch,
-		                    2);
-	vector_new(
-	        &s.read_vectors,
-	        s.wide ? STEP
-	               : s.width); /* makes all indices nonzero, so that no clock covers them */
-	if (s.c != NULL && s.c->locks != NULL && s.c->sections == NULL && !s.wide)
-		locks_borrow(s.c, &cell_of(&s, t->variables_count)->last[0].epoch,
-		             epoch_of(0, s.width + FULL_VECTOR));
-	bool done = s.c == NULL ? pass_finished(&s, progress) : pass(&s, progress);
-	if (!s.steady)
-		g_free(s.cells);
-	tables_free(&s.read_vectors);
-	tables_free(&s.full_vectors);
-	lists_free(&s.lists);
-	g_free(s.dense_clocks[0]);
-	g_free(s.dense_clocks);
-	g_free(s.scratch);
-	causality_free(s.c);
-	order_free(order);
+		c = causality_new(t, kind, KEEP_NOTHING, progress);
+	if (order == NULL && c == NULL)
+		return NULL;
+	struct stream *s = g_new(struct stream, 1);
+	*s = (struct stream){ .t = t, .kind = kind, .races = races, .effort = effort };
+	s->c = c;
+	s->order = order;
+	s->steady = c != NULL && c->sections != NULL;
+	s->stride = s->steady ? LINE : CELL;
+	s->cells =
+	        s->steady
+	                ? (char *)c->sections->first
+	                : scattered_alloc0((t->variables_count + t->objects_count + 1) * CELL);
+	s->threads = (uint32_t)t->threads_count;
+	s->width = (s->threads + STEP - 1) / STEP * STEP;
+	const struct clocks *clocks = c != NULL ? &c->clocks : order_clocks(order);
+	s->wide = clocks->wide ? clocks : NULL;
+	s->dense_clocks =
+	        dense_clocks_new(2 * s->threads, s->wide ? WIDE_CLOCK : s->width + STEP);
+	s->scratch = g_new0(uint32_t, s->width + STEP);
+	for (uint32_t u = 0; c != NULL && u < s->threads; u++)
+		fill_views(s, clocks_view(clocks, 0), u);
+	if (c != NULL && c->observations != NULL)
+		observations_borrow(c->observations, &cell_of(s, 0)->last[OP_WRITE].epoch, 2);
+	/* makes all indices nonzero, so that no clock covers them */
+	vector_new(&s->read_vectors, s->wide ? STEP : s->width);
+	if (c != NULL && c->locks != NULL && c->sections == NULL && !s->wide)
+		locks_borrow(c, &cell_of(s, t->variables_count)->last[0].epoch,
+		             epoch_of(0, s->width + FULL_VECTOR));
+	return s;
+}
+
+bool stream_pass(struct stream *s, uint64_t end, const struct progress *progress)
+{
+	if (end <= s->at)
+		return true;
+	bool done = s->c == NULL ? pass_finished(s, progress) : pass(s, end, progress);
+	s->at = s->c == NULL ? s->t->events_count : end;
+	return done;
+}
+
+void stream_free(struct stream *s)
+{
+	if (s == NULL)
+		return;
+	if (!s->steady)
+		g_free(s->cells);
+	tables_free(&s->read_vectors);
+	tables_free(&s->full_vectors);
+	lists_free(&s->lists);
+	g_free(s->dense_clocks[0]);
+	g_free(s->dense_clocks);
+	g_free(s->scratch);
+	causality_free(s->c);
+	order_free(s->order);
+	g_free(s);
+}
+
+bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *races,
+                  struct effort *effort, const struct progress *progress)
+{
+	struct stream *s = stream_new(t, kind, races, effort, progress);
+	bool done = s != NULL && stream_pass(s, t->events_count, progress);
+
+	stream_free(s);
 	return done;
 }

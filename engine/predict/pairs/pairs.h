@@ -57,6 +57,13 @@ void site_races_report(struct site_races *s, struct report *report, const char *
  */
 bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *races,
                   struct effort *effort, const struct progress *progress);
+/* The same in parts, each up to the event `end` (of CP the first part is all of it). NULL or
+ * false when cancelled. */
+struct stream;
+struct stream *stream_new(struct trace *t, enum order_kind kind, struct site_races *races,
+                          struct effort *effort, const struct progress *progress);
+bool stream_pass(struct stream *stream, uint64_t end, const struct progress *progress);
+void stream_free(struct stream *stream); /* NULL is allowed */
 
 /*
  * The variables that may have a race, as a bit set (for g_free) with their number, by one
