@@ -236,7 +236,7 @@ static void append_place(const struct trace *t, uint32_t e, GString *out)
 	const char *function = trace_string(t, own_code_place(t, e).function);
 	g_string_append(out, " at ");
 	if (*function) {
-		own_code_append_name(function, out);
+		own_code_append_function(function, out);
 		g_string_append_c(out, ' ');
 	}
 	const char *place = own_code_place_name(t, e);

@@ -311,6 +311,35 @@ static const char *append_members(const char *at, GString *text)
 	return m.end;
 }
 
+/* Where the digits, "+48" or "#2", end that tell a name from others with the same path. */
+static const char *suffix_end(const char *at)
+{
+	while (*at == '+' || *at == '#')
+		at += 1 + strspn(at + 1, "0123456789");
+	return at;
+}
+
+bool own_code_is_library_variable(const char *name)
+{
+	static const char *const own_data[] = { "__libc_", "vtable for ", "typeinfo for " };
+	for (size_t i = 0; i < G_N_ELEMENTS(own_data); i++)
+		if (g_str_has_prefix(name, own_data[i]))
+			return !is_off;
+	const char *local = strstr(name, "local@"); /* without a name in its function */
+	if (local != NULL && is_library_function(local + strlen("local@")))
+		return !is_off;
+	const char *last = NULL; /* the last of the members */
+	for (const char *at = name; *at; at++)
+		if (*at == '.' || (at[0] == '-' && at[1] == '>'))
+			last = at;
+	if (is_off || last == NULL || !own_code_is_library_member(last) ||
+	    strstr(last, "_M_local_buf") != NULL)
+		return false;
+	g_autoptr(GString) elements = g_string_new(NULL);
+	struct library_members m = members_at(last, elements);
+	return !m.elements && !m.inside && *suffix_end(m.end) == 0;
+}
+
 void own_code_append_name(const char *name, GString *out)
 {
 	if (is_off || strpbrk(name, ":<._") == NULL) {
@@ -336,4 +365,10 @@ void own_code_append_name(const char *name, GString *out)
 		}
 	}
 	append_escaped(out, text->str, text->len);
+}
+
+void own_code_append_function(const char *name, GString *out)
+{
+	const char *call = trace_library_call(name);
+	own_code_append_name(call != NULL ? call : name, out);
 }

@@ -52,6 +52,12 @@ bool own_code_has_file(const char *path, const char *function);
  * "top._M_b._M_p->_M_next"), elements of the library's own among them as […]. Escapes as
  * append_escaped. With the setting off, the name is unchanged. */
 void own_code_append_name(const char *name, GString *out);
+/* Append a function: a call of the C library as trace_library_call names it, else as above. */
+void own_code_append_function(const char *name, GString *out);
+/* Does the name end in a member of the standard library, or is it one of the C library's or the
+ * compiler's own ("__libc_single_threaded", a vtable)? Not an element of a container, nor the
+ * text of a string. False with the setting off. */
+bool own_code_is_library_variable(const char *name);
 /* Is it an internal member of the standard library ("._M_impl", "->__data_"), from the dot or
  * arrow on? */
 bool own_code_is_library_member(const char *at);

@@ -112,7 +112,7 @@ is "$(json 'join " ", map { $_->{verdict} } @{$d->{findings}}')" unknown "which 
 run "$HEDDLE" check -o b --budget 600,0 --runs 1 --no-harm --format json -- ./branch
 is "$status $(list)" "3 " "a pair that no aimed run reaches stays open"
 ok "$(json '$d->{complete}{"data-race"} ? 1 : 0')" "so the answer is not complete"
-like "$(json 'join " ", @{$d->{coverage}}')" "Not decided, .*whether there is a data-race between tries.c:17 and tries.c:32 .heddle races --budget 60,600 b.run0.hdl" "it is named, with the command that takes longer"
+like "$(json 'join " ", @{$d->{coverage}}')" "Not decided, .*whether there is a data race between tries.c:17 and tries.c:32 .heddle races --budget 60,600 b.run0.hdl" "it is named, with the command that takes longer"
 run "$HEDDLE" check -o b --budget 600 --runs 1 --no-harm --format json -- ./branch
 is "$(list)" "data-race 17-32" "the solver decides it"
 run "$HEDDLE" check --budget 60, -- ./tries

@@ -121,4 +121,53 @@ run $HEDDLE witness race.hdl $pair -o race.wit
 run timeout 300 $HEDDLE replay --witness race.wit -- ./handler_race
 is "$status" 6 "its witness on the program"
 unlike "$err" "left the witness" "with a signal that the program sends itself"
+run $HEDDLE races race.hdl
+like "$out" "in on_usr, from a signal, from usleep, from main handler_race.c:14" "a report says that a signal called the handler"
+unlike "$out" "@libc" "and has no name of the trace's"
+
+# a handler that waits for what its own thread holds: no signal can end that where all threads block it;
+# one that another thread takes can
+cat >handler_stuck.c <<'C'
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_t first;
+static void on_usr(int s)
+{
+	if (!pthread_equal(pthread_self(), first))
+		_exit(7);
+	puts("ready");
+	fflush(stdout);
+	pthread_mutex_lock(&m);
+}
+static void *waits(void *p) { pthread_mutex_lock(&m); return p; }
+int main(int argc, char **argv)
+{
+	pthread_t t;
+	first = pthread_self();
+	signal(SIGUSR1, on_usr);
+	pthread_mutex_lock(&m);
+	if (argc > 1)
+		pthread_create(&t, 0, waits, 0);
+	raise(SIGUSR1);
+	return 0;
+}
+C
+$HEDDLE cc -g -O1 handler_stuck.c -o handler_stuck -pthread
+run timeout 300 $HEDDLE record -o stuck.hdl -- ./handler_stuck
+like "$err" "deadlock: no thread can go on" "a handler that waits for its own thread"
+run $HEDDLE deadlocks stuck.hdl
+like "$out" "in on_usr, from a signal, from main" "whose report has the handler"
+timeout 300 $HEDDLE record -q -o other.hdl -- ./handler_stuck 2 >other.out 2>other.err &
+recorder=$!
+await grep -qs ready other.out
+for child in $(pgrep -P $recorder); do
+	for program in $(pgrep -P $child); do
+		kill -USR1 $program
+	done
+done
+wait $recorder
+is "$? $(cat other.err)" "7 " "a signal from outside that another thread takes"
 done_testing

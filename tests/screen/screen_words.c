@@ -262,10 +262,41 @@ START_TEST(the_last_line_says_what_is_covered)
 		{ "#! heddle 1\nT1|w(x)|a.c:1\nT1|post(s)|a.c:2\nT2|post(s)|a.c:3\n"
 		  "T3|take(s)|a.c:4\nT3|w(y)|a.c:5\nT2|w(y)|a.c:6\n",
 		  "1 data race; complete for reorderings with the same reads and wake-ups" },
+		/* of all kinds, where there are others than data races */
+		{ "T1|w(x)|a.c:1\nT2|w(x)|a.c:2\nT1|acq(m)|a.c:3\nT1|acq(n)|a.c:4\n"
+		  "T1|rel(n)|a.c:5\nT1|rel(m)|a.c:6\nT2|acq(n)|a.c:7\nT2|acq(m)|a.c:8\n"
+		  "T2|rel(m)|a.c:9\nT2|rel(n)|a.c:10\n",
+		  "2 findings: 1 data race, 1 deadlock; data races complete for reorderings with "
+		  "the same reads" },
 	};
 	struct app *app = tui_open(runs[_i].text, &analyse);
 	ck_assert_ptr_nonnull(app->message);
 	ck_assert_str_eq(app->message, runs[_i].covers);
+	tui_close(app);
+}
+END_TEST
+
+/* -- variables of a library ------------------------------------------------------------------ */
+
+START_TEST(the_trace_leaves_out_a_librarys_own_variables)
+{
+	struct app *app = tui_open("T1|w(x)=1|a.c:1\nT1|w(queue._M_start)=2|a.c:2\n"
+	                           "T1|w(queue._M_last->size)=3|a.c:2\nT1|w(y)=4|a.c:3\n",
+	                           NULL);
+	tui_keys(app, "T");
+	ck_says(app, "library variables are left out: +");
+	ck_says(app, "queue->size");
+	ck_says_not(app, "queue ");
+	tui_keys(app, "Down"); /* over it */
+	ck_assert_uint_eq(app->session->event, 2);
+	tui_keys(app, "+");
+	ck_says(app, "queue._M_start");
+	ck_says_not(app, "left out");
+	tui_keys(app, "+");
+	/* not one that is watched */
+	tui_command(app, "display queue._M_start");
+	tui_keys(app, "T");
+	ck_says_not(app, "left out");
 	tui_close(app);
 }
 END_TEST
@@ -352,7 +383,8 @@ int main(void)
 	tcase_add_test(c, the_filter_narrows_while_one_types);
 	tcase_add_test(c, several_are_marked_at_once);
 	tcase_add_test(c, sorting_the_other_way_round);
-	tcase_add_loop_test(c, the_last_line_says_what_is_covered, 0, 2);
+	tcase_add_loop_test(c, the_last_line_says_what_is_covered, 0, 3);
+	tcase_add_test(c, the_trace_leaves_out_a_librarys_own_variables);
 	tcase_add_test(c, a_brace_says_what_is_done);
 	tcase_add_test(c, what_happened_names_its_threads);
 	tcase_add_test(c, the_bar_of_views_is_always_there);

@@ -53,12 +53,41 @@ START_TEST(with_the_setting_off_they_are_whole)
 }
 END_TEST
 
+static const struct {
+	const char *name;
+	bool library;
+} variables[] = {
+	{ "counter", false },
+	{ "jobs.c._M_impl._M_start._M_cur", true },
+	{ "jobs.c._M_impl._M_map+48", true },
+	{ "stack@T2.worker::l._M_owns#2", true },
+	{ "Job->_M_use_count", true },
+	{ "Job->_vptr._Sp_counted_base", true },
+	{ "__libc_single_threaded", true },
+	{ "vtable for Shape+16", true },
+	{ "stack@main.local@std::async+8", true },
+	{ "stack@main.local@main+8", false },
+	/* what the user put into the container */
+	{ "Job->_M_impl._M_storage.n", false },
+	{ "v._M_impl._M_start[3]", false },
+	{ "name._M_local_buf", false },
+	{ "x+8", false },
+};
+
+START_TEST(variables_are_the_librarys)
+{
+	ck_assert_int_eq(own_code_is_library_variable(variables[_i].name),
+	                 variables[_i].library);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("own_code");
 	TCase *c = tcase_create("own_code");
 
 	tcase_add_loop_test(c, names_are_the_users, 0, G_N_ELEMENTS(names));
+	tcase_add_loop_test(c, variables_are_the_librarys, 0, G_N_ELEMENTS(variables));
 	tcase_add_test(c, with_the_setting_off_they_are_whole);
 	suite_add_tcase(s, c);
 	return suite_run(s);

@@ -42,6 +42,7 @@ void app_free(struct app *app)
 	g_string_free(app->clipboard, TRUE);
 	g_free(app->text_title);
 	g_free(app->tree_path);
+	g_free(app->settled);
 	g_free(app->message);
 	g_strfreev(app->after);
 	app_drop_question(app);

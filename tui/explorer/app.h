@@ -101,6 +101,8 @@ struct app {
 	GString *clipboard;    /* text to send to the terminal; empty: none */
 	char *message;         /* owned; the last line of the screen, or NULL */
 	bool message_is_error;
+	char *settled;  /* owned: the message that counts the findings, as it was last; or NULL
+	                 */
 	uint64_t count; /* digits typed so far */
 	bool line_open; /* the command line has the keys */
 	bool quit;

@@ -1,11 +1,12 @@
 /*
- * fold.c - hidden threads and folded loops.
+ * fold.c - hidden threads, folded loops, and accesses of a library's own variables.
  *
  * A loop is given by one of its events: repetitions of the operation at its location in one
  * activation of its function; else, without repetitions, of the nearest caller that has some.
  * Iterations may differ. The rounds between the first and the last are folded, and the first
  * of their events represents them.
  */
+#include "engine/trace/own_code.h"
 #include "tui/explorer/session.h"
 
 #include <string.h>
@@ -126,16 +127,58 @@ enum fold_change session_fold(struct session *s, uint32_t event)
 	return FOLD_CLOSED;
 }
 
+bool session_is_library_variable(const struct session *s, uint32_t variable)
+{
+	enum { NOT_ASKED, OWN, LIBRARY };
+	if (!own_code_is_on() || variable == NONE)
+		return false;
+	if (s->library[variable] == NOT_ASKED)
+		s->library[variable] =
+		        own_code_is_library_variable(trace_variable_name(s->trace, variable))
+		                ? LIBRARY
+		                : OWN;
+	return s->library[variable] == LIBRARY;
+}
+
+static bool is_watched(const struct session *s, uint32_t variable)
+{
+	for (guint i = 0; i < s->watches->len; i++)
+		if (g_array_index(s->watches, uint32_t, i) == variable)
+			return true;
+	return false;
+}
+
+static bool is_of_a_finding(const struct session *s, uint32_t event)
+{
+	for (guint i = 0; i < s->entries->len; i++) {
+		const struct entry *entry = s->entries->pdata[i];
+		if (entry->finding->first == event || entry->finding->second == event)
+			return true;
+	}
+	return event == s->pair[0] || event == s->pair[1];
+}
+
+bool session_hides_library(const struct session *s, uint32_t event)
+{
+	enum op op = s->trace->events[event].op;
+	if (op != OP_READ && op != OP_WRITE)
+		return false;
+	uint32_t variable = session_variable(s, event);
+	return session_is_library_variable(s, variable) && event != s->event &&
+	       !is_watched(s, variable) && !is_of_a_finding(s, event);
+}
+
 bool session_hides_any(const struct session *s)
 {
-	return s->folds->len || memchr(s->hidden, 1, s->trace->threads_count);
+	return s->folds->len || memchr(s->hidden, 1, s->trace->threads_count) ||
+	       own_code_is_on();
 }
 
 bool session_hides(const struct session *s, uint32_t event)
 {
 	if (event == s->event)
 		return false;
-	if (s->hidden[s->trace->events[event].thread])
+	if (s->hidden[s->trace->events[event].thread] || session_hides_library(s, event))
 		return true;
 	const struct fold *f = s->folds->len ? session_fold_at(s, event) : NULL;
 	return f && event != f->first;

@@ -46,7 +46,7 @@ static char *function_of(const struct session *s, uint32_t event)
 {
 	GString *name = g_string_new(NULL);
 	struct frame place = own_code_place(s->trace, event);
-	own_code_append_name(trace_string(s->trace, place.function), name);
+	own_code_append_function(trace_string(s->trace, place.function), name);
 	if (name->len == 0)
 		g_string_append(name, "(no function)");
 	return g_string_free(name, FALSE);

@@ -139,11 +139,12 @@ struct session {
 	struct report *rdit;      /* borrowed from `reports`: rdit's, or NULL */
 	bool missing, missing_complete; /* missing code counts (M); rdit was complete */
 	uint8_t *hidden;                /* by thread: 0 or 1 */
-	GArray *folds;                  /* struct fold; they do not overlap */
-	GArray *watches;                /* uint32_t variables */
-	GArray *bookmarks;              /* struct bookmark, by event */
-	GArray *kept_bookmarks;         /* the bookmarks as in the notes file */
-	GPtrArray *breakpoints;         /* struct breakpoint *, owned */
+	uint8_t *library;  /* by variable: is it a library's own? 0: not asked yet; fold.c */
+	GArray *folds;     /* struct fold; they do not overlap */
+	GArray *watches;   /* uint32_t variables */
+	GArray *bookmarks; /* struct bookmark, by event */
+	GArray *kept_bookmarks; /* the bookmarks as in the notes file */
+	GPtrArray *breakpoints; /* struct breakpoint *, owned */
 	unsigned next_breakpoint;
 	char *wanted;     /* owned: last search, or NULL */
 	char *notes_path; /* owned: where marks are kept */
@@ -286,6 +287,11 @@ enum fold_change session_fold(struct session *s, uint32_t event);
 const struct fold *session_fold_at(const struct session *s, uint32_t event);
 /* Is the event hidden? Never the selected one, nor the representative of a fold. */
 bool session_hides(const struct session *s, uint32_t event);
+/* Is the event hidden as an access of a library's own variable, by the setting of the user's
+ * own code? Not an event of a finding, nor one of a variable that is watched. */
+bool session_hides_library(const struct session *s, uint32_t event);
+/* own_code_is_library_variable, kept. */
+bool session_is_library_variable(const struct session *s, uint32_t variable);
 bool session_hides_any(const struct session *s);
 void session_show_all(struct session *s);
 

@@ -43,6 +43,7 @@ struct session *session_new(struct trace *trace)
 	s->pair[0] = s->pair[1] = NONE;
 	s->order = ORDER_KIND_HB;
 	s->hidden = g_new0(uint8_t, trace->threads_count + 1);
+	s->library = g_new0(uint8_t, trace->variables_count + 1);
 	s->threads = g_new0(char *, trace->threads_count + 1);
 	s->folds = g_array_new(FALSE, FALSE, sizeof(struct fold));
 	s->watches = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -81,6 +82,7 @@ void session_free(struct session *s)
 	g_ptr_array_free(s->missing_reports, TRUE);
 	g_ptr_array_free(s->reports, TRUE);
 	g_free(s->hidden);
+	g_free(s->library);
 	session_forget_roles(s);
 	g_free(s->threads);
 	g_free(s->wanted);
@@ -140,7 +142,7 @@ static void append_function(const struct session *s, uint32_t event, uint32_t ot
 		function = 0;
 	const char *name = trace_string(s->trace, function);
 	if (*name) {
-		own_code_append_name(name, out);
+		own_code_append_function(name, out);
 		g_string_append_c(out, ' ');
 	}
 }

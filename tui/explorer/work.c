@@ -180,39 +180,102 @@ static bool analysis_run(struct job *job, const struct progress *progress, struc
 	return report != NULL;
 }
 
-/* Reports the result, the run's ending first: a failure matters more than predictions. */
-static void say_settled(struct app *app, const struct report *report)
+/* One finding of a kind, and several. */
+static const char *const kinds[][2] = {
+	[FINDING_DATA_RACE] = { "data race", "data races" },
+	[FINDING_COMMUTATIVITY_RACE] = { "commutativity race", "commutativity races" },
+	[FINDING_ORDER_VIOLATION] = { "order violation", "order violations" },
+	[FINDING_USE_AFTER_FREE] = { "use after free", "uses after free" },
+	[FINDING_ATOMIC_SET_VIOLATION] = { "violation of atomicity",
+	                                   "violations of atomicity" },
+	[FINDING_DEADLOCK] = { "deadlock", "deadlocks" },
+	[FINDING_STUCK] = { "wait that never ends", "waits that never end" },
+	[FINDING_LOCK_MISUSE] = { "misuse of a lock", "misuses of locks" },
+	[FINDING_UNINITIALISED_READ] = { "uninitialised read", "uninitialised reads" },
+	[FINDING_CRASH] = { "crash", "crashes" },
+	[FINDING_ASSERTION] = { "failed check", "failed checks" },
+	[FINDING_EXIT] = { "failed exit", "failed exits" },
+};
+
+/* The listed findings by kind, with a verdict that the program can show them; those that only
+ * may be one are counted apart. */
+struct tally {
+	guint by_kind[FINDING_KIND_COUNT], all, maybe, happened;
+};
+
+static struct tally tally_of(const struct session *s)
 {
-	guint races = 0, maybe = 0, happened = 0;
+	struct tally n = { 0 };
+	for (guint i = 0; i < s->entries->len; i++) {
+		const struct finding *f = ((const struct entry *)s->entries->pdata[i])->finding;
+		bool shows = f->verdict == VERDICT_RACE || f->verdict == VERDICT_HAPPENED;
+		n.by_kind[f->kind] += shows;
+		n.all += shows;
+		n.maybe += f->missing != NULL;
+		n.happened += f->verdict == VERDICT_HAPPENED;
+	}
+	return n;
+}
+
+/* "2 data races", or, of several kinds, "15 findings: 8 data races, 7 uses after free". */
+static void append_tally(const struct tally *n, GString *out)
+{
+	g_autoptr(GString) list = g_string_new(NULL);
+	for (int k = 0; k < FINDING_KIND_COUNT; k++)
+		if (n->by_kind[k] > 0)
+			g_string_append_printf(list, "%s%u %s", list->len ? ", " : "",
+			                       n->by_kind[k], kinds[k][n->by_kind[k] != 1]);
+	guint races = n->by_kind[FINDING_DATA_RACE];
+	if (n->all > races)
+		g_string_append_printf(out, SETTLED_FINDINGS, n->all, list->str);
+	else
+		g_string_append_printf(out, SETTLED_RACES, races, plural(races));
+	if (n->maybe)
+		g_string_append_printf(out, SETTLED_MAYBE, n->maybe);
+}
+
+/* The report whose completeness the message tells: of data races; NULL when there is none.
+ * Before it are those of races that were found while it was made. */
+static const struct report *settling_report(const struct session *s)
+{
+	for (guint i = s->reports->len; i-- > 0;) {
+		const struct report *r = s->reports->pdata[i];
+		if (s->weak || strcmp(r->analysis, analysis_word(ANALYSIS_AUTO)) == 0)
+			return r;
+	}
+	return NULL;
+}
+
+/* Reports the result, the run's ending first: a failure matters more than predictions. */
+static void say_settled(struct app *app)
+{
+	const struct session *s = app->session;
+	const struct report *report = settling_report(s);
+	const struct tally n = tally_of(s);
 	g_autoptr(GString) text = g_string_new(NULL);
-	for (guint i = 0; i < report->findings->len; i++) {
-		const struct finding *f = report->findings->pdata[i];
-		races += f->verdict == VERDICT_RACE;
-		maybe += f->missing != NULL;
-	}
-	for (guint i = 0; i < app->session->entries->len; i++) {
-		const struct entry *entry = app->session->entries->pdata[i];
-		happened += entry->finding->verdict == VERDICT_HAPPENED;
-	}
-	session_append_ending(app->session, false, text);
+	bool ours = app->message != NULL && g_strcmp0(app->message, app->settled) == 0;
+	if (report == NULL || app->line_open || (app->message && !ours))
+		return;
+	session_append_ending(s, false, text);
 	if (text->len)
 		g_string_append(text, ". ");
-	else if (happened)
-		g_string_append_printf(text, SETTLED_HAPPENED, happened);
-	g_string_append_printf(text, SETTLED_RACES, races, plural(races));
-	if (maybe)
-		g_string_append_printf(text, SETTLED_MAYBE, maybe);
-	if (app->session->weak)
+	else if (n.happened)
+		g_string_append_printf(text, SETTLED_HAPPENED, n.happened);
+	append_tally(&n, text);
+	if (s->weak)
 		g_string_append_printf(text, SETTLED_WEAK,
 		                       weak_model_words[trace_model(app_trace(app))]);
 	else if (!report->complete)
 		g_string_append(text, SETTLED_NOT_ALL);
 	else
-		g_string_append_printf(text, "%s%s%s", SETTLED_ALL,
-		                       report->same_pairing ? SETTLED_PAIRED : "",
+		g_string_append_printf(text, "%s%s%s%s",
+		                       n.all > n.by_kind[FINDING_DATA_RACE] ? SETTLED_OF_RACES
+		                                                            : SETTLED_COMPLETE,
+		                       SETTLED_ALL, report->same_pairing ? SETTLED_PAIRED : "",
 		                       report_lacks_calls(report) ? SETTLED_HOOKED : "");
-	if (!app->message && !app->line_open)
-		app_say(app, "%s", text->str);
+	app_say(app, "%s", text->str);
+	g_free(app->settled);
+	app->settled = g_strdup(app->message);
 }
 
 /* A report names two places; prefer a pair that happens-before leaves unordered to the first
@@ -238,9 +301,9 @@ static void analysis_done(struct job *job, bool good, const struct error *error)
 		return;
 	}
 	bool settles = analysis == ANALYSIS_AUTO || app->session->weak;
-	if (settles)
-		say_settled(app, report);
 	session_add_report(app->session, report, analysis, settles);
+	if (settles)
+		say_settled(app);
 	if (analysis == ANALYSIS_HB)
 		prefer_open_pair(app);
 	app_refresh(app);
@@ -281,6 +344,9 @@ static void other_done(struct job *job, bool good, const struct error *error)
 	struct detector_job *d = job->data;
 	if (good && !app->jobs.closing) {
 		session_add_report(app->session, d->report, ANALYSIS_COUNT, true);
+		if (app->settled != NULL &&
+		    app->message != NULL) /* it is still on the screen */
+			say_settled(app);
 		if (app->session->model == NULL)
 			app->session->model = g_steal_pointer(&d->on.model);
 		app_refresh(app);

@@ -162,11 +162,37 @@ void spell_line(const struct spelling *s, const struct event *e, GString *out)
 	spell(s, SPELT_LOCATION, e->location, out);
 }
 
+#define LIBRARY_CALL "@libc"
+#define SIGNAL_CALL  "signal@libc"
+
+const char *trace_library_call(const char *function)
+{
+	if (strcmp(function, SIGNAL_CALL) == 0)
+		return "a signal";
+	if (!g_str_has_suffix(function, LIBRARY_CALL))
+		return NULL;
+	g_autofree char *call = g_strndup(function, strlen(function) - strlen(LIBRARY_CALL));
+	return g_intern_string(call);
+}
+
+/* The function that an event enters or leaves, if it is a call of the C library; else NULL. */
+static const char *library_call(const struct trace *t, const struct event *e)
+{
+	bool scope = e->op == OP_ENTER || e->op == OP_LEAVE;
+	return scope ? trace_library_call(trace_string(t, e->target)) : NULL;
+}
+
 const char *trace_verb(const struct trace *t, uint32_t event)
 {
 	const struct event *e = &t->events[event];
 	const struct trace_index *index = t->index;
 
+	if (library_call(t, e) != NULL) {
+		bool in = e->op == OP_ENTER;
+		if (strcmp(trace_string(t, e->target), SIGNAL_CALL) == 0)
+			return in ? "handle " : "end of handling ";
+		return in ? "call " : "return from ";
+	}
 	if (e->op != OP_WAKE || !(e->flags & EVENT_TRY))
 		return op_table[e->op].verb;
 	if (index != NULL && index->parts & INDEX_MATCH && index->partner[event] != NONE &&
@@ -178,7 +204,11 @@ const char *trace_verb(const struct trace *t, uint32_t event)
 void trace_append_operand(const struct trace *t, uint32_t event, GString *out)
 {
 	struct spelling s = spelling_for_people(t);
-	spell_operand(&s, &t->events[event], out);
+	const char *call = library_call(t, &t->events[event]);
+	if (call != NULL)
+		g_string_append(out, call);
+	else
+		spell_operand(&s, &t->events[event], out);
 }
 
 void trace_append_operation(const struct trace *t, uint32_t event, GString *out)
@@ -239,7 +269,7 @@ void trace_append_words(const struct trace *t, uint32_t event, GString *out)
 	} else if (op_table[e->op].class == OP_CLASS_CALL) {
 		append_call(&s, e, out);
 	} else {
-		spell_operand(&s, e, out);
+		trace_append_operand(t, event, out);
 		append_details(&s, e, out);
 	}
 }

@@ -165,12 +165,13 @@ static void tell_undecided(const struct checkup *c, json_t *s)
 			                       ((struct undecided *)n->data)->text);
 		if (count > NAMED)
 			g_string_append_printf(names, "; and %u more", count - NAMED);
+		g_autofree char *kind = checkup_kind_title((enum finding_kind)k);
 		if (count > 0)
 			add(s,
 			    "Not decided, neither by analysis nor by runs driven there: "
-			    "whether there is a %s between %s (heddle %s --budget 60,600 %s "
+			    "whether there is %s %s between %s (heddle %s --budget 60,600 %s "
 			    "takes longer over a pair).",
-			    finding_kind_word((enum finding_kind)k), names->str,
+			    strchr("aeio", *kind) ? "an" : "a", kind, names->str,
 			    k == FINDING_DATA_RACE ? "races" : "commute",
 			    g_array_index(c->runs, struct checkup_run, run).trace);
 		g_list_free(left);

@@ -186,7 +186,7 @@ static void append_callers(const struct trace *t, uint32_t event, GString *s)
 		if (i > first)
 			append_frame(t, f, s);
 		else
-			own_code_append_name(function, s);
+			own_code_append_function(function, s);
 	}
 	if (first > 0) {
 		g_string_append(s, ", inside of ");

@@ -18,6 +18,7 @@
 #include "engine/debug/gdb_server.h"
 #include "engine/witness/switches.h"
 #include "engine/record/interpose.h"
+#include "engine/trace/own_code.h"
 #include "tui/batch/print/print.h"
 #include "tui/batch/replay/replay_server.h"
 
@@ -36,8 +37,8 @@ static void append_event(const struct trace *t, uint32_t e, GString *out)
 	               strlen(trace_thread_name(t, t->events[e].thread)));
 	g_string_append_c(out, ' ');
 	trace_append_words(t, e, out);
-	const char *place = trace_location_name(t, e);
-	g_string_append(out, " at ");
+	const char *place = own_code_place_name(t, e);
+	g_string_append(out, *place ? " at " : "");
 	append_escaped(out, place, strlen(place));
 }
 

@@ -137,7 +137,7 @@ static void append_call(const struct trace *t, uint32_t location, GString *out)
 static void append_function(const struct trace *t, uint32_t string, GString *out)
 {
 	const char *name = trace_string(t, string);
-	own_code_append_name(*name ? name : "?", out);
+	own_code_append_function(*name ? name : "?", out);
 }
 
 void append_stack(const struct app *app, uint32_t event, GString *out)
@@ -202,7 +202,7 @@ static GArray *interesting(const struct session *s)
 	for (uint32_t e = s->event, n = 0; n < LOOK_BACK && list->len < VALUES_SHOWN;
 	     n++, e--) {
 		uint32_t v = session_variable(s, e);
-		if (v != NONE)
+		if (v != NONE && !session_is_library_variable(s, v))
 			add_once(list, v);
 		if (e == 0)
 			break;
@@ -220,7 +220,7 @@ static void add_values(const struct app *app, GArray *rows)
 		struct known_value now = session_value(s, v, s->event);
 		GString *text = g_string_new(NULL), *tail = NULL;
 		const char *name = trace_variable_name(t, v);
-		append_escaped(text, name, strlen(name));
+		own_code_append_name(name, text);
 		g_string_append(text, "  ");
 		if (now.value)
 			shown_append(t, v, now.value, s->event, text);

@@ -21,6 +21,7 @@ enum {
 
 struct trace_state {
 	GArray *rows; /* uint32_t: the visible events */
+	bool library; /* accesses of a library's own variables lie between them */
 	uint32_t top; /* the first of them */
 	/* -- related to the selected event */
 	uint32_t writer, section[2]; /* the write it reads from; its critical section; NONE */
@@ -176,10 +177,13 @@ static uint32_t back_from(const struct session *s, uint32_t event, int count)
 static void fill_rows(const struct session *s, struct trace_state *v, int rows)
 {
 	g_array_set_size(v->rows, 0);
+	v->library = false;
 	for (uint64_t e = v->top; e < s->trace->events_count && (int)v->rows->len < rows; e++) {
 		uint32_t event = (uint32_t)e;
 		if (!session_hides(s, event))
 			g_array_append_val(v->rows, event);
+		else
+			v->library |= session_hides_library(s, event);
 	}
 }
 
@@ -263,7 +267,8 @@ static int lane_of(const struct lanes *l, uint32_t thread)
 	return 0;
 }
 
-static void draw_heads(const struct app *app, const struct lanes *l, struct pane p)
+static void draw_heads(const struct app *app, const struct lanes *l, struct pane p,
+                       const char *title)
 {
 	pane_field_right(p, 0, 1, l->number_width, STYLE_HEADING, "event");
 	if (l->width == 0) {
@@ -275,7 +280,7 @@ static void draw_heads(const struct app *app, const struct lanes *l, struct pane
 			        style_of_thread(l->shown[i]),
 			        session_thread_within(app->session, l->shown[i], l->width - 3));
 	}
-	pane_rule(pane_part(p, 1, 0, 1, l->end), 0, NULL);
+	pane_rule(pane_part(p, 1, 0, 1, l->end), 0, title);
 }
 
 static bool among(const uint32_t *events, unsigned count, uint32_t event)
@@ -502,7 +507,7 @@ static void trace_draw(const struct app *app, const void *state, struct pane p)
 		return;
 	}
 	struct lanes l = lanes_of(app, p.columns);
-	draw_heads(app, &l, p);
+	draw_heads(app, &l, p, v->library ? "library variables are left out: +" : NULL);
 	uint32_t before =
 	        v->rows->len ? s->trace->events[g_array_index(v->rows, uint32_t, 0)].thread : 0;
 	for (guint r = 0; r < v->rows->len; r++) {
@@ -528,9 +533,10 @@ static void trace_draw(const struct app *app, const void *state, struct pane p)
 /* Up and down move by visible rows. */
 static void move(struct app *app, int direction, uint64_t count)
 {
+	enum { STEPS_MOST = 100000 }; /* beyond, hidden events are counted, too */
 	const struct session *s = app->session;
 	uint32_t e = s->event, to = e;
-	if (!session_hides_any(s)) {
+	if (!session_hides_any(s) || count > STEPS_MOST) {
 		app_goto(app, session_step(s, e, STEP_EVENT, direction, count), false);
 		return;
 	}

@@ -188,7 +188,7 @@ void describe_place(const struct session *s, uint32_t event, GString *out)
 	bool line = l->file && l->line;
 	/* a place without a line is "function+0x65" already */
 	if (*function && (line || !g_str_has_prefix(name, function))) {
-		own_code_append_name(function, out);
+		own_code_append_function(function, out);
 		g_string_append_c(out, ' ');
 	}
 	if (line) {

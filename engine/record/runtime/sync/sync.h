@@ -53,9 +53,9 @@ struct thread_openmp {
 	bool parked;           /* in libgomp's own code, where the scheduler does not look */
 };
 
-void *thread_main(void *thread);     /* where it starts */
 /* Tells the explorer the kernel's number of the thread. */
 void thread_note_number(const struct thread *t);
+void *thread_main(void *thread);     /* where it starts */
 void thread_begin(struct thread *t); /* called by the new thread itself, before its first
                                       * event */
 /* The message that a thread waits for until a once-function of this thread (or
