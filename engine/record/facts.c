@@ -133,8 +133,9 @@ char *record_reads_text(const struct debuginfo *module, const char *name)
 
 /* The first answer of `ask` for a module with events of the trace; NULL: none. */
 static char *ask_modules(const struct record_facts *facts, const struct trace *trace,
-                         char *ask(const struct record_facts *facts,
-                                   const struct record_module *m, const struct debuginfo *d))
+                         char *ask(const struct trace *trace, const struct record_module *m,
+                                   const struct debuginfo *d, GHashTable *asked),
+                         GHashTable *asked)
 {
 	char *found = NULL;
 	for (guint i = 0; found == NULL && i < facts->modules->len; i++) {
@@ -149,22 +150,22 @@ static char *ask_modules(const struct record_facts *facts, const struct trace *t
 		                                                      m->build_id, NULL)
 		                                   : debuginfo_open(m->path, m->build_id, NULL);
 		if (d != NULL)
-			found = ask(facts, m, d);
+			found = ask(trace, m, d, asked);
 		if (!facts->debug)
 			debuginfo_close(d);
 	}
 	return found;
 }
 
-static char *ask_reads(const struct record_facts *facts, const struct record_module *m,
-                       const struct debuginfo *d)
+static char *ask_reads(const struct trace *trace, const struct record_module *m,
+                       const struct debuginfo *d, GHashTable *asked)
 {
 	return record_reads_text(d, record_last_component(m->path));
 }
 
 char *record_left_out_reads(const struct record_facts *facts, const struct trace *trace)
 {
-	return ask_modules(facts, trace, ask_reads);
+	return ask_modules(facts, trace, ask_reads, NULL);
 }
 
 /* "file:line (function)"; NULL: not in code with source lines. Owned by the caller. */
@@ -193,8 +194,8 @@ char *record_atomic_text(const char *place)
 	        place);
 }
 
-static char *ask_instruction(const struct record_facts *facts, const struct record_module *m,
-                             const struct debuginfo *d)
+static char *ask_instruction(const struct trace *trace, const struct record_module *m,
+                             const struct debuginfo *d, GHashTable *asked)
 {
 	g_autofree char *place = record_atomic_place(d);
 	return place ? record_atomic_text(place) : NULL;
@@ -202,11 +203,11 @@ static char *ask_instruction(const struct record_facts *facts, const struct reco
 
 char *record_atomic_instructions(const struct record_facts *facts, const struct trace *trace)
 {
-	return ask_modules(facts, trace, ask_instruction);
+	return ask_modules(facts, trace, ask_instruction, NULL);
 }
 
-static char *ask_fence(const struct record_facts *facts, const struct record_module *m,
-                       const struct debuginfo *d)
+static char *ask_fence(const struct trace *trace, const struct record_module *m,
+                       const struct debuginfo *d, GHashTable *asked)
 {
 	g_autofree char *place = instruction_place(d, debuginfo_fence_instruction(d));
 	return place ? g_strdup_printf(
@@ -218,7 +219,67 @@ static char *ask_fence(const struct record_facts *facts, const struct record_mod
 
 char *record_fence_instructions(const struct record_facts *facts, const struct trace *trace)
 {
-	return ask_modules(facts, trace, ask_fence);
+	return ask_modules(facts, trace, ask_fence, NULL);
+}
+
+/* Marks the locations of the events that come while other threads may run, and of the calls
+ * that lead to them. */
+static void mark_run(const struct trace *t, bool *marked)
+{
+	bool several = false;
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		several |= t->events[e].op == OP_FORK;
+		if (!several)
+			continue;
+		marked[t->events[e].location] = true;
+		uint32_t at = e < t->stacks_count ? t->stacks[e] : 0;
+		for (; at != 0; at = t->contexts[at].parent)
+			marked[t->contexts[at].call] = true;
+	}
+}
+
+/* Is the address in a function of the user's? The standard library's own pass what is theirs:
+ * std::thread::joinable a thread's number, in each program. */
+static bool is_own_function(const struct debuginfo *d, uint64_t address)
+{
+	enum { DEEPEST = 16 };
+	struct debug_place places[DEEPEST] = { 0 };
+	size_t n = MIN(debuginfo_code(d, address, places, DEEPEST), DEEPEST);
+	const struct debug_place *outermost = n ? &places[n - 1] : NULL;
+	return outermost &&
+	       own_code_has_file(outermost->path[0] ? outermost->path : outermost->file,
+	                         outermost->function);
+}
+
+static char *ask_by_value(const struct trace *trace, const struct record_module *m,
+                          const struct debuginfo *d, GHashTable *asked)
+{
+	g_autofree bool *marked = g_new0(bool, trace->locations_count + 1);
+	g_autoptr(GArray) run = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	mark_run(trace, marked);
+	for (uint64_t l = 0; l < trace->locations_count; l++) {
+		uint64_t site = trace->locations[l].address ^ (uint64_t)m->index << 48;
+		if (marked[l] && trace->locations[l].module == m->index &&
+		    g_hash_table_add(asked, g_memdup2(&site, sizeof site)) &&
+		    is_own_function(d, trace->locations[l].address))
+			g_array_append_val(run, trace->locations[l].address);
+	}
+	if (run->len == 0)
+		return NULL;
+	g_autofree char *place = instruction_place(d, debuginfo_by_value(d, run));
+	return place ? g_strdup_printf(
+	                       "%s passes a structure in memory by value, or stores one that a "
+	                       "function returns, which gcc tells no hook: what it reads and "
+	                       "writes there is not seen (clang tells: CC=clang heddle cc; or "
+	                       "copy it to or from a variable by an assignment)",
+	                       place)
+	             : NULL;
+}
+
+char *record_by_value(const struct record_facts *facts, const struct trace *trace,
+                      GHashTable *asked)
+{
+	return ask_modules(facts, trace, ask_by_value, asked);
 }
 
 void record_append_thread(uint32_t number, GString *out)
