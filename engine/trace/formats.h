@@ -31,7 +31,8 @@ bool trace_write(const struct trace *t, const char *path, enum trace_format form
  */
 struct trace_writer;
 struct trace_writer *trace_writer_open(const char *path, struct error *error);
-/* Takes the events of a recording of which no trace is made, and keeps none. */
+/* Takes the events of a recording of which no trace is made, and keeps none: for a builder that
+ * is watched. */
 struct trace_writer *trace_writer_nowhere(void);
 bool trace_writer_keeps(const struct trace_writer *writer);
 bool trace_writer_end(struct trace_writer *writer, const struct trace *t, struct error *error);

@@ -168,7 +168,7 @@ run env TMPDIR="$PWD/temporary" $HEDDLE record --no-trace -- ./well
 touch over
 wait
 is "$status" 0 "no race: exits as the program"
-like "$err" "^well: 0 races by hb, not complete: every variable" "and says so"
+like "$err" "^well: 0 races by hb, not complete: 'heddle record" "and says so"
 ok "$(($(sort -n room | tail -1) > 14000))" "the log stays small: $(sort -n room | tail -1) KB"
 cat >stuck.c <<'C'
 #include <pthread.h>

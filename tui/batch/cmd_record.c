@@ -233,10 +233,13 @@ static int tell_full(const struct recording *s)
 
 /* --no-trace: what was found, and how to see more of it. The exit status. */
 static int tell_unkept(const struct session *s, const struct session_options *o,
-                       struct record_live *live, int status)
+                       struct record_live *live, bool quiet, int status)
 {
 	g_autoptr(GString) again = g_string_new(NULL);
 	strategy_append(&o->strategy, again);
+	if (!quiet)
+		fprintf(stderr, "heddle: %" PRIu64 " event%s, no trace\n", s->facts.events,
+		        plural(s->facts.events));
 	if (s->facts.misuses)
 		fprintf(stderr,
 		        "heddle: a lock, a thread or the heap was misused: 'heddle record "
@@ -271,7 +274,7 @@ static int record(const struct arguments *a, struct session_options *o, const ch
 			fprintf(stderr, "heddle: %" PRIu64 " event%s in %s\n",
 			        s.trace->events_count, plural(s.trace->events_count), s.output);
 		if (o->nothing_kept)
-			status = tell_unkept(&s, o, watcher, status);
+			status = tell_unkept(&s, o, watcher, argument_flag(a, "quiet"), status);
 		else if (watcher)
 			record_live_end(watcher, s.output, NULL);
 	} else {

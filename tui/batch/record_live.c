@@ -371,7 +371,7 @@ guint record_live_end(struct record_live *l, const char *path, const char *again
 		g_string_append(more, " by edc");
 	fprintf(stderr, "%s: %u race%s%s by hb%s, not complete: ", printable(name), l->races,
 	        plural(l->races), freed, more->str);
-	if (l->variables)
+	if (l->variables && l->races)
 		fprintf(stderr, "every variable that races does so at one of these pairs of "
 		                "places, and may at others; ");
 	if (again)

@@ -142,10 +142,11 @@ void import_chunk(struct import *im)
 static bool read_controlled(struct import *im, GArray *chunks, const struct progress *progress)
 {
 	uint64_t *expanded = NULL;
+	const uint64_t taken = im->chunks_read; /* while the program ran */
 	bool whole = true;
 	for (guint i = 0; i < chunks->len && whole; i++) {
 		const struct chunk *c = &g_array_index(chunks, struct chunk, i);
-		if (c->sequence < im->chunks_read)
+		if (c->sequence < taken)
 			continue;
 		whole = progress_tick(progress, (double)i / chunks->len,
 		                      "reading the recording");

@@ -355,7 +355,8 @@ struct builder *builder_new(const char *name, const struct trace_options *option
 	b->writer = options ? options->writer : NULL;
 	b->plain = NONE;
 	b->tape = b->writer ? binary_tape(b->writer) : NULL;
-	b->must = b->writer && trace_writer_keeps(b->writer) ? must_maker_new() : NULL;
+	b->taped = b->writer && trace_writer_keeps(b->writer);
+	b->must = b->taped ? must_maker_new() : NULL;
 	b->marked = b->writer ? g_new0(struct marked, 1) : NULL;
 	b->room = b->writer ? NULL : g_new(struct event, ROOM);
 	b->t = trace_new(name);

@@ -91,7 +91,7 @@ struct access_site {
  * them.
  */
 struct access_room {
-	struct tape_end *tape; /* or NULL */
+	struct tape_end *tape; /* or NULL: without a writer that keeps events */
 	struct event *events;  /* or NULL; the builder's, until anything is added */
 	uint32_t thread;
 	uint32_t first; /* number of the first one */
@@ -141,8 +141,8 @@ bool builder_room(struct builder *b, uint32_t thread, struct access_room *room);
 uint32_t builder_look(struct builder *b, uint64_t head, uint32_t place, uint32_t number,
                       unsigned how, int64_t value);
 void builder_put_access(struct builder *b, const struct event *event, uint32_t number);
-/* The first `count` are there. False: they have no tape, and builder_add takes each of the
- * room. */
+/* The first `count` are there. False: the builder has no writer, and builder_add takes each of
+ * the room. */
 bool builder_added(struct builder *b, const struct access_room *room, uint32_t count);
 /* One of them alone. False: builder_add takes it, with its value, which is set. */
 bool builder_add_access(struct builder *b, struct event *event, bool valued, int64_t value);

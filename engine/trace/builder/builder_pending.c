@@ -60,6 +60,8 @@ static void put(struct builder *b, const struct event *e, uint32_t context, uint
 {
 	const struct tape_stacks stacks = { .contexts = (void *)b->contexts->data,
 		                            .count = b->contexts->len };
+	if (!b->taped)
+		return;
 	builder_mark(b, e, number);
 	b->tape->at = tape_put_event(b->tape->tape, e, &context, &stacks, b->tape->at);
 }
@@ -89,7 +91,7 @@ bool builder_room(struct builder *b, uint32_t thread, struct access_room *room)
 		room->events = b->room;
 		return true;
 	}
-	room->tape = b->tape;
+	room->tape = b->taped ? b->tape : NULL;
 	room->count = b->tape->room;
 	if (b->watch.events) {
 		uint64_t kept = b->events.count - b->shown;
@@ -105,7 +107,7 @@ static __attribute__((noinline)) void look_closely(struct builder *b, const stru
 {
 	struct line *line = builder_line(b, e->target);
 	line->met |= line_bit(e->target);
-	if (b->writer == NULL)
+	if (!b->taped)
 		return;
 	if (mark)
 		builder_mark(b, e, number);
@@ -140,7 +142,7 @@ void builder_put_access(struct builder *b, const struct event *e, uint32_t numbe
 bool builder_added(struct builder *b, const struct access_room *room, uint32_t count)
 {
 	b->events.count = room->first;
-	if (room->tape == NULL)
+	if (b->writer == NULL)
 		return false;
 	if (room->events)
 		for (uint32_t i = 0; i < count; i++)

@@ -234,6 +234,7 @@ struct builder {
 	const struct namer *namer;
 	struct trace_writer *writer; /* borrowed; NULL: events are kept */
 	struct tape_end *tape;       /* the writer's */
+	bool taped;                  /* events go there: the writer keeps them */
 	struct must_maker *must;     /* of the events that went to the writer; or NULL */
 	struct marked *marked;       /* for it; owned, NULL without a writer */
 	/* Events with their stacks: without a writer the room of builder_room, with one those
