@@ -239,8 +239,8 @@ START_TEST(the_page_tells_it)
 
 	tui_command(app, command);
 	ck_assert(g_file_get_contents(page, &text, NULL, NULL));
-	ck_assert_msg(strstr(text, "The point of no return: after T2&#39;s lock m in sell"),
-	              "%s", text);
+	ck_assert_msg(strstr(text, "The point of no return: after T2&apos;s lock m in sell"),
+	              "%.2000s", text);
 	g_remove(page);
 	g_free(text);
 	g_free(page);

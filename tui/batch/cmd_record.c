@@ -232,7 +232,7 @@ static int tell_full(const struct recording *s)
 }
 
 /* --no-trace: what was found, and how to see more of it. The exit status. */
-static int tell_unkept(const struct session *s, const struct session_options *o,
+static int tell_unkept(const struct recording *s, const struct session_options *o,
                        struct record_live *live, bool quiet, int status)
 {
 	g_autoptr(GString) again = g_string_new(NULL);
