@@ -1,8 +1,9 @@
 /*
  * prop_linear.c - the checker of linearizability (linear.h) against the definition: all total
  * orders of the invocations in which one that returned before another was called comes first,
- * with each of the pending ones included or not, on sequential objects written in C. Some invocations
- * were left by an exception: they have taken effect, with a result that is not known.
+ * with each of the pending ones included or not, on sequential objects written in C. Some
+ * invocations were left by an exception: they have taken effect, with a result that is not
+ * known.
  */
 #include "engine/commute/linear/linear.h"
 #include "tests/property/mix.h"
