@@ -237,9 +237,10 @@ static void send_result(struct gdb_server *s, enum travel_result r, const struct
 	case TRAVEL_END:
 		g_string_append(s->notes, "heddle: this is the end of the run\n");
 		if (header->status == LOG_DIVERGED)
-			g_string_append(s->notes,
-			                "heddle: the program has left the recording on the "
-			                "way: it did something else ('monitor heddle where')\n");
+			g_string_append(
+			        s->notes,
+			        "heddle: the program has left the recording on the "
+			        "way: it did something else ('monitor heddle where')\n");
 		if (t->present.end)
 			here = client_id(s, t->end_tid);
 		send_stop(s, "replaylog:end;", here, SIGTRAP);

@@ -367,8 +367,19 @@ void own_code_append_name(const char *name, GString *out)
 	append_escaped(out, text->str, text->len);
 }
 
+const char *own_code_library_call(const char *function)
+{
+	static const char suffix[] = "@libc";
+	if (strcmp(function, "signal@libc") == 0)
+		return SIGNAL_WORDS;
+	if (!g_str_has_suffix(function, suffix))
+		return NULL;
+	g_autofree char *call = g_strndup(function, strlen(function) - strlen(suffix));
+	return g_intern_string(call);
+}
+
 void own_code_append_function(const char *name, GString *out)
 {
-	const char *call = trace_library_call(name);
+	const char *call = own_code_library_call(name);
 	own_code_append_name(call != NULL ? call : name, out);
 }

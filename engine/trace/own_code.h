@@ -52,7 +52,13 @@ bool own_code_has_file(const char *path, const char *function);
  * "top._M_b._M_p->_M_next"), elements of the library's own among them as […]. Escapes as
  * append_escaped. With the setting off, the name is unchanged. */
 void own_code_append_name(const char *name, GString *out);
-/* Append a function: a call of the C library as trace_library_call names it, else as above. */
+/* The call that a function's name in a trace stands for as people name it: "sleep" for
+ * "sleep@libc", SIGNAL_WORDS for "signal@libc", which is around a signal's handler; NULL for
+ * functions of the program. Static. */
+#define SIGNAL_WORDS "a signal"
+const char *own_code_library_call(const char *function);
+/* Append a function: a call of the C library as own_code_library_call names it, else as above.
+ */
 void own_code_append_function(const char *name, GString *out);
 /* Does the name end in a member of the standard library, or is it one of the C library's or the
  * compiler's own ("__libc_single_threaded", a vtable)? Not an element of a container, nor the

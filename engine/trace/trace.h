@@ -402,11 +402,8 @@ void trace_append_line(const struct trace *t, uint32_t event, GString *out);
 /* The verb of a sentence, with a blank behind it: "lock ", "woken on ". That a wait ended at
  * its time limit is known where the index has INDEX_MATCH. */
 const char *trace_verb(const struct trace *t, uint32_t event);
-/* The call that a function's name in a trace stands for as people name it: "sleep" for
- * "sleep@libc", "a signal" for "signal@libc", which is around a signal's handler; NULL for
- * functions of the program. Static. */
-const char *trace_library_call(const char *function);
-/* The operand's name, "x", "m", "T2"; "" if none. Of a call of the C library as above. */
+/* The operand's name, "x", "m", "T2"; "" if none. Of a call of the C
+ * library its name for people (own_code_library_call). */
 void trace_append_operand(const struct trace *t, uint32_t event, GString *out);
 const char *trace_thread_name(const struct trace *t, uint32_t thread);
 const char *trace_location_name(const struct trace *t, uint32_t event);

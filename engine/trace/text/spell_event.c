@@ -162,24 +162,11 @@ void spell_line(const struct spelling *s, const struct event *e, GString *out)
 	spell(s, SPELT_LOCATION, e->location, out);
 }
 
-#define LIBRARY_CALL "@libc"
-#define SIGNAL_CALL  "signal@libc"
-
-const char *trace_library_call(const char *function)
-{
-	if (strcmp(function, SIGNAL_CALL) == 0)
-		return "a signal";
-	if (!g_str_has_suffix(function, LIBRARY_CALL))
-		return NULL;
-	g_autofree char *call = g_strndup(function, strlen(function) - strlen(LIBRARY_CALL));
-	return g_intern_string(call);
-}
-
 /* The function that an event enters or leaves, if it is a call of the C library; else NULL. */
 static const char *library_call(const struct trace *t, const struct event *e)
 {
 	bool scope = e->op == OP_ENTER || e->op == OP_LEAVE;
-	return scope ? trace_library_call(trace_string(t, e->target)) : NULL;
+	return scope ? own_code_library_call(trace_string(t, e->target)) : NULL;
 }
 
 const char *trace_verb(const struct trace *t, uint32_t event)
@@ -187,9 +174,10 @@ const char *trace_verb(const struct trace *t, uint32_t event)
 	const struct event *e = &t->events[event];
 	const struct trace_index *index = t->index;
 
-	if (library_call(t, e) != NULL) {
+	const char *call = library_call(t, e);
+	if (call != NULL) {
 		bool in = e->op == OP_ENTER;
-		if (strcmp(trace_string(t, e->target), SIGNAL_CALL) == 0)
+		if (strcmp(call, SIGNAL_WORDS) == 0)
 			return in ? "handle " : "end of handling ";
 		return in ? "call " : "return from ";
 	}

@@ -38,7 +38,7 @@ void append_frame(const struct trace *t, const struct frame *f, GString *out)
 	const char *function = trace_string(t, f->function);
 	/* a call of the C library has the place of its caller, which is the next frame */
 	bool elsewhere = *function && (own_code_is_elsewhere(t, f->location) ||
-	                               trace_library_call(function) != NULL);
+	                               own_code_library_call(function) != NULL);
 	const char *place = elsewhere ? "" : trace_string(t, t->locations[f->location].name);
 	own_code_append_function(function, out);
 	if (*function && *place)
