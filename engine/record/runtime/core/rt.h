@@ -57,7 +57,7 @@ enum todo {
 	TODO_CODE_SHIFT = 12,
 	TODO_LONG = 1 << 14,
 	TODO_OF_VALUE = TODO_VALUE | 3 << TODO_CODE_SHIFT | TODO_LONG,
-	TODO_COPY = 1 << 15, /* the last write is not recorded yet: thread.copy */
+	TODO_COPY = 1 << 15,    /* the last write is not recorded yet: thread.copy */
 	TODO_COVERED = 1 << 16, /* always with --filter variables, with TODO_EPOCHS */
 };
 _Static_assert((int)GATE_OWN < (int)TODO_FRAMES, "gates are the bits below");
