@@ -300,9 +300,11 @@ static const char *name_at(const struct trace *t, uint64_t address)
 }
 
 /* The want of the thread in the trace, which its wait became; NONE: the trace cannot express
- * it. */
+ * it, or its events are in the file alone. */
 static uint32_t want_of(const struct trace *t, uint32_t number)
 {
+	if (t == NULL || t->events == NULL)
+		return NONE;
 	g_autoptr(GString) thread = g_string_new(NULL);
 	record_append_thread(number, thread);
 	for (uint32_t e = t->events_count; e-- > 0;) {
