@@ -546,4 +546,21 @@ for level in -O0 -O1; do
 		"$bits Account#2->balance Account#3->balance Account[1].balance main::numbers[1] text[3] v[2] " \
 		"$level: by the variable, or by the type"
 done
+# a captured bool gives no type to the block of words that the thread's function is kept in
+cat >captured.cc <<'C'
+#include <thread>
+int main(int argc, char **argv)
+{
+	bool flag = argc > 1;
+	auto f = [&](int n) { return flag ? n : 0; };
+	std::thread a(f, 1), b(f, 2);
+	a.join();
+	b.join();
+}
+C
+for level in -O0 -O1; do
+	"$HEDDLE" c++ -g $level captured.cc -o captured -pthread && "$HEDDLE" record -q -o captured.hdl -- ./captured
+	run "$HEDDLE" convert captured.hdl captured.txt --to text
+	unlike "$(cat captured.txt)" 'flag[[]' "$level: no array of flags"
+done
 done_testing

@@ -465,11 +465,15 @@ static bool access_fits(struct names *n, const struct candidate *c, const struct
 }
 
 /* A block that is no whole number of elements holds one, and perhaps a flexible array: an
- * access behind the element contradicts a type without one. */
+ * access behind the element contradicts a type without one. Words contradict an array of bytes.
+ */
 static bool is_contradicted(struct names *n, const struct candidate *c,
                             const struct block_facts *f, uint64_t block_size)
 {
 	uint64_t size = debuginfo_size(names_debuginfo(n, c->module), c->type);
+	for (unsigned i = 0; size == 1 && i < f->access_count; i++)
+		if (f->accesses[i].size > 1)
+			return true;
 	if (size == 0 || size > block_size || block_size % size == 0 ||
 	    is_flexible(n, c->module, c->type))
 		return false;
