@@ -18,6 +18,8 @@
  * returns, stays the same.
  */
 #define _GNU_SOURCE
+#include "random_log.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -32,7 +34,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { LOG = 100, OPERATION = 3 };
+enum { OPERATION = 3 };
 
 static volatile union {
 	int cells[4];
@@ -164,17 +166,6 @@ __attribute__((noipa)) int set_add(struct set *s, int v)
 	return added;
 }
 
-static inline __attribute__((always_inline)) long system_call(long number, long a, long b,
-                                                              long c)
-{
-	long result;
-	__asm__ volatile("syscall"
-	                 : "=a"(result)
-	                 : "a"(number), "D"(a), "S"(b), "d"(c)
-	                 : "rcx", "r11", "memory");
-	return result;
-}
-
 #define UNSEEN __attribute__((noipa, no_sanitize("thread")))
 #ifdef ALIKE
 static int first_with[9];   /* by thread: the first with its program */
@@ -233,9 +224,7 @@ static UNSEEN int text_at(const char *p)
 
 TELL void tell(int thread, int result)
 {
-	thread = number_of(thread);
-	char line[3] = { (char)('0' + thread), (char)result, '\n' };
-	system_call(SYS_write, LOG, (long)line, sizeof line);
+	log_line(number_of(thread), result);
 }
 
 static void first_routine(void)
@@ -762,8 +751,7 @@ static void *run(void *argument)
 int main(int argc, char **argv)
 {
 	struct start start = { argv + 2, 0 };
-	long file = system_call(SYS_open, (long)argv[1], O_WRONLY | O_CREAT | O_APPEND, 0600);
-	system_call(SYS_dup2, file, LOG, 0);
+	log_open(argv[1]);
 #ifdef FAR
 	signal(SIGUSR1, handle);
 #endif

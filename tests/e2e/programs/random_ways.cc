@@ -12,6 +12,8 @@
  *
  * Not here: futexes, objects, parts of atomics, signals, counters that are locks.
  */
+#include "random_log.h"
+
 #include <atomic>
 #include <cassert>
 #include <chrono>
@@ -33,23 +35,11 @@
 #include <threads.h>
 #include <unistd.h>
 
-enum { LOG = 100, OPERATION = 3, THREADS = 9 };
-
-static inline __attribute__((always_inline)) long system_call(long number, long a, long b,
-                                                              long c)
-{
-	long result;
-	__asm__ volatile("syscall"
-	                 : "=a"(result)
-	                 : "a"(number), "D"(a), "S"(b), "d"(c)
-	                 : "rcx", "r11", "memory");
-	return result;
-}
+enum { OPERATION = 3, THREADS = 9 };
 
 static inline __attribute__((always_inline)) void tell(int thread, int result)
 {
-	char line[3] = { (char)('0' + thread), (char)result, '\n' };
-	system_call(SYS_write, LOG, (long)line, sizeof line);
+	log_line(thread, result);
 }
 
 /* -- the state */
@@ -667,8 +657,7 @@ static void end_of_main()
 
 int main(int argc, char **argv)
 {
-	long file = system_call(SYS_open, (long)argv[1], O_WRONLY | O_CREAT | O_APPEND, 0600);
-	system_call(SYS_dup2, file, LOG, 0);
+	log_open(argv[1]);
 	tell(0, '#');
 	mix = atoi(argv[2]);
 	for (int i = 3; i < argc; i++) {
