@@ -383,3 +383,12 @@ void own_code_append_function(const char *name, GString *out)
 	const char *call = own_code_library_call(name);
 	own_code_append_name(call != NULL ? call : name, out);
 }
+
+void own_code_append_kind(const char *name, GString *out)
+{
+	for (; *name; name++) {
+		g_string_append_c(out, *name);
+		if (*name == '#' || *name == '[')
+			name += strspn(name + 1, "0123456789");
+	}
+}

@@ -64,6 +64,9 @@ void own_code_append_function(const char *name, GString *out);
  * compiler's own ("__libc_single_threaded", a vtable)? Not an element of a container, nor the
  * text of a string. False with the setting off. */
 bool own_code_is_library_variable(const char *name);
+/* Append a name without its numbers, as of "job#2" and "slots[3]": another run, or another turn
+ * of a loop, has others. */
+void own_code_append_kind(const char *name, GString *out);
 /* Is it an internal member of the standard library ("._M_impl", "->__data_"), from the dot or
  * arrow on? */
 bool own_code_is_library_member(const char *at);

@@ -46,16 +46,6 @@ void request_sites_free(struct request_sites *s)
 	g_free(s);
 }
 
-/* Appends a name without its numbers. */
-static void append_kind(const char *name, GString *out)
-{
-	for (; *name; name++) {
-		g_string_append_c(out, *name);
-		if (*name == '#' || *name == '[')
-			name += strspn(name + 1, "0123456789");
-	}
-}
-
 char *request_site_text(const struct trace *t, uint32_t event)
 {
 	g_autoptr(GString) operand = g_string_new(NULL);
@@ -63,7 +53,7 @@ char *request_site_text(const struct trace *t, uint32_t event)
 
 	trace_append_operand(t, event, operand);
 	g_string_append_c(text, ' ');
-	append_kind(operand->str, text);
+	own_code_append_kind(operand->str, text);
 	return g_string_free(text, FALSE);
 }
 

@@ -38,19 +38,12 @@ void checked_free(void *data)
 
 /* -- equality ------------------------------------------------------------------------------ */
 
-/* Appends a variable's name without its numbers, as "job#2" and "slots[3]": another run, or
- * another turn of a loop, has others. */
 static void append_variable(const char *variable, GString *key)
 {
 	g_autoptr(GString) name = g_string_new(NULL);
 
 	own_code_append_name(variable, name);
-	for (const char *at = name->str; *at; at++) {
-		if (*at == '#' || *at == '[')
-			at += strspn(at + 1, "0123456789");
-		else
-			g_string_append_c(key, *at);
-	}
+	own_code_append_kind(name->str, key);
 }
 
 /* The places of threads that wait for ever, and what for, without those that only wait for
