@@ -36,6 +36,13 @@ static bool is_plain_atomic(const struct event *e)
 	       e->aux != 0;
 }
 
+/* Freed memory holds what the allocator or the recorder's filling left there. */
+static bool is_freed(const struct trace *t, uint32_t variable, uint64_t event)
+{
+	uint32_t block = t->variables[variable].block;
+	return block != NONE && t->blocks[block].free < event;
+}
+
 static void find_variables(struct unseen *u)
 {
 	const struct trace *t = u->t;
@@ -49,7 +56,7 @@ static void find_variables(struct unseen *u)
 		bool atomic = is_plain_atomic(e);
 		uint32_t before = last[v.first];
 		if (atomic && op_reads(e->op) && before != 0 && value_read(t, e) != 0 &&
-		    value_read(t, e) != before)
+		    value_read(t, e) != before && !is_freed(t, v.first, i))
 			g_hash_table_add(u->variables, GUINT_TO_POINTER(v.first));
 		if (op_writes(e->op))
 			for (uint32_t k = 0; k < v.count; k++)

@@ -124,4 +124,24 @@ unseen 2 "x:candidate:marked y:race"
 run "$HEDDLE" races unseen.txt
 like "$out" "a race only if the code that is not recorded and writes flag does not synchronise the two" "the atomic is named"
 like "$out" "note: 1 of these are candidates: code that is not recorded wrote atomics which both threads use" "and the report counts them"
+
+# What freed memory holds, nobody wrote to hand it over.
+freed() { # LINE: that of the free
+	cat >freed.txt <<'T'
+main|alloc(b,8)|a.c:1
+main|fork(T1)|a.c:1
+main|fork(T2)|a.c:2
+T1|rmw(b.flag)=0>1;acq|a.c:10
+T2|ar(b.flag)=1;rlx|a.c:20
+T1|w(x)=1|a.c:11
+T1|rmw(b.flag)=2779096485>0;rel|a.c:12
+T2|r(x)=1|a.c:21
+main|free(b)|a.c:3
+T
+	sed -i -e "/free/d" -e "$1i main|free(b)|a.c:3" freed.txt
+	run "$HEDDLE" races freed.txt --format json
+	is "$(json 'join " ", sort map { $_->{verdict} } @{$d->{findings}}')" "$2" "freed before line $1"
+}
+freed 7 race
+freed 8 candidate
 done_testing
