@@ -310,6 +310,7 @@ static bool asked_here(struct thread *t, clockid_t clock, uintptr_t pc)
 static int clock_gettime_here(clockid_t clock, struct timespec *time, uintptr_t pc)
 {
 	struct thread *t = recording();
+	range_turn(pc);
 	int result = asked_here(t, clock, pc) ? ask(t, clock, time)
 	                                      : REAL(clock_gettime)(clock, time);
 	if (result == 0)
@@ -324,6 +325,7 @@ static int gettimeofday_here(struct timeval *restrict time, void *restrict zone,
 {
 	struct thread *t = recording();
 	int result = 0;
+	range_turn(pc);
 	if (asked_here(t, CLOCK_REALTIME, pc)) {
 		struct timespec now;
 		ask(t, CLOCK_REALTIME, &now);
@@ -348,6 +350,7 @@ static time_t time_here(time_t *out, uintptr_t pc)
 	else
 		now.tv_sec = REAL(time)(NULL);
 	if (out) {
+		range_turn(pc);
 		*out = now.tv_sec;
 		WRITES_AT(out, sizeof(*out), pc);
 	}
@@ -362,6 +365,7 @@ int interposed_timespec_get(struct timespec *time, int base)
 	struct thread *t = recording();
 	if (base != TIME_UTC || !asked_here(t, CLOCK_REALTIME, CALLER()))
 		return REAL(timespec_get)(time, base);
+	range_turn(CALLER());
 	ask(t, CLOCK_REALTIME, time);
 	WRITES(time, sizeof(*time));
 	return base;
@@ -380,6 +384,7 @@ clock_t interposed_times(struct tms *spent)
 	struct thread *t = recording();
 	long ticks = sysconf(_SC_CLK_TCK);
 	struct timespec now;
+	range_turn(CALLER());
 	if (asked_here(t, CLOCK_PROCESS_CPUTIME_ID, CALLER())) {
 		ask(t, CLOCK_PROCESS_CPUTIME_ID, &now);
 	} else {
@@ -400,6 +405,7 @@ int interposed_getrusage(__rusage_who_t who, struct rusage *usage)
 {
 	struct thread *t = recording();
 	int clock = who == RUSAGE_THREAD ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID;
+	range_turn(CALLER());
 	int result = REAL(getrusage)(who, usage);
 	if (result != 0)
 		return result;

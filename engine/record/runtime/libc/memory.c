@@ -218,7 +218,9 @@ int interposed_posix_memalign(void **out, size_t alignment, size_t size)
 	void *p = __libc_memalign(alignment, size);
 	if (!p)
 		return ENOMEM;
-	*out = fresh(p, size, CALLER());
+	p = fresh(p, size, CALLER());
+	range_turn(CALLER());
+	*out = p;
 	WRITES(out, sizeof *out);
 	return 0;
 }

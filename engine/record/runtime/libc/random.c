@@ -38,6 +38,7 @@ static bool random_bytes(void *p, size_t n)
 }
 ssize_t interposed_getrandom(void *p, size_t n, unsigned flags)
 {
+	range_turn(CALLER());
 	ssize_t got = random_bytes(p, n) ? (ssize_t)n : REAL(getrandom)(p, n, flags);
 	if (got > 0)
 		WRITES(p, (size_t)got);
@@ -52,6 +53,7 @@ bool random_syscall(long number, const long a[6], long *result)
 }
 int interposed_getentropy(void *p, size_t n)
 {
+	range_turn(CALLER());
 	int status = n <= 256 && random_bytes(p, n) ? 0 : REAL(getentropy)(p, n);
 	if (status == 0)
 		WRITES(p, n);

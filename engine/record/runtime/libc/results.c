@@ -129,9 +129,10 @@ void interposed_qsort_r(void *p, size_t n, size_t size, comparison_with *compare
 	EXPORT type __##name##_chk parameters; \
 	type __##name##_chk parameters \
 	{ \
+		uintptr_t pc = CALLER(); \
+		range_turn(pc); \
 		if ((needed) > room) \
 			return REAL(__##name##_chk) checked_call; \
-		uintptr_t pc = CALLER(); \
 		return fortified_##name call; \
 	}
 #define COPIES(name) \

@@ -70,12 +70,14 @@ static size_t length(const char *s)
 
 void *interposed_memrchr(const void *p, int c, size_t n)
 {
+	range_turn(CALLER());
 	const char *found = REAL(memrchr)(p, c, n), *s = p;
 	READS(found ? found : s, found ? (size_t)(s + n - found) : n);
 	return (void *)found;
 }
 void *interposed_rawmemchr(const void *p, int c)
 {
+	range_turn(CALLER());
 	const char *found = REAL(rawmemchr)(p, c);
 	READS(p, (size_t)(found - (const char *)p) + 1);
 	return (void *)found;
@@ -88,6 +90,7 @@ void *interposed_memmem(const void *p, size_t n, const void *what, size_t k)
 }
 void *interposed_memccpy(void *restrict to, const void *restrict from, int c, size_t n)
 {
+	range_turn(CALLER());
 	const char *s = from;
 	size_t i = 0;
 	while (i < n && s[i] != (char)c)
@@ -117,6 +120,7 @@ void interposed_swab(const void *restrict from, void *restrict to, ssize_t n)
 }
 char *interposed_stpncpy(char *restrict to, const char *restrict from, size_t n)
 {
+	range_turn(CALLER());
 	size_t k = REAL(strnlen)(from, n);
 	READS(from, k < n ? k + 1 : k);
 	WRITES(to, n);
@@ -134,6 +138,7 @@ static int folded(char c)
 static void reads_both(const char *a, const char *b, size_t n, uintptr_t pc)
 {
 	size_t i = 0;
+	range_turn(pc);
 	while (i < n && a[i] && folded(a[i]) == folded(b[i]))
 		i++;
 	READS_AT(a, i < n ? i + 1 : n, pc);
@@ -151,13 +156,16 @@ int interposed_strncasecmp(const char *a, const char *b, size_t n)
 }
 int interposed_strcoll(const char *a, const char *b)
 {
+	range_turn(CALLER());
 	READS(a, length(a) + 1);
 	READS(b, length(b) + 1);
 	return REAL(strcoll)(a, b);
 }
 size_t interposed_strxfrm(char *restrict to, const char *restrict from, size_t n)
 {
+	range_turn(CALLER());
 	READS(from, length(from) + 1);
+	range_turn(CALLER());
 	size_t needed = REAL(strxfrm)(to, from, n);
 	if (needed < n)
 		WRITES(to, needed + 1);
@@ -168,6 +176,7 @@ size_t interposed_strxfrm(char *restrict to, const char *restrict from, size_t n
 
 size_t interposed_strspn(const char *s, const char *accept)
 {
+	range_turn(CALLER());
 	size_t n = REAL(strspn)(s, accept);
 	READS(s, n + 1);
 	READS(accept, length(accept) + 1);
@@ -175,6 +184,7 @@ size_t interposed_strspn(const char *s, const char *accept)
 }
 size_t interposed_strcspn(const char *s, const char *reject)
 {
+	range_turn(CALLER());
 	size_t n = REAL(strcspn)(s, reject);
 	READS(s, n + 1);
 	READS(reject, length(reject) + 1);
@@ -182,6 +192,7 @@ size_t interposed_strcspn(const char *s, const char *reject)
 }
 char *interposed_strpbrk(const char *s, const char *accept)
 {
+	range_turn(CALLER());
 	size_t n = REAL(strcspn)(s, accept);
 	READS(s, n + 1);
 	READS(accept, length(accept) + 1);
@@ -189,6 +200,7 @@ char *interposed_strpbrk(const char *s, const char *accept)
 }
 char *interposed_strcasestr(const char *s, const char *what)
 {
+	range_turn(CALLER());
 	READS(s, length(s) + 1);
 	READS(what, length(what) + 1);
 	return REAL(strcasestr)(s, what);
@@ -210,12 +222,14 @@ static char *cut(char *token, const char *by, uintptr_t pc)
 char *interposed_strtok(char *restrict s, const char *restrict by)
 {
 	order_matters("strtok");
+	range_turn(CALLER());
 	return cut(REAL(strtok)(s, by), by, CALLER());
 }
 char *interposed_strtok_r(char *restrict s, const char *restrict by, char **restrict rest)
 {
 	if (!s)
 		READS(rest, sizeof(*rest));
+	range_turn(CALLER());
 	char *token = REAL(strtok_r)(s, by, rest);
 	WRITES(rest, sizeof(*rest));
 	return cut(token, by, CALLER());
@@ -223,6 +237,7 @@ char *interposed_strtok_r(char *restrict s, const char *restrict by, char **rest
 EXPORT char *__strtok_r(char *restrict s, const char *restrict by, char **restrict rest);
 char *__strtok_r(char *restrict s, const char *restrict by, char **restrict rest)
 {
+	range_turn(CALLER());
 	char *token = REAL(strtok_r)(s, by, rest);
 	WRITES(rest, sizeof(*rest));
 	return cut(token, by, CALLER());
@@ -230,6 +245,7 @@ char *__strtok_r(char *restrict s, const char *restrict by, char **restrict rest
 char *interposed_strsep(char **restrict s, const char *restrict by)
 {
 	READS(s, sizeof(*s));
+	range_turn(CALLER());
 	char *token = REAL(strsep)(s, by);
 	if (token)
 		WRITES(s, sizeof(*s));
@@ -244,6 +260,7 @@ char *interposed_strsep(char **restrict s, const char *restrict by)
 	{ \
 		char *last; \
 		char **const end = &last; \
+		range_turn(CALLER()); \
 		type number = REAL(name) call; \
 		int error = errno; \
 		READS(s, (size_t)(last - s) + 1); \
@@ -272,6 +289,7 @@ NUMBER_(long double, strtold, NO_BASE)
 	type interposed_##name(const char *s) \
 	{ \
 		char *last; \
+		range_turn(CALLER()); \
 		type number = (type)by; \
 		READS(s, (size_t)(last - s) + 1); \
 		return number; \

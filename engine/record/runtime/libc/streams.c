@@ -112,6 +112,7 @@ static void await(FILE *f, uintptr_t pc)
 	char *interposed_##name(char *restrict p, int n, FILE *restrict f) \
 	{ \
 		await(f, CALLER()); \
+		range_turn(CALLER()); \
 		char *line = REAL(name)(p, n, f); \
 		if (line) \
 			WRITES(p, REAL(strlen)(p) + 1); \
@@ -123,6 +124,7 @@ EXPORT char *__fgets_chk(char *restrict p, size_t room, int n, FILE *restrict f)
 char *__fgets_chk(char *restrict p, size_t room, int n, FILE *restrict f)
 {
 	await(f, CALLER());
+	range_turn(CALLER());
 	char *line = REAL(__fgets_chk)(p, room, n, f);
 	if (line)
 		WRITES(p, REAL(strlen)(p) + 1);
@@ -134,6 +136,7 @@ char *__fgets_chk(char *restrict p, size_t room, int n, FILE *restrict f)
 	size_t interposed_##name(void *restrict p, size_t size, size_t n, FILE *restrict f) \
 	{ \
 		await(f, CALLER()); \
+		range_turn(CALLER()); \
 		size_t came = REAL(name)(p, size, n, f); \
 		WRITES(p, came *size); \
 		return came; \
@@ -145,6 +148,7 @@ EXPORT size_t __fread_chk(void *restrict p, size_t room, size_t size, size_t n,
 size_t __fread_chk(void *restrict p, size_t room, size_t size, size_t n, FILE *restrict f)
 {
 	await(f, CALLER());
+	range_turn(CALLER());
 	size_t came = REAL(__fread_chk)(p, room, size, n, f);
 	WRITES(p, came * size);
 	return came;
@@ -156,6 +160,7 @@ static ssize_t line_of(char **restrict line, size_t *restrict room, int end, FIL
 	await(f, pc);
 	READS_AT(line, sizeof(*line), pc);
 	READS_AT(room, sizeof(*room), pc);
+	range_turn(pc);
 	const char *before = *line;
 	size_t had = *room;
 	ssize_t n = REAL(getdelim)(line, room, end, f);
@@ -300,6 +305,7 @@ static int print_into(char *to, size_t room, const char *format, va_list list, u
 	format_reads(format, list, pc);
 	va_list again;
 	va_copy(again, list);
+	range_turn(pc);
 	int n = room == SIZE_MAX ? REAL(vsprintf)(to, format, list)
 	                         : REAL(vsnprintf)(to, room, format, list);
 	made(to, room, n, pc);
@@ -315,6 +321,7 @@ static int print_into_checked(char *to, size_t room, int flag, size_t there, con
 	format_reads(format, list, pc);
 	va_list again;
 	va_copy(again, list);
+	range_turn(pc);
 	int n = room == SIZE_MAX ? REAL(__vsprintf_chk)(to, flag, there, format, list)
 	                         : REAL(__vsnprintf_chk)(to, room, flag, there, format, list);
 	made(to, room, n, pc);
@@ -325,6 +332,7 @@ static int print_into_checked(char *to, size_t room, int flag, size_t there, con
 static int print_block(char **out, const char *format, va_list list, uintptr_t pc)
 {
 	format_reads(format, list, pc);
+	range_turn(pc);
 	int n = REAL(vasprintf)(out, format, list);
 	WRITES_AT(out, sizeof(*out), pc);
 	return n;
@@ -376,6 +384,7 @@ static int scan(FILE *f, const char *format, va_list list, bool c99, uintptr_t p
 	await(f, pc);
 	va_list again;
 	va_copy(again, list);
+	range_turn(pc);
 	int n = c99 ? REAL(__isoc99_vfscanf)(f, format, list) : REAL(vfscanf)(f, format, list);
 	format_writes(format, again, n, pc);
 	va_end(again);
@@ -387,6 +396,7 @@ static int scan_string(const char *s, const char *format, va_list list, bool c99
 	READS_STRING(s, pc);
 	va_list again;
 	va_copy(again, list);
+	range_turn(pc);
 	int n = c99 ? REAL(__isoc99_vsscanf)(s, format, list) : REAL(vsscanf)(s, format, list);
 	format_writes(format, again, n, pc);
 	va_end(again);

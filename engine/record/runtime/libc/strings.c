@@ -123,6 +123,18 @@ void range_touched(enum log_tag tag, const void *p, size_t n, uintptr_t pc)
 		*seen_entry(t, key) = key;
 	errno = error;
 }
+
+void range_turn_slow(uintptr_t pc)
+{
+	struct thread *t = me;
+	if (t->gate || in_libc(pc))
+		return;
+	int error = errno;
+	if (replay_may_access(t, pc))
+		plan_point(t);
+	errno = error;
+}
+
 void *interposed_memmove(void *to, const void *from, size_t n)
 {
 	if (for_itself(CALLER()))
@@ -206,6 +218,7 @@ int interposed_bcmp(const void *a, const void *b, size_t n)
 }
 void *interposed_memchr(const void *p, int c, size_t n)
 {
+	range_turn(CALLER());
 	const unsigned char *s = p;
 	size_t i = 0;
 	while (i < n && s[i] != (unsigned char)c)
@@ -215,12 +228,14 @@ void *interposed_memchr(const void *p, int c, size_t n)
 }
 size_t interposed_strlen(const char *s)
 {
+	range_turn(CALLER());
 	size_t n = length(s);
 	READS(s, n + 1);
 	return n;
 }
 size_t interposed_strnlen(const char *s, size_t most)
 {
+	range_turn(CALLER());
 	size_t n = 0;
 	while (n < most && s[n])
 		n++;
@@ -229,6 +244,7 @@ size_t interposed_strnlen(const char *s, size_t most)
 }
 char *interposed_strcpy(char *to, const char *from)
 {
+	range_turn(CALLER());
 	size_t n = length(from) + 1;
 	READS(from, n);
 	WRITES(to, n);
@@ -237,6 +253,7 @@ char *interposed_strcpy(char *to, const char *from)
 }
 char *interposed_stpcpy(char *to, const char *from)
 {
+	range_turn(CALLER());
 	size_t n = length(from) + 1;
 	READS(from, n);
 	WRITES(to, n);
@@ -245,6 +262,7 @@ char *interposed_stpcpy(char *to, const char *from)
 }
 char *interposed_strncpy(char *to, const char *from, size_t most)
 {
+	range_turn(CALLER());
 	size_t n = 0;
 	while (n < most && from[n])
 		n++;
@@ -257,6 +275,7 @@ char *interposed_strncpy(char *to, const char *from, size_t most)
 }
 char *interposed_strcat(char *to, const char *from)
 {
+	range_turn(CALLER());
 	size_t at = length(to), n = length(from) + 1;
 	READS(to, at + 1);
 	READS(from, n);
@@ -266,6 +285,7 @@ char *interposed_strcat(char *to, const char *from)
 }
 char *interposed_strncat(char *to, const char *from, size_t most)
 {
+	range_turn(CALLER());
 	size_t at = length(to), n = 0;
 	while (n < most && from[n])
 		n++;
@@ -278,6 +298,7 @@ char *interposed_strncat(char *to, const char *from, size_t most)
 }
 int interposed_strcmp(const char *a, const char *b)
 {
+	range_turn(CALLER());
 	size_t i = 0;
 	while (a[i] && a[i] == b[i])
 		i++;
@@ -287,6 +308,7 @@ int interposed_strcmp(const char *a, const char *b)
 }
 int interposed_strncmp(const char *a, const char *b, size_t n)
 {
+	range_turn(CALLER());
 	size_t i = 0;
 	while (i < n && a[i] && a[i] == b[i])
 		i++;
@@ -296,6 +318,7 @@ int interposed_strncmp(const char *a, const char *b, size_t n)
 }
 char *interposed_strchr(const char *s, int c)
 {
+	range_turn(CALLER());
 	size_t i = 0;
 	while (s[i] && s[i] != (char)c)
 		i++;
@@ -304,6 +327,7 @@ char *interposed_strchr(const char *s, int c)
 }
 char *interposed_strchrnul(const char *s, int c)
 {
+	range_turn(CALLER());
 	size_t i = 0;
 	while (s[i] && s[i] != (char)c)
 		i++;
@@ -312,6 +336,7 @@ char *interposed_strchrnul(const char *s, int c)
 }
 char *interposed_strrchr(const char *s, int c)
 {
+	range_turn(CALLER());
 	size_t n = length(s), i = n + 1;
 	READS(s, n + 1);
 	while (i-- > 0)
@@ -321,6 +346,7 @@ char *interposed_strrchr(const char *s, int c)
 }
 char *interposed_strstr(const char *s, const char *what)
 {
+	range_turn(CALLER());
 	size_t n = length(s), k = length(what);
 	READS(s, n + 1);
 	READS(what, k + 1);
@@ -360,6 +386,7 @@ static char *duplicate(const char *s, size_t n, uintptr_t pc)
 }
 char *interposed_strdup(const char *s)
 {
+	range_turn(CALLER());
 	size_t n = length(s);
 	READS(s, n + 1);
 	return duplicate(s, n, CALLER());
@@ -367,12 +394,14 @@ char *interposed_strdup(const char *s)
 EXPORT char *__strdup(const char *s);
 char *__strdup(const char *s)
 {
+	range_turn(CALLER());
 	size_t n = length(s);
 	READS(s, n + 1);
 	return duplicate(s, n, CALLER());
 }
 char *interposed_strndup(const char *s, size_t most)
 {
+	range_turn(CALLER());
 	size_t n = 0;
 	while (n < most && s[n])
 		n++;
@@ -382,6 +411,7 @@ char *interposed_strndup(const char *s, size_t most)
 EXPORT char *__strndup(const char *s, size_t most);
 char *__strndup(const char *s, size_t most)
 {
+	range_turn(CALLER());
 	size_t n = REAL(strnlen)(s, most);
 	READS(s, n < most ? n + 1 : n);
 	return duplicate(s, n, CALLER());

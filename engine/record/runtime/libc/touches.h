@@ -15,6 +15,7 @@
 		uintptr_t pc = CALLER(); \
 		(void)pc; \
 		before; \
+		range_turn(pc); \
 		type r = REAL(name) call; \
 		after; \
 		return r; \

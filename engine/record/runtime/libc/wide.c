@@ -56,17 +56,20 @@ int interposed_wmemcmp(const wchar_t *a, const wchar_t *b, size_t n)
 }
 size_t interposed_wcslen(const wchar_t *s)
 {
+	range_turn(CALLER());
 	size_t n = length(s);
 	READS(s, (n + 1) * WIDE);
 	return n;
 }
 size_t interposed_wcsnlen(const wchar_t *s, size_t most)
 {
+	range_turn(CALLER());
 	READS(s, length_within(s, most) * WIDE);
 	return REAL(wcsnlen)(s, most);
 }
 wchar_t *interposed_wcscpy(wchar_t *restrict to, const wchar_t *restrict from)
 {
+	range_turn(CALLER());
 	size_t n = (length(from) + 1) * WIDE;
 	READS(from, n);
 	WRITES(to, n);
@@ -74,12 +77,14 @@ wchar_t *interposed_wcscpy(wchar_t *restrict to, const wchar_t *restrict from)
 }
 wchar_t *interposed_wcsncpy(wchar_t *restrict to, const wchar_t *restrict from, size_t n)
 {
+	range_turn(CALLER());
 	READS(from, length_within(from, n) * WIDE);
 	WRITES(to, n * WIDE);
 	return REAL(wcsncpy)(to, from, n);
 }
 wchar_t *interposed_wcscat(wchar_t *restrict to, const wchar_t *restrict from)
 {
+	range_turn(CALLER());
 	size_t at = length(to), n = (length(from) + 1) * WIDE;
 	READS(to, (at + 1) * WIDE);
 	READS(from, n);
@@ -88,6 +93,7 @@ wchar_t *interposed_wcscat(wchar_t *restrict to, const wchar_t *restrict from)
 }
 wchar_t *interposed_wcsncat(wchar_t *restrict to, const wchar_t *restrict from, size_t most)
 {
+	range_turn(CALLER());
 	size_t at = length(to);
 	READS(to, (at + 1) * WIDE);
 	READS(from, length_within(from, most) * WIDE);
@@ -96,6 +102,7 @@ wchar_t *interposed_wcsncat(wchar_t *restrict to, const wchar_t *restrict from, 
 }
 int interposed_wcscmp(const wchar_t *a, const wchar_t *b)
 {
+	range_turn(CALLER());
 	size_t i = 0;
 	while (a[i] && a[i] == b[i])
 		i++;
@@ -105,6 +112,7 @@ int interposed_wcscmp(const wchar_t *a, const wchar_t *b)
 }
 int interposed_wcsncmp(const wchar_t *a, const wchar_t *b, size_t n)
 {
+	range_turn(CALLER());
 	size_t i = 0;
 	while (i < n && a[i] && a[i] == b[i])
 		i++;
@@ -114,23 +122,27 @@ int interposed_wcsncmp(const wchar_t *a, const wchar_t *b, size_t n)
 }
 wchar_t *interposed_wcschr(const wchar_t *s, wchar_t c)
 {
+	range_turn(CALLER());
 	const wchar_t *found = REAL(wcschr)(s, c);
 	READS(s, (found ? (size_t)(found - s) + 1 : length(s) + 1) * WIDE);
 	return (wchar_t *)found;
 }
 wchar_t *interposed_wcsrchr(const wchar_t *s, wchar_t c)
 {
+	range_turn(CALLER());
 	READS(s, (length(s) + 1) * WIDE);
 	return REAL(wcsrchr)(s, c);
 }
 wchar_t *interposed_wcsstr(const wchar_t *s, const wchar_t *what)
 {
+	range_turn(CALLER());
 	READS(s, (length(s) + 1) * WIDE);
 	READS(what, (length(what) + 1) * WIDE);
 	return REAL(wcsstr)(s, what);
 }
 wchar_t *interposed_wcsdup(const wchar_t *s)
 {
+	range_turn(CALLER());
 	size_t n = (length(s) + 1) * WIDE;
 	READS(s, n);
 	wchar_t *copy = range_block(n, CALLER());
@@ -144,7 +156,9 @@ wchar_t *interposed_wcsdup(const wchar_t *s)
 
 size_t interposed_mbstowcs(wchar_t *restrict to, const char *restrict from, size_t n)
 {
+	range_turn(CALLER());
 	READS(from, REAL(strlen)(from) + 1);
+	range_turn(CALLER());
 	size_t made = REAL(mbstowcs)(to, from, n);
 	if (to && made != (size_t)-1)
 		WRITES(to, (made < n ? made + 1 : n) * WIDE);
@@ -152,7 +166,9 @@ size_t interposed_mbstowcs(wchar_t *restrict to, const char *restrict from, size
 }
 size_t interposed_wcstombs(char *restrict to, const wchar_t *restrict from, size_t n)
 {
+	range_turn(CALLER());
 	READS(from, (length(from) + 1) * WIDE);
+	range_turn(CALLER());
 	size_t made = REAL(wcstombs)(to, from, n);
 	if (to && made != (size_t)-1)
 		WRITES(to, made < n ? made + 1 : n);

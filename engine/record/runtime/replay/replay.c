@@ -396,6 +396,14 @@ bool replay_expects(const struct thread *t, enum log_tag tag, uintptr_t pc)
 	       (steps[next].pc == 0 || steps[next].pc == pc);
 }
 
+bool replay_may_access(const struct thread *t, uintptr_t pc)
+{
+	uint64_t next = replay_turn(t->id);
+	return next >= rt.config.plan_length ||
+	       ((steps[next].tag == LOG_READ || steps[next].tag == LOG_WRITE) &&
+	        (steps[next].pc == 0 || steps[next].pc == pc));
+}
+
 uint64_t replay_message(const struct thread *t, enum log_tag tag)
 {
 	uint64_t next = replay_turn(t->id);

@@ -39,6 +39,9 @@ void replay_call(struct thread *t);
 void replay_arrivals(struct thread *t);
 /* Is this the thread's next event in the plan? */
 bool replay_expects(const struct thread *t, enum log_tag tag, uintptr_t pc);
+/* May an access by the call before `pc` be its next event: is it in the plan, or is there none
+ * of the thread any more? */
+bool replay_may_access(const struct thread *t, uintptr_t pc);
 /* The message of the thread's next step, if that has this tag, SND or RCV; 0: not known. */
 uint64_t replay_message(const struct thread *t, enum log_tag tag);
 /* The step of the thread's next event, or NULL when it has none now; its number. */
