@@ -66,33 +66,62 @@ static void note_output(const struct exploration *x, const struct plan_run *run,
 		r->switches += x->trace->events[i].thread != x->trace->events[i - 1].thread;
 }
 
-/* Do the waits form a cycle of locks? (Waits for conditions may be lost wake-ups.) */
-static bool is_cycle(const struct record_facts *facts)
+/* -- deadlocks ---------------------------------------------------------------------------- */
+
+/* One thread waits for another; by the runtime's numbers. */
+struct waits_for {
+	uint32_t thread, other;
+};
+
+/* Adds those that hold the reader-writer lock at an address, which the runtime does not know:
+ * they have taken it, and not released it. */
+static void add_readers(const struct trace *t, const struct record_wait *w, GArray *edges)
 {
-	enum { MOST = 256 };
-	unsigned waits[MOST], holders[MOST], count = 0;
-	for (guint i = 0; i < facts->blocked->len && count < MOST; i++) {
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		if (!op_acquires(x->op) || event_inert(x) || t->index->partner[e] != NONE ||
+		    t->objects[x->target].address != w->object)
+			continue;
+		struct waits_for edge = { w->thread, t->threads[x->thread].recorded };
+		g_array_append_val(edges, edge);
+	}
+}
+
+/* Is there a way from `at` to `to`? `seen`: threads that were looked at. */
+static bool leads_to(const GArray *edges, uint32_t at, uint32_t to, GHashTable *seen)
+{
+	bool found = at == to;
+	if (!g_hash_table_add(seen, GUINT_TO_POINTER(at)))
+		return found;
+	for (guint i = 0; i < edges->len && !found; i++) {
+		struct waits_for edge = g_array_index(edges, struct waits_for, i);
+		found = edge.thread == at && leads_to(edges, edge.other, to, seen);
+	}
+	return found;
+}
+
+/* Do the waits form a cycle of locks and joins? (Waits for conditions may be lost wake-ups.) */
+static bool is_cycle(struct exploration *x, const struct record_facts *facts)
+{
+	GArray *edges = g_array_new(FALSE, FALSE, sizeof(struct waits_for));
+	bool cycle = false, matched = trace_need(x->trace, INDEX_MATCH, x->progress);
+	for (guint i = 0; i < facts->blocked->len; i++) {
 		const struct record_wait *w =
 		        &g_array_index(facts->blocked, struct record_wait, i);
-		if (w->holder == NONE)
-			continue;
-		waits[count] = w->thread;
-		holders[count++] = w->holder;
+		struct waits_for edge = { w->thread, w->holder };
+		if (w->holder != NONE)
+			g_array_append_val(edges, edge);
+		else if (matched && (w->reason == FOR_READ_LOCK || w->reason == FOR_WRITE_LOCK))
+			add_readers(x->trace, w, edges);
 	}
-	for (unsigned i = 0; i < count; i++) {
-		unsigned at = holders[i];
-		for (unsigned steps = 0; steps <= count; steps++) {
-			if (at == waits[i])
-				return true;
-			unsigned next = 0;
-			while (next < count && waits[next] != at)
-				next++;
-			if (next == count)
-				break;
-			at = holders[next];
-		}
+	for (guint i = 0; i < edges->len && !cycle; i++) {
+		struct waits_for edge = g_array_index(edges, struct waits_for, i);
+		GHashTable *seen = g_hash_table_new(NULL, NULL);
+		cycle = leads_to(edges, edge.other, edge.thread, seen);
+		g_hash_table_unref(seen);
 	}
-	return false;
+	g_array_unref(edges);
+	return cycle;
 }
 
 static void add_place(struct explore_run *r, const char *place)
@@ -209,9 +238,9 @@ void explore_judge(struct exploration *x, const struct plan_run *run, struct exp
 		if (story->len)
 			g_string_truncate(story, story->len - 1);
 		bool rests = is_at_rest(x, run);
-		r->end = !rests                  ? EXPLORE_CUT
-		         : is_cycle(&run->facts) ? EXPLORE_DEADLOCK
-		                                 : EXPLORE_BLOCKED;
+		r->end = !rests                     ? EXPLORE_CUT
+		         : is_cycle(x, &run->facts) ? EXPLORE_DEADLOCK
+		                                    : EXPLORE_BLOCKED;
 		r->story = g_string_free(story, FALSE);
 	} else {
 		r->end = result->signal        ? EXPLORE_SIGNAL
