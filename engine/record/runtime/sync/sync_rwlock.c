@@ -76,6 +76,15 @@ static void note_kind(const pthread_rwlock_t *l, bool write)
 		log_note("writer-first", "yes");
 }
 
+/* Does a reader wait for a writer that waits, though the lock is free for reading? The C
+ * library would know the writer as one that has asked; here it waits in the scheduler. */
+static bool writer_first(const pthread_rwlock_t *l, bool write)
+{
+	return !write && l->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP &&
+	       l->__data.__readers >> READERS_SHIFT != 0 &&
+	       sched_waiters(l, FOR_WRITE_LOCK) > 0;
+}
+
 static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct timespec *at,
                    clockid_t clock, uintptr_t pc)
 {
@@ -113,8 +122,9 @@ static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct 
 	note_kind(l, write);
 	int status = try_only ? EBUSY : ETIMEDOUT;
 	while (!(try_only || at) || !told_to_fail(t, LOG_TRYFAIL)) {
-		status = write ? REAL(pthread_rwlock_trywrlock)(l)
-		               : REAL(pthread_rwlock_tryrdlock)(l);
+		status = write                    ? REAL(pthread_rwlock_trywrlock)(l)
+		         : writer_first(l, write) ? EBUSY
+		                                  : REAL(pthread_rwlock_tryrdlock)(l);
 		if (status != EBUSY)
 			break;
 		if (try_only)
@@ -125,6 +135,8 @@ static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct 
 		if (!sched_block(t, write ? FOR_WRITE_LOCK : FOR_READ_LOCK, l, at != NULL,
 		                 at ? deadline_of(clock, at) : 0)) {
 			status = ETIMEDOUT;
+			if (write) /* readers waited for this writer */
+				sched_wake(l, FOR_READ_LOCK, UINT_MAX);
 			break;
 		}
 	}
