@@ -291,8 +291,13 @@ struct trace *open_trace_watched(const struct arguments *a, const char *path,
 }
 
 static volatile int interrupted;
+/* The first signal asks the work to end; a second one ends the process, whatever it does. */
 static void interrupt(int number)
 {
+	if (interrupted) {
+		signal(number, SIG_DFL);
+		raise(number); /* blocked until this handler returns */
+	}
 	interrupted = number;
 }
 
