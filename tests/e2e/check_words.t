@@ -150,4 +150,15 @@ T
 run "$HEDDLE" races --pairs events shared.txt
 like "$out" "T1 writes x .*2. while T2 reads it .*6.: both have locked l for reading only, and nothing else keeps" "a lock for reading"
 like "$out" "T1 writes y .*2. while T2 reads it .*11.: nothing keeps the two apart" "unless one has unlocked it"
+
+# atomics that hardware may reorder: the exploration that knows this is named
+for order in rel rlx seq_cst; do
+	printf '%s\n' "#! heddle 1" "T1|aw(x)=1;$order|1" "T2|ar(x)=1;seq_cst|2" >weak.txt
+	checked weak.txt
+	named="heddle explore --memory rc11"
+	case $order in
+	seq_cst) unlike "$out" "$named" "all atomics are seq_cst" ;;
+	*) like "$out" "weak memory allows .*$named" "an atomic is $order" ;;
+	esac
+done
 done_testing

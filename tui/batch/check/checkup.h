@@ -169,6 +169,7 @@ struct checkup {
 	/* schedules with one spurious wake-up were explored, too, or need not be; to the end */
 	bool spurious, spurious_all;
 	bool waits;   /* a run waited for a condition */
+	bool weak;    /* atomics of orders below seq_cst: exploration with --memory has more */
 	bool futexes; /* a run waited for a futex; only an exploration tries other orders of
 	               * its wake-ups */
 	uint64_t classes, executions, left, fine_runs;

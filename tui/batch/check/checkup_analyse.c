@@ -554,6 +554,21 @@ static void collect_aims(struct analysis_of *x)
 
 /* -- the whole ---------------------------------------------------------------------------- */
 
+/* Does an atomic load or store of the program have an order below seq_cst, so that hardware may
+ * show more than schedules do? (Updates are left out: of counts, as those of shared_ptr.) */
+static bool has_weak_atomics(const struct trace *t)
+{
+	if (!trace_has(t, OPERATION(OP_AREAD) | OPERATION(OP_AWRITE)))
+		return false;
+	for (uint64_t i = 0; i < t->events_count; i++) {
+		const struct event *e = &t->events[i];
+		if ((e->op == OP_AREAD || e->op == OP_AWRITE) && !event_inert(e) &&
+		    event_order(e) != ORDER_SEQ_CST)
+			return true;
+	}
+	return false;
+}
+
 bool checkup_analyse(struct checkup *c, struct trace *t, uint32_t run, bool shallow,
                      const struct outcome *recorded)
 {
@@ -580,6 +595,7 @@ bool checkup_analyse(struct checkup *c, struct trace *t, uint32_t run, bool shal
 		good = find_mined(&x);
 	if (good && !shallow)
 		collect_aims(&x);
+	c->weak = c->weak || has_weak_atomics(t);
 	if (trace_note(t, FUTEX_NOTE) != NULL)
 		c->open[FINDING_STUCK] = c->futexes = true;
 	else

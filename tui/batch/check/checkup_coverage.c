@@ -296,7 +296,10 @@ static void tell_rest(const struct checkup *c, json_t *s)
 		add(s, "Not covered: %s.", (char *)c->uncovered->pdata[i]);
 	add(s,
 	    "Not covered: other inputs than this one, what weak memory allows beyond schedules of "
-	    "single steps, and code that is not instrumented%s.",
+	    "single steps%s, and code that is not instrumented%s.",
+	    c->weak ? " (there are atomics weaker than seq_cst: heddle explore --memory rc11, or "
+	              "tso for x86)"
+	            : "",
 	    c->missing_calls ? " (which the program calls)" : "");
 	tell_waits(c, s);
 	const char *const *kinds_unsought = explore_unsought;
