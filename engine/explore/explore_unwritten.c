@@ -37,12 +37,12 @@ static bool has_beginning(const struct trace *t, const bool *stacks, uint32_t va
 	return block != NONE && (t->blocks[block].alloc != NONE || stacks[block]);
 }
 
-/* By block: it is the stack of a thread other than main. */
+/* By block: it is the stack of a thread. */
 static bool *thread_stacks(const struct trace *t)
 {
 	bool *stacks = g_new0(bool, t->blocks_count + 1);
 	for (uint32_t u = 0; u < t->threads_count; u++)
-		if (t->threads[u].stack != NONE && t->threads[u].fork != NONE)
+		if (t->threads[u].stack != NONE)
 			stacks[t->threads[u].stack] = true;
 	return stacks;
 }

@@ -18,6 +18,7 @@
 #include "engine/base/random.h"
 #include "engine/explore/hunt/effects.h"
 #include "engine/explore/hunt/periods.h"
+#include "engine/explore/objects/scopes.h"
 #include "engine/order/order.h"
 #include "engine/record/plan.h"
 #include "engine/trace/index.h"
@@ -466,19 +467,6 @@ static void find_targets(struct portfolio *p, const struct trace *t)
 		           t->objects[o].address, 1);
 }
 
-/* Did `first`'s thread create the other after it, or join it before? */
-static bool is_ordered(const struct trace *t, uint32_t first, uint32_t second)
-{
-	uint32_t by = t->events[first].thread;
-	for (uint32_t u = t->events[second].thread; u != NONE && u != by;
-	     u = t->threads[u].parent) {
-		uint32_t fork = t->threads[u].fork;
-		if (fork != NONE && fork > first && t->events[fork].thread == by)
-			return true;
-	}
-	return false; /* of two that wait for each other the run shows the only order */
-}
-
 /* The turns of the run up to its event, which its thread has not made; or, where these are more
  * than a run can be given, or not `whole`, that thread's alone. */
 static GArray *turns_before(const struct trace *t, const GArray *turns, const uint32_t *number,
@@ -505,10 +493,53 @@ static GArray *turns_before(const struct trace *t, const GArray *turns, const ui
 struct looked_at {
 	const struct trace *t;
 	const struct order *hb; /* the run's happens-before */
+	const struct fork_order *forks;
 	const GArray *turns;
 	uint32_t *number; /* number of each event in its thread, for turns */
 	uint64_t *held;   /* the locks held at it, a bit for each (of several) */
+	bool *looked_at;  /* by variable: does a thread read it other than to update it? */
+	GArray *sections; /* struct section_pair: pairs under a common lock, */
+	GHashTable *section_at; /* by the beginnings of the two sections: index + 1 */
 };
+
+/* A pair under a common lock. */
+struct section_pair {
+	struct turned pair;
+	uint32_t stop; /* event before which the first thread stops */
+	struct log_turn goes;
+};
+
+/* Is the read a part of an update, such as "count++", of whose value nothing else is made in
+ * its line? */
+static bool only_updates(const struct trace *t, uint32_t read)
+{
+	const struct event *r = &t->events[read];
+	uint32_t line = t->locations[r->location].line, at = trace_next(t, read);
+	if (r->op != OP_READ || at == NONE || t->events[at].op != OP_WRITE ||
+	    t->events[at].target != r->target ||
+	    t->locations[t->events[at].location].line != line)
+		return false;
+	at = trace_next(t, at);
+	return at == NONE || !op_is_access(t->events[at].op) ||
+	       t->locations[t->events[at].location].line != line;
+}
+
+/* Of variables that are only updated (statistics) no order makes a difference that a thread
+ * sees. */
+static bool *variables_looked_at(const struct trace *t)
+{
+	bool *looked_at = g_new0(bool, t->variables_count + 1);
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *a = &t->events[e];
+		if (!op_is_access(a->op) || !op_reads(a->op))
+			continue;
+		struct wide of = event_variables(t, a);
+		if (of.count > 1 || (!looked_at[of.first] && !only_updates(t, e)))
+			for (uint32_t v = of.first; v < of.first + of.count; v++)
+				looked_at[v] = true;
+	}
+	return looked_at;
+}
 
 static uint64_t *locks_held(const struct trace *t)
 {
@@ -539,6 +570,11 @@ struct candidate {
 	bool inside; /* the second one comes between two of the first one's thread */
 };
 
+static bool is_looked_at(const struct looked_at *l, const struct event *access)
+{
+	return l->looked_at[event_variables(l->t, access).first];
+}
+
 /* The likelihood of a bug when these come in the other order, by: a data race by the run's
  * happens-before, a thread within the window between two events, an access without a common
  * lock, two locks held together, and whether a read would see another value. */
@@ -553,6 +589,8 @@ static int suspicion_of(const struct looked_at *l, const struct candidate *c,
 	            !(op_is_atomic(a->op) && op_is_atomic(b->op));
 	if (!op_is_access(b->op)) /* a use, and the end of its block */
 		return race ? RACE : 6;
+	if (!is_looked_at(l, a))
+		return 0;
 	int suspicion = race ? RACE : mine & other ? 2 : 4;
 	return suspicion + (c->inside ? 2 : 0) - (effect->same ? SAME : 0);
 }
@@ -596,8 +634,60 @@ static struct alike *room_for(struct portfolio *p, uint64_t places)
 	return alike;
 }
 
-/* Adds the pair to those to be turned, if few of the same places wait; for races the variable
- * counts, too. Every second one, and the first, is in the run as it went there. */
+/* Adds the pair to those to be turned, if few of the same places wait. Every second one, and
+ * the first, is in the run as it went there. */
+static void add_pair(struct portfolio *p, const struct looked_at *l, struct turned *pair,
+                     uint32_t stop, struct log_turn goes)
+{
+	struct alike *alike = room_for(p, pair->places);
+	if (alike == NULL)
+		return;
+	pair->suspicion -= pair->chained ? 0 : p->turned * TURNED + less_by(alike->taken);
+	bool whole = alike->waiting + alike->taken == 0 || draw(p, 2);
+	pair->turns = turns_before(l->t, l->turns, l->number, stop, whole);
+	g_array_append_val(pair->turns, goes);
+	alike->waiting++;
+	g_array_append_val(p->pairs, *pair);
+}
+
+/* A number for the places of the section that begins with this event: up to its lock's
+ * release. */
+static uint64_t section_places(const struct trace *t, uint32_t begin)
+{
+	enum { MOST = 64 }; /* events */
+	uint64_t places = effect_place(t, begin);
+	uint32_t e = trace_next(t, begin);
+	for (int i = 0;
+	     i < MOST && e != NONE &&
+	     !(op_releases(t->events[e].op) && t->events[e].target == t->events[begin].target);
+	     i++, e = trace_next(t, e))
+		places = hash_join(places, effect_place(t, e));
+	return places;
+}
+
+/* Of the pairs in the same two sections of a lock, which all are one schedule when they are
+ * turned, the most suspicious is kept. */
+static void keep_section(const struct looked_at *l, const struct turned *pair, uint32_t stop,
+                         uint32_t begin, struct log_turn goes)
+{
+	uint64_t key = (uint64_t)stop << 32 | begin;
+	struct section_pair new = { *pair, stop, goes };
+	guint at = GPOINTER_TO_UINT(g_hash_table_lookup(l->section_at, &key));
+	if (at == 0) {
+		new.pair.places =
+		        hash_join(section_places(l->t, stop), section_places(l->t, begin));
+		g_array_append_val(l->sections, new);
+		g_hash_table_insert(l->section_at, g_memdup2(&key, sizeof key),
+		                    GUINT_TO_POINTER(l->sections->len));
+		return;
+	}
+	struct section_pair *old = &g_array_index(l->sections, struct section_pair, at - 1);
+	new.pair.places = old->pair.places;
+	if (2 * pair->suspicion + pair->news > 2 * old->pair.suspicion + old->pair.news)
+		*old = new;
+}
+
+/* A pair to be turned; for races the variable counts, too. */
 static void turn_pair(struct portfolio *p, const struct looked_at *l, struct event_list list,
                       const struct candidate *c)
 {
@@ -625,18 +715,16 @@ static void turn_pair(struct portfolio *p, const struct looked_at *l, struct eve
 		               .sources = effect.count };
 	if (pair.suspicion >= RACE)
 		pair.places = hash_join(pair.places, object);
-	struct alike *alike = room_for(p, pair.places);
-	if (alike == NULL)
-		return;
-	pair.suspicion -= chained ? 0 : p->turned * TURNED + less_by(alike->taken);
 	for (unsigned i = 0; i < effect.count; i++)
 		pair.source[i] = effect_places(t, effect.source[i]);
 	pair.news = is_news(p, &pair);
-	bool whole = alike->waiting + alike->taken == 0 || draw(p, 2);
-	pair.turns = turns_before(t, l->turns, l->number, stop, whole);
-	g_array_append_val(pair.turns, goes);
-	alike->waiting++;
-	g_array_append_val(p->pairs, pair);
+	if (stop != c->first)
+		keep_section(
+		        l, &pair, stop,
+		        effect_section(t, c->second, l->held[c->first] & l->held[c->second]),
+		        goes);
+	else
+		add_pair(p, l, &pair, stop, goes);
 }
 
 /* Of two accesses that race, the thread of the first is stopped right after it, while the other
@@ -655,7 +743,7 @@ static void stop_after(struct portfolio *p, const struct looked_at *l,
 	    !op_is_access(b->op) || l->number[next] == NONE || goes.thread == NONE ||
 	    t->threads[a->thread].recorded == NONE ||
 	    order_ordered_unobserved(l->hb, c->first, c->second) ||
-	    (op_is_atomic(a->op) && op_is_atomic(b->op)))
+	    (op_is_atomic(a->op) && op_is_atomic(b->op)) || !is_looked_at(l, a))
 		return;
 	struct turned pair = { .object = address_of(t, a),
 		               .suspicion = RACE,
@@ -697,7 +785,7 @@ static void turn_pairs_of(struct portfolio *p, const struct looked_at *l,
 			uint32_t first = list.items[k], second = list.items[i];
 			if (t->events[first].thread == t->events[second].thread ||
 			    !conflict(&t->events[first], &t->events[second]) ||
-			    is_ordered(t, first, second))
+			    fork_ordered(l->forks, first, second))
 				continue;
 			tried++;
 			bool inside = false;
@@ -724,7 +812,7 @@ static void turn_ends_of(struct portfolio *p, const struct looked_at *l, uint32_
 	for (uint64_t i = list.count; i-- > 0 && tried < MOST_ENDS;) {
 		uint32_t use = list.items[i];
 		if (use > end || t->events[use].thread == t->events[end].thread ||
-		    is_ordered(t, use, end))
+		    fork_ordered(l->forks, use, end))
 			continue;
 		tried++;
 		turn_pair(p, l, list, &(struct candidate){ use, end, i, i, false });
@@ -734,17 +822,35 @@ static void turn_ends_of(struct portfolio *p, const struct looked_at *l, uint32_
 static void find_pairs(struct portfolio *p, struct trace *t, const GArray *turns)
 {
 	struct order *hb = order_new(t, ORDER_KIND_HB, NULL);
-	struct looked_at l = { t, hb, turns, plan_event_numbers(t), locks_held(t) };
+	struct fork_order *forks = fork_order_new(t);
+	struct looked_at l = { t,
+		               hb,
+		               forks,
+		               turns,
+		               plan_event_numbers(t),
+		               locks_held(t),
+		               variables_looked_at(t),
+		               g_array_new(FALSE, FALSE, sizeof(struct section_pair)),
+		               g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
+		                                     NULL) };
 	for (uint32_t v = 0; v < t->variables_count; v++)
 		turn_pairs_of(p, &l, event_list_at(&t->index->variable_events, v));
 	for (uint32_t o = 0; o < t->objects_count; o++)
 		turn_pairs_of(p, &l, event_list_at(&t->index->object_events, o));
 	for (uint32_t v = 0; v < t->variables_count; v++)
 		turn_ends_of(p, &l, v);
+	for (guint i = 0; i < l.sections->len; i++) {
+		struct section_pair *of = &g_array_index(l.sections, struct section_pair, i);
+		add_pair(p, &l, &of->pair, of->stop, of->goes);
+	}
 	periods_learn(p->periods, t, l.number, l.held);
+	fork_order_free(forks);
 	order_free(hb);
 	g_free(l.number);
 	g_free(l.held);
+	g_free(l.looked_at);
+	g_array_unref(l.sections);
+	g_hash_table_unref(l.section_at);
 }
 
 bool portfolio_looks(const struct portfolio *p)

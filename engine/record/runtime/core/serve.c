@@ -220,10 +220,25 @@ void serve_early(void)
 		settle();
 }
 
-static int settled_main(int argc, char **argv, char **environment)
+/* Fills the stack where main's first frames are, as start_above_clear (sync/threads.c) does a
+ * thread's: saves nothing, and calls as its last step. */
+static __attribute__((noinline)) int main_above_fill(int argc, char **argv, char **environment)
 {
-	settle();
-	return program_main(argc, argv, environment); /* with no frame of ours */
+	uint64_t bytes = log_fill_byte(rt.config.fill, 0) * UINT64_C(0x0101010101010101);
+	volatile uint64_t *stack;
+	__asm__("mov %%rsp, %0" : "=r"(stack));
+	for (unsigned i = 1; i <= LOG_STACK_FILLED / sizeof bytes; i++)
+		*(stack - i) = bytes;
+	return program_main(argc, argv, environment);
+}
+
+static int explored_main(int argc, char **argv, char **environment)
+{
+	if (settled_control >= 0 && !has_settled)
+		settle();
+	return rt.config.fill /* with no frame of ours */
+	               ? main_above_fill(argc, argv, environment)
+	               : program_main(argc, argv, environment);
 }
 
 typedef int start_main(int (*main)(int, char **, char **), int argc, char **argv,
@@ -239,6 +254,6 @@ int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv,
 	bool settles = settled_control >= 0 && !has_settled;
 	program_main = main;
 	clock_hold((const void *)main);
-	return real(settles ? settled_main : main, argc, argv, init, fini, loader_fini,
-	            stack_end);
+	return real(settles || rt.config.flags & LOG_EXPLORE ? explored_main : main, argc, argv,
+	            init, fini, loader_fini, stack_end);
 }

@@ -1,0 +1,133 @@
+/*
+ * test_portfolio.c - which pairs of a run's events the portfolio turns, and which first
+ * (engine/explore/hunt/portfolio.h).
+ */
+#include "engine/explore/hunt/portfolio.h"
+#include "tests/support/suite.h"
+
+#include <check.h>
+#include <string.h>
+
+/* A recording: thread u has number u, and each location an address of its own. */
+static struct trace *recording_of(const char *text)
+{
+	struct error error;
+	char *whole = g_strconcat("#! heddle 1\n", text, NULL);
+	struct trace *t = trace_from_text("t", whole, strlen(whole), NULL, &error);
+	ck_assert_msg(t != NULL, "%s", error.what);
+	for (uint32_t u = 0; u < t->threads_count; u++)
+		((struct thread *)t->threads)[u].recorded = u;
+	for (uint32_t l = 0; l < t->locations_count; l++)
+		((struct location *)t->locations)[l].address = l + 1;
+	g_free(whole);
+	return t;
+}
+
+/* The turns of the runs that turn a pair of this one, most suspicious first, without those that
+ * only say who goes on then: "1:2 2:3" for each. */
+static char *turned(const char *text)
+{
+	struct portfolio_options options = { .word = 1, .seed = 1 };
+	ck_assert_str_eq(portfolio_words[options.word], "pairs");
+	struct portfolio *p = portfolio_new(&options);
+	struct trace *t = recording_of(text);
+	GArray *turns = g_array_new(FALSE, FALSE, sizeof(struct log_turn));
+	portfolio_learn(p, t, turns, false);
+	GString *all = g_string_new(NULL);
+	for (;;) {
+		struct strategy s = portfolio_next(p);
+		bool turns_one = s.kind == STRATEGY_TURNS;
+		for (guint i = 0; turns_one && i < MIN(s.turns->len, 2); i++) {
+			const struct log_turn *turn =
+			        &g_array_index(s.turns, struct log_turn, i);
+			g_string_append_printf(all, "%u:", turn->thread);
+			if (turn->until == UINT32_MAX)
+				g_string_append_c(all, '*');
+			else
+				g_string_append_printf(all, "%u", turn->until);
+			g_string_append_c(all, i == 0 ? ' ' : ';');
+		}
+		strategy_release(&s);
+		if (!turns_one)
+			break;
+	}
+	g_array_unref(turns);
+	trace_close(t);
+	portfolio_free(p);
+	return g_string_free(all, FALSE);
+}
+
+#define BEGIN "main|fork(A)|a.c:1\nmain|fork(B)|a.c:2\n"
+
+/* A race: the two are turned, and main's read after it has joined the thread is not. */
+START_TEST(what_a_join_orders_is_not_turned)
+{
+	char *all = turned("main|fork(A)|a.c:1\nA|w(x)=1|a.c:2\nmain|join(A)|a.c:3\n"
+	                   "main|r(x)=1|a.c:4\n");
+	ck_assert_str_eq(all, "");
+	g_free(all);
+	all = turned("main|fork(A)|a.c:1\nA|w(x)=1|a.c:2\nmain|r(x)=1|a.c:4\n"
+	             "main|join(A)|a.c:3\n");
+	ck_assert_str_eq(all, "1:0 0:2;");
+	g_free(all);
+}
+END_TEST
+
+/* Of a counter that threads only add to, no thread sees the order. */
+START_TEST(statistics_come_last)
+{
+	char *all = turned(BEGIN "A|r(n)=0|a.c:3\nA|w(n)=1|a.c:3\nA|w(x)=1|a.c:4\n"
+	                         "B|r(n)=1|a.c:3\nB|w(n)=2|a.c:3\nB|r(x)=1|a.c:5\n");
+	ck_assert_msg(g_str_has_prefix(all, "1:2 2:3;"), "%s", all);
+	g_free(all);
+	/* where one looks at it, it is as any variable: the first reads in turn with x */
+	all = turned(BEGIN "A|r(n)=0|a.c:3\nA|w(n)=1|a.c:3\n"
+	                   "B|r(n)=1|a.c:3\nB|w(n)=2|a.c:3\nB|r(n)=2|a.c:6\n");
+	ck_assert_msg(!g_str_has_prefix(all, "1:2"), "%s", all);
+	ck_assert_str_ne(all, "");
+	g_free(all);
+}
+END_TEST
+
+static unsigned count_of(const char *all)
+{
+	unsigned count = 0;
+	for (; *all != '\0'; all++)
+		count += *all == ';';
+	return count;
+}
+
+/* All pairs in two sections are one schedule: before the one, all of the other's. */
+START_TEST(sections_are_turned_once)
+{
+	static const char *const section =
+	        "|acq(m)|a.c:3\n%c|w(x)=1|a.c:4\n%c|w(y)=1|a.c:5\n%c|w(z)=1|a.c:6\n%c|rel(m)|a.c:7\n";
+	GString *text = g_string_new(BEGIN);
+	for (char thread = 'A'; thread <= 'B'; thread++) {
+		g_string_append_c(text, thread);
+		for (const char *c = section; *c != '\0'; c++)
+			if (g_str_has_prefix(c, "%c")) {
+				g_string_append_c(text, thread);
+				c++;
+			} else {
+				g_string_append_c(text, *c);
+			}
+	}
+	char *all = turned(text->str);
+	ck_assert_msg(g_str_has_prefix(all, "1:0 2:"), "%s", all);
+	ck_assert_msg(count_of(all) == 2, "%s", all); /* of the variables, of the lock */
+	g_free(all);
+	g_string_free(text, TRUE);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("portfolio");
+	TCase *c = tcase_create("portfolio");
+	tcase_add_test(c, what_a_join_orders_is_not_turned);
+	tcase_add_test(c, statistics_come_last);
+	tcase_add_test(c, sections_are_turned_once);
+	suite_add_tcase(suite, c);
+	return suite_run(suite);
+}
