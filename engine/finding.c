@@ -2,6 +2,7 @@
  * finding.c - construction of findings and reports.
  */
 #include "engine/trace/formats.h"
+#include "engine/trace/unexplained.h"
 #include "engine/finding.h"
 
 #include "engine/trace/own_code.h"
@@ -509,6 +510,23 @@ static void limit_by_notes(struct report *r)
 	}
 }
 
+/* A deadlock's waits depend on no value. */
+static void limit_by_unexplained(struct report *r)
+{
+	if (strcmp(r->analysis, "deadlocks") == 0)
+		return;
+	g_autoptr(GArray) reads = unexplained_reads(r->trace, 1);
+	if (reads->len == 0)
+		return;
+	g_autoptr(GString) what = g_string_new(NULL);
+	unexplained_append(r->trace, &g_array_index(reads, struct unexplained_read, 0), what);
+	report_open(r, "code that is not recorded wrote to memory");
+	report_note(r,
+	            "%s: " UNEXPLAINED_WRITER " wrote it, and what conflicts with this, or is "
+	            "ordered by it, is not known",
+	            what->str);
+}
+
 static void limit_by_filter(struct report *r)
 {
 	const struct trace *t = r->trace;
@@ -551,6 +569,7 @@ void report_limit(struct report *r)
 		            "locks would rule out is unknown");
 	}
 	limit_by_notes(r);
+	limit_by_unexplained(r);
 	/* lockset and lock order use synchronisation only, which is exact */
 	if (!t->order_exact && strcmp(r->analysis, "lockset") != 0) {
 		report_open(r, "the order of accesses is approximate");

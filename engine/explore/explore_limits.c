@@ -6,6 +6,8 @@
 #include "engine/predict/hidden_reads.h"
 #include "engine/trace/ending.h"
 #include "engine/trace/once.h"
+#include "engine/trace/own_code.h"
+#include "engine/trace/unexplained.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +88,48 @@ static void note_hidden_reads(struct exploration *x)
 	        place);
 	explore_note_incomplete(x, text);
 	g_clear_pointer(&x->hidden_reads, g_hash_table_unref);
+}
+
+#define UNEXPLAINED_ORDERS "orders in which this comes earlier or later are not explored"
+
+static bool is_first_unexplained(struct exploration *x, uint32_t read)
+{
+	return g_hash_table_add(
+	        x->errors,
+	        g_strdup_printf("unexplained %s", own_code_place_name(x->trace, read)));
+}
+
+/* Names the read of static data to which no recorded write was made, if other runs began with
+ * another value there. */
+static void note_initial(struct exploration *x)
+{
+	uint32_t read = x->history != NULL ? x->history->otherwise : NONE;
+	if (read == NONE || !is_first_unexplained(x, read))
+		return;
+	g_autoptr(GString) what = g_string_new(NULL);
+	trace_append_variable(x->trace, &x->trace->events[read], what);
+	g_autofree char *why = g_strdup_printf(
+	        "%s, read at %s, has another value than in other runs, and no recorded write: " UNEXPLAINED_WRITER
+	        " wrote it; " UNEXPLAINED_ORDERS,
+	        what->str, own_code_place_name(x->trace, read));
+	explore_note_incomplete(x, why);
+}
+
+/* Names the first read at each place that sees what no recorded write wrote. */
+static void note_unexplained(struct exploration *x)
+{
+	enum { MOST = 64 };
+	g_autoptr(GArray) reads = unexplained_reads(x->trace, MOST);
+	for (guint i = 0; i < reads->len; i++) {
+		const struct unexplained_read *r =
+		        &g_array_index(reads, struct unexplained_read, i);
+		if (!is_first_unexplained(x, r->event))
+			continue;
+		g_autoptr(GString) why = g_string_new(NULL);
+		unexplained_append(x->trace, r, why);
+		g_string_append(why, ": " UNEXPLAINED_WRITER " wrote it; " UNEXPLAINED_ORDERS);
+		explore_note_incomplete(x, why->str);
+	}
 }
 
 /* A once-function left by an exception, so that others run it again. */
@@ -172,6 +216,8 @@ void explore_note_limits(struct exploration *x, const struct plan_run *run)
 {
 	note_missing(x, run);
 	note_hidden_reads(x);
+	note_unexplained(x);
+	note_initial(x);
 	note_spurious(x);
 	note_clocks(x);
 	note_signals(x);

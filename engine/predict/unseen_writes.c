@@ -1,15 +1,13 @@
 /*
  * unseen_writes.c - atomics that code writes which is not recorded (a precompiled standard
- * library, inline assembly): a recorded access reads another value than the last recorded write
- * left.  Such code may synchronise, so a race between two threads that use such an atomic
- * becomes a candidate that names it.
+ * library, inline assembly; trace/unexplained.h).  Such code may synchronise, so a race between
+ * two threads that use such an atomic becomes a candidate that names it.
  *
- * Needs values and their exact order, and sequential consistency: elsewhere nothing is marked.
- * Three passes over the trace, two of them if such an atomic exists; 4 bytes a variable.
+ * Two passes over the trace, one of them only if such an atomic exists.
  */
 #include "engine/predict/predict.h"
 #include "engine/trace/index.h"
-#include "engine/trace/weak.h"
+#include "engine/trace/unexplained.h"
 
 /* The atomic variables with unseen writes, and the threads that access them atomically: a set
  * of variable << 32 | thread. */
@@ -19,16 +17,6 @@ struct unseen {
 	GHashTable *users;     /* gint64 *, owned */
 };
 
-static uint32_t value_read(const struct trace *t, const struct event *e)
-{
-	return e->op == OP_RMW && e->aux ? trace_value(t, e->aux).first : e->aux;
-}
-
-static uint32_t value_written(const struct trace *t, const struct event *e)
-{
-	return e->op == OP_RMW && e->aux ? trace_value(t, e->aux).second : e->aux;
-}
-
 /* An atomic access of one variable whose value is known. */
 static bool is_plain_atomic(const struct event *e)
 {
@@ -36,54 +24,14 @@ static bool is_plain_atomic(const struct event *e)
 	       e->aux != 0;
 }
 
-/* Freed memory holds what the allocator or the recorder's filling left there. */
-static bool is_freed(const struct trace *t, uint32_t variable, uint64_t event)
-{
-	uint32_t block = t->variables[variable].block;
-	return block != NONE && t->blocks[block].free < event;
-}
-
 static void find_variables(struct unseen *u)
 {
-	const struct trace *t = u->t;
-	g_autofree uint32_t *last = g_new0(uint32_t, t->variables_count + 1); /* 0: not known */
-
-	for (uint64_t i = 0; i < t->events_count; i++) {
-		const struct event *e = &t->events[i];
-		if (!op_is_access(e->op) || event_inert(e))
-			continue;
-		struct wide v = event_variables(t, e);
-		bool atomic = is_plain_atomic(e);
-		uint32_t before = last[v.first];
-		if (atomic && op_reads(e->op) && before != 0 && value_read(t, e) != 0 &&
-		    value_read(t, e) != before && !is_freed(t, v.first, i))
-			g_hash_table_add(u->variables, GUINT_TO_POINTER(v.first));
-		if (op_writes(e->op))
-			for (uint32_t k = 0; k < v.count; k++)
-				last[v.first + k] = v.count == 1 ? value_written(t, e) : 0;
-	}
-}
-
-/* The word of a lock of the program's own making (__tsan_mutex_*), which lies where the lock
- * does, is written by operations that are recorded as the lock's: nothing of it is unseen. */
-static void leave_out_locks(struct unseen *u)
-{
-	const struct trace *t = u->t;
-	GHashTableIter all;
-	gpointer key;
-
-	for (uint64_t i = 0; i < t->events_count && g_hash_table_size(u->variables) > 0; i++) {
-		const struct event *e = &t->events[i];
-		if (!op_acquires(e->op))
-			continue;
-		const struct object *lock = &t->objects[e->target];
-		g_hash_table_iter_init(&all, u->variables);
-		while (g_hash_table_iter_next(&all, &key, NULL)) {
-			const struct variable *v = &t->variables[GPOINTER_TO_UINT(key)];
-			if (v->address != 0 && v->address == lock->address &&
-			    v->block == lock->block)
-				g_hash_table_iter_remove(&all);
-		}
+	g_autoptr(GArray) reads = unexplained_reads(u->t, G_MAXUINT);
+	for (guint i = 0; i < reads->len; i++) {
+		const struct unexplained_read *r =
+		        &g_array_index(reads, struct unexplained_read, i);
+		if (is_plain_atomic(&u->t->events[r->event]))
+			g_hash_table_add(u->variables, GUINT_TO_POINTER(r->variable));
 	}
 }
 
@@ -147,13 +95,11 @@ static unsigned mark(const struct unseen *u, struct report *report)
 void races_mark_unseen(const struct trace *t, struct report *report)
 {
 	const uint64_t atomics = OPERATION(OP_AREAD) | OPERATION(OP_RMW);
-	if (report->findings->len == 0 || !t->values_exact || !t->order_exact || t->filtered ||
-	    trace_model(t) != WEAK_SC || !trace_has(t, atomics))
+	if (report->findings->len == 0 || !trace_has(t, atomics))
 		return;
 	struct unseen u = { t, g_hash_table_new(NULL, NULL),
 		            g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL) };
 	find_variables(&u);
-	leave_out_locks(&u);
 	unsigned marked = 0;
 	if (g_hash_table_size(u.variables) > 0) {
 		find_users(&u);

@@ -174,7 +174,7 @@ C
 "$HEDDLE" cc -g -O1 sorts.c -o sorts -pthread
 "$HEDDLE" record -q -o sorts.hdl -- ./sorts
 run "$HEDDLE" races sorts.hdl
-like "$out" 'sorts.c:6  in compare, from sorts$' "the caller is named without an address in the C library"
+like "$out" 'sorts.c:6  in compare, from sorts sorts.c:12$' "the caller is named at the line of the call of qsort"
 unlike "$out" '\+0x' "no bare address"
 printf '%s\n' wait 'view story' wait 'save-screen story.txt' 'press w' wait 'save-screen witness.txt' >story.script
 COLUMNS=120 LINES=40 "$HEDDLE" open sorts.hdl --script story.script

@@ -215,6 +215,7 @@ struct history *history_new(const struct view *view, struct initials *initials,
 	h->view = view;
 	h->trace = t;
 	h->initials = initials;
+	h->otherwise = NONE;
 	h->apart = apart;
 	h->threads_count = (uint32_t)t->threads_count;
 	h->threads = g_new0(struct thread_history, t->threads_count + 1);

@@ -63,8 +63,10 @@ struct history {
 	                              * uint64_t *: equal in all runs; NULL: none */
 	struct lifetimes *lifetimes; /* of the view's trace; owned */
 	struct initials *initials;   /* borrowed */
-	GArray *finals;              /* struct thread_prefix: final values, as numbers */
-	bool cut_off;                /* see history_add_end */
+	uint32_t otherwise;      /* first read of static data that nothing was written to, whose
+	                          * value is not the one read in another run; or NONE */
+	GArray *finals;          /* struct thread_prefix: final values, as numbers */
+	bool cut_off;            /* see history_add_end */
 	const GHashTable *apart; /* with --symmetry: see alike.h; else NULL. Each thread then
 	                          * sees its own memory by numbers that do not depend on its
 	                          * identity */

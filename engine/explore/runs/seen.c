@@ -11,6 +11,7 @@
 
 #include "engine/explore/runs/final.h"
 #include "engine/explore/runs/unseen.h"
+#include "engine/trace/unexplained.h"
 
 #include <string.h>
 
@@ -44,7 +45,7 @@ void initials_end(struct initials *i)
 	g_hash_table_unref(i->unseen);
 }
 
-static void learn_byte(const struct initials *i, uint64_t address, uint64_t number);
+static bool learn_byte(const struct initials *i, uint64_t address, uint64_t number);
 
 uint64_t initials_count(const struct initials *i)
 {
@@ -89,13 +90,15 @@ static struct initial_page *page_at(const struct initials *i, uint64_t address)
 	return page;
 }
 
-static void learn_byte(const struct initials *i, uint64_t address, uint64_t number)
+/* False: another number is known. */
+static bool learn_byte(const struct initials *i, uint64_t address, uint64_t number)
 {
 	struct initial_page *page = page_at(i, address);
 	if (page->learned == NULL)
 		page->learned = g_new0(uint64_t, PAGE);
 	uint64_t *known = &page->learned[address % PAGE];
 	*known = *known ? *known : number;
+	return *known == number;
 }
 
 void initials_adopt(struct initials *i, const struct initials *other)
@@ -212,9 +215,13 @@ void history_learn_initials(struct history *h)
 				continue;
 			if (!own.value.known)
 				own = held_by(h, e, false, x->thread);
+			bool same = true;
 			for (uint32_t k = 0; k < v->size && holds(&own, v->address + k); k++)
-				learn_byte(h->initials, v->address + k,
-				           byte_number(&own, v->address + k));
+				same &= learn_byte(h->initials, v->address + k,
+				                   byte_number(&own, v->address + k));
+			if (!same && h->otherwise == NONE &&
+			    !unexplained_is_known(t, run.first + i, x->thread))
+				h->otherwise = e;
 		}
 	}
 }

@@ -76,6 +76,8 @@ struct thread_calls {
 	unsigned told_calls; /* open calls that the program itself annotates (heddle.h) */
 	uintptr_t bound_pc;  /* return address of the last bound function */
 	uint64_t begun;      /* the thread's ordinal after the last one's call */
+	uintptr_t from;      /* the place that the program's functions, which the runtime calls
+	                      * now, are called from; or 0 */
 };
 
 /* A write that is recorded with the read of the same copy: copies.c. */

@@ -26,8 +26,6 @@
 
 #include "touches.h"
 
-INTERPOSED(qsort, qsort_r);
-
 /* ---- files ---- */
 #define PATH const char *restrict path
 TOUCHES(int, stat, (PATH, struct stat *restrict s), (path, s), TEXT(path), OUT(s))
@@ -108,21 +106,6 @@ TOUCHES(int, drand48_r, (struct drand48_data *restrict d, double *restrict p), (
 TOUCHES(double, erand48, (unsigned short s[3]), (s), READS_AT(s, 6, pc), WRITES_AT(s, 6, pc))
 TOUCHES(char *, strerror_r, (int number, char *p, size_t n), (number, p, n), NOTHING,
         OUT_IF(r == p, p, REAL(strlen)(p) + 1))
-typedef int comparison(const void *, const void *);
-void interposed_qsort(void *p, size_t n, size_t size, comparison *compare)
-{
-	READS(p, n * size);
-	WRITES(p, n * size);
-	REAL(qsort)(p, n, size, compare);
-}
-typedef int comparison_with(const void *, const void *, void *);
-void interposed_qsort_r(void *p, size_t n, size_t size, comparison_with *compare, void *with)
-{
-	READS(p, n * size);
-	WRITES(p, n * size);
-	REAL(qsort_r)(p, n, size, compare, with);
-}
-
 /* ---- fortified: too little room is the real function's to complain of ---- */
 
 #define FORTIFIED(type, name, parameters, call, checked_call, needed) \

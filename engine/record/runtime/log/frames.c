@@ -98,9 +98,9 @@ void log_frames(struct thread *t)
 		if (unlikely(t->emitted == t->callback_at))
 			missing_callback(t);
 		struct frame *f = &t->frames[t->emitted];
-		if (unlikely(t->openmp.called_from != 0) && f->call >= rt.own_low &&
+		if (unlikely(t->calls.from != 0) && f->call >= rt.own_low &&
 		    f->call < rt.own_high)
-			f->call = t->openmp.called_from;
+			f->call = t->calls.from;
 		/* a signal's handler is called by the runtime, for the place that it interrupts
 		 */
 		if (unlikely(f[-1].function == LOG_CALL_signal) && f->call >= rt.own_low &&

@@ -31,14 +31,14 @@ static void run_region(struct thread *t, struct team *team)
 {
 	struct team *outer = t->openmp.team;
 	struct task *task = t->openmp.task;
-	uintptr_t from = t->openmp.called_from;
+	uintptr_t from = t->calls.from;
 	t->openmp.team = team;
 	t->openmp.task = NULL;
-	t->openmp.called_from = team->pc;
+	t->calls.from = team->pc;
 	team->fn(team->data);
 	t->openmp.team = outer;
 	t->openmp.task = task;
-	t->openmp.called_from = from;
+	t->calls.from = from;
 }
 
 static void master_region(struct thread *t, struct team *team)

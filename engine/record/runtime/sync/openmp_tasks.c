@@ -196,14 +196,14 @@ static void call(struct thread *t, struct task *task)
 {
 	struct task *outer = t->openmp.task;
 	struct team *team = t->openmp.team;
-	uintptr_t from = t->openmp.called_from;
+	uintptr_t from = t->calls.from;
 	t->openmp.task = task;
 	t->openmp.team = task->team;
-	t->openmp.called_from = task->pc;
+	t->calls.from = task->pc;
 	task->fn(task->data);
 	t->openmp.task = outer;
 	t->openmp.team = team;
-	t->openmp.called_from = from;
+	t->calls.from = from;
 }
 
 static void task_free(struct task *task)

@@ -49,7 +49,6 @@ struct thread_openmp {
 	struct team *team;     /* whose region it is in, or NULL */
 	struct task *task;     /* that it runs, or NULL */
 	struct family *family; /* children of its implicit tasks, or NULL */
-	uintptr_t called_from; /* return address of a frame that the runtime calls; or 0 */
 	bool parked;           /* in libgomp's own code, where the scheduler does not look */
 };
 

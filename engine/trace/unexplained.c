@@ -1,0 +1,231 @@
+/* unexplained.c - see unexplained.h. */
+#include "engine/trace/unexplained.h"
+
+#include "engine/trace/own_code.h"
+#include "engine/trace/shown.h"
+#include "engine/trace/weak.h"
+
+#include <string.h>
+
+enum { NOBODY = EVENT_THREADS }; /* no thread has used it yet; NONE: several have */
+
+/* What the last access of a variable's bytes left there. */
+struct content {
+	uint32_t value; /* as struct event has it; 0: it is not known */
+	uint32_t event; /* that access */
+	uint32_t user;  /* the thread that has used it so far; NOBODY; NONE: several */
+};
+
+struct search {
+	const struct trace *t;
+	struct content *contents; /* by variable */
+	uint32_t live;            /* threads forked and not joined */
+	GArray *crowds;           /* struct crowd: so far */
+	uint32_t *owners;         /* by block: the thread whose stack it is; or NONE */
+	uint32_t *ends;           /* by thread: its last event; NULL: not asked for yet */
+	GArray *found;
+	guint most;
+};
+
+/* Events while there were several threads. */
+struct crowd {
+	uint32_t first, last;
+};
+
+static void see_thread(struct search *s, uint32_t event)
+{
+	enum op op = s->t->events[event].op;
+	if (op == OP_FORK && s->live++ == 0) {
+		struct crowd c = { event, NONE };
+		g_array_append_val(s->crowds, c);
+	} else if (op == OP_JOIN && s->live > 0 && --s->live == 0) {
+		g_array_index(s->crowds, struct crowd, s->crowds->len - 1).last = event;
+	}
+}
+
+/* Were there several threads at some moment between the two events? */
+static bool others_ran(const struct search *s, uint32_t before, uint32_t event)
+{
+	for (guint i = 0; i < s->crowds->len; i++) {
+		const struct crowd *c = &g_array_index(s->crowds, struct crowd, i);
+		if (c->first < event && c->last > before)
+			return true;
+	}
+	return false;
+}
+
+static uint64_t low_bytes(uint64_t integer, uint64_t size)
+{
+	return size < sizeof integer ? integer & ((UINT64_C(1) << 8 * size) - 1) : integer;
+}
+
+/* Of the value of an access of several variables, the part that `v` has; 0: it is not known, or
+ * large. */
+static uint32_t part_of(const struct trace *t, struct wide of, uint32_t v, uint32_t value)
+{
+	const struct variable *first = &t->variables[of.first], *own = &t->variables[v];
+	uint64_t at = own->address - first->address;
+	if (value == 0 || trace_value(t, value).kind != V_INT || own->size == 0 ||
+	    at >= sizeof(uint64_t) || own->size > sizeof(uint64_t) - at)
+		return 0;
+	uint64_t part = low_bytes((uint64_t)trace_value(t, value).integer >> 8 * at, own->size);
+	return part < VALUE_SMALL_END ? VALUE_INTEGER | (uint32_t)part : 0;
+}
+
+/* Equal integers of a file may have two numbers, a part's and that of the file's table. */
+static bool is_same(const struct trace *t, uint32_t a, uint32_t b)
+{
+	if (a == b || a == 0 || b == 0)
+		return true;
+	struct value x = trace_value(t, a), y = trace_value(t, b);
+	return x.kind != V_INT || y.kind != V_INT || x.integer == y.integer;
+}
+
+static uint32_t end_of(struct search *s, uint32_t thread)
+{
+	const struct trace *t = s->t;
+	if (s->ends == NULL) {
+		s->ends = g_new0(uint32_t, t->threads_count);
+		for (uint32_t e = 0; e < t->events_count; e++)
+			s->ends[t->events[e].thread] = e;
+	}
+	return s->ends[thread];
+}
+
+/* Is the block the stack of the reader, of which no other thread knows, or has its life ended?
+ */
+static bool is_own_or_ended(struct search *s, uint32_t block, uint32_t user, uint32_t event)
+{
+	uint32_t owner = s->owners[block], reader = s->t->events[event].thread;
+	if (owner == NONE)
+		return s->t->blocks[block].free < event;
+	return owner == reader ? user == reader : end_of(s, owner) < event;
+}
+
+/* The word of a lock of the program's own making lies where the lock does, and is written by
+ * operations that are recorded as the lock's. */
+static bool is_lock(const struct trace *t, uint32_t variable)
+{
+	const struct variable *v = &t->variables[variable];
+	for (uint64_t o = 0; v->address != 0 && o < t->objects_count; o++)
+		if (t->objects[o].address == v->address && t->objects[o].block == v->block)
+			return true;
+	return false;
+}
+
+bool unexplained_is_known(const struct trace *t, uint32_t variable, uint32_t user)
+{
+	const char *name = trace_variable_name(t, variable);
+	bool of_thread = strstr(name, "std::thread") != NULL;
+	return (g_str_has_prefix(name, "memory@") && user != NONE) || /* of main: errno */
+	       (of_thread && (strstr(name, "id") != NULL || strstr(name, "__t_") != NULL)) ||
+	       strstr(name, "__libc_single_threaded") != NULL || is_lock(t, variable);
+}
+
+static uint32_t value_of(const struct trace *t, uint32_t event, bool written)
+{
+	const struct event *e = &t->events[event];
+	if (e->op != OP_RMW || e->aux == 0)
+		return e->aux;
+	return written ? trace_value(t, e->aux).second : trace_value(t, e->aux).first;
+}
+
+static bool is_unexplained(struct search *s, uint32_t v, uint32_t event, uint32_t now)
+{
+	const struct content *c = &s->contents[v];
+	uint32_t block = s->t->variables[v].block;
+	return !is_same(s->t, c->value, now) && others_ran(s, c->event, event) &&
+	       !(block != NONE && is_own_or_ended(s, block, c->user, event)) &&
+	       !unexplained_is_known(s->t, v, c->user);
+}
+
+static void leave(struct content *c, uint32_t value, uint32_t event, uint32_t thread)
+{
+	c->value = value;
+	c->event = event;
+	c->user = c->user == NOBODY || c->user == thread ? thread : NONE;
+}
+
+/* Not inlined: other accesses than those that event_simple tells. */
+static __attribute__((noinline)) void access_at(struct search *s, uint32_t event)
+{
+	const struct trace *t = s->t;
+	const struct event *e = &t->events[event];
+	struct wide of = event_variables(t, e);
+	uint32_t read = value_of(t, event, false), written = value_of(t, event, true);
+	bool told = !op_reads(e->op);
+	for (uint32_t v = of.first; v < of.first + of.count; v++) {
+		uint32_t seen = of.count == 1 ? read : part_of(t, of, v, read);
+		uint32_t left = of.count == 1 ? written : part_of(t, of, v, written);
+		if (!told && is_unexplained(s, v, event, seen)) {
+			struct unexplained_read r = { event, s->contents[v].event, v };
+			g_array_append_val(s->found, r);
+			told = true;
+		}
+		bool keeps = !op_writes(e->op) && left == 0; /* a read of unknown value */
+		leave(&s->contents[v], keeps ? s->contents[v].value : left, event, e->thread);
+	}
+}
+
+static void walk(struct search *s)
+{
+	const struct trace *t = s->t;
+	for (uint32_t e = 0; e < t->events_count && s->found->len < s->most; e++) {
+		const struct event *x = &t->events[e];
+		struct content *c = &s->contents[event_simple(x) ? x->target : 0];
+		if (event_simple(x) && x->aux != 0 &&
+		    (op_writes(x->op) || c->value == x->aux || c->value == 0))
+			leave(c, x->aux, e, x->thread);
+		else if (op_is_access(x->op) && !event_inert(x))
+			access_at(s, e);
+		else
+			see_thread(s, e);
+	}
+}
+
+GArray *unexplained_reads(const struct trace *t, guint most)
+{
+	struct search s = { .t = t, .most = most };
+	s.found = g_array_new(FALSE, FALSE, sizeof(struct unexplained_read));
+	if (t->threads_count < 2 || !t->values_exact || !t->order_exact || t->filtered ||
+	    trace_model(t) != WEAK_SC)
+		return s.found;
+	s.crowds = g_array_new(FALSE, FALSE, sizeof(struct crowd));
+	s.contents = g_new(struct content, t->variables_count + 1);
+	s.owners = g_new(uint32_t, t->blocks_count + 1);
+	for (uint64_t v = 0; v < t->variables_count; v++)
+		s.contents[v] = (struct content){ .user = NOBODY };
+	for (uint64_t b = 0; b < t->blocks_count; b++)
+		s.owners[b] = NONE;
+	for (uint32_t u = 0; u < t->threads_count; u++)
+		if (t->threads[u].stack != NONE)
+			s.owners[t->threads[u].stack] = u;
+	walk(&s);
+	g_free(s.contents);
+	g_free(s.owners);
+	g_free(s.ends);
+	g_array_unref(s.crowds);
+	return s.found;
+}
+
+/* "x = 5 at a.c:7", or without the value, where the access has other bytes, too. */
+static void append_access(const struct trace *t, uint32_t event, uint32_t variable,
+                          bool written, GString *out)
+{
+	struct wide of = event_variables(t, &t->events[event]);
+	trace_append_variable(t, &t->events[event], out);
+	if (of.count == 1) {
+		g_string_append(out, " = ");
+		shown_append(t, variable, value_of(t, event, written), event, out);
+	}
+	g_string_append_printf(out, " at %s", own_code_place_name(t, event));
+}
+
+void unexplained_append(const struct trace *t, const struct unexplained_read *r, GString *out)
+{
+	g_string_append_printf(out, "%s reads ",
+	                       trace_string(t, t->threads[t->events[r->event].thread].name));
+	append_access(t, r->event, r->variable, false, out);
+	g_string_append(out, ", after ");
+	append_access(t, r->before, r->variable, op_writes(t->events[r->before].op), out);
+}

@@ -1,0 +1,40 @@
+/*
+ * unexplained.h - reads whose value no recorded write explains: they see something else than
+ * the last recorded access of their bytes left there. Code that is not recorded has written to
+ * memory (inline assembly, a library without instrumentation, the kernel, another process), and
+ * in another order it may do so earlier or later.
+ */
+#ifndef HEDDLE_UNEXPLAINED_H
+#define HEDDLE_UNEXPLAINED_H
+
+#include "engine/trace/trace.h"
+
+#define UNEXPLAINED_WRITER \
+	"code that is not recorded (inline assembly, a library without instrumentation, the " \
+	"kernel, another process)"
+
+struct unexplained_read {
+	uint32_t event;    /* the read, or update */
+	uint32_t before;   /* the last recorded access of these bytes before it */
+	uint32_t variable; /* the first of its variables that has another value */
+};
+/*
+ * Such reads, ascending, at most `most`: a GArray of struct unexplained_read, owned by the
+ * caller. Left out are those where no other thread may have written: while there was one thread
+ * alone, on the thread's own stack, in its thread-local memory; and reads of memory whose life
+ * has ended, of locks of the program's own making, and of the number that std::thread has of
+ * its thread, which the C++ library writes.
+ *
+ * Empty where the trace does not have all values in their order: a filtered trace, one of
+ * free mode, one under a memory model beyond sequential consistency. Linear; 12 bytes a
+ * variable.
+ */
+GArray *unexplained_reads(const struct trace *t, guint most);
+/* Is it a variable that such code writes for the thread that reads it alone? `user`: the thread
+ * that has used it so far, or NONE for several. */
+bool unexplained_is_known(const struct trace *t, uint32_t variable, uint32_t user);
+/* Appends what the read sees and where, as "main reads x = 5 at a.c:7, after x = 3 at a.c:4".
+ */
+void unexplained_append(const struct trace *t, const struct unexplained_read *r, GString *out);
+
+#endif
