@@ -382,6 +382,7 @@ void report_free(struct report *r)
 		return;
 	g_ptr_array_free(r->findings, TRUE);
 	g_ptr_array_free(r->notes, TRUE);
+	g_clear_pointer(&r->behind, g_ptr_array_unref);
 	g_free(r->open_because);
 	g_free(r);
 }

@@ -235,6 +235,9 @@ struct report {
 	bool budget_spent;   /* exit status 3 unless the report has findings */
 	uint64_t candidates; /* number of candidates examined */
 	GPtrArray *notes;    /* char *, owned: sentences for the user */
+	/* Pairs that no synchronisation orders and that are no findings, as only the values
+	 * that racy reads saw keep them apart: struct finding *, owned; or NULL. */
+	GPtrArray *behind;
 	/* The kind of findings that `complete` excludes beyond these, where the analysis's
 	 * name does not say: a noun, static; or NULL. */
 	const char *scope;

@@ -63,6 +63,21 @@ static bool may_be_local(const char *unnamed, const char *name)
 	       strstr(name, "::") != NULL;
 }
 
+static bool in_stack(const struct trace *t, uint32_t variable)
+{
+	uint32_t block = t->variables[variable].block;
+	return block != NONE && t->blocks[block].alloc == NONE;
+}
+
+/* "f::x" and "g::y": a place that two functions have in turn is named after the one whose
+ * variable other threads use, which one of the runs may not have come to. */
+static bool may_be_others(const char *x, const char *y)
+{
+	const char *in_x = strstr(x, "::"), *in_y = strstr(y, "::");
+	return in_x != NULL && in_y != NULL &&
+	       (in_x - x != in_y - y || strncmp(x, y, (size_t)(in_x - x)) != 0);
+}
+
 /* A heap block has a type's or pointer's name only in a run in which some access tells it. */
 static bool may_be_block(const char *unnamed, const char *name)
 {
@@ -112,12 +127,18 @@ static bool same_message(const char *x, const char *y)
 	       word == strcspn(y, "0123456789") && strncmp(x, y, word) == 0;
 }
 
+static bool same_variable(const struct trace *a, uint32_t x, const struct trace *b, uint32_t y)
+{
+	const char *name = trace_variable_name(a, x), *other = trace_variable_name(b, y);
+	return same_name(name, other) ||
+	       (in_stack(a, x) && in_stack(b, y) && may_be_others(name, other));
+}
+
 static bool same_operand(const struct trace *a, uint32_t x, const struct trace *b, uint32_t y)
 {
 	const struct event *e = &a->events[x], *f = &b->events[y];
 	if (op_is_access(e->op) && !((e->flags | f->flags) & EVENT_WIDE))
-		return same_name(trace_variable_name(a, e->target),
-		                 trace_variable_name(b, f->target)) &&
+		return same_variable(a, e->target, b, f->target) &&
 		       same_value(a, e->aux, b, f->aux);
 	if (op_is_access(e->op))
 		return true; /* accesses of a part: the split of names depends on the run's

@@ -108,6 +108,37 @@ START_TEST(runs_part_by_what_threads_see)
 }
 END_TEST
 
+static struct trace *on_stack(const char *name)
+{
+	g_autofree char *text =
+	        g_strdup_printf("#! stack T1 p\nT1|r(%s)=1|s.c:1\nT1|w(*p)=1|s.c:2\n", name);
+	struct trace *t = trace_of(text);
+	for (uint32_t i = 0; i < t->variables_count; i++)
+		((struct variable *)t->variables)[i].block = t->threads[0].stack;
+	return t;
+}
+
+/* Bytes of a stack that two functions have in turn have the name of either's variable. */
+static const struct {
+	const char *a, *b;
+	bool part;
+} names[] = {
+	{ "f::x", "g::y", false },    { "f::x", "f::y", true }, { "f::x[0]", "f::x[1]", true },
+	{ "f::x", "gg::y.z", false }, { "x", "g::y", true },
+};
+
+START_TEST(a_place_of_a_stack_has_one_functions_name)
+{
+	struct trace *a = on_stack(names[_i].a), *b = on_stack(names[_i].b);
+	struct parting p;
+	ck_assert_int_eq(parting_find(a, b, (const bool[]){ true, true }, false, &p),
+	                 names[_i].part);
+	parting_release(&p);
+	trace_close(a);
+	trace_close(b);
+}
+END_TEST
+
 /* -- a program beside the caller ------------------------------------------------------------ */
 
 static void keep(void *context, const char *bytes, size_t length)
@@ -182,6 +213,8 @@ int main(void)
 	TCase *c = tcase_create("parting");
 	tcase_set_timeout(c, 60);
 	tcase_add_loop_test(c, runs_part_by_what_threads_see, 0, G_N_ELEMENTS(runs));
+	tcase_add_loop_test(c, a_place_of_a_stack_has_one_functions_name, 0,
+	                    G_N_ELEMENTS(names));
 	tcase_add_test(c, a_program_says_and_ends);
 	tcase_add_test(c, a_program_is_stopped);
 	tcase_add_test(c, a_flood_is_cut);

@@ -251,7 +251,6 @@ bool report_note_behind(struct trace *t, const struct race_options *options,
                         const struct progress *progress, struct error *error)
 {
 	g_autoptr(GHashTable) places = race_places(r);
-	g_autoptr(GPtrArray) hidden = g_ptr_array_new();
 	g_autoptr(GString) variables = g_string_new(NULL);
 
 	/* a share does not have all races, behind any of which its pairs may be */
@@ -264,19 +263,20 @@ bool report_note_behind(struct trace *t, const struct race_options *options,
 	site_races_report(behind->sites, hb, "hb");
 	report_keep_shard(hb, options);
 	report_finish(hb);
+	r->behind = g_ptr_array_new_with_free_func((GDestroyNotify)finding_free);
 	for (guint i = 0; i < hb->findings->len; i++) {
 		gint64 key = places_key(hb, hb->findings->pdata[i]);
 
 		if (!g_hash_table_contains(places, &key))
-			g_ptr_array_add(hidden, hb->findings->pdata[i]);
+			g_ptr_array_add(r->behind, g_steal_pointer(&hb->findings->pdata[i]));
 	}
-	append_variables(t, hidden, variables);
-	if (hidden->len > 0)
+	append_variables(t, r->behind, variables);
+	if (r->behind->len > 0)
 		report_note(r,
 		            "pairs of places that no synchronisation orders, and that only the "
 		            "values which racy reads saw in this run keep apart: %u, on %s; "
 		            "repair the races first and record again, or see --verdicts all",
-		            hidden->len, variables->str);
+		            r->behind->len, variables->str);
 	report_free(hb);
 	return true;
 }

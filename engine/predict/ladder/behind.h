@@ -19,9 +19,10 @@ bool behind_pass(struct behind *behind, uint64_t end, const struct progress *pro
 void behind_begin(struct behind *behind);
 void behind_end(struct behind *behind); /* waits for it, if it was begun */
 void behind_free(struct behind *behind);
-/* Adds a note on the pairs of places that happens-before leaves unordered and that a complete
- * report of races excludes, as racy reads see what they saw. Costs a pass over the trace where
- * there are races, what is left of it, else nothing. False and `error` when cancelled. */
+/* Adds a note on, and as `behind`, the pairs of places that happens-before leaves unordered and
+ * that a complete report of races excludes, as racy reads see what they saw. Costs a pass over
+ * the trace where there are races, what is left of it, else nothing. False and `error` when
+ * cancelled. */
 bool report_note_behind(struct trace *trace, const struct race_options *options,
                         struct behind *behind, struct report *report,
                         const struct progress *progress, struct error *error);

@@ -4,7 +4,7 @@
  * The log says where each frame begins; the frame that holds an address is the innermost one
  * of that stack that begins above it, whoever touches it.  A stack's bytes belong to many
  * frames in turn: a name is given only where every access of them was to the same place of
- * the same function's frame.
+ * the same function's frame, or every one by other threads than the stack's was.
  *
  * While events are added only the frames that are open are kept, and a few facts of each place
  * that was accessed, not the accesses; at the end the places become variables.
@@ -31,7 +31,8 @@ struct held {
 	uint64_t function; /* at the first access */
 	uint64_t cfa;      /* of the frame; 0: not always the same, or not known */
 	uint64_t sharer;   /* the function when another thread first touched it */
-	uint32_t shared;   /* the number of that event, or NONE */
+	uint64_t lent;     /* the CFA at all touches by other threads; 0 as of `cfa` */
+	uint32_t shared;   /* the number of the first of these events, or NONE */
 };
 
 struct local_place {
@@ -56,7 +57,8 @@ struct local {
 	uint64_t function; /* of the frame; where it is shared, of `sharer` of its places */
 	uint32_t variable;
 	int32_t offset; /* from the CFA; 0: not always the same, or not known */
-	bool shared;    /* another thread than the stack's has touched it */
+	int32_t lent;   /* the same of what other threads than the stack's touched alone */
+	bool shared;    /* such a thread has touched it */
 };
 
 struct frame_names {
@@ -162,9 +164,14 @@ static void note(const struct frame_names *f, struct held *held, uint32_t stack,
 		*held = (struct held){ .function = function, .cfa = cfa, .shared = NONE };
 	else if (held->function != function || held->cfa != cfa)
 		held->cfa = 0;
-	if (owner != thread && held->shared == NONE) {
+	if (owner == thread)
+		return;
+	if (held->shared == NONE) {
 		held->sharer = function;
+		held->lent = cfa;
 		held->shared = number;
+	} else if (held->sharer != function || held->lent != cfa) {
+		held->lent = 0;
 	}
 }
 
@@ -236,9 +243,9 @@ void names_used(void *context, const struct event *e, uint32_t number, uint64_t 
 
 /* --- at the end ------------------------------------------------------------------------ */
 
-static int32_t offset_of(const struct held *held, uint64_t address)
+static int32_t offset_of(uint64_t cfa, uint64_t address)
 {
-	int64_t offset = held->cfa ? (int64_t)(address - held->cfa) : 0;
+	int64_t offset = cfa ? (int64_t)(address - cfa) : 0;
 	return offset < INT32_MIN ? 0 : (int32_t)offset;
 }
 
@@ -264,7 +271,7 @@ static struct local local_of(const struct names *n, const struct covered *at,
 	uint32_t shared = NONE;
 	for (const struct covered *c = at; c < end; c++) {
 		const struct local_place *p = column_at(places, c->place);
-		int32_t offset = offset_of(&p->held, address);
+		int32_t offset = offset_of(p->held.cfa, address);
 		if (c == at) {
 			local.function = p->held.function;
 			local.offset = offset;
@@ -274,6 +281,12 @@ static struct local local_of(const struct names *n, const struct covered *at,
 	}
 	for (const struct covered *c = at; c < end; c++) {
 		const struct local_place *p = column_at(places, c->place);
+		int32_t lent = offset_of(p->held.lent, address);
+		if (p->held.shared == NONE)
+			continue;
+		bool same = !local.shared ||
+		            (local.lent == lent && local.function == p->held.sharer);
+		local.lent = same ? lent : 0;
 		if (p->held.shared < shared) {
 			shared = p->held.shared;
 			local.function = p->held.sharer;
@@ -375,14 +388,17 @@ bool names_local_part(struct names *n, uint32_t variable, uint64_t size, GString
 	return l && find_local(n, l->function, l->offset, size, name, part, module);
 }
 
-static bool append(struct names *n, uint64_t function, int32_t offset, uint64_t size,
-                   GString *name)
+/* By its offset in the frame that all accesses fell into, or else by `lent`, that of the
+ * accesses by other threads; then its values have no form, as others are beside its own. */
+static bool append(struct names *n, uint64_t function, int32_t offset, int32_t lent,
+                   uint64_t size, GString *name)
 {
 	g_autoptr(GString) local = g_string_new(NULL);
 	struct debug_part part = { .exact = false };
 	uint32_t module;
-	bool known = find_local(n, function, offset, size, local, &part, &module);
-	if (known && part.exact && size > 0)
+	bool known =
+	        find_local(n, function, offset ? offset : lent, size, local, &part, &module);
+	if (known && part.exact && size > 0 && offset != 0)
 		debuginfo_form(names_debuginfo(n, module), part.type, n->form);
 	if (known)
 		names_append_function(local->str, name);
@@ -392,7 +408,7 @@ static bool append(struct names *n, uint64_t function, int32_t offset, uint64_t 
 bool names_append_local(struct names *n, uint32_t variable, uint64_t size, GString *name)
 {
 	const struct local *l = local_at(n, variable);
-	return l && append(n, l->function, l->offset, size, name);
+	return l && append(n, l->function, l->offset, l->lent, size, name);
 }
 
 bool names_append_local_object(struct names *n, uint32_t object, GString *name)
@@ -401,5 +417,8 @@ bool names_append_local_object(struct names *n, uint32_t object, GString *name)
 	if (object >= objects->len)
 		return false;
 	const struct object_use *use = &g_array_index(objects, struct object_use, object);
-	return append(n, use->held.function, offset_of(&use->held, use->address), 0, name);
+	const struct held *held = &use->held;
+	uint64_t function = held->cfa ? held->function : held->sharer;
+	return append(n, function, offset_of(held->cfa, use->address),
+	              offset_of(held->lent, use->address), 0, name);
 }

@@ -73,6 +73,7 @@ static void checkup_init(struct checkup *c)
 	c->aims = g_array_new(FALSE, FALSE, sizeof(struct checkup_aim));
 	c->aimed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	c->undecided = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, undecided_free);
+	c->behind = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, undecided_free);
 	c->own_specs = g_ptr_array_new_with_free_func(g_free);
 	c->making = "both orders";
 	c->waiting = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -107,6 +108,7 @@ void checkup_close(struct checkup *c)
 	g_array_unref(c->aims);
 	g_hash_table_destroy(c->aimed);
 	g_hash_table_destroy(c->undecided);
+	g_hash_table_destroy(c->behind);
 	g_ptr_array_unref(c->list);
 	g_array_unref(c->runs);
 	g_ptr_array_unref(c->uncovered);

@@ -79,9 +79,9 @@ struct checkup_aim {
 	struct aim aim;
 };
 
-/* A pair that an analysis left undecided in some run. */
+/* A pair that an analysis left undecided in some run, or that only racy reads keep apart. */
 struct undecided {
-	char *text; /* owned: "a.c:3 and b.c:7 (x)" */
+	char *text; /* owned: "a.c:3 and b.c:7", or the variable of one behind a racy read */
 	uint32_t run;
 	enum finding_kind kind;
 };
@@ -159,6 +159,7 @@ struct checkup {
 	double pair_seconds;           /* for the solver, for one pair */
 	GHashTable *undecided;         /* key of the finding it would be (owned) to struct
 	                                * undecided, owned */
+	GHashTable *behind;            /* the same of report.behind: of the first run with it */
 	double run_seconds;            /* time of the last recording, including the making of
 	                                * its trace */
 	bool budget_spent, failed;

@@ -79,19 +79,27 @@ static bool has_harm(const struct finding *f)
 	       f->kind == FINDING_ATOMIC_SET_VIOLATION;
 }
 
-/* Notes pairs that the analysis leaves undecided, for runs with an aim. */
-static void note_undecided(struct analysis_of *x, const struct finding *f)
+/* Adds a pair to a table of struct undecided, unless it is there; `text` is owned from now on.
+ */
+static void note_pair(struct analysis_of *x, GHashTable *pairs, const struct finding *f,
+                      char *text)
 {
 	json_auto_t *fields = finding_json(x->places, x->t, f);
 	g_autofree char *key = checkup_key(fields);
+	struct undecided u = { text, x->run, f->kind };
 
-	if (!g_hash_table_contains(x->c->undecided, key)) {
-		struct undecided u = { .run = x->run, .kind = f->kind };
+	if (g_hash_table_contains(pairs, key))
+		g_free(text);
+	else
+		g_hash_table_insert(pairs, g_steal_pointer(&key), g_memdup2(&u, sizeof u));
+}
 
-		u.text = g_strdup_printf("%s and %s", trace_location_name(x->t, f->first),
-		                         trace_location_name(x->t, f->second));
-		g_hash_table_insert(x->c->undecided, g_strdup(key), g_memdup2(&u, sizeof u));
-	}
+/* Notes pairs that the analysis leaves undecided, for runs with an aim. */
+static void note_undecided(struct analysis_of *x, const struct finding *f)
+{
+	note_pair(x, x->c->undecided, f,
+	          g_strdup_printf("%s and %s", trace_location_name(x->t, f->first),
+	                          trace_location_name(x->t, f->second)));
 	g_array_append_val(x->undecided, f->first);
 	g_array_append_val(x->undecided, f->second);
 }
@@ -109,6 +117,15 @@ static void doubt(const struct analysis_of *x, struct finding *f)
 	f->missing = g_strdup(
 	        "only if calls into code that is not instrumented, which a run along a "
 	        "given schedule does not record, do not synchronise the two");
+}
+
+/* Notes pairs that only the values of racy reads keep apart in this run. */
+static void note_behind(struct analysis_of *x, const struct finding *f)
+{
+	g_autoptr(GString) name = g_string_new(NULL);
+
+	trace_append_variable(x->t, &x->t->events[f->first], name);
+	note_pair(x, x->c->behind, f, g_strdup(name->str));
 }
 
 static void take(struct analysis_of *x, struct report *r)
@@ -133,6 +150,8 @@ static void take(struct analysis_of *x, struct report *r)
 		if (fresh)
 			checkup_stream(x->c, entry);
 	}
+	for (guint i = 0; r->behind != NULL && i < r->behind->len; i++)
+		note_behind(x, r->behind->pdata[i]);
 	if (r->same_pairing && strcmp(r->analysis, "deadlocks") == 0)
 		x->c->waits_paired = true;
 	else

@@ -20,15 +20,15 @@ static const struct {
 	  "other use of freed memory or of a destroyed object", true },
 };
 
-/* Undecided pairs (struct undecided, borrowed) of the kind that no run has shown as a finding;
- * the caller frees the list. */
-static GList *undecided_of(const struct checkup *c, enum finding_kind kind)
+/* Those pairs of the table (struct undecided, borrowed) of the kind that no run has shown as a
+ * finding; the caller frees the list. */
+static GList *left_of(const struct checkup *c, GHashTable *pairs, enum finding_kind kind)
 {
 	GList *left = NULL;
 	GHashTableIter iter;
 	gpointer key, value;
 
-	g_hash_table_iter_init(&iter, c->undecided);
+	g_hash_table_iter_init(&iter, pairs);
 	while (g_hash_table_iter_next(&iter, &key, &value))
 		if (((struct undecided *)value)->kind == kind &&
 		    !g_hash_table_contains(c->by_key, key))
@@ -39,7 +39,7 @@ static GList *undecided_of(const struct checkup *c, enum finding_kind kind)
 /* Does an open question of the kind remain, from any run? */
 static bool is_open(const struct checkup *c, enum finding_kind kind)
 {
-	GList *left = undecided_of(c, kind);
+	GList *left = left_of(c, c->undecided, kind);
 	bool open = c->open[kind] || left != NULL;
 
 	g_list_free(left);
@@ -155,7 +155,8 @@ static void tell_undecided(const struct checkup *c, json_t *s)
 	enum { NAMED = 3 };
 
 	for (int k = 0; k < FINDING_KIND_COUNT && !c->explored_all; k++) {
-		GList *left = g_list_sort(undecided_of(c, (enum finding_kind)k), by_text);
+		GList *left =
+		        g_list_sort(left_of(c, c->undecided, (enum finding_kind)k), by_text);
 		guint count = g_list_length(left), i = 0;
 		g_autoptr(GString) names = g_string_new(NULL);
 		uint32_t run = left ? ((struct undecided *)left->data)->run : 0;
@@ -176,6 +177,41 @@ static void tell_undecided(const struct checkup *c, json_t *s)
 			    g_array_index(c->runs, struct checkup_run, run).trace);
 		g_list_free(left);
 	}
+}
+
+/* Counts pairs that may race once the listed races are repaired. */
+static void tell_behind(const struct checkup *c, json_t *s)
+{
+	enum { NAMED = 3 };
+	GList *left = c->explored_all ? NULL : left_of(c, c->behind, FINDING_DATA_RACE);
+	guint count = g_list_length(left), named = 0, more = 0;
+	g_autoptr(GString) names = g_string_new(NULL);
+	const char *last = NULL;
+
+	left = g_list_sort(left, by_text);
+	uint32_t run = left ? ((struct undecided *)left->data)->run : 0;
+	for (GList *n = left; n != NULL; n = n->next) {
+		const char *name = ((struct undecided *)n->data)->text;
+
+		if (last != NULL && strcmp(name, last) == 0)
+			continue;
+		if (named++ < NAMED)
+			g_string_append_printf(names, "%s%s", last ? ", " : "", name);
+		else
+			more++;
+		last = name;
+	}
+	if (more > 0)
+		g_string_append_printf(names, " and %u more variable%s", more, plural(more));
+	g_list_free(left);
+	if (count > 0)
+		add(s,
+		    "Not covered: races behind the listed ones. No synchronisation orders %u more "
+		    "pair%s of places, on %s, and only the values that racy reads saw in these "
+		    "runs keep %s apart: repair the listed races and check again (heddle races %s "
+		    "--verdicts all lists them).",
+		    count, plural(count), names->str, count == 1 ? "it" : "them",
+		    g_array_index(c->runs, struct checkup_run, run).trace);
 }
 
 static void tell_exploration(const struct checkup *c, json_t *s)
@@ -336,6 +372,7 @@ json_t *checkup_coverage(const struct checkup *c)
 		tell_exploration(c, s);
 	tell_runs(c, s);
 	tell_undecided(c, s);
+	tell_behind(c, s);
 	if (!c->explored_all)
 		tell_exploration(c, s);
 	tell_rest(c, s);
