@@ -6,6 +6,7 @@
 #include "engine/finding.h"
 
 #include "engine/trace/own_code.h"
+#include "engine/trace/own_site.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -330,6 +331,7 @@ void finding_free(struct finding *f)
 	if (f == NULL)
 		return;
 	free_array(f->variables);
+	free_array(f->exact);
 	free_array(f->witness);
 	free_array(f->behind);
 	proof_free(f->proof);
@@ -349,6 +351,45 @@ void finding_free(struct finding *f)
 	free_array(f->requests);
 	free_array(f->waits);
 	g_free(f);
+}
+
+/* The sites of a pair, that at the lower place of the user's first. */
+static void exact_sites(const struct trace *t, uint32_t e1, uint32_t e2, uint32_t sites[2])
+{
+	uint32_t a = t->locations[t->events[e1].location].site;
+	uint32_t b = t->locations[t->events[e2].location].site;
+	uint32_t own_a = own_site(t, e1), own_b = own_site(t, e2);
+	bool turn = own_a > own_b || (own_a == own_b && a > b);
+	sites[0] = turn ? b : a;
+	sites[1] = turn ? a : b;
+}
+
+void finding_add_exact(const struct trace *t, struct finding *f, uint32_t e1, uint32_t e2)
+{
+	uint32_t pair[2] = { MIN(e1, e2), MAX(e1, e2) }, sites[2];
+	if (!own_site_differs(t, e1) && !own_site_differs(t, e2))
+		return;
+	if (f->exact == NULL)
+		f->exact = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	exact_sites(t, e1, e2, sites);
+	for (guint i = 0; i < f->exact->len; i += 2) {
+		uint32_t known[2];
+		exact_sites(t, g_array_index(f->exact, uint32_t, i),
+		            g_array_index(f->exact, uint32_t, i + 1), known);
+		if (memcmp(known, sites, sizeof sites) == 0)
+			return;
+	}
+	if (f->exact->len < 2 * FINDING_EXACT_MOST)
+		g_array_append_vals(f->exact, pair, 2);
+}
+
+void finding_exact_names(const struct trace *t, const struct finding *f, guint i,
+                         const char *names[2])
+{
+	const uint32_t *pair = &g_array_index(f->exact, uint32_t, 2 * i);
+	bool turn = own_site(t, pair[0]) != own_site(t, f->first);
+	names[0] = trace_site_name(t, pair[turn]);
+	names[1] = trace_site_name(t, pair[!turn]);
 }
 
 struct proof *proof_new(enum proof_method method)
@@ -586,6 +627,10 @@ void report_limit(struct report *r)
 		        "recorded with --filter variables: every variable that races does so "
 		        "at one of these pairs of places, and may at others; record with "
 		        "--filter hb for all");
+	if (t->filtered && filter_keeps(t, r->analysis) && own_sites_in_library(t))
+		report_note(r, "the trace is filtered: where several places of yours in one "
+		               "thread access the same memory by one line of a library's, only "
+		               "the first of them may be here");
 	if (t->filtered && !filter_keeps(t, r->analysis))
 		limit_by_filter(r);
 }

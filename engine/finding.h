@@ -179,7 +179,11 @@ struct finding {
 	uint64_t count;         /* number of pairs (or repetitions) represented */
 	bool counted_all;       /* count is exact, not a lower bound */
 	GArray *variables;      /* uint32_t: racy variables, the first pair's first; or NULL */
-	GArray *witness;        /* uint32_t: the complete sequence, the pair last; or NULL */
+	/* Of a data race in a library's code (own_site.h): for each pair of exact sites that
+	 * was seen between its two places a pair of events, earlier first (two uint32_t); or
+	 * NULL. */
+	GArray *exact;
+	GArray *witness; /* uint32_t: the complete sequence, the pair last; or NULL */
 	/* Number of recorded events that the witness begins with and the array leaves out:
 	 * between rungs of the ladder (race_tools.leaves); 0 in reports. */
 	uint32_t recorded;
@@ -216,6 +220,14 @@ void append_wait(const struct trace *t, const struct finding *f, const struct wa
                  GString *out);
 /* A finding owned by the caller; finding_free. */
 struct finding *finding_new(enum finding_kind kind, uint32_t first, uint32_t second);
+/* Adds a pair of events of the finding's places to `exact`, if it is one in a library's code
+ * and at other sites than those there; no more than the first FINDING_EXACT_MOST. */
+enum { FINDING_EXACT_MOST = 64 };
+void finding_add_exact(const struct trace *t, struct finding *finding, uint32_t e1,
+                       uint32_t e2);
+/* The names of the sites of the i-th pair of `exact`, the first at the place of `first`. */
+void finding_exact_names(const struct trace *t, const struct finding *finding, guint i,
+                         const char *names[2]);
 /* Insert the recorded events that the witness begins with. */
 void finding_complete(struct finding *finding);
 void finding_free(struct finding *finding);

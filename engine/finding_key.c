@@ -2,6 +2,7 @@
  * finding_key.c - the name of a finding that survives a new recording; see finding_key.h.
  */
 #include "engine/finding_key.h"
+#include "engine/trace/own_site.h"
 
 #include <string.h>
 
@@ -38,7 +39,7 @@ char *finding_key(const struct trace *t, const struct finding *f)
 	g_autoptr(GString) subject = g_string_new(NULL);
 	finding_append_subject(t, f, subject);
 	append_cycle(f, subject);
-	const char *a = trace_site_name(t, f->first), *b = trace_site_name(t, f->second);
+	const char *a = own_site_name(t, f->first), *b = own_site_name(t, f->second);
 	bool swap = strcmp(a, b) > 0;
 	return g_strdup_printf("%s|%s|%s|%s", finding_kind_word(f->kind), swap ? b : a,
 	                       swap ? a : b, f->sets || f->requests ? subject->str : "");

@@ -1,6 +1,7 @@
 /*
  * finding_key.h - the name of a finding that survives a new recording, by which triage marks
- * are kept in notes files: kind, places and, for cycles and deadlocks, the subject.
+ * are kept in notes files: kind, places in the user's own files (own_site.h) and, for cycles
+ * and deadlocks, the subject.
  */
 #ifndef HEDDLE_FINDING_KEY_H
 #define HEDDLE_FINDING_KEY_H

@@ -7,6 +7,7 @@
 #include "engine/trace/chains.h"
 #include "engine/trace/index.h"
 #include "engine/base/hash.h"
+#include "engine/trace/own_site.h"
 
 #include <string.h>
 
@@ -56,7 +57,7 @@ struct cov {
 
 static uint32_t site_of(const struct cov *c, uint32_t event)
 {
-	return c->t->locations[c->t->events[event].location].site;
+	return own_site(c->t, event);
 }
 
 static guint pair_hash(gconstpointer pair)

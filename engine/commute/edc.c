@@ -5,6 +5,7 @@
 #include "engine/commute/rd2.h"
 #include "engine/trace/index.h"
 #include "engine/base/hash.h"
+#include "engine/trace/own_site.h"
 
 #include <string.h>
 
@@ -376,8 +377,8 @@ static bool edc_visit(void *context, const struct call *earlier, const struct ca
 	                    (uint32_t[]){ a->end, b->end }))
 		return turned; /* the older ones are ordered, too */
 	g->report->candidates++;
-	uint32_t s1 = t->locations[t->events[a->event].location].site;
-	uint32_t s2 = t->locations[t->events[b->event].location].site;
+	uint32_t s1 = own_site(t, a->event);
+	uint32_t s2 = own_site(t, b->event);
 	gpointer key = (gpointer)((uintptr_t)MIN(s1, s2) << 32 | MAX(s1, s2));
 	struct finding *seen = g->pairs_events ? NULL : g_hash_table_lookup(g->sites, key);
 	if (seen != NULL) {

@@ -5,6 +5,7 @@
 #include "engine/trace/formats.h"
 #include "engine/trace/index.h"
 #include "engine/base/hash.h"
+#include "engine/trace/own_site.h"
 
 #include <string.h>
 
@@ -95,7 +96,7 @@ static void toucher_append(struct touchers *l, struct toucher t)
 
 static uint32_t site_of(const struct rd2 *r, uint32_t event)
 {
-	return r->t->locations[r->t->events[event].location].site;
+	return own_site(r->t, event);
 }
 
 static void group_note(struct rd2 *r, struct touchers *l, struct toucher t)

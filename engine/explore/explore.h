@@ -229,11 +229,17 @@ struct explore_report {
 	 * of an error; and number of classes first met by these. */
 	uint64_t shortening, shortening_classes;
 };
+/* A race is two places in the user's own code. Each of its entries after the first adds a
+ * variable, or two exact places in a library's code. */
 struct explore_race {
 	char *first, *second, *variable; /* owned: exact places, and the name */
 	char *own_first, *own_second;    /* owned: the places in the user's own code */
 	uint32_t run;                    /* the first with it */
 };
+/* Is entry i the first of its race? */
+bool explore_race_begins(const struct explore_report *report, guint i);
+/* Are entries i and k of one race? */
+bool explore_race_same(const struct explore_report *report, guint i, guint k);
 void explore_report_free(struct explore_report *report);
 /* A file of the exploration could not be written: adds to the remedy which traces of its runs
  * were. */

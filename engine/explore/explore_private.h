@@ -365,7 +365,8 @@ GPtrArray *explore_find_nonlinear(struct exploration *x);
 void explore_find_histories(struct exploration *x, struct execution *p);
 /* explore_deadlocks.c */
 void explore_find_deadlocks(struct exploration *x);
-/* explore_races.c. The identity of a race: its two sites; owned by the caller. */
+/* explore_races.c. The identity of a race: its two places (own_site.h);
+ * owned by the caller. */
 char *explore_race_key(const struct trace *t, uint32_t a, uint32_t b);
 /* Has a run this race? */
 bool explore_has_race(const struct exploration *x, const char *key);

@@ -11,10 +11,11 @@
 #include "engine/predict/effort.h"
 #include "engine/predict/pairs/candidates.h"
 #include "engine/predict/pairs/classes.h"
+#include "engine/trace/own_site.h"
 
 #include <string.h>
 
-/* A pair of places in either order; owned by the caller. */
+/* A pair of sites in either order; owned by the caller. */
 static char *race_key(const char *a, const char *b)
 {
 	bool turn = strcmp(a, b) > 0;
@@ -29,7 +30,7 @@ static char *key_of_known(const char *sites)
 
 char *explore_race_key(const struct trace *t, uint32_t a, uint32_t b)
 {
-	return race_key(trace_site_name(t, a), trace_site_name(t, b));
+	return race_key(own_site_name(t, a), own_site_name(t, b));
 }
 
 bool explore_has_race(const struct exploration *x, const char *key)
@@ -55,28 +56,97 @@ static void save_run_of_race(struct exploration *x)
 		g_clear_pointer(&r->trace, g_free);
 }
 
-static void take_race(struct exploration *x, const struct finding *f)
+/* The first entry of these two places in the report, or NULL. */
+static const struct explore_race *entry_of(const struct exploration *x, const char *first,
+                                           const char *second)
 {
-	const char *a = trace_location_name(x->trace, f->first);
-	const char *b = trace_location_name(x->trace, f->second);
-	bool turn = strcmp(a, b) > 0;
-	g_autofree char *sites = explore_race_key(x->trace, f->first, f->second);
-	g_hash_table_add(x->races, key_of_known(sites));
-	if (!g_hash_table_add(x->races, race_key(a, b)))
-		return;
-	GString *variable = g_string_new(NULL);
-	trace_append_variable(x->trace, &x->trace->events[f->second], variable);
-	const char *own_a = own_code_place_name(x->trace, f->first);
-	const char *own_b = own_code_place_name(x->trace, f->second);
-	bool turn_own = strcmp(own_a, own_b) > 0;
-	struct explore_race race = { .first = g_strdup(turn ? b : a),
-		                     .second = g_strdup(turn ? a : b),
-		                     .variable = g_string_free(variable, FALSE),
-		                     .own_first = g_strdup(turn_own ? own_b : own_a),
-		                     .own_second = g_strdup(turn_own ? own_a : own_b),
+	const GArray *races = x->report->races;
+	for (guint i = 0; i < races->len; i++) {
+		const struct explore_race *r = &g_array_index(races, struct explore_race, i);
+		if (strcmp(r->own_first, first) == 0 && strcmp(r->own_second, second) == 0)
+			return r;
+	}
+	return NULL;
+}
+
+/* A pair of events of a race, as names: of its places, and of its exact places. */
+struct raced {
+	const char *own[2], *exact[2];
+};
+
+static struct raced raced_at(const struct trace *t, uint32_t a, uint32_t b)
+{
+	struct raced r = {
+		.own = { own_code_place_name(t, a), own_code_place_name(t, b) },
+		.exact = { trace_location_name(t, a), trace_location_name(t, b) },
+	};
+	int turn = strcmp(r.own[0], r.own[1]);
+	if (turn == 0)
+		turn = strcmp(r.exact[0], r.exact[1]);
+	if (turn > 0)
+		return (struct raced){ { r.own[1], r.own[0] }, { r.exact[1], r.exact[0] } };
+	return r;
+}
+
+static void add_entry(struct exploration *x, const struct raced *r, const char *variable)
+{
+	bool fresh = entry_of(x, r->own[0], r->own[1]) == NULL;
+	struct explore_race race = { .first = g_strdup(r->exact[0]),
+		                     .second = g_strdup(r->exact[1]),
+		                     .variable = g_strdup(variable),
+		                     .own_first = g_strdup(r->own[0]),
+		                     .own_second = g_strdup(r->own[1]),
 		                     .run = x->run };
 	g_array_append_val(x->report->races, race);
-	save_run_of_race(x);
+	if (fresh)
+		save_run_of_race(x);
+}
+
+/* Is the variable another one than those of the pair's places so far? */
+static bool is_new_variable(struct exploration *x, const char *sites, const char *variable)
+{
+	g_autoptr(GString) key = g_string_new(NULL);
+	g_string_append_printf(key, "variable %s ", sites);
+	own_code_append_kind(variable, key);
+	return g_hash_table_add(x->races, g_strdup(key->str));
+}
+
+/* Are the exact places other ones? */
+static bool is_new_exact(struct exploration *x, const char *sites, const struct raced *r)
+{
+	return g_hash_table_add(
+	        x->races, g_strdup_printf("exact %s %s %s", sites, r->exact[0], r->exact[1]));
+}
+
+static void take_race(struct exploration *x, const struct finding *f)
+{
+	const struct trace *t = x->trace;
+	g_autofree char *sites = explore_race_key(t, f->first, f->second);
+	g_autoptr(GString) variable = g_string_new(NULL);
+	struct raced first = raced_at(t, f->first, f->second);
+	struct wide named = event_variables(t, &t->events[f->second]);
+	g_hash_table_add(x->races, key_of_known(sites));
+	trace_append_variable(t, &t->events[f->second], variable);
+	/* both are noted, whichever is new */
+	bool other = is_new_variable(x, sites, variable->str);
+	if (is_new_exact(x, sites, &first) || other)
+		add_entry(x, &first, variable->str);
+	for (guint i = 0; f->exact != NULL && i < f->exact->len; i += 2) {
+		const uint32_t *pair = &g_array_index(f->exact, uint32_t, i);
+		struct raced r = raced_at(t, pair[0], pair[1]);
+		if (is_new_exact(x, sites, &r))
+			add_entry(x, &r, variable->str);
+	}
+	for (guint i = 0; f->variables != NULL && i < f->variables->len; i++) {
+		uint32_t v = g_array_index(f->variables, uint32_t, i);
+		if (v - named.first < named.count)
+			continue;
+		g_string_truncate(variable, 0);
+		append_escaped(variable, trace_variable_name(t, v),
+		               strlen(trace_variable_name(t, v)));
+		if (is_new_variable(x, sites, variable->str))
+			add_entry(x, &first, variable->str);
+	}
 }
 
 /* Analyse only site pairs that are not known to race. */

@@ -180,6 +180,22 @@ void explore_report_free(struct explore_report *r)
 	g_free(r);
 }
 
+bool explore_race_same(const struct explore_report *r, guint i, guint k)
+{
+	const struct explore_race *a = &g_array_index(r->races, struct explore_race, i);
+	const struct explore_race *b = &g_array_index(r->races, struct explore_race, k);
+	return strcmp(a->own_first, b->own_first) == 0 &&
+	       strcmp(a->own_second, b->own_second) == 0;
+}
+
+bool explore_race_begins(const struct explore_report *r, guint i)
+{
+	guint k = 0;
+	while (k < i && !explore_race_same(r, i, k))
+		k++;
+	return k == i;
+}
+
 /* Add a reason for incompleteness, once. */
 void explore_note_incomplete(struct exploration *x, const char *why)
 {

@@ -204,6 +204,8 @@ static void adopt_races(struct exploration *x, const struct exploration *other,
 			        &g_array_index(own, struct explore_race, k);
 			if (strcmp(o->first, r->first) == 0 &&
 			    strcmp(o->second, r->second) == 0 &&
+			    strcmp(o->own_first, r->own_first) == 0 &&
+			    strcmp(o->own_second, r->own_second) == 0 &&
 			    strcmp(o->variable, r->variable) == 0)
 				break;
 		}

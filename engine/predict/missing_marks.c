@@ -15,6 +15,7 @@
 #include "engine/trace/formats.h"
 #include "engine/trace/binary/reel.h"
 #include "engine/witness/witness.h"
+#include "engine/trace/own_site.h"
 
 #include <string.h>
 
@@ -27,7 +28,7 @@ static char *key_of(const struct trace *t, const struct finding *f, bool events)
 	for (guint i = 0; i < claimed->len; i++) {
 		uint32_t *e = &g_array_index(claimed, uint32_t, i);
 
-		*e = events ? *e : t->locations[t->events[*e].location].site;
+		*e = events ? *e : own_site(t, *e);
 	}
 	g_array_sort(claimed, compare_u32);
 	for (guint i = 0; i < claimed->len; i++)
@@ -317,8 +318,7 @@ static GHashTable *sites_of(const struct marking *m, uint64_t *sites)
 
 	for (guint i = 0; i < m->report->findings->len; i++) {
 		const struct finding *f = m->report->findings->pdata[i];
-		uint32_t a = t->locations[t->events[f->first].location].site,
-		         b = t->locations[t->events[f->second].location].site;
+		uint32_t a = own_site(t, f->first), b = own_site(t, f->second);
 
 		if (!is_in_question(m, f))
 			continue;

@@ -1,5 +1,6 @@
 /* misuse.c - see misuse.h. */
 #include "engine/predict/misuse.h"
+#include "engine/trace/own_site.h"
 
 #include <string.h>
 
@@ -149,8 +150,7 @@ void misuse_add(const struct trace *t, bool each, struct report *report)
 		if (G_LIKELY(x->op != OP_MISUSE))
 			continue;
 		const struct rule *rule = rule_of(t, e);
-		char *key = g_strdup_printf("%s %u %u", rule->text, x->target,
-		                            t->locations[x->location].site);
+		char *key = g_strdup_printf("%s %u %u", rule->text, x->target, own_site(t, e));
 		struct finding *f = each ? NULL : g_hash_table_lookup(known, key);
 		if (f != NULL) {
 			f->count++;

@@ -61,6 +61,7 @@ struct finding *race_finding(const struct trace *t, uint32_t e1, uint32_t e2,
 	f->by = by;
 	f->variables = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	g_array_append_val(f->variables, variable);
+	finding_add_exact(t, f, e1, e2);
 	return f;
 }
 

@@ -103,13 +103,27 @@ bool own_code_has_file(const char *path, const char *function)
 	return !is_system_file(path);
 }
 
-bool own_code_has(const struct trace *t, const struct frame *frame)
+enum own_code_by own_code_by(const struct trace *t, uint32_t location)
 {
-	const struct location *l = &t->locations[frame->location];
+	const struct location *l = &t->locations[location];
+	const char *path = trace_string(t, l->file);
 	if (l->file == 0 ||
 	    l->line == 0) /* as of what libstdc++ calls by way of the C library */
-		return !is_library_function(trace_string(t, frame->function));
-	return own_code_has_file(trace_string(t, l->file), trace_string(t, frame->function));
+		return OWN_CODE_BY_FUNCTION;
+	int asked = asked_of(path);
+	if (asked >= 0)
+		return asked ? OWN_CODE_YES : OWN_CODE_NO;
+	if (strchr(path, '/') == NULL)
+		return OWN_CODE_BY_FUNCTION;
+	return is_system_file(path) ? OWN_CODE_NO : OWN_CODE_YES;
+}
+
+bool own_code_has(const struct trace *t, const struct frame *frame)
+{
+	enum own_code_by by = own_code_by(t, frame->location);
+	return by == OWN_CODE_BY_FUNCTION
+	               ? !is_library_function(trace_string(t, frame->function))
+	               : by == OWN_CODE_YES;
 }
 
 /* -- places --------------------------------------------------------------------------------- */
@@ -148,6 +162,12 @@ struct frame own_code_place(const struct trace *t, uint32_t event)
 {
 	g_autoptr(GArray) frames = trace_frames(t, event, own_code_stack(t, event));
 	return g_array_index(frames, struct frame, own_code_frame(t, frames));
+}
+
+bool own_code_has_event(const struct trace *t, uint32_t event)
+{
+	g_autoptr(GArray) frames = trace_frames(t, event, own_code_stack(t, event));
+	return frames->len > 0 && own_code_has(t, &g_array_index(frames, struct frame, 0));
 }
 
 bool own_code_is_elsewhere(const struct trace *t, uint32_t location)

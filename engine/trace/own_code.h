@@ -22,6 +22,9 @@ void own_code_clear_patterns(void);
 /* Is the frame in the user's own files? Without a source line, is its function not the standard
  * library's? */
 bool own_code_has(const struct trace *t, const struct frame *frame);
+/* The same as far as the frame's location tells. */
+enum own_code_by { OWN_CODE_NO, OWN_CODE_YES, OWN_CODE_BY_FUNCTION };
+enum own_code_by own_code_by(const struct trace *t, uint32_t location);
 /* The index of the innermost own frame; 0 without one, or with the setting off. */
 guint own_code_frame(const struct trace *t, const GArray *frames);
 /* The stack whose innermost frame has the event's location: trace_stack, but for an entry,
@@ -33,6 +36,8 @@ static inline const struct location *own_code_location(const struct trace *t, ui
 {
 	return &t->locations[own_code_place(t, event).location];
 }
+/* Is the exact place in the user's own files? */
+bool own_code_has_event(const struct trace *t, uint32_t event);
 /* Is the place an address in the system's libraries, without a source line? Such is where the C
  * library called a function, as qsort does: it names no line of the user's. */
 bool own_code_is_elsewhere(const struct trace *t, uint32_t location);

@@ -27,7 +27,8 @@ struct trace_storage {
 	struct reel *reel;  /* events that are decoded on demand, or NULL; owned */
 	struct decoded_blocks decoded;
 	size_t map_length;
-	struct spelt_names *spelt; /* owned */
+	struct spelt_names *spelt;   /* owned */
+	struct own_sites *own_sites; /* owned */
 	uint64_t sum;     /* binary traces: the header's checksum, which covers the sections' */
 	struct stat file; /* when opened; st_ino 0: none, or a stream */
 };

@@ -3,6 +3,7 @@
  */
 #include "engine/base/column.h"
 #include "engine/trace/formats.h"
+#include "engine/trace/own_site.h"
 #include "engine/trace/storage.h"
 
 #include <stdarg.h>
@@ -34,6 +35,7 @@ struct trace *trace_new(const char *path)
 	t->name = display_name(path);
 	t->storage = g_new0(struct trace_storage, 1);
 	t->spelt = t->storage->spelt = spelt_names_new();
+	t->own_sites = t->storage->own_sites = own_sites_new();
 	t->storage->owned = g_ptr_array_new_with_free_func(g_free);
 	t->storage->columns = g_ptr_array_new_with_free_func(column_end);
 	t->warnings = g_ptr_array_new_with_free_func(g_free);

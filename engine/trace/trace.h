@@ -251,6 +251,7 @@ struct trace {
 	struct trace_index *index;     /* index.h; built on demand */
 	struct trace *recorded;        /* trace of a chain view (chains.h); else NULL */
 	struct spelt_names *spelt;     /* spelt.c; a view borrows its trace's */
+	struct own_sites *own_sites;   /* own_site.c; the same */
 	struct trace_storage *storage; /* private */
 };
 

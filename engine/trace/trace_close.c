@@ -3,6 +3,7 @@
  * files.
  */
 #include "engine/trace/index_private.h"
+#include "engine/trace/own_site.h"
 #include "engine/trace/binary/reel.h"
 #include "engine/trace/storage.h"
 
@@ -17,6 +18,7 @@ void trace_close(struct trace *t)
 	g_ptr_array_free(t->storage->owned, TRUE);
 	g_ptr_array_free(t->storage->columns, TRUE);
 	spelt_names_free(t->storage->spelt);
+	own_sites_free(t->storage->own_sites);
 	if (t->storage->map)
 		munmap(t->storage->map, t->storage->map_length);
 	g_free(t->storage);

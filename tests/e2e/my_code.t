@@ -45,7 +45,7 @@ for command in "merge guards.json" "diff guards.json guards.json" "fix-check gua
 done
 run timeout 300 "$HEDDLE" explore --budget 5 -- ./guards
 words=$(tr -s '\n ' ' ' <<<"$out")
-like "$words" "race: data-race on \*?list two_guards.cpp:[0-9]+ two_guards.cpp:[0-9]+ first in run" "explore, too"
+like "$words" "race: data-race on \*?list(, \*?list)* two_guards.cpp:[0-9]+ two_guards.cpp:[0-9]+ inside of .* first in run" "explore, too"
 like "$words" "happened: deadlock two_guards.cpp:(14|21)" "and where its threads wait"
 mkdir -p config/heddle
 printf '[my-code]\njust-my-code = off\n' >config/heddle/config

@@ -2,6 +2,7 @@
  * test_own_code.c - names of C++ variables as people write them.
  */
 #include "engine/trace/own_code.h"
+#include "engine/trace/own_site.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
@@ -81,6 +82,95 @@ START_TEST(variables_are_the_librarys)
 }
 END_TEST
 
+/* The place that tells findings apart. */
+
+#define VECTOR "/usr/include/c++/12/bits/vector.tcc"
+static const char calls[] =
+        "T1|enter(main)|a.cpp:1\n"
+        "T1|enter(fill)|a.cpp:10\n"
+        "T1|enter(std::vector::push_back)|a.cpp:20\n"
+        "T1|w(x)|" VECTOR ":5\n" /* in the first call */
+        "T1|enter(std::vector::grow)|" VECTOR ":6\n"
+        "T1|w(x)|" VECTOR ":50\n" /* deeper */
+        "T1|leave(std::vector::grow)|" VECTOR ":6\n"
+        "T1|leave(std::vector::push_back)|a.cpp:20\n"
+        "T1|w(y)|a.cpp:21\n" /* the user's own */
+        "T1|enter(std::vector::push_back)|a.cpp:22\n"
+        "T1|w(x)|" VECTOR ":5\n" /* in the second */
+        "T1|enter(less)|" VECTOR ":7\n"
+        "T1|w(y)|a.cpp:30\n" /* the user's own, called by the library */
+        "T1|leave(less)|" VECTOR ":7\n"
+        "T1|leave(std::vector::push_back)|a.cpp:22\n"
+        "T1|leave(fill)|a.cpp:10\n"
+        "T1|w(x)|vector.h:9\n" /* without a folder the function tells: main is the user's */
+        "T1|enter(std::swap)|a.cpp:11\n"
+        "T1|w(x)|vector.h:9\n"
+        "T1|leave(std::swap)|a.cpp:11\n"
+        "T1|w(x)|\n"
+        "T1|leave(main)|a.cpp:1\n"
+        "T2|w(x)|" VECTOR ":5\n"; /* no caller of the user's */
+
+static const struct {
+	uint32_t event;
+	const char *site;
+} places[] = {
+	{ 3, "a.cpp:20" },  { 5, "a.cpp:20" },  { 8, "a.cpp:21" },
+	{ 10, "a.cpp:22" }, { 12, "a.cpp:30" }, { 16, "vector.h:9" },
+	{ 18, "a.cpp:11" }, { 20, "" },         { 22, VECTOR ":5" },
+};
+
+START_TEST(a_place_is_the_users_call)
+{
+	struct error error;
+	struct trace *t = trace_from_text("t", calls, sizeof calls - 1, NULL, &error);
+	ck_assert_msg(t != NULL, "%s", error.what);
+	for (size_t i = 0; i < G_N_ELEMENTS(places); i++)
+		ck_assert_str_eq(own_site_name(t, places[i].event), places[i].site);
+	/* asked again, from the tables */
+	for (size_t i = 0; i < G_N_ELEMENTS(places); i++)
+		ck_assert_str_eq(own_site_name(t, places[i].event), places[i].site);
+	trace_close(t);
+}
+END_TEST
+
+/* The table says what the frames of an event say. */
+START_TEST(a_place_is_that_of_the_frames)
+{
+	struct error error;
+	struct trace *t = trace_from_text("t", calls, sizeof calls - 1, NULL, &error);
+	ck_assert_msg(t != NULL, "%s", error.what);
+	for (uint32_t e = (uint32_t)t->events_count; e-- > 0;)
+		if (t->events[e].location != 0)
+			ck_assert_uint_eq(own_site(t, e),
+			                  t->locations[own_code_place(t, e).location].site);
+	trace_close(t);
+}
+END_TEST
+
+START_TEST(with_the_setting_off_it_is_exact)
+{
+	struct error error;
+	own_code_set(false);
+	struct trace *t = trace_from_text("t", calls, sizeof calls - 1, NULL, &error);
+	ck_assert_str_eq(own_site_name(t, 3), VECTOR ":5");
+	ck_assert(!own_sites_need_stacks(t));
+	trace_close(t);
+}
+END_TEST
+
+START_TEST(patterns_say_whose_a_file_is)
+{
+	struct error error;
+	own_code_add_pattern("a.cpp", false);
+	own_code_add_pattern("vector.tcc", true);
+	struct trace *t = trace_from_text("t", calls, sizeof calls - 1, NULL, &error);
+	ck_assert_str_eq(own_site_name(t, 3), VECTOR ":5");
+	ck_assert_str_eq(own_site_name(t, 12), VECTOR ":7");
+	trace_close(t);
+	own_code_clear_patterns();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("own_code");
@@ -89,6 +179,10 @@ int main(void)
 	tcase_add_loop_test(c, names_are_the_users, 0, G_N_ELEMENTS(names));
 	tcase_add_loop_test(c, variables_are_the_librarys, 0, G_N_ELEMENTS(variables));
 	tcase_add_test(c, with_the_setting_off_they_are_whole);
+	tcase_add_test(c, a_place_is_the_users_call);
+	tcase_add_test(c, a_place_is_that_of_the_frames);
+	tcase_add_test(c, with_the_setting_off_it_is_exact);
+	tcase_add_test(c, patterns_say_whose_a_file_is);
 	suite_add_tcase(s, c);
 	return suite_run(s);
 }

@@ -3,6 +3,7 @@
  */
 #include "engine/predict/predict.h"
 #include "tui/batch/command.h"
+#include "engine/trace/own_site.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -59,7 +60,7 @@ static bool choose(const struct arguments *a, struct table *table)
 
 static uint32_t site_of(const struct trace *t, uint32_t event)
 {
-	return t->locations[t->events[event].location].site;
+	return own_site(t, event);
 }
 
 static struct row *row_of(struct table *table, const struct finding *f)
@@ -116,7 +117,7 @@ static int by_place(gconstpointer p, gconstpointer q)
 static char *sites_text(const struct trace *t, const struct row *row)
 {
 	GString *s = g_string_new(NULL);
-	const char *a = trace_site_name(t, row->first), *b = trace_site_name(t, row->second);
+	const char *a = own_site_name(t, row->first), *b = own_site_name(t, row->second);
 
 	append_escaped(s, a, strlen(a));
 	g_string_append(s, " - ");
@@ -173,10 +174,10 @@ static json_t *json_row(const struct table *table, const struct row *row)
 	json_t *verdicts = json_object(), *j;
 	g_autoptr(GString) a = g_string_new(NULL), b = g_string_new(NULL);
 
-	append_escaped(a, trace_site_name(table->t, row->first),
-	               strlen(trace_site_name(table->t, row->first)));
-	append_escaped(b, trace_site_name(table->t, row->second),
-	               strlen(trace_site_name(table->t, row->second)));
+	append_escaped(a, own_site_name(table->t, row->first),
+	               strlen(own_site_name(table->t, row->first)));
+	append_escaped(b, own_site_name(table->t, row->second),
+	               strlen(own_site_name(table->t, row->second)));
 	for (guint i = 0; i < table->count; i++) {
 		if (row->verdict[i] >= 0)
 			json_object_set_new(verdicts, analysis_word(table->columns[i]),

@@ -152,13 +152,16 @@ static json_t *races_json(const struct explore_report *r)
 	for (guint i = 0; i < r->races->len; i++) {
 		const struct explore_race *race =
 		        &g_array_index(r->races, struct explore_race, i);
-		json_array_append_new(
-		        list,
+		if (!explore_race_begins(r, i))
+			continue;
+		json_t *item =
 		        json_pack("{s:[o, o], s:[o, o], s:o, s:i, s:o}", "locations",
 		                  json_text(race->own_first), json_text(race->own_second),
 		                  "sites", json_text(race->first), json_text(race->second),
 		                  "variable", json_text(race->variable), "run", (int)race->run,
-		                  "trace", text_or_null(run_at(r, race->run)->trace)));
+		                  "trace", text_or_null(run_at(r, race->run)->trace));
+		json_set_explored(r, i, item);
+		json_array_append_new(list, item);
 	}
 	return list;
 }

@@ -17,6 +17,8 @@
 #include "engine/predict/pairs/online.h"
 #include "engine/predict/race.h"
 #include "engine/record/import/running.h"
+#include "engine/trace/own_code.h"
+#include "engine/trace/own_site.h"
 #include "tui/batch/command.h"
 #include "tui/batch/print/print.h"
 #include "tui/batch/suppressions.h"
@@ -26,13 +28,18 @@ enum { SECTIONS = 4 /* as in the thesis */ };
 struct record_live {
 	const char *suppressions; /* borrowed, as are these */
 	const struct suppressions *also;
-	const char *heading;   /* or NULL: findings are printed whole, not in a line each */
-	bool headed;           /* the heading is printed */
-	GHashTable *sites;     /* pairs of sites that have raced, as pointers */
+	const char *heading; /* or NULL: findings are printed whole, not in a line each */
+	bool headed;         /* the heading is printed */
+	/* The numbers of places in the user's own files (own_site.h), as pointers: by the
+	 * names of these, by the points whose trace was made, and by the sites that are such
+	 * a place whoever calls. */
+	GHashTable *named, *of_point, *of_site;
+	GHashTable *places;    /* pairs of places that have raced, as pointers */
 	GHashTable *freed;     /* such pairs of an access and a free of its block, or of two
 	                        * frees */
 	GHashTable *predicted; /* the same of those by EDC */
-	GHashTable *turned; /* pairs of sites of calls in the wrong order in another schedule */
+	GHashTable
+	        *turned; /* pairs of places of calls in the wrong order in another schedule */
 	GHashTable
 	        *printed; /* keys of findings: those printed, and those known from elsewhere */
 	guint races, uses, by_edc, violations; /* printed; uses after free: by happens-before */
@@ -130,6 +137,12 @@ static struct pair_trace pair_trace(const struct record_live *l, struct running_
 	return p;
 }
 
+static void end_pair(struct pair_trace *p)
+{
+	trace_close(p->t);
+	record_facts_release(&p->facts);
+}
+
 static void print_and_end(struct record_live *l, struct pair_trace *p, struct finding *f,
                           const struct running_access pair[2])
 {
@@ -139,14 +152,47 @@ static void print_and_end(struct record_live *l, struct pair_trace *p, struct fi
 	else
 		say_error(&p->error);
 	finding_free(f);
-	trace_close(p->t);
-	record_facts_release(&p->facts);
+	end_pair(p);
 }
 
-static gpointer site_pair(const struct online_access *first, const struct online_access *second)
+/* 0: not known. */
+static uint32_t place_of(const struct record_live *l, const struct online_access *a)
 {
-	uint32_t a = running_site(first->point), b = running_site(second->point);
-	return (gpointer)((uintptr_t)MIN(a, b) << 32 | MAX(a, b));
+	gpointer of_site = GUINT_TO_POINTER(running_site(a->point));
+	gpointer place = g_hash_table_lookup(l->of_site, of_site);
+	if (place == NULL)
+		place = g_hash_table_lookup(l->of_point, GSIZE_TO_POINTER(a->point));
+	return GPOINTER_TO_UINT(place);
+}
+
+/* A pair of places, as a key; NULL: not known. */
+static gpointer place_pair(const struct record_live *l, const struct online_access *first,
+                           const struct online_access *second)
+{
+	uint32_t a = place_of(l, first), b = place_of(l, second);
+	return a && b ? (gpointer)((uintptr_t)MIN(a, b) << 32 | MAX(a, b)) : NULL;
+}
+
+/* Notes the place of an access, which is `event` of a trace of its own. */
+static void learn_place(struct record_live *l, const struct online_access *a,
+                        const struct trace *t, uint32_t event)
+{
+	gpointer of_site = GUINT_TO_POINTER(running_site(a->point));
+	if (place_of(l, a) != 0)
+		return;
+	char *name = t ? g_strdup(own_site_name(t, event))
+	               : g_strdup_printf("#%u", running_site(a->point));
+	gpointer place = g_hash_table_lookup(l->named, name);
+	if (place == NULL) {
+		place = GUINT_TO_POINTER(g_hash_table_size(l->named) + 1);
+		g_hash_table_insert(l->named, name, place);
+	} else {
+		g_free(name);
+	}
+	if (t == NULL || !own_code_is_on() || own_code_has_event(t, event))
+		g_hash_table_insert(l->of_site, of_site, place);
+	else
+		g_hash_table_insert(l->of_point, GSIZE_TO_POINTER(a->point), place);
 }
 
 static struct running_access access_of(const struct online_access *a, uint32_t end)
@@ -154,17 +200,37 @@ static struct running_access access_of(const struct online_access *a, uint32_t e
 	return (struct running_access){ a->thread, a->point, a->time - 1, end };
 }
 
+/* Makes the trace of a pair of places that is not in the set, and adds it; false when it is
+ * there, or in `also` (or NULL). */
+static bool make_new_pair(struct record_live *l, GHashTable *set, GHashTable *also,
+                          struct running_memory memory, const struct online_access *first,
+                          const struct online_access *second,
+                          const struct running_access pair[2], struct pair_trace *p)
+{
+	gpointer places = place_pair(l, first, second);
+	if (places != NULL && (g_hash_table_contains(set, places) ||
+	                       (also && g_hash_table_contains(also, places))))
+		return false;
+	*p = pair_trace(l, memory, pair);
+	learn_place(l, first, p->t, p->events[0]);
+	learn_place(l, second, p->t, p->events[1]);
+	places = place_pair(l, first, second);
+	if (g_hash_table_add(set, places) && !(also && g_hash_table_contains(also, places)))
+		return true;
+	end_pair(p);
+	return false;
+}
+
 /* `edc`: reported by EDC, after happens-before has processed the same event. */
 static void on_pair(struct record_live *l, const struct online_access *first,
                     const struct online_access *second, struct running_memory memory, bool edc)
 {
 	bool freed = memory.block != NONE;
-	gpointer sites = site_pair(first, second);
-	GHashTable *seen = edc ? l->predicted : freed ? l->freed : l->sites;
-	if (!g_hash_table_add(seen, sites) || (edc && g_hash_table_contains(l->freed, sites)))
-		return;
+	GHashTable *seen = edc ? l->predicted : freed ? l->freed : l->places;
 	struct running_access pair[2] = { access_of(first, 0), access_of(second, 0) };
-	struct pair_trace p = pair_trace(l, memory, pair);
+	struct pair_trace p;
+	if (!make_new_pair(l, seen, edc ? l->freed : NULL, memory, first, second, pair, &p))
+		return;
 	struct finding *f =
 	        p.t == NULL ? NULL
 	        : freed     ? common_finding(l, p.t, FINDING_USE_AFTER_FREE, p.events,
@@ -201,10 +267,11 @@ static bool is_known(void *context, const struct online_access *first,
                      const struct online_access *second, uint32_t block)
 {
 	const struct record_live *l = context;
-	gpointer sites = site_pair(first, second);
-	return block == NONE ? g_hash_table_contains(l->turned, sites)
-	                     : g_hash_table_contains(l->predicted, sites) ||
-	                               g_hash_table_contains(l->freed, sites);
+	gpointer places = place_pair(l, first, second);
+	return places != NULL &&
+	       (block == NONE ? g_hash_table_contains(l->turned, places)
+	                      : g_hash_table_contains(l->predicted, places) ||
+	                                g_hash_table_contains(l->freed, places));
 }
 
 static bool asks(void *context, const struct online_call *first,
@@ -221,9 +288,9 @@ static void on_turn(void *context, const struct online_call *first,
 	struct running_access pair[2] = { access_of(&first->at, first->end),
 		                          access_of(&second->at, second->end) };
 	struct running_memory memory = { NONE, NONE, first->condition ? first->object : NONE };
-	if (!g_hash_table_add(l->turned, site_pair(&first->at, &second->at)))
+	struct pair_trace p;
+	if (!make_new_pair(l, l->turned, NULL, memory, &first->at, &second->at, pair, &p))
 		return;
-	struct pair_trace p = pair_trace(l, memory, pair);
 	struct finding *f =
 	        p.t ? common_finding(l, p.t, FINDING_ORDER_VIOLATION, p.events, "edc", &p.error)
 	            : NULL;
@@ -274,7 +341,10 @@ struct record_live *record_live_new(const char *suppressions, const struct suppr
 	l->suppressions = suppressions;
 	l->also = also;
 	l->spec_files = specs;
-	l->sites = g_hash_table_new(hash_pointer, NULL);
+	l->named = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	l->of_point = g_hash_table_new(hash_pointer, NULL);
+	l->of_site = g_hash_table_new(hash_pointer, NULL);
+	l->places = g_hash_table_new(hash_pointer, NULL);
 	l->freed = g_hash_table_new(hash_pointer, NULL);
 	l->predicted = g_hash_table_new(hash_pointer, NULL);
 	l->turned = g_hash_table_new(hash_pointer, NULL);
@@ -287,7 +357,10 @@ void record_live_free(struct record_live *l)
 {
 	if (l == NULL)
 		return;
-	g_hash_table_destroy(l->sites);
+	g_hash_table_destroy(l->named);
+	g_hash_table_destroy(l->of_point);
+	g_hash_table_destroy(l->of_site);
+	g_hash_table_destroy(l->places);
 	g_hash_table_destroy(l->freed);
 	g_hash_table_destroy(l->predicted);
 	g_hash_table_destroy(l->turned);
@@ -329,7 +402,10 @@ static void begin(void *context, struct running *running, struct running_sink *s
 {
 	struct record_live *l = context;
 	*sink = (struct running_sink){ l, on_run, on_event, on_split, on_renew, end };
-	g_hash_table_remove_all(l->sites); /* their numbers are the recording's own */
+	/* the numbers of points are the recording's own */
+	g_hash_table_remove_all(l->of_point);
+	g_hash_table_remove_all(l->of_site);
+	g_hash_table_remove_all(l->places);
 	g_hash_table_remove_all(l->freed);
 	g_hash_table_remove_all(l->predicted);
 	g_hash_table_remove_all(l->turned);

@@ -305,6 +305,26 @@ static void add_frames(const struct trace *t, uint32_t event, GArray *subjects)
 	}
 }
 
+/* By the frames of these events (NONE: none). */
+static const char *match_events(const struct suppressions *s, const struct trace *t,
+                                enum finding_kind kind, const uint32_t *events, guint count)
+{
+	g_autoptr(GArray) subjects = g_array_new(FALSE, FALSE, sizeof(struct subject));
+	for (guint i = 0; i < count; i++)
+		if (events[i] != NONE)
+			add_frames(t, events[i], subjects);
+	return match(s, kind, subjects);
+}
+
+/* By a variable: all of a finding's have to match. */
+static const char *match_variable(const struct suppressions *s, enum finding_kind kind,
+                                  const char *name)
+{
+	g_autoptr(GArray) subjects = g_array_new(FALSE, FALSE, sizeof(struct subject));
+	add_subject(subjects, name, true, false);
+	return match(s, kind, subjects);
+}
+
 const char *suppressions_find(const struct suppressions *s, const struct trace *t,
                               const struct finding *f)
 {
@@ -314,26 +334,29 @@ const char *suppressions_find(const struct suppressions *s, const struct trace *
 	const char *found = key ? g_hash_table_lookup(s->marks, key) : NULL;
 	if (found != NULL)
 		return found;
-	g_autoptr(GArray) subjects = g_array_new(FALSE, FALSE, sizeof(struct subject));
-	g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GArray) pair = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	if (f->requests == NULL && f->units == NULL) {
-		if (f->first != NONE)
-			add_frames(t, f->first, subjects);
-		if (f->second != NONE)
-			add_frames(t, f->second, subjects);
+		g_array_append_val(pair, f->first);
+		g_array_append_val(pair, f->second);
 	}
 	for (guint i = 0; f->requests && i < f->requests->len; i++)
-		add_frames(t, g_array_index(f->requests, uint32_t, i), subjects);
+		g_array_append_val(pair, g_array_index(f->requests, uint32_t, i));
 	for (guint i = 0; f->units && i < f->edges->len; i++)
-		for (int k = 0; k < 2; k++)
-			add_frames(t, g_array_index(f->edges, struct cycle_edge, i).events[k],
-			           subjects);
-	for (guint i = 0; f->variables && i < f->variables->len; i++) {
-		g_ptr_array_add(names,
-		                variable_name(t, g_array_index(f->variables, uint32_t, i)));
-		add_subject(subjects, g_ptr_array_index(names, i), true, false);
+		g_array_append_vals(pair, g_array_index(f->edges, struct cycle_edge, i).events,
+		                    2);
+	found = match_events(s, t, f->kind, (uint32_t *)(void *)pair->data, pair->len);
+	/* each of the pairs that it stands for */
+	for (guint i = 0; found != NULL && f->exact != NULL && i < f->exact->len; i += 2)
+		if (match_events(s, t, f->kind, &g_array_index(f->exact, uint32_t, i), 2) ==
+		    NULL)
+			found = NULL;
+	for (guint i = f->variables && found == NULL ? f->variables->len : 0; i-- > 0;) {
+		g_autofree char *name =
+		        variable_name(t, g_array_index(f->variables, uint32_t, i));
+		found = match_variable(s, f->kind, name);
+		if (found == NULL)
+			break;
 	}
-	found = match(s, f->kind, subjects);
 	return found;
 }
 
@@ -355,7 +378,13 @@ const char *suppressions_find_filed(const struct suppressions *s, enum finding_k
 	json_array_foreach(json_object_get(fields, "stacks"), i, stack)
 	        json_array_foreach(stack, k, frame)
 	                add_subject(subjects, json_string_value(frame), k == 0, false);
-	json_array_foreach(json_object_get(fields, "variables"), i, site)
-	        add_subject(subjects, json_string_value(site), true, false);
-	return match(s, kind, subjects);
+	const char *found = match(s, kind, subjects);
+	const json_t *variables = json_object_get(fields, "variables");
+	for (size_t n = found ? 0 : json_array_size(variables); n-- > 0;) {
+		found = match_variable(s, kind,
+		                       json_string_value(json_array_get(variables, n)));
+		if (found == NULL)
+			break;
+	}
+	return found;
 }

@@ -12,6 +12,7 @@
 #include "tui/drawing/columns.h"
 #include "tui/explorer/tool_reports.h"
 #include "tui/explorer/messages.h"
+#include "engine/trace/own_site.h"
 
 #include <string.h>
 
@@ -203,7 +204,7 @@ void session_ask(struct session *s, uint32_t first, uint32_t second)
 	s->pair[0] = MIN(first, second);
 	s->pair[1] = MAX(first, second);
 	/* The finding on this pair, else one with the same two places. */
-	uint32_t a = session_site(s->trace, s->pair[0]), b = session_site(s->trace, s->pair[1]);
+	uint32_t a = own_site(s->trace, s->pair[0]), b = own_site(s->trace, s->pair[1]);
 	for (guint i = 0; i < s->entries->len; i++) {
 		const struct entry *entry = s->entries->pdata[i];
 		const struct finding *f = entry->finding;

@@ -362,12 +362,6 @@ void describe_rule(const struct session *s, const struct step *step, GString *ou
 /* "12,345" */
 const char *grouped(uint64_t number, char buffer[32]);
 
-/* The place of an event; all columns of a line are one. */
-static inline uint32_t session_site(const struct trace *t, uint32_t event)
-{
-	return t->locations[t->events[event].location].site;
-}
-
 void session_reached_free(struct reached *reached);
 
 /* Is the finding still open? A candidate that missing code may order cannot be settled. */

@@ -10,6 +10,7 @@
 #include "tui/explorer/tool_reports.h"
 #include "tui/explorer/exploration/return_point.h"
 #include "tui/explorer/messages.h"
+#include "engine/trace/own_site.h"
 #include <string.h>
 
 static void entry_free(void *data)
@@ -111,7 +112,7 @@ static void finding_sites(const struct trace *t, const struct finding *f, uint32
 	sites[0] = sites[1] = NONE;
 	if (!is_pair_of_accesses(f))
 		return;
-	uint32_t a = session_site(t, f->first), b = session_site(t, f->second);
+	uint32_t a = own_site(t, f->first), b = own_site(t, f->second);
 	sites[0] = MIN(a, b);
 	sites[1] = MAX(a, b);
 }
@@ -183,6 +184,11 @@ static void name_entry(const struct session *s, struct entry *entry)
 		if (events[i] < s->trace->events_count)
 			g_string_append_printf(exact, " %s",
 			                       trace_site_name(s->trace, events[i]));
+	for (guint i = 0; f->exact && i < f->exact->len / 2; i++) {
+		const char *names[2];
+		finding_exact_names(s->trace, f, i, names);
+		g_string_append_printf(exact, " %s %s", names[0], names[1]);
+	}
 	char **fields[] = { &entry->where, &entry->variable, &entry->lines, &entry->exact };
 	GString *texts[] = { where, what, lines, exact };
 	for (size_t i = 0; i < G_N_ELEMENTS(fields); i++) {

@@ -7,6 +7,7 @@
  * would read does not matter (semantics.md, "Predictable race").
  */
 #include "engine/explore/reversals/reach_private.h"
+#include "engine/trace/own_site.h"
 
 /* May an access come next? It must not have lost its block. */
 static bool may_access(const struct reach *r, const uint32_t *state, uint32_t e)
@@ -21,7 +22,7 @@ static bool may_access(const struct reach *r, const uint32_t *state, uint32_t e)
 
 static uint32_t site_of(const struct reach *r, uint32_t e)
 {
-	return r->t->locations[r->t->events[e].location].site;
+	return own_site(r->t, e);
 }
 
 /* An atomic access comes second: as the last step of a schedule it may have any outcome. */

@@ -8,6 +8,7 @@
 #include "engine/predict/deadlock/stuck.h"
 #include "engine/predict/deadlock/stuck_set.h"
 #include "engine/predict/effort.h"
+#include "engine/trace/own_site.h"
 
 #include <string.h>
 
@@ -237,10 +238,10 @@ static void hold_back_each(struct walk *w)
 
 	for (uint32_t e = 0; e < t->events_count && goes_on(w, 2); e++) {
 		const struct event *x = &t->events[e];
-		uint64_t place = (uint64_t)t->locations[x->location].site << 20 | x->thread;
-		gpointer key = (gpointer)(uintptr_t)(place + 1);
 
 		if (can_wait(x)) {
+			uint64_t place = (uint64_t)own_site(t, e) << 20 | x->thread;
+			gpointer key = (gpointer)(uintptr_t)(place + 1);
 			guint times = GPOINTER_TO_UINT(g_hash_table_lookup(visits, key)) + 1;
 
 			g_hash_table_insert(visits, key, GUINT_TO_POINTER(times));

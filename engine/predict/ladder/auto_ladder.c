@@ -13,6 +13,7 @@
 #include "engine/predict/ladder/ladder_private.h"
 #include "engine/predict/pairs/pairs.h"
 #include "engine/trace/binary/reel.h"
+#include "engine/trace/own_site.h"
 
 /* Bound on the events of witnesses of the projection, of each rung: half a GB. */
 enum { LIFTED_EVENTS = 1 << 27 };
@@ -240,7 +241,7 @@ static uint64_t suspects_wanted(struct ladder *l, const uint64_t *sites)
 
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
-		uint32_t site = t->locations[x->location].site;
+		uint32_t site = op_is_access(x->op) ? own_site(t, e) : 0;
 
 		if (!op_is_access(x->op) || !(sites[site / 64] >> (site % 64) & 1))
 			continue;

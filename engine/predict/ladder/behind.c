@@ -11,6 +11,7 @@
 #include "engine/predict/ladder/ladder_proofs.h"
 #include "engine/predict/pairs/pairs.h"
 #include "engine/predict/predict_private.h"
+#include "engine/trace/own_site.h"
 
 /* The read of a step (or NONE) and its write. */
 static struct racy_read read_of_step(const struct trace *t, const struct step *s)
@@ -86,10 +87,8 @@ void finding_append_behind(const struct trace *t, const struct finding *f, GStri
 /* Is the race on these two accesses, or on their places and variables? */
 static bool tells_of(const struct trace *t, const struct finding *race, struct racy_read r)
 {
-	uint32_t a = t->locations[t->events[r.read].location].site,
-	         b = t->locations[t->events[r.write].location].site,
-	         c = t->locations[t->events[race->first].location].site,
-	         d = t->locations[t->events[race->second].location].site;
+	uint32_t a = own_site(t, r.read), b = own_site(t, r.write),
+	         c = own_site(t, race->first), d = own_site(t, race->second);
 	struct wide run = event_variables(t, &t->events[r.read]);
 
 	if (race->first == MIN(r.read, r.write) && race->second == MAX(r.read, r.write))
@@ -131,8 +130,7 @@ void report_look_behind(struct report *r)
 /* The unordered pair of places, as a key. */
 static gint64 places_key(const struct report *r, const struct finding *f)
 {
-	uint32_t a = r->trace->locations[r->trace->events[f->first].location].site,
-	         b = r->trace->locations[r->trace->events[f->second].location].site;
+	uint32_t a = own_site(r->trace, f->first), b = own_site(r->trace, f->second);
 
 	return (gint64)((uint64_t)MIN(a, b) << 32 | MAX(a, b));
 }

@@ -6,6 +6,7 @@
 
 #include "engine/base/hash.h"
 #include "engine/witness/minimise.h"
+#include "engine/trace/own_site.h"
 
 #include <string.h>
 
@@ -15,8 +16,8 @@ static uint64_t unit_in(const struct trace *t, const struct race_options *option
 	uint32_t a = e1, b = e2;
 
 	if (!options->pairs_events) {
-		a = t->locations[t->events[e1].location].site;
-		b = t->locations[t->events[e2].location].site;
+		a = own_site(t, e1);
+		b = own_site(t, e2);
 	}
 	return (uint64_t)MIN(a, b) << 32 | MAX(a, b);
 }
@@ -67,6 +68,9 @@ bool ladder_has_variable(const struct ladder *l, const struct finding *f, uint32
 void ladder_merge_variables(const struct ladder *l, struct finding *into,
                             const struct finding *from)
 {
+	for (guint i = 0; from->exact != NULL && i < from->exact->len; i += 2)
+		finding_add_exact(l->t, into, g_array_index(from->exact, uint32_t, i),
+		                  g_array_index(from->exact, uint32_t, i + 1));
 	for (guint i = 0; from->variables != NULL && i < from->variables->len; i++) {
 		uint32_t v = g_array_index(from->variables, uint32_t, i);
 

@@ -16,6 +16,7 @@
 #include "engine/base/search.h"
 #include "engine/order/causality.h"
 #include "engine/trace/index.h"
+#include "engine/trace/own_site.h"
 #include "engine/trace/binary/reel.h"
 #include "engine/trace/storage.h"
 #include "engine/trace/weak.h"
@@ -31,6 +32,8 @@ struct picked {
 	uint64_t *ends;       /* bit set: events at ends of must-order edges; owned */
 	struct event *events; /* owned */
 	uint32_t *event;      /* by event: its event in the trace; owned */
+	uint32_t *stack;      /* by event: its call stack, if `stacks`; owned */
+	bool stacks;
 	uint64_t count, room, most;
 	bool over; /* there are more than `most`, or they are picked later: not complete */
 };
@@ -209,6 +212,7 @@ static void picked_init(struct picked *p, const struct trace *t, const uint64_t 
 
 	*p = (struct picked){ .t = t,
 		              .kept = kept,
+		              .stacks = own_sites_need_stacks(t),
 		              .ends = g_new0(uint64_t, t->events_count / 64 + 1),
 		              .most = most };
 	for (uint64_t i = 0; i < ix->must_count; i++) {
@@ -222,6 +226,7 @@ static void picked_release(struct picked *p)
 	g_free(p->ends);
 	g_free(p->events);
 	g_free(p->event);
+	g_free(p->stack);
 }
 
 static void picked_reserve(struct picked *p, uint64_t room)
@@ -229,6 +234,8 @@ static void picked_reserve(struct picked *p, uint64_t room)
 	p->room = room;
 	p->events = g_renew(struct event, p->events, room);
 	p->event = g_renew(uint32_t, p->event, room);
+	if (p->stacks)
+		p->stack = g_renew(uint32_t, p->stack, room);
 }
 
 static void picked_add(struct picked *p, uint32_t e, const struct event *x, bool inert)
@@ -241,6 +248,8 @@ static void picked_add(struct picked *p, uint32_t e, const struct event *x, bool
 	p->events[p->count] = *x;
 	if (inert)
 		p->events[p->count].flags |= EVENT_INERT;
+	if (p->stacks)
+		p->stack[p->count] = p->t->stacks[e];
 	p->event[p->count++] = e;
 }
 
@@ -283,6 +292,8 @@ static void pick_part(void *context)
 			p->events[at] = *x;
 			p->events[at].flags |= is ? 0 : EVENT_INERT;
 			p->event[at] = e;
+			if (p->stacks)
+				p->stack[at] = p->t->stacks[e];
 		}
 		at++;
 	}
@@ -321,7 +332,11 @@ static void pick_all(struct picked *p)
 /* Picks the events before `end` again: more variables are kept than when they were picked. */
 static void pick_again(struct picked *p, uint32_t end)
 {
-	struct picked first = { .t = p->t, .kept = p->kept, .ends = p->ends, .most = p->most };
+	struct picked first = { .t = p->t,
+		                .kept = p->kept,
+		                .ends = p->ends,
+		                .stacks = p->stacks,
+		                .most = p->most };
 	uint64_t had = search_end(i, 0, p->count, p->event[i] < end);
 
 	for (uint32_t e = 0; e < end && !p->over; e++) {
@@ -337,14 +352,20 @@ static void pick_again(struct picked *p, uint32_t end)
 		        (p->count - had) * sizeof *p->events);
 		memmove(p->event + first.count, p->event + had,
 		        (p->count - had) * sizeof *p->event);
+		if (p->stacks)
+			memmove(p->stack + first.count, p->stack + had,
+			        (p->count - had) * sizeof *p->stack);
 		if (first.count > 0) { /* else it has no arrays */
 			memcpy(p->events, first.events, first.count * sizeof *p->events);
 			memcpy(p->event, first.event, first.count * sizeof *p->event);
 		}
+		if (first.count > 0 && p->stacks)
+			memcpy(p->stack, first.stack, first.count * sizeof *p->stack);
 		p->count = count;
 	}
 	g_free(first.events);
 	g_free(first.event);
+	g_free(first.stack);
 }
 
 /* -- the passes ---------------------------------------------------------------------------- */
@@ -554,6 +575,12 @@ static void make_events(struct projection *p, const uint64_t *kept, struct picke
 	p->trace->events_count = picked->count;
 	p->trace->stacks = NULL;
 	p->trace->stacks_count = 0;
+	if (picked->stacks) {
+		p->trace->stacks =
+		        trace_own(p->trace, g_renew(uint32_t, g_steal_pointer(&picked->stack),
+		                                    picked->count + 1));
+		p->trace->stacks_count = picked->count;
+	}
 }
 
 /* Makes the tables that name events; all of these events are kept. */

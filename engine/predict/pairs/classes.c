@@ -4,6 +4,7 @@
 #include "engine/base/search.h"
 #include "engine/base/hash.h"
 #include "engine/predict/pairs/classes.h"
+#include "engine/trace/own_site.h"
 
 #include <stdlib.h>
 
@@ -53,7 +54,7 @@ static uint32_t number_of(struct classes *c, uint32_t e, guint first)
 {
 	const struct event *x = &c->t->events[e];
 	const struct class_key key = {
-		.site = c->t->locations[x->location].site,
+		.site = own_site(c->t, e),
 		.lockset = lockset_at(c->locksets, e),
 		.thread = x->thread,
 		.writes = op_writes(x->op),

@@ -11,6 +11,7 @@
 
 #include "engine/base/hash.h"
 #include "engine/base/scattered.h"
+#include "engine/trace/own_site.h"
 
 #include <string.h>
 
@@ -235,7 +236,7 @@ static void count(struct counting *c, const struct event *x, uint32_t variable)
 {
 	const struct trace *t = c->holding.t;
 	struct kind k = { .variable = variable,
-		          .site = t->locations[x->location].site,
+		          .site = own_site(t, (uint32_t)(x - t->events)),
 		          .lockset = set_held(&c->holding, x->thread),
 		          .thread_kind = x->thread * KIND_THREAD +
 		                         (op_writes(x->op) ? KIND_WRITES : 0) +

@@ -6,6 +6,7 @@
 #include "engine/trace/binary/reel.h"
 #include "engine/witness/check.h"
 #include "engine/base/hash.h"
+#include "engine/trace/own_site.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,12 @@ struct entry {
 	uint32_t pairs[ALTERNATIVES][2], kept;
 	uint64_t count;
 	GArray *variables; /* uint32_t */
+	GArray *exact;     /* struct exact; NULL outside of libraries */
+};
+/* The first pair of an entry at two exact sites. */
+struct exact {
+	uint32_t sites[2]; /* the one at the entry's lower site first */
+	uint32_t pair[2];
 };
 struct site_races {
 	const struct trace *t;
@@ -75,7 +82,10 @@ struct site_races {
 
 /* A pair whose sites are not known yet. */
 struct waiting {
-	uint32_t events[2], sites[2], variable;
+	uint32_t events[2], variable;
+	struct sites {
+		uint32_t own, exact;
+	} sites[2];
 };
 enum { MOST_WAITING = 1 << 20 };
 
@@ -91,12 +101,19 @@ struct site_races *site_races_new(const struct trace *t, const struct race_optio
 	return s;
 }
 
+static void entry_release(struct entry *entry)
+{
+	g_array_free(entry->variables, TRUE);
+	if (entry->exact != NULL)
+		g_array_free(entry->exact, TRUE);
+}
+
 void site_races_free(struct site_races *s)
 {
 	if (s == NULL)
 		return;
 	for (guint i = 0; i < s->entries->len; i++)
-		g_array_free(g_array_index(s->entries, struct entry, i).variables, TRUE);
+		entry_release(&g_array_index(s->entries, struct entry, i));
 	g_array_free(s->entries, TRUE);
 	g_array_free(s->waiting, TRUE);
 	g_free(s->by_sites.keys);
@@ -106,9 +123,10 @@ void site_races_free(struct site_races *s)
 	g_free(s);
 }
 
-static uint32_t site_of(const struct trace *t, uint32_t event)
+static struct sites sites_of(const struct trace *t, uint32_t event)
 {
-	return t->locations[t->events[event].location].site;
+	return (struct sites){ own_site(t, event),
+		               t->locations[t->events[event].location].site };
 }
 
 static struct entry *entry_made(struct site_races *s, uint32_t low, uint32_t high,
@@ -168,10 +186,31 @@ void site_races_add_many(struct site_races *s, const struct racing *r)
 	entry->count += r->count;
 }
 
+static void keep_exact(struct entry *entry, const struct waiting *w)
+{
+	const struct sites *a = &w->sites[0], *b = &w->sites[1];
+	bool turn = a->own > b->own || (a->own == b->own && a->exact > b->exact);
+	struct exact new = { { turn ? b->exact : a->exact, turn ? a->exact : b->exact },
+		             { w->events[0], w->events[1] } };
+
+	if (a->own == a->exact && b->own == b->exact)
+		return;
+	if (entry->exact == NULL)
+		entry->exact = g_array_new(FALSE, FALSE, sizeof(struct exact));
+	for (guint i = 0; i < entry->exact->len; i++) {
+		const struct exact *old = &g_array_index(entry->exact, struct exact, i);
+
+		if (memcmp(old->sites, new.sites, sizeof new.sites) == 0)
+			return;
+	}
+	if (entry->exact->len < FINDING_EXACT_MOST)
+		g_array_append_val(entry->exact, new);
+}
+
 static void add_known(struct site_races *s, const struct waiting *w)
 {
 	uint32_t e1 = w->events[0], e2 = w->events[1];
-	struct entry *entry = entry_for(s, w->sites[0], w->sites[1], w->variable);
+	struct entry *entry = entry_for(s, w->sites[0].own, w->sites[1].own, w->variable);
 
 	if (entry == NULL)
 		return;
@@ -185,13 +224,14 @@ static void add_known(struct site_races *s, const struct waiting *w)
 			memcpy(entry->pairs[i], entry->pairs[i - 1], sizeof entry->pairs[i]);
 		keep_pair(entry, place, e1, e2);
 	}
+	keep_exact(entry, w);
 	entry->count++;
 }
 
-/* An event of a waiting pair, and where to store its site. */
+/* An event of a waiting pair, and where to store its sites. */
 struct asked {
 	uint32_t event;
-	uint32_t *site;
+	struct sites *sites;
 };
 
 static int by_event(const void *a, const void *b)
@@ -215,7 +255,7 @@ static void add_waiting(struct site_races *s)
 	}
 	qsort(asked, 2 * (size_t)waiting->len, sizeof *asked, by_event);
 	for (guint i = 0; i < 2 * waiting->len; i++)
-		*asked[i].site = site_of(s->t, asked[i].event);
+		*asked[i].sites = sites_of(s->t, asked[i].event);
 	g_free(asked);
 	for (guint i = 0; i < waiting->len; i++)
 		add_known(s, &g_array_index(waiting, struct waiting, i));
@@ -224,11 +264,11 @@ static void add_waiting(struct site_races *s)
 
 void site_races_add(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable)
 {
-	struct waiting w = { { e1, e2 }, { NONE, NONE }, variable };
+	struct waiting w = { .events = { e1, e2 }, .variable = variable };
 
 	if (s->waiting->len == 0 && trace_at_hand(s->t, e1) && trace_at_hand(s->t, e2)) {
-		w.sites[0] = site_of(s->t, e1);
-		w.sites[1] = site_of(s->t, e2);
+		w.sites[0] = sites_of(s->t, e1);
+		w.sites[1] = sites_of(s->t, e2);
 		add_known(s, &w);
 		return;
 	}
@@ -274,13 +314,18 @@ GArray *witness_events(const struct report *report, const struct site_races *sit
 /* The report's events, which are looked at when findings are made, sorted, and printed. */
 static void hold_reported(const struct site_races *s)
 {
-	guint count = 2 * s->entries->len;
-	g_autofree uint32_t *events = g_new(uint32_t, count + 1);
+	g_autoptr(GArray) events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
-	for (guint i = 0; i < count; i++)
-		events[i] = g_array_index(s->entries, struct entry, i / 2).pairs[0][i % 2];
-	qsort(events, count, sizeof *events, by_number);
-	trace_hold_events(s->t, events, count);
+	for (guint i = 0; i < s->entries->len; i++) {
+		const struct entry *entry = &g_array_index(s->entries, struct entry, i);
+
+		g_array_append_vals(events, entry->pairs[0], 2);
+		for (guint k = 0; entry->exact != NULL && k < entry->exact->len; k++)
+			g_array_append_vals(
+			        events, g_array_index(entry->exact, struct exact, k).pair, 2);
+	}
+	g_array_sort(events, by_number);
+	trace_hold_events(s->t, (const uint32_t *)(void *)events->data, events->len);
 }
 
 void site_races_report(struct site_races *s, struct report *report, const char *by)
@@ -297,6 +342,11 @@ void site_races_report(struct site_races *s, struct report *report, const char *
 		g_array_set_size(f->variables, 0);
 		g_array_append_vals(f->variables, entry->variables->data,
 		                    entry->variables->len);
+		for (guint k = 0; entry->exact != NULL && k < entry->exact->len; k++) {
+			const struct exact *x = &g_array_index(entry->exact, struct exact, k);
+
+			finding_add_exact(s->t, f, x->pair[0], x->pair[1]);
+		}
 		report_add(report, f);
 	}
 }
@@ -310,8 +360,8 @@ void report_keep_shard(struct report *report, const struct race_options *options
 	for (guint i = 0; i < report->findings->len; i++) {
 		struct finding *f = g_ptr_array_index(report->findings, i);
 
-		if (race_in_shard(options, site_of(report->trace, f->first),
-		                  site_of(report->trace, f->second)))
+		if (race_in_shard(options, own_site(report->trace, f->first),
+		                  own_site(report->trace, f->second)))
 			report->findings->pdata[kept++] = f;
 		else
 			finding_free(f);
@@ -420,7 +470,7 @@ static bool give_any(struct witnesses *w, struct finding *f, const struct entry 
 static const struct entry *entry_of(struct site_races *s, const struct trace *t,
                                     const struct finding *f)
 {
-	uint32_t a = site_of(t, f->first), b = site_of(t, f->second), i;
+	uint32_t a = own_site(t, f->first), b = own_site(t, f->second), i;
 	bool made;
 
 	if (s == NULL)

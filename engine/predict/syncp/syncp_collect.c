@@ -12,6 +12,7 @@
 #include "engine/base/scattered.h"
 #include "engine/predict/pairs/pairs.h"
 #include "engine/trace/binary/reel.h"
+#include "engine/trace/own_site.h"
 
 #include <string.h>
 
@@ -309,7 +310,7 @@ static void place_found(struct collecting *c)
 		a->items[a->start[found[i].index + 1]++] =
 		        (struct access){ .event = e,
 			                 .lockset = lockset_of(c, e, x->thread),
-			                 .site = t->locations[x->location].site,
+			                 .site = own_site(t, e),
 			                 .clock = clock_index_of(c, e, x->thread),
 			                 .thread = x->thread,
 			                 .writes = op_writes(x->op),

@@ -197,47 +197,11 @@ static bool look_at_race(struct checkup *c, const struct explore_run *from, uint
 	return good;
 }
 
-/* "a.c:5" */
-static char *line_of(const json_t *places, size_t i)
-{
-	const json_t *place = json_array_get(places, i);
-	g_autofree char *file = g_path_get_basename(json_word(place, "file"));
-
-	return g_strdup_printf("%s:%d", file,
-	                       (int)json_integer_value(json_object_get(place, "line")));
-}
-
-/* Is the race one that the analysis of a run has found, at these lines of the user's own code?
- * (The exploration names the exact places, in a library's headers.) */
-static bool is_analysed(const struct checkup *c, const struct explore_race *race)
-{
-	g_autoptr(GString) own = g_string_new(NULL);
-	bool same = false;
-
-	own_code_append_name(race->variable, own);
-	for (guint i = 0; !same && i < c->list->len; i++) {
-		const struct checked *f = c->list->pdata[i];
-		const json_t *places = json_object_get(f->fields, "places");
-		g_autoptr(GString) name = g_string_new(NULL);
-		g_autofree char *one = line_of(places, 0), *other = line_of(places, 1);
-
-		own_code_append_name(json_word(f->fields, "variable"), name);
-		same = f->kind == FINDING_DATA_RACE && places != NULL &&
-		       g_string_equal(own, name) &&
-		       ((strcmp(one, race->own_first) == 0 &&
-		         strcmp(other, race->own_second) == 0) ||
-		        (strcmp(one, race->own_second) == 0 &&
-		         strcmp(other, race->own_first) == 0));
-	}
-	return same;
-}
-
-/* Adds a race that no analysis has; `run` shows it, or NONE. */
+/* Adds the race that begins with entry i; `run` shows it, or NONE. */
 static void take_race(struct checkup *c, const struct trace *first,
-                      const struct explore_race *race, uint32_t run)
+                      const struct explore_report *r, guint i, uint32_t run)
 {
-	if (is_analysed(c, race))
-		return;
+	const struct explore_race *race = &g_array_index(r->races, struct explore_race, i);
 	/* its run records no calls of uninstrumented code */
 	enum verdict verdict = c->missing_calls ? VERDICT_CANDIDATE : VERDICT_RACE;
 	json_t *fields =
@@ -245,10 +209,13 @@ static void take_race(struct checkup *c, const struct trace *first,
 	                  verdict_word(verdict), "variable", json_text(race->variable));
 	guint known = c->list->len;
 
-	json_object_set_new(fields, "variables", json_pack("[o]", json_text(race->variable)));
+	json_set_explored(r, i, fields);
 	json_object_set_new(
 	        fields, "sites",
 	        json_pack("[oo]", place_of(first, race->first), place_of(first, race->second)));
+	json_object_set_new(fields, "places",
+	                    json_pack("[oo]", place_of(first, race->own_first),
+	                              place_of(first, race->own_second)));
 	GString *text = g_string_new(NULL);
 	g_string_append_printf(text, "%s and %s access ", printable(race->own_first),
 	                       printable(race->own_second));
@@ -371,12 +338,13 @@ static bool take_exploration(struct checkup *c, const struct explore_report *r)
 	for (guint i = 0; good && !is_ordered_outside(r) && i < r->races->len; i++) {
 		const struct explore_race *race =
 		        &g_array_index(r->races, struct explore_race, i);
-
 		uint32_t run;
 
+		if (!explore_race_begins(r, i))
+			continue;
 		good = look_at_race(c, &g_array_index(r->runs, struct explore_run, race->run),
 		                    &run);
-		take_race(c, first, race, run);
+		take_race(c, first, r, i, run);
 	}
 	if (r->races->len > 0 && is_ordered_outside(r))
 		checkup_uncovered(

@@ -15,6 +15,7 @@
 #include "engine/witness/minimise.h"
 #include "engine/witness/witness.h"
 #include "tui/batch/spec_rules.h"
+#include "tui/batch/print/finding_json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -116,7 +117,8 @@ char *checkup_key(const json_t *fields)
 	}
 	if (names->len > 1)
 		qsort(names->pdata, names->len, sizeof(*names->pdata), compare_texts);
-	if (own != NULL) { /* a library call on one line accesses several variables */
+	/* a call of the library's on one line has several races, of several variables */
+	if (own != NULL && strcmp(kind, finding_kind_word(FINDING_DATA_RACE)) != 0) {
 		g_string_append_c(key, ' ');
 		append_variable(json_word(fields, "variable"), key);
 	}
@@ -268,6 +270,25 @@ static bool is_of_signals(const struct trace *t, const struct finding *f)
 	return true;
 }
 
+/* Adds the variables and exact places of a race in another run. */
+static void join_lists(json_t *stays, const json_t *other)
+{
+	static const char *const lists[] = { "variables", "exact" };
+
+	for (size_t i = 0; i < G_N_ELEMENTS(lists); i++)
+		if (json_object_get(other, lists[i]) != NULL)
+			json_add_elements(stays, other, lists[i]);
+}
+
+/* Of a finding of two runs the fields that stay say what both have; it is suppressed if it is
+ * in both. */
+static void join_fields(json_t *stays, const json_t *other)
+{
+	join_lists(stays, other);
+	if (json_object_get(other, "suppressed") == NULL)
+		json_object_del(stays, "suppressed");
+}
+
 struct checked *checkup_add(struct checkup *c, struct trace *t, const struct places *places,
                             const struct finding *f, uint32_t run, bool *fresh)
 {
@@ -294,9 +315,11 @@ struct checked *checkup_add(struct checkup *c, struct trace *t, const struct pla
 	add_run(known, run);
 	g_free(key);
 	if (!is_better(t, f, known, c->writes)) {
+		join_fields(known->fields, fields);
 		json_decref(fields);
 		return known;
 	}
+	join_fields(fields, known->fields);
 	json_decref(known->fields);
 	known->fields = fields;
 	known->shown = run;
@@ -326,6 +349,7 @@ struct checked *checkup_add_fields(struct checkup *c, enum finding_kind kind, js
 		                                  .key = key,
 		                                  .text = text,
 		                                  .shown = run });
+	join_lists(known->fields, fields);
 	add_run(known, run);
 	g_free(key);
 	g_free(text);

@@ -98,53 +98,40 @@ static void print_error(const json_t *report, const json_t *error)
 		printf("    heddle %s\n", trace);
 }
 
-/* Are the places in the user's own files the exact ones? */
-static bool is_own(const json_t *race)
+/* The names of a race's variables as people write them, each once. */
+static json_t *own_names(const json_t *race)
 {
-	return json_equal(json_object_get(race, "locations"), json_object_get(race, "sites"));
+	const json_t *names = json_object_get(race, "variables");
+	json_t *own = json_array();
+	size_t i;
+
+	for (i = 0; i < json_array_size(names) || i == 0; i++) {
+		g_autoptr(GString) name = g_string_new(NULL);
+		own_code_append_name(
+		        names ? json_element(names, i) : json_word(race, "variable"), name);
+		json_auto_t *one = json_pack("{s:[s]}", "names", name->str),
+		            *all = json_pack("{sO}", "names", own);
+		json_add_elements(all, one, "names");
+	}
+	return own;
 }
 
-/* Adds a race to those that are printed; false where one that reads the same is, or of a pair
- * of the user's lines another one inside of the library: that stands for all of these. */
-static bool add_printed(GHashTable *printed, const json_t *race, const char *name)
-{
-	const json_t *places = json_object_get(race, "locations");
-	const char *first = json_element(places, 0), *second = json_element(places, 1);
-	g_autofree char *lines = g_strjoin("\n", first, second, "", NULL);
-	char *key = g_strjoin("\n", first, second, name, NULL);
-	bool known = g_hash_table_contains(printed, key) ||
-	             (!is_own(race) && g_hash_table_contains(printed, lines));
-
-	if (!known && !is_own(race))
-		g_hash_table_add(printed, g_steal_pointer(&lines));
-	g_hash_table_add(printed, key);
-	return !known;
-}
-
-/* Prints each pair of the user's lines once; returns their number. */
+/* Prints the races; returns their number. */
 static guint print_races(const json_t *races)
 {
-	g_autoptr(GHashTable) printed =
-	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	guint count = 0;
 	size_t i;
 	json_t *race;
 
 	json_array_foreach((json_t *)races, i, race)
 	{
-		g_autoptr(GString) name = g_string_new(NULL);
-		own_code_append_name(json_word(race, "variable"), name);
-		if (!add_printed(printed, race, name->str))
-			continue;
 		json_auto_t *finding = finding_of_explored(race);
-		count++;
-		json_object_set_new(finding, "variables", json_pack("[s]", name->str));
+		json_object_set_new(finding, "variables", own_names(race));
 		finding_print(finding, stdout);
 		printf("    first in run %" JSON_INTEGER_FORMAT "\n", number_of(race, "run"));
 		if (*json_word(race, "trace"))
 			printf("    heddle %s\n", json_word(race, "trace"));
 	}
-	return count;
+	return (guint)json_array_size(races);
 }
 
 /* -- what is covered ------------------------------------------------------------------------ */

@@ -262,8 +262,9 @@ void json_set_reads(const struct trace *t, const struct finding *f, json_t *j)
 		}
 		json_object_set_new(read, "variables", names);
 		json_object_set_new(read, "locations",
-		                    json_pack("[oo]", json_text(trace_site_name(t, r->read)),
-		                              json_text(trace_site_name(t, r->write))));
+		                    json_pack("[oo]",
+		                              json_text(own_code_place_name(t, r->read)),
+		                              json_text(own_code_place_name(t, r->write))));
 		json_array_append_new(list, read);
 	}
 	if (reads->len > 0)
@@ -391,10 +392,26 @@ static void set_after_main(const struct trace *t, const struct finding *f, json_
 	                     trace_thread_name(t, other)));
 }
 
+/* "exact": the pairs of sites in a library's code between the two places, if several. */
+static void set_exact(const struct trace *t, const struct finding *f, json_t *j)
+{
+	if (f->exact == NULL || f->exact->len <= 2)
+		return;
+	json_t *list = json_array();
+	for (guint i = 0; i < f->exact->len / 2; i++) {
+		const char *names[2];
+		finding_exact_names(t, f, i, names);
+		json_array_append_new(
+		        list, json_pack("[oo]", json_text(names[0]), json_text(names[1])));
+	}
+	json_object_set_new(j, "exact", list);
+}
+
 /* All members but the places; a proof's steps only if `steps`. */
 static void set_claim(const struct trace *t, const struct finding *f, bool steps, json_t *j)
 {
 	json_variables(t, f, j);
+	set_exact(t, f, j);
 	json_object_set_new(j, "count", json_integer((json_int_t)f->count));
 	json_object_set_new(j, "counted", json_string(f->counted_all ? "all" : "seen"));
 	if (f->proof)
@@ -507,6 +524,57 @@ static const char *explored_kind(const json_t *error)
 	return kind == FINDING_KIND_COUNT ? word : finding_kind_word(kind);
 }
 
+static bool has_element(const json_t *list, const json_t *element)
+{
+	size_t i;
+	json_t *e;
+
+	json_array_foreach((json_t *)list, i, e)
+	{
+		if (json_equal(e, element))
+			return true;
+	}
+	return false;
+}
+
+static void append_once(json_t *list, json_t *element)
+{
+	if (has_element(list, element))
+		json_decref(element);
+	else
+		json_array_append_new(list, element);
+}
+
+void json_add_elements(json_t *into, const json_t *from, const char *key)
+{
+	json_t *list = json_object_get(into, key), *e;
+	size_t i;
+
+	if (list == NULL)
+		json_object_set(into, key, json_object_get(from, key));
+	json_array_foreach(list != NULL ? json_object_get(from, key) : NULL, i, e)
+	        append_once(list, json_incref(e));
+}
+
+void json_set_explored(const struct explore_report *r, guint first, json_t *j)
+{
+	json_t *variables = json_array(), *exact = json_array();
+
+	for (guint i = first; i < r->races->len; i++) {
+		const struct explore_race *race =
+		        &g_array_index(r->races, struct explore_race, i);
+		if (!explore_race_same(r, i, first))
+			continue;
+		append_once(variables, json_text(race->variable));
+		append_once(exact,
+		            json_pack("[oo]", json_text(race->first), json_text(race->second)));
+	}
+	json_object_set_new(j, "variables", variables);
+	if (json_array_size(exact) > 1)
+		json_object_set(j, "exact", exact);
+	json_decref(exact);
+}
+
 json_t *finding_of_explored(const json_t *element)
 {
 	json_t *f = json_copy((json_t *)element), *sites = json_array(), *location;
@@ -526,7 +594,7 @@ json_t *finding_of_explored(const json_t *element)
 	json_object_set_new(
 	        f, "verdict",
 	        json_string(verdict_word(is_race ? VERDICT_RACE : VERDICT_HAPPENED)));
-	if (*variable)
+	if (*variable && json_object_get(f, "variables") == NULL)
 		json_object_set_new(f, "variables", json_pack("[s]", variable));
 	return f;
 }

@@ -20,6 +20,11 @@ json_t *finding_json(const struct places *places, const struct trace *t,
 /* An element of an exploration's "errors" or "races" as a finding, with the element's own
  * fields beside; owned by the caller. */
 json_t *finding_of_explored(const json_t *element);
+/* Adds the elements of a list of `from` that `into` lacks. */
+void json_add_elements(json_t *into, const json_t *from, const char *key);
+/* "variables" and "exact" of the race that begins with entry i of the exploration's. */
+struct explore_report;
+void json_set_explored(const struct explore_report *report, guint i, json_t *j);
 /* Does the verdict count as found, which decides the exit status? */
 bool verdict_is_found(enum verdict verdict);
 /* FINDING_KIND_COUNT for an unknown word. */

@@ -132,6 +132,23 @@ static void print_events(const json_t *f, FILE *out)
 		print_event(f, i, json_element(json_object_get(f, "threads"), i), out);
 }
 
+/* The pairs of lines of a library by which the two places race, if several. */
+static void print_exact(const json_t *f, FILE *out)
+{
+	enum { MOST = 4 };
+	const json_t *pairs = json_object_get(f, "exact");
+	size_t count = json_array_size(pairs);
+
+	for (size_t i = 0; i < count && i < MOST; i++)
+		fprintf(out, "%s%s with %s", i ? ", " : "    inside of ",
+		        json_element(json_array_get(pairs, i), 0),
+		        json_element(json_array_get(pairs, i), 1));
+	if (count > MOST)
+		fprintf(out, " and %zu more", count - MOST);
+	if (count > 0)
+		fputc('\n', out);
+}
+
 /* The sets, and the grade (engine/atomic/grade.c). */
 static void print_sets(const json_t *f, FILE *out)
 {
@@ -258,6 +275,7 @@ void finding_print(const json_t *f, FILE *out)
 		return;
 	}
 	print_events(f, out);
+	print_exact(f, out);
 	if (*json_word(f, "sentence"))
 		fprintf(out, "    %s\n", json_word(f, "sentence"));
 	if (*json_word(f, "after-main"))

@@ -7,6 +7,7 @@
 
 #include "tui/batch/print/places.h"
 #include "tui/batch/reports/report_file.h"
+#include "tui/batch/print/finding_json.h"
 
 #include <string.h>
 
@@ -262,11 +263,14 @@ static json_t *code_flow(const struct sarif *s, const json_t *schedule)
 static char *fingerprint(struct sarif *s, const json_t *f, bool by_text)
 {
 	g_autoptr(GString) key = g_string_new(json_word(f, "kind"));
-	const json_t *site;
+	const json_t *places = finding_places(f), *site;
 	size_t i;
-	bool good = json_array_size(json_object_get(f, "sites")) > 0;
+	bool good = json_array_size(places) > 0;
+	/* the first of a library's variables differs from run to run */
+	bool named =
+	        finding_kind_of(f) != FINDING_DATA_RACE || json_object_get(f, "places") == NULL;
 
-	json_array_foreach(json_object_get(f, "sites"), i, site)
+	json_array_foreach((json_t *)places, i, site)
 	{
 		const char *file = json_word(site, "file"), *below = below_root(s, file);
 
@@ -283,7 +287,8 @@ static char *fingerprint(struct sarif *s, const json_t *f, bool by_text)
 			                site,
 			                json_object_get(site, "offset") ? "offset" : "line")));
 	}
-	g_string_append_printf(key, "|%s|%s", json_word(f, "variable"), json_word(f, "story"));
+	g_string_append_printf(key, "|%s|%s", named ? json_word(f, "variable") : "",
+	                       json_word(f, "story"));
 	char *sum =
 	        good ? g_compute_checksum_for_string(G_CHECKSUM_SHA256, key->str, -1) : NULL;
 	if (sum == NULL)

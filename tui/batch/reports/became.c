@@ -8,6 +8,7 @@
 #include "tui/batch/reports/became.h"
 
 #include "tui/batch/print/places.h"
+#include "tui/batch/print/finding_json.h"
 
 #include <string.h>
 
@@ -65,6 +66,19 @@ static void names_release(struct names *n)
 	g_hash_table_destroy(n->files);
 }
 
+/* Exact places, and those in the user's own files. */
+static const char *const place_lists[] = { "sites", "places" };
+
+static void rename_place(const struct names *n, json_t *place)
+{
+	const char *function = json_word(place, "function"),
+	           *now = *function ? g_hash_table_lookup(n->file_of, function) : NULL;
+
+	if (now != NULL && *now &&
+	    !g_hash_table_contains(n->files, base_name(json_word(place, "file"))))
+		json_object_set_new(place, "file", json_string(now));
+}
+
 /* A copy of the finding, with places in files that the trace lacks moved to the file that now
  * has the function. A new reference. */
 static json_t *with_new_names(const struct names *n, const json_t *finding)
@@ -72,15 +86,9 @@ static json_t *with_new_names(const struct names *n, const json_t *finding)
 	json_t *moved = json_deep_copy(finding), *place;
 	size_t i;
 
-	json_array_foreach(json_object_get(moved, "sites"), i, place)
-	{
-		const char *function = json_word(place, "function"),
-		           *now = *function ? g_hash_table_lookup(n->file_of, function) : NULL;
-
-		if (now != NULL && *now &&
-		    !g_hash_table_contains(n->files, base_name(json_word(place, "file"))))
-			json_object_set_new(place, "file", json_string(now));
-	}
+	for (size_t k = 0; k < G_N_ELEMENTS(place_lists); k++)
+		json_array_foreach(json_object_get(moved, place_lists[k]), i, place)
+		        rename_place(n, place);
 	return moved;
 }
 
@@ -111,11 +119,13 @@ static GHashTable *areas_asked(json_t *const *asked, guint count)
 	GHashTable *areas = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
 	                                          (GDestroyNotify)g_array_unref);
 
-	for (guint i = 0; i < count; i++) {
+	for (guint i = 0; i < count * G_N_ELEMENTS(place_lists); i++) {
+		const char *list = place_lists[i % G_N_ELEMENTS(place_lists)];
 		size_t k;
 		json_t *place;
 
-		json_array_foreach(json_object_get(asked[i], "sites"), k, place)
+		json_array_foreach(json_object_get(asked[i / G_N_ELEMENTS(place_lists)], list),
+		                   k, place)
 		        g_hash_table_replace(areas, match_area(place),
 		                             g_array_new(FALSE, FALSE, sizeof(uint32_t)));
 	}
@@ -232,18 +242,20 @@ static enum doing doing_at(const struct ground *g, const json_t *finding, const 
 
 static void want_pairs(GHashTable *wanted, const struct ground *g, const json_t *finding)
 {
-	const json_t *sites = json_object_get(finding, "sites");
+	const json_t *sites = finding_places(finding);
+	/* a call of the library's is no access itself */
+	bool calls = json_object_get(finding, "places") != NULL;
 	g_autoptr(GArray) a = locations_at(g, json_array_get(sites, 0)),
 	                  b = locations_at(g, json_array_get(sites, 1));
 
 	for (guint i = 0; i < a->len; i++) {
 		uint32_t l = g_array_index(a, uint32_t, i);
 
-		for (guint k = 0; g->has_access[l] && k < b->len; k++) {
+		for (guint k = 0; (calls || g->has_access[l]) && k < b->len; k++) {
 			uint32_t m = g_array_index(b, uint32_t, k);
 			uint32_t x = g->t->locations[l].site, y = g->t->locations[m].site;
 
-			if (g->has_access[m])
+			if (calls || g->has_access[m])
 				add_key(wanted, two(MIN(x, y), MAX(x, y)));
 		}
 	}

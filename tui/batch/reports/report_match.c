@@ -3,6 +3,7 @@
  */
 #include "engine/base/compare.h"
 #include "tui/batch/reports/report_match.h"
+#include "tui/batch/print/finding_json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -141,7 +142,7 @@ static char *with_places(const char *kind, const json_t *f, char *spell(const js
 	size_t i;
 	json_t *place;
 
-	json_array_foreach(json_object_get(f, "sites"), i, place)
+	json_array_foreach((json_t *)finding_places(f), i, place)
 	        g_ptr_array_add(words, spell(place));
 	append_sorted(out, words);
 	return g_string_free(out, FALSE);
@@ -206,7 +207,7 @@ static void match_places(GHashTable *olds, GHashTable *news, bool variable)
 
 uint32_t match_distance(const json_t *f, const json_t *g)
 {
-	const json_t *a = json_object_get(f, "sites"), *b = json_object_get(g, "sites");
+	const json_t *a = finding_places(f), *b = finding_places(g);
 	size_t count = json_array_size(a);
 	uint64_t best = NONE;
 

@@ -6,6 +6,7 @@
 #include "tui/batch/reports/merge_behind.h"
 #include "tui/batch/reports/partings.h"
 #include "tui/batch/reports/report_merge.h"
+#include "tui/batch/print/finding_json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -212,8 +213,7 @@ static json_t *renumbered(const json_t *item, json_int_t runs)
 /* Are two errors or races equal except for the run? */
 static bool same_error(const json_t *a, const json_t *b)
 {
-	static const char *const identity[] = { "kind", "status", "story", "locations",
-		                                "variable" };
+	static const char *const identity[] = { "kind", "status", "story", "locations" };
 
 	for (size_t i = 0; i < G_N_ELEMENTS(identity); i++) {
 		if (!same_member(a, b, identity[i]))
@@ -224,6 +224,7 @@ static bool same_error(const json_t *a, const json_t *b)
 
 static void join_errors(json_t *into, const json_t *from, json_int_t runs)
 {
+	static const char *const lists[] = { "variables", "exact" };
 	size_t i, k;
 	json_t *item, *known;
 
@@ -236,9 +237,14 @@ static void join_errors(json_t *into, const json_t *from, json_int_t runs)
 			if (same_error(known, item))
 				same = known;
 		}
-		if (same == NULL)
+		if (same == NULL) {
 			json_array_append_new(into, renumbered(item, runs));
-		else if (count != NULL)
+			continue;
+		}
+		for (size_t list = 0; list < G_N_ELEMENTS(lists); list++)
+			if (json_object_get(item, lists[list]) != NULL)
+				json_add_elements(same, item, lists[list]);
+		if (count != NULL)
 			json_object_set_new(same, "count",
 			                    json_integer(json_integer_value(json_object_get(
 			                                         same, "count")) +

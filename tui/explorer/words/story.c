@@ -60,6 +60,27 @@ static void tell_side(struct story *story, uint32_t event)
 	prose_add(story->prose, STYLE_TEXT, event, "      %s", line ? line : "(no source)");
 }
 
+/* The lines of a library's by which the two places race, if there are several pairs of them. */
+static void tell_exact(struct story *story)
+{
+	enum { MOST = 6 };
+	const struct finding *f = story->f;
+	guint count = f->exact ? f->exact->len / 2 : 0;
+	g_autoptr(GString) text = g_string_new(NULL);
+	for (guint i = 0; count > 1 && i < MIN(count, MOST); i++) {
+		const char *names[2];
+		finding_exact_names(story->t, f, i, names);
+		g_string_append(text, i ? ", " : "  inside of ");
+		append_escaped(text, names[0], strlen(names[0]));
+		g_string_append(text, " with ");
+		append_escaped(text, names[1], strlen(names[1]));
+	}
+	if (count > MOST)
+		g_string_append_printf(text, " and %u more", count - MOST);
+	if (text->len > 0)
+		prose_add(story->prose, STYLE_DIM, f->first, "%s", text->str);
+}
+
 /* -- the recording ------------------------------------------------------------------- */
 
 /* " (bank.c:32)", where the event has a place. */
@@ -460,6 +481,7 @@ GArray *story_tell(const struct session *s, struct sources *sources, const struc
 		tell_side(&story, f->first);
 		if (f->second != f->first)
 			tell_side(&story, f->second);
+		tell_exact(&story);
 	}
 	if (f->kind == FINDING_DATA_RACE)
 		tell_recording(&story);
