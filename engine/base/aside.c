@@ -3,6 +3,8 @@
  */
 #include "engine/base/aside.h"
 
+uint32_t aside_work_delay, aside_caller_delay;
+
 struct aside {
 	GThread *thread;
 	void (*work)(void *context);
@@ -13,6 +15,8 @@ static gpointer work_aside(gpointer aside)
 {
 	const struct aside *a = aside;
 
+	if (aside_work_delay > 0)
+		g_usleep(aside_work_delay);
 	a->work(a->context);
 	return NULL;
 }
@@ -26,6 +30,8 @@ struct aside *aside_begin(void (*work)(void *context), void *context)
 	a->thread = g_thread_try_new("aside", work_aside, a, NULL);
 	if (a->thread == NULL)
 		g_clear_pointer(&a, g_free);
+	if (aside_caller_delay > 0)
+		g_usleep(aside_caller_delay);
 	return a;
 }
 

@@ -13,4 +13,8 @@ struct aside *aside_begin(void (*work)(void *context), void *context);
 /* Waits for its end, and frees it; NULL is allowed. */
 void aside_end(struct aside *aside);
 
+/* For tests, which meet other interleavings so: microseconds by which the work begins later,
+ * and by which its caller goes on later. Initially 0. */
+extern uint32_t aside_work_delay, aside_caller_delay;
+
 #endif

@@ -5,10 +5,8 @@
  *
  * Does not use engine/trace/must.c or index.h, so that a mistake there is not repeated here.
  */
-#include "engine/base/aside.h"
 #include "engine/base/hash.h"
 #include "engine/base/search.h"
-#include "engine/trace/binary/reel.h"
 #include "engine/witness/check_private.h"
 
 #include <string.h>
@@ -143,13 +141,6 @@ static void observe_any(struct checker *c, uint32_t e, uint32_t *last)
 		last[v] = e;
 }
 
-/* A pass over the events, for some of what it finds. */
-struct events_pass {
-	struct checker *c;
-	struct other_events *others; /* with program order; NULL: without */
-	uint32_t *last; /* by variable, its last write: for reads-from; NULL: without */
-};
-
 static inline void place(struct facts *f, uint32_t e, const struct event *x)
 {
 	struct thread_facts *own = &f->threads[x->thread];
@@ -179,37 +170,15 @@ static inline void observe(struct checker *c, uint32_t e, const struct event *x,
 	*written = x->op == OP_READ ? *written : e;
 }
 
-static void pass_events(void *pass)
-{
-	enum { AHEAD = 16 };
-	const struct events_pass *p = pass;
-	const struct trace *t = p->c->t;
-
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		const struct event *x = &t->events[e];
-
-		/* (For non-accesses the address is wrong, but harmless.) */
-		if (p->last != NULL && G_LIKELY(e + AHEAD < t->events_count))
-			__builtin_prefetch(&p->last[t->events[e + AHEAD].target], 1);
-		if (p->others != NULL) {
-			place(&p->c->f, e, x);
-			note_other(p->others, e, x);
-		}
-		if (p->last != NULL)
-			observe(p->c, e, x, p->last);
-	}
-}
-
 /* Program order, reads-from, and the list of other events: in one pass, as blocks of a long
- * trace are decoded for each; in two at the same time where the events stay in memory. */
+ * trace are decoded for each. */
 static void facts_events(struct checker *c, struct other_events *others)
 {
-	enum { LONG = 1 << 16 };
+	enum { AHEAD = 16 };
 	const struct trace *t = c->t;
 	struct facts *f = &c->f;
+	/* by variable, its last write */
 	g_autofree uint32_t *last = g_new(uint32_t, t->variables_count + 1);
-	struct events_pass all = { c, others, last }, reads = { c, NULL, last };
-	struct aside *aside = NULL;
 
 	memset(last, 0xff, sizeof(uint32_t) * (t->variables_count + 1));
 	f->place = g_new(uint32_t, t->events_count + 1);
@@ -219,12 +188,16 @@ static void facts_events(struct checker *c, struct other_events *others)
 		f->initial = g_new0(uint32_t, t->variables_count + 1);
 	f->threads = g_new0(struct thread_facts, t->threads_count + 1);
 	*others = (struct other_events){ g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
-	if (t->events_count >= LONG && trace_stays(t))
-		aside = aside_begin(pass_events, &reads);
-	if (aside != NULL)
-		all.last = NULL;
-	pass_events(&all);
-	aside_end(aside);
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+
+		/* (For non-accesses the address is wrong, but harmless.) */
+		if (G_LIKELY(e + AHEAD < t->events_count))
+			__builtin_prefetch(&last[t->events[e + AHEAD].target], 1);
+		place(f, e, x);
+		note_other(others, e, x);
+		observe(c, e, x, last);
+	}
 	facts_locks(t, others);
 }
 

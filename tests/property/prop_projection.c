@@ -5,6 +5,8 @@
  * checker, which has the trace alone. (prop_auto compares both with exhaustive search.)
  */
 #include "engine/predict/ladder/projection.h"
+
+#include "engine/base/aside.h"
 #include "tests/property/mix.h"
 #include "tests/property/says.h"
 #include "tests/support/coverage.h"
@@ -130,11 +132,21 @@ static bool told_once(struct trace *t, uint64_t witness_events, bool is_refused)
 	return good;
 }
 
+/* Either thread may be the faster one, at each of their meetings. */
+static void delay_threads(uint64_t seed)
+{
+	enum { MOST = 200 }; /* microseconds */
+
+	aside_work_delay = seed % 3 == 0 ? (uint32_t)(seed / 3 % MOST) : 0;
+	aside_caller_delay = seed % 3 == 1 ? (uint32_t)(seed / 3 % MOST) : 0;
+}
+
 static bool one(uint64_t seed)
 {
 	struct random_options o = mix_options(seed, 2 + seed % 5, 12 + seed % 60);
 	bool good, cancelled;
 
+	delay_threads(seed);
 	o.variables = 1 + seed % 14;
 	o.forks |= seed % 3 == 0;
 	o.joins |= seed % 6 == 0;

@@ -227,7 +227,7 @@ START_TEST(blocks_stay_for_a_while)
 	gint before = t->storage->decoded.all;
 	ck_assert(same(whole, t, 0, whole->events_count));
 	ck_assert_int_eq(t->storage->decoded.all, before);
-	trace_leave_events(t);
+	trace_leave_events(t, 0);
 	ck_assert(!trace_at_hand(t, 0));
 	gint needed = t->storage->decoded.needed;
 	ck_assert_mem_eq(&t->events[held], &whole->events[held], sizeof *t->events);
@@ -238,6 +238,39 @@ START_TEST(blocks_stay_for_a_while)
 	                 (gint)(whole->events_count / TAPE_BLOCK));
 	trace_keep_events(t);
 	ck_assert(same(whole, t, 0, whole->events_count));
+	trace_close(t);
+	trace_close(whole);
+}
+END_TEST
+
+static uint64_t blocks_at_hand(const struct trace *t)
+{
+	uint64_t count = 0;
+	for (uint64_t block = 0; block < BLOCKS; block++)
+		count += trace_at_hand(t, (uint32_t)(block * TAPE_BLOCK));
+	return count;
+}
+
+START_TEST(some_blocks_stay_when_they_are_left)
+{
+	enum { STAY = 6 };
+	struct trace *whole = open_as(REEL_WHOLE), *t = open_in_passes();
+	for (unsigned round = 0; round < 3; round++) {
+		ck_assert(trace_keep_events_shortly(t));
+		ck_assert(same(whole, t, 0, whole->events_count));
+		trace_leave_events(t, STAY * TAPE_BLOCK);
+		ck_assert(!trace_stays(t));
+		ck_assert_uint_ge(blocks_at_hand(t), STAY);
+		ck_assert_uint_lt(blocks_at_hand(t), BLOCKS);
+		if (round == 1) /* they give their memory to others */
+			ck_assert(same(whole, t, 0, whole->events_count));
+	}
+	trace_leave_events(t, UINT64_MAX);
+	ck_assert_uint_ge(blocks_at_hand(t), STAY);
+	trace_keep_events(t);
+	gint before = t->storage->decoded.all;
+	ck_assert(same(whole, t, 0, whole->events_count));
+	ck_assert_int_lt(t->storage->decoded.all - before, BLOCKS);
 	trace_close(t);
 	trace_close(whole);
 }
@@ -381,6 +414,7 @@ int main(void)
 	tcase_add_test(c, readers_share_a_few_blocks);
 	tcase_add_test(c, held_events_and_blocks_stay);
 	tcase_add_test(c, blocks_stay_for_a_while);
+	tcase_add_test(c, some_blocks_stay_when_they_are_left);
 	tcase_add_test(c, a_trace_without_an_index_is_checked_in_passes);
 	suite_add_tcase(s, c);
 	int failed = suite_run(s);

@@ -282,6 +282,18 @@ static bool pass_behind(void *behind, uint64_t end, const struct progress *progr
 	return behind_pass(behind, end, progress);
 }
 
+/* How many events of the whole trace may stay in memory until the witnesses are checked on it?
+ * The rungs need up to RUNG_BYTES for each event of the projection; with that, they may take
+ * RUNG_MEMORY. */
+static uint64_t events_left(const struct projection *p)
+{
+	enum { RUNG_BYTES = 76 };
+	static const uint64_t RUNG_MEMORY = UINT64_C(3800) * 1000 * 1000;
+	uint64_t needed = RUNG_BYTES * p->trace->events_count;
+
+	return (RUNG_MEMORY - MIN(needed, RUNG_MEMORY)) / sizeof *p->whole->events;
+}
+
 /* The trace for the other rungs: a projection, made in a few passes; without one the trace is
  * opened, as the other rungs read events in any order. False when cancelled. */
 static bool project(struct ladder *l, bool projects)
@@ -314,7 +326,7 @@ static bool project(struct ladder *l, bool projects)
 		l->t = l->projection->trace;
 		l->unlifted = g_ptr_array_new();
 		if (!ladder_lifts_by_rung(l))
-			trace_leave_events(whole);
+			trace_leave_events(whole, events_left(l->projection));
 	} else {
 		trace_keep_events(whole);
 	}

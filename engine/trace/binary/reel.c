@@ -648,23 +648,25 @@ static bool in_work(const struct reel *r)
 	return some;
 }
 
-/* With `taken`, and no block in work: gives back the slots' memory. */
-static void slots_clear(struct reel *r)
+/* With `taken`, and no block in work: gives back the memory of all slots but the first ones. */
+static void slots_clear(struct reel *r, uint32_t stay)
 {
-	for (uint32_t i = 0; i < r->used; i++)
+	stay = MIN(stay, r->used);
+	for (uint32_t i = stay; i < r->used; i++)
 		slot_hide(r, i);
 	for (unsigned kind = 0; kind < TWINS; kind++) {
 		const struct twin *w = &r->twins[kind];
-		if (w->written && (ftruncate(w->file, 0) != 0 ||
+		if (w->written && (ftruncate(w->file, (off_t)(stay * w->block)) != 0 ||
 		                   ftruncate(w->file, (off_t)(most_slots(r) * w->block)) != 0))
 			BUG("the events' memory cannot be given back");
 	}
-	r->used = r->hand = 0;
+	r->used = stay;
+	r->hand = 0;
 	r->stream = r->random = no_slot;
 	r->decoded = 0;
 }
 
-void trace_leave_events(const struct trace *t)
+void trace_leave_events(const struct trace *t, uint64_t stay)
 {
 	struct reel *r = reel_of(t);
 	if (r == NULL || r->way != REEL_IN_PASSES)
@@ -676,7 +678,7 @@ void trace_leave_events(const struct trace *t)
 		pause_shortly();
 		take(r);
 	}
-	slots_clear(r);
+	slots_clear(r, (uint32_t)MIN(stay / TAPE_BLOCK, UINT32_MAX));
 	give(r);
 }
 

@@ -62,9 +62,11 @@ void trace_hold_events(const struct trace *t, const uint32_t *events, uint64_t c
 /* From now on all decoded blocks of an opened trace stay, for readers in any order. */
 void trace_keep_events(const struct trace *t);
 /* The same for a few passes, of at most EVENTS_KEPT events: true when they stay. Until
- * trace_leave_events, which gives back the memory of all blocks. */
+ * trace_leave_events, which gives back the memory of all blocks but those of `stay` events:
+ * these are at hand until others are looked at, and need not be decoded again if all events
+ * are kept again before. */
 enum { EVENTS_KEPT = 1 << 27 }; /* two GB */
 bool trace_keep_events_shortly(const struct trace *t);
-void trace_leave_events(const struct trace *t);
+void trace_leave_events(const struct trace *t, uint64_t stay);
 
 #endif
