@@ -366,7 +366,6 @@ struct making {
 	bool fills;         /* else counts */
 	gint *stop;         /* atomic: it is to end */
 	const struct progress *progress;
-	struct batch batch;
 };
 
 static void find_others(const struct trace *t, struct batch *b)
@@ -384,23 +383,24 @@ static void pass(void *making)
 	enum { TICK = 256 * BATCH };
 	struct making *m = making;
 	uint64_t count = m->t->events_count;
+	struct batch batch; /* 16 KB, of which short traces use little */
 	for (uint64_t from = 0; from < count && !g_atomic_int_get(m->stop); from += BATCH) {
 		double done = (double)from / count;
 		if (from % TICK == 0 &&
 		    !progress_tick(m->progress, (done + m->fills) / 2, "indexing"))
 			g_atomic_int_set(m->stop, 1);
-		m->batch.from = from;
-		m->batch.to = MIN(from + BATCH, count);
+		batch.from = from;
+		batch.to = MIN(from + BATCH, count);
 		/* only objects count these */
 		if (m->parts & (INDEX_OBJECTS | (m->fills ? INDEX_MATCH : 0)))
-			find_others(m->t, &m->batch);
+			find_others(m->t, &batch);
 		for (size_t i = 0; i < G_N_ELEMENTS(makers); i++) {
 			if (!(m->parts & makers[i].part))
 				continue;
 			if (m->fills)
-				makers[i].fill(&m->works[i], &m->batch);
+				makers[i].fill(&m->works[i], &batch);
 			else if (makers[i].count)
-				makers[i].count(&m->works[i], &m->batch);
+				makers[i].count(&m->works[i], &batch);
 		}
 	}
 }
