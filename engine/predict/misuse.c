@@ -4,7 +4,14 @@
 
 #include <string.h>
 
-enum cause { CAUSE_NONE, CAUSE_HOLDER, CAUSE_OWN, CAUSE_DESTRUCTION, CAUSE_FREE };
+enum cause {
+	CAUSE_NONE,
+	CAUSE_HOLDER,
+	CAUSE_HELD_AT_FORK,
+	CAUSE_OWN,
+	CAUSE_DESTRUCTION,
+	CAUSE_FREE
+};
 
 static const struct rule {
 	const char *word; /* in the trace; the recorder's are in layout.h */
@@ -16,6 +23,10 @@ static const struct rule {
 	{ "unlock-not-held", CAUSE_NONE, "unlocks what nobody has locked", true },
 	{ "read-unlock", CAUSE_HOLDER, "unlocks for reading what is locked for writing", true },
 	{ "double-lock", CAUSE_OWN, "locks what it has locked already", false },
+	{ "fork-held", CAUSE_HELD_AT_FORK,
+	  "made a child process that locks, and waits for ever: another thread held it then, and "
+	  "is not in the child",
+	  false },
 	{ "lock-held", CAUSE_HOLDER, "locks what another thread has locked", false },
 	{ "destroy-locked", CAUSE_HOLDER, "destroys what is locked", false },
 	{ "destroy-waited", CAUSE_NONE, "destroys what another thread waits for", false },
@@ -107,20 +118,32 @@ bool misuse_unlocks(const struct trace *t, uint32_t misuse)
 	return false;
 }
 
+/* The message that the event's thread sent to its child process, its last one. */
+static uint32_t fork_before(const struct trace *t, uint32_t event)
+{
+	uint32_t e = event;
+	while (e-- > 0)
+		if (t->events[e].op == OP_SND && t->events[e].thread == t->events[event].thread)
+			return e;
+	return event;
+}
+
 /* The earlier event that makes it a misuse, or the misuse. */
 static uint32_t cause_of(const struct trace *t, uint32_t misuse, enum cause cause)
 {
 	const struct event *m = &t->events[misuse];
 	g_autofree int *released =
 	        NULL; /* by thread: releases that come after, back to their acquires */
-	uint32_t found = misuse;
+	uint32_t found = misuse, from = misuse;
 
 	if (cause == CAUSE_NONE)
 		return misuse;
 	if (cause == CAUSE_FREE)
 		return free_before(t, misuse);
 	released = g_new0(int, t->threads_count + 1);
-	for (uint32_t e = misuse; e-- > 0 && found == misuse;) {
+	if (cause == CAUSE_HELD_AT_FORK)
+		from = fork_before(t, misuse);
+	for (uint32_t e = from; e-- > 0 && found == misuse;) {
 		const struct event *x = &t->events[e];
 		bool own = x->thread == m->thread;
 
@@ -133,7 +156,8 @@ static uint32_t cause_of(const struct trace *t, uint32_t misuse, enum cause caus
 		else if (op_acquires(x->op) && released[x->thread] > 0)
 			released[x->thread]--;
 		else if (op_acquires(x->op) &&
-		         (cause == CAUSE_HOLDER || (cause == CAUSE_OWN && own)))
+		         (cause == CAUSE_HOLDER || cause == CAUSE_HELD_AT_FORK ||
+		          (cause == CAUSE_OWN && own)))
 			found = e;
 	}
 	return found;

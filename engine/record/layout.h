@@ -37,7 +37,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     33
+#define LOG_VERSION     34
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_BUFFERS     1024
@@ -75,6 +75,11 @@ struct log_header {
 	/* Controlled mode: number of chunks that a reader of the run has begun to read; the
 	 * program gets at most LOG_AHEAD further. 0: no reader. Written by the parent. */
 	uint64_t taken;
+	/* The first child process that waits for a mutex that a thread held when it was made,
+	 * and that is not in the child: the call's return address (0: none), the mutex, and the
+	 * thread that made the child. Written by the child. */
+	uint64_t child_pc, child_lock;
+	uint32_t child_of;
 };
 enum { LOG_AHEAD = 8 };
 
@@ -353,6 +358,7 @@ struct log_stopped {
 	M(UNLOCK_NOT_HELD, "unlock-not-held") \
 	M(READ_UNLOCK, "read-unlock") \
 	M(DOUBLE_LOCK, "double-lock") \
+	M(FORK_HELD, "fork-held") /* by the child; found on import */ \
 	M(LOCK_HELD, "lock-held") \
 	M(DESTROY_LOCKED, "destroy-locked") \
 	M(DESTROY_WAITED, "destroy-waited") \

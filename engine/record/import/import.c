@@ -671,6 +671,9 @@ static struct trace *import_all(struct import *im, const char *name,
 	for (guint i = 0; i < im->facts->blocked->len; i++)
 		add_want(im, &g_array_index(im->facts->blocked, struct record_wait, i));
 	leave_all(im);
+	if (im->header->child_pc != 0)
+		import_misuse(im, import_lane(im, im->header->child_of), MISUSE_FORK_HELD,
+		              im->header->child_pc, im->header->child_lock);
 	note_recording(im);
 	import_missing_end(im);
 	warn(im);

@@ -29,14 +29,33 @@ bool rt_other_process(void)
 	return rt.header && !rt.one_thread && syscall(SYS_getpid) != rt.header->pid;
 }
 
+static struct log_header *parent; /* in a child: the parent's */
+
 static void rt_child(void)
 {
 	if (!rt.on)
 		return;
 	rt.on = false;
+	parent = rt.header;
+	rt.header = NULL;
 	log_close();
 	me->gate |= GATE_OFF;
 	sched_detach_all();
+}
+
+void child_locks(const pthread_mutex_t *m, uintptr_t pc)
+{
+	enum { SHARED = 128 }; /* flag in glibc's kinds: between processes */
+	int owner = m->__data.__owner;
+	if (likely(!parent) || !m->__data.__lock || m->__data.__kind & SHARED ||
+	    parent->child_pc)
+		return;
+	for (uint32_t i = 0; i < rt.thread_count && i < MAX_THREADS; i++)
+		if (rt.threads[i] && rt.threads[i] != me && rt.threads[i]->life.tid == owner) {
+			parent->child_lock = (uintptr_t)m;
+			parent->child_of = me->id;
+			__atomic_store_n(&parent->child_pc, pc, __ATOMIC_RELEASE);
+		}
 }
 
 void processes_init(void)

@@ -195,6 +195,8 @@ static int mutex_lock(pthread_mutex_t *m, const struct timespec *at, clockid_t c
 {
 	struct thread *t = recording();
 	int status;
+	if (!t && !at)
+		child_locks(m, pc);
 	if (!t)
 		return at ? REAL(pthread_mutex_clocklock)(m, clock, at)
 		          : REAL(pthread_mutex_lock)(m);

@@ -109,15 +109,27 @@ static void once_end(struct once_run *r)
 	once_leave(r->thread, r->once, r->done, r->pc);
 }
 
+/* In an exploration a call reads its control, of a value that is not known: so a plain write
+ * over it (an assignment, memset) is on either side of the call, and is a data race. What the
+ * library itself writes there is no event. */
+static void look_at(struct thread *t, const pthread_once_t *control, uintptr_t pc)
+{
+	if (!futexes_are_steps())
+		return;
+	plan_point(t);
+	log_access(t, LOG_AREAD, 1, pc, control, 2, false, 0);
+}
+
 static int run_once(pthread_once_t *control, void (*routine)(void), uintptr_t pc)
 {
 	struct thread *t = recording();
 	struct once *o = t ? once_of(control) : NULL;
 	if (!o || (*control == 2 && !o->done && !o->running)) /* 2: done before we looked */
 		return REAL(pthread_once)(control, routine);
+	look_at(t, control, pc);
+	sched_point(t);
 	if (o->done && *control == 0)
 		once_anew(o);
-	sched_point(t);
 	if (!rt.controlled) { /* the real one excludes others while it runs */
 		bool first = *control != 2;
 		int status = REAL(pthread_once)(control, routine);
