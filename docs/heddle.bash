@@ -47,11 +47,11 @@ _heddle() {
 	"spec --format") words="text json" files= ;;
 	"lesson --format") words="text json" files= ;;
 	*) if [ "${current#-}" != "$current" ]; then case "${COMP_WORDS[1]}" in
-	check) words="--budget --runs --check --expect --spec --no-harm --timeout --output --shard --jobs --resume --baseline --suppressions --lenient --format --help --quiet --version" ;;
-	fix-check) words="--budget --runs --check --expect --spec --no-harm --timeout --output --lenient --format --help --quiet --version" ;;
+	check) words="--budget --runs --before --check --expect --spec --no-harm --timeout --output --shard --jobs --resume --baseline --suppressions --lenient --format --help --quiet --version" ;;
+	fix-check) words="--budget --runs --before --check --expect --spec --no-harm --timeout --output --lenient --format --help --quiet --version" ;;
 	cc) words="" ;;
 	c++) words="" ;;
-	record) words="--output --mode --strategy --depth --steps --target --turns --seed --memory --spec --max-size --compress --last --live --no-trace --suppressions --start-at --filter --sample --no-values --no-missing --no-inputs --help --quiet --version" ;;
+	record) words="--output --before --mode --strategy --depth --steps --target --turns --seed --memory --spec --max-size --compress --last --live --no-trace --suppressions --start-at --filter --sample --no-values --no-missing --no-inputs --help --quiet --version" ;;
 	open) words="--exe --spec --report --at --notes --script --lenient --help --quiet --version" ;;
 	info) words="--lenient --format --help --quiet --version" ;;
 	doctor) words="--format --help --quiet --version" ;;
@@ -64,9 +64,9 @@ _heddle() {
 	verify) words="--spec --memory --lenient --format --help --quiet --version" ;;
 	explain) words="--order --spec --story --missing --lenient --format --help --quiet --version" ;;
 	graph) words="--kind --output --order --spec --cycles --lenient --help --quiet --version" ;;
-	replay) words="--witness --trace --first --until --output --gdb --gdb-server --dap --spec --timeout --lenient --help --quiet --version" ;;
-	explore) words="--output --spec --results --linearizable --symmetry --runs --budget --seed --final --check --steps --resume --shard --jobs --memory --order --bound --spurious --until-error --timeout --format --help --quiet --version" ;;
-	shake) words="--runs --seed --strategy --target --turns --until-error --tries --depth --steps --memory --timeout --budget --shard --jobs --resume --format --help --quiet --version" ;;
+	replay) words="--witness --trace --before --first --until --output --gdb --gdb-server --dap --spec --timeout --lenient --help --quiet --version" ;;
+	explore) words="--output --before --spec --results --linearizable --symmetry --runs --budget --seed --final --check --steps --resume --shard --jobs --memory --order --bound --spurious --until-error --timeout --format --help --quiet --version" ;;
+	shake) words="--runs --before --seed --strategy --target --turns --until-error --tries --depth --steps --memory --timeout --budget --shard --jobs --resume --format --help --quiet --version" ;;
 	orders) words="--runs --budget --pairs --format --help --quiet --version" ;;
 	convert) words="--to --lenient --help --quiet --version" ;;
 	filter) words="--output --to --for --check --lenient --format --help --quiet --version" ;;

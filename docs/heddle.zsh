@@ -46,6 +46,7 @@ case $name in
 check) _arguments \
 	'*--budget[seconds for everything (default 60; 0\: no limit), or with T,PAIR also for deciding one pair (default 1)]:TIME:_files' \
 	'*--runs[number of recordings (default 12)]:N:_files' \
+	'*--before[a command of the shell that puts back what a run changes (files), run before each run]:COMMAND:_files' \
 	'*--check[must hold at the end of each run\: '\''x == 3 && s.count >= 0'\'']:CONDITION:_files' \
 	'*--expect[a file with the output of a correct run]:FILE:_files' \
 	'*--spec[specification of objects; may be repeated]:FILE:_files' \
@@ -66,6 +67,7 @@ check) _arguments \
 fix-check) _arguments \
 	'*--budget[seconds for everything (default 60; 0\: no limit), or with T,PAIR also for deciding one pair (default 1)]:TIME:_files' \
 	'*--runs[number of recordings (default 12)]:N:_files' \
+	'*--before[a command of the shell that puts back what a run changes (files), run before each run]:COMMAND:_files' \
 	'*--check[must hold at the end of each run\: '\''x == 3 && s.count >= 0'\'']:CONDITION:_files' \
 	'*--expect[a file with the output of a correct run]:FILE:_files' \
 	'*--spec[specification of objects; may be repeated]:FILE:_files' \
@@ -84,6 +86,7 @@ c++) _arguments \
 	'*:file:_files' ;;
 record) _arguments \
 	'*--output[where the trace goes (default\: PROG.hdl)]:TRACE:_files' \
+	'*--before[a command of the shell that puts back what a run changes (files), run before each run]:COMMAND:_files' \
 	'*--mode[controlled (default)\: one thread runs at a time, so order and values are exact; free\: they run at the same time, as without Heddle]:word:(controlled free)' \
 	'*--strategy[which thread runs next, in controlled mode]:word:(random pct noise rr pos surw turns pause)' \
 	'*--depth[pct\: how many pairs of events must come in a certain order for the bug (default 3)]:D:_files' \
@@ -260,6 +263,7 @@ graph) _arguments \
 replay) _arguments \
 	'*--witness[the order to follow; its trace is found by name, beside it]:W:_files' \
 	'*--trace[the recording, when it lies elsewhere]:TRACE:_files' \
+	'*--before[a command of the shell that puts back what a run changes (files), run before each run]:COMMAND:_files' \
 	'*--first[which of the pair goes first (default\: both ways, in two runs)]:word:(1 2)' \
 	'*--until[stop before this event instead]:EVENT:_files' \
 	'*--output[keep the runs as traces\: PREFIX.run1.hdl, PREFIX.run2.hdl]:PREFIX:_files' \
@@ -275,6 +279,7 @@ replay) _arguments \
 	'*:file:_files' ;;
 explore) _arguments \
 	'*--output[keep the tree in FILE, and traces of failing runs as FILE.runN.hdl]:FILE:_files' \
+	'*--before[a command of the shell that puts back what a run changes (files), run before each run]:COMMAND:_files' \
 	'*--spec[invocations of its objects are single steps, and may commute]:FILE:_files' \
 	'*--results[orders of invocations with the same results are one, where the effects determine the results]' \
 	'*--linearizable[with --spec\: are the objects linearizable?  In each schedule, can the calls on each be put in an order, each between its beginning and its return, that explains what they returned?]' \
@@ -301,6 +306,7 @@ explore) _arguments \
 	'*:file:_files' ;;
 shake) _arguments \
 	'*--runs[number of runs (default 100)]:N:_files' \
+	'*--before[a command of the shell that puts back what a run changes (files), run before each run]:COMMAND:_files' \
 	'*--seed[the first seed (default 1)]:N:_files' \
 	'*--strategy[one strategy, or auto\: several, which learn from each other'\''s runs (default\: auto; under --memory random, pct and noise)]:word:(auto pairs feedback periods pause random pct noise rr pos surw turns)' \
 	'*--target[surw\: the place whose events come in each order equally often, as shake prints it]:PLACE+SIZE=N,...:_files' \

@@ -189,10 +189,11 @@ static void note_strayed(struct exploration *x, const struct plan_run *run)
 		           "that is not modelled (in a library, or inside an invocation)");
 	else
 		explore_note_incomplete(
-		        x, "a run did not follow its schedule: what it reads from outside (a "
-		           "clock, a file, a socket) is not the same each time, or its threads "
-		           "share what is not seen (code that is not instrumented, inline "
-		           "assembly)");
+		        x,
+		        "a run did not follow its schedule: what it reads from outside (a "
+		        "clock, a file, a socket) is not the same each time (--before COMMAND "
+		        "puts files back), or its threads share what is not seen (code that is not instrumented, inline "
+		        "assembly)");
 }
 
 /* Is run `a` easier to read than run `b`? */

@@ -209,6 +209,7 @@ bool explore_take_reversal(void *context, const struct reversal *f)
 	if (!use) {
 		p->parts = g_memdup2(f->parts, sizeof *f->parts * f->parts_count);
 		p->parts_count = f->parts_count;
+		p->before = f->before;
 	}
 	worklist_add(x->worklist, p);
 	return !explore_out_of_time(x);

@@ -85,16 +85,22 @@ static bool lacks_part(const struct history *h, const struct thread_prefix *part
 	return false;
 }
 
+/* Has some thread of the run another history than the part's, however its rounds are seen? */
+static bool has_otherwise(const struct execution *ex, const struct thread_prefix *part)
+{
+	return lacks_part(ex->history, part) && (ex->raw == NULL || lacks_part(ex->raw, part));
+}
+
 /* Did the run make the schedule's steps, but see other values in them? These then came from
  * outside. (The first part ends with the step whose outcome is new, which may depend on initial
- * memory that is not known.) */
+ * memory that is not known: its thread's steps before that count.) */
 static bool saw_otherwise(const struct execution *ex, const struct pending *s)
 {
 	for (uint32_t i = 1; i < s->parts_count; i++)
-		if (lacks_part(ex->history, &s->parts[i]) &&
-		    (ex->raw == NULL || lacks_part(ex->raw, &s->parts[i])))
+		if (has_otherwise(ex, &s->parts[i]))
 			return true;
-	return false;
+	return s->before != 0 &&
+	       has_otherwise(ex, &(struct thread_prefix){ s->parts[0].who, s->before });
 }
 
 /* Keeps the schedule, for later parts of the exploration, which lack this one's traces. */
@@ -171,7 +177,8 @@ static bool take_run(struct exploration *x, struct pending *s, struct execution 
 	if (!r.strayed && !x->again && !x->after_use && saw_otherwise(ex, s))
 		explore_note_incomplete(
 		        x, "a run followed its schedule and read other values: what it reads "
-		           "from outside is not the same each time, and runs differ by it");
+		           "from outside is not the same each time, and runs differ by it "
+		           "(--before COMMAND puts files back)");
 	bool good = explore_note_end(x, &s->plan, run, &r, error);
 	x->report->classes += !r.redundant;
 	keep_trace(x, &r, s, ex, fresh);

@@ -162,6 +162,7 @@ static void archive_parts(struct pending *p, struct archive *a)
 		ARCHIVE(a, p->parts[i].steps);
 		ARCHIVE(a, p->parts[i].alike);
 	}
+	ARCHIVE(a, p->before);
 }
 
 void pending_archive(struct pending *p, const struct pending_limits *limits, struct archive *a)

@@ -19,6 +19,7 @@ struct pending {
 	struct thread_prefix
 	        *parts; /* owned: prefixes of a run that follows it; NULL: unknown */
 	uint32_t parts_count;
+	uint64_t before;   /* of the first part's thread: struct reversal; 0: not known */
 	uint32_t parent;   /* the parent run; NONE: none */
 	uint32_t known_as; /* the parent's number among the histories; NONE: none */
 	char *reversal, *thread, *place, *variable; /* owned: as in struct explore_run */

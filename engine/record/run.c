@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "engine/record/before.h"
 #include "engine/record/import/compress.h"
 #include "engine/record/run_private.h"
 
@@ -87,6 +88,8 @@ static bool check(const struct record_options *o, struct checked *c, struct erro
 static bool begin_run(struct record_options *o, struct checked *c, int buffer, pid_t *pid,
                       struct record_result *result, struct error *error)
 {
+	if (!record_run_before(error))
+		return false;
 	if (o->server && record_server_fork(o->server, o, buffer, pid, result))
 		return true;
 	o->server = NULL;

@@ -17,6 +17,7 @@
 #include "debuginfo/dead.h"
 #include "debuginfo/debuginfo.h"
 #include "engine/base/file.h"
+#include "engine/record/before.h"
 #include "engine/record/run_private.h"
 
 struct record_server {
@@ -291,6 +292,8 @@ bool record_server_fork(struct record_server *s, struct record_options *o, int b
 bool record_server_settles(struct record_server *s, const struct record_options *o)
 {
 	struct record_options first = *o;
+	if (record_before_command() != NULL)
+		return false; /* the program would have read files before the command ran */
 	if (s->lost || s->settled > 0 || s->tried)
 		return !s->lost && s->settled > 0;
 	s->tried = true;

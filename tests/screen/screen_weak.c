@@ -83,6 +83,20 @@ START_TEST(a_value_that_was_not_published)
 }
 END_TEST
 
+/* The order of an access is left unsaid where it is the default, that of a fence is not. */
+START_TEST(a_fence_has_its_order)
+{
+	struct app *app = analysed("#! heddle 1\n"
+	                           "main|fence(seq_cst)|m.c:1\n"
+	                           "main|fence(acq)|m.c:2\n"
+	                           "main|w(x)=1|m.c:3\n");
+	tui_keys(app, "T");
+	shows(app, "fence seq_cst");
+	shows(app, "fence acq");
+	tui_close(app);
+}
+END_TEST
+
 START_TEST(a_load_that_does_not_acquire)
 {
 	struct app *app = analysed(released);
@@ -201,6 +215,7 @@ int main(void)
 	Suite *suite = suite_create("weak");
 	TCase *c = tcase_create("weak");
 	tcase_add_test(c, a_value_that_was_not_published);
+	tcase_add_test(c, a_fence_has_its_order);
 	tcase_add_test(c, a_load_that_does_not_acquire);
 	tcase_add_test(c, a_store_that_was_overtaken);
 	tcase_add_test(c, stores_that_wait);

@@ -570,6 +570,7 @@ static int run(struct arguments *a)
 static const struct command_option options[] = {
 	{ "output", "FILE",
 	  "keep the tree in FILE, and traces of failing runs as FILE.runN.hdl", 'o' },
+	OPTION_BEFORE,
 	{ "spec", "FILE", "invocations of its objects are single steps, and may commute", 0 },
 	{ "results", NULL,
 	  "orders of invocations with the same results are one, where the effects determine the results",

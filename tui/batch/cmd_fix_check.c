@@ -296,6 +296,9 @@ static void print_text(const struct fix *x, const GArray *new)
 {
 	g_autofree char *spelt = child_spelt(x->c->argv);
 	const char *command = printable(spelt);
+	json_auto_t *head = json_object();
+	json_set_command(head, x->c->argv);
+	g_autofree char *before = json_before(head);
 	guint counts[FIX_FATE_COUNT] = { 0 };
 
 	for (guint i = 0; i < x->old->findings->len; i++) {
@@ -309,9 +312,9 @@ static void print_text(const struct fix *x, const GArray *new)
 		printf("    now: %s\n", j->why ? j->why : "");
 		if (j->now != NONE &&
 		    ((struct checked *)x->c->list->pdata[j->now])->witness_file != NULL)
-			printf("    heddle replay --witness %s -- %s\n",
+			printf("    heddle replay --witness %s %s-- %s\n",
 			       ((struct checked *)x->c->list->pdata[j->now])->witness_file,
-			       command);
+			       before, command);
 	}
 	for (guint i = 0; i < new->len; i++) {
 		const struct checked *f = x->c->list->pdata[g_array_index(new, uint32_t, i)];

@@ -334,6 +334,7 @@ static int run_record(struct arguments *a)
 
 static const struct command_option options[] = {
 	{ "output", "TRACE", "where the trace goes (default: PROG.hdl)", 'o' },
+	OPTION_BEFORE,
 	{ "mode", "controlled|free",
 	  "controlled (default): one thread runs at a time, so order and values are exact; free: "
 	  "they run at the same time, as without Heddle",

@@ -564,6 +564,7 @@ static int run_replay(struct arguments *a)
 static const struct command_option options[] = {
 	{ "witness", "W", "the order to follow; its trace is found by name, beside it", 'w' },
 	{ "trace", "TRACE", "the recording, when it lies elsewhere", 0 },
+	OPTION_BEFORE,
 	{ "first", "1|2", "which of the pair goes first (default: both ways, in two runs)", 0 },
 	{ "until", "EVENT", "stop before this event instead", 0 },
 	{ "output", "PREFIX", "keep the runs as traces: PREFIX.run1.hdl, PREFIX.run2.hdl",

@@ -271,8 +271,9 @@ static void print_table(const struct outcomes *x, const struct shake *shake)
 	for (int c = 0; c < COLUMNS; c++)
 		widths[c] = widest(texts[c], headings[c], c == AGAIN ? INT_MAX : LONGEST);
 	g_autofree char *command = json_command(shake->command);
-	printf("%" PRIu64 " runs, %u %s; 'heddle record OPTIONS -- %s' records one again\n",
-	       shake->made, outcomes->len, outcomes->len == 1 ? "outcome" : "outcomes",
+	g_autofree char *before = json_before(shake->command);
+	printf("%" PRIu64 " runs, %u %s; 'heddle record %sOPTIONS -- %s' records one again\n",
+	       shake->made, outcomes->len, outcomes->len == 1 ? "outcome" : "outcomes", before,
 	       command);
 	unsigned columns = terminal_columns();
 	bool apart = columns > 0 &&
@@ -579,6 +580,7 @@ static int run_shake(struct arguments *a)
 
 static const struct command_option options[] = {
 	{ "runs", "N", "number of runs (default 100)", 'n' },
+	OPTION_BEFORE,
 	{ "seed", "N", "the first seed (default 1)", 0 },
 	{ "strategy", "auto|pairs|feedback|periods|pause|random|pct|noise|rr|pos|surw|turns",
 	  "one strategy, or auto: several, which learn from each other's runs (default: auto; under --memory random, pct and noise)",

@@ -3,6 +3,7 @@
  * commands call are in arguments.c.
  */
 #include "engine/base/streams.h"
+#include "engine/record/before.h"
 #include "engine/record/record.h"
 #include "tui/explorer/settings.h"
 #include "tui/batch/command.h"
@@ -382,6 +383,7 @@ static int run(const struct command *c, int argc, char **argv)
 		messages_quiet(argument_flag(&a, "quiet"));
 		if (reports_text(&a))
 			terminal_begin();
+		record_before(argument_value(&a, "before"));
 		status = c->run(&a);
 		progress_done();
 	}

@@ -86,6 +86,12 @@ enum output_format argument_format(const struct arguments *a, bool sarif);
 		        "how to print (default: text); quickfix: FILE:LINE:COLUMN: TEXT for editors", \
 		        0 \
 	}
+#define OPTION_BEFORE \
+	{ \
+		"before", "COMMAND", \
+		        "a command of the shell that puts back what a run changes (files), run before each run", \
+		        0 \
+	}
 #define OPTION_LENIENT \
 	{ \
 		"lenient", NULL, \

@@ -68,6 +68,7 @@ struct reversal {
 	GArray *sequence; /* uint32_t: the reordering before it, without the event */
 	struct thread_prefix *parts; /* required prefixes; the event's thread first */
 	uint32_t parts_count;
+	uint64_t before; /* number of that thread's history before the event; 0: not known */
 };
 
 /* Copies the parts of the reversal that it keeps; false ends the search. */

@@ -341,16 +341,18 @@ void give_part(struct search *x)
 				                        x->cut[u] };
 	for (guint i = 0; i < x->extras->len; i++)
 		parts[count++] = g_array_index(x->extras, struct thread_prefix, i);
-	struct reversal reversal = { .kind = x->ask.kind,
-		                     .event = x->ask.event,
-		                     .other = x->ask.other_of ? x->ask.other_of(x)
-		                                              : x->ask.other,
-		                     .thread = own,
-		                     .seen = x->ask.seen,
-		                     .text = x->ask.text,
-		                     .sequence = x->sequence,
-		                     .parts = parts,
-		                     .parts_count = count };
+	struct reversal reversal = {
+		.kind = x->ask.kind,
+		.event = x->ask.event,
+		.other = x->ask.other_of ? x->ask.other_of(x) : x->ask.other,
+		.thread = own,
+		.seen = x->ask.seen,
+		.text = x->ask.text,
+		.sequence = x->sequence,
+		.parts = parts,
+		.parts_count = count,
+		.before = g_array_index(h->threads[own].prefixes, uint64_t, x->cut[own])
+	};
 	x->given++;
 	x->stopped |= !x->take(x->context, &reversal);
 	g_free(parts);

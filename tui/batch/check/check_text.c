@@ -86,8 +86,8 @@ static void print_cause(const struct report_file *r, guint i)
 		       json_word(finding_at(r, (guint)of), "text"));
 }
 
-/* `command`: of the program, or "". */
-static void print_seen(const json_t *f, const char *command)
+/* `command`: of the program, or "". `before`: options for its runs. */
+static void print_seen(const json_t *f, const char *before, const char *command)
 {
 	const char *trace = json_word(f, "trace"), *witness = json_word(f, "witness-file"),
 	           *again = json_word(f, "again");
@@ -97,7 +97,7 @@ static void print_seen(const json_t *f, const char *command)
 		printf("    heddle %s   (opens it in the explorer; %zu run%s show%s it)\n",
 		       trace, runs, plural(runs), runs == 1 ? "s" : "");
 	if (*witness && *command)
-		printf("    heddle replay --witness %s -- %s\n", witness, command);
+		printf("    heddle replay --witness %s %s-- %s\n", witness, before, command);
 	else if (*witness)
 		printf("    the schedule: %s\n", witness);
 	if (*again && json_is_true(json_object_get(f, "happened")))
@@ -135,7 +135,8 @@ static void print_finding(const struct report_file *r, guint i)
 	print_point(f);
 	print_cause(r, i);
 	g_autofree char *command = json_command(r->head);
-	print_seen(f, command);
+	g_autofree char *before = json_before(r->head);
+	print_seen(f, before, command);
 }
 
 /* -- the report ----------------------------------------------------------------------------- */

@@ -22,7 +22,7 @@
 	  "seconds for everything (default 60; 0: no limit), or with T,PAIR also for deciding " \
 	  "one pair (default 1)", \
 	  0 }, \
-	        { "runs", "N", "number of recordings (default 12)", 'n' }, \
+	        { "runs", "N", "number of recordings (default 12)", 'n' }, OPTION_BEFORE, \
 	        { "check", "CONDITION", \
 		  "must hold at the end of each run: 'x == 3 && s.count >= 0'", 0 }, \
 	        { "expect", "FILE", "a file with the output of a correct run", 0 }, \

@@ -1,6 +1,7 @@
 /*
  * checkup_coverage.c - the coverage of the answer, in sentences.
  */
+#include "engine/record/before.h"
 #include "tui/batch/check/checkup.h"
 
 #include <inttypes.h>
@@ -219,8 +220,10 @@ static void tell_exploration(const struct checkup *c, json_t *s)
 	if (c->explored_all)
 		add(s,
 		    "Every schedule of this input was run, but for those that make no difference "
-		    "(%" PRIu64 " different run%s): the program behaves as in %s%s.",
+		    "(%" PRIu64 " different run%s): the program behaves as in %s%s%s.",
 		    c->classes, plural(c->classes), c->classes == 1 ? "it" : "one of them",
+		    g_hash_table_size(c->outputs) > c->classes ? ", but for what it prints"
+		                                               : "",
 		    found(c, FINDING_DATA_RACE) ? ", except for what its data races allow"
 		                                : "");
 	else if (c->explored)
@@ -351,8 +354,12 @@ static void tell_rest(const struct checkup *c, json_t *s)
 	if (g_hash_table_size(c->outputs) > 1 && c->expected == NULL)
 		add(s,
 		    "Runs that ended well printed %u different outputs; --expect FILE says "
-		    "which is right.",
-		    g_hash_table_size(c->outputs));
+		    "which is right%s.",
+		    g_hash_table_size(c->outputs),
+		    record_before_command() != NULL
+		            ? ""
+		            : ", and --before COMMAND puts back files that one run changes and "
+		              "the next reads");
 	tell_without_difference(c, s);
 	tell_ends(c, s);
 	if (c->futexes && !c->explored_all)

@@ -28,7 +28,11 @@ static char *checkup_again(const struct checkup *c, uint32_t run)
 	if (r == NULL || r->options == NULL)
 		return NULL;
 	g_autofree char *spelt = child_spelt(c->argv);
-	return g_strdup_printf("heddle record %s -- %s", r->options, printable(spelt));
+	json_auto_t *head = json_object();
+	json_set_command(head, c->argv);
+	g_autofree char *before = json_before(head);
+	return g_strdup_printf("heddle record %s%s -- %s", before, r->options,
+	                       printable(spelt));
 }
 
 /* Place of an entry in the list, from 0. */

@@ -4,6 +4,7 @@
 #include "tui/batch/print/names.h"
 
 #include "engine/base/child.h"
+#include "engine/record/before.h"
 #include "engine/trace/own_code.h"
 
 #include <string.h>
@@ -93,6 +94,18 @@ void json_set_command(json_t *object, char *const *argv)
 	if (json_array_size(arguments) > 0)
 		json_object_set(object, "arguments", arguments);
 	json_decref(arguments);
+	json_set_word(object, "before", record_before_command());
+}
+
+char *json_before(const json_t *object)
+{
+	const char *before = json_word(object, "before");
+	char *const words[] = { "--before", (char *)before, NULL };
+
+	if (!*before)
+		return g_strdup("");
+	g_autofree char *spelt = child_spelt(words);
+	return g_strconcat(spelt, " ", NULL);
 }
 
 char *json_command(const json_t *object)

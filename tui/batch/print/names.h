@@ -27,8 +27,10 @@ void json_set_sentences(json_t *object, const char *key, const GPtrArray *senten
 const char *json_word(const json_t *object, const char *key);
 /* The i-th element of an array of strings, or "". */
 const char *json_element(const json_t *array, size_t i);
-/* Set "program", and "arguments" where it has some. */
+/* Set "program", and "arguments" and "before" (the option's command) where it has some. */
 void json_set_command(json_t *object, char *const *argv);
+/* "--before 'rm -f out' ", for a line that makes a run again, or "". Owned by the caller. */
+char *json_before(const json_t *object);
 /* That command as a shell accepts it, with control bytes escaped; "": there is none. Owned by
  * the caller. */
 char *json_command(const json_t *object);

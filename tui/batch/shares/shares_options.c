@@ -37,6 +37,10 @@ unsigned shares_jobs_of(const struct arguments *a)
 		                 argument_value(a, "jobs")));
 	if (jobs > 1 && argument_value(a, "shard"))
 		exit(usage_error(a, "--jobs and --shard: each job takes a share already"));
+	if (jobs > 1 && argument_value(a, "before"))
+		exit(usage_error(a,
+		                 "--jobs and --before: runs at the same time would change the "
+		                 "same files"));
 	return (unsigned)jobs;
 }
 

@@ -138,7 +138,7 @@ void describe_event_after(const struct session *s, uint32_t event, uint32_t old,
 		describe_access(t, event, old, out);
 		return;
 	}
-	if (op_table[e->op].class == OP_CLASS_CALL) {
+	if (op_table[e->op].class == OP_CLASS_CALL || e->op == OP_FENCE) {
 		trace_append_words(t, event, out);
 		return;
 	}
@@ -148,8 +148,6 @@ void describe_event_after(const struct session *s, uint32_t event, uint32_t old,
 		return;
 	}
 	g_string_append(out, trace_verb(t, event));
-	if (e->op == OP_FENCE)
-		g_string_append(out, order_words[event_order(e)] + 1);
 	describe_operand(t, event, out);
 	if (e->op == OP_MISS)
 		append_reached(t, e, out);
