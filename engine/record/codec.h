@@ -121,6 +121,17 @@ CODEC uint64_t log_frame_begin(uint64_t word)
 	return word >> LOG_FRAME_SHIFT;
 }
 
+/* ---- a CONFLICT: a word of memory at a multiple of 8, and bytes of it (bit set) ---- */
+
+CODEC uint64_t log_conflict_memory(uint64_t address, unsigned bytes)
+{
+	return (address & LOG_ADDRESS_MASK) | (uint64_t)bytes << 48;
+}
+CODEC unsigned log_conflict_bytes(uint64_t word)
+{
+	return word >> 48 & 255;
+}
+
 /* ---- a short record: the differences from its site's entry ---- */
 
 /*

@@ -162,6 +162,9 @@ enum log_flag {
 	LOG_ALIKE = 131072,
 	/* As LOG_FILTER_HB, but for the bytes that race alone, not each pair of places. */
 	LOG_FILTER_VARIABLES = 262144,
+	/* With LOG_FILTER_VARIABLES and LOG_CONTROLLED: plain accesses are compared in the
+	 * program, and only pairs of them recorded (runtime/log/shadow.h). */
+	LOG_SHADOW = 524288,
 	LOG_FILTER = LOG_FILTER_HB | LOG_FILTER_WCP | LOG_FILTER_COMMUTE |
 	             LOG_FILTER_VARIABLES | LOG_SAMPLE,
 };
@@ -308,7 +311,20 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	TAG(FLUSH, 1, 0) \
 	TAG(READS, 1, 0) \
 	TAG(AFTER, 1, 0) \
-	TAG(STATE, 1, 0)
+	TAG(STATE, 1, 0) \
+	/* Accesses compared in the program (LOG_SHADOW; runtime/log/shadow.h). CONTEXT: pc: \
+	 * its number; its caller's or 0, pc after the call, the function and its frame as in \
+	 * ENTER. POINT: pc: its number; a pc, tag << 48 and flags << 56 of an access. \
+	 * SEGMENT: pc: its number; it begins here. CONFLICT: flags: 1: the thread's last \
+	 * event is the second access; the first one's segment and context << 32; its point \
+	 * and the second one's \
+	 * << 32; the second one's context; log_conflict_memory. USED, of the block that the \
+	 * thread is about to free: segment and context << 32; point; log_conflict_memory. */ \
+	TAG(CONTEXT, 3, 0) \
+	TAG(POINT, 1, 0) \
+	TAG(SEGMENT, 0, 0) \
+	TAG(CONFLICT, 4, 0) \
+	TAG(USED, 3, 0)
 
 /* Object that a blocked thread waits for: enumerator, word for people. */
 #define LOG_WAITS(W) \
@@ -401,7 +417,9 @@ enum log_miss {
 };
 
 /* Threads have numbers below this. */
-#define LOG_THREADS ((1u << 20) - 1)
+#define LOG_THREADS  ((1u << 20) - 1)
+/* And those of segments, which the log has in a row from 1 on (LOG_SEGMENT). */
+#define LOG_SEGMENTS (1u << 31)
 
 /* A frame's CFA (stack pointer before the call): distance below the high end of the stack in
  * units, rounded down, plus one; 0: unknown. */

@@ -34,13 +34,22 @@ static char *session_default_output(const char *program)
 	return output;
 }
 
-/* The path of the log: beside the trace, where it is found if this process crashes, or, without
- * one, where temporary files are. */
+/* The path of the log: beside the trace, where it is found if this process crashes; without
+ * one, that of a nameless file `*file`, which disappears with the processes that have it. */
 static bool log_path(const struct session_options *o, const char *output, char *path,
-                     size_t room, struct error *error)
+                     size_t room, int *file, struct error *error)
 {
-	char *absolute =
-	        g_canonicalize_filename(output, o->nothing_kept ? g_get_tmp_dir() : NULL);
+	if (o->nothing_kept) {
+		*file = file_open_nameless(g_get_tmp_dir());
+		if (*file < 0)
+			return error_set(error, g_get_tmp_dir(),
+			                 "set TMPDIR to a folder with room",
+			                 "cannot write the recording: %s", g_strerror(errno));
+		g_autofree char *name = file_descriptor_path(*file);
+		g_strlcpy(path, name, room);
+		return true;
+	}
+	char *absolute = g_canonicalize_filename(output, NULL);
 	int n = g_snprintf(path, room, "%s.log-%d", absolute, (int)getpid());
 	g_free(absolute);
 	if (n < 0 || (size_t)n >= room)
@@ -175,6 +184,12 @@ static const uint32_t filter_flags[] = {
 	[FILTER_VARIABLES] = LOG_FILTER_VARIABLES,
 };
 
+/* Plain accesses are compared in the program: nothing else asks for them. */
+static bool has_shadow(const struct session_options *o)
+{
+	return o->nothing_kept && o->filter == FILTER_VARIABLES && !o->free_mode;
+}
+
 /* The options that determine its schedule and recording, as words of `heddle record`. */
 static char *options_words(const struct session_options *o)
 {
@@ -202,8 +217,9 @@ static void map_tables(void)
 	mallopt(M_MMAP_THRESHOLD, TABLE);
 }
 
-bool session_record(const struct session_options *options, struct recording *s,
-                    const struct progress *progress, struct error *error)
+/* `nameless`: the log's file, where it has no name; the caller closes it. */
+static bool record_session(const struct session_options *options, struct recording *s,
+                           const struct progress *progress, int *nameless, struct error *error)
 {
 	map_tables();
 	struct record_options o = { .argv = options->argv,
@@ -217,7 +233,7 @@ bool session_record(const struct session_options *options, struct recording *s,
 	o.config.flags =
 	        (options->free_mode ? 0 : LOG_CONTROLLED) |
 	        (options->no_values ? 0 : LOG_VALUES) | filter_flags[options->filter] |
-	        (options->sample ? LOG_SAMPLE : 0) |
+	        (has_shadow(options) ? LOG_SHADOW : 0) | (options->sample ? LOG_SAMPLE : 0) |
 	        (options->no_inputs ? 0 : LOG_KEEP_INPUTS) |
 	        (options->no_missing || options->filter == FILTER_COMMUTE || options->sample
 	                 ? 0
@@ -233,7 +249,7 @@ bool session_record(const struct session_options *options, struct recording *s,
 	    !session_start_at(options->argv[0], options->start_at, &o.config, error))
 		return false;
 	if ((!options->nothing_kept && !file_may_become(s->output, FILE_TRACE, error)) ||
-	    !log_path(options, s->output, o.config.log, sizeof(o.config.log), error))
+	    !log_path(options, s->output, o.config.log, sizeof(o.config.log), nameless, error))
 		return false;
 	if (!missing_lines(options->specs, o.config.missing, sizeof(o.config.missing), error) ||
 	    !interposer_of(options->specs, o.argv[0], &library, error))
@@ -265,11 +281,21 @@ bool session_record(const struct session_options *options, struct recording *s,
 	s->facts.surroundings = s->facts.how = NULL;
 	g_free(surroundings);
 	g_free(how);
-	if (ok || options->nothing_kept) {
+	if (ok && !options->nothing_kept) {
 		unlink(o.config.log); /* the trace is complete */
-	} else {
+	} else if (!ok && !options->nothing_kept) {
 		s->log = g_strdup(o.config.log);
 		keep_log(s->log, &s->facts, error);
 	}
+	return ok;
+}
+
+bool session_record(const struct session_options *options, struct recording *s,
+                    const struct progress *progress, struct error *error)
+{
+	int nameless = -1;
+	bool ok = record_session(options, s, progress, &nameless, error);
+	if (nameless >= 0)
+		close(nameless);
 	return ok;
 }

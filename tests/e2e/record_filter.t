@@ -30,12 +30,29 @@ pairs() {
 # variables TRACE ANALYSIS: those that race, as above
 variables() { pairs "$1" "$2" | sed 's/.* //' | sort -u; }
 
+# unlike_live NAME HOW PROGRAM...: counts in $differ a run without a trace that does not print a race of
+# each byte that races in whole.hdl, of the same run, or prints another; in $live_bytes these bytes.
+differ=0 live_bytes=0
+unlike_live() {
+	local name=$1 how=$2
+	shift 2
+	$HEDDLE convert -q whole.hdl whole.txt
+	$HEDDLE races -q --analysis hb --pairs events --format json whole.hdl >whole.json
+	$HEDDLE record --no-trace $how -- "$@" 2>live.err
+	perl "$root/tests/e2e/live_pairs.pl" whole.txt whole.json live.err >live.said || {
+		differ=$((differ + 1))
+		sed "s/^#/# $name, $how:/" live.said
+	}
+	live_bytes=$((live_bytes + $(sed -n 's/ bytes.*//p' live.said)))
+}
+
 seeds=${HEDDLE_FILTER_SEEDS:-8}
 bad=0 other_runs=0 dropped=0 found=0 fewer=0 racing=0
 for seed in $(seq "$seeds"); do
 	strategy=$(echo random pct noise rr | cut -d' ' -f$((seed % 4 + 1)))
 	how="-q --seed $seed --strategy $strategy"
 	$HEDDLE record $how -o whole.hdl -- ./filtered "$seed" || bad=$((bad + 1))
+	unlike_live filtered "$how" ./filtered "$seed"
 	others whole.hdl >whole.others
 	for analysis in lockset hb cp wcp dc wdc; do
 		pairs whole.hdl $analysis >"whole.$analysis"
@@ -117,6 +134,7 @@ bad=0 published=0 again=0
 for seed in $(seq 8); do
 	$HEDDLE record -q --strategy random --seed "$seed" -o whole.hdl -- ./blocks
 	pairs whole.hdl hb >whole.hb
+	unlike_live blocks "-q --strategy random --seed $seed" ./blocks
 	published=$((published + $(grep -c ' x$' whole.hb)))
 	again=$((again + $(grep -c 'function: main .* block\[8\]' whole.hb)))
 	for filter in hb wcp; do
@@ -219,6 +237,7 @@ fewer=0 racing=0
 for seed in $(seq "$seeds"); do
 	$HEDDLE record -q --seed "$seed" -o whole.hdl -- ./bytes "$seed"
 	$HEDDLE record -q --seed "$seed" --filter variables -o less.hdl -- ./bytes "$seed"
+	unlike_live bytes "-q --seed $seed" ./bytes "$seed"
 	for analysis in lockset hb; do
 		racing whole.hdl $analysis >whole.bytes
 		racing=$((racing + $(wc -l <whole.bytes)))
@@ -291,6 +310,12 @@ for filter in hb wcp variables; do
 	done
 	is "$bad" 0 "a plain write of an atomic is not left out: --filter $filter"
 done
+for seed in $(seq 8); do
+	$HEDDLE record -q --strategy random --seed "$seed" -o whole.hdl -- ./ends
+	unlike_live ends "-q --strategy random --seed $seed" ./ends
+done
+is "$differ" 0 "--no-trace: a race of each byte that races, and no other"
+ok $((live_bytes <= 20 * seeds)) "which are many ($live_bytes)"
 
 # What the trace says of itself, and who takes it.
 run $HEDDLE record --seed 3 --filter -o less.hdl -- ./filtered 3
@@ -364,6 +389,10 @@ for filter in hb variables; do
 			run timeout 300 $HEDDLE record -q --filter $filter --strategy $strategy --seed $seed \
 				-o spin.hdl -- ./spin
 			is "$status" 0 "a program that spins ends: --filter $filter, $strategy, seed $seed"
+			[ $filter = variables ] || continue
+			run timeout 300 $HEDDLE record --no-trace --strategy $strategy --seed $seed -- ./spin
+			is "$status" 1 "and without a trace, with its races"
+			like "$err" 'on ready\[0\]' "which are there"
 		done
 	done
 done

@@ -183,6 +183,41 @@ $HEDDLE cc -O1 -g stuck.c -o stuck -pthread
 run $HEDDLE record --no-trace -- ./stuck
 like "$err" "main waits for mutex m, held by main" "a deadlock is explained"
 like "$err" "was misused: 'heddle record --strategy random --seed 1' and 'heddle races' say where" "as is misuse"
+# The log has no name: nothing is left of it, whoever is killed.
+cat >endless.c <<'C'
+#include <pthread.h>
+static volatile int x;
+static void *run(void *p)
+{
+	for (;;)
+		x++;
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, run, 0);
+	return run(0) != 0;
+}
+C
+$HEDDLE cc -O1 -g endless.c -o endless -pthread
+TMPDIR=$PWD/temporary $HEDDLE record --no-trace -- ./endless 2>endless.err &
+recorder=$!
+await grep -q '^candidate: data-race  on x' endless.err
+is "$(ls -A temporary)" "" "no log is seen while it runs"
+program=$(pgrep -P $recorder -x endless)
+kill -9 $recorder
+wait $recorder 2>/dev/null
+kill -9 $program
+is "$(ls -A temporary)" "" "nor when the recorder is killed"
+# Without room for the shadow of memory in its addresses the program's accesses are in the log.
+run bash -c "ulimit -v 1000000; exec '$HEDDLE' record --no-trace --seed 1 -- ./many 1"
+is "$status" 1 "a limit on the program's addresses"
+printf '%s\n' "$err" | places >limited
+run $HEDDLE record --no-trace --seed 1 -- ./many 1
+printf '%s\n' "$err" | places | cmp -s - limited
+is $? 0 "finds the same"
+
 for other in "-o x.hdl" "--mode free" --compress "--last 1000" "--memory tso" "--filter commute"; do
 	run $HEDDLE record --no-trace $other -- ./waits
 	is "$status" 125 "--no-trace not with $other"
@@ -219,6 +254,11 @@ for seed in 1 2 3 4 5 6 7 8; do
 	printf '%s\n' "$err" | told >live
 	$HEDDLE commute -q freed.hdl | told >whole
 	ok "$(cmp -s live whole; echo $?)" "as heddle commute says it, but for the name"
+	printf '%s\n' "$err" | grep -v '^freed' | told | sed -E 's/^ ?[0-9]+//' >live
+	run $HEDDLE record --no-trace -q --seed $seed -- ./freed
+	printf '%s\n' "$err" | grep -v '^freed' | told | sed -E 's/^ ?[0-9]+//' | diff live - >differ
+	ok $? "and without a trace: $(head -3 differ)"
+	run $HEDDLE record --live -q -o freed.hdl --seed $seed -- ./freed
 	printf '%s\n' "$err" | sed -nE 's/^ +[0-9]+ +[a-zA-Z0-9]+ +(free|write) .*/\1/p' | head -n 1 >>orders # which comes first
 done
 is "$(sort -u orders)" "free

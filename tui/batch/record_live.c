@@ -318,6 +318,34 @@ static void on_run(void *context, const struct flow_run *run)
 	online_run(l->online, l->edc, run);
 }
 
+static void on_segment(void *context, uint32_t thread, uint32_t number)
+{
+	const struct record_live *l = context;
+	online_segment(l->online, thread, number);
+}
+
+static struct online_access earlier(const struct running_access *a)
+{
+	return (struct online_access){ a->number + 1, a->thread, a->point };
+}
+
+static void on_compared(void *context, const struct running_access *first,
+                        const struct flow_event *x, struct running_bytes memory)
+{
+	struct record_live *l = context;
+	const struct online_access access = earlier(first);
+	if (online_unordered(l->online, &access, x))
+		on_race(l, &access, x, running_variable(l->running, memory));
+}
+
+static void on_used(void *context, const struct running_access *use, uint32_t block,
+                    struct running_bytes memory)
+{
+	struct record_live *l = context;
+	const struct online_access access = earlier(use);
+	online_used(l->online, &access, block, running_variable(l->running, memory));
+}
+
 static void on_split(void *context, uint32_t from, uint32_t to)
 {
 	struct record_live *l = context;
@@ -401,7 +429,8 @@ static void end(void *context)
 static void begin(void *context, struct running *running, struct running_sink *sink)
 {
 	struct record_live *l = context;
-	*sink = (struct running_sink){ l, on_run, on_event, on_split, on_renew, end };
+	*sink = (struct running_sink){ l,       on_run,   on_event, on_segment, on_compared,
+		                       on_used, on_split, on_renew, end };
 	/* the numbers of points are the recording's own */
 	g_hash_table_remove_all(l->of_point);
 	g_hash_table_remove_all(l->of_site);

@@ -825,6 +825,33 @@ void online_event(struct online *o, const struct flow_event *x)
 		sweep(o);
 }
 
+/* -- accesses compared by the caller -------------------------------------------------------- */
+
+void online_segment(struct online *o, uint32_t thread, uint32_t number)
+{
+	const struct flow_event x = { .op = OP_READ, .thread = thread, .number = number };
+	struct thread_past *t = thread_at(o, thread);
+	o->event = &x;
+	o->latest = number;
+	begin_thread(o, &x, t);
+	o->event = NULL;
+}
+
+bool online_unordered(struct online *o, const struct online_access *first,
+                      const struct flow_event *x)
+{
+	online_segment(o, x->thread, x->number);
+	return !covered(o, x->thread, first);
+}
+
+void online_used(struct online *o, const struct online_access *use, uint32_t block,
+                 uint32_t variable)
+{
+	struct block_past *b = block_at(o, block);
+	if (!b->freed)
+		add_use(b, (struct use){ *use, variable, NONE, NULL });
+}
+
 /* -- runs of accesses ---------------------------------------------------------------------- */
 
 /* The blocks that a run has used, with their last uses in it, which are written down at its

@@ -69,6 +69,18 @@ void online_event(struct online *o, const struct flow_event *x);
 /* The run's accesses, each by `o` (happens-before) and by `edc` (NULL: not), before the next.
  */
 void online_run(struct online *o, struct online *edc, const struct flow_run *run);
+/* -- accesses that the caller compares itself, by happens-before -- */
+/* The thread's next event will have this number at least: accesses from here on have it as
+ * time,
+ * + 1, up to an event that may order the thread before others. */
+void online_segment(struct online *o, uint32_t thread, uint32_t number);
+/* Is the access `first` not before the event `x`, which is none of the analysis? */
+bool online_unordered(struct online *o, const struct online_access *first,
+                      const struct flow_event *x);
+/* A thread's last use of a block before its free, which is the next event. */
+void online_used(struct online *o, const struct online_access *use, uint32_t block,
+                 uint32_t variable);
+
 /* An access has covered a part of variable `from`: from now on the rest is variable `to`, with
  * the same past. */
 void online_split(struct online *o, uint32_t from, uint32_t to);

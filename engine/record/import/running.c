@@ -41,6 +41,11 @@ static __attribute__((noinline)) uint32_t new_site(struct running *r, const stru
 	return GPOINTER_TO_UINT(found);
 }
 
+uint32_t running_site_of(struct running *r, const struct event *e)
+{
+	return new_site(r, e, event_head(e) & ~(uint64_t)EVENT_THREADS);
+}
+
 static inline uint32_t site_of(struct running *r, const struct event *e)
 {
 	uint64_t head = event_head(e) & ~(uint64_t)EVENT_THREADS;
@@ -239,6 +244,8 @@ void running_record(struct running *r, uint32_t thread, const struct log_record 
 		note_allocation(r, thread, record);
 	else if (record->tag == LOG_MODULE || record->tag == LOG_THREAD)
 		keep(r, record);
+	else if (record->tag >= LOG_CONTEXT)
+		running_shadow(r, thread, record);
 }
 
 int64_t running_text(void *running, const char *text, size_t length)
@@ -264,6 +271,10 @@ struct running *running_new(struct import *im, const struct running_watch *watch
 	r->site_of = g_hash_table_new(hash_pointer, NULL);
 	r->calls = g_array_new(FALSE, TRUE, sizeof(struct call));
 	r->allocated = g_array_new(FALSE, TRUE, sizeof(struct allocated));
+	r->segments = g_array_new(FALSE, TRUE, sizeof(struct segment));
+	g_array_set_size(r->segments, 1); /* number 0 */
+	r->told_contexts = g_array_new(FALSE, TRUE, sizeof(struct told_call));
+	r->told_points = g_array_new(FALSE, TRUE, sizeof(struct told_point));
 	r->kept = g_ptr_array_new_with_free_func(g_free);
 	r->invoked = g_array_new(FALSE, FALSE, sizeof(struct invoked));
 	r->values = g_array_new(FALSE, FALSE, sizeof(struct value));
@@ -286,9 +297,9 @@ void running_free(struct running *r)
 	if (r->im->b)
 		builder_watch(r->im->b, &(struct builder_watch){ NULL, NULL });
 	ranges_release(&r->ranges);
-	GArray *arrays[] = {
-		r->latest, r->sites, r->calls, r->allocated, r->invoked, r->values
-	};
+	GArray *arrays[] = { r->latest,    r->sites,         r->calls,
+		             r->allocated, r->invoked,       r->values,
+		             r->segments,  r->told_contexts, r->told_points };
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		g_array_free(arrays[i], TRUE);
 	g_hash_table_destroy(r->site_of);

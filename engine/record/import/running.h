@@ -15,12 +15,35 @@
 struct import;
 struct running;
 
+/* An access or free as the sink gets it, an operation on a condition, or an invocation, which
+ * begins at event `number` and ends at `end` (unused for the others). */
+struct running_access {
+	uint32_t thread;
+	uint64_t point;
+	uint32_t number, end;
+};
+/* Some bytes in a row, at the log's address. */
+struct running_bytes {
+	uint64_t address;
+	uint32_t size;
+};
+
 struct running_sink {
 	void *context;
 	/* Most accesses come in runs, all other events one by one, in the order of the trace.
 	 */
 	void (*run)(void *context, const struct flow_run *run);
 	void (*event)(void *context, const struct flow_event *x);
+	/* Where the program itself compares plain accesses (LOG_SHADOW), in place of most
+	 * runs: from here on the thread's accesses have this number, up to its next event that
+	 * may order others after it; two accesses that only synchronisation may order, the
+	 * second of which is `x`; the last use of a block by a thread before the free of
+	 * it, the next event. */
+	void (*segment)(void *context, uint32_t thread, uint32_t number);
+	void (*pair)(void *context, const struct running_access *first,
+	             const struct flow_event *x, struct running_bytes memory);
+	void (*used)(void *context, const struct running_access *use, uint32_t block,
+	             struct running_bytes memory);
 	void (*split)(void *context, uint32_t from, uint32_t to);
 	void (*renew)(void *context, uint32_t variable);
 	/* After the last event, or when none have come. */
@@ -49,16 +72,12 @@ static inline uint32_t running_site(uint64_t point)
 	return (uint32_t)point;
 }
 
+/* The variable that these bytes are, or the first of several. */
+uint32_t running_variable(struct running *r, struct running_bytes memory);
+
 /* The number of a string in the values of invocations (struct texts of engine/commute). */
 int64_t running_text(void *running, const char *text, size_t length);
 
-/* An access or free as the sink gets it, an operation on a condition, or an invocation, which
- * begins at event `number` and ends at `end` (unused for the others). */
-struct running_access {
-	uint32_t thread;
-	uint64_t point;
-	uint32_t number, end;
-};
 /* The object of two events: a variable and, if one of them frees it, its block (else NONE);
  * for two frees only the block; for conditions `object`; none of these for invocations. */
 struct running_memory {

@@ -16,10 +16,20 @@ static uint32_t number_of(const struct running *r, uint32_t thread)
 static uint32_t call_into(const struct running *r, struct import *im, uint32_t thread,
                           uint32_t stack)
 {
-	if (stack == 0 || stack >= r->calls->len)
+	const struct call *c;
+	uint32_t caller;
+	if (stack & TOLD_CONTEXT) {
+		const struct told_call *told = &g_array_index(
+		        r->told_contexts, struct told_call, stack & ~TOLD_CONTEXT);
+		c = &told->call;
+		caller = told->caller ? told->caller | TOLD_CONTEXT : 0;
+	} else if (stack == 0 || stack >= r->calls->len) {
 		return 0;
-	const struct call *c = &g_array_index(r->calls, struct call, stack);
-	uint32_t depth = call_into(r, im, thread, builder_caller(r->im->b, stack));
+	} else {
+		c = &g_array_index(r->calls, struct call, stack);
+		caller = builder_caller(r->im->b, stack);
+	}
+	uint32_t depth = call_into(r, im, thread, caller);
 	struct log_record enter = {
 		.tag = LOG_ENTER, .pc = c->pc, .address = c->function, .value = c->frame
 	};

@@ -29,6 +29,22 @@ struct invoked {
 	struct event event;
 };
 
+/* A part of a thread without an event that may order others after it (LOG_SEGMENT). */
+struct segment {
+	uint32_t thread, number;
+};
+
+/* Calls and places by the program's numbers (LOG_CONTEXT, LOG_POINT). */
+struct told_call {
+	struct call call;
+	uint32_t caller;
+};
+struct told_point {
+	uint32_t site;
+	enum op op;
+};
+enum { TOLD_CONTEXT = 1u << 31 }; /* set in the calling context of a point of these */
+
 enum { RUN = 256 }; /* accesses that are passed on at once */
 
 struct running {
@@ -42,12 +58,21 @@ struct running {
 	GHashTable *site_of; /* head -> number */
 	struct flow_access run[RUN]; /* accesses of the lane that are not passed on yet */
 	uint32_t run_count;
-	GArray *calls;     /* struct call, by calling context */
-	GArray *allocated; /* struct allocated, by block */
-	GPtrArray *kept;   /* struct log_record, with words: of modules and threads */
-	GArray *invoked;   /* struct invoked, ascending */
-	GArray *values;    /* struct value: of the present invocation */
+	GArray *calls;         /* struct call, by calling context */
+	GArray *allocated;     /* struct allocated, by block */
+	GArray *segments;      /* struct segment, by number, as are these */
+	GArray *told_contexts; /* struct told_call */
+	GArray *told_points;   /* struct told_point */
+	GPtrArray *kept;       /* struct log_record, with words: of modules and threads */
+	GArray *invoked;       /* struct invoked, ascending */
+	GArray *values;        /* struct value: of the present invocation */
 };
+
+/* The number of an event's instruction. */
+uint32_t running_site_of(struct running *r, const struct event *e);
+
+/* running_shadow.c: a record of what the program compares itself. */
+void running_shadow(struct running *r, uint32_t thread, const struct log_record *record);
 
 static inline uint64_t point_of(uint32_t stack, uint32_t site)
 {

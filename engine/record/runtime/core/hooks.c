@@ -102,12 +102,25 @@ void hook_unwritten(struct thread *t, const void *p, unsigned what, uintptr_t pc
 	}
 }
 
+/* An access that is compared in the shadow: log_access. */
+static void hook_shadow(struct thread *t, const void *p, unsigned what, uintptr_t pc)
+{
+	if (unlikely(t->attention || t->budget <= 0)) {
+		access_rest(p, what, pc);
+	} else {
+		t->budget--;
+		log_access(t, what & 255, what >> 8 & 255, pc, p, what >> 16, false, 0);
+	}
+}
+
 /* Free mode, and --filter: writes the access unless the instruction repeats it. */
 ALWAYS_INLINE void free_new(struct thread *t, const void *p, unsigned code, enum log_tag tag,
                             unsigned flags, uintptr_t pc)
 {
 	if (unlikely(rt.filter_commute))
 		hook_unwritten(t, p, tag | flags << 8 | code << 16, pc);
+	else if (rt.shadow)
+		hook_shadow(t, p, tag | flags << 8 | code << 16, pc);
 	else if (t->todo & TODO_FRAMES)
 		access_framed(t, p, tag | flags << 8 | code << 16, pc);
 	else if (unlikely(t->attention || t->budget <= 0 ||

@@ -21,6 +21,7 @@
 #include "engine/record/runtime/libc/libc.h"
 #include "engine/record/runtime/log/log.h"
 #include "engine/record/runtime/log/sample.h"
+#include "engine/record/runtime/log/shadow.h"
 #include "engine/record/runtime/memory/memory.h"
 #include "engine/record/runtime/missing/missing.h"
 #include "engine/record/runtime/outside/outside.h"
@@ -149,6 +150,7 @@ struct thread {
 	 * of the sample. */
 	bool unwritten;
 	struct thread_sample sample;
+	struct thread_shadow shadow;
 	struct stream own; /* free mode: `stream` */
 	/* free mode and --filter: log/access.h; whole pages */
 	uint64_t seen[1 << SEEN_BITS] __attribute__((aligned(4096)));
@@ -168,6 +170,7 @@ struct runtime {
 	bool filter_wcp;     /* or those redundant for WCP and its kin */
 	bool filter_commute; /* or all plain ones, */
 	bool filter_variables; /* or those of bytes that the thread has accessed, */
+	bool shadow;           /* and the rest is compared here (log/shadow.h), */
 	bool sample;           /* or those outside of the sample */
 	bool replay;
 	bool clocked;           /* a debugger follows: replay/clock.c */

@@ -105,6 +105,8 @@ static bool freed(void *p, uintptr_t pc)
 		plan_point(t);
 		if (unlikely(rt.memory))
 			memory_gone(t, (uintptr_t)p, malloc_usable_size(p));
+		if (unlikely(rt.shadow))
+			shadow_freed(t, (uintptr_t)p, malloc_usable_size(p));
 		log_event(t, LOG_FREE, 0, pc, (uintptr_t)p, 0, 1);
 		if (unlikely(rt.config.poison) && replay_poisons()) {
 			memset(p, LOG_POISON, malloc_usable_size(p));
@@ -381,7 +383,7 @@ static void forget_shared(const void *p)
  * Beyond MAX_MAPPED the oldest are forgotten, so their end is no event. */
 enum { MAX_MAPPED = 1024 };
 static struct mapping {
-	uintptr_t block, low, high; /* where the block began; the bytes that are left */
+	uintptr_t block, end, low, high; /* the block; the bytes that are left */
 } mapped[MAX_MAPPED];
 static unsigned mapped_count;
 
@@ -393,8 +395,8 @@ static uintptr_t page_up(uintptr_t p)
 static void map_block(struct thread *t, void *p, size_t size, uintptr_t pc)
 {
 	unsigned i = __atomic_fetch_add(&mapped_count, 1, __ATOMIC_RELAXED) % MAX_MAPPED;
-	mapped[i] =
-	        (struct mapping){ (uintptr_t)p, (uintptr_t)p, page_up((uintptr_t)p + size) };
+	uintptr_t low = (uintptr_t)p, end = page_up(low + size);
+	mapped[i] = (struct mapping){ low, end, low, end };
 	noted(p, size, pc);
 	log_life_ends(t); /* unmapping at this address has left no record */
 }
@@ -407,7 +409,7 @@ static bool cut(struct mapping *m, uintptr_t low, uintptr_t high)
 	else if (high >= m->high)
 		m->high = low;
 	else
-		*m = (struct mapping){ 0, 0, 0 };
+		*m = (struct mapping){ 0 };
 	return m->block && m->low == m->high;
 }
 
@@ -422,11 +424,13 @@ static bool unmap_blocks(struct thread *t, const void *p, size_t size, uintptr_t
 		if (m->high <= low || m->low >= high)
 			continue;
 		known += (m->high < high ? m->high : high) - (m->low > low ? m->low : low);
-		uintptr_t block = m->block;
+		uintptr_t block = m->block, end = m->end;
 		if (!cut(m, low, high))
 			continue;
-		*m = (struct mapping){ 0, 0, 0 };
+		*m = (struct mapping){ 0 };
 		plan_point(t);
+		if (unlikely(rt.shadow))
+			shadow_freed(t, block, end - block);
 		log_event(t, LOG_FREE, 0, pc, block, 0, 1);
 	}
 	return known == high - low;

@@ -110,8 +110,8 @@ void range_touched(enum log_tag tag, const void *p, size_t n, uintptr_t pc)
 	int error = errno;
 	bool one = n <= 8 && (n & (n - 1)) == 0; /* the size of an access by an instruction */
 	unsigned code = __builtin_ctzl(n);
-	bool quick =
-	        one && t->epoch && !t->unwritten && !t->attention && !(t->todo & TODO_FRAMES);
+	bool quick = one && t->epoch && !t->unwritten && !rt.shadow && !t->attention &&
+	             !(t->todo & TODO_FRAMES);
 	if (!one) {
 		log_range(t, tag, pc, p, n);
 	} else if (!quick ||

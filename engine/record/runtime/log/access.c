@@ -11,6 +11,7 @@ void covered_renew(struct thread *t)
 {
 	const uint64_t next = UINT64_C(1) << COVERED_EPOCH;
 	t->covered_epoch += next;
+	t->shadow.told = false;
 	if (t->covered_epoch < UINT64_C(1) << COVERED_ADDRESS)
 		return;
 	t->covered_epoch = next;
@@ -91,6 +92,20 @@ void log_fill(struct thread *t)
 	}
 }
 
+/* With a shadow: compares the access there. False: it needs a record as well. */
+static bool shadow_takes(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
+                         uintptr_t address, size_t size)
+{
+	const size_t most = COVERED_SIZE;
+	log_value(t);
+	if (!shadow_access(t, tag, flags, pc, address, size))
+		return false;
+	cover(t, tag, address, size < most ? size : most);
+	t->repeated++;
+	t->poll.unwritten++; /* work */
+	return true;
+}
+
 void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, const void *p,
                 unsigned code, bool known, uint64_t value)
 {
@@ -100,6 +115,9 @@ void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc
 		log_unwritten(t, tag, pc, (uintptr_t)p, code);
 		return;
 	}
+	if (rt.shadow && tag < LOG_AREAD &&
+	    shadow_takes(t, tag, flags, pc, (uintptr_t)p, (size_t)1 << code))
+		return;
 	log_before(t);
 	/* A read of an atomic begins no epoch: later accesses race with nothing that the same
 	 * accesses before it do not race with. */
@@ -152,6 +170,8 @@ void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc
 	if (t->epoch && tag < LOG_AREAD)
 		seen_note(t, tag, pc, (uintptr_t)p, code);
 	count_event(t, tag, pc);
+	if (unlikely(rt.shadow && tag >= LOG_AREAD))
+		shadow_atomic(t, tag, flags, pc, (uintptr_t)p, (size_t)1 << code);
 	if (unlikely(rt.memory))
 		memory_logged(t, tag, flags & LOG_ORDER_MASK, p, (size_t)1 << code);
 }
@@ -172,6 +192,8 @@ void log_rmw(struct thread *t, unsigned flags, uintptr_t pc, const void *p, unsi
 	w[0] = log_word(LOG_RMW, flags | (code < 4 ? LOG_VALUE : 0), pc);
 	s->next = w + 4;
 	count_event(t, LOG_RMW, pc);
+	if (unlikely(rt.shadow))
+		shadow_atomic(t, LOG_RMW, flags, pc, (uintptr_t)p, (size_t)1 << code);
 }
 
 void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, size_t size)
@@ -183,6 +205,8 @@ void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, 
 		return;
 	}
 	plan_point(t);
+	if (rt.shadow && shadow_takes(t, tag, log_range_flags(tag), pc, (uintptr_t)p, size))
+		return;
 	struct stream *s = t->stream;
 	log_before(t);
 	uint64_t *w = log_room(s, 3), address = (uintptr_t)p & LOG_ADDRESS_MASK;

@@ -29,6 +29,26 @@ static uint64_t frame_begin(const struct thread *t, const struct frame *f, uint1
 	return units + 1 <= LOG_FRAME_LIMIT ? units + 1 : 0;
 }
 
+uint64_t frame_word(const struct thread *t, const struct frame *f)
+{
+	enum { BITS = 10 };
+	static uint16_t hints[1 << BITS];
+	uint16_t *hint = &hints[f->call * HASH_FACTOR >> (64 - BITS)];
+	uint64_t begin = f->function < LOG_CALL_COUNT ? 0 : frame_begin(t, f, hint);
+	return log_frame_word(f->function, begin);
+}
+
+void frame_settle(struct thread *t, uint32_t i)
+{
+	struct frame *f = &t->frames[i];
+	if (f->call < rt.own_low || f->call >= rt.own_high)
+		return;
+	if (unlikely(t->calls.from != 0))
+		f->call = t->calls.from;
+	else if (unlikely(f[-1].function == LOG_CALL_signal)) /* for the place interrupted */
+		f->call = f[-1].call;
+}
+
 /* Record that the thread leaves `left` frames and then enters f. */
 static void log_enter(struct thread *t, const struct frame *f, uint32_t left)
 {
@@ -97,15 +117,7 @@ void log_frames(struct thread *t)
 	for (; t->emitted < depth; left = 0) {
 		if (unlikely(t->emitted == t->callback_at))
 			missing_callback(t);
-		struct frame *f = &t->frames[t->emitted];
-		if (unlikely(t->calls.from != 0) && f->call >= rt.own_low &&
-		    f->call < rt.own_high)
-			f->call = t->calls.from;
-		/* a signal's handler is called by the runtime, for the place that it interrupts
-		 */
-		if (unlikely(f[-1].function == LOG_CALL_signal) && f->call >= rt.own_low &&
-		    f->call < rt.own_high)
-			f->call = f[-1].call;
+		frame_settle(t, t->emitted);
 		log_enter(t, &t->frames[t->emitted++], left);
 	}
 	t->low = t->emitted;
@@ -133,7 +145,9 @@ void frame_enter(struct thread *t, enum log_call call, uintptr_t pc, bool now)
 		*f = (struct frame){ .call = pc,
 			             .function = call,
 			             .sp = (uintptr_t)__builtin_frame_address(0),
-			             .context = context_of(f[-1].context, pc, call) };
+			             .context = rt.shadow
+			                                ? 0
+			                                : context_of(f[-1].context, pc, call) };
 	}
 	t->depth++;
 	context_renew(t);

@@ -40,7 +40,9 @@ struct stream { /* target of records: one for all threads in controlled mode, el
 
 struct frame {
 	uintptr_t call, function, sp;
-	uint64_t context; /* free mode without --filter: a hash of its call and its callers' */
+	/* Free mode without --filter: a hash of its call and its callers'. With a shadow its
+	 * number there, or 0. */
+	uint64_t context;
 };
 
 /* ---- the file and its chunks ---- */
@@ -62,6 +64,10 @@ extern volatile bool log_makes_room;
 
 /* ---- the call stack ---- */
 void log_frames(struct thread *t);
+/* The function of a call and where its frame begins (log_frame_word). */
+uint64_t frame_word(const struct thread *t, const struct frame *f);
+/* Gives the thread's i-th call, if it is the runtime's own, the place that it is made for. */
+void frame_settle(struct thread *t, uint32_t i);
 /* Writes the calls of a thread if none has been written and all its events are left out:
  * without an event the trace would lose the order of its creation before its end. */
 void log_shown(struct thread *t);

@@ -44,12 +44,15 @@ void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
 			poll_changed();
 		t->memory.section = false;
 	}
+	const uint32_t ended = rt.shadow ? shadow_ended(t, tag) : 0;
 	if (ACQUIRES >> tag & 1 && !rt.filter_wcp)
 		log_ticket(t);
-	else
+	else if (tag != LOG_FREE || !rt.shadow) /* shadow_freed has done what it does */
 		log_epoch(t);
-	if (tag == LOG_FREE)
+	if (tag == LOG_FREE && !rt.shadow)
 		log_life_ends(t);
+	if (unlikely(rt.shadow))
+		shadow_event(t, tag, a, b, ended);
 	log_put(s, log_word(tag, flags, pc), (uint64_t[]){ a, b }, words);
 	if (tag != LOG_SEMAPHORE && tag != LOG_GIVEN && tag != LOG_MISUSE)
 		count_event(t, tag, pc);
@@ -121,6 +124,8 @@ void log_clock(struct thread *t, clockid_t clock, const struct timespec *time)
 /* No event: nothing of the call stack is written for it. */
 void log_init(struct thread *t, const volatile void *object, uintptr_t pc)
 {
+	if (rt.shadow)
+		shadow_object_begins((uintptr_t)object);
 	log_turn(t);
 	log_ticket(t);
 	log_put(t->stream, log_word(LOG_INIT, 0, pc), (uint64_t[]){ (uintptr_t)object }, 1);
@@ -128,6 +133,8 @@ void log_init(struct thread *t, const volatile void *object, uintptr_t pc)
 
 void log_thread(struct thread *t, const struct thread *of)
 {
+	if (rt.shadow)
+		shadow_renew(of->life.stack_low, of->life.stack_high);
 	if (!t->stream->next)
 		log_more(t->stream, 5);
 	log_put(t->stream, log_word(LOG_THREAD, 0, of->id),

@@ -78,6 +78,7 @@ static struct thread *from_retired(void)
 		return NULL;
 	struct frame *frames = t->frames;
 	uint64_t *covered = t->covered;
+	uint32_t *before = t->shadow.before;
 	struct reach *reach = t->missing.reach;
 	struct region *regions = t->missing.regions;
 	struct kept_arrival *arrivals = t->signals.arrivals;
@@ -86,6 +87,7 @@ static struct thread *from_retired(void)
 	memset(t, 0, offsetof(struct thread, seen));
 	t->frames = frames;
 	t->covered = covered;
+	t->shadow.before = before;
 	t->missing.reach = reach;
 	t->missing.regions = regions;
 	t->signals.arrivals = arrivals;
@@ -132,6 +134,8 @@ struct thread *thread_new(struct thread *parent)
 		if (rt.filter_variables) {
 			t->todo |= TODO_COVERED;
 			t->looked_and = UINT64_MAX;
+			if (rt.shadow && !shadow_thread(t))
+				return NULL;
 			covered_renew(t);
 		} else {
 			rt_populate(t->seen, sizeof(t->seen));
