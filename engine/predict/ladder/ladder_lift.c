@@ -49,12 +49,6 @@ static void leave_recorded(struct finding *f)
 	f->recorded = same;
 }
 
-void ladder_lift_pair(const struct projection *p, struct exact_pair *pair)
-{
-	for (int i = 0; i < 2; i++)
-		pair->events[i] = p->event[pair->events[i]];
-}
-
 void ladder_lift_events(const struct projection *p, struct finding *f)
 {
 	f->first = p->event[f->first];
