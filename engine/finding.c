@@ -353,43 +353,36 @@ void finding_free(struct finding *f)
 	g_free(f);
 }
 
-/* The sites of a pair, that at the lower place of the user's first. */
-static void exact_sites(const struct trace *t, uint32_t e1, uint32_t e2, uint32_t sites[2])
+void finding_add_pair(struct finding *f, const struct exact_pair *pair)
+{
+	if (f->exact == NULL)
+		f->exact = g_array_new(FALSE, FALSE, sizeof(struct exact_pair));
+	for (guint i = 0; i < f->exact->len; i++)
+		if (memcmp(finding_exact(f, i)->sites, pair->sites, sizeof pair->sites) == 0)
+			return;
+	if (f->exact->len < EXACT_MOST)
+		g_array_append_val(f->exact, *pair);
+}
+
+void finding_add_exact(const struct trace *t, struct finding *f, uint32_t e1, uint32_t e2)
 {
 	uint32_t a = t->locations[t->events[e1].location].site;
 	uint32_t b = t->locations[t->events[e2].location].site;
 	uint32_t own_a = own_site(t, e1), own_b = own_site(t, e2);
 	bool turn = own_a > own_b || (own_a == own_b && a > b);
-	sites[0] = turn ? b : a;
-	sites[1] = turn ? a : b;
-}
-
-void finding_add_exact(const struct trace *t, struct finding *f, uint32_t e1, uint32_t e2)
-{
-	uint32_t pair[2] = { MIN(e1, e2), MAX(e1, e2) }, sites[2];
-	if (!own_site_differs(t, e1) && !own_site_differs(t, e2))
-		return;
-	if (f->exact == NULL)
-		f->exact = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	exact_sites(t, e1, e2, sites);
-	for (guint i = 0; i < f->exact->len; i += 2) {
-		uint32_t known[2];
-		exact_sites(t, g_array_index(f->exact, uint32_t, i),
-		            g_array_index(f->exact, uint32_t, i + 1), known);
-		if (memcmp(known, sites, sizeof sites) == 0)
-			return;
-	}
-	if (f->exact->len < 2 * FINDING_EXACT_MOST)
-		g_array_append_vals(f->exact, pair, 2);
+	struct exact_pair pair = { { turn ? b : a, turn ? a : b },
+		                   { MIN(e1, e2), MAX(e1, e2) } };
+	if (a != own_a || b != own_b)
+		finding_add_pair(f, &pair);
 }
 
 void finding_exact_names(const struct trace *t, const struct finding *f, guint i,
                          const char *names[2])
 {
-	const uint32_t *pair = &g_array_index(f->exact, uint32_t, 2 * i);
-	bool turn = own_site(t, pair[0]) != own_site(t, f->first);
-	names[0] = trace_site_name(t, pair[turn]);
-	names[1] = trace_site_name(t, pair[!turn]);
+	const uint32_t *sites = finding_exact(f, i)->sites;
+	bool turn = own_site(t, f->first) > own_site(t, f->second);
+	names[0] = trace_string(t, t->sites[sites[turn]]);
+	names[1] = trace_string(t, t->sites[sites[!turn]]);
 }
 
 struct proof *proof_new(enum proof_method method)

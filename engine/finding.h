@@ -172,6 +172,13 @@ struct wait {
 	uint32_t holder; /* thread that holds the lock; or NONE */
 };
 
+/* Two exact sites between which the two places of a race race, and a pair of events there. */
+struct exact_pair {
+	uint32_t sites[2];  /* the one at the lower place first */
+	uint32_t events[2]; /* the earlier one first */
+};
+enum { EXACT_MOST = 64 };
+
 struct finding {
 	enum finding_kind kind;
 	enum verdict verdict;
@@ -179,14 +186,15 @@ struct finding {
 	uint64_t count;         /* number of pairs (or repetitions) represented */
 	bool counted_all;       /* count is exact, not a lower bound */
 	GArray *variables;      /* uint32_t: racy variables, the first pair's first; or NULL */
-	/* Of a data race in a library's code (own_site.h): for each pair of exact sites that
-	 * was seen between its two places a pair of events, earlier first (two uint32_t); or
-	 * NULL. */
+	/* struct exact_pair, of a data race in a library's code: those seen between its two
+	 * places (own_site.h), no more than EXACT_MOST; or NULL. */
 	GArray *exact;
 	GArray *witness; /* uint32_t: the complete sequence, the pair last; or NULL */
 	/* Number of recorded events that the witness begins with and the array leaves out:
 	 * between rungs of the ladder (race_tools.leaves); 0 in reports. */
 	uint32_t recorded;
+	/* Also there: the events are of the whole trace, not of the projection. */
+	bool lifted;
 	struct proof *proof;   /* VERDICT_IMPOSSIBLE; or NULL */
 	GArray *behind;        /* struct racy_read, of the proof; or NULL */
 	enum open_reason open; /* of VERDICT_UNKNOWN */
@@ -221,10 +229,14 @@ void append_wait(const struct trace *t, const struct finding *f, const struct wa
 /* A finding owned by the caller; finding_free. */
 struct finding *finding_new(enum finding_kind kind, uint32_t first, uint32_t second);
 /* Adds a pair of events of the finding's places to `exact`, if it is one in a library's code
- * and at other sites than those there; no more than the first FINDING_EXACT_MOST. */
-enum { FINDING_EXACT_MOST = 64 };
+ * and at other sites than those there. */
 void finding_add_exact(const struct trace *t, struct finding *finding, uint32_t e1,
                        uint32_t e2);
+void finding_add_pair(struct finding *finding, const struct exact_pair *pair);
+static inline struct exact_pair *finding_exact(const struct finding *finding, guint i)
+{
+	return &g_array_index(finding->exact, struct exact_pair, i);
+}
 /* The names of the sites of the i-th pair of `exact`, the first at the place of `first`. */
 void finding_exact_names(const struct trace *t, const struct finding *finding, guint i,
                          const char *names[2]);

@@ -4,6 +4,7 @@
 #include "engine/atomic/atomic.h"
 #include "engine/predict/effort.h"
 #include "engine/base/hash.h"
+#include "engine/trace/own_site.h"
 
 #include <string.h>
 
@@ -187,10 +188,10 @@ typedef void edge_words(const struct cycles *s, uint32_t edge, uint32_t *words);
 
 static uint32_t unit_code(const struct cycles *s, const struct unit *u)
 {
-	return u->name == NONE ? s->t->events[u->begin].location : u->name;
+	return u->name == NONE ? own_site(s->t, u->begin) : u->name;
 }
 
-/* The unit (or the location of an access outside of units), variable and set. */
+/* The unit (or the place of an access outside of units), variable and set. */
 static void code_words(const struct cycles *s, uint32_t edge, uint32_t *words)
 {
 	const struct conflict *c = CONFLICT(s, edge);

@@ -7,7 +7,7 @@
 #include "engine/trace/chains.h"
 #include "engine/trace/index.h"
 #include "engine/base/hash.h"
-#include "engine/trace/own_site.h"
+#include "engine/commute/place_pair.h"
 
 #include <string.h>
 
@@ -18,19 +18,19 @@ struct candidate {
 	uint32_t object;
 	bool happened; /* wrong order in the trace itself */
 	bool ordered;  /* by EDC: tried later */
-	uint32_t sites[2];
+	struct place_pair places;
 };
 
 /* Candidates of one pair of locations, unless options.pairs_events. */
 struct site_pair {
-	uint32_t sites[2];
-	uint32_t candidates; /* pairs of these sites in the list */
-	uint64_t others;     /* pairs not in the list, as a listed one is at least as likely
-	                      * to be possible (clashes at two access points may be counted
-	                      * twice) */
-	bool must;           /* the list has one that the causal past orders */
-	bool happened;       /* the list has one that happened */
-	bool cut;            /* some were left out, as the list is full */
+	struct place_pair places; /* first, as the key */
+	uint32_t candidates;      /* pairs of these places in the list */
+	uint64_t others; /* pairs not in the list, as a listed one is at least as likely
+	                  * to be possible (clashes at two access points may be counted
+	                  * twice) */
+	bool must;       /* the list has one that the causal past orders */
+	bool happened;   /* the list has one that happened */
+	bool cut;        /* some were left out, as the list is full */
 };
 /* Bound of the list's memory, which --budget does not bound. */
 enum { MOST_LISTED = 2000000 };
@@ -48,33 +48,16 @@ struct cov {
 	double left;         /* seconds left of the total budget */
 	bool unknown, spent; /* some candidate has no verdict; the reason is the budget */
 	uint32_t cut;        /* pairs of locations with candidates left out */
-	GHashTable *pairs;   /* struct site_pair, by sites */
+	GHashTable *pairs;   /* struct site_pair, by places */
 	const struct progress *progress;
 	struct error *error;
 };
 
 /* -- candidates --------------------------------------------------------------------------- */
 
-static uint32_t site_of(const struct cov *c, uint32_t event)
-{
-	return own_site(c->t, event);
-}
-
-static guint pair_hash(gconstpointer pair)
-{
-	const struct site_pair *p = pair;
-	return hash_top(hash_pair(p->sites[0], p->sites[1]));
-}
-
-static gboolean pair_equal(gconstpointer a, gconstpointer b)
-{
-	const struct site_pair *p = a, *q = b;
-	return p->sites[0] == q->sites[0] && p->sites[1] == q->sites[1];
-}
-
 static struct site_pair *pair_of(const struct cov *c, const struct candidate *k)
 {
-	struct site_pair key = { .sites = { k->sites[0], k->sites[1] } };
+	struct site_pair key = { .places = k->places };
 	struct site_pair *p = g_hash_table_lookup(c->pairs, &key);
 	if (p == NULL) {
 		p = g_memdup2(&key, sizeof key);
@@ -138,9 +121,7 @@ static bool cov_visit(void *context, const struct call *earlier, const struct ca
 		                 .end2 = b->end,
 		                 .object = later->object,
 		                 .happened = in_wrong_order(c, later->object, a, b) };
-	uint32_t s1 = site_of(c, new.e1), s2 = site_of(c, new.e2);
-	new.sites[0] = MIN(s1, s2);
-	new.sites[1] = MAX(s1, s2);
+	new.places = place_pair_of(c->m, new.e1, new.e2, new.object);
 	bool more = true;
 	if (c->options.pairs_events || needs_verdict(c, &new, older, &more))
 		g_array_append_val(c->candidates, new);
@@ -159,9 +140,9 @@ static int by_event(gconstpointer a, gconstpointer b)
 static int by_sites(gconstpointer a, gconstpointer b)
 {
 	const struct candidate *x = a, *y = b;
-	for (int i = 0; i < 2; i++)
-		if (x->sites[i] != y->sites[i])
-			return x->sites[i] < y->sites[i] ? -1 : 1;
+	int places = place_pair_compare(&x->places, &y->places);
+	if (places != 0)
+		return places;
 	if (x->happened != y->happened)
 		return x->happened ? -1 : 1;
 	if (x->ordered != y->ordered)
@@ -345,9 +326,9 @@ static bool decide_sites(struct cov *c, guint from, guint to)
 	return true;
 }
 
-static bool same_sites(const struct candidate *a, const struct candidate *b)
+static bool same_places(const struct candidate *a, const struct candidate *b)
 {
-	return a->sites[0] == b->sites[0] && a->sites[1] == b->sites[1];
+	return place_pair_equal(&a->places, &b->places);
 }
 
 static bool decide_all(struct cov *c)
@@ -358,8 +339,8 @@ static bool decide_all(struct cov *c)
 		if (!progress_tick(c->progress, (double)i / list->len, "order violations"))
 			return false;
 		while (!c->options.pairs_events && next < list->len &&
-		       same_sites(&g_array_index(list, struct candidate, i),
-		                  &g_array_index(list, struct candidate, next)))
+		       same_places(&g_array_index(list, struct candidate, i),
+		                   &g_array_index(list, struct candidate, next)))
 			next++;
 		if (!decide_sites(c, i, next))
 			return false;
@@ -397,8 +378,8 @@ static struct cov cov_new(struct model *m, const struct cov_options *options, do
 		             .error = error,
 		             .report = report_new(m->t, "cov"),
 		             .candidates = g_array_new(FALSE, FALSE, sizeof(struct candidate)),
-		             .pairs = g_hash_table_new_full(pair_hash, pair_equal, g_free,
-		                                            NULL) };
+		             .pairs = g_hash_table_new_full(place_pair_hash, place_pair_equal,
+		                                            g_free, NULL) };
 }
 
 static void cov_release(struct cov *c)

@@ -5,7 +5,7 @@
 #include "engine/commute/rd2.h"
 #include "engine/trace/index.h"
 #include "engine/base/hash.h"
-#include "engine/trace/own_site.h"
+#include "engine/commute/place_pair.h"
 
 #include <string.h>
 
@@ -359,14 +359,13 @@ struct edc_gathering {
 	const struct edc *edc;
 	struct report *report;
 	bool pairs_events;
-	GHashTable *sites; /* site pair -> finding */
+	GHashTable *pairs; /* struct place_pair, owned -> finding */
 };
 
 static bool edc_visit(void *context, const struct call *earlier, const struct call *later,
                       uint32_t older)
 {
 	struct edc_gathering *g = context;
-	const struct trace *t = g->m->t;
 	bool turned = earlier->event > later->event;
 	const struct call *a = turned ? later : earlier, *b = turned ? earlier : later;
 	const struct spec_object *o = g->m->objects[later->object].type->o;
@@ -377,10 +376,8 @@ static bool edc_visit(void *context, const struct call *earlier, const struct ca
 	                    (uint32_t[]){ a->end, b->end }))
 		return turned; /* the older ones are ordered, too */
 	g->report->candidates++;
-	uint32_t s1 = own_site(t, a->event);
-	uint32_t s2 = own_site(t, b->event);
-	gpointer key = (gpointer)((uintptr_t)MIN(s1, s2) << 32 | MAX(s1, s2));
-	struct finding *seen = g->pairs_events ? NULL : g_hash_table_lookup(g->sites, key);
+	struct place_pair key = place_pair_of(g->m, a->event, b->event, later->object);
+	struct finding *seen = g->pairs_events ? NULL : g_hash_table_lookup(g->pairs, &key);
 	if (seen != NULL) {
 		seen->count += 1 + older; /* an upper bound */
 		return false;
@@ -395,7 +392,8 @@ static bool edc_visit(void *context, const struct call *earlier, const struct ca
 	f->by = "edc";
 	commute_describe(g->m, f, a, b);
 	report_add(g->report, f);
-	g_hash_table_insert(g->sites, key, f);
+	if (!g->pairs_events)
+		g_hash_table_insert(g->pairs, g_memdup2(&key, sizeof key), f);
 	return true;
 }
 
@@ -409,7 +407,8 @@ struct report *edc_find(struct model *m, const struct edc_options *options,
 		                   .edc = edc,
 		                   .report = report_new(m->t, "edc"),
 		                   .pairs_events = options->pairs_events,
-		                   .sites = g_hash_table_new(hash_pointer, NULL) };
+		                   .pairs = g_hash_table_new_full(
+		                           place_pair_hash, place_pair_equal, g_free, NULL) };
 	bool whole = commute_pairs(m, edc_visit, &g, progress, error);
 	for (guint i = 0; i < m->notes->len; i++)
 		report_note(g.report, "%s", (char *)m->notes->pdata[i]);
@@ -421,7 +420,7 @@ struct report *edc_find(struct model *m, const struct edc_options *options,
 	report_finish(g.report);
 	report_open(g.report,
 	            "one order of this run is looked at ('--analysis cov': every one)");
-	g_hash_table_destroy(g.sites);
+	g_hash_table_destroy(g.pairs);
 	edc_free(edc);
 	if (whole)
 		return g.report;

@@ -5,6 +5,7 @@
 #include "engine/trace/formats.h"
 #include "engine/trace/index.h"
 #include "engine/base/hash.h"
+#include "engine/commute/place_pair.h"
 #include "engine/trace/own_site.h"
 
 #include <string.h>
@@ -45,10 +46,6 @@ struct object_state {
 	                   comparison */
 };
 
-struct site_pair {
-	uint32_t a, b;
-};
-
 struct rd2 {
 	struct model *m;
 	const struct trace *t;
@@ -61,7 +58,7 @@ struct rd2 {
 	uint32_t *last_call; /* by object: its last event; NONE: no two of its invocations can
 	                        clash */
 	uint32_t *marked;    /* by event: the last invocation that it was reported with */
-	GHashTable *sites;   /* struct site_pair -> struct finding */
+	GHashTable *pairs;   /* struct place_pair -> struct finding */
 	bool overflow;
 	uint32_t overflow_at;
 	uint64_t invocations, pairwise_calls;
@@ -253,17 +250,6 @@ void commute_describe(struct model *m, struct finding *f, const struct call *a,
 		}
 }
 
-static guint site_pair_hash(gconstpointer pair)
-{
-	const struct site_pair *p = pair;
-	return hash_top(hash_pair(p->a, p->b));
-}
-
-static gboolean site_pair_equal(gconstpointer a, gconstpointer b)
-{
-	return memcmp(a, b, sizeof(struct site_pair)) == 0;
-}
-
 /* The toucher's invocation on the object of `now`. */
 static struct call call_of(struct rd2 *r, const struct toucher *earlier, const struct call *now,
                            struct call_scratch *scratch)
@@ -299,10 +285,9 @@ static void report_pair(struct rd2 *r, const struct toucher *earlier, const stru
 	r->marked[earlier->event] = now->end;
 	struct call_scratch scratch;
 	r->report->candidates++;
-	uint32_t sites[2] = { site_of(r, earlier->event), site_of(r, now->event) };
-	struct site_pair key = { MIN(sites[0], sites[1]), MAX(sites[0], sites[1]) };
+	struct place_pair key = place_pair_of(r->m, earlier->event, now->event, now->object);
 	if (!r->options.pairs_events) {
-		struct finding *seen = g_hash_table_lookup(r->sites, &key);
+		struct finding *seen = g_hash_table_lookup(r->pairs, &key);
 		if (seen != NULL) {
 			seen->count++;
 			return;
@@ -322,7 +307,7 @@ static void report_pair(struct rd2 *r, const struct toucher *earlier, const stru
 	commute_describe(r->m, f, turned ? now : &other, turned ? &other : now);
 	report_add(r->report, f);
 	if (!r->options.pairs_events)
-		g_hash_table_insert(r->sites, g_memdup2(&key, sizeof(key)), f);
+		g_hash_table_insert(r->pairs, g_memdup2(&key, sizeof(key)), f);
 }
 
 /* -- the algorithm ------------------------------------------------------------------------ */
@@ -598,7 +583,7 @@ static bool rd2_init(struct rd2 *r, struct model *m, const struct progress *prog
 	r->objects = g_new0(struct object_state, m->object_count + 1);
 	r->marked = g_malloc((m->t->events_count + 1) * sizeof(uint32_t));
 	memset(r->marked, 0xff, (m->t->events_count + 1) * sizeof(uint32_t));
-	r->sites = g_hash_table_new_full(site_pair_hash, site_pair_equal, g_free, NULL);
+	r->pairs = g_hash_table_new_full(place_pair_hash, place_pair_equal, g_free, NULL);
 	find_last_calls(r);
 	return r->clocks != NULL;
 }
@@ -611,7 +596,7 @@ static void rd2_release(struct rd2 *r)
 	g_free(r->objects);
 	g_free(r->last_call);
 	g_free(r->marked);
-	g_hash_table_destroy(r->sites);
+	g_hash_table_destroy(r->pairs);
 	scope_clocks_free(r->clocks);
 	trace_close(r->chains);
 }

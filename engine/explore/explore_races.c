@@ -131,8 +131,8 @@ static void take_race(struct exploration *x, const struct finding *f)
 	bool other = is_new_variable(x, sites, variable->str);
 	if (is_new_exact(x, sites, &first) || other)
 		add_entry(x, &first, variable->str);
-	for (guint i = 0; f->exact != NULL && i < f->exact->len; i += 2) {
-		const uint32_t *pair = &g_array_index(f->exact, uint32_t, i);
+	for (guint i = 0; f->exact != NULL && i < f->exact->len; i++) {
+		const uint32_t *pair = finding_exact(f, i)->events;
 		struct raced r = raced_at(t, pair[0], pair[1]);
 		if (is_new_exact(x, sites, &r))
 			add_entry(x, &r, variable->str);

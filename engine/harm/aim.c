@@ -4,6 +4,8 @@
 #include "engine/harm/trial.h"
 #include "engine/order/past.h"
 #include "engine/witness/check.h"
+#include "engine/base/hash.h"
+#include "engine/trace/own_site.h"
 
 #include <string.h>
 
@@ -93,8 +95,10 @@ static bool make_cut(struct aiming *s, const struct aim *a)
 static guint *tries_of(struct aiming *s, const struct aim *a)
 {
 	const struct event *e = s->t->events;
-	gint64 code =
-	        (gint64)e[a->goes].location << 33 | (gint64)e[a->waits].location << 2 | a->kind;
+	uint64_t exact = hash_pair(e[a->goes].location, e[a->waits].location);
+	/* one line of a library's has a code for each of the user's places that call it */
+	uint64_t own = hash_pair(own_site(s->t, a->goes), own_site(s->t, a->waits));
+	gint64 code = (gint64)hash_join(hash_join(exact, own), (uint64_t)a->kind);
 	guint *count = g_hash_table_lookup(s->tried, &code);
 
 	if (count == NULL) {
@@ -109,8 +113,9 @@ static bool is_wanted(struct aiming *s, const struct aim *a)
 {
 	enum { RUNS = 3 };
 	g_autofree char *code =
-	        g_strdup_printf("%d %s %s", a->kind, trace_location_name(s->t, a->goes),
-	                        trace_location_name(s->t, a->waits));
+	        g_strdup_printf("%d %s %s %s %s", a->kind, trace_location_name(s->t, a->goes),
+	                        trace_location_name(s->t, a->waits),
+	                        own_site_name(s->t, a->goes), own_site_name(s->t, a->waits));
 	guint runs = GPOINTER_TO_UINT(g_hash_table_lookup(s->known, code));
 
 	if (runs < RUNS)

@@ -17,26 +17,11 @@ struct at_location {
 };
 _Static_assert(sizeof(struct at_location) == sizeof(uint64_t), "stored in one step");
 
-struct own_sites {
-	GMutex making;
-	bool off;              /* the setting */
-	uint64_t *of_location; /* struct at_location; NULL before the first question */
-	uint32_t *of_context;  /* the callers' site + 1; 0: not asked; NONE: they have none */
-};
-
-struct own_sites *own_sites_new(void)
-{
-	struct own_sites *s = g_new0(struct own_sites, 1);
-	g_mutex_init(&s->making);
-	return s;
-}
-
-void own_sites_free(struct own_sites *s)
+void own_sites_release(struct own_sites *s)
 {
 	g_free(s->of_location);
 	g_free(s->of_context);
 	g_mutex_clear(&s->making);
-	g_free(s);
 }
 
 /* -- frames --------------------------------------------------------------------------------- */

@@ -11,9 +11,13 @@
 
 #include "engine/trace/trace.h"
 
-struct own_sites;
-struct own_sites *own_sites_new(void);
-void own_sites_free(struct own_sites *sites);
+struct own_sites { /* zero, with the mutex made */
+	GMutex making;
+	bool off;              /* the setting */
+	uint64_t *of_location; /* what depends on it; NULL before the first question */
+	uint32_t *of_context;  /* the callers' site + 1; 0: not asked; NONE: they have none */
+};
+void own_sites_release(struct own_sites *sites);
 
 /* Does own_site look at call stacks of the trace's events? */
 bool own_sites_need_stacks(const struct trace *t);

@@ -35,7 +35,8 @@ struct trace *trace_new(const char *path)
 	t->name = display_name(path);
 	t->storage = g_new0(struct trace_storage, 1);
 	t->spelt = t->storage->spelt = spelt_names_new();
-	t->own_sites = t->storage->own_sites = own_sites_new();
+	t->own_sites = t->storage->own_sites = g_new0(struct own_sites, 1);
+	g_mutex_init(&t->own_sites->making);
 	t->storage->owned = g_ptr_array_new_with_free_func(g_free);
 	t->storage->columns = g_ptr_array_new_with_free_func(column_end);
 	t->warnings = g_ptr_array_new_with_free_func(g_free);

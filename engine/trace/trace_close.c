@@ -18,7 +18,8 @@ void trace_close(struct trace *t)
 	g_ptr_array_free(t->storage->owned, TRUE);
 	g_ptr_array_free(t->storage->columns, TRUE);
 	spelt_names_free(t->storage->spelt);
-	own_sites_free(t->storage->own_sites);
+	own_sites_release(t->storage->own_sites);
+	g_free(t->storage->own_sites);
 	if (t->storage->map)
 		munmap(t->storage->map, t->storage->map_length);
 	g_free(t->storage);

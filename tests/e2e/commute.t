@@ -300,6 +300,11 @@ is "$(json 'join ";", map { my $o = $_; "$o->{object} " . ($o->{linearizable} ? 
 	'q 0 q.c:3 T2 enqueue(2) 1-1,T2 dequeue() / nil 2-3' "the same in JSON"
 history taken.txt 'T1|call(q.dequeue)|q.c:1' 'T2|act(q.enqueue,2)|q.c:2' 'T2|call(q.dequeue)|q.c:3' 'T2|ret(q.dequeue)=nil|q.c:3'
 is "$status $out" "0 q: 3 invocations, linearizable" "one that has not returned may have taken effect"
+printf '%s\n' '#! object q queue' 'T0|call(q.enqueue,1)|1' 'T0|call(q.enqueue,2)|2' 'T0|ret(q.enqueue)|2' \
+	'T0|act(q.dequeue)=2|3' >again.txt
+run "$HEDDLE" commute again.txt --linearizable
+like "$out" '^q: undecided: .* a thread calls it again after a call that never returned: T0' "but its thread's later calls are in question"
+is "$status" 3 "which is not decided"
 history order.txt 'T1|call(q.enqueue,1)|q.c:1' 'T2|act(q.enqueue,2)|q.c:2' 'T1|ret(q.enqueue)|q.c:1' 'T3|act(q.dequeue)=2|q.c:3' 'T2|act(q.dequeue)=1|q.c:4'
 is "$status $out" "0 q: 4 invocations, linearizable" "two at the same time may take effect in either order"
 sed 's/^#! object q queue/#! object q closed/' order.txt >closed.txt

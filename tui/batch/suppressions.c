@@ -346,9 +346,8 @@ const char *suppressions_find(const struct suppressions *s, const struct trace *
 		                    2);
 	found = match_events(s, t, f->kind, (uint32_t *)(void *)pair->data, pair->len);
 	/* each of the pairs that it stands for */
-	for (guint i = 0; found != NULL && f->exact != NULL && i < f->exact->len; i += 2)
-		if (match_events(s, t, f->kind, &g_array_index(f->exact, uint32_t, i), 2) ==
-		    NULL)
+	for (guint i = 0; found != NULL && f->exact != NULL && i < f->exact->len; i++)
+		if (match_events(s, t, f->kind, finding_exact(f, i)->events, 2) == NULL)
 			found = NULL;
 	for (guint i = f->variables && found == NULL ? f->variables->len : 0; i-- > 0;) {
 		g_autofree char *name =

@@ -184,7 +184,7 @@ static void name_entry(const struct session *s, struct entry *entry)
 		if (events[i] < s->trace->events_count)
 			g_string_append_printf(exact, " %s",
 			                       trace_site_name(s->trace, events[i]));
-	for (guint i = 0; f->exact && i < f->exact->len / 2; i++) {
+	for (guint i = 0; f->exact && i < f->exact->len; i++) {
 		const char *names[2];
 		finding_exact_names(s->trace, f, i, names);
 		g_string_append_printf(exact, " %s %s", names[0], names[1]);

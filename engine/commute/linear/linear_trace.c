@@ -133,6 +133,11 @@ static void look_at(struct parts *parts, uint32_t e)
 	uint32_t outer = GPOINTER_TO_UINT(g_hash_table_lookup(parts->open, &key));
 	if (x->op == OP_RET && outer > 0 && t->index->partner[outer - 1] == e)
 		g_hash_table_remove(parts->open, &key);
+	/* inside of that call, or after it was left by longjmp */
+	if (calls && outer > 0 && t->index->partner[outer - 1] == NONE)
+		refuse(parts->all->pdata[parts->part_of[x->target]],
+		       "a thread calls it again after a call that never returned: %s",
+		       trace_thread_name(t, x->thread));
 	if (!calls || outer > 0)
 		return;
 	if (parts->part_of[x->target] == NONE) {

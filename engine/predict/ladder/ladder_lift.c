@@ -53,10 +53,9 @@ void ladder_lift_events(const struct projection *p, struct finding *f)
 {
 	f->first = p->event[f->first];
 	f->second = p->event[f->second];
-	for (guint i = 0; f->exact != NULL && i < f->exact->len; i++) {
-		uint32_t *e = &g_array_index(f->exact, uint32_t, i);
-		*e = p->event[*e];
-	}
+	for (guint i = 0; f->exact != NULL && i < f->exact->len; i++)
+		ladder_lift_pair(p, finding_exact(f, i));
+	f->lifted = true;
 }
 
 /* The race's events, and its witness, if there is one. */

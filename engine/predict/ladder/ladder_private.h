@@ -100,6 +100,11 @@ void ladder_note_race(struct ladder *l, uint64_t unit, struct finding *race);
  * checker need as much memory as the deciders: so the races of all rungs are lifted in the end.
  */
 bool ladder_lifts_by_rung(const struct ladder *l);
+static inline void ladder_lift_pair(const struct projection *p, struct exact_pair *pair)
+{
+	for (int i = 0; i < 2; i++)
+		pair->events[i] = p->event[pair->events[i]];
+}
 /* The events of a finding of the projection become those of its trace. */
 void ladder_lift_events(const struct projection *p, struct finding *f);
 /* Publishes the races of `unlifted` that the trace's own checker accepts. Another one sets

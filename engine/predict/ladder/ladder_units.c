@@ -68,9 +68,13 @@ bool ladder_has_variable(const struct ladder *l, const struct finding *f, uint32
 void ladder_merge_variables(const struct ladder *l, struct finding *into,
                             const struct finding *from)
 {
-	for (guint i = 0; from->exact != NULL && i < from->exact->len; i += 2)
-		finding_add_exact(l->t, into, g_array_index(from->exact, uint32_t, i),
-		                  g_array_index(from->exact, uint32_t, i + 1));
+	for (guint i = 0; from->exact != NULL && i < from->exact->len; i++) {
+		struct exact_pair pair = *finding_exact(from, i);
+
+		if (into->lifted && !from->lifted)
+			ladder_lift_pair(l->projection, &pair);
+		finding_add_pair(into, &pair);
+	}
 	for (guint i = 0; from->variables != NULL && i < from->variables->len; i++) {
 		uint32_t v = g_array_index(from->variables, uint32_t, i);
 

@@ -61,12 +61,7 @@ struct entry {
 	uint32_t pairs[ALTERNATIVES][2], kept;
 	uint64_t count;
 	GArray *variables; /* uint32_t */
-	GArray *exact;     /* struct exact; NULL outside of libraries */
-};
-/* The first pair of an entry at two exact sites. */
-struct exact {
-	uint32_t sites[2]; /* the one at the entry's lower site first */
-	uint32_t pair[2];
+	GArray *exact;     /* struct exact_pair; NULL outside of libraries */
 };
 struct site_races {
 	const struct trace *t;
@@ -190,20 +185,21 @@ static void keep_exact(struct entry *entry, const struct waiting *w)
 {
 	const struct sites *a = &w->sites[0], *b = &w->sites[1];
 	bool turn = a->own > b->own || (a->own == b->own && a->exact > b->exact);
-	struct exact new = { { turn ? b->exact : a->exact, turn ? a->exact : b->exact },
-		             { w->events[0], w->events[1] } };
+	struct exact_pair new = { { turn ? b->exact : a->exact, turn ? a->exact : b->exact },
+		                  { w->events[0], w->events[1] } };
 
 	if (a->own == a->exact && b->own == b->exact)
 		return;
 	if (entry->exact == NULL)
-		entry->exact = g_array_new(FALSE, FALSE, sizeof(struct exact));
+		entry->exact = g_array_new(FALSE, FALSE, sizeof(struct exact_pair));
 	for (guint i = 0; i < entry->exact->len; i++) {
-		const struct exact *old = &g_array_index(entry->exact, struct exact, i);
+		const struct exact_pair *old =
+		        &g_array_index(entry->exact, struct exact_pair, i);
 
 		if (memcmp(old->sites, new.sites, sizeof new.sites) == 0)
 			return;
 	}
-	if (entry->exact->len < FINDING_EXACT_MOST)
+	if (entry->exact->len < EXACT_MOST)
 		g_array_append_val(entry->exact, new);
 }
 
@@ -322,7 +318,8 @@ static void hold_reported(const struct site_races *s)
 		g_array_append_vals(events, entry->pairs[0], 2);
 		for (guint k = 0; entry->exact != NULL && k < entry->exact->len; k++)
 			g_array_append_vals(
-			        events, g_array_index(entry->exact, struct exact, k).pair, 2);
+			        events,
+			        g_array_index(entry->exact, struct exact_pair, k).events, 2);
 	}
 	g_array_sort(events, by_number);
 	trace_hold_events(s->t, (const uint32_t *)(void *)events->data, events->len);
@@ -342,11 +339,8 @@ void site_races_report(struct site_races *s, struct report *report, const char *
 		g_array_set_size(f->variables, 0);
 		g_array_append_vals(f->variables, entry->variables->data,
 		                    entry->variables->len);
-		for (guint k = 0; entry->exact != NULL && k < entry->exact->len; k++) {
-			const struct exact *x = &g_array_index(entry->exact, struct exact, k);
-
-			finding_add_exact(s->t, f, x->pair[0], x->pair[1]);
-		}
+		for (guint k = 0; entry->exact != NULL && k < entry->exact->len; k++)
+			finding_add_pair(f, &g_array_index(entry->exact, struct exact_pair, k));
 		report_add(report, f);
 	}
 }

@@ -395,10 +395,10 @@ static void set_after_main(const struct trace *t, const struct finding *f, json_
 /* "exact": the pairs of sites in a library's code between the two places, if several. */
 static void set_exact(const struct trace *t, const struct finding *f, json_t *j)
 {
-	if (f->exact == NULL || f->exact->len <= 2)
+	if (f->exact == NULL || f->exact->len < 2)
 		return;
 	json_t *list = json_array();
-	for (guint i = 0; i < f->exact->len / 2; i++) {
+	for (guint i = 0; i < f->exact->len; i++) {
 		const char *names[2];
 		finding_exact_names(t, f, i, names);
 		json_array_append_new(

@@ -65,7 +65,7 @@ static void tell_exact(struct story *story)
 {
 	enum { MOST = 6 };
 	const struct finding *f = story->f;
-	guint count = f->exact ? f->exact->len / 2 : 0;
+	guint count = f->exact ? f->exact->len : 0;
 	g_autoptr(GString) text = g_string_new(NULL);
 	for (guint i = 0; count > 1 && i < MIN(count, MOST); i++) {
 		const char *names[2];
