@@ -42,14 +42,15 @@ struct last_access {
 	uint32_t next;         /* of the variable; 0: none */
 };
 
-/* The current run of a variable, and the classes before it. */
+/* The current run of a variable, and the classes before it. (Aligned, so that none is on two
+ * cache lines.) */
 struct accessed {
 	epoch last;       /* write, for the observations */
 	uint32_t recent;  /* the run's last access */
 	uint32_t guard;   /* the run's lock set */
 	uint32_t what;    /* enum run_flag */
 	uint32_t classes; /* the first; 0: none */
-};
+} __attribute__((aligned(32)));
 _Static_assert(sizeof(struct accessed) % sizeof(epoch) == 0, "observations_borrow");
 enum run_flag {
 	RUN_READS = 1 << OP_READ,
