@@ -8,8 +8,9 @@
  * surw: a selectively uniform random walk (Zhao, Wolff, Mathur, Roychoudhury, ASPLOS 2025,
  * algorithms 1 and 2): which thread makes the next event of the target is drawn with the
  * numbers of such events that each still has, so that all their interleavings are about equally
- * likely. A thread that comes to one before its turn is held. In between goes who has the
- * highest priority, drawn anew with each event.
+ * likely. A thread that comes to one before its turn is held. In between as with pos: the
+ * paper draws anew the priority of the thread that has made an event alone, by which
+ * SafeStack's error is rarer on a model (docs/hunting-figures.md, "SafeStack").
  *
  * pause: sched_pause.c.
  *
@@ -80,9 +81,9 @@ static struct thread *highest(void)
 
 /* ---- pos ---- */
 
-static struct thread *pos_choose(void)
+/* The thread makes its event: it and those whose events race with that get new priorities. */
+static void redraw(struct thread *next)
 {
-	struct thread *next = highest();
 	for (unsigned i = 0; i < sched.live_count; i++) {
 		struct thread *t = sched.live[i];
 		if (t != next && (t->sched.changes || next->sched.changes) &&
@@ -90,6 +91,12 @@ static struct thread *pos_choose(void)
 			sched_draw_priority(t);
 	}
 	sched_draw_priority(next);
+}
+
+static struct thread *pos_choose(void)
+{
+	struct thread *next = highest();
+	redraw(next);
 	return next;
 }
 
@@ -168,7 +175,7 @@ static struct thread *surw_choose(void)
 			next = highest();
 		}
 		if (!is_target(next)) {
-			sched_draw_priority(next);
+			redraw(next);
 			return next;
 		}
 		if (next->sched.left == 0)
