@@ -119,7 +119,10 @@ bool unexplained_is_known(const struct trace *t, uint32_t variable, uint32_t use
 	bool of_thread = strstr(name, "std::thread") != NULL;
 	return (g_str_has_prefix(name, "memory@") && user != NONE) || /* of main: errno */
 	       (of_thread && (strstr(name, "id") != NULL || strstr(name, "__t_") != NULL)) ||
-	       strstr(name, "__libc_single_threaded") != NULL || is_lock(t, variable);
+	       strstr(name, "_M_id._M_thread") != NULL || /* of a member, or by its pointer */
+	       strstr(name, "__libc_single_threaded") != NULL ||
+	       g_str_has_suffix(name, "@sleepers") || /* a futex's */
+	       is_lock(t, variable);
 }
 
 static uint32_t value_of(const struct trace *t, uint32_t event, bool written)

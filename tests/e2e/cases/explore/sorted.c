@@ -52,5 +52,3 @@ int main(void)
 //= outcomes 0 1
 //= errors exit-status=1
 //- said code that is not recorded
-//: record --mode free -o t.hdl
-//~ exit ^[01]$
