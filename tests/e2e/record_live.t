@@ -218,6 +218,28 @@ run $HEDDLE record --no-trace --seed 1 -- ./many 1
 printf '%s\n' "$err" | places | cmp -s - limited
 is $? 0 "finds the same"
 
+# Two variables in one word of eight bytes.
+cat >beside.c <<'C'
+#include <pthread.h>
+int all[4] __attribute__((aligned(8)));
+static void *run(void *p)
+{
+	all[1] = 1;
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, run, 0);
+	all[0] = 2;
+	run(0);
+	return pthread_join(t, 0);
+}
+C
+$HEDDLE cc -O1 -g beside.c -o beside -pthread
+run $HEDDLE record --no-trace -- ./beside
+like "$err" '^candidate: data-race  on all\[1\]$' "a variable in the upper half of a word"
+
 for other in "-o x.hdl" "--mode free" --compress "--last 1000" "--memory tso" "--filter commute"; do
 	run $HEDDLE record --no-trace $other -- ./waits
 	is "$status" 125 "--no-trace not with $other"

@@ -67,6 +67,34 @@ void clock_tick(struct thread *t, uintptr_t pc)
 {
 	unexpected("clock_tick");
 }
+bool shadow_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
+                   uintptr_t address, size_t size)
+{
+	unexpected("shadow_access");
+	return false;
+}
+void shadow_atomic(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
+                   uintptr_t address, size_t size)
+{
+	unexpected("shadow_atomic");
+}
+uint32_t shadow_ended(struct thread *t, enum log_tag tag)
+{
+	unexpected("shadow_ended");
+	return 0;
+}
+void shadow_event(struct thread *t, enum log_tag tag, uint64_t a, uint64_t b, uint32_t ended)
+{
+	unexpected("shadow_event");
+}
+void shadow_object_begins(uintptr_t address)
+{
+	unexpected("shadow_object_begins");
+}
+void shadow_renew(uintptr_t low, uintptr_t high)
+{
+	unexpected("shadow_renew");
+}
 
 /* ---- the events as they went in ---- */
 

@@ -19,41 +19,15 @@ static void end_run(struct running *r)
 		r->sink.run(r->sink.context, &run);
 }
 
-/* The place among the latest sites of an event: a location may read and write. */
-static inline uint32_t site_slot(const struct event *e)
-{
-	return 2 * (uint32_t)e->location + (e->op & 1);
-}
-
-static __attribute__((noinline)) uint32_t new_site(struct running *r, const struct event *e,
-                                                   uint64_t head)
-{
-	gpointer found = g_hash_table_lookup(r->site_of, GSIZE_TO_POINTER(head));
-	if (found == NULL) {
-		found = GUINT_TO_POINTER(r->sites->len);
-		g_array_append_val(r->sites, head);
-		g_hash_table_insert(r->site_of, GSIZE_TO_POINTER(head), found);
-	}
-	if (site_slot(e) >= r->latest->len)
-		g_array_set_size(r->latest, site_slot(e) + 1);
-	g_array_index(r->latest, struct running_place, site_slot(e)) =
-	        (struct running_place){ head, GPOINTER_TO_UINT(found) };
-	return GPOINTER_TO_UINT(found);
-}
-
-uint32_t running_site_of(struct running *r, const struct event *e)
-{
-	return new_site(r, e, event_head(e) & ~(uint64_t)EVENT_THREADS);
-}
-
 static inline uint32_t site_of(struct running *r, const struct event *e)
 {
 	uint64_t head = event_head(e) & ~(uint64_t)EVENT_THREADS;
 	const struct running_place *last =
-	        &g_array_index(r->latest, struct running_place, site_slot(e));
-	if (G_LIKELY(site_slot(e) < r->latest->len && last->head == head && last->site != 0))
+	        &g_array_index(r->latest, struct running_place, running_site_slot(e));
+	if (G_LIKELY(running_site_slot(e) < r->latest->len && last->head == head &&
+	             last->site != 0))
 		return last->site;
-	return new_site(r, e, head);
+	return running_site_of(r, e);
 }
 
 /* Before a variable is split or becomes other memory (struct running_sink): earlier accesses

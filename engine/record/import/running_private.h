@@ -1,4 +1,4 @@
-/* running_private.h - shared by running.c, which takes the events, and running_pair.c. */
+/* running_private.h - shared by running.c, which takes the events, and the other files. */
 #ifndef HEDDLE_RUNNING_PRIVATE_H
 #define HEDDLE_RUNNING_PRIVATE_H
 
@@ -68,7 +68,13 @@ struct running {
 	GArray *values;        /* struct value: of the present invocation */
 };
 
-/* The number of an event's instruction. */
+/* The place among the latest sites of an event: a location may read and write. */
+static inline uint32_t running_site_slot(const struct event *e)
+{
+	return 2 * (uint32_t)e->location + (e->op & 1);
+}
+/* running_sites.c: the number of an event's instruction, which is the latest there from now on.
+ */
 uint32_t running_site_of(struct running *r, const struct event *e);
 
 /* running_shadow.c: a record of what the program compares itself. */

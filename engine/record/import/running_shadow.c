@@ -61,9 +61,10 @@ static struct running_access earlier(struct running *r, uint64_t word, uint64_t 
 
 static struct running_bytes bytes_of(uint64_t word)
 {
-	unsigned bytes = log_conflict_bytes(word) | 256, first = (unsigned)__builtin_ctz(bytes);
-	return (struct running_bytes){ (word & LOG_ADDRESS_MASK) + first % 8,
-		                       (uint32_t)__builtin_ctz(~(bytes >> first)) };
+	const unsigned bytes = log_conflict_bytes(word);
+	const unsigned first = bytes ? (unsigned)__builtin_ctz(bytes) : 0;
+	return (struct running_bytes){ (word & LOG_ADDRESS_MASK) + first,
+		                       bytes ? (uint32_t)__builtin_ctz(~(bytes >> first)) : 1 };
 }
 
 static void take_pair(struct running *r, uint32_t thread, const struct log_record *record)

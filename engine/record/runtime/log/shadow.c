@@ -33,7 +33,7 @@ bool shadow_thread(struct thread *t)
 	return t->shadow.before != NULL;
 }
 
-uint32_t shadow_thread_of(uint32_t segment)
+static uint32_t thread_of(uint32_t segment)
 {
 	return segment_threads[segment >> SEGMENT_BITS][segment % (1 << SEGMENT_BITS)];
 }
@@ -44,7 +44,7 @@ static bool is_before(const struct thread *t, uint32_t segment)
 	uint32_t thread;
 	if (segment == t->shadow.segment)
 		return true;
-	thread = shadow_thread_of(segment);
+	thread = thread_of(segment);
 	return thread == t->id || segment <= t->shadow.before[thread];
 }
 
@@ -189,8 +189,7 @@ static bool access_word(const struct now *now, uintptr_t address, uint32_t bytes
 		return false;
 	if (is_before(t, p.made))
 		return alone;
-	t->shadow.before[shadow_thread_of(p.made)] =
-	        p.made; /* the record joins the allocation */
+	t->shadow.before[thread_of(p.made)] = p.made; /* the record joins the allocation */
 	return false;
 }
 
@@ -316,14 +315,14 @@ static void note_use(struct uses *u, const struct shadow_access *a, uintptr_t ad
 {
 	if (!(a->what & WHAT_BYTES))
 		return;
-	uint32_t number = shadow_thread_of(a->segment);
+	uint32_t number = thread_of(a->segment);
 	struct thread *thread = number == u->t->id ? u->t : rt.threads[number];
 	if (thread)
 		uncover(thread, a->segment, address);
 	struct last *l = &u->last[number % LAST_USES];
 	if (is_before(u->t, a->segment))
 		return;
-	if (l->access.segment && shadow_thread_of(l->access.segment) != number) {
+	if (l->access.segment && thread_of(l->access.segment) != number) {
 		tell_use(u->t, l);
 		l->access.segment = 0;
 	}

@@ -64,9 +64,6 @@ void shadow_words(uintptr_t low, uintptr_t high, shadow_visit *visit, void *cont
 /* Forgets all accesses of the range, which `made` (above) has made. */
 void shadow_assign(uintptr_t low, uintptr_t high, uint32_t made);
 
-/* ---- shadow.c ---- */
-uint32_t shadow_thread_of(uint32_t segment);
-
 /* ---- shadow_points.c ---- */
 /* The calls that the thread is in, and an access at a place of the program, by number. */
 uint32_t shadow_context(struct thread *t);
