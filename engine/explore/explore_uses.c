@@ -6,6 +6,7 @@
 #include "engine/explore/runs/lifetimes.h"
 #include "engine/predict/misuse.h"
 #include "engine/trace/own_code.h"
+#include "engine/trace/own_site.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -13,8 +14,7 @@
 /* Errors are identified by the pair of the user's places. */
 char *explore_use_key(const struct trace *t, uint32_t use, uint32_t end)
 {
-	return g_strdup_printf("%s free %s", own_code_place_name(t, use),
-	                       own_code_place_name(t, end));
+	return g_strdup_printf("%s free %s", own_site_name(t, use), own_site_name(t, end));
 }
 
 bool explore_know_use(struct exploration *x, uint32_t use, uint32_t end)
@@ -57,15 +57,14 @@ void explore_use_free(void *data)
 
 enum { MOST_USES = 64 };
 
+/* A run that goes on in freed memory may have very many: each is looked up before it is told. */
 static void add_use(const struct exploration *x, const struct explore_run *r, GPtrArray *uses,
                     GHashTable *keys, uint32_t use, uint32_t end)
 {
-	struct explore_use *u = use_new(x, r, use, end, uses->len == 0);
-	/* adding an equal key would replace the older one, which would leak */
-	if (g_hash_table_contains(keys, u->key)) {
-		explore_use_free(u);
+	g_autofree char *key = explore_use_key(x->trace, use, end);
+	if (g_hash_table_contains(keys, key))
 		return;
-	}
+	struct explore_use *u = use_new(x, r, use, end, uses->len == 0);
 	g_hash_table_add(keys, u->key);
 	g_ptr_array_add(uses, u);
 }

@@ -223,18 +223,19 @@ char *record_fence_instructions(const struct record_facts *facts, const struct t
 }
 
 /* Marks the locations of the events that come while other threads may run, and of the calls
- * that lead to them. */
+ * that lead to them. Each context is walked through once: stacks may be very deep. */
 static void mark_run(const struct trace *t, bool *marked)
 {
 	bool several = false;
+	g_autofree bool *walked = g_new0(bool, t->contexts_count + 1);
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		several |= t->events[e].op == OP_FORK;
 		if (!several)
 			continue;
 		marked[t->events[e].location] = true;
 		uint32_t at = e < t->stacks_count ? t->stacks[e] : 0;
-		for (; at != 0; at = t->contexts[at].parent)
-			marked[t->contexts[at].call] = true;
+		for (; at != 0 && !walked[at]; at = t->contexts[at].parent)
+			walked[at] = marked[t->contexts[at].call] = true;
 	}
 }
 
