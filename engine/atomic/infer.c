@@ -23,6 +23,8 @@ struct global_under {
 /* An open activation. */
 struct open_call {
 	uint32_t function;
+	bool library; /* it and all of its callers are the C++ library's, as std::thread's are
+	               */
 	GArray *globals;   /* struct global_under, of open critical sections; or NULL */
 	GArray *instances; /* const char *, interned: instances it accessed itself; or NULL */
 };
@@ -45,9 +47,12 @@ static struct open_call *top_frame(struct walk_lane *l)
 	return &g_array_index(l->frames, struct open_call, l->frames->len - 1);
 }
 
-static void push_frame(struct walk_lane *l, uint32_t function)
+static void push_frame(const struct trace *t, struct walk_lane *l, uint32_t function)
 {
 	struct open_call f = { .function = function };
+	f.library =
+	        l->frames->len == 0 ||
+	        (top_frame(l)->library && g_str_has_prefix(trace_string(t, function), "std::"));
 	g_array_append_val(l->frames, f);
 }
 
@@ -67,7 +72,7 @@ static void walk_begin(struct infer_walk *w)
 	for (uint64_t i = 0; i < w->k->t->threads_count; i++) {
 		w->lanes[i].frames = g_array_new(FALSE, FALSE, sizeof(struct open_call));
 		w->lanes[i].held = g_array_new(FALSE, FALSE, sizeof(struct held_lock));
-		push_frame(&w->lanes[i], 0);
+		push_frame(w->k->t, &w->lanes[i], 0);
 	}
 }
 
@@ -111,7 +116,7 @@ static void infer_walk(struct infer_walk *w, void (*access)(struct infer_walk *,
 		if (other)
 			other(w, i);
 		if (e->op == OP_ENTER)
-			push_frame(l, e->target);
+			push_frame(t, l, e->target);
 		else if (e->op == OP_LEAVE && l->frames->len > 1)
 			pop_frame(l);
 		else if (op_acquires(e->op) || op_releases(e->op))
@@ -121,17 +126,6 @@ static void infer_walk(struct infer_walk *w, void (*access)(struct infer_walk *,
 }
 
 /* -- pass 1: roles of functions ----------------------------------------------------------- */
-
-/* Are all its callers functions of the C++ library? (std::thread calls the start routine.) */
-static bool is_outermost(const struct inference *k, const struct walk_lane *l)
-{
-	for (guint i = 1; i < l->frames->len; i++) {
-		uint32_t function = g_array_index(l->frames, struct open_call, i).function;
-		if (!g_str_has_prefix(trace_string(k->t, function), "std::"))
-			return false;
-	}
-	return true;
-}
 
 static void none_is_a_unit(struct inference *k, const struct walk_lane *l)
 {
@@ -156,7 +150,7 @@ static void note_role(struct infer_walk *w, uint32_t event)
 	enum atomic_call call = atomic_call_named(trace_string(k->t, e->target));
 	if (call == CALL_INPUT)
 		none_is_a_unit(k, l);
-	if (call != CALL_OTHER || is_outermost(k, l) ||
+	if (call != CALL_OTHER || caller->library ||
 	    atomic_call_named(trace_string(k->t, caller->function)) == CALL_HANDLE)
 		k->never[e->target] = true;
 }

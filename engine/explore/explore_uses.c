@@ -57,7 +57,8 @@ void explore_use_free(void *data)
 
 enum { MOST_USES = 64 };
 
-/* A run that goes on in freed memory may have very many: each is looked up before it is told. */
+/* A run that goes on in freed memory may have very many: each is looked up before it is told.
+ */
 static void add_use(const struct exploration *x, const struct explore_run *r, GPtrArray *uses,
                     GHashTable *keys, uint32_t use, uint32_t end)
 {
