@@ -351,9 +351,11 @@ static void infer_run(struct inference *k, const struct infer_options *options)
 	layout_sets(&k->layout);
 	if (!infer_goes_on(k, 0.6, "inferring units of work"))
 		return;
+	k->layout.deadline = k->deadline;
 	layout_discover_units(&k->layout, k->never);
 	infer_units(k);
 	layout_units(&k->layout);
+	k->late |= k->layout.late;
 	infer_habits(k);
 }
 

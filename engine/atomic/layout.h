@@ -37,6 +37,8 @@ struct layout {
 	guint words;            /* words of each bit set */
 	GHashTable *parameters; /* function -> GPtrArray of parameter names, for unitfors of
 	                           text traces */
+	gint64 deadline;        /* effort_deadline, for units; 0: none */
+	bool late;              /* it has passed: units are missing */
 };
 
 void layout_begin(struct layout *l, struct trace *t, struct atomic_model *m, char grade);

@@ -9,6 +9,7 @@
  */
 #include "engine/base/arrays.h"
 #include "engine/atomic/layout.h"
+#include "engine/predict/effort.h"
 #include "engine/base/hash.h"
 
 #include <string.h>
@@ -262,6 +263,10 @@ static void resolver_walk(struct resolver *r)
 	r->frames = g_new0(GArray *, t->threads_count + 1);
 	for (uint32_t i = 0; i < t->events_count; i++) {
 		enum op op = t->events[i].op;
+		if (i % 4096 == 0 && r->l->deadline != 0)
+			r->l->late |= effort_microseconds() > r->l->deadline;
+		if (r->l->late)
+			break;
 		if (event_inert(&t->events[i]))
 			continue;
 		if (op_is_access(op))

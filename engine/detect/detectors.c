@@ -144,7 +144,8 @@ static struct report *run_atomic(struct detection *on, bool predict,
 		                          .budget_pair = on->budget_pair,
 		                          .budget_total = on->budget_total,
 		                          .budget_happened = 60 };
-	struct atomic_model *m = atomic_model_for(on->trace, on->specs, NULL, progress);
+	const struct infer_options infer = { .seconds = on->budget_sets };
+	struct atomic_model *m = atomic_model_for(on->trace, on->specs, &infer, progress);
 	struct report *report = m ? atomic_find(on->trace, m, &options, progress) : NULL;
 	if (m)
 		atomic_model_free(m);

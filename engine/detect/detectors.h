@@ -19,8 +19,9 @@ struct detection {
 	struct trace *trace;       /* borrowed */
 	const struct specs *specs; /* borrowed; NULL: only detectors up to DEADLOCKS apply */
 	double budget_pair, budget_total; /* seconds of the solver */
-	bool all_verdicts;                /* also list candidates proved impossible */
-	bool list_unknown;                /* order violations: also list the unknown */
+	double budget_sets; /* processor seconds for inferring atomic sets; 0: no limit */
+	bool all_verdicts;  /* also list candidates proved impossible */
+	bool list_unknown;  /* order violations: also list the unknown */
 	struct model
 	        *model; /* made by detectors that need it; the caller frees it (model_free) */
 };

@@ -230,6 +230,7 @@ static bool detect(struct analysis_of *x, const struct specs *specs, int first, 
 	bool good = true;
 
 	share_budget(x->c, &on.budget_pair, &on.budget_total);
+	on.budget_sets = MAX(1, checkup_left(x->c) / 4);
 	for (int d = first; good && d < last; d++) {
 		struct error error = { 0 };
 
