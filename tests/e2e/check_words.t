@@ -161,4 +161,16 @@ for order in rel rlx seq_cst; do
 	*) like "$out" "weak memory allows .*$named" "an atomic is $order" ;;
 	esac
 done
+
+# members of a library's type go by the name of the whole, which is told once
+cat >members.txt <<'T'
+#! heddle 1
+main|fork(T1)|a.c:1
+T1|w4(m._M_t._M_left)=1|a.c:2
+T1|w4(m._M_t._M_right)=1|a.c:2
+main|w4(m._M_t._M_left)=2|a.c:3
+main|w4(m._M_t._M_right)=2|a.c:3
+T
+checked members.txt
+like "$out" "data-race +on m +.2 seen.$" "the name, once"
 done_testing

@@ -25,18 +25,24 @@ static bool has_verdict(const json_t *f, enum verdict verdict)
  */
 static void print_names(const json_t *f, FILE *out)
 {
+	enum { MOST = 4 };
 	const json_t *names = json_object_get(f, "variables");
 	size_t count = json_array_size(names);
 	bool exact = json_object_get(f, "lines") != NULL;
+	/* parts of a whole, and blocks without their numbers, may have one name */
+	g_autoptr(GHashTable) told =
+	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 
-	for (size_t i = 0; i < count && i < 4; i++) {
-		g_autoptr(GString) own = g_string_new(NULL);
-		own_code_append_name(json_element(names, i), own);
-		fprintf(out, "%s%s", i ? ", " : "  on ",
-		        exact ? json_element(names, i) : own->str);
+	for (size_t i = 0; i < count; i++) {
+		g_autoptr(GString) name = g_string_new(exact ? json_element(names, i) : NULL);
+		guint before = g_hash_table_size(told);
+		if (!exact)
+			own_code_append_name(json_element(names, i), name);
+		if (g_hash_table_add(told, g_strdup(name->str)) && before < MOST)
+			fprintf(out, "%s%s", before ? ", " : "  on ", name->str);
 	}
-	if (count > 4)
-		fprintf(out, " and %zu more", count - 4);
+	if (g_hash_table_size(told) > MOST)
+		fprintf(out, " and %u more", g_hash_table_size(told) - MOST);
 }
 
 static void print_heading(const json_t *f, FILE *out)
