@@ -550,11 +550,11 @@ static void limit_by_unexplained(struct report *r)
 {
 	if (strcmp(r->analysis, "deadlocks") == 0)
 		return;
-	g_autoptr(GArray) reads = unexplained_reads(r->trace, 1);
-	if (reads->len == 0)
+	const struct unexplained_read *first = unexplained_first(r->trace);
+	if (first == NULL)
 		return;
 	g_autoptr(GString) what = g_string_new(NULL);
-	unexplained_append(r->trace, &g_array_index(reads, struct unexplained_read, 0), what);
+	unexplained_append(r->trace, first, what);
 	report_open(r, "code that is not recorded wrote to memory");
 	report_note(r,
 	            "%s: " UNEXPLAINED_WRITER " wrote it, and what conflicts with this, or is "

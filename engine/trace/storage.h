@@ -7,6 +7,7 @@
 
 #include "engine/base/sum.h"
 #include "engine/trace/trace.h"
+#include "engine/trace/unexplained.h"
 
 #include <sys/stat.h>
 
@@ -27,8 +28,10 @@ struct trace_storage {
 	struct reel *reel;  /* events that are decoded on demand, or NULL; owned */
 	struct decoded_blocks decoded;
 	size_t map_length;
-	struct spelt_names *spelt;   /* owned */
-	struct own_sites *own_sites; /* owned */
+	struct spelt_names *spelt;           /* owned */
+	struct own_sites *own_sites;         /* owned */
+	struct unexplained_read unexplained; /* unexplained_first, once asked */
+	bool unexplained_asked, unexplained_found;
 	uint64_t sum;     /* binary traces: the header's checksum, which covers the sections' */
 	struct stat file; /* when opened; st_ino 0: none, or a stream */
 };

@@ -3,6 +3,7 @@
 
 #include "engine/trace/own_code.h"
 #include "engine/trace/shown.h"
+#include "engine/trace/storage.h"
 #include "engine/trace/weak.h"
 
 #include <string.h>
@@ -209,6 +210,19 @@ GArray *unexplained_reads(const struct trace *t, guint most)
 	g_free(s.ends);
 	g_array_unref(s.crowds);
 	return s.found;
+}
+
+const struct unexplained_read *unexplained_first(const struct trace *t)
+{
+	struct trace_storage *s = t->storage;
+	if (!s->unexplained_asked) {
+		g_autoptr(GArray) reads = unexplained_reads(t, 1);
+		s->unexplained_asked = true;
+		s->unexplained_found = reads->len > 0;
+		if (s->unexplained_found)
+			s->unexplained = g_array_index(reads, struct unexplained_read, 0);
+	}
+	return s->unexplained_found ? &s->unexplained : NULL;
 }
 
 /* "x = 5 at a.c:7", or without the value, where the access has other bytes, too. */

@@ -30,6 +30,9 @@ struct unexplained_read {
  * variable.
  */
 GArray *unexplained_reads(const struct trace *t, guint most);
+/* The first of them, valid as long as the trace, which remembers it; NULL: there is none. For
+ * one thread at a time. */
+const struct unexplained_read *unexplained_first(const struct trace *t);
 /* Is it a variable that such code writes for the thread that reads it alone? `user`: the thread
  * that has used it so far, or NONE for several. */
 bool unexplained_is_known(const struct trace *t, uint32_t variable, uint32_t user);
