@@ -10,7 +10,8 @@
 #include "engine/trace/trace.h"
 
 #define UNEXPLAINED_WRITER \
-	"code that is not recorded (inline assembly, a library without instrumentation, the " \
+	"code that is not recorded (with gcc a structure that a function returns, or " \
+	"__builtin_memset; inline assembly, a library without instrumentation, the " \
 	"kernel, another process)"
 
 struct unexplained_read {
