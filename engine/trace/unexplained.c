@@ -17,7 +17,14 @@ struct content {
 	uint32_t user;  /* the thread that has used it so far; NOBODY; NONE: several */
 };
 
-struct search {
+/* A read that may be unexplained, of a search beside another pass. */
+struct candidate {
+	struct unexplained_read read;
+	uint32_t owner; /* whose stack it reads, if it is another thread's; or NONE */
+	uint32_t user;  /* as struct content has it */
+};
+
+struct unexplained_search {
 	const struct trace *t;
 	struct content *contents; /* by variable */
 	uint32_t live;            /* threads forked and not joined */
@@ -26,14 +33,17 @@ struct search {
 	uint32_t *ends;           /* by thread: its last event; NULL: not asked for yet */
 	GArray *found;
 	guint most;
+	GArray *candidates; /* beside another pass: in place of `found`; else NULL */
+	uint32_t seen;      /* events */
 };
+enum { MOST_CANDIDATES = 1024 };
 
 /* Events while there were several threads. */
 struct crowd {
 	uint32_t first, last;
 };
 
-static void see_thread(struct search *s, uint32_t event)
+static void see_thread(struct unexplained_search *s, uint32_t event)
 {
 	enum op op = s->t->events[event].op;
 	if (op == OP_FORK && s->live++ == 0) {
@@ -45,7 +55,7 @@ static void see_thread(struct search *s, uint32_t event)
 }
 
 /* Were there several threads at some moment between the two events? */
-static bool others_ran(const struct search *s, uint32_t before, uint32_t event)
+static bool others_ran(const struct unexplained_search *s, uint32_t before, uint32_t event)
 {
 	for (guint i = 0; i < s->crowds->len; i++) {
 		const struct crowd *c = &g_array_index(s->crowds, struct crowd, i);
@@ -82,7 +92,7 @@ static bool is_same(const struct trace *t, uint32_t a, uint32_t b)
 	return x.kind != V_INT || y.kind != V_INT || x.integer == y.integer;
 }
 
-static uint32_t end_of(struct search *s, uint32_t thread)
+static uint32_t end_of(struct unexplained_search *s, uint32_t thread)
 {
 	const struct trace *t = s->t;
 	if (s->ends == NULL) {
@@ -93,14 +103,22 @@ static uint32_t end_of(struct search *s, uint32_t thread)
 	return s->ends[thread];
 }
 
-/* Is the block the stack of the reader, of which no other thread knows, or has its life ended?
- */
-static bool is_own_or_ended(struct search *s, uint32_t block, uint32_t user, uint32_t event)
+/* The other thread whose stack the block is, if it is one's; else NONE. */
+static uint32_t owner_of(const struct unexplained_search *s, uint32_t block, uint32_t event)
 {
-	uint32_t owner = s->owners[block], reader = s->t->events[event].thread;
-	if (owner == NONE)
-		return s->t->blocks[block].free < event;
-	return owner == reader ? user == reader : end_of(s, owner) < event;
+	uint32_t owner = block != NONE ? s->owners[block] : NONE;
+	return owner != s->t->events[event].thread ? owner : NONE;
+}
+
+/* Is the block the stack of the reader, of which no other thread knows, or was it freed? */
+static bool is_own_or_freed(const struct unexplained_search *s, uint32_t block, uint32_t user,
+                            uint32_t event)
+{
+	if (block == NONE)
+		return false;
+	uint32_t reader = s->t->events[event].thread;
+	return s->owners[block] == NONE ? s->t->blocks[block].free < event
+	                                : s->owners[block] == reader && user == reader;
 }
 
 /* The word of a lock of the program's own making lies where the lock does, and is written by
@@ -134,13 +152,36 @@ static uint32_t value_of(const struct trace *t, uint32_t event, bool written)
 	return written ? trace_value(t, e->aux).second : trace_value(t, e->aux).first;
 }
 
-static bool is_unexplained(struct search *s, uint32_t v, uint32_t event, uint32_t now)
+/* What can be told of a read while the search goes on. */
+static bool may_be_unexplained(const struct unexplained_search *s, uint32_t v, uint32_t event,
+                               uint32_t now)
 {
 	const struct content *c = &s->contents[v];
-	uint32_t block = s->t->variables[v].block;
 	return !is_same(s->t, c->value, now) && others_ran(s, c->event, event) &&
-	       !(block != NONE && is_own_or_ended(s, block, c->user, event)) &&
-	       !unexplained_is_known(s->t, v, c->user);
+	       !is_own_or_freed(s, s->t->variables[v].block, c->user, event);
+}
+
+static bool is_unexplained(struct unexplained_search *s, const struct candidate *c)
+{
+	return !(c->owner != NONE && end_of(s, c->owner) < c->read.event) &&
+	       !unexplained_is_known(s->t, c->read.variable, c->user);
+}
+
+/* Notes a read that may be unexplained; false: it is explained. */
+static bool note(struct unexplained_search *s, uint32_t v, uint32_t event)
+{
+	const struct content *of = &s->contents[v];
+	struct candidate c = { { event, of->event, v },
+		               owner_of(s, s->t->variables[v].block, event),
+		               of->user };
+	if (s->candidates != NULL && s->candidates->len < MOST_CANDIDATES)
+		g_array_append_val(s->candidates, c);
+	if (s->candidates != NULL)
+		return true;
+	if (!is_unexplained(s, &c))
+		return false;
+	g_array_append_val(s->found, c.read);
+	return true;
 }
 
 static void leave(struct content *c, uint32_t value, uint32_t event, uint32_t thread)
@@ -151,7 +192,7 @@ static void leave(struct content *c, uint32_t value, uint32_t event, uint32_t th
 }
 
 /* Not inlined: other accesses than those that event_simple tells. */
-static __attribute__((noinline)) void access_at(struct search *s, uint32_t event)
+static __attribute__((noinline)) void access_at(struct unexplained_search *s, uint32_t event)
 {
 	const struct trace *t = s->t;
 	const struct event *e = &t->events[event];
@@ -161,20 +202,17 @@ static __attribute__((noinline)) void access_at(struct search *s, uint32_t event
 	for (uint32_t v = of.first; v < of.first + of.count; v++) {
 		uint32_t seen = of.count == 1 ? read : part_of(t, of, v, read);
 		uint32_t left = of.count == 1 ? written : part_of(t, of, v, written);
-		if (!told && is_unexplained(s, v, event, seen)) {
-			struct unexplained_read r = { event, s->contents[v].event, v };
-			g_array_append_val(s->found, r);
-			told = true;
-		}
+		if (!told && may_be_unexplained(s, v, event, seen))
+			told = note(s, v, event);
 		bool keeps = !op_writes(e->op) && left == 0; /* a read of unknown value */
 		leave(&s->contents[v], keeps ? s->contents[v].value : left, event, e->thread);
 	}
 }
 
-static void walk(struct search *s)
+void unexplained_see(struct unexplained_search *s, uint32_t from, uint32_t to)
 {
 	const struct trace *t = s->t;
-	for (uint32_t e = 0; e < t->events_count && s->found->len < s->most; e++) {
+	for (uint32_t e = from; e < to && s->found->len < s->most; e++) {
 		const struct event *x = &t->events[e];
 		struct content *c = &s->contents[event_simple(x) ? x->target : 0];
 		if (event_simple(x) && x->aux != 0 &&
@@ -185,31 +223,83 @@ static void walk(struct search *s)
 		else
 			see_thread(s, e);
 	}
+	s->seen += to - from;
+}
+
+static struct unexplained_search *search_new(const struct trace *t, guint most)
+{
+	if (t->threads_count < 2 || !t->values_exact || !t->order_exact || t->filtered ||
+	    trace_model(t) != WEAK_SC)
+		return NULL;
+	struct unexplained_search *s = g_new0(struct unexplained_search, 1);
+	s->t = t;
+	s->most = most;
+	s->found = g_array_new(FALSE, FALSE, sizeof(struct unexplained_read));
+	s->crowds = g_array_new(FALSE, FALSE, sizeof(struct crowd));
+	s->contents = g_new(struct content, t->variables_count + 1);
+	s->owners = g_new(uint32_t, t->blocks_count + 1);
+	for (uint64_t v = 0; v < t->variables_count; v++)
+		s->contents[v] = (struct content){ .user = NOBODY };
+	for (uint64_t b = 0; b < t->blocks_count; b++)
+		s->owners[b] = NONE;
+	for (uint32_t u = 0; u < t->threads_count; u++)
+		if (t->threads[u].stack != NONE)
+			s->owners[t->threads[u].stack] = u;
+	return s;
+}
+
+/* All but what was found; the trace may be closed. */
+static void search_free(struct unexplained_search *s)
+{
+	g_free(s->contents);
+	g_free(s->owners);
+	g_free(s->ends);
+	g_array_unref(s->crowds);
+	if (s->candidates)
+		g_array_unref(s->candidates);
+	g_free(s);
 }
 
 GArray *unexplained_reads(const struct trace *t, guint most)
 {
-	struct search s = { .t = t, .most = most };
-	s.found = g_array_new(FALSE, FALSE, sizeof(struct unexplained_read));
-	if (t->threads_count < 2 || !t->values_exact || !t->order_exact || t->filtered ||
-	    trace_model(t) != WEAK_SC)
-		return s.found;
-	s.crowds = g_array_new(FALSE, FALSE, sizeof(struct crowd));
-	s.contents = g_new(struct content, t->variables_count + 1);
-	s.owners = g_new(uint32_t, t->blocks_count + 1);
-	for (uint64_t v = 0; v < t->variables_count; v++)
-		s.contents[v] = (struct content){ .user = NOBODY };
-	for (uint64_t b = 0; b < t->blocks_count; b++)
-		s.owners[b] = NONE;
-	for (uint32_t u = 0; u < t->threads_count; u++)
-		if (t->threads[u].stack != NONE)
-			s.owners[t->threads[u].stack] = u;
-	walk(&s);
-	g_free(s.contents);
-	g_free(s.owners);
-	g_free(s.ends);
-	g_array_unref(s.crowds);
-	return s.found;
+	struct unexplained_search *s = search_new(t, most);
+	if (s == NULL)
+		return g_array_new(FALSE, FALSE, sizeof(struct unexplained_read));
+	unexplained_see(s, 0, (uint32_t)t->events_count);
+	GArray *found = s->found;
+	search_free(s);
+	return found;
+}
+
+struct unexplained_search *unexplained_begin(const struct trace *t)
+{
+	struct unexplained_search *s = search_new(t, G_MAXUINT);
+	if (s != NULL)
+		s->candidates = g_array_new(FALSE, FALSE, sizeof(struct candidate));
+	return s;
+}
+
+void unexplained_drop(struct unexplained_search *s)
+{
+	if (s == NULL)
+		return;
+	g_array_unref(s->found);
+	search_free(s);
+}
+
+void unexplained_end(struct unexplained_search *s)
+{
+	struct trace_storage *to = s->t->storage;
+	bool all = s->seen == s->t->events_count && !to->unexplained_asked;
+	for (guint i = 0; all && i < s->candidates->len && !to->unexplained_found; i++) {
+		const struct candidate *c = &g_array_index(s->candidates, struct candidate, i);
+		to->unexplained_found = is_unexplained(s, c);
+		to->unexplained = c->read;
+	}
+	if (all)
+		to->unexplained_asked =
+		        to->unexplained_found || s->candidates->len < MOST_CANDIDATES;
+	unexplained_drop(s);
 }
 
 const struct unexplained_read *unexplained_first(const struct trace *t)

@@ -34,6 +34,17 @@ GArray *unexplained_reads(const struct trace *t, guint most);
 /* The first of them, valid as long as the trace, which remembers it; NULL: there is none. For
  * one thread at a time. */
 const struct unexplained_read *unexplained_first(const struct trace *t);
+/*
+ * The same search beside another pass over the events, which then need not be decoded once
+ * more: begun (NULL: nothing can be found in the trace), shown the events in ascending runs,
+ * and ended, which frees it. When it has seen all events the trace remembers the answer.
+ * Dropped is one (or NULL) whose trace may be closed.
+ */
+struct unexplained_search;
+struct unexplained_search *unexplained_begin(const struct trace *t);
+void unexplained_see(struct unexplained_search *s, uint32_t from, uint32_t to);
+void unexplained_end(struct unexplained_search *s);
+void unexplained_drop(struct unexplained_search *s);
 /* Is it a variable that such code writes for the thread that reads it alone? `user`: the thread
  * that has used it so far, or NONE for several. */
 bool unexplained_is_known(const struct trace *t, uint32_t variable, uint32_t user);

@@ -5,6 +5,7 @@
  */
 #include "engine/predict/pairs/pairs.h"
 #include "engine/trace/formats.h"
+#include "engine/trace/storage.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
@@ -107,6 +108,46 @@ START_TEST(many_lock_sets)
 }
 END_TEST
 
+/* The event of the first read that no recorded write explains, as the pass finds it beside the
+ * suspects; NONE. It is what the search of its own finds. */
+static uint32_t unexplained_in(const char *text)
+{
+	struct error error = { 0 };
+	struct trace *t = trace_from_text("test.txt", text, strlen(text), NULL, &error);
+	uint64_t *suspects, count;
+
+	ck_assert_msg(t != NULL, "%s", error.what);
+	ck_assert(race_suspects(t, false, &suspects, &count, NULL));
+	g_free(suspects);
+	ck_assert(t->storage->unexplained_asked);
+	g_autoptr(GArray) alone = unexplained_reads(t, 1);
+	const struct unexplained_read *beside = unexplained_first(t);
+	ck_assert_uint_eq(alone->len, beside != NULL);
+	uint32_t event = beside ? beside->event : NONE;
+	if (beside != NULL)
+		ck_assert_mem_eq(beside, alone->data, sizeof *beside);
+	trace_close(t);
+	return event;
+}
+
+START_TEST(unexplained_reads_are_found_beside_them)
+{
+	ck_assert_uint_eq(unexplained_in("T0|w4(x)=3|1\nT0|fork(T1)|2\nT1|w4(y)=1|3\n"
+	                                 "T0|r4(x)=3|4\n"),
+	                  NONE);
+	ck_assert_uint_eq(unexplained_in("T0|w4(x)=3|1\nT0|fork(T1)|2\nT1|w4(y)=1|3\n"
+	                                 "T0|r4(x)=5|4\nT0|r4(x)=3|5\n"),
+	                  3);
+	/* while there is one thread alone, and of memory that was freed */
+	ck_assert_uint_eq(unexplained_in("T0|w4(x)=3|1\nT0|r4(x)=5|2\nT0|fork(T1)|3\n"
+	                                 "T1|w4(y)=1|4\n"),
+	                  NONE);
+	ck_assert_uint_eq(unexplained_in("T0|alloc(b,4)|1\nT0|w4(b[0])=3|2\nT0|fork(T1)|3\n"
+	                                 "T0|free(b)|4\nT1|r4(b[0])=5|5\n"),
+	                  NONE);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("suspects");
@@ -119,6 +160,7 @@ int main(void)
 	tcase_add_test(tests, a_thread_is_made_in_a_section);
 	tcase_add_test(tests, a_read_after_a_write_counts);
 	tcase_add_test(tests, many_lock_sets);
+	tcase_add_test(tests, unexplained_reads_are_found_beside_them);
 	suite_add_tcase(suite, tests);
 	return suite_run(suite);
 }

@@ -23,6 +23,7 @@
 #include "engine/predict/pairs/candidates.h"
 #include "engine/trace/chains.h"
 #include "engine/trace/binary/reel.h"
+#include "engine/trace/unexplained.h"
 #include "engine/trace/weak.h"
 
 enum { AHEAD = 48, TICK = 1 << 20, MANY_SUSPECTS = 32 };
@@ -83,6 +84,7 @@ enum { SECTION_THREADS = 64 };
 
 struct pass {
 	struct trace *t;
+	struct unexplained_search *unexplained; /* beside it; or NULL */
 	struct causality *c;
 	struct locksets *locksets;
 	struct accessed *variables;
@@ -495,7 +497,7 @@ static inline __attribute__((always_inline)) void step(struct pass *p, const str
 	}
 }
 
-static void walk(struct pass *p, uint32_t from, uint32_t to)
+static void walk_run(struct pass *p, uint32_t from, uint32_t to)
 {
 	const struct event *events = p->t->events;
 
@@ -512,12 +514,26 @@ static void walk(struct pass *p, uint32_t from, uint32_t to)
 	}
 }
 
+static void walk(struct pass *p, uint32_t from, uint32_t to)
+{
+	enum { RUN = 1 << 14 }; /* events that stay in the cache for the second look */
+
+	for (uint32_t e = from; e < to; e += MIN(RUN, to - e)) {
+		uint32_t end = e + MIN(RUN, to - e);
+
+		walk_run(p, e, end);
+		if (p->unexplained != NULL)
+			unexplained_see(p->unexplained, e, end);
+	}
+}
+
 /* Takes ownership of the causality. */
 static struct pass *pass_new(struct trace *t, struct causality *c, bool keeps)
 {
 	struct pass *p = g_new0(struct pass, 1);
 
 	*p = (struct pass){ .t = t, .c = c, .used = 1, .room = 1 << 8, .keeps = keeps };
+	p->unexplained = unexplained_begin(t);
 	p->locksets = locksets_empty();
 	p->variables = scattered_new0(struct accessed, t->variables_count + 1);
 	p->pool = g_new(struct last_access, p->room);
@@ -537,6 +553,7 @@ static void pass_free(struct pass *p)
 {
 	if (p == NULL)
 		return;
+	unexplained_drop(p->unexplained);
 	causality_free(p->c);
 	locksets_free(p->locksets);
 	g_free(p->variables);
@@ -544,6 +561,13 @@ static void pass_free(struct pass *p)
 	g_free(p->sections);
 	g_free(p->now);
 	g_free(p);
+}
+
+/* The trace is open to the end. */
+static void end_unexplained(struct pass *p)
+{
+	if (p->unexplained != NULL)
+		unexplained_end(g_steal_pointer(&p->unexplained));
 }
 
 static uint64_t *suspects_of(const struct pass *p)
@@ -577,6 +601,7 @@ bool race_suspects(struct trace *t, bool keeps, uint64_t **suspects, uint64_t *c
 	}
 	*suspects = suspects_of(p);
 	*count = p->count;
+	end_unexplained(p);
 	pass_free(p);
 	return goes_on;
 }
@@ -637,6 +662,7 @@ bool first_suspects_take(struct first_suspects *f, const struct trace *t, bool k
 		return false;
 	*suspects = suspects_of(f->pass);
 	*count = f->pass->count;
+	end_unexplained(f->pass);
 	g_clear_pointer(&f->pass, pass_free);
 	if (keeps && *count >= MANY_SUSPECTS)
 		trace_keep_events_shortly(t);
