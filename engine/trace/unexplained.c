@@ -1,6 +1,8 @@
 /* unexplained.c - see unexplained.h. */
 #include "engine/trace/unexplained.h"
 
+#include "engine/base/hash.h"
+#include "engine/trace/index.h"
 #include "engine/trace/own_code.h"
 #include "engine/trace/shown.h"
 #include "engine/trace/storage.h"
@@ -33,8 +35,10 @@ struct unexplained_search {
 	uint32_t *ends;           /* by thread: its last event; NULL: not asked for yet */
 	GArray *found;
 	guint most;
-	GArray *candidates; /* beside another pass: in place of `found`; else NULL */
-	uint32_t seen;      /* events */
+	/* beside another pass: in place of `found`; else NULL */
+	GArray *candidates;
+	GHashTable *noted; /* those of key_of so far */
+	uint32_t seen;     /* events */
 };
 enum { MOST_CANDIDATES = 1024 };
 
@@ -167,6 +171,15 @@ static bool is_unexplained(struct unexplained_search *s, const struct candidate 
 	       !unexplained_is_known(s->t, c->read.variable, c->user);
 }
 
+/* Of candidates with the same key all are explained if the first one is: is_unexplained looks
+ * at no more of them, but for their order in time. */
+static gpointer key_of(const struct candidate *c)
+{
+	uint64_t user = MIN(c->user, NOBODY) + (uint64_t)(c->user == NONE);
+	return (gpointer)(uintptr_t)((uint64_t)c->read.variable << 32 | user << 1 |
+	                             (c->owner != NONE));
+}
+
 /* Notes a read that may be unexplained; false: it is explained. */
 static bool note(struct unexplained_search *s, uint32_t v, uint32_t event)
 {
@@ -174,7 +187,8 @@ static bool note(struct unexplained_search *s, uint32_t v, uint32_t event)
 	struct candidate c = { { event, of->event, v },
 		               owner_of(s, s->t->variables[v].block, event),
 		               of->user };
-	if (s->candidates != NULL && s->candidates->len < MOST_CANDIDATES)
+	if (s->candidates != NULL && s->candidates->len < MOST_CANDIDATES &&
+	    g_hash_table_add(s->noted, key_of(&c)))
 		g_array_append_val(s->candidates, c);
 	if (s->candidates != NULL)
 		return true;
@@ -211,9 +225,14 @@ static __attribute__((noinline)) void access_at(struct unexplained_search *s, ui
 
 void unexplained_see(struct unexplained_search *s, uint32_t from, uint32_t to)
 {
+	enum { AHEAD = 16 };
+	if (s == NULL)
+		return;
 	const struct trace *t = s->t;
 	for (uint32_t e = from; e < to && s->found->len < s->most; e++) {
 		const struct event *x = &t->events[e];
+		/* (For others than accesses the address is wrong, but harmless.) */
+		__builtin_prefetch(&s->contents[t->events[MIN(e + AHEAD, to - 1)].target], 1);
 		struct content *c = &s->contents[event_simple(x) ? x->target : 0];
 		if (event_simple(x) && x->aux != 0 &&
 		    (op_writes(x->op) || c->value == x->aux || c->value == 0))
@@ -255,8 +274,10 @@ static void search_free(struct unexplained_search *s)
 	g_free(s->owners);
 	g_free(s->ends);
 	g_array_unref(s->crowds);
-	if (s->candidates)
+	if (s->candidates) {
 		g_array_unref(s->candidates);
+		g_hash_table_destroy(s->noted);
+	}
 	g_free(s);
 }
 
@@ -273,9 +294,15 @@ GArray *unexplained_reads(const struct trace *t, guint most)
 
 struct unexplained_search *unexplained_begin(const struct trace *t)
 {
+	bool part = t->recorded != NULL || (t->index != NULL && t->index->whole != NULL);
+	if (part || t->storage->unexplained_asked || t->storage->unexplained_begun)
+		return NULL;
+	t->storage->unexplained_begun = true;
 	struct unexplained_search *s = search_new(t, G_MAXUINT);
-	if (s != NULL)
+	if (s != NULL) {
 		s->candidates = g_array_new(FALSE, FALSE, sizeof(struct candidate));
+		s->noted = g_hash_table_new(hash_pointer, NULL);
+	}
 	return s;
 }
 
@@ -289,6 +316,8 @@ void unexplained_drop(struct unexplained_search *s)
 
 void unexplained_end(struct unexplained_search *s)
 {
+	if (s == NULL)
+		return;
 	struct trace_storage *to = s->t->storage;
 	bool all = s->seen == s->t->events_count && !to->unexplained_asked;
 	for (guint i = 0; all && i < s->candidates->len && !to->unexplained_found; i++) {

@@ -36,11 +36,14 @@ GArray *unexplained_reads(const struct trace *t, guint most);
 const struct unexplained_read *unexplained_first(const struct trace *t);
 /*
  * The same search beside another pass over the events, which then need not be decoded once
- * more: begun (NULL: nothing can be found in the trace), shown the events in ascending runs,
- * and ended, which frees it. When it has seen all events the trace remembers the answer.
- * Dropped is one (or NULL) whose trace may be closed.
+ * more: begun, shown the events in ascending runs, and ended, which frees it. When it has seen
+ * all events the trace remembers the answer. NULL, which the other functions take: nothing can
+ * be found in the trace, it is a part of another one, or there was a search beside a pass
+ * before. Dropped is one whose trace may be closed.
  */
 struct unexplained_search;
+/* Runs of at most so many events are still in the cache for the second look. */
+enum { UNEXPLAINED_RUN = 1 << 14 };
 struct unexplained_search *unexplained_begin(const struct trace *t);
 void unexplained_see(struct unexplained_search *s, uint32_t from, uint32_t to);
 void unexplained_end(struct unexplained_search *s);

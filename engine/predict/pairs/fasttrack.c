@@ -12,6 +12,7 @@
 #include "engine/order/causality.h"
 #include "engine/predict/pairs/last_lists.h"
 #include "engine/predict/pairs/pairs.h"
+#include "engine/trace/unexplained.h"
 
 #include <string.h>
 
@@ -93,6 +94,7 @@ struct stream {
 	/* For comparing with lists, which grow with the threads; the pass ends when it is over.
 	 * Or NULL. */
 	struct effort *effort;
+	struct unexplained_search *unexplained; /* beside the pass; or NULL */
 };
 
 static bool over(const struct stream *s)
@@ -869,26 +871,36 @@ static void pass_to(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead
 		pass_locks(s, from, to, ahead);
 }
 
+static void pass_run(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead)
+{
+	for (uint32_t e = from; e < to && !over(s);) {
+		uint32_t quiet = CLAMP(s->c->next_must, e, to);
+
+		pass_to(s, e, quiet, ahead);
+		e = quiet;
+		if (e < to)
+			step_any(s, e++);
+	}
+	if (!over(s))
+		unexplained_see(s->unexplained, from, to);
+}
+
 static bool pass(struct stream *s, uint64_t end, const struct progress *progress)
 {
 	uint64_t count = s->t->events_count;
 	uint32_t last = count > AHEAD ? (uint32_t)count - AHEAD : 0;
+	uint32_t tick = (uint32_t)s->at, run = s->unexplained ? UNEXPLAINED_RUN : TICK;
 
-	for (uint32_t e = (uint32_t)s->at; e < end && !over(s);) {
-		uint32_t to = (uint32_t)MIN((uint64_t)e + TICK, end);
-
-		if (!progress_tick(progress, (double)e / count, "races by site"))
-			return false;
+	for (uint32_t e = (uint32_t)s->at, to; e < end && !over(s); e = to) {
+		if (e >= tick) {
+			if (!progress_tick(progress, (double)e / count, "races by site"))
+				return false;
+			tick = e + MIN(TICK, UINT32_MAX - e);
+		}
+		to = (uint32_t)MIN((uint64_t)e + run, end);
 		if (e < last)
 			to = MIN(to, last);
-		while (e < to && !over(s)) {
-			uint32_t quiet = CLAMP(s->c->next_must, e, to);
-
-			pass_to(s, e, quiet, e < last ? AHEAD : 0);
-			e = quiet;
-			if (e < to)
-				step_any(s, e++);
-		}
+		pass_run(s, e, to, e < last ? AHEAD : 0);
 	}
 	return true;
 }
@@ -993,8 +1005,13 @@ bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *race
                   struct effort *effort, const struct progress *progress)
 {
 	struct stream *s = stream_new(t, kind, races, effort, progress);
-	bool done = s != NULL && stream_pass(s, t->events_count, progress);
 
+	if (s == NULL)
+		return false;
+	if (s->c != NULL)
+		s->unexplained = unexplained_begin(t);
+	bool done = stream_pass(s, t->events_count, progress);
+	unexplained_end(s->unexplained);
 	stream_free(s);
 	return done;
 }

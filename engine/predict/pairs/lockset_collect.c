@@ -12,6 +12,7 @@
 #include "engine/base/hash.h"
 #include "engine/base/scattered.h"
 #include "engine/trace/own_site.h"
+#include "engine/trace/unexplained.h"
 
 #include <string.h>
 
@@ -408,15 +409,22 @@ static void take_out(struct kinds *k, const struct counting *c)
 	}
 }
 
-/* One pass in parts, for the progress; false when cancelled. */
+/* One pass in parts, for the progress and for `beside` (or NULL); false when cancelled. */
 typedef void part(struct counting *c, uint64_t from, uint64_t to);
-static bool pass(struct counting *c, part *run, uint64_t end, const struct progress *progress)
+static bool pass(struct counting *c, part *run, uint64_t end, struct unexplained_search *beside,
+                 const struct progress *progress)
 {
+	uint64_t length = beside != NULL ? UNEXPLAINED_RUN : TICK;
 	bool done = true;
 
-	for (uint64_t e = 0; e < end && done; e += TICK) {
-		done = progress_tick(progress, (double)e / (double)end, "shared variables");
-		run(c, e, MIN(e + TICK, end));
+	for (uint64_t e = 0; e < end && done; e += length) {
+		uint64_t to = MIN(e + length, end);
+
+		if (e % TICK == 0)
+			done = progress_tick(progress, (double)e / (double)end,
+			                     "shared variables");
+		run(c, e, to);
+		unexplained_see(beside, (uint32_t)e, (uint32_t)to);
 	}
 	return done;
 }
@@ -430,10 +438,12 @@ bool kinds_collect(struct kinds *k, struct trace *t, struct locksets *locksets,
 	holding_init(&c.holding, t, locksets);
 	c.uses = uses_new(t->variables_count);
 	table_grow(&c.table);
-	bool done = pass(&c, find_uses, t->events_count, progress);
+	struct unexplained_search *beside = unexplained_begin(t);
+	bool done = pass(&c, find_uses, t->events_count, beside, progress);
+	unexplained_end(beside);
 	if (done && c.any) {
 		holding_begin_again(&c.holding);
-		done = pass(&c, count_before, c.last, progress);
+		done = pass(&c, count_before, c.last, NULL, progress);
 	}
 	count_waiting(&c.table, &c.waiting);
 	if (done)

@@ -516,14 +516,11 @@ static void walk_run(struct pass *p, uint32_t from, uint32_t to)
 
 static void walk(struct pass *p, uint32_t from, uint32_t to)
 {
-	enum { RUN = 1 << 14 }; /* events that stay in the cache for the second look */
-
-	for (uint32_t e = from; e < to; e += MIN(RUN, to - e)) {
-		uint32_t end = e + MIN(RUN, to - e);
+	for (uint32_t e = from; e < to; e += MIN(UNEXPLAINED_RUN, to - e)) {
+		uint32_t end = e + MIN(UNEXPLAINED_RUN, to - e);
 
 		walk_run(p, e, end);
-		if (p->unexplained != NULL)
-			unexplained_see(p->unexplained, e, end);
+		unexplained_see(p->unexplained, e, end);
 	}
 }
 
@@ -566,8 +563,7 @@ static void pass_free(struct pass *p)
 /* The trace is open to the end. */
 static void end_unexplained(struct pass *p)
 {
-	if (p->unexplained != NULL)
-		unexplained_end(g_steal_pointer(&p->unexplained));
+	unexplained_end(g_steal_pointer(&p->unexplained));
 }
 
 static uint64_t *suspects_of(const struct pass *p)

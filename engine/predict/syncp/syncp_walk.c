@@ -8,6 +8,7 @@
 #include "engine/predict/syncp/syncp_private.h"
 
 #include "engine/base/scattered.h"
+#include "engine/trace/unexplained.h"
 
 enum { AHEAD = 24, TICK = 1 << 20 };
 _Static_assert(OP_READ == 0 && OP_WRITE == 1 && VARIABLE_WRITTEN == 1,
@@ -345,16 +346,13 @@ static inline __attribute__((always_inline)) void step(struct walk *w, const str
 	}
 }
 
-static inline __attribute__((always_inline)) bool
-walk_events(struct walk *w, const struct progress *progress, bool wide)
+static inline __attribute__((always_inline)) void walk_events(struct walk *w, uint32_t from,
+                                                              uint32_t to, bool wide)
 {
 	const struct event *events = w->s->t->events;
 	uint32_t count = (uint32_t)w->s->t->events_count;
 
-	for (uint32_t e = 0; e < count; e++) {
-		if (e % TICK == 0 &&
-		    !progress_tick(progress, (double)e / count, "observations and locks"))
-			return false;
+	for (uint32_t e = from; e < to; e++) {
 		/* (For non-accesses the address is wrong, but harmless.) */
 		if (G_LIKELY(e + AHEAD < count)) {
 			__builtin_prefetch(&w->uses[events[e + AHEAD].target], 1);
@@ -362,18 +360,38 @@ walk_events(struct walk *w, const struct progress *progress, bool wide)
 		}
 		step(w, &events[e], e, wide);
 	}
-	return true;
 }
 
 /* Two functions, as the first is the usual one and fast. */
-static __attribute__((noinline)) bool walk_few(struct walk *w, const struct progress *progress)
+static __attribute__((noinline)) void walk_few(struct walk *w, uint32_t from, uint32_t to)
 {
-	return walk_events(w, progress, false);
+	walk_events(w, from, to, false);
 }
 
-static __attribute__((noinline)) bool walk_many(struct walk *w, const struct progress *progress)
+static __attribute__((noinline)) void walk_many(struct walk *w, uint32_t from, uint32_t to)
 {
-	return walk_events(w, progress, true);
+	walk_events(w, from, to, true);
+}
+
+/* False when cancelled. */
+static bool walk_all(struct walk *w, const struct progress *progress)
+{
+	struct unexplained_search *beside = unexplained_begin(w->s->t);
+	uint32_t count = (uint32_t)w->s->t->events_count;
+	bool wide = w->s->observed->clocks.wide, done = true;
+
+	for (uint32_t e = 0, to; e < count && done; e = to) {
+		to = e + MIN(UNEXPLAINED_RUN, count - e);
+		if (e % TICK == 0)
+			done = progress_tick(progress, (double)e / count,
+			                     "observations and locks");
+		if (!done)
+			break;
+		(wide ? walk_many : walk_few)(w, e, to);
+		unexplained_see(beside, e, to);
+	}
+	unexplained_end(beside);
+	return done;
 }
 
 void syncp_walk_release(struct syncp *s)
@@ -412,7 +430,7 @@ bool syncp_walk(struct syncp *s, struct variable_use **uses, GArray **strays,
 	w.strays = g_array_new(FALSE, FALSE, sizeof(struct stray));
 	observations_borrow(s->observed->observations, &w.uses->last,
 	                    sizeof(struct variable_use) / sizeof(epoch));
-	bool done = s->observed->clocks.wide ? walk_many(&w, progress) : walk_few(&w, progress);
+	bool done = walk_all(&w, progress);
 	for (size_t v = 0; v < count; v++) {
 		if (is_harmless(&w.overall[v], &w.uses[v]))
 			w.uses[v] = (struct variable_use){ 0 };
