@@ -344,15 +344,17 @@ const struct unexplained_read *unexplained_first(const struct trace *t)
 	return s->unexplained_found ? &s->unexplained : NULL;
 }
 
-/* "x = 5 at a.c:7", or without the value, where the access has other bytes, too. */
+/* "x = 5 at a.c:7", or without the value, where it is not known or the access has other bytes,
+ * too. */
 static void append_access(const struct trace *t, uint32_t event, uint32_t variable,
                           bool written, GString *out)
 {
 	struct wide of = event_variables(t, &t->events[event]);
 	trace_append_variable(t, &t->events[event], out);
-	if (of.count == 1) {
+	uint32_t value = of.count == 1 ? value_of(t, event, written) : 0;
+	if (value != 0) {
 		g_string_append(out, " = ");
-		shown_append(t, variable, value_of(t, event, written), event, out);
+		shown_append(t, variable, value, event, out);
 	}
 	g_string_append_printf(out, " at %s", own_code_place_name(t, event));
 }
