@@ -173,4 +173,43 @@ main|w4(m._M_t._M_right)=2|a.c:3
 T
 checked members.txt
 like "$out" "data-race +on m +.2 seen.$" "the name, once"
+
+# what explored runs print counts, too, though these runs are not analysed
+cat >handled.c <<'C'
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+static int hits;
+static void handler(int signal)
+{
+	(void)signal;
+#ifdef SEEN
+	hits++;
+#endif
+}
+static void *work(void *unused)
+{
+	hits++;
+	return unused;
+}
+int main(void)
+{
+	pthread_t t;
+	signal(SIGUSR1, handler);
+	pthread_create(&t, NULL, work, NULL);
+	pthread_kill(t, SIGUSR1);
+	pthread_join(t, NULL);
+	printf("%d\n", hits);
+	return 0;
+}
+C
+for seen in -DSEEN -DUNSEEN; do
+	"$HEDDLE" cc $seen -g -O1 handled.c -o handled -pthread
+	run "$HEDDLE" check --budget 60 -- ./handled
+	outputs="ended well printed 2 different outputs; --expect FILE says"
+	case $seen in
+	-DSEEN) like "$out" "$outputs" "a handler that a schedule has early, or not at all" ;;
+	*) unlike "$out" "different outputs" "each schedule prints the same" ;;
+	esac
+done
 done_testing

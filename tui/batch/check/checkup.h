@@ -130,10 +130,12 @@ struct checkup {
 	GHashTable *aimed; /* code of all aims so far (char *) to the number of runs that had
 	                    * it */
 	guint next_aim;
-	const char *making;     /* static: strategy of additional runs */
-	struct checked *trying; /* whose orders are being run, or NULL; borrowed */
-	GHashTable *outputs;    /* output of the runs (char *): a set */
-	uint32_t serial;        /* cycles of units that make no difference, not listed */
+	const char *making;        /* static: strategy of additional runs */
+	struct checked *trying;    /* whose orders are being run, or NULL; borrowed */
+	GHashTable *outputs;       /* output of the analysed runs (char *): a set */
+	unsigned explored_outputs; /* different outputs of explored runs, at most, see
+	                              take_exploration */
+	uint32_t serial;           /* cycles of units that make no difference, not listed */
 	uint32_t racy_units; /* units whose difference is a value that a listed race changes */
 	uint32_t harmless; /* orders of a signal and a wait that make no difference, not listed
 	                    */

@@ -351,11 +351,12 @@ static void tell_rest(const struct checkup *c, json_t *s)
 	for (guint i = 0; i < c->own_specs->len; i++)
 		add(s, "The specification %s was used: its functions are in the program.",
 		    (const char *)c->own_specs->pdata[i]);
-	if (g_hash_table_size(c->outputs) > 1 && c->expected == NULL)
+	unsigned outputs = MAX(g_hash_table_size(c->outputs), c->explored_outputs);
+	if (outputs > 1 && c->expected == NULL)
 		add(s,
 		    "Runs that ended well printed %u different outputs; --expect FILE says "
 		    "which is right%s.",
-		    g_hash_table_size(c->outputs),
+		    outputs,
 		    record_before_command() != NULL
 		            ? ""
 		            : ", and --before COMMAND puts back files that one run changes and "
