@@ -399,10 +399,10 @@ static int learning(const struct arguments *a)
 	return -1;
 }
 
-/* The seed of run `n`: that of run 0 is the one given, the others are drawn from both (the
- * mixer of SplitMix64: Steele, Lea, Flood, OOPSLA 2014), so that two seeds share no runs. 40
- * bits: few digits, and hardly a seed twice in a million runs. The seeds of pause that have a
- * meaning follow one another. */
+/* The seed of run `n`: that of run 0 is the one given, the others are drawn from both (the mixer
+ * of SplitMix64: Steele, Lea, Flood, OOPSLA 2014), so that two seeds share no runs. 40 bits: few
+ * digits, and hardly a seed twice in a million runs. The seeds of pause that have a meaning follow
+ * one another. */
 static uint64_t seed_of(const struct strategy *how, uint64_t n)
 {
 	if (n == 0 || (how->kind == STRATEGY_PAUSE && how->seed + n < LOG_PAUSES))
@@ -596,9 +596,7 @@ static int run_shake(struct arguments *a)
 static const struct command_option options[] = {
 	{ "runs", "N", "number of runs (default 100)", 'n' },
 	OPTION_BEFORE,
-	{ "seed", "N",
-	  "the seed of the first run, from which those of the others are drawn (default 1)",
-	  0 },
+	{ "seed", "N", "the seed of the first run, from which those of the others are drawn (default 1)", 0 },
 	{ "strategy", "auto|pairs|feedback|periods|pause|random|pct|noise|rr|pos|surw|turns",
 	  "one strategy, or auto: several, which learn from each other's runs (default: auto; under --memory random, pct and noise)",
 	  0 },
