@@ -167,6 +167,10 @@ for times in 1600000 6400000 25600000 25600000 25600000; do
 	./stop_at_end "${program:-0}" $pid
 	[ ! -e cut.hdl ] && kill -TERM $pid && kill -HUP $pid
 	kill -CONT $pid 2>/dev/null
+	for again in 1 2; do # those before it has seen the end are the program's, which is no more
+		sleep 0.1
+		kill -HUP $pid 2>/dev/null
+	done
 	wait $pid
 	status=$?
 	grep -q "kept in" cut.err && break
