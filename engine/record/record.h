@@ -208,6 +208,7 @@ struct record_result {
 	int signal;       /* or 0 */
 	int interrupted;  /* a signal that this process got meanwhile (and passed to the
 	                   * program), or 0 */
+	int late;         /* such signals that came between its end and our notice of it */
 	int64_t ended_us; /* when it ended, of the monotonic clock; 0: not yet */
 	bool instrumented, aslr_off;
 	int log_error; /* errno when the end of the log could not be written, or 0 */

@@ -177,6 +177,7 @@ bool record_run(struct record_options *o, struct record_result *result, struct e
 		attend(o, pid, buffer, result);
 	g_free(program.path);
 	run_end_passing(&passing);
+	result->late = run_late_signals();
 	result->interrupted = run_signal(); /* signals are passed on up to here */
 	result->aslr_off = o->config.flags & LOG_ASLR_OFF;
 	if (buffer >= 0)

@@ -47,6 +47,8 @@ void run_pass_to(pid_t pid);
 void run_end_passing(const struct passing *p);
 /* The last signal to pass on that this process got since run_begin_passing, or 0. */
 int run_signal(void);
+/* How many of these came when the program had ended. */
+int run_late_signals(void);
 
 /* The program's end, as by waitpid. */
 static inline void run_take_status(struct record_result *result, int status)

@@ -161,16 +161,12 @@ program_of() # PID: the program that the recorder has started and that has not e
 for times in 1600000 6400000 25600000 25600000 25600000; do
 	"$HEDDLE" record -q --mode free -o cut.hdl -- ./busy $times >/dev/null 2>cut.err &
 	pid=$!
-	until program=$(program_of $pid) || ! kill -0 $pid 2>/dev/null; do
+	until program=$(program_of $pid) || [[ $(ps -o stat= -p $pid) =~ ^(Z|$) ]]; do
 		:
 	done
 	./stop_at_end "${program:-0}" $pid
 	[ ! -e cut.hdl ] && kill -TERM $pid && kill -HUP $pid
 	kill -CONT $pid 2>/dev/null
-	for again in 1 2; do # those before it has seen the end are the program's, which is no more
-		sleep 0.1
-		kill -HUP $pid 2>/dev/null
-	done
 	wait $pid
 	status=$?
 	grep -q "kept in" cut.err && break

@@ -97,7 +97,7 @@ static void interrupt(int number)
 	if (ended == 0 || heard > PATIENCE) { /* nothing to lose yet, or signalled repeatedly */
 		signal(number, SIG_DFL);
 		raise(number);
-	} else if ((heard++ > 0 || g_get_monotonic_time() - ended > TOGETHER_US) &&
+	} else if ((heard++ + run->late > 0 || g_get_monotonic_time() - ended > TOGETHER_US) &&
 	           !interrupted) {
 		interrupted = number;
 	}
@@ -106,6 +106,8 @@ static void interrupt(int number)
 
 static bool goes_on(void *context, double fraction, const char *what)
 {
+	if (!interrupted && run->late > 1)
+		interrupted = run->interrupted;
 	const struct progress *shown = progress_on_stderr();
 	return !interrupted && progress_tick(shown, fraction, what);
 }
