@@ -103,9 +103,10 @@ sub run { # one command; what is wrong of its facts
 	return shell("$1 2>err") ? slurp('err') : () if $command =~ /^sh (.*)/;
 	my $json = grep { $_->[2] !~ /^(exit|out|err)$/ } @facts;
 	my $of = $programs ? "-- ./$name" : $subject;
-	my $line = quoted($heddle) . " $command" . ($json && $command !~ /--format/ ? ' --format json' : '');
+	my $options = $json && $command !~ /--format/ ? ' --format json' : '';
 	# no run of a case ends by the clock: what takes a moment here takes long on a busy machine
-	$line .= ' --timeout 250' if $command =~ /^explore\b/ && $command !~ /--timeout/;
+	$options .= ' --timeout 250' if $command =~ /^explore\b/ && $command !~ /--timeout/;
+	my $line = quoted($heddle) . ' ' . ($command =~ s/^(\S+)/$1$options/r);
 	my $recorded = $programs && $command !~ /^record/ && $command =~ / \w+\.hdl\b/;
 	$line =~ s/ @( |$)/ $of$1/ or $recorded or $line .= " $of";
 	my $status = shell("timeout 300 $line >out 2>err </dev/null");
