@@ -4,6 +4,7 @@
  */
 #include "engine/explore/explore_private.h"
 #include "engine/predict/hidden_reads.h"
+#include "engine/predict/sync_uses.h"
 #include "engine/trace/ending.h"
 #include "engine/trace/once.h"
 #include "engine/trace/own_code.h"
@@ -132,6 +133,26 @@ static void note_unexplained(struct exploration *x)
 	}
 }
 
+/* Names the program's own accesses to a part of a lock, or the like, that another thread may
+ * use at the same time. */
+static void note_sync_uses(struct exploration *x)
+{
+	enum { MOST = 64 };
+	g_autoptr(GArray) uses = sync_uses(x->trace, MOST, x->progress);
+	x->cancelled |= uses == NULL;
+	for (guint i = 0; uses != NULL && i < uses->len; i++) {
+		const struct sync_use *u = &g_array_index(uses, struct sync_use, i);
+		const char *place = own_code_place_name(x->trace, u->access);
+		if (!g_hash_table_add(x->errors, g_strdup_printf("part %s", place)))
+			continue;
+		g_autoptr(GString) why = g_string_new(NULL);
+		sync_use_append(x->trace, u, why);
+		g_string_append(why, ": " SYNC_USE_UNSEEN "; orders in which the access finds "
+		                     "something else there are not explored");
+		explore_note_incomplete(x, why->str);
+	}
+}
+
 /* A once-function left by an exception, so that others run it again. */
 static bool has_failed_once(const struct trace *t)
 {
@@ -218,6 +239,7 @@ void explore_note_limits(struct exploration *x, const struct plan_run *run)
 	note_hidden_reads(x);
 	note_unexplained(x);
 	note_initial(x);
+	note_sync_uses(x);
 	note_spurious(x);
 	note_clocks(x);
 	note_signals(x);

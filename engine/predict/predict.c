@@ -9,6 +9,7 @@
 #include "engine/predict/ladder/behind.h"
 #include "engine/predict/predict_private.h"
 #include "engine/predict/race.h"
+#include "engine/predict/sync_uses.h"
 #include "engine/trace/chains.h"
 #include "engine/trace/weak.h"
 
@@ -105,6 +106,26 @@ static bool lists_races_alone(const struct race_options *options)
 	       options->rules == NULL && options->candidates < 0;
 }
 
+/* The program's own accesses to a part of a lock, or the like. */
+static bool note_sync_uses(struct trace *t, struct report *r, const struct progress *progress)
+{
+	if (t->filtered || !t->order_exact)
+		return true;
+	g_autoptr(GArray) uses = sync_uses(t, 1, progress);
+	if (uses == NULL)
+		return false;
+	if (uses->len == 0)
+		return true;
+	g_autoptr(GString) what = g_string_new(NULL);
+	sync_use_append(t, &g_array_index(uses, struct sync_use, 0), what);
+	report_open(r, "the program accesses parts of a lock itself");
+	report_note(r,
+	            "%s: " SYNC_USE_UNSEEN
+	            ", so what conflicts with the access, or is ordered by it, is not known",
+	            what->str);
+	return true;
+}
+
 struct report *races_find(struct trace *t, const struct race_options *options,
                           const struct progress *progress, struct error *error)
 {
@@ -145,6 +166,10 @@ struct report *races_find(struct trace *t, const struct race_options *options,
 	if (r != NULL && analyses[options->analysis].sound && options->rules == NULL)
 		report_note_invocations(r, t,
 		                        " (--spec FILE lets those that commute change places)");
+	if (r != NULL && !note_sync_uses(t, r, progress)) {
+		g_clear_pointer(&r, report_free);
+		error_cancelled(error);
+	}
 	if (r != NULL) {
 		report_look_behind(r);
 		races_mark_unseen(t, r);

@@ -31,6 +31,8 @@ struct trace_storage {
 	struct spelt_names *spelt;           /* owned */
 	struct own_sites *own_sites;         /* owned */
 	struct unexplained_read unexplained; /* unexplained_first, once asked */
+	uint32_t *sync_bytes;                /* sync_bytes, once asked; owned */
+	bool sync_bytes_asked;
 	bool unexplained_asked, unexplained_found, unexplained_begun;
 	uint64_t sum;     /* binary traces: the header's checksum, which covers the sections' */
 	struct stat file; /* when opened; st_ino 0: none, or a stream */

@@ -6,6 +6,7 @@
 #include "engine/trace/own_code.h"
 #include "engine/trace/shown.h"
 #include "engine/trace/storage.h"
+#include "engine/trace/sync_bytes.h"
 #include "engine/trace/weak.h"
 
 #include <string.h>
@@ -125,19 +126,9 @@ static bool is_own_or_freed(const struct unexplained_search *s, uint32_t block, 
 	                                : s->owners[block] == reader && user == reader;
 }
 
-/* The word of a lock of the program's own making lies where the lock does, and is written by
- * operations that are recorded as the lock's. */
-static bool is_lock(const struct trace *t, uint32_t variable)
-{
-	const struct variable *v = &t->variables[variable];
-	for (uint64_t o = 0; v->address != 0 && o < t->objects_count; o++)
-		if (t->objects[o].address == v->address && t->objects[o].block == v->block)
-			return true;
-	return false;
-}
-
 bool unexplained_is_known(const struct trace *t, uint32_t variable, uint32_t user)
 {
+	const uint32_t *parts = sync_bytes(t);
 	const char *name = trace_variable_name(t, variable);
 	bool of_thread = strstr(name, "std::thread") != NULL;
 	return (g_str_has_prefix(name, "memory@") && user != NONE) || /* of main: errno */
@@ -145,7 +136,7 @@ bool unexplained_is_known(const struct trace *t, uint32_t variable, uint32_t use
 	       strstr(name, "_M_id._M_thread") != NULL || /* of a member, or by its pointer */
 	       strstr(name, "__libc_single_threaded") != NULL ||
 	       g_str_has_suffix(name, "@sleepers") || /* a futex's */
-	       is_lock(t, variable);
+	       (parts != NULL && parts[variable] != NONE);
 }
 
 static uint32_t value_of(const struct trace *t, uint32_t event, bool written)

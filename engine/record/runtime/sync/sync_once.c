@@ -95,26 +95,42 @@ static void once_leave(struct thread *t, struct once *o, bool done, uintptr_t pc
 		sched_wake(o->key, FOR_ONCE, UINT_MAX);
 }
 
+/* What the control of pthread_once holds, as in the C library. */
+enum { CONTROL_NEW, CONTROL_RUNS, CONTROL_DONE };
+
+/* The call of the thread that runs the routine writes the control. In an exploration that is no
+ * event: each call would be on either side of each write, which tells nothing beside the
+ * messages (what the program itself reads there: sync_bytes.h). */
+static void write_control(struct thread *t, pthread_once_t *control, int value, uintptr_t pc)
+{
+	if (!futexes_are_steps()) {
+		plan_point(t);
+		log_access(t, LOG_AWRITE, 3, pc, control, 2, true, (uint64_t)value);
+	}
+	__atomic_store_n(control, value, __ATOMIC_RELEASE);
+}
+
 /* A routine of C++ that throws leaves without having completed. The program's unwinder
  * removes its frames; a program without one has no exceptions, and the runtime brings none. */
 __asm__(".weak __gcc_personality_v0\n.weak _Unwind_Resume");
 struct once_run {
 	struct thread *thread;
 	struct once *once;
+	pthread_once_t *control;
 	bool done;
 	uintptr_t pc;
 };
 static void once_end(struct once_run *r)
 {
+	write_control(r->thread, r->control, r->done ? CONTROL_DONE : CONTROL_NEW, r->pc);
 	once_leave(r->thread, r->once, r->done, r->pc);
 }
 
-/* In an exploration a call reads its control, of a value that is not known: so a plain write
- * over it (an assignment, memset) is on either side of the call, and is a data race. What the
- * library itself writes there is no event. */
+/* A call reads its control, of a value that is not known: so a plain write over it (an
+ * assignment, memset) is on either side of the call, and is a data race. */
 static void look_at(struct thread *t, const pthread_once_t *control, uintptr_t pc)
 {
-	if (!futexes_are_steps())
+	if (rt.memory)
 		return;
 	plan_point(t);
 	log_access(t, LOG_AREAD, 1, pc, control, 2, false, 0);
@@ -124,27 +140,31 @@ static int run_once(pthread_once_t *control, void (*routine)(void), uintptr_t pc
 {
 	struct thread *t = recording();
 	struct once *o = t ? once_of(control) : NULL;
-	if (!o || (*control == 2 && !o->done && !o->running)) /* 2: done before we looked */
+	/* CONTROL_DONE: done before we looked */
+	if (!o || (*control == CONTROL_DONE && !o->done && !o->running))
 		return REAL(pthread_once)(control, routine);
 	look_at(t, control, pc);
 	sched_point(t);
-	if (o->done && *control == 0)
+	if (o->done && *control == CONTROL_NEW)
 		once_anew(o);
 	if (!rt.controlled) { /* the real one excludes others while it runs */
-		bool first = *control != 2;
+		bool first = *control != CONTROL_DONE;
 		int status = REAL(pthread_once)(control, routine);
-		if (first && !o->done)
+		if (first && !o->done) {
+			log_access(t, LOG_AWRITE, 3, pc, control, 2, true, CONTROL_DONE);
 			once_leave(t, o, true, pc);
-		else if (o->done)
+		} else if (o->done) {
 			log_event(t, LOG_RCV, 0, pc, o->message, 0, 1);
+		}
 		return status;
 	}
 	if (!once_enter(t, o, pc))
 		return 0;
-	__attribute__((cleanup(once_end))) struct once_run run = { t, o, false, pc };
-	int status = REAL(pthread_once)(control, routine);
+	write_control(t, control, CONTROL_RUNS, pc);
+	__attribute__((cleanup(once_end))) struct once_run run = { t, o, control, false, pc };
+	routine();
 	run.done = true;
-	return status;
+	return 0;
 }
 
 int interposed_pthread_once(pthread_once_t *control, void (*routine)(void))

@@ -1,0 +1,29 @@
+/*
+ * sync_bytes.h - variables that are a part of a synchronisation object: m.__data.__lock of a
+ * mutex, a pthread_once_t. The operations of the object read and write these bytes, and have no
+ * event that says so (but for pthread_once in a recording that is not an exploration's).
+ */
+#ifndef HEDDLE_SYNC_BYTES_H
+#define HEDDLE_SYNC_BYTES_H
+
+#include "engine/trace/trace.h"
+
+/* By variable: the object that it is a part of, NONE, or SYNC_BYTES_ONCE for the control of a
+ * once-function, which is no object. NULL: no variable is such a part. Found once and kept by
+ * the trace. Linear in the tables, of an exploration's run also in the events. For one thread
+ * at a time. */
+const uint32_t *sync_bytes(const struct trace *t);
+#define SYNC_BYTES_ONCE (NONE - 1)
+/* By thread: NONE, or its last event when that was a call's own look at a control, if the next
+ * event shows it. */
+struct once_looks {
+	const struct trace *t;
+	uint32_t *last; /* by thread */
+};
+void once_looks_init(struct once_looks *l, const struct trace *t);
+void once_looks_release(struct once_looks *l);
+/* Passes the next event: the event that it shows to have been a call's own look at its control,
+ * or NONE. */
+uint32_t once_looks_step(struct once_looks *l, uint32_t event);
+
+#endif
