@@ -93,6 +93,10 @@ sub report {
 }
 chdir $scratch;
 my $subject = quoted(abs_path($here) . "/$name$suffix");
+if (!$programs) { # a command may write beside it
+	system 'cp', abs_path($here) . "/$name$suffix", '.';
+	$subject = quoted("./$name$suffix");
+}
 sub build {
 	my ($flags) = @_;
 	my $compiler = $suffix eq '.cc' ? 'c++' : 'cc';
