@@ -91,6 +91,12 @@ TOUCHES(const char *, inet_ntop,
         READS_AT(a, family == AF_INET ? 4 : 16, pc), OUT_TEXT(p))
 /* ---- numbers, sorting, messages ---- */
 TOUCHES(int, rand_r, (unsigned *seed), (seed), IN(seed), WRITES_AT(seed, sizeof(*seed), pc))
+/* The sign of the result is one place for all threads. */
+extern int signgam __attribute__((weak)); /* libm's: a program may have none */
+#define SIGN OUT_IF(&signgam, &signgam, sizeof(signgam))
+TOUCHES(double, lgamma, (double x), (x), NOTHING, SIGN)
+TOUCHES(float, lgammaf, (float x), (x), NOTHING, SIGN)
+TOUCHES(long double, lgammal, (long double x), (x), NOTHING, SIGN)
 TOUCHES(double, frexp, (double x, int *e), (x, e), NOTHING, WRITES_AT(e, sizeof(*e), pc))
 TOUCHES(float, frexpf, (float x, int *e), (x, e), NOTHING, WRITES_AT(e, sizeof(*e), pc))
 TOUCHES(double, modf, (double x, double *i), (x, i), NOTHING, WRITES_AT(i, sizeof(*i), pc))
