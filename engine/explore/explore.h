@@ -109,6 +109,10 @@ enum explore_end {
 	        EXPLORE_END_COUNT
 };
 const char *explore_end_word(enum explore_end end);
+struct explore_report;
+/* The first run with each output, of those that ended well: runs of the report (uint32_t),
+ * ascending. The order of an output's lines is no difference. Owned by the caller. */
+GArray *explore_outputs(const struct explore_report *r);
 /* EXPLORE_END_COUNT for another word. */
 enum explore_end explore_end_of(const char *word);
 /* The kind of finding of a run with this end and message `story` (or NULL);

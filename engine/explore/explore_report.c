@@ -45,6 +45,21 @@ const char *explore_end_word(enum explore_end end)
 	return ends[end].word;
 }
 
+GArray *explore_outputs(const struct explore_report *r)
+{
+	g_autoptr(GHashTable) seen = g_hash_table_new(g_int64_hash, g_int64_equal);
+	GArray *first = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	for (uint32_t i = 0; i < r->runs->len; i++) {
+		struct explore_run *run = &g_array_index(r->runs, struct explore_run, i);
+
+		if (run->end == EXPLORE_FINE && run->output != 0 &&
+		    g_hash_table_add(seen, &run->output))
+			g_array_append_val(first, i);
+	}
+	return first;
+}
+
 enum explore_end explore_end_of(const char *word)
 {
 	enum explore_end end = 0;

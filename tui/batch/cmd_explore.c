@@ -253,6 +253,22 @@ static void add_asked(json_t *root, const struct explore_report *r,
 		json_object_set_new(root, "kernel-threads", json_boolean(r->kernel_threads));
 }
 
+/* NULL: all runs that end well print the same. */
+static json_t *outputs_json(const struct explore_report *r)
+{
+	enum { SHOWN = 4 };
+	g_autoptr(GArray) outputs = explore_outputs(r);
+	if (outputs->len < 2)
+		return NULL;
+	json_t *first = json_array();
+	for (guint i = 0; i < MIN(outputs->len, SHOWN); i++) {
+		uint32_t run = g_array_index(outputs, uint32_t, i);
+		json_array_append_new(first, json_pack("{s:i, s:o}", "run", (int)run, "printed",
+		                                       text_or_null(run_at(r, run)->printed)));
+	}
+	return json_pack("{s:i, s:o}", "count", (int)outputs->len, "first", first);
+}
+
 /* The report without "runs", the largest part of a long one. */
 static json_t *summary_json(const struct explore_report *r, const struct explore_asked *asked)
 {
@@ -274,6 +290,9 @@ static json_t *summary_json(const struct explore_report *r, const struct explore
 	json_object_set_new(root, "not-looked-for", words_json(explore_unsought));
 	if (stand_for_more(r))
 		json_object_set_new(root, "stand-for", json_integer((json_int_t)r->stand_for));
+	json_t *outputs = outputs_json(r);
+	if (outputs != NULL)
+		json_object_set_new(root, "outputs", outputs);
 	json_t *commuting = commuting_json(r);
 	if (commuting != NULL)
 		json_object_set_new(root, "commuting", commuting);

@@ -317,20 +317,6 @@ static void add_uncovered_by_exploration(struct checkup *c, const struct explore
 	g_string_free(operations, TRUE);
 }
 
-/* Different outputs of the runs that ended well, whatever the order of their lines. */
-static unsigned count_outputs(const struct explore_report *r)
-{
-	g_autoptr(GHashTable) outputs = g_hash_table_new(g_int64_hash, g_int64_equal);
-
-	for (guint i = 0; i < r->runs->len; i++) {
-		struct explore_run *run = &g_array_index(r->runs, struct explore_run, i);
-
-		if (run->end == EXPLORE_FINE && run->output != 0)
-			g_hash_table_add(outputs, &run->output);
-	}
-	return g_hash_table_size(outputs);
-}
-
 static bool take_exploration(struct checkup *c, const struct explore_report *r)
 {
 	struct trace *first = checkup_open_run(c, checkup_run_at(c, 0)->trace);
@@ -340,7 +326,8 @@ static bool take_exploration(struct checkup *c, const struct explore_report *r)
 	c->classes = r->classes;
 	c->executions = r->runs->len;
 	c->left = r->waiting;
-	c->explored_outputs = MAX(c->explored_outputs, count_outputs(r));
+	g_autoptr(GArray) outputs = explore_outputs(r);
+	c->explored_outputs = MAX(c->explored_outputs, outputs->len);
 	c->explored_all = r->complete && r->reasons->len == 0;
 	for (guint i = 0; i < r->runs->len; i++)
 		note_end(c, &g_array_index(r->runs, struct explore_run, i));

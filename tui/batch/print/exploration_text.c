@@ -402,6 +402,26 @@ static void print_counts(const json_t *report)
 		       shortening, plural((uint64_t)shortening));
 }
 
+/* Runs that end well and print different things, though nobody has said which is right. */
+static void print_outputs(const json_t *report)
+{
+	const json_t *outputs = json_object_get(report, "outputs"), *first;
+	size_t i;
+	json_t *run;
+
+	if (outputs == NULL)
+		return;
+	first = json_object_get(outputs, "first");
+	printf("note: runs that end well print %" JSON_INTEGER_FORMAT
+	       " different outputs ('heddle check --expect FILE' takes which is right); their "
+	       "last lines: ",
+	       number_of(outputs, "count"));
+	json_array_foreach((json_t *)first, i, run)
+	        printf("%s'%s' (run %" JSON_INTEGER_FORMAT ")", i == 0 ? "" : ", ",
+	               json_word(run, "printed"), number_of(run, "run"));
+	puts(number_of(outputs, "count") > (json_int_t)json_array_size(first) ? ", ..." : "");
+}
+
 void exploration_print(const json_t *report)
 {
 	const json_t *errors = json_object_get(report, "errors");
@@ -416,6 +436,7 @@ void exploration_print(const json_t *report)
 	print_notes(json_object_get(report, "gaps"));
 	print_notes(json_object_get(report, "races-open"));
 	print_notes(json_object_get(report, "notes"));
+	print_outputs(report);
 	print_sought(report);
 	print_graphs(report);
 	print_estimate(json_object_get(report, "estimate"));
