@@ -9,13 +9,21 @@ cd "$scratch" || exit 1
 
 $HEDDLE c++ -std=c++20 -g -O1 "$programs/random_objects.cc" -o objects -pthread
 first=${HEDDLE_OBJECTS_FIRST:-1}
-for seed in $(seq "$first" $((first + ${HEDDLE_OBJECTS_PROGRAMS:-40} - 1))); do
+many=${HEDDLE_OBJECTS_PROGRAMS:-40}
+seeds=$(seq "$first" $((first + many - 1)))
+# reads of a once control by the program: complete only where no call of another thread is beside
+[ -n "$HEDDLE_OBJECTS_FIRST" ] || seeds+=" $(seq 2000001 $((2000000 + many / 4)))"
+for seed in $seeds; do
 	perl "$programs/random_objects.pl" "$seed" >expected || continue # too large to be searched here
 	read -ra arguments <expected
 	rm -f log
 	run timeout 300 "$HEDDLE" explore --budget 250 --format json --seed $((seed % 3)) -- ./objects log "${arguments[@]}"
 	compared=$(perl "$programs/random_compare.pl" expected log 0)
 	gaps=$(json '$d->{complete} ? "complete" : join "; ", @{$d->{gaps}}')
+	if [ "$seed" -ge 2000000 ] && [[ $gaps == *"a part of control"* ]]; then
+		is "$(grep -v '^missed' <<<"$compared")" "" "random program $seed: not complete, and reaches no other outcome"
+		continue
+	fi
 	if [ "$gaps" != complete ] && ! grep -qv '^missed' <<<"${compared:-missed}"; then
 		skip "random program $seed" "not complete: $gaps"
 		continue

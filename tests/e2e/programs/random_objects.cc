@@ -25,6 +25,8 @@ static pthread_spinlock_t spin;
 static sem_t semaphore;
 static pthread_key_t key;
 static std::once_flag flag;
+static pthread_once_t control = PTHREAD_ONCE_INIT;
+static thread_local bool ran;
 static std::latch latch(2);
 static std::atomic<int> x, y;
 static const struct timespec far = { 4000000000, 0 };
@@ -158,6 +160,12 @@ static int run_one(struct own *t, char what, int n)
 	case 'o':
 		std::call_once(flag, [&] { here = true; });
 		return '0' + here;
+	case 'q':
+		ran = false;
+		pthread_once(&control, [] { ran = true; });
+		return '0' + ran;
+	case 'A':
+		return '0' + *(volatile int *)&control;
 	default: /* 'g' */
 		return told(pthread_setspecific(key, t));
 	}

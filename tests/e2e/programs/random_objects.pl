@@ -15,6 +15,7 @@
 #     k. K. L.   a std::latch of two: count down, wait, try
 #     xN X. a.   an atomic: set it, read it; another: what it was before 1 is added
 #     o.         std::call_once ('1': it was run here)
+#     q. A.      pthread_once ('1': it was run here), a plain read of its control: from seed 2000000 on
 #     g.         at its end the thread reads the atomic, in a destructor of a key (not main, whose exit runs none)
 use strict;
 use warnings;
@@ -33,7 +34,8 @@ my $down = 0;
 {
 	my @names = sort keys %topics;
 	my @chosen = map { @{ $topics{any(@names)} } } 1 .. 2;
-	push @chosen, qw(m. m. n. v. i.) if $seed >= 1000000;
+	push @chosen, qw(m. m. n. v. i.) if $seed >= 1000000 && $seed < 2000000;
+	@chosen = (qw(q. q. A. A.), @chosen[0 .. 1]) if $seed >= 2000000;
 	push @chosen, 'X.', 'x1';
 	my $count = any(2, 3, 3, 3);
 	for my $t (0 .. $count - 1) {
@@ -48,14 +50,15 @@ my $down = 0;
 			$spin = $o =~ /[Sd]/ if $o =~ /[SdZ]/;
 			push @ops, $o;
 		}
-		push @ops, 'v.' if $seed >= 1000000;
+		push @ops, 'v.' if $seed >= 1000000 && $seed < 2000000;
 		push @threads, \@ops;
 	}
 }
 my $n = @threads;
 print join(' ', map { join '', @$_ } @threads), "\n";
 
-# A state: at, waits ('': runs), ends, history by thread, the rest by name. `waits`: c C (condition), W (woken), b, r (let go).
+# A state: at, waits ('': runs), ends, history by thread, the rest by name. `waits`: c C (condition), W (woken), b, r (let go),
+# q (it runs a once-function).
 sub copy {
 	my $s = shift;
 	return { %$s, map { $_ => [@{ $s->{$_} }] } qw(at waits ends history owner depth reads spins) };
@@ -67,7 +70,7 @@ sub name {
 my (%seen, %outcomes);
 my @stack = ({ at => [(0) x $n], waits => [('') x $n], ends => [(0) x $n], history => [('') x $n], owner => [-1, -1],
 	depth => [0, 0], arrived => 0, reads => [(0) x $n], writer => -1, spins => [(0) x $n], count => 2, latch => 2, x => 0, robust => -1,
-	y => 0, once => 0 });
+	y => 0, once => 0, control => 0 });
 
 # The states after a step of thread $t.
 sub steps {
@@ -85,6 +88,7 @@ sub steps {
 	my $waits = $s->{waits}[$t];
 	if ($waits ne '') {
 		$to->('0') if $waits =~ /[Wr]/;
+		$to->('1', sub { $_[0]{control} = 2 }) if $waits eq 'q';
 		$to->('1') if $waits eq 'C';
 		return @after;
 	}
@@ -174,6 +178,14 @@ sub steps {
 		$to->($s->{y}, sub { $_[0]{y}++ });
 	} elsif ($op eq 'o') {
 		$to->($s->{once} ? '0' : '1', sub { $_[0]{once} = 1 });
+	} elsif ($op eq 'q') {
+		$to->('0') if $s->{control} == 2;
+		if ($s->{control} == 0) {
+			$wait->('q');
+			$after[-1]{control} = 1;
+		}
+	} elsif ($op eq 'A') {
+		$to->($s->{control});
 	} elsif ($op eq 'g') {
 		$to->('0', sub { $_[0]{ends}[$t] = $t > 0 });
 	}
