@@ -182,8 +182,11 @@ static void append_enumerators(const struct debuginfo *d, const struct debug_typ
 	}
 	for (uint32_t i = 0; i < t->member_count; i++) {
 		const struct debug_member *m = debuginfo_member(d, t->members + i);
-		g_string_append_printf(form, "%s%s=%" G_GINT64_FORMAT,
-		                       i ? "," : "enum:", m->name, (int64_t)m->offset);
+		int64_t value = (int64_t)m->offset;
+		g_string_append(form, i ? "," : "enum:");
+		g_string_append(form, m->name);
+		g_string_append(form, value < 0 ? "=-" : "=");
+		append_decimal(value < 0 ? -(uint64_t)value : (uint64_t)value, form);
 	}
 }
 

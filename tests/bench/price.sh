@@ -7,7 +7,8 @@
 #   tests/bench/price.sh [NAME...]     (default: merge-sort)
 #
 #   PROGRAMS, APT_OPTIONS, SEED, STRATEGY   as for programs.sh
-#   RUNS     of each way (default: 3)
+#   RUNS     of each way (default: 3; the first recording of a build reads its debug information, so the
+#            medians of three and more are of later ones)
 #   WAYS     of `record` beside the whole one: live, no-trace, free (--mode free), or filters (default:
 #            "live hb"; " ": none). Of a server under load (memcached, redis, tinyproxy; ROUNDS of its clients):
 #            WAYS=free, and the last column has the seconds in which its clients were served

@@ -31,6 +31,7 @@ static const char program_text[] =
         "static account_t *current = &acct;\n"
         "int plain;\n"
         "static int matrix[3][5];\n"
+        "enum mood { CALM = -2, IDLE = 0, WILD = 70000 } mood;\n"
         "_Atomic int atomic_counter;\n"
         "const int constant[2] = { 1, 2 };\n"
         "static unsigned long bias;\n"
@@ -54,7 +55,7 @@ static const char program_text[] =
         "amount)\n"
         "{\n"
         "  struct inner *cursor = &log->i[1];\n"
-        "  here(__LINE__, \"withdraw\"); from->balance -= amount;\n"
+        "  here(__LINE__, \"withdraw\"); from->balance -= amount; mood = WILD;\n"
         "  middle(log);\n"
         "  return cursor->x;\n"
         "}\n"
@@ -289,6 +290,30 @@ static const struct debug_variable *variable_named(struct debuginfo *d, const ch
 			return debuginfo_variable(d, i);
 	return NULL;
 }
+
+START_TEST(forms)
+{
+	static const struct {
+		const char *variable, *form;
+	} expected[] = {
+		{ "mood", "enum:CALM=-2,IDLE=0,WILD=70000" },
+		{ "plain", "int" },
+		{ "current", "pointer" },
+		{ "acct", "" },
+	};
+	if (!build(flavours[_i].compiler, flavours[_i].flags, "bank"))
+		return;
+	struct debuginfo *d = open_in_folder("bank");
+	for (size_t i = 0; i < G_N_ELEMENTS(expected); i++) {
+		g_autoptr(GString) form = g_string_new(NULL);
+		const struct debug_variable *v = variable_named(d, expected[i].variable);
+		ck_assert_msg(v != NULL, "%s", expected[i].variable);
+		debuginfo_form(d, v->type, form);
+		ck_assert_str_eq(form->str, expected[i].form);
+	}
+	debuginfo_close(d);
+}
+END_TEST
 
 START_TEST(functions)
 {
@@ -656,6 +681,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_loop_test(cases, names_and_places, 0, G_N_ELEMENTS(flavours));
 	tcase_add_loop_test(cases, types, 0, G_N_ELEMENTS(flavours));
+	tcase_add_loop_test(cases, forms, 0, G_N_ELEMENTS(flavours));
 	tcase_add_loop_test(cases, functions, 0, G_N_ELEMENTS(flavours));
 	tcase_add_test(cases, stripped);
 	tcase_add_test(cases, separate_debug_file);

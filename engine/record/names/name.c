@@ -24,8 +24,18 @@ static void append_first_function(struct names *n, uint32_t location, GString *n
 	const struct location *l = location != NONE && location < n->trace->locations_count
 	                                   ? &n->trace->locations[location]
 	                                   : NULL;
-	if (l == NULL || l->module == NONE || !names_function(n, l->module, l->address, name))
+	if (l == NULL || l->module == NONE) {
 		g_string_append(name, "unknown");
+		return;
+	}
+	/* Mostly the name before was of an element of the same array. */
+	if (n->first_function->len == 0 || n->first_function_at != location) {
+		g_string_truncate(n->first_function, 0);
+		if (!names_function(n, l->module, l->address, n->first_function))
+			g_string_assign(n->first_function, "unknown");
+		n->first_function_at = location;
+	}
+	g_string_append_len(name, n->first_function->str, (gssize)n->first_function->len);
 }
 
 /* "local@worker+96": the function in whose frame the byte lay when another thread touched it,

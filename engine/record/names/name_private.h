@@ -47,6 +47,8 @@ struct names {
 	struct block_names *blocks; /* owned */
 	struct frame_names *frames; /* owned */
 	struct late_names *late;    /* owned; NULL until asked */
+	uint32_t first_function_at; /* the last location whose function was asked for */
+	GString *first_function;    /* that function; "": none yet */
 	GString *form;              /* of the variable that is being named; "": unknown */
 	GString *patterns[2];       /* patterns of the present variable and of the last in
 	                             * `forms` */

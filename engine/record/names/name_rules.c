@@ -11,6 +11,7 @@
  * count by the same of a name's numbers, and differ in others (a family, too). So only names of
  * a class with more than one such origin are compared with each other.
  */
+#include "engine/base/decimal.h"
 #include "engine/record/names/name_private.h"
 
 #include <string.h>
@@ -161,8 +162,15 @@ static uint32_t index_of(struct spelling_names *s, GHashTable *table, bool *fres
 static void describe_rule(struct spelling_names *s, const struct name_rule *rule,
                           uint64_t place, const char *path, const char *rest)
 {
-	g_string_printf(s->text, "%u %u %u %u %" G_GINT64_FORMAT " %s\n%s", rule->each,
-	                rule->base, rule->step, rule->starred, (int64_t)place, path, rest);
+	const uint64_t numbers[] = { rule->each, rule->base, rule->step, rule->starred, place };
+	g_string_truncate(s->text, 0);
+	for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
+		append_decimal(numbers[i], s->text);
+		g_string_append_c(s->text, ' ');
+	}
+	g_string_append(s->text, path);
+	g_string_append_c(s->text, '\n');
+	g_string_append(s->text, rest);
 }
 
 /* The places p[1].x+1, p[1].x+2 are one family: their distance from p[1].x is in the name. */
@@ -361,8 +369,9 @@ static inline bool run_has(const struct data_run *r, const struct variable *v)
  * turn, so the next run is looked at first. */
 static uint32_t known_data_rule(struct data_runs *d, const struct variable *v)
 {
+	unsigned at = d->last;
 	for (unsigned i = 0; i < d->count; i++) {
-		unsigned at = (d->last + 1 + i) % d->count;
+		at = at + 1 < d->count ? at + 1 : 0;
 		if (run_has(&d->at[at], v)) {
 			d->last = at;
 			return d->at[at].rule;

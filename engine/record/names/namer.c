@@ -46,6 +46,7 @@ struct names *names_new(const char *folder, struct debug_store *store)
 	g_array_set_clear_func(n->modules, names_clear_module);
 	n->warnings = g_ptr_array_new_with_free_func(g_free);
 	n->unseen = g_ptr_array_new_with_free_func(g_free);
+	n->first_function = g_string_new(NULL);
 	n->form = g_string_new(NULL);
 	n->last_form = g_string_new(NULL);
 	for (size_t i = 0; i < G_N_ELEMENTS(n->patterns); i++)
@@ -86,6 +87,7 @@ void names_free(struct names *n)
 	g_hash_table_unref(n->objects_taken.numbers);
 	g_hash_table_unref(n->variable_names);
 	g_hash_table_unref(n->forms);
+	g_string_free(n->first_function, TRUE);
 	g_string_free(n->form, TRUE);
 	g_string_free(n->last_form, TRUE);
 	for (size_t i = 0; i < G_N_ELEMENTS(n->patterns); i++)

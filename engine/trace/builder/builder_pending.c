@@ -56,13 +56,28 @@ static void end_events(struct builder *b, uint32_t count)
 		builder_show(b);
 }
 
+/* Does the must-order need the event? Of an ENTER or a LEAVE only that it occurs, and whose it
+ * is where the event before is another thread's. */
+static bool is_marked(struct builder *b, const struct event *e)
+{
+	const struct tape *t = b->tape->tape;
+	uint64_t operation = OPERATION(e->op);
+	bool goes_on = t->track_count > 0 && t->tracks[t->track].thread == e->thread;
+	if ((e->op == OP_ENTER || e->op == OP_LEAVE) && goes_on &&
+	    b->marked_operations & operation)
+		return false;
+	b->marked_operations |= operation;
+	return true;
+}
+
 static void put(struct builder *b, const struct event *e, uint32_t context, uint32_t number)
 {
 	const struct tape_stacks stacks = { .contexts = (void *)b->contexts->data,
 		                            .count = b->contexts->len };
 	if (!b->taped)
 		return;
-	builder_mark(b, e, number);
+	if (is_marked(b, e))
+		builder_mark(b, e, number);
 	b->tape->at = tape_put_event(b->tape->tape, e, &context, &stacks, b->tape->at);
 }
 

@@ -237,6 +237,7 @@ struct builder {
 	bool taped;                  /* events go there: the writer keeps them */
 	struct must_maker *must;     /* of the events that went to the writer; or NULL */
 	struct marked *marked;       /* for it; owned, NULL without a writer */
+	uint64_t marked_operations;  /* a bit for each that it has got */
 	/* Events with their stacks: without a writer the room of builder_room, with one those
 	 * that the watch has not got yet; owned; NULL: neither. */
 	struct event *room;
@@ -356,7 +357,7 @@ static inline void builder_mark(struct builder *b, const struct event *e, uint32
 	if (G_UNLIKELY(m->count == MARKED))
 		builder_put_marked(b);
 }
-/* The next event, which is marked, to the tape and to the watch. */
+/* The next event, to the tape and to the watch, and to the must-order if that needs it. */
 void builder_hand_over(struct builder *b, const struct event *e, uint32_t context);
 
 /* Request names for everything in the tables and `c`; ends its places. */
