@@ -23,7 +23,9 @@ void pairs_take(struct pairs *p, struct strategy *s);
 /* The next run turns none. */
 void pairs_turn_none(struct pairs *p);
 /* Adds the pairs of the last run (indexed by threads, variables, objects and writers), which
- * made these turns. The periods learn from the same facts of it. */
+ * made these turns. The periods learn from the same facts of it. Of a long run, which has more
+ * than PAIRS_LONG events, pairs of a sample are added, and periods learn nothing. */
+enum { PAIRS_LONG = 200000 };
 void pairs_find(struct pairs *p, struct trace *t, const GArray *turns, struct periods *periods);
 /* `seen` has changed. */
 void pairs_note_seen(struct pairs *p);

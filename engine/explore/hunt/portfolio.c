@@ -39,9 +39,8 @@ enum {
 	SECOND = 6,     /* seeds of pause of which the others are every second run */
 	MOST_KEPT = 64, /* schedules that feedback varies */
 	FEW_EVENTS = 20000,
-	MOST_EVENTS = 200000,    /* of a run from which pairs are learned, */
-	MOST_TARGETED = 4000000, /* or at least targets: */
-	MOST_LONG = 3,           /* from at most this many such runs */
+	MOST_TARGETED = 4000000, /* events of a run from which anything is learned */
+	MOST_LONG = 3,           /* long runs (PAIRS_LONG) from which anything is */
 	SETTLED = 256            /* runs of surw alone without a new target */
 };
 
@@ -70,9 +69,9 @@ struct portfolio {
 	uint32_t shares, depth;
 	bool explores;
 	struct periods *periods;
-	unsigned long_runs; /* runs from which only targets are learned */
-	unsigned settled;   /* runs since the last one that changed the targets */
-	bool frees;         /* was a block freed in a run while another thread was there? */
+	unsigned long_runs;
+	unsigned settled; /* runs since the last one that changed the targets */
+	bool frees;       /* was a block freed in a run while another thread was there? */
 };
 
 static void free_turns(void *data)
@@ -380,7 +379,7 @@ void portfolio_learn(struct portfolio *p, struct trace *t, const GArray *turns, 
 {
 	const unsigned parts = INDEX_THREADS | INDEX_VARIABLES | INDEX_OBJECTS | INDEX_WRITERS;
 	p->gained[p->arm] += news;
-	bool is_long = t != NULL && t->events_count > MOST_EVENTS;
+	bool is_long = t != NULL && t->events_count > PAIRS_LONG;
 	p->long_runs += is_long;
 	if (t == NULL || t->events_count == 0 || t->events_count > MOST_TARGETED ||
 	    !trace_need(t, parts, NULL))
@@ -388,6 +387,11 @@ void portfolio_learn(struct portfolio *p, struct trace *t, const GArray *turns, 
 	if (is_long) {
 		p->steps = t->events_count;
 		find_targets(p, t);
+		if (p->only != ARM_SURW && p->only != ARM_FEEDBACK) {
+			new_sources(p, t);
+			pairs_note_seen(p->pairs);
+			pairs_find(p->pairs, t, turns, p->periods);
+		}
 		return;
 	}
 	unsigned sources = new_sources(p, t);
