@@ -22,6 +22,7 @@ enum {
 	LOOKED_AT = 64,   /* of at most this many */
 	TURNED = 3,       /* less suspicion for each pair that a run has turned */
 	SAME = 4,         /* and for a pair whose reads would see what they saw */
+	LONG = 200000,    /* events from the first thread's creation on */
 	SAMPLE = 256,     /* of a long run: about so many events of each place, as the second of
 	                   * a pair */
 	RACE = 8,         /* at least the suspicion of a pair that races by happens-before */
@@ -471,11 +472,25 @@ static bool conflict(const struct event *a, const struct event *b)
 	       !op_releases(b->op);
 }
 
-/* Number of events by location. */
+uint32_t pairs_begin(const struct trace *t)
+{
+	uint32_t first = NONE;
+	for (uint32_t u = 0; u < t->threads_count; u++)
+		first = MIN(first, t->threads[u].fork);
+	return first;
+}
+
+bool pairs_run_is_long(const struct trace *t)
+{
+	uint32_t begin = pairs_begin(t);
+	return begin != NONE && t->events_count - begin > LONG;
+}
+
+/* Number of events by location, from the first thread's creation on. */
 static uint32_t *events_by_location(const struct trace *t)
 {
 	uint32_t *count = g_new0(uint32_t, t->locations_count + 1);
-	for (uint32_t e = 0; e < t->events_count; e++)
+	for (uint32_t e = pairs_begin(t); e < t->events_count; e++)
 		count[t->events[e].location]++;
 	return count;
 }
@@ -540,7 +555,7 @@ static void turn_ends_of(struct pairs *p, const struct looked_at *l, uint32_t va
 
 void pairs_find(struct pairs *p, struct trace *t, const GArray *turns, struct periods *periods)
 {
-	bool is_long = t->events_count > PAIRS_LONG;
+	bool is_long = pairs_run_is_long(t);
 	struct order *hb = order_new(t, ORDER_KIND_HB, NULL);
 	struct fork_order *forks = fork_order_new(t);
 	struct looked_at l = { t,

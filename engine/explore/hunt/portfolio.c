@@ -40,7 +40,7 @@ enum {
 	MOST_KEPT = 64, /* schedules that feedback varies */
 	FEW_EVENTS = 20000,
 	MOST_TARGETED = 4000000, /* events of a run from which anything is learned */
-	MOST_LONG = 3,           /* long runs (PAIRS_LONG) from which anything is */
+	MOST_LONG = 3,           /* long runs (pairs.h) from which anything is */
 	SETTLED = 256            /* runs of surw alone without a new target */
 };
 
@@ -277,17 +277,8 @@ static unsigned new_sources(struct portfolio *p, const struct trace *t)
 	return count;
 }
 
-/* The first creation of a thread: before it nothing can come in another order. */
-static uint32_t first_fork(const struct trace *t)
-{
-	uint32_t first = NONE;
-	for (uint32_t u = 0; u < t->threads_count; u++)
-		first = MIN(first, t->threads[u].fork);
-	return first;
-}
-
 /* Adds the events of one place, by the runtime's number of their threads, to those of each
- * thread's ancestors, too. `from`: first_fork. Memory that is not written to after that is no
+ * thread's ancestors, too. `from`: pairs_begin. Memory that is not written to after that is no
  * target, nor is what one thread alone uses. */
 static void add_target(struct portfolio *p, const struct trace *t, struct event_list list,
                        uint32_t from, uint64_t place, uint32_t size)
@@ -345,7 +336,7 @@ static void find_targets(struct portfolio *p, const struct trace *t)
 	}
 	p->targeted = MAX(p->targeted, t->events_count);
 	p->target_runs++;
-	uint32_t from = first_fork(t);
+	uint32_t from = pairs_begin(t);
 	for (uint32_t v = 0; v < t->variables_count; v++)
 		add_target(p, t, event_list_at(&t->index->variable_events, v), from,
 		           t->variables[v].address, t->variables[v].size);
@@ -379,7 +370,7 @@ void portfolio_learn(struct portfolio *p, struct trace *t, const GArray *turns, 
 {
 	const unsigned parts = INDEX_THREADS | INDEX_VARIABLES | INDEX_OBJECTS | INDEX_WRITERS;
 	p->gained[p->arm] += news;
-	bool is_long = t != NULL && t->events_count > PAIRS_LONG;
+	bool is_long = t != NULL && pairs_run_is_long(t);
 	p->long_runs += is_long;
 	if (t == NULL || t->events_count == 0 || t->events_count > MOST_TARGETED ||
 	    !trace_need(t, parts, NULL))
