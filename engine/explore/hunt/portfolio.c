@@ -39,8 +39,9 @@ enum {
 	SECOND = 6,     /* seeds of pause of which the others are every second run */
 	MOST_KEPT = 64, /* schedules that feedback varies */
 	FEW_EVENTS = 20000,
-	MOST_TARGETED = 4000000, /* events of a run from which anything is learned */
-	MOST_LONG = 3,           /* long runs (pairs.h) from which anything is */
+	MOST_EVENTS = 1000000,   /* of a run that is not long */
+	MOST_TARGETED = 4000000, /* of a run from which anything is learned */
+	MOST_LONG = 3,           /* long runs from which anything is */
 	SETTLED = 256            /* runs of surw alone without a new target */
 };
 
@@ -366,11 +367,17 @@ static bool frees_together(const struct trace *t)
 	return false;
 }
 
+/* Takes looking at a run so much longer than making it that only the first few are looked at? */
+static bool is_long_run(const struct trace *t)
+{
+	return t->events_count > MOST_EVENTS || pairs_run_is_long(t);
+}
+
 void portfolio_learn(struct portfolio *p, struct trace *t, const GArray *turns, bool news)
 {
 	const unsigned parts = INDEX_THREADS | INDEX_VARIABLES | INDEX_OBJECTS | INDEX_WRITERS;
 	p->gained[p->arm] += news;
-	bool is_long = t != NULL && pairs_run_is_long(t);
+	bool is_long = t != NULL && is_long_run(t);
 	p->long_runs += is_long;
 	if (t == NULL || t->events_count == 0 || t->events_count > MOST_TARGETED ||
 	    !trace_need(t, parts, NULL))
