@@ -22,7 +22,6 @@ enum {
 	LOOKED_AT = 64,   /* of at most this many */
 	TURNED = 3,       /* less suspicion for each pair that a run has turned */
 	SAME = 4,         /* and for a pair whose reads would see what they saw */
-	LONG = 200000,    /* events from the first thread's creation on */
 	SAMPLE = 256,     /* of a long run: about so many events of each place, as the second of
 	                   * a pair */
 	RACE = 8,         /* at least the suspicion of a pair that races by happens-before */
@@ -480,12 +479,6 @@ uint32_t pairs_begin(const struct trace *t)
 	return first;
 }
 
-bool pairs_run_is_long(const struct trace *t)
-{
-	uint32_t begin = pairs_begin(t);
-	return begin != NONE && t->events_count - begin > LONG;
-}
-
 /* Number of events by location, from the first thread's creation on. */
 static uint32_t *events_by_location(const struct trace *t)
 {
@@ -555,7 +548,7 @@ static void turn_ends_of(struct pairs *p, const struct looked_at *l, uint32_t va
 
 void pairs_find(struct pairs *p, struct trace *t, const GArray *turns, struct periods *periods)
 {
-	bool is_long = pairs_run_is_long(t);
+	bool is_long = t->events_count > PAIRS_LONG;
 	struct order *hb = order_new(t, ORDER_KIND_HB, NULL);
 	struct fork_order *forks = fork_order_new(t);
 	struct looked_at l = { t,

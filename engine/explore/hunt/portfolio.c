@@ -39,9 +39,8 @@ enum {
 	SECOND = 6,     /* seeds of pause of which the others are every second run */
 	MOST_KEPT = 64, /* schedules that feedback varies */
 	FEW_EVENTS = 20000,
-	MOST_EVENTS = 1000000,   /* of a run that is not long */
-	MOST_TARGETED = 4000000, /* of a run from which anything is learned */
-	MOST_LONG = 3,           /* long runs from which anything is */
+	MOST_EVENTS = 4000000, /* of a run from which anything is learned */
+	MOST_LOOKED = 2000000, /* of all long runs (PAIRS_LONG) that are looked at, about */
 	SETTLED = 256            /* runs of surw alone without a new target */
 };
 
@@ -70,7 +69,7 @@ struct portfolio {
 	uint32_t shares, depth;
 	bool explores;
 	struct periods *periods;
-	unsigned long_runs;
+	uint64_t looked;  /* number of events of the long runs that were looked at */
 	unsigned settled; /* runs since the last one that changed the targets */
 	bool frees;       /* was a block freed in a run while another thread was there? */
 };
@@ -350,7 +349,7 @@ bool portfolio_looks(const struct portfolio *p)
 {
 	if (p->only == ARM_SURW && p->settled >= SETTLED && !p->frees)
 		return false; /* no target to learn, and no use of freed memory to find */
-	return p->long_runs < MOST_LONG;
+	return p->looked < MOST_LOOKED;
 }
 
 /* Did a thread free a block while another one had not ended? */
@@ -367,31 +366,15 @@ static bool frees_together(const struct trace *t)
 	return false;
 }
 
-/* Takes looking at a run so much longer than making it that only the first few are looked at? */
-static bool is_long_run(const struct trace *t)
-{
-	return t->events_count > MOST_EVENTS || pairs_run_is_long(t);
-}
-
 void portfolio_learn(struct portfolio *p, struct trace *t, const GArray *turns, bool news)
 {
 	const unsigned parts = INDEX_THREADS | INDEX_VARIABLES | INDEX_OBJECTS | INDEX_WRITERS;
 	p->gained[p->arm] += news;
-	bool is_long = t != NULL && is_long_run(t);
-	p->long_runs += is_long;
-	if (t == NULL || t->events_count == 0 || t->events_count > MOST_TARGETED ||
+	if (t != NULL && t->events_count > PAIRS_LONG)
+		p->looked += t->events_count;
+	if (t == NULL || t->events_count == 0 || t->events_count > MOST_EVENTS ||
 	    !trace_need(t, parts, NULL))
 		return;
-	if (is_long) {
-		p->steps = t->events_count;
-		find_targets(p, t);
-		if (p->only != ARM_SURW && p->only != ARM_FEEDBACK) {
-			new_sources(p, t);
-			pairs_note_seen(p->pairs);
-			pairs_find(p->pairs, t, turns, p->periods);
-		}
-		return;
-	}
 	unsigned sources = new_sources(p, t);
 	if (sources > 0)
 		pairs_note_seen(p->pairs);
