@@ -121,7 +121,7 @@ START_TEST(sections_are_turned_once)
 }
 END_TEST
 
-/* Two threads that count under a lock, so often; in between A writes x, and later B reads it. */
+/* Two threads count under a lock, so often; in between A writes x, and later B reads it. */
 static char *counting(const char *before, unsigned rounds)
 {
 	GString *text = g_string_new(before);

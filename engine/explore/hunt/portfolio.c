@@ -41,7 +41,7 @@ enum {
 	FEW_EVENTS = 20000,
 	MOST_EVENTS = 4000000, /* of a run from which anything is learned */
 	MOST_LOOKED = 2000000, /* of all long runs (PAIRS_LONG) that are looked at, about */
-	SETTLED = 256            /* runs of surw alone without a new target */
+	SETTLED = 256          /* runs of surw alone without a new target */
 };
 
 /* A place that surw may be about, with its events in all runs that it was learned from. */
@@ -387,9 +387,10 @@ void portfolio_learn(struct portfolio *p, struct trace *t, const GArray *turns, 
 	}
 	if (p->settled == 0 || t->events_count <= FEW_EVENTS)
 		find_targets(p, t);
-	if (p->only != ARM_SURW && p->only != ARM_FEEDBACK &&
-	    (sources > 0 ||
-	     t->events_count <= FEW_EVENTS)) /* pairs in an order not seen so far */
+	bool pairs = p->only != ARM_SURW && p->only != ARM_FEEDBACK &&
+	             !(p->explores && t->events_count > PAIRS_LONG);
+	if (pairs &&
+	    (sources > 0 || t->events_count <= FEW_EVENTS)) /* in an order not seen so far */
 		pairs_find(p->pairs, t, turns, p->periods);
 	if (sources == 0)
 		return;
