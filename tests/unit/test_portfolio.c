@@ -189,6 +189,32 @@ START_TEST(a_long_beginning_hides_no_pair)
 }
 END_TEST
 
+/* Where runs are long, every fourth one turns a pair, where others turn one in every second. */
+START_TEST(long_runs_turn_fewer_pairs)
+{
+	for (unsigned rounds = 20; rounds <= 60000; rounds *= 3000) {
+		struct portfolio_options options = { .seed = 1 };
+		struct portfolio *p = portfolio_new(&options);
+		char *text = counting("", rounds);
+		struct trace *t = recording_of(text);
+		GArray *turns = g_array_new(FALSE, FALSE, sizeof(struct log_turn));
+		portfolio_learn(p, t, turns, false);
+		unsigned turned[4] = { 0 };
+		for (unsigned n = 0; n < 16; n++) {
+			struct strategy s = portfolio_next(p);
+			turned[n % 4] += s.kind == STRATEGY_TURNS;
+			strategy_release(&s);
+		}
+		ck_assert_uint_gt(turned[0], 1);
+		ck_assert_int_eq(turned[2] > 1, rounds == 20);
+		g_array_unref(turns);
+		trace_close(t);
+		g_free(text);
+		portfolio_free(p);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("portfolio");
@@ -198,6 +224,7 @@ int main(void)
 	tcase_add_test(c, sections_are_turned_once);
 	tcase_add_test(c, a_long_run_teaches_by_a_sample);
 	tcase_add_test(c, a_long_beginning_hides_no_pair);
+	tcase_add_test(c, long_runs_turn_fewer_pairs);
 	suite_add_tcase(suite, c);
 	return suite_run(suite);
 }

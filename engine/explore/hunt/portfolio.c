@@ -164,8 +164,9 @@ static enum arm draw_arm(struct portfolio *p)
 }
 
 /* The next strategy: first the seeds of pause that have a meaning, the later ones as every
- * second run, then every fourth; every second run turns a pair, or without one is a walk that
- * is uniform over some place's events; the others are chance, and any, in turn. The order was
+ * second run, then every fourth; every second run turns a pair (of long runs every fourth), or
+ * without one is a walk that is uniform over some place's events; the others are chance, and
+ * any, in turn. The order was
  * measured (docs/hunting-figures.md, "Schedules to the first bug"). An exploration makes all
  * seeds of pause first, and turns pairs by its plans. */
 static enum arm next_arm(struct portfolio *p)
@@ -179,7 +180,8 @@ static enum arm next_arm(struct portfolio *p)
 	if (p->pauses < FIRST || (p->pauses < SECOND && arm != ARM_PAIR) ||
 	    (p->pauses < LOG_PAUSES && arm == ARMS))
 		return ARM_PAUSE;
-	if (arm == ARM_PAIR && !has(p, arm))
+	bool walks = p->looked > 0 && p->runs % 4 == 2;
+	if (arm == ARM_PAIR && (walks || !has(p, arm)))
 		arm = ARM_SURW;
 	return arm == ARMS || !has(p, arm) ? draw_arm(p) : arm;
 }
