@@ -122,7 +122,7 @@ fi
 "$HEDDLE" cc -g -O1 "$root/tests/e2e/programs/progress.c" -o progress -pthread
 run timeout 300 "$HEDDLE" explore --format json -- ./progress misuse
 is "$status $(json 'join ",", map { "$_->{kind} $_->{locations}[0] $_->{story}" } @{$d->{errors}}')" \
-	"1 lock-misuse progress.c:18 T2 unlocks what nobody has locked: m" "explore lists it"
+	"1 lock-misuse progress.c:19 T2 unlocks what nobody has locked: m" "explore lists it"
 run timeout 300 "$HEDDLE" explore --format json -- ./misuse spin-destroyed
 is "$(json 'join ",", map { $_->{kind} } @{$d->{errors}}')" "use-after-free" "and what is used after its destruction once"
 

@@ -37,6 +37,25 @@ for strategy in random pct noise rr; do
 	is "$bad" "" "$n outcomes of $strategy come again"
 done
 
+# seeds side by side share no run but by chance; shares have those of the whole
+cat >drawn.c <<'C'
+#include <sys/random.h>
+int main(void)
+{
+	unsigned char drawn;
+	return getrandom(&drawn, 1, 0) == 1 ? drawn % 120 : 126;
+}
+C
+$HEDDLE cc drawn.c -o drawn
+seeds() {
+	run $HEDDLE shake --strategy random --tries 0 --runs 12 --format json "$@" -- ./drawn
+	json 'join " ", sort { $a <=> $b } map { $_->{seed} } @{$d->{outcomes}}'
+}
+first=$(seeds --seed 1) second=$(seeds --seed 2) shares=$(seeds --seed 1 --shard 1/2; echo; seeds --seed 1 --shard 2/2)
+is "$(printf '%s\n' $first $second | sort | uniq -d)" "" "seeds 1 and 2 share no run"
+is "$(printf '%s\n' $first | grep -cx -e 1) $(printf '%s\n' $second | grep -cx -e 2)" "1 1" "the first run has the seed that was given"
+is "$(printf '%s\n' $first | grep -vx -F -f <(printf '%s\n' $shares))" "" "both shares together have the runs of the whole"
+
 # runs are forked, and have the addresses of a recording: a target of surw is an address
 $HEDDLE cc -O1 "$programs/addresses.c" -o addresses -pthread
 run $HEDDLE shake -n 3 --strategy pos --format json -- ./addresses

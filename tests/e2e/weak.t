@@ -15,6 +15,13 @@ failures() {
 			print $seen'
 }
 
+# fails PROGRAM MODEL NAME: some run exits 1. So many are made that none does by chance, as long as one in a
+# thousand exits 1 (rwc under tso).
+fails() {
+	run timeout 300 $HEDDLE shake --format json --runs 10000 --until-error --tries 0 --memory "$2" -- "$scratch/$1"
+	is "$status $(json 'join " ", map { $_->{end} } grep { $_->{end} !~ /^exit status [01]$/ } @{$d->{outcomes}}')" "1 " "$3"
+}
+
 # ---- the litmus table: each outcome that a model allows is seen, no other ever ----
 for file in tests/e2e/programs/litmus/*.c; do
 	name=${file##*/}
@@ -25,8 +32,7 @@ for file in tests/e2e/programs/litmus/*.c; do
 	for model in sc tso rc11; do
 		case " $allowed " in
 		*" $model "*)
-			seen=$(failures "$name" $model 80 1)
-			like "$seen" '^[1-9][0-9]*$' "$name: seen under $model"
+			fails "$name" $model "$name: seen under $model"
 			;;
 		*) is "$(failures "$name" $model 25 1)" 0 "$name: not seen under $model" ;;
 		esac
@@ -39,7 +45,7 @@ for name in publish seqlock treiber chaselev; do
 	$HEDDLE cc -g -O1 -pthread -Wno-tsan -o "$scratch/$name" $file || exit 1
 	$HEDDLE cc -g -O1 -pthread -Wno-tsan -DWEAK -o "$scratch/$name-weak" $file || exit 1
 	is "$(failures $name rc11 60 1)" 0 "$name: no failure under rc11"
-	like "$(failures $name-weak rc11 60 1)" '^[1-9][0-9]*$' "$name: the weak order fails"
+	fails $name-weak rc11 "$name: the weak order fails"
 	is "$(failures $name-weak sc 25 1)" 0 "$name: the weak order does not fail under sc"
 done
 

@@ -121,6 +121,100 @@ START_TEST(sections_are_turned_once)
 }
 END_TEST
 
+/* Two threads count under a lock, so often; in between A writes x, and later B reads it. */
+static char *counting(const char *before, unsigned rounds)
+{
+	GString *text = g_string_new(before);
+	g_string_append(text, BEGIN);
+	for (unsigned i = 0; i < rounds; i++) {
+		char thread = i % 2 ? 'A' : 'B';
+		g_string_append_printf(text,
+		                       "%c|acq(m)|a.c:3\n%c|r(n)=%u|a.c:4\n"
+		                       "%c|w(n)=%u|a.c:4\n%c|rel(m)|a.c:5\n",
+		                       thread, thread, i, thread, i + 1, thread);
+		if (i == rounds / 3)
+			g_string_append(text, "A|w(x)=1|a.c:6\n");
+		if (i == rounds / 2)
+			g_string_append(text, "B|r(x)=1|a.c:7\n");
+	}
+	return g_string_free(text, FALSE);
+}
+
+/* After so many runs like this, is another one looked at? */
+static bool looks_after(const char *text, unsigned runs)
+{
+	struct portfolio_options options = { .seed = 1 };
+	struct portfolio *p = portfolio_new(&options);
+	GArray *turns = g_array_new(FALSE, FALSE, sizeof(struct log_turn));
+	struct trace *t = recording_of(text);
+	for (unsigned i = 0; i < runs; i++) {
+		ck_assert(portfolio_looks(p));
+		portfolio_learn(p, t, turns, false);
+	}
+	bool looks = portfolio_looks(p);
+	trace_close(t);
+	g_array_unref(turns);
+	portfolio_free(p);
+	return looks;
+}
+
+/* A pair that comes once is not lost among pairs that come often, and the first runs teach. */
+START_TEST(a_long_run_teaches_by_a_sample)
+{
+	enum { ROUNDS = 60000 }; /* of four events */
+	char *text = counting("", ROUNDS), *all = turned(text);
+	char *race = g_strdup_printf("1:%u 2:%u;", (ROUNDS / 3 + 1) / 2 * 4,
+	                             (ROUNDS / 2 + 2) / 2 * 4 + 1);
+	ck_assert_msg(strstr(all, race) != NULL, "%s is not in %.200s", race, all);
+	ck_assert_msg(count_of(all) < 100, "%u pairs", count_of(all));
+	ck_assert(looks_after(text, 8)); /* two million events are looked at */
+	ck_assert(!looks_after(text, 9));
+	g_free(race);
+	g_free(all);
+	g_free(text);
+}
+END_TEST
+
+/* What main does before it creates a thread comes in one order only, and hides no place. */
+START_TEST(a_long_beginning_hides_no_pair)
+{
+	GString *begin = g_string_new(NULL);
+	for (unsigned i = 0; i < 210000; i++)
+		g_string_append(begin, "main|r(x)=0|a.c:7\n");
+	char *text = counting(begin->str, 10), *all = turned(text);
+	ck_assert_msg(strstr(all, "1:8 2:13;") != NULL, "%s", all);
+	g_free(all);
+	g_free(text);
+	g_string_free(begin, TRUE);
+}
+END_TEST
+
+/* Where runs are long, every fourth one turns a pair, where others turn one in every second. */
+START_TEST(long_runs_turn_fewer_pairs)
+{
+	for (unsigned rounds = 20; rounds <= 60000; rounds *= 3000) {
+		struct portfolio_options options = { .seed = 1 };
+		struct portfolio *p = portfolio_new(&options);
+		char *text = counting("", rounds);
+		struct trace *t = recording_of(text);
+		GArray *turns = g_array_new(FALSE, FALSE, sizeof(struct log_turn));
+		portfolio_learn(p, t, turns, false);
+		unsigned turned[4] = { 0 };
+		for (unsigned n = 0; n < 16; n++) {
+			struct strategy s = portfolio_next(p);
+			turned[n % 4] += s.kind == STRATEGY_TURNS;
+			strategy_release(&s);
+		}
+		ck_assert_uint_gt(turned[0], 1);
+		ck_assert_int_eq(turned[2] > 1, rounds == 20);
+		g_array_unref(turns);
+		trace_close(t);
+		g_free(text);
+		portfolio_free(p);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("portfolio");
@@ -128,6 +222,9 @@ int main(void)
 	tcase_add_test(c, what_a_join_orders_is_not_turned);
 	tcase_add_test(c, statistics_come_last);
 	tcase_add_test(c, sections_are_turned_once);
+	tcase_add_test(c, a_long_run_teaches_by_a_sample);
+	tcase_add_test(c, a_long_beginning_hides_no_pair);
+	tcase_add_test(c, long_runs_turn_fewer_pairs);
 	suite_add_tcase(suite, c);
 	return suite_run(suite);
 }

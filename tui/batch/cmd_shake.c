@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/base/hash.h"
 #include "engine/explore/hunt/portfolio.h"
 #include "engine/predict/misuse.h"
 #include "engine/record/layout.h"
@@ -398,6 +399,24 @@ static int learning(const struct arguments *a)
 	return -1;
 }
 
+/* The mixer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). */
+static uint64_t mixed(uint64_t x)
+{
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+/* The seed of run `n`: that of run 0 is the one given, the others are drawn from both, so that
+ * two seeds share no runs but by chance. 40 bits: few digits, and hardly a seed twice in a
+ * million runs. The seeds of pause that have a meaning follow one another. */
+static uint64_t seed_of(const struct strategy *how, uint64_t n)
+{
+	if (n == 0 || (how->kind == STRATEGY_PAUSE && how->seed + n < LOG_PAUSES))
+		return how->seed + n;
+	return mixed(mixed(hash_word(how->seed + 1)) + hash_word(n)) >> 24;
+}
+
 /* How run `n` is made without a portfolio; under --memory by default mostly random, with some
  * of the others. */
 static struct strategy strategy_of(const struct shake *shake, const struct strategy *named,
@@ -408,7 +427,7 @@ static struct strategy strategy_of(const struct shake *shake, const struct strat
 		how.kind = n % 4 == 2   ? STRATEGY_PCT
 		           : n % 4 == 3 ? STRATEGY_NOISE
 		                        : STRATEGY_RANDOM;
-	how.seed += n;
+	how.seed = seed_of(&how, n);
 	how.steps = how.kind == STRATEGY_PCT ? shake->steps : 0;
 	return how;
 }
@@ -581,7 +600,9 @@ static int run_shake(struct arguments *a)
 static const struct command_option options[] = {
 	{ "runs", "N", "number of runs (default 100)", 'n' },
 	OPTION_BEFORE,
-	{ "seed", "N", "the first seed (default 1)", 0 },
+	{ "seed", "N",
+	  "the seed of the first run, from which those of the others are drawn (default 1)",
+	  0 },
 	{ "strategy", "auto|pairs|feedback|periods|pause|random|pct|noise|rr|pos|surw|turns",
 	  "one strategy, or auto: several, which learn from each other's runs (default: auto; under --memory random, pct and noise)",
 	  0 },

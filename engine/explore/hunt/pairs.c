@@ -22,6 +22,8 @@ enum {
 	LOOKED_AT = 64,   /* of at most this many */
 	TURNED = 3,       /* less suspicion for each pair that a run has turned */
 	SAME = 4,         /* and for a pair whose reads would see what they saw */
+	SAMPLE = 256,     /* of a long run: about so many events of each place, as the second of
+	                   * a pair */
 	RACE = 8,         /* at least the suspicion of a pair that races by happens-before */
 	AFTER = 0x61      /* tells the places of a stop after an event from those before */
 };
@@ -193,10 +195,11 @@ struct looked_at {
 	const struct order *hb; /* the run's happens-before */
 	const struct fork_order *forks;
 	const GArray *turns;
-	uint32_t *number; /* number of each event in its thread, for turns */
-	uint64_t *held;   /* the locks held at it, a bit for each (of several) */
-	bool *looked_at;  /* by variable: does a thread read it other than to update it? */
-	GArray *sections; /* struct section_pair: pairs under a common lock, */
+	uint32_t *number;    /* number of each event in its thread, for turns */
+	uint64_t *held;      /* the locks held at it, a bit for each (of several) */
+	bool *looked_at;     /* by variable: does a thread read it other than to update it? */
+	uint32_t *events_at; /* of a long run: number of events by location; else NULL */
+	GArray *sections;    /* struct section_pair: pairs under a common lock, */
 	GHashTable *section_at; /* by the beginnings of the two sections: index + 1 */
 };
 
@@ -468,6 +471,32 @@ static bool conflict(const struct event *a, const struct event *b)
 	       !op_releases(b->op);
 }
 
+uint32_t pairs_begin(const struct trace *t)
+{
+	uint32_t first = NONE;
+	for (uint32_t u = 0; u < t->threads_count; u++)
+		first = MIN(first, t->threads[u].fork);
+	return first;
+}
+
+/* Number of events by location, from the first thread's creation on. */
+static uint32_t *events_by_location(const struct trace *t)
+{
+	uint32_t *count = g_new0(uint32_t, t->locations_count + 1);
+	for (uint32_t e = pairs_begin(t); e < t->events_count; e++)
+		count[t->events[e].location]++;
+	return count;
+}
+
+/* Is the event looked at as the second of a pair? Of a long run a sample of each place's
+ * events is, so that the time is linear in the run, and a place that comes often does not hide
+ * one that comes seldom. */
+static bool is_sampled(struct pairs *p, const struct looked_at *l, uint32_t event)
+{
+	return l->events_at == NULL ||
+	       draw(p, l->events_at[l->t->events[event].location]) < SAMPLE;
+}
+
 static void turn_pairs_of(struct pairs *p, const struct looked_at *l, struct event_list list)
 {
 	const struct trace *t = l->t;
@@ -475,6 +504,8 @@ static void turn_pairs_of(struct pairs *p, const struct looked_at *l, struct eve
 	for (uint64_t at = 0; at < list.count; at++) {
 		uint64_t i = (from + at) % list.count;
 		unsigned tried = 0;
+		if (!is_sampled(p, l, list.items[i]))
+			continue;
 		for (uint64_t n = 0; n < i && n < LOOKED_AT && tried < MOST_EARLIER; n++) {
 			uint64_t k =
 			        n % 2 ? i - 1 - n / 2 : n / 2; /* the first, the last, ... */
@@ -517,6 +548,7 @@ static void turn_ends_of(struct pairs *p, const struct looked_at *l, uint32_t va
 
 void pairs_find(struct pairs *p, struct trace *t, const GArray *turns, struct periods *periods)
 {
+	bool is_long = t->events_count > PAIRS_LONG;
 	struct order *hb = order_new(t, ORDER_KIND_HB, NULL);
 	struct fork_order *forks = fork_order_new(t);
 	struct looked_at l = { t,
@@ -526,6 +558,7 @@ void pairs_find(struct pairs *p, struct trace *t, const GArray *turns, struct pe
 		               plan_event_numbers(t),
 		               locks_held(t),
 		               variables_looked_at(t),
+		               is_long ? events_by_location(t) : NULL,
 		               g_array_new(FALSE, FALSE, sizeof(struct section_pair)),
 		               g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
 		                                     NULL) };
@@ -539,12 +572,14 @@ void pairs_find(struct pairs *p, struct trace *t, const GArray *turns, struct pe
 		struct section_pair *of = &g_array_index(l.sections, struct section_pair, i);
 		add_pair(p, &l, &of->pair, of->stop, of->goes);
 	}
-	periods_learn(periods, t, l.number, l.held);
+	if (!is_long)
+		periods_learn(periods, t, l.number, l.held);
 	fork_order_free(forks);
 	order_free(hb);
 	g_free(l.number);
 	g_free(l.held);
 	g_free(l.looked_at);
+	g_free(l.events_at);
 	g_array_unref(l.sections);
 	g_hash_table_unref(l.section_at);
 }

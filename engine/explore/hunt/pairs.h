@@ -22,8 +22,12 @@ bool pairs_wait(const struct pairs *p);
 void pairs_take(struct pairs *p, struct strategy *s);
 /* The next run turns none. */
 void pairs_turn_none(struct pairs *p);
+/* The first creation of a thread: before it nothing can come in another order. NONE: none. */
+uint32_t pairs_begin(const struct trace *t);
 /* Adds the pairs of the last run (indexed by threads, variables, objects and writers), which
- * made these turns. The periods learn from the same facts of it. */
+ * made these turns. The periods learn from the same facts of it. Of a long run, of more than
+ * PAIRS_LONG events, pairs of a sample are added, and the periods learn nothing. */
+enum { PAIRS_LONG = 200000 };
 void pairs_find(struct pairs *p, struct trace *t, const GArray *turns, struct periods *periods);
 /* `seen` has changed. */
 void pairs_note_seen(struct pairs *p);

@@ -39,10 +39,9 @@ enum {
 	SECOND = 6,     /* seeds of pause of which the others are every second run */
 	MOST_KEPT = 64, /* schedules that feedback varies */
 	FEW_EVENTS = 20000,
-	MOST_EVENTS = 200000,    /* of a run from which pairs are learned, */
-	MOST_TARGETED = 4000000, /* or at least targets: */
-	MOST_LONG = 3,           /* from at most this many such runs */
-	SETTLED = 256            /* runs of surw alone without a new target */
+	MOST_EVENTS = 4000000, /* of a run from which anything is learned */
+	MOST_LOOKED = 2000000, /* of all long runs (PAIRS_LONG) that are looked at, about */
+	SETTLED = 256          /* runs of surw alone without a new target */
 };
 
 /* A place that surw may be about, with its events in all runs that it was learned from. */
@@ -70,9 +69,9 @@ struct portfolio {
 	uint32_t shares, depth;
 	bool explores;
 	struct periods *periods;
-	unsigned long_runs; /* runs from which only targets are learned */
-	unsigned settled;   /* runs since the last one that changed the targets */
-	bool frees;         /* was a block freed in a run while another thread was there? */
+	uint64_t looked;  /* number of events of the long runs that were looked at */
+	unsigned settled; /* runs since the last one that changed the targets */
+	bool frees;       /* was a block freed in a run while another thread was there? */
 };
 
 static void free_turns(void *data)
@@ -165,8 +164,9 @@ static enum arm draw_arm(struct portfolio *p)
 }
 
 /* The next strategy: first the seeds of pause that have a meaning, the later ones as every
- * second run, then every fourth; every second run turns a pair, or without one is a walk that
- * is uniform over some place's events; the others are chance, and any, in turn. The order was
+ * second run, then every fourth; every second run turns a pair (of long runs every fourth), or
+ * without one is a walk that is uniform over some place's events; the others are chance, and
+ * any, in turn. The order was
  * measured (docs/hunting-figures.md, "Schedules to the first bug"). An exploration makes all
  * seeds of pause first, and turns pairs by its plans. */
 static enum arm next_arm(struct portfolio *p)
@@ -180,7 +180,8 @@ static enum arm next_arm(struct portfolio *p)
 	if (p->pauses < FIRST || (p->pauses < SECOND && arm != ARM_PAIR) ||
 	    (p->pauses < LOG_PAUSES && arm == ARMS))
 		return ARM_PAUSE;
-	if (arm == ARM_PAIR && !has(p, arm))
+	bool walks = p->looked > 0 && p->runs % 4 == 2;
+	if (arm == ARM_PAIR && (walks || !has(p, arm)))
 		arm = ARM_SURW;
 	return arm == ARMS || !has(p, arm) ? draw_arm(p) : arm;
 }
@@ -278,17 +279,8 @@ static unsigned new_sources(struct portfolio *p, const struct trace *t)
 	return count;
 }
 
-/* The first creation of a thread: before it nothing can come in another order. */
-static uint32_t first_fork(const struct trace *t)
-{
-	uint32_t first = NONE;
-	for (uint32_t u = 0; u < t->threads_count; u++)
-		first = MIN(first, t->threads[u].fork);
-	return first;
-}
-
 /* Adds the events of one place, by the runtime's number of their threads, to those of each
- * thread's ancestors, too. `from`: first_fork. Memory that is not written to after that is no
+ * thread's ancestors, too. `from`: pairs_begin. Memory that is not written to after that is no
  * target, nor is what one thread alone uses. */
 static void add_target(struct portfolio *p, const struct trace *t, struct event_list list,
                        uint32_t from, uint64_t place, uint32_t size)
@@ -346,7 +338,7 @@ static void find_targets(struct portfolio *p, const struct trace *t)
 	}
 	p->targeted = MAX(p->targeted, t->events_count);
 	p->target_runs++;
-	uint32_t from = first_fork(t);
+	uint32_t from = pairs_begin(t);
 	for (uint32_t v = 0; v < t->variables_count; v++)
 		add_target(p, t, event_list_at(&t->index->variable_events, v), from,
 		           t->variables[v].address, t->variables[v].size);
@@ -359,7 +351,7 @@ bool portfolio_looks(const struct portfolio *p)
 {
 	if (p->only == ARM_SURW && p->settled >= SETTLED && !p->frees)
 		return false; /* no target to learn, and no use of freed memory to find */
-	return p->long_runs < MOST_LONG;
+	return p->looked < MOST_LOOKED;
 }
 
 /* Did a thread free a block while another one had not ended? */
@@ -380,16 +372,11 @@ void portfolio_learn(struct portfolio *p, struct trace *t, const GArray *turns, 
 {
 	const unsigned parts = INDEX_THREADS | INDEX_VARIABLES | INDEX_OBJECTS | INDEX_WRITERS;
 	p->gained[p->arm] += news;
-	bool is_long = t != NULL && t->events_count > MOST_EVENTS;
-	p->long_runs += is_long;
-	if (t == NULL || t->events_count == 0 || t->events_count > MOST_TARGETED ||
+	if (t != NULL && t->events_count > PAIRS_LONG)
+		p->looked += t->events_count;
+	if (t == NULL || t->events_count == 0 || t->events_count > MOST_EVENTS ||
 	    !trace_need(t, parts, NULL))
 		return;
-	if (is_long) {
-		p->steps = t->events_count;
-		find_targets(p, t);
-		return;
-	}
 	unsigned sources = new_sources(p, t);
 	if (sources > 0)
 		pairs_note_seen(p->pairs);
@@ -402,9 +389,10 @@ void portfolio_learn(struct portfolio *p, struct trace *t, const GArray *turns, 
 	}
 	if (p->settled == 0 || t->events_count <= FEW_EVENTS)
 		find_targets(p, t);
-	if (p->only != ARM_SURW && p->only != ARM_FEEDBACK &&
-	    (sources > 0 ||
-	     t->events_count <= FEW_EVENTS)) /* pairs in an order not seen so far */
+	bool pairs = p->only != ARM_SURW && p->only != ARM_FEEDBACK &&
+	             !(p->explores && t->events_count > PAIRS_LONG);
+	if (pairs &&
+	    (sources > 0 || t->events_count <= FEW_EVENTS)) /* in an order not seen so far */
 		pairs_find(p->pairs, t, turns, p->periods);
 	if (sources == 0)
 		return;

@@ -12,8 +12,9 @@ static int first, misuse;
 
 static void *take(void *number)
 {
-	if (!first)
-		first = (int)(long)number;
+	int none = 0; /* one step: the misuse is the first thread's, in each schedule */
+	__atomic_compare_exchange_n(&first, &none, (int)(long)number, 0, __ATOMIC_SEQ_CST,
+	                            __ATOMIC_SEQ_CST);
 	if (misuse && first == 2)
 		pthread_mutex_unlock(&m);
 	return NULL;
