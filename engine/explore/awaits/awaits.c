@@ -15,7 +15,7 @@ struct awaits {
 	struct numbers *looks;    /* pairs of a state and the value seen in it */
 	struct numbers *begins;   /* the state of an acquire with which such a round begins */
 	struct numbers *sections; /* locks that such a round takes */
-	struct numbers *tried;    /* locks that some run tries */
+	struct numbers *tried;    /* locks a try of which fails in some run, in no round */
 };
 
 /* Value that a failing try sees. */
@@ -72,8 +72,8 @@ static bool is_own(const struct sharing *s, uint32_t event)
 static bool may_see_more(const struct sharing *s, uint32_t event)
 {
 	const struct event *x = &s->t->events[event];
-	if (op_fails(x->op))
-		return true;
+	if (op_fails(x->op) || (op_acquires(x->op) && event_is_try(x)))
+		return !event_inert(x);
 	return op_is_access(x->op) && op_reads(x->op) && !event_inert(x) && !is_own(s, event);
 }
 
@@ -365,16 +365,6 @@ uint64_t awaits_lock(const struct history *h, uint32_t object)
 	return number;
 }
 
-void awaits_see_tries(struct awaits *a, const struct history *h)
-{
-	for (uint32_t e = 0; e < h->trace->events_count; e++) {
-		const struct event *x = &h->trace->events[e];
-		bool tries = op_fails(x->op) || (op_acquires(x->op) && event_is_try(x));
-		if (tries && op_table[x->op].use == USE_LOCK)
-			numbers_add(a->tried, awaits_lock(h, x->target));
-	}
-}
-
 bool awaits_are_tried(const struct awaits *a, uint64_t lock)
 {
 	return numbers_have(a->tried, lock);
@@ -491,6 +481,22 @@ bool awaits_fails_in_vain(const struct awaits *a, const uint64_t *states,
 	return states[event] != 0 &&
 	       (numbers_have(a->prefixes, history_after_as(h, event, op, 0)) ||
 	        numbers_have(a->looks, look_number(states, h, event, SEEN_FAILURE)));
+}
+
+void awaits_see_tries(struct awaits *a, const struct await_rounds *rounds,
+                      const struct history *reduced)
+{
+	const struct trace *t = reduced->trace;
+	g_autofree bool *in_vain = g_memdup2(rounds->in_vain, t->events_count + 1);
+	/* the last rounds of threads that look for ever are steps of their run */
+	for (guint i = 0; i < rounds->list->len; i++)
+		leave_out(in_vain, t, &g_array_index(rounds->list, struct await_round, i));
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		if (op_fails(x->op) && op_table[x->op].use == USE_LOCK && !in_vain[e] &&
+		    !awaits_fails_in_vain(a, rounds->states, reduced, e, x->op))
+			numbers_add(a->tried, awaits_lock(reduced, x->target));
+	}
 }
 
 /* -- beginnings --------------------------------------------------------------------------- */

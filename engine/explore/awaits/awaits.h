@@ -92,9 +92,11 @@ bool awaits_begins(const struct awaits *a, const uint64_t *states, const struct 
                    uint32_t event);
 /* The number of a lock, equal in all runs. */
 uint64_t awaits_lock(const struct history *h, uint32_t object);
-/* Learn which locks the run tries. */
-void awaits_see_tries(struct awaits *a, const struct history *h);
-/* Does a known run try the lock? Then others may see a round that takes it. */
+/* Learn of which locks a try fails that is in no round without effect: such a try may see a
+ * round that takes the lock. After awaits_learn. */
+void awaits_see_tries(struct awaits *a, const struct await_rounds *rounds,
+                      const struct history *reduced);
+/* Does a known run have such a try of the lock? */
 bool awaits_are_tried(const struct awaits *a, uint64_t lock);
 /* And was such a round left out of a run all the same, as that was not known by then? */
 bool awaits_are_seen(const struct awaits *a, uint64_t lock);
