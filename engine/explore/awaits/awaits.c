@@ -15,7 +15,7 @@ struct awaits {
 	struct numbers *looks;    /* pairs of a state and the value seen in it */
 	struct numbers *begins;   /* the state of an acquire with which such a round begins */
 	struct numbers *sections; /* locks that such a round takes */
-	struct numbers *tried;    /* locks a try of which fails in some run, in no round */
+	struct numbers *tried;    /* locks a try of which fails in some run, as no last look of a round */
 };
 
 /* Value that a failing try sees. */
@@ -219,6 +219,37 @@ static bool *leads_nowhere(const struct await_rounds *rounds, const struct plan_
 	return nowhere;
 }
 
+/* Does another thread hold the lock until the end of the run, or the try's own thread at the
+ * try? */
+static bool fails_for_ever(const struct trace *t, uint32_t try)
+{
+	const struct event *x = &t->events[try];
+	for (uint32_t e = 0; e < try; e++) {
+		const struct event *y = &t->events[e];
+		uint32_t release = t->index->partner[e];
+		if (op_acquires(y->op) && y->target == x->target && !event_inert(y) &&
+		    (release == NONE || (y->thread == x->thread && release > try)))
+			return true;
+	}
+	return false;
+}
+
+/* Of the last round of a thread that looks: would each try that failed in it fail again, with
+ * no other thread in a round of its own? */
+static bool tries_fail_for_ever(const struct await_rounds *rounds, const struct trace *t,
+                                const struct await_round *r)
+{
+	struct event_list mine = trace_thread_events(t, r->thread);
+	g_autofree bool *inside = inside_of(rounds, t, r);
+	for (uint32_t i = t->index->position[r->first]; i < t->index->position[r->next]; i++) {
+		uint32_t e = mine.items[i];
+		if (op_fails(t->events[e].op) && op_table[t->events[e].op].use == USE_LOCK &&
+		    !inside[e] && !fails_for_ever(t, e))
+			return false;
+	}
+	return true;
+}
+
 bool await_rounds_judge(const struct await_rounds *rounds, const struct plan_run *run)
 {
 	const struct trace *t = run->trace;
@@ -236,7 +267,8 @@ bool await_rounds_judge(const struct await_rounds *rounds, const struct plan_run
 		        thread_of(t, &g_array_index(run->facts.blocked, struct record_wait, i));
 		const struct await_round *r =
 		        thread == NONE ? NULL : last_round(rounds, thread);
-		if (thread != NONE && (r == NULL || (change != NONE && r->first < change)))
+		if (thread != NONE && (r == NULL || (change != NONE && r->first < change) ||
+		                       !tries_fail_for_ever(rounds, t, r)))
 			return false;
 	}
 	return true;
@@ -487,13 +519,16 @@ void awaits_see_tries(struct awaits *a, const struct await_rounds *rounds,
                       const struct history *reduced)
 {
 	const struct trace *t = reduced->trace;
-	g_autofree bool *in_vain = g_memdup2(rounds->in_vain, t->events_count + 1);
-	/* the last rounds of threads that look for ever are steps of their run */
+	/* After the last look of a round nothing keeps its thread from the round's end, whatever
+	 * others do. After another one it may still leave the loop. */
+	g_autofree bool *last = g_new0(bool, t->events_count + 1);
 	for (guint i = 0; i < rounds->list->len; i++)
-		leave_out(in_vain, t, &g_array_index(rounds->list, struct await_round, i));
+		last[g_array_index(rounds->list, struct await_round, i).last] = true;
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
-		if (op_fails(x->op) && op_table[x->op].use == USE_LOCK && !in_vain[e] &&
+		if (!op_fails(x->op) || op_table[x->op].use != USE_LOCK || last[e])
+			continue;
+		if (rounds->in_vain[e] ||
 		    !awaits_fails_in_vain(a, rounds->states, reduced, e, x->op))
 			numbers_add(a->tried, awaits_lock(reduced, x->target));
 	}

@@ -92,8 +92,9 @@ bool awaits_begins(const struct awaits *a, const uint64_t *states, const struct 
                    uint32_t event);
 /* The number of a lock, equal in all runs. */
 uint64_t awaits_lock(const struct history *h, uint32_t object);
-/* Learn of which locks a try fails that is in no round without effect: such a try may see a
- * round that takes the lock. After awaits_learn. */
+/* Learn of which locks a try fails that is not the last look of a round without effect: what
+ * its thread does next may depend on that failure, and so on a round that takes the lock.
+ * After awaits_learn. */
 void awaits_see_tries(struct awaits *a, const struct await_rounds *rounds,
                       const struct history *reduced);
 /* Does a known run have such a try of the lock? */
