@@ -101,6 +101,8 @@ extern bool memory_states __attribute__((visibility("hidden"))); /* is it wanted
 /* state.c: the record STATE of the atomic access that comes; its place, order and operands. */
 /* Does the thread only look, repeatedly? */
 bool memory_waits(const struct thread *t);
+/* Does it hold a lock that it did not hold at all of its looks since the last change? */
+bool memory_looks_within(const struct thread *t);
 /* Does it look in vain, while all threads have changed only plain memory? */
 bool memory_waits_on(const struct thread *t);
 void memory_state(struct thread *t, const volatile void *p, unsigned order, uint64_t operand,

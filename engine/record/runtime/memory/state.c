@@ -165,10 +165,15 @@ bool memory_waits(const struct thread *t)
 	return t->memory.looks >= SOME;
 }
 
+bool memory_looks_within(const struct thread *t)
+{
+	return t->memory.looks > 0 && t->memory.held > t->memory.least;
+}
+
 bool memory_waits_on(const struct thread *t)
 {
 	return memory_waits(t) && t->memory.changes == poll_changes() &&
-	       t->memory.held <= t->memory.least;
+	       !memory_looks_within(t);
 }
 
 static void state(struct thread *t, const volatile void *p, unsigned order, uint64_t operand,
