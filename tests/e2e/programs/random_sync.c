@@ -426,6 +426,26 @@ static void write_part(int n, int kind)
 	}
 }
 
+/* In functions without a table of jumps, behind which nothing is known of registers. */
+static __attribute__((noinline)) int look_by_tries(int n, int value)
+{
+	int seen = -1;
+	while (seen != value) {
+		if (pthread_mutex_trylock(&mutex[0]) != 0)
+			continue;
+		seen = cell[n];
+		pthread_mutex_unlock(&mutex[0]);
+	}
+	return value;
+}
+
+static __attribute__((noinline)) int lock_by_tries(pthread_mutex_t *m)
+{
+	while (pthread_mutex_trylock(m) != 0)
+		;
+	return 0;
+}
+
 /* Loops that wait by looking under a lock. */
 static int look(char operation, int n, int value)
 {
@@ -463,17 +483,9 @@ static int look(char operation, int n, int value)
 		pthread_mutex_unlock(&mutex[0]);
 		return value;
 	case '=':
-		while (seen != value) {
-			if (pthread_mutex_trylock(&mutex[0]) != 0)
-				continue;
-			seen = cell[n];
-			pthread_mutex_unlock(&mutex[0]);
-		}
-		return value;
+		return look_by_tries(n, value);
 	default:
-		while (pthread_mutex_trylock(&mutex[n]) != 0)
-			;
-		return 0;
+		return lock_by_tries(&mutex[n]);
 	}
 }
 
@@ -528,7 +540,6 @@ static inline __attribute__((always_inline)) int back_off_by(pthread_mutex_t *on
 	}
 }
 
-/* Functions of their own, without a table of jumps, behind which nothing is known of registers. */
 #define WAY(way) \
 	static __attribute__((noinline)) int back_off_##way(pthread_mutex_t *one, pthread_mutex_t *other) \
 	{ \
