@@ -286,8 +286,6 @@ static bool explore_on(struct exploration *x, struct error *error)
 	while (has_more(x) && go_on(x) && !limit_reached(x)) {
 		if (!run_next(x, error) || !is_of_one_kind(x))
 			return false;
-		if (!x->again && !x->cancelled && !has_more(x) && x->origin.base == NULL)
-			explore_settle_tries(x);
 		if (x->again)
 			begin_again(x);
 		if (!x->cancelled && is_state_due(x) && !keep_state(x, error))
@@ -373,8 +371,6 @@ void explore_conclude(struct exploration *x)
 	forget_cut_off(x);
 	count_permuted(x);
 	note_unplanned(x);
-	if (!has_more(x) && x->origin.base == NULL)
-		awaits_settle_tries(x->awaits);
 	if (awaits_any_seen(x->awaits)) /* of tasks that were joined */
 		explore_note_incomplete(
 		        x, "some tasks left out looks under locks that others saw tried: an "

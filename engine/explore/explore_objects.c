@@ -103,13 +103,15 @@ static char *tried_lock(uint64_t lock)
 }
 
 /* Rounds that take the lock were left out before a try showed it: all begins again. */
-static void keep_sections_of(struct exploration *x, const char *name, uint64_t lock)
+static void keep_sections_of(struct exploration *x, const struct history *h, uint32_t object,
+                             char *key)
 {
-	g_hash_table_add(x->plain, tried_lock(lock));
-	g_ptr_array_add(x->report->notes,
-	                g_strdup_printf("%s is tried: each look of a thread that waits by "
-	                                "looking under it counts",
-	                                name));
+	g_hash_table_add(x->plain, key);
+	g_ptr_array_add(
+	        x->report->notes,
+	        g_strdup_printf("%s is tried: each look of a thread that waits by "
+	                        "looking under it counts",
+	                        trace_string(h->trace, h->trace->objects[object].name)));
 	x->again = true;
 }
 
@@ -129,27 +131,16 @@ bool *explore_leaves_sections(const struct exploration *x, const struct history 
 	return leaves;
 }
 
-void explore_see_tries(struct exploration *x, const struct execution *ex)
+void explore_see_tries(struct exploration *x, const struct await_rounds *rounds,
+                       const struct history *h)
 {
-	const struct trace *t = ex->history->trace;
-	g_autofree bool *unfinished = explore_unfinished(x, &ex->run);
-	awaits_see_tries(x->awaits, &ex->rounds, ex->history, unfinished);
-	for (uint32_t o = 0; o < t->objects_count; o++) {
-		uint64_t lock = awaits_lock(ex->history, o);
+	awaits_see_tries(x->awaits, rounds, h);
+	for (uint32_t o = 0; o < h->trace->objects_count; o++) {
+		uint64_t lock = awaits_lock(h, o);
 		g_autofree char *key = tried_lock(lock);
 		if (awaits_are_seen(x->awaits, lock) && !g_hash_table_contains(x->plain, key))
-			keep_sections_of(x, trace_string(t, t->objects[o].name), lock);
+			keep_sections_of(x, h, o, g_steal_pointer(&key));
 	}
-}
-
-void explore_settle_tries(struct exploration *x)
-{
-	uint32_t from = 0;
-	uint64_t lock;
-	if (!awaits_settle_tries(x->awaits))
-		return;
-	while ((lock = awaits_seen_lock(x->awaits, &from)) != 0)
-		keep_sections_of(x, "a lock", lock);
 }
 
 struct view_rules explore_view_rules(const struct exploration *x, const bool *left_out)

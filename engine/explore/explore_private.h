@@ -308,11 +308,10 @@ void explore_judge_objects(struct exploration *x, struct explore_run *r);
  * is known that may see them. NULL: none may, nor may rounds with tries that fail. Owned by the
  * caller. */
 bool *explore_leaves_sections(const struct exploration *x, const struct history *h);
-/* Learns from an execution, without its rounds, which locks such tries are made of. When rounds
- * that take one were left out, all begins again. */
-void explore_see_tries(struct exploration *x, const struct execution *ex);
-/* The same when no schedule is pending, of tries after which runs ended too early. */
-void explore_settle_tries(struct exploration *x);
+/* Learns which locks such tries are made of. When rounds that take one were left out, all
+ * begins again. `h`: without the rounds. */
+void explore_see_tries(struct exploration *x, const struct await_rounds *rounds,
+                       const struct history *h);
 /* View no object by results any more. */
 void explore_give_up_results(struct exploration *x);
 /* From now on additions whose result is not used tell runs apart (x->again). */

@@ -15,10 +15,7 @@ struct awaits {
 	struct numbers *looks;    /* pairs of a state and the value seen in it */
 	struct numbers *begins;   /* the state of an acquire with which such a round begins */
 	struct numbers *sections; /* locks that such a round takes */
-	struct numbers *tried;    /* locks a try of which fails in some run, not as a round's last look */
-	/* failed tries after which the run ended too early to tell: histories of threads after
-	 * them, and the locks */
-	struct numbers *open, *open_locks;
+	struct numbers *tried;    /* locks a try of which fails in some run, as no last look of a round */
 };
 
 /* Value that a failing try sees. */
@@ -350,8 +347,6 @@ struct awaits *awaits_new(void)
 	a->begins = numbers_new();
 	a->sections = numbers_new();
 	a->tried = numbers_new();
-	a->open = numbers_new();
-	a->open_locks = numbers_new();
 	return a;
 }
 
@@ -363,8 +358,6 @@ void awaits_free(struct awaits *a)
 	numbers_free(a->begins);
 	numbers_free(a->sections);
 	numbers_free(a->tried);
-	numbers_free(a->open);
-	numbers_free(a->open_locks);
 	g_free(a);
 }
 
@@ -372,8 +365,7 @@ struct awaits_size awaits_size(const struct awaits *a)
 {
 	return (struct awaits_size){ numbers_count(a->prefixes), numbers_count(a->within),
 		                     numbers_count(a->looks),    numbers_count(a->begins),
-		                     numbers_count(a->sections), numbers_count(a->tried),
-		                     numbers_count(a->open),     numbers_count(a->open_locks) };
+		                     numbers_count(a->sections), numbers_count(a->tried) };
 }
 
 void awaits_archive(struct awaits *a, struct awaits_size from, struct archive *archive)
@@ -384,8 +376,6 @@ void awaits_archive(struct awaits *a, struct awaits_size from, struct archive *a
 	numbers_archive(a->begins, from.begins, archive);
 	numbers_archive(a->sections, from.sections, archive);
 	numbers_archive(a->tried, from.tried, archive);
-	numbers_archive(a->open, from.open, archive);
-	numbers_archive(a->open_locks, from.open_locks, archive);
 }
 
 void awaits_adopt(struct awaits *a, const struct awaits *other)
@@ -396,8 +386,6 @@ void awaits_adopt(struct awaits *a, const struct awaits *other)
 	numbers_adopt(a->begins, other->begins);
 	numbers_adopt(a->sections, other->sections);
 	numbers_adopt(a->tried, other->tried);
-	numbers_adopt(a->open, other->open);
-	numbers_adopt(a->open_locks, other->open_locks);
 }
 
 uint64_t awaits_lock(const struct history *h, uint32_t object)
@@ -421,8 +409,10 @@ bool awaits_are_seen(const struct awaits *a, uint64_t lock)
 
 bool awaits_any_seen(const struct awaits *a)
 {
-	uint32_t from = 0;
-	return awaits_seen_lock(a, &from) != 0;
+	for (uint32_t i = 0; i < numbers_count(a->tried); i++)
+		if (numbers_have(a->sections, numbers_at(a->tried, i)))
+			return true;
+	return false;
 }
 
 static uint64_t begin_number(const uint64_t *states, const struct history *h, uint32_t event)
@@ -525,60 +515,33 @@ bool awaits_fails_in_vain(const struct awaits *a, const uint64_t *states,
 	        numbers_have(a->looks, look_number(states, h, event, SEEN_FAILURE)));
 }
 
-/* Has the thread but released locks since the event, in the run? */
-static bool only_releases_follow(const struct trace *t, uint32_t event)
+/* Is the failed try the last look of a round? Nothing keeps its thread from the round's end,
+ * whatever others do. After another look it may still leave the loop. The steps of a thread that
+ * looks for ever after its last round are the beginning of the same round. */
+static bool is_last_look(const struct await_rounds *rounds, const struct trace *t, uint32_t try)
 {
-	struct event_list mine = trace_thread_events(t, t->events[event].thread);
-	for (uint64_t i = t->index->position[event] + 1; i < mine.count; i++)
-		if (!op_releases(t->events[mine.items[i]].op))
-			return false;
-	return true;
+	for (guint i = 0; i < rounds->list->len; i++) {
+		const struct await_round *r =
+		        &g_array_index(rounds->list, struct await_round, i);
+		if (r->last == try || (rounds->idle && r->next <= try &&
+		                       r->thread == t->events[try].thread &&
+		                       r == last_round(rounds, r->thread) &&
+		                       rounds->states[r->last] == rounds->states[try]))
+			return true;
+	}
+	return false;
 }
 
 void awaits_see_tries(struct awaits *a, const struct await_rounds *rounds,
-                      const struct history *reduced, const bool *unfinished)
+                      const struct history *reduced)
 {
 	const struct trace *t = reduced->trace;
-	/* After the last look of a round nothing keeps its thread from the round's end, whatever
-	 * others do. After another one it may still leave the loop. */
-	g_autofree bool *last = g_new0(bool, t->events_count + 1);
-	for (guint i = 0; i < rounds->list->len; i++)
-		last[g_array_index(rounds->list, struct await_round, i).last] = true;
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
-		bool of_round = rounds->in_vain[e];
-		if (!op_fails(x->op) || op_table[x->op].use != USE_LOCK || last[e] ||
-		    (!of_round && awaits_fails_in_vain(a, rounds->states, reduced, e, x->op)))
-			continue;
-		uint64_t lock = awaits_lock(reduced, x->target);
-		if (!of_round && rounds->states[e] != 0 && unfinished[x->thread] &&
-		    only_releases_follow(t, e)) {
-			numbers_add(a->open, history_after_as(reduced, e, x->op, 0));
-			numbers_add(a->open_locks, lock);
-		} else {
-			numbers_add(a->tried, lock);
-		}
+		if (op_fails(x->op) && op_table[x->op].use == USE_LOCK &&
+		    !is_last_look(rounds, t, e))
+			numbers_add(a->tried, awaits_lock(reduced, x->target));
 	}
-}
-
-bool awaits_settle_tries(struct awaits *a)
-{
-	bool settled = true;
-	for (uint32_t i = 0; i < numbers_count(a->open); i++)
-		settled &= numbers_have(a->prefixes, numbers_at(a->open, i));
-	if (!settled)
-		numbers_adopt(a->tried, a->open_locks);
-	return !settled && awaits_any_seen(a);
-}
-
-uint64_t awaits_seen_lock(const struct awaits *a, uint32_t *from)
-{
-	while (*from < numbers_count(a->tried)) {
-		uint64_t lock = numbers_at(a->tried, (*from)++);
-		if (numbers_have(a->sections, lock))
-			return lock;
-	}
-	return 0;
 }
 
 /* -- beginnings --------------------------------------------------------------------------- */

@@ -65,7 +65,7 @@ struct awaits *awaits_new(void);
 void awaits_free(struct awaits *a);
 /* How much is known. */
 struct awaits_size {
-	uint32_t prefixes, within, looks, begins, sections, tried, open, open_locks;
+	uint32_t prefixes, within, looks, begins, sections, tried;
 };
 struct awaits_size awaits_size(const struct awaits *a);
 /* Writes the entries beyond `from`, or adds those that are read. */
@@ -94,16 +94,9 @@ bool awaits_begins(const struct awaits *a, const uint64_t *states, const struct 
 uint64_t awaits_lock(const struct history *h, uint32_t object);
 /* Learn of which locks a try fails that is not the last look of a round without effect: what
  * its thread does next may depend on that failure, and so on a round that takes the lock.
- * After awaits_learn. `unfinished`: by thread, did the run end before it, by another one? */
+ * After awaits_learn. */
 void awaits_see_tries(struct awaits *a, const struct await_rounds *rounds,
-                      const struct history *reduced, const bool *unfinished);
-/* When no schedule is pending: of a thread that a run cut off after a failed try another run
- * shows whether the try was such a last look. Where none does, it was not. True where rounds
- * that take such a lock were left out. */
-bool awaits_settle_tries(struct awaits *a);
-/* The locks of which awaits_are_seen says true, one after the other; 0 at the end. *from: 0 at
- * first. */
-uint64_t awaits_seen_lock(const struct awaits *a, uint32_t *from);
+                      const struct history *reduced);
 /* Does a known run have such a try of the lock? */
 bool awaits_are_tried(const struct awaits *a, uint64_t lock);
 /* And was such a round left out of a run all the same, as that was not known by then? */
