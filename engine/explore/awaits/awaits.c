@@ -15,7 +15,9 @@ struct awaits {
 	struct numbers *looks;    /* pairs of a state and the value seen in it */
 	struct numbers *begins;   /* the state of an acquire with which such a round begins */
 	struct numbers *sections; /* locks that such a round takes */
+	struct numbers *wide;     /* those of rounds that is_wide */
 	struct numbers *tried;    /* locks a try of which fails in some run, as no last look of a round */
+	struct numbers *any;      /* locks that some run tries */
 };
 
 /* Value that a failing try sees. */
@@ -346,7 +348,9 @@ struct awaits *awaits_new(void)
 	a->looks = numbers_new();
 	a->begins = numbers_new();
 	a->sections = numbers_new();
+	a->wide = numbers_new();
 	a->tried = numbers_new();
+	a->any = numbers_new();
 	return a;
 }
 
@@ -357,7 +361,9 @@ void awaits_free(struct awaits *a)
 	numbers_free(a->looks);
 	numbers_free(a->begins);
 	numbers_free(a->sections);
+	numbers_free(a->wide);
 	numbers_free(a->tried);
+	numbers_free(a->any);
 	g_free(a);
 }
 
@@ -365,7 +371,8 @@ struct awaits_size awaits_size(const struct awaits *a)
 {
 	return (struct awaits_size){ numbers_count(a->prefixes), numbers_count(a->within),
 		                     numbers_count(a->looks),    numbers_count(a->begins),
-		                     numbers_count(a->sections), numbers_count(a->tried) };
+		                     numbers_count(a->sections), numbers_count(a->wide),
+		                     numbers_count(a->tried),    numbers_count(a->any) };
 }
 
 void awaits_archive(struct awaits *a, struct awaits_size from, struct archive *archive)
@@ -375,7 +382,9 @@ void awaits_archive(struct awaits *a, struct awaits_size from, struct archive *a
 	numbers_archive(a->looks, from.looks, archive);
 	numbers_archive(a->begins, from.begins, archive);
 	numbers_archive(a->sections, from.sections, archive);
+	numbers_archive(a->wide, from.wide, archive);
 	numbers_archive(a->tried, from.tried, archive);
+	numbers_archive(a->any, from.any, archive);
 }
 
 void awaits_adopt(struct awaits *a, const struct awaits *other)
@@ -385,7 +394,9 @@ void awaits_adopt(struct awaits *a, const struct awaits *other)
 	numbers_adopt(a->looks, other->looks);
 	numbers_adopt(a->begins, other->begins);
 	numbers_adopt(a->sections, other->sections);
+	numbers_adopt(a->wide, other->wide);
 	numbers_adopt(a->tried, other->tried);
+	numbers_adopt(a->any, other->any);
 }
 
 uint64_t awaits_lock(const struct history *h, uint32_t object)
@@ -404,13 +415,14 @@ bool awaits_are_tried(const struct awaits *a, uint64_t lock)
 
 bool awaits_are_seen(const struct awaits *a, uint64_t lock)
 {
-	return numbers_have(a->tried, lock) && numbers_have(a->sections, lock);
+	return (numbers_have(a->tried, lock) && numbers_have(a->sections, lock)) ||
+	       (numbers_have(a->any, lock) && numbers_have(a->wide, lock));
 }
 
 bool awaits_any_seen(const struct awaits *a)
 {
-	for (uint32_t i = 0; i < numbers_count(a->tried); i++)
-		if (numbers_have(a->sections, numbers_at(a->tried, i)))
+	for (uint32_t i = 0; i < numbers_count(a->any); i++)
+		if (awaits_are_seen(a, numbers_at(a->any, i)))
 			return true;
 	return false;
 }
@@ -460,6 +472,19 @@ static uint64_t *prefixes_before(const struct history *reduced)
 	return before;
 }
 
+/* May the round hold a lock while it has taken or released another one since it stood before its
+ * last look? `inside`: of rounds within it. */
+static bool is_wide(const struct await_round *r, const struct trace *t, const bool *inside)
+{
+	struct event_list mine = trace_thread_events(t, r->thread);
+	uint32_t releases = 0;
+	for (uint32_t i = t->index->position[r->last]; i < t->index->position[r->next]; i++) {
+		const struct event *x = &t->events[mine.items[i]];
+		releases += op_releases(x->op) && !event_inert(x) && !inside[mine.items[i]];
+	}
+	return releases > 1 || op_acquires(t->events[r->last].op);
+}
+
 void awaits_learn(struct awaits *a, const struct await_rounds *rounds,
                   const struct history *reduced, const struct history *raw)
 {
@@ -471,6 +496,7 @@ void awaits_learn(struct awaits *a, const struct await_rounds *rounds,
 		        &g_array_index(rounds->list, struct await_round, k);
 		struct event_list mine = trace_thread_events(t, r->thread);
 		uint64_t prefix = before[r->first];
+		bool wide = is_wide(r, t, inside);
 		if (op_acquires(t->events[r->first].op))
 			numbers_add(a->begins, begin_number(rounds->states, raw, r->first));
 		if (r->looks == 1 && r->last == r->first)
@@ -483,6 +509,8 @@ void awaits_learn(struct awaits *a, const struct await_rounds *rounds,
 				continue;
 			if (op_acquires(t->events[e].op))
 				numbers_add(a->sections, awaits_lock(raw, t->events[e].target));
+			if (op_acquires(t->events[e].op) && wide)
+				numbers_add(a->wide, awaits_lock(raw, t->events[e].target));
 			prefix = history_after_prefix(raw, prefix, e, raw->seen[e]);
 			numbers_add(a->within, prefix);
 			if (i >= t->index->position[r->last])
@@ -538,9 +566,13 @@ void awaits_see_tries(struct awaits *a, const struct await_rounds *rounds,
 	const struct trace *t = reduced->trace;
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
-		if (op_fails(x->op) && op_table[x->op].use == USE_LOCK &&
-		    !is_last_look(rounds, t, e))
-			numbers_add(a->tried, awaits_lock(reduced, x->target));
+		bool tries = op_fails(x->op) || (op_acquires(x->op) && event_is_try(x));
+		if (!tries || op_table[x->op].use != USE_LOCK)
+			continue;
+		uint64_t lock = awaits_lock(reduced, x->target);
+		numbers_add(a->any, lock);
+		if (op_fails(x->op) && !is_last_look(rounds, t, e))
+			numbers_add(a->tried, lock);
 	}
 }
 

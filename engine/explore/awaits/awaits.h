@@ -65,7 +65,7 @@ struct awaits *awaits_new(void);
 void awaits_free(struct awaits *a);
 /* How much is known. */
 struct awaits_size {
-	uint32_t prefixes, within, looks, begins, sections, tried;
+	uint32_t prefixes, within, looks, begins, sections, wide, tried, any;
 };
 struct awaits_size awaits_size(const struct awaits *a);
 /* Writes the entries beyond `from`, or adds those that are read. */
