@@ -101,7 +101,8 @@ const char *dead_callee(struct code *c, const cs_insn *i);
 const char *dead_called_before(struct code *c, uint64_t address);
 /* Kinds of functions by name, which may be NULL: a hook of an atomic operation; */
 bool dead_is_atomic_hook(const char *callee);
-/* an acquire or a try of a lock or semaphore: it reads nothing else of the frame, and throws nothing; */
+/* an acquire or a try of a lock or semaphore: it reads nothing else of the frame, and throws
+ * nothing; */
 bool dead_is_lock(const char *callee);
 /* a function of the runtime that reads nothing of the frame for the program; */
 bool dead_is_silent_hook(const char *callee);

@@ -1,6 +1,6 @@
 /*
- * prop_dead.c - random programs with atomics and locks, compiled in several ways: registers and stack
- * bytes that are said to be dead (debuginfo/dead.h) may hold any value. Each program runs
+ * prop_dead.c - random programs with atomics and locks, compiled in several ways: registers and
+ * stack bytes that are said to be dead (debuginfo/dead.h) may hold any value. Each program runs
  * twice, the second time with random bytes there (tests/e2e/programs/scramble.c), and must do
  * the same. HEDDLE_TRACES sets the number of programs, HEDDLE_SEED the first seed.
  */

@@ -16,8 +16,9 @@ struct awaits {
 	struct numbers *begins;   /* the state of an acquire with which such a round begins */
 	struct numbers *sections; /* locks that such a round takes */
 	struct numbers *wide;     /* those of rounds that is_wide */
-	struct numbers *tried;    /* locks a try of which fails in some run, as no last look of a round */
-	struct numbers *any;      /* locks that some run tries */
+	struct numbers
+	        *tried; /* locks a try of which fails in some run, as no last look of a round */
+	struct numbers *any; /* locks that some run tries */
 };
 
 /* Value that a failing try sees. */
@@ -472,8 +473,8 @@ static uint64_t *prefixes_before(const struct history *reduced)
 	return before;
 }
 
-/* May the round hold a lock while it has taken or released another one since it stood before its
- * last look? `inside`: of rounds within it. */
+/* May the round hold a lock while it has taken or released another one since it stood before
+ * its last look? `inside`: of rounds within it. */
 static bool is_wide(const struct await_round *r, const struct trace *t, const bool *inside)
 {
 	struct event_list mine = trace_thread_events(t, r->thread);
@@ -544,17 +545,17 @@ bool awaits_fails_in_vain(const struct awaits *a, const uint64_t *states,
 }
 
 /* Is the failed try the last look of a round? Nothing keeps its thread from the round's end,
- * whatever others do. After another look it may still leave the loop. The steps of a thread that
- * looks for ever after its last round are the beginning of the same round. */
+ * whatever others do. After another look it may still leave the loop. The steps of a thread
+ * that looks for ever after its last round are the beginning of the same round. */
 static bool is_last_look(const struct await_rounds *rounds, const struct trace *t, uint32_t try)
 {
 	for (guint i = 0; i < rounds->list->len; i++) {
 		const struct await_round *r =
 		        &g_array_index(rounds->list, struct await_round, i);
-		if (r->last == try || (rounds->idle && r->next <= try &&
-		                       r->thread == t->events[try].thread &&
-		                       r == last_round(rounds, r->thread) &&
-		                       rounds->states[r->last] == rounds->states[try]))
+		if (r->last == try ||
+		    (rounds->idle && r->next <= try && r->thread == t->events[try].thread &&
+		     r == last_round(rounds, r->thread) &&
+		     rounds->states[r->last] == rounds->states[try]))
 			return true;
 	}
 	return false;

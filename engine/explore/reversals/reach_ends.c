@@ -154,8 +154,8 @@ static uint64_t prefix_after_look(const struct reach *r, const uint32_t *state, 
 }
 
 /* may_be_in_vain for an acquire that may begin a round in vain: would one of the thread's
- * reads and tries, up to its next change of memory, have another outcome than in the run? *prefix: the
- * number of the thread's history with the first of them; 0: not known. */
+ * reads and tries, up to its next change of memory, have another outcome than in the run?
+ * *prefix: the number of the thread's history with the first of them; 0: not known. */
 static bool may_begin_in_vain(const struct reach *r, const uint32_t *state, uint32_t e,
                               uint64_t *prefix)
 {

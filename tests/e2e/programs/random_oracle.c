@@ -51,11 +51,12 @@
  * write), free the block ('f': it was freed before) jN. JN.             where the last result
  * was 0 (not 0): leave out the next N !N.                 abort when the last result was N
  * ?N.                 is this thread N ('1')?
- * /NV    take several locks, without waiting while it holds one: the first by waiting, the others by tries; where one
- * fails it releases all and begins again (V: which locks, see BACK_OFF; 7: it gives up, '7', when atomic 0 is 1 then;
- * 8: atomic 1 becomes 1 at a failure; 9: the first by tries, too)
- * ~NV    send thread N a signal; its handler tells, V 1: 'p' + what atomic 0 was before it adds
- * 1 to it, V 2: 'F' + what cell 0 was, for which it writes 1 - that, under mutex 0
+ * /NV    take several locks, without waiting while it holds one: the first by waiting, the
+ * others by tries; where one fails it releases all and begins again (V: which locks, see
+ * BACK_OFF; 7: it gives up, '7', when atomic 0 is 1 then; 8: atomic 1 becomes 1 at a failure;
+ * 9: the first by tries, too) ~NV    send thread N a signal; its handler tells, V 1: 'p' + what
+ * atomic 0 was before it adds 1 to it, V 2: 'F' + what cell 0 was, for which it writes 1 -
+ * that, under mutex 0
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -679,7 +680,8 @@ static void step_look(const struct state *s, int t, const char *op)
 /* -- several locks, taken by tries ---------------------------------------------------------- */
 
 /* By V: n mutex N, m the other one, s the spin lock, r and w the reader-writer lock. */
-static const char *const BACK_OFF[] = { "nm", "sn", "nw", "wn", "rn", "nr", "nsm", "nm", "nm", "nm" };
+static const char *const BACK_OFF[] = { "nm", "sn",  "nw", "wn", "rn",
+	                                "nr", "nsm", "nm", "nm", "nm" };
 enum { GIVES_UP = 7, TELLS_FAILURE = 8 };
 
 static bool take_one(struct state *s, int t, char lock, int n)
@@ -720,8 +722,8 @@ static void release_one(struct state *s, int t, char lock, int n)
 		s->mutex[lock == 'm' ? 1 - n : n] = 0;
 }
 
-/* What it does next is in `seen`: takes the lock of this number; or, with one of these, tells of its failure, or
- * releases so many; or looks. */
+/* What it does next is in `seen`: takes the lock of this number; or, with one of these, tells
+ * of its failure, or releases so many; or looks. */
 enum { RELEASES = 16, TELLS = 32, LOOKS_AFTER = 48 };
 
 static void step_back_off(const struct state *s, int t, const char *op)
@@ -742,7 +744,8 @@ static void step_back_off(const struct state *s, int t, const char *op)
 		} else if (what == 0) {
 			return; /* it waits, or tries again, which is nothing new */
 		} else {
-			after.seen[t] = (uint32_t)what + (way == TELLS_FAILURE ? TELLS : RELEASES);
+			after.seen[t] =
+			        (uint32_t)what + (way == TELLS_FAILURE ? TELLS : RELEASES);
 		}
 		break;
 	case TELLS:
@@ -1819,8 +1822,9 @@ static void make_tries(bool nested)
 	op(0, 'r', below(2), 0);
 }
 
-/* Programs from FIRST_OF_BACK_OFF on: loops that take several locks by tries, from both sides; other tries, with a time
- * limit, too, of the same locks; loops that look under them; and ends of the program meanwhile. */
+/* Programs from FIRST_OF_BACK_OFF on: loops that take several locks by tries, from both sides;
+ * other tries, with a time limit, too, of the same locks; loops that look under them; and ends
+ * of the program meanwhile. */
 enum { FIRST_OF_BACK_OFF = 65000000 };
 static void telling_step(int t)
 {
@@ -1843,8 +1847,14 @@ static void back_off_block(int t)
 	if (twice)
 		telling_step(t);
 	for (; *locks && !keeps; locks++)
-		op(t, *locks == 's' ? 'S' : *locks == 'r' || *locks == 'w' ? 'I' : 'u',
-		   *locks == 'n' ? n : *locks == 'm' ? 1 - n : 0, 0);
+		op(t,
+		   *locks == 's'                    ? 'S'
+		   : *locks == 'r' || *locks == 'w' ? 'I'
+		                                    : 'u',
+		   *locks == 'n'   ? n
+		   : *locks == 'm' ? 1 - n
+		                   : 0,
+		   0);
 }
 
 static void other_block(int t)

@@ -489,8 +489,9 @@ static int look(char operation, int n, int value)
 	}
 }
 
-/* Several locks at once, of which the first is waited for, and the others tried (random_oracle.c, BACK_OFF). Between
- * a try that fails and the end of its round the code reads no memory. */
+/* Several locks at once, of which the first is waited for, and the others tried
+ * (random_oracle.c, BACK_OFF). Between a try that fails and the end of its round the code reads
+ * no memory. */
 #define BACK_OFF(take, try, release) \
 	for (;;) { \
 		take; \
@@ -508,15 +509,20 @@ static inline __attribute__((always_inline)) int back_off_by(pthread_mutex_t *on
 {
 	switch (way) {
 	case 1:
-		BACK_OFF(pthread_spin_lock(&spin), pthread_mutex_trylock(one), pthread_spin_unlock(&spin))
+		BACK_OFF(pthread_spin_lock(&spin), pthread_mutex_trylock(one),
+		         pthread_spin_unlock(&spin))
 	case 2:
-		BACK_OFF(pthread_mutex_lock(one), pthread_rwlock_trywrlock(&rwlock), pthread_mutex_unlock(one))
+		BACK_OFF(pthread_mutex_lock(one), pthread_rwlock_trywrlock(&rwlock),
+		         pthread_mutex_unlock(one))
 	case 3:
-		BACK_OFF(pthread_rwlock_wrlock(&rwlock), pthread_mutex_trylock(one), pthread_rwlock_unlock(&rwlock))
+		BACK_OFF(pthread_rwlock_wrlock(&rwlock), pthread_mutex_trylock(one),
+		         pthread_rwlock_unlock(&rwlock))
 	case 4:
-		BACK_OFF(pthread_rwlock_rdlock(&rwlock), pthread_mutex_trylock(one), pthread_rwlock_unlock(&rwlock))
+		BACK_OFF(pthread_rwlock_rdlock(&rwlock), pthread_mutex_trylock(one),
+		         pthread_rwlock_unlock(&rwlock))
 	case 5:
-		BACK_OFF(pthread_mutex_lock(one), pthread_rwlock_tryrdlock(&rwlock), pthread_mutex_unlock(one))
+		BACK_OFF(pthread_mutex_lock(one), pthread_rwlock_tryrdlock(&rwlock),
+		         pthread_mutex_unlock(one))
 	case 6:
 		for (;;) {
 			pthread_mutex_lock(one);
@@ -536,12 +542,14 @@ static inline __attribute__((always_inline)) int back_off_by(pthread_mutex_t *on
 			pthread_mutex_unlock(one);
 		}
 	default:
-		BACK_OFF(pthread_mutex_lock(one), pthread_mutex_trylock(other), pthread_mutex_unlock(one))
+		BACK_OFF(pthread_mutex_lock(one), pthread_mutex_trylock(other),
+		         pthread_mutex_unlock(one))
 	}
 }
 
 #define WAY(way) \
-	static __attribute__((noinline)) int back_off_##way(pthread_mutex_t *one, pthread_mutex_t *other) \
+	static __attribute__((noinline)) int back_off_##way(pthread_mutex_t *one, \
+	                                                    pthread_mutex_t *other) \
 	{ \
 		return back_off_by(one, other, way); \
 	}
@@ -569,14 +577,26 @@ static int back_off(int n, int way)
 static __attribute__((noipa)) int touch(int site, volatile int *p, int value)
 {
 	switch (site) {
-	case 2: return *p; /* site 2 */
-	case 3: *p = value; return 0; /* site 3 */
-	case 4: return *p; /* site 4 */
-	case 5: *p = value; return 0; /* site 5 */
-	case 6: return *p; /* site 6 */
-	case 7: *p = value; return 0; /* site 7 */
-	case 8: return *p; /* site 8 */
-	default: *p = value; return 0; /* site 9 */
+	case 2:
+		return *p; /* site 2 */
+	case 3:
+		*p = value;
+		return 0; /* site 3 */
+	case 4:
+		return *p; /* site 4 */
+	case 5:
+		*p = value;
+		return 0; /* site 5 */
+	case 6:
+		return *p; /* site 6 */
+	case 7:
+		*p = value;
+		return 0; /* site 7 */
+	case 8:
+		return *p; /* site 8 */
+	default:
+		*p = value;
+		return 0; /* site 9 */
 	}
 }
 

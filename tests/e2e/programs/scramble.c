@@ -1,9 +1,9 @@
 /*
- * scramble.c - ThreadSanitizer's hooks, and locks, for prop_dead.c: before each atomic operation,
- * acquire or try they write rubbish into the registers and the bytes of the stack that are said to be dead there
- * (lines of the file that SCRAMBLE names: return address, registers, ranges), and now and then
- * another thread's value into the atomic. At the end a digest of all operations and values is
- * printed, which the rubbish must not change.
+ * scramble.c - ThreadSanitizer's hooks, and locks, for prop_dead.c: before each atomic
+ * operation, acquire or try they write rubbish into the registers and the bytes of the stack
+ * that are said to be dead there (lines of the file that SCRAMBLE names: return address,
+ * registers, ranges), and now and then another thread's value into the atomic. At the end a
+ * digest of all operations and values is printed, which the rubbish must not change.
  */
 #define _GNU_SOURCE
 #include <link.h>

@@ -375,7 +375,8 @@ void sched_end_if_idle(struct thread *t)
 	}
 	bool early = false;
 	for (unsigned i = 0; i < sched.live_count; i++)
-		if (sched.live[i]->sched.state != STATE_DONE && tried_too_early(sched.live[i])) {
+		if (sched.live[i]->sched.state != STATE_DONE &&
+		    tried_too_early(sched.live[i])) {
 			memory_looks_again(sched.live[i]);
 			early = true;
 		}
