@@ -84,7 +84,7 @@ static void find_sites(struct function *f, GArray *sites)
 		const struct node *n = &f->nodes[k];
 		struct dead_site site = { .address = n->address + n->i->size,
 			                  .registers = (uint8_t)(ALL_REGISTERS & ~n->live) };
-		if (!n->hook || n->address < f->extent->low || n->address >= f->extent->high)
+		if (!n->looks || n->address < f->extent->low || n->address >= f->extent->high)
 			continue;
 		if (!f->escapes && !f->extent->excepted)
 			find_ranges(n, &site);
@@ -109,8 +109,8 @@ static void take_function(struct code *c, const struct extent *e, GArray *sites)
 	g_array_free(f.open, TRUE);
 }
 
-/* Collects the functions with calls of atomic operations: possible ones are found without
- * following code. */
+/* Collects the functions with calls of atomic operations and locks: possible ones are found
+ * without following code. */
 static void find_functions(struct code *c, uint64_t base, const Elf_Data *data,
                            GHashTable *functions)
 {
@@ -125,8 +125,9 @@ static void find_functions(struct code *c, uint64_t base, const Elf_Data *data,
 		const char *name =
 		        direct ? dead_linkage_at(c, to)
 		               : g_hash_table_lookup(c->slots, (gpointer)(uintptr_t)to);
-		const struct extent *e =
-		        dead_is_atomic_hook(name) ? dead_extent_at(c, base + i) : NULL;
+		const struct extent *e = dead_is_lock(name) || dead_is_atomic_hook(name)
+		                                 ? dead_extent_at(c, base + i)
+		                                 : NULL;
 		if (e != NULL)
 			g_hash_table_add(functions, (gpointer)e);
 	}

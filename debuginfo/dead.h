@@ -24,9 +24,9 @@ struct dead_site {
 	} range[DEAD_RANGES];
 };
 
-/* The calls of ThreadSanitizer's atomic operations in the file at which registers or stack
- * bytes are dead, by address: struct dead_site, owned by the caller; empty when the file cannot
- * be read. */
+/* The calls of ThreadSanitizer's atomic operations, and of functions that take or try a lock or
+ * semaphore, in the file, at which registers or stack bytes are dead, by address: struct
+ * dead_site, owned by the caller; empty when the file cannot be read. */
 GArray *debuginfo_dead(const char *path);
 
 #endif

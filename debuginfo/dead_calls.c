@@ -136,6 +136,23 @@ bool dead_is_atomic_hook(const char *callee)
 	       strstr(callee, "fence") == NULL;
 }
 
+bool dead_is_lock(const char *callee)
+{
+	static const char *const names[] = { "mtx_lock",
+		                             "mtx_trylock",
+		                             "pthread_mutex_lock",
+		                             "pthread_mutex_trylock",
+		                             "pthread_rwlock_rdlock",
+		                             "pthread_rwlock_tryrdlock",
+		                             "pthread_rwlock_trywrlock",
+		                             "pthread_rwlock_wrlock",
+		                             "pthread_spin_lock",
+		                             "pthread_spin_trylock",
+		                             "sem_trywait",
+		                             NULL };
+	return is_any(callee, names);
+}
+
 bool dead_is_silent_hook(const char *callee)
 {
 	static const char *const beginnings[] = { "__tsan_read",     "__tsan_write",

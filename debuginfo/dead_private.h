@@ -69,7 +69,7 @@ struct node {
 	/* The instruction's effects on registers and frame. */
 	bool anything; /* it leads to unknown code: everything is live before it */
 	bool frame;    /* may read all of the frame */
-	bool hook;     /* a call of an atomic operation */
+	bool looks;    /* a call before which a thread's state is taken */
 	uint8_t reads, overwrites, saves;
 	struct bytes read[2], written; /* written: overwritten */
 	/* Registers and bytes of the frame that are live before the instruction. */
@@ -101,6 +101,9 @@ const char *dead_callee(struct code *c, const cs_insn *i);
 const char *dead_called_before(struct code *c, uint64_t address);
 /* Kinds of functions by name, which may be NULL: a hook of an atomic operation; */
 bool dead_is_atomic_hook(const char *callee);
+/* an acquire or a try of a lock or semaphore: it reads nothing else of the frame, and throws
+ * nothing; */
+bool dead_is_lock(const char *callee);
 /* a function of the runtime that reads nothing of the frame for the program; */
 bool dead_is_silent_hook(const char *callee);
 /* one that ends the program; */

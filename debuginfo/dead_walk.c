@@ -380,10 +380,13 @@ static void do_call(struct function *f, struct node *n, int32_t *after)
 	static const unsigned arguments[] = { RDI, RSI, RDX, RCX, R8, R9 };
 	const char *callee = n->callee;
 	const cs_x86_op *to = &n->i->detail->x86.operands[0];
-	n->hook = dead_is_atomic_hook(callee);
+	bool lock = dead_is_lock(callee);
+	n->looks = lock || dead_is_atomic_hook(callee);
 	if (to->type != X86_OP_IMM)
 		use_operand(f, n, to, true, false, true);
-	if (n->hook) {
+	if (lock) {
+		f->escapes |= is_address(n->before[RDI]);
+	} else if (n->looks) {
 		bool points = strstr(callee, "compare_exchange_") != NULL &&
 		              !g_str_has_suffix(callee, "_val");
 		f->escapes |= is_address(n->before[RDX]);
@@ -432,7 +435,7 @@ static void do_jump(struct function *f, struct node *n)
 static void step(struct function *f, struct node *n, int32_t *after)
 {
 	memcpy(after, n->before, sizeof n->before);
-	n->anything = n->frame = n->hook = false;
+	n->anything = n->frame = n->looks = false;
 	n->reads = n->overwrites = n->saves = 0;
 	n->read[0] = n->read[1] = n->written = (struct bytes){ 0, 0 };
 	const cs_x86 *x = &n->i->detail->x86;

@@ -102,7 +102,7 @@ static char *tried_lock(uint64_t lock)
 	return g_strdup_printf("(lock %016" PRIx64 ", which is tried)", lock);
 }
 
-/* Rounds that take the lock were left out before it was tried: all begins again. */
+/* Rounds that take the lock were left out before a try showed it: all begins again. */
 static void keep_sections_of(struct exploration *x, const struct history *h, uint32_t object,
                              char *key)
 {
@@ -115,24 +115,32 @@ static void keep_sections_of(struct exploration *x, const struct history *h, uin
 	x->again = true;
 }
 
-bool *explore_leaves_sections(struct exploration *x, const struct history *h)
+bool *explore_leaves_sections(const struct exploration *x, const struct history *h)
 {
 	const struct trace *t = h->trace;
-	awaits_see_tries(x->awaits, h);
 	/* another share may see a try that this one does not */
 	if (x->options->specs != NULL || x->options->bounded || x->options->shards > 1)
 		return NULL;
 	bool *leaves = g_new0(bool, t->objects_count + 1);
 	for (uint32_t o = 0; o < t->objects_count; o++) {
 		uint64_t lock = awaits_lock(h, o);
-		char *key = tried_lock(lock);
-		bool known = g_hash_table_contains(x->plain, key);
-		leaves[o] = !known && !awaits_are_tried(x->awaits, lock);
-		if (!known && awaits_are_seen(x->awaits, lock))
-			keep_sections_of(x, h, o, g_steal_pointer(&key));
-		g_free(key);
+		g_autofree char *key = tried_lock(lock);
+		leaves[o] = !g_hash_table_contains(x->plain, key) &&
+		            !awaits_are_tried(x->awaits, lock);
 	}
 	return leaves;
+}
+
+void explore_see_tries(struct exploration *x, const struct await_rounds *rounds,
+                       const struct history *h)
+{
+	awaits_see_tries(x->awaits, rounds, h);
+	for (uint32_t o = 0; o < h->trace->objects_count; o++) {
+		uint64_t lock = awaits_lock(h, o);
+		g_autofree char *key = tried_lock(lock);
+		if (awaits_are_seen(x->awaits, lock) && !g_hash_table_contains(x->plain, key))
+			keep_sections_of(x, h, o, g_steal_pointer(&key));
+	}
 }
 
 struct view_rules explore_view_rules(const struct exploration *x, const bool *left_out)

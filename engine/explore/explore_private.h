@@ -304,10 +304,14 @@ void explore_note_peeks(struct exploration *x);
 void explore_note_atomics(struct exploration *x);
 /* explore_objects.c: ignore specifications of objects that violate them (x->again). */
 void explore_judge_objects(struct exploration *x, struct explore_run *r);
-/* By object of a run: may rounds in vain that take this lock be left out? Not where it is
- * tried: when that is seen after some were, all begins again. NULL: none may, nor may rounds
- * with tries that fail. Owned by the caller. */
-bool *explore_leaves_sections(struct exploration *x, const struct history *h);
+/* By object of a run: may rounds in vain that take this lock be left out? Not where a try of it
+ * is known that may see them. NULL: none may, nor may rounds with tries that fail. Owned by the
+ * caller. */
+bool *explore_leaves_sections(const struct exploration *x, const struct history *h);
+/* Learns which locks such tries are made of. When rounds that take one were left out, all
+ * begins again. `h`: without the rounds. */
+void explore_see_tries(struct exploration *x, const struct await_rounds *rounds,
+                       const struct history *h);
 /* View no object by results any more. */
 void explore_give_up_results(struct exploration *x);
 /* From now on additions whose result is not used tell runs apart (x->again). */

@@ -219,6 +219,7 @@ static bool leave_out_looks(struct exploration *x, struct execution *ex)
 	g_autofree bool *sections = explore_leaves_sections(x, ex->history);
 	await_rounds_find(&ex->rounds, &ex->run, ex->view->scopes, sections);
 	if (ex->rounds.list->len == 0) {
+		explore_see_tries(x, &ex->rounds, ex->history);
 		pasts_learn(x->pasts, &ex->rounds, ex->history, ex->view->scopes);
 		return true;
 	}
@@ -227,6 +228,7 @@ static bool leave_out_looks(struct exploration *x, struct execution *ex)
 	if (!see(x, ex, ex->rounds.in_vain))
 		return false;
 	awaits_learn(x->awaits, &ex->rounds, ex->history, ex->raw);
+	explore_see_tries(x, &ex->rounds, ex->history);
 	pasts_learn(x->pasts, &ex->rounds, ex->history, ex->view->scopes);
 	return true;
 }

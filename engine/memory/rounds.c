@@ -62,7 +62,7 @@ static bool has_updates(const struct walk *w, const GArray *since, guint from)
 
 bool memory_is_section(const struct event *x)
 {
-	return (op_acquires(x->op) && !(x->flags & EVENT_TRY)) || op_releases(x->op);
+	return op_acquires(x->op) || op_releases(x->op);
 }
 
 /* Is each section that begins or ends from there on complete? */

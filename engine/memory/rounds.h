@@ -35,7 +35,7 @@ bool memory_changes_nothing(const struct trace *t, uint32_t event, memory_shared
 void memory_rounds_init(struct memory_rounds *r, const struct trace *t, const uint64_t *states,
                         memory_shared *shared, const void *context, bool updates,
                         const bool *sections);
-/* Does it enter a critical section, not by a try, or leave one? */
+/* Does it enter a critical section, or leave one? */
 bool memory_is_section(const struct event *x);
 void memory_rounds_release(struct memory_rounds *r);
 

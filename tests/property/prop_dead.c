@@ -1,6 +1,6 @@
 /*
- * prop_dead.c - random programs with atomics, compiled in several ways: registers and stack
- * bytes that are said to be dead (debuginfo/dead.h) may hold any value. Each program runs
+ * prop_dead.c - random programs with atomics and locks, compiled in several ways: registers and
+ * stack bytes that are said to be dead (debuginfo/dead.h) may hold any value. Each program runs
  * twice, the second time with random bytes there (tests/e2e/programs/scramble.c), and must do
  * the same. HEDDLE_TRACES sets the number of programs, HEDDLE_SEED the first seed.
  */
@@ -85,6 +85,33 @@ static void compare_loop(struct making *m)
 	}
 }
 
+static void tries(struct making *m)
+{
+	uint32_t v = below(m, LOCALS), w = below(m, LOCALS), own = below(m, 4) == 0;
+	const char *lock = own ? "own" : "m0";
+	g_autofree char *made = expression(m, 2);
+	switch (below(m, 4)) {
+	case 0:
+		g_string_append_printf(m->text, "v%u = (unsigned)TRY(%s);\n", v, lock);
+		break;
+	case 1:
+		g_string_append_printf(m->text,
+		                       "for (;;) { LOCK(m1); v%u = (unsigned)TRY(%s); "
+		                       "if (v%u == 0) break; UNLOCK(m1); }\n",
+		                       v, lock, v);
+		break;
+	case 2:
+		g_string_append_printf(m->text,
+		                       "while ((v%u = (unsigned)TRY(%s)) != 0) v%u = %s;\n", v,
+		                       lock, w, made);
+		break;
+	default:
+		g_string_append_printf(m->text, "LOCK(%s); v%u = %s; UNLOCK(%s);\n", lock, v,
+		                       made, lock);
+		break;
+	}
+}
+
 static void choice(struct making *m, int depth)
 {
 	g_autofree char *on = expression(m, 2);
@@ -145,6 +172,10 @@ static void statement(struct making *m, int depth)
 {
 	uint32_t v = below(m, LOCALS), g = below(m, 4);
 	g_autofree char *x = expression(m, 2), *y = expression(m, 1);
+	if (below(m, 8) == 0) {
+		tries(m);
+		return;
+	}
 	switch (below(m, depth > 0 ? 12 : 9)) {
 	case 0:
 		g_string_append_printf(m->text, "v%u = (unsigned)LOAD(g%u);\n", v, g);
@@ -194,7 +225,10 @@ static void statements(struct making *m, int depth, uint32_t most)
 static char *make_program(struct making *m)
 {
 	m->text = g_string_new(
-	        "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
+	        "#include <pthread.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
+	        "#define LOCK(l) pthread_mutex_lock(&l)\n#define TRY(l) pthread_mutex_trylock(&l)\n"
+	        "#define UNLOCK(l) pthread_mutex_unlock(&l)\n"
+	        "pthread_mutex_t m0, m1;\n"
 	        "#define LOAD(g) __atomic_load_n(&g, 5)\n"
 	        "#define CAS(g, e, v) __atomic_compare_exchange_n(&g, &e, v, 0, 5, 5)\n"
 	        "#define APART __attribute__((noipa))\n"
@@ -213,7 +247,7 @@ static char *make_program(struct making *m)
 		        "unsigned v2 = v0 + 1, v3 = v1 * 3, v4 = 7, v5 = v0 ^ v1;\n"
 		        "unsigned e0 = 0, e1 = 1; unsigned char b0 = 0, b1 = 1; "
 		        "unsigned long w0 = 0, w1 = 1; unsigned a[4] = { 1, 2, 3, 4 "
-		        "};\n",
+		        "}; pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;\n",
 		        below(m, 3) ? "__attribute__((noinline)) " : "static ", m->function);
 		statements(m, below(m, DEPTH + 1), 6);
 		g_string_append(m->text,

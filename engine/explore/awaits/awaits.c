@@ -15,7 +15,10 @@ struct awaits {
 	struct numbers *looks;    /* pairs of a state and the value seen in it */
 	struct numbers *begins;   /* the state of an acquire with which such a round begins */
 	struct numbers *sections; /* locks that such a round takes */
-	struct numbers *tried;    /* locks that some run tries */
+	struct numbers *wide;     /* those of rounds that is_wide */
+	struct numbers
+	        *tried; /* locks a try of which fails in some run, as no last look of a round */
+	struct numbers *any; /* locks that some run tries */
 };
 
 /* Value that a failing try sees. */
@@ -72,8 +75,8 @@ static bool is_own(const struct sharing *s, uint32_t event)
 static bool may_see_more(const struct sharing *s, uint32_t event)
 {
 	const struct event *x = &s->t->events[event];
-	if (op_fails(x->op))
-		return true;
+	if (op_fails(x->op) || (op_acquires(x->op) && event_is_try(x)))
+		return !event_inert(x);
 	return op_is_access(x->op) && op_reads(x->op) && !event_inert(x) && !is_own(s, event);
 }
 
@@ -219,6 +222,37 @@ static bool *leads_nowhere(const struct await_rounds *rounds, const struct plan_
 	return nowhere;
 }
 
+/* Does another thread hold the lock until the end of the run, or the try's own thread at the
+ * try? */
+static bool fails_for_ever(const struct trace *t, uint32_t try)
+{
+	const struct event *x = &t->events[try];
+	for (uint32_t e = 0; e < try; e++) {
+		const struct event *y = &t->events[e];
+		uint32_t release = t->index->partner[e];
+		if (op_acquires(y->op) && y->target == x->target && !event_inert(y) &&
+		    (release == NONE || (y->thread == x->thread && release > try)))
+			return true;
+	}
+	return false;
+}
+
+/* Of the last round of a thread that looks: would each try that failed in it fail again, with
+ * no other thread in a round of its own? */
+static bool tries_fail_for_ever(const struct await_rounds *rounds, const struct trace *t,
+                                const struct await_round *r)
+{
+	struct event_list mine = trace_thread_events(t, r->thread);
+	g_autofree bool *inside = inside_of(rounds, t, r);
+	for (uint32_t i = t->index->position[r->first]; i < t->index->position[r->next]; i++) {
+		uint32_t e = mine.items[i];
+		if (op_fails(t->events[e].op) && op_table[t->events[e].op].use == USE_LOCK &&
+		    !inside[e] && !fails_for_ever(t, e))
+			return false;
+	}
+	return true;
+}
+
 bool await_rounds_judge(const struct await_rounds *rounds, const struct plan_run *run)
 {
 	const struct trace *t = run->trace;
@@ -236,7 +270,8 @@ bool await_rounds_judge(const struct await_rounds *rounds, const struct plan_run
 		        thread_of(t, &g_array_index(run->facts.blocked, struct record_wait, i));
 		const struct await_round *r =
 		        thread == NONE ? NULL : last_round(rounds, thread);
-		if (thread != NONE && (r == NULL || (change != NONE && r->first < change)))
+		if (thread != NONE && (r == NULL || (change != NONE && r->first < change) ||
+		                       !tries_fail_for_ever(rounds, t, r)))
 			return false;
 	}
 	return true;
@@ -314,7 +349,9 @@ struct awaits *awaits_new(void)
 	a->looks = numbers_new();
 	a->begins = numbers_new();
 	a->sections = numbers_new();
+	a->wide = numbers_new();
 	a->tried = numbers_new();
+	a->any = numbers_new();
 	return a;
 }
 
@@ -325,7 +362,9 @@ void awaits_free(struct awaits *a)
 	numbers_free(a->looks);
 	numbers_free(a->begins);
 	numbers_free(a->sections);
+	numbers_free(a->wide);
 	numbers_free(a->tried);
+	numbers_free(a->any);
 	g_free(a);
 }
 
@@ -333,7 +372,8 @@ struct awaits_size awaits_size(const struct awaits *a)
 {
 	return (struct awaits_size){ numbers_count(a->prefixes), numbers_count(a->within),
 		                     numbers_count(a->looks),    numbers_count(a->begins),
-		                     numbers_count(a->sections), numbers_count(a->tried) };
+		                     numbers_count(a->sections), numbers_count(a->wide),
+		                     numbers_count(a->tried),    numbers_count(a->any) };
 }
 
 void awaits_archive(struct awaits *a, struct awaits_size from, struct archive *archive)
@@ -343,7 +383,9 @@ void awaits_archive(struct awaits *a, struct awaits_size from, struct archive *a
 	numbers_archive(a->looks, from.looks, archive);
 	numbers_archive(a->begins, from.begins, archive);
 	numbers_archive(a->sections, from.sections, archive);
+	numbers_archive(a->wide, from.wide, archive);
 	numbers_archive(a->tried, from.tried, archive);
+	numbers_archive(a->any, from.any, archive);
 }
 
 void awaits_adopt(struct awaits *a, const struct awaits *other)
@@ -353,7 +395,9 @@ void awaits_adopt(struct awaits *a, const struct awaits *other)
 	numbers_adopt(a->looks, other->looks);
 	numbers_adopt(a->begins, other->begins);
 	numbers_adopt(a->sections, other->sections);
+	numbers_adopt(a->wide, other->wide);
 	numbers_adopt(a->tried, other->tried);
+	numbers_adopt(a->any, other->any);
 }
 
 uint64_t awaits_lock(const struct history *h, uint32_t object)
@@ -365,16 +409,6 @@ uint64_t awaits_lock(const struct history *h, uint32_t object)
 	return number;
 }
 
-void awaits_see_tries(struct awaits *a, const struct history *h)
-{
-	for (uint32_t e = 0; e < h->trace->events_count; e++) {
-		const struct event *x = &h->trace->events[e];
-		bool tries = op_fails(x->op) || (op_acquires(x->op) && event_is_try(x));
-		if (tries && op_table[x->op].use == USE_LOCK)
-			numbers_add(a->tried, awaits_lock(h, x->target));
-	}
-}
-
 bool awaits_are_tried(const struct awaits *a, uint64_t lock)
 {
 	return numbers_have(a->tried, lock);
@@ -382,13 +416,14 @@ bool awaits_are_tried(const struct awaits *a, uint64_t lock)
 
 bool awaits_are_seen(const struct awaits *a, uint64_t lock)
 {
-	return numbers_have(a->tried, lock) && numbers_have(a->sections, lock);
+	return (numbers_have(a->tried, lock) && numbers_have(a->sections, lock)) ||
+	       (numbers_have(a->any, lock) && numbers_have(a->wide, lock));
 }
 
 bool awaits_any_seen(const struct awaits *a)
 {
-	for (uint32_t i = 0; i < numbers_count(a->tried); i++)
-		if (numbers_have(a->sections, numbers_at(a->tried, i)))
+	for (uint32_t i = 0; i < numbers_count(a->any); i++)
+		if (awaits_are_seen(a, numbers_at(a->any, i)))
 			return true;
 	return false;
 }
@@ -438,6 +473,19 @@ static uint64_t *prefixes_before(const struct history *reduced)
 	return before;
 }
 
+/* May the round hold a lock while it has taken or released another one since it stood before
+ * its last look? `inside`: of rounds within it. */
+static bool is_wide(const struct await_round *r, const struct trace *t, const bool *inside)
+{
+	struct event_list mine = trace_thread_events(t, r->thread);
+	uint32_t releases = 0;
+	for (uint32_t i = t->index->position[r->last]; i < t->index->position[r->next]; i++) {
+		const struct event *x = &t->events[mine.items[i]];
+		releases += op_releases(x->op) && !event_inert(x) && !inside[mine.items[i]];
+	}
+	return releases > 1 || op_acquires(t->events[r->last].op);
+}
+
 void awaits_learn(struct awaits *a, const struct await_rounds *rounds,
                   const struct history *reduced, const struct history *raw)
 {
@@ -449,6 +497,7 @@ void awaits_learn(struct awaits *a, const struct await_rounds *rounds,
 		        &g_array_index(rounds->list, struct await_round, k);
 		struct event_list mine = trace_thread_events(t, r->thread);
 		uint64_t prefix = before[r->first];
+		bool wide = is_wide(r, t, inside);
 		if (op_acquires(t->events[r->first].op))
 			numbers_add(a->begins, begin_number(rounds->states, raw, r->first));
 		if (r->looks == 1 && r->last == r->first)
@@ -461,6 +510,8 @@ void awaits_learn(struct awaits *a, const struct await_rounds *rounds,
 				continue;
 			if (op_acquires(t->events[e].op))
 				numbers_add(a->sections, awaits_lock(raw, t->events[e].target));
+			if (op_acquires(t->events[e].op) && wide)
+				numbers_add(a->wide, awaits_lock(raw, t->events[e].target));
 			prefix = history_after_prefix(raw, prefix, e, raw->seen[e]);
 			numbers_add(a->within, prefix);
 			if (i >= t->index->position[r->last])
@@ -491,6 +542,39 @@ bool awaits_fails_in_vain(const struct awaits *a, const uint64_t *states,
 	return states[event] != 0 &&
 	       (numbers_have(a->prefixes, history_after_as(h, event, op, 0)) ||
 	        numbers_have(a->looks, look_number(states, h, event, SEEN_FAILURE)));
+}
+
+/* Is the failed try the last look of a round? Nothing keeps its thread from the round's end,
+ * whatever others do. After another look it may still leave the loop. The steps of a thread
+ * that looks for ever after its last round are the beginning of the same round. */
+static bool is_last_look(const struct await_rounds *rounds, const struct trace *t, uint32_t try)
+{
+	for (guint i = 0; i < rounds->list->len; i++) {
+		const struct await_round *r =
+		        &g_array_index(rounds->list, struct await_round, i);
+		if (r->last == try ||
+		    (rounds->idle && r->next <= try && r->thread == t->events[try].thread &&
+		     r == last_round(rounds, r->thread) &&
+		     rounds->states[r->last] == rounds->states[try]))
+			return true;
+	}
+	return false;
+}
+
+void awaits_see_tries(struct awaits *a, const struct await_rounds *rounds,
+                      const struct history *reduced)
+{
+	const struct trace *t = reduced->trace;
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		bool tries = op_fails(x->op) || (op_acquires(x->op) && event_is_try(x));
+		if (!tries || op_table[x->op].use != USE_LOCK)
+			continue;
+		uint64_t lock = awaits_lock(reduced, x->target);
+		numbers_add(a->any, lock);
+		if (op_fails(x->op) && !is_last_look(rounds, t, e))
+			numbers_add(a->tried, lock);
+	}
 }
 
 /* -- beginnings --------------------------------------------------------------------------- */

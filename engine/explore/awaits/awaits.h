@@ -8,11 +8,10 @@
  * looking again, that beginning alone is kept, as others may leave the loop from there.
  *
  * A round may have whole critical sections: it begins with an acquire, and leaves memory and
- * locks as they were. A schedule without it is one of the program's if no other thread saw
- * that a lock was held, which only a try does; so no lock may be tried anywhere in the
- * program (explore_objects.c). After the last look a round must not wait for a lock: that
- * look decides that the round has no effect, and a schedule in which a thread waits in it for
- * ever has all looks before.
+ * locks as they were. A schedule without it is one of the program's if no other thread saw that
+ * a lock was held, which only a try does (docs/waiting-loops.md, "Failed tries that tell").
+ * After the last look a round must not wait for a lock: that look decides that the round has no
+ * effect, and a schedule in which a thread waits in it for ever has all looks before.
  */
 #ifndef HEDDLE_AWAITS_H
 #define HEDDLE_AWAITS_H
@@ -65,7 +64,7 @@ struct awaits *awaits_new(void);
 void awaits_free(struct awaits *a);
 /* How much is known. */
 struct awaits_size {
-	uint32_t prefixes, within, looks, begins, sections, tried;
+	uint32_t prefixes, within, looks, begins, sections, wide, tried, any;
 };
 struct awaits_size awaits_size(const struct awaits *a);
 /* Writes the entries beyond `from`, or adds those that are read. */
@@ -92,11 +91,15 @@ bool awaits_begins(const struct awaits *a, const uint64_t *states, const struct 
                    uint32_t event);
 /* The number of a lock, equal in all runs. */
 uint64_t awaits_lock(const struct history *h, uint32_t object);
-/* Learn which locks the run tries. */
-void awaits_see_tries(struct awaits *a, const struct history *h);
-/* Does a known run try the lock? Then others may see a round that takes it. */
+/* Learn of which locks a try fails that is not the last look of a round without effect: what
+ * its thread does next may depend on that failure, and so on a round that takes the lock.
+ * After awaits_learn. */
+void awaits_see_tries(struct awaits *a, const struct await_rounds *rounds,
+                      const struct history *reduced);
+/* Does a known run have such a try of the lock? */
 bool awaits_are_tried(const struct awaits *a, uint64_t lock);
-/* And was such a round left out of a run all the same, as that was not known by then? */
+/* Was a round left out of a run that may be seen by such a try; or, if it is wide, by any try?
+ */
 bool awaits_are_seen(const struct awaits *a, uint64_t lock);
 /* The same of any lock. */
 bool awaits_any_seen(const struct awaits *a);

@@ -154,8 +154,8 @@ static uint64_t prefix_after_look(const struct reach *r, const uint32_t *state, 
 }
 
 /* may_be_in_vain for an acquire that may begin a round in vain: would one of the thread's
- * reads, up to its next change of memory, have another outcome than in the run? *prefix: the
- * number of the thread's history with the first of them; 0: not known. */
+ * reads and tries, up to its next change of memory, have another outcome than in the run?
+ * *prefix: the number of the thread's history with the first of them; 0: not known. */
 static bool may_begin_in_vain(const struct reach *r, const uint32_t *state, uint32_t e,
                               uint64_t *prefix)
 {
@@ -167,7 +167,13 @@ static bool may_begin_in_vain(const struct reach *r, const uint32_t *state, uint
 		return false;
 	for (uint64_t i = from + 1; i < mine.count && i < from + MOST_AHEAD; i++) {
 		const struct event *x = &r->t->events[mine.items[i]];
-		if (event_inert(x) || memory_is_section(x) || !op_is_access(x->op))
+		bool tries = op_fails(x->op) || (op_acquires(x->op) && event_is_try(x));
+		if (tries && !event_inert(x) &&
+		    sync_outcome(r, state, mine.items[i]).answer == ANSWER_OTHER) {
+			*prefix = prefix_after_look(r, state, mine.items[i]);
+			return true;
+		}
+		if (event_inert(x) || !op_is_access(x->op))
 			continue;
 		if (op_reads(x->op) && !reach_sees_the_same(r, state, mine.items[i])) {
 			*prefix = prefix_after_look(r, state, mine.items[i]);

@@ -51,8 +51,12 @@
  * write), free the block ('f': it was freed before) jN. JN.             where the last result
  * was 0 (not 0): leave out the next N !N.                 abort when the last result was N
  * ?N.                 is this thread N ('1')?
- * ~NV    send thread N a signal; its handler tells, V 1: 'p' + what atomic 0 was before it adds
- * 1 to it, V 2: 'F' + what cell 0 was, for which it writes 1 - that, under mutex 0
+ * /NV    take several locks, without waiting while it holds one: the first by waiting, the
+ * others by tries; where one fails it releases all and begins again (V: which locks, see
+ * BACK_OFF; 7: it gives up, '7', when atomic 0 is 1 then; 8: atomic 1 becomes 1 at a failure;
+ * 9: the first by tries, too) ~NV    send thread N a signal; its handler tells, V 1: 'p' + what
+ * atomic 0 was before it adds 1 to it, V 2: 'F' + what cell 0 was, for which it writes 1 -
+ * that, under mutex 0
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -673,12 +677,109 @@ static void step_look(const struct state *s, int t, const char *op)
 	add_state(&after);
 }
 
+/* -- several locks, taken by tries ---------------------------------------------------------- */
+
+/* By V: n mutex N, m the other one, s the spin lock, r and w the reader-writer lock. */
+static const char *const BACK_OFF[] = { "nm", "sn",  "nw", "wn", "rn",
+	                                "nr", "nsm", "nm", "nm", "nm" };
+enum { GIVES_UP = 7, TELLS_FAILURE = 8 };
+
+static bool take_one(struct state *s, int t, char lock, int n)
+{
+	int own = lock == 'm' ? 1 - n : n;
+	switch (lock) {
+	case 's':
+		if (s->spin != 0)
+			return false;
+		s->spin = (int8_t)(t + 1);
+		return true;
+	case 'r':
+	case 'w':
+		if (s->writer != 0 || (lock == 'w' && s->readers != 0))
+			return false;
+		if (lock == 'w')
+			s->writer = (int8_t)(t + 1);
+		else
+			s->readers |= (uint8_t)(1 << t);
+		return true;
+	default:
+		if (s->mutex[own] != 0)
+			return false;
+		s->mutex[own] = (int8_t)(t + 1);
+		return true;
+	}
+}
+
+static void release_one(struct state *s, int t, char lock, int n)
+{
+	if (lock == 's')
+		s->spin = 0;
+	else if (lock == 'w')
+		s->writer = 0;
+	else if (lock == 'r')
+		s->readers &= (uint8_t) ~(1 << t);
+	else
+		s->mutex[lock == 'm' ? 1 - n : n] = 0;
+}
+
+/* What it does next is in `seen`: takes the lock of this number; or, with one of these, tells
+ * of its failure, or releases so many; or looks. */
+enum { RELEASES = 16, TELLS = 32, LOOKS_AFTER = 48 };
+
+static void step_back_off(const struct state *s, int t, const char *op)
+{
+	struct state after = *s;
+	int n = op[1] - '0', way = op[2] - '0', what = (int)s->seen[t] & 15;
+	const char *locks = BACK_OFF[way];
+	after.phase[t] = HALF;
+	switch (s->seen[t] & ~15u) {
+	case 0:
+		if (take_one(&after, t, locks[what], n)) {
+			after.seen[t]++;
+			if (locks[what + 1] == 0) {
+				after.seen[t] = 0;
+				end(&after, t, 0);
+				return;
+			}
+		} else if (what == 0) {
+			return; /* it waits, or tries again, which is nothing new */
+		} else {
+			after.seen[t] =
+			        (uint32_t)what + (way == TELLS_FAILURE ? TELLS : RELEASES);
+		}
+		break;
+	case TELLS:
+		after.atom[1] = 1;
+		after.seen[t] = (uint32_t)what + RELEASES;
+		break;
+	case RELEASES:
+		release_one(&after, t, locks[what - 1], n);
+		after.seen[t]--;
+		if (what == 1)
+			after.seen[t] = way == GIVES_UP ? LOOKS_AFTER : 0;
+		break;
+	default:
+		after.seen[t] = 0;
+		if (s->atom[0] == 1) {
+			end(&after, t, 7);
+			return;
+		}
+	}
+	if (after.seen[t] == 0)
+		after.phase[t] = RUNS;
+	add_state(&after);
+}
+
 /* A thread that is not at the beginning of an operation. */
 static void step_within(const struct state *s, int t, const char *op)
 {
 	struct state after = *s;
 	if (looks_locked(op[0])) {
 		step_look(s, t, op);
+		return;
+	}
+	if (op[0] == '/') {
+		step_back_off(s, t, op);
 		return;
 	}
 	switch (s->phase[t]) {
@@ -1046,6 +1147,9 @@ static void step(const struct state *s, int t)
 	case '=':
 	case ':':
 		begin_look(s, t, op);
+		return;
+	case '/':
+		step_back_off(s, t, op);
 		return;
 	case '^':
 		try_counter(s, t, op[1] - '0', op[2] - '0');
@@ -1718,6 +1822,92 @@ static void make_tries(bool nested)
 	op(0, 'r', below(2), 0);
 }
 
+/* Programs from FIRST_OF_BACK_OFF on: loops that take several locks by tries, from both sides;
+ * other tries, with a time limit, too, of the same locks; loops that look under them; and ends
+ * of the program meanwhile. */
+enum { FIRST_OF_BACK_OFF = 65000000 };
+static void telling_step(int t)
+{
+	unsigned kind = below(4);
+	if (kind == 0)
+		op(t, 'w', below(2), 1 + below(2));
+	else
+		op(t, kind == 3 ? 'a' : 'r', below(2), 0);
+}
+
+static void back_off_block(int t)
+{
+	unsigned n = below(4) ? (unsigned)t % 2 : below(2);
+	unsigned way = below(3) ? 0 : below(10), twice = below(3) == 0, keeps = below(12) == 0;
+	const char *locks = BACK_OFF[way];
+	op(t, '/', n, way);
+	if (way == GIVES_UP)
+		op(t, 'J', 1 + twice + (keeps ? 0 : (unsigned)strlen(locks)), 0);
+	telling_step(t);
+	if (twice)
+		telling_step(t);
+	for (; *locks && !keeps; locks++)
+		op(t,
+		   *locks == 's'                    ? 'S'
+		   : *locks == 'r' || *locks == 'w' ? 'I'
+		                                    : 'u',
+		   *locks == 'n'   ? n
+		   : *locks == 'm' ? 1 - n
+		                   : 0,
+		   0);
+}
+
+static void other_block(int t)
+{
+	static const char tries[] = "tTtTdefEF";
+	char try = tries[below(9)];
+	unsigned n = below(2);
+	switch (below(6)) {
+	case 0:
+	case 1:
+		section(t, try, strchr("tT", try) ? n : 0, true,
+		        try == 'd'          ? 'S'
+		        : strchr("tT", try) ? 'u'
+		                            : 'I');
+		break;
+	case 2:
+		section(t, 'l', n, false, 'u');
+		break;
+	case 3:
+		section(t, ':', n, false, 'u');
+		break;
+	case 4:
+		op(t, below(2) ? '@' : '=', n, 1);
+		break;
+	default:
+		telling_step(t);
+		break;
+	}
+}
+
+static void make_back_off(void)
+{
+	int workers = 2 + (below(3) == 0);
+	threads = workers + 1;
+	leaves = below(5) == 0;
+	has[ABORT] = below(5) == 0;
+	for (int t = 1; t <= workers; t++)
+		for (unsigned i = 0; i < 1 + (below(workers == 2 ? 2 : 4) == 0); i++) {
+			if (t < 3 ? below(4) > 0 : below(4) == 0)
+				back_off_block(t);
+			else
+				other_block(t);
+		}
+	for (int t = 1; t <= workers; t++)
+		op(0, 'k', (unsigned)t, 0);
+	if (below(3) == 0)
+		other_block(0);
+	for (int t = 1; t <= workers && !leaves; t++)
+		op(0, 'h', (unsigned)t, 0);
+	op(0, 'r', 0, 0);
+	op(0, 'r', 1, 0);
+}
+
 /* Puts an operation into a program. */
 static void insert(int t, size_t at, char operation, unsigned n, unsigned value)
 {
@@ -1790,10 +1980,11 @@ int main(int argc, char **argv)
 			bound = atoi(argv[i]);
 	}
 	random_state = seed * 0x9e3779b97f4a7c15u + 1;
+	bool back_off = !for_races && !alike && seed >= FIRST_OF_BACK_OFF;
 	bool tries = !alike && !for_races && seed >= FIRST_OF_TRIES && seed < FIRST_OF_PARTS;
-	sums = seed >= FIRST_OF_SUMS;
-	parts = seed >= FIRST_OF_PARTS && (seed < FIRST_OF_CONDITIONS || seed % 2);
-	bool signals = !for_races && !alike && seed >= FIRST_OF_SIGNALS;
+	sums = seed >= FIRST_OF_SUMS && !back_off;
+	parts = seed >= FIRST_OF_PARTS && !back_off && (seed < FIRST_OF_CONDITIONS || seed % 2);
+	bool signals = !for_races && !alike && seed >= FIRST_OF_SIGNALS && !back_off;
 	leaves = !for_races && !alike && seed % 8 == 7 && !tries && !signals;
 	for (int i = 0; i < 8; i++)
 		below(2);
@@ -1804,17 +1995,19 @@ int main(int argc, char **argv)
 	loops = bound < 0 && seed % 8 == 4;
 	kept = loops && seed % 32 == 28;
 	futexes = !signals && (seed % 16 == 2 || seed % 16 == 13 || seed % 16 == 15);
-	locked_looks = bound < 0 && seed % 8 == 0 && !signals;
+	locked_looks = back_off || (bound < 0 && seed % 8 == 0 && !signals);
 	trying = !locked_looks || seed % 16 == 0;
 	if (for_races)
 		make_races();
 	else if (alike)
 		make_alike();
+	else if (back_off)
+		make_back_off();
 	else if (tries)
 		make_tries(seed >= FIRST_OF_NESTED);
 	else
 		make();
-	bool plain = for_races || alike || tries;
+	bool plain = for_races || alike || tries || back_off;
 	if (seed % 4 == 3 && !plain)
 		widen();
 	if ((seed % 8 == 1 || seed % 8 == 6) && !plain && !signals)

@@ -426,6 +426,26 @@ static void write_part(int n, int kind)
 	}
 }
 
+/* In functions without a table of jumps, behind which nothing is known of registers. */
+static __attribute__((noinline)) int look_by_tries(int n, int value)
+{
+	int seen = -1;
+	while (seen != value) {
+		if (pthread_mutex_trylock(&mutex[0]) != 0)
+			continue;
+		seen = cell[n];
+		pthread_mutex_unlock(&mutex[0]);
+	}
+	return value;
+}
+
+static __attribute__((noinline)) int lock_by_tries(pthread_mutex_t *m)
+{
+	while (pthread_mutex_trylock(m) != 0)
+		;
+	return 0;
+}
+
 /* Loops that wait by looking under a lock. */
 static int look(char operation, int n, int value)
 {
@@ -463,32 +483,120 @@ static int look(char operation, int n, int value)
 		pthread_mutex_unlock(&mutex[0]);
 		return value;
 	case '=':
-		while (seen != value) {
-			if (pthread_mutex_trylock(&mutex[0]) != 0)
-				continue;
-			seen = cell[n];
-			pthread_mutex_unlock(&mutex[0]);
-		}
-		return value;
+		return look_by_tries(n, value);
 	default:
-		while (pthread_mutex_trylock(&mutex[n]) != 0)
-			;
-		return 0;
+		return lock_by_tries(&mutex[n]);
 	}
+}
+
+/* Several locks at once, of which the first is waited for, and the others tried
+ * (random_oracle.c, BACK_OFF). Between a try that fails and the end of its round the code reads
+ * no memory. */
+#define BACK_OFF(take, try, release) \
+	for (;;) { \
+		take; \
+		if ((try) == 0) \
+			return 0; \
+		if (way == 8) \
+			atomic_exchange(&atom[1], 1); \
+		release; \
+		if (way == 7 && atom[0] == 1) \
+			return 7; \
+	}
+
+static inline __attribute__((always_inline)) int back_off_by(pthread_mutex_t *one,
+                                                             pthread_mutex_t *other, int way)
+{
+	switch (way) {
+	case 1:
+		BACK_OFF(pthread_spin_lock(&spin), pthread_mutex_trylock(one),
+		         pthread_spin_unlock(&spin))
+	case 2:
+		BACK_OFF(pthread_mutex_lock(one), pthread_rwlock_trywrlock(&rwlock),
+		         pthread_mutex_unlock(one))
+	case 3:
+		BACK_OFF(pthread_rwlock_wrlock(&rwlock), pthread_mutex_trylock(one),
+		         pthread_rwlock_unlock(&rwlock))
+	case 4:
+		BACK_OFF(pthread_rwlock_rdlock(&rwlock), pthread_mutex_trylock(one),
+		         pthread_rwlock_unlock(&rwlock))
+	case 5:
+		BACK_OFF(pthread_mutex_lock(one), pthread_rwlock_tryrdlock(&rwlock),
+		         pthread_mutex_unlock(one))
+	case 6:
+		for (;;) {
+			pthread_mutex_lock(one);
+			if (pthread_spin_trylock(&spin) == 0) {
+				if (pthread_mutex_trylock(other) == 0)
+					return 0;
+				pthread_spin_unlock(&spin);
+			}
+			pthread_mutex_unlock(one);
+		}
+	case 9:
+		for (;;) {
+			if (pthread_mutex_trylock(one) != 0)
+				continue;
+			if (pthread_mutex_trylock(other) == 0)
+				return 0;
+			pthread_mutex_unlock(one);
+		}
+	default:
+		BACK_OFF(pthread_mutex_lock(one), pthread_mutex_trylock(other),
+		         pthread_mutex_unlock(one))
+	}
+}
+
+#define WAY(way) \
+	static __attribute__((noinline)) int back_off_##way(pthread_mutex_t *one, \
+	                                                    pthread_mutex_t *other) \
+	{ \
+		return back_off_by(one, other, way); \
+	}
+WAY(0)
+WAY(1)
+WAY(2)
+WAY(3)
+WAY(4)
+WAY(5)
+WAY(6)
+WAY(7)
+WAY(8)
+WAY(9)
+
+static int back_off(int n, int way)
+{
+	static int (*const ways[])(pthread_mutex_t *, pthread_mutex_t *) = {
+		back_off_0, back_off_1, back_off_2, back_off_3, back_off_4,
+		back_off_5, back_off_6, back_off_7, back_off_8, back_off_9
+	};
+	return ways[way](&mutex[n], &mutex[1 - n]);
 }
 
 /* Accesses of which each thread's have lines of their own. */
 static __attribute__((noipa)) int touch(int site, volatile int *p, int value)
 {
 	switch (site) {
-	case 2: return *p; /* site 2 */
-	case 3: *p = value; return 0; /* site 3 */
-	case 4: return *p; /* site 4 */
-	case 5: *p = value; return 0; /* site 5 */
-	case 6: return *p; /* site 6 */
-	case 7: *p = value; return 0; /* site 7 */
-	case 8: return *p; /* site 8 */
-	default: *p = value; return 0; /* site 9 */
+	case 2:
+		return *p; /* site 2 */
+	case 3:
+		*p = value;
+		return 0; /* site 3 */
+	case 4:
+		return *p; /* site 4 */
+	case 5:
+		*p = value;
+		return 0; /* site 5 */
+	case 6:
+		return *p; /* site 6 */
+	case 7:
+		*p = value;
+		return 0; /* site 7 */
+	case 8:
+		return *p; /* site 8 */
+	default:
+		*p = value;
+		return 0; /* site 9 */
 	}
 }
 
@@ -524,6 +632,8 @@ static int operate(char operation, int n, int value)
 		else
 			atomic_fetch_add(&atom[n], 1);
 		return 0;
+	case '/':
+		return back_off(n, value);
 	case '^':
 		return lock_counter(&atom[n], value);
 	case '(':

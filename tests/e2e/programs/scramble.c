@@ -1,9 +1,9 @@
 /*
- * scramble.c - ThreadSanitizer's hooks, for prop_dead.c: before each atomic operation they
- * write rubbish into the registers and the bytes of the stack that are said to be dead there
- * (lines of the file that SCRAMBLE names: return address, registers, ranges), and now and then
- * another thread's value into the atomic. At the end a digest of all operations and values is
- * printed, which the rubbish must not change.
+ * scramble.c - ThreadSanitizer's hooks, and locks, for prop_dead.c: before each atomic
+ * operation, acquire or try they write rubbish into the registers and the bytes of the stack
+ * that are said to be dead there (lines of the file that SCRAMBLE names: return address,
+ * registers, ranges), and now and then another thread's value into the atomic. At the end a
+ * digest of all operations and values is printed, which the rubbish must not change.
  */
 #define _GNU_SOURCE
 #include <link.h>
@@ -195,6 +195,27 @@ static void come(void *p, unsigned size, unsigned kind)
 ALL(8, uint8_t)
 ALL(32, uint32_t)
 ALL(64, uint64_t)
+
+/* Locks: a try may fail. */
+ENTRY(pthread_mutex_lock)
+__attribute__((visibility("hidden"))) int real_pthread_mutex_lock(void *m)
+{
+	(void)m;
+	add(10);
+	return 0;
+}
+ENTRY(pthread_mutex_trylock)
+__attribute__((visibility("hidden"))) int real_pthread_mutex_trylock(void *m)
+{
+	(void)m;
+	uint64_t chance = next(&others);
+	if (++operations == MOST_OPERATIONS) {
+		end();
+		_exit(0);
+	}
+	add(11 + chance % 3);
+	return chance % 3 ? 16 : 0;
+}
 
 #define SILENT(name) \
 	void name(void *p); \

@@ -47,6 +47,9 @@ struct thread_memory {
 	unsigned least;        /* the least number of them at one of these looks */
 	const uint64_t *wrote; /* the end of its last plain write's record at that time */
 	uintptr_t looked, pc;  /* the last look: its place and code */
+	/* the last try that failed at one of these looks, NULL: none; for what it is tried */
+	const volatile void *failed;
+	enum log_wait failed_for;
 };
 
 /* Operations of an update. */
@@ -101,6 +104,10 @@ extern bool memory_states __attribute__((visibility("hidden"))); /* is it wanted
 /* state.c: the record STATE of the atomic access that comes; its place, order and operands. */
 /* Does the thread only look, repeatedly? */
 bool memory_waits(const struct thread *t);
+/* Does it hold a lock that it did not hold at all of its looks since the last change? */
+bool memory_looks_within(const struct thread *t);
+/* It looks once more as often before it is said to wait. */
+void memory_looks_again(struct thread *t);
 /* Does it look in vain, while all threads have changed only plain memory? */
 bool memory_waits_on(const struct thread *t);
 void memory_state(struct thread *t, const volatile void *p, unsigned order, uint64_t operand,
@@ -109,9 +116,10 @@ void memory_state(struct thread *t, const volatile void *p, unsigned order, uint
  * taken; and the release of one. */
 void memory_acquires(struct thread *t, const volatile void *lock, bool exclusive);
 void memory_releases(struct thread *t);
-/* The same of a try that comes; `taken`: it has succeeded. `seen`: the thread's own memory
+/* The same of a try that comes, of a lock of the kind for which FOR_... waits; `taken`: it has
+ * succeeded. `seen`: the thread's own memory
  * that it changes when it fails. */
-void memory_tries(struct thread *t, const volatile void *lock, bool exclusive, uint64_t seen,
+void memory_tries(struct thread *t, const volatile void *lock, enum log_wait as, uint64_t seen,
                   bool taken);
 /* `t` has written plain memory since its last look: values that others have seen may have
  * changed. */

@@ -138,6 +138,7 @@ static void count_looks(struct thread_memory *m, uint64_t state)
 		poll_changed();
 	bool again = known && m->changes == poll_changes();
 	m->looks = planned ? 0 : again ? m->looks + 1 : known;
+	m->failed = again ? m->failed : NULL;
 	m->least = again && m->least < m->held ? m->least : m->held;
 	m->changes = poll_changes();
 	for (unsigned i = STATES - 1; i > 0 && !known; i--)
@@ -165,10 +166,21 @@ bool memory_waits(const struct thread *t)
 	return t->memory.looks >= SOME;
 }
 
+bool memory_looks_within(const struct thread *t)
+{
+	return t->memory.looks > 0 && t->memory.held > t->memory.least;
+}
+
+void memory_looks_again(struct thread *t)
+{
+	t->memory.looks = 1;
+	t->memory.failed = NULL;
+}
+
 bool memory_waits_on(const struct thread *t)
 {
 	return memory_waits(t) && t->memory.changes == poll_changes() &&
-	       t->memory.held <= t->memory.least;
+	       !memory_looks_within(t);
 }
 
 static void state(struct thread *t, const volatile void *p, unsigned order, uint64_t operand,
@@ -268,13 +280,17 @@ void memory_acquires(struct thread *t, const volatile void *lock, bool exclusive
 }
 
 /* One that fails changes nothing that others see. */
-void memory_tries(struct thread *t, const volatile void *lock, bool exclusive, uint64_t seen,
+void memory_tries(struct thread *t, const volatile void *lock, enum log_wait as, uint64_t seen,
                   bool taken)
 {
 	if (!memory_states || rt.memory)
 		return;
 	memory_wrote(t);
-	state(t, lock, exclusive, seen, 0);
+	state(t, lock, as, seen, 0);
+	if (!taken) {
+		t->memory.failed = lock;
+		t->memory.failed_for = as;
+	}
 	t->memory.held += taken;
 	t->memory.section = !taken;
 }

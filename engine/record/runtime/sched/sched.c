@@ -203,6 +203,15 @@ static bool just_decided(const struct thread *t)
 	return t->calls.open_count && t->calls.begun == t->ordinal && t->drawn == t->budget;
 }
 
+/* A thread that has taken a lock for its next look releases it before it gives way: else two
+ * threads that each try what the other holds, in turn, would go on for ever, and one that
+ * waits for the lock would never find it free. */
+static bool releases_first(const struct thread *t)
+{
+	enum { SECTION = 1000 }; /* most steps */
+	return memory_looks_within(t) && sched.steps - sched.turn_start < SECTION;
+}
+
 /* Does the thread wait in a loop? By strategy first the lowest thread would otherwise run on,
  * within an invocation, too, where it would look for ever. A thread that is alone waits for
  * no other: its repetition is a loop of another kind. */
@@ -211,7 +220,7 @@ static bool waits_by_looking(struct thread *t)
 	bool explores = rt.config.flags & LOG_EXPLORE;
 	if (memory_states && memory_waits(t))
 		sched_end_if_idle(t);
-	bool waits = !sched_alone() &&
+	bool waits = !sched_alone() && !releases_first(t) &&
 	             (rt.config.strategy == STRATEGY_FIRST ||
 	              (explores && rt.config.strategy == STRATEGY_PAUSE)) &&
 	             ((explores ? memory_waits(t)

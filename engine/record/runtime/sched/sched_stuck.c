@@ -320,16 +320,40 @@ void sched_end_if_stuck(const struct thread *sleeper)
 		deadlock();
 }
 
+static bool is_free(const volatile void *object, enum log_wait reason)
+{
+	enum { MUTEX_FREE = 0, SPIN_FREE = 1 }; /* their first words */
+	const volatile pthread_rwlock_t *rw = object;
+	switch (reason) {
+	case FOR_MUTEX:
+		return *(const volatile int *)object == MUTEX_FREE;
+	case FOR_SPIN:
+		return *(const volatile int *)object == SPIN_FREE;
+	case FOR_READ_LOCK:
+		return rw->__data.__cur_writer == 0;
+	case FOR_WRITE_LOCK:
+		return rw->__data.__cur_writer == 0 && rw->__data.__readers >> 3 == 0;
+	default:
+		return false;
+	}
+}
+
 /* Does it wait for an object that it could not have now? A mutex or spin lock may be free, as
  * its waiters are woken one at a time. */
 static bool is_blocked(const struct thread *t)
 {
-	enum { MUTEX_FREE = 0, SPIN_FREE = 1 }; /* their first words */
-	const int *lock = t->sched.object;
 	if (t->sched.state != STATE_BLOCKED || t->sched.reason == FOR_FUTEX)
 		return false;
-	return !(t->sched.reason == FOR_MUTEX && *lock == MUTEX_FREE) &&
-	       !(t->sched.reason == FOR_SPIN && *lock == SPIN_FREE);
+	return !((t->sched.reason == FOR_MUTEX || t->sched.reason == FOR_SPIN) &&
+	         is_free(t->sched.object, t->sched.reason));
+}
+
+/* Has it tried, in vain, a lock that is free now? Then another thread had taken it for a look
+ * of its own. */
+static bool tried_too_early(const struct thread *t)
+{
+	return t->sched.state != STATE_BLOCKED && t->memory.failed &&
+	       is_free(t->memory.failed, t->memory.failed_for);
 }
 
 /* `t` looks in vain. If all others do, or wait for each other, nothing changes until a time
@@ -349,6 +373,15 @@ void sched_end_if_idle(struct thread *t)
 		if (!waits || u->signals.arrived)
 			return;
 	}
+	bool early = false;
+	for (unsigned i = 0; i < sched.live_count; i++)
+		if (sched.live[i]->sched.state != STATE_DONE &&
+		    tried_too_early(sched.live[i])) {
+			memory_looks_again(sched.live[i]);
+			early = true;
+		}
+	if (early)
+		return;
 	if (has_other_threads() || held_release())
 		return;
 	sched_lock();

@@ -174,7 +174,7 @@ static int mutex_outcome(struct thread *t, pthread_mutex_t *m, int status, unsig
                          bool entered, uintptr_t pc)
 {
 	if (entered && way && (status == 0 || status == EBUSY))
-		memory_tries(t, m, true, 0, status == 0);
+		memory_tries(t, m, FOR_MUTEX, 0, status == 0);
 	else if (entered && status == 0)
 		memory_acquires(t, m, true);
 	if (status == EOWNERDEAD)

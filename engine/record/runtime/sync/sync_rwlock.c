@@ -141,7 +141,7 @@ static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct 
 		}
 	}
 	if (try_only && (status == 0 || status == EBUSY))
-		memory_tries(t, l, write, 0, status == 0);
+		memory_tries(t, l, write ? FOR_WRITE_LOCK : FOR_READ_LOCK, 0, status == 0);
 	else if (status == 0 && !at)
 		memory_acquires(t, l, write);
 	if (status == 0)
@@ -279,7 +279,7 @@ int interposed_pthread_spin_trylock(pthread_spinlock_t *l)
 	sched_point_at(t, (const volatile void *)l);
 	check_spin(t, l, true, CALLER());
 	int status = told_to_fail(t, LOG_TRYFAIL) ? EBUSY : REAL(pthread_spin_trylock)(l);
-	memory_tries(t, l, true, 0, status == 0);
+	memory_tries(t, l, FOR_SPIN, 0, status == 0);
 	if (status == 0) {
 		log_try(t, LOG_ACQ, CALLER(), (const void *)l);
 		sync_set_mark(l, t->id + 1);

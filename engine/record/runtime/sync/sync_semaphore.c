@@ -151,7 +151,7 @@ static int sem_take(sem_t *s, bool try_only, const struct timespec *at, clockid_
 	}
 	if (t && entered && (status == 0 || errno == EAGAIN)) {
 		int error = errno;
-		memory_tries(t, s, true, (uint64_t)(unsigned)before, status == 0);
+		memory_tries(t, s, FOR_SEMAPHORE, (uint64_t)(unsigned)before, status == 0);
 		errno = error;
 	}
 	/* a count above 0 would have been taken */
