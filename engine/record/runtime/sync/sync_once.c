@@ -126,11 +126,13 @@ static void once_end(struct once_run *r)
 	once_leave(r->thread, r->once, r->done, r->pc);
 }
 
-/* A call reads its control, of a value that is not known: so a plain write over it (an
- * assignment, memset) is on either side of the call, and is a data race. */
+/* In an exploration a call reads its control, of a value that is not known: so a plain write
+ * over it (an assignment, memset) is on either side of the call, and is a data race. In a
+ * recording it does not: a prediction, in which each read sees what it saw, could then not have
+ * the call come sooner. */
 static void look_at(struct thread *t, const pthread_once_t *control, uintptr_t pc)
 {
-	if (rt.memory)
+	if (!futexes_are_steps())
 		return;
 	plan_point(t);
 	log_access(t, LOG_AREAD, 1, pc, control, 2, false, 0);
