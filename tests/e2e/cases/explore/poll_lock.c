@@ -7,6 +7,6 @@ int main() { pthread_t x; pthread_create(&x, 0, t, 0); int r; do { pthread_mutex
 
 //: explore
 //= exit 0
-//= states 2
+//= states 1
 //= complete yes
 //= errors
