@@ -580,23 +580,23 @@ static __attribute__((noipa)) int touch(int site, volatile int *p, int value)
 	case 2:
 		return *p; /* site 2 */
 	case 3:
-		*p = value;
-		return 0; /* site 3 */
+		*p = value; /* site 3 */
+		return 0;
 	case 4:
 		return *p; /* site 4 */
 	case 5:
-		*p = value;
-		return 0; /* site 5 */
+		*p = value; /* site 5 */
+		return 0;
 	case 6:
 		return *p; /* site 6 */
 	case 7:
-		*p = value;
-		return 0; /* site 7 */
+		*p = value; /* site 7 */
+		return 0;
 	case 8:
 		return *p; /* site 8 */
 	default:
-		*p = value;
-		return 0; /* site 9 */
+		*p = value; /* site 9 */
+		return 0;
 	}
 }
 
