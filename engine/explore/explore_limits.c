@@ -138,7 +138,7 @@ static void note_unexplained(struct exploration *x)
 static void note_sync_uses(struct exploration *x)
 {
 	enum { MOST = 64 };
-	g_autoptr(GArray) uses = sync_uses(x->trace, MOST, x->progress);
+	g_autoptr(GArray) uses = sync_uses(x->trace, true, MOST, x->progress);
 	x->cancelled |= uses == NULL;
 	for (guint i = 0; uses != NULL && i < uses->len; i++) {
 		const struct sync_use *u = &g_array_index(uses, struct sync_use, i);

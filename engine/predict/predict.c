@@ -111,7 +111,7 @@ static bool note_sync_uses(struct trace *t, struct report *r, const struct progr
 {
 	if (t->filtered || !t->order_exact)
 		return true;
-	g_autoptr(GArray) uses = sync_uses(t, 1, progress);
+	g_autoptr(GArray) uses = sync_uses(t, false, 1, progress);
 	if (uses == NULL)
 		return false;
 	if (uses->len == 0)
@@ -166,7 +166,7 @@ struct report *races_find(struct trace *t, const struct race_options *options,
 	if (r != NULL && analyses[options->analysis].sound && options->rules == NULL)
 		report_note_invocations(r, t,
 		                        " (--spec FILE lets those that commute change places)");
-	if (r != NULL && !note_sync_uses(t, r, progress)) {
+	if (r != NULL && analyses[options->analysis].sound && !note_sync_uses(t, r, progress)) {
 		g_clear_pointer(&r, report_free);
 		error_cancelled(error);
 	}

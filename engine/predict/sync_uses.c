@@ -49,6 +49,7 @@ struct search {
 	GHashTable *places; /* names of those found; of the trace */
 	GArray *found;      /* struct sync_use */
 	guint most;
+	bool all; /* or leave out writes that look like an initialisation or a clean-up */
 	bool cancelled;
 };
 
@@ -180,11 +181,16 @@ static void see_access(struct search *s, struct shared_object *o, uint32_t event
 		o->accesses = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	if (is_again(s, o, event))
 		return;
+	bool compares = s->all || op != OP_WRITE, used = false;
 	for (guint i = 0; o->users != NULL && i < o->users->len; i++) {
 		const struct user *u = &g_array_index(o->users, struct user, i);
-		if (u->thread != thread && u->last != NONE)
+		bool other = u->thread != thread && u->last != NONE;
+		used |= other;
+		if (other && compares)
 			add_pair(s, o, event, u->last);
 	}
+	if (!used && !compares)
+		return;
 	g_array_append_val(o->accesses, event);
 }
 
@@ -258,7 +264,7 @@ static bool has_controls(const struct trace *t, const uint32_t *parts)
 	return false;
 }
 
-GArray *sync_uses(struct trace *t, guint most, const struct progress *progress)
+GArray *sync_uses(struct trace *t, bool all, guint most, const struct progress *progress)
 {
 	const uint32_t *parts = sync_bytes(t);
 	GArray *found = g_array_new(FALSE, FALSE, sizeof(struct sync_use));
@@ -275,6 +281,7 @@ GArray *sync_uses(struct trace *t, guint most, const struct progress *progress)
 		.places = g_hash_table_new(g_str_hash, g_str_equal),
 		.found = found,
 		.most = most,
+		.all = all,
 	};
 	if (has_controls(t, parts)) {
 		s.cancelled =

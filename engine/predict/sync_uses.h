@@ -21,7 +21,7 @@ struct sync_use {
  * else one over the events, and an order (order_new_lasting; under a
  * weaker memory model happens-before) where several threads use one.
  */
-GArray *sync_uses(struct trace *t, guint most, const struct progress *progress);
+GArray *sync_uses(struct trace *t, bool all, guint most, const struct progress *progress);
 /* "main reads m.__data.__lock at a.c:13, a part of m, which T1 uses at a.c:5": the beginning of
  * a sentence. */
 void sync_use_append(const struct trace *t, const struct sync_use *u, GString *out);
