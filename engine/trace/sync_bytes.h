@@ -14,16 +14,16 @@
  * at a time. */
 const uint32_t *sync_bytes(const struct trace *t);
 #define SYNC_BYTES_ONCE (NONE - 1)
-/* By thread: NONE, or its last event when that was a call's own look at a control, if the next
- * event shows it. */
+/* Looks of once-functions: in an exploration a call of pthread_once first reads its control, of
+ * a value that is not known. Such a read is told from the program's own by what follows it: a
+ * message of the same thread, sent or received at the same place. */
 struct once_looks {
 	const struct trace *t;
-	uint32_t *last; /* by thread */
+	uint32_t *last; /* by thread: its last event if it may be such a read; or NONE */
 };
 void once_looks_init(struct once_looks *l, const struct trace *t);
 void once_looks_release(struct once_looks *l);
-/* Passes the next event: the event that it shows to have been a call's own look at its control,
- * or NONE. */
+/* Takes the events in their order; returns the look that this one follows, or NONE. */
 uint32_t once_looks_step(struct once_looks *l, uint32_t event);
 
 #endif
