@@ -101,10 +101,12 @@ static GArray *find_suspects(struct exploration *x)
 			        GPOINTER_TO_UINT(g_hash_table_lookup(x->unwritten, u.key));
 			u.known = g_hash_table_contains(x->errors, u.key);
 			if (asked < MOST_ASKED && is_scalar(t, of.first) &&
-			    g_hash_table_add(keys, u.key))
+			    !g_hash_table_contains(keys, u.key)) {
+				g_hash_table_add(keys, u.key);
 				g_array_append_val(found, u);
-			else
+			} else {
 				g_free(u.key);
+			}
 		}
 		for (uint32_t v = of.first; op_writes(a->op) && v < of.first + of.count; v++)
 			written[v] = true;
