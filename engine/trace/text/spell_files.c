@@ -221,10 +221,10 @@ static void settle_tokens(struct spelling *s)
 	static const enum spelt kinds[] = { SPELT_BLOCK, SPELT_VARIABLE, SPELT_OBJECT };
 	s->tokens = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
 	for (uint64_t e = 0; e < t->events_count; e++) {
-		const struct value list = trace_value(t, t->events[e].aux);
-		if (t->events[e].op != OP_MISS || list.kind != V_LIST)
+		if (t->events[e].op != OP_MISS)
 			continue;
-		for (uint32_t i = 0; i < list.count; i++) {
+		const struct value list = trace_value(t, t->events[e].aux);
+		for (uint32_t i = 0; list.kind == V_LIST && i < list.count; i++) {
 			const struct value v = trace_value(t, t->value_lists[list.first + i]);
 			if (v.kind == V_TOKEN)
 				g_hash_table_insert(s->tokens,
