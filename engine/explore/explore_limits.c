@@ -4,6 +4,7 @@
  */
 #include "engine/explore/explore_private.h"
 #include "engine/predict/hidden_reads.h"
+#include "engine/explore/runs/lifetimes.h"
 #include "engine/predict/sync_uses.h"
 #include "engine/trace/ending.h"
 #include "engine/trace/once.h"
@@ -116,21 +117,24 @@ static void note_initial(struct exploration *x)
 	explore_note_incomplete(x, why);
 }
 
-/* Names the first read at each place that sees what no recorded write wrote. */
+/* Names the first read at each place that sees what no recorded write wrote. What a variable
+ * holds after its end is a finding of its own. */
 static void note_unexplained(struct exploration *x)
 {
 	enum { MOST = 64 };
 	g_autoptr(GArray) reads = unexplained_reads(x->trace, MOST);
+	struct lifetimes *l = reads->len > 0 ? lifetimes_new(x->trace) : NULL;
 	for (guint i = 0; i < reads->len; i++) {
 		const struct unexplained_read *r =
 		        &g_array_index(reads, struct unexplained_read, i);
-		if (!is_first_unexplained(x, r->event))
+		if (lifetimes_ended(l, r->event) != NONE || !is_first_unexplained(x, r->event))
 			continue;
 		g_autoptr(GString) why = g_string_new(NULL);
 		unexplained_append(x->trace, r, why);
 		g_string_append(why, ": " UNEXPLAINED_WRITER " wrote it; " UNEXPLAINED_ORDERS);
 		explore_note_incomplete(x, why->str);
 	}
+	lifetimes_free(l);
 }
 
 /* Names the program's own accesses to a part of a lock, or the like, that another thread may

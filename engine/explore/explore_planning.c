@@ -151,7 +151,8 @@ static bool goes_on(struct exploration *x, const struct execution *p)
 
 static bool plan_by_solver(struct exploration *x, struct execution *p)
 {
-	struct smt_options options = { .use_values = true };
+	struct smt_options options = { .use_values = true,
+		                       .exempt = lifetimes_unobserved(p->history->lifetimes) };
 	if (p->smt == NULL) {
 		note_beyond(x);
 		p->smt = x->cancelled ? NULL : smt_new(x->view->t, &options, x->progress);

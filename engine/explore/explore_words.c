@@ -107,31 +107,54 @@ static bool in_stack(const struct trace *t, const struct event *e)
 	return block != NONE && t->blocks[block].alloc == NONE;
 }
 
+/* Does the event's thread have a step after it? */
+static bool goes_on(const struct trace *t, uint32_t event)
+{
+	for (event = trace_next(t, event); event != NONE; event = trace_next(t, event)) {
+		const struct event *e = &t->events[event];
+		enum op_class class = op_table[e->op].class;
+		if (!event_inert(e) && class != OP_CLASS_SCOPE && class != OP_CLASS_MARKER)
+			return true;
+	}
+	return false;
+}
+
+/* How the life of what `use` uses ends at `end`: "destroyed it at a.c:4" after its thread's
+ * name, or with `before` "destroys it at a.c:4". */
+static char *end_text(const struct trace *t, uint32_t use, uint32_t end, bool before)
+{
+	const struct event *e = &t->events[use];
+	const char *place = own_code_place_name(t, end);
+	const char *verb = before ? "frees" : "freed",
+	           *it = e->op == OP_FREE ? "it" : "its block";
+	if (t->events[end].op == OP_DESTROY && !op_is_access(e->op) &&
+	    t->events[end].target == e->target) {
+		verb = before ? "destroys" : "destroyed";
+		it = "it";
+	} else if (in_stack(t, e)) {
+		return goes_on(t, end)
+		               ? g_strdup_printf("%s from its function (last seen there at %s)",
+		                                 before ? "returns" : "returned", place)
+		               : g_strdup_printf("%s, whose stack it is (last seen at %s)",
+		                                 before ? "ends" : "ended", place);
+	}
+	return g_strdup_printf("%s %s at %s", verb, it, place);
+}
+
+static const char *use_verb(const struct event *e)
+{
+	return !op_is_access(e->op) ? e->op == OP_FREE ? "frees" : "uses"
+	       : op_writes(e->op)   ? "writes"
+	                            : "reads";
+}
+
 char *explore_use_text(const struct trace *t, uint32_t use, uint32_t end)
 {
 	const struct event *e = &t->events[use];
-	const char *who = trace_thread_name(t, e->thread);
-	const char *other = trace_thread_name(t, t->events[end].thread);
-	GString *text = g_string_new(who);
-	char *name = explore_used_name(t, use);
-	const char *does = !op_is_access(e->op) ? e->op == OP_FREE ? "frees" : "uses"
-	                   : op_writes(e->op)   ? "writes"
-	                                        : "reads";
-	const char *place = own_code_place_name(t, end);
-	g_string_append_printf(text, " %s %s after ", does, name);
-	if (t->events[end].op == OP_DESTROY && !op_is_access(e->op) &&
-	    t->events[end].target == e->target)
-		g_string_append_printf(text, "%s destroyed it at %s", other, place);
-	else if (in_stack(t, e))
-		g_string_append_printf(text,
-		                       "the end of %s, whose stack it was (last seen at %s)",
-		                       other, place);
-	else if (e->op == OP_FREE)
-		g_string_append_printf(text, "%s freed it at %s", other, place);
-	else
-		g_string_append_printf(text, "%s freed its block at %s", other, place);
-	g_free(name);
-	return g_string_free(text, FALSE);
+	g_autofree char *name = explore_used_name(t, use), *how = end_text(t, use, end, false);
+	return g_strdup_printf("%s %s %s after %s %s", trace_thread_name(t, e->thread),
+	                       use_verb(e), name, trace_thread_name(t, t->events[end].thread),
+	                       how);
 }
 
 static void describe_use(const struct exploration *x, const struct reversal *f,
@@ -160,16 +183,11 @@ static void describe_alive(const struct exploration *x, const struct reversal *f
                            struct pending *s)
 {
 	const struct trace *t = x->trace;
-	enum op op = t->events[f->event].op, end = t->events[f->other].op;
+	g_autofree char *how = end_text(t, f->event, f->other, true);
 	s->variable = explore_used_name(t, f->event);
-	s->reversal = g_strdup_printf(
-	        "%s %s %s before %s %s it at %s", s->thread,
-	        op == OP_FREE       ? "frees"
-	        : !op_is_access(op) ? "uses"
-	        : op_writes(op)     ? "writes"
-	                            : "reads",
-	        s->variable, trace_thread_name(t, t->events[f->other].thread),
-	        end == OP_DESTROY ? "destroys" : "frees", own_code_place_name(t, f->other));
+	s->reversal = g_strdup_printf("%s %s %s before %s %s", s->thread,
+	                              use_verb(&t->events[f->event]), s->variable,
+	                              trace_thread_name(t, t->events[f->other].thread), how);
 }
 
 static void describe_try(const struct exploration *x, const struct reversal *f,

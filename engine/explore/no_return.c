@@ -3,6 +3,7 @@
  */
 #include "engine/explore/no_return.h"
 
+#include "engine/explore/runs/lifetimes.h"
 #include "engine/predict/deadlock/completion.h"
 #include "engine/trace/own_code.h"
 
@@ -464,6 +465,16 @@ static uint32_t first_from(const struct trace *t, uint32_t e)
 	return e;
 }
 
+/* Passing runs are reordered without regard to functions that return (predict/deadlock's
+ * run_state), so that a use after a return might count as passed. */
+static bool uses_after_return(struct trace *t)
+{
+	struct lifetimes *l = lifetimes_new(t);
+	bool any = lifetimes_any_return(l);
+	lifetimes_free(l);
+	return any;
+}
+
 static void find_point(struct no_return *n, struct explore_report *report, uint32_t error,
                        const struct progress *progress)
 {
@@ -476,7 +487,7 @@ static void find_point(struct no_return *n, struct explore_report *report, uint3
 
 		t = k->run == run ? k->trace : t;
 	}
-	if (t == NULL || !failing_init(&f, t, progress))
+	if (t == NULL || uses_after_return(t) || !failing_init(&f, t, progress))
 		return;
 	for (guint i = 0; i < n->runs->len; i++) {
 		const struct kept_run *k = &g_array_index(n->runs, struct kept_run, i);

@@ -6,7 +6,8 @@
  * of it that keeps what each read saw, begins with them: so the runs of all classes answer
  * for all continuations, when the exploration is complete. No event says which thread a
  * signal woke: it follows from the trace's must-order; where that thread's wake is not in the
- * run, the signal may have woken any that waits on.
+ * run, the signal may have woken any that waits on. A run that uses a local variable after its
+ * function returned gets no point.
  */
 #ifndef HEDDLE_NO_RETURN_H
 #define HEDDLE_NO_RETURN_H

@@ -87,8 +87,8 @@ enum event_flag {
 	 * blocks forever (event_is_request). A wake: timed out. A send: a once-function that
 	 * failed (WAIT, WAKE, SND: recordings only). */
 	EVENT_TRY = 64,
-	/* A RET of an invocation left by a jump, an exception or the end of its thread
-	 * (recordings only). */
+	/* A RET of an invocation left by a jump, an exception or the end of its thread; a LEAVE
+	 * of a function that the thread was in when the program ended (recordings only). */
 	EVENT_LEFT = 128,
 	/* An acquire or take with a limit in time (EVENT_TRY), or one that failed: it waits
 	 * until then where a try goes on at once (recordings only). */
@@ -101,7 +101,8 @@ struct event {
 	 * Access: the value (trace_value; 0 unknown; a V_PAIR for an RMW). ACT, CALL,
 	 * RET: index of trace.invocations. UBEG, MISS: index of trace.values, a V_LIST of
 	 * tokens. MISUSE: index of trace.values, a V_TOKEN. FLUSH: the store's event. WANT: 1
-	 * for a semaphore, which may have no other event. Otherwise 0.
+	 * for a semaphore, which may have no other event. ENTER, of a controlled run: where
+	 * the function's frame begins (event_frame). Otherwise 0.
 	 */
 	uint32_t aux;
 	/* Indices of trace.threads and trace.locations (0: empty location). The thread has the
@@ -113,6 +114,27 @@ struct event {
 _Static_assert(sizeof(struct event) == 16, "four events a cache line");
 _Static_assert(offsetof(struct event, op) == 14,
                "thread and location have no room beside them");
+
+/*
+ * Where a frame begins: the stack pointer before the function was called. Its variables lie
+ * below. In an ENTER's aux: 0 where it is unknown (a coroutine's stack); EVENT_FRAME_OF_NOBODY
+ * for a call of the C library, whose frame has no variable of the program; else
+ * EVENT_FRAME_FIRST and the distance from the begin of the stack's block in EVENT_FRAME_UNITs.
+ */
+enum { EVENT_FRAME_OF_NOBODY = 1, EVENT_FRAME_FIRST = 2, EVENT_FRAME_UNIT = 16 };
+static inline uint32_t event_frame(uint64_t stack, uint64_t begin)
+{
+	uint64_t units = begin / EVENT_FRAME_UNIT - stack / EVENT_FRAME_UNIT;
+	return begin >= stack && units < NONE - EVENT_FRAME_FIRST
+	               ? (uint32_t)units + EVENT_FRAME_FIRST
+	               : 0;
+}
+/* The address where it begins; 0: unknown, or nobody's. */
+static inline uint64_t event_frame_begin(uint64_t stack, const struct event *enter)
+{
+	uint64_t units = stack / EVENT_FRAME_UNIT + enter->aux - EVENT_FRAME_FIRST;
+	return enter->aux >= EVENT_FRAME_FIRST ? units * EVENT_FRAME_UNIT : 0;
+}
 
 enum {
 	EVENT_THREADS = (1 << 20) - 1,   /* bound on threads: indices are smaller */

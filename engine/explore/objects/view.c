@@ -2,6 +2,7 @@
  * view.c - see view.h: rewrites the events.
  */
 #include "engine/explore/objects/view.h"
+#include "engine/explore/runs/frames.h"
 
 #include <string.h>
 
@@ -178,18 +179,35 @@ static bool see_scopes(struct view *v, const struct view_rules *rules,
 	return true;
 }
 
-/* Makes the events that are left out inert. (They are outside of scopes: calls are no
- * looks.) */
-static void leave_out(struct view *v)
+/* The view's own events, which may be changed. */
+static struct event *own_events(struct view *v)
 {
 	const struct trace *t = v->recorded;
 	if (v->arrays[0] == NULL)
 		v->arrays[0] = g_memdup2(t->events, t->events_count * sizeof *t->events);
-	struct event *events = v->arrays[0];
-	for (uint32_t e = 0; e < t->events_count; e++)
+	v->t->events = v->arrays[0];
+	return v->arrays[0];
+}
+
+/* Makes the events that are left out inert. (They are outside of scopes: calls are no
+ * looks.) */
+static void leave_out(struct view *v)
+{
+	struct event *events = own_events(v);
+	for (uint32_t e = 0; e < v->recorded->events_count; e++)
 		if (v->left_out[e])
 			put_inert(&events[e]);
-	v->t->events = events;
+}
+
+/* Which write a pointer comes from tells whose variable it points to, where its value does not.
+ */
+static void tell_pointers_apart(struct view *v)
+{
+	g_autofree uint64_t *pointers = frames_pointers(v->recorded);
+	struct event *events = pointers ? own_events(v) : NULL;
+	for (uint32_t e = 0; pointers && e < v->recorded->events_count; e++)
+		if (pointers[e / 64] >> (e % 64) & 1)
+			events[e].aux = 0;
 }
 
 struct view *view_new(struct trace *recorded, const struct view_rules *rules,
@@ -208,6 +226,7 @@ struct view *view_new(struct trace *recorded, const struct view_rules *rules,
 	v->left_out = rules->left_out;
 	if (v->left_out != NULL)
 		leave_out(v);
+	tell_pointers_apart(v);
 	if (!trace_need(v->t, INDEX_THREADS | INDEX_MATCH | INDEX_MUST, progress)) {
 		view_free(v);
 		return NULL;

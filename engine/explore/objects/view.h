@@ -7,7 +7,8 @@
  * after it; the rest is inert. An access inside the object from outside is such a step, too.
  * Steps of an object that do not commute by the specification keep their order by a must-order
  * of the view, so that all recompositions keep every result (rule 5's fallback). Reuse of
- * memory does not order: in another order it would be other memory.
+ * memory does not order: in another order it would be other memory. Pointers to local variables
+ * that may be reused have no known value (frames_pointers).
  */
 #ifndef HEDDLE_VIEW_H
 #define HEDDLE_VIEW_H

@@ -55,7 +55,7 @@ static bool is_visible(const struct reach *r, uint32_t e)
 	const struct event *x = &r->t->events[e];
 	const struct view_call *call = view_call_of(r->x->h->view, e);
 	uint32_t ends[MOST_LIFETIME_ENDS];
-	if (lifetimes_ends_thread(r->x->h->lifetimes, e))
+	if (lifetimes_ends_stack(r->x->h->lifetimes, e))
 		return true;
 	if (event_inert(x))
 		return false;

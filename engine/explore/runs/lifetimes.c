@@ -1,15 +1,20 @@
 /* lifetimes.c - see lifetimes.h. */
 #include "engine/explore/runs/lifetimes.h"
 
+#include "engine/explore/runs/frames.h"
 #include "engine/trace/index.h"
 
 struct lifetimes {
-	const struct trace *t;
+	struct trace *t;
 	uint32_t *destroyed;    /* by object: first destruction, or NONE */
 	uint32_t *stack_thread; /* by block: the thread whose stack it is, or NONE */
 	uint32_t *left; /* by thread whose stack others use: the event that ends it, or NONE */
-	bool *mortal;   /* by event: the block or object it uses ends */
-	GArray *wants;  /* uint32_t: pending waits at the run's end, in order */
+	GHashTable *returns;  /* event + 1 that uses a local variable of another thread -> the
+	                       * end  of its frame */
+	GHashTable *last;     /* the set of these ends, + 1 */
+	uint64_t *unobserved; /* bit set of such reads after the end; NULL: there are none */
+	bool *mortal;         /* by event: the block or object it uses ends */
+	GArray *wants;        /* uint32_t: pending waits at the run's end, in order */
 };
 
 static uint32_t *nones(uint64_t count)
@@ -30,16 +35,33 @@ static void find_objects(struct lifetimes *l)
 	}
 }
 
-/* The thread, if another one, whose stack has the block that the event uses; else NONE. */
-static uint32_t stack_used(const struct lifetimes *l, const struct event *e)
+/* The thread, if another one, in whose stack lies what the event uses, and its address (NULL:
+ * not asked for); else NONE. */
+static uint32_t stack_used(const struct lifetimes *l, const struct event *e, uint64_t *address)
 {
+	const struct trace *t = l->t;
 	uint32_t block = NONE;
-	if (op_is_access(e->op))
-		block = l->t->variables[event_variables(l->t, e).first].block;
-	else if (op_table[e->op].operand == OPERAND_OBJECT && e->target < l->t->objects_count)
-		block = l->t->objects[e->target].block;
+	uint64_t at = 0;
+	if (op_is_access(e->op)) {
+		const struct variable *v = &t->variables[event_variables(t, e).first];
+		block = v->block;
+		at = v->address;
+	} else if (op_table[e->op].operand == OPERAND_OBJECT && e->target < t->objects_count) {
+		block = t->objects[e->target].block;
+		at = t->objects[e->target].address;
+	}
+	if (address != NULL)
+		*address = at;
 	uint32_t thread = block != NONE ? l->stack_thread[block] : NONE;
 	return thread != e->thread ? thread : NONE;
+}
+
+/* The thread, if another one that ends, whose stack the event uses; else NONE. The first
+ * thread's stack is there until the program ends. */
+static uint32_t ending_stack(const struct lifetimes *l, const struct event *e)
+{
+	uint32_t thread = stack_used(l, e, NULL);
+	return thread != NONE && l->t->threads[thread].fork != NONE ? thread : NONE;
 }
 
 /* A thread's end: its last event with an effect, since nothing can block the thread after it.
@@ -56,7 +78,7 @@ static void find_ends(struct lifetimes *l, const bool *used)
 		if (x->op == OP_ENTER)
 			depth[x->thread]++;
 		else if (x->op == OP_LEAVE && depth[x->thread] > 0 && --depth[x->thread] == 0 &&
-		         used[x->thread])
+		         used[x->thread] && !(x->flags & EVENT_LEFT))
 			l->left[x->thread] = last[x->thread];
 		else if (x->op == OP_JOIN && x->target < t->threads_count && used[x->target])
 			l->left[x->target] = last[x->target];
@@ -72,10 +94,10 @@ static void find_stacks(struct lifetimes *l)
 	const struct trace *t = l->t;
 	bool *used = g_new0(bool, t->threads_count + 1);
 	for (uint32_t u = 0; u < t->threads_count; u++)
-		if (t->threads[u].stack != NONE && t->threads[u].fork != NONE)
+		if (t->threads[u].stack != NONE)
 			l->stack_thread[t->threads[u].stack] = u;
 	for (uint32_t e = 0; e < t->events_count; e++) {
-		uint32_t thread = stack_used(l, &t->events[e]);
+		uint32_t thread = ending_stack(l, &t->events[e]);
 		if (thread != NONE)
 			used[thread] = true;
 		if (t->events[e].op == OP_WANT)
@@ -83,6 +105,72 @@ static void find_stacks(struct lifetimes *l)
 	}
 	find_ends(l, used);
 	g_free(used);
+}
+
+/* Looks at each use of something in another thread's stack, whose function may have returned.
+ */
+struct return_search {
+	struct frames **frames; /* by thread; NULL: not needed yet */
+	struct past *past;      /* NULL: not needed yet */
+	bool again; /* a read was found to come after an end: others may know less than the past
+	             * says */
+};
+
+static void find_return(struct lifetimes *l, struct return_search *s, uint32_t event)
+{
+	const struct past_options options = { .pairing = true,
+		                              .invocations = true,
+		                              .exempt = l->unobserved };
+	const struct event *e = &l->t->events[event];
+	uint64_t address;
+	uint32_t thread = stack_used(l, e, &address);
+	if (thread == NONE || event_inert(e))
+		return;
+	if (s->frames[thread] == NULL) {
+		uint32_t stack = l->t->threads[thread].stack;
+		s->frames[thread] = frames_new(l->t, thread, l->t->blocks[stack].address);
+	}
+	if (!frames_may_end(s->frames[thread], address))
+		return;
+	if (s->past == NULL)
+		s->past = past_new(l->t, &options, NULL);
+	uint32_t end = frames_end(s->frames[thread], s->past, event, address);
+	if (end == NONE)
+		return;
+	g_hash_table_insert(l->returns, GUINT_TO_POINTER(event + 1), GUINT_TO_POINTER(end));
+	g_hash_table_add(l->last, GUINT_TO_POINTER(end + 1));
+	if (end > event || !op_reads(e->op) || past_exempt(l->unobserved, event))
+		return;
+	if (l->unobserved == NULL)
+		l->unobserved = g_new0(uint64_t, l->t->events_count / 64 + 1);
+	l->unobserved[event / 64] |= UINT64_C(1) << (event % 64);
+	s->again = true;
+}
+
+/* A read after the end sees what a later function left there, and knows nothing by it. */
+static void find_returns(struct lifetimes *l)
+{
+	struct return_search s = { .frames = g_new0(struct frames *, l->t->threads_count + 1) };
+	do {
+		s.again = false;
+		for (uint32_t e = 0; e < l->t->events_count; e++)
+			find_return(l, &s, e);
+		g_clear_pointer(&s.past, past_free);
+	} while (s.again);
+	for (uint32_t u = 0; u < l->t->threads_count; u++)
+		frames_free(s.frames[u]);
+	g_free(s.frames);
+}
+
+/* The end of what an event uses in another thread's stack, by the return of its function or by
+ * the thread's end; or NONE. */
+static uint32_t stack_end(const struct lifetimes *l, uint32_t event)
+{
+	gpointer end;
+	if (g_hash_table_lookup_extended(l->returns, GUINT_TO_POINTER(event + 1), NULL, &end))
+		return GPOINTER_TO_UINT(end);
+	uint32_t thread = ending_stack(l, &l->t->events[event]);
+	return thread != NONE ? l->left[thread] : NONE;
 }
 
 /* Must the operation's object exist? Woken threads and departures from barriers may come after
@@ -102,17 +190,15 @@ static unsigned find_ends_of(const struct lifetimes *l, uint32_t event,
 		uint32_t block = t->variables[event_variables(t, e).first].block;
 		if (block != NONE && t->blocks[block].free != NONE)
 			first = t->blocks[block].free;
-		else if (stack_used(l, e) != NONE)
-			first = l->left[stack_used(l, e)];
+		else
+			first = stack_end(l, event);
 	} else if (e->op == OP_FREE && e->target < t->blocks_count) {
 		first = t->blocks[e->target].free;
 	} else if (uses_object(e->op) && e->target < t->objects_count) {
 		first = e->op == OP_DESTROY ? NONE : l->destroyed[e->target];
 		uint32_t block = event_block_used(t, e);
-		uint32_t thread = stack_used(l, e);
-		second = thread != NONE  ? l->left[thread]
-		         : block != NONE ? t->blocks[block].free
-		                         : NONE;
+		second = block != NONE && t->blocks[block].free != NONE ? t->blocks[block].free
+		                                                        : stack_end(l, event);
 	}
 	unsigned count = 0;
 	if (first != NONE && first != event)
@@ -125,14 +211,17 @@ static unsigned find_ends_of(const struct lifetimes *l, uint32_t event,
 struct lifetimes *lifetimes_new(struct trace *t)
 {
 	struct lifetimes *l = g_new(struct lifetimes, 1);
-	trace_need(t, INDEX_OBJECTS, NULL);
+	trace_need(t, INDEX_OBJECTS | INDEX_THREADS, NULL);
 	*l = (struct lifetimes){ .t = t,
 		                 .destroyed = nones(t->objects_count),
 		                 .stack_thread = nones(t->blocks_count),
 		                 .left = nones(t->threads_count),
+		                 .returns = g_hash_table_new(NULL, NULL),
+		                 .last = g_hash_table_new(NULL, NULL),
 		                 .wants = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
 	find_objects(l);
 	find_stacks(l);
+	find_returns(l);
 	l->mortal = g_new(bool, t->events_count + 1);
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		uint32_t ends[MOST_LIFETIME_ENDS];
@@ -149,6 +238,9 @@ void lifetimes_free(struct lifetimes *l)
 	g_free(l->stack_thread);
 	g_free(l->left);
 	g_array_unref(l->wants);
+	g_hash_table_unref(l->returns);
+	g_hash_table_unref(l->last);
+	g_free(l->unobserved);
 	g_free(l->mortal);
 	g_free(l);
 }
@@ -159,9 +251,10 @@ unsigned lifetimes_ends(const struct lifetimes *l, uint32_t event,
 	return l->mortal[event] ? find_ends_of(l, event, ends) : 0;
 }
 
-bool lifetimes_ends_thread(const struct lifetimes *l, uint32_t event)
+bool lifetimes_ends_stack(const struct lifetimes *l, uint32_t event)
 {
-	return l->left[l->t->events[event].thread] == event;
+	return l->left[l->t->events[event].thread] == event ||
+	       g_hash_table_contains(l->last, GUINT_TO_POINTER(event + 1));
 }
 
 uint32_t lifetimes_ended(const struct lifetimes *l, uint32_t event)
@@ -173,6 +266,22 @@ uint32_t lifetimes_ended(const struct lifetimes *l, uint32_t event)
 		if (ends[i] < event && ends[i] < ended) /* NONE is greater than all events */
 			ended = ends[i];
 	return ended;
+}
+
+const uint64_t *lifetimes_unobserved(const struct lifetimes *l)
+{
+	return l->unobserved;
+}
+
+bool lifetimes_any_return(const struct lifetimes *l)
+{
+	GHashTableIter i;
+	gpointer use, end;
+	g_hash_table_iter_init(&i, l->returns);
+	while (g_hash_table_iter_next(&i, &use, &end))
+		if (GPOINTER_TO_UINT(end) < GPOINTER_TO_UINT(use) - 1)
+			return true;
+	return false;
 }
 
 /* The earlier end of life of the object of a pending wait, or NONE. */

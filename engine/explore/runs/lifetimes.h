@@ -1,6 +1,7 @@
 /*
  * lifetimes.h - uses after the end of life: accesses to freed blocks, operations on objects
- * destroyed or in freed blocks, double frees, uses of the stack of a thread that has ended.
+ * destroyed or in freed blocks, double frees, uses of another thread's stack when that thread
+ * has ended, or the function whose variable it is has returned (frames.h).
  *
  * The order of a use and an end is an outcome like a value read: both are explored, and a run
  * with the end first is an error.
@@ -20,10 +21,17 @@ enum { MOST_LIFETIME_ENDS = 2 };
  * returns their number. */
 unsigned lifetimes_ends(const struct lifetimes *l, uint32_t event,
                         uint32_t ends[MOST_LIFETIME_ENDS]);
-/* Does the event end a thread whose stack another thread uses? */
-bool lifetimes_ends_thread(const struct lifetimes *l, uint32_t event);
+/* Does the event end a thread, or a function, whose local variables another thread uses? */
+bool lifetimes_ends_stack(const struct lifetimes *l, uint32_t event);
 /* The first of them if before the event; else NONE. */
 uint32_t lifetimes_ended(const struct lifetimes *l, uint32_t event);
+
+/* Bit set by event: reads of local variables after their functions returned. They see what
+ * later functions left there, so that no order follows from it. NULL: there are none. Lives as
+ * long as `l`. */
+const uint64_t *lifetimes_unobserved(const struct lifetimes *l);
+/* Does the run use a local variable after its function returned? */
+bool lifetimes_any_return(const struct lifetimes *l);
 
 /* A wait pending at the end of the run for an object destroyed or freed before: a use that
  * takes no effect. */

@@ -314,7 +314,7 @@ static void leave_all(struct import *im)
 	for (guint i = 0; i < im->lanes->len; i++) {
 		struct lane *lane = &g_array_index(im->lanes, struct lane, i);
 		if (lane->known && !lane->stuck)
-			import_leave(im, lane, lane->functions.count);
+			import_leave(im, lane, lane->functions.count, EVENT_LEFT);
 	}
 }
 
@@ -481,6 +481,7 @@ void import_init(struct import *im, const char *path, const char *name)
 	im->values = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	if (!(im->header->flags & LOG_ASLR_OFF))
 		im->rebase = rebase_new();
+	im->frames = im->header->flags & LOG_CONTROLLED;
 	im->unnamed = im->facts->writer && !trace_writer_keeps(im->facts->writer);
 	im->names = names_new(im->folder, im->facts->debug);
 	builder_namer(im->b, names_namer(im->names));

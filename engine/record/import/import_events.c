@@ -232,6 +232,7 @@ static struct block_life *add_stack(struct import *im, struct lane *lane, const 
 	struct block_life *life =
 	        life_new(im, low, size, lane->stack_shift, region, block, true);
 	life->stack = true;
+	lane->stack_at = at;
 	if (!im->unnamed)
 		names_stack(im->names, lane->thread, block, at, size);
 	return life;
@@ -427,37 +428,43 @@ static uint32_t site_function(struct import *im, const struct log_record *r)
 	return site->function;
 }
 
+/* Where the frame of an ENTER begins; 0: unknown. */
+static uint64_t frame_begin(const struct lane *lane, const struct log_record *r)
+{
+	uint64_t high = lane->stack_high & ~(uint64_t)(LOG_FRAME_UNIT - 1);
+	return r->value ? high - (r->value - 1) * LOG_FRAME_UNIT + lane->stack_shift : 0;
+}
+
 void import_enter(struct import *im, struct lane *lane, const struct log_record *r)
 {
 	uint32_t function = site_function(im, r);
-	uint64_t high = lane->stack_high & ~(uint64_t)(LOG_FRAME_UNIT - 1);
-	uint64_t shift = lane->stack_shift;
+	/* Frames of C library calls have no named variables. */
 	bool call = r->address < LOG_CALL_COUNT;
-	uint32_t location = site_location(im, r);
+	uint64_t begin = call ? FRAME_OF_NOBODY : frame_begin(lane, r);
+	uint32_t frame = !im->frames || !begin ? 0
+	                 : call                ? EVENT_FRAME_OF_NOBODY
+	                                       : event_frame(lane->stack_at, begin);
+	const struct event e = { .op = OP_ENTER,
+		                 .target = function,
+		                 .aux = frame,
+		                 .location = site_location(im, r) };
 	*(uint32_t *)column_push(&lane->functions) = function;
 	im->facts->instrumented += !call;
-	if (!builder_enter(im->b, lane->thread, function, location) &&
-	    !import_event(
-	            im, lane,
-	            (struct event){ .op = OP_ENTER, .target = function, .location = location }))
+	if (!builder_enter(im->b, lane->thread, e) && !import_event(im, lane, e))
 		return;
 	if (im->unnamed)
 		return;
-	/* Frames of C library calls have no named variables. */
 	names_enter(im->names, lane->thread, call ? 0 : import_address(im, r->address - 1),
-	            call       ? FRAME_OF_NOBODY
-	            : r->value ? high - (r->value - 1) * LOG_FRAME_UNIT + shift
-	                       : 0);
+	            begin);
 }
 
-void import_leave(struct import *im, struct lane *lane, uint64_t frames)
+void import_leave(struct import *im, struct lane *lane, uint64_t frames, uint8_t flags)
 {
 	for (; frames > 0 && lane->functions.count > 0; frames--) {
 		uint32_t function =
 		        *(uint32_t *)column_at(&lane->functions, --lane->functions.count);
-		bool left = builder_leave(im->b, lane->thread, function) ||
-		            import_event(im, lane,
-		                         (struct event){ .op = OP_LEAVE, .target = function });
+		const struct event e = { .op = OP_LEAVE, .target = function, .flags = flags };
+		bool left = builder_leave(im->b, lane->thread, e) || import_event(im, lane, e);
 		if (left && !im->unnamed)
 			names_leave(im->names, lane->thread);
 	}

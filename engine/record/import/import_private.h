@@ -25,6 +25,7 @@ struct lane {
 	uint32_t thread; /* in the builder */
 	bool known;
 	uint64_t stack_high, stack_shift;
+	uint64_t stack_at;       /* the address of its stack's block in the trace */
 	struct column functions; /* uint32_t strings: the call stack */
 	uint64_t ordinal;
 	uint64_t repeat;   /* index of its last repeat + 1, or 0 (builder_repeat) */
@@ -126,6 +127,7 @@ struct import {
 	GHashTable *instances, *instance_counts;
 	char invocation[4096];
 	GArray *values; /* uint32_t */
+	bool frames;    /* the trace has where frames begin: of controlled runs */
 	bool unnamed;   /* no trace is made: no debug information is read for names */
 	struct names *names;
 	struct missing_code *missing; /* import_missing.c; NULL: none so far */
@@ -205,7 +207,8 @@ bool import_event(struct import *im, struct lane *lane, struct event e);
 void import_refused(struct import *im, struct lane *lane, uint64_t ordinal,
                     const struct error *error);
 /* Leave this number of functions of the thread. */
-void import_leave(struct import *im, struct lane *lane, uint64_t frames);
+/* `flags`: of each LEAVE. */
+void import_leave(struct import *im, struct lane *lane, uint64_t frames, uint8_t flags);
 /* Records of thread `id` or of `lane`, by their kind. */
 void import_access(struct import *im, struct lane *lane, const struct log_record *r);
 void import_enter(struct import *im, struct lane *lane, const struct log_record *r);

@@ -315,11 +315,11 @@ void import_record(struct import *im, uint32_t id, const struct log_record *r)
 		import_weak(im, id, r);
 		break;
 	case LOG_ENTER:
-		import_leave(im, lane, r->left);
+		import_leave(im, lane, r->left, 0);
 		import_enter(im, lane, r);
 		break;
 	case LOG_LEAVE:
-		import_leave(im, lane, pc);
+		import_leave(im, lane, pc, 0);
 		break;
 	case LOG_ALLOC:
 		import_alloc(im, lane, pc, w);

@@ -23,6 +23,7 @@ struct frame {
 struct open_frames { /* of a thread, the innermost one last */
 	struct frame *at;
 	uint32_t count, room;
+	bool left; /* behind them is the last one that the innermost one's function called */
 };
 
 /* The frames that held bytes of a stack. A function is an address in it: 0: none yet; 1: not
@@ -120,13 +121,15 @@ void names_enter(struct names *n, uint32_t thread, uint64_t address, uint64_t cf
 		open->at = g_renew(struct frame, open->at, open->room);
 	}
 	open->at[open->count++] = (struct frame){ address, cfa };
+	open->left = false;
 }
 
 /* (A thread that has left all of its functions has mostly ended.) */
 void names_leave(struct names *n, uint32_t thread)
 {
 	struct open_frames *open = &g_array_index(n->frames->open, struct open_frames, thread);
-	if (--open->count > 0)
+	open->left = --open->count > 0;
+	if (open->left)
 		return;
 	g_clear_pointer(&open->at, g_free);
 	open->room = 0;
@@ -137,13 +140,16 @@ static uint32_t thread_of(const struct frame_names *f, uint32_t stack)
 	return stack < f->thread_of->len ? g_array_index(f->thread_of, uint32_t, stack) : NONE;
 }
 
-/* The innermost open frame of the thread that begins above the address. */
+/* The innermost open frame of the thread that begins above the address. Where another thread
+ * asks, it may be one that was left: a frame that calls ends where those of its calls begin. */
 static const struct frame *holder(const struct frame_names *f, uint32_t thread,
-                                  uint64_t address)
+                                  uint64_t address, bool own)
 {
 	if (thread >= f->open->len)
 		return NULL;
 	const struct open_frames *open = &g_array_index(f->open, struct open_frames, thread);
+	if (!own && open->left && open->at[open->count].cfa > address)
+		return &open->at[open->count];
 	for (uint32_t i = open->count; i-- > 0;) {
 		const struct frame *frame = &open->at[i];
 		if (frame->cfa == 0)
@@ -154,12 +160,20 @@ static const struct frame *holder(const struct frame_names *f, uint32_t thread,
 	return NULL;
 }
 
+static bool has_left_all(const struct frame_names *f, uint32_t thread)
+{
+	return thread < f->open->len &&
+	       g_array_index(f->open, struct open_frames, thread).count == 0;
+}
+
 static void note(const struct frame_names *f, struct held *held, uint32_t stack,
                  uint64_t address, uint32_t thread, uint32_t number)
 {
 	uint32_t owner = thread_of(f, stack);
-	const struct frame *frame = holder(f, owner, address);
+	const struct frame *frame = holder(f, owner, address, owner == thread);
 	uint64_t function = frame ? frame->address : 1, cfa = frame ? frame->cfa : 0;
+	if (owner != thread && held->function != 0 && has_left_all(f, owner))
+		return; /* a use after the end: it tells nothing of the frame */
 	if (held->function == 0)
 		*held = (struct held){ .function = function, .cfa = cfa, .shared = NONE };
 	else if (held->function != function || held->cfa != cfa)

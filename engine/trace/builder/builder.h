@@ -69,8 +69,8 @@ uint32_t builder_block_find(struct builder *b, const char *name, size_t length);
 bool builder_add(struct builder *b, struct event event, uint64_t line, struct error *error);
 /* Adds an ENTER, or a LEAVE, which are many, by a thread of a recording of which no more is to
  * be checked. False: nothing was added, and builder_add does it. */
-bool builder_enter(struct builder *b, uint32_t thread, uint32_t function, uint32_t location);
-bool builder_leave(struct builder *b, uint32_t thread, uint32_t function);
+bool builder_enter(struct builder *b, uint32_t thread, struct event enter);
+bool builder_leave(struct builder *b, uint32_t thread, struct event leave);
 /*
  * The last places of one instruction's accesses, the caller's; zero at first: LINE_PLACES
  * places of one region and size in a row (memory.c). The i-th is place `first` + i, and

@@ -489,31 +489,29 @@ bool builder_add(struct builder *b, struct event e, uint64_t line, struct error 
 	return add(&r, &e);
 }
 
-bool builder_enter(struct builder *b, uint32_t thread, uint32_t function, uint32_t location)
+bool builder_enter(struct builder *b, uint32_t thread, struct event e)
 {
-	const struct event e = {
-		.op = OP_ENTER, .thread = thread, .target = function, .location = location
-	};
 	if (!builder_is_plain(b, thread))
 		return false;
+	e.thread = thread;
 	struct thread_state *s = AT(b->states, struct thread_state, thread);
 	open_scope(b, &e);
 	b->clues.frames++;
-	s->context = builder_context(b, (struct context){ s->context, function, location });
+	s->context = builder_context(b, (struct context){ s->context, e.target, e.location });
 	binary_has_stacks(b->writer);
 	builder_hand_over(b, &e, s->context);
 	return true;
 }
 
-bool builder_leave(struct builder *b, uint32_t thread, uint32_t function)
+bool builder_leave(struct builder *b, uint32_t thread, struct event e)
 {
-	const struct event e = { .op = OP_LEAVE, .thread = thread, .target = function };
 	if (!builder_is_plain(b, thread))
 		return false;
+	e.thread = thread;
 	struct thread_state *s = AT(b->states, struct thread_state, thread);
 	const struct scope *last =
 	        s->scopes.count ? AT(&s->scopes, struct scope, s->scopes.count - 1) : NULL;
-	if (last == NULL || last->op != OP_ENTER || last->target != function)
+	if (last == NULL || last->op != OP_ENTER || last->target != e.target)
 		return false;
 	s->scopes.count--;
 	b->clues.frames++;
