@@ -193,19 +193,20 @@ static void add_pair(struct sync_look *s, const struct shared_object *of,
 		look_up(s);
 }
 
-/* The same access again, with no operation since, has the same partners. */
-static bool is_again(const struct shared_object *o, const struct access *a)
+/* The last access if it is the same one, with no operation since; else NULL. It stands for
+ * both: operations before were compared with the first, and those to come may be before the
+ * first and not before the second. */
+static struct access *access_again(const struct shared_object *o, const struct access *a)
 {
 	if (o->accesses->len == 0)
-		return false;
-	const struct access *last =
-	        &g_array_index(o->accesses, struct access, o->accesses->len - 1);
+		return NULL;
+	struct access *last = &g_array_index(o->accesses, struct access, o->accesses->len - 1);
 	for (guint i = 0; o->users != NULL && i < o->users->len; i++) {
 		const struct user *u = &g_array_index(o->users, struct user, i);
 		if (u->paired_upto == o->accesses->len)
-			return false;
+			return NULL;
 	}
-	return last->thread == a->thread && last->location == a->location;
+	return last->thread == a->thread && access_alike(last, a) ? last : NULL;
 }
 
 static void see_access(struct sync_look *s, struct shared_object *o, uint32_t event,
@@ -223,8 +224,11 @@ static void see_access(struct sync_look *s, struct shared_object *o, uint32_t ev
 	o->own |= e->op == OP_AWRITE || e->op == OP_RMW;
 	if (o->accesses == NULL)
 		o->accesses = g_array_new(FALSE, FALSE, sizeof(struct access));
-	if (is_again(o, &a))
+	struct access *again = access_again(o, &a);
+	if (again != NULL) {
+		again->event = event;
 		return;
+	}
 	bool compares = s->all || e->op != OP_WRITE, used = false;
 	for (guint i = 0; o->users != NULL && i < o->users->len; i++) {
 		const struct user *u = &g_array_index(o->users, struct user, i);

@@ -60,9 +60,15 @@ enum run_flag {
 	RUN_WRITES = 1 << OP_WRITE,
 	IS_SUSPECT = 4,
 	IS_MERGED = 8,   /* classes are added to those of ANY_THREAD */
-	IS_PART = 16,    /* of a lock or the like: each access is looked at (sync_look) */
-	RUN_THREAD = 32, /* times the thread */
+	RUN_THREAD = 16, /* times the thread */
+	/* Of a lock or the like: each access is looked at (sync_look), as by its number of the
+	 * thread it continues no run at once. */
+	IS_PART = RUN_THREAD * (EVENT_THREADS + 1),
 };
+static uint32_t run_thread(const struct accessed *v)
+{
+	return v->what / RUN_THREAD & EVENT_THREADS;
+}
 
 /* State of a thread. */
 struct now {
@@ -225,7 +231,7 @@ static void add_access(struct pass *p, struct accessed *v, struct last_access fr
 /* Ends the run: its accesses become classes. */
 static void end_run(struct pass *p, struct accessed *v)
 {
-	struct last_access a = { v->recent, v->guard, v->what / RUN_THREAD * 4, 0 };
+	struct last_access a = { v->recent, v->guard, run_thread(v) * 4, 0 };
 	uint32_t written = epoch_event(v->last);
 	uint32_t what = v->what;
 
@@ -269,9 +275,9 @@ static bool compare(struct pass *p, struct accessed *v, const struct looked *x)
 
 static void note_access(struct pass *p, struct accessed *v, const struct looked *x)
 {
-	bool alone = x->kind & KIND_ATOMIC || v->what & IS_PART; /* not of a run */
+	bool atomic = x->kind & KIND_ATOMIC;
 	uint32_t flag = x->kind & KIND_WRITES ? RUN_WRITES : RUN_READS;
-	bool same = !alone && v->what / RUN_THREAD == x->thread && v->guard == x->guard;
+	bool same = !atomic && run_thread(v) == x->thread && v->guard == x->guard;
 
 	if (v->what & IS_SUSPECT)
 		return;
@@ -284,12 +290,13 @@ static void note_access(struct pass *p, struct accessed *v, const struct looked 
 		v->what = IS_SUSPECT | (v->what & IS_PART);
 		if (++p->count == MANY_SUSPECTS && p->keeps)
 			trace_keep_events_shortly(p->t);
-	} else if (alone) {
+	} else if (atomic) {
 		add_access(
 		        p, v,
 		        (struct last_access){ x->event, x->guard, x->thread * 4 + x->kind, 0 });
 	} else {
-		v->what = (v->what & (RUN_THREAD - 1)) | x->thread * RUN_THREAD | flag;
+		v->what = (v->what & (RUN_THREAD - 1)) | (v->what & IS_PART) |
+		          x->thread * RUN_THREAD | flag;
 		v->guard = x->guard;
 		v->recent = x->event;
 	}
