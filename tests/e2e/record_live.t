@@ -375,6 +375,7 @@ run $HEDDLE races -q --analysis hb --format json live.hdl
 is "$events" "$(json "$pairs")" "the events of the trace"
 run $HEDDLE races -q --analysis hb --baseline live.json live.hdl
 is "$status" 0 "none is new against it"
+like "$out$err" "against live.json: 0 new, [0-9]+ known, 0 gone" "nor at other lines"
 run $HEDDLE record --no-trace -q --report none.json -- ./waits
 printed=$(grep -c '^candidate: ' <<<"$err")
 out=$(cat none.json)
