@@ -101,6 +101,7 @@ record) _arguments \
 	'*--last[keep about the last N events]:N:_files' \
 	'*--live[print on standard error, while the program runs, the races, uses after free and order violations that happens-before and EDC find]' \
 	'*--no-trace[keep no trace\: only print findings, as --live with --filter variables (or hb or wcp) does; exits with 1 when the program succeeds and there are any]' \
+	'*--report[of --live and --no-trace\: also write what is found to FILE, as JSON like that of '\''heddle races'\'']:FILE:_files' \
 	'*--suppressions[ThreadSanitizer'\''s suppressions\: findings of this trace that do not count; may be repeated]:FILE:_files' \
 	'*--start-at[record accesses from the first call of FUNCTION on]:FUNCTION:_files' \
 	'*--filter[leave out, while the program runs, all values, and accesses that are redundant for happens-before (the default) or also for WCP, CP, DC and WDC\: quicker and smaller, for these analyses and lockset alone; variables\: those to bytes that the thread has accessed since it last synchronised\: every variable that races by happens-before or lockset, not every pair of places; commute\: all plain accesses, and calls into code that is not instrumented]:word:(hb wcp variables commute)' \

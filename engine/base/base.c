@@ -152,6 +152,14 @@ void append_escaped(GString *out, const char *text, size_t length)
 {
 	const char *end = text + length;
 	while (text < end) {
+		const char *plain = text;
+		while (plain < end && *plain >= 0x20 && *plain < 0x7f)
+			plain++;
+		if (plain > text) {
+			g_string_append_len(out, text, plain - text);
+			text = plain;
+			continue;
+		}
 		gunichar c = g_utf8_get_char_validated(text, end - text);
 		bool broken = c == (gunichar)-1 || c == (gunichar)-2;
 		bool control = !broken && (c < 0x20 || c == 0x7f || text_hidden(c));

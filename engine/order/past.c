@@ -12,6 +12,7 @@
 #include "engine/trace/channel.h"
 #include "engine/trace/once.h"
 #include "engine/trace/tries.h"
+#include "engine/trace/wait_events.h"
 
 #include <string.h>
 
@@ -118,12 +119,9 @@ static bool pairings_vary(const struct trace *t)
 	g_autofree struct paired *all = g_new0(struct paired, t->objects_count + 1);
 	bool vary = false;
 
-	for (uint64_t i = 0; i < t->events_count; i++) {
-		const struct event *e = &t->events[i];
-		if (e->op == OP_POST || e->op == OP_TAKE || e->op == OP_WAKE ||
-		    e->op == OP_ARRIVE || e->op == OP_DEPART || op_wakes(e->op))
-			pair(&all[e->target], e);
-	}
+	for (struct wait_walk w = wait_walk(t); wait_walk_next(&w);)
+		if (op_table[w.event->op].operand == OPERAND_OBJECT)
+			pair(&all[w.event->target], w.event);
 	for (uint64_t i = 0; i < t->objects_count && !vary; i++) {
 		const struct paired *p = &all[i];
 		bool rounds = p->arrivals >> 63 ||
@@ -168,8 +166,8 @@ static bool *varied_messages(const struct trace *t, unsigned which)
 	        g_new0(struct exchange, c.count + t->messages_count + 1);
 	bool any = false;
 
-	for (uint64_t i = 0; i < t->events_count; i++) {
-		const struct event *e = &t->events[i];
+	for (struct wait_walk w = wait_walk(t); wait_walk_next(&w);) {
+		const struct event *e = w.event;
 		if ((e->op != OP_SND && e->op != OP_RCV) || event_inert(e))
 			continue;
 		const struct channel_message *m = &c.messages[e->target];

@@ -111,13 +111,14 @@ static bool note_sync_uses(struct trace *t, struct report *r, const struct progr
 {
 	if (t->filtered || !t->order_exact)
 		return true;
-	g_autoptr(GArray) uses = sync_uses(t, false, 1, progress);
-	if (uses == NULL)
+	struct sync_use use;
+	bool any;
+	if (!sync_use_first(t, &use, &any, progress))
 		return false;
-	if (uses->len == 0)
+	if (!any)
 		return true;
 	g_autoptr(GString) what = g_string_new(NULL);
-	sync_use_append(t, &g_array_index(uses, struct sync_use, 0), what);
+	sync_use_append(t, &use, what);
 	report_open(r, "the program accesses parts of a lock itself");
 	report_note(r,
 	            "%s: " SYNC_USE_UNSEEN

@@ -3,14 +3,15 @@
  *
  * One walk over the events. Each access is paired with the last operation before it and the
  * first one after it of each other thread: if these are ordered with it, so are the others of
- * that thread. The pairs that no fork orders at once are then looked up in an order.
+ * that thread. Beside a pass that has vector clocks the later one of a pair asks its own for
+ * the earlier one. Else the pairs that no fork orders at once are looked up in an order.
  */
 #include "engine/predict/sync_uses.h"
 
+#include "engine/base/hash.h"
 #include "engine/order/order.h"
 #include "engine/trace/lock_sections.h"
 #include "engine/trace/own_code.h"
-#include "engine/trace/sync_bytes.h"
 #include "engine/trace/weak.h"
 
 /* What one thread did with an object. */
@@ -21,10 +22,18 @@ struct user {
 	                      with */
 };
 
-/* An object, or a control of a once-function, of which there are parts. */
+/* An access. (Its event may be far back in a trace that is decoded in passes.) Those that are
+ * alike but for the event and the thread differ in nothing that is looked at or reported. */
+struct access {
+	uint32_t event, thread;
+	uint32_t variable, op, target, location, context;
+};
+
+/* An object, or a control of a once-function. */
 struct shared_object {
 	GArray *users;    /* struct user; NULL: none yet */
-	GArray *accesses; /* uint32_t: events; NULL: none yet */
+	GArray *accesses; /* struct access; NULL: none yet */
+	bool has_parts;
 	bool semaphore;
 	bool own; /* a lock of the program's own making, whose writes are recorded */
 };
@@ -35,14 +44,18 @@ struct pair {
 };
 
 enum { MOST_PAIRS = 1 << 16 }; /* they are looked up when there are so many */
-struct search {
+struct sync_look {
 	struct trace *t;
 	const uint32_t *parts;
 	struct shared_object *objects, *controls; /* by object; by variable, or NULL */
+	uint64_t objects_count, controls_count;
 	struct once_looks looks;
+	bool beside;                   /* another pass */
+	struct clock_view clock;       /* beside it: of the present event */
+	GHashTable *noted;             /* beside it: struct access, one of those alike */
 	uint32_t first_fork;           /* NONE: none yet */
 	bool *forked;                  /* by thread */
-	GArray *pairs;                 /* struct pair */
+	GArray *pairs;                 /* struct pair: beside a pass those not ordered */
 	struct lock_sections sections; /* with controls */
 	struct order *order;           /* NULL: not needed yet */
 	const struct progress *progress;
@@ -67,17 +80,15 @@ static struct user *user_of(struct shared_object *o, uint32_t thread)
 
 /* The threads that a thread forks begin after all that it did before its first fork, and so do
  * their own. */
-static bool is_before_all(const struct search *s, uint32_t event, uint32_t other)
+static bool is_before_all(const struct sync_look *s, uint32_t event, uint32_t other)
 {
-	return s->first_fork == NONE ? event < other
-	                             : event < s->first_fork &&
-	                                       s->t->events[event].thread ==
-	                                               s->t->events[s->first_fork].thread &&
-	                                       s->forked[s->t->events[other].thread];
+	return s->first_fork != NONE && event < s->first_fork &&
+	       s->t->events[event].thread == s->t->events[s->first_fork].thread &&
+	       s->forked[s->t->events[other].thread];
 }
 
 /* The thread's section of the lock around the event, or NULL. */
-static const struct lock_section *section_around(const struct search *s, uint32_t lock,
+static const struct lock_section *section_around(const struct sync_look *s, uint32_t lock,
                                                  uint32_t event)
 {
 	uint32_t count;
@@ -95,7 +106,7 @@ static const struct lock_section *section_around(const struct search *s, uint32_
 /* Is the access a write over a control under a lock under which the call is, too? A call looks
  * at the control, so that both orders are explored, and comes before the write as a whole, or
  * after it. */
-static bool is_apart(const struct search *s, const struct pair *p)
+static bool is_apart(const struct sync_look *s, const struct pair *p)
 {
 	bool control = s->controls != NULL &&
 	               s->parts[event_variables(s->t, &s->t->events[p->use.access]).first] ==
@@ -112,7 +123,7 @@ static bool is_apart(const struct search *s, const struct pair *p)
 }
 
 /* A look at a semaphore's count (sem_getvalue), which reads what posts and takes leave. */
-static bool is_count(const struct search *s, const struct pair *p)
+static bool is_count(const struct sync_look *s, const struct pair *p)
 {
 	const struct event *e = &s->t->events[p->use.access];
 	return p->of->semaphore && e->op == OP_AREAD &&
@@ -120,7 +131,7 @@ static bool is_count(const struct search *s, const struct pair *p)
 	               s->t->objects[s->t->events[p->use.operation].target].address;
 }
 
-static bool is_ordered(struct search *s, uint32_t first, uint32_t second)
+static bool is_ordered(struct sync_look *s, uint32_t first, uint32_t second)
 {
 	if (s->order == NULL)
 		s->order = trace_model(s->t) == WEAK_SC
@@ -130,7 +141,7 @@ static bool is_ordered(struct search *s, uint32_t first, uint32_t second)
 	return s->cancelled || order_ordered_unobserved(s->order, first, second);
 }
 
-static void look_up(struct search *s)
+static void look_up(struct sync_look *s)
 {
 	for (guint i = 0; i < s->pairs->len && s->found->len < s->most && !s->cancelled; i++) {
 		const struct pair *p = &g_array_index(s->pairs, struct pair, i);
@@ -138,7 +149,8 @@ static void look_up(struct search *s)
 		const char *place = own_code_place_name(s->t, u->access);
 		if (p->of->own || g_hash_table_contains(s->places, place) || is_apart(s, p) ||
 		    is_count(s, p) ||
-		    is_ordered(s, MIN(u->access, u->operation), MAX(u->access, u->operation)))
+		    (!s->beside &&
+		     is_ordered(s, MIN(u->access, u->operation), MAX(u->access, u->operation))))
 			continue;
 		g_hash_table_add(s->places, (gpointer)place);
 		g_array_append_val(s->found, *u);
@@ -146,67 +158,104 @@ static void look_up(struct search *s)
 	g_array_set_size(s->pairs, 0);
 }
 
-static void add_pair(struct search *s, const struct shared_object *of, uint32_t access,
-                     uint32_t operation)
+static guint access_hash(gconstpointer access)
 {
-	struct pair pair = { { access, operation }, of };
-	if (of->own || is_before_all(s, MIN(access, operation), MAX(access, operation)))
+	const struct access *a = access;
+	uint64_t hash = hash_join(hash_pair(a->variable, a->op), a->target);
+	return hash_top(hash_join(hash_join(hash, a->location), a->context));
+}
+
+static gboolean access_alike(gconstpointer a, gconstpointer b)
+{
+	const struct access *x = a, *y = b;
+	return x->variable == y->variable && x->op == y->op && x->target == y->target &&
+	       x->location == y->location && x->context == y->context;
+}
+
+/* The later one of the two is the present event. */
+static void add_pair(struct sync_look *s, const struct shared_object *of,
+                     const struct access *a, uint32_t operation, uint32_t user)
+{
+	struct pair pair = { { a->event, operation }, of };
+	uint32_t first = MIN(a->event, operation), second = MAX(a->event, operation);
+	if (of->own)
 		return;
+	if (s->beside) {
+		if (view_time(s->clock, first == operation ? user : a->thread) > first ||
+		    g_hash_table_contains(s->noted, a))
+			return;
+		g_hash_table_add(s->noted, g_memdup2(a, sizeof *a));
+	} else if (is_before_all(s, first, second)) {
+		return;
+	}
 	g_array_append_val(s->pairs, pair);
-	if (s->pairs->len == MOST_PAIRS)
+	if (!s->beside && s->pairs->len == MOST_PAIRS)
 		look_up(s);
 }
 
-/* The same access again, with no operation since, has the same partners. */
-static bool is_again(const struct search *s, const struct shared_object *o, uint32_t event)
+/* The last access if it is the same one, with no operation since; else NULL. It stands for
+ * both: operations before were compared with the first, and those to come may be before the
+ * first and not before the second. */
+static struct access *access_again(const struct shared_object *o, const struct access *a)
 {
-	const struct event *e = &s->t->events[event], *last;
 	if (o->accesses->len == 0)
-		return false;
-	last = &s->t->events[g_array_index(o->accesses, uint32_t, o->accesses->len - 1)];
+		return NULL;
+	struct access *last = &g_array_index(o->accesses, struct access, o->accesses->len - 1);
 	for (guint i = 0; o->users != NULL && i < o->users->len; i++) {
 		const struct user *u = &g_array_index(o->users, struct user, i);
 		if (u->paired_upto == o->accesses->len)
-			return false;
+			return NULL;
 	}
-	return last->thread == e->thread && last->location == e->location;
+	return last->thread == a->thread && access_alike(last, a) ? last : NULL;
 }
 
-static void see_access(struct search *s, struct shared_object *o, uint32_t event)
+static void see_access(struct sync_look *s, struct shared_object *o, uint32_t event,
+                       uint32_t variable)
 {
-	uint32_t thread = s->t->events[event].thread;
-	enum op op = s->t->events[event].op;
-	o->own |= op == OP_AWRITE || op == OP_RMW;
+	const struct trace *t = s->t;
+	const struct event *e = &t->events[event];
+	struct access a = { event,
+		            e->thread,
+		            variable,
+		            e->op,
+		            e->target,
+		            e->location,
+		            t->stacks_count > 0 ? t->stacks[event] : 0 };
+	o->own |= e->op == OP_AWRITE || e->op == OP_RMW;
 	if (o->accesses == NULL)
-		o->accesses = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	if (is_again(s, o, event))
+		o->accesses = g_array_new(FALSE, FALSE, sizeof(struct access));
+	struct access *again = access_again(o, &a);
+	if (again != NULL) {
+		again->event = event;
 		return;
-	bool compares = s->all || op != OP_WRITE, used = false;
+	}
+	bool compares = s->all || e->op != OP_WRITE, used = false;
 	for (guint i = 0; o->users != NULL && i < o->users->len; i++) {
 		const struct user *u = &g_array_index(o->users, struct user, i);
-		bool other = u->thread != thread && u->last != NONE;
+		bool other = u->thread != a.thread && u->last != NONE;
 		used |= other;
 		if (other && compares)
-			add_pair(s, o, event, u->last);
+			add_pair(s, o, &a, u->last, u->thread);
 	}
 	if (!used && !compares)
 		return;
-	g_array_append_val(o->accesses, event);
+	g_array_append_val(o->accesses, a);
 }
 
-static void see_operation(struct search *s, struct shared_object *o, uint32_t event)
+static void see_operation(struct sync_look *s, struct shared_object *o, uint32_t event)
 {
 	struct user *u = user_of(o, s->t->events[event].thread);
 	for (; o->accesses != NULL && u->paired_upto < o->accesses->len; u->paired_upto++) {
-		uint32_t access = g_array_index(o->accesses, uint32_t, u->paired_upto);
-		if (s->t->events[access].thread != u->thread)
-			add_pair(s, o, access, event);
+		const struct access *a =
+		        &g_array_index(o->accesses, struct access, u->paired_upto);
+		if (a->thread != u->thread)
+			add_pair(s, o, a, event, u->thread);
 	}
 	u->last = event;
 	o->semaphore |= op_table[s->t->events[event].op].use == USE_SEMAPHORE;
 }
 
-static struct shared_object *object_of(const struct search *s, uint32_t variable)
+static struct shared_object *object_of(const struct sync_look *s, uint32_t variable)
 {
 	uint32_t of = s->parts[variable];
 	return of == NONE              ? NULL
@@ -214,20 +263,20 @@ static struct shared_object *object_of(const struct search *s, uint32_t variable
 	                               : &s->objects[of];
 }
 
-static void see_variables(struct search *s, uint32_t event)
+static void see_variables(struct sync_look *s, uint32_t event)
 {
 	struct wide of = event_variables(s->t, &s->t->events[event]);
 	const struct shared_object *before = NULL;
 	for (uint32_t v = of.first; v < of.first + of.count; v++) {
 		struct shared_object *o = object_of(s, v);
 		if (o != NULL && o != before)
-			see_access(s, o, event);
+			see_access(s, o, event, v);
 		before = o;
 	}
 }
 
 /* A call's look at its control is followed by a message at once, and is then its operation. */
-static void see(struct search *s, uint32_t event)
+static void see(struct sync_look *s, uint32_t event)
 {
 	const struct event *e = &s->t->events[event];
 	uint32_t look = s->controls != NULL ? once_looks_step(&s->looks, event) : NONE;
@@ -237,7 +286,7 @@ static void see(struct search *s, uint32_t event)
 	    (s->controls == NULL || e->op != OP_AREAD || e->aux != 0)) {
 		see_variables(s, event);
 	} else if (op_table[e->op].operand == OPERAND_OBJECT && !event_inert(e) &&
-	           !op_tells((enum op)e->op)) {
+	           !op_tells((enum op)e->op) && s->objects[e->target].has_parts) {
 		see_operation(s, &s->objects[e->target], event);
 	} else if (e->op == OP_FORK) {
 		s->first_fork = MIN(s->first_fork, event);
@@ -256,56 +305,133 @@ static void objects_free(struct shared_object *objects, uint64_t count)
 	g_free(objects);
 }
 
-static bool has_controls(const struct trace *t, const uint32_t *parts)
+/* Has the trace controls? */
+static bool note_parts(struct sync_look *s)
 {
-	for (uint32_t v = 0; v < t->variables_count; v++)
-		if (parts[v] == SYNC_BYTES_ONCE)
-			return true;
-	return false;
+	bool controls = false;
+	for (uint32_t v = 0; v < s->t->variables_count; v++) {
+		if (s->parts[v] == SYNC_BYTES_ONCE)
+			controls = true;
+		else if (s->parts[v] != NONE)
+			s->objects[s->parts[v]].has_parts = true;
+	}
+	return controls;
 }
 
-GArray *sync_uses(struct trace *t, bool all, guint most, const struct progress *progress)
+static struct sync_look *look_new(struct trace *t, const uint32_t *parts, bool all, guint most,
+                                  const struct progress *progress)
 {
-	const uint32_t *parts = sync_bytes(t);
-	GArray *found = g_array_new(FALSE, FALSE, sizeof(struct sync_use));
-	if (parts == NULL)
-		return found;
-	struct search s = {
+	struct sync_look *s = g_new0(struct sync_look, 1);
+	*s = (struct sync_look){
 		.t = t,
 		.parts = parts,
 		.objects = g_new0(struct shared_object, t->objects_count + 1),
+		.objects_count = t->objects_count,
 		.first_fork = NONE,
 		.forked = g_new0(bool, t->threads_count + 1),
+		.noted = g_hash_table_new_full(access_hash, access_alike, g_free, NULL),
 		.pairs = g_array_new(FALSE, FALSE, sizeof(struct pair)),
 		.progress = progress,
 		.places = g_hash_table_new(g_str_hash, g_str_equal),
-		.found = found,
+		.found = g_array_new(FALSE, FALSE, sizeof(struct sync_use)),
 		.most = most,
 		.all = all,
 	};
-	if (has_controls(t, parts)) {
-		s.cancelled =
-		        !trace_need(t, INDEX_THREADS | INDEX_MATCH | INDEX_OBJECTS, progress);
-		s.controls = g_new0(struct shared_object, t->variables_count + 1);
-		if (!s.cancelled)
-			lock_sections_init(&s.sections, t);
+	if (note_parts(s)) {
+		s->controls = g_new0(struct shared_object, t->variables_count + 1);
+		s->controls_count = t->variables_count;
 	}
-	once_looks_init(&s.looks, t);
-	for (uint32_t e = 0; e < t->events_count && found->len < most && !s.cancelled; e++)
-		see(&s, e);
-	look_up(&s);
-	once_looks_release(&s.looks);
-	if (s.sections.use_start != NULL)
-		lock_sections_release(&s.sections);
-	objects_free(s.objects, t->objects_count);
-	objects_free(s.controls, t->variables_count);
-	g_free(s.forked);
-	g_array_unref(s.pairs);
-	g_hash_table_destroy(s.places);
-	order_free(s.order);
-	if (s.cancelled)
+	return s;
+}
+
+/* The trace may be closed. Returns what was found; NULL: cancelled. */
+static GArray *look_free(struct sync_look *s)
+{
+	GArray *found = s->found;
+	if (s->sections.use_start != NULL)
+		lock_sections_release(&s->sections);
+	objects_free(s->objects, s->objects_count);
+	objects_free(s->controls, s->controls_count);
+	g_free(s->forked);
+	g_array_unref(s->pairs);
+	g_hash_table_destroy(s->noted);
+	g_hash_table_destroy(s->places);
+	order_free(s->order);
+	if (s->cancelled)
 		g_clear_pointer(&found, g_array_unref);
+	g_free(s);
 	return found;
+}
+GArray *sync_uses(struct trace *t, bool all, guint most, const struct progress *progress)
+{
+	const uint32_t *parts = sync_bytes(t);
+	if (parts == NULL)
+		return g_array_new(FALSE, FALSE, sizeof(struct sync_use));
+	struct sync_look *s = look_new(t, parts, all, most, progress);
+	if (s->controls != NULL) {
+		s->cancelled =
+		        !trace_need(t, INDEX_THREADS | INDEX_MATCH | INDEX_OBJECTS, progress);
+		if (!s->cancelled)
+			lock_sections_init(&s->sections, t);
+	}
+	once_looks_init(&s->looks, t);
+	for (uint32_t e = 0; e < t->events_count && s->found->len < most && !s->cancelled; e++)
+		see(s, e);
+	look_up(s);
+	once_looks_release(&s->looks);
+	return look_free(s);
+}
+
+struct sync_look *sync_look_begin(struct trace *t)
+{
+	bool part = t->recorded != NULL || (t->index != NULL && t->index->whole != NULL);
+	bool told = !t->filtered && t->order_exact && trace_model(t) == WEAK_SC;
+	if (part || !told || sync_bytes_may_be_once(t) || sync_bytes(t) == NULL ||
+	    sync_use_known(t) != NULL)
+		return NULL;
+	struct sync_look *s = look_new(t, sync_bytes(t), false, 1, NULL);
+	s->beside = true;
+	return s;
+}
+
+bool sync_look_has(const struct sync_look *s, uint32_t variable)
+{
+	return s->parts[variable] != NONE;
+}
+
+void sync_look_see(struct sync_look *s, uint32_t event, struct clock_view clock)
+{
+	s->clock = clock;
+	see(s, event);
+}
+
+void sync_look_end(struct sync_look *s)
+{
+	look_up(s);
+	sync_use_remember(s->t, s->found->len > 0 ? &g_array_index(s->found, struct sync_use, 0)
+	                                          : NULL);
+	sync_look_drop(s);
+}
+
+void sync_look_drop(struct sync_look *s)
+{
+	if (s != NULL)
+		g_array_unref(look_free(s));
+}
+
+bool sync_use_first(struct trace *t, struct sync_use *use, bool *any,
+                    const struct progress *progress)
+{
+	if (sync_use_known(t) == NULL) {
+		g_autoptr(GArray) uses = sync_uses(t, false, 1, progress);
+		if (uses == NULL)
+			return false;
+		sync_use_remember(t, uses->len > 0 ? &g_array_index(uses, struct sync_use, 0)
+		                                   : NULL);
+	}
+	*use = *sync_use_known(t);
+	*any = use->access != NONE;
+	return true;
 }
 
 void sync_use_append(const struct trace *t, const struct sync_use *u, GString *out)

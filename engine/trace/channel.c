@@ -1,6 +1,8 @@
 /* channel.c - see channel.h. */
 #include "engine/trace/channel.h"
 
+#include "engine/trace/wait_events.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -106,9 +108,9 @@ void channels_init(struct channels *c, const struct trace *t)
 		c->of_object[o] = GPOINTER_TO_UINT(known);
 	}
 	g_hash_table_destroy(numbers);
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		if (channel_receives(c, &t->events[e]))
-			c->messages[t->events[e].target].reads++;
+	for (struct wait_walk w = wait_walk(t); wait_walk_next(&w);) {
+		if (channel_receives(c, w.event))
+			c->messages[w.event->target].reads++;
 	}
 }
 

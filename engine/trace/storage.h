@@ -6,6 +6,7 @@
 #define HEDDLE_STORAGE_H
 
 #include "engine/base/sum.h"
+#include "engine/trace/sync_bytes.h"
 #include "engine/trace/trace.h"
 #include "engine/trace/unexplained.h"
 
@@ -32,7 +33,9 @@ struct trace_storage {
 	struct own_sites *own_sites;         /* owned */
 	struct unexplained_read unexplained; /* unexplained_first, once asked */
 	uint32_t *sync_bytes;                /* sync_bytes, once asked; owned */
-	bool sync_bytes_asked;
+	struct sync_use sync_use;            /* sync_use_known */
+	GArray *wait_events;                 /* wait_walk; owned; or NULL */
+	bool sync_bytes_asked, sync_use_known;
 	bool unexplained_asked, unexplained_found, unexplained_begun;
 	uint64_t sum;     /* binary traces: the header's checksum, which covers the sections' */
 	struct stat file; /* when opened; st_ino 0: none, or a stream */

@@ -91,11 +91,16 @@ uint32_t once_looks_step(struct once_looks *l, uint32_t event)
 	               : NONE;
 }
 
+bool sync_bytes_may_be_once(const struct trace *t)
+{
+	return trace_note(t, FUTEX_STEPS_NOTE) != NULL;
+}
+
 /* Controls of once-functions, of which an exploration's run has the looks of the calls alone.
  */
 static bool mark_controls(const struct trace *t, uint32_t *of)
 {
-	if (trace_note(t, FUTEX_STEPS_NOTE) == NULL || !trace_has(t, OPERATION(OP_SND)))
+	if (!sync_bytes_may_be_once(t) || !trace_has(t, OPERATION(OP_SND)))
 		return false;
 	struct once_looks looks;
 	once_looks_init(&looks, t);
@@ -139,4 +144,16 @@ const uint32_t *sync_bytes(const struct trace *t)
 		s->sync_bytes = find(t);
 	s->sync_bytes_asked = true;
 	return s->sync_bytes;
+}
+
+void sync_use_remember(const struct trace *t, const struct sync_use *first)
+{
+	struct trace_storage *s = t->storage;
+	s->sync_use = first != NULL ? *first : (struct sync_use){ NONE, NONE };
+	s->sync_use_known = true;
+}
+
+const struct sync_use *sync_use_known(const struct trace *t)
+{
+	return t->storage->sync_use_known ? &t->storage->sync_use : NULL;
 }

@@ -13,6 +13,8 @@
  * the trace. Linear in the tables, of an exploration's run also in the events. For one thread
  * at a time. */
 const uint32_t *sync_bytes(const struct trace *t);
+/* May there be such controls? Then sync_bytes looks at the events. */
+bool sync_bytes_may_be_once(const struct trace *t);
 #define SYNC_BYTES_ONCE (NONE - 1)
 /* Looks of once-functions: in an exploration a call of pthread_once first reads its control, of
  * a value that is not known. Such a read is told from the program's own by what follows it: a
@@ -25,5 +27,15 @@ void once_looks_init(struct once_looks *l, const struct trace *t);
 void once_looks_release(struct once_looks *l);
 /* Takes the events in their order; returns the look that this one follows, or NONE. */
 uint32_t once_looks_step(struct once_looks *l, uint32_t event);
+
+/* An access of the program's own to such a part that nothing orders with an operation of the
+ * object by another thread (predict/sync_uses.h). */
+struct sync_use {
+	uint32_t access, operation;
+};
+/* The trace remembers the first one; NULL: there is none. */
+void sync_use_remember(const struct trace *t, const struct sync_use *first);
+/* As long as the trace; `access` is NONE where there is none. NULL: it was not remembered. */
+const struct sync_use *sync_use_known(const struct trace *t);
 
 #endif

@@ -19,6 +19,8 @@ void trace_close(struct trace *t)
 	g_ptr_array_free(t->storage->columns, TRUE);
 	spelt_names_free(t->storage->spelt);
 	g_free(t->storage->sync_bytes);
+	if (t->storage->wait_events != NULL)
+		g_array_unref(t->storage->wait_events);
 	own_sites_release(t->storage->own_sites);
 	g_free(t->storage->own_sites);
 	if (t->storage->map)

@@ -75,16 +75,34 @@ static uint64_t low_bytes(uint64_t integer, uint64_t size)
 	return size < sizeof integer ? integer & ((UINT64_C(1) << 8 * size) - 1) : integer;
 }
 
-/* Of the value of an access of several variables, the part that `v` has; 0: it is not known, or
- * large. */
-static uint32_t part_of(const struct trace *t, struct wide of, uint32_t v, uint32_t value)
+/* The value of an access. Where it is of several variables, each has a part. */
+struct whole {
+	uint32_t value; /* as struct event has it */
+	bool wide;
+	uint64_t integer, address; /* wide: of the first variable */
+};
+
+static struct whole whole_of(const struct trace *t, struct wide of, uint32_t value)
 {
-	const struct variable *first = &t->variables[of.first], *own = &t->variables[v];
-	uint64_t at = own->address - first->address;
-	if (value == 0 || trace_value(t, value).kind != V_INT || own->size == 0 ||
-	    at >= sizeof(uint64_t) || own->size > sizeof(uint64_t) - at)
+	struct whole w = { value, of.count != 1, 0, 0 };
+	if (!w.wide || value == 0)
+		return w;
+	struct value v = trace_value(t, value);
+	w.value = v.kind == V_INT ? value : 0;
+	w.integer = v.kind == V_INT ? (uint64_t)v.integer : 0;
+	w.address = t->variables[of.first].address;
+	return w;
+}
+
+/* The part that `v` has; 0: it is not known, or large. */
+static uint32_t part_of(const struct trace *t, const struct whole *w, uint32_t v)
+{
+	if (!w->wide || w->value == 0)
+		return w->value;
+	uint64_t at = t->variables[v].address - w->address, size = t->variables[v].size;
+	if (size == 0 || at >= sizeof(uint64_t) || size > sizeof(uint64_t) - at)
 		return 0;
-	uint64_t part = low_bytes((uint64_t)trace_value(t, value).integer >> 8 * at, own->size);
+	uint64_t part = low_bytes(w->integer >> 8 * at, size);
 	return part < VALUE_SMALL_END ? VALUE_INTEGER | (uint32_t)part : 0;
 }
 
@@ -202,11 +220,13 @@ static __attribute__((noinline)) void access_at(struct unexplained_search *s, ui
 	const struct trace *t = s->t;
 	const struct event *e = &t->events[event];
 	struct wide of = event_variables(t, e);
-	uint32_t read = value_of(t, event, false), written = value_of(t, event, true);
+	struct whole read = whole_of(t, of, value_of(t, event, false)), written = read;
 	bool told = !op_reads(e->op);
+	if (e->op == OP_RMW)
+		written = whole_of(t, of, value_of(t, event, true));
 	for (uint32_t v = of.first; v < of.first + of.count; v++) {
-		uint32_t seen = of.count == 1 ? read : part_of(t, of, v, read);
-		uint32_t left = of.count == 1 ? written : part_of(t, of, v, written);
+		uint32_t seen = part_of(t, &read, v);
+		uint32_t left = e->op == OP_RMW ? part_of(t, &written, v) : seen;
 		if (!told && may_be_unexplained(s, v, event, seen))
 			told = note(s, v, event);
 		bool keeps = !op_writes(e->op) && left == 0; /* a read of unknown value */

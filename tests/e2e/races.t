@@ -27,6 +27,15 @@ is "$status $(json 'join " ", map { $_->{verdict} . (exists $_->{witness} ? " ke
 	"--witness-events 0: no witness"
 like "$(json 'join "; ", @{$d->{notes}}')" "witnesses checked and not kept.*: 1" "which a note counts"
 
+# of many variables the text names four, and counts the others; the JSON has all
+vs=(a b c d e f)
+for u in 1 2; do for v in "${vs[@]}"; do echo "T$u|w($v)|$u"; done; done >"$scratch/many.std"
+run "$HEDDLE" races "$scratch/many.std" --analysis lockset
+like "$out" "data-race  on a, b, c, d and 2 more  \(6\)" "four names and a number"
+run "$HEDDLE" races "$scratch/many.std" --analysis lockset --format json
+is "$(json 'join " ", $d->{findings}[0]{variable}, @{$d->{findings}[0]{variables}}, exists $d->{findings}[0]{more} ? "more" : ""')" \
+	"a a b c d e f " "all names in the JSON"
+
 # bad usage and input
 for bad in "--analysis nonsense" "--pairs nonsense" "--shard 3/2" "--shard 0/2" "--budget 1" \
 	"--candidates nonsense" "--verdicts nonsense" "--format nonsense" "--nonsense"; do

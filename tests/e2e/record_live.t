@@ -363,6 +363,32 @@ run $HEDDLE record --live -q --suppressions known -o live.hdl -- ./waits
 unlike "$err" "data-race" "what is suppressed is not printed"
 like "$err" "0 races by hb" "and not counted"
 
+# --report: what is printed, as JSON, which is a baseline of later reports.
+run $HEDDLE record --live -q --report live.json -o live.hdl -- ./waits
+printed=$(grep -c '^candidate: ' <<<"$err")
+out=$(cat live.json)
+is "$(json 'join " ", $d->{analysis}, $d->{complete} ? 1 : 0, scalar @{$d->{findings}}')" "hb 0 $printed" \
+	"--live --report: as many findings"
+pairs='join " ", sort map { "$_->{first}-$_->{second}" } @{$d->{findings}}'
+events=$(json "$pairs")
+run $HEDDLE races -q --analysis hb --format json live.hdl
+is "$events" "$(json "$pairs")" "the events of the trace"
+run $HEDDLE races -q --analysis hb --baseline live.json live.hdl
+is "$status" 0 "none is new against it"
+like "$out$err" "against live.json: 0 new, [0-9]+ known, 0 gone" "nor at other lines"
+run $HEDDLE record --no-trace -q --report none.json -- ./waits
+printed=$(grep -c '^candidate: ' <<<"$err")
+out=$(cat none.json)
+is "$(json 'join " ", scalar @{$d->{findings}}, grep { exists $_->{first} } @{$d->{findings}}')" "$printed" \
+	"--no-trace --report: as many, without events"
+like "$(json 'join " ", @{$d->{notes}}')" "may at others .*heddle record --strategy random --seed 1' keeps this run" \
+	"and how to see more"
+run $HEDDLE record --report odd.json -- ./waits
+is "$status" 125 "--report needs one of the two"
+echo precious >odd.json
+run $HEDDLE record --no-trace --report odd.json -- ./waits
+is "$status $(cat odd.json)" "125 precious" "and overwrites no other file"
+
 for other in "--mode free" --compress "--last 1000" "--memory tso"; do
 	run $HEDDLE record --live $other -- ./waits
 	is "$status" 125 "not with $other"

@@ -5,6 +5,7 @@
 #include "engine/order/wide_clocks.h"
 #include "engine/predict/pairs/pairs.h"
 #include "engine/predict/smt/smt.h"
+#include "engine/trace/storage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,6 +62,20 @@ void mix_clocks(uint64_t seed)
 	}
 	clocks_wide = seed / 2 % 2 == 0 ? usual : 2;
 	suspects_classes = seed / 4 % 2 == 0 ? classes : 2;
+}
+
+void mix_parts(struct trace *t, uint64_t seed)
+{
+	GRand *r = g_rand_new_with_seed((guint32)(seed * 2654435761u + 5));
+	uint32_t *of = g_new(uint32_t, t->variables_count + 1);
+
+	for (uint32_t v = 0; v < t->variables_count; v++)
+		of[v] = t->objects_count == 0 || g_rand_int_range(r, 0, 4) == 0
+		                ? NONE
+		                : (uint32_t)g_rand_int_range(r, 0, (gint32)t->objects_count);
+	g_rand_free(r);
+	t->storage->sync_bytes = of;
+	t->storage->sync_bytes_asked = true;
 }
 
 int mix_main(int argc, char **argv, const char *name, uint64_t count,

@@ -21,6 +21,9 @@ struct random_options mix_options(uint64_t seed, uint32_t threads, uint32_t even
 /* Half of all seeds have vector clocks as trees (engine/order/wide_clocks.h), which else only
  * traces of many threads have. */
 void mix_clocks(uint64_t seed);
+/* Makes each variable a part of a random object, or of none (engine/trace/sync_bytes.h), of a
+ * trace that was not asked for them. */
+void mix_parts(struct trace *t, uint64_t seed);
 /* A main for property tests: PROGRAM [COUNT [FIRST]], else the settings, else `count`; calls
  * `one` for each seed until one fails (false), and says which. Returns the exit status. */
 int mix_main(int argc, char **argv, const char *name, uint64_t count,

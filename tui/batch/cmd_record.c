@@ -5,7 +5,10 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "engine/base/file.h"
 #include "engine/record/session.h"
 #include "tui/batch/command.h"
 #include "tui/batch/record_live.h"
@@ -233,22 +236,46 @@ static int tell_full(const struct recording *s)
 	return ours(&full);
 }
 
+/* --report: what --live or --no-trace has found. `again` as record_live_report has it. False
+ * after a message. */
+static bool write_report(const char *path, const struct record_live *live, const char *name,
+                         uint64_t events, const char *again, const char *note)
+{
+	struct error error;
+	char *text = record_live_report(live, name, events, again, note);
+	struct file_writer *w = file_writer_open(path, &error);
+	if (w != NULL) {
+		file_writer_put(w, text, strlen(text));
+		file_writer_put(w, "\n", 1);
+	}
+	bool good = w != NULL && file_writer_commit(w, &error);
+	if (!good)
+		say_error(&error);
+	free(text);
+	return good;
+}
+
 /* --no-trace: what was found, and how to see more of it. The exit status. */
 static int tell_unkept(const struct recording *s, const struct session_options *o,
-                       struct record_live *live, bool quiet, int status)
+                       struct record_live *live, const char *report, bool quiet, int status)
 {
 	g_autoptr(GString) again = g_string_new(NULL);
 	strategy_append(&o->strategy, again);
 	if (!quiet)
 		fprintf(stderr, "heddle: %" PRIu64 " event%s, no trace\n", s->facts.events,
 		        plural(s->facts.events));
-	if (s->facts.misuses)
-		fprintf(stderr,
-		        "heddle: a lock, a thread or the heap was misused: 'heddle record "
-		        "%s' and 'heddle races' say where\n",
-		        again->str);
+	g_autofree char *misused =
+	        s->facts.misuses
+	                ? g_strdup_printf("a lock, a thread or the heap was misused: 'heddle "
+	                                  "record %s' and 'heddle races' say where",
+	                                  again->str)
+	                : NULL;
+	if (misused != NULL)
+		fprintf(stderr, "heddle: %s\n", misused);
+	bool written = report == NULL || write_report(report, live, o->argv[0], s->facts.events,
+	                                              again->str, misused);
 	bool found = record_live_end(live, o->argv[0], again->str) > 0 || s->facts.misuses;
-	return found && status == 0 ? 1 : status;
+	return !written ? EXIT_OURS : found && status == 0 ? 1 : status;
 }
 
 /* Run and record the program, with the lines of suppression files. The exit status. */
@@ -257,11 +284,14 @@ static int record(const struct arguments *a, struct session_options *o, const ch
 	struct recording s = { 0 };
 	struct error error;
 	struct record_live *watcher = NULL;
+	const char *report = argument_value(a, "report");
 	if (argument_flag(a, "live") || o->nothing_kept) {
 		watcher = record_live_new(lines, NULL, o->specs);
 		if (o->filter)
 			record_live_filtered(watcher, o->filter == FILTER_VARIABLES);
 		o->watch = record_live_watch(watcher, NULL);
+		if (report != NULL)
+			record_live_keep(watcher, !o->nothing_kept);
 	}
 	fflush(NULL);
 	await_interruption(&s.result);
@@ -276,9 +306,14 @@ static int record(const struct arguments *a, struct session_options *o, const ch
 			fprintf(stderr, "heddle: %" PRIu64 " event%s in %s\n",
 			        s.trace->events_count, plural(s.trace->events_count), s.output);
 		if (o->nothing_kept)
-			status = tell_unkept(&s, o, watcher, argument_flag(a, "quiet"), status);
-		else if (watcher)
+			status = tell_unkept(&s, o, watcher, report, argument_flag(a, "quiet"),
+			                     status);
+		else if (watcher) {
+			if (report != NULL && !write_report(report, watcher, s.output,
+			                                    s.trace->events_count, NULL, NULL))
+				status = EXIT_OURS;
 			record_live_end(watcher, s.output, NULL);
+		}
 	} else {
 		status = ours(&error);
 	}
@@ -322,6 +357,12 @@ static int run_record(struct arguments *a)
 	o.compress = argument_flag(a, "compress");
 	if (!read_sample(a, &o) || !options_agree(a, &o))
 		return usage_status(a->command);
+	const char *report = argument_value(a, "report");
+	if (report != NULL && !argument_flag(a, "live") && !o.nothing_kept)
+		return usage_error(a, "--report is of --live and --no-trace: 'heddle races "
+		                      "--format json' makes one of a trace");
+	if (report != NULL && !file_may_become(report, FILE_REPORT, &error))
+		return ours(&error);
 	o.start_at = argument_value(a, "start-at");
 	g_autoptr(GPtrArray) suppressions = argument_values(a, "suppressions");
 	g_autofree char *lines =
@@ -367,6 +408,10 @@ static const struct command_option options[] = {
 	  0 },
 	{ "no-trace", NULL,
 	  "keep no trace: only print findings, as --live with --filter variables (or hb or wcp) does; exits with 1 when the program succeeds and there are any",
+	  0 },
+	{ "report", "FILE",
+	  "of --live and --no-trace: also write what is found to FILE, as JSON like that of "
+	  "'heddle races'",
 	  0 },
 	{ "suppressions", "FILE",
 	  "ThreadSanitizer's suppressions: findings of this trace that do not count; may be "

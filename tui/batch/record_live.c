@@ -6,6 +6,7 @@
  */
 #include "tui/batch/record_live.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -51,6 +52,8 @@ struct record_live {
 	struct online *online, *edc;
 	struct live_calls *calls;
 	bool filtered, variables;
+	json_t *kept; /* findings, for a report; NULL: not wanted */
+	bool traced;  /* with their numbers in the trace */
 };
 
 static void print_new(struct record_live *l, const struct trace *t, struct finding *f,
@@ -75,6 +78,9 @@ static void print_new(struct record_live *l, const struct trace *t, struct findi
 			report_print_pair(stderr, t, f, numbers);
 		}
 		fflush(stderr);
+		if (l->kept != NULL)
+			json_array_append_new(
+			        l->kept, report_pair_json(t, f, l->traced ? numbers : NULL));
 		g_hash_table_add(l->printed, key);
 		l->races += f->kind == FINDING_DATA_RACE;
 		l->violations += f->kind == FINDING_ORDER_VIOLATION;
@@ -396,6 +402,7 @@ void record_live_free(struct record_live *l)
 		specs_free(l->specs);
 	g_hash_table_destroy(l->printed);
 	debug_store_free(l->debug);
+	json_decref(l->kept);
 	g_free(l);
 }
 
@@ -457,6 +464,45 @@ struct running_watch record_live_watch(struct record_live *l, const char *headin
 	return (struct running_watch){ l, begin };
 }
 
+void record_live_keep(struct record_live *l, bool traced)
+{
+	l->traced = traced;
+	l->kept = json_array();
+}
+
+/* What the findings of a run that was compared by variable leave out. */
+#define OF_VARIABLES \
+	"every variable that races does so at one of these pairs of places, and may at others"
+
+/* Where more is found: a sentence. */
+static char *more_by(const struct record_live *l, const char *again)
+{
+	return again ? g_strdup_printf("'heddle record %s' keeps this run for 'heddle races'",
+	                               again)
+	             : g_strdup_printf("%s at other schedules",
+	                               l->violations
+	                                       ? "'heddle races' and 'heddle commute' look"
+	                                       : "'heddle races' looks");
+}
+
+char *record_live_report(const struct record_live *l, const char *path, uint64_t events,
+                         const char *again, const char *note)
+{
+	g_autofree char *name = g_path_get_basename(path), *more = more_by(l, again);
+	json_auto_t *notes = json_array();
+	if (l->variables && l->races)
+		json_array_append_new(notes, json_string(OF_VARIABLES));
+	if (note != NULL)
+		json_array_append_new(notes, json_text(note));
+	json_array_append_new(notes, json_text(more));
+	json_auto_t *report = json_pack(
+	        "{sssosssIsbsssIsOsO}", "heddle", HEDDLE_VERSION, "trace", json_text(name),
+	        "analysis", "hb", "events", (json_int_t)events, "complete", false,
+	        "not-complete", "other schedules were not looked at", "candidates",
+	        (json_int_t)json_array_size(l->kept), "notes", notes, "findings", l->kept);
+	return json_dumps(report, 0);
+}
+
 guint record_live_end(struct record_live *l, const char *path, const char *again)
 {
 	guint all = l->races + l->uses + l->by_edc + l->violations;
@@ -476,15 +522,7 @@ guint record_live_end(struct record_live *l, const char *path, const char *again
 		g_string_append(more, " by edc");
 	fprintf(stderr, "%s: %u race%s%s by hb%s, not complete: ", printable(name), l->races,
 	        plural(l->races), freed, more->str);
-	if (l->variables && l->races)
-		fprintf(stderr, "every variable that races does so at one of these pairs of "
-		                "places, and may at others; ");
-	if (again)
-		fprintf(stderr, "'heddle record %s' keeps this run for 'heddle races'\n",
-		        again);
-	else
-		fprintf(stderr, "%s at other schedules\n",
-		        l->violations ? "'heddle races' and 'heddle commute' look"
-		                      : "'heddle races' looks");
+	g_autofree char *looks = more_by(l, again);
+	fprintf(stderr, "%s%s\n", l->variables && l->races ? OF_VARIABLES "; " : "", looks);
 	return all;
 }

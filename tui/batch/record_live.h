@@ -23,6 +23,14 @@ void record_live_filtered(struct record_live *live, bool variables);
  * twice. `heading`: a line before the recording's first finding, and each finding is one line
  * under it; NULL: each finding whole, as `races` prints it. Borrowed. */
 struct running_watch record_live_watch(struct record_live *live, const char *heading);
+/* Findings are kept from now on for record_live_report. `traced`: there will be a trace, of
+ * which they name events. */
+void record_live_keep(struct record_live *live, bool traced);
+/* Before record_live_end: the findings as a JSON report of happens-before (docs/reports.md), a
+ * text that the caller owns. `name`, `events`: of the trace, or of the program; `again` as
+ * there; `note`: a sentence more, or NULL. */
+char *record_live_report(const struct record_live *live, const char *name, uint64_t events,
+                         const char *again, const char *note);
 /* The finding is known from elsewhere, and is not printed. Call between two recordings. */
 void record_live_known(struct record_live *live, const struct trace *t,
                        const struct finding *f);

@@ -21,9 +21,11 @@
 #include "engine/base/scattered.h"
 #include "engine/order/causality.h"
 #include "engine/predict/pairs/candidates.h"
+#include "engine/predict/sync_uses.h"
 #include "engine/trace/chains.h"
 #include "engine/trace/binary/reel.h"
 #include "engine/trace/unexplained.h"
+#include "engine/trace/wait_events.h"
 #include "engine/trace/weak.h"
 
 enum { AHEAD = 48, TICK = 1 << 20, MANY_SUSPECTS = 32 };
@@ -59,7 +61,14 @@ enum run_flag {
 	IS_SUSPECT = 4,
 	IS_MERGED = 8,   /* classes are added to those of ANY_THREAD */
 	RUN_THREAD = 16, /* times the thread */
+	/* Of a lock or the like: each access is looked at (sync_look), as by its number of the
+	 * thread it continues no run at once. */
+	IS_PART = RUN_THREAD * (EVENT_THREADS + 1),
 };
+static uint32_t run_thread(const struct accessed *v)
+{
+	return v->what / RUN_THREAD & EVENT_THREADS;
+}
 
 /* State of a thread. */
 struct now {
@@ -85,6 +94,8 @@ enum { SECTION_THREADS = 64 };
 struct pass {
 	struct trace *t;
 	struct unexplained_search *unexplained; /* beside it; or NULL */
+	struct sync_look *sync;                 /* the same */
+	struct wait_events *waits;              /* the same */
 	struct causality *c;
 	struct locksets *locksets;
 	struct accessed *variables;
@@ -220,11 +231,11 @@ static void add_access(struct pass *p, struct accessed *v, struct last_access fr
 /* Ends the run: its accesses become classes. */
 static void end_run(struct pass *p, struct accessed *v)
 {
-	struct last_access a = { v->recent, v->guard, v->what / RUN_THREAD * 4, 0 };
+	struct last_access a = { v->recent, v->guard, run_thread(v) * 4, 0 };
 	uint32_t written = epoch_event(v->last);
 	uint32_t what = v->what;
 
-	v->what &= IS_SUSPECT | IS_MERGED;
+	v->what &= IS_SUSPECT | IS_MERGED | IS_PART;
 	if ((what & RUN_READS) && !((what & RUN_WRITES) && written == v->recent))
 		add_access(p, v, a);
 	a.event = written;
@@ -266,7 +277,7 @@ static void note_access(struct pass *p, struct accessed *v, const struct looked 
 {
 	bool atomic = x->kind & KIND_ATOMIC;
 	uint32_t flag = x->kind & KIND_WRITES ? RUN_WRITES : RUN_READS;
-	bool same = !atomic && v->what / RUN_THREAD == x->thread && v->guard == x->guard;
+	bool same = !atomic && run_thread(v) == x->thread && v->guard == x->guard;
 
 	if (v->what & IS_SUSPECT)
 		return;
@@ -276,7 +287,7 @@ static void note_access(struct pass *p, struct accessed *v, const struct looked 
 		v->recent = x->event;
 	} else if (!compare(p, v, x)) {
 		classes_drop(p, v);
-		v->what = IS_SUSPECT;
+		v->what = IS_SUSPECT | (v->what & IS_PART);
 		if (++p->count == MANY_SUSPECTS && p->keeps)
 			trace_keep_events_shortly(p->t);
 	} else if (atomic) {
@@ -284,7 +295,8 @@ static void note_access(struct pass *p, struct accessed *v, const struct looked 
 		        p, v,
 		        (struct last_access){ x->event, x->guard, x->thread * 4 + x->kind, 0 });
 	} else {
-		v->what = (v->what & (RUN_THREAD - 1)) | x->thread * RUN_THREAD | flag;
+		v->what = (v->what & (RUN_THREAD - 1)) | (v->what & IS_PART) |
+		          x->thread * RUN_THREAD | flag;
 		v->guard = x->guard;
 		v->recent = x->event;
 	}
@@ -431,11 +443,15 @@ static __attribute__((noinline)) void step_access(struct pass *p, uint32_t e)
 	}
 	if (event_inert(x))
 		return;
+	uint32_t what = 0;
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
+		what |= p->variables[v].what;
 		note_access(p, &p->variables[v], &looked);
 		if (writes)
 			p->variables[v].last = epoch_of(e, x->thread);
 	}
+	if (G_UNLIKELY(what & IS_PART))
+		sync_look_see(p->sync, e, looked.clock);
 	sweep(p);
 }
 
@@ -459,6 +475,10 @@ static void step_other(struct pass *p, const struct event *x, uint32_t e)
 	/* without lock edges, only a must-order makes an acquire or release matter */
 	if (e >= p->c->next_must || !of_lock)
 		step_causality(p, e);
+	if (p->waits != NULL)
+		wait_events_see(p->waits, e, x);
+	if (p->sync != NULL && op_table[x->op].operand == OPERAND_OBJECT)
+		sync_look_see(p->sync, e, p->now[x->thread].clock);
 	sweep(p);
 	if (!of_lock || event_inert(x))
 		return;
@@ -531,8 +551,12 @@ static struct pass *pass_new(struct trace *t, struct causality *c, bool keeps)
 
 	*p = (struct pass){ .t = t, .c = c, .used = 1, .room = 1 << 8, .keeps = keeps };
 	p->unexplained = unexplained_begin(t);
+	p->sync = sync_look_begin(t);
+	p->waits = wait_events_begin(t);
 	p->locksets = locksets_empty();
 	p->variables = scattered_new0(struct accessed, t->variables_count + 1);
+	for (uint32_t v = 0; p->sync != NULL && v < t->variables_count; v++)
+		p->variables[v].what = sync_look_has(p->sync, v) ? IS_PART : 0;
 	p->pool = g_new(struct last_access, p->room);
 	p->now = g_new0(struct now, t->threads_count + 1);
 	/* (With locks that were taken over sections overlap.) */
@@ -551,6 +575,8 @@ static void pass_free(struct pass *p)
 	if (p == NULL)
 		return;
 	unexplained_drop(p->unexplained);
+	sync_look_drop(p->sync);
+	wait_events_drop(p->waits);
 	causality_free(p->c);
 	locksets_free(p->locksets);
 	g_free(p->variables);
@@ -560,10 +586,14 @@ static void pass_free(struct pass *p)
 	g_free(p);
 }
 
-/* The trace is open to the end. */
-static void end_unexplained(struct pass *p)
+/* The trace is open to the end, and was seen to it. */
+static void end_others(struct pass *p)
 {
 	unexplained_end(g_steal_pointer(&p->unexplained));
+	if (p->sync != NULL)
+		sync_look_end(g_steal_pointer(&p->sync));
+	if (p->waits != NULL)
+		wait_events_end(g_steal_pointer(&p->waits));
 }
 
 static uint64_t *suspects_of(const struct pass *p)
@@ -597,7 +627,8 @@ bool race_suspects(struct trace *t, bool keeps, uint64_t **suspects, uint64_t *c
 	}
 	*suspects = suspects_of(p);
 	*count = p->count;
-	end_unexplained(p);
+	if (goes_on)
+		end_others(p);
 	pass_free(p);
 	return goes_on;
 }
@@ -658,7 +689,7 @@ bool first_suspects_take(struct first_suspects *f, const struct trace *t, bool k
 		return false;
 	*suspects = suspects_of(f->pass);
 	*count = f->pass->count;
-	end_unexplained(f->pass);
+	end_others(f->pass);
 	g_clear_pointer(&f->pass, pass_free);
 	if (keeps && *count >= MANY_SUSPECTS)
 		trace_keep_events_shortly(t);

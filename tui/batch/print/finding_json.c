@@ -56,27 +56,26 @@ json_t *proof_json(const struct trace *t, const struct proof *p)
 	return proof_members(t, p, true);
 }
 
-static void json_variables(const struct trace *t, const struct finding *f, json_t *j)
+/* Each name once; of more than `most` the number of the others is "more". */
+static void json_variables(const struct trace *t, const struct finding *f, guint most,
+                           json_t *j)
 {
 	if (f->variables == NULL || f->variables->len == 0)
 		return;
 	json_t *all = json_array();
-	g_autoptr(GHashTable) seen =
-	        f->variables->len > 1
-	                ? g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL)
-	                : NULL;
+	g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
 	for (guint i = 0; i < f->variables->len; i++) {
-		char *name = variable_name(t, g_array_index(f->variables, uint32_t, i));
+		const char *name =
+		        trace_variable_name(t, g_array_index(f->variables, uint32_t, i));
+		if (!g_hash_table_add(seen, (gpointer)name) || g_hash_table_size(seen) > most)
+			continue;
+		json_array_append_new(all, json_text(name));
 		if (i == 0)
-			json_object_set_new(j, "variable", json_string(name));
-		if (seen == NULL || !g_hash_table_contains(seen, name))
-			json_array_append_new(all, json_string(name));
-		if (seen != NULL)
-			g_hash_table_add(seen, name);
-		else
-			g_free(name);
+			json_object_set(j, "variable", json_array_get(all, 0));
 	}
 	json_object_set_new(j, "variables", all);
+	if (g_hash_table_size(seen) > most)
+		json_object_set_new(j, "more", json_integer(g_hash_table_size(seen) - most));
 }
 
 static json_t *json_stack(const struct trace *t, uint32_t event)
@@ -407,15 +406,15 @@ static void set_exact(const struct trace *t, const struct finding *f, json_t *j)
 	json_object_set_new(j, "exact", list);
 }
 
-/* All members but the places; a proof's steps only if `steps`. */
-static void set_claim(const struct trace *t, const struct finding *f, bool steps, json_t *j)
+/* All members but the places; for text without what it does not tell. */
+static void set_claim(const struct trace *t, const struct finding *f, bool text, json_t *j)
 {
-	json_variables(t, f, j);
+	json_variables(t, f, text ? NAMES_TOLD : G_MAXUINT, j);
 	set_exact(t, f, j);
 	json_object_set_new(j, "count", json_integer((json_int_t)f->count));
 	json_object_set_new(j, "counted", json_string(f->counted_all ? "all" : "seen"));
 	if (f->proof)
-		json_object_set_new(j, "proof", proof_members(t, f->proof, steps));
+		json_object_set_new(j, "proof", proof_members(t, f->proof, !text));
 	json_set_behind(t, f, j);
 	json_set_word(j, "budget", open_reason_word(f->open));
 	json_set_word(j, "note", f->note);
@@ -468,7 +467,7 @@ json_t *finding_json(const struct places *places, const struct trace *t,
 	json_object_set_new(j, "sites", json_sites(places, f));
 	json_set_places(places, t, f, j);
 	json_set_callers(t, f, j);
-	set_claim(t, f, true, j);
+	set_claim(t, f, false, j);
 	return j;
 }
 
@@ -478,7 +477,7 @@ json_t *finding_json_for_text(const struct trace *t, const struct finding *f,
 	g_autoptr(GArray) events = identifying_events(f);
 	json_t *j = new_finding(f), *lines = json_array(), *sites = json_array();
 
-	set_claim(t, f, false, j);
+	set_claim(t, f, true, j);
 	for (guint i = 0; i < events->len; i++) {
 		uint32_t event = g_array_index(events, uint32_t, i);
 		const struct location *own = &t->locations[own_code_place(t, event).location];

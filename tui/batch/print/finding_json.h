@@ -33,10 +33,11 @@ enum finding_kind finding_kind_of(const json_t *finding);
 /* Findings that have disappeared, as `, "absent": [...]`. */
 void findings_print_absent(const json_t *absent, FILE *out);
 
+enum { NAMES_TOLD = 4 }; /* variables of a finding that its text names */
 /* A finding's JSON for finding_print alone: in place of the places and of a proof's steps it
  * has "lines", each event that makes the finding with its operation and callers, and "needs",
- * a sentence on memory models. `numbers` (or NULL): of these events, in place of their
- * indices. */
+ * a sentence on memory models; of the variables NAMES_TOLD, and "more", the number of others.
+ * `numbers` (or NULL): of these events, in place of their indices. */
 json_t *finding_json_for_text(const struct trace *t, const struct finding *f,
                               const uint32_t *numbers);
 /* Print a finding as text: a heading, and lines that begin with four blanks. Events are given

@@ -25,7 +25,6 @@ static bool has_verdict(const json_t *f, enum verdict verdict)
  */
 static void print_names(const json_t *f, FILE *out)
 {
-	enum { MOST = 4 };
 	const json_t *names = json_object_get(f, "variables");
 	size_t count = json_array_size(names);
 	bool exact = json_object_get(f, "lines") != NULL;
@@ -38,11 +37,14 @@ static void print_names(const json_t *f, FILE *out)
 		guint before = g_hash_table_size(told);
 		if (!exact)
 			own_code_append_name(json_element(names, i), name);
-		if (g_hash_table_add(told, g_strdup(name->str)) && before < MOST)
+		if (g_hash_table_add(told, g_strdup(name->str)) && before < NAMES_TOLD)
 			fprintf(out, "%s%s", before ? ", " : "  on ", name->str);
 	}
-	if (g_hash_table_size(told) > MOST)
-		fprintf(out, " and %u more", g_hash_table_size(told) - MOST);
+	long long more = number_of(f, "more");
+	if (g_hash_table_size(told) > NAMES_TOLD)
+		more += g_hash_table_size(told) - NAMES_TOLD;
+	if (more > 0)
+		fprintf(out, " and %lld more", more);
 }
 
 static void print_heading(const json_t *f, FILE *out)

@@ -90,6 +90,30 @@ void report_print_pair(FILE *out, const struct trace *t, const struct finding *f
 	print_with_sentence(t, f, numbers, out);
 }
 
+json_t *report_pair_json(const struct trace *t, const struct finding *f,
+                         const uint32_t numbers[2])
+{
+	struct places *places = places_new(t);
+	json_t *j = finding_json(places, t, f), *site;
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		const char *member = i == 0 ? "first" : "second";
+
+		if (numbers != NULL)
+			json_object_set_new(j, member, json_integer(numbers[i]));
+		else
+			json_object_del(j, member);
+	}
+	/* counted from a line that may not be the function's first one in the whole trace */
+	json_array_foreach(json_object_get(j, "sites"), i, site)
+	        json_object_del(site, "offset");
+	json_array_foreach(json_object_get(j, "places"), i, site)
+	        json_object_del(site, "offset");
+	places_free(places);
+	return j;
+}
+
 static void print_finding(const struct trace *t, const struct finding *f)
 {
 	print_with_sentence(t, f, NULL, stdout);

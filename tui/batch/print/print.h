@@ -62,6 +62,10 @@ int print_report(const struct report *report, const struct print_options *option
  * whole. */
 void report_print_pair(FILE *out, const struct trace *t, const struct finding *f,
                        const uint32_t numbers[2]);
+/* The same as an element of "findings" in a JSON report; owned by the caller. `numbers`: NULL
+ * where the whole is not kept. */
+struct json_t *report_pair_json(const struct trace *t, const struct finding *f,
+                                const uint32_t numbers[2]);
 struct promise {
 	const char *analysis, *shard; /* shard: "2/8", or NULL */
 	const char *scope;            /* as in struct report, or NULL */

@@ -21,12 +21,15 @@ const char *match_state_word(enum match_state state)
 
 /* -- places --------------------------------------------------------------------------- */
 
-static int line_of(const json_t *place)
+static bool has_offset(const json_t *place)
 {
-	const json_t *offset = json_object_get(place, "offset");
+	return json_object_get(place, "offset") != NULL;
+}
 
-	json_int_t line =
-	        json_integer_value(offset != NULL ? offset : json_object_get(place, "line"));
+static int line_of(const json_t *place, bool offset)
+{
+	const char *member = offset ? "offset" : "line";
+	json_int_t line = json_integer_value(json_object_get(place, member));
 
 	return (int)CLAMP(line, 0, INT32_MAX);
 }
@@ -41,13 +44,15 @@ char *match_area(const json_t *place)
 static char *exact(const json_t *place)
 {
 	g_autofree char *where = match_area(place);
-	return g_strdup_printf("%s %d", where, line_of(place));
+	return g_strdup_printf("%s %d", where, line_of(place, has_offset(place)));
 }
 
 static uint32_t place_distance(const json_t *place, const json_t *other)
 {
 	g_autofree char *a = match_area(place), *b = match_area(other);
-	uint32_t lines = (uint32_t)abs(line_of(place) - line_of(other));
+	/* a report of parts of a run (record --report) has lines alone */
+	bool offset = has_offset(place) && has_offset(other);
+	uint32_t lines = (uint32_t)abs(line_of(place, offset) - line_of(other, offset));
 	bool known = *json_word(place, "function") || *json_word(place, "name");
 
 	if (strcmp(a, b) != 0 || (!known && lines > MATCH_LINES))
@@ -288,7 +293,7 @@ static void match_moved(const GPtrArray *old, const GPtrArray *new)
 			continue;
 		n->old->other = n->new;
 		n->new->other = n->old;
-		n->old->moved = n->new->moved = true;
+		n->old->moved = n->new->moved = n->lines > 0;
 	}
 }
 

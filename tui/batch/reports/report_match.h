@@ -7,7 +7,8 @@
  * Groups of two reports match
  *   1. when kind, places and a variable agree: "unchanged";
  *   2. else when kind, functions and a variable agree (without functions: files, and lines
- *      at most MATCH_LINES apart), nearest first: "updated";
+ *      at most MATCH_LINES apart), nearest first: "updated", or "unchanged" where the lines
+ *      are the same, which one of the reports does not count in the function;
  *   3. else when kind and places agree, with other variables: "unchanged".
  * Methods, units and sets belong to the kind.
  */
