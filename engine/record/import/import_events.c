@@ -384,6 +384,14 @@ void import_crash(struct import *im, const struct log_record *r)
 	}
 }
 
+/* Neither the places of an access nor the context of an ENTER are known. */
+static void forget_site(struct import_site *site)
+{
+	site->key = 0;
+	site->places = 0;
+	site->memo = (struct call_memo){ NONE, NONE };
+}
+
 void import_access(struct import *im, struct lane *lane, const struct log_record *r)
 {
 	struct event e = { .op = import_op[r->tag],
@@ -406,8 +414,7 @@ void import_access(struct import *im, struct lane *lane, const struct log_record
 	                                &site->site);
 	if (!builder_add_access(im->b, &e, r->valued, (int64_t)import_value(im, value)))
 		import_event(im, lane, e);
-	site->key = 0;
-	site->places = 0;
+	forget_site(site);
 	if (r->tag == LOG_RMW || r->code > LOG_RANGE)
 		return;
 	site->key = log_site_key(log_word(r->tag, r->flags & LOG_SITE_FLAGS, r->pc), r->code);
@@ -427,27 +434,36 @@ static uint32_t site_function(struct import *im, const struct log_record *r)
 	return site->function;
 }
 
-void import_enter(struct import *im, struct lane *lane, const struct log_record *r)
+/* The thread's call stack and its frames, in which locals have names, have one more. */
+static void push_call(struct import *im, struct lane *lane, const struct log_record *r,
+                      uint32_t function)
 {
-	uint32_t function = site_function(im, r);
-	uint64_t high = lane->stack_high & ~(uint64_t)(LOG_FRAME_UNIT - 1);
-	uint64_t shift = lane->stack_shift;
 	bool call = r->address < LOG_CALL_COUNT;
-	uint32_t location = site_location(im, r);
 	*(uint32_t *)column_push(&lane->functions) = function;
 	im->facts->instrumented += !call;
-	if (!builder_enter(im->b, lane->thread, function, location) &&
-	    !import_event(
-	            im, lane,
-	            (struct event){ .op = OP_ENTER, .target = function, .location = location }))
-		return;
+}
+
+static void name_frame(struct import *im, const struct lane *lane, const struct log_record *r)
+{
+	uint64_t high = lane->stack_high & ~(uint64_t)(LOG_FRAME_UNIT - 1);
+	bool call = r->address < LOG_CALL_COUNT;
 	if (im->unnamed)
 		return;
 	/* Frames of C library calls have no named variables. */
 	names_enter(im->names, lane->thread, call ? 0 : import_address(im, r->address - 1),
 	            call       ? FRAME_OF_NOBODY
-	            : r->value ? high - (r->value - 1) * LOG_FRAME_UNIT + shift
+	            : r->value ? high - (r->value - 1) * LOG_FRAME_UNIT + lane->stack_shift
 	                       : 0);
+}
+
+void import_enter(struct import *im, struct lane *lane, const struct log_record *r)
+{
+	uint32_t function = site_function(im, r), location = site_location(im, r);
+	const struct event e = { .op = OP_ENTER, .target = function, .location = location };
+	forget_site(&im->sites[r->slot]);
+	push_call(im, lane, r, function);
+	if (builder_enter(im->b, lane->thread, function, location) || import_event(im, lane, e))
+		name_frame(im, lane, r);
 }
 
 void import_leave(struct import *im, struct lane *lane, uint64_t frames)
@@ -461,6 +477,33 @@ void import_leave(struct import *im, struct lane *lane, uint64_t frames)
 		if (left && !im->unnamed)
 			names_leave(im->names, lane->thread);
 	}
+}
+
+uint32_t import_calls(struct import *im, struct lane *lane, const struct log_record *r,
+                      uint32_t number, uint32_t room)
+{
+	bool enters = r->tag == LOG_ENTER;
+	uint64_t left = enters ? r->left : r->pc, count = lane->functions.count;
+	struct import_site *site = &im->sites[r->slot];
+	const uint32_t *functions = (const void *)lane->functions.data;
+	if (left > count || left + enters > room || left + enters == 0 || im->unnamed ||
+	    !builder_leaves(im->b, functions + (count - left), (uint32_t)left))
+		return 0;
+	if (enters && (site->key != 0 || r->address == 0 || r->pc == 0 ||
+	               site->function_pc != r->address || site->pc != r->pc))
+		return 0;
+	for (uint64_t i = 0; i < left; i++) {
+		builder_put_leave(im->b, number + (uint32_t)i);
+		names_leave(im->names, lane->thread);
+	}
+	lane->functions.count = count - left;
+	if (enters) {
+		push_call(im, lane, r, site->function);
+		builder_put_enter(im->b, site->function, site->location,
+		                  number + (uint32_t)left, &site->memo);
+		name_frame(im, lane, r);
+	}
+	return (uint32_t)left + enters;
 }
 
 void import_alloc(struct import *im, struct lane *lane, uint64_t pc, const uint64_t *w)

@@ -71,6 +71,18 @@ bool builder_add(struct builder *b, struct event event, uint64_t line, struct er
  * be checked. False: nothing was added, and builder_add does it. */
 bool builder_enter(struct builder *b, uint32_t thread, uint32_t function, uint32_t location);
 bool builder_leave(struct builder *b, uint32_t thread, uint32_t function);
+/* The context of a call by its parent, of one function and location: the caller's, for the next
+ * such call; NONE and NONE at first. */
+struct call_memo {
+	uint32_t parent, context;
+};
+/* The same between the accesses of a room (struct access_room) that has a tape and no
+ * `events`, with the event's number. builder_leaves: may the thread leave these functions, the
+ * last one first? */
+void builder_put_enter(struct builder *b, uint32_t function, uint32_t location, uint32_t number,
+                       struct call_memo *memo);
+bool builder_leaves(const struct builder *b, const uint32_t *functions, uint32_t count);
+void builder_put_leave(struct builder *b, uint32_t number);
 /*
  * The last places of one instruction's accesses, the caller's; zero at first: LINE_PLACES
  * places of one region and size in a row (memory.c). The i-th is place `first` + i, and

@@ -245,7 +245,7 @@ struct builder {
 	/* Thread whose accesses need no check, and its state, until other events or a block's
 	 * end have come; NONE. */
 	uint32_t plain;
-	const struct thread_state *plain_state;
+	struct thread_state *plain_state;
 	struct builder_watch watch; /* without a function: none */
 	uint64_t shown;             /* number of the events that it has got */
 	struct clues clues;         /* for the namer */
@@ -359,6 +359,9 @@ static inline void builder_mark(struct builder *b, const struct event *e, uint32
 }
 /* The next event, to the tape and to the watch, and to the must-order if that needs it. */
 void builder_hand_over(struct builder *b, const struct event *e, uint32_t context);
+/* The same of one in a room (struct access_room), which is not added yet: to the tape alone. */
+void builder_put_event(struct builder *b, const struct event *e, uint32_t context,
+                       uint32_t number);
 
 /* Request names for everything in the tables and `c`; ends its places. */
 void builder_ask_names(struct builder *b, struct cut *c);

@@ -489,6 +489,26 @@ bool builder_add(struct builder *b, struct event e, uint64_t line, struct error 
 	return add(&r, &e);
 }
 
+/* -- calls of a plain thread (builder_plain.c) ---------------------------------------------- */
+
+/* Its next event is an ENTER, which opens a scope. */
+static void enter(struct builder *b, struct thread_state *s, const struct event *e,
+                  struct call_memo *memo)
+{
+	open_scope(b, e);
+	b->clues.frames++;
+	if (memo == NULL || memo->context == NONE || memo->parent != s->context) {
+		struct context c = { s->context, e->target, e->location };
+		uint32_t context = builder_context(b, c);
+		if (memo)
+			*memo = (struct call_memo){ s->context, context };
+		s->context = context;
+	} else {
+		s->context = memo->context;
+	}
+	binary_has_stacks(b->writer);
+}
+
 bool builder_enter(struct builder *b, uint32_t thread, uint32_t function, uint32_t location)
 {
 	const struct event e = {
@@ -497,28 +517,64 @@ bool builder_enter(struct builder *b, uint32_t thread, uint32_t function, uint32
 	if (!builder_is_plain(b, thread))
 		return false;
 	struct thread_state *s = AT(b->states, struct thread_state, thread);
-	open_scope(b, &e);
-	b->clues.frames++;
-	s->context = builder_context(b, (struct context){ s->context, function, location });
-	binary_has_stacks(b->writer);
+	enter(b, s, &e, NULL);
 	builder_hand_over(b, &e, s->context);
 	return true;
 }
 
+void builder_put_enter(struct builder *b, uint32_t function, uint32_t location, uint32_t number,
+                       struct call_memo *memo)
+{
+	const struct event e = {
+		.op = OP_ENTER, .thread = b->plain, .target = function, .location = location
+	};
+	b->events.count = number;
+	enter(b, b->plain_state, &e, memo);
+	builder_put_event(b, &e, b->plain_state->context, number);
+}
+
+static bool leaves(const struct thread_state *s, const uint32_t *functions, uint32_t count)
+{
+	if (s->scopes.count < count)
+		return false;
+	const struct scope *at = AT(&s->scopes, struct scope, s->scopes.count - count);
+	for (uint32_t i = 0; i < count; i++)
+		if (at[i].op != OP_ENTER || at[i].target != functions[i])
+			return false;
+	return true;
+}
+
+bool builder_leaves(const struct builder *b, const uint32_t *functions, uint32_t count)
+{
+	return leaves(b->plain_state, functions, count);
+}
+
+/* Its next event is a LEAVE; the context is still the callee's. */
+static struct event leave(struct builder *b, struct thread_state *s, uint32_t thread)
+{
+	const struct scope *last = AT(&s->scopes, struct scope, --s->scopes.count);
+	b->clues.frames++;
+	return (struct event){ .op = OP_LEAVE, .thread = thread, .target = last->target };
+}
+
 bool builder_leave(struct builder *b, uint32_t thread, uint32_t function)
 {
-	const struct event e = { .op = OP_LEAVE, .thread = thread, .target = function };
 	if (!builder_is_plain(b, thread))
 		return false;
 	struct thread_state *s = AT(b->states, struct thread_state, thread);
-	const struct scope *last =
-	        s->scopes.count ? AT(&s->scopes, struct scope, s->scopes.count - 1) : NULL;
-	if (last == NULL || last->op != OP_ENTER || last->target != function)
+	if (!leaves(s, &function, 1))
 		return false;
-	s->scopes.count--;
-	b->clues.frames++;
+	const struct event e = leave(b, s, thread);
 	uint32_t context = s->context;
 	s->context = AT(b->contexts, struct context, context)->parent;
 	builder_hand_over(b, &e, context);
 	return true;
+}
+
+void builder_put_leave(struct builder *b, uint32_t number)
+{
+	struct thread_state *s = b->plain_state;
+	const struct event e = leave(b, s, b->plain);
+	builder_put_event(b, &e, s->context, number);
+	s->context = AT(b->contexts, struct context, s->context)->parent;
 }
