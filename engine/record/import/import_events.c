@@ -434,36 +434,37 @@ static uint32_t site_function(struct import *im, const struct log_record *r)
 	return site->function;
 }
 
-/* The thread's call stack and its frames, in which locals have names, have one more. */
+/* The thread's call stack has one more. */
 static void push_call(struct import *im, struct lane *lane, const struct log_record *r,
                       uint32_t function)
 {
-	bool call = r->address < LOG_CALL_COUNT;
 	*(uint32_t *)column_push(&lane->functions) = function;
-	im->facts->instrumented += !call;
+	im->facts->instrumented += r->address >= LOG_CALL_COUNT;
 }
 
-static void name_frame(struct import *im, const struct lane *lane, const struct log_record *r)
+/* Frames of C library calls have no named variables. */
+static struct call_frame frame_of(struct import *im, const struct lane *lane,
+                                  const struct log_record *r)
 {
 	uint64_t high = lane->stack_high & ~(uint64_t)(LOG_FRAME_UNIT - 1);
-	bool call = r->address < LOG_CALL_COUNT;
-	if (im->unnamed)
-		return;
-	/* Frames of C library calls have no named variables. */
-	names_enter(im->names, lane->thread, call ? 0 : import_address(im, r->address - 1),
-	            call       ? FRAME_OF_NOBODY
-	            : r->value ? high - (r->value - 1) * LOG_FRAME_UNIT + lane->stack_shift
-	                       : 0);
+	uint64_t begin = high - (r->value - 1) * LOG_FRAME_UNIT + lane->stack_shift;
+	if (r->address < LOG_CALL_COUNT)
+		return (struct call_frame){ 0, FRAME_OF_NOBODY };
+	return (struct call_frame){ import_address(im, r->address - 1), r->value ? begin : 0 };
 }
 
 void import_enter(struct import *im, struct lane *lane, const struct log_record *r)
 {
 	uint32_t function = site_function(im, r), location = site_location(im, r);
 	const struct event e = { .op = OP_ENTER, .target = function, .location = location };
+	struct call_frame frame = frame_of(im, lane, r);
 	forget_site(&im->sites[r->slot]);
 	push_call(im, lane, r, function);
-	if (builder_enter(im->b, lane->thread, function, location) || import_event(im, lane, e))
-		name_frame(im, lane, r);
+	if (!builder_enter(im->b, lane->thread, function, location, frame) &&
+	    !import_event(im, lane, e))
+		return;
+	if (!im->unnamed)
+		names_enter(im->names, lane->thread, frame);
 }
 
 void import_leave(struct import *im, struct lane *lane, uint64_t frames)
@@ -498,10 +499,11 @@ uint32_t import_calls(struct import *im, struct lane *lane, const struct log_rec
 	}
 	lane->functions.count = count - left;
 	if (enters) {
+		struct call_frame frame = frame_of(im, lane, r);
 		push_call(im, lane, r, site->function);
-		builder_put_enter(im->b, site->function, site->location,
+		builder_put_enter(im->b, site->function, site->location, frame,
 		                  number + (uint32_t)left, &site->memo);
-		name_frame(im, lane, r);
+		names_enter(im->names, lane->thread, frame);
 	}
 	return (uint32_t)left + enters;
 }

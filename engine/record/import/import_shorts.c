@@ -123,16 +123,17 @@ static __attribute__((noinline)) uint32_t look_near(const struct batch *batch,
                                                     const uint64_t *at, uint32_t small,
                                                     uint64_t value)
 {
+	const struct builder *b = batch->im->b;
 	unsigned how = LOOK_AGAIN | (small ? LOOK_VALUED : 0);
-	uint32_t first = site->site.near[0].first;
+	uint32_t first = site->site.near[0].first, place = first + (uint32_t)i;
 	if (!(site->noted >> i & 1))
-		site->noted = builder_noted(batch->im->b, first, batch->room.thread);
-	if (site->noted >> i & 1) {
+		site->noted = builder_noted(b, first, batch->room.thread);
+	if (site->noted >> i & 1 || builder_noted_in_call(b, place, batch->room.thread)) {
 		if (value < batch->room.plain)
 			return small;
 		how |= LOOK_NOTED;
 	}
-	return look(batch, site, first + (uint32_t)i, at, how, value);
+	return look(batch, site, place, at, how, value);
 }
 
 /* Which of the places is at the address; not below site.places: none of them. */

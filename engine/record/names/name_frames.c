@@ -16,12 +16,8 @@
 
 #include <string.h>
 
-struct frame {
-	uint64_t address, cfa; /* in the function */
-};
-
 struct open_frames { /* of a thread, the innermost one last */
-	struct frame *at;
+	struct call_frame *at;
 	uint32_t count, room;
 };
 
@@ -108,7 +104,7 @@ void names_stack(struct names *n, uint32_t thread, uint32_t block, uint64_t addr
 	g_array_index(f->thread_of, uint32_t, block) = thread;
 }
 
-void names_enter(struct names *n, uint32_t thread, uint64_t address, uint64_t cfa)
+void names_enter(struct names *n, uint32_t thread, struct call_frame frame)
 {
 	enum { FIRST = 16 };
 	struct frame_names *f = frames_of(n);
@@ -117,9 +113,9 @@ void names_enter(struct names *n, uint32_t thread, uint64_t address, uint64_t cf
 	struct open_frames *open = &g_array_index(f->open, struct open_frames, thread);
 	if (open->count == open->room) {
 		open->room = MAX(FIRST, 2 * open->room);
-		open->at = g_renew(struct frame, open->at, open->room);
+		open->at = g_renew(struct call_frame, open->at, open->room);
 	}
-	open->at[open->count++] = (struct frame){ address, cfa };
+	open->at[open->count++] = frame;
 }
 
 /* (A thread that has left all of its functions has mostly ended.) */
@@ -138,17 +134,17 @@ static uint32_t thread_of(const struct frame_names *f, uint32_t stack)
 }
 
 /* The innermost open frame of the thread that begins above the address. */
-static const struct frame *holder(const struct frame_names *f, uint32_t thread,
-                                  uint64_t address)
+static const struct call_frame *holder(const struct frame_names *f, uint32_t thread,
+                                       uint64_t address)
 {
 	if (thread >= f->open->len)
 		return NULL;
 	const struct open_frames *open = &g_array_index(f->open, struct open_frames, thread);
 	for (uint32_t i = open->count; i-- > 0;) {
-		const struct frame *frame = &open->at[i];
-		if (frame->cfa == 0)
+		const struct call_frame *frame = &open->at[i];
+		if (frame->begin == 0)
 			return NULL; /* it may be this one's */
-		if (frame->cfa > address)
+		if (frame->begin > address)
 			return frame;
 	}
 	return NULL;
@@ -158,8 +154,8 @@ static void note(const struct frame_names *f, struct held *held, uint32_t stack,
                  uint64_t address, uint32_t thread, uint32_t number)
 {
 	uint32_t owner = thread_of(f, stack);
-	const struct frame *frame = holder(f, owner, address);
-	uint64_t function = frame ? frame->address : 1, cfa = frame ? frame->cfa : 0;
+	const struct call_frame *frame = holder(f, owner, address);
+	uint64_t function = frame ? frame->function : 1, cfa = frame ? frame->begin : 0;
 	if (held->function == 0)
 		*held = (struct held){ .function = function, .cfa = cfa, .shared = NONE };
 	else if (held->function != function || held->cfa != cfa)

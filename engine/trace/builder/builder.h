@@ -67,9 +67,15 @@ uint32_t builder_block_find(struct builder *b, const char *name, size_t length);
 /* Add an event of source line `line` (for messages; 0: none). Call stacks are tracked by ENTER
  * and LEAVE. False and `error` when the event is rejected. */
 bool builder_add(struct builder *b, struct event event, uint64_t line, struct error *error);
+/* The frame of a call in its thread's stack, as the namer knows it: an address in the function,
+ * and where the frame begins (0: not known). */
+struct call_frame {
+	uint64_t function, begin;
+};
 /* Adds an ENTER, or a LEAVE, which are many, by a thread of a recording of which no more is to
  * be checked. False: nothing was added, and builder_add does it. */
-bool builder_enter(struct builder *b, uint32_t thread, uint32_t function, uint32_t location);
+bool builder_enter(struct builder *b, uint32_t thread, uint32_t function, uint32_t location,
+                   struct call_frame frame);
 bool builder_leave(struct builder *b, uint32_t thread, uint32_t function);
 /* The context of a call by its parent, of one function and location: the caller's, for the next
  * such call; NONE and NONE at first. */
@@ -79,8 +85,8 @@ struct call_memo {
 /* The same between the accesses of a room (struct access_room) that has a tape and no
  * `events`, with the event's number. builder_leaves: may the thread leave these functions, the
  * last one first? */
-void builder_put_enter(struct builder *b, uint32_t function, uint32_t location, uint32_t number,
-                       struct call_memo *memo);
+void builder_put_enter(struct builder *b, uint32_t function, uint32_t location,
+                       struct call_frame frame, uint32_t number, struct call_memo *memo);
 bool builder_leaves(const struct builder *b, const uint32_t *functions, uint32_t count);
 void builder_put_leave(struct builder *b, uint32_t number);
 /*
@@ -146,6 +152,8 @@ uint32_t builder_access_place(struct builder *b, uint64_t where, uint64_t offset
 /* Bit set of the LINE_PLACES places from `first` on (struct near_line) whose accesses by the
  * thread the builder need not note any more. */
 uint64_t builder_noted(const struct builder *b, uint32_t first, uint32_t thread);
+/* Need the builder not note such an access of one place in the present call? */
+bool builder_noted_in_call(const struct builder *b, uint32_t place, uint32_t thread);
 /* False: an access by the thread is to be checked, and builder_add takes it. */
 bool builder_room(struct builder *b, uint32_t thread, struct access_room *room);
 /* In their order: looks at the event with this number, and returns its value. `head`:

@@ -127,7 +127,7 @@ static __attribute__((noinline)) void look_closely(struct builder *b, const stru
 		return;
 	if (mark)
 		builder_mark(b, e, number);
-	if (pointer || !builder_place_spent(b, line, e->target)) {
+	if (pointer || !builder_place_spent(b, line, e->target, e->thread)) {
 		b->events.count = number;
 		builder_take_clue(b, e);
 	}
