@@ -123,14 +123,17 @@ static __attribute__((noinline)) uint32_t look_near(const struct batch *batch,
                                                     const uint64_t *at, uint32_t small,
                                                     uint64_t value)
 {
-	const struct builder *b = batch->im->b;
+	struct builder *b = batch->im->b;
 	unsigned how = LOOK_AGAIN | (small ? LOOK_VALUED : 0);
 	uint32_t first = site->site.near[0].first, place = first + (uint32_t)i;
 	if (!(site->noted >> i & 1))
 		site->noted = builder_noted(b, first, batch->room.thread);
 	if (site->noted >> i & 1 || builder_noted_in_call(b, place, batch->room.thread)) {
-		if (value < batch->room.plain)
+		if (value < batch->room.plain || !small)
 			return small;
+		if (G_LIKELY(batch->im->rebase == NULL &&
+		             !block_bounds_have(&batch->room.blocks, value)))
+			return builder_integer(b, (int64_t)value);
 		how |= LOOK_NOTED;
 	}
 	return look(batch, site, place, at, how, value);

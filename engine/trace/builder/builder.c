@@ -362,7 +362,7 @@ struct builder *builder_new(const char *name, const struct trace_options *option
 	b->t = trace_new(name);
 	b->warnings = g_ptr_array_new_with_free_func(g_free);
 	builder_begin_integers(b);
-	b->clues.low = 1;
+	b->clues.blocks.low = 1;
 	b->recent_lines = g_new0(struct recent_line, RECENT_LINES);
 	const char *folder = options ? options->folder : NULL;
 	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);

@@ -101,6 +101,16 @@ struct access_site {
 		uint32_t first, step;
 	} near[2];
 };
+/* The addresses of blocks: the lowest (more than the highest: none), the highest, the bits that
+ * any has. */
+struct block_bounds {
+	uint64_t low, high, bits;
+};
+/* May a block begin at an address? */
+static inline bool block_bounds_have(const struct block_bounds *b, uint64_t address)
+{
+	return address >= b->low && address <= b->high && (address & ~b->bits) == 0;
+}
 /*
  * Recorded accesses of one thread. The caller puts them where the room says: on the tape, as a
  * row (tape_row.h), of whose events builder_put_access takes those that row_put does not, and
@@ -117,6 +127,7 @@ struct access_room {
 	/* Integers from 0 to below it are the event's value (VALUE_INTEGER), and no address of
 	 * a block. */
 	uint64_t plain;
+	struct block_bounds blocks;
 };
 /* How the builder looks at one of them, as its value is no such integer, or its place not known
  * to be noted. */

@@ -94,9 +94,10 @@ static void take_block(struct builder *b, const struct event *e)
 	uint64_t address =
 	        e->target == NONE ? 0 : AT(b->blocks, struct block, e->target)->address;
 	if (e->op == OP_ALLOC && address) {
-		g->low = g->bits ? MIN(g->low, address) : address;
-		g->high = MAX(g->high, address);
-		g->bits |= address;
+		struct block_bounds *l = &g->blocks;
+		l->low = l->bits ? MIN(l->low, address) : address;
+		l->high = MAX(l->high, address);
+		l->bits |= address;
 		g_hash_table_insert(g->live, GSIZE_TO_POINTER(address),
 		                    GUINT_TO_POINTER(e->target + 1));
 	} else if (e->op == OP_FREE) {

@@ -97,12 +97,13 @@ void builder_hand_over(struct builder *b, const struct event *e, uint32_t contex
 
 bool builder_room(struct builder *b, uint32_t thread, struct access_room *room)
 {
-	const struct clues *g = &b->clues;
-	bool low = g->high > 0 && g->low < VALUE_SMALL_END;
+	const struct block_bounds *blocks = &b->clues.blocks;
+	bool low = blocks->high > 0 && blocks->low < VALUE_SMALL_END;
 	*room = (struct access_room){ .thread = thread,
 		                      .first = (uint32_t)b->events.count,
 		                      .count = ROOM,
-		                      .plain = low ? g->low : VALUE_SMALL_END };
+		                      .plain = low ? blocks->low : VALUE_SMALL_END,
+		                      .blocks = *blocks };
 	if (b->writer == NULL) {
 		room->events = b->room;
 		return true;

@@ -211,9 +211,7 @@ struct clues {
 	/* uint32_t by place of the lines in stacks: what builder_frame_now was at the last
 	 * access that the namer got, or 0. */
 	GArray *frames_at;
-	/* addresses of blocks: the lowest (more than the highest: none), the highest, the bits
-	 * that any has */
-	uint64_t low, high, bits;
+	struct block_bounds blocks;
 	GHashTable *live; /* address -> block + 1, of those that are allocated now */
 };
 
@@ -346,8 +344,7 @@ void builder_take_clue(struct builder *b, const struct event *e);
 /* May a block begin at an address? */
 static inline bool builder_may_be_block(const struct builder *b, uint64_t address)
 {
-	return address >= b->clues.low && address <= b->clues.high &&
-	       (address & ~b->clues.bits) == 0;
+	return block_bounds_have(&b->clues.blocks, address);
 }
 /* builder_names.c: the number of the frame that a thread's access falls into, of its own stack;
  * 0: it is not known. */

@@ -298,7 +298,11 @@ struct place_memory builder_place_memory(const struct builder *b, uint32_t place
 
 uint64_t builder_local_address(const struct builder *b, uint32_t place)
 {
-	return builder_place_memory(b, place).address;
+	const struct line *l = builder_line(b, place);
+	if (G_UNLIKELY(l->code == ODD_SIZE))
+		return builder_place_memory(b, place).address;
+	return AT(b->regions, struct region, l->region)->address + l->low +
+	       ((uint64_t)(place % LINE) << l->step);
 }
 
 uint32_t builder_place(struct builder *b, uint32_t region, uint64_t offset, uint32_t size)
