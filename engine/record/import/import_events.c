@@ -455,16 +455,21 @@ static struct call_frame frame_of(struct import *im, const struct lane *lane,
 
 void import_enter(struct import *im, struct lane *lane, const struct log_record *r)
 {
-	uint32_t function = site_function(im, r), location = site_location(im, r);
-	const struct event e = { .op = OP_ENTER, .target = function, .location = location };
-	struct call_frame frame = frame_of(im, lane, r);
-	forget_site(&im->sites[r->slot]);
-	push_call(im, lane, r, function);
-	if (!builder_enter(im->b, lane->thread, function, location, frame) &&
-	    !import_event(im, lane, e))
+	struct import_site *site = &im->sites[r->slot];
+	const struct recorded_call call = { .function = site_function(im, r),
+		                            .location = site_location(im, r),
+		                            .frame = frame_of(im, lane, r),
+		                            .memo = &site->memo };
+	forget_site(site);
+	push_call(im, lane, r, call.function);
+	if (!builder_enter(im->b, lane->thread, &call) &&
+	    !import_event(im, lane,
+	                  (struct event){ .op = OP_ENTER,
+	                                  .target = call.function,
+	                                  .location = call.location }))
 		return;
 	if (!im->unnamed)
-		names_enter(im->names, lane->thread, frame);
+		names_enter(im->names, lane->thread, call.frame);
 }
 
 void import_leave(struct import *im, struct lane *lane, uint64_t frames)
@@ -480,30 +485,39 @@ void import_leave(struct import *im, struct lane *lane, uint64_t frames)
 	}
 }
 
+/* The call of a record ENTER whose slot's last one was of this function and pc, or false. */
+static inline bool known_call(struct import *im, const struct lane *lane,
+                              const struct log_record *r, struct recorded_call *call)
+{
+	struct import_site *site = &im->sites[r->slot];
+	if (site->key != 0 || r->address == 0 || r->pc == 0 ||
+	    site->function_pc != r->address || site->pc != r->pc)
+		return false;
+	*call = (struct recorded_call){ .function = site->function,
+		                        .location = site->location,
+		                        .frame = frame_of(im, lane, r),
+		                        .memo = &site->memo };
+	return true;
+}
+
 uint32_t import_calls(struct import *im, struct lane *lane, const struct log_record *r,
                       uint32_t number, uint32_t room)
 {
 	bool enters = r->tag == LOG_ENTER;
 	uint64_t left = enters ? r->left : r->pc, count = lane->functions.count;
-	struct import_site *site = &im->sites[r->slot];
 	const uint32_t *functions = (const void *)lane->functions.data;
-	if (left > count || left + enters > room || left + enters == 0 || im->unnamed ||
-	    !builder_leaves(im->b, functions + (count - left), (uint32_t)left))
+	struct recorded_call call;
+	if (left > count || left + enters > room || im->unnamed ||
+	    (enters && !known_call(im, lane, r, &call)) ||
+	    !builder_put_calls(im->b, functions + (count - left), (uint32_t)left,
+	                       enters ? &call : NULL, number))
 		return 0;
-	if (enters && (site->key != 0 || r->address == 0 || r->pc == 0 ||
-	               site->function_pc != r->address || site->pc != r->pc))
-		return 0;
-	for (uint64_t i = 0; i < left; i++) {
-		builder_put_leave(im->b, number + (uint32_t)i);
+	for (uint64_t i = 0; i < left; i++)
 		names_leave(im->names, lane->thread);
-	}
 	lane->functions.count = count - left;
 	if (enters) {
-		struct call_frame frame = frame_of(im, lane, r);
-		push_call(im, lane, r, site->function);
-		builder_put_enter(im->b, site->function, site->location, frame,
-		                  number + (uint32_t)left, &site->memo);
-		names_enter(im->names, lane->thread, frame);
+		push_call(im, lane, r, call.function);
+		names_enter(im->names, lane->thread, call.frame);
 	}
 	return (uint32_t)left + enters;
 }

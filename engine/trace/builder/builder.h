@@ -67,28 +67,30 @@ uint32_t builder_block_find(struct builder *b, const char *name, size_t length);
 /* Add an event of source line `line` (for messages; 0: none). Call stacks are tracked by ENTER
  * and LEAVE. False and `error` when the event is rejected. */
 bool builder_add(struct builder *b, struct event event, uint64_t line, struct error *error);
-/* The frame of a call in its thread's stack, as the namer knows it: an address in the function,
- * and where the frame begins (0: not known). */
-struct call_frame {
-	uint64_t function, begin;
+/* A call of a recording. */
+struct call_frame {        /* in its thread's stack, as the namer knows it */
+	uint64_t function; /* an address in it */
+	uint64_t begin;    /* 0: not known */
 };
-/* Adds an ENTER, or a LEAVE, which are many, by a thread of a recording of which no more is to
- * be checked. False: nothing was added, and builder_add does it. */
-bool builder_enter(struct builder *b, uint32_t thread, uint32_t function, uint32_t location,
-                   struct call_frame frame);
-bool builder_leave(struct builder *b, uint32_t thread, uint32_t function);
-/* The context of a call by its parent, of one function and location: the caller's, for the next
- * such call; NONE and NONE at first. */
+/* The context of the last call of one function and location, by its parent; the caller's. NONE
+ * and NONE: none yet. */
 struct call_memo {
 	uint32_t parent, context;
 };
-/* The same between the accesses of a room (struct access_room) that has a tape and no
- * `events`, with the event's number. builder_leaves: may the thread leave these functions, the
- * last one first? */
-void builder_put_enter(struct builder *b, uint32_t function, uint32_t location,
-                       struct call_frame frame, uint32_t number, struct call_memo *memo);
-bool builder_leaves(const struct builder *b, const uint32_t *functions, uint32_t count);
-void builder_put_leave(struct builder *b, uint32_t number);
+struct recorded_call {
+	uint32_t function, location;
+	struct call_frame frame;
+	struct call_memo *memo;
+};
+/* Adds an ENTER, or a LEAVE, which are many, by a thread of a recording of which no more is to
+ * be checked. False: nothing was added, and builder_add does it. */
+bool builder_enter(struct builder *b, uint32_t thread, const struct recorded_call *call);
+bool builder_leave(struct builder *b, uint32_t thread, uint32_t function);
+/* Adds LEAVEs of these functions, the last one first, and then an ENTER (NULL: none), between
+ * the accesses of a room (struct access_room) that has a tape and no `events`. `number`: of the
+ * first one. False, and nothing is done: the thread is not in these functions. */
+bool builder_put_calls(struct builder *b, const uint32_t *functions, uint32_t left,
+                       const struct recorded_call *enter, uint32_t number);
 /*
  * The last places of one instruction's accesses, the caller's; zero at first: LINE_PLACES
  * places of one region and size in a row (memory.c). The i-th is place `first` + i, and

@@ -378,6 +378,10 @@ static inline bool builder_place_spent(const struct builder *b, const struct lin
 	return now != 0 && *builder_frames_at(b, l, place) == now;
 }
 
+/* builder_calls.c: opens the scope of an event of the thread; `frame`: of an ENTER. */
+void builder_open_scope(struct builder *b, struct thread_state *s, const struct event *e,
+                        struct call_frame frame);
+
 /* builder_plain.c */
 /* Most events are accesses inside of a thread: do those of this thread need no check? */
 bool builder_needs_no_check(const struct builder *b, uint32_t thread);

@@ -248,18 +248,6 @@ static bool check_close(const struct refusal *r, const struct event *e)
 	              op_table[e->op].word, found.name, found.dot, found.method);
 }
 
-/* `frame`: of an ENTER. */
-static void open_scope(struct builder *b, const struct event *e, struct call_frame frame)
-{
-	struct thread_state *s = builder_state(b, e->thread);
-	uint32_t aux =
-	        e->op == OP_ENTER && frame.begin ? builder_frame_number(b, frame) : e->aux;
-	struct scope scope = { b->events.count, e->target, aux, e->op, frame.begin };
-	if (s->scopes.element == 0)
-		column_init(&s->scopes, sizeof scope, NULL, 0);
-	*(struct scope *)column_push(&s->scopes) = scope;
-}
-
 static bool check_thread(const struct refusal *r, const struct event *e)
 {
 	const struct builder *b = r->b;
@@ -477,7 +465,7 @@ static bool add(const struct refusal *r, struct event *e)
 	s->started = true;
 	s->ended = e->op == OP_END;
 	if (e->op == OP_CALL || e->op == OP_UBEG || e->op == OP_MISS || e->op == OP_ENTER)
-		open_scope(b, e, (struct call_frame){ 0, 0 });
+		builder_open_scope(b, s, e, (struct call_frame){ 0, 0 });
 	if (e->op == OP_ALLOC || e->op == OP_FREE)
 		note_block(b, e);
 	return push(b, s, e) || disk_full(r);
@@ -490,95 +478,4 @@ bool builder_add(struct builder *b, struct event e, uint64_t line, struct error 
 		return push(b, AT(b->states, struct thread_state, e.thread), &e) ||
 		       disk_full(&r);
 	return add(&r, &e);
-}
-
-/* -- calls of a plain thread (builder_plain.c) ---------------------------------------------- */
-
-/* Its next event is an ENTER, which opens a scope. */
-static void enter(struct builder *b, struct thread_state *s, const struct event *e,
-                  struct call_frame frame, struct call_memo *memo)
-{
-	open_scope(b, e, frame);
-	b->clues.calls++;
-	if (memo == NULL || memo->context == NONE || memo->parent != s->context) {
-		struct context c = { s->context, e->target, e->location };
-		uint32_t context = builder_context(b, c);
-		if (memo)
-			*memo = (struct call_memo){ s->context, context };
-		s->context = context;
-	} else {
-		s->context = memo->context;
-	}
-	binary_has_stacks(b->writer);
-}
-
-bool builder_enter(struct builder *b, uint32_t thread, uint32_t function, uint32_t location,
-                   struct call_frame frame)
-{
-	const struct event e = {
-		.op = OP_ENTER, .thread = thread, .target = function, .location = location
-	};
-	if (!builder_is_plain(b, thread))
-		return false;
-	struct thread_state *s = AT(b->states, struct thread_state, thread);
-	enter(b, s, &e, frame, NULL);
-	builder_hand_over(b, &e, s->context);
-	return true;
-}
-
-void builder_put_enter(struct builder *b, uint32_t function, uint32_t location,
-                       struct call_frame frame, uint32_t number, struct call_memo *memo)
-{
-	const struct event e = {
-		.op = OP_ENTER, .thread = b->plain, .target = function, .location = location
-	};
-	b->events.count = number;
-	enter(b, b->plain_state, &e, frame, memo);
-	builder_put_event(b, &e, b->plain_state->context, number);
-}
-
-static bool leaves(const struct thread_state *s, const uint32_t *functions, uint32_t count)
-{
-	if (s->scopes.count < count)
-		return false;
-	const struct scope *at = AT(&s->scopes, struct scope, s->scopes.count - count);
-	for (uint32_t i = 0; i < count; i++)
-		if (at[i].op != OP_ENTER || at[i].target != functions[i])
-			return false;
-	return true;
-}
-
-bool builder_leaves(const struct builder *b, const uint32_t *functions, uint32_t count)
-{
-	return leaves(b->plain_state, functions, count);
-}
-
-/* Its next event is a LEAVE; the context is still the callee's. */
-static struct event leave(struct builder *b, struct thread_state *s, uint32_t thread)
-{
-	const struct scope *last = AT(&s->scopes, struct scope, --s->scopes.count);
-	b->clues.calls++;
-	return (struct event){ .op = OP_LEAVE, .thread = thread, .target = last->target };
-}
-
-bool builder_leave(struct builder *b, uint32_t thread, uint32_t function)
-{
-	if (!builder_is_plain(b, thread))
-		return false;
-	struct thread_state *s = AT(b->states, struct thread_state, thread);
-	if (!leaves(s, &function, 1))
-		return false;
-	const struct event e = leave(b, s, thread);
-	uint32_t context = s->context;
-	s->context = AT(b->contexts, struct context, context)->parent;
-	builder_hand_over(b, &e, context);
-	return true;
-}
-
-void builder_put_leave(struct builder *b, uint32_t number)
-{
-	struct thread_state *s = b->plain_state;
-	const struct event e = leave(b, s, b->plain);
-	builder_put_event(b, &e, s->context, number);
-	s->context = AT(b->contexts, struct context, s->context)->parent;
 }
