@@ -385,6 +385,14 @@ void import_crash(struct import *im, const struct log_record *r)
 	}
 }
 
+/* Neither the places of an access nor the context of an ENTER are known. */
+static void forget_site(struct import_site *site)
+{
+	site->key = 0;
+	site->places = 0;
+	site->memo = (struct call_memo){ NONE, NONE };
+}
+
 void import_access(struct import *im, struct lane *lane, const struct log_record *r)
 {
 	struct event e = { .op = import_op[r->tag],
@@ -407,8 +415,7 @@ void import_access(struct import *im, struct lane *lane, const struct log_record
 	                                &site->site);
 	if (!builder_add_access(im->b, &e, r->valued, (int64_t)import_value(im, value)))
 		import_event(im, lane, e);
-	site->key = 0;
-	site->places = 0;
+	forget_site(site);
 	if (r->tag == LOG_RMW || r->code > LOG_RANGE)
 		return;
 	site->key = log_site_key(log_word(r->tag, r->flags & LOG_SITE_FLAGS, r->pc), r->code);
@@ -428,34 +435,54 @@ static uint32_t site_function(struct import *im, const struct log_record *r)
 	return site->function;
 }
 
-/* Where the frame of an ENTER begins; 0: unknown. */
-static uint64_t frame_begin(const struct lane *lane, const struct log_record *r)
+/* The thread's call stack has one more. */
+static void push_call(struct import *im, struct lane *lane, const struct log_record *r,
+                      uint32_t function)
+{
+	*(uint32_t *)column_push(&lane->functions) = function;
+	im->facts->instrumented += r->address >= LOG_CALL_COUNT;
+}
+
+/* Frames of C library calls have no named variables. */
+static struct call_frame frame_of(struct import *im, const struct lane *lane,
+                                  const struct log_record *r)
 {
 	uint64_t high = lane->stack_high & ~(uint64_t)(LOG_FRAME_UNIT - 1);
-	return r->value ? high - (r->value - 1) * LOG_FRAME_UNIT + lane->stack_shift : 0;
+	uint64_t begin = high - (r->value - 1) * LOG_FRAME_UNIT + lane->stack_shift;
+	if (r->address < LOG_CALL_COUNT)
+		return (struct call_frame){ 0, FRAME_OF_NOBODY };
+	return (struct call_frame){ import_address(im, r->address - 1), r->value ? begin : 0 };
+}
+
+/* The same in the event (event_frame). */
+static uint32_t begin_of(const struct import *im, const struct lane *lane,
+                         struct call_frame frame)
+{
+	if (!im->frames || frame.begin == 0)
+		return 0;
+	return frame.begin == FRAME_OF_NOBODY ? EVENT_FRAME_OF_NOBODY
+	                                      : event_frame(lane->stack_at, frame.begin);
 }
 
 void import_enter(struct import *im, struct lane *lane, const struct log_record *r)
 {
-	uint32_t function = site_function(im, r);
-	/* Frames of C library calls have no named variables. */
-	bool call = r->address < LOG_CALL_COUNT;
-	uint64_t begin = call ? FRAME_OF_NOBODY : frame_begin(lane, r);
-	uint32_t frame = !im->frames || !begin ? 0
-	                 : call                ? EVENT_FRAME_OF_NOBODY
-	                                       : event_frame(lane->stack_at, begin);
-	const struct event e = { .op = OP_ENTER,
-		                 .target = function,
-		                 .aux = frame,
-		                 .location = site_location(im, r) };
-	*(uint32_t *)column_push(&lane->functions) = function;
-	im->facts->instrumented += !call;
-	if (!builder_enter(im->b, lane->thread, e) && !import_event(im, lane, e))
+	struct import_site *site = &im->sites[r->slot];
+	struct recorded_call call = { .function = site_function(im, r),
+		                      .location = site_location(im, r),
+		                      .frame = frame_of(im, lane, r),
+		                      .memo = &site->memo };
+	call.begin = begin_of(im, lane, call.frame);
+	forget_site(site);
+	push_call(im, lane, r, call.function);
+	if (!builder_enter(im->b, lane->thread, &call) &&
+	    !import_event(im, lane,
+	                  (struct event){ .op = OP_ENTER,
+	                                  .target = call.function,
+	                                  .aux = call.begin,
+	                                  .location = call.location }))
 		return;
-	if (im->unnamed)
-		return;
-	names_enter(im->names, lane->thread, call ? 0 : import_address(im, r->address - 1),
-	            begin);
+	if (!im->unnamed)
+		names_enter(im->names, lane->thread, call.frame);
 }
 
 void import_leave(struct import *im, struct lane *lane, uint64_t frames, uint8_t flags)
@@ -463,11 +490,52 @@ void import_leave(struct import *im, struct lane *lane, uint64_t frames, uint8_t
 	for (; frames > 0 && lane->functions.count > 0; frames--) {
 		uint32_t function =
 		        *(uint32_t *)column_at(&lane->functions, --lane->functions.count);
-		const struct event e = { .op = OP_LEAVE, .target = function, .flags = flags };
-		bool left = builder_leave(im->b, lane->thread, e) || import_event(im, lane, e);
+		bool left = (flags == 0 && builder_leave(im->b, lane->thread, function)) ||
+		            import_event(im, lane,
+		                         (struct event){ .op = OP_LEAVE,
+		                                         .flags = flags,
+		                                         .target = function });
 		if (left && !im->unnamed)
 			names_leave(im->names, lane->thread);
 	}
+}
+
+/* The call of a record ENTER whose slot's last one was of this function and pc, or false. */
+static inline bool known_call(struct import *im, const struct lane *lane,
+                              const struct log_record *r, struct recorded_call *call)
+{
+	struct import_site *site = &im->sites[r->slot];
+	if (site->key != 0 || r->address == 0 || r->pc == 0 ||
+	    site->function_pc != r->address || site->pc != r->pc)
+		return false;
+	*call = (struct recorded_call){ .function = site->function,
+		                        .location = site->location,
+		                        .frame = frame_of(im, lane, r),
+		                        .memo = &site->memo };
+	call->begin = begin_of(im, lane, call->frame);
+	return true;
+}
+
+uint32_t import_calls(struct import *im, struct lane *lane, const struct log_record *r,
+                      uint32_t number, uint32_t room)
+{
+	bool enters = r->tag == LOG_ENTER;
+	uint64_t left = enters ? r->left : r->pc, count = lane->functions.count;
+	const uint32_t *functions = (const void *)lane->functions.data;
+	struct recorded_call call;
+	if (left > count || left + enters > room || im->unnamed ||
+	    (enters && !known_call(im, lane, r, &call)) ||
+	    !builder_put_calls(im->b, functions + (count - left), (uint32_t)left,
+	                       enters ? &call : NULL, number))
+		return 0;
+	for (uint64_t i = 0; i < left; i++)
+		names_leave(im->names, lane->thread);
+	lane->functions.count = count - left;
+	if (enters) {
+		push_call(im, lane, r, call.function);
+		names_enter(im->names, lane->thread, call.frame);
+	}
+	return (uint32_t)left + enters;
 }
 
 void import_alloc(struct import *im, struct lane *lane, uint64_t pc, const uint64_t *w)

@@ -63,8 +63,12 @@ struct import_site {
 	/* For accesses: the site's key (0: none), and the event's head without thread. */
 	uint64_t key, head;
 	/* Places in a row at multiples of the size, the first (that of site.near[0]) at address
-	 * `low`, 1 << step bytes apart: for the thread that has this right. */
-	uint64_t low;
+	 * `low`, 1 << step bytes apart: for the thread that has this right. Of an ENTER, which
+	 * has no places, its context. */
+	union {
+		uint64_t low;
+		struct call_memo memo;
+	};
 	uint64_t noted; /* bits of those that builder_noted has */
 	uint32_t right;
 	uint8_t step, places; /* places: 0: none */
@@ -212,6 +216,11 @@ void import_leave(struct import *im, struct lane *lane, uint64_t frames, uint8_t
 /* Records of thread `id` or of `lane`, by their kind. */
 void import_access(struct import *im, struct lane *lane, const struct log_record *r);
 void import_enter(struct import *im, struct lane *lane, const struct log_record *r);
+/* A record ENTER or LEAVE between accesses that are added at once (struct access_room): adds
+ * its events, of which the first has this number, at most `room`, and returns how many. 0: it
+ * adds none, and import_record has to: nothing is done. */
+uint32_t import_calls(struct import *im, struct lane *lane, const struct log_record *r,
+                      uint32_t number, uint32_t room);
 void import_alloc(struct import *im, struct lane *lane, uint64_t pc, const uint64_t *w);
 void import_given(struct import *im, const uint64_t *w);
 void import_free_block(struct import *im, struct lane *lane, uint64_t pc, const uint64_t *w);

@@ -1,7 +1,8 @@
 /*
  * import_shorts.c - short records of accesses, which most records are, of sites that were met
  * before: from the words of the log to the trace's tape in one loop. The event between them is
- * in memory only where analyses watch, or where there is no tape.
+ * in memory only where analyses watch, or where there is no tape. Calls and returns, which are
+ * many, come between them without an end of the loop.
  */
 #include "engine/base/hash.h"
 #include "engine/record/codec.h"
@@ -16,6 +17,7 @@ struct batch {
 	struct log_reader *reader;
 	struct access_room room;
 	uint32_t count; /* of events that are there */
+	uint32_t calls; /* of these, of ENTER and LEAVE */
 	/* The word that ends at `at` has the event number at - zero of the batch. */
 	const uint64_t *zero;
 	bool more; /* next_shorts ended before it knew whether it had to */
@@ -121,16 +123,20 @@ static __attribute__((noinline)) uint32_t look_near(const struct batch *batch,
                                                     const uint64_t *at, uint32_t small,
                                                     uint64_t value)
 {
+	struct builder *b = batch->im->b;
 	unsigned how = LOOK_AGAIN | (small ? LOOK_VALUED : 0);
-	uint32_t first = site->site.near[0].first;
+	uint32_t first = site->site.near[0].first, place = first + (uint32_t)i;
 	if (!(site->noted >> i & 1))
-		site->noted = builder_noted(batch->im->b, first, batch->room.thread);
-	if (site->noted >> i & 1) {
-		if (value < batch->room.plain)
+		site->noted = builder_noted(b, first, batch->room.thread);
+	if (site->noted >> i & 1 || builder_noted_in_call(b, place, batch->room.thread)) {
+		if (value < batch->room.plain || !small)
 			return small;
+		if (G_LIKELY(batch->im->rebase == NULL &&
+		             !block_bounds_have(&batch->room.blocks, value)))
+			return builder_integer(b, (int64_t)value);
 		how |= LOOK_NOTED;
 	}
-	return look(batch, site, first + (uint32_t)i, at, how, value);
+	return look(batch, site, place, at, how, value);
 }
 
 /* Which of the places is at the address; not below site.places: none of them. */
@@ -341,6 +347,52 @@ end_row(struct batch *batch, const struct tape_row *row, unsigned to)
 	}
 }
 
+/* The events of the record ENTER or LEAVE at `at`; 0, and nothing done, where import_record has
+ * to. */
+static __attribute__((noinline)) uint32_t put_calls(struct batch *batch, const uint64_t *at)
+{
+	struct log_sites *sites = &batch->reader->sites;
+	struct log_record r = { .tag = LOG_LEAVE, .pc = log_word_pc(*at) };
+	uint32_t number = number_at(batch, at), events;
+	uint32_t room = batch->room.first + batch->room.count - number;
+	if (log_is_short_or_pair(*at)) {
+		struct log_site *last = &sites->at[log_short_slot(*at)];
+		if (log_short_field(*at) <= LOG_DELTA_FOLLOWS)
+			return 0;
+		r = (struct log_record){ .tag = LOG_ENTER,
+			                 .slot = log_short_slot(*at),
+			                 .pc = log_word_pc(last->key),
+			                 .address = last->address & LOG_ADDRESS_MASK,
+			                 .value = last->value + log_short_difference(*at),
+			                 .left = log_short_offset_field(*at) };
+		events = import_calls(batch->im, batch->lane, &r, number, room);
+		if (events > 0)
+			last->value = r.value;
+	} else { /* the first one in a chunk becomes its site's */
+		bool known = sites->at[log_site_slot(LOG_LEAVE)].key == LOG_LEAVE;
+		events = known ? import_calls(batch->im, batch->lane, &r, number, room) : 0;
+	}
+	batch->calls += events;
+	return events;
+}
+
+/* The same in the loop; *stop: where the room ends. */
+static inline __attribute__((always_inline)) bool call_between(struct batch *batch,
+                                                               struct tape_row *row,
+                                                               const uint64_t *at,
+                                                               const uint64_t **stop)
+{
+	row_end(row);
+	batch->room.tape->at = row->at;
+	uint32_t events = put_calls(batch, at);
+	row_begin(row, batch->room.tape->tape, batch->room.tape->at, batch->room.thread);
+	if (events == 0)
+		return false;
+	batch->zero -= events - 1; /* the record has one word */
+	*stop -= MIN(*stop - at, (ptrdiff_t)events - 1);
+	return true;
+}
+
 /* The compiler takes a number as it is here, and does not make it again by other steps. */
 #define AS_IT_IS(number) __asm__("" : "+r"(number))
 
@@ -361,8 +413,12 @@ static inline __attribute__((always_inline)) void next_shorts(struct batch *batc
 		struct found f;
 		uint64_t word = *at, slot = log_short_slot_or_more(word);
 		if (G_UNLIKELY(slot >= LOG_SITES)) {
-			if (!log_reader_far(batch->reader, at))
+			if (!log_reader_far(batch->reader, at)) {
+				if (to == TO_TAPE && log_word_tag(word) == LOG_LEAVE &&
+				    call_between(batch, &row, at, &stop))
+					continue;
 				break;
+			}
 			word = *++at;
 			slot = log_short_slot(word);
 			batch->zero++;
@@ -389,6 +445,10 @@ static inline __attribute__((always_inline)) void next_shorts(struct batch *batc
 			}
 			f.value = look_near(batch, site, i, at, VALUE_INTEGER | (uint32_t)value,
 			                    value);
+		} else if (to == TO_TAPE && log_word_tag(last->key) == LOG_ENTER) {
+			if (!call_between(batch, &row, at, &stop))
+				break;
+			continue;
 		} else {
 			struct found other;
 			const uint64_t *done =
@@ -492,7 +552,7 @@ void import_shorts(struct import *im, struct lane *lane, struct log_reader *read
 		bool more;
 		if (im->rebase)
 			batch.room.plain = 0; /* they may be addresses */
-		batch.count = 0;
+		batch.count = batch.calls = 0;
 		batch.more = false;
 		do {
 			uint32_t before = batch.count;
@@ -502,7 +562,7 @@ void import_shorts(struct import *im, struct lane *lane, struct log_reader *read
 			more = batch.count > before && (batch.more || at_pair(reader) != pair);
 		} while (more && batch.count < batch.room.count);
 		end_batch(&batch);
-		lane->ordinal += batch.count;
+		lane->ordinal += batch.count - batch.calls;
 		if (batch.count < batch.room.count)
 			break;
 	}

@@ -40,10 +40,10 @@ void names_of_few(struct names *names);
 /* A thread's stack: its block, and where that lies. */
 void names_stack(struct names *names, uint32_t thread, uint32_t block, uint64_t address,
                  uint64_t size);
-/* A thread has entered a function: an address in that, and its frame's CFA, 0 when unknown, or
- * FRAME_OF_NOBODY when no variable lies in the frame. It has left its last one. */
+/* A thread has entered a function, whose frame begins at its CFA, or FRAME_OF_NOBODY when no
+ * variable lies in the frame. It has left its last one. */
 #define FRAME_OF_NOBODY 1
-void names_enter(struct names *names, uint32_t thread, uint64_t address, uint64_t cfa);
+void names_enter(struct names *names, uint32_t thread, struct call_frame frame);
 void names_leave(struct names *names, uint32_t thread);
 /* Modules in the order of builder_module; the first is the program itself. */
 struct name_of_module {

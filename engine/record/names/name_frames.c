@@ -16,12 +16,8 @@
 
 #include <string.h>
 
-struct frame {
-	uint64_t address, cfa; /* in the function */
-};
-
 struct open_frames { /* of a thread, the innermost one last */
-	struct frame *at;
+	struct call_frame *at;
 	uint32_t count, room;
 	bool left; /* behind them is the last one that the innermost one's function called */
 };
@@ -109,7 +105,7 @@ void names_stack(struct names *n, uint32_t thread, uint32_t block, uint64_t addr
 	g_array_index(f->thread_of, uint32_t, block) = thread;
 }
 
-void names_enter(struct names *n, uint32_t thread, uint64_t address, uint64_t cfa)
+void names_enter(struct names *n, uint32_t thread, struct call_frame frame)
 {
 	enum { FIRST = 16 };
 	struct frame_names *f = frames_of(n);
@@ -118,9 +114,9 @@ void names_enter(struct names *n, uint32_t thread, uint64_t address, uint64_t cf
 	struct open_frames *open = &g_array_index(f->open, struct open_frames, thread);
 	if (open->count == open->room) {
 		open->room = MAX(FIRST, 2 * open->room);
-		open->at = g_renew(struct frame, open->at, open->room);
+		open->at = g_renew(struct call_frame, open->at, open->room);
 	}
-	open->at[open->count++] = (struct frame){ address, cfa };
+	open->at[open->count++] = frame;
 	open->left = false;
 }
 
@@ -142,19 +138,19 @@ static uint32_t thread_of(const struct frame_names *f, uint32_t stack)
 
 /* The innermost open frame of the thread that begins above the address. Where another thread
  * asks, it may be one that was left: a frame that calls ends where those of its calls begin. */
-static const struct frame *holder(const struct frame_names *f, uint32_t thread,
-                                  uint64_t address, bool own)
+static const struct call_frame *holder(const struct frame_names *f, uint32_t thread,
+                                       uint64_t address, bool own)
 {
 	if (thread >= f->open->len)
 		return NULL;
 	const struct open_frames *open = &g_array_index(f->open, struct open_frames, thread);
-	if (!own && open->left && open->at[open->count].cfa > address)
+	if (!own && open->left && open->at[open->count].begin > address)
 		return &open->at[open->count];
 	for (uint32_t i = open->count; i-- > 0;) {
-		const struct frame *frame = &open->at[i];
-		if (frame->cfa == 0)
+		const struct call_frame *frame = &open->at[i];
+		if (frame->begin == 0)
 			return NULL; /* it may be this one's */
-		if (frame->cfa > address)
+		if (frame->begin > address)
 			return frame;
 	}
 	return NULL;
@@ -170,8 +166,8 @@ static void note(const struct frame_names *f, struct held *held, uint32_t stack,
                  uint64_t address, uint32_t thread, uint32_t number)
 {
 	uint32_t owner = thread_of(f, stack);
-	const struct frame *frame = holder(f, owner, address, owner == thread);
-	uint64_t function = frame ? frame->address : 1, cfa = frame ? frame->cfa : 0;
+	const struct call_frame *frame = holder(f, owner, address, owner == thread);
+	uint64_t function = frame ? frame->function : 1, cfa = frame ? frame->begin : 0;
 	if (owner != thread && held->function != 0 && has_left_all(f, owner))
 		return; /* a use after the end: it tells nothing of the frame */
 	if (held->function == 0)

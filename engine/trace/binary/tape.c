@@ -175,6 +175,27 @@ uint8_t *tape_put_event(struct tape *p, const struct event *e, const uint32_t *c
 	return at;
 }
 
+uint8_t *tape_put_call(struct tape *p, const struct event *e, uint32_t context, uint8_t *at)
+{
+	uint8_t *first = at++;
+	unsigned codes = KIND_FORESEEN;
+	uint64_t word = event_head(e);
+	struct track *t = &p->tracks[p->track];
+	struct kind *k = t->kind->next;
+	if ((k->head | t->thread) != word)
+		at = put_given(p, word, NULL, at, &codes, &k);
+	t->kind->next = k;
+	t->kind = k;
+	at = tape_put_operands(p, t, k, e->target, e->aux, false, at, &codes);
+	*first = (uint8_t)codes;
+	if (e->op == OP_ENTER) {
+		at = tape_put_number(at, tape_zigzag(context - k->context));
+		k->context = context;
+	}
+	t->context = context;
+	return at;
+}
+
 /* Accesses of the thread of the event before, whose kinds occurred before; moves *from behind
  * them. `contexts`: to be looked at for each, or NULL. */
 static inline __attribute__((always_inline)) uint8_t *

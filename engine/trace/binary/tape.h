@@ -42,6 +42,10 @@ uint8_t *tape_put(struct tape *tape, const struct event *events, uint32_t count,
  * Accesses may also come as a row, of which no event is in memory: tape_row.h. */
 uint8_t *tape_put_event(struct tape *tape, const struct event *event, const uint32_t *context,
                         const struct tape_stacks *stacks, uint8_t *bytes);
+/* An ENTER or a LEAVE by the thread of the event before it, whose call stack is known: that of
+ * the last event, or the one it left. `context`: after it. */
+uint8_t *tape_put_call(struct tape *tape, const struct event *event, uint32_t context,
+                       uint8_t *bytes);
 
 /* Places, which accesses of a recording name instead of variables: by place its first variable,
  * or with PLACE_WIDE its range of trace.wides. Without places accesses have targets of their

@@ -362,7 +362,7 @@ struct builder *builder_new(const char *name, const struct trace_options *option
 	b->t = trace_new(name);
 	b->warnings = g_ptr_array_new_with_free_func(g_free);
 	builder_begin_integers(b);
-	b->clues.low = 1;
+	b->clues.blocks.low = 1;
 	b->recent_lines = g_new0(struct recent_line, RECENT_LINES);
 	const char *folder = options ? options->folder : NULL;
 	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -400,6 +400,7 @@ struct builder *builder_new(const char *name, const struct trace_options *option
 	NEW(states, struct thread_state);
 	b->clues.live = g_hash_table_new(NULL, NULL);
 	NEW(clues.counts, struct clue_counts);
+	NEW(clues.frames_at, uint32_t);
 #undef NEW
 	uint32_t zero = 0;
 	g_array_append_val(b->string_offsets, zero);
@@ -451,6 +452,8 @@ void builder_free(struct builder *b)
 	column_free(&b->clues.list);
 	g_hash_table_unref(b->clues.live);
 	g_array_free(b->clues.counts, TRUE);
+	g_array_free(b->clues.frames_at, TRUE);
+	g_free(b->clues.frames_of);
 	g_free(b->failure);
 	column_free(&b->events);
 	column_free(&b->stacks);

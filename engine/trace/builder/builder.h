@@ -67,10 +67,31 @@ uint32_t builder_block_find(struct builder *b, const char *name, size_t length);
 /* Add an event of source line `line` (for messages; 0: none). Call stacks are tracked by ENTER
  * and LEAVE. False and `error` when the event is rejected. */
 bool builder_add(struct builder *b, struct event event, uint64_t line, struct error *error);
+/* A call of a recording. */
+struct call_frame {        /* in its thread's stack, as the namer knows it */
+	uint64_t function; /* an address in it */
+	uint64_t begin;    /* 0: not known */
+};
+/* The context of the last call of one function and location, by its parent; the caller's. NONE
+ * and NONE: none yet. */
+struct call_memo {
+	uint32_t parent, context;
+};
+struct recorded_call {
+	uint32_t function, location;
+	struct call_frame frame;
+	uint32_t begin; /* where it begins, in the event: event_frame, or 0 */
+	struct call_memo *memo;
+};
 /* Adds an ENTER, or a LEAVE, which are many, by a thread of a recording of which no more is to
  * be checked. False: nothing was added, and builder_add does it. */
-bool builder_enter(struct builder *b, uint32_t thread, struct event enter);
-bool builder_leave(struct builder *b, uint32_t thread, struct event leave);
+bool builder_enter(struct builder *b, uint32_t thread, const struct recorded_call *call);
+bool builder_leave(struct builder *b, uint32_t thread, uint32_t function);
+/* Adds LEAVEs of these functions, the last one first, and then an ENTER (NULL: none), between
+ * the accesses of a room (struct access_room) that has a tape and no `events`. `number`: of the
+ * first one. False, and nothing is done: the thread is not in these functions. */
+bool builder_put_calls(struct builder *b, const uint32_t *functions, uint32_t left,
+                       const struct recorded_call *enter, uint32_t number);
 /*
  * The last places of one instruction's accesses, the caller's; zero at first: LINE_PLACES
  * places of one region and size in a row (memory.c). The i-th is place `first` + i, and
@@ -83,6 +104,16 @@ struct access_site {
 		uint32_t first, step;
 	} near[2];
 };
+/* The addresses of blocks: the lowest (more than the highest: none), the highest, the bits that
+ * any has. */
+struct block_bounds {
+	uint64_t low, high, bits;
+};
+/* May a block begin at an address? */
+static inline bool block_bounds_have(const struct block_bounds *b, uint64_t address)
+{
+	return address >= b->low && address <= b->high && (address & ~b->bits) == 0;
+}
 /*
  * Recorded accesses of one thread. The caller puts them where the room says: on the tape, as a
  * row (tape_row.h), of whose events builder_put_access takes those that row_put does not, and
@@ -99,6 +130,7 @@ struct access_room {
 	/* Integers from 0 to below it are the event's value (VALUE_INTEGER), and no address of
 	 * a block. */
 	uint64_t plain;
+	struct block_bounds blocks;
 };
 /* How the builder looks at one of them, as its value is no such integer, or its place not known
  * to be noted. */
@@ -134,6 +166,8 @@ uint32_t builder_access_place(struct builder *b, uint64_t where, uint64_t offset
 /* Bit set of the LINE_PLACES places from `first` on (struct near_line) whose accesses by the
  * thread the builder need not note any more. */
 uint64_t builder_noted(const struct builder *b, uint32_t first, uint32_t thread);
+/* Need the builder not note such an access of one place in the present call? */
+bool builder_noted_in_call(const struct builder *b, uint32_t place, uint32_t thread);
 /* False: an access by the thread is to be checked, and builder_add takes it. */
 bool builder_room(struct builder *b, uint32_t thread, struct access_room *room);
 /* In their order: looks at the event with this number, and returns its value. `head`:

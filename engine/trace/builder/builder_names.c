@@ -42,16 +42,43 @@ static void keep_clue(struct builder *b, const struct event *e)
 /* Of the names of locals it matters in which frame they are. */
 static void take_local(struct builder *b, struct line *l, const struct event *e)
 {
-	uint64_t spent = l->frames == b->clues.frames ? l->spent : 0, bit = line_bit(e->target);
-	l->frames = b->clues.frames;
-	l->spent = spent | bit;
-	if (spent & bit || b->namer == NULL || b->namer->local == NULL ||
+	uint64_t bit = line_bit(e->target);
+	bool spent = builder_place_spent(b, l, e->target, e->thread);
+	*builder_frames_at(b, l, e->target) = builder_frame_now(b, l, e->target, e->thread);
+	if (spent || b->namer == NULL || b->namer->local == NULL ||
 	    (l->settled & bit && builder_is_own(b, l, e->thread)))
 		return;
 	struct local_access access = { e, (uint32_t)b->events.count, l->block,
 		                       builder_local_address(b, e->target) };
 	if (b->namer->local(b->namer->context, &access))
 		l->settled |= bit;
+}
+
+uint32_t builder_frame_number(struct builder *b, struct call_frame frame)
+{
+	struct clues *g = &b->clues;
+	if (g->frames_of == NULL)
+		g->frames_of = g_new0(struct frame_memo, FRAMES_KEPT);
+	uint64_t hash = hash_word(frame.function ^ frame.begin << 16);
+	struct frame_memo *m = &g->frames_of[hash_top(hash) % FRAMES_KEPT];
+	if (m->number == 0 || m->frame.function != frame.function ||
+	    m->frame.begin != frame.begin)
+		*m = (struct frame_memo){ frame, ++g->frames };
+	return m->number;
+}
+
+/* The innermost open frame that begins above the address; behind one whose beginning is not
+ * known it is not known either. */
+uint32_t builder_frame_around(const struct builder *b, uint32_t place, uint32_t thread)
+{
+	const struct column *scopes = &AT(b->states, struct thread_state, thread)->scopes;
+	uint64_t address = builder_local_address(b, place);
+	for (uint64_t i = scopes->count; i-- > 0;) {
+		const struct scope *s = AT(scopes, struct scope, i);
+		if (s->op == OP_ENTER && (s->begin == 0 || s->begin > address))
+			return s->begin ? s->aux : 0;
+	}
+	return 0;
 }
 
 static void take_object(struct builder *b, const struct event *e)
@@ -67,9 +94,10 @@ static void take_block(struct builder *b, const struct event *e)
 	uint64_t address =
 	        e->target == NONE ? 0 : AT(b->blocks, struct block, e->target)->address;
 	if (e->op == OP_ALLOC && address) {
-		g->low = g->bits ? MIN(g->low, address) : address;
-		g->high = MAX(g->high, address);
-		g->bits |= address;
+		struct block_bounds *l = &g->blocks;
+		l->low = l->bits ? MIN(l->low, address) : address;
+		l->high = MAX(l->high, address);
+		l->bits |= address;
 		g_hash_table_insert(g->live, GSIZE_TO_POINTER(address),
 		                    GUINT_TO_POINTER(e->target + 1));
 	} else if (e->op == OP_FREE) {
@@ -146,7 +174,7 @@ void builder_take_clue(struct builder *b, const struct event *e)
 	if (op_is_access(e->op))
 		take_access(b, e);
 	else if (e->op == OP_ENTER || e->op == OP_LEAVE)
-		b->clues.frames++;
+		b->clues.calls++;
 	else if (e->op == OP_ALLOC || e->op == OP_FREE)
 		take_block(b, e);
 	else if (op_table[e->op].operand == OPERAND_OBJECT)

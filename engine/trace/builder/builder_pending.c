@@ -70,7 +70,8 @@ static bool is_marked(struct builder *b, const struct event *e)
 	return true;
 }
 
-static void put(struct builder *b, const struct event *e, uint32_t context, uint32_t number)
+void builder_put_event(struct builder *b, const struct event *e, uint32_t context,
+                       uint32_t number)
 {
 	const struct tape_stacks stacks = { .contexts = (void *)b->contexts->data,
 		                            .count = b->contexts->len };
@@ -84,7 +85,7 @@ static void put(struct builder *b, const struct event *e, uint32_t context, uint
 void builder_hand_over(struct builder *b, const struct event *e, uint32_t context)
 {
 	uint64_t kept = b->events.count - b->shown;
-	put(b, e, context, (uint32_t)b->events.count);
+	builder_put_event(b, e, context, (uint32_t)b->events.count);
 	if (b->watch.events) {
 		b->room[kept] = *e;
 		b->room_stacks[kept] = context;
@@ -96,12 +97,13 @@ void builder_hand_over(struct builder *b, const struct event *e, uint32_t contex
 
 bool builder_room(struct builder *b, uint32_t thread, struct access_room *room)
 {
-	const struct clues *g = &b->clues;
-	bool low = g->high > 0 && g->low < VALUE_SMALL_END;
+	const struct block_bounds *blocks = &b->clues.blocks;
+	bool low = blocks->high > 0 && blocks->low < VALUE_SMALL_END;
 	*room = (struct access_room){ .thread = thread,
 		                      .first = (uint32_t)b->events.count,
 		                      .count = ROOM,
-		                      .plain = low ? g->low : VALUE_SMALL_END };
+		                      .plain = low ? blocks->low : VALUE_SMALL_END,
+		                      .blocks = *blocks };
 	if (b->writer == NULL) {
 		room->events = b->room;
 		return true;
@@ -126,7 +128,7 @@ static __attribute__((noinline)) void look_closely(struct builder *b, const stru
 		return;
 	if (mark)
 		builder_mark(b, e, number);
-	if (pointer || !builder_place_spent(b, line, e->target)) {
+	if (pointer || !builder_place_spent(b, line, e->target, e->thread)) {
 		b->events.count = number;
 		builder_take_clue(b, e);
 	}
@@ -151,7 +153,7 @@ uint32_t builder_look(struct builder *b, uint64_t head, uint32_t place, uint32_t
 
 void builder_put_access(struct builder *b, const struct event *e, uint32_t number)
 {
-	put(b, e, b->plain_state->context, number);
+	builder_put_event(b, e, b->plain_state->context, number);
 }
 
 bool builder_added(struct builder *b, const struct access_room *room, uint32_t count)

@@ -105,14 +105,14 @@ enum { LINE = LINE_PLACES, ODD_SIZE = 7 };
 struct line {
 	uint64_t met;   /* bit set of the existing places */
 	uint64_t spent; /* bit set of places whose next accesses the namer does not need
-	                  (struct namer), except writes of possible block addresses; in a stack
-	                  only while `frames` is the same */
+	                  (struct namer), except writes of possible block addresses; of a line
+	                  in a stack: see builder_place_spent */
 	uint64_t low;   /* offset in the region; of ODD_SIZE: the first of LINE numbers of
 	                 * its spots, in b->odd_spots */
 	/* In a stack: places whose accesses by its thread the namer needs no more. */
 	uint64_t settled;
 	uint32_t region, block;
-	uint32_t frames; /* b->clues.frames */
+	uint32_t frames; /* in a stack: the first of LINE elements of b->clues.frames_at */
 	uint8_t code, step;
 	bool stack; /* in a stack */
 };
@@ -130,8 +130,10 @@ struct lock {
 };
 
 struct scope { /* an open scope */
-	uint32_t event, target, aux;
+	uint32_t event, target;
+	uint32_t aux; /* of the event; of an ENTER the number of its frame (struct clues) */
 	uint8_t op;
+	uint64_t begin; /* of an ENTER: of its frame (struct call_frame) */
 };
 
 struct thread_state {
@@ -191,14 +193,25 @@ struct clue_counts {
 	uint8_t locals;   /* writes of its address to a stack, up to CLUE_LOCALS */
 };
 
+struct frame_memo {
+	struct call_frame frame;
+	uint32_t number; /* 0: none */
+};
+enum { FRAMES_KEPT = 1024 };
+
 /* The clues (builder.h), passed to the namer at the end. */
 struct clues {
 	struct column list; /* struct clue */
 	GArray *counts;     /* struct clue_counts, by block */
-	uint32_t frames;    /* changes with each ENTER and LEAVE */
-	/* addresses of blocks: the lowest (more than the highest: none), the highest, the bits
-	 * that any has */
-	uint64_t low, high, bits;
+	/* Frames have numbers, of which equal ones are of equal frames. The last number; and
+	 * those of frames by their hash. */
+	uint32_t frames;
+	struct frame_memo *frames_of; /* FRAMES_KEPT; owned; NULL: none yet */
+	uint32_t calls;               /* the number of ENTERs and LEAVEs */
+	/* uint32_t by place of the lines in stacks: what builder_frame_now was at the last
+	 * access that the namer got, or 0. */
+	GArray *frames_at;
+	struct block_bounds blocks;
 	GHashTable *live; /* address -> block + 1, of those that are allocated now */
 };
 
@@ -245,7 +258,7 @@ struct builder {
 	/* Thread whose accesses need no check, and its state, until other events or a block's
 	 * end have come; NONE. */
 	uint32_t plain;
-	const struct thread_state *plain_state;
+	struct thread_state *plain_state;
 	struct builder_watch watch; /* without a function: none */
 	uint64_t shown;             /* number of the events that it has got */
 	struct clues clues;         /* for the namer */
@@ -331,15 +344,43 @@ void builder_take_clue(struct builder *b, const struct event *e);
 /* May a block begin at an address? */
 static inline bool builder_may_be_block(const struct builder *b, uint64_t address)
 {
-	return address >= b->clues.low && address <= b->clues.high &&
-	       (address & ~b->clues.bits) == 0;
+	return block_bounds_have(&b->clues.blocks, address);
+}
+/* builder_names.c: the number of the frame that a thread's access falls into, of its own stack;
+ * 0: it is not known. */
+uint32_t builder_frame_around(const struct builder *b, uint32_t place, uint32_t thread);
+/* The number of a frame. */
+uint32_t builder_frame_number(struct builder *b, struct call_frame frame);
+/* What the frame depends on that a thread's access of a line in a stack falls into: of its own
+ * stack its number, else all calls so far, as it is another thread's. 0: it does not say. */
+static inline uint32_t builder_frame_now(const struct builder *b, const struct line *l,
+                                         uint32_t place, uint32_t thread)
+{
+	const uint32_t others = UINT32_C(1) << 31;
+	uint32_t calls = b->clues.calls, own;
+	if (!builder_is_own(b, l, thread))
+		return calls < others ? others | calls : 0;
+	own = builder_frame_around(b, place, thread);
+	return own < others ? own : 0;
+}
+static inline uint32_t *builder_frames_at(const struct builder *b, const struct line *l,
+                                          uint32_t place)
+{
+	return AT(b->clues.frames_at, uint32_t, l->frames + place % LINE);
 }
 /* Is the access irrelevant to the namer, unless it writes the address of a block? */
 static inline bool builder_place_spent(const struct builder *b, const struct line *l,
-                                       uint32_t place)
+                                       uint32_t place, uint32_t thread)
 {
-	return l->spent & line_bit(place) && (!l->stack || l->frames == b->clues.frames);
+	if (!l->stack)
+		return l->spent & line_bit(place);
+	uint32_t now = builder_frame_now(b, l, place, thread);
+	return now != 0 && *builder_frames_at(b, l, place) == now;
 }
+
+/* builder_calls.c: opens the scope of an event of the thread; `frame`: of an ENTER. */
+void builder_open_scope(struct builder *b, struct thread_state *s, const struct event *e,
+                        struct call_frame frame);
 
 /* builder_plain.c */
 /* Most events are accesses inside of a thread: do those of this thread need no check? */
@@ -359,6 +400,9 @@ static inline void builder_mark(struct builder *b, const struct event *e, uint32
 }
 /* The next event, to the tape and to the watch, and to the must-order if that needs it. */
 void builder_hand_over(struct builder *b, const struct event *e, uint32_t context);
+/* The same of one in a room (struct access_room), which is not added yet: to the tape alone. */
+void builder_put_event(struct builder *b, const struct event *e, uint32_t context,
+                       uint32_t number);
 
 /* Request names for everything in the tables and `c`; ends its places. */
 void builder_ask_names(struct builder *b, struct cut *c);

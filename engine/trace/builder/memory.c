@@ -116,15 +116,19 @@ static uint32_t line_new(struct builder *b, uint32_t region, uint64_t low, unsig
 			b->failure = g_strdup("too many places in memory");
 		return 0;
 	}
+	bool stack = block != NONE && AT(b->blocks, struct block, block)->alloc == NONE;
+	uint32_t frames = b->clues.frames_at->len;
+	if (stack)
+		g_array_set_size(b->clues.frames_at, frames + LINE);
 	AT(b->regions, struct region, region)->lines++;
 	*(struct line *)column_push(&b->lines) = (struct line){
 		.low = low,
 		.region = region,
 		.block = block,
-		.frames = b->clues.frames,
+		.frames = frames,
 		.code = (uint8_t)code,
 		.step = (uint8_t)step,
-		.stack = block != NONE && AT(b->blocks, struct block, block)->alloc == NONE,
+		.stack = stack,
 	};
 	return (uint32_t)b->lines.count - 1;
 }
@@ -271,6 +275,12 @@ uint64_t builder_noted(const struct builder *b, uint32_t first, uint32_t thread)
 	return builder_is_own(b, l, thread) ? l->met & l->settled : 0;
 }
 
+bool builder_noted_in_call(const struct builder *b, uint32_t place, uint32_t thread)
+{
+	const struct line *l = builder_line(b, place);
+	return l->met & line_bit(place) && builder_place_spent(b, l, place, thread);
+}
+
 struct place_memory builder_place_memory(const struct builder *b, uint32_t place)
 {
 	const struct line *l = builder_line(b, place);
@@ -288,7 +298,11 @@ struct place_memory builder_place_memory(const struct builder *b, uint32_t place
 
 uint64_t builder_local_address(const struct builder *b, uint32_t place)
 {
-	return builder_place_memory(b, place).address;
+	const struct line *l = builder_line(b, place);
+	if (G_UNLIKELY(l->code == ODD_SIZE))
+		return builder_place_memory(b, place).address;
+	return AT(b->regions, struct region, l->region)->address + l->low +
+	       ((uint64_t)(place % LINE) << l->step);
 }
 
 uint32_t builder_place(struct builder *b, uint32_t region, uint64_t offset, uint32_t size)

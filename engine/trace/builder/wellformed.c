@@ -248,15 +248,6 @@ static bool check_close(const struct refusal *r, const struct event *e)
 	              op_table[e->op].word, found.name, found.dot, found.method);
 }
 
-static void open_scope(struct builder *b, const struct event *e)
-{
-	struct thread_state *s = builder_state(b, e->thread);
-	struct scope scope = { b->events.count, e->target, e->aux, e->op };
-	if (s->scopes.element == 0)
-		column_init(&s->scopes, sizeof scope, NULL, 0);
-	*(struct scope *)column_push(&s->scopes) = scope;
-}
-
 static bool check_thread(const struct refusal *r, const struct event *e)
 {
 	const struct builder *b = r->b;
@@ -474,7 +465,7 @@ static bool add(const struct refusal *r, struct event *e)
 	s->started = true;
 	s->ended = e->op == OP_END;
 	if (e->op == OP_CALL || e->op == OP_UBEG || e->op == OP_MISS || e->op == OP_ENTER)
-		open_scope(b, e);
+		builder_open_scope(b, s, e, (struct call_frame){ 0, 0 });
 	if (e->op == OP_ALLOC || e->op == OP_FREE)
 		note_block(b, e);
 	return push(b, s, e) || disk_full(r);
@@ -487,36 +478,4 @@ bool builder_add(struct builder *b, struct event e, uint64_t line, struct error 
 		return push(b, AT(b->states, struct thread_state, e.thread), &e) ||
 		       disk_full(&r);
 	return add(&r, &e);
-}
-
-bool builder_enter(struct builder *b, uint32_t thread, struct event e)
-{
-	if (!builder_is_plain(b, thread))
-		return false;
-	e.thread = thread;
-	struct thread_state *s = AT(b->states, struct thread_state, thread);
-	open_scope(b, &e);
-	b->clues.frames++;
-	s->context = builder_context(b, (struct context){ s->context, e.target, e.location });
-	binary_has_stacks(b->writer);
-	builder_hand_over(b, &e, s->context);
-	return true;
-}
-
-bool builder_leave(struct builder *b, uint32_t thread, struct event e)
-{
-	if (!builder_is_plain(b, thread))
-		return false;
-	e.thread = thread;
-	struct thread_state *s = AT(b->states, struct thread_state, thread);
-	const struct scope *last =
-	        s->scopes.count ? AT(&s->scopes, struct scope, s->scopes.count - 1) : NULL;
-	if (last == NULL || last->op != OP_ENTER || last->target != e.target)
-		return false;
-	s->scopes.count--;
-	b->clues.frames++;
-	uint32_t context = s->context;
-	s->context = AT(b->contexts, struct context, context)->parent;
-	builder_hand_over(b, &e, context);
-	return true;
 }
