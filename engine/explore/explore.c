@@ -116,8 +116,7 @@ static void begin_again(struct exploration *x)
 	g_hash_table_remove_all(x->errors);
 	g_hash_table_remove_all(x->races);
 	worklist_clear(x->worklist);
-	awaits_free(x->awaits);
-	x->awaits = awaits_new();
+	x->awaits = awaits_anew(x->awaits);
 	pasts_free(x->pasts); /* it names runs by their numbers */
 	x->pasts = pasts_new();
 	x->kept_events = 0;

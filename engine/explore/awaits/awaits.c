@@ -18,7 +18,8 @@ struct awaits {
 	struct numbers *wide;     /* those of rounds that is_wide */
 	struct numbers
 	        *tried; /* locks a try of which fails in some run, as no last look of a round */
-	struct numbers *any; /* locks that some run tries */
+	struct numbers *any;    /* locks that some run tries */
+	struct numbers *stacks; /* bytes of stacks that several threads use in some run */
 };
 
 /* Value that a failing try sees. */
@@ -26,8 +27,7 @@ enum { SEEN_FAILURE = 21 };
 
 /* -- of one run --------------------------------------------------------------------------- */
 
-/* By variable, do several threads access it? Owned by the caller. */
-static bool *find_several(const struct trace *t)
+bool *await_rounds_several(const struct trace *t)
 {
 	bool *several = g_new0(bool, t->variables_count + 1);
 	g_autofree uint32_t *first = g_new0(uint32_t, t->variables_count + 1); /* + 1 */
@@ -256,9 +256,8 @@ static bool tries_fail_for_ever(const struct await_rounds *rounds, const struct 
 bool await_rounds_judge(const struct await_rounds *rounds, const struct plan_run *run)
 {
 	const struct trace *t = run->trace;
-	g_autofree bool *several = find_several(t);
 	g_autofree bool *nowhere = leads_nowhere(rounds, run);
-	struct sharing s = { t, several };
+	struct sharing s = { t, rounds->several };
 	uint32_t change = NONE;
 	for (uint32_t e = 0; e < t->events_count; e++)
 		if (!event_inert(&t->events[e]) && changes(&s, e) &&
@@ -278,7 +277,7 @@ bool await_rounds_judge(const struct await_rounds *rounds, const struct plan_run
 }
 
 void await_rounds_find(struct await_rounds *rounds, const struct plan_run *run,
-                       const struct scopes *scopes, const bool *sections)
+                       const struct scopes *scopes, const bool *sections, bool *several)
 {
 	struct trace *t = run->trace;
 	struct memory_rounds found;
@@ -290,7 +289,7 @@ void await_rounds_find(struct await_rounds *rounds, const struct plan_run *run,
 		rounds->states[state->event] = state->state;
 	}
 	rounds->in_vain = g_new0(bool, t->events_count + 1);
-	rounds->several = find_several(t);
+	rounds->several = several;
 	struct sharing s = { t, rounds->several };
 	memory_rounds_init(&found, t, rounds->states, is_shared, &s, false, sections);
 	for (uint32_t e = 0; e < t->events_count; e++)
@@ -352,7 +351,18 @@ struct awaits *awaits_new(void)
 	a->wide = numbers_new();
 	a->tried = numbers_new();
 	a->any = numbers_new();
+	a->stacks = numbers_new();
 	return a;
+}
+
+struct awaits *awaits_anew(struct awaits *a)
+{
+	struct awaits *fresh = awaits_new();
+	struct numbers *none = fresh->stacks;
+	fresh->stacks = a->stacks;
+	a->stacks = none;
+	awaits_free(a);
+	return fresh;
 }
 
 void awaits_free(struct awaits *a)
@@ -365,6 +375,7 @@ void awaits_free(struct awaits *a)
 	numbers_free(a->wide);
 	numbers_free(a->tried);
 	numbers_free(a->any);
+	numbers_free(a->stacks);
 	g_free(a);
 }
 
@@ -373,7 +384,8 @@ struct awaits_size awaits_size(const struct awaits *a)
 	return (struct awaits_size){ numbers_count(a->prefixes), numbers_count(a->within),
 		                     numbers_count(a->looks),    numbers_count(a->begins),
 		                     numbers_count(a->sections), numbers_count(a->wide),
-		                     numbers_count(a->tried),    numbers_count(a->any) };
+		                     numbers_count(a->tried),    numbers_count(a->any),
+		                     numbers_count(a->stacks) };
 }
 
 void awaits_archive(struct awaits *a, struct awaits_size from, struct archive *archive)
@@ -386,6 +398,7 @@ void awaits_archive(struct awaits *a, struct awaits_size from, struct archive *a
 	numbers_archive(a->wide, from.wide, archive);
 	numbers_archive(a->tried, from.tried, archive);
 	numbers_archive(a->any, from.any, archive);
+	numbers_archive(a->stacks, from.stacks, archive);
 }
 
 void awaits_adopt(struct awaits *a, const struct awaits *other)
@@ -398,6 +411,59 @@ void awaits_adopt(struct awaits *a, const struct awaits *other)
 	numbers_adopt(a->wide, other->wide);
 	numbers_adopt(a->tried, other->tried);
 	numbers_adopt(a->any, other->any);
+	awaits_adopt_stacks(a, other);
+}
+
+void awaits_adopt_stacks(struct awaits *a, const struct awaits *other)
+{
+	numbers_adopt(a->stacks, other->stacks);
+}
+
+/* The number of a byte, equal in all runs. */
+static uint64_t byte_number(const struct history *h, uint64_t address, uint32_t event)
+{
+	uint64_t number = history_mix(4, address);
+	history_pointer(h, address, event, NONE, &number);
+	return number;
+}
+
+/* By block, is it a stack? Owned by the caller. */
+static bool *find_stacks(const struct trace *t)
+{
+	bool *stacks = g_new0(bool, t->blocks_count + 1);
+	for (uint32_t i = 0; i < t->threads_count; i++)
+		if (t->threads[i].stack != NONE)
+			stacks[t->threads[i].stack] = true;
+	return stacks;
+}
+
+uint32_t awaits_see_stacks(struct awaits *a, const struct history *h, bool *several)
+{
+	const struct trace *t = h->trace;
+	g_autofree bool *stacks = find_stacks(t), *seen = g_new0(bool, t->variables_count + 1);
+	uint32_t fresh = NONE, knew = numbers_count(a->stacks);
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		if (!op_is_access(t->events[e].op))
+			continue;
+		struct wide run = event_variables(t, &t->events[e]);
+		for (uint32_t v = run.first; v < run.first + run.count; v++) {
+			const struct variable *of = &t->variables[v];
+			bool known = false, shared = several[v];
+			if (seen[v] || of->block == NONE || !stacks[of->block] ||
+			    (!shared && knew == 0))
+				continue;
+			seen[v] = true;
+			for (uint32_t i = 0; i < of->size; i++) {
+				uint64_t number = byte_number(h, of->address + i, e);
+				known = numbers_have(a->stacks, number);
+				several[v] |= known;
+				fresh = shared && !known ? v : fresh;
+				if (shared)
+					numbers_add(a->stacks, number);
+			}
+		}
+	}
+	return fresh;
 }
 
 uint64_t awaits_lock(const struct history *h, uint32_t object)
