@@ -374,6 +374,12 @@ void explore_conclude(struct exploration *x)
 		explore_note_incomplete(
 		        x, "some tasks left out looks under locks that others saw tried: an "
 		           "outcome may be missing");
+	if (awaits_all_are_tried(x->awaits))
+		explore_note_incomplete(
+		        x,
+		        "std::lock or std::scoped_lock takes a lock that is also tried "
+		        "otherwise: such a try may tell with which lock they begin anew when "
+		        "they failed, and not each beginning is run");
 	x->report->waiting = worklist_length(x->worklist);
 	if (x->report->waiting > 0)
 		estimate(x);

@@ -69,7 +69,8 @@ void awaits_free(struct awaits *a);
 struct awaits *awaits_anew(struct awaits *a);
 /* How much is known. */
 struct awaits_size {
-	uint32_t prefixes, within, looks, begins, sections, wide, tried, any, stacks;
+	uint32_t prefixes, within, looks, begins, sections, wide, tried, any, stacks, by_all,
+	        otherwise;
 };
 struct awaits_size awaits_size(const struct awaits *a);
 /* Writes the entries beyond `from`, or adds those that are read. */
@@ -106,6 +107,11 @@ uint64_t awaits_lock(const struct history *h, uint32_t object);
  * After awaits_learn. */
 void awaits_see_tries(struct awaits *a, const struct await_rounds *rounds,
                       const struct history *reduced);
+/* Learn which locks std::lock takes in the run, each round of it from the first one on, and
+ * which are tried otherwise: of the facts of a run. */
+void awaits_see_taken(struct awaits *a, const struct history *h, const GArray *taken);
+/* Are both said of some lock? */
+bool awaits_all_are_tried(const struct awaits *a);
 /* Does a known run have such a try of the lock? */
 bool awaits_are_tried(const struct awaits *a, uint64_t lock);
 /* Was a round left out of a run that may be seen by such a try; or, if it is wide, by any try?

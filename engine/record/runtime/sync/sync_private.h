@@ -90,6 +90,13 @@ struct timespec time_outside(uint64_t deadline);
 int mutex_take(struct thread *t, pthread_mutex_t *m, bool timed, uint64_t deadline,
                uintptr_t pc);
 
+/* sync_mutex.c, sync_rwlock.c: the program's calls, which return to `pc`, in one by an ENTRY.
+ */
+int mutex_lock_within(pthread_mutex_t *m, bool tries, uintptr_t pc);
+int mutex_unlock_within(pthread_mutex_t *m, uintptr_t pc);
+int rw_lock_within(pthread_rwlock_t *l, bool write, bool tries, uintptr_t pc);
+int rw_unlock_within(pthread_rwlock_t *l, uintptr_t pc);
+
 /* sync_cond.c: for a condition, or an object modelled as one. Sleeps as one of its waiters
  * (sync.condition, since the wait was written) until a signal comes, true, or the time is up,
  * false. Then the thread no longer waits. */
