@@ -161,7 +161,7 @@ $(B)/stub/libheddle-stub.a: $(wildcard engine/record/stub/*.[ch]* engine/record/
 	$(CC) -I. -DHEDDLE_STUB -fPIC -c engine/record/stub/interceptors.c -o $(@D)/interceptors.o
 	$(CC) -O2 -fPIC -c engine/record/stub/preinit.c -o $(@D)/libtsan_preinit.o
 	ar rcs $(@D)/libtsan.a
-	cp -r engine/record/stub/discard.ld engine/record/stub/looks.hh engine/record/stub/include $(@D)/
+	cp -r engine/record/stub/discard.ld engine/record/stub/include $(@D)/
 	ln -sf ../libheddle-record.so $(@D)/libclang_rt.tsan-x86_64.so
 	ar rcs $@ $(@D)/stub.o $(@D)/interceptors.o
 
@@ -237,8 +237,8 @@ install: all
 	install -d $(INSTALL_ROOT)/lib/heddle/gdb/stub
 	ln -sf ../libheddle-record.so $(INSTALL_ROOT)/lib/heddle/gdb/stub/libclang_rt.tsan-x86_64.so
 	install -d $(INSTALL_ROOT)/lib/heddle/stub
-	install -D -m 644 -t $(INSTALL_ROOT)/lib/heddle/stub/include/bits $(B)/stub/include/bits/c++config.h
-	install -m 644 $(B)/stub/*.a $(B)/stub/libtsan_preinit.o $(B)/stub/discard.ld $(B)/stub/looks.hh $(INSTALL_ROOT)/lib/heddle/stub/
+	for f in bits/c++config.h c++/looks.hh c++/locks.hh; do install -D -m 644 $(B)/stub/include/$$f $(INSTALL_ROOT)/lib/heddle/stub/include/$$f; done
+	install -m 644 $(B)/stub/*.a $(B)/stub/libtsan_preinit.o $(B)/stub/discard.ld $(INSTALL_ROOT)/lib/heddle/stub/
 	ln -sf ../libheddle-record.so $(INSTALL_ROOT)/lib/heddle/stub/libclang_rt.tsan-x86_64.so
 	for f in specs/*.spec specs/bind/*.spec specs/missing/*.spec; do install -D -m 644 $$f $(INSTALL_ROOT)/share/heddle/$$f; done
 	for f in samples/*/*; do install -D -m 644 $$f $(INSTALL_ROOT)/share/heddle/$$f; done

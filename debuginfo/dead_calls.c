@@ -153,6 +153,17 @@ bool dead_is_lock(const char *callee)
 	return is_any(callee, names);
 }
 
+bool dead_is_release(const char *callee)
+{
+	static const char *const names[] = { "mtx_unlock",
+		                             "pthread_mutex_unlock",
+		                             "pthread_rwlock_unlock",
+		                             "pthread_spin_unlock",
+		                             "sem_post",
+		                             NULL };
+	return is_any(callee, names);
+}
+
 bool dead_is_silent_hook(const char *callee)
 {
 	static const char *const beginnings[] = { "__tsan_read",     "__tsan_write",

@@ -104,6 +104,8 @@ bool dead_is_atomic_hook(const char *callee);
 /* an acquire or a try of a lock or semaphore: it reads nothing else of the frame, and throws
  * nothing; */
 bool dead_is_lock(const char *callee);
+/* a release of one, of which the same holds; */
+bool dead_is_release(const char *callee);
 /* a function of the runtime that reads nothing of the frame for the program; */
 bool dead_is_silent_hook(const char *callee);
 /* one that ends the program; */

@@ -384,7 +384,7 @@ static void do_call(struct function *f, struct node *n, int32_t *after)
 	n->looks = lock || dead_is_atomic_hook(callee);
 	if (to->type != X86_OP_IMM)
 		use_operand(f, n, to, true, false, true);
-	if (lock) {
+	if (lock || dead_is_release(callee)) {
 		f->escapes |= is_address(n->before[RDI]);
 	} else if (n->looks) {
 		bool points = strstr(callee, "compare_exchange_") != NULL &&

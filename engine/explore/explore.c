@@ -116,8 +116,7 @@ static void begin_again(struct exploration *x)
 	g_hash_table_remove_all(x->errors);
 	g_hash_table_remove_all(x->races);
 	worklist_clear(x->worklist);
-	awaits_free(x->awaits);
-	x->awaits = awaits_new();
+	x->awaits = awaits_anew(x->awaits);
 	pasts_free(x->pasts); /* it names runs by their numbers */
 	x->pasts = pasts_new();
 	x->kept_events = 0;
@@ -375,6 +374,12 @@ void explore_conclude(struct exploration *x)
 		explore_note_incomplete(
 		        x, "some tasks left out looks under locks that others saw tried: an "
 		           "outcome may be missing");
+	if (awaits_all_are_tried(x->awaits))
+		explore_note_incomplete(
+		        x,
+		        "std::lock or std::scoped_lock takes a lock that is also tried "
+		        "otherwise: such a try may tell with which lock they begin anew when "
+		        "they failed, and not each beginning is run");
 	x->report->waiting = worklist_length(x->worklist);
 	if (x->report->waiting > 0)
 		estimate(x);

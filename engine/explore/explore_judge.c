@@ -202,7 +202,7 @@ static bool is_at_rest(const struct exploration *x, const struct plan_run *run)
 	if (x->rounds != NULL)
 		return await_rounds_judge(x->rounds, run);
 	struct await_rounds rounds = { 0 };
-	await_rounds_find(&rounds, run, NULL, false);
+	await_rounds_find(&rounds, run, NULL, NULL, await_rounds_several(run->trace));
 	bool rests = await_rounds_judge(&rounds, run);
 	await_rounds_release(&rounds);
 	return rests;

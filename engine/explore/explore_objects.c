@@ -143,6 +143,36 @@ void explore_see_tries(struct exploration *x, const struct await_rounds *rounds,
 	}
 }
 
+/* Has an earlier run, or one of another task, perhaps taken memory of a stack to be one
+ * thread's?
+ */
+static bool stacks_were_taken(const struct exploration *x)
+{
+	return x->origin.extent.runs > 0 ||
+	       (x->report->runs->len > 0 &&
+	        (awaits_size(x->awaits).within > 0 || pasts_size(x->pasts).longer > 0 ||
+	         pasts_size(x->pasts).made > 0));
+}
+
+bool *explore_see_stacks(struct exploration *x, const struct history *h)
+{
+	bool *several = await_rounds_several(h->trace);
+	uint32_t fresh = awaits_see_stacks(x->awaits, h, several);
+	if (fresh != NONE && x->options->shards > 1 && x->report->runs->len > 0)
+		explore_note_incomplete(x, "in this share several threads use memory of a "
+		                           "thread's stack, which another share may take to be "
+		                           "that thread's alone");
+	if (fresh == NONE || x->again || !stacks_were_taken(x))
+		return several;
+	g_ptr_array_add(
+	        x->report->notes,
+	        g_strdup_printf("%s is on a thread's stack, and another thread uses it in "
+	                        "some runs: each look at it counts",
+	                        trace_variable_name(h->trace, fresh)));
+	x->again = true;
+	return several;
+}
+
 struct view_rules explore_view_rules(const struct exploration *x, const bool *left_out)
 {
 	return (struct view_rules){ .specs =

@@ -14,8 +14,9 @@
 
 void record_facts_release(struct record_facts *f)
 {
-	GArray *arrays[] = { f->blocked, f->stopped[0], f->stopped[1], f->ended, f->ends,
-		             f->missing, f->states,     f->turns,      f->sums,  f->inits };
+	GArray *arrays[] = { f->blocked, f->stopped[0], f->stopped[1], f->ended,
+		             f->ends,    f->missing,    f->states,     f->turns,
+		             f->sums,    f->inits,      f->taken };
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		if (arrays[i])
 			g_array_free(arrays[i], TRUE);
@@ -319,10 +320,30 @@ static uint32_t want_of(const struct trace *t, uint32_t number)
 	return NONE;
 }
 
+/* The last event of the thread that looks at what it waits for; NONE: there is none. */
+static uint32_t look_of(const struct trace *t, const struct record_wait *w)
+{
+	if (t == NULL || t->events == NULL || w->reason != FOR_LOOK)
+		return NONE;
+	for (uint32_t e = t->events_count; e-- > 0;) {
+		const struct event *x = &t->events[e];
+		bool access = op_is_access(x->op),
+		     object = op_table[x->op].operand == OPERAND_OBJECT;
+		if (t->threads[x->thread].recorded != w->thread || !(access || object))
+			continue;
+		uint64_t address = access ? t->variables[event_variables(t, x).first].address
+		                          : t->objects[x->target].address;
+		if (address == w->object)
+			return e;
+	}
+	return NONE;
+}
+
 void record_append_wait_place(const struct trace *t, const struct record_facts *facts,
                               const struct record_wait *w, GString *out)
 {
 	uint32_t want = want_of(t, w->thread);
+	want = want != NONE ? want : look_of(t, w);
 	if (want != NONE)
 		g_string_append(out, own_code_place_name(t, want));
 	else
@@ -340,6 +361,9 @@ static void explain_wait(const struct trace *t, const struct record_facts *facts
 	bool join = w->reason == FOR_THREAD, channel = w->reason == FOR_FILE && w->message != 0;
 	char *pipe = channel ? channel_name((unsigned)w->message) : NULL;
 	const char *name = join ? NULL : channel ? pipe : name_at(t, w->object);
+	uint32_t look = look_of(t, w);
+	if (name == NULL && look != NONE && op_is_access(t->events[look].op))
+		name = trace_variable_name(t, event_variables(t, &t->events[look]).first);
 	record_append_thread(w->thread, out);
 	g_string_append_printf(out, " waits for %s", channel ? "channel" : words[w->reason]);
 	if (name)

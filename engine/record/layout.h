@@ -171,6 +171,7 @@ enum log_flag {
 
 /* Notes of LOG_ALIKE, decimal: "THREAD FUNCTION ARGUMENT" at each creation, "THREAD VALUE"
  * where a join takes the thread's value. */
+#define LOG_TAKEN_NOTE  "taken" /* "all ADDRESS" or "else ADDRESS": struct record_taken */
 #define LOG_START_NOTE  "thread-start"
 #define LOG_RESULT_NOTE "thread-result"
 /* Note with an operation that used memory of the program's unseen: TRACE_UNSEEN_CALLS_NOTE. */

@@ -58,6 +58,12 @@ struct record_init {
 	uint64_t pc;             /* of the call; 0: not known */
 };
 
+/* A lock that std::lock takes (runtime/sync/take_all.c), or that is tried otherwise. */
+struct record_taken {
+	uint64_t address;
+	bool by_all;
+};
+
 struct record_facts {
 	char **argv; /* filled in by the caller: the command, noted in the trace; or NULL */
 	const char *start_at;      /* filled in by the caller: --start-at, or NULL */
@@ -101,6 +107,7 @@ struct record_facts {
 	/* char *: exploration, operations whose outcome may depend on the order beyond what is
 	 * modelled */
 	GPtrArray *unordered;
+	GArray *taken; /* struct record_taken: exploration, each lock once or twice */
 	GArray *inits; /* struct record_init: exploration, in order; or NULL */
 	bool diverged; /* replay */
 	struct record_divergence divergence;

@@ -12,7 +12,7 @@
 
 /* No object of the C library or of GLib is longer; the shortest of the C library that has
  * members is not shorter. */
-enum { LONGEST = 64, SHORTEST = 32 };
+enum { LONGEST = 64, SHORTEST = 32, CONDITION = 48 };
 
 static int by_address(const void *a, const void *b, void *context)
 {
@@ -44,6 +44,17 @@ static bool is_within(const char *whole, const char *part, uint64_t distance)
 	       (strchr(part + n, '+') == NULL || distance < SHORTEST);
 }
 
+/* Is the object a condition? What lies behind it may have the same name: a
+ * std::condition_variable_any's pointer to a mutex. */
+static bool is_condition(const struct trace *t, uint32_t object)
+{
+	uint32_t e = 0;
+	while (e < t->events_count && (t->events[e].target != object ||
+	                               op_table[t->events[e].op].use != USE_CONDITION))
+		e++;
+	return e < t->events_count;
+}
+
 static bool is_part(const struct trace *t, const struct variable *v, uint32_t variable,
                     uint32_t object)
 {
@@ -52,7 +63,9 @@ static bool is_part(const struct trace *t, const struct variable *v, uint32_t va
 	if (o->block != v->block || v->address < o->address || distance >= LONGEST)
 		return false;
 	const char *name = trace_variable_name(t, variable), *whole = trace_string(t, o->name);
-	return is_within(whole, name, distance) || (distance == 0 && is_within(name, whole, 0));
+	return (is_within(whole, name, distance) &&
+	        (distance < CONDITION || !is_condition(t, object))) ||
+	       (distance == 0 && is_within(name, whole, 0));
 }
 
 static uint32_t object_of(const struct trace *t, const uint32_t *sorted, uint32_t count,

@@ -13,6 +13,8 @@ $HEDDLE cc -g -O1 -DPLAIN_LOOKS "$programs/random_sync.c" -o plain -pthread
 $HEDDLE cc -g -O1 -DFAR "$programs/random_sync.c" -o far -pthread
 $HEDDLE cc -g -O1 -DSIGNALS "$programs/random_sync.c" -o signals -pthread
 $HEDDLE c++ -std=c++17 -g -O1 "$programs/random_ways.cc" -o ways -pthread
+$HEDDLE c++ -std=c++17 -g -O1 -c "$programs/random_lock.cc" -o lock.o
+$HEDDLE cc -g -O1 -DSTD_LOCK "$programs/random_sync.c" lock.o -o stdlock -pthread -lstdc++
 first=${HEDDLE_SYNC_FIRST:-1}
 every=${HEDDLE_SYNC_EVERY:-1}
 seeds=" $(seq -s ' ' "$first" "$every" $((first + every * (${HEDDLE_SYNC_PROGRAMS:-30} - 1)))) "
@@ -26,6 +28,7 @@ seeds=" $(seq -s ' ' "$first" "$every" $((first + every * (${HEDDLE_SYNC_PROGRAM
 # try that another thread sees, after which outcomes differ
 # from 61800000 on: of two, nested; from 62000000 on: accesses of parts of atomics, by additions, too; 63000000: two conditions; from 64000000 on:
 # signals, whose handlers may run at any moment; from 65000000 on: loops that take several locks by tries, from both sides
+# from 65500000 on: with others of three locks, and with std::lock, or the loop that it is
 # 179, 251: copies of structures, as ways 4 and 7
 # 160 to 464: tries that are made until they succeed; of other multiples of 16 some take a lock by such tries and look under it, which has no end
 chosen=${HEDDLE_SYNC_FIRST:-}${HEDDLE_SYNC_PROGRAMS:-}
@@ -63,6 +66,7 @@ for seed in $seeds; do
 		[[ -n $mode && "${arguments[*]}" != *[mGADK][01]* ]] || compare "$seed" "$mode"
 	done
 	[[ "${arguments[*]}" != *[LHX][0-9]* ]] || compare "$seed" "" plain # volatile looks
+	[[ "${arguments[*]}" != */[23][01]* ]] || compare "$seed" "" stdlock
 	# The operations by other means of C and C++
 	[[ "${arguments[*]}" == *[mGADKU\&\|,\;^\(@%+=:H/]* ]] || compare "$seed" "" ways $(((seed * 7 + seed / 5) % 12))
 	# Other values, and writes by handlers of signals: where no operation calculates or has a part of a variable, and

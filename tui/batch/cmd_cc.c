@@ -188,9 +188,13 @@ static int compile(struct arguments *a, const char *variable, const char *otherw
 	add(words, every_compiler);
 	if (!clang)
 		add(words, gcc_before);
-	if (strcmp(variable, "CXX") == 0) { /* instead of a long spin before a sleep */
-		g_ptr_array_add(words, g_strdup("-include"));
-		g_ptr_array_add(words, g_build_filename(stub, "looks.hh", NULL));
+	if (strcmp(variable, "CXX") == 0) { /* in the place of functions of libstdc++ */
+		static const char *const files[] = { "looks.hh", "locks.hh" };
+		for (size_t i = 0; i < G_N_ELEMENTS(files); i++) {
+			g_ptr_array_add(words, g_strdup("-include"));
+			g_ptr_array_add(words, g_build_filename(stub, "include", "c++",
+			                                        files[i], NULL));
+		}
 		g_ptr_array_add(words, g_strdup("-isystem"));
 		g_ptr_array_add(words, g_build_filename(stub, "include", NULL));
 	}

@@ -18,7 +18,10 @@ struct awaits {
 	struct numbers *wide;     /* those of rounds that is_wide */
 	struct numbers
 	        *tried; /* locks a try of which fails in some run, as no last look of a round */
-	struct numbers *any; /* locks that some run tries */
+	struct numbers *any;       /* locks that some run tries */
+	struct numbers *stacks;    /* bytes of stacks that several threads use in some run */
+	struct numbers *by_all;    /* locks that std::lock takes in some run */
+	struct numbers *otherwise; /* locks that some run tries otherwise */
 };
 
 /* Value that a failing try sees. */
@@ -26,8 +29,7 @@ enum { SEEN_FAILURE = 21 };
 
 /* -- of one run --------------------------------------------------------------------------- */
 
-/* By variable, do several threads access it? Owned by the caller. */
-static bool *find_several(const struct trace *t)
+bool *await_rounds_several(const struct trace *t)
 {
 	bool *several = g_new0(bool, t->variables_count + 1);
 	g_autofree uint32_t *first = g_new0(uint32_t, t->variables_count + 1); /* + 1 */
@@ -256,9 +258,8 @@ static bool tries_fail_for_ever(const struct await_rounds *rounds, const struct 
 bool await_rounds_judge(const struct await_rounds *rounds, const struct plan_run *run)
 {
 	const struct trace *t = run->trace;
-	g_autofree bool *several = find_several(t);
 	g_autofree bool *nowhere = leads_nowhere(rounds, run);
-	struct sharing s = { t, several };
+	struct sharing s = { t, rounds->several };
 	uint32_t change = NONE;
 	for (uint32_t e = 0; e < t->events_count; e++)
 		if (!event_inert(&t->events[e]) && changes(&s, e) &&
@@ -278,7 +279,7 @@ bool await_rounds_judge(const struct await_rounds *rounds, const struct plan_run
 }
 
 void await_rounds_find(struct await_rounds *rounds, const struct plan_run *run,
-                       const struct scopes *scopes, const bool *sections)
+                       const struct scopes *scopes, const bool *sections, bool *several)
 {
 	struct trace *t = run->trace;
 	struct memory_rounds found;
@@ -290,7 +291,7 @@ void await_rounds_find(struct await_rounds *rounds, const struct plan_run *run,
 		rounds->states[state->event] = state->state;
 	}
 	rounds->in_vain = g_new0(bool, t->events_count + 1);
-	rounds->several = find_several(t);
+	rounds->several = several;
 	struct sharing s = { t, rounds->several };
 	memory_rounds_init(&found, t, rounds->states, is_shared, &s, false, sections);
 	for (uint32_t e = 0; e < t->events_count; e++)
@@ -352,7 +353,20 @@ struct awaits *awaits_new(void)
 	a->wide = numbers_new();
 	a->tried = numbers_new();
 	a->any = numbers_new();
+	a->stacks = numbers_new();
+	a->by_all = numbers_new();
+	a->otherwise = numbers_new();
 	return a;
+}
+
+struct awaits *awaits_anew(struct awaits *a)
+{
+	struct awaits *fresh = awaits_new();
+	struct numbers *none = fresh->stacks;
+	fresh->stacks = a->stacks;
+	a->stacks = none;
+	awaits_free(a);
+	return fresh;
 }
 
 void awaits_free(struct awaits *a)
@@ -365,6 +379,9 @@ void awaits_free(struct awaits *a)
 	numbers_free(a->wide);
 	numbers_free(a->tried);
 	numbers_free(a->any);
+	numbers_free(a->stacks);
+	numbers_free(a->by_all);
+	numbers_free(a->otherwise);
 	g_free(a);
 }
 
@@ -373,7 +390,9 @@ struct awaits_size awaits_size(const struct awaits *a)
 	return (struct awaits_size){ numbers_count(a->prefixes), numbers_count(a->within),
 		                     numbers_count(a->looks),    numbers_count(a->begins),
 		                     numbers_count(a->sections), numbers_count(a->wide),
-		                     numbers_count(a->tried),    numbers_count(a->any) };
+		                     numbers_count(a->tried),    numbers_count(a->any),
+		                     numbers_count(a->stacks),   numbers_count(a->by_all),
+		                     numbers_count(a->otherwise) };
 }
 
 void awaits_archive(struct awaits *a, struct awaits_size from, struct archive *archive)
@@ -386,6 +405,9 @@ void awaits_archive(struct awaits *a, struct awaits_size from, struct archive *a
 	numbers_archive(a->wide, from.wide, archive);
 	numbers_archive(a->tried, from.tried, archive);
 	numbers_archive(a->any, from.any, archive);
+	numbers_archive(a->stacks, from.stacks, archive);
+	numbers_archive(a->by_all, from.by_all, archive);
+	numbers_archive(a->otherwise, from.otherwise, archive);
 }
 
 void awaits_adopt(struct awaits *a, const struct awaits *other)
@@ -398,6 +420,61 @@ void awaits_adopt(struct awaits *a, const struct awaits *other)
 	numbers_adopt(a->wide, other->wide);
 	numbers_adopt(a->tried, other->tried);
 	numbers_adopt(a->any, other->any);
+	numbers_adopt(a->by_all, other->by_all);
+	numbers_adopt(a->otherwise, other->otherwise);
+	awaits_adopt_stacks(a, other);
+}
+
+void awaits_adopt_stacks(struct awaits *a, const struct awaits *other)
+{
+	numbers_adopt(a->stacks, other->stacks);
+}
+
+/* The number of a byte, equal in all runs. */
+static uint64_t byte_number(const struct history *h, uint64_t address, uint32_t event)
+{
+	uint64_t number = history_mix(4, address);
+	history_pointer(h, address, event, NONE, &number);
+	return number;
+}
+
+/* By block, is it a stack? Owned by the caller. */
+static bool *find_stacks(const struct trace *t)
+{
+	bool *stacks = g_new0(bool, t->blocks_count + 1);
+	for (uint32_t i = 0; i < t->threads_count; i++)
+		if (t->threads[i].stack != NONE)
+			stacks[t->threads[i].stack] = true;
+	return stacks;
+}
+
+uint32_t awaits_see_stacks(struct awaits *a, const struct history *h, bool *several)
+{
+	const struct trace *t = h->trace;
+	g_autofree bool *stacks = find_stacks(t), *seen = g_new0(bool, t->variables_count + 1);
+	uint32_t fresh = NONE, knew = numbers_count(a->stacks);
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		if (!op_is_access(t->events[e].op))
+			continue;
+		struct wide run = event_variables(t, &t->events[e]);
+		for (uint32_t v = run.first; v < run.first + run.count; v++) {
+			const struct variable *of = &t->variables[v];
+			bool known = false, shared = several[v];
+			if (seen[v] || of->block == NONE || !stacks[of->block] ||
+			    (!shared && knew == 0))
+				continue;
+			seen[v] = true;
+			for (uint32_t i = 0; i < of->size; i++) {
+				uint64_t number = byte_number(h, of->address + i, e);
+				known = numbers_have(a->stacks, number);
+				several[v] |= known;
+				fresh = shared && !known ? v : fresh;
+				if (shared)
+					numbers_add(a->stacks, number);
+			}
+		}
+	}
+	return fresh;
 }
 
 uint64_t awaits_lock(const struct history *h, uint32_t object)
@@ -407,6 +484,26 @@ uint64_t awaits_lock(const struct history *h, uint32_t object)
 	if (list.count > 0)
 		history_pointer(h, address, list.items[0], NONE, &number);
 	return number;
+}
+
+void awaits_see_taken(struct awaits *a, const struct history *h, const GArray *taken)
+{
+	for (guint i = 0; i < taken->len; i++) {
+		const struct record_taken *lock = &g_array_index(taken, struct record_taken, i);
+		struct numbers *list = lock->by_all ? a->by_all : a->otherwise;
+		for (uint32_t o = 0; o < h->trace->objects_count; o++)
+			if (h->trace->objects[o].address == lock->address)
+				numbers_add(list, awaits_lock(h, o));
+	}
+}
+
+bool awaits_all_are_tried(const struct awaits *a)
+{
+	uint32_t i = 0;
+	while (i < numbers_count(a->by_all) &&
+	       !numbers_have(a->otherwise, numbers_at(a->by_all, i)))
+		i++;
+	return i < numbers_count(a->by_all);
 }
 
 bool awaits_are_tried(const struct awaits *a, uint64_t lock)
@@ -473,17 +570,44 @@ static uint64_t *prefixes_before(const struct history *reduced)
 	return before;
 }
 
-/* May the round hold a lock while it has taken or released another one since it stood before
- * its last look? `inside`: of rounds within it. */
-static bool is_wide(const struct await_round *r, const struct trace *t, const bool *inside)
+/* The release of a section of the round that begins at position `i` of its thread's events;
+ * NONE: none begins there. */
+static uint32_t section_at(const struct trace *t, struct event_list mine, uint64_t i,
+                           const bool *inside)
+{
+	const struct event *x = &t->events[mine.items[i]];
+	bool begins = op_acquires(x->op) && !event_inert(x) && !inside[mine.items[i]];
+	return begins ? t->index->partner[mine.items[i]] : NONE;
+}
+
+/* Is the round, before both positions of its thread's events, within the same of its sections?
+ */
+static bool holds_the_same(const struct await_round *r, const struct trace *t,
+                           const bool *inside, uint64_t one, uint64_t other)
 {
 	struct event_list mine = trace_thread_events(t, r->thread);
-	uint32_t releases = 0;
-	for (uint32_t i = t->index->position[r->last]; i < t->index->position[r->next]; i++) {
-		const struct event *x = &t->events[mine.items[i]];
-		releases += op_releases(x->op) && !event_inert(x) && !inside[mine.items[i]];
+	for (uint64_t i = t->index->position[r->first]; i < MAX(one, other); i++) {
+		uint32_t end = section_at(t, mine, i, inside);
+		if (end != NONE && (i < one && end >= mine.items[one]) !=
+		                           (i < other && end >= mine.items[other]))
+			return false;
 	}
-	return releases > 1 || op_acquires(t->events[r->last].op);
+	return true;
+}
+
+/* May the round, after its last look, be within other sections than at any moment up to this
+ * look? `inside`: of rounds within it. */
+static bool is_wide(const struct await_round *r, const struct trace *t, const bool *inside)
+{
+	uint64_t first = t->index->position[r->first], last = t->index->position[r->last];
+	bool wide = false;
+	for (uint64_t i = last + 1; i < t->index->position[r->next] && !wide; i++) {
+		uint64_t k = last + 1;
+		while (k > first && !holds_the_same(r, t, inside, k - 1, i))
+			k--;
+		wide = k == first;
+	}
+	return wide;
 }
 
 void awaits_learn(struct awaits *a, const struct await_rounds *rounds,

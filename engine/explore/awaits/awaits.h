@@ -32,14 +32,17 @@ struct await_rounds {
 	uint64_t *states; /* by event: the thread's state before it; 0: unknown */
 	GArray *list;     /* struct await_round: inner ones before those around them */
 	bool *in_vain;    /* by event */
-	bool *several;    /* by variable: do several threads access it? */
+	bool *several;    /* by variable: do several threads access it, in some run? */
 	bool idle; /* the run ended because all threads waited, some by looking, whose last
 	            * rounds are steps */
 };
+/* By variable, do several threads access it in this run? Owned by the caller. */
+bool *await_rounds_several(const struct trace *t);
 /* Finds the rounds of a run from which none is left out, outside of its scopes (NULL: none);
- * with those that have `sections`? await_rounds_release. */
+ * with those that have `sections`? Takes ownership of `several` (awaits_see_stacks).
+ * await_rounds_release. */
 void await_rounds_find(struct await_rounds *rounds, const struct plan_run *run,
-                       const struct scopes *scopes, const bool *sections);
+                       const struct scopes *scopes, const bool *sections, bool *several);
 void await_rounds_release(struct await_rounds *rounds);
 
 /* Does the event change nothing but the thread's own value: neither memory nor the thread's
@@ -62,15 +65,23 @@ uint64_t await_rounds_class(const struct await_rounds *rounds, const struct plan
 struct awaits;
 struct awaits *awaits_new(void);
 void awaits_free(struct awaits *a);
+/* Forgets all but which memory of stacks several threads use; the pointer is valid no more. */
+struct awaits *awaits_anew(struct awaits *a);
 /* How much is known. */
 struct awaits_size {
-	uint32_t prefixes, within, looks, begins, sections, wide, tried, any;
+	uint32_t prefixes, within, looks, begins, sections, wide, tried, any, stacks, by_all,
+	        otherwise;
 };
 struct awaits_size awaits_size(const struct awaits *a);
 /* Writes the entries beyond `from`, or adds those that are read. */
 void awaits_archive(struct awaits *a, struct awaits_size from, struct archive *archive);
-/* Adds the other's entries. */
+/* Adds the other's entries, or only those of stacks. */
 void awaits_adopt(struct awaits *a, const struct awaits *other);
+void awaits_adopt_stacks(struct awaits *a, const struct awaits *other);
+/* A round may read and write its thread's stack, where no other thread uses it. Learns which
+ * bytes of stacks several threads use, and sets `several` (by variable) also where they do so
+ * in another run. A variable that is new among them, or NONE. */
+uint32_t awaits_see_stacks(struct awaits *a, const struct history *h, bool *several);
 /* Learns from the rounds of a run, whose history without them is `reduced`, and with them
  * `raw`. */
 void awaits_learn(struct awaits *a, const struct await_rounds *rounds,
@@ -96,6 +107,11 @@ uint64_t awaits_lock(const struct history *h, uint32_t object);
  * After awaits_learn. */
 void awaits_see_tries(struct awaits *a, const struct await_rounds *rounds,
                       const struct history *reduced);
+/* Learn which locks std::lock takes in the run, each round of it from the first one on, and
+ * which are tried otherwise: of the facts of a run. */
+void awaits_see_taken(struct awaits *a, const struct history *h, const GArray *taken);
+/* Are both said of some lock? */
+bool awaits_all_are_tried(const struct awaits *a);
 /* Does a known run have such a try of the lock? */
 bool awaits_are_tried(const struct awaits *a, uint64_t lock);
 /* Was a round left out of a run that may be seen by such a try; or, if it is wide, by any try?

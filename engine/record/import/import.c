@@ -496,6 +496,7 @@ void import_init(struct import *im, const char *path, const char *name)
 	if (im->header->flags & LOG_EXPLORE)
 		im->facts->inits = g_array_new(FALSE, FALSE, sizeof(struct record_init));
 	im->facts->missing = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	im->facts->taken = g_array_new(FALSE, FALSE, sizeof(struct record_taken));
 	im->facts->unordered = g_ptr_array_new_with_free_func(g_free);
 	im->facts->ends = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	im->facts->modules = g_array_new(FALSE, FALSE, sizeof(struct record_module));

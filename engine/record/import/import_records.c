@@ -37,6 +37,18 @@ static void note_unseen(GString *list, const char *function)
 		g_string_append_printf(list, "%s%s", list->len ? ", " : "", function);
 }
 
+/* "all ADDRESS" or "else ADDRESS". */
+static void note_taken(struct import *im, const char *text)
+{
+	const char *address = strchr(text, ' ');
+	struct record_taken taken = { .by_all = g_str_has_prefix(text, "all ") };
+
+	if (address == NULL)
+		return;
+	taken.address = g_ascii_strtoull(address + 1, NULL, 16);
+	g_array_append_val(im->facts->taken, taken);
+}
+
 static void note(struct import *im, const char *text, uint64_t length)
 {
 	size_t n = strnlen(text, length);
@@ -44,6 +56,8 @@ static void note(struct import *im, const char *text, uint64_t length)
 	char *value = n < length ? g_strndup(text + n + 1, length - n - 1) : g_strdup("");
 	if (strcmp(key, "unordered") == 0)
 		g_ptr_array_add(im->facts->unordered, g_strdup(value));
+	else if (strcmp(key, LOG_TAKEN_NOTE) == 0)
+		note_taken(im, value);
 	else if (strcmp(key, LOG_UNSEEN_NOTE) == 0)
 		note_unseen(im->unseen_calls, value);
 	else if (strcmp(key, "assertion") == 0)

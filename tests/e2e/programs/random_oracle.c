@@ -54,7 +54,7 @@
  * /NV    take several locks, without waiting while it holds one: the first by waiting, the
  * others by tries; where one fails it releases all and begins again (V: which locks, see
  * BACK_OFF; 7: it gives up, '7', when atomic 0 is 1 then; 8: atomic 1 becomes 1 at a failure;
- * 9: the first by tries, too) ~NV    send thread N a signal; its handler tells, V 1: 'p' + what
+ * 9: the first by tries, too; with N + 2: OTHER_BACK_OFF) ~NV    send thread N a signal; its handler tells, V 1: 'p' + what
  * atomic 0 was before it adds 1 to it, V 2: 'F' + what cell 0 was, for which it writes 1 -
  * that, under mutex 0
  */
@@ -683,6 +683,38 @@ static void step_look(const struct state *s, int t, const char *op)
 static const char *const BACK_OFF[] = { "nm", "sn",  "nw", "wn", "rn",
 	                                "nr", "nsm", "nm", "nm", "nm" };
 enum { GIVES_UP = 7, TELLS_FAILURE = 8 };
+/* More of them: 0 to 2 begin with the lock that failed, as std::lock; 3 and 4 release the first one
+ * first; 5 to 7 the last one first; 2, 4, 6 give up, and 7 tells of its failure. */
+static const char *const OTHER_BACK_OFF[] = { "nm",  "nm",  "nm",  "nsm",
+	                                      "nsm", "nwm", "nsm", "nsm" };
+enum { BEGINS_ELSEWHERE = 2, FIRST_RELEASED_FIRST = 4 }; /* up to these */
+
+static const char *locks_of(const char *op)
+{
+	return op[1] < '2' ? BACK_OFF[op[2] - '0'] : OTHER_BACK_OFF[op[2] - '0'];
+}
+
+static bool gives_up(const char *op)
+{
+	int way = op[2] - '0';
+	return op[1] < '2' ? way == GIVES_UP : way == 2 || way == 4 || way == 6;
+}
+
+static bool tells_failure(const char *op)
+{
+	return op[2] - '0' == (op[1] < '2' ? TELLS_FAILURE : 7);
+}
+
+static bool begins_elsewhere(const char *op)
+{
+	return op[1] >= '2' && op[2] - '0' <= BEGINS_ELSEWHERE;
+}
+
+static bool releases_first(const char *op)
+{
+	return op[1] >= '2' && op[2] - '0' > BEGINS_ELSEWHERE &&
+	       op[2] - '0' <= FIRST_RELEASED_FIRST;
+}
 
 static bool take_one(struct state *s, int t, char lock, int n)
 {
@@ -710,6 +742,14 @@ static bool take_one(struct state *s, int t, char lock, int n)
 	}
 }
 
+static bool has_one(const struct state *s, int t, char lock, int n)
+{
+	return (lock == 's'   ? s->spin
+	        : lock == 'w' ? s->writer
+	        : lock == 'r' ? (s->readers >> t & 1) * (t + 1)
+	                      : s->mutex[lock == 'm' ? 1 - n : n]) == t + 1;
+}
+
 static void release_one(struct state *s, int t, char lock, int n)
 {
 	if (lock == 's')
@@ -723,16 +763,19 @@ static void release_one(struct state *s, int t, char lock, int n)
 }
 
 /* What it does next is in `seen`: takes the lock of this number; or, with one of these, tells
- * of its failure, or releases so many; or looks. */
-enum { RELEASES = 16, TELLS = 32, LOOKS_AFTER = 48 };
+ * of its failure, or releases so many; or looks. With SECOND its rounds begin with the second
+ * lock. */
+enum { RELEASES = 16, TELLS = 32, LOOKS_AFTER = 48, SECOND = 64 };
 
 static void step_back_off(const struct state *s, int t, const char *op)
 {
 	struct state after = *s;
-	int n = op[1] - '0', way = op[2] - '0', what = (int)s->seen[t] & 15;
-	const char *locks = BACK_OFF[way];
+	int n = (op[1] - '0') & 1, what = (int)s->seen[t] & 15;
+	uint32_t second = s->seen[t] & SECOND;
+	const char *locks = locks_of(op), turned[] = { locks[1], locks[0], 0 };
+	locks = second ? turned : locks;
 	after.phase[t] = HALF;
-	switch (s->seen[t] & ~15u) {
+	switch (s->seen[t] & ~(15u | SECOND)) {
 	case 0:
 		if (take_one(&after, t, locks[what], n)) {
 			after.seen[t]++;
@@ -744,23 +787,31 @@ static void step_back_off(const struct state *s, int t, const char *op)
 		} else if (what == 0) {
 			return; /* it waits, or tries again, which is nothing new */
 		} else {
-			after.seen[t] =
-			        (uint32_t)what + (way == TELLS_FAILURE ? TELLS : RELEASES);
+			after.seen[t] = second + (uint32_t)what +
+			                (tells_failure(op) ? TELLS : RELEASES);
 		}
 		break;
 	case TELLS:
 		after.atom[1] = 1;
-		after.seen[t] = (uint32_t)what + RELEASES;
+		after.seen[t] = second + (uint32_t)what + RELEASES;
 		break;
-	case RELEASES:
-		release_one(&after, t, locks[what - 1], n);
+	case RELEASES: {
+		int which = what - 1;
+		if (releases_first(op))
+			for (which = 0; !has_one(s, t, locks[which], n); which++)
+				;
+		release_one(&after, t, locks[which], n);
 		after.seen[t]--;
+		if (what == 1 && begins_elsewhere(op))
+			second ^= SECOND;
 		if (what == 1)
-			after.seen[t] = way == GIVES_UP ? LOOKS_AFTER : 0;
+			after.seen[t] = second + (gives_up(op) ? LOOKS_AFTER : 0);
 		break;
+	}
 	default:
-		after.seen[t] = 0;
+		after.seen[t] = second;
 		if (s->atom[0] == 1) {
+			after.seen[t] = 0;
 			end(&after, t, 7);
 			return;
 		}
@@ -1825,7 +1876,9 @@ static void make_tries(bool nested)
 /* Programs from FIRST_OF_BACK_OFF on: loops that take several locks by tries, from both sides;
  * other tries, with a time limit, too, of the same locks; loops that look under them; and ends
  * of the program meanwhile. */
-enum { FIRST_OF_BACK_OFF = 65000000 };
+enum { FIRST_OF_BACK_OFF = 65000000, FIRST_OF_OTHERS = 65500000 };
+static bool others; /* of OTHER_BACK_OFF, too */
+static bool alone;  /* no tries but those of std::lock */
 static void telling_step(int t)
 {
 	unsigned kind = below(4);
@@ -1839,9 +1892,12 @@ static void back_off_block(int t)
 {
 	unsigned n = below(4) ? (unsigned)t % 2 : below(2);
 	unsigned way = below(3) ? 0 : below(10), twice = below(3) == 0, keeps = below(12) == 0;
-	const char *locks = BACK_OFF[way];
-	op(t, '/', n, way);
-	if (way == GIVES_UP)
+	bool other = alone || (others && below(4));
+	way = alone ? below(2) : !other ? way : below(2) ? below(3) : below(8);
+	const char take[] = { '/', (char)('0' + n + (other ? 2 : 0)), (char)('0' + way) };
+	const char *locks = locks_of(take);
+	op(t, '/', n + (other ? 2 : 0), way);
+	if (gives_up(take))
 		op(t, 'J', 1 + twice + (keeps ? 0 : (unsigned)strlen(locks)), 0);
 	telling_step(t);
 	if (twice)
@@ -1862,7 +1918,7 @@ static void other_block(int t)
 	static const char tries[] = "tTtTdefEF";
 	char try = tries[below(9)];
 	unsigned n = below(2);
-	switch (below(6)) {
+	switch (alone ? below(2) ? 2 : 5 : below(6)) {
 	case 0:
 	case 1:
 		section(t, try, strchr("tT", try) ? n : 0, true,
@@ -1982,6 +2038,8 @@ int main(int argc, char **argv)
 	random_state = seed * 0x9e3779b97f4a7c15u + 1;
 	bool back_off = !for_races && !alike && seed >= FIRST_OF_BACK_OFF;
 	bool tries = !alike && !for_races && seed >= FIRST_OF_TRIES && seed < FIRST_OF_PARTS;
+	others = back_off && seed >= FIRST_OF_OTHERS;
+	alone = others && seed % 3 == 0;
 	sums = seed >= FIRST_OF_SUMS && !back_off;
 	parts = seed >= FIRST_OF_PARTS && !back_off && (seed < FIRST_OF_CONDITIONS || seed % 2);
 	bool signals = !for_races && !alike && seed >= FIRST_OF_SIGNALS && !back_off;

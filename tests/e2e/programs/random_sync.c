@@ -564,12 +564,94 @@ WAY(7)
 WAY(8)
 WAY(9)
 
+/* The same with others of them (random_oracle.c, OTHER_BACK_OFF). Those that are std::lock are it
+ * with STD_LOCK. */
+#ifdef STD_LOCK
+void std_lock(pthread_mutex_t *one, pthread_mutex_t *other); /* random_lock.cc */
+#else
+static __attribute__((noinline)) void std_lock(pthread_mutex_t *one, pthread_mutex_t *other)
+{
+	for (;;) {
+		pthread_mutex_lock(one);
+		if (pthread_mutex_trylock(other) == 0)
+			return;
+		pthread_mutex_unlock(one);
+		pthread_mutex_t *failed = other;
+		other = one;
+		one = failed;
+	}
+}
+#endif
+
+static __attribute__((noinline)) int lock_or_give_up(pthread_mutex_t *one,
+                                                     pthread_mutex_t *other)
+{
+	for (;;) {
+		pthread_mutex_lock(one);
+		if (pthread_mutex_trylock(other) == 0)
+			return 0;
+		pthread_mutex_unlock(one);
+		if (atom[0] == 1)
+			return 7;
+		pthread_mutex_t *failed = other;
+		other = one;
+		one = failed;
+	}
+}
+
+/* Three locks, of which the second one is taken by `second`. */
+#define THREE(way, second, release_second, first_first, after) \
+	static __attribute__((noinline)) int back_off_three_##way(pthread_mutex_t *one, \
+	                                                          pthread_mutex_t *other) \
+	{ \
+		for (;;) { \
+			pthread_mutex_lock(one); \
+			if ((second) == 0) { \
+				if (pthread_mutex_trylock(other) == 0) \
+					return 0; \
+				if (way == 7) \
+					atomic_exchange(&atom[1], 1); \
+				if (first_first) \
+					pthread_mutex_unlock(one); \
+				release_second; \
+				if (!(first_first)) \
+					pthread_mutex_unlock(one); \
+			} else { \
+				if (way == 7) \
+					atomic_exchange(&atom[1], 1); \
+				pthread_mutex_unlock(one); \
+			} \
+			if ((after) && atom[0] == 1) \
+				return 7; \
+		} \
+	}
+THREE(3, pthread_spin_trylock(&spin), pthread_spin_unlock(&spin), 1, 0)
+THREE(4, pthread_spin_trylock(&spin), pthread_spin_unlock(&spin), 1, 1)
+THREE(5, pthread_rwlock_trywrlock(&rwlock), pthread_rwlock_unlock(&rwlock), 0, 0)
+THREE(6, pthread_spin_trylock(&spin), pthread_spin_unlock(&spin), 0, 1)
+THREE(7, pthread_spin_trylock(&spin), pthread_spin_unlock(&spin), 0, 0)
+
+static int back_off_otherwise(pthread_mutex_t *one, pthread_mutex_t *other, int way)
+{
+	static int (*const ways[])(pthread_mutex_t *, pthread_mutex_t *) = {
+		back_off_three_3, back_off_three_4, back_off_three_5, back_off_three_6,
+		back_off_three_7
+	};
+	if (way < 2)
+		std_lock(one, other);
+	return way < 2    ? 0
+	       : way == 2 ? lock_or_give_up(one, other)
+	                  : ways[way - 3](one, other);
+}
+
 static int back_off(int n, int way)
 {
 	static int (*const ways[])(pthread_mutex_t *, pthread_mutex_t *) = {
 		back_off_0, back_off_1, back_off_2, back_off_3, back_off_4,
 		back_off_5, back_off_6, back_off_7, back_off_8, back_off_9
 	};
+	if (n >= 2)
+		return back_off_otherwise(&mutex[n - 2], &mutex[3 - n], way);
 	return ways[way](&mutex[n], &mutex[1 - n]);
 }
 

@@ -172,6 +172,8 @@ ALWAYS_INLINE void count_event(struct thread *t, enum log_tag tag, uintptr_t pc)
 static inline void log_object(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
                               const void *object)
 {
+	if (unlikely(tag == LOG_TRYFAIL || flags & LOG_TRY))
+		lock_tried(t, object);
 	log_event(t, tag, flags, pc, (uintptr_t)object, 0, 1);
 }
 static inline void log_sync(struct thread *t, enum log_tag tag, uintptr_t pc,

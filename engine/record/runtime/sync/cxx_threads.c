@@ -48,7 +48,16 @@ static void *find(const char *name)
 	return function;
 }
 
-#define THROUGH(name, parameters, ...) \
+/* A std::thread that was joined or detached has no handle any more, which the library wrote. */
+static void cleared(const void *self, uintptr_t pc)
+{
+	struct thread *t = recording();
+	if (t)
+		thread_wrote_handle(t, self, pc);
+}
+
+/* `after`: what to do then, with the caller as `pc`. */
+#define THROUGH(name, parameters, after, ...) \
 	EXPORT void name parameters; \
 	void name parameters \
 	{ \
@@ -56,15 +65,16 @@ static void *find(const char *name)
 		if (unlikely(!real)) \
 			real = (void(*) parameters)find(#name); \
 		note.function = (uintptr_t)real; \
-		note.caller = CALLER(); \
+		const uintptr_t pc = note.caller = CALLER(); \
 		real(__VA_ARGS__); \
+		after; \
 	}
 
 /* std::thread::_M_start_thread(std::unique_ptr<_State>, void (*)()), whose second parameter is
  * passed as an address; then join and detach, libstdc++'s and libc++'s. */
 THROUGH(_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE,
-        (void *self, void *state, void (*depend)(void)), self, state, depend)
-THROUGH(_ZNSt6thread4joinEv, (void *self), self)
-THROUGH(_ZNSt6thread6detachEv, (void *self), self)
-THROUGH(_ZNSt3__16thread4joinEv, (void *self), self)
-THROUGH(_ZNSt3__16thread6detachEv, (void *self), self)
+        (void *self, void *state, void (*depend)(void)), (void)pc, self, state, depend)
+THROUGH(_ZNSt6thread4joinEv, (void *self), cleared(self, pc), self)
+THROUGH(_ZNSt6thread6detachEv, (void *self), cleared(self, pc), self)
+THROUGH(_ZNSt3__16thread4joinEv, (void *self), cleared(self, pc), self)
+THROUGH(_ZNSt3__16thread6detachEv, (void *self), cleared(self, pc), self)

@@ -40,7 +40,10 @@ struct thread_sync {
 	const void *barrier;
 	const void *condition; /* from the `wait` event on */
 	bool woken;
+	bool takes_all; /* within std::lock (take_all.c) */
 };
+/* A try of the lock comes, also one with a time limit. */
+void lock_tried(struct thread *t, const void *lock);
 
 struct team; /* OpenMP: openmp.h */
 struct task;

@@ -264,6 +264,16 @@ static int mutex_unlock(pthread_mutex_t *m, uintptr_t pc)
 	return status;
 }
 
+int mutex_lock_within(pthread_mutex_t *m, bool tries, uintptr_t pc)
+{
+	return tries ? mutex_trylock(m, true, pc) : mutex_lock(m, NULL, 0, true, pc);
+}
+
+int mutex_unlock_within(pthread_mutex_t *m, uintptr_t pc)
+{
+	return mutex_unlock(m, pc);
+}
+
 static int mutex_destroy(pthread_mutex_t *m, uintptr_t pc)
 {
 	struct thread *t = recording();

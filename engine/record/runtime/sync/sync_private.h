@@ -90,6 +90,13 @@ struct timespec time_outside(uint64_t deadline);
 int mutex_take(struct thread *t, pthread_mutex_t *m, bool timed, uint64_t deadline,
                uintptr_t pc);
 
+/* sync_mutex.c, sync_rwlock.c: the program's calls, which return to `pc`, in one by an ENTRY.
+ */
+int mutex_lock_within(pthread_mutex_t *m, bool tries, uintptr_t pc);
+int mutex_unlock_within(pthread_mutex_t *m, uintptr_t pc);
+int rw_lock_within(pthread_rwlock_t *l, bool write, bool tries, uintptr_t pc);
+int rw_unlock_within(pthread_rwlock_t *l, uintptr_t pc);
+
 /* sync_cond.c: for a condition, or an object modelled as one. Sleeps as one of its waiters
  * (sync.condition, since the wait was written) until a signal comes, true, or the time is up,
  * false. Then the thread no longer waits. */
@@ -98,6 +105,10 @@ bool condition_sleep(struct thread *t, const void *c, bool timed, uint64_t deadl
 bool condition_wake(struct thread *t, const void *c, uintptr_t pc);
 /* Writes the signal, and wakes. `flags`: enum log_object_flag. */
 void condition_signal(struct thread *t, const void *c, bool all, unsigned flags, uintptr_t pc);
+
+/* threads.c: a handle was written by the call that returns to `pc`: the write, which other threads
+ * may see; none on the thread's own stack. */
+void thread_wrote_handle(struct thread *t, const void *handle, uintptr_t pc);
 
 /* cxx_threads.c: the caller of a function of POSIX threads that returns to `pc`: where that is
  * in std::thread, std::thread's. */

@@ -189,7 +189,12 @@ int interposed_pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
 {
 	return rw_lock(l, true, false, at, clock, CALLER());
 }
-int interposed_pthread_rwlock_unlock(pthread_rwlock_t *l)
+int rw_lock_within(pthread_rwlock_t *l, bool write, bool tries, uintptr_t pc)
+{
+	return rw_lock(l, write, tries, NULL, 0, pc);
+}
+
+int rw_unlock_within(pthread_rwlock_t *l, uintptr_t pc)
 {
 	struct thread *t = recording();
 	if (!t) {
@@ -198,16 +203,21 @@ int interposed_pthread_rwlock_unlock(pthread_rwlock_t *l)
 		return status;
 	}
 	plan_point(t);
-	check_unlock(t, l, CALLER());
+	check_unlock(t, l, pc);
 	memory_releases(t);
 	log_object(t, l->__data.__cur_writer == t->life.tid ? LOG_REL : LOG_RREL, rw_dead(l),
-	           CALLER(), l);
+	           pc, l);
 	int status = REAL(pthread_rwlock_unlock)(l);
 	if (rt.controlled) {
 		sched_wake(l, FOR_READ_LOCK, UINT_MAX);
 		sched_wake(l, FOR_WRITE_LOCK, UINT_MAX);
 	}
 	return status;
+}
+
+int interposed_pthread_rwlock_unlock(pthread_rwlock_t *l)
+{
+	return rw_unlock_within(l, CALLER());
 }
 int interposed_pthread_rwlock_init(pthread_rwlock_t *l, const pthread_rwlockattr_t *attributes)
 {

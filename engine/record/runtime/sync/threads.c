@@ -272,14 +272,11 @@ static uint64_t hold_signals(struct thread *child, const pthread_attr_t *attribu
 	return child->life.mask;
 }
 
-/* May other threads read the new thread's handle, where its creator wrote it? Not on the
- * creator's stack; and of std::thread the library alone reads it, whose accesses are not seen.
- */
-static bool is_shown(const struct thread *t, const void *handle, uintptr_t pc)
+void thread_wrote_handle(struct thread *t, const void *handle, uintptr_t pc)
 {
-	bool own =
-	        (uintptr_t)handle - t->life.stack_low < t->life.stack_high - t->life.stack_low;
-	return !own && !(pc >= rt.cxx_low && pc < rt.cxx_high);
+	uintptr_t low = t->life.stack_low;
+	if ((uintptr_t)handle - low >= t->life.stack_high - low)
+		WRITES_AT(handle, sizeof(pthread_t), pc);
 }
 
 /* Notes numbers of a thread, decimal: LOG_ALIKE. */
@@ -345,8 +342,7 @@ static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*s
 		child->life.handle = made;
 	if (handle) {
 		*handle = child->life.handle;
-		if (is_shown(t, handle, called))
-			WRITES_AT(handle, sizeof *handle, pc);
+		thread_wrote_handle(t, handle, pc);
 	}
 	if (rt.controlled) { /* it waits for its first turn */
 		if (child->life.stack_high == 0)
