@@ -31,6 +31,9 @@ void copy_unread(struct thread *t)
 {
 	unexpected("copy_unread");
 }
+void lock_tried(struct thread *t, const void *lock)
+{
+}
 void missing_settle(struct thread *t)
 {
 	unexpected("missing_settle");

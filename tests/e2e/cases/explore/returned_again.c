@@ -5,4 +5,4 @@
 //: explore
 //= errors use-after-free@returned.c:15
 //= complete yes
-//~ out T1 writes lend::r.done after main returned from its function .last seen there at returned.c:27.
+//~ out T1 writes lend::r.done after main returned from its function .last seen there at returned.c:28.
