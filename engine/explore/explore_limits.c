@@ -137,12 +137,33 @@ static void note_unexplained(struct exploration *x)
 	lifetimes_free(l);
 }
 
+struct lives {
+	struct trace *trace;
+	struct lifetimes *lifetimes; /* NULL: not needed yet */
+};
+
+/* The locals of two calls of functions, one after the other? A use of the former's after its
+ * return is a finding of its own. */
+static bool is_other_life(void *context, const struct sync_use *u)
+{
+	struct lives *l = context;
+	if (l->lifetimes == NULL)
+		l->lifetimes = lifetimes_new(l->trace);
+	return lifetimes_apart(l->lifetimes, u->operation, u->access) ||
+	       lifetimes_apart(l->lifetimes, u->access, u->operation);
+}
+
 /* Names the program's own accesses to a part of a lock, or the like, that another thread may
  * use at the same time. */
 static void note_sync_uses(struct exploration *x)
 {
 	enum { MOST = 64 };
-	g_autoptr(GArray) uses = sync_uses(x->trace, true, MOST, x->progress);
+	struct lives lives = { .trace = x->trace };
+	const struct sync_uses_options options = {
+		.all = true, .most = MOST, .apart = is_other_life, .context = &lives
+	};
+	g_autoptr(GArray) uses = sync_uses(x->trace, &options, x->progress);
+	lifetimes_free(lives.lifetimes);
 	x->cancelled |= uses == NULL;
 	for (guint i = 0; uses != NULL && i < uses->len; i++) {
 		const struct sync_use *u = &g_array_index(uses, struct sync_use, i);

@@ -62,6 +62,8 @@ struct sync_look {
 	GHashTable *places; /* names of those found; of the trace */
 	GArray *found;      /* struct sync_use */
 	guint most;
+	bool (*apart)(void *context, const struct sync_use *use); /* or NULL: sync_uses_options */
+	void *context;
 	bool all; /* or leave out writes that look like an initialisation or a clean-up */
 	bool cancelled;
 };
@@ -150,7 +152,8 @@ static void look_up(struct sync_look *s)
 		if (p->of->own || g_hash_table_contains(s->places, place) || is_apart(s, p) ||
 		    is_count(s, p) ||
 		    (!s->beside &&
-		     is_ordered(s, MIN(u->access, u->operation), MAX(u->access, u->operation))))
+		     is_ordered(s, MIN(u->access, u->operation), MAX(u->access, u->operation))) ||
+		    (s->apart != NULL && s->apart(s->context, u)))
 			continue;
 		g_hash_table_add(s->places, (gpointer)place);
 		g_array_append_val(s->found, *u);
@@ -362,12 +365,16 @@ static GArray *look_free(struct sync_look *s)
 	g_free(s);
 	return found;
 }
-GArray *sync_uses(struct trace *t, bool all, guint most, const struct progress *progress)
+GArray *sync_uses(struct trace *t, const struct sync_uses_options *options,
+                  const struct progress *progress)
 {
+	guint most = options->most;
 	const uint32_t *parts = sync_bytes(t);
 	if (parts == NULL)
 		return g_array_new(FALSE, FALSE, sizeof(struct sync_use));
-	struct sync_look *s = look_new(t, parts, all, most, progress);
+	struct sync_look *s = look_new(t, parts, options->all, most, progress);
+	s->apart = options->apart;
+	s->context = options->context;
 	if (s->controls != NULL) {
 		s->cancelled =
 		        !trace_need(t, INDEX_THREADS | INDEX_MATCH | INDEX_OBJECTS, progress);
@@ -423,7 +430,7 @@ bool sync_use_first(struct trace *t, struct sync_use *use, bool *any,
                     const struct progress *progress)
 {
 	if (sync_use_known(t) == NULL) {
-		g_autoptr(GArray) uses = sync_uses(t, false, 1, progress);
+		g_autoptr(GArray) uses = sync_uses(t, &(struct sync_uses_options){ .most = 1 }, progress);
 		if (uses == NULL)
 			return false;
 		sync_use_remember(t, uses->len > 0 ? &g_array_index(uses, struct sync_use, 0)

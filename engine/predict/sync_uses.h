@@ -20,7 +20,16 @@
  * order (order_new_lasting; under a weaker memory model happens-before) where several threads
  * use one.
  */
-GArray *sync_uses(struct trace *t, bool all, guint most, const struct progress *progress);
+struct sync_uses_options {
+	bool all;
+	guint most;
+	/* Do the two concern different objects, which have the bytes one after the other? Asked
+	 * of pairs that nothing orders. NULL: they do not. */
+	bool (*apart)(void *context, const struct sync_use *use);
+	void *context;
+};
+GArray *sync_uses(struct trace *t, const struct sync_uses_options *options,
+                  const struct progress *progress);
 /* The first of these but for such writes, which the trace remembers; *any: is there one? False
  * when cancelled. */
 bool sync_use_first(struct trace *t, struct sync_use *use, bool *any,

@@ -268,6 +268,16 @@ uint32_t lifetimes_ended(const struct lifetimes *l, uint32_t event)
 	return ended;
 }
 
+bool lifetimes_apart(const struct lifetimes *l, uint32_t use, uint32_t later)
+{
+	uint32_t ends[MOST_LIFETIME_ENDS];
+	for (unsigned i = lifetimes_ends(l, use, ends); i-- > 0;)
+		if (ends[i] < later &&
+		    l->t->events[ends[i]].thread == l->t->events[later].thread)
+			return true;
+	return false;
+}
+
 const uint64_t *lifetimes_unobserved(const struct lifetimes *l)
 {
 	return l->unobserved;

@@ -26,6 +26,8 @@ bool lifetimes_ends_stack(const struct lifetimes *l, uint32_t event);
 /* The first of them if before the event; else NONE. */
 uint32_t lifetimes_ended(const struct lifetimes *l, uint32_t event);
 
+/* Does `later` come after the end of what `use` uses, by its own thread's order? */
+bool lifetimes_apart(const struct lifetimes *l, uint32_t use, uint32_t later);
 /* Bit set by event: reads of local variables after their functions returned. They see what
  * later functions left there, so that no order follows from it. NULL: there are none. Lives as
  * long as `l`. */
