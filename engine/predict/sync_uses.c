@@ -62,7 +62,8 @@ struct sync_look {
 	GHashTable *places; /* names of those found; of the trace */
 	GArray *found;      /* struct sync_use */
 	guint most;
-	bool (*apart)(void *context, const struct sync_use *use); /* or NULL: sync_uses_options */
+	bool (*apart)(void *context,
+	              const struct sync_use *use); /* or NULL: sync_uses_options */
 	void *context;
 	bool all; /* or leave out writes that look like an initialisation or a clean-up */
 	bool cancelled;
@@ -151,8 +152,8 @@ static void look_up(struct sync_look *s)
 		const char *place = own_code_place_name(s->t, u->access);
 		if (p->of->own || g_hash_table_contains(s->places, place) || is_apart(s, p) ||
 		    is_count(s, p) ||
-		    (!s->beside &&
-		     is_ordered(s, MIN(u->access, u->operation), MAX(u->access, u->operation))) ||
+		    (!s->beside && is_ordered(s, MIN(u->access, u->operation),
+		                              MAX(u->access, u->operation))) ||
 		    (s->apart != NULL && s->apart(s->context, u)))
 			continue;
 		g_hash_table_add(s->places, (gpointer)place);
@@ -430,7 +431,8 @@ bool sync_use_first(struct trace *t, struct sync_use *use, bool *any,
                     const struct progress *progress)
 {
 	if (sync_use_known(t) == NULL) {
-		g_autoptr(GArray) uses = sync_uses(t, &(struct sync_uses_options){ .most = 1 }, progress);
+		g_autoptr(GArray) uses =
+		        sync_uses(t, &(struct sync_uses_options){ .most = 1 }, progress);
 		if (uses == NULL)
 			return false;
 		sync_use_remember(t, uses->len > 0 ? &g_array_index(uses, struct sync_use, 0)

@@ -249,7 +249,8 @@ static bool one(uint64_t seed)
 	mix_parts(t, seed);
 	struct definition d = { .t = t, .parts = t->storage->sync_bytes };
 	oracle_visit(t, false, false, note_state, &d);
-	g_autoptr(GArray) every = sync_uses(t, &(struct sync_uses_options){ .all = true, .most = 64 }, NULL);
+	g_autoptr(GArray) every =
+	        sync_uses(t, &(struct sync_uses_options){ .all = true, .most = 64 }, NULL);
 	g_autoptr(GArray) some = sync_uses(t, &(struct sync_uses_options){ .most = 64 }, NULL);
 	bool good = places_agree(&d, every, true) && places_agree(&d, some, false);
 	good = good &&
