@@ -385,6 +385,8 @@ like "$(json 'join " ", @{$d->{notes}}')" "may at others .*heddle record --strat
 	"and how to see more"
 run $HEDDLE record --report odd.json -- ./waits
 is "$status" 125 "--report needs one of the two"
+run $HEDDLE record --no-trace --report - -- ./waits
+is "$status" 125 "nor standard output, which is the program's"
 echo precious >odd.json
 run $HEDDLE record --no-trace --report odd.json -- ./waits
 is "$status $(cat odd.json)" "125 precious" "and overwrites no other file"

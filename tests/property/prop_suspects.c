@@ -2,17 +2,19 @@
  * prop_suspects.c - the variables that can race, found while a trace is checked
  * (first_suspects) and from its index (race_suspects): the same ones, of random traces with
  * every feature, which come in blocks of any length, with the marks of the check and with more.
- * The program's own accesses to parts of locks, looked for beside the pass, are the same, too.
+ * The program's own accesses to parts of locks, looked for beside the pass, are the same, too,
+ * and the operations of waits that it collects are those of the trace.
  */
 #include "engine/predict/pairs/pairs.h"
 #include "engine/trace/index.h"
 #include "engine/trace/storage.h"
+#include "engine/trace/wait_events.h"
 #include "tests/property/mix.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static uint64_t compared, suspicious, ordered, beside;
+static uint64_t compared, suspicious, ordered, beside, waits;
 
 /* May the event make a difference to the must-order? As trace_watch has it. */
 static bool is_marked(const struct trace *t, uint32_t e, bool *used)
@@ -55,6 +57,27 @@ static void pass_blocks(const struct trace_watch *watch, struct trace *t, uint32
 	}
 }
 
+/* The operations of waits that the pass collected, against a walk over all events. */
+static bool has_waits(struct trace *t)
+{
+	GArray *collected = g_steal_pointer(&t->storage->wait_events);
+	g_autoptr(GArray) expected = g_array_new(FALSE, FALSE, sizeof(struct wait_walk));
+	bool good = collected != NULL;
+	guint i = 0;
+
+	for (struct wait_walk w = wait_walk(t); wait_walk_next(&w);)
+		g_array_append_val(expected, w);
+	t->storage->wait_events = collected;
+	for (struct wait_walk w = wait_walk(t); good && wait_walk_next(&w); i++) {
+		const struct wait_walk *e = &g_array_index(expected, struct wait_walk, i);
+
+		good = i < expected->len && e->number == w.number &&
+		       memcmp(e->event, w.event, sizeof *w.event) == 0;
+	}
+	waits += i;
+	return good && i == expected->len;
+}
+
 static bool one(uint64_t seed)
 {
 	struct random_options options = mix_options(seed, 2 + seed % 4, 10 + seed % 60);
@@ -89,6 +112,10 @@ static bool one(uint64_t seed)
 	if (!good)
 		printf("%lu suspects while it is checked, %lu from the index:\n%s\n",
 		       (unsigned long)count, (unsigned long)expected_count, text);
+	if (!has_waits(t)) {
+		printf("the operations of waits differ:\n%s\n", text);
+		good = false;
+	}
 	compared++;
 	suspicious += count > 0;
 	ordered += t->index->must_count > 0;
@@ -102,11 +129,11 @@ int main(int argc, char **argv)
 	int status = mix_main(argc, argv, "suspects", 3000, one);
 
 	printf("suspects: %lu traces, %lu with suspects, %lu with must-order edges, %lu with "
-	       "accesses to parts of objects beside a use\n",
+	       "accesses to parts of objects beside a use; %lu operations of waits\n",
 	       (unsigned long)compared, (unsigned long)suspicious, (unsigned long)ordered,
-	       (unsigned long)beside);
-	if (compared >= 100 &&
-	    (suspicious * 10 < compared || ordered * 4 < compared || beside * 10 < compared))
+	       (unsigned long)beside, (unsigned long)waits);
+	if (compared >= 100 && (suspicious * 10 < compared || ordered * 4 < compared ||
+	                        beside * 10 < compared || waits < compared))
 		status = 1;
 	return status;
 }

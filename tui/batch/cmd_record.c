@@ -361,6 +361,8 @@ static int run_record(struct arguments *a)
 	if (report != NULL && !argument_flag(a, "live") && !o.nothing_kept)
 		return usage_error(a, "--report is of --live and --no-trace: 'heddle races "
 		                      "--format json' makes one of a trace");
+	if (report != NULL && strcmp(report, "-") == 0) /* the program's own output */
+		return usage_error(a, "--report: expected a file, found '-'");
 	if (report != NULL && !file_may_become(report, FILE_REPORT, &error))
 		return ours(&error);
 	o.start_at = argument_value(a, "start-at");
