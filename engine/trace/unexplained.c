@@ -34,6 +34,8 @@ struct unexplained_search {
 	GArray *crowds;           /* struct crowd: so far */
 	uint32_t *owners;         /* by block: the thread whose stack it is; or NONE */
 	uint32_t *ends;           /* by thread: its last event; NULL: not asked for yet */
+	uint32_t *returns;        /* by thread: its last LEAVE so far, or 0 */
+	unsigned looked;          /* times that has_returned walked the events */
 	GArray *found;
 	guint most;
 	/* beside another pass: in place of `found`; else NULL */
@@ -41,7 +43,10 @@ struct unexplained_search {
 	GHashTable *noted; /* those of key_of so far */
 	uint32_t seen;     /* events */
 };
-enum { MOST_CANDIDATES = 1024 };
+enum {
+	MOST_CANDIDATES = 1024,
+	MOST_LOOKED = 256,
+};
 
 /* Events while there were several threads. */
 struct crowd {
@@ -51,7 +56,9 @@ struct crowd {
 static void see_thread(struct unexplained_search *s, uint32_t event)
 {
 	enum op op = s->t->events[event].op;
-	if (op == OP_FORK && s->live++ == 0) {
+	if (op == OP_LEAVE) {
+		s->returns[s->t->events[event].thread] = event;
+	} else if (op == OP_FORK && s->live++ == 0) {
 		struct crowd c = { event, NONE };
 		g_array_append_val(s->crowds, c);
 	} else if (op == OP_JOIN && s->live > 0 && --s->live == 0) {
@@ -133,6 +140,35 @@ static uint32_t owner_of(const struct unexplained_search *s, uint32_t block, uin
 	return owner != s->t->events[event].thread ? owner : NONE;
 }
 
+/* Has a function of the stack's owner returned between the two events, whose frame begins above
+ * the address, so that the variable may have been its own? (As far as the trace says where
+ * frames begin.) */
+static bool has_returned(struct unexplained_search *s, const struct candidate *c)
+{
+	const struct trace *t = s->t;
+	uint64_t address = t->variables[c->read.variable].address, stack;
+	bool returned = false;
+	if (c->owner == NONE || s->returns[c->owner] < c->read.before ||
+	    s->looked++ >= MOST_LOOKED)
+		return false;
+	stack = t->blocks[t->threads[c->owner].stack].address;
+	g_autoptr(GArray) begins = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	for (uint32_t e = 0; e < c->read.event && !returned; e++) {
+		const struct event *x = &t->events[e];
+		if (x->thread != c->owner || (x->op != OP_ENTER && x->op != OP_LEAVE))
+			continue;
+		uint64_t begin = event_frame_begin(stack, x);
+		if (x->op == OP_ENTER) {
+			g_array_append_val(begins, begin);
+		} else if (begins->len > 0) {
+			begin = g_array_index(begins, uint64_t, begins->len - 1);
+			g_array_set_size(begins, begins->len - 1);
+			returned = e > c->read.before && begin > address;
+		}
+	}
+	return returned;
+}
+
 /* Is the block the stack of the reader, of which no other thread knows, or was it freed? */
 static bool is_own_or_freed(const struct unexplained_search *s, uint32_t block, uint32_t user,
                             uint32_t event)
@@ -196,6 +232,8 @@ static bool note(struct unexplained_search *s, uint32_t v, uint32_t event)
 	struct candidate c = { { event, of->event, v },
 		               owner_of(s, s->t->variables[v].block, event),
 		               of->user };
+	if (has_returned(s, &c))
+		return false;
 	if (s->candidates != NULL && s->candidates->len < MOST_CANDIDATES &&
 	    g_hash_table_add(s->noted, key_of(&c)))
 		g_array_append_val(s->candidates, c);
@@ -268,6 +306,7 @@ static struct unexplained_search *search_new(const struct trace *t, guint most)
 	s->crowds = g_array_new(FALSE, FALSE, sizeof(struct crowd));
 	s->contents = g_new(struct content, t->variables_count + 1);
 	s->owners = g_new(uint32_t, t->blocks_count + 1);
+	s->returns = g_new0(uint32_t, t->threads_count + 1);
 	for (uint64_t v = 0; v < t->variables_count; v++)
 		s->contents[v] = (struct content){ .user = NOBODY };
 	for (uint64_t b = 0; b < t->blocks_count; b++)
@@ -283,6 +322,7 @@ static void search_free(struct unexplained_search *s)
 {
 	g_free(s->contents);
 	g_free(s->owners);
+	g_free(s->returns);
 	g_free(s->ends);
 	g_array_unref(s->crowds);
 	if (s->candidates) {
