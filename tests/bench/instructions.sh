@@ -84,6 +84,6 @@ stages "$scratch/recorder" ':(shorts|pairs)_=decoding the log and writing the ev
 	'builder_look|look_closely|builder_added|builder_room|builder_integer|integer_far|builder_access_place|place_far|builder_noted=adding accesses: places, values' \
 	'import_shorts\.c|_short\b|move_back|log_reader|move_site|import_record|add_access|import_access|import_chunk|look_near=decoding other records' \
 	'trace/must=the must-order' \
-	'builder_context|context_slot|builder_add|wellformed|import_event|import_leave|add_enter=calls' \
+	'builder_calls|import_calls|builder_context|context_slot|builder_add|wellformed|import_event|import_leave|add_enter=calls' \
 	'record/name|names_|debuginfo|dwarf|libelf=names, debug information' 'trace/memory\.c=variables' \
 	'libzstd=compressing the tables'

@@ -5,7 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/record/codec.h"
 #include "engine/record/record.h"
+#include "engine/trace/formats.h"
 #include "tests/support/suite.h"
 
 static char path[4096];
@@ -713,6 +715,185 @@ START_TEST(facts_are_typed)
 }
 END_TEST
 
+/* ---- the loop to the tape of a file, and the builder event by event ---- */
+
+/* A log that is made as the runtime does: long and short records by the table of sites. */
+struct maker {
+	struct log l;
+	struct log_sites sites;
+	uint64_t random;
+	unsigned depth[2], thread;
+};
+
+static uint64_t below(struct maker *m, uint64_t limit)
+{
+	m->random = m->random * 6364136223846793005u + 1442695040888963407u;
+	return (m->random >> 33) % limit;
+}
+
+static void make_access(struct maker *m, enum log_tag tag, uint64_t pc, unsigned code,
+                        uint64_t address, uint64_t value)
+{
+	uint64_t key = log_site_key(tag | pc << LOG_PC_SHIFT, code);
+	struct log_site *site = &m->sites.at[log_site_slot(key)];
+	uint64_t offset = address - site->address, delta = value - site->value;
+	bool follows = delta + LOG_DELTA_BIAS > LOG_DELTA_MOST;
+	if (site->key != key || offset + LOG_OFFSET_BIAS > LOG_OFFSET_MOST) {
+		bool small = value < LOG_SMALL_LIMIT;
+		record(&m->l, tag, small ? LOG_SMALL : LOG_VALUE, pc);
+		word(&m->l, place(address, code, small ? value : 0));
+		if (!small)
+			word(&m->l, value);
+	} else if (follows) {
+		short_field(&m->l, tag, pc, code, (int64_t)offset, LOG_DELTA_FOLLOWS);
+		word(&m->l, value);
+	} else {
+		short_record(&m->l, tag, pc, code, (int64_t)offset, (int64_t)delta);
+	}
+	*site = (struct log_site){ .key = key, .address = address, .value = value };
+}
+
+static void make_leave(struct maker *m, unsigned left)
+{
+	record(&m->l, LOG_LEAVE, 0, left);
+	m->sites.at[log_site_slot(LOG_LEAVE)].key = LOG_LEAVE;
+	m->depth[m->thread] -= left;
+}
+
+/* Leaves `left` functions, and enters one whose frame begins at `begin` units (0: unknown). */
+static void make_enter(struct maker *m, uint64_t pc, uint64_t function, uint64_t begin,
+                       unsigned left)
+{
+	uint64_t key = LOG_ENTER | pc << LOG_PC_SHIFT;
+	struct log_site *site = &m->sites.at[log_site_slot(key)];
+	if (site->key == key && site->address == function) {
+		short_record(&m->l, LOG_ENTER, pc, 0, left, (int64_t)(begin - site->value));
+		m->depth[m->thread] -= left;
+	} else {
+		if (left > 0)
+			make_leave(m, left);
+		word(&m->l, key);
+		word(&m->l, function | begin << LOG_FRAME_SHIFT);
+	}
+	*site = (struct log_site){ .key = key, .address = function, .value = begin };
+	m->depth[m->thread]++;
+}
+
+static uint64_t random_value(struct maker *m)
+{
+	static const uint64_t values[] = { 0, 7, 70000, 0x1000, 0x80000000, 1ull << 40 };
+	return values[below(m, G_N_ELEMENTS(values))] + below(m, 3);
+}
+
+static uint64_t random_address(struct maker *m, unsigned code)
+{
+	static const uint64_t bases[] = { 0x1000, 0x3000, 0x7e00, 0x9e00, 0x9f80, 0x40000 };
+	return bases[below(m, G_N_ELEMENTS(bases))] + (below(m, 40) << code) +
+	       (below(m, 20) == 0);
+}
+
+/* Two threads that call functions, often the same by other ways, and access a block, their
+ * stacks, and memory of neither. Some sites share a slot. */
+static struct log random_calls_log(uint64_t seed)
+{
+	enum { STEPS = 3000, APART = LOG_SITES * 8 };
+	struct maker *m = g_new0(struct maker, 1);
+	m->random = seed;
+	m->l = log_new(LOG_CONTROLLED | LOG_VALUES | LOG_ASLR_OFF);
+	begin_chunk(&m->l, LOG_ALL_THREADS, 0);
+	record(&m->l, LOG_THREAD, 0, 0);
+	word(&m->l, UINT32_MAX), word(&m->l, 0x7000), word(&m->l, 0x8000), word(&m->l, 0);
+	record(&m->l, LOG_SWITCH, 0, 0);
+	record(&m->l, LOG_ALLOC, 0, 0x101);
+	word(&m->l, 0x1000), word(&m->l, 512);
+	record(&m->l, LOG_FORK, 0, 0x109);
+	word(&m->l, 1);
+	record(&m->l, LOG_THREAD, 0, 1);
+	word(&m->l, 0), word(&m->l, 0x9000), word(&m->l, 0xa000), word(&m->l, 0);
+	for (int i = 0; i < STEPS; i++) {
+		unsigned depth = m->depth[m->thread], what = (unsigned)below(m, 40);
+		uint64_t function = below(m, 4) << 8 | 0x200001, call = below(m, 3) << 3;
+		if (what < 6 && depth < 6) {
+			unsigned left = depth ? (unsigned)below(m, depth + 1) : 0;
+			uint64_t begin = below(m, 8) ? depth - left + 1 + below(m, 2) : 0;
+			make_enter(m, 0x100000 + call, function, begin, left);
+		} else if (what < 9 && depth > 0) {
+			make_leave(m, 1 + (unsigned)below(m, depth));
+		} else if (what == 9) {
+			m->thread ^= 1;
+			record(&m->l, LOG_SWITCH, 0, m->thread);
+		} else if (what == 10) {
+			record(&m->l, LOG_POST, 0, 0x111);
+			word(&m->l, 0x5000);
+		} else {
+			static const enum log_tag tags[] = { LOG_READ, LOG_WRITE, LOG_AREAD };
+			enum log_tag tag = tags[below(m, 3)];
+			uint64_t pc = 0x300000 + (below(m, 12) << 3) + below(m, 2) * APART;
+			unsigned code = pc >> 3 & 3;
+			make_access(m, tag, pc, code, random_address(m, code), random_value(m));
+		}
+	}
+	struct log l = m->l;
+	g_free(m);
+	return l;
+}
+
+/* The trace's text; with a file for it, which it then is read from, or without. */
+static GString *imported_text(const struct log *l, const char *file)
+{
+	struct error error = { 0 };
+	struct record_facts facts = { 0 };
+	struct trace_writer *writer = file ? trace_writer_open(file, &error) : NULL;
+	GString *text = g_string_new(NULL);
+	facts.writer = writer;
+	ck_assert(!file || writer);
+	struct trace *t = import(l, l->bytes->len, &facts, &error);
+	ck_assert_msg(t != NULL, "%s", error.what);
+	if (file) {
+		const struct trace_options options = { 0 };
+		ck_assert_msg(trace_writer_end(writer, t, &error), "%s", error.what);
+		trace_close(t);
+		t = trace_open(file, &options, NULL, &error);
+		ck_assert_msg(t != NULL, "%s", error.what);
+	}
+	trace_print(t, TRACE_TEXT, NULL, text, NULL);
+	trace_close(t);
+	record_facts_release(&facts);
+	return text;
+}
+
+static void same_text(const struct log *l, const char *file)
+{
+	g_autoptr(GString) by_builder = imported_text(l, NULL);
+	g_autoptr(GString) by_loop = imported_text(l, file);
+	ck_assert_str_eq(by_builder->str, by_loop->str);
+}
+
+/* Both give the same trace, of damaged logs, too. */
+START_TEST(same_by_loop)
+{
+	g_autofree char *file = g_strdup_printf("%s.hdl", path);
+	struct log others[] = { small_log(), short_log(), pair_log() };
+	for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
+		same_text(&others[i], file);
+		g_byte_array_free(others[i].bytes, TRUE);
+	}
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct log l = random_calls_log(seed);
+		same_text(&l, file);
+		struct maker m = { .random = seed };
+		for (int i = 0; i < 10; i++) {
+			size_t from = LOG_HEADER + sizeof(struct log_chunk);
+			l.bytes->data[from + below(&m, l.bytes->len - from)] ^= 1
+			                                                        << below(&m, 8);
+			same_text(&l, file);
+		}
+		g_byte_array_free(l.bytes, TRUE);
+	}
+	unlink(file);
+}
+END_TEST
+
 int main(void)
 {
 	snprintf(path, sizeof(path), "%s/heddle-test-import-%d", g_get_tmp_dir(),
@@ -725,6 +906,7 @@ int main(void)
 	tcase_add_test(tests, far_records);
 	tcase_add_test(tests, overlapping);
 	tcase_add_test(tests, pairs);
+	tcase_add_test(tests, same_by_loop);
 	tcase_add_test(tests, cut);
 	tcase_add_loop_test(tests, damaged, 0, 3);
 	tcase_add_test(tests, tickets);

@@ -347,30 +347,35 @@ end_row(struct batch *batch, const struct tape_row *row, unsigned to)
 	}
 }
 
-/* The events of the record ENTER or LEAVE at `at`; 0, and nothing done, where import_record has
- * to. */
+/* The short record ENTER at `at`, of a slot whose last one was of this kind, or a LEAVE: the
+ * number of its events; 0, and nothing done, where import_record has to. */
 static __attribute__((noinline)) uint32_t put_calls(struct batch *batch, const uint64_t *at)
 {
 	struct log_sites *sites = &batch->reader->sites;
-	struct log_record r = { .tag = LOG_LEAVE, .pc = log_word_pc(*at) };
 	uint32_t number = number_at(batch, at), events;
 	uint32_t room = batch->room.first + batch->room.count - number;
-	if (log_is_short_or_pair(*at)) {
+	if (G_UNLIKELY(batch->im->running != NULL))
+		return 0; /* each record is shown to it */
+	if (log_is_short(*at)) {
 		struct log_site *last = &sites->at[log_short_slot(*at)];
+		const struct log_record enter = {
+			.tag = LOG_ENTER,
+			.slot = log_short_slot(*at),
+			.pc = log_word_pc(last->key),
+			.address = last->address & LOG_ADDRESS_MASK,
+			.value = last->value + log_short_difference(*at),
+			.left = log_short_offset_field(*at),
+		};
 		if (log_short_field(*at) <= LOG_DELTA_FOLLOWS)
 			return 0;
-		r = (struct log_record){ .tag = LOG_ENTER,
-			                 .slot = log_short_slot(*at),
-			                 .pc = log_word_pc(last->key),
-			                 .address = last->address & LOG_ADDRESS_MASK,
-			                 .value = last->value + log_short_difference(*at),
-			                 .left = log_short_offset_field(*at) };
-		events = import_calls(batch->im, batch->lane, &r, number, room);
+		events = import_calls(batch->im, batch->lane, &enter, number, room);
 		if (events > 0)
-			last->value = r.value;
-	} else { /* the first one in a chunk becomes its site's */
-		bool known = sites->at[log_site_slot(LOG_LEAVE)].key == LOG_LEAVE;
-		events = known ? import_calls(batch->im, batch->lane, &r, number, room) : 0;
+			last->value = enter.value;
+	} else {
+		const struct log_record leave = { .tag = LOG_LEAVE, .pc = log_word_pc(*at) };
+		if (sites->at[log_site_slot(LOG_LEAVE)].key != LOG_LEAVE)
+			return 0; /* the first one in a chunk becomes its site's */
+		events = import_calls(batch->im, batch->lane, &leave, number, room);
 	}
 	batch->calls += events;
 	return events;
@@ -414,7 +419,8 @@ static inline __attribute__((always_inline)) void next_shorts(struct batch *batc
 		uint64_t word = *at, slot = log_short_slot_or_more(word);
 		if (G_UNLIKELY(slot >= LOG_SITES)) {
 			if (!log_reader_far(batch->reader, at)) {
-				if (to == TO_TAPE && log_word_tag(word) == LOG_LEAVE &&
+				if (to == TO_TAPE && !log_is_short_or_pair(word) &&
+				    log_word_tag(word) == LOG_LEAVE &&
 				    call_between(batch, &row, at, &stop))
 					continue;
 				break;

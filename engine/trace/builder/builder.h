@@ -296,9 +296,10 @@ struct local_access {
 struct namer {
 	void *context;
 	/* While events are added, for names that depend on the frames that are open: the first
-	 * access of each place in a stack, and the first after each ENTER or LEAVE; each
-	 * operation of an object, and its address (0: none). May be NULL. `local` returns
-	 * whether further accesses of the place by the stack's thread make no difference. */
+	 * access of each place in a stack, and each that may fall into another frame than the
+	 * one before it, or be another thread's; each operation of an object, and its address
+	 * (0: none). May be NULL. `local` returns whether further accesses of the place by the
+	 * stack's thread make no difference. */
 	bool (*local)(void *context, const struct local_access *access);
 	void (*used)(void *context, const struct event *event, uint32_t number,
 	             uint64_t address);

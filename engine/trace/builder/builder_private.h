@@ -352,16 +352,19 @@ uint32_t builder_frame_around(const struct builder *b, uint32_t place, uint32_t 
 /* The number of a frame. */
 uint32_t builder_frame_number(struct builder *b, struct call_frame frame);
 /* What the frame depends on that a thread's access of a line in a stack falls into: of its own
- * stack its number, else all calls so far, as it is another thread's. 0: it does not say. */
+ * stack its number; where that is not known, or the stack is another thread's, all calls so
+ * far. 0: it does not say. */
 static inline uint32_t builder_frame_now(const struct builder *b, const struct line *l,
                                          uint32_t place, uint32_t thread)
 {
-	const uint32_t others = UINT32_C(1) << 31;
-	uint32_t calls = b->clues.calls, own;
+	const uint32_t own = UINT32_C(1) << 30, others = UINT32_C(1) << 31;
+	uint32_t calls = b->clues.calls < own ? b->clues.calls : NONE, frame;
 	if (!builder_is_own(b, l, thread))
-		return calls < others ? others | calls : 0;
-	own = builder_frame_around(b, place, thread);
-	return own < others ? own : 0;
+		return calls == NONE ? 0 : others | calls;
+	frame = builder_frame_around(b, place, thread);
+	if (frame != 0)
+		return frame < own ? frame : 0;
+	return calls == NONE ? 0 : own | calls;
 }
 static inline uint32_t *builder_frames_at(const struct builder *b, const struct line *l,
                                           uint32_t place)
