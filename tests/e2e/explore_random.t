@@ -10,6 +10,7 @@ cd "$scratch" || exit 1
 ${CC:-cc} -O2 "$programs/random_oracle.c" -o oracle
 $HEDDLE cc -g -O1 "$programs/random_sync.c" -o sync -pthread
 $HEDDLE cc -g -O1 -DPLAIN_LOOKS "$programs/random_sync.c" -o plain -pthread
+$HEDDLE cc -g -O1 -DREADS "$programs/random_sync.c" -o reads -pthread
 $HEDDLE cc -g -O1 -DFAR "$programs/random_sync.c" -o far -pthread
 $HEDDLE cc -g -O1 -DSIGNALS "$programs/random_sync.c" -o signals -pthread
 $HEDDLE c++ -std=c++17 -g -O1 "$programs/random_ways.cc" -o ways -pthread
@@ -66,6 +67,7 @@ for seed in $seeds; do
 		[[ -n $mode && "${arguments[*]}" != *[mGADK][01]* ]] || compare "$seed" "$mode"
 	done
 	[[ "${arguments[*]}" != *[LHX][0-9]* ]] || compare "$seed" "" plain # volatile looks
+	[[ "${arguments[*]}" != */[0-9]* ]] || compare "$seed" "" reads
 	[[ "${arguments[*]}" != */[23][01]* ]] || compare "$seed" "" stdlock
 	# The operations by other means of C and C++
 	[[ "${arguments[*]}" == *[mGADKU\&\|,\;^\(@%+=:H/]* ]] || compare "$seed" "" ways $(((seed * 7 + seed / 5) % 12))
