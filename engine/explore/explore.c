@@ -374,6 +374,10 @@ void explore_conclude(struct exploration *x)
 		explore_note_incomplete(
 		        x, "some tasks left out looks under locks that others saw tried: an "
 		           "outcome may be missing");
+	if (awaits_constants_change(x->awaits)) /* of tasks that were joined */
+		explore_note_incomplete(
+		        x, "some tasks took memory for constant that others saw written: an "
+		           "outcome may be missing");
 	if (awaits_all_are_tried(x->awaits))
 		explore_note_incomplete(
 		        x,

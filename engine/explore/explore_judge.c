@@ -202,7 +202,9 @@ static bool is_at_rest(const struct exploration *x, const struct plan_run *run)
 	if (x->rounds != NULL)
 		return await_rounds_judge(x->rounds, run);
 	struct await_rounds rounds = { 0 };
-	await_rounds_find(&rounds, run, NULL, NULL, await_rounds_several(run->trace));
+	struct await_memory memory;
+	await_memory_init(&memory, run->trace);
+	await_rounds_find(&rounds, run, NULL, NULL, &memory);
 	bool rests = await_rounds_judge(&rounds, run);
 	await_rounds_release(&rounds);
 	return rests;

@@ -154,23 +154,30 @@ static bool stacks_were_taken(const struct exploration *x)
 	         pasts_size(x->pasts).made > 0));
 }
 
-bool *explore_see_stacks(struct exploration *x, const struct history *h)
+void explore_see_memory(struct exploration *x, const struct history *h, struct await_memory *m)
 {
-	bool *several = await_rounds_several(h->trace);
-	uint32_t fresh = awaits_see_stacks(x->awaits, h, several);
-	if (fresh != NONE && x->options->shards > 1 && x->report->runs->len > 0)
+	awaits_see_memory(x->awaits, h, m);
+	uint32_t stack = m->new_on_stack, written = m->new_written;
+	if (stack != NONE && x->options->shards > 1 && x->report->runs->len > 0)
 		explore_note_incomplete(x, "in this share several threads use memory of a "
 		                           "thread's stack, which another share may take to be "
 		                           "that thread's alone");
-	if (fresh == NONE || x->again || !stacks_were_taken(x))
-		return several;
-	g_ptr_array_add(
-	        x->report->notes,
-	        g_strdup_printf("%s is on a thread's stack, and another thread uses it in "
-	                        "some runs: each look at it counts",
-	                        trace_variable_name(h->trace, fresh)));
+	if (x->again)
+		return;
+	if (stack != NONE && stacks_were_taken(x))
+		g_ptr_array_add(
+		        x->report->notes,
+		        g_strdup_printf("%s is on a thread's stack, and another thread uses "
+		                        "it in some runs: each look at it counts",
+		                        trace_variable_name(h->trace, stack)));
+	else if (written != NONE)
+		g_ptr_array_add(
+		        x->report->notes,
+		        g_strdup_printf("%s is written in some runs: each look at it counts",
+		                        trace_variable_name(h->trace, written)));
+	else
+		return;
 	x->again = true;
-	return several;
 }
 
 struct view_rules explore_view_rules(const struct exploration *x, const bool *left_out)

@@ -312,10 +312,9 @@ bool *explore_leaves_sections(const struct exploration *x, const struct history 
  * begins again. `h`: without the rounds. */
 void explore_see_tries(struct exploration *x, const struct await_rounds *rounds,
                        const struct history *h);
-/* By variable of a run, do several threads access it in some run? (Of memory in no stack: in
- * this run.) Where earlier runs took it to be one thread's, all begins again. Owned by the
- * caller. */
-bool *explore_see_stacks(struct exploration *x, const struct history *h);
+/* What is known of a run's memory (awaits_see_memory). Where earlier runs took it for something
+ * else, all begins again. */
+void explore_see_memory(struct exploration *x, const struct history *h, struct await_memory *m);
 /* View no object by results any more. */
 void explore_give_up_results(struct exploration *x);
 /* From now on additions whose result is not used tell runs apart (x->again). */

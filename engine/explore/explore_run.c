@@ -218,8 +218,9 @@ static bool leave_out_looks(struct exploration *x, struct execution *ex)
 {
 	awaits_see_taken(x->awaits, ex->history, ex->run.facts.taken);
 	g_autofree bool *sections = explore_leaves_sections(x, ex->history);
-	await_rounds_find(&ex->rounds, &ex->run, ex->view->scopes, sections,
-	                  explore_see_stacks(x, ex->history));
+	struct await_memory memory;
+	explore_see_memory(x, ex->history, &memory);
+	await_rounds_find(&ex->rounds, &ex->run, ex->view->scopes, sections, &memory);
 	if (ex->rounds.list->len == 0) {
 		explore_see_tries(x, &ex->rounds, ex->history);
 		pasts_learn(x->pasts, &ex->rounds, ex->history, ex->view->scopes);

@@ -295,7 +295,8 @@ void join_add(struct join *j, struct exploration *other)
 guint join_knowledge(const struct exploration *x)
 {
 	return g_hash_table_size(x->plain) + g_hash_table_size(x->ordered) +
-	       awaits_size(x->awaits).stacks + x->kernel_threads;
+	       awaits_size(x->awaits).stacks + awaits_size(x->awaits).written +
+	       x->kernel_threads;
 }
 
 void join_add_restarted(struct exploration *x, const struct exploration *other,
@@ -304,7 +305,7 @@ void join_add_restarted(struct exploration *x, const struct exploration *other,
 	guint knew = join_knowledge(x);
 	adopt_set(x->plain, other->plain);
 	adopt_set(x->ordered, other->ordered);
-	awaits_adopt_stacks(x->awaits, other->awaits);
+	awaits_adopt_memory(x->awaits, other->awaits);
 	x->kernel_threads |= other->kernel_threads;
 	x->again |= join_knowledge(x) != knew;
 	adopt_texts(x->report->notes, other->report->notes);

@@ -18,8 +18,11 @@ struct awaits {
 	struct numbers *wide;     /* those of rounds that is_wide */
 	struct numbers
 	        *tried; /* locks a try of which fails in some run, as no last look of a round */
-	struct numbers *any;       /* locks that some run tries */
-	struct numbers *stacks;    /* bytes of stacks that several threads use in some run */
+	struct numbers *any;    /* locks that some run tries */
+	struct numbers *stacks; /* bytes of stacks that several threads use in some run */
+	struct numbers
+	        *written; /* bytes of other memory written while there are several threads */
+	struct numbers *relied;    /* bytes that rounds read as if this were never so */
 	struct numbers *by_all;    /* locks that std::lock takes in some run */
 	struct numbers *otherwise; /* locks that some run tries otherwise */
 };
@@ -29,7 +32,8 @@ enum { SEEN_FAILURE = 21 };
 
 /* -- of one run --------------------------------------------------------------------------- */
 
-bool *await_rounds_several(const struct trace *t)
+/* By variable, do several threads access it? Owned by the caller. */
+static bool *find_several(const struct trace *t)
 {
 	bool *several = g_new0(bool, t->variables_count + 1);
 	g_autofree uint32_t *first = g_new0(uint32_t, t->variables_count + 1); /* + 1 */
@@ -44,6 +48,13 @@ bool *await_rounds_several(const struct trace *t)
 		}
 	}
 	return several;
+}
+
+void await_memory_init(struct await_memory *m, const struct trace *t)
+{
+	m->several = find_several(t);
+	m->constant = g_new0(bool, t->variables_count + 1);
+	m->new_on_stack = m->new_written = NONE;
 }
 
 struct sharing {
@@ -72,6 +83,18 @@ static bool is_own(const struct sharing *s, uint32_t event)
 		if (stack == NONE || s->t->variables[run.first + i].block != stack)
 			return false;
 	return !is_shared(s, event);
+}
+
+/* Is it a plain read of memory that no run writes while there are several threads? It sees the
+ * same in all runs. */
+static bool sees_a_constant(const struct await_rounds *rounds, const struct trace *t,
+                            uint32_t event)
+{
+	struct wide run = event_variables(t, &t->events[event]);
+	bool constant = t->events[event].op == OP_READ;
+	for (uint32_t v = run.first; v < run.first + run.count && constant; v++)
+		constant = rounds->constant[v];
+	return constant;
 }
 
 static bool may_see_more(const struct sharing *s, uint32_t event)
@@ -121,14 +144,22 @@ static void add_round(struct await_rounds *rounds, const struct trace *t, uint32
 	};
 	struct sharing s = { t, rounds->several };
 	struct event_list mine = trace_thread_events(t, r.thread);
-	bool waits = false;
-	for (uint32_t i = t->index->position[first]; i < t->index->position[next]; i++) {
+	bool waits = false, any = false; /* any but reads of constants */
+	uint32_t from = t->index->position[first], to = t->index->position[next];
+	for (uint32_t i = from; i < to && !any; i++)
+		any = !rounds->in_vain[mine.items[i]] && may_see_more(&s, mine.items[i]) &&
+		      !sees_a_constant(rounds, t, mine.items[i]);
+	for (uint32_t i = from; i < to; i++) {
 		uint32_t e = mine.items[i];
 		if (rounds->in_vain[e])
 			continue;
 		waits |= op_acquires(t->events[e].op) && !event_inert(&t->events[e]);
 		if (!may_see_more(&s, e))
 			continue;
+		if (any && sees_a_constant(rounds, t, e)) {
+			g_array_append_val(rounds->constants, e);
+			continue;
+		}
 		r.last = e;
 		r.looks++;
 		waits = false;
@@ -279,7 +310,8 @@ bool await_rounds_judge(const struct await_rounds *rounds, const struct plan_run
 }
 
 void await_rounds_find(struct await_rounds *rounds, const struct plan_run *run,
-                       const struct scopes *scopes, const bool *sections, bool *several)
+                       const struct scopes *scopes, const bool *sections,
+                       const struct await_memory *memory)
 {
 	struct trace *t = run->trace;
 	struct memory_rounds found;
@@ -291,7 +323,9 @@ void await_rounds_find(struct await_rounds *rounds, const struct plan_run *run,
 		rounds->states[state->event] = state->state;
 	}
 	rounds->in_vain = g_new0(bool, t->events_count + 1);
-	rounds->several = several;
+	rounds->several = memory->several;
+	rounds->constant = memory->constant;
+	rounds->constants = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	struct sharing s = { t, rounds->several };
 	memory_rounds_init(&found, t, rounds->states, is_shared, &s, false, sections);
 	for (uint32_t e = 0; e < t->events_count; e++)
@@ -336,6 +370,9 @@ void await_rounds_release(struct await_rounds *rounds)
 	g_free(rounds->states);
 	g_free(rounds->in_vain);
 	g_free(rounds->several);
+	g_free(rounds->constant);
+	if (rounds->constants != NULL)
+		g_array_unref(rounds->constants);
 	if (rounds->list != NULL)
 		g_array_unref(rounds->list);
 }
@@ -354,6 +391,8 @@ struct awaits *awaits_new(void)
 	a->tried = numbers_new();
 	a->any = numbers_new();
 	a->stacks = numbers_new();
+	a->written = numbers_new();
+	a->relied = numbers_new();
 	a->by_all = numbers_new();
 	a->otherwise = numbers_new();
 	return a;
@@ -362,9 +401,7 @@ struct awaits *awaits_new(void)
 struct awaits *awaits_anew(struct awaits *a)
 {
 	struct awaits *fresh = awaits_new();
-	struct numbers *none = fresh->stacks;
-	fresh->stacks = a->stacks;
-	a->stacks = none;
+	awaits_adopt_memory(fresh, a);
 	awaits_free(a);
 	return fresh;
 }
@@ -380,6 +417,8 @@ void awaits_free(struct awaits *a)
 	numbers_free(a->tried);
 	numbers_free(a->any);
 	numbers_free(a->stacks);
+	numbers_free(a->written);
+	numbers_free(a->relied);
 	numbers_free(a->by_all);
 	numbers_free(a->otherwise);
 	g_free(a);
@@ -391,7 +430,8 @@ struct awaits_size awaits_size(const struct awaits *a)
 		                     numbers_count(a->looks),    numbers_count(a->begins),
 		                     numbers_count(a->sections), numbers_count(a->wide),
 		                     numbers_count(a->tried),    numbers_count(a->any),
-		                     numbers_count(a->stacks),   numbers_count(a->by_all),
+		                     numbers_count(a->stacks),   numbers_count(a->written),
+		                     numbers_count(a->relied),   numbers_count(a->by_all),
 		                     numbers_count(a->otherwise) };
 }
 
@@ -406,6 +446,8 @@ void awaits_archive(struct awaits *a, struct awaits_size from, struct archive *a
 	numbers_archive(a->tried, from.tried, archive);
 	numbers_archive(a->any, from.any, archive);
 	numbers_archive(a->stacks, from.stacks, archive);
+	numbers_archive(a->written, from.written, archive);
+	numbers_archive(a->relied, from.relied, archive);
 	numbers_archive(a->by_all, from.by_all, archive);
 	numbers_archive(a->otherwise, from.otherwise, archive);
 }
@@ -422,12 +464,14 @@ void awaits_adopt(struct awaits *a, const struct awaits *other)
 	numbers_adopt(a->any, other->any);
 	numbers_adopt(a->by_all, other->by_all);
 	numbers_adopt(a->otherwise, other->otherwise);
-	awaits_adopt_stacks(a, other);
+	numbers_adopt(a->relied, other->relied);
+	awaits_adopt_memory(a, other);
 }
 
-void awaits_adopt_stacks(struct awaits *a, const struct awaits *other)
+void awaits_adopt_memory(struct awaits *a, const struct awaits *other)
 {
 	numbers_adopt(a->stacks, other->stacks);
+	numbers_adopt(a->written, other->written);
 }
 
 /* The number of a byte, equal in all runs. */
@@ -448,33 +492,106 @@ static bool *find_stacks(const struct trace *t)
 	return stacks;
 }
 
-uint32_t awaits_see_stacks(struct awaits *a, const struct history *h, bool *several)
+static void add_bytes(struct numbers *list, const struct history *h, uint32_t variable,
+                      uint32_t event)
+{
+	const struct variable *of = &h->trace->variables[variable];
+	for (uint32_t i = 0; i < of->size; i++)
+		numbers_add(list, byte_number(h, of->address + i, event));
+}
+
+/* How many of the variable's bytes are in the list? */
+static uint32_t count_bytes(const struct numbers *list, const struct history *h,
+                            uint32_t variable, uint32_t event)
+{
+	const struct variable *of = &h->trace->variables[variable];
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < of->size && numbers_count(list) > 0; i++)
+		count += numbers_have(list, byte_number(h, of->address + i, event));
+	return count;
+}
+
+/* Memory of a stack that the run uses first by the event. */
+static void see_stack(struct awaits *a, const struct history *h, uint32_t v, uint32_t event,
+                      struct await_memory *m)
+{
+	uint32_t known = count_bytes(a->stacks, h, v, event);
+	if (m->several[v] && known < h->trace->variables[v].size) {
+		add_bytes(a->stacks, h, v, event);
+		m->new_on_stack = v;
+	}
+	m->several[v] |= known > 0;
+}
+
+/* Memory that the run writes while there are several threads. */
+static void see_write(struct awaits *a, const struct history *h, uint32_t v, uint32_t event,
+                      struct await_memory *m)
+{
+	if (count_bytes(a->relied, h, v, event) > 0)
+		m->new_written = v;
+	add_bytes(a->written, h, v, event);
+}
+
+static uint32_t first_fork(const struct trace *t)
+{
+	uint32_t e = 0;
+	while (e < t->events_count && t->events[e].op != OP_FORK)
+		e++;
+	return e;
+}
+
+void awaits_see_memory(struct awaits *a, const struct history *h, struct await_memory *m)
 {
 	const struct trace *t = h->trace;
-	g_autofree bool *stacks = find_stacks(t), *seen = g_new0(bool, t->variables_count + 1);
-	uint32_t fresh = NONE, knew = numbers_count(a->stacks);
+	g_autofree bool *stacks = find_stacks(t),
+	                *written = g_new0(bool, t->variables_count + 1);
+	g_autofree uint32_t *used = g_new(uint32_t, t->variables_count + 1); /* an event */
+	uint32_t fork = first_fork(t);
+	memset(used, 0xff, sizeof *used * (t->variables_count + 1));
+	await_memory_init(m, t);
 	for (uint32_t e = 0; e < t->events_count; e++) {
-		if (!op_is_access(t->events[e].op))
+		const struct event *x = &t->events[e];
+		if (!op_is_access(x->op))
 			continue;
-		struct wide run = event_variables(t, &t->events[e]);
+		struct wide run = event_variables(t, x);
 		for (uint32_t v = run.first; v < run.first + run.count; v++) {
-			const struct variable *of = &t->variables[v];
-			bool known = false, shared = several[v];
-			if (seen[v] || of->block == NONE || !stacks[of->block] ||
-			    (!shared && knew == 0))
-				continue;
-			seen[v] = true;
-			for (uint32_t i = 0; i < of->size; i++) {
-				uint64_t number = byte_number(h, of->address + i, e);
-				known = numbers_have(a->stacks, number);
-				several[v] |= known;
-				fresh = shared && !known ? v : fresh;
-				if (shared)
-					numbers_add(a->stacks, number);
+			uint32_t block = t->variables[v].block;
+			bool stack = block != NONE && stacks[block];
+			if (stack && used[v] == NONE)
+				see_stack(a, h, v, e, m);
+			if (!stack && e > fork && op_writes(x->op) && !written[v]) {
+				see_write(a, h, v, e, m);
+				written[v] = true;
 			}
+			m->constant[v] |= !stack && x->op == OP_READ;
+			used[v] = e;
 		}
 	}
-	return fresh;
+	/* it tells last looks from others, which matters where tries fail */
+	for (uint32_t v = 0; v < t->variables_count; v++)
+		m->constant[v] = m->constant[v] && !written[v] && t->variables[v].size > 0 &&
+		                 trace_has(t, OPERATIONS_FAILED) &&
+		                 count_bytes(a->written, h, v, used[v]) == 0;
+}
+
+static void learn_constants(struct awaits *a, const struct await_rounds *rounds,
+                            const struct history *h)
+{
+	for (guint i = 0; i < rounds->constants->len; i++) {
+		uint32_t e = g_array_index(rounds->constants, uint32_t, i);
+		struct wide run = event_variables(h->trace, &h->trace->events[e]);
+		for (uint32_t v = run.first; v < run.first + run.count; v++)
+			add_bytes(a->relied, h, v, e);
+	}
+}
+
+bool awaits_constants_change(const struct awaits *a)
+{
+	uint32_t i = 0;
+	while (i < numbers_count(a->relied) &&
+	       !numbers_have(a->written, numbers_at(a->relied, i)))
+		i++;
+	return i < numbers_count(a->relied);
 }
 
 uint64_t awaits_lock(const struct history *h, uint32_t object)
@@ -615,6 +732,7 @@ void awaits_learn(struct awaits *a, const struct await_rounds *rounds,
 {
 	const struct trace *t = raw->trace;
 	bool *inside = g_new0(bool, t->events_count + 1); /* of the rounds so far */
+	learn_constants(a, rounds, raw);
 	g_autofree uint64_t *before = prefixes_before(reduced);
 	for (guint k = 0; k < rounds->list->len; k++) {
 		const struct await_round *r =

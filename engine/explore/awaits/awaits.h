@@ -33,16 +33,27 @@ struct await_rounds {
 	GArray *list;     /* struct await_round: inner ones before those around them */
 	bool *in_vain;    /* by event */
 	bool *several;    /* by variable: do several threads access it, in some run? */
+	bool *constant; /* by variable: is it never written while there are several threads? */
+	GArray *constants; /* uint32_t: reads of the latter that count as no looks */
 	bool idle; /* the run ended because all threads waited, some by looking, whose last
 	            * rounds are steps */
 };
-/* By variable, do several threads access it in this run? Owned by the caller. */
-bool *await_rounds_several(const struct trace *t);
+/* What is known of a run's memory from all runs. A round may read and write its thread's stack,
+ * where no other thread uses it, and read what is constant, and neither is a look. */
+struct await_memory {
+	bool *several, *constant; /* by variable: as in struct await_rounds; owned */
+	/* Variables, or NONE: on a stack, used by several threads, first in this run; written
+	 * while there are several threads, though earlier rounds took it to be constant. */
+	uint32_t new_on_stack, new_written;
+};
+/* Of this run alone. */
+void await_memory_init(struct await_memory *m, const struct trace *t);
 /* Finds the rounds of a run from which none is left out, outside of its scopes (NULL: none);
- * with those that have `sections`? Takes ownership of `several` (awaits_see_stacks).
- * await_rounds_release. */
+ * with those that have `sections`? Takes ownership of what `memory` owns. await_rounds_release.
+ */
 void await_rounds_find(struct await_rounds *rounds, const struct plan_run *run,
-                       const struct scopes *scopes, const bool *sections, bool *several);
+                       const struct scopes *scopes, const bool *sections,
+                       const struct await_memory *memory);
 void await_rounds_release(struct await_rounds *rounds);
 
 /* Does the event change nothing but the thread's own value: neither memory nor the thread's
@@ -65,23 +76,23 @@ uint64_t await_rounds_class(const struct await_rounds *rounds, const struct plan
 struct awaits;
 struct awaits *awaits_new(void);
 void awaits_free(struct awaits *a);
-/* Forgets all but which memory of stacks several threads use; the pointer is valid no more. */
+/* Forgets all but what is known of memory; the pointer is valid no more. */
 struct awaits *awaits_anew(struct awaits *a);
 /* How much is known. */
 struct awaits_size {
-	uint32_t prefixes, within, looks, begins, sections, wide, tried, any, stacks, by_all,
-	        otherwise;
+	uint32_t prefixes, within, looks, begins, sections, wide, tried, any, stacks, written,
+	        relied, by_all, otherwise;
 };
 struct awaits_size awaits_size(const struct awaits *a);
 /* Writes the entries beyond `from`, or adds those that are read. */
 void awaits_archive(struct awaits *a, struct awaits_size from, struct archive *archive);
-/* Adds the other's entries, or only those of stacks. */
+/* Adds the other's entries, or only those of memory. */
 void awaits_adopt(struct awaits *a, const struct awaits *other);
-void awaits_adopt_stacks(struct awaits *a, const struct awaits *other);
-/* A round may read and write its thread's stack, where no other thread uses it. Learns which
- * bytes of stacks several threads use, and sets `several` (by variable) also where they do so
- * in another run. A variable that is new among them, or NONE. */
-uint32_t awaits_see_stacks(struct awaits *a, const struct history *h, bool *several);
+void awaits_adopt_memory(struct awaits *a, const struct awaits *other);
+/* Learns how a run uses memory, and fills `m`. */
+void awaits_see_memory(struct awaits *a, const struct history *h, struct await_memory *m);
+/* Is memory written that rounds took to be constant? */
+bool awaits_constants_change(const struct awaits *a);
 /* Learns from the rounds of a run, whose history without them is `reduced`, and with them
  * `raw`. */
 void awaits_learn(struct awaits *a, const struct await_rounds *rounds,

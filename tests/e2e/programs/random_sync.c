@@ -491,12 +491,19 @@ static int look(char operation, int n, int value)
 
 /* Several locks at once, of which the first is waited for, and the others tried
  * (random_oracle.c, BACK_OFF). Between a try that fails and the end of its round the code reads
- * no memory. */
+ * no memory; with READS, memory that nobody writes. */
+#ifdef READS
+int nobodys = 1;
+#define FAILED __asm__ volatile("" : : "r"(nobodys))
+#else
+#define FAILED (void)0
+#endif
 #define BACK_OFF(take, try, release) \
 	for (;;) { \
 		take; \
 		if ((try) == 0) \
 			return 0; \
+		FAILED; \
 		if (way == 8) \
 			atomic_exchange(&atom[1], 1); \
 		release; \
@@ -529,8 +536,10 @@ static inline __attribute__((always_inline)) int back_off_by(pthread_mutex_t *on
 			if (pthread_spin_trylock(&spin) == 0) {
 				if (pthread_mutex_trylock(other) == 0)
 					return 0;
+				FAILED;
 				pthread_spin_unlock(&spin);
 			}
+			FAILED;
 			pthread_mutex_unlock(one);
 		}
 	case 9:
@@ -609,6 +618,7 @@ static __attribute__((noinline)) int lock_or_give_up(pthread_mutex_t *one,
 			if ((second) == 0) { \
 				if (pthread_mutex_trylock(other) == 0) \
 					return 0; \
+				FAILED; \
 				if (way == 7) \
 					atomic_exchange(&atom[1], 1); \
 				if (first_first) \

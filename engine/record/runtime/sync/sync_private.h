@@ -106,8 +106,8 @@ bool condition_wake(struct thread *t, const void *c, uintptr_t pc);
 /* Writes the signal, and wakes. `flags`: enum log_object_flag. */
 void condition_signal(struct thread *t, const void *c, bool all, unsigned flags, uintptr_t pc);
 
-/* threads.c: a handle was written by the call that returns to `pc`: the write, which other threads
- * may see; none on the thread's own stack. */
+/* threads.c: a handle was written by the call that returns to `pc`: the write, which other
+ * threads may see; none on the thread's own stack. */
 void thread_wrote_handle(struct thread *t, const void *handle, uintptr_t pc);
 
 /* cxx_threads.c: the caller of a function of POSIX threads that returns to `pc`: where that is

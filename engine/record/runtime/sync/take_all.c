@@ -59,17 +59,18 @@ static void release(void *lock, enum kind kind, uintptr_t pc)
 }
 
 /* 0, or the error of a lock, of which none is taken then. */
-static int take_all(void *const *all, unsigned count, enum kind kind, uintptr_t pc)
+static int take_all(void *const *all, const int *kinds, unsigned count, uintptr_t pc)
 {
 	for (;;) {
 		unsigned taken = 0;
 		int status = 0;
-		while (taken < count && (status = take(all[taken], kind, taken > 0, pc)) == 0)
+		while (taken < count &&
+		       (status = take(all[taken], (enum kind)kinds[taken], taken > 0, pc)) == 0)
 			taken++;
 		if (taken == count)
 			return 0;
-		while (taken > 0)
-			release(all[--taken], kind, pc);
+		while (taken-- > 0)
+			release(all[taken], (enum kind)kinds[taken], pc);
 		if (status != EBUSY)
 			return status;
 	}
@@ -78,16 +79,16 @@ static int take_all(void *const *all, unsigned count, enum kind kind, uintptr_t 
 /* Called by locks.hh: takes all locks, in an exploration. False: it has not, and libstdc++'s
  * function is to do it. */
 ENTRY(heddle_record_take_all)
-int heddle_record_take_all(void *const *all, unsigned count, int kind)
+int heddle_record_take_all(void *const *all, const int *kinds, unsigned count)
         BEHIND(heddle_record_take_all);
-int heddle_record_take_all(void *const *all, unsigned count, int kind)
+int heddle_record_take_all(void *const *all, const int *kinds, unsigned count)
 {
 	if (!rt.on || !rt.controlled || me->gate || !futexes_are_steps())
 		return 0;
 	for (unsigned i = 0; i < count; i++)
 		tell(all[i], BY_ALL);
 	me->sync.takes_all = true;
-	int status = take_all(all, count, (enum kind)kind, CALLER());
+	int status = take_all(all, kinds, count, CALLER());
 	me->sync.takes_all = false;
 	return status == 0;
 }

@@ -2,16 +2,17 @@
  * locks.hh - included by `heddle c++` before the program's own code. std::lock (std::scoped_lock)
  * of several locks waits for one, tries the others, and where one fails releases all and begins
  * again. libstdc++ begins with the lock that it failed to take, so that no round of its loop ends
- * where it began. For locks of one kind of the standard library this function takes its place, as
- * it is more specialised: in an exploration each round begins with the first lock
- * (docs/waiting-loops.md), which the runtime does; otherwise it calls libstdc++'s.
+ * where it began. For locks of the standard library (before C++20: all of one type) this function
+ * takes its place, as it is more constrained, or more specialised: in an exploration each round
+ * begins with the first lock (docs/waiting-loops.md), which the runtime does; otherwise it calls
+ * libstdc++'s.
  */
 #if defined __cplusplus && __cplusplus >= 201103L && defined __has_include
 #if __has_include(<bits/c++config.h>)
 #pragma GCC system_header
 #include <bits/c++config.h>
-/* Takes all locks of a kind, in an exploration; false: it has not. */
-extern "C" int heddle_record_take_all(void *const *locks, unsigned count, int kind)
+/* Takes all locks, in an exploration; false: it has not. */
+extern "C" int heddle_record_take_all(void *const *locks, const int *kinds, unsigned count)
 	__attribute__((weak));
 namespace std _GLIBCXX_VISIBILITY(default)
 {
@@ -82,6 +83,41 @@ template <> struct __of_kind<shared_lock<shared_timed_mutex>>
 	: __owner<__shared, shared_timed_mutex, shared_lock<shared_timed_mutex>> {
 };
 
+template <typename... _L> bool __take(_L &...__l)
+{
+	void *const __locks[] = { __of_kind<_L>::__of(__l)... };
+	const int __kinds[] = { int(__of_kind<_L>::__kind)... };
+	bool __right = heddle_record_take_all;
+	for (void *__lock : __locks) /* one that is not, is an error of the caller */
+		__right = __right && __lock;
+	if (!__right || !heddle_record_take_all(__locks, __kinds, sizeof...(_L)))
+		return false;
+	const int __all[] = { (__of_kind<_L>::__owns(__l), 0)... };
+	return !*__all;
+}
+
+#if defined __cpp_concepts && __cpp_concepts >= 201907L
+/* A lock of a type of which std::lock is libstdc++'s. */
+template <typename _L> struct __other {
+	_L &__l;
+	void lock()
+	{
+		__l.lock();
+	}
+	bool try_lock()
+	{
+		return __l.try_lock();
+	}
+	void unlock()
+	{
+		__l.unlock();
+	}
+};
+template <typename... _L> void __lock_others(_L... __l)
+{
+	std::lock(__l...);
+}
+#else
 /* Has a `type` if the first is such a lock, and all others are of its type. */
 template <bool _Yes> struct __is {
 };
@@ -95,33 +131,28 @@ template <typename _M, typename... _R> struct __alike<_M, _M, _R...> : __alike<_
 };
 template <typename _M, typename _O, typename... _R> struct __alike<_M, _O, _R...> {
 };
+#endif
+}
 
-template <typename _M> bool __take(_M *const *__all, unsigned __count)
+#if defined __cpp_concepts && __cpp_concepts >= 201907L
+template <typename _L1, typename _L2, typename... _L3>
+requires(__heddle::__of_kind<_L1>::__kind != __heddle::__none &&
+	 __heddle::__of_kind<_L2>::__kind != __heddle::__none &&
+	 ((__heddle::__of_kind<_L3>::__kind != __heddle::__none) && ...))
+void lock(_L1 &__a, _L2 &__b, _L3 &...__r)
 {
-	void *__locks[16];
-	if (!heddle_record_take_all || __count > 16)
-		return false;
-	for (unsigned __i = 0; __i < __count; ++__i) {
-		__locks[__i] = __of_kind<_M>::__of(*__all[__i]);
-		if (!__locks[__i]) /* an error of the caller */
-			return false;
-	}
-	if (!heddle_record_take_all(__locks, __count, __of_kind<_M>::__kind))
-		return false;
-	for (unsigned __i = 0; __i < __count; ++__i)
-		__of_kind<_M>::__owns(*__all[__i]);
-	return true;
+	if (!__heddle::__take(__a, __b, __r...))
+		__heddle::__lock_others(__heddle::__other<_L1>{ __a }, __heddle::__other<_L2>{ __b },
+					__heddle::__other<_L3>{ __r }...);
 }
-}
-
+#else
 template <typename _M, typename... _R>
 typename __heddle::__alike<_M, _R...>::type lock(_M &__a, _M &__b, _R &...__r)
 {
-	_M *const __all[] = { __builtin_addressof(__a), __builtin_addressof(__b),
-			      __builtin_addressof(__r)... };
-	if (!__heddle::__take(__all, 2 + sizeof...(_R)))
+	if (!__heddle::__take(__a, __b, __r...))
 		std::lock<_M, _M, _R...>(__a, __b, __r...);
 }
+#endif
 _GLIBCXX_END_NAMESPACE_VERSION
 }
 #endif
