@@ -81,6 +81,12 @@ uint32_t builder_frame_around(const struct builder *b, uint32_t place, uint32_t 
 	return 0;
 }
 
+bool builder_noted_in_call(const struct builder *b, uint32_t place, uint32_t thread)
+{
+	const struct line *l = builder_line(b, place);
+	return l->met & line_bit(place) && builder_place_spent(b, l, place, thread);
+}
+
 static void take_object(struct builder *b, const struct event *e)
 {
 	if (e->target != NONE && b->namer && b->namer->used)

@@ -285,7 +285,7 @@ static inline struct thread_state *builder_state(struct builder *b, uint32_t thr
 		builder_more_states(b, thread);
 	return AT(b->states, struct thread_state, thread);
 }
-uint32_t builder_context(struct builder *b, struct context c); /* wellformed.c */
+uint32_t builder_context(struct builder *b, struct context c); /* builder_calls.c */
 /* The body of builder_value_at, for the files of the builder. */
 static inline struct value value_at(const struct builder *b, uint32_t value)
 {

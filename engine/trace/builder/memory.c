@@ -275,12 +275,6 @@ uint64_t builder_noted(const struct builder *b, uint32_t first, uint32_t thread)
 	return builder_is_own(b, l, thread) ? l->met & l->settled : 0;
 }
 
-bool builder_noted_in_call(const struct builder *b, uint32_t place, uint32_t thread)
-{
-	const struct line *l = builder_line(b, place);
-	return l->met & line_bit(place) && builder_place_spent(b, l, place, thread);
-}
-
 struct place_memory builder_place_memory(const struct builder *b, uint32_t place)
 {
 	const struct line *l = builder_line(b, place);

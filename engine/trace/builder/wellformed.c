@@ -2,7 +2,6 @@
  * wellformed.c - checks and adds events: well-formedness (docs/trace-text.md), exceptions of
  * --lenient, and call stacks.
  */
-#include "engine/base/scattered.h"
 #include "engine/trace/builder/builder_private.h"
 #include "engine/trace/storage.h"
 
@@ -336,54 +335,6 @@ static bool check_event(const struct refusal *r, struct event *e)
 }
 
 /* -- call stacks --------------------------------------------------------------------------- */
-
-/*
- * The table of contexts. A call's slot is among the NEAR ones at its parent's: those that are
- * at work together lie together, as parents are numbered when they are met. Where these are
- * taken, as of a function that calls a thousand others, it is anywhere.
- */
-enum { NEAR = 16, FIRST_CONTEXTS = 256 };
-
-/* The slot of the context, or the free one that it gets. */
-static uint32_t *context_slot(const struct builder *b, const struct context *c)
-{
-	const struct table *h = &b->contexts_table;
-	uint64_t hash = mix((uint64_t)c->function << 32 ^ c->call);
-	uint32_t from = 2 * c->parent + (uint32_t)(hash & (NEAR / 2 - 1));
-	for (uint32_t i = 0;; i++) {
-		if (i == NEAR)
-			from = (uint32_t)mix(hash ^ c->parent);
-		uint32_t *slot = &h->slots[(from + i) & h->mask];
-		if (*slot == 0 ||
-		    memcmp(AT(b->contexts, struct context, *slot - 1), c, sizeof *c) == 0)
-			return slot;
-	}
-}
-
-static void grow_contexts(struct builder *b)
-{
-	struct table *h = &b->contexts_table;
-	uint32_t size = h->slots ? 2 * (h->mask + 1) : FIRST_CONTEXTS;
-	g_free(h->slots);
-	h->slots = scattered_new0(uint32_t, size);
-	h->mask = size - 1;
-	for (uint32_t i = 0; i < h->count; i++)
-		*context_slot(b, AT(b->contexts, struct context, i)) = i + 1;
-}
-
-uint32_t builder_context(struct builder *b, struct context c)
-{
-	struct table *h = &b->contexts_table;
-	if (2 * (h->count + 1) > h->mask)
-		grow_contexts(b);
-	uint32_t *slot = context_slot(b, &c);
-	if (*slot == 0) {
-		g_array_append_val(b->contexts, c);
-		*slot = b->contexts->len;
-		h->count++;
-	}
-	return *slot - 1;
-}
 
 /* At the first ENTER: earlier events get empty stacks. */
 static bool begin_stacks(struct builder *b)
