@@ -141,21 +141,22 @@ static uint32_t owner_of(const struct unexplained_search *s, uint32_t block, uin
 }
 
 /* Has a function of the stack's owner returned between the two events, whose frame begins above
- * the address, so that the variable may have been its own? (As far as the trace says where
- * frames begin.) */
+ * the address? The variable may have been its own, and what is there now another one, of which
+ * the owner knows alone. (As far as the trace says where frames begin.) */
 static bool has_returned(struct unexplained_search *s, const struct candidate *c)
 {
 	const struct trace *t = s->t;
-	uint64_t address = t->variables[c->read.variable].address, stack;
+	const struct variable *v = &t->variables[c->read.variable];
+	uint32_t owner = v->block != NONE ? s->owners[v->block] : NONE;
+	uint64_t address = v->address, stack;
 	bool returned = false;
-	if (c->owner == NONE || s->returns[c->owner] < c->read.before ||
-	    s->looked++ >= MOST_LOOKED)
+	if (owner == NONE || s->returns[owner] < c->read.before || s->looked++ >= MOST_LOOKED)
 		return false;
-	stack = t->blocks[t->threads[c->owner].stack].address;
+	stack = t->blocks[t->threads[owner].stack].address;
 	g_autoptr(GArray) begins = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	for (uint32_t e = 0; e < c->read.event && !returned; e++) {
 		const struct event *x = &t->events[e];
-		if (x->thread != c->owner || (x->op != OP_ENTER && x->op != OP_LEAVE))
+		if (x->thread != owner || (x->op != OP_ENTER && x->op != OP_LEAVE))
 			continue;
 		uint64_t begin = event_frame_begin(stack, x);
 		if (x->op == OP_ENTER) {

@@ -23,7 +23,7 @@ struct unexplained_read {
  * Such reads, ascending, at most `most`: a GArray of struct unexplained_read, owned by the
  * caller. Left out are those where no other thread may have written: while there was one thread
  * alone, on the thread's own stack, in its thread-local memory; and reads of memory whose life
- * has ended (of another thread's stack where a function returned that may have had it), of what
+ * has ended (of a stack, where a function returned that may have had it), of what
  * is a part of a lock or its kin (sync_bytes.h), and of the number that std::thread has of its
  * thread, which the C++ library writes.
  *
