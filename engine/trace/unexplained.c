@@ -34,8 +34,8 @@ struct unexplained_search {
 	GArray *crowds;           /* struct crowd: so far */
 	uint32_t *owners;         /* by block: the thread whose stack it is; or NONE */
 	uint32_t *ends;           /* by thread: its last event; NULL: not asked for yet */
-	uint32_t *returns;        /* by thread: its last LEAVE so far, or 0 */
-	unsigned looked;          /* times that has_returned walked the events */
+	struct calls *calls;      /* by thread */
+	uint32_t threads;
 	GArray *found;
 	guint most;
 	/* beside another pass: in place of `found`; else NULL */
@@ -43,10 +43,52 @@ struct unexplained_search {
 	GHashTable *noted; /* those of key_of so far */
 	uint32_t seen;     /* events */
 };
-enum {
-	MOST_CANDIDATES = 1024,
-	MOST_LOOKED = 256,
+enum { MOST_CANDIDATES = 1024 };
+
+struct returned {
+	uint64_t begin; /* of the function's frame */
+	uint32_t event;
 };
+
+/* What a thread's functions have of its stack. */
+struct calls {
+	GArray *begins;   /* uint64_t: of the frames of those that it is in; NULL: none yet */
+	GArray *returned; /* struct returned: those that no later one with a frame from further
+	                   * above follows, so that each begins below the one before; or NULL */
+};
+
+static void see_return(struct calls *c, uint64_t begin, uint32_t event)
+{
+	const struct returned r = { begin, event };
+	if (c->returned == NULL)
+		c->returned = g_array_new(FALSE, FALSE, sizeof r);
+	guint count = c->returned->len;
+	while (count > 0 &&
+	       g_array_index(c->returned, struct returned, count - 1).begin <= begin)
+		count--;
+	g_array_set_size(c->returned, count);
+	g_array_append_val(c->returned, r);
+}
+
+static void see_call(struct unexplained_search *s, uint32_t event)
+{
+	const struct event *e = &s->t->events[event];
+	struct calls *c = &s->calls[e->thread];
+	uint32_t stack = s->t->threads[e->thread].stack;
+	if (stack == NONE)
+		return;
+	if (c->begins == NULL)
+		c->begins = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	if (e->op == OP_ENTER) {
+		uint64_t begin = event_frame_begin(s->t->blocks[stack].address, e);
+		g_array_append_val(c->begins, begin);
+	} else if (c->begins->len > 0) {
+		uint64_t begin = g_array_index(c->begins, uint64_t, c->begins->len - 1);
+		g_array_set_size(c->begins, c->begins->len - 1);
+		if (begin != 0)
+			see_return(c, begin, event);
+	}
+}
 
 /* Events while there were several threads. */
 struct crowd {
@@ -56,8 +98,8 @@ struct crowd {
 static void see_thread(struct unexplained_search *s, uint32_t event)
 {
 	enum op op = s->t->events[event].op;
-	if (op == OP_LEAVE) {
-		s->returns[s->t->events[event].thread] = event;
+	if (op == OP_ENTER || op == OP_LEAVE) {
+		see_call(s, event);
 	} else if (op == OP_FORK && s->live++ == 0) {
 		struct crowd c = { event, NONE };
 		g_array_append_val(s->crowds, c);
@@ -143,31 +185,19 @@ static uint32_t owner_of(const struct unexplained_search *s, uint32_t block, uin
 /* Has a function of the stack's owner returned between the two events, whose frame begins above
  * the address? The variable may have been its own, and what is there now another one, of which
  * the owner knows alone. (As far as the trace says where frames begin.) */
-static bool has_returned(struct unexplained_search *s, const struct candidate *c)
+static bool has_returned(const struct unexplained_search *s, const struct unexplained_read *r)
 {
-	const struct trace *t = s->t;
-	const struct variable *v = &t->variables[c->read.variable];
+	const struct variable *v = &s->t->variables[r->variable];
 	uint32_t owner = v->block != NONE ? s->owners[v->block] : NONE;
-	uint64_t address = v->address, stack;
-	bool returned = false;
-	if (owner == NONE || s->returns[owner] < c->read.before || s->looked++ >= MOST_LOOKED)
+	if (owner == NONE || s->calls[owner].returned == NULL)
 		return false;
-	stack = t->blocks[t->threads[owner].stack].address;
-	g_autoptr(GArray) begins = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-	for (uint32_t e = 0; e < c->read.event && !returned; e++) {
-		const struct event *x = &t->events[e];
-		if (x->thread != owner || (x->op != OP_ENTER && x->op != OP_LEAVE))
-			continue;
-		uint64_t begin = event_frame_begin(stack, x);
-		if (x->op == OP_ENTER) {
-			g_array_append_val(begins, begin);
-		} else if (begins->len > 0) {
-			begin = g_array_index(begins, uint64_t, begins->len - 1);
-			g_array_set_size(begins, begins->len - 1);
-			returned = e > c->read.before && begin > address;
-		}
+	const GArray *returned = s->calls[owner].returned;
+	for (guint i = returned->len; i-- > 0;) {
+		const struct returned *f = &g_array_index(returned, struct returned, i);
+		if (f->begin > v->address)
+			return f->event > r->before;
 	}
-	return returned;
+	return false;
 }
 
 /* Is the block the stack of the reader, of which no other thread knows, or was it freed? */
@@ -233,7 +263,7 @@ static bool note(struct unexplained_search *s, uint32_t v, uint32_t event)
 	struct candidate c = { { event, of->event, v },
 		               owner_of(s, s->t->variables[v].block, event),
 		               of->user };
-	if (has_returned(s, &c))
+	if (has_returned(s, &c.read))
 		return false;
 	if (s->candidates != NULL && s->candidates->len < MOST_CANDIDATES &&
 	    g_hash_table_add(s->noted, key_of(&c)))
@@ -302,12 +332,13 @@ static struct unexplained_search *search_new(const struct trace *t, guint most)
 		return NULL;
 	struct unexplained_search *s = g_new0(struct unexplained_search, 1);
 	s->t = t;
+	s->threads = (uint32_t)t->threads_count;
 	s->most = most;
 	s->found = g_array_new(FALSE, FALSE, sizeof(struct unexplained_read));
 	s->crowds = g_array_new(FALSE, FALSE, sizeof(struct crowd));
 	s->contents = g_new(struct content, t->variables_count + 1);
 	s->owners = g_new(uint32_t, t->blocks_count + 1);
-	s->returns = g_new0(uint32_t, t->threads_count + 1);
+	s->calls = g_new0(struct calls, t->threads_count + 1);
 	for (uint64_t v = 0; v < t->variables_count; v++)
 		s->contents[v] = (struct content){ .user = NOBODY };
 	for (uint64_t b = 0; b < t->blocks_count; b++)
@@ -323,7 +354,11 @@ static void search_free(struct unexplained_search *s)
 {
 	g_free(s->contents);
 	g_free(s->owners);
-	g_free(s->returns);
+	for (uint32_t u = 0; u < s->threads; u++) {
+		g_clear_pointer(&s->calls[u].begins, g_array_unref);
+		g_clear_pointer(&s->calls[u].returned, g_array_unref);
+	}
+	g_free(s->calls);
 	g_free(s->ends);
 	g_array_unref(s->crowds);
 	if (s->candidates) {
