@@ -273,15 +273,6 @@ static void describe_block(struct atomic_places *p, GHashTable *known, const str
 			place->type = atomic_places_intern(p, name + strlen(words[i]));
 }
 
-static bool *find_stacks(const struct trace *t)
-{
-	bool *stacks = g_new0(bool, t->blocks_count + 1);
-	for (uint64_t i = 0; i < t->threads_count; i++)
-		if (t->threads[i].stack != NONE)
-			stacks[t->threads[i].stack] = true;
-	return stacks;
-}
-
 /* Exempt variables with atomic or volatile accesses. */
 static void exempt_by_access(struct atomic_places *p, const struct trace *t)
 {
@@ -332,7 +323,7 @@ struct atomic_places *atomic_places_new(const struct trace *t, bool debug)
 {
 	struct atomic_places *p = g_new0(struct atomic_places, 1);
 	g_autoptr(GHashTable) known = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-	g_autofree bool *stacks = find_stacks(t);
+	g_autofree bool *stacks = trace_stacks(t);
 	p->strings = g_string_chunk_new(4096);
 	p->at = g_new0(struct atomic_place, t->variables_count + 1);
 	if (debug)

@@ -118,3 +118,11 @@ void numbers_archive(struct numbers *n, uint32_t from, struct archive *a)
 			numbers_add(n, number);
 	}
 }
+
+bool numbers_meet(const struct numbers *a, const struct numbers *b)
+{
+	uint32_t i = 0;
+	while (i < numbers_count(a) && !numbers_have(b, numbers_at(a, i)))
+		i++;
+	return i < numbers_count(a);
+}

@@ -15,6 +15,8 @@ void numbers_clear(struct numbers *n);
 /* False when it was there. */
 bool numbers_add(struct numbers *n, uint64_t number);
 bool numbers_have(const struct numbers *n, uint64_t number);
+/* Is some number in both? */
+bool numbers_meet(const struct numbers *a, const struct numbers *b);
 /* Its place in that order, or NONE. */
 uint32_t numbers_place(const struct numbers *n, uint64_t number);
 /* The number at a place. */

@@ -37,16 +37,6 @@ static bool has_beginning(const struct trace *t, const bool *stacks, uint32_t va
 	return block != NONE && (t->blocks[block].alloc != NONE || stacks[block]);
 }
 
-/* By block: it is the stack of a thread. */
-static bool *thread_stacks(const struct trace *t)
-{
-	bool *stacks = g_new0(bool, t->blocks_count + 1);
-	for (uint32_t u = 0; u < t->threads_count; u++)
-		if (t->threads[u].stack != NONE)
-			stacks[t->threads[u].stack] = true;
-	return stacks;
-}
-
 static uint32_t block_of(const struct trace *t, uint32_t event)
 {
 	return t->variables[event_variables(t, &t->events[event]).first].block;
@@ -86,7 +76,7 @@ static GArray *find_suspects(struct exploration *x)
 	GArray *found = g_array_new(FALSE, FALSE, sizeof(struct unwritten));
 	g_autoptr(GHashTable) keys = g_hash_table_new(g_str_hash, g_str_equal);
 	g_autofree bool *written = g_new0(bool, t->variables_count + 1);
-	g_autofree bool *stacks = thread_stacks(t);
+	g_autofree bool *stacks = trace_stacks(t);
 	g_array_set_clear_func(found, unwritten_clear);
 	for (uint32_t e = 0; e < t->events_count && found->len < MOST_UNWRITTEN; e++) {
 		const struct event *a = &t->events[e];

@@ -78,6 +78,15 @@ struct trace *trace_reading(const struct trace *t)
 	return r;
 }
 
+bool *trace_stacks(const struct trace *t)
+{
+	bool *stacks = g_new0(bool, t->blocks_count + 1);
+	for (uint64_t u = 0; u < t->threads_count; u++)
+		if (t->threads[u].stack != NONE)
+			stacks[t->threads[u].stack] = true;
+	return stacks;
+}
+
 static uint32_t below(uint32_t event, uint64_t count)
 {
 	return event < count ? event : NONE;

@@ -289,6 +289,8 @@ void trace_close(struct trace *trace); /* NULL is allowed */
 /* A view of a trace with its own index: its tables are borrowed until replaced (then owned).
  * `t` must outlive it. */
 struct trace *trace_reading(const struct trace *t);
+/* By block: is it the stack of a thread? Owned by the caller. */
+bool *trace_stacks(const struct trace *t);
 /* The view of its first `count` events: the trace of a run that ends there. */
 struct trace *trace_beginning(const struct trace *t, uint64_t count);
 

@@ -482,16 +482,6 @@ static uint64_t byte_number(const struct history *h, uint64_t address, uint32_t 
 	return number;
 }
 
-/* By block, is it a stack? Owned by the caller. */
-static bool *find_stacks(const struct trace *t)
-{
-	bool *stacks = g_new0(bool, t->blocks_count + 1);
-	for (uint32_t i = 0; i < t->threads_count; i++)
-		if (t->threads[i].stack != NONE)
-			stacks[t->threads[i].stack] = true;
-	return stacks;
-}
-
 static void add_bytes(struct numbers *list, const struct history *h, uint32_t variable,
                       uint32_t event)
 {
@@ -543,7 +533,7 @@ static uint32_t first_fork(const struct trace *t)
 void awaits_see_memory(struct awaits *a, const struct history *h, struct await_memory *m)
 {
 	const struct trace *t = h->trace;
-	g_autofree bool *stacks = find_stacks(t),
+	g_autofree bool *stacks = trace_stacks(t),
 	                *written = g_new0(bool, t->variables_count + 1);
 	g_autofree uint32_t *used = g_new(uint32_t, t->variables_count + 1); /* an event */
 	uint32_t fork = first_fork(t);
@@ -587,11 +577,7 @@ static void learn_constants(struct awaits *a, const struct await_rounds *rounds,
 
 bool awaits_constants_change(const struct awaits *a)
 {
-	uint32_t i = 0;
-	while (i < numbers_count(a->relied) &&
-	       !numbers_have(a->written, numbers_at(a->relied, i)))
-		i++;
-	return i < numbers_count(a->relied);
+	return numbers_meet(a->relied, a->written);
 }
 
 uint64_t awaits_lock(const struct history *h, uint32_t object)
@@ -616,11 +602,7 @@ void awaits_see_taken(struct awaits *a, const struct history *h, const GArray *t
 
 bool awaits_all_are_tried(const struct awaits *a)
 {
-	uint32_t i = 0;
-	while (i < numbers_count(a->by_all) &&
-	       !numbers_have(a->otherwise, numbers_at(a->by_all, i)))
-		i++;
-	return i < numbers_count(a->by_all);
+	return numbers_meet(a->by_all, a->otherwise);
 }
 
 bool awaits_are_tried(const struct awaits *a, uint64_t lock)
