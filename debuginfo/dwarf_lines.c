@@ -106,6 +106,16 @@ static bool read_row(struct dwarf_reader *r, Dwarf_Line line, GArray *seen, bool
 	return true;
 }
 
+/* Add the end of a sequence, whose rows are those from `first` on; gcc also writes rows for the
+ * end itself, which belong to no code: another function can begin there. */
+static void end_sequence(GArray *lines, guint first, const struct line_row *end)
+{
+	while (lines->len > first &&
+	       g_array_index(lines, struct line_row, lines->len - 1).address == end->address)
+		g_array_set_size(lines, lines->len - 1);
+	g_array_append_vals(lines, end, 1);
+}
+
 void reader_lines(struct dwarf_reader *r)
 {
 	Dwarf_Error error = NULL;
@@ -125,16 +135,22 @@ void reader_lines(struct dwarf_reader *r)
 		g_autoptr(GByteArray) unnamed = reader_rows_without_file(r);
 		bool dropped = false; /* code dropped by the linker has address 0 */
 		bool begins = true;
+		GArray *rows = r->d->lines;
+		guint first_row = rows->len;
 		for (Dwarf_Signed i = 0; i < count; i++) {
 			struct line_row row;
 			bool first = unnamed != NULL && i < unnamed->len && unnamed->data[i];
 			if (!read_row(r, lines[i], seen, first, &row))
 				break;
-			if (begins)
+			if (begins) {
 				dropped = row.address == 0 || row.address >= UINT64_MAX - 1;
+				first_row = rows->len;
+			}
 			begins = row.file == NONE;
-			if (!dropped)
-				g_array_append_val(r->d->lines, row);
+			if (!dropped && begins)
+				end_sequence(rows, first_row, &row);
+			else if (!dropped)
+				g_array_append_val(rows, row);
 		}
 	}
 	dwarf_srclines_dealloc_b(context);
