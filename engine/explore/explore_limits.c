@@ -249,7 +249,7 @@ static void note_clocks(struct exploration *x)
 
 static void note_lacking(struct exploration *x, const struct plan_run *run)
 {
-	const char *lacking = record_lacking(run->facts.happened);
+	g_autofree char *lacking = record_lacking(run->facts.happened);
 	if (lacking == NULL)
 		return;
 	char *why = g_strconcat("not recorded, though they ran code of the program: ", lacking,

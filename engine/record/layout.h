@@ -124,6 +124,7 @@ enum log_happened {
 	 * handlers inside blocking calls. */
 	LOG_UNKNOWN_THREAD = 32,
 	LOG_UNHELD = 64,
+	LOG_CHILD_THREADS = 128, /* a child process created a thread. Written by the child */
 };
 
 enum log_flag {

@@ -119,8 +119,8 @@ struct record_facts {
 #define RECORDED_HOW_NOTE "recording-options"
 void record_facts_release(struct record_facts *facts);
 /* Whose accesses the recording lacks, though the program's own code made them; by bits of enum
- * log_happened. NULL: nobody's. */
-const char *record_lacking(uint32_t happened);
+ * log_happened. NULL: nobody's. Owned by the caller. */
+char *record_lacking(uint32_t happened);
 
 struct debuginfo;
 /* Text saying that reads are left out, and which option keeps them; NULL when none are. Owned

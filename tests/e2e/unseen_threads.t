@@ -1,6 +1,6 @@
 #!/bin/bash
-# Threads that run code of the program and that no call of pthread_create starts: they are not recorded, and every report
-# says so. In each program such a thread and main increment x at any time.
+# Threads that run code of the program and are not recorded, since no call of pthread_create starts them, or a child process
+# creates them: every report says so. In each program such a thread and main increment x at any time, or two in the child.
 . tests/e2e/lib.sh
 cd "$scratch" || exit 1
 note='not recorded, though they ran code of the program: threads that neither pthread_create nor thrd_create started'
@@ -86,6 +86,44 @@ run $HEDDLE races t.hdl
 like "$out" "complete: in all" "and the races are complete"
 run timeout 300 $HEDDLE explore -- ./unseen none
 like "$status $out" "^0 .*complete for this input" "and the exploration"
+
+cat >child.c <<'C'
+#include <pthread.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static int x;
+static void *run(void *p) { x++; return p; }
+int main(int n, char **words)
+{
+	pthread_t t;
+	if (fork() == 0) {
+		if (strcmp(words[1], "threads") == 0 && pthread_create(&t, NULL, run, NULL) == 0)
+			pthread_join(t, NULL);
+		_exit(0);
+	}
+	x++;
+	return wait(NULL) < 0;
+}
+C
+"$HEDDLE" cc -g -O1 child.c -o child -pthread || exit 1
+note='not recorded, though they ran code of the program: child processes that created threads of their own'
+for mode in controlled free; do
+	run timeout 300 "$HEDDLE" record --mode $mode -o t.hdl -- ./child threads
+	is "$status" 0 "threads of a child process, $mode mode"
+	like "$err" "$note" "the recording says it, $mode mode"
+	for command in races deadlocks commute atomic; do
+		run "$HEDDLE" $command t.hdl
+		like "$out" "0 findings .*not complete" "the last line of $command says it"
+	done
+done
+like "$out" "^note: $note" "and a note which ones"
+run timeout 300 "$HEDDLE" explore -- ./child threads
+like "$out" "^note: $note" "and an exploration"
+run timeout 300 "$HEDDLE" record -o t.hdl -- ./child alone
+unlike "$err" "code of the program" "a child process of one thread makes no race"
+run "$HEDDLE" races t.hdl
+like "$out" "complete: in all" "and the races of its parent are complete"
 
 # A witness may want a timer's thread before the recorded place: the replay waits for it.
 cat >tick.c <<'C'

@@ -77,7 +77,7 @@ static void tell(const struct recording *s, const struct arguments *a)
 		        "it without the filter\n");
 	if (f->happened & LOG_FORKED)
 		fprintf(stderr, "heddle: the program forked; its children were not recorded\n");
-	const char *lacking = record_lacking(f->happened);
+	g_autofree char *lacking = record_lacking(f->happened);
 	if (lacking != NULL)
 		fprintf(stderr,
 		        "heddle: not recorded, though they ran code of the program: %s\n",

@@ -517,19 +517,26 @@ static void take_header(struct import *im)
 	im->facts->misuses = header->misuses;
 }
 
-#define THREADS \
-	"threads that neither pthread_create nor thrd_create started (the C library's own for " \
-	"aio_read and its kin, mq_notify and getaddrinfo_a, or those of clone)"
-#define HANDLERS "signal handlers inside blocking calls"
-const char *record_lacking(uint32_t happened)
+char *record_lacking(uint32_t happened)
 {
-	bool threads = happened & LOG_UNKNOWN_THREAD, handlers = happened & LOG_UNHELD;
-	if (threads && handlers)
-		return THREADS ", and " HANDLERS;
-	return threads ? THREADS : handlers ? HANDLERS : NULL;
+	static const struct {
+		enum log_happened bit;
+		const char *who;
+	} lacking[] = {
+		{ LOG_UNKNOWN_THREAD,
+		  "threads that neither pthread_create nor thrd_create started (the C library's "
+		  "own for aio_read and its kin, mq_notify and getaddrinfo_a, or those of "
+		  "clone)" },
+		{ LOG_UNHELD, "signal handlers inside blocking calls" },
+		{ LOG_CHILD_THREADS, "child processes that created threads of their own" },
+	};
+	GString *text = g_string_new(NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(lacking); i++)
+		if (happened & lacking[i].bit)
+			g_string_append_printf(text, "%s%s", text->len ? ", and " : "",
+			                       lacking[i].who);
+	return g_string_free(text, text->len == 0);
 }
-#undef THREADS
-#undef HANDLERS
 
 static void note_inputs(struct import *im)
 {
@@ -580,7 +587,7 @@ static void note_recording(struct import *im)
 		builder_note(im->b, TRACE_UNSEEN_CALLS_NOTE, im->unseen_calls->str);
 	note_inputs(im);
 	note_repeats(im);
-	const char *lacking = record_lacking(im->header->happened);
+	g_autofree char *lacking = record_lacking(im->header->happened);
 	if (lacking != NULL)
 		builder_note(im->b, TRACE_LACKING_NOTE, lacking);
 }

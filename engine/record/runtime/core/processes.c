@@ -58,6 +58,12 @@ void child_locks(const pthread_mutex_t *m, uintptr_t pc)
 		}
 }
 
+void child_created_thread(void)
+{
+	if (parent)
+		__atomic_fetch_or(&parent->happened, LOG_CHILD_THREADS, __ATOMIC_RELAXED);
+}
+
 void processes_init(void)
 {
 	pthread_atfork(NULL, NULL, rt_child);

@@ -309,6 +309,8 @@ static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*s
 		int status = real(handle, attributes, start, argument);
 		if (status == 0 && handle)
 			mark_handle(*handle, NULL);
+		if (status == 0)
+			child_created_thread();
 		return status;
 	}
 	if (rt.one_thread && of_openmp(start))
