@@ -163,6 +163,31 @@ static uint32_t cause_of(const struct trace *t, uint32_t misuse, enum cause caus
 	return found;
 }
 
+/* The object's name without its number among those of that name: "m" of "m#2", which the same
+ * line has made. */
+static void append_stem(const char *name, GString *out)
+{
+	for (; *name; name++) {
+		if (*name == '#' && g_ascii_isdigit(name[1]))
+			while (g_ascii_isdigit(name[1]))
+				name++;
+		else
+			g_string_append_c(out, *name);
+	}
+}
+
+/* Misuses with one key are one finding: the same rule, at the same place, of the same object or
+ * of others that have its name. */
+static char *key_of(const struct trace *t, uint32_t misuse, const struct rule *rule)
+{
+	GString *key = g_string_new(NULL);
+	g_autoptr(GString) object = g_string_new(NULL);
+	trace_append_operand(t, misuse, object);
+	g_string_printf(key, "%s %u ", rule->text, own_site(t, misuse));
+	append_stem(object->str, key);
+	return g_string_free(key, FALSE);
+}
+
 void misuse_add(const struct trace *t, bool each, struct report *report)
 {
 	g_autoptr(GHashTable) known =
@@ -174,7 +199,7 @@ void misuse_add(const struct trace *t, bool each, struct report *report)
 		if (G_LIKELY(x->op != OP_MISUSE))
 			continue;
 		const struct rule *rule = rule_of(t, e);
-		char *key = g_strdup_printf("%s %u %u", rule->text, x->target, own_site(t, e));
+		char *key = key_of(t, e, rule);
 		struct finding *f = each ? NULL : g_hash_table_lookup(known, key);
 		if (f != NULL) {
 			f->count++;
