@@ -41,6 +41,7 @@ struct thread_sched {
 	bool timed, timed_out, cancelled;
 	bool spins;        /* it lost the token because it spun, and has not come back */
 	uint64_t deadline; /* virtual nanoseconds, when timed */
+	unsigned passed;   /* waits whose time had passed already, one after the other */
 	uint64_t since;    /* order of blocking: first come, first served where it matters */
 	int64_t priority;  /* pct, pos, surw */
 	/* Memory that the thread's next event is about, and whether the event changes it; NULL:

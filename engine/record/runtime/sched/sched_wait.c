@@ -19,6 +19,22 @@ static bool run_before(struct thread *t)
 	return ran;
 }
 
+/*
+ * A wait whose time has passed already takes a microsecond, and each further one without
+ * another wait between twice as long, up to a millisecond: a thread that makes one after the
+ * other looks again and again until some time has come.
+ */
+static void pass_time(struct thread *t, bool passed)
+{
+	enum { NANOSECONDS = 1000, DOUBLED = 10 };
+	if (passed && t->sched.passed < DOUBLED)
+		t->sched.passed++;
+	else if (!passed)
+		t->sched.passed = 0;
+	if (passed)
+		sched_tick((uint64_t)NANOSECONDS << (t->sched.passed - 1));
+}
+
 bool sched_block(struct thread *t, enum log_wait reason, const void *object, bool timed,
                  uint64_t deadline)
 {
@@ -26,6 +42,8 @@ bool sched_block(struct thread *t, enum log_wait reason, const void *object, boo
 	if (unlikely(rt.async_handlers) && run_before(t))
 		return true;
 	sched_lock();
+	if (!(rt.config.flags & LOG_EXPLORE))
+		pass_time(t, timed && deadline <= sched.virtual_time);
 	if (t->sched.cancelled &&
 	    (reason == FOR_CONDITION || reason == FOR_SLEEP || reason == FOR_THREAD ||
 	     reason == FOR_SEMAPHORE || reason == FOR_FILE)) {
