@@ -563,4 +563,33 @@ for level in -O0 -O1; do
 	run "$HEDDLE" convert captured.hdl captured.txt --to text
 	unlike "$(cat captured.txt)" 'flag[[]' "$level: no array of flags"
 done
+# a structure with other data behind it is no element of an array, which would name these bytes after its members
+cat >head.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+struct head { long length, kind; struct head *next; };
+static struct head *list;
+static void *work(void *arg)
+{
+	long *data = (long *)(list + 1);
+	data[2]++;
+	data[4]++;
+	return arg;
+}
+int main(int argc, char **argv)
+{
+	pthread_t t;
+	list = malloc(sizeof *list + (argc + 5) * sizeof(long) + 8);
+	list->length = list->kind = 0;
+	pthread_create(&t, NULL, work, NULL);
+	work(NULL);
+	return pthread_join(t, NULL);
+}
+C
+for level in -O0 -O1; do
+	"$HEDDLE" cc -g $level head.c -o head -pthread && "$HEDDLE" record -q -o head.hdl -- ./head
+	run "$HEDDLE" convert head.hdl head.txt --to text
+	is "$(grep -o '[rw]8(\*\?list[^)]*)' head.txt | tr -d 'rw8' | sort -u | tr '\n' ' ')" "(*list+40) (*list+56) (list) (list->kind) (list->length) " \
+		"$level: data behind a structure"
+done
 done_testing

@@ -192,12 +192,21 @@ static bool is_polymorphic(struct names *n, uint32_t module, uint32_t type)
 	return false;
 }
 
-/* Number of elements: for a block of several, without a flexible array. */
+static bool is_record(struct names *n, const struct block_facts *f)
+{
+	const struct debuginfo *d = names_debuginfo(n, f->module);
+	enum debug_type_kind kind = debuginfo_type(d, debuginfo_strip(d, f->type))->kind;
+	return kind == TYPE_STRUCT || kind == TYPE_UNION;
+}
+
+/* Are the block's parts elements of its type? Structures fill their array's block: where
+ * something is left, one stands before other data. */
 static bool is_array(struct names *n, uint32_t block)
 {
 	const struct block_facts *f = &n->blocks->facts[block];
-	uint64_t size = debuginfo_size(names_debuginfo(n, f->module), f->type);
-	return size != 0 && n->trace->blocks[block].size >= 2 * size &&
+	uint64_t each = debuginfo_size(names_debuginfo(n, f->module), f->type),
+	         size = n->trace->blocks[block].size;
+	return each != 0 && size >= 2 * each && (size % each == 0 || !is_record(n, f)) &&
 	       !is_flexible(n, f->module, f->type) && !is_polymorphic(n, f->module, f->type);
 }
 
@@ -575,13 +584,6 @@ static void guess_type(struct names *n, uint32_t block)
 }
 
 /* Does the type's name say what an element is? The name of a number or a pointer does not. */
-static bool is_record(struct names *n, const struct block_facts *f)
-{
-	const struct debuginfo *d = names_debuginfo(n, f->module);
-	enum debug_type_kind kind = debuginfo_type(d, debuginfo_strip(d, f->type))->kind;
-	return kind == TYPE_STRUCT || kind == TYPE_UNION;
-}
-
 /* Does an object of the second type begin with one of the first? */
 static bool begins_with(struct names *n, uint32_t module, uint32_t base, uint32_t type)
 {
