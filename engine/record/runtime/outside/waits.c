@@ -178,18 +178,44 @@ static int64_t length_ms(const struct timespec *time)
 	return time ? time->tv_sec * 1000ll + time->tv_nsec / 1000000 : -1;
 }
 
+/* The kernel reads what poll is asked ... */
+static void fds_read(struct thread *t, const struct pollfd *fds, nfds_t n, uintptr_t pc)
+{
+	for (nfds_t i = 0; i < n; i++)
+		log_range(t, LOG_READ, pc, &fds[i], sizeof(fds[i].fd) + sizeof(fds[i].events));
+}
+
+/* ... and writes what came, unless it refused the call. */
+static int fds_written(struct thread *t, const struct pollfd *fds, nfds_t n, int result,
+                       uintptr_t pc)
+{
+	int error = errno;
+	for (nfds_t i = 0; (result >= 0 || error == EINTR) && i < n; i++)
+		log_range(t, LOG_WRITE, pc, &fds[i].revents, sizeof(fds[i].revents));
+	errno = error;
+	return result;
+}
+
+static int poll_now(struct thread *t, struct pollfd *fds, nfds_t n, int timeout, bool out,
+                    uintptr_t pc)
+{
+	wait_here(t, fds, n, timeout, LOG_CALL_poll, pc);
+	int result = or_interrupted(t, REAL(poll)(fds, n, 0));
+	order_after_writers(t, fds, n, result, pc);
+	return out ? kept(t, LOG_INPUT_poll, fds, n, result) : result;
+}
+
 static int poll_here(struct pollfd *fds, nfds_t n, int timeout, uintptr_t pc)
 {
 	struct thread *t = recording();
 	if (!t || !rt.controlled)
 		return REAL(poll)(fds, n, timeout);
 	bool out = any_outside(t, fds, n);
-	if (out && rt.inputs == INPUTS_GIVEN)
-		return poll_given(t, LOG_INPUT_poll, LOG_CALL_poll, fds, n, timeout, pc);
-	wait_here(t, fds, n, timeout, LOG_CALL_poll, pc);
-	int result = or_interrupted(t, REAL(poll)(fds, n, 0));
-	order_after_writers(t, fds, n, result, pc);
-	return out ? kept(t, LOG_INPUT_poll, fds, n, result) : result;
+	fds_read(t, fds, n, pc);
+	int result = out && rt.inputs == INPUTS_GIVEN
+	                     ? poll_given(t, LOG_INPUT_poll, LOG_CALL_poll, fds, n, timeout, pc)
+	                     : poll_now(t, fds, n, timeout, out, pc);
+	return fds_written(t, fds, n, result, pc);
 }
 int interposed_poll(struct pollfd *fds, nfds_t n, int timeout)
 {
@@ -239,17 +265,11 @@ static const struct timespec slice = { 0, SLICE_MS * 1000000 };
 		result_; \
 	})
 
-static int ppoll_here(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
-                      const sigset_t *mask, uintptr_t pc)
+static int ppoll_now(struct thread *t, struct pollfd *fds, nfds_t n,
+                     const struct timespec *timeout, const sigset_t *mask, bool out,
+                     uintptr_t pc)
 {
-	struct thread *t = recording();
 	struct timespec zero = { 0, 0 };
-	if (!t || !rt.controlled)
-		return REAL(ppoll)(fds, n, timeout, mask);
-	bool out = any_outside(t, fds, n);
-	if (out && rt.inputs == INPUTS_GIVEN)
-		return poll_given(t, LOG_INPUT_ppoll, LOG_CALL_ppoll, fds, n,
-		                  length_ms(timeout), pc);
 	int result;
 	if (mask) {
 		step_aside(t, fds, n, LOG_CALL_ppoll, pc);
@@ -262,6 +282,21 @@ static int ppoll_here(struct pollfd *fds, nfds_t n, const struct timespec *timeo
 	}
 	order_after_writers(t, fds, n, result, pc);
 	return out ? kept(t, LOG_INPUT_ppoll, fds, n, result) : result;
+}
+
+static int ppoll_here(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+                      const sigset_t *mask, uintptr_t pc)
+{
+	struct thread *t = recording();
+	if (!t || !rt.controlled)
+		return REAL(ppoll)(fds, n, timeout, mask);
+	bool out = any_outside(t, fds, n);
+	fds_read(t, fds, n, pc);
+	int result = out && rt.inputs == INPUTS_GIVEN
+	                     ? poll_given(t, LOG_INPUT_ppoll, LOG_CALL_ppoll, fds, n,
+	                                  length_ms(timeout), pc)
+	                     : ppoll_now(t, fds, n, timeout, mask, out, pc);
+	return fds_written(t, fds, n, result, pc);
 }
 int interposed_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
                      const sigset_t *mask)
@@ -347,6 +382,27 @@ static void select_told(struct thread *t, struct sets *s, int result, uintptr_t 
 	order_after_writers(t, s->fds, s->count, result, pc);
 }
 
+/* The kernel reads and writes whole words of the sets. */
+static void sets_touched(struct thread *t, const struct sets *s, enum log_tag tag, uintptr_t pc)
+{
+	const fd_set *const sets[] = { s->r, s->w, s->e };
+	int error = errno, words = s->n > 0 && s->n <= FD_SETSIZE ? (s->n + 63) / 64 : 0;
+	for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++)
+		if (sets[i])
+			log_range(t, tag, pc, sets[i], 8 * (size_t)words);
+	errno = error;
+}
+
+static int select_now(struct thread *t, struct sets *s, int64_t milliseconds, bool out,
+                      uintptr_t pc)
+{
+	struct timeval zero = { 0, 0 };
+	wait_here(t, s->fds, s->count, milliseconds, LOG_CALL_select, pc);
+	int result = or_interrupted(t, REAL(select)(s->n, s->r, s->w, s->e, &zero));
+	select_told(t, s, result, pc);
+	return out ? select_kept(t, s, LOG_INPUT_select, result) : result;
+}
+
 int interposed_select(int n, fd_set *restrict r, fd_set *restrict w, fd_set *restrict e,
                       struct timeval *restrict timeout)
 {
@@ -357,13 +413,14 @@ int interposed_select(int n, fd_set *restrict r, fd_set *restrict w, fd_set *res
 	int64_t ms = timeout ? timeout->tv_sec * 1000ll + (timeout->tv_usec + 999) / 1000 : -1;
 	read_sets(&s);
 	bool out = any_outside(t, s.fds, s.count);
-	if (out && rt.inputs == INPUTS_GIVEN)
-		return select_given(t, &s, LOG_INPUT_select, LOG_CALL_select, ms, CALLER());
-	wait_here(t, s.fds, s.count, ms, LOG_CALL_select, CALLER());
-	struct timeval zero = { 0, 0 };
-	int result = or_interrupted(t, REAL(select)(n, r, w, e, &zero));
-	select_told(t, &s, result, CALLER());
-	return out ? select_kept(t, &s, LOG_INPUT_select, result) : result;
+	uintptr_t pc = CALLER();
+	sets_touched(t, &s, LOG_READ, pc);
+	int result = out && rt.inputs == INPUTS_GIVEN
+	                     ? select_given(t, &s, LOG_INPUT_select, LOG_CALL_select, ms, pc)
+	                     : select_now(t, &s, ms, out, pc);
+	if (result >= 0)
+		sets_touched(t, &s, LOG_WRITE, pc);
+	return result;
 }
 
 /* With no event, the program's sets are unchanged. */
@@ -391,6 +448,25 @@ static int select_slice(struct sets *s, const sigset_t *mask)
 	return result > 0 ? write_sets(s) : result;
 }
 
+static int pselect_now(struct thread *t, struct sets *s, const struct timespec *timeout,
+                       const sigset_t *mask, bool out, uintptr_t pc)
+{
+	int result;
+	if (mask || !rt.controlled) {
+		step_aside(t, s->fds, s->count, LOG_CALL_pselect, pc);
+		result = IN_SLICES(timeout || !rt.controlled,
+		                   REAL(pselect)(s->n, s->r, s->w, s->e, timeout, mask),
+		                   select_slice(s, mask));
+		step_back(t);
+	} else {
+		const struct timespec zero = { 0, 0 };
+		wait_here(t, s->fds, s->count, length_ms(timeout), LOG_CALL_pselect, pc);
+		result = or_interrupted(t, REAL(pselect)(s->n, s->r, s->w, s->e, &zero, NULL));
+	}
+	select_told(t, s, result, pc);
+	return out ? select_kept(t, s, LOG_INPUT_pselect, result) : result;
+}
+
 int interposed_pselect(int n, fd_set *restrict r, fd_set *restrict w, fd_set *restrict e,
                        const struct timespec *restrict timeout, const sigset_t *restrict mask)
 {
@@ -400,23 +476,15 @@ int interposed_pselect(int n, fd_set *restrict r, fd_set *restrict w, fd_set *re
 	struct sets s = { .n = n, .r = r, .w = w, .e = e };
 	read_sets(&s);
 	bool out = any_outside(t, s.fds, s.count);
-	if (out && rt.inputs == INPUTS_GIVEN)
-		return select_given(t, &s, LOG_INPUT_pselect, LOG_CALL_pselect,
-		                    length_ms(timeout), CALLER());
-	int result;
-	if (mask || !rt.controlled) {
-		step_aside(t, s.fds, s.count, LOG_CALL_pselect, CALLER());
-		result = IN_SLICES(timeout || !rt.controlled,
-		                   REAL(pselect)(n, r, w, e, timeout, mask),
-		                   select_slice(&s, mask));
-		step_back(t);
-	} else {
-		const struct timespec zero = { 0, 0 };
-		wait_here(t, s.fds, s.count, length_ms(timeout), LOG_CALL_pselect, CALLER());
-		result = or_interrupted(t, REAL(pselect)(n, r, w, e, &zero, NULL));
-	}
-	select_told(t, &s, result, CALLER());
-	return out ? select_kept(t, &s, LOG_INPUT_pselect, result) : result;
+	uintptr_t pc = CALLER();
+	sets_touched(t, &s, LOG_READ, pc);
+	int result = out && rt.inputs == INPUTS_GIVEN
+	                     ? select_given(t, &s, LOG_INPUT_pselect, LOG_CALL_pselect,
+	                                    length_ms(timeout), pc)
+	                     : pselect_now(t, &s, timeout, mask, out, pc);
+	if (result >= 0)
+		sets_touched(t, &s, LOG_WRITE, pc);
+	return result;
 }
 
 /* ---- epoll ---- */
