@@ -24,12 +24,54 @@ for f in sprintf snprintf fprintf_s fgets fread; do
 	like "$(racy)" "v_$f(\s|$)" "fortified: $f"
 done
 
+# What poll and select answer is a write of theirs: no code that is not recorded wrote it.
+cat >ready.c <<'C'
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/select.h>
+#include <unistd.h>
+static int ends[2], seen;
+static void *waits(void *p)
+{
+	struct pollfd *f = malloc(sizeof *f);
+	fd_set *r = malloc(sizeof *r);
+	f->fd = ends[0];
+	f->events = POLLIN;
+	f->revents = 0;
+	if (poll(f, 1, -1) == 1)
+		seen += f->revents;
+	FD_ZERO(r);
+	FD_SET(ends[0], r);
+	FD_SET(ends[1], r);
+	if (select(ends[1] + 1, r, NULL, NULL, NULL) == 1)
+		seen += !FD_ISSET(ends[1], r);
+	free(f);
+	free(r);
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	if (pipe(ends) != 0 || pthread_create(&t, NULL, waits, NULL) != 0 || write(ends[1], "x", 1) != 1)
+		return 1;
+	return pthread_join(t, NULL);
+}
+C
+$HEDDLE cc -w -g -O1 ready.c -o ready -pthread
+for seed in 1 2 3; do
+	run timeout 300 $HEDDLE record -q --seed $seed -o ready.hdl -- ./ready
+	run $HEDDLE races ready.hdl
+	like "$status $out" "^0 .* complete: in all" "poll and select, seed $seed"
+done
+
 $HEDDLE cc -w -O1 "$programs/waits.c" -o waits -pthread -lrt
 for seed in 1 2; do
 	while read -r name expected; do
 		run timeout 300 $HEDDLE record --seed $seed -o waits.hdl -- ./waits $name
 		is "$status $out" "0 $expected" "$name, seed $seed"
 		[ $name = unseen ] || unlike "$err" "not modelled" "is modelled"
+		unlike "$err" "before they were sent" "and every message is sent before it comes"
 		run $HEDDLE races waits.hdl
 		is "$status" 0 "and leaves no race"
 	done <<-END

@@ -5,19 +5,33 @@
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <dirent.h>
+#include <execinfo.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
+#include <netdb.h>
+#include <poll.h>
 #include <pthread.h>
+#include <pwd.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/select.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/sysinfo.h>
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <wchar.h>
@@ -29,6 +43,8 @@ static int compare(const void *a, const void *b)
 {
 	return *(const char *)a - *(const char *)b;
 }
+static int connection, ends[2];
+static pthread_attr_t attr;
 static int listed(char *b, size_t n, const char *format, ...)
 {
 	va_list list;
@@ -126,6 +142,48 @@ static int listed(char *b, size_t n, const char *format, ...)
 	W(frexp, "", sink += frexp(3.5, (int*)b)) \
 	W(gethostname, "", gethostname(b, 40)) \
 	W(swab, "", swab("abcd", b, 4)) \
+	R(poll_r, "", struct pollfd *p = (void *)b; poll(p, 1, 0)) \
+	W(select_w, "\1", fd_set *r = (void *)b; struct timeval z = {0}; select(1, r, 0, 0, &z)) \
+	R(pselect_r, "\1", fd_set *r = (void *)b; struct timespec z = {0}; pselect(1, 0, 0, r, &z, 0)) \
+	W(getsockname, "", socklen_t n = 100; getsockname(connection, (void *)b, &n)) \
+	W(getsockopt, "", socklen_t n = 4; getsockopt(connection, SOL_SOCKET, SO_TYPE, b, &n)) \
+	W(ioctl, "", ioctl(ends[0], FIONREAD, b)) \
+	W(prctl, "", prctl(PR_GET_NAME, b)) \
+	W(waitpid, "", pid_t q = fork(); if (q == 0) _exit(3); waitpid(q, (int *)b, 0)) \
+	W(sigemptyset, "", sigemptyset((sigset_t *)b)) \
+	W(sigfillset, "", sigfillset((sigset_t *)b)) \
+	W(sigaddset, "", sigaddset((sigset_t *)b, 3)) \
+	R(sigismember, "", sink += sigismember((sigset_t *)b, 3)) \
+	W(sigprocmask, "", sigprocmask(SIG_BLOCK, NULL, (sigset_t *)b)) \
+	R(sigprocmask_r, "", sigprocmask(SIG_BLOCK, (sigset_t *)b, NULL)) \
+	W(sigpending, "", sigpending((sigset_t *)b)) \
+	W(sigaction, "", sigaction(SIGUSR1, NULL, (struct sigaction *)b)) \
+	W(pthread_attr_init, "", pthread_attr_init((pthread_attr_t *)b)) \
+	W(pthread_attr_setstacksize, "", pthread_attr_init(&attr); memcpy(b, &attr, sizeof attr); pthread_attr_setstacksize((pthread_attr_t *)b, 1 << 20)) \
+	W(pthread_attr_getstacksize, "", pthread_attr_init(&attr); pthread_attr_getstacksize(&attr, (size_t *)b)) \
+	W(pthread_attr_getdetachstate, "", pthread_attr_init(&attr); pthread_attr_getdetachstate(&attr, (int *)b)) \
+	W(pthread_mutexattr_init, "", pthread_mutexattr_init((pthread_mutexattr_t *)b)) \
+	W(pthread_mutexattr_settype, "", pthread_mutexattr_settype((pthread_mutexattr_t *)b, PTHREAD_MUTEX_RECURSIVE)) \
+	R(pthread_mutexattr_gettype, "", int q; pthread_mutexattr_gettype((pthread_mutexattr_t *)b, &q)) \
+	W(pthread_condattr_setclock, "", pthread_condattr_setclock((pthread_condattr_t *)b, CLOCK_MONOTONIC)) \
+	W(pthread_rwlockattr_init, "", pthread_rwlockattr_init((pthread_rwlockattr_t *)b)) \
+	W(pthread_getname_np, "", pthread_getname_np(pthread_self(), b, 40)) \
+	W(pthread_key_create, "", pthread_key_create((pthread_key_t *)b, NULL)) \
+	W(pthread_setcancelstate, "", pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, (int *)b)) \
+	W(pthread_getschedparam, "", int q; pthread_getschedparam(pthread_self(), &q, (struct sched_param *)b)) \
+	W(sched_getaffinity, "", sched_getaffinity(0, sizeof(cpu_set_t), (cpu_set_t *)b)) \
+	W(getitimer, "", getitimer(ITIMER_REAL, (struct itimerval *)b)) \
+	W(timer_create, "", struct sigevent e = {.sigev_notify = SIGEV_NONE}; timer_create(CLOCK_MONOTONIC, &e, (timer_t *)b)) \
+	W(getpwuid_r, "", char o[400]; struct passwd *q; getpwuid_r(0, (struct passwd *)b, o, 400, &q)) \
+	W(getaddrinfo, "", getaddrinfo("127.0.0.1", "80", NULL, (struct addrinfo **)b)) \
+	W(sincos, "", double q; sincos(0.5, &q, (double *)b)) \
+	W(lgamma_r, "", sink += lgamma_r(2.5, (int *)b)) \
+	W(statfs, "", statfs("/", (struct statfs *)b)) \
+	W(fstatat, "", fstatat(AT_FDCWD, "/", (struct stat *)b, 0)) \
+	W(backtrace, "", backtrace((void **)b, 9)) \
+	W(scandir, "", scandir("/proc/self/task", (struct dirent ***)b, NULL, NULL)) \
+	W(mkdtemp, "/tmp/heddle.XXXXXX", rmdir(mkdtemp(b))) \
+	R(nanosleep, "", nanosleep((struct timespec *)b, NULL)) \
 	R(puts, "hello", puts(b))
 /* clang-format on */
 
@@ -163,6 +221,9 @@ int main(int count, char **arguments)
 	null = fopen("/dev/null", "r+");
 	zero = fopen("/dev/zero", "r");
 	text = fopen(arguments[0], "r");
+	connection = socket(AF_INET, SOCK_STREAM, 0);
+	if (pipe(ends) != 0)
+		return 1;
 	pthread_t t;
 	pthread_create(&t, 0, calls, 0);
 	touches();

@@ -99,7 +99,8 @@ void message_release(uintptr_t p, uintptr_t pc)
 
 void message_acquire(uintptr_t p, uintptr_t pc)
 {
-	annotate(LOG_RCV, 0, p, false, pc);
+	if (message_exists(p)) /* else another process has sent it */
+		annotate(LOG_RCV, 0, p, false, pc);
 }
 
 /* An acquire that waits for nothing: it may come before any release. */

@@ -44,14 +44,8 @@ int interposed_dlclose(void *library)
 	        "\n.popsection\n");
 /* clang-format off */
 #define FORWARDED(F) \
-	F(clock_getcpuclockid) F(clock_settime) F(fmemopen) F(glob) \
-	F(glob64) F(pthread_attr_getaffinity_np) F(pthread_attr_getguardsize) \
-	F(pthread_attr_getstack) F(pthread_attr_getstacksize) F(pthread_barrierattr_getpshared) \
-	F(pthread_condattr_getclock) F(pthread_condattr_getpshared) F(pthread_getcpuclockid) F(pthread_getname_np) \
-	F(pthread_mutexattr_getprioceiling) F(pthread_mutexattr_getprotocol) F(pthread_mutexattr_getpshared) \
-	F(pthread_mutexattr_getrobust) F(pthread_mutexattr_gettype) \
-	F(pthread_rwlockattr_getkind_np) F(pthread_rwlockattr_getpshared) \
-	F(sem_unlink)
+	F(clock_getcpuclockid) F(clock_settime) F(fmemopen) F(glob) F(glob64) \
+	F(pthread_attr_getaffinity_np) F(sem_unlink)
 /* clang-format on */
 FORWARDED(FORWARD)
 

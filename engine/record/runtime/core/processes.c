@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "engine/record/runtime/libc/ranges.h"
 #include "rt.h"
 
 INTERPOSED(fork, _Fork, vfork, clone, prctl, posix_spawn, posix_spawnp, popen, execve, execvp,
@@ -298,7 +299,10 @@ int interposed_prctl(int option, ...)
 		               "prctl");
 	if (t && option == PR_SET_SECCOMP)
 		restricts(t, a[0] == SECCOMP_MODE_STRICT);
-	return REAL(prctl)(option, a[0], a[1], a[2], a[3]);
+	int result = REAL(prctl)(option, a[0], a[1], a[2], a[3]);
+	if (option == PR_GET_NAME && result == 0)
+		WRITES((void *)a[0], 16);
+	return result;
 }
 
 /* ---- by the system call itself ---- */

@@ -25,7 +25,8 @@ INTERPOSED(flock, system, sleep, usleep, nanosleep, clock_nanosleep, thrd_sleep,
 
 /* ---- calls that the scheduler only steps aside for ---- */
 
-#define ASIDE_IN(type, name, parameters, call, frame, child) \
+/* `tells`: what the call has written, for its `result`. */
+#define ASIDE_IN(type, name, parameters, call, frame, child, tells) \
 	INTERPOSED(name); \
 	type interposed_##name parameters \
 	{ \
@@ -43,19 +44,27 @@ INTERPOSED(flock, system, sleep, usleep, nanosleep, clock_nanosleep, thrd_sleep,
 			frame_leave(t); \
 		if (child && result >= 0) \
 			child_brought(t, NULL, CALLER()); \
+		tells; \
 		errno = error; \
 		return result; \
 	}
 #define ASIDE(type, name, parameters, call) \
-	ASIDE_IN(type, name, parameters, call, LOG_CALL_none, false)
+	ASIDE_IN(type, name, parameters, call, LOG_CALL_none, false, (void)0)
 /* Waits for the end of a process. */
-#define ASIDE_CHILD(type, name, parameters, call) \
-	ASIDE_IN(type, name, parameters, call, LOG_CALL_none, true)
-ASIDE_CHILD(pid_t, waitpid, (pid_t p, int *s, int o), (p, s, o))
-ASIDE_CHILD(pid_t, wait, (int *s), (s))
-ASIDE_CHILD(pid_t, wait3, (int *s, int o, struct rusage *r), (s, o, r))
-ASIDE_CHILD(pid_t, wait4, (pid_t p, int *s, int o, struct rusage *r), (p, s, o, r))
-ASIDE_CHILD(int, waitid, (idtype_t k, id_t i, siginfo_t *s, int o), (k, i, s, o))
+#define ASIDE_CHILD(type, name, parameters, call, ...) \
+	ASIDE_IN(type, name, parameters, call, LOG_CALL_none, true, __VA_ARGS__)
+#define TOLD(condition, p) \
+	if ((condition) && (p)) \
+	WRITES(p, sizeof(*(p)))
+ASIDE_CHILD(pid_t, waitpid, (pid_t p, int *s, int o), (p, s, o), TOLD(result > 0, s))
+ASIDE_CHILD(pid_t, wait, (int *s), (s), TOLD(result > 0, s))
+ASIDE_CHILD(pid_t, wait3, (int *s, int o, struct rusage *r), (s, o, r), TOLD(result > 0, s);
+            TOLD(result > 0, r))
+ASIDE_CHILD(pid_t, wait4, (pid_t p, int *s, int o, struct rusage *r), (p, s, o, r),
+            TOLD(result > 0, s);
+            TOLD(result > 0, r))
+ASIDE_CHILD(int, waitid, (idtype_t k, id_t i, siginfo_t *s, int o), (k, i, s, o),
+            TOLD(result == 0, s))
 int interposed_system(const char *command)
 {
 	struct thread *t = recording();
@@ -205,9 +214,17 @@ static int nanosleep_here(const struct timespec *time, struct timespec *left, ui
 	errno = EINTR;
 	return -1;
 }
+/* What a sleep has written, for its result, which is returned. */
+static int rest_told(int result, const struct timespec *left, uintptr_t pc)
+{
+	if (left && (result == EINTR || (result == -1 && errno == EINTR)))
+		WRITES_AT(left, sizeof(*left), pc);
+	return result;
+}
 int interposed_nanosleep(const struct timespec *time, struct timespec *left)
 {
-	return nanosleep_here(time, left, CALLER());
+	READS(time, sizeof(*time));
+	return rest_told(nanosleep_here(time, left, CALLER()), left, CALLER());
 }
 static int clock_nanosleep_here(clockid_t clock, int flags, const struct timespec *time,
                                 struct timespec *left, uintptr_t pc)
@@ -227,7 +244,9 @@ static int clock_nanosleep_here(clockid_t clock, int flags, const struct timespe
 int interposed_clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
                                struct timespec *left)
 {
-	return clock_nanosleep_here(clock, flags, time, left, CALLER());
+	READS(time, sizeof(*time));
+	return rest_told(clock_nanosleep_here(clock, flags, time, left, CALLER()),
+	                 flags & TIMER_ABSTIME ? NULL : left, CALLER());
 }
 int interposed_thrd_sleep(const struct timespec *time, struct timespec *left)
 {

@@ -8,7 +8,12 @@
  */
 #include <arpa/inet.h>
 #include <dirent.h>
+#include <execinfo.h>
+#include <grp.h>
+#include <ifaddrs.h>
 #include <math.h>
+#include <net/if.h>
+#include <netdb.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -16,15 +21,20 @@
 #include <strings.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <sys/sysinfo.h>
 #include <sys/time.h>
+#include <sys/timerfd.h>
 #include <sys/utsname.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 #include <wchar.h>
 
 #include "touches.h"
+
+#define MIN_OF(a, b) ((a) < (b) ? (a) : (b))
 
 /* ---- files ---- */
 #define PATH const char *restrict path
@@ -36,25 +46,70 @@ TOUCHES(int, lstat64, (PATH, struct stat64 *restrict s), (path, s), TEXT(path), 
 TOUCHES(int, fstat64, (int fd, struct stat64 *s), (fd, s), NOTHING, OUT(s))
 TOUCHES(int, statvfs, (PATH, struct statvfs *restrict s), (path, s), TEXT(path), OUT(s))
 TOUCHES(int, fstatvfs, (int fd, struct statvfs *s), (fd, s), NOTHING, OUT(s))
+TOUCHES(int, statfs, (const char *path, struct statfs *s), (path, s), TEXT(path), OUT(s))
+TOUCHES(int, fstatfs, (int fd, struct statfs *s), (fd, s), NOTHING, OUT(s))
+TOUCHES(int, fstatat, (int fd, PATH, struct stat *restrict s, int flags), (fd, path, s, flags),
+        TEXT(path), OUT(s))
+TOUCHES(int, fstatat64, (int fd, PATH, struct stat64 *restrict s, int flags),
+        (fd, path, s, flags), TEXT(path), OUT(s))
+TOUCHES(int, statx, (int fd, PATH, int flags, unsigned mask, struct statx *restrict s),
+        (fd, path, flags, mask, s), TEXT(path), OUT(s))
 TOUCHES(ssize_t, readlink, (PATH, char *restrict p, size_t n), (path, p, n), TEXT(path),
         OUT_IF(r > 0, p, (size_t)r))
 TOUCHES(char *, realpath, (PATH, char *restrict p), (path, p), TEXT(path), if (p) OUT_TEXT(p))
 TOUCHES(char *, getcwd, (char *p, size_t n), (p, n), NOTHING, if (p) OUT_TEXT(p))
 TOUCHES(int, unlink, (const char *path), (path), TEXT(path), NOTHING)
 TOUCHES(int, rmdir, (const char *path), (path), TEXT(path), NOTHING)
+TOUCHES(int, scandir,
+        (PATH, struct dirent ***restrict names, int (*chosen)(const struct dirent *),
+         int (*order)(const struct dirent **, const struct dirent **)),
+        (path, names, chosen, order), TEXT(path), OUT_IF(r >= 0, names, sizeof(*names)))
+TOUCHES(int, mkstemp, (char *path), (path), TEXT(path),
+        OUT_IF(r >= 0, path, REAL(strlen)(path)))
+TOUCHES(char *, mkdtemp, (char *path), (path), TEXT(path), OUT_IF(r, path, REAL(strlen)(path)))
 TOUCHES(struct dirent *, readdir, (DIR * d), (d), NOTHING, OUT_IF(r, r, sizeof(*r)))
 /* ---- the system ---- */
 TOUCHES(int, uname, (struct utsname * u), (u), NOTHING, OUT(u))
 TOUCHES(int, sysinfo, (struct sysinfo * i), (i), NOTHING, OUT(i))
 TOUCHES(int, gethostname, (char *p, size_t n), (p, n), NOTHING,
-        OUT_IF(r == 0, p, REAL(strnlen)(p, n)))
+        OUT_IF(r == 0, p, MIN_OF(REAL(strnlen)(p, n) + 1, n)))
 TOUCHES(struct passwd *, getpwnam, (const char *name), (name), TEXT(name),
         OUT_IF(r, r, sizeof(*r)))
 TOUCHES(struct passwd *, getpwuid, (uid_t u), (u), NOTHING, OUT_IF(r, r, sizeof(*r)))
 TOUCHES(int, getrlimit, (__rlimit_resource_t of, struct rlimit *l), (of, l), NOTHING, OUT(l))
-TOUCHES(int, pthread_sigmask, (int how, const sigset_t *restrict s, sigset_t *restrict old),
-        (how, s, old), held_run_all(me);
-        if (s) IN(s), OUT_IF(r == 0 && old, old, sizeof(*old)))
+TOUCHES(int, getgroups, (int n, gid_t g[]), (n, g), NOTHING,
+        OUT_IF(r > 0 && n > 0, g, (size_t)r * sizeof(*g)))
+TOUCHES(struct group *, getgrnam, (const char *name), (name), TEXT(name),
+        OUT_IF(r, r, sizeof(*r)))
+TOUCHES(struct group *, getgrgid, (gid_t g), (g), NOTHING, OUT_IF(r, r, sizeof(*r)))
+/* What the members point to is in the caller's room, too. */
+#define FINDS_R(name, type, parameter, given, before) \
+	TOUCHES( \
+	        int, name, \
+	        (parameter, type *restrict e, char *restrict p, size_t n, \
+	         type **restrict found), \
+	        (given, e, p, n, found), before, WRITES_AT(found, sizeof(*found), pc); \
+	        if (*found) { \
+		        WRITES_AT(e, sizeof(*e), pc); \
+		        WRITES_AT(p, n, pc); \
+	        })
+FINDS_R(getpwnam_r, struct passwd, const char *restrict name, name, TEXT(name))
+FINDS_R(getpwuid_r, struct passwd, uid_t id, id, NOTHING)
+FINDS_R(getgrnam_r, struct group, const char *restrict name, name, TEXT(name))
+FINDS_R(getgrgid_r, struct group, gid_t id, id, NOTHING)
+TOUCHES(int, getitimer, (__itimer_which_t which, struct itimerval *v), (which, v), NOTHING,
+        OUT(v))
+TOUCHES(int, timer_gettime, (timer_t id, struct itimerspec *v), (id, v), NOTHING, OUT(v))
+TOUCHES(int, timerfd_gettime, (int fd, struct itimerspec *v), (fd, v), NOTHING, OUT(v))
+TOUCHES(int, tcgetattr, (int fd, struct termios *t), (fd, t), NOTHING, OUT(t))
+TOUCHES(int, ttyname_r, (int fd, char *p, size_t n), (fd, p, n), NOTHING,
+        OUT_IF(r == 0, p, REAL(strlen)(p) + 1))
+TOUCHES(int, ptsname_r, (int fd, char *p, size_t n), (fd, p, n), NOTHING,
+        OUT_IF(r == 0, p, REAL(strlen)(p) + 1))
+TOUCHES(size_t, confstr, (int name, char *p, size_t n), (name, p, n), NOTHING,
+        OUT_IF(r > 0 && p && n > 0, p, r < n ? r : n))
+TOUCHES(int, backtrace, (void **frames, int n), (frames, n), NOTHING,
+        OUT_IF(r > 0, frames, (size_t)MIN_OF(r + 1, n) * sizeof(*frames)))
 /* ---- time; the results of those without _r are one place for all threads ---- */
 TOUCHES(struct tm *, localtime_r, (const time_t *restrict t, struct tm *restrict tm), (t, tm),
         IN(t), OUT_IF(r, tm, sizeof(*tm)))
@@ -89,6 +144,21 @@ TOUCHES(in_addr_t, inet_addr, (const char *s), (s), TEXT(s), NOTHING)
 TOUCHES(const char *, inet_ntop,
         (int family, const void *restrict a, char *restrict p, socklen_t n), (family, a, p, n),
         READS_AT(a, family == AF_INET ? 4 : 16, pc), OUT_TEXT(p))
+TOUCHES(int, getaddrinfo,
+        (const char *restrict host, const char *restrict service,
+         const struct addrinfo *restrict wanted, struct addrinfo **restrict found),
+        (host, service, wanted, found), if (host) TEXT(host);
+        if (service) TEXT(service); if (wanted) IN(wanted), OUT(found))
+TOUCHES(int, getnameinfo,
+        (const struct sockaddr *restrict a, socklen_t n, char *restrict host, socklen_t room,
+         char *restrict service, socklen_t more, int flags),
+        (a, n, host, room, service, more, flags), READS_AT(a, n, pc),
+        OUT_IF(r == 0 && host && room, host, REAL(strlen)(host) + 1);
+        OUT_IF(r == 0 && service && more, service, REAL(strlen)(service) + 1))
+TOUCHES(int, getifaddrs, (struct ifaddrs * *found), (found), NOTHING, OUT(found))
+TOUCHES(char *, if_indextoname, (unsigned number, char *name), (number, name), NOTHING,
+        OUT_IF(r, name, IF_NAMESIZE))
+TOUCHES(unsigned, if_nametoindex, (const char *name), (name), TEXT(name), NOTHING)
 /* ---- numbers, sorting, messages ---- */
 TOUCHES(int, rand_r, (unsigned *seed), (seed), IN(seed), WRITES_AT(seed, sizeof(*seed), pc))
 /* The sign of the result is one place for all threads. */
@@ -97,6 +167,22 @@ extern int signgam __attribute__((weak)); /* libm's: a program may have none */
 TOUCHES(double, lgamma, (double x), (x), NOTHING, SIGN)
 TOUCHES(float, lgammaf, (float x), (x), NOTHING, SIGN)
 TOUCHES(long double, lgammal, (long double x), (x), NOTHING, SIGN)
+TOUCHES(double, lgamma_r, (double x, int *sign), (x, sign), NOTHING,
+        WRITES_AT(sign, sizeof(*sign), pc))
+TOUCHES(float, lgammaf_r, (float x, int *sign), (x, sign), NOTHING,
+        WRITES_AT(sign, sizeof(*sign), pc))
+#define SINES(name, type) \
+	INTERPOSED(name); \
+	void interposed_##name(type x, type *sine, type *cosine) \
+	{ \
+		uintptr_t pc = CALLER(); \
+		range_turn(pc); \
+		REAL(name)(x, sine, cosine); \
+		WRITES_AT(sine, sizeof(*sine), pc); \
+		WRITES_AT(cosine, sizeof(*cosine), pc); \
+	}
+SINES(sincos, double)
+SINES(sincosf, float)
 TOUCHES(double, frexp, (double x, int *e), (x, e), NOTHING, WRITES_AT(e, sizeof(*e), pc))
 TOUCHES(float, frexpf, (float x, int *e), (x, e), NOTHING, WRITES_AT(e, sizeof(*e), pc))
 TOUCHES(double, modf, (double x, double *i), (x, i), NOTHING, WRITES_AT(i, sizeof(*i), pc))

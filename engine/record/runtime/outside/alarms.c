@@ -2,6 +2,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "engine/record/runtime/libc/ranges.h"
+
 #include "handlers_private.h"
 
 INTERPOSED(alarm, ualarm, setitimer);
@@ -37,5 +39,10 @@ int interposed_setitimer(__itimer_which_t which, const struct itimerval *restric
 	             : which == ITIMER_VIRTUAL ? SIGVTALRM
 	                                       : SIGPROF,
 	             new && (new->it_value.tv_sec || new->it_value.tv_usec), CALLER());
-	return REAL(setitimer)(which, new, old);
+	if (new)
+		READS(new, sizeof(*new));
+	int result = REAL(setitimer)(which, new, old);
+	if (result == 0 && old)
+		WRITES(old, sizeof(*old));
+	return result;
 }

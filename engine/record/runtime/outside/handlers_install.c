@@ -1,6 +1,8 @@
 /* handlers_install.c - all calls that install a handler: the kernel gets ours in its place. */
 #include <sys/syscall.h>
 
+#include "engine/record/runtime/libc/ranges.h"
+
 #include "handlers_private.h"
 
 INTERPOSED(sigaction);
@@ -54,15 +56,26 @@ static int install(int number, const struct sigaction *action, struct sigaction 
 	return status;
 }
 
+static int install_touching(int number, const struct sigaction *action, struct sigaction *old,
+                            uintptr_t pc)
+{
+	if (action)
+		READS_AT(action, sizeof(*action), pc);
+	int status = install(number, action, old);
+	if (status == 0 && old)
+		WRITES_AT(old, sizeof(*old), pc);
+	return status;
+}
+
 int interposed_sigaction(int number, const struct sigaction *restrict action,
                          struct sigaction *restrict old)
 {
-	return install(number, action, old);
+	return install_touching(number, action, old, CALLER());
 }
 EXPORT int __sigaction(int number, const struct sigaction *action, struct sigaction *old);
 int __sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
-	return install(number, action, old);
+	return install_touching(number, action, old, CALLER());
 }
 
 /* Installs a handler with these flags, like signal(). */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "engine/record/runtime/core/rt.h"
+#include "engine/record/runtime/libc/ranges.h"
 
 INTERPOSED(gsignal);
 
@@ -140,6 +141,16 @@ void signal_received(int number, uintptr_t pc)
 	log_event(t, LOG_RCV, 0, pc, message, 0, 1);
 }
 
+/* What the wait has written, for its result, which is returned. */
+static int told(int result, const int *n, const siginfo_t *info, uintptr_t pc)
+{
+	if (n && result == 0)
+		WRITES_AT(n, sizeof(*n), pc);
+	if (info && result > 0)
+		WRITES_AT(info, sizeof(*info), pc);
+	return result;
+}
+
 /* The scheduler steps aside; then the signal's message is received. */
 #define WAITING(name, parameters, call, came, n_, info_) \
 	INTERPOSED(name); \
@@ -150,9 +161,10 @@ void signal_received(int number, uintptr_t pc)
 			return REAL(name) call; \
 		order_matters("waiting for a signal"); \
 		held_forward(t); \
+		READS(s, sizeof(*(s))); \
 		int gift = given(t); \
 		if (gift) \
-			return tell(gift, n_, info_); \
+			return told(tell(gift, n_, info_), n_, info_, CALLER()); \
 		sched_point(t); \
 		frame_enter(t, LOG_CALL_##name, CALLER(), true); \
 		sched_leave(t); \
@@ -163,7 +175,7 @@ void signal_received(int number, uintptr_t pc)
 		kept(t, number); \
 		signal_received(number, CALLER()); \
 		errno = error; \
-		return result; \
+		return told(result, n_, info_, CALLER()); \
 	}
 
 WAITING(sigwait, (const sigset_t *restrict s, int *restrict n), (s, n), result == 0 ? *n : 0, n,

@@ -91,6 +91,17 @@ int interposed_shutdown(int fd, int how)
 	return result;
 }
 
+/* What such a call has written, for its result, which is returned. */
+static int told(int result, const void *p, socklen_t room, const socklen_t *n, uintptr_t pc)
+{
+	if (result == 0 && n) {
+		if (p)
+			WRITES_AT(p, *n < room ? *n : room, pc);
+		WRITES_AT(n, sizeof(*n), pc);
+	}
+	return result;
+}
+
 /* ASKS with the bytes written to `p`, which has room for *n. */
 #define ASKS(name, parameters, arguments, fd, p, n) \
 	INTERPOSED(name); \
@@ -98,9 +109,11 @@ int interposed_shutdown(int fd, int how)
 	{ \
 		struct thread *t = recording(); \
 		struct given g; \
-		if (!t || !outside_asked(t, fd)) \
-			return REAL(name) arguments; \
 		socklen_t room = n ? *n : 0; \
+		if (n) \
+			READS(n, sizeof(*(n))); \
+		if (!t || !outside_asked(t, fd)) \
+			return told(REAL(name) arguments, p, room, n, CALLER()); \
 		if (input_state_given(t, LOG_INPUT_##name, fd, &g)) { \
 			if (g.recorded && p && n) { \
 				socklen_t here = room < g.length[0] ? room : g.length[0]; \
@@ -108,13 +121,13 @@ int interposed_shutdown(int fd, int how)
 					memcpy(p, g.part[0], here); \
 				*n = g.extra; \
 			} \
-			return (int)g.result; \
+			return told((int)g.result, p, room, n, CALLER()); \
 		} \
 		int result = REAL(name) arguments; \
 		socklen_t came = n ? *n : 0; \
 		struct piece part = { p, result == 0 && p ? (came < room ? came : room) : 0 }; \
 		input_keep(t, LOG_INPUT_##name, fd, result, &part, 1, came); \
-		return result; \
+		return told(result, p, room, n, CALLER()); \
 	}
 ASKS(getsockname, (int fd, struct sockaddr *restrict a, socklen_t *restrict n), (fd, a, n), fd,
      a, n)
@@ -150,13 +163,8 @@ int interposed_connect(int fd, const struct sockaddr *a, socklen_t length)
 }
 
 /* The number of bytes to read, or not yet sent; other requests are made for real. */
-int interposed_ioctl(int fd, unsigned long request, ...)
+static int control(struct thread *t, int fd, unsigned long request, void *p)
 {
-	va_list list;
-	va_start(list, request);
-	void *p = va_arg(list, void *);
-	va_end(list);
-	struct thread *t = recording();
 	struct given g;
 	if (t && request == FIONBIO)
 		order_of_mode(fd, true);
@@ -168,6 +176,35 @@ int interposed_ioctl(int fd, unsigned long request, ...)
 	}
 	int result = REAL(ioctl)(fd, request, p);
 	input_keep(t, LOG_INPUT_ioctl, fd, result, NULL, 0, result < 0 ? 0 : *(uint32_t *)p);
+	return result;
+}
+
+/* Bytes that the request writes to its argument: newer requests have them in their number. */
+static size_t request_writes(unsigned long request)
+{
+	static const struct {
+		unsigned long request;
+		size_t bytes;
+	} older[] = {
+		{ FIONREAD, sizeof(int) },    { TIOCOUTQ, sizeof(int) },
+		{ TIOCGPGRP, sizeof(pid_t) }, { TIOCGWINSZ, sizeof(struct winsize) },
+		{ SIOCATMARK, sizeof(int) },
+	};
+	for (size_t i = 0; i < sizeof(older) / sizeof(*older); i++)
+		if (older[i].request == request)
+			return older[i].bytes;
+	return request >> 16 && _IOC_DIR(request) & _IOC_READ ? _IOC_SIZE(request) : 0;
+}
+
+int interposed_ioctl(int fd, unsigned long request, ...)
+{
+	va_list list;
+	va_start(list, request);
+	void *p = va_arg(list, void *);
+	va_end(list);
+	int result = control(recording(), fd, request, p);
+	if (result >= 0 && request_writes(request) > 0)
+		WRITES(p, request_writes(request));
 	return result;
 }
 
@@ -200,11 +237,13 @@ int interposed_timerfd_settime(int fd, int flags, const struct itimerspec *new,
                                struct itimerspec *old)
 {
 	struct thread *t = recording();
-	if (!t || !rt.inputs)
-		return REAL(timerfd_settime)(fd, flags, new, old);
-	handover_turn(t, CALLER());
+	READS(new, sizeof(*new));
+	if (t && rt.inputs)
+		handover_turn(t, CALLER());
 	int result = REAL(timerfd_settime)(fd, flags, new, old);
-	if (result == 0)
+	if (result == 0 && old)
+		WRITES(old, sizeof(*old));
+	if (t && rt.inputs && result == 0)
 		handover_sent(t, outside_timer_set(fd), CALLER());
 	return result;
 }

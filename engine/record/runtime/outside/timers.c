@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "engine/record/runtime/core/rt.h"
+#include "engine/record/runtime/libc/ranges.h"
 
 INTERPOSED(timer_create, timer_settime, timer_delete);
 
@@ -66,9 +67,8 @@ static void expired(union sigval v)
 	function(value);
 }
 
-int interposed_timer_create(clockid_t clock, struct sigevent *restrict e, timer_t *restrict out)
+static int make_timer(struct thread *t, clockid_t clock, struct sigevent *e, timer_t *out)
 {
-	struct thread *t = recording();
 	struct alarm *a = NULL;
 	for (unsigned i = 0; t && e && e->sigev_notify == SIGEV_THREAD && i < MAX_TIMERS && !a;
 	     i++)
@@ -92,6 +92,16 @@ int interposed_timer_create(clockid_t clock, struct sigevent *restrict e, timer_
 	int result = INSIDE(t, REAL(timer_create)(clock, &mine, out));
 	a->used = result == 0;
 	a->id = *out;
+	return result;
+}
+
+int interposed_timer_create(clockid_t clock, struct sigevent *restrict e, timer_t *restrict out)
+{
+	if (e)
+		READS(e, sizeof(*e));
+	int result = make_timer(recording(), clock, e, out);
+	if (result == 0)
+		WRITES(out, sizeof(*out));
 	return result;
 }
 
@@ -132,7 +142,12 @@ int interposed_timer_settime(timer_t id, int flags, const struct itimerspec *res
 		timer_signal(signal_of(id), new->it_value.tv_sec || new->it_value.tv_nsec,
 		             CALLER());
 	}
-	return REAL(timer_settime)(id, flags, new, old);
+	if (new)
+		READS(new, sizeof(*new));
+	int result = REAL(timer_settime)(id, flags, new, old);
+	if (result == 0 && old)
+		WRITES(old, sizeof(*old));
+	return result;
 }
 int interposed_timer_delete(timer_t id)
 {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "engine/record/runtime/core/rt.h"
+#include "engine/record/runtime/libc/ranges.h"
 
 INTERPOSED(sched_getaffinity, pthread_getaffinity_np, sched_setaffinity, pthread_setaffinity_np,
            get_nprocs, sysconf);
@@ -28,21 +29,27 @@ void rt_pin(void)
 	syscall(SYS_sched_setaffinity, 0, sizeof(one), &one);
 }
 
+static bool is_ours(size_t size, cpu_set_t *set)
+{
+	if (!rt.on || !rt.affinity)
+		return false;
+	memset(set, 0, size);
+	memmove(set, rt.affinity, size < sizeof(*rt.affinity) ? size : sizeof(*rt.affinity));
+	return true;
+}
 int interposed_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 {
-	if (rt.on && rt.affinity) {
-		memset(set, 0, size);
-		memmove(set, rt.affinity,
-		        size < sizeof(*rt.affinity) ? size : sizeof(*rt.affinity));
-		return 0;
-	}
-	return REAL(sched_getaffinity)(pid, size, set);
+	int result = is_ours(size, set) ? 0 : REAL(sched_getaffinity)(pid, size, set);
+	if (result == 0)
+		WRITES(set, size);
+	return result;
 }
 int interposed_pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t *set)
 {
-	if (rt.on && rt.affinity)
-		return sched_getaffinity(0, size, set);
-	return REAL(pthread_getaffinity_np)(thread, size, set);
+	int result = is_ours(size, set) ? 0 : REAL(pthread_getaffinity_np)(thread, size, set);
+	if (result == 0)
+		WRITES(set, size);
+	return result;
 }
 int interposed_sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
 {
