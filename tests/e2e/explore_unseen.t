@@ -70,11 +70,18 @@ is "$(races)" 1 "a thread's handle that is read beside its creation is a race"
 program path 'static char s[32] = "/dev/null";' 's[1] = 0' 'got = open(s, O_RDONLY) < 0' unlocked
 is "$(races)" 1 "the path of open"
 
+program action 'static struct sigaction a;' 'a.sa_flags = SA_RESTART' \
+	'struct sigaction old; sigaction(SIGUSR1, &a, 0); sigaction(SIGUSR1, 0, &old); got = (old.sa_flags & SA_RESTART) != 0'
+is "$(complete) $(outcomes)" "complete 0 1" "what sigaction is given, and what it tells"
+program attributes 'static pthread_attr_t a; __attribute__((constructor)) static void init(void) { pthread_attr_init(&a); }' \
+	'pthread_attr_setstacksize(&a, 1 << 20)' 'size_t n; pthread_attr_getstacksize(&a, &n); got = n == 1 << 20'
+is "$(complete) $(outcomes)" "complete 0 1" "attributes"
+program set 'static sigset_t s;' 'sigaddset(&s, 3)' 'got = sigismember(&s, 3)'
+is "$(complete) $(outcomes)" "complete 0 1" "a set of signals"
+
 # Not recorded, which is said: functions that the runtime stands before, and others.
 program text 'static wchar_t s[8] = L"12";' 'wcscpy(s, L"7")' 'wchar_t o[8]; got = swprintf(o, 8, L"%ls", s)'
 is "$(complete) $(said)" "open swprintf: what comes of it may depend on the order, which is not explored" "swprintf"
-program action 'static struct sigaction a;' 'a.sa_flags = SA_RESTART' 'got = sigaction(SIGUSR1, &a, 0)'
-like "$(complete) $(said)" "^open sigaction: " "sigaction with a struct that others write"
 program own 'static int x;' 'x = 1' 'struct sigaction a = { .sa_flags = x }; sigaction(SIGUSR1, &a, 0); got = x'
 is "$(complete) $(outcomes)" "complete 0 1" "and with one on the thread's own stack nothing is said"
 program numbered 'static int n;' 'sscanf("7", "%1$d", &n)' 'got = n'
