@@ -592,4 +592,40 @@ for level in -O0 -O1; do
 	is "$(grep -o '[rw]8(\*\?list[^)]*)' head.txt | tr -d 'rw8' | sort -u | tr '\n' ' ')" "(*list+40) (*list+56) (list) (list->kind) (list->length) " \
 		"$level: data behind a structure"
 done
+# memory of a file is a block like the heap's
+cat >file.c <<'C'
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+struct head { int count, used; pthread_mutex_t lock; long sums[64]; };
+static struct head *head;
+static void *work(void *arg)
+{
+	pthread_mutex_lock(&head->lock);
+	head->sums[3]++;
+	pthread_mutex_unlock(&head->lock);
+	head->used++;
+	return arg;
+}
+int main(void)
+{
+	pthread_t t;
+	int f = open("data", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	if (f < 0 || ftruncate(f, 4096) != 0)
+		return 1;
+	head = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, f, 0);
+	pthread_mutex_init(&head->lock, NULL);
+	pthread_create(&t, NULL, work, NULL);
+	work(NULL);
+	pthread_join(t, NULL);
+	return munmap(head, 4096);
+}
+C
+"$HEDDLE" cc -g -O1 file.c -o file -pthread && "$HEDDLE" record -q -o file.hdl -- ./file
+run "$HEDDLE" races file.hdl
+like "$out" "data-race  on head->used" "a race in a mapped file"
+unlike "$out" "sums" "and none where its lock is held"
+run "$HEDDLE" convert file.hdl file.txt --to text
+like "$(cat file.txt)" "acq\(head->lock\)" "the lock there"
 done_testing

@@ -379,7 +379,7 @@ static void forget_shared(const void *p)
 			shared[i].low = shared[i].high = 0;
 }
 
-/* Anonymous mappings, which are blocks like those of the heap: the remaining part of each.
+/* Mappings, which are blocks like those of the heap: the remaining part of each.
  * Beyond MAX_MAPPED the oldest are forgotten, so their end is no event. */
 enum { MAX_MAPPED = 1024 };
 static struct mapping {
@@ -467,8 +467,9 @@ void *interposed_mmap(void *hint, size_t size, int protection, int flags, int fd
 			note_file(fd);
 		remember_shared(p, size, !(flags & MAP_ANONYMOUS));
 	}
-	if (t && p != MAP_FAILED && flags & MAP_ANONYMOUS && protection & PROT_WRITE &&
-	    !(flags & MAP_FIXED) && !in_libc(CALLER()))
+	/* reserved memory is mapped over when it is used */
+	bool used = protection & PROT_WRITE || !(flags & MAP_ANONYMOUS);
+	if (t && p != MAP_FAILED && used && !(flags & MAP_FIXED) && !in_libc(CALLER()))
 		map_block(t, p, size, CALLER());
 	if (unlikely(rt.reaching) && p != MAP_FAILED && protection & PROT_WRITE)
 		reach_mapped(p, size);
