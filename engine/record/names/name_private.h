@@ -15,6 +15,7 @@ struct name_module {
 	bool tried, kept;            /* kept: `debuginfo` belongs to the store, else it is
 	                              * owned */
 	uint64_t low, high;          /* bounds of its addresses, or 0 */
+	uint64_t locals_below, locals_bytes;
 	bool c_library, tried_symbols;
 	struct debuginfo *symbols; /* a C library's: owned; NULL until needed */
 };
@@ -33,6 +34,7 @@ struct names {
 	char *folder;
 	struct debug_store *store;  /* borrowed, or NULL */
 	GArray *modules;            /* struct name_module */
+	GArray *thread_pointers;    /* uint64_t, by thread; 0: not known */
 	GPtrArray *warnings;        /* char *, owned */
 	GPtrArray *unseen;          /* values of TRACE_UNSEEN_NOTE */
 	GHashTable *short_files;    /* last component -> the path that owns it; borrowed */
@@ -69,6 +71,10 @@ uint32_t names_module_below(const struct names *n, uint64_t address);
 /* The static variable at a run-time address, and the module that may hold it. */
 const struct debug_variable *names_data(struct names *n, uint64_t address, uint32_t *module);
 bool names_append_data(struct names *n, uint64_t address, uint64_t size, GString *name);
+/* A thread-local variable: "errors@T1" for T1's. `block`: the stack that holds the address, or
+ * NONE. */
+bool names_append_thread_local(struct names *n, uint32_t block, uint64_t address, uint64_t size,
+                               GString *name);
 /* The same of a static variable of that module, and the part that the name is of. */
 struct debug_part names_append_part(struct names *n, uint32_t module,
                                     const struct debug_variable *v, uint64_t address,
@@ -99,6 +105,8 @@ void names_end_frames(struct names *n);
 /* The namer's callbacks while events are added. */
 bool names_local(void *context, const struct local_access *access);
 void names_used(void *context, const struct event *event, uint32_t number, uint64_t address);
+/* The thread whose stack the block is, or NONE. */
+uint32_t names_stack_thread(const struct names *n, uint32_t block);
 /* The first event of an object, and where it was; both NONE where there was none. */
 struct first_use {
 	uint32_t number, location;
