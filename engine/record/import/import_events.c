@@ -286,7 +286,7 @@ void import_thread(struct import *im, uint32_t id, const uint64_t *w)
 	if (high > low && high <= LOG_ADDRESS_MASK)
 		add_thread_stack(im, lane, id, low, high);
 	if (w[3] != 0 && !im->unnamed) /* in its stack, if that has them */
-		names_thread(im->names, lane->thread, import_value(im, w[3]));
+		names_thread(im->names, lane->thread, id, import_value(im, w[3]));
 }
 
 void import_module(struct import *im, const uint64_t *w, const char *text, uint64_t length)

@@ -40,8 +40,9 @@ void names_of_few(struct names *names);
 /* A thread's stack: its block, and where that lies. */
 void names_stack(struct names *names, uint32_t thread, uint32_t block, uint64_t address,
                  uint64_t size);
-/* The thread's pointer, below which its thread-local variables lie. */
-void names_thread(struct names *names, uint32_t thread, uint64_t pointer);
+/* The thread's pointer, below which its thread-local variables lie, and its number in the
+ * runtime. */
+void names_thread(struct names *names, uint32_t thread, uint32_t number, uint64_t pointer);
 /* A thread has entered a function, whose frame begins at its CFA, or FRAME_OF_NOBODY when no
  * variable lies in the frame. It has left its last one. */
 #define FRAME_OF_NOBODY 1

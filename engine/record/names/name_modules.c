@@ -288,10 +288,9 @@ const char *names_variable(struct names *n, uint32_t module, const struct debug_
 	return name;
 }
 
-/* The part of a variable at an offset in it, and its form. */
-static struct debug_part append_part(struct names *n, struct debuginfo *d,
-                                     const struct debug_variable *v, uint64_t offset,
-                                     uint64_t size, GString *name)
+struct debug_part names_append_offset(struct names *n, struct debuginfo *d,
+                                      const struct debug_variable *v, uint64_t offset,
+                                      uint64_t size, GString *name)
 {
 	struct debug_part part = debuginfo_part(d, v->type, offset, size, name);
 	g_string_truncate(n->form, 0);
@@ -305,8 +304,8 @@ struct debug_part names_append_part(struct names *n, uint32_t module,
                                     uint64_t size, GString *name)
 {
 	g_string_append(name, names_variable(n, module, v));
-	return append_part(n, names_debuginfo(n, module), v,
-	                   address - names_base(n, module) - v->address, size, name);
+	return names_append_offset(n, names_debuginfo(n, module), v,
+	                           address - names_base(n, module) - v->address, size, name);
 }
 
 bool names_append_data(struct names *n, uint64_t address, uint64_t size, GString *name)
@@ -319,61 +318,4 @@ bool names_append_data(struct names *n, uint64_t address, uint64_t size, GString
 		       debuginfo_data_name(d, address - names_base(n, module), size, name);
 	names_append_part(n, module, v, address, size, name);
 	return true;
-}
-
-/* --- thread-local variables ---------------------------------------------------------- */
-
-void names_thread(struct names *n, uint32_t thread, uint64_t pointer)
-{
-	if (n->thread_pointers->len <= thread)
-		g_array_set_size(n->thread_pointers, thread + 1);
-	g_array_index(n->thread_pointers, uint64_t, thread) = pointer;
-}
-
-/* The module that has the thread-local variable, and its address in the debug information. */
-static struct debuginfo *local_module(struct names *n, uint64_t pointer, uint64_t address,
-                                      uint32_t *module, uint64_t *at)
-{
-	for (uint32_t i = 0; i < n->modules->len; i++) {
-		const struct name_module *m = &g_array_index(n->modules, struct name_module, i);
-		uint64_t offset = address - (pointer - m->locals_below);
-		if (offset >= m->locals_bytes)
-			continue;
-		*module = i;
-		*at = DEBUG_THREAD_LOCAL + offset;
-		return names_debuginfo(n, i);
-	}
-	return NULL;
-}
-
-static bool append_local_of(struct names *n, uint32_t thread, uint64_t address, uint64_t size,
-                            GString *name)
-{
-	uint32_t module;
-	uint64_t at, pointer = g_array_index(n->thread_pointers, uint64_t, thread);
-	struct debuginfo *d = pointer ? local_module(n, pointer, address, &module, &at) : NULL;
-	const struct debug_variable *v = d ? debuginfo_data(d, at) : NULL;
-	if (v == NULL)
-		return false;
-	g_string_append_printf(name, "%s@%s", names_variable(n, module, v),
-	                       trace_thread_name(n->trace, thread));
-	append_part(n, d, v, at - v->address, size, name);
-	return true;
-}
-
-bool names_append_thread_local(struct names *n, uint32_t block, uint64_t address, uint64_t size,
-                               GString *name)
-{
-	uint32_t threads = n->thread_pointers->len, of = NONE;
-	if (n->trace == NULL)
-		return false;
-	if (block != NONE)
-		of = names_stack_thread(n, block);
-	if (of < threads)
-		return append_local_of(n, of, address, size, name);
-	/* the C library allocates the main thread's, where no stack is */
-	for (uint32_t i = 0; i < threads; i++)
-		if (append_local_of(n, i, address, size, name))
-			return true;
-	return false;
 }

@@ -20,6 +20,11 @@ struct name_module {
 	struct debuginfo *symbols; /* a C library's: owned; NULL until needed */
 };
 
+struct name_thread {
+	uint64_t pointer; /* 0: not known */
+	uint32_t number;  /* the runtime's */
+};
+
 struct block_names; /* name_blocks.c */
 struct frame_names; /* name_frames.c */
 struct late_names;  /* name_late.c */
@@ -34,7 +39,7 @@ struct names {
 	char *folder;
 	struct debug_store *store;  /* borrowed, or NULL */
 	GArray *modules;            /* struct name_module */
-	GArray *thread_pointers;    /* uint64_t, by thread; 0: not known */
+	GArray *threads;            /* struct name_thread, by thread */
 	GPtrArray *warnings;        /* char *, owned */
 	GPtrArray *unseen;          /* values of TRACE_UNSEEN_NOTE */
 	GHashTable *short_files;    /* last component -> the path that owns it; borrowed */
@@ -71,14 +76,14 @@ uint32_t names_module_below(const struct names *n, uint64_t address);
 /* The static variable at a run-time address, and the module that may hold it. */
 const struct debug_variable *names_data(struct names *n, uint64_t address, uint32_t *module);
 bool names_append_data(struct names *n, uint64_t address, uint64_t size, GString *name);
-/* A thread-local variable: "errors@T1" for T1's. `block`: the stack that holds the address, or
- * NONE. */
-bool names_append_thread_local(struct names *n, uint32_t block, uint64_t address, uint64_t size,
-                               GString *name);
 /* The same of a static variable of that module, and the part that the name is of. */
 struct debug_part names_append_part(struct names *n, uint32_t module,
                                     const struct debug_variable *v, uint64_t address,
                                     uint64_t size, GString *name);
+/* Its part at an offset in it, and the part's form. */
+struct debug_part names_append_offset(struct names *n, struct debuginfo *d,
+                                      const struct debug_variable *v, uint64_t offset,
+                                      uint64_t size, GString *name);
 /* Places of a location, innermost first, as debuginfo_code. */
 size_t names_places(struct names *n, const struct location *l, struct debug_place *places,
                     size_t room);
@@ -92,6 +97,12 @@ const char *names_variable(struct names *n, uint32_t module, const struct debug_
 
 /* A function's or type's name without template arguments. */
 void names_append_function(const char *function, GString *name);
+
+/* name_threads.c */
+/* A thread-local variable: "errors@T1" for T1's. `block`: the stack that holds the address, or
+ * NONE. */
+bool names_append_thread_local(struct names *n, uint32_t block, uint64_t address, uint64_t size,
+                               GString *name);
 
 /* name_lives.c */
 void names_begin_lives(struct names *n); /* before names_block_at */
