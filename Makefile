@@ -152,7 +152,7 @@ $(B)/gdb/libheddle-record.so: $(B)/libheddle-record.so
 
 # What `heddle cc` links programs with, and stand-ins for what gcc would add: an empty
 # libtsan.  The link lets programs run that were built for clang's shared runtime.
-$(B)/stub/libheddle-stub.a: $(wildcard engine/record/stub/*.[ch]* engine/record/stub/include/*/* engine/record/stub/*.ld engine/record/abi.h \
+$(B)/stub/libheddle-stub.a: $(wildcard engine/record/stub/*.[ch]* engine/record/stub/include/c++/* engine/record/stub/include/c++/bits/* engine/record/stub/*.ld engine/record/abi.h \
 		engine/record/interceptors.def)
 	@mkdir -p $(@D)
 	rm -f $(@D)/*.a
@@ -161,6 +161,7 @@ $(B)/stub/libheddle-stub.a: $(wildcard engine/record/stub/*.[ch]* engine/record/
 	$(CC) -I. -DHEDDLE_STUB -fPIC -c engine/record/stub/interceptors.c -o $(@D)/interceptors.o
 	$(CC) -O2 -fPIC -c engine/record/stub/preinit.c -o $(@D)/libtsan_preinit.o
 	ar rcs $(@D)/libtsan.a
+	rm -rf $(@D)/include
 	cp -r engine/record/stub/discard.ld engine/record/stub/include $(@D)/
 	ln -sf ../libheddle-record.so $(@D)/libclang_rt.tsan-x86_64.so
 	ar rcs $@ $(@D)/stub.o $(@D)/interceptors.o
@@ -237,7 +238,7 @@ install: all
 	install -d $(INSTALL_ROOT)/lib/heddle/gdb/stub
 	ln -sf ../libheddle-record.so $(INSTALL_ROOT)/lib/heddle/gdb/stub/libclang_rt.tsan-x86_64.so
 	install -d $(INSTALL_ROOT)/lib/heddle/stub
-	for f in bits/c++config.h c++/looks.hh c++/locks.hh; do install -D -m 644 $(B)/stub/include/$$f $(INSTALL_ROOT)/lib/heddle/stub/include/$$f; done
+	for f in $$(cd $(B)/stub && find include -type f); do install -D -m 644 $(B)/stub/$$f $(INSTALL_ROOT)/lib/heddle/stub/$$f; done
 	install -m 644 $(B)/stub/*.a $(B)/stub/libtsan_preinit.o $(B)/stub/discard.ld $(INSTALL_ROOT)/lib/heddle/stub/
 	ln -sf ../libheddle-record.so $(INSTALL_ROOT)/lib/heddle/stub/libclang_rt.tsan-x86_64.so
 	for f in specs/*.spec specs/bind/*.spec specs/missing/*.spec; do install -D -m 644 $$f $(INSTALL_ROOT)/share/heddle/$$f; done

@@ -177,6 +177,8 @@ unsigned debuginfo_qualifiers(const struct debuginfo *d, uint32_t type);
 void debuginfo_type_name(const struct debuginfo *d, uint32_t type, GString *name);
 /* Size in bytes, through typedefs and arrays; 0: unknown. */
 uint64_t debuginfo_size(const struct debuginfo *d, uint32_t type);
+/* Is it a class without data, such as an allocator and its base classes? */
+bool debuginfo_is_empty(const struct debuginfo *d, uint32_t type);
 /* The type pointed to, without qualifiers but with typedefs; NONE for void or when `type` is no
  * pointer. */
 uint32_t debuginfo_pointee(const struct debuginfo *d, uint32_t type);
@@ -210,6 +212,9 @@ void debuginfo_form(const struct debuginfo *d, uint32_t type, GString *form);
 
 /* --- data ------------------------------------------------------------------------- */
 
+/* Added to the offset of a thread-local variable in its module's block of them: such is its
+ * address here. */
+#define DEBUG_THREAD_LOCAL (UINT64_C(1) << 63)
 struct debug_variable {
 	uint64_t address, size;
 	const char *name;  /* qualified in C++ */

@@ -196,6 +196,16 @@ static const char *closure_name(struct dwarf_reader *r, const struct die_facts *
 	return debuginfo_intern(r->d, whole);
 }
 
+/* gcc spells the variables that a lambda captures with two underscores before their names. */
+static void name_captures(struct debuginfo *d, GArray *members)
+{
+	for (guint i = 0; i < members->len; i++) {
+		struct debug_member *m = AT(members, struct debug_member, i);
+		if (g_str_has_prefix(m->name, "__"))
+			m->name = debuginfo_intern(d, m->name + strlen("__"));
+	}
+}
+
 /* The members of a struct, or the names of an enumeration, are collected in its level's
  * `locals`, as debug_member. */
 static void read_struct(struct dwarf_reader *r, Dwarf_Die die, const struct die_facts *f,
@@ -209,9 +219,14 @@ static void read_struct(struct dwarf_reader *r, Dwarf_Die die, const struct die_
 		                   .locals = members,
 		                   .depth = outer->depth + 1 };
 	const char *closure = r->closure;
+	bool called = r->called;
 	r->closure = closure_name(r, f, outer);
+	r->called = false;
 	walk_named(r, die, f->name, &inner);
+	if (r->called)
+		name_captures(d, members);
 	r->closure = closure;
+	r->called = called;
 	struct debug_type *type = &AT(d->types, struct type_record, id)->public;
 	type->members = d->members->len;
 	type->member_count = members->len;
@@ -424,6 +439,7 @@ static void read_function(struct dwarf_reader *r, Dwarf_Die die, const struct di
 	uint32_t origin = function_id(r, f->origin ? f->origin : f->specification);
 	const char *closure = r->closure, *file = reader_file_name(r, f->file);
 	bool is_call = closure && f->name && g_str_has_prefix(f->name, "operator()");
+	r->called |= is_call;
 	/* the compiler's own functions have symbols as names */
 	bool outlined = f->name != NULL && strchr(f->name, '.') != NULL;
 	const char *name = is_call    ? closure

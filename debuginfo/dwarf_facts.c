@@ -121,8 +121,22 @@ static bool read_expression(struct dwarf_reader *r, Dwarf_Attribute attribute,
 	return true;
 }
 
-/* A location that is a static address or a fixed place in the frame; others (register, stack
- * value, thread-local) are PLACE_OTHER. */
+/* A thread-local variable's offset in its module's block of them, behind the operation that
+ * pushes it. */
+static bool read_thread_local(const uint8_t *at, const uint8_t *end, uint64_t *address)
+{
+	size_t bytes = at[-1] == DW_OP_const8u ? 8 : at[-1] == DW_OP_const4u ? 4 : 0;
+	uint64_t offset = 0;
+	if (bytes == 0 || end - at != (ptrdiff_t)bytes + 1 ||
+	    (at[bytes] != DW_OP_form_tls_address && at[bytes] != DW_OP_GNU_push_tls_address))
+		return false;
+	memcpy(&offset, at, bytes);
+	*address = DEBUG_THREAD_LOCAL + offset;
+	return true;
+}
+
+/* A location that is a static or thread-local address, or a fixed place in the frame; others
+ * (register, stack value) are PLACE_OTHER. */
 static enum place_kind fixed_place(struct dwarf_reader *r, Dwarf_Die die,
                                    Dwarf_Attribute attribute, uint64_t *address)
 {
@@ -147,7 +161,7 @@ static enum place_kind fixed_place(struct dwarf_reader *r, Dwarf_Die die,
 		*address = (uint64_t)read_signed_leb(&at, end);
 		return at == end ? PLACE_FRAME : PLACE_OTHER;
 	} else
-		return PLACE_OTHER;
+		return read_thread_local(at, end, address) ? PLACE_ADDRESS : PLACE_OTHER;
 	if (at < end && *at == DW_OP_plus_uconst) {
 		at++;
 		*address += read_leb(&at, end);

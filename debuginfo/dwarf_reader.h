@@ -19,6 +19,7 @@ struct dwarf_reader {
 	GArray *pending_slots; /* the same for frame slots */
 	GString *prefix;       /* "ns::Class::" */
 	const char *closure;   /* name for the operator() of the lambda being read */
+	bool called;           /* an operator() of it was read */
 	Dwarf_Fde *fdes;       /* unwind table of .eh_frame; NULL: none */
 	const char *file;      /* that has the DWARF: the module, or its separate debug file */
 	GBytes *lines; /* its .debug_line, for reader_rows_without_file; NULL: not read */

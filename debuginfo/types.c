@@ -138,6 +138,21 @@ void debuginfo_type_name(const struct debuginfo *d, uint32_t type, GString *name
 	append_type(d, type, name, 0);
 }
 
+static bool is_empty(const struct debuginfo *d, uint32_t type, int depth)
+{
+	enum { DEEPEST_BASE = 16 };
+	const struct debug_type *t = debuginfo_type(d, debuginfo_strip(d, type));
+	bool empty = t->kind == TYPE_STRUCT && t->size <= 1 && depth < DEEPEST_BASE;
+	for (uint32_t i = 0; empty && i < t->member_count; i++)
+		empty = is_empty(d, debuginfo_member(d, t->members + i)->type, depth + 1);
+	return empty;
+}
+
+bool debuginfo_is_empty(const struct debuginfo *d, uint32_t type)
+{
+	return is_empty(d, type, 0);
+}
+
 static bool member_holds(const struct debug_member *m, uint64_t offset, uint64_t size)
 {
 	uint64_t length = m->size ? m->size : UINT32_MAX;
@@ -152,20 +167,23 @@ static bool fits_exactly(const struct debuginfo *d, const struct debug_member *m
 	return exact;
 }
 
-/* The member (no bit-field) that contains [offset, offset + size); in a union, the first with a
- * part of exactly that place and size. */
+/* The member (no bit-field) that contains [offset, offset + size), size 0 being one byte of any
+ * part; in a union, the first with a part of exactly that place and size. */
 static const struct debug_member *
 member_at(const struct debuginfo *d, const struct debug_type *t, uint64_t offset, uint64_t size)
 {
 	const struct debug_member *best = NULL;
 	for (uint32_t i = 0; i < t->member_count; i++) {
 		const struct debug_member *m = debuginfo_member(d, t->members + i);
-		if (m->bit_size != 0 || !member_holds(m, offset, size))
+		if (m->bit_size != 0 || !member_holds(m, offset, size ? size : 1))
 			continue;
-		/* a flexible array contains the bytes of no sized member; an empty base none */
-		if (best == NULL || (best->size == 0 && m->size != 0))
+		/* a flexible array contains the bytes of no sized member; an empty base none;
+		 * a member may lie in the padding at the end of a base class */
+		if (best == NULL || (best->size == 0 && m->size != 0) ||
+		    (best->size == 1 && is_empty(d, best->type, 0)) ||
+		    (t->kind == TYPE_STRUCT && m->size != 0 && m->offset > best->offset))
 			best = m;
-		if (t->kind == TYPE_UNION && fits_exactly(d, m, offset, size))
+		if (t->kind == TYPE_UNION && size != 0 && fits_exactly(d, m, offset, size))
 			return m;
 	}
 	return best;
@@ -268,7 +286,7 @@ struct debug_part debuginfo_part(const struct debuginfo *d, uint32_t type, uint6
 			break;
 		part.owner = whole;
 		in_union |= t->kind == TYPE_UNION; /* another element may fit another member */
-		const struct debug_member *m = member_at(d, t, offset, needed);
+		const struct debug_member *m = member_at(d, t, offset, size);
 		if (m == NULL) {
 			shared = needed < t->size &&
 			         append_bit_fields(d, t, offset, needed, path);

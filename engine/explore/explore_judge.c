@@ -73,9 +73,10 @@ struct waits_for {
 	uint32_t thread, other;
 };
 
-/* Adds those that hold the reader-writer lock at an address, which the runtime does not know:
- * they have taken it, and not released it. */
-static void add_readers(const struct trace *t, const struct record_wait *w, GArray *edges)
+/* Adds those that hold the lock at an address where the runtime does not say so, of a
+ * reader-writer lock or one that the thread tries to take again and again: they have taken it,
+ * and not released it. */
+static void add_holders(const struct trace *t, const struct record_wait *w, GArray *edges)
 {
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
@@ -111,8 +112,9 @@ static bool is_cycle(struct exploration *x, const struct record_facts *facts)
 		struct waits_for edge = { w->thread, w->holder };
 		if (w->holder != NONE)
 			g_array_append_val(edges, edge);
-		else if (matched && (w->reason == FOR_READ_LOCK || w->reason == FOR_WRITE_LOCK))
-			add_readers(x->trace, w, edges);
+		else if (matched && (w->reason == FOR_READ_LOCK ||
+		                     w->reason == FOR_WRITE_LOCK || w->reason == FOR_LOOK))
+			add_holders(x->trace, w, edges);
 	}
 	for (guint i = 0; i < edges->len && !cycle; i++) {
 		struct waits_for edge = g_array_index(edges, struct waits_for, i);

@@ -350,6 +350,31 @@ void record_append_wait_place(const struct trace *t, const struct record_facts *
 		record_describe(facts, w->pc, out, NULL);
 }
 
+/* "T1 waits for lock b, which it tries to take again and again, held by main": a thread that
+ * looks at a lock. False: it does not. */
+static bool explain_tries(const struct trace *t, const struct record_wait *w, GString *out)
+{
+	uint32_t look = look_of(t, w), holder = NONE;
+	if (look == NONE || op_is_access(t->events[look].op))
+		return false;
+	uint32_t lock = t->events[look].target;
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		bool of_lock = op_table[x->op].operand == OPERAND_OBJECT && x->target == lock &&
+		               !event_inert(x);
+		if (of_lock && op_acquires(x->op))
+			holder = x->thread;
+		else if (of_lock && op_releases(x->op) && x->thread == holder)
+			holder = NONE;
+	}
+	g_string_append_printf(out,
+	                       " waits for lock %s, which it tries to take again and again",
+	                       trace_string(t, t->objects[lock].name));
+	if (holder != NONE)
+		g_string_append_printf(out, ", held by %s", trace_thread_name(t, holder));
+	return true;
+}
+
 static void explain_wait(const struct trace *t, const struct record_facts *facts,
                          const struct record_wait *w, GString *out)
 {
@@ -365,11 +390,16 @@ static void explain_wait(const struct trace *t, const struct record_facts *facts
 	if (name == NULL && look != NONE && op_is_access(t->events[look].op))
 		name = trace_variable_name(t, event_variables(t, &t->events[look]).first);
 	record_append_thread(w->thread, out);
-	g_string_append_printf(out, " waits for %s", channel ? "channel" : words[w->reason]);
-	if (name)
+	bool tries = explain_tries(t, w, out);
+	if (!tries)
+		g_string_append_printf(out, " waits for %s",
+		                       channel ? "channel" : words[w->reason]);
+	if (name && !tries)
 		g_string_append_printf(out, "%s %s", w->reason == FOR_LOOK ? " of" : "", name);
 	g_free(pipe);
-	if (w->holder != NONE) {
+	if (tries) {
+		/* said */
+	} else if (w->holder != NONE) {
 		g_string_append(out, join ? " " : ", held by ");
 		record_append_thread(w->holder, out);
 	} else if (join) {

@@ -37,7 +37,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     34
+#define LOG_VERSION     35
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_BUFFERS     1024
@@ -262,11 +262,14 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	TAG(LEAVE, 0, 0)     /* pc: how many frames */ \
 	TAG(SWITCH, 0, 0)    /* pc: the thread of the next records */ \
 	TAG(TICKET, 0, 0)    /* pc: free mode, the next record's place in the order */ \
-	TAG(THREAD, 4, 0)    /* pc: thread; parent, low and high end of its stack, argument */ \
+	TAG(THREAD, 5, 0)    /* pc: thread; parent, low and high end of its stack, argument, \
+	                      * thread pointer (0: not yet known) */ \
 	TAG(SEMAPHORE, 2, 0) /* or a barrier: address, count; flags: LOG_MADE */ \
 	TAG(INIT, 1, 0)      /* address: begin of a new object; pc: of an initialisation \
 	                      * that is allowed only before others and after a destruction, or 0 */ \
-	TAG(MODULE, 0, 0)    /* load bias, low and high address; length; path NUL build-id */ \
+	TAG(MODULE, 0, 0)    /* load bias, low and high address; how far below each thread's \
+	                      * pointer its thread-local variables begin, and their bytes \
+	                      * (0: none, or elsewhere); length; path NUL build-id */ \
 	TAG(NOTE, 0, 0)      /* length; key NUL value */ \
 	TAG(CLOCK, 2, 0)     /* flags: which clock; seconds, nanoseconds */ \
 	TAG(RANDOM, 0, 0)    /* length; bytes */ \

@@ -360,13 +360,22 @@ bool own_code_is_library_variable(const char *name)
 	return !m.elements && !m.inside && *suffix_end(m.end) == 0;
 }
 
-void own_code_append_name(const char *name, GString *out)
+size_t own_code_length(const char *name)
 {
-	if (is_off || strpbrk(name, ":<._") == NULL) {
-		append_escaped(out, name, strlen(name));
-		return;
+	size_t length = strlen(name);
+	for (size_t end = length; end > 0 && name[end - 1] != ']'; end--) {
+		const char *at = name + end - 1;
+		if (*at != '.' && strncmp(at, "->", 2) != 0)
+			continue;
+		if (!own_code_is_library_member(at))
+			break;
+		length = end - 1;
 	}
-	g_autoptr(GString) text = g_string_new(NULL);
+	return length;
+}
+
+void own_code_shorten(const char *name, GString *text)
+{
 	for (const char *at = name; *at;) {
 		const char *end = *at == '<' && at > name ? arguments_end(name, at) : NULL;
 		const struct spelling *known = spelling_at(at);
@@ -384,6 +393,16 @@ void own_code_append_name(const char *name, GString *out)
 			g_string_append_c(text, *at++);
 		}
 	}
+}
+
+void own_code_append_name(const char *name, GString *out)
+{
+	if (is_off || strpbrk(name, ":<._") == NULL) {
+		append_escaped(out, name, strlen(name));
+		return;
+	}
+	g_autoptr(GString) text = g_string_new(NULL);
+	own_code_shorten(name, text);
 	append_escaped(out, text->str, text->len);
 }
 

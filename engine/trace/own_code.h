@@ -57,6 +57,11 @@ bool own_code_has_file(const char *path, const char *function);
  * "top._M_b._M_p->_M_next"), elements of the library's own among them as […]. Escapes as
  * append_escaped. With the setting off, the name is unchanged. */
 void own_code_append_name(const char *name, GString *out);
+/* The same without escapes, whatever the setting. `text` must be empty. */
+void own_code_shorten(const char *name, GString *text);
+/* Bytes of a name, or of a path in a variable, before the members of the standard library that
+ * it ends in: "p->jobs" of "p->jobs._M_impl._M_start". */
+size_t own_code_length(const char *name);
 /* The call that a function's name in a trace stands for as people name it: "sleep" for
  * "sleep@libc", SIGNAL_WORDS for "signal@libc", which is around a signal's handler; NULL for
  * functions of the program. Static. */

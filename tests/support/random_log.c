@@ -111,7 +111,7 @@ static void random_record(GByteArray *log)
 		input_record(log, flags);
 		return;
 	case LOG_MODULE:
-		blob_record(log, tag, flags, 4);
+		blob_record(log, tag, flags, 6);
 		return;
 	case LOG_CALL:
 	case LOG_RET:

@@ -65,7 +65,7 @@ static struct log small_log(void)
 	struct log l = log_new(LOG_CONTROLLED | LOG_VALUES | LOG_ASLR_OFF);
 	begin_chunk(&l, LOG_ALL_THREADS, 0);
 	record(&l, LOG_THREAD, 0, 0);
-	word(&l, UINT32_MAX), word(&l, 0x7000), word(&l, 0x8000), word(&l, 0);
+	word(&l, UINT32_MAX), word(&l, 0x7000), word(&l, 0x8000), word(&l, 0), word(&l, 0);
 	record(&l, LOG_SWITCH, 0, 0);
 	record(&l, LOG_ALLOC, 0, 0x101);
 	word(&l, 0x1000), word(&l, 64);
@@ -74,7 +74,7 @@ static struct log small_log(void)
 	record(&l, LOG_FORK, 0, 0x118);
 	word(&l, 1);
 	record(&l, LOG_THREAD, 0, 1);
-	word(&l, 0), word(&l, 0x9000), word(&l, 0xa000), word(&l, 0);
+	word(&l, 0), word(&l, 0x9000), word(&l, 0xa000), word(&l, 0), word(&l, 0);
 	record(&l, LOG_SWITCH, 0, 1);
 	record(&l, LOG_ACQ, 0, 0x104);
 	word(&l, 0x2000);
@@ -149,7 +149,7 @@ static struct log short_log(void)
 	struct log l = log_new(LOG_CONTROLLED | LOG_VALUES | LOG_ASLR_OFF);
 	begin_chunk(&l, LOG_ALL_THREADS, 0);
 	record(&l, LOG_THREAD, 0, 0);
-	word(&l, UINT32_MAX), word(&l, 0x7000), word(&l, 0x8000), word(&l, 0);
+	word(&l, UINT32_MAX), word(&l, 0x7000), word(&l, 0x8000), word(&l, 0), word(&l, 0);
 	record(&l, LOG_SWITCH, 0, 0);
 	record(&l, LOG_ENTER, 0, 0x100);
 	word(&l, 0x101);
@@ -228,7 +228,7 @@ START_TEST(short_places)
 	GRand *random = g_rand_new_with_seed(7);
 	begin_chunk(&l, LOG_ALL_THREADS, 0);
 	record(&l, LOG_THREAD, 0, 0);
-	word(&l, UINT32_MAX), word(&l, 0x7000), word(&l, 0x8000), word(&l, 0);
+	word(&l, UINT32_MAX), word(&l, 0x7000), word(&l, 0x8000), word(&l, 0), word(&l, 0);
 	record(&l, LOG_SWITCH, 0, 0);
 	for (int i = 0; i < BLOCKS; i++) {
 		record(&l, LOG_ALLOC, 0, 0x101);
@@ -301,7 +301,7 @@ START_TEST(overlapping)
 	struct log l = log_new(LOG_CONTROLLED | LOG_VALUES | LOG_ASLR_OFF);
 	begin_chunk(&l, LOG_ALL_THREADS, 0);
 	record(&l, LOG_THREAD, 0, 0);
-	word(&l, UINT32_MAX), word(&l, 0x7000), word(&l, 0x8000), word(&l, 0);
+	word(&l, UINT32_MAX), word(&l, 0x7000), word(&l, 0x8000), word(&l, 0), word(&l, 0);
 	record(&l, LOG_SWITCH, 0, 0);
 	record(&l, LOG_ALLOC, 0, 0x101);
 	word(&l, low), word(&l, COUNT + 8);
@@ -337,7 +337,7 @@ START_TEST(far_records)
 	struct log l = log_new(LOG_CONTROLLED | LOG_VALUES | LOG_ASLR_OFF);
 	begin_chunk(&l, LOG_ALL_THREADS, 0);
 	record(&l, LOG_THREAD, 0, 0);
-	word(&l, UINT32_MAX), word(&l, 0x7000), word(&l, 0x8000), word(&l, 0);
+	word(&l, UINT32_MAX), word(&l, 0x7000), word(&l, 0x8000), word(&l, 0), word(&l, 0);
 	record(&l, LOG_SWITCH, 0, 0);
 	record(&l, LOG_READ, LOG_SMALL, 0x110);
 	word(&l, place(heap, 3, 5));
@@ -476,7 +476,7 @@ static struct log turning_log(bool other_order)
 	struct log l = log_new(LOG_CONTROLLED | LOG_VALUES | LOG_ASLR_OFF);
 	begin_chunk(&l, LOG_ALL_THREADS, 0);
 	record(&l, LOG_THREAD, 0, 0);
-	word(&l, UINT32_MAX), word(&l, 0x700000), word(&l, 0x800000), word(&l, 0);
+	word(&l, UINT32_MAX), word(&l, 0x700000), word(&l, 0x800000), word(&l, 0), word(&l, 0);
 	record(&l, LOG_SWITCH, 0, 0);
 	for (int i = 0; i < 2; i++) {
 		record(&l, LOG_ALLOC, 0, 0x101);
@@ -579,7 +579,7 @@ START_TEST(lives)
 	struct error error = { 0 };
 	begin_chunk(&l, LOG_ALL_THREADS, 0);
 	record(&l, LOG_THREAD, 0, 0);
-	word(&l, UINT32_MAX), word(&l, 0x7000), word(&l, 0x8000), word(&l, 0);
+	word(&l, UINT32_MAX), word(&l, 0x7000), word(&l, 0x8000), word(&l, 0), word(&l, 0);
 	record(&l, LOG_SWITCH, 0, 0);
 	for (size_t i = 0; i < G_N_ELEMENTS(made); i++) {
 		record(&l, made[i].tag, made[i].flags, 0x101);
@@ -802,14 +802,16 @@ static struct log random_calls_log(uint64_t seed)
 	m->l = log_new(LOG_CONTROLLED | LOG_VALUES | LOG_ASLR_OFF);
 	begin_chunk(&m->l, LOG_ALL_THREADS, 0);
 	record(&m->l, LOG_THREAD, 0, 0);
-	word(&m->l, UINT32_MAX), word(&m->l, 0x7000), word(&m->l, 0x8000), word(&m->l, 0);
+	word(&m->l, UINT32_MAX), word(&m->l, 0x7000), word(&m->l, 0x8000), word(&m->l, 0),
+	        word(&m->l, 0);
 	record(&m->l, LOG_SWITCH, 0, 0);
 	record(&m->l, LOG_ALLOC, 0, 0x101);
 	word(&m->l, 0x1000), word(&m->l, 512);
 	record(&m->l, LOG_FORK, 0, 0x109);
 	word(&m->l, 1);
 	record(&m->l, LOG_THREAD, 0, 1);
-	word(&m->l, 0), word(&m->l, 0x9000), word(&m->l, 0xa000), word(&m->l, 0);
+	word(&m->l, 0), word(&m->l, 0x9000), word(&m->l, 0xa000), word(&m->l, 0),
+	        word(&m->l, 0);
 	for (int i = 0; i < STEPS; i++) {
 		unsigned depth = m->depth[m->thread], what = (unsigned)below(m, 40);
 		uint64_t function = below(m, 4) << 8 | 0x200001, call = below(m, 3) << 3;

@@ -188,15 +188,9 @@ static int compile(struct arguments *a, const char *variable, const char *otherw
 	add(words, every_compiler);
 	if (!clang)
 		add(words, gcc_before);
-	if (strcmp(variable, "CXX") == 0) { /* in the place of functions of libstdc++ */
-		static const char *const files[] = { "looks.hh", "locks.hh" };
-		for (size_t i = 0; i < G_N_ELEMENTS(files); i++) {
-			g_ptr_array_add(words, g_strdup("-include"));
-			g_ptr_array_add(words, g_build_filename(stub, "include", "c++",
-			                                        files[i], NULL));
-		}
+	if (strcmp(variable, "CXX") == 0) { /* headers before those of libstdc++ */
 		g_ptr_array_add(words, g_strdup("-isystem"));
-		g_ptr_array_add(words, g_build_filename(stub, "include", NULL));
+		g_ptr_array_add(words, g_build_filename(stub, "include", "c++", NULL));
 	}
 	for (char **w = a->rest; *w; w++)
 		if (!is_sanitizer_runtime(*w))

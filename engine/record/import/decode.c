@@ -118,7 +118,7 @@ static unsigned record_words(const uint64_t *w, const uint64_t *end)
 		                                                     : 2;
 		break;
 	case LOG_MODULE:
-		n = w + 4 < end ? 5 + words_of(w[4]) : UINT32_MAX;
+		n = w + 6 < end ? 7 + words_of(w[6]) : UINT32_MAX;
 		break;
 	case LOG_CALL:
 	case LOG_RET:

@@ -260,17 +260,9 @@ static void add_main_stack(struct import *im, struct lane *lane, uint64_t low, u
 	life_new(im, strings, room, shift, region, NONE, false);
 }
 
-void import_thread(struct import *im, uint32_t id, uint64_t low, uint64_t high,
-                   uint64_t argument)
+static void add_thread_stack(struct import *im, struct lane *lane, uint32_t id, uint64_t low,
+                             uint64_t high)
 {
-	struct lane *lane = import_lane(im, id);
-	if (argument != 0) {
-		char *text = g_strdup_printf("%u %" PRIu64, id, import_value(im, argument));
-		builder_note(im->b, ROLE_ARGUMENT_NOTE, text);
-		g_free(text);
-	}
-	if (high <= low || high > LOG_ADDRESS_MASK)
-		return;
 	lane->stack_high = high;
 	if (id == 0) {
 		add_main_stack(im, lane, low, high);
@@ -280,6 +272,21 @@ void import_thread(struct import *im, uint32_t id, uint64_t low, uint64_t high,
 	snprintf(name, sizeof(name), "stack@T%u", id);
 	lane->stack_shift = shift_of(im, low, high - low);
 	add_stack(im, lane, name, low, high - low);
+}
+
+void import_thread(struct import *im, uint32_t id, const uint64_t *w)
+{
+	uint64_t low = w[0], high = w[1], argument = w[2];
+	struct lane *lane = import_lane(im, id);
+	if (argument != 0) {
+		char *text = g_strdup_printf("%u %" PRIu64, id, import_value(im, argument));
+		builder_note(im->b, ROLE_ARGUMENT_NOTE, text);
+		g_free(text);
+	}
+	if (high > low && high <= LOG_ADDRESS_MASK)
+		add_thread_stack(im, lane, id, low, high);
+	if (w[3] != 0 && !im->unnamed) /* in its stack, if that has them */
+		names_thread(im->names, lane->thread, id, import_value(im, w[3]));
 }
 
 void import_module(struct import *im, const uint64_t *w, const char *text, uint64_t length)
@@ -301,6 +308,8 @@ void import_module(struct import *im, const uint64_t *w, const char *text, uint6
 	                                       .base = m.bias + shift,
 	                                       .low = m.low + shift,
 	                                       .high = m.high + shift,
+	                                       .locals_below = w[3],
+	                                       .locals_bytes = w[4],
 	                                       .c_library = record_is_c_library(&m) });
 	g_array_append_val(im->facts->modules, m);
 	uint32_t region = builder_region(im->b, record_last_component(m.path), m.low + shift,

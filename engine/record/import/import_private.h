@@ -224,8 +224,8 @@ uint32_t import_calls(struct import *im, struct lane *lane, const struct log_rec
 void import_alloc(struct import *im, struct lane *lane, uint64_t pc, const uint64_t *w);
 void import_given(struct import *im, const uint64_t *w);
 void import_free_block(struct import *im, struct lane *lane, uint64_t pc, const uint64_t *w);
-void import_thread(struct import *im, uint32_t id, uint64_t low, uint64_t high,
-                   uint64_t argument);
+/* `w`: of LOG_THREAD, from the low end of its stack on; of LOG_MODULE, its words. */
+void import_thread(struct import *im, uint32_t id, const uint64_t *w);
 void import_module(struct import *im, const uint64_t *w, const char *text, uint64_t length);
 void import_crash(struct import *im, const struct log_record *r);
 /* import_shorts.c: the next records, as long as they are short ones of accesses whose sites

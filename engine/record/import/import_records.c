@@ -266,7 +266,7 @@ static void import_state(struct import *im, struct lane *lane, const struct log_
 		break;
 	case LOG_THREAD:
 		if (r->pc < LOG_THREADS)
-			import_thread(im, r->pc, w[2], w[3], w[4]);
+			import_thread(im, r->pc, w + 2);
 		break;
 	case LOG_SEMAPHORE:
 		import_semaphore(im, lane, r->flags, r->pc, w[1], w[2]);
@@ -275,7 +275,7 @@ static void import_state(struct import *im, struct lane *lane, const struct log_
 		import_object_init(im, lane, r->pc, w[1]);
 		break;
 	case LOG_MODULE:
-		import_module(im, w + 1, (const char *)(w + 5), w[4]);
+		import_module(im, w + 1, (const char *)(w + 7), w[6]);
 		break;
 	case LOG_NOTE:
 		note(im, (const char *)(w + 2), w[1]);

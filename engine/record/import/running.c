@@ -178,7 +178,7 @@ static void take_events(void *context, const struct event *events, const uint32_
 
 static void keep(struct running *r, const struct log_record *record)
 {
-	uint64_t words = record->tag == LOG_MODULE ? 5 + (record->words[4] + 7) / 8 : 5;
+	uint64_t words = record->tag == LOG_MODULE ? 7 + (record->words[6] + 7) / 8 : 6;
 	struct log_record *kept = g_malloc0(sizeof *kept + words * sizeof *kept->words);
 	*kept = *record;
 	kept->words = (const void *)(kept + 1);

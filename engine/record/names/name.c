@@ -11,6 +11,7 @@
 #include "engine/base/scattered.h"
 #include "engine/trace/ending.h"
 #include "engine/trace/formats.h"
+#include "engine/trace/own_code.h"
 #include "engine/trace/shown.h"
 
 #include <stdio.h>
@@ -246,7 +247,9 @@ bool names_append_elsewhere(struct names *n, uint32_t variable, GString *name)
 	uint32_t location = n->first_location[variable];
 	bool known = true;
 	g_string_truncate(n->form, 0);
-	if (names_is_stack(n->trace, v->block)) {
+	if (names_append_thread_local(n, v->block, v->address, v->size, name)) {
+		/* of a thread */
+	} else if (names_is_stack(n->trace, v->block)) {
 		if (!names_append_local(n, variable, v->size, name))
 			append_stack(n, variable, v->block, v->address, location, name);
 	} else if (v->address >= LOG_OMP_SHARES && v->address < LOG_OMP_SHARES + LOG_OMP_END)
@@ -293,16 +296,21 @@ void names_forms(void *context, struct builder *b)
 		builder_late_note(b, TRACE_UNSEEN_NOTE, n->unseen->pdata[i]);
 }
 
-/* Cut off members inside of the C library's types, which are no names of the user's:
- * "m.__data.__lock" becomes "m". */
+/* Leaves out members of the libraries' types, which are no names of the user's: a mutex
+ * "forks._M_impl._M_start[1].m.__data.__lock" is "forks[1].m". */
 static void cut_library_members(GString *name)
 {
-	static const char *const inner[] = { ".__", "._M_", "->__" };
+	static const char *const inner[] = { ".__data",  ".__size",  ".__align",
+		                             "->__data", "->__size", "->__align" };
 	for (size_t i = 0; i < G_N_ELEMENTS(inner); i++) {
 		char *at = strstr(name->str, inner[i]);
 		if (at != NULL && at != name->str)
 			g_string_truncate(name, (gsize)(at - name->str));
 	}
+	size_t own = own_code_length(name->str);
+	g_autofree char *whole = g_strndup(name->str, own > 0 ? own : name->len);
+	g_string_truncate(name, 0);
+	own_code_shorten(whole, name);
 }
 
 void names_object(void *context, const struct object *o, GString *out)
@@ -316,6 +324,8 @@ void names_object(void *context, const struct object *o, GString *out)
 	uint32_t block = n->trace ? names_block_at(n, o->address, first.number) : NONE;
 	if (append_futex(n, o->address, first.location, name)) {
 		/* else it has no address of its own */
+	} else if (names_append_thread_local(n, block, o->address, 0, name)) {
+		cut_library_members(name);
 	} else if (block != NONE && names_is_stack(n->trace, block)) {
 		if (index >= n->trace->objects_count ||
 		    !names_append_local_object(n, (uint32_t)index, name))

@@ -40,6 +40,9 @@ void names_of_few(struct names *names);
 /* A thread's stack: its block, and where that lies. */
 void names_stack(struct names *names, uint32_t thread, uint32_t block, uint64_t address,
                  uint64_t size);
+/* The thread's pointer, below which its thread-local variables lie, and its number in the
+ * runtime. */
+void names_thread(struct names *names, uint32_t thread, uint32_t number, uint64_t pointer);
 /* A thread has entered a function, whose frame begins at its CFA, or FRAME_OF_NOBODY when no
  * variable lies in the frame. It has left its last one. */
 #define FRAME_OF_NOBODY 1
@@ -49,7 +52,10 @@ void names_leave(struct names *names, uint32_t thread);
 struct name_of_module {
 	const char *path, *build_id; /* build_id: NULL or "": unknown */
 	uint64_t base, low, high;    /* load bias; bounds of its addresses, or 0 */
-	bool c_library;              /* only symbols of its data are looked up */
+	/* Its thread-local variables: how far below each thread's pointer they begin, and
+	 * their bytes; 0: none, or they are not at a fixed distance. */
+	uint64_t locals_below, locals_bytes;
+	bool c_library; /* only symbols of its data are looked up */
 };
 void names_module(struct names *names, const struct name_of_module *module);
 /* The callbacks for builder_namer; borrowed by the builder. */

@@ -18,6 +18,7 @@
 #include "engine/base/search.h"
 #include "engine/trace/own_code.h"
 
+#include <limits.h>
 #include <string.h>
 
 #define DEEPEST_BASE 16
@@ -37,8 +38,15 @@ struct block_facts {
 	                      * named */
 	uint64_t each;       /* settled: bytes of an element, in a block of several; else 0 */
 	const char *pointer; /* P; interned */
-	const char *member;  /* the member that received its address, without its struct; or
-	                      * NULL; interned */
+	/* The member that received its address: without its struct; the block that it is in, or
+	 * NONE, and its path there. NULL: none, or a member of a static variable. Interned. */
+	const char *member, *path;
+	uint32_t holder;
+	/* The class whose table of virtual functions was written to the block, of several the
+	 * one that is derived from the others; NONE: none. */
+	uint32_t class_module, class;
+	bool vague;           /* settled: P is the name of a library's type, or a place */
+	bool owned, settling; /* by a pointer of the standard library's, as of a std::vector */
 	struct seen_access accesses[CLUE_ACCESSES];
 };
 
@@ -77,6 +85,7 @@ struct block_names {
 	struct guess *guesses;    /* by hash, as many as guesses_kept; NULL until the first */
 	uint32_t parts_kept, guesses_kept; /* powers of two */
 	GString *path;                     /* for a moment */
+	unsigned depth;                    /* of holder_pointer's calls */
 };
 
 /* --- types -------------------------------------------------------------------------- */
@@ -128,9 +137,10 @@ static char *last_member(char *path)
 }
 
 /* The address of a block was stored where the debug information declares a T *: in a global of
- * the name `pointer`, or in a member at the end of the path `member`. */
+ * the name `pointer`, or in a member at the end of the path `member` in the block `holder`
+ * (NONE: of a local variable). */
 static void receive(struct names *n, uint32_t block, uint32_t module, uint32_t type,
-                    const char *pointer, const char *member)
+                    const char *pointer, uint32_t holder, const char *member)
 {
 	struct block_facts *f = &n->blocks->facts[block];
 	enum fit fit = type_fit(n, module, type, n->trace->blocks[block].size);
@@ -144,6 +154,10 @@ static void receive(struct names *n, uint32_t block, uint32_t module, uint32_t t
 	f->pointer = pointer   ? g_string_chunk_insert_const(n->blocks->strings, pointer)
 	             : guessed ? f->pointer
 	                       : NULL;
+	f->holder = holder;
+	f->path = member ? g_string_chunk_insert_const(n->blocks->strings, member) : NULL;
+	const char *receiver = pointer ? pointer : member;
+	f->owned = own_code_length(receiver) < strlen(receiver);
 	f->member = NULL;
 	g_autofree char *own = member ? g_strdup(member) : NULL;
 	char *dot = own ? last_member(own) : NULL;
@@ -288,7 +302,7 @@ static void note_receiver(struct names *n, uint32_t block, uint32_t variable)
 	struct debug_part part = debuginfo_part(d, global->type, offset, sizeof(void *), path);
 	g_string_truncate(path, 0);
 	names_append_data(n, v->address, sizeof(void *), path);
-	receive(n, block, module, debuginfo_pointee(d, part.type), path->str, NULL);
+	receive(n, block, module, debuginfo_pointee(d, part.type), path->str, NONE, NULL);
 }
 
 static void note_access(struct names *n, const struct event *e, const struct variable *v)
@@ -301,6 +315,50 @@ static void note_access(struct names *n, const struct event *e, const struct var
 		.offset = (uint32_t)(v->address - n->trace->blocks[v->block].address),
 		.size = v->size,
 	};
+}
+
+/* Does an object of the second type begin with one of the first? At which depth of members and
+ * base classes, or 0: not at all. */
+static int begins_with(struct names *n, uint32_t module, uint32_t base, uint32_t type)
+{
+	struct debuginfo *d = names_debuginfo(n, module);
+	const struct debug_member *m;
+	for (int depth = 1; (m = first_member(d, type)) != NULL && depth <= DEEPEST_BASE;
+	     depth++) {
+		type = m->type;
+		if (same_type(n, module, base, module, type))
+			return depth;
+	}
+	return 0;
+}
+
+/* Notes the class of an object whose pointer to its virtual functions is written: by the symbol
+ * of their table. Its constructor writes those of its base classes before, its destructor
+ * after, so its own is the one that is derived from the others. */
+static void note_class(struct names *n, const struct event *e, const struct variable *v)
+{
+	static const char table[] = "vtable for ", first[] = "+16";
+	struct block_facts *f = &n->blocks->facts[v->block];
+	const struct block *block = &n->trace->blocks[v->block];
+	uint64_t address = trace_value(n->trace, written_value(n->trace, e)).integer;
+	uint32_t module = v->size == sizeof(void *) && v->address == block->address
+	                          ? names_module_below(n, address)
+	                          : NONE;
+	if (module == NONE ||
+	    address >= g_array_index(n->modules, struct name_module, module).high)
+		return;
+	struct debuginfo *d = names_debuginfo(n, module);
+	g_autoptr(GString) name = g_string_new(NULL);
+	if (d == NULL || !debuginfo_data_name(d, address - names_base(n, module), 0, name) ||
+	    !g_str_has_prefix(name->str, table) || !g_str_has_suffix(name->str, first))
+		return;
+	g_string_truncate(name, name->len - strlen(first));
+	uint32_t class = debuginfo_type_named(d, name->str + strlen(table));
+	if (class == NONE || debuginfo_size(d, class) > block->size ||
+	    (f->class != NONE && begins_with(n, module, f->class, class) == 0))
+		return;
+	f->class_module = module;
+	f->class = class;
 }
 
 /* Notes the first access of a whole object in a library's data. */
@@ -321,6 +379,27 @@ static void note_library(struct names *n, const struct event *e)
 	}
 }
 
+/* The first use of a lock or its kin counts as an access of its block where there is no other.
+ */
+static void note_objects(struct names *n)
+{
+	const struct trace *t = n->trace;
+	for (uint32_t i = 0; i < t->objects_count; i++) {
+		const struct object *o = &t->objects[i];
+		struct first_use first = names_first_use(n, i);
+		uint32_t block = o->address == 0 || first.location == NONE
+		                         ? NONE
+		                         : names_block_at(n, o->address, first.number);
+		struct block_facts *f = block == NONE ? NULL : &n->blocks->facts[block];
+		if (f == NULL || t->blocks[block].alloc == NONE || f->access_count > 0)
+			continue;
+		f->accesses[f->access_count++] = (struct seen_access){
+			.location = first.location,
+			.offset = (uint32_t)(o->address - t->blocks[block].address),
+		};
+	}
+}
+
 static void pass(struct names *n)
 {
 	const struct trace *t = n->trace;
@@ -338,6 +417,9 @@ static void pass(struct names *n)
 			}
 			if (v->block != NONE && t->blocks[v->block].alloc != NONE)
 				note_access(n, e, v);
+			if (v->block != NONE && t->blocks[v->block].alloc != NONE &&
+			    e->op == OP_WRITE)
+				note_class(n, e, v);
 			uint32_t value = written_value(t, e);
 			if (!op_writes(e->op) || !may_be_address(&addresses, value))
 				continue;
@@ -359,23 +441,13 @@ static void pass(struct names *n)
 
 /* --- the pointers at hand ------------------------------------------------------------ */
 
-/* Has the class no data, such as an allocator and its base classes? */
-static bool is_empty(struct debuginfo *d, uint32_t type, int depth)
-{
-	const struct debug_type *t = debuginfo_type(d, debuginfo_strip(d, type));
-	bool empty = t->kind == TYPE_STRUCT && t->size <= 1 && depth < DEEPEST_BASE;
-	for (uint32_t i = 0; empty && i < t->member_count; i++)
-		empty = is_empty(d, debuginfo_member(d, t->members + i)->type, depth + 1);
-	return empty;
-}
-
 /* A struct that no block of its own is made of: without a name, such as a lambda's, or empty.
  */
 static bool is_no_object(struct debuginfo *d, uint32_t type)
 {
 	const struct debug_type *t = debuginfo_type(d, type);
 	bool nameless = (t->kind == TYPE_STRUCT || t->kind == TYPE_UNION) && t->name[0] == '\0';
-	return nameless || is_empty(d, type, 0);
+	return nameless || debuginfo_is_empty(d, type);
 }
 
 static void add_candidate(struct names *n, GArray *list, uint32_t module, uint32_t type,
@@ -505,7 +577,23 @@ static bool is_internal(struct names *n, uint32_t module, uint32_t type)
 	       (g_ascii_isupper(last[3]) || last[3] == '_');
 }
 
-/* The candidate whose type fits most accesses; more for structs and for direct pointers. */
+/* Is it a type of the standard library or the C library? */
+static bool is_library_type(struct names *n, uint32_t module, uint32_t type)
+{
+	static const char *const prefixes[] = {
+		"pthread_", "std::", "__gnu_cxx::", "sem_t", "mtx_t", "cnd_t", "_"
+	};
+	g_autoptr(GString) name = g_string_new(NULL);
+	debuginfo_type_name(names_debuginfo(n, module), type, name);
+	bool found = false;
+	for (size_t i = 0; i < G_N_ELEMENTS(prefixes) && !found; i++)
+		found = g_str_has_prefix(name->str, prefixes[i]);
+	return found;
+}
+
+/* The candidate whose type fits most accesses; more for structs, for the program's own types
+ * (the code of a container that the struct begins with has a pointer to that at hand), and for
+ * direct pointers. */
 static const struct candidate *find_candidate(struct names *n, const struct block_facts *f,
                                               uint64_t size)
 {
@@ -526,7 +614,9 @@ static const struct candidate *find_candidate(struct names *n, const struct bloc
 			        debuginfo_size(names_debuginfo(n, c->module), c->type) == size;
 			if (!whole && (n->few || is_internal(n, c->module, c->type)))
 				continue;
-			unsigned score = whole * 1000 + fits * 8 + fit * 2 + c->direct;
+			unsigned score = whole * 1000 + fits * 16 +
+			                 !is_library_type(n, c->module, c->type) * 8 + fit * 2 +
+			                 c->direct;
 			if (score > best_score) {
 				best_score = score;
 				best = c;
@@ -565,6 +655,20 @@ static bool is_this(const char *name)
 	       g_str_has_prefix(name, "__");
 }
 
+/* Is it the only pointer to its type at the block's first access? Of several to a type that
+ * libraries have, as the conditions of a queue, none is more likely than the others. */
+static bool is_only(struct names *n, const struct block_facts *f, const struct candidate *of)
+{
+	const GArray *list = candidates_at(n, f->accesses[0].location);
+	bool only = true;
+	for (guint k = 0; k < list->len && only; k++) {
+		const struct candidate *c = &g_array_index(list, struct candidate, k);
+		only = strcmp(c->name, of->name) == 0 ||
+		       !same_type(n, c->module, c->type, of->module, of->type);
+	}
+	return only || !is_library_type(n, of->module, of->type);
+}
+
 /* The type of a block that no pointer of its type has received: by its first accesses. */
 static void guess_type(struct names *n, uint32_t block)
 {
@@ -578,32 +682,29 @@ static void guess_type(struct names *n, uint32_t block)
 		f->module = c->module;
 		f->type = c->type;
 		const char *arrow = strstr(c->name, "->");
-		f->pointer = is_this(c->name) ? NULL : c->name;
-		f->member = arrow ? arrow + 2 : NULL;
+		bool only = is_only(n, f, c);
+		f->pointer = is_this(c->name) || !only ? NULL : c->name;
+		f->member = arrow && only ? arrow + 2 : NULL;
 	}
-}
-
-/* Does the type's name say what an element is? The name of a number or a pointer does not. */
-/* Does an object of the second type begin with one of the first? */
-static bool begins_with(struct names *n, uint32_t module, uint32_t base, uint32_t type)
-{
-	struct debuginfo *d = names_debuginfo(n, module);
-	const struct debug_member *m;
-	for (int depth = 0; (m = first_member(d, type)) != NULL && depth < DEEPEST_BASE;
-	     depth++) {
-		type = m->type;
-		if (same_type(n, module, base, module, type))
-			return true;
-	}
-	return false;
 }
 
 /* A pointer to a base class received the block's address: the object's own class is that of a
- * pointer, mostly a constructor's `this`, through which its first accesses went. */
+ * pointer, mostly a constructor's `this`, through which its first accesses went. Of several
+ * such classes the one that the base is nearest in: a list of the standard library, too, begins
+ * with what its nodes do. */
 static void derive_type(struct names *n, uint32_t block)
 {
 	struct block_facts *f = &n->blocks->facts[block];
 	uint64_t size = n->trace->blocks[block].size;
+	uint32_t derived = NONE;
+	int nearest = INT_MAX;
+	if (f->class != NONE &&
+	    (f->type == NONE || begins_with(n, f->class_module, f->type, f->class) > 0)) {
+		f->module = f->class_module;
+		f->type = f->class;
+		f->fit = FIT_EXACT;
+		return;
+	}
 	if (f->fit != FIT_LOOSE || !is_record(n, f))
 		return;
 	for (unsigned i = 0; i < f->access_count; i++) {
@@ -611,14 +712,19 @@ static void derive_type(struct names *n, uint32_t block)
 		for (guint k = 0; k < list->len; k++) {
 			const struct candidate *c = &g_array_index(list, struct candidate, k);
 			if (c->module != f->module ||
-			    debuginfo_size(names_debuginfo(n, c->module), c->type) != size ||
-			    !begins_with(n, c->module, f->type, c->type))
+			    debuginfo_size(names_debuginfo(n, c->module), c->type) != size)
 				continue;
-			f->type = c->type;
-			f->fit = FIT_EXACT;
-			return;
+			int depth = begins_with(n, c->module, f->type, c->type);
+			if (depth == 0 || depth >= nearest)
+				continue;
+			nearest = depth;
+			derived = c->type;
 		}
 	}
+	if (derived == NONE)
+		return;
+	f->type = derived;
+	f->fit = FIT_EXACT;
 }
 
 /* Passes the type of a member that received a block's address on to the block, where the type
@@ -637,7 +743,7 @@ static bool resolve_receiver(struct names *n, const struct receiver *r)
 	uint8_t before = f->fit;
 	receive(n, r->block, holder->module,
 	        debuginfo_pointee(names_debuginfo(n, holder->module), part.type), NULL,
-	        path->str);
+	        v->block, path->str);
 	derive_type(n, r->block);
 	return f->fit != before;
 }
@@ -672,7 +778,7 @@ static void resolve_local(struct names *n, const struct receiver *r)
 	        part.exact ? debuginfo_pointee(names_debuginfo(n, module), part.type) : NONE;
 	enum fit fit = type_fit(n, module, type, n->trace->blocks[r->block].size);
 	if ((fit == FIT_EXACT || fit == FIT_CHAR) && !own_code_is_library_member(path))
-		receive(n, r->block, module, type, NULL, path);
+		receive(n, r->block, module, type, NULL, NONE, path);
 }
 
 static void resolve_locals(struct names *n)
@@ -702,8 +808,9 @@ static const char *local_pointer(struct names *n, const struct block_facts *f)
 		const GArray *list = candidates_at(n, f->accesses[i].location);
 		for (guint k = 0; k < list->len; k++) {
 			const struct candidate *c = &g_array_index(list, struct candidate, k);
-			if (!c->direct || is_this(c->name) ||
-			    !same_type(n, c->module, c->type, f->module, f->type))
+			if (!c->direct || is_this(c->name) || c->module != f->module ||
+			    (!same_type(n, c->module, c->type, f->module, f->type) &&
+			     begins_with(n, f->module, c->type, f->type) == 0))
 				continue;
 			if (found != NULL && strcmp(found, c->name) != 0)
 				return NULL;
@@ -732,7 +839,9 @@ static void name_held_type(const struct debuginfo *d, uint32_t type, GString *na
 	debuginfo_type_name(d, debuginfo_member(d, t->members)->type, name);
 }
 
-static const char *type_pointer(struct names *n, const struct block_facts *f)
+/* The type's name; of a library's with the place that allocated the block: "std::mutex@a.cc:7".
+ */
+static const char *type_pointer(struct names *n, const struct block_facts *f, const char *place)
 {
 	static const char *const words[] = { "struct ", "union ", "class ", "enum " };
 	g_autoptr(GString) name = g_string_new(NULL);
@@ -748,6 +857,8 @@ static const char *type_pointer(struct names *n, const struct block_facts *f)
 	for (char *c = plain->str; *c; c++) /* "unsigned int", "node *" */
 		if (strchr(" ,()[]*&|", *c))
 			*c = '_';
+	if (place != NULL)
+		g_string_append(plain, strchr(place, '@'));
 	return g_string_chunk_insert_const(n->blocks->strings, plain->str);
 }
 
@@ -770,6 +881,84 @@ static const char *allocation_place(struct names *n, uint32_t block)
 	return g_string_chunk_insert_const(n->blocks->strings, name->str);
 }
 
+/* Does the name of a block's type say which of the program's things it is? That of a number, a
+ * pointer, a mutex, a node of the standard library's does not. (make_shared's has the user's
+ * type in it.) */
+static bool type_says_much(struct names *n, const struct block_facts *f)
+{
+	const char *name = debuginfo_type(names_debuginfo(n, f->module), f->type)->name;
+	return g_str_has_prefix(name, "std::_Sp_counted_ptr_inplace<") ||
+	       (is_record(n, f) && !is_library_type(n, f->module, f->type));
+}
+
+static const struct block_facts *settled(struct names *n, uint32_t block);
+static void append_pointer(const struct block_facts *f, GString *name);
+
+/* The member of another block that received the address, with that block's P:
+ * "fifo->notEmpty"; of a node of the standard library's the first one's P. NULL where it is not
+ * known, or the blocks lead back to this one. */
+static const char *holder_pointer(struct names *n, struct block_facts *f)
+{
+	enum { DEEPEST = 16 };
+	struct block_names *b = n->blocks;
+	if (f->holder == NONE || b->facts[f->holder].settling || b->depth == DEEPEST)
+		return NULL;
+	f->settling = true;
+	b->depth++;
+	const struct block_facts *holder = settled(n, f->holder);
+	b->depth--;
+	f->settling = false;
+	const char *path = f->path;
+	size_t length = own_code_length(path);
+	if (holder->vague)
+		return NULL;
+	if (length == 0)
+		return holder->pointer;
+	g_autoptr(GString) name = g_string_new(holder->pointer);
+	if (type_says_much(n, holder)) { /* else another of a container's blocks */
+		g_string_truncate(name, 0);
+		append_pointer(holder, name);
+	}
+	if (*path == '.') {
+		g_string_append(name, "->");
+		path++, length--;
+	}
+	g_string_append_len(name, path, (gssize)length);
+	return *path == '+' ? NULL : g_string_chunk_insert_const(b->strings, name->str);
+}
+
+/* Is it a container's table of pointers, beside the elements' own blocks? */
+static bool is_table(const char *member)
+{
+	static const char *const tables[] = { "._M_map", "._M_buckets" };
+	return g_str_has_suffix(member, tables[0]) || g_str_has_suffix(member, tables[1]);
+}
+
+/* P of a block of known type. */
+static const char *find_pointer(struct names *n, uint32_t block)
+{
+	struct block_facts *f = &n->blocks->facts[block];
+	bool says_much = type_says_much(n, f);
+	const char *pointer = f->pointer;
+	if (pointer != NULL && f->owned && !is_table(pointer)) {
+		g_autofree char *own = g_strndup(pointer, own_code_length(pointer));
+		return g_string_chunk_insert_const(n->blocks->strings, own);
+	}
+	if (pointer != NULL && strchr(pointer, '[') != NULL && says_much)
+		pointer = NULL;
+	if (pointer == NULL && (f->owned || !says_much))
+		pointer = holder_pointer(n, f);
+	if (pointer == NULL)
+		pointer = local_pointer(n, f);
+	if (pointer == NULL && !is_record(n, f))
+		pointer = f->member;
+	if (pointer != NULL)
+		return pointer;
+	f->vague = !says_much;
+	bool placed = f->vague && is_record(n, f) && !is_internal(n, f->module, f->type);
+	return type_pointer(n, f, placed ? allocation_place(n, block) : NULL);
+}
+
 /* Settles a block's type and P when it is first asked for. */
 static const struct block_facts *settled(struct names *n, uint32_t block)
 {
@@ -777,14 +966,8 @@ static const struct block_facts *settled(struct names *n, uint32_t block)
 	if (f->number != 0)
 		return f;
 	guess_type(n, block);
-	if (f->type == NONE)
-		f->pointer = allocation_place(n, block);
-	else if (f->pointer == NULL || strchr(f->pointer, '[') != NULL)
-		f->pointer = local_pointer(n, f);
-	if (f->pointer == NULL && !is_record(n, f))
-		f->pointer = f->member;
-	if (f->pointer == NULL)
-		f->pointer = type_pointer(n, f);
+	f->vague = f->type == NONE;
+	f->pointer = f->vague ? allocation_place(n, block) : find_pointer(n, block);
 	uint32_t count =
 	        GPOINTER_TO_UINT(g_hash_table_lookup(n->blocks->counts, f->pointer)) + 1;
 	g_hash_table_insert(n->blocks->counts, (gpointer)f->pointer, GUINT_TO_POINTER(count));
@@ -921,7 +1104,7 @@ bool names_append_library(struct names *n, uint32_t variable, uint64_t address, 
 	}
 	struct block_facts facts = { .module = c->module, .type = c->type };
 	const char *dot = strchr(file, '.');
-	g_string_append_printf(name, "%s@%.*s", type_pointer(n, &facts),
+	g_string_append_printf(name, "%s@%.*s", type_pointer(n, &facts, NULL),
 	                       (int)(dot ? dot - file : (gssize)strlen(file)), file);
 	const struct known_part *part = part_of(
 	        n, c->module, c->type, address - n->trace->variables[first].address, size);
@@ -951,7 +1134,7 @@ void names_begin_blocks(struct names *n)
 	b->guesses_kept = slots_for(t->blocks_count, GUESSES_KEPT);
 	b->facts = g_new0(struct block_facts, t->blocks_count + 1);
 	for (uint32_t i = 0; i < t->blocks_count; i++)
-		b->facts[i].type = NONE;
+		b->facts[i].type = b->facts[i].holder = b->facts[i].class = NONE;
 	b->receivers = g_array_new(FALSE, FALSE, sizeof(struct receiver));
 	b->locals = g_array_new(FALSE, FALSE, sizeof(struct receiver));
 	b->candidates = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref);
@@ -961,6 +1144,7 @@ void names_begin_blocks(struct names *n)
 	b->path = g_string_new(NULL);
 	names_begin_frames(n);
 	pass(n);
+	note_objects(n);
 	for (uint32_t i = 0; i < t->blocks_count; i++)
 		derive_type(n, i);
 	resolve_receivers(n);

@@ -219,6 +219,11 @@ static struct local_place *place_of(struct frame_names *f, const struct event *e
 	return column_at(&f->places, *slot - 1);
 }
 
+uint32_t names_stack_thread(const struct names *n, uint32_t block)
+{
+	return n->frames == NULL ? NONE : thread_of(n->frames, block);
+}
+
 bool names_local(void *context, const struct local_access *access)
 {
 	struct frame_names *f = frames_of(context);

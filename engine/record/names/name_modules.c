@@ -30,6 +30,8 @@ void names_module(struct names *n, const struct name_of_module *module)
 		                 .base = module->base,
 		                 .low = module->low,
 		                 .high = module->high,
+		                 .locals_below = module->locals_below,
+		                 .locals_bytes = module->locals_bytes,
 		                 .c_library = module->c_library };
 	g_array_append_val(n->modules, m);
 }
@@ -286,18 +288,24 @@ const char *names_variable(struct names *n, uint32_t module, const struct debug_
 	return name;
 }
 
-struct debug_part names_append_part(struct names *n, uint32_t module,
-                                    const struct debug_variable *v, uint64_t address,
-                                    uint64_t size, GString *name)
+struct debug_part names_append_offset(struct names *n, struct debuginfo *d,
+                                      const struct debug_variable *v, uint64_t offset,
+                                      uint64_t size, GString *name)
 {
-	struct debuginfo *d = names_debuginfo(n, module);
-	g_string_append(name, names_variable(n, module, v));
-	struct debug_part part = debuginfo_part(
-	        d, v->type, address - names_base(n, module) - v->address, size, name);
+	struct debug_part part = debuginfo_part(d, v->type, offset, size, name);
 	g_string_truncate(n->form, 0);
 	if (part.exact && size > 0)
 		debuginfo_form(d, part.type, n->form);
 	return part;
+}
+
+struct debug_part names_append_part(struct names *n, uint32_t module,
+                                    const struct debug_variable *v, uint64_t address,
+                                    uint64_t size, GString *name)
+{
+	g_string_append(name, names_variable(n, module, v));
+	return names_append_offset(n, names_debuginfo(n, module), v,
+	                           address - names_base(n, module) - v->address, size, name);
 }
 
 bool names_append_data(struct names *n, uint64_t address, uint64_t size, GString *name)

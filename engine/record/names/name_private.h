@@ -15,8 +15,14 @@ struct name_module {
 	bool tried, kept;            /* kept: `debuginfo` belongs to the store, else it is
 	                              * owned */
 	uint64_t low, high;          /* bounds of its addresses, or 0 */
+	uint64_t locals_below, locals_bytes;
 	bool c_library, tried_symbols;
 	struct debuginfo *symbols; /* a C library's: owned; NULL until needed */
+};
+
+struct name_thread {
+	uint64_t pointer; /* 0: not known */
+	uint32_t number;  /* the runtime's */
 };
 
 struct block_names; /* name_blocks.c */
@@ -33,6 +39,7 @@ struct names {
 	char *folder;
 	struct debug_store *store;  /* borrowed, or NULL */
 	GArray *modules;            /* struct name_module */
+	GArray *threads;            /* struct name_thread, by thread */
 	GPtrArray *warnings;        /* char *, owned */
 	GPtrArray *unseen;          /* values of TRACE_UNSEEN_NOTE */
 	GHashTable *short_files;    /* last component -> the path that owns it; borrowed */
@@ -73,6 +80,10 @@ bool names_append_data(struct names *n, uint64_t address, uint64_t size, GString
 struct debug_part names_append_part(struct names *n, uint32_t module,
                                     const struct debug_variable *v, uint64_t address,
                                     uint64_t size, GString *name);
+/* Its part at an offset in it, and the part's form. */
+struct debug_part names_append_offset(struct names *n, struct debuginfo *d,
+                                      const struct debug_variable *v, uint64_t offset,
+                                      uint64_t size, GString *name);
 /* Places of a location, innermost first, as debuginfo_code. */
 size_t names_places(struct names *n, const struct location *l, struct debug_place *places,
                     size_t room);
@@ -87,6 +98,12 @@ const char *names_variable(struct names *n, uint32_t module, const struct debug_
 /* A function's or type's name without template arguments. */
 void names_append_function(const char *function, GString *name);
 
+/* name_threads.c */
+/* A thread-local variable: "errors@T1" for T1's. `block`: the stack that holds the address, or
+ * NONE. */
+bool names_append_thread_local(struct names *n, uint32_t block, uint64_t address, uint64_t size,
+                               GString *name);
+
 /* name_lives.c */
 void names_begin_lives(struct names *n); /* before names_block_at */
 /* The last block (or stack) that held the address and had begun when `event` came (NONE: at
@@ -99,6 +116,8 @@ void names_end_frames(struct names *n);
 /* The namer's callbacks while events are added. */
 bool names_local(void *context, const struct local_access *access);
 void names_used(void *context, const struct event *event, uint32_t number, uint64_t address);
+/* The thread whose stack the block is, or NONE. */
+uint32_t names_stack_thread(const struct names *n, uint32_t block);
 /* The first event of an object, and where it was; both NONE where there was none. */
 struct first_use {
 	uint32_t number, location;

@@ -44,6 +44,7 @@ struct names *names_new(const char *folder, struct debug_store *store)
 	n->folder = g_strdup(folder);
 	n->modules = g_array_new(FALSE, FALSE, sizeof(struct name_module));
 	g_array_set_clear_func(n->modules, names_clear_module);
+	n->threads = g_array_new(FALSE, TRUE, sizeof(struct name_thread));
 	n->warnings = g_ptr_array_new_with_free_func(g_free);
 	n->unseen = g_ptr_array_new_with_free_func(g_free);
 	n->first_function = g_string_new(NULL);
@@ -79,6 +80,7 @@ void names_free(struct names *n)
 	names_end_frames(n);
 	names_end_late(n);
 	g_array_unref(n->modules);
+	g_array_unref(n->threads);
 	g_ptr_array_unref(n->warnings);
 	g_ptr_array_unref(n->unseen);
 	g_hash_table_unref(n->short_files);

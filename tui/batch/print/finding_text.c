@@ -21,22 +21,19 @@ static bool has_verdict(const json_t *f, enum verdict verdict)
 
 /* -- the heading ---------------------------------------------------------------------------- */
 
-/* Exact names stand beside a trace's events; a report has none, and is of the user's own code.
- */
+/* As the user knows them; the events have the exact names. */
 static void print_names(const json_t *f, FILE *out)
 {
 	const json_t *names = json_object_get(f, "variables");
 	size_t count = json_array_size(names);
-	bool exact = json_object_get(f, "lines") != NULL;
 	/* parts of a whole, and blocks without their numbers, may have one name */
 	g_autoptr(GHashTable) told =
 	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 
 	for (size_t i = 0; i < count; i++) {
-		g_autoptr(GString) name = g_string_new(exact ? json_element(names, i) : NULL);
+		g_autoptr(GString) name = g_string_new(NULL);
 		guint before = g_hash_table_size(told);
-		if (!exact)
-			own_code_append_name(json_element(names, i), name);
+		own_code_append_name(json_element(names, i), name);
 		if (g_hash_table_add(told, g_strdup(name->str)) && before < NAMES_TOLD)
 			fprintf(out, "%s%s", before ? ", " : "  on ", name->str);
 	}

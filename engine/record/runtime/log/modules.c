@@ -141,6 +141,26 @@ static bool is_known(const struct dl_phdr_info *info, uintptr_t low)
 	return module_count == MAX_MODULES;
 }
 
+/* Where a module's thread-local variables lie that it has from the program's start: below the
+ * thread's pointer (pthread_self), at a distance that all threads share. Those of a module that
+ * is loaded later lie in memory that each thread allocates. */
+struct thread_locals {
+	uint64_t below, bytes;
+};
+
+static struct thread_locals thread_locals(const struct dl_phdr_info *info)
+{
+	enum { MOST = 1 << 20 };
+	uintptr_t begin = (uintptr_t)info->dlpi_tls_data, top = pthread_self();
+	struct thread_locals found = { 0 };
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_TLS && begin != 0 && begin < top &&
+		    top - begin <= MOST)
+			found = (struct thread_locals){ top - begin,
+				                        info->dlpi_phdr[i].p_memsz };
+	return found;
+}
+
 static int one_module(struct dl_phdr_info *info, size_t size, void *context)
 {
 	uintptr_t low, high;
@@ -162,14 +182,16 @@ static int one_module(struct dl_phdr_info *info, size_t size, void *context)
 	}
 	if (module_count == 0)
 		memory_program(info->dlpi_addr);
-	memory_module(info, path);
+	struct thread_locals locals = thread_locals(info);
+	memory_module(path, locals.below, locals.bytes);
 	missing_module(info, path, low, high);
 	modules[module_count].bias = info->dlpi_addr;
 	modules[module_count++].low = low;
 	size_t n = absolute(path, text);
 	unsigned id = hex_build_id(info, text + n + 1, 64);
-	log_blob(me, LOG_MODULE, 0, (uint64_t[]){ info->dlpi_addr, low, high }, 3, text,
-	         n + 1 + id);
+	log_blob(me, LOG_MODULE, 0,
+	         (uint64_t[]){ info->dlpi_addr, low, high, locals.below, locals.bytes }, 5,
+	         text, n + 1 + id);
 	return 0;
 }
 

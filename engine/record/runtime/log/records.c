@@ -136,9 +136,9 @@ void log_thread(struct thread *t, const struct thread *of)
 	if (rt.shadow)
 		shadow_renew(of->life.stack_low, of->life.stack_high);
 	if (!t->stream->next)
-		log_more(t->stream, 5);
+		log_more(t->stream, 6);
 	log_put(t->stream, log_word(LOG_THREAD, 0, of->id),
 	        (uint64_t[]){ of->life.parent, of->life.stack_low, of->life.stack_high,
-	                      (uintptr_t)of->life.argument },
-	        4);
+	                      (uintptr_t)of->life.argument, of->life.handle },
+	        5);
 }

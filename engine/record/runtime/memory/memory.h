@@ -125,9 +125,9 @@ void memory_tries(struct thread *t, const volatile void *lock, enum log_wait as,
  * changed. */
 void memory_wrote(struct thread *t);
 void memory_program(uintptr_t bias); /* of the program's own file */
-/* A module of the process, but for the runtime. */
-struct dl_phdr_info;
-void memory_module(const struct dl_phdr_info *info, const char *path);
+/* A module of the process, but for the runtime, and where its thread-local variables are:
+ * how far below the thread pointer, and their bytes (0: none). */
+void memory_module(const char *path, uintptr_t below, size_t bytes);
 
 /* `next` gets the token (NULL: no thread does): makes memory as that thread sees it. Under
  * lock. */

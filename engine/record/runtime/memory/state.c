@@ -59,22 +59,16 @@ static uintptr_t thread_pointer(void)
 	return fs;
 }
 
-void memory_module(const struct dl_phdr_info *info, const char *path)
+void memory_module(const char *path, uintptr_t below, size_t bytes)
 {
-	uintptr_t begin = (uintptr_t)info->dlpi_tls_data, top = thread_pointer();
 	/* the C library's is not all the program's: it has errno, which state() takes */
-	if (strstr(path, "/libc.so") || begin == 0 || begin >= top || top - begin > 1 << 20)
+	if (strstr(path, "/libc.so") || bytes == 0)
 		return;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		if (info->dlpi_phdr[i].p_type != PT_TLS)
-			continue;
-		locals_bytes += info->dlpi_phdr[i].p_memsz;
-		if (locals_count == MOST_MODULES)
-			locals_bytes = MOST_LOCAL + 1;
-		else
-			locals[locals_count++] =
-			        (typeof(locals[0])){ top - begin, info->dlpi_phdr[i].p_memsz };
-	}
+	locals_bytes += bytes;
+	if (locals_count == MOST_MODULES)
+		locals_bytes = MOST_LOCAL + 1;
+	else
+		locals[locals_count++] = (typeof(locals[0])){ below, bytes };
 }
 
 static uint64_t mix_locals(uint64_t h)

@@ -1,5 +1,5 @@
 /*
- * take_all.c - std::lock, for engine/record/stub/include/c++/locks.hh. In an exploration the
+ * take_all.c - std::lock, for <mutex> of engine/record/stub/include. In an exploration the
  * rounds of its loop are made here: each begins with the first lock, and in the same state of
  * the thread, as none of the program's code runs between them. Others may see with which lock a
  * round begins, by a try; so the explorer is told which locks std::lock takes, and which are
@@ -41,7 +41,7 @@ void lock_tried(struct thread *t, const void *lock)
 		tell(lock, OTHERWISE);
 }
 
-/* As in locks.hh. */
+/* As in bits/heddle_locks.h there. */
 enum kind { MUTEX, SHARED_MUTEX, SHARED };
 
 static int take(void *lock, enum kind kind, bool tries, uintptr_t pc)
@@ -76,7 +76,7 @@ static int take_all(void *const *all, const int *kinds, unsigned count, uintptr_
 	}
 }
 
-/* Called by locks.hh: takes all locks, in an exploration. False: it has not, and libstdc++'s
+/* Called by <mutex>: takes all locks, in an exploration. False: it has not, and libstdc++'s
  * function is to do it. */
 ENTRY(heddle_record_take_all)
 int heddle_record_take_all(void *const *all, const int *kinds, unsigned count)

@@ -34,4 +34,5 @@ int main(void)
 //: explore --seed {0,1}
 //= exit 1
 //= complete yes
-//~ errors ^(blocked|stuck)@
+//~ errors ^deadlock@
+//~ out T1 waits for lock n, which it tries to take again and again, held by T2

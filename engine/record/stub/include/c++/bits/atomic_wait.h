@@ -1,15 +1,15 @@
 /*
- * looks.hh - included by `heddle c++` before the program's own code. libstdc++ looks sixteen times
- * before it sleeps (std::atomic::wait, std::latch, std::barrier, std::counting_semaphore); this
+ * bits/atomic_wait.h - before libstdc++'s own in the search path of `heddle c++`. libstdc++ looks
+ * sixteen times before it sleeps (std::atomic::wait, std::latch, std::barrier, std::counting_semaphore); this
  * takes the place of that function, by a constraint that makes it the better match.
  *
  * A look that is one atomic access and fails would fail again at once, as often as one likes: in
  * an exploration it is the last one, as if the others had followed before anybody else's step.
  * One of several fails since another thread came between, and counts as one of sixteen.
  */
-#if defined __cplusplus && __cplusplus >= 202002L && defined __has_include
-#if __has_include(<bits/c++config.h>) && __has_include(<bits/atomic_wait.h>)
 #pragma GCC system_header
+#if __cplusplus >= 202002L && !defined HEDDLE_LOOKS
+#define HEDDLE_LOOKS
 #include <bits/c++config.h>
 extern "C" unsigned heddle_record_looks(void) __attribute__((weak));
 namespace std _GLIBCXX_VISIBILITY(default)
@@ -38,4 +38,4 @@ bool __atomic_spin(_Pred &__pred, _Spin __spin = _Spin{}) noexcept
 _GLIBCXX_END_NAMESPACE_VERSION
 }
 #endif
-#endif
+#include_next <bits/atomic_wait.h>
