@@ -733,4 +733,50 @@ like "$out" "data-race  on head->used" "a race in a mapped file"
 unlike "$out" "sums" "and none where its lock is held"
 run "$HEDDLE" convert file.hdl file.txt --to text
 like "$(cat file.txt)" "acq\(head->lock\)" "the lock there"
+# a structure that begins with its place in a list, and what points to that place
+cat >listed.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+struct node { struct node *next, *before; };
+struct job { struct node place; pthread_mutex_t lock; int done, tries; };
+static struct { struct node ends; int count; } jobs;
+__attribute__((noinline)) static void append(struct node *n)
+{
+	n->before = jobs.ends.before;
+	jobs.ends.before = n;
+	jobs.count++;
+}
+static struct job *make(int more)
+{
+	struct job *made = malloc(sizeof *made + more);
+	made->done = 0;
+	pthread_mutex_init(&made->lock, NULL);
+	append(&made->place);
+	return made;
+}
+static void *work(void *arg)
+{
+	struct job *j = (struct job *)jobs.ends.before;
+	pthread_mutex_lock(&j->lock);
+	j->done++;
+	pthread_mutex_unlock(&j->lock);
+	j->tries++;
+	return arg;
+}
+int main(int argc, char **argv)
+{
+	pthread_t t;
+	make(argc + 15);
+	pthread_create(&t, NULL, work, NULL);
+	work(NULL);
+	return pthread_join(t, NULL);
+}
+C
+for level in -O0 -O1; do
+	"$HEDDLE" cc -g $level listed.c -o listed -pthread && "$HEDDLE" record -q -o listed.hdl -- ./listed
+	run "$HEDDLE" races listed.hdl
+	like "$out" "data-race  on made->tries" "$level: a structure is named by a pointer to itself"
+	run "$HEDDLE" convert listed.hdl - --to text
+	like "$out" "acq\(made->lock\)" "$level: and its lock"
+done
 done_testing

@@ -318,13 +318,16 @@ static void note_access(struct names *n, const struct event *e, const struct var
 }
 
 /* Does an object of the second type begin with one of the first? At which depth of members and
- * base classes, or 0: not at all. */
-static int begins_with(struct names *n, uint32_t module, uint32_t base, uint32_t type)
+ * base classes, or 0: not at all. `classes`: by base classes alone. */
+static int begins_with(struct names *n, uint32_t module, uint32_t base, uint32_t type,
+                       bool classes)
 {
 	struct debuginfo *d = names_debuginfo(n, module);
 	const struct debug_member *m;
 	for (int depth = 1; (m = first_member(d, type)) != NULL && depth <= DEEPEST_BASE;
 	     depth++) {
+		if (classes && m->name[0] != '\0')
+			return 0;
 		type = m->type;
 		if (same_type(n, module, base, module, type))
 			return depth;
@@ -355,7 +358,7 @@ static void note_class(struct names *n, const struct event *e, const struct vari
 	g_string_truncate(name, name->len - strlen(first));
 	uint32_t class = debuginfo_type_named(d, name->str + strlen(table));
 	if (class == NONE || debuginfo_size(d, class) > block->size ||
-	    (f->class != NONE && begins_with(n, module, f->class, class) == 0))
+	    (f->class != NONE && begins_with(n, module, f->class, class, false) == 0))
 		return;
 	f->class_module = module;
 	f->class = class;
@@ -691,15 +694,16 @@ static void guess_type(struct names *n, uint32_t block)
 /* A pointer to a base class received the block's address: the object's own class is that of a
  * pointer, mostly a constructor's `this`, through which its first accesses went. Of several
  * such classes the one that the base is nearest in: a list of the standard library, too, begins
- * with what its nodes do. */
+ * with what its nodes do. So it is with a structure of C that begins with its place in a list;
+ * other data may follow it in the block. */
 static void derive_type(struct names *n, uint32_t block)
 {
 	struct block_facts *f = &n->blocks->facts[block];
 	uint64_t size = n->trace->blocks[block].size;
 	uint32_t derived = NONE;
 	int nearest = INT_MAX;
-	if (f->class != NONE &&
-	    (f->type == NONE || begins_with(n, f->class_module, f->type, f->class) > 0)) {
+	if (f->class != NONE && (f->type == NONE || begins_with(n, f->class_module, f->type,
+	                                                        f->class, false) > 0)) {
 		f->module = f->class_module;
 		f->type = f->class;
 		f->fit = FIT_EXACT;
@@ -707,24 +711,40 @@ static void derive_type(struct names *n, uint32_t block)
 	}
 	if (f->fit != FIT_LOOSE || !is_record(n, f))
 		return;
+	struct debuginfo *d = names_debuginfo(n, f->module);
+	uint64_t own = debuginfo_size(d, f->type), whole = own;
+	const struct candidate *through = NULL;
 	for (unsigned i = 0; i < f->access_count; i++) {
 		const GArray *list = candidates_at(n, f->accesses[i].location);
 		for (guint k = 0; k < list->len; k++) {
 			const struct candidate *c = &g_array_index(list, struct candidate, k);
-			if (c->module != f->module ||
-			    debuginfo_size(names_debuginfo(n, c->module), c->type) != size)
-				continue;
-			int depth = begins_with(n, c->module, f->type, c->type);
-			if (depth == 0 || depth >= nearest)
+			uint64_t bytes = debuginfo_size(d, c->type);
+			int depth =
+			        c->module != f->module || bytes < whole || bytes > size
+			                ? 0
+			                : begins_with(n, c->module, f->type, c->type, false);
+			bool longer = bytes > whole && (bytes == size || c->direct);
+			if (depth == 0 || (!longer && (bytes != whole || depth >= nearest)) ||
+			    !access_fits(n, c, &f->accesses[i], size))
 				continue;
 			nearest = depth;
+			whole = bytes;
 			derived = c->type;
+			through = c;
 		}
 	}
-	if (derived == NONE)
+	if (derived == NONE || whole == own)
 		return;
+	if (first_member(d, derived)->name[0] !=
+	    '\0') { /* no base class: what points to the member
+		     * is not named after the whole */
+		bool named =
+		        through->direct && !is_this(through->name) && is_only(n, f, through);
+		f->pointer = named ? through->name : NULL;
+		f->holder = NONE;
+	}
 	f->type = derived;
-	f->fit = FIT_EXACT;
+	f->fit = whole == size ? FIT_EXACT : FIT_LOOSE;
 }
 
 /* Passes the type of a member that received a block's address on to the block, where the type
@@ -810,7 +830,7 @@ static const char *local_pointer(struct names *n, const struct block_facts *f)
 			const struct candidate *c = &g_array_index(list, struct candidate, k);
 			if (!c->direct || is_this(c->name) || c->module != f->module ||
 			    (!same_type(n, c->module, c->type, f->module, f->type) &&
-			     begins_with(n, f->module, c->type, f->type) == 0))
+			     begins_with(n, f->module, c->type, f->type, true) == 0))
 				continue;
 			if (found != NULL && strcmp(found, c->name) != 0)
 				return NULL;
