@@ -779,4 +779,45 @@ for level in -O0 -O1; do
 	run "$HEDDLE" convert listed.hdl - --to text
 	like "$out" "acq\(made->lock\)" "$level: and its lock"
 done
+# the pointer is a member of a local structure; a number's type fits as well
+cat >shares.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+struct team;
+struct share { struct team *of; long i; };
+struct team { int count; long n; struct share *shares; };
+static void *work(void *p)
+{
+	struct share *own = p;
+	while (__sync_fetch_and_add(&own->i, own->of->count) < own->of->n)
+		;
+	long sum = 0;
+	for (int k = 0; k < own->of->count; k++)
+		sum += own->of->shares[k].i;
+	return (void *)sum;
+}
+__attribute__((noinline)) static void run(int count)
+{
+	struct team t = { count, 4, calloc(count, sizeof(struct share)) };
+	pthread_t *threads = calloc(count, sizeof *threads);
+	for (int i = 0; i < count; i++)
+		t.shares[i] = (struct share){ &t, i };
+	for (int i = 0; i < count; i++)
+		pthread_create(&threads[i], NULL, work, &t.shares[i]);
+	for (int i = 0; i < count; i++)
+		pthread_join(threads[i], NULL);
+	free(threads);
+	free(t.shares);
+}
+int main(int argc, char **argv)
+{
+	run(argc + 2);
+	return 0;
+}
+C
+for level in -O0 -O1 -O2; do
+	"$HEDDLE" cc -g $level shares.c -o shares -pthread && "$HEDDLE" record -q -o shares.hdl -- ./shares
+	run "$HEDDLE" races shares.hdl
+	like "$out" "data-race  on (t\.|own->of->|share)(shares)?\[[0-9]\]\.i" "$level: a block that a local structure's member points to"
+done
 done_testing

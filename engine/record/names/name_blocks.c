@@ -463,9 +463,10 @@ static void add_candidate(struct names *n, GArray *list, uint32_t module, uint32
 		g_array_append_val(list, c);
 }
 
-/* Adds the pointers among the members of the struct that `local` points to. */
+/* Adds the pointers among the members of the struct `local`, or that it points to: "job->next".
+ */
 static void add_members(struct names *n, GArray *list, uint32_t module, uint32_t type,
-                        const char *local)
+                        const char *local, const char *arrow)
 {
 	struct debuginfo *d = names_debuginfo(n, module);
 	const struct debug_type *t = debuginfo_type(d, debuginfo_strip(d, type));
@@ -473,7 +474,7 @@ static void add_members(struct names *n, GArray *list, uint32_t module, uint32_t
 		return;
 	for (uint32_t i = 0; i < t->member_count; i++) {
 		const struct debug_member *m = debuginfo_member(d, t->members + i);
-		g_autofree char *name = g_strdup_printf("%s->%s", local, m->name);
+		g_autofree char *name = g_strconcat(local, arrow, m->name, NULL);
 		add_candidate(n, list, module, debuginfo_pointee(d, m->type), name, false);
 	}
 }
@@ -499,8 +500,9 @@ static const GArray *candidates_at(struct names *n, uint32_t location)
 			struct debug_local local = debuginfo_local(d, f->variables + k);
 			uint32_t to = debuginfo_pointee(d, local.type);
 			add_candidate(n, list, l->module, to, local.name, true);
-			if (to != NONE)
-				add_members(n, list, l->module, to, local.name);
+			bool points = to != NONE;
+			add_members(n, list, l->module, points ? to : local.type, local.name,
+			            points ? "->" : ".");
 		}
 	}
 	return list;
@@ -594,9 +596,9 @@ static bool is_library_type(struct names *n, uint32_t module, uint32_t type)
 	return found;
 }
 
-/* The candidate whose type fits most accesses; more for structs, for the program's own types
- * (the code of a container that the struct begins with has a pointer to that at hand), and for
- * direct pointers. */
+/* The candidate whose type fits most accesses; more for structs of the block's size that
+ * contradict none, for the program's own types (the code of a container that the struct begins
+ * with has a pointer to that at hand), and for direct pointers. */
 static const struct candidate *find_candidate(struct names *n, const struct block_facts *f,
                                               uint64_t size)
 {
@@ -606,9 +608,12 @@ static const struct candidate *find_candidate(struct names *n, const struct bloc
 		const GArray *list = candidates_at(n, f->accesses[i].location);
 		for (guint k = 0; k < list->len; k++) {
 			const struct candidate *c = &g_array_index(list, struct candidate, k);
-			unsigned fits = 0;
-			for (unsigned j = 0; j < f->access_count; j++)
-				fits += access_fits(n, c, &f->accesses[j], size);
+			unsigned fits = 0, wide = 0; /* copies of several members */
+			for (unsigned j = 0; j < f->access_count; j++) {
+				bool good = access_fits(n, c, &f->accesses[j], size);
+				fits += good;
+				wide += !good && f->accesses[j].size > sizeof(void *);
+			}
 			if (!access_fits(n, c, &f->accesses[i], size) ||
 			    is_contradicted(n, c, f, size))
 				continue;
@@ -617,7 +622,8 @@ static const struct candidate *find_candidate(struct names *n, const struct bloc
 			        debuginfo_size(names_debuginfo(n, c->module), c->type) == size;
 			if (!whole && (n->few || is_internal(n, c->module, c->type)))
 				continue;
-			unsigned score = whole * 1000 + fits * 16 +
+			unsigned score = (whole && fits + wide == f->access_count) * 1000 +
+			                 fits * 16 +
 			                 !is_library_type(n, c->module, c->type) * 8 + fit * 2 +
 			                 c->direct;
 			if (score > best_score) {
