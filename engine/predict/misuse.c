@@ -1,5 +1,6 @@
 /* misuse.c - see misuse.h. */
 #include "engine/predict/misuse.h"
+#include "engine/trace/own_code.h"
 #include "engine/trace/own_site.h"
 
 #include <string.h>
@@ -163,19 +164,6 @@ static uint32_t cause_of(const struct trace *t, uint32_t misuse, enum cause caus
 	return found;
 }
 
-/* The object's name without its number among those of that name: "m" of "m#2", which the same
- * line has made. */
-static void append_stem(const char *name, GString *out)
-{
-	for (; *name; name++) {
-		if (*name == '#' && g_ascii_isdigit(name[1]))
-			while (g_ascii_isdigit(name[1]))
-				name++;
-		else
-			g_string_append_c(out, *name);
-	}
-}
-
 /* Misuses with one key are one finding: the same rule, at the same place, of the same object or
  * of others that have its name. */
 static char *key_of(const struct trace *t, uint32_t misuse, const struct rule *rule)
@@ -184,7 +172,7 @@ static char *key_of(const struct trace *t, uint32_t misuse, const struct rule *r
 	g_autoptr(GString) object = g_string_new(NULL);
 	trace_append_operand(t, misuse, object);
 	g_string_printf(key, "%s %u ", rule->text, own_site(t, misuse));
-	append_stem(object->str, key);
+	own_code_append_kind(object->str, key);
 	return g_string_free(key, FALSE);
 }
 

@@ -220,6 +220,8 @@ bool unexplained_is_known(const struct trace *t, uint32_t variable, uint32_t use
 	       (of_thread && (strstr(name, "id") != NULL || strstr(name, "__t_") != NULL)) ||
 	       strstr(name, "_M_id._M_thread") != NULL || /* of a member, or by its pointer */
 	       strstr(name, "__libc_single_threaded") != NULL ||
+	       g_str_has_prefix(name,
+	                        "libstdc++.so") || /* a facet's table, made when it is asked */
 	       g_str_has_suffix(name, "@sleepers") || /* a futex's */
 	       (parts != NULL && parts[variable] != NONE);
 }

@@ -136,7 +136,7 @@ T
 run "$HEDDLE" races m.txt --format json
 is "$status" 1 "a trace in text"
 is "$(json '$d->{findings}[0]{kind} . " " . $d->{findings}[0]{first} . " " . $d->{findings}[0]{second} . " " . $d->{findings}[0]{count}')" "lock-misuse 0 1 2" "the two of one place are one finding"
-printf 'T1|misuse(%s,init-twice)|a.c:2\n' 'm' 'm#2' n 'm#11' >again.txt
+printf 'T1|misuse(%s,init-twice)|a.c:2\n' 'm[3]' 'm[4]' n 'm#11[3]' >again.txt
 run "$HEDDLE" races again.txt --format json
 is "$(json 'join ",", map { "$_->{first} $_->{count}" } @{$d->{findings}}')" "0 3,2 1" "so are those of several objects of one name"
 run "$HEDDLE" races m.txt --pairs events --format json

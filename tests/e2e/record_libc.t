@@ -65,6 +65,32 @@ for seed in 1 2 3; do
 	like "$status $out" "^0 .* complete: in all" "poll and select, seed $seed"
 done
 
+# A stream's facet makes its table when it is asked, in the library; the code that looks at it is inlined.
+cat >facet.cc <<'C'
+#include <pthread.h>
+#include <sstream>
+#include <string>
+static void *reads(void *p)
+{
+	std::istringstream in("one\ntwo\n");
+	std::string line;
+	std::getline(in, line);
+	std::getline(in, line);
+	return p;
+}
+int main()
+{
+	pthread_t t;
+	pthread_create(&t, nullptr, reads, nullptr);
+	pthread_join(t, nullptr);
+	return 0;
+}
+C
+$HEDDLE c++ -w -g -O1 facet.cc -o facet -pthread
+run timeout 300 $HEDDLE record -q -o facet.hdl -- ./facet
+run $HEDDLE races facet.hdl
+like "$status $out" "^0 .* complete: in all" "a facet's table"
+
 $HEDDLE cc -w -O1 "$programs/waits.c" -o waits -pthread -lrt
 for seed in 1 2; do
 	while read -r name expected; do
