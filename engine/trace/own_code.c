@@ -426,8 +426,9 @@ void own_code_append_function(const char *name, GString *out)
 void own_code_append_kind(const char *name, GString *out)
 {
 	for (; *name; name++) {
-		g_string_append_c(out, *name);
-		if (*name == '#' || *name == '[')
-			name += strspn(name + 1, "0123456789");
+		size_t digits = *name == '#' || *name == '[' ? strspn(name + 1, "0123456789") : 0;
+		if (*name != '#' || digits == 0) /* the first of a name has none */
+			g_string_append_c(out, *name);
+		name += digits;
 	}
 }
