@@ -56,10 +56,9 @@ uint64_t debuginfo_fence_instruction(const struct debuginfo *d);
  * for comparisons with constants that have one outcome for both? `results` NULL: for any
  * result. False when that is not certain. */
 bool debuginfo_result_unseen(const char *path, uint64_t address, const int32_t *results);
-/* The address of an access by which code of gcc's (x86-64) passes a structure in memory to a
- * function by value, or stores one that was returned, which no hook tells: in the functions
- * that the addresses of `run` are in (uint64_t; they are sorted). 0: none. */
-uint64_t debuginfo_by_value(const struct debuginfo *d, GArray *run);
+/* The address of an access for which gcc's code (x86-64) calls no hook (unhooked.c says which):
+ * in the functions that the addresses of `run` are in (uint64_t; they are sorted). 0: none. */
+uint64_t debuginfo_unhooked(const struct debuginfo *d, GArray *run);
 /* Which of the stores that follow these calls of a hook (x86-64, addresses of the file's that
  * the calls return to) read the memory that they write? Those of gcc's bit-fields do, of the
  * bits beside, and no hook tells. Sets `reads[i]`; false where the code is not known. */

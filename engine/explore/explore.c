@@ -478,7 +478,7 @@ void exploration_begin(struct exploration *x, const struct explore_options *opti
 		.finals_seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.reasons = g_hash_table_new(g_str_hash, g_str_equal),
 		.hidden_reads = hidden_reads_new(),
-		.by_value = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
+		.unhooked = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
 		.plain = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.ordered = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.origin.errors = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
@@ -519,7 +519,7 @@ void exploration_end(struct exploration *x)
 	g_hash_table_unref(x->finals_seen);
 	g_hash_table_unref(x->reasons);
 	g_clear_pointer(&x->hidden_reads, g_hash_table_unref);
-	g_clear_pointer(&x->by_value, g_hash_table_unref);
+	g_clear_pointer(&x->unhooked, g_hash_table_unref);
 }
 
 /* Open the state to resume from, if any, and run in its environment. */

@@ -49,10 +49,10 @@ static void note_missing(struct exploration *x, const struct plan_run *run)
 		explore_note_incomplete(x, atomic);
 	g_free(atomic);
 	g_autofree char *copies =
-	        x->by_value ? record_by_value(&run->facts, x->trace, x->by_value) : NULL;
+	        x->unhooked ? record_unhooked(&run->facts, x->trace, x->unhooked) : NULL;
 	if (copies != NULL) {
 		explore_note_incomplete(x, copies);
-		g_clear_pointer(&x->by_value, g_hash_table_unref);
+		g_clear_pointer(&x->unhooked, g_hash_table_unref);
 	}
 	bool beyond = x->options->memory != MEMORY_SC && x->run == 0;
 	g_autofree char *fence =

@@ -134,7 +134,7 @@ struct exploration {
 	uint8_t races_left;       /* RACES_...: in some run these were not all searched */
 	GHashTable *reasons;      /* char *, also in report->reasons: a set */
 	GHashTable *hidden_reads; /* hidden_reads_new; NULL: one is a gap */
-	GHashTable *by_value;     /* asked by record_by_value; NULL: one is a gap */
+	GHashTable *unhooked;     /* asked by record_unhooked; NULL: one is a gap */
 	char *output;             /* file for the program's output, see file.h; owned */
 	int output_file;
 	gint64 deadline; /* 0: none */

@@ -253,7 +253,7 @@ static bool is_own_function(const struct debuginfo *d, uint64_t address)
 	                         outermost->function);
 }
 
-static char *ask_by_value(const struct trace *trace, const struct record_module *m,
+static char *ask_unhooked(const struct trace *trace, const struct record_module *m,
                           const struct debuginfo *d, GHashTable *asked)
 {
 	g_autofree bool *marked = g_new0(bool, trace->locations_count + 1);
@@ -268,20 +268,20 @@ static char *ask_by_value(const struct trace *trace, const struct record_module 
 	}
 	if (run->len == 0)
 		return NULL;
-	g_autofree char *place = instruction_place(d, debuginfo_by_value(d, run));
+	g_autofree char *place = instruction_place(d, debuginfo_unhooked(d, run));
 	return place ? g_strdup_printf(
-	                       "%s passes a structure in memory by value, or stores one that a "
-	                       "function returns, which gcc tells no hook: what it reads and "
-	                       "writes there is not seen (clang tells: CC=clang heddle cc; or "
-	                       "copy it to or from a variable by an assignment)",
+	                       "%s has an access that gcc tells no hook (a structure in memory that is "
+	                       "passed by value, or that a function returns; __builtin_memset; "
+	                       "a constant pointer to a member): what it reads or writes there "
+	                       "is not seen (clang tells: CC=clang heddle cc)",
 	                       place)
 	             : NULL;
 }
 
-char *record_by_value(const struct record_facts *facts, const struct trace *trace,
+char *record_unhooked(const struct record_facts *facts, const struct trace *trace,
                       GHashTable *asked)
 {
-	return ask_modules(facts, trace, ask_by_value, asked);
+	return ask_modules(facts, trace, ask_unhooked, asked);
 }
 
 void record_append_thread(uint32_t number, GString *out)

@@ -91,6 +91,38 @@ run timeout 300 $HEDDLE record -q -o facet.hdl -- ./facet
 run $HEDDLE races facet.hdl
 like "$status $out" "^0 .* complete: in all" "a facet's table"
 
+# Copies of a known size in libstdc++'s headers are accesses, too.
+cat >copies.cc <<'C'
+#include <algorithm>
+#include <pthread.h>
+#include <string>
+static std::string *text = new std::string("a text that is longer than fifteen bytes");
+static int from[4] = { 1, 2, 3, 4 }, to[4];
+static void *copies(void *p)
+{
+	*text = "hello";
+	std::copy(from, from + 4, to);
+	return p;
+}
+int main()
+{
+	pthread_t t;
+	pthread_create(&t, nullptr, copies, nullptr);
+	int seen = (*text)[3] + to[2];
+	pthread_join(t, nullptr);
+	return seen == 0;
+}
+C
+for level in -O0 -O1 -O2; do
+	$HEDDLE c++ -w -g $level copies.cc -o copies -pthread
+	run timeout 300 $HEDDLE record -q -o copies.hdl -- ./copies
+	run $HEDDLE races copies.hdl
+	like "$out" "data-race  on (.*, )?to\[2\]" "$level: std::copy"
+	like "$out" "data-race  on (.*, )?text(#2)?\[3\]" "$level: an assignment to a string"
+	run timeout 300 $HEDDLE explore -- ./copies
+	unlike "$out" "tells no hook" "$level: none is without a hook"
+done
+
 $HEDDLE cc -w -O1 "$programs/waits.c" -o waits -pthread -lrt
 for seed in 1 2; do
 	while read -r name expected; do

@@ -1,26 +1,31 @@
 /*
- * by_value.c - structures that are passed to a function by value from memory, or returned into
- * memory: gcc calls no hook for these reads and writes.
+ * unhooked.c - accesses for which gcc calls no hook in instrumented code: of a structure that
+ * is passed to a function by value from memory, or returned into memory; of __builtin_memset
+ * and its kin, where the size is known; of a constant pointer to a member.
  *
- * In instrumented code each other access of memory that threads may share comes right behind
- * the call of its hook. So an access between a call of the program's and the next call is such
- * a copy: a load before a call, a store of what a call returned. Memory of the frame, of
- * constants and of thread-locals is none that is shared.
+ * Each other access of memory that threads may share comes right behind the call of its hook,
+ * and before the next call of any function, which may read what it writes. So a load between a
+ * call of the program's and the next call is one without a hook, and so is a store of more than
+ * the hooks since the last call have told. Memory of the frame, of constants and of
+ * thread-locals is none that is shared.
  */
 #include "debuginfo/dead_private.h"
 #include "debuginfo/private.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* What a register holds, as far as its last write before in the code says. */
 enum held { ANYTHING, OF_FRAME, OF_CONSTANTS };
+enum { UNKNOWN = -1 }; /* other code leads here, or a hook has told a range */
 
 struct walk {
 	struct code *c;
 	GHashTable *targets; /* of the function's jumps: an address + 1 */
 	uint8_t held[X86_REG_ENDING];
-	bool called;     /* the last call was none of a hook; and no other code leads here */
-	bool returned;   /* it was one of the program's */
+	bool called;   /* the last call was none of a hook; and no other code leads here */
+	bool returned; /* it was one of the program's */
+	int told;      /* bytes that hooks have told and no store has written yet; or UNKNOWN */
 	uint64_t loaded; /* the first load since; 0: none */
 };
 
@@ -76,9 +81,12 @@ static bool is_shared(const struct walk *w, const cs_insn *i, const x86_op_mem *
 static enum held held_by(const struct walk *w, const cs_insn *i)
 {
 	const cs_x86 *x = &i->detail->x86;
+	const cs_x86_op *from = &x->operands[x->op_count > 1];
+	bool copies = i->id == X86_INS_MOV || i->id == X86_INS_LEA || i->id == X86_INS_MOVABS;
+	if (!copies && x->operands[0].access & CS_AC_READ) /* an address that is counted on */
+		return (enum held)w->held[whole(x->operands[0].reg)];
 	if (x->op_count != 2)
 		return ANYTHING;
-	const cs_x86_op *from = &x->operands[1];
 	if (i->id == X86_INS_LEA && from->mem.base == X86_REG_RIP)
 		return is_writable(w, address_of(i, &from->mem)) ? ANYTHING : OF_CONSTANTS;
 	x86_reg source = i->id == X86_INS_LEA       ? from->mem.base
@@ -113,6 +121,42 @@ static uint64_t look(struct walk *w, const cs_insn *i)
 	return 0;
 }
 
+/* capstone takes tests for writes, and moves of vectors for nothing. */
+static bool is_store(const cs_insn *i, const cs_x86_op *to)
+{
+	if (strncmp(i->mnemonic, "mov", 3) == 0 || strncmp(i->mnemonic, "vmov", 4) == 0)
+		return true;
+	return to->access & CS_AC_WRITE && i->id != X86_INS_TEST && i->id != X86_INS_CMP &&
+	       i->id != X86_INS_BT;
+}
+
+/* A store of shared memory that no hook has told: __builtin_memset of a known size, say. */
+static uint64_t untold(struct walk *w, const cs_insn *i)
+{
+	const cs_x86 *x = &i->detail->x86;
+	const cs_x86_op *to = &x->operands[0];
+	if (w->told == UNKNOWN || x->op_count == 0 || to->type != X86_OP_MEM ||
+	    !is_store(i, to) || !is_shared(w, i, &to->mem))
+		return 0;
+	if (w->told == 0)
+		return i->address;
+	w->told = MAX(w->told - to->size, 0);
+	return 0;
+}
+
+/* `told` behind a call; of a copy from memory to memory both hooks come before it. */
+static int told_by(const struct walk *w, const char *hook)
+{
+	if (hook == NULL || strstr(hook, "atomic") || strstr(hook, "func_"))
+		return 0;
+	if (strstr(hook, "read"))
+		return w->told;
+	size_t digits = strcspn(hook, "0123456789");
+	return strstr(hook, "vptr") ? (int)sizeof(void *)
+	       : hook[digits]       ? atoi(hook + digits)
+	                            : UNKNOWN;
+}
+
 /* A call: the loads before it may be its arguments. */
 static uint64_t call(struct walk *w, const cs_insn *i)
 {
@@ -122,6 +166,7 @@ static uint64_t call(struct walk *w, const cs_insn *i)
 	bool begins = hook && strcmp(name, "__tsan_func_entry") == 0;
 	uint64_t found = !hook && direct ? w->loaded : 0;
 	w->called = !hook || begins;
+	w->told = told_by(w, hook ? name : NULL);
 	w->returned = !hook;
 	w->loaded = 0;
 	return found;
@@ -131,16 +176,20 @@ static uint64_t step(struct walk *w, const cs_insn *i)
 {
 	const struct machine *m = &w->c->m;
 	if (g_hash_table_contains(w->targets, (gpointer)(uintptr_t)(i->address + 1)))
-		w->called = false, w->loaded = 0;
+		w->called = false, w->loaded = 0, w->told = UNKNOWN;
 	if (capstone.insn_group(m->decoder, i, X86_GRP_CALL))
 		return call(w, i);
 	if (capstone.insn_group(m->decoder, i, X86_GRP_JUMP) ||
 	    capstone.insn_group(m->decoder, i, X86_GRP_RET)) {
 		w->called &= i->id != X86_INS_JMP && i->id != X86_INS_RET;
 		w->loaded = 0;
+		if (i->id == X86_INS_JMP || i->id == X86_INS_RET)
+			w->told = UNKNOWN;
 		return 0;
 	}
 	uint64_t found = look(w, i);
+	if (found == 0)
+		found = untold(w, i);
 	const cs_x86_op *to = &i->detail->x86.operands[0];
 	if (i->detail->x86.op_count > 0 && to->type == X86_OP_REG && to->access & CS_AC_WRITE)
 		w->held[whole(to->reg)] = (uint8_t)held_by(w, i);
@@ -167,13 +216,13 @@ static uint64_t walk_function(struct code *c, const struct elf_symbol *s)
 	if (bytes == NULL)
 		return 0;
 	count = MIN(count, s->size);
-	struct walk w = { .c = c, .targets = g_hash_table_new(NULL, NULL) };
+	struct walk w = { .c = c, .targets = g_hash_table_new(NULL, NULL), .told = UNKNOWN };
 	find_targets(&w, bytes, count, address);
 	bool hooks = false;
 	while (found == 0 &&
 	       capstone.disasm_iter(c->m.decoder, &bytes, &count, &address, c->m.i)) {
 		uint64_t here = step(&w, c->m.i);
-		hooks |= w.called && !w.returned;
+		hooks |= (w.called && !w.returned) || w.told != UNKNOWN;
 		found = hooks ? here : 0;
 	}
 	g_hash_table_unref(w.targets);
@@ -186,7 +235,7 @@ static int by_address(gconstpointer a, gconstpointer b)
 	return (*x > *y) - (*x < *y);
 }
 
-uint64_t debuginfo_by_value(const struct debuginfo *d, GArray *run)
+uint64_t debuginfo_unhooked(const struct debuginfo *d, GArray *run)
 {
 	struct code c = { .slots = g_hash_table_new(NULL, NULL),
 		          .linkage = g_hash_table_new(NULL, NULL) };
