@@ -26,7 +26,8 @@ struct walk {
 	bool called;   /* the last call was none of a hook; and no other code leads here */
 	bool returned; /* it was one of the program's */
 	int told;      /* bytes that hooks have told and no store has written yet; or UNKNOWN */
-	uint64_t loaded; /* the first load since; 0: none */
+	x86_op_mem stored; /* what the last store wrote */
+	uint64_t loaded;   /* the first load since the last call; 0: none */
 };
 
 static bool is_writable(const struct walk *w, uint64_t address)
@@ -138,9 +139,11 @@ static uint64_t untold(struct walk *w, const cs_insn *i)
 	if (w->told == UNKNOWN || x->op_count == 0 || to->type != X86_OP_MEM ||
 	    !is_store(i, to) || !is_shared(w, i, &to->mem))
 		return 0;
-	if (w->told == 0)
+	/* a bit-field's may be several of one place */
+	if (w->told == 0 && memcmp(&w->stored, &to->mem, sizeof to->mem) != 0)
 		return i->address;
 	w->told = MAX(w->told - to->size, 0);
+	w->stored = to->mem;
 	return 0;
 }
 
@@ -167,6 +170,7 @@ static uint64_t call(struct walk *w, const cs_insn *i)
 	uint64_t found = !hook && direct ? w->loaded : 0;
 	w->called = !hook || begins;
 	w->told = told_by(w, hook ? name : NULL);
+	memset(&w->stored, 0, sizeof w->stored);
 	w->returned = !hook;
 	w->loaded = 0;
 	return found;

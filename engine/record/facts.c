@@ -270,7 +270,7 @@ static char *ask_unhooked(const struct trace *trace, const struct record_module 
 		return NULL;
 	g_autofree char *place = instruction_place(d, debuginfo_unhooked(d, run));
 	return place ? g_strdup_printf(
-	                       "%s has an access that gcc tells no hook (a structure in memory that is "
+	                       "%s has an access for which gcc calls no hook (a structure in memory that is "
 	                       "passed by value, or that a function returns; __builtin_memset; "
 	                       "a constant pointer to a member): what it reads or writes there "
 	                       "is not seen (clang tells: CC=clang heddle cc)",

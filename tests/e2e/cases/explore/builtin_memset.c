@@ -1,5 +1,6 @@
-/* __builtin_memset of a known size, for which gcc calls no hook: an exploration is not complete. Where the same is a call, by its
- * usual name, the race is found; copies of structures, of one member and of several, have their hooks. */
+/* __builtin_memset of a known size, for which gcc calls no hook: an exploration is not
+ * complete. Where the same is a call, by its usual name, the race is found; copies of
+ * structures, of one member and of several, have their hooks. */
 #include <pthread.h>
 #include <string.h>
 
@@ -12,6 +13,12 @@ static long got;
 #define CLEAR(p) __builtin_memset(p, 0, sizeof *(p))
 #elif defined CALL
 #define CLEAR(p) memset(p, 0, sizeof *(p))
+#elif defined BITS
+static struct {
+	unsigned one : 1, more : 7;
+	_Bool last : 1;
+} bits;
+#define CLEAR(p) (bits.last = (p)->a > 2, bits.one = (p)->b != 0)
 #else
 #define CLEAR(p) (*(p) = second)
 #endif
@@ -33,11 +40,13 @@ int main(void)
 	return 0;
 }
 
-//: sh for o in 0 1 2 s; do for d in BUILTIN CALL COPY; do $HEDDLE cc -g -O$o -D$d $here/builtin_memset.c -o $d$o -pthread; done; done
+//: sh for o in 0 1 2 s; do for d in BUILTIN CALL COPY BITS; do $HEDDLE cc -g -O$o -D$d $here/builtin_memset.c -o $d$o -pthread; done; done
 //: explore --format json -- ./BUILTIN{0,1,2,s}
 //= complete no
-//~ said builtin_memset.c:21 \(writer\) has an access that gcc tells no hook
+//~ said builtin_memset.c:28 \(writer\) has an access for which gcc calls no hook
 //: explore --format json -- ./CALL{0,1,2,s}
 //= complete yes
 //: explore --format json -- ./COPY{0,1,2,s}
+//= complete yes
+//: explore --format json -- ./BITS{0,1,2,s}
 //= complete yes

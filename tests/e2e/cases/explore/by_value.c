@@ -62,7 +62,7 @@ int main(void)
 //: sh for o in 0 1 2; do $HEDDLE cc -g -O$o -DRETURNED $here/by_value.c -o returned$o -pthread; $HEDDLE cc -g -O$o -DPASSED $here/by_value.c -o passed$o -pthread; done
 //: explore --format json -- ./returned{0,1,2}
 //= complete no
-//~ said by_value.c:27 \(writer\) has an access that gcc tells no hook
+//~ said by_value.c:27 \(writer\) has an access for which gcc calls no hook
 //: explore --format json -- ./passed{0,1,2}
 //= complete no
-//~ said by_value.c:40 \(reader\) has an access that gcc tells no hook
+//~ said by_value.c:40 \(reader\) has an access for which gcc calls no hook
