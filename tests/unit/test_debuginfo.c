@@ -505,6 +505,87 @@ START_TEST(files_of_functions)
 }
 END_TEST
 
+/* The line table of `first` has a row at its end, as gcc writes some: it is no row of `second`,
+ * which follows and has no debug information. */
+static const char row_at_end_text[] = "\t.file\t\"a.c\"\n"
+                                      "\t.text\n"
+                                      "\t.file 1 \"a.c\"\n"
+                                      "\t.globl\tfirst\n"
+                                      "\t.type\tfirst, @function\n"
+                                      "first:\n"
+                                      ".LFB0:\n"
+                                      "\t.loc 1 3 1 view -0\n"
+                                      "\t.cfi_startproc\n"
+                                      "\tnop\n"
+                                      "\t.loc 1 4 1 view .LVU1\n"
+                                      "\tret\n"
+                                      "\t.loc 1 200 9 is_stmt 1 view .LVU2\n"
+                                      "\t.cfi_endproc\n"
+                                      ".LFE0:\n"
+                                      "\t.size\tfirst, .-first\n"
+                                      ".Letext0:\n"
+                                      "\t.section\t.debug_info,\"\",@progbits\n"
+                                      "\t.long\t.Lend-.Lbegin\n"
+                                      ".Lbegin:\n"
+                                      "\t.value\t0x4\n"
+                                      "\t.long\t.Labbrev\n"
+                                      "\t.byte\t0x8\n"
+                                      "\t.uleb128 0x1\n"
+                                      "\t.string\t\"a.c\"\n"
+                                      "\t.quad\t.LFB0\n"
+                                      "\t.quad\t.LFE0-.LFB0\n"
+                                      "\t.long\t.Ldebug_line0\n"
+                                      ".Lend:\n"
+                                      "\t.section\t.debug_abbrev,\"\",@progbits\n"
+                                      ".Labbrev:\n"
+                                      "\t.uleb128 0x1\n"
+                                      "\t.uleb128 0x11\n"
+                                      "\t.byte\t0\n"
+                                      "\t.uleb128 0x3\n"
+                                      "\t.uleb128 0x8\n"
+                                      "\t.uleb128 0x11\n"
+                                      "\t.uleb128 0x1\n"
+                                      "\t.uleb128 0x12\n"
+                                      "\t.uleb128 0x7\n"
+                                      "\t.uleb128 0x10\n"
+                                      "\t.uleb128 0x17\n"
+                                      "\t.byte\t0\n"
+                                      "\t.byte\t0\n"
+                                      "\t.byte\t0\n"
+                                      "\t.section\t.debug_line,\"\",@progbits\n"
+                                      ".Ldebug_line0:\n"
+                                      "\t.section\t.note.GNU-stack,\"\",@progbits\n";
+
+START_TEST(row_at_end)
+{
+	struct debug_place place;
+
+	write_file("first.s", row_at_end_text);
+	write_file("second.c", "void second(void) {}\n"
+	                       "int main(void) { second(); return 0; }\n");
+	ck_assert(run(
+	        "cd '%s' && gcc -c first.s && gcc -O0 -c second.c && gcc -o ends first.o second.o",
+	        folder));
+	struct debuginfo *d = open_in_folder("ends");
+	const struct elf_symbol *second = NULL;
+	for (guint i = 0; i < d->code_symbols->len; i++) {
+		const struct elf_symbol *s =
+		        &g_array_index(d->code_symbols, struct elf_symbol, i);
+		if (strcmp(s->shown, "second") == 0)
+			second = s;
+		else if (strcmp(s->shown, "first") == 0) {
+			ck_assert_uint_eq(debuginfo_code(d, s->address, &place, 1), 1);
+			ck_assert_uint_eq(place.line, 3);
+		}
+	}
+	ck_assert_ptr_nonnull(second);
+	ck_assert_uint_eq(debuginfo_code(d, second->address, &place, 1), 1);
+	ck_assert_str_eq(place.function, "second");
+	ck_assert_uint_eq(place.line, 0);
+	debuginfo_close(d);
+}
+END_TEST
+
 static void refused(const char *name, const char *build_id, const char *expected)
 {
 	struct error error = { 0 };
@@ -687,6 +768,7 @@ int main(void)
 	tcase_add_test(cases, separate_debug_file);
 	tcase_add_loop_test(cases, c_plus_plus, 0, 2);
 	tcase_add_loop_test(cases, files_of_functions, 0, 2 * G_N_ELEMENTS(header_flags));
+	tcase_add_test(cases, row_at_end);
 	tcase_add_loop_test(cases, symbols_as_people_write_them, 0, G_N_ELEMENTS(shown));
 	tcase_add_test(cases, a_symbol_that_stands_for_too_much);
 	tcase_add_test(cases, an_inlined_call_without_an_origin);
