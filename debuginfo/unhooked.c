@@ -25,6 +25,7 @@ struct walk {
 	uint8_t held[X86_REG_ENDING];
 	bool called;   /* the last call was none of a hook; and no other code leads here */
 	bool returned; /* it was one of the program's */
+	bool hooks;    /* the function calls some: it is not no_sanitize("thread") */
 	int told;      /* bytes that hooks have told and no store has written yet; or UNKNOWN */
 	x86_op_mem stored; /* what the last store wrote */
 	uint64_t loaded;   /* the first load since the last call; 0: none */
@@ -168,6 +169,7 @@ static uint64_t call(struct walk *w, const cs_insn *i)
 	bool hook = name != NULL && g_str_has_prefix(name, "__tsan_");
 	bool begins = hook && strcmp(name, "__tsan_func_entry") == 0;
 	uint64_t found = !hook && direct ? w->loaded : 0;
+	w->hooks |= hook;
 	w->called = !hook || begins;
 	w->told = told_by(w, hook ? name : NULL);
 	memset(&w->stored, 0, sizeof w->stored);
@@ -222,12 +224,10 @@ static uint64_t walk_function(struct code *c, const struct elf_symbol *s)
 	count = MIN(count, s->size);
 	struct walk w = { .c = c, .targets = g_hash_table_new(NULL, NULL), .told = UNKNOWN };
 	find_targets(&w, bytes, count, address);
-	bool hooks = false;
 	while (found == 0 &&
 	       capstone.disasm_iter(c->m.decoder, &bytes, &count, &address, c->m.i)) {
 		uint64_t here = step(&w, c->m.i);
-		hooks |= (w.called && !w.returned) || w.told != UNKNOWN;
-		found = hooks ? here : 0;
+		found = w.hooks ? here : 0;
 	}
 	g_hash_table_unref(w.targets);
 	return found;
