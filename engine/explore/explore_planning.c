@@ -185,6 +185,7 @@ static void note_planned(struct exploration *x, const struct execution *p)
 		explore_note_incomplete(x, "the solver left a question without an answer");
 	if (reversals_uncounted(p->search))
 		explore_give_up_sums(x);
+	explore_note_channels(x, p->history);
 	if (reversals_merge(p->search))
 		explore_note_incomplete(x, "a signal that is sent again before its handler "
 		                           "runs" EXPLORE_ORDER_OPEN);
@@ -317,7 +318,7 @@ void explore_plan(struct exploration *x, struct execution *p, struct pending *s,
 	}
 	bool hunts = x->options->until_error;
 	p->search = reversals_new(p->history, &p->limits, explore_take_reversal, x);
-	if (p->history->unseen) /* their values tell runs apart there */
+	if (p->history->unseen || p->history->channels) /* values tell runs apart there */
 		no_return_leave_out(x->no_return);
 	explore_find_histories(x, p);
 	if (reversals_by_states(p->search, hunts ? FEW_STATES_HUNTING : FEW_STATES)) {

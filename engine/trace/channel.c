@@ -54,6 +54,21 @@ unsigned channel_of_name(const char *name)
 	return read_channel(&name, &channel) && *name == '\0' ? channel : 0;
 }
 
+const char *channel_variable_kind(const char *name)
+{
+	static const char *const kinds[] = { "pipe", "socket", "eventfd" };
+	const char *at = strrchr(name, '@');
+	for (size_t i = 0; at != NULL && i < G_N_ELEMENTS(kinds); i++)
+		if (g_str_has_prefix(at + 1, kinds[i]))
+			return kinds[i];
+	return NULL;
+}
+
+bool channel_is_variable(const char *name)
+{
+	return channel_variable_kind(name) != NULL;
+}
+
 void channel_message_read(const char *name, struct channel_message *m, uint32_t *number)
 {
 	struct channel_message read = { .what = CHANNEL_NONE };

@@ -2,6 +2,7 @@
 #include "engine/trace/unexplained.h"
 
 #include "engine/base/hash.h"
+#include "engine/trace/channel.h"
 #include "engine/trace/index.h"
 #include "engine/trace/own_code.h"
 #include "engine/trace/shown.h"
@@ -221,7 +222,7 @@ bool unexplained_is_known(const struct trace *t, uint32_t variable, uint32_t use
 	       strstr(name, "_M_id._M_thread") != NULL || /* of a member, or by its pointer */
 	       strstr(name, "__libc_single_threaded") != NULL ||
 	       g_str_has_suffix(name, "@sleepers") || /* a futex's */
-	       (parts != NULL && parts[variable] != NONE);
+	       channel_is_variable(name) || (parts != NULL && parts[variable] != NONE);
 }
 
 static uint32_t value_of(const struct trace *t, uint32_t event, bool written)

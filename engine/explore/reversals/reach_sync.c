@@ -520,7 +520,8 @@ void sync_prepare(struct reach *r)
 		const struct event *x = &t->events[e];
 		if (x->op == OP_SND)
 			r->ends[x->target] = e;
-		r->counted[e] = x->op == OP_AREAD ? counted_at(t, e) : NONE;
+		bool looks = x->op == OP_AREAD && !channel_steps_has(r->x->h->channels, e);
+		r->counted[e] = looks ? counted_at(t, e) : NONE;
 		if (r->counted[e] != NONE)
 			r->tried[r->counted[e]] = true;
 		if (op_fails(x->op) ||

@@ -144,18 +144,20 @@ void order_of_state(const char *state, bool sets, const char *operation)
 		order_matters(operation);
 }
 
-static void channel_closes(int fd)
+static void closes_channel(int fd)
 {
 	struct stat s;
 	int error = errno;
-	if (explored() && fstat(fd, &s) == 0 && (S_ISFIFO(s.st_mode) || S_ISSOCK(s.st_mode)))
+	if (explored() && !channel_has_steps(outside_reads(fd)) &&
+	    !channel_has_steps(outside_writes(fd)) && fstat(fd, &s) == 0 &&
+	    (S_ISFIFO(s.st_mode) || S_ISSOCK(s.st_mode)))
 		order_of_channel(&s, true);
 	errno = error;
 }
 
 void order_of_close(int fd)
 {
-	channel_closes(fd);
+	closes_channel(fd);
 	if (fd > 2 && explored() && meet(&descriptors, (uint64_t)fd, 0, true))
 		order_matters("closing a descriptor that another thread uses");
 	forget(&descriptors, 0, (uint64_t)fd);

@@ -94,6 +94,8 @@ void order_of_descriptor(int fd, bool writes, bool at_offset)
 		return;
 	if (!S_ISREG(s.st_mode))
 		order_of_mode(fd, false);
+	if (channel_has_steps(writes ? outside_writes(fd) : outside_reads(fd)))
+		return;
 	if (writes && (S_ISFIFO(s.st_mode) || S_ISSOCK(s.st_mode)))
 		order_of_channel(&s, false);
 	switch (s.st_mode & S_IFMT) {

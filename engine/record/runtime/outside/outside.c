@@ -574,6 +574,8 @@ void outside_passes(unsigned channel, int fd)
 	for (unsigned i = 0; channel && d && i < PASSED; i++)
 		if (passed[i].channel == 0) {
 			passed[i] = (struct passed){ channel, d->origin, d->reads, d->writes };
+			channel_steps_end(d->reads, "a descriptor that is sent in a message");
+			channel_steps_end(d->writes, "a descriptor that is sent in a message");
 			channel_held(d->reads);
 			channel_held(d->writes);
 			return;

@@ -52,6 +52,8 @@ struct thread_input {
 	bool starves;    /* the thread waits for an input that the recording lacks */
 	unsigned hungry; /* how often it asked for one */
 	const struct log_input *next, *end; /* still to be given */
+	uint32_t contents; /* of its next write to a channel: channel_contents() */
+	unsigned asks;     /* the channel at which it has asked, before it acts; or 0 */
 };
 
 enum origin {
@@ -177,6 +179,40 @@ void datagram_await(struct thread *t, int fd, const struct given *g);
 /* A datagram socket was made. */
 void datagram_socket(int fd);
 void connection_closed(int fd);
+
+/* ---- channels as steps of an exploration: channel_steps.c ---- */
+
+enum { CHANNELS = 1024 };
+/* Are the channel's operations steps? All others do nothing where they are not. */
+bool channel_has_steps(unsigned channel);
+/* A channel was made; `reader`: a descriptor that reads from it; `ends`: where the program has
+ * its descriptors, or NULL; `count`: in an eventfd. */
+void channel_steps_begin(struct thread *t, unsigned channel, enum log_channel_flag kind,
+                         enum log_channel_form form, int reader, const int *ends,
+                         unsigned count, uintptr_t pc);
+/* What happens to it from now on is not known; `operation`: to order_matters. */
+void channel_steps_end(unsigned channel, const char *operation);
+/* The descriptor is a new copy; it is about to be closed. */
+void channel_copies(struct thread *t, int fd, uintptr_t pc);
+void channel_closes(struct thread *t, int fd, uintptr_t pc);
+/* No descriptor writes to it from now on. */
+bool channel_shuts(struct thread *t, unsigned channel, uintptr_t pc);
+/* Before a call waits: what it asks for. Then it is the thread's turn to act, as soon as the
+ * call need not wait; false: it is no step. `at_once`: it does not wait, or not for ever. */
+bool channel_asks_read(struct thread *t, unsigned channel, size_t most, bool at_once,
+                       uintptr_t pc);
+bool channel_asks_write(struct thread *t, unsigned channel, size_t bytes, uintptr_t pc);
+/* The same for a poll. *planned: by the plan it is now that the call acts. */
+bool channels_ask(struct thread *t, const struct pollfd *fds, unsigned n, bool at_once,
+                  bool *planned, uintptr_t pc);
+/* The call for which the thread has asked (else it does nothing) is over, without a scheduling
+ * point since; errno stays. `channel`: one that it is about; 0: that of its first question. */
+void channel_acts(struct thread *t, unsigned channel, int64_t result, bool changed,
+                  uintptr_t pc);
+/* Comes after what was written to it so far; errno stays. */
+void channel_receives(struct thread *t, unsigned channel, uintptr_t pc);
+/* What the thread's next write to the channel writes. */
+void channel_contents(struct thread *t, unsigned channel, const struct iovec *v, size_t count);
 
 /* ---- pipes and their kin inside of the process: channels.c.  0 is no channel. ---- */
 

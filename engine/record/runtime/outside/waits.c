@@ -23,12 +23,15 @@ enum { PATIENCE = 100 }; /* time limits that expire without input after the reco
 static void wait_here(struct thread *t, struct pollfd *fds, unsigned n, int64_t milliseconds,
                       enum log_call call, uintptr_t pc)
 {
-	if (n > 0)
+	bool planned = false;
+	if (n > 0 && !channels_ask(t, fds, n, milliseconds >= 0, &planned, pc))
 		order_matters("asking what is ready (poll, select, epoll)");
 	frame_enter(t, call, pc, true);
 	t->sched.pc = pc;
 	t->signals.interrupted = false;
-	if (milliseconds == 0) {
+	if (planned && milliseconds >= 0) {
+		/* the time is up where nothing is ready now */
+	} else if (milliseconds == 0) {
 		sched_yield_point(t, true);
 	} else {
 		if (rt.replay)
@@ -135,6 +138,7 @@ static int poll_on(struct thread *t, struct pollfd *fds, unsigned n, int64_t mil
 static void order_after_writers(struct thread *t, const struct pollfd *fds, unsigned n,
                                 int result, uintptr_t pc)
 {
+	channel_acts(t, 0, result > 0 ? 1 : result, false, pc);
 	for (unsigned i = 0; result > 0 && i < n; i++)
 		if (fds[i].revents & (POLLIN | POLLHUP))
 			outside_ready(t, fds[i].fd, pc);
