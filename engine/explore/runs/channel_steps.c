@@ -62,6 +62,13 @@ static bool is_question(enum log_channel_op op)
 	return op == LOG_CHANNEL_READS || op == LOG_CHANNEL_WRITES || op == LOG_CHANNEL_POLLS;
 }
 
+bool channel_steps_only_asks(const struct trace *t, uint32_t event)
+{
+	return t->events[event].op == OP_AREAD &&
+	       channel_steps_variable(t, event_variables(t, &t->events[event]).first) &&
+	       is_question(access_value(t, event, false).integer >> 56);
+}
+
 static const struct operation *operation_at(const struct channel_steps *c, uint32_t place)
 {
 	return &g_array_index(c->operations, struct operation, place);

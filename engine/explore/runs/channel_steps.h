@@ -26,6 +26,8 @@ struct channel_steps *channel_steps_new(const struct history *h);
 void channel_steps_free(struct channel_steps *c);
 /* The number of channels; `c` may be NULL here, and in the next three. */
 uint32_t channel_steps_count(const struct channel_steps *c);
+/* Does the access only ask, so that its value depends on its thread alone? */
+bool channel_steps_only_asks(const struct trace *t, uint32_t event);
 /* Is it the variable of a channel? */
 bool channel_steps_variable(const struct trace *t, uint32_t variable);
 /* Is the event an operation on a channel, also one that only asks? */

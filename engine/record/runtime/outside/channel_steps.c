@@ -48,10 +48,13 @@ static void changes(struct thread *t, const struct step_channel *c, uint64_t val
 {
 	plan_point(t);
 	log_rmw(t, 0, pc, c->place, 3, value, value ^ 1);
+	poll_changed();
 }
 
 static void asks(struct thread *t, const struct step_channel *c, uint64_t value, uintptr_t pc)
 {
+	t->input.error = errno;
+	t->input.question = (t->input.question ^ (uintptr_t)c->place ^ value) * HASH_FACTOR;
 	plan_point(t);
 	log_access(t, LOG_AREAD, 0, pc, c->place, 3, true, value);
 }
@@ -169,6 +172,7 @@ bool channel_asks_read(struct thread *t, unsigned channel, size_t most, bool at_
 {
 	const struct step_channel *c = most > 0 ? point(t, channel) : NULL;
 	unsigned flags = at_once ? LOG_CHANNEL_AT_ONCE : 0;
+	t->input.entered &= at_once;
 	if (!c)
 		return false;
 	asks(t, c, value_of(LOG_CHANNEL_READS, flags, 0, most < UINT32_MAX ? most : UINT32_MAX),
@@ -185,6 +189,7 @@ bool channel_asks_write(struct thread *t, unsigned channel, size_t bytes, uintpt
 		return false;
 	if (bytes > UINT16_MAX)
 		order_matters_later("writing much to a pipe or socket at once");
+	t->input.entered = false;
 	asks(t, c, value_of(LOG_CHANNEL_WRITES, 0, (unsigned)bytes, t->input.contents), pc);
 	t->input.contents = 0;
 	sends(t, c, pc);
@@ -193,21 +198,33 @@ bool channel_asks_write(struct thread *t, unsigned channel, size_t bytes, uintpt
 	return true;
 }
 
+/* A call that does not wait is a look, as one at an atomic is: the thread's state before it. */
+static void looks(struct thread *t, const struct step_channel *c)
+{
+	if (t->input.entered && memory_states && !rt.memory) {
+		memory_wrote(t);
+		errno = t->input.error;
+		memory_state(t, c->place, 0, t->input.question, 0);
+	}
+}
+
 void channel_acts(struct thread *t, unsigned channel, int64_t result, bool changed,
                   uintptr_t pc)
 {
 	const struct step_channel *c = of(channel ? channel : t->input.asks);
 	int error = errno;
-	bool asked = t->input.asks != 0;
+	if (c && t->input.asks) {
+		uint64_t value = value_of(LOG_CHANNEL_ACTS, 0, 0,
+		                          (uint64_t)(result < 0 ? -error : result));
+		looks(t, c);
+		if (changed)
+			changes(t, c, value, pc);
+		else
+			log_access(t, LOG_AREAD, 0, pc, c->place, 3, true, value);
+	}
 	t->input.asks = 0;
-	if (!c || !asked)
-		return;
-	uint64_t value =
-	        value_of(LOG_CHANNEL_ACTS, 0, 0, (uint64_t)(result < 0 ? -error : result));
-	if (changed)
-		log_rmw(t, 0, pc, c->place, 3, value, value ^ 1);
-	else
-		log_access(t, LOG_AREAD, 0, pc, c->place, 3, true, value);
+	t->input.question = 0;
+	t->input.entered = false;
 	errno = error;
 }
 
@@ -236,6 +253,7 @@ bool channels_ask(struct thread *t, const struct pollfd *fds, unsigned n, bool a
 {
 	unsigned first = 0, reads, writes;
 	*planned = false;
+	t->input.entered &= at_once;
 	for (unsigned i = 0; i < n; i++)
 		if (fds[i].fd >= 0 && !looks_at(&fds[i], &reads, &writes))
 			return false;

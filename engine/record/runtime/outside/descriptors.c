@@ -17,10 +17,11 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "engine/record/runtime/core/entry.h"
 #include "engine/record/runtime/core/rt.h"
 
-INTERPOSED(read, recv, recvfrom, readv, recvmsg, pread, pread64, accept, accept4, write,
-           eventfd_read, eventfd_write, send, sendto, writev, sendmsg, sendfile, sendfile64,
+INTERPOSED(recvfrom, readv, recvmsg, pread, pread64, accept, accept4, write,
+           eventfd_write, send, sendto, writev, sendmsg, sendfile, sendfile64,
            pwrite, pwrite64, preadv, pwritev, preadv2, pwritev2, recvmmsg, sendmmsg, splice,
            tee, vmsplice);
 
@@ -252,8 +253,11 @@ static ssize_t read_here(int fd, void *p, size_t size, uintptr_t pc)
 	touched(t, LOG_WRITE, p, n, pc);
 	return n;
 }
+ENTRY(read)
+ssize_t interposed_read(int fd, void *p, size_t size) BEHIND(read);
 ssize_t interposed_read(int fd, void *p, size_t size)
 {
+	channel_entered(&me->input);
 	return read_here(fd, p, size, CALLER());
 }
 EXPORT ssize_t __read_chk(int fd, void *p, size_t size, size_t room);
@@ -304,8 +308,11 @@ static ssize_t recv_here(int fd, void *p, size_t size, int flags, uintptr_t pc)
 	return done;
 }
 
+ENTRY(recv)
+ssize_t interposed_recv(int fd, void *p, size_t size, int flags) BEHIND(recv);
 ssize_t interposed_recv(int fd, void *p, size_t size, int flags)
 {
+	channel_entered(&me->input);
 	return recv_here(fd, p, size, flags, CALLER());
 }
 EXPORT ssize_t __recv_chk(int fd, void *p, size_t size, size_t room, int flags);
@@ -732,8 +739,11 @@ ssize_t interposed_write(int fd, const void *p, size_t size)
 {
 	return write_here(fd, p, size, CALLER());
 }
+ENTRY(eventfd_read)
+int interposed_eventfd_read(int fd, eventfd_t *value) BEHIND(eventfd_read);
 int interposed_eventfd_read(int fd, eventfd_t *value)
 {
+	channel_entered(&me->input);
 	return read_here(fd, value, sizeof(*value), CALLER()) == sizeof(*value) ? 0 : -1;
 }
 int interposed_eventfd_write(int fd, eventfd_t value)

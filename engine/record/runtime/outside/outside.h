@@ -54,6 +54,9 @@ struct thread_input {
 	const struct log_input *next, *end; /* still to be given */
 	uint32_t contents; /* of its next write to a channel: channel_contents() */
 	unsigned asks;     /* the channel at which it has asked, before it acts; or 0 */
+	uint64_t question;  /* what it has asked, as a number, */
+	int error;          /* with this errno */
+	bool entered;       /* by an ENTRY, in a call that does not wait: a look */
 };
 
 enum origin {
@@ -205,6 +208,11 @@ bool channel_asks_write(struct thread *t, unsigned channel, size_t bytes, uintpt
 /* The same for a poll. *planned: by the plan it is now that the call acts. */
 bool channels_ask(struct thread *t, const struct pollfd *fds, unsigned n, bool at_once,
                   bool *planned, uintptr_t pc);
+/* The thread's next question is asked by an ENTRY (core/entry.h) that comes from the program. */
+static inline void channel_entered(struct thread_input *i)
+{
+	i->entered = true;
+}
 /* The call for which the thread has asked (else it does nothing) is over, without a scheduling
  * point since; errno stays. `channel`: one that it is about; 0: that of its first question. */
 void channel_acts(struct thread *t, unsigned channel, int64_t result, bool changed,

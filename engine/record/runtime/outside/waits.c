@@ -13,10 +13,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "engine/record/runtime/core/entry.h"
 #include "engine/record/runtime/core/rt.h"
 #include "engine/record/runtime/libc/ranges.h"
 
-INTERPOSED(poll, ppoll, select, pselect, epoll_ctl, epoll_wait, epoll_pwait, epoll_pwait2);
+INTERPOSED(ppoll, select, pselect, epoll_ctl, epoll_wait, epoll_pwait, epoll_pwait2);
 
 enum { PATIENCE = 100 }; /* time limits that expire without input after the recorded input */
 
@@ -195,8 +196,12 @@ static int poll_here(struct pollfd *fds, nfds_t n, int timeout, uintptr_t pc)
 	order_after_writers(t, fds, n, result, pc);
 	return out ? kept(t, LOG_INPUT_poll, fds, n, result) : result;
 }
+ENTRY(poll)
+int interposed_poll(struct pollfd *fds, nfds_t n, int timeout) BEHIND(poll);
 int interposed_poll(struct pollfd *fds, nfds_t n, int timeout)
 {
+	if (timeout == 0) /* one with a limit in time counts: time passes */
+		channel_entered(&me->input);
 	return poll_here(fds, n, timeout, CALLER());
 }
 EXPORT int __poll_chk(struct pollfd *fds, nfds_t n, int timeout, size_t room);
