@@ -100,6 +100,7 @@ void order_of_close(int fd);
 void order_of_channel(const struct stat *s, bool ends);
 /* Whether calls on it wait is set, or makes a difference. */
 void order_of_mode(int fd, bool sets);
+void order_of_members(int set, bool changes); /* of an epoll instance */
 /* A state of the process, by a constant, is set or asked for; `operation`: as it is named. */
 void order_of_state(const char *state, bool sets, const char *operation);
 

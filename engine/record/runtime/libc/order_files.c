@@ -63,7 +63,8 @@ static void forget(struct meetings *m, unsigned part, uint64_t key)
 			m->list[i] = m->list[--m->count];
 }
 
-static struct meetings names, places, contents, streams, descriptors, channels, modes, states;
+static struct meetings names, places, contents, streams, descriptors, channels, modes, members,
+        states;
 
 static bool explored(void)
 {
@@ -138,6 +139,14 @@ void order_of_mode(int fd, bool sets)
 		              "uses");
 }
 
+void order_of_members(int set, bool changes)
+{
+	if (explored() && meet(&members, (uint64_t)set, 0, changes))
+		order_matters(
+		        "changing the members of an epoll instance at which another thread "
+		        "waits");
+}
+
 void order_of_state(const char *state, bool sets, const char *operation)
 {
 	if (explored() && meet(&states, (uintptr_t)state, 0, sets))
@@ -163,4 +172,5 @@ void order_of_close(int fd)
 	forget(&descriptors, 0, (uint64_t)fd);
 	forget(&places, 1, (uint64_t)fd);
 	forget(&modes, 0, (uint64_t)fd);
+	forget(&members, 0, (uint64_t)fd);
 }

@@ -260,6 +260,7 @@ bool channels_ask(struct thread *t, const struct pollfd *fds, unsigned n, bool a
 	for (unsigned i = 0; i < n; i++) {
 		if (fds[i].fd < 0)
 			continue;
+		order_of_use(fds[i].fd, false);
 		looks_at(&fds[i], &reads, &writes);
 		if (!first)
 			point(t, first = reads ? reads : writes);

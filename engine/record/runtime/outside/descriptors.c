@@ -20,10 +20,9 @@
 #include "engine/record/runtime/core/entry.h"
 #include "engine/record/runtime/core/rt.h"
 
-INTERPOSED(recvfrom, readv, recvmsg, pread, pread64, accept, accept4, write,
-           eventfd_write, send, sendto, writev, sendmsg, sendfile, sendfile64,
-           pwrite, pwrite64, preadv, pwritev, preadv2, pwritev2, recvmmsg, sendmmsg, splice,
-           tee, vmsplice);
+INTERPOSED(recvfrom, readv, recvmsg, pread, pread64, accept, accept4, write, eventfd_write,
+           send, sendto, writev, sendmsg, sendfile, sendfile64, pwrite, pwrite64, preadv,
+           pwritev, preadv2, pwritev2, recvmmsg, sendmmsg, splice, tee, vmsplice);
 
 /* The descriptor that a call with these flags waits for: none (-1) when it shall not wait. */
 static int waits_on(int fd, int flags)

@@ -698,3 +698,19 @@ bool outside_members(int set)
 	const struct descriptor *s = entry(set);
 	return s && s->origin == ORIGIN_SET && s->members > 0;
 }
+
+unsigned outside_polls(int set, struct pollfd *fds, unsigned room)
+{
+	unsigned count = 0;
+	for (int fd = 0; fd <= highest; fd++) {
+		uint32_t place = *membership_in(entry(fd), set);
+		if (!place)
+			continue;
+		if (count == room ||
+		    memberships[place].events & (EPOLLET | EPOLLONESHOT | EPOLLEXCLUSIVE))
+			return 0;
+		fds[count++] =
+		        (struct pollfd){ .fd = fd, .events = (short)memberships[place].events };
+	}
+	return count;
+}

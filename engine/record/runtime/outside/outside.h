@@ -296,6 +296,9 @@ int outside_member_of(int set, uint64_t data);
  * it has none. */
 bool outside_data(int set, int recorded, uint64_t *data);
 bool outside_members(int set);
+/* The members of the instance, as a poll would ask for them; their number, or 0 where a poll
+ * would find something else: with members that are reported once for each change, or once. */
+unsigned outside_polls(int set, struct pollfd *fds, unsigned room);
 /* The message of the last epoll_ctl for the member; NULL: it is no member. */
 struct handover *outside_member_set(int set, int fd);
 /* The message of the last timerfd_settime; NULL: the descriptor has no entry here. */

@@ -21,11 +21,18 @@ INTERPOSED(ppoll, select, pselect, epoll_ctl, epoll_wait, epoll_pwait, epoll_pwa
 
 enum { PATIENCE = 100 }; /* time limits that expire without input after the recorded input */
 
-static void wait_here(struct thread *t, struct pollfd *fds, unsigned n, int64_t milliseconds,
-                      enum log_call call, uintptr_t pc)
+/* What a wait is about, where that is not what it waits for: an epoll instance's members. */
+struct asked {
+	const struct pollfd *fds;
+	unsigned n;
+};
+
+static void wait_here(struct thread *t, struct pollfd *fds, unsigned n, struct asked about,
+                      int64_t milliseconds, enum log_call call, uintptr_t pc)
 {
 	bool planned = false;
-	if (n > 0 && !channels_ask(t, fds, n, milliseconds >= 0, &planned, pc))
+	if (n > 0 && (about.n == 0 ||
+	              !channels_ask(t, about.fds, about.n, milliseconds >= 0, &planned, pc)))
 		order_matters("asking what is ready (poll, select, epoll)");
 	frame_enter(t, call, pc, true);
 	t->sched.pc = pc;
@@ -191,7 +198,7 @@ static int poll_here(struct pollfd *fds, nfds_t n, int timeout, uintptr_t pc)
 	bool out = any_outside(t, fds, n);
 	if (out && rt.inputs == INPUTS_GIVEN)
 		return poll_given(t, LOG_INPUT_poll, LOG_CALL_poll, fds, n, timeout, pc);
-	wait_here(t, fds, n, timeout, LOG_CALL_poll, pc);
+	wait_here(t, fds, n, (struct asked){ fds, n }, timeout, LOG_CALL_poll, pc);
 	int result = or_interrupted(t, REAL(poll)(fds, n, 0));
 	order_after_writers(t, fds, n, result, pc);
 	return out ? kept(t, LOG_INPUT_poll, fds, n, result) : result;
@@ -266,7 +273,8 @@ static int ppoll_here(struct pollfd *fds, nfds_t n, const struct timespec *timeo
 		                   REAL(ppoll)(fds, n, &slice, mask));
 		step_back(t);
 	} else {
-		wait_here(t, fds, n, length_ms(timeout), LOG_CALL_ppoll, pc);
+		wait_here(t, fds, n, (struct asked){ fds, n }, length_ms(timeout),
+		          LOG_CALL_ppoll, pc);
 		result = or_interrupted(t, REAL(ppoll)(fds, n, &zero, mask));
 	}
 	order_after_writers(t, fds, n, result, pc);
@@ -368,7 +376,8 @@ int interposed_select(int n, fd_set *restrict r, fd_set *restrict w, fd_set *res
 	bool out = any_outside(t, s.fds, s.count);
 	if (out && rt.inputs == INPUTS_GIVEN)
 		return select_given(t, &s, LOG_INPUT_select, LOG_CALL_select, ms, CALLER());
-	wait_here(t, s.fds, s.count, ms, LOG_CALL_select, CALLER());
+	wait_here(t, s.fds, s.count, (struct asked){ s.fds, s.count }, ms, LOG_CALL_select,
+	          CALLER());
 	struct timeval zero = { 0, 0 };
 	int result = or_interrupted(t, REAL(select)(n, r, w, e, &zero));
 	select_told(t, &s, result, CALLER());
@@ -421,7 +430,8 @@ int interposed_pselect(int n, fd_set *restrict r, fd_set *restrict w, fd_set *re
 		step_back(t);
 	} else {
 		const struct timespec zero = { 0, 0 };
-		wait_here(t, s.fds, s.count, length_ms(timeout), LOG_CALL_pselect, CALLER());
+		wait_here(t, s.fds, s.count, (struct asked){ s.fds, s.count },
+		          length_ms(timeout), LOG_CALL_pselect, CALLER());
 		result = or_interrupted(t, REAL(pselect)(n, r, w, e, &zero, NULL));
 	}
 	select_told(t, &s, result, CALLER());
@@ -447,6 +457,7 @@ int interposed_epoll_ctl(int set, int operation, int fd, struct epoll_event *eve
 		input_keep(t, LOG_INPUT_epoll_ctl, fd, result, NULL, 0, 0);
 	if (result != 0)
 		return result;
+	order_of_members(set, true);
 	if (operation != EPOLL_CTL_ADD) /* which it was before */
 		handover_received(t, outside_member_set(set, fd), CALLER());
 	outside_member(set, fd, operation, event ? event->events : 0,
@@ -579,6 +590,15 @@ static void touched(struct thread *t, const struct epoll_event *events, int n, u
 	errno = error;
 }
 
+/* The members that a wait is about, if it has room for all; else 0. */
+enum { SOME_MEMBERS = 64 };
+static unsigned members_of(int set, struct pollfd *members, int most)
+{
+	unsigned count = outside_polls(set, members, SOME_MEMBERS);
+	order_of_members(set, false);
+	return most >= 0 && count <= (unsigned)most ? count : 0;
+}
+
 static int epoll_here(struct thread *t, int set, struct epoll_event *events, int most,
                       int64_t milliseconds, const sigset_t *mask, enum log_input_call call,
                       enum log_call frame, uintptr_t pc)
@@ -597,8 +617,14 @@ static int epoll_here(struct thread *t, int set, struct epoll_event *events, int
 			        REAL(epoll_pwait)(set, events, most, SLICE_MS, mask));
 			step_back(t);
 		} else {
-			wait_here(t, &one, 1, milliseconds, frame, pc);
+			struct pollfd members[SOME_MEMBERS];
+			struct asked about = { members, members_of(set, members, most) };
+			wait_here(t, &one, 1, about, milliseconds, frame, pc);
 			n = or_interrupted(t, REAL(epoll_wait)(set, events, most, 0));
+			channel_acts(t, 0, n > 0 ? 1 : n, false, pc);
+			if (n > 1)
+				order_matters(
+				        "the order in which epoll_wait gives several events");
 		}
 		epoll_kept(t, set, events, n, call, out);
 	}
