@@ -318,7 +318,7 @@ void explore_plan(struct exploration *x, struct execution *p, struct pending *s,
 	}
 	bool hunts = x->options->until_error;
 	p->search = reversals_new(p->history, &p->limits, explore_take_reversal, x);
-	if (p->history->unseen || p->history->channels) /* values tell runs apart there */
+	if (p->history->unseen) /* their values tell runs apart there */
 		no_return_leave_out(x->no_return);
 	explore_find_histories(x, p);
 	if (reversals_by_states(p->search, hunts ? FEW_STATES_HUNTING : FEW_STATES)) {

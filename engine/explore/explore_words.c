@@ -38,9 +38,12 @@ static void describe_channel(const struct exploration *x, const struct reversal 
 {
 	g_autofree char *was = channel_steps_text_in_run(x->history->channels, f->event);
 	const char *kind = channel_variable_kind(s->variable), *at = strrchr(s->variable, '@');
-	s->reversal = g_strdup_printf("%s finds %s in the %s %.*s, not %s", s->thread,
-	                              f->text != NULL ? f->text : "something else", kind,
-	                              (int)(at - s->variable), s->variable, was);
+	const char *now =
+	        f->text != NULL && strcmp(f->text, was) != 0 ? f->text : "something else";
+	bool known = f->text != NULL && !g_str_has_prefix(now, was) && now == f->text;
+	s->reversal = g_strdup_printf("%s finds %s in the %s %.*s%s%s", s->thread, now, kind,
+	                              (int)(at - s->variable), s->variable,
+	                              known ? ", not " : "", known ? was : "");
 }
 
 static void describe_read(const struct exploration *x, const struct reversal *f,

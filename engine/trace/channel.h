@@ -29,6 +29,10 @@ bool channel_is_variable(const char *name);
  * the variable that has the descriptors, or "fd5"; NULL: it is none. */
 const char *channel_variable_kind(const char *name);
 
+/* The name of the variable that stands for the channel at which a thread waits at the end of an
+ * exploration's run, by its want; NULL: not there. */
+const char *channel_waited_for(const struct trace *t, uint32_t want);
+
 struct channel_message {
 	enum channel_event what; /* NONE: of no channel */
 	uint32_t channel;        /* from 0 on, of `channels_count` */

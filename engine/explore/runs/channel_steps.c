@@ -35,6 +35,7 @@ struct channel_steps {
 	uint32_t *asked;      /* by thread: its last question that no act follows, or NONE */
 	uint32_t *channel_of; /* by variable: or NONE */
 	uint32_t channels;
+	bool *eventfds;      /* by channel */
 	uint32_t *readers;   /* by channel: the thread that reads from it; NONE: none, or
 	                      * ALL_READ: several */
 	GPtrArray *states;   /* GBytes: by number - 1 */
@@ -99,6 +100,9 @@ static void add_operation(struct channel_steps *c, uint32_t event)
 		*asked = c->operations->len;
 	else if (o.op == LOG_CHANNEL_ACTS)
 		*asked = NONE;
+	if (o.op == LOG_CHANNEL_MAKES)
+		c->eventfds[o.channel] =
+		        o.flags == LOG_CHANNEL_COUNTER || o.flags == LOG_CHANNEL_SEMAPHORE;
 	if (o.op == LOG_CHANNEL_READS) {
 		uint32_t *reader = &c->readers[o.channel];
 		*reader = *reader == NONE || *reader == x->thread ? x->thread : ALL_READ;
@@ -122,6 +126,7 @@ struct channel_steps *channel_steps_new(const struct history *h)
 	c->asked = g_new(uint32_t, t->threads_count + 1);
 	c->channel_of = g_new(uint32_t, t->variables_count + 1);
 	c->readers = g_new(uint32_t, channels);
+	c->eventfds = g_new0(bool, channels);
 	c->states = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
 	c->numbers = g_hash_table_new(g_bytes_hash, g_bytes_equal);
 	memset(c->asked, 0xff, sizeof(uint32_t) * (t->threads_count + 1));
@@ -144,6 +149,7 @@ void channel_steps_free(struct channel_steps *c)
 	g_free(c->asked);
 	g_free(c->channel_of);
 	g_free(c->readers);
+	g_free(c->eventfds);
 	g_hash_table_unref(c->numbers);
 	g_ptr_array_unref(c->states);
 	g_free(c);
@@ -351,6 +357,13 @@ static void leave_read(struct content *content, GArray *writes, const struct ope
 	}
 }
 
+/* The number by which a write's bytes are known. */
+static uint64_t number_of_write(const struct channel_steps *c, const struct operation *ask)
+{
+	return ask->large != 0 ? history_mix(25, ask->large)
+	                       : history_write_number(c->h, ask->event, NONE);
+}
+
 static void leave_written(struct channel_steps *c, struct content *content, GArray *writes,
                           const struct operation *ask)
 {
@@ -360,10 +373,7 @@ static void leave_written(struct channel_steps *c, struct content *content, GArr
 		content->count += ask->large;
 		return;
 	}
-	struct written w = { .number = ask->large != 0
-		                               ? history_mix(25, ask->large)
-		                               : history_write_number(c->h, ask->event, NONE),
-		             .bytes = ask->small };
+	struct written w = { .number = number_of_write(c, ask), .bytes = ask->small };
 	g_array_append_val(writes, w);
 	uint64_t bytes = 0;
 	for (guint i = 0; i < writes->len; i++)
@@ -414,7 +424,25 @@ void channel_steps_take(struct channel_steps *c, uint32_t *state, uint32_t event
 
 /* ---- what is said of them ---- */
 
-static char *text_of(const struct operation *ask, const struct content *content, int32_t result)
+/* The name of the thread that wrote the bytes which are read first, if it is one; or NULL. */
+static const char *writer_of(const struct channel_steps *c, const struct content *content)
+{
+	const struct trace *t = c->h->trace;
+	uint32_t writer = NONE;
+	for (guint i = 0; content->writes > 0 && i < c->operations->len; i++) {
+		const struct operation *o = operation_at(c, i);
+		if (o->op != LOG_CHANNEL_WRITES ||
+		    number_of_write(c, o) != writes_in(content)->number)
+			continue;
+		if (writer != NONE && writer != t->events[o->event].thread)
+			return NULL;
+		writer = t->events[o->event].thread;
+	}
+	return writer == NONE ? NULL : trace_thread_name(t, writer);
+}
+
+static char *text_of(const struct channel_steps *c, const struct operation *ask,
+                     const struct content *content, int32_t result)
 {
 	if (ask->op == LOG_CHANNEL_POLLS)
 		return g_strdup(result == 0 ? "nothing ready" : "something ready");
@@ -430,7 +458,10 @@ static char *text_of(const struct operation *ask, const struct content *content,
 		                                                              : content->count);
 	if (ask->op == LOG_CHANNEL_READS && result == 0)
 		return g_strdup("its end");
-	return g_strdup_printf("%d byte%s", result, result == 1 ? "" : "s");
+	const char *writer = writer_of(c, content);
+	return g_strdup_printf("%d byte%s%s%s%s", result, result == 1 ? "" : "s",
+	                       writer ? " that " : "", writer ? writer : "",
+	                       writer ? " wrote" : "");
 }
 
 /* The last question of an act; NULL: it has none. */
@@ -447,14 +478,18 @@ char *channel_steps_text(struct channel_steps *c, const uint32_t *state, uint32_
 	const struct operation *ask = question_of(c, event);
 	return ask == NULL
 	               ? NULL
-	               : text_of(ask, content_of(c, state, ask), find(c, state, ask).result);
+	               : text_of(c, ask, content_of(c, state, ask), find(c, state, ask).result);
 }
 
 char *channel_steps_text_in_run(const struct channel_steps *c, uint32_t event)
 {
 	const struct operation *ask = question_of(c, event);
+	int32_t result = ask != NULL ? (int32_t)operation_of(c, event)->large : 0;
+	if (ask != NULL && ask->op == LOG_CHANNEL_READS && c->eventfds[ask->channel] &&
+	    result > 0)
+		return g_strdup("another number");
 	return ask == NULL ? NULL
-	                   : text_of(ask, &nothing, (int32_t)operation_of(c, event)->large);
+	                   : text_of(c, ask, &nothing, (int32_t)operation_of(c, event)->large);
 }
 
 bool channel_steps_differs(const struct channel_steps *c, uint32_t event,
