@@ -578,7 +578,7 @@ enum log_channel_op {
 	                        * that reads from it, above the address where the program has
 	                        * its descriptors */
 	LOG_CHANNEL_COPIES,    /* ends */
-	LOG_CHANNEL_CLOSES,    /* ends; of a shutdown all copies of the writing end */
+	LOG_CHANNEL_CLOSES,    /* ends; by a shutdown all copies of them */
 	LOG_CHANNEL_READS,     /* asks. large: bytes at most */
 	LOG_CHANNEL_WRITES, /* asks. small: bytes; large: number of their contents, or what is
 	                     * added to an eventfd; 0: not to be compared */

@@ -383,15 +383,19 @@ static void leave_written(struct channel_steps *c, struct content *content, GArr
 	                   (content->kind == LOG_CHANNEL_PACKETS ? MOST_PACKETS : MOST_WRITES);
 }
 
+static uint32_t count_of_ends(const struct operation *o, uint32_t end, uint32_t count)
+{
+	if (!(o->flags & end))
+		return count;
+	return o->op == LOG_CHANNEL_COPIES                ? count + 1
+	       : o->flags & LOG_CHANNEL_ALL || count == 0 ? 0
+	                                                  : count - 1;
+}
+
 static void leave_ends(struct content *content, const struct operation *o)
 {
-	bool more = o->op == LOG_CHANNEL_COPIES;
-	if (o->flags & LOG_CHANNEL_READER)
-		content->readers += more ? 1 : content->readers > 0 ? -1 : 0;
-	if (o->flags & LOG_CHANNEL_ALL)
-		content->writers = 0;
-	else if (o->flags & LOG_CHANNEL_WRITER)
-		content->writers += more ? 1 : content->writers > 0 ? -1 : 0;
+	content->readers = count_of_ends(o, LOG_CHANNEL_READER, content->readers);
+	content->writers = count_of_ends(o, LOG_CHANNEL_WRITER, content->writers);
 }
 
 void channel_steps_take(struct channel_steps *c, uint32_t *state, uint32_t event)

@@ -142,11 +142,15 @@ void channel_closes(struct thread *t, int fd, uintptr_t pc)
 	errno = error;
 }
 
-bool channel_shuts(struct thread *t, unsigned channel, uintptr_t pc)
+bool channel_shuts(struct thread *t, int fd, int how, uintptr_t pc)
 {
-	if (!of(channel))
+	unsigned reads = how != SHUT_WR ? outside_reads(fd) : 0,
+	         writes = how != SHUT_RD ? outside_writes(fd) : 0;
+	if ((how != SHUT_WR && !of(reads)) || (how != SHUT_RD && !of(writes)))
 		return false;
-	at_end(t, LOG_CHANNEL_CLOSES, channel, LOG_CHANNEL_WRITER | LOG_CHANNEL_ALL, pc);
+	const unsigned all = LOG_CHANNEL_READER | LOG_CHANNEL_WRITER | LOG_CHANNEL_ALL;
+	at_end(t, LOG_CHANNEL_CLOSES, writes, all, pc);
+	at_end(t, LOG_CHANNEL_CLOSES, reads, all, pc);
 	return true;
 }
 

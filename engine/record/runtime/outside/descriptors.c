@@ -637,6 +637,7 @@ static unsigned way_to(struct thread *t, int fd, const struct sockaddr *a, sockl
 		ssize_t n_; \
 		uint32_t target_; \
 		unsigned way_ = way_to(t, fd, address, address_length, &target_); \
+		order_of_descriptor(fd, true, false); \
 		if (input_given(t, call, fd, size, &g_)) { \
 			n_ = g_.result; \
 			if (g_.recorded && g_.extra) \
@@ -726,7 +727,6 @@ static ssize_t write_here(int fd, const void *p, size_t size, uintptr_t pc)
 	if (!t || in_libc(pc))
 		return REAL(write)(fd, p, size);
 	touched(t, LOG_READ, p, size, pc);
-	order_of_descriptor(fd, true, false);
 	size_t part = part_of(fd, size, fd);
 	struct iovec all = { (void *)p, size };
 	if (part)

@@ -54,9 +54,9 @@ struct thread_input {
 	const struct log_input *next, *end; /* still to be given */
 	uint32_t contents; /* of its next write to a channel: channel_contents() */
 	unsigned asks;     /* the channel at which it has asked, before it acts; or 0 */
-	uint64_t question;  /* what it has asked, as a number, */
-	int error;          /* with this errno */
-	bool entered;       /* by an ENTRY, in a call that does not wait: a look */
+	uint64_t question; /* what it has asked, as a number, */
+	int error;         /* with this errno */
+	bool entered;      /* by an ENTRY, in a call that does not wait: a look */
 };
 
 enum origin {
@@ -198,8 +198,8 @@ void channel_steps_end(unsigned channel, const char *operation);
 /* The descriptor is a new copy; it is about to be closed. */
 void channel_copies(struct thread *t, int fd, uintptr_t pc);
 void channel_closes(struct thread *t, int fd, uintptr_t pc);
-/* No descriptor writes to it from now on. */
-bool channel_shuts(struct thread *t, unsigned channel, uintptr_t pc);
+/* shutdown(): nothing more goes through it, in these directions. False: these are no steps. */
+bool channel_shuts(struct thread *t, int fd, int how, uintptr_t pc);
 /* Before a call waits: what it asks for. Then it is the thread's turn to act, as soon as the
  * call need not wait; false: it is no step. `at_once`: it does not wait, or not for ever. */
 bool channel_asks_read(struct thread *t, unsigned channel, size_t most, bool at_once,
@@ -208,7 +208,8 @@ bool channel_asks_write(struct thread *t, unsigned channel, size_t bytes, uintpt
 /* The same for a poll. *planned: by the plan it is now that the call acts. */
 bool channels_ask(struct thread *t, const struct pollfd *fds, unsigned n, bool at_once,
                   bool *planned, uintptr_t pc);
-/* The thread's next question is asked by an ENTRY (core/entry.h) that comes from the program. */
+/* The thread's next question is asked by an ENTRY (core/entry.h) that comes from the program.
+ */
 static inline void channel_entered(struct thread_input *i)
 {
 	i->entered = true;

@@ -74,12 +74,9 @@ int interposed_shutdown(int fd, int how)
 {
 	struct thread *t = recording();
 	struct given g;
-	bool steps = t && how == SHUT_WR && channel_shuts(t, outside_writes(fd), CALLER());
-	if (t && !steps) {
-		channel_steps_end(outside_reads(fd), "shutting down a socket");
-		channel_steps_end(outside_writes(fd), "shutting down a socket");
+	bool steps = t && channel_shuts(t, fd, how, CALLER());
+	if (t && !steps)
 		order_matters("shutting down a socket");
-	}
 	if (!t || !rt.inputs)
 		return REAL(shutdown)(fd, how);
 	if (how != SHUT_RD && !steps) {
