@@ -288,7 +288,8 @@ void explore_note_limits(struct exploration *x, const struct plan_run *run)
 	note_spurious(x);
 	note_clocks(x);
 	note_signals(x);
-	explore_note_channels(x, x->history);
+	if (x->history != NULL) /* with --memory there is none */
+		explore_note_channels(x, x->history);
 	if (has_failed_once(x->trace))
 		explore_note_incomplete(
 		        x, "a once-function was left by an exception: not every order in "

@@ -31,7 +31,7 @@ sub choose {
 		}
 		push @{ $ops[$t] }, { kind => 'close_writer' } if rand() < 0.5;
 		splice @{ $ops[$t] }, int rand(@{ $ops[$t] } + 1), 0, { kind => 'close_reader' }
-			if rand() < 0.15 && !grep { $_->{kind} =~ /read|poll|both/ } @{ $ops[$t] };
+			if rand() < 0.15 && !$socket && !grep { $_->{kind} =~ /read|poll|both/ } @{ $ops[$t] };
 	}
 }
 
