@@ -597,6 +597,7 @@ enum log_channel_flag {
 	LOG_CHANNEL_IN = 2,      /* of a poll: the events asked for */
 	LOG_CHANNEL_OUT = 4,
 	LOG_CHANNEL_HANGUP = 8,
+	LOG_CHANNEL_WRITING = 16, /* it looks at the end that writes to the channel */
 };
 /* No value is an address. */
 #define LOG_CHANNEL_VALUE(op, flags, small, large) \

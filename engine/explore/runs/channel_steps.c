@@ -35,7 +35,7 @@ struct channel_steps {
 	uint32_t *asked;      /* by thread: its last question that no act follows, or NONE */
 	uint32_t *channel_of; /* by variable: or NONE */
 	uint32_t channels;
-	bool *eventfds;      /* by channel */
+	uint8_t *forms;      /* by channel: enum log_channel_form */
 	uint32_t *readers;   /* by channel: the thread that reads from it; NONE: none, or
 	                      * ALL_READ: several */
 	GPtrArray *states;   /* GBytes: by number - 1 */
@@ -100,9 +100,6 @@ static void add_operation(struct channel_steps *c, uint32_t event)
 		*asked = c->operations->len;
 	else if (o.op == LOG_CHANNEL_ACTS)
 		*asked = NONE;
-	if (o.op == LOG_CHANNEL_MAKES)
-		c->eventfds[o.channel] =
-		        o.flags == LOG_CHANNEL_COUNTER || o.flags == LOG_CHANNEL_SEMAPHORE;
 	if (o.op == LOG_CHANNEL_READS) {
 		uint32_t *reader = &c->readers[o.channel];
 		*reader = *reader == NONE || *reader == x->thread ? x->thread : ALL_READ;
@@ -126,13 +123,18 @@ struct channel_steps *channel_steps_new(const struct history *h)
 	c->asked = g_new(uint32_t, t->threads_count + 1);
 	c->channel_of = g_new(uint32_t, t->variables_count + 1);
 	c->readers = g_new(uint32_t, channels);
-	c->eventfds = g_new0(bool, channels);
+	c->forms = g_new0(uint8_t, channels);
 	c->states = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
 	c->numbers = g_hash_table_new(g_bytes_hash, g_bytes_equal);
 	memset(c->asked, 0xff, sizeof(uint32_t) * (t->threads_count + 1));
 	memset(c->readers, 0xff, sizeof(uint32_t) * channels);
-	for (uint32_t v = 0; v < t->variables_count; v++)
-		c->channel_of[v] = channel_steps_variable(t, v) ? c->channels++ : NONE;
+	for (uint32_t v = 0; v < t->variables_count; v++) {
+		bool is = channel_steps_variable(t, v);
+		uint64_t place = (t->variables[v].address - LOG_CHANNEL_PLACES) / 8;
+		c->channel_of[v] = is ? c->channels : NONE;
+		if (is)
+			c->forms[c->channels++] = (uint8_t)(place / LOG_CHANNELS_OF_FORM);
+	}
 	for (uint32_t e = 0; e < t->events_count; e++)
 		if (op_is_access(t->events[e].op) && !event_inert(&t->events[e]) &&
 		    c->channel_of[event_variables(t, &t->events[e]).first] != NONE)
@@ -149,7 +151,7 @@ void channel_steps_free(struct channel_steps *c)
 	g_free(c->asked);
 	g_free(c->channel_of);
 	g_free(c->readers);
-	g_free(c->eventfds);
+	g_free(c->forms);
 	g_hash_table_unref(c->numbers);
 	g_ptr_array_unref(c->states);
 	g_free(c);
@@ -269,16 +271,18 @@ static bool takes_writes(const struct content *content)
 	return is_eventfd(content) || content->readers > 0;
 }
 
-/* Bits of what is ready. */
-static unsigned find_ready(const struct content *content, const struct operation *ask)
+/* Bits of what is ready at an end, that it asks for or not. */
+static unsigned find_ready(const struct channel_steps *c, const struct content *content,
+                           const struct operation *ask)
 {
+	bool asks_in = ask->flags & LOG_CHANNEL_IN, asks_out = ask->flags & LOG_CHANNEL_OUT;
 	bool over = !is_eventfd(content) && content->writers == 0;
-	unsigned ready = 0;
-	if (ask->flags & LOG_CHANNEL_OUT)
-		return takes_writes(content) ? 1 : 2;
-	if (ask->flags & LOG_CHANNEL_IN && is_readable(content))
-		ready |= 4;
-	return over ? ready | 8 : ready;
+	if (ask->flags & LOG_CHANNEL_WRITING) /* the end of a socket's reader: it is closed */
+		return (takes_writes(content) ? 0 : 1) | (asks_out ? 2 : 0);
+	/* of a socket the end is told where it is asked for, or by the other channel */
+	bool hangs_up = over && (c->forms[ask->channel] == LOG_CHANNEL_PIPE ||
+	                         ask->flags & LOG_CHANNEL_HANGUP);
+	return (asks_in && is_readable(content) ? 4 : 0) | (hangs_up ? 8 : 0);
 }
 
 static struct channel_outcome find_polled(const struct channel_steps *c, const uint32_t *state,
@@ -288,7 +292,7 @@ static struct channel_outcome find_polled(const struct channel_steps *c, const u
 	uint64_t number = 2;
 	int32_t count = 0;
 	for (;;) {
-		unsigned ready = find_ready(content_of(c, state, ask), ask);
+		unsigned ready = find_ready(c, content_of(c, state, ask), ask);
 		number = history_mix(number, ready);
 		count += ready != 0;
 		if (ask->before == NONE)
@@ -489,8 +493,8 @@ char *channel_steps_text_in_run(const struct channel_steps *c, uint32_t event)
 {
 	const struct operation *ask = question_of(c, event);
 	int32_t result = ask != NULL ? (int32_t)operation_of(c, event)->large : 0;
-	if (ask != NULL && ask->op == LOG_CHANNEL_READS && c->eventfds[ask->channel] &&
-	    result > 0)
+	if (ask != NULL && ask->op == LOG_CHANNEL_READS &&
+	    c->forms[ask->channel] == LOG_CHANNEL_EVENTFD && result > 0)
 		return g_strdup("another number");
 	return ask == NULL ? NULL
 	                   : text_of(c, ask, &nothing, (int32_t)operation_of(c, event)->large);
@@ -513,14 +517,26 @@ bool channel_steps_full(const struct channel_steps *c)
 	return c != NULL && c->full;
 }
 
+/* Does a poll look at several channels, for what it asks? */
+static bool asks_of_several(const struct channel_steps *c, const struct operation *ask)
+{
+	const unsigned asked = LOG_CHANNEL_IN | LOG_CHANNEL_OUT | LOG_CHANNEL_HANGUP;
+	unsigned count = (ask->flags & asked) != 0;
+	while (ask->before != NONE) {
+		ask = operation_at(c, ask->before);
+		count += (ask->flags & asked) != 0;
+	}
+	return count > 1;
+}
+
 bool channel_steps_is_loose(const struct channel_steps *c, uint32_t event)
 {
 	const struct operation *ask = question_of(c, event);
 	if (ask == NULL)
 		return false;
 	int32_t result = (int32_t)operation_of(c, event)->large;
-	return ask->op == LOG_CHANNEL_POLLS
-	               ? result <= 0 || ask->before != NONE
-	               : result < 0 || (ask->op == LOG_CHANNEL_READS &&
-	                                c->readers[ask->channel] == ALL_READ);
+	if (ask->op == LOG_CHANNEL_POLLS)
+		return result <= 0 || asks_of_several(c, ask);
+	return result < 0 ||
+	       (ask->op == LOG_CHANNEL_READS && c->readers[ask->channel] == ALL_READ);
 }

@@ -26,12 +26,13 @@ sub choose {
 			push @kinds, ($reader ? (("read") x 4) : ()), "poll";
 			push @kinds, $reader ? 'write' : ('write') x 6;
 			push @kinds, 'add', 'add', 'count', 'both' if $eventfd;
+			push @kinds, 'room' if rand() < 0.2;
 			push @{ $ops[$t] }, { kind => any(@kinds), bytes => any(1, 1, 2), data => any('x', 'x', 'w', 'yz'),
 				now => any(0, 1), limit => any(0, 20), size => any(1, 1, 2) };
 		}
 		push @{ $ops[$t] }, { kind => 'close_writer' } if rand() < 0.5;
 		splice @{ $ops[$t] }, int rand(@{ $ops[$t] } + 1), 0, { kind => 'close_reader' }
-			if rand() < 0.15 && !$socket && !grep { $_->{kind} =~ /read|poll|both/ } @{ $ops[$t] };
+			if rand() < 0.25 && !$socket && !grep { $_->{kind} =~ /read|poll|both/ } @{ $ops[$t] };
 	}
 }
 
@@ -62,6 +63,7 @@ sub act {
 		push @{ $s->{queue} }, $packets ? $op->{data} : split //, $op->{data};
 		return length $op->{data};
 	}
+	if ($kind eq 'room') { return 4 + ($s->{readers} == 0 ? 8 : 0); }
 	if ($kind eq 'count') {
 		return $counted_apart ? -1 : undef if !$counted;
 		my $n = $counts_one ? 1 : $s->{count};
@@ -126,10 +128,16 @@ static int receive(int fd, int most)
 	ssize_t n = read(fd, data, most);
 	return n < 0 ? -1 : n == 0 ? 0 : n == 1 ? data[0] : data[0] * 256 + data[1];
 }
-static int __attribute__((unused)) count(void)
+static int count(void)
 {
 	eventfd_t n = 0;
 	return eventfd_read(counter, &n) == 0 ? (int)n : -1;
+}
+static int has_room(int fd, int limit)
+{
+	struct pollfd f = { .fd = fd, .events = POLLOUT };
+	poll(&f, 1, limit);
+	return f.revents;
 }
 static int is_ready(int fd, int limit, int both)
 {
@@ -146,6 +154,7 @@ for my $t (0 .. $threads - 1) {
 			flag => "flag = " . ($t + 1) . ";", look => "note($t, flag);", read => "note($t, receive(from[$t], $_->{bytes}));" ,
 			write => "note($t, write(to[$t], \"@{[ $_->{data} // '' ]}\", @{[ length($_->{data} // '') ]}));",
 			poll => "note($t, is_ready(from[$t], $limit, 0));", both => "note($t, is_ready(from[$t], $limit, 1));",
+			room => "note($t, has_room(to[$t], $limit));",
 			add => "eventfd_write(counter, @{[ $_->{size} // 0 ]});", count => "note($t, count());",
 			close_writer => $socket ? "shutdown(to[$t], SHUT_WR);" : "close(to[$t]);", close_reader => "close(from[$t]);",
 		) if $_->{kind} !~ /^close/;

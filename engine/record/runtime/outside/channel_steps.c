@@ -235,14 +235,8 @@ void channel_acts(struct thread *t, unsigned channel, int64_t result, bool chang
 /* The channels that a poll of the descriptor looks at; false: it looks at something else. */
 static bool looks_at(const struct pollfd *f, unsigned *reads, unsigned *writes)
 {
-	const short out = POLLOUT | POLLWRNORM | POLLWRBAND;
 	*reads = outside_reads(f->fd);
 	*writes = outside_writes(f->fd);
-	if (*reads && f->events == out && *reads != *writes)
-		return false;
-	/* of a socket the end of what it reads tells that the other end is closed */
-	if (*reads && !(f->events & out))
-		*writes = 0;
 	return (*reads || *writes) && (!*reads || of(*reads)) && (!*writes || of(*writes));
 }
 
@@ -271,8 +265,10 @@ bool channels_ask(struct thread *t, const struct pollfd *fds, unsigned n, bool a
 		unsigned flags = at_once ? LOG_CHANNEL_AT_ONCE : 0;
 		unsigned in = fds[i].events & (POLLIN | POLLRDNORM) ? LOG_CHANNEL_IN : 0,
 		         hangup = fds[i].events & POLLRDHUP ? LOG_CHANNEL_HANGUP : 0;
+		unsigned out = fds[i].events & (POLLOUT | POLLWRNORM) ? LOG_CHANNEL_OUT : 0;
 		asks_poll(t, reads, flags | in | hangup, pc);
-		asks_poll(t, writes, flags | LOG_CHANNEL_OUT, pc);
+		if (out || reads != writes)
+			asks_poll(t, writes, flags | out | LOG_CHANNEL_WRITING, pc);
 	}
 	t->input.asks = first;
 	*planned = first && turn(t);

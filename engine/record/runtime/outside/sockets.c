@@ -161,6 +161,9 @@ int interposed_ioctl(int fd, unsigned long request, ...)
 	struct given g;
 	if (t && request == FIONBIO)
 		order_of_mode(fd, true);
+	if (t && request == FIONREAD)
+		channel_steps_end(outside_reads(fd),
+		                  "asking how many bytes are there (FIONREAD)");
 	if (!t || (request != FIONREAD && request != TIOCOUTQ) || !outside(t, fd))
 		return REAL(ioctl)(fd, request, p);
 	if (input_given(t, LOG_INPUT_ioctl, fd, 0, &g)) {
@@ -368,6 +371,10 @@ static int dup_copied(struct thread *t, int fd, int to, uintptr_t pc)
 	outside_copied(fd, to);
 	if (to >= 0)
 		channel_copies(t, to, pc);
+	if (to >= 0 && to <= 2) {
+		channel_steps_end(outside_reads(to), "a standard stream that is a pipe");
+		channel_steps_end(outside_writes(to), "a standard stream that is a pipe");
+	}
 	return to;
 }
 int interposed_dup2(int fd, int to)
@@ -396,6 +403,8 @@ int interposed_dup3(int fd, int to, int flags)
 			order_of_use(fd, result == -1 && errno == EBADF); \
 		if (t && command >= F_OFD_GETLK && command <= F_OFD_SETLKW) \
 			order_matters("a lock of a file"); \
+		if (t && command == F_SETPIPE_SZ) \
+			channel_steps_end(outside_writes(fd), "another size of a pipe"); \
 		if (t && (command == F_SETFL || command == F_GETFL)) \
 			order_of_mode(fd, command == F_SETFL); \
 		return command == F_DUPFD || command == F_DUPFD_CLOEXEC \
