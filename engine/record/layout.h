@@ -598,6 +598,7 @@ enum log_channel_flag {
 	LOG_CHANNEL_OUT = 4,
 	LOG_CHANNEL_HANGUP = 8,
 	LOG_CHANNEL_WRITING = 16, /* it looks at the end that writes to the channel */
+	LOG_CHANNEL_TIMED = 32,   /* with LOG_CHANNEL_AT_ONCE: it has a limit in time */
 };
 /* No value is an address. */
 #define LOG_CHANNEL_VALUE(op, flags, small, large) \

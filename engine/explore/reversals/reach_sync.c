@@ -366,6 +366,8 @@ bool sync_waits_in_time(const struct reach *r, const uint32_t *state, uint32_t e
 {
 	const struct event *x = &r->t->events[event];
 	bool fails = op_fails(x->op);
+	if (channel_steps_waits_in_time(r->x->h->channels, state + r->channels, event))
+		return true;
 	if (!(fails || op_acquires(x->op)) || !(x->flags & EVENT_TIMED))
 		return false;
 	return sync_outcome(r, state, event).answer == (fails ? ANSWER_SAME : ANSWER_OTHER);

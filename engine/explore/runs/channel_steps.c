@@ -328,6 +328,22 @@ struct channel_outcome channel_steps_outcome(struct channel_steps *c, const uint
 	return find(c, state, operation_at(c, o->before));
 }
 
+/* The last question of an act; NULL: it has none. */
+static const struct operation *question_of(const struct channel_steps *c, uint32_t event)
+{
+	const struct operation *o = operation_of(c, event);
+	return o != NULL && o->op == LOG_CHANNEL_ACTS && o->before != NONE
+	               ? operation_at(c, o->before)
+	               : NULL;
+}
+
+bool channel_steps_waits_in_time(struct channel_steps *c, const uint32_t *state, uint32_t event)
+{
+	const struct operation *ask = question_of(c, event);
+	return ask != NULL && ask->op == LOG_CHANNEL_POLLS && ask->flags & LOG_CHANNEL_TIMED &&
+	       find(c, state, ask).result == 0;
+}
+
 bool channel_steps_awaits(struct channel_steps *c, const uint32_t *state, uint32_t thread,
                           struct channel_outcome *outcome)
 {
@@ -470,15 +486,6 @@ static char *text_of(const struct channel_steps *c, const struct operation *ask,
 	return g_strdup_printf("%d byte%s%s%s%s", result, result == 1 ? "" : "s",
 	                       writer ? " that " : "", writer ? writer : "",
 	                       writer ? " wrote" : "");
-}
-
-/* The last question of an act; NULL: it has none. */
-static const struct operation *question_of(const struct channel_steps *c, uint32_t event)
-{
-	const struct operation *o = operation_of(c, event);
-	return o != NULL && o->op == LOG_CHANNEL_ACTS && o->before != NONE
-	               ? operation_at(c, o->before)
-	               : NULL;
 }
 
 char *channel_steps_text(struct channel_steps *c, const uint32_t *state, uint32_t event)

@@ -43,6 +43,9 @@ struct channel_outcome {
 /* The outcome of an act in a state, */
 struct channel_outcome channel_steps_outcome(struct channel_steps *c, const uint32_t *state,
                                              uint32_t event);
+/* whether it stands there for the end of its limit in time, */
+bool channel_steps_waits_in_time(struct channel_steps *c, const uint32_t *state,
+                                 uint32_t event);
 /* and the state after it. */
 void channel_steps_take(struct channel_steps *c, uint32_t *state, uint32_t event);
 /* What the act that comes after the last event of the thread would find, if that asks and the

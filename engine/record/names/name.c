@@ -247,6 +247,7 @@ static bool append_channel(struct names *n, uint32_t variable, GString *name)
 	if (g_str_has_suffix(name->str + before, "[0]"))
 		g_string_truncate(name, name->len - 3);
 	g_string_append(name, forms[form]);
+	g_string_assign(n->form, "channel");
 	return true;
 }
 

@@ -1,6 +1,7 @@
 # A random program whose threads read, write, poll and close a pipe (or a pair of sockets) and an eventfd, and what its
 # runs can do, by all interleavings.
 #     perl random_channels.pl SEED >prog.c
+# In some programs no two writes are equal, and each hands over plain memory, which its reader looks at: no data race.
 # The program prints what each thread's operations found.  Its last lines: "//= LINE" for each line that some run prints,
 # "//= blocked" if in some run threads wait for ever, and "//= N classes": of what the operations of its runs find.
 use strict;
@@ -8,7 +9,7 @@ use warnings;
 srand shift;
 sub any { $_[int rand @_] }
 
-my ($threads, $socket, $packets, $apart, $counts_one, $counted_apart, $begins, $eventfd, @ops);
+my ($hands_over, $threads, $socket, $packets, $apart, $counts_one, $counted_apart, $begins, $eventfd, @ops);
 sub choose {
 	$threads = 2 + (rand() < 0.4);
 	$socket = rand() < 0.25;
@@ -19,6 +20,8 @@ sub choose {
 	$begins = any(0, 0, 0, 1, 2);
 	$eventfd = rand() < 0.5;
 	@ops = ();
+	$hands_over = rand() < 0.5;
+	my $next = 'a';
 	for my $t (0 .. $threads - 1) {
 		my $reader = $t == 0 || rand() < 0.3;
 		for (1 .. 1 + int rand($threads > 2 ? 3 : 4)) {
@@ -27,7 +30,9 @@ sub choose {
 			push @kinds, $reader ? 'write' : ('write') x 6;
 			push @kinds, 'add', 'add', 'count', 'both' if $eventfd;
 			push @kinds, 'room' if rand() < 0.2;
-			push @{ $ops[$t] }, { kind => any(@kinds), bytes => any(1, 1, 2), data => any('x', 'x', 'w', 'yz'),
+			my $data = any('x', 'x', 'w', 'yz');
+			$data = join '', map { $next++ } 1 .. length $data if $hands_over;
+			push @{ $ops[$t] }, { kind => any(@kinds), bytes => any(1, 1, 2), data => $data,
 				now => any(0, 1), limit => any(0, 20), size => any(1, 1, 2) };
 		}
 		push @{ $ops[$t] }, { kind => 'close_writer' } if rand() < 0.5;
@@ -117,7 +122,8 @@ do { choose(); all_runs() } until keys %classes >= $least && keys %classes < 100
 my $make = $socket ? 'socketpair(AF_UNIX, ' . ($packets ? 'SOCK_SEQPACKET' : 'SOCK_STREAM') . ', 0, ends)' : 'pipe(ends)';
 my @lines = map { "#include <$_.h>" } qw(errno fcntl poll pthread signal stdatomic stdio string sys/eventfd sys/socket unistd);
 push @lines, split /\n/, <<"END";
-enum { THREADS = $threads };
+enum { THREADS = $threads, HANDS_OVER = ${\ ($hands_over ? 1 : 0)} };
+static int cargo[256];
 static int ends[2], from[THREADS], to[THREADS], counter;
 static atomic_int flag;
 static int found[THREADS][16], length[THREADS];
@@ -126,7 +132,15 @@ static int receive(int fd, int most)
 {
 	unsigned char data[2] = { 0, 0 };
 	ssize_t n = read(fd, data, most);
+	for (ssize_t i = 0; HANDS_OVER && i < n; i++)
+		cargo[data[i]]++;
 	return n < 0 ? -1 : n == 0 ? 0 : n == 1 ? data[0] : data[0] * 256 + data[1];
+}
+static ssize_t send_all(int fd, const char *data, size_t length)
+{
+	for (size_t i = 0; HANDS_OVER && i < length; i++)
+		cargo[(unsigned char)data[i]] = 1;
+	return write(fd, data, length);
 }
 static int count(void)
 {
@@ -152,7 +166,7 @@ for my $t (0 .. $threads - 1) {
 		my $limit = $_->{now} ? $_->{limit} : -1;
 		my %text = (
 			flag => "flag = " . ($t + 1) . ";", look => "note($t, flag);", read => "note($t, receive(from[$t], $_->{bytes}));" ,
-			write => "note($t, write(to[$t], \"@{[ $_->{data} // '' ]}\", @{[ length($_->{data} // '') ]}));",
+			write => "note($t, send_all(to[$t], \"@{[ $_->{data} // '' ]}\", @{[ length($_->{data} // '') ]}));",
 			poll => "note($t, is_ready(from[$t], $limit, 0));", both => "note($t, is_ready(from[$t], $limit, 1));",
 			room => "note($t, has_room(to[$t], $limit));",
 			add => "eventfd_write(counter, @{[ $_->{size} // 0 ]});", count => "note($t, count());",

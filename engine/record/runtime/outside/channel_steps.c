@@ -246,9 +246,10 @@ static void asks_poll(struct thread *t, unsigned channel, unsigned flags, uintpt
 		asks(t, of(channel), value_of(LOG_CHANNEL_POLLS, flags, 0, 0), pc);
 }
 
-bool channels_ask(struct thread *t, const struct pollfd *fds, unsigned n, bool at_once,
+bool channels_ask(struct thread *t, const struct pollfd *fds, unsigned n, int64_t milliseconds,
                   bool *planned, uintptr_t pc)
 {
+	bool at_once = milliseconds >= 0;
 	unsigned first = 0, reads, writes;
 	*planned = false;
 	t->input.entered &= at_once;
@@ -262,7 +263,8 @@ bool channels_ask(struct thread *t, const struct pollfd *fds, unsigned n, bool a
 		looks_at(&fds[i], &reads, &writes);
 		if (!first)
 			point(t, first = reads ? reads : writes);
-		unsigned flags = at_once ? LOG_CHANNEL_AT_ONCE : 0;
+		unsigned flags = (at_once ? LOG_CHANNEL_AT_ONCE : 0) |
+		                 (milliseconds > 0 ? LOG_CHANNEL_TIMED : 0);
 		unsigned in = fds[i].events & (POLLIN | POLLRDNORM) ? LOG_CHANNEL_IN : 0,
 		         hangup = fds[i].events & POLLRDHUP ? LOG_CHANNEL_HANGUP : 0;
 		unsigned out = fds[i].events & (POLLOUT | POLLWRNORM) ? LOG_CHANNEL_OUT : 0;

@@ -205,8 +205,9 @@ bool channel_shuts(struct thread *t, int fd, int how, uintptr_t pc);
 bool channel_asks_read(struct thread *t, unsigned channel, size_t most, bool at_once,
                        uintptr_t pc);
 bool channel_asks_write(struct thread *t, unsigned channel, size_t bytes, uintptr_t pc);
-/* The same for a poll. *planned: by the plan it is now that the call acts. */
-bool channels_ask(struct thread *t, const struct pollfd *fds, unsigned n, bool at_once,
+/* The same for a poll, with its limit in time, or a negative one. *planned: by the plan it is
+ * now that the call acts. */
+bool channels_ask(struct thread *t, const struct pollfd *fds, unsigned n, int64_t milliseconds,
                   bool *planned, uintptr_t pc);
 /* The thread's next question is asked by an ENTRY (core/entry.h) that comes from the program.
  */

@@ -31,8 +31,8 @@ static void wait_here(struct thread *t, struct pollfd *fds, unsigned n, struct a
                       int64_t milliseconds, enum log_call call, uintptr_t pc)
 {
 	bool planned = false;
-	if (n > 0 && (about.n == 0 ||
-	              !channels_ask(t, about.fds, about.n, milliseconds >= 0, &planned, pc)))
+	if (n > 0 &&
+	    (about.n == 0 || !channels_ask(t, about.fds, about.n, milliseconds, &planned, pc)))
 		order_matters("asking what is ready (poll, select, epoll)");
 	frame_enter(t, call, pc, true);
 	t->sched.pc = pc;
