@@ -517,11 +517,13 @@ void GOMP_taskgroup_end(void)
 	if (g && rt.controlled) {
 		sched_point(t);
 		await_tasks(t, &g->left, false, CALLER());
+		openmp_receive(t, g->message, CALLER()); /* before libgomp frees memory */
 	}
 	REAL(GOMP_taskgroup_end)();
 	if (!g)
 		return;
 	f->group = g->outer;
-	openmp_receive(t, g->message, CALLER());
+	if (!rt.controlled)
+		openmp_receive(t, g->message, CALLER());
 	__libc_free(g);
 }
