@@ -11,7 +11,7 @@ blocked=0
 for seed in $(seq "$first" $((first + ${HEDDLE_PROGRAMS:-24} - 1))); do
 	perl "$generator" "$seed" >prog.c
 	$HEDDLE cc -g -O$((seed % 2)) prog.c -o prog -pthread
-	run timeout 300 "$HEDDLE" explore --format json -- ./prog
+	run timeout 300 "$HEDDLE" explore --seed $((seed % 4)) --format json -- ./prog
 	found=$(json 'my %seen; join "\n", sort grep { !$seen{$_}++ } (map { $_->{printed} } grep { !defined $_->{error} } @{$d->{runs}}), (map { "blocked" } @{$d->{errors}}), (map { "race" } @{$d->{races}}), "$d->{states} classes"')
 	gaps=$(json 'join "; ", @{$d->{gaps}}')
 	is "$(sort <<<"$found"); $gaps" "$(sed -n 's/^\/\/= //p' prog.c | sort); " "program $seed"
