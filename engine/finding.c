@@ -4,6 +4,7 @@
 #include "engine/trace/formats.h"
 #include "engine/trace/unexplained.h"
 #include "engine/finding.h"
+#include "engine/trace/channel.h"
 
 #include "engine/trace/own_code.h"
 #include "engine/trace/own_site.h"
@@ -178,6 +179,13 @@ static void append_thread(const struct trace *t, uint32_t thread, GString *out)
 void append_waited(const struct trace *t, const struct wait *w, GString *out)
 {
 	gsize from = out->len;
+
+	const char *name = w->what == WAIT_CHANNEL ? channel_waited_for(t, w->event) : NULL;
+
+	if (name != NULL) {
+		append_escaped(out, name, strlen(name));
+		return;
+	}
 
 	trace_append_operand(t, w->event, out);
 	/* a message through a channel has its name after the channel's */

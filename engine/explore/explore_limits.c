@@ -247,6 +247,26 @@ static void note_clocks(struct exploration *x)
 		                 "does when steps take longer or shorter is not explored");
 }
 
+void explore_note_channels(struct exploration *x, const struct history *h)
+{
+	if (channel_steps_full(h->channels))
+		explore_note_incomplete(
+		        x,
+		        "a pipe or socket may be full in some order (more than 16,384 bytes, "
+		        "64 writes or 10 packets that are not read): who waits for room is "
+		        "not explored");
+	if (h->channels != NULL && x->options->symmetry)
+		explore_note_incomplete(
+		        x, "pipes and the like, of threads that are alike" EXPLORE_ORDER_OPEN);
+	if (h->channels_differ == NONE)
+		return;
+	g_autofree char *why = g_strdup_printf(
+	        "an operation on a pipe, socket or eventfd did something else than others have "
+	        "left there (%s): what comes of it may depend on the order, which is not explored",
+	        own_code_place_name(x->trace, h->channels_differ));
+	explore_note_incomplete(x, why);
+}
+
 static void note_lacking(struct exploration *x, const struct plan_run *run)
 {
 	g_autofree char *lacking = record_lacking(run->facts.happened);
@@ -268,6 +288,8 @@ void explore_note_limits(struct exploration *x, const struct plan_run *run)
 	note_spurious(x);
 	note_clocks(x);
 	note_signals(x);
+	if (x->history != NULL) /* with --memory there is none */
+		explore_note_channels(x, x->history);
 	if (has_failed_once(x->trace))
 		explore_note_incomplete(
 		        x, "a once-function was left by an exception: not every order in "

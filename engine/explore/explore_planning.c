@@ -185,6 +185,7 @@ static void note_planned(struct exploration *x, const struct execution *p)
 		explore_note_incomplete(x, "the solver left a question without an answer");
 	if (reversals_uncounted(p->search))
 		explore_give_up_sums(x);
+	explore_note_channels(x, p->history);
 	if (reversals_merge(p->search))
 		explore_note_incomplete(x, "a signal that is sent again before its handler "
 		                           "runs" EXPLORE_ORDER_OPEN);

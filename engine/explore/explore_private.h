@@ -294,6 +294,8 @@ double explore_seconds_left(const struct exploration *x);
 bool explore_is_interrupted(struct exploration *x);
 /* Reasons for incompleteness, and notes, on the current run. */
 void explore_note_limits(struct exploration *x, const struct plan_run *run);
+/* Notes what the model of pipes and their kin leaves open in the run, and in its reversals. */
+void explore_note_channels(struct exploration *x, const struct history *h);
 void explore_note_no_invocation(struct exploration *x);
 /* Notes the names of --final and --check that a completed run has. */
 void explore_see_finals(struct exploration *x);

@@ -6,6 +6,7 @@
 #include "engine/base/hash.h"
 #include "engine/explore/awaits/looks.h"
 #include "engine/explore/runs/alike.h"
+#include "engine/record/layout.h"
 #include "engine/trace/own_code.h"
 
 #include <string.h>
@@ -88,14 +89,26 @@ static bool has_use(const struct exploration *x, const GArray *sequence)
 	return false;
 }
 
+/* Does a thread take another share of a team's work than in the run? Which one it is, and so
+ * the place, follows from what others took before. */
+static bool takes_a_share(const struct exploration *x, const struct reversal *f)
+{
+	if (f->kind != REVERSAL_READ || !op_is_access(x->trace->events[f->event].op))
+		return false;
+	uint32_t v = event_variables(x->trace, &x->trace->events[f->event]).first;
+	uint64_t at = x->trace->variables[v].address;
+	return at >= LOG_OMP_SHARES && at < LOG_OMP_SHARES + LOG_OMP_END;
+}
+
 /* The schedule: the sequence, and the next operation. */
 static struct pending *pending_of(struct exploration *x, const struct reversal *f)
 {
 	uint32_t place = f->event != NONE ? f->event : f->other;
 	guint length = f->sequence->len;
+	bool share = takes_a_share(x, f);
 	if (f->kind == REVERSAL_RACE)
 		g_array_append_val(f->sequence, f->other);
-	if (f->event != NONE && f->kind != REVERSAL_HANDLED)
+	if (f->event != NONE && f->kind != REVERSAL_HANDLED && !share)
 		g_array_append_val(f->sequence, f->event);
 	if (place == NONE && f->sequence->len > 0)
 		place = g_array_index(f->sequence, uint32_t, f->sequence->len - 1);
@@ -104,15 +117,16 @@ static struct pending *pending_of(struct exploration *x, const struct reversal *
 	g_array_set_size(f->sequence, length);
 	if (f->kind == REVERSAL_HANDLED)
 		plan_handle(&s->plan, x->trace, f->event);
-	if (f->event == NONE && (f->kind == REVERSAL_GOES_ON || f->kind == REVERSAL_WOKEN ||
-	                         f->kind == REVERSAL_LATER))
+	if (share ||
+	    (f->event == NONE && (f->kind == REVERSAL_GOES_ON || f->kind == REVERSAL_WOKEN ||
+	                          f->kind == REVERSAL_LATER)))
 		plan_go_on(&s->plan, x->trace, f->thread);
 	bool use_of_object = (f->kind == REVERSAL_USE || f->kind == REVERSAL_ALIVE ||
 	                      f->kind == REVERSAL_EARLY) &&
 	                     !op_is_access(x->trace->events[f->event].op);
 	if (f->kind == REVERSAL_FAILS || f->kind == REVERSAL_SUCCEEDS ||
 	    f->kind == REVERSAL_ONCE || f->kind == REVERSAL_SENT || use_of_object ||
-	    is_exchange(x, f))
+	    (is_exchange(x, f) && !share))
 		plan_any_outcome(&s->plan);
 	if (f->kind == REVERSAL_SPURIOUS && f->event == NONE)
 		plan_end_wait(&s->plan, x->trace, f->thread);

@@ -3,6 +3,7 @@
  */
 #include "engine/explore/explore_private.h"
 #include "engine/explore/reversals/reach_private.h"
+#include "engine/trace/channel.h"
 #include "engine/trace/own_code.h"
 #include "engine/trace/shown.h"
 
@@ -31,6 +32,20 @@ static void describe_wait(const struct exploration *x, const struct reversal *f,
 	s->variable = g_string_free(condition, FALSE);
 }
 
+/* "T1 finds nothing in the pipe wake_fd, not 1 byte" */
+static void describe_channel(const struct exploration *x, const struct reversal *f,
+                             struct pending *s)
+{
+	g_autofree char *was = channel_steps_text_in_run(x->history->channels, f->event);
+	const char *kind = channel_variable_kind(s->variable), *at = strrchr(s->variable, '@');
+	const char *now =
+	        f->text != NULL && strcmp(f->text, was) != 0 ? f->text : "something else";
+	bool known = f->text != NULL && !g_str_has_prefix(now, was) && now == f->text;
+	s->reversal = g_strdup_printf("%s finds %s in the %s %.*s%s%s", s->thread, now, kind,
+	                              (int)(at - s->variable), s->variable,
+	                              known ? ", not " : "", known ? was : "");
+}
+
 static void describe_read(const struct exploration *x, const struct reversal *f,
                           struct pending *s)
 {
@@ -38,6 +53,12 @@ static void describe_read(const struct exploration *x, const struct reversal *f,
 	GString *variable = g_string_new(NULL), *name = g_string_new(NULL);
 	trace_append_variable(t, &t->events[f->event], variable);
 	s->variable = g_string_free(variable, FALSE);
+	if (channel_steps_acts(x->history->channels, f->event) &&
+	    channel_is_variable(s->variable)) {
+		g_string_free(name, TRUE);
+		describe_channel(x, f, s);
+		return;
+	}
 	own_code_append_name(s->variable, name);
 	char *old = value_text(t, f->event, past_value_read(t, f->event));
 	char *now = f->text != NULL ? g_strdup(f->text)

@@ -3,6 +3,7 @@
  */
 #include "engine/explore/no_return.h"
 
+#include "engine/explore/runs/channel_steps.h"
 #include "engine/explore/runs/lifetimes.h"
 #include "engine/predict/deadlock/completion.h"
 #include "engine/trace/own_code.h"
@@ -475,6 +476,15 @@ static bool uses_after_return(struct trace *t)
 	return any;
 }
 
+/* They are reordered without regard to what is in channels (runs/channel_steps.h), too. */
+static bool uses_channels(const struct trace *t)
+{
+	uint32_t v = 0;
+	while (v < t->variables_count && !channel_steps_variable(t, v))
+		v++;
+	return v < t->variables_count;
+}
+
 static void find_point(struct no_return *n, struct explore_report *report, uint32_t error,
                        const struct progress *progress)
 {
@@ -487,7 +497,8 @@ static void find_point(struct no_return *n, struct explore_report *report, uint3
 
 		t = k->run == run ? k->trace : t;
 	}
-	if (t == NULL || uses_after_return(t) || !failing_init(&f, t, progress))
+	if (t == NULL || uses_after_return(t) || uses_channels(t) ||
+	    !failing_init(&f, t, progress))
 		return;
 	for (guint i = 0; i < n->runs->len; i++) {
 		const struct kept_run *k = &g_array_index(n->runs, struct kept_run, i);

@@ -386,7 +386,9 @@ static void explain_wait(const struct trace *t, const struct record_facts *facts
 	bool join = w->reason == FOR_THREAD, channel = w->reason == FOR_FILE && w->message != 0;
 	char *pipe = channel ? channel_name((unsigned)w->message) : NULL;
 	const char *name = join ? NULL : channel ? pipe : name_at(t, w->object);
-	uint32_t look = look_of(t, w);
+	uint32_t look = look_of(t, w), want = channel ? want_of(t, w->thread) : NONE;
+	const char *asked = want != NONE ? channel_waited_for(t, want) : NULL;
+	name = asked != NULL ? asked : name;
 	if (name == NULL && look != NONE && op_is_access(t->events[look].op))
 		name = trace_variable_name(t, event_variables(t, &t->events[look]).first);
 	record_append_thread(w->thread, out);

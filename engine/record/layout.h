@@ -560,6 +560,54 @@ enum { LOG_OMP_SHARES = 1 << 20 };
  * condition that sleepers wait for, a variable with their number. */
 #define LOG_FUTEX_BIT (1ull << 47)
 enum { LOG_FUTEX_LOCK, LOG_FUTEX_SLEEPERS, LOG_FUTEX_COUNT };
+/*
+ * In an exploration operations on channels (pipes, pairs of sockets, eventfds) are accesses of
+ * a variable of the channel, which no memory has: the N-th that was made is at
+ * LOG_CHANNEL_PLACES
+ * + 8 * N, and further on by what it is. A call first asks, once for each channel that it is
+ * about, before it waits, and then acts: an update where it changes what is in a channel, else
+ * a read. The value says what: an operation, flags, two numbers.
+ * runtime/outside/channel_steps.c writes them, explore/runs/channel_steps.c says what they do.
+ */
+#define LOG_CHANNEL_PLACES (LOG_FUTEX_BIT | 1 << 16)
+enum log_channel_form {
+	LOG_CHANNEL_PIPE,
+	LOG_CHANNEL_SOCKET,
+	LOG_CHANNEL_EVENTFD,
+	LOG_CHANNEL_FORMS
+};
+enum { LOG_CHANNELS_OF_FORM = 40000 }; /* three times as many end in the first MB */
+enum log_channel_op {
+	LOG_CHANNEL_MAKES = 1, /* kind; large: an eventfd's count. The new value: the descriptor
+	                        * that reads from it, above the address where the program has
+	                        * its descriptors */
+	LOG_CHANNEL_COPIES,    /* ends */
+	LOG_CHANNEL_CLOSES,    /* ends; by a shutdown all copies of them */
+	LOG_CHANNEL_READS,     /* asks. large: bytes at most */
+	LOG_CHANNEL_WRITES, /* asks. small: bytes; large: number of their contents, or what is
+	                     * added to an eventfd; 0: not to be compared */
+	LOG_CHANNEL_POLLS,  /* asks */
+	LOG_CHANNEL_ACTS,   /* large: the result, or -errno; of a poll whether any is ready */
+};
+enum log_channel_flag {
+	LOG_CHANNEL_STREAM = 0, /* kinds */
+	LOG_CHANNEL_PACKETS = 1,
+	LOG_CHANNEL_COUNTER = 2,
+	LOG_CHANNEL_SEMAPHORE = 3,
+	LOG_CHANNEL_READER = 1, /* ends */
+	LOG_CHANNEL_WRITER = 2,
+	LOG_CHANNEL_ALL = 4,
+	LOG_CHANNEL_AT_ONCE = 1, /* of what asks: it does not wait, or has a limit in time */
+	LOG_CHANNEL_IN = 2,      /* of a poll: the events asked for */
+	LOG_CHANNEL_OUT = 4,
+	LOG_CHANNEL_HANGUP = 8,
+	LOG_CHANNEL_WRITING = 16, /* it looks at the end that writes to the channel */
+	LOG_CHANNEL_TIMED = 32,   /* with LOG_CHANNEL_AT_ONCE: it has a limit in time */
+};
+/* No value is an address. */
+#define LOG_CHANNEL_VALUE(op, flags, small, large) \
+	((uint64_t)(op) << 56 | (uint64_t)(flags) << 48 | (uint64_t)((small)&0xffffu) << 32 | \
+	 (uint32_t)(large))
 /* Addresses of what misuse may refer to beside objects: the heap, and thread N at N more than
  * LOG_THREAD_OBJECTS, where no memory is either: no futex lies below the first MB. */
 enum { LOG_HEAP_OBJECT = 24 };

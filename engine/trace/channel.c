@@ -54,6 +54,35 @@ unsigned channel_of_name(const char *name)
 	return read_channel(&name, &channel) && *name == '\0' ? channel : 0;
 }
 
+const char *channel_variable_kind(const char *name)
+{
+	static const char *const kinds[] = { "pipe", "socket", "eventfd" };
+	const char *at = strrchr(name, '@');
+	for (size_t i = 0; at != NULL && i < G_N_ELEMENTS(kinds); i++)
+		if (g_str_has_prefix(at + 1, kinds[i]))
+			return kinds[i];
+	return NULL;
+}
+
+bool channel_is_variable(const char *name)
+{
+	return channel_variable_kind(name) != NULL;
+}
+
+/* It has asked, and done nothing since. */
+const char *channel_waited_for(const struct trace *t, uint32_t want)
+{
+	uint32_t thread = t->events[want].thread, e = want;
+	while (e-- > 0) {
+		const struct event *x = &t->events[e];
+		if (x->thread != thread || !op_is_access(x->op))
+			continue;
+		const char *name = trace_variable_name(t, event_variables(t, x).first);
+		return channel_is_variable(name) ? name : NULL;
+	}
+	return NULL;
+}
+
 void channel_message_read(const char *name, struct channel_message *m, uint32_t *number)
 {
 	struct channel_message read = { .what = CHANNEL_NONE };

@@ -23,6 +23,16 @@ char *channel_message_name(unsigned channel, uint32_t number, enum channel_event
 /* The number of the channel with that name; 0: not a channel's name. */
 unsigned channel_of_name(const char *name);
 
+/* Is it the name of the variable that stands for a channel in an exploration: "wake@pipe"? */
+bool channel_is_variable(const char *name);
+/* The words for what it stands for, "pipe", "socket" or "eventfd", and what is before the sign:
+ * the variable that has the descriptors, or "fd5"; NULL: it is none. */
+const char *channel_variable_kind(const char *name);
+
+/* The name of the variable that stands for the channel at which a thread waits at the end of an
+ * exploration's run, by its want; NULL: not there. */
+const char *channel_waited_for(const struct trace *t, uint32_t want);
+
 struct channel_message {
 	enum channel_event what; /* NONE: of no channel */
 	uint32_t channel;        /* from 0 on, of `channels_count` */

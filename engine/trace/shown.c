@@ -177,6 +177,24 @@ static bool is_form(const char *form, const char *word)
 	return strncmp(form, word, length) == 0 && (form[length] == ' ' || form[length] == ':');
 }
 
+/* An operation on a channel, as the recorder packs it (LOG_CHANNEL_VALUE in record/layout.h):
+ * which one, in the upper byte; the bytes of a write; a number. */
+static void append_channel_value(uint64_t value, GString *out)
+{
+	static const char *const words[] = { NULL,
+		                             "made",
+		                             "copied",
+		                             "closed",
+		                             "asks to read",
+		                             "asks to write",
+		                             "asks for what is ready" };
+	uint64_t op = value >> 56;
+	if (op == 0 || op >= G_N_ELEMENTS(words))
+		g_string_append_printf(out, "%d", (int32_t)value);
+	else
+		g_string_append(out, words[op]);
+}
+
 static void append_integer(const struct trace *t, uint32_t variable, int64_t value,
                            uint32_t event, GString *out)
 {
@@ -194,6 +212,8 @@ static void append_integer(const struct trace *t, uint32_t variable, int64_t val
 		append_character(as_signed, out);
 	else if (is_form(form, "pointer"))
 		append_pointer(t, value, event, out);
+	else if (is_form(form, "channel"))
+		append_channel_value((uint64_t)value, out);
 	else if (is_form(form, "float") && append_float(value, size, out))
 		return;
 	else if (is_form(form, "enum") && append_enumerator(form, value, as_signed, out))
@@ -210,6 +230,8 @@ void shown_append(const struct trace *t, uint32_t variable, uint32_t value, uint
 	const struct value v = trace_value(t, value);
 	if (v.kind == V_PAIR) {
 		shown_append(t, variable, v.first, event, out);
+		if (variable != NONE && is_form(form_of(t, variable), "channel"))
+			return;
 		g_string_append_c(out, '>');
 		shown_append(t, variable, v.second, event, out);
 	} else if (v.kind == V_INT) {

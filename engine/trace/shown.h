@@ -5,7 +5,8 @@
  *
  * A recording's notes SHOWN_NOTE have the types, as debug information had them: a form and the
  * variables that have it, "int acct[].balance".  Forms: "int", "uint", "bool", "char", "float",
- * "pointer", "enum:IDLE=0,BUSY=1".  A variable without such a note has an unknown type.
+ * "pointer", "channel", "enum:IDLE=0,BUSY=1".  A variable without such a note has an unknown
+ * type.
  */
 #ifndef HEDDLE_SHOWN_H
 #define HEDDLE_SHOWN_H

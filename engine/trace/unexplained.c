@@ -2,6 +2,7 @@
 #include "engine/trace/unexplained.h"
 
 #include "engine/base/hash.h"
+#include "engine/trace/channel.h"
 #include "engine/trace/index.h"
 #include "engine/trace/own_code.h"
 #include "engine/trace/shown.h"
@@ -223,7 +224,7 @@ bool unexplained_is_known(const struct trace *t, uint32_t variable, uint32_t use
 	       g_str_has_prefix(name,
 	                        "libstdc++.so") || /* a facet's table, made when it is asked */
 	       g_str_has_suffix(name, "@sleepers") || /* a futex's */
-	       (parts != NULL && parts[variable] != NONE);
+	       channel_is_variable(name) || (parts != NULL && parts[variable] != NONE);
 }
 
 static uint32_t value_of(const struct trace *t, uint32_t event, bool written)

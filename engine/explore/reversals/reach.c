@@ -17,11 +17,30 @@
 
 #include <string.h>
 
+/* Does the thread wait for something in a channel, or for its end? */
+static bool waits_for_channel(const struct reach *r, const uint32_t *state, uint32_t e)
+{
+	struct channel_steps *c = r->x->h->channels;
+	return channel_steps_acts(c, e) &&
+	       channel_steps_outcome(c, state + r->channels, e).waits;
+}
+
+/* What the act on a channel finds, in words, owned by `r`; NULL: it is none. */
+static const char *text_in_channel(struct reach *r, const uint32_t *state, uint32_t e)
+{
+	struct channel_steps *c = r->x->h->channels;
+	return channel_steps_acts(c, e)
+	               ? reach_keep_text(r, channel_steps_text(c, state + r->channels, e))
+	               : NULL;
+}
+
 static enum answer look_at_read(struct reach *r, const uint32_t *state, uint32_t state_id,
                                 uint32_t e)
 {
 	const struct reversal_limits *l = r->x->limits;
 	uint32_t other;
+	if (waits_for_channel(r, state, e))
+		return ANSWER_WAITS;
 	if (history_is_unseen(r->x->h, e)) /* else its variable's values are not known */
 		return reach_leaves_as_in_run(r, state, e) ? ANSWER_LEFT : ANSWER_OTHER;
 	uint64_t sees = reach_sees(r, state, e, &other);
@@ -32,13 +51,16 @@ static enum answer look_at_read(struct reach *r, const uint32_t *state, uint32_t
 	if (awaits_in_vain(l->awaits, l->states, r->x->h, e, sees))
 		return ANSWER_WAITS;
 	if (sees != history_seen(r->x->h, e))
-		reach_add_candidate(r, (struct candidate){ .event = e,
-		                                           .state = state_id,
-		                                           .other = other,
-		                                           .key = sees,
-		                                           .text = counters_text(r, state, e),
-		                                           .kind = REVERSAL_READ,
-		                                           .op = OP_COUNT });
+		reach_add_candidate(
+		        r, (struct candidate){ .event = e,
+		                               .state = state_id,
+		                               .other = other,
+		                               .key = sees,
+		                               .text = channel_steps_has(r->x->h->channels, e)
+		                                               ? text_in_channel(r, state, e)
+		                                               : counters_text(r, state, e),
+		                               .kind = REVERSAL_READ,
+		                               .op = OP_COUNT });
 	return ANSWER_OTHER;
 }
 

@@ -69,7 +69,6 @@ void counters_find(struct reach *r)
 		return;
 	r->values = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	r->valued = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-	r->texts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 }
 
 uint32_t counters_of(const struct reach *r, uint32_t e)
@@ -133,8 +132,16 @@ const char *counters_text(struct reach *r, const uint32_t *state, uint32_t e)
 	uint64_t size = access_value(r->t, e, false).size;
 	bool negative = size < sizeof value && value >> (8 * size - 1) & 1;
 	int64_t number = (int64_t)(negative ? value - (UINT64_C(1) << 8 * size) : value);
-	char *text = g_strdup_printf("%" PRId64, number);
+	return reach_keep_text(r, g_strdup_printf("%" PRId64, number));
+}
+
+const char *reach_keep_text(struct reach *r, char *text)
+{
 	gpointer known;
+	if (text == NULL)
+		return NULL;
+	if (r->texts == NULL)
+		r->texts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	if (g_hash_table_lookup_extended(r->texts, text, &known, NULL)) {
 		g_free(text);
 		return known;

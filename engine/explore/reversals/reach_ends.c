@@ -50,6 +50,12 @@ enum answer ends_look_at_going(struct reach *r, uint32_t state_id, uint32_t u)
 	const uint32_t *state = reach_state(r, state_id);
 	uint32_t wait = sync_waits(r, state, u), tail = r->x->limits->tail;
 	bool stuck = r->x->limits->stuck;
+	struct channel_outcome found;
+	if (channel_steps_awaits(r->x->h->channels, state + r->channels, u, &found)) {
+		if (!found.waits)
+			ends_add(r, state_id, u, NONE, REVERSAL_GOES_ON, found.number);
+		return found.waits ? ANSWER_WAITS : ANSWER_OTHER;
+	}
 	if (wait != NONE && r->t->events[wait].op == OP_ARRIVE) {
 		if (!bit_of(r, state, BIT_RELEASED, u))
 			return ANSWER_WAITS;

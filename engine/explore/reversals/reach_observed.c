@@ -6,6 +6,7 @@
  * accesses are next (reach_races.c), if no outcome in it depends on an event outside. Outcomes
  * that may: reads of atomics without acquire, or of writes without release; failed tries; looks
  * at a semaphore's count; a wait whose time was up while others waited at the same condition;
+ * reads of a pipe or its kin that found nothing, or with which other threads read from it, too;
  * rounds of a barrier that more threads use than it has room for.
  */
 #include "engine/explore/reversals/reach_private.h"
@@ -77,6 +78,8 @@ static bool depends_on_others(const struct reach *r, uint32_t e)
 	const struct event *x = &r->t->events[e];
 	if (event_inert(x))
 		return false;
+	if (channel_steps_has(r->x->h->channels, e))
+		return channel_steps_is_loose(r->x->h->channels, e);
 	switch (x->op) {
 	case OP_WAKE:
 		return x->flags & EVENT_TRY && is_waited_for_by_others(r->t, e);

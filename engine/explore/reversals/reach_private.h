@@ -4,8 +4,8 @@
  *
  * A state is an array of words: the number of done events of each thread; of each shared
  * variable the last write + 1, or the place of its value + 1 where it is a counter
- * (`counters`), 0: initial; the abstract state of each object viewed by results; and a bit for
- * each thread for each enum thread_bit.
+ * (`counters`), 0: initial; the abstract state of each object viewed by results; a bit for
+ * each thread for each enum thread_bit; and the state of each channel.
  */
 #ifndef HEDDLE_REACH_PRIVATE_H
 #define HEDDLE_REACH_PRIVATE_H
@@ -56,6 +56,7 @@ struct reach {
 	uint32_t threads, slots, objects;
 	uint32_t bits;    /* first word of the bits */
 	uint32_t looked;  /* first word of those of detours (reach_detours.c) */
+	uint32_t channels; /* first word of the states of channels (runs/channel_steps.h) */
 	GArray *detours;  /* struct reach_detour */
 	size_t size;      /* of a state, in words */
 	uint8_t *visible; /* by event */
@@ -67,7 +68,7 @@ struct reach {
 	struct counter *counters;
 	GArray *values;            /* uint64_t: of counters, in states */
 	GHashTable *valued;        /* uint64_t -> its place in `values` + 1 */
-	GHashTable *texts;         /* char *: values in words */
+	GHashTable *texts;         /* char *: values in words; or NULL */
 	uint32_t *object_slot;     /* by object of the model: its abstract state, or NONE */
 	struct symmetry *symmetry; /* if objects are viewed by results, else NULL */
 	uint32_t *waits;   /* by event: the wait or arrival in force after it, or NONE */
@@ -264,6 +265,8 @@ bool reach_bounded(struct reach *r, uint32_t most);
 /* reach_counters.c: find those of the run. */
 void counters_find(struct reach *r);
 void counters_release(struct reach *r);
+/* Keeps the text, once, as long as `r`; NULL stays NULL. */
+const char *reach_keep_text(struct reach *r, char *text);
 /* The counter that the event accesses, as its variable; NONE: it accesses none. */
 uint32_t counters_of(const struct reach *r, uint32_t event);
 /* A counter's value in a state; false: it is not known. */

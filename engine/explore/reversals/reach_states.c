@@ -67,7 +67,7 @@ static bool is_visible(const struct reach *r, uint32_t e)
 		return true;
 	if (op_is_access(x->op)) {
 		struct wide run = event_variables(r->t, x);
-		if (r->counted[e] != NONE)
+		if (r->counted[e] != NONE || channel_steps_acts(r->x->h->channels, e))
 			return true;
 		for (uint32_t v = run.first; v < run.first + run.count; v++)
 			if (r->slot_of[v] != NONE)
@@ -173,7 +173,8 @@ static void prepare(struct reach *r)
 	struct fork_order *order = fork_order_new(t);
 	for (uint32_t v = 0; v < t->variables_count; v++) {
 		struct event_list list = event_list_at(&t->index->variable_events, v);
-		r->slot_of[v] = is_shared(t, order, list) ? r->slots++ : NONE;
+		bool shared = !channel_steps_variable(t, v) && is_shared(t, order, list);
+		r->slot_of[v] = shared ? r->slots++ : NONE;
 	}
 	fork_order_free(order);
 	counters_find(r);
@@ -192,7 +193,8 @@ static void prepare(struct reach *r)
 	r->bits = r->threads + r->slots + r->objects;
 	r->looked = r->bits + BIT_KINDS * ((r->threads + 31) / 32);
 	detours_find(r);
-	r->size = r->looked + (r->detours->len + 31) / 32;
+	r->channels = r->looked + (r->detours->len + 31) / 32;
+	r->size = r->channels + channel_steps_count(r->x->h->channels);
 	r->scratch = g_new0(uint32_t, r->size);
 	r->looks = g_new0(struct thread_prefix, r->threads + 1);
 	r->writers = g_new(uint32_t, t->variables_count + 1);
@@ -212,6 +214,12 @@ uint64_t reach_sees(const struct reach *r, const uint32_t *state, uint32_t e, ui
 	struct event_list writers = trace_writers(r->t, e);
 	bool same = true;
 	*other = NONE;
+	if (channel_steps_has(r->x->h->channels, e))
+		return channel_steps_acts(r->x->h->channels, e)
+		               ? channel_steps_outcome(r->x->h->channels, state + r->channels,
+		                                       e)
+		                         .number
+		               : history_seen(r->x->h, e);
 	if (r->counted[e] != NONE)
 		return sync_sees_count(r, state, e);
 	if (counters_of(r, e) != NONE)
@@ -303,7 +311,9 @@ static void take_event(const struct reach *r, uint32_t *state, uint32_t e, uint3
 	const struct abstract_step *step = reach_call_step(r, state, call);
 	if (step != NULL)
 		state[r->object_slot[call->object]] = step->next;
-	if (op_is_access(x->op) && op_writes(x->op) && counters_of(r, e) != NONE) {
+	if (channel_steps_acts(r->x->h->channels, e)) {
+		channel_steps_take(r->x->h->channels, state + r->channels, e);
+	} else if (op_is_access(x->op) && op_writes(x->op) && counters_of(r, e) != NONE) {
 		counters_take(r, state, e, counters_of(r, e));
 	} else if (op_is_access(x->op) && op_writes(x->op)) {
 		struct wide run = event_variables(r->t, x);

@@ -366,6 +366,8 @@ bool sync_waits_in_time(const struct reach *r, const uint32_t *state, uint32_t e
 {
 	const struct event *x = &r->t->events[event];
 	bool fails = op_fails(x->op);
+	if (channel_steps_waits_in_time(r->x->h->channels, state + r->channels, event))
+		return true;
 	if (!(fails || op_acquires(x->op)) || !(x->flags & EVENT_TIMED))
 		return false;
 	return sync_outcome(r, state, event).answer == (fails ? ANSWER_SAME : ANSWER_OTHER);
@@ -520,7 +522,8 @@ void sync_prepare(struct reach *r)
 		const struct event *x = &t->events[e];
 		if (x->op == OP_SND)
 			r->ends[x->target] = e;
-		r->counted[e] = x->op == OP_AREAD ? counted_at(t, e) : NONE;
+		bool looks = x->op == OP_AREAD && !channel_steps_has(r->x->h->channels, e);
+		r->counted[e] = looks ? counted_at(t, e) : NONE;
 		if (r->counted[e] != NONE)
 			r->tried[r->counted[e]] = true;
 		if (op_fails(x->op) ||

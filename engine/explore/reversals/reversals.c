@@ -339,7 +339,8 @@ static void reversal_event(struct search *x, uint32_t e)
 		reversal_wait(x);
 	} else if (!op_is_access(event->op)) {
 		reversal_outcomes(x, e);
-	} else if (op_reads(event->op) && !history_is_unseen(x->h, e)) {
+	} else if (op_reads(event->op) && !history_is_unseen(x->h, e) &&
+	           !channel_steps_has(x->h->channels, e)) {
 		reversal_reads(x);
 	}
 }

@@ -177,9 +177,20 @@ static uint64_t step_number(const struct trace *t, uint32_t event, enum op op)
 	return history_mix(history_mix(op, l->module), l->address);
 }
 
+/* The outcome of an operation on a channel, which comes next in the run. */
+static uint64_t seen_in_channel(struct history *h, uint32_t *state, uint32_t event)
+{
+	struct channel_outcome o = channel_steps_outcome(h->channels, state, event);
+	if (h->channels_differ == NONE && channel_steps_differs(h->channels, event, o))
+		h->channels_differ = event;
+	channel_steps_take(h->channels, state, event);
+	return o.number;
+}
+
 static void add_steps(struct history *h)
 {
 	const struct trace *t = h->trace;
+	g_autofree uint32_t *channels = g_new0(uint32_t, channel_steps_count(h->channels) + 1);
 	h->step_of = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), (guint)t->events_count);
 	h->seen = g_new0(uint64_t, t->events_count + 1);
 	for (uint32_t i = 0; i < t->threads_count; i++) {
@@ -194,7 +205,9 @@ static void add_steps(struct history *h)
 		if (step == NONE)
 			continue;
 		g_array_append_val(th->events, e);
-		h->seen[e] = seen_by(h, e);
+		h->seen[e] = channel_steps_acts(h->channels, e)
+		                     ? seen_in_channel(h, channels, e)
+		                     : seen_by(h, e);
 		uint64_t number = history_after(h, e, h->seen[e]);
 		g_array_append_val(th->prefixes, number);
 	}
@@ -215,7 +228,7 @@ struct history *history_new(const struct view *view, struct initials *initials,
 	h->view = view;
 	h->trace = t;
 	h->initials = initials;
-	h->otherwise = NONE;
+	h->otherwise = h->channels_differ = NONE;
 	h->apart = apart;
 	h->threads_count = (uint32_t)t->threads_count;
 	h->threads = g_new0(struct thread_history, t->threads_count + 1);
@@ -224,6 +237,7 @@ struct history *history_new(const struct view *view, struct initials *initials,
 	history_find_lives(h);
 	history_find_numbers(h);
 	history_learn_initials(h);
+	h->channels = channel_steps_new(h);
 	add_steps(h);
 	alike_find(h);
 	h->finals = g_array_new(FALSE, FALSE, sizeof(struct thread_prefix));
@@ -241,6 +255,7 @@ void history_free(struct history *h)
 			g_array_unref(h->threads[i].joins);
 	}
 	g_free(h->threads);
+	channel_steps_free(h->channels);
 	lifetimes_free(h->lifetimes);
 	g_free(h->lives);
 	if (h->numbers)

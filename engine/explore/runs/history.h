@@ -9,6 +9,7 @@
 #define HEDDLE_HISTORY_H
 
 #include "engine/base/archive.h"
+#include "engine/explore/runs/channel_steps.h"
 #include "engine/explore/runs/lifetimes.h"
 #include "engine/explore/objects/view.h"
 #include "engine/explore/runs/unseen.h"
@@ -57,6 +58,9 @@ struct history {
 	uint64_t *seen;     /* by event: number of its outcome, if it is a step */
 	uint8_t *sums;      /* by event: enum sum; or NULL */
 	bool unseen;        /* is one of them SUM_UNSEEN? */
+	struct channel_steps *channels; /* of pipes and their kin; or NULL */
+	uint32_t channels_differ; /* a step of theirs that found something else than it should;
+	                           * or NONE */
 	struct life *lives; /* blocks by address, to identify addresses */
 	uint32_t lives_count;
 	GHashTable *numbers;         /* the kernel's number of a child process or a thread ->

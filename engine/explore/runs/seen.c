@@ -211,7 +211,8 @@ void history_learn_initials(struct history *h)
 		struct held own = { 0 };
 		for (uint32_t i = 0; i < run.count; i++) {
 			const struct variable *v = &t->variables[run.first + i];
-			if (writers.items[i] != NONE || v->block != NONE)
+			if (writers.items[i] != NONE || v->block != NONE ||
+			    channel_steps_variable(t, run.first + i))
 				continue;
 			if (!own.value.known)
 				own = held_by(h, e, false, x->thread);

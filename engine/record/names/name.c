@@ -226,6 +226,32 @@ static bool append_futex(struct names *n, uint64_t address, uint32_t location, G
 	return true;
 }
 
+/* The variable that stands for a channel in an exploration: "wake@pipe", by the variable that
+ * has its descriptors; else by the number of the one that reads from it, "fd5@pipe". */
+static bool append_channel(struct names *n, uint32_t variable, GString *name)
+{
+	static const char *const forms[] = { [LOG_CHANNEL_PIPE] = "@pipe",
+		                             [LOG_CHANNEL_SOCKET] = "@socket",
+		                             [LOG_CHANNEL_EVENTFD] = "@eventfd" };
+	uint64_t at = (n->trace->variables[variable].address - LOG_CHANNEL_PLACES) / 8;
+	uint64_t form = at / LOG_CHANNELS_OF_FORM, ends = names_channel_ends(n, variable);
+	uint64_t address = ends & LOG_ADDRESS_MASK;
+	gsize before = name->len;
+	if (n->trace->variables[variable].address < LOG_CHANNEL_PLACES ||
+	    form >= G_N_ELEMENTS(forms))
+		return false;
+	uint32_t block = names_block_at(n, address, NONE);
+	if (block != NONE && !names_is_stack(n->trace, block))
+		names_append_in_block(n, block, address, 4, name);
+	else if (block != NONE || !names_append_data(n, address, 4, name))
+		g_string_append_printf(name, "fd%u", (unsigned)(ends >> 48));
+	if (g_str_has_suffix(name->str + before, "[0]"))
+		g_string_truncate(name, name->len - 3);
+	g_string_append(name, forms[form]);
+	g_string_assign(n->form, "channel");
+	return true;
+}
+
 /* Behind the module that is loaded nearest below: no module has it. */
 static bool outside_of_modules(const struct names *n, uint64_t address)
 {
@@ -257,7 +283,8 @@ bool names_append_elsewhere(struct names *n, uint32_t variable, GString *name)
 		                       1 + (v->address - LOG_OMP_SHARES - LOG_OMP_BARRIERS) /
 		                                       LOG_OMP_STEP);
 	else
-		known = append_futex(n, v->address, location, name) ||
+		known = append_channel(n, variable, name) ||
+		        append_futex(n, v->address, location, name) ||
 		        (!outside_of_modules(n, v->address) &&
 		         (names_append_data(n, v->address, v->size, name) ||
 		          names_append_library(n, variable, v->address, v->size, name)));

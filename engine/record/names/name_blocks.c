@@ -12,6 +12,7 @@
  * One linear pass over the events passed to the namer; per block a fixed number of accesses
  * is kept.
  */
+#include "engine/record/layout.h"
 #include "engine/record/names/name_private.h"
 #include "engine/base/decimal.h"
 #include "engine/base/hash.h"
@@ -403,6 +404,24 @@ static void note_objects(struct names *n)
 	}
 }
 
+/* The first update of the variable that stands for a channel made it (record/layout.h). */
+static void note_channel(struct names *n, const struct event *e, uint32_t variable)
+{
+	gpointer key = GUINT_TO_POINTER(variable + 1);
+	uint32_t value = written_value(n->trace, e);
+	if (n->channels == NULL)
+		n->channels = g_hash_table_new(NULL, NULL);
+	if (e->op == OP_RMW && value != 0 && !g_hash_table_contains(n->channels, key))
+		g_hash_table_insert(n->channels, key,
+		                    GSIZE_TO_POINTER(trace_value(n->trace, value).integer));
+}
+
+uint64_t names_channel_ends(const struct names *n, uint32_t variable)
+{
+	gpointer key = GUINT_TO_POINTER(variable + 1);
+	return n->channels ? GPOINTER_TO_SIZE(g_hash_table_lookup(n->channels, key)) : 0;
+}
+
 static void pass(struct names *n)
 {
 	const struct trace *t = n->trace;
@@ -413,6 +432,8 @@ static void pass(struct names *n)
 		if (op_is_access(e->op)) {
 			uint32_t variable = event_variables(t, e).first;
 			const struct variable *v = &t->variables[variable];
+			if (v->address >= LOG_CHANNEL_PLACES)
+				note_channel(n, e, variable);
 			if (n->first_location[variable] == NONE) {
 				n->first_location[variable] = e->location;
 				if (v->block == NONE)

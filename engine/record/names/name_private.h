@@ -50,6 +50,7 @@ struct names {
 	uint32_t *by_address;       /* blocks, by address, then by life */
 	uint64_t *stack_tops;       /* by block: the end of its highest variable */
 	uint32_t *first_location;   /* by variable: of its first access */
+	GHashTable *channels;       /* variable + 1 -> value that made a channel; or NULL */
 	struct clue_list clues;     /* borrowed */
 	struct block_names *blocks; /* owned */
 	struct frame_names *frames; /* owned */
@@ -92,6 +93,8 @@ size_t names_places(struct names *n, const struct location *l, struct debug_plac
 void names_append_location(struct names *n, const struct location *l, GString *name);
 /* The namer's callback: name, function, lines and inlined calls of a location. */
 void names_locate(void *context, struct builder *b, struct location *l);
+/* What made the channel that the variable stands for (record/layout.h); 0: not known. */
+uint64_t names_channel_ends(const struct names *n, uint32_t variable);
 /* The program's own name for a variable, distinguished from others of that name. */
 const char *names_variable(struct names *n, uint32_t module, const struct debug_variable *v);
 

@@ -97,6 +97,8 @@ void names_free(struct names *n)
 	g_free(n->variables_taken.slots);
 	g_free(n->objects_taken.slots);
 	g_free(n->first_location);
+	if (n->channels)
+		g_hash_table_unref(n->channels);
 	g_free(n->by_address);
 	g_free(n->stack_tops);
 	g_free(n->folder);

@@ -65,7 +65,9 @@ enum order_kind {
 	ORDER_LATER,    /* threads of the C library's own do it, beside the caller */
 	ORDER_WRITES,   /* it writes to the descriptor that is this argument, */
 	ORDER_STATUS,   /* or asks about the first one, */
-	ORDER_USES,     /* or uses that otherwise */
+	ORDER_USES,     /* or uses that otherwise, */
+	ORDER_CHANNEL,  /* so that what is in its pipe or socket is no longer known: `operation`
+	                 */
 	ORDER_STREAM, /* it moves the stream, or folder, that is this argument, or asks for its
 	               * place */
 	ORDER_SETS,   /* it sets a state of the process, `operation`, */
@@ -100,6 +102,7 @@ void order_of_close(int fd);
 void order_of_channel(const struct stat *s, bool ends);
 /* Whether calls on it wait is set, or makes a difference. */
 void order_of_mode(int fd, bool sets);
+void order_of_members(int set, bool changes); /* of an epoll instance */
 /* A state of the process, by a constant, is set or asked for; `operation`: as it is named. */
 void order_of_state(const char *state, bool sets, const char *operation);
 

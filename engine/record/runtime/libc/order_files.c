@@ -63,7 +63,8 @@ static void forget(struct meetings *m, unsigned part, uint64_t key)
 			m->list[i] = m->list[--m->count];
 }
 
-static struct meetings names, places, contents, streams, descriptors, channels, modes, states;
+static struct meetings names, places, contents, streams, descriptors, channels, modes, members,
+        states;
 
 static bool explored(void)
 {
@@ -138,27 +139,38 @@ void order_of_mode(int fd, bool sets)
 		              "uses");
 }
 
+void order_of_members(int set, bool changes)
+{
+	if (explored() && meet(&members, (uint64_t)set, 0, changes))
+		order_matters(
+		        "changing the members of an epoll instance at which another thread "
+		        "waits");
+}
+
 void order_of_state(const char *state, bool sets, const char *operation)
 {
 	if (explored() && meet(&states, (uintptr_t)state, 0, sets))
 		order_matters(operation);
 }
 
-static void channel_closes(int fd)
+static void closes_channel(int fd)
 {
 	struct stat s;
 	int error = errno;
-	if (explored() && fstat(fd, &s) == 0 && (S_ISFIFO(s.st_mode) || S_ISSOCK(s.st_mode)))
+	if (explored() && !channel_has_steps(outside_reads(fd)) &&
+	    !channel_has_steps(outside_writes(fd)) && fstat(fd, &s) == 0 &&
+	    (S_ISFIFO(s.st_mode) || S_ISSOCK(s.st_mode)))
 		order_of_channel(&s, true);
 	errno = error;
 }
 
 void order_of_close(int fd)
 {
-	channel_closes(fd);
+	closes_channel(fd);
 	if (fd > 2 && explored() && meet(&descriptors, (uint64_t)fd, 0, true))
 		order_matters("closing a descriptor that another thread uses");
 	forget(&descriptors, 0, (uint64_t)fd);
 	forget(&places, 1, (uint64_t)fd);
 	forget(&modes, 0, (uint64_t)fd);
+	forget(&members, 0, (uint64_t)fd);
 }

@@ -94,6 +94,8 @@ void order_of_descriptor(int fd, bool writes, bool at_offset)
 		return;
 	if (!S_ISREG(s.st_mode))
 		order_of_mode(fd, false);
+	if (channel_has_steps(writes ? outside_writes(fd) : outside_reads(fd)))
+		return;
 	if (writes && (S_ISFIFO(s.st_mode) || S_ISSOCK(s.st_mode)))
 		order_of_channel(&s, false);
 	switch (s.st_mode & S_IFMT) {
@@ -197,10 +199,10 @@ static const struct ordered named[] = {
 	{ "f*sync", ORDER_USES, NULL, 0 },
 	{ "fchmod", ORDER_USES, NULL, 0 },
 	{ "fchown", ORDER_USES, NULL, 0 },
-	{ "fdopen*", ORDER_USES, NULL, 0 },
+	{ "fdopen*", ORDER_CHANNEL, "a stream of the C library at a pipe or socket", 0 },
 	{ "bind", ORDER_USES, NULL, 0 },
 	{ "listen", ORDER_USES, NULL, 0 },
-	{ "setsockopt", ORDER_USES, NULL, 0 },
+	{ "setsockopt", ORDER_CHANNEL, "an option of a pair of sockets", 0 },
 	{ "getsockname", ORDER_USES, NULL, 0 },
 	{ "getpeername", ORDER_USES, NULL, 0 },
 	{ "getsockopt", ORDER_USES, NULL, 0 },
@@ -435,6 +437,7 @@ static bool is_unseen(const struct ordered *f)
 	case ORDER_LOOKS:
 	case ORDER_LOOKS_IN:
 	case ORDER_USES:
+	case ORDER_CHANNEL:
 	case ORDER_SETS:
 	case ORDER_GETS:
 	case ORDER_SWAPS:
@@ -499,6 +502,19 @@ static bool is_open(int fd)
 	return open;
 }
 
+/* The descriptor's channel is used in a way that the steps of an exploration do not have. */
+static void order_otherwise(int fd, const char *operation)
+{
+	struct stat s;
+	int error = errno;
+	channel_steps_end(outside_reads(fd), operation);
+	channel_steps_end(outside_writes(fd), operation);
+	if (!outside_reads(fd) && !outside_writes(fd) && fstat(fd, &s) == 0 &&
+	    S_ISFIFO(s.st_mode))
+		order_matters_later(operation);
+	errno = error;
+}
+
 static void call_of_state(const struct ordered *f, const char *name)
 {
 	const char *state = f->operation ? f->operation : f->pattern;
@@ -529,6 +545,9 @@ void order_call(const struct thread *t, const struct ordered *f, const char *nam
 	case ORDER_STREAM:
 		order_of_stream((const void *)arguments[f->arguments], true);
 		return;
+	case ORDER_CHANNEL:
+		order_otherwise((int)arguments[0], f->operation);
+		/* fall through */
 	case ORDER_USES:
 		order_of_use((int)arguments[0], !is_open((int)arguments[0]));
 		break;

@@ -17,7 +17,7 @@
 
 #include "engine/record/runtime/core/rt.h"
 
-enum { CHANNELS = 1024, QUEUE = 64, CLOSES = 8 };
+enum { QUEUE = 64, CLOSES = 8 };
 
 static struct channel {
 	bool used, counter; /* an eventfd: a read takes all */
@@ -146,12 +146,12 @@ void channel_held(unsigned channel)
 void channel_left(unsigned channel)
 {
 	if (channel && --channels[channel].ends == 0)
-		channels[channel].used = false;
+		channels[channel].used = false; /* (its steps end with the next one there) */
 }
 
 void channel_turn(struct thread *t, unsigned channel, enum log_tag tag, uintptr_t pc)
 {
-	if (channel && rt.replay && replay_expects(t, tag, pc))
+	if (channel && !channel_has_steps(channel) && rt.replay && replay_expects(t, tag, pc))
 		replay_call(t);
 }
 
@@ -198,6 +198,7 @@ static void is_not_modelled(struct thread *t, struct channel *c, uintptr_t pc)
 
 static void is_shared(struct thread *t, struct channel *c, uintptr_t pc)
 {
+	channel_steps_end((unsigned)(c - channels), "a pipe or socket of several processes");
 	is_not_modelled(t, c, pc);
 	c->own = false;
 }
@@ -217,6 +218,10 @@ void channels_forked(struct thread *t, uintptr_t pc)
 
 void channel_wrote(struct thread *t, unsigned channel, int64_t bytes, uintptr_t pc)
 {
+	if (channel_has_steps(channel)) {
+		channel_acts(t, channel, bytes, bytes > 0, pc);
+		return;
+	}
 	if (!channel || bytes <= 0 || as_planned(t, LOG_SND, pc) || !messages_real())
 		return;
 	int error = errno;
@@ -236,6 +241,12 @@ void channel_wrote(struct thread *t, unsigned channel, int64_t bytes, uintptr_t 
 
 void channel_read(struct thread *t, unsigned channel, int64_t bytes, bool waits, uintptr_t pc)
 {
+	if (channel_has_steps(channel)) {
+		channel_acts(t, channel, bytes, bytes > 0, pc);
+		if (bytes > 0)
+			channel_receives(t, channel, pc);
+		return;
+	}
 	if (channel && bytes > 0)
 		as_planned(t, LOG_SND, pc); /* of is_not_modelled */
 	if (!channel || bytes <= 0 || as_planned(t, LOG_RCV, pc) || !messages_real())
@@ -309,6 +320,11 @@ static void receive_closes(struct thread *t, const struct channel *c, bool waits
 
 void channel_ended(struct thread *t, unsigned channel, bool waits, uintptr_t pc)
 {
+	if (channel_has_steps(channel)) {
+		channel_acts(t, channel, 0, false, pc);
+		channel_receives(t, channel, pc);
+		return;
+	}
 	if (!channel || as_planned(t, LOG_RCV, pc) || !messages_real())
 		return;
 	int error = errno;
@@ -371,6 +387,10 @@ void channel_closing(struct thread *t, int fd, bool seen, unsigned writes, uintp
 {
 	if (fd < 0 || fd >= NUMBERS)
 		return;
+	if (channel_has_steps(outside_reads(fd)) || channel_has_steps(writes)) {
+		channel_closes(t, fd, pc);
+		return;
+	}
 	if (!as_planned(t, LOG_SND, pc) && (seen || writes) && messages_real()) {
 		sched_point(t);
 		uint64_t message = writes ? new_message(&channels[writes], LOG_CHANNEL_CLOSED)
@@ -397,6 +417,10 @@ void channel_numbered(struct thread *t, int fd, uintptr_t pc)
 
 void channel_ready(struct thread *t, unsigned channel, uintptr_t pc)
 {
+	if (channel_has_steps(channel)) {
+		channel_receives(t, channel, pc);
+		return;
+	}
 	if (!channel || as_planned(t, LOG_RCV, pc) || !messages_real())
 		return;
 	int error = errno;

@@ -17,12 +17,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "engine/record/runtime/core/entry.h"
 #include "engine/record/runtime/core/rt.h"
 
-INTERPOSED(read, recv, recvfrom, readv, recvmsg, pread, pread64, accept, accept4, write,
-           eventfd_read, eventfd_write, send, sendto, writev, sendmsg, sendfile, sendfile64,
-           pwrite, pwrite64, preadv, pwritev, preadv2, pwritev2, recvmmsg, sendmmsg, splice,
-           tee, vmsplice);
+INTERPOSED(recvfrom, readv, recvmsg, pread, pread64, accept, accept4, write, eventfd_write,
+           send, sendto, writev, sendmsg, sendfile, sendfile64, pwrite, pwrite64, preadv,
+           pwritev, preadv2, pwritev2, recvmmsg, sendmmsg, splice, tee, vmsplice);
 
 /* The descriptor that a call with these flags waits for: none (-1) when it shall not wait. */
 static int waits_on(int fd, int flags)
@@ -177,6 +177,17 @@ static void fill_address(void *a, socklen_t *length, const struct given *g, unsi
 	*length = g->extra;
 }
 
+/* Before a read of `room` bytes waits: the thread's turn. */
+static void asks_input(struct thread *t, int fd, size_t room, int waits, uintptr_t pc)
+{
+	unsigned channel = outside_reads(fd);
+	bool at_once = channel_has_steps(channel) && (waits < 0 || !is_input(waits));
+	if (channel_has_steps(channel) && time_limit(fd, POLLIN) > 0)
+		channel_steps_end(channel, "a read with a limit in time (SO_RCVTIMEO)");
+	if (!channel_asks_read(t, channel, room, at_once, pc))
+		channel_turn(t, channel, LOG_RCV, pc);
+}
+
 /* `bytes` were read; errno stays.  `waits`: the descriptor, or -1: the call never waits. */
 static void arrived(struct thread *t, int fd, int64_t bytes, size_t room, int waits,
                     uintptr_t pc)
@@ -202,7 +213,7 @@ static void arrived(struct thread *t, int fd, int64_t bytes, size_t room, int wa
 			arrived(t, fd, g_.result, room_in(v, count), waits, pc); \
 			n = fill(t, v, count, &g_); \
 		} else { \
-			channel_turn(t, outside_reads(fd), LOG_RCV, pc); \
+			asks_input(t, fd, room_in(v, count), waits, pc); \
 			n = await_input(t, waits, frame, pc) ? real : -1; \
 			arrived(t, fd, n, room_in(v, count), waits, pc); \
 			if (outside(t, fd)) \
@@ -241,8 +252,11 @@ static ssize_t read_here(int fd, void *p, size_t size, uintptr_t pc)
 	touched(t, LOG_WRITE, p, n, pc);
 	return n;
 }
+ENTRY(read)
+ssize_t interposed_read(int fd, void *p, size_t size) BEHIND(read);
 ssize_t interposed_read(int fd, void *p, size_t size)
 {
+	channel_entered(&me->input);
 	return read_here(fd, p, size, CALLER());
 }
 EXPORT ssize_t __read_chk(int fd, void *p, size_t size, size_t room);
@@ -252,6 +266,14 @@ ssize_t __read_chk(int fd, void *p, size_t size, size_t room)
 	                   : read_here(fd, p, size, CALLER());
 }
 
+/* A look at bytes that stay is no step. */
+static void peeks(int fd, int flags)
+{
+	if (flags & MSG_PEEK)
+		channel_steps_end(outside_reads(fd),
+		                  "looking at the bytes of a socket (MSG_PEEK)");
+}
+
 static ssize_t recv_part(int fd, void *p, size_t size, int flags, uintptr_t pc)
 {
 	struct thread *t = recording();
@@ -259,6 +281,7 @@ static ssize_t recv_part(int fd, void *p, size_t size, int flags, uintptr_t pc)
 		return REAL(recv)(fd, p, size, flags);
 	struct iovec v = { p, size };
 	ssize_t n;
+	peeks(fd, flags);
 	READ_OR_GIVEN(n, t, recv, fd, &v, 1, waits_on(fd, flags), LOG_CALL_recv, pc,
 	              REAL(recv)(fd, p, size, flags));
 	touched(t, LOG_WRITE, p, n < (ssize_t)size ? n : (ssize_t)size, pc);
@@ -284,8 +307,11 @@ static ssize_t recv_here(int fd, void *p, size_t size, int flags, uintptr_t pc)
 	return done;
 }
 
+ENTRY(recv)
+ssize_t interposed_recv(int fd, void *p, size_t size, int flags) BEHIND(recv);
 ssize_t interposed_recv(int fd, void *p, size_t size, int flags)
 {
+	channel_entered(&me->input);
 	return recv_here(fd, p, size, flags, CALLER());
 }
 EXPORT ssize_t __recv_chk(int fd, void *p, size_t size, size_t room, int flags);
@@ -307,6 +333,7 @@ static ssize_t recvfrom_here(int fd, void *p, size_t size, int flags, struct soc
 	struct thread *t = recording();
 	if (!t || in_libc(pc))
 		return REAL(recvfrom)(fd, p, size, flags, a, length);
+	peeks(fd, flags);
 	struct iovec v = { p, size };
 	struct given g;
 	ssize_t n;
@@ -318,7 +345,7 @@ static ssize_t recvfrom_here(int fd, void *p, size_t size, int flags, struct soc
 			fill_address(a, length, &g, 1);
 	} else {
 		socklen_t room = a && length ? *length : 0;
-		channel_turn(t, outside_reads(fd), LOG_RCV, pc);
+		asks_input(t, fd, size, waits_on(fd, flags), pc);
 		n = await_input(t, waits_on(fd, flags), LOG_CALL_recvfrom, pc)
 		            ? REAL(recvfrom)(fd, p, size, flags, a, length)
 		            : -1;
@@ -424,6 +451,7 @@ static ssize_t recvmsg_here(int fd, struct msghdr *m, int flags, uintptr_t pc)
 	struct thread *t = recording();
 	if (!t || in_libc(pc))
 		return REAL(recvmsg)(fd, m, flags);
+	peeks(fd, flags);
 	struct given g;
 	ssize_t n;
 	if (input_given(t, LOG_INPUT_recvmsg, fd, room_in(m->msg_iov, m->msg_iovlen), &g)) {
@@ -433,7 +461,7 @@ static ssize_t recvmsg_here(int fd, struct msghdr *m, int flags, uintptr_t pc)
 		n = fill(t, m->msg_iov, m->msg_iovlen, &g);
 		fill_message(m, &g);
 	} else {
-		channel_turn(t, outside_reads(fd), LOG_RCV, pc);
+		asks_input(t, fd, room_in(m->msg_iov, m->msg_iovlen), waits_on(fd, flags), pc);
 		n = await_input(t, waits_on(fd, flags), LOG_CALL_recvmsg, pc)
 		            ? REAL(recvmsg)(fd, m, flags)
 		            : -1;
@@ -609,12 +637,14 @@ static unsigned way_to(struct thread *t, int fd, const struct sockaddr *a, sockl
 		ssize_t n_; \
 		uint32_t target_; \
 		unsigned way_ = way_to(t, fd, address, address_length, &target_); \
+		order_of_descriptor(fd, true, false); \
 		if (input_given(t, call, fd, size, &g_)) { \
 			n_ = g_.result; \
 			if (g_.recorded && g_.extra) \
 				datagram_given(t, g_.extra, pc); \
 		} else { \
-			channel_turn(t, way_, LOG_SND, pc); \
+			if (!channel_asks_write(t, way_, size, pc)) \
+				channel_turn(t, way_, LOG_SND, pc); \
 			if (may_fill(fd, size) && !is_sent_whole(fd, size)) { \
 				stands_at(t, pc); \
 				sched_leave(t); \
@@ -679,6 +709,8 @@ static ssize_t write_in_parts(struct thread *t, enum log_input_call call, int fd
 		for (size_t at = 0; at < v[i].iov_len;) {
 			size_t part = v[i].iov_len - at < most ? v[i].iov_len - at : most;
 			const char *p = (const char *)v[i].iov_base + at;
+			channel_contents(t, outside_writes(fd),
+			                 &(struct iovec){ (void *)p, part }, 1);
 			ssize_t n = WRITE_OR_GIVEN(t, call, fd, part, fd, pc,
 			                           write_part(fd, p, part, flags, done == 0));
 			if (n <= 0)
@@ -695,19 +727,22 @@ static ssize_t write_here(int fd, const void *p, size_t size, uintptr_t pc)
 	if (!t || in_libc(pc))
 		return REAL(write)(fd, p, size);
 	touched(t, LOG_READ, p, size, pc);
-	order_of_descriptor(fd, true, false);
 	size_t part = part_of(fd, size, fd);
 	struct iovec all = { (void *)p, size };
 	if (part)
 		return write_in_parts(t, LOG_INPUT_write, fd, &all, 1, 0, part, pc);
+	channel_contents(t, outside_writes(fd), &all, 1);
 	return WRITE_OR_GIVEN(t, LOG_INPUT_write, fd, size, fd, pc, REAL(write)(fd, p, size));
 }
 ssize_t interposed_write(int fd, const void *p, size_t size)
 {
 	return write_here(fd, p, size, CALLER());
 }
+ENTRY(eventfd_read)
+int interposed_eventfd_read(int fd, eventfd_t *value) BEHIND(eventfd_read);
 int interposed_eventfd_read(int fd, eventfd_t *value)
 {
+	channel_entered(&me->input);
 	return read_here(fd, value, sizeof(*value), CALLER()) == sizeof(*value) ? 0 : -1;
 }
 int interposed_eventfd_write(int fd, eventfd_t value)
@@ -724,6 +759,7 @@ ssize_t interposed_send(int fd, const void *p, size_t size, int flags)
 	struct iovec all = { (void *)p, size };
 	if (part)
 		return write_in_parts(t, LOG_INPUT_send, fd, &all, 1, flags, part, CALLER());
+	channel_contents(t, outside_writes(fd), &all, 1);
 	return WRITE_OR_GIVEN(t, LOG_INPUT_send, fd, size, waits_on(fd, flags), CALLER(),
 	                      REAL(send)(fd, p, size, flags));
 }
@@ -738,6 +774,7 @@ ssize_t interposed_sendto(int fd, const void *p, size_t size, int flags,
 	struct iovec all = { (void *)p, size };
 	if (part)
 		return write_in_parts(t, LOG_INPUT_sendto, fd, &all, 1, flags, part, CALLER());
+	channel_contents(t, outside_writes(fd), &all, 1);
 	return WRITE_TO_OR_GIVEN(t, LOG_INPUT_sendto, fd, a, length, size, waits_on(fd, flags),
 	                         CALLER(), REAL(sendto)(fd, p, size, flags, a, length));
 }
@@ -750,6 +787,7 @@ static ssize_t writev_here(int fd, const struct iovec *v, int count, uintptr_t p
 	scattered(t, LOG_READ, v, count, size, pc);
 	if (part)
 		return write_in_parts(t, LOG_INPUT_writev, fd, v, (size_t)count, 0, part, pc);
+	channel_contents(t, outside_writes(fd), v, (size_t)count);
 	return WRITE_OR_GIVEN(t, LOG_INPUT_writev, fd, size, fd, pc,
 	                      REAL(writev)(fd, v, count));
 }
@@ -777,6 +815,7 @@ static ssize_t sendmsg_here(int fd, const struct msghdr *m, int flags, uintptr_t
 	if (part)
 		return write_in_parts(t, LOG_INPUT_sendmsg, fd, m->msg_iov, m->msg_iovlen,
 		                      flags, part, pc);
+	channel_contents(t, outside_writes(fd), m->msg_iov, m->msg_iovlen);
 	if (outside(t, fd))
 		each_passed(t, 1, m, leaves, pc);
 	else

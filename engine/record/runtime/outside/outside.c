@@ -574,6 +574,8 @@ void outside_passes(unsigned channel, int fd)
 	for (unsigned i = 0; channel && d && i < PASSED; i++)
 		if (passed[i].channel == 0) {
 			passed[i] = (struct passed){ channel, d->origin, d->reads, d->writes };
+			channel_steps_end(d->reads, "a descriptor that is sent in a message");
+			channel_steps_end(d->writes, "a descriptor that is sent in a message");
 			channel_held(d->reads);
 			channel_held(d->writes);
 			return;
@@ -695,4 +697,20 @@ bool outside_members(int set)
 {
 	const struct descriptor *s = entry(set);
 	return s && s->origin == ORIGIN_SET && s->members > 0;
+}
+
+unsigned outside_polls(int set, struct pollfd *fds, unsigned room)
+{
+	unsigned count = 0;
+	for (int fd = 0; fd <= highest; fd++) {
+		uint32_t place = *membership_in(entry(fd), set);
+		if (!place)
+			continue;
+		if (count == room ||
+		    memberships[place].events & (EPOLLET | EPOLLONESHOT | EPOLLEXCLUSIVE))
+			return 0;
+		fds[count++] =
+		        (struct pollfd){ .fd = fd, .events = (short)memberships[place].events };
+	}
+	return count;
 }

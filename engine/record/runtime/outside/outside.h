@@ -52,6 +52,11 @@ struct thread_input {
 	bool starves;    /* the thread waits for an input that the recording lacks */
 	unsigned hungry; /* how often it asked for one */
 	const struct log_input *next, *end; /* still to be given */
+	uint32_t contents; /* of its next write to a channel: channel_contents() */
+	unsigned asks;     /* the channel at which it has asked, before it acts; or 0 */
+	uint64_t question; /* what it has asked, as a number, */
+	int error;         /* with this errno */
+	bool entered;      /* by an ENTRY, in a call that does not wait: a look */
 };
 
 enum origin {
@@ -178,6 +183,47 @@ void datagram_await(struct thread *t, int fd, const struct given *g);
 void datagram_socket(int fd);
 void connection_closed(int fd);
 
+/* ---- channels as steps of an exploration: channel_steps.c ---- */
+
+enum { CHANNELS = 1024 };
+/* Are the channel's operations steps? All others do nothing where they are not. */
+bool channel_has_steps(unsigned channel);
+/* A channel was made; `reader`: a descriptor that reads from it; `ends`: where the program has
+ * its descriptors, or NULL; `count`: in an eventfd. */
+void channel_steps_begin(struct thread *t, unsigned channel, enum log_channel_flag kind,
+                         enum log_channel_form form, int reader, const int *ends,
+                         unsigned count, uintptr_t pc);
+/* What happens to it from now on is not known; `operation`: to order_matters. */
+void channel_steps_end(unsigned channel, const char *operation);
+/* The descriptor is a new copy; it is about to be closed. */
+void channel_copies(struct thread *t, int fd, uintptr_t pc);
+void channel_closes(struct thread *t, int fd, uintptr_t pc);
+/* shutdown(): nothing more goes through it, in these directions. False: these are no steps. */
+bool channel_shuts(struct thread *t, int fd, int how, uintptr_t pc);
+/* Before a call waits: what it asks for. Then it is the thread's turn to act, as soon as the
+ * call need not wait; false: it is no step. `at_once`: it does not wait, or not for ever. */
+bool channel_asks_read(struct thread *t, unsigned channel, size_t most, bool at_once,
+                       uintptr_t pc);
+bool channel_asks_write(struct thread *t, unsigned channel, size_t bytes, uintptr_t pc);
+/* The same for a poll, with its limit in time, or a negative one. *planned: by the plan it is
+ * now that the call acts. */
+bool channels_ask(struct thread *t, const struct pollfd *fds, unsigned n, int64_t milliseconds,
+                  bool *planned, uintptr_t pc);
+/* The thread's next question is asked by an ENTRY (core/entry.h) that comes from the program.
+ */
+static inline void channel_entered(struct thread_input *i)
+{
+	i->entered = true;
+}
+/* The call for which the thread has asked (else it does nothing) is over, without a scheduling
+ * point since; errno stays. `channel`: one that it is about; 0: that of its first question. */
+void channel_acts(struct thread *t, unsigned channel, int64_t result, bool changed,
+                  uintptr_t pc);
+/* Comes after what was written to it so far; errno stays. */
+void channel_receives(struct thread *t, unsigned channel, uintptr_t pc);
+/* What the thread's next write to the channel writes. */
+void channel_contents(struct thread *t, unsigned channel, const struct iovec *v, size_t count);
+
 /* ---- pipes and their kin inside of the process: channels.c.  0 is no channel. ---- */
 
 unsigned channel_new(bool counter);
@@ -252,6 +298,9 @@ int outside_member_of(int set, uint64_t data);
  * it has none. */
 bool outside_data(int set, int recorded, uint64_t *data);
 bool outside_members(int set);
+/* The members of the instance, as a poll would ask for them; their number, or 0 where a poll
+ * would find something else: with members that are reported once for each change, or once. */
+unsigned outside_polls(int set, struct pollfd *fds, unsigned room);
 /* The message of the last epoll_ctl for the member; NULL: it is no member. */
 struct handover *outside_member_set(int set, int fd);
 /* The message of the last timerfd_settime; NULL: the descriptor has no entry here. */

@@ -74,11 +74,12 @@ int interposed_shutdown(int fd, int how)
 {
 	struct thread *t = recording();
 	struct given g;
-	if (t)
+	bool steps = t && channel_shuts(t, fd, how, CALLER());
+	if (t && !steps)
 		order_matters("shutting down a socket");
 	if (!t || !rt.inputs)
 		return REAL(shutdown)(fd, how);
-	if (how != SHUT_RD) {
+	if (how != SHUT_RD && !steps) {
 		channel_turn(t, outside_writes(fd), LOG_SND, CALLER());
 		channel_shut(t, outside_writes(fd), CALLER());
 	}
@@ -168,6 +169,9 @@ static int control(struct thread *t, int fd, unsigned long request, void *p)
 	struct given g;
 	if (t && request == FIONBIO)
 		order_of_mode(fd, true);
+	if (t && request == FIONREAD)
+		channel_steps_end(outside_reads(fd),
+		                  "asking how many bytes are there (FIONREAD)");
 	if (!t || (request != FIONREAD && request != TIOCOUTQ) || !outside(t, fd))
 		return REAL(ioctl)(fd, request, p);
 	if (input_given(t, LOG_INPUT_ioctl, fd, 0, &g)) {
@@ -262,6 +266,11 @@ int interposed_eventfd(unsigned value, int flags)
 	if (value == 0 && !(flags & EFD_SEMAPHORE))
 		channel_holds_bytes(channel, 0);
 	outside_leads(fd, channel, channel);
+	if (channel && value < INT32_MAX)
+		channel_steps_begin(t, channel,
+		                    flags & EFD_SEMAPHORE ? LOG_CHANNEL_SEMAPHORE
+		                                          : LOG_CHANNEL_COUNTER,
+		                    LOG_CHANNEL_EVENTFD, fd, NULL, value, CALLER());
 	return fd;
 }
 
@@ -284,8 +293,14 @@ static bool holds_bytes(int fd)
 	return result != 0 || type == SOCK_STREAM;
 }
 
+/* A pipe of which each read brings one write at most? */
+static bool is_in_packets(int fd)
+{
+	return syscall(SYS_fcntl, fd, F_GETFL) & O_DIRECT;
+}
+
 /* Notes whether the ends lead outside, which follows from the call that made them. */
-static void lead(enum log_input_call call, const int ends[2])
+static void lead(struct thread *t, enum log_input_call call, const int ends[2], uintptr_t pc)
 {
 	unsigned there = channel_new(false),
 	         back = call == LOG_INPUT_socketpair ? channel_new(false) : 0;
@@ -298,13 +313,19 @@ static void lead(enum log_input_call call, const int ends[2])
 	}
 	outside_leads(ends[0], there, back);
 	outside_leads(ends[1], back, there);
+	enum log_channel_flag kind = holds_bytes(ends[1]) && !is_in_packets(ends[1])
+	                                     ? LOG_CHANNEL_STREAM
+	                                     : LOG_CHANNEL_PACKETS;
+	enum log_channel_form form = back ? LOG_CHANNEL_SOCKET : LOG_CHANNEL_PIPE;
+	channel_steps_begin(t, there, kind, form, ends[0], ends, 0, pc);
+	channel_steps_begin(t, back, kind, form, ends[1], ends, 0, pc);
 }
 static void both_made(struct thread *t, enum log_input_call call, int ends[2], uintptr_t pc)
 {
 	for (int i = 0; i < 2; i++)
 		ends[i] = outside_made(t, call, ends[i], ORIGIN_INSIDE, pc);
 	if (t && rt.inputs)
-		lead(call, ends);
+		lead(t, call, ends, pc);
 }
 #define PAIRS(name, parameters, arguments, call) \
 	INTERPOSED(name); \
@@ -365,6 +386,8 @@ static int copied(struct thread *t, int from, int to, uintptr_t pc)
 		return to;
 	to = outside_made(t, LOG_INPUT_dup, to, ORIGIN_UNKNOWN, pc);
 	outside_copied(from, to);
+	if (to >= 0)
+		channel_copies(t, to, pc);
 	return to;
 }
 int interposed_dup(int fd)
@@ -372,25 +395,38 @@ int interposed_dup(int fd)
 	struct thread *t = recording();
 	return copied(t, fd, REAL(dup)(fd), CALLER());
 }
+/* The descriptor `to` is closed, and made again as a copy. */
+static void dup_closes(struct thread *t, int fd, int to, uintptr_t pc)
+{
+	if (!t || fd == to)
+		return;
+	order_of_close(to);
+	channel_closes(t, to, pc);
+}
+static int dup_copied(struct thread *t, int fd, int to, uintptr_t pc)
+{
+	if (!t || !rt.inputs || to == fd)
+		return to;
+	outside_copied(fd, to);
+	if (to >= 0)
+		channel_copies(t, to, pc);
+	if (to >= 0 && to <= 2) {
+		channel_steps_end(outside_reads(to), "a standard stream that is a pipe");
+		channel_steps_end(outside_writes(to), "a standard stream that is a pipe");
+	}
+	return to;
+}
 int interposed_dup2(int fd, int to)
 {
 	struct thread *t = recording();
-	if (t && fd != to)
-		order_of_close(to);
-	int result = REAL(dup2)(fd, to);
-	if (t && rt.inputs)
-		outside_copied(fd, result);
-	return result;
+	dup_closes(t, fd, to, CALLER());
+	return dup_copied(t, fd, REAL(dup2)(fd, to), CALLER());
 }
 int interposed_dup3(int fd, int to, int flags)
 {
 	struct thread *t = recording();
-	if (t && fd != to)
-		order_of_close(to);
-	int result = REAL(dup3)(fd, to, flags);
-	if (t && rt.inputs)
-		outside_copied(fd, result);
-	return result;
+	dup_closes(t, fd, to, CALLER());
+	return dup_copied(t, fd, REAL(dup3)(fd, to, flags), CALLER());
 }
 #define CONTROLS(name) \
 	INTERPOSED(name); \
@@ -406,6 +442,8 @@ int interposed_dup3(int fd, int to, int flags)
 			order_of_use(fd, result == -1 && errno == EBADF); \
 		if (t && command >= F_OFD_GETLK && command <= F_OFD_SETLKW) \
 			order_matters("a lock of a file"); \
+		if (t && command == F_SETPIPE_SZ) \
+			channel_steps_end(outside_writes(fd), "another size of a pipe"); \
 		if (t && (command == F_SETFL || command == F_GETFL)) \
 			order_of_mode(fd, command == F_SETFL); \
 		return command == F_DUPFD || command == F_DUPFD_CLOEXEC \

@@ -13,22 +13,33 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "engine/record/runtime/core/entry.h"
 #include "engine/record/runtime/core/rt.h"
 #include "engine/record/runtime/libc/ranges.h"
 
-INTERPOSED(poll, ppoll, select, pselect, epoll_ctl, epoll_wait, epoll_pwait, epoll_pwait2);
+INTERPOSED(ppoll, select, pselect, epoll_ctl, epoll_wait, epoll_pwait, epoll_pwait2);
 
 enum { PATIENCE = 100 }; /* time limits that expire without input after the recorded input */
 
-static void wait_here(struct thread *t, struct pollfd *fds, unsigned n, int64_t milliseconds,
-                      enum log_call call, uintptr_t pc)
+/* What a wait is about, where that is not what it waits for: an epoll instance's members. */
+struct asked {
+	const struct pollfd *fds;
+	unsigned n;
+};
+
+static void wait_here(struct thread *t, struct pollfd *fds, unsigned n, struct asked about,
+                      int64_t milliseconds, enum log_call call, uintptr_t pc)
 {
-	if (n > 0)
+	bool planned = false;
+	if (n > 0 &&
+	    (about.n == 0 || !channels_ask(t, about.fds, about.n, milliseconds, &planned, pc)))
 		order_matters("asking what is ready (poll, select, epoll)");
 	frame_enter(t, call, pc, true);
 	t->sched.pc = pc;
 	t->signals.interrupted = false;
-	if (milliseconds == 0) {
+	if (planned && milliseconds >= 0) {
+		/* the time is up where nothing is ready now */
+	} else if (milliseconds == 0) {
 		sched_yield_point(t, true);
 	} else {
 		if (rt.replay)
@@ -135,6 +146,7 @@ static int poll_on(struct thread *t, struct pollfd *fds, unsigned n, int64_t mil
 static void order_after_writers(struct thread *t, const struct pollfd *fds, unsigned n,
                                 int result, uintptr_t pc)
 {
+	channel_acts(t, 0, result > 0 ? 1 : result, false, pc);
 	for (unsigned i = 0; result > 0 && i < n; i++)
 		if (fds[i].revents & (POLLIN | POLLHUP))
 			outside_ready(t, fds[i].fd, pc);
@@ -199,7 +211,7 @@ static int fds_written(struct thread *t, const struct pollfd *fds, nfds_t n, int
 static int poll_now(struct thread *t, struct pollfd *fds, nfds_t n, int timeout, bool out,
                     uintptr_t pc)
 {
-	wait_here(t, fds, n, timeout, LOG_CALL_poll, pc);
+	wait_here(t, fds, n, (struct asked){ fds, n }, timeout, LOG_CALL_poll, pc);
 	int result = or_interrupted(t, REAL(poll)(fds, n, 0));
 	order_after_writers(t, fds, n, result, pc);
 	return out ? kept(t, LOG_INPUT_poll, fds, n, result) : result;
@@ -217,8 +229,12 @@ static int poll_here(struct pollfd *fds, nfds_t n, int timeout, uintptr_t pc)
 	                     : poll_now(t, fds, n, timeout, out, pc);
 	return fds_written(t, fds, n, result, pc);
 }
+ENTRY(poll)
+int interposed_poll(struct pollfd *fds, nfds_t n, int timeout) BEHIND(poll);
 int interposed_poll(struct pollfd *fds, nfds_t n, int timeout)
 {
+	if (timeout == 0) /* one with a limit in time counts: time passes */
+		channel_entered(&me->input);
 	return poll_here(fds, n, timeout, CALLER());
 }
 EXPORT int __poll_chk(struct pollfd *fds, nfds_t n, int timeout, size_t room);
@@ -277,7 +293,8 @@ static int ppoll_now(struct thread *t, struct pollfd *fds, nfds_t n,
 		                   REAL(ppoll)(fds, n, &slice, mask));
 		step_back(t);
 	} else {
-		wait_here(t, fds, n, length_ms(timeout), LOG_CALL_ppoll, pc);
+		wait_here(t, fds, n, (struct asked){ fds, n }, length_ms(timeout),
+		          LOG_CALL_ppoll, pc);
 		result = or_interrupted(t, REAL(ppoll)(fds, n, &zero, mask));
 	}
 	order_after_writers(t, fds, n, result, pc);
@@ -397,7 +414,8 @@ static int select_now(struct thread *t, struct sets *s, int64_t milliseconds, bo
                       uintptr_t pc)
 {
 	struct timeval zero = { 0, 0 };
-	wait_here(t, s->fds, s->count, milliseconds, LOG_CALL_select, pc);
+	wait_here(t, s->fds, s->count, (struct asked){ s->fds, s->count }, milliseconds,
+	          LOG_CALL_select, pc);
 	int result = or_interrupted(t, REAL(select)(s->n, s->r, s->w, s->e, &zero));
 	select_told(t, s, result, pc);
 	return out ? select_kept(t, s, LOG_INPUT_select, result) : result;
@@ -460,7 +478,8 @@ static int pselect_now(struct thread *t, struct sets *s, const struct timespec *
 		step_back(t);
 	} else {
 		const struct timespec zero = { 0, 0 };
-		wait_here(t, s->fds, s->count, length_ms(timeout), LOG_CALL_pselect, pc);
+		wait_here(t, s->fds, s->count, (struct asked){ s->fds, s->count },
+		          length_ms(timeout), LOG_CALL_pselect, pc);
 		result = or_interrupted(t, REAL(pselect)(s->n, s->r, s->w, s->e, &zero, NULL));
 	}
 	select_told(t, s, result, pc);
@@ -506,6 +525,7 @@ int interposed_epoll_ctl(int set, int operation, int fd, struct epoll_event *eve
 		input_keep(t, LOG_INPUT_epoll_ctl, fd, result, NULL, 0, 0);
 	if (result != 0)
 		return result;
+	order_of_members(set, true);
 	if (operation != EPOLL_CTL_ADD) /* which it was before */
 		handover_received(t, outside_member_set(set, fd), CALLER());
 	outside_member(set, fd, operation, event ? event->events : 0,
@@ -638,6 +658,15 @@ static void touched(struct thread *t, const struct epoll_event *events, int n, u
 	errno = error;
 }
 
+/* The members that a wait is about, if it has room for all; else 0. */
+enum { SOME_MEMBERS = 64 };
+static unsigned members_of(int set, struct pollfd *members, int most)
+{
+	unsigned count = outside_polls(set, members, SOME_MEMBERS);
+	order_of_members(set, false);
+	return most >= 0 && count <= (unsigned)most ? count : 0;
+}
+
 static int epoll_here(struct thread *t, int set, struct epoll_event *events, int most,
                       int64_t milliseconds, const sigset_t *mask, enum log_input_call call,
                       enum log_call frame, uintptr_t pc)
@@ -656,8 +685,14 @@ static int epoll_here(struct thread *t, int set, struct epoll_event *events, int
 			        REAL(epoll_pwait)(set, events, most, SLICE_MS, mask));
 			step_back(t);
 		} else {
-			wait_here(t, &one, 1, milliseconds, frame, pc);
+			struct pollfd members[SOME_MEMBERS];
+			struct asked about = { members, members_of(set, members, most) };
+			wait_here(t, &one, 1, about, milliseconds, frame, pc);
 			n = or_interrupted(t, REAL(epoll_wait)(set, events, most, 0));
+			channel_acts(t, 0, n > 0 ? 1 : n, false, pc);
+			if (n > 1)
+				order_matters(
+				        "the order in which epoll_wait gives several events");
 		}
 		epoll_kept(t, set, events, n, call, out);
 	}

@@ -133,8 +133,10 @@ bool sched_force(struct thread *t, struct thread *next, bool fire_timeout)
 	         fire_timeout)
 		sched_end_wait(next);
 	if (next->sched.state == STATE_BLOCKED && next->sched.reason == FOR_FILE &&
-	    sched_files_ready(next))
+	    sched_files_ready(next)) {
+		next->sched.files_came = true;
 		sched_make_ready(next);
+	}
 	if ((next->sched.state == STATE_OUTSIDE && !next->sched.spins) ||
 	    (next->sched.state == STATE_BLOCKED && next->sched.reason == FOR_FILE)) {
 		for (int i = 0; i < 500 && next->sched.state != STATE_READY; i++)

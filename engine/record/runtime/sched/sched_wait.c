@@ -263,8 +263,10 @@ void sched_poll_files(void)
 	for (unsigned i = 0; sched.files && i < sched.live_count; i++) {
 		struct thread *t = sched.live[i];
 		if (t->sched.state == STATE_BLOCKED && t->sched.reason == FOR_FILE &&
-		    sched_files_ready(t))
+		    sched_files_ready(t)) {
+			t->sched.files_came = true;
 			sched_make_ready(t);
+		}
 	}
 }
 
@@ -273,7 +275,12 @@ bool sched_wait_files(struct thread *t, struct pollfd *fds, unsigned count, bool
 {
 	t->sched.fds = fds;
 	t->sched.fd_count = count;
-	bool ready = sched_files_ready(t) || sched_block(t, FOR_FILE, fds, timed, deadline);
+	bool ready;
+	do {
+		t->sched.files_came = false;
+		ready = sched_files_ready(t) || sched_block(t, FOR_FILE, fds, timed, deadline);
+		/* others that waited for them, too, may have come first */
+	} while (ready && t->sched.files_came && rt.on && !sched_files_ready(t));
 	t->sched.fd_count = 0;
 	return ready;
 }

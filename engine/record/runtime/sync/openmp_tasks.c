@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "engine/record/runtime/libc/libc.h"
 #include "openmp.h"
 
 extern void *__libc_malloc(size_t size);
@@ -221,7 +222,7 @@ bool task_run_one(struct thread *t, struct team *team, const struct task *of, ui
 		plan_point(t); /* replay: the thread with the next event takes one */
 	struct task *task = team->first;
 	while (task && (task->running || (only && task->parent != only) || depends(task) ||
-	                (replay_strict() && !replay_expects(t, LOG_RMW, task->pc))))
+	                (!replay_lets_go() && !replay_expects(t, LOG_RMW, task->pc))))
 		task = task->next;
 	if (!task)
 		return false;
@@ -371,6 +372,8 @@ void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), lon
 		return;
 	}
 	plan_point(t);
+	/* a thread that waits takes it or not, which is no outcome of an event of its own */
+	order_matters("which thread of a team runs a task of OpenMP");
 	openmp_share(t, t->openmp.team, pc);
 	task->parent->left++;
 	for (struct group *g = task->group; g; g = g->outer)
@@ -517,11 +520,13 @@ void GOMP_taskgroup_end(void)
 	if (g && rt.controlled) {
 		sched_point(t);
 		await_tasks(t, &g->left, false, CALLER());
+		openmp_receive(t, g->message, CALLER()); /* before libgomp frees memory */
 	}
 	REAL(GOMP_taskgroup_end)();
 	if (!g)
 		return;
 	f->group = g->outer;
-	openmp_receive(t, g->message, CALLER());
+	if (!rt.controlled)
+		openmp_receive(t, g->message, CALLER());
 	__libc_free(g);
 }
