@@ -52,8 +52,9 @@ struct record_live {
 	struct online *online, *edc;
 	struct live_calls *calls;
 	bool filtered, variables;
-	json_t *kept; /* findings, for a report; NULL: not wanted */
-	bool traced;  /* with their numbers in the trace */
+	bool segments; /* the program compares its accesses itself */
+	json_t *kept;  /* findings, for a report; NULL: not wanted */
+	bool traced;   /* with their numbers in the trace */
 };
 
 static void print_new(struct record_live *l, const struct trace *t, struct finding *f,
@@ -318,16 +319,22 @@ static void on_event(void *context, const struct flow_event *x)
 	online_event(l->edc, &invocation);
 }
 
+/* A filtered log without segments lacks accesses that EDC needs. */
 static void on_run(void *context, const struct flow_run *run)
 {
-	const struct record_live *l = context;
+	struct record_live *l = context;
+	if (G_UNLIKELY(l->filtered && !l->segments))
+		g_clear_pointer(&l->edc, online_free);
 	online_run(l->online, l->edc, run);
 }
 
-static void on_segment(void *context, uint32_t thread, uint32_t number)
+static void on_segment(void *context, uint32_t thread, uint32_t number, uint32_t segment)
 {
-	const struct record_live *l = context;
+	struct record_live *l = context;
+	l->segments = true;
 	online_segment(l->online, thread, number);
+	if (l->edc)
+		online_stay(l->edc, thread, number, segment);
 }
 
 static struct online_access earlier(const struct running_access *a)
@@ -344,12 +351,15 @@ static void on_compared(void *context, const struct running_access *first,
 		on_race(l, &access, x, running_variable(l->running, memory));
 }
 
-static void on_used(void *context, const struct running_access *use, uint32_t block,
-                    struct running_bytes memory)
+static void on_used(void *context, const struct running_access *use, uint32_t segment,
+                    uint32_t block, struct running_bytes memory)
 {
 	struct record_live *l = context;
 	const struct online_access access = earlier(use);
-	online_used(l->online, &access, block, running_variable(l->running, memory));
+	const uint32_t variable = running_variable(l->running, memory);
+	online_used(l->online, &access, segment, block, variable);
+	if (l->edc)
+		online_used(l->edc, &access, segment, block, variable);
 }
 
 static void on_split(void *context, uint32_t from, uint32_t to)
@@ -448,7 +458,8 @@ static void begin(void *context, struct running *running, struct running_sink *s
 	l->running = running;
 	l->online = online_new(&(struct online_sink){
 	        .context = l, .race = on_race, .use_after_free = on_use_after_free });
-	if (!l->filtered)
+	l->segments = false;
+	if (!l->filtered || l->variables)
 		begin_edc(l);
 }
 

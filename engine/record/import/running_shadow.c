@@ -91,7 +91,7 @@ static void take_use(struct running *r, const struct log_record *record)
 	const struct running_bytes memory = bytes_of(w[3]);
 	const struct block_life *life = import_life(r->im, memory.address);
 	if (life && life->block != NONE)
-		r->sink.used(r->sink.context, &use, life->block, memory);
+		r->sink.used(r->sink.context, &use, (uint32_t)w[1], life->block, memory);
 }
 
 uint32_t running_variable(struct running *r, struct running_bytes memory)
@@ -121,7 +121,7 @@ void running_shadow(struct running *r, uint32_t id, const struct log_record *rec
 	if (record->tag == LOG_SEGMENT) {
 		const struct segment s = { thread, builder_event_count(r->im->b) };
 		g_array_append_val(r->segments, s); /* they come in a row */
-		r->sink.segment(r->sink.context, thread, s.number);
+		r->sink.segment(r->sink.context, thread, s.number, r->segments->len - 1);
 	} else if (record->tag == LOG_CONFLICT) {
 		take_pair(r, thread, record);
 	} else if (record->tag == LOG_USED) {
