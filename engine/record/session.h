@@ -52,6 +52,8 @@ struct recording {
 	char *log; /* owned: the recording, kept as no trace was made of it; or NULL */
 };
 void session_release(struct recording *s);
+/* Does the program compare its plain accesses itself (LOG_SHADOW), if there is room? */
+bool session_has_shadow(const struct session_options *o);
 
 /* Accesses are to be recorded from the first call of `function` on: sets its address in
  * `config`. False and `error` when the program has no such function, or it is inlined. */

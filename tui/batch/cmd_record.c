@@ -288,7 +288,8 @@ static int record(const struct arguments *a, struct session_options *o, const ch
 	if (argument_flag(a, "live") || o->nothing_kept) {
 		watcher = record_live_new(lines, NULL, o->specs);
 		if (o->filter)
-			record_live_filtered(watcher, o->filter == FILTER_VARIABLES);
+			record_live_filtered(watcher, o->filter == FILTER_VARIABLES,
+			                     session_has_shadow(o));
 		o->watch = record_live_watch(watcher, NULL);
 		if (report != NULL)
 			record_live_keep(watcher, !o->nothing_kept);

@@ -51,10 +51,10 @@ struct record_live {
 	struct running *running; /* borrowed, while a program runs */
 	struct online *online, *edc;
 	struct live_calls *calls;
-	bool filtered, variables;
-	bool segments; /* the program compares its accesses itself */
-	json_t *kept;  /* findings, for a report; NULL: not wanted */
-	bool traced;   /* with their numbers in the trace */
+	bool filtered, variables, compared; /* record_live_filtered */
+	bool segments;                      /* the program does compare its accesses */
+	json_t *kept;                       /* findings, for a report; NULL: not wanted */
+	bool traced;                        /* with their numbers in the trace */
 };
 
 static void print_new(struct record_live *l, const struct trace *t, struct finding *f,
@@ -459,14 +459,15 @@ static void begin(void *context, struct running *running, struct running_sink *s
 	l->online = online_new(&(struct online_sink){
 	        .context = l, .race = on_race, .use_after_free = on_use_after_free });
 	l->segments = false;
-	if (!l->filtered || l->variables)
+	if (!l->filtered || l->compared)
 		begin_edc(l);
 }
 
-void record_live_filtered(struct record_live *l, bool variables)
+void record_live_filtered(struct record_live *l, bool variables, bool compared)
 {
 	l->filtered = true;
 	l->variables = variables;
+	l->compared = compared;
 }
 
 struct running_watch record_live_watch(struct record_live *l, const char *heading)
