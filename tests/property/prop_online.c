@@ -340,11 +340,16 @@ static void tell_access(struct feeder *f, uint32_t e)
 	}
 	bool joins = block != NONE && (!lives || !g_hash_table_contains(t->known, key));
 	bool fresh = note_covered(t, run, op_writes((enum op)x->op));
-	if (!joins && (t->inside == 0 || !fresh))
-		return;
-	if (block != NONE)
+	if (joins) {
 		g_hash_table_add(t->known, key);
-	feed(f, e);
+		feed(f, e);
+	} else if (t->inside > 0 && fresh) {
+		cover(f, run, e);
+		online_touch(f->online, x->thread, e,
+		             (struct event_list){ (const uint32_t *)(void *)f->covered->data,
+		                                  f->covered->len },
+		             block, op_writes((enum op)x->op));
+	}
 }
 
 static void tell_uses(struct feeder *f, uint32_t free)

@@ -362,6 +362,15 @@ static void on_used(void *context, const struct running_access *use, uint32_t se
 		online_used(l->edc, &access, segment, block, variable);
 }
 
+static void on_touch(void *context, const struct running_touch *touch)
+{
+	const struct record_live *l = context;
+	if (l->edc)
+		online_touch(l->edc, touch->thread, touch->number,
+		             (struct event_list){ touch->variables, touch->count },
+		             touch->block, touch->writes);
+}
+
 static void on_split(void *context, uint32_t from, uint32_t to)
 {
 	struct record_live *l = context;
@@ -447,7 +456,7 @@ static void begin(void *context, struct running *running, struct running_sink *s
 {
 	struct record_live *l = context;
 	*sink = (struct running_sink){ l,       on_run,   on_event, on_segment, on_compared,
-		                       on_used, on_split, on_renew, end };
+		                       on_used, on_touch, on_split, on_renew,   end };
 	/* the numbers of points are the recording's own */
 	g_hash_table_remove_all(l->of_point);
 	g_hash_table_remove_all(l->of_site);

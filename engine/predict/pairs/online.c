@@ -741,6 +741,28 @@ static __attribute__((noinline)) void touch_access(struct online *o, const struc
 		touch(o, x, ONLINE_BLOCK, x->block, false);
 }
 
+/* (It has no number of its own, and is none of a pair: as if several events touched.) */
+void online_touch(struct online *o, uint32_t thread, uint32_t number,
+                  struct event_list variables, uint32_t block, bool writes)
+{
+	const struct flow_event x = { .op = writes ? OP_WRITE : OP_READ,
+		                      .thread = thread,
+		                      .number = number };
+	struct thread_past *t = thread_at(o, thread);
+	if (!t->inside)
+		return;
+	o->event = &x;
+	o->latest = number;
+	begin_thread(o, &x, t);
+	for (uint64_t i = 0; i < variables.count && t->scope == NONE; i++)
+		edc_sections_touch(o->sections, thread, NONE,
+		                   own_items(o, variables.items[i]) + writes);
+	if (block != NONE)
+		edc_sections_touch(o->sections, thread, NONE,
+		                   online_items_of(o->items, ONLINE_BLOCK, block));
+	o->event = NULL;
+}
+
 static void take_call(struct online *o, const struct flow_event *x)
 {
 	online_calls_effect(o->calls, x, edc_sections_held(o->sections, x->thread));

@@ -78,6 +78,10 @@ void online_segment(struct online *o, uint32_t thread, uint32_t number);
 /* EDC: the same of the thread's present sections, which have this number, ascending from one
  * to the next. */
 void online_stay(struct online *o, uint32_t thread, uint32_t number, uint32_t stay);
+/* EDC: the thread, in its present sections, accesses variables of a block (or NONE), before the
+ * next event, which will have this number. */
+void online_touch(struct online *o, uint32_t thread, uint32_t number,
+                  struct event_list variables, uint32_t block, bool writes);
 /* Is the access `first` not before the event `x`, which is none of the analysis? */
 bool online_unordered(struct online *o, const struct online_access *first,
                       const struct flow_event *x);

@@ -28,6 +28,13 @@ struct running_bytes {
 	uint32_t size;
 };
 
+/* Variables that a thread accesses, and their block or NONE. */
+struct running_touch {
+	uint32_t thread, number, block, count;
+	const uint32_t *variables;
+	bool writes;
+};
+
 struct running_sink {
 	void *context;
 	/* Most accesses come in runs, all other events one by one, in the order of the trace.
@@ -45,6 +52,9 @@ struct running_sink {
 	             const struct flow_event *x, struct running_bytes memory);
 	void (*used)(void *context, const struct running_access *use, uint32_t segment,
 	             uint32_t block, struct running_bytes memory);
+	/* An access inside of critical sections, before the next event, which has this number.
+	 */
+	void (*touch)(void *context, const struct running_touch *touch);
 	void (*split)(void *context, uint32_t from, uint32_t to);
 	void (*renew)(void *context, uint32_t variable);
 	/* After the last event, or when none have come. */

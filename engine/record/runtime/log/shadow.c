@@ -186,7 +186,7 @@ static bool access_word(const struct now *now, uintptr_t address, uint32_t bytes
 	struct thread *t = now->t;
 	struct shadow_place p = shadow_at(address);
 	struct shadow_word *w = p.word;
-	bool alone = !shadow_is_atomic(w) && t->shadow.inside == 0;
+	bool alone = !shadow_is_atomic(w);
 	for (int i = 0; i < SHADOW_INLINE; i++)
 		compare(now, &w->at[i], address, bytes, p.made != 0);
 	for (uint32_t *i = &w->at[0].next; unlikely(*i);) {
@@ -231,7 +231,15 @@ bool shadow_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t
 		                 tag == LOG_WRITE, false };
 	if (!t->shadow.told)
 		begin_segment(t);
-	return access_words(&now, address, size);
+	if (!access_words(&now, address, size))
+		return false;
+	if (t->shadow.inside > 0) {
+		log_turn(t);
+		log_put(t->stream,
+		        log_word(LOG_TOUCH, tag == LOG_WRITE, address & LOG_ADDRESS_MASK),
+		        (uint64_t[]){ size }, 1);
+	}
+	return true;
 }
 
 void shadow_atomic(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,

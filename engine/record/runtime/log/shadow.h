@@ -34,8 +34,9 @@ bool shadow_begin(void);
 /* A new thread: nothing comes before it. False: no memory. */
 bool shadow_thread(struct thread *t);
 /* A plain access. False: it has to be recorded as well, as other threads' events order by it:
- * of memory that is accessed by atomics, of a block whose allocation or end the thread does
- * not know to come before (but by locks), or inside of a critical section (EDC). */
+ * of memory that is accessed by atomics, or of a block whose allocation or end the thread does
+ * not know to come before, but by locks. Inside of a critical section the log has its bytes,
+ * for EDC. */
 bool shadow_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
                    uintptr_t address, size_t size);
 /* An atomic access, after its record. */
