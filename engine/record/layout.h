@@ -165,6 +165,8 @@ enum log_flag {
 	/* With LOG_FILTER_VARIABLES and LOG_CONTROLLED: plain accesses are compared in the
 	 * program, and only pairs of them recorded (runtime/log/shadow.h). */
 	LOG_SHADOW = 524288,
+	/* With LOG_SHADOW: and those that EDC needs. */
+	LOG_SECTIONS = 1048576,
 	LOG_FILTER = LOG_FILTER_HB | LOG_FILTER_WCP | LOG_FILTER_COMMUTE |
 	             LOG_FILTER_VARIABLES | LOG_SAMPLE,
 };

@@ -234,7 +234,7 @@ static bool record_session(const struct session_options *options, struct recordi
 	        (options->free_mode ? 0 : LOG_CONTROLLED) |
 	        (options->no_values ? 0 : LOG_VALUES) | filter_flags[options->filter] |
 	        (session_has_shadow(options) ? LOG_SHADOW : 0) |
-	        (options->sample ? LOG_SAMPLE : 0) |
+	        (options->no_edc ? 0 : LOG_SECTIONS) | (options->sample ? LOG_SAMPLE : 0) |
 	        (options->no_inputs ? 0 : LOG_KEEP_INPUTS) |
 	        (options->no_missing || options->filter == FILTER_COMMUTE || options->sample
 	                 ? 0

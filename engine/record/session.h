@@ -24,6 +24,7 @@ struct session_options {
 	enum session_filter filter;
 	uint32_t sample; /* 0: all accesses; N: one window in N; not with a filter */
 	bool no_missing; /* calls into code that is not instrumented are not recorded */
+	bool no_edc;     /* where the program compares its accesses, EDC needs none */
 	bool no_inputs;  /* input from outside is not kept for replay */
 	bool compress;   /* the log, while recording; not with keep_events */
 	/* The events go to the file alone: the session's trace has only its other tables. */

@@ -365,6 +365,11 @@ done
 ok "$((pairs > 30 ? 0 : 1))" "with many pairs: $pairs"
 run $HEDDLE record --no-trace -q --seed 1 -- ./blocks 1
 like "$err" "order violations? by edc, not complete" "and says how many are by EDC"
+for way in --no-trace "--live -o blocks.hdl"; do
+	run $HEDDLE record $way --no-edc -q --seed 1 -- ./blocks 1
+	like "$err" "race" "$way --no-edc: happens-before alone"
+	unlike "$err" "edc" "nothing by EDC"
+done
 
 # heddle check says the same while its recordings go on, each finding once, and only there.
 says_while_it_waits "data-race: [^ ]* writes early" "" "a race is printed while the first run waits" \

@@ -52,9 +52,10 @@ struct record_live {
 	struct online *online, *edc;
 	struct live_calls *calls;
 	bool filtered, variables, compared; /* record_live_filtered */
-	bool segments;                      /* the program does compare its accesses */
-	json_t *kept;                       /* findings, for a report; NULL: not wanted */
-	bool traced;                        /* with their numbers in the trace */
+	bool no_edc;
+	bool segments; /* the program does compare its accesses */
+	json_t *kept;  /* findings, for a report; NULL: not wanted */
+	bool traced;   /* with their numbers in the trace */
 };
 
 static void print_new(struct record_live *l, const struct trace *t, struct finding *f,
@@ -468,7 +469,7 @@ static void begin(void *context, struct running *running, struct running_sink *s
 	l->online = online_new(&(struct online_sink){
 	        .context = l, .race = on_race, .use_after_free = on_use_after_free });
 	l->segments = false;
-	if (!l->filtered || l->compared)
+	if (!l->no_edc && (!l->filtered || l->compared))
 		begin_edc(l);
 }
 
@@ -477,6 +478,11 @@ void record_live_filtered(struct record_live *l, bool variables, bool compared)
 	l->filtered = true;
 	l->variables = variables;
 	l->compared = compared;
+}
+
+void record_live_no_edc(struct record_live *l)
+{
+	l->no_edc = true;
 }
 
 struct running_watch record_live_watch(struct record_live *l, const char *heading)

@@ -45,7 +45,7 @@ void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
 		t->memory.section = false;
 	}
 	const uint32_t ended = rt.shadow ? shadow_ended(t, tag) : 0;
-	bool enters = rt.shadow && (tag == LOG_ACQ || tag == LOG_RACQ); /* for EDC */
+	bool enters = rt.sections && (tag == LOG_ACQ || tag == LOG_RACQ);
 	if (ACQUIRES >> tag & 1 && !rt.filter_wcp && !enters)
 		log_ticket(t);
 	else if (tag != LOG_FREE || !rt.shadow) /* shadow_freed has done what it does */

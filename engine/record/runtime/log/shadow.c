@@ -52,10 +52,12 @@ static bool is_before(const struct thread *t, uint32_t segment)
 	return thread == t->id || segment <= t->shadow.before[thread];
 }
 
-/* The same by other than locks. */
+/* The same by other than locks, for EDC. */
 static bool is_certain(const struct thread *t, uint32_t segment)
 {
 	uint32_t thread = thread_of(segment);
+	if (!rt.sections)
+		return is_before(t, segment);
 	return thread == t->id || segment <= t->shadow.certain[thread];
 }
 
@@ -294,7 +296,7 @@ void shadow_event(struct thread *t, enum log_tag tag, uint64_t a, uint64_t b, ui
 		break;
 	case LOG_ACQ:
 	case LOG_RACQ:
-		t->shadow.inside++;
+		t->shadow.inside += rt.sections;
 		shadow_acquired(t, a);
 		break;
 	case LOG_REL:
