@@ -107,6 +107,7 @@ record) _arguments \
 	'*--filter[leave out, while the program runs, all values, and accesses that are redundant for happens-before (the default) or also for WCP, CP, DC and WDC\: quicker and smaller, for these analyses and lockset alone; variables\: those to bytes that the thread has accessed since it last synchronised\: every variable that races by happens-before or lockset, not every pair of places; commute\: all plain accesses, and calls into code that is not instrumented]:word:(hb wcp variables commute)' \
 	'*--sample[record one window in N of the plain accesses, and the first ones of each function, with all synchronisation\: for --mode free, where a program is to be slowed down little; races found are of the whole run, others are missed]:N:_files' \
 	'*--no-values[leave out the values that are read and written]' \
+	'*--no-edc[of --live and --no-trace\: happens-before alone, which costs less; order violations and uses after free that locks order in this run are left out]' \
 	'*--no-missing[leave out calls into code that is not instrumented]' \
 	'*--no-inputs[leave out input from outside (sockets, pipes, terminals)\: replay needs it again]' \
 	'*--help[show this help]' \

@@ -166,6 +166,8 @@ enum log_flag {
 	/* With LOG_FILTER_VARIABLES and LOG_CONTROLLED: plain accesses are compared in the
 	 * program, and only pairs of them recorded (runtime/log/shadow.h). */
 	LOG_SHADOW = 524288,
+	/* With LOG_SHADOW: and those that EDC needs. */
+	LOG_SECTIONS = 1048576,
 	LOG_FILTER = LOG_FILTER_HB | LOG_FILTER_WCP | LOG_FILTER_COMMUTE |
 	             LOG_FILTER_VARIABLES | LOG_SAMPLE,
 };
@@ -324,12 +326,15 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	 * event is the second access; the first one's segment and context << 32; its point \
 	 * and the second one's \
 	 * << 32; the second one's context; log_conflict_memory. USED, of the block that the \
-	 * thread is about to free: segment and context << 32; point; log_conflict_memory. */ \
+	 * thread is about to free: segment and context << 32; point; log_conflict_memory. \
+	 * TOUCH: pc: address; flags: 1: a write; size: an access inside of critical \
+	 * sections, once for each epoch. */ \
 	TAG(CONTEXT, 3, 0) \
 	TAG(POINT, 1, 0) \
 	TAG(SEGMENT, 0, 0) \
 	TAG(CONFLICT, 4, 0) \
-	TAG(USED, 3, 0)
+	TAG(USED, 3, 0) \
+	TAG(TOUCH, 1, 0)
 
 /* Object that a blocked thread waits for: enumerator, word for people. */
 #define LOG_WAITS(W) \

@@ -185,7 +185,7 @@ static const uint32_t filter_flags[] = {
 };
 
 /* Plain accesses are compared in the program: nothing else asks for them. */
-static bool has_shadow(const struct session_options *o)
+bool session_has_shadow(const struct session_options *o)
 {
 	return o->nothing_kept && o->filter == FILTER_VARIABLES && !o->free_mode;
 }
@@ -233,7 +233,8 @@ static bool record_session(const struct session_options *options, struct recordi
 	o.config.flags =
 	        (options->free_mode ? 0 : LOG_CONTROLLED) |
 	        (options->no_values ? 0 : LOG_VALUES) | filter_flags[options->filter] |
-	        (has_shadow(options) ? LOG_SHADOW : 0) | (options->sample ? LOG_SAMPLE : 0) |
+	        (session_has_shadow(options) ? LOG_SHADOW : 0) |
+	        (options->no_edc ? 0 : LOG_SECTIONS) | (options->sample ? LOG_SAMPLE : 0) |
 	        (options->no_inputs ? 0 : LOG_KEEP_INPUTS) |
 	        (options->no_missing || options->filter == FILTER_COMMUTE || options->sample
 	                 ? 0

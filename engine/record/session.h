@@ -24,6 +24,7 @@ struct session_options {
 	enum session_filter filter;
 	uint32_t sample; /* 0: all accesses; N: one window in N; not with a filter */
 	bool no_missing; /* calls into code that is not instrumented are not recorded */
+	bool no_edc;     /* where the program compares its accesses, EDC needs none */
 	bool no_inputs;  /* input from outside is not kept for replay */
 	bool compress;   /* the log, while recording; not with keep_events */
 	/* The events go to the file alone: the session's trace has only its other tables. */
@@ -52,6 +53,8 @@ struct recording {
 	char *log; /* owned: the recording, kept as no trace was made of it; or NULL */
 };
 void session_release(struct recording *s);
+/* Does the program compare its plain accesses itself (LOG_SHADOW), if there is room? */
+bool session_has_shadow(const struct session_options *o);
 
 /* Accesses are to be recorded from the first call of `function` on: sets its address in
  * `config`. False and `error` when the program has no such function, or it is inlined. */

@@ -9,7 +9,7 @@
 #   PROGRAMS, APT_OPTIONS, SEED, STRATEGY   as for programs.sh
 #   RUNS     of each way (default: 3; the first recording of a build reads its debug information, so the
 #            medians of three and more are of later ones)
-#   WAYS     of `record` beside the whole one: live, no-trace, free (--mode free), or filters (default:
+#   WAYS     of `record` beside the whole one: live, no-trace, no-edc (--no-trace --no-edc), free (--mode free), or filters (default:
 #            "live hb"; " ": none). Of a server under load (memcached, redis, tinyproxy; ROUNDS of its clients):
 #            WAYS=free, and the last column has the seconds in which its clients were served
 #   COUNT    of numbers that the merge sort sorts (default: 250000)
@@ -49,7 +49,7 @@ touch "start.$n"
 case $variant in
 plain) set -- "$@" ;;
 tsan) set -- env TSAN_OPTIONS="exitcode=0 report_bugs=1 log_path=$PWD/report" setarch -R "$@" ;;
-no-trace) set -- "$HEDDLE" record --no-trace -q --seed "${SEED:-1}" --strategy "${STRATEGY:-random}" -- "$@" ;;
+no-trace | no-edc) set -- "$HEDDLE" record --no-trace $([ $variant = no-edc ] && echo --no-edc) -q --seed "${SEED:-1}" --strategy "${STRATEGY:-random}" -- "$@" ;;
 *) set -- "$HEDDLE" record $(case $variant in heddle) ;; live) echo --live ;; free) echo --mode free ;; *) echo "--filter=$variant" ;; esac) -q --seed "${SEED:-1}" \
 	--strategy "${STRATEGY:-random}" -o "trace.$n.hdl" -- "$@" ;;
 esac
@@ -90,7 +90,7 @@ measured() { # FILE COMMAND...
 of_traces() { # NAME VARIANT
 	local t n events=0 bytes=0 tsan=$(column tsan 2) record=$(column "$2" 2)
 	rm -f "$work/price/hb" "$work/price/races"
-	[ "$2" = no-trace ] && { printf ' | | | | | '; return; }
+	[ "$2" = no-trace ] || [ "$2" = no-edc ] && { printf ' | | | | | '; return; }
 	for t in "$work/price/$1.$2"/trace.*.hdl; do
 		n=$("$HEDDLE" info -q "$t" | awk '$1 == "events" { print $2; exit }')
 		events=$((events + n)) bytes=$((bytes + $(stat -c %s "$t")))
@@ -117,7 +117,7 @@ rows() { # NAME
 	done
 	for v in heddle $WAYS; do
 		printf '| %s | %s / %s / %s | %s / %s / %s | %s / %s / %s | %s, %s, %s | %s | %s |\n' \
-			"$name$(case $v in heddle) ;; live) echo ' `--live`' ;; no-trace) echo ' `--no-trace`' ;; free) echo ' `--mode free`' ;; *) echo " \`--filter $v\`" ;; esac)" \
+			"$name$(case $v in heddle) ;; live) echo ' `--live`' ;; no-trace) echo ' `--no-trace`' ;; no-edc) echo ' `--no-trace --no-edc`' ;; free) echo ' `--mode free`' ;; *) echo " \`--filter $v\`" ;; esac)" \
 			"$(column plain 1)" "$(column plain 2)" "$(column plain 3)" \
 			"$(column tsan 1)" "$(column tsan 2)" "$(column tsan 3)" \
 			"$(column $v 1)" "$(column $v 2)" "$(column $v 3)" \

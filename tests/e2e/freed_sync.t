@@ -26,7 +26,7 @@ done
 # a lock that is waited for when the run ends: no acquire, and yet a use of the block
 is "$(found uaf_mutex -DK=4)" "complete use-after-free happened" "a lock in a freed block that is never taken"
 run "$HEDDLE" commute --analysis cov prog.hdl
-like "$out" "T1 +stands waiting for block@uaf_mutex.c:17\+0 uaf_mutex.c:14" "the wait comes after the end"
+like "$out" "T1 +stands waiting for c->m +uaf_mutex.c:14" "the wait comes after the end"
 run timeout 300 "$HEDDLE" explore --format json -- ./prog
 is "$(json 'join " ", map { $_->{kind} } @{$d->{errors}}')" "use-after-free" "explore: the use, and what became of it"
 is "$(json '$d->{complete} && $d->{executions} > 1')" 1 "the lock before the free is run, too"

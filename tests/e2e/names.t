@@ -544,6 +544,38 @@ for level in -O0 -O1; do
 		like "$(cat held.txt)" "T1[|]$object" "$level: $object"
 	done
 done
+# Without a trace the writes that store the pointers are not known: the place that allocated it.
+cat >placed.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+static struct { pthread_cond_t *full, *empty; pthread_mutex_t *mutex; } *queue;
+static void *put(void *unused)
+{
+	pthread_mutex_lock(queue->mutex);
+	pthread_cond_signal(queue->full);
+	pthread_cond_wait(queue->empty, queue->mutex);
+	pthread_mutex_unlock(queue->mutex);
+	return unused;
+}
+int main(void)
+{
+	pthread_t t;
+	queue = malloc(sizeof *queue);
+	queue->full = malloc(sizeof *queue->full);
+	queue->empty = malloc(sizeof *queue->empty);
+	queue->mutex = malloc(sizeof *queue->mutex);
+	pthread_mutex_init(queue->mutex, NULL);
+	pthread_cond_init(queue->full, NULL);
+	pthread_cond_init(queue->empty, NULL);
+	pthread_create(&t, NULL, put, NULL);
+	return pthread_join(t, NULL);
+}
+C
+"$HEDDLE" cc -g -O1 placed.c -o placed -pthread
+run "$HEDDLE" record --no-trace -- ./placed
+like "$err" "T1 waits for condition block@placed.c:17 [(]" "a condition of which only its allocation is known"
+run "$HEDDLE" record -o placed.hdl -- ./placed
+like "$err" "T1 waits for condition queue->empty [(]" "and with a trace, by its member"
 printf '%s\n' '#include <vector>' 'std::mutex m;' >lacks.cc
 "$HEDDLE" c++ -c lacks.cc 2>lacks.heddle
 "${CXX:-c++}" -c lacks.cc 2>lacks.plain

@@ -342,6 +342,35 @@ ok "$((by_edc > 0 ? 0 : 1))" "some are by edc ($by_edc)"
 run $HEDDLE record --live -q -o together.hdl -- ./together
 unlike "$err" "use-after-free" "not where the sections write and read one variable"
 
+# Without a trace, too: blocks that threads use, replace and free, and conditions. The same as of the
+# whole run: pairs of places.
+$HEDDLE cc -O1 -g "$OLDPWD/tests/e2e/programs/live_blocks.c" -o blocks -pthread
+found() {
+	perl -ne 'if (/^candidate: ([a-z-]+)/) { ($kind, @at) = $1 }
+		elsif (/^ +\d+ +\S+ .*?(live_blocks\.c:\d+)  in/ && $kind) {
+			push @at, $1;
+			next if @at < 2;
+			print join(" ", $kind, sort @at), "\n" if $kind ne "data-race";
+			$kind = "" }' | sort -u
+}
+pairs=0
+for seed in 1 2 3 4 5 6 26 31 38 65 67 131; do
+	run $HEDDLE record --live -q -o blocks.hdl --seed $seed -- ./blocks $seed
+	printf '%s\n' "$err" | found >live
+	run $HEDDLE record --no-trace -q --seed $seed -- ./blocks $seed
+	printf '%s\n' "$err" | found | diff live - >differ
+	ok $? "--no-trace, blocks and conditions, seed $seed: $(head -3 differ)"
+	pairs=$((pairs + $(wc -l <live)))
+done
+ok "$((pairs > 30 ? 0 : 1))" "with many pairs: $pairs"
+run $HEDDLE record --no-trace -q --seed 1 -- ./blocks 1
+like "$err" "order violations? by edc, not complete" "and says how many are by EDC"
+for way in --no-trace "--live -o blocks.hdl"; do
+	run $HEDDLE record $way --no-edc -q --seed 1 -- ./blocks 1
+	like "$err" "race" "$way --no-edc: happens-before alone"
+	unlike "$err" "edc" "nothing by EDC"
+done
+
 # heddle check says the same while its recordings go on, each finding once, and only there.
 says_while_it_waits "data-race: [^ ]* writes early" "" "a race is printed while the first run waits" \
 	$HEDDLE check --budget 30 -- ./waits

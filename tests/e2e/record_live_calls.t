@@ -117,6 +117,9 @@ for seed in 1 2 3 4 5 6; do
 	$HEDDLE commute -q --analysis edc --spec jar.spec live.hdl | told >whole
 	ok "$(cmp -s live whole; echo $?)" "seed $seed: as heddle commute --analysis edc says it"
 	ok "$(grep -q 'order-violation' live; echo $?)" "a pair under a common lock"
+	run $HEDDLE record --no-trace -q --spec jar.spec --seed $seed -- ./alone </dev/null
+	printf '%s\n' "$err" | grep -v '^alone:' | told | diff live - >differ
+	ok $? "seed $seed: without a trace, too: $(head -3 differ)"
 done
 like "$err" "access points jar1:.* and jar1:.* clash" "its points"
 like "$err" "call jar1.put\(7\).*jars.c:19  in work" "its places"
@@ -134,6 +137,8 @@ ok "$((asked > 0 && asked < 8 ? 0 : 1))" "in some runs ($asked)"
 for program in together jars; do
 	run $HEDDLE record --live -q --spec jar.spec -o live.hdl -- ./$program </dev/null
 	unlike "$err" "order-violation" "$program: sections that clash in something else keep their order"
+	run $HEDDLE record --no-trace -q --spec jar.spec -- ./$program </dev/null
+	unlike "$err" "order-violation" "$program: without a trace, too"
 	like "$($HEDDLE commute -q --analysis edc --spec jar.spec live.hdl)" "^live.hdl: 0 findings" "as of the whole trace"
 done
 run $HEDDLE record --live -q -o live.hdl -- ./alone </dev/null

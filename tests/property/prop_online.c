@@ -2,7 +2,9 @@
  * prop_online.c - happens-before event by event (online.h) against the pass over the whole
  * trace (stream_sites): the same pairs of sites; and its uses after free against their
  * definition. On random traces with every kind of operation, and with memory that is divided as
- * it is accessed.
+ * it is accessed. EDC also as where the program compares its plain accesses itself (`record
+ * --no-trace`): then its uses of blocks are told, and of other accesses it gets those in
+ * critical sections, once each.
  */
 #include "engine/base/home.h"
 #include "engine/commute/edc.h"
@@ -24,8 +26,24 @@ static uint64_t accesses_in_runs; /* of more than one */
 struct part {
 	uint32_t first, count;
 };
+/* A use of a block in a segment, which began before event `number`. */
+struct told_use {
+	uint32_t event, number, stay;
+};
+/* A thread of a program that compares its accesses itself. */
+struct told_thread {
+	bool begun;      /* a segment */
+	uint32_t number; /* of it: the event at its beginning */
+	uint32_t stay, inside;
+	GHashTable *covered; /* variable * 2 + does it write?, of the segment; + 1 */
+	GHashTable *uses;    /* block + 1 -> struct told_use, owned: the last one */
+	GHashTable *known;   /* blocks + 1 that it has joined the allocation of */
+};
+
 struct feeder {
 	const struct trace *t;
+	struct told_thread *told; /* by thread; NULL: all accesses are passed on */
+	uint32_t stays;
 	struct online *online; /* the one under test */
 	struct online *hb;     /* for EDC: happens-before, which goes first; or NULL */
 	struct flow_access run[8];
@@ -60,11 +78,12 @@ static void on_use_after_free(void *context, const struct online_access *first,
 {
 	struct feeder *f = context;
 	const struct event *events = f->t->events;
-	g_hash_table_add(f->freed, as_pair(first->time - 1, second->time - 1));
-	f->inside &=
-	        events[second->time - 1].op == OP_FREE && events[first->time - 1].op == OP_FREE
-	                ? variable == NONE
-	                : variable < f->parts->len;
+	const uint32_t one = f->told ? (uint32_t)first->point : first->time - 1,
+	               other = f->told ? (uint32_t)second->point : second->time - 1;
+	g_hash_table_add(f->freed, as_pair(one, other));
+	f->inside &= events[other].op == OP_FREE && events[one].op == OP_FREE
+	                     ? variable == NONE
+	                     : variable < f->parts->len;
 }
 
 static void on_turn(void *context, const struct online_call *first,
@@ -255,6 +274,7 @@ static void feed(struct feeder *f, uint32_t e)
 	if (op_is_access(x.op)) {
 		struct wide run = event_variables(t, event);
 		x.block = t->variables[run.first].block;
+		x.point = f->told ? e : x.point;
 		cover(f, run, e);
 		x.variables = (const uint32_t *)(void *)f->covered->data;
 		x.variables_count = f->covered->len;
@@ -271,9 +291,120 @@ static void feed(struct feeder *f, uint32_t e)
 		return;
 	}
 	/* Each call has a place of its own, as of the calls at one place the last is kept. */
-	if (op_table[x.op].operand == OPERAND_OBJECT)
+	if (op_table[x.op].operand == OPERAND_OBJECT || f->told)
 		x.point = e;
 	pass(f, &x);
+}
+
+/* -- a program that compares its accesses itself ------------------------------------------- */
+
+static void begin_segment(struct feeder *f, struct told_thread *t, uint32_t thread, uint32_t e)
+{
+	if (t->begun)
+		return;
+	t->begun = true;
+	t->number = e;
+	t->stay = ++f->stays;
+	g_hash_table_remove_all(t->covered);
+	online_stay(f->online, thread, e, t->stay);
+}
+
+/* Notes the access in its segment. False: one of the segment covers it. */
+static bool note_covered(struct told_thread *t, struct wide run, bool writes)
+{
+	bool fresh = false;
+	for (uint32_t v = run.first; v < run.first + run.count; v++) {
+		gpointer read = GUINT_TO_POINTER(2 * v + 1),
+		         written = GUINT_TO_POINTER(2 * v + 2);
+		bool known = g_hash_table_contains(t->covered, written) ||
+		             (!writes && g_hash_table_contains(t->covered, read));
+		fresh |= !known;
+		g_hash_table_add(t->covered, writes ? written : read);
+	}
+	return fresh;
+}
+
+static void tell_access(struct feeder *f, uint32_t e)
+{
+	const struct event *x = &f->t->events[e];
+	struct told_thread *t = &f->told[x->thread];
+	struct wide run = event_variables(f->t, x);
+	uint32_t block = f->t->variables[run.first].block;
+	gpointer key = GUINT_TO_POINTER(block + 1);
+	bool lives = block != NONE && f->t->blocks[block].free > e;
+	begin_segment(f, t, x->thread, e);
+	if (lives) {
+		struct told_use *use = g_new(struct told_use, 1);
+		*use = (struct told_use){ e, t->number, t->stay };
+		g_hash_table_replace(t->uses, key, use);
+	}
+	bool joins = block != NONE && (!lives || !g_hash_table_contains(t->known, key));
+	bool fresh = note_covered(t, run, op_writes((enum op)x->op));
+	if (joins) {
+		g_hash_table_add(t->known, key);
+		feed(f, e);
+	} else if (t->inside > 0 && fresh) {
+		cover(f, run, e);
+		online_touch(f->online, x->thread, e,
+		             (struct event_list){ (const uint32_t *)(void *)f->covered->data,
+		                                  f->covered->len },
+		             block, op_writes((enum op)x->op));
+	}
+}
+
+static void tell_uses(struct feeder *f, uint32_t free)
+{
+	const struct trace *t = f->t;
+	uint32_t block = t->events[free].target;
+	for (uint32_t u = 0; u < t->threads_count; u++) {
+		const struct told_use *use =
+		        g_hash_table_lookup(f->told[u].uses, GUINT_TO_POINTER(block + 1));
+		if (use == NULL || u == t->events[free].thread || t->blocks[block].free != free)
+			continue;
+		cover(f, event_variables(t, &t->events[use->event]), use->event);
+		struct online_access at = { use->number + 1, u, use->event };
+		online_used(f->online, &at, use->stay, block,
+		            g_array_index(f->covered, uint32_t, 0));
+	}
+}
+
+static void tell(struct feeder *f, uint32_t e)
+{
+	const struct event *x = &f->t->events[e];
+	struct told_thread *t = &f->told[x->thread];
+	if (x->op <= OP_WRITE && !event_inert(x)) {
+		tell_access(f, e);
+		return;
+	}
+	if (x->op == OP_FREE && !event_inert(x))
+		tell_uses(f, e);
+	t->inside += op_acquires((enum op)x->op) && !event_inert(x);
+	t->inside -= op_releases((enum op)x->op) && !event_inert(x) && t->inside > 0;
+	t->begun = false;
+	if (x->op == OP_ALLOC)
+		g_hash_table_add(t->known, GUINT_TO_POINTER(x->target + 1));
+	feed(f, e);
+}
+
+static struct told_thread *told_threads(const struct trace *t)
+{
+	struct told_thread *all = g_new0(struct told_thread, t->threads_count);
+	for (uint32_t u = 0; u < t->threads_count; u++) {
+		all[u].covered = g_hash_table_new(NULL, NULL);
+		all[u].uses = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+		all[u].known = g_hash_table_new(NULL, NULL);
+	}
+	return all;
+}
+
+static void free_told(struct told_thread *all, const struct trace *t)
+{
+	for (uint32_t u = 0; u < t->threads_count; u++) {
+		g_hash_table_destroy(all[u].covered);
+		g_hash_table_destroy(all[u].uses);
+		g_hash_table_destroy(all[u].known);
+	}
+	g_free(all);
 }
 
 static GHashTable *expected(struct trace *t)
@@ -414,7 +545,7 @@ static void run_through(struct feeder *f, struct online *online)
 {
 	const struct trace *t = f->t;
 	f->online = online;
-	f->hb = online_items(online)
+	f->hb = online_items(online) && !f->told
 	                ? online_new(&(struct online_sink){ .race = on_ignored_race,
 	                                                    .use_after_free = on_ignored_use })
 	                : NULL;
@@ -424,8 +555,12 @@ static void run_through(struct feeder *f, struct online *online)
 	f->parts = g_array_new(FALSE, FALSE, sizeof(struct part));
 	f->covered = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	f->part_of = g_new0(uint32_t, t->variables_count + 1);
-	for (uint32_t e = 0; e < t->events_count; e++)
-		feed(f, e);
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		if (f->told)
+			tell(f, e);
+		else
+			feed(f, e);
+	}
 	end_run(f);
 	online_end(online);
 	online_free(online);
@@ -475,6 +610,8 @@ static bool same_edc(struct model *m, GHashTable *by_hb)
 	g_autoptr(GHashTable) bounded = g_hash_table_new(NULL, NULL);
 	g_autoptr(GHashTable) turned = g_hash_table_new(NULL, NULL);
 	g_autoptr(GHashTable) bounded_turned = g_hash_table_new(NULL, NULL);
+	g_autoptr(GHashTable) told = g_hash_table_new(NULL, NULL);
+	g_autoptr(GHashTable) told_turned = g_hash_table_new(NULL, NULL);
 	struct feeder f = { .t = t, .m = m, .freed = found, .turned = turned, .inside = true };
 	struct online_sink sink = { .context = &f,
 		                    .race = on_race,
@@ -485,13 +622,21 @@ static bool same_edc(struct model *m, GHashTable *by_hb)
 	f.freed = bounded;
 	f.turned = bounded_turned;
 	run_through(&f, online_new_edc(&sink, 1));
+	f.freed = told;
+	f.turned = told_turned;
+	f.singly = true;
+	f.told = told_threads(t);
+	run_through(&f, online_new_edc(&sink, 0));
+	free_told(f.told, t);
 	edc_free(edc);
 	edc_seen += g_hash_table_size(found);
 	edc_alone += g_hash_table_size(found) - common(found, by_hb);
 	bounded_seen += g_hash_table_size(bounded);
 	turned_seen += g_hash_table_size(turned);
 	return is_found("frees", wanted, found, bounded) &&
-	       is_found("calls", calls, turned, bounded_turned) && f.inside;
+	       is_found("calls", calls, turned, bounded_turned) &&
+	       is_found("told frees", wanted, told, told) &&
+	       is_found("told calls", calls, told_turned, told_turned) && f.inside;
 }
 
 static bool same(uint64_t seed, struct model *m)

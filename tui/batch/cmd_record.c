@@ -288,7 +288,10 @@ static int record(const struct arguments *a, struct session_options *o, const ch
 	if (argument_flag(a, "live") || o->nothing_kept) {
 		watcher = record_live_new(lines, NULL, o->specs);
 		if (o->filter)
-			record_live_filtered(watcher, o->filter == FILTER_VARIABLES);
+			record_live_filtered(watcher, o->filter == FILTER_VARIABLES,
+			                     session_has_shadow(o));
+		if (o->no_edc)
+			record_live_no_edc(watcher);
 		o->watch = record_live_watch(watcher, NULL);
 		if (report != NULL)
 			record_live_keep(watcher, !o->nothing_kept);
@@ -344,6 +347,7 @@ static int run_record(struct arguments *a)
 	if (o.nothing_kept && !o.filter)
 		o.filter = FILTER_VARIABLES;
 	o.no_missing = argument_flag(a, "no-missing");
+	o.no_edc = argument_flag(a, "no-edc");
 	o.no_inputs = argument_flag(a, "no-inputs");
 	g_autoptr(GArray) turns = g_array_new(FALSE, FALSE, sizeof(struct log_turn));
 	if (!read_strategy(a, &o.strategy, turns, &error))
@@ -430,6 +434,9 @@ static const struct command_option options[] = {
 	  "little; races found are of the whole run, others are missed",
 	  0 },
 	{ "no-values", NULL, "leave out the values that are read and written", 0 },
+	{ "no-edc", NULL,
+	  "of --live and --no-trace: happens-before alone, which costs less; order violations and uses after free that locks order in this run are left out",
+	  0 },
 	{ "no-missing", NULL, "leave out calls into code that is not instrumented", 0 },
 	{ "no-inputs", NULL,
 	  "leave out input from outside (sockets, pipes, terminals): replay needs it again",

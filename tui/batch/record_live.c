@@ -51,9 +51,11 @@ struct record_live {
 	struct running *running; /* borrowed, while a program runs */
 	struct online *online, *edc;
 	struct live_calls *calls;
-	bool filtered, variables;
-	json_t *kept; /* findings, for a report; NULL: not wanted */
-	bool traced;  /* with their numbers in the trace */
+	bool filtered, variables, compared; /* record_live_filtered */
+	bool no_edc;
+	bool segments; /* the program does compare its accesses */
+	json_t *kept;  /* findings, for a report; NULL: not wanted */
+	bool traced;   /* with their numbers in the trace */
 };
 
 static void print_new(struct record_live *l, const struct trace *t, struct finding *f,
@@ -318,16 +320,22 @@ static void on_event(void *context, const struct flow_event *x)
 	online_event(l->edc, &invocation);
 }
 
+/* A filtered log without segments lacks accesses that EDC needs. */
 static void on_run(void *context, const struct flow_run *run)
 {
-	const struct record_live *l = context;
+	struct record_live *l = context;
+	if (G_UNLIKELY(l->filtered && !l->segments))
+		g_clear_pointer(&l->edc, online_free);
 	online_run(l->online, l->edc, run);
 }
 
-static void on_segment(void *context, uint32_t thread, uint32_t number)
+static void on_segment(void *context, uint32_t thread, uint32_t number, uint32_t segment)
 {
-	const struct record_live *l = context;
+	struct record_live *l = context;
+	l->segments = true;
 	online_segment(l->online, thread, number);
+	if (l->edc)
+		online_stay(l->edc, thread, number, segment);
 }
 
 static struct online_access earlier(const struct running_access *a)
@@ -344,12 +352,24 @@ static void on_compared(void *context, const struct running_access *first,
 		on_race(l, &access, x, running_variable(l->running, memory));
 }
 
-static void on_used(void *context, const struct running_access *use, uint32_t block,
-                    struct running_bytes memory)
+static void on_used(void *context, const struct running_access *use, uint32_t segment,
+                    uint32_t block, struct running_bytes memory)
 {
 	struct record_live *l = context;
 	const struct online_access access = earlier(use);
-	online_used(l->online, &access, block, running_variable(l->running, memory));
+	const uint32_t variable = running_variable(l->running, memory);
+	online_used(l->online, &access, segment, block, variable);
+	if (l->edc)
+		online_used(l->edc, &access, segment, block, variable);
+}
+
+static void on_touch(void *context, const struct running_touch *touch)
+{
+	const struct record_live *l = context;
+	if (l->edc)
+		online_touch(l->edc, touch->thread, touch->number,
+		             (struct event_list){ touch->variables, touch->count },
+		             touch->block, touch->writes);
 }
 
 static void on_split(void *context, uint32_t from, uint32_t to)
@@ -437,7 +457,7 @@ static void begin(void *context, struct running *running, struct running_sink *s
 {
 	struct record_live *l = context;
 	*sink = (struct running_sink){ l,       on_run,   on_event, on_segment, on_compared,
-		                       on_used, on_split, on_renew, end };
+		                       on_used, on_touch, on_split, on_renew,   end };
 	/* the numbers of points are the recording's own */
 	g_hash_table_remove_all(l->of_point);
 	g_hash_table_remove_all(l->of_site);
@@ -448,14 +468,21 @@ static void begin(void *context, struct running *running, struct running_sink *s
 	l->running = running;
 	l->online = online_new(&(struct online_sink){
 	        .context = l, .race = on_race, .use_after_free = on_use_after_free });
-	if (!l->filtered)
+	l->segments = false;
+	if (!l->no_edc && (!l->filtered || l->compared))
 		begin_edc(l);
 }
 
-void record_live_filtered(struct record_live *l, bool variables)
+void record_live_filtered(struct record_live *l, bool variables, bool compared)
 {
 	l->filtered = true;
 	l->variables = variables;
+	l->compared = compared;
+}
+
+void record_live_no_edc(struct record_live *l)
+{
+	l->no_edc = true;
 }
 
 struct running_watch record_live_watch(struct record_live *l, const char *heading)

@@ -17,8 +17,10 @@ struct suppressions;
 struct record_live *record_live_new(const char *suppressions, const struct suppressions *also,
                                     const GPtrArray *specs);
 /* Disables EDC: the recording omits accesses that the comparison of critical sections needs.
- * `variables`: it has not every pair of places, but each variable that races. */
-void record_live_filtered(struct record_live *live, bool variables);
+ * `variables`: it has not every pair of places, but each variable that races. `compared`: the
+ * program compares its accesses itself, and records those that EDC needs. */
+void record_live_filtered(struct record_live *live, bool variables, bool compared);
+void record_live_no_edc(struct record_live *live);
 /* The watch for session_options, for one recording after another; no finding is printed
  * twice. `heading`: a line before the recording's first finding, and each finding is one line
  * under it; NULL: each finding whole, as `races` prints it. Borrowed. */

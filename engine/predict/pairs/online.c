@@ -92,6 +92,14 @@ struct block_past {
 	GArray *others; /* struct use */
 };
 
+/* EDC: the sections and the call that a thread was in (online_stay), of the last ones with any.
+ */
+enum { STAYS = 1 << 16 };
+struct stay {
+	uint32_t number, scope; /* number: of the stay + 1; 0: none yet */
+	struct edc_held *held;  /* a reference */
+};
+
 struct online {
 	struct online_sink sink;
 	struct clocks clocks;
@@ -105,6 +113,9 @@ struct online {
 	struct online_items *items;    /* of EDC, as are these */
 	struct online_turns *turns;
 	struct online_calls *calls;
+	struct stay *stays;   /* by number % STAYS; NULL until the first */
+	GByteArray *in_stays; /* by number of a stay: 1: it has sections, or a call */
+	bool told;            /* uses of blocks before their frees are told by online_used */
 	struct memory_chunk **memory;
 	uint32_t memory_count; /* of variables */
 	GHashTable
@@ -447,10 +458,21 @@ static __attribute__((noinline)) void use_in_turn(struct online *o, const struct
 	join_alloc(o, x->block);
 }
 
+/* Are the block's uses told by online_used, as it lives? */
+static bool is_told(struct online *o, const struct flow_event *x, const struct block_past *b)
+{
+	if (!o->told || b->freed)
+		return false;
+	join_alloc(o, x->block);
+	return true;
+}
+
 static inline void use_block(struct online *o, const struct flow_event *x)
 {
 	struct block_past *b = block_at(o, x->block);
 	if (G_UNLIKELY(b->last.at.thread != x->thread)) {
+		if (is_told(o, x, b))
+			return;
 		use_in_turn(o, x, b);
 		return;
 	}
@@ -463,6 +485,8 @@ static inline void use_block(struct online *o, const struct flow_event *x)
 static void use_block_edc(struct online *o, const struct flow_event *x)
 {
 	struct block_past *b = block_at(o, x->block);
+	if (is_told(o, x, b))
+		return;
 	if (b->last.at.thread != x->thread) {
 		use_in_turn(o, x, b);
 		return;
@@ -717,6 +741,28 @@ static __attribute__((noinline)) void touch_access(struct online *o, const struc
 		touch(o, x, ONLINE_BLOCK, x->block, false);
 }
 
+/* (It has no number of its own, and is none of a pair: as if several events touched.) */
+void online_touch(struct online *o, uint32_t thread, uint32_t number,
+                  struct event_list variables, uint32_t block, bool writes)
+{
+	const struct flow_event x = { .op = writes ? OP_WRITE : OP_READ,
+		                      .thread = thread,
+		                      .number = number };
+	struct thread_past *t = thread_at(o, thread);
+	if (!t->inside)
+		return;
+	o->event = &x;
+	o->latest = number;
+	begin_thread(o, &x, t);
+	for (uint64_t i = 0; i < variables.count && t->scope == NONE; i++)
+		edc_sections_touch(o->sections, thread, NONE,
+		                   own_items(o, variables.items[i]) + writes);
+	if (block != NONE)
+		edc_sections_touch(o->sections, thread, NONE,
+		                   online_items_of(o->items, ONLINE_BLOCK, block));
+	o->event = NULL;
+}
+
 static void take_call(struct online *o, const struct flow_event *x)
 {
 	online_calls_effect(o->calls, x, edc_sections_held(o->sections, x->thread));
@@ -833,6 +879,7 @@ void online_segment(struct online *o, uint32_t thread, uint32_t number)
 	struct thread_past *t = thread_at(o, thread);
 	o->event = &x;
 	o->latest = number;
+	o->told = true;
 	begin_thread(o, &x, t);
 	o->event = NULL;
 }
@@ -844,12 +891,35 @@ bool online_unordered(struct online *o, const struct online_access *first,
 	return !covered(o, x->thread, first);
 }
 
-void online_used(struct online *o, const struct online_access *use, uint32_t block,
-                 uint32_t variable)
+void online_stay(struct online *o, uint32_t thread, uint32_t number, uint32_t stay)
+{
+	online_segment(o, thread, number);
+	const uint32_t scope = thread_at(o, thread)->scope;
+	struct edc_held *held = edc_sections_held(o->sections, thread);
+	if (o->stays == NULL)
+		o->stays = g_new0(struct stay, STAYS);
+	if (stay >= o->in_stays->len) {
+		guint before = o->in_stays->len;
+		g_byte_array_set_size(o->in_stays, stay + 1);
+		memset(o->in_stays->data + before, 0, stay + 1 - before);
+	}
+	o->in_stays->data[stay] = held != NULL || scope != NONE;
+	if (held == NULL && scope == NONE)
+		return;
+	struct stay *s = &o->stays[stay % STAYS];
+	edc_held_unref(s->held);
+	*s = (struct stay){ stay + 1, scope, edc_held_ref(held) };
+}
+
+void online_used(struct online *o, const struct online_access *use, uint32_t stay,
+                 uint32_t block, uint32_t variable)
 {
 	struct block_past *b = block_at(o, block);
-	if (!b->freed)
-		add_use(b, (struct use){ *use, variable, NONE, NULL });
+	struct stay in = { .number = stay + 1, .scope = NONE };
+	if (o->sections != NULL && stay < o->in_stays->len && o->in_stays->data[stay])
+		in = o->stays[stay % STAYS];
+	if (!b->freed && in.number == stay + 1)
+		add_use(b, (struct use){ *use, variable, in.scope, edc_held_ref(in.held) });
 }
 
 /* -- runs of accesses ---------------------------------------------------------------------- */
@@ -1038,6 +1108,7 @@ struct online *online_new_edc(const struct online_sink *sink, uint32_t most)
 	o->sections = edc_sections_new(&o->rules);
 	o->turns = online_turns_new(&o->sink, &o->rules);
 	o->calls = online_calls_new(&o->sink, &o->clocks, o->items, o->turns);
+	o->in_stays = g_byte_array_new();
 	return o;
 }
 
@@ -1067,6 +1138,11 @@ void online_free(struct online *o)
 	g_free(o->memory);
 	for (guint i = 0; i < o->blocks->len; i++)
 		forget_uses(&g_array_index(o->blocks, struct block_past, i));
+	for (uint32_t i = 0; o->stays && i < STAYS; i++)
+		edc_held_unref(o->stays[i].held);
+	g_free(o->stays);
+	if (o->in_stays)
+		g_byte_array_free(o->in_stays, TRUE);
 	must_rules_free(o->must);
 	online_calls_free(o->calls);
 	online_turns_free(o->turns);

@@ -72,14 +72,23 @@ void online_run(struct online *o, struct online *edc, const struct flow_run *run
 /* -- accesses that the caller compares itself, by happens-before -- */
 /* The thread's next event will have this number at least: accesses from here on have it as
  * time,
- * + 1, up to an event that may order the thread before others. */
+ * + 1, up to an event that may order the thread before others. Uses of blocks before their
+ * frees are from now on those that online_used tells. */
 void online_segment(struct online *o, uint32_t thread, uint32_t number);
+/* EDC: the same of the thread's present sections, which have this number, ascending from one
+ * to the next. */
+void online_stay(struct online *o, uint32_t thread, uint32_t number, uint32_t stay);
+/* EDC: the thread, in its present sections, accesses variables of a block (or NONE), before the
+ * next event, which will have this number. */
+void online_touch(struct online *o, uint32_t thread, uint32_t number,
+                  struct event_list variables, uint32_t block, bool writes);
 /* Is the access `first` not before the event `x`, which is none of the analysis? */
 bool online_unordered(struct online *o, const struct online_access *first,
                       const struct flow_event *x);
-/* A thread's last use of a block before its free, which is the next event. */
-void online_used(struct online *o, const struct online_access *use, uint32_t block,
-                 uint32_t variable);
+/* A thread's last use of a block before its free, which is the next event; EDC: its stay. (One
+ * inside of sections that thousands came after is not compared.) */
+void online_used(struct online *o, const struct online_access *use, uint32_t stay,
+                 uint32_t block, uint32_t variable);
 
 /* An access has covered a part of variable `from`: from now on the rest is variable `to`, with
  * the same past. */

@@ -28,6 +28,13 @@ struct running_bytes {
 	uint32_t size;
 };
 
+/* Variables that a thread accesses, and their block or NONE. */
+struct running_touch {
+	uint32_t thread, number, block, count;
+	const uint32_t *variables;
+	bool writes;
+};
+
 struct running_sink {
 	void *context;
 	/* Most accesses come in runs, all other events one by one, in the order of the trace.
@@ -35,15 +42,19 @@ struct running_sink {
 	void (*run)(void *context, const struct flow_run *run);
 	void (*event)(void *context, const struct flow_event *x);
 	/* Where the program itself compares plain accesses (LOG_SHADOW), in place of most
-	 * runs: from here on the thread's accesses have this number, up to its next event that
-	 * may order others after it; two accesses that only synchronisation may order, the
-	 * second of which is `x`; the last use of a block by a thread before the free of
-	 * it, the next event. */
-	void (*segment)(void *context, uint32_t thread, uint32_t number);
+	 * runs: from here on the thread's accesses have this number and are of this segment,
+	 * up to its next event that may order others after it, or enters a critical section
+	 * or a call; two accesses that only synchronisation may order, the second of which is
+	 * `x`; the last use of a block by a thread before the free of it, the next event, and
+	 * the use's segment. */
+	void (*segment)(void *context, uint32_t thread, uint32_t number, uint32_t segment);
 	void (*pair)(void *context, const struct running_access *first,
 	             const struct flow_event *x, struct running_bytes memory);
-	void (*used)(void *context, const struct running_access *use, uint32_t block,
-	             struct running_bytes memory);
+	void (*used)(void *context, const struct running_access *use, uint32_t segment,
+	             uint32_t block, struct running_bytes memory);
+	/* An access inside of critical sections, before the next event, which has this number.
+	 */
+	void (*touch)(void *context, const struct running_touch *touch);
 	void (*split)(void *context, uint32_t from, uint32_t to);
 	void (*renew)(void *context, uint32_t variable);
 	/* After the last event, or when none have come. */

@@ -91,17 +91,39 @@ static void take_use(struct running *r, const struct log_record *record)
 	const struct running_bytes memory = bytes_of(w[3]);
 	const struct block_life *life = import_life(r->im, memory.address);
 	if (life && life->block != NONE)
-		r->sink.used(r->sink.context, &use, life->block, memory);
+		r->sink.used(r->sink.context, &use, (uint32_t)w[1], life->block, memory);
 }
 
-uint32_t running_variable(struct running *r, struct running_bytes memory)
+/* The variables that these bytes are, and their block; valid until the next. */
+static const uint32_t *variables_at(struct running *r, struct running_bytes memory,
+                                    uint32_t *count, uint32_t *block)
 {
 	const struct block_life *life = import_life(r->im, memory.address);
 	const struct variable_range range = { memory.address, memory.size,
 		                              life ? life->region : import_flat_region(r->im),
 		                              life ? life->block : NONE, 0 };
-	uint32_t count;
-	return ranges_cover(&r->ranges, range, &count)[0];
+	*block = range.block;
+	return ranges_cover(&r->ranges, range, count);
+}
+
+uint32_t running_variable(struct running *r, struct running_bytes memory)
+{
+	uint32_t count, block;
+	return variables_at(r, memory, &count, &block)[0];
+}
+
+static void take_touch(struct running *r, uint32_t thread, const struct log_record *record)
+{
+	enum { MOST_BYTES = 1 << 30 };
+	const uint64_t size = record->words[1];
+	const struct running_bytes memory = { record->pc, (uint32_t)size };
+	struct running_touch touch = { .thread = thread,
+		                       .number = builder_event_count(r->im->b),
+		                       .writes = record->flags & 1 };
+	if (size == 0 || size > MOST_BYTES)
+		return;
+	touch.variables = variables_at(r, memory, &touch.count, &touch.block);
+	r->sink.touch(r->sink.context, &touch);
 }
 
 void running_shadow(struct running *r, uint32_t id, const struct log_record *record)
@@ -121,10 +143,12 @@ void running_shadow(struct running *r, uint32_t id, const struct log_record *rec
 	if (record->tag == LOG_SEGMENT) {
 		const struct segment s = { thread, builder_event_count(r->im->b) };
 		g_array_append_val(r->segments, s); /* they come in a row */
-		r->sink.segment(r->sink.context, thread, s.number);
+		r->sink.segment(r->sink.context, thread, s.number, r->segments->len - 1);
 	} else if (record->tag == LOG_CONFLICT) {
 		take_pair(r, thread, record);
 	} else if (record->tag == LOG_USED) {
 		take_use(r, record);
+	} else if (record->tag == LOG_TOUCH) {
+		take_touch(r, thread, record);
 	}
 }

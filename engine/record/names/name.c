@@ -361,6 +361,8 @@ void names_object(void *context, const struct object *o, GString *out)
 	} else if (block != NONE) {
 		names_append_in_block(n, block, o->address, 0, name);
 		cut_library_members(name);
+		if (g_str_has_suffix(name->str, "+0")) /* alone in a block of unknown type */
+			g_string_truncate(name, name->len - 2);
 	} else if (names_append_data(n, o->address, 0, name)) {
 		cut_library_members(name);
 	} else if (n->trace == NULL || !names_append_library(n, NONE, o->address, 0, name)) {

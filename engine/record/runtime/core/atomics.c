@@ -17,8 +17,8 @@ static const uint8_t order_of[8] = { 1, 2, 2, 3, 4, 5, 5, 5 };
 
 static __thread unsigned operations; /* so far, of this thread */
 
-/* Called by engine/record/stub/include/c++/bits/atomic_wait.h: the number of looks before a sleep; 0
- * where that makes no difference. */
+/* Called by engine/record/stub/include/c++/bits/atomic_wait.h: the number of looks before a
+ * sleep; 0 where that makes no difference. */
 EXPORT unsigned heddle_record_looks(void);
 unsigned heddle_record_looks(void)
 {

@@ -137,6 +137,7 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 	rt.filter_commute = rt.config.flags & LOG_FILTER_COMMUTE;
 	rt.filter_variables = rt.config.flags & LOG_FILTER_VARIABLES;
 	rt.shadow = rt.filter_variables && rt.config.flags & LOG_SHADOW && shadow_begin();
+	rt.sections = rt.shadow && rt.config.flags & LOG_SECTIONS;
 	rt.sample = rt.config.flags & LOG_SAMPLE;
 	rt.replay = rt.config.flags & LOG_REPLAY;
 	rt.missing = rt.config.flags & LOG_MISSING;

@@ -171,6 +171,7 @@ struct runtime {
 	bool filter_commute; /* or all plain ones, */
 	bool filter_variables; /* or those of bytes that the thread has accessed, */
 	bool shadow;           /* and the rest is compared here (log/shadow.h), */
+	bool sections;         /* but for those that EDC needs, */
 	bool sample;           /* or those outside of the sample */
 	bool replay;
 	bool clocked;           /* a debugger follows: replay/clock.c */

@@ -23,8 +23,8 @@ void log_switch(struct thread *t)
  * free mode and with --filter an access after one needs no record when the thread has made
  * the same access before it: the earlier one has every race of the later one, and holds no
  * more locks. (An allocation is before accesses of its block by others, so it is none of
- * these.) WCP also orders critical sections by the accesses in them: for it each acquisition
- * begins an epoch.
+ * these.) WCP and EDC also order critical sections by the accesses in them: for them each
+ * acquisition begins an epoch.
  */
 #define BIT(tag) (1ull << LOG_##tag)
 #define ACQUIRES \
@@ -45,7 +45,8 @@ void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
 		t->memory.section = false;
 	}
 	const uint32_t ended = rt.shadow ? shadow_ended(t, tag) : 0;
-	if (ACQUIRES >> tag & 1 && !rt.filter_wcp)
+	bool enters = rt.sections && (tag == LOG_ACQ || tag == LOG_RACQ);
+	if (ACQUIRES >> tag & 1 && !rt.filter_wcp && !enters)
 		log_ticket(t);
 	else if (tag != LOG_FREE || !rt.shadow) /* shadow_freed has done what it does */
 		log_epoch(t);

@@ -27,10 +27,14 @@ struct now {
 bool shadow_thread(struct thread *t)
 {
 	if (!t->shadow.before)
-		t->shadow.before = rt_pages(MAX_THREADS * sizeof(uint32_t));
-	for (uint32_t i = 0; t->shadow.before && i < rt.thread_count; i++)
-		t->shadow.before[i] = 0;
-	return t->shadow.before != NULL;
+		t->shadow.before = rt_pages(2 * MAX_THREADS * sizeof(uint32_t));
+	if (!t->shadow.before)
+		return false;
+	t->shadow.certain = t->shadow.before + MAX_THREADS;
+	t->shadow.inside = 0;
+	for (uint32_t i = 0; i < rt.thread_count; i++)
+		t->shadow.before[i] = t->shadow.certain[i] = 0;
+	return true;
 }
 
 static uint32_t thread_of(uint32_t segment)
@@ -38,7 +42,7 @@ static uint32_t thread_of(uint32_t segment)
 	return segment_threads[segment >> SEGMENT_BITS][segment % (1 << SEGMENT_BITS)];
 }
 
-/* Does the thread's present access certainly come after the segment? */
+/* Does the thread's present access come after the segment in all that is known here? */
 static bool is_before(const struct thread *t, uint32_t segment)
 {
 	uint32_t thread;
@@ -46,6 +50,15 @@ static bool is_before(const struct thread *t, uint32_t segment)
 		return true;
 	thread = thread_of(segment);
 	return thread == t->id || segment <= t->shadow.before[thread];
+}
+
+/* The same by other than locks, for EDC. */
+static bool is_certain(const struct thread *t, uint32_t segment)
+{
+	uint32_t thread = thread_of(segment);
+	if (!rt.sections)
+		return is_before(t, segment);
+	return thread == t->id || segment <= t->shadow.certain[thread];
 }
 
 /* ---- what the log has ---- */
@@ -117,16 +130,23 @@ static __attribute__((noinline)) void tell_pair(const struct now *now,
 
 /* Compares an earlier access of the word with this one, which may leave bytes of it without
  * meaning: what races with them later races with this one, too. */
+/* (Of a block it stays as a use, unless it certainly comes before: the last one by its thread
+ * may be one that EDC leaves unordered with the block's end.) */
 static void compare(const struct now *now, struct shadow_access *a, uintptr_t address,
-                    uint32_t bytes)
+                    uint32_t bytes, bool in_block)
 {
-	bool wrote = a->what & WHAT_WRITES;
+	bool wrote = a->what & WHAT_WRITES, used = a->what & WHAT_USED;
 	if (!(a->what & bytes))
 		return;
-	if (is_before(now->t, a->segment)) {
-		if (!now->atomic && (now->writes || !wrote))
+	if (used ? is_certain(now->t, a->segment) : is_before(now->t, a->segment)) {
+		if (now->atomic || (!now->writes && wrote && !used))
+			return;
+		if (in_block && !used && !(a->what & WHAT_BYTES & ~bytes) &&
+		    !is_certain(now->t, a->segment))
+			a->what |= WHAT_USED;
+		else
 			a->what &= ~bytes;
-	} else if (now->writes || wrote) {
+	} else if (!used && (now->writes || wrote)) {
 		tell_pair(now, a, address, bytes);
 	}
 }
@@ -170,10 +190,10 @@ static bool access_word(const struct now *now, uintptr_t address, uint32_t bytes
 	struct shadow_word *w = p.word;
 	bool alone = !shadow_is_atomic(w);
 	for (int i = 0; i < SHADOW_INLINE; i++)
-		compare(now, &w->at[i], address, bytes);
+		compare(now, &w->at[i], address, bytes, p.made != 0);
 	for (uint32_t *i = &w->at[0].next; unlikely(*i);) {
 		struct shadow_access *a = shadow_more(*i);
-		compare(now, a, address, bytes);
+		compare(now, a, address, bytes, p.made != 0);
 		if (a->what & WHAT_BYTES)
 			i = &a->next;
 		else
@@ -187,9 +207,10 @@ static bool access_word(const struct now *now, uintptr_t address, uint32_t bytes
 		return alone;
 	if (p.made == SHADOW_FREED)
 		return false;
-	if (is_before(t, p.made))
+	if (is_certain(t, p.made))
 		return alone;
-	t->shadow.before[thread_of(p.made)] = p.made; /* the record joins the allocation */
+	/* the record joins the allocation */
+	t->shadow.before[thread_of(p.made)] = t->shadow.certain[thread_of(p.made)] = p.made;
 	return false;
 }
 
@@ -212,7 +233,15 @@ bool shadow_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t
 		                 tag == LOG_WRITE, false };
 	if (!t->shadow.told)
 		begin_segment(t);
-	return access_words(&now, address, size);
+	if (!access_words(&now, address, size))
+		return false;
+	if (t->shadow.inside > 0) {
+		log_turn(t);
+		log_put(t->stream,
+		        log_word(LOG_TOUCH, tag == LOG_WRITE, address & LOG_ADDRESS_MASK),
+		        (uint64_t[]){ size }, 1);
+	}
+	return true;
 }
 
 void shadow_atomic(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
@@ -232,10 +261,13 @@ void shadow_renew(uintptr_t low, uintptr_t high)
 
 static void join(struct thread *t, const struct thread *other, uint32_t segment)
 {
-	for (uint32_t i = 0; i < rt.thread_count; i++)
+	for (uint32_t i = 0; i < rt.thread_count; i++) {
 		if (t->shadow.before[i] < other->shadow.before[i])
 			t->shadow.before[i] = other->shadow.before[i];
-	t->shadow.before[other->id] = segment;
+		if (t->shadow.certain[i] < other->shadow.certain[i])
+			t->shadow.certain[i] = other->shadow.certain[i];
+	}
+	t->shadow.before[other->id] = t->shadow.certain[other->id] = segment;
 }
 
 void shadow_object_begins(uintptr_t address)
@@ -264,10 +296,14 @@ void shadow_event(struct thread *t, enum log_tag tag, uint64_t a, uint64_t b, ui
 		break;
 	case LOG_ACQ:
 	case LOG_RACQ:
+		t->shadow.inside += rt.sections;
 		shadow_acquired(t, a);
 		break;
 	case LOG_REL:
-		shadow_released(t, a, ended);
+	case LOG_RREL:
+		t->shadow.inside -= t->shadow.inside > 0;
+		if (tag == LOG_REL)
+			shadow_released(t, a, ended);
 		break;
 	case LOG_DESTROY:
 		shadow_object_begins(a);
@@ -320,7 +356,7 @@ static void note_use(struct uses *u, const struct shadow_access *a, uintptr_t ad
 	if (thread)
 		uncover(thread, a->segment, address);
 	struct last *l = &u->last[number % LAST_USES];
-	if (is_before(u->t, a->segment))
+	if (is_certain(u->t, a->segment))
 		return;
 	if (l->access.segment && thread_of(l->access.segment) != number) {
 		tell_use(u->t, l);

@@ -24,6 +24,9 @@ struct thread_shadow {
 	/* By thread its last segment that comes before all that this thread does from now on:
 	 * pages of its own. */
 	uint32_t *before;
+	/* The same without the order that locks alone give: EDC has less of it. */
+	uint32_t *certain;
+	uint32_t inside; /* critical sections that it is in */
 };
 
 /* Before all others. False: no room for it in the program's addresses. */
@@ -32,7 +35,8 @@ bool shadow_begin(void);
 bool shadow_thread(struct thread *t);
 /* A plain access. False: it has to be recorded as well, as other threads' events order by it:
  * of memory that is accessed by atomics, or of a block whose allocation or end the thread does
- * not know to come before. */
+ * not know to come before, but by locks. Inside of a critical section the log has its bytes,
+ * for EDC. */
 bool shadow_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
                    uintptr_t address, size_t size);
 /* An atomic access, after its record. */
@@ -43,7 +47,8 @@ void shadow_atomic(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t
 uint32_t shadow_ended(struct thread *t, enum log_tag tag);
 /* The event; `ended`: from shadow_ended. Of an allocation the words are address and size. */
 void shadow_event(struct thread *t, enum log_tag tag, uint64_t a, uint64_t b, uint32_t ended);
-/* The block's end, before its record: tells of other threads' last uses, and covers none of its
+/* The block's end, before its record: tells of other threads' last uses that are not certain
+ * to come before it, and covers none of its
  * bytes any more (log/access.h), for all threads. */
 void shadow_freed(struct thread *t, uintptr_t address, size_t size);
 /* An object of synchronisation that is another one from now on. */

@@ -9,11 +9,19 @@
  * that is a write, of each byte. */
 struct shadow_access {
 	uint32_t segment, context;
-	uint32_t what; /* its point << 9, whether it writes, its bytes (bit set) */
+	/* Its point << 10, whether it is kept as a use of its block alone, whether it writes,
+	 * its bytes (bit set). */
+	uint32_t what;
 	uint32_t next; /* of a word's first one: more of them (shadow_more), or 0; of the second
 	                * one: shadow_lock_of << 1, and whether atomics access the word */
 };
-enum { WHAT_BYTES = 255, WHAT_WRITES = 256, WHAT_POINT = 9, POINTS = 1 << (32 - WHAT_POINT) };
+enum {
+	WHAT_BYTES = 255,
+	WHAT_WRITES = 256,
+	WHAT_USED = 512,
+	WHAT_POINT = 10,
+	POINTS = 1 << (32 - WHAT_POINT)
+};
 
 enum { SHADOW_INLINE = 2 };
 struct shadow_word {
