@@ -137,8 +137,9 @@ char *record_atomic_place(const struct debuginfo *module);
 char *record_atomic_text(const char *place);
 /* record_atomic_text for the first such module in which the trace has events; NULL: none. */
 char *record_atomic_instructions(const struct record_facts *facts, const struct trace *trace);
-/* The same of an access without a hook (debuginfo_unhooked), in functions that ran while there were several threads. `asked`: a
- * set of integers for g_int64_hash, owned; what it has is not asked again. */
+/* The same of an access without a hook (debuginfo_unhooked), in functions that ran while there
+ * were several threads. `asked`: a set of integers for g_int64_hash, owned; what it has is not
+ * asked again. */
 char *record_unhooked(const struct record_facts *facts, const struct trace *trace,
                       GHashTable *asked);
 /* The same of fences of inline assembly (mfence), which matter beyond sequential consistency.

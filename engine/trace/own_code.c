@@ -426,7 +426,8 @@ void own_code_append_function(const char *name, GString *out)
 void own_code_append_kind(const char *name, GString *out)
 {
 	for (; *name; name++) {
-		size_t digits = *name == '#' || *name == '[' ? strspn(name + 1, "0123456789") : 0;
+		size_t digits =
+		        *name == '#' || *name == '[' ? strspn(name + 1, "0123456789") : 0;
 		if (*name != '#' || digits == 0) /* the first of a name has none */
 			g_string_append_c(out, *name);
 		name += digits;

@@ -224,7 +224,8 @@ bool unexplained_is_known(const struct trace *t, uint32_t variable, uint32_t use
 	       g_str_has_prefix(name,
 	                        "libstdc++.so") || /* a facet's table, made when it is asked */
 	       g_str_has_suffix(name, "@sleepers") || /* a futex's */
-	       channel_is_variable(name) || (parts != NULL && parts[variable] != NONE);
+	       channel_is_variable(name) ||
+	       (parts != NULL && parts[variable] != NONE);
 }
 
 static uint32_t value_of(const struct trace *t, uint32_t event, bool written)

@@ -24,8 +24,8 @@ struct unexplained_read {
  * caller. Left out are those where no other thread may have written: while there was one thread
  * alone, on the thread's own stack, in its thread-local memory; and reads of memory whose life
  * has ended (of a stack, where a function returned that may have had it), of what
- * is a part of a lock or its kin (sync_bytes.h), and of what the C++ library writes for itself: the
- * number that std::thread has of its thread, and static data without a symbol.
+ * is a part of a lock or its kin (sync_bytes.h), and of what the C++ library writes for itself:
+ * the number that std::thread has of its thread, and static data without a symbol.
  *
  * Empty where the trace does not have all values in their order: a filtered trace, one of
  * free mode, one under a memory model beyond sequential consistency. Linear; 12 bytes a

@@ -102,8 +102,8 @@ static bool may_see_more(const struct sharing *s, uint32_t event)
 	const struct event *x = &s->t->events[event];
 	if (op_fails(x->op) || (op_acquires(x->op) && event_is_try(x)))
 		return !event_inert(x);
-	return op_is_access(x->op) && op_reads(x->op) && !event_inert(x) &&
-	       !is_own(s, event) && !channel_steps_only_asks(s->t, event);
+	return op_is_access(x->op) && op_reads(x->op) && !event_inert(x) && !is_own(s, event) &&
+	       !channel_steps_only_asks(s->t, event);
 }
 
 bool await_rounds_looks(const struct await_rounds *rounds, const struct trace *t,

@@ -54,12 +54,12 @@ struct reach {
 	struct search *x;
 	const struct trace *t;
 	uint32_t threads, slots, objects;
-	uint32_t bits;    /* first word of the bits */
-	uint32_t looked;  /* first word of those of detours (reach_detours.c) */
+	uint32_t bits;     /* first word of the bits */
+	uint32_t looked;   /* first word of those of detours (reach_detours.c) */
 	uint32_t channels; /* first word of the states of channels (runs/channel_steps.h) */
-	GArray *detours;  /* struct reach_detour */
-	size_t size;      /* of a state, in words */
-	uint8_t *visible; /* by event */
+	GArray *detours;   /* struct reach_detour */
+	size_t size;       /* of a state, in words */
+	uint8_t *visible;  /* by event */
 	bool *left; /* by event: its outcome in the run ends a round in vain or a longer past */
 	uint32_t *slot_of; /* by variable: NONE where threads do not share it */
 	/* By variable: a counter, to which additions are made whose result the code does not

@@ -54,14 +54,14 @@ struct history {
 	const struct trace *trace;      /* the view's trace */
 	struct thread_history *threads; /* by thread of the trace */
 	uint32_t threads_count;
-	GArray *step_of;    /* uint32_t by event: index of its thread's step, or NONE */
-	uint64_t *seen;     /* by event: number of its outcome, if it is a step */
-	uint8_t *sums;      /* by event: enum sum; or NULL */
-	bool unseen;        /* is one of them SUM_UNSEEN? */
+	GArray *step_of; /* uint32_t by event: index of its thread's step, or NONE */
+	uint64_t *seen;  /* by event: number of its outcome, if it is a step */
+	uint8_t *sums;   /* by event: enum sum; or NULL */
+	bool unseen;     /* is one of them SUM_UNSEEN? */
 	struct channel_steps *channels; /* of pipes and their kin; or NULL */
 	uint32_t channels_differ; /* a step of theirs that found something else than it should;
 	                           * or NONE */
-	struct life *lives; /* blocks by address, to identify addresses */
+	struct life *lives;       /* blocks by address, to identify addresses */
 	uint32_t lives_count;
 	GHashTable *numbers;         /* the kernel's number of a child process or a thread ->
 	                              * uint64_t *: equal in all runs; NULL: none */

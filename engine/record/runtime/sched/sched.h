@@ -58,7 +58,7 @@ struct thread_sched {
 	                * pass by */
 	struct pollfd *fds;
 	unsigned fd_count;
-	bool files_came; /* it was woken since one of them was ready */
+	bool files_came;        /* it was woken since one of them was ready */
 	struct context context; /* rt.one_thread: saved while it waits for the token */
 };
 

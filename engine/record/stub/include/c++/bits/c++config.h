@@ -1,7 +1,7 @@
 /*
- * bits/c++config.h - before libstdc++'s own in the search path of `heddle c++`, so that what its
- * headers access has hooks: std::string is compiled with the program, as from C++20 on, instead of
- * being taken from libstdc++'s file, and copies are calls.
+ * bits/c++config.h - before libstdc++'s own in the search path of `heddle c++`, so that what
+ * its headers access has hooks: std::string is compiled with the program, as from C++20 on,
+ * instead of being taken from libstdc++'s file, and copies are calls.
  */
 #pragma GCC system_header
 #include_next <bits/c++config.h>
@@ -12,8 +12,10 @@
 /* gcc makes copies of a known size without a hook, where they are asked for by these names. */
 #ifndef __clang__
 extern "C" {
-void *__heddle_memcpy(void *, const void *, __SIZE_TYPE__) _GLIBCXX_USE_NOEXCEPT __asm__("memcpy");
-void *__heddle_memmove(void *, const void *, __SIZE_TYPE__) _GLIBCXX_USE_NOEXCEPT __asm__("memmove");
+void *__heddle_memcpy(void *, const void *, __SIZE_TYPE__) _GLIBCXX_USE_NOEXCEPT
+        __asm__("memcpy");
+void *__heddle_memmove(void *, const void *, __SIZE_TYPE__) _GLIBCXX_USE_NOEXCEPT
+        __asm__("memmove");
 void *__heddle_memset(void *, int, __SIZE_TYPE__) _GLIBCXX_USE_NOEXCEPT __asm__("memset");
 }
 #define __builtin_memcpy  __heddle_memcpy
