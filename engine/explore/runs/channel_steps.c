@@ -364,6 +364,8 @@ static void leave_read(struct content *content, GArray *writes, const struct ope
 		                         : 0;
 		return;
 	}
+	if (writes->len == 0) /* its end */
+		return;
 	g_autofree uint8_t *all =
 	        g_malloc(sizeof *content + writes->len * sizeof(struct written));
 	memcpy(all, content, sizeof *content);

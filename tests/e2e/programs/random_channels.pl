@@ -9,7 +9,7 @@ use warnings;
 srand shift;
 sub any { $_[int rand @_] }
 
-my ($hands_over, $threads, $socket, $packets, $apart, $counts_one, $counted_apart, $begins, $eventfd, @ops);
+my ($lone, $hands_over, $threads, $socket, $packets, $apart, $counts_one, $counted_apart, $begins, $eventfd, @ops);
 sub choose {
 	$threads = 2 + (rand() < 0.4);
 	$socket = rand() < 0.25;
@@ -20,24 +20,26 @@ sub choose {
 	$begins = any(0, 0, 0, 1, 2);
 	$eventfd = rand() < 0.5;
 	@ops = ();
+	$lone = !$socket && rand() < 0.4; # the first thread alone has the reading end
 	$hands_over = rand() < 0.5;
 	my $next = 'a';
 	for my $t (0 .. $threads - 1) {
 		my $reader = $t == 0 || rand() < 0.3;
 		for (1 .. 1 + int rand($threads > 2 ? 3 : 4)) {
 			my @kinds = ('flag', 'look');
-			push @kinds, ($reader ? (("read") x 4) : ()), "poll";
+			push @kinds, ($reader && !($lone && $t) ? (("read") x 4) : ()), $lone && $t ? () : "poll";
 			push @kinds, $reader ? 'write' : ('write') x 6;
-			push @kinds, 'add', 'add', 'count', 'both' if $eventfd;
+			push @kinds, 'add', 'add', 'count', $lone && $t ? () : 'both' if $eventfd;
 			push @kinds, 'room' if rand() < 0.2;
 			my $data = any('x', 'x', 'w', 'yz');
 			$data = join '', map { $next++ } 1 .. length $data if $hands_over;
 			push @{ $ops[$t] }, { kind => any(@kinds), bytes => any(1, 1, 2), data => $data,
 				now => any(0, 1), limit => any(0, 20), size => any(1, 1, 2) };
 		}
+		push @{ $ops[$t] }, { kind => 'close_reader' } if $lone && !$t && rand() < 0.7;
 		push @{ $ops[$t] }, { kind => 'close_writer' } if rand() < 0.5;
 		splice @{ $ops[$t] }, int rand(@{ $ops[$t] } + 1), 0, { kind => 'close_reader' }
-			if rand() < 0.25 && !$socket && !grep { $_->{kind} =~ /read|poll|both/ } @{ $ops[$t] };
+			if rand() < 0.25 && !$socket && !$lone && !grep { $_->{kind} =~ /read|poll|both/ } @{ $ops[$t] };
 	}
 }
 
@@ -111,7 +113,7 @@ sub step {
 sub all_runs {
 	(%printed, %classes, %seen, $blocked) = ();
 	step({ at => [ (0) x $threads ], found => [ map { [] } 1 .. $threads ], queue => [], writers => $threads,
-		readers => $threads, count => $begins, flag => 0 });
+		readers => $lone ? 1 : $threads, count => $begins, flag => 0 });
 }
 
 # Few programs with one class, and none with very many.
@@ -122,7 +124,7 @@ do { choose(); all_runs() } until keys %classes >= $least && keys %classes < 100
 my $make = $socket ? 'socketpair(AF_UNIX, ' . ($packets ? 'SOCK_SEQPACKET' : 'SOCK_STREAM') . ', 0, ends)' : 'pipe(ends)';
 my @lines = map { "#include <$_.h>" } qw(errno fcntl poll pthread signal stdatomic stdio string sys/eventfd sys/socket unistd);
 push @lines, split /\n/, <<"END";
-enum { THREADS = $threads, HANDS_OVER = ${\ ($hands_over ? 1 : 0)} };
+enum { THREADS = $threads, LONE = ${\ ($lone ? 1 : 0)}, HANDS_OVER = ${\ ($hands_over ? 1 : 0)} };
 static int cargo[256];
 static int ends[2], from[THREADS], to[THREADS], counter;
 static atomic_int flag;
@@ -192,6 +194,8 @@ int main(void)
 		from[i] = dup(ends[0]);
 		to[i] = dup(ends[1]);
 	}
+	for (int i = 1; LONE && i < THREADS; i++)
+		close(from[i]);
 	close(ends[0]);
 	close(ends[1]);
 	for (int i = 0; i < THREADS; i++)
