@@ -6,6 +6,7 @@
 #define HEDDLE_LOCKS
 #pragma GCC system_header
 #include <bits/c++config.h>
+/* clang-format off: it takes the macro behind the name for the namespace */
 namespace std _GLIBCXX_VISIBILITY(default)
 {
 	_GLIBCXX_BEGIN_NAMESPACE_VERSION
