@@ -13,7 +13,8 @@
 #define HEDDLE_LOOKS
 #include <bits/c++config.h>
 extern "C" unsigned heddle_record_looks(void) __attribute__((weak));
-/* clang-format off: it takes the macro behind the name for the namespace */
+/* clang-format takes the macro behind the name for the namespace */
+// clang-format off
 namespace std _GLIBCXX_VISIBILITY(default)
 {
 	_GLIBCXX_BEGIN_NAMESPACE_VERSION

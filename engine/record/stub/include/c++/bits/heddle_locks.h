@@ -6,7 +6,8 @@
 #define HEDDLE_LOCKS
 #pragma GCC system_header
 #include <bits/c++config.h>
-/* clang-format off: it takes the macro behind the name for the namespace */
+/* clang-format takes the macro behind the name for the namespace */
+// clang-format off
 namespace std _GLIBCXX_VISIBILITY(default)
 {
 	_GLIBCXX_BEGIN_NAMESPACE_VERSION
