@@ -717,9 +717,11 @@ END_TEST
 
 /* ---- the loop to the tape of a file, and the builder event by event ---- */
 
-/* A log that is made as the runtime does: long and short records by the table of sites. */
+/* A log that is made as the runtime does: long and short records by the table of sites; or
+ * accesses by long records alone. */
 struct maker {
 	struct log l;
+	bool only_long;
 	struct log_sites sites;
 	uint64_t random;
 	unsigned depth[2], thread;
@@ -738,7 +740,7 @@ static void make_access(struct maker *m, enum log_tag tag, uint64_t pc, unsigned
 	struct log_site *site = &m->sites.at[log_site_slot(key)];
 	uint64_t offset = address - site->address, delta = value - site->value;
 	bool follows = delta + LOG_DELTA_BIAS > LOG_DELTA_MOST;
-	if (site->key != key || offset + LOG_OFFSET_BIAS > LOG_OFFSET_MOST) {
+	if (m->only_long || site->key != key || offset + LOG_OFFSET_BIAS > LOG_OFFSET_MOST) {
 		bool small = value < LOG_SMALL_LIMIT;
 		record(&m->l, tag, small ? LOG_SMALL : LOG_VALUE, pc);
 		word(&m->l, place(address, code, small ? value : 0));
@@ -792,13 +794,23 @@ static uint64_t random_address(struct maker *m, unsigned code)
 	       (below(m, 20) == 0);
 }
 
-/* Two threads that call functions, often the same by other ways, and access a block, their
- * stacks, and memory of neither. Some sites share a slot. */
-static struct log random_calls_log(uint64_t seed)
+/* A block where others were, or none. */
+static void make_block(struct maker *m)
+{
+	static const uint64_t bases[] = { 0x1000, 0x3000, 0x40000 };
+	record(&m->l, LOG_ALLOC, 0, 0x119);
+	word(&m->l, bases[below(m, G_N_ELEMENTS(bases))] + 8 * below(m, 30));
+	word(&m->l, 8 + below(m, 150));
+}
+
+/* Two threads that call functions, often the same by other ways, and access blocks, of which
+ * one takes another's place, their stacks, and memory of neither. Some sites share a slot. */
+static struct log random_calls_log(uint64_t seed, bool only_long)
 {
 	enum { STEPS = 3000, APART = LOG_SITES * 8 };
 	struct maker *m = g_new0(struct maker, 1);
 	m->random = seed;
+	m->only_long = only_long;
 	m->l = log_new(LOG_CONTROLLED | LOG_VALUES | LOG_ASLR_OFF);
 	begin_chunk(&m->l, LOG_ALL_THREADS, 0);
 	record(&m->l, LOG_THREAD, 0, 0);
@@ -827,6 +839,8 @@ static struct log random_calls_log(uint64_t seed)
 		} else if (what == 10) {
 			record(&m->l, LOG_POST, 0, 0x111);
 			word(&m->l, 0x5000);
+		} else if (what == 11 && below(m, 4) == 0) {
+			make_block(m);
 		} else {
 			static const enum log_tag tags[] = { LOG_READ, LOG_WRITE, LOG_AREAD };
 			enum log_tag tag = tags[below(m, 3)];
@@ -881,7 +895,7 @@ START_TEST(same_by_loop)
 		g_byte_array_free(others[i].bytes, TRUE);
 	}
 	for (uint64_t seed = 1; seed <= 20; seed++) {
-		struct log l = random_calls_log(seed);
+		struct log l = random_calls_log(seed, false);
 		same_text(&l, file);
 		struct maker m = { .random = seed };
 		for (int i = 0; i < 10; i++) {
@@ -893,6 +907,22 @@ START_TEST(same_by_loop)
 		g_byte_array_free(l.bytes, TRUE);
 	}
 	unlink(file);
+}
+END_TEST
+
+/* An access is of the same variable whether the importer looks its memory up or knows the line.
+ */
+START_TEST(same_by_long_records)
+{
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		struct log some = random_calls_log(seed, false);
+		struct log all = random_calls_log(seed, true);
+		g_autoptr(GString) by_lines = imported_text(&some, NULL);
+		g_autoptr(GString) by_look = imported_text(&all, NULL);
+		ck_assert_str_eq(by_lines->str, by_look->str);
+		g_byte_array_free(some.bytes, TRUE);
+		g_byte_array_free(all.bytes, TRUE);
+	}
 }
 END_TEST
 
@@ -909,6 +939,7 @@ int main(void)
 	tcase_add_test(tests, overlapping);
 	tcase_add_test(tests, pairs);
 	tcase_add_test(tests, same_by_loop);
+	tcase_add_test(tests, same_by_long_records);
 	tcase_add_test(tests, cut);
 	tcase_add_loop_test(tests, damaged, 0, 3);
 	tcase_add_test(tests, tickets);
