@@ -228,6 +228,12 @@ unlike "$status $err" "limit" "--max-size 0 is no limit"
 # cc itself
 run $HEDDLE cc -c nothing-here.c
 is "$status" 1 "cc exits as the compiler does"
+# a compiler that is heddle c++ itself, as configure scripts are given it in CXX
+printf '#!/bin/sh\nexec "%s" c++ "$@"\n' "$HEDDLE" >wrapped-c++
+chmod +x wrapped-c++
+printf '#include <mutex>\nint main() { std::mutex a, b; std::lock(a, b); }\n' >twice.cc
+run env CXX="$PWD/wrapped-c++" $HEDDLE c++ -std=c++20 twice.cc -o twice -pthread
+is "$status" 0 "a compiler that is heddle c++ itself"
 run env CC=no-such-compiler $HEDDLE cc -c x.c
 is "$status" 2 "no compiler"
 like "$err" "no-such-compiler: cannot run the compiler" "and says so"
