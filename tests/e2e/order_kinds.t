@@ -5,7 +5,7 @@
 programs=$PWD/tests/e2e/programs
 cd "$scratch" || exit 1
 $HEDDLE cc -g -O1 -w "$programs/order_kinds.c" -o kinds -pthread
-for kind in sem_clock mutex_clock condition_clock rwlock_clock c11 sleeps; do
+for kind in sem_clock mutex_clock condition_clock rwlock_clock c11 sleeps a_pipe a_socket polls an_eventfd; do
 	run timeout 300 "$HEDDLE" explore --format json -- ./kinds $kind
 	like "$(json '$d->{complete} ? "complete" : join "; ", @{$d->{gaps}}') $(json 'join " ", map { $_->{kind} } @{$d->{errors}}')" \
 		"^complete (blocked )?signal\$" "every order is tried: $kind"
@@ -20,10 +20,6 @@ cancel pthread_cancel
 try_join a join that does not wait for as long as it takes
 timed_join a join that does not wait for as long as it takes
 clock_join a join that does not wait for as long as it takes
-a_pipe reading from a pipe
-a_socket reading from a socket
-polls asking what is ready \(poll, select, epoll\)
-an_eventfd reading from an eventfd or the like
 system_queue a message queue
 system_semaphore semop
 a_signal which thread takes a signal to the process
