@@ -698,6 +698,8 @@ static struct trace *import_all(struct import *im, const char *name,
 	im->facts->events = builder_event_count(im->b);
 	if (im->unnamed && status != LOG_DEADLOCK)
 		return builder_forget(im->b);
+	for (guint i = 0; im->rebase && i < im->lanes->len; i++)
+		import_thread_pointer(im, i);
 	struct trace *t = builder_finish(im->b, complete || status == LOG_RUNNING, error);
 	if (t == NULL)
 		return NULL;

@@ -274,6 +274,13 @@ static void add_thread_stack(struct import *im, struct lane *lane, uint32_t id, 
 	add_stack(im, lane, name, low, high - low);
 }
 
+void import_thread_pointer(struct import *im, uint32_t id)
+{
+	const struct lane *lane = &g_array_index(im->lanes, struct lane, id);
+	if (lane->pointer != 0 && !im->unnamed)
+		names_thread(im->names, lane->thread, id, import_value(im, lane->pointer));
+}
+
 void import_thread(struct import *im, uint32_t id, const uint64_t *w)
 {
 	uint64_t low = w[0], high = w[1], argument = w[2];
@@ -285,8 +292,9 @@ void import_thread(struct import *im, uint32_t id, const uint64_t *w)
 	}
 	if (high > low && high <= LOG_ADDRESS_MASK)
 		add_thread_stack(im, lane, id, low, high);
-	if (w[3] != 0 && !im->unnamed) /* in its stack, if that has them */
-		names_thread(im->names, lane->thread, id, import_value(im, w[3]));
+	lane->pointer = w[3];
+	if (!im->rebase) /* else where its variables are may not be known yet */
+		import_thread_pointer(im, id);
 }
 
 void import_module(struct import *im, const uint64_t *w, const char *text, uint64_t length)

@@ -25,6 +25,7 @@ struct lane {
 	uint32_t thread; /* in the builder */
 	bool known;
 	uint64_t stack_high, stack_shift;
+	uint64_t pointer;        /* the thread's, as in the log; 0: unknown */
 	uint64_t stack_at;       /* the address of its stack's block in the trace */
 	struct column functions; /* uint32_t strings: the call stack */
 	uint64_t ordinal;
@@ -224,6 +225,8 @@ uint32_t import_calls(struct import *im, struct lane *lane, const struct log_rec
 void import_alloc(struct import *im, struct lane *lane, uint64_t pc, const uint64_t *w);
 void import_given(struct import *im, const uint64_t *w);
 void import_free_block(struct import *im, struct lane *lane, uint64_t pc, const uint64_t *w);
+/* Tells the names where the thread's variables are, once its lane has its pointer. */
+void import_thread_pointer(struct import *im, uint32_t id);
 /* `w`: of LOG_THREAD, from the low end of its stack on; of LOG_MODULE, its words. */
 void import_thread(struct import *im, uint32_t id, const uint64_t *w);
 void import_module(struct import *im, const uint64_t *w, const char *text, uint64_t length);

@@ -54,7 +54,7 @@ TOUCHES(int, pthread_getschedparam,
         OUT(p))
 enum { NAME_BYTES = 16 }; /* the kernel fills them, for the thread itself */
 TOUCHES(int, pthread_getname_np, (pthread_t t, char *name, size_t n), (t, name, n), NOTHING,
-        OUT_IF(r == 0, name, t == pthread_self() ? NAME_BYTES : REAL(strlen)(name) + 1))
+        OUT_IF(r == 0, name, t == me->life.handle ? NAME_BYTES : REAL(strlen)(name) + 1))
 TOUCHES(int, pthread_key_create, (pthread_key_t * key, void (*end)(void *)), (key, end),
         NOTHING, OUT(key))
 TOUCHES(int, pthread_setcancelstate, (int state, int *old), (state, old), NOTHING,

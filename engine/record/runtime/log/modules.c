@@ -142,7 +142,7 @@ static bool is_known(const struct dl_phdr_info *info, uintptr_t low)
 }
 
 /* Where a module's thread-local variables lie that it has from the program's start: below the
- * thread's pointer (pthread_self), at a distance that all threads share. Those of a module that
+ * thread's pointer (its own), at a distance that all threads share. Those of a module that
  * is loaded later lie in memory that each thread allocates. */
 struct thread_locals {
 	uint64_t below, bytes;
@@ -151,7 +151,8 @@ struct thread_locals {
 static struct thread_locals thread_locals(const struct dl_phdr_info *info)
 {
 	enum { MOST = 1 << 20 };
-	uintptr_t begin = (uintptr_t)info->dlpi_tls_data, top = pthread_self();
+	uintptr_t begin = (uintptr_t)info->dlpi_tls_data,
+	          top = (uintptr_t)__builtin_thread_pointer();
 	struct thread_locals found = { 0 };
 	for (int i = 0; i < info->dlpi_phnum; i++)
 		if (info->dlpi_phdr[i].p_type == PT_TLS && begin != 0 && begin < top &&

@@ -27,7 +27,7 @@ __attribute__((constructor)) static void early(void)
 //: explore
 //= exit 3
 //= states 2
-//= said child processes are not explored
+//~ said child processes are not explored
 //: record -q -o F.hdl
 //= exit 0
 //: replay --trace F.hdl @

@@ -165,7 +165,10 @@ int main(int count, char **arguments)
 
 //: explore --format json @ none
 //= complete yes
-//: explore --format json @ {pipe,socket,shutdown,writev,copy,connect,dup2,mode,name,priority,library,map,number,prctl,semaphore,aio,ends,handler,place,dup,static,lock}
+//: explore --format json @ {pipe,socket,shutdown}
+//= complete yes
+//= executions 2
+//: explore --format json @ {writev,copy,connect,dup2,mode,name,priority,library,map,number,prctl,semaphore,aio,ends,handler,place,dup,static,lock}
 //= complete no
 //= exit 3
 //~ said what comes of it may depend on the order

@@ -17,6 +17,5 @@ int main(void)
 }
 
 //: explore
-//= complete no
-//~ said an eventfd
-//~ outcomes ^(1|2|3)( (1|2|3))*$
+//= complete yes
+//= outcomes 1 2 3

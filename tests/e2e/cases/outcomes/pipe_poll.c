@@ -23,6 +23,5 @@ int main(void)
 }
 
 //: explore
-//= complete no
-//~ said a pipe|what is ready
-//~ outcomes ^(0|1)( (0|1))*$
+//= complete yes
+//= outcomes 0 1

@@ -21,6 +21,5 @@ int main(void)
 }
 
 //: explore
-//= complete no
-//~ said a pipe|what is ready
-//~ outcomes ^(97|98)( (97|98))*$
+//= complete yes
+//= outcomes 97 98
