@@ -728,6 +728,8 @@ for level in -O0 -O1; do
 	run "$HEDDLE" convert head.hdl head.txt --to text
 	is "$(grep -o '[rw]8(\*\?list[^)]*)' head.txt | tr -d 'rw8' | sort -u | tr '\n' ' ')" "(*list+40) (*list+56) (list) (list->kind) (list->length) " \
 		"$level: data behind a structure"
+	"$HEDDLE" convert head.txt again.hdl && "$HEDDLE" convert again.hdl again.txt --to text
+	ok "$(cmp -s head.txt again.txt; echo $?)" "$level: read from text, it is the same"
 done
 # memory of a file is a block like the heap's
 cat >file.c <<'C'

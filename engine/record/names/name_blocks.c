@@ -38,6 +38,8 @@ struct block_facts {
 	uint32_t number;     /* number among the blocks of that name, from 1; 0: not yet
 	                      * named */
 	uint64_t each;       /* settled: bytes of an element, in a block of several; else 0 */
+	uint64_t behind;     /* settled: where the type of the block's one structure ends; 0:
+	                        nowhere */
 	const char *pointer; /* P; interned */
 	/* The member that received its address: without its struct; the block that it is in, or
 	 * NONE, and its path there. NULL: none, or a member of a static variable. Interned. */
@@ -1019,9 +1021,10 @@ static const struct block_facts *settled(struct names *n, uint32_t block)
 	        GPOINTER_TO_UINT(g_hash_table_lookup(n->blocks->counts, f->pointer)) + 1;
 	g_hash_table_insert(n->blocks->counts, (gpointer)f->pointer, GUINT_TO_POINTER(count));
 	f->number = count;
-	f->each = f->type != NONE && is_array(n, block)
-	                  ? debuginfo_size(names_debuginfo(n, f->module), f->type)
-	                  : 0;
+	uint64_t size =
+	        f->type != NONE ? debuginfo_size(names_debuginfo(n, f->module), f->type) : 0;
+	f->each = size != 0 && is_array(n, block) ? size : 0;
+	f->behind = f->each == 0 && size != 0 && !is_flexible(n, f->module, f->type) ? size : 0;
 	return f;
 }
 
@@ -1057,11 +1060,14 @@ void names_append_block_type(struct names *n, uint32_t block, GString *name)
 struct place_in_block names_place_in_block(struct names *n, uint32_t block, uint64_t address)
 {
 	const struct block_facts *f = settled(n, block);
+	uint64_t offset = address - n->trace->blocks[block].address;
+	bool behind = f->behind != 0 && offset >= f->behind;
 	return (struct place_in_block){ .pointer = f->pointer,
 		                        .each = f->each,
-		                        .offset = address - n->trace->blocks[block].address,
+		                        .offset = offset,
 		                        .module = f->module,
-		                        .type = f->type };
+		                        .type = behind ? NONE : f->type,
+		                        .behind = behind };
 }
 
 struct known_part *names_part(struct names *n, const struct place_in_block *p, uint64_t size)
@@ -1076,7 +1082,7 @@ void names_append_in_block(struct names *n, uint32_t block, uint64_t address, ui
 	const struct known_part *part = p.type != NONE ? names_part(n, &p, size) : NULL;
 	const char *path = part ? part->path : "";
 	g_string_assign(n->form, part ? part->form : "");
-	if (part && !p.each && path[0] != '.' && path[0] != '[')
+	if (p.behind || (part && !p.each && path[0] != '.' && path[0] != '['))
 		g_string_append_c(name, '*');
 	append_pointer(&n->blocks->facts[block], name);
 	if (part == NULL || p.each) {

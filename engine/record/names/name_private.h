@@ -171,6 +171,8 @@ struct place_in_block {
 	uint64_t each, offset; /* bytes of an element, in a block of several; offset in the
 	                        * block */
 	uint32_t module, type; /* of an element; NONE: unknown */
+	bool behind;           /* behind the structure that the block begins with: its type says
+	                        * nothing there */
 };
 struct place_in_block names_place_in_block(struct names *n, uint32_t block, uint64_t address);
 static inline uint64_t names_within(const struct place_in_block *p)

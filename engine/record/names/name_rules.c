@@ -68,8 +68,9 @@ struct spelling_names {
 	GHashTable *classes; /* text -> struct name_class; owned */
 	bool any_shared;
 	struct run runs[RUNS][RUNS]; /* by size and offset */
-	struct run untyped;
-	struct rule_of_part of_untyped;
+	/* of bytes without a type; those behind a structure */
+	struct run untyped[2];
+	struct rule_of_part of_untyped[2];
 	struct data_runs data;
 	GString *name, *text; /* for a moment */
 	GString *last_text;   /* the class of the last name outside of the heap */
@@ -115,6 +116,7 @@ static struct name_rule rule_of(const struct place_in_block *p, const struct kno
 	if (part == NULL) {
 		g_string_assign(path, "+");
 		rule.step = 1;
+		rule.starred = p->behind;
 		return rule;
 	}
 	const char *text = part->path;
@@ -283,11 +285,12 @@ static uint32_t find_rule(struct spelling_names *s, uint32_t variable)
 	const struct variable *v = &s->variables[variable];
 	struct place_in_block p = names_place_in_block(s->n, v->block, v->address);
 	uint64_t within = names_within(&p);
-	struct run *run = p.type == NONE ? &s->untyped : run_of(s, &p, within, v->size);
+	struct run *run =
+	        p.type == NONE ? &s->untyped[p.behind] : run_of(s, &p, within, v->size);
 	if (run->rule != 0 && run->pointer == p.pointer)
 		return run->rule;
 	struct known_part *part = p.type == NONE ? NULL : names_part(s->n, &p, v->size);
-	struct rule_of_part *of = part ? &part->rules[p.each == 0] : &s->of_untyped;
+	struct rule_of_part *of = part ? &part->rules[p.each == 0] : &s->of_untyped[p.behind];
 	if (of->noted != p.pointer && !has_rule(&p, part))
 		return 0;
 	if (of->rule == 0)
