@@ -23,10 +23,9 @@ struct walk {
 	struct code *c;
 	GHashTable *targets; /* of the function's jumps: an address + 1 */
 	uint8_t held[X86_REG_ENDING];
-	bool called;   /* the last call was none of a hook; and no other code leads here */
-	bool returned; /* it was one of the program's */
-	bool hooks;    /* the function calls some: it is not no_sanitize("thread") */
-	int told;      /* bytes that hooks have told and no store has written yet; or UNKNOWN */
+	bool hooks;  /* the function calls some: it is not no_sanitize("thread") */
+	bool called; /* the last call was none of a hook; and no other code leads here */
+	int told;    /* bytes that hooks have told and no store has written yet; or UNKNOWN */
 	x86_op_mem stored; /* what the last store wrote */
 	uint64_t loaded;   /* the first load since the last call; 0: none */
 };
@@ -99,28 +98,18 @@ static enum held held_by(const struct walk *w, const cs_insn *i)
 	return (enum held)w->held[source];
 }
 
-static bool is_result(x86_reg r)
-{
-	return r == X86_REG_RAX || r == X86_REG_EAX || r == X86_REG_RDX || r == X86_REG_EDX ||
-	       r == X86_REG_XMM0 || r == X86_REG_XMM1;
-}
-
-/* The access of shared memory that the instruction makes without a hook; 0: none. */
-static uint64_t look(struct walk *w, const cs_insn *i)
+/* Notes a load of shared memory behind a call that was none of a hook. */
+static void note_load(struct walk *w, const cs_insn *i)
 {
 	const cs_x86 *x = &i->detail->x86;
-	for (uint8_t k = 0; i->id != X86_INS_LEA && i->id != X86_INS_NOP && k < x->op_count;
-	     k++) {
+	if (!w->called || w->loaded != 0 || i->id == X86_INS_LEA || i->id == X86_INS_NOP)
+		return;
+	for (uint8_t k = 0; k < x->op_count; k++) {
 		const cs_x86_op *o = &x->operands[k];
-		if (o->type != X86_OP_MEM || !w->called || !is_shared(w, i, &o->mem))
-			continue;
-		if (!(o->access & CS_AC_WRITE))
-			w->loaded = w->loaded ? w->loaded : i->address;
-		else if (w->returned && k == 0 && x->op_count == 2 &&
-		         x->operands[1].type == X86_OP_REG && is_result(x->operands[1].reg))
-			return i->address;
+		if (o->type == X86_OP_MEM && !(o->access & CS_AC_WRITE) &&
+		    is_shared(w, i, &o->mem))
+			w->loaded = i->address;
 	}
-	return 0;
 }
 
 /* capstone takes tests for writes, and moves of vectors for nothing. */
@@ -132,8 +121,8 @@ static bool is_store(const cs_insn *i, const cs_x86_op *to)
 	       i->id != X86_INS_BT;
 }
 
-/* A store of shared memory that no hook has told: __builtin_memset of a known size, say. */
-static uint64_t untold(struct walk *w, const cs_insn *i)
+/* The address of a store of shared memory that no hook has told, or 0. */
+static uint64_t untold_store(struct walk *w, const cs_insn *i)
 {
 	const cs_x86 *x = &i->detail->x86;
 	const cs_x86_op *to = &x->operands[0];
@@ -173,7 +162,6 @@ static uint64_t call(struct walk *w, const cs_insn *i)
 	w->called = !hook || begins;
 	w->told = told_by(w, hook ? name : NULL);
 	memset(&w->stored, 0, sizeof w->stored);
-	w->returned = !hook;
 	w->loaded = 0;
 	return found;
 }
@@ -193,9 +181,8 @@ static uint64_t step(struct walk *w, const cs_insn *i)
 			w->told = UNKNOWN;
 		return 0;
 	}
-	uint64_t found = look(w, i);
-	if (found == 0)
-		found = untold(w, i);
+	note_load(w, i);
+	uint64_t found = untold_store(w, i);
 	const cs_x86_op *to = &i->detail->x86.operands[0];
 	if (i->detail->x86.op_count > 0 && to->type == X86_OP_REG && to->access & CS_AC_WRITE)
 		w->held[whole(to->reg)] = (uint8_t)held_by(w, i);
