@@ -10,15 +10,14 @@
 #include "engine/record/runtime/outside/outside.h"
 #include "touches.h"
 
-#define MAKES(name, object)     TOUCHES(int, name, (object * a), (a), NOTHING, OUT(a))
-#define READS_ONE(name, object) TOUCHES(int, name, (object * a), (a), IN(a), NOTHING)
-#define SETS(name, object, type) \
-	TOUCHES(int, name, (object * a, type v), (a, v), IN(a), OUT_IF(r == 0, a, sizeof(*a)))
+#define MAKES(name, object)      TOUCHES(int, name, (object * a), (a), NOTHING, OUT(a))
+#define READS_ONE(name, object)  TOUCHES(int, name, (object * a), (a), IN(a), NOTHING)
+#define SETS(name, object, type) TOUCHES(int, name, (object * a, type v), (a, v), IN(a), OUT(a))
 #define GETS(name, object, type) \
 	TOUCHES(int, name, (const object *restrict a, type *restrict v), (a, v), IN(a), OUT(v))
 #define TELLS(name, asked, type) \
 	TOUCHES(int, name, (asked of, type * v), (of, v), NOTHING, OUT(v))
-/* ... of a kind of attributes, under both names. */
+/* A kind of attributes: made and destroyed; and one of them: set and asked for. */
 #define ATTRIBUTES(prefix, object) \
 	MAKES(prefix##_init, object) \
 	READS_ONE(prefix##_destroy, object)
@@ -52,7 +51,8 @@ TOUCHES(int, pthread_getschedparam,
         (pthread_t t, int *restrict policy, struct sched_param *restrict p), (t, policy, p),
         NOTHING, OUT(policy);
         OUT(p))
-enum { NAME_BYTES = 16 }; /* the kernel fills them, for the thread itself */
+/* A thread that asks for its own name gets it from the kernel, which fills all of its room. */
+enum { NAME_BYTES = 16 };
 TOUCHES(int, pthread_getname_np, (pthread_t t, char *name, size_t n), (t, name, n), NOTHING,
         OUT_IF(r == 0, name, t == me->life.handle ? NAME_BYTES : REAL(strlen)(name) + 1))
 TOUCHES(int, pthread_key_create, (pthread_key_t * key, void (*end)(void *)), (key, end),
