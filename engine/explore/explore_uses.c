@@ -70,14 +70,22 @@ static void add_use(const struct exploration *x, const struct explore_run *r, GP
 	g_ptr_array_add(uses, u);
 }
 
+/* The lifetimes of the run as recorded: those of its history, or new ones, which `*own` keeps
+ * for the caller to free. */
+static const struct lifetimes *lifetimes_of_run(const struct exploration *x,
+                                                struct lifetimes **own)
+{
+	bool known = x->history != NULL && x->view->model == NULL && x->view->left_out == NULL;
+	*own = known ? NULL : lifetimes_new(x->trace);
+	return known ? x->history->lifetimes : *own;
+}
+
 GPtrArray *explore_find_uses(const struct exploration *x, const struct explore_run *r)
 {
 	GPtrArray *uses = g_ptr_array_new_with_free_func(explore_use_free);
 	GHashTable *keys = g_hash_table_new(g_str_hash, g_str_equal);
-	/* is it the run's history as recorded? */
-	bool known = x->history != NULL && x->view->model == NULL && x->view->left_out == NULL;
-	struct lifetimes *own = known ? NULL : lifetimes_new(x->trace);
-	const struct lifetimes *l = known ? x->history->lifetimes : own;
+	struct lifetimes *own;
+	const struct lifetimes *l = lifetimes_of_run(x, &own);
 	for (uint32_t e = 0; e < x->trace->events_count && uses->len < MOST_USES; e++) {
 		uint32_t end = lifetimes_ended(l, e);
 		if (end != NONE)
@@ -101,9 +109,30 @@ GPtrArray *explore_find_uses(const struct exploration *x, const struct explore_r
 	return uses;
 }
 
+/* Is the misuse told as a use after an end of life? The recorder notes a misuse before the
+ * operation's own event, which a refused operation (an unlock, say) does not have. */
+static bool told_as_use(const struct trace *t, const struct lifetimes *l, uint32_t misuse)
+{
+	const struct event *m = &t->events[misuse];
+	if (!misuse_of_ended(t, misuse))
+		return false;
+	for (uint32_t e = misuse + 1; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		if (x->thread != m->thread)
+			continue;
+		if (x->location != m->location)
+			return false;
+		if (x->op != OP_MISUSE && x->target == m->target)
+			return lifetimes_ended(l, e) != NONE;
+	}
+	return false;
+}
+
 GPtrArray *explore_find_misuses(const struct exploration *x)
 {
 	GPtrArray *misuses = g_ptr_array_new_with_free_func(explore_use_free);
+	struct lifetimes *own;
+	const struct lifetimes *l = lifetimes_of_run(x, &own);
 	struct report *report = report_new(x->trace, "misuse");
 	misuse_add(x->trace, false, report);
 	for (guint i = 0; i < report->findings->len; i++) {
@@ -111,7 +140,7 @@ GPtrArray *explore_find_misuses(const struct exploration *x)
 		const struct event *e = &x->trace->events[f->second];
 		const char *object = trace_string(x->trace, x->trace->objects[e->target].name);
 		const char *place = own_code_place_name(x->trace, f->second);
-		if (misuse_of_ended(x->trace, f->second))
+		if (told_as_use(x->trace, l, f->second))
 			continue;
 		struct explore_use *u = g_new(struct explore_use, 1);
 		*u = (struct explore_use){ .key = g_strdup_printf("%s misuse %s", place,
@@ -125,6 +154,7 @@ GPtrArray *explore_find_misuses(const struct exploration *x)
 		g_ptr_array_add(misuses, u);
 	}
 	report_free(report);
+	lifetimes_free(own);
 	return misuses;
 }
 

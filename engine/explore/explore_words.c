@@ -164,7 +164,9 @@ static char *end_text(const struct trace *t, uint32_t use, uint32_t end, bool be
 
 static const char *use_verb(const struct event *e)
 {
-	return !op_is_access(e->op) ? e->op == OP_FREE ? "frees" : "uses"
+	return !op_is_access(e->op) ? e->op == OP_FREE      ? "frees"
+	                              : e->op == OP_DESTROY ? "destroys"
+	                                                    : "uses"
 	       : op_writes(e->op)   ? "writes"
 	                            : "reads";
 }

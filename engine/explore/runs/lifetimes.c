@@ -195,7 +195,7 @@ static unsigned find_ends_of(const struct lifetimes *l, uint32_t event,
 	} else if (e->op == OP_FREE && e->target < t->blocks_count) {
 		first = t->blocks[e->target].free;
 	} else if (uses_object(e->op) && e->target < t->objects_count) {
-		first = e->op == OP_DESTROY ? NONE : l->destroyed[e->target];
+		first = l->destroyed[e->target];
 		uint32_t block = event_block_used(t, e);
 		second = block != NONE && t->blocks[block].free != NONE ? t->blocks[block].free
 		                                                        : stack_end(l, event);
