@@ -375,6 +375,26 @@ static bool explain_tries(const struct trace *t, const struct record_wait *w, GS
 	return true;
 }
 
+/* "T1 loops for ever: the loop reads nothing, and flag was read before it": a thread in a loop
+ * that nobody can end. */
+static void explain_loop(const struct trace *t, const struct record_facts *facts,
+                         const struct record_wait *w, GString *out)
+{
+	uint32_t last = NONE;
+	for (uint32_t e = 0; t != NULL && t->events != NULL && e < t->events_count; e++)
+		if (t->threads[t->events[e].thread].recorded == w->thread)
+			last = e;
+	record_append_thread(w->thread, out);
+	g_string_append(out, " loops for ever: the loop reads no memory");
+	if (last != NONE && op_is_access(t->events[last].op) && op_reads(t->events[last].op))
+		g_string_append_printf(
+		        out, ", and %s was read only before it",
+		        trace_variable_name(t, event_variables(t, &t->events[last]).first));
+	g_string_append(out, " (");
+	record_describe(facts, w->pc, out, NULL);
+	g_string_append(out, ")\n");
+}
+
 static void explain_wait(const struct trace *t, const struct record_facts *facts,
                          const struct record_wait *w, GString *out)
 {
@@ -415,9 +435,14 @@ static void explain_wait(const struct trace *t, const struct record_facts *facts
 void record_explain_deadlock(const struct trace *t, const struct record_facts *facts,
                              GString *out)
 {
-	for (guint i = 0; i < facts->blocked->len; i++)
-		explain_wait(t, facts, &g_array_index(facts->blocked, struct record_wait, i),
-		             out);
+	for (guint i = 0; i < facts->blocked->len; i++) {
+		const struct record_wait *w =
+		        &g_array_index(facts->blocked, struct record_wait, i);
+		if (w->reason == FOR_LOOP)
+			explain_loop(t, facts, w, out);
+		else
+			explain_wait(t, facts, w, out);
+	}
 }
 
 void record_note_ending(struct trace *t, const struct record_facts *f,

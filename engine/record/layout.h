@@ -351,7 +351,8 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	W(FILE, "file") /* descriptors */ \
 	W(SPIN, "spin lock") \
 	W(FUTEX, "futex")   /* a word; may end at any time */ \
-	W(LOOK, "a change") /* of memory or a lock at which it looks again and again */
+	W(LOOK, "a change") /* of memory or a lock at which it looks again and again */ \
+	W(LOOP, "nothing")  /* it is in a loop that reads nothing and has no end */
 enum log_wait {
 #define W(name, word) FOR_##name,
 	LOG_WAITS(W)

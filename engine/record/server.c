@@ -432,11 +432,13 @@ static bool kill_run(struct record_server *s, int signal)
 
 /* The longest wait for the run's end until the next look at its progress, at signals to this
  * process and at the deadline (0: none), in milliseconds. */
-static int patience(gint64 deadline, gint64 now, bool signal_is_due)
+static int patience(const struct record_server *s, gint64 deadline, gint64 now,
+                    bool signal_is_due)
 {
+	const int most = s->kernel_threads ? 1000 : 60;
 	if (signal_is_due) /* the copy has not begun */
 		return 1;
-	return deadline ? (int)CLAMP((deadline - now) / 1000 + 1, 1, 1000) : 1000;
+	return deadline ? (int)CLAMP((deadline - now) / 1000 + 1, 1, most) : most;
 }
 
 /* Is it known from the way in which a run without kernel threads ended that it cannot be made
@@ -452,14 +454,18 @@ static bool ended_by_refusal(const struct record_server *s, int status)
  * the token from one that spins in uninstrumented code: has the run made no step for long? */
 struct standing {
 	uint64_t steps;
-	gint64 since;
+	gint64 since, ask; /* microseconds; ask: time without a step until the next question */
 };
-static bool stands_still(const struct record_server *s, struct standing *seen, gint64 now)
+static bool stands_still(struct record_server *s, struct standing *seen, gint64 now)
 {
-	enum { LONG = 4000000 }; /* microseconds */
+	enum { SOON = 50000, LONG = 4000000 };
 	uint64_t steps = header_of(s)->steps;
 	if (seen->since == 0 || seen->steps != steps)
-		*seen = (struct standing){ steps, now };
+		*seen = (struct standing){ steps, now, SOON };
+	if (!s->kernel_threads && now - seen->since > seen->ask) {
+		kill_run(s, SIGTRAP); /* is it in a loop without end? (sched_endless.c) */
+		seen->ask *= 2;
+	}
 	return !s->kernel_threads && now - seen->since > LONG;
 }
 
@@ -490,7 +496,7 @@ enum record_end record_server_end(struct record_server *s, unsigned timeout_ms,
 		int number = run_signal();
 		if (number != passed_on && kill_run(s, number))
 			passed_on = number;
-		poll(&end, 1, patience(deadline, now, run_signal() != passed_on));
+		poll(&end, 1, patience(s, deadline, now, run_signal() != passed_on));
 	}
 	run_end_passing(&passing);
 	result->interrupted = run_signal();

@@ -271,6 +271,7 @@ static enum log_tag wanted_tag(enum log_wait reason, uint64_t object)
 		return object & LOG_FUTEX_BIT ? LOG_WAKE : LOG_ACQ;
 	case FOR_SLEEP:
 	case FOR_LOOK:
+	case FOR_LOOP:
 		return LOG_NOTHING;
 	case FOR_FILE:
 		return LOG_RCV;
@@ -292,7 +293,7 @@ static void add_want(struct import *im, const struct record_wait *w)
 {
 	enum log_tag tag = wanted_tag(w->reason, w->object);
 	bool join = tag == LOG_JOIN;
-	if (w->reason == FOR_LOOK)
+	if (w->reason == FOR_LOOK || w->reason == FOR_LOOP)
 		import_lane(im, w->thread)->stuck = true;
 	if (tag == LOG_NOTHING || (join && w->holder >= LOG_THREADS) ||
 	    (tag == LOG_RCV && w->message == 0))

@@ -513,10 +513,14 @@ static void take_signals(void)
 		                one_thread_return, 0 };
 	struct action faults = calls;
 	stack_t stack = { .ss_sp = handlers_stack.low, .ss_size = handlers_stack.bytes };
+	struct action traps = calls;
 	faults.handler = fault_comes;
+	traps.handler = endless_trap;
+	traps.flags |= SA_RESTART;
 	if (raw_syscall(SYS_sigaltstack, (long)&stack, 0, 0, 0, 0, 0) != 0 ||
 	    set_action(SIGSYS, &calls, NULL) != 0 ||
 	    set_action(SIGSEGV, &faults, &on_fault) != 0 ||
+	    set_action(SIGTRAP, &traps, NULL) != 0 ||
 	    raw_syscall(SYS_prctl, DISPATCH, ON, (long)one_thread_return,
 	                one_thread_return_end - one_thread_return, (long)&shared->selector,
 	                0) != 0)

@@ -49,8 +49,9 @@ static int install(int number, const struct sigaction *action, struct sigaction 
 		signal_handlers[number] = before;
 	else if (old)
 		*old = was.sa_flags & SA_SIGINFO && was.sa_sigaction == signal_comes ? before
-		       : fault_is_ours(&was) || (was.sa_flags & SA_SIGINFO &&
-		                                 was.sa_sigaction == signal_reminder)
+		       : fault_is_ours(&was) || endless_is_ours(&was) ||
+		                       (was.sa_flags & SA_SIGINFO &&
+		                        was.sa_sigaction == signal_reminder)
 		               ? (struct sigaction){ .sa_handler = SIG_DFL }
 		               : was;
 	return status;

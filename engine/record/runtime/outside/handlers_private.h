@@ -46,5 +46,7 @@ void signal_log_message(struct thread *t, enum log_tag tag, unsigned flags, uint
 bool fault_is(int number);
 void fault_action(struct sigaction *action);
 bool fault_is_ours(const struct sigaction *action);
+/* Of SIGTRAP: is it sched_endless.c's? */
+bool endless_is_ours(const struct sigaction *action);
 
 #endif

@@ -184,6 +184,13 @@ struct look {
  * and should come soon. */
 bool sched_watchdog(struct look *seen);
 
+/* ---- sched_endless.c ---- */
+/* Asks the holder, which has used `ticks` (10 ms) of processor time since its last event,
+ * whether it is in a loop without end; then it comes to wait there (FOR_LOOP). Under lock. */
+void endless_ask(const struct thread *h, uint64_t events, uint64_t ticks);
+/* The handler of SIGTRAP by which it is asked. */
+void endless_trap(int number, siginfo_t *info, void *context);
+
 /* ---- sched_outside.c ---- */
 /* The descriptors of the blocking call, without a time limit, in which /proc shows the thread;
  * any of them ends its wait.  Returns their number; 0: it is in no such call. */

@@ -205,6 +205,7 @@ static bool waits_for_threads(const struct thread *t)
 	case FOR_THREAD:
 	case FOR_ONCE:
 	case FOR_SPIN:
+	case FOR_LOOP:
 		return true;
 	default:
 		return false;

@@ -159,6 +159,8 @@ bool sched_watchdog(struct look *seen)
 		if (state == '?' && bury_gone(h))
 			return false;
 		bool spins = spins_unseen(h, seen, state, ticks);
+		if (state == 'R' && (h->gate & ~GATE_QUIET) == 0)
+			endless_ask(h, events, ticks - seen->ticks);
 		bool sleeps = sleeps_long(h, seen, state);
 		soon = seen->futex != 0;
 		if ((sleeps || spins) && (sched.ready || sched.timed || sched.files)) {
