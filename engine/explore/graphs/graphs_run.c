@@ -47,6 +47,19 @@ static void set_plan(struct graphs *s, struct plan *plan)
 	plan->memory = weak_models[s->model];
 }
 
+/* Notes that two threads stood before the program's end: the run shows one of the ends. */
+static void note_ends(struct exploration *x, const struct plan_run *run)
+{
+	const GArray *ends = run->facts.ends;
+	for (guint i = 1; i < ends->len; i++)
+		if (g_array_index(ends, uint32_t, i) != g_array_index(ends, uint32_t, 0)) {
+			explore_note_incomplete(
+			        x, "two threads end the program, in any order: only one of the "
+			           "two ends is run (a failure, if one is)");
+			return;
+		}
+}
+
 /* Add the run to the report; its class is new or not. */
 static bool report_run(struct graphs *s, const struct plan *plan, struct plan_run *run,
                        struct memory_recorded *r)
@@ -71,6 +84,7 @@ static bool report_run(struct graphs *s, const struct plan *plan, struct plan_ru
 	explore_share_texts(&e);
 	g_array_append_val(x->report->runs, e);
 	explore_note_limits(x, run);
+	note_ends(x, run);
 	graphs_note_uses(s, run->trace, r);
 	if (!e.strayed)
 		graphs_note_ends(s, r->graph);

@@ -13,8 +13,10 @@
 INTERPOSED(_exit, exit, _Exit, quick_exit, abort);
 
 /* The program is about to end, by this thread: in an exploration others may go first, and on
- * replay those whose steps the witness still has. */
-static void end_point(void)
+ * replay those whose steps the witness still has. Under a memory model all others go first,
+ * since what each does next is learned from the runs; but an end that is a failure comes
+ * before one that is none. */
+static void end_point(bool fails)
 {
 	bool explored = rt.config.flags & LOG_EXPLORE;
 	struct thread *t =
@@ -25,6 +27,8 @@ static void end_point(void)
 	if (explored)
 		log_fact(LOG_ENDS, 0, t->id, NULL, 0);
 	sched_point(t);
+	if (explored && unlikely(rt.memory) && !rt.replay)
+		sched_outlast(t, fails);
 	held_run_all(t);
 }
 
@@ -39,7 +43,7 @@ static void let_others_go_on(void)
 __attribute__((destructor(101))) static void end(void)
 {
 	let_others_go_on();
-	end_point();
+	end_point(false);
 	rt_finish(LOG_EXITED);
 	if (rt.clocked) { /* the clock's reader is to see the output so far */
 		fflush(NULL);
@@ -63,7 +67,7 @@ static _Noreturn void end_at_once(enum log_call call, int status, uintptr_t pc)
 	if (t != &nobody && rt.on)
 		log_value(t);
 	enter_end(call, status, pc);
-	end_point();
+	end_point(false);
 	rt_finish(LOG_EXITED);
 	clock_end();
 	for (;;)
@@ -89,7 +93,7 @@ void interposed_exit(int status)
 static void quick_end(void)
 {
 	let_others_go_on();
-	end_point();
+	end_point(false);
 	rt_finish(LOG_EXITED);
 	clock_end();
 }
@@ -105,7 +109,7 @@ void interposed_quick_exit(int status)
 }
 void interposed_abort(void)
 {
-	end_point();
+	end_point(true);
 	if (rt.one_thread)
 		one_thread_trap(false);
 	REAL(abort)();
@@ -139,7 +143,7 @@ static void note_assertion(const char *assertion, const char *file, unsigned lin
 EXPORT void __assert_fail(const char *assertion, const char *file, unsigned line,
                           const char *function)
 {
-	end_point();
+	end_point(true);
 	note_assertion(assertion, file, line);
 	if (rt.one_thread)
 		one_thread_trap(false);

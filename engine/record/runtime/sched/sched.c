@@ -123,6 +123,43 @@ static void give_way(struct thread *t)
 	switch_to(t, next);
 }
 
+/* The lowest thread but t that can go on, does not wait by looking, and is at this end. Under
+ * lock. */
+static struct thread *lowest_other(const struct thread *t, enum end_of_run end)
+{
+	struct thread *lowest = NULL;
+	for (unsigned i = 0; i < sched.live_count; i++) {
+		struct thread *u = sched.live[i];
+		if (u != t && u->sched.state == STATE_READY && u->sched.end == end &&
+		    !memory_waits_on(u) && (lowest == NULL || u->id < lowest->id))
+			lowest = u;
+	}
+	return lowest;
+}
+
+void sched_outlast(struct thread *t, bool fails)
+{
+	t->sched.end = fails ? END_FAILS : END_GOOD;
+	while (rt.on) {
+		sched_lock();
+		struct thread *next = lowest_other(t, END_NONE);
+		if (next == NULL && sched.timed) {
+			sched_fire(sched_earliest());
+			next = lowest_other(t, END_NONE);
+		}
+		if (next == NULL && !fails)
+			next = lowest_other(t, END_FAILS);
+		if (next == NULL) {
+			sched_log_blocked();
+			sched_unlock();
+			return;
+		}
+		t->sched.state = STATE_READY;
+		sched.ready++;
+		switch_to(t, next);
+	}
+}
+
 /* Run `next` instead of `t` (replay); false when it cannot run now. */
 bool sched_force(struct thread *t, struct thread *next, bool fire_timeout)
 {

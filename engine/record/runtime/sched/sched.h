@@ -31,10 +31,14 @@ enum { MAX_THREADS = LOG_THREADS, SPIN_LIMIT = 3 };
 
 enum state { STATE_READY, STATE_RUNNING, STATE_BLOCKED, STATE_OUTSIDE, STATE_DONE };
 
+/* A thread that is about to end the program, by a failure or not (sched_outlast). */
+enum end_of_run { END_NONE, END_GOOD, END_FAILS };
+
 /* Whether a thread can run, and the object it waits for; under sched_lock(). */
 struct thread_sched {
 	enum state state;
 	volatile int go; /* futex: it has the token */
+	enum end_of_run end;
 	enum log_wait reason;
 	const void *object;
 	uintptr_t pc; /* return address of the call in which it blocks */
@@ -157,6 +161,9 @@ void sched_start(struct thread *t); /* a new thread waits for its first turn */
 void sched_end(struct thread *t);
 /* The thread is about to end the program: others may go on before. */
 void sched_linger(struct thread *t);
+/* Lets the other threads go on until none of them can: they have ended, or wait, perhaps here.
+ * Of those that wait here one that `fails` returns before one that does not. */
+void sched_outlast(struct thread *t, bool fails);
 /* Replay: waits, in real time, for the thread of a timer to come; false: no timer is set, or
  * the thread has not come two seconds after it was to. */
 bool sched_await_birth(uint32_t id);

@@ -160,6 +160,8 @@ void sched_poll_files(void); /* makes threads ready whose descriptors are ready 
 struct thread *sched_choose(struct thread *t, bool may_idle);
 /* Waits for the environment: descriptors, threads in blocking calls, deadlines. */
 void sched_idle(void);
+/* Notes in the log what each thread waits for. Under lock. */
+void sched_log_blocked(void);
 bool sched_release_futex(struct thread *t);
 /* Exploration: end the run when every thread polls memory for a value that no thread will
  * write. */

@@ -174,7 +174,7 @@ static void log_look(struct thread *t)
 	         (uint64_t[]){ t->memory.looked, LOG_ALL_THREADS, t->memory.pc, 0 }, 4);
 }
 
-static void log_blocked(void)
+void sched_log_blocked(void)
 {
 	for (unsigned i = 0; i < sched.live_count; i++)
 		if (sched.live[i]->sched.state == STATE_BLOCKED || !memory_waits(sched.live[i]))
@@ -185,7 +185,7 @@ static void log_blocked(void)
 
 static _Noreturn void deadlock(void)
 {
-	log_blocked();
+	sched_log_blocked();
 	rt_finish(LOG_DEADLOCK);
 	rt_die(SIGABRT);
 }
