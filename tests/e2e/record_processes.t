@@ -4,7 +4,7 @@
 . tests/e2e/lib.sh
 programs=$root/tests/e2e/programs
 cd "$scratch" || exit 1
-for p in process_table clone_child raw_fork atfork forks errno own_numbers; do
+for p in process_table clone_child raw_fork atfork forks errno own_numbers child_slept_for; do
 	$HEDDLE cc -w -g -O1 "$programs/$p.c" -o $p -pthread
 done
 
@@ -25,6 +25,8 @@ for how in "--seed 1" "--seed 2" "--seed 3" "--mode free"; do
 done
 
 for mode in free controlled; do
+	run timeout 300 $HEDDLE record -q --mode $mode -o p.hdl -- ./child_slept_for
+	is "$status $out" "0 " "sleeps that are for a child, and a child's handlers, $mode mode"
 	run timeout 300 $HEDDLE record -q --mode $mode --max-size 40 -o p.hdl -- ./own_numbers
 	is "$status $out" "0 0 wrong" "its descriptors have the numbers that they have alone, $mode mode"
 done

@@ -226,12 +226,31 @@ int interposed_nanosleep(const struct timespec *time, struct timespec *left)
 	READS(time, sizeof(*time));
 	return rest_told(nanosleep_here(time, left, CALLER()), left, CALLER());
 }
+/* Can a thread sleep by the clock, in virtual time? */
+static bool sleeps_by(clockid_t clock)
+{
+	return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC || clock == CLOCK_BOOTTIME ||
+	       clock == CLOCK_TAI;
+}
+/* By a clock of processor time, or by none. */
+static int nanosleep_aside(struct thread *t, clockid_t clock, int flags,
+                           const struct timespec *time, struct timespec *left)
+{
+	sched_point(t);
+	sched_leave(t);
+	int error = errno, result = REAL(clock_nanosleep)(clock, flags, time, left);
+	sched_rejoin(t);
+	errno = error;
+	return result;
+}
 static int clock_nanosleep_here(clockid_t clock, int flags, const struct timespec *time,
                                 struct timespec *left, uintptr_t pc)
 {
 	struct thread *t = recording();
 	if (!t || !rt.controlled || time->tv_nsec < 0 || time->tv_nsec > 999999999)
 		return REAL(clock_nanosleep)(clock, flags, time, left);
+	if (!sleeps_by(clock))
+		return nanosleep_aside(t, clock, flags, time, left);
 	bool until = flags & TIMER_ABSTIME;
 	uint64_t deadline = until ? deadline_of(clock, time) : virtual_now() + length_of(time);
 	uint64_t rest = sleep_until(t, deadline, LOG_CALL_clock_nanosleep, pc);

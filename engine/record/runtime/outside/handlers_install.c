@@ -18,14 +18,29 @@ static void block_all(sigset_t *set)
 	memcpy(set, &mask, sizeof(mask));
 }
 
+/* What the program is told of an action that the kernel has: of its own handler, or the default
+ * where the runtime's stands for that. */
+static struct sigaction told(const struct sigaction *was, const struct sigaction *own)
+{
+	bool informed = was->sa_flags & SA_SIGINFO;
+	if (informed && was->sa_sigaction == signal_comes)
+		return *own;
+	if (fault_is_ours(was) || endless_is_ours(was) ||
+	    (informed && was->sa_sigaction == signal_reminder))
+		return (struct sigaction){ .sa_handler = SIG_DFL };
+	return *was;
+}
+
 static int install(int number, const struct sigaction *action, struct sigaction *old)
 {
-	if (!rt.on || number < 1 || number >= SIGNALS)
+	if (number < 1 || number >= SIGNALS)
 		return REAL(sigaction)(number, action, old);
 	struct sigaction before = signal_handlers[number], wrapped, was;
 	if (action) {
 		wrapped = *action;
-		if (signal_is_handler(action)) {
+		if (!rt.on) {
+			/* as it is: a child process, or the recording has ended */
+		} else if (signal_is_handler(action)) {
 			wrapped.sa_sigaction = signal_comes;
 			wrapped.sa_flags |= SA_SIGINFO;
 			if (signal_asynchronous(number))
@@ -34,8 +49,8 @@ static int install(int number, const struct sigaction *action, struct sigaction 
 			fault_action(&wrapped);
 		}
 		signal_handlers[number] = *action;
-		if (signal_is_handler(action) && signal_asynchronous(number) && rt.controlled &&
-		    !rt.async_handlers) {
+		if (rt.on && signal_is_handler(action) && signal_asynchronous(number) &&
+		    rt.controlled && !rt.async_handlers) {
 			struct sigaction reminder = { .sa_sigaction = signal_reminder,
 				                      .sa_flags = SA_SIGINFO | SA_RESTART };
 			block_all(&reminder.sa_mask);
@@ -48,12 +63,7 @@ static int install(int number, const struct sigaction *action, struct sigaction 
 	if (status)
 		signal_handlers[number] = before;
 	else if (old)
-		*old = was.sa_flags & SA_SIGINFO && was.sa_sigaction == signal_comes ? before
-		       : fault_is_ours(&was) || endless_is_ours(&was) ||
-		                       (was.sa_flags & SA_SIGINFO &&
-		                        was.sa_sigaction == signal_reminder)
-		               ? (struct sigaction){ .sa_handler = SIG_DFL }
-		               : was;
+		*old = told(&was, &before);
 	return status;
 }
 

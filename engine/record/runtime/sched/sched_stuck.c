@@ -475,15 +475,26 @@ static struct thread *any_blocked(void)
 	return NULL;
 }
 
+/* Has the process a child that has not ended? */
+static bool has_child(void)
+{
+	siginfo_t info = { 0 };
+	return rt.header->happened & LOG_FORKED &&
+	       raw_syscall(SYS_waitid, P_ALL, 0, (long)&info, WEXITED | WNOHANG | WNOWAIT, 0,
+	                   0) == 0 &&
+	       info.si_pid == 0;
+}
+
 /*
- * A program that expects signals from outside (it has a handler, or has set a timer) sleeps
- * in real time: else its sleeps would end before the signal comes. Nanoseconds of real time
- * until the thread's deadline; 0 where time is virtual alone.
+ * A program that expects signals from outside (it has a handler, or has set a timer) or has a
+ * child that runs sleeps in real time: else its sleeps would end before the signal comes, or
+ * before the child has done what it sleeps for. Nanoseconds of real time until the thread's
+ * deadline; 0 where time is virtual alone.
  */
 static uint64_t real_time_left(const struct thread *t)
 {
-	if (!(rt.async_handlers || rt.timers) || rt.replay || rt.inputs == INPUTS_GIVEN ||
-	    rt.config.flags & LOG_EXPLORE)
+	if (rt.replay || rt.inputs == INPUTS_GIVEN || rt.config.flags & LOG_EXPLORE ||
+	    !(rt.async_handlers || rt.timers || has_child()))
 		return 0;
 	uint64_t now = sched_real_now() - sched.start_time;
 	return t->sched.deadline > now ? t->sched.deadline - now : 0;
