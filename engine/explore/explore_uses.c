@@ -109,25 +109,18 @@ GPtrArray *explore_find_uses(const struct exploration *x, const struct explore_r
 	return uses;
 }
 
-/* Is the misuse told as a use after an end of life? The recorder notes a misuse before the
- * operation's own event, which a refused operation (an unlock, say) does not have. */
-static bool told_as_use(const struct trace *t, const struct lifetimes *l, uint32_t misuse)
+/* Does the run have an event that uses the object after its end? */
+static bool is_used_after_end(const struct trace *t, const struct lifetimes *l, uint32_t object)
 {
-	const struct event *m = &t->events[misuse];
-	if (!misuse_of_ended(t, misuse))
-		return false;
-	for (uint32_t e = misuse + 1; e < t->events_count; e++) {
-		const struct event *x = &t->events[e];
-		if (x->thread != m->thread)
-			continue;
-		if (x->location != m->location)
-			return false;
-		if (x->op != OP_MISUSE && x->target == m->target)
-			return lifetimes_ended(l, e) != NONE;
-	}
-	return false;
+	bool used = false;
+	for (uint32_t e = 0; e < t->events_count && !used; e++)
+		used = op_table[t->events[e].op].operand == OPERAND_OBJECT &&
+		       t->events[e].target == object && lifetimes_ended(l, e) != NONE;
+	return used;
 }
 
+/* A misuse of what was destroyed or freed is told as a use; unless the only ones were refused
+ * and are no events, as an unlock of a destroyed lock that nobody holds. */
 GPtrArray *explore_find_misuses(const struct exploration *x)
 {
 	GPtrArray *misuses = g_ptr_array_new_with_free_func(explore_use_free);
@@ -140,7 +133,8 @@ GPtrArray *explore_find_misuses(const struct exploration *x)
 		const struct event *e = &x->trace->events[f->second];
 		const char *object = trace_string(x->trace, x->trace->objects[e->target].name);
 		const char *place = own_code_place_name(x->trace, f->second);
-		if (told_as_use(x->trace, l, f->second))
+		if (misuse_of_ended(x->trace, f->second) &&
+		    is_used_after_end(x->trace, l, e->target))
 			continue;
 		struct explore_use *u = g_new(struct explore_use, 1);
 		*u = (struct explore_use){ .key = g_strdup_printf("%s misuse %s", place,

@@ -4,7 +4,7 @@
 . tests/e2e/lib.sh
 programs=$root/tests/e2e/programs
 cd "$scratch" || exit 1
-for p in process_table clone_child raw_fork atfork forks errno own_numbers child_slept_for; do
+for p in process_table clone_child raw_fork atfork forks errno own_numbers child_slept_for shared_condition; do
 	$HEDDLE cc -w -g -O1 "$programs/$p.c" -o $p -pthread
 done
 
@@ -22,6 +22,8 @@ for how in "--seed 1" "--seed 2" "--seed 3" "--mode free"; do
 	is "$status $out" "0 DONE" "four threads that fork, $how"
 	run timeout 300 $HEDDLE record -q $how --max-size 400 -o p.hdl -- ./errno
 	is "$status $(diff errno.plain .out)" "0 " "each call leaves in errno what it leaves alone, $how"
+	run timeout 300 $HEDDLE record -q $how --max-size 400 -o p.hdl -- ./shared_condition
+	is "$status $out" "0 DONE" "a condition that threads and children wait for, $how"
 done
 
 for mode in free controlled; do

@@ -57,10 +57,6 @@ TOUCHES(int, pthread_getname_np, (pthread_t t, char *name, size_t n), (t, name, 
         OUT_IF(r == 0, name, t == me->life.handle ? NAME_BYTES : REAL(strlen)(name) + 1))
 TOUCHES(int, pthread_key_create, (pthread_key_t * key, void (*end)(void *)), (key, end),
         NOTHING, OUT(key))
-TOUCHES(int, pthread_setcancelstate, (int state, int *old), (state, old), NOTHING,
-        OUT_IF(r == 0 && old, old, sizeof(*old)))
-TOUCHES(int, pthread_setcanceltype, (int type, int *old), (type, old), NOTHING,
-        OUT_IF(r == 0 && old, old, sizeof(*old)))
 
 /* ---- locks, conditions, barriers ---- */
 

@@ -158,7 +158,7 @@ static uint64_t sleep_until(struct thread *t, uint64_t deadline, enum log_call c
 	if (!(rt.inputs == INPUTS_GIVEN && after_plan_signal(t)))
 		sleep_or_yield(t, deadline);
 	frame_leave(t);
-	if (t->sched.cancelled)
+	if (sched_cancelled(&t->sched))
 		pthread_testcancel();
 	errno = error;
 	uint64_t now = virtual_now();
@@ -188,8 +188,7 @@ unsigned interposed_sleep(unsigned seconds)
 	uint64_t left = sleep_for(t, seconds * 1000000000ull, LOG_CALL_sleep, CALLER());
 	if (left)
 		errno = EINTR;
-	return (unsigned)((left + 999999999) / 1000000000); /* rounded up, as in the C
-	                                                     * library */
+	return (unsigned)(left / 1000000000); /* rounded down, as in the C library */
 }
 int interposed_usleep(useconds_t microseconds)
 {

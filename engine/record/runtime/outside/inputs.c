@@ -310,7 +310,7 @@ bool input_starve(struct thread *t, struct pollfd *fds, unsigned count, bool tim
 	t->input.starves = true;
 	bool ready = sched_wait_files(t, fds, count, timed, deadline);
 	t->input.starves = false;
-	if (t->sched.cancelled)
+	if (sched_cancelled(&t->sched))
 		pthread_testcancel();
 	return ready;
 }

@@ -282,6 +282,7 @@ static void cut_long_run(void)
 
 void sched_point_slow(struct thread *t)
 {
+	sched_end_cancelled(t);
 	if (rt.replay) {
 		replay_point(t);
 		if (rt.replay)
@@ -315,6 +316,7 @@ void sched_point_slow(struct thread *t)
 void sched_access(struct thread *t)
 {
 	log_value(t);
+	sched_end_cancelled(t);
 	if (!rt.controlled) {
 		t->budget = INT32_MAX;
 		return;
@@ -358,9 +360,21 @@ void sched_access(struct thread *t)
 		sched_event_alone(t);
 }
 
+/* Has the thread given way many times in a row, and no other could run? Before, it may have to
+ * look once more at what others did before they came to wait. */
+static bool yields_alone(struct thread *t)
+{
+	enum { MANY = 8 };
+	if (t->poll.yield_turns != sched.turns)
+		t->poll.yields = 0;
+	t->poll.yield_turns = sched.turns;
+	return ++t->poll.yields > MANY;
+}
+
 /* The program itself says that it has nothing to do now, or spins. */
 void sched_yield_point(struct thread *t, bool lower)
 {
+	sched_end_cancelled(t);
 	if (rt.replay) {
 		if (t->poll.repeats)
 			return;
@@ -382,10 +396,11 @@ void sched_yield_point(struct thread *t, bool lower)
 		sched_wake_signalled();
 	if (sched.files)
 		sched_poll_files();
-	if (sched.ready == 0 && sched.timed && !sched.files && !sched.outside) {
-		/* All ready threads spin until a sleeping thread acts. */
+	if (sched.ready == 0 && sched.timed && !sched.files && !sched.outside &&
+	    yields_alone(t)) {
+		/* It waits for a sleeping thread to act. */
 		struct thread *s = sched_earliest();
-		if (s && s->sched.reason == FOR_SLEEP)
+		if (s && s->sched.reason == FOR_SLEEP && sched_real_time_left(s) == 0)
 			sched_fire(s);
 	}
 	if (sched.ready == 0) {

@@ -42,12 +42,15 @@ struct thread_sched {
 	enum log_wait reason;
 	const void *object;
 	uintptr_t pc; /* return address of the call in which it blocks */
-	bool timed, timed_out, cancelled;
-	bool spins;        /* it lost the token because it spun, and has not come back */
-	uint64_t deadline; /* virtual nanoseconds, when timed */
-	unsigned passed;   /* waits whose time had passed already, one after the other */
-	uint64_t since;    /* order of blocking: first come, first served where it matters */
-	int64_t priority;  /* pct, pos, surw */
+	bool timed, timed_out;
+	bool cancelled;      /* by pthread_cancel; */
+	bool uncancellable;  /* PTHREAD_CANCEL_DISABLE; */
+	bool cancel_at_once; /* PTHREAD_CANCEL_ASYNCHRONOUS: cancel.c */
+	bool spins;          /* it lost the token because it spun, and has not come back */
+	uint64_t deadline;   /* virtual nanoseconds, when timed */
+	unsigned passed;     /* waits whose time had passed already, one after the other */
+	uint64_t since;      /* order of blocking: first come, first served where it matters */
+	int64_t priority;    /* pct, pos, surw */
 	/* Memory that the thread's next event is about, and whether the event changes it; NULL:
 	 * unknown.  For strategies that decide before each event (sched_events.c). */
 	const volatile void *place;
@@ -69,11 +72,13 @@ struct thread_sched {
 /* A thread that waits by looking at atomics repeatedly: polls.c. */
 enum { POLL_PLACES = 8, POLL_FRAMES = 4 };
 struct poll {
-	uint32_t spins;    /* looks in a row that saw nothing new: it spins at SPIN_LIMIT */
-	uint32_t patience; /* looks until it gives way again */
-	uint32_t left;     /* looks left, for a thread that yields itself */
-	uint64_t worked;   /* its count of accesses at the last look */
-	uint32_t looks;    /* all of them */
+	uint32_t spins;       /* looks in a row that saw nothing new: it spins at SPIN_LIMIT */
+	uint32_t patience;    /* looks until it gives way again */
+	uint32_t left;        /* looks left, for a thread that yields itself */
+	uint64_t worked;      /* its count of accesses at the last look */
+	uint32_t yields;      /* in a row when no other thread could run, */
+	uint64_t yield_turns; /* and hand-overs at the last one */
+	uint32_t looks;       /* all of them */
 	/* --filter: the end of the log at a scheduling point, and its accesses when that was
 	 * first seen. */
 	const uint64_t *filtered_at;
@@ -142,6 +147,13 @@ void sched_signal(const void *condition, unsigned most);
 struct thread *sched_waiter(const void *condition, uint32_t planned);
 void sched_wake_waiter(struct thread *t);
 void sched_cancel(struct thread *t);
+/* Interrupts a thread that is cancelled at once, in case that it comes to no event. */
+void endless_interrupt(const struct thread *t);
+/* Does the thread end at its next cancellation point? */
+static inline bool sched_cancelled(const struct thread_sched *s)
+{
+	return unlikely(s->cancelled) && !s->uncancellable;
+}
 bool sched_wait_files(struct thread *t, struct pollfd *fds, unsigned count, bool timed,
                       uint64_t deadline);
 

@@ -23,7 +23,6 @@ enum {
 	ANEW = 100, /* steps after which the state is remembered anew: before, the thread may
 	             * not have been in the loop */
 	LAST = 200,
-	RED_ZONE = 128,
 };
 
 static struct {
@@ -73,18 +72,39 @@ static bool is_as_before(const greg_t *now)
 	return (now[REG_EFL] & ~flags) == (loop.before[REG_EFL] & ~flags);
 }
 
-/* Where a thread goes on that was in a loop without end. */
-static _Noreturn void wait_for_ever(uintptr_t pc)
+/* Where a thread goes on that was in a loop without end. Its stack may not be aligned. */
+__attribute__((force_align_arg_pointer)) static _Noreturn void wait_for_ever(uintptr_t pc)
 {
 	struct thread *t = me;
 	for (;;) {
 		if (rt.on) {
 			t->sched.pc = pc;
+			sched_end_cancelled(t);
 			sched_block(t, FOR_LOOP, NULL, false, 0);
 		} else {
 			raw_syscall(SYS_pause, 0, 0, 0, 0, 0, 0);
 		}
 	}
+}
+
+/* Where a thread goes on that was cancelled at once, in code without events. */
+__attribute__((force_align_arg_pointer)) static void end_cancelled(uintptr_t pc)
+{
+	me->sched.pc = pc;
+	pthread_testcancel();
+	wait_for_ever(pc);
+}
+
+/* As if the interrupted code called the function, which does not return: with the caller's
+ * frame as it is, by which a cancelled thread is unwound, and an address inside of the
+ * instruction as the return address. */
+static void call_from(greg_t *now, void (*function)(uintptr_t pc))
+{
+	uintptr_t inside = (uintptr_t)now[REG_RIP] + 1;
+	now[REG_RSP] -= sizeof(uintptr_t);
+	*(uintptr_t *)now[REG_RSP] = inside;
+	now[REG_RIP] = (greg_t)(uintptr_t)function;
+	now[REG_RDI] = (greg_t)inside;
 }
 
 void endless_trap(int number, siginfo_t *info, void *context)
@@ -94,18 +114,20 @@ void endless_trap(int number, siginfo_t *info, void *context)
 	const struct thread *t = me;
 	(void)number;
 	now[REG_EFL] &= ~TRAP_FLAG;
-	if (t == &nobody || !rt.on || sched.holder != t || t->gate & ~GATE_QUIET ||
-	    (pc >= rt.own_low && pc < rt.own_high) || !works_on_registers((const void *)pc))
+	if (t == &nobody || !rt.on || t->gate & ~GATE_QUIET & ~GATE_STOLEN ||
+	    (pc >= rt.own_low && pc < rt.own_high))
+		return;
+	if (sched_cancelled(&t->sched) && t->sched.cancel_at_once && !in_libc(pc)) {
+		call_from(now, end_cancelled);
+		return;
+	}
+	if (sched.holder != t || !works_on_registers((const void *)pc))
 		return;
 	loop.steps = info->si_code <= 0 ? 0 : loop.steps + 1;
 	if (loop.steps == 0 || loop.steps == ANEW) {
 		memcpy(loop.before, now, sizeof(loop.before));
 	} else if (is_as_before(now)) {
-		uintptr_t sp = ((uintptr_t)now[REG_RSP] - RED_ZONE) / 16 * 16 - 8;
-		*(uintptr_t *)sp = pc;
-		now[REG_RSP] = (greg_t)sp;
-		now[REG_RIP] = (greg_t)(uintptr_t)wait_for_ever;
-		now[REG_RDI] = (greg_t)(pc + 1); /* like a return address */
+		call_from(now, wait_for_ever);
 		return;
 	}
 	if (loop.steps < LAST)
@@ -153,6 +175,12 @@ static bool may_trap(pid_t tid)
 	return now.sa_handler == SIG_DFL && REAL(sigaction)(SIGTRAP, &own, NULL) == 0;
 }
 
+void endless_interrupt(const struct thread *t)
+{
+	if (may_trap(t->life.tid))
+		syscall(SYS_tgkill, rt.header->pid, t->life.tid, SIGTRAP);
+}
+
 void endless_ask(const struct thread *h, uint64_t events, uint64_t ticks)
 {
 	static uint64_t turns = UINT64_MAX, last, enough;
@@ -163,6 +191,5 @@ void endless_ask(const struct thread *h, uint64_t events, uint64_t ticks)
 	if (ticks < enough)
 		return;
 	enough = 2 * ticks;
-	if (may_trap(h->life.tid))
-		syscall(SYS_tgkill, rt.header->pid, h->life.tid, SIGTRAP);
+	endless_interrupt(h);
 }

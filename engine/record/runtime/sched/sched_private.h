@@ -137,6 +137,13 @@ void sched_pause_event(struct thread *t); /* at its next event, before another i
 /* ---- sched_time.c ---- */
 uint64_t sched_real_now(void); /* nanoseconds of the monotonic clock */
 void sched_catch_up(void);
+/*
+ * A program that expects signals from outside (it has a handler, or has set a timer) or has a
+ * child sleeps in real time: else its sleeps would end before the signal comes, or before the
+ * child has done what it sleeps for. Nanoseconds of real time until the thread's deadline; 0
+ * where time is virtual alone.
+ */
+uint64_t sched_real_time_left(const struct thread *t);
 struct thread *sched_earliest(void); /* of waiting threads with a deadline, or NULL */
 void sched_fire(struct thread *t);   /* its deadline has come */
 /* Replay: ends the wait of a blocked thread whose turn it is, at its deadline or, where the
@@ -185,6 +192,10 @@ struct look {
  * is not instrumented, or has left by the system call alone. True: the next look will decide,
  * and should come soon. */
 bool sched_watchdog(struct look *seen);
+
+/* ---- sync/cancel.c ---- */
+/* Ends a thread that is cancelled and has asked to end at once. */
+void sched_end_cancelled(struct thread *t);
 
 /* ---- sched_endless.c ---- */
 /* Asks the holder, which has used `ticks` (10 ms) of processor time since its last event,

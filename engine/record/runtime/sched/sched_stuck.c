@@ -16,11 +16,14 @@
 
 /* ---- input from outside ---- */
 
-static void retry_real_objects(void)
+/* Threads that wait for locks, semaphores and futexes try again: `shared`, for those that other
+ * processes can release, or a thread that is in a call of the C library's. */
+static void retry_real_objects(bool shared)
 {
 	for (unsigned i = 0; i < sched.live_count; i++) {
 		struct thread *t = sched.live[i];
 		if (t->sched.state == STATE_BLOCKED &&
+		    (!shared || memory_outside(t->sched.object)) &&
 		    (t->sched.reason == FOR_MUTEX || t->sched.reason == FOR_READ_LOCK ||
 		     t->sched.reason == FOR_WRITE_LOCK || t->sched.reason == FOR_SEMAPHORE ||
 		     t->sched.reason == FOR_FUTEX))
@@ -67,6 +70,8 @@ void sched_idle(void)
 	sched.idling = false;
 	sched_catch_up();
 	sched_poll_files();
+	if (sched.outside)
+		retry_real_objects(true);
 }
 
 /* ---- deadlock ---- */
@@ -475,31 +480,6 @@ static struct thread *any_blocked(void)
 	return NULL;
 }
 
-/* Has the process a child that has not ended? */
-static bool has_child(void)
-{
-	siginfo_t info = { 0 };
-	return rt.header->happened & LOG_FORKED &&
-	       raw_syscall(SYS_waitid, P_ALL, 0, (long)&info, WEXITED | WNOHANG | WNOWAIT, 0,
-	                   0) == 0 &&
-	       info.si_pid == 0;
-}
-
-/*
- * A program that expects signals from outside (it has a handler, or has set a timer) or has a
- * child that runs sleeps in real time: else its sleeps would end before the signal comes, or
- * before the child has done what it sleeps for. Nanoseconds of real time until the thread's
- * deadline; 0 where time is virtual alone.
- */
-static uint64_t real_time_left(const struct thread *t)
-{
-	if (rt.replay || rt.inputs == INPUTS_GIVEN || rt.config.flags & LOG_EXPLORE ||
-	    !(rt.async_handlers || rt.timers || has_child()))
-		return 0;
-	uint64_t now = sched_real_now() - sched.start_time;
-	return t->sched.deadline > now ? t->sched.deadline - now : 0;
-}
-
 static void wait_for_signals(uint64_t nanoseconds)
 {
 	const uint64_t most = 20000000;
@@ -511,6 +491,8 @@ static void wait_for_signals(uint64_t nanoseconds)
 		futex_wait(&sched.idle, 0, nanoseconds < most ? nanoseconds : most);
 		sched_lock();
 	}
+	if (sched.signalled) /* or later sleeps would be too short */
+		sched_catch_up();
 	sched.idling = false;
 }
 
@@ -529,7 +511,7 @@ struct thread *sched_choose(struct thread *t, bool may_idle)
 			end_starved();
 		if (rt.poke) {
 			rt.poke = 0;
-			retry_real_objects();
+			retry_real_objects(false);
 			continue;
 		}
 		bool late = false;
@@ -538,7 +520,7 @@ struct thread *sched_choose(struct thread *t, bool may_idle)
 			continue;
 		if (!outside && sched.timed) {
 			struct thread *next = sched_earliest();
-			uint64_t left = real_time_left(next);
+			uint64_t left = sched_real_time_left(next);
 			if (left == 0)
 				sched_fire(next);
 			else if (may_idle)

@@ -4,6 +4,7 @@
  * everybody really waits.
  */
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include "sched_private.h"
 
@@ -32,6 +33,23 @@ void sched_catch_up(void)
 }
 
 /* ---- deadlines ---- */
+
+/* Has the process a child that it has not waited for? (One may run beside others that have
+ * ended.) */
+static bool has_child(void)
+{
+	return rt.header->happened & LOG_FORKED &&
+	       raw_syscall(SYS_waitid, P_ALL, 0, 0, WEXITED | WNOHANG | WNOWAIT, 0, 0) == 0;
+}
+
+uint64_t sched_real_time_left(const struct thread *t)
+{
+	if (rt.replay || rt.inputs == INPUTS_GIVEN || rt.config.flags & LOG_EXPLORE ||
+	    !(rt.async_handlers || rt.timers || has_child()))
+		return 0;
+	uint64_t now = sched_real_now() - sched.start_time;
+	return t->sched.deadline > now ? t->sched.deadline - now : 0;
+}
 
 struct thread *sched_earliest(void)
 {
@@ -84,7 +102,7 @@ void sched_wake_sleepers(const struct thread *t)
 	sched_lock();
 	struct thread *s = sched_earliest();
 	bool spins = t->poll.spins >= SPIN_LIMIT && sched_all_wait(t);
-	bool outside = sched.outside || sched.files;
+	bool outside = sched.outside || sched.files || (s && sched_real_time_left(s) > 0);
 	if (spins && outside)
 		sched_catch_up();
 	if (s && (s->sched.deadline <= sched.virtual_time || (spins && !outside)) &&

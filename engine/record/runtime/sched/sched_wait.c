@@ -44,7 +44,7 @@ bool sched_block(struct thread *t, enum log_wait reason, const void *object, boo
 	sched_lock();
 	if (!(rt.config.flags & LOG_EXPLORE))
 		pass_time(t, timed && deadline <= sched.virtual_time);
-	if (t->sched.cancelled &&
+	if (sched_cancelled(&t->sched) &&
 	    (reason == FOR_CONDITION || reason == FOR_SLEEP || reason == FOR_THREAD ||
 	     reason == FOR_SEMAPHORE || reason == FOR_FILE)) {
 		sched_unlock();
@@ -229,10 +229,10 @@ void sched_cancel(struct thread *t)
 {
 	sched_lock();
 	t->sched.cancelled = true;
-	if (t->sched.state == STATE_BLOCKED &&
+	if (t->sched.state == STATE_BLOCKED && sched_cancelled(&t->sched) &&
 	    (t->sched.reason == FOR_CONDITION || t->sched.reason == FOR_SLEEP ||
 	     t->sched.reason == FOR_THREAD || t->sched.reason == FOR_SEMAPHORE ||
-	     t->sched.reason == FOR_FILE))
+	     t->sched.reason == FOR_FILE || t->sched.reason == FOR_LOOP))
 		sched_make_ready(t);
 	sched_unlock();
 }

@@ -62,7 +62,7 @@ bool condition_sleep(struct thread *t, const void *c, bool timed, uint64_t deadl
 {
 	bool in_time = true;
 	t->sched.pc = pc;
-	while (!t->sync.woken && in_time && !t->sched.cancelled && rt.on)
+	while (!t->sync.woken && in_time && !sched_cancelled(&t->sched) && rt.on)
 		in_time = sched_block(t, FOR_CONDITION, c, timed, deadline);
 	return in_time || t->sync.woken;
 }
@@ -125,7 +125,7 @@ static int cond_wait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespe
 		return REAL(pthread_mutex_unlock)(m);
 	}
 	sched_point_at(t, c);
-	if (t->sched.cancelled)
+	if (sched_cancelled(&t->sched))
 		pthread_testcancel();
 	uint64_t deadline = 0;
 	if (at)
@@ -153,7 +153,7 @@ static int cond_wait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespe
 	int relock = mutex_take(t, m, false, 0, pc);
 	if (relock == 0 || relock == EOWNERDEAD)
 		log_sync(t, LOG_ACQ, pc, m);
-	if (t->sched.cancelled)
+	if (sched_cancelled(&t->sched))
 		pthread_testcancel();
 	return relock ? relock : signalled || !at ? 0 : ETIMEDOUT;
 }

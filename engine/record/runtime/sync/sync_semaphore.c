@@ -143,7 +143,7 @@ static int sem_take(sem_t *s, bool try_only, const struct timespec *at, clockid_
 				errno = ETIMEDOUT;
 				break;
 			}
-			if (t->sched.cancelled)
+			if (sched_cancelled(&t->sched))
 				pthread_testcancel();
 		}
 		if (status == 0)

@@ -399,7 +399,7 @@ static int await_end(struct thread *t, struct thread *target, bool try_only,
 		}
 		if (!sched_block(t, FOR_THREAD, target, timed, deadline))
 			return ETIMEDOUT;
-		if (t->sched.cancelled)
+		if (sched_cancelled(&t->sched))
 			pthread_testcancel();
 	}
 	if (target->id == id && !target->life.joined)
@@ -531,8 +531,11 @@ int interposed_pthread_cancel(pthread_t handle)
 		order_matters("pthread_cancel");
 	}
 	int status = REAL(pthread_cancel)(handle);
-	if (target && status == 0)
+	if (target && status == 0) {
 		sched_cancel(target);
+		if (rt.controlled && target->sched.cancel_at_once)
+			endless_interrupt(target);
+	}
 	return status;
 }
 
