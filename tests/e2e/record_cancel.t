@@ -4,7 +4,7 @@
 . tests/e2e/lib.sh
 cd "$scratch" || exit 1
 $HEDDLE cc -w -g -O1 "$root/tests/e2e/programs/cancelled.c" -o cancelled -pthread
-for how in 0 1 2 3 4; do
+for how in 0 1 2 3 4 5; do
 	want="1 1"
 	[ $how = 4 ] && want="1 11"
 	for seed in 1 2 3; do

@@ -8,6 +8,7 @@
 
 static volatile int started;
 static int how, count, cleaned;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 
 static void clean(void *u) { (void)u, cleaned++; }
 
@@ -28,6 +29,9 @@ static void *work(void *u)
 		cleaned += 10;
 		pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
 		for (;;) pause();
+	case 5: /* in a wait that is no cancellation point */
+		pthread_mutex_lock(&m);
+		pthread_mutex_lock(&m);
 	}
 	pthread_cleanup_pop(0);
 	return u;

@@ -39,6 +39,7 @@ bool sched_block(struct thread *t, enum log_wait reason, const void *object, boo
                  uint64_t deadline)
 {
 	log_value(t);
+	sched_end_cancelled(t);
 	if (unlikely(rt.async_handlers) && run_before(t))
 		return true;
 	sched_lock();
@@ -83,6 +84,7 @@ bool sched_block(struct thread *t, enum log_wait reason, const void *object, boo
 	bool in_time = !t->sched.timed_out;
 	t->sched.timed_out = false; /* for this wait: the next one must not miss a signal */
 	sched_unlock();
+	sched_end_cancelled(t);
 	if (unlikely(rt.async_handlers))
 		handlers_run(t);
 	return in_time;
@@ -232,7 +234,7 @@ void sched_cancel(struct thread *t)
 	if (t->sched.state == STATE_BLOCKED && sched_cancelled(&t->sched) &&
 	    (t->sched.reason == FOR_CONDITION || t->sched.reason == FOR_SLEEP ||
 	     t->sched.reason == FOR_THREAD || t->sched.reason == FOR_SEMAPHORE ||
-	     t->sched.reason == FOR_FILE || t->sched.reason == FOR_LOOP))
+	     t->sched.reason == FOR_FILE || t->sched.cancel_at_once))
 		sched_make_ready(t);
 	sched_unlock();
 }
