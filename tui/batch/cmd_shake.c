@@ -417,16 +417,15 @@ static uint64_t seed_of(const struct strategy *how, uint64_t n)
 	return mixed(mixed(hash_word(how->seed + 1)) + hash_word(n)) >> 24;
 }
 
-/* How run `n` is made without a portfolio; under --memory by default mostly random, with some
- * of the others. */
+/* How run `n` is made without a portfolio; under --memory by default by one of four in turn. */
 static struct strategy strategy_of(const struct shake *shake, const struct strategy *named,
                                    uint64_t n)
 {
 	struct strategy how = strategy_copy(named);
+	static const enum log_strategy turns[] = { STRATEGY_RANDOM, STRATEGY_POS, STRATEGY_PCT,
+		                                   STRATEGY_NOISE };
 	if (how.kind == STRATEGY_COUNT)
-		how.kind = n % 4 == 2   ? STRATEGY_PCT
-		           : n % 4 == 3 ? STRATEGY_NOISE
-		                        : STRATEGY_RANDOM;
+		how.kind = turns[n % G_N_ELEMENTS(turns)];
 	how.seed = seed_of(&how, n);
 	how.steps = how.kind == STRATEGY_PCT ? shake->steps : 0;
 	return how;
@@ -604,7 +603,7 @@ static const struct command_option options[] = {
 	  "the seed of the first run, from which those of the others are drawn (default 1)",
 	  0 },
 	{ "strategy", "auto|pairs|feedback|periods|pause|random|pct|noise|rr|pos|surw|turns",
-	  "one strategy, or auto: several, which learn from each other's runs (default: auto; under --memory random, pct and noise)",
+	  "one strategy, or auto: several, which learn from each other's runs (default: auto; under --memory random, pos, pct and noise)",
 	  0 },
 	{ "target", "PLACE+SIZE=N,...",
 	  "surw: the place whose events come in each order equally often, as shake prints it",

@@ -363,6 +363,14 @@ void sched_yield_point(struct thread *t, bool lower)
 	switch_to(t, next);
 }
 
+bool sched_let_others(struct thread *t)
+{
+	if (sched.ready == 0)
+		return false;
+	sched_yield_point(t, true);
+	return true;
+}
+
 /* ---- blocking calls ---- */
 
 static void leave(struct thread *t)
