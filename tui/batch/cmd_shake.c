@@ -30,6 +30,7 @@ struct shake {
 	bool measured;
 	unsigned tries; /* for each failing outcome, runs that search for fewer switches */
 	bool until_error;
+	uint64_t planned; /* runs of all shares */
 	/* -- the share */
 	uint32_t shard, shards; /* shards 0: all */
 	char *share, *options;  /* --shard as given, or NULL; owned */
@@ -105,6 +106,8 @@ static void print_json(const struct outcomes *x, const struct shake *shake)
 			json_object_set_new(item, "use", json_text(o->use));
 		if (o->elusive)
 			json_object_set_new(item, "elusive", json_true());
+		if (o->untried)
+			json_object_set_new(item, "untried", json_true());
 		if (o->fewest)
 			json_object_set_new(item, "fewest",
 			                    json_pack("{ss sI sI}", "options", o->fewest,
@@ -466,8 +469,14 @@ static bool run_one(struct shake *shake, struct outcomes *x, struct portfolio *p
 	struct shaken_run look = { 0 };
 	bool looks = portfolio && portfolio_looks(portfolio);
 	struct shake_outcome *o = shaken_try(&shake->runs, how, n, looks ? &look : NULL, error);
-	if (o && !outcomes_know(x, o))
-		o = shaken_confirm(&shake->runs, how, o, looks ? &look : NULL, error);
+	if (o && !outcomes_know(x, o)) {
+		o->untried = outcomes_vary(x, o, shake->planned) && !shake->runs.never_settles;
+		uint64_t shape = o->shape;
+		if (!o->untried)
+			o = shaken_confirm(&shake->runs, how, o, looks ? &look : NULL, error);
+		if (o)
+			o->shape = shape;
+	}
 	if (o == NULL) {
 		shaken_run_release(&look);
 		return false;
@@ -574,6 +583,7 @@ static int run_shake(struct arguments *a)
 		.depth = argument_number(a, "depth", 3),
 		.steps = steps ? steps : GUESS,
 		.measured = steps > 0,
+		.planned = runs,
 		.tries = (unsigned)MIN(argument_number(a, "tries", 40), UINT32_MAX),
 		.until_error = argument_flag(a, "until-error"),
 		.share = g_strdup(argument_value(a, "shard")),

@@ -312,8 +312,11 @@ void sched_access(struct thread *t)
 		/* its next look may see another value without a write, but need not */
 		sched_lower(t);
 	}
+	bool chance = !sched_each_event() || sched_is_chance(t);
+	if (!chance && !(rt.config.flags & LOG_EXPLORE))
+		return; /* most accesses of a long run: the quick way */
 	preempt = waits_by_looking(t) || (preempt && !stays_whole(t));
-	if (sched_each_event() && !sched_is_chance(t))
+	if (!chance)
 		return;
 	if (preempt && (sched.ready || sched.files || sched.signalled))
 		give_way(t);
