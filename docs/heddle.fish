@@ -254,7 +254,7 @@ complete -c heddle -n '__fish_seen_subcommand_from explore' -l version -d 'print
 complete -c heddle -n '__fish_seen_subcommand_from shake' -l runs -r -d 'number of runs (default 100)'
 complete -c heddle -n '__fish_seen_subcommand_from shake' -l before -r -d 'a command of the shell that puts back what a run changes (files), run before each run'
 complete -c heddle -n '__fish_seen_subcommand_from shake' -l seed -r -d 'the seed of the first run, from which those of the others are drawn (default 1)'
-complete -c heddle -n '__fish_seen_subcommand_from shake' -l strategy -x -a 'auto pairs feedback periods pause random pct noise rr pos surw turns' -d 'one strategy, or auto: several, which learn from each other\'s runs (default: auto; under --memory random, pct and noise)'
+complete -c heddle -n '__fish_seen_subcommand_from shake' -l strategy -x -a 'auto pairs feedback periods pause random pct noise rr pos surw turns' -d 'one strategy, or auto: several, which learn from each other\'s runs (default: auto; under --memory random, pos, pct and noise)'
 complete -c heddle -n '__fish_seen_subcommand_from shake' -l target -r -d 'surw: the place whose events come in each order equally often, as shake prints it'
 complete -c heddle -n '__fish_seen_subcommand_from shake' -l turns -r -d 'turns: each THREAD runs in turn, until it has made EVENTS events'
 complete -c heddle -n '__fish_seen_subcommand_from shake' -l until-error -d 'no more runs after the first that fails'

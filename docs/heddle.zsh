@@ -310,7 +310,7 @@ shake) _arguments \
 	'*--runs[number of runs (default 100)]:N:_files' \
 	'*--before[a command of the shell that puts back what a run changes (files), run before each run]:COMMAND:_files' \
 	'*--seed[the seed of the first run, from which those of the others are drawn (default 1)]:N:_files' \
-	'*--strategy[one strategy, or auto\: several, which learn from each other'\''s runs (default\: auto; under --memory random, pct and noise)]:word:(auto pairs feedback periods pause random pct noise rr pos surw turns)' \
+	'*--strategy[one strategy, or auto\: several, which learn from each other'\''s runs (default\: auto; under --memory random, pos, pct and noise)]:word:(auto pairs feedback periods pause random pct noise rr pos surw turns)' \
 	'*--target[surw\: the place whose events come in each order equally often, as shake prints it]:PLACE+SIZE=N,...:_files' \
 	'*--turns[turns\: each THREAD runs in turn, until it has made EVENTS events]:THREAD\:EVENTS,...:_files' \
 	'*--until-error[no more runs after the first that fails]' \

@@ -30,6 +30,7 @@ struct shake {
 	bool measured;
 	unsigned tries; /* for each failing outcome, runs that search for fewer switches */
 	bool until_error;
+	uint64_t planned; /* runs of all shares */
 	/* -- the share */
 	uint32_t shard, shards; /* shards 0: all */
 	char *share, *options;  /* --shard as given, or NULL; owned */
@@ -105,6 +106,8 @@ static void print_json(const struct outcomes *x, const struct shake *shake)
 			json_object_set_new(item, "use", json_text(o->use));
 		if (o->elusive)
 			json_object_set_new(item, "elusive", json_true());
+		if (o->untried)
+			json_object_set_new(item, "untried", json_true());
 		if (o->fewest)
 			json_object_set_new(item, "fewest",
 			                    json_pack("{ss sI sI}", "options", o->fewest,
@@ -417,16 +420,15 @@ static uint64_t seed_of(const struct strategy *how, uint64_t n)
 	return mixed(mixed(hash_word(how->seed + 1)) + hash_word(n)) >> 24;
 }
 
-/* How run `n` is made without a portfolio; under --memory by default mostly random, with some
- * of the others. */
+/* How run `n` is made without a portfolio; under --memory by default by one of four in turn. */
 static struct strategy strategy_of(const struct shake *shake, const struct strategy *named,
                                    uint64_t n)
 {
 	struct strategy how = strategy_copy(named);
+	static const enum log_strategy turns[] = { STRATEGY_RANDOM, STRATEGY_POS, STRATEGY_PCT,
+		                                   STRATEGY_NOISE };
 	if (how.kind == STRATEGY_COUNT)
-		how.kind = n % 4 == 2   ? STRATEGY_PCT
-		           : n % 4 == 3 ? STRATEGY_NOISE
-		                        : STRATEGY_RANDOM;
+		how.kind = turns[n % G_N_ELEMENTS(turns)];
 	how.seed = seed_of(&how, n);
 	how.steps = how.kind == STRATEGY_PCT ? shake->steps : 0;
 	return how;
@@ -467,8 +469,14 @@ static bool run_one(struct shake *shake, struct outcomes *x, struct portfolio *p
 	struct shaken_run look = { 0 };
 	bool looks = portfolio && portfolio_looks(portfolio);
 	struct shake_outcome *o = shaken_try(&shake->runs, how, n, looks ? &look : NULL, error);
-	if (o && !outcomes_know(x, o))
-		o = shaken_confirm(&shake->runs, how, o, looks ? &look : NULL, error);
+	if (o && !outcomes_know(x, o)) {
+		o->untried = outcomes_vary(x, o, shake->planned) && !shake->runs.never_settles;
+		uint64_t shape = o->shape;
+		if (!o->untried)
+			o = shaken_confirm(&shake->runs, how, o, looks ? &look : NULL, error);
+		if (o)
+			o->shape = shape;
+	}
 	if (o == NULL) {
 		shaken_run_release(&look);
 		return false;
@@ -575,6 +583,7 @@ static int run_shake(struct arguments *a)
 		.depth = argument_number(a, "depth", 3),
 		.steps = steps ? steps : GUESS,
 		.measured = steps > 0,
+		.planned = runs,
 		.tries = (unsigned)MIN(argument_number(a, "tries", 40), UINT32_MAX),
 		.until_error = argument_flag(a, "until-error"),
 		.share = g_strdup(argument_value(a, "shard")),
@@ -604,7 +613,7 @@ static const struct command_option options[] = {
 	  "the seed of the first run, from which those of the others are drawn (default 1)",
 	  0 },
 	{ "strategy", "auto|pairs|feedback|periods|pause|random|pct|noise|rr|pos|surw|turns",
-	  "one strategy, or auto: several, which learn from each other's runs (default: auto; under --memory random, pct and noise)",
+	  "one strategy, or auto: several, which learn from each other's runs (default: auto; under --memory random, pos, pct and noise)",
 	  0 },
 	{ "target", "PLACE+SIZE=N,...",
 	  "surw: the place whose events come in each order equally often, as shake prints it",

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -160,6 +161,33 @@ static void *of_case(void *p)
 		x = 1;
 		break;
 	}
+	case 31: /* a file's lock, its first bytes, the empty device */ {
+		char bytes[4] = "";
+		int fd = open("one_thread.c", O_RDONLY), null = open("/dev/null", O_RDWR);
+		assert(flock(fd, LOCK_SH) == 0 && read(fd, bytes, 2) == 2 && bytes[1] == '*');
+		assert(isatty(fd) == 0 && isatty(null) == 0 && read(null, bytes, 2) == 0);
+		count(0);
+		assert(flock(fd, LOCK_UN) == 0);
+		close(fd);
+		close(null);
+		break;
+	}
+	case 32: /* waits for a file's lock that another thread has */ {
+		static sem_t locked, over;
+		int fd = open("one_thread.c", O_RDONLY);
+		if (p == NULL) {
+			assert(flock(fd, LOCK_EX) == 0);
+			sem_post(&locked);
+			sem_wait(&over);
+		} else {
+			sem_wait(&locked);
+			assert(flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK);
+			sem_post(&over);
+			assert(flock(fd, LOCK_EX) == 0);
+		}
+		close(fd);
+		break;
+	}
 	case 30:
 		count(0);
 		count(0);
@@ -274,8 +302,10 @@ int main(void)
 		fprintf(f, "%d\n", getpid());
 		fclose(f);
 	}
+	if (CASE == 31) /* by its name in /proc */
+		assert(freopen(NULL, "r", stdin) && getchar() == EOF);
 	pthread_create(&t[0], 0, of_case, 0);
-	pthread_create(&t[1], 0, of_case, 0);
+	pthread_create(&t[1], 0, of_case, CASE == 32 ? &x : 0);
 	if (CASE == 12)
 		for (int i = 0; i < 2; i++) {
 			pthread_mutex_lock(&m);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/base/base.h"
+#include "engine/base/hash.h"
 #include "engine/record/strategy.h"
 #include "tui/batch/print/print.h"
 
@@ -109,6 +110,8 @@ json_t *outcome_json(const struct shake_outcome *o)
 		json_object_set_new(made, "use", json_text(o->use));
 	if (o->elusive)
 		json_object_set_new(made, "elusive", json_true());
+	if (o->untried)
+		json_object_set_new(made, "untried", json_true());
 	return json_pack("{si si sb sb sI ss so sI sI si sI so}", "status", o->status, "signal",
 	                 o->signal, "deadlock", o->deadlock, "timed-out", o->timed_out,
 	                 "misuses", (json_int_t)o->misuses, "hash", o->hash, "lines", lines,
@@ -143,17 +146,17 @@ static bool is_strategy(int strategy)
 struct shake_outcome *outcome_of_json(const json_t *value)
 {
 	json_int_t misuses, count, seed, steps, run, switches, tries;
-	int status, signal, deadlock, timed_out, strategy, elusive = 0;
+	int status, signal, deadlock, timed_out, strategy, elusive = 0, untried = 0;
 	const char *hash, *again, *fewest = NULL, *use = NULL;
 	json_t *lines;
 	if (json_unpack((json_t *)value,
-	                "{si si sb sb sI ss so sI sI si sI s{sI ss sI sI s?s s?s s?b}}",
+	                "{si si sb sb sI ss so sI sI si sI s{sI ss sI sI s?s s?s s?b s?b}}",
 	                "status", &status, "signal", &signal, "deadlock", &deadlock,
 	                "timed-out", &timed_out, "misuses", &misuses, "hash", &hash, "lines",
 	                &lines, "count", &count, "seed", &seed, "strategy", &strategy, "steps",
 	                &steps, "made", "run", &run, "options", &again, "switches", &switches,
-	                "tries", &tries, "fewest", &fewest, "use", &use, "elusive",
-	                &elusive) != 0 ||
+	                "tries", &tries, "fewest", &fewest, "use", &use, "elusive", &elusive,
+	                "untried", &untried) != 0 ||
 	    !is_lines(lines) || !is_strategy(strategy) || count < 1)
 		return NULL;
 	struct shake_outcome *o = g_new0(struct shake_outcome, 1);
@@ -182,6 +185,7 @@ struct shake_outcome *outcome_of_json(const json_t *value)
 	o->fewest = fewest ? escaped(fewest) : NULL;
 	o->use = use ? escaped(use) : NULL;
 	o->elusive = elusive;
+	o->untried = untried;
 	return o;
 }
 
@@ -202,6 +206,52 @@ bool outcomes_know(const struct outcomes *x, const struct shake_outcome *o)
 		if (same(x->list->pdata[i], o))
 			return true;
 	return false;
+}
+
+/* The shape of a line: # for each number, decimal or 0x... */
+static char *shape_of(const char *line)
+{
+	GString *shape = g_string_new(NULL);
+	while (*line) {
+		if (!g_ascii_isdigit(*line)) {
+			g_string_append_c(shape, *line++);
+			continue;
+		}
+		bool hex = line[0] == '0' && line[1] == 'x' && g_ascii_isxdigit(line[2]);
+		line += hex ? 2 : 0;
+		while (hex ? g_ascii_isxdigit(*line) : g_ascii_isdigit(*line))
+			line++;
+		g_string_append_c(shape, '#');
+	}
+	return g_string_free(shape, FALSE);
+}
+
+static uint64_t shape_of_all(const GPtrArray *lines)
+{
+	uint64_t hash = 0;
+	for (guint i = 0; i < lines->len; i++) {
+		g_autofree char *shape = shape_of(lines->pdata[i]);
+		hash = hash_word(hash + g_str_hash(shape));
+	}
+	return hash | 1;
+}
+
+/* More outcomes with one end than this, of so many runs, are grouped. */
+static uint64_t few_of(uint64_t runs)
+{
+	enum { FEW = 8, SHARE = 10 };
+	return MAX(FEW, runs / SHARE);
+}
+
+bool outcomes_vary(const struct outcomes *x, struct shake_outcome *o, uint64_t runs)
+{
+	uint64_t alike = 0;
+	o->shape = shape_of_all(o->lines);
+	for (guint i = 0; i < x->list->len; i++) {
+		const struct shake_outcome *known = x->list->pdata[i];
+		alike += outcome_same_end(known, o) && known->shape == o->shape;
+	}
+	return alike > few_of(runs);
 }
 
 void outcomes_add(struct outcomes *x, struct shake_outcome *o)
@@ -226,24 +276,6 @@ void outcomes_add(struct outcomes *x, struct shake_outcome *o)
 }
 
 /* -- all runs, distinguished by endings and lines ------------------------------------------ */
-
-/* The shape of a line: # for each number, decimal or 0x... */
-static char *shape_of(const char *line)
-{
-	GString *shape = g_string_new(NULL);
-	while (*line) {
-		if (!g_ascii_isdigit(*line)) {
-			g_string_append_c(shape, *line++);
-			continue;
-		}
-		bool hex = line[0] == '0' && line[1] == 'x' && g_ascii_isxdigit(line[2]);
-		line += hex ? 2 : 0;
-		while (hex ? g_ascii_isxdigit(*line) : g_ascii_isdigit(*line))
-			line++;
-		g_string_append_c(shape, '#');
-	}
-	return g_string_free(shape, FALSE);
-}
 
 /* The detail in which lines of one shape are compared: order and texts, texts, presence. */
 enum detail { DETAIL_ORDER, DETAIL_TEXTS, DETAIL_ANY, DETAILS };
@@ -505,7 +537,6 @@ void outcomes_sort(struct outcomes *x)
 
 void outcomes_group(struct outcomes *x)
 {
-	enum { FEW = 8, SHARE = 10 };
 	struct grouping g = { .outcomes = x->list, .shapes = g_ptr_array_new() };
 	uint64_t runs = 0, ends = 0;
 	g.group = g_new(uint32_t, x->list->len);
@@ -517,7 +548,7 @@ void outcomes_group(struct outcomes *x)
 		g.group[i] = k;
 		runs += ((struct shake_outcome *)x->list->pdata[i])->count;
 	}
-	g.most = MAX(FEW, runs / SHARE) + ends;
+	g.most = few_of(runs) + ends;
 	if (x->list->len > g.most) {
 		compare_lines(&g);
 		note_left_out(x, &g);

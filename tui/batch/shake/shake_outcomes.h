@@ -28,6 +28,9 @@ struct shake_outcome {
 	char *again;
 	/* `again` does not lead there: addresses in a recording are others than in the run */
 	bool elusive;
+	/* As a copy of the process ended; that a recording ends so, too, was not tried. */
+	bool untried;
+	uint64_t shape; /* hash of its lines with # for numbers; 0: not asked for so far */
 	char *use; /* owned: a use of freed memory in it, if it was searched for one; or NULL */
 	/* a schedule with this outcome and the fewest switches found: its options, or NULL;
 	 * owned */
@@ -54,6 +57,9 @@ void outcomes_free(struct outcomes *outcomes);
 void outcome_set_output(struct shake_outcome *o, const char *text, gsize length);
 /* Is there one that the outcome would be counted with? */
 bool outcomes_know(const struct outcomes *outcomes, const struct shake_outcome *o);
+/* Are there so many that differ from it in numbers alone that they will be grouped, after so
+ * many runs or fewer? Sets its shape. */
+bool outcomes_vary(const struct outcomes *outcomes, struct shake_outcome *o, uint64_t runs);
 /* Do both runs end in the same way, whatever they print? */
 bool outcome_same_end(const struct shake_outcome *a, const struct shake_outcome *b);
 /* Adds the outcome of one run, or a counted one; takes ownership. */

@@ -4,7 +4,10 @@
  */
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -12,6 +15,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 
@@ -194,22 +198,40 @@ static long make_into(const struct call *c, long to, size_t bytes)
 	return make(c);
 }
 
+/* A regular file, or the one that is always empty: no call on it waits. */
+static bool never_waits(const struct stat *s)
+{
+	enum { MEMORY = 1, EMPTY = 3 }; /* of the device's number (Linux's devices.txt) */
+	return S_ISREG(s->st_mode) ||
+	       (S_ISCHR(s->st_mode) && s->st_rdev == makedev(MEMORY, EMPTY));
+}
+
 static bool is_file(int fd)
 {
 	struct stat s;
 	return raw_syscall(SYS_newfstatat, fd, (long)"", (long)&s, AT_EMPTY_PATH, 0, 0) == 0 &&
-	       S_ISREG(s.st_mode);
+	       never_waits(&s);
+}
+
+static bool begins(const char *path, const char *with)
+{
+	return strncmp(path, with, strlen(with)) == 0;
 }
 
 /* May the file be opened: not a file of the kernel's about the process, nor one at which
- * opening could wait? */
+ * opening could wait? freopen(NULL, ...) opens the file of a descriptor by its name in /proc.
+ */
 static bool may_open(const char *path, long flags)
 {
 	struct stat s;
 	long status = raw_syscall(SYS_newfstatat, AT_FDCWD, (long)path, (long)&s, 0, 0, 0);
-	return (status == -ENOENT || (status == 0 && S_ISREG(s.st_mode))) && path[0] != '\0' &&
-	       strncmp(path, "/proc", 5) != 0 && strncmp(path, "/dev", 4) != 0 &&
-	       !(flags & (O_PATH | O_ASYNC));
+	bool of_kernel = begins(path, "/proc") || begins(path, "/dev");
+	bool usual = status == -ENOENT || (status == 0 && S_ISREG(s.st_mode));
+	if (begins(path, "/proc/self/fd/") || strcmp(path, "/dev/null") == 0) {
+		of_kernel = status != 0;
+		usual = status == 0 && never_waits(&s);
+	}
+	return usual && path[0] != '\0' && !of_kernel && !(flags & (O_PATH | O_ASYNC));
 }
 
 static long open_file(const struct call *c, const char *path, long flags)
@@ -260,6 +282,33 @@ static long close_file(const struct call *c)
 	return make(c);
 }
 
+/* Takes or gives back a lock of a file that the run has opened; waiting for it could be for
+ * another thread of the run. */
+static long lock_file(const struct call *c)
+{
+	struct call at_once = *c;
+	at_once.a[1] |= LOCK_NB;
+	long result = is_opened(c->a[0]) ? make(&at_once) : -EWOULDBLOCK;
+	if (result == -EWOULDBLOCK && !(is_opened(c->a[0]) && c->a[1] & LOCK_NB))
+		one_thread_refuse();
+	return result;
+}
+
+/* Asks which of the descriptors are ready. One is at once, as all are files. */
+static long ask_files(const struct call *c)
+{
+	struct pollfd *fds = (struct pollfd *)c->a[0];
+	bool ready = false;
+	for (long i = 0; i < c->a[1]; i++) {
+		if (!is_file(fds[i].fd))
+			one_thread_refuse();
+		ready |= (fds[i].events & (POLLIN | POLLOUT)) != 0;
+	}
+	if (!ready)
+		one_thread_refuse(); /* it may sleep */
+	return make_into(c, c->a[0], (size_t)c->a[1] * sizeof(*fds));
+}
+
 /* The calls on files that a run in one thread may make. */
 static long call_on_file(const struct call *c)
 {
@@ -271,6 +320,7 @@ static long call_on_file(const struct call *c)
 			return open_file(c, (const char *)c->a[1], c->a[2]);
 		break;
 	case SYS_dup2:
+	case SYS_dup3:
 		return duplicate_file(c);
 	case SYS_close:
 		return close_file(c);
@@ -292,6 +342,19 @@ static long call_on_file(const struct call *c)
 	case SYS_mkdir:
 	case SYS_rmdir:
 		return make(c);
+	case SYS_flock:
+		return lock_file(c);
+	case SYS_ioctl: /* is it a terminal? No */
+		if (c->a[1] == TCGETS && is_file((int)c->a[0]))
+			return make(c);
+		break;
+	case SYS_poll:
+	case SYS_ppoll:
+		return ask_files(c);
+	case SYS_getsockopt: /* no socket */
+		if (is_file((int)c->a[0]))
+			return make(c);
+		break;
 	case SYS_fcntl:
 		if (c->a[1] == F_GETFD || c->a[1] == F_GETFL ||
 		    (c->a[1] == F_SETFD && is_opened(c->a[0])))

@@ -87,8 +87,12 @@ int interposed_flock(int fd, int operation)
 		return REAL(flock)(fd, operation);
 	order_matters("flock");
 	sched_point(t);
-	sched_leave(t);
-	int result = REAL(flock)(fd, operation);
+	int before = errno, result = REAL(flock)(fd, operation | LOCK_NB);
+	if (result == 0 || errno != EWOULDBLOCK || operation & LOCK_NB)
+		return result;
+	errno = before;
+	sched_leave(t); /* another process has it, or another thread */
+	result = REAL(flock)(fd, operation);
 	int error = errno;
 	sched_rejoin(t);
 	errno = error;

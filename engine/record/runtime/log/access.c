@@ -118,6 +118,11 @@ void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc
 	if (rt.shadow && tag < LOG_AREAD &&
 	    shadow_takes(t, tag, flags, pc, (uintptr_t)p, (size_t)1 << code))
 		return;
+	if (unlikely(rt.full) && rt.controlled && !t->stream->chunk && tag < LOG_AREAD &&
+	    !rt.memory) { /* its record would be kept nowhere */
+		count_event(t, tag, pc);
+		return;
+	}
 	log_before(t);
 	/* A read of an atomic begins no epoch: later accesses race with nothing that the same
 	 * accesses before it do not race with. */

@@ -153,14 +153,23 @@ void buffers_drain(struct thread *t)
 		;
 }
 
-/* buffers_drain where other threads may run in between. */
+/*
+ * buffers_drain where other threads may run in between: the thread waits for its stores. Half
+ * of the times others get one turn or several before a store arrives, as many as an outcome may
+ * need (rwc: of two threads, one after the other).
+ */
 void buffers_leave(struct thread *t)
 {
+	enum { PATIENCES = 5 }; /* powers of two */
 	struct buffer *b = t->memory.buffer;
-	while (b && b->count && memory_chooses()) {
-		if (memory_chance(1))
-			sched_point_slow(t);
-		memory_arrive(t);
+	if (b && b->count && memory_chooses()) {
+		unsigned turns = memory_chance(1) ? 0 : 1u << (next_random() >> 33) % PATIENCES;
+		while (b->count) {
+			if (turns == 0 || memory_chance(0) || !sched_let_others(t))
+				memory_arrive(t);
+			else
+				turns--;
+		}
 	}
 	buffers_drain(t);
 }

@@ -351,8 +351,11 @@ void sched_access(struct thread *t)
 		/* its next look may see another value without a write, but need not */
 		sched_lower(t);
 	}
+	bool chance = !sched_each_event() || sched_is_chance(t);
+	if (!chance && !(rt.config.flags & LOG_EXPLORE))
+		return; /* most accesses of a long run: the quick way */
 	preempt = waits_by_looking(t) || (preempt && !stays_whole(t));
-	if (sched_each_event() && !sched_is_chance(t))
+	if (!chance)
 		return;
 	if (preempt && (sched.ready || sched.files || sched.signalled))
 		give_way(t);
@@ -413,6 +416,14 @@ void sched_yield_point(struct thread *t, bool lower)
 	t->sched.state = STATE_READY;
 	sched.ready++;
 	switch_to(t, next);
+}
+
+bool sched_let_others(struct thread *t)
+{
+	if (sched.ready == 0)
+		return false;
+	sched_yield_point(t, true);
+	return true;
 }
 
 /* ---- blocking calls ---- */

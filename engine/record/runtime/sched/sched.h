@@ -107,6 +107,7 @@ void sched_begin_again(void); /* called by main in a copy of the process, for an
 void sched_point_slow(struct thread *t); /* t holds the token: may go to another thread */
 void sched_access(struct thread *t);     /* the budget is used up */
 void sched_yield_point(struct thread *t, bool lower);
+bool sched_let_others(struct thread *t); /* another thread runs first; false: none can */
 void sched_leave(struct thread *t);
 void sched_rejoin(struct thread *t);
 void sched_detach_all(void); /* recording ends: lets all threads run freely */

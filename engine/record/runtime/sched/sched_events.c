@@ -186,7 +186,6 @@ static struct thread *surw_choose(void)
 		}
 		if (sched.intended == next->id + 1) {
 			made_target_event(next);
-			sched_draw_priority(next);
 			return next;
 		}
 		next->sched.held = true;

@@ -85,7 +85,7 @@ static inline void sched_make_ready(struct thread *t)
 /* ---- sched_strategy.c ---- */
 static inline uint32_t sched_draw(uint32_t below)
 {
-	return below <= 1 ? 0 : (next_random() >> 33) % below;
+	return below <= 1 ? 0 : (uint32_t)(next_random() >> 33) % below;
 }
 void sched_strategy_init(void);
 /* Does the strategy leave no choice: the thread that waits longest is woken first? */
