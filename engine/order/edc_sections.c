@@ -264,14 +264,17 @@ static void begin_stay(struct edc_sections *s, struct section_thread *t)
 	t->held = NULL;
 }
 
-struct edc_section *edc_sections_acquire(struct edc_sections *s, uint32_t thread, uint32_t lock,
-                                         bool shared)
+struct edc_section *edc_sections_acquire(struct edc_sections *s, uint32_t thread,
+                                         uint32_t event, uint32_t lock, bool shared)
 {
 	struct section_thread *t = thread_at(s, thread);
 	struct edc_section *section = g_new0(struct edc_section, 1);
-	*section = (struct edc_section){
-		.references = 1, .lock = lock, .thread = thread, .end = NONE, .shared = shared
-	};
+	*section = (struct edc_section){ .references = 1,
+		                         .lock = lock,
+		                         .thread = thread,
+		                         .begin = event,
+		                         .end = NONE,
+		                         .shared = shared };
 	g_ptr_array_add(t->open, section);
 	begin_stay(s, t);
 	return section;
@@ -313,6 +316,17 @@ void edc_sections_touch(struct edc_sections *s, uint32_t thread, uint32_t event,
 			edges(s, t->open->pdata[k], clashing.items[c]);
 	for (guint k = 0; k < t->open->len; k++)
 		add_touched(t->open->pdata[k], (struct edc_touched){ item, event });
+}
+
+void edc_sections_touch_late(struct edc_sections *s, uint32_t thread, uint32_t before,
+                             uint32_t item)
+{
+	const struct section_thread *t = thread_at(s, thread);
+	for (guint k = 0; k < t->open->len; k++) {
+		struct edc_section *section = t->open->pdata[k];
+		if (section->begin < before)
+			add_touched(section, (struct edc_touched){ item, NONE });
+	}
 }
 
 bool edc_sections_inside(const struct edc_sections *s, uint32_t thread)

@@ -85,10 +85,10 @@ void log_invocation(struct thread *t, enum log_tag tag, unsigned flags, uint64_t
                     const void *self, const char *text, size_t length)
 {
 	uint64_t object = (uintptr_t)self;
+	if (unlikely(rt.shadow))
+		shadow_invocation(t);
 	log_before(t);
 	log_epoch(t);
-	if (unlikely(rt.shadow))
-		shadow_sections(t);
 	uint64_t *w = log_blob(t, tag, pc, &object, 1, text, length);
 	if (w)
 		w[0] |= flags << 8;

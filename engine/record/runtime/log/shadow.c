@@ -33,6 +33,7 @@ bool shadow_thread(struct thread *t)
 		return false;
 	t->shadow.certain = t->shadow.before + MAX_THREADS;
 	t->shadow.inside = t->shadow.sections_since = 0;
+	shadow_touches_begin(t);
 	for (uint32_t i = 0; i < rt.thread_count; i++)
 		t->shadow.before[i] = t->shadow.certain[i] = 0;
 	return true;
@@ -262,14 +263,6 @@ static __attribute__((noinline)) unsigned access_words(const struct now *now, ui
 	return needs;
 }
 
-static __attribute__((noinline)) void tell_touch(struct thread *t, bool writes,
-                                                 uintptr_t address, size_t size)
-{
-	log_turn(t);
-	log_put(t->stream, log_word(LOG_TOUCH, writes, address & LOG_ADDRESS_MASK),
-	        (uint64_t[]){ size }, 1);
-}
-
 bool shadow_access(struct thread *t, unsigned what, uintptr_t pc, uintptr_t address,
                    size_t size)
 {
@@ -294,7 +287,7 @@ bool shadow_access(struct thread *t, unsigned what, uintptr_t pc, uintptr_t addr
 	if (needs & NEEDS_RECORD)
 		return false;
 	if (needs && t->shadow.inside > 0)
-		tell_touch(t, writes, address, size);
+		shadow_touch(t, writes, address, size);
 	if (one)
 		cover_bytes(t, tag, address, bytes);
 	else
@@ -320,8 +313,18 @@ void shadow_atomic(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t
 
 /* ---- blocks and threads ---- */
 
+/* Before memory that they may have accessed is another (shadow_touches.c). */
+static void tell_touches_of_others(const struct thread *t)
+{
+	for (uint32_t i = 0; i < rt.thread_count; i++)
+		if (rt.threads[i] && rt.threads[i] != t)
+			shadow_tell_touches(rt.threads[i]);
+}
+
 void shadow_renew(uintptr_t low, uintptr_t high)
 {
+	if (shadow_has_words(low, high))
+		tell_touches_of_others(NULL);
 	shadow_assign(low, high, 0);
 }
 
@@ -336,9 +339,15 @@ static void join(struct thread *t, const struct thread *other, uint32_t segment)
 	t->shadow.before[other->id] = t->shadow.certain[other->id] = segment;
 }
 
-void shadow_sections(struct thread *t)
+static void renew_sections(struct thread *t)
 {
 	t->shadow.sections_since = segments + 1;
+}
+
+void shadow_invocation(struct thread *t)
+{
+	shadow_tell_touches(t);
+	renew_sections(t);
 }
 
 void shadow_object_begins(uintptr_t address)
@@ -351,7 +360,7 @@ void shadow_event(struct thread *t, enum log_tag tag, uint64_t a, uint64_t b, ui
 {
 	struct thread *other;
 	if (tag != LOG_ALLOC && tag != LOG_GIVEN && tag != LOG_FREE)
-		shadow_sections(t);
+		renew_sections(t);
 	switch (tag) {
 	case LOG_ALLOC:
 	case LOG_GIVEN:
@@ -368,15 +377,22 @@ void shadow_event(struct thread *t, enum log_tag tag, uint64_t a, uint64_t b, ui
 			join(t, other, other->shadow.segment);
 		break;
 	case LOG_ACQ:
-	case LOG_RACQ:
+	case LOG_RACQ: {
+		const bool alone = shadow_acquired(t, a);
 		t->shadow.inside += rt.sections;
-		shadow_acquired(t, a);
+		if (rt.sections)
+			shadow_enters(t, a, alone && tag == LOG_ACQ);
 		break;
+	}
 	case LOG_REL:
 	case LOG_RREL:
+		if (rt.sections)
+			shadow_leaves(t, a);
 		t->shadow.inside -= t->shadow.inside > 0;
 		if (tag == LOG_REL)
 			shadow_released(t, a, ended);
+		else
+			shadow_read_released(t, a);
 		break;
 	case LOG_DESTROY:
 		shadow_object_begins(a);
@@ -451,6 +467,7 @@ static void visit_use(void *context, struct shadow_word *w, uintptr_t address)
 void shadow_freed(struct thread *t, uintptr_t address, size_t size)
 {
 	struct uses u = { .t = t };
+	tell_touches_of_others(t);
 	shadow_words(address, address + size, visit_use, &u);
 	for (size_t i = 0; i < LAST_USES; i++)
 		tell_use(t, &u.last[i]);

@@ -26,8 +26,9 @@ struct thread_shadow {
 	uint32_t *before;
 	/* The same without the order that locks alone give: EDC has less of it. */
 	uint32_t *certain;
-	uint32_t inside;         /* critical sections that it is in, */
-	uint32_t sections_since; /* from a segment on, by number: shadow_sections */
+	uint32_t inside;                /* critical sections that it is in, */
+	uint32_t sections_since;        /* from a segment on, by number */
+	struct shadow_touches *touches; /* in them (shadow_touches.c); NULL: none yet */
 };
 
 /* Before all others. False: no room for it in the program's addresses. */
@@ -41,8 +42,8 @@ bool shadow_thread(struct thread *t);
  * shadow_sections to the next. */
 bool shadow_access(struct thread *t, unsigned what, uintptr_t pc, uintptr_t address,
                    size_t size);
-/* The thread enters or leaves a critical section or an invocation. */
-void shadow_sections(struct thread *t);
+/* The thread is about to enter or leave an invocation. */
+void shadow_invocation(struct thread *t);
 /* An atomic access, after its record. */
 void shadow_atomic(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
                    uintptr_t address, size_t size);

@@ -104,6 +104,18 @@ void shadow_words(uintptr_t low, uintptr_t high, shadow_visit *visit, void *cont
 	}
 }
 
+bool shadow_has_words(uintptr_t low, uintptr_t high)
+{
+	for (uintptr_t at = low; at < high;) {
+		const struct shadow_part *part = shadow_top_at(at)->part;
+		unsigned page = (at & (SHADOW_PART - 1)) >> SHADOW_PAGE_BITS;
+		if (part && part->has_words[page])
+			return true;
+		at = (at | ((part ? SHADOW_PAGE : SHADOW_PART) - 1)) + 1;
+	}
+	return false;
+}
+
 static void forget(const struct page_part *p)
 {
 	unsigned from = p->from & ~(SHADOW_WORD - 1u);

@@ -112,6 +112,8 @@ static inline void shadow_set_lock(struct shadow_word *w, uint32_t lock)
 /* Calls `visit` with each word of the range that may have accesses. */
 typedef void shadow_visit(void *context, struct shadow_word *w, uintptr_t address);
 void shadow_words(uintptr_t low, uintptr_t high, shadow_visit *visit, void *context);
+/* False: nothing of the range has been accessed. */
+bool shadow_has_words(uintptr_t low, uintptr_t high);
 /* Forgets all accesses of the range, which `made` (above) has made. */
 void shadow_assign(uintptr_t low, uintptr_t high, uint32_t made);
 
@@ -145,9 +147,26 @@ static inline uint32_t shadow_point(unsigned what, uintptr_t pc)
 void shadow_tell(struct thread *t, uint32_t context, uint32_t point);
 
 /* ---- shadow_locks.c ---- */
-void shadow_acquired(struct thread *t, uintptr_t lock);
+/* True: no other thread has ever left a section of it, and none does before this one. */
+bool shadow_acquired(struct thread *t, uintptr_t lock);
 void shadow_released(struct thread *t, uintptr_t lock, uint32_t ended);
+void shadow_read_released(const struct thread *t, uintptr_t lock);
+/* False: the program has released a lock that another thread holds; shadow_acquired may have
+ * been wrong. */
+bool shadow_locks_usual(void);
 void shadow_lock_forget(struct shadow_word *w);
+
+/* ---- shadow_touches.c ---- */
+/* The thread accesses memory inside of critical sections. */
+void shadow_touch(struct thread *t, bool writes, uintptr_t address, size_t size);
+/* It enters a section of the lock; `alone`: from shadow_acquired. */
+void shadow_enters(struct thread *t, uintptr_t lock, bool alone);
+/* It is about to leave one. */
+void shadow_leaves(struct thread *t, uintptr_t lock);
+/* It begins. */
+void shadow_touches_begin(struct thread *t);
+/* The log is to have all of its accesses. */
+void shadow_tell_touches(struct thread *t);
 
 /* Pages that there have to be. */
 void *shadow_pages(size_t bytes);
