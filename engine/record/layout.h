@@ -428,9 +428,10 @@ enum log_miss {
 };
 
 /* Threads have numbers below this. */
-#define LOG_THREADS  ((1u << 20) - 1)
+#define LOG_THREADS    ((1u << 20) - 1)
 /* And those of segments, which the log has in a row from 1 on (LOG_SEGMENT). */
-#define LOG_SEGMENTS (1u << 31)
+#define LOG_SEGMENTS   (1u << 31)
+#define LOG_TOUCH_MOST (1u << 30) /* bytes of a TOUCH */
 
 /* A frame's CFA (stack pointer before the call): distance below the high end of the stack in
  * units, rounded down, plus one; 0: unknown. */

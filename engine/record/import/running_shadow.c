@@ -118,7 +118,6 @@ uint32_t running_variable(struct running *r, struct running_bytes memory)
 
 static void take_touch(struct running *r, uint32_t thread, const struct log_record *record)
 {
-	enum { MOST_BYTES = 1 << 30 };
 	const uint32_t size = (uint32_t)record->words[1];
 	const struct running_bytes memory = { record->pc, size };
 	struct running_touch touch = {
@@ -128,7 +127,7 @@ static void take_touch(struct running *r, uint32_t thread, const struct log_reco
 		                          : NONE,
 		.writes = record->flags & 1,
 	};
-	if (size == 0 || size > MOST_BYTES)
+	if (size == 0 || size > LOG_TOUCH_MOST)
 		return;
 	touch.variables = variables_at(r, memory, &touch.count, &touch.block);
 	r->sink.touch(r->sink.context, &touch);

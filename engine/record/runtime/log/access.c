@@ -110,6 +110,8 @@ void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc
 void log_uncompared(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
                     const void *p, unsigned code, bool known, uint64_t value)
 {
+	if (unlikely(rt.shadow))
+		shadow_before_event(t);
 	log_before(t);
 	/* A read of an atomic begins no epoch: later accesses race with nothing that the same
 	 * accesses before it do not race with. */
@@ -174,6 +176,8 @@ void log_rmw(struct thread *t, unsigned flags, uintptr_t pc, const void *p, unsi
 	if (unlikely(rt.waiting))
 		return;
 	struct stream *s = t->stream;
+	if (unlikely(rt.shadow))
+		shadow_before_event(t);
 	log_before(t);
 	log_atomic_write(t);
 	uint64_t *w = log_room(s, 4);
@@ -201,6 +205,8 @@ void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, 
 	    shadow_access(t, tag | log_range_flags(tag) << 8, pc, (uintptr_t)p, size))
 		return;
 	struct stream *s = t->stream;
+	if (unlikely(rt.shadow))
+		shadow_before_event(t);
 	log_before(t);
 	uint64_t *w = log_room(s, 3), address = (uintptr_t)p & LOG_ADDRESS_MASK;
 	uint64_t first = log_word(tag, log_range_flags(tag), pc);

@@ -37,6 +37,7 @@ void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
 	struct stream *s = t->stream;
 	if (unlikely(rt.memory))
 		memory_event(t, tag, a);
+	const uint32_t ended = rt.shadow ? shadow_ended(t, tag, a) : 0;
 	log_before(t);
 	if (tag != LOG_FENCE) {
 		t->poll.spins = 0;
@@ -44,7 +45,6 @@ void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
 			poll_changed();
 		t->memory.section = false;
 	}
-	const uint32_t ended = rt.shadow ? shadow_ended(t, tag) : 0;
 	bool enters = rt.sections && (tag == LOG_ACQ || tag == LOG_RACQ);
 	if (ACQUIRES >> tag & 1 && !rt.filter_wcp && !enters)
 		log_ticket(t);

@@ -73,8 +73,11 @@ static __attribute__((noinline)) void begin_segment(struct thread *t)
 	log_put(t->stream, log_word(LOG_SEGMENT, 0, segments), NULL, 0);
 }
 
-uint32_t shadow_ended(struct thread *t, enum log_tag tag)
+uint32_t shadow_ended(struct thread *t, enum log_tag tag, uint64_t object)
 {
+	shadow_before_event(t);
+	if (tag == LOG_JOIN && rt.threads[object])
+		shadow_before_event(rt.threads[object]);
 	if (tag == LOG_ALLOC && !t->shadow.told)
 		begin_segment(t);
 	return t->shadow.segment;

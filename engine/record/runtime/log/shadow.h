@@ -47,9 +47,11 @@ void shadow_invocation(struct thread *t);
 /* An atomic access, after its record. */
 void shadow_atomic(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
                    uintptr_t address, size_t size);
+/* Before a record of an event: the log has the accesses that may order it. */
+void shadow_before_event(struct thread *t);
 /* Before an event that may end a segment: the last one that the thread has been in. For an
  * allocation it is the present one, as others come to know of it by that alone. */
-uint32_t shadow_ended(struct thread *t, enum log_tag tag);
+uint32_t shadow_ended(struct thread *t, enum log_tag tag, uint64_t object);
 /* The event; `ended`: from shadow_ended. Of an allocation the words are address and size. */
 void shadow_event(struct thread *t, enum log_tag tag, uint64_t a, uint64_t b, uint32_t ended);
 /* The block's end, before its record: tells of other threads' last uses that are not certain

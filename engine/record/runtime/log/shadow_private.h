@@ -165,7 +165,7 @@ void shadow_enters(struct thread *t, uintptr_t lock, bool alone);
 void shadow_leaves(struct thread *t, uintptr_t lock);
 /* It begins. */
 void shadow_touches_begin(struct thread *t);
-/* The log is to have all of its accesses. */
+/* The log is to have all of its accesses (shadow_before_event: but for those that are kept). */
 void shadow_tell_touches(struct thread *t);
 
 /* Pages that there have to be. */

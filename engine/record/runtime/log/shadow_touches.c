@@ -1,10 +1,11 @@
 /*
  * shadow_touches.c - the accesses inside of critical sections, for EDC, which orders sections
- * on a lock by what they access. Where no other thread has ever left a section on any of the
- * locks that the thread holds, that matters only when it leaves its own: so its accesses are
- * kept until then, and a section that the program never leaves costs no record. What a thread
- * has accessed of a block that it has freed itself since is left out, as its section has the
- * free.
+ * on a lock by what they access. They are told before the thread's next event. Where no other
+ * thread has ever left a section on any of the locks that the thread holds, what it accesses
+ * matters only when it leaves its own: so these accesses are kept until then, and a section
+ * that the program never leaves costs no record. What a thread has accessed of a block that it
+ * has freed itself since is left out, as its section has the free. Accesses of bytes that lie
+ * side by side are told as one.
  */
 #include <string.h>
 
@@ -28,7 +29,7 @@ struct shadow_touches {
 	/* Sections on locks that others have left, and one for ever if the thread was in more
 	 * than HELD: accesses are told at once. */
 	uint32_t shared;
-	uint32_t count;
+	uint32_t count, kept; /* the first `kept` of them until the thread leaves a section */
 	struct touch at[MOST_TOUCHES];
 };
 
@@ -49,14 +50,17 @@ static uint32_t made_of(uintptr_t address, size_t size)
 	return made == shadow_at(address + size - 1).made ? made : SHADOW_FREED;
 }
 
-/* Those from a number on that are of memory as it is now. */
+/* Those from a number on. */
 static void tell_from(struct thread *t, uint32_t from)
 {
 	struct shadow_touches *k = t->shadow.touches;
-	for (uint32_t i = from; i < k->count; i++)
-		if (made_of(k->at[i].address, k->at[i].size) == k->at[i].made)
-			tell(t, &k->at[i], true);
+	for (uint32_t i = from; i < k->count; i++) {
+		const struct touch *touch = &k->at[i];
+		if (made_of(touch->address, touch->size) == touch->made)
+			tell(t, touch, i < k->kept);
+	}
 	k->count = from < k->count ? from : k->count;
+	k->kept = from < k->kept ? from : k->kept;
 	for (uint32_t i = 0; i < k->depth; i++)
 		k->held[i].from = k->held[i].from < from ? k->held[i].from : from;
 }
@@ -67,20 +71,52 @@ void shadow_tell_touches(struct thread *t)
 		tell_from(t, 0);
 }
 
+void shadow_before_event(struct thread *t)
+{
+	struct shadow_touches *k = t->shadow.touches;
+	if (k && k->count > k->kept)
+		tell_from(t, k->kept);
+}
+
 /* ---- of a thread ---- */
+
+/* Is it beside one of the last, in the same sections? */
+static bool extends_last(struct shadow_touches *k, const struct touch *new, uint32_t from)
+{
+	enum { LAST = 4, LARGEST = 1 << 20 };
+	for (uint32_t i = k->count; i > from && k->count - i < LAST; i--) {
+		struct touch *old = &k->at[i - 1];
+		if (old->writes != new->writes || old->made != new->made || old->size > LARGEST)
+			continue;
+		if (new->address == old->address + old->size ||
+		    new->address + new->size == old->address) {
+			old->address =
+			        old->address < new->address ? old->address : new->address;
+			old->size += new->size;
+			return true;
+		}
+	}
+	return false;
+}
 
 void shadow_touch(struct thread *t, bool writes, uintptr_t address, size_t size)
 {
 	struct shadow_touches *k = t->shadow.touches;
-	const struct touch touch = { address, size < UINT32_MAX ? (uint32_t)size : UINT32_MAX,
-		                     t->shadow.segment, made_of(address, size), writes };
-	if (k->shared > 0 || touch.made == SHADOW_FREED || !shadow_locks_usual()) {
-		tell(t, &touch, false);
+	const bool keeps = k->shared == 0 && shadow_locks_usual();
+	const struct touch new = { address,
+		                   size < LOG_TOUCH_MOST ? (uint32_t)size : LOG_TOUCH_MOST,
+		                   t->shadow.segment, made_of(address, size), writes };
+	if (new.made == SHADOW_FREED) {
+		tell(t, &new, false);
 		return;
 	}
 	if (k->count == MOST_TOUCHES)
 		tell_from(t, 0);
-	k->at[k->count++] = touch;
+	const uint32_t inner = k->depth ? k->held[k->depth - 1].from : 0;
+	if (extends_last(k, &new, keeps || inner > k->kept ? inner : k->kept))
+		return;
+	k->at[k->count++] = new;
+	k->kept = keeps ? k->count : k->kept;
 }
 
 void shadow_enters(struct thread *t, uintptr_t lock, bool alone)
@@ -113,5 +149,5 @@ void shadow_touches_begin(struct thread *t)
 {
 	struct shadow_touches *k = t->shadow.touches;
 	if (k)
-		k->depth = k->shared = k->count = 0;
+		k->depth = k->shared = k->count = k->kept = 0;
 }
