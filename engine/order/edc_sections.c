@@ -23,8 +23,9 @@ struct closed_list {
 	uint32_t next;   /* of the item: index + 1, or 0 */
 };
 struct tracked {
-	uint32_t stay;  /* the thread's `stay` at the last touch of the item (section_thread) */
-	uint32_t lists; /* index + 1 of the first closed_list, or 0 */
+	uint32_t stay; /* the thread's `stay` at the last touch of the item (section_thread) */
+	bool unnumbered; /* by an event without a number */
+	uint32_t lists;  /* index + 1 of the first closed_list, or 0 */
 };
 
 struct section_thread {
@@ -307,9 +308,10 @@ void edc_sections_touch(struct edc_sections *s, uint32_t thread, uint32_t event,
 	const struct section_thread *t = thread_at(s, thread);
 	struct tracked *i = item_at(s, item);
 	bool again = i->stay == t->stay && !s->rules.lenient;
-	if (t->open->len == 0)
+	if (t->open->len == 0 || (again && i->unnumbered))
 		return;
 	i->stay = t->stay;
+	i->unnumbered = event == NONE;
 	struct event_list clashing = s->rules.clashing(s->rules.context, item);
 	for (guint k = 0; k < t->open->len && !again; k++)
 		for (uint64_t c = 0; c < clashing.count; c++)
@@ -397,6 +399,7 @@ void edc_sections_copy(struct edc_sections *s, uint32_t from, uint32_t to)
 		g_array_append_vals(list->closed, closed->data, closed->len);
 	}
 	item_at(s, to)->stay = old.stay;
+	item_at(s, to)->unnumbered = old.unnumbered;
 	while ((section = next_open(s, from, &thread, &i)) != NULL)
 		add_touched(section,
 		            (struct edc_touched){ to, find_touched(section, from)->event });
