@@ -37,7 +37,7 @@ struct told_section {
 };
 /* An access that is kept until the thread leaves a section. */
 struct told_late {
-	uint32_t event, number;
+	uint32_t event, number; /* event NONE: it has been told */
 };
 /* A thread of a program that compares its accesses itself. */
 struct told_thread {
@@ -348,21 +348,34 @@ static void touch(struct feeder *f, uint32_t thread, uint32_t e, uint32_t now, u
 	             f->t->variables[run.first].block, op_writes((enum op)x->op));
 }
 
-/* Those that are kept from an index on, at event `now`; none of blocks that have been freed. */
+/* Those that are kept from an index on, at event `now`. */
 static void tell_late(struct feeder *f, uint32_t thread, uint32_t from, uint32_t now)
 {
 	struct told_thread *t = &f->told[thread];
 	for (guint i = from; i < t->late->len; i++) {
 		const struct told_late *late = &g_array_index(t->late, struct told_late, i);
-		const struct wide run = event_variables(f->t, &f->t->events[late->event]);
-		const uint32_t block = f->t->variables[run.first].block;
-		if (block == NONE || f->t->blocks[block].free >= now)
+		if (late->event != NONE)
 			touch(f, thread, late->event, now, late->number);
 	}
 	g_array_set_size(t->late, MIN(from, t->late->len));
 	for (guint i = 0; i < t->inside->len; i++) {
 		uint32_t *at = &g_array_index(t->inside, struct told_section, i).from;
 		*at = MIN(*at, from);
+	}
+}
+
+/* Those of a block that the thread frees now. */
+static void tell_late_of(struct feeder *f, uint32_t thread, uint32_t block, uint32_t now)
+{
+	struct told_thread *t = &f->told[thread];
+	for (guint i = 0; i < t->late->len; i++) {
+		struct told_late *late = &g_array_index(t->late, struct told_late, i);
+		if (late->event == NONE ||
+		    f->t->variables[event_variables(f->t, &f->t->events[late->event]).first]
+		                    .block != block)
+			continue;
+		touch(f, thread, late->event, now, late->number);
+		late->event = NONE;
 	}
 }
 
@@ -452,6 +465,8 @@ static void tell(struct feeder *f, uint32_t e)
 	for (uint32_t u = 0; u < f->t->threads_count && x->op == OP_FREE; u++)
 		if (u != x->thread)
 			tell_late(f, u, 0, e);
+		else
+			tell_late_of(f, u, x->target, e);
 	if (x->op == OP_FREE && !event_inert(x))
 		tell_uses(f, e);
 	if (op_table[x->op].class == OP_CLASS_CALL)

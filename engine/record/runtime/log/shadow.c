@@ -471,6 +471,7 @@ void shadow_freed(struct thread *t, uintptr_t address, size_t size)
 {
 	struct uses u = { .t = t };
 	tell_touches_of_others(t);
+	shadow_tell_touches_of(t, shadow_at(address).made);
 	shadow_words(address, address + size, visit_use, &u);
 	for (size_t i = 0; i < LAST_USES; i++)
 		tell_use(t, &u.last[i]);

@@ -165,6 +165,8 @@ void shadow_enters(struct thread *t, uintptr_t lock, bool alone);
 void shadow_leaves(struct thread *t, uintptr_t lock);
 /* It begins. */
 void shadow_touches_begin(struct thread *t);
+/* It is about to free the block that this has made (shadow_place). */
+void shadow_tell_touches_of(struct thread *t, uint32_t made);
 /* The log is to have all of its accesses (shadow_before_event: but for those that are kept). */
 void shadow_tell_touches(struct thread *t);
 

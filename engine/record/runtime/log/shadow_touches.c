@@ -11,12 +11,13 @@
 
 #include "shadow_private.h"
 
-enum { HELD = 16, MOST_TOUCHES = 1 << 17 };
+enum { HELD = 16, MOST_TOUCHES = 1 << 17, SLOT_BITS = 10 };
 struct touch {
 	uintptr_t address;
-	uint32_t size, segment;
-	uint32_t made; /* shadow_place.made of its first and last byte */
-	bool writes;
+	uint32_t size, segment; /* size 0: it has been told */
+	uint32_t made;          /* shadow_place.made of its first and last byte */
+	uint32_t previous : 31; /* + 1: one before it with the same slot_of; 0: none */
+	uint32_t writes : 1;
 };
 struct held {
 	uintptr_t lock;
@@ -30,8 +31,14 @@ struct shadow_touches {
 	 * than HELD: accesses are told at once. */
 	uint32_t shared;
 	uint32_t count, kept; /* the first `kept` of them until the thread leaves a section */
+	uint32_t latest[1 << SLOT_BITS]; /* + 1: the last one, by slot_of */
 	struct touch at[MOST_TOUCHES];
 };
+
+static uint32_t *slot_of(struct shadow_touches *k, uint32_t made)
+{
+	return &k->latest[made & ((1 << SLOT_BITS) - 1)];
+}
 
 /* ---- to the log ---- */
 
@@ -56,9 +63,11 @@ static void tell_from(struct thread *t, uint32_t from)
 	struct shadow_touches *k = t->shadow.touches;
 	for (uint32_t i = from; i < k->count; i++) {
 		const struct touch *touch = &k->at[i];
-		if (made_of(touch->address, touch->size) == touch->made)
+		if (touch->size > 0 && made_of(touch->address, touch->size) == touch->made)
 			tell(t, touch, i < k->kept);
 	}
+	for (uint32_t i = k->count; i > from; i--)
+		*slot_of(k, k->at[i - 1].made) = k->at[i - 1].previous;
 	k->count = from < k->count ? from : k->count;
 	k->kept = from < k->kept ? from : k->kept;
 	for (uint32_t i = 0; i < k->depth; i++)
@@ -78,6 +87,23 @@ void shadow_before_event(struct thread *t)
 		tell_from(t, k->kept);
 }
 
+void shadow_tell_touches_of(struct thread *t, uint32_t made)
+{
+	struct shadow_touches *k = t->shadow.touches;
+	shadow_before_event(t);
+	if (made == 0)
+		shadow_tell_touches(t);
+	if (!k || made == 0)
+		return;
+	for (uint32_t i = *slot_of(k, made); i > 0; i = k->at[i - 1].previous) {
+		struct touch *touch = &k->at[i - 1];
+		if (touch->made == made && touch->size > 0) {
+			tell(t, touch, true);
+			touch->size = 0;
+		}
+	}
+}
+
 /* ---- of a thread ---- */
 
 /* Is it beside one of the last, in the same sections? */
@@ -86,7 +112,8 @@ static bool extends_last(struct shadow_touches *k, const struct touch *new, uint
 	enum { LAST = 4, LARGEST = 1 << 20 };
 	for (uint32_t i = k->count; i > from && k->count - i < LAST; i--) {
 		struct touch *old = &k->at[i - 1];
-		if (old->writes != new->writes || old->made != new->made || old->size > LARGEST)
+		if (old->writes != new->writes || old->made != new->made ||
+		    old->size > LARGEST || old->size == 0)
 			continue;
 		if (new->address == old->address + old->size ||
 		    new->address + new->size == old->address) {
@@ -103,9 +130,12 @@ void shadow_touch(struct thread *t, bool writes, uintptr_t address, size_t size)
 {
 	struct shadow_touches *k = t->shadow.touches;
 	const bool keeps = k->shared == 0 && shadow_locks_usual();
-	const struct touch new = { address,
-		                   size < LOG_TOUCH_MOST ? (uint32_t)size : LOG_TOUCH_MOST,
-		                   t->shadow.segment, made_of(address, size), writes };
+	struct touch new = { address,
+		             size < LOG_TOUCH_MOST ? (uint32_t)size : LOG_TOUCH_MOST,
+		             t->shadow.segment,
+		             made_of(address, size),
+		             0,
+		             writes };
 	if (new.made == SHADOW_FREED) {
 		tell(t, &new, false);
 		return;
@@ -115,7 +145,10 @@ void shadow_touch(struct thread *t, bool writes, uintptr_t address, size_t size)
 	const uint32_t inner = k->depth ? k->held[k->depth - 1].from : 0;
 	if (extends_last(k, &new, keeps || inner > k->kept ? inner : k->kept))
 		return;
+	uint32_t *slot = slot_of(k, new.made);
+	new.previous = *slot;
 	k->at[k->count++] = new;
+	*slot = k->count;
 	k->kept = keeps ? k->count : k->kept;
 }
 
@@ -148,6 +181,8 @@ void shadow_leaves(struct thread *t, uintptr_t lock)
 void shadow_touches_begin(struct thread *t)
 {
 	struct shadow_touches *k = t->shadow.touches;
-	if (k)
-		k->depth = k->shared = k->count = k->kept = 0;
+	if (!k)
+		return;
+	k->depth = k->shared = k->count = k->kept = 0;
+	memset(k->latest, 0, sizeof(k->latest));
 }
