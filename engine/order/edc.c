@@ -43,7 +43,7 @@ static void lock_event(struct edc_sections *s, GHashTable *kept, uint32_t e,
 	if (!op_acquires(x->op))
 		return;
 	struct edc_section *section =
-	        edc_sections_acquire(s, x->thread, x->target, x->op == OP_RACQ);
+	        edc_sections_acquire(s, x->thread, e, x->target, x->op == OP_RACQ);
 	if (kept != NULL)
 		g_hash_table_insert(kept, GUINT_TO_POINTER(e), edc_section_ref(section));
 }

@@ -23,8 +23,9 @@ struct closed_list {
 	uint32_t next;   /* of the item: index + 1, or 0 */
 };
 struct tracked {
-	uint32_t stay;  /* the thread's `stay` at the last touch of the item (section_thread) */
-	uint32_t lists; /* index + 1 of the first closed_list, or 0 */
+	uint32_t stay; /* the thread's `stay` at the last touch of the item (section_thread) */
+	bool unnumbered; /* by an event without a number */
+	uint32_t lists;  /* index + 1 of the first closed_list, or 0 */
 };
 
 struct section_thread {
@@ -264,14 +265,17 @@ static void begin_stay(struct edc_sections *s, struct section_thread *t)
 	t->held = NULL;
 }
 
-struct edc_section *edc_sections_acquire(struct edc_sections *s, uint32_t thread, uint32_t lock,
-                                         bool shared)
+struct edc_section *edc_sections_acquire(struct edc_sections *s, uint32_t thread,
+                                         uint32_t event, uint32_t lock, bool shared)
 {
 	struct section_thread *t = thread_at(s, thread);
 	struct edc_section *section = g_new0(struct edc_section, 1);
-	*section = (struct edc_section){
-		.references = 1, .lock = lock, .thread = thread, .end = NONE, .shared = shared
-	};
+	*section = (struct edc_section){ .references = 1,
+		                         .lock = lock,
+		                         .thread = thread,
+		                         .begin = event,
+		                         .end = NONE,
+		                         .shared = shared };
 	g_ptr_array_add(t->open, section);
 	begin_stay(s, t);
 	return section;
@@ -304,15 +308,27 @@ void edc_sections_touch(struct edc_sections *s, uint32_t thread, uint32_t event,
 	const struct section_thread *t = thread_at(s, thread);
 	struct tracked *i = item_at(s, item);
 	bool again = i->stay == t->stay && !s->rules.lenient;
-	if (t->open->len == 0)
+	if (t->open->len == 0 || (again && i->unnumbered))
 		return;
 	i->stay = t->stay;
+	i->unnumbered = event == NONE;
 	struct event_list clashing = s->rules.clashing(s->rules.context, item);
 	for (guint k = 0; k < t->open->len && !again; k++)
 		for (uint64_t c = 0; c < clashing.count; c++)
 			edges(s, t->open->pdata[k], clashing.items[c]);
 	for (guint k = 0; k < t->open->len; k++)
 		add_touched(t->open->pdata[k], (struct edc_touched){ item, event });
+}
+
+void edc_sections_touch_late(struct edc_sections *s, uint32_t thread, uint32_t before,
+                             uint32_t item)
+{
+	const struct section_thread *t = thread_at(s, thread);
+	for (guint k = 0; k < t->open->len; k++) {
+		struct edc_section *section = t->open->pdata[k];
+		if (section->begin < before)
+			add_touched(section, (struct edc_touched){ item, NONE });
+	}
 }
 
 bool edc_sections_inside(const struct edc_sections *s, uint32_t thread)
@@ -383,6 +399,7 @@ void edc_sections_copy(struct edc_sections *s, uint32_t from, uint32_t to)
 		g_array_append_vals(list->closed, closed->data, closed->len);
 	}
 	item_at(s, to)->stay = old.stay;
+	item_at(s, to)->unnumbered = old.unnumbered;
 	while ((section = next_open(s, from, &thread, &i)) != NULL)
 		add_touched(section,
 		            (struct edc_touched){ to, find_touched(section, from)->event });

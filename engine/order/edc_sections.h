@@ -22,7 +22,8 @@ struct edc_touched {
 /* A critical section and the items that it has touched; counted references. */
 struct edc_section {
 	uint32_t references, lock, thread;
-	uint32_t end; /* its release; NONE: it is open */
+	uint32_t begin; /* its acquire */
+	uint32_t end;   /* its release; NONE: it is open */
 	bool shared;
 	uint32_t count, room;
 	struct edc_touched *items; /* hash table, open addressing; NULL: none so far */
@@ -50,13 +51,17 @@ struct edc_rules {
 struct edc_sections;
 struct edc_sections *edc_sections_new(const struct edc_rules *rules); /* copied */
 void edc_sections_free(struct edc_sections *s);                       /* NULL is allowed */
-/* The new section, borrowed. */
-struct edc_section *edc_sections_acquire(struct edc_sections *s, uint32_t thread, uint32_t lock,
-                                         bool shared);
+/* `event`: the acquire. The new section, borrowed. */
+struct edc_section *edc_sections_acquire(struct edc_sections *s, uint32_t thread,
+                                         uint32_t event, uint32_t lock, bool shared);
 /* `at`: the release. Sections that the thread does not hold are passed over. */
 void edc_sections_release(struct edc_sections *s, struct sync_point at, uint32_t lock);
 /* The event touches an item. Without effect outside of sections. */
 void edc_sections_touch(struct edc_sections *s, uint32_t thread, uint32_t event, uint32_t item);
+/* An event of the thread's before number `before` has touched an item, in the sections that the
+ * thread is in since before it, and no other thread has ended one on their locks before it. */
+void edc_sections_touch_late(struct edc_sections *s, uint32_t thread, uint32_t before,
+                             uint32_t item);
 bool edc_sections_inside(const struct edc_sections *s, uint32_t thread);
 /* The sections that the thread holds; NULL: none. Borrowed. */
 struct edc_held *edc_sections_held(struct edc_sections *s, uint32_t thread);

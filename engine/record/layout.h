@@ -37,7 +37,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     35
+#define LOG_VERSION     36
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_BUFFERS     1024
@@ -327,8 +327,9 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	 * and the second one's \
 	 * << 32; the second one's context; log_conflict_memory. USED, of the block that the \
 	 * thread is about to free: segment and context << 32; point; log_conflict_memory. \
-	 * TOUCH: pc: address; flags: 1: a write; size: an access inside of critical \
-	 * sections, once for each epoch. */ \
+	 * TOUCH: pc: address; flags: 1: a write, 2: a late one, of the thread's sections that \
+	 * are older than the segment; size, segment << 32: an access inside of critical \
+	 * sections. */ \
 	TAG(CONTEXT, 3, 0) \
 	TAG(POINT, 1, 0) \
 	TAG(SEGMENT, 0, 0) \
@@ -428,9 +429,10 @@ enum log_miss {
 };
 
 /* Threads have numbers below this. */
-#define LOG_THREADS  ((1u << 20) - 1)
+#define LOG_THREADS    ((1u << 20) - 1)
 /* And those of segments, which the log has in a row from 1 on (LOG_SEGMENT). */
-#define LOG_SEGMENTS (1u << 31)
+#define LOG_SEGMENTS   (1u << 31)
+#define LOG_TOUCH_MOST (1u << 30) /* bytes of a TOUCH */
 
 /* A frame's CFA (stack pointer before the call): distance below the high end of the stack in
  * units, rounded down, plus one; 0: unknown. */

@@ -30,12 +30,24 @@ struct part {
 struct told_use {
 	uint32_t event, number, stay;
 };
+/* A critical section: `alone`: no other thread has left one on its lock. */
+struct told_section {
+	uint32_t lock, from; /* accesses that are kept from here on are also in this section */
+	bool alone;
+};
+/* An access that is kept until the thread leaves a section. */
+struct told_late {
+	uint32_t event, number; /* event NONE: it has been told */
+};
 /* A thread of a program that compares its accesses itself. */
 struct told_thread {
 	bool begun;      /* a segment */
 	uint32_t number; /* of it: the event at its beginning */
-	uint32_t stay, inside;
+	uint32_t stay;
+	GArray *inside;      /* struct told_section, outermost first */
+	GArray *late;        /* struct told_late */
 	GHashTable *covered; /* variable * 2 + does it write?, of the segment; + 1 */
+	GHashTable *touched; /* the same, since it entered or left a section or a call */
 	GHashTable *uses;    /* block + 1 -> struct told_use, owned: the last one */
 	GHashTable *known;   /* blocks + 1 that it has joined the allocation of */
 };
@@ -44,6 +56,7 @@ struct feeder {
 	const struct trace *t;
 	struct told_thread *told; /* by thread; NULL: all accesses are passed on */
 	uint32_t stays;
+	uint32_t *left; /* by lock: the only thread that has left a section, + 1; 0: none */
 	struct online *online; /* the one under test */
 	struct online *hb;     /* for EDC: happens-before, which goes first; or NULL */
 	struct flow_access run[8];
@@ -309,19 +322,92 @@ static void begin_segment(struct feeder *f, struct told_thread *t, uint32_t thre
 	online_stay(f->online, thread, e, t->stay);
 }
 
-/* Notes the access in its segment. False: one of the segment covers it. */
-static bool note_covered(struct told_thread *t, struct wide run, bool writes)
+/* Notes the access in a table. False: one that is there covers it. */
+static bool note_covered(GHashTable *covered, struct wide run, bool writes)
 {
 	bool fresh = false;
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
 		gpointer read = GUINT_TO_POINTER(2 * v + 1),
 		         written = GUINT_TO_POINTER(2 * v + 2);
-		bool known = g_hash_table_contains(t->covered, written) ||
-		             (!writes && g_hash_table_contains(t->covered, read));
+		bool known = g_hash_table_contains(covered, written) ||
+		             (!writes && g_hash_table_contains(covered, read));
 		fresh |= !known;
-		g_hash_table_add(t->covered, writes ? written : read);
+		g_hash_table_add(covered, writes ? written : read);
 	}
 	return fresh;
+}
+
+static void touch(struct feeder *f, uint32_t thread, uint32_t e, uint32_t now, uint32_t late)
+{
+	const struct event *x = &f->t->events[e];
+	const struct wide run = event_variables(f->t, x);
+	cover(f, run, now);
+	online_touch(f->online, thread, now, late,
+	             (struct event_list){ (const uint32_t *)(void *)f->covered->data,
+	                                  f->covered->len },
+	             f->t->variables[run.first].block, op_writes((enum op)x->op));
+}
+
+/* Those that are kept from an index on, at event `now`. */
+static void tell_late(struct feeder *f, uint32_t thread, uint32_t from, uint32_t now)
+{
+	struct told_thread *t = &f->told[thread];
+	for (guint i = from; i < t->late->len; i++) {
+		const struct told_late *late = &g_array_index(t->late, struct told_late, i);
+		if (late->event != NONE)
+			touch(f, thread, late->event, now, late->number);
+	}
+	g_array_set_size(t->late, MIN(from, t->late->len));
+	for (guint i = 0; i < t->inside->len; i++) {
+		uint32_t *at = &g_array_index(t->inside, struct told_section, i).from;
+		*at = MIN(*at, from);
+	}
+}
+
+/* Those of a block that the thread frees now. */
+static void tell_late_of(struct feeder *f, uint32_t thread, uint32_t block, uint32_t now)
+{
+	struct told_thread *t = &f->told[thread];
+	for (guint i = 0; i < t->late->len; i++) {
+		struct told_late *late = &g_array_index(t->late, struct told_late, i);
+		if (late->event == NONE ||
+		    f->t->variables[event_variables(f->t, &f->t->events[late->event]).first]
+		                    .block != block)
+			continue;
+		touch(f, thread, late->event, now, late->number);
+		late->event = NONE;
+	}
+}
+
+static bool all_alone(const struct told_thread *t)
+{
+	bool alone = true;
+	for (guint i = 0; i < t->inside->len; i++)
+		alone &= g_array_index(t->inside, struct told_section, i).alone;
+	return alone;
+}
+
+/* The thread enters or leaves a section. */
+static void tell_lock(struct feeder *f, uint32_t e)
+{
+	const struct event *x = &f->t->events[e];
+	struct told_thread *t = &f->told[x->thread];
+	uint32_t *left = &f->left[x->target], own = x->thread + 1;
+	guint i = t->inside->len;
+	if (op_acquires((enum op)x->op)) {
+		const struct told_section section = {
+			x->target, t->late->len, x->op == OP_ACQ && (*left == 0 || *left == own)
+		};
+		g_array_append_val(t->inside, section);
+		return;
+	}
+	while (i > 0 && g_array_index(t->inside, struct told_section, i - 1).lock != x->target)
+		i--;
+	*left = *left == 0 || *left == own ? own : NONE;
+	if (i == 0)
+		return;
+	tell_late(f, x->thread, g_array_index(t->inside, struct told_section, i - 1).from, e);
+	g_array_remove_index(t->inside, i - 1);
 }
 
 static void tell_access(struct feeder *f, uint32_t e)
@@ -339,16 +425,16 @@ static void tell_access(struct feeder *f, uint32_t e)
 		g_hash_table_replace(t->uses, key, use);
 	}
 	bool joins = block != NONE && (!lives || !g_hash_table_contains(t->known, key));
-	bool fresh = note_covered(t, run, op_writes((enum op)x->op));
+	bool writes = op_writes((enum op)x->op), fresh = note_covered(t->covered, run, writes);
 	if (joins) {
 		g_hash_table_add(t->known, key);
 		feed(f, e);
-	} else if (t->inside > 0 && fresh) {
-		cover(f, run, e);
-		online_touch(f->online, x->thread, e,
-		             (struct event_list){ (const uint32_t *)(void *)f->covered->data,
-		                                  f->covered->len },
-		             block, op_writes((enum op)x->op));
+	} else if (t->inside->len > 0 && fresh && note_covered(t->touched, run, writes)) {
+		const struct told_late late = { e, t->number };
+		if (all_alone(t))
+			g_array_append_val(t->late, late);
+		else
+			touch(f, x->thread, e, e, NONE);
 	}
 }
 
@@ -376,10 +462,19 @@ static void tell(struct feeder *f, uint32_t e)
 		tell_access(f, e);
 		return;
 	}
+	for (uint32_t u = 0; u < f->t->threads_count && x->op == OP_FREE; u++)
+		if (u != x->thread)
+			tell_late(f, u, 0, e);
+		else
+			tell_late_of(f, u, x->target, e);
 	if (x->op == OP_FREE && !event_inert(x))
 		tell_uses(f, e);
-	t->inside += op_acquires((enum op)x->op) && !event_inert(x);
-	t->inside -= op_releases((enum op)x->op) && !event_inert(x) && t->inside > 0;
+	if (op_table[x->op].class == OP_CLASS_CALL)
+		tell_late(f, x->thread, 0, e);
+	if (!event_inert(x) && (op_acquires((enum op)x->op) || op_releases((enum op)x->op)))
+		tell_lock(f, e);
+	if (!op_is_access((enum op)x->op) && x->op != OP_ALLOC && x->op != OP_FREE)
+		g_hash_table_remove_all(t->touched);
 	t->begun = false;
 	if (x->op == OP_ALLOC)
 		g_hash_table_add(t->known, GUINT_TO_POINTER(x->target + 1));
@@ -390,7 +485,10 @@ static struct told_thread *told_threads(const struct trace *t)
 {
 	struct told_thread *all = g_new0(struct told_thread, t->threads_count);
 	for (uint32_t u = 0; u < t->threads_count; u++) {
+		all[u].inside = g_array_new(FALSE, FALSE, sizeof(struct told_section));
+		all[u].late = g_array_new(FALSE, FALSE, sizeof(struct told_late));
 		all[u].covered = g_hash_table_new(NULL, NULL);
+		all[u].touched = g_hash_table_new(NULL, NULL);
 		all[u].uses = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 		all[u].known = g_hash_table_new(NULL, NULL);
 	}
@@ -400,7 +498,10 @@ static struct told_thread *told_threads(const struct trace *t)
 static void free_told(struct told_thread *all, const struct trace *t)
 {
 	for (uint32_t u = 0; u < t->threads_count; u++) {
+		g_array_free(all[u].inside, TRUE);
+		g_array_free(all[u].late, TRUE);
 		g_hash_table_destroy(all[u].covered);
+		g_hash_table_destroy(all[u].touched);
 		g_hash_table_destroy(all[u].uses);
 		g_hash_table_destroy(all[u].known);
 	}
@@ -626,8 +727,10 @@ static bool same_edc(struct model *m, GHashTable *by_hb)
 	f.turned = told_turned;
 	f.singly = true;
 	f.told = told_threads(t);
+	f.left = g_new0(uint32_t, t->objects_count + 1);
 	run_through(&f, online_new_edc(&sink, 0));
 	free_told(f.told, t);
+	g_free(f.left);
 	edc_free(edc);
 	edc_seen += g_hash_table_size(found);
 	edc_alone += g_hash_table_size(found) - common(found, by_hb);

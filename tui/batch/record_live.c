@@ -367,7 +367,7 @@ static void on_touch(void *context, const struct running_touch *touch)
 {
 	const struct record_live *l = context;
 	if (l->edc)
-		online_touch(l->edc, touch->thread, touch->number,
+		online_touch(l->edc, touch->thread, touch->number, touch->late,
 		             (struct event_list){ touch->variables, touch->count },
 		             touch->block, touch->writes);
 }

@@ -259,7 +259,8 @@ static void join_section(void *context, const struct sync_point *release, uint32
 static void section_event(struct online *o, const struct flow_event *x)
 {
 	if (op_acquires(x->op)) {
-		edc_sections_acquire(o->sections, x->thread, x->target, x->op == OP_RACQ);
+		edc_sections_acquire(o->sections, x->thread, x->number, x->target,
+		                     x->op == OP_RACQ);
 	} else {
 		edc_sections_release(o->sections, here(o, x), x->target);
 		online_turns_left(o->turns, x->thread);
@@ -742,7 +743,15 @@ static __attribute__((noinline)) void touch_access(struct online *o, const struc
 }
 
 /* (It has no number of its own, and is none of a pair: as if several events touched.) */
-void online_touch(struct online *o, uint32_t thread, uint32_t number,
+static void touch_by_none(struct online *o, uint32_t thread, uint32_t late, uint32_t item)
+{
+	if (late == NONE)
+		edc_sections_touch(o->sections, thread, NONE, item);
+	else
+		edc_sections_touch_late(o->sections, thread, late, item);
+}
+
+void online_touch(struct online *o, uint32_t thread, uint32_t number, uint32_t late,
                   struct event_list variables, uint32_t block, bool writes)
 {
 	const struct flow_event x = { .op = writes ? OP_WRITE : OP_READ,
@@ -755,11 +764,9 @@ void online_touch(struct online *o, uint32_t thread, uint32_t number,
 	o->latest = number;
 	begin_thread(o, &x, t);
 	for (uint64_t i = 0; i < variables.count && t->scope == NONE; i++)
-		edc_sections_touch(o->sections, thread, NONE,
-		                   own_items(o, variables.items[i]) + writes);
+		touch_by_none(o, thread, late, own_items(o, variables.items[i]) + writes);
 	if (block != NONE)
-		edc_sections_touch(o->sections, thread, NONE,
-		                   online_items_of(o->items, ONLINE_BLOCK, block));
+		touch_by_none(o, thread, late, online_items_of(o->items, ONLINE_BLOCK, block));
 	o->event = NULL;
 }
 

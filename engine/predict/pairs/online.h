@@ -79,8 +79,9 @@ void online_segment(struct online *o, uint32_t thread, uint32_t number);
  * to the next. */
 void online_stay(struct online *o, uint32_t thread, uint32_t number, uint32_t stay);
 /* EDC: the thread, in its present sections, accesses variables of a block (or NONE), before the
- * next event, which will have this number. */
-void online_touch(struct online *o, uint32_t thread, uint32_t number,
+ * next event, which will have this number. `late`: NONE, or it has accessed them before the
+ * event of this number, and no other thread had left a section on the locks that it held. */
+void online_touch(struct online *o, uint32_t thread, uint32_t number, uint32_t late,
                   struct event_list variables, uint32_t block, bool writes);
 /* Is the access `first` not before the event `x`, which is none of the analysis? */
 bool online_unordered(struct online *o, const struct online_access *first,

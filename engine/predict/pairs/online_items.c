@@ -11,10 +11,13 @@ struct item {
 	uint32_t since, before; /* the event that made it so, and the item that had its place in
 	                           memory before; NONE: none */
 };
+/* The kinds of most things, whose numbers are dense. */
+#define LAST_DENSE ONLINE_BLOCK
+enum { DENSE_KINDS = LAST_DENSE + 1 };
 struct online_items {
-	GHashTable *known;   /* key -> first item + 1 */
-	GArray *of_variable; /* uint32_t: the same of variables */
-	GArray *items;       /* struct item */
+	GHashTable *known;       /* key -> first item + 1 */
+	GArray *of[DENSE_KINDS]; /* uint32_t: the same of variables and blocks */
+	GArray *items;           /* struct item */
 };
 
 static struct item *item_at(const struct online_items *s, uint32_t item)
@@ -30,9 +33,9 @@ static gpointer key_of(enum online_kind kind, uint32_t number)
 uint32_t online_items_known(const struct online_items *s, enum online_kind kind,
                             uint32_t number)
 {
-	if (kind == ONLINE_VARIABLE)
-		return number < s->of_variable->len
-		               ? g_array_index(s->of_variable, uint32_t, number) - 1
+	if (kind <= LAST_DENSE)
+		return number < s->of[kind]->len
+		               ? g_array_index(s->of[kind], uint32_t, number) - 1
 		               : NONE;
 	return GPOINTER_TO_UINT(g_hash_table_lookup(s->known, key_of(kind, number))) - 1;
 }
@@ -40,14 +43,14 @@ uint32_t online_items_known(const struct online_items *s, enum online_kind kind,
 static void set_first(struct online_items *s, enum online_kind kind, uint32_t number,
                       uint32_t first)
 {
-	if (kind != ONLINE_VARIABLE) {
+	if (kind > LAST_DENSE) {
 		g_hash_table_insert(s->known, key_of(kind, number),
 		                    GUINT_TO_POINTER(first + 1));
 		return;
 	}
-	if (number >= s->of_variable->len)
-		g_array_set_size(s->of_variable, number + 1);
-	g_array_index(s->of_variable, uint32_t, number) = first + 1;
+	if (number >= s->of[kind]->len)
+		g_array_set_size(s->of[kind], number + 1);
+	g_array_index(s->of[kind], uint32_t, number) = first + 1;
 	item_at(s, first)->holders++;
 }
 
@@ -142,7 +145,7 @@ void online_items_forget(struct online_items *s, uint32_t variable)
 	if (first == NONE)
 		return;
 	item_at(s, first)->holders--;
-	g_array_index(s->of_variable, uint32_t, variable) = 0;
+	g_array_index(s->of[ONLINE_VARIABLE], uint32_t, variable) = 0;
 }
 
 bool online_items_renew(struct online_items *s, uint32_t variable, uint32_t event)
@@ -165,7 +168,8 @@ struct online_items *online_items_new(void)
 {
 	struct online_items *s = g_new0(struct online_items, 1);
 	s->known = g_hash_table_new(hash_pointer, NULL);
-	s->of_variable = g_array_new(FALSE, TRUE, sizeof(uint32_t));
+	for (int kind = 0; kind < DENSE_KINDS; kind++)
+		s->of[kind] = g_array_new(FALSE, TRUE, sizeof(uint32_t));
 	s->items = g_array_new(FALSE, FALSE, sizeof(struct item));
 	return s;
 }
@@ -180,7 +184,8 @@ void online_items_free(struct online_items *s)
 			g_array_free(many, TRUE);
 	}
 	g_hash_table_destroy(s->known);
-	g_array_free(s->of_variable, TRUE);
+	for (int kind = 0; kind < DENSE_KINDS; kind++)
+		g_array_free(s->of[kind], TRUE);
 	g_array_free(s->items, TRUE);
 	g_free(s);
 }

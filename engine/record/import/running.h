@@ -28,9 +28,10 @@ struct running_bytes {
 	uint32_t size;
 };
 
-/* Variables that a thread accesses, and their block or NONE. */
+/* Variables that a thread accesses, or (`late`: NONE, or up to which number) has accessed, and
+ * their block or NONE: online_touch. */
 struct running_touch {
-	uint32_t thread, number, block, count;
+	uint32_t thread, number, late, block, count;
 	const uint32_t *variables;
 	bool writes;
 };

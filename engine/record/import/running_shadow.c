@@ -49,12 +49,16 @@ static uint64_t point_at(struct running *r, uint64_t context, uint64_t point)
 	                p->site);
 }
 
+static const struct segment *segment_at(const struct running *r, uint64_t number)
+{
+	return &g_array_index(r->segments, struct segment,
+	                      number < r->segments->len ? number : 0);
+}
+
 /* The first access of a pair, or a use: its segment and context << 32. */
 static struct running_access earlier(struct running *r, uint64_t word, uint64_t point)
 {
-	const uint64_t number = (uint32_t)word;
-	const struct segment *s = &g_array_index(r->segments, struct segment,
-	                                         number < r->segments->len ? number : 0);
+	const struct segment *s = segment_at(r, (uint32_t)word);
 	return (struct running_access){ s->thread, point_at(r, word >> 32, point), s->number,
 		                        0 };
 }
@@ -114,13 +118,16 @@ uint32_t running_variable(struct running *r, struct running_bytes memory)
 
 static void take_touch(struct running *r, uint32_t thread, const struct log_record *record)
 {
-	enum { MOST_BYTES = 1 << 30 };
-	const uint64_t size = record->words[1];
-	const struct running_bytes memory = { record->pc, (uint32_t)size };
-	struct running_touch touch = { .thread = thread,
-		                       .number = builder_event_count(r->im->b),
-		                       .writes = record->flags & 1 };
-	if (size == 0 || size > MOST_BYTES)
+	const uint32_t size = (uint32_t)record->words[1];
+	const struct running_bytes memory = { record->pc, size };
+	struct running_touch touch = {
+		.thread = thread,
+		.number = builder_event_count(r->im->b),
+		.late = record->flags & 2 ? segment_at(r, record->words[1] >> 32)->number
+		                          : NONE,
+		.writes = record->flags & 1,
+	};
+	if (size == 0 || size > LOG_TOUCH_MOST)
 		return;
 	touch.variables = variables_at(r, memory, &touch.count, &touch.block);
 	r->sink.touch(r->sink.context, &touch);

@@ -102,14 +102,17 @@ void hook_unwritten(struct thread *t, const void *p, unsigned what, uintptr_t pc
 	}
 }
 
-/* An access that is compared in the shadow: log_access. */
+/* An access that is compared in the shadow. */
 static void hook_shadow(struct thread *t, const void *p, unsigned what, uintptr_t pc)
 {
-	if (unlikely(t->attention || t->budget <= 0)) {
+	if (unlikely(t->attention || t->budget <= 0 || rt.waiting)) {
 		access_rest(p, what, pc);
 	} else {
 		t->budget--;
-		log_access(t, what & 255, what >> 8 & 255, pc, p, what >> 16, false, 0);
+		if (!shadow_access(t, what & 0xffff, pc, (uintptr_t)p,
+		                   (size_t)1 << (what >> 16)))
+			log_uncompared(t, what & 255, what >> 8 & 255, pc, p, what >> 16, false,
+			               0);
 	}
 }
 

@@ -70,7 +70,7 @@ ALWAYS_INLINE void push_frame(struct thread *t, uintptr_t call, uintptr_t functi
 	f->call = call;
 	f->function = function;
 	f->sp = sp;
-	f->context = 0;
+	f->context <<= 32; /* with a shadow: log/log.h */
 	if (contexts && t->epoch && !rt.filter) {
 		f->context = context_of(f[-1].context, call, function);
 		t->context = context_now(t, f->context);

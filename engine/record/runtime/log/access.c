@@ -92,20 +92,6 @@ void log_fill(struct thread *t)
 	}
 }
 
-/* With a shadow: compares the access there. False: it needs a record as well. */
-static bool shadow_takes(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
-                         uintptr_t address, size_t size)
-{
-	const size_t most = COVERED_SIZE;
-	log_value(t);
-	if (!shadow_access(t, tag, flags, pc, address, size))
-		return false;
-	cover(t, tag, address, size < most ? size : most);
-	t->repeated++;
-	t->poll.unwritten++; /* work */
-	return true;
-}
-
 void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, const void *p,
                 unsigned code, bool known, uint64_t value)
 {
@@ -116,13 +102,21 @@ void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc
 		return;
 	}
 	if (rt.shadow && tag < LOG_AREAD &&
-	    shadow_takes(t, tag, flags, pc, (uintptr_t)p, (size_t)1 << code))
+	    shadow_access(t, tag | flags << 8, pc, (uintptr_t)p, (size_t)1 << code))
 		return;
 	if (unlikely(rt.full) && rt.controlled && !t->stream->chunk && tag < LOG_AREAD &&
 	    !rt.memory) { /* its record would be kept nowhere */
 		count_event(t, tag, pc);
 		return;
 	}
+	log_uncompared(t, tag, flags, pc, p, code, known, value);
+}
+
+void log_uncompared(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
+                    const void *p, unsigned code, bool known, uint64_t value)
+{
+	if (unlikely(rt.shadow))
+		shadow_before_event(t);
 	log_before(t);
 	/* A read of an atomic begins no epoch: later accesses race with nothing that the same
 	 * accesses before it do not race with. */
@@ -187,6 +181,8 @@ void log_rmw(struct thread *t, unsigned flags, uintptr_t pc, const void *p, unsi
 	if (unlikely(rt.waiting))
 		return;
 	struct stream *s = t->stream;
+	if (unlikely(rt.shadow))
+		shadow_before_event(t);
 	log_before(t);
 	log_atomic_write(t);
 	uint64_t *w = log_room(s, 4);
@@ -210,9 +206,12 @@ void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, 
 		return;
 	}
 	plan_point(t);
-	if (rt.shadow && shadow_takes(t, tag, log_range_flags(tag), pc, (uintptr_t)p, size))
+	if (rt.shadow &&
+	    shadow_access(t, tag | log_range_flags(tag) << 8, pc, (uintptr_t)p, size))
 		return;
 	struct stream *s = t->stream;
+	if (unlikely(rt.shadow))
+		shadow_before_event(t);
 	log_before(t);
 	uint64_t *w = log_room(s, 3), address = (uintptr_t)p & LOG_ADDRESS_MASK;
 	uint64_t first = log_word(tag, log_range_flags(tag), pc);

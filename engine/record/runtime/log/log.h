@@ -41,7 +41,7 @@ struct stream { /* target of records: one for all threads in controlled mode, el
 struct frame {
 	uintptr_t call, function, sp;
 	/* Free mode without --filter: a hash of its call and its callers'. With a shadow its
-	 * number there, or 0. */
+	 * number there, or 0, and that of the frame that was here before << 32. */
 	uint64_t context;
 };
 
@@ -107,6 +107,9 @@ void log_fill(struct thread *t); /* fills in the value of the last write, which 
                                   * executed */
 void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, const void *p,
                 unsigned code, bool known, uint64_t value);
+/* The record alone of an access that has been compared (shadow.h), or need not be. */
+void log_uncompared(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
+                    const void *p, unsigned code, bool known, uint64_t value);
 void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, size_t size);
 void log_rmw(struct thread *t, unsigned flags, uintptr_t pc, const void *p, unsigned code,
              uint64_t old, uint64_t new_value);

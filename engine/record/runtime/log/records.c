@@ -37,6 +37,7 @@ void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
 	struct stream *s = t->stream;
 	if (unlikely(rt.memory))
 		memory_event(t, tag, a);
+	const uint32_t ended = rt.shadow ? shadow_ended(t, tag, a) : 0;
 	log_before(t);
 	if (tag != LOG_FENCE) {
 		t->poll.spins = 0;
@@ -44,7 +45,6 @@ void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
 			poll_changed();
 		t->memory.section = false;
 	}
-	const uint32_t ended = rt.shadow ? shadow_ended(t, tag) : 0;
 	bool enters = rt.sections && (tag == LOG_ACQ || tag == LOG_RACQ);
 	if (ACQUIRES >> tag & 1 && !rt.filter_wcp && !enters)
 		log_ticket(t);
@@ -85,6 +85,8 @@ void log_invocation(struct thread *t, enum log_tag tag, unsigned flags, uint64_t
                     const void *self, const char *text, size_t length)
 {
 	uint64_t object = (uintptr_t)self;
+	if (unlikely(rt.shadow))
+		shadow_invocation(t);
 	log_before(t);
 	log_epoch(t);
 	uint64_t *w = log_blob(t, tag, pc, &object, 1, text, length);

@@ -20,7 +20,8 @@ static struct told {
 /* The access that is compared. */
 struct now {
 	struct thread *t;
-	uint32_t context, point;
+	uint32_t segment, context;
+	uint32_t what; /* as of a struct shadow_access, without bytes */
 	bool writes, atomic;
 };
 
@@ -31,7 +32,8 @@ bool shadow_thread(struct thread *t)
 	if (!t->shadow.before)
 		return false;
 	t->shadow.certain = t->shadow.before + MAX_THREADS;
-	t->shadow.inside = 0;
+	t->shadow.inside = t->shadow.sections_since = 0;
+	shadow_touches_begin(t);
 	for (uint32_t i = 0; i < rt.thread_count; i++)
 		t->shadow.before[i] = t->shadow.certain[i] = 0;
 	return true;
@@ -42,23 +44,13 @@ static uint32_t thread_of(uint32_t segment)
 	return segment_threads[segment >> SEGMENT_BITS][segment % (1 << SEGMENT_BITS)];
 }
 
-/* Does the thread's present access come after the segment in all that is known here? */
-static bool is_before(const struct thread *t, uint32_t segment)
-{
-	uint32_t thread;
-	if (segment == t->shadow.segment)
-		return true;
-	thread = thread_of(segment);
-	return thread == t->id || segment <= t->shadow.before[thread];
-}
-
-/* The same by other than locks, for EDC. */
+/* Does the thread's present access come after the segment by other than the order that locks
+ * alone give, which EDC has less of? */
 static bool is_certain(const struct thread *t, uint32_t segment)
 {
 	uint32_t thread = thread_of(segment);
-	if (!rt.sections)
-		return is_before(t, segment);
-	return thread == t->id || segment <= t->shadow.certain[thread];
+	return thread == t->id ||
+	       segment <= (rt.sections ? t->shadow.certain : t->shadow.before)[thread];
 }
 
 /* ---- what the log has ---- */
@@ -81,8 +73,11 @@ static __attribute__((noinline)) void begin_segment(struct thread *t)
 	log_put(t->stream, log_word(LOG_SEGMENT, 0, segments), NULL, 0);
 }
 
-uint32_t shadow_ended(struct thread *t, enum log_tag tag)
+uint32_t shadow_ended(struct thread *t, enum log_tag tag, uint64_t object)
 {
+	shadow_before_event(t);
+	if (tag == LOG_JOIN && rt.threads[object])
+		shadow_before_event(rt.threads[object]);
 	if (tag == LOG_ALLOC && !t->shadow.told)
 		begin_segment(t);
 	return t->shadow.segment;
@@ -106,10 +101,10 @@ static __attribute__((noinline)) void tell_pair(const struct now *now,
                                                 uintptr_t address, uint32_t bytes)
 {
 	struct thread *t = now->t;
-	uint32_t first = a->what >> WHAT_POINT;
-	struct told pair = { a->segment, first, a->context, now->point, now->context, t->id };
+	uint32_t first = a->what >> WHAT_POINT, second = now->what >> WHAT_POINT;
+	struct told pair = { a->segment, first, a->context, second, now->context, t->id };
 	uint64_t hash = (a->segment * HASH_FACTOR ^ a->context) * HASH_FACTOR ^
-	                ((uint64_t)now->point << 32 | first);
+	                ((uint64_t)second << 32 | first);
 	hash = (hash * HASH_FACTOR ^ now->context) * HASH_FACTOR;
 	struct told *known = &told[hash >> (64 - TOLD_BITS)];
 	if (memcmp(known, &pair, sizeof(pair)) == 0)
@@ -118,31 +113,32 @@ static __attribute__((noinline)) void tell_pair(const struct now *now,
 	tell_owner(t, address);
 	log_turn(t);
 	shadow_tell(t, a->context, first);
-	shadow_tell(t, now->context, now->point);
+	shadow_tell(t, now->context, second);
 	log_put(t->stream, log_word(LOG_CONFLICT, now->atomic, 0),
 	        (uint64_t[]){ a->segment | (uint64_t)a->context << 32,
-	                      first | (uint64_t)now->point << 32, now->context,
+	                      first | (uint64_t)second << 32, now->context,
 	                      log_conflict_memory(address, bytes & a->what) },
 	        4);
 }
 
 /* ---- words ---- */
 
-/* Compares an earlier access of the word with this one, which may leave bytes of it without
- * meaning: what races with them later races with this one, too. */
-/* (Of a block it stays as a use, unless it certainly comes before: the last one by its thread
+/* Compares an earlier access of the word, of another thread, with this one, which may leave
+ * bytes of it without meaning: what races with them later races with this one, too.
+ * (Of a block it stays as a use, unless it certainly comes before: the last one by its thread
  * may be one that EDC leaves unordered with the block's end.) */
-static void compare(const struct now *now, struct shadow_access *a, uintptr_t address,
-                    uint32_t bytes, bool in_block)
+static inline void compare_other(const struct now *now, struct shadow_access *a,
+                                 uintptr_t address, uint32_t bytes, bool in_block)
 {
-	bool wrote = a->what & WHAT_WRITES, used = a->what & WHAT_USED;
-	if (!(a->what & bytes))
-		return;
-	if (used ? is_certain(now->t, a->segment) : is_before(now->t, a->segment)) {
+	const struct thread_shadow *shadow = &now->t->shadow;
+	const uint32_t thread = thread_of(a->segment);
+	const bool wrote = a->what & WHAT_WRITES, used = a->what & WHAT_USED;
+	const bool is_before = a->segment <= shadow->before[thread];
+	const bool is_certain = rt.sections ? a->segment <= shadow->certain[thread] : is_before;
+	if (used ? is_certain : is_before) {
 		if (now->atomic || (!now->writes && wrote && !used))
 			return;
-		if (in_block && !used && !(a->what & WHAT_BYTES & ~bytes) &&
-		    !is_certain(now->t, a->segment))
+		if (in_block && !used && !(a->what & WHAT_BYTES & ~bytes) && !is_certain)
 			a->what |= WHAT_USED;
 		else
 			a->what &= ~bytes;
@@ -151,111 +147,187 @@ static void compare(const struct now *now, struct shadow_access *a, uintptr_t ad
 	}
 }
 
-/* Is it an access of the same place, or none? Then it takes these bytes. */
-static bool takes(struct shadow_access *a, const struct now *now, uint32_t what)
+/* What compare says: the bytes that the thread has accessed in its present sections as this
+ * access does (others of the word are among them), and whether an access of the same place and
+ * segment has taken the bytes, or the access compared has none any more. */
+enum { AGAIN = WHAT_BYTES, TAKEN = 256, EMPTY = 512 };
+
+ALWAYS_INLINE uint32_t compare(const struct now *now, struct shadow_access *a,
+                               uintptr_t address, uint32_t bytes, bool in_block)
 {
-	const uint32_t segment = now->t->shadow.segment;
-	if (!(a->what & WHAT_BYTES)) {
-		a->segment = segment;
-		a->context = now->context;
-		a->what = what;
-		return true;
+	const uint32_t what = a->what;
+	uint32_t again = 0;
+	if (!(what & bytes)) {
+		if (!(what & WHAT_BYTES))
+			return EMPTY;
+		if (a->segment != now->segment || a->context != now->context ||
+		    (what ^ now->what) > WHAT_BYTES || now->atomic)
+			return 0;
+		a->what |= bytes;
+		return TAKEN | (what & WHAT_BYTES);
 	}
-	if (a->segment != segment || a->context != now->context ||
-	    (a->what ^ what) > WHAT_BYTES)
-		return false;
-	a->what |= what;
-	return true;
+	if (a->segment != now->segment && thread_of(a->segment) != now->t->id) {
+		compare_other(now, a, address, bytes, in_block);
+	} else {
+		if (a->segment >= now->t->shadow.sections_since &&
+		    (what & WHAT_WRITES || !now->writes))
+			again = what & WHAT_BYTES;
+		if (!now->atomic &&
+		    (now->writes || (what & (WHAT_WRITES | WHAT_USED)) != WHAT_WRITES))
+			a->what &= ~bytes;
+	}
+	return a->what & WHAT_BYTES ? again : again | EMPTY;
 }
 
-static void add(const struct now *now, struct shadow_word *w, uint32_t what)
+/* Compares those beside the word's own; `place`: one without bytes, or NULL. */
+struct compared {
+	struct shadow_access *place;
+	uint32_t said;
+};
+static __attribute__((noinline)) struct compared
+compare_more(const struct now *now, struct shadow_word *w, uintptr_t address, uint32_t bytes,
+             bool in_block, struct shadow_access *place)
 {
-	for (int i = 0; i < SHADOW_INLINE; i++)
-		if (takes(&w->at[i], now, what))
-			return;
-	for (uint32_t i = w->at[0].next; i; i = shadow_more(i)->next)
-		if (takes(shadow_more(i), now, what))
-			return;
-	uint32_t number = shadow_more_new();
-	*shadow_more(number) = (struct shadow_access){ now->t->shadow.segment, now->context,
-		                                       what, w->at[0].next };
-	w->at[0].next = number;
+	uint32_t said = 0;
+	for (uint32_t *i = &w->at[0].next; *i;) {
+		struct shadow_access *a = shadow_more(*i);
+		uint32_t now_said = compare(now, a, address, bytes, in_block);
+		said |= now_said;
+		if (now_said & EMPTY && place) {
+			*i = shadow_more_end(*i);
+			continue;
+		}
+		place = now_said & EMPTY ? a : place;
+		i = &a->next;
+	}
+	return (struct compared){ place, said };
 }
 
-/* False: the access has to be recorded as well. */
-static bool access_word(const struct now *now, uintptr_t address, uint32_t bytes)
+static __attribute__((noinline)) struct shadow_access *new_place(struct shadow_word *w)
+{
+	uint32_t number = shadow_more_new();
+	shadow_more(number)->next = w->at[0].next;
+	w->at[0].next = number;
+	return shadow_more(number);
+}
+
+/* What of an access is not done by comparing it: a record as well, of its bytes for EDC. */
+enum { NEEDS_RECORD = 1, NEEDS_TOUCH = 2 };
+
+ALWAYS_INLINE unsigned access_word(const struct now *now, uintptr_t address, uint32_t bytes)
 {
 	struct thread *t = now->t;
 	struct shadow_place p = shadow_at(address);
 	struct shadow_word *w = p.word;
-	bool alone = !shadow_is_atomic(w);
-	for (int i = 0; i < SHADOW_INLINE; i++)
-		compare(now, &w->at[i], address, bytes, p.made != 0);
-	for (uint32_t *i = &w->at[0].next; unlikely(*i);) {
-		struct shadow_access *a = shadow_more(*i);
-		compare(now, a, address, bytes, p.made != 0);
-		if (a->what & WHAT_BYTES)
-			i = &a->next;
-		else
-			*i = shadow_more_end(*i);
+	const bool in_block = p.made != 0;
+	struct shadow_access *place = NULL;
+	uint32_t said = 0;
+	unsigned needs = shadow_is_atomic(w) ? NEEDS_RECORD : 0;
+	for (int i = SHADOW_INLINE; i-- > 0;) {
+		uint32_t now_said = compare(now, &w->at[i], address, bytes, in_block);
+		said |= now_said;
+		place = now_said & EMPTY ? &w->at[i] : place;
 	}
-	if (now->atomic)
+	if (unlikely(w->at[0].next)) {
+		struct compared more = compare_more(now, w, address, bytes, in_block, place);
+		place = more.place;
+		said |= more.said;
+	}
+	if (now->atomic) {
 		shadow_set_atomic(w);
-	else
-		add(now, w, now->point << WHAT_POINT | (now->writes ? WHAT_WRITES : 0) | bytes);
+	} else if (!(said & TAKEN)) {
+		struct shadow_access *a = likely(place) ? place : new_place(w);
+		a->segment = now->segment;
+		a->context = now->context;
+		a->what = now->what | bytes;
+	}
+	needs |= bytes & ~said ? NEEDS_TOUCH : 0;
 	if (p.made == 0)
-		return alone;
+		return needs;
 	if (p.made == SHADOW_FREED)
-		return false;
+		return NEEDS_RECORD;
 	if (is_certain(t, p.made))
-		return alone;
+		return needs;
 	/* the record joins the allocation */
 	t->shadow.before[thread_of(p.made)] = t->shadow.certain[thread_of(p.made)] = p.made;
-	return false;
+	return NEEDS_RECORD;
 }
 
-static bool access_words(const struct now *now, uintptr_t address, size_t size)
+static __attribute__((noinline)) unsigned access_words(const struct now *now, uintptr_t address,
+                                                       size_t size)
 {
-	bool alone = true;
+	unsigned needs = 0;
 	while (size > 0) {
 		unsigned at = address % 8, count = size < 8 - at ? (unsigned)size : 8 - at;
-		alone &= access_word(now, address - at, ((1u << count) - 1) << at);
+		needs |= access_word(now, address - at, ((1u << count) - 1) << at);
 		address += count;
 		size -= count;
 	}
-	return alone;
+	return needs;
 }
 
-bool shadow_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
-                   uintptr_t address, size_t size)
+bool shadow_access(struct thread *t, unsigned what, uintptr_t pc, uintptr_t address,
+                   size_t size)
 {
-	const struct now now = { t, shadow_context(t), shadow_point(tag, flags, pc),
-		                 tag == LOG_WRITE, false };
+	const size_t most = COVERED_SIZE;
+	const enum log_tag tag = what & 255;
+	const bool writes = tag == LOG_WRITE;
+	log_value(t);
 	if (!t->shadow.told)
 		begin_segment(t);
-	if (!access_words(&now, address, size))
+	const struct now now = { t,
+		                 t->shadow.segment,
+		                 shadow_context(t),
+		                 shadow_point(what, pc) << WHAT_POINT |
+		                         (writes ? WHAT_WRITES : 0),
+		                 writes,
+		                 false };
+	const unsigned at = address % 8;
+	const bool one = at + size <= 8;
+	const uint32_t bytes = ((1u << size % 16) - 1) << at;
+	unsigned needs = one ? access_word(&now, address - at, bytes)
+	                     : access_words(&now, address, size);
+	if (needs & NEEDS_RECORD)
 		return false;
-	if (t->shadow.inside > 0) {
-		log_turn(t);
-		log_put(t->stream,
-		        log_word(LOG_TOUCH, tag == LOG_WRITE, address & LOG_ADDRESS_MASK),
-		        (uint64_t[]){ size }, 1);
-	}
+	if (needs && t->shadow.inside > 0)
+		shadow_touch(t, writes, address, size);
+	if (one)
+		cover_bytes(t, tag, address, bytes);
+	else
+		cover(t, tag, address, size < most ? size : most);
+	t->repeated++;
+	t->poll.unwritten++; /* work */
 	return true;
 }
 
 void shadow_atomic(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
                    uintptr_t address, size_t size)
 {
-	const struct now now = { t, shadow_context(t), shadow_point(tag, flags, pc),
-		                 tag != LOG_AREAD, true };
+	const bool writes = tag != LOG_AREAD;
+	const struct now now = { t,
+		                 t->shadow.segment,
+		                 shadow_context(t),
+		                 shadow_point(tag | flags << 8, pc) << WHAT_POINT |
+		                         (writes ? WHAT_WRITES : 0),
+		                 writes,
+		                 true };
 	access_words(&now, address, size);
 }
 
 /* ---- blocks and threads ---- */
 
+/* Before memory that they may have accessed is another (shadow_touches.c). */
+static void tell_touches_of_others(const struct thread *t)
+{
+	for (uint32_t i = 0; i < rt.thread_count; i++)
+		if (rt.threads[i] && rt.threads[i] != t)
+			shadow_tell_touches(rt.threads[i]);
+}
+
 void shadow_renew(uintptr_t low, uintptr_t high)
 {
+	if (shadow_has_words(low, high))
+		tell_touches_of_others(NULL);
 	shadow_assign(low, high, 0);
 }
 
@@ -270,6 +342,17 @@ static void join(struct thread *t, const struct thread *other, uint32_t segment)
 	t->shadow.before[other->id] = t->shadow.certain[other->id] = segment;
 }
 
+static void renew_sections(struct thread *t)
+{
+	t->shadow.sections_since = segments + 1;
+}
+
+void shadow_invocation(struct thread *t)
+{
+	shadow_tell_touches(t);
+	renew_sections(t);
+}
+
 void shadow_object_begins(uintptr_t address)
 {
 	if (address < LOG_FUTEX_BIT)
@@ -279,6 +362,8 @@ void shadow_object_begins(uintptr_t address)
 void shadow_event(struct thread *t, enum log_tag tag, uint64_t a, uint64_t b, uint32_t ended)
 {
 	struct thread *other;
+	if (tag != LOG_ALLOC && tag != LOG_GIVEN && tag != LOG_FREE)
+		renew_sections(t);
 	switch (tag) {
 	case LOG_ALLOC:
 	case LOG_GIVEN:
@@ -295,15 +380,22 @@ void shadow_event(struct thread *t, enum log_tag tag, uint64_t a, uint64_t b, ui
 			join(t, other, other->shadow.segment);
 		break;
 	case LOG_ACQ:
-	case LOG_RACQ:
+	case LOG_RACQ: {
+		const bool alone = shadow_acquired(t, a);
 		t->shadow.inside += rt.sections;
-		shadow_acquired(t, a);
+		if (rt.sections)
+			shadow_enters(t, a, alone && tag == LOG_ACQ);
 		break;
+	}
 	case LOG_REL:
 	case LOG_RREL:
+		if (rt.sections)
+			shadow_leaves(t, a);
 		t->shadow.inside -= t->shadow.inside > 0;
 		if (tag == LOG_REL)
 			shadow_released(t, a, ended);
+		else
+			shadow_read_released(t, a);
 		break;
 	case LOG_DESTROY:
 		shadow_object_begins(a);
@@ -378,6 +470,8 @@ static void visit_use(void *context, struct shadow_word *w, uintptr_t address)
 void shadow_freed(struct thread *t, uintptr_t address, size_t size)
 {
 	struct uses u = { .t = t };
+	tell_touches_of_others(t);
+	shadow_tell_touches_of(t, shadow_at(address).made);
 	shadow_words(address, address + size, visit_use, &u);
 	for (size_t i = 0; i < LAST_USES; i++)
 		tell_use(t, &u.last[i]);

@@ -26,25 +26,32 @@ struct thread_shadow {
 	uint32_t *before;
 	/* The same without the order that locks alone give: EDC has less of it. */
 	uint32_t *certain;
-	uint32_t inside; /* critical sections that it is in */
+	uint32_t inside;                /* critical sections that it is in, */
+	uint32_t sections_since;        /* from a segment on, by number */
+	struct shadow_touches *touches; /* in them (shadow_touches.c); NULL: none yet */
 };
 
 /* Before all others. False: no room for it in the program's addresses. */
 bool shadow_begin(void);
 /* A new thread: nothing comes before it. False: no memory. */
 bool shadow_thread(struct thread *t);
-/* A plain access. False: it has to be recorded as well, as other threads' events order by it:
- * of memory that is accessed by atomics, or of a block whose allocation or end the thread does
- * not know to come before, but by locks. Inside of a critical section the log has its bytes,
- * for EDC. */
-bool shadow_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
-                   uintptr_t address, size_t size);
+/* A plain access (`what`: tag | flags << 8): compared, and covered (log/access.h). False: it
+ * has to be recorded, as other threads' events order by it: of memory that is accessed by
+ * atomics, or of a block whose allocation or end the thread does not know to come before, but
+ * by locks. Inside of critical sections the log has its bytes, for EDC, once from one
+ * shadow_sections to the next. */
+bool shadow_access(struct thread *t, unsigned what, uintptr_t pc, uintptr_t address,
+                   size_t size);
+/* The thread is about to enter or leave an invocation. */
+void shadow_invocation(struct thread *t);
 /* An atomic access, after its record. */
 void shadow_atomic(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
                    uintptr_t address, size_t size);
+/* Before a record of an event: the log has the accesses that may order it. */
+void shadow_before_event(struct thread *t);
 /* Before an event that may end a segment: the last one that the thread has been in. For an
  * allocation it is the present one, as others come to know of it by that alone. */
-uint32_t shadow_ended(struct thread *t, enum log_tag tag);
+uint32_t shadow_ended(struct thread *t, enum log_tag tag, uint64_t object);
 /* The event; `ended`: from shadow_ended. Of an allocation the words are address and size. */
 void shadow_event(struct thread *t, enum log_tag tag, uint64_t a, uint64_t b, uint32_t ended);
 /* The block's end, before its record: tells of other threads' last uses that are not certain

@@ -8,9 +8,10 @@
 
 enum { THREADS = 64, LOCK_BITS = 8 /* locks are allocated in blocks */ };
 struct lock {
-	uint32_t holder;          /* thread + 1; 0: none */
-	uint32_t next;            /* of those that are free */
-	uint32_t last;            /* the thread that released it last */
+	uint32_t holder; /* thread + 1; 0: none */
+	uint32_t next;   /* of those that are free */
+	uint32_t last;   /* the thread that released it last */
+	uint32_t sole;   /* + 1: no other thread has left a section of it; 0: none has */
 	uint32_t before[THREADS]; /* segments; 0: none */
 };
 static struct lock **locks;
@@ -48,23 +49,50 @@ static uint32_t threads(void)
 	return rt.thread_count < THREADS ? rt.thread_count : THREADS;
 }
 
-void shadow_acquired(struct thread *t, uintptr_t address)
+/* A lock was left otherwise than its holder does: what is said of sections holds no more. */
+static bool unusual;
+
+bool shadow_acquired(struct thread *t, uintptr_t address)
 {
 	if (!has_memory(address))
-		return;
+		return false;
 	struct shadow_word *w = shadow_at(address).word;
 	if (!shadow_lock_of(w))
 		shadow_set_lock(w, new_lock());
 	struct lock *l = lock_at(shadow_lock_of(w));
+	const bool alone = !unusual && (l->sole == 0 || l->sole == t->id + 1);
 	l->holder = t->id + 1;
 	if (l->last == t->id)
-		return; /* it knows all of this */
+		return alone; /* it knows all of this */
 	for (uint32_t i = 0; i < threads(); i++) {
 		uint32_t segment = l->before[i];
 		uint32_t *known = &t->shadow.before[i];
 		if (segment > *known)
 			*known = segment;
 	}
+	return alone;
+}
+
+bool shadow_locks_usual(void)
+{
+	return !unusual;
+}
+
+static void note_left(struct lock *l, const struct thread *t)
+{
+	enum { SEVERAL = UINT32_MAX };
+	l->sole = l->sole == 0 || l->sole == t->id + 1 ? t->id + 1 : SEVERAL;
+}
+
+void shadow_read_released(const struct thread *t, uintptr_t address)
+{
+	if (!has_memory(address))
+		return;
+	struct shadow_word *w = shadow_at(address).word;
+	if (shadow_lock_of(w))
+		note_left(lock_at(shadow_lock_of(w)), t);
+	else
+		unusual = true;
 }
 
 void shadow_released(struct thread *t, uintptr_t address, uint32_t ended)
@@ -75,8 +103,10 @@ void shadow_released(struct thread *t, uintptr_t address, uint32_t ended)
 	struct lock *l = shadow_lock_of(w) ? lock_at(shadow_lock_of(w)) : NULL;
 	if (!l || l->holder != t->id + 1) {
 		shadow_lock_forget(w);
+		unusual = true;
 		return;
 	}
+	note_left(l, t);
 	l->holder = 0;
 	l->last = t->id;
 	for (uint32_t i = 0; i < threads(); i++)

@@ -8,30 +8,7 @@
 
 #include "shadow_private.h"
 
-enum {
-	PART_BITS = 21,
-	PART = 1 << PART_BITS,
-	PAGE_BITS = 12,
-	PAGE = 1 << PAGE_BITS,
-	PAGES = PART / PAGE,
-	GRAIN = 16, /* blocks begin at multiples of it */
-	GRAINS = PAGE / GRAIN,
-	WORD = 8,
-	ADDRESS_BITS = 47,
-};
-
-struct part {
-	struct shadow_word words[PART / WORD];
-	uint32_t grains[PAGES][GRAINS]; /* who made them, where has_grains, */
-	uint32_t made[PAGES];           /* else of the whole page */
-	bool has_grains[PAGES];
-	bool has_words[PAGES]; /* accesses */
-};
-struct top {
-	struct part *part; /* NULL: no accesses, */
-	uint32_t made;     /* and this of all of it */
-};
-static struct top *tops; /* by address */
+struct shadow_top *shadow_tops;
 struct shadow_access **shadow_mores;
 static uint32_t more_count = 1, more_free; /* those in use and free; first of the free ones */
 
@@ -47,33 +24,17 @@ void *shadow_pages(size_t bytes)
 
 bool shadow_begin(void)
 {
-	tops = rt_pages(sizeof(*tops) << (ADDRESS_BITS - PART_BITS));
-	return tops != NULL;
+	shadow_tops =
+	        rt_pages(sizeof(*shadow_tops) << (SHADOW_ADDRESS_BITS - SHADOW_PART_BITS));
+	return shadow_tops != NULL;
 }
 
-static struct top *top_at(uintptr_t address)
+struct shadow_part *shadow_new_part(struct shadow_top *top)
 {
-	return &tops[(address & ((UINT64_C(1) << ADDRESS_BITS) - 1)) >> PART_BITS];
-}
-
-static __attribute__((noinline)) struct part *new_part(struct top *top)
-{
-	struct part *part = top->part = shadow_pages(sizeof(*part));
-	for (unsigned i = 0; i < PAGES && top->made; i++)
+	struct shadow_part *part = top->part = shadow_pages(sizeof(*part));
+	for (unsigned i = 0; i < SHADOW_PAGES && top->made; i++)
 		part->made[i] = top->made;
 	return part;
-}
-
-struct shadow_place shadow_at(uintptr_t address)
-{
-	struct top *top = top_at(address);
-	struct part *part = likely(top->part) ? top->part : new_part(top);
-	unsigned in_part = address & (PART - 1), page = in_part >> PAGE_BITS;
-	part->has_words[page] = true;
-	return (struct shadow_place){ &part->words[in_part / WORD],
-		                      part->has_grains[page]
-		                              ? part->grains[page][in_part % PAGE / GRAIN]
-		                              : part->made[page] };
 }
 
 /* ---- accesses beside a word's own ---- */
@@ -113,40 +74,54 @@ static void forget_more(const struct shadow_word *w)
 
 /* The part of a range in one page. */
 struct page_part {
-	struct part *part;
+	struct shadow_part *part;
 	unsigned page, from, to; /* bytes in the page */
 };
 
 static unsigned end_in_page(uintptr_t at, uintptr_t high)
 {
-	uintptr_t end = (at | (PAGE - 1)) + 1;
-	return PAGE - (unsigned)(end > high ? end - high : 0);
+	uintptr_t end = (at | (SHADOW_PAGE - 1)) + 1;
+	return SHADOW_PAGE - (unsigned)(end > high ? end - high : 0);
 }
 
 void shadow_words(uintptr_t low, uintptr_t high, shadow_visit *visit, void *context)
 {
-	low &= ~(uintptr_t)(WORD - 1);
+	low &= ~(uintptr_t)(SHADOW_WORD - 1);
 	for (uintptr_t at = low; at < high;) {
-		struct part *part = top_at(at)->part;
+		struct shadow_part *part = shadow_top_at(at)->part;
 		if (!part) {
-			at = (at | (PART - 1)) + 1;
+			at = (at | (SHADOW_PART - 1)) + 1;
 			continue;
 		}
-		unsigned in_part = at & (PART - 1), page = in_part >> PAGE_BITS;
-		uintptr_t base = at & ~(uintptr_t)(PAGE - 1);
-		unsigned from = at % PAGE, to = end_in_page(at, high);
-		for (; part->has_words[page] && from < to; from += WORD)
-			visit(context, &part->words[(page << PAGE_BITS | from) / WORD],
+		unsigned in_part = at & (SHADOW_PART - 1), page = in_part >> SHADOW_PAGE_BITS;
+		uintptr_t base = at & ~(uintptr_t)(SHADOW_PAGE - 1);
+		unsigned from = at % SHADOW_PAGE, to = end_in_page(at, high);
+		for (; part->has_words[page] && from < to; from += SHADOW_WORD)
+			visit(context,
+			      &part->words[(page << SHADOW_PAGE_BITS | from) / SHADOW_WORD],
 			      base + from);
-		at = base + PAGE;
+		at = base + SHADOW_PAGE;
 	}
+}
+
+bool shadow_has_words(uintptr_t low, uintptr_t high)
+{
+	for (uintptr_t at = low; at < high;) {
+		const struct shadow_part *part = shadow_top_at(at)->part;
+		unsigned page = (at & (SHADOW_PART - 1)) >> SHADOW_PAGE_BITS;
+		if (part && part->has_words[page])
+			return true;
+		at = (at | ((part ? SHADOW_PAGE : SHADOW_PART) - 1)) + 1;
+	}
+	return false;
 }
 
 static void forget(const struct page_part *p)
 {
-	unsigned from = p->from & ~(WORD - 1u);
-	struct shadow_word *first = &p->part->words[(p->page << PAGE_BITS | from) / WORD];
-	size_t count = (p->to - from + WORD - 1) / WORD;
+	unsigned from = p->from & ~(SHADOW_WORD - 1u);
+	struct shadow_word *first =
+	        &p->part->words[(p->page << SHADOW_PAGE_BITS | from) / SHADOW_WORD];
+	size_t count = (p->to - from + SHADOW_WORD - 1) / SHADOW_WORD;
 	if (!p->part->has_words[p->page])
 		return;
 	for (size_t i = 0; i < count; i++)
@@ -155,32 +130,33 @@ static void forget(const struct page_part *p)
 			shadow_lock_forget(&first[i]);
 		}
 	memset(first, 0, count * sizeof(*first));
-	if (count == PAGE / WORD)
+	if (count == SHADOW_PAGE / SHADOW_WORD)
 		p->part->has_words[p->page] = false;
 }
 
 static void assign(const struct page_part *p, uint32_t made)
 {
 	uint32_t *grains = p->part->grains[p->page];
-	bool whole = p->from == 0 && p->to == PAGE;
+	bool whole = p->from == 0 && p->to == SHADOW_PAGE;
 	if (whole) {
 		p->part->made[p->page] = made;
 		p->part->has_grains[p->page] = false;
 		return;
 	}
-	for (unsigned i = 0; !p->part->has_grains[p->page] && i < GRAINS; i++)
+	for (unsigned i = 0; !p->part->has_grains[p->page] && i < SHADOW_GRAINS; i++)
 		grains[i] = p->part->made[p->page];
 	p->part->has_grains[p->page] = true;
-	for (unsigned i = p->from / GRAIN; i < (p->to + GRAIN - 1) / GRAIN; i++)
+	for (unsigned i = p->from / SHADOW_GRAIN; i < (p->to + SHADOW_GRAIN - 1) / SHADOW_GRAIN;
+	     i++)
 		grains[i] = made;
 }
 
 void shadow_assign(uintptr_t low, uintptr_t high, uint32_t made)
 {
 	for (uintptr_t at = low; at < high;) {
-		struct top *top = top_at(at);
-		uintptr_t end = (at | (PART - 1)) + 1;
-		if (!top->part && at % PART == 0 && end <= high) {
+		struct shadow_top *top = shadow_top_at(at);
+		uintptr_t end = (at | (SHADOW_PART - 1)) + 1;
+		if (!top->part && at % SHADOW_PART == 0 && end <= high) {
 			top->made = made;
 			at = end;
 			continue;
@@ -189,11 +165,11 @@ void shadow_assign(uintptr_t low, uintptr_t high, uint32_t made)
 			at = end;
 			continue;
 		}
-		struct page_part p = { top->part ? top->part : new_part(top),
-			               (at & (PART - 1)) >> PAGE_BITS, at % PAGE,
-			               end_in_page(at, high) };
+		struct page_part p = { top->part ? top->part : shadow_new_part(top),
+			               (at & (SHADOW_PART - 1)) >> SHADOW_PAGE_BITS,
+			               at % SHADOW_PAGE, end_in_page(at, high) };
 		forget(&p);
 		assign(&p, made);
-		at = (at | (PAGE - 1)) + 1;
+		at = (at | (SHADOW_PAGE - 1)) + 1;
 	}
 }

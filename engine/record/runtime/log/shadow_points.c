@@ -28,6 +28,7 @@ struct numbers {
 static struct numbers context_numbers, point_numbers;
 static struct told_context *contexts;
 static struct point *points;
+struct shadow_point shadow_points[1 << SHADOW_POINT_BITS];
 
 /* Doubles a table, and its items of `size` bytes each; their slots are found anew. */
 static void more_room(struct numbers *n, void **items, size_t size, uint64_t (*hash)(uint32_t))
@@ -89,25 +90,36 @@ static uint32_t context_in(const struct thread *t, uint32_t parent, const struct
 	return n->count;
 }
 
-/* A frame has its context from when it is first asked for until it is left. */
-uint32_t shadow_context(struct thread *t)
+/* The context of the frame's last call here, if it is of this one. */
+static uint32_t again_in(uint32_t parent, const struct frame *f)
+{
+	const uint32_t last = (uint32_t)(f->context >> 32);
+	const struct told_context *c = &contexts[last];
+	return last && c->parent == parent && c->call == f->call &&
+	                       log_frame_function(c->frame) == (f->function & LOG_ADDRESS_MASK)
+	               ? last
+	               : 0;
+}
+
+uint32_t shadow_new_context(struct thread *t)
 {
 	uint32_t depth = t->depth < MAX_FRAMES ? t->depth : MAX_FRAMES, known = depth;
-	while (known > 0 && t->frames[known - 1].context == 0)
+	while (known > 0 && (uint32_t)t->frames[known - 1].context == 0)
 		known--;
 	uint32_t context = known ? (uint32_t)t->frames[known - 1].context : 0;
 	for (; known < depth; known++) {
+		struct frame *f = &t->frames[known];
 		frame_settle(t, known);
-		context = context_in(t, context, &t->frames[known]);
-		t->frames[known].context = context;
+		const uint32_t again = again_in(context, f);
+		context = again ? again : context_in(t, context, f);
+		f->context = context;
 	}
 	return context;
 }
 
-uint32_t shadow_point(enum log_tag tag, unsigned flags, uintptr_t pc)
+static __attribute__((noinline)) uint32_t point_of(uint64_t access)
 {
 	struct numbers *n = &point_numbers;
-	uint64_t access = (pc & LOG_ADDRESS_MASK) | (uint64_t)tag << 48 | (uint64_t)flags << 56;
 	if (unlikely(2 * (n->count + 2) > n->room))
 		more_room(n, (void **)&points, sizeof(*points), point_hash);
 	uint64_t slot = mixed(access, 0, 0);
@@ -125,6 +137,12 @@ uint32_t shadow_point(enum log_tag tag, unsigned flags, uintptr_t pc)
 	n->slots[slot & (n->room - 1)] = ++n->count;
 	points[n->count] = (struct point){ access, false };
 	return n->count;
+}
+
+uint32_t shadow_new_point(struct shadow_point *latest, uint64_t access)
+{
+	*latest = (struct shadow_point){ access, point_of(access) };
+	return latest->number;
 }
 
 void shadow_tell(struct thread *t, uint32_t context, uint32_t point)
