@@ -200,6 +200,8 @@ struct record_options {
 	struct record_server *server; /* server that forks it, or NULL; with the same argv,
 	                               * preload and environment */
 	unsigned timeout_ms;          /* kill it after; 0: never */
+	struct joined *joined; /* a process that waits to be recorded (joined.h), in place of a
+	                        * new one; with its argv; or NULL */
 	/* Called when it has been started, and its log exists, with the memory for its
 	 * chunks; or NULL. */
 	void (*running)(void *context, int buffer);
@@ -211,6 +213,7 @@ struct record_options {
 struct record_result {
 	bool started;
 	bool timed_out;
+	bool unseen;      /* of a joined process: how it ended is not known (killed, mostly) */
 	int status;       /* as the program's: exit status, or 128 + signal */
 	int signal;       /* or 0 */
 	int interrupted;  /* a signal that this process got meanwhile (and passed to the

@@ -8,6 +8,7 @@
 #include "debuginfo/debuginfo.h"
 #include "engine/base/file.h"
 #include "engine/record/interpose.h"
+#include "engine/record/joined.h"
 #include "engine/record/import/live.h"
 #include "engine/record/import/missing.h"
 #include "engine/record/recorded.h"
@@ -225,7 +226,8 @@ static bool record_session(const struct session_options *options, struct recordi
 	struct record_options o = { .argv = options->argv,
 		                    .stdout_path = options->stdout_path,
 		                    .stderr_path = options->stderr_path,
-		                    .timeout_ms = options->timeout_ms };
+		                    .timeout_ms = options->timeout_ms,
+		                    .joined = options->joined };
 	char *library;
 	memset(s, 0, sizeof(*s));
 	s->output = options->output ? g_strdup(options->output)
@@ -240,6 +242,8 @@ static bool record_session(const struct session_options *options, struct recordi
 	                 ? 0
 	                 : LOG_MISSING) |
 	        (options->compress && !options->keep_events ? LOG_COMPRESSED : 0);
+	if (options->joined && options->nothing_kept)
+		o.config.flags |= LOG_AWAITS;
 	strategy_configure(&options->strategy, &o.config);
 	o.config.memory = options->memory;
 	o.config.sample = options->sample;
@@ -256,7 +260,7 @@ static bool record_session(const struct session_options *options, struct recordi
 	    !interposer_of(options->specs, o.argv[0], &library, error))
 		return false;
 	o.preload = library;
-	char *surroundings = surroundings_now();
+	char *surroundings = surroundings_of(o.joined ? o.joined->pid : 0);
 	recorded_remember(o.argv);
 	char *how = options_words(options);
 	s->facts.surroundings = surroundings;

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "engine/record/stub/join.h"
 #include "one_thread.h"
 #include "rt.h"
 
@@ -126,8 +127,10 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 	forwards_init();
 	strings_init();
 	int fd = config_descriptor();
-	if (fd < 0)
+	if (fd < 0) {
+		join_program(argv, environ);
 		return;
+	}
 	if (rt.config.flags & LOG_SERVE)
 		serve(fd);
 	rt.controlled = rt.config.flags & LOG_CONTROLLED;
