@@ -440,8 +440,9 @@ void record_note_ending(struct trace *t, const struct record_facts *f,
 		trace_note_ending(t, ENDING_CUT, 0, "it was interrupted");
 	else if (r->unseen)
 		trace_note_ending(t, ENDING_CUT, 0,
-		                  f->status == LOG_EXECED ? "it became another program"
-		                                          : "it was killed");
+		                  r->became || f->status == LOG_EXECED
+		                          ? "it became another program"
+		                          : "it was killed");
 	else if (r->signal)
 		trace_note_ending(t, ENDING_SIGNAL, r->signal, NULL);
 	else

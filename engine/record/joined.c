@@ -219,4 +219,5 @@ void run_await_joined(struct record_options *o, struct record_result *result)
 	result->signal = by_signal ? (int)(ended - log_ended_by(0, 1)) + 1 : 0;
 	result->status = result->signal ? 128 + result->signal : (int)(ended & 255);
 	result->unseen = ended == 0;
+	result->became = ends[1].revents != 0;
 }

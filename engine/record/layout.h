@@ -134,6 +134,8 @@ enum log_happened {
 	LOG_UNKNOWN_THREAD = 32,
 	LOG_UNHELD = 64,
 	LOG_CHILD_THREADS = 128, /* a child process created a thread. Written by the child */
+	LOG_CLEARED = 256, /* with config.recorder: a program was started without the variable
+	                    * by which it would be recorded. Also written by children */
 };
 
 enum log_flag {

@@ -213,12 +213,13 @@ struct record_options {
 struct record_result {
 	bool started;
 	bool timed_out;
-	bool unseen;      /* of a joined process: how it ended is not known (killed, mostly) */
-	int status;       /* as the program's: exit status, or 128 + signal */
-	int signal;       /* or 0 */
-	int interrupted;  /* a signal that this process got meanwhile (and passed to the
-	                   * program), or 0 */
-	int late;         /* such signals that came between its end and our notice of it */
+	bool unseen;     /* of a joined process: how it ended is not known (killed, mostly) */
+	bool became;     /* of a joined process: it became another program, which is recorded */
+	int status;      /* as the program's: exit status, or 128 + signal */
+	int signal;      /* or 0 */
+	int interrupted; /* a signal that this process got meanwhile (and passed to the
+	                  * program), or 0 */
+	int late;        /* such signals that came between its end and our notice of it */
 	int64_t ended_us; /* when it ended, of the monotonic clock; 0: not yet */
 	bool instrumented, aslr_off;
 	int log_error; /* errno when the end of the log could not be written, or 0 */

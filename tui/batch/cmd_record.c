@@ -80,6 +80,10 @@ static void tell(const struct recording *s, const struct arguments *a,
 	if (f->happened & LOG_FORKED && o->joined == NULL)
 		fprintf(stderr, "heddle: the program forked; its children were not recorded "
 		                "(--children records the programs that they start)\n");
+	if (f->happened & LOG_CLEARED)
+		fprintf(stderr,
+		        "heddle: it started a program with an environment without " JOINING_ENVIRONMENT
+		        ", which was not recorded\n");
 	g_autofree char *lacking = record_lacking(f->happened);
 	if (lacking != NULL)
 		fprintf(stderr,
@@ -402,8 +406,10 @@ static void record_child(void *context, struct joined *j, const char *output, FI
 		to->findings = record_live_count(watcher);
 		if (misused)
 			fprintf(stderr, "heddle: %s\n", misused);
+		bool ended_well = s.result.status == 0 && !s.result.unseen;
+		to->answer = o->nothing_kept && ended_well && (to->findings > 0 || misused);
 		if (o->nothing_kept)
-			joined_answer(j, to->findings > 0 || misused ? 1 : 0);
+			joined_answer(j, (int)to->answer);
 	}
 	if (ok) {
 		tell(&s, each->a, o);
@@ -417,7 +423,7 @@ static void record_child(void *context, struct joined *j, const char *output, FI
 	to->status = s.result.status;
 	to->signal = s.result.signal;
 	to->unseen = s.result.unseen;
-	to->became = s.facts.status == LOG_EXECED;
+	to->became = s.result.became || s.facts.status == LOG_EXECED;
 	to->kept = ok;
 	to->done = 1;
 }

@@ -21,6 +21,7 @@ struct attended {
 	uint32_t misused; /* without a trace: a lock, thread or the heap */
 	uint64_t events;
 	int32_t status, signal;  /* as struct record_result has them */
+	uint32_t answer;         /* the exit status that it got in place of 0; or 0 */
 	uint32_t unseen, became; /* it was killed; it became another program */
 };
 

@@ -173,6 +173,8 @@ static void print_process(const struct children *c, const struct child_process *
 		if (p->attended.findings)
 			fprintf(stderr, ", %u finding%s", p->attended.findings,
 			        plural(p->attended.findings));
+		if (p->attended.answer)
+			fprintf(stderr, ": made exit status %u", p->attended.answer);
 		fputc('\n', stderr);
 	} else if (p->left && c->folder) {
 		fprintf(stderr,
@@ -226,11 +228,16 @@ guint children_tell(const struct children *c, bool quiet, const char *again)
 		      "cc' (or -fsanitize=thread, without a static runtime), and leave "
 		      "HEDDLE_CHILDREN and LD_LIBRARY_PATH in their environment\n",
 		      stderr);
-	if (found > 0 || again)
+	if (found > 0 && !again)
+		fprintf(stderr,
+		        "%s: %u finding%s by hb in %u process%s, not complete: 'heddle races' of a "
+		        "trace looks at other schedules\n",
+		        printable(name), found, plural(found), count, count == 1 ? "" : "es");
+	if (again)
 		fprintf(stderr,
 		        "%s: %u finding%s by hb in %u process%s, not complete: 'heddle record "
 		        "%s' keeps traces for 'heddle races'\n",
 		        printable(name), found, plural(found), count, count == 1 ? "" : "es",
-		        again ? again : "--children");
+		        again);
 	return found + misused;
 }

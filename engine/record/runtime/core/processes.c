@@ -17,11 +17,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "engine/record/joining.h"
 #include "engine/record/runtime/libc/ranges.h"
 #include "rt.h"
 
 INTERPOSED(fork, _Fork, vfork, clone, prctl, posix_spawn, posix_spawnp, popen, execve, execvp,
-           execv, execvpe);
+           execv, execvpe, execl, execlp, execle, fexecve);
 
 extern char **environ;
 
@@ -358,6 +359,20 @@ bool process_syscall(struct thread *t, long number, long a[6], long *result)
 
 /* ---- other programs ---- */
 
+/* Another program starts with this environment: without the variable it is not recorded where
+ * processes are. */
+static void note_environment(char *const *env)
+{
+	static const char wanted[] = JOINING_ENVIRONMENT "=";
+	struct log_header *h = rt.header ? rt.header : parent;
+	if (!rt.config.recorder || !h)
+		return;
+	for (; env && *env; env++)
+		if (strncmp(*env, wanted, sizeof(wanted) - 1) == 0)
+			return;
+	__atomic_fetch_or(&h->happened, LOG_CLEARED, __ATOMIC_RELAXED);
+}
+
 /* A call that starts another program, which must not be pinned to one processor. */
 #define UNPINNED(expression) \
 	({ \
@@ -369,9 +384,10 @@ bool process_syscall(struct thread *t, long number, long a[6], long *result)
 		result_; \
 	})
 /* `all`: descriptors that are closed by exec may be kept open for it. */
-static void before_program(bool all, uintptr_t pc)
+static void before_program(bool all, char *const *env, uintptr_t pc)
 {
 	struct thread *t = recording();
+	note_environment(env);
 	if (!t)
 		return;
 	order_matters("a child process, and its number");
@@ -396,7 +412,7 @@ int interposed_posix_spawn(pid_t *restrict pid, const char *restrict path,
                            char *const argv[restrict], char *const envp[restrict])
 {
 	pid_t made = 0;
-	before_program(actions != NULL, CALLER());
+	before_program(actions != NULL, envp, CALLER());
 	int result = UNPINNED(REAL(posix_spawn)(&made, path, actions, attributes, argv, envp));
 	return spawned(pid, made, result);
 }
@@ -406,14 +422,14 @@ int interposed_posix_spawnp(pid_t *restrict pid, const char *restrict path,
                             char *const argv[restrict], char *const envp[restrict])
 {
 	pid_t made = 0;
-	before_program(actions != NULL, CALLER());
+	before_program(actions != NULL, envp, CALLER());
 	int result = UNPINNED(REAL(posix_spawnp)(&made, path, actions, attributes, argv, envp));
 	return spawned(pid, made, result);
 }
 
 FILE *interposed_popen(const char *command, const char *mode)
 {
-	before_program(false, CALLER());
+	before_program(false, environ, CALLER());
 	unpin();
 	FILE *f = REAL(popen)(command, mode);
 	int error = errno;
@@ -423,9 +439,10 @@ FILE *interposed_popen(const char *command, const char *mode)
 }
 
 /* exec: the log ends here, unless it fails. */
-static void before_exec(void)
+static void before_exec(char *const *env)
 {
 	recording(); /* the last write has its value */
+	note_environment(env);
 	if (rt.on && rt.header && rt.header->status == LOG_RUNNING && !rt_other_process())
 		rt.header->status = LOG_EXECED;
 }
@@ -437,21 +454,70 @@ static int after_exec(int status)
 }
 int interposed_execve(const char *path, char *const argv[], char *const envp[])
 {
-	before_exec();
+	before_exec(envp);
 	return after_exec(UNPINNED(REAL(execve)(path, argv, envp)));
 }
 int interposed_execvp(const char *file, char *const argv[])
 {
-	before_exec();
+	before_exec(environ);
 	return after_exec(UNPINNED(REAL(execvp)(file, argv)));
 }
 int interposed_execv(const char *path, char *const argv[])
 {
-	before_exec();
+	before_exec(environ);
 	return after_exec(UNPINNED(REAL(execv)(path, argv)));
 }
 int interposed_execvpe(const char *file, char *const argv[], char *const envp[])
 {
-	before_exec();
+	before_exec(envp);
 	return after_exec(UNPINNED(REAL(execvpe)(file, argv, envp)));
+}
+int interposed_fexecve(int fd, char *const argv[], char *const envp[])
+{
+	before_exec(envp);
+	return after_exec(UNPINNED(REAL(fexecve)(fd, argv, envp)));
+}
+
+/* Arguments in a list that ends with NULL, as an array on the caller's stack: `first`, then the
+ * variable ones; `list` is left behind them. */
+#define ARGUMENTS(list, first) \
+	({ \
+		va_list from_; \
+		size_t count_ = 1; \
+		va_copy(from_, list); \
+		for (const char *a_ = first; a_; count_++) \
+			a_ = va_arg(from_, const char *); \
+		va_end(from_); \
+		char **array_ = __builtin_alloca(count_ * sizeof(*array_)); \
+		array_[0] = (char *)first; \
+		for (size_t i_ = 1; i_ < count_; i_++) \
+			array_[i_] = va_arg(list, char *); \
+		array_; \
+	})
+int interposed_execl(const char *path, const char *first, ...)
+{
+	va_list list;
+	va_start(list, first);
+	char **argv = ARGUMENTS(list, first);
+	va_end(list);
+	before_exec(environ);
+	return after_exec(UNPINNED(REAL(execv)(path, argv)));
+}
+int interposed_execlp(const char *file, const char *first, ...)
+{
+	va_list list;
+	va_start(list, first);
+	char **argv = ARGUMENTS(list, first);
+	va_end(list);
+	before_exec(environ);
+	return after_exec(UNPINNED(REAL(execvp)(file, argv)));
+}
+int interposed_execle(const char *path, const char *first, ...)
+{
+	va_list list;
+	va_start(list, first);
+	char **argv = ARGUMENTS(list, first), **env = va_arg(list, char **);
+	va_end(list);
+	before_exec(env);
+	return after_exec(UNPINNED(REAL(execve)(path, argv, env)));
 }
