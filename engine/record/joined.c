@@ -46,22 +46,17 @@ static bool hear(int socket, char *request)
 	return n == 1;
 }
 
-struct joined *joined_take(int socket, char **late, char **foreign)
+struct joined *joined_take(int socket, char **late)
 {
 	struct ucred peer = { 0 };
 	socklen_t size = sizeof(peer);
 	char request = 0;
-	*late = *foreign = NULL;
-	if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.pid == 0) {
-		close(socket);
-		return NULL;
-	}
-	g_autofree char *file = link_of(peer.pid, "exe");
-	bool own = peer.uid == geteuid();
-	if (!own)
-		*foreign = g_steal_pointer(&file);
-	if (!own || !file || !hear(socket, &request) || request != JOINING_PROGRAM) {
-		if (own && request == JOINING_LIBRARY)
+	*late = NULL;
+	bool own = getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+	           peer.pid != 0 && peer.uid == geteuid();
+	g_autofree char *file = own ? link_of(peer.pid, "exe") : NULL;
+	if (!file || !hear(socket, &request) || request != JOINING_PROGRAM) {
+		if (request == JOINING_LIBRARY)
 			*late = g_steal_pointer(&file);
 		close(socket);
 		return NULL;

@@ -26,11 +26,10 @@ struct joined {
 	uint32_t *ended; /* set to 1 when the process has ended, or waits; or NULL */
 };
 
-/* Takes a connection, which is closed when it cannot be used, and hears its request. NULL:
- * there is none that needs an answer; then `*late` is the file of a program that has loaded
- * instrumented code too late, or `*foreign` that of another user's program; or NULL. All owned
- * by the caller. */
-struct joined *joined_take(int socket, char **late, char **foreign);
+/* Takes a connection, and hears its request. NULL: there is none that needs an answer, and it
+ * is closed; then `*late` is the file of a program that has loaded instrumented code too late,
+ * or NULL. Owned by the caller. */
+struct joined *joined_take(int socket, char **late);
 /* Its folder and environment become this process's. False: it has ended. */
 bool joined_become(struct joined *j);
 /* The status that the process ends with, if it waits for that. */

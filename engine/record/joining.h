@@ -20,7 +20,8 @@
 /* A request is one byte; the recorder learns the rest from the system. */
 enum joining_request {
 	JOINING_PROGRAM = 'p', /* waits for an answer */
-	JOINING_LIBRARY = 'l', /* has loaded instrumented code, too late to be recorded */
+	JOINING_LIBRARY = 'l', /* has loaded instrumented code, too late to be recorded; waits
+	                        * for the connection's end */
 	JOINING_FAILED = 'f',  /* after an answer: the program cannot be started again */
 };
 

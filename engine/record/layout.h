@@ -136,6 +136,8 @@ enum log_happened {
 	LOG_CHILD_THREADS = 128, /* a child process created a thread. Written by the child */
 	LOG_CLEARED = 256, /* with config.recorder: a program was started without the variable
 	                    * by which it would be recorded. Also written by children */
+	LOG_CHILD_ENDED = 512, /* a forked child ended without becoming another program. Written
+	                        * by the child */
 };
 
 enum log_flag {

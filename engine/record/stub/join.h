@@ -251,16 +251,19 @@ __attribute__((unused)) static void join_program(char **argv, char **env)
 	join_close(fd);
 }
 
-/* Tells the recorder of code that it does not record. */
+/* Tells the recorder of code that it does not record, and waits until it knows by whom. */
 __attribute__((unused)) static void join_too_late(char **env)
 {
 	const char *path = join_variable(env, JOINING_ENVIRONMENT);
+	struct joining_answer none;
+	int got[JOINING_DESCRIPTORS];
 	long fd = path && !join_variable(env, JOINING_RECORDED) && !getauxval(AT_SECURE)
 	                  ? join_connect(path)
 	                  : -1;
 	if (fd < 0)
 		return;
 	join_say(fd, JOINING_LIBRARY);
+	join_hear(fd, &none, got);
 	join_close(fd);
 }
 

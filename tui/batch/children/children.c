@@ -386,14 +386,12 @@ static void read_signals(struct service *s)
 
 static void take_connection(struct service *s, int socket)
 {
-	char *late, *foreign;
-	struct joined *j = joined_take(socket, &late, &foreign);
+	char *late;
+	struct joined *j = joined_take(socket, &late);
 	if (j)
 		begin_process(s, j);
 	if (late && !record_file_instrumented(late))
 		g_hash_table_add(s->c->late, g_steal_pointer(&late));
-	if (foreign)
-		g_hash_table_add(s->c->foreign, g_steal_pointer(&foreign));
 	g_free(late);
 }
 
@@ -489,7 +487,6 @@ bool children_run(struct children *c, struct error *error)
 	struct service s = { .c = c, .folder = -1, .listener = -1, .signals = -1 };
 	c->processes = g_ptr_array_new_with_free_func(free_process);
 	c->late = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	c->foreign = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	s.asking = g_array_new(FALSE, FALSE, sizeof(int));
 	s.names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	sigprocmask(SIG_SETMASK, NULL, &s.mask);
@@ -508,5 +505,4 @@ void children_release(struct children *c)
 {
 	g_ptr_array_free(c->processes, TRUE);
 	g_hash_table_destroy(c->late);
-	g_hash_table_destroy(c->foreign);
 }

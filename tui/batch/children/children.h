@@ -51,7 +51,6 @@ struct children {
 	/* Results. */
 	GPtrArray *processes; /* struct child_process; by their beginnings */
 	GHashTable *late;     /* files of programs that loaded instrumented code too late */
-	GHashTable *foreign;  /* files of such programs of other users */
 	int status;           /* as the command's: exit status, or 128 + signal */
 	int interrupted;      /* a signal that came while the traces were made, or 0 */
 };

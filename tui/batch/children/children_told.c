@@ -193,11 +193,14 @@ static void print_process(const struct children *c, const struct child_process *
 	print_notes(p);
 }
 
-static void print_files(GHashTable *files, const char *why)
+static void print_late(const struct children *c)
 {
-	GList *names = g_list_sort(g_hash_table_get_keys(files), (GCompareFunc)strcmp);
+	GList *names = g_list_sort(g_hash_table_get_keys(c->late), (GCompareFunc)strcmp);
 	for (GList *i = names; i; i = i->next)
-		fprintf(stderr, "heddle: not recorded: %s, %s\n", printable(i->data), why);
+		fprintf(stderr,
+		        "heddle: not recorded: %s, which loads instrumented code after its start: "
+		        "'heddle record -- %s ...' records it\n",
+		        printable(i->data), printable(i->data));
 	g_list_free(names);
 }
 
@@ -219,11 +222,8 @@ guint children_tell(const struct children *c, bool quiet, const char *again)
 		if (!quiet || !was_recorded(p) || *p->notes)
 			print_process(c, p);
 	}
-	print_files(c->late,
-	            "which loads instrumented code after its start: 'heddle record' records "
-	            "it by its own name");
-	print_files(c->foreign, "the program of another user");
-	if (c->processes->len == 0)
+	print_late(c);
+	if (c->processes->len == 0 && g_hash_table_size(c->late) == 0)
 		fputs("heddle: no process asked to be recorded: build the programs with 'heddle "
 		      "cc' (or -fsanitize=thread, without a static runtime), and leave "
 		      "HEDDLE_CHILDREN and LD_LIBRARY_PATH in their environment\n",

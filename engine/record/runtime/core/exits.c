@@ -86,6 +86,7 @@ static void end_as_answered(int own, void *unused)
 
 __attribute__((destructor(101))) static void end(void)
 {
+	child_ended(0);
 	let_others_go_on();
 	end_point();
 	rt_finish(LOG_EXITED);
@@ -115,6 +116,7 @@ static _Noreturn void end_at_once(enum log_call call, int status, uintptr_t pc)
 	enter_end(call, status, pc);
 	end_point();
 	note_status(status);
+	child_ended(status);
 	rt_finish(LOG_EXITED);
 	clock_end();
 	if (status == 0)

@@ -66,6 +66,13 @@ void child_created_thread(void)
 		__atomic_fetch_or(&parent->happened, LOG_CHILD_THREADS, __ATOMIC_RELAXED);
 }
 
+void child_ended(int status)
+{
+	enum { NOT_FOUND = 127, NOT_STARTED = 126 }; /* a program, as shells have it */
+	if (parent && status != NOT_FOUND && status != NOT_STARTED)
+		__atomic_fetch_or(&parent->happened, LOG_CHILD_ENDED, __ATOMIC_RELAXED);
+}
+
 void processes_init(void)
 {
 	pthread_atfork(NULL, NULL, rt_child);
