@@ -23,6 +23,9 @@ struct joined {
 	/* Set by record_run: the page of the log's header (struct log_header), shared with the
 	 * process, which may wait there for joined_answer; NULL: there is none. */
 	void *header;
+	/* A file for joined_turn, or -1; how many have a turn at a time. */
+	int turns;
+	unsigned most;
 	uint32_t *ended; /* set to 1 when the process has ended, or waits; or NULL */
 };
 

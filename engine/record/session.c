@@ -111,11 +111,12 @@ struct followed {
 };
 
 /* Can the log be followed? Chunks must be whole and stay in place, and unless analyses wait for
- * them another processor must be free to read them. */
+ * them another processor must be free to read them, which the processes of a suite need. */
 static bool can_follow(const struct session_options *o)
 {
-	return o->watch.begin || (o->disk_alone && !o->free_mode && !o->compress &&
-	                          !o->keep_events && g_get_num_processors() > 1);
+	return o->watch.begin ||
+	       (o->disk_alone && o->joined == NULL && !o->free_mode && !o->compress &&
+	        !o->keep_events && g_get_num_processors() > 1);
 }
 
 static void follow(void *context, int buffer)

@@ -31,6 +31,7 @@ struct service {
 	pid_t command; /* 0: it has ended */
 	int folder;    /* that of the socket */
 	int listener, signals;
+	int turns;       /* joined.h */
 	char *temporary; /* the folder, where it was made for the socket alone; or NULL */
 	char *absolute;  /* the folder's path */
 	char *path;      /* of the socket */
@@ -105,6 +106,8 @@ static _Noreturn void attend(struct service *s, struct child_process *p, struct 
 			signal(number, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &s->mask, NULL);
 	j->again = p->again;
+	j->turns = s->turns;
+	j->most = MAX(1, g_get_num_processors());
 	j->ended = &p->shared->ended;
 	if (getppid() == parent && report && joined_become(j))
 		s->c->record(s->c->context, j, p->output, report, p->shared);
@@ -214,16 +217,16 @@ static void reap(struct service *s)
 	}
 }
 
-/* How many are attended to; of these, how many have ended, and are analysed. */
-static guint attended(const struct service *s, guint *analysed)
+/* How many are attended to; of these, how many have ended, and wait for their traces. */
+static guint attended(const struct service *s, guint *ended)
 {
 	guint count = 0;
-	*analysed = 0;
+	*ended = 0;
 	for (guint i = 0; i < s->c->processes->len; i++) {
 		const struct child_process *p = s->c->processes->pdata[i];
 		count += p->attendant != 0;
-		*analysed += p->attendant != 0 &&
-		             __atomic_load_n(&p->shared->ended, __ATOMIC_ACQUIRE);
+		*ended += p->attendant != 0 &&
+		          __atomic_load_n(&p->shared->ended, __ATOMIC_ACQUIRE);
 	}
 	return count;
 }
@@ -377,6 +380,9 @@ static void read_signals(struct service *s)
 		int number = (int)info.ssi_signo;
 		if (number == SIGCHLD)
 			reap(s);
+		else if (s->command == 0 && s->c->interrupted)
+			leave(s,
+			      true); /* once more: for those that take the first as the run's */
 		else if (s->command == 0)
 			s->c->interrupted = number;
 		else if (number == SIGTERM || number == SIGHUP)
@@ -396,7 +402,7 @@ static void take_connection(struct service *s, int socket)
 }
 
 /* Waits for something to happen, at most `limit_ms` (-1: any time). Processes that ask wait,
- * too, while `full`: as many as there are processors are analysed. */
+ * too, while `full`. */
 static void wait_once(struct service *s, bool full, int limit_ms)
 {
 	enum { OWN = 2 };
@@ -426,11 +432,10 @@ static void wait_once(struct service *s, bool full, int limit_ms)
  * are left to themselves. */
 static void serve(struct service *s)
 {
-	enum { PATIENCE_US = 1000000, LOOK_MS = 20 };
-	const guint most = MAX(2, g_get_num_processors());
+	enum { PATIENCE_US = 1000000, LOOK_MS = 20, MOST = 256 };
 	bool left = false, given_up = false;
 	for (;;) {
-		guint analysed, all = attended(s, &analysed);
+		guint ended, all = attended(s, &ended);
 		gint64 since = s->command ? 0 : g_get_monotonic_time() - s->ended_us;
 		if (s->command == 0 && all == 0 && s->asking->len == 0)
 			return;
@@ -447,7 +452,7 @@ static void serve(struct service *s)
 				close(g_array_index(s->asking, int, i));
 			g_array_set_size(s->asking, 0);
 		}
-		wait_once(s, analysed >= most, s->command ? -1 : LOOK_MS);
+		wait_once(s, ended >= MOST, s->command ? -1 : LOOK_MS);
 	}
 }
 
@@ -468,7 +473,7 @@ static void end_service(struct service *s)
 {
 	if (s->path)
 		unlinkat(s->folder, SOCKET_NAME, 0);
-	int files[] = { s->listener, s->signals, s->folder };
+	int files[] = { s->listener, s->signals, s->folder, s->turns };
 	for (size_t i = 0; i < G_N_ELEMENTS(files); i++)
 		if (files[i] >= 0)
 			close(files[i]);
@@ -484,11 +489,12 @@ static void end_service(struct service *s)
 
 bool children_run(struct children *c, struct error *error)
 {
-	struct service s = { .c = c, .folder = -1, .listener = -1, .signals = -1 };
+	struct service s = { .c = c, .folder = -1, .listener = -1, .signals = -1, .turns = -1 };
 	c->processes = g_ptr_array_new_with_free_func(free_process);
 	c->late = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	s.asking = g_array_new(FALSE, FALSE, sizeof(int));
 	s.names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	s.turns = file_of_memory();
 	sigprocmask(SIG_SETMASK, NULL, &s.mask);
 	settle_folders();
 	bool good =
