@@ -80,9 +80,11 @@ static void tell(const struct recording *s, const struct arguments *a,
 	if (f->happened & LOG_FORKED && o->joined == NULL)
 		fprintf(stderr, "heddle: the program forked; its children were not recorded "
 		                "(--children records the programs that they start)\n");
-	if (f->happened & LOG_CHILD_ENDED && o->joined != NULL)
-		fprintf(stderr, "heddle: a child by fork ran on in the same program, and was not "
-		                "recorded\n");
+	if (o->joined != NULL && f->happened & LOG_CHILD_ENDED &&
+	    !(f->happened & LOG_CHILD_THREADS))
+		fprintf(stderr,
+		        "heddle: a child by fork ran on in the same program, and was not "
+		        "recorded\n");
 	if (f->happened & LOG_CLEARED)
 		fprintf(stderr,
 		        "heddle: it started a program with an environment without " JOINING_ENVIRONMENT
