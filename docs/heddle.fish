@@ -23,7 +23,7 @@ complete -c heddle -n __fish_use_subcommand -a orders -d 'which memory orders a 
 complete -c heddle -n __fish_use_subcommand -a convert -d 'convert a trace between formats'
 complete -c heddle -n __fish_use_subcommand -a filter -d 'leave out redundant accesses (TREE), with a count'
 complete -c heddle -n __fish_use_subcommand -a diff -d 'findings that are new, gone or left in the second of two traces or reports'
-complete -c heddle -n __fish_use_subcommand -a merge -d 'join reports of shards (--shard I/N), or the tasks of an exploration'
+complete -c heddle -n __fish_use_subcommand -a merge -d 'join reports of shards (--shard I/N) or of traces, or the tasks of an exploration'
 complete -c heddle -n __fish_use_subcommand -a spec -d 'check a specification; print its access points'
 complete -c heddle -n __fish_use_subcommand -a lesson -d 'guided lessons for the class: without a name, their list'
 complete -c heddle -n '__fish_seen_subcommand_from check' -l budget -r -d 'seconds for everything (default 60; 0: no limit), or with T,PAIR also for deciding one pair (default 1)'

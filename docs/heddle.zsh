@@ -31,7 +31,7 @@ if (( CURRENT == 2 )); then
 		'convert:convert a trace between formats'
 		'filter:leave out redundant accesses (TREE), with a count'
 		'diff:findings that are new, gone or left in the second of two traces or reports'
-		'merge:join reports of shards (--shard I/N), or the tasks of an exploration'
+		'merge:join reports of shards (--shard I/N) or of traces, or the tasks of an exploration'
 		'spec:check a specification; print its access points'
 		'lesson:guided lessons for the class\: without a name, their list'
 	)

@@ -203,6 +203,26 @@ like "$err" "in racy.1, racy.2" "and prints what it finds"
 run $HEDDLE races live/racy.1.hdl
 is "$status" 1 "which the trace has, too"
 
+# ---- the traces of a suite, analysed ----
+run $HEDDLE races made/*.hdl
+is "$status" 1 "races of several traces"
+like "$out" "^    in racy.1.hdl, racy.2.hdl, racy.3.hdl, racy.4.hdl and 2 more" "each finding once, with the traces that have it"
+like "$out" "^18 traces: [0-9]+ findings? by auto in [0-9]+ events" "and one last line"
+run $HEDDLE races made/*.hdl --format json
+is "$(json 'join " ", map { scalar @{$_->{traces}} } grep { $_->{variable} eq "racy" } @{$d->{findings}}')" 6 "as JSON"
+mkdir reports
+for f in made/*.hdl; do $HEDDLE races --format json "$f" >reports/"$(basename "$f")"; done
+is "$($HEDDLE races made/*.hdl --format json | sed 's/"18 traces"/"18 reports"/')" "$($HEDDLE merge reports/* --format json)" "as merge makes it of their reports"
+run $HEDDLE races made/children.1.hdl made/children.2.hdl
+is "$status" 0 "traces without a race"
+like "$out" "^2 traces: 0 findings by auto in [0-9]+ events, complete" "are complete where all are"
+$HEDDLE races --analysis hb --format json made/racy.1.hdl >reports/other
+run $HEDDLE merge reports/racy.1.hdl reports/other
+is "$status" 2 "reports of two analyses"
+like "$err" 'other: its "analysis" is another one than that of racy.1.hdl' "are not merged"
+run $HEDDLE races made/racy.1.hdl made/racy.2.hdl --shard 1/2
+is "$status" 2 "a share of several traces"
+
 # ---- programs built the ordinary way ----
 if gcc -fsanitize=thread -g -O1 racy.c -o plain -pthread 2>/dev/null; then
 	children --no-trace -- sh -c './plain; echo $?'

@@ -104,11 +104,13 @@ static int run(struct arguments *a)
 const struct command command_merge = {
 	.name = "merge",
 	.usage = "REPORT... | STATE... [--tasks N -o PREFIX]",
-	.summary = "join reports of shards (--shard I/N), or the tasks of an exploration",
+	.summary =
+	        "join reports of shards (--shard I/N) or of traces, or the tasks of an exploration",
 	.details =
 	        "The reports are JSON, of one trace (or program), analysis and options; every shard must\n"
 	        "be there, once.  The result is what the run without --shard reports, and complete when\n"
-	        "all of its parts are.  Reports of 'check' are joined into one list, whatever runs they\n"
+	        "all of its parts are.  Reports of several whole traces, of one analysis and its options,\n"
+	        "become a list with each finding once, and the reports that have it.  Reports of 'check' are joined into one list, whatever runs they\n"
 	        "are of.  States of explorations (explore --resume) are joined into one.  --tasks divides\n"
 	        "the pending schedules evenly into files for explore --resume, the tasks of the next\n"
 	        "round; PREFIX.base, beside them, has what all tasks know.\n"

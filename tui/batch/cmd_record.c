@@ -261,7 +261,6 @@ static bool put_report(const char *path, const char *text)
 	struct file_writer *w = file_writer_open(path, &error);
 	if (w != NULL) {
 		file_writer_put(w, text, strlen(text));
-		file_writer_put(w, "\n", 1);
 	}
 	bool good = w != NULL && file_writer_commit(w, &error);
 	if (!good)
@@ -275,9 +274,9 @@ static bool write_report(const char *path, const struct record_live *live, const
                          uint64_t events, const char *again, const char *note)
 {
 	char *text = record_live_report(live, name, events, again, note);
-	bool good = put_report(path, text);
+	g_autofree char *line = g_strconcat(text, "\n", NULL);
 	free(text);
-	return good;
+	return put_report(path, line);
 }
 
 /* --no-trace: a sentence on misuse, owned by the caller; NULL: there is none. */
@@ -383,6 +382,19 @@ static char *children_again(const struct session_options *o)
 	return o->nothing_kept ? g_strdup(again->str) : NULL;
 }
 
+/* False after a message. */
+static bool put_children_report(const struct children *c, const char *path)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+	children_report(c, out);
+	fclose(out);
+	bool good = put_report(path, text);
+	free(text);
+	return good;
+}
+
 /* In its attendant: records a process. */
 static void record_child(void *context, struct joined *j, const char *output, FILE *report,
                          struct attended *to)
@@ -454,9 +466,7 @@ static int record_children(const struct arguments *a, struct session_options *o,
 		say_error(&error);
 	} else {
 		bool found = children_tell(&c, argument_flag(a, "quiet"), again) > 0;
-		char *text = report ? children_report(&c) : NULL;
-		bool written = report == NULL || put_report(report, text);
-		free(text);
+		bool written = report == NULL || put_children_report(&c, report);
 		status = !written                                    ? EXIT_OURS
 		         : o->nothing_kept && found && c.status == 0 ? 1
 		                                                     : c.status;

@@ -63,7 +63,7 @@ void children_release(struct children *c);
  * findings and what went wrong. `again`: the options that make a run once more, or NULL: traces
  * are kept. Returns the number of findings of all processes, and of processes with misuse. */
 guint children_tell(const struct children *c, bool quiet, const char *again);
-/* The findings of all as a JSON report, owned by the caller. */
-char *children_report(const struct children *c);
+/* Writes the findings of all as a JSON report. */
+void children_report(const struct children *c, FILE *out);
 
 #endif

@@ -7,10 +7,12 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tui/batch/print/finding_json.h"
 #include "tui/batch/print/names.h"
+#include "tui/batch/reports/traces_merge.h"
 
 static bool was_recorded(const struct child_process *p)
 {
@@ -27,116 +29,53 @@ static guint recorded_count(const struct children *c)
 
 /* ---- findings ---- */
 
-static int by_text(gconstpointer a, gconstpointer b)
+/* The reports of the processes, with the names of these; NULL: no process has one. */
+static GPtrArray *reports_of(const struct children *c)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Equal for one finding of several processes: its kind, analysis and places. Owned by the
- * caller. */
-static char *key_of(const json_t *finding)
-{
-	g_autoptr(GPtrArray) places = g_ptr_array_new_with_free_func(g_free);
-	g_autoptr(GString) key = g_string_new(NULL);
-	size_t i;
-	json_t *site;
-	json_array_foreach((json_t *)finding_places(finding), i, site)
-	{
-		char *text = json_dumps(site, JSON_COMPACT | JSON_SORT_KEYS);
-		g_ptr_array_add(places, g_strdup(text));
-		free(text);
-	}
-	g_ptr_array_sort(places, by_text);
-	g_string_printf(key, "%s|%s", json_word(finding, "kind"), json_word(finding, "by"));
-	for (guint n = 0; n < places->len; n++)
-		g_string_append_printf(key, "|%s", (char *)places->pdata[n]);
-	return g_string_free(g_steal_pointer(&key), FALSE);
-}
-
-/* The findings of all processes, each once, with "processes": the names of those that have it.
- * The notes of their reports that several have are collected in `notes`. */
-static json_t *all_findings(const struct children *c)
-{
-	json_t *all = json_array();
-	g_autoptr(GHashTable) known =
-	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	GPtrArray *parts = g_ptr_array_new_with_free_func((GDestroyNotify)report_file_free);
 	for (guint i = 0; i < c->processes->len; i++) {
 		const struct child_process *p = c->processes->pdata[i];
 		json_auto_t *report = json_loads(p->report, 0, NULL);
-		json_t *finding;
-		size_t n;
-		json_array_foreach(json_object_get(report, "findings"), n, finding)
-		{
-			char *key = key_of(finding);
-			json_t *first = g_hash_table_lookup(known, key);
-			if (first == NULL) {
-				first = finding;
-				json_object_set_new(first, "processes", json_array());
-				json_array_append(all, first);
-				g_hash_table_insert(known, key, first);
-			} else {
-				g_free(key);
-			}
-			json_array_append_new(json_object_get(first, "processes"),
-			                      json_text(p->name));
-		}
+		if (report != NULL)
+			g_ptr_array_add(parts, report_file_of_json(p->name, report));
 	}
+	return parts;
+}
+
+/* The findings of all processes, each once, with "processes". NULL where none was compared. */
+static struct report_file *joined_report(const struct children *c, const GPtrArray *parts)
+{
+	struct error error;
+	g_autofree char *name = g_path_get_basename(c->argv[0]);
+	struct report_file *all =
+	        parts->len ? traces_merge(parts, name, "processes", &error) : NULL;
+	if (parts->len && all == NULL)
+		BUG("our own reports: %s", error.what);
 	return all;
 }
 
-char *children_report(const struct children *c)
+void children_report(const struct children *c, FILE *out)
 {
-	json_int_t events = 0;
-	json_auto_t *findings = all_findings(c), *notes = json_array();
+	g_autoptr(GPtrArray) parts = reports_of(c);
 	g_autofree char *name = g_path_get_basename(c->argv[0]);
-	for (guint i = 0; i < c->processes->len; i++) {
-		const struct child_process *p = c->processes->pdata[i];
-		json_auto_t *report = json_loads(p->report, 0, NULL);
-		events += (json_int_t)p->attended.events;
-		json_t *note;
-		size_t n;
-		json_array_foreach(json_object_get(report, "notes"), n, note)
-		{
-			bool has = false;
-			for (size_t k = 0; k < json_array_size(notes); k++)
-				has |= json_equal(json_array_get(notes, k), note);
-			if (!has)
-				json_array_append(notes, note);
-		}
+	struct report_file *all = joined_report(c, parts);
+	json_auto_t *head = all ? json_incref(all->head)
+	                        : json_pack("{sssosssisbs[]}", "heddle", HEDDLE_VERSION,
+	                                    "trace", json_text(name), "analysis", "hb",
+	                                    "events", 0, "complete", false, "processes");
+	char *text = json_dumps(head, 0);
+	fprintf(out, "%.*s, \"findings\": [", (int)strlen(text) - 1, text);
+	free(text);
+	for (guint i = 0; all && i < all->findings->len; i++) {
+		const struct filed_finding *f =
+		        &g_array_index(all->findings, struct filed_finding, i);
+		fprintf(out, "%s\n%.*s", i ? "," : "", (int)f->length, f->text);
 	}
-	json_auto_t *report = json_pack(
-	        "{sssosssIsbsssIsOsO}", "heddle", HEDDLE_VERSION, "trace", json_text(name),
-	        "analysis", "hb", "events", events, "complete", false, "not-complete",
-	        "other schedules were not looked at", "candidates",
-	        (json_int_t)json_array_size(findings), "notes", notes, "findings", findings);
-	return json_dumps(report, 0);
+	fputs("\n]}\n", out);
+	report_file_free(all);
 }
 
 /* ---- as text ---- */
-
-static void print_names(const json_t *names)
-{
-	enum { MOST = 4 };
-	size_t count = json_array_size(names);
-	fputs("    in ", stderr);
-	for (size_t i = 0; i < MIN(count, (size_t)MOST); i++)
-		fprintf(stderr, "%s%s", i ? ", " : "",
-		        json_string_value(json_array_get(names, i)));
-	if (count > MOST)
-		fprintf(stderr, " and %zu more", count - MOST);
-	fputc('\n', stderr);
-}
-
-static void print_findings(const json_t *findings)
-{
-	size_t i;
-	json_t *finding;
-	json_array_foreach((json_t *)findings, i, finding)
-	{
-		finding_print(finding, stderr);
-		print_names(json_object_get(finding, "processes"));
-	}
-}
 
 /* How the process ended, in words. Owned by the caller. */
 static char *ending_of(const struct attended *a)
@@ -207,10 +146,14 @@ static void print_late(const struct children *c)
 guint children_tell(const struct children *c, bool quiet, const char *again)
 {
 	g_autofree char *name = g_path_get_basename(c->argv[0]);
-	json_auto_t *findings = all_findings(c);
-	guint count = recorded_count(c), found = (guint)json_array_size(findings);
+	g_autoptr(GPtrArray) parts = reports_of(c);
+	struct report_file *all = joined_report(c, parts);
+	guint count = recorded_count(c), found = all ? all->findings->len : 0;
 	guint misused = 0;
-	print_findings(findings);
+	for (guint i = 0; i < found; i++)
+		finding_print(g_array_index(all->findings, struct filed_finding, i).fields,
+		              stderr);
+	report_file_free(all);
 	if (!quiet)
 		fprintf(stderr, "heddle: %u process%s of %s recorded%s%s\n", count,
 		        count == 1 ? "" : "es", printable(name),
