@@ -432,7 +432,7 @@ static void wait_once(struct service *s, bool full, int limit_ms)
  * are left to themselves. */
 static void serve(struct service *s)
 {
-	enum { PATIENCE_US = 1000000, LOOK_MS = 20, MOST = 256 };
+	enum { PATIENCE_US = 1000000, LOOK_MS = 20, MOST = 128 };
 	bool left = false, given_up = false;
 	for (;;) {
 		guint ended, all = attended(s, &ended);

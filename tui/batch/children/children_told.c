@@ -123,9 +123,12 @@ static void print_process(const struct children *c, const struct child_process *
 	} else if (p->left) {
 		fprintf(stderr, "heddle:   %s  not looked at: its process went on\n", p->name);
 	} else if (p->ended_by) {
-		fprintf(stderr,
-		        "heddle:   %s  no trace: its recorder ended with signal %d (%s)\n",
-		        p->name, p->ended_by, strsignal(p->ended_by));
+		fprintf(stderr, "heddle:   %s  %s: its recorder ended with signal %d (%s)\n",
+		        p->name, c->folder ? "no trace" : "not looked at", p->ended_by,
+		        strsignal(p->ended_by));
+		if (c->folder)
+			fprintf(stderr, "heddle:     its log, %s%s.log-*, opens like one\n",
+			        p->name, suffix);
 	} else {
 		fprintf(stderr, "heddle:   %s  not recorded\n", p->name);
 	}

@@ -156,6 +156,13 @@ void exits_init(void)
 {
 	at_quick_exit(quick_end);
 }
+/* Programs that were linked with gcc's libtsan take it from there: the C library has it only as
+ * a part of each program, for which that library's leaves no reason. */
+EXPORT int atexit(void (*function)(void))
+{
+	extern int __cxa_atexit(void (*)(void *), void *, void *);
+	return __cxa_atexit((void (*)(void *))function, NULL, NULL);
+}
 void interposed_quick_exit(int status)
 {
 	note_status(status);
