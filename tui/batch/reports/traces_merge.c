@@ -104,18 +104,19 @@ static json_int_t sum_of(const GPtrArray *parts, const char *key)
 }
 
 /* Sentences of all parts, each once. */
-static json_t *all_notes(const GPtrArray *parts)
+static json_t *all_sentences(const GPtrArray *parts, const char *key)
 {
 	json_t *all = json_array(), *note;
 	g_autoptr(GHashTable) known = g_hash_table_new(g_str_hash, g_str_equal);
 	for (guint i = 0; i < parts->len; i++) {
 		const struct report_file *part = parts->pdata[i];
-		size_t n;
-		json_array_foreach(
-		        json_object_get(part->head, "notes"), n,
-		        note) if (json_is_string(note) &&
-		                  g_hash_table_add(known, (char *)json_string_value(note)))
-		        json_array_append(all, note);
+		const json_t *list = json_object_get(part->head, key);
+		for (size_t n = 0; n < json_array_size(list); n++) {
+			note = json_array_get(list, n);
+			if (json_is_string(note) &&
+			    g_hash_table_add(known, (char *)json_string_value(note)))
+				json_array_append(all, note);
+		}
 	}
 	return all;
 }
@@ -174,6 +175,9 @@ static json_t *head_of(const GPtrArray *parts, const char *name, const char *key
 {
 	static const char *const kept[] = { "heddle", "command", "analysis", "options" };
 	static const char *const sums[] = { "events", "candidates", "impossible", "unknown" };
+	/* what holds of one part limits the whole */
+	static const char *const of_any[] = { "budget-spent", "uninstrumented", "sampled",
+		                              "scope", "given" };
 	json_t *head = json_object(), *names = json_array();
 	const struct report_file *first = parts->pdata[0];
 	for (size_t i = 0; i < G_N_ELEMENTS(kept); i++)
@@ -183,10 +187,10 @@ static json_t *head_of(const GPtrArray *parts, const char *name, const char *key
 	for (guint i = 0; i < parts->len; i++) {
 		const struct report_file *part = parts->pdata[i];
 		json_array_append_new(names, json_string(part->name));
-		if (json_is_true(json_object_get(part->head, "budget-spent")))
-			json_object_set_new(head, "budget-spent", json_true());
-		if (json_is_true(json_object_get(part->head, "uninstrumented")))
-			json_object_set_new(head, "uninstrumented", json_true());
+		for (size_t k = 0; k < G_N_ELEMENTS(of_any); k++)
+			if (json_object_get(part->head, of_any[k]))
+				json_object_set(head, of_any[k],
+				                json_object_get(part->head, of_any[k]));
 	}
 	json_object_set_new(head, key, names);
 	for (size_t i = 0; i < G_N_ELEMENTS(sums); i++)
@@ -194,7 +198,10 @@ static json_t *head_of(const GPtrArray *parts, const char *name, const char *key
 			json_object_set_new(head, sums[i],
 			                    json_integer(sum_of(parts, sums[i])));
 	set_complete(head, parts);
-	json_object_set_new(head, "notes", all_notes(parts));
+	json_object_set_new(head, "notes", all_sentences(parts, "notes"));
+	json_auto_t *warnings = all_sentences(parts, "warnings");
+	if (json_array_size(warnings) > 0)
+		json_object_set(head, "warnings", warnings);
 	return head;
 }
 
