@@ -68,7 +68,7 @@ struct joined *joined_take(int socket, char **late)
 	j->process = (int)syscall(SYS_pidfd_open, j->pid, 0);
 	j->argv = strings_of(j->pid, "cmdline");
 	j->environment = strings_of(j->pid, "environ");
-	if (j->process < 0 || !j->argv || !j->environment) {
+	if (!j->argv || !j->environment) {
 		joined_free(j);
 		return NULL;
 	}
@@ -223,11 +223,12 @@ void run_await_joined(struct record_options *o, struct record_result *result)
 	const struct log_header *h = j->header;
 	struct pollfd ends[] = { { .fd = j->process, .events = POLLIN },
 		                 { .fd = j->again, .events = POLLIN } };
-	bool may_wait = o->config.flags & LOG_AWAITS;
+	bool may_wait = o->config.flags & LOG_AWAITS, looks = may_wait || j->process < 0;
 	for (int pause = SHORTEST_MS;
 	     !(may_wait && __atomic_load_n(&h->awaits, __ATOMIC_ACQUIRE));
 	     pause = MIN(2 * pause, LONGEST_MS))
-		if (poll(ends, G_N_ELEMENTS(ends), may_wait ? pause : -1) > 0)
+		if (poll(ends, G_N_ELEMENTS(ends), looks ? pause : -1) > 0 ||
+		    (j->process < 0 && kill(j->pid, 0) != 0 && errno == ESRCH))
 			break;
 	if (j->ended)
 		__atomic_store_n(j->ended, 1, __ATOMIC_RELEASE);

@@ -14,7 +14,7 @@
 struct joined {
 	pid_t pid;
 	int socket;  /* the connection, which ends when it has become the recorded program */
-	int process; /* pidfd */
+	int process; /* pidfd, or -1 where the system has none */
 	/* A descriptor that can be read when the process has become another program, which has
 	 * asked anew; or -1. */
 	int again;
