@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
@@ -39,6 +40,34 @@ static char *link_of(pid_t pid, const char *name)
 	return g_file_read_link(path, NULL);
 }
 
+/* A child by fork has its parent's, which the runtime was started with. */
+static void leave_runtime_out(char **env)
+{
+	static const char *const own[] = { LOG_ENVIRONMENT "=",
+		                           "LD_PRELOAD=", "GLIBC_TUNABLES=" };
+	char **to = env;
+	for (char **from = env; *from; from++) {
+		bool is_own = false;
+		for (size_t i = 0; i < G_N_ELEMENTS(own); i++)
+			is_own |= g_str_has_prefix(*from, own[i]);
+		if (is_own)
+			g_free(*from);
+		else
+			*to++ = *from;
+	}
+	*to = NULL;
+}
+
+/* 0: not known. */
+static pid_t parent_of(pid_t pid)
+{
+	g_autofree char *path = g_strdup_printf("/proc/%d/stat", (int)pid), *text = NULL;
+	const char *behind =
+	        g_file_get_contents(path, &text, NULL, NULL) ? strrchr(text, ')') : NULL;
+	int parent = 0;
+	return behind && sscanf(behind, ") %*c %d", &parent) == 1 ? parent : 0;
+}
+
 static bool hear(int socket, char *request)
 {
 	ssize_t n;
@@ -57,21 +86,29 @@ struct joined *joined_take(int socket, char **late)
 	bool own = getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
 	           peer.pid != 0 && peer.uid == geteuid();
 	g_autofree char *file = own ? link_of(peer.pid, "exe") : NULL;
-	if (!file || !hear(socket, &request) || request != JOINING_PROGRAM) {
+	if (!file || !hear(socket, &request) ||
+	    (request != JOINING_PROGRAM && request != JOINING_FORKED)) {
 		if (request == JOINING_LIBRARY)
 			*late = g_steal_pointer(&file);
 		close(socket);
 		return NULL;
 	}
 	struct joined *j = g_new0(struct joined, 1);
-	*j = (struct joined){ .pid = peer.pid, .socket = socket, .again = -1, .turns = -1 };
+	*j = (struct joined){ .pid = peer.pid,
+		              .socket = socket,
+		              .forked = request == JOINING_FORKED,
+		              .again = -1,
+		              .turns = -1 };
 	j->process = (int)syscall(SYS_pidfd_open, j->pid, 0);
+	j->parent = parent_of(j->pid);
 	j->argv = strings_of(j->pid, "cmdline");
 	j->environment = strings_of(j->pid, "environ");
 	if (!j->argv || !j->environment) {
 		joined_free(j);
 		return NULL;
 	}
+	if (j->forked)
+		leave_runtime_out(j->environment);
 	if (!j->argv[0]) { /* it was started without any */
 		g_strfreev(j->argv);
 		j->argv = g_new0(char *, 2);
@@ -179,7 +216,8 @@ bool run_join(struct record_options *o, bool clang_name, int buffer, struct erro
 	o->config.buffer = answer.buffer = answer.config - 1;
 	g_auto(GStrv) env = run_environment(o, &o->config, answer.config, runtime, clang_name);
 	int files[JOINING_DESCRIPTORS] = { run_config_file(o, &o->config, error), buffer,
-		                           environment_file(env, &answer) };
+		                           j->forked ? record_open_log(o->config.log)
+		                                     : environment_file(env, &answer) };
 	char request;
 	bool told = files[0] >= 0 && files[2] >= 0 && j->header &&
 	            send_answer(j->socket, &answer, files);
@@ -238,6 +276,8 @@ void run_await_joined(struct record_options *o, struct record_result *result)
 	bool by_signal = ended >= log_ended_by(0, 1);
 	result->signal = by_signal ? (int)(ended - log_ended_by(0, 1)) + 1 : 0;
 	result->status = result->signal ? 128 + result->signal : (int)(ended & 255);
+	result->unwanted = h->unwanted;
+	result->cleared = h->happened & LOG_CLEARED;
 	result->unseen = ended == 0;
 	result->became = ends[1].revents != 0;
 }

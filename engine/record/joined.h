@@ -13,6 +13,8 @@
 
 struct joined {
 	pid_t pid;
+	pid_t parent;
+	bool forked; /* a child by fork of a recorded process, which goes on with its log */
 	int socket;  /* the connection, which ends when it has become the recorded program */
 	int process; /* pidfd, or -1 where the system has none */
 	/* A descriptor that can be read when the process has become another program, which has

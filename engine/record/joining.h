@@ -22,11 +22,14 @@ enum joining_request {
 	JOINING_PROGRAM = 'p', /* waits for an answer */
 	JOINING_LIBRARY = 'l', /* has loaded instrumented code, too late to be recorded; waits
 	                        * for the connection's end */
+	JOINING_FORKED = 'k',  /* a child by fork of a recorded program, which goes on in it:
+	                        * waits  for an answer */
 	JOINING_FAILED = 'f',  /* after an answer: the program cannot be started again */
 };
 
 /* The answer, with descriptors of the config, the log's memory and the environment: strings,
- * each with its end. No answer: it is not recorded. */
+ * each with its end; for a child by fork the log in its place. No answer: it is not recorded.
+ */
 enum { JOINING_DESCRIPTORS = 3 };
 struct joining_answer {
 	uint32_t variables; /* number of strings */

@@ -84,8 +84,13 @@ struct log_header {
 	 * not at all. With LOG_AWAITS: it has ended well and waits (1) for the exit status that
 	 * the recorder gives it, + 1. */
 	uint32_t ended, awaits, answer;
+	/* A forked child that is recorded becomes another program, before it has made a thread:
+	 * nobody asks for its recording. */
+	uint32_t unwanted;
 };
 enum { LOG_AHEAD = 8 };
+/* config.recorder: so many chunks of the log stay in the file, for children by fork. */
+enum { LOG_KEPT_CHUNKS = 64 };
 /* The values of `ended`: an exit status, or a signal. */
 static inline uint32_t log_ended_by(int status, int signal)
 {

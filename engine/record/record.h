@@ -66,6 +66,8 @@ struct record_taken {
 
 struct record_facts {
 	char **argv; /* filled in by the caller: the command, noted in the trace; or NULL */
+	bool forked; /* filled in by the caller: a child by fork, which goes on
+	              * with its parent's log */
 	const char *start_at;      /* filled in by the caller: --start-at, or NULL */
 	const char *how;           /* filled in by the caller: options of the run
 	                            * (session.h), or NULL */
@@ -116,7 +118,9 @@ struct record_facts {
 };
 /* Note with the options of `heddle record` that make another run take the same schedule:
  * "--mode controlled --strategy pct --depth 3 --seed 7". */
-#define RECORDED_HOW_NOTE "recording-options"
+#define RECORDED_HOW_NOTE    "recording-options"
+/* Note of the trace of a child by fork, which begins with its parent's events. */
+#define RECORDED_FORKED_NOTE "recording-forked"
 void record_facts_release(struct record_facts *facts);
 /* Whose accesses the recording lacks, though the program's own code made them; by bits of enum
  * log_happened. NULL: nobody's. Owned by the caller. */
@@ -214,6 +218,8 @@ struct record_result {
 	bool started;
 	bool timed_out;
 	bool unseen;     /* of a joined process: how it ended is not known (killed, mostly) */
+	bool cleared;    /* of a joined process: it started a program that cannot be recorded */
+	bool unwanted;   /* of a joined process: log_header.unwanted */
 	bool became;     /* of a joined process: it became another program, which is recorded */
 	int status;      /* as the program's: exit status, or 128 + signal */
 	int signal;      /* or 0 */

@@ -266,6 +266,7 @@ static bool record_session(const struct session_options *options, struct recordi
 	char *how = options_words(options);
 	s->facts.surroundings = surroundings;
 	s->facts.how = how;
+	s->facts.forked = options->joined && options->joined->forked;
 	s->facts.argv = options->argv;
 	s->facts.specs = options->specs;
 	s->facts.start_at = options->start_at;
@@ -283,12 +284,16 @@ static bool record_session(const struct session_options *options, struct recordi
 		g_free(how);
 		return false;
 	}
-	bool ok = make_trace(options, &followed, progress, error);
+	bool wanted = !s->result.unwanted;
+	if (!wanted)
+		unfollow(&followed);
+	bool ok = wanted ? make_trace(options, &followed, progress, error)
+	                 : error_cancelled(error);
 	s->facts.surroundings = s->facts.how = NULL;
 	g_free(surroundings);
 	g_free(how);
-	if (ok && !options->nothing_kept) {
-		unlink(o.config.log); /* the trace is complete */
+	if ((ok || !wanted) && !options->nothing_kept) {
+		unlink(o.config.log); /* the trace is complete, or nobody wants it */
 	} else if (!ok && !options->nothing_kept) {
 		s->log = g_strdup(o.config.log);
 		keep_log(s->log, &s->facts, error);

@@ -55,14 +55,14 @@ children.14.hdl: exit status 9
 children.15.hdl: exit status 9
 children.16.hdl: exit status 9
 children.17.hdl: exit status 6
-  a child by fork ran on in the same program, and was not recorded
+children.17.1.hdl: exit status 6, by fork
 children.18.hdl: became another program
 children.19.hdl: exit status 0
 children.20.hdl: became another program" "each process has a trace, with its end"
-is "$(ls -A t | grep -c '^children.[0-9]*.hdl$') $(ls -A t | wc -l)" "20 20" "and nothing else is left in the folder"
+is "$(ls -A t | grep -c '^children.[0-9.]*.hdl$') $(ls -A t | wc -l)" "21 21" "and nothing else is left in the folder"
 good=0
 for f in t/*.hdl; do $HEDDLE races "$f" >/dev/null 2>&1 && good=$((good + 1)); done
-is "$good" 20 "which other commands read"
+is "$good" 21 "which other commands read"
 run $HEDDLE info t/children.18.hdl
 like "$out" "it became another program" "a trace ends where another program begins"
 run $HEDDLE info t/children.1.hdl
@@ -222,6 +222,108 @@ is "$status" 2 "reports of two analyses"
 like "$err" 'other: its "analysis" is another one than that of racy.1.hdl' "are not merged"
 run $HEDDLE races made/racy.1.hdl made/racy.2.hdl --shard 1/2
 is "$status" 2 "a share of several traces"
+
+# ---- children by fork that go on in the program, as test frameworks make them ----
+cat >framework.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static int racy, locked;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static struct node { int value; } *block;
+static void *f(void *p)
+{
+	racy++;
+	block->value++;
+	pthread_mutex_lock(&m);
+	locked++;
+	pthread_mutex_unlock(&m);
+	return p;
+}
+static int test(int number)
+{
+	pthread_t t;
+	pthread_mutex_unlock(&m); /* the parent has locked it */
+	pthread_create(&t, 0, f, 0);
+	if (number == 1)
+		racy++;
+	pthread_join(t, 0);
+	block->value++;
+	return number == 2 ? 4 : 0;
+}
+static int forked(int number)
+{
+	int status;
+	pid_t child = fork();
+	if (child == 0 && number == 3)
+		_exit(forked(1));
+	if (child == 0)
+		exit(test(number));
+	waitpid(child, &status, 0);
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+static int waits(void) /* in the parent, with another thread */
+{
+	pthread_t t;
+	pthread_mutex_unlock(&m);
+	pthread_create(&t, 0, f, 0);
+	int status = forked(0);
+	pthread_join(t, 0);
+	return status;
+}
+int main(int argc, char **argv)
+{
+	block = malloc(sizeof *block);
+	block->value = 1;
+	for (int i = 0; i < 100000 && argc > 1; i++)
+		free(malloc(i % 100 + 1));
+	pthread_mutex_lock(&m);
+	for (int i = 0; i < 4; i++) {
+		printf("%d: %d\n", i, forked(i));
+		fflush(stdout);
+	}
+	printf("beside a thread: %d\n", waits());
+	return 0;
+}
+C
+$HEDDLE cc -g -O1 framework.c -o framework -pthread
+./framework >plain.txt
+children -o f1 -- ./framework
+is "$status $(diff plain.txt .out)" "0 " "a framework that forks for each test"
+is "$(told)" "framework.1.hdl: exit status 0
+  not recorded, though they ran code of the program: child processes that created threads of their own
+framework.1.1.hdl: exit status 0, by fork
+framework.1.2.hdl: exit status 0, by fork
+framework.1.3.hdl: exit status 4, by fork
+framework.1.4.hdl: exit status 0, by fork
+framework.1.4.1.hdl: exit status 0, by fork" "each child has a trace, but that of a process with another thread"
+children -o f2 -- ./framework
+same=0
+for n in 1 1.1 1.2 1.3 1.4 1.4.1; do cmp -s f1/framework.$n.hdl f2/framework.$n.hdl && same=$((same + 1)); done
+is "$same" 6 "one seed is one run, byte for byte"
+run $HEDDLE races f1/framework.1.1.hdl
+is "$status" 0 "the test without a race has none"
+unlike "$out$err" "misuse|not held" "nor misuse of the mutex that its parent had locked"
+run $HEDDLE races f1/framework.1.2.hdl
+is "$status" 1 "that with a race has it"
+like "$out" "data-race  on racy" "by its name"
+run $HEDDLE convert f1/framework.1.2.hdl out.txt --to text
+like "$(cat out.txt)" "T1\|w4\(block->value\)=2" "a block of before the fork has its name, and its value"
+like "$(grep -n 'rel(m)' out.txt)" "main" "and the mutex is released"
+run $HEDDLE replay --trace f1/framework.1.2.hdl -- ./framework
+is "$status" 125 "no replay of a child"
+like "$err" "is of a child by fork" "as is said"
+children -o f3 -- ./framework much
+run $HEDDLE races f3/framework.1.2.hdl
+like "$out" "data-race  on racy.*|racy, block" "a child of a process with many events"
+like "$out" "[0-9]{6} events, complete" "has them all"
+children --no-trace -- ./framework much
+is "$(printf '%s' "$out" | tr '\n' ' ')" "0: 0 1: 1 2: 4 3: 1 beside a thread: 0" "nor is one missed without traces"
+children --no-trace -- ./framework
+is "$(printf '%s' "$out" | tr '\n' ' ')" "0: 0 1: 1 2: 4 3: 1 beside a thread: 0" "without traces a test with a race fails"
+like "$err" "in framework.1.2, framework.1.4.1" "and is named"
 
 # ---- programs built the ordinary way ----
 if gcc -fsanitize=thread -g -O1 racy.c -o plain -pthread 2>/dev/null; then

@@ -85,10 +85,6 @@ static void tell(const struct recording *s, const struct arguments *a,
 		fprintf(stderr,
 		        "heddle: a child by fork ran on in the same program, and was not "
 		        "recorded\n");
-	if (f->happened & LOG_CLEARED)
-		fprintf(stderr,
-		        "heddle: it started a program with an environment without " JOINING_ENVIRONMENT
-		        ", which was not recorded\n");
 	g_autofree char *lacking = record_lacking(f->happened);
 	if (lacking != NULL)
 		fprintf(stderr,
@@ -432,9 +428,15 @@ static void record_child(void *context, struct joined *j, const char *output, FI
 		tell(&s, each->a, o);
 		if (s.facts.status == LOG_FULL)
 			tell_full(&s);
-	} else {
+	} else if (!error.cancelled) {
 		say_error(&error);
 	}
+	if (s.result.cleared)
+		fputs("heddle: it started a program with an environment without " JOINING_ENVIRONMENT
+		      ", which was not recorded\n",
+		      stderr);
+	to->unwanted = s.result.unwanted;
+	to->forked = j->forked;
 	to->events = s.facts.events;
 	to->misused = o->nothing_kept && s.facts.misuses;
 	to->status = s.result.status;

@@ -61,20 +61,31 @@ static char *program_name(const char *file)
 	return name;
 }
 
-/* A name that no file in the folder has, nor another process. */
-static void name_process(struct service *s, const char *file, struct child_process *p)
+/* What its name begins with: that of its program, or of the process that it was forked from. */
+static char *name_base(const struct service *s, const struct joined *j)
 {
-	char *program = program_name(file);
-	guint number = GPOINTER_TO_UINT(g_hash_table_lookup(s->names, program));
+	for (guint i = s->c->processes->len; j->forked && i-- > 0;) {
+		const struct child_process *p = s->c->processes->pdata[i];
+		if (p->pid == j->parent)
+			return g_strdup(p->name);
+	}
+	return program_name(j->argv[0]);
+}
+
+/* A name that no file in the folder has, nor another process. */
+static void name_process(struct service *s, const struct joined *j, struct child_process *p)
+{
+	char *base = name_base(s, j);
+	guint number = GPOINTER_TO_UINT(g_hash_table_lookup(s->names, base));
 	do {
 		g_free(p->name);
 		g_free(p->output);
-		p->name = g_strdup_printf("%s.%u", program, ++number);
+		p->name = g_strdup_printf("%s.%u", base, ++number);
 		p->output = s->c->folder == NULL
 		                    ? NULL
 		                    : g_strdup_printf("%s/%s.hdl", s->absolute, p->name);
 	} while (p->output && faccessat(AT_FDCWD, p->output, F_OK, AT_SYMLINK_NOFOLLOW) == 0);
-	g_hash_table_replace(s->names, program, GUINT_TO_POINTER(number));
+	g_hash_table_replace(s->names, base, GUINT_TO_POINTER(number));
 }
 
 /* ---- attendants ---- */
@@ -154,7 +165,7 @@ static void begin_process(struct service *s, struct joined *j)
 	struct child_process *p = g_new0(struct child_process, 1);
 	pid_t parent = getpid();
 	end_earlier(s, j->pid);
-	name_process(s, j->argv[0], p);
+	name_process(s, j, p);
 	p->pid = j->pid;
 	p->again = eventfd(0, EFD_CLOEXEC);
 	p->notes_file = file_of_memory();

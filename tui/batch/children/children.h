@@ -21,6 +21,8 @@ struct attended {
 	uint32_t misused; /* without a trace: a lock, thread or the heap */
 	uint64_t events;
 	int32_t status, signal;  /* as struct record_result has them */
+	uint32_t forked;         /* it is a child by fork */
+	uint32_t unwanted;       /* which became another program at once: it is not listed */
 	uint32_t answer;         /* the exit status that it got in place of 0; or 0 */
 	uint32_t unseen, became; /* it was killed; it became another program */
 };

@@ -105,10 +105,18 @@ static void print_notes(const struct child_process *p)
 static void print_process(const struct children *c, const struct child_process *p)
 {
 	const char *suffix = c->folder ? ".hdl" : "";
+	if (p->attended.unwanted) {
+		if (*p->notes)
+			fprintf(stderr, "heddle:   %s  became another program\n", p->name);
+		print_notes(p);
+		return;
+	}
 	if (was_recorded(p)) {
 		g_autofree char *ending = ending_of(&p->attended);
 		fprintf(stderr, "heddle:   %s%s  %" PRIu64 " event%s, %s", p->name, suffix,
 		        p->attended.events, plural(p->attended.events), ending);
+		if (p->attended.forked)
+			fputs(", by fork", stderr);
 		if (p->attended.findings)
 			fprintf(stderr, ", %u finding%s", p->attended.findings,
 			        plural(p->attended.findings));

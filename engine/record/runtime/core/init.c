@@ -150,6 +150,7 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 		_exit(125);
 	syscall(SYS_close, fd);
 	restore_environment();
+	forked_init(environ);
 	if (!log_open())
 		_exit(125);
 	rt.header->stack_begin = (uintptr_t)__libc_stack_end;

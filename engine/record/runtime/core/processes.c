@@ -35,7 +35,7 @@ static struct log_header *parent; /* in a child: the parent's */
 
 static void rt_child(void)
 {
-	if (!rt.on)
+	if (!rt.on || forked_child())
 		return;
 	rt.on = false;
 	parent = rt.header;
@@ -124,8 +124,9 @@ void child_starts(struct thread *t, uintptr_t pc)
 	t->forks = ++rt.forks;
 }
 
-/* Called before a call that makes a child with memory of its own. */
-static void before_child(struct thread *t, uintptr_t pc)
+/* Called before a call that makes a child with memory of its own. `goes_on`: in the program, as
+ * far as one can tell. */
+static void before_child(struct thread *t, bool goes_on, uintptr_t pc)
 {
 	channels_forked(t, pc);
 	child_starts(t, pc);
@@ -133,6 +134,8 @@ static void before_child(struct thread *t, uintptr_t pc)
 	if (unlikely(rt.memory))
 		memory_call(t);
 	rt_happened(LOG_FORKED);
+	if (goes_on)
+		forked_prepare(t);
 	unpin();
 }
 
@@ -153,7 +156,9 @@ static long after_child(long pid)
 	int error = errno;
 	if (pid == 0) {
 		rt_child();
+		pin_again(); /* one that is recorded */
 	} else {
+		forked_parent();
 		pin_again();
 		note_child(pid);
 	}
@@ -168,7 +173,7 @@ pid_t interposed_fork(void)
 	struct thread *t = recording();
 	if (!t)
 		return REAL(fork)();
-	before_child(t, CALLER());
+	before_child(t, true, CALLER());
 	return (pid_t)after_child(REAL(fork)());
 }
 EXPORT pid_t __fork(void);
@@ -188,7 +193,7 @@ pid_t interposed__Fork(void)
 	struct thread *t = recording();
 	if (!t)
 		return REAL(_Fork)();
-	before_child(t, CALLER());
+	before_child(t, true, CALLER());
 	return (pid_t)after_child(REAL(_Fork)());
 }
 
@@ -196,7 +201,11 @@ pid_t interposed__Fork(void)
  * vfork cannot return twice. */
 pid_t interposed_vfork(void)
 {
-	return _Fork();
+	struct thread *t = recording();
+	if (!t)
+		return REAL(_Fork)();
+	before_child(t, false, CALLER());
+	return (pid_t)after_child(REAL(_Fork)());
 }
 EXPORT pid_t __vfork(void);
 pid_t __vfork(void)
@@ -265,7 +274,7 @@ int interposed_clone(int (*function)(void *), void *stack, int flags, void *argu
 		return clone_sharing(t, function, stack, flags, argument, more);
 	}
 	struct clone_start start = { function, argument };
-	before_child(t, CALLER());
+	before_child(t, false, CALLER());
 	return (int)after_child(
 	        REAL(clone)(clone_main, stack, flags, &start, more[0], more[1], more[2]));
 }
@@ -358,7 +367,7 @@ bool process_syscall(struct thread *t, long number, long a[6], long *result)
 		restricts(t, a[0] == SECCOMP_SET_MODE_STRICT);
 	if (!makes_child(&number, a, &changed))
 		return false;
-	before_child(t, CALLER());
+	before_child(t, false, CALLER());
 	*result = raw_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 	after_child(*result);
 	return true;
@@ -450,13 +459,17 @@ static void before_exec(char *const *env)
 {
 	recording(); /* the last write has its value */
 	note_environment(env);
-	if (rt.on && rt.header && rt.header->status == LOG_RUNNING && !rt_other_process())
+	if (rt.on && rt.header && rt.header->status == LOG_RUNNING && !rt_other_process()) {
 		rt.header->status = LOG_EXECED;
+		rt.header->unwanted = forked_to_exec();
+	}
 }
 static int after_exec(int status)
 {
 	if (rt.on && rt.header && rt.header->status == LOG_EXECED)
 		rt.header->status = LOG_RUNNING;
+	if (rt.on && rt.header)
+		rt.header->unwanted = 0;
 	return status;
 }
 int interposed_execve(const char *path, char *const argv[], char *const envp[])
