@@ -74,8 +74,8 @@ static bool copy_chunks(long to, uint64_t chunks)
 		static char part[1 << 16];
 		long at = (long)(LOG_HEADER + done);
 		long n = raw_syscall(SYS_pread64, from, (long)part, sizeof(part), at, 0, 0);
-		good = n > 0 && raw_syscall(SYS_pwrite64, to, (long)part, n, at, 0, 0) == n;
-		done += good ? (size_t)n : 0;
+		good = n >= 0 && raw_syscall(SYS_pwrite64, to, (long)part, n, at, 0, 0) == n;
+		done = n > 0 ? done + (size_t)n : bytes; /* a chunk may end before its room */
 	}
 	return good;
 }
