@@ -60,7 +60,7 @@ complete -c heddle -n '__fish_seen_subcommand_from fix-check' -l help -d 'show t
 complete -c heddle -n '__fish_seen_subcommand_from fix-check' -l quiet -d 'no warnings and no progress'
 complete -c heddle -n '__fish_seen_subcommand_from fix-check' -l version -d 'print the version'
 complete -c heddle -n '__fish_seen_subcommand_from record' -l output -r -d 'where the trace goes (default: PROG.hdl); with --children: the folder for the traces (default: PROG.traces)'
-complete -c heddle -n '__fish_seen_subcommand_from record' -l children -d 'record each instrumented program that PROG starts, itself or through others: PROG may be a script, make, ctest; a trace for each'
+complete -c heddle -n '__fish_seen_subcommand_from record' -l children -d 'record each instrumented program that PROG starts, itself or through others: PROG may be a script, make, ctest; a trace for each, and for children by fork of a process without other threads'
 complete -c heddle -n '__fish_seen_subcommand_from record' -l before -r -d 'a command of the shell that puts back what a run changes (files), run before each run'
 complete -c heddle -n '__fish_seen_subcommand_from record' -l mode -x -a 'controlled free' -d 'controlled (default): one thread runs at a time, so order and values are exact; free: they run at the same time, as without Heddle'
 complete -c heddle -n '__fish_seen_subcommand_from record' -l strategy -x -a 'random pct noise rr pos surw turns pause' -d 'which thread runs next, in controlled mode'

@@ -86,7 +86,7 @@ c++) _arguments \
 	'*:file:_files' ;;
 record) _arguments \
 	'*--output[where the trace goes (default\: PROG.hdl); with --children\: the folder for the traces (default\: PROG.traces)]:TRACE:_files' \
-	'*--children[record each instrumented program that PROG starts, itself or through others\: PROG may be a script, make, ctest; a trace for each]' \
+	'*--children[record each instrumented program that PROG starts, itself or through others\: PROG may be a script, make, ctest; a trace for each, and for children by fork of a process without other threads]' \
 	'*--before[a command of the shell that puts back what a run changes (files), run before each run]:COMMAND:_files' \
 	'*--mode[controlled (default)\: one thread runs at a time, so order and values are exact; free\: they run at the same time, as without Heddle]:word:(controlled free)' \
 	'*--strategy[which thread runs next, in controlled mode]:word:(random pct noise rr pos surw turns pause)' \

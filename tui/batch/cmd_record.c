@@ -541,7 +541,7 @@ static const struct command_option options[] = {
 	  "where the trace goes (default: PROG.hdl); with --children: the folder for the traces (default: PROG.traces)",
 	  'o' },
 	{ "children", NULL,
-	  "record each instrumented program that PROG starts, itself or through others: PROG may be a script, make, ctest; a trace for each",
+	  "record each instrumented program that PROG starts, itself or through others: PROG may be a script, make, ctest; a trace for each, and for children by fork of a process without other threads",
 	  0 },
 	OPTION_BEFORE,
 	{ "mode", "controlled|free",
