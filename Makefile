@@ -140,9 +140,13 @@ $(B)/engine/record/runtime/%.o: engine/record/runtime/%.c
 	@mkdir -p $(@D)
 	$(CC) $(RUNTIME_FLAGS) -MMD -MP -c $< -o $@
 
+# The compilers' runtimes by whose names `record --children` has it loaded into programs.
+TSAN_NAMES = libtsan.so.0 libtsan.so.1 libtsan.so.2 libclang_rt.tsan-x86_64.so
 $(B)/libheddle-record.so: $(call obj,$(RUNTIME_SRC))
 	$(CC) -shared -static-libgcc -Wl,-soname,libtsan.so.2 -Wl,-z,now -Wl,-Bsymbolic-functions \
 		-o $@ $^ -ldl -lpthread
+	@mkdir -p $(@D)/tsan
+	for f in $(TSAN_NAMES); do ln -sf ../libheddle-record.so $(@D)/tsan/$$f; done
 
 # The same for `replay --gdb-server`: a debugger's step does not enter code without lines.
 $(B)/gdb/libheddle-record.so: $(B)/libheddle-record.so
@@ -152,14 +156,14 @@ $(B)/gdb/libheddle-record.so: $(B)/libheddle-record.so
 
 # What `heddle cc` links programs with, and stand-ins for what gcc would add: an empty
 # libtsan.  The link lets programs run that were built for clang's shared runtime.
-$(B)/stub/libheddle-stub.a: $(wildcard engine/record/stub/*.[ch]* engine/record/stub/include/c++/* engine/record/stub/include/c++/bits/* engine/record/stub/*.ld engine/record/abi.h \
+$(B)/stub/libheddle-stub.a: $(wildcard engine/record/stub/*.[ch]* engine/record/stub/include/c++/* engine/record/stub/include/c++/bits/* engine/record/stub/*.ld engine/record/abi.h engine/record/joining.h \
 		engine/record/interceptors.def)
 	@mkdir -p $(@D)
 	rm -f $(@D)/*.a
 	$(CC) -I. -std=gnu17 -O2 -fPIC -mcx16 -fno-stack-protector -fno-builtin -Wall -Wextra \
 		-Wno-unused-parameter -c engine/record/stub/stub.c -o $(@D)/stub.o
 	$(CC) -I. -DHEDDLE_STUB -fPIC -c engine/record/stub/interceptors.c -o $(@D)/interceptors.o
-	$(CC) -O2 -fPIC -c engine/record/stub/preinit.c -o $(@D)/libtsan_preinit.o
+	$(CC) -I. -O2 -fPIC -fno-stack-protector -fno-builtin -Wall -Wextra -c engine/record/stub/preinit.c -o $(@D)/libtsan_preinit.o
 	ar rcs $(@D)/libtsan.a
 	rm -rf $(@D)/include
 	cp -r engine/record/stub/discard.ld engine/record/stub/include $(@D)/
@@ -237,7 +241,8 @@ install: all
 	install -D -m 755 $(B)/gdb/libheddle-record.so $(INSTALL_ROOT)/lib/heddle/gdb/libheddle-record.so
 	install -d $(INSTALL_ROOT)/lib/heddle/gdb/stub
 	ln -sf ../libheddle-record.so $(INSTALL_ROOT)/lib/heddle/gdb/stub/libclang_rt.tsan-x86_64.so
-	install -d $(INSTALL_ROOT)/lib/heddle/stub
+	install -d $(INSTALL_ROOT)/lib/heddle/tsan $(INSTALL_ROOT)/lib/heddle/stub
+	for f in $(TSAN_NAMES); do ln -sf ../libheddle-record.so $(INSTALL_ROOT)/lib/heddle/tsan/$$f; done
 	for f in $$(cd $(B)/stub && find include -type f); do install -D -m 644 $(B)/stub/$$f $(INSTALL_ROOT)/lib/heddle/stub/$$f; done
 	install -m 644 $(B)/stub/*.a $(B)/stub/libtsan_preinit.o $(B)/stub/discard.ld $(INSTALL_ROOT)/lib/heddle/stub/
 	ln -sf ../libheddle-record.so $(INSTALL_ROOT)/lib/heddle/stub/libclang_rt.tsan-x86_64.so

@@ -51,7 +51,7 @@ _heddle() {
 	fix-check) words="--budget --runs --before --check --expect --spec --no-harm --timeout --output --lenient --format --help --quiet --version" ;;
 	cc) words="" ;;
 	c++) words="" ;;
-	record) words="--output --before --mode --strategy --depth --steps --target --turns --seed --memory --spec --max-size --compress --last --live --no-trace --report --suppressions --start-at --filter --sample --no-values --no-edc --no-missing --no-inputs --help --quiet --version" ;;
+	record) words="--output --children --before --mode --strategy --depth --steps --target --turns --seed --memory --spec --max-size --compress --last --live --no-trace --report --suppressions --start-at --filter --sample --no-values --no-edc --no-missing --no-inputs --help --quiet --version" ;;
 	open) words="--exe --spec --report --at --notes --script --lenient --help --quiet --version" ;;
 	info) words="--lenient --format --help --quiet --version" ;;
 	doctor) words="--format --help --quiet --version" ;;

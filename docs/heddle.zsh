@@ -31,7 +31,7 @@ if (( CURRENT == 2 )); then
 		'convert:convert a trace between formats'
 		'filter:leave out redundant accesses (TREE), with a count'
 		'diff:findings that are new, gone or left in the second of two traces or reports'
-		'merge:join reports of shards (--shard I/N), or the tasks of an exploration'
+		'merge:join reports of shards (--shard I/N) or of traces, or the tasks of an exploration'
 		'spec:check a specification; print its access points'
 		'lesson:guided lessons for the class\: without a name, their list'
 	)
@@ -85,7 +85,8 @@ cc) _arguments \
 c++) _arguments \
 	'*:file:_files' ;;
 record) _arguments \
-	'*--output[where the trace goes (default\: PROG.hdl)]:TRACE:_files' \
+	'*--output[where the trace goes (default\: PROG.hdl); with --children\: the folder for the traces (default\: PROG.traces)]:TRACE:_files' \
+	'*--children[record each instrumented program that PROG starts, itself or through others\: PROG may be a script, make, ctest; a trace for each, and for children by fork of a process without other threads]' \
 	'*--before[a command of the shell that puts back what a run changes (files), run before each run]:COMMAND:_files' \
 	'*--mode[controlled (default)\: one thread runs at a time, so order and values are exact; free\: they run at the same time, as without Heddle]:word:(controlled free)' \
 	'*--strategy[which thread runs next, in controlled mode]:word:(random pct noise rr pos surw turns pause)' \

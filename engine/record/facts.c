@@ -463,6 +463,11 @@ void record_note_ending(struct trace *t, const struct record_facts *f,
 		                                       : "it waited for more input");
 	else if (r->interrupted && r->signal) /* else a handler let the program end by itself */
 		trace_note_ending(t, ENDING_CUT, 0, "it was interrupted");
+	else if (r->unseen)
+		trace_note_ending(t, ENDING_CUT, 0,
+		                  r->became || f->status == LOG_EXECED
+		                          ? "it became another program"
+		                          : "it was killed");
 	else if (r->signal)
 		trace_note_ending(t, ENDING_SIGNAL, r->signal, NULL);
 	else

@@ -292,19 +292,18 @@ int run_config_file(const struct record_options *o, const struct log_config *con
 	return fd;
 }
 
-/* A descriptor number that the program is unlikely to use, the same in every run. */
-static int high_descriptor(void)
+int run_high_descriptor(pid_t pid)
 {
 	struct rlimit limit;
 	int wanted = 997;
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+	if (prlimit(pid, RLIMIT_NOFILE, NULL, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
 	    limit.rlim_cur <= (rlim_t)wanted)
 		wanted = limit.rlim_cur - 1;
 	return wanted;
 }
 
-static char **environment(const struct record_options *o, struct log_config *config, int fd,
-                          const char *runtime, bool clang_name)
+char **run_environment(const struct record_options *o, struct log_config *config, int fd,
+                       const char *runtime, bool clang_name)
 {
 	char **env = g_get_environ();
 	const char *preload = g_environ_getenv(env, "LD_PRELOAD");
@@ -407,8 +406,8 @@ bool run_launch(struct record_options *o, const char *path, bool clang_name, int
 	if (old >= 0 && personality(old | ADDR_NO_RANDOMIZE) >= 0 &&
 	    personality(0xffffffff) & ADDR_NO_RANDOMIZE)
 		o->config.flags |= LOG_ASLR_OFF;
-	int target = high_descriptor();
-	char **env = environment(o, &o->config, target, runtime, clang_name);
+	int target = run_high_descriptor(0);
+	char **env = run_environment(o, &o->config, target, runtime, clang_name);
 	o->config.buffer = target - 1;
 	int config = run_config_file(o, &o->config, error);
 	*pid = -1;

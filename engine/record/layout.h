@@ -80,8 +80,22 @@ struct log_header {
 	 * thread that made the child. Written by the child. */
 	uint64_t child_pc, child_lock;
 	uint32_t child_of;
+	/* A run with config.recorder: its end, as far as the runtime sees it, log_ended_by; 0:
+	 * not at all. With LOG_AWAITS: it has ended well and waits (1) for the exit status that
+	 * the recorder gives it, + 1. */
+	uint32_t ended, awaits, answer;
+	/* A forked child that is recorded becomes another program, before it has made a thread:
+	 * nobody asks for its recording. */
+	uint32_t unwanted;
 };
 enum { LOG_AHEAD = 8 };
+/* config.recorder: so many chunks of the log stay in the file, for children by fork. */
+enum { LOG_KEPT_CHUNKS = 64 };
+/* The values of `ended`: an exit status, or a signal. */
+static inline uint32_t log_ended_by(int status, int signal)
+{
+	return signal ? 512u + (uint32_t)signal : 256u + (uint32_t)(status & 255);
+}
 
 /*
  * Replay under a debugger that goes back (LOG_HOLD_CLOCK): a clock by which a repeated run is
@@ -125,6 +139,10 @@ enum log_happened {
 	LOG_UNKNOWN_THREAD = 32,
 	LOG_UNHELD = 64,
 	LOG_CHILD_THREADS = 128, /* a child process created a thread. Written by the child */
+	LOG_CLEARED = 256, /* with config.recorder: a program was started without the variable
+	                    * by which it would be recorded. Also written by children */
+	LOG_CHILD_ENDED = 512, /* a forked child ended without becoming another program. Written
+	                        * by the child */
 };
 
 enum log_flag {
@@ -168,6 +186,9 @@ enum log_flag {
 	LOG_SHADOW = 524288,
 	/* With LOG_SHADOW: and those that EDC needs. */
 	LOG_SECTIONS = 1048576,
+	/* With config.recorder: when the program has ended well, the recorder says with which
+	 * status. */
+	LOG_AWAITS = 2097152,
 	LOG_FILTER = LOG_FILTER_HB | LOG_FILTER_WCP | LOG_FILTER_COMMUTE |
 	             LOG_FILTER_VARIABLES | LOG_SAMPLE,
 };
@@ -788,11 +809,12 @@ struct log_config {
 	                        * there */
 	uint32_t pair[2];      /* threads of the pair; LOG_ALL_THREADS: none */
 	uint32_t hold;         /* for a debugger: LOG_HOLD_PAIR, LOG_HOLD_CLOCK; or 0 */
-	uint32_t poison; /* the block freed by this step (less one) is filled with LOG_POISON
-	                  * and not reused; 0: none */
-	int32_t gate;    /* descriptor to read from while holding */
-	uint32_t fill;   /* LOG_EXPLORE: the contents of memory that nothing was written to,
-	                  * log_fill_byte; 0: as it comes */
+	uint32_t poison;  /* the block freed by this step (less one) is filled with LOG_POISON
+	                   * and not reused; 0: none */
+	int32_t gate;     /* descriptor to read from while holding */
+	int32_t recorder; /* the process that records it where that is not its parent; or 0 */
+	uint32_t fill;    /* LOG_EXPLORE: the contents of memory that nothing was written to,
+	                   * log_fill_byte; 0: as it comes */
 	/* -- turns alone */
 	struct log_turn turns[LOG_TURNS]; /* then the lowest thread, without preemption */
 	/* -- what all runs of a fork server share: a copy of a settled process has it already */

@@ -461,6 +461,12 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
 	if (strcmp(recording, "controlled") != 0)
 		return error_set(error, trace_name(t), "record it again without --mode free",
 		                 "was recorded in free mode, whose order is not known exactly");
+	if (trace_note(t, RECORDED_FORKED_NOTE))
+		return error_set(
+		        error, trace_name(t),
+		        "keep the test framework from forking (Check: CK_FORK=no), and "
+		        "record that",
+		        "is of a child by fork, and a replay would go on in its parent");
 	const char *filter = trace_note(t, TRACE_FILTER_NOTE);
 	if (filter)
 		return error_set(

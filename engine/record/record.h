@@ -66,6 +66,8 @@ struct record_taken {
 
 struct record_facts {
 	char **argv; /* filled in by the caller: the command, noted in the trace; or NULL */
+	bool forked; /* filled in by the caller: a child by fork, which goes on
+	              * with its parent's log */
 	const char *start_at;      /* filled in by the caller: --start-at, or NULL */
 	const char *how;           /* filled in by the caller: options of the run
 	                            * (session.h), or NULL */
@@ -116,7 +118,9 @@ struct record_facts {
 };
 /* Note with the options of `heddle record` that make another run take the same schedule:
  * "--mode controlled --strategy pct --depth 3 --seed 7". */
-#define RECORDED_HOW_NOTE "recording-options"
+#define RECORDED_HOW_NOTE    "recording-options"
+/* Note of the trace of a child by fork, which begins with its parent's events. */
+#define RECORDED_FORKED_NOTE "recording-forked"
 void record_facts_release(struct record_facts *facts);
 /* Whose accesses the recording lacks, though the program's own code made them; by bits of enum
  * log_happened. NULL: nobody's. Owned by the caller. */
@@ -200,6 +204,8 @@ struct record_options {
 	struct record_server *server; /* server that forks it, or NULL; with the same argv,
 	                               * preload and environment */
 	unsigned timeout_ms;          /* kill it after; 0: never */
+	struct joined *joined; /* a process that waits to be recorded (joined.h), in place of a
+	                        * new one; with its argv; or NULL */
 	/* Called when it has been started, and its log exists, with the memory for its
 	 * chunks; or NULL. */
 	void (*running)(void *context, int buffer);
@@ -211,11 +217,15 @@ struct record_options {
 struct record_result {
 	bool started;
 	bool timed_out;
-	int status;       /* as the program's: exit status, or 128 + signal */
-	int signal;       /* or 0 */
-	int interrupted;  /* a signal that this process got meanwhile (and passed to the
-	                   * program), or 0 */
-	int late;         /* such signals that came between its end and our notice of it */
+	bool unseen;     /* of a joined process: how it ended is not known (killed, mostly) */
+	bool cleared;    /* of a joined process: it started a program that cannot be recorded */
+	bool unwanted;   /* of a joined process: log_header.unwanted */
+	bool became;     /* of a joined process: it became another program, which is recorded */
+	int status;      /* as the program's: exit status, or 128 + signal */
+	int signal;      /* or 0 */
+	int interrupted; /* a signal that this process got meanwhile (and passed to the
+	                  * program), or 0 */
+	int late;        /* such signals that came between its end and our notice of it */
 	int64_t ended_us; /* when it ended, of the monotonic clock; 0: not yet */
 	bool instrumented, aslr_off;
 	int log_error; /* errno when the end of the log could not be written, or 0 */

@@ -96,25 +96,30 @@ static bool begin_run(struct record_options *o, struct checked *c, int buffer, p
 	if (!check(o, c, error))
 		return false;
 	result->instrumented = c->instrumented;
+	if (o->joined)
+		return run_join(o, c->clang_name, buffer, error);
 	return run_launch(o, c->path, c->clang_name, buffer, pid, error);
 }
 
 static void attend(struct record_options *o, pid_t pid, int buffer,
                    struct record_result *result)
 {
-	run_pass_to(pid);
+	if (!o->joined)
+		run_pass_to(pid);
 	struct compressor *compressor = NULL;
 	if (o->running)
 		o->running(o->context, buffer);
 	if (o->config.flags & LOG_COMPRESSED)
 		compressor = compressor_start(&o->config, buffer);
-	int status = wait_for(o, pid, result);
+	if (o->joined)
+		run_await_joined(o, result);
+	else
+		run_take_status(result, wait_for(o, pid, result));
 	result->ended_us = g_get_monotonic_time();
 	compressor_stop(compressor);
 	run_pass_to(0);
 	result->started = true;
 	result->log_error = run_write_rest(&o->config, buffer);
-	run_take_status(result, status);
 }
 
 /* Has the program begun under the runtime? The system may refuse it, or it may end before a
@@ -124,9 +129,10 @@ static bool has_begun(const struct record_options *o, const struct record_result
 {
 	if (record_is_log(o->config.log))
 		return true;
-	char *end = result->signal ? g_strdup_printf("signal %d (%s)", result->signal,
-	                                             strsignal(result->signal))
-	                           : g_strdup_printf("exit status %d", result->status);
+	char *end = result->unseen   ? g_strdup("a signal")
+	            : result->signal ? g_strdup_printf("signal %d (%s)", result->signal,
+	                                               strsignal(result->signal))
+	                             : g_strdup_printf("exit status %d", result->status);
 	error_set(error, o->argv[0], "is the file whole? run it without heddle",
 	          "it ended with %s, and the recorder was never in it: nothing was recorded",
 	          end);
@@ -172,11 +178,13 @@ bool record_run(struct record_options *o, struct record_result *result, struct e
 		o->config.watchdog_ms = RUN_WATCHDOG;
 	int buffer = run_make_buffer(&o->config, error);
 	struct passing passing;
-	run_begin_passing(&passing);
+	if (!o->joined)
+		run_begin_passing(&passing);
 	if (buffer >= 0 && begin_run(o, &program, buffer, &pid, result, error))
 		attend(o, pid, buffer, result);
 	g_free(program.path);
-	run_end_passing(&passing);
+	if (!o->joined)
+		run_end_passing(&passing);
 	result->late = run_late_signals();
 	result->interrupted = run_signal(); /* signals are passed on up to here */
 	result->aslr_off = o->config.flags & LOG_ASLR_OFF;

@@ -16,11 +16,23 @@ enum { RUN_WATCHDOG = 300 }; /* milliseconds, unless an option says otherwise */
 /* The config and the plan as a file of memory, or -1. */
 int run_config_file(const struct record_options *o, const struct log_config *config,
                     struct error *error);
+/* A descriptor number that the process is unlikely to use, the same in every run; 0: ours. */
+int run_high_descriptor(pid_t pid);
+/* The environment of this process with what the runtime needs, and in `config` what it
+ * restores; `fd`: the config's descriptor. Owned by the caller. */
+char **run_environment(const struct record_options *o, struct log_config *config, int fd,
+                       const char *runtime, bool clang_name);
 /* Start the program (record_check_program's path) with the runtime; the fields of the config
  * that depend on the process are filled in.  `buffer`: the descriptor that becomes
  * config.buffer. */
 bool run_launch(struct record_options *o, const char *path, bool clang_name, int buffer,
                 pid_t *pid, struct error *error);
+
+/* joined.c */
+/* Answer the process that o->joined is: it becomes the recorded program, as by run_launch. */
+bool run_join(struct record_options *o, bool clang_name, int buffer, struct error *error);
+/* Wait for its end, or where it became another program, or for its answer (LOG_AWAITS). */
+void run_await_joined(struct record_options *o, struct record_result *result);
 
 /* log_file.c */
 /* Opens the log for reading and writing; follows no link. A descriptor, or -1 and errno. */

@@ -8,6 +8,7 @@
 #include "debuginfo/debuginfo.h"
 #include "engine/base/file.h"
 #include "engine/record/interpose.h"
+#include "engine/record/joined.h"
 #include "engine/record/import/live.h"
 #include "engine/record/import/missing.h"
 #include "engine/record/recorded.h"
@@ -110,11 +111,12 @@ struct followed {
 };
 
 /* Can the log be followed? Chunks must be whole and stay in place, and unless analyses wait for
- * them another processor must be free to read them. */
+ * them another processor must be free to read them, which the processes of a suite need. */
 static bool can_follow(const struct session_options *o)
 {
-	return o->watch.begin || (o->disk_alone && !o->free_mode && !o->compress &&
-	                          !o->keep_events && g_get_num_processors() > 1);
+	return o->watch.begin ||
+	       (o->disk_alone && o->joined == NULL && !o->free_mode && !o->compress &&
+	        !o->keep_events && g_get_num_processors() > 1);
 }
 
 static void follow(void *context, int buffer)
@@ -225,7 +227,8 @@ static bool record_session(const struct session_options *options, struct recordi
 	struct record_options o = { .argv = options->argv,
 		                    .stdout_path = options->stdout_path,
 		                    .stderr_path = options->stderr_path,
-		                    .timeout_ms = options->timeout_ms };
+		                    .timeout_ms = options->timeout_ms,
+		                    .joined = options->joined };
 	char *library;
 	memset(s, 0, sizeof(*s));
 	s->output = options->output ? g_strdup(options->output)
@@ -240,6 +243,8 @@ static bool record_session(const struct session_options *options, struct recordi
 	                 ? 0
 	                 : LOG_MISSING) |
 	        (options->compress && !options->keep_events ? LOG_COMPRESSED : 0);
+	if (options->joined && options->nothing_kept)
+		o.config.flags |= LOG_AWAITS;
 	strategy_configure(&options->strategy, &o.config);
 	o.config.memory = options->memory;
 	o.config.sample = options->sample;
@@ -256,11 +261,12 @@ static bool record_session(const struct session_options *options, struct recordi
 	    !interposer_of(options->specs, o.argv[0], &library, error))
 		return false;
 	o.preload = library;
-	char *surroundings = surroundings_now();
+	char *surroundings = surroundings_of(o.joined ? o.joined->pid : 0);
 	recorded_remember(o.argv);
 	char *how = options_words(options);
 	s->facts.surroundings = surroundings;
 	s->facts.how = how;
+	s->facts.forked = options->joined && options->joined->forked;
 	s->facts.argv = options->argv;
 	s->facts.specs = options->specs;
 	s->facts.start_at = options->start_at;
@@ -278,12 +284,16 @@ static bool record_session(const struct session_options *options, struct recordi
 		g_free(how);
 		return false;
 	}
-	bool ok = make_trace(options, &followed, progress, error);
+	bool wanted = !s->result.unwanted;
+	if (!wanted)
+		unfollow(&followed);
+	bool ok = wanted ? make_trace(options, &followed, progress, error)
+	                 : error_cancelled(error);
 	s->facts.surroundings = s->facts.how = NULL;
 	g_free(surroundings);
 	g_free(how);
-	if (ok && !options->nothing_kept) {
-		unlink(o.config.log); /* the trace is complete */
+	if ((ok || !wanted) && !options->nothing_kept) {
+		unlink(o.config.log); /* the trace is complete, or nobody wants it */
 	} else if (!ok && !options->nothing_kept) {
 		s->log = g_strdup(o.config.log);
 		keep_log(s->log, &s->facts, error);

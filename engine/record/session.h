@@ -41,6 +41,7 @@ struct session_options {
 	const char *suppressions;              /* kept in the trace: its text, or NULL */
 	const char *stdout_path, *stderr_path; /* files for its output, or NULL: as ours */
 	unsigned timeout_ms;                   /* end it after this time; 0: never */
+	struct joined *joined; /* a process that waits to be recorded, or NULL: a new one */
 	const GPtrArray
 	        *specs; /* char *: files whose bind lines and missing blocks count; or NULL */
 };

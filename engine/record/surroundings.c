@@ -6,24 +6,46 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "engine/record/joining.h"
 #include "engine/record/surroundings.h"
 
 enum { LOOKED_AT = 1024 }; /* descriptors; higher ones are rare, and near ours */
 
 /* ---- one description: "fd=N:KIND", "cwd=PATH", "env=NAME:HASH", separated by blanks ---- */
 
-static const char *kind_of(int fd)
+static bool is_terminal(const struct stat *s)
 {
+	enum {
+		CONSOLES = 4,
+		TTYS = 5,
+		PTYS = 136,
+		LAST_PTYS = 143
+	}; /* Linux' device numbers */
+	unsigned kind = major(s->st_rdev);
+	return kind == CONSOLES || kind == TTYS || (kind >= PTYS && kind <= LAST_PTYS);
+}
+
+/* A file of procfs on a descriptor: /proc/PID/WHAT/FD. */
+static char *proc_of(pid_t pid, const char *what, int fd)
+{
+	return pid ? g_strdup_printf("/proc/%d/%s/%d", (int)pid, what, fd)
+	           : g_strdup_printf("/proc/self/%s/%d", what, fd);
+}
+
+static const char *kind_of(pid_t pid, int fd)
+{
+	g_autofree char *path = proc_of(pid, "fd", fd);
 	struct stat s;
-	if (fstat(fd, &s) != 0)
-		return NULL;
+	if (stat(path, &s) != 0)
+		return "other";
 	return S_ISREG(s.st_mode)    ? "file"
 	       : S_ISDIR(s.st_mode)  ? "folder"
 	       : S_ISFIFO(s.st_mode) ? "pipe"
 	       : S_ISSOCK(s.st_mode) ? "socket"
-	       : S_ISCHR(s.st_mode)  ? (isatty(fd) ? "terminal" : "device")
+	       : S_ISCHR(s.st_mode)  ? (is_terminal(&s) ? "terminal" : "device")
 	                             : "other";
 }
 
@@ -33,11 +55,24 @@ static bool is_inherited(int fd)
 	return flags >= 0 && !(flags & FD_CLOEXEC);
 }
 
+static bool is_inherited_by(pid_t pid, int fd)
+{
+	if (pid == 0)
+		return is_inherited(fd);
+	g_autofree char *path = proc_of(pid, "fdinfo", fd), *text = NULL;
+	if (!g_file_get_contents(path, &text, NULL, NULL))
+		return false;
+	const char *flags = strstr(text, "flags:");
+	return flags && !(strtoul(flags + strlen("flags:"), NULL, 8) & O_CLOEXEC);
+}
+
 /* Is it a variable that the shell or the terminal changes by itself? */
 static bool is_restless(const char *name)
 {
-	static const char *const names[] = { "_",     "OLDPWD",  "PWD",       "SHLVL",
-		                             "LINES", "COLUMNS", "LD_PRELOAD" };
+	static const char *const names[] = { "_",          "OLDPWD",
+		                             "PWD",        "SHLVL",
+		                             "LINES",      "COLUMNS",
+		                             "LD_PRELOAD", JOINING_ENVIRONMENT };
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
 		if (strcmp(name, names[i]) == 0)
 			return true;
@@ -49,7 +84,7 @@ static int by_name(gconstpointer a, gconstpointer b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-char *surroundings_now(void)
+char *surroundings_of(pid_t pid)
 {
 	enum { HASH = 6 }; /* digits of 4 bits */
 	GString *text = g_string_new(NULL);
@@ -58,8 +93,8 @@ char *surroundings_now(void)
 	g_string_append_printf(text, "cwd=%s", escaped);
 	g_free(escaped);
 	for (int fd = 0; fd < LOOKED_AT; fd++)
-		if (is_inherited(fd))
-			g_string_append_printf(text, " fd=%d:%s", fd, kind_of(fd));
+		if (is_inherited_by(pid, fd))
+			g_string_append_printf(text, " fd=%d:%s", fd, kind_of(pid, fd));
 	g_auto(GStrv) names = g_listenv();
 	qsort(names, g_strv_length(names), sizeof(*names), by_name);
 	for (char **name = names; *name; name++) {

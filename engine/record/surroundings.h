@@ -10,6 +10,7 @@
 #define HEDDLE_SURROUNDINGS_H
 
 #include <glib.h>
+#include <sys/types.h>
 
 /* The trace's note of the surroundings. */
 #define SURROUNDINGS_NOTE "recording-surroundings"
@@ -18,8 +19,9 @@
  * caller. */
 char *surroundings_brief(const char *recorded);
 
-/* The surroundings of a program started now, as a note has them. Owned by the caller. */
-char *surroundings_now(void);
+/* The surroundings of a program started now, as a note has them: the folder and environment of
+ * this process, and the descriptors of the process `pid`, 0: this one. Owned by the caller. */
+char *surroundings_of(pid_t pid);
 
 /*
  * From now on started programs inherit the descriptors of the recording: others are closed on

@@ -130,6 +130,9 @@ ok $([ -s deadlock.hdl ]; echo $?) "its trace is kept"
 if gcc -fsanitize=thread -g -O1 "$programs/race.c" -o plain -pthread 2>/dev/null; then
 	run $HEDDLE record -- ./plain
 	is "$status $out" "5 balance 45" "gcc -fsanitize=thread"
+	printf '#include <stdio.h>\n#include <stdlib.h>\nstatic void bye(void) { puts("bye"); }\nint main(void) { atexit(bye); return 6; }\n' >bye.c
+	gcc -fsanitize=thread -g -O1 bye.c -o bye && run $HEDDLE record -o bye.hdl -- ./bye
+	is "$status $out" "6 bye" "with functions of libtsan's that the C library does not export"
 	t=$(text plain.hdl)
 	like "$t" "T1\|w8\(bank.balance\)=" "is recorded in the place of libtsan"
 else

@@ -34,6 +34,13 @@ static bool among(const char *word, const char *const *list, size_t n)
 	return false;
 }
 
+static bool has_word(char *const *argv, const char *word)
+{
+	while (*argv && strcmp(*argv, word) != 0)
+		argv++;
+	return *argv != NULL;
+}
+
 static bool links(char **argv)
 {
 	bool inputs = false;
@@ -163,6 +170,9 @@ static void add_stub(GPtrArray *words, char **arguments, const char *stub, bool 
 	/* A preceding -x would make it a source file. */
 	add(words, (const char *const[]){ "-x", "none", NULL });
 	g_ptr_array_add(words, g_build_filename(stub, "libheddle-stub.a", NULL));
+	/* gcc adds this file by itself, to executables. */
+	if (clang && !has_word(arguments, "-shared"))
+		g_ptr_array_add(words, g_build_filename(stub, "libtsan_preinit.o", NULL));
 	g_autofree char *script = g_strconcat("-Wl,-T,", stub, "/discard.ld", NULL);
 	if (wants_script(arguments, script))
 		g_ptr_array_add(words, g_steal_pointer(&script));

@@ -4,6 +4,8 @@
 #include "engine/predict/weak_races.h"
 #include "engine/trace/binary/reel.h"
 #include "tui/batch/race_options.h"
+#include "tui/batch/reports/report_print.h"
+#include "tui/batch/reports/traces_merge.h"
 #include "tui/batch/shares/shares.h"
 #include "tui/batch/spec_rules.h"
 #include "engine/trace/weak.h"
@@ -86,7 +88,7 @@ static bool parse(struct arguments *a, struct race_options *race, struct print_o
 	static const char *const pairs[] = { "sites", "events", NULL };
 	static const char *const verdicts[] = { "races", "all", NULL };
 
-	argument_words(a, 1, 1);
+	argument_words(a, 1, G_MAXUINT);
 	if (!print_options_parse(a, print) || !race_options_parse(a, race))
 		return false;
 	race->pairs_events = argument_choice(a, "pairs", pairs, 0) == 1;
@@ -121,25 +123,24 @@ static void note_no_accesses(const struct trace *t, struct report *r)
 		            "'heddle cc' (or gcc -fsanitize=thread)?");
 }
 
-static int run_on(const struct arguments *a, struct trace *t, struct race_options *race,
-                  struct print_options *print)
+/* The report of the trace; NULL and `error`. */
+static struct report *report_on(const struct arguments *a, struct trace *t,
+                                struct race_options *race, struct print_options *print,
+                                struct error *error)
 {
 	struct spec_rules *rules;
-	struct error error;
 
 	print->trace = t;
 	print->race = race;
 	struct report *r =
-	        take_specs(a, t, race, &rules, &error) ? find(a, t, race, &error) : NULL;
+	        take_specs(a, t, race, &rules, error) ? find(a, t, race, error) : NULL;
 	if (r != NULL) {
 		race_options_tell(a, t, race, print);
 		note_missing(t, race, r);
 		note_no_accesses(t, r);
 	}
-	int status = r == NULL ? fail(&error) : print_report(r, print);
-	report_free(r);
 	spec_rules_free(rules);
-	return status;
+	return r;
 }
 
 /* Does the analysis read the events in order, at least at first? */
@@ -160,6 +161,74 @@ static bool begins_with_suspects(const struct arguments *a, const struct race_op
 	       !race->all_verdicts && race->candidates < 0 && argument_value(a, "spec") == NULL;
 }
 
+/* Opens one of the traces, by the way that the analysis reads it; `*first` is the caller's.
+ * NULL after a message. */
+static struct trace *open_one(const struct arguments *a, const char *path,
+                              struct race_options *race, struct first_suspects **first)
+{
+	if (goes_in_passes(race))
+		reel_set_way(REEL_IN_PASSES, 0);
+	/* checks a trace without an index and makes the first rung in one pass */
+	*first = begins_with_suspects(a, race) ? first_suspects_new() : NULL;
+	race->first = *first;
+	struct trace *t = open_trace_watched(
+	        a, path, *first != NULL ? first_suspects_watch(*first) : NULL);
+	if (t != NULL && !argument_value(a, "analysis") && trace_weak_first(t) != NONE) {
+		race->analysis = ANALYSIS_HB;
+		fprintf(stderr,
+		        "heddle: %s: a run under --memory %s that is not sequentially "
+		        "consistent: races of its happens-before alone, no other schedule\n",
+		        trace_name(t), weak_model_words[trace_model(t)]);
+	}
+	return t;
+}
+
+/* Several traces, one after the other, as one report. */
+static int run_several(struct arguments *a, const struct race_options *asked,
+                       struct print_options *print)
+{
+	g_autoptr(GPtrArray) parts =
+	        g_ptr_array_new_with_free_func((GDestroyNotify)report_file_free);
+	struct error error;
+	for (guint i = 0; i < a->words->len; i++) {
+		struct race_options race = *asked;
+		struct first_suspects *first = NULL;
+		struct trace *t = open_one(a, a->words->pdata[i], &race, &first);
+		struct report *r = t != NULL ? report_on(a, t, &race, print, &error) : NULL;
+		if (t != NULL && r == NULL)
+			say_error(&error);
+		if (r != NULL)
+			g_ptr_array_add(parts, report_file_of(r, print));
+		report_free(r);
+		first_suspects_free(first);
+		trace_close(t);
+		json_decref(print->options);
+		print->options = NULL;
+		print->trace = NULL;
+		print->race = NULL;
+		if (r == NULL)
+			return EXIT_BAD;
+	}
+	g_autofree char *name = g_strdup_printf("%u traces", parts->len);
+	struct report_file *all = traces_merge(parts, name, "traces", &error);
+	int status = all != NULL ? report_file_print(a, all) : fail(&error);
+	report_file_free(all);
+	return status;
+}
+
+static int run_one(struct arguments *a, struct race_options *race, struct print_options *print)
+{
+	struct first_suspects *first = NULL;
+	struct error error;
+	struct trace *t = open_one(a, a->words->pdata[0], race, &first);
+	struct report *r = t != NULL ? report_on(a, t, race, print, &error) : NULL;
+	int status = t == NULL ? EXIT_BAD : r == NULL ? fail(&error) : print_report(r, print);
+	report_free(r);
+	first_suspects_free(first);
+	trace_close(t);
+	return status;
+}
+
 static int run(struct arguments *a)
 {
 	struct print_options print = { 0 };
@@ -169,40 +238,25 @@ static int run(struct arguments *a)
 		return shares_run(a);
 	}
 	bool good = parse(a, &race, &print);
-	if (good && goes_in_passes(&race))
-		reel_set_way(REEL_IN_PASSES, 0);
-	/* checks a trace without an index and makes the first rung in one pass */
-	struct first_suspects *first =
-	        good && begins_with_suspects(a, &race) ? first_suspects_new() : NULL;
-	race.first = first;
-	struct trace *t =
-	        good ? open_trace_watched(a, a->words->pdata[0],
-	                                  first != NULL ? first_suspects_watch(first) : NULL)
-	             : NULL;
-	if (t != NULL && !argument_value(a, "analysis") && trace_weak_first(t) != NONE) {
-		race.analysis = ANALYSIS_HB;
-		fprintf(stderr,
-		        "heddle: %s: a run under --memory %s that is not sequentially "
-		        "consistent: races of its happens-before alone, no other schedule\n",
-		        trace_name(t), weak_model_words[trace_model(t)]);
-	}
-	int status = t != NULL ? run_on(a, t, &race, &print) : EXIT_BAD;
-
+	if (good && a->words->len > 1 && race.shards > 1)
+		return usage_error(a, "--shard is for one trace");
+	int status = !good                ? EXIT_BAD
+	             : a->words->len == 1 ? run_one(a, &race, &print)
+	                                  : run_several(a, &race, &print);
 	print_options_release(&print);
-	first_suspects_free(first);
-	trace_close(t);
 	return status;
 }
 
 const struct command command_races = {
 	.name = "races",
-	.usage = "TRACE [--analysis A] [--pairs sites|events] [--candidates all|ORDER]",
+	.usage = "TRACE... [--analysis A] [--pairs sites|events] [--candidates all|ORDER]",
 	.summary = "data races, each with a verdict",
 	.details =
 	        "A race is reported with a witness, which the independent checker has accepted: a\n"
 	        "schedule of the recorded events that brings both threads to where they are about\n"
 	        "to make the two accesses.  lockset, hb, cp, wcp, dc and wdc report candidates,\n"
-	        "for which --witness looks for one.  Exit status: 0 nothing found, 1 something\n"
+	        "for which --witness looks for one.  Of several traces the reports are one, with each\n"
+	        "finding once, and the traces that have it.  Exit status: 0 nothing found, 1 something\n"
 	        "found, 2 bad input, 3 a budget ran out.",
 	.options = options,
 	.run = run,

@@ -10,6 +10,7 @@
 
 #include "engine/base/file.h"
 #include "engine/record/session.h"
+#include "tui/batch/children/children.h"
 #include "tui/batch/command.h"
 #include "tui/batch/record_live.h"
 #include "tui/batch/suppressions.h"
@@ -27,7 +28,8 @@ static uint64_t max_size(const struct arguments *a)
 }
 
 /* Print facts about the run that the user must know, on standard error. */
-static void tell(const struct recording *s, const struct arguments *a)
+static void tell(const struct recording *s, const struct arguments *a,
+                 const struct session_options *o)
 {
 	const struct record_facts *f = &s->facts;
 	struct error note;
@@ -46,7 +48,7 @@ static void tell(const struct recording *s, const struct arguments *a)
 		        "heddle: deadlock after the recording had ended: no thread could go "
 		        "on; the program was ended\n");
 	if (f->instrumented == 0 && f->status != LOG_FULL) {
-		error_set(&note, a->rest ? a->rest[0] : a->words->pdata[0],
+		error_set(&note, o->argv[0],
 		          "build it with 'heddle cc' (or gcc -fsanitize=thread)",
 		          "is not instrumented: only synchronisation was recorded");
 		say_error(&note);
@@ -75,8 +77,14 @@ static void tell(const struct recording *s, const struct arguments *a)
 		        "filter: recording needs system calls of its own (futex, "
 		        "pwrite64, sched_yield, ...) that the filter may forbid; record "
 		        "it without the filter\n");
-	if (f->happened & LOG_FORKED)
-		fprintf(stderr, "heddle: the program forked; its children were not recorded\n");
+	if (f->happened & LOG_FORKED && o->joined == NULL)
+		fprintf(stderr, "heddle: the program forked; its children were not recorded "
+		                "(--children records the programs that they start)\n");
+	if (o->joined != NULL && f->happened & LOG_CHILD_ENDED &&
+	    !(f->happened & LOG_CHILD_THREADS))
+		fprintf(stderr,
+		        "heddle: a child by fork ran on in the same program, and was not "
+		        "recorded\n");
 	g_autofree char *lacking = record_lacking(f->happened);
 	if (lacking != NULL)
 		fprintf(stderr,
@@ -174,6 +182,8 @@ enum {
 	WITH_LIVE = 1 << 7,
 	WITH_NO_TRACE = 1 << 8,
 	WITH_OUTPUT = 1 << 9,
+	WITH_CHILDREN = 1 << 10,
+	WITH_BEFORE = 1 << 11,
 };
 #define WHOLE_LOG \
 	"--live reads the whole log as it is written, of sequentially consistent runs: leave "
@@ -195,6 +205,8 @@ static const struct {
 	{ WITH_LIVE | WITH_SAMPLE,
 	  "--live is not for --sample: 'heddle races' reads the trace" },
 	{ WITH_NO_TRACE | WITH_OUTPUT, "--no-trace keeps no trace: leave -o out" },
+	{ WITH_CHILDREN | WITH_BEFORE,
+	  "--before is not for --children, whose command makes several runs" },
 	{ WITH_LIVE | WITH_FREE, WHOLE_LOG "--mode free out" },
 	{ WITH_LIVE | WITH_COMPRESS, WHOLE_LOG "--compress out" },
 	{ WITH_LIVE | WITH_LAST, WHOLE_LOG "--last out" },
@@ -212,7 +224,9 @@ static bool options_agree(const struct arguments *a, const struct session_option
 	                  (o->sample ? WITH_SAMPLE : 0) |
 	                  (argument_flag(a, "live") || o->nothing_kept ? WITH_LIVE : 0) |
 	                  (o->nothing_kept ? WITH_NO_TRACE : 0) |
-	                  (argument_flag(a, "output") ? WITH_OUTPUT : 0);
+	                  (argument_flag(a, "output") ? WITH_OUTPUT : 0) |
+	                  (argument_flag(a, "children") ? WITH_CHILDREN : 0) |
+	                  (argument_flag(a, "before") ? WITH_BEFORE : 0);
 	for (size_t i = 0; i < G_N_ELEMENTS(exclusive); i++)
 		if ((chosen & exclusive[i].both) == exclusive[i].both) {
 			usage_error(a, "%s", exclusive[i].message);
@@ -236,23 +250,41 @@ static int tell_full(const struct recording *s)
 	return ours(&full);
 }
 
+/* Writes a report's text. False after a message. */
+static bool put_report(const char *path, const char *text)
+{
+	struct error error;
+	struct file_writer *w = file_writer_open(path, &error);
+	if (w != NULL) {
+		file_writer_put(w, text, strlen(text));
+	}
+	bool good = w != NULL && file_writer_commit(w, &error);
+	if (!good)
+		say_error(&error);
+	return good;
+}
+
 /* --report: what --live or --no-trace has found. `again` as record_live_report has it. False
  * after a message. */
 static bool write_report(const char *path, const struct record_live *live, const char *name,
                          uint64_t events, const char *again, const char *note)
 {
-	struct error error;
 	char *text = record_live_report(live, name, events, again, note);
-	struct file_writer *w = file_writer_open(path, &error);
-	if (w != NULL) {
-		file_writer_put(w, text, strlen(text));
-		file_writer_put(w, "\n", 1);
-	}
-	bool good = w != NULL && file_writer_commit(w, &error);
-	if (!good)
-		say_error(&error);
+	g_autofree char *line = g_strconcat(text, "\n", NULL);
 	free(text);
-	return good;
+	return put_report(path, line);
+}
+
+/* --no-trace: a sentence on misuse, owned by the caller; NULL: there is none. */
+static char *misuse_note(const struct recording *s, const struct session_options *o)
+{
+	g_autoptr(GString) again = g_string_new(NULL);
+	strategy_append(&o->strategy, again);
+	return s->facts.misuses && o->nothing_kept
+	               ? g_strdup_printf("a lock, a thread or the heap was misused: 'heddle "
+	                                 "record %s' and 'heddle races' say where",
+	                                 again->str)
+	               : NULL;
 }
 
 /* --no-trace: what was found, and how to see more of it. The exit status. */
@@ -264,12 +296,7 @@ static int tell_unkept(const struct recording *s, const struct session_options *
 	if (!quiet)
 		fprintf(stderr, "heddle: %" PRIu64 " event%s, no trace\n", s->facts.events,
 		        plural(s->facts.events));
-	g_autofree char *misused =
-	        s->facts.misuses
-	                ? g_strdup_printf("a lock, a thread or the heap was misused: 'heddle "
-	                                  "record %s' and 'heddle races' say where",
-	                                  again->str)
-	                : NULL;
+	g_autofree char *misused = misuse_note(s, o);
 	if (misused != NULL)
 		fprintf(stderr, "heddle: %s\n", misused);
 	bool written = report == NULL || write_report(report, live, o->argv[0], s->facts.events,
@@ -278,31 +305,38 @@ static int tell_unkept(const struct recording *s, const struct session_options *
 	return !written ? EXIT_OURS : found && status == 0 ? 1 : status;
 }
 
+/* For --live and --no-trace; else NULL. */
+static struct record_live *new_watcher(const struct arguments *a, struct session_options *o,
+                                       const char *lines)
+{
+	if (!argument_flag(a, "live") && !o->nothing_kept)
+		return NULL;
+	struct record_live *watcher = record_live_new(lines, NULL, o->specs);
+	if (o->filter)
+		record_live_filtered(watcher, o->filter == FILTER_VARIABLES,
+		                     session_has_shadow(o));
+	if (o->no_edc)
+		record_live_no_edc(watcher);
+	o->watch = record_live_watch(watcher, NULL);
+	return watcher;
+}
+
 /* Run and record the program, with the lines of suppression files. The exit status. */
 static int record(const struct arguments *a, struct session_options *o, const char *lines)
 {
 	struct recording s = { 0 };
 	struct error error;
-	struct record_live *watcher = NULL;
 	const char *report = argument_value(a, "report");
-	if (argument_flag(a, "live") || o->nothing_kept) {
-		watcher = record_live_new(lines, NULL, o->specs);
-		if (o->filter)
-			record_live_filtered(watcher, o->filter == FILTER_VARIABLES,
-			                     session_has_shadow(o));
-		if (o->no_edc)
-			record_live_no_edc(watcher);
-		o->watch = record_live_watch(watcher, NULL);
-		if (report != NULL)
-			record_live_keep(watcher, !o->nothing_kept);
-	}
+	struct record_live *watcher = new_watcher(a, o, lines);
+	if (watcher && report != NULL)
+		record_live_keep(watcher, !o->nothing_kept);
 	fflush(NULL);
 	await_interruption(&s.result);
 	bool ok = session_record(o, &s, &making, &error);
 	progress_done();
 	int status = s.result.status;
 	if (ok) {
-		tell(&s, a);
+		tell(&s, a, o);
 		if (s.facts.status == LOG_FULL)
 			status = tell_full(&s);
 		if (!argument_flag(a, "quiet") && !o->nothing_kept)
@@ -327,6 +361,125 @@ static int record(const struct arguments *a, struct session_options *o, const ch
 	return status;
 }
 
+/* -- --children: the processes of a command --------------------------------------------- */
+
+/* What their attendants have in common. */
+struct each {
+	const struct arguments *a;
+	struct session_options *o;
+	const char *lines; /* of suppression files */
+};
+
+/* --no-trace: the options that make the runs once more, owned by the caller; else NULL. */
+static char *children_again(const struct session_options *o)
+{
+	g_autoptr(GString) again = g_string_new("--children ");
+	strategy_append(&o->strategy, again);
+	return o->nothing_kept ? g_strdup(again->str) : NULL;
+}
+
+/* False after a message. */
+static bool put_children_report(const struct children *c, const char *path)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+	children_report(c, out);
+	fclose(out);
+	bool good = put_report(path, text);
+	free(text);
+	return good;
+}
+
+/* In its attendant: records a process. */
+static void record_child(void *context, struct joined *j, const char *output, FILE *report,
+                         struct attended *to)
+{
+	const struct each *each = context;
+	struct session_options *o = each->o;
+	struct recording s = { 0 };
+	struct error error;
+	o->argv = j->argv;
+	o->output = output;
+	o->joined = j;
+	struct record_live *watcher = new_watcher(each->a, o, each->lines);
+	if (watcher) {
+		record_live_keep(watcher, !o->nothing_kept);
+		record_live_silent(watcher);
+	}
+	await_interruption(&s.result);
+	bool ok = session_record(o, &s, &making, &error);
+	if (ok && watcher) {
+		g_autofree char *misused = misuse_note(&s, o);
+		g_autofree char *again = children_again(o);
+		char *found =
+		        record_live_report(watcher, j->argv[0], s.facts.events, again, misused);
+		fputs(found, report);
+		free(found);
+		to->findings = record_live_count(watcher);
+		if (misused)
+			fprintf(stderr, "heddle: %s\n", misused);
+		bool ended_well = s.result.status == 0 && !s.result.unseen;
+		to->answer = o->nothing_kept && ended_well && (to->findings > 0 || misused);
+		if (o->nothing_kept)
+			joined_answer(j, (int)to->answer);
+	}
+	if (ok) {
+		tell(&s, each->a, o);
+		if (s.facts.status == LOG_FULL)
+			tell_full(&s);
+	} else if (!error.cancelled) {
+		say_error(&error);
+	}
+	if (s.result.cleared)
+		fputs("heddle: it started a program with an environment without " JOINING_ENVIRONMENT
+		      ", which was not recorded\n",
+		      stderr);
+	to->unwanted = s.result.unwanted;
+	to->forked = j->forked;
+	to->events = s.facts.events;
+	to->misused = o->nothing_kept && s.facts.misuses;
+	to->status = s.result.status;
+	to->signal = s.result.signal;
+	to->unseen = s.result.unseen;
+	to->became = s.result.became || s.facts.status == LOG_EXECED;
+	to->kept = ok;
+	to->done = 1;
+}
+
+/* The exit status. */
+static int record_children(const struct arguments *a, struct session_options *o,
+                           const char *lines)
+{
+	struct error error;
+	struct each each = { a, o, lines };
+	g_autofree char *base = g_path_get_basename(o->argv[0]);
+	g_autofree char *folder = g_strconcat(base, ".traces", NULL);
+	const char *report = argument_value(a, "report"), *output = argument_value(a, "output");
+	struct children c = { .argv = o->argv,
+		              .folder = o->nothing_kept ? NULL
+		                        : output        ? output
+		                                        : folder,
+		              .record = record_child,
+		              .context = &each };
+	g_autofree char *again = children_again(o);
+	int status = EXIT_OURS;
+	if (!children_run(&c, &error)) {
+		say_error(&error);
+	} else {
+		bool found = children_tell(&c, argument_flag(a, "quiet"), again) > 0;
+		bool written = report == NULL || put_children_report(&c, report);
+		status = !written                                    ? EXIT_OURS
+		         : o->nothing_kept && found && c.status == 0 ? 1
+		                                                     : c.status;
+	}
+	int number = c.interrupted;
+	children_release(&c);
+	if (number)
+		raise(number);
+	return status;
+}
+
 static int run_record(struct arguments *a)
 {
 	static const char *const modes[] = { "controlled", "free", NULL };
@@ -339,7 +492,8 @@ static int run_record(struct arguments *a)
 		o.argv = (char **)a->words->pdata;
 	} else
 		return usage_error(a, "no program given");
-	o.output = argument_output(a, false, FILE_TRACE);
+	o.output = argument_output(a, false,
+	                           argument_flag(a, "children") ? FILE_KINDS : FILE_TRACE);
 	o.free_mode = argument_choice(a, "mode", modes, 0) == 1;
 	o.no_values = argument_flag(a, "no-values");
 	o.filter = argument_choice(a, "filter", session_filters, -1) + 1;
@@ -378,11 +532,17 @@ static int run_record(struct arguments *a)
 	o.suppressions = lines;
 	g_autoptr(GPtrArray) specs = argument_values(a, "spec");
 	o.specs = specs;
-	return record(a, &o, lines);
+	return argument_flag(a, "children") ? record_children(a, &o, lines)
+	                                    : record(a, &o, lines);
 }
 
 static const struct command_option options[] = {
-	{ "output", "TRACE", "where the trace goes (default: PROG.hdl)", 'o' },
+	{ "output", "TRACE",
+	  "where the trace goes (default: PROG.hdl); with --children: the folder for the traces (default: PROG.traces)",
+	  'o' },
+	{ "children", NULL,
+	  "record each instrumented program that PROG starts, itself or through others: PROG may be a script, make, ctest; a trace for each, and for children by fork of a process without other threads",
+	  0 },
 	OPTION_BEFORE,
 	{ "mode", "controlled|free",
 	  "controlled (default): one thread runs at a time, so order and values are exact; free: "
@@ -446,7 +606,7 @@ static const struct command_option options[] = {
 
 const struct command command_record = {
 	.name = "record",
-	.usage = "[-o TRACE] [--mode M] [--strategy S] [--seed N] -- PROG ARGS",
+	.usage = "[-o TRACE] [--children] [--mode M] [--strategy S] [--seed N] -- PROG ARGS",
 	.summary = "run a program and record the events of its threads",
 	.details =
 	        "Exits as the program does (128 + the number of its signal); 125 when Heddle "

@@ -52,11 +52,27 @@ struct record_live {
 	struct online *online, *edc;
 	struct live_calls *calls;
 	bool filtered, variables, compared; /* record_live_filtered */
-	bool no_edc;
+	bool no_edc, silent;
 	bool segments; /* the program does compare its accesses */
 	json_t *kept;  /* findings, for a report; NULL: not wanted */
 	bool traced;   /* with their numbers in the trace */
 };
+
+static void print_one(struct record_live *l, const struct trace *t, struct finding *f,
+                      const uint32_t numbers[2])
+{
+	progress_done();
+	if (l->heading && !l->headed)
+		fprintf(stderr, "%s\n", l->heading);
+	l->headed = true;
+	if (l->heading) {
+		g_autofree char *sentence = finding_sentence(t, f);
+		fprintf(stderr, "    %s: %s\n", finding_kind_word(f->kind), sentence);
+	} else {
+		report_print_pair(stderr, t, f, numbers);
+	}
+	fflush(stderr);
+}
 
 static void print_new(struct record_live *l, const struct trace *t, struct finding *f,
                       const uint32_t numbers[2])
@@ -69,17 +85,8 @@ static void print_new(struct record_live *l, const struct trace *t, struct findi
 	    suppressions_find(l->also, t, f) != NULL) {
 		g_free(key);
 	} else {
-		progress_done();
-		if (l->heading && !l->headed)
-			fprintf(stderr, "%s\n", l->heading);
-		l->headed = true;
-		if (l->heading) {
-			g_autofree char *sentence = finding_sentence(t, f);
-			fprintf(stderr, "    %s: %s\n", finding_kind_word(f->kind), sentence);
-		} else {
-			report_print_pair(stderr, t, f, numbers);
-		}
-		fflush(stderr);
+		if (!l->silent)
+			print_one(l, t, f, numbers);
 		if (l->kept != NULL)
 			json_array_append_new(
 			        l->kept, report_pair_json(t, f, l->traced ? numbers : NULL));
@@ -497,6 +504,16 @@ void record_live_keep(struct record_live *l, bool traced)
 	l->kept = json_array();
 }
 
+void record_live_silent(struct record_live *l)
+{
+	l->silent = true;
+}
+
+guint record_live_count(const struct record_live *l)
+{
+	return l->races + l->uses + l->by_edc + l->violations;
+}
+
 /* What the findings of a run that was compared by variable leave out. */
 #define OF_VARIABLES \
 	"every variable that races does so at one of these pairs of places, and may at others"
@@ -532,7 +549,6 @@ char *record_live_report(const struct record_live *l, const char *path, uint64_t
 
 guint record_live_end(struct record_live *l, const char *path, const char *again)
 {
-	guint all = l->races + l->uses + l->by_edc + l->violations;
 	g_autofree char *name = g_path_get_basename(path);
 	g_autofree char *freed = l->uses == 0 ? g_strdup("")
 	                                      : g_strdup_printf(" and %u use%s after free",
@@ -551,5 +567,5 @@ guint record_live_end(struct record_live *l, const char *path, const char *again
 	        plural(l->races), freed, more->str);
 	g_autofree char *looks = more_by(l, again);
 	fprintf(stderr, "%s%s\n", l->variables && l->races ? OF_VARIABLES "; " : "", looks);
-	return all;
+	return record_live_count(l);
 }

@@ -28,6 +28,10 @@ struct running_watch record_live_watch(struct record_live *live, const char *hea
 /* Findings are kept from now on for record_live_report. `traced`: there will be a trace, of
  * which they name events. */
 void record_live_keep(struct record_live *live, bool traced);
+/* Findings are kept alone, not printed: after record_live_keep. */
+void record_live_silent(struct record_live *live);
+/* The number of findings so far. */
+guint record_live_count(const struct record_live *live);
 /* Before record_live_end: the findings as a JSON report of happens-before (docs/reports.md), a
  * text that the caller owns. `name`, `events`: of the trace, or of the program; `again` as
  * there; `note`: a sentence more, or NULL. */

@@ -434,6 +434,8 @@ static void note_command(struct import *im)
 	g_string_free(command, TRUE);
 	if (im->facts->start_at)
 		builder_note(im->b, "recording-start", im->facts->start_at);
+	if (im->facts->forked)
+		builder_note(im->b, RECORDED_FORKED_NOTE, "1");
 	if (im->facts->how)
 		builder_note(im->b, RECORDED_HOW_NOTE, im->facts->how);
 	if (im->facts->suppressions)
@@ -625,6 +627,7 @@ static void clear_facts(struct record_facts *facts)
 		                        .suppressions = facts->suppressions,
 		                        .surroundings = facts->surroundings,
 		                        .how = facts->how,
+		                        .forked = facts->forked,
 		                        .specs = facts->specs,
 		                        .debug = facts->debug,
 		                        .writer = facts->writer };

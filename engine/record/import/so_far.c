@@ -203,6 +203,9 @@ bool so_far_whole(struct so_far *s)
 
 void so_far_drop(const struct so_far *s)
 {
+	/* children by fork begin with a copy of these */
+	if (s->header && s->header->flags & LOG_AWAITS && s->sequence < LOG_KEPT_CHUNKS)
+		return;
 	(void)fallocate(s->log, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 	                (off_t)log_chunk_offset(0, s->sequence), LOG_CHUNK);
 }

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "engine/record/abi.h"
+#include "engine/record/stub/join.h"
 
 typedef unsigned __int128 a128;
 
@@ -225,10 +226,12 @@ static const struct {
 	                      ATOMIC_NAMES(NAME, 128) ABI_ACTING(NAMED) NAMED_UNALIGNED(16)
 	                              NAMED_UNALIGNED(32) NAMED_UNALIGNED(64) };
 
-__attribute__((constructor(101))) static void connect_runtime(void)
+__attribute__((constructor(101))) static void connect_runtime(int argc, char **argv, char **env)
 {
-	if (!dlsym(RTLD_DEFAULT, "heddle_runtime"))
+	if (!dlsym(RTLD_DEFAULT, "heddle_runtime")) {
+		join_too_late(env);
 		return;
+	}
 	for (size_t i = 0; i < sizeof(slots) / sizeof(*slots); i++) {
 		void *f = dlsym(RTLD_DEFAULT, slots[i].name);
 		if (f)

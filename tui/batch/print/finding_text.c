@@ -272,11 +272,29 @@ static void print_story(const json_t *f, FILE *out)
 			fprintf(out, "    %s\n", *line);
 }
 
+/* Of a report of several traces: the names of those that have it. */
+static void print_traces(const json_t *f, FILE *out)
+{
+	enum { MOST = 4 };
+	const json_t *names = json_object_get(f, "traces");
+	if (names == NULL)
+		names = json_object_get(f, "processes");
+	size_t count = json_array_size(names);
+	for (size_t i = 0; i < MIN(count, (size_t)MOST); i++)
+		fprintf(out, "%s%s", i ? ", " : "    in ",
+		        json_string_value(json_array_get(names, i)));
+	if (count > MOST)
+		fprintf(out, " and %zu more", count - MOST);
+	if (count > 0)
+		fputc('\n', out);
+}
+
 void finding_print(const json_t *f, FILE *out)
 {
 	print_heading(f, out);
 	if (json_object_get(f, "cycle") != NULL) {
 		print_cycle(f, out);
+		print_traces(f, out);
 		return;
 	}
 	print_events(f, out);
@@ -292,4 +310,5 @@ void finding_print(const json_t *f, FILE *out)
 		fprintf(out, "    a %s %s\n", finding_kind_noun(finding_kind_of(f)),
 		        json_word(f, "missing"));
 	print_evidence(f, out);
+	print_traces(f, out);
 }

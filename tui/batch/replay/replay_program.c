@@ -27,7 +27,7 @@ bool replay_compare_program(const struct trace *t, const char *program)
 	if (!recorded)
 		return other;
 	surroundings_inherit(recorded);
-	g_autofree char *now = surroundings_now();
+	g_autofree char *now = surroundings_of(0);
 	g_autoptr(GPtrArray) list = surroundings_compare(recorded, now);
 	for (guint i = 0; i < list->len; i++)
 		fprintf(stderr, "heddle: %s\n", printable(list->pdata[i]));

@@ -6,6 +6,7 @@
 #include "tui/batch/reports/merge_behind.h"
 #include "tui/batch/reports/partings.h"
 #include "tui/batch/reports/report_merge.h"
+#include "tui/batch/reports/traces_merge.h"
 #include "tui/batch/print/finding_json.h"
 
 #include <stdlib.h>
@@ -488,6 +489,13 @@ static bool are_checks(const GPtrArray *parts, bool *checks, struct error *error
 	return true;
 }
 
+/* A whole report, of a trace: no shard of one, and no exploration. */
+static bool is_of_trace(const struct report_file *r)
+{
+	return json_object_get(r->head, "shard") == NULL && !report_file_is_exploration(r) &&
+	       json_object_get(r->head, "trace") != NULL;
+}
+
 struct report_file *reports_merge(const GPtrArray *parts, bool lenient, struct error *error)
 {
 	const struct report_file *first = parts->pdata[0];
@@ -500,6 +508,10 @@ struct report_file *reports_merge(const GPtrArray *parts, bool lenient, struct e
 		return NULL;
 	if (checks && json_object_get(first->head, "shard") == NULL)
 		return checks_merge(parts);
+	if (parts->len > 1 && !checks && is_of_trace(first)) {
+		g_autofree char *name = g_strdup_printf("%u reports", parts->len);
+		return traces_merge(parts, name, "traces", error);
+	}
 	if (!read_shard(parts->pdata[0], &i, &n, error))
 		return NULL;
 	uint32_t *of = g_new0(uint32_t, n);

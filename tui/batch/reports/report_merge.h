@@ -8,9 +8,10 @@
 
 /*
  * `parts` (struct report_file *) are reports of shards of one run of `races` or `explore`, in
- * any order. Refused: different traces, analyses or options, duplicate shards, and, unless
- * `lenient`, missing ones (the result is then incomplete). The result borrows text from the
- * parts and must be freed before them; NULL and `error` on failure.
+ * any order; or whole reports of several traces (traces_merge.h). Refused of shards: different
+ * traces, analyses or options, duplicate shards, and, unless `lenient`, missing ones (the
+ * result is then incomplete). The result borrows text from the parts and must be freed before
+ * them; NULL and `error` on failure.
  */
 struct report_file *reports_merge(const GPtrArray *parts, bool lenient, struct error *error);
 

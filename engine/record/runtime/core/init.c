@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "engine/record/stub/join.h"
 #include "one_thread.h"
 #include "rt.h"
 
@@ -126,8 +127,10 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 	forwards_init();
 	strings_init();
 	int fd = config_descriptor();
-	if (fd < 0)
+	if (fd < 0) {
+		join_program(argv, environ);
 		return;
+	}
 	if (rt.config.flags & LOG_SERVE)
 		serve(fd);
 	rt.controlled = rt.config.flags & LOG_CONTROLLED;
@@ -147,6 +150,7 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 		_exit(125);
 	syscall(SYS_close, fd);
 	restore_environment();
+	forked_init(environ);
 	if (!log_open())
 		_exit(125);
 	rt.header->stack_begin = (uintptr_t)__libc_stack_end;

@@ -17,11 +17,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "engine/record/joining.h"
 #include "engine/record/runtime/libc/ranges.h"
 #include "rt.h"
 
 INTERPOSED(fork, _Fork, vfork, clone, prctl, posix_spawn, posix_spawnp, popen, execve, execvp,
-           execv, execvpe);
+           execv, execvpe, execl, execlp, execle, fexecve);
 
 extern char **environ;
 
@@ -34,7 +35,7 @@ static struct log_header *parent; /* in a child: the parent's */
 
 static void rt_child(void)
 {
-	if (!rt.on)
+	if (!rt.on || forked_child())
 		return;
 	rt.on = false;
 	parent = rt.header;
@@ -63,6 +64,13 @@ void child_created_thread(void)
 {
 	if (parent)
 		__atomic_fetch_or(&parent->happened, LOG_CHILD_THREADS, __ATOMIC_RELAXED);
+}
+
+void child_ended(int status)
+{
+	enum { NOT_FOUND = 127, NOT_STARTED = 126 }; /* a program, as shells have it */
+	if (parent && status != NOT_FOUND && status != NOT_STARTED)
+		__atomic_fetch_or(&parent->happened, LOG_CHILD_ENDED, __ATOMIC_RELAXED);
 }
 
 void processes_init(void)
@@ -116,8 +124,9 @@ void child_starts(struct thread *t, uintptr_t pc)
 	t->forks = ++rt.forks;
 }
 
-/* Called before a call that makes a child with memory of its own. */
-static void before_child(struct thread *t, uintptr_t pc)
+/* Called before a call that makes a child with memory of its own. `goes_on`: in the program, as
+ * far as one can tell. */
+static void before_child(struct thread *t, bool goes_on, uintptr_t pc)
 {
 	channels_forked(t, pc);
 	child_starts(t, pc);
@@ -125,6 +134,8 @@ static void before_child(struct thread *t, uintptr_t pc)
 	if (unlikely(rt.memory))
 		memory_call(t);
 	rt_happened(LOG_FORKED);
+	if (goes_on)
+		forked_prepare(t);
 	unpin();
 }
 
@@ -145,7 +156,9 @@ static long after_child(long pid)
 	int error = errno;
 	if (pid == 0) {
 		rt_child();
+		pin_again(); /* one that is recorded */
 	} else {
+		forked_parent();
 		pin_again();
 		note_child(pid);
 	}
@@ -160,7 +173,7 @@ pid_t interposed_fork(void)
 	struct thread *t = recording();
 	if (!t)
 		return REAL(fork)();
-	before_child(t, CALLER());
+	before_child(t, true, CALLER());
 	return (pid_t)after_child(REAL(fork)());
 }
 EXPORT pid_t __fork(void);
@@ -180,7 +193,7 @@ pid_t interposed__Fork(void)
 	struct thread *t = recording();
 	if (!t)
 		return REAL(_Fork)();
-	before_child(t, CALLER());
+	before_child(t, true, CALLER());
 	return (pid_t)after_child(REAL(_Fork)());
 }
 
@@ -188,7 +201,11 @@ pid_t interposed__Fork(void)
  * vfork cannot return twice. */
 pid_t interposed_vfork(void)
 {
-	return _Fork();
+	struct thread *t = recording();
+	if (!t)
+		return REAL(_Fork)();
+	before_child(t, false, CALLER());
+	return (pid_t)after_child(REAL(_Fork)());
 }
 EXPORT pid_t __vfork(void);
 pid_t __vfork(void)
@@ -257,7 +274,7 @@ int interposed_clone(int (*function)(void *), void *stack, int flags, void *argu
 		return clone_sharing(t, function, stack, flags, argument, more);
 	}
 	struct clone_start start = { function, argument };
-	before_child(t, CALLER());
+	before_child(t, false, CALLER());
 	return (int)after_child(
 	        REAL(clone)(clone_main, stack, flags, &start, more[0], more[1], more[2]));
 }
@@ -350,13 +367,27 @@ bool process_syscall(struct thread *t, long number, long a[6], long *result)
 		restricts(t, a[0] == SECCOMP_SET_MODE_STRICT);
 	if (!makes_child(&number, a, &changed))
 		return false;
-	before_child(t, CALLER());
+	before_child(t, false, CALLER());
 	*result = raw_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 	after_child(*result);
 	return true;
 }
 
 /* ---- other programs ---- */
+
+/* Another program starts with this environment: without the variable it is not recorded where
+ * processes are. */
+static void note_environment(char *const *env)
+{
+	static const char wanted[] = JOINING_ENVIRONMENT "=";
+	struct log_header *h = rt.header ? rt.header : parent;
+	if (!rt.config.recorder || !h)
+		return;
+	for (; env && *env; env++)
+		if (strncmp(*env, wanted, sizeof(wanted) - 1) == 0)
+			return;
+	__atomic_fetch_or(&h->happened, LOG_CLEARED, __ATOMIC_RELAXED);
+}
 
 /* A call that starts another program, which must not be pinned to one processor. */
 #define UNPINNED(expression) \
@@ -369,9 +400,10 @@ bool process_syscall(struct thread *t, long number, long a[6], long *result)
 		result_; \
 	})
 /* `all`: descriptors that are closed by exec may be kept open for it. */
-static void before_program(bool all, uintptr_t pc)
+static void before_program(bool all, char *const *env, uintptr_t pc)
 {
 	struct thread *t = recording();
+	note_environment(env);
 	if (!t)
 		return;
 	order_matters("a child process, and its number");
@@ -396,7 +428,7 @@ int interposed_posix_spawn(pid_t *restrict pid, const char *restrict path,
                            char *const argv[restrict], char *const envp[restrict])
 {
 	pid_t made = 0;
-	before_program(actions != NULL, CALLER());
+	before_program(actions != NULL, envp, CALLER());
 	int result = UNPINNED(REAL(posix_spawn)(&made, path, actions, attributes, argv, envp));
 	return spawned(pid, made, result);
 }
@@ -406,14 +438,14 @@ int interposed_posix_spawnp(pid_t *restrict pid, const char *restrict path,
                             char *const argv[restrict], char *const envp[restrict])
 {
 	pid_t made = 0;
-	before_program(actions != NULL, CALLER());
+	before_program(actions != NULL, envp, CALLER());
 	int result = UNPINNED(REAL(posix_spawnp)(&made, path, actions, attributes, argv, envp));
 	return spawned(pid, made, result);
 }
 
 FILE *interposed_popen(const char *command, const char *mode)
 {
-	before_program(false, CALLER());
+	before_program(false, environ, CALLER());
 	unpin();
 	FILE *f = REAL(popen)(command, mode);
 	int error = errno;
@@ -423,35 +455,89 @@ FILE *interposed_popen(const char *command, const char *mode)
 }
 
 /* exec: the log ends here, unless it fails. */
-static void before_exec(void)
+static void before_exec(char *const *env)
 {
 	recording(); /* the last write has its value */
-	if (rt.on && rt.header && rt.header->status == LOG_RUNNING && !rt_other_process())
+	note_environment(env);
+	if (rt.on && rt.header && rt.header->status == LOG_RUNNING && !rt_other_process()) {
 		rt.header->status = LOG_EXECED;
+		rt.header->unwanted = forked_to_exec();
+	}
 }
 static int after_exec(int status)
 {
 	if (rt.on && rt.header && rt.header->status == LOG_EXECED)
 		rt.header->status = LOG_RUNNING;
+	if (rt.on && rt.header)
+		rt.header->unwanted = 0;
 	return status;
 }
 int interposed_execve(const char *path, char *const argv[], char *const envp[])
 {
-	before_exec();
+	before_exec(envp);
 	return after_exec(UNPINNED(REAL(execve)(path, argv, envp)));
 }
 int interposed_execvp(const char *file, char *const argv[])
 {
-	before_exec();
+	before_exec(environ);
 	return after_exec(UNPINNED(REAL(execvp)(file, argv)));
 }
 int interposed_execv(const char *path, char *const argv[])
 {
-	before_exec();
+	before_exec(environ);
 	return after_exec(UNPINNED(REAL(execv)(path, argv)));
 }
 int interposed_execvpe(const char *file, char *const argv[], char *const envp[])
 {
-	before_exec();
+	before_exec(envp);
 	return after_exec(UNPINNED(REAL(execvpe)(file, argv, envp)));
+}
+int interposed_fexecve(int fd, char *const argv[], char *const envp[])
+{
+	before_exec(envp);
+	return after_exec(UNPINNED(REAL(fexecve)(fd, argv, envp)));
+}
+
+/* Arguments in a list that ends with NULL, as an array on the caller's stack: `first`, then the
+ * variable ones; `list` is left behind them. */
+#define ARGUMENTS(list, first) \
+	({ \
+		va_list from_; \
+		size_t count_ = 1; \
+		va_copy(from_, list); \
+		for (const char *a_ = first; a_; count_++) \
+			a_ = va_arg(from_, const char *); \
+		va_end(from_); \
+		char **array_ = __builtin_alloca(count_ * sizeof(*array_)); \
+		array_[0] = (char *)first; \
+		for (size_t i_ = 1; i_ < count_; i_++) \
+			array_[i_] = va_arg(list, char *); \
+		array_; \
+	})
+int interposed_execl(const char *path, const char *first, ...)
+{
+	va_list list;
+	va_start(list, first);
+	char **argv = ARGUMENTS(list, first);
+	va_end(list);
+	before_exec(environ);
+	return after_exec(UNPINNED(REAL(execv)(path, argv)));
+}
+int interposed_execlp(const char *file, const char *first, ...)
+{
+	va_list list;
+	va_start(list, first);
+	char **argv = ARGUMENTS(list, first);
+	va_end(list);
+	before_exec(environ);
+	return after_exec(UNPINNED(REAL(execvp)(file, argv)));
+}
+int interposed_execle(const char *path, const char *first, ...)
+{
+	va_list list;
+	va_start(list, first);
+	char **argv = ARGUMENTS(list, first), **env = va_arg(list, char **);
+	va_end(list);
+	before_exec(env);
+	return after_exec(UNPINNED(REAL(execve)(path, argv, env)));
 }

@@ -277,6 +277,18 @@ void child_brought(struct thread *t, const volatile void *at, uintptr_t pc);
 void child_locks(const pthread_mutex_t *m, uintptr_t pc);
 /* In a child process, after it created a thread: tells the parent's log. */
 void child_created_thread(void);
+/* In a child process, another program has not taken its place: it ends, with this status. */
+void child_ended(int status);
+/* ---- forked.c ---- */
+void forked_init(char **env);
+/* Before a fork: what a child needs to go on with the recording. */
+void forked_prepare(const struct thread *t);
+/* After it, in the parent, and in the child: is the child recorded? */
+void forked_parent(void);
+bool forked_child(void);
+/* Is this such a child, and has made nothing but the program that it is about to become? */
+bool forked_to_exec(void);
+
 bool rt_other_process(void); /* Is this a process that only shares our memory? */
 /* The program's syscall() makes a process: true, and the kernel's answer, in both processes. */
 bool process_syscall(struct thread *t, long number, long a[6], long *result);

@@ -252,6 +252,7 @@ static const struct ordered named[] = {
 	{ "sigaction", ORDER_SWAPS, handlers, 0 },
 	{ "siginterrupt", ORDER_SETS, handlers, 0 },
 	{ "raise", ORDER_GETS, handlers, 0 },
+	{ "atexit", ORDER_SWAPS, ends, 0 },
 	{ "__cxa_atexit", ORDER_SWAPS, ends, 0 },
 	{ "on_exit", ORDER_SWAPS, ends, 0 },
 	{ "__cxa_at_quick_exit", ORDER_SWAPS, ends, 0 },

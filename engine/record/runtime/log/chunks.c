@@ -146,6 +146,22 @@ long log_settle(int room)
 	return (long)used;
 }
 
+size_t log_copy_chunk(void *to)
+{
+	size_t used = rt.stream.chunk ? (size_t)((char *)rt.stream.next - parts[0]) : 0;
+	memcpy(to, parts[0], used);
+	return used;
+}
+
+bool log_take_chunk(int buffer, const void *filled, size_t bytes)
+{
+	if (raw_syscall(SYS_mmap, (long)parts[0], (long)part_bytes(), PROT_READ | PROT_WRITE,
+	                MAP_SHARED | MAP_FIXED, buffer, 0) < 0)
+		return false;
+	memcpy(parts[0], filled, bytes);
+	return true;
+}
+
 void log_begin_again(void)
 {
 	rt.header->flags = rt.config.flags;

@@ -56,14 +56,21 @@ static int no_links(void)
 	return strncmp(rt.config.log, "/proc/", 6) == 0 ? 0 : O_NOFOLLOW;
 }
 
+int log_file_kept(void)
+{
+	uint64_t file[2];
+	return kept >= 0 && identify(kept, file) && file[0] == kept_file[0] &&
+	                       file[1] == kept_file[1]
+	               ? kept
+	               : -1;
+}
+
 /* Returns a descriptor of the log, for close_log, or -errno. */
 static long open_log(void)
 {
-	uint64_t file[2];
-	if (kept >= 0 && identify(kept, file) && file[0] == kept_file[0] &&
-	    file[1] == kept_file[1])
+	kept = log_file_kept();
+	if (kept >= 0)
 		return kept;
-	kept = -1;
 	return raw_syscall(SYS_openat, AT_FDCWD, (long)rt.config.log,
 	                   O_WRONLY | O_CLOEXEC | no_links(), 0, 0, 0);
 }
@@ -94,6 +101,12 @@ void log_file_leave(void)
 	if (kept >= 0)
 		raw_syscall(SYS_close, kept, 0, 0, 0, 0, 0);
 	kept = -1;
+}
+
+void log_file_become(int fd)
+{
+	log_file_leave();
+	keep_descriptor(fd);
 }
 
 /* ---- writing ---- */

@@ -85,6 +85,7 @@ static void fault_comes(int number, siginfo_t *info, void *context)
 	if (rt.one_thread)
 		one_thread_trap(false);
 	REAL(sigaction)(number, &usual, NULL);
+	exits_note_signal(number);
 	if (t != &nobody && rt.on && rt.header && t->stream &&
 	    !(t->gate & (GATE_OFF | GATE_FOREIGN)) && sp >= t->life.stack_low &&
 	    sp < t->life.stack_high && (!rt.controlled || sched.holder == t))

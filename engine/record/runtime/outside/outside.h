@@ -359,6 +359,8 @@ bool input_signals(struct thread *t);
 void faults_init(void);
 /* ---- core/exits.c ---- */
 void exits_init(void);
+/* The signal is about to end the program. */
+void exits_note_signal(int number);
 /* Does a memory fault of the calling thread reach a handler of the runtime's? Not if the
  * program blocks or ignores the signal, or has a one-time handler. */
 bool faults_caught(void);

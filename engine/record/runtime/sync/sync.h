@@ -21,6 +21,8 @@
 struct thread_life {
 	uint32_t parent, children; /* numbers: of the parent; how many threads it has created */
 	pid_t tid;
+	pid_t former; /* of a child by fork that is recorded: in its parent, whose mutexes it
+	               * has as well; or 0 */
 	pthread_t handle;
 	void *(*start)(void *);
 	void *argument;

@@ -98,6 +98,13 @@ static bool tells_owner(const pthread_mutex_t *m)
 	return !(m->__data.__kind & ELISION) && m->__data.__owner < INCONSISTENT;
 }
 
+/* Has the thread taken it, in this process or in the one that this is a child of? */
+static bool is_owner(const struct thread *t, const pthread_mutex_t *m)
+{
+	int owner = m->__data.__owner;
+	return owner == t->life.tid || (unlikely(t->life.former) && owner == t->life.former);
+}
+
 /* Has the mutex never been initialised? The C library sets no such bits in a kind. */
 static bool is_garbage(const pthread_mutex_t *m)
 {
@@ -113,8 +120,7 @@ static void check_lock(struct thread *t, const pthread_mutex_t *m, bool may_fail
 		misused(t, MISUSE_NEVER_INITIALISED, pc, m);
 	else if (mutex_dead(m))
 		misused(t, MISUSE_USE_DESTROYED, pc, m);
-	else if (!may_fail && tells_owner(m) && m->__data.__lock != 0 &&
-	         m->__data.__owner == t->life.tid &&
+	else if (!may_fail && tells_owner(m) && m->__data.__lock != 0 && is_owner(t, m) &&
 	         (m->__data.__kind & TYPE) != PTHREAD_MUTEX_RECURSIVE)
 		misused(t, MISUSE_DOUBLE_LOCK, pc, m);
 }
@@ -125,7 +131,7 @@ void mutex_check_unlock(struct thread *t, const pthread_mutex_t *m, uintptr_t pc
 		misused(t, MISUSE_NEVER_INITIALISED, pc, m);
 	else if (mutex_dead(m))
 		misused(t, MISUSE_USE_DESTROYED, pc, m);
-	else if (tells_owner(m) && m->__data.__owner != t->life.tid)
+	else if (tells_owner(m) && !is_owner(t, m))
 		misused(t, m->__data.__lock ? MISUSE_UNLOCK_BY_OTHER : MISUSE_UNLOCK_NOT_HELD,
 		        pc, m);
 }
