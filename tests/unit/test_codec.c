@@ -70,8 +70,8 @@ void clock_tick(struct thread *t, uintptr_t pc)
 {
 	unexpected("clock_tick");
 }
-bool shadow_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
-                   uintptr_t address, size_t size)
+bool shadow_access(struct thread *t, unsigned what, uintptr_t pc, uintptr_t address,
+                   size_t size)
 {
 	unexpected("shadow_access");
 	return false;
@@ -81,10 +81,18 @@ void shadow_atomic(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t
 {
 	unexpected("shadow_atomic");
 }
-uint32_t shadow_ended(struct thread *t, enum log_tag tag)
+uint32_t shadow_ended(struct thread *t, enum log_tag tag, uint64_t object)
 {
 	unexpected("shadow_ended");
 	return 0;
+}
+void shadow_invocation(struct thread *t)
+{
+	unexpected("shadow_invocation");
+}
+void shadow_before_event(struct thread *t)
+{
+	unexpected("shadow_before_event");
 }
 void shadow_event(struct thread *t, enum log_tag tag, uint64_t a, uint64_t b, uint32_t ended)
 {

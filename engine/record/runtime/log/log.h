@@ -53,9 +53,9 @@ bool log_open(void);
 long log_settle(int room);
 /* In such a copy: the header is that of rt.config's run. */
 void log_begin_again(void);
-/* A forked child's log (core/forked.c), in controlled mode: copies the filled part of the chunk,
- * of which it returns the bytes; puts memory of another log in its place, with that part; and the
- * file of that log. */
+/* A forked child's log (core/forked.c), in controlled mode: copies the filled part of the
+ * chunk, of which it returns the bytes; puts memory of another log in its place, with that
+ * part; and the file of that log. */
 size_t log_copy_chunk(void *to);
 bool log_take_chunk(int buffer, const void *filled, size_t bytes);
 void log_file_become(int fd);

@@ -2,9 +2,9 @@
  * cancel.c - whether and when a thread that is cancelled ends.
  *
  * By PTHREAD_CANCEL_ASYNCHRONOUS the C library would end it by a signal at any instruction,
- * also in the runtime, which then keeps a lock or the token. So in controlled mode the C library
- * is told PTHREAD_CANCEL_DEFERRED, and the thread ends at its next scheduling point, as if the
- * signal had come there.
+ * also in the runtime, which then keeps a lock or the token. So in controlled mode the C
+ * library is told PTHREAD_CANCEL_DEFERRED, and the thread ends at its next scheduling point, as
+ * if the signal had come there.
  */
 #include <pthread.h>
 
