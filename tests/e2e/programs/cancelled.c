@@ -10,6 +10,10 @@ static volatile int started;
 static int how, count, cleaned;
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void sleeps(void) { for (;;) sleep(1); }
+static void counts(void) { cleaned += 10; }
 static void clean(void *u) { (void)u, cleaned++; }
 
 static void *work(void *u)
@@ -29,6 +33,10 @@ static void *work(void *u)
 		cleaned += 10;
 		pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
 		for (;;) pause();
+	case 6: /* in a once-function, which is then not done */
+		pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, NULL);
+		pthread_once(&once, sleeps);
+		break;
 	case 5: /* in a wait that is no cancellation point */
 		pthread_mutex_lock(&m);
 		pthread_mutex_lock(&m);
@@ -46,6 +54,7 @@ int main(int argc, char **argv)
 	while (!started) usleep(1000);
 	pthread_cancel(t);
 	pthread_join(t, &result);
+	if (how == 6) pthread_once(&once, counts);
 	printf("%d %d\n", result == PTHREAD_CANCELED, cleaned);
 	return 0;
 }

@@ -110,18 +110,30 @@ static void write_control(struct thread *t, pthread_once_t *control, int value, 
 	__atomic_store_n(control, value, __ATOMIC_RELEASE);
 }
 
-/* A routine of C++ that throws leaves without having completed. The program's unwinder
- * removes its frames; a program without one has no exceptions, and the runtime brings none. */
+/* A routine of C++ that throws, and one whose thread is cancelled, leave without having
+ * completed. The program's unwinder removes the frames of the first; a program without one has
+ * no exceptions, and the runtime brings none. Of the second the C library comes back to
+ * `buffer`, as it does for pthread_cleanup_push in C. */
 __asm__(".weak __gcc_personality_v0\n.weak _Unwind_Resume");
+extern int __sigsetjmp(struct __jmp_buf_tag *state, int signals);
+extern void __pthread_register_cancel(__pthread_unwind_buf_t *buffer);
+extern void __pthread_unregister_cancel(__pthread_unwind_buf_t *buffer);
+extern _Noreturn void __pthread_unwind_next(__pthread_unwind_buf_t *buffer);
 struct once_run {
 	struct thread *thread;
 	struct once *once;
 	pthread_once_t *control;
-	bool done;
+	bool done, cancelled, over;
 	uintptr_t pc;
+	__pthread_unwind_buf_t buffer;
 };
 static void once_end(struct once_run *r)
 {
+	if (r->over)
+		return;
+	r->over = true;
+	if (!r->cancelled)
+		__pthread_unregister_cancel(&r->buffer);
 	write_control(r->thread, r->control, r->done ? CONTROL_DONE : CONTROL_NEW, r->pc);
 	once_leave(r->thread, r->once, r->done, r->pc);
 }
@@ -163,7 +175,15 @@ static int run_once(pthread_once_t *control, void (*routine)(void), uintptr_t pc
 	if (!once_enter(t, o, pc))
 		return 0;
 	write_control(t, control, CONTROL_RUNS, pc);
-	__attribute__((cleanup(once_end))) struct once_run run = { t, o, control, false, pc };
+	__attribute__((cleanup(once_end))) struct once_run run = {
+		.thread = t, .once = o, .control = control, .pc = pc
+	};
+	if (__sigsetjmp((struct __jmp_buf_tag *)(void *)run.buffer.__cancel_jmp_buf, 0)) {
+		run.cancelled = true;
+		once_end(&run);
+		__pthread_unwind_next(&run.buffer);
+	}
+	__pthread_register_cancel(&run.buffer);
 	routine();
 	run.done = true;
 	return 0;
