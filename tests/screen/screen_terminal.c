@@ -142,8 +142,8 @@ START_TEST(help_is_laid_out)
 	                         "pair of events\n") != NULL);
 	ck_assert(
 	        strstr(screen,
-	               "usage: heddle races TRACE [--analysis A] [--pairs sites|events] [--candidates"
-	               "\n                    all|ORDER]\n") != NULL);
+	               "usage: heddle races TRACE... [--analysis A] [--pairs sites|events]\n"
+	               "                    [--candidates all|ORDER]\n") != NULL);
 	pty_end(p);
 }
 END_TEST

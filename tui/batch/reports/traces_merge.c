@@ -26,8 +26,8 @@ static char *key_of(const json_t *finding)
 	g_autoptr(GString) key = g_string_new(NULL);
 	json_t *place;
 	size_t i;
-	json_array_foreach((json_t *)finding_places(finding), i, place)
-	        g_ptr_array_add(places, json_dumps(place, JSON_COMPACT | JSON_SORT_KEYS));
+	json_array_foreach((json_t *)finding_places(finding), i, place) g_ptr_array_add(
+	        places, json_dumps(place, JSON_COMPACT | JSON_ENCODE_ANY | JSON_SORT_KEYS));
 	g_ptr_array_sort(places, by_text);
 	for (i = 0; i < G_N_ELEMENTS(words); i++) {
 		char *text = json_dumps(json_object_get(finding, words[i]),

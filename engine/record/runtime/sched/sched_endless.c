@@ -90,8 +90,7 @@ __attribute__((force_align_arg_pointer)) static _Noreturn void wait_for_ever(uin
 /* Where a thread goes on that was cancelled at once, in code without events. */
 __attribute__((force_align_arg_pointer)) static void end_cancelled(uintptr_t pc)
 {
-	me->sched.pc = pc;
-	pthread_testcancel();
+	sched_end_cancelled(me);
 	wait_for_ever(pc);
 }
 
