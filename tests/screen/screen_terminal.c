@@ -140,10 +140,9 @@ START_TEST(help_is_laid_out)
 	ck_assert(strstr(screen, "one finding for each pair of source lines\n"
 	                         "                                     (default), or for each "
 	                         "pair of events\n") != NULL);
-	ck_assert(
-	        strstr(screen,
-	               "usage: heddle races TRACE... [--analysis A] [--pairs sites|events]\n"
-	               "                    [--candidates all|ORDER]\n") != NULL);
+	ck_assert(strstr(screen,
+	                 "usage: heddle races TRACE... [--analysis A] [--pairs sites|events]\n"
+	                 "                    [--candidates all|ORDER]\n") != NULL);
 	pty_end(p);
 }
 END_TEST
