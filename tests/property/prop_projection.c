@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static uint64_t dropped, opened;
+static uint64_t dropped, opened, named_otherwise;
 
 static uint32_t count_races(const struct report *r)
 {
@@ -23,6 +23,36 @@ static uint32_t count_races(const struct report *r)
 	for (guint i = 0; i < r->findings->len; i++)
 		races += ((struct finding *)r->findings->pdata[i])->verdict == VERDICT_RACE;
 	return races;
+}
+
+/* What `text` says of the findings, without their variables: the numbers behind the last colon
+ * of a line. */
+static char *without_variables(const char *text)
+{
+	GString *out = g_string_new(NULL);
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+	for (char **line = lines; *line != NULL; line++) {
+		char *colon = strrchr(*line, ':');
+		g_auto(GStrv) words = g_strsplit(colon != NULL ? colon + 1 : "", " ", -1);
+		g_string_append_len(out, *line,
+		                    colon != NULL ? colon - *line : (gssize)strlen(*line));
+		for (char **word = words; *word != NULL; word++)
+			if (!g_ascii_isdigit(**word))
+				g_string_append_printf(out, " %s", *word);
+		g_string_append_c(out, '\n');
+	}
+	return g_string_free(out, FALSE);
+}
+
+/* The same findings? Two places that race are tried on further variables without the solver,
+ * and what such a try finds may depend on what the solver has learned before. */
+static bool alike(const char *whole, const char *projected)
+{
+	if (strcmp(whole, projected) == 0)
+		return true;
+	g_autofree char *a = without_variables(whole), *b = without_variables(projected);
+	named_otherwise++;
+	return strcmp(a, b) == 0;
 }
 
 static bool same(struct trace *t, bool events, bool by_order, uint64_t witness_events)
@@ -42,8 +72,8 @@ static bool same(struct trace *t, bool events, bool by_order, uint64_t witness_e
 	o.lifts_last = events != by_order;
 	o.shares_always = !o.shares_always || witness_events % 2;
 	g_autofree char *projected = says(t, &o, false, true, &projected_complete);
-	bool good = whole && projected && strcmp(whole, projected) == 0 &&
-	            complete == projected_complete;
+	bool good =
+	        whole && projected && alike(whole, projected) && complete == projected_complete;
 	if (!good) {
 		g_autofree char *text = trace_text(t);
 
@@ -170,7 +200,9 @@ int main(int argc, char **argv)
 	int status = mix_main(argc, argv, "projections", 4000, one);
 
 	printf("%" G_GUINT64_FORMAT " events dropped, %" G_GUINT64_FORMAT
-	       " findings, %" G_GUINT64_FORMAT " left open\n",
-	       dropped, says_findings, opened);
-	return status != 0 || dropped == 0 || opened == 0;
+	       " findings, %" G_GUINT64_FORMAT " left open, %" G_GUINT64_FORMAT
+	       " comparisons with other variables\n",
+	       dropped, says_findings, opened, named_otherwise);
+	enum { FEW = 10 };
+	return status != 0 || dropped == 0 || opened == 0 || named_otherwise > FEW;
 }
