@@ -215,7 +215,7 @@ for f in made/*.hdl; do $HEDDLE races --format json "$f" >reports/"$(basename "$
 is "$($HEDDLE races made/*.hdl --format json | sed 's/"18 traces"/"18 reports"/')" "$($HEDDLE merge reports/* --format json)" "as merge makes it of their reports"
 run $HEDDLE races made/children.1.hdl made/children.2.hdl
 is "$status" 0 "traces without a race"
-like "$out" "^2 traces: 0 findings by auto in [0-9]+ events, complete" "are complete where all are"
+like "$out" "^2 traces: 0 findings by auto in [0-9]+ events, complete: in all reorderings of each of these runs" "are complete where all are"
 $HEDDLE races --analysis hb --format json made/racy.1.hdl >reports/other
 run $HEDDLE merge reports/racy.1.hdl reports/other
 is "$status" 2 "reports of two analyses"

@@ -151,10 +151,12 @@ char *complete_sentence(const struct promise *p)
 		g_string_append_printf(out, " for share %s of the pairs", p->shard);
 	if (reordered)
 		g_string_append_printf(
-		        out, ": in all reorderings of this run in which every read sees %s%s, ",
-		        saw, p->same_pairing ? ", and " REPORT_SAME_PAIRING : "");
+		        out, ": in all reorderings of %s in which every read sees %s%s, ",
+		        p->several ? "each of these runs" : "this run", saw,
+		        p->same_pairing ? ", and " REPORT_SAME_PAIRING : "");
 	else
-		g_string_append(out, ": in this run, ");
+		g_string_append_printf(out, ": in %s, ",
+		                       p->several ? "each of these runs" : "this run");
 	g_string_append_printf(out, "no %s%s%s%s", p->any ? "other " : "", nothing,
 	                       p->shard ? " among these pairs" : "",
 	                       p->uninstrumented ? " outside of code that is not instrumented"

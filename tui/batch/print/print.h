@@ -70,6 +70,7 @@ struct promise {
 	const char *analysis, *shard; /* shard: "2/8", or NULL */
 	const char *scope;            /* as in struct report, or NULL */
 	bool any;                     /* it has findings */
+	bool several;                 /* of several traces */
 	bool values;                  /* --values: reads see the same value, from any write */
 	bool predicted;               /* atomic --predict: the claim is not only about the
 	                               * run */

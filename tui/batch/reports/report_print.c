@@ -132,6 +132,7 @@ static void print_findings(const struct report_file *r, const struct changes *c)
 	const json_t *asked = json_object_get(r->head, "options");
 	struct promise promise = { .analysis = json_word(r->head, "analysis"),
 		                   .any = r->findings->len > 0,
+		                   .several = json_object_get(r->head, "traces") != NULL,
 		                   .values = json_is_true(json_object_get(asked, "values")),
 		                   .same_pairing = *json_word(r->head, "given") != 0,
 		                   .uninstrumented = json_is_true(

@@ -3,10 +3,12 @@
  * on a variable that is neither atomic nor volatile the compiler makes one read and a loop
  * that reads nothing. No thread can end it, so the scheduler takes it for a wait for ever.
  *
- * The proof: the watchdog, or the explorer where all threads are one (one_thread.h), interrupts
- * the holder, which then runs one instruction at a time
- * (the processor's trap flag). If each of these works on registers alone, and all registers
- * and flags hold again what they held at the same instruction before, the loop repeats itself.
+ * The proof: the watchdog interrupts the holder (or the explorer does, where all threads are
+ * one: one_thread.h), which then runs one instruction at a time, by the processor's trap flag.
+ * If each of these works on registers alone, and all registers and flags hold again what they
+ * held at the same instruction before, the loop repeats itself.
+ *
+ * A thread that is cancelled at once (cancel.c) is interrupted in the same way.
  */
 #include <string.h>
 #include <sys/syscall.h>
